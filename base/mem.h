@@ -1,0 +1,35 @@
+/*
+ * Memory: the one place where sizes are checked for overflow, and cleanup attributes.
+ *
+ * ctx_grow is the growable array: keep `items`, `n`, `cap` beside each other in your struct and call it before appending.
+ */
+#ifndef CTX_BASE_MEM_H
+#define CTX_BASE_MEM_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* n * size bytes of zeros, NULL when memory is short or the product overflows. Release with free(). */
+void *ctx_calloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
+
+/* A copy of `n` bytes plus a terminating zero byte; NULL when memory is short. Release with free(). */
+char *ctx_memdup0(const void *bytes, size_t n);
+
+/*
+ * Makes room for `want` items of `size` bytes in `*items` (capacity `*cap`, both changed on success only); doubles, so appending is amortised O(1).
+ * New items are not initialised. Returns CTX_E_NOMEM on failure or overflow; the old array stays valid.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_grow_raw(void **items, size_t *cap, size_t want, size_t size, struct ctx_err *err);
+
+#define ctx_grow(items, cap, want, err) ctx_grow_raw((void **)(items), (cap), (want), sizeof(**(items)), (err))
+
+/* For __attribute__((cleanup)): char *text CTX_AUTO_FREE = NULL; */
+void ctx_free_cleanup(void *pointer_to_pointer);
+#define CTX_AUTO_FREE __attribute__((cleanup(ctx_free_cleanup)))
+
+#define CTX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

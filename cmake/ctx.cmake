@@ -1,0 +1,50 @@
+# What every target of ours shares, and the three kinds of target: folder library, unit test, fuzz target.
+add_library(ctx_options INTERFACE)
+target_include_directories(ctx_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(ctx_options INTERFACE _GNU_SOURCE CTX_VERSION="${PROJECT_VERSION}")
+target_compile_options(ctx_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+  -Wmissing-prototypes -Wvla -fno-omit-frame-pointer)
+if(CTX_WERROR)
+  target_compile_options(ctx_options INTERFACE -Werror)
+endif()
+if(CTX_SANITIZE)
+  target_compile_options(ctx_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all)
+  target_link_options(ctx_options INTERFACE -fsanitize=address,undefined)
+  target_compile_definitions(ctx_options INTERFACE CTX_SANITIZED=1)
+endif()
+if(CTX_FUZZ)
+  target_compile_options(ctx_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# ctx_library(NAME SOURCES... LINK libs...): a folder is one static library, ctx_NAME.
+function(ctx_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  add_library(ctx_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(ctx_${name} PUBLIC ctx_options ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+endfunction()
+
+# ctx_unit_test(test_x LINK libs...): tests/unit/test_x.c, a cmocka program of its own.
+function(ctx_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ctx_options PkgConfig::CMOCKA)
+  add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()
+
+# ctx_fuzz_target(fuzz_x LINK libs...): fuzz/fuzz_x.c has LLVMFuzzerTestOneInput; fuzz/corpus/fuzz_x/ is its corpus.
+# With CTX_FUZZ it is a libFuzzer program; otherwise fuzz/replay.c runs the corpus as a test, with any compiler.
+function(ctx_fuzz_target name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  if(CTX_FUZZ)
+    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzz.${name} COMMAND ${name} -runs=0 ${corpus})
+  else()
+    add_executable(${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.c ${CMAKE_SOURCE_DIR}/fuzz/replay.c)
+    add_test(NAME fuzz.${name} COMMAND ${name} ${corpus})
+  endif()
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ctx_options)
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+endfunction()

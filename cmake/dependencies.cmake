@@ -1,0 +1,19 @@
+# Every library that we link, each an imported target. All are Debian packages; tools/build.sh names them.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(LIBXML2 REQUIRED IMPORTED_TARGET libxml-2.0)
+pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
+pkg_check_modules(SMARTCOLS REQUIRED IMPORTED_TARGET smartcols)
+pkg_check_modules(YAJL REQUIRED IMPORTED_TARGET yajl)
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+
+# The demangler has no pkg-config file.
+find_library(IBERTY_LIBRARY iberty REQUIRED)
+find_path(IBERTY_INCLUDE libiberty/demangle.h REQUIRED)
+add_library(iberty INTERFACE)
+target_link_libraries(iberty INTERFACE ${IBERTY_LIBRARY})
+target_include_directories(iberty SYSTEM INTERFACE ${IBERTY_INCLUDE})
+
+# xxhash is used as a header (XXH_INLINE_ALL), so that the recorder links nothing for it.
+find_path(XXHASH_INCLUDE xxhash.h REQUIRED)

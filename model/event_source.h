@@ -1,0 +1,130 @@
+/*
+ * What an ingest reads: one stream of events in time order, whatever the file format.
+ *
+ * A format (formats/experiment, later perfdata, gprofng, ...) opens its file and hands out a struct ctx_event_source. Times are ns from the start of the experiment.
+ * Processes, threads and metrics are numbered by the source, densely from 0, each announced before its first use. A *process* here is one image of a program: exec starts a new one.
+ * A *thread* is one life of a tid.
+ *
+ * Order: events come sorted by time; at equal times maps come before samples. A source that cannot keep the order exactly (a damaged file) hands the late event out anyway; the ingest counts it.
+ *
+ * Stacks: a source keeps, per process, a dictionary of address-level stack nodes. CTX_EV_STACKS appends nodes to it; ids run from 1 upward per process, 0 is the empty
+ * stack, a node's parent is always smaller. CTX_EV_STACKS_RESET forgets the dictionary of a process (ids start at 1 again). A sample names its leaf's node.
+ *
+ * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the call instruction (return address minus one), so nobody subtracts anything later.
+ * CTX_FRAME_TRUNCATED as the root-most frame says that the caller of the next frame is not known.
+ */
+#ifndef CTX_MODEL_EVENT_SOURCE_H
+#define CTX_MODEL_EVENT_SOURCE_H
+
+#include "model/interval.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_FRAME_TRUNCATED ((uint64_t)-2)
+
+/* Addresses from here on belong to the kernel (x86-64 and aarch64 with 64-bit kernels). */
+#define CTX_KERNEL_START ((uint64_t)0xffff000000000000u)
+
+enum ctx_event_kind {
+	CTX_EV_PROCESS_START,
+	CTX_EV_PROCESS_EXIT,
+	CTX_EV_THREAD_START,
+	CTX_EV_THREAD_NAME,
+	CTX_EV_THREAD_EXIT,
+	CTX_EV_MAP,
+	CTX_EV_UNMAP,
+	CTX_EV_STACKS,
+	CTX_EV_STACKS_RESET,
+	CTX_EV_SAMPLE,
+	CTX_EV_USAGE,
+	CTX_EV_LOST,	 /* samples that were dropped */
+	CTX_EV_THROTTLE, /* the kernel throttled (count 1) or unthrottled (count 0) */
+	CTX_EV_DAMAGE,	 /* something could not be used; `text` says what and where */
+	CTX_EV_WARNING,	 /* `text` for the head of the reports */
+};
+
+/* A load object as a source names it. Strings are borrowed until the next call of next(). */
+struct ctx_map_event {
+	uint64_t address;
+	uint64_t size;
+	uint64_t file_offset; /* of `address` in the file */
+	const char *path;
+	const char *build_id; /* lower-case hex, "" unknown */
+	const char *archive;  /* path of the archived copy (zstd) that can be opened now, "" none */
+};
+
+struct ctx_event {
+	enum ctx_event_kind kind;
+	uint64_t time_ns;
+	uint32_t process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING */
+	uint32_t thread;  /* of THREAD_* and SAMPLE */
+	union {
+		struct {
+			int64_t pid;
+			uint32_t parent; /* process number, CTX_NONE */
+			const char *command;
+			const char *lineage;
+		} process_start;
+		struct {
+			int32_t status; /* as waitpid gives it */
+			bool has_status;
+		} process_exit;
+		struct {
+			int64_t tid;
+			const char *name;
+		} thread_start;
+		const char *thread_name;
+		struct ctx_map_event map; /* UNMAP: address and size only */
+		struct {
+			uint32_t first; /* id of the first node */
+			uint32_t n;
+			const uint32_t *parents;
+			const uint64_t *addresses;
+		} stacks;
+		struct {
+			uint64_t weight;
+			uint32_t stack; /* id in the process's dictionary */
+			uint32_t metric;
+			int32_t cpu; /* -1 unknown */
+		} sample;
+		struct ctx_usage_info usage; /* its process field: the source's number */
+		uint64_t count; /* LOST: samples; THROTTLE */
+		const char *text; /* DAMAGE, WARNING */
+	};
+};
+
+struct ctx_source_metric {
+	const char *name;
+	const char *unit;
+};
+
+/* What is known when the source is opened. Strings live as long as the source. */
+struct ctx_source_info {
+	const char *name;   /* last part of the path */
+	const char *format; /* "experiment 1" */
+	uint64_t duration_ns; /* an upper bound of all times; the root interval is [0, duration) */
+	bool closed;
+	const char *notes;	    /* "" none */
+	const char *kallsyms;	    /* path of a zstd copy of the target's kallsyms that can be opened now, "" none */
+	const char *fallback_root;  /* directory of archives: where build ids are looked for first, "" none */
+	struct ctx_property *properties; /* for the header: "collector", "host", "kernel", "command", "start", ... in order */
+	size_t n_properties;
+	struct ctx_source_metric *metrics;
+	uint32_t n_metrics;
+	uint64_t bytes; /* size of the data files, for progress */
+};
+
+struct ctx_event_source {
+	struct ctx_source_info info;
+	void *impl;
+	/* Next event, or CTX_END. Pointers in `*ret` are valid until the next call. Damage is an event; a failure here ends the ingest (I/O error, memory). */
+	enum ctx_status (*next)(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err);
+	/* Bytes consumed so far, of info.bytes. */
+	uint64_t (*progress)(const struct ctx_event_source *source);
+	void (*close)(struct ctx_event_source *source); /* releases the source itself too */
+};
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * The nouns of an ingested experiment, as reports see them: plain arrays, loaded at once when a database is opened.
+ *
+ * Everything is indexed by dense id. Strings are zero-terminated, never NULL unless said, may hold any bytes but zero (names are data: whoever prints escapes),
+ * and live as long as the profile. Source: requirements E1-E7, E10, E12, C1.
+ */
+#ifndef CTX_MODEL_PROFILE_H
+#define CTX_MODEL_PROFILE_H
+
+#include "base/arena.h"
+#include "model/interval.h"
+#include "model/trie.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_NONE UINT32_MAX /* no such id */
+
+enum ctx_function_kind {
+	CTX_FUNCTION_ORDINARY = 0,
+	CTX_FUNCTION_UNKNOWN,	/* <Unknown>: the pc maps to nothing, or to an object without a symbol there */
+	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>: nominal caller where the stack was cut */
+	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets */
+};
+
+struct ctx_function_info {
+	const char *name;     /* demangled, as shown */
+	const char *linkage_name; /* as in the symbol table; equal to name where not mangled */
+	const char *aliases;  /* other names at the same address, separated by a space; "" mostly */
+	uint32_t object;      /* object id, CTX_NONE for artificial functions */
+	uint64_t offset;      /* of the first byte, in the object's own address space */
+	uint64_t size;	      /* bytes, 0 unknown */
+	enum ctx_function_kind kind;
+};
+
+struct ctx_object_info {
+	const char *path;     /* as mapped, "[kernel]", "[vdso]", "//anon" */
+	const char *build_id; /* lower-case hex, "" unknown */
+	const char *symbols;  /* where its symbols came from: "archive", "/usr/lib/debug/...", "none: <reason>" */
+};
+
+struct ctx_process_info {
+	uint32_t parent; /* process id, CTX_NONE: none recorded */
+	int64_t pid;
+	int32_t exit_status; /* as waitpid gives it; only with has_exit_status */
+	bool has_exit_status;
+	const char *command; /* command line, or the name where that is all that is known */
+	const char *lineage; /* "" for the founder, "_f1", "_f1_x1", ... */
+	struct ctx_interval life;
+	uint64_t samples;
+	uint64_t weight; /* of metric 0 */
+};
+
+struct ctx_thread_info {
+	uint32_t process; /* process id */
+	int64_t tid;
+	const char *name;
+	struct ctx_interval life; /* a thread is (tid, life), never tid alone */
+	uint64_t samples;
+	uint64_t weight; /* of metric 0 */
+};
+
+struct ctx_metric_info {
+	const char *name; /* "cpu-clock" */
+	const char *unit; /* "ns", "events", "bytes" */
+	uint64_t samples;
+	uint64_t weight;
+};
+
+struct ctx_property { /* a line of the header: key "host", value "target1" */
+	const char *key;
+	const char *value;
+};
+
+/* One record of the overview: resource use of a process, cumulative at time_ns. */
+struct ctx_usage_info {
+	uint64_t time_ns;
+	uint32_t process;
+	uint64_t user_ns, system_ns;
+	uint64_t rss_bytes, vsize_bytes;
+	uint64_t minor_faults, major_faults;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t read_bytes, write_bytes;
+	uint64_t threads;
+};
+
+struct ctx_profile {
+	struct ctx_arena arena; /* owns all strings */
+	const char *name;	/* "test.1.er" */
+	struct ctx_interval run; /* begin_ns is 0 */
+	bool closed;		/* the recording ended in order */
+	uint64_t lost_samples;	/* that the kernel had to drop */
+	uint64_t throttled;	/* throttle events */
+	uint64_t damaged;	/* blocks, lines or records that could not be used */
+	const char *notes;	/* "" none */
+	struct ctx_property *properties;
+	size_t n_properties;
+	const char **warnings; /* one line each, for the head of every report */
+	size_t n_warnings;
+	struct ctx_function_info *functions;
+	uint32_t n_functions;
+	struct ctx_object_info *objects;
+	uint32_t n_objects;
+	struct ctx_process_info *processes;
+	uint32_t n_processes;
+	struct ctx_thread_info *threads;
+	uint32_t n_threads;
+	struct ctx_metric_info *metrics;
+	uint32_t n_metrics;
+	struct ctx_usage_info *usage; /* in time order */
+	size_t n_usage;
+	struct ctx_trie cct; /* key = function id */
+};
+
+void ctx_profile_deinit(struct ctx_profile *profile);
+
+/* The value of a property, or `otherwise`. */
+const char *ctx_profile_property(const struct ctx_profile *profile, const char *key, const char *otherwise);
+
+#endif
