@@ -1,8 +1,8 @@
 /*
  * Arena: many small allocations with one owner and one end.
  *
- * Memory comes in chunks and is released all at once by ctx_arena_deinit. Sanitizer builds make every allocation its own malloc,
- * so that an overrun of one string into the next is seen.
+ * Memory comes in chunks and is released all at once by ctx_arena_deinit. Sanitizer builds make every
+ *allocation its own malloc, so that an overrun of one string into the next is seen.
  *
  *	struct ctx_arena arena = {0};
  *	char *name = ctx_arena_strdup(&arena, "main");
@@ -17,8 +17,8 @@ struct ctx_arena_chunk;
 
 struct ctx_arena { /* all zero is a valid empty arena */
 	struct ctx_arena_chunk *chunks;
-	size_t used;	   /* of the newest chunk, bytes */
-	size_t size;	   /* of the newest chunk, bytes */
+	size_t used;	    /* of the newest chunk, bytes */
+	size_t size;	    /* of the newest chunk, bytes */
 	size_t total_bytes; /* asked of malloc so far */
 };
 

@@ -28,8 +28,8 @@ enum ctx_status ctx_compress(struct ctx_compressor *compressor, int level, const
 	return CTX_OK;
 }
 
-enum ctx_status ctx_decompress(struct ctx_compressor *compressor, const void *frame, size_t n, size_t raw_bytes,
-			       struct ctx_buf *out, struct ctx_err *err)
+enum ctx_status ctx_decompress(struct ctx_compressor *compressor, const void *frame, size_t n,
+			       size_t raw_bytes, struct ctx_buf *out, struct ctx_err *err)
 {
 	uint8_t *room;
 	size_t got;

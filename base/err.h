@@ -1,12 +1,13 @@
 /*
  * Errors: a status to branch on, and a message for a person.
  *
- * A function that can fail returns enum ctx_status and takes `struct ctx_err *err` last; the caller owns it (usually on
- * the stack) and may pass NULL when only the status matters. 0 is success, CTX_END is the end of a sequence (not a failure), negative values are
- * failures. `*ret` parameters are written on success only. Library folders never print and never exit.
+ * A function that can fail returns enum ctx_status and takes `struct ctx_err *err` last; the caller owns it
+ * (usually on the stack) and may pass NULL when only the status matters. 0 is success, CTX_END is the end of
+ * a sequence (not a failure), negative values are failures. `*ret` parameters are written on success only.
+ * Library folders never print and never exit.
  *
- * A message says what and where: "profile: offset 4096: checksum differs". Each folder boundary puts its context in front
- * once with ctx_err_prefix.
+ * A message says what and where: "profile: offset 4096: checksum differs". Each folder boundary puts its
+ * context in front once with ctx_err_prefix.
  */
 #ifndef CTX_BASE_ERR_H
 #define CTX_BASE_ERR_H
@@ -19,16 +20,16 @@
 
 enum ctx_status {
 	CTX_OK = 0,
-	CTX_END = 1,		/* no more items; nothing is wrong */
-	CTX_E_NOMEM = -1,	/* memory could not be had */
-	CTX_E_IO = -2,		/* the operating system refused: errno text is in the message */
-	CTX_E_FORMAT = -3,	/* bytes that do not follow their format */
-	CTX_E_ARG = -4,		/* a caller's or user's argument is wrong */
-	CTX_E_NOTFOUND = -5,	/* the named thing does not exist */
-	CTX_E_VERSION = -6,	/* made by a newer version of the format */
-	CTX_E_PERM = -7,	/* permission is missing; the message says which */
-	CTX_E_LIMIT = -8,	/* a stated limit was reached */
-	CTX_E_INTERNAL = -9,	/* a bug of ours that could be reported instead of asserted */
+	CTX_END = 1,	     /* no more items; nothing is wrong */
+	CTX_E_NOMEM = -1,    /* memory could not be had */
+	CTX_E_IO = -2,	     /* the operating system refused: errno text is in the message */
+	CTX_E_FORMAT = -3,   /* bytes that do not follow their format */
+	CTX_E_ARG = -4,	     /* a caller's or user's argument is wrong */
+	CTX_E_NOTFOUND = -5, /* the named thing does not exist */
+	CTX_E_VERSION = -6,  /* made by a newer version of the format */
+	CTX_E_PERM = -7,     /* permission is missing; the message says which */
+	CTX_E_LIMIT = -8,    /* a stated limit was reached */
+	CTX_E_INTERNAL = -9, /* a bug of ours that could be reported instead of asserted */
 };
 
 #define CTX_ERR_MAX 1024
@@ -38,14 +39,19 @@ struct ctx_err {
 	char msg[CTX_ERR_MAX]; /* one line, no newline; control characters are replaced by '?' */
 };
 
-/* Stores status and message in `err` (may be NULL) and returns `status`, so that `return ctx_err_set(...)` reads well. */
-enum ctx_status ctx_err_set(struct ctx_err *err, enum ctx_status status, const char *fmt, ...) CTX_PRINTF(3, 4);
+/* Stores status and message in `err` (may be NULL) and returns `status`, so that `return ctx_err_set(...)`
+ * reads well. */
+enum ctx_status ctx_err_set(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
+	CTX_PRINTF(3, 4);
 
 /* The same, with ": " and the text of errno at the time of the call appended. */
-enum ctx_status ctx_err_errno(struct ctx_err *err, enum ctx_status status, const char *fmt, ...) CTX_PRINTF(3, 4);
+enum ctx_status ctx_err_errno(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
+	CTX_PRINTF(3, 4);
 
-/* Puts "<text>: " in front of the message; returns the status that is stored (or `status` passed through if err is NULL). */
-enum ctx_status ctx_err_prefix(struct ctx_err *err, enum ctx_status status, const char *fmt, ...) CTX_PRINTF(3, 4);
+/* Puts "<text>: " in front of the message; returns the status that is stored (or `status` passed through if
+ * err is NULL). */
+enum ctx_status ctx_err_prefix(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
+	CTX_PRINTF(3, 4);
 
 /* CTX_E_NOMEM with the standard message. */
 enum ctx_status ctx_err_nomem(struct ctx_err *err);

@@ -55,8 +55,8 @@ enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf
 	}
 }
 
-enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n, uint64_t offset, size_t *ret_got,
-			       struct ctx_err *err)
+enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n, uint64_t offset,
+			       size_t *ret_got, struct ctx_err *err)
 {
 	size_t done = 0;
 
@@ -66,7 +66,8 @@ enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n, 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return ctx_err_errno(err, CTX_E_IO, "%s: offset %llu", name, (unsigned long long)(offset + done));
+			return ctx_err_errno(err, CTX_E_IO, "%s: offset %llu", name,
+					     (unsigned long long)(offset + done));
 		if (got == 0)
 			break;
 		done += (size_t)got;

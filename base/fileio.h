@@ -12,18 +12,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than max_bytes). */
-CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out, struct ctx_err *err);
+/* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than
+ * max_bytes). */
+CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out,
+					     struct ctx_err *err);
 
-/* Reads exactly `n` bytes at `offset`; fewer (end of file) is CTX_END and `*ret_got` tells how many. `name` is for the message. */
-CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n, uint64_t offset,
-					      size_t *ret_got, struct ctx_err *err);
+/* Reads exactly `n` bytes at `offset`; fewer (end of file) is CTX_END and `*ret_got` tells how many. `name`
+ * is for the message. */
+CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n,
+					      uint64_t offset, size_t *ret_got, struct ctx_err *err);
 
 /* Writes all `n` bytes at the file position. Fails with CTX_E_IO (disk full and the like). */
-CTX_MUST_CHECK enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n,
+					      struct ctx_err *err);
 
 /* Writes a file of these bytes in place of what was there: to a temporary name beside it, then renamed. */
-CTX_MUST_CHECK enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n,
+						struct ctx_err *err);
 
 /* dir + "/" + name, malloc'ed (free()); NULL when memory is short. */
 char *ctx_path_join(const char *dir, const char *name);

@@ -1,8 +1,9 @@
 /*
  * Hash map from a 64-bit key to a 32-bit value, for hot paths: open addressing, linear probing, no removal.
  *
- * Value 0xffffffff (CTX_MAP64_NONE) cannot be stored: it marks a free slot. For ordinary maps use uthash. All zero is a valid empty map.
- * A lookup costs one multiplication and, at a load of at most 5/8, 1.5 probes on average.
+ * Value 0xffffffff (CTX_MAP64_NONE) cannot be stored: it marks a free slot. For ordinary maps use uthash. All
+ * zero is a valid empty map. A lookup costs one multiplication and, at a load of at most 5/8, 1.5 probes on
+ * average.
  */
 #ifndef CTX_BASE_MAP64_H
 #define CTX_BASE_MAP64_H
@@ -35,8 +36,8 @@ void ctx_map64_clear(struct ctx_map64 *map);
 uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key);
 
 /*
- * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces at once. The place is valid until the next call.
- * NULL when memory is short.
+ * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces at once.
+ * The place is valid until the next call. NULL when memory is short.
  */
 uint32_t *ctx_map64_place(struct ctx_map64 *map, uint64_t key);
 

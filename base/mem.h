@@ -1,7 +1,8 @@
 /*
  * Memory: the one place where sizes are checked for overflow, and cleanup attributes.
  *
- * ctx_grow is the growable array: keep `items`, `n`, `cap` beside each other in your struct and call it before appending.
+ * ctx_grow is the growable array: keep `items`, `n`, `cap` beside each other in your struct and call it
+ * before appending.
  */
 #ifndef CTX_BASE_MEM_H
 #define CTX_BASE_MEM_H
@@ -19,12 +20,15 @@ void *ctx_calloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2))
 char *ctx_memdup0(const void *bytes, size_t n);
 
 /*
- * Makes room for `want` items of `size` bytes in `*items` (capacity `*cap`, both changed on success only); doubles, so appending is amortised O(1).
- * New items are not initialised. Returns CTX_E_NOMEM on failure or overflow; the old array stays valid.
+ * Makes room for `want` items of `size` bytes in `*items` (capacity `*cap`, both changed on success only);
+ * doubles, so appending is amortised O(1). New items are not initialised. Returns CTX_E_NOMEM on failure or
+ * overflow; the old array stays valid.
  */
-CTX_MUST_CHECK enum ctx_status ctx_grow_raw(void **items, size_t *cap, size_t want, size_t size, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_grow_raw(void **items, size_t *cap, size_t want, size_t size,
+					    struct ctx_err *err);
 
-#define ctx_grow(items, cap, want, err) ctx_grow_raw((void **)(items), (cap), (want), sizeof(**(items)), (err))
+#define ctx_grow(items, cap, want, err)                                                                      \
+	ctx_grow_raw((void **)(items), (cap), (want), sizeof(**(items)), (err))
 
 /* For __attribute__((cleanup)): char *text CTX_AUTO_FREE = NULL; */
 void ctx_free_cleanup(void *pointer_to_pointer);

@@ -81,7 +81,8 @@ enum ctx_status ctx_strtab_add(struct ctx_strtab *table, const char *text, size_
 	return CTX_OK;
 }
 
-enum ctx_status ctx_strtab_add_text(struct ctx_strtab *table, const char *text, uint32_t *ret_id, struct ctx_err *err)
+enum ctx_status ctx_strtab_add_text(struct ctx_strtab *table, const char *text, uint32_t *ret_id,
+				    struct ctx_err *err)
 {
 	return ctx_strtab_add(table, text, strlen(text), ret_id, err);
 }

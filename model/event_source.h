@@ -1,17 +1,22 @@
 /*
  * What an ingest reads: one stream of events in time order, whatever the file format.
  *
- * A format (formats/experiment, later perfdata, gprofng, ...) opens its file and hands out a struct ctx_event_source. Times are ns from the start of the experiment.
- * Processes, threads and metrics are numbered by the source, densely from 0, each announced before its first use. A *process* here is one image of a program: exec starts a new one.
- * A *thread* is one life of a tid.
+ * A format (formats/experiment, later perfdata, gprofng, ...) opens its file and hands out a struct
+ * ctx_event_source. Times are ns from the start of the experiment. Processes, threads and metrics are
+ * numbered by the source, densely from 0, each announced before its first use. A *process* here is one image
+ * of a program: exec starts a new one. A *thread* is one life of a tid.
  *
- * Order: events come sorted by time; at equal times maps come before samples. A source that cannot keep the order exactly (a damaged file) hands the late event out anyway; the ingest counts it.
+ * Order: events come sorted by time; at equal times maps come before samples. A source that cannot keep the
+ * order exactly (a damaged file) hands the late event out anyway; the ingest counts it.
  *
- * Stacks: a source keeps, per process, a dictionary of address-level stack nodes. CTX_EV_STACKS appends nodes to it; ids run from 1 upward per process, 0 is the empty
- * stack, a node's parent is always smaller. CTX_EV_STACKS_RESET forgets the dictionary of a process (ids start at 1 again). A sample names its leaf's node.
+ * Stacks: a source keeps, per process, a dictionary of address-level stack nodes. CTX_EV_STACKS appends nodes
+ * to it; ids run from 1 upward per process, 0 is the empty stack, a node's parent is always smaller.
+ * CTX_EV_STACKS_RESET forgets the dictionary of a process (ids start at 1 again). A sample names its leaf's
+ * node.
  *
- * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the call instruction (return address minus one), so nobody subtracts anything later.
- * CTX_FRAME_TRUNCATED as the root-most frame says that the caller of the next frame is not known.
+ * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
+ * call instruction (return address minus one), so nobody subtracts anything later. CTX_FRAME_TRUNCATED as the
+ * root-most frame says that the caller of the next frame is not known.
  */
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H
@@ -91,8 +96,8 @@ struct ctx_event {
 			int32_t cpu; /* -1 unknown */
 		} sample;
 		struct ctx_usage_info usage; /* its process field: the source's number */
-		uint64_t count; /* LOST: samples; THROTTLE */
-		const char *text; /* DAMAGE, WARNING */
+		uint64_t count;		     /* LOST: samples; THROTTLE */
+		const char *text;	     /* DAMAGE, WARNING */
 	};
 };
 
@@ -103,24 +108,28 @@ struct ctx_source_metric {
 
 /* What is known when the source is opened. Strings live as long as the source. */
 struct ctx_source_info {
-	const char *name;   /* last part of the path */
-	const char *format; /* "experiment 1" */
+	const char *name;     /* last part of the path */
+	const char *format;   /* "experiment 1" */
 	uint64_t duration_ns; /* an upper bound of all times; the root interval is [0, duration) */
 	bool closed;
-	const char *notes;	    /* "" none */
-	const char *kallsyms;	    /* path of a zstd copy of the target's kallsyms that can be opened now, "" none */
-	const char *fallback_root;  /* directory of archives: where build ids are looked for first, "" none */
-	struct ctx_property *properties; /* for the header: "collector", "host", "kernel", "command", "start", ... in order */
+	const char *notes; /* "" none */
+	const char
+		*kallsyms; /* path of a zstd copy of the target's kallsyms that can be opened now, "" none */
+	const char *fallback_root; /* directory of archives: where build ids are looked for first, "" none */
+	struct ctx_property *properties; /* for the header: "collector", "host", "kernel", "command", "start",
+					    ... in order */
 	size_t n_properties;
 	struct ctx_source_metric *metrics;
 	uint32_t n_metrics;
-	uint64_t bytes; /* size of the data files, for progress */
+	uint32_t n_threads; /* upper bound of thread numbers in use; 0 not known when opened */
+	uint64_t bytes;	    /* size of the data files, for progress */
 };
 
 struct ctx_event_source {
 	struct ctx_source_info info;
 	void *impl;
-	/* Next event, or CTX_END. Pointers in `*ret` are valid until the next call. Damage is an event; a failure here ends the ingest (I/O error, memory). */
+	/* Next event, or CTX_END. Pointers in `*ret` are valid until the next call. Damage is an event; a
+	 * failure here ends the ingest (I/O error, memory). */
 	enum ctx_status (*next)(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err);
 	/* Bytes consumed so far, of info.bytes. */
 	uint64_t (*progress)(const struct ctx_event_source *source);

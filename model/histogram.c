@@ -49,8 +49,8 @@ static enum ctx_status grow_slots(struct ctx_histogram *histogram, struct ctx_er
 	return CTX_OK;
 }
 
-enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight, uint64_t samples,
-				  int64_t calls, struct ctx_err *err)
+enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
+				  uint64_t samples, int64_t calls, struct ctx_err *err)
 {
 	struct ctx_hist_entry *entry;
 	enum ctx_status status;
@@ -78,7 +78,8 @@ enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stac
 	return CTX_OK;
 }
 
-enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from, struct ctx_err *err)
+enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,
+				    struct ctx_err *err)
 {
 	for (size_t i = 0; i < from->n; i++) {
 		const struct ctx_hist_entry *entry = &from->entries[i];

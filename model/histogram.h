@@ -1,8 +1,9 @@
 /*
  * Histogram: stack id -> weight, samples, calls. What every report is computed from, wherever it came from.
  *
- * An entry's calls is a difference, not a total: the calls that a function got in the interval are the sum of `calls` over the CCT subtree below it (entering a stack adds 1 at its leaf and
- * takes 1 away at the deepest frame that was there before). So an entry may have no samples and negative calls.
+ * An entry's calls is a difference, not a total: the calls that a function got in the interval are the sum of
+ * `calls` over the CCT subtree below it (entering a stack adds 1 at its leaf and takes 1 away at the deepest
+ * frame that was there before). So an entry may have no samples and negative calls.
  *
  * Entries are dense and in order of first addition. All zero is a valid empty histogram.
  */
@@ -26,7 +27,7 @@ struct ctx_histogram {
 	size_t n, cap;
 	uint32_t *slots; /* open addressing: entry number, or UINT32_MAX */
 	size_t slots_cap;
-	uint64_t weight;  /* sums over all entries */
+	uint64_t weight; /* sums over all entries */
 	uint64_t samples;
 };
 
@@ -36,8 +37,9 @@ void ctx_histogram_deinit(struct ctx_histogram *histogram);
 void ctx_histogram_clear(struct ctx_histogram *histogram);
 
 /* Adds to the entry of `stack`, making it if need be. O(1). Fails with CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
-						 uint64_t samples, int64_t calls, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack,
+						 uint64_t weight, uint64_t samples, int64_t calls,
+						 struct ctx_err *err);
 
 /* Adds every entry of `from`. O(entries of from). */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,

@@ -15,7 +15,8 @@ static const struct {
 };
 
 /* One end of an interval; `n` bytes of text. */
-static enum ctx_status parse_time(const char *text, size_t n, uint64_t run_ns, uint64_t *ret_ns, struct ctx_err *err)
+static enum ctx_status parse_time(const char *text, size_t n, uint64_t run_ns, uint64_t *ret_ns,
+				  struct ctx_err *err)
 {
 	char copy[64];
 	char *unit;
@@ -39,7 +40,8 @@ static enum ctx_status parse_time(const char *text, size_t n, uint64_t run_ns, u
 			scale = units[i].ns;
 	}
 	if (unit == copy || scale == 0)
-		return ctx_err_set(err, CTX_E_ARG, "'%s' has an unknown unit: ns, us, ms, s, m, h and %% are known", copy);
+		return ctx_err_set(err, CTX_E_ARG,
+				   "'%s' has an unknown unit: ns, us, ms, s, m, h and %% are known", copy);
 	if (!isfinite(value) || value * scale >= 9.2e18)
 		return ctx_err_set(err, CTX_E_ARG, "'%s' is too large", copy);
 	/* Plain digits of ns keep every digit; a double has only 53 bits. */
@@ -64,7 +66,8 @@ enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run, st
 	char end_text[32];
 
 	if (colon == NULL)
-		return ctx_err_set(err, CTX_E_ARG, "interval '%s' has no ':' (BEGIN:END, for example 300:700)", text);
+		return ctx_err_set(err, CTX_E_ARG,
+				   "interval '%s' has no ':' (BEGIN:END, for example 300:700)", text);
 	if (colon != text)
 		status = parse_time(text, (size_t)(colon - text), run.end_ns, &found.begin_ns, err);
 	if (status == CTX_OK && colon[1] != '\0')
@@ -75,7 +78,8 @@ enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run, st
 		return ctx_err_set(err, CTX_E_ARG, "interval '%s' ends before it begins", text);
 	ctx_time_format(run.end_ns, end_text, sizeof(end_text));
 	if (found.begin_ns >= run.end_ns)
-		return ctx_err_set(err, CTX_E_ARG, "interval '%s' lies behind the end of the run (%s)", text, end_text);
+		return ctx_err_set(err, CTX_E_ARG, "interval '%s' lies behind the end of the run (%s)", text,
+				   end_text);
 	if (found.end_ns == found.begin_ns)
 		return ctx_err_set(err, CTX_E_ARG, "interval '%s' is empty", text);
 	if (found.end_ns > run.end_ns)

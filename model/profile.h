@@ -1,8 +1,10 @@
 /*
- * The nouns of an ingested experiment, as reports see them: plain arrays, loaded at once when a database is opened.
+ * The nouns of an ingested experiment, as reports see them: plain arrays, loaded at once when a database is
+ * opened.
  *
- * Everything is indexed by dense id. Strings are zero-terminated, never NULL unless said, may hold any bytes but zero (names are data: whoever prints escapes),
- * and live as long as the profile. Source: requirements E1-E7, E10, E12, C1.
+ * Everything is indexed by dense id. Strings are zero-terminated, never NULL unless said, may hold any bytes
+ * but zero (names are data: whoever prints escapes), and live as long as the profile. Source: requirements
+ * E1-E7, E10, E12, C1.
  */
 #ifndef CTX_MODEL_PROFILE_H
 #define CTX_MODEL_PROFILE_H
@@ -19,25 +21,26 @@
 
 enum ctx_function_kind {
 	CTX_FUNCTION_ORDINARY = 0,
-	CTX_FUNCTION_UNKNOWN,	/* <Unknown>: the pc maps to nothing, or to an object without a symbol there */
-	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>: nominal caller where the stack was cut */
+	CTX_FUNCTION_UNKNOWN, /* <Unknown>: the pc maps to nothing, or to an object without a symbol there */
+	CTX_FUNCTION_TRUNCATED,	 /* <Truncated-stack>: nominal caller where the stack was cut */
 	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets */
 };
 
 struct ctx_function_info {
-	const char *name;     /* demangled, as shown */
+	const char *name;	  /* demangled, as shown */
 	const char *linkage_name; /* as in the symbol table; equal to name where not mangled */
-	const char *aliases;  /* other names at the same address, separated by a space; "" mostly */
-	uint32_t object;      /* object id, CTX_NONE for artificial functions */
-	uint64_t offset;      /* of the first byte, in the object's own address space */
-	uint64_t size;	      /* bytes, 0 unknown */
+	const char *aliases;	  /* other names at the same address, separated by a space; "" mostly */
+	uint32_t object;	  /* object id, CTX_NONE for artificial functions */
+	uint64_t offset;	  /* of the first byte, in the object's own address space */
+	uint64_t size;		  /* bytes, 0 unknown */
 	enum ctx_function_kind kind;
 };
 
 struct ctx_object_info {
 	const char *path;     /* as mapped, "[kernel]", "[vdso]", "//anon" */
 	const char *build_id; /* lower-case hex, "" unknown */
-	const char *symbols;  /* where its symbols came from: "archive", "/usr/lib/debug/...", "none: <reason>" */
+	const char
+		*symbols; /* where its symbols came from: "archive", "/usr/lib/debug/...", "none: <reason>" */
 };
 
 struct ctx_process_info {
@@ -86,14 +89,14 @@ struct ctx_usage_info {
 };
 
 struct ctx_profile {
-	struct ctx_arena arena; /* owns all strings */
-	const char *name;	/* "test.1.er" */
+	struct ctx_arena arena;	 /* owns all strings */
+	const char *name;	 /* "test.1.er" */
 	struct ctx_interval run; /* begin_ns is 0 */
-	bool closed;		/* the recording ended in order */
-	uint64_t lost_samples;	/* that the kernel had to drop */
-	uint64_t throttled;	/* throttle events */
-	uint64_t damaged;	/* blocks, lines or records that could not be used */
-	const char *notes;	/* "" none */
+	bool closed;		 /* the recording ended in order */
+	uint64_t lost_samples;	 /* that the kernel had to drop */
+	uint64_t throttled;	 /* throttle events */
+	uint64_t damaged;	 /* blocks, lines or records that could not be used */
+	const char *notes;	 /* "" none */
 	struct ctx_property *properties;
 	size_t n_properties;
 	const char **warnings; /* one line each, for the head of every report */

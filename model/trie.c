@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static enum ctx_status append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t depth, struct ctx_err *err)
+static enum ctx_status append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t depth,
+			      struct ctx_err *err)
 {
 	size_t want = (size_t)trie->n + 1;
 	enum ctx_status status = ctx_grow(&trie->parent, &trie->parent_cap, want, err);
@@ -64,19 +65,22 @@ void ctx_trie_freeze(struct ctx_trie *trie)
 	ctx_map64_deinit(&trie->children);
 }
 
-enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key, uint32_t n, struct ctx_err *err)
+enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key, uint32_t n,
+			      struct ctx_err *err)
 {
 	*trie = (struct ctx_trie){.parent = parent, .key = key, .n = n};
 	trie->depth = n != 0 ? ctx_calloc(n, sizeof(*trie->depth)) : NULL;
 	if (n == 0 || trie->depth == NULL) {
 		ctx_trie_deinit(trie);
-		return n == 0 ? ctx_err_set(err, CTX_E_FORMAT, "call stacks without a root") : ctx_err_nomem(err);
+		return n == 0 ? ctx_err_set(err, CTX_E_FORMAT, "call stacks without a root")
+			      : ctx_err_nomem(err);
 	}
 	parent[0] = CTX_TRIE_ROOT;
 	for (uint32_t i = 1; i < n; i++) {
 		if (parent[i] >= i) {
 			ctx_trie_deinit(trie);
-			return ctx_err_set(err, CTX_E_FORMAT, "call stack %u has the later stack as its parent", i);
+			return ctx_err_set(err, CTX_E_FORMAT,
+					   "call stack %u has the later stack as its parent", i);
 		}
 		trie->depth[i] = trie->depth[parent[i]] + 1;
 	}

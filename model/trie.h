@@ -4,8 +4,9 @@
  *  - the calling-context tree (CCT): key = function id; node = a function-level call stack, its "stack id"
  *  - the raw stacks: key = location id (an address in a load object); node = an address-level call stack
  *
- * Node 0 is the root, the empty stack, shown as <Total>; its key is CTX_TRIE_ROOT_KEY. Ids are dense, in order of first appearance, and a parent's id is always smaller than its
- * children's: a sweep from the last node to the first adds up subtrees (cum), a sweep forwards hands down.
+ * Node 0 is the root, the empty stack, shown as <Total>; its key is CTX_TRIE_ROOT_KEY. Ids are dense, in
+ *order of first appearance, and a parent's id is always smaller than its children's: a sweep from the last
+ *node to the first adds up subtrees (cum), a sweep forwards hands down.
  *
  *	root(0) -- main(1) -- parse(2) -- read(3)
  *	               `----- solve(4)
@@ -29,7 +30,8 @@ struct ctx_trie {
 	uint32_t *depth;  /* depth[0] == 0 */
 	uint32_t n;	  /* nodes, the root included */
 	size_t parent_cap, key_cap, depth_cap;
-	struct ctx_map64 children; /* (parent << 32 | key) -> node; empty after ctx_trie_freeze or ctx_trie_take */
+	struct ctx_map64
+		children; /* (parent << 32 | key) -> node; empty after ctx_trie_freeze or ctx_trie_take */
 };
 
 /* Makes a tree of the root alone. */
@@ -37,18 +39,18 @@ CTX_MUST_CHECK enum ctx_status ctx_trie_init(struct ctx_trie *trie, struct ctx_e
 void ctx_trie_deinit(struct ctx_trie *trie);
 
 /* Finds or makes the child of `parent` with `key`. O(1). Fails with CTX_E_NOMEM, CTX_E_LIMIT. */
-CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t *ret_node,
-					      struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t key,
+					      uint32_t *ret_node, struct ctx_err *err);
 
 /* Releases the child index: no more ctx_trie_child, everything else goes on. */
 void ctx_trie_freeze(struct ctx_trie *trie);
 
 /*
- * Makes a frozen trie from `n` nodes' parents and keys (as read from a database); arrays are taken over (free()d by deinit, also on failure).
- * Checks parent < node for every node; CTX_E_FORMAT otherwise.
+ * Makes a frozen trie from `n` nodes' parents and keys (as read from a database); arrays are taken over
+ * (free()d by deinit, also on failure). Checks parent < node for every node; CTX_E_FORMAT otherwise.
  */
-CTX_MUST_CHECK enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key, uint32_t n,
-					     struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key,
+					     uint32_t n, struct ctx_err *err);
 
 /* The ancestor of `node` at `depth` (at most the node's own). O(difference). */
 static inline uint32_t ctx_trie_ancestor(const struct ctx_trie *trie, uint32_t node, uint32_t depth)

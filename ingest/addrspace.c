@@ -1,0 +1,100 @@
+#include "ingest/addrspace.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+void ctx_addrspace_deinit(struct ctx_addrspace *space)
+{
+	free(space->maps);
+	*space = (struct ctx_addrspace){0};
+}
+
+/* Number of the first map that ends behind `address`. */
+static size_t first_ending_after(const struct ctx_addrspace *space, uint64_t address)
+{
+	size_t low = 0, high = space->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (space->maps[middle].end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static enum ctx_status insert_at(struct ctx_addrspace *space, size_t at, const struct ctx_mapped *map,
+				 struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&space->maps, &space->cap, space->n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	memmove(&space->maps[at + 1], &space->maps[at], (space->n - at) * sizeof(*space->maps));
+	space->maps[at] = *map;
+	space->n++;
+	return CTX_OK;
+}
+
+static struct ctx_mapped without_front(struct ctx_mapped map, uint64_t new_begin)
+{
+	map.file_offset += new_begin - map.begin;
+	map.begin = new_begin;
+	return map;
+}
+
+enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin, uint64_t end,
+				    struct ctx_err *err)
+{
+	size_t from = first_ending_after(space, begin);
+	size_t to;
+
+	if (begin >= end)
+		return CTX_OK;
+	space->generation++;
+	if (from < space->n && space->maps[from].begin < begin && space->maps[from].end > end) {
+		struct ctx_mapped back = without_front(space->maps[from], end);
+		enum ctx_status status = insert_at(space, from + 1, &back, err);
+
+		if (status != CTX_OK)
+			return status;
+		space->maps[from].end = begin;
+		return CTX_OK;
+	}
+	if (from < space->n && space->maps[from].begin < begin) {
+		space->maps[from].end = begin;
+		from++;
+	}
+	for (to = from; to < space->n && space->maps[to].end <= end; to++)
+		;
+	if (to < space->n && space->maps[to].begin < end)
+		space->maps[to] = without_front(space->maps[to], end);
+	if (to > from) {
+		memmove(&space->maps[from], &space->maps[to], (space->n - to) * sizeof(*space->maps));
+		space->n -= to - from;
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, const struct ctx_mapped *map,
+				  struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (map->begin >= map->end)
+		return CTX_OK;
+	status = ctx_addrspace_unmap(space, map->begin, map->end, err);
+	if (status != CTX_OK)
+		return status;
+	return insert_at(space, first_ending_after(space, map->begin), map, err);
+}
+
+const struct ctx_mapped *ctx_addrspace_find(const struct ctx_addrspace *space, uint64_t address)
+{
+	size_t at = first_ending_after(space, address);
+
+	return at < space->n && space->maps[at].begin <= address ? &space->maps[at] : NULL;
+}

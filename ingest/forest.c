@@ -1,0 +1,214 @@
+#include "ingest/forest.h"
+
+#include "base/map64.h"
+#include "base/mem.h"
+
+struct tree {
+	struct ctx_tree_forest *forest;
+	struct ctx_tree_info info;
+	struct ctx_timetree_builder *builder; /* NULL: finished */
+	uint64_t moved;
+};
+
+struct ctx_tree_forest {
+	struct ctx_store *store;
+	struct ctx_timetree_params params;
+	struct ctx_interval run;
+	const struct ctx_trie *cct;
+	bool single_thread;
+	uint32_t n_metrics;
+	struct tree **trees; /* by id; each is malloc'ed because its address is the sink's context */
+	size_t n, cap;
+	struct ctx_map64 by_key; /* thread << 32 | metric -> id */
+	uint64_t late;
+};
+
+static enum ctx_status store_leaf(void *context, uint32_t node, const struct ctx_sample *samples, size_t n,
+				  struct ctx_err *err)
+{
+	struct tree *tree = context;
+
+	return ctx_store_put_leaf(tree->forest->store, tree->info.id, node, samples, n, err);
+}
+
+static enum ctx_status store_node(void *context, const struct ctx_timenode *node, struct ctx_err *err)
+{
+	struct tree *tree = context;
+
+	return ctx_store_put_node(tree->forest->store, tree->info.id, node, err);
+}
+
+enum ctx_status ctx_tree_forest_create(struct ctx_store *store, const struct ctx_timetree_params *params,
+				       struct ctx_interval run, const struct ctx_trie *cct,
+				       bool single_thread, uint32_t n_metrics, struct ctx_tree_forest **ret,
+				       struct ctx_err *err)
+{
+	struct ctx_tree_forest *forest;
+	enum ctx_status status = ctx_timetree_params_check(params, err);
+
+	if (status != CTX_OK)
+		return status;
+	forest = ctx_calloc(1, sizeof(*forest));
+	if (forest == NULL)
+		return ctx_err_nomem(err);
+	*forest = (struct ctx_tree_forest){.store = store,
+					   .params = *params,
+					   .run = run,
+					   .cct = cct,
+					   .single_thread = single_thread,
+					   .n_metrics = n_metrics};
+	*ret = forest;
+	return CTX_OK;
+}
+
+void ctx_tree_forest_destroy(struct ctx_tree_forest *forest)
+{
+	if (forest == NULL)
+		return;
+	for (size_t i = 0; i < forest->n; i++) {
+		ctx_timetree_builder_destroy(forest->trees[i]->builder);
+		free(forest->trees[i]);
+	}
+	free(forest->trees);
+	ctx_map64_deinit(&forest->by_key);
+	free(forest);
+}
+
+static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
+				struct tree **ret, struct ctx_err *err)
+{
+	struct ctx_timetree_sink sink = {.leaf = store_leaf, .node = store_node};
+	enum ctx_status status = ctx_grow(&forest->trees, &forest->cap, forest->n + 1, err);
+	struct tree *tree;
+
+	if (status != CTX_OK)
+		return status;
+	tree = ctx_calloc(1, sizeof(*tree));
+	if (tree == NULL)
+		return ctx_err_nomem(err);
+	tree->forest = forest;
+	tree->info = (struct ctx_tree_info){
+		.id = (uint32_t)forest->n,
+		.thread = thread,
+		.metric = metric,
+		.leaf_samples = forest->params.leaf_samples,
+		.fanout = forest->params.fanout,
+		.percent = forest->params.percent,
+		.mode = forest->params.mode,
+		.keep_tail = forest->params.keep_tail,
+		.same_as = CTX_NONE,
+	};
+	sink.context = tree;
+	status = ctx_timetree_builder_create(&forest->params, forest->run, forest->cct, &sink, &tree->builder,
+					     err);
+	if (status != CTX_OK) {
+		free(tree);
+		return status;
+	}
+	forest->trees[forest->n++] = tree;
+	*ret = tree;
+	return CTX_OK;
+}
+
+static enum ctx_status find_or_make(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
+				    struct tree **ret, struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(&forest->by_key, (uint64_t)thread << 32 | metric);
+	enum ctx_status status;
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	if (*place != CTX_MAP64_NONE) {
+		*ret = forest->trees[*place];
+		return CTX_OK;
+	}
+	status = new_tree(forest, thread, metric, ret, err);
+	if (status == CTX_OK)
+		*place = (*ret)->info.id;
+	return status;
+}
+
+enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest, const struct ctx_sample *sample,
+				    struct ctx_err *err)
+{
+	struct tree *tree;
+	enum ctx_status status = find_or_make(forest, CTX_NONE, sample->metric, &tree, err);
+
+	if (status == CTX_OK)
+		status = ctx_timetree_builder_add(tree->builder, sample, err);
+	if (status != CTX_OK || forest->single_thread)
+		return status;
+	status = find_or_make(forest, sample->thread, sample->metric, &tree, err);
+	if (status != CTX_OK)
+		return status;
+	if (tree->builder == NULL) {
+		forest->late++;
+		return CTX_OK;
+	}
+	return ctx_timetree_builder_add(tree->builder, sample, err);
+}
+
+static enum ctx_status finish_tree(struct tree *tree, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (tree->builder == NULL)
+		return CTX_OK;
+	status = ctx_timetree_builder_finish(tree->builder, err);
+	tree->moved = ctx_timetree_builder_moved(tree->builder);
+	ctx_timetree_builder_destroy(tree->builder);
+	tree->builder = NULL;
+	return status;
+}
+
+enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint32_t thread,
+					   struct ctx_err *err)
+{
+	for (uint32_t metric = 0; metric < forest->n_metrics; metric++) {
+		uint32_t id = ctx_map64_get(&forest->by_key, (uint64_t)thread << 32 | metric);
+		enum ctx_status status = CTX_OK;
+
+		if (id != CTX_MAP64_NONE)
+			status = finish_tree(forest->trees[id], err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
+/* With one thread the merged tree is the thread's: say so instead of storing it twice. */
+static enum ctx_status put_alias(struct ctx_tree_forest *forest, const struct ctx_tree_info *merged,
+				 uint32_t id, struct ctx_err *err)
+{
+	struct ctx_tree_info alias = *merged;
+
+	alias.id = id;
+	alias.thread = 0;
+	alias.same_as = merged->id;
+	return ctx_store_put_tree(forest->store, &alias, err);
+}
+
+enum ctx_status ctx_tree_forest_finish(struct ctx_tree_forest *forest, uint32_t *ret_trees,
+				       uint64_t *ret_moved, uint64_t *ret_late, struct ctx_err *err)
+{
+	uint32_t id = (uint32_t)forest->n;
+	uint64_t moved = 0;
+
+	for (size_t i = 0; i < forest->n; i++) {
+		struct tree *tree = forest->trees[i];
+		enum ctx_status status = finish_tree(tree, err);
+
+		if (status == CTX_OK)
+			status = ctx_store_put_tree(forest->store, &tree->info, err);
+		if (status == CTX_OK && forest->single_thread)
+			status = put_alias(forest, &tree->info, id++, err);
+		if (status != CTX_OK)
+			return status;
+		if (tree->info.thread == CTX_NONE)
+			moved += tree->moved;
+	}
+	*ret_trees = id;
+	*ret_moved = moved;
+	*ret_late = forest->late;
+	return CTX_OK;
+}

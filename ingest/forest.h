@@ -1,0 +1,40 @@
+/*
+ * The time trees of one ingest: one per (thread, metric), one per metric for all threads, all fed sample by
+ * sample and stored as they close.
+ */
+#ifndef CTX_INGEST_FOREST_H
+#define CTX_INGEST_FOREST_H
+
+#include "model/sample.h"
+#include "model/trie.h"
+#include "store/store.h"
+#include "timetree/timetree.h"
+
+struct ctx_tree_forest;
+
+/*
+ * `cct` grows while trees are built. `single_thread`: the source has one thread only, so its tree and the
+ * merged one are equal and are stored once.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_create(struct ctx_store *store,
+						      const struct ctx_timetree_params *params,
+						      struct ctx_interval run, const struct ctx_trie *cct,
+						      bool single_thread, uint32_t n_metrics,
+						      struct ctx_tree_forest **ret, struct ctx_err *err);
+void ctx_tree_forest_destroy(struct ctx_tree_forest *forest);
+
+/* Adds a sample to its thread's tree and the merged tree of its metric; makes trees as they are needed. */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest,
+						   const struct ctx_sample *sample, struct ctx_err *err);
+
+/* The thread has ended: its trees are finished and their memory released. A later sample of it starts no new
+ * tree; it is counted and kept in the merged tree only. */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint32_t thread,
+							  struct ctx_err *err);
+
+/* Finishes all trees and stores their descriptions. */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_finish(struct ctx_tree_forest *forest, uint32_t *ret_trees,
+						      uint64_t *ret_moved, uint64_t *ret_late,
+						      struct ctx_err *err);
+
+#endif

@@ -1,0 +1,327 @@
+/*
+ *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile
+ *(profile_builder.c)
+ *	                            +-- MAP, UNMAP --> address space of the process (addrspace.c), mapping
+ *list
+ *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
+ *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c, resolver.c) --> time
+ *trees (forest.c) --> store
+ */
+#include "ingest/ingest.h"
+
+#include "base/mem.h"
+#include "ingest/forest.h"
+#include "ingest/profile_builder.h"
+#include "ingest/stackdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EVENTS_PER_PROGRESS 65536u
+
+struct process {
+	struct ctx_addrspace space;
+	struct ctx_stackdict dict;
+};
+
+struct ingest {
+	struct ctx_event_source *source;
+	struct ctx_store *store;
+	struct ctx_resolver *resolver;
+	struct ctx_stack_forest stacks;
+	struct ctx_tree_forest *trees;
+	struct ctx_profile_builder nouns;
+	struct process *processes;
+	size_t n_processes, processes_cap;
+	uint32_t *last_stack; /* by thread * n_metrics + metric: CCT node of the last sample */
+	size_t n_last, last_cap;
+	struct ctx_mapping_info *mappings;
+	size_t n_mappings, mappings_cap;
+	struct ctx_ingest_stats stats;
+};
+
+static void ingest_deinit(struct ingest *in)
+{
+	for (size_t i = 0; i < in->n_processes; i++) {
+		ctx_addrspace_deinit(&in->processes[i].space);
+		ctx_stackdict_deinit(&in->processes[i].dict);
+	}
+	ctx_tree_forest_destroy(in->trees);
+	ctx_resolver_destroy(in->resolver);
+	ctx_stack_forest_deinit(&in->stacks);
+	ctx_profile_builder_deinit(&in->nouns);
+	ctx_store_close(in->store);
+	free(in->processes);
+	free(in->last_stack);
+	free(in->mappings);
+}
+
+static enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
+				  struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&in->processes, &in->processes_cap, (size_t)number + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	while (in->n_processes <= number)
+		in->processes[in->n_processes++] = (struct process){0};
+	*ret = &in->processes[number];
+	return CTX_OK;
+}
+
+static enum ctx_status last_stack_of(struct ingest *in, uint32_t thread, uint32_t metric, uint32_t **ret,
+				     struct ctx_err *err)
+{
+	size_t at = (size_t)thread * in->source->info.n_metrics + metric;
+
+	if (at >= in->n_last) {
+		enum ctx_status status = ctx_grow(&in->last_stack, &in->last_cap, at + 1, err);
+
+		if (status != CTX_OK)
+			return status;
+		memset(in->last_stack + in->n_last, 0, (in->last_cap - in->n_last) * sizeof(*in->last_stack));
+		in->n_last = in->last_cap;
+	}
+	*ret = &in->last_stack[at];
+	return CTX_OK;
+}
+
+static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct ctx_mapped map = {
+		.begin = event->map.address,
+		.end = event->map.address + event->map.size,
+		.file_offset = event->map.file_offset,
+		.record = (uint32_t)in->n_mappings,
+	};
+	struct process *process;
+	enum ctx_status status = process_of(in, event->process, &process, err);
+
+	if (status == CTX_OK)
+		status = ctx_grow(&in->mappings, &in->mappings_cap, in->n_mappings + 1, err);
+	if (status == CTX_OK && map.end <= map.begin)
+		return ctx_profile_builder_damage(
+			&in->nouns, "a map without size or past the end of the address space", err);
+	if (status == CTX_OK)
+		status = ctx_resolver_object(in->resolver, &event->map, &map.object, err);
+	if (status == CTX_OK)
+		status = ctx_addrspace_map(&process->space, &map, err);
+	if (status != CTX_OK)
+		return status;
+	in->mappings[in->n_mappings++] = (struct ctx_mapping_info){
+		.process = event->process,
+		.object = map.object,
+		.address = event->map.address,
+		.size = event->map.size,
+		.file_offset = event->map.file_offset,
+		.life = {event->time_ns, in->source->info.duration_ns},
+	};
+	return CTX_OK;
+}
+
+static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	const struct ctx_mapped *map;
+	struct process *process;
+	enum ctx_status status = process_of(in, event->process, &process, err);
+
+	if (status != CTX_OK)
+		return status;
+	map = ctx_addrspace_find(&process->space, event->map.address);
+	if (map != NULL)
+		in->mappings[map->record].life.end_ns = event->time_ns;
+	return ctx_addrspace_unmap(&process->space, event->map.address, event->map.address + event->map.size,
+				   err);
+}
+
+static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct process *process;
+	enum ctx_status status = process_of(in, event->process, &process, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (event->kind == CTX_EV_STACKS_RESET) {
+		ctx_stackdict_reset(&process->dict);
+		return CTX_OK;
+	}
+	return ctx_stackdict_append(&process->dict, event->stacks.first, event->stacks.n,
+				    event->stacks.parents, event->stacks.addresses, err);
+}
+
+static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	const struct ctx_trie *cct = &in->stacks.cct;
+	struct ctx_sample sample = {
+		.time_ns = event->time_ns,
+		.weight = event->sample.weight,
+		.thread = event->thread,
+		.cpu = event->sample.cpu,
+		.metric = event->sample.metric,
+	};
+	struct process *process;
+	uint32_t *last;
+	enum ctx_status status;
+
+	if (sample.metric >= in->source->info.n_metrics)
+		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
+	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
+	if (status == CTX_OK)
+		status = process_of(in, event->process, &process, err);
+	if (status == CTX_OK)
+		status = last_stack_of(in, event->thread, sample.metric, &last, err);
+	if (status == CTX_OK)
+		status = ctx_stackdict_resolve(&process->dict, event->sample.stack, &process->space,
+					       in->resolver, &in->stacks, &sample.raw_stack, err);
+	if (status != CTX_OK)
+		return status;
+	sample.stack = in->stacks.raw_to_stack[sample.raw_stack];
+	sample.kept_depth = sample.stack == *last
+				    ? cct->depth[sample.stack]
+				    : cct->depth[ctx_trie_common_ancestor(cct, sample.stack, *last)];
+	*last = sample.stack;
+	ctx_profile_builder_count(&in->nouns, event->thread, sample.metric, sample.weight);
+	in->stats.samples++;
+	return ctx_tree_forest_add(in->trees, &sample, err);
+}
+
+static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	switch (event->kind) {
+	case CTX_EV_SAMPLE:
+		return on_sample(in, event, err);
+	case CTX_EV_STACKS:
+	case CTX_EV_STACKS_RESET:
+		return on_stacks(in, event, err);
+	case CTX_EV_MAP:
+		return on_map(in, event, err);
+	case CTX_EV_UNMAP:
+		return on_unmap(in, event, err);
+	case CTX_EV_THREAD_EXIT:
+		status = ctx_profile_builder_event(&in->nouns, event, err);
+		return status == CTX_OK ? ctx_tree_forest_end_thread(in->trees, event->thread, err) : status;
+	case CTX_EV_PROCESS_START:
+	case CTX_EV_PROCESS_EXIT:
+	case CTX_EV_THREAD_START:
+	case CTX_EV_THREAD_NAME:
+	case CTX_EV_USAGE:
+	case CTX_EV_LOST:
+	case CTX_EV_THROTTLE:
+	case CTX_EV_DAMAGE:
+	case CTX_EV_WARNING:
+		return ctx_profile_builder_event(&in->nouns, event, err);
+	}
+	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);
+}
+
+static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_options *options,
+				struct ctx_err *err)
+{
+	for (;;) {
+		struct ctx_event event;
+		enum ctx_status status = in->source->next(in->source, &event, err);
+
+		if (status == CTX_END)
+			return CTX_OK;
+		if (status == CTX_OK)
+			status = on_event(in, &event, err);
+		if (status != CTX_OK)
+			return status;
+		if (++in->stats.events % EVENTS_PER_PROGRESS == 0 && options->progress != NULL)
+			options->progress(options->progress_context, in->source->progress(in->source),
+					  in->source->info.bytes, in->stats.samples);
+	}
+}
+
+static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_options *options,
+				    struct ctx_err *err)
+{
+	struct ctx_store_contents contents = {
+		.profile = &in->nouns.profile,
+		.raw_stacks = &in->stacks.raw,
+		.raw_to_stack = in->stacks.raw_to_stack,
+		.mappings = in->mappings,
+		.n_mappings = in->n_mappings,
+		.fingerprint = options->fingerprint,
+	};
+	enum ctx_status status;
+	uint64_t late;
+
+	status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &in->stats.moved, &late, err);
+	if (status != CTX_OK)
+		return status;
+	if (in->stats.moved != 0)
+		status = ctx_profile_builder_warn(&in->nouns, err,
+						  "%llu samples came out of order and were moved in time",
+						  (unsigned long long)in->stats.moved);
+	if (status == CTX_OK && late != 0)
+		status = ctx_profile_builder_warn(
+			&in->nouns, err,
+			"%llu samples came after the exit of their thread: they are in no thread's "
+			"tree, but in the whole",
+			(unsigned long long)late);
+	if (status == CTX_OK)
+		status = ctx_profile_builder_finish(&in->nouns, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_take(in->resolver, &in->nouns.profile, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_trie_freeze(&in->stacks.cct);
+	ctx_trie_freeze(&in->stacks.raw);
+	in->nouns.profile.cct = in->stacks.cct;
+	in->stacks.cct = (struct ctx_trie){0};
+	contents.locations = ctx_resolver_locations(in->resolver, &contents.n_locations);
+	in->stats.stacks = in->nouns.profile.cct.n;
+	in->stats.raw_stacks = in->stacks.raw.n;
+	in->stats.locations = (uint32_t)contents.n_locations;
+	in->stats.functions = in->nouns.profile.n_functions;
+	in->stats.objects = in->nouns.profile.n_objects;
+	in->stats.threads = in->nouns.profile.n_threads;
+	return ctx_store_put_contents(in->store, &contents, err);
+}
+
+static enum ctx_status ingest_init(struct ingest *in, const char *path,
+				   const struct ctx_ingest_options *options, struct ctx_err *err)
+{
+	const struct ctx_source_info *info = &in->source->info;
+	struct ctx_interval run = {0, info->duration_ns != 0 ? info->duration_ns : 1};
+	struct ctx_resolver_options resolver = {
+		.kallsyms = info->kallsyms, .debug_root = options->debug_root, .symfs = options->symfs};
+	enum ctx_status status = ctx_profile_builder_init(&in->nouns, info, err);
+
+	if (status == CTX_OK)
+		status = ctx_stack_forest_init(&in->stacks, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_create(&resolver, &in->nouns.profile.arena, &in->resolver, err);
+	if (status == CTX_OK)
+		status = ctx_store_create(path, &in->store, err);
+	if (status == CTX_OK)
+		status = ctx_tree_forest_create(in->store, &options->tree, run, &in->stacks.cct,
+						info->n_threads == 1, info->n_metrics, &in->trees, err);
+	return status;
+}
+
+enum ctx_status ctx_ingest(struct ctx_event_source *source, const char *path,
+			   const struct ctx_ingest_options *options, struct ctx_ingest_stats *stats,
+			   struct ctx_err *err)
+{
+	struct ingest in = {.source = source};
+	enum ctx_status status = ingest_init(&in, path, options, err);
+	struct ctx_store *store;
+
+	if (status == CTX_OK)
+		status = read_all(&in, options, err);
+	if (status == CTX_OK)
+		status = put_contents(&in, options, err);
+	if (status == CTX_OK) {
+		store = in.store;
+		in.store = NULL;
+		status = ctx_store_commit(store, err);
+	}
+	if (status == CTX_OK && stats != NULL)
+		*stats = in.stats;
+	ingest_deinit(&in);
+	return status;
+}

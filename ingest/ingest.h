@@ -1,0 +1,41 @@
+/*
+ * Ingest: an event source becomes a database.
+ *
+ * One pass over the events in time order. Stacks are resolved to functions and interned, each sample goes to
+ * the time tree of its thread and to the one of all threads, leaves become sample blocks as they close.
+ * Memory depends on distinct stacks, functions and live threads, not on samples. Thread identity is the
+ * source's thread number: one life of a tid.
+ */
+#ifndef CTX_INGEST_INGEST_H
+#define CTX_INGEST_INGEST_H
+
+#include "base/err.h"
+#include "model/event_source.h"
+#include "timetree/timetree.h"
+
+struct ctx_ingest_options {
+	struct ctx_timetree_params tree;
+	const char *debug_root;	 /* where separate debug files are, "" for the system's */
+	const char *symfs;	 /* put in front of paths of load objects, "" none */
+	const char *fingerprint; /* kept in the database */
+	/* Called about every 64 k events; done and total in bytes. May be NULL. */
+	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t samples);
+	void *progress_context;
+};
+
+struct ctx_ingest_stats {
+	uint64_t samples, events;
+	uint32_t stacks, raw_stacks, locations, functions, objects, threads, trees;
+	uint64_t moved; /* samples whose time was put into order */
+};
+
+/*
+ * Reads `source` to its end and writes the database at `path` (which appears only when all is done). The
+ * caller closes the source. Fails with what source and store fail with, CTX_E_NOMEM, CTX_E_ARG (tree
+ * parameters). `stats` may be NULL.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_ingest(struct ctx_event_source *source, const char *path,
+					  const struct ctx_ingest_options *options,
+					  struct ctx_ingest_stats *stats, struct ctx_err *err);
+
+#endif

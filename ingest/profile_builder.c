@@ -1,0 +1,290 @@
+#include "ingest/profile_builder.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DAMAGE_SHOWN 8u
+#define MAX_NUMBER (1u << 26) /* processes or threads: more is a damaged file */
+
+static enum ctx_status keep(struct ctx_profile_builder *builder, const char *text, const char **ret,
+			    struct ctx_err *err)
+{
+	*ret = ctx_arena_strdup(&builder->profile.arena, text);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+static enum ctx_status keep_properties(struct ctx_profile_builder *builder,
+				       const struct ctx_source_info *info, struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+
+	profile->properties = ctx_calloc(info->n_properties, sizeof(*profile->properties));
+	if (profile->properties == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < info->n_properties; i++) {
+		enum ctx_status status =
+			keep(builder, info->properties[i].key, &profile->properties[i].key, err);
+
+		if (status == CTX_OK)
+			status = keep(builder, info->properties[i].value, &profile->properties[i].value, err);
+		if (status != CTX_OK)
+			return status;
+		profile->n_properties++;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const struct ctx_source_info *info,
+				    struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+
+	profile->metrics = ctx_calloc(info->n_metrics, sizeof(*profile->metrics));
+	if (profile->metrics == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < info->n_metrics; i++) {
+		enum ctx_status status = keep(builder, info->metrics[i].name, &profile->metrics[i].name, err);
+
+		if (status == CTX_OK)
+			status = keep(builder, info->metrics[i].unit, &profile->metrics[i].unit, err);
+		if (status != CTX_OK)
+			return status;
+		profile->n_metrics++;
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_profile_builder_init(struct ctx_profile_builder *builder,
+					 const struct ctx_source_info *info, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	*builder = (struct ctx_profile_builder){0};
+	builder->profile.run = (struct ctx_interval){0, info->duration_ns != 0 ? info->duration_ns : 1};
+	builder->profile.closed = info->closed;
+	status = keep(builder, info->name, &builder->profile.name, err);
+	if (status == CTX_OK)
+		status = keep(builder, info->notes, &builder->profile.notes, err);
+	if (status == CTX_OK)
+		status = keep_properties(builder, info, err);
+	if (status == CTX_OK)
+		status = keep_metrics(builder, info, err);
+	return status;
+}
+
+void ctx_profile_builder_deinit(struct ctx_profile_builder *builder)
+{
+	ctx_profile_deinit(&builder->profile);
+	free(builder->thread_known);
+}
+
+enum ctx_status ctx_profile_builder_warn(struct ctx_profile_builder *builder, struct ctx_err *err,
+					 const char *fmt, ...)
+{
+	struct ctx_profile *profile = &builder->profile;
+	enum ctx_status status =
+		ctx_grow(&profile->warnings, &builder->warnings_cap, profile->n_warnings + 1, err);
+	char text[CTX_ERR_MAX];
+	va_list args;
+
+	if (status != CTX_OK)
+		return status;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	status = keep(builder, text, &profile->warnings[profile->n_warnings], err);
+	if (status == CTX_OK)
+		profile->n_warnings++;
+	return status;
+}
+
+enum ctx_status ctx_profile_builder_damage(struct ctx_profile_builder *builder, const char *text,
+					   struct ctx_err *err)
+{
+	builder->profile.damaged++;
+	if (builder->profile.damaged > DAMAGE_SHOWN)
+		return CTX_OK;
+	builder->damage_shown++;
+	return ctx_profile_builder_warn(builder, err, "%s", text);
+}
+
+static enum ctx_status grow_processes(struct ctx_profile_builder *builder, uint32_t process,
+				      struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+	enum ctx_status status;
+
+	if (process >= MAX_NUMBER)
+		return ctx_err_set(err, CTX_E_FORMAT, "process number %u", process);
+	status = ctx_grow(&profile->processes, &builder->processes_cap, (size_t)process + 1, err);
+	if (status != CTX_OK)
+		return status;
+	while (profile->n_processes <= process) {
+		profile->processes[profile->n_processes++] = (struct ctx_process_info){
+			.parent = CTX_NONE, .pid = -1, .command = "", .lineage = "", .life = {0, UINT64_MAX}};
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status grow_threads(struct ctx_profile_builder *builder, uint32_t thread, struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+	enum ctx_status status;
+
+	if (thread >= MAX_NUMBER)
+		return ctx_err_set(err, CTX_E_FORMAT, "thread number %u", thread);
+	status = ctx_grow(&profile->threads, &builder->threads_cap, (size_t)thread + 1, err);
+	if (status == CTX_OK)
+		status =
+			ctx_grow(&builder->thread_known, &builder->thread_known_cap, (size_t)thread + 1, err);
+	if (status != CTX_OK)
+		return status;
+	while (profile->n_threads <= thread) {
+		builder->thread_known[profile->n_threads] = false;
+		profile->threads[profile->n_threads++] =
+			(struct ctx_thread_info){.tid = -1, .name = "", .life = {0, UINT64_MAX}};
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status on_process(struct ctx_profile_builder *builder, const struct ctx_event *event,
+				  struct ctx_err *err)
+{
+	enum ctx_status status = grow_processes(builder, event->process, err);
+	struct ctx_process_info *process;
+
+	if (status != CTX_OK)
+		return status;
+	process = &builder->profile.processes[event->process];
+	if (event->kind == CTX_EV_PROCESS_EXIT) {
+		process->life.end_ns = event->time_ns;
+		process->has_exit_status = event->process_exit.has_status;
+		process->exit_status = event->process_exit.status;
+		return CTX_OK;
+	}
+	process->parent = event->process_start.parent;
+	process->pid = event->process_start.pid;
+	process->life.begin_ns = event->time_ns;
+	status = keep(builder, event->process_start.command, &process->command, err);
+	return status == CTX_OK ? keep(builder, event->process_start.lineage, &process->lineage, err)
+				: status;
+}
+
+static enum ctx_status on_thread(struct ctx_profile_builder *builder, const struct ctx_event *event,
+				 struct ctx_err *err)
+{
+	enum ctx_status status = grow_threads(builder, event->thread, err);
+	struct ctx_thread_info *thread;
+
+	if (status == CTX_OK)
+		status = grow_processes(builder, event->process, err);
+	if (status != CTX_OK)
+		return status;
+	thread = &builder->profile.threads[event->thread];
+	if (event->kind == CTX_EV_THREAD_EXIT) {
+		thread->life.end_ns = event->time_ns;
+		return CTX_OK;
+	}
+	if (event->kind == CTX_EV_THREAD_NAME)
+		return keep(builder, event->thread_name, &thread->name, err);
+	builder->thread_known[event->thread] = true;
+	thread->process = event->process;
+	thread->tid = event->thread_start.tid;
+	thread->life.begin_ns = event->time_ns;
+	return keep(builder, event->thread_start.name, &thread->name, err);
+}
+
+static enum ctx_status on_usage(struct ctx_profile_builder *builder, const struct ctx_event *event,
+				struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+	enum ctx_status status = ctx_grow(&profile->usage, &builder->usage_cap, profile->n_usage + 1, err);
+
+	if (status == CTX_OK)
+		status = grow_processes(builder, event->process, err);
+	if (status != CTX_OK)
+		return status;
+	profile->usage[profile->n_usage] = event->usage;
+	profile->usage[profile->n_usage].time_ns = event->time_ns;
+	profile->usage[profile->n_usage++].process = event->process;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, const struct ctx_event *event,
+					  struct ctx_err *err)
+{
+	switch (event->kind) {
+	case CTX_EV_PROCESS_START:
+	case CTX_EV_PROCESS_EXIT:
+		return on_process(builder, event, err);
+	case CTX_EV_THREAD_START:
+	case CTX_EV_THREAD_NAME:
+	case CTX_EV_THREAD_EXIT:
+		return on_thread(builder, event, err);
+	case CTX_EV_USAGE:
+		return on_usage(builder, event, err);
+	case CTX_EV_LOST:
+		builder->profile.lost_samples += event->count;
+		return CTX_OK;
+	case CTX_EV_THROTTLE:
+		builder->profile.throttled += event->count != 0;
+		return CTX_OK;
+	case CTX_EV_DAMAGE:
+		return ctx_profile_builder_damage(builder, event->text, err);
+	case CTX_EV_WARNING:
+		return ctx_profile_builder_warn(builder, err, "%s", event->text);
+	case CTX_EV_MAP:
+	case CTX_EV_UNMAP:
+	case CTX_EV_STACKS:
+	case CTX_EV_STACKS_RESET:
+	case CTX_EV_SAMPLE:
+		break;
+	}
+	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not a noun's", (int)event->kind);
+}
+
+enum ctx_status ctx_profile_builder_check_thread(const struct ctx_profile_builder *builder, uint32_t thread,
+						 struct ctx_err *err)
+{
+	if (thread < builder->profile.n_threads && builder->thread_known[thread])
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_FORMAT, "thread %u was not announced", thread);
+}
+
+void ctx_profile_builder_count(struct ctx_profile_builder *builder, uint32_t thread, uint32_t metric,
+			       uint64_t weight)
+{
+	struct ctx_profile *profile = &builder->profile;
+
+	profile->metrics[metric].samples++;
+	profile->metrics[metric].weight += weight;
+	if (metric == 0) {
+		profile->threads[thread].samples++;
+		profile->threads[thread].weight += weight;
+	}
+}
+
+enum ctx_status ctx_profile_builder_finish(struct ctx_profile_builder *builder, struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		if (profile->processes[i].life.end_ns == UINT64_MAX)
+			profile->processes[i].life.end_ns = profile->run.end_ns;
+	}
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		struct ctx_thread_info *thread = &profile->threads[i];
+
+		if (thread->life.end_ns == UINT64_MAX)
+			thread->life.end_ns = profile->processes[thread->process].life.end_ns;
+		profile->processes[thread->process].samples += thread->samples;
+		profile->processes[thread->process].weight += thread->weight;
+	}
+	if (profile->damaged > builder->damage_shown)
+		return ctx_profile_builder_warn(
+			builder, err, "%llu more places are damaged",
+			(unsigned long long)(profile->damaged - builder->damage_shown));
+	return CTX_OK;
+}

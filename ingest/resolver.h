@@ -1,0 +1,58 @@
+/*
+ * From addresses to functions: load objects, their symbol tables, and one location for each (object, address)
+ * that occurs.
+ *
+ * A load object is told apart by build id where it has one, by path otherwise: a library that twenty
+ * processes map is one object and its functions are the same functions. A symbol table is opened when the
+ * first address of its object is looked up.
+ */
+#ifndef CTX_INGEST_RESOLVER_H
+#define CTX_INGEST_RESOLVER_H
+
+#include "base/err.h"
+#include "model/event_source.h"
+#include "model/profile.h"
+#include "store/store.h"
+
+#include <stdint.h>
+
+struct ctx_resolver;
+
+/* Functions that exist from the start. */
+#define CTX_FUNCTION_ID_UNKNOWN 0u   /* <Unknown>, without an object */
+#define CTX_FUNCTION_ID_TRUNCATED 1u /* <Truncated-stack> */
+
+struct ctx_resolver_options {
+	const char *kallsyms;	/* copy of the target's kallsyms, "" none */
+	const char *debug_root; /* "" for the system's */
+	const char *symfs;	/* "" none */
+};
+
+/* `arena` gets all strings; it must outlive the resolver. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options,
+						   struct ctx_arena *arena, struct ctx_resolver **ret,
+						   struct ctx_err *err);
+void ctx_resolver_destroy(struct ctx_resolver *resolver);
+
+/* The object of a map event, made if it is new. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver,
+						   const struct ctx_map_event *map, uint32_t *ret_object,
+						   struct ctx_err *err);
+
+/* The location at `file_offset` of an object. O(1) for a known one, O(log symbols) for a new one. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t object,
+						      uint64_t file_offset, uint32_t *ret_location,
+						      struct ctx_err *err);
+
+/* The location of a kernel address, or of an address that nothing is mapped at, or of CTX_FRAME_TRUNCATED. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t address,
+						     uint32_t *ret_location, struct ctx_err *err);
+
+/* What was found; arrays are borrowed until the next call that resolves. */
+const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *resolver, size_t *ret_n);
+
+/* Moves functions and objects into the profile (ownership moves); the resolver must not resolve any more. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,
+						 struct ctx_err *err);
+
+#endif

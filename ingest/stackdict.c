@@ -1,0 +1,131 @@
+#include "ingest/stackdict.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	*forest = (struct ctx_stack_forest){0};
+	status = ctx_trie_init(&forest->cct, err);
+	if (status == CTX_OK)
+		status = ctx_trie_init(&forest->raw, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&forest->raw_to_stack, &forest->raw_to_stack_cap, 1, err);
+	if (status != CTX_OK) {
+		ctx_stack_forest_deinit(forest);
+		return status;
+	}
+	forest->raw_to_stack[0] = CTX_TRIE_ROOT;
+	return CTX_OK;
+}
+
+void ctx_stack_forest_deinit(struct ctx_stack_forest *forest)
+{
+	ctx_trie_deinit(&forest->cct);
+	ctx_trie_deinit(&forest->raw);
+	free(forest->raw_to_stack);
+	*forest = (struct ctx_stack_forest){0};
+}
+
+void ctx_stackdict_deinit(struct ctx_stackdict *dict)
+{
+	free(dict->nodes);
+	free(dict->path);
+	*dict = (struct ctx_stackdict){0};
+}
+
+void ctx_stackdict_reset(struct ctx_stackdict *dict)
+{
+	dict->n = 0;
+}
+
+enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, uint32_t first, uint32_t n,
+				     const uint32_t *parents, const uint64_t *addresses, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (first != dict->n + 1)
+		return ctx_err_set(err, CTX_E_FORMAT, "stack %u follows stack %zu", first, dict->n);
+	status = ctx_grow(&dict->nodes, &dict->cap, dict->n + n, err);
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t i = 0; i < n; i++) {
+		if (parents[i] > dict->n)
+			return ctx_err_set(err, CTX_E_FORMAT,
+					   "stack %zu has the later stack %u as its parent", dict->n + 1,
+					   parents[i]);
+		dict->nodes[dict->n++] =
+			(struct ctx_source_node){.address = addresses[i], .parent = parents[i]};
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status locate(uint64_t address, const struct ctx_addrspace *space,
+			      struct ctx_resolver *resolver, uint32_t *ret_location, struct ctx_err *err)
+{
+	const struct ctx_mapped *map;
+
+	if (address >= CTX_KERNEL_START)
+		return ctx_resolver_absolute(resolver, address, ret_location, err);
+	map = ctx_addrspace_find(space, address);
+	if (map == NULL)
+		return ctx_resolver_absolute(resolver, address, ret_location, err);
+	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
+				      ret_location, err);
+}
+
+static enum ctx_status add_frame(struct ctx_stack_forest *forest, uint32_t parent, uint32_t location,
+				 const struct ctx_resolver *resolver, uint32_t *ret_raw, struct ctx_err *err)
+{
+	uint32_t before = forest->raw.n;
+	enum ctx_status status = ctx_trie_child(&forest->raw, parent, location, ret_raw, err);
+	size_t n_locations;
+
+	if (status != CTX_OK || *ret_raw < before)
+		return status;
+	status = ctx_grow(&forest->raw_to_stack, &forest->raw_to_stack_cap, forest->raw.n, err);
+	if (status != CTX_OK)
+		return status;
+	return ctx_trie_child(&forest->cct, forest->raw_to_stack[parent],
+			      ctx_resolver_locations(resolver, &n_locations)[location].function,
+			      &forest->raw_to_stack[*ret_raw], err);
+}
+
+enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
+				      const struct ctx_addrspace *space, struct ctx_resolver *resolver,
+				      struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
+{
+	uint32_t generation = space->generation + 1;
+	uint32_t raw = CTX_TRIE_ROOT;
+	size_t n = 0;
+
+	if (id > dict->n)
+		return ctx_err_set(err, CTX_E_FORMAT, "stack %u is not in the dictionary", id);
+	while (id != 0 && dict->nodes[id - 1].generation != generation) {
+		enum ctx_status status = ctx_grow(&dict->path, &dict->path_cap, n + 1, err);
+
+		if (status != CTX_OK)
+			return status;
+		dict->path[n++] = id;
+		id = dict->nodes[id - 1].parent;
+	}
+	if (id != 0)
+		raw = dict->nodes[id - 1].raw;
+	while (n > 0) {
+		struct ctx_source_node *node = &dict->nodes[dict->path[--n] - 1];
+		uint32_t location;
+		enum ctx_status status = locate(node->address, space, resolver, &location, err);
+
+		if (status == CTX_OK)
+			status = add_frame(forest, raw, location, resolver, &raw, err);
+		if (status != CTX_OK)
+			return status;
+		node->raw = raw;
+		node->generation = generation;
+	}
+	*ret_raw = raw;
+	return CTX_OK;
+}

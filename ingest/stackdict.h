@@ -1,0 +1,63 @@
+/*
+ * Stack dictionaries: from a source's address-level stack nodes to raw stacks and CCT nodes.
+ *
+ *	source node (process, id) --address space--> location path = raw stack node --functions--> CCT node
+ *
+ * A source node is resolved when a sample first uses it, and again only after its process's address space has
+ *changed (requirement E14: the same address may mean something else by then).
+ */
+#ifndef CTX_INGEST_STACKDICT_H
+#define CTX_INGEST_STACKDICT_H
+
+#include "ingest/addrspace.h"
+#include "ingest/resolver.h"
+#include "model/trie.h"
+
+/* The stacks of the whole experiment. */
+struct ctx_stack_forest {
+	struct ctx_trie cct;	/* key = function id */
+	struct ctx_trie raw;	/* key = location id */
+	uint32_t *raw_to_stack; /* by raw stack node, owned */
+	size_t raw_to_stack_cap;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_err *err);
+void ctx_stack_forest_deinit(struct ctx_stack_forest *forest);
+
+struct ctx_source_node {
+	uint64_t address;
+	uint32_t parent;     /* id in the same dictionary; 0: the empty stack */
+	uint32_t raw;	     /* raw stack node, valid in `generation` */
+	uint32_t generation; /* of the address space when it was resolved; 0: not yet (spaces start at 1) */
+	uint32_t padding;
+};
+
+/* One process's dictionary. All zero is empty. */
+struct ctx_stackdict {
+	struct ctx_source_node *nodes; /* owned; nodes[0] is the node with id 1 */
+	size_t n, cap;
+	uint32_t *path; /* scratch */
+	size_t path_cap;
+};
+
+void ctx_stackdict_deinit(struct ctx_stackdict *dict);
+
+/* Forgets all nodes (a new epoch of the source). */
+void ctx_stackdict_reset(struct ctx_stackdict *dict);
+
+/* Appends nodes; `first` must follow the last one, parents must exist: CTX_E_FORMAT otherwise. */
+CTX_MUST_CHECK enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, uint32_t first, uint32_t n,
+						    const uint32_t *parents, const uint64_t *addresses,
+						    struct ctx_err *err);
+
+/*
+ * The raw stack of a node (0 gives the root). O(1) when resolved, else O(frames not resolved yet).
+ * CTX_E_FORMAT: no such node.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
+						     const struct ctx_addrspace *space,
+						     struct ctx_resolver *resolver,
+						     struct ctx_stack_forest *forest, uint32_t *ret_raw,
+						     struct ctx_err *err);
+
+#endif
