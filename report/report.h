@@ -38,7 +38,7 @@ struct ctx_report_slice {
 struct ctx_report_level {
 	uint32_t level;
 	uint64_t nodes, leaves, samples_in_leaves;
-	uint64_t top_entries, tail_entries, bytes;
+	uint64_t top_bytes, tail_bytes; /* of the encoded lists */
 };
 
 struct ctx_report_input {
@@ -79,6 +79,7 @@ struct ctx_report_kind {
 	bool needs_parts;    /* header, overview, processes do not */
 	bool needs_calls;    /* tree, callers-callees */
 	bool needs_slices;   /* timeline */
+	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input, const struct ctx_report_options *options,
 				 struct ctx_err *err);
 };
@@ -93,5 +94,8 @@ const struct ctx_report_kind *ctx_report_find(const char *name);
  * Prints text so that no byte of it can do harm: text format: control characters, DEL, C1, bidirectional overrides and invalid UTF-8 as \xHH. For other printers of names (SQL results, errors).
  */
 void ctx_report_put_name(FILE *out, const char *name);
+
+/* Prints `text` as a JSON string with its quotes, escaped the same way as in reports. */
+void ctx_report_put_json_string(FILE *out, const char *text);
 
 #endif

@@ -1,0 +1,219 @@
+#include "ctxan/answer.h"
+
+#include "base/mem.h"
+#include "ctxan/query.h"
+#include "ctxan/sql.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define DEFAULT_FUNCTIONS 10u
+#define DEFAULT_STACKS 5u
+#define TIMELINE_THREADS 16u
+#define TIMELINE_MARGIN 30u /* columns for a thread's name */
+#define TIMELINE_MIN 20u
+#define TIMELINE_MAX 200u
+#define TIMELINE_JSON 100u
+
+static double cpu_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* --explain goes to stderr, so that the report itself stays the same. */
+static void explain(const struct ctx_query *query, const char *report, double ms)
+{
+	const struct ctx_timetree_cost *cost = &query->cost;
+	struct ctx_store_cost store = ctx_store_cost(query->store);
+
+	fprintf(stderr,
+		"explain %s: %" PRIu64 " nodes visited to level %u, %" PRIu64 " skipped unread; %" PRIu64
+		" inner nodes taken whole (%" PRIu64 " entries, %" PRIu64 " bytes); %" PRIu64
+		" leaves whole, %" PRIu64 " in part, %" PRIu64 " samples enumerated\n",
+		report, cost->nodes_visited, cost->depth, cost->nodes_skipped, cost->nodes_whole,
+		cost->list_entries, cost->list_bytes, cost->leaves_whole, cost->leaves_partial,
+		cost->samples_enumerated);
+	if (query->samples_scanned != 0)
+		fprintf(stderr, "explain %s: %" PRIu64 " samples scanned for the processor filter\n", report,
+			query->samples_scanned);
+	fprintf(stderr,
+		"explain %s: since open %" PRIu64 " tree rows, %" PRIu64 " sample blocks, %" PRIu64
+		" bytes of blobs, %" PRIu64 " database pages; %.3f ms CPU for this report\n",
+		report, store.rows, store.blocks, store.bytes, store.pages, ms);
+}
+
+static size_t slices_wanted(const struct ctx_report_options *options)
+{
+	size_t width = options->width != 0 ? options->width : 120;
+
+	if (options->format != CTX_REPORT_TEXT)
+		return TIMELINE_JSON;
+	width = width > TIMELINE_MARGIN + TIMELINE_MIN ? width - TIMELINE_MARGIN : TIMELINE_MIN;
+	return width < TIMELINE_MAX ? width : TIMELINE_MAX;
+}
+
+/* What a report needs beyond the nouns; everything is released by release(). */
+struct material {
+	struct ctx_query_parts parts;
+	uint64_t *thread_samples, *thread_weight;
+	struct ctx_report_slice *slices;
+	struct ctx_report_level *levels;
+};
+
+static void release(struct material *material)
+{
+	ctx_query_parts_free(&material->parts);
+	free(material->thread_samples);
+	free(material->thread_weight);
+	free(material->slices);
+	free(material->levels);
+}
+
+static bool is_whole_run(const struct ctx_query *query)
+{
+	const struct ctx_selection *selection = query->selection;
+	struct ctx_interval run = ctx_store_profile(query->store)->run;
+
+	return selection->cpus == NULL && selection->metric == 0 && selection->n_intervals == 1 &&
+	       ctx_interval_contains(selection->intervals[0], run);
+}
+
+static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_kind *kind,
+			      const struct ctx_options *options, struct ctx_report_input *input,
+			      struct material *material, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (kind->needs_parts) {
+		status = ctx_query_parts(query, options->per_thread, &material->parts, err);
+		input->parts = material->parts.parts;
+		input->n_parts = material->parts.n;
+	}
+	if (status == CTX_OK && kind->needs_thread_sums && !is_whole_run(query)) {
+		status = ctx_query_thread_sums(query, &material->thread_samples, &material->thread_weight,
+					       err);
+		input->thread_samples = material->thread_samples;
+		input->thread_weight = material->thread_weight;
+	}
+	if (status == CTX_OK && kind->needs_slices) {
+		size_t threads = options->limit_given && options->report.limit != 0 ? options->report.limit
+										    : TIMELINE_THREADS;
+
+		input->slices_per_thread = slices_wanted(&options->report);
+		status = ctx_query_slices(query, input->slices_per_thread, threads, &material->slices,
+					  &input->n_slices, err);
+		input->slices = material->slices;
+		if (status == CTX_OK)
+			status = ctx_query_levels(query, &material->levels, &input->n_levels, err);
+		input->levels = material->levels;
+	}
+	input->omitted_weight = query->cost.omitted_weight;
+	input->omitted_samples = query->cost.omitted_samples;
+	input->omitted_largest = query->cost.omitted_largest;
+	return status;
+}
+
+static enum ctx_status one_report(struct ctx_store *store, const char *name,
+				  const struct ctx_selection *selection, const struct ctx_report_kind *kind,
+				  const struct ctx_options *options,
+				  const struct ctx_report_options *report_options, struct ctx_err *err)
+{
+	struct ctx_query query = {.store = store, .selection = selection};
+	struct ctx_report_input input = {
+		.profile = ctx_store_profile(store),
+		.path = name,
+		.intervals = selection->intervals,
+		.n_intervals = selection->n_intervals,
+		.threads = selection->threads,
+		.n_threads = selection->n_threads,
+		.filter = selection->filter,
+		.metric = selection->metric,
+	};
+	struct material material = {0};
+	double before = cpu_ms();
+	enum ctx_status status;
+
+	query.flags = (options->top_only ? CTX_TIMETREE_TOP_ONLY : 0) |
+		      (kind->needs_calls ? 0 : CTX_TIMETREE_NO_CALLS);
+	status = gather(&query, kind, options, &input, &material, err);
+	if (status == CTX_OK)
+		status = kind->print(&input, report_options, err);
+	if (status == CTX_OK && options->explain)
+		explain(&query, kind->name, cpu_ms() - before);
+	release(&material);
+	return status;
+}
+
+static enum ctx_status default_reports(struct ctx_store *store, const char *name,
+				       const struct ctx_selection *selection,
+				       const struct ctx_options *options, struct ctx_err *err)
+{
+	static const struct {
+		const char *name;
+		uint32_t limit;
+	} defaults[] = {{"header", 0}, {"functions", DEFAULT_FUNCTIONS}, {"stacks", DEFAULT_STACKS}};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(defaults); i++) {
+		struct ctx_report_options report = options->report;
+		enum ctx_status status;
+
+		if (!options->limit_given)
+			report.limit = defaults[i].limit;
+		if (i != 0 && report.format == CTX_REPORT_TEXT)
+			fputc('\n', report.out);
+		status = one_report(store, name, selection, ctx_report_find(defaults[i].name), options,
+				    &report, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct ctx_selection *selection,
+				FILE *out, struct ctx_err *err)
+{
+	char *sql CTX_AUTO_FREE = NULL;
+
+	if (selection->n_intervals > 1 || selection->cpus != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--show-sql goes with one interval and without --cpu");
+	sql = ctx_store_show_sql(kind->name, selection->intervals[0].begin_ns, selection->intervals[0].end_ns,
+				 selection->metric, selection->threads, selection->n_threads);
+	if (sql == NULL)
+		return ctx_err_set(err, CTX_E_ARG, "no single query gives the numbers of the report '%s'",
+				   kind->name);
+	fprintf(out, "%s\n", sql);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const struct ctx_options *options,
+			   struct ctx_err *err)
+{
+	struct ctx_selection selection;
+	enum ctx_status status;
+
+	if (options->sql != NULL)
+		return ctx_sql_print(store, options->sql, options->report.format, options->report.out, err);
+	status = ctx_selection_make(options, ctx_store_profile(store), &selection, err);
+	if (status != CTX_OK)
+		return status;
+	if (options->show_sql && options->n_reports == 0)
+		status = show_sql(ctx_report_find("functions"), &selection, options->report.out, err);
+	else if (options->n_reports == 0)
+		status = default_reports(store, name, &selection, options, err);
+	for (size_t i = 0; status == CTX_OK && i < options->n_reports; i++) {
+		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
+			fputc('\n', options->report.out);
+		if (options->show_sql)
+			status = show_sql(options->reports[i], &selection, options->report.out, err);
+		else
+			status = one_report(store, name, &selection, options->reports[i], options,
+					    &options->report, err);
+	}
+	ctx_selection_deinit(&selection);
+	return status;
+}

@@ -1,0 +1,170 @@
+/*
+ * ctxan: wiring only. Reads the command line, opens each input, prints its answer.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "ctxan/answer.h"
+#include "ctxan/opening.h"
+#include "ctxan/options.h"
+
+#include <langinfo.h>
+#include <libxml/xmlversion.h>
+#include <locale.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define DEFAULT_WIDTH 120u
+
+static int exit_status(enum ctx_status status)
+{
+	switch (status) {
+	case CTX_OK:
+	case CTX_END:
+		return 0;
+	case CTX_E_ARG:
+	case CTX_E_NOTFOUND:
+	case CTX_E_FORMAT:
+	case CTX_E_VERSION:
+	case CTX_E_LIMIT:
+		return 1;
+	case CTX_E_NOMEM:
+	case CTX_E_IO:
+	case CTX_E_PERM:
+	case CTX_E_INTERNAL:
+		break;
+	}
+	return 2;
+}
+
+static int complain(enum ctx_status status, const struct ctx_err *err)
+{
+	fputs("ctxan: ", stderr);
+	ctx_report_put_name(stderr, err->msg);
+	fputc('\n', stderr);
+	return exit_status(status);
+}
+
+static void print_version(void)
+{
+	printf("ctxan %s (SQLite %s, zstd %s, libxml2 %s)\n", CTX_VERSION, sqlite3_libversion(),
+	       ZSTD_versionString(), LIBXML_DOTTED_VERSION);
+}
+
+/* A terminal's own width; otherwise COLUMNS, otherwise something that fits most pages. */
+static unsigned output_width(const FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	long value;
+
+	if (out == stdout && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
+		return size.ws_col < 40 ? 40 : size.ws_col;
+	value = columns != NULL ? strtol(columns, NULL, 10) : 0;
+	return value >= 40 && value <= 10000 ? (unsigned)value : DEFAULT_WIDTH;
+}
+
+/* A terminal that is not UTF-8 gets ASCII; files and pipes get UTF-8. */
+static void choose_charset(struct ctx_options *options)
+{
+	bool utf8;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C");
+	utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (!utf8) {
+		setlocale(LC_CTYPE, "C.UTF-8");
+		if (isatty(STDOUT_FILENO) && options->output == NULL)
+			options->report.ascii = true;
+	}
+}
+
+static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_err *err)
+{
+	char *newest CTX_AUTO_FREE = NULL;
+	const char *const *inputs = options->inputs;
+	size_t n = options->n_inputs;
+	enum ctx_status status = CTX_OK;
+
+	if (n == 0) {
+		status = ctx_opening_newest(".", &newest, err);
+		inputs = (const char *const *)&newest;
+		n = 1;
+		if (status == CTX_OK && !options->quiet) {
+			fputs("ctxan: the newest experiment here is ", stderr);
+			ctx_report_put_name(stderr, newest);
+			fputc('\n', stderr);
+		}
+	}
+	for (size_t i = 0; status == CTX_OK && i < n; i++) {
+		struct ctx_store *store;
+
+		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
+			fputc('\n', options->report.out);
+		status = ctx_opening_open(inputs[i], options, &store, err);
+		if (status != CTX_OK)
+			break;
+		status = ctx_answer(store, inputs[i], options, err);
+		ctx_store_close(store);
+	}
+	return status;
+}
+
+/* With -o the answer goes to a temporary file first: an answer that failed leaves what was there. */
+static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *memory = open_memstream(&text, &n);
+	enum ctx_status status;
+
+	if (memory == NULL)
+		return ctx_err_nomem(err);
+	options->report.out = memory;
+	status = answer_all(options, err);
+	if (fclose(memory) != 0 && status == CTX_OK)
+		status = ctx_err_nomem(err);
+	if (status == CTX_OK)
+		status = ctx_file_replace(options->output, text, n, err);
+	free(text);
+	return status;
+}
+
+static enum ctx_status answer_to_stdout(struct ctx_options *options, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	options->report.out = stdout;
+	status = answer_all(options, err);
+	if ((fflush(stdout) != 0 || ferror(stdout)) && status == CTX_OK)
+		status = ctx_err_errno(err, CTX_E_IO, "standard output");
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctx_options options;
+	struct ctx_err err = {0};
+	enum ctx_status status = ctx_options_parse(argc, argv, &options, &err);
+
+	if (status != CTX_OK)
+		return complain(status, &err);
+	if (options.help || options.version) {
+		if (options.help)
+			ctx_options_help(stdout);
+		else
+			print_version();
+		ctx_options_deinit(&options);
+		return fflush(stdout) != 0 ? 2 : 0;
+	}
+	choose_charset(&options);
+	if (options.report.width == 0)
+		options.report.width = output_width(options.output != NULL ? NULL : stdout);
+	status = options.output != NULL ? answer_to_file(&options, &err) : answer_to_stdout(&options, &err);
+	ctx_options_deinit(&options);
+	return status == CTX_OK ? 0 : complain(status, &err);
+}

@@ -1,0 +1,202 @@
+#include "ctxan/opening.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/xxh.h"
+#include "ctxan/progress.h"
+#include "formats/experiment/exp_reader.h"
+#include "ingest/ingest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DATABASE_NAME "ctxan.db"
+
+enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err)
+{
+	struct timespec newest = {0};
+	char *found = NULL;
+	struct dirent *entry;
+	DIR *dir = opendir(directory);
+
+	if (dir == NULL)
+		return ctx_err_errno(err, CTX_E_IO, "%s", directory);
+	while ((entry = readdir(dir)) != NULL) {
+		size_t n = strlen(entry->d_name);
+		char *log CTX_AUTO_FREE = NULL;
+		struct stat info;
+
+		if (n <= 3 || strcmp(entry->d_name + n - 3, ".er") != 0 ||
+		    !ctx_exp_is_experiment(entry->d_name))
+			continue;
+		if (asprintf(&log, "%s/log.xml", entry->d_name) < 0) {
+			log = NULL;
+			continue;
+		}
+		/* The log grows as long as the recording runs: the newest recording, not the one last looked
+		 * at. */
+		if (stat(log, &info) != 0)
+			continue;
+		if (found != NULL &&
+		    (info.st_mtim.tv_sec < newest.tv_sec ||
+		     (info.st_mtim.tv_sec == newest.tv_sec && info.st_mtim.tv_nsec <= newest.tv_nsec)))
+			continue;
+		newest = info.st_mtim;
+		free(found);
+		found = strdup(entry->d_name);
+	}
+	closedir(dir);
+	if (found == NULL)
+		return ctx_err_set(
+			err, CTX_E_NOTFOUND,
+			"no experiment named and no *.er in this directory (record one: ctxrec -- COMMAND)");
+	*ret = found;
+	return CTX_OK;
+}
+
+/* $XDG_CACHE_HOME/ctxan/<hash of the real path>.db, for experiments that cannot be written to. */
+static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx_err *err)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	char *directory CTX_AUTO_FREE = NULL;
+	char real[PATH_MAX];
+
+	if (realpath(experiment, real) == NULL)
+		return ctx_err_errno(err, CTX_E_IO, "%s", experiment);
+	if (cache == NULL || cache[0] != '/') {
+		if (home == NULL || home[0] != '/')
+			return ctx_err_set(err, CTX_E_PERM,
+					   "%s cannot be written to, and there is no HOME: use --db FILE",
+					   experiment);
+		if (asprintf(&directory, "%s/.cache", home) < 0)
+			directory = NULL;
+	} else {
+		directory = strdup(cache);
+	}
+	if (directory == NULL)
+		return ctx_err_nomem(err);
+	mkdir(directory, 0700);
+	cache = directory;
+	if (asprintf(ret, "%s/ctxan", cache) < 0)
+		return ctx_err_nomem(err);
+	mkdir(*ret, 0700);
+	free(*ret);
+	if (asprintf(ret, "%s/ctxan/%016llx.db", cache, (unsigned long long)ctx_xxh3(real, strlen(real))) < 0)
+		return ctx_err_nomem(err);
+	return CTX_OK;
+}
+
+static enum ctx_status database_path(const char *experiment, const struct ctx_options *options, char **ret,
+				     struct ctx_err *err)
+{
+	if (options->db != NULL) {
+		*ret = strdup(options->db);
+		return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+	}
+	*ret = ctx_path_join(experiment, DATABASE_NAME);
+	if (*ret == NULL)
+		return ctx_err_nomem(err);
+	if (access(*ret, R_OK) == 0 || access(experiment, W_OK) == 0)
+		return CTX_OK;
+	free(*ret);
+	*ret = NULL;
+	return cache_path(experiment, ret, err);
+}
+
+/* "<experiment>/<tree>": the second part counts only when the user asked for a tree. */
+static void full_fingerprint(const char *experiment, const struct ctx_options *options, char *out,
+			     size_t size)
+{
+	const struct ctx_timetree_params *tree = &options->tree;
+	uint64_t places = ctx_xxh3(options->symfs, strlen(options->symfs)) ^
+			  ctx_xxh3(options->debug_root, strlen(options->debug_root)) * 3;
+
+	snprintf(out, size, "%s/%016llx/M%u,N%u,P%u,%s,%s", experiment, (unsigned long long)places,
+		 tree->leaf_samples, tree->fanout, tree->percent,
+		 tree->mode == CTX_TIMETREE_CASCADE ? "cascade" : "residual",
+		 tree->keep_tail ? "tail" : "no-tail");
+}
+
+static bool is_current(const char *have, const char *wanted, bool tree_given)
+{
+	const char *tree = strrchr(wanted, '/');
+
+	if (tree_given)
+		return strcmp(have, wanted) == 0;
+	return strncmp(have, wanted, (size_t)(tree - wanted) + 1) == 0;
+}
+
+static enum ctx_status ingest(const char *input, const char *path, const char *fingerprint,
+			      const struct ctx_options *options, struct ctx_err *err)
+{
+	struct ctx_ingest_options ingest_options = {
+		.tree = options->tree,
+		.symfs = options->symfs,
+		.debug_root = options->debug_root,
+		.fingerprint = fingerprint,
+	};
+	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
+	struct ctx_event_source *source;
+	enum ctx_status status = ctx_exp_open(input, &source, err);
+
+	if (status != CTX_OK)
+		return status;
+	ingest_options.progress = ctx_progress_update;
+	ingest_options.progress_context = &progress;
+	status = ctx_ingest(source, path, &ingest_options, NULL, err);
+	ctx_progress_end(&progress);
+	source->close(source);
+	return status;
+}
+
+static enum ctx_status open_experiment(const char *input, const struct ctx_options *options,
+				       struct ctx_store **ret, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = NULL;
+	char fingerprint[17], full[128];
+	enum ctx_status status;
+	uint32_t copied;
+
+	if (ctx_exp_archive_late(input, &copied, NULL) == CTX_OK && copied != 0 && !options->quiet)
+		fprintf(stderr,
+			"ctxan: %s was not closed: %u load objects of this host put into its archives\n",
+			input, copied);
+	status = ctx_exp_fingerprint(input, fingerprint, err);
+	if (status == CTX_OK)
+		status = database_path(input, options, &path, err);
+	if (status != CTX_OK)
+		return status;
+	full_fingerprint(fingerprint, options, full, sizeof(full));
+	if (!options->reingest && access(path, R_OK) == 0 && ctx_store_open(path, ret, NULL) == CTX_OK) {
+		if (is_current(ctx_store_fingerprint(*ret), full, options->tree_given))
+			return CTX_OK;
+		ctx_store_close(*ret);
+	}
+	if (options->db == NULL && strncmp(path, input, strlen(input)) != 0 && !options->quiet)
+		fprintf(stderr, "ctxan: %s cannot be written to; its database is %s\n", input, path);
+	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "%s is there and is not a database of ctxan: not overwritten", path);
+	status = ingest(input, path, full, options, err);
+	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
+}
+
+enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *options, struct ctx_store **ret,
+				 struct ctx_err *err)
+{
+	struct stat info;
+
+	if (stat(input, &info) != 0)
+		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", input);
+	if (S_ISDIR(info.st_mode))
+		return open_experiment(input, options, ret, err);
+	if (ctx_store_is_database(input))
+		return ctx_store_open(input, ret, err);
+	return ctx_err_set(err, CTX_E_FORMAT, "%s: neither an experiment nor a database of ctxan", input);
+}

@@ -1,0 +1,415 @@
+#include "ctxan/options.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+
+enum {
+	OPT_PROCESS = 256,
+	OPT_CPU,
+	OPT_LIMIT,
+	OPT_SORT,
+	OPT_FORMAT,
+	OPT_METRIC,
+	OPT_PER_THREAD,
+	OPT_FUNCTION,
+	OPT_MIN_PERCENT,
+	OPT_COVERAGE,
+	OPT_EXACT,
+	OPT_DB,
+	OPT_NO_TAIL,
+	OPT_LEAF,
+	OPT_FANOUT,
+	OPT_PERCENT,
+	OPT_PRUNE,
+	OPT_REINGEST,
+	OPT_SYMFS,
+	OPT_DEBUG_ROOT,
+	OPT_SQL,
+	OPT_SHOW_SQL,
+	OPT_EXPLAIN,
+	OPT_WIDTH,
+	OPT_ASCII,
+	OPT_VERSION,
+};
+
+static const struct option long_options[] = {
+	{"report", required_argument, NULL, 'r'},
+	{"interval", required_argument, NULL, 'i'},
+	{"thread", required_argument, NULL, 't'},
+	{"process", required_argument, NULL, OPT_PROCESS},
+	{"cpu", required_argument, NULL, OPT_CPU},
+	{"limit", required_argument, NULL, OPT_LIMIT},
+	{"sort", required_argument, NULL, OPT_SORT},
+	{"format", required_argument, NULL, OPT_FORMAT},
+	{"metric", required_argument, NULL, OPT_METRIC},
+	{"per-thread", no_argument, NULL, OPT_PER_THREAD},
+	{"function", required_argument, NULL, OPT_FUNCTION},
+	{"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
+	{"coverage", required_argument, NULL, OPT_COVERAGE},
+	{"exact", no_argument, NULL, OPT_EXACT},
+	{"output", required_argument, NULL, 'o'},
+	{"db", required_argument, NULL, OPT_DB},
+	{"no-tail", no_argument, NULL, OPT_NO_TAIL},
+	{"leaf-samples", required_argument, NULL, OPT_LEAF},
+	{"fanout", required_argument, NULL, OPT_FANOUT},
+	{"percent", required_argument, NULL, OPT_PERCENT},
+	{"prune", required_argument, NULL, OPT_PRUNE},
+	{"reingest", no_argument, NULL, OPT_REINGEST},
+	{"symfs", required_argument, NULL, OPT_SYMFS},
+	{"debug-root", required_argument, NULL, OPT_DEBUG_ROOT},
+	{"sql", required_argument, NULL, OPT_SQL},
+	{"show-sql", no_argument, NULL, OPT_SHOW_SQL},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
+	{"width", required_argument, NULL, OPT_WIDTH},
+	{"ascii", no_argument, NULL, OPT_ASCII},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+void ctx_options_help(FILE *out)
+{
+	fputs("Usage: ctxan [EXPERIMENT|DATABASE ...] [options]\n"
+	      "\n"
+	      "Reports on recordings made with ctxrec, for the whole run or any interval of it.\n"
+	      "Without an experiment: the newest *.er in the current directory.\n"
+	      "The first use of an experiment ingests it into EXPERIMENT/ctxan.db; later uses open that at "
+	      "once.\n"
+	      "\n"
+	      "What to show:\n"
+	      "  -r, --report KIND[,KIND...]  default: header, the ten hottest functions, the hottest "
+	      "stacks\n",
+	      out);
+	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++)
+		fprintf(out, "        %-18s     %s\n", kind->name, kind->summary);
+	fputs("  -i, --interval BEGIN:END     part of the run; plain numbers are milliseconds; 1.5s, 250us, "
+	      "30% and\n"
+	      "                               an empty end (300:) work too; may be repeated\n"
+	      "  -t, --thread LIST            threads by number (0,2-5), tid:1234 or name\n"
+	      "      --process LIST           processes by number, pid:1234 or command\n"
+	      "      --cpu LIST               samples taken on these processors (0,2-5)\n"
+	      "      --metric NAME            default: the first that was recorded\n"
+	      "      --per-thread             one tree (or list) for each thread instead of one for all\n"
+	      "      --function NAME          only stanzas, stacks and subtrees with this function\n"
+	      "      --min-percent P          tree: leave out nodes below P percent (they are summed)\n"
+	      "      --limit N                rows at the most; 0: all\n"
+	      "      --sort KEY               order by this key (any key of --format json)\n"
+	      "      --coverage top|exact     top: read only the heaviest stacks of each node, state what is "
+	      "left out\n"
+	      "      --exact                  the same as --coverage exact, the default\n"
+	      "\n"
+	      "How to print it:\n"
+	      "      --format text|json|csv\n"
+	      "  -o, --output FILE            instead of standard output\n"
+	      "      --width N                columns of text; default: the terminal's, or 120\n"
+	      "      --ascii                  no Unicode drawing\n"
+	      "      --explain                say how the answer was made: nodes visited, blocks and bytes "
+	      "read, time\n"
+	      "  -q, --quiet                  no progress, no remarks\n"
+	      "\n"
+	      "SQL:\n"
+	      "      --sql STATEMENT          run a query on the database (docs/schema.md)\n"
+	      "      --show-sql               print the query that gives a report's numbers, instead of the "
+	      "report\n"
+	      "\n"
+	      "Ingest:\n"
+	      "      --db FILE                keep the database there\n"
+	      "      --reingest               ingest again even if nothing changed\n"
+	      "      --leaf-samples M         time tree: a node with fewer samples is a leaf\n"
+	      "      --fanout N               time tree: children of a node\n"
+	      "      --percent P              time tree: share of the samples that a node's top list covers "
+	      "(95)\n"
+	      "      --prune residual|cascade time tree: exact (the default), or drop at each node what its "
+	      "list leaves out\n"
+	      "      --no-tail                keep the top lists only: a smaller database that knows what it "
+	      "leaves out\n"
+	      "      --symfs DIR              look for load objects and debug files below DIR\n"
+	      "      --debug-root DIR         where separate debug files are (/usr/lib/debug)\n"
+	      "\n"
+	      "  -h, --help   --version\n"
+	      "\n"
+	      "Examples:\n"
+	      "  ctxrec -- ./app                            record into app.1.er\n"
+	      "  ctxan app.1.er --report tree               the call tree of the whole run\n"
+	      "  ctxan --interval 300:700                   what ran between 300 and 700 ms of the newest "
+	      "experiment\n"
+	      "  ctxan app.1.er -r callers-callees --function solve -i 50%:\n"
+	      "  ctxan app.1.er -r functions --format json --thread 0,2\n"
+	      "  ctxan app.1.er --sql 'select * from functions limit 5'\n"
+	      "\n"
+	      "Exit status: 0 ok, 1 wrong input or usage, 2 internal or I/O error.\n",
+	      out);
+}
+
+static enum ctx_status append(const char ***list, size_t *n, size_t *cap, const char *item,
+			      struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(list, cap, *n + 1, err);
+
+	if (status == CTX_OK)
+		(*list)[(*n)++] = item;
+	return status;
+}
+
+static enum ctx_status parse_number(const char *name, const char *text, uint32_t min, uint32_t max,
+				    uint32_t *ret, struct ctx_err *err)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 || value < min || value > max)
+		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': a number from %u to %u is wanted", name, text,
+				   min, max);
+	*ret = (uint32_t)value;
+	return CTX_OK;
+}
+
+static enum ctx_status parse_percent(const char *text, double *ret, struct ctx_err *err)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (*end == '%')
+		end++;
+	if (end == text || *end != '\0' || !(value >= 0 && value <= 100))
+		return ctx_err_set(err, CTX_E_ARG, "--min-percent '%s': a number from 0 to 100 is wanted",
+				   text);
+	*ret = value;
+	return CTX_OK;
+}
+
+/* One of the words of `choices` (NULL ends them); `*ret` is its position. */
+static enum ctx_status parse_choice(const char *name, const char *text, const char *const *choices, int *ret,
+				    struct ctx_err *err)
+{
+	char known[128] = "";
+
+	for (int i = 0; choices[i] != NULL; i++) {
+		size_t used = strlen(known);
+
+		if (strcmp(text, choices[i]) == 0) {
+			*ret = i;
+			return CTX_OK;
+		}
+		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "", choices[i]);
+	}
+	return ctx_err_set(err, CTX_E_ARG, "--%s '%s' is not known (%s)", name, text, known);
+}
+
+static enum ctx_status parse_reports(struct ctx_options *options, const char *text, struct ctx_err *err)
+{
+	while (*text != '\0') {
+		size_t n = strcspn(text, ",");
+		const struct ctx_report_kind *kind = NULL;
+		char name[64];
+		enum ctx_status status;
+
+		if (n < sizeof(name)) {
+			memcpy(name, text, n);
+			name[n] = '\0';
+			kind = ctx_report_find(name);
+		}
+		if (kind == NULL)
+			return ctx_err_set(err, CTX_E_ARG, "no report '%.*s' (see --help for the list)",
+					   (int)n, text);
+		status = ctx_grow(&options->reports, &options->reports_cap, options->n_reports + 1, err);
+		if (status != CTX_OK)
+			return status;
+		options->reports[options->n_reports++] = kind;
+		text += n + (text[n] == ',');
+	}
+	return options->n_reports != 0 ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--report wants a name");
+}
+
+static enum ctx_status parse_tree_option(struct ctx_options *options, int option, const char *value,
+					 struct ctx_err *err)
+{
+	static const char *const modes[] = {"residual", "cascade", NULL};
+	enum ctx_status status = CTX_OK;
+	int choice = 0;
+
+	options->tree_given = true;
+	switch (option) {
+	case OPT_NO_TAIL:
+		options->tree.keep_tail = false;
+		break;
+	case OPT_LEAF:
+		status = parse_number("leaf-samples", value, 1, 1u << 24, &options->tree.leaf_samples, err);
+		break;
+	case OPT_FANOUT:
+		status = parse_number("fanout", value, 2, 256, &options->tree.fanout, err);
+		break;
+	case OPT_PERCENT:
+		status = parse_number("percent", value, 1, 100, &options->tree.percent, err);
+		break;
+	default:
+		status = parse_choice("prune", value, modes, &choice, err);
+		options->tree.mode = choice == 1 ? CTX_TIMETREE_CASCADE : CTX_TIMETREE_RESIDUAL;
+		break;
+	}
+	return status;
+}
+
+static enum ctx_status parse_report_option(struct ctx_options *options, int option, const char *value,
+					   struct ctx_err *err)
+{
+	static const char *const formats[] = {"text", "json", "csv", NULL};
+	static const char *const coverages[] = {"exact", "top", NULL};
+	struct ctx_report_options *report = &options->report;
+	enum ctx_status status = CTX_OK;
+	int choice = 0;
+
+	switch (option) {
+	case OPT_LIMIT:
+		options->limit_given = true;
+		return parse_number("limit", value, 0, UINT32_MAX - 1, &report->limit, err);
+	case OPT_WIDTH:
+		return parse_number("width", value, 40, 10000, &report->width, err);
+	case OPT_MIN_PERCENT:
+		return parse_percent(value, &report->min_percent, err);
+	case OPT_FORMAT:
+		status = parse_choice("format", value, formats, &choice, err);
+		report->format = (enum ctx_report_format)choice;
+		return status;
+	case OPT_COVERAGE:
+		status = parse_choice("coverage", value, coverages, &choice, err);
+		options->top_only = choice == 1;
+		return status;
+	case OPT_EXACT:
+		options->top_only = false;
+		return CTX_OK;
+	case OPT_SORT:
+		report->sort = value;
+		return CTX_OK;
+	case OPT_FUNCTION:
+		report->function = value;
+		return CTX_OK;
+	default:
+		report->ascii = true;
+		return CTX_OK;
+	}
+}
+
+static enum ctx_status parse_option(struct ctx_options *options, int option, const char *value,
+				    struct ctx_err *err)
+{
+	switch (option) {
+	case 'r':
+		return parse_reports(options, value, err);
+	case 'i':
+		return append(&options->intervals, &options->n_intervals, &options->intervals_cap, value,
+			      err);
+	case 't':
+		options->threads = value;
+		break;
+	case OPT_PROCESS:
+		options->processes = value;
+		break;
+	case OPT_CPU:
+		options->cpus = value;
+		break;
+	case OPT_METRIC:
+		options->metric = value;
+		break;
+	case OPT_PER_THREAD:
+		options->per_thread = true;
+		break;
+	case 'o':
+		options->output = value;
+		break;
+	case OPT_DB:
+		options->db = value;
+		break;
+	case OPT_REINGEST:
+		options->reingest = true;
+		break;
+	case OPT_SYMFS:
+		options->symfs = value;
+		break;
+	case OPT_DEBUG_ROOT:
+		options->debug_root = value;
+		break;
+	case OPT_SQL:
+		options->sql = value;
+		break;
+	case OPT_SHOW_SQL:
+		options->show_sql = true;
+		break;
+	case OPT_EXPLAIN:
+		options->explain = true;
+		break;
+	case 'q':
+		options->quiet = true;
+		break;
+	case 'h':
+		options->help = true;
+		break;
+	case OPT_VERSION:
+		options->version = true;
+		break;
+	case OPT_NO_TAIL:
+	case OPT_LEAF:
+	case OPT_FANOUT:
+	case OPT_PERCENT:
+	case OPT_PRUNE:
+		return parse_tree_option(options, option, value, err);
+	default:
+		return parse_report_option(options, option, value, err);
+	}
+	return CTX_OK;
+}
+
+/* getopt's own messages come in two lines and go to stderr; ours is one line in `err`. */
+static enum ctx_status usage_error(int argc, char **argv, int option, struct ctx_err *err)
+{
+	const char *word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+
+	if (option == ':')
+		return ctx_err_set(err, CTX_E_ARG, "option '%s' needs a value (see --help)", word);
+	if (optopt != 0 && optopt < 256)
+		return ctx_err_set(err, CTX_E_ARG, "unknown option '-%c' (see --help)", optopt);
+	if (optopt != 0)
+		return ctx_err_set(err, CTX_E_ARG, "option '%s' takes no value (see --help)", word);
+	return ctx_err_set(err, CTX_E_ARG, "unknown option '%s' (see --help)", word);
+}
+
+enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret, struct ctx_err *err)
+{
+	struct ctx_options options = {.tree = ctx_timetree_default_params(), .symfs = "", .debug_root = ""};
+	enum ctx_status status = CTX_OK;
+	int option;
+
+	optind = 0;
+	while (status == CTX_OK &&
+	       (option = getopt_long(argc, argv, ":r:i:t:o:qh", long_options, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			status = usage_error(argc, argv, option, err);
+		else
+			status = parse_option(&options, option, optarg, err);
+	}
+	while (status == CTX_OK && optind < argc)
+		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[optind++], err);
+	if (status == CTX_OK && options.db != NULL && options.n_inputs > 1)
+		status = ctx_err_set(err, CTX_E_ARG, "--db goes with one experiment");
+	if (status != CTX_OK) {
+		ctx_options_deinit(&options);
+		return status;
+	}
+	*ret = options;
+	return CTX_OK;
+}
+
+void ctx_options_deinit(struct ctx_options *options)
+{
+	free(options->inputs);
+	free(options->reports);
+	free(options->intervals);
+	*options = (struct ctx_options){0};
+}

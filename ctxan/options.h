@@ -1,0 +1,52 @@
+/*
+ * The command line of ctxan.
+ */
+#ifndef CTX_CTXAN_OPTIONS_H
+#define CTX_CTXAN_OPTIONS_H
+
+#include "base/err.h"
+#include "report/report.h"
+#include "timetree/timetree.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ctx_options {
+	const char **inputs; /* experiments, databases; none: the newest *.er here */
+	size_t n_inputs, inputs_cap;
+	const struct ctx_report_kind **reports; /* none: the default set */
+	size_t n_reports, reports_cap;
+	const char **intervals; /* as typed */
+	size_t n_intervals, intervals_cap;
+	const char *threads, *processes, *cpus; /* lists as typed, NULL: all */
+	const char *metric;			/* NULL: the first */
+	bool per_thread;
+	bool top_only; /* --coverage top */
+	struct ctx_report_options report;
+	bool limit_given;
+	const char *output; /* -o, NULL: standard output */
+	const char *db;	    /* --db */
+	bool reingest;
+	struct ctx_timetree_params tree;
+	bool tree_given; /* some parameter of the tree was asked for */
+	const char *symfs, *debug_root;
+	const char *sql;
+	bool show_sql;
+	bool explain;
+	bool quiet;
+	bool help, version;
+};
+
+/*
+ * Reads argv, options and arguments in any order. Arrays are owned by `ret` (ctx_options_deinit), strings
+ * belong to argv. CTX_E_ARG with one line that names the option.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret,
+						 struct ctx_err *err);
+void ctx_options_deinit(struct ctx_options *options);
+
+/* What --help prints. */
+void ctx_options_help(FILE *out);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * From a selection to histograms: by time tree where the trees index the question, by a scan of the sample
+ * blocks of the interval where they do not (processors).
+ */
+#ifndef CTX_CTXAN_QUERY_H
+#define CTX_CTXAN_QUERY_H
+
+#include "ctxan/selection.h"
+#include "store/store.h"
+#include "timetree/timetree.h"
+
+struct ctx_query {
+	struct ctx_store *store;
+	const struct ctx_selection *selection;
+	unsigned flags; /* CTX_TIMETREE_* */
+	struct ctx_timetree_cost cost;
+	uint64_t samples_scanned;
+};
+
+/*
+ * Adds the weights of one thread (CTX_NONE: of all selected together) in `intervals` to `out`. A thread
+ * without samples adds nothing.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
+						   const struct ctx_interval *intervals, size_t n_intervals,
+						   struct ctx_histogram *out, struct ctx_err *err);
+
+/* One part for all selected threads, or one for each that has samples. Owned by the caller
+ * (ctx_query_parts_free). */
+struct ctx_query_parts {
+	struct ctx_report_part *parts;
+	struct ctx_histogram *histograms;
+	size_t n;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_query_parts(struct ctx_query *query, bool per_thread,
+					       struct ctx_query_parts *ret, struct ctx_err *err);
+void ctx_query_parts_free(struct ctx_query_parts *parts);
+
+/* Samples and weight of every selected thread in the selection: arrays by thread id, malloc'ed. */
+CTX_MUST_CHECK enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint64_t **ret_samples,
+						     uint64_t **ret_weight, struct ctx_err *err);
+
+/*
+ * The timeline: `per_thread` slices for all together (first) and for each of the `max_threads` heaviest
+ * selected threads, over the hull of the selected intervals. malloc'ed.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query, size_t per_thread,
+						size_t max_threads, struct ctx_report_slice **ret,
+						size_t *ret_n, struct ctx_err *err);
+
+/* What each level of the merged tree of the metric holds. malloc'ed. */
+CTX_MUST_CHECK enum ctx_status ctx_query_levels(struct ctx_query *query, struct ctx_report_level **ret,
+						size_t *ret_n, struct ctx_err *err);
+
+#endif

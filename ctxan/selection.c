@@ -1,0 +1,276 @@
+#include "ctxan/selection.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TERM_MAX 256
+
+static int compare_intervals(const void *left, const void *right)
+{
+	const struct ctx_interval *a = left, *b = right;
+
+	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
+}
+
+/* Overlapping intervals count once: sort, then join. */
+static void join_intervals(struct ctx_selection *selection)
+{
+	size_t n = 0;
+
+	qsort(selection->intervals, selection->n_intervals, sizeof(*selection->intervals), compare_intervals);
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		struct ctx_interval *last = n != 0 ? &selection->intervals[n - 1] : NULL;
+		struct ctx_interval next = selection->intervals[i];
+
+		if (last != NULL && next.begin_ns <= last->end_ns)
+			last->end_ns = next.end_ns > last->end_ns ? next.end_ns : last->end_ns;
+		else
+			selection->intervals[n++] = next;
+	}
+	selection->n_intervals = n;
+}
+
+static enum ctx_status make_intervals(const struct ctx_options *options, const struct ctx_profile *profile,
+				      struct ctx_selection *selection, struct ctx_err *err)
+{
+	size_t n = options->n_intervals != 0 ? options->n_intervals : 1;
+
+	selection->intervals = ctx_calloc(n, sizeof(*selection->intervals));
+	if (selection->intervals == NULL)
+		return ctx_err_nomem(err);
+	selection->n_intervals = n;
+	selection->intervals[0] = profile->run;
+	for (size_t i = 0; i < options->n_intervals; i++) {
+		enum ctx_status status = ctx_interval_parse(options->intervals[i], profile->run,
+							    &selection->intervals[i], err);
+		if (status != CTX_OK)
+			return status;
+	}
+	join_intervals(selection);
+	return CTX_OK;
+}
+
+/* "7" or "2-5"; false: not a number or range. */
+static bool parse_range(const char *term, uint32_t *ret_first, uint32_t *ret_last)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (!isdigit((unsigned char)term[0]))
+		return false;
+	errno = 0;
+	first = last = strtoul(term, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		last = strtoul(end + 1, &end, 10);
+	if (*end != '\0' || errno != 0 || last > INT32_MAX || first > last)
+		return false;
+	*ret_first = (uint32_t)first;
+	*ret_last = (uint32_t)last;
+	return true;
+}
+
+/* What a list selects from: threads or processes. */
+struct nouns {
+	const char *noun;      /* "thread" */
+	const char *id_prefix; /* "tid:" */
+	uint32_t n;
+	int64_t (*id)(const struct ctx_profile *profile, uint32_t i);
+	const char *(*name)(const struct ctx_profile *profile, uint32_t i);
+};
+
+static int64_t thread_tid(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->threads[i].tid;
+}
+
+static const char *thread_name(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->threads[i].name;
+}
+
+static int64_t process_pid(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->processes[i].pid;
+}
+
+static const char *process_name(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->processes[i].command;
+}
+
+static bool matches(const struct nouns *nouns, const struct ctx_profile *profile, uint32_t i,
+		    const char *term)
+{
+	uint32_t first, last;
+	size_t prefix = strlen(nouns->id_prefix);
+
+	if (parse_range(term, &first, &last))
+		return first <= i && i <= last;
+	if (strncmp(term, nouns->id_prefix, prefix) == 0)
+		return strtoll(term + prefix, NULL, 10) == nouns->id(profile, i);
+	return strcmp(term, nouns->name(profile, i)) == 0 || fnmatch(term, nouns->name(profile, i), 0) == 0;
+}
+
+/* Marks in `chosen` what a comma-separated list names; each term must name something. */
+static enum ctx_status choose(const struct nouns *nouns, const struct ctx_profile *profile, const char *list,
+			      bool *chosen, struct ctx_err *err)
+{
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		char term[TERM_MAX];
+		uint32_t first, last;
+		bool found = false;
+
+		if (n == 0 || n >= sizeof(term))
+			return ctx_err_set(err, CTX_E_ARG, "--%s '%s': an empty or overlong word in the list",
+					   nouns->noun, list);
+		memcpy(term, at, n);
+		term[n] = '\0';
+		for (uint32_t i = 0; i < nouns->n; i++) {
+			if (matches(nouns, profile, i, term))
+				chosen[i] = found = true;
+		}
+		if (!found || (parse_range(term, &first, &last) && last >= nouns->n))
+			return ctx_err_set(err, CTX_E_NOTFOUND,
+					   "no %s '%s' (%u are there: see --report %s%s)", nouns->noun, term,
+					   nouns->n, nouns->noun, nouns->noun[0] == 'p' ? "es" : "s");
+		at += n;
+		if (*at == '\0')
+			return CTX_OK;
+	}
+}
+
+static enum ctx_status make_threads(const struct ctx_options *options, const struct ctx_profile *profile,
+				    struct ctx_selection *selection, struct ctx_err *err)
+{
+	struct nouns threads = {"thread", "tid:", profile->n_threads, thread_tid, thread_name};
+	struct nouns processes = {"process", "pid:", profile->n_processes, process_pid, process_name};
+	bool *thread_chosen CTX_AUTO_FREE = ctx_calloc(profile->n_threads, sizeof(bool));
+	bool *process_chosen CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(bool));
+	enum ctx_status status = CTX_OK;
+
+	if (options->threads == NULL && options->processes == NULL)
+		return CTX_OK;
+	selection->threads = ctx_calloc(profile->n_threads, sizeof(*selection->threads));
+	if (thread_chosen == NULL || process_chosen == NULL || selection->threads == NULL)
+		return ctx_err_nomem(err);
+	if (options->threads != NULL)
+		status = choose(&threads, profile, options->threads, thread_chosen, err);
+	if (status == CTX_OK && options->processes != NULL)
+		status = choose(&processes, profile, options->processes, process_chosen, err);
+	for (uint32_t i = 0; status == CTX_OK && i < profile->n_threads; i++) {
+		if ((options->threads == NULL || thread_chosen[i]) &&
+		    (options->processes == NULL || process_chosen[profile->threads[i].process]))
+			selection->threads[selection->n_threads++] = i;
+	}
+	return status;
+}
+
+static enum ctx_status make_cpus(const struct ctx_options *options, struct ctx_selection *selection,
+				 struct ctx_err *err)
+{
+	const char *list = options->cpus;
+
+	selection->filter = strdup("");
+	if (selection->filter == NULL)
+		return ctx_err_nomem(err);
+	if (list == NULL)
+		return CTX_OK;
+	free(selection->filter);
+	selection->filter = NULL;
+	if (asprintf(&selection->filter, "cpu %s", list) < 0)
+		return ctx_err_nomem(err);
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		char term[TERM_MAX] = "";
+		uint32_t first, last;
+		enum ctx_status status =
+			ctx_grow(&selection->cpus, &selection->cpus_cap, selection->n_cpus + 1, err);
+
+		if (status != CTX_OK)
+			return status;
+		if (n < sizeof(term))
+			memcpy(term, at, n);
+		if (!parse_range(term, &first, &last))
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--cpu '%s': numbers and ranges such as 0,2-5 are wanted", list);
+		selection->cpus[selection->n_cpus++] = (struct ctx_cpu_range){(int32_t)first, (int32_t)last};
+		at += n;
+		if (*at == '\0')
+			return CTX_OK;
+	}
+}
+
+static enum ctx_status make_metric(const struct ctx_options *options, const struct ctx_profile *profile,
+				   struct ctx_selection *selection, struct ctx_err *err)
+{
+	char known[CTX_ERR_MAX / 2] = "";
+
+	if (options->metric == NULL)
+		return CTX_OK;
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		size_t used = strlen(known);
+
+		if (strcmp(options->metric, profile->metrics[i].name) == 0) {
+			selection->metric = i;
+			return CTX_OK;
+		}
+		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
+			 profile->metrics[i].name);
+	}
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no metric '%s' (recorded: %s)", options->metric, known);
+}
+
+enum ctx_status ctx_selection_make(const struct ctx_options *options, const struct ctx_profile *profile,
+				   struct ctx_selection *ret, struct ctx_err *err)
+{
+	struct ctx_selection selection = {0};
+	enum ctx_status status = make_intervals(options, profile, &selection, err);
+
+	if (status == CTX_OK)
+		status = make_threads(options, profile, &selection, err);
+	if (status == CTX_OK)
+		status = make_cpus(options, &selection, err);
+	if (status == CTX_OK)
+		status = make_metric(options, profile, &selection, err);
+	if (status != CTX_OK) {
+		ctx_selection_deinit(&selection);
+		return status;
+	}
+	*ret = selection;
+	return CTX_OK;
+}
+
+void ctx_selection_deinit(struct ctx_selection *selection)
+{
+	free(selection->intervals);
+	free(selection->threads);
+	free(selection->cpus);
+	free(selection->filter);
+	*selection = (struct ctx_selection){0};
+}
+
+bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu)
+{
+	for (size_t i = 0; i < selection->n_cpus; i++) {
+		if (selection->cpus[i].first <= cpu && cpu <= selection->cpus[i].last)
+			return true;
+	}
+	return selection->cpus == NULL;
+}
+
+uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n)
+{
+	return selection->threads != NULL ? selection->threads[n] : (uint32_t)n;
+}
+
+size_t ctx_selection_n_threads(const struct ctx_selection *selection, const struct ctx_profile *profile)
+{
+	return selection->threads != NULL ? selection->n_threads : profile->n_threads;
+}

@@ -1,0 +1,41 @@
+/*
+ * What a question is about: intervals, threads, processors, metric - from the words on the command line to
+ * ids.
+ */
+#ifndef CTX_CTXAN_SELECTION_H
+#define CTX_CTXAN_SELECTION_H
+
+#include "ctxan/options.h"
+#include "model/profile.h"
+
+struct ctx_cpu_range {
+	int32_t first, last;
+};
+
+struct ctx_selection {
+	struct ctx_interval *intervals; /* owned; sorted, disjoint, not empty, in the run; at least one */
+	size_t n_intervals;
+	uint32_t *threads; /* owned; ascending; NULL: all */
+	size_t n_threads;
+	struct ctx_cpu_range *cpus; /* owned; NULL: all */
+	size_t n_cpus, cpus_cap;
+	uint32_t metric;
+	char *filter; /* owned: the processors in words, "" none */
+};
+
+/*
+ * CTX_E_ARG or CTX_E_NOTFOUND with one line: an interval that is reversed or behind the end, a thread,
+ * process or metric that is not there.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_options *options,
+						  const struct ctx_profile *profile,
+						  struct ctx_selection *ret, struct ctx_err *err);
+void ctx_selection_deinit(struct ctx_selection *selection);
+
+bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);
+
+/* The selected thread of a position: the n-th selected, or n itself when all are. */
+uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n);
+size_t ctx_selection_n_threads(const struct ctx_selection *selection, const struct ctx_profile *profile);
+
+#endif
