@@ -1,0 +1,270 @@
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/compress.h"
+#include "base/cursor.h"
+#include "base/fileio.h"
+#include "base/map64.h"
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "base/xxh.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static void test_base__varints_of_every_length_come_back(void **state)
+{
+	struct ctx_buf buf = {0};
+	struct ctx_cursor cursor;
+
+	(void)state;
+	for (unsigned bits = 0; bits < 64; bits++) {
+		ctx_buf_put_varint(&buf, (UINT64_C(1) << bits) - 1);
+		ctx_buf_put_varint(&buf, UINT64_C(1) << bits);
+		ctx_buf_put_zigzag(&buf, -(int64_t)(UINT64_C(1) << (bits % 63)));
+	}
+	ctx_buf_put_varint(&buf, UINT64_MAX);
+	ctx_buf_put_zigzag(&buf, INT64_MIN);
+	assert_int_equal(ctx_buf_check(&buf, NULL), CTX_OK);
+	cursor = ctx_cursor_make(buf.bytes, buf.n);
+	for (unsigned bits = 0; bits < 64; bits++) {
+		assert_int_equal(ctx_cursor_get_varint(&cursor), (UINT64_C(1) << bits) - 1);
+		assert_int_equal(ctx_cursor_get_varint(&cursor), UINT64_C(1) << bits);
+		assert_int_equal(ctx_cursor_get_zigzag(&cursor), -(int64_t)(UINT64_C(1) << (bits % 63)));
+	}
+	assert_true(ctx_cursor_get_varint(&cursor) == UINT64_MAX);
+	assert_true(ctx_cursor_get_zigzag(&cursor) == INT64_MIN);
+	assert_int_equal(ctx_cursor_left(&cursor), 0);
+	assert_false(cursor.failed);
+	ctx_buf_deinit(&buf);
+}
+
+static void test_base__a_cursor_stops_at_the_end_and_stays_failed(void **state)
+{
+	const uint8_t overlong[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02, 0x01};
+	const uint8_t cut[] = {0xff};
+	struct ctx_cursor cursor = ctx_cursor_make(overlong, sizeof(overlong));
+
+	(void)state;
+	assert_int_equal(ctx_cursor_get_varint(&cursor), 0);
+	assert_true(cursor.failed);
+	assert_int_equal(ctx_cursor_get_u8(&cursor), 0);
+	assert_ptr_equal(cursor.at, overlong);
+	cursor = ctx_cursor_make(cut, sizeof(cut));
+	ctx_cursor_get_varint(&cursor);
+	assert_true(cursor.failed);
+	cursor = ctx_cursor_make(cut, sizeof(cut));
+	assert_null(ctx_cursor_get_bytes(&cursor, 2));
+	assert_true(cursor.failed);
+	cursor = ctx_cursor_make("\xff\xff\xff\xff\x10", 5);
+	ctx_cursor_get_varint32(&cursor);
+	assert_true(cursor.failed);
+}
+
+static void test_base__fixed_widths_are_little_endian(void **state)
+{
+	static const uint8_t expected[] = {0x02, 0x01, 0x06, 0x05, 0x04, 0x03, 8, 7, 6, 5, 4, 3, 2, 1};
+	struct ctx_buf buf = {0};
+	struct ctx_cursor cursor;
+
+	(void)state;
+	ctx_buf_put_u16(&buf, 0x0102);
+	ctx_buf_put_u32(&buf, 0x03040506);
+	ctx_buf_put_u64(&buf, UINT64_C(0x0102030405060708));
+	assert_int_equal(buf.n, sizeof(expected));
+	assert_memory_equal(buf.bytes, expected, sizeof(expected));
+	cursor = ctx_cursor_make(buf.bytes, buf.n);
+	assert_int_equal(ctx_cursor_get_u16(&cursor), 0x0102);
+	assert_int_equal(ctx_cursor_get_u32(&cursor), 0x03040506);
+	assert_true(ctx_cursor_get_u64(&cursor) == UINT64_C(0x0102030405060708));
+	ctx_buf_deinit(&buf);
+}
+
+/* Against an array of pairs: the obvious slow map. */
+static void test_base__a_map_agrees_with_a_list_of_pairs(void **state)
+{
+	enum { N = 3000 };
+	uint64_t random = 12345;
+	uint64_t *keys = ctx_calloc(N, sizeof(*keys));
+	struct ctx_map64 map = {0};
+
+	(void)state;
+	assert_non_null(keys);
+	assert_int_equal(ctx_map64_get(&map, 7), CTX_MAP64_NONE);
+	for (uint32_t i = 0; i < N; i++) {
+		uint64_t key = next_random(&random) % (i % 2 == 0 ? 500 : UINT64_MAX);
+		uint32_t expected = CTX_MAP64_NONE;
+		uint32_t *place;
+
+		for (uint32_t j = 0; j < i; j++) {
+			if (keys[j] == key) {
+				expected = j;
+				break;
+			}
+		}
+		assert_int_equal(ctx_map64_get(&map, key), expected);
+		keys[i] = key;
+		place = ctx_map64_place(&map, key);
+		assert_non_null(place);
+		assert_int_equal(*place, expected);
+		if (*place == CTX_MAP64_NONE)
+			*place = i;
+	}
+	ctx_map64_clear(&map);
+	assert_int_equal(ctx_map64_get(&map, keys[0]), CTX_MAP64_NONE);
+	ctx_map64_deinit(&map);
+	free(keys);
+}
+
+static void test_base__equal_strings_get_equal_ids(void **state)
+{
+	struct ctx_strtab table = {0};
+	char text[32];
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 2000; i++) {
+			uint32_t id;
+
+			snprintf(text, sizeof(text), "name %u", i);
+			assert_int_equal(ctx_strtab_add_text(&table, text, &id, NULL), CTX_OK);
+			assert_int_equal(id, i);
+			assert_string_equal(ctx_strtab_get(&table, id), text);
+		}
+	}
+	assert_int_equal(table.n, 2000);
+	ctx_strtab_deinit(&table);
+}
+
+static void test_base__an_arena_keeps_small_and_large_strings(void **state)
+{
+	struct ctx_arena arena = {0};
+	char *large = ctx_arena_alloc(&arena, 1000000);
+	char *texts[1000];
+
+	(void)state;
+	assert_non_null(large);
+	memset(large, 'x', 1000000);
+	for (int i = 0; i < 1000; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d", i);
+		texts[i] = ctx_arena_strdup(&arena, text);
+		assert_non_null(texts[i]);
+	}
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(atoi(texts[i]), i);
+	ctx_arena_deinit(&arena);
+}
+
+static void test_base__a_frame_that_claims_more_than_wanted_is_refused(void **state)
+{
+	struct ctx_compressor compressor = {0};
+	struct ctx_buf frame = {0}, back = {0};
+	struct ctx_err err = {0};
+	char text[10000];
+
+	(void)state;
+	memset(text, 'a', sizeof(text));
+	assert_int_equal(ctx_compress(&compressor, 1, text, sizeof(text), &frame, &err), CTX_OK);
+	assert_true(frame.n < 100);
+	assert_int_equal(ctx_decompress(&compressor, frame.bytes, frame.n, 10, &back, &err), CTX_E_FORMAT);
+	assert_int_equal(ctx_decompress(&compressor, frame.bytes, frame.n, sizeof(text) + 1, &back, &err), CTX_E_FORMAT);
+	ctx_buf_clear(&back);
+	assert_int_equal(ctx_decompress(&compressor, frame.bytes, frame.n, sizeof(text), &back, &err), CTX_OK);
+	assert_memory_equal(back.bytes, text, sizeof(text));
+	frame.bytes[frame.n / 2] ^= 0x55;
+	ctx_buf_clear(&back);
+	assert_int_not_equal(ctx_decompress(&compressor, frame.bytes, frame.n / 2, sizeof(text), &back, &err), CTX_OK);
+	ctx_buf_deinit(&frame);
+	ctx_buf_deinit(&back);
+	ctx_compressor_deinit(&compressor);
+}
+
+static void test_base__an_error_is_one_line_with_its_context_in_front(void **state)
+{
+	struct ctx_err err = {0};
+
+	(void)state;
+	assert_int_equal(ctx_err_set(&err, CTX_E_FORMAT, "offset %d: a\nb\x1b[31m", 7), CTX_E_FORMAT);
+	assert_int_equal(ctx_err_prefix(&err, CTX_E_FORMAT, "%s", "run.er/profile"), CTX_E_FORMAT);
+	assert_string_equal(err.msg, "run.er/profile: offset 7: a?b?[31m");
+	assert_int_equal(ctx_err_set(NULL, CTX_E_IO, "x"), CTX_E_IO);
+}
+
+static void test_base__a_replaced_file_is_whole_or_the_old_one(void **state)
+{
+	char directory[] = "/tmp/ctx-test-XXXXXX";
+	struct ctx_err err = {0};
+	struct ctx_buf read = {0};
+	char *path;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	path = ctx_path_join(directory, "file");
+	assert_non_null(path);
+	assert_int_equal(ctx_file_replace(path, "one", 3, &err), CTX_OK);
+	assert_int_equal(ctx_file_replace(path, "three", 5, &err), CTX_OK);
+	assert_int_equal(ctx_file_read(path, 100, &read, &err), CTX_OK);
+	assert_int_equal(read.n, 5);
+	assert_memory_equal(read.bytes, "three", 5);
+	assert_int_equal(ctx_file_read(path, 4, &read, &err), CTX_E_LIMIT);
+	assert_int_equal(ctx_file_read("/nonexistent/file", 4, &read, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_file_replace("/nonexistent/file", "", 0, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_dir_remove(directory, &err), CTX_OK);
+	assert_int_not_equal(access(directory, F_OK), 0);
+	ctx_buf_deinit(&read);
+	free(path);
+}
+
+static void test_base__growing_past_the_address_space_is_refused(void **state)
+{
+	uint64_t *items = NULL;
+	size_t cap = 0;
+
+	(void)state;
+	assert_int_equal(ctx_grow(&items, &cap, SIZE_MAX / 4, NULL), CTX_E_NOMEM);
+	assert_int_equal(ctx_grow(&items, &cap, SIZE_MAX, NULL), CTX_E_NOMEM);
+	assert_int_equal(cap, 0);
+	assert_null(items);
+}
+
+static void test_base__checksums_are_those_of_xxhsum(void **state)
+{
+	(void)state;
+	/* printf '' | xxhsum -H3; printf 'ctxrec' | xxhsum -H3 */
+	assert_true(ctx_xxh3("", 0) == UINT64_C(0x2d06800538d394c2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_base__varints_of_every_length_come_back),
+		cmocka_unit_test(test_base__a_cursor_stops_at_the_end_and_stays_failed),
+		cmocka_unit_test(test_base__fixed_widths_are_little_endian),
+		cmocka_unit_test(test_base__a_map_agrees_with_a_list_of_pairs),
+		cmocka_unit_test(test_base__equal_strings_get_equal_ids),
+		cmocka_unit_test(test_base__an_arena_keeps_small_and_large_strings),
+		cmocka_unit_test(test_base__a_frame_that_claims_more_than_wanted_is_refused),
+		cmocka_unit_test(test_base__an_error_is_one_line_with_its_context_in_front),
+		cmocka_unit_test(test_base__a_replaced_file_is_whole_or_the_old_one),
+		cmocka_unit_test(test_base__growing_past_the_address_space_is_refused),
+		cmocka_unit_test(test_base__checksums_are_those_of_xxhsum),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include "base/mem.h"
+#include "model/histogram.h"
+#include "model/interval.h"
+#include "model/trie.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static const struct ctx_interval run = {0, 2000 * MS};
+
+static void expect_interval(const char *text, uint64_t begin, uint64_t end)
+{
+	struct ctx_err err = {0};
+	struct ctx_interval found;
+
+	if (ctx_interval_parse(text, run, &found, &err) != CTX_OK)
+		fail_msg("'%s': %s", text, err.msg);
+	assert_int_equal(found.begin_ns, begin);
+	assert_int_equal(found.end_ns, end);
+}
+
+static void test_model__intervals_are_read_in_all_their_forms(void **state)
+{
+	(void)state;
+	expect_interval("300:700", 300 * MS, 700 * MS);
+	expect_interval("300ms:0.7s", 300 * MS, 700 * MS);
+	expect_interval("300:", 300 * MS, 2000 * MS);
+	expect_interval(":", 0, 2000 * MS);
+	expect_interval(":30%", 0, 600 * MS);
+	expect_interval("10%:1.5s", 200 * MS, 1500 * MS);
+	expect_interval("250us:1000001ns", 250000, 1000001);
+	expect_interval("0:9000", 0, 2000 * MS);
+	expect_interval("0.5:1h", 500000, 2000 * MS);
+	expect_interval("0:0.01m", 0, 600 * MS);
+}
+
+static void test_model__wrong_intervals_are_refused_with_the_reason(void **state)
+{
+	static const struct {
+		const char *text, *reason;
+	} wrong[] = {
+		{"300", "has no ':'"},		{"700:300", "ends before it begins"},
+		{"300:300", "is empty"},	{"3000:4000", "behind the end of the run (2.000 s)"},
+		{"x:700", "not a time"},	{"300:7q", "unknown unit"},
+		{"-1:5", "not a time"},		{"nan:5", "not a time"},
+		{"1e99:", "too large"},		{"0x10:20", "decimal"},
+		{"1:2:3", "unknown unit"},	{"2000:", "behind the end"},
+		{"", "has no ':'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
+		struct ctx_err err = {0};
+		struct ctx_interval found = {1, 2};
+
+		assert_int_equal(ctx_interval_parse(wrong[i].text, run, &found, &err), CTX_E_ARG);
+		if (strstr(err.msg, wrong[i].reason) == NULL)
+			fail_msg("'%s': %s", wrong[i].text, err.msg);
+		assert_int_equal(found.begin_ns, 1);
+	}
+}
+
+static void test_model__half_open_intervals_that_touch_do_not_overlap(void **state)
+{
+	struct ctx_interval a = {0, 10}, b = {10, 20}, c = {9, 11}, empty = {5, 5};
+
+	(void)state;
+	assert_false(ctx_interval_overlaps(a, b));
+	assert_true(ctx_interval_overlaps(a, c));
+	assert_true(ctx_interval_overlaps(c, b));
+	assert_false(ctx_interval_overlaps(a, empty));
+	assert_true(ctx_interval_contains(a, empty));
+	assert_true(ctx_interval_has(a, 0));
+	assert_false(ctx_interval_has(a, 10));
+}
+
+static void test_model__a_trie_shares_prefixes_and_knows_depths(void **state)
+{
+	struct ctx_trie trie;
+	uint32_t a, ab, abc, ad, again;
+
+	(void)state;
+	assert_int_equal(ctx_trie_init(&trie, NULL), CTX_OK);
+	assert_int_equal(ctx_trie_child(&trie, CTX_TRIE_ROOT, 7, &a, NULL), CTX_OK);
+	assert_int_equal(ctx_trie_child(&trie, a, 8, &ab, NULL), CTX_OK);
+	assert_int_equal(ctx_trie_child(&trie, ab, 7, &abc, NULL), CTX_OK);
+	assert_int_equal(ctx_trie_child(&trie, a, 9, &ad, NULL), CTX_OK);
+	assert_int_equal(ctx_trie_child(&trie, a, 8, &again, NULL), CTX_OK);
+	assert_int_equal(again, ab);
+	assert_int_equal(trie.n, 5);
+	assert_int_equal(trie.depth[abc], 3);
+	assert_int_equal(ctx_trie_common_ancestor(&trie, abc, ad), a);
+	assert_int_equal(ctx_trie_common_ancestor(&trie, abc, ab), ab);
+	assert_int_equal(ctx_trie_common_ancestor(&trie, abc, CTX_TRIE_ROOT), CTX_TRIE_ROOT);
+	assert_int_equal(ctx_trie_ancestor(&trie, abc, 1), a);
+	ctx_trie_freeze(&trie);
+	assert_int_equal(trie.key[abc], 7);
+	ctx_trie_deinit(&trie);
+}
+
+static void test_model__a_trie_from_bytes_must_have_parents_first(void **state)
+{
+	struct ctx_trie trie;
+	uint32_t *parent = ctx_calloc(3, sizeof(*parent)), *key = ctx_calloc(3, sizeof(*key));
+
+	(void)state;
+	parent[1] = 0;
+	parent[2] = 2;
+	assert_int_equal(ctx_trie_take(&trie, parent, key, 3, NULL), CTX_E_FORMAT);
+	parent = ctx_calloc(3, sizeof(*parent));
+	key = ctx_calloc(3, sizeof(*key));
+	parent[2] = 1;
+	assert_int_equal(ctx_trie_take(&trie, parent, key, 3, NULL), CTX_OK);
+	assert_int_equal(trie.depth[2], 2);
+	ctx_trie_deinit(&trie);
+}
+
+static void test_model__a_histogram_agrees_with_an_array(void **state)
+{
+	enum { STACKS = 700 };
+	uint64_t weight[STACKS] = {0}, samples[STACKS] = {0};
+	int64_t calls[STACKS] = {0};
+	struct ctx_histogram histogram = {0}, sum = {0};
+
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 20000; i++) {
+		uint32_t stack = (uint32_t)(rand() % STACKS);
+		uint64_t w = (uint64_t)(rand() % 100);
+		int64_t c = rand() % 3 - 1;
+
+		assert_int_equal(ctx_histogram_add(&histogram, stack, w, 1, c, NULL), CTX_OK);
+		weight[stack] += w;
+		samples[stack]++;
+		calls[stack] += c;
+	}
+	assert_int_equal(ctx_histogram_merge(&sum, &histogram, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_merge(&sum, &histogram, NULL), CTX_OK);
+	for (uint32_t stack = 0; stack < STACKS; stack++) {
+		const struct ctx_hist_entry *entry = ctx_histogram_get(&sum, stack);
+
+		assert_non_null(entry);
+		assert_int_equal(entry->weight, 2 * weight[stack]);
+		assert_int_equal(entry->samples, 2 * samples[stack]);
+		assert_int_equal(entry->calls, 2 * calls[stack]);
+	}
+	assert_null(ctx_histogram_get(&sum, STACKS));
+	assert_int_equal(sum.samples, 40000);
+	ctx_histogram_clear(&sum);
+	assert_null(ctx_histogram_get(&sum, 0));
+	assert_int_equal(sum.n, 0);
+	ctx_histogram_deinit(&sum);
+	ctx_histogram_deinit(&histogram);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
+		cmocka_unit_test(test_model__wrong_intervals_are_refused_with_the_reason),
+		cmocka_unit_test(test_model__half_open_intervals_that_touch_do_not_overlap),
+		cmocka_unit_test(test_model__a_trie_shares_prefixes_and_knows_depths),
+		cmocka_unit_test(test_model__a_trie_from_bytes_must_have_parents_first),
+		cmocka_unit_test(test_model__a_histogram_agrees_with_an_array),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
