@@ -1,0 +1,376 @@
+/*
+ * Ingest, against a source made of arrays: what went in is known, so what comes out of the database is too.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "ingest/addrspace.h"
+#include "ingest/ingest.h"
+#include "store/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PAGES 400
+
+/* Against an array with one object for each page: the obvious slow address space. */
+static void test_ingest__an_address_space_agrees_with_an_array_of_pages(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		int64_t page[PAGES]; /* object * PAGES + page in the file; -1: nothing */
+		struct ctx_addrspace space = {0};
+
+		srand(seed);
+		for (int i = 0; i < PAGES; i++)
+			page[i] = -1;
+		for (int step = 0; step < 60; step++) {
+			uint64_t begin = (uint64_t)(rand() % PAGES), end = (uint64_t)(rand() % (PAGES + 1));
+			uint64_t offset = (uint64_t)(rand() % 50);
+			uint32_t generation = space.generation;
+			struct ctx_mapped map = {
+				.begin = begin, .end = end, .file_offset = offset, .object = (uint32_t)step};
+
+			if (rand() % 4 == 0)
+				assert_int_equal(ctx_addrspace_unmap(&space, begin, end, NULL), CTX_OK);
+			else
+				assert_int_equal(ctx_addrspace_map(&space, &map, NULL), CTX_OK);
+			if (begin < end)
+				assert_int_not_equal(space.generation, generation);
+			map = (struct ctx_mapped){0};
+		}
+		/* The same steps again, slowly. */
+		srand(seed);
+		for (int step = 0; step < 60; step++) {
+			uint64_t begin = (uint64_t)(rand() % PAGES), end = (uint64_t)(rand() % (PAGES + 1));
+			int64_t offset = rand() % 50;
+			int unmap = rand() % 4 == 0;
+
+			for (uint64_t i = begin; i < end; i++)
+				page[i] = unmap ? -1 : (int64_t)step * 10000 + offset + (int64_t)(i - begin);
+		}
+		for (uint64_t i = 0; i < PAGES; i++) {
+			const struct ctx_mapped *map = ctx_addrspace_find(&space, i);
+
+			if (page[i] < 0) {
+				assert_null(map);
+				continue;
+			}
+			assert_non_null(map);
+			assert_int_equal((int64_t)map->object * 10000 + (int64_t)(map->file_offset + i - map->begin),
+					 page[i]);
+		}
+		ctx_addrspace_deinit(&space);
+	}
+}
+
+/* A source that hands out an array of events. */
+struct list_source {
+	struct ctx_event_source source;
+	struct ctx_event *events;
+	size_t n, at;
+};
+
+static enum ctx_status list_next(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err)
+{
+	struct list_source *list = source->impl;
+
+	(void)err;
+	if (list->at == list->n)
+		return CTX_END;
+	*ret = list->events[list->at++];
+	return CTX_OK;
+}
+
+static uint64_t list_progress(const struct ctx_event_source *source)
+{
+	(void)source;
+	return 0;
+}
+
+static struct ctx_source_metric clock_metric = {"cpu-clock", "ns"};
+
+static void list_open(struct list_source *list, struct ctx_event *events, size_t n, uint64_t duration_ns)
+{
+	*list = (struct list_source){.events = events, .n = n};
+	list->source.impl = list;
+	list->source.next = list_next;
+	list->source.progress = list_progress;
+	list->source.info = (struct ctx_source_info){
+		.name = "list.er",
+		.format = "list",
+		.duration_ns = duration_ns,
+		.closed = true,
+		.notes = "",
+		.kallsyms = "",
+		.fallback_root = "",
+		.metrics = &clock_metric,
+		.n_metrics = 1,
+	};
+}
+
+static char directory[] = "/tmp/ctx-ingest-XXXXXX";
+
+static char *database_of(struct list_source *list, struct ctx_store **ret)
+{
+	struct ctx_ingest_options options = {
+		.tree = ctx_timetree_default_params(), .debug_root = "", .symfs = "", .fingerprint = "f"};
+	struct ctx_err err = {0};
+	char *path = ctx_path_join(directory, "test.db");
+
+	assert_non_null(path);
+	if (ctx_ingest(&list->source, path, &options, NULL, &err) != CTX_OK)
+		fail_msg("%s", err.msg);
+	if (ctx_store_open(path, ret, &err) != CTX_OK)
+		fail_msg("%s", err.msg);
+	return path;
+}
+
+static struct ctx_event process_start(uint64_t time, uint32_t process, int64_t pid)
+{
+	struct ctx_event event = {.kind = CTX_EV_PROCESS_START, .time_ns = time, .process = process};
+
+	event.process_start.pid = pid;
+	event.process_start.parent = CTX_NONE;
+	event.process_start.command = "command";
+	event.process_start.lineage = "";
+	return event;
+}
+
+static struct ctx_event thread_start(uint64_t time, uint32_t process, uint32_t thread, int64_t tid)
+{
+	struct ctx_event event = {
+		.kind = CTX_EV_THREAD_START, .time_ns = time, .process = process, .thread = thread};
+
+	event.thread_start.tid = tid;
+	event.thread_start.name = "name";
+	return event;
+}
+
+static struct ctx_event map_event(uint64_t time, uint64_t address, uint64_t size, const char *path)
+{
+	struct ctx_event event = {.kind = CTX_EV_MAP, .time_ns = time};
+
+	event.map = (struct ctx_map_event){
+		.address = address, .size = size, .path = path, .build_id = "", .archive = ""};
+	return event;
+}
+
+static struct ctx_event sample_event(uint64_t time, uint32_t process, uint32_t thread, uint32_t stack)
+{
+	struct ctx_event event = {.kind = CTX_EV_SAMPLE, .time_ns = time, .process = process, .thread = thread};
+
+	event.sample.weight = 10;
+	event.sample.stack = stack;
+	event.sample.cpu = 1;
+	return event;
+}
+
+static struct ctx_event stacks_event(uint64_t time, uint32_t n, const uint32_t *parents, const uint64_t *addresses)
+{
+	struct ctx_event event = {.kind = CTX_EV_STACKS, .time_ns = time};
+
+	event.stacks.first = 1;
+	event.stacks.n = n;
+	event.stacks.parents = parents;
+	event.stacks.addresses = addresses;
+	return event;
+}
+
+static const char *object_of_leaf(const struct ctx_profile *profile, uint32_t stack)
+{
+	uint32_t object = profile->functions[profile->cct.key[stack]].object;
+
+	return object != CTX_NONE ? profile->objects[object].path : "";
+}
+
+/* E14: one address, three meanings. */
+static void test_ingest__the_same_address_means_what_is_mapped_then(void **state)
+{
+	static const uint32_t parents[] = {0, 1};
+	static const uint64_t addresses[] = {0x1000, 0x2010};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		stacks_event(1, 2, parents, addresses),
+		sample_event(5, 0, 0, 2),
+		map_event(10, 0x2000, 0x1000, "/lib/first.so"),
+		sample_event(20, 0, 0, 2),
+		map_event(30, 0x2000, 0x1000, "/lib/second.so"),
+		sample_event(40, 0, 0, 2),
+	};
+	static const char *const expected[] = {"", "/lib/first.so", "/lib/second.so"};
+	const struct ctx_sample *samples;
+	struct list_source list;
+	struct ctx_store *store;
+	char *path;
+	size_t n;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	assert_int_equal(ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
+			 CTX_OK);
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(object_of_leaf(ctx_store_profile(store), samples[i].stack), expected[i]);
+	ctx_store_close(store);
+	free(path);
+}
+
+/* C9: the tid comes again, the thread does not. */
+static void test_ingest__a_reused_tid_is_another_thread(void **state)
+{
+	static const uint32_t parents[] = {0};
+	static const uint64_t addresses[] = {0x1000};
+	struct ctx_event exit_event = {.kind = CTX_EV_THREAD_EXIT, .time_ns = 20};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 77),
+		stacks_event(1, 1, parents, addresses),
+		sample_event(5, 0, 0, 1),
+		sample_event(6, 0, 0, 1),
+		exit_event,
+		thread_start(30, 0, 1, 77),
+		sample_event(40, 0, 1, 1),
+	};
+	const struct ctx_profile *profile;
+	struct list_source list;
+	struct ctx_store *store;
+	char *path;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->n_threads, 2);
+	assert_int_equal(profile->threads[0].tid, 77);
+	assert_int_equal(profile->threads[0].samples, 2);
+	assert_int_equal(profile->threads[0].life.end_ns, 20);
+	assert_int_equal(profile->threads[1].tid, 77);
+	assert_int_equal(profile->threads[1].samples, 1);
+	assert_int_equal(profile->threads[1].life.begin_ns, 30);
+	assert_int_equal(profile->processes[0].weight, 30);
+	ctx_store_close(store);
+	free(path);
+}
+
+static void test_ingest__a_truncated_stack_hangs_below_its_own_function(void **state)
+{
+	static const uint32_t parents[] = {0, 1};
+	static const uint64_t addresses[] = {CTX_FRAME_TRUNCATED, 0x1000};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		stacks_event(1, 2, parents, addresses),
+		sample_event(5, 0, 0, 2),
+	};
+	const struct ctx_profile *profile;
+	struct list_source list;
+	struct ctx_store *store;
+	char *path;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->cct.n, 3);
+	assert_string_equal(profile->functions[profile->cct.key[1]].name, "<Truncated-stack>");
+	assert_string_equal(profile->functions[profile->cct.key[2]].name, "<Unknown>");
+	ctx_store_close(store);
+	free(path);
+}
+
+static void expect_failure(struct ctx_event *events, size_t n, const char *reason)
+{
+	struct ctx_ingest_options options = {
+		.tree = ctx_timetree_default_params(), .debug_root = "", .symfs = "", .fingerprint = "f"};
+	struct ctx_err err = {0};
+	struct list_source list;
+	char *path = ctx_path_join(directory, "failed.db");
+
+	list_open(&list, events, n, 100);
+	assert_int_equal(ctx_ingest(&list.source, path, &options, NULL, &err), CTX_E_FORMAT);
+	if (strstr(err.msg, reason) == NULL)
+		fail_msg("%s", err.msg);
+	assert_int_not_equal(access(path, F_OK), 0);
+	free(path);
+}
+
+static void test_ingest__a_source_that_breaks_its_rules_leaves_no_database(void **state)
+{
+	static const uint32_t later_parent[] = {5};
+	static const uint64_t addresses[] = {0x1000};
+	struct ctx_event unknown_thread[] = {process_start(0, 0, 1), sample_event(1, 0, 3, 0)};
+	struct ctx_event unknown_stack[] = {process_start(0, 0, 1), thread_start(0, 0, 0, 1), sample_event(1, 0, 0, 9)};
+	struct ctx_event bad_parent[] = {process_start(0, 0, 1), stacks_event(0, 1, later_parent, addresses)};
+
+	(void)state;
+	expect_failure(unknown_thread, 2, "thread 3 was not announced");
+	expect_failure(unknown_stack, 3, "stack 9 is not in the dictionary");
+	expect_failure(bad_parent, 2, "later stack 5");
+}
+
+static void test_ingest__twice_gives_the_same_bytes(void **state)
+{
+	enum { SAMPLES = 5000 };
+	static const uint32_t parents[] = {0, 1, 1, 2, 3};
+	static const uint64_t addresses[] = {0x10, 0x20, 0x30, 0x40, 0x50};
+	struct ctx_event *events = ctx_calloc(SAMPLES + 4, sizeof(*events));
+	struct ctx_buf bytes[2] = {{0}};
+
+	(void)state;
+	events[0] = process_start(0, 0, 100);
+	events[1] = thread_start(0, 0, 0, 100);
+	events[2] = thread_start(0, 0, 1, 101);
+	events[3] = stacks_event(0, 5, parents, addresses);
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		events[i + 4] = sample_event(i, 0, i % 2, 1 + i * 7 % 5);
+	for (int i = 0; i < 2; i++) {
+		struct list_source list;
+		struct ctx_store *store;
+		char *path;
+
+		list_open(&list, events, SAMPLES + 4, SAMPLES);
+		path = database_of(&list, &store);
+		ctx_store_close(store);
+		assert_int_equal(ctx_file_read(path, SIZE_MAX / 2, &bytes[i], NULL), CTX_OK);
+		free(path);
+	}
+	assert_int_equal(bytes[0].n, bytes[1].n);
+	assert_memory_equal(bytes[0].bytes, bytes[1].bytes, bytes[0].n);
+	ctx_buf_deinit(&bytes[0]);
+	ctx_buf_deinit(&bytes[1]);
+	free(events);
+}
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	return ctx_dir_remove(directory, NULL) == CTX_OK ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ingest__an_address_space_agrees_with_an_array_of_pages),
+		cmocka_unit_test(test_ingest__the_same_address_means_what_is_mapped_then),
+		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
+		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
+		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
+		cmocka_unit_test(test_ingest__twice_gives_the_same_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Installs what is missing (Debian packages) and builds the release into build/: build/bin/ctxrec, build/bin/ctxan.
+#   tools/build.sh [CMake options]
+set -eu
+cd "$(dirname "$0")/.."
+
+packages="gcc make cmake ninja-build pkg-config libzstd-dev libsqlite3-dev libxml2-dev libelf-dev libiberty-dev
+ libxxhash-dev libsmartcols-dev libyajl-dev libcmocka-dev uthash-dev"
+. tools/install.sh
+install_packages $packages
+
+cmake --preset release "$@" >/dev/null
+cmake --build --preset release -j "$(nproc)"

@@ -1,0 +1,41 @@
+#!/bin/sh
+# Everything that must hold: both builds (release; address and undefined-behaviour sanitizers), all tests with ctest, formatting, clang-tidy, a short run of every fuzz target.
+#   tools/check.sh [--quick]     --quick: the release build and its tests only
+set -eu
+cd "$(dirname "$0")/.."
+quick=${1:-}
+
+. tools/install.sh
+install_packages valgrind binutils xz-utils sqlite3 python3-minimal linux-perf procps
+tools/build.sh -DCTX_WERROR=ON
+ctest --test-dir build --output-on-failure -j "$(nproc)" -E '^flow\.record' --timeout 300
+# Recordings share the processors with nothing else.
+ctest --test-dir build --output-on-failure -R '^flow\.record' --timeout 300 --no-tests=ignore
+[ "$quick" = --quick ] && exit 0
+
+install_packages clang clang-format clang-tidy libclang-rt-dev
+echo "== formatting"
+find base model formats collect symbols unwind store ingest calltree timetree report ctxan tests fuzz bench testdata \
+	-name '*.[ch]' -print0 2>/dev/null | xargs -0 clang-format --dry-run --Werror
+echo "== clang, warnings are errors"
+cmake -S . -B build-clang -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCTX_WERROR=ON >/dev/null
+cmake --build build-clang -j "$(nproc)"
+echo "== clang-tidy"
+find base model formats collect symbols unwind store ingest calltree timetree report ctxan -name '*.c' -print0 2>/dev/null |
+	xargs -0 -P "$(nproc)" -n 8 clang-tidy --quiet -p build-clang 2>/dev/null
+echo "== sanitizers"
+cmake --preset asan >/dev/null
+cmake --build --preset asan -j "$(nproc)"
+echo "== fuzz targets, briefly"
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz -j "$(nproc)"
+for target in build-fuzz/bin/fuzz_*; do
+	name=$(basename "$target")
+	work=$(mktemp -d)
+	"$target" -max_total_time=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1 ||
+		{ cat "$work.log"; echo "fuzz: $name failed"; exit 1; }
+	rm -rf "$work" "$work.log"
+	echo "fuzz: $name ok"
+done
+# Last, so that the test runner's closing lines close the output.
+ctest --test-dir build-asan --output-on-failure -j "$(nproc)" --timeout 600
