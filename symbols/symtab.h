@@ -1,12 +1,16 @@
 /*
  * Symbols of one load object: file offset -> function.
  *
- * A symbol table is made from the first of these that has the object's build id and symbols: the archived copy, the separate debug file by build id
- * (/usr/lib/debug/.build-id/xx/yyyy.debug), the file at its own path. A file whose build id differs from the wanted one is never used: a missing name is better than a wrong one. `.symtab` is preferred,
- * `.dynsym` is merged in. Names are demangled (C++, Rust, D). Aliases at one address share one name: the last in alphabetical order (E11); symbols without a size reach to the next symbol of their section.
- * PLT slots are named SYMBOL@plt where relocations tell, else @plt.
+ * A symbol table is made from the first of these that has the object's build id and symbols: the archived
+ * copy, the separate debug file by build id
+ * (/usr/lib/debug/.build-id/xx/yyyy.debug), the file at its own path. A file whose build id differs from the
+ * wanted one is never used: a missing name is better than a wrong one. `.symtab` is preferred,
+ * `.dynsym` is merged in. Names are demangled (C++, Rust, D). Aliases at one address share one name: the last
+ * in alphabetical order (E11); symbols without a size reach to the next symbol of their section. PLT slots
+ * are named SYMBOL@plt where relocations tell, else @plt.
  *
- * Everything in the file is untrusted: sizes and offsets are checked, damage makes a table without symbols and a reason, never a crash.
+ * Everything in the file is untrusted: sizes and offsets are checked, damage makes a table without symbols
+ * and a reason, never a crash.
  */
 #ifndef CTX_SYMBOLS_SYMTAB_H
 #define CTX_SYMBOLS_SYMTAB_H
@@ -14,15 +18,16 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ctx_symbol {
 	const char *name;	  /* demangled */
 	const char *linkage_name; /* as in the file; may be the same pointer as name */
-	const char *aliases;	  /* other (demangled) names of the same address, separated by spaces; "" none */
-	uint64_t start;		  /* virtual address in the object (kernel: absolute address) */
-	uint64_t size;		  /* bytes up to which addresses belong to it */
-	const char *module;	  /* kernel symbols: "[ext4]" for a module's, "" for the kernel's own; ELF: "" */
+	const char *aliases; /* other (demangled) names of the same address, separated by spaces; "" none */
+	uint64_t start;	     /* virtual address in the object (kernel: absolute address) */
+	uint64_t size;	     /* bytes up to which addresses belong to it */
+	const char *module;  /* kernel symbols: "[ext4]" for a module's, "" for the kernel's own; ELF: "" */
 };
 
 struct ctx_symtab_request {
@@ -36,14 +41,26 @@ struct ctx_symtab_request {
 struct ctx_symtab;
 
 /*
- * Always makes a table unless memory is short: where nothing usable is found the table has no symbols, and ctx_symtab_origin says "none: <reason>". Owned by the caller.
- * O(symbols log symbols); demangling is done on demand, once a symbol is looked up.
+ * Always makes a table unless memory is short: where nothing usable is found the table has no symbols, and
+ * ctx_symtab_origin says "none: <reason>". Owned by the caller. O(symbols log symbols); demangling is done on
+ * demand, once a symbol is looked up.
  */
-CTX_MUST_CHECK enum ctx_status ctx_symtab_open(const struct ctx_symtab_request *request, struct ctx_symtab **ret,
-					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open(const struct ctx_symtab_request *request,
+					       struct ctx_symtab **ret, struct ctx_err *err);
 
-/* The kernel's and its modules' symbols from a (zstd compressed or plain) copy of /proc/kallsyms. CTX_E_NOTFOUND, CTX_E_FORMAT (no usable line: all addresses zero). */
-CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms(const char *path, struct ctx_symtab **ret, struct ctx_err *err);
+/* The table of one ELF file that is in memory (copied; nothing else is looked for). As ctx_symtab_open; its
+ * origin is "memory". */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_bytes(const void *bytes, size_t n, struct ctx_symtab **ret,
+						     struct ctx_err *err);
+
+/* The kernel's and its modules' symbols from a (zstd compressed or plain) copy of /proc/kallsyms.
+ * CTX_E_NOTFOUND, CTX_E_FORMAT (no usable line: all addresses zero). */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms(const char *path, struct ctx_symtab **ret,
+							struct ctx_err *err);
+
+/* The same for a copy that is in memory. */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms_bytes(const void *bytes, size_t n,
+							      struct ctx_symtab **ret, struct ctx_err *err);
 
 void ctx_symtab_close(struct ctx_symtab *table);
 
@@ -54,20 +71,23 @@ const char *ctx_symtab_origin(const struct ctx_symtab *table);
 const char *ctx_symtab_build_id(const struct ctx_symtab *table);
 
 /*
- * Turns an offset in the file into the object's virtual address (program headers); the kernel's table returns it unchanged. False when no executable segment has it.
+ * Turns an offset in the file into the object's virtual address (program headers); the kernel's table returns
+ * it unchanged. False when no executable segment has it.
  */
 bool ctx_symtab_address(const struct ctx_symtab *table, uint64_t file_offset, uint64_t *ret_address);
 
 /*
- * The symbol that covers a virtual address: `*ret_index` is dense (0 .. count-1), for the caller's own caches. False: none covers it. O(log n).
+ * The symbol that covers a virtual address: `*ret_index` is dense (0 .. count-1), for the caller's own
+ * caches. False: none covers it. O(log n).
  */
 bool ctx_symtab_find(const struct ctx_symtab *table, uint64_t address, uint32_t *ret_index);
 
 /* Symbols that ctx_symtab_find can return. */
 uint32_t ctx_symtab_count(const struct ctx_symtab *table);
 
-/* The symbol of an index; strings live as long as the table. Demangles at the first call for it. Fails with CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_symtab_get(struct ctx_symtab *table, uint32_t index, struct ctx_symbol *ret,
-					      struct ctx_err *err);
+/* The symbol of an index; strings live as long as the table. Demangles at the first call for it. Fails with
+ * CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_get(struct ctx_symtab *table, uint32_t index,
+					      struct ctx_symbol *ret, struct ctx_err *err);
 
 #endif

@@ -1,0 +1,163 @@
+/*
+ * kallsyms tells no sizes: a function reaches to the next symbol of any type, so that the data behind the
+ * kernel's text ends its last function. Between a module's last function and the next module lies unknown
+ * memory: there it reaches REACH_BYTES at most.
+ */
+#include "symbols/kallsyms.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define REACH_BYTES ((uint64_t)64 * 1024)
+
+struct line {
+	uint64_t address;
+	const char *name;
+	const char *module;
+	bool text;
+};
+
+struct lines {
+	struct line *items;
+	size_t n, cap;
+};
+
+static void lines_cleanup(struct lines *lines)
+{
+	free(lines->items);
+}
+
+/* Hexadecimal digits up to a blank; false when there are none, or too many. */
+static bool take_address(char **at, uint64_t *ret_address)
+{
+	uint64_t address = 0;
+	size_t digits = 0;
+
+	for (; **at != ' ' && **at != '\t'; (*at)++, digits++) {
+		char c = **at;
+		unsigned digit;
+
+		if (c >= '0' && c <= '9')
+			digit = (unsigned)(c - '0');
+		else if (c >= 'a' && c <= 'f')
+			digit = (unsigned)(c - 'a') + 10;
+		else if (c >= 'A' && c <= 'F')
+			digit = (unsigned)(c - 'A') + 10;
+		else
+			return false;
+		if (digits == 16)
+			return false;
+		address = address << 4 | digit;
+	}
+	*ret_address = address;
+	return digits != 0;
+}
+
+static char *skip_blanks(char *at)
+{
+	return at + strspn(at, " \t");
+}
+
+/* The next word, cut off with a zero byte; "" at the end of the line. */
+static char *take_word(char **at)
+{
+	char *word = skip_blanks(*at);
+	char *end = word + strcspn(word, " \t\r");
+
+	*at = end;
+	if (*end != '\0') {
+		*end = '\0';
+		*at = end + 1;
+	}
+	return word;
+}
+
+static bool parse_line(char *at, struct line *ret)
+{
+	const char *type;
+
+	if (!take_address(&at, &ret->address) || ret->address == 0)
+		return false;
+	type = take_word(&at);
+	ret->name = take_word(&at);
+	ret->module = take_word(&at);
+	if (type[0] == '\0' || type[1] != '\0' || ret->name[0] == '\0' || ret->name[0] == '$')
+		return false;
+	if (ret->module[0] != '[')
+		ret->module = "";
+	ret->text = strchr("tTwW", type[0]) != NULL;
+	return true;
+}
+
+static enum ctx_status parse_lines(char *text, size_t n, struct lines *lines, struct ctx_err *err)
+{
+	enum ctx_status status;
+	char *next;
+
+	for (char *at = text; at < text + n; at = next) {
+		struct line line;
+		char *end = memchr(at, '\n', (size_t)(text + n - at));
+
+		next = end != NULL ? end + 1 : text + n;
+		if (end != NULL)
+			*end = '\0';
+		if (!parse_line(at, &line))
+			continue;
+		status = ctx_grow(&lines->items, &lines->cap, lines->n + 1, err);
+		if (status != CTX_OK)
+			return status;
+		lines->items[lines->n++] = line;
+	}
+	return CTX_OK;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left;
+	const struct line *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* `next` is the first line behind `line` with a larger address, or NULL. */
+static uint64_t line_size(const struct line *line, const struct line *next)
+{
+	uint64_t most = UINT64_MAX - line->address;
+	uint64_t reach = REACH_BYTES < most ? REACH_BYTES : most;
+
+	if (next == NULL)
+		return reach;
+	if (strcmp(next->module, line->module) == 0 || next->address - line->address < reach)
+		return next->address - line->address;
+	return reach;
+}
+
+enum ctx_status ctx_kallsyms_add(char *text, size_t n, struct ctx_symset *set, struct ctx_err *err)
+{
+	struct lines lines __attribute__((cleanup(lines_cleanup))) = {0};
+	enum ctx_status status = parse_lines(text, n, &lines, err);
+	const struct line *next = NULL;
+	size_t before = set->raw_n;
+
+	if (lines.n > 1)
+		qsort(lines.items, lines.n, sizeof(*lines.items), compare_lines);
+	for (size_t i = lines.n; i-- > 0 && status == CTX_OK;) {
+		const struct line *line = &lines.items[i];
+		struct ctx_symset_raw raw = {.start = line->address,
+					     .limit = UINT64_MAX,
+					     .name = line->name,
+					     .module = line->module};
+
+		if (i + 1 < lines.n && lines.items[i + 1].address > line->address)
+			next = &lines.items[i + 1];
+		raw.size = line_size(line, next);
+		if (line->text)
+			status = ctx_symset_add(set, &raw, err);
+	}
+	if (status == CTX_OK && set->raw_n == before)
+		return ctx_err_set(err, CTX_E_FORMAT,
+				   "kallsyms: no function with an address (all are zero for a reader without "
+				   "permission, see kernel.kptr_restrict)");
+	return status;
+}

@@ -1,0 +1,256 @@
+/*
+ * Raw symbols, sorted by (start, name), become one entry per start address; entries overlap or nest as the
+ *file says:
+ *
+ *	entries   |---- outer (sized) ---------|      |- unsized ->|- next -|
+ *	                 |-- inner --|
+ *	ranges    [outer)[inner      )[outer   )[none)[unsized     )[next   )[none
+ *
+ * The ranges are disjoint and sorted, so that a lookup is one binary search. They are made by one sweep with
+ *a stack of the entries that are open: the top has the largest start.
+ */
+#include "symbols/symset.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define NO_ENTRY UINT32_MAX
+
+void ctx_symset_deinit(struct ctx_symset *set)
+{
+	free(set->raw);
+	free(set->entries);
+	free(set->range_starts);
+	free(set->range_entries);
+	free(set->text);
+	*set = (struct ctx_symset){0};
+}
+
+enum ctx_status ctx_symset_add(struct ctx_symset *set, const struct ctx_symset_raw *raw, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (raw->name[0] == '\0' || raw->start >= raw->limit)
+		return CTX_OK;
+	status = ctx_grow(&set->raw, &set->raw_cap, set->raw_n + 1, err);
+	if (status != CTX_OK)
+		return status;
+	set->raw[set->raw_n] = *raw;
+	if (raw->size > raw->limit - raw->start)
+		set->raw[set->raw_n].size = raw->limit - raw->start;
+	set->raw_n++;
+	return CTX_OK;
+}
+
+static int compare_raw(const void *left, const void *right)
+{
+	const struct ctx_symset_raw *a = left;
+	const struct ctx_symset_raw *b = right;
+	int order;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	order = strcmp(a->name, b->name);
+	if (order != 0)
+		return order;
+	return a->size < b->size ? -1 : a->size > b->size;
+}
+
+static enum ctx_status put_text(struct ctx_symset *set, const char *text, uint32_t *ret_offset,
+				struct ctx_err *err)
+{
+	size_t bytes = strlen(text) + 1;
+	enum ctx_status status;
+
+	if (bytes > UINT32_MAX - set->text_n)
+		return ctx_err_set(err, CTX_E_LIMIT, "symbols: more than 4 GiB of names");
+	status = ctx_grow(&set->text, &set->text_cap, set->text_n + bytes, err);
+	if (status != CTX_OK)
+		return status;
+	memcpy(set->text + set->text_n, text, bytes);
+	*ret_offset = (uint32_t)set->text_n;
+	set->text_n += bytes;
+	return CTX_OK;
+}
+
+/* The alias that is shown: the last by name (E11), but a symbol without a size only where all are. */
+static size_t shown_alias(const struct ctx_symset_raw *raw, size_t n)
+{
+	for (size_t i = n; i-- > 0;) {
+		if (raw[i].size != 0)
+			return i;
+	}
+	return n - 1;
+}
+
+/* Symbols of one module mostly stand together, so looking at the previous entry's module spares nearly all
+ * copies. */
+static enum ctx_status put_module(struct ctx_symset *set, const char *module, uint32_t *ret_offset,
+				  struct ctx_err *err)
+{
+	if (module[0] == '\0') {
+		*ret_offset = 0;
+		return CTX_OK;
+	}
+	if (set->n > 0 && strcmp(set->text + set->entries[set->n - 1].module, module) == 0) {
+		*ret_offset = set->entries[set->n - 1].module;
+		return CTX_OK;
+	}
+	return put_text(set, module, ret_offset, err);
+}
+
+/* Names of the `n` raw symbols of one start address. Equal names (of .symtab and .dynsym) are one. */
+static enum ctx_status put_names(struct ctx_symset *set, const struct ctx_symset_raw *raw, size_t n,
+				 struct ctx_symset_entry *entry, struct ctx_err *err)
+{
+	const char *shown = raw[shown_alias(raw, n)].name;
+	enum ctx_status status = put_text(set, shown, &entry->name, err);
+	uint32_t ignored;
+
+	entry->aliases = (uint32_t)set->text_n;
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		if (strcmp(raw[i].name, shown) == 0 || (i > 0 && strcmp(raw[i].name, raw[i - 1].name) == 0))
+			continue;
+		status = put_text(set, raw[i].name, &ignored, err);
+		entry->alias_count++;
+	}
+	return status;
+}
+
+/*
+ * Adds the entry for the `n` raw symbols of one start address; `next` is the following start address. One
+ * without a size inside a sized one (which end at `sized_end` at the latest) is a label of that function, and
+ * is dropped.
+ */
+static enum ctx_status add_entry(struct ctx_symset *set, const struct ctx_symset_raw *raw, size_t n,
+				 uint64_t next, uint64_t *sized_end, struct ctx_err *err)
+{
+	struct ctx_symset_entry *entry = &set->entries[set->n];
+	uint64_t limit = 0;
+	enum ctx_status status;
+
+	*entry = (struct ctx_symset_entry){.start = raw->start};
+	for (size_t i = 0; i < n; i++) {
+		entry->size = raw[i].size > entry->size ? raw[i].size : entry->size;
+		limit = raw[i].limit > limit ? raw[i].limit : limit;
+	}
+	if (entry->size == 0 && entry->start < *sized_end)
+		return CTX_OK;
+	if (entry->size == 0)
+		entry->size = (next < limit ? next : limit) - entry->start;
+	else if (entry->start + entry->size > *sized_end)
+		*sized_end = entry->start + entry->size;
+	status = put_module(set, raw->module, &entry->module, err);
+	if (status == CTX_OK)
+		status = put_names(set, raw, n, entry, err);
+	if (status == CTX_OK)
+		set->n++;
+	return status;
+}
+
+static enum ctx_status make_entries(struct ctx_symset *set, struct ctx_err *err)
+{
+	uint64_t sized_end = 0;
+	uint32_t empty;
+	enum ctx_status status = put_text(set, "", &empty, err);
+	size_t end;
+
+	for (size_t begin = 0; begin < set->raw_n && status == CTX_OK; begin = end) {
+		const struct ctx_symset_raw *raw = &set->raw[begin];
+
+		for (end = begin + 1; end < set->raw_n && set->raw[end].start == raw->start;)
+			end++;
+		status = add_entry(set, raw, end - begin, end < set->raw_n ? set->raw[end].start : UINT64_MAX,
+				   &sized_end, err);
+	}
+	return status;
+}
+
+static uint64_t entry_end(const struct ctx_symset_entry *entry)
+{
+	return entry->start + entry->size;
+}
+
+/* Addresses from `start` on belong to `owner`; a range that turns out to be empty is overwritten. */
+static void put_range(struct ctx_symset *set, uint64_t start, uint32_t owner)
+{
+	if (set->range_n > 0 && set->range_starts[set->range_n - 1] == start)
+		set->range_n--;
+	set->range_starts[set->range_n] = start;
+	set->range_entries[set->range_n++] = owner;
+}
+
+/* Closes the entries that end at or before `until`; each gives way to the one below it, or to none. */
+static size_t close_entries(struct ctx_symset *set, const uint32_t *open, size_t depth, uint64_t until)
+{
+	while (depth > 0) {
+		uint64_t end = entry_end(&set->entries[open[depth - 1]]);
+
+		if (end > until)
+			break;
+		do
+			depth--;
+		while (depth > 0 && entry_end(&set->entries[open[depth - 1]]) <= end);
+		put_range(set, end, depth > 0 ? open[depth - 1] : NO_ENTRY);
+	}
+	return depth;
+}
+
+static enum ctx_status make_ranges(struct ctx_symset *set, struct ctx_err *err)
+{
+	uint32_t *open CTX_AUTO_FREE = ctx_calloc((size_t)set->n + 1, sizeof(*open));
+	size_t depth = 0;
+
+	/* Every entry opens one range and closes at most one. */
+	set->range_starts = ctx_calloc((size_t)set->n * 2 + 1, sizeof(*set->range_starts));
+	set->range_entries = ctx_calloc((size_t)set->n * 2 + 1, sizeof(*set->range_entries));
+	if (open == NULL || set->range_starts == NULL || set->range_entries == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < set->n; i++) {
+		depth = close_entries(set, open, depth, set->entries[i].start);
+		put_range(set, set->entries[i].start, i);
+		open[depth++] = i;
+	}
+	close_entries(set, open, depth, UINT64_MAX);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (set->raw_n >= UINT32_MAX / 2)
+		return ctx_err_set(err, CTX_E_LIMIT, "symbols: more than 2 G symbols");
+	if (set->raw_n != 0)
+		qsort(set->raw, set->raw_n, sizeof(*set->raw), compare_raw);
+	set->entries = ctx_calloc(set->raw_n + 1, sizeof(*set->entries));
+	if (set->entries == NULL)
+		return ctx_err_nomem(err);
+	status = make_entries(set, err);
+	if (status == CTX_OK)
+		status = make_ranges(set, err);
+	free(set->raw);
+	set->raw = NULL;
+	set->raw_n = set->raw_cap = 0;
+	return status;
+}
+
+bool ctx_symset_find(const struct ctx_symset *set, uint64_t address, uint32_t *ret_index)
+{
+	size_t low = 0;
+	size_t high = set->range_n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->range_starts[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || set->range_entries[low - 1] == NO_ENTRY)
+		return false;
+	*ret_index = set->range_entries[low - 1];
+	return true;
+}

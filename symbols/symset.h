@@ -1,0 +1,66 @@
+/*
+ * Symbol set: from the raw symbols of one or more tables to "which symbol covers this address".
+ *
+ * First ctx_symset_add for each symbol (names borrowed until freeze), then ctx_symset_freeze once; lookups
+ * afterwards.
+ */
+#ifndef CTX_SYMBOLS_SYMSET_H
+#define CTX_SYMBOLS_SYMSET_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ctx_symset_raw {
+	uint64_t start;
+	uint64_t size;	    /* bytes; 0 unknown */
+	uint64_t limit;	    /* end of the section: the symbol reaches no further */
+	const char *name;   /* borrowed until freeze */
+	const char *module; /* "" none; borrowed until freeze */
+};
+
+struct ctx_symset_entry {
+	uint64_t start;
+	uint64_t size;
+	uint32_t name;	  /* offset in text */
+	uint32_t aliases; /* offset in text of `alias_count` zero-terminated names, one behind the other */
+	uint32_t alias_count;
+	uint32_t module; /* offset in text */
+};
+
+struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
+	struct ctx_symset_raw *raw; /* owned; gone after freeze */
+	size_t raw_n, raw_cap;
+
+	struct ctx_symset_entry *entries; /* owned, by start */
+	uint32_t n;
+
+	/* The address space cut into ranges: range i is [range_starts[i], range_starts[i + 1]) and belongs to
+	 * one entry, or none. */
+	uint64_t *range_starts;
+	uint32_t *range_entries; /* UINT32_MAX none */
+	size_t range_n;
+
+	char *text; /* owned; all names */
+	size_t text_n, text_cap;
+};
+
+void ctx_symset_deinit(struct ctx_symset *set);
+
+/* Adds a symbol; one that is empty of name or outside its limit is ignored. Amortised O(1). Fails with
+ * CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_symset_add(struct ctx_symset *set, const struct ctx_symset_raw *raw,
+					      struct ctx_err *err);
+
+/*
+ * Copies the names, joins aliases, and makes the ranges. O(n log n). Fails with CTX_E_NOMEM, CTX_E_LIMIT (4
+ * GiB of names or 4 G symbols).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err);
+
+/* The entry that covers an address: of several the one with the largest start, and any with a size before
+ * those without. O(log n). */
+bool ctx_symset_find(const struct ctx_symset *set, uint64_t address, uint32_t *ret_index);
+
+#endif
