@@ -1,8 +1,10 @@
 /*
- * The database: the only folder that knows SQLite. One file holds one ingested experiment and needs nothing else.
+ * The database: the only folder that knows SQLite. One file holds one ingested experiment and needs nothing
+ * else.
  *
- * Rows for what is few (processes, threads, functions, time-tree nodes), columns in blobs for what is many (samples, call stacks). Schema: docs/schema.md.
- * Written in one transaction into "PATH.<pid>.tmp", renamed to PATH by ctx_store_commit: a killed ingest leaves nothing at PATH. The same calls give the same bytes.
+ * Rows for what is few (processes, threads, functions, time-tree nodes), columns in blobs for what is many
+ * (samples, call stacks). Schema: docs/schema.md. Written in one transaction into "PATH.<pid>.tmp", renamed
+ * to PATH by ctx_store_commit: a killed ingest leaves nothing at PATH. The same calls give the same bytes.
  */
 #ifndef CTX_STORE_STORE_H
 #define CTX_STORE_STORE_H
@@ -20,16 +22,19 @@ struct ctx_store;
 
 /* ---- writing ---- */
 
-CTX_MUST_CHECK enum ctx_status ctx_store_create(const char *path, struct ctx_store **ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_create(const char *path, struct ctx_store **ret,
+						struct ctx_err *err);
 
-/* A table of trees: one per (thread, metric), and one per metric for all threads together (thread CTX_NONE). */
+/* A table of trees: one per (thread, metric), and one per metric for all threads together (thread CTX_NONE).
+ */
 struct ctx_tree_info {
-	uint32_t id;	  /* dense from 0 */
-	uint32_t thread;  /* CTX_NONE: all threads */
+	uint32_t id;	 /* dense from 0 */
+	uint32_t thread; /* CTX_NONE: all threads */
 	uint32_t metric;
 	uint32_t leaf_samples, fanout, percent, mode; /* as in struct ctx_timetree_params */
 	bool keep_tail;
-	uint32_t same_as; /* another tree's id when the contents are equal (one thread has all samples) and are stored there; CTX_NONE otherwise */
+	uint32_t same_as; /* another tree's id when the contents are equal (one thread has all samples) and
+			     are stored there; CTX_NONE otherwise */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_store_put_tree(struct ctx_store *store, const struct ctx_tree_info *tree,
@@ -38,10 +43,12 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_node(struct ctx_store *store, uint3
 						  const struct ctx_timenode *node, struct ctx_err *err);
 
 /*
- * The samples of one leaf, as a block of columns. Samples of one metric in time order; of one thread, or of all in the merged tree.
+ * The samples of one leaf, as a block of columns. Samples of one metric in time order; of one thread, or of
+ * all in the merged tree.
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
-						  const struct ctx_sample *samples, size_t n, struct ctx_err *err);
+						  const struct ctx_sample *samples, size_t n,
+						  struct ctx_err *err);
 
 /* One address in a load object. Ids are positions. */
 struct ctx_location {
@@ -57,7 +64,8 @@ struct ctx_mapping_info { /* where an object was mapped, for the record (and for
 };
 
 /*
- * Everything that is known at the end: the nouns of `profile` (its cct included), locations, raw stacks (key = location) with the CCT node of each, mappings.
+ * Everything that is known at the end: the nouns of `profile` (its cct included), locations, raw stacks (key
+ * = location) with the CCT node of each, mappings.
  */
 struct ctx_store_contents {
 	const struct ctx_profile *profile;
@@ -67,19 +75,23 @@ struct ctx_store_contents {
 	const uint32_t *raw_to_stack; /* by raw stack node */
 	const struct ctx_mapping_info *mappings;
 	size_t n_mappings;
-	const char *fingerprint; /* of the ingested files and the ingest's parameters: ctx_store_fingerprint gives it back */
+	const char *fingerprint; /* of the ingested files and the ingest's parameters: ctx_store_fingerprint
+				    gives it back */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_store_put_contents(struct ctx_store *store,
-						      const struct ctx_store_contents *contents, struct ctx_err *err);
+						      const struct ctx_store_contents *contents,
+						      struct ctx_err *err);
 
-/* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the temporary file is removed). */
+/* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the temporary
+ * file is removed). */
 CTX_MUST_CHECK enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err);
 
 /* ---- reading ---- */
 
 /*
- * Opens read-only. CTX_E_NOTFOUND, CTX_E_FORMAT (not such a database, or damaged), CTX_E_VERSION (schema of a newer or older program: ingest again).
+ * Opens read-only. CTX_E_NOTFOUND, CTX_E_FORMAT (not such a database, or damaged), CTX_E_VERSION (schema of a
+ * newer or older program: ingest again).
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_open(const char *path, struct ctx_store **ret, struct ctx_err *err);
 
@@ -96,21 +108,26 @@ const struct ctx_profile *ctx_store_profile(const struct ctx_store *store);
 const struct ctx_tree_info *ctx_store_trees(const struct ctx_store *store, size_t *ret_n);
 
 /* The tree of (thread or CTX_NONE, metric), same_as followed; NULL: no samples there. */
-const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread, uint32_t metric);
+const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread,
+						uint32_t metric);
 
 /* For struct ctx_timetree_reader; see there for meaning and lifetimes. */
-CTX_MUST_CHECK enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint32_t node, bool want_lists,
-						  struct ctx_timenode *ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint32_t node,
+						  bool want_lists, struct ctx_timenode *ret,
+						  struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_store_get_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
 						  const struct ctx_sample **ret_samples, size_t *ret_n,
 						  struct ctx_err *err);
 
 /*
- * Calls `each` for every sample of tree `tree` in the window, in time order: for filters that no tree indexes (CPU). Reads only the leaves that overlap.
+ * Calls `each` for every sample of tree `tree` in the window, in time order: for filters that no tree indexes
+ * (CPU). Reads only the leaves that overlap.
  */
-typedef enum ctx_status (*ctx_store_sample_fn)(void *context, const struct ctx_sample *sample, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree, struct ctx_interval window,
-					      ctx_store_sample_fn each, void *context, struct ctx_err *err);
+typedef enum ctx_status (*ctx_store_sample_fn)(void *context, const struct ctx_sample *sample,
+					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree,
+					      struct ctx_interval window, ctx_store_sample_fn each,
+					      void *context, struct ctx_err *err);
 
 /* What reading cost since open, for --explain. */
 struct ctx_store_cost {
@@ -134,10 +151,12 @@ struct ctx_sql_result_row {
 };
 
 /*
- * Runs one or more statements that only read (others are refused: CTX_E_ARG) against the tables, views and virtual tables of docs/schema.md. `each` is called for every row; a failure of it ends the run.
- * CTX_E_ARG with SQLite's message for a wrong statement.
+ * Runs one or more statements that only read (others are refused: CTX_E_ARG) against the tables, views and
+ * virtual tables of docs/schema.md. `each` is called for every row; a failure of it ends the run. CTX_E_ARG
+ * with SQLite's message for a wrong statement.
  */
-typedef enum ctx_status (*ctx_sql_row_fn)(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err);
+typedef enum ctx_status (*ctx_sql_row_fn)(void *context, const struct ctx_sql_result_row *row,
+					  struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_store_sql(struct ctx_store *store, const char *sql, ctx_sql_row_fn each,
 					     void *context, struct ctx_err *err);
 

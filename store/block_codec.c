@@ -1,0 +1,322 @@
+#include "store/block_codec.h"
+
+#include "base/cursor.h"
+#include "base/mem.h"
+
+enum form { FORM_PLAIN = 0, FORM_ZSTD = 1 };
+enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
+
+#define ZSTD_LEVEL 1
+#define SMALL_BYTES 64	 /* fewer are not worth a zstd frame */
+#define VARINT_MAX 10	 /* bytes */
+#define SAMPLE_COLUMNS 7 /* as in the picture in the header */
+
+void ctx_block_codec_deinit(struct ctx_block_codec *codec)
+{
+	ctx_compressor_deinit(&codec->compressor);
+	ctx_buf_deinit(&codec->columns);
+	ctx_buf_deinit(&codec->payload);
+	free(codec->values);
+	*codec = (struct ctx_block_codec){0};
+}
+
+static void put_runs(struct ctx_buf *out, const uint64_t *values, size_t n)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && values[end] == values[i]; end++)
+			;
+		ctx_buf_put_varint(out, end - i);
+		ctx_buf_put_varint(out, values[i]);
+	}
+}
+
+static void put_plain(struct ctx_buf *out, const uint64_t *values, size_t n)
+{
+	uint8_t *start = ctx_buf_reserve(out, n * VARINT_MAX);
+	uint8_t *at = start;
+
+	if (start == NULL)
+		return;
+	for (size_t i = 0; i < n; i++)
+		at += ctx_varint_encode(at, values[i]);
+	out->n += (size_t)(at - start);
+}
+
+static void put_column(struct ctx_buf *out, const uint64_t *values, size_t n)
+{
+	size_t runs = n != 0;
+
+	for (size_t i = 1; i < n; i++)
+		runs += values[i] != values[i - 1];
+	if (runs <= 1) {
+		ctx_buf_put_u8(out, KIND_CONST);
+		ctx_buf_put_varint(out, n != 0 ? values[0] : 0);
+	} else if (runs * 4 <= n) {
+		ctx_buf_put_u8(out, KIND_RUNS);
+		put_runs(out, values, n);
+	} else {
+		ctx_buf_put_u8(out, KIND_PLAIN);
+		put_plain(out, values, n);
+	}
+}
+
+static enum ctx_status get_runs(struct ctx_cursor *cursor, uint64_t *values, size_t n, struct ctx_err *err)
+{
+	for (size_t i = 0; i < n;) {
+		uint64_t length = ctx_cursor_get_varint(cursor);
+		uint64_t value = ctx_cursor_get_varint(cursor);
+
+		if (cursor->failed || length == 0 || length > n - i)
+			return ctx_err_set(err, CTX_E_FORMAT, "a run of a column does not fit");
+		for (size_t end = i + (size_t)length; i < end; i++)
+			values[i] = value;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status get_column(struct ctx_cursor *cursor, uint64_t *values, size_t n, struct ctx_err *err)
+{
+	uint8_t kind = ctx_cursor_get_u8(cursor);
+
+	if (kind == KIND_CONST) {
+		uint64_t value = ctx_cursor_get_varint(cursor);
+
+		for (size_t i = 0; i < n; i++)
+			values[i] = value;
+	} else if (kind == KIND_PLAIN) {
+		if (ctx_cursor_left(cursor) < n)
+			return ctx_err_set(err, CTX_E_FORMAT, "a column is cut short");
+		for (size_t i = 0; i < n; i++)
+			values[i] = ctx_cursor_get_varint(cursor);
+	} else if (kind == KIND_RUNS) {
+		enum ctx_status status = get_runs(cursor, values, n, err);
+
+		if (status != CTX_OK)
+			return status;
+	} else {
+		return ctx_err_set(err, CTX_E_FORMAT, "a column of unknown kind %u", kind);
+	}
+	if (cursor->failed)
+		return ctx_err_set(err, CTX_E_FORMAT, "a column is cut short");
+	return CTX_OK;
+}
+
+/* codec->columns becomes codec->payload. */
+static enum ctx_status pack(struct ctx_block_codec *codec, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_buf_check(&codec->columns, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_clear(&codec->payload);
+	if (codec->columns.n >= SMALL_BYTES) {
+		ctx_buf_put_u8(&codec->payload, FORM_ZSTD);
+		ctx_buf_put_varint(&codec->payload, codec->columns.n);
+		status = ctx_compress(&codec->compressor, ZSTD_LEVEL, codec->columns.bytes, codec->columns.n,
+				      &codec->payload, err);
+		if (status != CTX_OK || codec->payload.n <= codec->columns.n)
+			return status;
+		ctx_buf_clear(&codec->payload);
+	}
+	ctx_buf_put_u8(&codec->payload, FORM_PLAIN);
+	ctx_buf_put(&codec->payload, codec->columns.bytes, codec->columns.n);
+	return ctx_buf_check(&codec->payload, err);
+}
+
+/* A cursor over the columns of a payload; they must not be longer than `max_bytes`. */
+static enum ctx_status unpack(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+			      size_t max_bytes, struct ctx_cursor *ret, struct ctx_err *err)
+{
+	struct ctx_cursor cursor = ctx_cursor_make(payload, size_bytes);
+	uint8_t form = ctx_cursor_get_u8(&cursor);
+	enum ctx_status status;
+	uint64_t raw_bytes;
+
+	if (cursor.failed || form > FORM_ZSTD)
+		return ctx_err_set(err, CTX_E_FORMAT, "a block of unknown form");
+	if (form == FORM_PLAIN) {
+		*ret = cursor;
+		return CTX_OK;
+	}
+	raw_bytes = ctx_cursor_get_varint(&cursor);
+	if (cursor.failed || raw_bytes > max_bytes)
+		return ctx_err_set(err, CTX_E_FORMAT, "a block claims %llu bytes",
+				   (unsigned long long)raw_bytes);
+	ctx_buf_clear(&codec->columns);
+	status = ctx_decompress(&codec->compressor, cursor.at, ctx_cursor_left(&cursor), (size_t)raw_bytes,
+				&codec->columns, err);
+	if (status == CTX_OK)
+		*ret = ctx_cursor_make(codec->columns.bytes, codec->columns.n);
+	return status;
+}
+
+static enum ctx_status at_end(const struct ctx_cursor *cursor, struct ctx_err *err)
+{
+	if (ctx_cursor_left(cursor) != 0)
+		return ctx_err_set(err, CTX_E_FORMAT, "%zu bytes behind the last column",
+				   ctx_cursor_left(cursor));
+	return CTX_OK;
+}
+
+static enum ctx_status gather_times(uint64_t *values, const struct ctx_sample *samples, size_t n,
+				    struct ctx_err *err)
+{
+	uint64_t last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (samples[i].time_ns < last)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "sample %zu of a leaf is earlier than the one before", i);
+		if (samples[i].metric != samples[0].metric)
+			return ctx_err_set(err, CTX_E_ARG, "samples of two metrics in one leaf");
+		values[i] = samples[i].time_ns - last;
+		last = samples[i].time_ns;
+	}
+	return CTX_OK;
+}
+
+static uint64_t column_value(const struct ctx_sample *sample, int column)
+{
+	switch (column) {
+	case 1:
+		return sample->raw_stack;
+	case 2:
+		return sample->raw_stack == 0 ? sample->stack : 0;
+	case 3:
+		return sample->kept_depth;
+	case 4:
+		return sample->weight;
+	case 5:
+		return (uint32_t)sample->cpu + 1u;
+	default:
+		return sample->thread;
+	}
+}
+
+enum ctx_status ctx_block_encode(struct ctx_block_codec *codec, const struct ctx_sample *samples, size_t n,
+				 struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (n == 0 || n > CTX_BLOCK_SAMPLES_MAX)
+		return ctx_err_set(err, n == 0 ? CTX_E_ARG : CTX_E_LIMIT, "a leaf of %zu samples", n);
+	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status == CTX_OK)
+		status = gather_times(codec->values, samples, n, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_clear(&codec->columns);
+	ctx_buf_put_varint(&codec->columns, samples[0].metric);
+	put_column(&codec->columns, codec->values, n);
+	for (int column = 1; column < SAMPLE_COLUMNS; column++) {
+		for (size_t i = 0; i < n; i++)
+			codec->values[i] = column_value(&samples[i], column);
+		put_column(&codec->columns, codec->values, n);
+	}
+	return pack(codec, err);
+}
+
+static enum ctx_status scatter_times(const uint64_t *values, struct ctx_sample *samples, size_t n,
+				     uint32_t metric, struct ctx_err *err)
+{
+	uint64_t time_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (__builtin_add_overflow(time_ns, values[i], &time_ns))
+			return ctx_err_set(err, CTX_E_FORMAT, "a sample's time is out of range");
+		samples[i] = (struct ctx_sample){.time_ns = time_ns, .metric = metric};
+	}
+	return CTX_OK;
+}
+
+static void scatter(const uint64_t *values, struct ctx_sample *samples, size_t n, int column)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t value = (uint32_t)values[i];
+
+		switch (column) {
+		case 1:
+			samples[i].raw_stack = value;
+			break;
+		case 2:
+			samples[i].stack = value;
+			break;
+		case 3:
+			samples[i].kept_depth = value;
+			break;
+		case 4:
+			samples[i].weight = values[i];
+			break;
+		case 5:
+			samples[i].cpu = (int32_t)(value - 1u);
+			break;
+		default:
+			samples[i].thread = value;
+			break;
+		}
+	}
+}
+
+static enum ctx_status fits_32_bits(const uint64_t *values, size_t n, struct ctx_err *err)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all |= values[i];
+	if (all > UINT32_MAX)
+		return ctx_err_set(err, CTX_E_FORMAT, "a number of a column is out of range");
+	return CTX_OK;
+}
+
+enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+				 struct ctx_sample *samples, size_t n, struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum ctx_status status;
+	uint32_t metric;
+
+	if (n == 0 || n > CTX_BLOCK_SAMPLES_MAX)
+		return ctx_err_set(err, CTX_E_FORMAT, "a leaf of %zu samples", n);
+	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status == CTX_OK)
+		status = unpack(codec, payload, size_bytes, (n + 1) * SAMPLE_COLUMNS * VARINT_MAX, &cursor,
+				err);
+	if (status != CTX_OK)
+		return status;
+	metric = ctx_cursor_get_varint32(&cursor);
+	status = get_column(&cursor, codec->values, n, err);
+	if (status == CTX_OK)
+		status = scatter_times(codec->values, samples, n, metric, err);
+	for (int column = 1; column < SAMPLE_COLUMNS && status == CTX_OK; column++) {
+		status = get_column(&cursor, codec->values, n, err);
+		if (status == CTX_OK && column != 4)
+			status = fits_32_bits(codec->values, n, err);
+		if (status == CTX_OK)
+			scatter(codec->values, samples, n, column);
+	}
+	return status == CTX_OK ? at_end(&cursor, err) : status;
+}
+
+enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, const uint64_t *values, size_t n,
+				  struct ctx_err *err)
+{
+	if (n > CTX_CHUNK_ENTRIES)
+		return ctx_err_set(err, CTX_E_LIMIT, "a chunk of %zu entries", n);
+	ctx_buf_clear(&codec->columns);
+	put_column(&codec->columns, values, n);
+	return pack(codec, err);
+}
+
+enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+				  uint64_t *values, size_t n, struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum ctx_status status;
+
+	if (n > CTX_CHUNK_ENTRIES)
+		return ctx_err_set(err, CTX_E_FORMAT, "a chunk of %zu entries", n);
+	status = unpack(codec, payload, size_bytes, (n + 1) * VARINT_MAX, &cursor, err);
+	if (status == CTX_OK)
+		status = get_column(&cursor, values, n, err);
+	return status == CTX_OK ? at_end(&cursor, err) : status;
+}

@@ -1,0 +1,65 @@
+/*
+ * Columns of numbers as bytes: the samples of one time-tree leaf, and chunks of long arrays (call stacks,
+ *locations).
+ *
+ * A payload is self-contained and trusts nobody: decoding arbitrary bytes gives CTX_E_FORMAT or valid
+ *numbers, and never asks for more memory than the caller's `n` allows.
+ *
+ *	payload  = form (0 plain, 1 zstd) | zstd: raw length, varint | bytes
+ *	bytes    = columns one after the other
+ *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are
+ *there samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept
+ *depth, weight, cpu + 1, thread
+ */
+#ifndef CTX_STORE_BLOCK_CODEC_H
+#define CTX_STORE_BLOCK_CODEC_H
+
+#include "base/buf.h"
+#include "base/compress.h"
+#include "model/sample.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* More samples than this are not put into one block (CTX_E_LIMIT), and not believed when reading. */
+#define CTX_BLOCK_SAMPLES_MAX ((size_t)1 << 25)
+
+/* Entries of one chunk of a long array. */
+#define CTX_CHUNK_ENTRIES ((size_t)1 << 16)
+
+struct ctx_block_codec { /* all zero is valid; not for two threads at once */
+	struct ctx_compressor compressor;
+	struct ctx_buf columns;
+	struct ctx_buf payload; /* what the last encode made; borrowed until the next call */
+	uint64_t *values;	/* one column */
+	size_t values_cap;
+};
+
+void ctx_block_codec_deinit(struct ctx_block_codec *codec);
+
+/*
+ * Encodes `n` (at least 1) samples of one metric in time order into codec->payload. `stack` is kept only
+ * where raw_stack is 0: elsewhere it follows from the raw stack. CTX_E_ARG when times go back or metrics
+ * differ, CTX_E_LIMIT, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_block_encode(struct ctx_block_codec *codec,
+						const struct ctx_sample *samples, size_t n,
+						struct ctx_err *err);
+
+/*
+ * Decodes exactly `n` samples (as the row says) into `samples`, which has room for them. `stack` is 0 where
+ * raw_stack is not. Ids are not checked against anything: the caller knows the ranges. CTX_E_FORMAT,
+ * CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, const void *payload,
+						size_t size_bytes, struct ctx_sample *samples, size_t n,
+						struct ctx_err *err);
+
+/* The same for one column of `n` values, up to CTX_CHUNK_ENTRIES. */
+CTX_MUST_CHECK enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, const uint64_t *values,
+						 size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *payload,
+						 size_t size_bytes, uint64_t *values, size_t n,
+						 struct ctx_err *err);
+
+#endif

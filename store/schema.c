@@ -1,0 +1,104 @@
+#include "store/schema.h"
+
+#include "base/mem.h"
+#include "store/statement.h"
+
+#include <string.h>
+
+/* Each statement as SQLite keeps it in sqlite_schema: the check compares the texts. */
+static const struct {
+	const char *name;
+	const char *sql;
+} objects[] = {
+	{"experiment", "CREATE TABLE experiment(key TEXT PRIMARY KEY, value) WITHOUT ROWID"},
+	{"property", "CREATE TABLE property(id INTEGER PRIMARY KEY, key TEXT, value TEXT)"},
+	{"warning", "CREATE TABLE warning(id INTEGER PRIMARY KEY, text TEXT)"},
+	{"metric", "CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT, unit TEXT, samples INTEGER, "
+		   "weight INTEGER)"},
+	{"process", "CREATE TABLE process(id INTEGER PRIMARY KEY, parent INTEGER, pid INTEGER, exit_status "
+		    "INTEGER, command TEXT, "
+		    "lineage TEXT, begin_ns INTEGER, end_ns INTEGER, samples INTEGER, weight INTEGER)"},
+	{"thread", "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, name TEXT, "
+		   "begin_ns INTEGER, "
+		   "end_ns INTEGER, samples INTEGER, weight INTEGER)"},
+	{"load_object",
+	 "CREATE TABLE load_object(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT, symbols TEXT)"},
+	{"mapping", "CREATE TABLE mapping(id INTEGER PRIMARY KEY, process INTEGER, object INTEGER, address "
+		    "INTEGER, size INTEGER, "
+		    "file_offset INTEGER, begin_ns INTEGER, end_ns INTEGER)"},
+	{"function", "CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, linkage_name TEXT, aliases "
+		     "TEXT, object INTEGER, "
+		     "offset INTEGER, size INTEGER, kind INTEGER)"},
+	{"usage",
+	 "CREATE TABLE usage(id INTEGER PRIMARY KEY, time_ns INTEGER, process INTEGER, user_ns INTEGER, "
+	 "system_ns INTEGER, rss_bytes INTEGER, vsize_bytes INTEGER, minor_faults INTEGER, major_faults "
+	 "INTEGER, "
+	 "voluntary_switches INTEGER, involuntary_switches INTEGER, read_bytes INTEGER, write_bytes INTEGER, "
+	 "threads INTEGER)"},
+	{"time_tree", "CREATE TABLE time_tree(id INTEGER PRIMARY KEY, thread INTEGER, metric INTEGER, "
+		      "leaf_samples INTEGER, "
+		      "fanout INTEGER, percent INTEGER, mode INTEGER, keep_tail INTEGER, same_as INTEGER)"},
+	{"time_node",
+	 "CREATE TABLE time_node(id INTEGER PRIMARY KEY, parent INTEGER, level INTEGER, begin_ns INTEGER, "
+	 "end_ns INTEGER, samples INTEGER, weight INTEGER, first_child INTEGER, n_children INTEGER, "
+	 "tail_samples INTEGER, tail_weight INTEGER, tail_largest INTEGER, "
+	 "tree INTEGER GENERATED ALWAYS AS (id >> 32) VIRTUAL, "
+	 "node INTEGER GENERATED ALWAYS AS (id & 4294967295) VIRTUAL)"},
+	{"time_list", "CREATE TABLE time_list(id INTEGER PRIMARY KEY, top BLOB, tail BLOB, calls BLOB)"},
+	{"sample_block", "CREATE TABLE sample_block(id INTEGER PRIMARY KEY, n INTEGER, first_ns INTEGER, "
+			 "last_ns INTEGER, payload BLOB)"},
+	{"stack_block",
+	 "CREATE TABLE stack_block(id INTEGER PRIMARY KEY, n INTEGER, parent BLOB, function BLOB)"},
+	{"raw_stack_block", "CREATE TABLE raw_stack_block(id INTEGER PRIMARY KEY, n INTEGER, stack BLOB, "
+			    "parent BLOB, location BLOB)"},
+	{"location_block", "CREATE TABLE location_block(id INTEGER PRIMARY KEY, n INTEGER, object BLOB, "
+			   "function BLOB, address BLOB)"},
+};
+
+static const char *const virtual_tables[] = {"samples",	 "stack",     "raw_stack",
+					     "location", "functions", "call_tree"};
+
+enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(objects) && status == CTX_OK; i++)
+		status = ctx_statement_exec(db, name, objects[i].sql, err);
+	return status;
+}
+
+static enum ctx_status check_object(sqlite3_stmt *stmt, sqlite3 *db, const char *name, const char *object,
+				    const char *want_sql, struct ctx_err *err)
+{
+	const char *sql;
+	int rc;
+
+	sqlite3_reset(stmt);
+	sqlite3_bind_text(stmt, 1, object, -1, SQLITE_STATIC);
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		return ctx_statement_fail(db, rc, name, err);
+	if (want_sql == NULL)
+		return rc == SQLITE_DONE
+			       ? CTX_OK
+			       : ctx_err_set(err, CTX_E_FORMAT, "%s: its own '%s' hides ours", name, object);
+	sql = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+	if (sql == NULL || strcmp(sql, want_sql) != 0)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: table %s is %s", name, object,
+				   sql != NULL ? "not as it was made" : "missing");
+	return CTX_OK;
+}
+
+enum ctx_status ctx_schema_check(sqlite3 *db, const char *name, struct ctx_err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	enum ctx_status status = ctx_statement_prepare(
+		db, name, "SELECT sql FROM sqlite_schema WHERE lower(name) = ?", &stmt, err);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(objects) && status == CTX_OK; i++)
+		status = check_object(stmt, db, name, objects[i].name, objects[i].sql, err);
+	for (size_t i = 0; i < CTX_COUNT_OF(virtual_tables) && status == CTX_OK; i++)
+		status = check_object(stmt, db, name, virtual_tables[i], NULL, err);
+	sqlite3_finalize(stmt);
+	return status;
+}

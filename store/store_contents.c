@@ -1,0 +1,421 @@
+#include "store/store_impl.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static enum ctx_status range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err)
+{
+	return ctx_err_set(err, wrong, "%s %zu names something that is not there", what, i);
+}
+
+static bool is_id(uint32_t id, uint64_t n, bool none_allowed)
+{
+	return id < n || (none_allowed && id == CTX_NONE);
+}
+
+/* No process is its own ancestor: from every process the way up ends, walking each stretch once. */
+static enum ctx_status check_parents(const struct ctx_profile *profile, enum ctx_status wrong,
+				     struct ctx_err *err)
+{
+	uint32_t n = profile->n_processes;
+	uint32_t *seen CTX_AUTO_FREE = n != 0 ? ctx_calloc(n, sizeof(*seen)) : NULL;
+
+	if (n != 0 && seen == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i;
+
+		for (; at != CTX_NONE && seen[at] == 0; at = profile->processes[at].parent) {
+			seen[at] = i + 1;
+			if (!is_id(profile->processes[at].parent, n, true))
+				return range(wrong, "process", at, err);
+		}
+		if (at != CTX_NONE && seen[at] == i + 1)
+			return ctx_err_set(err, wrong, "process %u is its own ancestor", at);
+	}
+	return CTX_OK;
+}
+
+enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_status wrong,
+				    struct ctx_err *err)
+{
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		const struct ctx_function_info *function = &profile->functions[i];
+
+		if (!is_id(function->object, profile->n_objects, true) ||
+		    (unsigned)function->kind > CTX_FUNCTION_ARTIFICIAL)
+			return range(wrong, "function", i, err);
+	}
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		if (!is_id(profile->threads[i].process, profile->n_processes, false))
+			return range(wrong, "thread", i, err);
+	}
+	for (size_t i = 0; i < profile->n_usage; i++) {
+		if (!is_id(profile->usage[i].process, profile->n_processes, false))
+			return range(wrong, "usage record", i, err);
+	}
+	if (profile->cct.n == 0)
+		return ctx_err_set(err, wrong, "call stacks without a root");
+	for (uint32_t i = 1; i < profile->cct.n; i++) {
+		if (!is_id(profile->cct.key[i], profile->n_functions, false) || profile->cct.parent[i] >= i)
+			return range(wrong, "call stack", i, err);
+	}
+	return check_parents(profile, wrong, err);
+}
+
+static enum ctx_status check_contents(const struct ctx_store_contents *contents, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = contents->profile;
+	const struct ctx_trie *raw = contents->raw_stacks;
+	enum ctx_status status = store_check_profile(profile, CTX_E_ARG, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (contents->n_locations >= CTX_NONE)
+		return ctx_err_set(err, CTX_E_LIMIT, "%zu locations", contents->n_locations);
+	for (size_t i = 0; i < contents->n_locations; i++) {
+		if (!is_id(contents->locations[i].object, profile->n_objects, true) ||
+		    !is_id(contents->locations[i].function, profile->n_functions, false))
+			return range(CTX_E_ARG, "location", i, err);
+	}
+	for (uint32_t i = 0; i < raw->n; i++) {
+		if ((i != 0 && (raw->key[i] >= contents->n_locations || raw->parent[i] >= i)) ||
+		    contents->raw_to_stack[i] >= profile->cct.n)
+			return range(CTX_E_ARG, "raw stack", i, err);
+	}
+	for (size_t i = 0; i < contents->n_mappings; i++) {
+		if (!is_id(contents->mappings[i].process, profile->n_processes, false) ||
+		    !is_id(contents->mappings[i].object, profile->n_objects, false))
+			return range(CTX_E_ARG, "mapping", i, err);
+	}
+	return CTX_OK;
+}
+
+/* ---- rows ---- */
+
+struct rows {
+	struct ctx_store *store;
+	const struct ctx_store_contents *contents;
+	sqlite3_stmt *stmt;
+};
+
+static void bind_property(const struct rows *rows, size_t i)
+{
+	ctx_bind_text(rows->stmt, 2, rows->contents->profile->properties[i].key);
+	ctx_bind_text(rows->stmt, 3, rows->contents->profile->properties[i].value);
+}
+
+static void bind_warning(const struct rows *rows, size_t i)
+{
+	ctx_bind_text(rows->stmt, 2, rows->contents->profile->warnings[i]);
+}
+
+static void bind_metric(const struct rows *rows, size_t i)
+{
+	const struct ctx_metric_info *metric = &rows->contents->profile->metrics[i];
+
+	ctx_bind_text(rows->stmt, 2, metric->name);
+	ctx_bind_text(rows->stmt, 3, metric->unit);
+	ctx_bind_u64(rows->stmt, 4, metric->samples);
+	ctx_bind_u64(rows->stmt, 5, metric->weight);
+}
+
+static void bind_process(const struct rows *rows, size_t i)
+{
+	const struct ctx_process_info *process = &rows->contents->profile->processes[i];
+
+	ctx_bind_id(rows->stmt, 2, process->parent);
+	sqlite3_bind_int64(rows->stmt, 3, process->pid);
+	if (process->has_exit_status)
+		sqlite3_bind_int64(rows->stmt, 4, process->exit_status);
+	else
+		sqlite3_bind_null(rows->stmt, 4);
+	ctx_bind_text(rows->stmt, 5, process->command);
+	ctx_bind_text(rows->stmt, 6, process->lineage);
+	ctx_bind_u64(rows->stmt, 7, process->life.begin_ns);
+	ctx_bind_u64(rows->stmt, 8, process->life.end_ns);
+	ctx_bind_u64(rows->stmt, 9, process->samples);
+	ctx_bind_u64(rows->stmt, 10, process->weight);
+}
+
+static void bind_thread(const struct rows *rows, size_t i)
+{
+	const struct ctx_thread_info *thread = &rows->contents->profile->threads[i];
+
+	ctx_bind_id(rows->stmt, 2, thread->process);
+	sqlite3_bind_int64(rows->stmt, 3, thread->tid);
+	ctx_bind_text(rows->stmt, 4, thread->name);
+	ctx_bind_u64(rows->stmt, 5, thread->life.begin_ns);
+	ctx_bind_u64(rows->stmt, 6, thread->life.end_ns);
+	ctx_bind_u64(rows->stmt, 7, thread->samples);
+	ctx_bind_u64(rows->stmt, 8, thread->weight);
+}
+
+static void bind_object(const struct rows *rows, size_t i)
+{
+	const struct ctx_object_info *object = &rows->contents->profile->objects[i];
+
+	ctx_bind_text(rows->stmt, 2, object->path);
+	ctx_bind_text(rows->stmt, 3, object->build_id);
+	ctx_bind_text(rows->stmt, 4, object->symbols);
+}
+
+static void bind_mapping(const struct rows *rows, size_t i)
+{
+	const struct ctx_mapping_info *mapping = &rows->contents->mappings[i];
+
+	ctx_bind_id(rows->stmt, 2, mapping->process);
+	ctx_bind_id(rows->stmt, 3, mapping->object);
+	ctx_bind_u64(rows->stmt, 4, mapping->address);
+	ctx_bind_u64(rows->stmt, 5, mapping->size);
+	ctx_bind_u64(rows->stmt, 6, mapping->file_offset);
+	ctx_bind_u64(rows->stmt, 7, mapping->life.begin_ns);
+	ctx_bind_u64(rows->stmt, 8, mapping->life.end_ns);
+}
+
+static void bind_function(const struct rows *rows, size_t i)
+{
+	const struct ctx_function_info *function = &rows->contents->profile->functions[i];
+
+	ctx_bind_text(rows->stmt, 2, function->name);
+	/* Mostly the same as the name: NULL then, which costs nothing. */
+	if (strcmp(function->linkage_name, function->name) == 0)
+		sqlite3_bind_null(rows->stmt, 3);
+	else
+		ctx_bind_text(rows->stmt, 3, function->linkage_name);
+	ctx_bind_text(rows->stmt, 4, function->aliases);
+	ctx_bind_id(rows->stmt, 5, function->object);
+	ctx_bind_u64(rows->stmt, 6, function->offset);
+	ctx_bind_u64(rows->stmt, 7, function->size);
+	ctx_bind_u64(rows->stmt, 8, function->kind);
+}
+
+static void bind_usage(const struct rows *rows, size_t i)
+{
+	const struct ctx_usage_info *usage = &rows->contents->profile->usage[i];
+	const uint64_t values[] = {
+		usage->time_ns,
+		usage->process,
+		usage->user_ns,
+		usage->system_ns,
+		usage->rss_bytes,
+		usage->vsize_bytes,
+		usage->minor_faults,
+		usage->major_faults,
+		usage->voluntary_switches,
+		usage->involuntary_switches,
+		usage->read_bytes,
+		usage->write_bytes,
+		usage->threads,
+	};
+
+	for (size_t k = 0; k < CTX_COUNT_OF(values); k++)
+		ctx_bind_u64(rows->stmt, (int)k + 2, values[k]);
+}
+
+/* `n` rows with ids from 0. */
+static enum ctx_status put_rows(struct rows *rows, const char *sql, size_t n,
+				void (*bind)(const struct rows *, size_t), struct ctx_err *err)
+{
+	struct ctx_store *store = rows->store;
+	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &rows->stmt, err);
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		ctx_bind_u64(rows->stmt, 1, i);
+		bind(rows, i);
+		status = ctx_statement_run(rows->stmt, store->path, err);
+	}
+	sqlite3_finalize(rows->stmt);
+	rows->stmt = NULL;
+	return status;
+}
+
+static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store_contents *contents,
+				 struct ctx_err *err)
+{
+	const struct ctx_profile *profile = contents->profile;
+	struct rows rows = {.store = store, .contents = contents};
+	const struct {
+		const char *sql;
+		size_t n;
+		void (*bind)(const struct rows *, size_t);
+	} tables[] = {
+		{"INSERT INTO property VALUES (?, ?, ?)", profile->n_properties, bind_property},
+		{"INSERT INTO warning VALUES (?, ?)", profile->n_warnings, bind_warning},
+		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?)", profile->n_metrics, bind_metric},
+		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
+		 bind_process},
+		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
+		{"INSERT INTO load_object VALUES (?, ?, ?, ?)", profile->n_objects, bind_object},
+		{"INSERT INTO mapping VALUES (?, ?, ?, ?, ?, ?, ?, ?)", contents->n_mappings, bind_mapping},
+		{"INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_functions, bind_function},
+		{"INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_usage,
+		 bind_usage},
+	};
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(tables) && status == CTX_OK; i++)
+		status = put_rows(&rows, tables[i].sql, tables[i].n, tables[i].bind, err);
+	return status;
+}
+
+static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_store_contents *contents,
+				      struct ctx_err *err)
+{
+	const struct ctx_profile *profile = contents->profile;
+	const struct {
+		const char *key;
+		const char *text; /* NULL: a number */
+		uint64_t number;
+	} facts[] = {
+		{"name", profile->name, 0},
+		{"notes", profile->notes, 0},
+		{"fingerprint", contents->fingerprint, 0},
+		{"begin_ns", NULL, profile->run.begin_ns},
+		{"end_ns", NULL, profile->run.end_ns},
+		{"closed", NULL, profile->closed},
+		{"lost_samples", NULL, profile->lost_samples},
+		{"throttled", NULL, profile->throttled},
+		{"damaged", NULL, profile->damaged},
+		{"stacks", NULL, profile->cct.n},
+		{"raw_stacks", NULL, contents->raw_stacks->n},
+		{"locations", NULL, contents->n_locations},
+	};
+	sqlite3_stmt *stmt = NULL;
+	enum ctx_status status = ctx_statement_prepare(store->db, store->path,
+						       "INSERT INTO experiment VALUES (?, ?)", &stmt, err);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(facts) && status == CTX_OK; i++) {
+		ctx_bind_text(stmt, 1, facts[i].key);
+		if (facts[i].text != NULL)
+			ctx_bind_text(stmt, 2, facts[i].text);
+		else
+			ctx_bind_u64(stmt, 2, facts[i].number);
+		status = ctx_statement_run(stmt, store->path, err);
+	}
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+/* ---- long arrays in chunks ---- */
+
+typedef uint64_t (*entry_fn)(const struct ctx_store_contents *contents, size_t i);
+
+/* A parent as the distance to it: 1 along a path, so that most of the column is ones. */
+static uint64_t stack_parent(const struct ctx_store_contents *contents, size_t i)
+{
+	return i - contents->profile->cct.parent[i];
+}
+
+/* The root has no function: 0, the others one more. */
+static uint64_t stack_function(const struct ctx_store_contents *contents, size_t i)
+{
+	return i == 0 ? 0 : (uint64_t)contents->profile->cct.key[i] + 1;
+}
+
+static uint64_t raw_stack_parent(const struct ctx_store_contents *contents, size_t i)
+{
+	return i - contents->raw_stacks->parent[i];
+}
+
+static uint64_t raw_stack_location(const struct ctx_store_contents *contents, size_t i)
+{
+	return i == 0 ? 0 : (uint64_t)contents->raw_stacks->key[i] + 1;
+}
+
+static uint64_t raw_stack_stack(const struct ctx_store_contents *contents, size_t i)
+{
+	return contents->raw_to_stack[i];
+}
+
+static uint64_t location_object(const struct ctx_store_contents *contents, size_t i)
+{
+	return (uint32_t)(contents->locations[i].object + 1);
+}
+
+static uint64_t location_function(const struct ctx_store_contents *contents, size_t i)
+{
+	return contents->locations[i].function;
+}
+
+static uint64_t location_address(const struct ctx_store_contents *contents, size_t i)
+{
+	return contents->locations[i].address;
+}
+
+/* Binds one column of the chunk at `first`. */
+static enum ctx_status bind_chunk(struct ctx_store *store, const struct ctx_store_contents *contents,
+				  sqlite3_stmt *stmt, int at, entry_fn entry, size_t first, size_t n,
+				  struct ctx_err *err)
+{
+	uint64_t *values = store->codec.values;
+	enum ctx_status status;
+
+	for (size_t i = 0; i < n; i++)
+		values[i] = entry(contents, first + i);
+	status = ctx_column_encode(&store->codec, values, n, err);
+	if (status == CTX_OK && sqlite3_bind_blob64(stmt, at, store->codec.payload.bytes,
+						    store->codec.payload.n, SQLITE_TRANSIENT) != SQLITE_OK)
+		status = ctx_err_nomem(err);
+	return status;
+}
+
+static enum ctx_status put_chunks(struct ctx_store *store, const struct ctx_store_contents *contents,
+				  const char *sql, const entry_fn *entries, int n_entries, size_t total,
+				  struct ctx_err *err)
+{
+	sqlite3_stmt *stmt = NULL;
+	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &stmt, err);
+
+	if (status == CTX_OK)
+		status = ctx_grow(&store->codec.values, &store->codec.values_cap, CTX_CHUNK_ENTRIES, err);
+	for (size_t first = 0; first < total && status == CTX_OK; first += CTX_CHUNK_ENTRIES) {
+		size_t n = total - first < CTX_CHUNK_ENTRIES ? total - first : CTX_CHUNK_ENTRIES;
+
+		ctx_bind_u64(stmt, 1, first / CTX_CHUNK_ENTRIES);
+		ctx_bind_u64(stmt, 2, n);
+		for (int k = 0; k < n_entries && status == CTX_OK; k++)
+			status = bind_chunk(store, contents, stmt, k + 3, entries[k], first, n, err);
+		if (status == CTX_OK)
+			status = ctx_statement_run(stmt, store->path, err);
+	}
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+static enum ctx_status put_arrays(struct ctx_store *store, const struct ctx_store_contents *contents,
+				  struct ctx_err *err)
+{
+	static const entry_fn stack[] = {stack_parent, stack_function};
+	static const entry_fn raw_stack[] = {raw_stack_stack, raw_stack_parent, raw_stack_location};
+	static const entry_fn location[] = {location_object, location_function, location_address};
+	enum ctx_status status = put_chunks(store, contents, "INSERT INTO stack_block VALUES (?, ?, ?, ?)",
+					    stack, 2, contents->profile->cct.n, err);
+
+	if (status == CTX_OK)
+		status = put_chunks(store, contents, "INSERT INTO raw_stack_block VALUES (?, ?, ?, ?, ?)",
+				    raw_stack, 3, contents->raw_stacks->n, err);
+	if (status == CTX_OK)
+		status = put_chunks(store, contents, "INSERT INTO location_block VALUES (?, ?, ?, ?, ?)",
+				    location, 3, contents->n_locations, err);
+	return status;
+}
+
+enum ctx_status ctx_store_put_contents(struct ctx_store *store, const struct ctx_store_contents *contents,
+				       struct ctx_err *err)
+{
+	enum ctx_status status = check_contents(contents, err);
+
+	if (status == CTX_OK)
+		status = put_experiment(store, contents, err);
+	if (status == CTX_OK)
+		status = put_nouns(store, contents, err);
+	if (status == CTX_OK)
+		status = put_arrays(store, contents, err);
+	store->has_contents = status == CTX_OK;
+	if (status == CTX_OK)
+		return CTX_OK;
+	store->failed = true;
+	return status;
+}

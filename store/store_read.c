@@ -1,0 +1,304 @@
+#include "store/store_impl.h"
+
+#include "base/mem.h"
+
+void leaf_reader_deinit(struct leaf_reader *reader)
+{
+	sqlite3_finalize(reader->stmt);
+	ctx_block_codec_deinit(&reader->codec);
+	free(reader->samples);
+	*reader = (struct leaf_reader){.store = reader->store};
+}
+
+/* What the codec cannot know: the ranges of ids, and the stack that follows from the raw one. */
+static enum ctx_status resolve(const struct ctx_store *store, uint32_t tree, struct ctx_sample *samples,
+			       size_t n, struct ctx_err *err)
+{
+	const struct ctx_tree_info *info = &store->trees[tree];
+	const uint32_t *depth = store->profile.cct.depth;
+
+	for (size_t i = 0; i < n; i++) {
+		struct ctx_sample *sample = &samples[i];
+
+		if (sample->raw_stack >= store->n_raw_stacks)
+			return ctx_err_set(err, CTX_E_FORMAT, "sample %zu has a raw stack that is not there",
+					   i);
+		if (sample->raw_stack != 0)
+			sample->stack = store->raw_to_stack[sample->raw_stack];
+		if (sample->stack >= store->profile.cct.n || sample->kept_depth > depth[sample->stack] ||
+		    sample->thread >= store->profile.n_threads || sample->cpu < -1 ||
+		    sample->metric != info->metric)
+			return ctx_err_set(err, CTX_E_FORMAT, "sample %zu names something that is not there",
+					   i);
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status decode(struct leaf_reader *reader, uint32_t tree, struct ctx_store_cost *cost,
+			      size_t *ret_n, struct ctx_err *err)
+{
+	uint64_t n = ctx_column_u64(reader->stmt, 0);
+	const void *payload = sqlite3_column_blob(reader->stmt, 1);
+	size_t size_bytes = (size_t)sqlite3_column_bytes(reader->stmt, 1);
+	enum ctx_status status;
+
+	if (n == 0 || n > CTX_BLOCK_SAMPLES_MAX)
+		return ctx_err_set(err, CTX_E_FORMAT, "claims %llu samples", (unsigned long long)n);
+	status = ctx_grow(&reader->samples, &reader->cap, (size_t)n, err);
+	if (status == CTX_OK)
+		status = ctx_block_decode(&reader->codec, payload, size_bytes, reader->samples, (size_t)n,
+					  err);
+	if (status == CTX_OK)
+		status = resolve(reader->store, tree, reader->samples, (size_t)n, err);
+	cost->blocks++;
+	cost->bytes += size_bytes;
+	*ret_n = (size_t)n;
+	return status;
+}
+
+enum ctx_status leaf_reader_get(struct leaf_reader *reader, uint32_t tree, uint32_t node,
+				struct ctx_store_cost *cost, const struct ctx_sample **ret_samples,
+				size_t *ret_n, struct ctx_err *err)
+{
+	const struct ctx_store *store = reader->store;
+	enum ctx_status status = CTX_OK;
+	size_t n = 0;
+	int rc;
+
+	if (reader->stmt == NULL)
+		status = ctx_statement_prepare(store->db, store->path,
+					       "SELECT n, payload FROM sample_block WHERE id = ?",
+					       &reader->stmt, err);
+	if (status != CTX_OK)
+		return status;
+	sqlite3_bind_int64(reader->stmt, 1, node_rowid(tree, node));
+	rc = sqlite3_step(reader->stmt);
+	if (rc == SQLITE_ROW) {
+		status = decode(reader, tree, cost, &n, err);
+		if (status != CTX_OK)
+			status = ctx_err_prefix(err, status, "%s: tree %u: leaf %u", store->path, tree, node);
+	} else if (rc != SQLITE_DONE) {
+		status = ctx_statement_fail(store->db, rc, store->path, err);
+	}
+	sqlite3_reset(reader->stmt);
+	if (status != CTX_OK)
+		return status;
+	*ret_samples = reader->samples;
+	*ret_n = n;
+	return CTX_OK;
+}
+
+/* The tree that holds the rows; CTX_E_ARG for one that is not there. */
+static enum ctx_status follow(const struct ctx_store *store, uint32_t *tree, struct ctx_err *err)
+{
+	if (*tree >= store->n_trees)
+		return ctx_err_set(err, CTX_E_ARG, "%s: there is no time tree %u", store->path, *tree);
+	if (store->trees[*tree].same_as != CTX_NONE)
+		*tree = store->trees[*tree].same_as;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_store_get_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
+				   const struct ctx_sample **ret_samples, size_t *ret_n, struct ctx_err *err)
+{
+	enum ctx_status status = follow(store, &tree, err);
+
+	if (status == CTX_OK)
+		status = leaf_reader_get(&store->leaf, tree, node, &store->cost, ret_samples, ret_n, err);
+	return status;
+}
+
+/* ---- nodes ---- */
+
+/* Children come after their parent and inside it: whoever descends by these rows comes to an end. */
+static bool is_sound(const struct ctx_timenode *node)
+{
+	if (node->interval.begin_ns > node->interval.end_ns)
+		return false;
+	if (node->id == 0 ? node->parent != 0 || node->level != 0
+			  : node->parent >= node->id || node->level == 0)
+		return false;
+	if (node->n_children == 0)
+		return node->first_child == 0;
+	return node->first_child > node->id && node->n_children <= CTX_NONE - node->first_child;
+}
+
+static enum ctx_status read_node(struct ctx_store *store, sqlite3_stmt *stmt, uint32_t tree, uint32_t node,
+				 struct ctx_timenode *ret, struct ctx_err *err)
+{
+	int rc;
+
+	sqlite3_reset(stmt);
+	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node));
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_DONE)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u has no node %u", store->path, tree, node);
+	if (rc != SQLITE_ROW)
+		return ctx_statement_fail(store->db, rc, store->path, err);
+	*ret = (struct ctx_timenode){
+		.id = node,
+		.parent = ctx_column_id(stmt, 0),
+		.level = ctx_column_id(stmt, 1),
+		.interval = {ctx_column_u64(stmt, 2), ctx_column_u64(stmt, 3)},
+		.samples = ctx_column_u64(stmt, 4),
+		.weight = ctx_column_u64(stmt, 5),
+		.first_child = ctx_column_id(stmt, 6),
+		.n_children = ctx_column_id(stmt, 7),
+		.tail_samples = ctx_column_u64(stmt, 8),
+		.tail_weight = ctx_column_u64(stmt, 9),
+		.tail_largest = ctx_column_u64(stmt, 10),
+	};
+	sqlite3_reset(stmt);
+	store->cost.rows++;
+	if (!is_sound(ret))
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u: node %u has impossible links",
+				   store->path, tree, node);
+	return CTX_OK;
+}
+
+/* The statement stays on its row, which keeps the blobs alive until the next call. */
+static enum ctx_status read_lists(struct ctx_store *store, uint32_t tree, struct ctx_timenode *node,
+				  struct ctx_err *err)
+{
+	sqlite3_stmt *stmt = store->get_list;
+	int rc;
+
+	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node->id));
+	rc = sqlite3_step(stmt);
+	if (rc == SQLITE_DONE)
+		return CTX_OK;
+	if (rc != SQLITE_ROW)
+		return ctx_statement_fail(store->db, rc, store->path, err);
+	node->top = sqlite3_column_blob(stmt, 0);
+	node->top_bytes = (size_t)sqlite3_column_bytes(stmt, 0);
+	node->tail = sqlite3_column_blob(stmt, 1);
+	node->tail_bytes = (size_t)sqlite3_column_bytes(stmt, 1);
+	node->calls = sqlite3_column_blob(stmt, 2);
+	node->calls_bytes = (size_t)sqlite3_column_bytes(stmt, 2);
+	if ((node->top == NULL && node->top_bytes != 0) || (node->tail == NULL && node->tail_bytes != 0) ||
+	    (node->calls == NULL && node->calls_bytes != 0))
+		return ctx_err_nomem(err);
+	store->cost.bytes += node->top_bytes + node->tail_bytes + node->calls_bytes;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint32_t node, bool want_lists,
+				   struct ctx_timenode *ret, struct ctx_err *err)
+{
+	struct ctx_timenode found;
+	enum ctx_status status = follow(store, &tree, err);
+
+	if (status == CTX_OK && store->get_node == NULL)
+		status = ctx_statement_prepare(
+			store->db, store->path,
+			"SELECT parent, level, begin_ns, end_ns, samples, weight, first_child, "
+			"n_children, tail_samples, tail_weight, tail_largest "
+			"FROM time_node WHERE id = ?",
+			&store->get_node, err);
+	if (status == CTX_OK && store->get_list == NULL)
+		status = ctx_statement_prepare(store->db, store->path,
+					       "SELECT top, tail, calls FROM time_list WHERE id = ?",
+					       &store->get_list, err);
+	if (status != CTX_OK)
+		return status;
+	sqlite3_reset(store->get_list);
+	status = read_node(store, store->get_node, tree, node, &found, err);
+	if (status == CTX_OK && want_lists && found.n_children != 0)
+		status = read_lists(store, tree, &found, err);
+	if (status == CTX_OK)
+		*ret = found;
+	return status;
+}
+
+/* ---- scan ---- */
+
+struct scan {
+	struct ctx_store *store;
+	uint32_t tree;
+	struct ctx_interval window;
+	struct leaf_reader reader; /* its own: the callback may read other leaves */
+	ctx_store_sample_fn each;
+	void *context;
+};
+
+static enum ctx_status scan_leaf(struct scan *scan, const struct ctx_timenode *node, struct ctx_err *err)
+{
+	const struct ctx_sample *samples;
+	enum ctx_status status;
+	size_t n;
+
+	status = leaf_reader_get(&scan->reader, scan->tree, node->id, &scan->store->cost, &samples, &n, err);
+	for (size_t i = 0; status == CTX_OK && i < n; i++) {
+		if (ctx_interval_has(scan->window, samples[i].time_ns))
+			status = scan->each(scan->context, &samples[i], err);
+	}
+	return status;
+}
+
+/* Depth first, so that leaves come in time order. `pending`: nodes to visit, the next one last. */
+struct pending {
+	struct {
+		uint32_t node, parent;
+	} * items;
+	size_t n, cap;
+};
+
+static enum ctx_status push_children(struct pending *pending, const struct ctx_timenode *node,
+				     struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	/* A tree's fanout is at most 256; a damaged row must not make us reserve memory for 4 G children. */
+	if (node->n_children > 65536)
+		return ctx_err_set(err, CTX_E_FORMAT, "node %u claims %u children", node->id,
+				   node->n_children);
+	status = ctx_grow(&pending->items, &pending->cap, pending->n + node->n_children, err);
+	for (uint32_t i = node->n_children; status == CTX_OK && i-- > 0;) {
+		pending->items[pending->n].node = node->first_child + i;
+		pending->items[pending->n].parent = node->id;
+		pending->n++;
+	}
+	return status;
+}
+
+static enum ctx_status scan_nodes(struct scan *scan, struct pending *pending, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&pending->items, &pending->cap, 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	pending->items[0].node = pending->items[0].parent = 0;
+	pending->n = 1;
+	while (status == CTX_OK && pending->n != 0) {
+		struct ctx_timenode node;
+		uint32_t parent = pending->items[--pending->n].parent;
+
+		status = ctx_store_get_node(scan->store, scan->tree, pending->items[pending->n].node, false,
+					    &node, err);
+		if (status != CTX_OK)
+			break;
+		/* Each node has one parent, so each is visited once at most. */
+		if (node.parent != parent)
+			return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u: node %u has another parent",
+					   scan->store->path, scan->tree, node.id);
+		if (!ctx_interval_overlaps(node.interval, scan->window))
+			continue;
+		status = node.n_children != 0 ? push_children(pending, &node, err)
+					      : scan_leaf(scan, &node, err);
+	}
+	return status;
+}
+
+enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree, struct ctx_interval window,
+			       ctx_store_sample_fn each, void *context, struct ctx_err *err)
+{
+	struct scan scan = {store, tree, window, {.store = store}, each, context};
+	struct pending pending = {0};
+	enum ctx_status status = follow(store, &scan.tree, err);
+
+	if (status == CTX_OK && !ctx_interval_is_empty(window))
+		status = scan_nodes(&scan, &pending, err);
+	free(pending.items);
+	leaf_reader_deinit(&scan.reader);
+	return status;
+}
