@@ -1,0 +1,67 @@
+# Sourced by the flow tests: . common.sh BUILD_DIR SOURCE_DIR
+set -u
+build=$1
+source_dir=$2
+bin=$build/bin
+PATH=$bin:$build/bench:$build/bin/examples:$PATH
+export PATH
+# What a developer has set must not change what is compared.
+unset COLUMNS XDG_CACHE_HOME CDPATH 2>/dev/null
+LC_ALL=C.UTF-8
+export LC_ALL
+failures=0
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/ctx-flow-XXXXXX")
+cleanup() { rm -rf "$work"; }
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+cd "$work" || exit 1
+
+fail() {
+	printf 'FAIL: %s\n' "$*"
+	failures=$((failures + 1))
+}
+
+skip() {
+	printf 'SKIP: %s\n' "$*"
+	exit 77
+}
+
+finish() {
+	[ "$failures" = 0 ] || { printf '%s failures\n' "$failures"; exit 1; }
+	exit 0
+}
+
+need() {
+	for tool in "$@"; do
+		command -v "$tool" >/dev/null 2>&1 || skip "$tool is not installed"
+	done
+}
+
+# Perf events may be refused (container, sysctl): then there is nothing to test.
+need_perf() {
+	ctxrec -q --no-archive -o probe.er -- true 2>probe.err || {
+		grep -q 'perf_event_paranoid\|perf events' probe.err && skip "perf events are refused here: $(head -n 1 probe.err)"
+	}
+	rm -rf probe.er
+}
+
+# expect STATUS PATTERN COMMAND...: the exit status, one line on stderr that matches (grep -E).
+expect() {
+	wanted=$1
+	pattern=$2
+	shift 2
+	timeout 60 "$@" >out.txt 2>err.txt
+	got=$?
+	[ "$got" = "$wanted" ] || fail "$*: exit status $got instead of $wanted ($(head -c 300 err.txt))"
+	[ -z "$pattern" ] || grep -Eq -- "$pattern" err.txt || fail "$*: stderr has no '$pattern': $(head -c 400 err.txt)"
+	if [ "$wanted" != 0 ] && [ "$(wc -l <err.txt)" -gt 1 ]; then
+		fail "$*: more than one line: $(cat err.txt)"
+	fi
+}
+
+# near WHAT VALUE EXPECTED TOLERANCE_PERCENT
+near() {
+	awk -v v="$2" -v e="$3" -v t="$4" 'BEGIN { d = v - e; if (d < 0) d = -d; exit !(d <= e * t / 100) }' ||
+		fail "$1: $2 is not within $4 % of $3"
+}

@@ -1,0 +1,44 @@
+# The flat profile of programs that were not written for this project, next to perf's.
+. "$(dirname "$0")/common.sh" "$@"
+need jq perf sqlite3 xz
+need_perf
+
+seq 1 400000 | awk '{ print $1 * 7919 % 1000003 "," $1 }' >rows.csv
+cat >query.sql <<'END'
+create table t(a integer, b integer);
+.mode csv
+.import rows.csv t
+select count(*), sum(x.b) from t x join t y on x.a = y.b where y.a % 3 = 0;
+select a % 1000 as g, count(*), avg(b) from t group by g order by 2 desc limit 3;
+END
+
+# share FILE SYMBOLS-BY-SHARE: "percent name" lines, largest first
+ours() { ctxan -q "$1" -r functions --format json | jq -r '.weight as $w | .rows[] | select(.function != "<Total>") | "\(100 * .exclusive / $w) \(.function)"'; }
+theirs() { perf report -i "$1" --stdio --no-children -g none -F overhead,sym --percent-limit 0 2>/dev/null | sed -n 's/^ *\([0-9.]*\)% *\[[.k]\] \(.*[^ ]\) *$/\1 \2/p'; }
+
+compare() {
+	name=$1
+	shift
+	ctxrec -q -F 999 -o $name.er -- "$@" >/dev/null || fail "$name: ctxrec"
+	perf record -q -e cpu-clock -F 999 -g -o $name.data -- "$@" >/dev/null 2>&1 || fail "$name: perf"
+	ours $name.er >$name.ours
+	theirs $name.data >$name.theirs
+	n=$(ctxan -q $name.er -r functions --format json | jq .samples)
+	m=$(perf report -i $name.data --stdio --no-children -g none -n -F sample 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { s += $1 } END { print s + 0 }')
+	near "$name: samples next to perf's" "$n" "$m" 25
+	# The shares of the hottest functions agree within five standard deviations of two such samples, and 2 % for drift.
+	head -n 6 $name.theirs | while read -r percent symbol; do
+		mine=$(awk -v s="$symbol" '{ p = $1; sub(/^[^ ]* /, ""); if ($0 == s) t += p } END { print t + 0 }' $name.ours)
+		awk -v a="$mine" -v b="$percent" -v n="$n" 'BEGIN {
+			d = a - b; if (d < 0) d = -d
+			p = (a + b) / 200; limit = 2 + 500 * sqrt(2 * p * (1 - p) / n)
+			exit !(d <= limit) }' ||
+			echo "$symbol: $mine % here, $percent % with perf"
+	done >$name.differences
+	[ ! -s $name.differences ] || fail "$name: $(cat $name.differences)"
+	echo "$name: $n samples here, $m with perf; hottest: $(head -n 1 $name.ours) / $(head -n 1 $name.theirs)"
+}
+
+compare sqlite sh -c 'sqlite3 :memory: <query.sql'
+compare xz sh -c 'xz -3 -c rows.csv'
+finish

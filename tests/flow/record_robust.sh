@@ -1,0 +1,111 @@
+# Recordings that go wrong: killed recorder, killed target, many children, exec, unloading, vanished descriptors, set-uid, a full disk.
+. "$(dirname "$0")/common.sh" "$@"
+need jq
+need_perf
+
+samples() { ctxan -q "$1" -r functions --format json | jq .samples; }
+spin='i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
+
+# The target's status is ours.
+ctxrec -q -o status.er -- sh -c 'exit 7' ; [ $? = 7 ] || fail "exit status 7"
+ctxrec -q -o signal.er -- sh -c 'kill -9 $$' ; [ $? = 137 ] || fail "killed target: 128 + 9"
+expect 127 "no-such-command" ctxrec -o none.er -- no-such-command
+[ ! -e none.er ] || fail "an experiment of a command that is not there"
+touch not-executable && expect 126 "not-executable" ctxrec -o none.er -- ./not-executable
+expect 1 "unknown option" ctxrec --nonsense -- true
+expect 1 "" ctxrec
+expect 1 "no-such-event" ctxrec -e no-such-event -o e.er -- true
+
+# Never over something else.
+mkdir precious && touch precious/file
+expect 1 "precious" ctxrec -O -o precious -- true
+[ -e precious/file ] || fail "-O removed a directory that is no experiment"
+mkdir precious.er && touch precious.er/file
+expect 1 "precious.er" ctxrec -O -o precious.er -- true
+[ -e precious.er/file ] || fail "-O removed a directory that is no experiment"
+expect 1 "status.er" ctxrec -o status.er -- true
+ctxrec -q -O -o status.er -- true || fail "-O over an experiment"
+
+# kill -9 of the recorder in mid-run: all but the last second is there, and the head says so.
+ctxrec -q -o killed.er -- sh -c 'while :; do :; done' &
+recorder=$!
+sleep 4
+target=$(pgrep -P $recorder | head -n 1)
+kill -9 $recorder
+wait $recorder 2>/dev/null
+kill -9 "$target" 2>/dev/null
+n=$(samples killed.er)
+[ "$n" -gt 1500 ] || fail "killed recorder: only $n samples of four seconds"
+ctxan -q killed.er -r header | grep -qi 'not closed' || fail "the header does not say that the run was not closed"
+
+# kill -9 of the target.
+timeout 60 ctxrec -q -o target.er -- sh -c 'while :; do :; done' &
+recorder=$!
+sleep 1.5
+pkill -9 -P "$(pgrep -P $recorder ctxrec)" 2>/dev/null
+wait $recorder
+[ $? = 137 ] || fail "target killed: status"
+[ "$(samples target.er)" -gt 500 ] || fail "target killed: samples"
+
+# SIGINT and SIGTERM end the recording cleanly and reach the target.
+for signal in INT TERM; do
+	sh -c "exec ctxrec -q -o $signal.er -- sh -c 'trap \"echo got >got.$signal; exit 3\" INT TERM; while :; do sleep 0.05; done'" &
+	recorder=$!
+	sleep 1
+	kill -$signal $recorder
+	wait $recorder
+	got=$?
+	[ -e got.$signal ] || [ $signal = INT ] || fail "SIG$signal did not reach the target"
+	[ $got = 3 ] || [ $signal = INT ] || fail "SIG$signal: status $got"
+	[ $signal = INT ] && pkill -P $recorder 2>/dev/null
+	ctxan -q $signal.er -r header >/dev/null || fail "SIG$signal: experiment"
+done
+
+# Many children, exec, unloading a library, exiting at once, no descriptors.
+for target in fork1000 execchain dlclose_reload exit_at_once closefds; do
+	command -v $target >/dev/null || { fail "$target was not built"; continue; }
+	timeout 120 ctxrec -q -o $target.er -- $target >/dev/null
+	[ $? -lt 124 ] || fail "$target: hang or crash"
+	ctxan -q $target.er >/dev/null || fail "$target: report"
+done
+[ "$(ctxan -q fork1000.er -r processes --format json | jq '.rows | length')" -ge 1000 ] || fail "fork1000: processes"
+ctxrec -q -o sub.er -- sh -c "($spin); exec sh -c '$spin'"
+[ -d sub.er/_f1.er ] && [ -d sub.er/_x1.er ] || fail "sub-experiments: $(ls sub.er)"
+[ "$(ctxan -q sub.er -r processes --format json | jq '[.rows[] | select(.samples > 50)] | length')" -ge 2 ] || fail "samples by process"
+
+# Set-uid: perf events may stop there; nothing may hang.
+if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1; then
+	cp "$(command -v sleep)" suid-sleep && chown nobody suid-sleep && chmod 4755 suid-sleep
+	timeout 20 ctxrec -q -o suid.er -- ./suid-sleep 0.2 || fail "set-uid target"
+fi
+
+# As an ordinary user: user space only, said once.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir user && chown nobody user && chmod 755 "$work"
+	(cd user && setpriv --reuid=nobody --clear-groups ctxrec --no-archive -o user.er -- sh -c "$spin" 2>err.txt)
+	status=$?
+	if grep -q perf_event_paranoid user/err.txt && [ $status = 1 ]; then
+		echo "ordinary users are refused here: $(head -n 1 user/err.txt)"
+	else
+		[ $status = 0 ] || fail "ordinary user: $(cat user/err.txt)"
+		[ "$(samples user/user.er)" -gt 20 ] || fail "ordinary user: samples"
+		grep -qi 'kernel' user/err.txt || fail "ordinary user: not told what is missing"
+	fi
+fi
+
+# A full disk: the target runs on, what is on disk is used, nothing crashes.
+if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
+	timeout 60 ctxrec -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; echo done >ran" 2>full.err
+	[ -e ran ] || fail "full disk: the target did not run to its end"
+	grep -qi 'space' full.err || fail "full disk: not said: $(cat full.err)"
+	ctxan -q small/full.er --db full.db -r header >full.txt || fail "full disk: report"
+	umount small
+fi
+# --max-size bounds the experiment.
+ctxrec -q -F 4999 --max-size 20k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin"
+[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 40960 ] || fail "--max-size: $(du -b bounded.er/profile)"
+
+# Nothing of ours is left running.
+sleep 0.2
+[ -z "$(pgrep -x ctxrec)" ] || fail "a ctxrec is left: $(pgrep -ax ctxrec)"
+finish
