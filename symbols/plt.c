@@ -1,9 +1,224 @@
+/*
+ * PLT slots have no symbols. A slot jumps through one word of the GOT, and a relocation names the function
+ *that is stored there:
+ *
+ *	.plt.sec + 16:  endbr64; jmp *disp(%rip)  --->  GOT word  <---  .rela.plt / .rela.dyn: r_offset,
+ *symbol .plt + 16:      endbr64; push $n; jmp PLT0                <---  .rela.plt entry n
+ *
+ * On x86-64 the slots are decoded, which holds whatever the linker's order. Elsewhere (and where nothing is
+ *recognised) slots are "@plt".
+ */
 #include "symbols/elfobj.h"
+
+#include "base/mem.h"
+
+#include <gelf.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SLOT_BYTES 16
+
+struct relocation {
+	uint64_t got; /* address of the GOT word */
+	size_t symbol;
+};
+
+struct relocations {
+	struct relocation *items; /* by GOT address */
+	size_t n, cap;
+	uint64_t *pushed; /* GOT addresses of .rela.plt, in its order */
+	size_t pushed_n, pushed_cap;
+	Elf_Data *symbols; /* of .dynsym; NULL none */
+	size_t names;	   /* section index of .dynstr */
+};
+
+static void relocations_cleanup(struct relocations *relocations)
+{
+	free(relocations->items);
+	free(relocations->pushed);
+}
+
+static const char *section_name(const struct ctx_elfobj *obj, const GElf_Shdr *header)
+{
+	size_t names;
+	const char *name = NULL;
+
+	if (elf_getshdrstrndx(obj->elf, &names) == 0)
+		name = elf_strptr(obj->elf, names, header->sh_name);
+	return name != NULL ? name : "";
+}
+
+static enum ctx_status add_relocations(struct relocations *relocations, Elf_Data *data, bool pushed,
+				       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	GElf_Rela rela;
+
+	for (int i = 0; status == CTX_OK && i < INT32_MAX && gelf_getrela(data, i, &rela) != NULL; i++) {
+		if (pushed) {
+			status = ctx_grow(&relocations->pushed, &relocations->pushed_cap,
+					  relocations->pushed_n + 1, err);
+			if (status != CTX_OK)
+				return status;
+			relocations->pushed[relocations->pushed_n++] = rela.r_offset;
+		}
+		if (GELF_R_SYM(rela.r_info) == 0)
+			continue;
+		status = ctx_grow(&relocations->items, &relocations->cap, relocations->n + 1, err);
+		if (status == CTX_OK)
+			relocations->items[relocations->n++] =
+				(struct relocation){.got = rela.r_offset, .symbol = GELF_R_SYM(rela.r_info)};
+	}
+	return status;
+}
+
+static int compare_relocations(const void *left, const void *right)
+{
+	const struct relocation *a = left;
+	const struct relocation *b = right;
+
+	return a->got < b->got ? -1 : a->got > b->got;
+}
+
+static enum ctx_status read_relocations(const struct ctx_elfobj *obj, struct relocations *relocations,
+					struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	Elf_Scn *section = NULL;
+
+	while (status == CTX_OK && (section = elf_nextscn(obj->elf, section)) != NULL) {
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (gelf_getshdr(section, &header) == NULL ||
+		    (header.sh_type != SHT_RELA && header.sh_type != SHT_DYNSYM))
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data == NULL || data->d_buf == NULL)
+			continue;
+		if (header.sh_type == SHT_DYNSYM) {
+			relocations->symbols = data;
+			relocations->names = header.sh_link;
+		} else if ((header.sh_flags & SHF_ALLOC) != 0) {
+			status = add_relocations(relocations, data,
+						 strcmp(section_name(obj, &header), ".rela.plt") == 0, err);
+		}
+	}
+	if (relocations->n > 1)
+		qsort(relocations->items, relocations->n, sizeof(*relocations->items), compare_relocations);
+	return status;
+}
+
+/* The name of the function whose address the GOT word holds; NULL unknown. */
+static const char *function_of_got(const struct ctx_elfobj *obj, const struct relocations *relocations,
+				   uint64_t got)
+{
+	const struct relocation key = {.got = got};
+	const struct relocation *found = NULL;
+	GElf_Sym symbol;
+	const char *name;
+
+	if (relocations->n != 0)
+		found = bsearch(&key, relocations->items, relocations->n, sizeof(key), compare_relocations);
+	if (found == NULL || relocations->symbols == NULL || found->symbol > INT32_MAX ||
+	    gelf_getsym(relocations->symbols, (int)found->symbol, &symbol) == NULL)
+		return NULL;
+	name = elf_strptr(obj->elf, relocations->names, symbol.st_name);
+	return name != NULL && name[0] != '\0' ? name : NULL;
+}
+
+static uint32_t get_le32(const uint8_t *bytes)
+{
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
+}
+
+/* The GOT word that a slot of `n` bytes jumps through; false when the code is not a slot's. */
+static bool decode_slot(const struct relocations *relocations, const uint8_t *code, size_t n,
+			uint64_t address, uint64_t *ret_got)
+{
+	static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t at = 0;
+
+	if (n >= 4 && memcmp(code, endbr64, 4) == 0)
+		at = 4;
+	if (at < n && code[at] == 0xf2) /* bnd */
+		at++;
+	if (n - at >= 6 && code[at] == 0xff && code[at + 1] == 0x25) {
+		*ret_got = address + at + 6 + (uint64_t)(int64_t)(int32_t)get_le32(code + at + 2);
+		return true;
+	}
+	if (n - at >= 5 && code[at] == 0x68 && get_le32(code + at + 1) < relocations->pushed_n) {
+		*ret_got = relocations->pushed[get_le32(code + at + 1)];
+		return true;
+	}
+	return false;
+}
+
+static enum ctx_status add_slot(struct ctx_elfobj *obj, const char *function, uint64_t address, uint64_t size,
+				uint64_t limit, struct ctx_symset *set, struct ctx_err *err)
+{
+	struct ctx_symset_raw raw = {
+		.start = address, .size = size, .limit = limit, .name = "@plt", .module = ""};
+
+	if (function != NULL) {
+		size_t bytes = strlen(function) + sizeof("@plt");
+		char *name = ctx_arena_alloc(&obj->names, bytes);
+
+		if (name == NULL)
+			return ctx_err_nomem(err);
+		snprintf(name, bytes, "%s@plt", function);
+		raw.name = name;
+	}
+	return ctx_symset_add(set, &raw, err);
+}
+
+static enum ctx_status add_section(struct ctx_elfobj *obj, const struct relocations *relocations,
+				   const GElf_Shdr *header, const Elf_Data *code, struct ctx_symset *set,
+				   struct ctx_err *err)
+{
+	const uint64_t slot_bytes = header->sh_entsize == 8 ? 8 : SLOT_BYTES;
+	const uint64_t limit = header->sh_addr + code->d_size;
+	const uint8_t *bytes = code->d_buf;
+	enum ctx_status status = CTX_OK;
+
+	if (limit < header->sh_addr)
+		return CTX_OK;
+	if (obj->machine != EM_X86_64)
+		return add_slot(obj, NULL, header->sh_addr, code->d_size, limit, set, err);
+	for (uint64_t at = 0; at < code->d_size && status == CTX_OK; at += slot_bytes) {
+		uint64_t n = code->d_size - at < slot_bytes ? code->d_size - at : slot_bytes;
+		const char *function = NULL;
+		uint64_t got;
+
+		if (decode_slot(relocations, bytes + at, n, header->sh_addr + at, &got))
+			function = function_of_got(obj, relocations, got);
+		status = add_slot(obj, function, header->sh_addr + at, n, limit, set, err);
+	}
+	return status;
+}
+
+static bool is_plt(const char *name)
+{
+	return strcmp(name, ".plt") == 0 || strcmp(name, ".plt.sec") == 0 || strcmp(name, ".plt.got") == 0;
+}
 
 enum ctx_status ctx_elfobj_add_plt(struct ctx_elfobj *obj, struct ctx_symset *set, struct ctx_err *err)
 {
-	(void)obj;
-	(void)set;
-	(void)err;
-	return CTX_OK;
+	struct relocations relocations __attribute__((cleanup(relocations_cleanup))) = {0};
+	enum ctx_status status = read_relocations(obj, &relocations, err);
+	Elf_Scn *section = NULL;
+
+	while (status == CTX_OK && (section = elf_nextscn(obj->elf, section)) != NULL) {
+		GElf_Shdr header;
+		Elf_Data *code;
+
+		if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_PROGBITS ||
+		    (header.sh_flags & SHF_EXECINSTR) == 0 || !is_plt(section_name(obj, &header)))
+			continue;
+		code = elf_rawdata(section, NULL);
+		if (code != NULL && code->d_buf != NULL)
+			status = add_section(obj, &relocations, &header, code, set, err);
+	}
+	return status;
 }
