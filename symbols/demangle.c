@@ -12,7 +12,8 @@ bool ctx_demangle(const char *name, struct ctx_buf *out)
 
 	if (name[0] != '_' || strnlen(name, NAME_BYTES_MAX + 1) > NAME_BYTES_MAX)
 		return false;
-	text = cplus_demangle(name, DMGL_AUTO | DMGL_PARAMS | DMGL_ANSI);
+	/* The automatic style knows C++ and Rust, but not D. */
+	text = cplus_demangle(name, (name[1] == 'D' ? DMGL_DLANG : DMGL_AUTO) | DMGL_PARAMS | DMGL_ANSI);
 	if (text == NULL)
 		return false;
 	ctx_buf_put_text(out, text);

@@ -1,0 +1,470 @@
+/*
+ * Truth for ELF tables is what nm prints for the files that are here anyway (this program, libc, libstdc++),
+ * looked up by the obvious slow scan. Variants (stripped, separate debug file, damaged) are made from this
+ * program's own file with binutils; where those are missing the test says so and is skipped.
+ */
+#include "base/compress.h"
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "symbols/demangle.h"
+#include "symbols/symset.h"
+#include "symbols/symtab.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
+#define LIBSTDCXX "/lib/x86_64-linux-gnu/libstdc++.so.6"
+#define FILE_BYTES_MAX ((size_t)256 << 20)
+
+static char folder[] = "/tmp/test_symbols.XXXXXX";
+static char self[4096];
+
+static uint64_t random_state = 1;
+
+static uint64_t next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+static void need_command(const char *command)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "command -v %s >/dev/null", command);
+	if (system(text) != 0) {
+		print_message("skipped: %s is not installed\n", command);
+		skip();
+	}
+}
+
+static void run(const char *fmt, ...) CTX_PRINTF(1, 2);
+
+static void run(const char *fmt, ...)
+{
+	char text[16384];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	assert_int_equal(system(text), 0);
+}
+
+static struct ctx_symtab *open_table(const struct ctx_symtab_request *request)
+{
+	struct ctx_symtab *table = NULL;
+	struct ctx_err err;
+
+	assert_int_equal(ctx_symtab_open(request, &table, &err), CTX_OK);
+	return table;
+}
+
+static struct ctx_symtab *open_path(const char *path)
+{
+	const struct ctx_symtab_request request = {path, "", "", "", ""};
+
+	return open_table(&request);
+}
+
+static struct ctx_symbol symbol_at(struct ctx_symtab *table, uint64_t address)
+{
+	struct ctx_symbol symbol = {.name = "none", .linkage_name = "none", .aliases = ""};
+	uint32_t index;
+
+	if (ctx_symtab_find(table, address, &index))
+		assert_int_equal(ctx_symtab_get(table, index, &symbol, NULL), CTX_OK);
+	return symbol;
+}
+
+static bool has_name(const struct ctx_symbol *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strcmp(symbol->linkage_name, name) == 0)
+		return true;
+	for (const char *at = symbol->aliases; (at = strstr(at, name)) != NULL; at++) {
+		if ((at == symbol->aliases || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* Every sized function that nm lists is found at its first byte, among the names of one start address. */
+static void compare_with_nm(const char *path, const char *options)
+{
+	struct ctx_symtab *table = open_path(path);
+	char command[8192];
+	char line[65536];
+	size_t compared = 0;
+	FILE *nm;
+
+	snprintf(command, sizeof(command), "nm -S --without-symbol-versions %s '%s'", options, path);
+	nm = popen(command, "r");
+	assert_non_null(nm);
+	while (fgets(line, sizeof(line), nm) != NULL) {
+		uint64_t address;
+		uint64_t size;
+		char type;
+		int at = 0;
+		struct ctx_symbol symbol;
+
+		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %c %n", &address, &size, &type, &at) < 3 ||
+		    at == 0 || strchr("tTwWi", type) == NULL)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		symbol = symbol_at(table, address);
+		assert_int_equal(symbol.start, address);
+		assert_true(symbol.size >= size);
+		/* Aliases are shown demangled, so only plain names can be compared in them. */
+		if (strncmp(line + at, "_Z", 2) != 0 && !has_name(&symbol, line + at))
+			fail_msg("%s: %" PRIx64 ": no %s in %s", path, address, line + at,
+				 symbol.linkage_name);
+		compared++;
+	}
+	assert_int_equal(pclose(nm), 0);
+	assert_true(compared > 30);
+	ctx_symtab_close(table);
+}
+
+static void test_symbols__every_function_that_nm_lists_is_found(void **state)
+{
+	(void)state;
+	need_command("nm");
+	compare_with_nm(self, "");
+	if (access(LIBC, R_OK) == 0)
+		compare_with_nm(LIBC, "-D");
+	if (access(LIBSTDCXX, R_OK) == 0)
+		compare_with_nm(LIBSTDCXX, "-D");
+}
+
+/* The obvious slow version of a set: the rule of symset.h, by looking at every raw symbol for every address.
+ */
+static uint64_t slow_start(const struct ctx_symset_raw *raw, size_t n, uint64_t address)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int sized = 1; sized >= 0 && best == UINT64_MAX; sized--) {
+		for (size_t i = 0; i < n; i++) {
+			uint64_t end = raw[i].start + raw[i].size;
+
+			if (raw[i].start > address || (raw[i].size != 0) != (sized != 0))
+				continue;
+			if (sized == 0) {
+				bool inside = false;
+
+				end = raw[i].limit;
+				for (size_t k = 0; k < n; k++) {
+					if (raw[k].start > raw[i].start && raw[k].start < end)
+						end = raw[k].start;
+					if (raw[k].size != 0 && raw[k].start <= raw[i].start &&
+					    raw[i].start - raw[k].start < raw[k].size)
+						inside = true;
+				}
+				if (inside)
+					continue;
+			}
+			if (address < end && (best == UINT64_MAX || raw[i].start > best))
+				best = raw[i].start;
+		}
+	}
+	return best;
+}
+
+static void test_symbols__lookups_equal_the_slow_scan(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e"};
+
+	(void)state;
+	for (int round = 0; round < 600; round++) {
+		struct ctx_symset set = {0};
+		struct ctx_symset_raw raw[40];
+		size_t n = next_random() % (CTX_COUNT_OF(raw) + 1);
+
+		for (size_t i = 0; i < n; i++) {
+			raw[i] = (struct ctx_symset_raw){.start = next_random() % 200,
+							 .size = next_random() % 3 == 0 ? 0
+											: next_random() % 60,
+							 .limit = 240,
+							 .name = names[next_random() % CTX_COUNT_OF(names)],
+							 .module = ""};
+			if (raw[i].size > raw[i].limit - raw[i].start)
+				raw[i].size = raw[i].limit - raw[i].start;
+			assert_int_equal(ctx_symset_add(&set, &raw[i], NULL), CTX_OK);
+		}
+		assert_int_equal(ctx_symset_freeze(&set, NULL), CTX_OK);
+		for (uint64_t address = 0; address < 260; address++) {
+			uint64_t want = slow_start(raw, n, address);
+			uint32_t index;
+
+			if (!ctx_symset_find(&set, address, &index))
+				assert_int_equal(want, UINT64_MAX);
+			else
+				assert_int_equal(set.entries[index].start, want);
+		}
+		ctx_symset_deinit(&set);
+	}
+}
+
+static void test_symbols__aliases_share_the_last_name_E11(void **state)
+{
+	struct ctx_symset set = {0};
+	const struct ctx_symset_raw raw[] = {
+		{16, 8, 64, "b", ""}, {16, 8, 64, "a", ""}, {16, 4, 64, "b", ""}, {16, 0, 64, "z", ""}};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(raw); i++)
+		assert_int_equal(ctx_symset_add(&set, &raw[i], NULL), CTX_OK);
+	assert_int_equal(ctx_symset_freeze(&set, NULL), CTX_OK);
+	assert_int_equal(set.n, 1);
+	assert_string_equal(set.text + set.entries[0].name, "b");
+	assert_int_equal(set.entries[0].alias_count, 2);
+	assert_memory_equal(set.text + set.entries[0].aliases, "a\0z", 4);
+	ctx_symset_deinit(&set);
+}
+
+static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its_build_id(void **state)
+{
+	struct ctx_symtab *whole = open_path(self);
+	const char *id = ctx_symtab_build_id(whole);
+	char path[256];
+	char root[256];
+	struct ctx_symtab_request request = {path, id, "", root, ""};
+	struct ctx_symtab *table;
+
+	(void)state;
+	if (id[0] == '\0') {
+		print_message("skipped: the compiler puts no build id into programs\n");
+		ctx_symtab_close(whole);
+		skip();
+	}
+	need_command("objcopy");
+	snprintf(path, sizeof(path), "%s/stripped", folder);
+	snprintf(root, sizeof(root), "%s/debug", folder);
+	run("strip -o '%s' '%s' && mkdir -p '%s/.build-id/%.2s'", path, self, root, id);
+	table = open_table(&request);
+	assert_string_equal(ctx_symtab_origin(table), path); /* .dynsym and PLT only */
+	ctx_symtab_close(table);
+	run("objcopy --only-keep-debug '%s' '%s/.build-id/%.2s/%s.debug'", self, root, id, id + 2);
+	table = open_table(&request);
+	assert_non_null(strstr(ctx_symtab_origin(table), ".debug"));
+	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
+	for (uint32_t i = 0; i < ctx_symtab_count(table); i++) {
+		struct ctx_symbol a;
+		struct ctx_symbol b;
+
+		assert_int_equal(ctx_symtab_get(table, i, &a, NULL), CTX_OK);
+		assert_int_equal(ctx_symtab_get(whole, i, &b, NULL), CTX_OK);
+		assert_string_equal(a.linkage_name, b.linkage_name);
+		assert_int_equal(a.start, b.start);
+		assert_int_equal(a.size, b.size);
+	}
+	ctx_symtab_close(table);
+	ctx_symtab_close(whole);
+}
+
+static void test_symbols__a_file_of_another_build_id_is_never_used(void **state)
+{
+	const struct ctx_symtab_request request = {self, "0123456789abcdef", "", folder, ""};
+	struct ctx_symtab *table = open_table(&request);
+	uint64_t address;
+
+	(void)state;
+	assert_int_equal(ctx_symtab_count(table), 0);
+	assert_memory_equal(ctx_symtab_origin(table), "none: ", 6);
+	assert_non_null(strstr(ctx_symtab_origin(table), "wanted 0123456789abcdef"));
+	assert_false(ctx_symtab_address(table, 0x1000, &address));
+	ctx_symtab_close(table);
+}
+
+/* Two frames, as a streaming writer leaves them, give the same table as the file. */
+static void test_symbols__an_archive_gives_what_the_file_gives(void **state)
+{
+	struct ctx_compressor compressor = {0};
+	struct ctx_buf file = {0};
+	struct ctx_buf packed = {0};
+	char path[256];
+	const struct ctx_symtab_request request = {"[vdso]", "", path, "", ""};
+	struct ctx_symtab *whole = open_path(self);
+	struct ctx_symtab *table;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/archive.zst", folder);
+	assert_int_equal(ctx_file_read(self, FILE_BYTES_MAX, &file, NULL), CTX_OK);
+	assert_int_equal(ctx_compress(&compressor, 1, file.bytes, 5000, &packed, NULL), CTX_OK);
+	assert_int_equal(ctx_compress(&compressor, 1, file.bytes + 5000, file.n - 5000, &packed, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_file_replace(path, packed.bytes, packed.n, NULL), CTX_OK);
+	table = open_table(&request);
+	assert_string_equal(ctx_symtab_origin(table), "archive");
+	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
+	ctx_symtab_close(table);
+	assert_int_equal(ctx_file_replace(path, packed.bytes, packed.n - 9, NULL), CTX_OK);
+	table = open_table(&request);
+	assert_int_equal(ctx_symtab_count(table), 0);
+	assert_non_null(strstr(ctx_symtab_origin(table), "cut short"));
+	ctx_symtab_close(table);
+	ctx_symtab_close(whole);
+	ctx_buf_deinit(&file);
+	ctx_buf_deinit(&packed);
+	ctx_compressor_deinit(&compressor);
+}
+
+static void use_all(struct ctx_symtab *table)
+{
+	struct ctx_symbol symbol;
+
+	for (uint32_t i = 0; i < ctx_symtab_count(table); i++)
+		assert_int_equal(ctx_symtab_get(table, i, &symbol, NULL), CTX_OK);
+	ctx_symtab_close(table);
+}
+
+static void test_symbols__damaged_files_make_a_table_and_no_crash(void **state)
+{
+	struct ctx_buf file = {0};
+	struct ctx_symtab *table;
+	char path[256];
+
+	(void)state;
+	need_command("strip");
+	snprintf(path, sizeof(path), "%s/small", folder);
+	run("strip -o '%s' '%s'", path, self);
+	assert_int_equal(ctx_file_read(path, FILE_BYTES_MAX, &file, NULL), CTX_OK);
+	for (size_t i = 0; i < 300; i++) {
+		assert_int_equal(
+			ctx_symtab_open_bytes(file.bytes, i < 128 ? i : next_random() % file.n, &table, NULL),
+			CTX_OK);
+		use_all(table);
+	}
+	for (size_t i = 0; i < 3000; i++) {
+		/* Headers at both ends of the file are where damage tells most. */
+		size_t at = next_random() % 3 == 0 ? next_random() % file.n : next_random() % 1024;
+		uint8_t old;
+
+		if (next_random() % 3 == 0)
+			at = file.n - 1 - at % (file.n < 2048 ? file.n : 2048);
+		at %= file.n;
+		old = file.bytes[at];
+		file.bytes[at] = (uint8_t)next_random();
+		assert_int_equal(ctx_symtab_open_bytes(file.bytes, file.n, &table, NULL), CTX_OK);
+		use_all(table);
+		if (next_random() % 4 != 0)
+			file.bytes[at] = old;
+	}
+	ctx_buf_deinit(&file);
+}
+
+static void test_symbols__offsets_become_addresses_where_a_segment_is_executable(void **state)
+{
+	struct ctx_symtab *table = open_path(self);
+	uint64_t address;
+
+	(void)state;
+	assert_false(ctx_symtab_address(table, UINT64_MAX, &address));
+	assert_false(ctx_symtab_address(table, 0x7fffffffffff, &address));
+	ctx_symtab_close(table);
+}
+
+static void test_symbols__names_are_demangled(void **state)
+{
+	static const char *const pairs[][2] = {{"_Z3fooi", "foo(int)"},
+					       {"_ZN3foo3barEv", "foo::bar()"},
+					       {"_RNvC6_123foo3bar", "123foo::bar"},
+					       {"_D8demangle4testFZv", "demangle.test()"}};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(pairs); i++) {
+		struct ctx_buf text = {0};
+
+		assert_true(ctx_demangle(pairs[i][0], &text));
+		ctx_buf_put_u8(&text, 0);
+		assert_string_equal((const char *)text.bytes, pairs[i][1]);
+		ctx_buf_clear(&text);
+		assert_false(ctx_demangle("main", &text));
+		assert_false(ctx_demangle("_start", &text));
+		ctx_buf_deinit(&text);
+	}
+}
+
+static void test_symbols__kallsyms_functions_reach_to_the_next_symbol(void **state)
+{
+	static const char text[] = "ffffffffc0001000 t m2\t[b]\n"
+				   "ffffffff81000100 t second\n"
+				   "ffffffff81000000 T alpha\n"
+				   "ffffffff81000000 T beta\n"
+				   "ffffffff81000180 D data\n"
+				   "ffffffffc0000000 t m1\t[a]\n"
+				   "broken line\n";
+	struct ctx_symtab *table;
+	struct ctx_symbol symbol;
+
+	(void)state;
+	assert_int_equal(ctx_symtab_open_kallsyms_bytes(text, sizeof(text) - 1, &table, NULL), CTX_OK);
+	assert_int_equal(ctx_symtab_count(table), 4);
+	symbol = symbol_at(table, 0xffffffff810000ff);
+	assert_string_equal(symbol.name, "beta");
+	assert_string_equal(symbol.aliases, "alpha");
+	assert_int_equal(symbol.size, 0x100);
+	assert_string_equal(symbol_at(table, 0xffffffff8100017f).name, "second");
+	assert_string_equal(symbol_at(table, 0xffffffff81000180).name, "none");
+	assert_string_equal(symbol_at(table, 0xffffffffc0000fff).module, "[a]");
+	assert_string_equal(symbol_at(table, 0xffffffffc0001000).module, "[b]");
+	assert_string_equal(symbol_at(table, 0xffffffffc0011000).name, "none");
+	ctx_symtab_close(table);
+}
+
+static void test_symbols__kallsyms_of_zeros_is_an_error(void **state)
+{
+	static const char text[] = "0000000000000000 T a\n0000000000000000 t b\n";
+	struct ctx_symtab *table;
+	struct ctx_err err;
+
+	(void)state;
+	assert_int_equal(ctx_symtab_open_kallsyms_bytes(text, sizeof(text) - 1, &table, &err), CTX_E_FORMAT);
+	assert_int_equal(ctx_symtab_open_kallsyms("/nonexistent", &table, &err), CTX_E_NOTFOUND);
+}
+
+static int make_folder(void **state)
+{
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	(void)state;
+	return n < 0 || mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return ctx_dir_remove(folder, NULL) != CTX_OK;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_symbols__every_function_that_nm_lists_is_found),
+		cmocka_unit_test(test_symbols__lookups_equal_the_slow_scan),
+		cmocka_unit_test(test_symbols__aliases_share_the_last_name_E11),
+		cmocka_unit_test(
+			test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its_build_id),
+		cmocka_unit_test(test_symbols__a_file_of_another_build_id_is_never_used),
+		cmocka_unit_test(test_symbols__an_archive_gives_what_the_file_gives),
+		cmocka_unit_test(test_symbols__damaged_files_make_a_table_and_no_crash),
+		cmocka_unit_test(test_symbols__offsets_become_addresses_where_a_segment_is_executable),
+		cmocka_unit_test(test_symbols__names_are_demangled),
+		cmocka_unit_test(test_symbols__kallsyms_functions_reach_to_the_next_symbol),
+		cmocka_unit_test(test_symbols__kallsyms_of_zeros_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
