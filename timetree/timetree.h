@@ -1,20 +1,22 @@
 /*
  * Hierarchical time tree: which call stacks took the weight inside any window of time?
  *
- * Built once from samples in time order, then frozen; a query touches O(N log n) nodes and reads the samples of at most two leaves.
- * Source: requirements T1-T11. Pure: no files, no database. Finished nodes go to a sink, queries read through a reader, so that a tree can be larger than memory; struct ctx_timetree is the
+ * Built once from samples in time order, then frozen; a query touches O(N log n) nodes and reads the samples
+ * of at most two leaves. Source: requirements T1-T11. Pure: no files, no database. Finished nodes go to a
+ * sink, queries read through a reader, so that a tree can be larger than memory; struct ctx_timetree is the
  * sink and reader that keeps everything in memory.
  *
- * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too short to split); otherwise its N children split it into equal parts (child i begins at
- * begin + (end - begin) * i / N). An inner node has
- *   top    its stacks by descending weight (ties: ascending id), until P percent of the weight are covered   (T4)
- *   tail   the rest, same order, unless keep_tail is off
- *   calls  the differences of calls, see model/histogram.h, by ascending id; only with a CCT
- *   exact totals, and what top leaves out: tail_weight, tail_samples, tail_largest
- * A leaf has its samples, nothing else.
+ * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too short to
+ * split); otherwise its N children split it into equal parts (child i begins at begin + (end - begin) * i /
+ * N). An inner node has top    its stacks by descending weight (ties: ascending id), until P percent of the
+ * weight are covered   (T4) tail   the rest, same order, unless keep_tail is off calls  the differences of
+ * calls, see model/histogram.h, by ascending id; only with a CCT exact totals, and what top leaves out:
+ * tail_weight, tail_samples, tail_largest A leaf has its samples, nothing else.
  *
- * residual mode (the default) is built while the samples stream in: memory is O(depth * (M + distinct stacks)), not O(samples). cascade mode drops at every node what its top leaves out, before its
- * children are made; it holds all samples until finish (8 + 16 bytes each) and its answers are those of the source's example T9.
+ * residual mode (the default) is built while the samples stream in: memory is O(depth * (M + distinct
+ * stacks)), not O(samples). cascade mode drops at every node what its top leaves out, before its children are
+ * made; it holds all samples until finish (8 + 16 bytes each) and its answers are those of the source's
+ * example T9.
  */
 #ifndef CTX_TIMETREE_TIMETREE_H
 #define CTX_TIMETREE_TIMETREE_H
@@ -44,12 +46,15 @@ struct ctx_timetree_params {
 struct ctx_timetree_params ctx_timetree_default_params(void);
 
 /* CTX_E_ARG with the parameter's name and range if one is out of range. */
-CTX_MUST_CHECK enum ctx_status ctx_timetree_params_check(const struct ctx_timetree_params *params, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_timetree_params_check(const struct ctx_timetree_params *params,
+							 struct ctx_err *err);
 
-/* Where finished nodes go. Children come before their parent; ids are given when a node is split, so a parent's id is smaller than its children's. A failure ends the build. */
+/* Where finished nodes go. Children come before their parent; ids are given when a node is split, so a
+ * parent's id is smaller than its children's. A failure ends the build. */
 struct ctx_timetree_sink {
 	void *context;
-	/* The samples of leaf `node`, in time order; called before node() for it, only if there are any. Borrowed. */
+	/* The samples of leaf `node`, in time order; called before node() for it, only if there are any.
+	 * Borrowed. */
 	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample *samples, size_t n,
 				struct ctx_err *err);
 	/* `node` and its lists are borrowed for the call. */
@@ -59,23 +64,24 @@ struct ctx_timetree_sink {
 struct ctx_timetree_builder;
 
 /*
- * Begins a tree over `run` (not empty). `cct` is where the samples' stacks live; it may grow while the tree is built, and is needed for calls (NULL: no calls). Both it and the sink's
- * context must outlive the builder. Fails with CTX_E_ARG, CTX_E_NOMEM.
+ * Begins a tree over `run` (not empty). `cct` is where the samples' stacks live; it may grow while the tree
+ * is built, and is needed for calls (NULL: no calls). Both it and the sink's context must outlive the
+ * builder. Fails with CTX_E_ARG, CTX_E_NOMEM.
  */
-CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(const struct ctx_timetree_params *params,
-							    struct ctx_interval run, const struct ctx_trie *cct,
-							    const struct ctx_timetree_sink *sink,
-							    struct ctx_timetree_builder **ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(
+	const struct ctx_timetree_params *params, struct ctx_interval run, const struct ctx_trie *cct,
+	const struct ctx_timetree_sink *sink, struct ctx_timetree_builder **ret, struct ctx_err *err);
 
 /*
- * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the last one, a later one as the run's last nanosecond, and both are counted.
- * Amortised O(depth).
+ * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the last one, a
+ * later one as the run's last nanosecond, and both are counted. Amortised O(depth).
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_add(struct ctx_timetree_builder *builder,
 							const struct ctx_sample *sample, struct ctx_err *err);
 
 /* Closes every open node; the root comes last. The builder is of no further use but for destroy. */
-CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_finish(struct ctx_timetree_builder *builder, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_finish(struct ctx_timetree_builder *builder,
+							   struct ctx_err *err);
 
 /* How many samples had their time moved into order or into the run. */
 uint64_t ctx_timetree_builder_moved(const struct ctx_timetree_builder *builder);
@@ -87,24 +93,26 @@ void ctx_timetree_builder_destroy(struct ctx_timetree_builder *builder);
 struct ctx_timetree_reader {
 	void *context;
 	/*
-	 * The row of `node`. `want_lists`: the lists are needed too; otherwise they may be left out (NULL, 0 bytes) to save reading. Valid until the next call of either function.
-	 * CTX_E_FORMAT when there is no such node.
+	 * The row of `node`. `want_lists`: the lists are needed too; otherwise they may be left out (NULL, 0
+	 * bytes) to save reading. Valid until the next call of either function. CTX_E_FORMAT when there is no
+	 * such node.
 	 */
 	enum ctx_status (*node)(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
 				struct ctx_err *err);
-	/* The samples of leaf `node` (time_ns, weight, stack, kept_depth, thread, cpu), in time order. Valid until the next call of either. */
-	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample **ret_samples, size_t *ret_n,
-				struct ctx_err *err);
+	/* The samples of leaf `node` (time_ns, weight, stack, kept_depth, thread, cpu), in time order. Valid
+	 * until the next call of either. */
+	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample **ret_samples,
+				size_t *ret_n, struct ctx_err *err);
 	const struct ctx_trie *cct; /* NULL: calls of partly covered leaves are not computed */
 };
 
 /* What a query cost; the query adds to it. For --explain. */
 struct ctx_timetree_cost {
-	uint64_t nodes_visited;	  /* rows fetched, skipped children not counted */
-	uint64_t nodes_skipped;	  /* children that were disjoint from the interval: not read */
-	uint64_t nodes_whole;	  /* inner nodes taken from their lists */
-	uint64_t leaves_whole;	  /* leaves wholly inside */
-	uint64_t leaves_partial;  /* leaves enumerated sample by sample, partly outside */
+	uint64_t nodes_visited;	 /* rows fetched, skipped children not counted */
+	uint64_t nodes_skipped;	 /* children that were disjoint from the interval: not read */
+	uint64_t nodes_whole;	 /* inner nodes taken from their lists */
+	uint64_t leaves_whole;	 /* leaves wholly inside */
+	uint64_t leaves_partial; /* leaves enumerated sample by sample, partly outside */
 	uint64_t samples_enumerated;
 	uint64_t list_entries;
 	uint64_t list_bytes;
@@ -121,12 +129,14 @@ enum ctx_timetree_flags {
 };
 
 /*
- * Adds to `out` the weight of every stack in [begin, end); an empty or reversed window adds nothing. `cost` may be NULL. On failure `out` holds a part.
- * Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not decode), and what the reader fails with.
+ * Adds to `out` the weight of every stack in [begin, end); an empty or reversed window adds nothing. `cost`
+ * may be NULL. On failure `out` holds a part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not
+ * decode), and what the reader fails with.
  */
-CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader, struct ctx_interval window,
-						  unsigned flags, struct ctx_histogram *out,
-						  struct ctx_timetree_cost *cost, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
+						  struct ctx_interval window, unsigned flags,
+						  struct ctx_histogram *out, struct ctx_timetree_cost *cost,
+						  struct ctx_err *err);
 
 /* A tree in memory: sink and reader in one. */
 struct ctx_timetree;
@@ -137,10 +147,12 @@ struct ctx_timetree_sink ctx_timetree_sink(struct ctx_timetree *tree);
 struct ctx_timetree_reader ctx_timetree_reader(struct ctx_timetree *tree, const struct ctx_trie *cct);
 
 /*
- * Asserts the invariants of a whole tree: children tile their parent, totals add up (residual: children's samples = parent's; cascade: children's = parent's minus tail), lists sorted, no stack twice,
- * top reaches P percent and would not without its last entry. CTX_E_FORMAT with the node and the rule that is broken.
+ * Asserts the invariants of a whole tree: children tile their parent, totals add up (residual: children's
+ * samples = parent's; cascade: children's = parent's minus tail), lists sorted, no stack twice, top reaches P
+ * percent and would not without its last entry. CTX_E_FORMAT with the node and the rule that is broken.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_check(const struct ctx_timetree_reader *reader,
-						  const struct ctx_timetree_params *params, struct ctx_err *err);
+						  const struct ctx_timetree_params *params,
+						  struct ctx_err *err);
 
 #endif

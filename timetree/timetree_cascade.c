@@ -1,0 +1,96 @@
+/*
+ * The source's own way (T8, T9): from the root down, each node sees only those samples that no node above it
+ *dropped.
+ *
+ *	samples of a node   A B H A C A B | A B A C B A I B A
+ *	its top: A B C      A B A C A B   | A B A C B A B A		the rest closes up, in place
+ *	                    first child   | second child
+ */
+#include "timetree/timetree_builder.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Moves the samples whose stacks are in the top to the front; returns how many. `tops` are the top's stacks
+ * and nothing else. */
+static size_t keep_top(struct ctx_sample *samples, size_t n, const struct ctx_histogram *tops)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (ctx_histogram_get(tops, samples[i].stack) != NULL)
+			samples[kept++] = samples[i];
+	}
+	return kept;
+}
+
+struct whole { /* what is to be stored of an inner node, kept until its children are done */
+	struct ctx_node_summary summary;
+	struct ctx_histogram histogram;
+	struct ctx_histogram tops;
+};
+
+static void whole_cleanup(struct whole *whole)
+{
+	ctx_node_summary_deinit(&whole->summary);
+	ctx_histogram_deinit(&whole->histogram);
+	ctx_histogram_deinit(&whole->tops);
+}
+
+/* The lists of a node; and drops from its samples what is not in the top. */
+static enum ctx_status cut_node(struct ctx_timetree_builder *builder, struct whole *whole,
+				struct ctx_sample *samples, size_t *n, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_timetree_count(&whole->histogram, builder->cct, samples, *n, err);
+
+	if (status == CTX_OK)
+		status = ctx_node_summary_make(&whole->summary, &whole->histogram, builder->params.percent,
+					       builder->params.keep_tail, err);
+	for (size_t i = 0; status == CTX_OK && i < whole->summary.n_top; i++)
+		status = ctx_histogram_add(&whole->tops, whole->summary.entries[i].stack, 0, 1, 0, err);
+	if (status == CTX_OK)
+		*n = keep_top(samples, *n, &whole->tops);
+	return status;
+}
+
+/* Recursion is as deep as the tree: at most 64, for every level halves the interval at least. */
+static enum ctx_status build(struct ctx_timetree_builder *builder, struct ctx_timenode node,
+			     struct ctx_sample *samples, size_t n, struct ctx_err *err)
+{
+	__attribute__((cleanup(whole_cleanup))) struct whole whole = {0};
+	const uint32_t fanout = builder->params.fanout;
+	enum ctx_status status;
+	size_t dealt = 0;
+
+	if (ctx_timetree_is_leaf(&builder->params, node.interval, n))
+		return ctx_timetree_emit_leaf(builder, &node, samples, n, err);
+	status = cut_node(builder, &whole, samples, &n, err);
+	if (status == CTX_OK)
+		status = ctx_timetree_give_ids(builder, &node.first_child, err);
+	for (uint32_t i = 0; status == CTX_OK && i < fanout; i++) {
+		struct ctx_timenode child = {
+			.id = node.first_child + i,
+			.parent = node.id,
+			.level = node.level + 1,
+			.interval = ctx_timetree_part(node.interval, i, fanout),
+		};
+		size_t first = dealt;
+
+		while (dealt < n && samples[dealt].time_ns < child.interval.end_ns)
+			dealt++;
+		status = build(builder, child, samples + first, dealt - first, err);
+	}
+	if (status != CTX_OK)
+		return status;
+	node.n_children = fanout;
+	ctx_node_summary_fill(&whole.summary, &whole.histogram, &node);
+	return builder->sink.node(builder->sink.context, &node, err);
+}
+
+enum ctx_status ctx_timetree_build_cascade(struct ctx_timetree_builder *builder, struct ctx_err *err)
+{
+	struct ctx_timenode root = {.interval = builder->run};
+
+	return build(builder, root, builder->samples, builder->n_samples, err);
+}

@@ -1,0 +1,194 @@
+/*
+ * A query walks down from the root along the two edges of the window:
+ *
+ *	window                    [ - - - - - - - - - )
+ *	root       |---------------------------------------------|    partly: go down
+ *	children   | skipped |   partly   |  whole  |   partly   |    whole: its lists, and no further
+ *	leaves               |skip|partly |         |partly|skip |    partly: sample by sample
+ *
+ * Where the children lie follows from their parent's interval, so what is disjoint from the window is not
+ *even read.
+ */
+#include "timetree/timetree_builder.h"
+
+struct walk {
+	const struct ctx_timetree_reader *reader;
+	struct ctx_interval window;
+	unsigned flags;
+	struct ctx_histogram *out;
+	struct ctx_timetree_cost *cost;
+	struct ctx_err *err;
+};
+
+static enum ctx_status broken(struct ctx_err *err, uint32_t node, const char *what)
+{
+	return ctx_err_set(err, CTX_E_FORMAT, "time tree node %u: %s", node, what);
+}
+
+static enum ctx_status check_samples(const struct walk *walk, const struct ctx_timenode *node,
+				     const struct ctx_sample *samples, size_t n)
+{
+	const struct ctx_trie *cct = walk->reader->cct;
+
+	if (n != node->samples)
+		return broken(walk->err, node->id, "the number of its samples is another");
+	for (size_t i = 0; i < n; i++) {
+		if (!ctx_interval_has(node->interval, samples[i].time_ns))
+			return broken(walk->err, node->id, "a sample outside its interval");
+		if (cct != NULL && samples[i].stack >= cct->n)
+			return broken(walk->err, node->id, "a sample with an unknown stack");
+	}
+	return CTX_OK;
+}
+
+/* A leaf: those of its samples that are in the window. Checked before they are used, for they may come from a
+ * damaged file. */
+static enum ctx_status take_leaf(struct walk *walk, const struct ctx_timenode *node)
+{
+	const struct ctx_trie *cct = (walk->flags & CTX_TIMETREE_NO_CALLS) != 0 ? NULL : walk->reader->cct;
+	const struct ctx_sample *samples = NULL;
+	size_t n = 0;
+	enum ctx_status status;
+
+	if (ctx_interval_contains(walk->window, node->interval))
+		walk->cost->leaves_whole++;
+	else
+		walk->cost->leaves_partial++;
+	if (node->samples == 0)
+		return CTX_OK;
+	status = walk->reader->leaf(walk->reader->context, node->id, &samples, &n, walk->err);
+	if (status == CTX_OK)
+		status = check_samples(walk, node, samples, n);
+	walk->cost->samples_enumerated += n;
+	for (size_t i = 0; status == CTX_OK && i < n; i++) {
+		if (ctx_interval_has(walk->window, samples[i].time_ns))
+			status = ctx_timetree_count(walk->out, cct, &samples[i], 1, walk->err);
+	}
+	return status;
+}
+
+/* An inner node wholly inside: its lists. */
+static enum ctx_status take_lists(struct walk *walk, const struct ctx_timenode *node)
+{
+	struct ctx_timetree_cost *cost = walk->cost;
+	bool top_only = (walk->flags & CTX_TIMETREE_TOP_ONLY) != 0;
+	size_t top = 0, tail = 0, calls = 0;
+	enum ctx_status status;
+
+	cost->nodes_whole++;
+	status = ctx_timenode_list_decode(node->top, node->top_bytes, walk->out, &top, walk->err);
+	cost->list_bytes += node->top_bytes;
+	if (status == CTX_OK && (top_only || node->tail_bytes == 0)) {
+		cost->omitted_weight += node->tail_weight;
+		cost->omitted_samples += node->tail_samples;
+		cost->omitted_largest += node->tail_largest;
+	} else if (status == CTX_OK) {
+		status = ctx_timenode_list_decode(node->tail, node->tail_bytes, walk->out, &tail, walk->err);
+		cost->list_bytes += node->tail_bytes;
+	}
+	if (status == CTX_OK && (walk->flags & CTX_TIMETREE_NO_CALLS) == 0) {
+		status = ctx_timenode_calls_decode(node->calls, node->calls_bytes, walk->out, &calls,
+						   walk->err);
+		cost->list_bytes += node->calls_bytes;
+	}
+	cost->list_entries += top + tail + calls;
+	if (status != CTX_OK)
+		return ctx_err_prefix(walk->err, status, "node %u", node->id);
+	return CTX_OK;
+}
+
+/* What must hold of a row for the walk to be safe and to end. */
+static enum ctx_status check_row(const struct walk *walk, const struct ctx_timenode *node)
+{
+	uint64_t width = node->interval.end_ns - node->interval.begin_ns;
+
+	if (ctx_interval_is_empty(node->interval))
+		return broken(walk->err, node->id, "its interval is empty");
+	if (node->n_children == 0)
+		return CTX_OK;
+	if (node->n_children < 2 || node->n_children > 256 || node->n_children > width)
+		return broken(walk->err, node->id, "it cannot have so many children");
+	if (node->first_child <= node->id || node->first_child > UINT32_MAX - node->n_children)
+		return broken(walk->err, node->id, "its children's ids are not behind its own");
+	return CTX_OK;
+}
+
+static enum ctx_status read_row(struct walk *walk, uint32_t id, bool want_lists, struct ctx_timenode *ret)
+{
+	enum ctx_status status = walk->reader->node(walk->reader->context, id, want_lists, ret, walk->err);
+
+	if (status != CTX_OK)
+		return status;
+	return ret->id == id ? check_row(walk, ret) : broken(walk->err, id, "its row is another node's");
+}
+
+static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node, uint32_t level);
+
+static enum ctx_status visit_children(struct walk *walk, const struct ctx_timenode *node, uint32_t level)
+{
+	for (uint32_t i = 0; i < node->n_children; i++) {
+		struct ctx_interval part = ctx_timetree_part(node->interval, i, node->n_children);
+		struct ctx_timenode child;
+		enum ctx_status status;
+
+		if (!ctx_interval_overlaps(part, walk->window)) {
+			walk->cost->nodes_skipped++;
+			continue;
+		}
+		status = read_row(walk, node->first_child + i, ctx_interval_contains(walk->window, part),
+				  &child);
+		if (status != CTX_OK)
+			return status;
+		if (child.interval.begin_ns != part.begin_ns || child.interval.end_ns != part.end_ns)
+			return broken(walk->err, child.id, "its interval is not its share of its parent's");
+		status = visit(walk, &child, level + 1);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
+/* Every level halves the interval at least, so the recursion is at most 64 deep. */
+static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node, uint32_t level)
+{
+	walk->cost->nodes_visited++;
+	if (walk->cost->depth < level)
+		walk->cost->depth = level;
+	if (node->n_children == 0)
+		return take_leaf(walk, node);
+	if (ctx_interval_contains(walk->window, node->interval))
+		return take_lists(walk, node);
+	return visit_children(walk, node, level);
+}
+
+enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader, struct ctx_interval window,
+				   unsigned flags, struct ctx_histogram *out, struct ctx_timetree_cost *cost,
+				   struct ctx_err *err)
+{
+	struct ctx_timetree_cost unused = {0};
+	struct walk walk = {.reader = reader,
+			    .window = window,
+			    .flags = flags,
+			    .out = out,
+			    .cost = cost != NULL ? cost : &unused,
+			    .err = err};
+	struct ctx_timenode root;
+	enum ctx_status status;
+
+	if (ctx_interval_is_empty(window))
+		return CTX_OK;
+	/* Only the row tells what the root covers. */
+	status = read_row(&walk, 0, false, &root);
+	if (status != CTX_OK)
+		return status;
+	if (!ctx_interval_overlaps(root.interval, window)) {
+		walk.cost->nodes_visited++;
+		return CTX_OK;
+	}
+	if (root.n_children != 0 && ctx_interval_contains(window, root.interval)) {
+		status = read_row(&walk, 0, true, &root);
+		if (status != CTX_OK)
+			return status;
+	}
+	return visit(&walk, &root, 0);
+}
