@@ -1,0 +1,313 @@
+/*
+ * Writes a real experiment from a seed: what the benchmarks and the flow tests read.
+ *
+ *	gen_experiment --samples N --threads T --stacks S --depth D --seed K --duration-ms MS -o NAME.er
+ *
+ * The call stacks are the nodes of a random call tree of S nodes, at most D deep, over a thousand functions
+ *of this very program, so that addresses resolve to symbols. Half of the samples are in 25 hot stacks, which
+ *change from one twentieth of the run to the next; the other half is spread over all stacks. Threads take
+ *turns at random. The same arguments give the same experiment, but for the addresses: link without PIE for
+ *those too.
+ */
+#include "base/mem.h"
+#include "formats/experiment/exp_writer.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOT 25u
+#define PHASES 20u
+#define START_NS UINT64_C(1000000000000)
+
+/* A thousand functions, each a few bytes of its own. */
+#define ONE(a, b, c)                                                                                         \
+	__attribute__((noinline, used)) static int work_##a##b##c(void)                                      \
+	{                                                                                                    \
+		__asm__ volatile("nop; nop; nop; nop");                                                      \
+		return a * 100 + b * 10 + c;                                                                 \
+	}
+#define TEN(a, b)                                                                                            \
+	ONE(a, b, 0)                                                                                         \
+	ONE(a, b, 1) ONE(a, b, 2) ONE(a, b, 3) ONE(a, b, 4) ONE(a, b, 5) ONE(a, b, 6) ONE(a, b, 7)           \
+		ONE(a, b, 8) ONE(a, b, 9)
+#define HUNDRED(a)                                                                                           \
+	TEN(a, 0) TEN(a, 1) TEN(a, 2) TEN(a, 3) TEN(a, 4) TEN(a, 5) TEN(a, 6) TEN(a, 7) TEN(a, 8) TEN(a, 9)
+#define ONE_NAME(a, b, c) work_##a##b##c,
+#define TEN_NAMES(a, b)                                                                                      \
+	ONE_NAME(a, b, 0)                                                                                    \
+	ONE_NAME(a, b, 1) ONE_NAME(a, b, 2) ONE_NAME(a, b, 3) ONE_NAME(a, b, 4) ONE_NAME(a, b, 5)            \
+		ONE_NAME(a, b, 6) ONE_NAME(a, b, 7) ONE_NAME(a, b, 8) ONE_NAME(a, b, 9)
+#define HUNDRED_NAMES(a)                                                                                     \
+	TEN_NAMES(a, 0)                                                                                      \
+	TEN_NAMES(a, 1) TEN_NAMES(a, 2) TEN_NAMES(a, 3) TEN_NAMES(a, 4) TEN_NAMES(a, 5) TEN_NAMES(a, 6)      \
+		TEN_NAMES(a, 7) TEN_NAMES(a, 8) TEN_NAMES(a, 9)
+
+HUNDRED(0)
+HUNDRED(1)
+HUNDRED(2)
+HUNDRED(3)
+HUNDRED(4)
+HUNDRED(5)
+HUNDRED(6)
+HUNDRED(7)
+HUNDRED(8)
+HUNDRED(9)
+
+static int (*const functions[])(void) = {HUNDRED_NAMES(0) HUNDRED_NAMES(1) HUNDRED_NAMES(2) HUNDRED_NAMES(3)
+						 HUNDRED_NAMES(4) HUNDRED_NAMES(5) HUNDRED_NAMES(6)
+							 HUNDRED_NAMES(7) HUNDRED_NAMES(8) HUNDRED_NAMES(9)};
+
+struct settings {
+	uint64_t samples, stacks, seed, duration_ms;
+	uint32_t threads, depth;
+	const char *path;
+};
+
+struct stacks {
+	uint32_t *parent; /* by stack; stack 0 is the bottom-most frame */
+	uint32_t *depth;  /* frames */
+	uint64_t *address;
+	uint32_t n;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t z = *state;
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static int make_stacks(const struct settings *settings, uint64_t *random, struct stacks *ret)
+{
+	uint32_t n = (uint32_t)settings->stacks;
+
+	*ret = (struct stacks){
+		.parent = ctx_calloc(n, sizeof(*ret->parent)),
+		.depth = ctx_calloc(n, sizeof(*ret->depth)),
+		.address = ctx_calloc(n, sizeof(*ret->address)),
+		.n = n,
+	};
+	if (ret->parent == NULL || ret->depth == NULL || ret->address == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t parent = i;
+
+		if (i != 0) {
+			/* Mostly deeper below the last one, so that stacks are deep; else a branch somewhere.
+			 */
+			parent = next_random(random) % 10 < 7 ? i - 1 : (uint32_t)(next_random(random) % i);
+			while (ret->depth[parent] >= settings->depth)
+				parent = ret->parent[parent] != parent ? ret->parent[parent] : 0;
+		}
+		ret->parent[i] = parent;
+		ret->depth[i] = i != 0 ? ret->depth[parent] + 1 : 1;
+		ret->address[i] =
+			(uint64_t)(uintptr_t)functions[next_random(random) % CTX_COUNT_OF(functions)] + 1;
+	}
+	return 0;
+}
+
+static size_t frames_of(const struct stacks *stacks, uint32_t stack, uint64_t *frames)
+{
+	size_t n = 0;
+
+	for (;; stack = stacks->parent[stack]) {
+		frames[n++] = stacks->address[stack];
+		if (stack == 0)
+			return n;
+	}
+}
+
+static uint32_t pick_stack(const struct settings *settings, uint64_t phase, uint64_t *random)
+{
+	uint64_t choice = next_random(random);
+
+	if (choice % 2 == 0) {
+		uint64_t hot = (choice >> 8) % HOT;
+
+		hot = hot * hot / HOT; /* some are hotter than others */
+		return (uint32_t)((phase * 7919 + hot * 104729) % settings->stacks);
+	}
+	return (uint32_t)((choice >> 8) % settings->stacks);
+}
+
+/* Announces this program's own code as what the addresses belong to. */
+static enum ctx_status announce_maps(struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	enum ctx_status status = CTX_OK;
+	char path[4096], line[8192];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (maps == NULL || n < 0) {
+		if (maps != NULL)
+			fclose(maps);
+		return ctx_err_errno(err, CTX_E_IO, "/proc/self");
+	}
+	path[n] = '\0';
+	while (status == CTX_OK && fgets(line, sizeof(line), maps) != NULL) {
+		uint64_t begin, end, offset;
+		char mode[8];
+		struct ctx_exp_map map = {.protection = 5, .path = path, .build_id = "", .time_ns = START_NS};
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &begin, &end, mode, &offset) != 4)
+			continue;
+		if (mode[2] != 'x' || strstr(line, path) == NULL)
+			continue;
+		map.address = begin;
+		map.size = end - begin;
+		map.file_offset = offset;
+		status = ctx_exp_map(writer, process, &map, err);
+	}
+	fclose(maps);
+	return status;
+}
+
+static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct settings *settings,
+				     const uint32_t *threads, uint32_t process, struct ctx_err *err)
+{
+	uint64_t random = settings->seed * 2 + 1;
+	uint64_t duration = settings->duration_ms * 1000000;
+	uint64_t last_tick = START_NS;
+	uint64_t *frames CTX_AUTO_FREE = ctx_calloc(settings->depth + 1, sizeof(*frames));
+	struct stacks stacks;
+	enum ctx_status status = CTX_OK;
+
+	if (frames == NULL || make_stacks(settings, &random, &stacks) != 0)
+		return ctx_err_nomem(err);
+	for (uint64_t i = 0; status == CTX_OK && i < settings->samples; i++) {
+		uint64_t at = (uint64_t)((unsigned __int128)duration * i / settings->samples);
+		uint32_t stack = pick_stack(settings, i * PHASES / settings->samples, &random);
+		struct ctx_exp_sample sample = {
+			.time_ns = START_NS + at,
+			.process = process,
+			.thread = threads[next_random(&random) % settings->threads],
+			.cpu = (int32_t)(i % 2),
+			.frames = frames,
+			.n_frames = frames_of(&stacks, stack, frames),
+		};
+
+		status = ctx_exp_sample(writer, &sample, err);
+		if (status == CTX_OK && sample.time_ns - last_tick >= 100000000) {
+			last_tick = sample.time_ns;
+			status = ctx_exp_tick(writer, last_tick, err);
+		}
+	}
+	free(stacks.parent);
+	free(stacks.depth);
+	free(stacks.address);
+	return status;
+}
+
+static enum ctx_status generate(const struct settings *settings, struct ctx_err *err)
+{
+	uint64_t period = settings->duration_ms * 1000000 / settings->samples;
+	struct ctx_exp_metric metric = {
+		.name = "cpu-clock", .unit = "ns", .file = "profile", .period = period != 0 ? period : 1};
+	struct ctx_property property = {"collector", "gen_experiment"};
+	struct ctx_exp_options options = {
+		.path = settings->path,
+		.overwrite = true,
+		.comment = "",
+		.metrics = &metric,
+		.n_metrics = 1,
+		.properties = &property,
+		.n_properties = 1,
+		.start_ns = START_NS,
+		.start_unix_ns = INT64_C(1700000000000000000),
+	};
+	struct ctx_exp_process process = {.origin = CTX_EXP_FOUNDER,
+					  .parent = CTX_NONE,
+					  .pid = 1000,
+					  .command = "generated",
+					  .time_ns = START_NS};
+	uint64_t end_ns = START_NS + settings->duration_ms * 1000000;
+	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(settings->threads, sizeof(*threads));
+	struct ctx_exp_writer *writer;
+	uint32_t number = 0;
+	enum ctx_status status =
+		threads != NULL ? ctx_exp_create(&options, &writer, err) : ctx_err_nomem(err);
+
+	if (status != CTX_OK)
+		return status;
+	status = ctx_exp_process_start(writer, &process, &number, err);
+	if (status == CTX_OK)
+		status = announce_maps(writer, number, err);
+	for (uint32_t i = 0; status == CTX_OK && i < settings->threads; i++)
+		status = ctx_exp_thread_start(writer, number, 1000 + i, "worker", START_NS, &threads[i], err);
+	if (status == CTX_OK)
+		status = write_samples(writer, settings, threads, number, err);
+	if (status == CTX_OK)
+		status = ctx_exp_process_exit(writer, number, end_ns, true, 0, err);
+	if (status == CTX_OK)
+		return ctx_exp_close(writer, end_ns, err);
+	if (ctx_exp_close(writer, end_ns, NULL) != CTX_OK)
+		return status; /* the first failure is the one to tell */
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"samples", required_argument, NULL, 'n'}, {"threads", required_argument, NULL, 't'},
+		{"stacks", required_argument, NULL, 's'},  {"depth", required_argument, NULL, 'd'},
+		{"seed", required_argument, NULL, 'k'},	   {"duration-ms", required_argument, NULL, 'm'},
+		{"output", required_argument, NULL, 'o'},  {NULL, 0, NULL, 0},
+	};
+	struct settings settings = {.samples = 100000,
+				    .stacks = 2000,
+				    .seed = 1,
+				    .duration_ms = 10000,
+				    .threads = 1,
+				    .depth = 30,
+				    .path = "generated.er"};
+	struct ctx_err err = {0};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		uint64_t value = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;
+
+		switch (option) {
+		case 'n':
+			settings.samples = value;
+			break;
+		case 't':
+			settings.threads = (uint32_t)value;
+			break;
+		case 's':
+			settings.stacks = value;
+			break;
+		case 'd':
+			settings.depth = (uint32_t)value;
+			break;
+		case 'k':
+			settings.seed = value;
+			break;
+		case 'm':
+			settings.duration_ms = value;
+			break;
+		case 'o':
+			settings.path = optarg;
+			break;
+		default:
+			return 1;
+		}
+	}
+	if (settings.samples == 0 || settings.threads == 0 || settings.stacks == 0 ||
+	    settings.stacks >= UINT32_MAX || settings.depth == 0 || settings.duration_ms == 0) {
+		fprintf(stderr, "gen_experiment: every number must be at least 1\n");
+		return 1;
+	}
+	if (generate(&settings, &err) != CTX_OK) {
+		fprintf(stderr, "gen_experiment: %s\n", err.msg);
+		return 1;
+	}
+	return 0;
+}
