@@ -38,13 +38,19 @@ static const struct {
 	{"time_tree", "CREATE TABLE time_tree(id INTEGER PRIMARY KEY, thread INTEGER, metric INTEGER, "
 		      "leaf_samples INTEGER, "
 		      "fanout INTEGER, percent INTEGER, mode INTEGER, keep_tail INTEGER, same_as INTEGER)"},
+	{"node_row",
+	 "CREATE TABLE node_row(id INTEGER PRIMARY KEY, parent INTEGER, level INTEGER, begin_ns INTEGER, "
+	 "end_ns INTEGER, n INTEGER, weight INTEGER, first_child INTEGER, n_children INTEGER, "
+	 "tail_samples INTEGER, tail_weight INTEGER, tail_largest INTEGER)"},
+	{"node_list", "CREATE TABLE node_list(id INTEGER PRIMARY KEY, top BLOB, tail BLOB, calls BLOB)"},
+	/* Two tables, so that rows without lists lie close together: a walk over the nodes reads few pages.
+	 */
 	{"time_node",
-	 "CREATE TABLE time_node(id INTEGER PRIMARY KEY, parent INTEGER, level INTEGER, begin_ns INTEGER, "
-	 "end_ns INTEGER, samples INTEGER, weight INTEGER, first_child INTEGER, n_children INTEGER, "
-	 "tail_samples INTEGER, tail_weight INTEGER, tail_largest INTEGER, "
-	 "tree INTEGER GENERATED ALWAYS AS (id >> 32) VIRTUAL, "
-	 "node INTEGER GENERATED ALWAYS AS (id & 4294967295) VIRTUAL)"},
-	{"time_list", "CREATE TABLE time_list(id INTEGER PRIMARY KEY, top BLOB, tail BLOB, calls BLOB)"},
+	 "CREATE VIEW time_node AS SELECT r.id AS id, r.id >> 32 AS tree, r.id & 4294967295 AS node, "
+	 "r.parent, "
+	 "r.level, r.begin_ns, r.end_ns, r.n, r.weight, r.first_child, r.n_children, r.tail_samples, "
+	 "r.tail_weight, "
+	 "r.tail_largest, l.top, l.tail, l.calls FROM node_row AS r LEFT JOIN node_list AS l ON l.id = r.id"},
 	{"sample_block", "CREATE TABLE sample_block(id INTEGER PRIMARY KEY, n INTEGER, first_ns INTEGER, "
 			 "last_ns INTEGER, payload BLOB)"},
 	{"stack_block",

@@ -160,4 +160,18 @@ typedef enum ctx_status (*ctx_sql_row_fn)(void *context, const struct ctx_sql_re
 CTX_MUST_CHECK enum ctx_status ctx_store_sql(struct ctx_store *store, const char *sql, ctx_sql_row_fn each,
 					     void *context, struct ctx_err *err);
 
+/*
+ * A statement for ctx_store_sql that gives the numbers of a report, with the parameters :begin_ns, :end_ns,
+ * :metric and :threads (ids as in '0,3', or NULL for all). NULL: no single statement gives them, or there is
+ * no such report.
+ */
+const char *ctx_store_report_sql(const char *report);
+
+/*
+ * The same with the parameters written out, to be pasted. `threads` NULL: all. malloc'ed (free()); NULL as
+ * above, or when memory is short.
+ */
+char *ctx_store_show_sql(const char *report, uint64_t begin_ns, uint64_t end_ns, uint32_t metric,
+			 const uint32_t *threads, size_t n_threads);
+
 #endif

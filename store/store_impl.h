@@ -6,7 +6,7 @@
  *stacks: reading store_read.c      nodes and leaves, scan                      store_sql.c    SQL that only
  *reads; vtab_*.c: its virtual tables
  *
- * A row of tree t, node n has the id t << 32 | n, in time_node, time_list and sample_block alike: no index is
+ * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
  *needed, and the rows of a tree lie together.
  */
 #ifndef CTX_STORE_STORE_IMPL_H
@@ -45,6 +45,9 @@ struct ctx_store {
 	struct ctx_map64 tree_of; /* thread << 32 | metric -> tree id */
 	uint32_t *raw_to_stack;
 	uint32_t n_raw_stacks, n_locations;
+	uint32_t *raw_parent, *raw_location, *location_object,
+		*location_function; /* for SQL, from its first use on */
+	uint64_t *location_address;
 	uint64_t max_entries; /* of one long array: what a file of this size can reasonably hold */
 	struct leaf_reader leaf;
 	sqlite3_stmt *get_node, *get_list;
@@ -79,5 +82,31 @@ CTX_MUST_CHECK enum ctx_status leaf_reader_get(struct leaf_reader *reader, uint3
 					       struct ctx_store_cost *cost,
 					       const struct ctx_sample **ret_samples, size_t *ret_n,
 					       struct ctx_err *err);
+
+/*
+ * The leaves of a tree that overlap a window, in time order: depth first over the nodes. Several walks may be
+ * under way at once.
+ */
+struct pending_node {
+	uint32_t node, parent;
+};
+
+struct leaf_walk {
+	struct ctx_store *store;
+	uint32_t tree;
+	struct ctx_interval window;
+	struct leaf_reader reader;
+	struct pending_node *pending; /* to visit, the next one last */
+	size_t n_pending, pending_cap;
+};
+
+/* leaf_walk_deinit is due also after a failure. */
+CTX_MUST_CHECK enum ctx_status leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store, uint32_t tree,
+					      struct ctx_interval window, struct ctx_err *err);
+
+/* All samples of the next leaf (those outside the window too; there may be none); CTX_END behind the last. */
+CTX_MUST_CHECK enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample **ret_samples,
+					      size_t *ret_n, struct ctx_err *err);
+void leaf_walk_deinit(struct leaf_walk *walk);
 
 #endif

@@ -182,6 +182,11 @@ void ctx_store_close(struct ctx_store *store)
 	ctx_map64_deinit(&store->tree_of);
 	free(store->trees);
 	free(store->raw_to_stack);
+	free(store->raw_parent);
+	free(store->raw_location);
+	free(store->location_object);
+	free(store->location_function);
+	free(store->location_address);
 	free(store->temp_path);
 	free(store->path);
 	free(store);

@@ -191,13 +191,13 @@ enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint3
 	if (status == CTX_OK && store->get_node == NULL)
 		status = ctx_statement_prepare(
 			store->db, store->path,
-			"SELECT parent, level, begin_ns, end_ns, samples, weight, first_child, "
+			"SELECT parent, level, begin_ns, end_ns, n, weight, first_child, "
 			"n_children, tail_samples, tail_weight, tail_largest "
-			"FROM time_node WHERE id = ?",
+			"FROM node_row WHERE id = ?",
 			&store->get_node, err);
 	if (status == CTX_OK && store->get_list == NULL)
 		status = ctx_statement_prepare(store->db, store->path,
-					       "SELECT top, tail, calls FROM time_list WHERE id = ?",
+					       "SELECT top, tail, calls FROM node_list WHERE id = ?",
 					       &store->get_list, err);
 	if (status != CTX_OK)
 		return status;
@@ -212,38 +212,7 @@ enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint3
 
 /* ---- scan ---- */
 
-struct scan {
-	struct ctx_store *store;
-	uint32_t tree;
-	struct ctx_interval window;
-	struct leaf_reader reader; /* its own: the callback may read other leaves */
-	ctx_store_sample_fn each;
-	void *context;
-};
-
-static enum ctx_status scan_leaf(struct scan *scan, const struct ctx_timenode *node, struct ctx_err *err)
-{
-	const struct ctx_sample *samples;
-	enum ctx_status status;
-	size_t n;
-
-	status = leaf_reader_get(&scan->reader, scan->tree, node->id, &scan->store->cost, &samples, &n, err);
-	for (size_t i = 0; status == CTX_OK && i < n; i++) {
-		if (ctx_interval_has(scan->window, samples[i].time_ns))
-			status = scan->each(scan->context, &samples[i], err);
-	}
-	return status;
-}
-
-/* Depth first, so that leaves come in time order. `pending`: nodes to visit, the next one last. */
-struct pending {
-	struct {
-		uint32_t node, parent;
-	} * items;
-	size_t n, cap;
-};
-
-static enum ctx_status push_children(struct pending *pending, const struct ctx_timenode *node,
+static enum ctx_status push_children(struct leaf_walk *walk, const struct ctx_timenode *node,
 				     struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -252,53 +221,76 @@ static enum ctx_status push_children(struct pending *pending, const struct ctx_t
 	if (node->n_children > 65536)
 		return ctx_err_set(err, CTX_E_FORMAT, "node %u claims %u children", node->id,
 				   node->n_children);
-	status = ctx_grow(&pending->items, &pending->cap, pending->n + node->n_children, err);
-	for (uint32_t i = node->n_children; status == CTX_OK && i-- > 0;) {
-		pending->items[pending->n].node = node->first_child + i;
-		pending->items[pending->n].parent = node->id;
-		pending->n++;
-	}
+	status = ctx_grow(&walk->pending, &walk->pending_cap, walk->n_pending + node->n_children, err);
+	for (uint32_t i = node->n_children; status == CTX_OK && i-- > 0;)
+		walk->pending[walk->n_pending++] = (struct pending_node){node->first_child + i, node->id};
 	return status;
 }
 
-static enum ctx_status scan_nodes(struct scan *scan, struct pending *pending, struct ctx_err *err)
+enum ctx_status leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store, uint32_t tree,
+			       struct ctx_interval window, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&pending->items, &pending->cap, 1, err);
+	enum ctx_status status;
 
+	*walk = (struct leaf_walk){
+		.store = store, .tree = tree, .window = window, .reader = {.store = store}};
+	status = follow(store, &walk->tree, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&walk->pending, &walk->pending_cap, 1, err);
 	if (status != CTX_OK)
 		return status;
-	pending->items[0].node = pending->items[0].parent = 0;
-	pending->n = 1;
-	while (status == CTX_OK && pending->n != 0) {
-		struct ctx_timenode node;
-		uint32_t parent = pending->items[--pending->n].parent;
+	walk->pending[0] = (struct pending_node){0, 0};
+	walk->n_pending = ctx_interval_is_empty(window) ? 0 : 1;
+	return CTX_OK;
+}
 
-		status = ctx_store_get_node(scan->store, scan->tree, pending->items[pending->n].node, false,
-					    &node, err);
+enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample **ret_samples, size_t *ret_n,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (status == CTX_OK && walk->n_pending != 0) {
+		struct pending_node next = walk->pending[--walk->n_pending];
+		struct ctx_timenode node;
+
+		status = ctx_store_get_node(walk->store, walk->tree, next.node, false, &node, err);
 		if (status != CTX_OK)
 			break;
 		/* Each node has one parent, so each is visited once at most. */
-		if (node.parent != parent)
+		if (node.parent != next.parent)
 			return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u: node %u has another parent",
-					   scan->store->path, scan->tree, node.id);
-		if (!ctx_interval_overlaps(node.interval, scan->window))
+					   walk->store->path, walk->tree, node.id);
+		if (!ctx_interval_overlaps(node.interval, walk->window))
 			continue;
-		status = node.n_children != 0 ? push_children(pending, &node, err)
-					      : scan_leaf(scan, &node, err);
+		if (node.n_children == 0)
+			return leaf_reader_get(&walk->reader, walk->tree, node.id, &walk->store->cost,
+					       ret_samples, ret_n, err);
+		status = push_children(walk, &node, err);
 	}
-	return status;
+	return status == CTX_OK ? CTX_END : status;
+}
+
+void leaf_walk_deinit(struct leaf_walk *walk)
+{
+	leaf_reader_deinit(&walk->reader);
+	free(walk->pending);
+	*walk = (struct leaf_walk){0};
 }
 
 enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree, struct ctx_interval window,
 			       ctx_store_sample_fn each, void *context, struct ctx_err *err)
 {
-	struct scan scan = {store, tree, window, {.store = store}, each, context};
-	struct pending pending = {0};
-	enum ctx_status status = follow(store, &scan.tree, err);
+	const struct ctx_sample *samples;
+	struct leaf_walk walk;
+	enum ctx_status status = leaf_walk_init(&walk, store, tree, window, err);
+	size_t n;
 
-	if (status == CTX_OK && !ctx_interval_is_empty(window))
-		status = scan_nodes(&scan, &pending, err);
-	free(pending.items);
-	leaf_reader_deinit(&scan.reader);
-	return status;
+	while (status == CTX_OK && (status = leaf_walk_next(&walk, &samples, &n, err)) == CTX_OK) {
+		for (size_t i = 0; status == CTX_OK && i < n; i++) {
+			if (ctx_interval_has(window, samples[i].time_ns))
+				status = each(context, &samples[i], err);
+		}
+	}
+	leaf_walk_deinit(&walk);
+	return status == CTX_END ? CTX_OK : status;
 }

@@ -25,8 +25,8 @@ static const char begin_sql[] =
 
 static const char *const put_sql[N_PUT] = {
 	[PUT_TREE] = "INSERT OR REPLACE INTO time_tree VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[PUT_NODE] = "INSERT INTO time_node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	[PUT_LIST] = "INSERT INTO time_list VALUES (?, ?, ?, ?)",
+	[PUT_NODE] = "INSERT INTO node_row VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[PUT_LIST] = "INSERT INTO node_list VALUES (?, ?, ?, ?)",
 	[PUT_BLOCK] = "INSERT INTO sample_block VALUES (?, ?, ?, ?, ?)",
 };
 
