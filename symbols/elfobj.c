@@ -173,6 +173,8 @@ static enum ctx_status read_headers(struct ctx_elfobj *obj, struct ctx_err *err)
 
 static enum ctx_status open_image(struct ctx_elfobj *obj, struct ctx_err *err)
 {
+	if (obj->image.n < EI_NIDENT)
+		return ctx_err_set(err, CTX_E_FORMAT, "not an ELF file");
 	elf_version(EV_CURRENT);
 	obj->elf = elf_memory((char *)obj->image.bytes, obj->image.n);
 	return read_headers(obj, err);
@@ -184,7 +186,8 @@ enum ctx_status ctx_elfobj_open_bytes(struct ctx_elfobj *obj, const void *bytes,
 	enum ctx_status status;
 
 	*obj = (struct ctx_elfobj){.fd = -1};
-	ctx_buf_put(&obj->image, bytes, n);
+	if (n != 0)
+		ctx_buf_put(&obj->image, bytes, n);
 	status = ctx_buf_check(&obj->image, err);
 	return status == CTX_OK ? open_image(obj, err) : status;
 }

@@ -60,7 +60,8 @@ enum ctx_status ctx_image_unpack(const void *bytes, size_t n, size_t max_bytes, 
 	}
 	if (n > max_bytes)
 		return ctx_err_set(err, CTX_E_LIMIT, "larger than %zu bytes", max_bytes);
-	ctx_buf_put(out, bytes, n);
+	if (n != 0)
+		ctx_buf_put(out, bytes, n);
 	return ctx_buf_check(out, err);
 }
 
