@@ -21,6 +21,10 @@ static const char *const views[] = {
 	"LEFT JOIN load_object AS o ON o.id = f.object",
 };
 
+/* Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer: done before it is there. */
+static const char first_use[] =
+	"SELECT 1 FROM samples, stack, raw_stack, location, functions, call_tree LIMIT 0";
+
 static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -32,6 +36,8 @@ static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err
 		status = vtab_register_stacks(store, err);
 	if (status == CTX_OK)
 		status = vtab_register_profile(store, err);
+	if (status == CTX_OK)
+		status = ctx_statement_exec(store->db, store->path, first_use, err);
 	/* Temporary objects count as writing: allowed for this moment. */
 	if (status == CTX_OK)
 		status = ctx_statement_exec(store->db, store->path, "PRAGMA query_only = OFF", err);

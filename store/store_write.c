@@ -98,8 +98,16 @@ static enum ctx_status open_temp(struct ctx_store *store, struct ctx_err *err)
 {
 	char pragma[128];
 	enum ctx_status status;
-	int rc = sqlite3_open_v2(store->temp_path, &store->db,
-				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	/* "./": a relative name that begins with "file:" is no URI. */
+	char *name CTX_AUTO_FREE = NULL;
+	int rc;
+
+	if (asprintf(&name, "%s%s", store->temp_path[0] == '/' ? "" : "./", store->temp_path) < 0) {
+		name = NULL;
+		return ctx_err_nomem(err);
+	}
+	rc = sqlite3_open_v2(name, &store->db,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 
 	if (rc != SQLITE_OK)
 		return ctx_statement_fail(store->db, rc, store->path, err);

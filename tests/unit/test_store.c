@@ -366,19 +366,638 @@ static void test_store__one_writer_at_a_time(void **state)
 	assert_int_equal(files_in_dir(), 0);
 }
 
+/* ---- nodes ---- */
+
+static void test_store__gives_back_nodes_with_their_lists(void **state)
+{
+	static const uint8_t top[] = "the top", tail[] = "tail", calls[] = "c";
+	struct ctx_timenode inner = {.n_children = 3,
+				     .first_child = 1,
+				     .interval = {0, UINT64_MAX},
+				     .samples = 10,
+				     .weight = UINT64_MAX,
+				     .tail_weight = 4,
+				     .tail_samples = 3,
+				     .tail_largest = 2,
+				     .top = top,
+				     .tail = tail,
+				     .calls = calls,
+				     .top_bytes = 7,
+				     .tail_bytes = 4,
+				     .calls_bytes = 1};
+	struct ctx_timenode leaf = {.id = 3, .level = 1, .interval = {5, 9}, .samples = 1}, got;
+	struct ctx_tree_info info = {.id = 0, .thread = CTX_NONE, .same_as = CTX_NONE, .fanout = 3};
+	struct fixture fixture;
+	struct ctx_store *store;
+	struct ctx_store_contents contents;
+
+	(void)state;
+	fixture_init(&fixture, 1, 1, 0);
+	contents = (struct ctx_store_contents){.profile = &fixture.profile,
+					       .locations = fixture.locations,
+					       .n_locations = fixture.n_locations,
+					       .raw_stacks = &fixture.raw,
+					       .raw_to_stack = fixture.raw_to_stack,
+					       .fingerprint = ""};
+	must(ctx_store_create(in_dir("a.db"), &store, err));
+	must(ctx_store_put_node(store, 0, &inner, err));
+	must(ctx_store_put_node(store, 0, &leaf, err));
+	must(ctx_store_put_tree(store, &info, err));
+	must(ctx_store_put_contents(store, &contents, err));
+	must(ctx_store_commit(store, err));
+	must(ctx_store_open(in_dir("a.db"), &store, err));
+
+	must(ctx_store_get_node(store, 0, 0, true, &got, err));
+	assert_int_equal(got.top_bytes, 7);
+	assert_memory_equal(got.top, top, 7);
+	assert_int_equal(got.tail_bytes, 4);
+	assert_memory_equal(got.tail, tail, 4);
+	assert_int_equal(got.calls_bytes, 1);
+	assert_memory_equal(got.calls, calls, 1);
+	got.top = top;
+	got.tail = tail;
+	got.calls = calls;
+	assert_memory_equal(&got, &inner, sizeof(got));
+	must(ctx_store_get_node(store, 0, 0, false, &got, err));
+	assert_null(got.top);
+	assert_int_equal(got.top_bytes + got.tail_bytes + got.calls_bytes, 0);
+	must(ctx_store_get_node(store, 0, 3, true, &got, err));
+	assert_memory_equal(&got, &leaf, sizeof(got));
+	assert_int_equal(ctx_store_get_node(store, 0, 2, true, &got, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_store_get_node(store, 1, 0, true, &got, NULL), CTX_E_ARG);
+	assert_true(ctx_store_cost(store).rows == 3 && ctx_store_cost(store).bytes == 12);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+static void test_store__put_contents_refuses_ids_out_of_range(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	for (int i = 0; i < 7; i++) {
+		fixture_init(&fixture, 5, 3, 10);
+		if (i == 0)
+			fixture.profile.functions[0].object = 2;
+		else if (i == 1)
+			fixture.profile.threads[0].process = CTX_NONE;
+		else if (i == 2)
+			fixture.profile.processes[0].parent = 1;
+		else if (i == 3)
+			fixture.raw_to_stack[1] = fixture.profile.cct.n;
+		else if (i == 4)
+			fixture.locations[0].function = fixture.profile.n_functions;
+		else if (i == 5)
+			fixture.mappings[0].object = 9;
+		else
+			fixture.profile.cct.key[1] = fixture.profile.n_functions;
+		assert_int_equal(fixture_write(&fixture, in_dir("a.db"), NULL), CTX_E_ARG);
+		assert_int_equal(files_in_dir(), 0);
+		fixture_deinit(&fixture);
+	}
+}
+
+/* ---- damage ---- */
+
+static enum ctx_status ignore_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	(void)context;
+	(void)sample;
+	(void)err;
+	return CTX_OK;
+}
+
+static enum ctx_status ignore_row(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
+{
+	(void)context;
+	(void)row;
+	(void)err;
+	return CTX_OK;
+}
+
+/* Opens and reads all there is. Returns whether nothing was found to be wrong; a failure has a message. */
+static bool read_everything(const char *path)
+{
+	static const char *const queries[] = {
+		"SELECT * FROM samples",
+		"SELECT * FROM call_tree",
+		"SELECT * FROM functions(10, 500000)",
+		"SELECT * FROM stack",
+		"SELECT * FROM raw_stack",
+		"SELECT * FROM location",
+		"SELECT * FROM mapping",
+		"SELECT count(*) FROM time_node",
+		"SELECT * FROM sample_names LIMIT 10",
+	};
+	struct ctx_store *store = NULL;
+	struct ctx_err err = {0};
+	bool sound = ctx_store_open(path, &store, &err) == CTX_OK;
+	size_t n = 0;
+
+	if (!sound) {
+		assert_true(err.msg[0] != '\0');
+		return false;
+	}
+	ctx_store_trees(store, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ctx_timenode node;
+
+		sound &= ctx_store_scan(store, i, CTX_INTERVAL_ALL, ignore_sample, NULL, &err) == CTX_OK;
+		for (uint32_t k = 0; k < 8; k++)
+			sound &= ctx_store_get_node(store, i, k, true, &node, &err) == CTX_OK;
+	}
+	for (size_t i = 0; i < CTX_COUNT_OF(queries); i++)
+		sound &= ctx_store_sql(store, queries[i], ignore_row, NULL, &err) == CTX_OK;
+	ctx_store_close(store);
+	return sound;
+}
+
+static void test_store__damaged_files_are_refused_or_read_never_fatal(void **state)
+{
+	const char *path = in_dir("a.db");
+	struct ctx_buf good = {0};
+	struct fixture fixture;
+	int refused = 0;
+
+	(void)state;
+	fixture_init(&fixture, 11, 2, 300);
+	must(fixture_write(&fixture, path, err));
+	must(ctx_file_read(path, 1 << 24, &good, err));
+	for (int round = 0; round < 2000; round++) {
+		size_t n = round % 4 == 0 ? fixture_random(&fixture, (uint32_t)good.n) : good.n;
+		uint8_t *bad = (uint8_t *)ctx_memdup0(good.bytes, good.n);
+		uint32_t flips = 1 + fixture_random(&fixture, 20);
+		FILE *file;
+
+		for (uint32_t i = 0; i < flips && round % 4 != 0; i++)
+			bad[fixture_random(&fixture, (uint32_t)good.n)] =
+				(uint8_t)fixture_random(&fixture, 256);
+		file = fopen(path, "wb");
+		assert_non_null(file);
+		assert_int_equal(fwrite(bad, 1, n, file), n);
+		assert_int_equal(fclose(file), 0);
+		refused += !read_everything(path);
+		free(bad);
+	}
+	assert_true(refused > 700);
+	ctx_buf_deinit(&good);
+	fixture_deinit(&fixture);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "wb");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_store__tells_other_files_and_other_versions_apart(void **state)
+{
+	static const uint8_t version[] = {0, 0, 0, 9};
+	const char *path = in_dir("a.db");
+	struct fixture fixture;
+	struct ctx_store *store;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ctx_store_open(path, &store, NULL), CTX_E_NOTFOUND);
+	assert_false(ctx_store_is_database(path));
+	write_file(path, "SQLite format 3, but not really");
+	assert_int_equal(ctx_store_open(path, &store, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_store_open(dir, &store, NULL), CTX_E_FORMAT);
+	assert_false(ctx_store_is_database(path));
+	fixture_init(&fixture, 1, 1, 10);
+	must(fixture_write(&fixture, path, err));
+	assert_true(ctx_store_is_database(path));
+	fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, version, 4, 60), 4);
+	close(fd);
+	assert_int_equal(ctx_store_open(path, &store, NULL), CTX_E_VERSION);
+	fixture_deinit(&fixture);
+}
+
+static void test_store__opens_paths_with_any_characters(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store;
+
+	(void)state;
+	fixture_init(&fixture, 1, 1, 10);
+	store = write_and_open(&fixture, in_dir("a%20?mode=memory#x&\xc3\xa4 .db"));
+	ctx_store_close(store);
+	assert_int_equal(chdir(dir), 0);
+	store = write_and_open(&fixture, "file:b.db");
+	ctx_store_close(store);
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(files_in_dir(), 2);
+	fixture_deinit(&fixture);
+}
+
+static void test_store__a_full_disk_is_an_error_and_leaves_nothing(void **state)
+{
+	int failures = 0;
+
+	(void)state;
+	for (rlim_t limit = 0; limit < 600000; limit += 20000) {
+		pid_t pid = fork();
+		int status;
+
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			struct rlimit rlimit = {limit, limit};
+			struct fixture fixture;
+			struct ctx_err err = {0};
+			enum ctx_status got;
+
+			signal(SIGXFSZ, SIG_IGN);
+			fixture_init(&fixture, 2, 30, 60000);
+			if (setrlimit(RLIMIT_FSIZE, &rlimit) != 0)
+				_exit(3);
+			got = fixture_write(&fixture, in_dir("a.db"), &err);
+			fixture_deinit(&fixture);
+			_exit(got == CTX_OK ? 0 : got == CTX_E_IO && strstr(err.msg, "a.db") != NULL ? 1 : 2);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+		failures += WEXITSTATUS(status);
+		assert_int_equal(files_in_dir(), WEXITSTATUS(status) == 0);
+		if (WEXITSTATUS(status) == 0)
+			assert_int_equal(unlink(in_dir("a.db")), 0);
+	}
+	assert_true(failures > 5);
+}
+
+/* ---- SQL ---- */
+
+struct table { /* what a query gave: numbers, text as NULL-able copies */
+	char *cells[4000][10];
+	int n_rows, n_columns;
+};
+
+static enum ctx_status add_row(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
+{
+	struct table *table = context;
+
+	(void)err;
+	assert_true(table->n_rows < 4000 && row->n <= 10);
+	for (int i = 0; i < row->n; i++)
+		table->cells[table->n_rows][i] = row->values[i] != NULL ? strdup(row->values[i]) : NULL;
+	table->n_columns = row->n;
+	table->n_rows++;
+	return CTX_OK;
+}
+
+static struct table *query(struct ctx_store *store, const char *sql)
+{
+	struct table *table = ctx_calloc(1, sizeof(*table));
+
+	assert_non_null(table);
+	must(ctx_store_sql(store, sql, add_row, table, err));
+	return table;
+}
+
+static void table_free(struct table *table)
+{
+	for (int i = 0; i < table->n_rows; i++) {
+		for (int k = 0; k < table->n_columns; k++)
+			free(table->cells[i][k]);
+	}
+	free(table);
+}
+
+static uint64_t number(const struct table *table, int row, int column)
+{
+	assert_true(row < table->n_rows && table->cells[row][column] != NULL);
+	return strtoull(table->cells[row][column], NULL, 10);
+}
+
+/* The obvious way: for each sample, each function on its stack once. */
+struct brute {
+	uint64_t exclusive[64], inclusive[64], exclusive_samples[64], inclusive_samples[64];
+	uint64_t total, samples;
+};
+
+static bool is_selected(const uint32_t *threads, size_t n, uint32_t thread)
+{
+	for (size_t i = 0; threads != NULL && i < n; i++) {
+		if (threads[i] == thread)
+			return true;
+	}
+	return threads == NULL;
+}
+
+static struct brute brute_functions(const struct fixture *fixture, struct ctx_interval window,
+				    const uint32_t *threads, size_t n_threads)
+{
+	const struct ctx_trie *cct = &fixture->profile.cct;
+	struct brute brute = {0};
+
+	for (size_t i = 0; i < fixture->n_samples; i++) {
+		const struct ctx_sample *sample = &fixture->samples[i];
+		bool seen[64] = {false};
+
+		if (!ctx_interval_has(window, sample->time_ns) ||
+		    !is_selected(threads, n_threads, sample->thread))
+			continue;
+		brute.total += sample->weight;
+		brute.samples++;
+		for (uint32_t at = sample->stack; at != 0; at = cct->parent[at]) {
+			uint32_t function = cct->key[at];
+
+			brute.exclusive[function] += at == sample->stack ? sample->weight : 0;
+			brute.exclusive_samples[function] += at == sample->stack;
+			brute.inclusive[function] += seen[function] ? 0 : sample->weight;
+			brute.inclusive_samples[function] += !seen[function];
+			seen[function] = true;
+		}
+	}
+	return brute;
+}
+
+static void test_store__functions_in_sql_are_those_of_brute_force(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store;
+
+	(void)state;
+	fixture_init(&fixture, 21, 5, 2000);
+	store = write_and_open(&fixture, in_dir("a.db"));
+	for (int round = 0; round < 40; round++) {
+		uint64_t a = fixture_random(&fixture, FIXTURE_RUN_NS),
+			 b = fixture_random(&fixture, FIXTURE_RUN_NS);
+		struct ctx_interval window =
+			round == 0 ? (struct ctx_interval){0, FIXTURE_RUN_NS} : (struct ctx_interval){a, b};
+		static const uint32_t selected[] = {1, 4};
+		const uint32_t *threads = round % 3 == 0 ? NULL : selected;
+		struct brute brute = brute_functions(&fixture, window, threads, 2);
+		char *sql = ctx_store_show_sql("functions", window.begin_ns, window.end_ns, 0, threads, 2);
+		struct table *table;
+		int row = 1;
+
+		assert_non_null(sql);
+		table = query(store, sql);
+		assert_int_equal(number(table, 0, 2), brute.total);
+		assert_int_equal(number(table, 0, 5), brute.samples);
+		free(sql);
+		table_free(table);
+
+		sql = NULL;
+		assert_true(asprintf(&sql,
+				     "SELECT id, exclusive, inclusive, exclusive_samples, inclusive_samples "
+				     "FROM functions(%llu, %llu, 0, %s) ORDER BY id",
+				     (unsigned long long)window.begin_ns, (unsigned long long)window.end_ns,
+				     threads == NULL ? "NULL" : "'1,4'") > 0);
+		table = query(store, sql);
+		row = 0;
+		for (uint32_t i = 0; i < fixture.profile.n_functions; i++) {
+			if (brute.inclusive_samples[i] == 0)
+				continue;
+			assert_int_equal(number(table, row, 0), i);
+			assert_int_equal(number(table, row, 1), brute.exclusive[i]);
+			assert_int_equal(number(table, row, 2), brute.inclusive[i]);
+			assert_int_equal(number(table, row, 3), brute.exclusive_samples[i]);
+			assert_int_equal(number(table, row, 4), brute.inclusive_samples[i]);
+			row++;
+		}
+		assert_int_equal(table->n_rows, row);
+		table_free(table);
+		free(sql);
+	}
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+static void test_store__samples_in_sql_are_all_that_were_put(void **state)
+{
+	static const char *const clauses[] = {"time_ns >= 1000 AND time_ns < 400000",
+					      "thread = 2",
+					      "thread IN (0, 3)",
+					      "time_ns > 70000 AND time_ns <= 80000 AND thread = 1",
+					      "cpu = -1",
+					      "metric = 1",
+					      "thread = 99",
+					      "thread = NULL",
+					      "time_ns BETWEEN 5 AND 500000.5"};
+	struct fixture fixture;
+	struct ctx_store *store;
+
+	(void)state;
+	fixture_init(&fixture, 8, 4, 3000);
+	store = write_and_open(&fixture, in_dir("a.db"));
+	for (size_t c = 0; c < CTX_COUNT_OF(clauses); c++) {
+		uint64_t n = 0, weight = 0;
+		struct table *table;
+		char sql[200];
+
+		for (size_t i = 0; i < fixture.n_samples; i++) {
+			const struct ctx_sample *s = &fixture.samples[i];
+			const bool in[] = {s->time_ns >= 1000 && s->time_ns < 400000,
+					   s->thread == 2,
+					   s->thread == 0 || s->thread == 3,
+					   s->time_ns > 70000 && s->time_ns <= 80000 && s->thread == 1,
+					   s->cpu == -1,
+					   false,
+					   false,
+					   false,
+					   s->time_ns >= 5 && s->time_ns <= 500000};
+
+			n += in[c];
+			weight += in[c] ? s->weight : 0;
+		}
+		snprintf(sql, sizeof(sql), "SELECT count(*), coalesce(sum(weight), 0) FROM samples WHERE %s",
+			 clauses[c]);
+		table = query(store, sql);
+		assert_int_equal(number(table, 0, 0), n);
+		assert_int_equal(number(table, 0, 1), weight);
+		table_free(table);
+	}
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+static void test_store__every_report_in_sql_runs_and_adds_up(void **state)
+{
+	static const struct {
+		const char *report;
+		int column; /* whose sum is the whole weight; -1: none */
+	} reports[] = {{"tree", 5},	 {"stacks", 0},	   {"threads", 6},
+		       {"processes", 7}, {"overview", -1}, {"header", -1}};
+	struct fixture fixture;
+	struct ctx_store *store;
+
+	(void)state;
+	fixture_init(&fixture, 31, 6, 1500);
+	store = write_and_open(&fixture, in_dir("a.db"));
+	for (size_t r = 0; r < CTX_COUNT_OF(reports); r++) {
+		for (int some = 0; some < 2; some++) {
+			static const uint32_t selected[] = {0, 5};
+			struct brute brute = brute_functions(&fixture, (struct ctx_interval){7, 600000},
+							     some ? selected : NULL, 2);
+			char *sql = ctx_store_show_sql(reports[r].report, 7, 600000, 0,
+						       some ? selected : NULL, 2);
+			struct table *table;
+			uint64_t sum = 0;
+
+			assert_non_null(sql);
+			table = query(store, sql);
+			assert_true(table->n_rows > 0 || reports[r].column < 0);
+			for (int i = 0; i < table->n_rows && reports[r].column >= 0; i++)
+				sum += number(table, i, reports[r].column);
+			if (reports[r].column >= 0)
+				assert_int_equal(sum, brute.total);
+			table_free(table);
+			free(sql);
+		}
+	}
+	assert_null(ctx_store_report_sql("timeline"));
+	assert_null(ctx_store_show_sql("nonsense", 0, 1, 0, NULL, 0));
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+/* Level, recursion, cum and calls of every row of the tree, against the samples one by one. */
+static void test_store__call_tree_in_sql_is_that_of_brute_force(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store;
+	struct table *table;
+	const struct ctx_trie *cct;
+
+	(void)state;
+	fixture_init(&fixture, 41, 3, 800);
+	store = write_and_open(&fixture, in_dir("a.db"));
+	cct = &fixture.profile.cct;
+	table = query(store, "SELECT id, level, recursion_level, calls, base, cum, cum_samples FROM "
+			     "call_tree ORDER BY rowid");
+	for (int row = 0; row < table->n_rows; row++) {
+		uint32_t node = (uint32_t)number(table, row, 0), recursion = 0;
+		uint64_t base = 0, cum = 0, n = 0, calls = 0;
+
+		for (uint32_t at = node; at != 0 && cct->parent[at] != 0; at = cct->parent[at])
+			recursion += cct->key[cct->parent[at]] == cct->key[node];
+		for (size_t i = 0; i < fixture.n_samples; i++) {
+			const struct ctx_sample *s = &fixture.samples[i];
+
+			if (cct->depth[s->stack] < cct->depth[node] ||
+			    ctx_trie_ancestor(cct, s->stack, cct->depth[node]) != node)
+				continue;
+			base += s->stack == node ? s->weight : 0;
+			cum += s->weight;
+			calls += s->kept_depth < cct->depth[node];
+			n++;
+		}
+		assert_int_equal(number(table, row, 1), cct->depth[node]);
+		assert_int_equal(number(table, row, 2), recursion);
+		assert_int_equal(number(table, row, 3), calls);
+		assert_int_equal(number(table, row, 4), base);
+		assert_int_equal(number(table, row, 5), cum);
+		assert_int_equal(number(table, row, 6), n);
+		/* Depth first: each row is at most one deeper than the one before. */
+		assert_true(row == 0 ? node == 0 : number(table, row, 1) <= number(table, row - 1, 1) + 1);
+	}
+	table_free(table);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+static void test_store__sql_that_is_more_than_reading_is_refused(void **state)
+{
+	static const char *const refused[] = {
+		"DELETE FROM function",
+		"UPDATE thread SET name = 'x'",
+		"INSERT INTO warning VALUES (9, 'x')",
+		"CREATE TABLE t(x)",
+		"CREATE TEMP TABLE t(x)",
+		"DROP TABLE function",
+		"ATTACH '/tmp/x' AS y",
+		"PRAGMA query_only = OFF",
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA writable_schema = ON",
+		"VACUUM",
+		"VACUUM INTO '/tmp/test_store.vacuum'",
+		"BEGIN",
+		"SAVEPOINT x",
+		"REINDEX",
+		"ANALYZE",
+		"SELECT load_extension('x')",
+		"SELECT 1; DELETE FROM function",
+		"SELEC 1",
+		"SELECT * FROM nothing",
+		"SELECT * FROM functions('x')",
+		"SELECT * FROM functions(0, 1, 0, '1;2')",
+		"SELECT * FROM functions(0, 1, 0, '77')",
+		"CREATE VIRTUAL TABLE t USING fts5(x)",
+		"ALTER TABLE function ADD COLUMN x",
+		"DETACH main",
+		"INSERT INTO samples VALUES (1,1,1,1,1,1,1,1)",
+	};
+	struct fixture fixture;
+	struct ctx_store *store;
+	struct ctx_err err;
+	struct table *table;
+
+	(void)state;
+	fixture_init(&fixture, 1, 2, 100);
+	store = write_and_open(&fixture, in_dir("a.db"));
+	for (size_t i = 0; i < CTX_COUNT_OF(refused); i++) {
+		err.msg[0] = '\0';
+		if (ctx_store_sql(store, refused[i], ignore_row, NULL, &err) != CTX_E_ARG ||
+		    err.msg[0] == '\0')
+			fail_msg("'%s' gave '%s'", refused[i], err.msg);
+	}
+	table = query(store, "PRAGMA table_info(function); EXPLAIN SELECT 1; -- nothing\n;  ");
+	assert_true(table->n_rows > 8);
+	table_free(table);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+static enum ctx_status refuse_row(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
+{
+	(void)context;
+	(void)row;
+	return ctx_err_set(err, CTX_E_LIMIT, "enough");
+}
+
+static void test_store__a_failing_row_callback_ends_the_query(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store;
+
+	(void)state;
+	fixture_init(&fixture, 1, 2, 100);
+	store = write_and_open(&fixture, in_dir("a.db"));
+	assert_int_equal(ctx_store_sql(store, "SELECT * FROM samples", refuse_row, NULL, NULL), CTX_E_LIMIT);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+#define in_own_dir(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_store__codec_gives_back_any_samples),
-		cmocka_unit_test(test_store__codec_refuses_samples_out_of_order),
-		cmocka_unit_test_setup_teardown(test_store__gives_back_what_was_put, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_store__the_same_calls_give_the_same_bytes, make_dir,
-						remove_dir),
-		cmocka_unit_test_setup_teardown(test_store__an_uncommitted_one_leaves_nothing, make_dir,
-						remove_dir),
-		cmocka_unit_test_setup_teardown(test_store__a_killed_writer_leaves_nothing_at_the_path,
-						make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_store__one_writer_at_a_time, make_dir, remove_dir),
+		in_own_dir(test_store__codec_gives_back_any_samples),
+		in_own_dir(test_store__codec_refuses_samples_out_of_order),
+		in_own_dir(test_store__gives_back_what_was_put),
+		in_own_dir(test_store__the_same_calls_give_the_same_bytes),
+		in_own_dir(test_store__an_uncommitted_one_leaves_nothing),
+		in_own_dir(test_store__a_killed_writer_leaves_nothing_at_the_path),
+		in_own_dir(test_store__one_writer_at_a_time),
+		in_own_dir(test_store__gives_back_nodes_with_their_lists),
+		in_own_dir(test_store__put_contents_refuses_ids_out_of_range),
+		in_own_dir(test_store__damaged_files_are_refused_or_read_never_fatal),
+		in_own_dir(test_store__tells_other_files_and_other_versions_apart),
+		in_own_dir(test_store__opens_paths_with_any_characters),
+		in_own_dir(test_store__a_full_disk_is_an_error_and_leaves_nothing),
+		in_own_dir(test_store__functions_in_sql_are_those_of_brute_force),
+		in_own_dir(test_store__samples_in_sql_are_all_that_were_put),
+		in_own_dir(test_store__every_report_in_sql_runs_and_adds_up),
+		in_own_dir(test_store__call_tree_in_sql_is_that_of_brute_force),
+		in_own_dir(test_store__sql_that_is_more_than_reading_is_refused),
+		in_own_dir(test_store__a_failing_row_callback_ends_the_query),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

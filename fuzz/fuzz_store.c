@@ -1,0 +1,66 @@
+/*
+ * The columns of sample blocks. The first byte says what to do with the rest: decode it as a block, decode it as one column, or make samples of it and hold the round trip against them.
+ */
+#include "store/block_codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define ENTRIES 512
+
+static void round_trip(struct ctx_block_codec *codec, const uint8_t *data, size_t size)
+{
+	struct ctx_sample in[ENTRIES], out[ENTRIES];
+	size_t n = size / 12 < ENTRIES ? size / 12 : ENTRIES;
+	uint64_t time_ns = 0;
+
+	memset(in, 0, sizeof(in));
+	for (size_t i = 0; i < n; i++, data += 12) {
+		uint16_t shorts[6];
+
+		memcpy(shorts, data, sizeof(shorts));
+		time_ns += (uint64_t)shorts[0] << (shorts[1] & 31);
+		in[i].time_ns = time_ns;
+		in[i].weight = (uint64_t)shorts[1] << (shorts[0] & 47);
+		in[i].raw_stack = shorts[2] & 0x8000 ? 0 : shorts[2] * 65537u;
+		in[i].stack = in[i].raw_stack == 0 ? shorts[3] : 0;
+		in[i].kept_depth = shorts[3] >> 8;
+		in[i].thread = shorts[4];
+		in[i].cpu = (int32_t)(shorts[5] & 1023) - 1;
+	}
+	if (n == 0 || ctx_block_encode(codec, in, n, NULL) != CTX_OK)
+		return;
+	memset(out, 0, sizeof(out));
+	if (ctx_block_decode(codec, codec->payload.bytes, codec->payload.n, out, n, NULL) != CTX_OK ||
+	    memcmp(in, out, n * sizeof(in[0])) != 0)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ctx_block_codec codec = {0};
+	struct ctx_sample samples[ENTRIES];
+	uint64_t values[ENTRIES];
+	size_t n;
+
+	if (size < 3)
+		return 0;
+	n = (data[1] | (size_t)data[2] << 8) % (ENTRIES + 1);
+	/* A status in either case; the sanitizers tell whether it was reached honestly. */
+	if (data[0] % 3 == 0 && ctx_block_decode(&codec, data + 3, size - 3, samples, n, NULL) == CTX_OK) {
+		for (size_t i = 1; i < n; i++) {
+			if (samples[i].time_ns < samples[i - 1].time_ns)
+				abort();
+		}
+	} else if (data[0] % 3 == 1 &&
+		   ctx_column_decode(&codec, data + 3, size - 3, values, n, NULL) == CTX_OK) {
+		if (ctx_column_encode(&codec, values, n, NULL) != CTX_OK)
+			abort();
+	} else if (data[0] % 3 == 2) {
+		round_trip(&codec, data + 3, size - 3);
+	}
+	ctx_block_codec_deinit(&codec);
+	return 0;
+}
