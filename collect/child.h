@@ -1,0 +1,55 @@
+/*
+ * The command that is recorded: forked, held back until the events are open, executed, waited for.
+ *
+ * The child waits at a pipe whose other end only the recorder has: if the recorder dies before it lets go,
+ * the child sees the end of the pipe and leaves without running anything.
+ */
+#ifndef CTX_COLLECT_CHILD_H
+#define CTX_COLLECT_CHILD_H
+
+#include "base/err.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct ctx_child {
+	pid_t pid;    /* -1: none, or waited for */
+	int go_fd;    /* writing lets it go */
+	int error_fd; /* errno of a failed exec, or the end of file */
+	bool has_ended;
+	int status; /* as waitpid gives it, once has_ended */
+	struct rusage usage;
+};
+
+#define CTX_CHILD_NONE ((struct ctx_child){.pid = -1, .go_fd = -1, .error_fd = -1})
+
+/*
+ * Looks for a program as execvp does. CTX_E_NOTFOUND: there is none; CTX_E_PERM: there is one that cannot be
+ * executed.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_command_check(const char *command, struct ctx_err *err);
+
+/* Forks. The child gets `mask` as its signal mask and SIGPIPE as `sigpipe`; `argv` ends with NULL. Fails with
+ * CTX_E_IO. */
+CTX_MUST_CHECK enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv,
+					      const sigset_t *mask, const struct sigaction *sigpipe,
+					      struct ctx_err *err);
+
+/* Lets it go and waits until it has executed the command. CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO: it could not,
+ * and has been waited for. */
+CTX_MUST_CHECK enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command,
+					      struct ctx_err *err);
+
+/* Looks whether it has ended, or waits until it has. True: has_ended is set. */
+bool ctx_child_wait(struct ctx_child *child, bool block);
+
+/* Ends a child that has not been let go. */
+void ctx_child_abandon(struct ctx_child *child);
+
+/* What the shell would make of a status. */
+int ctx_exit_code(int status);
+
+#endif

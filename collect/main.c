@@ -1,0 +1,81 @@
+/*
+ * ctxrec: see recorder.h for what it does, recargs.c for its options.
+ */
+#include "collect/recargs.h"
+#include "collect/recorder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <zstd.h>
+
+static void say(void *context, const char *text)
+{
+	(void)context;
+	fprintf(stderr, "ctxrec: %s\n", text);
+}
+
+static void print_bytes(uint64_t bytes)
+{
+	if (bytes < UINT64_C(10) << 20)
+		fprintf(stderr, "%" PRIu64 " KiB", (bytes + 1023) / 1024);
+	else
+		fprintf(stderr, "%.1f MiB", (double)bytes / (1 << 20));
+}
+
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+/* ctxrec: test.1.er: 1234 samples, 2 processes, 3 threads, 45 KiB, 1.234 s */
+static void print_summary(void *context, const struct ctx_recording *recording)
+{
+	const struct ctx_rec_options *options = context;
+
+	if (options->quiet || recording->name == NULL)
+		return;
+	fprintf(stderr, "ctxrec: %s: %" PRIu64 " %s, %" PRIu32 " %s, %" PRIu32 " %s, ", recording->name,
+		recording->samples, plural(recording->samples, "sample", "samples"), recording->processes,
+		plural(recording->processes, "process", "processes"), recording->threads,
+		plural(recording->threads, "thread", "threads"));
+	print_bytes(recording->bytes);
+	fprintf(stderr, ", %.3f s", (double)recording->duration_ns / 1e9);
+	if (recording->lost > 0)
+		fprintf(stderr, ", %" PRIu64 " samples lost", recording->lost);
+	if (recording->dropped_by_limit > 0)
+		fprintf(stderr, ", %" PRIu64 " samples beyond the size limit", recording->dropped_by_limit);
+	fputc('\n', stderr);
+}
+
+int main(int argc, char **argv)
+{
+	struct ctx_rec_options options;
+	struct ctx_recording recording = {0};
+	struct ctx_err err = {0};
+	enum ctx_status status = ctx_rec_options_parse(argc, argv, &options, &err);
+	int code = 0;
+
+	if (status != CTX_OK) {
+		say(NULL, err.msg);
+		code = 1;
+	} else if (options.help) {
+		fputs(ctx_rec_help, stdout);
+	} else if (options.version) {
+		printf("ctxrec %s\nlibzstd %s\n", CTX_VERSION, ZSTD_versionString());
+	} else {
+		status = ctx_record(&options, say, &options, print_summary, &recording, &err);
+		code = recording.exit_code;
+		if (status != CTX_OK) {
+			say(NULL, err.msg);
+			if (code == 0)
+				code = status == CTX_E_NOMEM || status == CTX_E_IO || status == CTX_E_INTERNAL
+					       ? 2
+					       : 1;
+		}
+	}
+	ctx_recording_deinit(&recording);
+	ctx_rec_options_deinit(&options);
+	if (fflush(stdout) != 0 && code == 0)
+		code = 2;
+	return code;
+}

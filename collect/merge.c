@@ -1,0 +1,111 @@
+#include "collect/merge.h"
+
+#include "base/mem.h"
+#include "collect/perfrecord.h"
+
+#include <string.h>
+
+/* The kernel learns of free room this often even within a round: part of the ring's size. */
+#define PUBLISH_PART 8u
+
+enum ctx_status ctx_merge_init(struct ctx_merge *merge, struct ctx_ring *rings, uint32_t n_rings,
+			       struct ctx_err *err)
+{
+	struct ctx_merge_head *heap = ctx_calloc(n_rings, sizeof(*heap));
+
+	if (heap == NULL)
+		return ctx_err_nomem(err);
+	*merge = (struct ctx_merge){.rings = rings, .n_rings = n_rings, .heap = heap};
+	return CTX_OK;
+}
+
+void ctx_merge_deinit(struct ctx_merge *merge)
+{
+	free(merge->heap);
+	*merge = (struct ctx_merge){0};
+}
+
+static bool is_before(const struct ctx_merge_head *a, const struct ctx_merge_head *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->ring < b->ring;
+}
+
+static void sift_down(struct ctx_merge *merge, uint32_t at)
+{
+	struct ctx_merge_head *heap = merge->heap, moving = heap[at];
+
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= merge->n_heap)
+			break;
+		if (child + 1 < merge->n_heap && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(&heap[child], &moving))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moving;
+}
+
+/* Looks at the next record of a ring; false: nothing waits there. */
+static bool look(struct ctx_merge *merge, uint32_t ring, struct ctx_merge_head *ret)
+{
+	const struct perf_event_header *header = ctx_ring_peek(&merge->rings[ring], &merge->damaged);
+
+	if (header == NULL)
+		return false;
+	*ret = (struct ctx_merge_head){
+		.time_ns = ctx_perf_record_time(header), .ring = ring, .size = header->size};
+	return true;
+}
+
+void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns)
+{
+	merge->n_heap = 0;
+	merge->holds = false;
+	merge->limit_ns = limit_ns;
+	for (uint32_t i = 0; i < merge->n_rings; i++) {
+		struct ctx_ring *ring = &merge->rings[i];
+
+		ctx_ring_refresh(ring);
+		if (ctx_ring_fill(ring) > ring->size / 2)
+			merge->limit_ns = UINT64_MAX;
+		if (look(merge, i, &merge->heap[merge->n_heap]))
+			merge->n_heap++;
+	}
+	for (uint32_t i = merge->n_heap / 2; i-- > 0;)
+		sift_down(merge, i);
+}
+
+/* Steps over the record that the caller had. */
+static void step(struct ctx_merge *merge)
+{
+	struct ctx_merge_head *top = &merge->heap[0];
+	struct ctx_ring *ring = &merge->rings[top->ring];
+
+	merge->holds = false;
+	ctx_ring_advance(ring, top->size);
+	if (ring->tail - ring->published > ring->size / PUBLISH_PART)
+		ctx_ring_publish(ring);
+	if (!look(merge, top->ring, top)) {
+		merge->heap[0] = merge->heap[--merge->n_heap];
+		if (merge->n_heap == 0)
+			return;
+	}
+	sift_down(merge, 0);
+}
+
+const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge)
+{
+	if (merge->holds)
+		step(merge);
+	if (merge->n_heap == 0 || merge->heap[0].time_ns > merge->limit_ns) {
+		for (uint32_t i = 0; i < merge->n_rings; i++)
+			ctx_ring_publish(&merge->rings[i]);
+		return NULL;
+	}
+	merge->holds = true;
+	return ctx_ring_peek(&merge->rings[merge->heap[0].ring], &merge->damaged);
+}

@@ -1,0 +1,62 @@
+/*
+ * What to count: names of events, as users write them, into perf_event_attr.
+ *
+ *	cycles  page-faults:u  L1-dcache-load-misses  r1a8  cpu/event=0x3c,umask=0/k  sched:sched_switch
+ *
+ * Source: perf_event_open(2) and the kernel's
+ *Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
+ */
+#ifndef CTX_COLLECT_PERFEVENT_H
+#define CTX_COLLECT_PERFEVENT_H
+
+#include "base/err.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ctx_perf_event {
+	char *name;		     /* as the user wrote it; owned */
+	struct perf_event_attr attr; /* type, config*, exclude_*, precise_ip are set by parsing; sampling by
+					ctx_perf_event_set_rate */
+	bool is_clock;		     /* cpu-clock, task-clock: the weight is nanoseconds */
+	bool has_period;	     /* each sample says how much it stands for */
+	uint64_t period;       /* of every sample otherwise; before set_rate: asked for in the name, 0 not */
+	uint64_t frequency_hz; /* 0: a fixed number of events */
+};
+
+struct ctx_perf_events {	      /* all zero is a valid empty list */
+	struct ctx_perf_event *items; /* owned */
+	size_t n, cap;
+};
+
+/* Where the kernel's lists are; tests bring their own. */
+struct ctx_perf_roots {
+	const char *event_sources; /* "/sys/bus/event_source/devices" */
+	const char *tracefs;	   /* "/sys/kernel/tracing" */
+};
+
+struct ctx_perf_roots ctx_perf_roots_default(void);
+
+void ctx_perf_events_deinit(struct ctx_perf_events *events);
+
+/*
+ * Appends the events of a list separated by commas (commas between slashes belong to the event).
+ * Fails with CTX_E_ARG (the message names the event and says what is wrong), CTX_E_NOTFOUND, CTX_E_PERM
+ * (tracefs), CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_perf_events_parse(struct ctx_perf_events *events, const char *list,
+						     const struct ctx_perf_roots *roots, struct ctx_err *err);
+
+/*
+ * Decides how often an event samples. `period` and `frequency_hz` are what the user asked for all events, 0
+ * not; a period in the event's own name wins. Nothing asked: every hit of a tracepoint, `default_hz` for all
+ * others. Clocks tick at fixed intervals, of at least 10 us: the kernel has no shorter ones.
+ */
+void ctx_perf_event_set_rate(struct ctx_perf_event *event, uint64_t period, uint64_t frequency_hz,
+			     uint64_t default_hz);
+
+/* The unit of a weight: "ns" or "events". */
+const char *ctx_perf_event_unit(const struct ctx_perf_event *event);
+
+#endif

@@ -1,0 +1,218 @@
+#include "collect/perfrecord.h"
+
+#include <string.h>
+
+/*
+ * sample:	header | id | ip | pid tid | time | cpu - | [period] | nr | chain...
+ * all others:	header | body ............................ | pid tid | time | cpu - | id
+ */
+struct sample_head {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, padding;
+};
+
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t time;
+	uint32_t cpu, padding;
+	uint64_t id;
+};
+
+struct mmap2_body {
+	uint32_t pid, tid;
+	uint64_t address, size, file_offset;
+	uint8_t build_id_bytes; /* all three only with the build-id bit; otherwise device and inode */
+	uint8_t padding[3];
+	uint8_t build_id[CTX_PERF_BUILD_ID_MAX];
+	uint32_t protection, flags;
+};
+
+struct task_body {
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+uint64_t ctx_perf_record_time(const struct perf_event_header *header)
+{
+	const char *bytes = (const char *)header;
+	uint64_t time;
+
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (header->size < sizeof(struct sample_head))
+			return 0;
+		memcpy(&time, bytes + offsetof(struct sample_head, time), sizeof(time));
+		return time;
+	}
+	if (header->size < sizeof(*header) + sizeof(struct trailer))
+		return 0;
+	memcpy(&time, bytes + header->size - sizeof(struct trailer) + offsetof(struct trailer, time),
+	       sizeof(time));
+	return time;
+}
+
+static uint32_t event_of(const struct ctx_perf_layout *layout, uint64_t id)
+{
+	uint32_t event = ctx_map64_get(layout->event_of_id, id);
+
+	return event < layout->n_events ? event : UINT32_MAX;
+}
+
+static enum ctx_status too_short(const char *what, size_t n, struct ctx_err *err)
+{
+	return ctx_err_set(err, CTX_E_FORMAT, "%s record of %zu bytes is too short", what, n);
+}
+
+static enum ctx_status parse_sample(const uint8_t *bytes, size_t n, const struct ctx_perf_layout *layout,
+				    struct ctx_perf_record *record, struct ctx_err *err)
+{
+	struct sample_head head;
+	size_t at = sizeof(head);
+	uint64_t n_chain;
+
+	if (n < sizeof(head) + sizeof(n_chain))
+		return too_short("sample", n, err);
+	memcpy(&head, bytes, sizeof(head));
+	record->event = event_of(layout, head.id);
+	record->pid = head.pid;
+	record->tid = head.tid;
+	record->time_ns = head.time;
+	record->cpu = (int32_t)head.cpu;
+	record->sample.ip = head.ip;
+	record->sample.period = 0;
+	if (record->event != UINT32_MAX && layout->has_period[record->event]) {
+		memcpy(&record->sample.period, bytes + at, sizeof(uint64_t));
+		at += sizeof(uint64_t);
+	}
+	if (n - at < sizeof(n_chain))
+		return too_short("sample", n, err);
+	memcpy(&n_chain, bytes + at, sizeof(n_chain));
+	at += sizeof(n_chain);
+	if (n_chain > (n - at) / sizeof(uint64_t))
+		return ctx_err_set(err, CTX_E_FORMAT, "sample record: %llu frames in %zu bytes",
+				   (unsigned long long)n_chain, n - at);
+	record->sample.n_chain = (size_t)n_chain;
+	record->sample.chain = (const uint64_t *)(const void *)(bytes + at);
+	return CTX_OK;
+}
+
+/* A string that ends within the body. */
+static const char *text_at(const uint8_t *body, size_t n, size_t offset)
+{
+	if (offset >= n || memchr(body + offset, 0, n - offset) == NULL)
+		return NULL;
+	return (const char *)body + offset;
+}
+
+static enum ctx_status parse_mmap(const uint8_t *body, size_t n, struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	struct mmap2_body raw;
+
+	if (n < sizeof(raw) || text_at(body, n, sizeof(raw)) == NULL)
+		return too_short("mmap", n, err);
+	memcpy(&raw, body, sizeof(raw));
+	record->pid = raw.pid;
+	record->tid = raw.tid;
+	record->mmap = (struct ctx_perf_mmap){
+		.address = raw.address,
+		.size = raw.size,
+		.file_offset = raw.file_offset,
+		.protection = raw.protection,
+		.path = text_at(body, n, sizeof(raw)),
+	};
+	if ((record->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) == 0)
+		return CTX_OK;
+	if (raw.build_id_bytes > CTX_PERF_BUILD_ID_MAX)
+		return ctx_err_set(err, CTX_E_FORMAT, "mmap record: build id of %u bytes",
+				   raw.build_id_bytes);
+	record->mmap.build_id_bytes = raw.build_id_bytes;
+	memcpy(record->mmap.build_id, raw.build_id, sizeof(raw.build_id));
+	return CTX_OK;
+}
+
+static enum ctx_status parse_comm(const uint8_t *body, size_t n, struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	record->comm = text_at(body, n, 2 * sizeof(uint32_t));
+	if (record->comm == NULL)
+		return too_short("comm", n, err);
+	memcpy(&record->pid, body, sizeof(uint32_t));
+	memcpy(&record->tid, body + sizeof(uint32_t), sizeof(uint32_t));
+	return CTX_OK;
+}
+
+static enum ctx_status parse_task(const uint8_t *body, size_t n, struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	struct task_body raw;
+
+	if (n < sizeof(raw))
+		return too_short("task", n, err);
+	memcpy(&raw, body, sizeof(raw));
+	record->pid = raw.pid;
+	record->tid = raw.tid;
+	record->task.ppid = raw.ppid;
+	record->task.ptid = raw.ptid;
+	return CTX_OK;
+}
+
+/* LOST has an id in front of the count, LOST_SAMPLES has not. */
+static enum ctx_status parse_lost(const uint8_t *body, size_t n, struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	size_t at = record->type == PERF_RECORD_LOST ? sizeof(uint64_t) : 0;
+
+	if (n < at + sizeof(uint64_t))
+		return too_short("lost", n, err);
+	memcpy(&record->lost, body + at, sizeof(uint64_t));
+	return CTX_OK;
+}
+
+enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n, const struct ctx_perf_layout *layout,
+				      struct ctx_perf_record *ret, struct ctx_err *err)
+{
+	struct ctx_perf_record record = {.event = UINT32_MAX};
+	const uint8_t *body = (const uint8_t *)bytes + sizeof(struct perf_event_header);
+	struct perf_event_header header;
+	struct trailer trailer;
+	enum ctx_status status = CTX_OK;
+
+	if (n < sizeof(header))
+		return too_short("perf", n, err);
+	memcpy(&header, bytes, sizeof(header));
+	if (header.size != n)
+		return ctx_err_set(err, CTX_E_FORMAT, "record of %zu bytes says that it has %u", n,
+				   header.size);
+	record.type = header.type;
+	record.misc = header.misc;
+	if (header.type == PERF_RECORD_SAMPLE) {
+		status = parse_sample(bytes, n, layout, &record, err);
+		if (status == CTX_OK)
+			*ret = record;
+		return status;
+	}
+	if (n < sizeof(header) + sizeof(trailer))
+		return too_short("perf", n, err);
+	n -= sizeof(header) + sizeof(trailer);
+	memcpy(&trailer, body + n, sizeof(trailer));
+	record.pid = trailer.pid;
+	record.tid = trailer.tid;
+	record.time_ns = trailer.time;
+	record.cpu = (int32_t)trailer.cpu;
+	record.event = event_of(layout, trailer.id);
+	if (header.type == PERF_RECORD_MMAP2)
+		status = parse_mmap(body, n, &record, err);
+	else if (header.type == PERF_RECORD_COMM)
+		status = parse_comm(body, n, &record, err);
+	else if (header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT)
+		status = parse_task(body, n, &record, err);
+	else if (header.type == PERF_RECORD_LOST || header.type == PERF_RECORD_LOST_SAMPLES)
+		status = parse_lost(body, n, &record, err);
+	if (status == CTX_OK)
+		*ret = record;
+	return status;
+}

@@ -1,0 +1,75 @@
+/*
+ * One record of a perf ring buffer, taken apart.
+ *
+ * All our events have the sample type CTX_PERF_SAMPLE_TYPE (plus PERIOD where an event asks for it) and
+ * sample_id_all, so that the time of any record is found without looking at its kind. Bytes come from the
+ * kernel, but nothing is believed: every length is checked against the record's own size. Source:
+ * include/uapi/linux/perf_event.h, enum perf_event_type.
+ */
+#ifndef CTX_COLLECT_PERFRECORD_H
+#define CTX_COLLECT_PERFRECORD_H
+
+#include "base/err.h"
+#include "base/map64.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_PERF_SAMPLE_TYPE                                                                                 \
+	((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
+
+#define CTX_PERF_BUILD_ID_MAX 20
+
+/* Which event a record belongs to, and what its samples hold. */
+struct ctx_perf_layout {
+	const struct ctx_map64 *event_of_id; /* PERF_EVENT_IOC_ID -> index of the event; borrowed */
+	const bool *has_period;		     /* by index */
+	uint32_t n_events;
+};
+
+struct ctx_perf_mmap {
+	uint64_t address, size, file_offset;
+	uint32_t protection;
+	uint8_t build_id[CTX_PERF_BUILD_ID_MAX];
+	uint8_t build_id_bytes; /* 0: the kernel could not read it */
+	const char *path;	/* borrowed from the record, zero-terminated */
+};
+
+struct ctx_perf_record {
+	uint32_t type; /* PERF_RECORD_* */
+	uint16_t misc;
+	uint64_t time_ns;
+	uint32_t pid, tid; /* of the task that the record is about */
+	int32_t cpu;
+	uint32_t event; /* index, UINT32_MAX: none of ours */
+	union {
+		struct {
+			uint64_t ip;
+			uint64_t period;       /* 0 where the event has a fixed one */
+			const uint64_t *chain; /* borrowed */
+			size_t n_chain;
+		} sample;
+		struct ctx_perf_mmap mmap; /* MMAP2 */
+		const char *comm;	   /* COMM; borrowed */
+		struct {
+			uint32_t ppid, ptid;
+		} task;	       /* FORK, EXIT */
+		uint64_t lost; /* LOST, LOST_SAMPLES */
+	};
+};
+
+/* The time of a whole record (header.size bytes); 0 where it is too short to have one. */
+uint64_t ctx_perf_record_time(const struct perf_event_header *header);
+
+/*
+ * Takes `n` bytes, aligned to 8, apart. Kinds that nobody wants here give CTX_OK with only the common fields
+ * set. CTX_E_FORMAT: the record does not hold what its kind promises.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n,
+						     const struct ctx_perf_layout *layout,
+						     struct ctx_perf_record *ret, struct ctx_err *err);
+
+#endif

@@ -1,0 +1,556 @@
+/*
+ *	processes by pid ----> process (number, name, command)
+ *	                          | list of its living threads
+ *	threads by tid ------> thread (number, name)
+ */
+#include "collect/proctree.h"
+
+#include "base/mem.h"
+#include "collect/procfs.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* uthash reports missing memory through this hook instead of leaving the program. */
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->out_of_memory = true)
+#include <uthash.h>
+
+#define NAME_BYTES 64
+
+struct process;
+
+struct thread {
+	int64_t tid;
+	uint32_t number;
+	char name[NAME_BYTES];
+	struct process *process;
+	struct thread *previous, *next; /* of the same process */
+	bool out_of_memory;
+	UT_hash_handle hh;
+};
+
+struct process {
+	int64_t pid;
+	uint32_t number;
+	char name[NAME_BYTES];
+	char *command;	    /* owned */
+	uint64_t looked_ns; /* when /proc was asked: what older records tell is in there */
+	struct thread *threads;
+	bool out_of_memory;
+	UT_hash_handle hh; /* keeps the order of insertion */
+};
+
+struct ctx_proctree {
+	struct ctx_exp_writer *writer; /* borrowed */
+	struct process *processes;
+	struct thread *threads;
+	int64_t founder_pid; /* -1: none, or waited for */
+	bool founder_has_execed;
+	bool founder_is_gone; /* its last thread has ended, its status is not known yet */
+};
+
+enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_proctree **ret,
+				    struct ctx_err *err)
+{
+	struct ctx_proctree *tree = ctx_calloc(1, sizeof(*tree));
+
+	if (tree == NULL)
+		return ctx_err_nomem(err);
+	tree->writer = writer;
+	tree->founder_pid = -1;
+	*ret = tree;
+	return CTX_OK;
+}
+
+static void drop_thread(struct ctx_proctree *tree, struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	HASH_DEL(tree->threads, thread);
+	if (thread->previous != NULL)
+		thread->previous->next = thread->next;
+	else
+		process->threads = thread->next;
+	if (thread->next != NULL)
+		thread->next->previous = thread->previous;
+	free(thread);
+}
+
+static void drop_process(struct ctx_proctree *tree, struct process *process)
+{
+	while (process->threads != NULL)
+		drop_thread(tree, process->threads);
+	HASH_DEL(tree->processes, process);
+	free(process->command);
+	free(process);
+}
+
+void ctx_proctree_destroy(struct ctx_proctree *tree)
+{
+	if (tree == NULL)
+		return;
+	while (tree->processes != NULL)
+		drop_process(tree, tree->processes);
+	free(tree);
+}
+
+static struct process *find_process(const struct ctx_proctree *tree, int64_t pid)
+{
+	struct process *process;
+
+	HASH_FIND(hh, tree->processes, &pid, sizeof(pid), process);
+	return process;
+}
+
+static struct thread *find_thread(const struct ctx_proctree *tree, int64_t tid)
+{
+	struct thread *thread;
+
+	HASH_FIND(hh, tree->threads, &tid, sizeof(tid), thread);
+	return thread;
+}
+
+static enum ctx_status end_thread(struct ctx_proctree *tree, struct thread *thread, uint64_t time_ns,
+				  struct ctx_err *err)
+{
+	uint32_t number = thread->number;
+
+	drop_thread(tree, thread);
+	return ctx_exp_thread_exit(tree->writer, number, time_ns, err);
+}
+
+static enum ctx_status end_threads(struct ctx_proctree *tree, struct process *process, uint64_t time_ns,
+				   struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (status == CTX_OK && process->threads != NULL)
+		status = end_thread(tree, process->threads, time_ns, err);
+	return status;
+}
+
+static enum ctx_status end_process(struct ctx_proctree *tree, struct process *process, uint64_t time_ns,
+				   struct ctx_err *err)
+{
+	uint32_t number = process->number;
+	enum ctx_status status = end_threads(tree, process, time_ns, err);
+
+	if (status != CTX_OK)
+		return status;
+	drop_process(tree, process);
+	return ctx_exp_process_exit(tree->writer, number, time_ns, false, 0, err);
+}
+
+/* A pid (below: a tid) that is in the table although a new one has it now: it has called exec, or its exit
+ * record was lost. */
+static enum ctx_status start_process(struct ctx_proctree *tree, const struct ctx_exp_process *start,
+				     const char *name, struct process **ret, struct ctx_err *err)
+{
+	struct process *process = find_process(tree, start->pid);
+	enum ctx_status status;
+
+	if (process != NULL) {
+		status = end_process(tree, process, start->time_ns, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	process = ctx_calloc(1, sizeof(*process));
+	if (process == NULL)
+		return ctx_err_nomem(err);
+	process->pid = start->pid;
+	snprintf(process->name, sizeof(process->name), "%s", name);
+	process->command = ctx_memdup0(start->command, strlen(start->command));
+	if (process->command != NULL)
+		HASH_ADD(hh, tree->processes, pid, sizeof(process->pid), process);
+	if (process->command == NULL || process->out_of_memory) {
+		free(process->command);
+		free(process);
+		return ctx_err_nomem(err);
+	}
+	status = ctx_exp_process_start(tree->writer, start, &process->number, err);
+	if (status != CTX_OK) {
+		drop_process(tree, process);
+		return status;
+	}
+	*ret = process;
+	return CTX_OK;
+}
+
+static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *process, int64_t tid,
+				    const char *name, uint64_t time_ns, struct thread **ret,
+				    struct ctx_err *err)
+{
+	struct thread *thread = find_thread(tree, tid);
+	enum ctx_status status;
+
+	if (thread != NULL) {
+		status = end_thread(tree, thread, time_ns, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	thread = ctx_calloc(1, sizeof(*thread));
+	if (thread == NULL)
+		return ctx_err_nomem(err);
+	thread->tid = tid;
+	thread->process = process;
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	HASH_ADD(hh, tree->threads, tid, sizeof(thread->tid), thread);
+	if (thread->out_of_memory) {
+		free(thread);
+		return ctx_err_nomem(err);
+	}
+	thread->next = process->threads;
+	if (thread->next != NULL)
+		thread->next->previous = thread;
+	process->threads = thread;
+	status =
+		ctx_exp_thread_start(tree->writer, process->number, tid, name, time_ns, &thread->number, err);
+	if (status != CTX_OK) {
+		drop_thread(tree, thread);
+		return status;
+	}
+	if (ret != NULL)
+		*ret = thread;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid, const char *command,
+					 uint64_t time_ns, struct ctx_err *err)
+{
+	struct ctx_exp_process start = {.origin = CTX_EXP_FOUNDER,
+					.parent = CTX_NONE,
+					.pid = pid,
+					.command = command,
+					.time_ns = time_ns};
+	struct process *process;
+	enum ctx_status status = start_process(tree, &start, "", &process, err);
+
+	if (status != CTX_OK)
+		return status;
+	tree->founder_pid = pid;
+	return start_thread(tree, process, pid, "", time_ns, NULL, err);
+}
+
+static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process *process, uint64_t time_ns,
+				struct ctx_err *err)
+{
+	struct ctx_buf buf = {0};
+	struct ctx_procfs_map raw;
+	enum ctx_status status = ctx_procfs_maps(process->pid, &buf, NULL);
+	char *text = status == CTX_OK ? (char *)buf.bytes : NULL;
+
+	/* A kernel thread has none; a process that is gone or not ours to look at goes without. */
+	status = CTX_OK;
+	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
+		char build_id[CTX_BUILD_ID_TEXT];
+		struct ctx_exp_map map = {.address = raw.address,
+					  .size = raw.size,
+					  .file_offset = raw.file_offset,
+					  .protection = raw.protection,
+					  .path = raw.path,
+					  .build_id = build_id,
+					  .time_ns = time_ns};
+
+		ctx_elf_build_id(process->pid, raw.path, build_id);
+		status = ctx_exp_map(tree->writer, process->number, &map, err);
+	}
+	ctx_buf_deinit(&buf);
+	return status;
+}
+
+static enum ctx_status add_threads(struct ctx_proctree *tree, struct process *process, uint64_t time_ns,
+				   struct ctx_err *err)
+{
+	struct ctx_ids tids = {0};
+	enum ctx_status status = CTX_OK;
+
+	if (ctx_procfs_tids(process->pid, &tids, NULL) != CTX_OK)
+		tids.n = 0;
+	for (size_t i = 0; i < tids.n && status == CTX_OK; i++) {
+		char name[NAME_BYTES];
+
+		if (ctx_procfs_comm(process->pid, tids.items[i], name, sizeof(name), NULL) == CTX_OK)
+			status = start_thread(tree, process, tids.items[i], name, time_ns, NULL, err);
+	}
+	ctx_ids_deinit(&tids);
+	return status;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Announces a process from what /proc knows, or by its id alone where /proc knows nothing any more. */
+static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
+				     struct process **ret, struct ctx_err *err)
+{
+	struct ctx_buf command = {0};
+	char name[NAME_BYTES] = "";
+	struct ctx_exp_process start = {.origin = CTX_EXP_PRESENT,
+					.parent = CTX_NONE,
+					.pid = pid,
+					.command = name,
+					.time_ns = time_ns};
+	struct process *process = NULL;
+	enum ctx_status status;
+
+	if (pid == 0)
+		snprintf(name, sizeof(name), "swapper");
+	else if (ctx_procfs_comm(pid, 0, name, sizeof(name), NULL) != CTX_OK)
+		snprintf(name, sizeof(name), "<process %lld>", (long long)pid);
+	if (ctx_procfs_command(pid, &command, NULL) == CTX_OK && command.n > 0)
+		start.command = (const char *)command.bytes;
+	status = start_process(tree, &start, name, &process, err);
+	if (status == CTX_OK)
+		status = add_threads(tree, process, time_ns, err);
+	if (status == CTX_OK)
+		status = add_maps(tree, process, time_ns, err);
+	if (status == CTX_OK) {
+		process->looked_ns = now_ns();
+		*ret = process;
+	}
+	ctx_buf_deinit(&command);
+	return status;
+}
+
+enum ctx_status ctx_proctree_add_present(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
+					 struct ctx_err *err)
+{
+	struct process *process;
+	char name[NAME_BYTES];
+
+	if (find_process(tree, pid) != NULL || ctx_procfs_comm(pid, 0, name, sizeof(name), NULL) != CTX_OK)
+		return CTX_OK;
+	return start_present(tree, pid, time_ns, &process, err);
+}
+
+enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int64_t pid, int64_t tid, uint64_t time_ns,
+				  uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+{
+	struct thread *thread = find_thread(tree, tid);
+	struct process *process;
+	enum ctx_status status = CTX_OK;
+
+	/* The idle thread of every CPU has tid 0 and belongs to pid 0. */
+	if (thread == NULL || thread->process->pid != pid) {
+		if (pid < 0 || pid >= INT32_MAX || tid < 0 || tid >= INT32_MAX)
+			return ctx_err_set(err, CTX_E_NOTFOUND, "a sample of a task that is gone");
+		process = find_process(tree, pid);
+		if (process == NULL)
+			status = start_present(tree, pid, time_ns, &process, err);
+		thread = status == CTX_OK ? find_thread(tree, tid) : NULL;
+		if (status == CTX_OK && (thread == NULL || thread->process != process))
+			status = start_thread(tree, process, tid, process->name, time_ns, &thread, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	*ret_process = thread->process->number;
+	*ret_thread = thread->number;
+	return CTX_OK;
+}
+
+static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	struct process *parent = find_process(tree, record->task.ppid);
+	struct thread *creator = find_thread(tree, record->task.ptid);
+	struct ctx_exp_process start = {
+		.origin = CTX_EXP_FORK, .pid = record->pid, .time_ns = record->time_ns, .parent = CTX_NONE};
+	struct process *child = find_process(tree, record->pid);
+	enum ctx_status status = CTX_OK;
+
+	if (child != NULL && record->time_ns <= child->looked_ns)
+		return CTX_OK;
+	if (parent == NULL)
+		status = start_present(tree, record->task.ppid, record->time_ns, &parent, err);
+	if (status != CTX_OK)
+		return status;
+	if (record->pid == record->task.ppid)
+		return start_thread(tree, parent, record->tid, creator != NULL ? creator->name : parent->name,
+				    record->time_ns, NULL, err);
+	start.parent = parent->number;
+	start.command = parent->command;
+	status = start_process(tree, &start, parent->name, &child, err);
+	if (status == CTX_OK)
+		status =
+			start_thread(tree, child, record->tid, creator != NULL ? creator->name : parent->name,
+				     record->time_ns, NULL, err);
+	if (status == CTX_OK)
+		status = ctx_exp_fork_maps(tree->writer, start.parent, child->number, record->time_ns, err);
+	return status;
+}
+
+/* The command line of an image that has just started, if it still is the one that runs; its name otherwise.
+ */
+static void command_of_exec(int64_t pid, const char *name, struct ctx_buf *out)
+{
+	char name_now[NAME_BYTES];
+
+	if (ctx_procfs_command(pid, out, NULL) == CTX_OK && out->n > 0 &&
+	    ctx_procfs_comm(pid, 0, name_now, sizeof(name_now), NULL) == CTX_OK &&
+	    strcmp(name_now, name) == 0)
+		return;
+	ctx_buf_clear(out);
+	ctx_buf_put(out, name, strlen(name) + 1);
+}
+
+/* The old image and all its threads end, the thread that called exec goes on under the process's id. */
+static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	struct process *old = find_process(tree, record->pid), *process;
+	struct ctx_exp_process start = {.origin = CTX_EXP_EXEC,
+					.pid = record->pid,
+					.parent = old != NULL ? old->number : CTX_NONE,
+					.time_ns = record->time_ns};
+	struct ctx_buf command = {0};
+	enum ctx_status status = CTX_OK;
+
+	if (old == NULL)
+		start.origin = CTX_EXP_PRESENT;
+	command_of_exec(record->pid, record->comm, &command);
+	status = ctx_buf_check(&command, err);
+	if (status == CTX_OK) {
+		/* The old one is ended on the way: it has the same pid. */
+		start.command = (const char *)command.bytes;
+		status = start_process(tree, &start, record->comm, &process, err);
+	}
+	ctx_buf_deinit(&command);
+	return status == CTX_OK
+		       ? start_thread(tree, process, record->tid, record->comm, record->time_ns, NULL, err)
+		       : status;
+}
+
+static enum ctx_status apply_comm(struct ctx_proctree *tree, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	bool is_exec = (record->misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+	struct process *process = find_process(tree, record->pid);
+	struct thread *thread = find_thread(tree, record->tid);
+
+	/* The first exec of our own child is what makes it the founder: it was announced with the command
+	 * line already. */
+	if (is_exec && record->pid == tree->founder_pid && !tree->founder_has_execed)
+		tree->founder_has_execed = true;
+	else if (is_exec && (process == NULL || record->time_ns > process->looked_ns))
+		return apply_exec(tree, record, err);
+	if (process == NULL || thread == NULL || thread->process != process)
+		return CTX_OK;
+	snprintf(thread->name, sizeof(thread->name), "%s", record->comm);
+	if (record->tid == record->pid)
+		snprintf(process->name, sizeof(process->name), "%s", record->comm);
+	return ctx_exp_thread_name(tree->writer, thread->number, record->comm, record->time_ns, err);
+}
+
+static enum ctx_status apply_exit(struct ctx_proctree *tree, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	struct thread *thread = find_thread(tree, record->tid);
+	struct process *process;
+	enum ctx_status status;
+
+	if (thread == NULL || thread->process->pid != record->pid)
+		return CTX_OK;
+	process = thread->process;
+	status = end_thread(tree, thread, record->time_ns, err);
+	if (status != CTX_OK || process->threads != NULL)
+		return status;
+	if (process->pid == tree->founder_pid) {
+		tree->founder_is_gone = true;
+		return CTX_OK;
+	}
+	return end_process(tree, process, record->time_ns, err);
+}
+
+static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	struct process *process = find_process(tree, record->pid);
+	char build_id[CTX_BUILD_ID_TEXT];
+	struct ctx_exp_map map = {.address = record->mmap.address,
+				  .size = record->mmap.size,
+				  .file_offset = record->mmap.file_offset,
+				  .protection = record->mmap.protection,
+				  .path = record->mmap.path,
+				  .build_id = build_id,
+				  .time_ns = record->time_ns};
+
+	if (process == NULL || map.size == 0)
+		return CTX_OK;
+	/* The kernel reads build ids without waiting for the disk: a page that was not in memory is ours to
+	 * read. */
+	if (record->mmap.build_id_bytes != 0)
+		ctx_build_id_format(record->mmap.build_id, record->mmap.build_id_bytes, build_id);
+	else
+		ctx_elf_build_id(record->pid, map.path, build_id);
+	return ctx_exp_map(tree->writer, process->number, &map, err);
+}
+
+enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree, const struct ctx_perf_record *record,
+				   struct ctx_err *err)
+{
+	/* -1: the kernel no longer knew who it was. */
+	if (record->pid > INT32_MAX || record->tid > INT32_MAX)
+		return CTX_OK;
+	switch (record->type) {
+	case PERF_RECORD_FORK:
+		return apply_fork(tree, record, err);
+	case PERF_RECORD_EXIT:
+		return apply_exit(tree, record, err);
+	case PERF_RECORD_COMM:
+		return apply_comm(tree, record, err);
+	case PERF_RECORD_MMAP2:
+		return apply_mmap(tree, record, err);
+	default:
+		return CTX_OK;
+	}
+}
+
+enum ctx_status ctx_proctree_founder_exit(struct ctx_proctree *tree, uint64_t time_ns, int32_t status_value,
+					  struct ctx_err *err)
+{
+	struct process *process = tree->founder_pid >= 0 ? find_process(tree, tree->founder_pid) : NULL;
+	uint32_t number;
+	enum ctx_status status;
+
+	tree->founder_pid = -1;
+	if (process == NULL)
+		return CTX_OK;
+	number = process->number;
+	status = end_threads(tree, process, time_ns, err);
+	if (status != CTX_OK)
+		return status;
+	drop_process(tree, process);
+	return ctx_exp_process_exit(tree->writer, number, time_ns, true, status_value, err);
+}
+
+size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_live *out, size_t max)
+{
+	size_t n = 0;
+
+	for (const struct process *process = tree->processes; process != NULL && n < max;
+	     process = process->hh.next) {
+		if (process->pid != tree->founder_pid || !tree->founder_is_gone)
+			out[n++] =
+				(struct ctx_proctree_live){.pid = process->pid, .process = process->number};
+	}
+	return n;
+}
+
+bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid)
+{
+	return find_process(tree, pid) != NULL && (pid != tree->founder_pid || !tree->founder_is_gone);
+}
+
+uint32_t ctx_proctree_founder(const struct ctx_proctree *tree)
+{
+	const struct process *process = tree->founder_pid >= 0 ? find_process(tree, tree->founder_pid) : NULL;
+
+	return process != NULL ? process->number : CTX_NONE;
+}

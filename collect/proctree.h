@@ -1,0 +1,60 @@
+/*
+ * Which processes and threads live now: turns the kernel's fork, comm, mmap and exit records into the
+ * writer's dense numbers.
+ *
+ * A process here is one image of a program (exec starts a new one), a thread one life of a tid. What the
+ * records leave out (they can be lost; processes may have been there before) is looked up in /proc when the
+ * first sample comes.
+ */
+#ifndef CTX_COLLECT_PROCTREE_H
+#define CTX_COLLECT_PROCTREE_H
+
+#include "collect/perfrecord.h"
+#include "formats/experiment/exp_writer.h"
+
+struct ctx_proctree;
+
+CTX_MUST_CHECK enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_proctree **ret,
+						   struct ctx_err *err);
+void ctx_proctree_destroy(struct ctx_proctree *tree);
+
+/* Announces the process that we started, with its one thread, before any record of it. Its exit is told by
+ * ctx_proctree_founder_exit, not by its records. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid,
+							const char *command, uint64_t time_ns,
+							struct ctx_err *err);
+
+/* Announces a process that was there before, with the threads and mappings that it has now. CTX_OK too when
+ * it is gone already. Nothing happens when it is known. Records of it that are older than this look (the
+ * events may be on already) change nothing later. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_add_present(struct ctx_proctree *tree, int64_t pid,
+							uint64_t time_ns, struct ctx_err *err);
+
+/* Takes a FORK, EXIT, COMM or MMAP2 record; others are ignored. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree,
+						  const struct ctx_perf_record *record, struct ctx_err *err);
+
+/* The numbers of a thread, for a sample of it at this time. CTX_E_NOTFOUND: the kernel no longer knew who it
+ * was (pid -1). */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int64_t pid, int64_t tid,
+						 uint64_t time_ns, uint32_t *ret_process,
+						 uint32_t *ret_thread, struct ctx_err *err);
+
+/* The process that we started has been waited for. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_founder_exit(struct ctx_proctree *tree, uint64_t time_ns,
+							 int32_t status, struct ctx_err *err);
+
+struct ctx_proctree_live {
+	int64_t pid;
+	uint32_t process;
+};
+
+/* The processes that live now, at most `max` of them, the oldest first; returns how many. */
+size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_live *out, size_t max);
+
+bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid);
+
+/* The number of the founder's current image; CTX_NONE without one. */
+uint32_t ctx_proctree_founder(const struct ctx_proctree *tree);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * The recorder's command line.
+ */
+#ifndef CTX_COLLECT_RECARGS_H
+#define CTX_COLLECT_RECARGS_H
+
+#include "base/buf.h"
+#include "collect/procfs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ctx_rec_options {
+	bool help, version;
+	struct ctx_ids pids; /* owned */
+	bool system_wide;
+	uint64_t frequency_hz, period; /* 0: not asked */
+	struct ctx_buf events; /* names separated by commas, zero-terminated; empty: the usual one; owned */
+	const char *output;    /* NULL: <command>.<n>.er */
+	bool overwrite;
+	uint64_t duration_ns; /* 0: until the end */
+	const char *comment;  /* "" none */
+	bool user_only, kernel_only;
+	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
+	bool no_follow, wait_descendants, no_archive, quiet;
+	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
+};
+
+/* The text for --help. */
+extern const char ctx_rec_help[];
+
+/* Fails with CTX_E_ARG (one line that says what is wrong), CTX_E_NOMEM. ctx_rec_options_deinit is due after a
+ * failure too. Uses getopt_long: not for two threads at once. */
+CTX_MUST_CHECK enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_options *ret,
+						     struct ctx_err *err);
+void ctx_rec_options_deinit(struct ctx_rec_options *options);
+
+/* "4096", "64k", "10M", "2G" (powers of 1024). False: not a size, or it does not fit. */
+bool ctx_size_parse(const char *text, uint64_t *ret_bytes);
+
+/*
+ * The next free default name in the current directory: <stem>.<n>.er, n one more than the highest there is.
+ * malloc'ed; NULL when memory is short.
+ */
+char *ctx_default_name(const char *stem);
+
+#endif

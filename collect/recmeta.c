@@ -1,0 +1,170 @@
+#include "collect/recmeta.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MAX_STACK_USUAL 127u
+
+static void add(struct ctx_recmeta *meta, const char *key, const char *fmt, ...) CTX_PRINTF(3, 4);
+
+static void add(struct ctx_recmeta *meta, const char *key, const char *fmt, ...)
+{
+	struct ctx_property *property = &meta->properties[meta->n];
+	char value[CTX_ERR_MAX];
+	va_list args;
+
+	if (meta->n == CTX_RECMETA_MAX)
+		return;
+	va_start(args, fmt);
+	vsnprintf(value, sizeof(value), fmt, args);
+	va_end(args);
+	property->key = key;
+	property->value = ctx_arena_strdup(&meta->arena, value);
+	if (property->value == NULL)
+		meta->is_short_of_memory = true;
+	else
+		meta->n++;
+}
+
+static void set_command(struct ctx_recmeta *meta, char *const *command)
+{
+	struct ctx_buf words = {0}, line = {0};
+
+	meta->command = "";
+	for (; command != NULL && *command != NULL; command++)
+		ctx_buf_put(&words, *command, strlen(*command) + 1);
+	ctx_quote_arguments((const char *)words.bytes, words.n, &line);
+	if (!words.failed && !line.failed)
+		meta->command = ctx_arena_strdup(&meta->arena, (const char *)line.bytes);
+	if (words.failed || line.failed || meta->command == NULL)
+		meta->is_short_of_memory = true;
+	ctx_buf_deinit(&words);
+	ctx_buf_deinit(&line);
+}
+
+static void set_stem(struct ctx_recmeta *meta, const struct ctx_rec_options *options)
+{
+	char name[64];
+
+	if (options->command != NULL)
+		meta->stem = ctx_path_base(options->command[0]);
+	else if (options->pids.n > 0 &&
+		 ctx_procfs_comm(options->pids.items[0], 0, name, sizeof(name), NULL) == CTX_OK) {
+		for (char *at = name; *at != '\0'; at++)
+			*at = *at == '/' || (unsigned char)*at < ' ' ? '_' : *at;
+		meta->stem = ctx_arena_strdup(&meta->arena, name);
+	} else {
+		meta->stem = options->system_wide ? "system" : "process";
+	}
+	if (meta->stem == NULL)
+		meta->is_short_of_memory = true;
+}
+
+static void add_machine(struct ctx_recmeta *meta)
+{
+	struct utsname machine;
+	char cwd[CTX_ERR_MAX];
+
+	if (uname(&machine) == 0) {
+		add(meta, "host", "%s", machine.nodename);
+		add(meta, "arch", "%s", machine.machine);
+		add(meta, "os", "%s", machine.sysname);
+		add(meta, "kernel", "%s", machine.release);
+	}
+	add(meta, "cpus", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	add(meta, "page_size", "%ld", sysconf(_SC_PAGESIZE));
+	if (getcwd(cwd, sizeof(cwd)) != NULL)
+		add(meta, "cwd", "%s", cwd);
+	add(meta, "uid", "%lu", (unsigned long)getuid());
+}
+
+static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options *options,
+			 const struct ctx_session *session)
+{
+	bool no_kernel = options->user_only || session->without_kernel;
+
+	add(meta, "target", "%s",
+	    options->system_wide  ? "system"
+	    : options->pids.n > 0 ? "processes"
+				  : "command");
+	add(meta, "modes", "%s", options->kernel_only ? "kernel" : no_kernel ? "user" : "user,kernel");
+	add(meta, "stacks", "frame pointers");
+	add(meta, "max_stack", "%u", ctx_max_stack());
+	add(meta, "ring_bytes", "%zu", session->ring_bytes);
+	add(meta, "follow", "%s", options->no_follow ? "no" : "yes");
+}
+
+enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta, const struct ctx_rec_options *options,
+				 const struct ctx_session *session, struct ctx_err *err)
+{
+	*meta = (struct ctx_recmeta){0};
+	add(meta, "collector", "ctxrec %s", CTX_VERSION);
+	add_machine(meta);
+	set_command(meta, options->command);
+	set_stem(meta, options);
+	if (options->command != NULL && meta->n < CTX_RECMETA_MAX)
+		meta->properties[meta->n++] = (struct ctx_property){.key = "command", .value = meta->command};
+	add_settings(meta, options, session);
+	return meta->is_short_of_memory ? ctx_err_nomem(err) : CTX_OK;
+}
+
+void ctx_recmeta_deinit(struct ctx_recmeta *meta)
+{
+	ctx_arena_deinit(&meta->arena);
+	*meta = (struct ctx_recmeta){0};
+}
+
+uint32_t ctx_max_stack(void)
+{
+	struct ctx_buf buf = {0};
+	uint32_t value = MAX_STACK_USUAL;
+
+	if (ctx_file_read("/proc/sys/kernel/perf_event_max_stack", 64, &buf, NULL) == CTX_OK) {
+		ctx_buf_put_u8(&buf, 0);
+		if (!buf.failed)
+			value = (uint32_t)strtoul((const char *)buf.bytes, NULL, 10);
+	}
+	ctx_buf_deinit(&buf);
+	return value != 0 ? value : MAX_STACK_USUAL;
+}
+
+static uint64_t bytes_below(int at, const char *name, int depth)
+{
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	uint64_t bytes = 0;
+
+	if (dir == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		struct stat info;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (S_ISREG(info.st_mode))
+			bytes += (uint64_t)info.st_size;
+		else if (S_ISDIR(info.st_mode) && depth < 8)
+			bytes += bytes_below(fd, entry->d_name, depth + 1);
+	}
+	closedir(dir);
+	return bytes;
+}
+
+uint64_t ctx_tree_bytes(const char *path)
+{
+	return bytes_below(AT_FDCWD, path, 0);
+}

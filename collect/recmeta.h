@@ -1,0 +1,35 @@
+/*
+ * What the head of a report says about a recording: machine, command, settings.
+ */
+#ifndef CTX_COLLECT_RECMETA_H
+#define CTX_COLLECT_RECMETA_H
+
+#include "base/arena.h"
+#include "collect/recargs.h"
+#include "collect/session.h"
+#include "model/profile.h"
+
+#define CTX_RECMETA_MAX 24
+
+struct ctx_recmeta {
+	struct ctx_arena arena; /* owns the strings */
+	struct ctx_property properties[CTX_RECMETA_MAX];
+	size_t n;
+	const char *command; /* as one could type it; "" none */
+	const char *stem;    /* of a default name for the experiment */
+	bool is_short_of_memory;
+};
+
+/* Deinit is due after a failure (CTX_E_NOMEM) too. */
+CTX_MUST_CHECK enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta,
+						const struct ctx_rec_options *options,
+						const struct ctx_session *session, struct ctx_err *err);
+void ctx_recmeta_deinit(struct ctx_recmeta *meta);
+
+/* sysctl kernel.perf_event_max_stack. */
+uint32_t ctx_max_stack(void);
+
+/* Sum of the sizes of the files below a directory. */
+uint64_t ctx_tree_bytes(const char *path);
+
+#endif

@@ -1,0 +1,92 @@
+#include "collect/ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define RECORD_MAX 65536u /* header.size has 16 bits */
+
+enum ctx_status ctx_ring_attach(struct ctx_ring *ring, struct perf_event_mmap_page *page, uint8_t *data,
+				size_t size, struct ctx_err *err)
+{
+	uint64_t *wrapped = malloc(RECORD_MAX);
+
+	if (wrapped == NULL)
+		return ctx_err_nomem(err);
+	*ring = (struct ctx_ring){.page = page, .data = data, .size = size, .wrapped = wrapped};
+	ring->tail = ring->published = page->data_tail;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_ring_map(struct ctx_ring *ring, int fd, size_t pages, struct ctx_err *err)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	size_t n = (pages + 1) * page_size;
+	uint8_t *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	enum ctx_status status;
+
+	if (memory == MAP_FAILED)
+		return ctx_err_errno(err, errno == EPERM ? CTX_E_PERM : CTX_E_IO,
+				     "cannot map a ring buffer of %zu KiB", pages * page_size / 1024);
+	status = ctx_ring_attach(ring, (struct perf_event_mmap_page *)(void *)memory, memory + page_size,
+				 pages * page_size, err);
+	if (status != CTX_OK) {
+		munmap(memory, n);
+		return status;
+	}
+	ring->mapped_bytes = n;
+	return CTX_OK;
+}
+
+void ctx_ring_unmap(struct ctx_ring *ring)
+{
+	if (ring->mapped_bytes != 0)
+		munmap(ring->page, ring->mapped_bytes);
+	free(ring->wrapped);
+	*ring = (struct ctx_ring){0};
+}
+
+void ctx_ring_refresh(struct ctx_ring *ring)
+{
+	ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+const struct perf_event_header *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged)
+{
+	uint64_t fill = ctx_ring_fill(ring);
+	size_t at = (size_t)(ring->tail & (ring->size - 1));
+	const struct perf_event_header *header = (const void *)(ring->data + at);
+	size_t n, first;
+
+	if (fill == 0)
+		return NULL;
+	/* Records are multiples of 8 bytes, so a header never wraps. */
+	if (fill > ring->size || fill < sizeof(*header) || at % 8 != 0 || header->size < sizeof(*header) ||
+	    header->size % 8 != 0 || header->size > fill) {
+		ring->tail = ring->head;
+		(*damaged)++;
+		return NULL;
+	}
+	n = header->size;
+	if (at + n <= ring->size)
+		return header;
+	first = ring->size - at;
+	memcpy(ring->wrapped, ring->data + at, first);
+	memcpy((uint8_t *)ring->wrapped + first, ring->data, n - first);
+	return (const struct perf_event_header *)ring->wrapped;
+}
+
+void ctx_ring_advance(struct ctx_ring *ring, size_t n)
+{
+	ring->tail += n;
+}
+
+void ctx_ring_publish(struct ctx_ring *ring)
+{
+	if (ring->published == ring->tail)
+		return;
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+	ring->published = ring->tail;
+}

@@ -1,0 +1,451 @@
+#include "collect/session.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RING_BYTES_USUAL ((size_t)1 << 20)
+#define RING_BYTES_MANY_CPUS ((size_t)512 << 10) /* from 64 CPUs on */
+#define RING_PAGES_MIN 8u
+
+enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
+{
+	const char *at = text;
+
+	for (;;) {
+		char *end;
+		unsigned long first = strtoul(at, &end, 10);
+		unsigned long last = first;
+
+		if (end == at)
+			return ctx_err_set(err, CTX_E_FORMAT, "list of CPUs \"%s\" is not understood", text);
+		if (*end == '-') {
+			at = end + 1;
+			last = strtoul(at, &end, 10);
+		}
+		if (end == at || last < first || last > 65535 ||
+		    (*end != ',' && *end != '\n' && *end != '\0'))
+			return ctx_err_set(err, CTX_E_FORMAT, "list of CPUs \"%s\" is not understood", text);
+		for (; first <= last; first++) {
+			enum ctx_status status = ctx_ids_add(cpus, (int64_t)first, err);
+
+			if (status != CTX_OK)
+				return status;
+		}
+		if (*end != ',')
+			return CTX_OK;
+		at = end + 1;
+	}
+}
+
+static enum ctx_status online_cpus(struct ctx_ids *cpus, struct ctx_err *err)
+{
+	struct ctx_buf buf = {0};
+	enum ctx_status status = ctx_file_read("/sys/devices/system/cpu/online", 1 << 16, &buf, NULL);
+
+	ctx_buf_put_u8(&buf, 0);
+	if (status == CTX_OK && !buf.failed)
+		status = ctx_cpu_list_parse((const char *)buf.bytes, cpus, err);
+	ctx_buf_deinit(&buf);
+	if (status == CTX_OK)
+		return status;
+	/* Containers without sysfs. */
+	cpus->n = 0;
+	for (long i = 0, n = sysconf(_SC_NPROCESSORS_CONF); i < n; i++) {
+		status = ctx_ids_add(cpus, i, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
+static int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+bool ctx_session_has_cycles(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_HW_CPU_CYCLES,
+				       .disabled = 1,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1,
+				       .sample_period = 1000000,
+				       .sample_type = PERF_SAMPLE_IP};
+	int fd = perf_open(&attr, 0, -1);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+struct opening {
+	struct ctx_session *session;
+	const struct ctx_session_options *options;
+	struct ctx_ids cpus;
+};
+
+static void set_common(const struct opening *opening, struct perf_event_attr *attr)
+{
+	const struct ctx_session_options *options = opening->options;
+
+	attr->size = sizeof(*attr);
+	attr->sample_type = CTX_PERF_SAMPLE_TYPE;
+	attr->sample_id_all = 1;
+	attr->disabled = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	if (options->tids != NULL) {
+		attr->inherit = 1;
+		attr->inherit_thread = !options->follow;
+		attr->enable_on_exec = options->on_exec;
+	}
+	if (opening->session->without_kernel || options->user_only)
+		attr->exclude_kernel = attr->exclude_hv = 1;
+	if (options->kernel_only)
+		attr->exclude_user = 1;
+}
+
+/* The bits are set after set_common, not by an initialiser: gcc 12 at -O2 (store merging) loses them otherwise. */
+static struct perf_event_attr side_band_attr(const struct opening *opening)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+
+	set_common(opening, &attr);
+	attr.exclude_user = 0;
+	attr.mmap = 1;
+	attr.mmap2 = 1;
+	attr.comm = 1;
+	attr.comm_exec = 1;
+	attr.task = 1;
+	attr.sample_period = 1;
+	attr.build_id = !opening->session->without_build_ids;
+	attr.wakeup_watermark = (uint32_t)(opening->session->ring_bytes / 2);
+	return attr;
+}
+
+static struct perf_event_attr event_attr(const struct opening *opening, const struct ctx_perf_event *event)
+{
+	struct perf_event_attr attr = event->attr;
+
+	set_common(opening, &attr);
+	if (event->has_period)
+		attr.sample_type |= PERF_SAMPLE_PERIOD;
+	/* A machine at rest is not what a profile of the whole system is about. */
+	if (event->is_clock && opening->options->tids == NULL)
+		attr.exclude_idle = 1;
+	return attr;
+}
+
+static int paranoid_level(void)
+{
+	struct ctx_buf buf = {0};
+	int level = -99;
+
+	if (ctx_file_read("/proc/sys/kernel/perf_event_paranoid", 64, &buf, NULL) == CTX_OK) {
+		ctx_buf_put_u8(&buf, 0);
+		if (!buf.failed)
+			level = atoi((const char *)buf.bytes);
+	}
+	ctx_buf_deinit(&buf);
+	return level;
+}
+
+static enum ctx_status explain_refusal(const struct opening *opening, int error, struct ctx_err *err)
+{
+	int level = paranoid_level();
+	bool is_system = opening->options->tids == NULL;
+
+	if (error == ENOSYS || level == -99)
+		return ctx_err_set(err, CTX_E_PERM,
+				   "this kernel, or the sandbox around this program, has no perf events (%s)",
+				   strerror(error));
+	if (is_system && level > 0)
+		return ctx_err_set(err, CTX_E_PERM,
+				   "not allowed to watch the whole system: kernel.perf_event_paranoid is %d; "
+				   "needs 0 (sysctl "
+				   "kernel.perf_event_paranoid=0) or the capability CAP_PERFMON",
+				   level);
+	if (level > 2)
+		return ctx_err_set(err, CTX_E_PERM,
+				   "perf events are not allowed for ordinary users: "
+				   "kernel.perf_event_paranoid is %d; needs 2 or "
+				   "less (sysctl kernel.perf_event_paranoid=2) or the capability CAP_PERFMON",
+				   level);
+	return ctx_err_set(err, CTX_E_PERM,
+			   "the kernel refuses perf events (%s): the process belongs to another user, or a "
+			   "sandbox (seccomp, a "
+			   "container) forbids perf_event_open; kernel.perf_event_paranoid is %d; the "
+			   "capability CAP_PERFMON helps",
+			   strerror(error), level);
+}
+
+static enum ctx_status explain_open(const struct opening *opening, const char *name, int error,
+				    struct ctx_err *err)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+	case ENOSYS:
+		return explain_refusal(opening, error, err);
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		return ctx_err_set(err, CTX_E_ARG, "event \"%s\" is not available on this machine (%s)", name,
+				   strerror(error));
+	case EINVAL:
+		return ctx_err_set(err, CTX_E_ARG, "event \"%s\": the kernel does not accept these settings",
+				   name);
+	case ENOSPC:
+		return ctx_err_set(err, CTX_E_ARG, "event \"%s\": no hardware resource is left for it", name);
+	case EMFILE:
+	case ENFILE:
+		return ctx_err_set(
+			err, CTX_E_LIMIT,
+			"too many open files: every event needs one per CPU and thread (ulimit -n)");
+	default:
+		errno = error;
+		return ctx_err_errno(err, CTX_E_IO, "event \"%s\" cannot be opened", name);
+	}
+}
+
+static enum ctx_status keep_fd(struct ctx_session *session, int fd, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&session->fds, &session->fds_cap, session->n_fds + 1, err);
+
+	if (status != CTX_OK) {
+		close(fd);
+		return status;
+	}
+	session->fds[session->n_fds++] = fd;
+	return CTX_OK;
+}
+
+static enum ctx_status map_ring(struct opening *opening, int fd, struct ctx_err *err)
+{
+	struct ctx_session *session = opening->session;
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	struct ctx_ring *ring = &session->rings[session->n_rings];
+
+	for (size_t pages = session->ring_bytes / page_size;; pages /= 2) {
+		enum ctx_status status = ctx_ring_map(ring, fd, pages, err);
+
+		if (status == CTX_E_PERM && (opening->options->ring_is_fixed || pages / 2 < RING_PAGES_MIN))
+			return ctx_err_set(err, CTX_E_PERM,
+					   "ring buffers of %zu KiB per CPU exceed the limit on locked "
+					   "memory: take less (-m), or raise "
+					   "kernel.perf_event_mlock_kb or ulimit -l",
+					   pages * page_size / 1024);
+		if (status == CTX_E_PERM)
+			continue;
+		if (status == CTX_OK) {
+			session->ring_bytes = pages * page_size;
+			session->ring_fds[session->n_rings++] = fd;
+		}
+		return status;
+	}
+}
+
+/* One event of one thread on one CPU; `ring_fd` -1: it gets the ring itself. CTX_END: the thread or the CPU
+ * is not there (any more). */
+static enum ctx_status open_one(struct opening *opening, struct perf_event_attr *attr, const char *name,
+				int64_t tid, int64_t cpu, int *ring_fd, struct ctx_err *err)
+{
+	int fd = perf_open(attr, (pid_t)tid, (int)cpu);
+	enum ctx_status status;
+
+	if (fd < 0 &&
+	    (errno == ESRCH || (errno == ENODEV && access("/sys/devices/system/cpu/online", R_OK) == 0 &&
+				attr->type == PERF_TYPE_SOFTWARE)))
+		return CTX_END;
+	if (fd < 0)
+		return explain_open(opening, name, errno, err);
+	status = keep_fd(opening->session, fd, err);
+	if (status != CTX_OK)
+		return status;
+	if (*ring_fd < 0) {
+		status = map_ring(opening, fd, err);
+		if (status == CTX_OK)
+			*ring_fd = fd;
+		return status;
+	}
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring_fd) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "event \"%s\" cannot share a ring buffer", name);
+	return CTX_OK;
+}
+
+static enum ctx_status note_id(struct ctx_session *session, uint32_t event, struct ctx_err *err)
+{
+	uint32_t *place;
+	uint64_t id;
+
+	if (ioctl(session->fds[session->n_fds - 1], PERF_EVENT_IOC_ID, &id) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "an event has no id");
+	place = ctx_map64_place(&session->event_of_id, id);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = event;
+	return CTX_OK;
+}
+
+static enum ctx_status open_thread_on_cpu(struct opening *opening, int64_t tid, int64_t cpu, int *ring_fd,
+					  struct ctx_err *err)
+{
+	struct ctx_session *session = opening->session;
+	struct perf_event_attr attr = side_band_attr(opening);
+	enum ctx_status status = open_one(opening, &attr, "side band", tid, cpu, ring_fd, err);
+
+	for (uint32_t i = 0; i < session->events->n && status == CTX_OK; i++) {
+		attr = event_attr(opening, &session->events->items[i]);
+		status = open_one(opening, &attr, session->events->items[i].name, tid, cpu, ring_fd, err);
+		if (status == CTX_OK)
+			status = note_id(session, i, err);
+	}
+	return status;
+}
+
+static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
+{
+	const struct ctx_ids *tids = opening->options->tids;
+	enum ctx_status status;
+
+	for (size_t c = 0; c < opening->cpus.n; c++) {
+		int ring_fd = -1;
+
+		for (size_t t = 0; t < (tids != NULL ? tids->n : 1); t++) {
+			status = open_thread_on_cpu(opening, tids != NULL ? tids->items[t] : -1,
+						    opening->cpus.items[c], &ring_fd, err);
+			if (status != CTX_OK && status != CTX_END)
+				return status;
+		}
+	}
+	if (opening->session->n_rings == 0)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no such process or thread");
+	return CTX_OK;
+}
+
+/*
+ * What this user and this kernel allow is found by trying it on ourselves: first everything, then without the
+ * kernel's samples, then without build ids (before Linux 5.12).
+ */
+static void find_limits(struct opening *opening)
+{
+	struct ctx_session *session = opening->session;
+	int64_t tid = opening->options->tids != NULL ? 0 : -1;
+
+	for (int i = 0; i < 3; i++) {
+		struct perf_event_attr attr = side_band_attr(opening);
+		int fd;
+
+		attr.enable_on_exec = 0;
+		fd = perf_open(&attr, (pid_t)tid, (int)opening->cpus.items[0]);
+		if (fd >= 0) {
+			close(fd);
+			return;
+		}
+		if ((errno == EACCES || errno == EPERM) && !attr.exclude_kernel)
+			session->without_kernel = true;
+		else if (errno == EINVAL && !session->without_build_ids)
+			session->without_build_ids = true;
+		else
+			return; /* opening it in earnest tells why */
+	}
+}
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static size_t round_ring(size_t bytes)
+{
+	size_t rounded = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (rounded < bytes && rounded < SIZE_MAX / 4)
+		rounded *= 2;
+	return rounded;
+}
+
+enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_session_options *options,
+				 struct ctx_err *err)
+{
+	struct opening opening = {.session = session, .options = options};
+	enum ctx_status status;
+
+	*session = (struct ctx_session){.events = options->events};
+	status = online_cpus(&opening.cpus, err);
+	if (status != CTX_OK)
+		goto out;
+	session->ring_bytes = round_ring(options->ring_bytes != 0 ? options->ring_bytes
+					 : opening.cpus.n >= 64	  ? RING_BYTES_MANY_CPUS
+								  : RING_BYTES_USUAL);
+	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
+	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
+	session->has_period = ctx_calloc(options->events->n + 1, sizeof(*session->has_period));
+	if (session->rings == NULL || session->ring_fds == NULL || session->has_period == NULL) {
+		status = ctx_err_nomem(err);
+		goto out;
+	}
+	for (size_t i = 0; i < options->events->n; i++)
+		session->has_period[i] = options->events->items[i].has_period;
+	raise_file_limit();
+	find_limits(&opening);
+	status = open_all(&opening, err);
+out:
+	ctx_ids_deinit(&opening.cpus);
+	return status;
+}
+
+static void tell_all(const struct ctx_session *session, unsigned long request)
+{
+	for (size_t i = 0; i < session->n_fds; i++)
+		(void)ioctl(session->fds[i], request, 0);
+}
+
+void ctx_session_enable(const struct ctx_session *session)
+{
+	tell_all(session, PERF_EVENT_IOC_ENABLE);
+}
+
+void ctx_session_disable(const struct ctx_session *session)
+{
+	tell_all(session, PERF_EVENT_IOC_DISABLE);
+}
+
+void ctx_session_close(struct ctx_session *session)
+{
+	for (uint32_t i = 0; i < session->n_rings; i++)
+		ctx_ring_unmap(&session->rings[i]);
+	for (size_t i = 0; i < session->n_fds; i++)
+		close(session->fds[i]);
+	free(session->rings);
+	free(session->ring_fds);
+	free(session->fds);
+	free(session->has_period);
+	ctx_map64_deinit(&session->event_of_id);
+	*session = (struct ctx_session){0};
+}
+
+struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
+{
+	return (struct ctx_perf_layout){.event_of_id = &session->event_of_id,
+					.has_period = session->has_period,
+					.n_events = (uint32_t)session->events->n};
+}
