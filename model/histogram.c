@@ -72,7 +72,7 @@ enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stac
 	entry = &histogram->entries[*slot];
 	entry->weight += weight;
 	entry->samples += samples;
-	entry->calls += calls;
+	entry->calls = (int64_t)((uint64_t)entry->calls + (uint64_t)calls); /* a damaged file may overflow it */
 	histogram->weight += weight;
 	histogram->samples += samples;
 	return CTX_OK;
