@@ -1,0 +1,27 @@
+/*
+ * archives/: zstd copies of load objects, one file for each build id. Names are flat and made of hex digits, whatever a path holds.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_ARCHIVE_H
+#define CTX_FORMATS_EXPERIMENT_EXP_ARCHIVE_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_EXP_ARCHIVE_NAME_MAX 80u
+
+/* "<build id>.zst", or "path-<XXH3 of the path>.zst" where the build id is unknown (or no plain hex). */
+void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
+
+/*
+ * Copies the object at `path` (or the vdso of this process) to archives/ in the experiment whose directory is open as `dir`. `*ret_bytes` is its size before compression. CTX_E_NOTFOUND with the reason
+ * when there is nothing to copy: no such file, no plain file, too large, another build id than the wanted one. CTX_E_IO: the copy could not be written; nothing is left of it. CTX_END: it is there already.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id,
+						      uint64_t *ret_bytes, struct ctx_err *err);
+
+/* Copies /proc/kallsyms to archives/kallsyms.zst. CTX_E_NOTFOUND when it shows no addresses. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * The bytes of a data file of an experiment: file header, block header, and the payloads of the three kinds of block. Both the writer and the reader use it.
+ *
+ *	file    = file header, block, block, ...
+ *	block   = block header (64 bytes), zstd frame of the payload
+ *
+ * docs/experiment-format.md is the reference. Everything is little-endian.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_BLOCK_H
+#define CTX_FORMATS_EXPERIMENT_EXP_BLOCK_H
+
+#include "base/buf.h"
+#include "base/cursor.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_EXP_VERSION 1
+#define CTX_EXP_FILE_HEADER_BYTES 16u
+#define CTX_EXP_BLOCK_HEADER_BYTES 64u
+#define CTX_EXP_BLOCK_HEADER_MAX 4096u /* a later minor writer may append fields */
+#define CTX_EXP_BLOCK_MAGIC "\xf5" "CXb"
+#define CTX_EXP_RAW_MAX ((uint32_t)2 << 20)	/* payload bytes; larger is damage */
+#define CTX_EXP_FRAME_MAX ((uint32_t)3 << 20)	/* compressed bytes; larger is damage */
+
+enum ctx_exp_block_kind {
+	CTX_EXP_BLOCK_PROFILE = 1,  /* samples in columns */
+	CTX_EXP_BLOCK_FRAMES = 2,   /* call stacks */
+	CTX_EXP_BLOCK_OVERVIEW = 3, /* resource use */
+};
+
+struct ctx_exp_block_header {
+	uint32_t header_bytes; /* whole header; the zstd frame follows */
+	uint32_t kind;	       /* enum ctx_exp_block_kind, or a kind of a later program */
+	uint32_t raw_bytes;
+	uint32_t frame_bytes;
+	uint32_t n_records;
+	uint32_t epoch;
+	uint32_t process; /* number; CTX_NONE in overview */
+	uint64_t first_ns, last_ns; /* relative; 0 in frames */
+	uint64_t checksum; /* XXH3 of the zstd frame */
+};
+
+/* The 16 bytes that a data file begins with. */
+void ctx_exp_put_file_header(struct ctx_buf *out);
+
+/* CTX_E_FORMAT: no data file of ours; CTX_E_VERSION: a newer one. `bytes` has CTX_EXP_FILE_HEADER_BYTES. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_check_file_header(const uint8_t *bytes, struct ctx_err *err);
+
+/* Writes the 64 bytes of a header, its own checksum included, at `out`. */
+void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header, uint8_t out[CTX_EXP_BLOCK_HEADER_BYTES]);
+
+/*
+ * Reads a header from at most `n` bytes. CTX_E_FORMAT: these bytes are none (message says why). A header that is longer than `n` (up to CTX_EXP_BLOCK_HEADER_MAX) is
+ * CTX_E_LIMIT and sets ret->header_bytes.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n,
+							   struct ctx_exp_block_header *ret, struct ctx_err *err);
+
+/* One sample in memory, on both sides. */
+struct ctx_exp_packet {
+	uint64_t time_ns; /* relative */
+	uint64_t weight;  /* 0: the period of the metric */
+	uint32_t stack;
+	uint32_t thread;
+	int32_t cpu; /* -1 unknown */
+	uint16_t metric;
+	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
+};
+
+#define CTX_EXP_PACKETS_MAX 16384u /* of one block; fits packet.order */
+
+/* Appends the payload of a profile block. Packets are sorted by time; n is not 0. Running out of memory stays in `out`. */
+void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, struct ctx_buf *out);
+
+/* The other way; `packets` has room for n (the header's n_records). Times are made from first_ns. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes, uint64_t first_ns,
+						      struct ctx_exp_packet *packets, size_t n, struct ctx_err *err);
+
+/*
+ * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id), varint k >= 1, and k addresses, root-most first, each a zigzag difference to the one before it in
+ * the payload (0 at the start). A record makes k nodes with consecutive ids, the first a child of the prefix.
+ */
+struct ctx_exp_frames_in {
+	struct ctx_cursor cursor;
+	uint64_t address; /* the last one */
+	uint32_t next_id;
+	uint32_t parent;
+	uint32_t left; /* of the record */
+};
+
+/* Starts reading; CTX_E_FORMAT. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_frames_begin(const uint8_t *payload, size_t n_bytes,
+						    struct ctx_exp_frames_in *ret, struct ctx_err *err);
+
+/* Next node: its id, its parent's (smaller) and address. CTX_END, CTX_E_FORMAT. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_frames_next(struct ctx_exp_frames_in *in, uint32_t *ret_id, uint32_t *ret_parent,
+						   uint64_t *ret_address, struct ctx_err *err);
+
+#define CTX_EXP_USAGE_FIELDS 11u /* after process and time */
+
+/* One record of an overview payload: varints process, time, then the fields of struct ctx_usage_info in its order. */
+struct ctx_exp_usage_record {
+	uint32_t process;
+	uint64_t time_ns;
+	uint64_t fields[CTX_EXP_USAGE_FIELDS];
+};
+
+void ctx_exp_put_usage(struct ctx_buf *out, const struct ctx_exp_usage_record *record);
+CTX_MUST_CHECK enum ctx_status ctx_exp_get_usage(struct ctx_cursor *cursor, struct ctx_exp_usage_record *ret,
+						 struct ctx_err *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* Is it an experiment, and did it change: told from names, sizes and first lines alone. */
+#include "formats/experiment/exp_reader.h"
+
+#include "base/buf.h"
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/xxh.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char FIRST[] = "<experiment version=\"";
+
+bool ctx_exp_is_experiment(const char *path)
+{
+	char *name CTX_AUTO_FREE = ctx_path_join(path, "log.xml");
+	int fd CTX_AUTO_CLOSE = name != NULL ? open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	char text[sizeof(FIRST) - 1];
+	struct stat info;
+	size_t got;
+
+	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return false;
+	return ctx_file_pread(fd, name, text, sizeof(text), 0, &got, NULL) == CTX_OK &&
+	       memcmp(text, FIRST, sizeof(text)) == 0;
+}
+
+struct entry {
+	char *name; /* relative to the experiment */
+	uint64_t size;
+	int64_t seconds, nanoseconds;
+};
+
+struct entries {
+	struct entry *items;
+	size_t n, cap;
+};
+
+static void deinit(struct entries *entries)
+{
+	for (size_t i = 0; i < entries->n; i++)
+		free(entries->items[i].name);
+	free(entries->items);
+}
+
+/* What belongs to the experiment, not to those who analyse it: a database may lie in it, with whatever its engine puts beside it. */
+static bool counts(const char *name)
+{
+	return strncmp(name, "ctxan.db", 8) != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+static enum ctx_status add(struct entries *entries, int dir, const char *below, const char *name, bool *ret_is_dir,
+			   struct ctx_err *err)
+{
+	struct entry entry = {0};
+	struct stat info;
+	enum ctx_status status;
+
+	*ret_is_dir = false;
+	if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+		return CTX_OK; /* gone meanwhile */
+	*ret_is_dir = S_ISDIR(info.st_mode);
+	if (*ret_is_dir)
+		return CTX_OK;
+	status = ctx_grow(&entries->items, &entries->cap, entries->n + 1, err);
+	if (status != CTX_OK)
+		return status;
+	entry.name = ctx_path_join(below, name);
+	if (entry.name == NULL)
+		return ctx_err_nomem(err);
+	entry.size = (uint64_t)info.st_size;
+	entry.seconds = info.st_mtim.tv_sec;
+	entry.nanoseconds = info.st_mtim.tv_nsec;
+	entries->items[entries->n++] = entry;
+	return CTX_OK;
+}
+
+/* Lists `path`; one level of directories below it too, if `below` is "". */
+static enum ctx_status list(struct entries *entries, const char *path, const char *below, struct ctx_err *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	enum ctx_status status = CTX_OK;
+	struct dirent *item;
+
+	if (dir == NULL) {
+		enum ctx_status kind = errno == ENOENT || errno == ENOTDIR ? CTX_E_NOTFOUND : CTX_E_IO;
+
+		status = ctx_err_errno(err, kind, "%s", path);
+		if (fd >= 0)
+			close(fd);
+		return status;
+	}
+	while (status == CTX_OK && (item = readdir(dir)) != NULL) {
+		bool is_dir = false;
+
+		if (!counts(item->d_name))
+			continue;
+		status = add(entries, fd, below, item->d_name, &is_dir, err);
+		if (status == CTX_OK && is_dir && below[0] == '\0') {
+			char *deeper CTX_AUTO_FREE = ctx_path_join(path, item->d_name);
+
+			status = deeper != NULL ? list(entries, deeper, item->d_name, err) : ctx_err_nomem(err);
+		}
+	}
+	closedir(dir);
+	return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+enum ctx_status ctx_exp_fingerprint(const char *path, char ret_hex[17], struct ctx_err *err)
+{
+	struct entries entries = {0};
+	struct ctx_buf all = {0};
+	enum ctx_status status = list(&entries, path, "", err);
+
+	if (status == CTX_OK && entries.n != 0)
+		qsort(entries.items, entries.n, sizeof(*entries.items), by_name);
+	for (size_t i = 0; i < entries.n; i++) {
+		ctx_buf_put_string(&all, entries.items[i].name);
+		ctx_buf_put_u64(&all, entries.items[i].size);
+		ctx_buf_put_u64(&all, (uint64_t)entries.items[i].seconds);
+		ctx_buf_put_u64(&all, (uint64_t)entries.items[i].nanoseconds);
+	}
+	if (status == CTX_OK)
+		status = ctx_buf_check(&all, err);
+	if (status == CTX_OK)
+		snprintf(ret_hex, 17, "%016llx", (unsigned long long)ctx_xxh3(all.bytes, all.n));
+	deinit(&entries);
+	ctx_buf_deinit(&all);
+	return status;
+}

@@ -1,0 +1,227 @@
+#include "formats/experiment/exp_index.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/xxh.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WINDOW ((size_t)64 * 1024)
+
+void ctx_exp_index_deinit(struct ctx_exp_index *index)
+{
+	ctx_arena_deinit(&index->arena);
+	free(index->files);
+	free(index->blocks);
+	free(index->frames);
+	*index = (struct ctx_exp_index){0};
+}
+
+static enum ctx_status damage(struct ctx_exp_log *log, const char *name, uint64_t offset, const char *why,
+			      struct ctx_err *err)
+{
+	char text[CTX_ERR_MAX + 320];
+
+	snprintf(text, sizeof(text), "%s: offset %llu: %s", name, (unsigned long long)offset, why);
+	return ctx_exp_log_damage(log, text, err);
+}
+
+/* The offset of the next block magic from `from` on, or `size`. */
+static enum ctx_status find_magic(int fd, const char *name, uint64_t from, uint64_t size, uint64_t *ret,
+				  struct ctx_err *err)
+{
+	char *window CTX_AUTO_FREE = malloc(WINDOW);
+
+	if (window == NULL)
+		return ctx_err_nomem(err);
+	while (from < size) {
+		size_t got;
+		enum ctx_status status = ctx_file_pread(fd, name, window, WINDOW, from, &got, err);
+		const char *hit;
+
+		if (status < 0)
+			return status;
+		hit = memmem(window, got, CTX_EXP_BLOCK_MAGIC, 4);
+		if (hit != NULL) {
+			*ret = from + (uint64_t)(hit - window);
+			return CTX_OK;
+		}
+		if (got < WINDOW)
+			break;
+		from += got - 3;
+	}
+	*ret = size;
+	return CTX_OK;
+}
+
+static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_exp_block_header *header,
+				 uint64_t offset, struct ctx_err *err)
+{
+	struct ctx_exp_place place = {.first_ns = header->first_ns,
+				      .offset = offset,
+				      .file = (uint32_t)index->n_files - 1,
+				      .process = header->process,
+				      .epoch = header->epoch};
+	enum ctx_status status;
+
+	if (header->kind == CTX_EXP_BLOCK_FRAMES) {
+		status = ctx_grow(&index->frames, &index->frames_cap, index->n_frames + 1, err);
+		if (status == CTX_OK)
+			index->frames[index->n_frames++] = place;
+		return status;
+	}
+	if (header->kind != CTX_EXP_BLOCK_PROFILE && header->kind != CTX_EXP_BLOCK_OVERVIEW)
+		return CTX_OK;
+	status = ctx_grow(&index->blocks, &index->blocks_cap, index->n_blocks + 1, err);
+	if (status == CTX_OK)
+		index->blocks[index->n_blocks++] = place;
+	if (header->last_ns > index->last_ns)
+		index->last_ns = header->last_ns;
+	return status;
+}
+
+/* Reads the header at `offset`, also one longer than ours. */
+static enum ctx_status read_header(int fd, const char *name, uint64_t offset, struct ctx_exp_block_header *ret,
+				   struct ctx_err *err)
+{
+	uint8_t bytes[CTX_EXP_BLOCK_HEADER_MAX];
+	size_t got;
+	enum ctx_status status = ctx_file_pread(fd, name, bytes, CTX_EXP_BLOCK_HEADER_BYTES, offset, &got, err);
+
+	if (status < 0)
+		return status;
+	status = ctx_exp_decode_block_header(bytes, got, ret, err);
+	if (status != CTX_E_LIMIT)
+		return status;
+	status = ctx_file_pread(fd, name, bytes, ret->header_bytes, offset, &got, err);
+	if (status < 0)
+		return status;
+	status = ctx_exp_decode_block_header(bytes, got, ret, err);
+	return status == CTX_E_LIMIT ? CTX_E_FORMAT : status;
+}
+
+/* Walks from block to block; behind damage, from magic to magic. */
+static enum ctx_status walk(struct ctx_exp_index *index, int fd, const char *name, uint64_t offset, uint64_t size,
+			    struct ctx_exp_log *log, struct ctx_err *err)
+{
+	bool lost = false; /* the damage was told already */
+	enum ctx_status status = CTX_OK;
+
+	while (offset < size && status == CTX_OK) {
+		struct ctx_exp_block_header header;
+		struct ctx_err local = {0};
+
+		status = read_header(fd, name, offset, &header, &local);
+		if (status == CTX_OK && header.frame_bytes > size - offset - header.header_bytes)
+			status = ctx_err_set(&local, CTX_E_FORMAT, "the file ends within a block");
+		if (status == CTX_OK) {
+			status = add_block(index, &header, offset, err);
+			offset += header.header_bytes + (uint64_t)header.frame_bytes;
+			lost = false;
+		} else if (status == CTX_E_FORMAT) {
+			status = lost ? CTX_OK : damage(log, name, offset, local.msg, err);
+			lost = true;
+			if (status == CTX_OK)
+				status = find_magic(fd, name, offset + 1, size, &offset, err);
+		} else if (err != NULL) {
+			*err = local;
+		}
+	}
+	return status;
+}
+
+enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name, struct ctx_exp_log *log,
+				  struct ctx_err *err)
+{
+	uint8_t head[CTX_EXP_FILE_HEADER_BYTES];
+	struct ctx_err local = {0};
+	struct stat info;
+	enum ctx_status status;
+	uint64_t size, offset = CTX_EXP_FILE_HEADER_BYTES;
+	size_t got;
+
+	if (fstat(fd, &info) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", name);
+	if (info.st_size == 0)
+		return CTX_OK;
+	size = (uint64_t)info.st_size;
+	status = ctx_grow(&index->files, &index->files_cap, index->n_files + 1, err);
+	if (status == CTX_OK)
+		status = ctx_file_pread(fd, name, head, sizeof(head), 0, &got, err);
+	if (status < 0)
+		return status;
+	index->files[index->n_files] = ctx_arena_strdup(&index->arena, name);
+	if (index->files[index->n_files] == NULL)
+		return ctx_err_nomem(err);
+	index->n_files++;
+	index->bytes += size;
+	status = got == sizeof(head) ? ctx_exp_check_file_header(head, &local)
+				     : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
+	if (status != CTX_OK) {
+		enum ctx_status told = damage(log, name, 0, local.msg, err);
+
+		if (told != CTX_OK || status == CTX_E_VERSION)
+			return told;
+		status = find_magic(fd, name, 0, size, &offset, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return walk(index, fd, name, offset, size, log, err);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ctx_exp_place *left = a;
+	const struct ctx_exp_place *right = b;
+
+	if (left->first_ns != right->first_ns)
+		return left->first_ns < right->first_ns ? -1 : 1;
+	if (left->file != right->file)
+		return left->file < right->file ? -1 : 1;
+	return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct ctx_exp_place *left = a;
+	const struct ctx_exp_place *right = b;
+
+	if (left->process != right->process)
+		return left->process < right->process ? -1 : 1;
+	return by_time(a, b); /* frames have time 0: that is file, then offset */
+}
+
+void ctx_exp_index_sort(struct ctx_exp_index *index)
+{
+	for (size_t i = 0; i < index->n_frames; i++)
+		index->frames[i].first_ns = 0;
+	if (index->n_blocks != 0)
+		qsort(index->blocks, index->n_blocks, sizeof(*index->blocks), by_time);
+	if (index->n_frames != 0)
+		qsort(index->frames, index->n_frames, sizeof(*index->frames), by_process);
+}
+
+enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset, struct ctx_compressor *compressor,
+				   struct ctx_buf *scratch, struct ctx_exp_block_header *ret, struct ctx_buf *payload,
+				   struct ctx_err *err)
+{
+	enum ctx_status status = read_header(fd, name, offset, ret, err);
+	uint8_t *room;
+	size_t got;
+
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_clear(scratch);
+	room = ctx_buf_reserve(scratch, ret->frame_bytes + 1);
+	if (room == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_file_pread(fd, name, room, ret->frame_bytes, offset + ret->header_bytes, &got, err);
+	if (status != CTX_OK)
+		return status < 0 ? status : ctx_err_set(err, CTX_E_FORMAT, "the file ends within a block");
+	if (ctx_xxh3(room, ret->frame_bytes) != ret->checksum)
+		return ctx_err_set(err, CTX_E_FORMAT, "checksum differs");
+	ctx_buf_clear(payload);
+	return ctx_decompress(compressor, room, ret->frame_bytes, ret->raw_bytes, payload, err);
+}

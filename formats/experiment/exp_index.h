@@ -1,0 +1,44 @@
+/*
+ * Where the blocks of an experiment's data files are: found by their headers alone, so that a block is read when its time has come.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_INDEX_H
+#define CTX_FORMATS_EXPERIMENT_EXP_INDEX_H
+
+#include "base/compress.h"
+#include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_log.h"
+
+struct ctx_exp_place {
+	uint64_t first_ns;
+	uint64_t offset;
+	uint32_t file;
+	uint32_t process; /* key */
+	uint32_t epoch;
+};
+
+struct ctx_exp_index {
+	struct ctx_arena arena;
+	const char **files; /* names relative to the experiment, "_f1.er/profile" */
+	size_t n_files, files_cap;
+	struct ctx_exp_place *blocks; /* samples and overview, by first time */
+	size_t n_blocks, blocks_cap;
+	struct ctx_exp_place *frames; /* by process, then in file order */
+	size_t n_frames, frames_cap;
+	uint64_t bytes;	  /* of all data files */
+	uint64_t last_ns; /* the largest last time */
+};
+
+void ctx_exp_index_deinit(struct ctx_exp_index *index);
+
+/* Adds the blocks of the file behind `fd`; damage goes to the log. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
+						 struct ctx_exp_log *log, struct ctx_err *err);
+void ctx_exp_index_sort(struct ctx_exp_index *index);
+
+/* Reads and decompresses a block into `payload` (emptied first). CTX_E_FORMAT: damaged. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset,
+						  struct ctx_compressor *compressor, struct ctx_buf *scratch,
+						  struct ctx_exp_block_header *ret, struct ctx_buf *payload,
+						  struct ctx_err *err);
+
+#endif

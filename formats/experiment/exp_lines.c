@@ -1,0 +1,280 @@
+#include "formats/experiment/exp_lines.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <libxml/parser.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STEP ((size_t)256 * 1024)
+#define LINE_MAX_BYTES ((size_t)16 << 20)
+#define OPTIONS (XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING)
+
+struct ctx_exp_lines {
+	int fd;
+	uint64_t offset;    /* of what is read next */
+	struct ctx_buf text; /* read, not yet handed out from `at` on */
+	size_t at;
+	bool ended;
+	size_t number;
+	xmlParserCtxtPtr parser;
+	xmlDocPtr document; /* of the last line */
+	struct ctx_buf values;
+};
+
+enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines **ret, struct ctx_err *err)
+{
+	struct ctx_exp_lines *lines = ctx_calloc(1, sizeof(*lines));
+
+	if (lines == NULL)
+		return ctx_err_nomem(err);
+	lines->fd = fd;
+	lines->parser = xmlNewParserCtxt();
+	if (lines->parser == NULL) {
+		ctx_exp_lines_close(lines);
+		return ctx_err_nomem(err);
+	}
+	*ret = lines;
+	return CTX_OK;
+}
+
+void ctx_exp_lines_close(struct ctx_exp_lines *lines)
+{
+	if (lines == NULL)
+		return;
+	xmlFreeDoc(lines->document);
+	if (lines->parser != NULL)
+		xmlFreeParserCtxt(lines->parser);
+	ctx_buf_deinit(&lines->text);
+	ctx_buf_deinit(&lines->values);
+	free(lines);
+}
+
+/* Reads on until a newline is there or the file ends. What is behind `at` moves to the front first. */
+static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
+{
+	struct ctx_buf *text = &lines->text;
+	uint8_t *room;
+	size_t got;
+	enum ctx_status status;
+
+	if (lines->at != 0) {
+		memmove(text->bytes, text->bytes + lines->at, text->n - lines->at);
+		text->n -= lines->at;
+		lines->at = 0;
+	}
+	room = ctx_buf_reserve(text, STEP);
+	if (room == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_file_pread(lines->fd, "lines", room, STEP, lines->offset, &got, err);
+	if (status < 0)
+		return status;
+	lines->ended = status == CTX_END;
+	lines->offset += got;
+	text->n += got;
+	return CTX_OK;
+}
+
+/* The next line without its newline, in *ret_at; a line that is too long is skipped in part and told as CTX_E_FORMAT. */
+static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, size_t *ret_n, struct ctx_err *err)
+{
+	size_t searched = 0;
+	enum ctx_status status;
+
+	for (;;) {
+		size_t left = lines->text.n - lines->at;
+		const uint8_t *from = lines->text.bytes + lines->at;
+		const uint8_t *newline = left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
+
+		if (newline != NULL || (lines->ended && left != 0)) {
+			*ret_at = lines->at;
+			*ret_n = newline != NULL ? (size_t)(newline - from) : left;
+			lines->at += *ret_n + (newline != NULL);
+			lines->number++;
+			return CTX_OK;
+		}
+		if (lines->ended)
+			return CTX_END;
+		if (left > LINE_MAX_BYTES) {
+			lines->at = lines->text.n;
+			return ctx_err_set(err, CTX_E_FORMAT, "line %zu: longer than %zu bytes", lines->number + 1,
+					   LINE_MAX_BYTES);
+		}
+		searched = left;
+		status = fill(lines, err);
+		if (status != CTX_OK)
+			return status;
+	}
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* Appends the text with \xHH made bytes again, and a zero. A \x00 ends nothing: it stays as it is written. */
+static void put_unescaped(struct ctx_buf *out, const char *text)
+{
+	while (*text != '\0') {
+		size_t plain = strcspn(text, "\\");
+		int high, low;
+
+		ctx_buf_put(out, text, plain);
+		text += plain;
+		if (*text == '\0')
+			break;
+		high = text[1] == 'x' ? hex_digit(text[2]) : -1;
+		low = high >= 0 ? hex_digit(text[3]) : -1;
+		if (low >= 0 && high + low != 0) {
+			ctx_buf_put_u8(out, (uint8_t)(high << 4 | low));
+			text += 4;
+		} else {
+			ctx_buf_put(out, text++, 1);
+		}
+	}
+	ctx_buf_put_u8(out, 0);
+}
+
+/* Copies the attributes of the element into `values`; pointers are made at the end, when it does not move any more. */
+static enum ctx_status take_attributes(struct ctx_exp_lines *lines, const xmlNode *node, struct ctx_exp_line *ret,
+				       struct ctx_err *err)
+{
+	size_t places[CTX_EXP_ATTRIBUTES_MAX];
+
+	ctx_buf_clear(&lines->values);
+	ret->n_attributes = 0;
+	for (const xmlAttr *at = node->properties; at != NULL; at = at->next) {
+		xmlChar *value;
+
+		if (ret->n_attributes == CTX_EXP_ATTRIBUTES_MAX)
+			break;
+		value = xmlNodeListGetString(lines->document, at->children, 1);
+		places[ret->n_attributes] = lines->values.n;
+		ret->attributes[ret->n_attributes++].name = (const char *)at->name;
+		put_unescaped(&lines->values, value != NULL ? (const char *)value : "");
+		xmlFree(value);
+	}
+	for (size_t i = 0; i < ret->n_attributes && !lines->values.failed; i++)
+		ret->attributes[i].value = (const char *)lines->values.bytes + places[i];
+	return ctx_buf_check(&lines->values, err);
+}
+
+enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_line *ret, struct ctx_err *err)
+{
+	const xmlNode *node;
+	enum ctx_status status;
+	size_t at, n;
+
+	do {
+		status = next_line(lines, &at, &n, err);
+		if (status != CTX_OK)
+			return status;
+	} while (n == 0);
+	xmlFreeDoc(lines->document);
+	lines->document = NULL;
+	if (memmem(lines->text.bytes + at, n, "<!", 2) == NULL)
+		lines->document = xmlCtxtReadMemory(lines->parser, (const char *)lines->text.bytes + at, (int)n, NULL,
+						    "UTF-8", OPTIONS);
+	node = lines->document != NULL ? xmlDocGetRootElement(lines->document) : NULL;
+	if (node == NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "line %zu: is no element", lines->number);
+	ret->element = (const char *)node->name;
+	ret->number = lines->number;
+	return take_attributes(lines, node, ret, err);
+}
+
+const char *ctx_exp_line_text(const struct ctx_exp_line *line, const char *name)
+{
+	for (size_t i = 0; i < line->n_attributes; i++) {
+		if (strcmp(line->attributes[i].name, name) == 0)
+			return line->attributes[i].value;
+	}
+	return NULL;
+}
+
+/* Digits of `base` up to a character that is none; false on overflow or when there are no digits. */
+static bool parse_digits(const char **at, unsigned base, uint64_t *ret)
+{
+	const char *start = *at;
+	uint64_t value = 0;
+
+	for (;; (*at)++) {
+		int digit = hex_digit(**at);
+
+		if (digit < 0 || digit >= (int)base)
+			break;
+		if (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)digit, &value))
+			return false;
+	}
+	*ret = value;
+	return *at != start;
+}
+
+bool ctx_exp_line_number(const struct ctx_exp_line *line, const char *name, uint64_t *ret)
+{
+	const char *text = ctx_exp_line_text(line, name);
+	bool hex = text != NULL && text[0] == '0' && text[1] == 'x';
+	uint64_t value;
+
+	if (text == NULL)
+		return false;
+	text += hex ? 2 : 0;
+	if (!parse_digits(&text, hex ? 16 : 10, &value) || *text != '\0')
+		return false;
+	*ret = value;
+	return true;
+}
+
+bool ctx_exp_line_number32(const struct ctx_exp_line *line, const char *name, uint32_t *ret)
+{
+	uint64_t value;
+
+	if (!ctx_exp_line_number(line, name, &value) || value >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)value;
+	return true;
+}
+
+bool ctx_exp_line_signed(const struct ctx_exp_line *line, const char *name, int64_t *ret)
+{
+	const char *text = ctx_exp_line_text(line, name);
+	bool negative = text != NULL && text[0] == '-';
+	uint64_t value;
+
+	if (text == NULL)
+		return false;
+	text += negative;
+	if (!parse_digits(&text, 10, &value) || *text != '\0' || value > INT64_MAX)
+		return false;
+	*ret = negative ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+bool ctx_exp_line_time(const struct ctx_exp_line *line, const char *name, uint64_t *ret_ns)
+{
+	const char *text = ctx_exp_line_text(line, name);
+	uint64_t seconds, fraction = 0;
+
+	if (text == NULL || !parse_digits(&text, 10, &seconds) || seconds > UINT64_MAX / 2000000000u)
+		return false;
+	if (*text == '.') {
+		const char *start = ++text;
+
+		if (!parse_digits(&text, 10, &fraction) || text - start > 9)
+			return false;
+		for (size_t i = (size_t)(text - start); i < 9; i++)
+			fraction *= 10;
+	}
+	if (*text != '\0')
+		return false;
+	*ret_ns = seconds * 1000000000u + fraction;
+	return true;
+}

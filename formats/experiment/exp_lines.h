@@ -1,0 +1,50 @@
+/*
+ * Reads log.xml and map.xml: one line is one element, parsed on its own, so that a damaged line costs that line alone.
+ *
+ * The parser is libxml2 without network, external entities or DTD: a line with a declaration ("<!") is refused.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_LINES_H
+#define CTX_FORMATS_EXPERIMENT_EXP_LINES_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_EXP_ATTRIBUTES_MAX 24u
+
+struct ctx_exp_attribute {
+	const char *name;
+	const char *value; /* unescaped; any bytes but zero */
+};
+
+/* One element. Everything is valid until the next line. */
+struct ctx_exp_line {
+	const char *element;
+	struct ctx_exp_attribute attributes[CTX_EXP_ATTRIBUTES_MAX];
+	size_t n_attributes;
+	size_t number; /* of the line in its file, from 1 */
+};
+
+struct ctx_exp_lines;
+
+/* Reads the file behind `fd`, which stays the caller's. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines **ret, struct ctx_err *err);
+void ctx_exp_lines_close(struct ctx_exp_lines *lines);
+
+/* Next element. CTX_END; CTX_E_FORMAT: this line cannot be used, the next call goes on behind it; CTX_E_IO, CTX_E_NOMEM end it. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_line *ret,
+						  struct ctx_err *err);
+
+/* The value of an attribute, or NULL. */
+const char *ctx_exp_line_text(const struct ctx_exp_line *line, const char *name);
+
+/* Values of a kind: false if the attribute is missing or is none. Numbers may be hexadecimal with 0x; times are seconds with up to nine decimals. */
+bool ctx_exp_line_number(const struct ctx_exp_line *line, const char *name, uint64_t *ret);
+bool ctx_exp_line_number32(const struct ctx_exp_line *line, const char *name, uint32_t *ret); /* below UINT32_MAX */
+bool ctx_exp_line_signed(const struct ctx_exp_line *line, const char *name, int64_t *ret);
+bool ctx_exp_line_time(const struct ctx_exp_line *line, const char *name, uint64_t *ret_ns);
+
+#endif

@@ -1,0 +1,420 @@
+#include "formats/experiment/exp_log.h"
+
+#include "base/mem.h"
+#include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_lines.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define METRICS_MAX 255u
+
+void ctx_exp_log_deinit(struct ctx_exp_log *log)
+{
+	ctx_arena_deinit(&log->arena);
+	ctx_strtab_deinit(&log->strings);
+	free(log->processes);
+	free(log->threads);
+	ctx_map64_deinit(&log->process_of_key);
+	ctx_map64_deinit(&log->thread_of_key);
+	free(log->entries);
+	free(log->properties);
+	free(log->metrics);
+	free(log->periods);
+	*log = (struct ctx_exp_log){0};
+}
+
+/* The id of an equal string that lives as long as the log. */
+static enum ctx_status keep(struct ctx_exp_log *log, const char *text, const char **ret, struct ctx_err *err)
+{
+	*ret = ctx_arena_strdup(&log->arena, text != NULL ? text : "");
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+static enum ctx_status keep_once(struct ctx_exp_log *log, const char *text, const char **ret, struct ctx_err *err)
+{
+	uint32_t id;
+	enum ctx_status status = ctx_strtab_add_text(&log->strings, text != NULL ? text : "", &id, err);
+
+	if (status == CTX_OK)
+		*ret = ctx_strtab_get(&log->strings, id);
+	return status;
+}
+
+enum ctx_status ctx_exp_log_process(struct ctx_exp_log *log, uint32_t key, uint32_t *ret_row, struct ctx_err *err)
+{
+	uint32_t *row;
+	enum ctx_status status = ctx_grow(&log->processes, &log->processes_cap, log->n_processes + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	row = ctx_map64_place(&log->process_of_key, key);
+	if (row == NULL)
+		return ctx_err_nomem(err);
+	if (*row == CTX_MAP64_NONE) {
+		*row = (uint32_t)log->n_processes;
+		log->processes[log->n_processes++] = (struct ctx_exp_process_row){.key = key,
+										  .number = CTX_NONE,
+										  .parent_key = CTX_NONE,
+										  .pid = -1,
+										  .command = "<Unknown>",
+										  .lineage = "?"};
+	}
+	*ret_row = *row;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_log_thread(struct ctx_exp_log *log, uint32_t key, uint32_t process, uint32_t *ret_row,
+				   struct ctx_err *err)
+{
+	uint32_t *row;
+	enum ctx_status status;
+
+	if (key < log->n_threads && log->threads[key].key == key) {
+		*ret_row = key;
+		return CTX_OK;
+	}
+	status = ctx_grow(&log->threads, &log->threads_cap, log->n_threads + 1, err);
+	if (status != CTX_OK)
+		return status;
+	row = ctx_map64_place(&log->thread_of_key, key);
+	if (row == NULL)
+		return ctx_err_nomem(err);
+	if (*row == CTX_MAP64_NONE) {
+		*row = (uint32_t)log->n_threads;
+		log->threads[log->n_threads++] = (struct ctx_exp_thread_row){
+			.key = key, .number = CTX_NONE, .process = process, .tid = -1, .name = "<Unknown>"};
+	}
+	*ret_row = *row;
+	return CTX_OK;
+}
+
+static enum ctx_status add_entry(struct ctx_exp_log *log, const struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (log->n_entries >= UINT32_MAX - 1)
+		return ctx_err_set(err, CTX_E_LIMIT, "more than 2^32 events in the logs");
+	status = ctx_grow(&log->entries, &log->entries_cap, log->n_entries + 1, err);
+	if (status != CTX_OK)
+		return status;
+	log->entries[log->n_entries] = *entry;
+	log->entries[log->n_entries].order = (uint32_t)log->n_entries;
+	log->n_entries++;
+	if (entry->time_ns > log->last_ns)
+		log->last_ns = entry->time_ns;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_DAMAGE, .process = CTX_NONE, .thread = CTX_NONE};
+	enum ctx_status status = keep(log, text, &entry.text, err);
+
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
+/* The handlers below return CTX_E_FORMAT (without a message) for an element that lacks what it needs. */
+
+static enum ctx_status read_process(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				    struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	struct ctx_exp_process_row *row;
+	uint32_t parent = CTX_NONE;
+	int64_t pid;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_signed(line, "pid", &pid))
+		return CTX_E_FORMAT;
+	if (ctx_exp_line_text(line, "parent") != NULL && !ctx_exp_line_number32(line, "parent", &parent))
+		return CTX_E_FORMAT;
+	row = &log->processes[entry->process];
+	if (row->known)
+		return CTX_E_FORMAT;
+	status = keep(log, ctx_exp_line_text(line, "command"), &row->command, err);
+	if (status == CTX_OK)
+		status = keep(log, ctx_exp_line_text(line, "lineage"), &row->lineage, err);
+	row->pid = pid;
+	row->parent_key = parent;
+	row->start_ns = entry->time_ns;
+	row->known = true;
+	entry->kind = CTX_EV_PROCESS_START;
+	return status;
+}
+
+static enum ctx_status read_thread(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				   struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	struct ctx_exp_thread_row *row = &log->threads[entry->thread];
+	int64_t tid;
+
+	if (!ctx_exp_line_signed(line, "tid", &tid) || entry->process == CTX_NONE || row->known)
+		return CTX_E_FORMAT;
+	row->tid = tid;
+	row->process = entry->process;
+	row->start_ns = entry->time_ns;
+	row->known = true;
+	entry->kind = CTX_EV_THREAD_START;
+	return keep(log, ctx_exp_line_text(line, "name"), &row->name, err);
+}
+
+static enum ctx_status read_process_exit(const struct ctx_exp_line *line, struct ctx_exp_entry *entry)
+{
+	int64_t status = 0;
+
+	entry->kind = CTX_EV_PROCESS_EXIT;
+	entry->b = ctx_exp_line_signed(line, "status", &status) && status >= INT32_MIN && status <= INT32_MAX;
+	entry->a = (uint64_t)status;
+	return CTX_OK;
+}
+
+static enum ctx_status read_limit(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				  struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	char text[160];
+	uint64_t bytes = 0;
+
+	if (!ctx_exp_line_number(line, "bytes", &bytes))
+		return CTX_E_FORMAT;
+	entry->kind = CTX_EV_WARNING;
+	snprintf(text, sizeof(text), "the limit of %llu bytes was reached: later samples were not recorded",
+		 (unsigned long long)bytes);
+	return keep(log, text, &entry->text, err);
+}
+
+static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+{
+	int64_t unix_ns;
+	char text[64] = "";
+	struct tm parts;
+	time_t seconds;
+	enum ctx_status status = CTX_OK;
+
+	log->has_run = true;
+	if (!ctx_exp_line_signed(line, "unix_ns", &unix_ns) || unix_ns == 0)
+		return CTX_OK;
+	seconds = (time_t)(unix_ns / 1000000000);
+	if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+		return CTX_OK;
+	for (size_t i = 0; i < log->n_properties; i++) {
+		if (strcmp(log->properties[i].key, "start") == 0)
+			return CTX_OK;
+	}
+	status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
+	if (status != CTX_OK)
+		return status;
+	log->properties[log->n_properties].key = "start";
+	status = keep(log, text, &log->properties[log->n_properties].value, err);
+	log->n_properties += status == CTX_OK;
+	return status;
+}
+
+/* Rows of the process and the thread that an event names. */
+static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				     struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	uint32_t key;
+	enum ctx_status status = CTX_OK;
+
+	entry->process = entry->thread = CTX_NONE;
+	if (ctx_exp_line_number32(line, "process", &key))
+		status = ctx_exp_log_process(log, key, &entry->process, err);
+	if (status == CTX_OK && ctx_exp_line_number32(line, "thread", &key)) {
+		uint32_t process = entry->process;
+
+		/* A thread that is only named for now belongs to no process; it gets one when it is announced. */
+		status = ctx_exp_log_thread(log, key, process, &entry->thread, err);
+	}
+	return status;
+}
+
+static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+{
+	const char *kind = ctx_exp_line_text(line, "kind");
+	struct ctx_exp_entry entry = {0};
+	bool has_process, has_thread;
+	enum ctx_status status;
+
+	if (kind == NULL || !ctx_exp_line_time(line, "tstamp", &entry.time_ns))
+		return CTX_E_FORMAT;
+	if (strcmp(kind, "run") == 0)
+		return read_run(log, line, err);
+	status = read_subjects(log, line, &entry, err);
+	if (status != CTX_OK)
+		return status;
+	has_process = entry.process != CTX_NONE;
+	has_thread = entry.thread != CTX_NONE;
+	if (strcmp(kind, "process") == 0) {
+		status = has_process ? read_process(log, line, &entry, err) : CTX_E_FORMAT;
+	} else if (strcmp(kind, "process-exit") == 0) {
+		status = has_process ? read_process_exit(line, &entry) : CTX_E_FORMAT;
+	} else if (strcmp(kind, "thread") == 0) {
+		status = has_thread ? read_thread(log, line, &entry, err) : CTX_E_FORMAT;
+	} else if (strcmp(kind, "thread-name") == 0) {
+		entry.kind = CTX_EV_THREAD_NAME;
+		status = has_thread ? keep(log, ctx_exp_line_text(line, "name"), &entry.text, err) : CTX_E_FORMAT;
+	} else if (strcmp(kind, "thread-exit") == 0) {
+		entry.kind = CTX_EV_THREAD_EXIT;
+		status = has_thread ? CTX_OK : CTX_E_FORMAT;
+	} else if (strcmp(kind, "lost") == 0) {
+		entry.kind = CTX_EV_LOST;
+		status = ctx_exp_line_number(line, "count", &entry.a) ? CTX_OK : CTX_E_FORMAT;
+	} else if (strcmp(kind, "throttle") == 0 || strcmp(kind, "unthrottle") == 0) {
+		entry.kind = CTX_EV_THROTTLE;
+		entry.a = kind[0] == 't';
+	} else if (strcmp(kind, "warning") == 0) {
+		entry.kind = CTX_EV_WARNING;
+		status = keep(log, ctx_exp_line_text(line, "text"), &entry.text, err);
+	} else if (strcmp(kind, "limit") == 0) {
+		status = read_limit(log, line, &entry, err);
+	} else {
+		if (strcmp(kind, "exit") == 0)
+			log->closed = true;
+		if (entry.time_ns > log->last_ns)
+			log->last_ns = entry.time_ns;
+		return CTX_OK; /* kinds of a later program are skipped */
+	}
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
+static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_line *line, enum ctx_event_kind kind,
+				struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = kind, .thread = CTX_NONE};
+	uint32_t key;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) || !ctx_exp_line_number32(line, "process", &key) ||
+	    !ctx_exp_line_number(line, "address", &entry.a) || !ctx_exp_line_number(line, "size", &entry.b) ||
+	    entry.b > UINT64_MAX - entry.a)
+		return CTX_E_FORMAT;
+	if (kind == CTX_EV_MAP && !ctx_exp_line_number(line, "offset", &entry.c))
+		return CTX_E_FORMAT;
+	status = ctx_exp_log_process(log, key, &entry.process, err);
+	if (status == CTX_OK)
+		status = keep_once(log, ctx_exp_line_text(line, "path"), &entry.text, err);
+	if (status == CTX_OK)
+		status = keep_once(log, ctx_exp_line_text(line, "build_id"), &entry.text2, err);
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
+static enum ctx_status read_setting(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+{
+	const char *name = ctx_exp_line_text(line, "name");
+	const char *value = ctx_exp_line_text(line, "value");
+	enum ctx_status status;
+	struct ctx_property *property;
+
+	if (name == NULL || value == NULL)
+		return CTX_E_FORMAT;
+	status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
+	if (status != CTX_OK)
+		return status;
+	property = &log->properties[log->n_properties];
+	status = keep(log, name, &property->key, err);
+	if (status == CTX_OK)
+		status = keep(log, value, &property->value, err);
+	log->n_properties += status == CTX_OK;
+	return status;
+}
+
+static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+{
+	const char *name = ctx_exp_line_text(line, "name");
+	const char *unit = ctx_exp_line_text(line, "unit");
+	uint64_t period;
+	uint32_t number;
+	enum ctx_status status;
+
+	if (name == NULL || unit == NULL || !ctx_exp_line_number32(line, "metric", &number) ||
+	    !ctx_exp_line_number(line, "period", &period) || number >= METRICS_MAX)
+		return CTX_E_FORMAT;
+	status = ctx_grow(&log->metrics, &log->metrics_cap, number + 1, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&log->periods, &log->periods_cap, number + 1, err);
+	if (status != CTX_OK)
+		return status;
+	for (; log->n_metrics <= number; log->n_metrics++) {
+		log->metrics[log->n_metrics] = (struct ctx_source_metric){"<Unknown>", "events"};
+		log->periods[log->n_metrics] = 1;
+	}
+	log->periods[number] = period;
+	status = keep(log, name, &log->metrics[number].name, err);
+	return status == CTX_OK ? keep(log, unit, &log->metrics[number].unit, err) : status;
+}
+
+static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+{
+	uint32_t version;
+
+	if (strcmp(line->element, "experiment") == 0) {
+		if (!ctx_exp_line_number32(line, "version", &version))
+			return CTX_E_FORMAT;
+		if (version > CTX_EXP_VERSION)
+			return ctx_err_set(err, CTX_E_VERSION,
+					   "made by a newer version (%u; this program reads up to %d)", version,
+					   CTX_EXP_VERSION);
+		return CTX_OK;
+	}
+	if (strcmp(line->element, "event") == 0)
+		return read_event(log, line, err);
+	if (strcmp(line->element, "map") == 0)
+		return read_map(log, line, CTX_EV_MAP, err);
+	if (strcmp(line->element, "unmap") == 0)
+		return read_map(log, line, CTX_EV_UNMAP, err);
+	if (strcmp(line->element, "setting") == 0)
+		return read_setting(log, line, err);
+	if (strcmp(line->element, "profile") == 0)
+		return read_profile(log, line, err);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *name, struct ctx_err *err)
+{
+	struct ctx_exp_lines *lines;
+	struct ctx_exp_line line = {0};
+	enum ctx_status status = ctx_exp_lines_open(fd, &lines, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (;;) {
+		struct ctx_err local = {0};
+		char text[CTX_ERR_MAX + 320];
+
+		status = ctx_exp_lines_next(lines, &line, &local);
+		if (status == CTX_OK) {
+			status = read_element(log, &line, &local);
+			if (status == CTX_E_FORMAT)
+				ctx_err_set(&local, status, "line %zu: <%s> lacks an attribute or has one twice told",
+					    line.number, line.element);
+		}
+		if (status == CTX_E_FORMAT) {
+			snprintf(text, sizeof(text), "%s: %s; line skipped", name, local.msg);
+			status = ctx_exp_log_damage(log, text, &local);
+		}
+		if (status != CTX_OK) {
+			if (err != NULL)
+				*err = local;
+			break;
+		}
+	}
+	ctx_exp_lines_close(lines);
+	return status == CTX_END ? CTX_OK : ctx_err_prefix(err, status, "%s", name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ctx_exp_entry *left = a;
+	const struct ctx_exp_entry *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return (left->order > right->order) - (left->order < right->order);
+}
+
+void ctx_exp_log_sort(struct ctx_exp_log *log)
+{
+	if (log->n_entries != 0)
+		qsort(log->entries, log->n_entries, sizeof(*log->entries), by_time);
+}

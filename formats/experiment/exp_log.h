@@ -1,0 +1,82 @@
+/*
+ * All that the text files of an experiment say, as tables: processes, threads, and everything else as entries in time order.
+ *
+ * The numbers in the files are only keys here: whatever they are, a row costs the same. Rows that are named but never described are artificial.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_LOG_H
+#define CTX_FORMATS_EXPERIMENT_EXP_LOG_H
+
+#include "base/arena.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "model/event_source.h"
+
+struct ctx_exp_process_row {
+	uint32_t key;	 /* its number in the files */
+	uint32_t number; /* as handed out; CTX_NONE: not announced yet */
+	uint32_t parent_key; /* CTX_NONE */
+	int64_t pid;
+	const char *command, *lineage;
+	uint64_t start_ns;
+	bool known; /* the log has it */
+};
+
+struct ctx_exp_thread_row {
+	uint32_t key;
+	uint32_t number;
+	uint32_t process; /* row */
+	int64_t tid;
+	const char *name;
+	uint64_t start_ns;
+	bool known;
+};
+
+struct ctx_exp_entry {
+	uint64_t time_ns;
+	uint32_t order; /* of reading, so that sorting is stable */
+	enum ctx_event_kind kind;
+	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
+	uint64_t a, b, c;	  /* map: address, size, offset; exit: status and whether; lost, throttle: count */
+	const char *text, *text2; /* map: path, build id; name, warning, damage */
+};
+
+struct ctx_exp_log {
+	struct ctx_arena arena;
+	struct ctx_strtab strings; /* paths and build ids */
+	struct ctx_exp_process_row *processes;
+	size_t n_processes, processes_cap;
+	struct ctx_exp_thread_row *threads;
+	size_t n_threads, threads_cap;
+	struct ctx_map64 process_of_key, thread_of_key;
+	struct ctx_exp_entry *entries;
+	size_t n_entries, entries_cap;
+	struct ctx_property *properties;
+	size_t n_properties, properties_cap;
+	struct ctx_source_metric *metrics; /* by number; n_metrics at most 255 */
+	uint64_t *periods;
+	size_t n_metrics, metrics_cap, periods_cap;
+	uint64_t last_ns; /* the largest time of all */
+	bool closed, has_run;
+};
+
+void ctx_exp_log_deinit(struct ctx_exp_log *log);
+
+/*
+ * Reads one log.xml or map.xml (`fd`; `name` is for messages). What cannot be used becomes an entry of kind CTX_EV_DAMAGE. CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *name,
+						struct ctx_err *err);
+
+/* Sorts the entries by time. */
+void ctx_exp_log_sort(struct ctx_exp_log *log);
+
+/* An entry that tells of damage, at time 0. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, struct ctx_err *err);
+
+/* The row of a number in the files; made artificial when the log does not have it (`process` is the row it is put under). */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_process(struct ctx_exp_log *log, uint32_t key, uint32_t *ret_row,
+						   struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_thread(struct ctx_exp_log *log, uint32_t key, uint32_t process,
+						  uint32_t *ret_row, struct ctx_err *err);
+
+#endif

@@ -1,0 +1,191 @@
+#include "formats/experiment/exp_maps.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+void ctx_exp_objects_deinit(struct ctx_exp_objects *objects)
+{
+	ctx_strtab_deinit(&objects->names);
+	free(objects->sampled);
+	*objects = (struct ctx_exp_objects){0};
+}
+
+enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char *path, const char *build_id,
+				    uint32_t *ret_object, struct ctx_err *err)
+{
+	struct ctx_buf key = {0};
+	size_t before = objects->names.n;
+	enum ctx_status status;
+
+	ctx_buf_put(&key, path, strlen(path) + 1);
+	ctx_buf_put_text(&key, build_id);
+	status = ctx_buf_check(&key, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&objects->sampled, &objects->sampled_cap, before + 1, err);
+	if (status == CTX_OK)
+		status = ctx_strtab_add(&objects->names, (const char *)key.bytes, key.n, ret_object, err);
+	if (status == CTX_OK && objects->names.n != before)
+		objects->sampled[before] = 0;
+	ctx_buf_deinit(&key);
+	return status;
+}
+
+const char *ctx_exp_objects_path(const struct ctx_exp_objects *objects, uint32_t object)
+{
+	return ctx_strtab_get(&objects->names, object);
+}
+
+const char *ctx_exp_objects_build_id(const struct ctx_exp_objects *objects, uint32_t object)
+{
+	const char *path = ctx_strtab_get(&objects->names, object);
+
+	return path + strlen(path) + 1;
+}
+
+struct ctx_exp_map_list *ctx_exp_map_list_share(struct ctx_exp_map_list *list)
+{
+	if (list != NULL)
+		list->refs++;
+	return list;
+}
+
+void ctx_exp_map_list_release(struct ctx_exp_map_list *list)
+{
+	if (list == NULL || --list->refs != 0)
+		return;
+	free(list->entries);
+	free(list);
+}
+
+/* Number of entries that end at or before `address`: the place of the first one that reaches beyond it. */
+static size_t first_beyond(const struct ctx_exp_map_list *list, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = list->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->entries[middle].address + list->entries[middle].size <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct ctx_exp_map_entry *ctx_exp_map_list_find(const struct ctx_exp_map_list *list, uint64_t address)
+{
+	size_t i;
+
+	if (list == NULL)
+		return NULL;
+	i = first_beyond(list, address);
+	return i < list->n && list->entries[i].address <= address ? &list->entries[i] : NULL;
+}
+
+/* Makes `*list` a list of its own with room for `extra` more entries. */
+static enum ctx_status own(struct ctx_exp_map_list **list, size_t extra, struct ctx_err *err)
+{
+	struct ctx_exp_map_list *old = *list;
+	struct ctx_exp_map_list *copy;
+
+	if (old != NULL && old->refs == 1)
+		return ctx_grow(&old->entries, &old->cap, old->n + extra, err);
+	copy = ctx_calloc(1, sizeof(*copy));
+	if (copy == NULL)
+		return ctx_err_nomem(err);
+	copy->refs = 1;
+	if (ctx_grow(&copy->entries, &copy->cap, (old != NULL ? old->n : 0) + extra, err) != CTX_OK) {
+		free(copy);
+		return CTX_E_NOMEM;
+	}
+	if (old != NULL && old->n != 0) {
+		memcpy(copy->entries, old->entries, old->n * sizeof(*old->entries));
+		copy->n = old->n;
+	}
+	ctx_exp_map_list_release(old);
+	*list = copy;
+	return CTX_OK;
+}
+
+static void insert(struct ctx_exp_map_list *list, size_t at, const struct ctx_exp_map_entry *entry)
+{
+	memmove(&list->entries[at + 1], &list->entries[at], (list->n - at) * sizeof(*entry));
+	list->entries[at] = *entry;
+	list->n++;
+}
+
+/* Cuts [address, end) out of the list (which has room for one more entry); returns where an entry at `address` would go. */
+static size_t cut(struct ctx_exp_map_list *list, uint64_t address, uint64_t end)
+{
+	size_t first = first_beyond(list, address);
+	size_t last;
+
+	if (first < list->n && list->entries[first].address < address) {
+		struct ctx_exp_map_entry *left = &list->entries[first];
+		struct ctx_exp_map_entry right = *left;
+
+		left->size = address - left->address;
+		first++;
+		if (right.address + right.size > end) {
+			right.size = right.address + right.size - end;
+			right.file_offset += end - right.address;
+			right.address = end;
+			insert(list, first, &right);
+			return first;
+		}
+	}
+	last = first;
+	while (last < list->n && list->entries[last].address + list->entries[last].size <= end)
+		last++;
+	memmove(&list->entries[first], &list->entries[last], (list->n - last) * sizeof(*list->entries));
+	list->n -= last - first;
+	if (first < list->n && list->entries[first].address < end) {
+		struct ctx_exp_map_entry *right = &list->entries[first];
+		uint64_t gone = end - right->address;
+
+		right->address = end;
+		right->size -= gone;
+		right->file_offset += gone;
+	}
+	return first;
+}
+
+static bool overlaps_sampled(const struct ctx_exp_map_list *list, const struct ctx_exp_objects *objects,
+			     const struct ctx_exp_map_entry *entry)
+{
+	for (size_t i = first_beyond(list, entry->address);
+	     i < list->n && list->entries[i].address < entry->address + entry->size; i++) {
+		if (objects->sampled[list->entries[i].object])
+			return true;
+	}
+	return false;
+}
+
+enum ctx_status ctx_exp_map_list_add(struct ctx_exp_map_list **list, const struct ctx_exp_objects *objects,
+				     const struct ctx_exp_map_entry *entry, bool *ret_replaced, struct ctx_err *err)
+{
+	enum ctx_status status = own(list, 2, err);
+
+	if (status != CTX_OK)
+		return status;
+	*ret_replaced = overlaps_sampled(*list, objects, entry);
+	insert(*list, cut(*list, entry->address, entry->address + entry->size), entry);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_map_list_remove(struct ctx_exp_map_list **list, uint64_t address, uint64_t size,
+					struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (*list == NULL)
+		return CTX_OK;
+	status = own(list, 1, err);
+	if (status == CTX_OK)
+		cut(*list, address, address + size);
+	return status;
+}

@@ -1,0 +1,119 @@
+/*
+ * The writer's own state, shared by exp_writer.c (what comes in), exp_flush.c (what goes to disk) and exp_archive.c.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_STATE_H
+#define CTX_FORMATS_EXPERIMENT_EXP_STATE_H
+
+#include "base/compress.h"
+#include "base/map64.h"
+#include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_maps.h"
+#include "formats/experiment/exp_stacks.h"
+#include "formats/experiment/exp_writer.h"
+
+#define CTX_EXP_FILES_MAX 8u
+#define CTX_EXP_FILE_NAME_MAX 32u
+#define CTX_EXP_LINEAGE_MAX 200u /* longer ones begin anew, so that a directory's name stays a name */
+#define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
+#define CTX_EXP_BLOCK_PACKETS 8192u
+#define CTX_EXP_BUFFER_BYTES ((size_t)64 * 1024)
+#define CTX_EXP_SECOND_NS 1000000000u
+
+struct ctx_exp_packet_buf {
+	struct ctx_exp_packet *packets;
+	size_t n, cap;
+	bool unsorted;
+};
+
+/* What a process needs while samples come: made by a sample, released at exit and when memory is short. */
+struct ctx_exp_live {
+	uint32_t process;
+	uint32_t place;	      /* in writer->live */
+	uint64_t oldest_ns;   /* of the buffered records, absolute; UINT64_MAX: nothing buffered */
+	struct ctx_exp_stacks stacks;
+	struct ctx_buf frames; /* payload of the next frames block */
+	uint32_t n_frames;     /* nodes in it */
+	uint64_t last_address; /* in it */
+	struct ctx_buf map_lines;
+	size_t accounted; /* bytes of this struct and all it holds, as counted in writer->memory_bytes */
+	struct ctx_exp_packet_buf bufs[CTX_EXP_FILES_MAX];
+};
+
+struct ctx_exp_proc {
+	int64_t pid;
+	uint32_t parent;
+	uint32_t ordinal; /* the n-th fork of the parent, or exec of the process before */
+	uint32_t n_forks, n_execs;
+	uint32_t epoch; /* of its dictionary, from 1 */
+	uint8_t origin; /* enum ctx_exp_origin */
+	bool is_root;	/* lineage does not build upon the parent's: "" for the founder, _p<pid>, _n<number> */
+	bool by_number; /* a root whose lineage is _n<number> */
+	bool has_samples; /* its maps are on the way to disk: later ones are appended */
+	bool has_dir;
+	struct ctx_exp_map_list *maps;
+	struct ctx_exp_live *live; /* NULL without buffered data */
+};
+
+struct ctx_exp_thread {
+	uint32_t process; /* that the leaf is of */
+	uint32_t epoch;
+	uint32_t leaf; /* of its last sample */
+};
+
+struct ctx_exp_writer {
+	char *path;
+	int dir;
+	uint64_t start_ns, max_bytes;
+	size_t memory_max;
+	uint64_t periods[UINT8_MAX + 1]; /* by metric */
+	uint8_t file_of[UINT8_MAX + 1];
+	uint32_t n_metrics, n_files;
+	char files[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
+	struct ctx_exp_proc *procs;
+	size_t n_procs, procs_cap;
+	struct ctx_exp_thread *threads;
+	size_t n_threads, threads_cap;
+	struct ctx_exp_live **live;
+	size_t n_live, live_cap;
+	struct ctx_map64 present; /* pids with a lineage _p<pid> */
+	struct ctx_exp_objects objects;
+	struct ctx_buf log; /* lines not yet written */
+	uint64_t log_oldest_ns;
+	struct ctx_buf overview;
+	uint32_t n_overview;
+	uint64_t overview_oldest_ns, overview_first_ns, overview_last_ns;
+	struct ctx_compressor compressor;
+	struct ctx_buf raw, block; /* scratch */
+	struct ctx_exp_stats stats;
+	size_t memory_bytes;
+	bool has_founder, kernel_seen, limit_reached, limit_told;
+	struct ctx_err failed; /* status CTX_OK: none */
+};
+
+/* Relative time; what is before the start is at the start. */
+static inline uint64_t ctx_exp_relative(const struct ctx_exp_writer *writer, uint64_t time_ns)
+{
+	return time_ns > writer->start_ns ? time_ns - writer->start_ns : 0;
+}
+
+/* Writes what process's live part has buffered, after the log: maps, frames, samples. What could not be written is kept after CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+						     struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/* Makes a file of the founder that has these bytes in it. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name, const void *bytes,
+						 size_t n, struct ctx_err *err);
+
+/* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, zero included. */
+void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char out[CTX_EXP_DIR_NAME_MAX]);
+
+/* Flushes, then counts, a process's live part out; its dictionary goes on in a new epoch. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+					      struct ctx_err *err);
+
+/* Memory of a live part, counted anew. */
+void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live);
+
+#endif

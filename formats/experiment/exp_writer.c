@@ -1,0 +1,798 @@
+/*
+ * What comes in: processes, threads, maps and samples.
+ *
+ *	writer -- procs[number] -- maps (shared with forked children)
+ *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (only while samples come)
+ *	   |-- threads[number]: leaf of the last sample, so that the next stack is compared before it is hashed
+ *	   `-- log: lines of log.xml
+ *
+ * All live parts together stay below memory_max: what would grow beyond it retires all of them first (everything is written, each dictionary begins a new epoch).
+ */
+#include "formats/experiment/exp_state.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/experiment/exp_reader.h"
+#include "formats/experiment/exp_xml.h"
+#include "model/event_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MEMORY_DEFAULT ((size_t)64 << 20)
+#define MEMORY_SMALLEST ((size_t)256 << 10)
+#define FRAMES_MAX ((size_t)1 << 16) /* of one stack; what is nearer to the root than this is cut */
+
+static enum ctx_status check(const struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	if (writer->failed.status == CTX_OK)
+		return CTX_OK;
+	return ctx_err_set(err, writer->failed.status, "%s", writer->failed.msg);
+}
+
+static struct ctx_buf *log_event(struct ctx_exp_writer *writer, const char *kind, uint64_t time_ns)
+{
+	ctx_buf_put_text(&writer->log, "<event");
+	ctx_exp_xml_attribute(&writer->log, "kind", kind);
+	ctx_exp_xml_time(&writer->log, "tstamp", ctx_exp_relative(writer, time_ns));
+	if (time_ns < writer->log_oldest_ns)
+		writer->log_oldest_ns = time_ns;
+	return &writer->log;
+}
+
+/* Ends the line that log_event began. */
+static enum ctx_status log_end(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	ctx_buf_put_text(&writer->log, "/>\n");
+	if (writer->log.n >= CTX_EXP_BUFFER_BYTES || writer->log.failed)
+		return ctx_exp_flush_log(writer, err);
+	return CTX_OK;
+}
+
+static enum ctx_status check_process(const struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
+{
+	enum ctx_status status = check(writer, err);
+
+	if (status == CTX_OK && process >= writer->n_procs)
+		return ctx_err_set(err, CTX_E_ARG, "process %u was never started", process);
+	return status;
+}
+
+static enum ctx_status check_thread(const struct ctx_exp_writer *writer, uint32_t thread, struct ctx_err *err)
+{
+	enum ctx_status status = check(writer, err);
+
+	if (status == CTX_OK && thread >= writer->n_threads)
+		return ctx_err_set(err, CTX_E_ARG, "thread %u was never started", thread);
+	return status;
+}
+
+/* Creation */
+
+/* Makes sure that nothing is at `path`: removes an experiment if that is allowed. */
+static enum ctx_status clear_place(const char *path, bool overwrite, struct ctx_err *err)
+{
+	struct stat info;
+
+	if (lstat(path, &info) != 0)
+		return errno == ENOENT ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "%s", path);
+	if (!overwrite)
+		return ctx_err_set(err, CTX_E_ARG, "%s: exists already", path);
+	if (!S_ISDIR(info.st_mode) || !ctx_exp_is_experiment(path))
+		return ctx_err_set(err, CTX_E_ARG, "%s: is no experiment, so it is not overwritten", path);
+	return ctx_dir_remove(path, err);
+}
+
+static bool is_file_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
+	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 && strcmp(name, "archives") != 0 &&
+	       name[0] != '_';
+}
+
+static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
+				   struct ctx_err *err)
+{
+	if (options->n_metrics > UINT8_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "more than %d metrics", UINT8_MAX);
+	writer->n_metrics = options->n_metrics;
+	for (uint32_t i = 0; i < options->n_metrics; i++) {
+		const char *file = options->metrics[i].file;
+		uint32_t at = 0;
+
+		if (!is_file_name(file))
+			return ctx_err_set(err, CTX_E_ARG, "\"%s\" is no name for a data file", file);
+		while (at < writer->n_files && strcmp(writer->files[at], file) != 0)
+			at++;
+		if (at == CTX_EXP_FILES_MAX)
+			return ctx_err_set(err, CTX_E_ARG, "more than %u data files", CTX_EXP_FILES_MAX);
+		if (at == writer->n_files)
+			snprintf(writer->files[writer->n_files++], CTX_EXP_FILE_NAME_MAX, "%s", file);
+		writer->file_of[i] = (uint8_t)at;
+		writer->periods[i] = options->metrics[i].period;
+	}
+	return CTX_OK;
+}
+
+/* The <profile> line: the metric, and the fields of a packet of it. */
+static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric, uint32_t number)
+{
+	static const char FIELDS[] = "<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"
+				     "<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "
+				     "file=\"frameinfo\"/><field name=\"metric\" type=\"varint\"/>"
+				     "<field name=\"weight\" type=\"varint\"";
+
+	ctx_buf_put_text(out, "<profile");
+	ctx_exp_xml_number(out, "metric", number);
+	ctx_exp_xml_attribute(out, "name", metric->name);
+	ctx_exp_xml_attribute(out, "file", metric->file);
+	ctx_exp_xml_attribute(out, "unit", metric->unit);
+	ctx_exp_xml_number(out, "period", metric->period);
+	ctx_buf_printf(out, " frequency=\"%.3f\">", metric->frequency_hz);
+	ctx_buf_put_text(out, FIELDS);
+	ctx_exp_xml_attribute(out, "unit", metric->unit);
+	ctx_buf_put_text(out, "/></profile>\n");
+}
+
+static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
+				       struct ctx_err *err)
+{
+	struct ctx_buf *out = &writer->log;
+
+	ctx_buf_printf(out, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
+	for (size_t i = 0; i < options->n_properties; i++) {
+		ctx_buf_put_text(out, "<setting");
+		ctx_exp_xml_attribute(out, "name", options->properties[i].key);
+		ctx_exp_xml_attribute(out, "value", options->properties[i].value);
+		ctx_buf_put_text(out, "/>\n");
+	}
+	for (uint32_t i = 0; i < options->n_metrics; i++)
+		put_profile(out, &options->metrics[i], i);
+	ctx_buf_put_text(out, "<event kind=\"run\"");
+	ctx_exp_xml_time(out, "tstamp", options->start_ns);
+	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);
+	ctx_buf_put_text(out, "/>\n");
+	return ctx_exp_flush_log(writer, err);
+}
+
+static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
+				  struct ctx_err *err)
+{
+	static const char MAP_FIRST[] = "<experiment version=\"1\"/>\n";
+	enum ctx_status status;
+
+	if (mkdir(writer->path, 0755) != 0)
+		return ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO, "%s", writer->path);
+	writer->dir = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (writer->dir < 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
+	status = put_first_lines(writer, options, err);
+	if (status == CTX_OK)
+		status = ctx_exp_make_file(writer, "map.xml", MAP_FIRST, sizeof(MAP_FIRST) - 1, err);
+	if (status == CTX_OK) {
+		ctx_buf_clear(&writer->raw);
+		ctx_exp_put_file_header(&writer->raw);
+		status = ctx_buf_check(&writer->raw, err);
+	}
+	if (status == CTX_OK)
+		status = ctx_exp_make_file(writer, "overview", writer->raw.bytes, writer->raw.n, err);
+	if (status == CTX_OK && options->comment != NULL && options->comment[0] != '\0')
+		status = ctx_exp_make_file(writer, "notes", options->comment, strlen(options->comment), err);
+	return status;
+}
+
+static void release(struct ctx_exp_writer *writer)
+{
+	for (size_t i = 0; i < writer->n_procs; i++)
+		ctx_exp_map_list_release(writer->procs[i].maps);
+	if (writer->dir >= 0)
+		close(writer->dir);
+	free(writer->path);
+	free(writer->procs);
+	free(writer->threads);
+	free(writer->live);
+	ctx_map64_deinit(&writer->present);
+	ctx_exp_objects_deinit(&writer->objects);
+	ctx_buf_deinit(&writer->log);
+	ctx_buf_deinit(&writer->overview);
+	ctx_compressor_deinit(&writer->compressor);
+	ctx_buf_deinit(&writer->raw);
+	ctx_buf_deinit(&writer->block);
+	free(writer);
+}
+
+/* The path without slashes at its end, if it ends in .er. */
+static enum ctx_status clean_path(const char *path, char **ret, struct ctx_err *err)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (n < 4 || memcmp(path + n - 3, ".er", 3) != 0 || path[n - 4] == '/')
+		return ctx_err_set(err, CTX_E_ARG, "%s: the name of an experiment must end in .er", path);
+	*ret = ctx_memdup0(path, n);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx_exp_writer **ret, struct ctx_err *err)
+{
+	struct ctx_exp_writer *writer = ctx_calloc(1, sizeof(*writer));
+	enum ctx_status status;
+
+	if (writer == NULL)
+		return ctx_err_nomem(err);
+	writer->dir = -1;
+	writer->start_ns = options->start_ns;
+	writer->max_bytes = options->max_bytes;
+	writer->memory_max = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
+	if (writer->memory_max < MEMORY_SMALLEST)
+		writer->memory_max = MEMORY_SMALLEST;
+	writer->log_oldest_ns = writer->overview_oldest_ns = UINT64_MAX;
+	writer->stats.epochs = 1;
+	status = set_metrics(writer, options, err);
+	if (status == CTX_OK)
+		status = clean_path(options->path, &writer->path, err);
+	if (status == CTX_OK)
+		status = clear_place(writer->path, options->overwrite, err);
+	if (status == CTX_OK)
+		status = make_files(writer, options, err);
+	if (status != CTX_OK) {
+		release(writer);
+		return status;
+	}
+	*ret = writer;
+	return CTX_OK;
+}
+
+/* Live parts */
+
+/* Everything is written and every dictionary empty: memory is back to almost nothing. */
+static enum ctx_status begin_epoch(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (writer->n_live != 0 && status == CTX_OK)
+		status = ctx_exp_retire(writer, writer->live[writer->n_live - 1], err);
+	writer->stats.epochs++;
+	return status;
+}
+
+static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+			 const struct ctx_exp_map_entry *entry)
+{
+	struct ctx_buf *out = &live->map_lines;
+	uint64_t time_ns = entry->time_ns + writer->start_ns;
+
+	ctx_buf_put_text(out, "<map");
+	ctx_exp_xml_time(out, "tstamp", entry->time_ns);
+	ctx_exp_xml_number(out, "process", live->process);
+	ctx_exp_xml_hex(out, "address", entry->address);
+	ctx_exp_xml_hex(out, "size", entry->size);
+	ctx_exp_xml_hex(out, "offset", entry->file_offset);
+	ctx_exp_xml_number(out, "protection", entry->protection);
+	ctx_exp_xml_attribute(out, "build_id", ctx_exp_objects_build_id(&writer->objects, entry->object));
+	ctx_exp_xml_attribute(out, "path", ctx_exp_objects_path(&writer->objects, entry->object));
+	ctx_buf_put_text(out, "/>\n");
+	if (time_ns < live->oldest_ns)
+		live->oldest_ns = time_ns;
+}
+
+/* Lines behind the first sample are for the map as it was then and each change later. */
+static void put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
+{
+	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
+	char lineage[CTX_EXP_DIR_NAME_MAX];
+
+	ctx_exp_lineage(writer, live->process, lineage);
+	if (lineage[0] != '\0')
+		ctx_buf_printf(&live->map_lines, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
+	for (size_t i = 0; maps != NULL && i < maps->n; i++)
+		put_map_line(writer, live, &maps->entries[i]);
+}
+
+static enum ctx_status get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
+				struct ctx_err *err)
+{
+	struct ctx_exp_proc *proc = &writer->procs[process];
+	struct ctx_exp_live *live = proc->live;
+	enum ctx_status status;
+
+	if (live == NULL) {
+		status = ctx_grow(&writer->live, &writer->live_cap, writer->n_live + 1, err);
+		if (status != CTX_OK)
+			return status;
+		live = ctx_calloc(1, sizeof(*live));
+		if (live == NULL)
+			return ctx_err_nomem(err);
+		live->process = process;
+		live->oldest_ns = UINT64_MAX;
+		live->place = (uint32_t)writer->n_live;
+		writer->live[writer->n_live++] = live;
+		proc->live = live;
+		if (!proc->has_samples)
+			put_first_maps(writer, live);
+		proc->has_samples = true;
+		ctx_exp_account(writer, live);
+	}
+	*ret = live;
+	return CTX_OK;
+}
+
+/* Processes */
+
+static void set_lineage(struct ctx_exp_writer *writer, struct ctx_exp_proc *proc, uint32_t number)
+{
+	struct ctx_exp_proc *parent = proc->parent != CTX_NONE ? &writer->procs[proc->parent] : NULL;
+	uint32_t *taken;
+	char lineage[CTX_EXP_DIR_NAME_MAX];
+
+	if (parent != NULL && (proc->origin == CTX_EXP_FORK || proc->origin == CTX_EXP_EXEC)) {
+		proc->ordinal = proc->origin == CTX_EXP_FORK ? ++parent->n_forks : ++parent->n_execs;
+		ctx_exp_lineage(writer, proc->parent, lineage);
+		proc->is_root = proc->by_number = strlen(lineage) + 12 > CTX_EXP_LINEAGE_MAX;
+		return;
+	}
+	proc->is_root = true;
+	if (proc->origin == CTX_EXP_FOUNDER && !writer->has_founder) {
+		writer->has_founder = true;
+		return;
+	}
+	proc->origin = CTX_EXP_PRESENT;
+	taken = ctx_map64_place(&writer->present, (uint64_t)proc->pid);
+	proc->by_number = taken == NULL || *taken != CTX_MAP64_NONE;
+	if (!proc->by_number)
+		*taken = number;
+}
+
+enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struct ctx_exp_process *process,
+				      uint32_t *ret_process, struct ctx_err *err)
+{
+	static const char *const ORIGINS[] = {"founder", "fork", "exec", "present"};
+	enum ctx_status status = check(writer, err);
+	uint32_t number = (uint32_t)writer->n_procs;
+	char lineage[CTX_EXP_DIR_NAME_MAX];
+	struct ctx_exp_proc *proc;
+	struct ctx_buf *out;
+
+	if (status == CTX_OK && process->parent != CTX_NONE)
+		status = check_process(writer, process->parent, err);
+	if (status == CTX_OK && writer->n_procs >= CTX_NONE - 1)
+		status = ctx_err_set(err, CTX_E_LIMIT, "too many processes");
+	if (status == CTX_OK)
+		status = ctx_grow(&writer->procs, &writer->procs_cap, writer->n_procs + 1, err);
+	if (status != CTX_OK)
+		return status;
+	proc = &writer->procs[writer->n_procs++];
+	*proc = (struct ctx_exp_proc){
+		.pid = process->pid, .parent = process->parent, .epoch = 1, .origin = (uint8_t)process->origin};
+	set_lineage(writer, proc, number);
+	ctx_exp_lineage(writer, number, lineage);
+	out = log_event(writer, "process", process->time_ns);
+	ctx_exp_xml_number(out, "process", number);
+	ctx_exp_xml_signed(out, "pid", process->pid);
+	if (process->parent != CTX_NONE)
+		ctx_exp_xml_number(out, "parent", process->parent);
+	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
+	ctx_exp_xml_attribute(out, "lineage", lineage);
+	ctx_exp_xml_attribute(out, "command", process->command);
+	*ret_process = number;
+	return log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process, uint64_t time_ns,
+				     bool has_status, int32_t status_value, struct ctx_err *err)
+{
+	enum ctx_status status = check_process(writer, process, err);
+	struct ctx_exp_proc *proc;
+	struct ctx_buf *out;
+
+	if (status != CTX_OK)
+		return status;
+	proc = &writer->procs[process];
+	out = log_event(writer, "process-exit", time_ns);
+	ctx_exp_xml_number(out, "process", process);
+	if (has_status)
+		ctx_exp_xml_signed(out, "status", status_value);
+	status = log_end(writer, err);
+	if (status == CTX_OK && proc->live != NULL)
+		status = ctx_exp_retire(writer, proc->live, err);
+	ctx_exp_map_list_release(proc->maps);
+	proc->maps = NULL;
+	return status;
+}
+
+/* Threads */
+
+enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid, const char *name,
+				     uint64_t time_ns, uint32_t *ret_thread, struct ctx_err *err)
+{
+	enum ctx_status status = check_process(writer, process, err);
+	uint32_t number = (uint32_t)writer->n_threads;
+	struct ctx_buf *out;
+
+	if (status == CTX_OK && writer->n_threads >= CTX_NONE - 1)
+		status = ctx_err_set(err, CTX_E_LIMIT, "too many threads");
+	if (status == CTX_OK)
+		status = ctx_grow(&writer->threads, &writer->threads_cap, writer->n_threads + 1, err);
+	if (status != CTX_OK)
+		return status;
+	writer->threads[writer->n_threads++] = (struct ctx_exp_thread){.process = process};
+	out = log_event(writer, "thread", time_ns);
+	ctx_exp_xml_number(out, "thread", number);
+	ctx_exp_xml_number(out, "process", process);
+	ctx_exp_xml_signed(out, "tid", tid);
+	ctx_exp_xml_attribute(out, "name", name);
+	*ret_thread = number;
+	return log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread, const char *name, uint64_t time_ns,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = check_thread(writer, thread, err);
+	struct ctx_buf *out;
+
+	if (status != CTX_OK)
+		return status;
+	out = log_event(writer, "thread-name", time_ns);
+	ctx_exp_xml_number(out, "thread", thread);
+	ctx_exp_xml_attribute(out, "name", name);
+	return log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thread, uint64_t time_ns,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = check_thread(writer, thread, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_number(log_event(writer, "thread-exit", time_ns), "thread", thread);
+	return log_end(writer, err);
+}
+
+/* Maps */
+
+enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent, uint32_t child, uint64_t time_ns,
+				  struct ctx_err *err)
+{
+	enum ctx_status status = check_process(writer, parent, err);
+	struct ctx_exp_proc *proc;
+
+	if (status == CTX_OK)
+		status = check_process(writer, child, err);
+	if (status != CTX_OK || parent == child)
+		return status;
+	(void)time_ns; /* each map keeps the time when it was made: that is before any sample of the child */
+	proc = &writer->procs[child];
+	ctx_exp_map_list_release(proc->maps);
+	proc->maps = ctx_exp_map_list_share(writer->procs[parent].maps);
+	if (proc->has_samples) {
+		struct ctx_exp_live *live;
+
+		status = get_live(writer, child, &live, err);
+		if (status == CTX_OK)
+			put_first_maps(writer, live);
+	}
+	return status;
+}
+
+static enum ctx_status after_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+{
+	ctx_exp_account(writer, live);
+	if (live->map_lines.n >= CTX_EXP_BUFFER_BYTES || live->map_lines.failed)
+		return ctx_exp_flush_process(writer, live, err);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, const struct ctx_exp_map *map,
+			    struct ctx_err *err)
+{
+	struct ctx_exp_map_entry entry = {.address = map->address,
+					  .size = map->size,
+					  .file_offset = map->file_offset,
+					  .time_ns = ctx_exp_relative(writer, map->time_ns),
+					  .protection = map->protection};
+	enum ctx_status status = check_process(writer, process, err);
+	struct ctx_exp_live *live;
+	bool replaced;
+
+	if (status != CTX_OK)
+		return status;
+	if (entry.size == 0)
+		return CTX_OK;
+	if (entry.size > UINT64_MAX - entry.address)
+		entry.size = UINT64_MAX - entry.address;
+	status = ctx_exp_objects_add(&writer->objects, map->path, map->build_id, &entry.object, err);
+	if (status == CTX_OK)
+		status = ctx_exp_map_list_add(&writer->procs[process].maps, &writer->objects, &entry, &replaced, err);
+	if (status != CTX_OK)
+		return status;
+	/* Stacks that are known already are not looked up again: an object in the place of a sampled one counts as sampled. */
+	if (replaced)
+		writer->objects.sampled[entry.object] = 1;
+	if (!writer->procs[process].has_samples)
+		return CTX_OK;
+	status = get_live(writer, process, &live, err);
+	if (status != CTX_OK)
+		return status;
+	put_map_line(writer, live, &entry);
+	return after_map_line(writer, live, err);
+}
+
+enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address, uint64_t size,
+			      uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = check_process(writer, process, err);
+	struct ctx_exp_live *live;
+
+	if (status != CTX_OK || size == 0)
+		return status;
+	if (size > UINT64_MAX - address)
+		size = UINT64_MAX - address;
+	status = ctx_exp_map_list_remove(&writer->procs[process].maps, address, size, err);
+	if (status != CTX_OK || !writer->procs[process].has_samples)
+		return status;
+	status = get_live(writer, process, &live, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_put_text(&live->map_lines, "<unmap");
+	ctx_exp_xml_time(&live->map_lines, "tstamp", ctx_exp_relative(writer, time_ns));
+	ctx_exp_xml_number(&live->map_lines, "process", process);
+	ctx_exp_xml_hex(&live->map_lines, "address", address);
+	ctx_exp_xml_hex(&live->map_lines, "size", size);
+	ctx_buf_put_text(&live->map_lines, "/>\n");
+	if (time_ns < live->oldest_ns)
+		live->oldest_ns = time_ns;
+	return after_map_line(writer, live, err);
+}
+
+/* Samples */
+
+/* Bytes that one more sample of n frames may need in the live part. */
+static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_frames)
+{
+	const struct ctx_exp_packet_buf *buf = &live->bufs[file];
+	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
+
+	if (buf->n == buf->cap)
+		bytes += 2 * buf->cap * sizeof(*buf->packets);
+	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
+		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
+	return bytes;
+}
+
+/* Makes room for one more sample, in a new epoch if memory is used up. After this, adding the sample cannot fail. */
+static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample, uint32_t file,
+				 size_t n_frames, struct ctx_exp_live **ret, struct ctx_err *err)
+{
+	enum ctx_status status = get_live(writer, sample->process, ret, err);
+	struct ctx_exp_packet_buf *buf;
+	size_t bytes;
+
+	if (status != CTX_OK)
+		return status;
+	bytes = growth(*ret, file, n_frames);
+	if (bytes == 0)
+		return CTX_OK;
+	if (writer->memory_bytes + bytes > writer->memory_max) {
+		status = begin_epoch(writer, err);
+		if (status == CTX_OK)
+			status = get_live(writer, sample->process, ret, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	buf = &(*ret)->bufs[file];
+	status = ctx_exp_stacks_reserve(&(*ret)->stacks, n_frames, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&buf->packets, &buf->cap, buf->n + 1, err);
+	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * n_frames) == NULL)
+		status = ctx_err_nomem(err);
+	if ((*ret)->frames.failed)
+		(*ret)->frames.failed = false; /* nothing was lost: the room is asked for again next time */
+	ctx_exp_account(writer, *ret);
+	return status;
+}
+
+/* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
+static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first, uint32_t prefix)
+{
+	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
+	uint32_t n = (uint32_t)live->stacks.n - first;
+
+	if (live->frames.n == 0)
+		ctx_buf_put_varint(&live->frames, first);
+	ctx_buf_put_varint(&live->frames, prefix);
+	ctx_buf_put_varint(&live->frames, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t address = live->stacks.nodes[first + i].address;
+		const struct ctx_exp_map_entry *entry = ctx_exp_map_list_find(maps, address);
+
+		ctx_buf_put_zigzag(&live->frames, (int64_t)(address - live->last_address));
+		live->last_address = address;
+		if (entry != NULL)
+			writer->objects.sampled[entry->object] = 1;
+		else if (address >= CTX_KERNEL_START && address != CTX_FRAME_TRUNCATED)
+			writer->kernel_seen = true;
+	}
+	live->n_frames += n;
+	writer->stats.stacks += n;
+}
+
+static void put_packet(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct ctx_exp_sample *sample,
+		       uint32_t stack)
+{
+	struct ctx_exp_packet_buf *buf = &live->bufs[writer->file_of[sample->metric]];
+	uint64_t time_ns = ctx_exp_relative(writer, sample->time_ns);
+
+	if (buf->n != 0 && time_ns < buf->packets[buf->n - 1].time_ns)
+		buf->unsorted = true;
+	buf->packets[buf->n] = (struct ctx_exp_packet){
+		.time_ns = time_ns,
+		.weight = writer->periods[sample->metric] != 0 ? 0 : sample->weight,
+		.stack = stack,
+		.thread = sample->thread,
+		.cpu = sample->cpu >= 0 ? sample->cpu : -1,
+		.metric = (uint16_t)sample->metric,
+		.order = (uint16_t)buf->n,
+	};
+	buf->n++;
+	if (sample->time_ns < live->oldest_ns)
+		live->oldest_ns = sample->time_ns;
+}
+
+enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample, struct ctx_err *err)
+{
+	enum ctx_status status = check_process(writer, sample->process, err);
+	size_t n = sample->n_frames < FRAMES_MAX ? sample->n_frames : FRAMES_MAX;
+	struct ctx_exp_thread *thread;
+	struct ctx_exp_live *live;
+	uint32_t prefix, stack, like, first, epoch;
+
+	if (status == CTX_OK)
+		status = check_thread(writer, sample->thread, err);
+	if (status == CTX_OK && sample->metric >= writer->n_metrics)
+		status = ctx_err_set(err, CTX_E_ARG, "metric %u is unknown", sample->metric);
+	if (status != CTX_OK)
+		return status;
+	writer->stats.samples++;
+	if (writer->limit_reached) {
+		writer->stats.dropped_by_limit++;
+		return CTX_OK;
+	}
+	status = make_room(writer, sample, writer->file_of[sample->metric], n, &live, err);
+	if (status != CTX_OK)
+		return status;
+	thread = &writer->threads[sample->thread];
+	epoch = writer->procs[sample->process].epoch;
+	like = thread->process == sample->process && thread->epoch == epoch ? thread->leaf : 0;
+	first = (uint32_t)live->stacks.n;
+	stack = ctx_exp_stacks_intern(&live->stacks, sample->frames, n, like, &prefix);
+	if (live->stacks.n != first)
+		put_new_nodes(writer, live, first, prefix);
+	*thread = (struct ctx_exp_thread){sample->process, epoch, stack};
+	put_packet(writer, live, sample, stack);
+	if (live->bufs[writer->file_of[sample->metric]].n >= CTX_EXP_BLOCK_PACKETS ||
+	    live->frames.n >= CTX_EXP_BUFFER_BYTES)
+		return ctx_exp_flush_process(writer, live, err);
+	return CTX_OK;
+}
+
+/* The rest */
+
+enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage, struct ctx_err *err)
+{
+	enum ctx_status status = check_process(writer, usage->process, err);
+	struct ctx_exp_usage_record record = {
+		.process = usage->process,
+		.time_ns = ctx_exp_relative(writer, usage->time_ns),
+		.fields = {usage->user_ns, usage->system_ns, usage->rss_bytes, usage->vsize_bytes, usage->minor_faults,
+			   usage->major_faults, usage->voluntary_switches, usage->involuntary_switches,
+			   usage->read_bytes, usage->write_bytes, usage->threads},
+	};
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_put_usage(&writer->overview, &record);
+	if (writer->n_overview == 0 || record.time_ns < writer->overview_first_ns)
+		writer->overview_first_ns = record.time_ns;
+	if (writer->n_overview == 0 || record.time_ns > writer->overview_last_ns)
+		writer->overview_last_ns = record.time_ns;
+	writer->n_overview++;
+	if (usage->time_ns < writer->overview_oldest_ns)
+		writer->overview_oldest_ns = usage->time_ns;
+	return writer->overview.n >= CTX_EXP_BUFFER_BYTES ? ctx_exp_flush_overview(writer, err) : CTX_OK;
+}
+
+enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count, struct ctx_err *err)
+{
+	enum ctx_status status = check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_number(log_event(writer, "lost", time_ns), "count", count);
+	return log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns, bool throttled, struct ctx_err *err)
+{
+	enum ctx_status status = check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	log_event(writer, throttled ? "throttle" : "unthrottle", time_ns);
+	return log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text, struct ctx_err *err)
+{
+	enum ctx_status status = check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_attribute(log_event(writer, "warning", time_ns), "text", text);
+	status = log_end(writer, err);
+	return status == CTX_OK ? ctx_exp_flush_log(writer, err) : status;
+}
+
+static bool is_old(uint64_t oldest_ns, uint64_t now_ns)
+{
+	return oldest_ns <= now_ns && now_ns - oldest_ns >= CTX_EXP_SECOND_NS;
+}
+
+enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
+{
+	enum ctx_status status = check(writer, err);
+
+	if (status == CTX_OK && is_old(writer->log_oldest_ns, now_ns))
+		status = ctx_exp_flush_log(writer, err);
+	for (size_t i = 0; i < writer->n_live && status == CTX_OK; i++) {
+		if (is_old(writer->live[i]->oldest_ns, now_ns))
+			status = ctx_exp_flush_process(writer, writer->live[i], err);
+	}
+	if (status == CTX_OK && is_old(writer->overview_oldest_ns, now_ns))
+		status = ctx_exp_flush_overview(writer, err);
+	return status;
+}
+
+struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer)
+{
+	struct ctx_exp_stats stats = writer->stats;
+
+	stats.memory_bytes = writer->memory_bytes;
+	stats.processes = (uint32_t)writer->n_procs;
+	stats.threads = (uint32_t)writer->n_threads;
+	return stats;
+}
+
+enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status, step;
+
+	if (writer == NULL)
+		return CTX_OK;
+	status = check(writer, err);
+	while (writer->n_live != 0) {
+		step = ctx_exp_retire(writer, writer->live[writer->n_live - 1], status == CTX_OK ? err : NULL);
+		status = status == CTX_OK ? step : status;
+	}
+	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
+	status = status == CTX_OK ? step : status;
+	if (writer->stats.dropped_by_limit != 0) {
+		ctx_exp_xml_number(log_event(writer, "lost", time_ns), "count", writer->stats.dropped_by_limit);
+		ctx_exp_xml_attribute(&writer->log, "reason", "limit");
+		ctx_buf_put_text(&writer->log, "/>\n");
+	}
+	log_event(writer, "exit", time_ns);
+	ctx_buf_put_text(&writer->log, "/>\n");
+	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);
+	status = status == CTX_OK ? step : status;
+	release(writer);
+	return status;
+}
