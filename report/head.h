@@ -1,0 +1,33 @@
+/*
+ * Heads of reports: what was asked, how much was found, and what distorts the answer (requirement E19).
+ */
+#ifndef CTX_REPORT_HEAD_H
+#define CTX_REPORT_HEAD_H
+
+#include "report/out.h"
+
+/* Fewer samples than this in a selection get a warning. */
+#define CTX_FEW_SAMPLES 200
+
+/* Sums the parts; without parts the slices, or the metric over the whole run. */
+void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *ret);
+
+/* The metric; an experiment without metrics has one of no name, in "events". */
+struct ctx_metric_info ctx_head_metric(const struct ctx_report_input *input);
+
+/* The thread's tid; -1 for a thread that is not in the profile. */
+int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread);
+
+/* "pt_PID_TID (name)", the title of a thread's tree; arena text of `out`. CTX_NONE: NULL. */
+const char *ctx_head_thread_title(struct ctx_out *out, uint32_t thread);
+
+/* Calls `put` for every warning, in order. Texts may hold any bytes. */
+void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const char *text), void *context);
+
+/* The head of a text report. */
+void ctx_head_print(struct ctx_out *out);
+
+/* Prints "<first><text>", wrapped at the width, further lines indented by `indent` columns. `text` may hold any bytes; a newline ends a line. */
+void ctx_head_print_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent);
+
+#endif

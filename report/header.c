@@ -1,0 +1,147 @@
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/kinds.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Text has lines of its own: commands and notes are shown whole, wrapped. */
+static const struct ctx_column columns[] = {
+	{"section", NULL, CTX_STYLE_NAME},
+	{"key", NULL, CTX_STYLE_NAME},
+	{"value", NULL, CTX_STYLE_NAME},
+};
+
+static void put_cell(struct ctx_out *out, const char *section, const char *key, struct ctx_cell value)
+{
+	ctx_out_row(out, (struct ctx_cell[]){ctx_cell_name(section), ctx_cell_name(key), value});
+}
+
+static void put_text(struct ctx_out *out, const char *section, const char *key, const char *value)
+{
+	if (ctx_out_is_text(out))
+		ctx_head_print_wrapped(out, ctx_out_format(out, "%-18.60s ", key), value, 19);
+	else
+		put_cell(out, section, key, ctx_cell_name(value));
+}
+
+static void put_number(struct ctx_out *out, const char *section, const char *key, uint64_t value)
+{
+	if (ctx_out_is_text(out))
+		put_text(out, section, key, ctx_out_format(out, "%" PRIu64, value));
+	else
+		put_cell(out, section, key, ctx_cell_number(value));
+}
+
+static void put_title(struct ctx_out *out, const char *title)
+{
+	if (!ctx_out_is_text(out))
+		return;
+	ctx_out_line(out, "");
+	ctx_out_line(out, title);
+}
+
+static void put_run(struct ctx_out *out)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	char duration[CTX_FIGURE_MAX];
+
+	for (size_t i = 0; i < profile->n_properties; i++)
+		put_text(out, "property", profile->properties[i].key, profile->properties[i].value);
+	if (ctx_out_is_text(out)) {
+		ctx_figure_fixed(duration, profile->run.end_ns, 1000 * 1000, 3);
+		put_text(out, "run", "duration", ctx_out_format(out, "%s ms", duration));
+	} else {
+		put_number(out, "run", "duration", profile->run.end_ns);
+	}
+	put_text(out, "run", "closed", profile->closed ? "yes" : "no");
+	put_number(out, "run", "lost samples", profile->lost_samples);
+	put_number(out, "run", "throttled", profile->throttled);
+	put_number(out, "run", "damaged", profile->damaged);
+}
+
+static void put_metrics(struct ctx_out *out)
+{
+	const struct ctx_profile *profile = out->input->profile;
+
+	if (profile->n_metrics != 0)
+		put_title(out, "Metrics");
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		const struct ctx_metric_info *metric = &profile->metrics[i];
+		struct ctx_scale scale = ctx_scale_for(metric->unit, metric->weight);
+		char weight[CTX_FIGURE_MAX];
+
+		ctx_figure_fixed(weight, metric->weight, scale.divisor, scale.digits);
+		if (ctx_out_is_text(out)) {
+			put_text(out, "metric", metric->name,
+				 ctx_out_format(out, "%" PRIu64 " samples, %s %s", metric->samples, weight,
+						scale.unit));
+			continue;
+		}
+		put_text(out, "metric", "name", metric->name);
+		put_text(out, "metric", "unit", metric->unit);
+		put_number(out, "metric", "samples", metric->samples);
+		put_number(out, "metric", "weight", metric->weight);
+	}
+}
+
+static void put_counts(struct ctx_out *out)
+{
+	const struct ctx_profile *profile = out->input->profile;
+
+	put_title(out, "Counts");
+	put_number(out, "count", "processes", profile->n_processes);
+	put_number(out, "count", "threads", profile->n_threads);
+	put_number(out, "count", "functions", profile->n_functions);
+	put_number(out, "count", "stacks", profile->cct.n != 0 ? profile->cct.n - 1 : 0);
+	put_number(out, "count", "objects", profile->n_objects);
+}
+
+static void put_objects(struct ctx_out *out)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	bool first = true;
+
+	for (uint32_t i = 0; i < profile->n_objects; i++) {
+		const struct ctx_object_info *object = &profile->objects[i];
+
+		if (strncmp(object->symbols, "none", 4) != 0)
+			continue;
+		if (first)
+			put_title(out, "Objects without symbols");
+		first = false;
+		if (ctx_out_is_text(out))
+			ctx_head_print_wrapped(
+				out, "", ctx_out_format(out, "%s (%s)", object->path, object->symbols), 4);
+		else
+			put_text(out, "object without symbols", object->path, object->symbols);
+	}
+}
+
+enum ctx_status ctx_report_header(const struct ctx_report_input *input,
+				  const struct ctx_report_options *options, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = input->profile;
+	struct ctx_out out;
+
+	if (options->sort != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "header cannot be sorted");
+	/* Notes come before everything else (E3). */
+	if (options->format == CTX_REPORT_TEXT && *profile->notes != '\0') {
+		out = (struct ctx_out){.input = input, .options = options, .report = "header"};
+		ctx_head_print_wrapped(&out, "", profile->notes, 0);
+		ctx_out_line(&out, "");
+		if (out.status != CTX_OK)
+			return ctx_out_end(&out, err);
+		ctx_buf_deinit(&out.line);
+	}
+	ctx_out_begin(&out, input, options, "header", columns, CTX_COUNT_OF(columns));
+	if (!ctx_out_is_text(&out) && *profile->notes != '\0')
+		put_text(&out, "notes", "notes", profile->notes);
+	put_run(&out);
+	put_metrics(&out);
+	put_counts(&out);
+	put_objects(&out);
+	ctx_out_rows_end(&out);
+	return ctx_out_end(&out, err);
+}

@@ -1,0 +1,22 @@
+/* The reports, one file each; kinds.c has the table. */
+#ifndef CTX_REPORT_KINDS_H
+#define CTX_REPORT_KINDS_H
+
+#include "report/report.h"
+
+#define CTX_REPORT_DECLARE(name)                                                                             \
+	CTX_MUST_CHECK enum ctx_status ctx_report_##name(const struct ctx_report_input *input,               \
+							 const struct ctx_report_options *options,           \
+							 struct ctx_err *err)
+
+CTX_REPORT_DECLARE(header);
+CTX_REPORT_DECLARE(overview);
+CTX_REPORT_DECLARE(functions);
+CTX_REPORT_DECLARE(tree);
+CTX_REPORT_DECLARE(callers_callees);
+CTX_REPORT_DECLARE(stacks);
+CTX_REPORT_DECLARE(threads);
+CTX_REPORT_DECLARE(processes);
+CTX_REPORT_DECLARE(timeline);
+
+#endif

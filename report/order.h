@@ -1,0 +1,28 @@
+/*
+ * Sorting rows by a key that the user names. A report fills one item a row and sorts; equal items keep the report's own order.
+ */
+#ifndef CTX_REPORT_ORDER_H
+#define CTX_REPORT_ORDER_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct ctx_order_item {
+	const char *text; /* NULL: by number */
+	uint64_t number;  /* larger ones first */
+	uint32_t index;
+};
+
+/* Numbers descending, texts ascending. */
+void ctx_order_sort(struct ctx_order_item *items, size_t n);
+
+/* For signed numbers, and for times, which are sorted ascending. */
+uint64_t ctx_order_signed(int64_t value);
+uint64_t ctx_order_ascending(uint64_t value);
+
+/* The place of `sort` among the keys (ended by NULL); CTX_E_ARG naming the keys if it is none. `sort` NULL: place 0, the report's own. */
+CTX_MUST_CHECK enum ctx_status ctx_order_find(const char *report, const char *sort, const char *const *keys,
+					      size_t *ret_place, struct ctx_err *err);
+
+#endif

@@ -1,0 +1,183 @@
+#include "report/out.h"
+
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void ctx_out_fail(struct ctx_out *out, enum ctx_status status)
+{
+	if (out->status == CTX_OK)
+		out->status = status;
+}
+
+bool ctx_out_is_text(const struct ctx_out *out)
+{
+	return out->options->format == CTX_REPORT_TEXT;
+}
+
+void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
+		   const struct ctx_report_options *options, const char *report,
+		   const struct ctx_column *columns, size_t n_columns)
+{
+	*out = (struct ctx_out){.input = input,
+				.options = options,
+				.report = report,
+				.columns = columns,
+				.n_columns = n_columns};
+	ctx_head_totals(input, &out->totals);
+	out->scale = ctx_scale_for(ctx_head_metric(input).unit, out->totals.weight);
+	switch (options->format) {
+	case CTX_REPORT_TEXT:
+		ctx_head_print(out);
+		break;
+	case CTX_REPORT_JSON:
+		ctx_out_json_begin(out);
+		break;
+	case CTX_REPORT_CSV:
+		ctx_out_csv_header(out);
+		break;
+	}
+}
+
+void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells)
+{
+	ctx_out_row_begin(out, cells);
+	ctx_out_row_end(out);
+}
+
+void ctx_out_row_begin(struct ctx_out *out, const struct ctx_cell *cells)
+{
+	if (out->status != CTX_OK)
+		return;
+	switch (out->options->format) {
+	case CTX_REPORT_TEXT:
+		ctx_out_text_row(out, cells);
+		break;
+	case CTX_REPORT_JSON:
+		ctx_out_json_row_begin(out);
+		ctx_out_json_cells(out, out->columns, out->n_columns, cells);
+		break;
+	case CTX_REPORT_CSV:
+		ctx_out_csv_row(out, cells);
+		break;
+	}
+}
+
+void ctx_out_row_end(struct ctx_out *out)
+{
+	if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_row_end(out);
+}
+
+void ctx_out_list_begin(struct ctx_out *out, const char *key)
+{
+	if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_list_begin(out, key);
+}
+
+void ctx_out_list_row(struct ctx_out *out, const struct ctx_column *columns, size_t n,
+		      const struct ctx_cell *cells)
+{
+	if (out->options->format != CTX_REPORT_JSON)
+		return;
+	ctx_out_json_row_begin(out);
+	ctx_out_json_cells(out, columns, n, cells);
+	ctx_out_json_row_end(out);
+}
+
+void ctx_out_list_end(struct ctx_out *out)
+{
+	if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_list_end(out);
+}
+
+void ctx_out_rule(struct ctx_out *out)
+{
+	out->next_has_rule = true;
+}
+
+void ctx_out_section(struct ctx_out *out, const char *title)
+{
+	if (!ctx_out_is_text(out))
+		return;
+	ctx_out_text_flush(out);
+	if (title == NULL)
+		return;
+	ctx_buf_clear(&out->line);
+	ctx_name_put_text(&out->line, title, out->options->ascii);
+	ctx_buf_put_u8(&out->line, '\0');
+	fputc('\n', out->options->out);
+	if (!out->line.failed)
+		ctx_out_line(out, ctx_out_format(out, "%s", (const char *)out->line.bytes));
+}
+
+void ctx_out_line(struct ctx_out *out, const char *text)
+{
+	const struct ctx_report_options *options = out->options;
+	size_t n = strlen(text);
+
+	if (!ctx_out_is_text(out))
+		return;
+	if (out->n_rows != 0)
+		ctx_out_text_flush(out);
+	ctx_buf_clear(&out->line);
+	ctx_text_cut(&out->line, text, n, options->width != 0 ? options->width : SIZE_MAX, options->ascii);
+	ctx_buf_put_u8(&out->line, '\n');
+	if (out->line.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		fwrite(out->line.bytes, 1, out->line.n, options->out);
+}
+
+void ctx_out_rows_end(struct ctx_out *out)
+{
+	if (ctx_out_is_text(out))
+		ctx_out_text_flush(out);
+	else if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_rows_end(out);
+}
+
+enum ctx_status ctx_out_end(struct ctx_out *out, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (ctx_out_is_text(out))
+		ctx_out_text_flush(out);
+	else if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_end(out);
+	if (fflush(out->options->out) != 0 || ferror(out->options->out) != 0)
+		ctx_out_fail(out, CTX_E_IO);
+	status = out->status;
+	ctx_arena_deinit(&out->arena);
+	ctx_buf_deinit(&out->line);
+	free(out->rows);
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status == CTX_E_IO)
+		return ctx_err_set(err, status, "report %s: the output could not be written", out->report);
+	return status == CTX_OK ? CTX_OK
+				: ctx_err_set(err, status, "report %s: could not be printed", out->report);
+}
+
+const char *ctx_out_format(struct ctx_out *out, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	text = n >= 0 ? ctx_arena_alloc(&out->arena, (size_t)n + 1) : NULL;
+	if (text == NULL) {
+		ctx_out_fail(out, CTX_E_NOMEM);
+		return "";
+	}
+	va_start(args, fmt);
+	vsnprintf(text, (size_t)n + 1, fmt, args);
+	va_end(args);
+	return text;
+}

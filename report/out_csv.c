@@ -1,0 +1,50 @@
+#include "report/names.h"
+#include "report/out.h"
+
+#include <inttypes.h>
+
+static void print_line(struct ctx_out *out)
+{
+	ctx_buf_put_text(&out->line, "\r\n");
+	if (out->line.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		fwrite(out->line.bytes, 1, out->line.n, out->options->out);
+}
+
+void ctx_out_csv_header(struct ctx_out *out)
+{
+	bool first = true;
+
+	ctx_buf_clear(&out->line);
+	for (size_t i = 0; i < out->n_columns; i++) {
+		if (out->columns[i].key == NULL)
+			continue;
+		ctx_buf_printf(&out->line, "%s%s", first ? "" : ",", out->columns[i].key);
+		first = false;
+	}
+	print_line(out);
+}
+
+void ctx_out_csv_row(struct ctx_out *out, const struct ctx_cell *cells)
+{
+	bool first = true;
+
+	ctx_buf_clear(&out->line);
+	for (size_t i = 0; i < out->n_columns; i++) {
+		const struct ctx_cell *cell = &cells[i];
+
+		if (out->columns[i].key == NULL)
+			continue;
+		if (!first)
+			ctx_buf_put_u8(&out->line, ',');
+		first = false;
+		if (cell->kind == CTX_CELL_NUMBER)
+			ctx_buf_printf(&out->line, "%" PRIu64, cell->number);
+		else if (cell->kind == CTX_CELL_SIGNED)
+			ctx_buf_printf(&out->line, "%" PRId64, (int64_t)cell->number);
+		else if (cell->kind == CTX_CELL_NAME)
+			ctx_name_put_csv(&out->line, cell->name);
+	}
+	print_line(out);
+}

@@ -1,0 +1,211 @@
+/*
+ * JSON through yajl's generator, which keeps the commas and the nesting right. Strings and large numbers go in as ready-made tokens (yajl_gen_number writes its text as it stands): yajl's own strings
+ * would leave direction overrides and C1 controls raw, and its integers end at 2^63 - 1.
+ *
+ * Rows stand on lines of their own, so that files can be compared with diff.
+ */
+#include "report/head.h"
+#include "report/names.h"
+#include "report/out.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <yajl/yajl_gen.h>
+
+static void print(void *context, const char *text, size_t n)
+{
+	struct ctx_out *out = context;
+	FILE *file = out->options->out;
+
+	fwrite(text, 1, n, file);
+	if (out->gen_at_row && n == 1 && (*text == ',' || *text == '[')) {
+		fputc('\n', file);
+		out->gen_at_row = false;
+	}
+}
+
+static void check(struct ctx_out *out, yajl_gen_status status)
+{
+	if (status != yajl_gen_status_ok)
+		ctx_out_fail(out, CTX_E_INTERNAL);
+}
+
+static void put_token(struct ctx_out *out)
+{
+	if (out->line.failed) {
+		ctx_out_fail(out, CTX_E_NOMEM);
+		return;
+	}
+	check(out, yajl_gen_number(out->gen, (const char *)out->line.bytes, out->line.n));
+}
+
+static void put_name(struct ctx_out *out, const char *name)
+{
+	ctx_buf_clear(&out->line);
+	ctx_name_put_json(&out->line, name);
+	put_token(out);
+}
+
+static void put_number(struct ctx_out *out, uint64_t number)
+{
+	ctx_buf_clear(&out->line);
+	ctx_buf_printf(&out->line, "%" PRIu64, number);
+	put_token(out);
+}
+
+static void put_key(struct ctx_out *out, const char *key)
+{
+	check(out, yajl_gen_string(out->gen, (const unsigned char *)key, strlen(key)));
+}
+
+static void put_warning(void *context, const char *text)
+{
+	put_name(context, text);
+}
+
+static void put_selection(struct ctx_out *out)
+{
+	const struct ctx_report_input *input = out->input;
+
+	put_key(out, "intervals_ns");
+	check(out, yajl_gen_array_open(out->gen));
+	for (size_t i = 0; i < input->n_intervals; i++) {
+		check(out, yajl_gen_array_open(out->gen));
+		put_number(out, input->intervals[i].begin_ns);
+		put_number(out, input->intervals[i].end_ns);
+		check(out, yajl_gen_array_close(out->gen));
+	}
+	check(out, yajl_gen_array_close(out->gen));
+	put_key(out, "threads");
+	if (input->threads == NULL) {
+		check(out, yajl_gen_null(out->gen));
+	} else {
+		check(out, yajl_gen_array_open(out->gen));
+		for (size_t i = 0; i < input->n_threads; i++)
+			put_number(out, (uint64_t)ctx_head_tid(input->profile, input->threads[i]));
+		check(out, yajl_gen_array_close(out->gen));
+	}
+}
+
+static void put_head(struct ctx_out *out)
+{
+	struct ctx_metric_info metric = ctx_head_metric(out->input);
+	char share[CTX_FIGURE_MAX];
+
+	put_key(out, "report");
+	put_name(out, out->report);
+	put_key(out, "experiment");
+	put_name(out, out->input->profile->name);
+	put_selection(out);
+	put_key(out, "metric");
+	check(out, yajl_gen_map_open(out->gen));
+	put_key(out, "name");
+	put_name(out, metric.name);
+	put_key(out, "unit");
+	put_name(out, metric.unit);
+	check(out, yajl_gen_map_close(out->gen));
+	put_key(out, "samples");
+	put_number(out, out->totals.samples);
+	put_key(out, "weight");
+	put_number(out, out->totals.weight);
+	put_key(out, "coverage");
+	ctx_figure_share(share, out->totals.weight - out->input->omitted_weight, out->totals.weight);
+	check(out, yajl_gen_number(out->gen, share, strlen(share)));
+	put_key(out, "largest_omitted");
+	put_number(out, out->input->omitted_largest);
+	put_key(out, "lost_samples");
+	put_number(out, out->input->profile->lost_samples);
+	put_key(out, "warnings");
+	check(out, yajl_gen_array_open(out->gen));
+	ctx_head_warnings(out, put_warning, out);
+	check(out, yajl_gen_array_close(out->gen));
+}
+
+void ctx_out_json_begin(struct ctx_out *out)
+{
+	out->gen = yajl_gen_alloc(NULL);
+	if (out->gen == NULL) {
+		ctx_out_fail(out, CTX_E_NOMEM);
+		return;
+	}
+	yajl_gen_config(out->gen, yajl_gen_print_callback, print, out);
+	check(out, yajl_gen_map_open(out->gen));
+	put_head(out);
+	put_key(out, "rows");
+	check(out, yajl_gen_array_open(out->gen));
+	fputc('\n', out->options->out);
+}
+
+void ctx_out_json_rows_end(struct ctx_out *out)
+{
+	if (out->status != CTX_OK)
+		return;
+	fputc('\n', out->options->out);
+	check(out, yajl_gen_array_close(out->gen));
+}
+
+void ctx_out_json_end(struct ctx_out *out)
+{
+	if (out->gen == NULL)
+		return;
+	if (out->status == CTX_OK) {
+		check(out, yajl_gen_map_close(out->gen));
+		fputc('\n', out->options->out);
+	}
+	yajl_gen_free(out->gen);
+	out->gen = NULL;
+}
+
+void ctx_out_json_row_begin(struct ctx_out *out)
+{
+	if (out->status != CTX_OK)
+		return;
+	out->gen_at_row = true;
+	check(out, yajl_gen_map_open(out->gen));
+	out->gen_at_row = false;
+}
+
+void ctx_out_json_row_end(struct ctx_out *out)
+{
+	if (out->status == CTX_OK)
+		check(out, yajl_gen_map_close(out->gen));
+}
+
+void ctx_out_json_cells(struct ctx_out *out, const struct ctx_column *columns, size_t n,
+			const struct ctx_cell *cells)
+{
+	for (size_t i = 0; i < n && out->status == CTX_OK; i++) {
+		if (columns[i].key == NULL)
+			continue;
+		put_key(out, columns[i].key);
+		switch (cells[i].kind) {
+		case CTX_CELL_NULL:
+			check(out, yajl_gen_null(out->gen));
+			break;
+		case CTX_CELL_NUMBER:
+			put_number(out, cells[i].number);
+			break;
+		case CTX_CELL_SIGNED:
+			check(out, yajl_gen_integer(out->gen, (long long)(int64_t)cells[i].number));
+			break;
+		case CTX_CELL_NAME:
+			put_name(out, cells[i].name);
+			break;
+		}
+	}
+}
+
+void ctx_out_json_list_begin(struct ctx_out *out, const char *key)
+{
+	if (out->status != CTX_OK)
+		return;
+	put_key(out, key);
+	check(out, yajl_gen_array_open(out->gen));
+}
+
+void ctx_out_json_list_end(struct ctx_out *out)
+{
+	if (out->status == CTX_OK)
+		check(out, yajl_gen_array_close(out->gen));
+}

@@ -1,0 +1,128 @@
+/*
+ * Usage records are cumulative, one a process and second. A row is the difference between two records of a process; the first record is held against zero at the start of the process, unless it was
+ * taken right there: then it is where counting begins (an attached process had used something before).
+ */
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/kinds.h"
+
+#include <inttypes.h>
+
+#define BASELINE_NS (10 * 1000 * 1000)
+
+static const struct ctx_column columns[] = {
+	{NULL, "Begin ms", CTX_STYLE_TIME},
+	{NULL, "End ms", CTX_STYLE_TIME},
+	{"process", "PID", CTX_STYLE_COUNT},
+	{"begin", NULL, CTX_STYLE_TIME},
+	{"end", NULL, CTX_STYLE_TIME},
+	{"user_ns", "User ms", CTX_STYLE_TIME},
+	{"system_ns", "Sys ms", CTX_STYLE_TIME},
+	{"rss_bytes", "RSS MiB", CTX_STYLE_BYTES},
+	{"vsize_bytes", NULL, CTX_STYLE_COUNT},
+	{"minor_faults", "MinFlt", CTX_STYLE_COUNT},
+	{"major_faults", "MajFlt", CTX_STYLE_COUNT},
+	{"voluntary_switches", "VCsw", CTX_STYLE_COUNT},
+	{"involuntary_switches", "ICsw", CTX_STYLE_COUNT},
+	{"read_bytes", "R MiB", CTX_STYLE_BYTES},
+	{"write_bytes", "W MiB", CTX_STYLE_BYTES},
+	{"threads", "Thr", CTX_STYLE_COUNT},
+	{"process_id", NULL, CTX_STYLE_COUNT},
+};
+
+/* A counter that went back was reset: what it has is what was used since. */
+static struct ctx_cell difference(uint64_t now, uint64_t before)
+{
+	return ctx_cell_number(now >= before ? now - before : now);
+}
+
+static void put_row(struct ctx_out *out, const struct ctx_usage_info *now,
+		    const struct ctx_usage_info *before)
+{
+	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		ctx_cell_number(before->time_ns),
+		ctx_cell_number(now->time_ns),
+		ctx_cell_signed(out->input->profile->processes[now->process].pid),
+		ctx_cell_number(before->time_ns),
+		ctx_cell_number(now->time_ns),
+		difference(now->user_ns, before->user_ns),
+		difference(now->system_ns, before->system_ns),
+		ctx_cell_number(now->rss_bytes),
+		ctx_cell_number(now->vsize_bytes),
+		difference(now->minor_faults, before->minor_faults),
+		difference(now->major_faults, before->major_faults),
+		difference(now->voluntary_switches, before->voluntary_switches),
+		difference(now->involuntary_switches, before->involuntary_switches),
+		difference(now->read_bytes, before->read_bytes),
+		difference(now->write_bytes, before->write_bytes),
+		ctx_cell_number(now->threads),
+		ctx_cell_number(now->process),
+	};
+
+	ctx_out_row(out, cells);
+}
+
+static bool is_asked(const struct ctx_report_input *input, uint64_t begin, uint64_t end, uint32_t process)
+{
+	bool in_interval = input->n_intervals == 0, has_thread = input->threads == NULL;
+
+	for (size_t i = 0; i < input->n_intervals && !in_interval; i++)
+		in_interval = ctx_interval_overlaps(input->intervals[i], (struct ctx_interval){begin, end});
+	for (size_t i = 0; i < input->n_threads && !has_thread; i++)
+		has_thread = input->threads[i] < input->profile->n_threads &&
+			     input->profile->threads[input->threads[i]].process == process;
+	return in_interval && has_thread;
+}
+
+static void put_rows(struct ctx_out *out, struct ctx_usage_info *before, bool *seen)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	uint64_t shown = 0, left_out = 0;
+
+	for (size_t i = 0; i < profile->n_usage; i++) {
+		const struct ctx_usage_info *now = &profile->usage[i];
+		struct ctx_usage_info *last;
+		bool baseline;
+
+		if (now->process >= profile->n_processes)
+			continue;
+		last = &before[now->process];
+		if (!seen[now->process])
+			last->time_ns = profile->processes[now->process].life.begin_ns;
+		baseline = !seen[now->process] && now->time_ns < last->time_ns + BASELINE_NS;
+		seen[now->process] = true;
+		if (!baseline && now->time_ns > last->time_ns &&
+		    is_asked(out->input, last->time_ns, now->time_ns, now->process)) {
+			if (out->options->limit != 0 && shown == out->options->limit) {
+				left_out++;
+			} else {
+				put_row(out, now, last);
+				shown++;
+			}
+		}
+		*last = *now;
+	}
+	ctx_out_section(out, NULL);
+	if (shown == 0)
+		ctx_out_line(out, "(no usage records in the selection)");
+	if (left_out != 0)
+		ctx_out_line(out, ctx_out_format(out, "(%" PRIu64 " more lines)", left_out));
+}
+
+enum ctx_status ctx_report_overview(const struct ctx_report_input *input,
+				    const struct ctx_report_options *options, struct ctx_err *err)
+{
+	struct ctx_usage_info *before CTX_AUTO_FREE =
+		ctx_calloc(input->profile->n_processes, sizeof(*before));
+	bool *seen CTX_AUTO_FREE = ctx_calloc(input->profile->n_processes, sizeof(*seen));
+	struct ctx_out out;
+
+	if (options->sort != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "overview cannot be sorted: it is in order of time");
+	if (before == NULL || seen == NULL)
+		return ctx_err_nomem(err);
+	ctx_out_begin(&out, input, options, "overview", columns, CTX_COUNT_OF(columns));
+	put_rows(&out, before, seen);
+	ctx_out_rows_end(&out);
+	return ctx_out_end(&out, err);
+}

@@ -1,0 +1,87 @@
+#include "report/part_cells.h"
+
+#include "base/mem.h"
+#include "report/head.h"
+
+#include <string.h>
+
+struct ctx_cell ctx_function_cell(const struct ctx_profile *profile, uint32_t function)
+{
+	struct ctx_cell cell;
+	uint32_t object;
+
+	if (function >= profile->n_functions)
+		return ctx_cell_name("<Total>");
+	cell = ctx_cell_name(profile->functions[function].name);
+	object = profile->functions[function].object;
+	if (object < profile->n_objects)
+		cell.object = profile->objects[object].path;
+	return cell;
+}
+
+struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t function)
+{
+	return ctx_cell_name(ctx_function_cell(profile, function).object);
+}
+
+bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter)
+{
+	if (filter == NULL)
+		return true;
+	if (function >= profile->n_functions)
+		return strcmp(filter, "<Total>") == 0;
+	return strcmp(profile->functions[function].name, filter) == 0 ||
+	       strcmp(profile->functions[function].linkage_name, filter) == 0;
+}
+
+enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter, struct ctx_err *err)
+{
+	if (ctx_function_matches(profile, CTX_TRIE_ROOT_KEY, filter))
+		return CTX_OK;
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (ctx_function_matches(profile, i, filter))
+			return CTX_OK;
+	}
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no function '%s' in the experiment", filter);
+}
+
+enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, struct ctx_part_trees *ret,
+				     struct ctx_err *err)
+{
+	struct ctx_part_trees trees = {.trees = ctx_calloc(input->n_parts, sizeof(*trees.trees))};
+
+	if (trees.trees == NULL)
+		return ctx_err_nomem(err);
+	for (; trees.n < input->n_parts; trees.n++) {
+		enum ctx_status status =
+			ctx_calltree_build(&input->profile->cct, input->profile->n_functions,
+					   input->parts[trees.n].histogram, &trees.trees[trees.n], err);
+
+		if (status != CTX_OK) {
+			ctx_part_trees_deinit(&trees);
+			return status;
+		}
+	}
+	*ret = trees;
+	return CTX_OK;
+}
+
+void ctx_part_trees_deinit(struct ctx_part_trees *trees)
+{
+	for (size_t i = 0; i < trees->n; i++)
+		ctx_calltree_deinit(&trees->trees[i]);
+	free(trees->trees);
+	*trees = (struct ctx_part_trees){0};
+}
+
+bool ctx_has_other(const struct ctx_report_input *input)
+{
+	return input->omitted_weight != 0 && input->n_parts == 1;
+}
+
+struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread)
+{
+	if (thread >= profile->n_threads)
+		return ctx_cell_name(NULL);
+	return ctx_cell_signed(profile->threads[thread].tid);
+}

@@ -1,0 +1,37 @@
+/*
+ * What reports of functions share: cells for functions, and the --function filter.
+ */
+#ifndef CTX_REPORT_PART_CELLS_H
+#define CTX_REPORT_PART_CELLS_H
+
+#include "calltree/calltree.h"
+#include "report/out.h"
+
+/* Name and object cells; CTX_TRIE_ROOT_KEY is <Total>, without an object. */
+struct ctx_cell ctx_function_cell(const struct ctx_profile *profile, uint32_t function);
+struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t function);
+
+/* Whether a function passes the filter: the shown name or the linkage name is equal. NULL: all do. */
+bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
+
+/* CTX_E_NOTFOUND when there is a filter and no function of the experiment passes. */
+CTX_MUST_CHECK enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter,
+						  struct ctx_err *err);
+
+/* Call trees of all parts, so that a refusal comes before the first line is printed. */
+struct ctx_part_trees {
+	struct ctx_calltree *trees; /* owned; by part */
+	size_t n;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input,
+						    struct ctx_part_trees *ret, struct ctx_err *err);
+void ctx_part_trees_deinit(struct ctx_part_trees *trees);
+
+/* Whether <Other> has a row: something is omitted, and there is one part that it belongs to. */
+bool ctx_has_other(const struct ctx_report_input *input);
+
+/* A number cell of a thread's tid; NULL cell for CTX_NONE. */
+struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread);
+
+#endif

@@ -1,0 +1,127 @@
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/kinds.h"
+#include "report/order.h"
+
+#include <inttypes.h>
+#include <sys/wait.h>
+
+static const struct ctx_column columns[] = {
+	{"process", "PID", CTX_STYLE_COUNT},	{"parent", "Parent", CTX_STYLE_COUNT},
+	{NULL, "Begin ms", CTX_STYLE_TIME},	{NULL, "End ms", CTX_STYLE_TIME},
+	{NULL, "Exit", CTX_STYLE_COUNT},	{NULL, "Samples", CTX_STYLE_COUNT},
+	{NULL, "Weight", CTX_STYLE_WEIGHT},	{NULL, "%", CTX_STYLE_PERCENT},
+	{"command", "Command", CTX_STYLE_NAME}, {"begin", NULL, CTX_STYLE_TIME},
+	{"end", NULL, CTX_STYLE_TIME},		{"exit_status", NULL, CTX_STYLE_COUNT},
+	{"samples", NULL, CTX_STYLE_COUNT},	{"weight", NULL, CTX_STYLE_WEIGHT},
+	{"lineage", NULL, CTX_STYLE_NAME},	{"process_id", NULL, CTX_STYLE_COUNT},
+	{"parent_id", NULL, CTX_STYLE_COUNT},
+};
+
+static const char *const sort_keys[] = {"process_id", "begin",	 "end",	    "samples",
+					"weight",     "command", "process", NULL};
+
+struct use {
+	uint64_t samples, weight;
+};
+
+/* As a shell tells it: the exit code, or 128 and the signal. */
+static struct ctx_cell exit_cell(const struct ctx_process_info *process)
+{
+	int status = process->exit_status;
+
+	if (!process->has_exit_status)
+		return ctx_cell_name(NULL);
+	return ctx_cell_signed(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_process_info *info = &profile->processes[i];
+	bool has_parent = info->parent < profile->n_processes;
+	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		ctx_cell_signed(info->pid),
+		has_parent ? ctx_cell_signed(profile->processes[info->parent].pid) : ctx_cell_name(NULL),
+		ctx_cell_number(info->life.begin_ns),
+		ctx_cell_number(info->life.end_ns),
+		exit_cell(info),
+		ctx_cell_number(uses[i].samples),
+		ctx_cell_number(uses[i].weight),
+		ctx_cell_number(uses[i].weight),
+		ctx_cell_name(info->command),
+		ctx_cell_number(info->life.begin_ns),
+		ctx_cell_number(info->life.end_ns),
+		exit_cell(info),
+		ctx_cell_number(uses[i].samples),
+		ctx_cell_number(uses[i].weight),
+		ctx_cell_name(info->lineage),
+		ctx_cell_number(i),
+		has_parent ? ctx_cell_number(info->parent) : ctx_cell_name(NULL),
+	};
+
+	ctx_out_row(out, cells);
+}
+
+static void sum_threads(const struct ctx_report_input *input, struct use *uses)
+{
+	const struct ctx_profile *profile = input->profile;
+	bool whole = input->thread_samples == NULL || input->thread_weight == NULL;
+
+	for (uint32_t i = 0; i < profile->n_processes && whole; i++)
+		uses[i] = (struct use){profile->processes[i].samples, profile->processes[i].weight};
+	for (uint32_t i = 0; i < profile->n_threads && !whole; i++) {
+		uint32_t process = profile->threads[i].process;
+
+		if (process >= profile->n_processes)
+			continue;
+		uses[process].samples += input->thread_samples[i];
+		uses[process].weight += input->thread_weight[i];
+	}
+}
+
+static struct ctx_order_item sort_item(const struct ctx_profile *profile, const struct use *uses, uint32_t i,
+				       size_t key)
+{
+	const struct ctx_process_info *info = &profile->processes[i];
+	const uint64_t numbers[] = {
+		0,
+		ctx_order_ascending(info->life.begin_ns),
+		ctx_order_ascending(info->life.end_ns),
+		uses[i].samples,
+		uses[i].weight,
+		0,
+		ctx_order_ascending((uint64_t)info->pid),
+	};
+
+	return (struct ctx_order_item){
+		.index = i, .number = numbers[key], .text = key == 5 ? info->command : NULL};
+}
+
+enum ctx_status ctx_report_processes(const struct ctx_report_input *input,
+				     const struct ctx_report_options *options, struct ctx_err *err)
+{
+	uint32_t n = input->profile->n_processes;
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n, sizeof(*items));
+	struct use *uses CTX_AUTO_FREE = ctx_calloc(n, sizeof(*uses));
+	struct ctx_out out;
+	size_t key;
+	enum ctx_status status = ctx_order_find("processes", options->sort, sort_keys, &key, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (items == NULL || uses == NULL)
+		return ctx_err_nomem(err);
+	sum_threads(input, uses);
+	for (uint32_t i = 0; i < n; i++)
+		items[i] = sort_item(input->profile, uses, i, key);
+	ctx_order_sort(items, n);
+	ctx_out_begin(&out, input, options, "processes", columns, CTX_COUNT_OF(columns));
+	for (uint32_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
+		put_row(&out, uses, items[i].index);
+	ctx_out_section(&out, NULL);
+	if (options->limit != 0 && n > options->limit)
+		ctx_out_line(&out, ctx_out_format(&out, "(%" PRIu32 " more processes)", n - options->limit));
+	ctx_out_rows_end(&out);
+	return ctx_out_end(&out, err);
+}

@@ -1,0 +1,246 @@
+#include "report/strip.h"
+
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/names.h"
+#include "report/order.h"
+#include "report/part_cells.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LABEL_WIDTH 16
+#define MAX_COLUMNS 400
+
+enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_report_input *input,
+				struct ctx_err *err)
+{
+	uint32_t n_functions = input->profile->n_functions;
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_functions, sizeof(*items));
+	uint64_t all = 0;
+
+	*strips = (struct ctx_strips){0};
+	if (items == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n_functions; i++)
+		items[i].index = i;
+	for (size_t i = 0; i < input->n_slices; i++) {
+		if (input->slices[i].function < n_functions) {
+			items[input->slices[i].function].number++;
+			all++;
+		}
+	}
+	ctx_order_sort(items, n_functions);
+	for (uint32_t i = 0; i < n_functions && i < CTX_STRIP_LETTERS && items[i].number != 0; i++) {
+		strips->functions[i] = items[i].index;
+		strips->slices[i] = items[i].number;
+		strips->n_letters++;
+		all -= items[i].number;
+	}
+	strips->other_slices = all;
+	return CTX_OK;
+}
+
+static char letter_of(const struct ctx_strips *strips, uint32_t function)
+{
+	if (function == CTX_NONE)
+		return ' ';
+	for (unsigned i = 0; i < strips->n_letters; i++) {
+		if (strips->functions[i] == function)
+			return (char)('A' + i);
+	}
+	return '.';
+}
+
+/* A column of the strip: the slices that fall on it, together. */
+struct cell {
+	uint64_t weight, length;
+	uint32_t function;
+};
+
+static struct cell column_cell(const struct ctx_report_slice *slices, size_t n, size_t column,
+			       size_t n_columns)
+{
+	size_t begin = column * n / n_columns, end = (column + 1) * n / n_columns;
+	uint64_t heaviest = 0;
+	struct cell cell = {.function = CTX_NONE};
+
+	if (end == begin)
+		end = begin + 1;
+	for (size_t i = begin; i < end && i < n; i++) {
+		cell.weight += slices[i].weight;
+		cell.length += slices[i].interval.end_ns - slices[i].interval.begin_ns;
+		if (slices[i].function != CTX_NONE &&
+		    (cell.function == CTX_NONE || slices[i].weight > heaviest)) {
+			cell.function = slices[i].function;
+			heaviest = slices[i].weight;
+		}
+	}
+	return cell;
+}
+
+struct layout {
+	size_t columns;
+	bool is_time; /* weights are ns of the time line, so that a busy slice is full */
+	double full;  /* weight a ns, or the largest weight of a column, that fills the height */
+};
+
+static double height_of(const struct cell *cell, const struct layout *layout)
+{
+	if (layout->is_time)
+		return cell->length != 0 ? (double)cell->weight / (double)cell->length : 0;
+	return (double)cell->weight;
+}
+
+static struct layout make_layout(const struct ctx_out *out)
+{
+	const struct ctx_report_input *input = out->input;
+	size_t width = out->options->width != 0 ? out->options->width : 120;
+	size_t room = width > LABEL_WIDTH + 21 ? width - LABEL_WIDTH - 1 : 20;
+	size_t n = input->slices_per_thread;
+	struct layout layout = {.is_time = strcmp(ctx_head_metric(input).unit, "ns") == 0};
+
+	if (room > MAX_COLUMNS)
+		room = MAX_COLUMNS;
+	/* A whole number of columns a slice, as long as all fit. */
+	layout.columns = n <= room ? n * (room / n) : room;
+	layout.full = layout.is_time ? 1 : 0;
+	for (size_t first = 0; first + n <= input->n_slices; first += n) {
+		for (size_t i = 0; i < layout.columns; i++) {
+			struct cell cell = column_cell(input->slices + first, n, i, layout.columns);
+			double height = height_of(&cell, &layout);
+
+			/* Several threads together are busy for more than the time that passes. */
+			if (height > layout.full &&
+			    (!layout.is_time || input->slices[first].thread == CTX_NONE))
+				layout.full = height;
+		}
+	}
+	return layout;
+}
+
+static const char *block(double share, bool ascii)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+	int level = share <= 0 ? 0 : (int)(share * 8 + 0.5);
+
+	if (share > 0 && level < 1)
+		level = 1;
+	if (level > 8)
+		level = 8;
+	return ascii ? plain[level] : blocks[level];
+}
+
+static void put_label(struct ctx_out *out, struct ctx_buf *line, uint32_t thread)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	struct ctx_buf label = {0};
+	size_t width;
+
+	if (thread < profile->n_threads) {
+		ctx_buf_printf(&label, "%" PRId64 " ", profile->threads[thread].tid);
+		ctx_name_put_text(&label, profile->threads[thread].name, out->options->ascii);
+	} else {
+		ctx_buf_put_text(&label, "all threads");
+	}
+	width = ctx_text_width((const char *)label.bytes, label.n);
+	ctx_text_cut(line, (const char *)label.bytes, label.n, LABEL_WIDTH, out->options->ascii);
+	for (; width <= LABEL_WIDTH; width++)
+		ctx_buf_put_u8(line, ' ');
+	if (width > LABEL_WIDTH + 1)
+		ctx_buf_put_u8(line, ' ');
+	ctx_buf_deinit(&label);
+}
+
+/* Trailing spaces are no part of a line. */
+static void print_line(struct ctx_out *out, struct ctx_buf *line)
+{
+	while (line->n > 0 && line->bytes[line->n - 1] == ' ')
+		line->n--;
+	ctx_buf_put_u8(line, '\0');
+	if (line->failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		ctx_out_line(out, (const char *)line->bytes);
+	ctx_buf_clear(line);
+}
+
+static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
+			 const struct ctx_report_slice *slices, struct ctx_buf *line)
+{
+	size_t n = out->input->slices_per_thread;
+
+	put_label(out, line, slices->thread);
+	for (size_t i = 0; i < layout->columns; i++) {
+		struct cell cell = column_cell(slices, n, i, layout->columns);
+
+		ctx_buf_put_text(line, block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
+					     out->options->ascii));
+	}
+	print_line(out, line);
+	ctx_buf_printf(line, "%*s", LABEL_WIDTH + 1, "");
+	for (size_t i = 0; i < layout->columns; i++) {
+		struct cell cell = column_cell(slices, n, i, layout->columns);
+
+		ctx_buf_put_u8(line, (uint8_t)letter_of(strips, cell.function));
+	}
+	print_line(out, line);
+}
+
+static void print_axis(struct ctx_out *out, const struct layout *layout, struct ctx_buf *line)
+{
+	const struct ctx_report_input *input = out->input;
+	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
+	size_t used;
+
+	ctx_figure_fixed(begin, input->slices[0].interval.begin_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(end, input->slices[input->slices_per_thread - 1].interval.end_ns, 1000 * 1000, 3);
+	ctx_buf_printf(line, "%*s", LABEL_WIDTH + 1, "");
+	for (size_t i = 0; i < layout->columns; i++)
+		ctx_buf_put_text(line, out->options->ascii ? (i == 0 || i + 1 == layout->columns ? "+" : "-")
+				       : i == 0		   ? "└"
+				       : i + 1 == layout->columns ? "┘"
+								  : "─");
+	print_line(out, line);
+	used = strlen(begin) + 3 + strlen(end) + 3;
+	ctx_buf_printf(line, "%*s%s ms%*s%s ms", LABEL_WIDTH + 1, "", begin,
+		       (int)(layout->columns > used ? layout->columns - used : 1), "", end);
+	print_line(out, line);
+}
+
+static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, struct ctx_buf *line)
+{
+	const struct ctx_profile *profile = out->input->profile;
+
+	for (unsigned i = 0; i < strips->n_letters; i++) {
+		struct ctx_cell name = ctx_function_cell(profile, strips->functions[i]);
+
+		ctx_buf_printf(line, "%c  heaviest in %" PRIu64 " of %zu slices: ", 'A' + (int)i,
+			       strips->slices[i], out->input->n_slices);
+		ctx_name_put_text(line, name.name, out->options->ascii);
+		print_line(out, line);
+	}
+	if (strips->other_slices != 0) {
+		ctx_buf_printf(line, ".  other functions in %" PRIu64 " of %zu slices", strips->other_slices,
+			       out->input->n_slices);
+		print_line(out, line);
+	}
+}
+
+void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
+{
+	const struct ctx_report_input *input = out->input;
+	struct layout layout;
+	struct ctx_buf line = {0};
+
+	if (input->slices_per_thread == 0 || input->n_slices < input->slices_per_thread)
+		return;
+	layout = make_layout(out);
+	for (size_t i = 0; i + input->slices_per_thread <= input->n_slices; i += input->slices_per_thread)
+		print_thread(strips, out, &layout, input->slices + i, &line);
+	print_axis(out, &layout, &line);
+	ctx_out_line(out, "");
+	print_legend(strips, out, &line);
+	ctx_buf_deinit(&line);
+}

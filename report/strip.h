@@ -1,0 +1,25 @@
+/*
+ * The strip of a thread: a row of blocks, as high as the thread was busy, and below it a letter a column for the function that dominated.
+ */
+#ifndef CTX_REPORT_STRIP_H
+#define CTX_REPORT_STRIP_H
+
+#include "report/out.h"
+
+#define CTX_STRIP_LETTERS 26
+
+struct ctx_strips {
+	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
+	uint64_t slices[CTX_STRIP_LETTERS];    /* that it dominates */
+	unsigned n_letters;
+	uint64_t other_slices; /* of functions without a letter */
+};
+
+/* Gives letters to the functions with the most slices. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_strips_init(struct ctx_strips *strips,
+					       const struct ctx_report_input *input, struct ctx_err *err);
+
+/* Prints strips of all threads, the time axis, and what the letters mean. */
+void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out);
+
+#endif

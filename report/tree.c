@@ -1,0 +1,229 @@
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/kinds.h"
+#include "report/part_cells.h"
+
+#include <inttypes.h>
+
+static const struct ctx_column columns[] = {
+	{"level", "Level", CTX_STYLE_COUNT},	{"recursion_level", "RL", CTX_STYLE_COUNT},
+	{NULL, "Calls", CTX_STYLE_COUNT},	{NULL, "Base", CTX_STYLE_WEIGHT},
+	{NULL, "Cum", CTX_STYLE_WEIGHT},	{NULL, "%", CTX_STYLE_PERCENT},
+	{"function", "Name", CTX_STYLE_NAME},	{"object", NULL, CTX_STYLE_NAME},
+	{"calls", NULL, CTX_STYLE_COUNT},	{"base", NULL, CTX_STYLE_WEIGHT},
+	{"cum", NULL, CTX_STYLE_WEIGHT},	{"base_samples", NULL, CTX_STYLE_COUNT},
+	{"cum_samples", NULL, CTX_STYLE_COUNT}, {"thread", NULL, CTX_STYLE_COUNT},
+};
+
+struct walk {
+	struct ctx_out *out;
+	const struct ctx_calltree *tree;
+	uint32_t thread;
+	uint32_t top;		  /* root of the subtree that is shown */
+	bool other;		  /* <Other> follows as the root's last child */
+	uint64_t shown, left_out; /* rows */
+	struct ctx_buf drawing;
+};
+
+static void put_row(struct walk *walk, const struct ctx_calltree_node *node, struct ctx_cell name,
+		    bool has_calls)
+{
+	struct ctx_out *out = walk->out;
+	struct ctx_cell calls = has_calls ? ctx_cell_signed(node->calls) : ctx_cell_name(NULL);
+	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		ctx_cell_number(node->level),
+		ctx_cell_number(node->recursion_level),
+		calls,
+		ctx_cell_number(node->base),
+		ctx_cell_number(node->cum),
+		ctx_cell_number(node->cum),
+		name,
+		ctx_cell_name(name.object),
+		calls,
+		ctx_cell_number(node->base),
+		ctx_cell_number(node->cum),
+		ctx_cell_number(node->base_samples),
+		ctx_cell_number(node->cum_samples),
+		ctx_thread_cell(out->input->profile, walk->thread),
+	};
+
+	if (out->options->limit != 0 && walk->shown >= out->options->limit) {
+		walk->left_out++;
+		return;
+	}
+	walk->shown++;
+	ctx_out_row(out, cells);
+}
+
+static bool has_next(const struct walk *walk, uint32_t node)
+{
+	const struct ctx_calltree_node *it = &walk->tree->nodes[node];
+
+	return it->next_sibling != CTX_CALLTREE_NONE || (walk->other && it->level == 1);
+}
+
+/* The branches to the left of a line `level` levels below the top, whose ancestor there is `node`. Very deep ones lose their beginning: the level is in its own column. */
+static const char *draw(struct walk *walk, uint32_t node, bool last)
+{
+	const struct ctx_report_options *options = walk->out->options;
+	const struct ctx_calltree_node *nodes = walk->tree->nodes;
+	uint32_t level = nodes[node].level - nodes[walk->top].level;
+	uint32_t most = options->width != 0 ? options->width / 5 + 1 : UINT32_MAX;
+	bool deep = level > most;
+	uint32_t n = deep ? most : level;
+	const char *bars[] = {options->ascii ? "  " : "  ", options->ascii ? "| " : "│ ",
+			      options->ascii ? "`-" : "└─", options->ascii ? "|-" : "├─"};
+	const char *pieces[128];
+
+	if (n > CTX_COUNT_OF(pieces)) {
+		n = CTX_COUNT_OF(pieces);
+		deep = true;
+	}
+	for (uint32_t i = n, at = node; i-- > 0; at = nodes[at].parent) {
+		bool more = at == node ? !last : has_next(walk, at);
+
+		pieces[i] = bars[(at == node ? 2 : 0) + (more ? 1 : 0)];
+	}
+	ctx_buf_clear(&walk->drawing);
+	if (deep)
+		ctx_buf_put_text(&walk->drawing, options->ascii ? ".." : "… ");
+	for (uint32_t i = 0; i < n; i++)
+		ctx_buf_put_text(&walk->drawing, pieces[i]);
+	ctx_buf_put_u8(&walk->drawing, '\0');
+	if (walk->drawing.failed) {
+		ctx_out_fail(walk->out, CTX_E_NOMEM);
+		return "";
+	}
+	return (const char *)walk->drawing.bytes;
+}
+
+/* First node behind the subtree of `node`. */
+static uint32_t subtree_end(const struct ctx_calltree *tree, uint32_t node)
+{
+	while (node != CTX_CALLTREE_NONE && tree->nodes[node].next_sibling == CTX_CALLTREE_NONE)
+		node = tree->nodes[node].parent;
+	return node != CTX_CALLTREE_NONE ? tree->nodes[node].next_sibling : tree->n;
+}
+
+static bool is_small(const struct walk *walk, uint32_t node)
+{
+	double share = (double)walk->tree->nodes[node].cum * 100;
+
+	return node != walk->top &&
+	       share < walk->out->options->min_percent * (double)walk->out->totals.weight;
+}
+
+/* One line for `node` and its later siblings, which are smaller still. Text only: a row of JSON is a node. */
+static void put_small(struct walk *walk, uint32_t node)
+{
+	const struct ctx_calltree_node *nodes = walk->tree->nodes;
+	struct ctx_calltree_node sum = nodes[node];
+	struct ctx_cell name;
+	unsigned n = 1;
+
+	if (!ctx_out_is_text(walk->out))
+		return;
+	sum.recursion_level = 0;
+	sum.base = 0;
+	for (uint32_t i = nodes[node].next_sibling; i != CTX_CALLTREE_NONE; i = nodes[i].next_sibling) {
+		sum.cum += nodes[i].cum;
+		n++;
+	}
+	name = ctx_cell_name(
+		ctx_out_format(walk->out, "(%u more below %g %%)", n, walk->out->options->min_percent));
+	name.drawing = draw(walk, node, !(walk->other && nodes[node].level == 1));
+	put_row(walk, &sum, name, false);
+}
+
+static void put_subtree(struct walk *walk)
+{
+	const struct ctx_calltree_node *nodes = walk->tree->nodes;
+	uint32_t end = walk->top == 0 ? walk->tree->n : subtree_end(walk->tree, walk->top);
+
+	for (uint32_t i = walk->top; i < end;) {
+		struct ctx_cell name;
+
+		if (is_small(walk, i)) {
+			put_small(walk, i);
+			i = subtree_end(walk->tree, nodes[i].parent);
+			continue;
+		}
+		name = ctx_function_cell(walk->out->input->profile, nodes[i].function);
+		if (i == 0 && walk->thread != CTX_NONE)
+			name.name = ctx_head_thread_title(walk->out, walk->thread);
+		name.drawing = draw(walk, i, !has_next(walk, i));
+		if (i == 0 && walk->other) {
+			struct ctx_calltree_node total = nodes[0];
+
+			total.cum += walk->out->input->omitted_weight;
+			total.cum_samples += walk->out->input->omitted_samples;
+			put_row(walk, &total, name, true);
+		} else {
+			put_row(walk, &nodes[i], name, true);
+		}
+		i++;
+	}
+}
+
+static void put_other(struct walk *walk)
+{
+	const struct ctx_report_input *input = walk->out->input;
+	struct ctx_calltree_node other = {.level = 1,
+					  .base = input->omitted_weight,
+					  .cum = input->omitted_weight,
+					  .base_samples = input->omitted_samples,
+					  .cum_samples = input->omitted_samples};
+	struct ctx_cell name = ctx_cell_name("<Other>");
+
+	name.drawing = walk->out->options->ascii ? "`-" : "└─";
+	put_row(walk, &other, name, false);
+}
+
+static void put_tree(struct walk *walk)
+{
+	const struct ctx_calltree *tree = walk->tree;
+	const char *filter = walk->out->options->function;
+
+	walk->other = ctx_has_other(walk->out->input) && filter == NULL;
+	for (uint32_t i = 0; i < tree->n; i++) {
+		if (!ctx_function_matches(walk->out->input->profile, tree->nodes[i].function, filter))
+			continue;
+		walk->top = i;
+		put_subtree(walk);
+		/* What matches below was shown with it. */
+		i = subtree_end(tree, i) - 1;
+	}
+	if (walk->other)
+		put_other(walk);
+	ctx_out_section(walk->out, NULL);
+	if (walk->left_out != 0)
+		ctx_out_line(walk->out,
+			     ctx_out_format(walk->out, "(%" PRIu64 " more lines)", walk->left_out));
+	ctx_buf_deinit(&walk->drawing);
+}
+
+enum ctx_status ctx_report_tree(const struct ctx_report_input *input,
+				const struct ctx_report_options *options, struct ctx_err *err)
+{
+	struct ctx_part_trees trees;
+	struct ctx_out out;
+	enum ctx_status status = ctx_function_check(input->profile, options->function, err);
+
+	if (options->sort != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "tree cannot be sorted: the heaviest child comes first");
+	if (status == CTX_OK)
+		status = ctx_part_trees_build(input, &trees, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_out_begin(&out, input, options, "tree", columns, CTX_COUNT_OF(columns));
+	for (size_t i = 0; i < trees.n; i++) {
+		struct walk walk = {.out = &out, .tree = &trees.trees[i], .thread = input->parts[i].thread};
+
+		if (i != 0)
+			ctx_out_section(&out, "");
+		put_tree(&walk);
+	}
+	ctx_out_rows_end(&out);
+	ctx_part_trees_deinit(&trees);
+	return ctx_out_end(&out, err);
+}
