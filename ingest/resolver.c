@@ -24,6 +24,7 @@ struct object {
 	uint32_t *by_symbol;	    /* symbol index -> function id, CTX_NONE: not met */
 	struct ctx_map64 by_offset; /* file offset -> location id */
 	uint32_t unknown;	    /* the function <Unknown> of this object, CTX_NONE: not met */
+	bool kernel;		    /* the kernel or a module: its symbols are kallsyms' */
 };
 
 struct ctx_resolver {
@@ -296,7 +297,11 @@ static enum ctx_status kernel_object(struct ctx_resolver *resolver, const char *
 	struct ctx_map_event map = {
 		.path = module[0] != '\0' ? module : "[kernel]", .build_id = "", .archive = ""};
 
-	return ctx_resolver_object(resolver, &map, ret_object, err);
+	enum ctx_status status = ctx_resolver_object(resolver, &map, ret_object, err);
+
+	if (status == CTX_OK)
+		resolver->objects[*ret_object].kernel = true;
+	return status;
 }
 
 static enum ctx_status resolve_kernel(struct ctx_resolver *resolver, uint64_t address,
@@ -363,9 +368,9 @@ static const char *origin_of(const struct ctx_resolver *resolver, const struct o
 {
 	if (object->symtab != NULL)
 		return ctx_symtab_origin(object->symtab);
-	if (object->path[0] == '[' && object->by_offset.n == 0)
+	if (object->kernel)
 		return resolver->kernel_origin;
-	return object->opened ? "none: not a file" : "not needed";
+	return object->opened ? "none: not a file" : "not needed: no samples there";
 }
 
 enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,

@@ -51,7 +51,7 @@ expect 2 "" ctxan good.er --db nowhere/x.db
 expect 1 "" ctxan good.er extra.er
 
 # Output that cannot be written.
-expect 2 "standard output" sh -c 'exec ctxan good.er -r functions >/dev/full'
+expect 2 "output" sh -c 'exec ctxan good.er -r functions >/dev/full'
 expect 1 "nowhere/out" ctxan good.er -r functions -o nowhere/out
 [ ! -e nowhere ] || fail "a directory was made"
 expect 0 "" ctxan good.er -r functions -o report.txt

@@ -66,7 +66,7 @@ for kind in header overview tree functions callers-callees stacks threads proces
 	jq -e --arg k $kind '.report == $k and (.rows | type == "array") and has("intervals_ns") and has("coverage")' out.json >/dev/null || fail "$kind: JSON head"
 	for width in 80 200; do
 		ctxan -q a.db -r $kind --width $width >out.text
-		longest=$(awk '{ if (length($0) > n) n = length($0) } END { print n + 0 }' out.text)
+		longest=$(wc -L <out.text)
 		[ "$longest" -le $width ] || fail "$kind: a line of $longest columns at width $width"
 	done
 done

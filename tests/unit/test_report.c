@@ -1,0 +1,553 @@
+/*
+ * Golden files: testdata/golden/report/NAME.expected. `UPDATE_GOLDEN=1 ctest -R report` rewrites them; read the difference before you commit it.
+ */
+#include "base/mem.h"
+#include "report/figures.h"
+#include "report/names.h"
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <yajl/yajl_parse.h>
+
+#define MS UINT64_C(1000000)
+
+struct fixture {
+	struct ctx_profile profile;
+	struct ctx_histogram all, main_thread, worker;
+	struct ctx_report_part parts[2];
+	struct ctx_report_slice slices[40];
+	struct ctx_report_level levels[3];
+	struct ctx_report_input input;
+};
+
+static struct ctx_function_info functions[] = {
+	{.name = "main", .linkage_name = "main", .aliases = "", .object = 0},
+	{.name = "solve<std::vector<double>, 42>(int)",
+	 .linkage_name = "_Z5solve",
+	 .aliases = "",
+	 .object = 0},
+	{.name = "walk", .linkage_name = "walk", .aliases = "", .object = 0},
+	{.name = "read", .linkage_name = "read", .aliases = "", .object = 1},
+	{.name = "do_syscall_64", .linkage_name = "do_syscall_64", .aliases = "", .object = 2},
+	{.name = "<Truncated-stack>",
+	 .linkage_name = "<Truncated-stack>",
+	 .aliases = "",
+	 .object = CTX_NONE,
+	 .kind = CTX_FUNCTION_TRUNCATED},
+	{.name = "<Unknown>",
+	 .linkage_name = "<Unknown>",
+	 .aliases = "",
+	 .object = CTX_NONE,
+	 .kind = CTX_FUNCTION_UNKNOWN},
+	{.name = "start_thread", .linkage_name = "start_thread", .aliases = "", .object = 1},
+};
+
+static struct ctx_object_info objects[] = {
+	{"/home/user/bin/app", "0123abcd", "archive"},
+	{"/usr/lib/x86_64-linux-gnu/libc.so.6", "ffee", "none: no symbol table"},
+	{"[kernel]", "", "kallsyms"},
+};
+
+static struct ctx_process_info processes[] = {
+	{.parent = CTX_NONE,
+	 .pid = 100,
+	 .has_exit_status = true,
+	 .command = "./app --size 10",
+	 .lineage = "",
+	 .life = {0, 1000 * MS},
+	 .samples = 300,
+	 .weight = 300 * MS},
+	{.parent = 0,
+	 .pid = 101,
+	 .exit_status = 11,
+	 .has_exit_status = true,
+	 .command = "sh -c \"echo 1\"",
+	 .lineage = "_f1_x1",
+	 .life = {200 * MS, 300 * MS}},
+};
+
+static struct ctx_thread_info threads[] = {
+	{.process = 0, .tid = 100, .name = "app", .life = {0, 1000 * MS}, .samples = 240, .weight = 240 * MS},
+	{.process = 0,
+	 .tid = 102,
+	 .name = "worker/1",
+	 .life = {100 * MS, 900 * MS},
+	 .samples = 60,
+	 .weight = 60 * MS},
+};
+
+static struct ctx_metric_info metrics[] = {{"cpu-clock", "ns", 300, 300 * MS}};
+static struct ctx_property properties[] = {
+	{"collector", "ctxrec 0.1.0"},
+	{"host", "target1"},
+	{"command", "./app --size 10 --with a-rather-long-command-line --that does --not fit --into 80 "
+		    "--columns at --all"},
+};
+static struct ctx_usage_info usage[] = {
+	{.time_ns = 0, .process = 0, .user_ns = 7 * MS, .rss_bytes = 1 << 20, .threads = 1},
+	{.time_ns = 500 * MS,
+	 .process = 0,
+	 .user_ns = 407 * MS,
+	 .system_ns = 50 * MS,
+	 .rss_bytes = 5 << 20,
+	 .minor_faults = 800,
+	 .voluntary_switches = 12,
+	 .read_bytes = 3 << 20,
+	 .threads = 2},
+	{.time_ns = 1000 * MS,
+	 .process = 0,
+	 .user_ns = 800 * MS,
+	 .system_ns = 90 * MS,
+	 .rss_bytes = 6 << 20,
+	 .minor_faults = 850,
+	 .major_faults = 1,
+	 .voluntary_switches = 20,
+	 .involuntary_switches = 3,
+	 .read_bytes = 3 << 20,
+	 .write_bytes = 1 << 19,
+	 .threads = 2},
+};
+static const char *warnings[] = {"perf_event_paranoid is 2: no kernel samples"};
+static const struct ctx_interval whole_run = {0, 1000 * MS};
+
+/* A stack of function ids, ended by CTX_NONE, with so many samples of 1 ms; entered `calls` times from the root. */
+static void add(struct fixture *fixture, struct ctx_histogram *histogram, uint64_t samples, int64_t calls,
+		const uint32_t *path)
+{
+	uint32_t stack = CTX_TRIE_ROOT;
+
+	for (; *path != CTX_NONE; path++)
+		assert_int_equal(ctx_trie_child(&fixture->profile.cct, stack, *path, &stack, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_add(histogram, stack, samples * MS, samples, calls, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_add(histogram, CTX_TRIE_ROOT, 0, 0, -calls, NULL), CTX_OK);
+}
+
+#define PATH(...) ((const uint32_t[]){__VA_ARGS__, CTX_NONE})
+
+static void make_slices(struct fixture *fixture)
+{
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t thread = i / 20;
+		uint64_t begin = (i % 20) * 50 * MS;
+
+		fixture->slices[i] = (struct ctx_report_slice){.thread = thread,
+							       .interval = {begin, begin + 50 * MS},
+							       .samples = i % 20 * 5 / 2,
+							       .weight = i % 20 * 5 / 2 * MS,
+							       .function = i % 20 == 0 ? CTX_NONE : i % 3};
+	}
+	fixture->levels[0] = (struct ctx_report_level){0, 1, 0, 0, 120, 40};
+	fixture->levels[1] = (struct ctx_report_level){1, 8, 3, 90, 400, 90};
+	fixture->levels[2] = (struct ctx_report_level){2, 40, 40, 210, 0, 0};
+}
+
+static int setup(void **state)
+{
+	struct fixture *fixture = ctx_calloc(1, sizeof(*fixture));
+	struct ctx_profile *profile = &fixture->profile;
+
+	*profile = (struct ctx_profile){.name = "test.1.er", .run = whole_run, .closed = true, .notes = ""};
+	profile->functions = functions;
+	profile->n_functions = CTX_COUNT_OF(functions);
+	profile->objects = objects;
+	profile->n_objects = CTX_COUNT_OF(objects);
+	profile->processes = processes;
+	profile->n_processes = CTX_COUNT_OF(processes);
+	profile->threads = threads;
+	profile->n_threads = CTX_COUNT_OF(threads);
+	profile->metrics = metrics;
+	profile->n_metrics = CTX_COUNT_OF(metrics);
+	profile->properties = properties;
+	profile->n_properties = CTX_COUNT_OF(properties);
+	profile->usage = usage;
+	profile->n_usage = CTX_COUNT_OF(usage);
+	assert_int_equal(ctx_trie_init(&profile->cct, NULL), CTX_OK);
+	add(fixture, &fixture->main_thread, 20, 1, PATH(0));
+	add(fixture, &fixture->main_thread, 120, 3, PATH(0, 1));
+	add(fixture, &fixture->main_thread, 40, 2, PATH(0, 2));
+	add(fixture, &fixture->main_thread, 30, 2, PATH(0, 2, 2));
+	add(fixture, &fixture->main_thread, 18, 1, PATH(0, 2, 2, 3, 4));
+	add(fixture, &fixture->main_thread, 12, 1, PATH(5, 3));
+	add(fixture, &fixture->worker, 55, 4, PATH(7, 1));
+	add(fixture, &fixture->worker, 4, 1, PATH(7, 6));
+	add(fixture, &fixture->worker, 1, 1, PATH(7, 3));
+	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->main_thread, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->worker, NULL), CTX_OK);
+	make_slices(fixture);
+	fixture->parts[0] = (struct ctx_report_part){CTX_NONE, &fixture->all};
+	fixture->input = (struct ctx_report_input){.profile = profile,
+						   .path = "test.1.er",
+						   .intervals = &whole_run,
+						   .n_intervals = 1,
+						   .filter = "",
+						   .parts = fixture->parts,
+						   .n_parts = 1,
+						   .slices = fixture->slices,
+						   .n_slices = 40,
+						   .slices_per_thread = 20,
+						   .levels = fixture->levels,
+						   .n_levels = 3};
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	ctx_trie_deinit(&fixture->profile.cct);
+	ctx_histogram_deinit(&fixture->all);
+	ctx_histogram_deinit(&fixture->main_thread);
+	ctx_histogram_deinit(&fixture->worker);
+	free(fixture);
+	return 0;
+}
+
+/* The report's text; free() it. */
+static char *print_report(const char *name, const struct ctx_report_input *input,
+			  struct ctx_report_options options)
+{
+	const struct ctx_report_kind *kind = ctx_report_find(name);
+	struct ctx_err err = {0};
+	char *text = NULL;
+	size_t n = 0;
+
+	assert_non_null(kind);
+	options.out = open_memstream(&text, &n);
+	if (kind->print(input, &options, &err) != CTX_OK)
+		fail_msg("%s: %s", name, err.msg);
+	fclose(options.out);
+	return text;
+}
+
+static void assert_golden(const char *name, const char *text)
+{
+	char path[4096], *want = NULL;
+	const char *update = getenv("UPDATE_GOLDEN");
+	size_t want_n = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%.*s/../../testdata/golden/report/%s.expected",
+		 (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__, name);
+	if (update != NULL && strcmp(update, "1") == 0) {
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fputs(text, file);
+		assert_int_equal(fclose(file), 0);
+		return;
+	}
+	file = fopen(path, "r");
+	if (file == NULL)
+		fail_msg("%s is missing: run with UPDATE_GOLDEN=1", path);
+	if (getdelim(&want, &want_n, '\0', file) < 0)
+		want = strdup("");
+	fclose(file);
+	assert_string_equal(text, want);
+	free(want);
+}
+
+static void assert_json(const char *text)
+{
+	yajl_handle parser = yajl_alloc(NULL, NULL, NULL);
+	yajl_status status = yajl_parse(parser, (const unsigned char *)text, strlen(text));
+
+	if (status == yajl_status_ok)
+		status = yajl_complete_parse(parser);
+	if (status != yajl_status_ok) {
+		unsigned char *message = yajl_get_error(parser, 1, (const unsigned char *)text, strlen(text));
+
+		fail_msg("%s", (const char *)message);
+	}
+	yajl_free(parser);
+}
+
+static void assert_fits(const char *text, size_t width)
+{
+	while (*text != '\0') {
+		size_t n = strcspn(text, "\n");
+
+		if (ctx_text_width(text, n) > width)
+			fail_msg("wider than %zu columns: %.*s", width, (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void check_all_formats(const char *prefix, const struct ctx_report_input *input,
+			      struct ctx_report_options options)
+{
+	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++) {
+		static const unsigned widths[] = {80, 200};
+		char name[128], *text;
+
+		for (size_t i = 0; i < CTX_COUNT_OF(widths); i++) {
+			options.format = CTX_REPORT_TEXT;
+			options.width = widths[i];
+			text = print_report(kind->name, input, options);
+			assert_fits(text, widths[i]);
+			snprintf(name, sizeof(name), "%s%s-%u", prefix, kind->name, widths[i]);
+			assert_golden(name, text);
+			free(text);
+		}
+		options.format = CTX_REPORT_JSON;
+		text = print_report(kind->name, input, options);
+		assert_json(text);
+		snprintf(name, sizeof(name), "%s%s.json", prefix, kind->name);
+		assert_golden(name, text);
+		free(text);
+		options.format = CTX_REPORT_CSV;
+		text = print_report(kind->name, input, options);
+		snprintf(name, sizeof(name), "%s%s.csv", prefix, kind->name);
+		assert_golden(name, text);
+		free(text);
+	}
+}
+
+static void test_report__prints_every_report_in_every_format(void **state)
+{
+	struct fixture *fixture = *state;
+
+	check_all_formats("", &fixture->input, (struct ctx_report_options){0});
+}
+
+/* E19: everything that distorts is said; <Other> for what the time tree left out; threads apart. */
+static void test_report__e19_says_what_distorts(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->profile.closed = false;
+	fixture->profile.lost_samples = 7;
+	fixture->profile.throttled = 2;
+	fixture->profile.damaged = 1;
+	fixture->profile.notes = "first line\nsecond \033[31mline";
+	fixture->profile.warnings = warnings;
+	fixture->profile.n_warnings = 1;
+	fixture->parts[0].histogram = &fixture->worker;
+	fixture->input.omitted_weight = 5 * MS;
+	fixture->input.omitted_samples = 5;
+	fixture->input.omitted_largest = 2 * MS;
+	check_all_formats("distorted-", &fixture->input,
+			  (struct ctx_report_options){.ascii = true, .limit = 3});
+}
+
+static void test_report__per_thread_and_cut_short(void **state)
+{
+	struct fixture *fixture = *state;
+	static const uint32_t selected[] = {0, 1};
+
+	fixture->parts[0] = (struct ctx_report_part){0, &fixture->main_thread};
+	fixture->parts[1] = (struct ctx_report_part){1, &fixture->worker};
+	fixture->input.n_parts = 2;
+	fixture->input.threads = selected;
+	fixture->input.n_threads = 2;
+	fixture->input.filter = "cpu 3";
+	check_all_formats("threads-", &fixture->input,
+			  (struct ctx_report_options){.limit = 4, .min_percent = 5});
+}
+
+static void test_report__function_filter_shows_its_subtrees(void **state)
+{
+	struct fixture *fixture = *state;
+
+	check_all_formats("filter-", &fixture->input, (struct ctx_report_options){.function = "walk"});
+}
+
+static void test_report__hostile_names_are_harmless_in_every_format(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_function_info hostile[CTX_COUNT_OF(functions)];
+	char *long_name = ctx_calloc(10001, 1);
+	static const char *const names[] = {
+		"<script>alert(1)</script>",
+		"\033]0;title\007\033[2Jred",
+		"line\nbreak\r\ttab,\"quote\"",
+		"bad\xff\xc0\x80utf",
+		"bidi\xe2\x80\xae"
+		"evil\xc2\x9b"
+		"31m",
+		"=HYPERLINK(\"x\")",
+	};
+
+	memcpy(hostile, functions, sizeof(hostile));
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++)
+		hostile[i].name = names[i];
+	for (size_t i = 0; i < 10000; i++)
+		long_name[i] = "std::vector<"[i % 12];
+	hostile[7].name = long_name;
+	hostile[6].name = "漢字名前の関数はとても長い名前を持っているので切られるはずである、本当に";
+	fixture->profile.functions = hostile;
+	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++) {
+		for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV; format++) {
+			char *text =
+				print_report(kind->name, &fixture->input,
+					     (struct ctx_report_options){
+						     .format = (enum ctx_report_format)format, .width = 80});
+
+			for (const char *c = text; *c != '\0'; c++)
+				assert_true((unsigned char)*c >= 0x20 || *c == '\n' ||
+					    (*c == '\r' && format == CTX_REPORT_CSV));
+			assert_null(strstr(text, "\xe2\x80\xae"));
+			assert_null(strstr(text, "\xc2\x9b"));
+			assert_null(strchr(text, '\xff'));
+			if (format == CTX_REPORT_TEXT)
+				assert_fits(text, 80);
+			if (format == CTX_REPORT_JSON)
+				assert_json(text);
+			free(text);
+		}
+	}
+	check_all_formats("hostile-", &fixture->input, (struct ctx_report_options){0});
+	fixture->profile.functions = functions;
+	free(long_name);
+}
+
+static void test_report__refuses_unknown_sort_keys_and_functions_before_it_prints(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_err err = {0};
+	char *text = NULL;
+	size_t n = 0;
+	struct ctx_report_options options = {.out = open_memstream(&text, &n), .sort = "beauty"};
+
+	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++)
+		assert_int_equal(kind->print(&fixture->input, &options, &err), CTX_E_ARG);
+	options.sort = NULL;
+	options.function = "no_such";
+	assert_int_equal(ctx_report_find("stacks")->print(&fixture->input, &options, &err), CTX_E_NOTFOUND);
+	assert_non_null(strstr(err.msg, "no_such"));
+	fclose(options.out);
+	assert_int_equal(n, 0);
+	free(text);
+	assert_null(ctx_report_find("func"));
+}
+
+static void test_report__sorts_functions_by_any_key(void **state)
+{
+	struct fixture *fixture = *state;
+	char *text = print_report(
+		"functions", &fixture->input,
+		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "inclusive", .limit = 1});
+
+	assert_non_null(strstr(text, "\r\n\"main\",\"/home/user/bin/app\",20000000,228000000,20,228,\r\n"));
+	free(text);
+	text = print_report(
+		"functions", &fixture->input,
+		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "function", .limit = 1});
+	assert_non_null(strstr(text, "\r\n\"<Truncated-stack>\","));
+	free(text);
+}
+
+static void test_report__an_empty_selection_is_a_report_too(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_histogram nothing = {0};
+
+	fixture->parts[0].histogram = &nothing;
+	fixture->input.n_slices = 0;
+	fixture->input.slices_per_thread = 0;
+	check_all_formats("empty-", &fixture->input, (struct ctx_report_options){0});
+}
+
+static void test_report__a_full_disk_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_report_options options = {.out = fopen("/dev/full", "w")};
+	struct ctx_err err = {0};
+
+	if (options.out == NULL)
+		skip();
+	assert_int_equal(ctx_report_find("functions")->print(&fixture->input, &options, &err), CTX_E_IO);
+	fclose(options.out);
+}
+
+static void assert_cut(const char *text, size_t width, bool ascii, const char *want)
+{
+	struct ctx_buf buf = {0};
+
+	ctx_text_cut(&buf, text, strlen(text), width, ascii);
+	ctx_buf_put_u8(&buf, 0);
+	assert_string_equal((const char *)buf.bytes, want);
+	ctx_buf_deinit(&buf);
+}
+
+static void test_names__are_cut_in_the_middle(void **state)
+{
+	(void)state;
+	assert_cut("abcdefghij", 10, false, "abcdefghij");
+	assert_cut("abcdefghij", 9, false, "abcd…ghij");
+	assert_cut("abcdefghij", 8, true, "abc..hij");
+	assert_cut("abcdefghij", 1, false, "a");
+	assert_cut("漢字漢字漢字", 7, false, "漢…漢字" + 0);
+	assert_int_equal(ctx_text_width("漢字e\xcc\x81", strlen("漢字e\xcc\x81")), 5);
+}
+
+static void test_names__random_bytes_never_do_harm(void **state)
+{
+	uint64_t random = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		char name[24] = "";
+		struct ctx_buf buf = {0};
+
+		for (size_t i = 0; i < sizeof(name) - 1; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			name[i] = (char)(random >> 40 & (random >> 60 != 0 ? 0xff : 0x7f));
+		}
+		ctx_name_put_json(&buf, name);
+		ctx_buf_put_u8(&buf, 0);
+		assert_json((const char *)buf.bytes);
+		ctx_buf_clear(&buf);
+		ctx_name_put_text(&buf, name, false);
+		for (size_t at = 0; at < buf.n;) {
+			uint32_t code;
+
+			at += ctx_name_decode((const char *)buf.bytes + at, buf.n - at, &code);
+			assert_int_not_equal(code, UINT32_MAX);
+			assert_false(ctx_char_is_harmful(code));
+		}
+		ctx_buf_deinit(&buf);
+	}
+}
+
+static void test_figures__round_and_keep_every_digit(void **state)
+{
+	char out[CTX_FIGURE_MAX];
+
+	(void)state;
+	ctx_figure_fixed(out, 1234567, 1000000, 3);
+	assert_string_equal(out, "1.235");
+	ctx_figure_fixed(out, UINT64_MAX, 1, 0);
+	assert_string_equal(out, "18446744073709551615");
+	ctx_figure_percent(out, UINT64_MAX / 2, UINT64_MAX, 2);
+	assert_string_equal(out, "50.00");
+	ctx_figure_percent(out, 1, 0, 2);
+	ctx_figure_share(out, 1, 3);
+	assert_string_equal(out, "0.333333");
+	ctx_figure_share(out, 0, 0);
+	assert_string_equal(out, "1.000000");
+}
+
+int main(void)
+{
+#define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		REPORT_TEST(test_report__prints_every_report_in_every_format),
+		REPORT_TEST(test_report__e19_says_what_distorts),
+		REPORT_TEST(test_report__per_thread_and_cut_short),
+		REPORT_TEST(test_report__function_filter_shows_its_subtrees),
+		REPORT_TEST(test_report__hostile_names_are_harmless_in_every_format),
+		REPORT_TEST(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
+		REPORT_TEST(test_report__sorts_functions_by_any_key),
+		REPORT_TEST(test_report__an_empty_selection_is_a_report_too),
+		REPORT_TEST(test_report__a_full_disk_is_an_error),
+		cmocka_unit_test(test_names__are_cut_in_the_middle),
+		cmocka_unit_test(test_names__random_bytes_never_do_harm),
+		cmocka_unit_test(test_figures__round_and_keep_every_digit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
