@@ -15,7 +15,7 @@
  *
  * residual mode (the default) is built while the samples stream in: memory is O(depth * (M + distinct
  * stacks)), not O(samples). cascade mode drops at every node what its top leaves out, before its children are
- * made; it holds all samples until finish (8 + 16 bytes each) and its answers are those of the source's
+ * made; it holds all samples until finish (40 bytes each) and its answers are those of the source's
  * example T9.
  */
 #ifndef CTX_TIMETREE_TIMETREE_H
@@ -42,7 +42,7 @@ struct ctx_timetree_params {
 	bool keep_tail;
 };
 
-/* The defaults: what bench/ shows best for M and N, P=95, residual, with tail. */
+/* The defaults: M=1000 and N=16 (bench/results/timetree.md says why), P=95, residual, with tail. */
 struct ctx_timetree_params ctx_timetree_default_params(void);
 
 /* CTX_E_ARG with the parameter's name and range if one is out of range. */
@@ -75,6 +75,8 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(
 /*
  * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the last one, a
  * later one as the run's last nanosecond, and both are counted. Amortised O(depth).
+ * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that the CCT does not have; the builder is finished or has failed),
+ * CTX_E_LIMIT (the weights add up to more than 64 bits hold, or too many nodes), and what the sink fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_add(struct ctx_timetree_builder *builder,
 							const struct ctx_sample *sample, struct ctx_err *err);

@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct ctx_timetree_builder) < 1024, "one per thread: an i
 struct ctx_timetree_params ctx_timetree_default_params(void)
 {
 	return (struct ctx_timetree_params){.leaf_samples = 1000,
-					    .fanout = 8,
+					    .fanout = 16,
 					    .percent = 95,
 					    .mode = CTX_TIMETREE_RESIDUAL,
 					    .keep_tail = true};
