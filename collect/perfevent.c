@@ -319,7 +319,7 @@ static enum ctx_status set_pmu(char *name, const struct ctx_perf_roots *roots, s
 static enum ctx_status set_tracepoint(char *name, const struct ctx_perf_roots *roots,
 				      struct perf_event_attr *attr, struct ctx_err *err)
 {
-	char dir[NAME_MAX_BYTES + 16];
+	char dir[NAME_MAX_BYTES + 16], list[NAME_MAX_BYTES];
 	char *colon = strchr(name, ':');
 	uint64_t id;
 	enum ctx_status status;
@@ -329,7 +329,8 @@ static enum ctx_status set_tracepoint(char *name, const struct ctx_perf_roots *r
 		return ctx_err_set(err, CTX_E_ARG, "not a tracepoint's name");
 	snprintf(dir, sizeof(dir), "events/%s", name);
 	status = read_number_below(roots->tracefs, dir, colon, "id", &id, err);
-	if (status == CTX_E_NOTFOUND && access(roots->tracefs, R_OK | X_OK) != 0)
+	snprintf(list, sizeof(list), "%s/events", roots->tracefs);
+	if (status != CTX_OK && access(list, R_OK | X_OK) != 0)
 		return ctx_err_set(
 			err, CTX_E_PERM,
 			"tracepoints are listed in %s, which this user cannot read (or which is not mounted)",

@@ -56,6 +56,7 @@ struct recorder {
 	struct ctx_usage_info founder_usage; /* the last that was seen */
 	uint64_t lost;
 	unsigned interruptions;
+	int last_signal; /* of them */
 	bool has_failed; /* and said so */
 };
 
@@ -216,6 +217,7 @@ static void take_signals(struct recorder *recorder)
 		if (info.ssi_signo == SIGCHLD)
 			continue;
 		recorder->interruptions++;
+		recorder->last_signal = (int)info.ssi_signo;
 		if (recorder->child.pid > 0 && info.ssi_code != SI_KERNEL)
 			(void)kill(recorder->child.pid, (int)info.ssi_signo);
 	}
@@ -626,7 +628,7 @@ static void record(struct recorder *recorder,
 	if (run_loop(recorder, &err) != CTX_OK) {
 		ctx_session_disable(&recorder->session);
 		fail(recorder, &err);
-	} else if (recorder->interruptions > 0) {
+	} else if (recorder->interruptions > 0 && recorder->options->command != NULL) {
 		wait_for_child(recorder, now_ns(CLOCK_MONOTONIC) + GRACE_NS);
 	}
 	finish(recorder, recording);
@@ -638,8 +640,8 @@ static void record(struct recorder *recorder,
 	if (recorder->options->command == NULL)
 		return;
 	wait_for_child(recorder, 0);
-	if (recorder->child.has_ended)
-		recording->exit_code = ctx_exit_code(recorder->child.status);
+	recording->exit_code = recorder->child.has_ended ? ctx_exit_code(recorder->child.status)
+							 : 128 + recorder->last_signal;
 }
 
 enum ctx_status ctx_record(const struct ctx_rec_options *options, ctx_say *say, void *context,

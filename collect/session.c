@@ -364,6 +364,29 @@ static void find_limits(struct opening *opening)
 	}
 }
 
+/* An event that could never have a sample is refused rather than recorded in vain. */
+static enum ctx_status check_modes(const struct opening *opening, struct ctx_err *err)
+{
+	const struct ctx_session_options *options = opening->options;
+
+	for (size_t i = 0; i < options->events->n; i++) {
+		const struct ctx_perf_event *event = &options->events->items[i];
+		bool without_user = options->kernel_only || event->attr.exclude_user;
+
+		if (without_user && opening->session->without_kernel)
+			return ctx_err_set(err, CTX_E_PERM,
+					   "event \"%s\": samples in kernel mode are not allowed: "
+					   "kernel.perf_event_paranoid is "
+					   "%d; needs 1 or less, or the capability CAP_PERFMON",
+					   event->name, paranoid_level());
+		if (without_user && (options->user_only || event->attr.exclude_kernel))
+			return ctx_err_set(err, CTX_E_ARG,
+					   "event \"%s\": neither user nor kernel mode is left to sample",
+					   event->name);
+	}
+	return CTX_OK;
+}
+
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -407,7 +430,9 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 		session->has_period[i] = options->events->items[i].has_period;
 	raise_file_limit();
 	find_limits(&opening);
-	status = open_all(&opening, err);
+	status = check_modes(&opening, err);
+	if (status == CTX_OK)
+		status = open_all(&opening, err);
 out:
 	ctx_ids_deinit(&opening.cpus);
 	return status;

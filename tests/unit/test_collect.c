@@ -1,0 +1,883 @@
+/*
+ * The recorder's parts on synthetic bytes: names of events, records, the merge of rings, call chains, the process table with the real writer, /proc texts, options.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "collect/callchain.h"
+#include "collect/child.h"
+#include "collect/merge.h"
+#include "collect/perfevent.h"
+#include "collect/perfrecord.h"
+#include "collect/procfs.h"
+#include "collect/proctree.h"
+#include "collect/recargs.h"
+#include "collect/session.h"
+#include "model/event_source.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* cmocka wants the four above before it. */
+#include <cmocka.h>
+
+static char dir[64];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	snprintf(dir, sizeof(dir), "/tmp/test_collect.XXXXXX");
+	return mkdtemp(dir) == NULL;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	return ctx_dir_remove(dir, NULL) != CTX_OK;
+}
+
+static void put_file(const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	for (char *at = path + strlen(dir) + 1; (at = strchr(at, '/')) != NULL; at++) {
+		*at = '\0';
+		(void)mkdir(path, 0755);
+		*at = '/';
+	}
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* --- names of events --- */
+
+static struct ctx_perf_roots own_roots(void)
+{
+	put_file("cpu/type", "4\n");
+	put_file("cpu/format/event", "config:0-7,32-35\n");
+	put_file("cpu/format/umask", "config:8-15\n");
+	put_file("cpu/format/edge", "config:18\n");
+	put_file("cpu/format/ldlat", "config1:0-15\n");
+	put_file("cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
+	put_file("events/sched/sched_switch/id", "316\n");
+	return (struct ctx_perf_roots){.event_sources = dir, .tracefs = dir};
+}
+
+static void check_event(const char *name, uint32_t type, uint64_t config, uint64_t config1, bool no_kernel,
+			bool no_user)
+{
+	struct ctx_perf_roots roots = own_roots();
+	struct ctx_perf_events events = {0};
+	struct ctx_err err = {0};
+
+	if (ctx_perf_events_parse(&events, name, &roots, &err) != CTX_OK)
+		fail_msg("%s: %s", name, err.msg);
+	assert_int_equal(events.n, 1);
+	assert_string_equal(events.items[0].name, name);
+	assert_int_equal(events.items[0].attr.type, type);
+	assert_int_equal(events.items[0].attr.config, config);
+	assert_int_equal(events.items[0].attr.config1, config1);
+	assert_int_equal(events.items[0].attr.exclude_kernel, no_kernel);
+	assert_int_equal(events.items[0].attr.exclude_user, no_user);
+	ctx_perf_events_deinit(&events);
+}
+
+static void test_perfevent__knows_every_way_to_name_an_event(void **state)
+{
+	(void)state;
+	check_event("cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0, false, false);
+	check_event("cycles:u", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0, true, false);
+	check_event("page-faults:k", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0, false, true);
+	check_event("instructions:uk", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0, false, false);
+	check_event("L1-dcache-load-misses", PERF_TYPE_HW_CACHE, 0x10000, 0, false, false);
+	check_event("dTLB-stores", PERF_TYPE_HW_CACHE, 0x103, 0, false, false);
+	check_event("r1a8", PERF_TYPE_RAW, 0x1a8, 0, false, false);
+	check_event("cpu/event=0x1a8,umask=0x2,edge/k", 4, UINT64_C(0x1000402a8), 0, false, true);
+	check_event("cpu/mem-loads/", 4, 0x1cd, 3, false, false);
+	check_event("cpu/config=0x77/:u", 4, 0x77, 0, true, false);
+	check_event("sched:sched_switch", PERF_TYPE_TRACEPOINT, 316, 0, false, false);
+	check_event("sched:sched_switch:u", PERF_TYPE_TRACEPOINT, 316, 0, true, false);
+}
+
+static void test_perfevent__refuses_what_is_no_event_and_names_it(void **state)
+{
+	static const char *const bad[] = {"",
+					  "cyclops",
+					  "cycles:x",
+					  "cycles:pppp",
+					  "rxyz",
+					  "r",
+					  "cpu/event=1",
+					  "cpu/nosuch=1/",
+					  "cpu/event=zz/",
+					  "cpu/umask=0x100/",
+					  "nounit/event=1/",
+					  "../x/event=1/",
+					  "sched:nosuch",
+					  "../..:x",
+					  "cycles,",
+					  "L1-dcache-load",
+					  "/config=1/"};
+	struct ctx_perf_roots roots = own_roots();
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(bad); i++) {
+		struct ctx_perf_events events = {0};
+		struct ctx_err err = {0};
+
+		if (ctx_perf_events_parse(&events, bad[i], &roots, &err) == CTX_OK)
+			fail_msg("\"%s\" was taken", bad[i]);
+		assert_true(err.msg[0] != '\0');
+		ctx_perf_events_deinit(&events);
+	}
+}
+
+static void test_perfevent__separates_a_list_outside_of_slashes(void **state)
+{
+	struct ctx_perf_roots roots = own_roots();
+	struct ctx_perf_events events = {0};
+
+	(void)state;
+	assert_int_equal(ctx_perf_events_parse(&events, "cycles,cpu/event=1,umask=2/,faults:u", &roots, NULL),
+			 CTX_OK);
+	assert_int_equal(events.n, 3);
+	assert_string_equal(events.items[1].name, "cpu/event=1,umask=2/");
+	assert_int_equal(events.items[1].attr.config, 0x201);
+	assert_true(events.items[2].attr.exclude_kernel);
+	ctx_perf_events_deinit(&events);
+}
+
+static void test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_taken(void **state)
+{
+	struct ctx_perf_roots roots = own_roots();
+	struct ctx_perf_events events = {0};
+
+	(void)state;
+	assert_int_equal(
+		ctx_perf_events_parse(&events,
+				      "cpu-clock,cycles,sched:sched_switch,cpu/event=1,period=77/,cpu-clock",
+				      &roots, NULL),
+		CTX_OK);
+	ctx_perf_event_set_rate(&events.items[0], 0, 0, 999);
+	assert_int_equal(events.items[0].period, 1001001);
+	assert_false(events.items[0].has_period);
+	ctx_perf_event_set_rate(&events.items[1], 0, 0, 999);
+	assert_true(events.items[1].has_period && events.items[1].attr.freq);
+	assert_int_equal(events.items[1].attr.sample_freq, 999);
+	ctx_perf_event_set_rate(&events.items[2], 0, 0, 999);
+	assert_int_equal(events.items[2].period, 1);
+	assert_false(events.items[2].has_period);
+	ctx_perf_event_set_rate(&events.items[3], 5, 0, 999);
+	assert_int_equal(events.items[3].attr.sample_period, 77);
+	ctx_perf_event_set_rate(&events.items[4], 0, 1000000, 999);
+	assert_int_equal(events.items[4].period, 10000);
+	ctx_perf_events_deinit(&events);
+}
+
+/* --- records --- */
+
+struct bytes { /* one record under construction */
+	uint64_t words[512];
+	size_t n; /* bytes */
+};
+
+static void put(struct bytes *bytes, const void *value, size_t n)
+{
+	memcpy((char *)bytes->words + bytes->n, value, n);
+	bytes->n += n;
+}
+
+static void put32(struct bytes *bytes, uint32_t value)
+{
+	put(bytes, &value, sizeof(value));
+}
+
+static void put64(struct bytes *bytes, uint64_t value)
+{
+	put(bytes, &value, sizeof(value));
+}
+
+static void put_text(struct bytes *bytes, const char *text)
+{
+	put(bytes, text, strlen(text) + 1);
+	while (bytes->n % 8 != 0)
+		put(bytes, "", 1);
+}
+
+static void begin(struct bytes *bytes, uint32_t type, uint16_t misc)
+{
+	struct perf_event_header header = {.type = type, .misc = misc};
+
+	bytes->n = 0;
+	put(bytes, &header, sizeof(header));
+}
+
+static void end(struct bytes *bytes, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	uint16_t size;
+	struct perf_event_header header;
+
+	memcpy(&header, bytes->words, sizeof(header));
+	if (header.type != PERF_RECORD_SAMPLE) {
+		put32(bytes, pid);
+		put32(bytes, tid);
+		put64(bytes, time_ns);
+		put32(bytes, 1);
+		put32(bytes, 0);
+		put64(bytes, 1000);
+	}
+	size = (uint16_t)bytes->n;
+	memcpy((char *)bytes->words + offsetof(struct perf_event_header, size), &size, sizeof(size));
+}
+
+static void make_sample(struct bytes *bytes, uint64_t id, uint64_t time_ns, const uint64_t *chain, uint64_t n)
+{
+	begin(bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put64(bytes, id);
+	put64(bytes, 0x401000);
+	put32(bytes, 7);
+	put32(bytes, 8);
+	put64(bytes, time_ns);
+	put32(bytes, 3);
+	put32(bytes, 0);
+	if (id == 2000)
+		put64(bytes, 4242);
+	put64(bytes, n);
+	put(bytes, chain, n * sizeof(*chain));
+	end(bytes, 0, 0, 0);
+}
+
+static void make_task(struct bytes *bytes, uint32_t type, const uint32_t ids[4], uint64_t time_ns)
+{
+	begin(bytes, type, 0);
+	for (int i = 0; i < 4; i++)
+		put32(bytes, ids[i]);
+	put64(bytes, time_ns);
+	end(bytes, ids[0], ids[2], time_ns);
+}
+
+static void make_comm(struct bytes *bytes, uint32_t pid, uint32_t tid, const char *name, bool exec,
+		      uint64_t time_ns)
+{
+	begin(bytes, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+	put32(bytes, pid);
+	put32(bytes, tid);
+	put_text(bytes, name);
+	end(bytes, pid, tid, time_ns);
+}
+
+static void make_mmap(struct bytes *bytes, uint32_t pid, const char *path, uint64_t time_ns)
+{
+	begin(bytes, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+	put32(bytes, pid);
+	put32(bytes, pid);
+	put64(bytes, 0x400000);
+	put64(bytes, 0x2000);
+	put64(bytes, 0x1000);
+	put32(bytes, 20);
+	put(bytes, "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67", 20);
+	put32(bytes, 5);
+	put32(bytes, 2);
+	put_text(bytes, path);
+	end(bytes, pid, pid, time_ns);
+}
+
+static const bool periods[2] = {false, true};
+
+static struct ctx_perf_layout layout_of(struct ctx_map64 *ids)
+{
+	*ctx_map64_place(ids, 1000) = 0;
+	*ctx_map64_place(ids, 2000) = 1;
+	return (struct ctx_perf_layout){.event_of_id = ids, .has_period = periods, .n_events = 2};
+}
+
+static void test_perfrecord__takes_samples_apart_with_and_without_period(void **state)
+{
+	static const uint64_t chain[] = {1, 2, 3};
+	struct ctx_map64 ids = {0};
+	struct ctx_perf_layout layout = layout_of(&ids);
+	struct ctx_perf_record record;
+	struct bytes bytes;
+
+	(void)state;
+	for (uint64_t id = 1000; id <= 3000; id += 1000) {
+		make_sample(&bytes, id, 123456, chain, 3);
+		assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout, &record, NULL), CTX_OK);
+		assert_int_equal(record.event, id == 3000 ? UINT32_MAX : id / 1000 - 1);
+		assert_int_equal(record.sample.period, id == 2000 ? 4242 : 0);
+		assert_int_equal(record.sample.n_chain, 3);
+		assert_int_equal(record.sample.chain[2], 3);
+		assert_int_equal(record.time_ns, 123456);
+		assert_int_equal(ctx_perf_record_time((void *)bytes.words), 123456);
+		assert_int_equal(record.pid, 7);
+		assert_int_equal(record.tid, 8);
+		assert_int_equal(record.cpu, 3);
+	}
+	ctx_map64_deinit(&ids);
+}
+
+static void test_perfrecord__takes_side_band_records_apart(void **state)
+{
+	struct ctx_map64 ids = {0};
+	struct ctx_perf_layout layout = layout_of(&ids);
+	struct ctx_perf_record record;
+	char build_id[CTX_BUILD_ID_TEXT];
+	struct bytes bytes;
+
+	(void)state;
+	make_mmap(&bytes, 9, "/usr/lib/libx.so", 77);
+	assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout, &record, NULL), CTX_OK);
+	assert_int_equal(record.mmap.address, 0x400000);
+	assert_int_equal(record.mmap.file_offset, 0x1000);
+	assert_string_equal(record.mmap.path, "/usr/lib/libx.so");
+	ctx_build_id_format(record.mmap.build_id, record.mmap.build_id_bytes, build_id);
+	assert_string_equal(build_id, "0123456789abcdef0123456789abcdef01234567");
+	assert_int_equal(ctx_perf_record_time((void *)bytes.words), 77);
+	begin(&bytes, PERF_RECORD_LOST, 0);
+	put64(&bytes, 1000);
+	put64(&bytes, 55);
+	end(&bytes, 1, 1, 5);
+	assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout, &record, NULL), CTX_OK);
+	assert_int_equal(record.lost, 55);
+	ctx_map64_deinit(&ids);
+}
+
+/* Any bytes: sizes that do not fit, counts that lie, cut records. Run under the sanitizers this is what finds an overrun. */
+static void test_perfrecord__survives_records_that_lie(void **state)
+{
+	static const uint64_t chain[] = {1, 2, 3};
+	struct ctx_map64 ids = {0};
+	struct ctx_perf_layout layout = layout_of(&ids);
+	struct ctx_perf_record record;
+	struct bytes bytes;
+	unsigned refused = 0;
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 20000; round++) {
+		uint8_t *exact;
+
+		if (round % 3 == 0)
+			make_sample(&bytes, 2000, 1, chain, 3);
+		else if (round % 3 == 1)
+			make_mmap(&bytes, 9, "/usr/lib/libx.so", 77);
+		else
+			make_comm(&bytes, 1, 1, "name", true, 5);
+		for (int change = rand() % 4; change > 0; change--)
+			((uint8_t *)bytes.words)[8 + (size_t)rand() % (bytes.n - 8)] = (uint8_t)rand();
+		bytes.n = 8 + (size_t)rand() % (bytes.n - 8 + 1);
+		memcpy((char *)bytes.words + offsetof(struct perf_event_header, size),
+		       &(uint16_t){(uint16_t)bytes.n}, 2);
+		exact = malloc(bytes.n);
+		memcpy(exact, bytes.words, bytes.n);
+		if (ctx_perf_record_parse(exact, bytes.n, &layout, &record, NULL) != CTX_OK)
+			refused++;
+		else if (record.type == PERF_RECORD_SAMPLE && record.sample.n_chain > 0)
+			assert_true((const uint8_t *)(record.sample.chain + record.sample.n_chain) <=
+				    exact + bytes.n);
+		free(exact);
+	}
+	assert_true(refused > 1000);
+	make_sample(&bytes, 1000, 1, chain, 3);
+	bytes.words[6] = UINT64_MAX / 8 + 2; /* the number of frames: times eight it wraps to 8 */
+	assert_int_equal(ctx_perf_record_parse(bytes.words, bytes.n, &layout, &record, NULL), CTX_E_FORMAT);
+	ctx_map64_deinit(&ids);
+}
+
+/* --- merge --- */
+
+#define RING_BYTES 4096u
+
+struct fake_ring {
+	struct perf_event_mmap_page page;
+	uint64_t data[RING_BYTES / 8];
+};
+
+static bool fake_write(struct fake_ring *ring, uint64_t time_ns, unsigned extra)
+{
+	uint64_t words[16] = {0};
+	size_t n = 8 + 8 * (size_t)(extra % 8) + 32;
+	struct perf_event_header header = {.type = PERF_RECORD_COMM, .size = (uint16_t)n};
+
+	memcpy(words, &header, sizeof(header));
+	words[n / 8 - 3] = time_ns;
+	if (ring->page.data_head - ring->page.data_tail + n > RING_BYTES)
+		return false;
+	for (size_t i = 0; i < n / 8; i++)
+		ring->data[(ring->page.data_head / 8 + i) % (RING_BYTES / 8)] = words[i];
+	ring->page.data_head += n;
+	return true;
+}
+
+static void test_merge__gives_all_records_in_time_order_whatever_wraps(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 30; seed++) {
+		uint32_t n_rings = 1 + seed % 7;
+		struct fake_ring *fakes = ctx_calloc(n_rings, sizeof(*fakes));
+		struct ctx_ring rings[7];
+		struct ctx_merge merge;
+		uint64_t now = 1000, last = 0, written = 0, seen = 0;
+
+		srand(seed);
+		for (uint32_t i = 0; i < n_rings; i++)
+			assert_int_equal(ctx_ring_attach(&rings[i], &fakes[i].page, (uint8_t *)fakes[i].data,
+							 RING_BYTES, NULL),
+					 CTX_OK);
+		assert_int_equal(ctx_merge_init(&merge, rings, n_rings, NULL), CTX_OK);
+		for (int round = 0; round < 300; round++) {
+			const struct perf_event_header *header;
+			bool is_last = round == 299;
+			uint64_t limit = now;
+
+			/* Less than half a ring per round and a slack: the order must be exact. */
+			for (int i = 0; i < 12; i++)
+				written += fake_write(&fakes[(uint32_t)rand() % n_rings],
+						      now += (uint64_t)rand() % 3, (unsigned)rand());
+			ctx_merge_begin(&merge, is_last ? UINT64_MAX : limit);
+			while ((header = ctx_merge_next(&merge)) != NULL) {
+				uint64_t time = ctx_perf_record_time(header);
+
+				assert_true(time >= last);
+				assert_true(is_last || time <= limit);
+				last = time;
+				seen++;
+			}
+		}
+		assert_int_equal(seen, written);
+		assert_int_equal(merge.damaged, 0);
+		for (uint32_t i = 0; i < n_rings; i++) {
+			assert_int_equal(fakes[i].page.data_tail, fakes[i].page.data_head);
+			ctx_ring_unmap(&rings[i]);
+		}
+		ctx_merge_deinit(&merge);
+		free(fakes);
+	}
+}
+
+static void test_merge__takes_young_records_too_when_a_ring_is_over_half_full(void **state)
+{
+	struct fake_ring *fake = ctx_calloc(1, sizeof(*fake));
+	struct ctx_ring ring;
+	struct ctx_merge merge;
+	int n = 0;
+
+	(void)state;
+	assert_int_equal(ctx_ring_attach(&ring, &fake->page, (uint8_t *)fake->data, RING_BYTES, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_merge_init(&merge, &ring, 1, NULL), CTX_OK);
+	assert_true(fake_write(fake, 50, 0));
+	ctx_merge_begin(&merge, 10);
+	assert_null(ctx_merge_next(&merge));
+	while (fake->page.data_head <= RING_BYTES / 2)
+		assert_true(fake_write(fake, 60, 0));
+	ctx_merge_begin(&merge, 10);
+	while (ctx_merge_next(&merge) != NULL)
+		n++;
+	assert_int_equal(n, fake->page.data_head / 40);
+	ctx_ring_unmap(&ring);
+	ctx_merge_deinit(&merge);
+	free(fake);
+}
+
+static void test_merge__drops_a_ring_whose_header_cannot_be_right(void **state)
+{
+	struct fake_ring *fake = ctx_calloc(1, sizeof(*fake));
+	struct ctx_ring ring;
+	struct ctx_merge merge;
+
+	(void)state;
+	assert_int_equal(ctx_ring_attach(&ring, &fake->page, (uint8_t *)fake->data, RING_BYTES, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_merge_init(&merge, &ring, 1, NULL), CTX_OK);
+	fake->page.data_head = 64; /* zero bytes: a record of size 0 */
+	ctx_merge_begin(&merge, UINT64_MAX);
+	assert_null(ctx_merge_next(&merge));
+	assert_int_equal(merge.damaged, 1);
+	assert_int_equal(fake->page.data_tail, 64);
+	ctx_ring_unmap(&ring);
+	ctx_merge_deinit(&merge);
+	free(fake);
+}
+
+/* --- call chains --- */
+
+static void check_chain(const uint64_t *in, size_t n_in, const uint64_t *want, size_t n_want)
+{
+	struct ctx_callchain *chain = malloc(sizeof(*chain));
+	struct ctx_perf_record record = {.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER};
+
+	assert_non_null(chain);
+	chain->max_stack = 6;
+	record.sample.ip = 0x401000;
+	record.sample.chain = in;
+	record.sample.n_chain = n_in;
+	ctx_callchain_unwind(chain, &record);
+	assert_int_equal(chain->n, n_want);
+	assert_memory_equal(chain->frames, want, n_want * sizeof(*want));
+	free(chain);
+}
+
+#define KERNEL_IP UINT64_C(0xffffffff81000010)
+
+static void test_callchain__pcs_are_exact_and_callers_are_inside_the_call(void **state)
+{
+	static const uint64_t in[] = {(uint64_t)PERF_CONTEXT_KERNEL, KERNEL_IP, KERNEL_IP + 16,
+				      (uint64_t)PERF_CONTEXT_USER,   0x401000,	0x402000};
+	static const uint64_t want[] = {KERNEL_IP, KERNEL_IP + 15, 0x401000, 0x401fff};
+
+	(void)state;
+	check_chain(in, CTX_COUNT_OF(in), want, CTX_COUNT_OF(want));
+}
+
+static void test_callchain__marks_what_was_cut_and_what_was_no_frame_pointer(void **state)
+{
+	static const uint64_t full[] = {
+		(uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000, 0x403000, 0x404000, 0x405000, 0x406000};
+	static const uint64_t want_full[] = {0x401000, 0x401fff, 0x402fff,	     0x403fff,
+					     0x404fff, 0x405fff, CTX_FRAME_TRUNCATED};
+	static const uint64_t zero[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, 0, 0x403000};
+	static const uint64_t wild[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, UINT64_C(0x6f6c6c6548000000),
+					0x403000};
+	static const uint64_t want_one[] = {0x401000, CTX_FRAME_TRUNCATED};
+
+	(void)state;
+	check_chain(full, CTX_COUNT_OF(full), want_full, CTX_COUNT_OF(want_full));
+	check_chain(zero, CTX_COUNT_OF(zero), want_one, CTX_COUNT_OF(want_one));
+	check_chain(wild, CTX_COUNT_OF(wild), want_one, CTX_COUNT_OF(want_one));
+}
+
+static void test_callchain__without_a_chain_the_ip_stands_alone_and_guests_are_left_out(void **state)
+{
+	static const uint64_t guest[] = {(uint64_t)PERF_CONTEXT_GUEST_KERNEL, KERNEL_IP,
+					 (uint64_t)PERF_CONTEXT_USER, 0x402000};
+	static const uint64_t want[] = {0x401000}, want_user[] = {0x402000};
+
+	(void)state;
+	check_chain(NULL, 0, want, 1);
+	check_chain(guest, CTX_COUNT_OF(guest), want_user, 1);
+}
+
+/* --- the process table --- */
+
+static void apply(struct ctx_proctree *tree, const struct bytes *bytes)
+{
+	struct ctx_map64 ids = {0};
+	struct ctx_perf_layout layout = layout_of(&ids);
+	struct ctx_perf_record record;
+	struct ctx_err err = {0};
+
+	assert_int_equal(ctx_perf_record_parse(bytes->words, bytes->n, &layout, &record, NULL), CTX_OK);
+	if (ctx_proctree_apply(tree, &record, &err) != CTX_OK)
+		fail_msg("%s", err.msg);
+	ctx_map64_deinit(&ids);
+}
+
+static void check_live(const struct ctx_proctree *tree, size_t want)
+{
+	struct ctx_proctree_live live[16];
+
+	assert_int_equal(ctx_proctree_live(tree, live, 16), want);
+}
+
+/* Ids far above pid_max, so that nothing in /proc has them. */
+#define P 5000000u
+
+static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
+{
+	char path[128];
+	struct ctx_exp_metric metric = {.name = "cpu-clock", .unit = "ns", .file = "profile", .period = 1};
+	struct ctx_exp_options options = {
+		.path = path, .comment = "", .metrics = &metric, .n_metrics = 1, .start_ns = 1};
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	struct bytes bytes;
+	uint32_t process, thread, child_process, first_thread;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/tree.er", dir);
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_add_founder(tree, P, "app", 1, NULL), CTX_OK);
+	make_comm(&bytes, P, P, "app", true, 2); /* the founder's own exec: no new process */
+	apply(tree, &bytes);
+	assert_int_equal(ctx_exp_stats(writer).processes, 1);
+	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P, P, P + 1, P}, 3); /* a thread */
+	apply(tree, &bytes);
+	assert_int_equal(ctx_proctree_find(tree, P, P + 1, 4, &process, &first_thread, NULL), CTX_OK);
+	assert_int_equal(process, 0);
+	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P + 2, P, P + 2, P + 1}, 5); /* a process */
+	apply(tree, &bytes);
+	check_live(tree, 2);
+	assert_int_equal(ctx_proctree_find(tree, P + 2, P + 2, 6, &child_process, &thread, NULL), CTX_OK);
+	assert_int_equal(child_process, 1);
+	make_comm(&bytes, P + 2, P + 2, "ls", true, 7); /* exec: another image, another life of the tid */
+	apply(tree, &bytes);
+	assert_int_equal(ctx_proctree_find(tree, P + 2, P + 2, 8, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(process, 2);
+	check_live(tree, 2);
+	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P + 2, P, P + 2, P}, 9);
+	apply(tree, &bytes);
+	check_live(tree, 1);
+	/* The same tid again is another thread. */
+	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P, P, P + 1, P}, 10);
+	apply(tree, &bytes);
+	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P, P, P + 1, P}, 11);
+	apply(tree, &bytes);
+	assert_int_equal(ctx_proctree_find(tree, P, P + 1, 12, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(process, 0);
+	assert_true(thread > first_thread);
+	/* The second thread calls exec: the other one ends, it takes the process's id over. */
+	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P, P, P, P}, 13);
+	apply(tree, &bytes);
+	make_comm(&bytes, P, P, "again", true, 14);
+	apply(tree, &bytes);
+	assert_int_equal(ctx_proctree_find(tree, P, P, 15, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(process, 3);
+	assert_int_equal(ctx_proctree_founder(tree), 3);
+	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P, P, P, P}, 16);
+	apply(tree, &bytes);
+	check_live(tree, 0);
+	assert_int_equal(ctx_proctree_founder_exit(tree, 17, 256, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_founder(tree), CTX_NONE);
+	ctx_proctree_destroy(tree);
+	assert_int_equal(ctx_exp_close(writer, 20, NULL), CTX_OK);
+}
+
+static void test_proctree__makes_up_for_records_that_were_lost(void **state)
+{
+	char path[128];
+	struct ctx_exp_metric metric = {.name = "cpu-clock", .unit = "ns", .file = "profile", .period = 1};
+	struct ctx_exp_options options = {
+		.path = path, .comment = "", .metrics = &metric, .n_metrics = 1, .start_ns = 1};
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	struct bytes bytes;
+	uint32_t process, thread, again;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/lost.er", dir);
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
+	/* Samples and forks of processes that nobody announced; pid -1: gone. */
+	assert_int_equal(ctx_proctree_find(tree, P, P, 4, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, P, P, 5, &again, &thread, NULL), CTX_OK);
+	assert_int_equal(process, again);
+	assert_int_equal(ctx_proctree_find(tree, -1, -1, 5, &process, &thread, NULL), CTX_E_NOTFOUND);
+	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P + 9, P, P + 9, P}, 6);
+	apply(tree, &bytes);
+	make_mmap(&bytes, P + 9, "/x", 6);
+	apply(tree, &bytes);
+	check_live(tree, 1);
+	ctx_proctree_destroy(tree);
+	assert_int_equal(ctx_exp_close(writer, 20, NULL), CTX_OK);
+}
+
+/* --- /proc, options, small things --- */
+
+static void test_procfs__finds_the_executable_mappings(void **state)
+{
+	char text[] =
+		"00400000-00401000 r--p 00000000 fd:01 12   /bin/a\n"
+		"00401000-00403000 r-xp 00001000 fd:01 12                         /bin/with space (deleted)\n"
+		"garbage\n"
+		"7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+		"7ffd1000-7ffd3000 r-xp 00000000 00:00 0  [vdso]";
+	char *at = text;
+	struct ctx_procfs_map map;
+
+	(void)state;
+	assert_true(ctx_procfs_next_map(&at, &map));
+	assert_int_equal(map.address, 0x401000);
+	assert_int_equal(map.size, 0x2000);
+	assert_int_equal(map.file_offset, 0x1000);
+	assert_int_equal(map.protection, 5);
+	assert_string_equal(map.path, "/bin/with space (deleted)");
+	assert_true(ctx_procfs_next_map(&at, &map));
+	assert_string_equal(map.path, "//anon");
+	assert_int_equal(map.protection, 7);
+	assert_true(ctx_procfs_next_map(&at, &map));
+	assert_string_equal(map.path, "[vdso]");
+	assert_false(ctx_procfs_next_map(&at, &map));
+}
+
+static void test_procfs__quotes_what_the_shell_would_take_apart(void **state)
+{
+	static const char words[] = "./app\0two words\0it's\0\0-x=1";
+	struct ctx_buf out = {0};
+
+	(void)state;
+	ctx_quote_arguments(words, sizeof(words), &out);
+	assert_string_equal((char *)out.bytes, "./app 'two words' 'it'\\''s' '' -x=1");
+	ctx_buf_deinit(&out);
+}
+
+static void test_procfs__knows_this_process(void **state)
+{
+	struct ctx_usage_info usage;
+	struct ctx_ids tids = {0};
+	char name[32];
+
+	(void)state;
+	assert_int_equal(ctx_procfs_usage(getpid(), &usage, NULL), CTX_OK);
+	assert_true(usage.threads == 1 && usage.rss_bytes > 4096 && usage.vsize_bytes > usage.rss_bytes);
+	assert_int_equal(ctx_procfs_tids(getpid(), &tids, NULL), CTX_OK);
+	assert_int_equal(tids.n, 1);
+	assert_int_equal(tids.items[0], getpid());
+	assert_int_equal(ctx_procfs_comm(getpid(), 0, name, sizeof(name), NULL), CTX_OK);
+	assert_string_equal(name, "test_collect");
+	ctx_ids_deinit(&tids);
+	assert_int_equal(ctx_procfs_tids(P, &tids, NULL), CTX_E_NOTFOUND);
+}
+
+static void test_session__reads_lists_of_cpus(void **state)
+{
+	struct ctx_ids cpus = {0};
+
+	(void)state;
+	assert_int_equal(ctx_cpu_list_parse("0-2,5,7-8\n", &cpus, NULL), CTX_OK);
+	assert_int_equal(cpus.n, 6);
+	assert_int_equal(cpus.items[3], 5);
+	assert_int_equal(cpus.items[5], 8);
+	assert_int_equal(ctx_cpu_list_parse("3-1", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpu_list_parse("", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpu_list_parse("0-", &cpus, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_cpu_list_parse("0-99999999", &cpus, NULL), CTX_E_FORMAT);
+	ctx_ids_deinit(&cpus);
+}
+
+static enum ctx_status parse_args(struct ctx_rec_options *options, struct ctx_err *err, int argc,
+				  const char **argv)
+{
+	return ctx_rec_options_parse(argc, (char **)argv, options, err);
+}
+
+#define ARGS(...)                                                                                            \
+	(int)CTX_COUNT_OF(((const char *[]){"ctxrec", __VA_ARGS__})), (const char *[])                       \
+	{                                                                                                    \
+		"ctxrec", __VA_ARGS__, NULL                                                                  \
+	}
+
+static void test_recargs__takes_options_up_to_the_command(void **state)
+{
+	struct ctx_rec_options options;
+
+	(void)state;
+	assert_int_equal(parse_args(&options, NULL,
+				    ARGS("-F", "99", "-e", "cycles", "--event=faults", "-m", "16",
+					 "--max-size", "2G", "-d", "1.5", "-O", "--", "./app", "-F", "x")),
+			 CTX_OK);
+	assert_int_equal(options.frequency_hz, 99);
+	assert_string_equal((char *)options.events.bytes, "cycles,faults");
+	assert_int_equal(options.ring_bytes, 16 * sysconf(_SC_PAGESIZE));
+	assert_int_equal(options.max_bytes, (uint64_t)2 << 30);
+	assert_int_equal(options.duration_ns, 1500000000);
+	assert_true(options.overwrite);
+	assert_string_equal(options.command[0], "./app");
+	assert_string_equal(options.command[1], "-F");
+	ctx_rec_options_deinit(&options);
+	assert_int_equal(parse_args(&options, NULL, ARGS("-p", "1,22", "-p", "333")), CTX_OK);
+	assert_int_equal(options.pids.n, 3);
+	assert_int_equal(options.pids.items[2], 333);
+	ctx_rec_options_deinit(&options);
+}
+
+static void refuse(const char *want, int argc, const char **argv)
+{
+	struct ctx_rec_options options;
+	struct ctx_err err = {0};
+
+	assert_int_equal(parse_args(&options, &err, argc, argv), CTX_E_ARG);
+	if (strstr(err.msg, want) == NULL)
+		fail_msg("\"%s\" does not say \"%s\"", err.msg, want);
+	ctx_rec_options_deinit(&options);
+}
+
+static void test_recargs__says_what_is_wrong(void **state)
+{
+	(void)state;
+	refuse("unknown option \"--bogus\"", ARGS("--bogus", "--", "ls"));
+	refuse("\"-o\" needs a value", ARGS("-o"));
+	refuse("nothing to record", ARGS("-q"));
+	refuse("-F", ARGS("-F", "0", "ls"));
+	refuse("-c", ARGS("-c", "-5", "ls"));
+	refuse("exclude", ARGS("-F", "9", "-c", "9", "ls"));
+	refuse("exclude", ARGS("-p", "1", "ls"));
+	refuse("exclude", ARGS("-a", "-p", "1"));
+	refuse("-p", ARGS("-p", "1,,2"));
+	refuse("-p", ARGS("-p", "x"));
+	refuse("-d", ARGS("-d", "nan", "ls"));
+	refuse("--memory", ARGS("--memory", "12q", "ls"));
+	refuse("--max-size", ARGS("--max-size", "99999999999G", "ls"));
+	refuse("-m", ARGS("-m", "2G", "ls"));
+}
+
+static void test_recargs__counts_default_names_up(void **state)
+{
+	char before[256], *name;
+
+	(void)state;
+	assert_non_null(getcwd(before, sizeof(before)));
+	assert_int_equal(chdir(dir), 0);
+	name = ctx_default_name("./bin/app");
+	assert_string_equal(name, "app.1.er");
+	free(name);
+	put_file("app.9.er/x", "");
+	put_file("app.10.er/x", "");
+	put_file("app.x.er/x", "");
+	name = ctx_default_name("app");
+	assert_string_equal(name, "app.11.er");
+	free(name);
+	assert_int_equal(chdir(before), 0);
+}
+
+static void test_child__tells_missing_from_not_executable(void **state)
+{
+	char path[128];
+
+	(void)state;
+	put_file("plain", "text");
+	snprintf(path, sizeof(path), "%s/plain", dir);
+	assert_int_equal(ctx_command_check("sh", NULL), CTX_OK);
+	assert_int_equal(ctx_command_check("no-such-command-anywhere", NULL), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_command_check(path, NULL), CTX_E_PERM);
+	assert_int_equal(ctx_command_check(dir, NULL), CTX_E_PERM);
+	assert_int_equal(ctx_exit_code(9), 137);
+	assert_int_equal(ctx_exit_code(3 << 8), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_perfevent__knows_every_way_to_name_an_event),
+		cmocka_unit_test(test_perfevent__refuses_what_is_no_event_and_names_it),
+		cmocka_unit_test(test_perfevent__separates_a_list_outside_of_slashes),
+		cmocka_unit_test(test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_taken),
+		cmocka_unit_test(test_perfrecord__takes_samples_apart_with_and_without_period),
+		cmocka_unit_test(test_perfrecord__takes_side_band_records_apart),
+		cmocka_unit_test(test_perfrecord__survives_records_that_lie),
+		cmocka_unit_test(test_merge__gives_all_records_in_time_order_whatever_wraps),
+		cmocka_unit_test(test_merge__takes_young_records_too_when_a_ring_is_over_half_full),
+		cmocka_unit_test(test_merge__drops_a_ring_whose_header_cannot_be_right),
+		cmocka_unit_test(test_callchain__pcs_are_exact_and_callers_are_inside_the_call),
+		cmocka_unit_test(test_callchain__marks_what_was_cut_and_what_was_no_frame_pointer),
+		cmocka_unit_test(test_callchain__without_a_chain_the_ip_stands_alone_and_guests_are_left_out),
+		cmocka_unit_test(test_proctree__follows_fork_exec_threads_and_exit),
+		cmocka_unit_test(test_proctree__makes_up_for_records_that_were_lost),
+		cmocka_unit_test(test_procfs__finds_the_executable_mappings),
+		cmocka_unit_test(test_procfs__quotes_what_the_shell_would_take_apart),
+		cmocka_unit_test(test_procfs__knows_this_process),
+		cmocka_unit_test(test_session__reads_lists_of_cpus),
+		cmocka_unit_test(test_recargs__takes_options_up_to_the_command),
+		cmocka_unit_test(test_recargs__says_what_is_wrong),
+		cmocka_unit_test(test_recargs__counts_default_names_up),
+		cmocka_unit_test(test_child__tells_missing_from_not_executable),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
