@@ -83,12 +83,13 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 }
 
 /* Reads the header at `offset`, also one longer than ours. */
-static enum ctx_status read_header(int fd, const char *name, uint64_t offset, struct ctx_exp_block_header *ret,
-				   struct ctx_err *err)
+static enum ctx_status read_header(int fd, const char *name, uint64_t offset,
+				   struct ctx_exp_block_header *ret, struct ctx_err *err)
 {
 	uint8_t bytes[CTX_EXP_BLOCK_HEADER_MAX];
 	size_t got;
-	enum ctx_status status = ctx_file_pread(fd, name, bytes, CTX_EXP_BLOCK_HEADER_BYTES, offset, &got, err);
+	enum ctx_status status =
+		ctx_file_pread(fd, name, bytes, CTX_EXP_BLOCK_HEADER_BYTES, offset, &got, err);
 
 	if (status < 0)
 		return status;
@@ -103,8 +104,8 @@ static enum ctx_status read_header(int fd, const char *name, uint64_t offset, st
 }
 
 /* Walks from block to block; behind damage, from magic to magic. */
-static enum ctx_status walk(struct ctx_exp_index *index, int fd, const char *name, uint64_t offset, uint64_t size,
-			    struct ctx_exp_log *log, struct ctx_err *err)
+static enum ctx_status walk(struct ctx_exp_index *index, int fd, const char *name, uint64_t offset,
+			    uint64_t size, struct ctx_exp_log *log, struct ctx_err *err)
 {
 	bool lost = false; /* the damage was told already */
 	enum ctx_status status = CTX_OK;
@@ -132,14 +133,46 @@ static enum ctx_status walk(struct ctx_exp_index *index, int fd, const char *nam
 	return status;
 }
 
-enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name, struct ctx_exp_log *log,
-				  struct ctx_err *err)
+static bool is_known(const char *name)
+{
+	return strcmp(name, "profile") == 0 || strcmp(name, "hwcounters") == 0 ||
+	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0;
+}
+
+/* `header` is what the check of the file header gave, `why` its message. */
+static enum ctx_status add_file(struct ctx_exp_index *index, int fd, const char *name, uint64_t size,
+				enum ctx_status header, const char *why, struct ctx_exp_log *log,
+				struct ctx_err *err)
+{
+	uint64_t offset = CTX_EXP_FILE_HEADER_BYTES;
+	enum ctx_status status = ctx_grow(&index->files, &index->files_cap, index->n_files + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	index->files[index->n_files] = ctx_arena_strdup(&index->arena, name);
+	if (index->files[index->n_files] == NULL)
+		return ctx_err_nomem(err);
+	index->n_files++;
+	index->bytes += size;
+	if (header != CTX_OK) {
+		status = damage(log, name, 0, why, err);
+		if (status != CTX_OK || header == CTX_E_VERSION)
+			return status;
+		status = find_magic(fd, name, 0, size, &offset, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return walk(index, fd, name, offset, size, log, err);
+}
+
+enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
+				  struct ctx_exp_log *log, struct ctx_err *err)
 {
 	uint8_t head[CTX_EXP_FILE_HEADER_BYTES];
 	struct ctx_err local = {0};
 	struct stat info;
 	enum ctx_status status;
-	uint64_t size, offset = CTX_EXP_FILE_HEADER_BYTES;
+	uint64_t size;
 	size_t got;
 
 	if (fstat(fd, &info) != 0)
@@ -147,28 +180,14 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 	if (info.st_size == 0)
 		return CTX_OK;
 	size = (uint64_t)info.st_size;
-	status = ctx_grow(&index->files, &index->files_cap, index->n_files + 1, err);
-	if (status == CTX_OK)
-		status = ctx_file_pread(fd, name, head, sizeof(head), 0, &got, err);
+	status = ctx_file_pread(fd, name, head, sizeof(head), 0, &got, err);
 	if (status < 0)
 		return status;
-	index->files[index->n_files] = ctx_arena_strdup(&index->arena, name);
-	if (index->files[index->n_files] == NULL)
-		return ctx_err_nomem(err);
-	index->n_files++;
-	index->bytes += size;
 	status = got == sizeof(head) ? ctx_exp_check_file_header(head, &local)
 				     : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
-	if (status != CTX_OK) {
-		enum ctx_status told = damage(log, name, 0, local.msg, err);
-
-		if (told != CTX_OK || status == CTX_E_VERSION)
-			return told;
-		status = find_magic(fd, name, 0, size, &offset, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	return walk(index, fd, name, offset, size, log, err);
+	if (status == CTX_E_FORMAT && !is_known(ctx_path_base(name)))
+		return CTX_OK; /* somebody put a file of his own here */
+	return add_file(index, fd, name, size, status, local.msg, log, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -203,8 +222,9 @@ void ctx_exp_index_sort(struct ctx_exp_index *index)
 		qsort(index->frames, index->n_frames, sizeof(*index->frames), by_process);
 }
 
-enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset, struct ctx_compressor *compressor,
-				   struct ctx_buf *scratch, struct ctx_exp_block_header *ret, struct ctx_buf *payload,
+enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset,
+				   struct ctx_compressor *compressor, struct ctx_buf *scratch,
+				   struct ctx_exp_block_header *ret, struct ctx_buf *payload,
 				   struct ctx_err *err)
 {
 	enum ctx_status status = read_header(fd, name, offset, ret, err);
