@@ -48,12 +48,14 @@ enum ctx_status ctx_exp_check_file_header(const uint8_t *bytes, struct ctx_err *
 	if (memcmp(bytes, FILE_MAGIC, sizeof(FILE_MAGIC)) != 0)
 		return ctx_err_set(err, CTX_E_FORMAT, "not a data file of an experiment");
 	if (version > CTX_EXP_VERSION)
-		return ctx_err_set(err, CTX_E_VERSION, "made by a newer version (%u; this program reads up to %d)",
-				   version, CTX_EXP_VERSION);
+		return ctx_err_set(err, CTX_E_VERSION,
+				   "made by a newer version (%u; this program reads up to %d)", version,
+				   CTX_EXP_VERSION);
 	return CTX_OK;
 }
 
-void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header, uint8_t out[CTX_EXP_BLOCK_HEADER_BYTES])
+void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header,
+				 uint8_t out[CTX_EXP_BLOCK_HEADER_BYTES])
 {
 	memcpy(out, CTX_EXP_BLOCK_MAGIC, 4);
 	out[4] = CTX_EXP_BLOCK_HEADER_BYTES;
@@ -102,18 +104,20 @@ enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n, stru
 	if (memcmp(ctx_cursor_get_bytes(&cursor, 4), CTX_EXP_BLOCK_MAGIC, 4) != 0)
 		return ctx_err_set(err, CTX_E_FORMAT, "no block begins here");
 	header.header_bytes = ctx_cursor_get_u16(&cursor);
-	if (header.header_bytes < CTX_EXP_BLOCK_HEADER_BYTES || header.header_bytes > CTX_EXP_BLOCK_HEADER_MAX)
+	if (header.header_bytes < CTX_EXP_BLOCK_HEADER_BYTES ||
+	    header.header_bytes > CTX_EXP_BLOCK_HEADER_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "block header of %u bytes", header.header_bytes);
 	if (header.header_bytes > n) {
 		ret->header_bytes = header.header_bytes;
-		return ctx_err_set(err, CTX_E_LIMIT, "block header of %u bytes, have %zu", header.header_bytes, n);
+		return ctx_err_set(err, CTX_E_LIMIT, "block header of %u bytes, have %zu",
+				   header.header_bytes, n);
 	}
 	get_fields(&cursor, &header, &codec);
 	tail = ctx_cursor_make(bytes + header.header_bytes - 8, 8);
 	if (ctx_xxh3(bytes, header.header_bytes - 8) != ctx_cursor_get_u64(&tail))
 		return ctx_err_set(err, CTX_E_FORMAT, "checksum of the block header differs");
-	if (codec != CODEC_ZSTD || header.raw_bytes > CTX_EXP_RAW_MAX || header.frame_bytes > CTX_EXP_FRAME_MAX ||
-	    header.first_ns > header.last_ns)
+	if (codec != CODEC_ZSTD || header.raw_bytes > CTX_EXP_RAW_MAX ||
+	    header.frame_bytes > CTX_EXP_FRAME_MAX || header.first_ns > header.last_ns)
 		return ctx_err_set(err, CTX_E_FORMAT, "block header with impossible values");
 	*ret = header;
 	return CTX_OK;
@@ -168,7 +172,8 @@ void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, stru
 }
 
 /* Stores a column's value; false if it is out of range. */
-static inline bool store_value(struct ctx_exp_packet *packet, enum column column, uint64_t value, uint64_t *time_ns)
+static inline bool store_value(struct ctx_exp_packet *packet, enum column column, uint64_t value,
+			       uint64_t *time_ns)
 {
 	switch (column) {
 	case COLUMN_TIME:
@@ -195,8 +200,8 @@ static inline bool store_value(struct ctx_exp_packet *packet, enum column column
 }
 
 static inline __attribute__((always_inline)) bool decode_column(struct ctx_cursor *cursor, enum column column,
-								uint64_t first_ns, struct ctx_exp_packet *packets,
-								size_t n)
+								uint64_t first_ns,
+								struct ctx_exp_packet *packets, size_t n)
 {
 	uint8_t flag = ctx_cursor_get_u8(cursor);
 	uint64_t constant = flag == 1 ? ctx_cursor_get_varint(cursor) : 0;
@@ -204,7 +209,8 @@ static inline __attribute__((always_inline)) bool decode_column(struct ctx_curso
 	bool fine = flag <= 1;
 
 	for (size_t i = 0; i < n && fine; i++)
-		fine = store_value(&packets[i], column, flag == 1 ? constant : ctx_cursor_get_varint(cursor), &time_ns);
+		fine = store_value(&packets[i], column, flag == 1 ? constant : ctx_cursor_get_varint(cursor),
+				   &time_ns);
 	return fine && !cursor->failed;
 }
 
@@ -214,7 +220,8 @@ enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes, u
 	struct ctx_cursor cursor = ctx_cursor_make(payload, n_bytes);
 
 	if (decode_column(&cursor, COLUMN_TIME, first_ns, packets, n) &&
-	    decode_column(&cursor, COLUMN_THREAD, 0, packets, n) && decode_column(&cursor, COLUMN_CPU, 0, packets, n) &&
+	    decode_column(&cursor, COLUMN_THREAD, 0, packets, n) &&
+	    decode_column(&cursor, COLUMN_CPU, 0, packets, n) &&
 	    decode_column(&cursor, COLUMN_STACK, 0, packets, n) &&
 	    decode_column(&cursor, COLUMN_METRIC, 0, packets, n) &&
 	    decode_column(&cursor, COLUMN_WEIGHT, 0, packets, n))
@@ -264,7 +271,8 @@ void ctx_exp_put_usage(struct ctx_buf *out, const struct ctx_exp_usage_record *r
 		ctx_buf_put_varint(out, record->fields[i]);
 }
 
-enum ctx_status ctx_exp_get_usage(struct ctx_cursor *cursor, struct ctx_exp_usage_record *ret, struct ctx_err *err)
+enum ctx_status ctx_exp_get_usage(struct ctx_cursor *cursor, struct ctx_exp_usage_record *ret,
+				  struct ctx_err *err)
 {
 	ret->process = ctx_cursor_get_varint32(cursor);
 	ret->time_ns = ctx_cursor_get_varint(cursor);

@@ -21,9 +21,11 @@
 #define CTX_EXP_FILE_HEADER_BYTES 16u
 #define CTX_EXP_BLOCK_HEADER_BYTES 64u
 #define CTX_EXP_BLOCK_HEADER_MAX 4096u /* a later minor writer may append fields */
-#define CTX_EXP_BLOCK_MAGIC "\xf5" "CXb"
-#define CTX_EXP_RAW_MAX ((uint32_t)2 << 20)	/* payload bytes; larger is damage */
-#define CTX_EXP_FRAME_MAX ((uint32_t)3 << 20)	/* compressed bytes; larger is damage */
+#define CTX_EXP_BLOCK_MAGIC                                                                                  \
+	"\xf5"                                                                                               \
+	"CXb"
+#define CTX_EXP_RAW_MAX ((uint32_t)2 << 20)   /* payload bytes; larger is damage */
+#define CTX_EXP_FRAME_MAX ((uint32_t)3 << 20) /* compressed bytes; larger is damage */
 
 enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_PROFILE = 1,  /* samples in columns */
@@ -38,9 +40,9 @@ struct ctx_exp_block_header {
 	uint32_t frame_bytes;
 	uint32_t n_records;
 	uint32_t epoch;
-	uint32_t process; /* number; CTX_NONE in overview */
+	uint32_t process;	    /* number; CTX_NONE in overview */
 	uint64_t first_ns, last_ns; /* relative; 0 in frames */
-	uint64_t checksum; /* XXH3 of the zstd frame */
+	uint64_t checksum;	    /* XXH3 of the zstd frame */
 };
 
 /* The 16 bytes that a data file begins with. */
@@ -50,14 +52,16 @@ void ctx_exp_put_file_header(struct ctx_buf *out);
 CTX_MUST_CHECK enum ctx_status ctx_exp_check_file_header(const uint8_t *bytes, struct ctx_err *err);
 
 /* Writes the 64 bytes of a header, its own checksum included, at `out`. */
-void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header, uint8_t out[CTX_EXP_BLOCK_HEADER_BYTES]);
+void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header,
+				 uint8_t out[CTX_EXP_BLOCK_HEADER_BYTES]);
 
 /*
  * Reads a header from at most `n` bytes. CTX_E_FORMAT: these bytes are none (message says why). A header that is longer than `n` (up to CTX_EXP_BLOCK_HEADER_MAX) is
  * CTX_E_LIMIT and sets ret->header_bytes.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n,
-							   struct ctx_exp_block_header *ret, struct ctx_err *err);
+							   struct ctx_exp_block_header *ret,
+							   struct ctx_err *err);
 
 /* One sample in memory, on both sides. */
 struct ctx_exp_packet {
@@ -76,8 +80,9 @@ struct ctx_exp_packet {
 void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, struct ctx_buf *out);
 
 /* The other way; `packets` has room for n (the header's n_records). Times are made from first_ns. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes, uint64_t first_ns,
-						      struct ctx_exp_packet *packets, size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes,
+						      uint64_t first_ns, struct ctx_exp_packet *packets,
+						      size_t n, struct ctx_err *err);
 
 /*
  * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id), varint k >= 1, and k addresses, root-most first, each a zigzag difference to the one before it in
@@ -96,8 +101,9 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_frames_begin(const uint8_t *payload, size
 						    struct ctx_exp_frames_in *ret, struct ctx_err *err);
 
 /* Next node: its id, its parent's (smaller) and address. CTX_END, CTX_E_FORMAT. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_frames_next(struct ctx_exp_frames_in *in, uint32_t *ret_id, uint32_t *ret_parent,
-						   uint64_t *ret_address, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_frames_next(struct ctx_exp_frames_in *in, uint32_t *ret_id,
+						   uint32_t *ret_parent, uint64_t *ret_address,
+						   struct ctx_err *err);
 
 #define CTX_EXP_USAGE_FIELDS 11u /* after process and time */
 

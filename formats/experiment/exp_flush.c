@@ -36,7 +36,8 @@ void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char
 		else if (proc->is_root && proc->origin != CTX_EXP_FOUNDER)
 			snprintf(part, sizeof(part), "_p%lld", (long long)proc->pid);
 		else if (!proc->is_root)
-			snprintf(part, sizeof(part), "_%c%u", proc->origin == CTX_EXP_EXEC ? 'x' : 'f', proc->ordinal);
+			snprintf(part, sizeof(part), "_%c%u", proc->origin == CTX_EXP_EXEC ? 'x' : 'f',
+				 proc->ordinal);
 		n = strlen(part);
 		if (n > at)
 			break;
@@ -62,7 +63,8 @@ static enum ctx_status stick(struct ctx_exp_writer *writer, struct ctx_err *err)
 static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, const uint8_t *bytes, size_t n,
 			      size_t skip_if_old, struct ctx_err *err)
 {
-	int fd CTX_AUTO_CLOSE = openat(writer->dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd CTX_AUTO_CLOSE =
+		openat(writer->dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
 	struct ctx_err local = {0};
 	struct stat info;
 
@@ -83,8 +85,8 @@ static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, c
 	return ctx_err_set(err, CTX_E_IO, "%s", local.msg);
 }
 
-enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name, const void *bytes, size_t n,
-				  struct ctx_err *err)
+enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name, const void *bytes,
+				  size_t n, struct ctx_err *err)
 {
 	return append(writer, name, bytes, n, 0, err);
 }
@@ -136,7 +138,8 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 		return ctx_err_nomem(err);
 	block->n += CTX_EXP_BLOCK_HEADER_BYTES;
 	if (status == CTX_OK)
-		status = ctx_compress(&writer->compressor, LEVEL, writer->raw.bytes, writer->raw.n, block, err);
+		status = ctx_compress(&writer->compressor, LEVEL, writer->raw.bytes, writer->raw.n, block,
+				      err);
 	if (status != CTX_OK)
 		return status;
 	header->raw_bytes = (uint32_t)writer->raw.n;
@@ -177,7 +180,8 @@ enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx
 }
 
 /* "profile" or "_f1.er/profile". */
-static void name_of(const struct ctx_exp_writer *writer, uint32_t process, const char *file, char *out, size_t size)
+static void name_of(const struct ctx_exp_writer *writer, uint32_t process, const char *file, char *out,
+		    size_t size)
 {
 	char lineage[CTX_EXP_DIR_NAME_MAX];
 
@@ -209,7 +213,8 @@ static enum ctx_status make_dir(struct ctx_exp_writer *writer, uint32_t process,
 			stick(writer, &local);
 			return ctx_err_set(err, CTX_E_IO, "%s", local.msg);
 		}
-		ctx_buf_printf(&lines, "<experiment version=\"%d\"/>\n<process number=\"%u\"", CTX_EXP_VERSION, process);
+		ctx_buf_printf(&lines, "<experiment version=\"%d\"/>\n<process number=\"%u\"",
+			       CTX_EXP_VERSION, process);
 		ctx_exp_xml_signed(&lines, "pid", proc->pid);
 		ctx_exp_xml_attribute(&lines, "lineage", lineage);
 		ctx_buf_put_text(&lines, "/>\n");
@@ -224,7 +229,8 @@ static enum ctx_status make_dir(struct ctx_exp_writer *writer, uint32_t process,
 	return CTX_OK;
 }
 
-static enum ctx_status flush_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+static enum ctx_status flush_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				  struct ctx_err *err)
 {
 	char name[NAME_BYTES];
 
@@ -234,7 +240,8 @@ static enum ctx_status flush_maps(struct ctx_exp_writer *writer, struct ctx_exp_
 	return append_lines(writer, name, &live->map_lines, err);
 }
 
-static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				    struct ctx_err *err)
 {
 	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_FRAMES,
 					      .n_records = live->n_frames,
@@ -299,7 +306,8 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 	return status;
 }
 
-enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				      struct ctx_err *err)
 {
 	struct ctx_exp_proc *proc = &writer->procs[live->process];
 	enum ctx_status status = CTX_OK;
@@ -325,7 +333,8 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 
 void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 {
-	size_t bytes = sizeof(*live) + ctx_exp_stacks_bytes(&live->stacks) + live->frames.cap + live->map_lines.cap;
+	size_t bytes =
+		sizeof(*live) + ctx_exp_stacks_bytes(&live->stacks) + live->frames.cap + live->map_lines.cap;
 
 	for (uint32_t file = 0; file < writer->n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);

@@ -54,8 +54,8 @@ static bool counts(const char *name)
 	return strncmp(name, "ctxan.db", 8) != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-static enum ctx_status add(struct entries *entries, int dir, const char *below, const char *name, bool *ret_is_dir,
-			   struct ctx_err *err)
+static enum ctx_status add(struct entries *entries, int dir, const char *below, const char *name,
+			   bool *ret_is_dir, struct ctx_err *err)
 {
 	struct entry entry = {0};
 	struct stat info;
@@ -105,7 +105,8 @@ static enum ctx_status list(struct entries *entries, const char *path, const cha
 		if (status == CTX_OK && is_dir && below[0] == '\0') {
 			char *deeper CTX_AUTO_FREE = ctx_path_join(path, item->d_name);
 
-			status = deeper != NULL ? list(entries, deeper, item->d_name, err) : ctx_err_nomem(err);
+			status = deeper != NULL ? list(entries, deeper, item->d_name, err)
+						: ctx_err_nomem(err);
 		}
 	}
 	closedir(dir);

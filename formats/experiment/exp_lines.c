@@ -15,7 +15,7 @@
 
 struct ctx_exp_lines {
 	int fd;
-	uint64_t offset;    /* of what is read next */
+	uint64_t offset;     /* of what is read next */
 	struct ctx_buf text; /* read, not yet handed out from `at` on */
 	size_t at;
 	bool ended;
@@ -79,7 +79,8 @@ static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 }
 
 /* The next line without its newline, in *ret_at; a line that is too long is skipped in part and told as CTX_E_FORMAT. */
-static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, size_t *ret_n, struct ctx_err *err)
+static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, size_t *ret_n,
+				 struct ctx_err *err)
 {
 	size_t searched = 0;
 	enum ctx_status status;
@@ -87,7 +88,8 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 	for (;;) {
 		size_t left = lines->text.n - lines->at;
 		const uint8_t *from = lines->text.bytes + lines->at;
-		const uint8_t *newline = left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
+		const uint8_t *newline =
+			left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
 
 		if (newline != NULL || (lines->ended && left != 0)) {
 			*ret_at = lines->at;
@@ -100,8 +102,8 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 			return CTX_END;
 		if (left > LINE_MAX_BYTES) {
 			lines->at = lines->text.n;
-			return ctx_err_set(err, CTX_E_FORMAT, "line %zu: longer than %zu bytes", lines->number + 1,
-					   LINE_MAX_BYTES);
+			return ctx_err_set(err, CTX_E_FORMAT, "line %zu: longer than %zu bytes",
+					   lines->number + 1, LINE_MAX_BYTES);
 		}
 		searched = left;
 		status = fill(lines, err);
@@ -143,8 +145,8 @@ static void put_unescaped(struct ctx_buf *out, const char *text)
 }
 
 /* Copies the attributes of the element into `values`; pointers are made at the end, when it does not move any more. */
-static enum ctx_status take_attributes(struct ctx_exp_lines *lines, const xmlNode *node, struct ctx_exp_line *ret,
-				       struct ctx_err *err)
+static enum ctx_status take_attributes(struct ctx_exp_lines *lines, const xmlNode *node,
+				       struct ctx_exp_line *ret, struct ctx_err *err)
 {
 	size_t places[CTX_EXP_ATTRIBUTES_MAX];
 
@@ -180,8 +182,8 @@ enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_l
 	xmlFreeDoc(lines->document);
 	lines->document = NULL;
 	if (memmem(lines->text.bytes + at, n, "<!", 2) == NULL)
-		lines->document = xmlCtxtReadMemory(lines->parser, (const char *)lines->text.bytes + at, (int)n, NULL,
-						    "UTF-8", OPTIONS);
+		lines->document = xmlCtxtReadMemory(lines->parser, (const char *)lines->text.bytes + at,
+						    (int)n, NULL, "UTF-8", OPTIONS);
 	node = lines->document != NULL ? xmlDocGetRootElement(lines->document) : NULL;
 	if (node == NULL)
 		return ctx_err_set(err, CTX_E_FORMAT, "line %zu: is no element", lines->number);

@@ -43,7 +43,8 @@ const char *ctx_exp_line_text(const struct ctx_exp_line *line, const char *name)
 
 /* Values of a kind: false if the attribute is missing or is none. Numbers may be hexadecimal with 0x; times are seconds with up to nine decimals. */
 bool ctx_exp_line_number(const struct ctx_exp_line *line, const char *name, uint64_t *ret);
-bool ctx_exp_line_number32(const struct ctx_exp_line *line, const char *name, uint32_t *ret); /* below UINT32_MAX */
+bool ctx_exp_line_number32(const struct ctx_exp_line *line, const char *name,
+			   uint32_t *ret); /* below UINT32_MAX */
 bool ctx_exp_line_signed(const struct ctx_exp_line *line, const char *name, int64_t *ret);
 bool ctx_exp_line_time(const struct ctx_exp_line *line, const char *name, uint64_t *ret_ns);
 

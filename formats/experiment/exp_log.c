@@ -32,7 +32,8 @@ static enum ctx_status keep(struct ctx_exp_log *log, const char *text, const cha
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-static enum ctx_status keep_once(struct ctx_exp_log *log, const char *text, const char **ret, struct ctx_err *err)
+static enum ctx_status keep_once(struct ctx_exp_log *log, const char *text, const char **ret,
+				 struct ctx_err *err)
 {
 	uint32_t id;
 	enum ctx_status status = ctx_strtab_add_text(&log->strings, text != NULL ? text : "", &id, err);
@@ -42,7 +43,8 @@ static enum ctx_status keep_once(struct ctx_exp_log *log, const char *text, cons
 	return status;
 }
 
-enum ctx_status ctx_exp_log_process(struct ctx_exp_log *log, uint32_t key, uint32_t *ret_row, struct ctx_err *err)
+enum ctx_status ctx_exp_log_process(struct ctx_exp_log *log, uint32_t key, uint32_t *ret_row,
+				    struct ctx_err *err)
 {
 	uint32_t *row;
 	enum ctx_status status = ctx_grow(&log->processes, &log->processes_cap, log->n_processes + 1, err);
@@ -90,7 +92,8 @@ enum ctx_status ctx_exp_log_thread(struct ctx_exp_log *log, uint32_t key, uint32
 	return CTX_OK;
 }
 
-static enum ctx_status add_entry(struct ctx_exp_log *log, const struct ctx_exp_entry *entry, struct ctx_err *err)
+static enum ctx_status add_entry(struct ctx_exp_log *log, const struct ctx_exp_entry *entry,
+				 struct ctx_err *err)
 {
 	enum ctx_status status;
 
@@ -195,7 +198,8 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	if (!ctx_exp_line_signed(line, "unix_ns", &unix_ns) || unix_ns == 0)
 		return CTX_OK;
 	seconds = (time_t)(unix_ns / 1000000000);
-	if (gmtime_r(&seconds, &parts) == NULL || strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
 		return CTX_OK;
 	for (size_t i = 0; i < log->n_properties; i++) {
 		if (strcmp(log->properties[i].key, "start") == 0)
@@ -229,7 +233,8 @@ static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_e
 	return status;
 }
 
-static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				  struct ctx_err *err)
 {
 	const char *kind = ctx_exp_line_text(line, "kind");
 	struct ctx_exp_entry entry = {0};
@@ -253,7 +258,8 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		status = has_thread ? read_thread(log, line, &entry, err) : CTX_E_FORMAT;
 	} else if (strcmp(kind, "thread-name") == 0) {
 		entry.kind = CTX_EV_THREAD_NAME;
-		status = has_thread ? keep(log, ctx_exp_line_text(line, "name"), &entry.text, err) : CTX_E_FORMAT;
+		status = has_thread ? keep(log, ctx_exp_line_text(line, "name"), &entry.text, err)
+				    : CTX_E_FORMAT;
 	} else if (strcmp(kind, "thread-exit") == 0) {
 		entry.kind = CTX_EV_THREAD_EXIT;
 		status = has_thread ? CTX_OK : CTX_E_FORMAT;
@@ -278,14 +284,15 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
-static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_line *line, enum ctx_event_kind kind,
-				struct ctx_err *err)
+static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				enum ctx_event_kind kind, struct ctx_err *err)
 {
 	struct ctx_exp_entry entry = {.kind = kind, .thread = CTX_NONE};
 	uint32_t key;
 	enum ctx_status status;
 
-	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) || !ctx_exp_line_number32(line, "process", &key) ||
+	if (!ctx_exp_line_time(line, "tstamp", &entry.time_ns) ||
+	    !ctx_exp_line_number32(line, "process", &key) ||
 	    !ctx_exp_line_number(line, "address", &entry.a) || !ctx_exp_line_number(line, "size", &entry.b) ||
 	    entry.b > UINT64_MAX - entry.a)
 		return CTX_E_FORMAT;
@@ -299,7 +306,8 @@ static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_li
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
-static enum ctx_status read_setting(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+static enum ctx_status read_setting(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				    struct ctx_err *err)
 {
 	const char *name = ctx_exp_line_text(line, "name");
 	const char *value = ctx_exp_line_text(line, "value");
@@ -319,7 +327,8 @@ static enum ctx_status read_setting(struct ctx_exp_log *log, const struct ctx_ex
 	return status;
 }
 
-static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				    struct ctx_err *err)
 {
 	const char *name = ctx_exp_line_text(line, "name");
 	const char *unit = ctx_exp_line_text(line, "unit");
@@ -344,7 +353,8 @@ static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_ex
 	return status == CTX_OK ? keep(log, unit, &log->metrics[number].unit, err) : status;
 }
 
-static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_exp_line *line, struct ctx_err *err)
+static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				    struct ctx_err *err)
 {
 	uint32_t version;
 
@@ -353,8 +363,8 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 			return CTX_E_FORMAT;
 		if (version > CTX_EXP_VERSION)
 			return ctx_err_set(err, CTX_E_VERSION,
-					   "made by a newer version (%u; this program reads up to %d)", version,
-					   CTX_EXP_VERSION);
+					   "made by a newer version (%u; this program reads up to %d)",
+					   version, CTX_EXP_VERSION);
 		return CTX_OK;
 	}
 	if (strcmp(line->element, "event") == 0)
@@ -386,7 +396,8 @@ enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *na
 		if (status == CTX_OK) {
 			status = read_element(log, &line, &local);
 			if (status == CTX_E_FORMAT)
-				ctx_err_set(&local, status, "line %zu: <%s> lacks an attribute or has one twice told",
+				ctx_err_set(&local, status,
+					    "line %zu: <%s> lacks an attribute or has one twice told",
 					    line.number, line.element);
 		}
 		if (status == CTX_E_FORMAT) {

@@ -12,8 +12,8 @@
 #include "model/event_source.h"
 
 struct ctx_exp_process_row {
-	uint32_t key;	 /* its number in the files */
-	uint32_t number; /* as handed out; CTX_NONE: not announced yet */
+	uint32_t key;	     /* its number in the files */
+	uint32_t number;     /* as handed out; CTX_NONE: not announced yet */
 	uint32_t parent_key; /* CTX_NONE */
 	int64_t pid;
 	const char *command, *lineage;
@@ -36,7 +36,7 @@ struct ctx_exp_entry {
 	uint32_t order; /* of reading, so that sorting is stable */
 	enum ctx_event_kind kind;
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
-	uint64_t a, b, c;	  /* map: address, size, offset; exit: status and whether; lost, throttle: count */
+	uint64_t a, b, c; /* map: address, size, offset; exit: status and whether; lost, throttle: count */
 	const char *text, *text2; /* map: path, build id; name, warning, damage */
 };
 
@@ -71,7 +71,8 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd,
 void ctx_exp_log_sort(struct ctx_exp_log *log);
 
 /* An entry that tells of damage, at time 0. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text,
+						  struct ctx_err *err);
 
 /* The row of a number in the files; made artificial when the log does not have it (`process` is the row it is put under). */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_process(struct ctx_exp_log *log, uint32_t key, uint32_t *ret_row,

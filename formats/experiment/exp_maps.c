@@ -166,7 +166,8 @@ static bool overlaps_sampled(const struct ctx_exp_map_list *list, const struct c
 }
 
 enum ctx_status ctx_exp_map_list_add(struct ctx_exp_map_list **list, const struct ctx_exp_objects *objects,
-				     const struct ctx_exp_map_entry *entry, bool *ret_replaced, struct ctx_err *err)
+				     const struct ctx_exp_map_entry *entry, bool *ret_replaced,
+				     struct ctx_err *err)
 {
 	enum ctx_status status = own(list, 2, err);
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ctx_exp_objects { /* all zero is valid */
+struct ctx_exp_objects {	 /* all zero is valid */
 	struct ctx_strtab names; /* id = object number; path, zero, build id */
 	uint8_t *sampled;	 /* by number: a sample had a frame in it */
 	size_t sampled_cap;
@@ -20,7 +20,8 @@ struct ctx_exp_objects { /* all zero is valid */
 
 void ctx_exp_objects_deinit(struct ctx_exp_objects *objects);
 CTX_MUST_CHECK enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char *path,
-						   const char *build_id, uint32_t *ret_object, struct ctx_err *err);
+						   const char *build_id, uint32_t *ret_object,
+						   struct ctx_err *err);
 const char *ctx_exp_objects_path(const struct ctx_exp_objects *objects, uint32_t object);
 const char *ctx_exp_objects_build_id(const struct ctx_exp_objects *objects, uint32_t object);
 
@@ -47,8 +48,8 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_map_list_add(struct ctx_exp_map_list **li
 						    const struct ctx_exp_map_entry *entry, bool *ret_replaced,
 						    struct ctx_err *err);
 
-CTX_MUST_CHECK enum ctx_status ctx_exp_map_list_remove(struct ctx_exp_map_list **list, uint64_t address, uint64_t size,
-						       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_map_list_remove(struct ctx_exp_map_list **list, uint64_t address,
+						       uint64_t size, struct ctx_err *err);
 
 /* The map that holds `address`, or NULL. O(log n). */
 const struct ctx_exp_map_entry *ctx_exp_map_list_find(const struct ctx_exp_map_list *list, uint64_t address);

@@ -16,7 +16,8 @@ bool ctx_exp_is_experiment(const char *path);
 /*
  * CTX_E_NOTFOUND (nothing there), CTX_E_FORMAT (no usable log.xml, no run event), CTX_E_VERSION (a newer version). The source is closed by source->close(source).
  */
-CTX_MUST_CHECK enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret,
+					    struct ctx_err *err);
 
 /*
  * What the database must be rebuilt for: names, sizes and modification times of all files of the experiment but its database; 16 hex digits and a zero. For "a changed experiment is noticed".
@@ -27,6 +28,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_fingerprint(const char *path, char ret_he
  * For an experiment without archives (the run ended abnormally, E4): copies the load objects that its samples' processes mapped from this host into archives/, when build ids agree. Does nothing when archives are complete,
  * the directory cannot be written, or the host is another one. Returns how many were copied.
  */
-CTX_MUST_CHECK enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied,
+						    struct ctx_err *err);
 
 #endif

@@ -94,7 +94,8 @@ enum ctx_status ctx_exp_stacks_reserve(struct ctx_exp_stacks *stacks, size_t ext
 }
 
 /* The deepest ancestor of `like` that is a prefix (from the root) of the stack. */
-static uint32_t shared_prefix(const struct ctx_exp_stacks *stacks, const uint64_t *frames, size_t n, uint32_t like)
+static uint32_t shared_prefix(const struct ctx_exp_stacks *stacks, const uint64_t *frames, size_t n,
+			      uint32_t like)
 {
 	const struct ctx_exp_stack_node *nodes = stacks->nodes;
 	uint32_t shared;

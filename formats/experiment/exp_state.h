@@ -28,8 +28,8 @@ struct ctx_exp_packet_buf {
 /* What a process needs while samples come: made by a sample, released at exit and when memory is short. */
 struct ctx_exp_live {
 	uint32_t process;
-	uint32_t place;	      /* in writer->live */
-	uint64_t oldest_ns;   /* of the buffered records, absolute; UINT64_MAX: nothing buffered */
+	uint32_t place;	    /* in writer->live */
+	uint64_t oldest_ns; /* of the buffered records, absolute; UINT64_MAX: nothing buffered */
 	struct ctx_exp_stacks stacks;
 	struct ctx_buf frames; /* payload of the next frames block */
 	uint32_t n_frames;     /* nodes in it */
@@ -46,8 +46,8 @@ struct ctx_exp_proc {
 	uint32_t n_forks, n_execs;
 	uint32_t epoch; /* of its dictionary, from 1 */
 	uint8_t origin; /* enum ctx_exp_origin */
-	bool is_root;	/* lineage does not build upon the parent's: "" for the founder, _p<pid>, _n<number> */
-	bool by_number; /* a root whose lineage is _n<number> */
+	bool is_root; /* lineage does not build upon the parent's: "" for the founder, _p<pid>, _n<number> */
+	bool by_number;	  /* a root whose lineage is _n<number> */
 	bool has_samples; /* its maps are on the way to disk: later ones are appended */
 	bool has_dir;
 	struct ctx_exp_map_list *maps;
@@ -103,8 +103,8 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, 
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
 
 /* Makes a file of the founder that has these bytes in it. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name, const void *bytes,
-						 size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,
+						 const void *bytes, size_t n, struct ctx_err *err);
 
 /* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, zero included. */
 void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char out[CTX_EXP_DIR_NAME_MAX]);

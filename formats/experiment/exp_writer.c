@@ -53,7 +53,8 @@ static enum ctx_status log_end(struct ctx_exp_writer *writer, struct ctx_err *er
 	return CTX_OK;
 }
 
-static enum ctx_status check_process(const struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
+static enum ctx_status check_process(const struct ctx_exp_writer *writer, uint32_t process,
+				     struct ctx_err *err)
 {
 	enum ctx_status status = check(writer, err);
 
@@ -92,8 +93,8 @@ static bool is_file_name(const char *name)
 	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
 	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
-	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 && strcmp(name, "archives") != 0 &&
-	       name[0] != '_';
+	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
+	       strcmp(name, "archives") != 0 && name[0] != '_';
 }
 
 static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -123,10 +124,11 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 /* The <profile> line: the metric, and the fields of a packet of it. */
 static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric, uint32_t number)
 {
-	static const char FIELDS[] = "<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"
-				     "<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "
-				     "file=\"frameinfo\"/><field name=\"metric\" type=\"varint\"/>"
-				     "<field name=\"weight\" type=\"varint\"";
+	static const char FIELDS[] =
+		"<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"
+		"<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "
+		"file=\"frameinfo\"/><field name=\"metric\" type=\"varint\"/>"
+		"<field name=\"weight\" type=\"varint\"";
 
 	ctx_buf_put_text(out, "<profile");
 	ctx_exp_xml_number(out, "metric", number);
@@ -168,7 +170,8 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	enum ctx_status status;
 
 	if (mkdir(writer->path, 0755) != 0)
-		return ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO, "%s", writer->path);
+		return ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO, "%s",
+				     writer->path);
 	writer->dir = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (writer->dir < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
@@ -220,7 +223,8 @@ static enum ctx_status clean_path(const char *path, char **ret, struct ctx_err *
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx_exp_writer **ret, struct ctx_err *err)
+enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx_exp_writer **ret,
+			       struct ctx_err *err)
 {
 	struct ctx_exp_writer *writer = ctx_calloc(1, sizeof(*writer));
 	enum ctx_status status;
@@ -369,8 +373,10 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	if (status != CTX_OK)
 		return status;
 	proc = &writer->procs[writer->n_procs++];
-	*proc = (struct ctx_exp_proc){
-		.pid = process->pid, .parent = process->parent, .epoch = 1, .origin = (uint8_t)process->origin};
+	*proc = (struct ctx_exp_proc){.pid = process->pid,
+				      .parent = process->parent,
+				      .epoch = 1,
+				      .origin = (uint8_t)process->origin};
 	set_lineage(writer, proc, number);
 	ctx_exp_lineage(writer, number, lineage);
 	out = log_event(writer, "process", process->time_ns);
@@ -409,8 +415,9 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 
 /* Threads */
 
-enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid, const char *name,
-				     uint64_t time_ns, uint32_t *ret_thread, struct ctx_err *err)
+enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid,
+				     const char *name, uint64_t time_ns, uint32_t *ret_thread,
+				     struct ctx_err *err)
 {
 	enum ctx_status status = check_process(writer, process, err);
 	uint32_t number = (uint32_t)writer->n_threads;
@@ -432,8 +439,8 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t pro
 	return log_end(writer, err);
 }
 
-enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread, const char *name, uint64_t time_ns,
-				    struct ctx_err *err)
+enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread, const char *name,
+				    uint64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status = check_thread(writer, thread, err);
 	struct ctx_buf *out;
@@ -459,8 +466,8 @@ enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thre
 
 /* Maps */
 
-enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent, uint32_t child, uint64_t time_ns,
-				  struct ctx_err *err)
+enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent, uint32_t child,
+				  uint64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status = check_process(writer, parent, err);
 	struct ctx_exp_proc *proc;
@@ -483,7 +490,8 @@ enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent
 	return status;
 }
 
-static enum ctx_status after_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live, struct ctx_err *err)
+static enum ctx_status after_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				      struct ctx_err *err)
 {
 	ctx_exp_account(writer, live);
 	if (live->map_lines.n >= CTX_EXP_BUFFER_BYTES || live->map_lines.failed)
@@ -511,7 +519,8 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 		entry.size = UINT64_MAX - entry.address;
 	status = ctx_exp_objects_add(&writer->objects, map->path, map->build_id, &entry.object, err);
 	if (status == CTX_OK)
-		status = ctx_exp_map_list_add(&writer->procs[process].maps, &writer->objects, &entry, &replaced, err);
+		status = ctx_exp_map_list_add(&writer->procs[process].maps, &writer->objects, &entry,
+					      &replaced, err);
 	if (status != CTX_OK)
 		return status;
 	/* Stacks that are known already are not looked up again: an object in the place of a sampled one counts as sampled. */
@@ -526,8 +535,8 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 	return after_map_line(writer, live, err);
 }
 
-enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address, uint64_t size,
-			      uint64_t time_ns, struct ctx_err *err)
+enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address,
+			      uint64_t size, uint64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status = check_process(writer, process, err);
 	struct ctx_exp_live *live;
@@ -569,8 +578,9 @@ static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_fr
 }
 
 /* Makes room for one more sample, in a new epoch if memory is used up. After this, adding the sample cannot fail. */
-static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample, uint32_t file,
-				 size_t n_frames, struct ctx_exp_live **ret, struct ctx_err *err)
+static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
+				 uint32_t file, size_t n_frames, struct ctx_exp_live **ret,
+				 struct ctx_err *err)
 {
 	enum ctx_status status = get_live(writer, sample->process, ret, err);
 	struct ctx_exp_packet_buf *buf;
@@ -601,7 +611,8 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx
 }
 
 /* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
-static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first, uint32_t prefix)
+static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
+			  uint32_t prefix)
 {
 	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
 	uint32_t n = (uint32_t)live->stacks.n - first;
@@ -625,8 +636,8 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 	writer->stats.stacks += n;
 }
 
-static void put_packet(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct ctx_exp_sample *sample,
-		       uint32_t stack)
+static void put_packet(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+		       const struct ctx_exp_sample *sample, uint32_t stack)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[writer->file_of[sample->metric]];
 	uint64_t time_ns = ctx_exp_relative(writer, sample->time_ns);
@@ -647,7 +658,8 @@ static void put_packet(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 		live->oldest_ns = sample->time_ns;
 }
 
-enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample, struct ctx_err *err)
+enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
+			       struct ctx_err *err)
 {
 	enum ctx_status status = check_process(writer, sample->process, err);
 	size_t n = sample->n_frames < FRAMES_MAX ? sample->n_frames : FRAMES_MAX;
@@ -686,15 +698,17 @@ enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_e
 
 /* The rest */
 
-enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage, struct ctx_err *err)
+enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage,
+			      struct ctx_err *err)
 {
 	enum ctx_status status = check_process(writer, usage->process, err);
 	struct ctx_exp_usage_record record = {
 		.process = usage->process,
 		.time_ns = ctx_exp_relative(writer, usage->time_ns),
-		.fields = {usage->user_ns, usage->system_ns, usage->rss_bytes, usage->vsize_bytes, usage->minor_faults,
-			   usage->major_faults, usage->voluntary_switches, usage->involuntary_switches,
-			   usage->read_bytes, usage->write_bytes, usage->threads},
+		.fields = {usage->user_ns, usage->system_ns, usage->rss_bytes, usage->vsize_bytes,
+			   usage->minor_faults, usage->major_faults, usage->voluntary_switches,
+			   usage->involuntary_switches, usage->read_bytes, usage->write_bytes,
+			   usage->threads},
 	};
 
 	if (status != CTX_OK)
@@ -710,7 +724,8 @@ enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_us
 	return writer->overview.n >= CTX_EXP_BUFFER_BYTES ? ctx_exp_flush_overview(writer, err) : CTX_OK;
 }
 
-enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count, struct ctx_err *err)
+enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
+			     struct ctx_err *err)
 {
 	enum ctx_status status = check(writer, err);
 
@@ -720,7 +735,8 @@ enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, ui
 	return log_end(writer, err);
 }
 
-enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns, bool throttled, struct ctx_err *err)
+enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns, bool throttled,
+				 struct ctx_err *err)
 {
 	enum ctx_status status = check(writer, err);
 
@@ -730,7 +746,8 @@ enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns
 	return log_end(writer, err);
 }
 
-enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text, struct ctx_err *err)
+enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
+				struct ctx_err *err)
 {
 	enum ctx_status status = check(writer, err);
 
@@ -779,13 +796,15 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 		return CTX_OK;
 	status = check(writer, err);
 	while (writer->n_live != 0) {
-		step = ctx_exp_retire(writer, writer->live[writer->n_live - 1], status == CTX_OK ? err : NULL);
+		step = ctx_exp_retire(writer, writer->live[writer->n_live - 1],
+				      status == CTX_OK ? err : NULL);
 		status = status == CTX_OK ? step : status;
 	}
 	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
 	if (writer->stats.dropped_by_limit != 0) {
-		ctx_exp_xml_number(log_event(writer, "lost", time_ns), "count", writer->stats.dropped_by_limit);
+		ctx_exp_xml_number(log_event(writer, "lost", time_ns), "count",
+				   writer->stats.dropped_by_limit);
 		ctx_exp_xml_attribute(&writer->log, "reason", "limit");
 		ctx_buf_put_text(&writer->log, "/>\n");
 	}

@@ -22,32 +22,33 @@
 #include <stdint.h>
 
 struct ctx_exp_metric {
-	const char *name;   /* "cpu-clock" */
-	const char *unit;   /* "ns", "events" */
-	const char *file;   /* "profile" for clocks, "hwcounters" for all others */
-	uint64_t period;    /* weight of every sample of it; 0: each sample has its own */
+	const char *name;    /* "cpu-clock" */
+	const char *unit;    /* "ns", "events" */
+	const char *file;    /* "profile" for clocks, "hwcounters" for all others */
+	uint64_t period;     /* weight of every sample of it; 0: each sample has its own */
 	double frequency_hz; /* asked for; 0: a fixed period */
 };
 
 struct ctx_exp_options {
-	const char *path;	/* NAME.er */
-	bool overwrite;		/* remove an experiment (never anything else) that is there */
-	uint64_t max_bytes;	/* 0: no limit */
-	size_t memory_bytes;	/* for dictionaries and buffers; 0: 64 MB */
-	const char *comment;	/* goes to `notes`; "" none */
+	const char *path;    /* NAME.er */
+	bool overwrite;	     /* remove an experiment (never anything else) that is there */
+	uint64_t max_bytes;  /* 0: no limit */
+	size_t memory_bytes; /* for dictionaries and buffers; 0: 64 MB */
+	const char *comment; /* goes to `notes`; "" none */
 	const struct ctx_exp_metric *metrics;
 	uint32_t n_metrics;
-	const struct ctx_property *properties; /* for log.xml: collector, host, arch, os, kernel, cpus, page_size, command, cwd, ... */
+	const struct ctx_property *
+		properties; /* for log.xml: collector, host, arch, os, kernel, cpus, page_size, command, cwd, ... */
 	size_t n_properties;
-	uint64_t start_ns;	 /* CLOCK_MONOTONIC of the run event */
-	int64_t start_unix_ns;	 /* CLOCK_REALTIME at the same moment */
+	uint64_t start_ns;     /* CLOCK_MONOTONIC of the run event */
+	int64_t start_unix_ns; /* CLOCK_REALTIME at the same moment */
 };
 
 struct ctx_exp_writer;
 
 /* Makes the directory and the founder's files. CTX_E_ARG: exists and no overwrite, or the name does not end in .er, or what is there is no experiment; CTX_E_IO, CTX_E_PERM, CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx_exp_writer **ret,
-					      struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_create(const struct ctx_exp_options *options,
+					      struct ctx_exp_writer **ret, struct ctx_err *err);
 
 enum ctx_exp_origin {
 	CTX_EXP_FOUNDER, /* the first process; exactly once, except when whole systems or several processes are watched */
@@ -65,38 +66,41 @@ struct ctx_exp_process {
 };
 
 /* Numbers are dense from 0. Maps are not inherited by themselves: announce them again for a fork (ctx_exp_fork_maps does it). */
-CTX_MUST_CHECK enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struct ctx_exp_process *process,
+CTX_MUST_CHECK enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer,
+						     const struct ctx_exp_process *process,
 						     uint32_t *ret_process, struct ctx_err *err);
 
 /* Gives `child` all the maps that `parent` has now. Costs nothing until the child gets a sample. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent, uint32_t child,
-						 uint64_t time_ns, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent,
+						 uint32_t child, uint64_t time_ns, struct ctx_err *err);
 
 /* Ends a process: its blocks are written and its dictionary released. `status` as waitpid gives it, if has_status. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process, uint64_t time_ns,
-						    bool has_status, int32_t status, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process,
+						    uint64_t time_ns, bool has_status, int32_t status,
+						    struct ctx_err *err);
 
 /* Numbers are dense from 0 over the whole experiment; one number is one life of a tid. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid,
-						    const char *name, uint64_t time_ns, uint32_t *ret_thread,
-						    struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread, const char *name,
+CTX_MUST_CHECK enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process,
+						    int64_t tid, const char *name, uint64_t time_ns,
+						    uint32_t *ret_thread, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread,
+						   const char *name, uint64_t time_ns, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thread,
 						   uint64_t time_ns, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thread, uint64_t time_ns,
-						   struct ctx_err *err);
 
 struct ctx_exp_map {
 	uint64_t address, size, file_offset;
-	uint32_t protection; /* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 */
-	const char *path;    /* any bytes; "[vdso]", "//anon" as the kernel names them */
+	uint32_t protection;  /* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 */
+	const char *path;     /* any bytes; "[vdso]", "//anon" as the kernel names them */
 	const char *build_id; /* lower-case hex, "" unknown */
 	uint64_t time_ns;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process,
 					   const struct ctx_exp_map *map, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address,
-					     uint64_t size, uint64_t time_ns, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
+					     uint64_t address, uint64_t size, uint64_t time_ns,
+					     struct ctx_err *err);
 
 struct ctx_exp_sample {
 	uint64_t time_ns;
@@ -105,27 +109,30 @@ struct ctx_exp_sample {
 	uint32_t metric;
 	int32_t cpu;	 /* -1 unknown */
 	uint64_t weight; /* looked at only if the metric's period is 0 */
-	const uint64_t *frames; /* leaf first; look-up addresses as in model/event_source.h (callers: return address - 1), CTX_FRAME_TRUNCATED last if cut */
+	const uint64_t *
+		frames; /* leaf first; look-up addresses as in model/event_source.h (callers: return address - 1), CTX_FRAME_TRUNCATED last if cut */
 	size_t n_frames;
 };
 
 /* Interns and buffers. O(frames), less when the stack resembles the last one of the thread. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
-					      struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer,
+					      const struct ctx_exp_sample *sample, struct ctx_err *err);
 
-CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage,
+CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer,
+					     const struct ctx_usage_info *usage,
 					     struct ctx_err *err); /* time_ns absolute here */
 CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
 					    struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns, bool throttled,
-						struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
+						bool throttled, struct ctx_err *err);
 
 /* A line for the head of reports: what could not be had. Written at once. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
-					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns,
+					       const char *text, struct ctx_err *err);
 
 /* Call about once a second (or more often): writes every buffer whose oldest record is a second old. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns,
+					    struct ctx_err *err);
 
 struct ctx_exp_stats {
 	uint64_t samples, bytes_written, stacks, epochs, dropped_by_limit;
@@ -143,6 +150,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, st
 /*
  * Writes what is left, the exit events, and releases the writer (also on failure). NULL is fine.
  */
-CTX_MUST_CHECK enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns,
+					     struct ctx_err *err);
 
 #endif

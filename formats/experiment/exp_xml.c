@@ -26,8 +26,8 @@ static size_t character_length(const uint8_t *at)
 			return 0;
 		value = value << 6 | (at[i] & 0x3fu);
 	}
-	if (value < SMALLEST[n] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff) || value == 0xfffe ||
-	    value == 0xffff)
+	if (value < SMALLEST[n] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff) ||
+	    value == 0xfffe || value == 0xffff)
 		return 0;
 	return n;
 }
