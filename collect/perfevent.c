@@ -333,8 +333,8 @@ static enum ctx_status set_tracepoint(char *name, const struct ctx_perf_roots *r
 	if (status != CTX_OK && access(list, R_OK | X_OK) != 0)
 		return ctx_err_set(
 			err, CTX_E_PERM,
-			"tracepoints are listed in %s, which this user cannot read (or which is not mounted)",
-			roots->tracefs);
+			"tracepoints are listed in %s, which is not mounted or not readable by this user",
+			list);
 	if (status == CTX_E_NOTFOUND)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "no such tracepoint in %s/events", roots->tracefs);
 	attr->type = PERF_TYPE_TRACEPOINT;
