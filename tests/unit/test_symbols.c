@@ -101,7 +101,7 @@ static bool has_name(const struct ctx_symbol *symbol, const char *name)
 	return false;
 }
 
-/* Every sized function that nm lists is found at its first byte, among the names of one start address. */
+/* Every function that nm lists with a size is found at its first byte, among the names of one start address. */
 static void compare_with_nm(const char *path, const char *options)
 {
 	struct ctx_symtab *table = open_path(path);
@@ -110,27 +110,25 @@ static void compare_with_nm(const char *path, const char *options)
 	size_t compared = 0;
 	FILE *nm;
 
-	snprintf(command, sizeof(command), "nm -S --without-symbol-versions %s '%s'", options, path);
+	snprintf(command, sizeof(command), "nm -f sysv --defined-only --without-symbol-versions %s '%s'",
+		 options, path);
 	nm = popen(command, "r");
 	assert_non_null(nm);
 	while (fgets(line, sizeof(line), nm) != NULL) {
+		char name[sizeof(line)];
 		uint64_t address;
 		uint64_t size;
-		char type;
-		int at = 0;
 		struct ctx_symbol symbol;
 
-		if (sscanf(line, "%" SCNx64 " %" SCNx64 " %c %n", &address, &size, &type, &at) < 3 ||
-		    at == 0 || strchr("tTwWi", type) == NULL)
+		/* name |address| class | type|size| line | section */
+		if (sscanf(line, "%[^ |] |%" SCNx64 "| %*c | FUNC|%" SCNx64, name, &address, &size) != 3)
 			continue;
-		line[strcspn(line, "\n")] = '\0';
 		symbol = symbol_at(table, address);
 		assert_int_equal(symbol.start, address);
 		assert_true(symbol.size >= size);
 		/* Aliases are shown demangled, so only plain names can be compared in them. */
-		if (strncmp(line + at, "_Z", 2) != 0 && !has_name(&symbol, line + at))
-			fail_msg("%s: %" PRIx64 ": no %s in %s", path, address, line + at,
-				 symbol.linkage_name);
+		if (strncmp(name, "_Z", 2) != 0 && !has_name(&symbol, name))
+			fail_msg("%s: %" PRIx64 ": no %s in %s", path, address, name, symbol.linkage_name);
 		compared++;
 	}
 	assert_int_equal(pclose(nm), 0);
