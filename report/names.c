@@ -220,6 +220,7 @@ void ctx_text_cut(struct ctx_buf *buf, const char *text, size_t n, size_t width,
 	}
 	left = (width - ellipsis) / 2;
 	head = prefix_bytes(text, n, left);
+	left = ctx_text_width(text, head);
 	/* The tail begins where at most the rest of the columns is left. */
 	for (tail = head; ctx_text_width(text + tail, n - tail) > width - ellipsis - left;) {
 		size_t skipped =

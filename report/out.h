@@ -1,7 +1,7 @@
 /*
  * Where rows go: one way to print a table, three formats behind it.
  *
- *	report -> ctx_out_row -> out_text.c	kept, measured, aligned by libsmartcols at the end of a section
+ *	report -> ctx_out_row -> out_text.c	kept until the section ends, measured, aligned
  *			      -> out_json.c	streamed through yajl, nested lists allowed
  *			      -> out_csv.c	streamed
  *

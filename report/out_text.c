@@ -1,6 +1,6 @@
 /*
- * Text: the rows of a section are kept until it ends, because the width that is left for names is known only then. libsmartcols aligns the columns; the last column is cut here, in the middle, which it
- * cannot do. Only the last column may hold more than ASCII, so nothing depends on the locale of the program.
+ * Text: the rows of a section are kept until it ends, because the width that is left for names is known only then. Widths are counted by names.h, so nothing depends on the locale of the program (libsmartcols counts
+ * bytes in the C locale, and cannot cut in the middle).
  */
 #include "base/mem.h"
 #include "model/interval.h"
@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-
-#include <libsmartcols/libsmartcols.h>
 
 #define MIN_NAME_WIDTH 12
 #define UNLIMITED ((size_t)1 << 20)
@@ -130,63 +128,53 @@ static size_t put_title(const struct ctx_out *out, const struct ctx_column *colu
 	return buf->failed ? 0 : buf->n - 1;
 }
 
-struct table {
-	struct libscols_table *scols;
-	struct libscols_line **lines;
-	size_t fixed_width; /* of all columns but the last, with their separators */
-	size_t last;	    /* index of the last text column */
-};
-
-static bool add_columns(struct ctx_out *out, struct table *table)
+/* Appends the cell to the line at hand, padded to its column. The last column is not padded on the right. */
+static void put_aligned(struct ctx_buf *text, const struct ctx_buf *cell, size_t width, enum ctx_style style,
+			bool last)
 {
-	for (size_t i = 0; i < out->n_columns; i++) {
-		const struct ctx_column *column = &out->columns[i];
+	size_t used = ctx_text_width((const char *)cell->bytes, cell->n - 1);
+	size_t pad = width > used ? width - used : 0;
 
-		if (column->title == NULL)
-			continue;
-		put_title(out, column, &out->line);
-		if (out->line.failed ||
-		    scols_table_new_column(table->scols, (const char *)out->line.bytes, 0,
-					   column->style != CTX_STYLE_NAME ? SCOLS_FL_RIGHT : 0) == NULL)
-			return false;
-		table->last = i;
-	}
-	for (size_t row = 0; row < out->n_rows; row++) {
-		table->lines[row] = scols_table_new_line(table->scols, NULL);
-		if (table->lines[row] == NULL)
-			return false;
-	}
-	return true;
+	if (style != CTX_STYLE_NAME)
+		ctx_buf_printf(text, "%*s", (int)pad, "");
+	ctx_buf_put(text, cell->bytes, cell->n - 1);
+	if (style == CTX_STYLE_NAME && !last)
+		ctx_buf_printf(text, "%*s", (int)pad, "");
+	if (!last)
+		ctx_buf_put_u8(text, ' ');
 }
 
-static bool fill_columns(struct ctx_out *out, struct table *table)
+static size_t last_column(const struct ctx_out *out)
 {
-	size_t place = 0;
+	size_t last = 0;
 
-	for (size_t i = 0; i <= table->last; i++) {
+	for (size_t i = 0; i < out->n_columns; i++)
+		last = out->columns[i].title != NULL ? i : last;
+	return last;
+}
+
+/* Widths of all columns but the last; returns what is left for that. */
+static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < last; i++) {
 		const struct ctx_column *column = &out->columns[i];
-		size_t widest, room = UNLIMITED;
 
 		if (column->title == NULL)
 			continue;
-		if (i == table->last && out->options->width != 0)
-			room = out->options->width > table->fixed_width + MIN_NAME_WIDTH
-				       ? out->options->width - table->fixed_width
-				       : MIN_NAME_WIDTH;
-		widest = put_title(out, column, &out->line);
+		widths[i] = put_title(out, column, &out->line);
 		for (size_t row = 0; row < out->n_rows; row++) {
 			size_t width =
-				put_cell(out, column->style, &out->rows[row].cells[i], room, &out->line);
+				put_cell(out, column->style, &out->rows[row].cells[i], UNLIMITED, &out->line);
 
-			if (out->line.failed ||
-			    scols_line_set_data(table->lines[row], place, (const char *)out->line.bytes) != 0)
-				return false;
-			widest = width > widest ? width : widest;
+			widths[i] = width > widths[i] ? width : widths[i];
 		}
-		table->fixed_width += widest + 1;
-		place++;
+		used += widths[i] + 1;
 	}
-	return true;
+	if (out->options->width == 0)
+		return UNLIMITED;
+	return out->options->width > used + MIN_NAME_WIDTH ? out->options->width - used : MIN_NAME_WIDTH;
 }
 
 /* Line by line, without trailing spaces; the title bold, rules between. */
@@ -213,28 +201,56 @@ static void print_lines(struct ctx_out *out, const char *text)
 	}
 }
 
+/* A number in the last column is aligned like all others. */
+static void measure_last(struct ctx_out *out, size_t last, size_t *widths)
+{
+	const struct ctx_column *column = &out->columns[last];
+
+	if (column->style == CTX_STYLE_NAME)
+		return;
+	widths[last] = put_title(out, column, &out->line);
+	for (size_t row = 0; row < out->n_rows; row++) {
+		size_t width =
+			put_cell(out, column->style, &out->rows[row].cells[last], UNLIMITED, &out->line);
+
+		widths[last] = width > widths[last] ? width : widths[last];
+	}
+}
+
 static void print_table(struct ctx_out *out)
 {
-	struct table table = {.scols = scols_new_table(),
-			      .lines = ctx_calloc(out->n_rows, sizeof(*table.lines))};
-	char *text = NULL;
-	bool done = table.scols != NULL && table.lines != NULL;
+	size_t *widths CTX_AUTO_FREE = ctx_calloc(out->n_columns, sizeof(*widths));
+	size_t last = last_column(out), room;
+	struct ctx_buf text = {0};
 
-	if (done) {
-		scols_table_enable_noencoding(table.scols, 1);
-		scols_table_set_termforce(table.scols, SCOLS_TERMFORCE_ALWAYS);
-		scols_table_set_termwidth(table.scols, UNLIMITED * 4);
-		scols_table_set_column_separator(table.scols, " ");
-		done = add_columns(out, &table) && fill_columns(out, &table) &&
-		       scols_print_table_to_string(table.scols, &text) == 0 && text != NULL;
-	}
-	if (done)
-		print_lines(out, text);
-	else
+	if (widths == NULL) {
 		ctx_out_fail(out, CTX_E_NOMEM);
-	free(text);
-	free(table.lines);
-	scols_unref_table(table.scols);
+		return;
+	}
+	room = measure(out, last, widths);
+	measure_last(out, last, widths);
+	for (size_t line = 0; line <= out->n_rows; line++) {
+		for (size_t i = 0; i <= last; i++) {
+			const struct ctx_column *column = &out->columns[i];
+
+			if (column->title == NULL)
+				continue;
+			if (line == 0)
+				put_title(out, column, &out->line);
+			else
+				put_cell(out, column->style, &out->rows[line - 1].cells[i],
+					 i == last ? room : UNLIMITED, &out->line);
+			if (!out->line.failed)
+				put_aligned(&text, &out->line, widths[i], column->style, i == last);
+		}
+		ctx_buf_put_u8(&text, '\n');
+	}
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed || out->line.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		print_lines(out, (const char *)text.bytes);
+	ctx_buf_deinit(&text);
 }
 
 void ctx_out_text_flush(struct ctx_out *out)

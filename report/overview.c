@@ -11,8 +11,7 @@
 #define BASELINE_NS (10 * 1000 * 1000)
 
 static const struct ctx_column columns[] = {
-	{NULL, "Begin ms", CTX_STYLE_TIME},
-	{NULL, "End ms", CTX_STYLE_TIME},
+	{NULL, "Until ms", CTX_STYLE_TIME},
 	{"process", "PID", CTX_STYLE_COUNT},
 	{"begin", NULL, CTX_STYLE_TIME},
 	{"end", NULL, CTX_STYLE_TIME},
@@ -20,12 +19,12 @@ static const struct ctx_column columns[] = {
 	{"system_ns", "Sys ms", CTX_STYLE_TIME},
 	{"rss_bytes", "RSS MiB", CTX_STYLE_BYTES},
 	{"vsize_bytes", NULL, CTX_STYLE_COUNT},
-	{"minor_faults", "MinFlt", CTX_STYLE_COUNT},
-	{"major_faults", "MajFlt", CTX_STYLE_COUNT},
+	{"minor_faults", "MinF", CTX_STYLE_COUNT},
+	{"major_faults", "MajF", CTX_STYLE_COUNT},
 	{"voluntary_switches", "VCsw", CTX_STYLE_COUNT},
 	{"involuntary_switches", "ICsw", CTX_STYLE_COUNT},
-	{"read_bytes", "R MiB", CTX_STYLE_BYTES},
-	{"write_bytes", "W MiB", CTX_STYLE_BYTES},
+	{"read_bytes", "Rd MiB", CTX_STYLE_BYTES},
+	{"write_bytes", "Wr MiB", CTX_STYLE_BYTES},
 	{"threads", "Thr", CTX_STYLE_COUNT},
 	{"process_id", NULL, CTX_STYLE_COUNT},
 };
@@ -40,7 +39,6 @@ static void put_row(struct ctx_out *out, const struct ctx_usage_info *now,
 		    const struct ctx_usage_info *before)
 {
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
-		ctx_cell_number(before->time_ns),
 		ctx_cell_number(now->time_ns),
 		ctx_cell_signed(out->input->profile->processes[now->process].pid),
 		ctx_cell_number(before->time_ns),
