@@ -35,9 +35,9 @@ uint8_t *ctx_buf_reserve(struct ctx_buf *buf, size_t n)
 
 void ctx_buf_put(struct ctx_buf *buf, const void *bytes, size_t n)
 {
-	uint8_t *out = ctx_buf_reserve(buf, n);
+	uint8_t *out = n != 0 ? ctx_buf_reserve(buf, n) : NULL;
 
-	if (out == NULL || n == 0)
+	if (out == NULL)
 		return;
 	memcpy(out, bytes, n);
 	buf->n += n;

@@ -99,37 +99,60 @@ void ctx_out_rule(struct ctx_out *out)
 	out->next_has_rule = true;
 }
 
+/* Both make their line before the table is printed: the text may live in the arena that this empties. */
+static void flush_and_print(struct ctx_out *out, struct ctx_buf *line)
+{
+	ctx_buf_put_u8(line, '\n');
+	ctx_out_text_flush(out);
+	if (line->failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		fwrite(line->bytes, 1, line->n, out->options->out);
+	ctx_buf_deinit(line);
+}
+
+static size_t line_width(const struct ctx_out *out)
+{
+	return out->options->width != 0 ? out->options->width : SIZE_MAX;
+}
+
 void ctx_out_section(struct ctx_out *out, const char *title)
 {
+	struct ctx_buf safe = {0}, line = {0};
+
 	if (!ctx_out_is_text(out))
 		return;
-	ctx_out_text_flush(out);
-	if (title == NULL)
+	if (title == NULL) {
+		ctx_out_text_flush(out);
 		return;
-	ctx_buf_clear(&out->line);
-	ctx_name_put_text(&out->line, title, out->options->ascii);
-	ctx_buf_put_u8(&out->line, '\0');
-	fputc('\n', out->options->out);
-	if (!out->line.failed)
-		ctx_out_line(out, ctx_out_format(out, "%s", (const char *)out->line.bytes));
+	}
+	ctx_name_put_text(&safe, title, out->options->ascii);
+	ctx_buf_put_u8(&line, '\n');
+	if (safe.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		ctx_text_cut(&line, (const char *)safe.bytes, safe.n, line_width(out), out->options->ascii);
+	ctx_buf_deinit(&safe);
+	flush_and_print(out, &line);
 }
 
 void ctx_out_line(struct ctx_out *out, const char *text)
 {
-	const struct ctx_report_options *options = out->options;
-	size_t n = strlen(text);
+	struct ctx_buf line = {0};
 
 	if (!ctx_out_is_text(out))
 		return;
-	if (out->n_rows != 0)
-		ctx_out_text_flush(out);
-	ctx_buf_clear(&out->line);
-	ctx_text_cut(&out->line, text, n, options->width != 0 ? options->width : SIZE_MAX, options->ascii);
-	ctx_buf_put_u8(&out->line, '\n');
-	if (out->line.failed)
+	ctx_text_cut(&line, text, strlen(text), line_width(out), out->options->ascii);
+	if (out->n_rows != 0) {
+		flush_and_print(out, &line);
+		return;
+	}
+	ctx_buf_put_u8(&line, '\n');
+	if (line.failed)
 		ctx_out_fail(out, CTX_E_NOMEM);
 	else
-		fwrite(out->line.bytes, 1, out->line.n, options->out);
+		fwrite(line.bytes, 1, line.n, out->options->out);
+	ctx_buf_deinit(&line);
 }
 
 void ctx_out_rows_end(struct ctx_out *out)
