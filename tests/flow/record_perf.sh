@@ -12,9 +12,10 @@ select count(*), sum(x.b) from t x join t y on x.a = y.b where y.a % 3 = 0;
 select a % 1000 as g, count(*), avg(b) from t group by g order by 2 desc limit 3;
 END
 
-# share FILE SYMBOLS-BY-SHARE: "percent name" lines, largest first
+# "percent name" lines, largest first; perf prints the bare address where there is no symbol, here that is <Unknown>
 ours() { ctxan -q "$1" -r functions --format json | jq -r '.weight as $w | .rows[] | select(.function != "<Total>") | "\(100 * .exclusive / $w) \(.function)"'; }
-theirs() { perf report -i "$1" --stdio --no-children -g none -F overhead,sym --percent-limit 0 2>/dev/null | sed -n 's/^ *\([0-9.]*\)% *\[[.k]\] \(.*[^ ]\) *$/\1 \2/p'; }
+theirs() { perf report -i "$1" --stdio --no-children -g none -F overhead,sym --percent-limit 0 2>/dev/null | sed -n 's/^ *\([0-9.]*\)% *\[[.k]\] \(.*[^ ]\) *$/\1 \2/p' |
+	awk '{ p = $1; sub(/^[^ ]* /, ""); if ($0 ~ /^0x[0-9a-f]*$/) $0 = "<Unknown>"; t[$0] += p } END { for (s in t) print t[s], s }' | sort -rn; }
 
 compare() {
 	name=$1

@@ -47,24 +47,24 @@ wait $recorder
 [ $? = 137 ] || fail "target killed: status"
 [ "$(samples target.er)" -gt 500 ] || fail "target killed: samples"
 
-# SIGINT and SIGTERM end the recording cleanly and reach the target.
+# SIGINT and SIGTERM end the recording cleanly and reach the target. (A shell's background jobs begin with SIGINT ignored.)
 for signal in INT TERM; do
-	sh -c "exec ctxrec -q -o $signal.er -- sh -c 'trap \"echo got >got.$signal; exit 3\" INT TERM; while :; do sleep 0.05; done'" &
-	recorder=$!
+	timeout 30 env --default-signal=INT,TERM ctxrec -q -o $signal.er -- sh -c "trap 'echo got >got.$signal; exit 3' INT TERM; while :; do sleep 0.05; done" &
+	guard=$!
 	sleep 1
-	kill -$signal $recorder
-	wait $recorder
+	kill -$signal "$(pgrep -P $guard ctxrec)"
+	wait $guard
 	got=$?
-	[ -e got.$signal ] || [ $signal = INT ] || fail "SIG$signal did not reach the target"
-	[ $got = 3 ] || [ $signal = INT ] || fail "SIG$signal: status $got"
-	[ $signal = INT ] && pkill -P $recorder 2>/dev/null
-	ctxan -q $signal.er -r header >/dev/null || fail "SIG$signal: experiment"
+	[ -e got.$signal ] || fail "SIG$signal did not reach the target"
+	[ $got = 3 ] || fail "SIG$signal: status $got"
+	ctxan -q $signal.er -r header >header.txt || fail "SIG$signal: experiment"
+	grep -Eq '^closed +yes' header.txt || fail "SIG$signal: the experiment is not closed"
 done
 
 # Many children, exec, unloading a library, exiting at once, no descriptors.
 for target in fork1000 execchain dlclose_reload exit_at_once closefds; do
 	command -v $target >/dev/null || { fail "$target was not built"; continue; }
-	timeout 120 ctxrec -q -o $target.er -- $target >/dev/null
+	(cd "$build/bin/examples" && exec timeout 120 ctxrec -q -o "$work/$target.er" -- ./$target >/dev/null)
 	[ $? -lt 124 ] || fail "$target: hang or crash"
 	ctxan -q $target.er >/dev/null || fail "$target: report"
 done
@@ -102,8 +102,10 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2
 	umount small
 fi
 # --max-size bounds the experiment.
-ctxrec -q -F 4999 --max-size 20k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin"
-[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 40960 ] || fail "--max-size: $(du -b bounded.er/profile)"
+ctxrec -q -F 9999 --max-size 60k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
+[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 61440 ] || fail "--max-size: $(du -b bounded.er/profile)"
+[ "$(samples bounded.er)" -gt 1000 ] || fail "--max-size: nothing was kept"
+ctxan -q bounded.er -r functions | grep -qi lost || fail "--max-size: what was dropped is not said"
 
 # Nothing of ours is left running.
 sleep 0.2

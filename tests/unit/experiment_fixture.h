@@ -1,0 +1,478 @@
+/*
+ * Experiments made and read by tests: a recording that remembers what it was told, and a reading that holds what came
+ * out, with stacks as lists of addresses. Pids and tids are never used twice, so that they name rows on both sides.
+ */
+#ifndef CTX_TESTS_EXPERIMENT_FIXTURE_H
+#define CTX_TESTS_EXPERIMENT_FIXTURE_H
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/experiment/exp_reader.h"
+#include "formats/experiment/exp_writer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FIXTURE_START_NS UINT64_C(5000000000000)
+#define FIXTURE_FRAMES 40u
+
+struct fixture_sample {
+	uint64_t time_ns; /* relative */
+	uint64_t weight;
+	int64_t pid, tid;
+	uint32_t metric;
+	int32_t cpu;
+	uint32_t n_frames;
+	uint64_t frames[FIXTURE_FRAMES]; /* leaf first */
+};
+
+struct fixture_process {
+	int64_t pid;
+	int64_t parent_pid; /* -1 none */
+	uint64_t time_ns, exit_ns;
+	bool exited, has_status;
+	int32_t status;
+	char command[300], lineage[300];
+};
+
+struct fixture_thread {
+	int64_t tid, pid;
+	uint64_t time_ns;
+	bool exited;
+	char name[300];
+};
+
+struct fixture_map {
+	int64_t pid;
+	uint64_t time_ns, address, size, offset;
+	bool removed;
+	char path[300], build_id[64];
+};
+
+/* What went in, or what came out. */
+struct fixture_contents {
+	struct fixture_sample *samples;
+	size_t n_samples, samples_cap;
+	struct fixture_process *processes; /* by number */
+	size_t n_processes, processes_cap;
+	struct fixture_thread *threads;
+	size_t n_threads, threads_cap;
+	struct fixture_map *maps;
+	size_t n_maps, maps_cap;
+	struct ctx_usage_info *usage; /* process: a pid */
+	size_t n_usage, usage_cap;
+	char *damage; /* lines */
+	size_t n_damage;
+	char *warnings; /* lines */
+	uint64_t lost, throttles, unthrottles, resets, late, events;
+	uint64_t duration_ns;
+	bool closed;
+};
+
+static inline uint64_t fixture_random(uint64_t *seed, uint64_t below)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (*seed >> 24) % below;
+}
+
+static inline void fixture_contents_deinit(struct fixture_contents *contents)
+{
+	free(contents->samples);
+	free(contents->processes);
+	free(contents->threads);
+	free(contents->maps);
+	free(contents->usage);
+	free(contents->damage);
+	free(contents->warnings);
+	*contents = (struct fixture_contents){0};
+}
+
+/* A fresh directory below the temporary one; NAME.er in it is the experiment. */
+static inline char *fixture_directory(void)
+{
+	char *path = strdup("/tmp/ctx-test-exp-XXXXXX");
+
+	assert_non_null(path);
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static inline void fixture_remove(char *directory)
+{
+	assert_int_equal(ctx_dir_remove(directory, NULL), CTX_OK);
+	free(directory);
+}
+
+/* Appends one zeroed item and returns it. */
+#define fixture_append(items, n, cap)                                                                        \
+	(assert_int_equal(ctx_grow(&(items), &(cap), (n) + 1, NULL), CTX_OK),                                \
+	 memset(&(items)[n], 0, sizeof((items)[n])), &(items)[(n)++])
+
+static inline void fixture_add_line(char **lines, const char *text)
+{
+	size_t before = *lines != NULL ? strlen(*lines) : 0;
+	char *grown = realloc(*lines, before + strlen(text) + 2);
+
+	assert_non_null(grown);
+	sprintf(grown + before, "%s\n", text);
+	*lines = grown;
+}
+
+/* ---- writing ---- */
+
+static const struct ctx_exp_metric FIXTURE_METRICS[] = {
+	{"cpu-clock", "ns", "profile", 1000000, 1000.0},
+	{"task-clock", "ns", "profile", 0, 997.0},
+	{"cache-misses", "events", "hwcounters", 0, 0.0},
+	{"page-faults", "events", "hwcounters", 1, 0.0},
+};
+
+static const struct ctx_property FIXTURE_PROPERTIES[] = {
+	{"collector", "test 1"},
+	{"host", "no-such-host"},
+	{"command", "./app \"x\" <y>"},
+};
+
+static inline struct ctx_exp_options fixture_options(const char *path)
+{
+	return (struct ctx_exp_options){.path = path,
+					.metrics = FIXTURE_METRICS,
+					.n_metrics = CTX_COUNT_OF(FIXTURE_METRICS),
+					.properties = FIXTURE_PROPERTIES,
+					.n_properties = CTX_COUNT_OF(FIXTURE_PROPERTIES),
+					.start_ns = FIXTURE_START_NS,
+					.start_unix_ns = INT64_C(1700000000000000000)};
+}
+
+/* A recording: the writer, and what it was told so far. */
+struct fixture_recording {
+	struct ctx_exp_writer *writer;
+	struct fixture_contents in;
+	uint64_t seed;
+	uint64_t now_ns;	/* relative */
+	enum ctx_status status; /* the first failure; nothing is noted down from then on */
+};
+
+static inline bool fixture_note(struct fixture_recording *recording, enum ctx_status status)
+{
+	if (recording->status == CTX_OK)
+		recording->status = status;
+	return recording->status == CTX_OK;
+}
+
+static inline uint32_t fixture_start_process(struct fixture_recording *recording, enum ctx_exp_origin origin,
+					     uint32_t parent, const char *command)
+{
+	uint32_t number = 0;
+	struct fixture_process process = {.pid = 1000 + (int64_t)recording->in.n_processes,
+					  .parent_pid = parent != CTX_NONE ? 1000 + (int64_t)parent : -1,
+					  .time_ns = recording->now_ns};
+	struct ctx_exp_process told = {origin, parent, process.pid, command,
+				       FIXTURE_START_NS + recording->now_ns};
+
+	if (!fixture_note(recording, ctx_exp_process_start(recording->writer, &told, &number, NULL)))
+		return 0;
+	assert_int_equal(number, recording->in.n_processes);
+	snprintf(process.command, sizeof(process.command), "%s", command);
+	*fixture_append(recording->in.processes, recording->in.n_processes, recording->in.processes_cap) =
+		process;
+	return number;
+}
+
+static inline uint32_t fixture_start_thread(struct fixture_recording *recording, uint32_t process,
+					    const char *name)
+{
+	uint32_t number = 0;
+	struct fixture_thread thread = {.tid = 50000 + (int64_t)recording->in.n_threads,
+					.pid = 1000 + (int64_t)process,
+					.time_ns = recording->now_ns};
+
+	if (!fixture_note(recording,
+			  ctx_exp_thread_start(recording->writer, process, thread.tid, name,
+					       FIXTURE_START_NS + recording->now_ns, &number, NULL)))
+		return 0;
+	assert_int_equal(number, recording->in.n_threads);
+	snprintf(thread.name, sizeof(thread.name), "%s", name);
+	*fixture_append(recording->in.threads, recording->in.n_threads, recording->in.threads_cap) = thread;
+	return number;
+}
+
+static inline void fixture_put_map(struct fixture_recording *recording, uint32_t process, uint64_t address,
+				   uint64_t size, const char *path, const char *build_id)
+{
+	struct ctx_exp_map told = {address, size,     address / 16 & ~UINT64_C(4095),	   5,
+				   path,    build_id, FIXTURE_START_NS + recording->now_ns};
+	struct fixture_map map = {.pid = 1000 + (int64_t)process,
+				  .time_ns = recording->now_ns,
+				  .address = address,
+				  .size = size,
+				  .offset = told.file_offset};
+
+	if (!fixture_note(recording, ctx_exp_map(recording->writer, process, &told, NULL)))
+		return;
+	snprintf(map.path, sizeof(map.path), "%s", path);
+	snprintf(map.build_id, sizeof(map.build_id), "%s", build_id);
+	*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) = map;
+}
+
+/* A sample of `n_frames` addresses, drawn so that stacks share prefixes from the root. `width`: of how many functions. */
+static inline void fixture_put_sample(struct fixture_recording *recording, uint32_t process, uint32_t thread,
+				      uint32_t metric, uint32_t n_frames, uint32_t width)
+{
+	struct fixture_sample sample = {.time_ns = recording->now_ns,
+					.pid = 1000 + (int64_t)process,
+					.tid = 50000 + (int64_t)thread,
+					.metric = metric,
+					.cpu = (int32_t)fixture_random(&recording->seed, 5) - 1,
+					.n_frames = n_frames};
+	struct ctx_exp_sample told = {.time_ns = FIXTURE_START_NS + recording->now_ns,
+				      .process = process,
+				      .thread = thread,
+				      .metric = metric,
+				      .cpu = sample.cpu,
+				      .frames = sample.frames,
+				      .n_frames = n_frames};
+
+	for (uint32_t i = 0; i < n_frames; i++) {
+		uint64_t draw = fixture_random(&recording->seed, i + 4 < n_frames ? 2 : width);
+
+		sample.frames[i] = UINT64_C(0x400000) + draw * 4096 + (n_frames - i);
+		if (i == 0 && draw % 7 == 6)
+			sample.frames[i] = UINT64_C(0xffffffff81000000) + draw;
+	}
+	if (n_frames != 0 && fixture_random(&recording->seed, 10) == 0)
+		sample.frames[n_frames - 1] = CTX_FRAME_TRUNCATED;
+	told.weight = 1 + fixture_random(&recording->seed,
+					 UINT64_C(1) << (1 + fixture_random(&recording->seed, 38)));
+	sample.weight = FIXTURE_METRICS[metric].period != 0 ? FIXTURE_METRICS[metric].period : told.weight;
+	if (!fixture_note(recording, ctx_exp_sample(recording->writer, &told, NULL)))
+		return;
+	*fixture_append(recording->in.samples, recording->in.n_samples, recording->in.samples_cap) = sample;
+}
+
+static inline void fixture_close(struct fixture_recording *recording)
+{
+	fixture_note(recording, ctx_exp_close(recording->writer, FIXTURE_START_NS + recording->now_ns, NULL));
+	recording->writer = NULL;
+}
+
+/* ---- reading ---- */
+
+struct fixture_node {
+	uint32_t parent;
+	uint64_t address;
+};
+
+struct fixture_dictionary {
+	struct fixture_node *nodes; /* nodes[id - 1] */
+	size_t n, cap;
+};
+
+struct fixture_reading {
+	struct fixture_contents *out;
+	struct fixture_dictionary *dictionaries; /* by process */
+	size_t n_dictionaries, dictionaries_cap;
+	uint64_t last_ns;
+};
+
+static inline void fixture_read_stacks(struct fixture_dictionary *dictionary, const struct ctx_event *event)
+{
+	assert_int_equal(event->stacks.first, dictionary->n + 1);
+	assert_true(event->stacks.n > 0);
+	for (uint32_t i = 0; i < event->stacks.n; i++) {
+		assert_true(event->stacks.parents[i] < event->stacks.first + i);
+		*fixture_append(dictionary->nodes, dictionary->n, dictionary->cap) =
+			(struct fixture_node){event->stacks.parents[i], event->stacks.addresses[i]};
+	}
+}
+
+static inline void fixture_read_sample(struct fixture_reading *reading, const struct ctx_event *event)
+{
+	struct fixture_contents *out = reading->out;
+	struct fixture_dictionary *dictionary = &reading->dictionaries[event->process];
+	struct fixture_sample *sample;
+
+	assert_true(event->thread < out->n_threads);
+	sample = fixture_append(out->samples, out->n_samples, out->samples_cap);
+	sample->time_ns = event->time_ns;
+	sample->weight = event->sample.weight;
+	sample->pid = out->processes[event->process].pid;
+	sample->tid = out->threads[event->thread].tid;
+	sample->metric = event->sample.metric;
+	sample->cpu = event->sample.cpu;
+	for (uint32_t id = event->sample.stack; id != 0; id = dictionary->nodes[id - 1].parent) {
+		assert_true(id <= dictionary->n);
+		if (sample->n_frames < FIXTURE_FRAMES)
+			sample->frames[sample->n_frames++] = dictionary->nodes[id - 1].address;
+	}
+}
+
+static inline void fixture_read_process(struct fixture_reading *reading, const struct ctx_event *event)
+{
+	struct fixture_contents *out = reading->out;
+	struct fixture_process *process;
+	uint32_t parent = event->process_start.parent;
+
+	assert_int_equal(event->process, out->n_processes);
+	assert_true(parent == CTX_NONE || parent < out->n_processes);
+	process = fixture_append(out->processes, out->n_processes, out->processes_cap);
+	process->pid = event->process_start.pid;
+	process->parent_pid = parent != CTX_NONE ? out->processes[parent].pid : -1;
+	process->time_ns = event->time_ns;
+	snprintf(process->command, sizeof(process->command), "%s", event->process_start.command);
+	snprintf(process->lineage, sizeof(process->lineage), "%s", event->process_start.lineage);
+	fixture_append(reading->dictionaries, reading->n_dictionaries, reading->dictionaries_cap);
+}
+
+static inline void fixture_read_map(struct fixture_contents *out, const struct ctx_event *event)
+{
+	struct fixture_map *map = fixture_append(out->maps, out->n_maps, out->maps_cap);
+
+	map->pid = out->processes[event->process].pid;
+	map->time_ns = event->time_ns;
+	map->address = event->map.address;
+	map->size = event->map.size;
+	map->removed = event->kind == CTX_EV_UNMAP;
+	if (map->removed)
+		return;
+	map->offset = event->map.file_offset;
+	snprintf(map->path, sizeof(map->path), "%s", event->map.path);
+	snprintf(map->build_id, sizeof(map->build_id), "%s", event->map.build_id);
+}
+
+static inline void fixture_read_thread(struct fixture_contents *out, const struct ctx_event *event)
+{
+	struct fixture_thread *thread;
+
+	assert_int_equal(event->thread, out->n_threads);
+	thread = fixture_append(out->threads, out->n_threads, out->threads_cap);
+	thread->tid = event->thread_start.tid;
+	thread->pid = out->processes[event->process].pid;
+	thread->time_ns = event->time_ns;
+	snprintf(thread->name, sizeof(thread->name), "%s", event->thread_start.name);
+}
+
+static inline void fixture_read_event(struct fixture_reading *reading, const struct ctx_event *event)
+{
+	struct fixture_contents *out = reading->out;
+
+	out->events++;
+	out->late += event->time_ns < reading->last_ns;
+	reading->last_ns = event->time_ns > reading->last_ns ? event->time_ns : reading->last_ns;
+	assert_true(event->time_ns < out->duration_ns || event->time_ns == UINT64_MAX);
+	if (event->kind != CTX_EV_PROCESS_START && event->kind != CTX_EV_LOST &&
+	    event->kind != CTX_EV_THROTTLE && event->kind != CTX_EV_DAMAGE && event->kind != CTX_EV_WARNING)
+		assert_true(event->process < out->n_processes);
+	switch (event->kind) {
+	case CTX_EV_PROCESS_START:
+		fixture_read_process(reading, event);
+		break;
+	case CTX_EV_PROCESS_EXIT:
+		out->processes[event->process].exited = true;
+		out->processes[event->process].exit_ns = event->time_ns;
+		out->processes[event->process].has_status = event->process_exit.has_status;
+		out->processes[event->process].status = event->process_exit.status;
+		break;
+	case CTX_EV_THREAD_START:
+		fixture_read_thread(out, event);
+		break;
+	case CTX_EV_THREAD_NAME:
+		assert_true(event->thread < out->n_threads);
+		snprintf(out->threads[event->thread].name, sizeof(out->threads->name), "%s",
+			 event->thread_name);
+		break;
+	case CTX_EV_THREAD_EXIT:
+		assert_true(event->thread < out->n_threads);
+		out->threads[event->thread].exited = true;
+		break;
+	case CTX_EV_MAP:
+	case CTX_EV_UNMAP:
+		fixture_read_map(out, event);
+		break;
+	case CTX_EV_STACKS:
+		fixture_read_stacks(&reading->dictionaries[event->process], event);
+		break;
+	case CTX_EV_STACKS_RESET:
+		reading->dictionaries[event->process].n = 0;
+		out->resets++;
+		break;
+	case CTX_EV_SAMPLE:
+		fixture_read_sample(reading, event);
+		break;
+	case CTX_EV_USAGE:
+		*fixture_append(out->usage, out->n_usage, out->usage_cap) = event->usage;
+		assert_int_equal(event->usage.process, event->process);
+		out->usage[out->n_usage - 1].process = (uint32_t)out->processes[event->process].pid;
+		break;
+	case CTX_EV_LOST:
+		out->lost += event->count;
+		break;
+	case CTX_EV_THROTTLE:
+		out->throttles += event->count == 1;
+		out->unthrottles += event->count == 0;
+		break;
+	case CTX_EV_DAMAGE:
+		out->n_damage++;
+		fixture_add_line(&out->damage, event->text);
+		break;
+	case CTX_EV_WARNING:
+		fixture_add_line(&out->warnings, event->text);
+		break;
+	}
+}
+
+/* Reads all of an experiment. Checks on the way what every source owes: dense numbers, announced before use, parents before
+ * children, ids that are there. A failure to open, or in the middle, is returned. */
+static inline enum ctx_status fixture_read(const char *path, struct fixture_contents *out,
+					   struct ctx_err *err)
+{
+	struct fixture_reading reading = {.out = out};
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	enum ctx_status status = ctx_exp_open(path, &source, err);
+
+	*out = (struct fixture_contents){0};
+	if (status != CTX_OK)
+		return status;
+	out->duration_ns = source->info.duration_ns;
+	out->closed = source->info.closed;
+	while ((status = source->next(source, &event, err)) == CTX_OK)
+		fixture_read_event(&reading, &event);
+	assert_true(source->progress(source) <= source->info.bytes);
+	source->close(source);
+	for (size_t i = 0; i < reading.n_dictionaries; i++)
+		free(reading.dictionaries[i].nodes);
+	free(reading.dictionaries);
+	return status == CTX_END ? CTX_OK : status;
+}
+
+/* ---- comparing ---- */
+
+static inline int fixture_by_sample(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct fixture_sample));
+}
+
+static inline void fixture_sort_samples(struct fixture_contents *contents)
+{
+	if (contents->n_samples != 0)
+		qsort(contents->samples, contents->n_samples, sizeof(*contents->samples), fixture_by_sample);
+}
+
+/* The same samples, whatever the order at equal times. Sorts both. */
+static inline void fixture_check_samples(struct fixture_contents *in, struct fixture_contents *out)
+{
+	assert_int_equal(out->n_samples, in->n_samples);
+	fixture_sort_samples(in);
+	fixture_sort_samples(out);
+	for (size_t i = 0; i < in->n_samples; i++)
+		assert_memory_equal(&out->samples[i], &in->samples[i], sizeof(*in->samples));
+}
+
+#endif
