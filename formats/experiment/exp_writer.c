@@ -571,7 +571,8 @@ static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_fr
 	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
 
 	if (buf->n == buf->cap)
-		bytes += 2 * buf->cap * sizeof(*buf->packets);
+		bytes += 2 * (buf->cap + 1) *
+			 sizeof(*buf->packets); /* a first buffer too: it must not count as no growth */
 	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
 		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
 	return bytes;

@@ -1,6 +1,8 @@
 /*
- * Experiments made and read by tests: a recording that remembers what it was told, and a reading that holds what came
- * out, with stacks as lists of addresses. Pids and tids are never used twice, so that they name rows on both sides.
+ * Experiments made and read by tests: a recording that remembers what it was told, and a reading that holds
+ * what came
+ * out, with stacks as lists of addresses. Pids and tids are never used twice, so that they name rows on both
+ * sides.
  */
 #ifndef CTX_TESTS_EXPERIMENT_FIXTURE_H
 #define CTX_TESTS_EXPERIMENT_FIXTURE_H
@@ -221,7 +223,10 @@ static inline void fixture_put_map(struct fixture_recording *recording, uint32_t
 	*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) = map;
 }
 
-/* A sample of `n_frames` addresses, drawn so that stacks share prefixes from the root. `width`: of how many functions. */
+/*
+ * A sample of `n_frames` addresses, drawn so that stacks share prefixes from the root. `width`: of how many
+ * functions.
+ */
 static inline void fixture_put_sample(struct fixture_recording *recording, uint32_t process, uint32_t thread,
 				      uint32_t metric, uint32_t n_frames, uint32_t width)
 {
