@@ -2,7 +2,7 @@
  * Arena: many small allocations with one owner and one end.
  *
  * Memory comes in chunks and is released all at once by ctx_arena_deinit. Sanitizer builds make every
- *allocation its own malloc, so that an overrun of one string into the next is seen.
+ * allocation its own malloc, so that an overrun of one string into the next is seen.
  *
  *	struct ctx_arena arena = {0};
  *	char *name = ctx_arena_strdup(&arena, "main");

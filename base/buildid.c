@@ -1,5 +1,6 @@
 /*
- * ELF file: header -> program headers -> PT_NOTE segments -> the note "GNU", NT_GNU_BUILD_ID. Everything is read through one bounded source, a file or memory.
+ * ELF file: header -> program headers -> PT_NOTE segments -> the note "GNU", NT_GNU_BUILD_ID. Everything is
+ * read through one bounded source, a file or memory.
  */
 #include "base/buildid.h"
 
@@ -62,7 +63,8 @@ static bool find_in_notes(const uint8_t *notes, size_t n, char text[CTX_BUILDID_
 		desc_bytes = ((size_t)note.n_descsz + 3) & ~(size_t)3;
 		if (name_bytes > n - at || desc_bytes > n - at - name_bytes)
 			return false;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + at, "GNU", 4) == 0) {
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(notes + at, "GNU", 4) == 0) {
 			ctx_buildid_format(notes + at + name_bytes, note.n_descsz, text);
 			return text[0] != '\0';
 		}
@@ -71,7 +73,8 @@ static bool find_in_notes(const uint8_t *notes, size_t n, char text[CTX_BUILDID_
 	return false;
 }
 
-static bool find_in_segment(const struct source *source, uint64_t offset, uint64_t size, char text[CTX_BUILDID_TEXT])
+static bool find_in_segment(const struct source *source, uint64_t offset, uint64_t size,
+			    char text[CTX_BUILDID_TEXT])
 {
 	uint8_t *notes CTX_AUTO_FREE = NULL;
 
@@ -83,8 +86,8 @@ static bool find_in_segment(const struct source *source, uint64_t offset, uint64
 }
 
 /* A program header of either class. */
-static bool read_segment(const struct source *source, bool wide, uint64_t at, uint32_t *ret_type, uint64_t *ret_offset,
-			 uint64_t *ret_size)
+static bool read_segment(const struct source *source, bool wide, uint64_t at, uint32_t *ret_type,
+			 uint64_t *ret_offset, uint64_t *ret_size)
 {
 	Elf64_Phdr segment64;
 	Elf32_Phdr segment32;
@@ -118,7 +121,8 @@ static bool find(const struct source *source, char text[CTX_BUILDID_TEXT])
 	if (!read_at(source, ident, sizeof(ident), 0) || memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return false;
 	wide = ident[EI_CLASS] == ELFCLASS64;
-	if (wide ? !read_at(source, &file64, sizeof(file64), 0) : !read_at(source, &file32, sizeof(file32), 0))
+	if (wide ? !read_at(source, &file64, sizeof(file64), 0)
+		 : !read_at(source, &file32, sizeof(file32), 0))
 		return false;
 	table = wide ? file64.e_phoff : file32.e_phoff;
 	step = wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
@@ -129,7 +133,8 @@ static bool find(const struct source *source, char text[CTX_BUILDID_TEXT])
 		uint64_t offset, size;
 		uint32_t type;
 
-		if (table > UINT64_MAX - i * step || !read_segment(source, wide, table + i * step, &type, &offset, &size))
+		if (table > UINT64_MAX - i * step ||
+		    !read_segment(source, wide, table + i * step, &type, &offset, &size))
 			return false;
 		if (type == PT_NOTE && find_in_segment(source, offset, size, text))
 			return true;

@@ -1,5 +1,6 @@
 /*
- * The GNU build id of an ELF file, as lower-case hex. Reads a few headers by pread, bounds everything, links nothing.
+ * The GNU build id of an ELF file, as lower-case hex. Reads a few headers by pread, bounds everything, links
+ * nothing.
  */
 #ifndef CTX_BASE_BUILDID_H
 #define CTX_BASE_BUILDID_H

@@ -3,7 +3,8 @@
  *
  *	bench_timetree [SAMPLES...]      (default: 100000 1000000 10000000)
  *
- * The samples are made from a fixed seed after a real recording: 32 k stacks, 25 of them hold half of the samples; 8 us to 1.5 ms apart, all of one weight; a sample keeps most of the stack
+ * The samples are made from a fixed seed after a real recording: 32 k stacks, 25 of them hold half of the
+ * samples; 8 us to 1.5 ms apart, all of one weight; a sample keeps most of the stack
  * before it. Prints a Markdown table; times are CPU time of the only thread.
  */
 #include "timetree/timetree.h"
@@ -60,7 +61,10 @@ static enum ctx_status make_cct(struct ctx_trie *cct, struct ctx_err *err)
 	return status;
 }
 
-/* Half of the samples in the hot stacks, the rest falling off towards the rare ones; what is frequent changes slowly over time. */
+/*
+ * Half of the samples in the hot stacks, the rest falling off towards the rare ones; what is frequent changes
+ * slowly over time.
+ */
 static uint32_t some_stack(size_t i, size_t n)
 {
 	uint64_t phase = i * 20 / n;

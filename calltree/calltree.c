@@ -3,12 +3,11 @@
  *
  *	cct ids	      0 1 2 3 4 5 6 7 ...
  *	touched	      x . x x . . x .		a bit for every entry and for its ancestors
- *	rank	      0   1 2     3		number of touched ids below; dense, and parents still come
- *before children
+ *	rank	      0   1 2     3		number of touched ids below; dense, and parents still come before children
  *
  * All sums are made in arrays by rank: one sweep backwards adds children to parents. Siblings are then
- *sorted, and with the sizes of the subtrees known every node's place in depth-first order follows from its
- *parent's, in one sweep forwards.
+ * sorted, and with the sizes of the subtrees known every node's place in depth-first order follows from its
+ * parent's, in one sweep forwards.
  */
 #include "calltree/calltree.h"
 

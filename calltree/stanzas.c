@@ -1,6 +1,6 @@
 /*
  * Edges first, stanzas from them. An edge caller -> callee sums all pairs of a node and its parent with these
- *functions:
+ * functions:
  *
  *	main			f is its own parent. The sample in g is below both instances of f:
  *	 `- f (outer)		 - as caller's share it belongs to main, who called the outer f;
@@ -8,9 +8,9 @@
  *		 `- g
  *
  * So an edge has two cums. For the callee's stanza: the cum of the nodes with recursion level 0. For the
- *caller's stanza: the cum of all its nodes, less what lies below a deeper instance of the caller, which that
- *instance's own edges have. One walk in depth-first order does both; it remembers the path, and for every
- *function its innermost instance on the path.
+ * caller's stanza: the cum of all its nodes, less what lies below a deeper instance of the caller, which that
+ * instance's own edges have. One walk in depth-first order does both; it remembers the path, and for every
+ * function its innermost instance on the path.
  */
 #include "calltree/calltree.h"
 

@@ -6,8 +6,8 @@
  *		...
  *
  * A round sees what was in the rings when it began, up to a time: a record younger than that stays, because
- *an older one may still be under way on another CPU. When a ring is more than half full, the round takes
- *everything, for losing records is worse than a few out of order.
+ * an older one may still be under way on another CPU. When a ring is more than half full, the round takes
+ * everything, for losing records is worse than a few out of order.
  */
 #ifndef CTX_COLLECT_MERGE_H
 #define CTX_COLLECT_MERGE_H

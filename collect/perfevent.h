@@ -4,7 +4,7 @@
  *	cycles  page-faults:u  L1-dcache-load-misses  r1a8  cpu/event=0x3c,umask=0/k  sched:sched_switch
  *
  * Source: perf_event_open(2) and the kernel's
- *Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices-format.
  */
 #ifndef CTX_COLLECT_PERFEVENT_H
 #define CTX_COLLECT_PERFEVENT_H

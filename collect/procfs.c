@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 64
@@ -283,4 +284,31 @@ enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct
 	}
 	*ret = usage;
 	return CTX_OK;
+}
+
+/* Only plain files: opening a device or a pipe that a process has mapped could do something, or wait. */
+static int open_plain(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+void ctx_elf_build_id(int64_t pid, const char *path, char text[CTX_BUILDID_TEXT])
+{
+	char inside[4096 + 32];
+	int fd CTX_AUTO_CLOSE = -1;
+
+	text[0] = '\0';
+	if (path[0] != '/' || path[1] == '/')
+		return;
+	if (pid != 0 &&
+	    snprintf(inside, sizeof(inside), "/proc/%" PRId64 "/root%s", pid, path) < (int)sizeof(inside))
+		fd = open_plain(inside);
+	if (fd < 0)
+		fd = open_plain(path);
+	if (fd >= 0)
+		ctx_buildid_of_fd(fd, text);
 }

@@ -6,6 +6,7 @@
 #define CTX_COLLECT_PROCFS_H
 
 #include "base/buf.h"
+#include "base/buildid.h"
 #include "base/err.h"
 #include "model/profile.h"
 
@@ -60,9 +61,6 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_in
  * The GNU build id of an ELF file as lower-case hex ("" when it has none, is no ELF file, or cannot be read).
  * `pid`: look from inside this process's root directory first; 0: from ours.
  */
-#define CTX_BUILD_ID_TEXT 41
-void ctx_elf_build_id(int64_t pid, const char *path, char text[CTX_BUILD_ID_TEXT]);
-
-void ctx_build_id_format(const uint8_t *bytes, size_t n, char text[CTX_BUILD_ID_TEXT]);
+void ctx_elf_build_id(int64_t pid, const char *path, char text[CTX_BUILDID_TEXT]);
 
 #endif

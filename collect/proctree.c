@@ -244,7 +244,7 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 	/* A kernel thread has none; a process that is gone or not ours to look at goes without. */
 	status = CTX_OK;
 	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
-		char build_id[CTX_BUILD_ID_TEXT];
+		char build_id[CTX_BUILDID_TEXT];
 		struct ctx_exp_map map = {.address = raw.address,
 					  .size = raw.size,
 					  .file_offset = raw.file_offset,
@@ -472,7 +472,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 				  struct ctx_err *err)
 {
 	struct process *process = find_process(tree, record->pid);
-	char build_id[CTX_BUILD_ID_TEXT];
+	char build_id[CTX_BUILDID_TEXT];
 	struct ctx_exp_map map = {.address = record->mmap.address,
 				  .size = record->mmap.size,
 				  .file_offset = record->mmap.file_offset,
@@ -486,7 +486,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 	/* The kernel reads build ids without waiting for the disk: a page that was not in memory is ours to
 	 * read. */
 	if (record->mmap.build_id_bytes != 0)
-		ctx_build_id_format(record->mmap.build_id, record->mmap.build_id_bytes, build_id);
+		ctx_buildid_format(record->mmap.build_id, record->mmap.build_id_bytes, build_id);
 	else
 		ctx_elf_build_id(record->pid, map.path, build_id);
 	return ctx_exp_map(tree->writer, process->number, &map, err);

@@ -598,7 +598,10 @@ static void release(struct recorder *recorder)
 static enum ctx_status give_up(struct recorder *recorder, enum ctx_status status)
 {
 	if (recorder->writer != NULL) {
-		/* The reason why nothing was recorded is what the user should read, not what the clearing away met. */
+		/*
+		 * The reason why nothing was recorded is what the user should read, not what the clearing
+		 * away met.
+		 */
 		if (ctx_exp_close(recorder->writer, now_ns(CLOCK_MONOTONIC), NULL) != CTX_OK ||
 		    ctx_dir_remove(recorder->path, NULL) != CTX_OK)
 			recorder->say(recorder->context,

@@ -118,7 +118,10 @@ static void set_common(const struct opening *opening, struct perf_event_attr *at
 		attr->exclude_user = 1;
 }
 
-/* The bits are set after set_common, not by an initialiser: gcc 12 at -O2 (store merging) loses them otherwise. */
+/*
+ * The bits are set after set_common, not by an initialiser: gcc 12 at -O2 (store merging) loses them
+ * otherwise.
+ */
 static struct perf_event_attr side_band_attr(const struct opening *opening)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};

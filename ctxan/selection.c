@@ -110,8 +110,11 @@ static bool matches(const struct nouns *nouns, const struct ctx_profile *profile
 	uint32_t first, last;
 	size_t prefix = strlen(nouns->id_prefix);
 
-	if (parse_range(term, &first, &last))
+	/* A number is one of the report's first column; one that is too large for that is meant as a tid or pid. */
+	if (parse_range(term, &first, &last) && (first != last || first < nouns->n))
 		return first <= i && i <= last;
+	if (parse_range(term, &first, &last))
+		return (int64_t)first == nouns->id(profile, i);
 	if (strncmp(term, nouns->id_prefix, prefix) == 0)
 		return strtoll(term + prefix, NULL, 10) == nouns->id(profile, i);
 	return strcmp(term, nouns->name(profile, i)) == 0 || fnmatch(term, nouns->name(profile, i), 0) == 0;
@@ -136,7 +139,7 @@ static enum ctx_status choose(const struct nouns *nouns, const struct ctx_profil
 			if (matches(nouns, profile, i, term))
 				chosen[i] = found = true;
 		}
-		if (!found || (parse_range(term, &first, &last) && last >= nouns->n))
+		if (!found || (parse_range(term, &first, &last) && first != last && last >= nouns->n))
 			return ctx_err_set(err, CTX_E_NOTFOUND,
 					   "no %s '%s' (%u are there: see --report %s%s)", nouns->noun, term,
 					   nouns->n, nouns->noun, nouns->noun[0] == 'p' ? "es" : "s");

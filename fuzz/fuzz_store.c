@@ -1,5 +1,6 @@
 /*
- * The columns of sample blocks. The first byte says what to do with the rest: decode it as a block, decode it as one column, or make samples of it and hold the round trip against them.
+ * The columns of sample blocks. The first byte says what to do with the rest: decode it as a block, decode it
+ * as one column, or make samples of it and hold the round trip against them.
  */
 #include "store/block_codec.h"
 

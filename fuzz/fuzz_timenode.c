@@ -1,5 +1,6 @@
 /*
- * The lists of a time tree's nodes: any bytes decode or are refused, and what decodes comes back the same after encoding and decoding once more.
+ * The lists of a time tree's nodes: any bytes decode or are refused, and what decodes comes back the same
+ * after encoding and decoding once more.
  */
 #include "timetree/timenode_codec.h"
 

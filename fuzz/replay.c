@@ -1,11 +1,11 @@
 /*
  * Runs a fuzz target over files or directories of files: how a corpus becomes an ordinary test with any
- *compiler.
+ * compiler.
  *
  *	fuzz_x corpus/fuzz_x [more files or directories]
  *
  * Every file is also tried cut in half and with each of its first 64 bytes inverted, so that a small corpus
- *already reaches the error paths.
+ * already reaches the error paths.
  */
 #include "base/buf.h"
 #include "base/fileio.h"

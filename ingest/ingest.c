@@ -1,11 +1,8 @@
 /*
- *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile
- *(profile_builder.c)
- *	                            +-- MAP, UNMAP --> address space of the process (addrspace.c), mapping
- *list
+ *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
+ *	                            +-- MAP, UNMAP --> address space of the process (addrspace.c), mapping list
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
- *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c, resolver.c) --> time
- *trees (forest.c) --> store
+ *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c, resolver.c) --> time trees (forest.c) --> store
  */
 #include "ingest/ingest.h"
 

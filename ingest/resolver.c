@@ -4,8 +4,7 @@
  *	   |         `-- symbol index -> function id   (by_symbol)
  *	   `------------ file offset  -> location id   (by_offset)
  *
- *	absolute addresses: kernel symbol -> function id, address -> location id; one object for the kernel,
- *one for each of its modules
+ *	absolute addresses: kernel symbol -> function id, address -> location id; one object for the kernel, one for each of its modules
  */
 #include "ingest/resolver.h"
 

@@ -4,7 +4,7 @@
  *	source node (process, id) --address space--> location path = raw stack node --functions--> CCT node
  *
  * A source node is resolved when a sample first uses it, and again only after its process's address space has
- *changed (requirement E14: the same address may mean something else by then).
+ * changed (requirement E14: the same address may mean something else by then).
  */
 #ifndef CTX_INGEST_STACKDICT_H
 #define CTX_INGEST_STACKDICT_H

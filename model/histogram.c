@@ -12,6 +12,7 @@ void ctx_histogram_deinit(struct ctx_histogram *histogram)
 {
 	free(histogram->entries);
 	free(histogram->slots);
+	free(histogram->direct);
 	*histogram = (struct ctx_histogram){0};
 }
 
@@ -19,6 +20,8 @@ void ctx_histogram_clear(struct ctx_histogram *histogram)
 {
 	if (histogram->slots_cap != 0)
 		memset(histogram->slots, 0xff, histogram->slots_cap * sizeof(*histogram->slots));
+	for (size_t i = 0; histogram->direct != NULL && i < histogram->n; i++)
+		histogram->direct[histogram->entries[i].stack] = 0;
 	histogram->n = 0;
 	histogram->weight = 0;
 	histogram->samples = 0;
@@ -49,30 +52,80 @@ static enum ctx_status grow_slots(struct ctx_histogram *histogram, struct ctx_er
 	return CTX_OK;
 }
 
-enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
-				  uint64_t samples, int64_t calls, struct ctx_err *err)
+enum ctx_status ctx_histogram_index(struct ctx_histogram *histogram, uint32_t n_stacks, struct ctx_err *err)
 {
-	struct ctx_hist_entry *entry;
-	enum ctx_status status;
+	uint32_t *direct = ctx_calloc(n_stacks, sizeof(*direct));
+
+	if (direct == NULL)
+		return ctx_err_nomem(err);
+	free(histogram->direct);
+	histogram->direct = direct;
+	histogram->n_direct = n_stacks;
+	return CTX_OK;
+}
+
+static enum ctx_status append(struct ctx_histogram *histogram, uint32_t stack, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&histogram->entries, &histogram->cap, histogram->n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	histogram->entries[histogram->n++] = (struct ctx_hist_entry){.stack = stack};
+	return CTX_OK;
+}
+
+/* The entry of `stack`, made if it is new; NULL and a status in `*ret` if it cannot be. */
+static struct ctx_hist_entry *place_direct(struct ctx_histogram *histogram, uint32_t stack,
+					   enum ctx_status *ret, struct ctx_err *err)
+{
+	if (stack >= histogram->n_direct) {
+		*ret = ctx_err_set(err, CTX_E_FORMAT, "no call stack %u: there are %u", stack,
+				   histogram->n_direct);
+		return NULL;
+	}
+	if (histogram->direct[stack] == 0) {
+		*ret = append(histogram, stack, err);
+		if (*ret != CTX_OK)
+			return NULL;
+		histogram->direct[stack] = (uint32_t)histogram->n;
+	}
+	return &histogram->entries[histogram->direct[stack] - 1];
+}
+
+static struct ctx_hist_entry *place_hashed(struct ctx_histogram *histogram, uint32_t stack,
+					   enum ctx_status *ret, struct ctx_err *err)
+{
 	uint32_t *slot;
 
 	if (histogram->n * 2 >= histogram->slots_cap) {
-		status = grow_slots(histogram, err);
-		if (status != CTX_OK)
-			return status;
+		*ret = grow_slots(histogram, err);
+		if (*ret != CTX_OK)
+			return NULL;
 	}
 	slot = find(histogram->entries, histogram->slots, histogram->slots_cap, stack);
 	if (*slot == FREE_SLOT) {
-		status = ctx_grow(&histogram->entries, &histogram->cap, histogram->n + 1, err);
-		if (status != CTX_OK)
-			return status;
-		histogram->entries[histogram->n] = (struct ctx_hist_entry){.stack = stack};
-		*slot = (uint32_t)histogram->n++;
+		*ret = append(histogram, stack, err);
+		if (*ret != CTX_OK)
+			return NULL;
+		*slot = (uint32_t)histogram->n - 1;
 	}
-	entry = &histogram->entries[*slot];
+	return &histogram->entries[*slot];
+}
+
+enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
+				  uint64_t samples, int64_t calls, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	struct ctx_hist_entry *entry = histogram->direct != NULL
+					       ? place_direct(histogram, stack, &status, err)
+					       : place_hashed(histogram, stack, &status, err);
+
+	if (entry == NULL)
+		return status;
 	entry->weight += weight;
 	entry->samples += samples;
-	entry->calls = (int64_t)((uint64_t)entry->calls + (uint64_t)calls); /* a damaged file may overflow it */
+	/* A damaged file may hold anything: the sum wraps instead of being undefined. */
+	entry->calls = (int64_t)((uint64_t)entry->calls + (uint64_t)calls);
 	histogram->weight += weight;
 	histogram->samples += samples;
 	return CTX_OK;
@@ -96,6 +149,10 @@ const struct ctx_hist_entry *ctx_histogram_get(const struct ctx_histogram *histo
 {
 	uint32_t slot;
 
+	if (histogram->direct != NULL && (stack >= histogram->n_direct || histogram->direct[stack] == 0))
+		return NULL;
+	if (histogram->direct != NULL)
+		return &histogram->entries[histogram->direct[stack] - 1];
 	if (histogram->slots_cap == 0)
 		return NULL;
 	slot = *find(histogram->entries, histogram->slots, histogram->slots_cap, stack);

@@ -5,8 +5,8 @@
  *  - the raw stacks: key = location id (an address in a load object); node = an address-level call stack
  *
  * Node 0 is the root, the empty stack, shown as <Total>; its key is CTX_TRIE_ROOT_KEY. Ids are dense, in
- *order of first appearance, and a parent's id is always smaller than its children's: a sweep from the last
- *node to the first adds up subtrees (cum), a sweep forwards hands down.
+ * order of first appearance, and a parent's id is always smaller than its children's: a sweep from the last
+ * node to the first adds up subtrees (cum), a sweep forwards hands down.
  *
  *	root(0) -- main(1) -- parse(2) -- read(3)
  *	               `----- solve(4)

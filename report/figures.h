@@ -1,5 +1,6 @@
 /*
- * Numbers as text, by integer arithmetic: the same digits whatever the locale, and no rounding of large counts through doubles.
+ * Numbers as text, by integer arithmetic: the same digits whatever the locale, and no rounding of large
+ * counts through doubles.
  */
 #ifndef CTX_REPORT_FIGURES_H
 #define CTX_REPORT_FIGURES_H

@@ -6,20 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples of stacks that begin at <Truncated-stack>. O(entries * depth). */
+/* The node of the CCT below which the stacks hang whose root is not known; CTX_NONE mostly. */
+static uint32_t truncated_root(const struct ctx_profile *profile)
+{
+	const struct ctx_trie *cct = &profile->cct;
+
+	for (uint32_t i = 1; i < cct->n; i++) {
+		if (cct->parent[i] == CTX_TRIE_ROOT && cct->key[i] < profile->n_functions &&
+		    profile->functions[cct->key[i]].kind == CTX_FUNCTION_TRUNCATED)
+			return i;
+	}
+	return CTX_NONE;
+}
+
+/*
+ * Samples of stacks that begin at <Truncated-stack>. O(nodes of the CCT), and O(entries * depth) where there
+ * are such stacks.
+ */
 static uint64_t count_truncated(const struct ctx_profile *profile, const struct ctx_histogram *histogram)
 {
+	uint32_t root = truncated_root(profile);
 	uint64_t truncated = 0;
 
-	for (size_t i = 0; i < histogram->n; i++) {
+	for (size_t i = 0; root != CTX_NONE && i < histogram->n; i++) {
 		uint32_t stack = histogram->entries[i].stack;
-		uint32_t function;
 
-		if (stack >= profile->cct.n || stack == CTX_TRIE_ROOT || histogram->entries[i].samples == 0)
-			continue;
-		function = profile->cct.key[ctx_trie_ancestor(&profile->cct, stack, 1)];
-		if (function < profile->n_functions &&
-		    profile->functions[function].kind == CTX_FUNCTION_TRUNCATED)
+		if (stack < profile->cct.n && stack != CTX_TRIE_ROOT &&
+		    ctx_trie_ancestor(&profile->cct, stack, 1) == root)
 			truncated += histogram->entries[i].samples;
 	}
 	return truncated;

@@ -27,7 +27,10 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 /* The head of a text report. */
 void ctx_head_print(struct ctx_out *out);
 
-/* Prints "<first><text>", wrapped at the width, further lines indented by `indent` columns. `text` may hold any bytes; a newline ends a line. */
+/*
+ * Prints "<first><text>", wrapped at the width, further lines indented by `indent` columns. `text` may hold
+ * any bytes; a newline ends a line.
+ */
 void ctx_head_print_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent);
 
 #endif

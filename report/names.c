@@ -30,7 +30,10 @@ static const struct range wide[] = {
 	{0x1f680, 0x1f6ff}, {0x1f7e0, 0x1f7eb}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd},
 };
 
-/* Controls; what is invisible or turns the direction of text (U+202E and its kin); line separators; noncharacters. */
+/*
+ * Controls; what is invisible or turns the direction of text (U+202E and its kin); line separators;
+ * noncharacters.
+ */
 static const struct range harmful[] = {
 	{0x0000, 0x001f}, {0x007f, 0x009f},   {0x00ad, 0x00ad},	   {0x034f, 0x034f}, {0x061c, 0x061c},
 	{0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},	   {0x200b, 0x200f}, {0x2028, 0x202e},

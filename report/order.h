@@ -1,5 +1,6 @@
 /*
- * Sorting rows by a key that the user names. A report fills one item a row and sorts; equal items keep the report's own order.
+ * Sorting rows by a key that the user names. A report fills one item a row and sorts; equal items keep the
+ * report's own order.
  */
 #ifndef CTX_REPORT_ORDER_H
 #define CTX_REPORT_ORDER_H
@@ -21,7 +22,10 @@ void ctx_order_sort(struct ctx_order_item *items, size_t n);
 uint64_t ctx_order_signed(int64_t value);
 uint64_t ctx_order_ascending(uint64_t value);
 
-/* The place of `sort` among the keys (ended by NULL); CTX_E_ARG naming the keys if it is none. `sort` NULL: place 0, the report's own. */
+/*
+ * The place of `sort` among the keys (ended by NULL); CTX_E_ARG naming the keys if it is none. `sort` NULL:
+ * place 0, the report's own.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_order_find(const char *report, const char *sort, const char *const *keys,
 					      size_t *ret_place, struct ctx_err *err);
 

@@ -5,7 +5,8 @@
  *			      -> out_json.c	streamed through yajl, nested lists allowed
  *			      -> out_csv.c	streamed
  *
- * Failures of a row stick (memory, a full disk) and come out of ctx_out_end. Names in cells are borrowed until the section ends.
+ * Failures of a row stick (memory, a full disk) and come out of ctx_out_end. Names in cells are borrowed
+ * until the section ends.
  */
 #ifndef CTX_REPORT_OUT_H
 #define CTX_REPORT_OUT_H
@@ -91,7 +92,10 @@ struct ctx_out {
 	enum ctx_status status; /* first failure */
 };
 
-/* Begins a report: checks nothing, prints the head. `out` is released by ctx_out_end in any case. `columns` must outlive it. */
+/*
+ * Begins a report: checks nothing, prints the head. `out` is released by ctx_out_end in any case. `columns`
+ * must outlive it.
+ */
 void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
 		   const struct ctx_report_options *options, const char *report,
 		   const struct ctx_column *columns, size_t n_columns);
@@ -99,7 +103,9 @@ void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
 /* One cell a column. */
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells);
 
-/* JSON: a row whose lists follow; the other formats print the cells at ctx_out_row_begin and ignore the rest. */
+/*
+ * JSON: a row whose lists follow; the other formats print the cells at ctx_out_row_begin and ignore the rest.
+ */
 void ctx_out_row_begin(struct ctx_out *out, const struct ctx_cell *cells);
 void ctx_out_list_begin(struct ctx_out *out, const char *key);
 void ctx_out_list_row(struct ctx_out *out, const struct ctx_column *columns, size_t n,

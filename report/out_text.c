@@ -1,5 +1,6 @@
 /*
- * Text: the rows of a section are kept until it ends, because the width that is left for names is known only then. Widths are counted by names.h, so nothing depends on the locale of the program (libsmartcols counts
+ * Text: the rows of a section are kept until it ends, because the width that is left for names is known only
+ * then. Widths are counted by names.h, so nothing depends on the locale of the program (libsmartcols counts
  * bytes in the C locale, and cannot cut in the middle).
  */
 #include "base/mem.h"
@@ -55,7 +56,10 @@ static void put_figure(const struct ctx_out *out, enum ctx_style style, const st
 	ctx_buf_put_text(buf, figure);
 }
 
-/* Drawing, name and object within `width` columns: the name gives way, the object only when it has more than half. */
+/*
+ * Drawing, name and object within `width` columns: the name gives way, the object only when it has more than
+ * half.
+ */
 static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, size_t width,
 		     struct ctx_buf *buf)
 {

@@ -1,5 +1,6 @@
 /*
- * Usage records are cumulative, one a process and second. A row is the difference between two records of a process; the first record is held against zero at the start of the process, unless it was
+ * Usage records are cumulative, one a process and second. A row is the difference between two records of a
+ * process; the first record is held against zero at the start of the process, unless it was
  * taken right there: then it is where counting begins (an attached process had used something before).
  */
 #include "base/mem.h"

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 static const struct ctx_column columns[] = {
+	{NULL, "No", CTX_STYLE_COUNT}, /* what --process takes */
 	{"process", "PID", CTX_STYLE_COUNT},	{"parent", "Parent", CTX_STYLE_COUNT},
 	{NULL, "Begin ms", CTX_STYLE_TIME},	{NULL, "End ms", CTX_STYLE_TIME},
 	{NULL, "Exit", CTX_STYLE_COUNT},	{NULL, "Samples", CTX_STYLE_COUNT},
@@ -41,6 +42,7 @@ static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
 	const struct ctx_process_info *info = &profile->processes[i];
 	bool has_parent = info->parent < profile->n_processes;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		ctx_cell_number(i),
 		ctx_cell_signed(info->pid),
 		has_parent ? ctx_cell_signed(profile->processes[info->parent].pid) : ctx_cell_name(NULL),
 		ctx_cell_number(info->life.begin_ns),

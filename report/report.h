@@ -1,8 +1,11 @@
 /*
- * Reports: histograms and nouns in, text, JSON or CSV out. Pure: no database, no files but the stream to print to.
+ * Reports: histograms and nouns in, text, JSON or CSV out. Pure: no database, no files but the stream to
+ * print to.
  *
- * The caller (ctxan) makes the histograms, by time tree or by scan; a report does not know which. The JSON and CSV keys are a contract: keys are added, never renamed (docs/json.md).
- * Text fits `width` columns: names are cut with an ellipsis in the middle, numbers never. Names are data: control characters, escapes and invalid UTF-8 are shown harmless in every format.
+ * The caller (ctxan) makes the histograms, by time tree or by scan; a report does not know which. The JSON
+ * and CSV keys are a contract: keys are added, never renamed (docs/json.md).
+ * Text fits `width` columns: names are cut with an ellipsis in the middle, numbers never. Names are data:
+ * control characters, escapes and invalid UTF-8 are shown harmless in every format.
  */
 #ifndef CTX_REPORT_REPORT_H
 #define CTX_REPORT_REPORT_H
@@ -43,7 +46,7 @@ struct ctx_report_level {
 
 struct ctx_report_input {
 	const struct ctx_profile *profile;
-	const char *path; /* as the user named the experiment */
+	const char *path;		      /* as the user named the experiment */
 	const struct ctx_interval *intervals; /* what was asked; the whole run: one, equal to profile->run */
 	size_t n_intervals;
 	const uint32_t *threads; /* selected; NULL: all */
@@ -52,46 +55,53 @@ struct ctx_report_input {
 	uint32_t metric;
 	const struct ctx_report_part *parts; /* one for all, or one a thread (--per-thread) */
 	size_t n_parts;
-	uint64_t omitted_weight, omitted_samples, omitted_largest; /* --coverage top: shown as <Other>; 0 when exact */
-	const struct ctx_report_slice *slices; /* timeline only: by thread, then by time, all threads with equally many */
+	uint64_t omitted_weight, omitted_samples,
+		omitted_largest; /* --coverage top: shown as <Other>; 0 when exact */
+	const struct ctx_report_slice
+		*slices; /* timeline only: by thread, then by time, all threads with equally many */
 	size_t n_slices, slices_per_thread;
 	const struct ctx_report_level *levels; /* timeline only */
 	size_t n_levels;
-	const uint64_t *thread_samples, *thread_weight; /* threads, processes: by thread id, within the selection; NULL: of the whole run */
+	const uint64_t *thread_samples,
+		*thread_weight; /* threads, processes: by thread id, within the selection; NULL: of the whole run */
 };
 
 struct ctx_report_options {
 	enum ctx_report_format format;
 	FILE *out;
-	unsigned width;	  /* columns of text; 0: not limited */
+	unsigned width; /* columns of text; 0: not limited */
 	bool color;
-	bool ascii;	  /* no Unicode drawing (a terminal without UTF-8) */
-	uint32_t limit;	  /* rows (functions, stanzas, stacks, tree lines); 0: all */
-	const char *sort; /* a row key such as "inclusive"; NULL: the report's own order */
+	bool ascii;	      /* no Unicode drawing (a terminal without UTF-8) */
+	uint32_t limit;	      /* rows (functions, stanzas, stacks, tree lines); 0: all */
+	const char *sort;     /* a row key such as "inclusive"; NULL: the report's own order */
 	const char *function; /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
 	double min_percent; /* tree: leave out nodes with less of the total than this; they are summed in a line */
 };
 
 /* The reports by name, for --help and --report. */
 struct ctx_report_kind {
-	const char *name;    /* "callers-callees" */
-	const char *summary; /* one line */
-	bool needs_parts;    /* header, overview, processes do not */
-	bool needs_calls;    /* tree, callers-callees */
-	bool needs_slices;   /* timeline */
+	const char *name;	/* "callers-callees" */
+	const char *summary;	/* one line */
+	bool needs_parts;	/* header, overview, processes do not */
+	bool needs_calls;	/* tree, callers-callees */
+	bool needs_slices;	/* timeline */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
-	enum ctx_status (*print)(const struct ctx_report_input *input, const struct ctx_report_options *options,
-				 struct ctx_err *err);
+	enum ctx_status (*print)(const struct ctx_report_input *input,
+				 const struct ctx_report_options *options, struct ctx_err *err);
 };
 
-/* header, overview, functions, tree, callers-callees, stacks, threads, processes, timeline; ends with a NULL name. */
+/*
+ * header, overview, functions, tree, callers-callees, stacks, threads, processes, timeline; ends with a NULL
+ * name.
+ */
 const struct ctx_report_kind *ctx_report_kinds(void);
 
 /* NULL: no such report. Exact name only. */
 const struct ctx_report_kind *ctx_report_find(const char *name);
 
 /*
- * Prints text so that no byte of it can do harm: text format: control characters, DEL, C1, bidirectional overrides and invalid UTF-8 as \xHH. For other printers of names (SQL results, errors).
+ * Prints text so that no byte of it can do harm: text format: control characters, DEL, C1, bidirectional
+ * overrides and invalid UTF-8 as \xHH. For other printers of names (SQL results, errors).
  */
 void ctx_report_put_name(FILE *out, const char *name);
 

@@ -181,7 +181,10 @@ static enum ctx_status sort_part(const struct ctx_report_part *part, size_t key,
 
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	/* Equal weights by stack id, whatever the order of the histogram: the id is the second key, and the entry is looked up again below. */
+	/*
+	 * Equal weights by stack id, whatever the order of the histogram: the id is the second key, and the
+	 * entry is looked up again below.
+	 */
 	for (size_t i = 0; i < histogram->n; i++) {
 		const struct ctx_hist_entry *entry = &histogram->entries[i];
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 static const struct ctx_column columns[] = {
+	{NULL, "No", CTX_STYLE_COUNT}, /* what --thread takes */
 	{"process", "PID", CTX_STYLE_COUNT},   {"thread", "TID", CTX_STYLE_COUNT},
 	{NULL, "Begin ms", CTX_STYLE_TIME},    {NULL, "End ms", CTX_STYLE_TIME},
 	{NULL, "Samples", CTX_STYLE_COUNT},    {NULL, "Weight", CTX_STYLE_WEIGHT},
@@ -38,6 +39,7 @@ static void put_row(struct ctx_out *out, uint32_t thread)
 	uint64_t samples = samples_of(out->input, thread), weight = weight_of(out->input, thread);
 	bool known = info->process < profile->n_processes;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		ctx_cell_number(thread),
 		known ? ctx_cell_signed(profile->processes[info->process].pid) : ctx_cell_name(NULL),
 		ctx_cell_signed(info->tid),
 		ctx_cell_number(info->life.begin_ns),

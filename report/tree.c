@@ -62,7 +62,10 @@ static bool has_next(const struct walk *walk, uint32_t node)
 	return it->next_sibling != CTX_CALLTREE_NONE || (walk->other && it->level == 1);
 }
 
-/* The branches to the left of a line `level` levels below the top, whose ancestor there is `node`. Very deep ones lose their beginning: the level is in its own column. */
+/*
+ * The branches to the left of a line `level` levels below the top, whose ancestor there is `node`. Very deep
+ * ones lose their beginning: the level is in its own column.
+ */
 static const char *draw(struct walk *walk, uint32_t node, bool last)
 {
 	const struct ctx_report_options *options = walk->out->options;

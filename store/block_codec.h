@@ -1,15 +1,13 @@
 /*
  * Columns of numbers as bytes: the samples of one time-tree leaf, and chunks of long arrays (call stacks,
- *locations).
+ * locations).
  *
  * A payload is self-contained and trusts nobody: decoding arbitrary bytes gives CTX_E_FORMAT or valid
- *numbers, and never asks for more memory than the caller's `n` allows.
+ * numbers, and never asks for more memory than the caller's `n` allows.
  *
  *	payload  = form (0 plain, 1 zstd) | zstd: raw length, varint | bytes
  *	bytes    = columns one after the other
- *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are
- *there samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept
- *depth, weight, cpu + 1, thread
+ *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are there samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
  */
 #ifndef CTX_STORE_BLOCK_CODEC_H
 #define CTX_STORE_BLOCK_CODEC_H

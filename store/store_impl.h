@@ -1,13 +1,10 @@
 /*
  * The store's inside, shared by its own files only.
  *
- *	store_write.c     create, trees, nodes, leaves, commit        store_open.c   open, check the header,
- *small queries store_contents.c  nouns and call stacks: writing              store_load.c   nouns and call
- *stacks: reading store_read.c      nodes and leaves, scan                      store_sql.c    SQL that only
- *reads; vtab_*.c: its virtual tables
+ *	store_write.c     create, trees, nodes, leaves, commit        store_open.c   open, check the header, small queries store_contents.c  nouns and call stacks: writing              store_load.c   nouns and call stacks: reading store_read.c      nodes and leaves, scan                      store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
  *
  * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
- *needed, and the rows of a tree lie together.
+ * needed, and the rows of a tree lie together.
  */
 #ifndef CTX_STORE_STORE_IMPL_H
 #define CTX_STORE_STORE_IMPL_H

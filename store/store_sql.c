@@ -21,7 +21,10 @@ static const char *const views[] = {
 	"LEFT JOIN load_object AS o ON o.id = f.object",
 };
 
-/* Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer: done before it is there. */
+/*
+ * Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer: done
+ * before it is there.
+ */
 static const char first_use[] =
 	"SELECT 1 FROM samples, stack, raw_stack, location, functions, call_tree LIMIT 0";
 

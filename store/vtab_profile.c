@@ -1,12 +1,11 @@
 /*
  * functions(begin_ns, end_ns, metric, threads) and call_tree(the same): what the reports of these names show,
- *as tables.
+ * as tables.
  *
- *	samples of the interval -> base per CCT node -> (from the last node to the first) cum -> touched
- *nodes, depth first
+ *	samples of the interval -> base per CCT node -> (from the last node to the first) cum -> touched nodes, depth first
  *
  * The samples are scanned: the lists of the time tree belong to another folder. All arguments may be left
- *out; `threads` is a text of thread ids, '0,3,7'.
+ * out; `threads` is a text of thread ids, '0,3,7'.
  */
 #include "store/vtab.h"
 

@@ -1,13 +1,13 @@
 /*
  * Raw symbols, sorted by (start, name), become one entry per start address; entries overlap or nest as the
- *file says:
+ * file says:
  *
  *	entries   |---- outer (sized) ---------|      |- unsized ->|- next -|
  *	                 |-- inner --|
  *	ranges    [outer)[inner      )[outer   )[none)[unsized     )[next   )[none
  *
  * The ranges are disjoint and sorted, so that a lookup is one binary search. They are made by one sweep with
- *a stack of the entries that are open: the top has the largest start.
+ * a stack of the entries that are open: the top has the largest start.
  */
 #include "symbols/symset.h"
 

@@ -1,6 +1,6 @@
 /*
  * A table is: the executable segments (file offset -> address), the frozen symbol set (address -> entry), and
- *one lazily filled pair of readable names for each entry.
+ * one lazily filled pair of readable names for each entry.
  *
  * Up to three files are open while it is made, because names are borrowed from them until the set is frozen:
  *

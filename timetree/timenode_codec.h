@@ -1,19 +1,17 @@
 /*
  * The lists of a time tree's inner node as bytes: top and tail (stack, weight, samples) and calls (stack,
- *difference of calls).
+ * difference of calls).
  *
  * An empty list is 0 bytes. Numbers are LEB128 varints (base/buf.h). A top or tail list is
  *
  *	n       entries, at least 1
  *	unit    weight of one sample if weight == samples * unit for every entry, otherwise 0
  *	runs    of neighbours with equal weight and samples:
- *	        drop     unit 0: weight of the run before it (of the first: weight) minus its own, then
- *samples otherwise: the same difference of samples id       of its first entry, times 2, plus 1 if the run is
- *longer than one length   minus 2, only if longer than one deltas   of the ids that follow, each minus 1
+ *	        drop     unit 0: weight of the run before it (of the first: weight) minus its own, then samples otherwise: the same difference of samples id       of its first entry, times 2, plus 1 if the run is longer than one length   minus 2, only if longer than one deltas   of the ids that follow, each minus 1
  *
  * Most stacks of a profile have very few samples, so a long list is mostly a few long runs: about a byte an
- *entry. A calls list is n, then for each entry the id's distance from the one before it (minus 1, except for
- *the first) and the calls, zigzag.
+ * entry. A calls list is n, then for each entry the id's distance from the one before it (minus 1, except for
+ * the first) and the calls, zigzag.
  */
 #ifndef CTX_TIMETREE_TIMENODE_CODEC_H
 #define CTX_TIMETREE_TIMENODE_CODEC_H

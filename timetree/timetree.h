@@ -75,8 +75,10 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(
 /*
  * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the last one, a
  * later one as the run's last nanosecond, and both are counted. Amortised O(depth).
- * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that the CCT does not have; the builder is finished or has failed),
- * CTX_E_LIMIT (the weights add up to more than 64 bits hold, or too many nodes), and what the sink fails with.
+ * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that the CCT does not have; the builder is finished or has
+ * failed),
+ * CTX_E_LIMIT (the weights add up to more than 64 bits hold, or too many nodes), and what the sink fails
+ * with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_add(struct ctx_timetree_builder *builder,
 							const struct ctx_sample *sample, struct ctx_err *err);

@@ -6,12 +6,13 @@
  *	leaf                                                              |ssss ss t |
  *
  * Only the open leaf has samples in memory. A sample behind its end closes it and, where it was the last
- *child, the nodes above it; the next sibling is the new open leaf. A closing leaf is counted into the
- *histogram of the level above, a closing level merges its histogram into the one above it: cheaper than
- *counting every sample at every level, because a node has far fewer stacks than samples. When the leaf
- *reaches M samples it becomes a level, and its samples are dealt out to the children: those before the newest
+ * child, the nodes above it; the next sibling is the new open leaf. A closing leaf is counted into the
+ * histogram of the level above, a closing level merges its histogram into the one above it: cheaper than
+ * counting every sample at every level, because a node has far fewer stacks than samples. When the leaf
+ * reaches M samples it becomes a level, and its samples are dealt out to the children: those before the
+ * newest
  * sample are closed at once (each has fewer than M samples, so it is a leaf), the one with the newest sample
- *is the open leaf.
+ * is the open leaf.
  */
 #include "timetree/timetree_builder.h"
 

@@ -1,6 +1,6 @@
 /*
  * The source's own way (T8, T9): from the root down, each node sees only those samples that no node above it
- *dropped.
+ * dropped.
  *
  *	samples of a node   A B H A C A B | A B A C B A I B A
  *	its top: A B C      A B A C A B   | A B A C B A B A		the rest closes up, in place

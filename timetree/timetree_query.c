@@ -7,7 +7,7 @@
  *	leaves               |skip|partly |         |partly|skip |    partly: sample by sample
  *
  * Where the children lie follows from their parent's interval, so what is disjoint from the window is not
- *even read.
+ * even read.
  */
 #include "timetree/timetree_builder.h"
 

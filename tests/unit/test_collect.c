@@ -1,5 +1,6 @@
 /*
- * The recorder's parts on synthetic bytes: names of events, records, the merge of rings, call chains, the process table with the real writer, /proc texts, options.
+ * The recorder's parts on synthetic bytes: names of events, records, the merge of rings, call chains, the
+ * process table with the real writer, /proc texts, options.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -326,7 +327,7 @@ static void test_perfrecord__takes_side_band_records_apart(void **state)
 	struct ctx_map64 ids = {0};
 	struct ctx_perf_layout layout = layout_of(&ids);
 	struct ctx_perf_record record;
-	char build_id[CTX_BUILD_ID_TEXT];
+	char build_id[CTX_BUILDID_TEXT];
 	struct bytes bytes;
 
 	(void)state;
@@ -335,7 +336,7 @@ static void test_perfrecord__takes_side_band_records_apart(void **state)
 	assert_int_equal(record.mmap.address, 0x400000);
 	assert_int_equal(record.mmap.file_offset, 0x1000);
 	assert_string_equal(record.mmap.path, "/usr/lib/libx.so");
-	ctx_build_id_format(record.mmap.build_id, record.mmap.build_id_bytes, build_id);
+	ctx_buildid_format(record.mmap.build_id, record.mmap.build_id_bytes, build_id);
 	assert_string_equal(build_id, "0123456789abcdef0123456789abcdef01234567");
 	assert_int_equal(ctx_perf_record_time((void *)bytes.words), 77);
 	begin(&bytes, PERF_RECORD_LOST, 0);
@@ -347,7 +348,10 @@ static void test_perfrecord__takes_side_band_records_apart(void **state)
 	ctx_map64_deinit(&ids);
 }
 
-/* Any bytes: sizes that do not fit, counts that lie, cut records. Run under the sanitizers this is what finds an overrun. */
+/*
+ * Any bytes: sizes that do not fit, counts that lie, cut records. Run under the sanitizers this is what finds
+ * an overrun.
+ */
 static void test_perfrecord__survives_records_that_lie(void **state)
 {
 	static const uint64_t chain[] = {1, 2, 3};

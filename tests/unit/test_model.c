@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,14 +123,15 @@ static void test_model__a_trie_from_bytes_must_have_parents_first(void **state)
 	ctx_trie_deinit(&trie);
 }
 
-static void test_model__a_histogram_agrees_with_an_array(void **state)
+static void check_histogram(bool indexed)
 {
 	enum { STACKS = 700 };
 	uint64_t weight[STACKS] = {0}, samples[STACKS] = {0};
 	int64_t calls[STACKS] = {0};
 	struct ctx_histogram histogram = {0}, sum = {0};
 
-	(void)state;
+	if (indexed)
+		assert_int_equal(ctx_histogram_index(&sum, STACKS, NULL), CTX_OK);
 	srand(1);
 	for (int i = 0; i < 20000; i++) {
 		uint32_t stack = (uint32_t)(rand() % STACKS);
@@ -153,11 +155,22 @@ static void test_model__a_histogram_agrees_with_an_array(void **state)
 	}
 	assert_null(ctx_histogram_get(&sum, STACKS));
 	assert_int_equal(sum.samples, 40000);
+	if (indexed)
+		assert_int_equal(ctx_histogram_add(&sum, STACKS, 1, 1, 0, NULL), CTX_E_FORMAT);
 	ctx_histogram_clear(&sum);
 	assert_null(ctx_histogram_get(&sum, 0));
 	assert_int_equal(sum.n, 0);
+	assert_int_equal(ctx_histogram_add(&sum, 5, 2, 1, 0, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_get(&sum, 5)->weight, 2);
 	ctx_histogram_deinit(&sum);
 	ctx_histogram_deinit(&histogram);
+}
+
+static void test_model__a_histogram_agrees_with_an_array(void **state)
+{
+	(void)state;
+	check_histogram(false);
+	check_histogram(true);
 }
 
 int main(void)
