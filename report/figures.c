@@ -37,7 +37,7 @@ void ctx_figure_fixed(char out[CTX_FIGURE_MAX], uint64_t value, uint64_t divisor
 
 void ctx_figure_percent(char out[CTX_FIGURE_MAX], uint64_t part, uint64_t whole, unsigned digits)
 {
-	put_fixed(out, (unsigned __int128)part * 100, whole != 0 ? whole : 1, digits);
+	put_fixed(out, whole != 0 ? (unsigned __int128)part * 100 : 0, whole != 0 ? whole : 1, digits);
 }
 
 void ctx_figure_share(char out[CTX_FIGURE_MAX], uint64_t part, uint64_t whole)

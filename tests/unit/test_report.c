@@ -1,5 +1,6 @@
 /*
- * Golden files: testdata/golden/report/NAME.expected. `UPDATE_GOLDEN=1 ctest -R report` rewrites them; read the difference before you commit it.
+ * Golden files: testdata/golden/report/NAME.expected. `UPDATE_GOLDEN=1 ctest -R report` rewrites them; read
+ * the difference before you commit it.
  */
 #include "base/mem.h"
 #include "report/figures.h"
@@ -114,7 +115,10 @@ static struct ctx_usage_info usage[] = {
 static const char *warnings[] = {"perf_event_paranoid is 2: no kernel samples"};
 static const struct ctx_interval whole_run = {0, 1000 * MS};
 
-/* A stack of function ids, ended by CTX_NONE, with so many samples of 1 ms; entered `calls` times from the root. */
+/*
+ * A stack of function ids, ended by CTX_NONE, with so many samples of 1 ms; entered `calls` times from the
+ * root.
+ */
 static void add(struct fixture *fixture, struct ctx_histogram *histogram, uint64_t samples, int64_t calls,
 		const uint32_t *path)
 {

@@ -101,7 +101,9 @@ static bool has_name(const struct ctx_symbol *symbol, const char *name)
 	return false;
 }
 
-/* Every function that nm lists with a size is found at its first byte, among the names of one start address. */
+/*
+ * Every function that nm lists with a size is found at its first byte, among the names of one start address.
+ */
 static void compare_with_nm(const char *path, const char *options)
 {
 	struct ctx_symtab *table = open_path(path);
