@@ -397,6 +397,34 @@ static void test_symbols__names_are_demangled(void **state)
 	}
 }
 
+/* Each A<x, x> refers twice to the one before: 40 of them would be 2^40 letters. */
+static void test_symbols__a_name_that_unfolds_without_end_stays_as_it_is(void **state)
+{
+	struct ctx_buf name = {0};
+	struct ctx_buf text = {0};
+
+	(void)state;
+	ctx_buf_put_text(&name, "_Z1f1AIiiES_IS0_S0_E");
+	for (int i = 1; i <= 35; i++) {
+		char digit = (char)(i <= 10 ? '0' + i - 1 : 'A' + i - 11);
+
+		if (i > 1)
+			ctx_buf_printf(&name, "S_IS%c_S%c_E", digit, digit);
+	}
+	ctx_buf_put_u8(&name, 0);
+	ctx_buf_put_text(&text, "kept");
+	assert_false(ctx_demangle((const char *)name.bytes, &text));
+	assert_int_equal(text.n, 4);
+	ctx_buf_clear(&name);
+	ctx_buf_put_text(&name, "_Z1f");
+	for (int i = 0; i < 4000; i++)
+		ctx_buf_put_u8(&name, 'P');
+	ctx_buf_put(&name, "i", 2);
+	ctx_demangle((const char *)name.bytes, &text); /* either answer is right; the stack must hold */
+	ctx_buf_deinit(&name);
+	ctx_buf_deinit(&text);
+}
+
 static void test_symbols__kallsyms_functions_reach_to_the_next_symbol(void **state)
 {
 	static const char text[] = "ffffffffc0001000 t m2\t[b]\n"
@@ -462,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_symbols__damaged_files_make_a_table_and_no_crash),
 		cmocka_unit_test(test_symbols__offsets_become_addresses_where_a_segment_is_executable),
 		cmocka_unit_test(test_symbols__names_are_demangled),
+		cmocka_unit_test(test_symbols__a_name_that_unfolds_without_end_stays_as_it_is),
 		cmocka_unit_test(test_symbols__kallsyms_functions_reach_to_the_next_symbol),
 		cmocka_unit_test(test_symbols__kallsyms_of_zeros_is_an_error),
 	};
