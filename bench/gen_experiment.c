@@ -33,21 +33,23 @@
 #define TEN(a, b)                                                                                            \
 	ONE(a, b, 0)                                                                                         \
 	ONE(a, b, 1)                                                                                         \
-	ONE(a, b, 2) ONE(a, b, 3) ONE(a, b, 4) ONE(a, b, 5) ONE(a, b, 6) ONE(a, b, 7) ONE(a, b, 8)           \
-		ONE(a, b, 9)
+	ONE(a, b, 2)                                                                                         \
+	ONE(a, b, 3) ONE(a, b, 4) ONE(a, b, 5) ONE(a, b, 6) ONE(a, b, 7) ONE(a, b, 8) ONE(a, b, 9)
 #define HUNDRED(a)                                                                                           \
 	TEN(a, 0) TEN(a, 1) TEN(a, 2) TEN(a, 3) TEN(a, 4) TEN(a, 5) TEN(a, 6) TEN(a, 7) TEN(a, 8) TEN(a, 9)
 #define ONE_NAME(a, b, c) work_##a##b##c,
 #define TEN_NAMES(a, b)                                                                                      \
 	ONE_NAME(a, b, 0)                                                                                    \
 	ONE_NAME(a, b, 1)                                                                                    \
-	ONE_NAME(a, b, 2) ONE_NAME(a, b, 3) ONE_NAME(a, b, 4) ONE_NAME(a, b, 5) ONE_NAME(a, b, 6)            \
-		ONE_NAME(a, b, 7) ONE_NAME(a, b, 8) ONE_NAME(a, b, 9)
+	ONE_NAME(a, b, 2)                                                                                    \
+	ONE_NAME(a, b, 3) ONE_NAME(a, b, 4) ONE_NAME(a, b, 5) ONE_NAME(a, b, 6) ONE_NAME(a, b, 7)            \
+		ONE_NAME(a, b, 8) ONE_NAME(a, b, 9)
 #define HUNDRED_NAMES(a)                                                                                     \
 	TEN_NAMES(a, 0)                                                                                      \
 	TEN_NAMES(a, 1)                                                                                      \
-	TEN_NAMES(a, 2) TEN_NAMES(a, 3) TEN_NAMES(a, 4) TEN_NAMES(a, 5) TEN_NAMES(a, 6) TEN_NAMES(a, 7)      \
-		TEN_NAMES(a, 8) TEN_NAMES(a, 9)
+	TEN_NAMES(a, 2)                                                                                      \
+	TEN_NAMES(a, 3) TEN_NAMES(a, 4) TEN_NAMES(a, 5) TEN_NAMES(a, 6) TEN_NAMES(a, 7) TEN_NAMES(a, 8)      \
+		TEN_NAMES(a, 9)
 
 HUNDRED(0)
 HUNDRED(1)

@@ -101,9 +101,14 @@ static enum ctx_status add_part(struct ctx_query *query, uint32_t thread, struct
 {
 	struct ctx_histogram *histogram = &parts->histograms[parts->n];
 	const struct ctx_selection *selection = query->selection;
-	enum ctx_status status = ctx_query_histogram(query, thread, selection->intervals,
-						     selection->n_intervals, histogram, err);
+	enum ctx_status status = CTX_OK;
 
+	/* One part holds most stacks of the run; those of single threads are small. */
+	if (thread == CTX_NONE)
+		status = ctx_histogram_index(histogram, ctx_store_profile(query->store)->cct.n, err);
+	if (status == CTX_OK)
+		status = ctx_query_histogram(query, thread, selection->intervals, selection->n_intervals,
+					     histogram, err);
 	if (status != CTX_OK || (thread != CTX_NONE && histogram->n == 0))
 		return status;
 	parts->parts[parts->n++] = (struct ctx_report_part){.thread = thread, .histogram = histogram};

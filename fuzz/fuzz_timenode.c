@@ -13,7 +13,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct entries {
-	struct ctx_timenode_entry *items;
+	struct ctx_hist_item *items;
 	size_t n, cap;
 };
 

@@ -131,6 +131,59 @@ enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stac
 	return CTX_OK;
 }
 
+/* Items whose entries are looked up together: their memory accesses overlap. */
+#define BATCH 64u
+
+static enum ctx_status add_batch(struct ctx_histogram *histogram, const struct ctx_hist_item *items, size_t n,
+				 struct ctx_err *err)
+{
+	struct ctx_hist_entry *entries;
+	uint32_t at[BATCH];
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t stack = items[i].stack;
+
+		if (stack >= histogram->n_direct)
+			return ctx_err_set(err, CTX_E_FORMAT, "no call stack %u: there are %u", stack,
+					   histogram->n_direct);
+		if (histogram->direct[stack] == 0) {
+			enum ctx_status status = append(histogram, stack, err);
+
+			if (status != CTX_OK)
+				return status;
+			histogram->direct[stack] = (uint32_t)histogram->n;
+		}
+		at[i] = histogram->direct[stack] - 1;
+	}
+	entries = histogram->entries;
+	for (size_t i = 0; i < n; i++) {
+		entries[at[i]].weight += items[i].weight;
+		entries[at[i]].samples += items[i].samples;
+		histogram->weight += items[i].weight;
+		histogram->samples += items[i].samples;
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram, const struct ctx_hist_item *items,
+				       size_t n, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; status == CTX_OK && i < n; i += BATCH) {
+		size_t some = n - i < BATCH ? n - i : BATCH;
+
+		if (histogram->direct != NULL) {
+			status = add_batch(histogram, items + i, some, err);
+			continue;
+		}
+		for (size_t j = i; status == CTX_OK && j < i + some; j++)
+			status = ctx_histogram_add(histogram, items[j].stack, items[j].weight,
+						   items[j].samples, 0, err);
+	}
+	return status;
+}
+
 enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,
 				    struct ctx_err *err)
 {

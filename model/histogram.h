@@ -55,6 +55,19 @@ CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram
 						 uint64_t weight, uint64_t samples, int64_t calls,
 						 struct ctx_err *err);
 
+/* So much more for one stack: an item of a list of the time tree. */
+struct ctx_hist_item {
+	uint64_t weight;
+	uint64_t samples; /* at least 1 */
+	uint32_t stack;
+	uint32_t padding;
+};
+
+/* Adds many items; faster than one by one, because the places of many are looked up before the first is changed. */
+CTX_MUST_CHECK enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram,
+						      const struct ctx_hist_item *items, size_t n,
+						      struct ctx_err *err);
+
 /* Adds every entry of `from`. O(entries of from). */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,
 						   struct ctx_err *err);

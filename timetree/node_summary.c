@@ -132,7 +132,7 @@ static void sort_by_size(struct ctx_node_summary *summary, const struct ctx_hist
 	for (size_t i = 0; i < n; i++) {
 		const struct ctx_hist_entry *entry = &histogram->entries[summary->items[i].entry];
 
-		summary->entries[i] = (struct ctx_timenode_entry){
+		summary->entries[i] = (struct ctx_hist_item){
 			.weight = entry->weight, .samples = entry->samples, .stack = entry->stack};
 	}
 }

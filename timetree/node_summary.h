@@ -9,8 +9,8 @@
 
 struct ctx_node_sort_item; /* node_summary.c */
 
-struct ctx_node_summary {		    /* all zero is valid; made again and again, the memory is kept */
-	struct ctx_timenode_entry *entries; /* by descending weight; the first n_top are the top */
+struct ctx_node_summary {	       /* all zero is valid; made again and again, the memory is kept */
+	struct ctx_hist_item *entries; /* by descending weight; the first n_top are the top */
 	size_t n_entries, n_top, entries_cap;
 	struct ctx_timenode_calls *calls;
 	size_t n_calls, calls_cap;

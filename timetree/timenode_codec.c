@@ -3,7 +3,7 @@
 #define BLOCK 256
 
 /* The weight of one sample if all entries agree on it, otherwise 0. */
-static uint64_t common_unit(const struct ctx_timenode_entry *entries, size_t n)
+static uint64_t common_unit(const struct ctx_hist_item *entries, size_t n)
 {
 	uint64_t unit = entries[0].samples != 0 ? entries[0].weight / entries[0].samples : 0;
 	uint64_t weight;
@@ -15,7 +15,7 @@ static uint64_t common_unit(const struct ctx_timenode_entry *entries, size_t n)
 	return unit;
 }
 
-static size_t run_length(const struct ctx_timenode_entry *entries, size_t n)
+static size_t run_length(const struct ctx_hist_item *entries, size_t n)
 {
 	size_t length = 1;
 
@@ -25,7 +25,7 @@ static size_t run_length(const struct ctx_timenode_entry *entries, size_t n)
 	return length;
 }
 
-void ctx_timenode_list_encode(const struct ctx_timenode_entry *entries, size_t n, struct ctx_buf *out)
+void ctx_timenode_list_encode(const struct ctx_hist_item *entries, size_t n, struct ctx_buf *out)
 {
 	uint64_t unit, before = 0;
 	size_t length;
@@ -159,14 +159,14 @@ static enum ctx_status read_run(struct ctx_timenode_list *list, struct ctx_err *
 
 /* Hands out `n` entries of a run. list->stack is the next one's id; behind the last entry of the run it
  * stays. */
-static enum ctx_status read_ids(struct ctx_timenode_list *list, struct ctx_timenode_entry *ret, size_t n,
+static enum ctx_status read_ids(struct ctx_timenode_list *list, struct ctx_hist_item *ret, size_t n,
 				struct ctx_err *err)
 {
 	const uint64_t weight = list->weight, samples = list->samples;
 	uint64_t stack = list->stack;
 
 	for (size_t i = 0; i < n; i++) {
-		ret[i] = (struct ctx_timenode_entry){
+		ret[i] = (struct ctx_hist_item){
 			.weight = weight, .samples = samples, .stack = (uint32_t)stack};
 		if (i + 1 == list->run_left)
 			break;
@@ -181,8 +181,8 @@ static enum ctx_status read_ids(struct ctx_timenode_list *list, struct ctx_timen
 	return list->cursor.failed ? broken(err, "cut short, or a stack id is too large") : CTX_OK;
 }
 
-enum ctx_status ctx_timenode_list_read(struct ctx_timenode_list *list, struct ctx_timenode_entry *ret,
-				       size_t cap, size_t *ret_n, struct ctx_err *err)
+enum ctx_status ctx_timenode_list_read(struct ctx_timenode_list *list, struct ctx_hist_item *ret, size_t cap,
+				       size_t *ret_n, struct ctx_err *err)
 {
 	enum ctx_status status = list->opened ? CTX_OK : read_head(list, err);
 	size_t n = 0;
@@ -212,14 +212,12 @@ enum ctx_status ctx_timenode_list_decode(const uint8_t *bytes, size_t n, struct 
 					 size_t *ret_n, struct ctx_err *err)
 {
 	struct ctx_timenode_list list = ctx_timenode_list_open(bytes, n);
-	struct ctx_timenode_entry block[BLOCK];
+	struct ctx_hist_item block[BLOCK];
 	enum ctx_status status;
 	size_t got = 0, total = 0;
 
 	while ((status = ctx_timenode_list_read(&list, block, BLOCK, &got, err)) == CTX_OK) {
-		for (size_t i = 0; i < got && status == CTX_OK; i++)
-			status = ctx_histogram_add(out, block[i].stack, block[i].weight, block[i].samples, 0,
-						   err);
+		status = ctx_histogram_add_many(out, block, got, err);
 		if (status != CTX_OK)
 			return status;
 		total += got;

@@ -24,13 +24,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ctx_timenode_entry {
-	uint64_t weight;
-	uint64_t samples; /* at least 1 */
-	uint32_t stack;
-	uint32_t padding;
-};
-
 struct ctx_timenode_calls {
 	int64_t calls;
 	uint32_t stack;
@@ -42,7 +35,7 @@ struct ctx_timenode_calls {
  * no stack twice, samples not 0; weights and samples add up to at most UINT64_MAX each: anything else gives
  * bytes that do not decode.
  */
-void ctx_timenode_list_encode(const struct ctx_timenode_entry *entries, size_t n, struct ctx_buf *out);
+void ctx_timenode_list_encode(const struct ctx_hist_item *entries, size_t n, struct ctx_buf *out);
 
 /* `calls` are by ascending stack, no stack twice. */
 void ctx_timenode_calls_encode(const struct ctx_timenode_calls *calls, size_t n, struct ctx_buf *out);
@@ -68,8 +61,8 @@ struct ctx_timenode_list ctx_timenode_list_open(const uint8_t *bytes, size_t n);
  * comes twice is checked among equal weights only.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timenode_list_read(struct ctx_timenode_list *list,
-						      struct ctx_timenode_entry *ret, size_t cap,
-						      size_t *ret_n, struct ctx_err *err);
+						      struct ctx_hist_item *ret, size_t cap, size_t *ret_n,
+						      struct ctx_err *err);
 
 /* Adds a whole top or tail list to `out`; `*ret_n`: its entries. Fails with CTX_E_FORMAT, CTX_E_NOMEM; `out`
  * then holds a part. */

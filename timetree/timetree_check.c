@@ -55,7 +55,7 @@ static enum ctx_status check_list(struct checker *checker, uint32_t node, const 
 				  struct list_sums *ret)
 {
 	struct ctx_timenode_list list = ctx_timenode_list_open(bytes, size);
-	struct ctx_timenode_entry block[BLOCK];
+	struct ctx_hist_item block[BLOCK];
 	struct list_sums sums = {0};
 	enum ctx_status status;
 	size_t n = 0;

@@ -62,7 +62,8 @@ static void test_ingest__an_address_space_agrees_with_an_array_of_pages(void **s
 				continue;
 			}
 			assert_non_null(map);
-			assert_int_equal((int64_t)map->object * 10000 + (int64_t)(map->file_offset + i - map->begin),
+			assert_int_equal((int64_t)map->object * 10000 +
+						 (int64_t)(map->file_offset + i - map->begin),
 					 page[i]);
 		}
 		ctx_addrspace_deinit(&space);
@@ -163,7 +164,8 @@ static struct ctx_event map_event(uint64_t time, uint64_t address, uint64_t size
 
 static struct ctx_event sample_event(uint64_t time, uint32_t process, uint32_t thread, uint32_t stack)
 {
-	struct ctx_event event = {.kind = CTX_EV_SAMPLE, .time_ns = time, .process = process, .thread = thread};
+	struct ctx_event event = {
+		.kind = CTX_EV_SAMPLE, .time_ns = time, .process = process, .thread = thread};
 
 	event.sample.weight = 10;
 	event.sample.stack = stack;
@@ -171,7 +173,8 @@ static struct ctx_event sample_event(uint64_t time, uint32_t process, uint32_t t
 	return event;
 }
 
-static struct ctx_event stacks_event(uint64_t time, uint32_t n, const uint32_t *parents, const uint64_t *addresses)
+static struct ctx_event stacks_event(uint64_t time, uint32_t n, const uint32_t *parents,
+				     const uint64_t *addresses)
 {
 	struct ctx_event event = {.kind = CTX_EV_STACKS, .time_ns = time};
 
@@ -214,8 +217,9 @@ static void test_ingest__the_same_address_means_what_is_mapped_then(void **state
 	(void)state;
 	list_open(&list, events, CTX_COUNT_OF(events), 100);
 	path = database_of(&list, &store);
-	assert_int_equal(ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
-			 CTX_OK);
+	assert_int_equal(
+		ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
+		CTX_OK);
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(object_of_leaf(ctx_store_profile(store), samples[i].stack), expected[i]);
@@ -230,14 +234,9 @@ static void test_ingest__a_reused_tid_is_another_thread(void **state)
 	static const uint64_t addresses[] = {0x1000};
 	struct ctx_event exit_event = {.kind = CTX_EV_THREAD_EXIT, .time_ns = 20};
 	struct ctx_event events[] = {
-		process_start(0, 0, 100),
-		thread_start(0, 0, 0, 77),
-		stacks_event(1, 1, parents, addresses),
-		sample_event(5, 0, 0, 1),
-		sample_event(6, 0, 0, 1),
-		exit_event,
-		thread_start(30, 0, 1, 77),
-		sample_event(40, 0, 1, 1),
+		process_start(0, 0, 100),   thread_start(0, 0, 0, 77), stacks_event(1, 1, parents, addresses),
+		sample_event(5, 0, 0, 1),   sample_event(6, 0, 0, 1),  exit_event,
+		thread_start(30, 0, 1, 77), sample_event(40, 0, 1, 1),
 	};
 	const struct ctx_profile *profile;
 	struct list_source list;
@@ -307,7 +306,8 @@ static void test_ingest__a_source_that_breaks_its_rules_leaves_no_database(void 
 	static const uint32_t later_parent[] = {5};
 	static const uint64_t addresses[] = {0x1000};
 	struct ctx_event unknown_thread[] = {process_start(0, 0, 1), sample_event(1, 0, 3, 0)};
-	struct ctx_event unknown_stack[] = {process_start(0, 0, 1), thread_start(0, 0, 0, 1), sample_event(1, 0, 0, 9)};
+	struct ctx_event unknown_stack[] = {process_start(0, 0, 1), thread_start(0, 0, 0, 1),
+					    sample_event(1, 0, 0, 9)};
 	struct ctx_event bad_parent[] = {process_start(0, 0, 1), stacks_event(0, 1, later_parent, addresses)};
 
 	(void)state;

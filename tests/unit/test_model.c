@@ -47,12 +47,12 @@ static void test_model__wrong_intervals_are_refused_with_the_reason(void **state
 	static const struct {
 		const char *text, *reason;
 	} wrong[] = {
-		{"300", "has no ':'"},		{"700:300", "ends before it begins"},
-		{"300:300", "is empty"},	{"3000:4000", "behind the end of the run (2.000 s)"},
-		{"x:700", "not a time"},	{"300:7q", "unknown unit"},
-		{"-1:5", "not a time"},		{"nan:5", "not a time"},
-		{"1e99:", "too large"},		{"0x10:20", "decimal"},
-		{"1:2:3", "unknown unit"},	{"2000:", "behind the end"},
+		{"300", "has no ':'"},	   {"700:300", "ends before it begins"},
+		{"300:300", "is empty"},   {"3000:4000", "behind the end of the run (2.000 s)"},
+		{"x:700", "not a time"},   {"300:7q", "unknown unit"},
+		{"-1:5", "not a time"},	   {"nan:5", "not a time"},
+		{"1e99:", "too large"},	   {"0x10:20", "decimal"},
+		{"1:2:3", "unknown unit"}, {"2000:", "behind the end"},
 		{"", "has no ':'"},
 	};
 

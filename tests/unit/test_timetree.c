@@ -521,7 +521,7 @@ static struct ctx_timenode find_node(const struct ctx_timetree_reader *reader, u
 static void assert_list(const uint8_t *bytes, size_t size, const char *stacks, const uint64_t *counts)
 {
 	struct ctx_timenode_list list = ctx_timenode_list_open(bytes, size);
-	struct ctx_timenode_entry entries[16];
+	struct ctx_hist_item entries[16];
 	size_t n = 0;
 
 	assert_int_equal(ctx_timenode_list_read(&list, entries, 16, &n, NULL), CTX_OK);
@@ -621,7 +621,7 @@ static void test_timetree__T9_example_of_the_source(void **state)
 
 static int by_weight_then_stack(const void *a, const void *b)
 {
-	const struct ctx_timenode_entry *x = a, *y = b;
+	const struct ctx_hist_item *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
@@ -629,7 +629,7 @@ static int by_weight_then_stack(const void *a, const void *b)
 }
 
 /* Some ids apart from each other, sizes as asked for, in the order of a list. */
-static size_t make_entries(struct ctx_timenode_entry *entries, size_t cap, bool unit)
+static size_t make_entries(struct ctx_hist_item *entries, size_t cap, bool unit)
 {
 	uint64_t stack = rnd(5);
 	size_t n = 0;
@@ -637,20 +637,20 @@ static size_t make_entries(struct ctx_timenode_entry *entries, size_t cap, bool 
 	for (; n < cap && stack <= UINT32_MAX; n++) {
 		uint64_t samples = 1 + (rnd(3) != 0 ? 0 : rnd(1000));
 
-		entries[n] = (struct ctx_timenode_entry){.weight = unit ? samples * 4000000
-									: rnd(3) * rnd(1u << 20),
-							 .samples = samples,
-							 .stack = (uint32_t)stack};
+		entries[n] =
+			(struct ctx_hist_item){.weight = unit ? samples * 4000000 : rnd(3) * rnd(1u << 20),
+					       .samples = samples,
+					       .stack = (uint32_t)stack};
 		stack += 1 + (rnd(100) == 0 ? rnd(1u << 30) : rnd(40));
 	}
 	qsort(entries, n, sizeof(*entries), by_weight_then_stack);
 	return n;
 }
 
-static void assert_decodes_to(const struct ctx_buf *bytes, const struct ctx_timenode_entry *entries, size_t n)
+static void assert_decodes_to(const struct ctx_buf *bytes, const struct ctx_hist_item *entries, size_t n)
 {
 	struct ctx_timenode_list list = ctx_timenode_list_open(bytes->bytes, bytes->n);
-	struct ctx_timenode_entry block[300];
+	struct ctx_hist_item block[300];
 	size_t done = 0, got = 0, cap = 1 + (size_t)rnd(300);
 
 	while (ctx_timenode_list_read(&list, block, cap, &got, NULL) == CTX_OK) {
@@ -667,7 +667,7 @@ static void assert_decodes_to(const struct ctx_buf *bytes, const struct ctx_time
 
 static void test_timenode_codec__lists_come_back_as_they_were(void **state)
 {
-	static struct ctx_timenode_entry entries[2000];
+	static struct ctx_hist_item entries[2000];
 	struct ctx_buf bytes = {0};
 
 	(void)state;
@@ -714,7 +714,7 @@ static void test_timenode_codec__calls_come_back_as_they_were(void **state)
 
 static void test_timenode_codec__a_list_cut_anywhere_is_refused(void **state)
 {
-	struct ctx_timenode_entry entries[100];
+	struct ctx_hist_item entries[100];
 	struct ctx_histogram out = {0};
 	struct ctx_buf bytes = {0};
 
