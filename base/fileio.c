@@ -67,7 +67,7 @@ enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n, 
 			continue;
 		if (got < 0)
 			return ctx_err_errno(err, CTX_E_IO, "%s: offset %llu", name,
-					     (unsigned long long)(offset + done));
+					     (unsigned long long)offset + done);
 		if (got == 0)
 			break;
 		done += (size_t)got;

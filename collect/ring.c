@@ -8,7 +8,7 @@
 
 #define RECORD_MAX 65536u /* header.size has 16 bits */
 
-enum ctx_status ctx_ring_attach(struct ctx_ring *ring, struct perf_event_mmap_page *page, uint8_t *data,
+enum ctx_status ctx_ring_attach(struct ctx_ring *ring, struct perf_event_mmap_page *page, const uint8_t *data,
 				size_t size, struct ctx_err *err)
 {
 	uint64_t *wrapped = malloc(RECORD_MAX);

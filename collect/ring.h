@@ -13,7 +13,7 @@
 
 struct ctx_ring {
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
-	uint8_t *data;
+	const uint8_t *data;
 	size_t size;	     /* of the data, bytes, a power of two */
 	uint64_t head;	     /* what the kernel had written at the last refresh */
 	uint64_t tail;	     /* what we have consumed */
@@ -28,7 +28,7 @@ CTX_MUST_CHECK enum ctx_status ctx_ring_map(struct ctx_ring *ring, int fd, size_
 
 /* The same over memory that somebody else owns (tests). */
 CTX_MUST_CHECK enum ctx_status ctx_ring_attach(struct ctx_ring *ring, struct perf_event_mmap_page *page,
-					       uint8_t *data, size_t size, struct ctx_err *err);
+					       const uint8_t *data, size_t size, struct ctx_err *err);
 
 void ctx_ring_unmap(struct ctx_ring *ring);
 

@@ -65,6 +65,7 @@ void ctx_trie_freeze(struct ctx_trie *trie)
 	ctx_map64_deinit(&trie->children);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): both are taken over */
 enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key, uint32_t n,
 			      struct ctx_err *err)
 {

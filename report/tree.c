@@ -74,8 +74,8 @@ static const char *draw(struct walk *walk, uint32_t node, bool last)
 	uint32_t most = options->width != 0 ? options->width / 5 + 1 : UINT32_MAX;
 	bool deep = level > most;
 	uint32_t n = deep ? most : level;
-	const char *bars[] = {options->ascii ? "  " : "  ", options->ascii ? "| " : "│ ",
-			      options->ascii ? "`-" : "└─", options->ascii ? "|-" : "├─"};
+	const char *bars[] = {"  ", options->ascii ? "| " : "│ ", options->ascii ? "`-" : "└─",
+			      options->ascii ? "|-" : "├─"};
 	const char *pieces[128];
 
 	if (n > CTX_COUNT_OF(pieces)) {
