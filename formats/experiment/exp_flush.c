@@ -116,6 +116,7 @@ static void tell_limit(struct ctx_exp_writer *writer, uint64_t time_ns)
 	if (writer->limit_told)
 		return;
 	writer->limit_told = true;
+	writer->log_oldest_ns = 0; /* the next tick writes it */
 	ctx_buf_put_text(&writer->log, "<event kind=\"limit\"");
 	ctx_exp_xml_time(&writer->log, "tstamp", time_ns);
 	ctx_exp_xml_number(&writer->log, "bytes", writer->max_bytes);
@@ -146,9 +147,11 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 	header->frame_bytes = (uint32_t)(block->n - before);
 	header->checksum = ctx_xxh3(block->bytes + before, block->n - before);
 	ctx_exp_encode_block_header(header, block->bytes + CTX_EXP_FILE_HEADER_BYTES);
+	/* Once something was left out nothing may follow, however small: samples would name call stacks that are not there. */
 	if (writer->max_bytes != 0 && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
-	    writer->stats.bytes_written + block->n > writer->max_bytes) {
-		tell_limit(writer, header->last_ns);
+	    (writer->limit_reached || writer->stats.bytes_written + block->n > writer->max_bytes)) {
+		tell_limit(writer,
+			   header->kind == CTX_EXP_BLOCK_FRAMES ? writer->flushing_ns : header->last_ns);
 		return ctx_err_set(err, CTX_E_LIMIT, "limit of bytes reached");
 	}
 	return append(writer, name, block->bytes, block->n, CTX_EXP_FILE_HEADER_BYTES, err);
@@ -287,6 +290,13 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 
 	if (buf->n == 0)
 		return CTX_OK;
+	/* Without its frames, which were refused before it, a block of samples would be worth nothing. */
+	if (writer->limit_reached) {
+		writer->stats.dropped_by_limit += buf->n;
+		buf->n = 0;
+		buf->unsorted = false;
+		return CTX_E_LIMIT;
+	}
 	if (buf->unsorted)
 		qsort(buf->packets, buf->n, sizeof(*buf->packets), by_time);
 	buf->unsorted = false;
@@ -314,6 +324,7 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 
 	if (live->oldest_ns == UINT64_MAX)
 		return CTX_OK;
+	writer->flushing_ns = ctx_exp_relative(writer, live->oldest_ns);
 	if (writer->log.n != 0)
 		status = ctx_exp_flush_log(writer, err);
 	if (status == CTX_OK && !proc->has_dir)

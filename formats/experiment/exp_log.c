@@ -424,8 +424,24 @@ static int by_time(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
+/* A child has its parent's maps from its own start on, though they carry the time when they were made: otherwise it would be announced by them, before its start and even before its parent. */
+static void move_inherited_maps(struct ctx_exp_log *log)
+{
+	for (size_t i = 0; i < log->n_entries; i++) {
+		struct ctx_exp_entry *entry = &log->entries[i];
+		const struct ctx_exp_process_row *process;
+
+		if (entry->kind != CTX_EV_MAP && entry->kind != CTX_EV_UNMAP)
+			continue;
+		process = &log->processes[entry->process];
+		if (process->known && entry->time_ns < process->start_ns)
+			entry->time_ns = process->start_ns;
+	}
+}
+
 void ctx_exp_log_sort(struct ctx_exp_log *log)
 {
+	move_inherited_maps(log);
 	if (log->n_entries != 0)
 		qsort(log->entries, log->n_entries, sizeof(*log->entries), by_time);
 }

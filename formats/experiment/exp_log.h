@@ -67,7 +67,7 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log);
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *name,
 						struct ctx_err *err);
 
-/* Sorts the entries by time. */
+/* Sorts the entries by time; what a process mapped before it began (as its parent) counts from its start. */
 void ctx_exp_log_sort(struct ctx_exp_log *log);
 
 /* An entry that tells of damage, at time 0. */

@@ -31,6 +31,7 @@ struct fixture_sample {
 	uint32_t metric;
 	int32_t cpu;
 	uint32_t n_frames;
+	uint32_t objects;		 /* a sum over the load objects that the frames are in */
 	uint64_t frames[FIXTURE_FRAMES]; /* leaf first */
 };
 
@@ -81,6 +82,26 @@ static inline uint64_t fixture_random(uint64_t *seed, uint64_t below)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
 	return (*seed >> 24) % below;
+}
+
+/* A sum over the paths of the maps that hold the frames now: the last one told is asked first. */
+static inline uint32_t fixture_sum_objects(const struct fixture_contents *contents,
+					   const struct fixture_sample *sample)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < sample->n_frames; i++) {
+		for (size_t m = contents->n_maps; m-- > 0;) {
+			const struct fixture_map *map = &contents->maps[m];
+
+			if (map->pid != sample->pid || sample->frames[i] - map->address >= map->size)
+				continue;
+			for (const char *at = map->path; !map->removed && *at != '\0'; at++)
+				sum = (sum ^ (uint8_t)*at) * 16777619u + i;
+			break;
+		}
+	}
+	return sum;
 }
 
 static inline void fixture_contents_deinit(struct fixture_contents *contents)
@@ -258,6 +279,7 @@ static inline void fixture_put_sample(struct fixture_recording *recording, uint3
 	sample.weight = FIXTURE_METRICS[metric].period != 0 ? FIXTURE_METRICS[metric].period : told.weight;
 	if (!fixture_note(recording, ctx_exp_sample(recording->writer, &told, NULL)))
 		return;
+	sample.objects = fixture_sum_objects(&recording->in, &sample);
 	*fixture_append(recording->in.samples, recording->in.n_samples, recording->in.samples_cap) = sample;
 }
 
@@ -265,6 +287,167 @@ static inline void fixture_close(struct fixture_recording *recording)
 {
 	fixture_note(recording, ctx_exp_close(recording->writer, FIXTURE_START_NS + recording->now_ns, NULL));
 	recording->writer = NULL;
+}
+
+static inline void fixture_remove_map(struct fixture_recording *recording, uint32_t process, uint64_t address,
+				      uint64_t size)
+{
+	if (!fixture_note(recording, ctx_exp_unmap(recording->writer, process, address, size,
+						   FIXTURE_START_NS + recording->now_ns, NULL)))
+		return;
+	*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) =
+		(struct fixture_map){.pid = 1000 + (int64_t)process,
+				     .time_ns = recording->now_ns,
+				     .address = address,
+				     .size = size,
+				     .removed = true};
+}
+
+/* A fork or exec of `parent` with a thread of its own; a fork has the parent's maps. */
+static inline uint32_t fixture_descend(struct fixture_recording *recording, enum ctx_exp_origin origin,
+				       uint32_t parent)
+{
+	char name[32];
+	uint32_t process;
+	size_t n = recording->in.n_maps;
+
+	snprintf(name, sizeof(name), "child %zu", recording->in.n_processes);
+	process = fixture_start_process(recording, origin, parent, name);
+	fixture_start_thread(recording, process, name);
+	if (origin != CTX_EXP_FORK ||
+	    !fixture_note(recording, ctx_exp_fork_maps(recording->writer, parent, process,
+						       FIXTURE_START_NS + recording->now_ns, NULL)))
+		return process;
+	for (size_t i = 0; i < n; i++) {
+		struct fixture_map map = recording->in.maps[i];
+
+		if (map.pid != 1000 + (int64_t)parent)
+			continue;
+		map.pid = 1000 + (int64_t)process;
+		*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) = map;
+	}
+	return process;
+}
+
+static inline void fixture_put_usage(struct fixture_recording *recording, uint32_t process)
+{
+	uint64_t *seed = &recording->seed;
+	struct ctx_usage_info usage = {.time_ns = FIXTURE_START_NS + recording->now_ns,
+				       .process = process,
+				       .user_ns = fixture_random(seed, 1u << 30),
+				       .system_ns = fixture_random(seed, 1000),
+				       .rss_bytes = fixture_random(seed, 5),
+				       .vsize_bytes = UINT64_MAX,
+				       .minor_faults = 7,
+				       .major_faults = fixture_random(seed, 3),
+				       .voluntary_switches = 1,
+				       .involuntary_switches = 2,
+				       .read_bytes = fixture_random(seed, UINT64_C(1) << 39),
+				       .write_bytes = 4,
+				       .threads = fixture_random(seed, 100)};
+
+	if (!fixture_note(recording, ctx_exp_usage(recording->writer, &usage, NULL)))
+		return;
+	usage.time_ns = recording->now_ns;
+	usage.process += 1000;
+	*fixture_append(recording->in.usage, recording->in.n_usage, recording->in.usage_cap) = usage;
+}
+
+/* One thing of all that may happen in a recording, to a process that lives. */
+static inline void fixture_step(struct fixture_recording *recording, uint32_t width)
+{
+	uint64_t *seed = &recording->seed;
+	uint32_t thread = (uint32_t)fixture_random(seed, recording->in.n_threads);
+	uint32_t process = (uint32_t)(recording->in.threads[thread].pid - 1000);
+	uint64_t absolute, address;
+
+	recording->now_ns += 1 + fixture_random(seed, 2000000);
+	absolute = FIXTURE_START_NS + recording->now_ns;
+	address = UINT64_C(0x400000) + fixture_random(seed, width) * 4096;
+	if (recording->in.processes[process].exited || recording->in.threads[thread].exited)
+		return;
+	switch (fixture_random(seed, 120)) {
+	case 0:
+		fixture_descend(recording, CTX_EXP_FORK, process);
+		break;
+	case 1:
+		fixture_descend(recording, CTX_EXP_EXEC, process);
+		break;
+	case 2:
+		fixture_start_thread(recording, process, "worker");
+		break;
+	case 3:
+	case 4:
+		fixture_put_map(recording, process, address, 1 + fixture_random(seed, 5u << 14),
+				fixture_random(seed, 2) != 0 ? "/usr/lib/liba.so" : "/usr/bin/app & co",
+				"00ff");
+		break;
+	case 5:
+		fixture_remove_map(recording, process, address, 1 + fixture_random(seed, 1u << 14));
+		break;
+	case 6:
+		fixture_put_usage(recording, process);
+		break;
+	case 7:
+		if (process != 0 &&
+		    fixture_note(recording, ctx_exp_process_exit(recording->writer, process, absolute,
+								 thread % 2 != 0, -7, NULL)))
+			recording->in.processes[process].exited = true;
+		if (recording->in.processes[process].exited) {
+			recording->in.processes[process].exit_ns = recording->now_ns;
+			recording->in.processes[process].has_status = thread % 2 != 0;
+			recording->in.processes[process].status = thread % 2 != 0 ? -7 : 0;
+		}
+		break;
+	case 8:
+		if (thread != 0 &&
+		    fixture_note(recording, ctx_exp_thread_exit(recording->writer, thread, absolute, NULL)))
+			recording->in.threads[thread].exited = true;
+		break;
+	case 9:
+		if (fixture_note(recording, ctx_exp_lost(recording->writer, absolute, 3, NULL)))
+			recording->in.lost += 3;
+		break;
+	case 10:
+		if (fixture_note(recording, ctx_exp_throttle(recording->writer, absolute, true, NULL)))
+			recording->in.throttles++;
+		break;
+	case 11:
+		if (fixture_note(recording, ctx_exp_throttle(recording->writer, absolute, false, NULL)))
+			recording->in.unthrottles++;
+		break;
+	case 12:
+		fixture_note(recording, ctx_exp_tick(recording->writer, absolute, NULL));
+		break;
+	case 13:
+		if (fixture_note(recording,
+				 ctx_exp_warning(recording->writer, absolute, "no \"kernel\" stacks", NULL)))
+			fixture_add_line(&recording->in.warnings, "no \"kernel\" stacks");
+		break;
+	case 14:
+		if (fixture_note(recording,
+				 ctx_exp_thread_name(recording->writer, thread, "renamed", absolute, NULL)))
+			snprintf(recording->in.threads[thread].name, sizeof(recording->in.threads->name),
+				 "renamed");
+		break;
+	default:
+		fixture_put_sample(recording, process, thread, (uint32_t)fixture_random(seed, 4),
+				   (uint32_t)fixture_random(seed, FIXTURE_FRAMES + 1), width);
+		break;
+	}
+}
+
+/* Begins a recording with a founder, its thread and a map. */
+static inline void fixture_begin(struct fixture_recording *recording, const struct ctx_exp_options *options)
+{
+	uint32_t process;
+
+	if (!fixture_note(recording, ctx_exp_create(options, &recording->writer, NULL)))
+		return;
+	process = fixture_start_process(recording, CTX_EXP_FOUNDER, CTX_NONE, "./app");
+	fixture_start_thread(recording, process, "app");
+	recording->now_ns += 1000;
+	fixture_put_map(recording, process, 0x400000, 0x8000, "/usr/bin/app", "abcdef");
 }
 
 /* ---- reading ---- */
@@ -316,6 +499,7 @@ static inline void fixture_read_sample(struct fixture_reading *reading, const st
 		if (sample->n_frames < FIXTURE_FRAMES)
 			sample->frames[sample->n_frames++] = dictionary->nodes[id - 1].address;
 	}
+	sample->objects = fixture_sum_objects(out, sample);
 }
 
 static inline void fixture_read_process(struct fixture_reading *reading, const struct ctx_event *event)
@@ -478,6 +662,61 @@ static inline void fixture_check_samples(struct fixture_contents *in, struct fix
 	fixture_sort_samples(out);
 	for (size_t i = 0; i < in->n_samples; i++)
 		assert_memory_equal(&out->samples[i], &in->samples[i], sizeof(*in->samples));
+}
+
+static inline int fixture_by_usage(const void *a, const void *b)
+{
+	const struct ctx_usage_info *left = a;
+	const struct ctx_usage_info *right = b;
+
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+static inline void fixture_check_processes(const struct fixture_contents *in,
+					   const struct fixture_contents *out)
+{
+	assert_int_equal(out->n_processes, in->n_processes);
+	for (size_t i = 0; i < out->n_processes; i++) {
+		const struct fixture_process *found = &out->processes[i];
+		const struct fixture_process *told = &in->processes[found->pid - 1000];
+
+		assert_int_equal(found->parent_pid, told->parent_pid);
+		assert_int_equal(found->time_ns, told->time_ns);
+		assert_string_equal(found->command, told->command);
+		assert_int_equal(found->exited, told->exited);
+		assert_int_equal(found->exit_ns, told->exit_ns);
+		assert_int_equal(found->has_status, told->has_status);
+		assert_int_equal(found->status, told->status);
+	}
+}
+
+/* All but lineages. Sorts both. */
+static inline void fixture_check(struct fixture_contents *in, struct fixture_contents *out)
+{
+	assert_string_equal(out->damage != NULL ? out->damage : "", "");
+	assert_int_equal(out->late, 0);
+	fixture_check_processes(in, out);
+	assert_int_equal(out->n_threads, in->n_threads);
+	for (size_t i = 0; i < out->n_threads; i++) {
+		const struct fixture_thread *found = &out->threads[i];
+		const struct fixture_thread *told = &in->threads[found->tid - 50000];
+
+		assert_int_equal(found->pid, told->pid);
+		assert_int_equal(found->time_ns, told->time_ns);
+		assert_int_equal(found->exited, told->exited);
+		assert_string_equal(found->name, told->name);
+	}
+	assert_int_equal(out->n_usage, in->n_usage);
+	if (in->n_usage != 0)
+		qsort(in->usage, in->n_usage, sizeof(*in->usage), fixture_by_usage);
+	for (size_t i = 0; i < in->n_usage; i++)
+		assert_memory_equal(&out->usage[i], &in->usage[i], sizeof(*in->usage));
+	assert_int_equal(out->lost, in->lost);
+	assert_int_equal(out->throttles, in->throttles);
+	assert_int_equal(out->unthrottles, in->unthrottles);
+	assert_string_equal(out->warnings != NULL ? out->warnings : "",
+			    in->warnings != NULL ? in->warnings : "");
+	fixture_check_samples(in, out);
 }
 
 #endif

@@ -1,39 +1,403 @@
 #include "experiment_fixture.h"
 
+/* ---- helpers ---- */
+
+struct place {
+	char *directory, *path;
+};
+
+static int make_place(void **state)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	assert_non_null(place);
+	place->directory = fixture_directory();
+	place->path = ctx_path_join(place->directory, "run.er");
+	assert_non_null(place->path);
+	*state = place;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *place = *state;
+
+	fixture_remove(place->directory);
+	free(place->path);
+	free(place);
+	return 0;
+}
+
+/* Closes, reads and compares; what went in stays for the caller. */
+static void close_and_check(struct fixture_recording *recording, const char *path)
+{
+	struct fixture_contents out;
+
+	fixture_close(recording);
+	assert_int_equal(recording->status, CTX_OK);
+	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
+	assert_true(out.closed);
+	assert_true(out.duration_ns > recording->now_ns);
+	fixture_check(&recording->in, &out);
+	fixture_contents_deinit(&out);
+}
+
+static const struct fixture_process *process_of_pid(const struct fixture_contents *contents, int64_t pid)
+{
+	for (size_t i = 0; i < contents->n_processes; i++) {
+		if (contents->processes[i].pid == pid)
+			return &contents->processes[i];
+	}
+	fail();
+	return NULL;
+}
+
+/* ---- round trips ---- */
+
 static void test_experiment__samples_of_two_data_files_come_back(void **state)
 {
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
-	struct ctx_exp_options options = fixture_options(path);
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
 	struct fixture_recording recording = {.seed = 7};
-	struct fixture_contents out;
-	uint32_t process, thread;
 
-	(void)state;
-	assert_int_equal(ctx_exp_create(&options, &recording.writer, NULL), CTX_OK);
-	process = fixture_start_process(&recording, CTX_EXP_FOUNDER, CTX_NONE, "./app");
-	thread = fixture_start_thread(&recording, process, "app");
+	fixture_begin(&recording, &options);
 	for (uint32_t i = 0; i < 3000; i++) {
 		recording.now_ns += 1000;
-		fixture_put_sample(&recording, process, thread, i % 4, 10, 8);
+		fixture_put_sample(&recording, 0, 0, i % 4, 10, 8);
 	}
+	close_and_check(&recording, place->path);
+	fixture_contents_deinit(&recording.in);
+}
+
+static void test_experiment__random_recordings_come_back(void **state)
+{
+	struct place *place = *state;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct ctx_exp_options options = fixture_options(place->path);
+		struct fixture_recording recording = {.seed = seed};
+		uint64_t steps = fixture_random(&recording.seed, 3000);
+
+		options.overwrite = true;
+		fixture_begin(&recording, &options);
+		for (uint64_t i = 0; i < steps; i++)
+			fixture_step(&recording, 2 + (uint32_t)seed);
+		close_and_check(&recording, place->path);
+		fixture_contents_deinit(&recording.in);
+	}
+}
+
+static void test_experiment__little_memory_makes_epochs_and_nothing_else(void **state)
+{
+	struct place *place = *state;
+
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct ctx_exp_options options = fixture_options(place->path);
+		struct fixture_recording recording = {.seed = seed};
+		struct ctx_exp_stats stats;
+
+		options.overwrite = true;
+		options.memory_bytes = (size_t)256 << 10;
+		fixture_begin(&recording, &options);
+		for (uint32_t i = 0; i < 6000; i++) {
+			fixture_step(&recording, 500);
+			stats = ctx_exp_stats(recording.writer);
+			assert_in_range(stats.memory_bytes, 0, (size_t)512 << 10);
+		}
+		assert_true(stats.epochs > 3);
+		assert_int_equal(stats.samples, recording.in.n_samples);
+		assert_int_equal(stats.processes, recording.in.n_processes);
+		assert_int_equal(stats.threads, recording.in.n_threads);
+		close_and_check(&recording, place->path);
+		fixture_contents_deinit(&recording.in);
+	}
+}
+
+static void test_experiment__samples_out_of_order_come_back_in_order(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 5000; i++) {
+		recording.now_ns = 5000 + fixture_random(&recording.seed, 100000);
+		fixture_put_sample(&recording, 0, 0, i % 4, 5, 8);
+	}
+	recording.now_ns = 200000;
+	close_and_check(&recording, place->path);
+	fixture_contents_deinit(&recording.in);
+}
+
+static void test_experiment__properties_notes_and_metrics_come_back(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	struct ctx_event_source *source;
+	const struct ctx_source_info *info;
+
+	options.comment = "two lines,\nno <markup>";
+	fixture_begin(&recording, &options);
+	recording.now_ns = 123456;
+	fixture_close(&recording);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	info = &source->info;
+	assert_string_equal(info->name, "run.er");
+	assert_string_equal(info->format, "experiment 1");
+	assert_string_equal(info->notes, options.comment);
+	assert_string_equal(info->kallsyms, "");
+	assert_string_equal(info->fallback_root, "");
+	assert_int_equal(info->duration_ns, 123457);
+	assert_int_equal(info->n_metrics, options.n_metrics);
+	for (uint32_t i = 0; i < info->n_metrics; i++) {
+		assert_string_equal(info->metrics[i].name, FIXTURE_METRICS[i].name);
+		assert_string_equal(info->metrics[i].unit, FIXTURE_METRICS[i].unit);
+	}
+	assert_int_equal(info->n_properties, options.n_properties + 1);
+	for (size_t i = 0; i < options.n_properties; i++) {
+		assert_string_equal(info->properties[i].key, FIXTURE_PROPERTIES[i].key);
+		assert_string_equal(info->properties[i].value, FIXTURE_PROPERTIES[i].value);
+	}
+	assert_string_equal(info->properties[3].key, "start");
+	assert_string_equal(info->properties[3].value, "2023-11-14 22:13:20 UTC");
+	source->close(source);
+	fixture_contents_deinit(&recording.in);
+}
+
+/* ---- lineage ---- */
+
+static void check_lineage(const struct fixture_contents *out, uint32_t process, const char *lineage)
+{
+	assert_string_equal(process_of_pid(out, 1000 + (int64_t)process)->lineage, lineage);
+}
+
+static void test_experiment__lineages_tell_forks_and_execs(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	struct fixture_contents out;
+	uint32_t f1, f2, x, deep;
+
+	fixture_begin(&recording, &options);
+	recording.now_ns += 50;
+	f1 = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	f2 = fixture_descend(&recording, CTX_EXP_FORK, 0);
+	recording.now_ns += 50;
+	x = fixture_descend(&recording, CTX_EXP_EXEC, f2);
+	deep = fixture_descend(&recording, CTX_EXP_FORK, f1);
+	fixture_start_process(&recording, CTX_EXP_PRESENT, CTX_NONE, "daemon");
+	recording.now_ns += 50;
+	fixture_put_sample(&recording, deep, deep, 0, 10, 8); /* its parents have none */
+	fixture_put_sample(&recording, x, x, 0, 10, 8);
+	fixture_close(&recording);
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+	fixture_check(&recording.in, &out);
+	check_lineage(&out, 0, "");
+	check_lineage(&out, f1, "_f1");
+	check_lineage(&out, f2, "_f2");
+	check_lineage(&out, x, "_f2_x1");
+	check_lineage(&out, deep, "_f1_f1");
+	check_lineage(&out, 5, "_p1005");
+	fixture_contents_deinit(&out);
+	fixture_contents_deinit(&recording.in);
+}
+
+static void test_experiment__long_chains_of_forks_keep_their_samples(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	uint32_t process = 0;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 300; i++) {
+		recording.now_ns += 10;
+		process = fixture_descend(&recording, i % 3 != 0 ? CTX_EXP_FORK : CTX_EXP_EXEC, process);
+		recording.now_ns += 10;
+		fixture_put_sample(&recording, process, process, i % 4, 4, 8);
+	}
+	close_and_check(&recording, place->path);
+	fixture_contents_deinit(&recording.in);
+}
+
+/* ---- limits and refusals ---- */
+
+static void test_experiment__beyond_max_bytes_samples_are_counted_as_lost(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 3};
+	struct fixture_contents out;
+	struct ctx_exp_stats stats;
+
+	options.max_bytes = 60000;
+	fixture_begin(&recording, &options);
+	fixture_descend(&recording, CTX_EXP_FORK, 0);
+	for (uint32_t i = 0; i < 20000; i++) {
+		recording.now_ns += 100000;
+		fixture_put_sample(&recording, i % 2, i % 2, i % 4, 20, 300);
+		if (i % 500 == 0)
+			fixture_note(&recording,
+				     ctx_exp_tick(recording.writer,
+						  FIXTURE_START_NS + recording.now_ns + 2000000000, NULL));
+	}
+	stats = ctx_exp_stats(recording.writer);
+	assert_true(stats.dropped_by_limit > 0);
 	fixture_close(&recording);
 	assert_int_equal(recording.status, CTX_OK);
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
-	assert_int_equal(out.n_damage, 0);
-	assert_int_equal(out.late, 0);
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+	assert_string_equal(out.damage != NULL ? out.damage : "", "");
 	assert_true(out.closed);
-	fixture_check_samples(&recording.in, &out);
-	fixture_contents_deinit(&recording.in);
+	assert_true(out.n_samples > 500);
+	assert_int_equal(out.n_samples + out.lost, recording.in.n_samples);
+	assert_non_null(out.warnings);
+	assert_non_null(strstr(out.warnings, "limit of 60000 bytes"));
+	assert_in_range(stats.bytes_written, 30000, 61000);
 	fixture_contents_deinit(&out);
-	free(path);
-	fixture_remove(directory);
+	fixture_contents_deinit(&recording.in);
 }
+
+static enum ctx_status create(const char *path, bool overwrite, struct ctx_err *err)
+{
+	struct ctx_exp_options options = fixture_options(path);
+	struct ctx_exp_writer *writer = NULL;
+	enum ctx_status status;
+
+	options.overwrite = overwrite;
+	status = ctx_exp_create(&options, &writer, err);
+	if (status != CTX_OK)
+		return status;
+	return ctx_exp_close(writer, FIXTURE_START_NS, NULL);
+}
+
+static void test_experiment__only_experiments_are_overwritten(void **state)
+{
+	struct place *place = *state;
+	char *file = ctx_path_join(place->directory, "file.er");
+	char *folder = ctx_path_join(place->directory, "folder.er");
+	char *log = ctx_path_join(folder, "log.xml");
+	struct ctx_err err = {0};
+
+	assert_int_equal(create(place->path, false, NULL), CTX_OK);
+	assert_int_equal(create(place->path, false, &err), CTX_E_ARG);
+	assert_non_null(strstr(err.msg, "exists"));
+	assert_int_equal(create(place->path, true, NULL), CTX_OK);
+	assert_int_equal(ctx_file_replace(file, "<experiment version=\"1\"/>\n", 26, NULL), CTX_OK);
+	assert_int_equal(create(file, true, &err), CTX_E_ARG);
+	assert_int_equal(access(file, F_OK), 0);
+	assert_int_equal(mkdir(folder, 0755), 0);
+	assert_int_equal(create(folder, true, &err), CTX_E_ARG);
+	assert_int_equal(ctx_file_replace(log, "<other version=\"1\"/>\n", 21, NULL), CTX_OK);
+	assert_int_equal(create(folder, true, &err), CTX_E_ARG);
+	assert_int_equal(access(log, F_OK), 0);
+	assert_non_null(strstr(err.msg, "no experiment"));
+	free(file);
+	free(folder);
+	free(log);
+}
+
+static void test_experiment__names_without_er_and_wrong_arguments_are_refused(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_metric metric = FIXTURE_METRICS[0];
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct ctx_exp_sample sample = {.metric = 4};
+	struct ctx_exp_writer *writer;
+	struct fixture_recording recording = {.seed = 1};
+	char *other = ctx_path_join(place->directory, "run.txt");
+	char *empty = ctx_path_join(place->directory, ".er");
+
+	assert_int_equal(create(other, false, NULL), CTX_E_ARG);
+	assert_int_equal(create(empty, false, NULL), CTX_E_ARG);
+	options.metrics = &metric;
+	options.n_metrics = 1;
+	metric.file = "../profile";
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_E_ARG);
+	metric.file = "overview";
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_E_ARG);
+	assert_int_equal(access(place->path, F_OK), -1);
+	options = fixture_options(place->path);
+	fixture_begin(&recording, &options);
+	assert_int_equal(ctx_exp_sample(recording.writer, &sample, NULL), CTX_E_ARG);
+	sample.metric = 0;
+	sample.thread = 1;
+	assert_int_equal(ctx_exp_sample(recording.writer, &sample, NULL), CTX_E_ARG);
+	sample.thread = 0;
+	sample.process = 1;
+	assert_int_equal(ctx_exp_sample(recording.writer, &sample, NULL), CTX_E_ARG);
+	close_and_check(&recording, place->path);
+	fixture_contents_deinit(&recording.in);
+	free(other);
+	free(empty);
+}
+
+/* ---- unclosed ---- */
+
+static void test_experiment__what_was_flushed_is_there_while_it_is_written(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 5};
+	struct fixture_contents out;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t round = 0; round < 5; round++) {
+		for (uint32_t i = 0; i < 400; i++)
+			fixture_step(&recording, 20);
+		fixture_note(&recording,
+			     ctx_exp_tick(recording.writer, FIXTURE_START_NS + recording.now_ns + 2000000000,
+					  NULL));
+		assert_int_equal(recording.status, CTX_OK);
+		assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+		assert_false(out.closed);
+		fixture_check(&recording.in, &out);
+		fixture_contents_deinit(&out);
+	}
+	close_and_check(&recording, place->path);
+	fixture_contents_deinit(&recording.in);
+}
+
+static void test_experiment__a_fingerprint_changes_with_the_files(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 5};
+	char first[17], second[17];
+	char *database = ctx_path_join(place->path, "ctxan.db");
+
+	fixture_begin(&recording, &options);
+	assert_int_equal(ctx_exp_fingerprint(place->path, first, NULL), CTX_OK);
+	assert_int_equal(strspn(first, "0123456789abcdef"), 16);
+	assert_int_equal(ctx_file_replace(database, "x", 1, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_fingerprint(place->path, second, NULL), CTX_OK);
+	assert_string_equal(first, second);
+	fixture_close(&recording);
+	assert_int_equal(ctx_exp_fingerprint(place->path, second, NULL), CTX_OK);
+	assert_string_not_equal(first, second);
+	assert_int_equal(ctx_exp_fingerprint("/no/such/place.er", second, NULL), CTX_E_NOTFOUND);
+	fixture_contents_deinit(&recording.in);
+	free(database);
+}
+
+#define place_test(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_experiment__samples_of_two_data_files_come_back),
+		place_test(test_experiment__samples_of_two_data_files_come_back),
+		place_test(test_experiment__random_recordings_come_back),
+		place_test(test_experiment__little_memory_makes_epochs_and_nothing_else),
+		place_test(test_experiment__samples_out_of_order_come_back_in_order),
+		place_test(test_experiment__properties_notes_and_metrics_come_back),
+		place_test(test_experiment__lineages_tell_forks_and_execs),
+		place_test(test_experiment__long_chains_of_forks_keep_their_samples),
+		place_test(test_experiment__beyond_max_bytes_samples_are_counted_as_lost),
+		place_test(test_experiment__only_experiments_are_overwritten),
+		place_test(test_experiment__names_without_er_and_wrong_arguments_are_refused),
+		place_test(test_experiment__what_was_flushed_is_there_while_it_is_written),
+		place_test(test_experiment__a_fingerprint_changes_with_the_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
