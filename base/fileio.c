@@ -31,11 +31,15 @@ static enum ctx_status open_error(struct ctx_err *err, const char *path)
 
 enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out, struct ctx_err *err)
 {
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC);
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	size_t before = out->n;
+	struct stat info;
 
 	if (fd < 0)
 		return open_error(err, path);
+	/* A pipe or a device in the place of a file could make us wait. */
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a plain file", path);
 	for (;;) {
 		uint8_t *room = ctx_buf_reserve(out, READ_STEP);
 		ssize_t got;

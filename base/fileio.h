@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than
+/* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no plain file), CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than
  * max_bytes). */
 CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out,
 					     struct ctx_err *err);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "collect/procfs.h"
+#include "formats/experiment/exp_archive.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,19 +50,33 @@ struct ctx_proctree {
 	int64_t founder_pid; /* -1: none, or waited for */
 	bool founder_has_execed;
 	bool founder_is_gone; /* its last thread has ended, its status is not known yet */
+	char vdso_build_id[CTX_BUILDID_TEXT];
 };
 
 enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_proctree **ret,
 				    struct ctx_err *err)
 {
 	struct ctx_proctree *tree = ctx_calloc(1, sizeof(*tree));
+	const uint8_t *image;
+	size_t n;
 
 	if (tree == NULL)
 		return ctx_err_nomem(err);
 	tree->writer = writer;
 	tree->founder_pid = -1;
+	(void)ctx_exp_own_vdso(&image, &n, tree->vdso_build_id);
 	*ret = tree;
 	return CTX_OK;
+}
+
+/* The kernel names no build id for the vdso. Above 4 GiB it is that of 64-bit processes, so the one that we have ourselves. */
+static void find_build_id(const struct ctx_proctree *tree, int64_t pid, const char *path, uint64_t address,
+			  char text[CTX_BUILDID_TEXT])
+{
+	if (strcmp(path, "[vdso]") == 0 && address > UINT32_MAX)
+		memcpy(text, tree->vdso_build_id, CTX_BUILDID_TEXT);
+	else
+		ctx_elf_build_id(pid, path, text);
 }
 
 static void drop_thread(struct ctx_proctree *tree, struct thread *thread)
@@ -253,7 +268,7 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 					  .build_id = build_id,
 					  .time_ns = time_ns};
 
-		ctx_elf_build_id(process->pid, raw.path, build_id);
+		find_build_id(tree, process->pid, raw.path, raw.address, build_id);
 		status = ctx_exp_map(tree->writer, process->number, &map, err);
 	}
 	ctx_buf_deinit(&buf);
@@ -488,7 +503,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 	if (record->mmap.build_id_bytes != 0)
 		ctx_buildid_format(record->mmap.build_id, record->mmap.build_id_bytes, build_id);
 	else
-		ctx_elf_build_id(record->pid, map.path, build_id);
+		find_build_id(tree, record->pid, map.path, map.address, build_id);
 	return ctx_exp_map(tree->writer, process->number, &map, err);
 }
 

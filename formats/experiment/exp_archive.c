@@ -7,6 +7,7 @@
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,20 +76,21 @@ static enum ctx_status compress_file(struct copy *copy, int from, struct ctx_err
 			continue;
 		if (got < 0)
 			return ctx_err_errno(err, CTX_E_NOTFOUND, "read");
-		status = compress_part(copy, bytes, (size_t)got, got == 0 ? ZSTD_e_end : ZSTD_e_continue, err);
+		status =
+			compress_part(copy, bytes, (size_t)got, got == 0 ? ZSTD_e_end : ZSTD_e_continue, err);
 		if (status != CTX_OK || got == 0)
 			return status;
 	}
 }
 
 /* Compresses a file (`from` >= 0) or memory to archives/<name>, by way of a temporary name. */
-static enum ctx_status store(int dir, const char *name, int from, const void *image, size_t n, uint64_t *ret_bytes,
-			     struct ctx_err *err)
+static enum ctx_status store(int dir, const char *name, int from, const void *image, size_t n,
+			     uint64_t *ret_bytes, struct ctx_err *err)
 {
 	struct copy copy = {.out_size = ZSTD_CStreamOutSize()};
 	int archives CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
-	char temporary[CTX_EXP_ARCHIVE_NAME_MAX + 8];
+	char temporary[CTX_EXP_ARCHIVE_NAME_MAX + 32];
 
 	if (mkdirat(dir, "archives", 0755) != 0 && errno != EEXIST)
 		return ctx_err_errno(err, CTX_E_IO, "archives");
@@ -97,7 +99,8 @@ static enum ctx_status store(int dir, const char *name, int from, const void *im
 		return ctx_err_errno(err, CTX_E_IO, "archives");
 	if (faccessat(archives, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return CTX_END;
-	snprintf(temporary, sizeof(temporary), "%s.tmp", name);
+	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", name,
+		 (long)getpid()); /* two may do this at once */
 	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (copy.fd < 0)
 		return ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
@@ -137,21 +140,51 @@ static bool is_mapped(const uint8_t *byte)
 	return readable;
 }
 
-static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret_bytes, struct ctx_err *err)
+/* An image in memory ends with its section headers, as the kernel builds it. */
+static size_t image_size(const uint8_t *image, size_t n)
+{
+	Elf64_Ehdr header;
+	uint64_t end;
+
+	if (n < sizeof(header))
+		return 0;
+	memcpy(&header, image, sizeof(header));
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return 0;
+	if (header.e_shoff > n)
+		return 0;
+	end = header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize;
+	return end <= n ? (size_t)end : 0;
+}
+
+bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CTX_BUILDID_TEXT])
 {
 	const uint8_t *image = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
-	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
 	size_t n = 0, page = (size_t)getpagesize();
 
-	/* Nobody tells how long the image is: it ends where the kernel cannot read a byte of it. */
 	while (image != NULL && n < VDSO_MAX_BYTES && is_mapped(image + n))
 		n += page;
-	if (n == 0 || !ctx_buildid_of_image(image, n, found))
+	*ret_image = image;
+	*ret_n = n != 0 ? image_size(image, n) : 0;
+	build_id[0] = '\0';
+	return *ret_n != 0 && ctx_buildid_of_image(image, *ret_n, build_id);
+}
+
+static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret_bytes, struct ctx_err *err)
+{
+	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
+	const uint8_t *image;
+	enum ctx_status status;
+	size_t n;
+
+	if (!ctx_exp_own_vdso(&image, &n, found))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "this process has no vdso");
-	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
+	if (strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "another vdso than this process's");
 	ctx_exp_archive_name("[vdso]", build_id, name);
-	return store(dir, name, -1, image, n, ret_bytes, err);
+	status = store(dir, name, -1, image, n, ret_bytes, err);
+	*ret_bytes = n;
+	return status;
 }
 
 enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id, uint64_t *ret_bytes,
@@ -159,6 +192,7 @@ enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *bu
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
 	int from CTX_AUTO_CLOSE = -1;
+	enum ctx_status status;
 	struct stat info;
 
 	*ret_bytes = 0;
@@ -180,7 +214,10 @@ enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *bu
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "changed since: its build id is another one");
 	ctx_exp_archive_name(path, build_id, name);
-	return store(dir, name, from, NULL, 0, ret_bytes, err);
+	status = store(dir, name, from, NULL, 0, ret_bytes, err);
+	if (status == CTX_END)
+		*ret_bytes = (uint64_t)info.st_size;
+	return status;
 }
 
 enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err)
@@ -198,15 +235,16 @@ enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ct
 	for (zeros = 0; zeros < text.n && text.bytes[zeros] == '0'; zeros++)
 		;
 	if (text.n == 0 || (zeros >= 16 && memmem(text.bytes, text.n, "\nffff", 5) == NULL))
-		status = ctx_err_set(err, CTX_E_NOTFOUND, "/proc/kallsyms shows no addresses (kernel.kptr_restrict)");
+		status = ctx_err_set(err, CTX_E_NOTFOUND,
+				     "/proc/kallsyms shows no addresses (kernel.kptr_restrict)");
 	else
 		status = store(dir, KALLSYMS, -1, text.bytes, text.n, ret_bytes, err);
 	ctx_buf_deinit(&text);
 	return status;
 }
 
-static void put_line(struct ctx_exp_writer *writer, const char *path, const char *build_id, enum ctx_status status,
-		     const char *reason, const char *file, uint64_t bytes)
+static void put_line(struct ctx_exp_writer *writer, const char *path, const char *build_id,
+		     enum ctx_status status, const char *reason, const char *file, uint64_t bytes)
 {
 	struct ctx_buf *out = &writer->log;
 

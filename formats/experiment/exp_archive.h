@@ -4,8 +4,10 @@
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_ARCHIVE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_ARCHIVE_H
 
+#include "base/buildid.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +22,11 @@ void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_E
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id,
 						      uint64_t *ret_bytes, struct ctx_err *err);
+
+/*
+ * The vdso that this process has, and its build id: every 64-bit process of this host has the same. `*ret_image` is borrowed from the process's own memory. False: none with a build id.
+ */
+bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CTX_BUILDID_TEXT]);
 
 /* Copies /proc/kallsyms to archives/kallsyms.zst. CTX_E_NOTFOUND when it shows no addresses. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define TAIL_BYTES 4096u
+#define COMPLETE "archives/complete" /* an empty file: all was copied that could be */
 
 /* True if the log's end has the exit event: the recorder has archived what it could. */
 static bool was_closed(int dir)
@@ -27,7 +28,8 @@ static bool was_closed(int dir)
 	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return true;
 	if (ctx_file_pread(fd, "log.xml", tail, sizeof(tail),
-			   info.st_size > (off_t)sizeof(tail) ? (uint64_t)info.st_size - sizeof(tail) : 0, &got, NULL) < 0)
+			   info.st_size > (off_t)sizeof(tail) ? (uint64_t)info.st_size - sizeof(tail) : 0,
+			   &got, NULL) < 0)
 		return true;
 	return memmem(tail, got, "<event kind=\"exit\"", 18) != NULL;
 }
@@ -45,7 +47,8 @@ static bool is_this_host(const struct ctx_source_info *info)
 	return false;
 }
 
-static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uint32_t *ret_copied, struct ctx_err *err)
+static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uint32_t *ret_copied,
+				   struct ctx_err *err)
 {
 	struct ctx_strtab seen = {0};
 	enum ctx_status status = CTX_OK;
@@ -74,6 +77,14 @@ static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uin
 	return status == CTX_END ? CTX_OK : status;
 }
 
+/* Without the mark the next analysis only looks again. */
+static void mark_complete(int dir)
+{
+	int fd CTX_AUTO_CLOSE = openat(dir, COMPLETE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	(void)fd;
+}
+
 enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied, struct ctx_err *err)
 {
 	int dir CTX_AUTO_CLOSE = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -82,7 +93,7 @@ enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied, str
 	uint64_t bytes;
 
 	*ret_copied = 0;
-	if (dir < 0 || was_closed(dir) || faccessat(dir, "archives", F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+	if (dir < 0 || was_closed(dir) || faccessat(dir, COMPLETE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
 	    faccessat(dir, ".", W_OK, 0) != 0)
 		return CTX_OK;
 	status = ctx_exp_open(path, &source, err);
@@ -92,6 +103,8 @@ enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied, str
 		status = copy_mapped(source, dir, ret_copied, err);
 		if (status == CTX_OK)
 			*ret_copied += ctx_exp_archive_kallsyms(dir, &bytes, NULL) == CTX_OK;
+		if (status == CTX_OK)
+			mark_complete(dir);
 	}
 	source->close(source);
 	return status;

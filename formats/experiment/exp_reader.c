@@ -13,7 +13,7 @@
 #include "base/compress.h"
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "base/xxh.h"
+#include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_index.h"
 
 #include <dirent.h>
@@ -34,8 +34,8 @@ struct range {
 
 struct epoch {
 	uint32_t epoch;
-	size_t next;	 /* frames block to look at next */
-	uint32_t highest; /* id in the file */
+	size_t next;	    /* frames block to look at next */
+	uint32_t highest;   /* id in the file */
 	uint32_t truncated; /* the node that stands for lost frames, 0 not made yet */
 	struct range *ranges;
 	size_t n_ranges, ranges_cap;
@@ -44,14 +44,14 @@ struct epoch {
 struct dictionary { /* of one process row */
 	struct epoch *epochs;
 	size_t n_epochs, epochs_cap;
-	uint32_t n_ids; /* handed out */
+	uint32_t n_ids;	 /* handed out */
 	uint32_t n_open; /* blocks that are being handed out */
 };
 
 struct open_block {
 	uint32_t process; /* row */
 	size_t n, at, bytes;
-	struct ctx_exp_packet *packets; /* or */
+	struct ctx_exp_packet *packets;	    /* or */
 	struct ctx_exp_usage_record *usage; /* its process fields are rows */
 };
 
@@ -101,7 +101,8 @@ struct reader {
 
 /* Pending events */
 
-static enum ctx_status push(struct reader *reader, const struct ctx_event *event, char *text, struct ctx_err *err)
+static enum ctx_status push(struct reader *reader, const struct ctx_event *event, char *text,
+			    struct ctx_err *err)
 {
 	enum ctx_status status;
 
@@ -139,7 +140,8 @@ static void pop(struct reader *reader, struct ctx_event *ret)
 
 /* Announcements */
 
-static enum ctx_status announce_process(struct reader *reader, uint32_t row, uint64_t time_ns, struct ctx_err *err)
+static enum ctx_status announce_process(struct reader *reader, uint32_t row, uint64_t time_ns,
+					struct ctx_err *err)
 {
 	struct ctx_exp_process_row *process = &reader->log.processes[row];
 	struct ctx_event event = {.kind = CTX_EV_PROCESS_START, .time_ns = time_ns};
@@ -152,16 +154,16 @@ static enum ctx_status announce_process(struct reader *reader, uint32_t row, uin
 	event.process_start.pid = process->pid;
 	event.process_start.command = process->command;
 	event.process_start.lineage = process->lineage;
-	parent = process->parent_key != CTX_NONE ? ctx_map64_get(&reader->log.process_of_key, process->parent_key)
-						 : CTX_MAP64_NONE;
-	event.process_start.parent = parent != CTX_MAP64_NONE && parent != row
-					     ? reader->log.processes[parent].number
-					     : CTX_NONE;
+	parent = process->parent_key != CTX_NONE
+			 ? ctx_map64_get(&reader->log.process_of_key, process->parent_key)
+			 : CTX_MAP64_NONE;
+	event.process_start.parent =
+		parent != CTX_MAP64_NONE && parent != row ? reader->log.processes[parent].number : CTX_NONE;
 	return push(reader, &event, NULL, err);
 }
 
-static enum ctx_status announce_thread(struct reader *reader, uint32_t row, uint32_t process, uint64_t time_ns,
-				       struct ctx_err *err)
+static enum ctx_status announce_thread(struct reader *reader, uint32_t row, uint32_t process,
+				       uint64_t time_ns, struct ctx_err *err)
 {
 	struct ctx_exp_thread_row *thread = &reader->log.threads[row];
 	struct ctx_event event = {.kind = CTX_EV_THREAD_START, .time_ns = time_ns};
@@ -194,17 +196,14 @@ static enum ctx_status announce_thread(struct reader *reader, uint32_t row, uint
 /* The archived copy of a load object, if there is one; valid until the next call. */
 static const char *archive_of(struct reader *reader, const char *path, const char *build_id)
 {
-	char name[192];
+	char name[CTX_EXP_ARCHIVE_NAME_MAX];
 	struct ctx_buf *out = &reader->archive_path;
 	uint32_t before = (uint32_t)reader->archives.n;
 	uint32_t id;
 
 	if (before == 0)
 		return "";
-	if (build_id[0] != '\0' && strlen(build_id) < 128)
-		snprintf(name, sizeof(name), "%s.zst", build_id);
-	else
-		snprintf(name, sizeof(name), "path-%016llx.zst", (unsigned long long)ctx_xxh3(path, strlen(path)));
+	ctx_exp_archive_name(path, build_id, name);
 	/* A name that was not there is remembered with an id beyond those that the directory holds. */
 	if (ctx_strtab_add_text(&reader->archives, name, &id, NULL) != CTX_OK || id >= reader->n_archives)
 		return "";
@@ -214,7 +213,8 @@ static const char *archive_of(struct reader *reader, const char *path, const cha
 	return out->failed ? "" : (const char *)out->bytes;
 }
 
-static enum ctx_status push_entry(struct reader *reader, const struct ctx_exp_entry *entry, struct ctx_err *err)
+static enum ctx_status push_entry(struct reader *reader, const struct ctx_exp_entry *entry,
+				  struct ctx_err *err)
 {
 	struct ctx_event event = {.kind = entry->kind, .time_ns = entry->time_ns};
 	uint32_t process = entry->process;
@@ -357,8 +357,8 @@ static enum ctx_status read_place(struct reader *reader, const struct ctx_exp_pl
 		if (reader->fd < 0)
 			return ctx_err_errno(err, CTX_E_FORMAT, "cannot be opened any more");
 	}
-	status = ctx_exp_read_block(reader->fd, name, place->offset, &reader->compressor, &reader->scratch, ret,
-				    &reader->payload, err);
+	status = ctx_exp_read_block(reader->fd, name, place->offset, &reader->compressor, &reader->scratch,
+				    ret, &reader->payload, err);
 	if (status == CTX_OK)
 		reader->consumed += ret->header_bytes + (uint64_t)ret->frame_bytes;
 	return status;
@@ -420,11 +420,13 @@ static enum ctx_status get_epoch(struct reader *reader, uint32_t row, uint32_t e
 		status = push(reader, &event, NULL, err);
 	}
 	if (status == CTX_OK)
-		status = ctx_grow(&dictionary->epochs, &dictionary->epochs_cap, dictionary->n_epochs + 1, err);
+		status =
+			ctx_grow(&dictionary->epochs, &dictionary->epochs_cap, dictionary->n_epochs + 1, err);
 	if (status != CTX_OK)
 		return status;
 	*ret = &dictionary->epochs[dictionary->n_epochs++];
-	**ret = (struct epoch){.epoch = epoch, .next = first_frames(&reader->index, reader->log.processes[row].key)};
+	**ret = (struct epoch){.epoch = epoch,
+			       .next = first_frames(&reader->index, reader->log.processes[row].key)};
 	return CTX_OK;
 }
 
@@ -570,8 +572,8 @@ static enum ctx_status load_frames(struct reader *reader, uint32_t row, struct e
 }
 
 /* Makes packets ready to be handed out: rows instead of numbers, ids handed out instead of those of the file. */
-static enum ctx_status translate_packets(struct reader *reader, struct open_block *block, const struct epoch *epoch,
-					 struct ctx_err *err)
+static enum ctx_status translate_packets(struct reader *reader, struct open_block *block,
+					 const struct epoch *epoch, struct ctx_err *err)
 {
 	size_t n = 0, lost = 0, strange = 0;
 	enum ctx_status status = CTX_OK;
@@ -595,9 +597,10 @@ static enum ctx_status translate_packets(struct reader *reader, struct open_bloc
 	}
 	block->n = n;
 	if (status == CTX_OK && (lost != 0 || strange != 0)) {
-		snprintf(text, sizeof(text), "%zu samples lost their call stacks, %zu are of an unknown metric", lost,
-			 strange);
-		status = push_damage(reader, reader->loading_place.first_ns, &reader->loading_place, text, err);
+		snprintf(text, sizeof(text),
+			 "%zu samples lost their call stacks, %zu are of an unknown metric", lost, strange);
+		status = push_damage(reader, reader->loading_place.first_ns, &reader->loading_place, text,
+				     err);
 	}
 	return status;
 }
@@ -628,14 +631,15 @@ static enum ctx_status go_on_loading(struct reader *reader, struct ctx_err *err)
 {
 	struct open_block *block = reader->loading;
 	struct epoch *epoch;
-	enum ctx_status status =
-		get_epoch(reader, block->process, reader->loading_epoch, reader->loading_place.first_ns, &epoch, err);
+	enum ctx_status status = get_epoch(reader, block->process, reader->loading_epoch,
+					   reader->loading_place.first_ns, &epoch, err);
 	bool some = false;
 
 	if (status != CTX_OK)
 		return status;
 	if (epoch->highest < reader->loading_max) {
-		status = load_frames(reader, block->process, epoch, reader->loading_place.first_ns, &some, err);
+		status = load_frames(reader, block->process, epoch, reader->loading_place.first_ns, &some,
+				     err);
 		if (status != CTX_OK || some)
 			return status;
 	}
@@ -689,8 +693,8 @@ static enum ctx_status decode_samples(struct reader *reader, const struct ctx_ex
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
 	if (block->packets == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_exp_decode_packets(reader->payload.bytes, reader->payload.n, header->first_ns, block->packets,
-					block->n, err);
+	status = ctx_exp_decode_packets(reader->payload.bytes, reader->payload.n, header->first_ns,
+					block->packets, block->n, err);
 	if (status == CTX_OK && block->packets[block->n - 1].time_ns > header->last_ns)
 		status = ctx_err_set(err, CTX_E_FORMAT, "a sample is outside of its block");
 	if (status == CTX_OK)
@@ -718,8 +722,9 @@ static enum ctx_status begin_loading(struct reader *reader, struct ctx_err *err)
 	if (status == CTX_OK && header.n_records == 0)
 		status = ctx_err_set(&local, CTX_E_FORMAT, "an empty block");
 	if (status == CTX_OK)
-		status = header.kind == CTX_EXP_BLOCK_OVERVIEW ? decode_usage(reader, &header, block, &local)
-							       : decode_samples(reader, &header, block, &local);
+		status = header.kind == CTX_EXP_BLOCK_OVERVIEW
+				 ? decode_usage(reader, &header, block, &local)
+				 : decode_samples(reader, &header, block, &local);
 	if (status != CTX_OK) {
 		free_block(block);
 		if (status == CTX_E_FORMAT)
@@ -778,7 +783,8 @@ static enum ctx_status hand_out(struct reader *reader, struct ctx_event *ret, st
 	packet = &block->packets[block->at];
 	thread = &reader->log.threads[packet->thread];
 	if (thread->number == CTX_NONE) {
-		enum ctx_status status = announce_thread(reader, packet->thread, block->process, packet->time_ns, err);
+		enum ctx_status status =
+			announce_thread(reader, packet->thread, block->process, packet->time_ns, err);
 
 		if (status == CTX_OK)
 			pop(reader, ret);
@@ -815,8 +821,9 @@ static enum ctx_status next(struct ctx_event_source *source, struct ctx_event *r
 			continue;
 		}
 		top = reader->n_heap != 0 ? reader->heap[0].time_ns : UINT64_MAX;
-		entry = reader->next_entry < reader->log.n_entries ? reader->log.entries[reader->next_entry].time_ns
-								   : UINT64_MAX;
+		entry = reader->next_entry < reader->log.n_entries
+				? reader->log.entries[reader->next_entry].time_ns
+				: UINT64_MAX;
 		block = reader->next_block < reader->index.n_blocks
 				? reader->index.blocks[reader->next_block].first_ns
 				: UINT64_MAX;
@@ -1037,7 +1044,8 @@ static enum ctx_status read_rest(struct reader *reader, struct ctx_err *err)
 static void fill_info(struct reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
-	uint64_t last = reader->log.last_ns > reader->index.last_ns ? reader->log.last_ns : reader->index.last_ns;
+	uint64_t last =
+		reader->log.last_ns > reader->index.last_ns ? reader->log.last_ns : reader->index.last_ns;
 
 	info->name = ctx_path_base(reader->path);
 	info->format = "experiment 1";

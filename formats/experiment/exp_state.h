@@ -79,6 +79,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_objects objects;
 	struct ctx_buf log; /* lines not yet written */
 	uint64_t log_oldest_ns;
+	uint64_t flushing_ns; /* relative: the oldest record of the process that is being written */
 	struct ctx_buf overview;
 	uint32_t n_overview;
 	uint64_t overview_oldest_ns, overview_first_ns, overview_last_ns;
