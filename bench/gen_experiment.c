@@ -24,47 +24,28 @@
 #define START_NS UINT64_C(1000000000000)
 
 /* A thousand functions, each a few bytes of its own. */
-#define ONE(a, b, c)                                                                                         \
-	__attribute__((noinline, used)) static int work_##a##b##c(void)                                      \
-	{                                                                                                    \
-		__asm__ volatile("nop; nop; nop; nop");                                                      \
-		return a * 100 + b * 10 + c;                                                                 \
+/* clang-format off */
+#define ONE(a, b, c) \
+	__attribute__((noinline, used)) static int work_##a##b##c(void) \
+	{ \
+		__asm__ volatile("nop; nop; nop; nop"); \
+		return a * 100 + b * 10 + c; \
 	}
-#define TEN(a, b)                                                                                            \
-	ONE(a, b, 0)                                                                                         \
-	ONE(a, b, 1)                                                                                         \
-	ONE(a, b, 2)                                                                                         \
-	ONE(a, b, 3) ONE(a, b, 4) ONE(a, b, 5) ONE(a, b, 6) ONE(a, b, 7) ONE(a, b, 8) ONE(a, b, 9)
-#define HUNDRED(a)                                                                                           \
-	TEN(a, 0) TEN(a, 1) TEN(a, 2) TEN(a, 3) TEN(a, 4) TEN(a, 5) TEN(a, 6) TEN(a, 7) TEN(a, 8) TEN(a, 9)
 #define ONE_NAME(a, b, c) work_##a##b##c,
-#define TEN_NAMES(a, b)                                                                                      \
-	ONE_NAME(a, b, 0)                                                                                    \
-	ONE_NAME(a, b, 1)                                                                                    \
-	ONE_NAME(a, b, 2)                                                                                    \
-	ONE_NAME(a, b, 3) ONE_NAME(a, b, 4) ONE_NAME(a, b, 5) ONE_NAME(a, b, 6) ONE_NAME(a, b, 7)            \
-		ONE_NAME(a, b, 8) ONE_NAME(a, b, 9)
-#define HUNDRED_NAMES(a)                                                                                     \
-	TEN_NAMES(a, 0)                                                                                      \
-	TEN_NAMES(a, 1)                                                                                      \
-	TEN_NAMES(a, 2)                                                                                      \
-	TEN_NAMES(a, 3) TEN_NAMES(a, 4) TEN_NAMES(a, 5) TEN_NAMES(a, 6) TEN_NAMES(a, 7) TEN_NAMES(a, 8)      \
-		TEN_NAMES(a, 9)
+#define TEN(one, a, b) \
+	one(a, b, 0) one(a, b, 1) one(a, b, 2) one(a, b, 3) one(a, b, 4) \
+	one(a, b, 5) one(a, b, 6) one(a, b, 7) one(a, b, 8) one(a, b, 9)
+#define HUNDRED(one, a) \
+	TEN(one, a, 0) TEN(one, a, 1) TEN(one, a, 2) TEN(one, a, 3) TEN(one, a, 4) \
+	TEN(one, a, 5) TEN(one, a, 6) TEN(one, a, 7) TEN(one, a, 8) TEN(one, a, 9)
+#define THOUSAND(one) \
+	HUNDRED(one, 0) HUNDRED(one, 1) HUNDRED(one, 2) HUNDRED(one, 3) HUNDRED(one, 4) \
+	HUNDRED(one, 5) HUNDRED(one, 6) HUNDRED(one, 7) HUNDRED(one, 8) HUNDRED(one, 9)
 
-HUNDRED(0)
-HUNDRED(1)
-HUNDRED(2)
-HUNDRED(3)
-HUNDRED(4)
-HUNDRED(5)
-HUNDRED(6)
-HUNDRED(7)
-HUNDRED(8)
-HUNDRED(9)
+THOUSAND(ONE)
 
-static int (*const functions[])(void) = {HUNDRED_NAMES(0) HUNDRED_NAMES(1) HUNDRED_NAMES(2) HUNDRED_NAMES(3)
-						 HUNDRED_NAMES(4) HUNDRED_NAMES(5) HUNDRED_NAMES(6)
-							 HUNDRED_NAMES(7) HUNDRED_NAMES(8) HUNDRED_NAMES(9)};
+static int (*const functions[])(void) = {THOUSAND(ONE_NAME)};
+/* clang-format on */
 
 struct settings {
 	uint64_t samples, stacks, seed, duration_ms;
