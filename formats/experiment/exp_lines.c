@@ -87,7 +87,7 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 
 	for (;;) {
 		size_t left = lines->text.n - lines->at;
-		const uint8_t *from = lines->text.bytes + lines->at;
+		const uint8_t *from = left != 0 ? lines->text.bytes + lines->at : NULL;
 		const uint8_t *newline =
 			left > searched ? memchr(from + searched, '\n', left - searched) : NULL;
 

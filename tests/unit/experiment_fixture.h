@@ -9,6 +9,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/experiment/exp_writer.h"
 

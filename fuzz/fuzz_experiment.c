@@ -1,0 +1,199 @@
+/*
+ * Fuzz target: an experiment directory made of any bytes is read to its end.
+ *
+ * The first byte is a set of bits: 1, data is wrapped in correct file and block headers, so that what lies behind the checksums is
+ * reached; 2, log.xml begins as it should. Then come parts: file (1 byte), length (2 bytes), bytes. In wrapped parts the first four
+ * bytes are the process, the epoch, the number of records and the first time.
+ */
+#include "base/compress.h"
+#include "base/cursor.h"
+#include "base/fileio.h"
+#include "base/xxh.h"
+#include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_reader.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECORDS_MAX 256u
+
+static const char FIRST_LINES[] =
+	"<experiment version=\"1\"/>\n<profile metric=\"0\" name=\"c\" unit=\"ns\" period=\"5\"/>\n"
+	"<event kind=\"run\" tstamp=\"0.0\"/>\n"
+	"<event kind=\"process\" tstamp=\"0.1\" process=\"0\" pid=\"1\" lineage=\"\" command=\"c\"/>\n";
+
+static const char *const FILES[] = {"log.xml",		"map.xml",    "profile",	"frameinfo",
+				    "overview",		"hwcounters", "_f1.er/map.xml", "_f1.er/profile",
+				    "_f1.er/frameinfo", "notes"};
+#define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void decode(const uint8_t *data, size_t size)
+{
+	struct ctx_exp_packet packets[RECORDS_MAX];
+	struct ctx_exp_block_header header;
+	struct ctx_exp_frames_in in;
+	uint32_t id, parent, last = 0;
+	uint64_t address;
+
+	if (ctx_exp_decode_block_header(data, size, &header, NULL) == CTX_OK &&
+	    header.raw_bytes > CTX_EXP_RAW_MAX)
+		abort();
+	if (ctx_exp_decode_packets(data, size, 0, packets, RECORDS_MAX, NULL) == CTX_OK) {
+		for (size_t i = 1; i < RECORDS_MAX; i++) {
+			if (packets[i].time_ns < packets[i - 1].time_ns)
+				abort();
+		}
+	}
+	if (ctx_exp_frames_begin(data, size, &in, NULL) != CTX_OK)
+		return;
+	while (ctx_exp_frames_next(&in, &id, &parent, &address, NULL) == CTX_OK) {
+		if (parent >= id || id <= last)
+			abort();
+		last = id;
+	}
+}
+
+/* A block that has these bytes as its payload, with everything right around it. */
+static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_buf *out)
+{
+	struct ctx_compressor compressor = {0};
+	struct ctx_exp_block_header header = {.last_ns = UINT64_MAX};
+	struct ctx_buf frame = {0};
+	uint8_t encoded[CTX_EXP_BLOCK_HEADER_BYTES];
+
+	if (n < 4)
+		return;
+	header.kind = strstr(file, "frameinfo") != NULL ? CTX_EXP_BLOCK_FRAMES : CTX_EXP_BLOCK_PROFILE;
+	if (strcmp(file, "overview") == 0)
+		header.kind = CTX_EXP_BLOCK_OVERVIEW;
+	header.process = bytes[0] & 3;
+	header.epoch = bytes[1] & 3;
+	header.n_records = bytes[2];
+	header.first_ns = header.kind == CTX_EXP_BLOCK_FRAMES ? 0 : bytes[3];
+	header.raw_bytes = (uint32_t)n - 4;
+	if (ctx_compress(&compressor, 1, bytes + 4, n - 4, &frame, NULL) != CTX_OK)
+		abort();
+	header.frame_bytes = (uint32_t)frame.n;
+	header.checksum = ctx_xxh3(frame.bytes, frame.n);
+	ctx_exp_encode_block_header(&header, encoded);
+	ctx_buf_put(out, encoded, sizeof(encoded));
+	ctx_buf_put(out, frame.bytes, frame.n);
+	ctx_buf_deinit(&frame);
+	ctx_compressor_deinit(&compressor);
+}
+
+static void add_part(struct ctx_buf *files, uint8_t which, const uint8_t *bytes, size_t n, bool wrapped)
+{
+	const char *name = FILES[which % N_FILES];
+	struct ctx_buf *out = &files[which % N_FILES];
+	bool text = strstr(name, ".xml") != NULL || strcmp(name, "notes") == 0;
+
+	if (!wrapped || text) {
+		ctx_buf_put(out, bytes, n);
+		return;
+	}
+	if (out->n == 0)
+		ctx_exp_put_file_header(out);
+	wrap(name, bytes, n, out);
+}
+
+static void put_files(const char *directory, struct ctx_buf *files)
+{
+	for (size_t i = 0; i < N_FILES; i++) {
+		char path[128];
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%s", directory, FILES[i]);
+		fd = files[i].n != 0 ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+		if (fd < 0)
+			unlink(path); /* of the input before */
+		else if (ctx_file_write(fd, path, files[i].bytes, files[i].n, NULL) != CTX_OK)
+			abort();
+		if (fd >= 0)
+			close(fd);
+		ctx_buf_deinit(&files[i]);
+	}
+}
+
+static void read_all(const char *directory)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	struct ctx_err err = {0};
+	uint32_t n_processes = 0, n_threads = 0;
+	enum ctx_status status = ctx_exp_open(directory, &source, &err);
+
+	if (status != CTX_OK) {
+		if (status == CTX_END || err.msg[0] == '\0')
+			abort();
+		return;
+	}
+	while ((status = source->next(source, &event, &err)) == CTX_OK) {
+		if (event.kind == CTX_EV_PROCESS_START && event.process != n_processes++)
+			abort();
+		if (event.kind == CTX_EV_THREAD_START && event.thread != n_threads++)
+			abort();
+		if (event.kind == CTX_EV_SAMPLE &&
+		    (event.process >= n_processes || event.thread >= n_threads ||
+		     event.sample.metric >= source->info.n_metrics))
+			abort();
+	}
+	if (status != CTX_END)
+		abort(); /* damage is an event, never the end */
+	source->close(source);
+}
+
+/* One directory for all inputs, in memory if there is such a place; removed at exit. */
+static char directory[64];
+
+static void remove_directory(void)
+{
+	if (ctx_dir_remove(directory, NULL) != CTX_OK)
+		abort();
+}
+
+static void make_directory(void)
+{
+	char below[80];
+
+	snprintf(directory, sizeof(directory), "%s/ctx-fuzz-XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	if (mkdtemp(directory) == NULL)
+		abort();
+	snprintf(below, sizeof(below), "%s/_f1.er", directory);
+	if (mkdir(below, 0700) != 0)
+		abort();
+	atexit(remove_directory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ctx_buf files[N_FILES] = {0};
+	struct ctx_cursor cursor = ctx_cursor_make(data, size);
+	uint8_t mode = ctx_cursor_get_u8(&cursor);
+
+	if (size == 0)
+		return 0;
+	decode(data, size);
+	if (directory[0] == '\0')
+		make_directory();
+	if (mode & 2)
+		ctx_buf_put(&files[0], FIRST_LINES, sizeof(FIRST_LINES) - 1);
+	while (ctx_cursor_left(&cursor) >= 3) {
+		uint8_t which = ctx_cursor_get_u8(&cursor);
+		size_t n = ctx_cursor_get_u16(&cursor);
+		size_t left = ctx_cursor_left(&cursor);
+
+		n = n < left ? n : left;
+		add_part(files, which, ctx_cursor_get_bytes(&cursor, n), n, mode & 1);
+	}
+	put_files(directory, files);
+	read_all(directory);
+	return 0;
+}
