@@ -96,7 +96,22 @@ enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size
 	return CTX_OK;
 }
 
-enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, struct ctx_err *err)
+/* What is no plain file (a device, a pipe) is written to; it is never replaced. */
+static enum ctx_status write_in_place(const char *path, const void *bytes, size_t n, struct ctx_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	enum ctx_status status;
+
+	if (fd < 0)
+		return open_error(err, path);
+	status = ctx_file_write(fd, path, bytes, n, err);
+	if (close(fd) != 0 && status == CTX_OK)
+		status = ctx_err_errno(err, CTX_E_IO, "%s: close", path);
+	return status;
+}
+
+static enum ctx_status replace_plain(const char *path, const void *bytes, size_t n, mode_t mode,
+				     struct ctx_err *err)
 {
 	char *temporary CTX_AUTO_FREE = NULL;
 	enum ctx_status status;
@@ -106,9 +121,9 @@ enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, 
 		temporary = NULL;
 		return ctx_err_nomem(err);
 	}
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
-		return open_error(err, temporary);
+		return open_error(err, path);
 	status = ctx_file_write(fd, path, bytes, n, err);
 	if (close(fd) != 0 && status == CTX_OK)
 		status = ctx_err_errno(err, CTX_E_IO, "%s: close", path);
@@ -117,6 +132,26 @@ enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, 
 	if (status != CTX_OK)
 		unlink(temporary);
 	return status;
+}
+
+enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, struct ctx_err *err)
+{
+	char *target CTX_AUTO_FREE = NULL;
+	struct stat info;
+
+	if (stat(path, &info) != 0)
+		return replace_plain(path, bytes, n, 0644, err);
+	if (S_ISDIR(info.st_mode)) {
+		errno = EISDIR;
+		return ctx_err_errno(err, CTX_E_ARG, "%s", path);
+	}
+	if (!S_ISREG(info.st_mode))
+		return write_in_place(path, bytes, n, err);
+	/* A link stays one: what it leads to is replaced, and keeps its mode. */
+	target = realpath(path, NULL);
+	if (target == NULL)
+		return ctx_err_errno(err, CTX_E_IO, "%s", path);
+	return replace_plain(target, bytes, n, info.st_mode & 07777, err);
 }
 
 char *ctx_path_join(const char *dir, const char *name)

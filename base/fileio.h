@@ -26,7 +26,10 @@ CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *by
 CTX_MUST_CHECK enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n,
 					      struct ctx_err *err);
 
-/* Writes a file of these bytes in place of what was there: to a temporary name beside it, then renamed. */
+/*
+ * Writes a file of these bytes in place of what was there: to a temporary name beside it, then renamed, with the mode that it had. A link stays a link. What is there and is no plain file (a device, a
+ * pipe) is written to and not replaced. CTX_E_ARG for a directory.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n,
 						struct ctx_err *err);
 

@@ -8,6 +8,7 @@
 #include "base/strtab.h"
 #include "base/xxh.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -228,10 +229,50 @@ static void test_base__a_replaced_file_is_whole_or_the_old_one(void **state)
 	assert_int_equal(ctx_file_read(path, 4, &read, &err), CTX_E_LIMIT);
 	assert_int_equal(ctx_file_read("/nonexistent/file", 4, &read, &err), CTX_E_NOTFOUND);
 	assert_int_equal(ctx_file_replace("/nonexistent/file", "", 0, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_file_replace(directory, "", 0, &err), CTX_E_ARG);
 	assert_int_equal(ctx_dir_remove(directory, &err), CTX_OK);
 	assert_int_not_equal(access(directory, F_OK), 0);
 	ctx_buf_deinit(&read);
 	free(path);
+}
+
+static void test_base__only_plain_files_are_replaced(void **state)
+{
+	char directory[] = "/tmp/ctx-test-XXXXXX";
+	struct ctx_buf back = {0};
+	struct stat info;
+	char *file, *link_name, *fifo;
+	char byte;
+	int reader;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	file = ctx_path_join(directory, "file");
+	link_name = ctx_path_join(directory, "link");
+	fifo = ctx_path_join(directory, "fifo");
+	assert_int_equal(ctx_file_replace(file, "old", 3, NULL), CTX_OK);
+	assert_int_equal(chmod(file, 0600), 0);
+	assert_int_equal(symlink(file, link_name), 0);
+	assert_int_equal(ctx_file_replace(link_name, "new", 3, NULL), CTX_OK);
+	assert_int_equal(lstat(link_name, &info), 0);
+	assert_true(S_ISLNK(info.st_mode));
+	assert_int_equal(stat(file, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0600);
+	assert_int_equal(ctx_file_read(file, 100, &back, NULL), CTX_OK);
+	assert_memory_equal(back.bytes, "new", 3);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	reader = open(fifo, O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	assert_int_equal(ctx_file_replace(fifo, "x", 1, NULL), CTX_OK);
+	assert_int_equal(read(reader, &byte, 1), 1);
+	assert_int_equal(byte, 'x');
+	assert_int_equal(ctx_file_read(fifo, 100, &back, NULL), CTX_E_FORMAT);
+	close(reader);
+	assert_int_equal(ctx_dir_remove(directory, NULL), CTX_OK);
+	ctx_buf_deinit(&back);
+	free(file);
+	free(link_name);
+	free(fifo);
 }
 
 static void test_base__growing_past_the_address_space_is_refused(void **state)
@@ -265,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_base__a_frame_that_claims_more_than_wanted_is_refused),
 		cmocka_unit_test(test_base__an_error_is_one_line_with_its_context_in_front),
 		cmocka_unit_test(test_base__a_replaced_file_is_whole_or_the_old_one),
+		cmocka_unit_test(test_base__only_plain_files_are_replaced),
 		cmocka_unit_test(test_base__growing_past_the_address_space_is_refused),
 		cmocka_unit_test(test_base__checksums_are_those_of_xxhsum),
 	};
