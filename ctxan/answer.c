@@ -80,8 +80,8 @@ static bool is_whole_run(const struct ctx_query *query)
 	const struct ctx_selection *selection = query->selection;
 	struct ctx_interval run = ctx_store_profile(query->store)->run;
 
-	return selection->cpus == NULL && selection->metric == 0 && selection->n_intervals == 1 &&
-	       ctx_interval_contains(selection->intervals[0], run);
+	return selection->cpus == NULL && selection->threads == NULL && selection->metric == 0 &&
+	       selection->n_intervals == 1 && ctx_interval_contains(selection->intervals[0], run);
 }
 
 static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_kind *kind,

@@ -114,8 +114,8 @@ static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_
 	return status;
 }
 
-/* With -o the answer goes to a temporary file first: an answer that failed leaves what was there. */
-static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
+/* The whole answer first, then the output: an answer that fails prints nothing and leaves a file as it was. */
+static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err *err)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -128,13 +128,16 @@ static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_er
 	status = answer_all(options, err);
 	if (fclose(memory) != 0 && status == CTX_OK)
 		status = ctx_err_nomem(err);
-	if (status == CTX_OK)
+	if (status == CTX_OK && options->output != NULL)
 		status = ctx_file_replace(options->output, text, n, err);
+	else if (status == CTX_OK)
+		status = ctx_file_write(STDOUT_FILENO, "standard output", text, n, err);
 	free(text);
 	return status;
 }
 
-static enum ctx_status answer_to_stdout(struct ctx_options *options, struct ctx_err *err)
+/* A query may have more rows than memory: they are printed as they come. */
+static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status;
 
@@ -164,7 +167,8 @@ int main(int argc, char **argv)
 	choose_charset(&options);
 	if (options.report.width == 0)
 		options.report.width = output_width(options.output != NULL ? NULL : stdout);
-	status = options.output != NULL ? answer_to_file(&options, &err) : answer_to_stdout(&options, &err);
+	status = options.sql != NULL && options.output == NULL ? answer_as_it_comes(&options, &err)
+							       : answer_whole(&options, &err);
 	ctx_options_deinit(&options);
 	return status == CTX_OK ? 0 : complain(status, &err);
 }

@@ -92,13 +92,25 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 	return CTX_OK;
 }
 
+/* --db FILE, in a directory that must be there. */
+static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *err)
+{
+	size_t n = (size_t)(ctx_path_base(file) - file);
+	char *directory CTX_AUTO_FREE = n != 0 ? ctx_memdup0(file, n) : strdup(".");
+
+	if (directory == NULL)
+		return ctx_err_nomem(err);
+	if (access(directory, F_OK) != 0)
+		return ctx_err_errno(err, CTX_E_ARG, "--db %s", file);
+	*ret = strdup(file);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
 static enum ctx_status database_path(const char *experiment, const struct ctx_options *options, char **ret,
 				     struct ctx_err *err)
 {
-	if (options->db != NULL) {
-		*ret = strdup(options->db);
-		return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
-	}
+	if (options->db != NULL)
+		return given_path(options->db, ret, err);
 	*ret = ctx_path_join(experiment, DATABASE_NAME);
 	if (*ret == NULL)
 		return ctx_err_nomem(err);
@@ -196,7 +208,12 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *op
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", input);
 	if (S_ISDIR(info.st_mode))
 		return open_experiment(input, options, ret, err);
-	if (ctx_store_is_database(input))
+	if (ctx_store_is_database(input)) {
+		if (options->reingest || options->db != NULL)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "%s is a database: --reingest and --db go with an experiment",
+					   input);
 		return ctx_store_open(input, ret, err);
+	}
 	return ctx_err_set(err, CTX_E_FORMAT, "%s: neither an experiment nor a database of ctxan", input);
 }

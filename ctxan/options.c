@@ -380,6 +380,24 @@ static enum ctx_status usage_error(int argc, char **argv, int option, struct ctx
 	return ctx_err_set(err, CTX_E_ARG, "unknown option '%s' (see --help)", word);
 }
 
+/* Options that contradict each other, or mean nothing. */
+static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
+{
+	if (options->db != NULL && options->n_inputs > 1)
+		return ctx_err_set(err, CTX_E_ARG, "--db goes with one experiment");
+	if (options->db != NULL && options->db[0] == '\0')
+		return ctx_err_set(err, CTX_E_ARG, "--db '' is no file name");
+	if (options->output != NULL && options->output[0] == '\0')
+		return ctx_err_set(err, CTX_E_ARG, "--output '' is no file name");
+	if (options->sql != NULL && strspn(options->sql, " \t\r\n;") == strlen(options->sql))
+		return ctx_err_set(err, CTX_E_ARG, "--sql '' has no statement");
+	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
+		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
+	if (options->report.sort != NULL && options->n_reports == 0)
+		return ctx_err_set(err, CTX_E_ARG, "--sort goes with --report");
+	return CTX_OK;
+}
+
 enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret, struct ctx_err *err)
 {
 	struct ctx_options options = {.tree = ctx_timetree_default_params(), .symfs = "", .debug_root = ""};
@@ -396,8 +414,8 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	}
 	while (status == CTX_OK && optind < argc)
 		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[optind++], err);
-	if (status == CTX_OK && options.db != NULL && options.n_inputs > 1)
-		status = ctx_err_set(err, CTX_E_ARG, "--db goes with one experiment");
+	if (status == CTX_OK)
+		status = check_together(&options, err);
 	if (status != CTX_OK) {
 		ctx_options_deinit(&options);
 		return status;

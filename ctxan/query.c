@@ -226,13 +226,31 @@ static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_h
 	return best;
 }
 
+/* The parts of the selected intervals that lie in a slice; `out` has room for all intervals. */
+static size_t selected_parts(const struct ctx_selection *selection, struct ctx_interval slice,
+			     struct ctx_interval *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		struct ctx_interval part = selection->intervals[i];
+
+		part.begin_ns = part.begin_ns > slice.begin_ns ? part.begin_ns : slice.begin_ns;
+		part.end_ns = part.end_ns < slice.end_ns ? part.end_ns : slice.end_ns;
+		if (!ctx_interval_is_empty(part))
+			out[n++] = part;
+	}
+	return n;
+}
+
 static enum ctx_status fill_slices(struct ctx_query *query, uint32_t thread, struct ctx_interval hull,
 				   size_t n, uint64_t *weights, struct ctx_report_slice *out,
 				   struct ctx_err *err)
 {
 	const struct ctx_profile *profile = ctx_store_profile(query->store);
+	struct ctx_interval *parts CTX_AUTO_FREE = ctx_calloc(query->selection->n_intervals, sizeof(*parts));
 	struct ctx_histogram histogram = {0};
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status = parts != NULL ? CTX_OK : ctx_err_nomem(err);
 	uint64_t length = hull.end_ns - hull.begin_ns;
 
 	for (size_t i = 0; status == CTX_OK && i < n; i++) {
@@ -242,7 +260,8 @@ static enum ctx_status fill_slices(struct ctx_query *query, uint32_t thread, str
 		};
 
 		ctx_histogram_clear(&histogram);
-		status = ctx_query_histogram(query, thread, &slice, 1, &histogram, err);
+		status = ctx_query_histogram(query, thread, parts,
+					     selected_parts(query->selection, slice, parts), &histogram, err);
 		out[i] = (struct ctx_report_slice){
 			.thread = thread,
 			.interval = slice,

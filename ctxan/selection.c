@@ -135,14 +135,19 @@ static enum ctx_status choose(const struct nouns *nouns, const struct ctx_profil
 					   nouns->noun, list);
 		memcpy(term, at, n);
 		term[n] = '\0';
+		if (isdigit((unsigned char)term[0]) && strspn(term, "0123456789-") == n &&
+		    !parse_range(term, &first, &last))
+			return ctx_err_set(err, CTX_E_ARG, "--%s '%s' is no range: FIRST-LAST is wanted",
+					   nouns->noun, term);
 		for (uint32_t i = 0; i < nouns->n; i++) {
 			if (matches(nouns, profile, i, term))
 				chosen[i] = found = true;
 		}
 		if (!found || (parse_range(term, &first, &last) && first != last && last >= nouns->n))
 			return ctx_err_set(err, CTX_E_NOTFOUND,
-					   "no %s '%s' (%u are there: see --report %s%s)", nouns->noun, term,
-					   nouns->n, nouns->noun, nouns->noun[0] == 'p' ? "es" : "s");
+					   "no %s '%s' (the last one is %u: see --report %s%s)", nouns->noun,
+					   term, nouns->n - 1, nouns->noun,
+					   nouns->noun[0] == 'p' ? "es" : "s");
 		at += n;
 		if (*at == '\0')
 			return CTX_OK;
@@ -175,16 +180,19 @@ static enum ctx_status make_threads(const struct ctx_options *options, const str
 	return status;
 }
 
-static enum ctx_status make_cpus(const struct ctx_options *options, struct ctx_selection *selection,
-				 struct ctx_err *err)
+static enum ctx_status make_cpus(const struct ctx_options *options, const struct ctx_profile *profile,
+				 struct ctx_selection *selection, struct ctx_err *err)
 {
 	const char *list = options->cpus;
+	uint32_t n_cpus = (uint32_t)strtoul(ctx_profile_property(profile, "cpus", "0"), NULL, 10);
 
 	selection->filter = strdup("");
 	if (selection->filter == NULL)
 		return ctx_err_nomem(err);
 	if (list == NULL)
 		return CTX_OK;
+	if (n_cpus == 0)
+		n_cpus = UINT32_MAX; /* not recorded */
 	free(selection->filter);
 	selection->filter = NULL;
 	if (asprintf(&selection->filter, "cpu %s", list) < 0)
@@ -203,6 +211,9 @@ static enum ctx_status make_cpus(const struct ctx_options *options, struct ctx_s
 		if (!parse_range(term, &first, &last))
 			return ctx_err_set(err, CTX_E_ARG,
 					   "--cpu '%s': numbers and ranges such as 0,2-5 are wanted", list);
+		if (first >= n_cpus)
+			return ctx_err_set(err, CTX_E_NOTFOUND, "no cpu %u (the recorded machine had %u)",
+					   first, n_cpus);
 		selection->cpus[selection->n_cpus++] = (struct ctx_cpu_range){(int32_t)first, (int32_t)last};
 		at += n;
 		if (*at == '\0')
@@ -239,7 +250,7 @@ enum ctx_status ctx_selection_make(const struct ctx_options *options, const stru
 	if (status == CTX_OK)
 		status = make_threads(options, profile, &selection, err);
 	if (status == CTX_OK)
-		status = make_cpus(options, &selection, err);
+		status = make_cpus(options, profile, &selection, err);
 	if (status == CTX_OK)
 		status = make_metric(options, profile, &selection, err);
 	if (status != CTX_OK) {

@@ -47,7 +47,23 @@ expect 1 "not overwritten" ctxan good.er --db mine.txt
 [ "$(cat mine.txt)" = precious ] || fail "--db overwrote a file that is not ours"
 expect 1 "syntax error|near" ctxan good.er --sql 'selec 1'
 expect 1 "read" ctxan good.er --sql 'delete from thread'
-expect 2 "" ctxan good.er --db nowhere/x.db
+expect 1 "nowhere/x.db" ctxan good.er --db nowhere/x.db
+expect 1 "no file name" ctxan good.er --db ''
+expect 1 "no file name" ctxan good.er -o ''
+expect 1 "Is a directory" ctxan good.er -o .
+expect 1 "no statement" ctxan good.er --sql ''
+expect 1 "without --report" ctxan good.er --sql 'select 1' -r functions
+expect 1 "is a database" ctxan good.er/ctxan.db --reingest
+expect 1 "goes with --report" ctxan good.er --sort samples
+expect 1 "is no range" ctxan good.er --thread 2-1
+expect 1 "" ctxan good.er -r functions,threads --sort inclusive
+[ ! -s out.txt ] || fail "something was printed before the mistake was seen"
+expect 1 "No such file" ctxan good.er missing.er
+[ ! -s out.txt ] || fail "the first of two was printed although the second is missing"
+mkfifo pipe.txt
+(cat pipe.txt >piped.txt &)
+expect 0 "" ctxan good.er -r functions -o pipe.txt
+[ -p pipe.txt ] || fail "-o replaced a pipe"
 expect 1 "" ctxan good.er extra.er
 
 # Output that cannot be written.

@@ -28,6 +28,9 @@ for t in 0 1 2 3; do sum=$((sum + $(ctxan -q a.db -r functions --format json --t
 left=$(ctxan -q a.db -r functions --format json -i :1234.567 | jq .samples)
 right=$(ctxan -q a.db -r functions --format json -i 1234.567: | jq .samples)
 [ $((left + right)) = 30000 ] || fail "two halves: $left + $right"
+[ "$(ctxan -q a.db -r processes --format json --thread 1 | jq '.rows | map(.samples) | add')" = "$(ctxan -q a.db -r functions --format json --thread 1 | jq .samples)" ] || fail "processes of one thread"
+slices() { ctxan -q a.db -r timeline --format json "$@" | jq '[.rows[] | select(.thread == null) | .samples] | add'; }
+[ "$(slices -i 0:100 -i 2000:2100)" = "$(ctxan -q a.db -r functions --format json -i 0:100 -i 2000:2100 | jq .samples)" ] || fail "a time line with a gap"
 functions -i 100:900 >whole.json
 functions -i 100:500 -i 300:900 >joined.json
 cmp whole.json joined.json || fail "overlapping intervals do not count once"
