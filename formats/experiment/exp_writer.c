@@ -247,6 +247,9 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	if (status == CTX_OK)
 		status = make_files(writer, options, err);
 	if (status != CTX_OK) {
+		/* Half an experiment is none: it could not even be overwritten. */
+		if (writer->dir >= 0 && ctx_dir_remove(writer->path, NULL) != CTX_OK)
+			ctx_err_prefix(err, status, "%s is left half made", writer->path);
 		release(writer);
 		return status;
 	}
