@@ -218,7 +218,7 @@ static void make_of_host(const char *path, const char *copy, const char *host)
 	struct ctx_property property = {"host", host};
 	struct ctx_exp_options options = fixture_options(path);
 	struct fixture_recording recording = {.seed = 1};
-	char self[512] = "", build_id[CTX_BUILDID_TEXT], command[1200];
+	char self[256] = "", build_id[CTX_BUILDID_TEXT], command[1200];
 	int fd CTX_AUTO_CLOSE = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
