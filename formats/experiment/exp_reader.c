@@ -894,6 +894,7 @@ static int open_file(int dir, const char *name)
 
 	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
 		close(fd);
+		errno = EINVAL;
 		return -1;
 	}
 	return fd;
@@ -930,6 +931,15 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* A file that is there and cannot be opened (errno says why) is not the same as none. */
+static enum ctx_status tell_closed(struct reader *reader, const char *name, struct ctx_err *err)
+{
+	struct ctx_err why = {0};
+
+	ctx_err_errno(&why, CTX_E_IO, "%s: cannot be opened", name);
+	return ctx_exp_log_damage(&reader->log, why.msg, err);
+}
+
 static enum ctx_status read_text_file(struct reader *reader, const char *name, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE = open_file(reader->dir, name);
@@ -937,18 +947,27 @@ static enum ctx_status read_text_file(struct reader *reader, const char *name, s
 	enum ctx_status status;
 
 	if (fd < 0)
-		return CTX_OK;
+		return tell_closed(reader, name, err);
 	status = ctx_exp_log_read(&reader->log, fd, name, &local);
 	if (status == CTX_E_VERSION && strcmp(name, "log.xml") != 0)
 		return ctx_exp_log_damage(&reader->log, local.msg, err);
 	return status == CTX_OK ? CTX_OK : ctx_err_set(err, status, "%s", local.msg);
 }
 
+static enum ctx_status tell_mapless(struct reader *reader, const char *below, struct ctx_err *err)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s%smap.xml: missing, so no address has a name",
+		 strcmp(below, ".") == 0 ? "" : below, strcmp(below, ".") == 0 ? "" : "/");
+	return ctx_exp_log_damage(&reader->log, text, err);
+}
+
 /* The data files and the map of the founder (`below` is ".") or of a descendant. */
 static enum ctx_status read_directory(struct reader *reader, const char *below, struct ctx_err *err)
 {
 	struct ctx_strtab names = {0};
-	bool founder = strcmp(below, ".") == 0;
+	bool founder = strcmp(below, ".") == 0, has_map = false;
 	enum ctx_status status = list_names(reader->dir, below, &names, err);
 	char *name = NULL;
 
@@ -966,7 +985,13 @@ static enum ctx_status read_directory(struct reader *reader, const char *below, 
 			status = read_text_file(reader, name, err);
 		else if (is_data_file(last) && (fd = open_file(reader->dir, name)) >= 0)
 			status = ctx_exp_index_add(&reader->index, fd, name, &reader->log, err);
+		else if (is_data_file(last) && (errno == EACCES || errno == EPERM || errno == EIO))
+			status = tell_closed(reader, name,
+					     err); /* what is no file at all belongs to somebody else */
+		has_map = has_map || strcmp(last, "map.xml") == 0;
 	}
+	if (status == CTX_OK && !has_map)
+		status = tell_mapless(reader, below, err);
 	free(name);
 	ctx_strtab_deinit(&names);
 	return status;
@@ -1076,7 +1101,8 @@ static enum ctx_status open_directory(struct reader *reader, const char *path, s
 	if (reader->dir < 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
 	if (!ctx_exp_is_experiment(path))
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: no log.xml of an experiment in it", path);
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: no log.xml, or not one of an experiment, in it",
+				   path);
 	return CTX_OK;
 }
 
