@@ -56,7 +56,7 @@ struct fixture_map {
 	int64_t pid;
 	uint64_t time_ns, address, size, offset;
 	bool removed;
-	char path[300], build_id[64];
+	char path[300], build_id[300];
 };
 
 /* What went in, or what came out. */
