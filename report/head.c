@@ -65,6 +65,25 @@ void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *re
 	ret->weight += ctx_head_metric(input).weight;
 }
 
+bool ctx_head_is_whole_run(const struct ctx_report_input *input)
+{
+	return input->threads == NULL && *input->filter == '\0' &&
+	       (input->n_intervals == 0 ||
+		(input->n_intervals == 1 && ctx_interval_contains(input->intervals[0], input->profile->run)));
+}
+
+struct ctx_report_input ctx_head_whole_run(const struct ctx_report_input *input)
+{
+	return (struct ctx_report_input){
+		.profile = input->profile,
+		.path = input->path,
+		.intervals = &input->profile->run,
+		.n_intervals = 1,
+		.filter = "",
+		.metric = input->metric,
+	};
+}
+
 struct ctx_metric_info ctx_head_metric(const struct ctx_report_input *input)
 {
 	if (input->metric >= input->profile->n_metrics)
@@ -122,6 +141,8 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 	const struct ctx_totals *totals = &out->totals;
 	char text[320], percent[CTX_FIGURE_MAX], largest[CTX_FIGURE_MAX];
 
+	if (out->note != NULL)
+		put(context, out->note);
 	for (size_t i = 0; i < input->profile->n_warnings; i++)
 		put(context, input->profile->warnings[i]);
 	warn_losses(out, put, context);

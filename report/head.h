@@ -12,6 +12,15 @@
 /* Sums the parts; without parts the slices, or the metric over the whole run. */
 void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *ret);
 
+/* Whether everything was asked for: the whole run, all threads, no other filter. */
+bool ctx_head_is_whole_run(const struct ctx_report_input *input);
+
+/*
+ * The input without its selection, for reports that are about the whole experiment: the run, all threads, the
+ * metric's sums over the run. Borrows from `input`.
+ */
+struct ctx_report_input ctx_head_whole_run(const struct ctx_report_input *input);
+
 /* The metric; an experiment without metrics has one of no name, in "events". */
 struct ctx_metric_info ctx_head_metric(const struct ctx_report_input *input);
 

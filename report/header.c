@@ -122,6 +122,7 @@ enum ctx_status ctx_report_header(const struct ctx_report_input *input,
 				  const struct ctx_report_options *options, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = input->profile;
+	struct ctx_report_input whole;
 	struct ctx_out out;
 
 	if (options->sort != NULL)
@@ -135,7 +136,8 @@ enum ctx_status ctx_report_header(const struct ctx_report_input *input,
 			return ctx_out_end(&out, err);
 		ctx_buf_deinit(&out.line);
 	}
-	ctx_out_begin(&out, input, options, "header", columns, CTX_COUNT_OF(columns));
+	ctx_out_begin_whole(&out, input, &whole, "this report is about the whole run", options, "header",
+			    columns, CTX_COUNT_OF(columns));
 	if (!ctx_out_is_text(&out) && *profile->notes != '\0')
 		put_text(&out, "notes", "notes", profile->notes);
 	put_run(&out);

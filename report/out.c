@@ -18,18 +18,11 @@ bool ctx_out_is_text(const struct ctx_out *out)
 	return out->options->format == CTX_REPORT_TEXT;
 }
 
-void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
-		   const struct ctx_report_options *options, const char *report,
-		   const struct ctx_column *columns, size_t n_columns)
+static void begin(struct ctx_out *out)
 {
-	*out = (struct ctx_out){.input = input,
-				.options = options,
-				.report = report,
-				.columns = columns,
-				.n_columns = n_columns};
-	ctx_head_totals(input, &out->totals);
-	out->scale = ctx_scale_for(ctx_head_metric(input).unit, out->totals.weight);
-	switch (options->format) {
+	ctx_head_totals(out->input, &out->totals);
+	out->scale = ctx_scale_for(ctx_head_metric(out->input).unit, out->totals.weight);
+	switch (out->options->format) {
 	case CTX_REPORT_TEXT:
 		ctx_head_print(out);
 		break;
@@ -40,6 +33,33 @@ void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
 		ctx_out_csv_header(out);
 		break;
 	}
+}
+
+void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
+		   const struct ctx_report_options *options, const char *report,
+		   const struct ctx_column *columns, size_t n_columns)
+{
+	*out = (struct ctx_out){.input = input,
+				.options = options,
+				.report = report,
+				.columns = columns,
+				.n_columns = n_columns};
+	begin(out);
+}
+
+void ctx_out_begin_whole(struct ctx_out *out, const struct ctx_report_input *input,
+			 struct ctx_report_input *whole, const char *note,
+			 const struct ctx_report_options *options, const char *report,
+			 const struct ctx_column *columns, size_t n_columns)
+{
+	*whole = ctx_head_whole_run(input);
+	*out = (struct ctx_out){.input = whole,
+				.options = options,
+				.report = report,
+				.note = ctx_head_is_whole_run(input) ? NULL : note,
+				.columns = columns,
+				.n_columns = n_columns};
+	begin(out);
 }
 
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells)

@@ -78,6 +78,7 @@ struct ctx_out {
 	const struct ctx_report_input *input;
 	const struct ctx_report_options *options;
 	const char *report;
+	const char *note; /* the first of the warnings; NULL none */
 	const struct ctx_column *columns;
 	size_t n_columns;
 	struct ctx_totals totals;
@@ -99,6 +100,15 @@ struct ctx_out {
 void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
 		   const struct ctx_report_options *options, const char *report,
 		   const struct ctx_column *columns, size_t n_columns);
+
+/*
+ * Begins a report that is about the whole run whatever was selected: its head says so, and `note` stands
+ * among the warnings when something was selected. `whole` is filled from `input`; it must outlive `out`.
+ */
+void ctx_out_begin_whole(struct ctx_out *out, const struct ctx_report_input *input,
+			 struct ctx_report_input *whole, const char *note,
+			 const struct ctx_report_options *options, const char *report,
+			 const struct ctx_column *columns, size_t n_columns);
 
 /* One cell a column. */
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells);

@@ -11,6 +11,11 @@
 
 #define BASELINE_NS (10 * 1000 * 1000)
 
+/* Usage is told by the process and about once a second; nothing finer can be selected. */
+#define SELECTION_NOTE                                                                                       \
+	"this report is about whole processes: of the selection, only intervals (rows that overlap them) "   \
+	"and threads (rows of their processes) count; samples are of the whole run"
+
 static const struct ctx_column columns[] = {
 	{NULL, "Until ms", CTX_STYLE_TIME},
 	{"process", "PID", CTX_STYLE_COUNT},
@@ -73,9 +78,11 @@ static bool is_asked(const struct ctx_report_input *input, uint64_t begin, uint6
 	return in_interval && has_thread;
 }
 
-static void put_rows(struct ctx_out *out, struct ctx_usage_info *before, bool *seen)
+/* `input` holds the selection: that of `out` is about the whole run. */
+static void put_rows(struct ctx_out *out, const struct ctx_report_input *input, struct ctx_usage_info *before,
+		     bool *seen)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = input->profile;
 	uint64_t shown = 0, left_out = 0;
 
 	for (size_t i = 0; i < profile->n_usage; i++) {
@@ -91,7 +98,7 @@ static void put_rows(struct ctx_out *out, struct ctx_usage_info *before, bool *s
 		baseline = !seen[now->process] && now->time_ns < last->time_ns + BASELINE_NS;
 		seen[now->process] = true;
 		if (!baseline && now->time_ns > last->time_ns &&
-		    is_asked(out->input, last->time_ns, now->time_ns, now->process)) {
+		    is_asked(input, last->time_ns, now->time_ns, now->process)) {
 			if (out->options->limit != 0 && shown == out->options->limit) {
 				left_out++;
 			} else {
@@ -114,14 +121,16 @@ enum ctx_status ctx_report_overview(const struct ctx_report_input *input,
 	struct ctx_usage_info *before CTX_AUTO_FREE =
 		ctx_calloc(input->profile->n_processes, sizeof(*before));
 	bool *seen CTX_AUTO_FREE = ctx_calloc(input->profile->n_processes, sizeof(*seen));
+	struct ctx_report_input whole;
 	struct ctx_out out;
 
 	if (options->sort != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "overview cannot be sorted: it is in order of time");
 	if (before == NULL || seen == NULL)
 		return ctx_err_nomem(err);
-	ctx_out_begin(&out, input, options, "overview", columns, CTX_COUNT_OF(columns));
-	put_rows(&out, before, seen);
+	ctx_out_begin_whole(&out, input, &whole, SELECTION_NOTE, options, "overview", columns,
+			    CTX_COUNT_OF(columns));
+	put_rows(&out, input, before, seen);
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }

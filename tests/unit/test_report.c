@@ -455,6 +455,34 @@ static void test_report__an_empty_selection_is_a_report_too(void **state)
 	check_all_formats("empty-", &fixture->input, (struct ctx_report_options){0});
 }
 
+/* Their samples are of the whole run, so their heads must not name a selection. */
+static void test_report__header_and_overview_say_the_whole_run(void **state)
+{
+	struct fixture *fixture = *state;
+	static const char *const names[] = {"header", "overview"};
+	static const struct ctx_interval some = {10 * MS, 20 * MS};
+	static const uint32_t selected[] = {1};
+
+	fixture->input.intervals = &some;
+	fixture->input.threads = selected;
+	fixture->input.n_threads = 1;
+	fixture->input.filter = "cpu 3";
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
+		char *text = print_report(names[i], &fixture->input, (struct ctx_report_options){0});
+
+		assert_non_null(
+			strstr(text, "(whole run) | all threads | cpu-clock | 300 samples | 300.000"));
+		assert_non_null(strstr(text, "note: this report is about "));
+		assert_null(strstr(text, "cpu 3"));
+		free(text);
+		text = print_report(names[i], &fixture->input,
+				    (struct ctx_report_options){.format = CTX_REPORT_JSON});
+		assert_non_null(strstr(text, "\"intervals_ns\":[[0,1000000000]],\"threads\":null"));
+		assert_non_null(strstr(text, "\"samples\":300,\"weight\":300000000"));
+		free(text);
+	}
+}
+
 static void test_report__a_full_disk_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
@@ -547,6 +575,7 @@ int main(void)
 		REPORT_TEST(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
 		REPORT_TEST(test_report__sorts_functions_by_any_key),
 		REPORT_TEST(test_report__an_empty_selection_is_a_report_too),
+		REPORT_TEST(test_report__header_and_overview_say_the_whole_run),
 		REPORT_TEST(test_report__a_full_disk_is_an_error),
 		cmocka_unit_test(test_names__are_cut_in_the_middle),
 		cmocka_unit_test(test_names__random_bytes_never_do_harm),
