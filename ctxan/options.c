@@ -393,6 +393,12 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--sql '' has no statement");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
+	if (options->show_sql && (options->report.function != NULL || options->report.min_percent > 0 ||
+				  options->limit_given || options->per_thread || options->top_only))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--show-sql goes without --function, --min-percent, --limit, --per-thread and "
+			"--coverage top");
 	if (options->report.sort != NULL && options->n_reports == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--sort goes with --report");
 	return CTX_OK;

@@ -259,6 +259,11 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 			"%llu samples came after the exit of their thread: they are in no thread's "
 			"tree, but in the whole",
 			(unsigned long long)late);
+	if (status == CTX_OK && options->tree.mode == CTX_TIMETREE_CASCADE)
+		status = ctx_profile_builder_warn(
+			&in->nouns, err,
+			"the time tree was pruned in cascade mode: an interval lacks what the "
+			"lists of larger ones left out");
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
 	if (status == CTX_OK)
