@@ -15,7 +15,7 @@ say() {
 }
 
 say "ctxrec -o phases.er -- phases"
-"$bin/ctxrec" -o phases.er -- "$bin/phases"
+"$bin/ctxrec" -o phases.er -- "$bin/examples/phases"
 say "ctxan phases.er --report tree"
 "$bin/ctxan" phases.er --report tree --min-percent 1
 say "ctxan phases.er --report tree --interval 300:700"
