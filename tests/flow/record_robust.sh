@@ -36,7 +36,7 @@ kill -9 $recorder
 wait $recorder 2>/dev/null
 kill -9 "$target" 2>/dev/null
 n=$(samples killed.er)
-[ "$n" -gt 1500 ] || fail "killed recorder: only $n samples of four seconds"
+[ "$n" -gt 2400 ] || fail "killed recorder: only $n samples of four seconds"
 ctxan -q killed.er -r header | grep -qi 'not closed' || fail "the header does not say that the run was not closed"
 
 # kill -9 of the target.

@@ -455,6 +455,35 @@ static void test_report__an_empty_selection_is_a_report_too(void **state)
 	check_all_formats("empty-", &fixture->input, (struct ctx_report_options){0});
 }
 
+/* A slice of several strips counts once; a gap between the selected intervals is blank. */
+static void test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank(void **state)
+{
+	struct fixture *fixture = *state;
+	static const struct ctx_interval some[] = {{0, 200 * MS}, {800 * MS, 1000 * MS}};
+	struct ctx_function_info changed[CTX_COUNT_OF(functions)];
+	char *text;
+
+	memcpy(changed, functions, sizeof(changed));
+	changed[6].object = 1;
+	fixture->profile.functions = changed;
+	for (uint32_t i = 0; i < 40; i++) {
+		fixture->slices[i].thread = i < 20 ? CTX_NONE : 0;
+		fixture->slices[i].weight = 50 * MS;
+		fixture->slices[i].function = i < 20 ? 6 : 2;
+	}
+	fixture->input.intervals = some;
+	fixture->input.n_intervals = 2;
+	text = print_report("timeline", &fixture->input,
+			    (struct ctx_report_options){.ascii = true, .width = 37});
+	assert_non_null(strstr(text, "\nall threads      @@@@            @@@@\n"));
+	free(text);
+	text = print_report("timeline", &fixture->input, (struct ctx_report_options){.ascii = true});
+	assert_non_null(strstr(text, "A  heaviest in 20 of 20 slices: <Unknown> [libc.so.6]\n"));
+	assert_non_null(strstr(text, "B  heaviest only in slices of single threads: walk\n"));
+	free(text);
+	fixture->profile.functions = functions;
+}
+
 /* Their samples are of the whole run, so their heads must not name a selection. */
 static void test_report__header_and_overview_say_the_whole_run(void **state)
 {
@@ -575,6 +604,7 @@ int main(void)
 		REPORT_TEST(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
 		REPORT_TEST(test_report__sorts_functions_by_any_key),
 		REPORT_TEST(test_report__an_empty_selection_is_a_report_too),
+		REPORT_TEST(test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank),
 		REPORT_TEST(test_report__header_and_overview_say_the_whole_run),
 		REPORT_TEST(test_report__a_full_disk_is_an_error),
 		cmocka_unit_test(test_names__are_cut_in_the_middle),
