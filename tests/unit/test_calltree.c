@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "calltree/calltree.h"
 #include "model/sample.h"
+#include "tests/unit/failing_malloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,41 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* Memory that runs out: the allocations_left-th from now on fails. */
-static long allocations_left = -1;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool out_of_memory(void)
-{
-	if (allocations_left < 0)
-		return false;
-	if (allocations_left == 0)
-		return true;
-	allocations_left--;
-	return false;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return out_of_memory() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return out_of_memory() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-	return out_of_memory() ? NULL : __real_realloc(old, size);
-}
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -574,9 +540,9 @@ static void test_calltree__every_allocation_may_fail(void **state)
 	stream_fixture(&fixture, "A AB ABA AC ACAB D DE DEF DEFA");
 	for (; status != CTX_OK; n++) {
 		assert_true(n < 100);
-		allocations_left = n;
+		fail_after = n;
 		status = build_all(&fixture);
-		allocations_left = -1;
+		fail_after = -1;
 		assert_true(status == CTX_OK || status == CTX_E_NOMEM);
 	}
 	assert_true(n > 10);

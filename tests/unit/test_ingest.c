@@ -6,6 +6,7 @@
 #include "ingest/addrspace.h"
 #include "ingest/ingest.h"
 #include "store/store.h"
+#include "tests/unit/failing_malloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -349,6 +350,40 @@ static void test_ingest__twice_gives_the_same_bytes(void **state)
 	free(events);
 }
 
+/* Each allocation of an ingest fails once: a status, no crash, no leak, no database. */
+static void test_ingest__without_memory_there_is_a_status_and_no_database(void **state)
+{
+	static const uint32_t parents[] = {0, 1, 1};
+	static const uint64_t addresses[] = {0x10, 0x20, 0x30};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),   thread_start(0, 0, 0, 100),
+		thread_start(0, 0, 1, 101), stacks_event(0, 3, parents, addresses),
+		sample_event(1, 0, 0, 2),   map_event(2, 0x20, 0x10, "/lib/a.so"),
+		sample_event(3, 0, 1, 2),   sample_event(4, 0, 0, 3),
+	};
+	struct ctx_ingest_options options = {
+		.tree = ctx_timetree_default_params(), .debug_root = "", .symfs = "", .fingerprint = "f"};
+	char *path = ctx_path_join(directory, "little.db");
+	enum ctx_status status = CTX_E_NOMEM;
+
+	(void)state;
+	options.tree.leaf_samples = 2;
+	for (long n = 0; status != CTX_OK; n++) {
+		struct ctx_err err = {0};
+		struct list_source list;
+
+		assert_true(n < 10000);
+		list_open(&list, events, CTX_COUNT_OF(events), 100);
+		fail_after = n;
+		status = ctx_ingest(&list.source, path, &options, NULL, &err);
+		fail_after = -1;
+		if (status != CTX_OK)
+			assert_int_not_equal(access(path, F_OK), 0);
+	}
+	assert_int_equal(access(path, F_OK), 0);
+	free(path);
+}
+
 static int make_directory(void **state)
 {
 	(void)state;
@@ -370,6 +405,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
 		cmocka_unit_test(test_ingest__twice_gives_the_same_bytes),
+		cmocka_unit_test(test_ingest__without_memory_there_is_a_status_and_no_database),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
