@@ -86,6 +86,15 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 	if (asprintf(ret, "%s/ctxan", cache) < 0)
 		return ctx_err_nomem(err);
 	mkdir(*ret, 0700);
+	if (access(*ret, W_OK) != 0) {
+		enum ctx_status status = ctx_err_set(
+			err, CTX_E_PERM, "%s cannot be written to, and nor can the cache %s: use --db FILE",
+			experiment, *ret);
+
+		free(*ret);
+		*ret = NULL;
+		return status;
+	}
 	free(*ret);
 	if (asprintf(ret, "%s/ctxan/%016llx.db", cache, (unsigned long long)ctx_xxh3(real, strlen(real))) < 0)
 		return ctx_err_nomem(err);

@@ -51,7 +51,11 @@ expect() {
 	wanted=$1
 	pattern=$2
 	shift 2
-	timeout 60 "$@" >out.txt 2>err.txt
+	if command -v "$1" >/dev/null 2>&1 && [ "$(type "$1" 2>/dev/null | grep -c function)" = 0 ]; then
+		timeout 60 "$@" >out.txt 2>err.txt
+	else
+		"$@" >out.txt 2>err.txt
+	fi
 	got=$?
 	[ "$got" = "$wanted" ] || fail "$*: exit status $got instead of $wanted ($(head -c 300 err.txt))"
 	[ -z "$pattern" ] || grep -Eq -- "$pattern" err.txt || fail "$*: stderr has no '$pattern': $(head -c 400 err.txt)"
