@@ -12,32 +12,53 @@
 #define LABEL_WIDTH 16
 #define MAX_COLUMNS 400
 
+/* Gives letters to what `items` (by function) count, the most first. */
+static void give_letters(struct ctx_strips *strips, struct ctx_order_item *items, uint32_t n_functions,
+			 bool first_strip)
+{
+	ctx_order_sort(items, n_functions);
+	for (uint32_t i = 0; i < n_functions && items[i].number != 0; i++) {
+		if (strips->n_letters == CTX_STRIP_LETTERS) {
+			strips->has_others = true;
+			strips->other_slices += first_strip ? items[i].number : 0;
+			continue;
+		}
+		strips->functions[strips->n_letters] = items[i].index;
+		strips->slices[strips->n_letters] = first_strip ? items[i].number : 0;
+		strips->n_letters++;
+	}
+}
+
+static void count_slices(const struct ctx_report_slice *slices, size_t n, struct ctx_order_item *items,
+			 uint32_t n_functions)
+{
+	for (uint32_t i = 0; i < n_functions; i++)
+		items[i] = (struct ctx_order_item){.index = i};
+	for (size_t i = 0; i < n; i++) {
+		if (slices[i].function < n_functions)
+			items[slices[i].function].number++;
+	}
+}
+
 enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_report_input *input,
 				struct ctx_err *err)
 {
 	uint32_t n_functions = input->profile->n_functions;
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_functions, sizeof(*items));
-	uint64_t all = 0;
+	size_t n_first =
+		input->slices_per_thread < input->n_slices ? input->slices_per_thread : input->n_slices;
 
 	*strips = (struct ctx_strips){0};
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < n_functions; i++)
-		items[i].index = i;
-	for (size_t i = 0; i < input->n_slices; i++) {
-		if (input->slices[i].function < n_functions) {
-			items[input->slices[i].function].number++;
-			all++;
-		}
-	}
-	ctx_order_sort(items, n_functions);
-	for (uint32_t i = 0; i < n_functions && i < CTX_STRIP_LETTERS && items[i].number != 0; i++) {
-		strips->functions[i] = items[i].index;
-		strips->slices[i] = items[i].number;
-		strips->n_letters++;
-		all -= items[i].number;
-	}
-	strips->other_slices = all;
+	if (input->n_slices == 0)
+		return CTX_OK;
+	count_slices(input->slices, n_first, items, n_functions);
+	give_letters(strips, items, n_functions, true);
+	count_slices(input->slices + n_first, input->n_slices - n_first, items, n_functions);
+	for (unsigned letter = 0; letter < strips->n_letters; letter++)
+		items[strips->functions[letter]].number = 0;
+	give_letters(strips, items, n_functions, false);
 	return CTX_OK;
 }
 
@@ -52,15 +73,28 @@ static char letter_of(const struct ctx_strips *strips, uint32_t function)
 	return '.';
 }
 
-/* A column of the strip: the slices that fall on it, together. */
+static bool is_selected(const struct ctx_report_input *input, struct ctx_interval slice)
+{
+	for (size_t i = 0; i < input->n_intervals; i++) {
+		if (ctx_interval_overlaps(input->intervals[i], slice))
+			return true;
+	}
+	return input->n_intervals == 0;
+}
+
+/*
+ * A column of the strip: the slices that fall on it, together; those in gaps between the selected intervals
+ * are left out, so that they take nothing from the height.
+ */
 struct cell {
 	uint64_t weight, length;
 	uint32_t function;
 };
 
-static struct cell column_cell(const struct ctx_report_slice *slices, size_t n, size_t column,
-			       size_t n_columns)
+static struct cell column_cell(const struct ctx_report_input *input, const struct ctx_report_slice *slices,
+			       size_t column, size_t n_columns)
 {
+	size_t n = input->slices_per_thread;
 	size_t begin = column * n / n_columns, end = (column + 1) * n / n_columns;
 	uint64_t heaviest = 0;
 	struct cell cell = {.function = CTX_NONE};
@@ -68,6 +102,8 @@ static struct cell column_cell(const struct ctx_report_slice *slices, size_t n, 
 	if (end == begin)
 		end = begin + 1;
 	for (size_t i = begin; i < end && i < n; i++) {
+		if (!is_selected(input, slices[i].interval))
+			continue;
 		cell.weight += slices[i].weight;
 		cell.length += slices[i].interval.end_ns - slices[i].interval.begin_ns;
 		if (slices[i].function != CTX_NONE &&
@@ -107,7 +143,7 @@ static struct layout make_layout(const struct ctx_out *out)
 	layout.full = layout.is_time ? 1 : 0;
 	for (size_t first = 0; first + n <= input->n_slices; first += n) {
 		for (size_t i = 0; i < layout.columns; i++) {
-			struct cell cell = column_cell(input->slices + first, n, i, layout.columns);
+			struct cell cell = column_cell(input, input->slices + first, i, layout.columns);
 			double height = height_of(&cell, &layout);
 
 			/* Several threads together are busy for more than the time that passes. */
@@ -169,11 +205,9 @@ static void print_line(struct ctx_out *out, struct ctx_buf *line)
 static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 			 const struct ctx_report_slice *slices, struct ctx_buf *line)
 {
-	size_t n = out->input->slices_per_thread;
-
 	put_label(out, line, slices->thread);
 	for (size_t i = 0; i < layout->columns; i++) {
-		struct cell cell = column_cell(slices, n, i, layout->columns);
+		struct cell cell = column_cell(out->input, slices, i, layout->columns);
 
 		ctx_buf_put_text(line, block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
 					     out->options->ascii));
@@ -181,7 +215,7 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 	print_line(out, line);
 	ctx_buf_printf(line, "%*s", LABEL_WIDTH + 1, "");
 	for (size_t i = 0; i < layout->columns; i++) {
-		struct cell cell = column_cell(slices, n, i, layout->columns);
+		struct cell cell = column_cell(out->input, slices, i, layout->columns);
 
 		ctx_buf_put_u8(line, (uint8_t)letter_of(strips, cell.function));
 	}
@@ -209,21 +243,42 @@ static void print_axis(struct ctx_out *out, const struct layout *layout, struct 
 	print_line(out, line);
 }
 
-static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, struct ctx_buf *line)
+/* "<Unknown>" of two objects are two functions. Other names are told by themselves. */
+static void put_function(struct ctx_out *out, struct ctx_buf *line, uint32_t function)
 {
 	const struct ctx_profile *profile = out->input->profile;
+	struct ctx_cell name = ctx_function_cell(profile, function);
+	const char *slash = name.object != NULL ? strrchr(name.object, '/') : NULL;
+	const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : name.object;
+
+	ctx_name_put_text(line, name.name, out->options->ascii);
+	if (base == NULL || profile->functions[function].kind != CTX_FUNCTION_UNKNOWN)
+		return;
+	ctx_buf_put_text(line, *base == '[' ? " " : " [");
+	ctx_name_put_text(line, base, out->options->ascii);
+	ctx_buf_put_text(line, *base == '[' ? "" : "]");
+}
+
+static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, struct ctx_buf *line)
+{
+	size_t n = out->input->slices_per_thread;
+	bool together = out->input->slices[0].thread == CTX_NONE;
 
 	for (unsigned i = 0; i < strips->n_letters; i++) {
-		struct ctx_cell name = ctx_function_cell(profile, strips->functions[i]);
-
-		ctx_buf_printf(line, "%c  heaviest in %" PRIu64 " of %zu slices: ", 'A' + (int)i,
-			       strips->slices[i], out->input->n_slices);
-		ctx_name_put_text(line, name.name, out->options->ascii);
+		ctx_buf_printf(line, "%c  ", 'A' + (int)i);
+		if (strips->slices[i] != 0)
+			ctx_buf_printf(line, "heaviest in %" PRIu64 " of %zu slices", strips->slices[i], n);
+		else
+			ctx_buf_printf(line, "heaviest only in slices of %s",
+				       together ? "single threads" : "other threads");
+		ctx_buf_put_text(line, ": ");
+		put_function(out, line, strips->functions[i]);
 		print_line(out, line);
 	}
-	if (strips->other_slices != 0) {
-		ctx_buf_printf(line, ".  other functions in %" PRIu64 " of %zu slices", strips->other_slices,
-			       out->input->n_slices);
+	if (strips->has_others) {
+		ctx_buf_put_text(line, ".  other functions");
+		if (strips->other_slices != 0)
+			ctx_buf_printf(line, " in %" PRIu64 " of %zu slices", strips->other_slices, n);
 		print_line(out, line);
 	}
 }

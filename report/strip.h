@@ -11,12 +11,16 @@
 
 struct ctx_strips {
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
-	uint64_t slices[CTX_STRIP_LETTERS];    /* that it dominates */
+	uint64_t slices[CTX_STRIP_LETTERS];    /* of the first strip that it dominates; 0: of others only */
 	unsigned n_letters;
-	uint64_t other_slices; /* of functions without a letter */
+	bool has_others;
+	uint64_t other_slices; /* of the first strip, of functions without a letter */
 };
 
-/* Gives letters to the functions with the most slices. CTX_E_NOMEM. */
+/*
+ * Gives letters to the functions with the most slices: those of the first strip (all threads together), then
+ * those of the others. CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_strips_init(struct ctx_strips *strips,
 					       const struct ctx_report_input *input, struct ctx_err *err);
 
