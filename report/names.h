@@ -51,4 +51,10 @@ size_t ctx_text_width(const char *text, size_t n);
  */
 void ctx_text_cut(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
 
+/*
+ * Like ctx_text_cut, for names of functions: while the text is too wide, template arguments become <…>, then
+ * parameters (…); only then it is cut.
+ */
+void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
+
 #endif

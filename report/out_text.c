@@ -97,7 +97,7 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 			object_room = object_width;
 		if (object_room < 4)
 			object_room = object_room < object_width ? 0 : object_room;
-		ctx_text_cut(buf, (const char *)name.bytes, name.n, left - object_room, ascii);
+		ctx_text_shorten(buf, (const char *)name.bytes, name.n, left - object_room, ascii);
 		if (object_room != 0)
 			ctx_text_cut(buf, (const char *)object.bytes, object.n, object_room, ascii);
 	} else {

@@ -545,6 +545,33 @@ static void test_names__are_cut_in_the_middle(void **state)
 	assert_int_equal(ctx_text_width("漢字e\xcc\x81", strlen("漢字e\xcc\x81")), 5);
 }
 
+static void assert_shortened(const char *text, size_t width, bool ascii, const char *want)
+{
+	struct ctx_buf buf = {0};
+
+	ctx_text_shorten(&buf, text, strlen(text), width, ascii);
+	ctx_buf_put_u8(&buf, 0);
+	assert_string_equal((const char *)buf.bytes, want);
+	ctx_buf_deinit(&buf);
+}
+
+static void test_names__of_cxx_keep_their_method(void **state)
+{
+	static const char tree[] = "std::_Rb_tree<int, std::pair<int const, X>, std::less<int> >::_M_erase("
+				   "std::_Rb_tree_node<int>*)";
+
+	(void)state;
+	assert_shortened(tree, 60, false, "std::_Rb_tree<…>::_M_erase(std::_Rb_tree_node<…>*)");
+	assert_shortened(tree, 40, false, "std::_Rb_tree<…>::_M_erase(…)");
+	assert_shortened(tree, 40, true, "std::_Rb_tree<..>::_M_erase(..)");
+	assert_shortened("a::operator<< <char>(std::ostream&)", 30, false, "a::operator<< <…>(…)");
+	assert_shortened("f<aaaaaaaaaaaaa>::operator()(int, int) const", 25, false,
+			 "f<…>::operator()(…) const");
+	assert_shortened("(anonymous namespace)::f<aaaaaaaa>(bb)", 32, false,
+			 "(anonymous namespace)::f<…>(bb)");
+	assert_shortened("<Unknown-function>", 9, false, "<Unk…ion>");
+}
+
 static void test_names__random_bytes_never_do_harm(void **state)
 {
 	uint64_t random = 1;
@@ -608,6 +635,7 @@ int main(void)
 		REPORT_TEST(test_report__header_and_overview_say_the_whole_run),
 		REPORT_TEST(test_report__a_full_disk_is_an_error),
 		cmocka_unit_test(test_names__are_cut_in_the_middle),
+		cmocka_unit_test(test_names__of_cxx_keep_their_method),
 		cmocka_unit_test(test_names__random_bytes_never_do_harm),
 		cmocka_unit_test(test_figures__round_and_keep_every_digit),
 	};

@@ -1,0 +1,128 @@
+/*
+ * std::_Rb_tree<int, pair<int, x> >::_M_erase(node*) -> std::_Rb_tree<…>::_M_erase(…)
+ *
+ * One pass finds the groups (balanced brackets) with their depth; all of a depth collapse together, the
+ * outermost first, because an outer group takes its inner ones with it: from the outside in there is one step
+ * for templates and one for parameters. A group is left alone when it is the name itself: <Total>,
+ * (anonymous namespace), the brackets of operator<, operator-> and operator().
+ */
+#include "base/mem.h"
+#include "report/names.h"
+
+#include <string.h>
+
+#define OPERATOR "operator"
+#define ANONYMOUS "(anonymous namespace)"
+
+static bool is_word(char c)
+{
+	return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+/* Bytes at `at` that are an operator's symbol, or a bracket without a partner; 0: none. */
+static size_t symbol_bytes(const char *text, size_t n, size_t at)
+{
+	static const char *const symbols[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
+					      "<=",  ">=",  "->",  "()",  "<",	">"};
+	size_t length = sizeof(OPERATOR) - 1;
+	bool after_operator = at >= length && memcmp(text + at - length, OPERATOR, length) == 0 &&
+			      (at == length || !is_word(text[at - length - 1]));
+
+	for (size_t i = 0; after_operator && i < CTX_COUNT_OF(symbols); i++) {
+		size_t size = strlen(symbols[i]);
+
+		/* operator< <int>: a symbol takes what it can, as the compiler does. */
+		if (size <= n - at && memcmp(text + at, symbols[i], size) == 0)
+			return size;
+	}
+	return n - at >= 2 && text[at] == '-' && text[at + 1] == '>' ? 2 : 0;
+}
+
+/* The place of the bracket that closes the one at `begin`; `n`: none does. */
+static size_t group_end(const char *text, size_t n, size_t begin)
+{
+	char open = text[begin], close = open == '<' ? '>' : ')';
+	size_t depth = 0, parens = 0;
+
+	for (size_t i = begin; i < n; i++) {
+		size_t symbol = symbol_bytes(text, n, i);
+
+		if (symbol != 0) {
+			i += symbol - 1;
+			continue;
+		}
+		/* Inside of parentheses "<" may be a comparison: it belongs to their text. */
+		if (open == '<' && text[i] == '(')
+			parens++;
+		else if (open == '<' && text[i] == ')' && parens > 0)
+			parens--;
+		else if (parens == 0 && text[i] == open)
+			depth++;
+		else if (parens == 0 && text[i] == close && --depth == 0)
+			return i;
+	}
+	return n;
+}
+
+static bool is_kept(const char *text, size_t n, size_t begin, size_t end)
+{
+	size_t size = sizeof(ANONYMOUS) - 1;
+
+	if (text[begin] == '<' && begin == 0)
+		return true;
+	if (end - begin <= 1) /* nothing in it */
+		return true;
+	return n - begin >= size && memcmp(text + begin, ANONYMOUS, size) == 0;
+}
+
+/* Appends the text with the outermost groups of one kind collapsed. O(n * depth of what is not balanced). */
+static void put_collapsed(struct ctx_buf *buf, const char *text, size_t n, char open, bool ascii)
+{
+	size_t unbalanced = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t symbol = symbol_bytes(text, n, i);
+		size_t end = n;
+
+		if (symbol != 0) {
+			ctx_buf_put(buf, text + i, symbol);
+			i += symbol - 1;
+			continue;
+		}
+		/* A name of thousands of open brackets must not cost their square. */
+		if (text[i] == open && unbalanced < 8)
+			end = group_end(text, n, i);
+		if (text[i] == open && end == n)
+			unbalanced++;
+		if (end == n || is_kept(text, n, i, end)) {
+			ctx_buf_put_u8(buf, (uint8_t)text[i]);
+			continue;
+		}
+		ctx_buf_put_u8(buf, (uint8_t)open);
+		ctx_buf_put_text(buf, ascii ? ".." : "…");
+		ctx_buf_put_u8(buf, open == '<' ? '>' : ')');
+		i = end;
+	}
+}
+
+void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii)
+{
+	struct ctx_buf templates = {0}, both = {0};
+
+	if (ctx_text_width(text, n) <= width) {
+		ctx_buf_put(buf, text, n);
+		return;
+	}
+	put_collapsed(&templates, text, n, '<', ascii);
+	if (!templates.failed && ctx_text_width((const char *)templates.bytes, templates.n) > width)
+		put_collapsed(&both, (const char *)templates.bytes, templates.n, '(', ascii);
+	if (templates.failed || both.failed)
+		buf->failed = true;
+	else if (both.n != 0)
+		ctx_text_cut(buf, (const char *)both.bytes, both.n, width, ascii);
+	else
+		ctx_text_cut(buf, (const char *)templates.bytes, templates.n, width, ascii);
+	ctx_buf_deinit(&templates);
+	ctx_buf_deinit(&both);
+}
