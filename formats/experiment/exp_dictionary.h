@@ -1,0 +1,73 @@
+/*
+ * The call stacks of one process as the reader hands them out (private to the reader).
+ *
+ * Ids in the files begin anew in each epoch; those handed out go on without gaps until the dictionary is begun anew, which is told by CTX_EV_STACKS_RESET.
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
+#define CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ctx_exp_reader;
+
+struct ctx_exp_range {
+	uint32_t first, n; /* ids in the file */
+	uint32_t out;	   /* id handed out for `first` */
+};
+
+struct ctx_exp_epoch {
+	uint32_t epoch;
+	size_t next;	    /* frames block to look at next */
+	uint32_t highest;   /* id in the file */
+	uint32_t truncated; /* the node that stands for lost frames, 0 not made yet */
+	struct ctx_exp_range *ranges;
+	size_t n_ranges, ranges_cap;
+};
+
+struct ctx_exp_dictionary { /* of one process row */
+	struct ctx_exp_epoch *epochs;
+	size_t n_epochs, epochs_cap;
+	uint32_t n_ids;	 /* handed out */
+	uint32_t n_open; /* blocks that are being handed out */
+};
+
+/* The epoch of a process, made if it is new: then, if nothing of the old ones is open, the dictionary is begun anew. *ret is valid until the next call. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_dictionary_epoch(struct ctx_exp_reader *reader, uint32_t row,
+							uint32_t epoch, uint64_t time_ns,
+							struct ctx_exp_epoch **ret, struct ctx_err *err);
+
+/* Takes in the next frames block of the epoch, as a pending event (of stacks, or of damage); *ret_some tells whether there was one. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_dictionary_load(struct ctx_exp_reader *reader, uint32_t row,
+						       struct ctx_exp_epoch *epoch, uint64_t time_ns,
+						       bool *ret_some, struct ctx_err *err);
+
+void ctx_exp_dictionary_deinit(struct ctx_exp_dictionary *dictionary);
+
+/* The id handed out for an id of the file; false if it is lost. */
+static inline bool ctx_exp_epoch_translate(const struct ctx_exp_epoch *epoch, uint32_t id, uint32_t *ret)
+{
+	size_t low = 0, high = epoch->n_ranges;
+
+	if (id == 0) {
+		*ret = 0;
+		return true;
+	}
+	while (low < high) { /* the first range that ends behind id */
+		size_t middle = low + (high - low) / 2;
+
+		if (epoch->ranges[middle].first + (epoch->ranges[middle].n - 1) < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == epoch->n_ranges || epoch->ranges[low].first > id)
+		return false;
+	*ret = epoch->ranges[low].out + (id - epoch->ranges[low].first);
+	return true;
+}
+
+#endif

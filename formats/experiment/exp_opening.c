@@ -1,0 +1,309 @@
+/*
+ * Opens an experiment as an event source: the directory, its log and maps, the index of its data files; and closes it.
+ *
+ *	log.xml, map.xml, _f1_x2.er/map.xml --> log
+ *	data files of the same directories ---> index of blocks
+ *	notes, archives/ ---------------------> info
+ */
+#include "formats/experiment/exp_reader.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/experiment/exp_reader_state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTES_MAX ((size_t)1 << 20)
+
+static void close_reader(struct ctx_event_source *source)
+{
+	struct ctx_exp_reader *reader = source->impl;
+
+	for (size_t i = 0; i < reader->n_heap; i++)
+		ctx_exp_open_block_free(reader->heap[i].block);
+	for (size_t i = reader->pending_at; i < reader->n_pending; i++)
+		free(reader->pending[i].text);
+	for (size_t i = 0; i < reader->n_dictionaries; i++) {
+		ctx_exp_dictionary_deinit(&reader->dictionaries[i]);
+	}
+	if (reader->fd >= 0)
+		close(reader->fd);
+	if (reader->dir >= 0)
+		close(reader->dir);
+	ctx_exp_open_block_free(reader->loading);
+	free(reader->path);
+	free(reader->dictionaries);
+	free(reader->heap);
+	free(reader->pending);
+	free(reader->shown);
+	free(reader->parents);
+	free(reader->addresses);
+	free(reader->kallsyms);
+	free(reader->archive_root);
+	ctx_strtab_deinit(&reader->archives);
+	ctx_buf_deinit(&reader->archive_path);
+	ctx_buf_deinit(&reader->notes);
+	ctx_buf_deinit(&reader->scratch);
+	ctx_buf_deinit(&reader->payload);
+	ctx_compressor_deinit(&reader->compressor);
+	ctx_exp_log_deinit(&reader->log);
+	ctx_exp_index_deinit(&reader->index);
+	free(reader);
+}
+
+/* A regular file below the experiment, or -1. Links are not followed, and a pipe does not hold us up. */
+static int open_file(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat info;
+
+	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
+static bool is_data_file(const char *name)
+{
+	return name[0] != '.' && name[0] != '_' && strchr(name, '.') == NULL && strcmp(name, "notes") != 0 &&
+	       strcmp(name, "archives") != 0;
+}
+
+/* Names of a directory, sorted, so that the same experiment gives the same events. */
+static enum ctx_status list_names(int dir, const char *below, struct ctx_strtab *names, struct ctx_err *err)
+{
+	int fd = openat(dir, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+	enum ctx_status status = CTX_OK;
+	struct dirent *item;
+	uint32_t id;
+
+	if (stream == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return CTX_OK; /* nothing that can be used */
+	}
+	while (status == CTX_OK && (item = readdir(stream)) != NULL)
+		status = ctx_strtab_add_text(names, item->d_name, &id, err);
+	closedir(stream);
+	return status;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A file that is there and cannot be opened (errno says why) is not the same as none. */
+static enum ctx_status tell_closed(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
+{
+	struct ctx_err why = {0};
+
+	ctx_err_errno(&why, CTX_E_IO, "%s: cannot be opened", name);
+	return ctx_exp_log_damage(&reader->log, why.msg, err);
+}
+
+static enum ctx_status read_text_file(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
+{
+	int fd CTX_AUTO_CLOSE = open_file(reader->dir, name);
+	struct ctx_err local = {0};
+	enum ctx_status status;
+
+	if (fd < 0)
+		return tell_closed(reader, name, err);
+	status = ctx_exp_log_read(&reader->log, fd, name, &local);
+	if (status == CTX_E_VERSION && strcmp(name, "log.xml") != 0)
+		return ctx_exp_log_damage(&reader->log, local.msg, err);
+	return status == CTX_OK ? CTX_OK : ctx_err_set(err, status, "%s", local.msg);
+}
+
+static enum ctx_status tell_mapless(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s%smap.xml: missing, so no address has a name",
+		 strcmp(below, ".") == 0 ? "" : below, strcmp(below, ".") == 0 ? "" : "/");
+	return ctx_exp_log_damage(&reader->log, text, err);
+}
+
+/* The data files and the map of the founder (`below` is ".") or of a descendant. */
+static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
+{
+	struct ctx_strtab names = {0};
+	bool founder = strcmp(below, ".") == 0, has_map = false;
+	enum ctx_status status = list_names(reader->dir, below, &names, err);
+	char *name = NULL;
+
+	if (status == CTX_OK && names.n != 0)
+		qsort(names.strings, names.n, sizeof(*names.strings), by_text);
+	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
+		const char *last = names.strings[i];
+		int fd CTX_AUTO_CLOSE = -1;
+
+		free(name);
+		name = founder ? strdup(last) : ctx_path_join(below, last);
+		if (name == NULL)
+			status = ctx_err_nomem(err);
+		else if (strcmp(last, "map.xml") == 0)
+			status = read_text_file(reader, name, err);
+		else if (is_data_file(last) && (fd = open_file(reader->dir, name)) >= 0)
+			status = ctx_exp_index_add(&reader->index, fd, name, &reader->log, err);
+		else if (is_data_file(last) && (errno == EACCES || errno == EPERM || errno == EIO))
+			status = tell_closed(reader, name,
+					     err); /* what is no file at all belongs to somebody else */
+		has_map = has_map || strcmp(last, "map.xml") == 0;
+	}
+	if (status == CTX_OK && !has_map)
+		status = tell_mapless(reader, below, err);
+	free(name);
+	ctx_strtab_deinit(&names);
+	return status;
+}
+
+/* "_f1_x2.er": parts of '_', a letter and digits. */
+static bool is_lineage(const char *name)
+{
+	if (*name != '_')
+		return false;
+	while (*name == '_') {
+		size_t n;
+
+		if (strchr("fxpn", name[1]) == NULL || name[1] == '\0')
+			return false;
+		n = strspn(name + 2, "0123456789");
+		if (n == 0)
+			return false;
+		name += 2 + n;
+	}
+	return strcmp(name, ".er") == 0;
+}
+
+static enum ctx_status read_all(struct ctx_exp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_strtab names = {0};
+	enum ctx_status status = read_text_file(reader, "log.xml", err);
+
+	if (status == CTX_OK && !reader->log.has_run)
+		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");
+	if (status == CTX_OK)
+		status = read_directory(reader, ".", err);
+	if (status == CTX_OK)
+		status = list_names(reader->dir, ".", &names, err);
+	if (status == CTX_OK && names.n != 0)
+		qsort(names.strings, names.n, sizeof(*names.strings), by_text);
+	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
+		if (is_lineage(names.strings[i]))
+			status = read_directory(reader, names.strings[i], err);
+	}
+	ctx_strtab_deinit(&names);
+	return status;
+}
+
+static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *err)
+{
+	int notes CTX_AUTO_CLOSE = open_file(reader->dir, "notes");
+	int kallsyms CTX_AUTO_CLOSE = open_file(reader->dir, "archives/kallsyms.zst");
+	enum ctx_status status = list_names(reader->dir, "archives", &reader->archives, err);
+
+	reader->n_archives = reader->archives.n;
+	reader->archive_root = ctx_path_join(reader->path, "archives");
+	if (status != CTX_OK || reader->archive_root == NULL)
+		return ctx_err_nomem(err);
+	if (kallsyms >= 0) {
+		reader->kallsyms = ctx_path_join(reader->archive_root, "kallsyms.zst");
+		if (reader->kallsyms == NULL)
+			return ctx_err_nomem(err);
+	}
+	if (notes >= 0) {
+		uint8_t *room = ctx_buf_reserve(&reader->notes, NOTES_MAX);
+		size_t got;
+
+		if (room == NULL)
+			return ctx_err_nomem(err);
+		status = ctx_file_pread(notes, "notes", room, NOTES_MAX, 0, &got, err);
+		if (status < 0)
+			return status;
+		reader->notes.n = strnlen((const char *)room, got);
+	}
+	ctx_buf_put_u8(&reader->notes, 0);
+	return ctx_buf_check(&reader->notes, err);
+}
+
+static void fill_info(struct ctx_exp_reader *reader)
+{
+	struct ctx_source_info *info = &reader->source.info;
+	uint64_t last =
+		reader->log.last_ns > reader->index.last_ns ? reader->log.last_ns : reader->index.last_ns;
+
+	info->name = ctx_path_base(reader->path);
+	info->format = "experiment 1";
+	info->duration_ns = last < UINT64_MAX ? last + 1 : last;
+	info->closed = reader->log.closed;
+	info->notes = (const char *)reader->notes.bytes;
+	info->kallsyms = reader->kallsyms != NULL ? reader->kallsyms : "";
+	info->fallback_root = reader->n_archives > 0 ? reader->archive_root : "";
+	info->properties = reader->log.properties;
+	info->n_properties = reader->log.n_properties;
+	info->metrics = reader->log.metrics;
+	info->n_metrics = (uint32_t)reader->log.n_metrics;
+	info->bytes = reader->index.bytes;
+}
+
+static enum ctx_status open_directory(struct ctx_exp_reader *reader, const char *path, struct ctx_err *err)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	reader->path = ctx_memdup0(path, n);
+	if (reader->path == NULL)
+		return ctx_err_nomem(err);
+	reader->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (reader->dir < 0 && errno == ENOTDIR)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: is no directory", path);
+	if (reader->dir < 0)
+		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
+	if (!ctx_exp_is_experiment(path))
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: no log.xml, or not one of an experiment, in it",
+				   path);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, struct ctx_err *err)
+{
+	struct ctx_exp_reader *reader = ctx_calloc(1, sizeof(*reader));
+	enum ctx_status status;
+
+	if (reader == NULL)
+		return ctx_err_nomem(err);
+	reader->dir = reader->fd = -1;
+	reader->source = (struct ctx_event_source){.impl = reader,
+						   .next = ctx_exp_reader_next,
+						   .progress = ctx_exp_reader_progress,
+						   .close = close_reader};
+	status = open_directory(reader, path, err);
+	if (status == CTX_OK) {
+		status = read_all(reader, err);
+		if (status == CTX_OK)
+			status = read_rest(reader, err);
+		if (status != CTX_OK)
+			status = ctx_err_prefix(err, status, "%s", ctx_path_base(reader->path));
+	}
+	if (status != CTX_OK) {
+		close_reader(&reader->source);
+		return status;
+	}
+	ctx_exp_log_sort(&reader->log);
+	ctx_exp_index_sort(&reader->index);
+	fill_info(reader);
+	*ret = &reader->source;
+	return CTX_OK;
+}

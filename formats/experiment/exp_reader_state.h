@@ -1,0 +1,93 @@
+/*
+ * The reader's own state, shared by exp_reader.c (the merge), exp_dictionary.c (call stacks) and exp_opening.c (opening and closing).
+ */
+#ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
+#define CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
+
+#include "base/compress.h"
+#include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_dictionary.h"
+#include "formats/experiment/exp_index.h"
+#include "formats/experiment/exp_log.h"
+#include "model/event_source.h"
+
+struct ctx_exp_open_block {
+	uint32_t process; /* row */
+	size_t n, at, bytes;
+	struct ctx_exp_packet *packets;	    /* or */
+	struct ctx_exp_usage_record *usage; /* its process fields are rows */
+};
+
+struct ctx_exp_heap_item {
+	uint64_t time_ns;
+	uint64_t order;
+	struct ctx_exp_open_block *block;
+};
+
+struct ctx_exp_pending {
+	struct ctx_event event;
+	char *text; /* owned */
+};
+
+struct ctx_exp_reader {
+	struct ctx_event_source source;
+	char *path;
+	int dir;
+	struct ctx_exp_log log;
+	struct ctx_exp_index index;
+	struct ctx_exp_dictionary *dictionaries; /* by process row */
+	size_t n_dictionaries, dictionaries_cap;
+	struct ctx_exp_heap_item *heap;
+	size_t n_heap, heap_cap;
+	size_t next_entry, next_block, open_bytes;
+	uint64_t order, consumed;
+	struct ctx_exp_pending *pending;
+	size_t n_pending, pending_at, pending_cap;
+	char *shown; /* text of the event handed out last */
+	struct ctx_exp_open_block *loading;
+	uint32_t loading_max, loading_epoch;
+	struct ctx_exp_place loading_place;
+	uint32_t *parents;
+	uint64_t *addresses;
+	size_t n_nodes, parents_cap, addresses_cap;
+	uint32_t next_process, next_thread;
+	int fd; /* of file `fd_file` */
+	uint32_t fd_file;
+	struct ctx_compressor compressor;
+	struct ctx_buf scratch, payload;
+	struct ctx_strtab archives; /* names in archives/ */
+	size_t n_archives;
+	struct ctx_buf archive_path, notes;
+	char *kallsyms, *archive_root;
+	bool thread_damage_told;
+};
+
+/* Puts an event behind those that wait to be handed out. `text` (NULL: none) is what the event points to; it is taken over, also on error. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_push(struct ctx_exp_reader *reader,
+						   const struct ctx_event *event, char *text,
+						   struct ctx_err *err);
+
+/* The same for a damaged block that was skipped. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_push_damage(struct ctx_exp_reader *reader, uint64_t time_ns,
+							  const struct ctx_exp_place *place, const char *why,
+							  struct ctx_err *err);
+
+/* Tells of a process before anything of it is told; does nothing the second time. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t row,
+						       uint64_t time_ns, struct ctx_err *err);
+
+/* Reads a block into reader->payload. CTX_E_FORMAT: damaged. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader,
+							 const struct ctx_exp_place *place,
+							 struct ctx_exp_block_header *ret,
+							 struct ctx_err *err);
+
+/* NULL is fine. */
+void ctx_exp_open_block_free(struct ctx_exp_open_block *block);
+
+/* What an opened source calls. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_event *ret,
+						   struct ctx_err *err);
+uint64_t ctx_exp_reader_progress(const struct ctx_event_source *source);
+
+#endif
