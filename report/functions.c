@@ -95,7 +95,8 @@ static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_flat
 	}
 	ctx_out_section(out, NULL);
 	if (left_out != 0)
-		ctx_out_line(out, ctx_out_format(out, "(%" PRIu32 " more functions)", left_out));
+		ctx_out_line(out, ctx_out_format(out, "(%" PRIu32 " more function%s)", left_out,
+						 left_out == 1 ? "" : "s"));
 }
 
 static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,

@@ -123,13 +123,12 @@ static void warn_losses(struct ctx_out *out, void (*put)(void *context, const ch
 		put(context, text);
 	}
 	if (profile->throttled != 0) {
-		snprintf(text, sizeof(text), "the kernel throttled sampling %" PRIu64 " times",
-			 profile->throttled);
+		snprintf(text, sizeof(text), "the kernel throttled sampling %" PRIu64 " time%s",
+			 profile->throttled, profile->throttled == 1 ? "" : "s");
 		put(context, text);
 	}
 	if (profile->damaged != 0) {
-		snprintf(text, sizeof(text),
-			 "%" PRIu64 " blocks, lines or records were damaged and are left out",
+		snprintf(text, sizeof(text), "damaged and left out: %" PRIu64 " (blocks, lines or records)",
 			 profile->damaged);
 		put(context, text);
 	}
@@ -147,8 +146,12 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 		put(context, input->profile->warnings[i]);
 	warn_losses(out, put, context);
 	if (totals->samples < CTX_FEW_SAMPLES) {
-		snprintf(text, sizeof(text), "only %" PRIu64 " samples: too few for percentages to mean much",
-			 totals->samples);
+		if (totals->samples == 0)
+			snprintf(text, sizeof(text), "no samples in this selection");
+		else
+			snprintf(text, sizeof(text),
+				 "only %" PRIu64 " sample%s: too few for percentages to mean much",
+				 totals->samples, totals->samples == 1 ? "" : "s");
 		put(context, text);
 	}
 	if (totals->truncated != 0) {

@@ -109,7 +109,8 @@ enum ctx_status ctx_report_threads(const struct ctx_report_input *input,
 		put_row(&out, items[i].index);
 	ctx_out_section(&out, NULL);
 	if (options->limit != 0 && n > options->limit)
-		ctx_out_line(&out, ctx_out_format(&out, "(%zu more threads)", n - options->limit));
+		ctx_out_line(&out, ctx_out_format(&out, "(%zu more thread%s)", n - options->limit,
+						  n - options->limit == 1 ? "" : "s"));
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }

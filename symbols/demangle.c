@@ -5,6 +5,8 @@
  */
 #include "symbols/demangle.h"
 
+#include "base/mem.h"
+
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -66,20 +68,39 @@ static bool demangle_parts(const char *name, size_t n, struct sink *sink)
 	       cplus_demangle_v3_callback(name, OPTIONS | DMGL_NO_RECURSE_LIMIT, put_part, sink) != 0;
 }
 
-bool ctx_demangle(const char *name, struct ctx_buf *out)
+static bool demangle_whole(const char *name, size_t n, struct ctx_buf *out)
 {
 	struct sink sink = {.out = out, .before = out->n};
-	size_t n;
 
-	if (name[0] != '_')
-		return false;
-	n = strnlen(name, NAME_BYTES_MAX + 1);
-	if (n > NAME_BYTES_MAX)
-		return false;
 	if (name[1] == 'D')
 		return demangle_d(name, n, out);
 	if (demangle_parts(name, n, &sink) && !out->failed)
 		return true;
 	out->n = sink.before;
 	return false;
+}
+
+bool ctx_demangle(const char *name, struct ctx_buf *out)
+{
+	static const char plt[] = "@plt";
+	char *base CTX_AUTO_FREE = NULL;
+	size_t n, suffix = sizeof(plt) - 1;
+
+	if (name[0] != '_')
+		return false;
+	n = strnlen(name, NAME_BYTES_MAX + 1);
+	if (n > NAME_BYTES_MAX)
+		return false;
+	/* The name of a PLT slot is that of the function it leads to, and a suffix that no demangler knows. */
+	if (n <= suffix || strcmp(name + n - suffix, plt) != 0)
+		return demangle_whole(name, n, out);
+	base = ctx_memdup0(name, n - suffix);
+	if (base == NULL) {
+		out->failed = true;
+		return false;
+	}
+	if (!demangle_whole(base, n - suffix, out))
+		return false;
+	ctx_buf_put_text(out, plt);
+	return true;
 }

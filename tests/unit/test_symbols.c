@@ -381,7 +381,8 @@ static void test_symbols__names_are_demangled(void **state)
 	static const char *const pairs[][2] = {{"_Z3fooi", "foo(int)"},
 					       {"_ZN3foo3barEv", "foo::bar()"},
 					       {"_RNvC6_123foo3bar", "123foo::bar"},
-					       {"_D8demangle4testFZv", "demangle.test()"}};
+					       {"_D8demangle4testFZv", "demangle.test()"},
+					       {"_ZdlPvm@plt", "operator delete(void*, unsigned long)@plt"}};
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(pairs); i++) {
