@@ -37,17 +37,11 @@ struct scan {
 static enum ctx_status scan_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct scan *scan = context;
-	enum ctx_status status;
-	uint32_t kept;
 
 	scan->query->samples_scanned++;
 	if (!ctx_selection_has_cpu(scan->query->selection, sample->cpu))
 		return CTX_OK;
-	kept = ctx_trie_ancestor(scan->cct, sample->stack, sample->kept_depth);
-	if (kept == sample->stack)
-		return ctx_histogram_add(scan->out, sample->stack, sample->weight, 1, 0, err);
-	status = ctx_histogram_add(scan->out, sample->stack, sample->weight, 1, 1, err);
-	return status == CTX_OK ? ctx_histogram_add(scan->out, kept, 0, 0, -1, err) : status;
+	return ctx_histogram_add_samples(scan->out, scan->cct, sample, 1, err);
 }
 
 /* One tree, all intervals. */

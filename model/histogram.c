@@ -184,6 +184,25 @@ enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram, const st
 	return status;
 }
 
+enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram, const struct ctx_trie *cct,
+					  const struct ctx_sample *samples, size_t n, struct ctx_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct ctx_sample *sample = &samples[i];
+		bool entered = cct != NULL && sample->kept_depth < cct->depth[sample->stack];
+		enum ctx_status status =
+			ctx_histogram_add(histogram, sample->stack, sample->weight, 1, entered ? 1 : 0, err);
+
+		if (status == CTX_OK && entered)
+			status = ctx_histogram_add(histogram,
+						   ctx_trie_ancestor(cct, sample->stack, sample->kept_depth),
+						   0, 0, -1, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
 enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,
 				    struct ctx_err *err)
 {

@@ -11,6 +11,8 @@
 #define CTX_MODEL_HISTOGRAM_H
 
 #include "base/err.h"
+#include "model/sample.h"
+#include "model/trie.h"
 
 #include <stdint.h>
 
@@ -67,6 +69,14 @@ struct ctx_hist_item {
 CTX_MUST_CHECK enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram,
 						      const struct ctx_hist_item *items, size_t n,
 						      struct ctx_err *err);
+
+/*
+ * Adds samples and, with a CCT (NULL: without), their calls. A kept_depth that is not less than the stack's own depth counts as no call.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram,
+							 const struct ctx_trie *cct,
+							 const struct ctx_sample *samples, size_t n,
+							 struct ctx_err *err);
 
 /* Adds every entry of `from`. O(entries of from). */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,

@@ -186,23 +186,6 @@ static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const stru
 enum ctx_status ctx_report_callers_callees(const struct ctx_report_input *input,
 					   const struct ctx_report_options *options, struct ctx_err *err)
 {
-	struct ctx_part_trees trees;
-	struct ctx_out out;
-	size_t key;
-	enum ctx_status status = ctx_order_find("callers-callees", options->sort, sort_keys, &key, err);
-
-	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
-	if (status == CTX_OK)
-		status = ctx_part_trees_build(input, &trees, err);
-	if (status != CTX_OK)
-		return status;
-	ctx_out_begin(&out, input, options, "callers-callees", columns, CTX_COUNT_OF(columns));
-	for (size_t i = 0; i < trees.n && status == CTX_OK; i++) {
-		status = put_tree(&out, input->parts[i].thread, &trees.trees[i], key, err);
-		ctx_out_fail(&out, status);
-	}
-	ctx_out_rows_end(&out);
-	ctx_part_trees_deinit(&trees);
-	return ctx_out_end(&out, err);
+	return ctx_part_trees_report(input, options, "callers-callees", columns, CTX_COUNT_OF(columns),
+				     sort_keys, put_tree, err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "report/head.h"
+#include "report/order.h"
 
 #include <string.h>
 
@@ -72,6 +73,32 @@ void ctx_part_trees_deinit(struct ctx_part_trees *trees)
 		ctx_calltree_deinit(&trees->trees[i]);
 	free(trees->trees);
 	*trees = (struct ctx_part_trees){0};
+}
+
+enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
+				      const struct ctx_report_options *options, const char *name,
+				      const struct ctx_column *columns, size_t n_columns,
+				      const char *const *sort_keys, ctx_part_tree_fn put, struct ctx_err *err)
+{
+	struct ctx_part_trees trees;
+	struct ctx_out out;
+	size_t key;
+	enum ctx_status status = ctx_order_find(name, options->sort, sort_keys, &key, err);
+
+	if (status == CTX_OK)
+		status = ctx_function_check(input->profile, options->function, err);
+	if (status == CTX_OK)
+		status = ctx_part_trees_build(input, &trees, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_out_begin(&out, input, options, name, columns, n_columns);
+	for (size_t i = 0; i < trees.n && status == CTX_OK; i++) {
+		status = put(&out, input->parts[i].thread, &trees.trees[i], key, err);
+		ctx_out_fail(&out, status);
+	}
+	ctx_out_rows_end(&out);
+	ctx_part_trees_deinit(&trees);
+	return ctx_out_end(&out, err);
 }
 
 bool ctx_has_other(const struct ctx_report_input *input)

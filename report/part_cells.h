@@ -28,6 +28,17 @@ CTX_MUST_CHECK enum ctx_status ctx_part_trees_build(const struct ctx_report_inpu
 						    struct ctx_part_trees *ret, struct ctx_err *err);
 void ctx_part_trees_deinit(struct ctx_part_trees *trees);
 
+/* Prints the rows of one part's tree; `key` is the position of the sort key. */
+typedef enum ctx_status (*ctx_part_tree_fn)(struct ctx_out *out, uint32_t thread,
+					    const struct ctx_calltree *tree, size_t key, struct ctx_err *err);
+
+/* A whole report of one table for each part: sort key and --function checked first, then `put` for every tree. */
+CTX_MUST_CHECK enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
+						     const struct ctx_report_options *options,
+						     const char *name, const struct ctx_column *columns,
+						     size_t n_columns, const char *const *sort_keys,
+						     ctx_part_tree_fn put, struct ctx_err *err);
+
 /* Whether <Other> has a row: something is omitted, and there is one part that it belongs to. */
 bool ctx_has_other(const struct ctx_report_input *input);
 

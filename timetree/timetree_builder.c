@@ -91,25 +91,6 @@ uint64_t ctx_timetree_builder_moved(const struct ctx_timetree_builder *builder)
 	return builder->moved;
 }
 
-enum ctx_status ctx_timetree_count(struct ctx_histogram *histogram, const struct ctx_trie *cct,
-				   const struct ctx_sample *samples, size_t n, struct ctx_err *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct ctx_sample *sample = &samples[i];
-		bool entered = cct != NULL && sample->kept_depth < cct->depth[sample->stack];
-		enum ctx_status status =
-			ctx_histogram_add(histogram, sample->stack, sample->weight, 1, entered ? 1 : 0, err);
-
-		if (status == CTX_OK && entered)
-			status = ctx_histogram_add(histogram,
-						   ctx_trie_ancestor(cct, sample->stack, sample->kept_depth),
-						   0, 0, -1, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	return CTX_OK;
-}
-
 enum ctx_status ctx_timetree_give_ids(struct ctx_timetree_builder *builder, uint32_t *ret_first,
 				      struct ctx_err *err)
 {
@@ -150,7 +131,7 @@ static enum ctx_status close_leaf(struct ctx_timetree_builder *builder, const st
 	enum ctx_status status = ctx_timetree_emit_leaf(builder, &node, samples, n, err);
 
 	if (status == CTX_OK && above != NULL)
-		status = ctx_timetree_count(&above->histogram, builder->cct, samples, n, err);
+		status = ctx_histogram_add_samples(&above->histogram, builder->cct, samples, n, err);
 	return status;
 }
 

@@ -53,11 +53,6 @@ static inline bool ctx_timetree_is_leaf(const struct ctx_timetree_params *params
 	return n_samples < params->leaf_samples || interval.end_ns - interval.begin_ns < params->fanout;
 }
 
-/* Adds samples and, with a CCT, their calls. A kept_depth deeper than the stack counts as no call. */
-CTX_MUST_CHECK enum ctx_status ctx_timetree_count(struct ctx_histogram *histogram, const struct ctx_trie *cct,
-						  const struct ctx_sample *samples, size_t n,
-						  struct ctx_err *err);
-
 /* Ids for the children of one node. CTX_E_LIMIT when 32 bits do not hold them. */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_give_ids(struct ctx_timetree_builder *builder,
 						     uint32_t *ret_first, struct ctx_err *err);

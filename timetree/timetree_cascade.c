@@ -42,7 +42,7 @@ static void whole_cleanup(struct whole *whole)
 static enum ctx_status cut_node(struct ctx_timetree_builder *builder, struct whole *whole,
 				struct ctx_sample *samples, size_t *n, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_timetree_count(&whole->histogram, builder->cct, samples, *n, err);
+	enum ctx_status status = ctx_histogram_add_samples(&whole->histogram, builder->cct, samples, *n, err);
 
 	if (status == CTX_OK)
 		status = ctx_node_summary_make(&whole->summary, &whole->histogram, builder->params.percent,

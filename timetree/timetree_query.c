@@ -62,7 +62,7 @@ static enum ctx_status take_leaf(struct walk *walk, const struct ctx_timenode *n
 	walk->cost->samples_enumerated += n;
 	for (size_t i = 0; status == CTX_OK && i < n; i++) {
 		if (ctx_interval_has(walk->window, samples[i].time_ns))
-			status = ctx_timetree_count(walk->out, cct, &samples[i], 1, walk->err);
+			status = ctx_histogram_add_samples(walk->out, cct, &samples[i], 1, walk->err);
 	}
 	return status;
 }

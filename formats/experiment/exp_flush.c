@@ -112,10 +112,9 @@ enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err 
 /* Says once in the log that the limit of bytes was reached. */
 static void tell_limit(struct ctx_exp_writer *writer, uint64_t time_ns)
 {
-	writer->limit_reached = true;
-	if (writer->limit_told)
+	if (writer->limit_reached)
 		return;
-	writer->limit_told = true;
+	writer->limit_reached = true;
 	writer->log_oldest_ns = 0; /* the next tick writes it */
 	ctx_buf_put_text(&writer->log, "<event kind=\"limit\"");
 	ctx_exp_xml_time(&writer->log, "tstamp", time_ns);
@@ -290,13 +289,6 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 
 	if (buf->n == 0)
 		return CTX_OK;
-	/* Without its frames, which were refused before it, a block of samples would be worth nothing. */
-	if (writer->limit_reached) {
-		writer->stats.dropped_by_limit += buf->n;
-		buf->n = 0;
-		buf->unsorted = false;
-		return CTX_E_LIMIT;
-	}
 	if (buf->unsorted)
 		qsort(buf->packets, buf->n, sizeof(*buf->packets), by_time);
 	buf->unsorted = false;

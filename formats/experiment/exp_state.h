@@ -87,7 +87,7 @@ struct ctx_exp_writer {
 	struct ctx_buf raw, block; /* scratch */
 	struct ctx_exp_stats stats;
 	size_t memory_bytes;
-	bool has_founder, kernel_seen, limit_reached, limit_told;
+	bool has_founder, kernel_seen, limit_reached;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 
