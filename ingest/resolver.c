@@ -293,8 +293,10 @@ static enum ctx_status open_kernel(struct ctx_resolver *resolver, struct ctx_err
 static enum ctx_status kernel_object(struct ctx_resolver *resolver, const char *module, uint32_t *ret_object,
 				     struct ctx_err *err)
 {
-	struct ctx_map_event map = {
-		.path = module[0] != '\0' ? module : "[kernel]", .build_id = "", .archive = ""};
+	struct ctx_map_event map = {.path = module[0] != '\0' ? module : "[kernel]",
+				    .build_id = "",
+				    .archive = "",
+				    .function = ""};
 
 	enum ctx_status status = ctx_resolver_object(resolver, &map, ret_object, err);
 

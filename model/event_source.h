@@ -12,7 +12,8 @@
  * Stacks: a source keeps, per process, a dictionary of address-level stack nodes. CTX_EV_STACKS appends nodes
  * to it; ids run from 1 upward per process, 0 is the empty stack, a node's parent is always smaller.
  * CTX_EV_STACKS_RESET forgets the dictionary of a process (ids start at 1 again). A sample names its leaf's
- * node.
+ * node. A source whose file has whole stacks hands them out whole instead (`frames` of a sample): interning is
+ * the ingest's business then.
  *
  * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
  * call instruction (return address minus one), so nobody subtracts anything later. CTX_FRAME_TRUNCATED as the
@@ -59,13 +60,21 @@ struct ctx_map_event {
 	const char *path;
 	const char *build_id; /* lower-case hex, "" unknown */
 	const char *archive;  /* path of the archived copy (zstd) that can be opened now, "" none */
+	/*
+	 * "" for a load object. Otherwise the range is one function of this name that was made at run time
+	 * (JIT), and `path` and `file_offset` say where it is described: the pair is unique to the function,
+	 * so that another one at the same address is another one.
+	 */
+	const char *function;
 };
 
 struct ctx_event {
 	enum ctx_event_kind kind;
 	uint64_t time_ns;
-	uint32_t process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING */
-	uint32_t thread;  /* of THREAD_* and SAMPLE */
+	uint32_t
+		process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING; a MAP or UNMAP with CTX_NONE is
+			     of the kernel's address space */
+	uint32_t thread; /* of THREAD_* and SAMPLE */
 	union {
 		struct {
 			int64_t pid;
@@ -91,14 +100,27 @@ struct ctx_event {
 		} stacks;
 		struct {
 			uint64_t weight;
-			uint32_t stack; /* id in the process's dictionary */
+			uint32_t stack; /* id in the process's dictionary, when frames is NULL */
 			uint32_t metric;
-			int32_t cpu; /* -1 unknown */
+			int32_t cpu;		/* -1 unknown */
+			uint32_t n_frames;	/* of `frames` */
+			const uint64_t *frames; /* the whole stack, leaf first; NULL: see `stack` */
 		} sample;
 		struct ctx_usage_info usage; /* its process field: the source's number */
 		uint64_t count;		     /* LOST: samples; THROTTLE */
 		const char *text;	     /* DAMAGE, WARNING */
 	};
+};
+
+/*
+ * What a file tells of the kernel that it was recorded on, for a source without a kallsyms of its own: by it the
+ * ingest finds one that fits, or none.
+ */
+struct ctx_source_kernel {
+	const char *build_id; /* lower-case hex, "" unknown */
+	const char *release;  /* as uname -r, "" unknown */
+	const char *symbol;   /* "_text" or "_stext": the symbol whose address was recorded, "" none */
+	uint64_t address;     /* its address then: differs from boot to boot */
 };
 
 struct ctx_source_metric {
@@ -115,6 +137,7 @@ struct ctx_source_info {
 	const char *notes; /* "" none */
 	const char
 		*kallsyms; /* path of a zstd copy of the target's kallsyms that can be opened now, "" none */
+	struct ctx_source_kernel kernel; /* all strings NULL: nothing is known (and kallsyms says it all) */
 	const char *fallback_root; /* directory of archives: where build ids are looked for first, "" none */
 	struct ctx_property *properties; /* for the header: "collector", "host", "kernel", "command", "start",
 					    ... in order */

@@ -314,7 +314,7 @@ enum ctx_status ctx_symtab_open(const struct ctx_symtab_request *request, struct
 enum ctx_status ctx_symtab_open_bytes(const void *bytes, size_t n, struct ctx_symtab **ret,
 				      struct ctx_err *err)
 {
-	static const struct ctx_symtab_request request = {"", "", "", "", ""};
+	static const struct ctx_symtab_request request = {"", "", "", "", "", NULL};
 	struct opening opening __attribute__((cleanup(opening_cleanup))) = start_opening(&request);
 	struct ctx_symtab *table __attribute__((cleanup(symtab_cleanup))) = opening.table;
 	struct ctx_err opened = {0};

@@ -2,7 +2,8 @@
  * Symbols of one load object: file offset -> function.
  *
  * A symbol table is made from the first of these that has the object's build id and symbols: the archived
- * copy, the separate debug file by build id
+ * copy, the build-id caches (perf's layout: CACHE/.build-id/xx/yyyy/elf, .../debug, .../vdso, or
+ * .build-id/xx/yyyy being the file itself as old versions made it), the separate debug file by build id
  * (/usr/lib/debug/.build-id/xx/yyyy.debug), the file at its own path. A file whose build id differs from the
  * wanted one is never used: a missing name is better than a wrong one. `.symtab` is preferred,
  * `.dynsym` is merged in. Names are demangled (C++, Rust, D). Aliases at one address share one name: the last
@@ -31,11 +32,22 @@ struct ctx_symbol {
 };
 
 struct ctx_symtab_request {
-	const char *path;	/* as the target mapped it; opened only when nothing better is found */
-	const char *build_id;	/* lower-case hex; "" unknown: then only `archive` and `path` are tried */
-	const char *archive;	/* zstd copy of the file, "" none */
-	const char *debug_root; /* "" for /usr/lib/debug; tests point elsewhere */
-	const char *symfs;	/* put in front of path and debug_root, "" none */
+	const char *path;	   /* as the target mapped it; opened only when nothing better is found */
+	const char *build_id;	   /* lower-case hex; "" unknown: then only `archive` and `path` are tried */
+	const char *archive;	   /* zstd copy of the file, "" none */
+	const char *debug_root;	   /* "" for /usr/lib/debug; tests point elsewhere */
+	const char *symfs;	   /* put in front of path and debug_root, "" none */
+	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
+};
+
+/* Which kernel: see struct ctx_source_kernel. */
+struct ctx_symtab_kernel {
+	const char *build_id, *release; /* "" unknown */
+	const char *symbol;		/* "" none */
+	uint64_t address;
+	const char *const *caches; /* as above: CACHE/[kernel.kallsyms]/<build id>/kallsyms */
+	const char *proc;	   /* "" for /proc/kallsyms; tests point elsewhere */
+	const char *notes;	   /* "" for /sys/kernel/notes, where the running kernel's build id is */
 };
 
 struct ctx_symtab;
@@ -61,6 +73,25 @@ CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms(const char *path, struct
 /* The same for a copy that is in memory. */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms_bytes(const void *bytes, size_t n,
 							      struct ctx_symtab **ret, struct ctx_err *err);
+
+/*
+ * The kernel's symbols from the first of these that fits: kallsyms of a build-id cache (by build id),
+ * /proc/kallsyms when the running kernel has the build id; without a build id when its release and the address of
+ * `symbol` are those recorded. Where the kernel lies elsewhere now (KASLR), its addresses are moved by the
+ * difference of `symbol`, and modules, which are moved on their own, are left out. Nothing that fits: a table
+ * without symbols whose origin says why. Fails with CTX_E_NOMEM only.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_kernel *kernel,
+						      struct ctx_symtab **ret, struct ctx_err *err);
+
+/*
+ * Symbols that a just-in-time compiler wrote down (/tmp/perf-PID.map): lines "START SIZE NAME", hexadecimal;
+ * file offsets are addresses. Of functions at one address the last line counts. `symfs` is put in front. The
+ * file must be a plain file that belongs to the user or to root: anybody may write to /tmp. Nothing usable: a
+ * table without symbols whose origin says why. Fails with CTX_E_NOMEM only.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map(const char *path, const char *symfs,
+							struct ctx_symtab **ret, struct ctx_err *err);
 
 void ctx_symtab_close(struct ctx_symtab *table);
 

@@ -177,7 +177,8 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 						   .file_offset = entry->c,
 						   .path = entry->text,
 						   .build_id = entry->text2,
-						   .archive = archive_of(reader, entry->text, entry->text2)};
+						   .archive = archive_of(reader, entry->text, entry->text2),
+						   .function = ""};
 		break;
 	case CTX_EV_LOST:
 	case CTX_EV_THROTTLE:

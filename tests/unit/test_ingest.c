@@ -158,8 +158,12 @@ static struct ctx_event map_event(uint64_t time, uint64_t address, uint64_t size
 {
 	struct ctx_event event = {.kind = CTX_EV_MAP, .time_ns = time};
 
-	event.map = (struct ctx_map_event){
-		.address = address, .size = size, .path = path, .build_id = "", .archive = ""};
+	event.map = (struct ctx_map_event){.address = address,
+					   .size = size,
+					   .path = path,
+					   .build_id = "",
+					   .archive = "",
+					   .function = ""};
 	return event;
 }
 

@@ -73,7 +73,7 @@ static struct ctx_symtab *open_table(const struct ctx_symtab_request *request)
 
 static struct ctx_symtab *open_path(const char *path)
 {
-	const struct ctx_symtab_request request = {path, "", "", "", ""};
+	const struct ctx_symtab_request request = {path, "", "", "", "", NULL};
 
 	return open_table(&request);
 }
@@ -240,7 +240,7 @@ static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its
 	const char *id = ctx_symtab_build_id(whole);
 	char path[256];
 	char root[256];
-	struct ctx_symtab_request request = {path, id, "", root, ""};
+	struct ctx_symtab_request request = {path, id, "", root, "", NULL};
 	struct ctx_symtab *table;
 
 	(void)state;
@@ -276,7 +276,7 @@ static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its
 
 static void test_symbols__a_file_of_another_build_id_is_never_used(void **state)
 {
-	const struct ctx_symtab_request request = {self, "0123456789abcdef", "", folder, ""};
+	const struct ctx_symtab_request request = {self, "0123456789abcdef", "", folder, "", NULL};
 	struct ctx_symtab *table = open_table(&request);
 	uint64_t address;
 
@@ -295,7 +295,7 @@ static void test_symbols__an_archive_gives_what_the_file_gives(void **state)
 	struct ctx_buf file = {0};
 	struct ctx_buf packed = {0};
 	char path[256];
-	const struct ctx_symtab_request request = {"[vdso]", "", path, "", ""};
+	const struct ctx_symtab_request request = {"[vdso]", "", path, "", "", NULL};
 	struct ctx_symtab *whole = open_path(self);
 	struct ctx_symtab *table;
 

@@ -1,0 +1,122 @@
+/*
+ * Facts: what the header features of a perf.data file tell of the recording: host, command line, processors, names
+ * of events, build ids, clocks.
+ *
+ * In file mode a feature is a section of the file; in pipe mode it is a HEADER_FEATURE record. Both hold the same
+ * bytes. A feature that cannot be read is one line in `damage`; a feature that nobody here knows is counted, not
+ * complained of. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ */
+#ifndef CTX_FORMATS_PERFDATA_PD_FACTS_H
+#define CTX_FORMATS_PERFDATA_PD_FACTS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ctx_pd_feature { /* bits of the header; numbers are the format's */
+		      CTX_PD_FEATURE_TRACING_DATA = 1,
+		      CTX_PD_FEATURE_BUILD_ID = 2,
+		      CTX_PD_FEATURE_HOSTNAME = 3,
+		      CTX_PD_FEATURE_OSRELEASE = 4,
+		      CTX_PD_FEATURE_VERSION = 5,
+		      CTX_PD_FEATURE_ARCH = 6,
+		      CTX_PD_FEATURE_NRCPUS = 7,
+		      CTX_PD_FEATURE_CPUDESC = 8,
+		      CTX_PD_FEATURE_CPUID = 9,
+		      CTX_PD_FEATURE_TOTAL_MEM = 10,
+		      CTX_PD_FEATURE_CMDLINE = 11,
+		      CTX_PD_FEATURE_EVENT_DESC = 12,
+		      CTX_PD_FEATURE_CPU_TOPOLOGY = 13,
+		      CTX_PD_FEATURE_NUMA_TOPOLOGY = 14,
+		      CTX_PD_FEATURE_SAMPLE_TIME = 21,
+		      CTX_PD_FEATURE_CLOCKID = 23,
+		      CTX_PD_FEATURE_DIR_FORMAT = 24,
+		      CTX_PD_FEATURE_COMPRESSED = 27,
+		      CTX_PD_FEATURE_CLOCK_DATA = 29,
+		      CTX_PD_FEATURE_BITS = 256, /* as many as the header has room for */
+};
+
+struct ctx_pd_build_id {
+	const char *path; /* "[kernel.kallsyms]", "/usr/bin/xz" */
+	const char *hex;  /* lower-case */
+	int64_t pid;	  /* -1: of the host */
+	bool kernel;	  /* of the kernel or a module */
+};
+
+struct ctx_pd_event_desc { /* the name of the events with these ids */
+	const char *name;
+	const uint64_t *ids;
+	uint32_t n_ids;
+	uint32_t type;
+	uint64_t config;
+};
+
+struct ctx_pd_facts {		/* all zero is a valid empty one */
+	struct ctx_arena arena; /* owns all strings and arrays of ids */
+	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid; /* NULL: not told */
+	const char *command; /* the command line of perf, quoted for a shell where needed; NULL not told */
+	uint32_t cpus_online, cpus_available; /* 0 not told */
+	uint64_t memory_kb;		      /* 0 not told */
+	uint32_t sockets, cores, dies;	      /* distinct sibling lists; 0 not told */
+	uint32_t numa_nodes;
+	uint64_t first_sample_ns, last_sample_ns; /* on the file's clock; both 0: not told */
+	bool has_clockid;
+	uint32_t clockid; /* CLOCK_MONOTONIC and so on */
+	bool has_clock_data;
+	uint64_t wall_clock_ns, clock_ns; /* the same moment on the wall clock and on the file's clock */
+	uint64_t dir_version;		  /* 0: not a directory */
+	bool compressed;
+	uint32_t compression_type, compression_level, compression_ratio, compression_mmap_bytes;
+	struct ctx_pd_build_id *build_ids; /* owned */
+	size_t n_build_ids, build_ids_cap;
+	struct ctx_strtab
+		build_id_paths; /* path -> number of its (last) build id, see ctx_pd_facts_build_id */
+	uint32_t *build_id_of_path;
+	size_t build_id_of_path_cap;
+	struct ctx_pd_event_desc *events; /* owned */
+	size_t n_events, events_cap;
+	const char **damage; /* owned array; one line for each feature that could not be read */
+	size_t n_damage, damage_cap;
+	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features that were there */
+};
+
+void ctx_pd_facts_deinit(struct ctx_pd_facts *facts);
+
+/*
+ * Takes in one feature: `n` bytes written in the other byte order when `swap`. What is known of the same feature
+ * is replaced, except for build ids and event descriptions, which are added. Fails with CTX_E_NOMEM only.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature,
+						const void *bytes, size_t n, bool swap, struct ctx_err *err);
+
+/*
+ * Takes in one build id in the layout of a HEADER_BUILD_ID record behind its header (pid, 24 bytes of build id of
+ * which one may be the length, path); `misc` is of the record's header. A damaged one is a line in `damage`.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc,
+							 const void *bytes, size_t n, bool swap,
+							 struct ctx_err *err);
+
+/* The build id of a path, lower-case hex, or "". Borrowed. O(1). */
+const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path);
+
+/* The name of the event with this id, NULL unknown. O(events). */
+const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id);
+
+/*
+ * The facts as lines of a report's head, in a fixed order: "collector" ("perf 6.1.187"), "command", "host",
+ * "kernel", "architecture", "processors" ("Intel ..., 2 online of 2, 1 socket, 2 cores"), "memory", "start" (wall clock as
+ * `start_ns` on the file's clock, when clock data tells: ISO 8601 in UTC as the reports print times), "clock".
+ * What is not told has no line. `*ret` is malloc'ed (free()), its strings are in the arena.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
+						       struct ctx_property **ret, size_t *ret_n,
+						       struct ctx_err *err);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * Wire: a cursor over bytes of a perf.data file, in the byte order of the machine that wrote them.
+ *
+ * Errors stick, as with base/cursor.h: a read past the end gives 0 and sets `failed`. Read a whole record, then
+ * look once. Nothing needs to be aligned.
+ */
+#ifndef CTX_FORMATS_PERFDATA_PD_WIRE_H
+#define CTX_FORMATS_PERFDATA_PD_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct ctx_pd_wire {
+	const uint8_t *at; /* next byte; borrowed */
+	const uint8_t *end;
+	bool swap; /* written in the other byte order */
+	bool failed;
+};
+
+static inline struct ctx_pd_wire ctx_pd_wire_make(const void *bytes, size_t n, bool swap)
+{
+	const uint8_t *at = bytes;
+
+	return (struct ctx_pd_wire){.at = at, .end = n != 0 ? at + n : at, .swap = swap};
+}
+
+static inline size_t ctx_pd_wire_left(const struct ctx_pd_wire *wire)
+{
+	return (size_t)(wire->end - wire->at);
+}
+
+/* The next `n` bytes, borrowed; NULL (and failed) when fewer are left. */
+static inline const uint8_t *ctx_pd_wire_bytes(struct ctx_pd_wire *wire, size_t n)
+{
+	const uint8_t *at = wire->at;
+
+	if (wire->failed || ctx_pd_wire_left(wire) < n) {
+		wire->failed = true;
+		return NULL;
+	}
+	wire->at += n;
+	return at;
+}
+
+static inline uint16_t ctx_pd_wire_u16(struct ctx_pd_wire *wire)
+{
+	const uint8_t *bytes = ctx_pd_wire_bytes(wire, 2);
+	uint16_t value;
+
+	if (bytes == NULL)
+		return 0;
+	memcpy(&value, bytes, sizeof(value));
+	return wire->swap ? __builtin_bswap16(value) : value;
+}
+
+static inline uint32_t ctx_pd_wire_u32(struct ctx_pd_wire *wire)
+{
+	const uint8_t *bytes = ctx_pd_wire_bytes(wire, 4);
+	uint32_t value;
+
+	if (bytes == NULL)
+		return 0;
+	memcpy(&value, bytes, sizeof(value));
+	return wire->swap ? __builtin_bswap32(value) : value;
+}
+
+static inline uint64_t ctx_pd_wire_u64(struct ctx_pd_wire *wire)
+{
+	const uint8_t *bytes = ctx_pd_wire_bytes(wire, 8);
+	uint64_t value;
+
+	if (bytes == NULL)
+		return 0;
+	memcpy(&value, bytes, sizeof(value));
+	return wire->swap ? __builtin_bswap64(value) : value;
+}
+
+/* A string of at most `n` bytes that ends with a zero byte within them; takes all `n`. NULL (and failed) when
+ * there is no zero byte or fewer bytes are left. Borrowed. */
+static inline const char *ctx_pd_wire_text(struct ctx_pd_wire *wire, size_t n)
+{
+	const uint8_t *bytes = ctx_pd_wire_bytes(wire, n);
+
+	if (bytes == NULL || memchr(bytes, 0, n) == NULL) {
+		wire->failed = true;
+		return NULL;
+	}
+	return (const char *)bytes;
+}
+
+#endif
