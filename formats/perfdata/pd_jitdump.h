@@ -19,14 +19,15 @@ struct ctx_pd_jit_load {
 	uint64_t address; /* of the code */
 	uint64_t size;
 	uint64_t file_offset; /* of the code's bytes in the dump: unique to the function */
-	const char *name;     /* borrowed from the dump */
+	const char *name;     /* borrowed from the dump; may be empty */
+	uint32_t pid;	      /* of the process that has the code: nearly always the dump's own */
 };
 
 struct ctx_pd_jitdump {
 	char *bytes; /* owned: the file without the code (names only) or whole, as it suits */
-	struct ctx_pd_jit_load
-		*loads; /* owned; by time, those of equal time in the order of the file. A moved
-					  function is a second load at its new address */
+	/* Owned; by time, those of equal time in the order of the file. A moved function is a second load at its
+	 * new address. Functions of no bytes are left out. */
+	struct ctx_pd_jit_load *loads;
 	size_t n, cap;
 	uint32_t pid;
 	bool arch_timestamps; /* times are on another clock than perf's: the loads have no usable time */
@@ -43,6 +44,11 @@ bool ctx_pd_jitdump_is(const char *path, uint32_t *ret_pid);
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_jitdump_read(const char *path, struct ctx_pd_jitdump *ret,
 						   struct ctx_err *err);
+
+/* The same from bytes in memory, of which nothing is borrowed. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_jitdump_parse(const void *bytes, size_t n, struct ctx_pd_jitdump *ret,
+						    struct ctx_err *err);
+
 void ctx_pd_jitdump_deinit(struct ctx_pd_jitdump *dump);
 
 #endif
