@@ -1,0 +1,48 @@
+/*
+ * The symbol table itself, for those who fill it: elf_symtab.c, kernel_symtab.c, perf_map.c.
+ *
+ * A table is: the executable segments (file offset -> address), the frozen symbol set (address -> entry), and
+ * one lazily filled pair of readable names for each entry.
+ */
+#ifndef CTX_SYMBOLS_SYMTAB_TABLE_H
+#define CTX_SYMBOLS_SYMTAB_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "symbols/elfobj.h"
+#include "symbols/symset.h"
+#include "symbols/symtab.h"
+
+struct ctx_symtab_readable { /* NULL until asked for */
+	const char *name;
+	const char *aliases;
+};
+
+struct ctx_symtab { /* all zero but for `origin` is a valid table without symbols, once it is frozen */
+	struct ctx_symset set;
+	struct ctx_symtab_readable *readable; /* by entry */
+	struct ctx_arena arena;
+	struct ctx_elfobj_range *segments; /* owned */
+	size_t segment_n;
+	const char *origin; /* a constant, or in the arena */
+	char build_id[CTX_BUILD_ID_TEXT_MAX];
+	bool flat; /* no segments: file offsets are addresses */
+};
+
+/* Freezes the set: no symbols can be added any more, and what their names were borrowed from may go. */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_freeze(struct ctx_symtab *table, struct ctx_err *err);
+
+/* Sets the origin "none: <reasons>"; `reasons` gets a zero byte at its end. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_set_reasons(struct ctx_symtab *table, struct ctx_buf *reasons,
+						      struct ctx_err *err);
+
+/* Adds one reason to a list of them. */
+void ctx_symtab_add_reason(struct ctx_buf *reasons, const char *fmt, ...) CTX_PRINTF(2, 3);
+
+/* Digits only, and enough of them: safe as a part of a path. */
+bool ctx_symtab_is_build_id(const char *id);
+
+/* For __attribute__((cleanup)). */
+void ctx_symtab_close_cleanup(struct ctx_symtab **table);
+
+#endif
