@@ -149,6 +149,12 @@ bool ctx_buildid_of_fd(int fd, char text[CTX_BUILDID_TEXT])
 	return find(&source, text);
 }
 
+bool ctx_buildid_of_notes(const uint8_t *notes, size_t n, char text[CTX_BUILDID_TEXT])
+{
+	text[0] = '\0';
+	return find_in_notes(notes, n, text);
+}
+
 bool ctx_buildid_of_image(const uint8_t *image, size_t n, char text[CTX_BUILDID_TEXT])
 {
 	struct source source = {.fd = -1, .image = image, .n = n};

@@ -20,6 +20,9 @@ bool ctx_buildid_of_fd(int fd, char text[CTX_BUILDID_TEXT]);
 /* The same of an ELF image in memory (the vdso). `n`: bytes that may be read. */
 bool ctx_buildid_of_image(const uint8_t *image, size_t n, char text[CTX_BUILDID_TEXT]);
 
+/* The same of ELF notes as they stand in memory (/sys/kernel/notes). */
+bool ctx_buildid_of_notes(const uint8_t *notes, size_t n, char text[CTX_BUILDID_TEXT]);
+
 /* True for 2 to 64 lower-case hex digits: safe as a part of a file name. */
 bool ctx_buildid_is_plain(const char *text);
 

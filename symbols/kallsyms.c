@@ -133,28 +133,77 @@ static uint64_t line_size(const struct line *line, const struct line *next)
 	return reach;
 }
 
-enum ctx_status ctx_kallsyms_add(char *text, size_t n, struct ctx_symset *set, struct ctx_err *err)
+static const struct line *find_symbol(const struct lines *lines, const char *name)
 {
-	struct lines lines __attribute__((cleanup(lines_cleanup))) = {0};
-	enum ctx_status status = parse_lines(text, n, &lines, err);
-	const struct line *next = NULL;
-	size_t before = set->raw_n;
+	for (size_t i = 0; i < lines->n; i++) {
+		if (lines->items[i].module[0] == '\0' && strcmp(lines->items[i].name, name) == 0)
+			return &lines->items[i];
+	}
+	return NULL;
+}
 
-	if (lines.n > 1)
-		qsort(lines.items, lines.n, sizeof(*lines.items), compare_lines);
-	for (size_t i = lines.n; i-- > 0 && status == CTX_OK;) {
-		const struct line *line = &lines.items[i];
+/* Moves all lines so that the reference symbol lies where it lay. */
+static enum ctx_status move_lines(struct lines *lines, const struct ctx_kallsyms_reference *reference,
+				  struct ctx_err *err)
+{
+	const struct line *now = find_symbol(lines, reference->symbol);
+	uint64_t shift;
+	size_t kept = 0;
+
+	if (now == NULL)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "kallsyms: no symbol %s", reference->symbol);
+	shift = reference->address - now->address;
+	if (shift == 0)
+		return CTX_OK;
+	if (reference->exact)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "kallsyms: %s is at %llx and was at %llx",
+				   reference->symbol, (unsigned long long)now->address,
+				   (unsigned long long)reference->address);
+	for (size_t i = 0; i < lines->n; i++) {
+		if (lines->items[i].module[0] != '\0')
+			continue;
+		lines->items[kept] = lines->items[i];
+		lines->items[kept++].address += shift;
+	}
+	lines->n = kept;
+	return CTX_OK;
+}
+
+static enum ctx_status add_lines(const struct lines *lines, struct ctx_symset *set, struct ctx_err *err)
+{
+	const struct line *next = NULL;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = lines->n; i-- > 0 && status == CTX_OK;) {
+		const struct line *line = &lines->items[i];
 		struct ctx_symset_raw raw = {.start = line->address,
 					     .limit = UINT64_MAX,
 					     .name = line->name,
 					     .module = line->module};
 
-		if (i + 1 < lines.n && lines.items[i + 1].address > line->address)
-			next = &lines.items[i + 1];
+		if (i + 1 < lines->n && lines->items[i + 1].address > line->address)
+			next = &lines->items[i + 1];
 		raw.size = line_size(line, next);
 		if (line->text)
 			status = ctx_symset_add(set, &raw, err);
 	}
+	return status;
+}
+
+enum ctx_status ctx_kallsyms_add(char *text, size_t n, const struct ctx_kallsyms_reference *reference,
+				 struct ctx_symset *set, struct ctx_err *err)
+{
+	struct lines lines __attribute__((cleanup(lines_cleanup))) = {0};
+	enum ctx_status status = parse_lines(text, n, &lines, err);
+	size_t before = set->raw_n;
+
+	if (status == CTX_OK && reference != NULL && lines.n != 0)
+		status = move_lines(&lines, reference, err);
+	if (status != CTX_OK)
+		return status;
+	if (lines.n > 1)
+		qsort(lines.items, lines.n, sizeof(*lines.items), compare_lines);
+	status = add_lines(&lines, set, err);
 	if (status == CTX_OK && set->raw_n == before)
 		return ctx_err_set(err, CTX_E_FORMAT,
 				   "kallsyms: no function with an address (all are zero for a reader without "

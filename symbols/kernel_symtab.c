@@ -1,7 +1,29 @@
+/*
+ * The kernel's table, from a kallsyms that is given, or from the first that fits:
+ *
+ *	CACHE/[kernel.kallsyms]/BUILD-ID/kallsyms   another boot's, perhaps: moved to where the kernel lay
+ *	/proc/kallsyms                              /sys/kernel/notes has the build id: moved, too
+ *	                                            else uname's release, and the kernel lies where it lay
+ */
+#include "base/buildid.h"
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "symbols/image.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symtab_table.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#define NOTES_BYTES_MAX ((size_t)1 << 20)
+
+struct search {
+	const struct ctx_symtab_kernel *kernel;
+	struct ctx_symtab *table; /* its origin is set as soon as one fits */
+	struct ctx_buf reasons;
+};
 
 static void buf_cleanup(struct ctx_buf *buf)
 {
@@ -20,7 +42,7 @@ static enum ctx_status open_kallsyms_text(struct ctx_buf *text, struct ctx_symta
 	ctx_buf_put_u8(text, 0);
 	status = ctx_buf_check(text, err);
 	if (status == CTX_OK)
-		status = ctx_kallsyms_add((char *)text->bytes, text->n - 1, &table->set, err);
+		status = ctx_kallsyms_add((char *)text->bytes, text->n - 1, NULL, &table->set, err);
 	if (status == CTX_OK)
 		status = ctx_symtab_freeze(table, err);
 	if (status != CTX_OK)
@@ -50,4 +72,137 @@ enum ctx_status ctx_symtab_open_kallsyms_bytes(const void *bytes, size_t n, stru
 	enum ctx_status status = ctx_image_unpack(bytes, n, CTX_IMAGE_BYTES_MAX, &text, err);
 
 	return status == CTX_OK ? open_kallsyms_text(&text, ret, err) : status;
+}
+
+static void search_cleanup(struct search *search)
+{
+	ctx_symtab_close(search->table);
+	ctx_buf_deinit(&search->reasons);
+}
+
+/* Fills the table when this kallsyms fits; otherwise there is a reason more. */
+static enum ctx_status try_kallsyms(struct search *search, const char *path, const char *origin, bool exact,
+				    struct ctx_err *err)
+{
+	const struct ctx_kallsyms_reference reference = {search->kernel->symbol, search->kernel->address,
+							 exact};
+	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_symtab *table = search->table;
+	struct ctx_err reason = {0};
+	enum ctx_status status = ctx_image_read(path, CTX_IMAGE_BYTES_MAX, &text, &reason);
+
+	if (status == CTX_OK) {
+		ctx_buf_put_u8(&text, 0);
+		status = ctx_buf_check(&text, &reason);
+	}
+	if (status == CTX_OK) {
+		status = ctx_kallsyms_add((char *)text.bytes, text.n - 1, &reference, &table->set, &reason);
+		if (status != CTX_OK)
+			ctx_err_prefix(&reason, status, "%s", path);
+	}
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK) {
+		ctx_symtab_add_reason(&search->reasons, "%s", reason.msg);
+		return CTX_OK;
+	}
+	table->origin = ctx_arena_strdup(&table->arena, origin);
+	return table->origin != NULL ? ctx_symtab_freeze(table, err) : ctx_err_nomem(err);
+}
+
+static enum ctx_status try_caches(struct search *search, struct ctx_err *err)
+{
+	const char *const *caches = search->kernel->caches;
+	const char *id = search->kernel->build_id;
+	enum ctx_status status = CTX_OK;
+
+	if (caches == NULL || !ctx_symtab_is_build_id(id))
+		return CTX_OK;
+	for (; *caches != NULL && status == CTX_OK && search->table->origin == NULL; caches++) {
+		char *path CTX_AUTO_FREE = NULL;
+		struct stat info;
+
+		if (asprintf(&path, "%s/[kernel.kallsyms]/%s/kallsyms", *caches, id) < 0) {
+			path = NULL;
+			return ctx_err_nomem(err);
+		}
+		/* A cache without the kernel is the ordinary case, and no reason of its own. */
+		if (stat(path, &info) == 0)
+			status = try_kallsyms(search, path, path, false, err);
+	}
+	return status;
+}
+
+/* "" where the running kernel does not tell. */
+static enum ctx_status running_build_id(const struct search *search, char id[CTX_BUILDID_TEXT],
+					struct ctx_err *err)
+{
+	const char *path = search->kernel->notes;
+	struct ctx_buf notes __attribute__((cleanup(buf_cleanup))) = {0};
+	enum ctx_status status =
+		ctx_file_read(path[0] != '\0' ? path : "/sys/kernel/notes", NOTES_BYTES_MAX, &notes, NULL);
+
+	id[0] = '\0';
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status == CTX_OK)
+		ctx_buildid_of_notes(notes.bytes, notes.n, id);
+	return CTX_OK;
+}
+
+static enum ctx_status try_running(struct search *search, struct ctx_err *err)
+{
+	const struct ctx_symtab_kernel *kernel = search->kernel;
+	const char *path = kernel->proc[0] != '\0' ? kernel->proc : "/proc/kallsyms";
+	char id[CTX_BUILDID_TEXT];
+	enum ctx_status status = running_build_id(search, id, err);
+	struct utsname names = {0};
+
+	if (status != CTX_OK)
+		return status;
+	if (kernel->build_id[0] != '\0' && id[0] != '\0') {
+		if (strcmp(kernel->build_id, id) == 0)
+			return try_kallsyms(search, path, "kallsyms", false, err);
+		ctx_symtab_add_reason(&search->reasons, "the running kernel's build id is %s, wanted %s", id,
+				      kernel->build_id);
+		return CTX_OK;
+	}
+	if (kernel->release[0] == '\0') {
+		ctx_symtab_add_reason(&search->reasons, "nothing tells which kernel it was");
+		return CTX_OK;
+	}
+	if (uname(&names) == 0 && strcmp(names.release, kernel->release) == 0)
+		return try_kallsyms(search, path, "kallsyms", true, err);
+	ctx_symtab_add_reason(&search->reasons, "the running kernel is %s, wanted %s", names.release,
+			      kernel->release);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_kernel *kernel, struct ctx_symtab **ret,
+				       struct ctx_err *err)
+{
+	struct search search __attribute__((cleanup(search_cleanup))) = {.kernel = kernel};
+	enum ctx_status status = CTX_OK;
+
+	search.table = ctx_calloc(1, sizeof(*search.table));
+	if (search.table == NULL)
+		return ctx_err_nomem(err);
+	search.table->flat = true;
+	/* Where it lay is needed even when the build id fits: at another boot it lies elsewhere. */
+	if (kernel->symbol[0] == '\0')
+		ctx_symtab_add_reason(&search.reasons, "nothing tells where the kernel lay");
+	else
+		status = try_caches(&search, err);
+	if (status == CTX_OK && kernel->symbol[0] != '\0' && search.table->origin == NULL)
+		status = try_running(&search, err);
+	if (status == CTX_OK && search.table->origin == NULL) {
+		status = ctx_symtab_freeze(search.table, err);
+		if (status == CTX_OK)
+			status = ctx_symtab_set_reasons(search.table, &search.reasons, err);
+	}
+	if (status != CTX_OK)
+		return status;
+	*ret = search.table;
+	search.table = NULL;
+	return CTX_OK;
 }
