@@ -87,6 +87,11 @@ enum ctx_status ctx_strtab_add_text(struct ctx_strtab *table, const char *text, 
 	return ctx_strtab_add(table, text, strlen(text), ret_id, err);
 }
 
+uint32_t ctx_strtab_find(const struct ctx_strtab *table, const char *text, size_t n)
+{
+	return table->slots_cap != 0 ? *find(table, table->slots, table->slots_cap, text, n) : UINT32_MAX;
+}
+
 const char *ctx_strtab_get(const struct ctx_strtab *table, uint32_t id)
 {
 	return table->strings[id];

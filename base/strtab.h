@@ -31,6 +31,9 @@ CTX_MUST_CHECK enum ctx_status ctx_strtab_add(struct ctx_strtab *table, const ch
 CTX_MUST_CHECK enum ctx_status ctx_strtab_add_text(struct ctx_strtab *table, const char *text,
 						   uint32_t *ret_id, struct ctx_err *err);
 
+/* The id of an equal string, UINT32_MAX where there is none; adds nothing. Costs a hash of the string. */
+uint32_t ctx_strtab_find(const struct ctx_strtab *table, const char *text, size_t n);
+
 /* The string of an id that ctx_strtab_add gave; zero-terminated, borrowed. */
 const char *ctx_strtab_get(const struct ctx_strtab *table, uint32_t id);
 

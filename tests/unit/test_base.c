@@ -147,8 +147,12 @@ static void test_base__equal_strings_get_equal_ids(void **state)
 			assert_string_equal(ctx_strtab_get(&table, id), text);
 		}
 	}
+	assert_int_equal(ctx_strtab_find(&table, "name 1234", 9), 1234);
+	assert_int_equal(ctx_strtab_find(&table, "name 1234", 8), 123);
+	assert_int_equal(ctx_strtab_find(&table, "name 2000", 9), UINT32_MAX);
 	assert_int_equal(table.n, 2000);
 	ctx_strtab_deinit(&table);
+	assert_int_equal(ctx_strtab_find(&table, "name 1234", 9), UINT32_MAX);
 }
 
 static void test_base__an_arena_keeps_small_and_large_strings(void **state)
