@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/map64.h"
 #include "base/strtab.h"
 #include "model/profile.h"
 
@@ -43,7 +42,7 @@ enum ctx_pd_feature { /* bits of the header; numbers are the format's */
 };
 
 struct ctx_pd_build_id {
-	const char *path; /* "[kernel.kallsyms]", "/usr/bin/xz" */
+	const char *path; /* "[kernel.kallsyms]", "/usr/bin/xz"; of build_id_paths */
 	const char *hex;  /* lower-case */
 	int64_t pid;	  /* -1: of the host */
 	bool kernel;	  /* of the kernel or a module */
@@ -67,7 +66,7 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 	uint32_t numa_nodes;
 	uint64_t first_sample_ns, last_sample_ns; /* on the file's clock; both 0: not told */
 	bool has_clockid;
-	uint32_t clockid; /* CLOCK_MONOTONIC and so on */
+	uint32_t clockid; /* CLOCK_MONOTONIC and so on: of the clock data, else of an event with a clock */
 	bool has_clock_data;
 	uint64_t wall_clock_ns, clock_ns; /* the same moment on the wall clock and on the file's clock */
 	uint64_t dir_version;		  /* 0: not a directory */
@@ -75,13 +74,13 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 	uint32_t compression_type, compression_level, compression_ratio, compression_mmap_bytes;
 	struct ctx_pd_build_id *build_ids; /* owned */
 	size_t n_build_ids, build_ids_cap;
-	struct ctx_strtab
-		build_id_paths; /* path -> number of its (last) build id, see ctx_pd_facts_build_id */
+	struct ctx_strtab build_id_paths; /* path -> number of its last build id, see ctx_pd_facts_build_id */
 	uint32_t *build_id_of_path;
 	size_t build_id_of_path_cap;
 	struct ctx_pd_event_desc *events; /* owned */
 	size_t n_events, events_cap;
-	const char **damage; /* owned array; one line for each feature that could not be read */
+	/* Owned array; one line for each feature or build id that could not be read, at most 64 and "more". */
+	const char **damage;
 	size_t n_damage, damage_cap;
 	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features that were there */
 };
@@ -97,23 +96,26 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint
 
 /*
  * Takes in one build id in the layout of a HEADER_BUILD_ID record behind its header (pid, 24 bytes of build id of
- * which one may be the length, path); `misc` is of the record's header. A damaged one is a line in `damage`.
+ * which one may be the length, path); `misc` is of the record's header. A damaged one is a line in `damage`; one
+ * of zeros says that there is none, and adds nothing. Without a length it has 20 bytes, zeros at its end included.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc,
 							 const void *bytes, size_t n, bool swap,
 							 struct ctx_err *err);
 
-/* The build id of a path, lower-case hex, or "". Borrowed. O(1). */
+/* The last build id of a path, lower-case hex, or ""; one of a guest only where the host has none. Borrowed.
+ * O(1). */
 const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path);
 
-/* The name of the event with this id, NULL unknown. O(events). */
+/* The name of the event with this id, NULL unknown. O(ids). */
 const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id);
 
 /*
- * The facts as lines of a report's head, in a fixed order: "collector" ("perf 6.1.187"), "command", "host",
- * "kernel", "architecture", "processors" ("Intel ..., 2 online of 2, 1 socket, 2 cores"), "memory", "start" (wall clock as
- * `start_ns` on the file's clock, when clock data tells: ISO 8601 in UTC as the reports print times), "clock".
- * What is not told has no line. `*ret` is malloc'ed (free()), its strings are in the arena.
+ * The facts as lines of a report's head, in a fixed order and with the keys of an experiment: "collector"
+ * ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors" ("Intel ..., 2 online of 2, 1 socket, 2
+ * cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21 06:43:14 UTC": the wall clock at `start_ns` of the file's
+ * clock, when clock data tells), "clock" ("CLOCK_MONOTONIC"). What is not told has no line. `*ret` is malloc'ed
+ * (free()), its strings are in the arena.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
 						       struct ctx_property **ret, size_t *ret_n,

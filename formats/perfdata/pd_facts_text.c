@@ -1,0 +1,182 @@
+/* The facts as lines for people: the head of a report. */
+#include "formats/perfdata/pd_facts.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define LINES_MAX 9u
+
+struct lines {
+	struct ctx_property *items; /* LINES_MAX of them */
+	size_t n;
+	struct ctx_buf value; /* of the line that is being written */
+};
+
+static void lines_deinit(struct lines *lines)
+{
+	free(lines->items);
+	ctx_buf_deinit(&lines->value);
+}
+
+/* Ends a line with what was written into `value` since the last one; an empty value makes no line. */
+static enum ctx_status end_line(struct lines *lines, struct ctx_pd_facts *facts, const char *key,
+				struct ctx_err *err)
+{
+	enum ctx_status status = ctx_buf_check(&lines->value, err);
+	const char *text;
+
+	if (status != CTX_OK || lines->value.n == 0)
+		return status;
+	text = ctx_arena_strndup(&facts->arena, (const char *)lines->value.bytes, lines->value.n);
+	if (text == NULL)
+		return ctx_err_nomem(err);
+	lines->items[lines->n++] = (struct ctx_property){.key = key, .value = text};
+	ctx_buf_clear(&lines->value);
+	return CTX_OK;
+}
+
+/* `before`: what stands in front of the text. */
+static enum ctx_status put_text(struct lines *lines, struct ctx_pd_facts *facts, const char *key,
+				const char *before, const char *text, struct ctx_err *err)
+{
+	if (text != NULL && *text != '\0') {
+		ctx_buf_put_text(&lines->value, before);
+		ctx_buf_put_text(&lines->value, text);
+	}
+	return end_line(lines, facts, key, err);
+}
+
+static void put_count(struct ctx_buf *value, uint32_t n, const char *one, const char *many)
+{
+	ctx_buf_printf(value, "%s%" PRIu32 " %s", value->n != 0 ? ", " : "", n, n == 1 ? one : many);
+}
+
+/* Dies and NUMA nodes are told where they say more than the sockets do. */
+static enum ctx_status put_processors(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
+{
+	struct ctx_buf *value = &lines->value;
+	const char *name =
+		facts->cpu_desc != NULL && *facts->cpu_desc != '\0' ? facts->cpu_desc : facts->cpuid;
+
+	if (name != NULL)
+		ctx_buf_put_text(value, name);
+	if (facts->cpus_online != 0 || facts->cpus_available != 0)
+		ctx_buf_printf(value, "%s%" PRIu32 " online of %" PRIu32, value->n != 0 ? ", " : "",
+			       facts->cpus_online, facts->cpus_available);
+	if (facts->sockets != 0)
+		put_count(value, facts->sockets, "socket", "sockets");
+	if (facts->cores != 0)
+		put_count(value, facts->cores, "core", "cores");
+	if (facts->dies > facts->sockets)
+		put_count(value, facts->dies, "die", "dies");
+	if (facts->numa_nodes > 1)
+		put_count(value, facts->numa_nodes, "NUMA node", "NUMA nodes");
+	return end_line(lines, facts, "processors", err);
+}
+
+/* "23.5 GiB", cut off and not rounded: nobody has memory that is not there. perf's kB are 1024 bytes. */
+static enum ctx_status put_memory(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
+{
+	uint64_t kb = facts->memory_kb;
+	unsigned shift = kb >> 20 != 0 ? 20 : 10;
+	uint64_t rest = kb & ((UINT64_C(1) << shift) - 1);
+
+	if (kb != 0)
+		ctx_buf_printf(&lines->value, "%" PRIu64 ".%" PRIu64 " %s", kb >> shift, (rest * 10) >> shift,
+			       shift == 20 ? "GiB" : "MiB");
+	return end_line(lines, facts, "memory", err);
+}
+
+/* When the file's clock showed `time_ns`, what did the wall clock show? false: before 1970, or after 2554. */
+static bool wall_time(const struct ctx_pd_facts *facts, uint64_t time_ns, uint64_t *ret_ns)
+{
+	uint64_t passed_ns = time_ns - facts->clock_ns; /* modulo 2^64 */
+
+	*ret_ns = facts->wall_clock_ns + passed_ns;
+	return time_ns >= facts->clock_ns ? *ret_ns >= facts->wall_clock_ns : *ret_ns < facts->wall_clock_ns;
+}
+
+static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts, uint64_t start_ns,
+				 struct ctx_err *err)
+{
+	uint64_t wall_ns;
+	char text[64];
+	struct tm parts;
+	time_t seconds;
+
+	if (!facts->has_clock_data || !wall_time(facts, start_ns, &wall_ns))
+		return CTX_OK;
+	seconds = (time_t)(wall_ns / NS_PER_SECOND);
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
+		return CTX_OK;
+	return put_text(lines, facts, "start", "", text, err);
+}
+
+static const char *clock_name(uint32_t clockid)
+{
+	switch (clockid) {
+	case CLOCK_REALTIME:
+		return "CLOCK_REALTIME";
+	case CLOCK_MONOTONIC:
+		return "CLOCK_MONOTONIC";
+	case CLOCK_MONOTONIC_RAW:
+		return "CLOCK_MONOTONIC_RAW";
+	case CLOCK_BOOTTIME:
+		return "CLOCK_BOOTTIME";
+	case CLOCK_TAI:
+		return "CLOCK_TAI";
+	default:
+		return NULL; /* the kernel takes no other one for events */
+	}
+}
+
+static enum ctx_status put_clock(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
+{
+	const char *name = clock_name(facts->clockid);
+
+	if (facts->has_clockid && name != NULL)
+		ctx_buf_put_text(&lines->value, name);
+	else if (facts->has_clockid)
+		ctx_buf_printf(&lines->value, "clock %" PRIu32, facts->clockid);
+	return end_line(lines, facts, "clock", err);
+}
+
+enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
+					struct ctx_property **ret, size_t *ret_n, struct ctx_err *err)
+{
+	struct lines lines __attribute__((cleanup(lines_deinit))) = {0};
+	enum ctx_status status;
+
+	lines.items = ctx_calloc(LINES_MAX, sizeof(*lines.items));
+	if (lines.items == NULL)
+		return ctx_err_nomem(err);
+	status = put_text(&lines, facts, "collector", "perf ", facts->version, err);
+	if (status == CTX_OK)
+		status = put_text(&lines, facts, "command", "", facts->command, err);
+	if (status == CTX_OK)
+		status = put_text(&lines, facts, "host", "", facts->hostname, err);
+	if (status == CTX_OK)
+		status = put_text(&lines, facts, "kernel", "", facts->os_release, err);
+	if (status == CTX_OK)
+		status = put_text(&lines, facts, "arch", "", facts->arch, err);
+	if (status == CTX_OK)
+		status = put_processors(&lines, facts, err);
+	if (status == CTX_OK)
+		status = put_memory(&lines, facts, err);
+	if (status == CTX_OK)
+		status = put_start(&lines, facts, start_ns, err);
+	if (status == CTX_OK)
+		status = put_clock(&lines, facts, err);
+	if (status != CTX_OK)
+		return status;
+	*ret = lines.items;
+	*ret_n = lines.n;
+	lines.items = NULL;
+	return CTX_OK;
+}
