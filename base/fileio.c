@@ -32,7 +32,6 @@ static enum ctx_status open_error(struct ctx_err *err, const char *path)
 enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	size_t before = out->n;
 	struct stat info;
 
 	if (fd < 0)
@@ -40,6 +39,14 @@ enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf
 	/* A pipe or a device in the place of a file could make us wait. */
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a plain file", path);
+	return ctx_file_read_fd(fd, path, max_bytes, out, err);
+}
+
+enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes, struct ctx_buf *out,
+				 struct ctx_err *err)
+{
+	size_t before = out->n;
+
 	for (;;) {
 		uint8_t *room = ctx_buf_reserve(out, READ_STEP);
 		ssize_t got;
@@ -50,12 +57,12 @@ enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return ctx_err_errno(err, CTX_E_IO, "%s", path);
+			return ctx_err_errno(err, CTX_E_IO, "%s", name);
 		if (got == 0)
 			return CTX_OK;
 		out->n += (size_t)got;
 		if (out->n - before > max_bytes)
-			return ctx_err_set(err, CTX_E_LIMIT, "%s: larger than %zu bytes", path, max_bytes);
+			return ctx_err_set(err, CTX_E_LIMIT, "%s: larger than %zu bytes", name, max_bytes);
 	}
 }
 

@@ -17,6 +17,10 @@
 CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out,
 					     struct ctx_err *err);
 
+/* The same from where an open file stands, whatever it is; `name` is for the message. */
+CTX_MUST_CHECK enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes,
+						struct ctx_buf *out, struct ctx_err *err);
+
 /* Reads exactly `n` bytes at `offset`; fewer (end of file) is CTX_END and `*ret_got` tells how many. `name`
  * is for the message. */
 CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n,
