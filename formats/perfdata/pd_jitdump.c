@@ -94,7 +94,6 @@ static enum ctx_status input_get(struct input *input, uint64_t at, size_t n, con
 	if (at < input->window_at || at + n > input->window_at + input->window_n) {
 		if (want > input->size - at)
 			want = (size_t)(input->size - at);
-		input->window_n = 0;
 		status = ctx_file_pread(input->fd, input->name, input->window, want, at, &input->window_n,
 					err);
 		if (status < 0)
