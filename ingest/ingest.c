@@ -1,6 +1,6 @@
 /*
  *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
- *	                            +-- MAP, UNMAP --> address space of the process (addrspace.c), mapping list
+ *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
  *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c, resolver.c) --> time trees (forest.c) --> store
  */
@@ -28,6 +28,7 @@ struct ingest {
 	struct ctx_stack_forest stacks;
 	struct ctx_tree_forest *trees;
 	struct ctx_profile_builder nouns;
+	struct ctx_addrspace kernel_space;
 	struct process *processes;
 	size_t n_processes, processes_cap;
 	uint32_t *last_stack; /* by thread * n_metrics + metric: CCT node of the last sample */
@@ -43,6 +44,7 @@ static void ingest_deinit(struct ingest *in)
 		ctx_addrspace_deinit(&in->processes[i].space);
 		ctx_stackdict_deinit(&in->processes[i].dict);
 	}
+	ctx_addrspace_deinit(&in->kernel_space);
 	ctx_tree_forest_destroy(in->trees);
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
@@ -83,31 +85,39 @@ static enum ctx_status last_stack_of(struct ingest *in, uint32_t thread, uint32_
 	return CTX_OK;
 }
 
-static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+/* The address space of a map event; CTX_NONE is the kernel. */
+static enum ctx_status space_of(struct ingest *in, uint32_t process_number, struct ctx_addrspace **ret,
+				struct ctx_err *err)
 {
-	struct ctx_mapped map = {
-		.begin = event->map.address,
-		.end = event->map.address + event->map.size,
-		.file_offset = event->map.file_offset,
-		.record = (uint32_t)in->n_mappings,
-	};
 	struct process *process;
-	enum ctx_status status = process_of(in, event->process, &process, err);
+	enum ctx_status status;
 
+	if (process_number == CTX_NONE) {
+		*ret = &in->kernel_space;
+		return CTX_OK;
+	}
+	status = process_of(in, process_number, &process, err);
 	if (status == CTX_OK)
-		status = ctx_grow(&in->mappings, &in->mappings_cap, in->n_mappings + 1, err);
-	if (status == CTX_OK && map.end <= map.begin)
-		return ctx_profile_builder_damage(
-			&in->nouns, "a map without size or past the end of the address space", err);
-	if (status == CTX_OK)
-		status = ctx_resolver_object(in->resolver, &event->map, &map.object, err);
-	if (status == CTX_OK)
-		status = ctx_addrspace_map(&process->space, &map, err);
+		*ret = &process->space;
+	return status;
+}
+
+/* The list of mappings is of processes. */
+static enum ctx_status add_mapping(struct ingest *in, const struct ctx_event *event, struct ctx_mapped *map,
+				   struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	map->record = CTX_NONE;
+	if (event->process == CTX_NONE)
+		return CTX_OK;
+	status = ctx_grow(&in->mappings, &in->mappings_cap, in->n_mappings + 1, err);
 	if (status != CTX_OK)
 		return status;
+	map->record = (uint32_t)in->n_mappings;
 	in->mappings[in->n_mappings++] = (struct ctx_mapping_info){
 		.process = event->process,
-		.object = map.object,
+		.object = map->object,
 		.address = event->map.address,
 		.size = event->map.size,
 		.file_offset = event->map.file_offset,
@@ -116,19 +126,40 @@ static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, 
 	return CTX_OK;
 }
 
+static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct ctx_mapped map = {
+		.begin = event->map.address,
+		.end = event->map.address + event->map.size,
+		.file_offset = event->map.file_offset,
+	};
+	struct ctx_addrspace *space;
+	enum ctx_status status = space_of(in, event->process, &space, err);
+
+	if (status == CTX_OK && map.end <= map.begin)
+		return ctx_profile_builder_damage(
+			&in->nouns, "a map without size or past the end of the address space", err);
+	if (status == CTX_OK && event->map.function[0] != '\0')
+		status = ctx_resolver_dynamic(in->resolver, &event->map, &map, err);
+	else if (status == CTX_OK)
+		status = ctx_resolver_object(in->resolver, &event->map, &map.object, err);
+	if (status == CTX_OK)
+		status = add_mapping(in, event, &map, err);
+	return status == CTX_OK ? ctx_addrspace_map(space, &map, err) : status;
+}
+
 static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	const struct ctx_mapped *map;
-	struct process *process;
-	enum ctx_status status = process_of(in, event->process, &process, err);
+	struct ctx_addrspace *space;
+	enum ctx_status status = space_of(in, event->process, &space, err);
 
 	if (status != CTX_OK)
 		return status;
-	map = ctx_addrspace_find(&process->space, event->map.address);
-	if (map != NULL)
+	map = ctx_addrspace_find(space, event->map.address);
+	if (map != NULL && map->record != CTX_NONE)
 		in->mappings[map->record].life.end_ns = event->time_ns;
-	return ctx_addrspace_unmap(&process->space, event->map.address, event->map.address + event->map.size,
-				   err);
+	return ctx_addrspace_unmap(space, event->map.address, event->map.address + event->map.size, err);
 }
 
 static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
@@ -290,7 +321,12 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 	const struct ctx_source_info *info = &in->source->info;
 	struct ctx_interval run = {0, info->duration_ns != 0 ? info->duration_ns : 1};
 	struct ctx_resolver_options resolver = {
-		.kallsyms = info->kallsyms, .debug_root = options->debug_root, .symfs = options->symfs};
+		.kallsyms = info->kallsyms,
+		.debug_root = options->debug_root,
+		.symfs = options->symfs,
+		.caches = options->caches,
+		.kernel = &info->kernel,
+	};
 	enum ctx_status status = ctx_profile_builder_init(&in->nouns, info, err);
 
 	if (status == CTX_OK)

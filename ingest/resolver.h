@@ -10,6 +10,7 @@
 #define CTX_INGEST_RESOLVER_H
 
 #include "base/err.h"
+#include "ingest/addrspace.h"
 #include "model/event_source.h"
 #include "model/profile.h"
 #include "store/store.h"
@@ -23,9 +24,12 @@ struct ctx_resolver;
 #define CTX_FUNCTION_ID_TRUNCATED 1u /* <Truncated-stack> */
 
 struct ctx_resolver_options {
-	const char *kallsyms;	/* copy of the target's kallsyms, "" none */
-	const char *debug_root; /* "" for the system's */
-	const char *symfs;	/* "" none */
+	const char *kallsyms;	   /* copy of the target's kallsyms, "" none */
+	const char *debug_root;	   /* "" for the system's */
+	const char *symfs;	   /* "" none */
+	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
+	const struct ctx_source_kernel *
+		kernel; /* which kernel it was, when there is no copy; NULL or its strings NULL: not known. Must outlive the resolver */
 };
 
 /* `arena` gets all strings; it must outlive the resolver. */
@@ -39,6 +43,16 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver
 						   const struct ctx_map_event *map, uint32_t *ret_object,
 						   struct ctx_err *err);
 
+/*
+ * A map event with a `function`: fills in the object and the file offset of `map`, whose addresses are set, so that
+ * each of its addresses is of that function, and of no other that is or was at the same address. The offsets are the
+ * resolver's own and mean something to ctx_resolver_in_object only. The same (path, file_offset, size, name) again
+ * is the same function. A function is 4 GiB long at most: `map` is cut. O(1).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolver,
+						    const struct ctx_map_event *event, struct ctx_mapped *map,
+						    struct ctx_err *err);
+
 /* The location at `file_offset` of an object. O(1) for a known one, O(log symbols) for a new one. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t object,
 						      uint64_t file_offset, uint32_t *ret_location,
@@ -47,6 +61,15 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resol
 /* The location of a kernel address, or of an address that nothing is mapped at, or of CTX_FRAME_TRUNCATED. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t address,
 						     uint32_t *ret_location, struct ctx_err *err);
+
+/*
+ * The location of a kernel address, with what is mapped in the kernel's address space (modules, functions made at run
+ * time). A module's names come from kallsyms, and only where the module is mapped that kallsyms says, unless
+ * kallsyms is a copy that was recorded. O(log maps).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver,
+						   const struct ctx_addrspace *space, uint64_t address,
+						   uint32_t *ret_location, struct ctx_err *err);
 
 /* What was found; arrays are borrowed until the next call that resolves. */
 const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *resolver, size_t *ret_n);
