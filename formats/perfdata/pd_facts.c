@@ -50,6 +50,7 @@ void ctx_pd_facts_deinit(struct ctx_pd_facts *facts)
 	free(facts->build_ids);
 	free(facts->build_id_of_path);
 	free(facts->events);
+	ctx_map64_deinit(&facts->event_of_id);
 	free(facts->damage);
 	*facts = (struct ctx_pd_facts){0};
 }
@@ -356,6 +357,21 @@ static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, siz
 	facts->clockid = ctx_pd_wire_u32(&wire);
 }
 
+/* So that a file with many events and many ids costs no more than its bytes. */
+static enum ctx_status number_ids(struct ctx_pd_facts *facts, const struct ctx_pd_event_desc *last,
+				  struct ctx_err *err)
+{
+	for (uint32_t i = 0; i < last->n_ids; i++) {
+		uint32_t *place = ctx_map64_place(&facts->event_of_id, last->ids[i]);
+
+		if (place == NULL)
+			return ctx_err_nomem(err);
+		if (*place == CTX_MAP64_NONE)
+			*place = (uint32_t)facts->n_events - 1;
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, uint32_t attr_size,
 				  struct ctx_err *err)
 {
@@ -369,6 +385,8 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire
 
 	if (wire->failed || n_ids > ctx_pd_wire_left(wire) / sizeof(*ids))
 		return cut_short(err);
+	if (facts->n_events == CTX_MAP64_NONE)
+		return ctx_err_set(err, CTX_E_LIMIT, "too many");
 	fields = ctx_pd_wire_make(attr, attr_size, wire->swap);
 	event.type = ctx_pd_wire_u32(&fields);
 	ctx_pd_wire_u32(&fields); /* its size once more */
@@ -388,7 +406,7 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire
 	event.ids = ids;
 	facts->events[facts->n_events++] = event;
 	read_attr_clock(facts, attr, attr_size, wire->swap);
-	return CTX_OK;
+	return number_ids(facts, &event, err);
 }
 
 /* Those before the damage stay. */
@@ -599,13 +617,7 @@ const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *
 
 const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id)
 {
-	for (size_t i = 0; i < facts->n_events; i++) {
-		const struct ctx_pd_event_desc *event = &facts->events[i];
+	uint32_t number = ctx_map64_get(&facts->event_of_id, id);
 
-		for (uint32_t j = 0; j < event->n_ids; j++) {
-			if (event->ids[j] == id)
-				return event->name;
-		}
-	}
-	return NULL;
+	return number != CTX_MAP64_NONE ? facts->events[number].name : NULL;
 }

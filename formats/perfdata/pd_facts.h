@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/map64.h"
 #include "base/strtab.h"
 #include "model/profile.h"
 
@@ -79,6 +80,7 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 	size_t build_id_of_path_cap;
 	struct ctx_pd_event_desc *events; /* owned */
 	size_t n_events, events_cap;
+	struct ctx_map64 event_of_id; /* -> number of the first event with this id */
 	/* Owned array; one line for each feature or build id that could not be read, at most 64 and "more". */
 	const char **damage;
 	size_t n_damage, damage_cap;
@@ -107,7 +109,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *fa
  * O(1). */
 const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path);
 
-/* The name of the event with this id, NULL unknown. O(ids). */
+/* The name of the event with this id, NULL unknown. O(1). */
 const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id);
 
 /*
