@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "ingest/addrspace.h"
 #include "ingest/ingest.h"
+#include "ingest/resolver.h"
 #include "store/store.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -232,6 +233,343 @@ static void test_ingest__the_same_address_means_what_is_mapped_then(void **state
 	free(path);
 }
 
+static const char *name_of_leaf(const struct ctx_profile *profile, uint32_t stack)
+{
+	return profile->functions[profile->cct.key[stack]].name;
+}
+
+static struct ctx_event function_event(uint64_t time, uint64_t address, uint64_t size, uint64_t file_offset,
+				       const char *name)
+{
+	struct ctx_event event = map_event(time, address, size, "/tmp/jit-100.dump");
+
+	event.map.file_offset = file_offset;
+	event.map.function = name;
+	return event;
+}
+
+/* E14 for code that is made at run time: it moves, is replaced, and its names come again. */
+static void test_ingest__the_same_address_means_the_function_that_was_made_last(void **state)
+{
+	static const uint32_t parents[] = {0};
+	static const uint64_t addresses[] = {0x2010};
+	struct ctx_event unmap = map_event(70, 0x2000, 0x1000, "");
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		stacks_event(1, 1, parents, addresses),
+		function_event(5, 0x2000, 0x100, 900, "first"),
+		sample_event(10, 0, 0, 1),
+		function_event(15, 0x2000, 0x20, 100, "second"),
+		sample_event(20, 0, 0, 1),
+		function_event(25, 0x2000, 0x100, 500, "first"),
+		sample_event(30, 0, 0, 1),
+		function_event(35, 0x2000, 0x20, 100, "second"),
+		sample_event(40, 0, 0, 1),
+		function_event(45, 0x2010, 0x20, 300, "_ZN3foo3barEv"),
+		sample_event(50, 0, 0, 1),
+		map_event(55, 0x2000, 0x1000, "/tmp/jit-100.dump"),
+		sample_event(60, 0, 0, 1),
+		unmap,
+		sample_event(80, 0, 0, 1),
+	};
+	static const struct {
+		const char *name, *path;
+		uint64_t offset;
+	} expected[] = {
+		{"first", "/tmp/jit-100.dump", 900},
+		{"second", "/tmp/jit-100.dump", 100},
+		{"first", "/tmp/jit-100.dump", 500},
+		{"second", "/tmp/jit-100.dump", 100},
+		{"foo::bar()", "/tmp/jit-100.dump", 300},
+		{"<Unknown>", "/tmp/jit-100.dump", 0},
+		{"<Unknown>", "", 0},
+	};
+	const struct ctx_profile *profile;
+	const struct ctx_sample *samples;
+	struct list_source list;
+	struct ctx_store *store;
+	char *path;
+	size_t n;
+
+	(void)state;
+	events[15].kind = CTX_EV_UNMAP;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	profile = ctx_store_profile(store);
+	assert_int_equal(
+		ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
+		CTX_OK);
+	assert_int_equal(n, CTX_COUNT_OF(expected));
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(name_of_leaf(profile, samples[i].stack), expected[i].name);
+		assert_string_equal(object_of_leaf(profile, samples[i].stack), expected[i].path);
+		assert_int_equal(profile->functions[profile->cct.key[samples[i].stack]].offset,
+				 expected[i].offset);
+	}
+	/* One function, met twice, is one function; two of one name are two. */
+	assert_int_equal(samples[1].stack, samples[3].stack);
+	assert_int_not_equal(samples[0].stack, samples[2].stack);
+	ctx_store_close(store);
+	free(path);
+}
+
+/* Many functions of one object in no order, against the list of them; some are mapped in two places. */
+static void test_ingest__functions_made_at_run_time_are_found_in_any_order(void **state)
+{
+	enum { FUNCTIONS = 2000 };
+	const struct ctx_resolver_options options = {.kallsyms = "", .debug_root = "", .symfs = ""};
+	struct ctx_resolver *resolver;
+	struct ctx_arena arena = {0};
+	struct ctx_mapped maps[FUNCTIONS];
+	uint64_t file_offsets[FUNCTIONS];
+	struct ctx_profile profile = {0};
+	size_t n_locations;
+
+	(void)state;
+	srand(1);
+	assert_int_equal(ctx_resolver_create(&options, &arena, &resolver, NULL), CTX_OK);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		char name[32];
+		struct ctx_event event;
+		struct ctx_mapped again;
+
+		file_offsets[i] = (uint64_t)rand() << 20 | i;
+		snprintf(name, sizeof(name), "f%u", i);
+		/* Two at one offset: the source's fault, and two functions all the same. */
+		if (i % 100 == 99)
+			file_offsets[i] = file_offsets[i - 1];
+		event = function_event(0, 0x1000 * (uint64_t)i, 1 + i % 0x800, file_offsets[i], name);
+		maps[i] = (struct ctx_mapped){.begin = event.map.address,
+					      .end = event.map.address + event.map.size};
+		again = maps[i];
+		assert_int_equal(ctx_resolver_dynamic(resolver, &event.map, &maps[i], NULL), CTX_OK);
+		assert_int_equal(ctx_resolver_dynamic(resolver, &event.map, &again, NULL), CTX_OK);
+		assert_int_equal(again.file_offset, maps[i].file_offset);
+	}
+	for (int round = 0; round < 20000; round++) {
+		uint32_t i = (uint32_t)rand() % FUNCTIONS;
+		uint64_t at = (uint64_t)rand() % (maps[i].end - maps[i].begin);
+		const struct ctx_location *locations;
+		uint32_t location;
+
+		assert_int_equal(ctx_resolver_in_object(resolver, maps[i].object, maps[i].file_offset + at,
+							&location, NULL),
+				 CTX_OK);
+		locations = ctx_resolver_locations(resolver, &n_locations);
+		assert_int_equal(locations[location].address, file_offsets[i] + at);
+		maps[i].record = locations[location].function;
+	}
+	assert_int_equal(ctx_resolver_take(resolver, &profile, NULL), CTX_OK);
+	assert_int_equal(profile.n_objects, 1);
+	for (uint32_t i = 0; i < FUNCTIONS; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "f%u", i);
+		if (maps[i].record != 0)
+			assert_string_equal(profile.functions[maps[i].record].name, name);
+	}
+	free(profile.functions);
+	free(profile.objects);
+	ctx_resolver_destroy(resolver);
+	ctx_arena_deinit(&arena);
+}
+
+/* Longer than an offset within a function can be: cut, not mistaken for the next one. */
+static void test_ingest__a_function_without_end_is_cut(void **state)
+{
+	const struct ctx_resolver_options options = {.kallsyms = "", .debug_root = "", .symfs = ""};
+	struct ctx_event event = function_event(0, 0x1000, UINT64_MAX - 0x1000, 7, "endless");
+	struct ctx_mapped map = {.begin = 0x1000, .end = UINT64_MAX};
+	struct ctx_resolver *resolver;
+	struct ctx_arena arena = {0};
+
+	(void)state;
+	assert_int_equal(ctx_resolver_create(&options, &arena, &resolver, NULL), CTX_OK);
+	assert_int_equal(ctx_resolver_dynamic(resolver, &event.map, &map, NULL), CTX_OK);
+	assert_int_equal(map.end, 0x1000 + ((uint64_t)1 << 32));
+	ctx_resolver_destroy(resolver);
+	ctx_arena_deinit(&arena);
+}
+
+/* Puts a function or an object into the kernel's address space. */
+static void map_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
+		       const struct ctx_event *event)
+{
+	struct ctx_mapped map = {.begin = event->map.address, .end = event->map.address + event->map.size};
+
+	if (event->map.function[0] != '\0')
+		assert_int_equal(ctx_resolver_dynamic(resolver, &event->map, &map, NULL), CTX_OK);
+	else
+		assert_int_equal(ctx_resolver_object(resolver, &event->map, &map.object, NULL), CTX_OK);
+	assert_int_equal(ctx_addrspace_map(space, &map, NULL), CTX_OK);
+}
+
+/*
+ * "FUNCTION in OBJECT" of kernel addresses: of the kernel, of a module that is mapped, of one that kallsyms knows and
+ * the recording does not, of one that lies where kallsyms has another, and of a function made at run time.
+ */
+static void compare_kernel(const struct ctx_resolver_options *options, const char *const *expected)
+{
+	static const uint64_t addresses[] = {0xffffffff81000110, 0xffffffffc0000010, 0xffffffffc0001010,
+					     0xffffffffc0002010, 0xffffffffc0003010, 0xffffffffc0004010};
+	const struct ctx_event maps[] = {
+		map_event(0, 0xffffffff81000000, 0x1000, "[kernel.kallsyms]"),
+		map_event(0, 0xffffffffc0000000, 0x1000, "/lib/modules/6/kernel/fs/ext-4.ko.xz"),
+		map_event(0, 0xffffffffc0002000, 0x1000, "[other]"),
+		function_event(0, 0xffffffffc0003000, 0x100, 1, "bpf_prog_1234"),
+	};
+	struct ctx_addrspace space = {0};
+	uint32_t found[CTX_COUNT_OF(addresses)];
+	struct ctx_resolver *resolver;
+	struct ctx_profile profile = {0};
+	struct ctx_arena arena = {0};
+	size_t n;
+
+	assert_int_equal(ctx_resolver_create(options, &arena, &resolver, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(maps); i++)
+		map_kernel(resolver, &space, &maps[i]);
+	for (size_t i = 0; i < CTX_COUNT_OF(addresses); i++) {
+		uint32_t location;
+
+		assert_int_equal(ctx_resolver_kernel(resolver, &space, addresses[i], &location, NULL),
+				 CTX_OK);
+		found[i] = ctx_resolver_locations(resolver, &n)[location].function;
+	}
+	assert_int_equal(ctx_resolver_take(resolver, &profile, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(addresses); i++) {
+		const struct ctx_function_info *function = &profile.functions[found[i]];
+		char text[256];
+
+		snprintf(text, sizeof(text), "%s in %s", function->name,
+			 profile.objects[function->object].path);
+		assert_string_equal(text, expected[i]);
+	}
+	free(profile.functions);
+	free(profile.objects);
+	ctx_resolver_destroy(resolver);
+	ctx_addrspace_deinit(&space);
+	ctx_arena_deinit(&arena);
+}
+
+static void test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first(void **state)
+{
+	static const char kallsyms[] = "ffffffff81000000 T _text\n"
+				       "ffffffff81000100 t kernel_function\n"
+				       "ffffffff81000200 D data\n"
+				       "ffffffffc0000000 t mapped\t[ext_4]\n"
+				       "ffffffffc0001000 t unmapped\t[gone]\n"
+				       "ffffffffc0002000 t elsewhere\t[moved]\n"
+				       "ffffffffc0003000 t bpf_prog_later\t[bpf]\n";
+	static const char *const recorded[] = {"kernel_function in [kernel]",
+					       "mapped in [ext_4]",
+					       "unmapped in [gone]",
+					       "elsewhere in [moved]",
+					       "bpf_prog_1234 in /tmp/jit-100.dump",
+					       "bpf_prog_later in [bpf]"};
+	/* A kallsyms of another time: modules only where they are known to have been. */
+	static const char *const found[] = {"kernel_function in [kernel]",
+					    "mapped in [ext_4]",
+					    "<Unknown> in [kernel]",
+					    "<Unknown> in [other]",
+					    "bpf_prog_1234 in /tmp/jit-100.dump",
+					    "<Unknown> in [kernel]"};
+	static const char *const none[] = {"<Unknown> in [kernel]",
+					   "<Unknown> in /lib/modules/6/kernel/fs/ext-4.ko.xz",
+					   "<Unknown> in [kernel]",
+					   "<Unknown> in [other]",
+					   "bpf_prog_1234 in /tmp/jit-100.dump",
+					   "<Unknown> in [kernel]"};
+	const struct ctx_source_kernel kernel = {
+		.build_id = "0123456789", .symbol = "_text", .address = 0xffffffff81000000};
+	const char *caches[] = {directory, NULL};
+	char *folder = NULL, *path = NULL;
+	struct ctx_resolver_options options = {
+		.kallsyms = "", .debug_root = "", .symfs = "", .caches = caches};
+
+	(void)state;
+	assert_true(asprintf(&folder, "%s/[kernel.kallsyms]/0123456789", directory) > 0);
+	assert_true(asprintf(&path, "mkdir -p '%s'", folder) > 0);
+	assert_int_equal(system(path), 0);
+	free(path);
+	path = ctx_path_join(folder, "kallsyms");
+	assert_int_equal(ctx_file_replace(path, kallsyms, sizeof(kallsyms) - 1, NULL), CTX_OK);
+	compare_kernel(&options, none);
+	options.kernel = &kernel;
+	compare_kernel(&options, found);
+	options.kallsyms = path;
+	compare_kernel(&options, recorded);
+	free(folder);
+	free(path);
+}
+
+/* From events to the database, with the kernel's maps among them. */
+static void test_ingest__a_map_of_no_process_is_the_kernels(void **state)
+{
+	struct ctx_event unmap = map_event(6, 0xffffffffc0000000, 0x1000, "");
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		function_event(5, 0xffffffffc0000000, 0x1000, 1, "bpf_prog"),
+		unmap,
+		sample_event(7, 0, 0, 0),
+	};
+	struct list_source list;
+	struct ctx_store *store;
+	char *path;
+
+	(void)state;
+	events[2].process = events[3].process = CTX_NONE;
+	events[3].kind = CTX_EV_UNMAP;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	assert_int_equal(ctx_store_profile(store)->n_processes, 1);
+	assert_string_equal(ctx_store_profile(store)->objects[0].symbols, "recorded");
+	ctx_store_close(store);
+	free(path);
+}
+
+/* The path says that the file is a perf map; only the one of this process is surely not in use. */
+static void test_ingest__a_perf_map_names_what_is_mapped_under_its_path(void **state)
+{
+	static const uint32_t parents[] = {0, 0};
+	static const uint64_t addresses[] = {0x7000, 0x7040};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		stacks_event(1, 2, parents, addresses),
+		map_event(2, 0x7000, 0x1000, NULL),
+		sample_event(3, 0, 0, 1),
+		sample_event(4, 0, 0, 2),
+	};
+	const struct ctx_profile *profile;
+	const struct ctx_sample *samples;
+	struct list_source list;
+	struct ctx_store *store;
+	char *map = NULL, *path;
+	size_t n;
+
+	(void)state;
+	assert_true(asprintf(&map, "/tmp/perf-%ld.map", (long)getpid()) > 0);
+	assert_int_equal(ctx_file_replace(map, "7000 40 made at run time\n", 25, NULL), CTX_OK);
+	events[3].map.path = map;
+	events[3].map.file_offset = 0x7000;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	unlink(map);
+	profile = ctx_store_profile(store);
+	assert_int_equal(
+		ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
+		CTX_OK);
+	assert_int_equal(n, 2);
+	assert_string_equal(name_of_leaf(profile, samples[0].stack), "made at run time");
+	assert_string_equal(name_of_leaf(profile, samples[1].stack), "<Unknown>");
+	assert_string_equal(object_of_leaf(profile, samples[1].stack), map);
+	ctx_store_close(store);
+	free(path);
+	free(map);
+}
+
 /* C9: the tid comes again, the thread does not. */
 static void test_ingest__a_reused_tid_is_another_thread(void **state)
 {
@@ -360,10 +698,16 @@ static void test_ingest__without_memory_there_is_a_status_and_no_database(void *
 	static const uint32_t parents[] = {0, 1, 1};
 	static const uint64_t addresses[] = {0x10, 0x20, 0x30};
 	struct ctx_event events[] = {
-		process_start(0, 0, 100),   thread_start(0, 0, 0, 100),
-		thread_start(0, 0, 1, 101), stacks_event(0, 3, parents, addresses),
-		sample_event(1, 0, 0, 2),   map_event(2, 0x20, 0x10, "/lib/a.so"),
-		sample_event(3, 0, 1, 2),   sample_event(4, 0, 0, 3),
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		thread_start(0, 0, 1, 101),
+		stacks_event(0, 3, parents, addresses),
+		sample_event(1, 0, 0, 2),
+		map_event(2, 0x20, 0x10, "/lib/a.so"),
+		sample_event(3, 0, 1, 2),
+		sample_event(4, 0, 0, 3),
+		function_event(5, 0x30, 0x10, 8, "_ZN3foo3barEv"),
+		sample_event(6, 0, 0, 3),
 	};
 	struct ctx_ingest_options options = {
 		.tree = ctx_timetree_default_params(), .debug_root = "", .symfs = "", .fingerprint = "f"};
@@ -405,6 +749,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ingest__an_address_space_agrees_with_an_array_of_pages),
 		cmocka_unit_test(test_ingest__the_same_address_means_what_is_mapped_then),
+		cmocka_unit_test(test_ingest__the_same_address_means_the_function_that_was_made_last),
+		cmocka_unit_test(test_ingest__functions_made_at_run_time_are_found_in_any_order),
+		cmocka_unit_test(test_ingest__a_function_without_end_is_cut),
+		cmocka_unit_test(test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first),
+		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
+		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
