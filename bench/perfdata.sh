@@ -92,10 +92,10 @@ ratio() { # of two values
 }
 
 whole_file() { # NAME FILE SAMPLES RUNS
-	rm -f flat caller pipe ours
+	rm -f flat caller pipe ours stacks && touch stacks
 	for _ in $(seq "$4"); do
 		measured flat perf report -i "$2" --stdio --no-children -g none
-		folded "$2"
+		[ "$3" -gt 10000000 ] || folded "$2" # a quarter of an hour at 50 M, and linear
 		rm -f "$scratch/x.db"
 		measured ours "$bin/ctxan" -q "$2" --db "$scratch/x.db" -r header
 	done
@@ -104,7 +104,7 @@ whole_file() { # NAME FILE SAMPLES RUNS
 	local f c s o database=-
 	f=$(median flat 1) c=$(median caller 1) s=$(median pipe 1) o=$(median ours 1)
 	[ ! -s x.db ] || database=$(stat -c %s x.db)
-	echo "| $1 | $3 | $(number "$(stat -c %s "$2")" 1e-6 0) | $(wc -l <stacks)" \
+	echo "| $1 | $3 | $(number "$(stat -c %s "$2")" 1e-6 0) | $([ -s stacks ] && wc -l <stacks || echo -)" \
 		"| $(number "$f" 1 2) | $(number "$(median flat 2)" 1 0)" \
 		"| $(number "$c" 1 1) | $(number "$(median caller 2)" 1 0)" \
 		"| $(number "$s" 1 2) | $(number "$(median pipe 2)" 1 0)" \
@@ -161,17 +161,20 @@ measure() { # NAME RECORDING gen_perfdata's options...
 	done
 }
 
-[ -s "$work/ordinary.data" ] || record "$work/ordinary.data"
-echo "| recording | samples | MB | stacks, folded | perf report, CPU s | peak MB | perf report -g caller, CPU s | peak MB | perf script + folding, CPU s | peak MB | ctxan ingest, CPU s | elapsed s | M samples / CPU s | peak MB | database MB | perf report : ctxan | -g caller : ctxan | peak : peak | folding : ctxan |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-measure ordinary "$work/ordinary.data"
-if [ -n "$mixed" ]; then
-	measure mixed "$mixed"
-	measure "mixed, diverse" "$mixed" --diverse 50
-fi
-echo
-echo "Intervals: CPU of \`perf report --time\` (flat) and of the whole command \`ctxan DATABASE -r functions -i\`, medians; what --explain says; and the same from a database that is not in the page cache."
-echo
-echo "| recording | samples | share of the run | perf report --time, CPU s | peak MB | ctxan, CPU ms | query alone, ms | nodes | blobs, kB | cold, elapsed ms | read from disk, kB | peak MB | perf : ctxan |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-cat intervals.md
+{ # read whole before it begins: a script may be edited while it runs for an hour
+	[ -s "$work/ordinary.data" ] || record "$work/ordinary.data"
+	echo "| recording | samples | MB | stacks, folded | perf report, CPU s | peak MB | perf report -g caller, CPU s | peak MB | perf script + folding, CPU s | peak MB | ctxan ingest, CPU s | elapsed s | M samples / CPU s | peak MB | database MB | perf report : ctxan | -g caller : ctxan | peak : peak | folding : ctxan |"
+	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+	measure ordinary "$work/ordinary.data"
+	if [ -n "$mixed" ]; then
+		measure mixed "$mixed"
+		measure "mixed, diverse" "$mixed" --diverse 50
+	fi
+	echo
+	echo "Intervals: CPU of \`perf report --time\` (flat) and of the whole command \`ctxan DATABASE -r functions -i\`, medians; what --explain says; and the same from a database that is not in the page cache."
+	echo
+	echo "| recording | samples | share of the run | perf report --time, CPU s | peak MB | ctxan, CPU ms | query alone, ms | nodes | blobs, kB | cold, elapsed ms | read from disk, kB | peak MB | perf : ctxan |"
+	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+	cat intervals.md
+	exit
+}
