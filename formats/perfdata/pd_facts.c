@@ -5,41 +5,24 @@
  *	texts		u32 n, n * text
  *	HOSTNAME ..	text
  *	NRCPUS		u32 available, u32 online (perf's document has them the other way round; perf does not)
- *	EVENT_DESC	u32 n, u32 size of an attribute, n * { attribute, u32 ids, text, ids * u64 }
  *	CPU_TOPOLOGY	texts sockets, texts cores, available * { u32 core, u32 socket }
  *			since 5.3 also: texts dies, available * u32 die
- *	BUILD_ID	records to the end: { u32 type, u16 misc, u16 size, s32 pid, 24 bytes, path }
  *
- * A reader writes into the facts only when it has seen the whole feature: damage leaves what was known before. All
- * counts are taken as a claim: loops end with the bytes, and arrays are made for what the bytes still have room for.
+ * Names of events and build ids have files of their own. A reader writes into the facts only when it has seen the
+ * whole feature: damage leaves what was known before. All counts are taken as a claim: loops end with the bytes, and
+ * arrays are made for what the bytes still have room for.
  */
 #include "formats/perfdata/pd_facts.h"
 
 #include "base/buf.h"
-#include "base/buildid.h"
 #include "base/mem.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfdata/pd_facts_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* More lines than that tell nobody anything; the last one says that there were more. */
 #define DAMAGE_MAX 64u
-
-#define RECORD_HEADER_BYTES 8u
-#define MISC_CPUMODE_MASK 7u
-#define MISC_KERNEL 1u
-#define MISC_GUEST_KERNEL 4u
-#define MISC_BUILD_ID_SIZE (1u << 15)
-#define BUILD_ID_FIELD_BYTES 24u /* 20 of build id, then its size, then 3 of padding */
-#define BUILD_ID_BYTES_MAX 20u
-#define PID_HOST (-1)
-
-/* struct perf_event_attr: the first version had 64 bytes. */
-#define ATTR_BYTES_MIN 64u
-#define ATTR_FLAGS_OFFSET 40u
-#define ATTR_USE_CLOCKID 25u /* number of the flag */
-#define ATTR_CLOCKID_OFFSET 92u
 
 #define CLOCK_DATA_VERSION 1u
 
@@ -119,13 +102,12 @@ static enum ctx_status add_damage(struct ctx_pd_facts *facts, uint32_t feature, 
 	return CTX_OK;
 }
 
-static enum ctx_status cut_short(struct ctx_err *err)
+enum ctx_status ctx_pd_fact_cut_short(struct ctx_err *err)
 {
 	return ctx_err_set(err, CTX_E_FORMAT, "cut short, or a text without an end");
 }
 
-/* Borrowed; NULL when the wire has failed. */
-static const char *next_text(struct ctx_pd_wire *wire)
+const char *ctx_pd_fact_text(struct ctx_pd_wire *wire)
 {
 	uint32_t n = ctx_pd_wire_u32(wire);
 
@@ -137,7 +119,7 @@ static uint32_t skip_texts(struct ctx_pd_wire *wire)
 	uint32_t n = ctx_pd_wire_u32(wire);
 
 	for (uint32_t i = 0; i < n && !wire->failed; i++)
-		next_text(wire);
+		ctx_pd_fact_text(wire);
 	return n;
 }
 
@@ -149,8 +131,8 @@ static void skip_u32s(struct ctx_pd_wire *wire, uint64_t n)
 		ctx_pd_wire_bytes(wire, (size_t)n * sizeof(uint32_t));
 }
 
-static enum ctx_status keep(struct ctx_pd_facts *facts, const char *text, const char **ret,
-			    struct ctx_err *err)
+enum ctx_status ctx_pd_fact_keep(struct ctx_pd_facts *facts, const char *text, const char **ret,
+				 struct ctx_err *err)
 {
 	const char *copy = ctx_arena_strdup(&facts->arena, text);
 
@@ -163,9 +145,9 @@ static enum ctx_status keep(struct ctx_pd_facts *facts, const char *text, const 
 static enum ctx_status read_text(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, const char **ret,
 				 struct ctx_err *err)
 {
-	const char *text = next_text(wire);
+	const char *text = ctx_pd_fact_text(wire);
 
-	return text != NULL ? keep(facts, text, ret, err) : cut_short(err);
+	return text != NULL ? ctx_pd_fact_keep(facts, text, ret, err) : ctx_pd_fact_cut_short(err);
 }
 
 static bool is_plain_word(const char *word)
@@ -200,7 +182,7 @@ static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pd_wi
 	enum ctx_status status;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const char *word = next_text(wire);
+		const char *word = ctx_pd_fact_text(wire);
 
 		if (word == NULL)
 			break;
@@ -209,10 +191,11 @@ static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pd_wi
 		quote_word(word, &line);
 	}
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	ctx_buf_put_u8(&line, 0);
 	status = ctx_buf_check(&line, err);
-	return status == CTX_OK ? keep(facts, (const char *)line.bytes, &facts->command, err) : status;
+	return status == CTX_OK ? ctx_pd_fact_keep(facts, (const char *)line.bytes, &facts->command, err)
+				: status;
 }
 
 static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
@@ -222,7 +205,7 @@ static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pd
 	uint32_t online = ctx_pd_wire_u32(wire);
 
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	facts->cpus_available = available;
 	facts->cpus_online = online;
 	return CTX_OK;
@@ -247,7 +230,7 @@ static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pd_w
 			skip_u32s(wire, facts->cpus_available);
 	}
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	facts->sockets = sockets;
 	facts->cores = cores;
 	facts->dies = dies;
@@ -259,13 +242,13 @@ static enum ctx_status read_numa(struct ctx_pd_facts *facts, struct ctx_pd_wire 
 	uint32_t n = ctx_pd_wire_u32(wire);
 
 	for (uint32_t i = 0; i < n && !wire->failed; i++) {
-		ctx_pd_wire_u32(wire); /* number of the node */
-		ctx_pd_wire_u64(wire); /* its memory, kB */
-		ctx_pd_wire_u64(wire); /* free, kB */
-		next_text(wire);       /* its processors */
+		ctx_pd_wire_u32(wire);	/* number of the node */
+		ctx_pd_wire_u64(wire);	/* its memory, kB */
+		ctx_pd_wire_u64(wire);	/* free, kB */
+		ctx_pd_fact_text(wire); /* its processors */
 	}
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	facts->numa_nodes = n;
 	return CTX_OK;
 }
@@ -275,7 +258,7 @@ static enum ctx_status read_number(struct ctx_pd_wire *wire, uint64_t *ret, stru
 	uint64_t value = ctx_pd_wire_u64(wire);
 
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	*ret = value;
 	return CTX_OK;
 }
@@ -287,7 +270,7 @@ static enum ctx_status read_sample_times(struct ctx_pd_facts *facts, struct ctx_
 	uint64_t last = ctx_pd_wire_u64(wire);
 
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	if (last < first)
 		return ctx_err_set(err, CTX_E_FORMAT, "the last sample is before the first");
 	facts->first_sample_ns = first;
@@ -304,7 +287,7 @@ static enum ctx_status read_clock_data(struct ctx_pd_facts *facts, struct ctx_pd
 	uint64_t clock_ns = ctx_pd_wire_u64(wire);
 
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	if (version != CLOCK_DATA_VERSION)
 		return ctx_err_set(err, CTX_E_FORMAT, "version %u is not known", version);
 	facts->has_clockid = true;
@@ -326,7 +309,7 @@ static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_p
 	ratio = ctx_pd_wire_u32(wire);
 	mmap_bytes = ctx_pd_wire_u32(wire);
 	if (wire->failed)
-		return cut_short(err);
+		return ctx_pd_fact_cut_short(err);
 	facts->compressed = true;
 	facts->compression_type = type;
 	facts->compression_level = level;
@@ -335,216 +318,14 @@ static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_p
 	return CTX_OK;
 }
 
-/* Flags are bits of a C bit-field: a big-endian machine fills each byte from the top. */
-static bool has_flag(const uint8_t *attr, uint32_t flag, bool swap)
-{
-	bool big_endian = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swap;
-	uint8_t byte = attr[ATTR_FLAGS_OFFSET + flag / 8];
-
-	return ((big_endian ? byte << (flag % 8) >> 7 : byte >> (flag % 8)) & 1) != 0;
-}
-
-/* Which clock the samples bear is told nowhere but here when perf is older than CLOCK_DATA. */
-static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, size_t n, bool swap)
-{
-	struct ctx_pd_wire wire = ctx_pd_wire_make(attr, n, swap);
-
-	if (facts->has_clock_data || n < ATTR_CLOCKID_OFFSET + sizeof(uint32_t) ||
-	    !has_flag(attr, ATTR_USE_CLOCKID, swap))
-		return;
-	ctx_pd_wire_bytes(&wire, ATTR_CLOCKID_OFFSET);
-	facts->has_clockid = true;
-	facts->clockid = ctx_pd_wire_u32(&wire);
-}
-
-/* So that a file with many events and many ids costs no more than its bytes. */
-static enum ctx_status number_ids(struct ctx_pd_facts *facts, const struct ctx_pd_event_desc *last,
-				  struct ctx_err *err)
-{
-	for (uint32_t i = 0; i < last->n_ids; i++) {
-		uint32_t *place = ctx_map64_place(&facts->event_of_id, last->ids[i]);
-
-		if (place == NULL)
-			return ctx_err_nomem(err);
-		if (*place == CTX_MAP64_NONE)
-			*place = (uint32_t)facts->n_events - 1;
-	}
-	return CTX_OK;
-}
-
-static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, uint32_t attr_size,
-				  struct ctx_err *err)
-{
-	const uint8_t *attr = ctx_pd_wire_bytes(wire, attr_size);
-	uint32_t n_ids = ctx_pd_wire_u32(wire);
-	const char *name = next_text(wire);
-	struct ctx_pd_event_desc event = {.n_ids = n_ids};
-	struct ctx_pd_wire fields;
-	uint64_t *ids = NULL;
-	enum ctx_status status;
-
-	if (wire->failed || n_ids > ctx_pd_wire_left(wire) / sizeof(*ids))
-		return cut_short(err);
-	if (facts->n_events == CTX_MAP64_NONE)
-		return ctx_err_set(err, CTX_E_LIMIT, "too many");
-	fields = ctx_pd_wire_make(attr, attr_size, wire->swap);
-	event.type = ctx_pd_wire_u32(&fields);
-	ctx_pd_wire_u32(&fields); /* its size once more */
-	event.config = ctx_pd_wire_u64(&fields);
-	status = ctx_grow(&facts->events, &facts->events_cap, facts->n_events + 1, err);
-	if (status == CTX_OK)
-		status = keep(facts, name, &event.name, err);
-	if (status != CTX_OK)
-		return status;
-	if (n_ids != 0) {
-		ids = ctx_arena_alloc(&facts->arena, n_ids * sizeof(*ids));
-		if (ids == NULL)
-			return ctx_err_nomem(err);
-		for (uint32_t i = 0; i < n_ids; i++)
-			ids[i] = ctx_pd_wire_u64(wire);
-	}
-	event.ids = ids;
-	facts->events[facts->n_events++] = event;
-	read_attr_clock(facts, attr, attr_size, wire->swap);
-	return number_ids(facts, &event, err);
-}
-
-/* Those before the damage stay. */
-static enum ctx_status read_events(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, struct ctx_err *err)
-{
-	uint32_t n = ctx_pd_wire_u32(wire);
-	uint32_t attr_size = ctx_pd_wire_u32(wire);
-	enum ctx_status status = CTX_OK;
-
-	if (wire->failed)
-		return cut_short(err);
-	if (attr_size < ATTR_BYTES_MIN)
-		return ctx_err_set(err, CTX_E_FORMAT, "attributes of %u bytes", attr_size);
-	for (uint32_t i = 0; i < n && status == CTX_OK; i++)
-		status = read_event(facts, wire, attr_size, err);
-	return status;
-}
-
-static bool is_zero(const uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (bytes[i] != 0)
-			return false;
-	}
-	return true;
-}
-
-/* Room for the path is made first, so that a path with a number always has a build id. */
-static enum ctx_status add_build_id(struct ctx_pd_facts *facts, const struct ctx_pd_build_id *found,
-				    struct ctx_err *err)
-{
-	size_t n_paths = facts->build_id_paths.n;
-	struct ctx_pd_build_id build_id = *found;
-	const struct ctx_pd_build_id *known = NULL;
-	uint32_t path = ctx_strtab_find(&facts->build_id_paths, found->path, strlen(found->path));
-	enum ctx_status status;
-
-	if (path != UINT32_MAX) {
-		known = &facts->build_ids[facts->build_id_of_path[path]];
-		if (known->pid == found->pid && known->kernel == found->kernel &&
-		    strcmp(known->hex, found->hex) == 0)
-			return CTX_OK;
-	}
-	if (facts->n_build_ids == UINT32_MAX)
-		return ctx_err_set(err, CTX_E_LIMIT, "too many");
-	status = ctx_grow(&facts->build_ids, &facts->build_ids_cap, facts->n_build_ids + 1, err);
-	if (status == CTX_OK)
-		status = ctx_grow(&facts->build_id_of_path, &facts->build_id_of_path_cap, n_paths + 1, err);
-	if (status == CTX_OK)
-		status = keep(facts, found->hex, &build_id.hex, err);
-	if (status == CTX_OK)
-		status = ctx_strtab_add_text(&facts->build_id_paths, found->path, &path, err);
-	if (status != CTX_OK)
-		return status;
-	if (path < n_paths)
-		known = &facts->build_ids[facts->build_id_of_path[path]]; /* may have moved */
-	build_id.path = ctx_strtab_get(&facts->build_id_paths, path);
-	facts->build_ids[facts->n_build_ids] = build_id;
-	/* Samples are of the host: what a guest has at the same path is another file. */
-	if (known == NULL || build_id.pid == PID_HOST || known->pid != PID_HOST)
-		facts->build_id_of_path[path] = (uint32_t)facts->n_build_ids;
-	facts->n_build_ids++;
-	return CTX_OK;
-}
-
-static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct ctx_pd_wire *wire,
-				     struct ctx_err *err)
-{
-	uint32_t mode = misc & MISC_CPUMODE_MASK;
-	int32_t pid = (int32_t)ctx_pd_wire_u32(wire);
-	const uint8_t *bytes = ctx_pd_wire_bytes(wire, BUILD_ID_FIELD_BYTES);
-	const char *path = ctx_pd_wire_text(wire, ctx_pd_wire_left(wire));
-	char hex[CTX_BUILDID_TEXT];
-	size_t n;
-
-	if (wire->failed)
-		return cut_short(err);
-	if (*path == '\0')
-		return ctx_err_set(err, CTX_E_FORMAT, "one without a path");
-	n = (misc & MISC_BUILD_ID_SIZE) != 0 ? bytes[BUILD_ID_BYTES_MAX] : BUILD_ID_BYTES_MAX;
-	if (n > BUILD_ID_BYTES_MAX)
-		return ctx_err_set(err, CTX_E_FORMAT, "one of %zu bytes, of %s", n, path);
-	/* perf writes zeros for an object that has none. */
-	if (is_zero(bytes, n))
-		return CTX_OK;
-	ctx_buildid_format(bytes, n, hex);
-	return add_build_id(
-		facts,
-		&(struct ctx_pd_build_id){.path = path,
-					  .hex = hex,
-					  .pid = pid,
-					  .kernel = mode == MISC_KERNEL || mode == MISC_GUEST_KERNEL},
-		err);
-}
-
-/* Damage that `reason` tells becomes a line; memory that is short remains a failure. */
-static enum ctx_status settle(struct ctx_pd_facts *facts, uint32_t feature, enum ctx_status status,
-			      const struct ctx_err *reason, struct ctx_err *err)
+enum ctx_status ctx_pd_fact_settle(struct ctx_pd_facts *facts, uint32_t feature, enum ctx_status status,
+				   const struct ctx_err *reason, struct ctx_err *err)
 {
 	if (status == CTX_OK)
 		return CTX_OK;
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	return add_damage(facts, feature, reason->msg, err);
-}
-
-enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc, const void *bytes,
-					  size_t n, bool swap, struct ctx_err *err)
-{
-	struct ctx_pd_wire wire = ctx_pd_wire_make(bytes, n, swap);
-	struct ctx_err reason = {0};
-	enum ctx_status status = read_build_id(facts, misc, &wire, &reason);
-
-	return settle(facts, CTX_PD_FEATURE_BUILD_ID, status, &reason, err);
-}
-
-/* A record that is damaged inside is one line, and the next one is where it should be. */
-static enum ctx_status read_build_ids(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
-				      struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	while (status == CTX_OK && ctx_pd_wire_left(wire) != 0) {
-		const uint8_t *bytes;
-		uint16_t misc, size;
-
-		ctx_pd_wire_u32(wire); /* type: 0 or HEADER_BUILD_ID, by the version of perf */
-		misc = ctx_pd_wire_u16(wire);
-		size = ctx_pd_wire_u16(wire);
-		if (wire->failed || size < RECORD_HEADER_BYTES)
-			return cut_short(err);
-		bytes = ctx_pd_wire_bytes(wire, size - RECORD_HEADER_BYTES);
-		if (bytes == NULL)
-			return cut_short(err);
-		status = ctx_pd_facts_add_build_id(facts, misc, bytes, size - RECORD_HEADER_BYTES, wire->swap,
-						   err);
-	}
-	return status;
 }
 
 static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature, struct ctx_pd_wire *wire,
@@ -554,7 +335,7 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 
 	switch (feature) {
 	case CTX_PD_FEATURE_BUILD_ID:
-		return read_build_ids(facts, wire, err);
+		return ctx_pd_facts_read_build_ids(facts, wire, err);
 	case CTX_PD_FEATURE_HOSTNAME:
 		return read_text(facts, wire, &facts->hostname, err);
 	case CTX_PD_FEATURE_OSRELEASE:
@@ -574,7 +355,7 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 	case CTX_PD_FEATURE_CMDLINE:
 		return read_command(facts, wire, err);
 	case CTX_PD_FEATURE_EVENT_DESC:
-		return read_events(facts, wire, err);
+		return ctx_pd_facts_read_events(facts, wire, err);
 	case CTX_PD_FEATURE_CPU_TOPOLOGY:
 		return read_topology(facts, wire, err);
 	case CTX_PD_FEATURE_NUMA_TOPOLOGY:
@@ -605,19 +386,5 @@ enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature, c
 		return CTX_OK;
 	facts->seen[feature / 64] |= UINT64_C(1) << (feature % 64);
 	status = read_feature(facts, feature, &wire, &reason);
-	return settle(facts, feature, status, &reason, err);
-}
-
-const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path)
-{
-	uint32_t number = ctx_strtab_find(&facts->build_id_paths, path, strlen(path));
-
-	return number != UINT32_MAX ? facts->build_ids[facts->build_id_of_path[number]].hex : "";
-}
-
-const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id)
-{
-	uint32_t number = ctx_map64_get(&facts->event_of_id, id);
-
-	return number != CTX_MAP64_NONE ? facts->events[number].name : NULL;
+	return ctx_pd_fact_settle(facts, feature, status, &reason, err);
 }

@@ -2,110 +2,10 @@
  * Features are made here, field by field, in either byte order. Every one goes through the same mill: read whole,
  * cut off at every byte, repeated, and with each allocation failing once.
  */
-#include "base/buf.h"
 #include "base/mem.h"
-#include "formats/perfdata/pd_facts.h"
-#include "tests/unit/failing_malloc.h"
+#include "tests/unit/pd_facts_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
-#define ATTR_BYTES 128u
 #define FIRST_EVENT_BYTES (8 + ATTR_BYTES + 4 + 68 + 16) /* of make_events, with what is before it */
-#define MISC_KERNEL 1u
-#define MISC_USER 2u
-#define MISC_GUEST_KERNEL 4u
-#define MISC_SIZE 0x8000u
-
-struct maker { /* a feature that is being written */
-	struct ctx_buf buf;
-	bool swap;
-};
-
-static void put16(struct maker *maker, uint16_t value)
-{
-	value = maker->swap ? __builtin_bswap16(value) : value;
-	ctx_buf_put(&maker->buf, &value, sizeof(value));
-}
-
-static void put32(struct maker *maker, uint32_t value)
-{
-	value = maker->swap ? __builtin_bswap32(value) : value;
-	ctx_buf_put(&maker->buf, &value, sizeof(value));
-}
-
-static void put64(struct maker *maker, uint64_t value)
-{
-	value = maker->swap ? __builtin_bswap64(value) : value;
-	ctx_buf_put(&maker->buf, &value, sizeof(value));
-}
-
-static void put_zeros(struct maker *maker, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ctx_buf_put_u8(&maker->buf, 0);
-}
-
-/* As perf writes it: padded to a multiple of 64, the length tells the padding too. */
-static void put_text(struct maker *maker, const char *text)
-{
-	size_t n = strlen(text) + 1;
-	size_t padded = (n + 63) / 64 * 64;
-
-	put32(maker, (uint32_t)padded);
-	ctx_buf_put(&maker->buf, text, n);
-	put_zeros(maker, padded - n);
-}
-
-static bool is_big_endian(bool swap)
-{
-	return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swap;
-}
-
-/* struct perf_event_attr; a clockid of -1: the event names no clock. */
-static void put_attr(struct maker *maker, uint32_t type, uint64_t config, int clockid)
-{
-	size_t start = maker->buf.n;
-
-	put32(maker, type);
-	put32(maker, ATTR_BYTES);
-	put64(maker, config);
-	put_zeros(maker, 43 - 16);
-	/* use_clockid is flag 25: the second bit of the fourth byte, from the side that the machine counts from. */
-	ctx_buf_put_u8(&maker->buf, clockid < 0 ? 0 : is_big_endian(maker->swap) ? 0x40 : 0x02);
-	put_zeros(maker, 92 - 44);
-	put32(maker, clockid < 0 ? 7 : (uint32_t)clockid);
-	put_zeros(maker, ATTR_BYTES - (maker->buf.n - start));
-}
-
-/* Behind the header: pid, 20 bytes (the first `n` are `first`, `first` + 1, ...), the size, padding, path. */
-static void put_build_id(struct maker *maker, int32_t pid, uint8_t first, uint8_t n, uint8_t size,
-			 const char *path)
-{
-	put32(maker, (uint32_t)pid);
-	for (uint8_t i = 0; i < 20; i++)
-		ctx_buf_put_u8(&maker->buf, i < n ? (uint8_t)(first + i) : 0);
-	ctx_buf_put_u8(&maker->buf, size);
-	put_zeros(maker, 3);
-	ctx_buf_put(&maker->buf, path, strlen(path) + 1);
-}
-
-/* With its header, as a section has it. */
-static void put_build_id_record(struct maker *maker, uint16_t misc, uint8_t first, const char *path)
-{
-	put32(maker, 0);
-	put16(maker, misc);
-	put16(maker, (uint16_t)(8 + 28 + strlen(path) + 1));
-	put_build_id(maker, -1, first, 20, 20, path);
-}
 
 /* ---- one example of every feature ---- */
 
@@ -400,28 +300,6 @@ static const struct example {
 	{CTX_PD_FEATURE_CLOCK_DATA, make_clock, check_clock, 0},
 };
 
-/* A copy of exactly these bytes, so that a sanitizer sees a read past their end. */
-static enum ctx_status add_copy(struct ctx_pd_facts *facts, uint32_t feature, const struct maker *maker,
-				size_t n)
-{
-	struct ctx_err err = {0};
-	enum ctx_status status;
-	uint8_t *copy = __real_malloc(n != 0 ? n : 1);
-
-	assert_non_null(copy);
-	if (n != 0)
-		memcpy(copy, maker->buf.bytes, n);
-	status = ctx_pd_facts_add(facts, feature, copy, n, maker->swap, &err);
-	free(copy);
-	assert_int_equal(err.status, status);
-	return status;
-}
-
-static void add(struct ctx_pd_facts *facts, uint32_t feature, const struct maker *maker)
-{
-	assert_int_equal(add_copy(facts, feature, maker, maker->buf.n), CTX_OK);
-}
-
 static void add_example(struct ctx_pd_facts *facts, uint32_t number, bool swap)
 {
 	struct maker maker = {.swap = swap};
@@ -632,188 +510,7 @@ static void test_perfdata_facts__the_damage_of_a_whole_file_is_a_few_lines(void 
 	ctx_pd_facts_deinit(&facts);
 }
 
-/* ---- build ids ---- */
-
-static void add_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct maker *maker)
-{
-	assert_int_equal(
-		ctx_pd_facts_add_build_id(facts, misc, maker->buf.bytes, maker->buf.n, maker->swap, NULL),
-		CTX_OK);
-	ctx_buf_clear(&maker->buf);
-}
-
-static void test_perfdata_facts__build_ids_have_the_length_that_is_told(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-	struct maker maker = {0};
-
-	(void)state;
-	put_build_id(&maker, -1, 0x31, 16, 16, "/md5");
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	put_build_id(&maker, -1, 0x31, 16, 16, "/md5-of-old");
-	add_build_id(&facts, MISC_USER, &maker);
-	put_build_id(&maker, -1, 0x31, 20, 1, "/byte");
-	add_build_id(&facts, MISC_SIZE, &maker);
-	assert_int_equal(facts.n_damage, 0);
-	put_build_id(&maker, -1, 0x31, 20, 21, "/long");
-	add_build_id(&facts, MISC_SIZE, &maker);
-	put_build_id(&maker, -1, 0x31, 20, 20, "");
-	add_build_id(&facts, MISC_SIZE, &maker);
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/md5"), "3132333435363738393a3b3c3d3e3f40");
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/md5-of-old"),
-			    "3132333435363738393a3b3c3d3e3f4000000000");
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/byte"), "31");
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/long"), "");
-	assert_int_equal(facts.n_build_ids, 3);
-	assert_int_equal(facts.n_damage, 2);
-	assert_string_equal(facts.damage[0], "header: build ids: one of 21 bytes, of /long");
-	assert_string_equal(facts.damage[1], "header: build ids: one without a path");
-	ctx_buf_deinit(&maker.buf);
-	ctx_pd_facts_deinit(&facts);
-}
-
-static void test_perfdata_facts__a_build_id_of_zeros_is_none(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-	struct maker maker = {0};
-
-	(void)state;
-	put_build_id(&maker, -1, 0, 0, 0, "/a");
-	add_build_id(&facts, MISC_USER, &maker);
-	put_build_id(&maker, -1, 0, 0, 20, "/b");
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	put_build_id(&maker, -1, 0x31, 20, 0, "/c"); /* no byte of it counts */
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	assert_int_equal(facts.n_build_ids, 0);
-	assert_int_equal(facts.n_damage, 0);
-	put_build_id(&maker, -1, 0, 20, 20, "/d"); /* the first byte alone is zero */
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/d"), "000102030405060708090a0b0c0d0e0f10111213");
-	ctx_buf_deinit(&maker.buf);
-	ctx_pd_facts_deinit(&facts);
-}
-
-static void test_perfdata_facts__the_last_build_id_of_the_host_counts(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-	struct maker maker = {.swap = true};
-
-	(void)state;
-	put_build_id(&maker, 77, 0x10, 2, 2, "/lib");
-	add_build_id(&facts, MISC_GUEST_KERNEL | MISC_SIZE, &maker);
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/lib"), "1011");
-	put_build_id(&maker, 78, 0x20, 2, 2, "/lib");
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/lib"), "2021");
-	put_build_id(&maker, -1, 0x20, 2, 2, "/lib"); /* the same file, but now it is the host's */
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	put_build_id(&maker, -1, 0x30, 2, 2, "/lib");
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/lib"), "3031");
-	put_build_id(&maker, -1, 0x30, 2, 2, "/lib"); /* told twice */
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	put_build_id(&maker, 77, 0x40, 2, 2, "/lib");
-	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	assert_string_equal(ctx_pd_facts_build_id(&facts, "/lib"), "3031");
-	assert_int_equal(facts.n_build_ids, 5);
-	assert_int_equal(facts.build_ids[0].pid, 77);
-	assert_true(facts.build_ids[0].kernel);
-	assert_int_equal(facts.build_ids[2].pid, -1);
-	assert_false(facts.build_ids[4].kernel);
-	ctx_buf_deinit(&maker.buf);
-	ctx_pd_facts_deinit(&facts);
-}
-
-/* A record that is wrong inside does not hide the next one. */
-static void test_perfdata_facts__a_damaged_build_id_is_one_of_many(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-	struct maker maker = {0};
-
-	(void)state;
-	put_build_id_record(&maker, MISC_USER, 0x10, "/a");
-	put_build_id_record(&maker, MISC_USER, 0x20, "");
-	put_build_id_record(&maker, MISC_USER, 0x30, "/c");
-	maker.buf.bytes[maker.buf.n - 1] = 'c'; /* no end */
-	put_build_id_record(&maker, MISC_USER, 0x40, "/d");
-	add(&facts, CTX_PD_FEATURE_BUILD_ID, &maker);
-	assert_int_equal(facts.n_damage, 2);
-	assert_int_equal(facts.n_build_ids, 2);
-	assert_string_equal(facts.build_ids[1].path, "/d");
-	ctx_buf_deinit(&maker.buf);
-	ctx_pd_facts_deinit(&facts);
-}
-
-static void test_perfdata_facts__many_paths_keep_their_build_ids(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-	struct maker maker = {0};
-	char path[32], hex[8];
-
-	(void)state;
-	for (uint32_t i = 0; i < 3000; i++) {
-		snprintf(path, sizeof(path), "/lib/%u", i % 2000);
-		put_build_id(&maker, -1, (uint8_t)(i / 16), 20, 3, path);
-		add_build_id(&facts, MISC_SIZE, &maker);
-	}
-	for (uint32_t i = 0; i < 2000; i++) {
-		uint32_t last = i < 1000 ? i + 2000 : i;
-		uint8_t first = (uint8_t)(last / 16);
-
-		snprintf(path, sizeof(path), "/lib/%u", i);
-		snprintf(hex, sizeof(hex), "%02x%02x%02x", first, (uint8_t)(first + 1), (uint8_t)(first + 2));
-		assert_string_equal(ctx_pd_facts_build_id(&facts, path), hex);
-	}
-	ctx_buf_deinit(&maker.buf);
-	ctx_pd_facts_deinit(&facts);
-}
-
-/* ---- events ---- */
-
-static const char *slow_event_name(const struct ctx_pd_facts *facts, uint64_t id)
-{
-	for (size_t i = 0; i < facts->n_events; i++) {
-		for (uint32_t j = 0; j < facts->events[i].n_ids; j++) {
-			if (facts->events[i].ids[j] == id)
-				return facts->events[i].name;
-		}
-	}
-	return NULL;
-}
-
-static void test_perfdata_facts__an_id_has_the_name_of_the_first_event_with_it(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-
-	(void)state;
-	srand(1);
-	for (int round = 0; round < 20; round++) {
-		struct maker maker = {.swap = round % 2 != 0};
-		uint32_t n = (uint32_t)(rand() % 20);
-
-		put32(&maker, n);
-		put32(&maker, ATTR_BYTES);
-		for (uint32_t i = 0; i < n; i++) {
-			uint32_t n_ids = (uint32_t)(rand() % 12);
-			char name[32];
-
-			snprintf(name, sizeof(name), "event %d.%u", round, i);
-			put_attr(&maker, 0, i, -1);
-			put32(&maker, n_ids);
-			put_text(&maker, name);
-			for (uint32_t j = 0; j < n_ids; j++)
-				put64(&maker, (uint64_t)(rand() % 500));
-		}
-		add(&facts, CTX_PD_FEATURE_EVENT_DESC, &maker);
-		assert_int_equal(facts.n_damage, 0);
-		for (uint64_t id = 0; id < 501; id++)
-			assert_ptr_equal(ctx_pd_facts_event_name(&facts, id), slow_event_name(&facts, id));
-		ctx_buf_deinit(&maker.buf);
-	}
-	assert_true(facts.n_events > 100);
-	assert_false(facts.has_clockid);
-	ctx_pd_facts_deinit(&facts);
-}
+/* ---- clock and topology ---- */
 
 static void test_perfdata_facts__clock_data_outrank_the_clock_of_an_event(void **state)
 {
@@ -838,31 +535,6 @@ static void test_perfdata_facts__clock_data_outrank_the_clock_of_an_event(void *
 		ctx_pd_facts_deinit(&facts);
 	}
 }
-
-/* Attributes were once 64 bytes, without a clock; the last field before was 8 bytes of an address. */
-static void test_perfdata_facts__attributes_of_an_old_perf_have_no_clock(void **state)
-{
-	struct ctx_pd_facts facts = {0};
-	struct maker maker = {0};
-
-	(void)state;
-	put32(&maker, 1);
-	put32(&maker, 64);
-	put_attr(&maker, 5, 6, CLOCK_TAI);
-	maker.buf.n -= ATTR_BYTES - 64;
-	put32(&maker, 1);
-	put_text(&maker, "old");
-	put64(&maker, 9);
-	add(&facts, CTX_PD_FEATURE_EVENT_DESC, &maker);
-	assert_int_equal(facts.n_damage, 0);
-	assert_string_equal(ctx_pd_facts_event_name(&facts, 9), "old");
-	assert_int_equal(facts.events[0].type, 5);
-	assert_false(facts.has_clockid);
-	ctx_buf_deinit(&maker.buf);
-	ctx_pd_facts_deinit(&facts);
-}
-
-/* ---- topology ---- */
 
 static void test_perfdata_facts__topology_without_the_number_of_processors_has_no_dies(void **state)
 {
@@ -1049,14 +721,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata_facts__counts_of_billions_cost_nothing),
 		cmocka_unit_test(test_perfdata_facts__what_makes_no_sense_is_damage),
 		cmocka_unit_test(test_perfdata_facts__the_damage_of_a_whole_file_is_a_few_lines),
-		cmocka_unit_test(test_perfdata_facts__build_ids_have_the_length_that_is_told),
-		cmocka_unit_test(test_perfdata_facts__a_build_id_of_zeros_is_none),
-		cmocka_unit_test(test_perfdata_facts__the_last_build_id_of_the_host_counts),
-		cmocka_unit_test(test_perfdata_facts__a_damaged_build_id_is_one_of_many),
-		cmocka_unit_test(test_perfdata_facts__many_paths_keep_their_build_ids),
-		cmocka_unit_test(test_perfdata_facts__an_id_has_the_name_of_the_first_event_with_it),
 		cmocka_unit_test(test_perfdata_facts__clock_data_outrank_the_clock_of_an_event),
-		cmocka_unit_test(test_perfdata_facts__attributes_of_an_old_perf_have_no_clock),
 		cmocka_unit_test(test_perfdata_facts__topology_without_the_number_of_processors_has_no_dies),
 		cmocka_unit_test(
 			test_perfdata_facts__more_processors_than_the_topology_has_room_for_are_damage),

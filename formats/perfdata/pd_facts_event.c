@@ -1,0 +1,109 @@
+/*
+ * EVENT_DESC: u32 n, u32 size of an attribute, n * { attribute, u32 ids, text, ids * u64 }.
+ *
+ * Ids lead to their event by a map, so that a file with many events and many ids costs no more than its bytes.
+ */
+#include "base/mem.h"
+#include "formats/perfdata/pd_facts_read.h"
+
+/* struct perf_event_attr: the first version had 64 bytes. */
+#define ATTR_BYTES_MIN 64u
+#define ATTR_FLAGS_OFFSET 40u
+#define ATTR_USE_CLOCKID 25u /* number of the flag */
+#define ATTR_CLOCKID_OFFSET 92u
+
+/* Flags are bits of a C bit-field: a big-endian machine fills each byte from the top. */
+static bool has_flag(const uint8_t *attr, uint32_t flag, bool swap)
+{
+	bool big_endian = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swap;
+	uint8_t byte = attr[ATTR_FLAGS_OFFSET + flag / 8];
+
+	return ((big_endian ? byte << (flag % 8) >> 7 : byte >> (flag % 8)) & 1) != 0;
+}
+
+/* Which clock the samples bear is told nowhere but here when perf is older than CLOCK_DATA. */
+static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, size_t n, bool swap)
+{
+	struct ctx_pd_wire wire = ctx_pd_wire_make(attr, n, swap);
+
+	if (facts->has_clock_data || n < ATTR_CLOCKID_OFFSET + sizeof(uint32_t) ||
+	    !has_flag(attr, ATTR_USE_CLOCKID, swap))
+		return;
+	ctx_pd_wire_bytes(&wire, ATTR_CLOCKID_OFFSET);
+	facts->has_clockid = true;
+	facts->clockid = ctx_pd_wire_u32(&wire);
+}
+
+static enum ctx_status number_ids(struct ctx_pd_facts *facts, const struct ctx_pd_event_desc *last,
+				  struct ctx_err *err)
+{
+	for (uint32_t i = 0; i < last->n_ids; i++) {
+		uint32_t *place = ctx_map64_place(&facts->event_of_id, last->ids[i]);
+
+		if (place == NULL)
+			return ctx_err_nomem(err);
+		if (*place == CTX_MAP64_NONE)
+			*place = (uint32_t)facts->n_events - 1;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, uint32_t attr_size,
+				  struct ctx_err *err)
+{
+	const uint8_t *attr = ctx_pd_wire_bytes(wire, attr_size);
+	uint32_t n_ids = ctx_pd_wire_u32(wire);
+	const char *name = ctx_pd_fact_text(wire);
+	struct ctx_pd_event_desc event = {.n_ids = n_ids};
+	struct ctx_pd_wire fields;
+	uint64_t *ids = NULL;
+	enum ctx_status status;
+
+	if (wire->failed || n_ids > ctx_pd_wire_left(wire) / sizeof(*ids))
+		return ctx_pd_fact_cut_short(err);
+	if (facts->n_events == CTX_MAP64_NONE)
+		return ctx_err_set(err, CTX_E_LIMIT, "too many");
+	fields = ctx_pd_wire_make(attr, attr_size, wire->swap);
+	event.type = ctx_pd_wire_u32(&fields);
+	ctx_pd_wire_u32(&fields); /* its size once more */
+	event.config = ctx_pd_wire_u64(&fields);
+	status = ctx_grow(&facts->events, &facts->events_cap, facts->n_events + 1, err);
+	if (status == CTX_OK)
+		status = ctx_pd_fact_keep(facts, name, &event.name, err);
+	if (status != CTX_OK)
+		return status;
+	if (n_ids != 0) {
+		ids = ctx_arena_alloc(&facts->arena, n_ids * sizeof(*ids));
+		if (ids == NULL)
+			return ctx_err_nomem(err);
+		for (uint32_t i = 0; i < n_ids; i++)
+			ids[i] = ctx_pd_wire_u64(wire);
+	}
+	event.ids = ids;
+	facts->events[facts->n_events++] = event;
+	read_attr_clock(facts, attr, attr_size, wire->swap);
+	return number_ids(facts, &event, err);
+}
+
+enum ctx_status ctx_pd_facts_read_events(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+					 struct ctx_err *err)
+{
+	uint32_t n = ctx_pd_wire_u32(wire);
+	uint32_t attr_size = ctx_pd_wire_u32(wire);
+	enum ctx_status status = CTX_OK;
+
+	if (wire->failed)
+		return ctx_pd_fact_cut_short(err);
+	if (attr_size < ATTR_BYTES_MIN)
+		return ctx_err_set(err, CTX_E_FORMAT, "attributes of %u bytes", attr_size);
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++)
+		status = read_event(facts, wire, attr_size, err);
+	return status;
+}
+
+const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id)
+{
+	uint32_t number = ctx_map64_get(&facts->event_of_id, id);
+
+	return number != CTX_MAP64_NONE ? facts->events[number].name : NULL;
+}

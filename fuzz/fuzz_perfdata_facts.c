@@ -1,0 +1,83 @@
+/*
+ * Features of a perf.data file of any bytes. First byte: odd is the other byte order; second byte: the number of the
+ * feature, 255 a single build id. The feature is read twice, behind a number of processors. Whatever it was, memory
+ * stays in proportion to the bytes, and what was read can be asked for.
+ */
+#include "formats/perfdata/pd_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PROCESSORS 4
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_build_ids(const struct ctx_pd_facts *facts)
+{
+	for (size_t i = 0; i < facts->n_build_ids; i++) {
+		const struct ctx_pd_build_id *build_id = &facts->build_ids[i];
+		size_t n = strlen(build_id->hex);
+
+		if (n == 0 || n > 40 || strspn(build_id->hex, "0123456789abcdef") != n)
+			abort();
+		if (strspn(build_id->hex, "0") == n || *build_id->path == '\0')
+			abort();
+		if (*ctx_pd_facts_build_id(facts, build_id->path) == '\0')
+			abort();
+	}
+}
+
+static void check_events(const struct ctx_pd_facts *facts)
+{
+	for (size_t i = 0; i < facts->n_events; i++) {
+		for (uint32_t j = 0; j < facts->events[i].n_ids; j++) {
+			if (ctx_pd_facts_event_name(facts, facts->events[i].ids[j]) == NULL)
+				abort();
+		}
+	}
+}
+
+static void check_properties(struct ctx_pd_facts *facts)
+{
+	struct ctx_property *properties;
+	size_t n;
+
+	if (ctx_pd_facts_properties(facts, facts->first_sample_ns, &properties, &n, NULL) != CTX_OK)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		if (*properties[i].value == '\0')
+			abort();
+	}
+	free(properties);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ctx_pd_facts facts = {.cpus_available = PROCESSORS, .cpus_online = PROCESSORS};
+	enum ctx_status status;
+
+	if (size < 2)
+		return 0;
+	for (int round = 0; round < 2; round++) {
+		if (data[1] == UINT8_MAX)
+			status = ctx_pd_facts_add_build_id(&facts, (uint16_t)(data[0] << 8), data + 2,
+							   size - 2, (data[0] & 1) != 0, NULL);
+		else
+			status = ctx_pd_facts_add(&facts, data[1], data + 2, size - 2, (data[0] & 1) != 0,
+						  NULL);
+		if (status != CTX_OK)
+			abort();
+	}
+	/* A quotation mark takes four bytes; a chunk of the arena is 64 KiB. */
+	if (facts.arena.total_bytes > 32 * size + 100 * 1000 || facts.events_cap > size + 64)
+		abort();
+	for (size_t i = 0; i < facts.n_damage; i++) {
+		if (strncmp(facts.damage[i], "header: ", 8) != 0)
+			abort();
+	}
+	check_build_ids(&facts);
+	check_events(&facts);
+	check_properties(&facts);
+	ctx_pd_facts_deinit(&facts);
+	return 0;
+}
