@@ -215,6 +215,33 @@ static void test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_
 	ctx_symtab_close(whole);
 }
 
+/* The offsets of a debug file are not those of the program, which lies at its own path still. */
+static void test_symbols_sources__a_cache_with_debug_only_names_the_file_at_its_path(void **state)
+{
+	const char *const caches[] = {in_folder("debug_only"), NULL};
+	const char *stripped = in_folder("stripped_program");
+	struct ctx_symtab *whole, *table;
+	uint64_t own_address, address;
+
+	(void)state;
+	need_build_id();
+	run("objcopy --only-keep-debug '%s' '%s/debug'", self, make_cached_folder("debug_only", self_id));
+	run("objcopy --strip-all '%s' '%s'", self, stripped);
+	table = open_in_caches(stripped, self_id, caches);
+	whole = open_in_caches(self, self_id, NULL);
+	assert_origin_has(table, "/debug");
+	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
+	for (uint64_t offset = 0, found = 0; found < 20; offset += 16) {
+		if (!ctx_symtab_address(whole, offset, &own_address))
+			continue;
+		assert_true(ctx_symtab_address(table, offset, &address));
+		assert_int_equal(address, own_address);
+		found++;
+	}
+	ctx_symtab_close(table);
+	ctx_symtab_close(whole);
+}
+
 /* Until perf 4.7 the link led to the file itself. */
 static void test_symbols_sources__an_old_cache_has_the_file_where_the_folder_is_now(void **state)
 {
@@ -406,14 +433,17 @@ static void test_symbols_sources__a_kernel_that_cannot_be_placed_gives_no_names(
 static void test_symbols_sources__a_cached_kallsyms_comes_before_the_running_kernel(void **state)
 {
 	struct ctx_symtab_kernel kernel = running_kernel();
-	const char *const caches[] = {in_folder("none"), in_folder("zero"), in_folder("kernel"), NULL};
+	const char *const caches[] = {in_folder("none"), in_folder("zero"), in_folder("kernel"),
+				      in_folder("late"), NULL};
 	const char *path = in_folder("kernel/[kernel.kallsyms]/%s/kallsyms", KERNEL_ID);
 	struct ctx_symtab *table;
 
 	(void)state;
-	run("mkdir -p '%s' '%s'", in_folder("zero/[kernel.kallsyms]/%s", KERNEL_ID),
+	run("mkdir -p '%s' '%s' '%s'", in_folder("late/[kernel.kallsyms]/%s", KERNEL_ID),
+	    in_folder("zero/[kernel.kallsyms]/%s", KERNEL_ID),
 	    in_folder("kernel/[kernel.kallsyms]/%s", KERNEL_ID));
 	write_text(in_folder("zero/[kernel.kallsyms]/%s/kallsyms", KERNEL_ID), "0000000000000000 T _text\n");
+	write_text(in_folder("late/[kernel.kallsyms]/%s/kallsyms", KERNEL_ID), kallsyms);
 	/* Recorded at a third boot. */
 	write_text(path, "ffffffff90000000 T _text\nffffffff90000100 t cached\nffffffff90000200 D data\n");
 	kernel.caches = caches;
@@ -540,6 +570,7 @@ static void test_symbols_sources__malformed_lines_of_a_perf_map_are_skipped(void
 					       "1000 0 empty\n"
 					       "1000 10000000000000000 seventeen digits\n"
 					       "10000000000000000 10 seventeen digits\n"
+					       "fffffffffffffff0 20 past the end\n"
 					       "ffffffffffffffff ffffffffffffffff past the end\n"
 					       "-1000 10 negative\n"
 					       "1000 1g0 letters\n"
@@ -554,6 +585,15 @@ static void test_symbols_sources__malformed_lines_of_a_perf_map_are_skipped(void
 	ctx_symtab_close(table);
 	assert_nothing_because(perf_map_of(""), "no line");
 	assert_nothing_because(perf_map_of("nothing of use\n"), "no line");
+}
+
+static bool is_used(const char *path)
+{
+	struct ctx_symtab *table = open_perf_map(path, "");
+	bool used = ctx_symtab_count(table) == 1;
+
+	ctx_symtab_close(table);
+	return used;
 }
 
 static void test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_not_used(void **state)
@@ -578,9 +618,14 @@ static void test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(chmod(folder, 0755), 0);
 	assert_int_equal(seteuid(12345), 0);
-	ctx_symtab_close(open_perf_map(path, ""));
+	assert_true(is_used(path));
 	assert_int_equal(seteuid(0), 0);
-	ctx_symtab_close(open_perf_map(path, ""));
+	assert_true(is_used(path));
+	/* And a user's own for the user. */
+	assert_int_equal(chown(path, 12345, 12345), 0);
+	assert_int_equal(seteuid(12345), 0);
+	assert_true(is_used(path));
+	assert_int_equal(seteuid(0), 0);
 }
 
 struct piece {
@@ -668,6 +713,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_sources__a_cached_file_of_another_build_id_is_never_used),
 		cmocka_unit_test(
 			test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_beside_it),
+		cmocka_unit_test(test_symbols_sources__a_cache_with_debug_only_names_the_file_at_its_path),
 		cmocka_unit_test(test_symbols_sources__an_old_cache_has_the_file_where_the_folder_is_now),
 		cmocka_unit_test(test_symbols_sources__the_vdso_is_found_in_a_cache),
 		cmocka_unit_test(test_symbols_sources__no_build_id_leads_out_of_the_cache),
