@@ -11,3 +11,11 @@ uint64_t ctx_xxh3(const void *bytes, size_t n)
 {
 	return XXH3_64bits(bytes, n);
 }
+
+uint64_t ctx_xxh3_128(const void *bytes, size_t n, uint64_t *ret_high)
+{
+	XXH128_hash_t hash = XXH3_128bits(bytes, n);
+
+	*ret_high = hash.high64;
+	return hash.low64;
+}

@@ -11,4 +11,7 @@
 /* XXH3 with 64 bits and seed 0, as the xxhsum tool prints it (-H3). */
 uint64_t ctx_xxh3(const void *bytes, size_t n);
 
+/* XXH3 with 128 bits and seed 0 (-H2): `*ret_high` gets the upper half, the lower is returned. */
+uint64_t ctx_xxh3_128(const void *bytes, size_t n, uint64_t *ret_high);
+
 #endif

@@ -5,6 +5,7 @@
 #include "base/xxh.h"
 #include "ctxan/progress.h"
 #include "formats/experiment/exp_reader.h"
+#include "formats/perfdata/perfdata.h"
 #include "ingest/ingest.h"
 
 #include <dirent.h>
@@ -15,7 +16,49 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DATABASE_NAME "ctxan.db"
+/* A format that can be ingested, told apart by looking into the file. */
+struct format {
+	bool (*is)(const char *path);
+	enum ctx_status (*open)(const char *path, struct ctx_event_source **ret, struct ctx_err *err);
+	enum ctx_status (*fingerprint)(const char *path, char ret[17], struct ctx_err *err);
+	bool database_inside; /* the database is in the directory; otherwise beside the file */
+};
+
+static const struct format formats[] = {
+	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true},
+	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false},
+};
+
+static const struct format *format_of(const char *path)
+{
+	for (size_t i = 0; i < CTX_COUNT_OF(formats); i++) {
+		if (formats[i].is(path))
+			return &formats[i];
+	}
+	return NULL;
+}
+
+/* Where the database of a recording is unless it is told, or cannot be: "x.er/ctxan.db", "perf.data.ctxan.db". */
+static char *usual_path(const char *input, const struct format *format)
+{
+	size_t n = strlen(input);
+	char *path;
+
+	if (format->database_inside)
+		return ctx_path_join(input, "ctxan.db");
+	while (n > 1 && input[n - 1] == '/')
+		n--;
+	return asprintf(&path, "%.*s.ctxan.db", (int)n, input) < 0 ? NULL : path;
+}
+
+/* May a file be made beside (or in) the place of `path`? */
+static bool is_writable(const char *path)
+{
+	size_t n = (size_t)(ctx_path_base(path) - path);
+	char *directory CTX_AUTO_FREE = n != 0 ? ctx_memdup0(path, n) : strdup(".");
+
+	return directory != NULL && access(directory, W_OK) == 0;
+}
 
 enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err)
 {
@@ -115,15 +158,15 @@ static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-static enum ctx_status database_path(const char *experiment, const struct ctx_options *options, char **ret,
-				     struct ctx_err *err)
+static enum ctx_status database_path(const char *experiment, const struct format *format,
+				     const struct ctx_options *options, char **ret, struct ctx_err *err)
 {
 	if (options->db != NULL)
 		return given_path(options->db, ret, err);
-	*ret = ctx_path_join(experiment, DATABASE_NAME);
+	*ret = usual_path(experiment, format);
 	if (*ret == NULL)
 		return ctx_err_nomem(err);
-	if (access(*ret, R_OK) == 0 || access(experiment, W_OK) == 0)
+	if (access(*ret, R_OK) == 0 || is_writable(*ret))
 		return CTX_OK;
 	free(*ret);
 	*ret = NULL;
@@ -153,8 +196,8 @@ static bool is_current(const char *have, const char *wanted, bool tree_given)
 	return strncmp(have, wanted, (size_t)(tree - wanted) + 1) == 0;
 }
 
-static enum ctx_status ingest(const char *input, const char *path, const char *fingerprint,
-			      const struct ctx_options *options, struct ctx_err *err)
+static enum ctx_status ingest(const char *input, const struct format *format, const char *path,
+			      const char *fingerprint, const struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_ingest_options ingest_options = {
 		.tree = options->tree,
@@ -164,7 +207,7 @@ static enum ctx_status ingest(const char *input, const char *path, const char *f
 	};
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
 	struct ctx_event_source *source;
-	enum ctx_status status = ctx_exp_open(input, &source, err);
+	enum ctx_status status = format->open(input, &source, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -176,21 +219,30 @@ static enum ctx_status ingest(const char *input, const char *path, const char *f
 	return status;
 }
 
-static enum ctx_status open_experiment(const char *input, const struct ctx_options *options,
-				       struct ctx_store **ret, struct ctx_err *err)
+/* What was recorded and not closed lacks the objects of this host, perhaps. */
+static void complete_archives(const char *input, const struct ctx_options *options)
 {
-	char *path CTX_AUTO_FREE = NULL;
-	char fingerprint[17], full[128];
-	enum ctx_status status;
 	uint32_t copied;
 
 	if (ctx_exp_archive_late(input, &copied, NULL) == CTX_OK && copied != 0 && !options->quiet)
 		fprintf(stderr,
 			"ctxan: %s was not closed: %u load objects of this host put into its archives\n",
 			input, copied);
-	status = ctx_exp_fingerprint(input, fingerprint, err);
+}
+
+static enum ctx_status open_recording(const char *input, const struct format *format,
+				      const struct ctx_options *options, struct ctx_store **ret,
+				      struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = NULL;
+	char fingerprint[17], full[128];
+	enum ctx_status status;
+
+	if (format->open == ctx_exp_open)
+		complete_archives(input, options);
+	status = format->fingerprint(input, fingerprint, err);
 	if (status == CTX_OK)
-		status = database_path(input, options, &path, err);
+		status = database_path(input, format, options, &path, err);
 	if (status != CTX_OK)
 		return status;
 	full_fingerprint(fingerprint, options, full, sizeof(full));
@@ -204,19 +256,23 @@ static enum ctx_status open_experiment(const char *input, const struct ctx_optio
 	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "%s is there and is not a database of ctxan: not overwritten", path);
-	status = ingest(input, path, full, options, err);
+	status = ingest(input, format, path, full, options, err);
 	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
 }
 
 enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *options, struct ctx_store **ret,
 				 struct ctx_err *err)
 {
+	const struct format *format;
 	struct stat info;
 
 	if (stat(input, &info) != 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", input);
-	if (S_ISDIR(info.st_mode))
-		return open_experiment(input, options, ret, err);
+	format = format_of(input);
+	if (format != NULL)
+		return open_recording(input, format, options, ret, err);
+	if (S_ISDIR(info.st_mode)) /* says what an experiment lacks */
+		return open_recording(input, &formats[0], options, ret, err);
 	if (ctx_store_is_database(input)) {
 		if (options->reingest || options->db != NULL)
 			return ctx_err_set(err, CTX_E_ARG,
@@ -224,5 +280,6 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *op
 					   input);
 		return ctx_store_open(input, ret, err);
 	}
-	return ctx_err_set(err, CTX_E_FORMAT, "%s: neither an experiment nor a database of ctxan", input);
+	return ctx_err_set(err, CTX_E_FORMAT,
+			   "%s: neither an experiment nor a database of ctxan, nor perf.data", input);
 }

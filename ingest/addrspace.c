@@ -46,6 +46,16 @@ static struct ctx_mapped without_front(struct ctx_mapped map, uint64_t new_begin
 	return map;
 }
 
+/* Was an address looked up in one of the maps from number `at` on that begin before `end`? */
+static bool is_used(const struct ctx_addrspace *space, size_t at, uint64_t end)
+{
+	for (; at < space->n && space->maps[at].begin < end; at++) {
+		if (space->maps[at].used)
+			return true;
+	}
+	return false;
+}
+
 enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin, uint64_t end,
 				    struct ctx_err *err)
 {
@@ -54,7 +64,7 @@ enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin,
 
 	if (begin >= end)
 		return CTX_OK;
-	space->generation++;
+	space->generation += is_used(space, from, end);
 	if (from < space->n && space->maps[from].begin < begin && space->maps[from].end > end) {
 		struct ctx_mapped back = without_front(space->maps[from], end);
 		enum ctx_status status = insert_at(space, from + 1, &back, err);
@@ -89,12 +99,21 @@ enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, const struct ctx_
 	status = ctx_addrspace_unmap(space, map->begin, map->end, err);
 	if (status != CTX_OK)
 		return status;
+	space->generation += map->begin < space->missed_end && map->end > space->missed_low;
 	return insert_at(space, first_ending_after(space, map->begin), map, err);
 }
 
-const struct ctx_mapped *ctx_addrspace_find(const struct ctx_addrspace *space, uint64_t address)
+const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address)
 {
 	size_t at = first_ending_after(space, address);
 
-	return at < space->n && space->maps[at].begin <= address ? &space->maps[at] : NULL;
+	if (at < space->n && space->maps[at].begin <= address) {
+		space->maps[at].used = true;
+		return &space->maps[at];
+	}
+	if (space->missed_end == 0 || address < space->missed_low)
+		space->missed_low = address;
+	if (address >= space->missed_end)
+		space->missed_end = address + 1;
+	return NULL;
 }

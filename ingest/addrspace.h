@@ -2,14 +2,16 @@
  * Address space of one process: what was mapped where, now.
  *
  * Maps come in time order. A new map replaces what it overlaps (the recorder is not told of every munmap).
- * Each change makes a new generation: whoever has resolved an address compares generations. Source:
- * requirement E14.
+ * Whoever has resolved addresses compares generations: a change that could give another answer to a look-up made
+ * before starts a new one, others do not (a library that is loaded where nothing was and nobody looked leaves
+ * all that is known as it is). Source: requirement E14.
  */
 #ifndef CTX_INGEST_ADDRSPACE_H
 #define CTX_INGEST_ADDRSPACE_H
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,12 +20,14 @@ struct ctx_mapped {
 	uint64_t file_offset; /* of begin */
 	uint32_t object;      /* object id */
 	uint32_t record;      /* number of the map event it comes from: a map that is cut in two keeps it */
+	bool used;	      /* an address in it was looked up */
 };
 
 struct ctx_addrspace {		 /* all zero is a valid empty one */
 	struct ctx_mapped *maps; /* owned; sorted by begin, disjoint */
 	size_t n, cap;
-	uint32_t generation; /* changes with every map and unmap */
+	uint32_t generation;
+	uint64_t missed_low, missed_end; /* addresses that were looked up and not mapped lie in between */
 };
 
 void ctx_addrspace_deinit(struct ctx_addrspace *space);
@@ -37,7 +41,8 @@ CTX_MUST_CHECK enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, co
 CTX_MUST_CHECK enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin, uint64_t end,
 						   struct ctx_err *err);
 
-/* The map that holds `address`, or NULL. O(log maps). Borrowed until the next change. */
-const struct ctx_mapped *ctx_addrspace_find(const struct ctx_addrspace *space, uint64_t address);
+/* The map that holds `address`, or NULL; remembers that it was asked for. O(log maps). Borrowed until the next
+ * change. */
+const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address);
 
 #endif

@@ -2,11 +2,12 @@
  *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
  *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
- *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c, resolver.c) --> time trees (forest.c) --> store
+ *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
  */
 #include "ingest/ingest.h"
 
 #include "base/mem.h"
+#include "ingest/chaindict.h"
 #include "ingest/forest.h"
 #include "ingest/profile_builder.h"
 #include "ingest/stackdict.h"
@@ -18,7 +19,8 @@
 
 struct process {
 	struct ctx_addrspace space;
-	struct ctx_stackdict dict;
+	struct ctx_stackdict dict;   /* of a source that has interned stacks */
+	struct ctx_chaindict chains; /* of a source that has whole ones */
 };
 
 struct ingest {
@@ -43,6 +45,7 @@ static void ingest_deinit(struct ingest *in)
 	for (size_t i = 0; i < in->n_processes; i++) {
 		ctx_addrspace_deinit(&in->processes[i].space);
 		ctx_stackdict_deinit(&in->processes[i].dict);
+		ctx_chaindict_deinit(&in->processes[i].chains);
 	}
 	ctx_addrspace_deinit(&in->kernel_space);
 	ctx_tree_forest_destroy(in->trees);
@@ -177,6 +180,18 @@ static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *even
 				    event->stacks.parents, event->stacks.addresses, err);
 }
 
+static enum ctx_status raw_stack_of(struct ingest *in, struct process *process, const struct ctx_event *event,
+				    uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
+
+	if (event->sample.frames != NULL)
+		return ctx_chaindict_resolve(&process->chains, event->sample.frames, event->sample.n_frames,
+					     &spaces, in->resolver, &in->stacks, ret, err);
+	return ctx_stackdict_resolve(&process->dict, event->sample.stack, &spaces, in->resolver, &in->stacks,
+				     ret, err);
+}
+
 static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &in->stacks.cct;
@@ -199,8 +214,7 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 	if (status == CTX_OK)
 		status = last_stack_of(in, event->thread, sample.metric, &last, err);
 	if (status == CTX_OK)
-		status = ctx_stackdict_resolve(&process->dict, event->sample.stack, &process->space,
-					       in->resolver, &in->stacks, &sample.raw_stack, err);
+		status = raw_stack_of(in, process, event, &sample.raw_stack, err);
 	if (status != CTX_OK)
 		return status;
 	sample.stack = in->stacks.raw_to_stack[sample.raw_stack];
@@ -230,8 +244,11 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 	case CTX_EV_THREAD_EXIT:
 		status = ctx_profile_builder_event(&in->nouns, event, err);
 		return status == CTX_OK ? ctx_tree_forest_end_thread(in->trees, event->thread, err) : status;
-	case CTX_EV_PROCESS_START:
 	case CTX_EV_PROCESS_EXIT:
+		if (event->process < in->n_processes)
+			ctx_chaindict_deinit(&in->processes[event->process].chains);
+		return ctx_profile_builder_event(&in->nouns, event, err);
+	case CTX_EV_PROCESS_START:
 	case CTX_EV_THREAD_START:
 	case CTX_EV_THREAD_NAME:
 	case CTX_EV_USAGE:
@@ -239,6 +256,7 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 	case CTX_EV_THROTTLE:
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:
+	case CTX_EV_PROPERTY:
 		return ctx_profile_builder_event(&in->nouns, event, err);
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);

@@ -212,6 +212,25 @@ static enum ctx_status on_usage(struct ctx_profile_builder *builder, const struc
 	return CTX_OK;
 }
 
+static enum ctx_status on_property(struct ctx_profile_builder *builder, const struct ctx_property *property,
+				   struct ctx_err *err)
+{
+	struct ctx_profile *profile = &builder->profile;
+	size_t cap = profile->n_properties;
+	enum ctx_status status = ctx_grow(&profile->properties, &cap, profile->n_properties + 1, err);
+	struct ctx_property *place;
+
+	if (status != CTX_OK)
+		return status;
+	place = &profile->properties[profile->n_properties];
+	status = keep(builder, property->key, &place->key, err);
+	if (status == CTX_OK)
+		status = keep(builder, property->value, &place->value, err);
+	if (status == CTX_OK)
+		profile->n_properties++;
+	return status;
+}
+
 enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, const struct ctx_event *event,
 					  struct ctx_err *err)
 {
@@ -235,6 +254,8 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 		return ctx_profile_builder_damage(builder, event->text, err);
 	case CTX_EV_WARNING:
 		return ctx_profile_builder_warn(builder, err, "%s", event->text);
+	case CTX_EV_PROPERTY:
+		return on_property(builder, &event->property, err);
 	case CTX_EV_MAP:
 	case CTX_EV_UNMAP:
 	case CTX_EV_STACKS:

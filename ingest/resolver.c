@@ -590,7 +590,7 @@ enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t ad
 	return resolve_absolute(resolver, &resolver->by_address, address, "", ret_location, err);
 }
 
-enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, const struct ctx_addrspace *space,
+enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
 				    uint64_t address, uint32_t *ret_location, struct ctx_err *err)
 {
 	const struct ctx_mapped *map = ctx_addrspace_find(space, address);

@@ -67,9 +67,9 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolv
  * time). A module's names come from kallsyms, and only where the module is mapped that kallsyms says, unless
  * kallsyms is a copy that was recorded. O(log maps).
  */
-CTX_MUST_CHECK enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver,
-						   const struct ctx_addrspace *space, uint64_t address,
-						   uint32_t *ret_location, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
+						   uint64_t address, uint32_t *ret_location,
+						   struct ctx_err *err);
 
 /* What was found; arrays are borrowed until the next call that resolves. */
 const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *resolver, size_t *ret_n);

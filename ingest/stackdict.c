@@ -63,22 +63,25 @@ enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, uint32_t first,
 	return CTX_OK;
 }
 
-static enum ctx_status locate(uint64_t address, const struct ctx_addrspace *space,
-			      struct ctx_resolver *resolver, uint32_t *ret_location, struct ctx_err *err)
+enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
+				 uint64_t address, uint32_t *ret_location, struct ctx_err *err)
 {
 	const struct ctx_mapped *map;
 
-	if (address >= CTX_KERNEL_START)
+	if (address == CTX_FRAME_TRUNCATED)
 		return ctx_resolver_absolute(resolver, address, ret_location, err);
-	map = ctx_addrspace_find(space, address);
+	if (address >= CTX_KERNEL_START)
+		return ctx_resolver_kernel(resolver, spaces->kernel, address, ret_location, err);
+	map = ctx_addrspace_find(spaces->process, address);
 	if (map == NULL)
 		return ctx_resolver_absolute(resolver, address, ret_location, err);
 	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
 				      ret_location, err);
 }
 
-static enum ctx_status add_frame(struct ctx_stack_forest *forest, uint32_t parent, uint32_t location,
-				 const struct ctx_resolver *resolver, uint32_t *ret_raw, struct ctx_err *err)
+enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t parent, uint32_t location,
+				     const struct ctx_resolver *resolver, uint32_t *ret_raw,
+				     struct ctx_err *err)
 {
 	uint32_t before = forest->raw.n;
 	enum ctx_status status = ctx_trie_child(&forest->raw, parent, location, ret_raw, err);
@@ -95,10 +98,10 @@ static enum ctx_status add_frame(struct ctx_stack_forest *forest, uint32_t paren
 }
 
 enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
-				      const struct ctx_addrspace *space, struct ctx_resolver *resolver,
+				      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
 				      struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
 {
-	uint32_t generation = space->generation + 1;
+	uint32_t generation = spaces->process->generation + 1;
 	uint32_t raw = CTX_TRIE_ROOT;
 	size_t n = 0;
 
@@ -117,10 +120,10 @@ enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
 	while (n > 0) {
 		struct ctx_source_node *node = &dict->nodes[dict->path[--n] - 1];
 		uint32_t location;
-		enum ctx_status status = locate(node->address, space, resolver, &location, err);
+		enum ctx_status status = ctx_stack_locate(spaces, resolver, node->address, &location, err);
 
 		if (status == CTX_OK)
-			status = add_frame(forest, raw, location, resolver, &raw, err);
+			status = ctx_stack_forest_add(forest, raw, location, resolver, &raw, err);
 		if (status != CTX_OK)
 			return status;
 		node->raw = raw;

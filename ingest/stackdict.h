@@ -13,6 +13,11 @@
 #include "ingest/resolver.h"
 #include "model/trie.h"
 
+/* Where the addresses of a process's stacks are looked up. */
+struct ctx_spaces {
+	struct ctx_addrspace *process, *kernel; /* borrowed */
+};
+
 /* The stacks of the whole experiment. */
 struct ctx_stack_forest {
 	struct ctx_trie cct;	/* key = function id */
@@ -31,6 +36,16 @@ struct ctx_source_node {
 	uint32_t generation; /* of the address space when it was resolved; 0: not yet (spaces start at 1) */
 	uint32_t padding;
 };
+
+/* The location of an address now. O(log maps). */
+CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces,
+						struct ctx_resolver *resolver, uint64_t address,
+						uint32_t *ret_location, struct ctx_err *err);
+
+/* The raw stack `parent` with one more frame, and its CCT node beside it. O(1). */
+CTX_MUST_CHECK enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t parent,
+						    uint32_t location, const struct ctx_resolver *resolver,
+						    uint32_t *ret_raw, struct ctx_err *err);
 
 /* One process's dictionary. All zero is empty. */
 struct ctx_stackdict {
@@ -55,7 +70,7 @@ CTX_MUST_CHECK enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, 
  * CTX_E_FORMAT: no such node.
  */
 CTX_MUST_CHECK enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
-						     const struct ctx_addrspace *space,
+						     const struct ctx_spaces *spaces,
 						     struct ctx_resolver *resolver,
 						     struct ctx_stack_forest *forest, uint32_t *ret_raw,
 						     struct ctx_err *err);

@@ -50,6 +50,7 @@ enum ctx_event_kind {
 	CTX_EV_THROTTLE, /* the kernel throttled (count 1) or unthrottled (count 0) */
 	CTX_EV_DAMAGE,	 /* something could not be used; `text` says what and where */
 	CTX_EV_WARNING,	 /* `text` for the head of the reports */
+	CTX_EV_PROPERTY, /* a line of the header that was not known when the source was opened */
 };
 
 /* A load object as a source names it. Strings are borrowed until the next call of next(). */
@@ -72,7 +73,7 @@ struct ctx_event {
 	enum ctx_event_kind kind;
 	uint64_t time_ns;
 	uint32_t
-		process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING; a MAP or UNMAP with CTX_NONE is
+		process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
 			     of the kernel's address space */
 	uint32_t thread; /* of THREAD_* and SAMPLE */
 	union {
@@ -109,6 +110,7 @@ struct ctx_event {
 		struct ctx_usage_info usage; /* its process field: the source's number */
 		uint64_t count;		     /* LOST: samples; THROTTLE */
 		const char *text;	     /* DAMAGE, WARNING */
+		struct ctx_property property;
 	};
 };
 

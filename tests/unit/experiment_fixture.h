@@ -557,7 +557,8 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 	reading->last_ns = event->time_ns > reading->last_ns ? event->time_ns : reading->last_ns;
 	assert_true(event->time_ns < out->duration_ns || event->time_ns == UINT64_MAX);
 	if (event->kind != CTX_EV_PROCESS_START && event->kind != CTX_EV_LOST &&
-	    event->kind != CTX_EV_THROTTLE && event->kind != CTX_EV_DAMAGE && event->kind != CTX_EV_WARNING)
+	    event->kind != CTX_EV_THROTTLE && event->kind != CTX_EV_DAMAGE && event->kind != CTX_EV_WARNING &&
+	    event->kind != CTX_EV_PROPERTY)
 		assert_true(event->process < out->n_processes);
 	switch (event->kind) {
 	case CTX_EV_PROCESS_START:
@@ -614,6 +615,8 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 	case CTX_EV_WARNING:
 		fixture_add_line(&out->warnings, event->text);
 		break;
+	case CTX_EV_PROPERTY:
+		fail_msg("an experiment knows its properties from the start");
 	}
 }
 

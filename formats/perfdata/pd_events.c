@@ -1,0 +1,237 @@
+#include "formats/perfdata/pd_events.h"
+
+#include "base/mem.h"
+#include "formats/perfdata/pd_wire.h"
+#include "model/profile.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ATTR_SIZE_MAX 65536u
+
+/* Bits of the attr's flags, counted as the writer's compiler lays out the bit field. */
+enum {
+	FLAG_FREQ = 10,
+	FLAG_SAMPLE_ID_ALL = 18,
+	FLAG_EXCLUDE_CALLCHAIN_KERNEL = 21,
+	FLAG_EXCLUDE_CALLCHAIN_USER = 22,
+	FLAG_USE_CLOCKID = 25,
+};
+
+void ctx_pd_events_deinit(struct ctx_pd_events *events)
+{
+	ctx_arena_deinit(&events->arena);
+	ctx_map64_deinit(&events->by_id);
+	free(events->items);
+	*events = (struct ctx_pd_events){0};
+}
+
+/* A bit field's first member is the lowest bit of the first byte on a little-endian machine and the highest bit of
+ * the first byte on a big-endian one. */
+static uint64_t flags_of(const uint8_t bytes[8], bool swap)
+{
+	bool big_endian = swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	uint64_t flags = 0;
+
+	for (unsigned bit = 0; bit < 64; bit++) {
+		unsigned in_byte = big_endian ? 7 - bit % 8 : bit % 8;
+
+		flags |= (uint64_t)(bytes[bit / 8] >> in_byte & 1u) << bit;
+	}
+	return flags;
+}
+
+static void parse_attr(struct ctx_pd_event *event, const uint8_t *attr, size_t n, bool swap)
+{
+	uint8_t known[136] = {0};
+	struct ctx_pd_wire wire = ctx_pd_wire_make(known, sizeof(known), swap);
+	uint64_t flags;
+
+	memcpy(known, attr, n < sizeof(known) ? n : sizeof(known));
+	event->type = ctx_pd_wire_u32(&wire);
+	ctx_pd_wire_u32(&wire); /* size */
+	event->config = ctx_pd_wire_u64(&wire);
+	event->sample_period = ctx_pd_wire_u64(&wire);
+	event->sample_type = ctx_pd_wire_u64(&wire);
+	event->read_format = ctx_pd_wire_u64(&wire);
+	flags = flags_of(wire.at, swap);
+	event->freq = flags >> FLAG_FREQ & 1;
+	event->sample_id_all = flags >> FLAG_SAMPLE_ID_ALL & 1;
+	event->exclude_callchain_kernel = flags >> FLAG_EXCLUDE_CALLCHAIN_KERNEL & 1;
+	event->exclude_callchain_user = flags >> FLAG_EXCLUDE_CALLCHAIN_USER & 1;
+	event->use_clockid = flags >> FLAG_USE_CLOCKID & 1;
+	ctx_pd_wire_bytes(&wire, 32); /* flags, wakeup, bp_type, config1, config2 */
+	event->branch_sample_type = ctx_pd_wire_u64(&wire);
+	event->regs_user = ctx_pd_wire_u64(&wire);
+	ctx_pd_wire_u32(&wire); /* sample_stack_user */
+	event->clockid = (int32_t)ctx_pd_wire_u32(&wire);
+	ctx_pd_wire_bytes(&wire, 12); /* sample_regs_intr, aux_watermark */
+	event->max_stack = ctx_pd_wire_u16(&wire);
+}
+
+enum ctx_status ctx_pd_events_add(struct ctx_pd_events *events, const void *attr, size_t n, bool swap,
+				  struct ctx_err *err)
+{
+	struct ctx_pd_wire wire = ctx_pd_wire_make(attr, n, swap);
+	struct ctx_pd_event *event;
+	enum ctx_status status;
+	uint32_t size;
+
+	ctx_pd_wire_u32(&wire);
+	size = ctx_pd_wire_u32(&wire);
+	if (size == 0)
+		size = PERF_ATTR_SIZE_VER0; /* as the first version wrote it */
+	if (wire.failed || size < PERF_ATTR_SIZE_VER0 || size > n || size > ATTR_SIZE_MAX)
+		return ctx_err_set(err, CTX_E_FORMAT, "an event attribute of %u bytes in %zu", size, n);
+	status = ctx_grow(&events->items, &events->cap, events->n + 1, err);
+	if (status != CTX_OK)
+		return status;
+	event = &events->items[events->n];
+	*event = (struct ctx_pd_event){.name = "", .metric = CTX_NONE};
+	parse_attr(event, attr, size, swap);
+	events->n++;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_pd_events_add_id(struct ctx_pd_events *events, uint64_t id, uint32_t event,
+				     struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(&events->by_id, id);
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = event;
+	if (events->items[event].first_id == 0)
+		events->items[event].first_id = id;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_pd_events_name(struct ctx_pd_events *events, uint32_t event, const char *name, size_t n,
+				   struct ctx_err *err)
+{
+	char *copy = ctx_arena_alloc(&events->arena, n + 1);
+
+	if (copy == NULL)
+		return ctx_err_nomem(err);
+	memcpy(copy, name, n);
+	copy[n] = '\0';
+	events->items[event].name = copy;
+	return CTX_OK;
+}
+
+static const char *const hardware_names[] = {
+	"cycles",	 "instructions", "cache-references",	    "cache-misses",	      "branches",
+	"branch-misses", "bus-cycles",	 "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles",
+};
+static const char *const software_names[] = {
+	"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+	"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+	"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
+};
+
+static enum ctx_status make_name(struct ctx_pd_events *events, uint32_t index, struct ctx_err *err)
+{
+	const struct ctx_pd_event *event = &events->items[index];
+	char text[64];
+	int n;
+
+	if (event->type == PERF_TYPE_HARDWARE && event->config < CTX_COUNT_OF(hardware_names))
+		n = snprintf(text, sizeof(text), "%s", hardware_names[event->config]);
+	else if (event->type == PERF_TYPE_SOFTWARE && event->config < CTX_COUNT_OF(software_names))
+		n = snprintf(text, sizeof(text), "%s", software_names[event->config]);
+	else if (event->type == PERF_TYPE_TRACEPOINT)
+		n = snprintf(text, sizeof(text), "tracepoint:%llu", (unsigned long long)event->config);
+	else if (event->type == PERF_TYPE_RAW)
+		n = snprintf(text, sizeof(text), "r%llx", (unsigned long long)event->config);
+	else
+		n = snprintf(text, sizeof(text), "event-%u:0x%llx", event->type,
+			     (unsigned long long)event->config);
+	return ctx_pd_events_name(events, index, text, (size_t)n, err);
+}
+
+static int count_bits(uint64_t mask)
+{
+	return __builtin_popcountll(mask);
+}
+
+/* Where the event's samples have their id: every field before it takes 8 bytes. */
+static int id_in_sample(uint64_t type)
+{
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return 0;
+	return type & PERF_SAMPLE_ID ? count_bits(type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+							  PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR))
+				     : -1;
+}
+
+static int time_in_sample(uint64_t type)
+{
+	return type & PERF_SAMPLE_TIME
+		       ? count_bits(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
+		       : -1;
+}
+
+/* From the end: [tid] [time] [id] [stream id] [cpu] [identifier]. */
+static int time_in_trailer(uint64_t type)
+{
+	return type & PERF_SAMPLE_TIME ? 1 + count_bits(type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+								PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER))
+				       : -1;
+}
+
+static int id_in_trailer(uint64_t type)
+{
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		return 1;
+	return type & PERF_SAMPLE_ID ? 1 + count_bits(type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)) : -1;
+}
+
+enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err)
+{
+	events->sample_time_at = events->sample_id_at = -1;
+	events->trailer_time_at = events->trailer_id_at = -1;
+	events->has_trailer = false;
+	for (size_t i = 0; i < events->n; i++) {
+		const struct ctx_pd_event *event = &events->items[i];
+		uint64_t type = event->sample_type;
+
+		if (event->name[0] == '\0') {
+			enum ctx_status status = make_name(events, (uint32_t)i, err);
+
+			if (status != CTX_OK)
+				return status;
+		}
+		if (i == 0) {
+			events->sample_time_at = time_in_sample(type);
+			events->sample_id_at = id_in_sample(type);
+			events->trailer_time_at = time_in_trailer(type);
+			events->trailer_id_at = id_in_trailer(type);
+			events->has_trailer = event->sample_id_all;
+			continue;
+		}
+		if (events->sample_time_at != time_in_sample(type))
+			events->sample_time_at = -1;
+		if (events->sample_id_at != id_in_sample(type))
+			events->sample_id_at = -1;
+		if (events->trailer_time_at != time_in_trailer(type))
+			events->trailer_time_at = -1;
+		if (events->trailer_id_at != id_in_trailer(type))
+			events->trailer_id_at = -1;
+		events->has_trailer = events->has_trailer && event->sample_id_all;
+	}
+	return CTX_OK;
+}
+
+const char *ctx_pd_event_unit(const struct ctx_pd_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+						     event->config == PERF_COUNT_SW_TASK_CLOCK)
+		       ? "ns"
+		       : "events";
+}
+
+bool ctx_pd_event_is_dummy(const struct ctx_pd_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE && event->config == PERF_COUNT_SW_DUMMY;
+}

@@ -1,0 +1,128 @@
+#include "formats/perfdata/pd_scan.h"
+
+#include "formats/perfdata/pd_stream.h"
+#include "formats/perfdata/pd_wire.h"
+
+#include <string.h>
+
+enum { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_NAME = 2 };
+
+static struct ctx_pd_wire body_of(const struct ctx_pd_record *record, bool swap)
+{
+	return ctx_pd_wire_make(record->bytes + CTX_PD_HEADER_BYTES,
+				(size_t)record->header.size - CTX_PD_HEADER_BYTES, swap);
+}
+
+/* HEADER_ATTR: an attr, then its ids up to the end of the record. */
+static enum ctx_status take_attr(struct ctx_pd_file *file, const struct ctx_pd_record *record,
+				 struct ctx_err *err)
+{
+	struct ctx_pd_wire wire = body_of(record, file->swap);
+	size_t n = ctx_pd_wire_left(&wire);
+	const uint8_t *attr = wire.at;
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_pd_events_add(&file->events, attr, n, file->swap, &why);
+	uint32_t size;
+
+	if (status == CTX_E_FORMAT)
+		return ctx_pd_file_damage(file, why.msg, err);
+	if (status != CTX_OK)
+		return ctx_err_nomem(err);
+	ctx_pd_wire_u32(&wire);
+	size = ctx_pd_wire_u32(&wire);
+	wire = ctx_pd_wire_make(attr, n, file->swap);
+	ctx_pd_wire_bytes(&wire, size != 0 ? size : 64);
+	while (status == CTX_OK && ctx_pd_wire_left(&wire) >= 8)
+		status = ctx_pd_events_add_id(&file->events, ctx_pd_wire_u64(&wire),
+					      (uint32_t)file->events.n - 1, err);
+	return status == CTX_OK ? ctx_pd_events_settle(&file->events, err) : status;
+}
+
+/* EVENT_UPDATE: what belongs to the event with this id; the name is all that is wanted. */
+static enum ctx_status take_update(struct ctx_pd_file *file, const struct ctx_pd_record *record,
+				   struct ctx_err *err)
+{
+	struct ctx_pd_wire wire = body_of(record, file->swap);
+	uint64_t kind = ctx_pd_wire_u64(&wire);
+	uint32_t event = ctx_map64_get(&file->events.by_id, ctx_pd_wire_u64(&wire));
+	const char *name;
+
+	if (wire.failed || kind != UPDATE_NAME || event == CTX_MAP64_NONE)
+		return CTX_OK;
+	name = ctx_pd_wire_text(&wire, ctx_pd_wire_left(&wire));
+	return name != NULL ? ctx_pd_events_name(&file->events, event, name, strlen(name), err) : CTX_OK;
+}
+
+static enum ctx_status take_feature(struct ctx_pd_file *file, const struct ctx_pd_record *record,
+				    struct ctx_err *err)
+{
+	struct ctx_pd_wire wire = body_of(record, file->swap);
+	uint64_t feature = ctx_pd_wire_u64(&wire);
+
+	if (wire.failed || feature >= CTX_PD_FEATURE_BITS)
+		return CTX_OK;
+	return ctx_pd_facts_add(&file->facts, (uint32_t)feature, wire.at, ctx_pd_wire_left(&wire), file->swap,
+				err);
+}
+
+static void take_time(struct ctx_pd_file *file, const struct ctx_pd_record *record)
+{
+	uint64_t time = ctx_pd_record_time(&file->events, record->bytes, &record->header, file->swap);
+
+	if (time == CTX_PD_NO_TIME || time == 0)
+		return;
+	if (time < file->first_sample)
+		file->first_sample = time;
+	if (time > file->last_sample)
+		file->last_sample = time;
+}
+
+static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_record *record, struct ctx_err *err)
+{
+	struct ctx_pd_wire wire = body_of(record, file->swap);
+
+	switch (record->header.type) {
+	case PERF_RECORD_SAMPLE:
+		take_time(file, record);
+		return CTX_OK;
+	case CTX_PD_HEADER_ATTR:
+		return file->pipe ? take_attr(file, record, err) : CTX_OK;
+	case CTX_PD_EVENT_UPDATE:
+		return file->pipe ? take_update(file, record, err) : CTX_OK;
+	case CTX_PD_HEADER_FEATURE:
+		return file->pipe ? take_feature(file, record, err) : CTX_OK;
+	case CTX_PD_HEADER_BUILD_ID:
+		return ctx_pd_facts_add_build_id(&file->facts, record->header.misc, wire.at,
+						 ctx_pd_wire_left(&wire), file->swap, err);
+	default:
+		return CTX_OK;
+	}
+}
+
+static enum ctx_status scan_part(struct ctx_pd_file *file, const struct ctx_pd_part *part,
+				 struct ctx_err *err)
+{
+	struct ctx_pd_stream stream;
+	struct ctx_pd_record record;
+	enum ctx_status status;
+
+	ctx_pd_stream_init(&stream, part->fd, part->name, part->begin, part->end, file->swap);
+	do {
+		status = ctx_pd_stream_next(&stream, &record, err);
+		if (status == CTX_OK)
+			status = take(file, &record, err);
+	} while (status == CTX_OK);
+	ctx_pd_stream_deinit(&stream);
+	return status == CTX_END ? CTX_OK : status;
+}
+
+enum ctx_status ctx_pd_scan(struct ctx_pd_file *file, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	file->first_sample = UINT64_MAX;
+	file->last_sample = 0;
+	for (size_t i = 0; i < file->n_parts && status == CTX_OK; i++)
+		status = scan_part(file, &file->parts[i], err);
+	return status;
+}

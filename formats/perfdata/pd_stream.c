@@ -1,0 +1,335 @@
+#include "formats/perfdata/pd_stream.h"
+
+#include "base/fileio.h"
+#include "formats/perfdata/pd_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define RECORD_MAX 65536u
+#define RECORDS_IN_A_ROW 4 /* that make sense: then it is no accident */
+
+void ctx_pd_chunk_drop(struct ctx_pd_chunk *chunk)
+{
+	if (chunk != NULL && --chunk->references == 0)
+		free(chunk);
+}
+
+static struct ctx_pd_chunk *new_chunk(void)
+{
+	struct ctx_pd_chunk *chunk = malloc(sizeof(*chunk) + CHUNK_BYTES);
+
+	if (chunk != NULL) {
+		chunk->references = 1;
+		chunk->padding = 0;
+		chunk->cap = CHUNK_BYTES;
+	}
+	return chunk;
+}
+
+static size_t left_in(const struct ctx_pd_window *window)
+{
+	return window->end - window->begin;
+}
+
+/* Room for at least one more record behind what is there: a chunk that nobody else holds is used again, otherwise the
+ * rest moves into a new one. */
+static enum ctx_status make_room(struct ctx_pd_window *window, struct ctx_err *err)
+{
+	struct ctx_pd_chunk *old = window->chunk, *chunk = old;
+	size_t left = left_in(window);
+
+	if (old != NULL && old->cap - window->end >= RECORD_MAX)
+		return CTX_OK;
+	if (old == NULL || old->references > 1) {
+		chunk = new_chunk();
+		if (chunk == NULL)
+			return ctx_err_nomem(err);
+	}
+	if (left != 0)
+		memmove(chunk->bytes, old->bytes + window->begin, left);
+	if (chunk != old)
+		ctx_pd_chunk_drop(old);
+	window->chunk = chunk;
+	window->begin = 0;
+	window->end = left;
+	return CTX_OK;
+}
+
+void ctx_pd_stream_init(struct ctx_pd_stream *stream, int fd, const char *name, uint64_t begin, uint64_t end,
+			bool swap)
+{
+	*stream = (struct ctx_pd_stream){.fd = fd, .name = name, .swap = swap, .at = begin, .end = end};
+}
+
+void ctx_pd_stream_deinit(struct ctx_pd_stream *stream)
+{
+	ctx_pd_chunk_drop(stream->outer.chunk);
+	ctx_pd_chunk_drop(stream->inner.chunk);
+	ctx_pd_chunk_drop(stream->packed_chunk);
+	ZSTD_freeDCtx(stream->zstd);
+	*stream = (struct ctx_pd_stream){.fd = -1};
+}
+
+static void tell(struct ctx_pd_stream *stream, uint64_t offset, const char *what)
+{
+	if (stream->damage[0] == '\0')
+		snprintf(stream->damage, sizeof(stream->damage), "%s: offset %llu: %s", stream->name,
+			 (unsigned long long)offset, what);
+}
+
+static uint64_t outer_offset(const struct ctx_pd_stream *stream)
+{
+	return stream->at - left_in(&stream->outer);
+}
+
+/* Passes over `stream->skip` bytes of the file. */
+static void pass_over(struct ctx_pd_stream *stream)
+{
+	size_t here = left_in(&stream->outer);
+	uint64_t in_file = stream->end - stream->at;
+
+	if (stream->skip < here)
+		here = (size_t)stream->skip;
+	stream->outer.begin += here;
+	stream->skip -= here;
+	if (stream->skip > in_file) {
+		tell(stream, stream->at, "the data that a record announces goes past the end");
+		stream->skip = in_file;
+	}
+	stream->at += stream->skip;
+	stream->skip = 0;
+}
+
+/* Reads more of the file into the outer window; nothing more is no failure. */
+static enum ctx_status read_outer(struct ctx_pd_stream *stream, struct ctx_err *err)
+{
+	struct ctx_pd_window *window = &stream->outer;
+	enum ctx_status status = make_room(window, err);
+	size_t room, got;
+
+	if (status != CTX_OK || stream->at >= stream->end)
+		return status;
+	room = window->chunk->cap - window->end;
+	if (room > stream->end - stream->at)
+		room = (size_t)(stream->end - stream->at);
+	status = ctx_file_pread(stream->fd, stream->name, window->chunk->bytes + window->end, room,
+				stream->at, &got, err);
+	if (status == CTX_END) {
+		stream->end = stream->at + got; /* the file became shorter */
+		status = CTX_OK;
+	}
+	window->end += got;
+	stream->at += got;
+	return status;
+}
+
+/* Unpacks more into the inner window. Sets unpacking to false when the packed bytes are used up. */
+static enum ctx_status read_inner(struct ctx_pd_stream *stream, struct ctx_err *err)
+{
+	struct ctx_pd_window *window = &stream->inner;
+	enum ctx_status status = make_room(window, err);
+	ZSTD_inBuffer in = {stream->packed, stream->packed_n, stream->packed_at};
+	ZSTD_outBuffer out;
+	size_t left;
+
+	if (status != CTX_OK)
+		return status;
+	if (stream->zstd == NULL)
+		stream->zstd = ZSTD_createDCtx();
+	if (stream->zstd == NULL)
+		return ctx_err_nomem(err);
+	out = (ZSTD_outBuffer){window->chunk->bytes + window->end, window->chunk->cap - window->end, 0};
+	left = ZSTD_decompressStream(stream->zstd, &out, &in);
+	if (ZSTD_isError(left)) {
+		tell(stream, stream->packed_offset, "a compressed record cannot be unpacked");
+		ZSTD_DCtx_reset(stream->zstd, ZSTD_reset_session_only);
+		in.pos = in.size;
+	}
+	stream->packed_at = in.pos;
+	window->end += out.pos;
+	/* With room left in the output there is nothing more in this record. */
+	stream->unpacking = stream->packed_at < stream->packed_n || out.pos == out.size;
+	if (!stream->unpacking) {
+		ctx_pd_chunk_drop(stream->packed_chunk);
+		stream->packed_chunk = NULL;
+	}
+	return CTX_OK;
+}
+
+static bool is_plausible(const struct ctx_pd_header *header)
+{
+	return header->type > 0 && header->type < CTX_PD_TYPE_END && header->size >= CTX_PD_HEADER_BYTES;
+}
+
+/* Do several records in a row make sense from here on? The end of the data may cut the row short, but there must be
+ * one whole record. */
+static bool is_row(const uint8_t *bytes, size_t n, bool swap)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < RECORDS_IN_A_ROW; i++) {
+		struct ctx_pd_header header;
+
+		if (n - at < CTX_PD_HEADER_BYTES)
+			return i > 0;
+		header = ctx_pd_header_read(bytes + at, swap);
+		if (!is_plausible(&header))
+			return false;
+		if (header.size > n - at)
+			return i > 0;
+		at += header.size;
+	}
+	return true;
+}
+
+/* Moves a window that is lost on to where records make sense again, or to its end. */
+static void resynchronise(struct ctx_pd_window *window, bool swap)
+{
+	while (window->lost && left_in(window) >= CTX_PD_HEADER_BYTES) {
+		if (is_row(window->chunk->bytes + window->begin, left_in(window), swap))
+			window->lost = false;
+		else
+			window->begin++;
+	}
+}
+
+/* A whole record at the window's begin? Damaged ones are passed over. */
+static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
+			struct ctx_pd_header *ret)
+{
+	for (;;) {
+		if (window->lost)
+			resynchronise(window, stream->swap);
+		if (left_in(window) < CTX_PD_HEADER_BYTES)
+			return false;
+		*ret = ctx_pd_header_read(window->chunk->bytes + window->begin, stream->swap);
+		if (is_plausible(ret))
+			return ret->size <= left_in(window);
+		tell(stream, offset, "no record: its size or type is impossible");
+		window->lost = true;
+		window->begin++;
+	}
+}
+
+static void hand_out(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
+		     const struct ctx_pd_header *header, struct ctx_pd_record *ret)
+{
+	ret->bytes = window->chunk->bytes + window->begin;
+	ret->header = *header;
+	ret->chunk = window->chunk;
+	ret->offset = offset;
+	window->begin += header->size;
+	stream->n_records++;
+}
+
+static void begin_unpacking(struct ctx_pd_stream *stream, const struct ctx_pd_record *record)
+{
+	struct ctx_pd_wire wire =
+		ctx_pd_wire_make(record->bytes + CTX_PD_HEADER_BYTES,
+				 (size_t)record->header.size - CTX_PD_HEADER_BYTES, stream->swap);
+	uint64_t n = ctx_pd_wire_left(&wire);
+
+	stream->n_compressed++;
+	if (record->header.type == CTX_PD_COMPRESSED2) { /* says its size, and is padded */
+		n = ctx_pd_wire_u64(&wire);
+		if (wire.failed || n > ctx_pd_wire_left(&wire)) {
+			tell(stream, record->offset, "a compressed record is shorter than it says");
+			return;
+		}
+	}
+	stream->packed = wire.at;
+	stream->packed_n = (size_t)n;
+	stream->packed_at = 0;
+	stream->packed_offset = record->offset;
+	stream->packed_chunk = record->chunk;
+	stream->packed_chunk->references++;
+	stream->unpacking = true;
+}
+
+/* Bytes that follow a record without being one. */
+static uint64_t data_behind(const struct ctx_pd_record *record, bool swap)
+{
+	struct ctx_pd_wire wire = ctx_pd_wire_make(record->bytes + CTX_PD_HEADER_BYTES,
+						   (size_t)record->header.size - CTX_PD_HEADER_BYTES, swap);
+
+	if (record->header.type == CTX_PD_AUXTRACE)
+		return ctx_pd_wire_u64(&wire);
+	if (record->header.type == CTX_PD_HEADER_TRACING_DATA)
+		return ((uint64_t)ctx_pd_wire_u32(&wire) + 7) & ~UINT64_C(7);
+	return 0;
+}
+
+/* A whole record of the inner window; false: there is none (yet). */
+static enum ctx_status next_inner(struct ctx_pd_stream *stream, struct ctx_pd_record *ret, bool *ret_found,
+				  struct ctx_err *err)
+{
+	struct ctx_pd_header header;
+	enum ctx_status status = CTX_OK;
+
+	for (;;) {
+		*ret_found = find_record(stream, &stream->inner, stream->packed_offset, &header);
+		if (*ret_found) {
+			hand_out(stream, &stream->inner, stream->packed_offset, &header, ret);
+			return CTX_OK;
+		}
+		if (!stream->unpacking)
+			return CTX_OK; /* the rest comes with the next compressed record */
+		status = read_inner(stream, err);
+		if (status != CTX_OK)
+			return status;
+	}
+}
+
+static enum ctx_status next_outer(struct ctx_pd_stream *stream, struct ctx_pd_record *ret,
+				  struct ctx_err *err)
+{
+	struct ctx_pd_header header;
+	enum ctx_status status;
+
+	while (!find_record(stream, &stream->outer, outer_offset(stream), &header)) {
+		if (stream->at >= stream->end) {
+			if (left_in(&stream->outer) != 0)
+				tell(stream, outer_offset(stream), "the last record is cut");
+			stream->outer.begin = stream->outer.end;
+			return CTX_END;
+		}
+		status = read_outer(stream, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	hand_out(stream, &stream->outer, outer_offset(stream), &header, ret);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_pd_stream_next(struct ctx_pd_stream *stream, struct ctx_pd_record *ret,
+				   struct ctx_err *err)
+{
+	enum ctx_status status;
+	bool found;
+
+	stream->damage[0] = '\0';
+	for (;;) {
+		status = next_inner(stream, ret, &found, err);
+		if (status != CTX_OK || found)
+			return status;
+		if (stream->skip != 0)
+			pass_over(stream);
+		status = next_outer(stream, ret, err);
+		if (status != CTX_OK) {
+			if (status == CTX_END && left_in(&stream->inner) != 0) {
+				tell(stream, stream->packed_offset, "the last compressed record is cut");
+				stream->inner.begin = stream->inner.end;
+			}
+			return status;
+		}
+		if (ret->header.type != CTX_PD_COMPRESSED && ret->header.type != CTX_PD_COMPRESSED2) {
+			stream->skip = data_behind(ret, stream->swap);
+			return CTX_OK;
+		}
+		begin_unpacking(stream, ret);
+	}
+}

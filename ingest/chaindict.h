@@ -1,0 +1,51 @@
+/*
+ * Chains: from whole address-level stacks, as files like perf.data have them, to raw stacks and CCT nodes.
+ *
+ *	frames --hash of all--> known? --yes--> raw stack
+ *	                          `-no-> frames that the last new chain does not share, from the root
+ *	                                 --address--> location --> raw stack node, CCT node
+ *
+ * Most samples have a stack that was there before: those cost one hash over the frames and one look-up. Chains of a
+ * process are forgotten when its address space changes in a way that matters (requirement E14: the same address may
+ * mean something else then), and when it ends.
+ *
+ * The hash has 96 bits and stands for the chain: with a hundred million distinct stacks two of them are confused with a
+ * probability of 1e-13.
+ */
+#ifndef CTX_INGEST_CHAINDICT_H
+#define CTX_INGEST_CHAINDICT_H
+
+#include "base/map64.h"
+#include "ingest/stackdict.h"
+
+struct ctx_chain_slot {
+	uint64_t hash;
+	uint32_t more_hash;
+	uint32_t raw; /* raw stack node; CTX_MAP64_NONE: free */
+};
+
+struct ctx_chaindict {		      /* of one process; all zero is empty */
+	struct ctx_chain_slot *slots; /* owned; cap is a power of two or 0 */
+	size_t cap, n;
+	struct ctx_map64 locations; /* address -> location id */
+	/* The last chain that was new, from the root, and its raw stack nodes. */
+	uint64_t *addresses; /* owned */
+	uint32_t *nodes;     /* owned */
+	size_t n_last, addresses_cap, nodes_cap;
+	uint32_t generation; /* of the address space that all this holds for */
+	uint32_t kernel_generation;
+};
+
+void ctx_chaindict_deinit(struct ctx_chaindict *dict);
+
+/*
+ * The raw stack of `n` frames (leaf first). O(n) for the hash; a new chain O(frames not shared with the last new
+ * one). Fails with CTX_E_NOMEM, CTX_E_LIMIT and what resolving symbols fails with.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const uint64_t *frames,
+						     size_t n, const struct ctx_spaces *spaces,
+						     struct ctx_resolver *resolver,
+						     struct ctx_stack_forest *forest, uint32_t *ret_raw,
+						     struct ctx_err *err);
+
+#endif
