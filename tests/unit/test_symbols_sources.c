@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "symbols/perf_map.h"
 #include "symbols/symtab.h"
+#include "tests/unit/failing_malloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -689,6 +690,43 @@ static void test_symbols_sources__perf_maps_equal_the_slow_rule(void **state)
 	}
 }
 
+/* Each allocation fails once: a status, no crash, no leak, and never a table with a part of the names. */
+static void test_symbols_sources__without_memory_there_is_a_status(void **state)
+{
+	const char *const caches[] = {in_folder("memory"), NULL};
+	const struct ctx_symtab_request request = {"", self_id, "", folder, "", caches};
+	struct ctx_symtab_kernel kernel = running_kernel();
+	const char *path = in_folder("memory.map");
+	uint32_t expected[] = {0, 5, 2};
+
+	(void)state;
+	need_build_id();
+	run("cp '%s' '%s/elf'", self, make_cached_folder("memory", self_id));
+	write_text(path, "1000 10 a\n2000 10 b\n");
+	expected[0] = own_count();
+	for (int which = 0; which < 3; which++) {
+		enum ctx_status status = CTX_E_NOMEM;
+
+		for (long n = 0; status != CTX_OK; n++) {
+			struct ctx_symtab *table = NULL;
+
+			assert_true(n < 100000);
+			fail_after = n;
+			if (which == 0)
+				status = ctx_symtab_open(&request, &table, NULL);
+			else if (which == 1)
+				status = ctx_symtab_open_kernel(&kernel, &table, NULL);
+			else
+				status = ctx_symtab_open_perf_map(path, "", &table, NULL);
+			fail_after = -1;
+			assert_true(status == CTX_OK || (status == CTX_E_NOMEM && table == NULL));
+			if (status == CTX_OK)
+				assert_int_equal(ctx_symtab_count(table), expected[which]);
+			ctx_symtab_close(table);
+		}
+	}
+}
+
 static int make_folder(void **state)
 {
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -730,6 +768,7 @@ int main(void)
 		cmocka_unit_test(
 			test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_not_used),
 		cmocka_unit_test(test_symbols_sources__perf_maps_equal_the_slow_rule),
+		cmocka_unit_test(test_symbols_sources__without_memory_there_is_a_status),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
