@@ -161,7 +161,7 @@ measure() { # NAME RECORDING gen_perfdata's options...
 	done
 }
 
-{ # read whole before it begins: a script may be edited while it runs for an hour
+all() {
 	[ -s "$work/ordinary.data" ] || record "$work/ordinary.data"
 	echo "| recording | samples | MB | stacks, folded | perf report, CPU s | peak MB | perf report -g caller, CPU s | peak MB | perf script + folding, CPU s | peak MB | ctxan ingest, CPU s | elapsed s | M samples / CPU s | peak MB | database MB | perf report : ctxan | -g caller : ctxan | peak : peak | folding : ctxan |"
 	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
@@ -176,5 +176,6 @@ measure() { # NAME RECORDING gen_perfdata's options...
 	echo "| recording | samples | share of the run | perf report --time, CPU s | peak MB | ctxan, CPU ms | query alone, ms | nodes | blobs, kB | cold, elapsed ms | read from disk, kB | peak MB | perf : ctxan |"
 	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 	cat intervals.md
-	exit
 }
+
+all && exit # one line: the script may be edited while it runs for an hour
