@@ -178,4 +178,4 @@ all() {
 	cat intervals.md
 }
 
-all; exit # one line: the script may be edited while it runs for an hour
+all
