@@ -6,6 +6,7 @@
 #include "ctxan/answer.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
+#include "ctxan/standard_input.h"
 
 #include <langinfo.h>
 #include <libxml/xmlversion.h>
@@ -83,6 +84,34 @@ static void choose_charset(struct ctx_options *options)
 	}
 }
 
+static enum ctx_status answer_input(const char *path, const char *name, const struct ctx_options *options,
+				    struct ctx_err *err)
+{
+	struct ctx_store *store;
+	enum ctx_status status = ctx_opening_open(path, options, &store, err);
+
+	if (status != CTX_OK)
+		return status;
+	status = ctx_answer(store, name, options, err);
+	ctx_store_close(store);
+	return status;
+}
+
+static enum ctx_status answer_standard_input(const struct ctx_options *given, struct ctx_err *err)
+{
+	struct ctx_options options = *given;
+	struct ctx_standard_input input;
+	enum ctx_status status = ctx_standard_input_take(&input, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (options.db == NULL)
+		options.db = input.database;
+	status = answer_input(input.recording, CTX_STANDARD_INPUT_NAME, &options, err);
+	ctx_standard_input_remove(&input);
+	return status;
+}
+
 static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_err *err)
 {
 	char *newest CTX_AUTO_FREE = NULL;
@@ -95,21 +124,16 @@ static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_
 		inputs = (const char *const *)&newest;
 		n = 1;
 		if (status == CTX_OK && !options->quiet) {
-			fputs("ctxan: the newest experiment here is ", stderr);
+			fputs("ctxan: the newest recording here is ", stderr);
 			ctx_report_put_name(stderr, newest);
 			fputc('\n', stderr);
 		}
 	}
 	for (size_t i = 0; status == CTX_OK && i < n; i++) {
-		struct ctx_store *store;
-
 		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
 			fputc('\n', options->report.out);
-		status = ctx_opening_open(inputs[i], options, &store, err);
-		if (status != CTX_OK)
-			break;
-		status = ctx_answer(store, inputs[i], options, err);
-		ctx_store_close(store);
+		status = strcmp(inputs[i], "-") == 0 ? answer_standard_input(options, err)
+						     : answer_input(inputs[i], inputs[i], options, err);
 	}
 	return status;
 }

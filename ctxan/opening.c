@@ -60,6 +60,26 @@ static bool is_writable(const char *path)
 	return directory != NULL && access(directory, W_OK) == 0;
 }
 
+/*
+ * The file of a recording that is written as long as it runs, malloc'ed: its time tells the newest recording, not the
+ * one last looked at. NULL: the name is not one of a recording.
+ */
+static char *growing_file(const char *directory, const char *name)
+{
+	size_t n = strlen(name);
+	char *path CTX_AUTO_FREE = ctx_path_join(directory, name);
+	struct stat info;
+
+	if (path == NULL)
+		return NULL;
+	if (strcmp(name, "perf.data") == 0 && ctx_perfdata_is(path))
+		return stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? ctx_path_join(path, "data")
+								       : strdup(path);
+	if (n > 3 && strcmp(name + n - 3, ".er") == 0 && ctx_exp_is_experiment(path))
+		return ctx_path_join(path, "log.xml");
+	return NULL;
+}
+
 enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err)
 {
 	struct timespec newest = {0};
@@ -70,20 +90,10 @@ enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx
 	if (dir == NULL)
 		return ctx_err_errno(err, CTX_E_IO, "%s", directory);
 	while ((entry = readdir(dir)) != NULL) {
-		size_t n = strlen(entry->d_name);
-		char *log CTX_AUTO_FREE = NULL;
+		char *growing CTX_AUTO_FREE = growing_file(directory, entry->d_name);
 		struct stat info;
 
-		if (n <= 3 || strcmp(entry->d_name + n - 3, ".er") != 0 ||
-		    !ctx_exp_is_experiment(entry->d_name))
-			continue;
-		if (asprintf(&log, "%s/log.xml", entry->d_name) < 0) {
-			log = NULL;
-			continue;
-		}
-		/* The log grows as long as the recording runs: the newest recording, not the one last looked
-		 * at. */
-		if (stat(log, &info) != 0)
+		if (growing == NULL || stat(growing, &info) != 0)
 			continue;
 		if (found != NULL &&
 		    (info.st_mtim.tv_sec < newest.tv_sec ||
@@ -95,9 +105,9 @@ enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx
 	}
 	closedir(dir);
 	if (found == NULL)
-		return ctx_err_set(
-			err, CTX_E_NOTFOUND,
-			"no experiment named and no *.er in this directory (record one: ctxrec -- COMMAND)");
+		return ctx_err_set(err, CTX_E_NOTFOUND,
+				   "no recording named, and neither *.er nor perf.data in this directory "
+				   "(record one: ctxrec -- COMMAND)");
 	*ret = found;
 	return CTX_OK;
 }
@@ -260,6 +270,22 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
 }
 
+/* One that is no recording as far as can be seen. */
+static enum ctx_status open_directory(const char *input, const struct ctx_options *options,
+				      struct ctx_store **ret, struct ctx_err *err)
+{
+	char *log CTX_AUTO_FREE = ctx_path_join(input, "log.xml");
+
+	if (log == NULL)
+		return ctx_err_nomem(err);
+	if (access(input, R_OK | X_OK) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", input);
+	if (access(log, F_OK) == 0) /* says what the experiment lacks */
+		return open_recording(input, &formats[0], options, ret, err);
+	return ctx_err_set(err, CTX_E_FORMAT,
+			   "%s: neither an experiment (log.xml) nor perf.data (a file data) is in it", input);
+}
+
 enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *options, struct ctx_store **ret,
 				 struct ctx_err *err)
 {
@@ -271,15 +297,17 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *op
 	format = format_of(input);
 	if (format != NULL)
 		return open_recording(input, format, options, ret, err);
-	if (S_ISDIR(info.st_mode)) /* says what an experiment lacks */
-		return open_recording(input, &formats[0], options, ret, err);
+	if (S_ISDIR(info.st_mode))
+		return open_directory(input, options, ret, err);
 	if (ctx_store_is_database(input)) {
 		if (options->reingest || options->db != NULL)
 			return ctx_err_set(err, CTX_E_ARG,
-					   "%s is a database: --reingest and --db go with an experiment",
+					   "%s is a database: --reingest and --db go with a recording",
 					   input);
 		return ctx_store_open(input, ret, err);
 	}
+	if (access(input, R_OK) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", input);
 	return ctx_err_set(err, CTX_E_FORMAT,
 			   "%s: neither an experiment nor a database of ctxan, nor perf.data", input);
 }

@@ -1,6 +1,6 @@
 /*
- * From what the user names to an open database: finds the newest experiment, ingests when there is no
- * database or the experiment has changed.
+ * From what the user names to an open database: finds the newest recording, ingests when there is no
+ * database or the recording has changed.
  */
 #ifndef CTX_CTXAN_OPENING_H
 #define CTX_CTXAN_OPENING_H
@@ -8,11 +8,12 @@
 #include "ctxan/options.h"
 #include "store/store.h"
 
-/* The newest directory here that is an experiment; malloc'ed. CTX_E_NOTFOUND: none. */
+/* The name in `directory` (malloc'ed) of the newest recording there: an experiment *.er, or perf.data. CTX_E_NOTFOUND:
+ * none. */
 CTX_MUST_CHECK enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err);
 
 /*
- * Opens the database of `input` (an experiment or a database). Remarks and progress go to stderr unless
+ * Opens the database of `input` (an experiment, perf.data or a database). Remarks and progress go to stderr unless
  * options->quiet.
  */
 CTX_MUST_CHECK enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *options,

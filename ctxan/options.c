@@ -74,12 +74,16 @@ static const struct option long_options[] = {
 
 void ctx_options_help(FILE *out)
 {
-	fputs("Usage: ctxan [EXPERIMENT|DATABASE ...] [options]\n"
+	fputs("Usage: ctxan [EXPERIMENT|PERF.DATA|DATABASE|- ...] [options]\n"
 	      "\n"
-	      "Reports on recordings made with ctxrec, for the whole run or any interval of it.\n"
-	      "Without an experiment: the newest *.er in the current directory.\n"
-	      "The first use of an experiment ingests it into EXPERIMENT/ctxan.db; later uses open that at "
-	      "once.\n"
+	      "Reports on recordings made with ctxrec or perf record, for the whole run or any interval of "
+	      "it.\n"
+	      "Without an argument: the newest *.er or perf.data in the current directory. - is a perf.data "
+	      "on\n"
+	      "standard input.\n"
+	      "The first use of a recording ingests it into EXPERIMENT/ctxan.db or PERF.DATA.ctxan.db; later "
+	      "uses\n"
+	      "open that at once.\n"
 	      "\n"
 	      "What to show:\n"
 	      "  -r, --report KIND[,KIND...]  default: header, the ten hottest functions, the hottest "
@@ -93,7 +97,8 @@ void ctx_options_help(FILE *out)
 	      "  -t, --thread LIST            threads by number (0,2-5), tid (1234 or tid:1234) or name\n"
 	      "      --process LIST           processes by number, pid (1234 or pid:1234) or command\n"
 	      "      --cpu LIST               samples taken on these processors (0,2-5)\n"
-	      "      --metric NAME            default: the first that was recorded\n"
+	      "      --metric NAME            default: the first that was recorded; cpu-clock also finds "
+	      "cpu-clock:u\n"
 	      "      --per-thread             one tree (or list) for each thread instead of one for all\n"
 	      "      --function NAME          only stanzas, stacks and subtrees with this function\n"
 	      "      --min-percent P          tree: leave out nodes below P percent (they are summed)\n"
@@ -137,7 +142,10 @@ void ctx_options_help(FILE *out)
 	      "  ctxrec -- ./app                            record into app.1.er\n"
 	      "  ctxan app.1.er --report tree               the call tree of the whole run\n"
 	      "  ctxan --interval 300:700                   what ran between 300 and 700 ms of the newest "
-	      "experiment\n"
+	      "recording\n"
+	      "  perf record -g -- ./app                    record into perf.data\n"
+	      "  ctxan perf.data --report tree\n"
+	      "  perf record -g -o - -- ./app | ctxan -     without a file\n"
 	      "  ctxan app.1.er -r callers-callees --function solve -i 50%:\n"
 	      "  ctxan app.1.er -r functions --format json --thread 0,2\n"
 	      "  ctxan app.1.er --sql 'select * from functions limit 5'\n"
@@ -380,11 +388,22 @@ static enum ctx_status usage_error(int argc, char **argv, int option, struct ctx
 	return ctx_err_set(err, CTX_E_ARG, "unknown option '%s' (see --help)", word);
 }
 
+static size_t n_standard_inputs(const struct ctx_options *options)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < options->n_inputs; i++)
+		n += strcmp(options->inputs[i], "-") == 0;
+	return n;
+}
+
 /* Options that contradict each other, or mean nothing. */
 static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
 {
 	if (options->db != NULL && options->n_inputs > 1)
-		return ctx_err_set(err, CTX_E_ARG, "--db goes with one experiment");
+		return ctx_err_set(err, CTX_E_ARG, "--db goes with one recording");
+	if (n_standard_inputs(options) > 1)
+		return ctx_err_set(err, CTX_E_ARG, "'-' is there twice: standard input can be read once");
 	if (options->db != NULL && options->db[0] == '\0')
 		return ctx_err_set(err, CTX_E_ARG, "--db '' is no file name");
 	if (options->output != NULL && options->output[0] == '\0')

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct ctx_options {
-	const char **inputs; /* experiments, databases; none: the newest *.er here */
+	const char **inputs; /* recordings, databases, "-"; none: the newest recording here */
 	size_t n_inputs, inputs_cap;
 	const struct ctx_report_kind **reports; /* none: the default set */
 	size_t n_reports, reports_cap;

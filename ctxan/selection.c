@@ -221,24 +221,46 @@ static enum ctx_status make_cpus(const struct ctx_options *options, const struct
 	}
 }
 
+/* The bytes of an event's name in front of its modifiers: "cpu-clock:u" and "cycles:ppp" have some, "sched:sched_switch"
+ * has none. */
+static size_t bare_length(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	return colon != NULL && strspn(colon + 1, "ukhGHpPSDIWebR") == strlen(colon + 1)
+		       ? (size_t)(colon - name)
+		       : strlen(name);
+}
+
 static enum ctx_status make_metric(const struct ctx_options *options, const struct ctx_profile *profile,
 				   struct ctx_selection *selection, struct ctx_err *err)
 {
+	const char *wanted = options->metric;
 	char known[CTX_ERR_MAX / 2] = "";
+	uint32_t bare = 0, n_bare = 0;
 
-	if (options->metric == NULL)
+	if (wanted == NULL)
 		return CTX_OK;
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		const char *name = profile->metrics[i].name;
 		size_t used = strlen(known);
 
-		if (strcmp(options->metric, profile->metrics[i].name) == 0) {
+		if (strcmp(wanted, name) == 0) {
 			selection->metric = i;
 			return CTX_OK;
 		}
-		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
-			 profile->metrics[i].name);
+		if (bare_length(name) == strlen(wanted) && strncmp(wanted, name, strlen(wanted)) == 0) {
+			bare = i;
+			n_bare++;
+		}
+		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "", name);
 	}
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no metric '%s' (recorded: %s)", options->metric, known);
+	if (n_bare == 1) {
+		selection->metric = bare;
+		return CTX_OK;
+	}
+	return ctx_err_set(err, n_bare != 0 ? CTX_E_ARG : CTX_E_NOTFOUND, "%s metric '%s' (recorded: %s)",
+			   n_bare != 0 ? "more than one" : "no", wanted, known);
 }
 
 enum ctx_status ctx_selection_make(const struct ctx_options *options, const struct ctx_profile *profile,

@@ -33,7 +33,7 @@ mkdir empty.er
 expect 1 "empty.er" ctxan empty.er
 echo text >plain.txt
 expect 1 "neither an experiment nor a database" ctxan plain.txt
-mkdir nothing && (cd nothing && expect 1 "no \*.er in this directory" ctxan)
+mkdir nothing && expect 1 "neither \*.er nor perf.data in this directory" sh -c 'cd nothing && ctxan'
 cp -r good.er newer.er && rm newer.er/ctxan.db
 sed -i '1s/version="1"/version="2"/' newer.er/log.xml
 expect 1 "newer version" ctxan newer.er
