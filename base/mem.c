@@ -1,10 +1,26 @@
 #include "base/mem.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LARGE ((size_t)4 << 20) /* from here on huge pages are worth the asking */
 
 void *ctx_calloc(size_t n, size_t size)
 {
 	return calloc(n != 0 ? n : 1, size != 0 ? size : 1);
+}
+
+void *ctx_alloc_large(size_t size)
+{
+	char *bytes = malloc(size != 0 ? size : 1);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), skip;
+
+	if (bytes != NULL && size >= LARGE) {
+		skip = (page - (uintptr_t)bytes % page) % page;
+		(void)madvise(bytes + skip, (size - skip) / page * page, MADV_HUGEPAGE); /* or not */
+	}
+	return bytes;
 }
 
 char *ctx_memdup0(const void *bytes, size_t n)

@@ -16,6 +16,12 @@
 /* n * size bytes of zeros, NULL when memory is short or the product overflows. Release with free(). */
 void *ctx_calloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 
+/*
+ * `size` bytes, not initialised, for a table that is read at random: where it is large, on huge pages if the system has
+ * them, which spares most of the waiting for translations of addresses. NULL when memory is short. Release with free().
+ */
+void *ctx_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
+
 /* A copy of `n` bytes plus a terminating zero byte; NULL when memory is short. Release with free(). */
 char *ctx_memdup0(const void *bytes, size_t n);
 

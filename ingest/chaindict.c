@@ -18,6 +18,7 @@ void ctx_chaindict_deinit(struct ctx_chaindict *dict)
 	free(dict->slots);
 	free(dict->addresses);
 	free(dict->nodes);
+	free(dict->path);
 	*dict = (struct ctx_chaindict){0};
 }
 
@@ -96,28 +97,27 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const uint64_t *frames
 			      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
 			      struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
 {
-	size_t i = common_frames(dict, frames, n);
+	size_t kept = common_frames(dict, frames, n);
 	enum ctx_status status = ctx_grow(&dict->addresses, &dict->addresses_cap, n, err);
-	uint32_t raw = i != 0 ? dict->nodes[i - 1] : CTX_TRIE_ROOT;
+	uint32_t raw = kept != 0 ? dict->nodes[kept - 1] : CTX_TRIE_ROOT;
 
 	if (status == CTX_OK)
 		status = ctx_grow(&dict->nodes, &dict->nodes_cap, n, err);
-	dict->n_last = i;
-	for (; status == CTX_OK && i < n; i++) {
-		uint64_t address = frames[n - 1 - i];
-		uint32_t location = 0;
-
-		status = location_of(dict, address, spaces, resolver, &location, err);
-		if (status == CTX_OK)
-			status = ctx_stack_forest_add(forest, raw, location, resolver, &raw, err);
-		if (status != CTX_OK)
-			return status;
-		dict->addresses[i] = address;
-		dict->nodes[i] = raw;
-		dict->n_last = i + 1;
+	if (status == CTX_OK)
+		status = ctx_grow(&dict->path, &dict->path_cap, n, err);
+	dict->n_last = kept;
+	for (size_t i = kept; status == CTX_OK && i < n; i++) {
+		dict->addresses[i] = frames[n - 1 - i];
+		status = location_of(dict, dict->addresses[i], spaces, resolver, &dict->path[i], err);
 	}
-	*ret_raw = raw;
-	return status;
+	if (status == CTX_OK && kept < n)
+		status = ctx_stack_forest_add(forest, raw, dict->path + kept, n - kept, resolver,
+					      dict->nodes + kept, err);
+	if (status != CTX_OK)
+		return status;
+	dict->n_last = n;
+	*ret_raw = n != 0 ? dict->nodes[n - 1] : CTX_TRIE_ROOT;
+	return CTX_OK;
 }
 
 enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const uint64_t *frames, size_t n,

@@ -31,7 +31,8 @@ struct ctx_chaindict {		      /* of one process; all zero is empty */
 	/* The last chain that was new, from the root, and its raw stack nodes. */
 	uint64_t *addresses; /* owned */
 	uint32_t *nodes;     /* owned */
-	size_t n_last, addresses_cap, nodes_cap;
+	uint32_t *path;	     /* owned scratch: locations of the frames, from the root */
+	size_t n_last, addresses_cap, nodes_cap, path_cap;
 	uint32_t generation; /* of the address space that all this holds for */
 	uint32_t kernel_generation;
 };

@@ -343,6 +343,7 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 		.debug_root = options->debug_root,
 		.symfs = options->symfs,
 		.caches = options->caches,
+		.cache_names = options->cache_names,
 		.kernel = &info->kernel,
 	};
 	enum ctx_status status = ctx_profile_builder_init(&in->nouns, info, err);

@@ -18,7 +18,9 @@ struct ctx_ingest_options {
 	const char *debug_root;	   /* where separate debug files are, "" for the system's */
 	const char *symfs;	   /* put in front of paths of load objects, "" none */
 	const char *const *caches; /* build-id cache directories (perf's), NULL at the end; NULL: none */
-	const char *fingerprint;   /* kept in the database */
+	/* What to call each of `caches` in what is written down, NULL: by its path (ctx_symbol_caches has both). */
+	const char *const *cache_names;
+	const char *fingerprint; /* kept in the database */
 	/* Called about every 64 k events; done and total in bytes. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t samples);
 	void *progress_context;

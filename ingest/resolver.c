@@ -635,6 +635,18 @@ static const char *origin_of(const struct ctx_resolver *resolver, const struct o
 	return object->opened ? "none: not a file" : "not needed: no samples there";
 }
 
+/* As it is kept in the database: a cache that was unpacked for a while is called by its lasting name. */
+static const char *lasting_origin(struct ctx_resolver *resolver, const struct object *object)
+{
+	const char *origin = origin_of(resolver, object);
+	char *renamed CTX_AUTO_FREE = NULL;
+
+	if (resolver->options.caches == NULL || resolver->options.cache_names == NULL)
+		return ctx_arena_strdup(resolver->arena, origin);
+	renamed = ctx_symbol_caches_rename(origin, resolver->options.caches, resolver->options.cache_names);
+	return renamed != NULL ? ctx_arena_strdup(resolver->arena, renamed) : NULL;
+}
+
 enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,
 				  struct ctx_err *err)
 {
@@ -648,7 +660,7 @@ enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_prof
 		objects[i] = (struct ctx_object_info){
 			.path = object->path,
 			.build_id = object->build_id,
-			.symbols = ctx_arena_strdup(resolver->arena, origin_of(resolver, object)),
+			.symbols = lasting_origin(resolver, object),
 		};
 		if (objects[i].symbols == NULL) {
 			free(objects);

@@ -27,6 +27,7 @@ void ctx_stack_forest_deinit(struct ctx_stack_forest *forest)
 	ctx_trie_deinit(&forest->cct);
 	ctx_trie_deinit(&forest->raw);
 	free(forest->raw_to_stack);
+	free(forest->functions);
 	*forest = (struct ctx_stack_forest){0};
 }
 
@@ -79,22 +80,29 @@ enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_res
 				      ret_location, err);
 }
 
-enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t parent, uint32_t location,
-				     const struct ctx_resolver *resolver, uint32_t *ret_raw,
+enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw, const uint32_t *locations,
+				     size_t n, const struct ctx_resolver *resolver, uint32_t *nodes,
 				     struct ctx_err *err)
 {
-	uint32_t before = forest->raw.n;
-	enum ctx_status status = ctx_trie_child(&forest->raw, parent, location, ret_raw, err);
-	size_t n_locations;
+	uint32_t before = forest->raw.n, stack;
+	enum ctx_status status = ctx_trie_path(&forest->raw, raw, locations, n, nodes, err);
+	const struct ctx_location *all;
+	size_t old = 0, n_all, n_new = forest->raw.n - before;
 
-	if (status != CTX_OK || *ret_raw < before)
+	if (status != CTX_OK || n_new == 0)
 		return status;
+	old = n - n_new; /* what is new is the end of the path, in a row */
 	status = ctx_grow(&forest->raw_to_stack, &forest->raw_to_stack_cap, forest->raw.n, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&forest->functions, &forest->functions_cap, n_new, err);
 	if (status != CTX_OK)
 		return status;
-	return ctx_trie_child(&forest->cct, forest->raw_to_stack[parent],
-			      ctx_resolver_locations(resolver, &n_locations)[location].function,
-			      &forest->raw_to_stack[*ret_raw], err);
+	all = ctx_resolver_locations(resolver, &n_all);
+	for (size_t i = 0; i < n_new; i++)
+		forest->functions[i] = all[locations[old + i]].function;
+	stack = forest->raw_to_stack[old != 0 ? nodes[old - 1] : raw];
+	return ctx_trie_path(&forest->cct, stack, forest->functions, n_new, &forest->raw_to_stack[before],
+			     err);
 }
 
 enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
@@ -123,7 +131,7 @@ enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
 		enum ctx_status status = ctx_stack_locate(spaces, resolver, node->address, &location, err);
 
 		if (status == CTX_OK)
-			status = ctx_stack_forest_add(forest, raw, location, resolver, &raw, err);
+			status = ctx_stack_forest_add(forest, raw, &location, 1, resolver, &raw, err);
 		if (status != CTX_OK)
 			return status;
 		node->raw = raw;

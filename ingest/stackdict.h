@@ -24,6 +24,8 @@ struct ctx_stack_forest {
 	struct ctx_trie raw;	/* key = location id */
 	uint32_t *raw_to_stack; /* by raw stack node, owned */
 	size_t raw_to_stack_cap;
+	uint32_t *functions; /* scratch, owned */
+	size_t functions_cap;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_err *err);
@@ -42,10 +44,14 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces,
 						struct ctx_resolver *resolver, uint64_t address,
 						uint32_t *ret_location, struct ctx_err *err);
 
-/* The raw stack `parent` with one more frame, and its CCT node beside it. O(1). */
-CTX_MUST_CHECK enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t parent,
-						    uint32_t location, const struct ctx_resolver *resolver,
-						    uint32_t *ret_raw, struct ctx_err *err);
+/*
+ * The raw stacks that `n` more frames make below `raw`, one behind the other, into `nodes`, and their CCT nodes beside
+ * them. O(n).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw,
+						    const uint32_t *locations, size_t n,
+						    const struct ctx_resolver *resolver, uint32_t *nodes,
+						    struct ctx_err *err);
 
 /* One process's dictionary. All zero is empty. */
 struct ctx_stackdict {

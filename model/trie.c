@@ -4,65 +4,160 @@
 
 #include <string.h>
 
-static enum ctx_status append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t depth,
-			      struct ctx_err *err)
-{
-	size_t want = (size_t)trie->n + 1;
-	enum ctx_status status = ctx_grow(&trie->parent, &trie->parent_cap, want, err);
+#define NODES_MAX (UINT32_MAX - 1)
+#define FIRST_SLOTS 64u
+#define FREE UINT64_MAX
+#define ASKED_FOR_AT_ONCE 32u /* slots; about as many misses as a processor has under way */
 
+/* The hash of a path from the hash of its parent. */
+static uint64_t extend(uint64_t hash, uint32_t key)
+{
+	hash = (hash ^ key) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 29;
+}
+
+static size_t place_of(const struct ctx_trie *trie, uint64_t hash)
+{
+	return (size_t)(hash * 0xbf58476d1ce4e5b9u >> trie->shift);
+}
+
+static uint64_t slot_of(uint64_t hash, uint32_t node)
+{
+	return hash << 32 | node;
+}
+
+/* All nodes into a table of `cap` slots. */
+static enum ctx_status rebuild_index(struct ctx_trie *trie, size_t cap, struct ctx_err *err)
+{
+	uint64_t *slots = ctx_alloc_large(cap * sizeof(*slots));
+
+	if (slots == NULL)
+		return ctx_err_nomem(err);
+	memset(slots, 0xff, cap * sizeof(*slots));
+	free(trie->slots);
+	trie->slots = slots;
+	trie->slots_cap = cap;
+	trie->shift = 64 - (unsigned)__builtin_ctzll(cap);
+	for (uint32_t node = 1; node < trie->n; node++) {
+		size_t i = place_of(trie, trie->hash[node]);
+
+		while (slots[i] != FREE)
+			i = (i + 1) & (cap - 1);
+		slots[i] = slot_of(trie->hash[node], node);
+	}
+	return CTX_OK;
+}
+
+/* Room for `more` nodes, in the index too. */
+static enum ctx_status reserve(struct ctx_trie *trie, size_t more, struct ctx_err *err)
+{
+	size_t want = (size_t)trie->n + more, cap = trie->slots_cap != 0 ? trie->slots_cap : FIRST_SLOTS;
+	enum ctx_status status;
+
+	if (want > NODES_MAX)
+		return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G call stacks");
+	status = ctx_grow(&trie->parent, &trie->parent_cap, want, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&trie->key, &trie->key_cap, want, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&trie->depth, &trie->depth_cap, want, err);
-	if (status != CTX_OK)
-		return status;
+	if (status == CTX_OK)
+		status = ctx_grow(&trie->hash, &trie->hash_cap, want, err);
+	while (want * 8 > cap * 5)
+		cap *= 2;
+	if (status == CTX_OK && cap != trie->slots_cap)
+		status = rebuild_index(trie, cap, err);
+	return status;
+}
+
+static void append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t depth, uint64_t hash)
+{
 	trie->parent[trie->n] = parent;
 	trie->key[trie->n] = key;
 	trie->depth[trie->n] = depth;
+	trie->hash[trie->n] = hash;
 	trie->n++;
-	return CTX_OK;
+}
+
+/* Finds or makes the child whose path has this hash; there is room. */
+static uint32_t find_or_append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint64_t hash)
+{
+	size_t i = place_of(trie, hash);
+
+	for (; trie->slots[i] != FREE; i = (i + 1) & (trie->slots_cap - 1)) {
+		uint32_t node = (uint32_t)trie->slots[i];
+
+		if ((uint32_t)(trie->slots[i] >> 32) == (uint32_t)hash && trie->parent[node] == parent &&
+		    trie->key[node] == key)
+			return node;
+	}
+	trie->slots[i] = slot_of(hash, trie->n);
+	append(trie, parent, key, trie->depth[parent] + 1, hash);
+	return trie->n - 1;
 }
 
 enum ctx_status ctx_trie_init(struct ctx_trie *trie, struct ctx_err *err)
 {
+	enum ctx_status status;
+
 	*trie = (struct ctx_trie){0};
-	return append(trie, CTX_TRIE_ROOT, CTX_TRIE_ROOT_KEY, 0, err);
+	status = reserve(trie, 1, err);
+	if (status != CTX_OK) {
+		ctx_trie_deinit(trie);
+		return status;
+	}
+	append(trie, CTX_TRIE_ROOT, CTX_TRIE_ROOT_KEY, 0, 0);
+	return CTX_OK;
 }
 
 void ctx_trie_deinit(struct ctx_trie *trie)
 {
+	ctx_trie_freeze(trie);
 	free(trie->parent);
 	free(trie->key);
 	free(trie->depth);
-	ctx_map64_deinit(&trie->children);
 	*trie = (struct ctx_trie){0};
 }
 
 enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t *ret_node,
 			       struct ctx_err *err)
 {
-	uint64_t pair = (uint64_t)parent << 32 | key;
-	uint32_t *place = ctx_map64_place(&trie->children, pair);
+	enum ctx_status status = reserve(trie, 1, err);
 
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	if (*place == CTX_MAP64_NONE) {
-		enum ctx_status status;
+	if (status == CTX_OK)
+		*ret_node = find_or_append(trie, parent, key, extend(trie->hash[parent], key));
+	return status;
+}
 
-		if (trie->n >= CTX_MAP64_NONE - 1)
-			return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G call stacks");
-		status = append(trie, parent, key, trie->depth[parent] + 1, err);
-		if (status != CTX_OK)
-			return status;
-		*place = trie->n - 1;
+enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, const uint32_t *keys, size_t n,
+			      uint32_t *nodes, struct ctx_err *err)
+{
+	enum ctx_status status = reserve(trie, n, err);
+	uint64_t hashes[ASKED_FOR_AT_ONCE];
+	uint64_t hash;
+
+	if (status != CTX_OK)
+		return status;
+	hash = trie->hash[from];
+	for (size_t at = 0; at < n; at += ASKED_FOR_AT_ONCE) {
+		size_t some = n - at < ASKED_FOR_AT_ONCE ? n - at : ASKED_FOR_AT_ONCE;
+
+		for (size_t i = 0; i < some; i++) {
+			hash = hashes[i] = extend(hash, keys[at + i]);
+			__builtin_prefetch(&trie->slots[place_of(trie, hash)]);
+		}
+		for (size_t i = 0; i < some; i++)
+			nodes[at + i] = from = find_or_append(trie, from, keys[at + i], hashes[i]);
 	}
-	*ret_node = *place;
 	return CTX_OK;
 }
 
 void ctx_trie_freeze(struct ctx_trie *trie)
 {
-	ctx_map64_deinit(&trie->children);
+	free(trie->hash);
+	free(trie->slots);
+	trie->hash = trie->slots = NULL;
+	trie->hash_cap = trie->slots_cap = 0;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): both are taken over */

@@ -11,13 +11,16 @@
  *	root(0) -- main(1) -- parse(2) -- read(3)
  *	               `----- solve(4)
  *
- * Cost: 12 bytes a node, and 16 / 0.6 for the child index while it is being built.
+ * While it is being built, an index finds the node of a path by a hash over all keys of the path. So where the nodes of
+ * a whole path lie is known before any of them is looked at, and ctx_trie_path asks for all of them at once: with
+ * millions of nodes the time goes into waiting for memory, not into arithmetic.
+ *
+ * Cost: 12 bytes a node, and 8 + 8 / 0.6 for the index while it is being built.
  */
 #ifndef CTX_MODEL_TRIE_H
 #define CTX_MODEL_TRIE_H
 
 #include "base/err.h"
-#include "base/map64.h"
 
 #include <stdint.h>
 
@@ -30,8 +33,11 @@ struct ctx_trie {
 	uint32_t *depth;  /* depth[0] == 0 */
 	uint32_t n;	  /* nodes, the root included */
 	size_t parent_cap, key_cap, depth_cap;
-	struct ctx_map64
-		children; /* (parent << 32 | key) -> node; empty after ctx_trie_freeze or ctx_trie_take */
+	/* The index; empty after ctx_trie_freeze or ctx_trie_take. */
+	uint64_t *hash;	 /* by node: of its path */
+	uint64_t *slots; /* open addressing: a part of the hash << 32 | node; UINT64_MAX free */
+	size_t hash_cap, slots_cap;
+	unsigned shift; /* 64 - log2(slots_cap) */
 };
 
 /* Makes a tree of the root alone. */
@@ -42,7 +48,15 @@ void ctx_trie_deinit(struct ctx_trie *trie);
 CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t key,
 					      uint32_t *ret_node, struct ctx_err *err);
 
-/* Releases the child index: no more ctx_trie_child, everything else goes on. */
+/*
+ * Finds or makes the nodes of a path of `n` keys that begins below `from`; `nodes` gets them, in order. O(n), and much
+ * faster than n times ctx_trie_child when the tree is larger than the processor's caches. Fails with CTX_E_NOMEM,
+ * CTX_E_LIMIT; some nodes may have been made then.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, const uint32_t *keys,
+					     size_t n, uint32_t *nodes, struct ctx_err *err);
+
+/* Releases the index: no more ctx_trie_child and ctx_trie_path, everything else goes on. */
 void ctx_trie_freeze(struct ctx_trie *trie);
 
 /*
