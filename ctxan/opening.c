@@ -7,6 +7,7 @@
 #include "formats/experiment/exp_reader.h"
 #include "formats/perfdata/perfdata.h"
 #include "ingest/ingest.h"
+#include "ingest/symbol_caches.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,11 +23,12 @@ struct format {
 	enum ctx_status (*open)(const char *path, struct ctx_event_source **ret, struct ctx_err *err);
 	enum ctx_status (*fingerprint)(const char *path, char ret[17], struct ctx_err *err);
 	bool database_inside; /* the database is in the directory; otherwise beside the file */
+	bool is_perfs;	      /* its load objects are where perf keeps them */
 };
 
 static const struct format formats[] = {
-	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true},
-	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false},
+	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
+	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
 };
 
 static const struct format *format_of(const char *path)
@@ -184,12 +186,13 @@ static enum ctx_status database_path(const char *experiment, const struct format
 }
 
 /* "<experiment>/<tree>": the second part counts only when the user asked for a tree. */
-static void full_fingerprint(const char *experiment, const struct ctx_options *options, char *out,
-			     size_t size)
+static void full_fingerprint(const char *experiment, const struct ctx_options *options,
+			     const struct ctx_symbol_caches *caches, char *out, size_t size)
 {
 	const struct ctx_timetree_params *tree = &options->tree;
 	uint64_t places = ctx_xxh3(options->symfs, strlen(options->symfs)) ^
-			  ctx_xxh3(options->debug_root, strlen(options->debug_root)) * 3;
+			  ctx_xxh3(options->debug_root, strlen(options->debug_root)) * 3 ^
+			  ctx_symbol_caches_hash(caches) * 5;
 
 	snprintf(out, size, "%s/%016llx/M%u,N%u,P%u,%s,%s", experiment, (unsigned long long)places,
 		 tree->leaf_samples, tree->fanout, tree->percent,
@@ -206,8 +209,39 @@ static bool is_current(const char *have, const char *wanted, bool tree_given)
 	return strncmp(have, wanted, (size_t)(tree - wanted) + 1) == 0;
 }
 
+/* Where load objects may be besides their own places: what was named first. */
+static enum ctx_status find_caches(const char *input, const struct format *format,
+				   const struct ctx_options *options, struct ctx_symbol_caches *caches,
+				   struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < options->n_caches && status == CTX_OK; i++)
+		status = ctx_symbol_caches_add(caches, options->caches[i], err);
+	if (status == CTX_OK && format->is_perfs)
+		status = ctx_symbol_caches_add_beside(caches, input, err);
+	if (status == CTX_OK && format->is_perfs)
+		status = ctx_symbol_caches_add_perf(caches, err);
+	return status;
+}
+
+static enum ctx_status open_caches(struct ctx_symbol_caches *caches, const struct ctx_options *options,
+				   struct ctx_err *err)
+{
+	struct ctx_err left_out = {0};
+	enum ctx_status status = ctx_symbol_caches_open(caches, &left_out, err);
+
+	if (left_out.status != CTX_OK && !options->quiet) {
+		fputs("ctxan: for symbols not used, or in part: ", stderr);
+		ctx_report_put_name(stderr, left_out.msg);
+		fputc('\n', stderr);
+	}
+	return status;
+}
+
 static enum ctx_status ingest(const char *input, const struct format *format, const char *path,
-			      const char *fingerprint, const struct ctx_options *options, struct ctx_err *err)
+			      const char *fingerprint, const struct ctx_options *options,
+			      struct ctx_symbol_caches *caches, struct ctx_err *err)
 {
 	struct ctx_ingest_options ingest_options = {
 		.tree = options->tree,
@@ -217,10 +251,14 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 	};
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
 	struct ctx_event_source *source;
-	enum ctx_status status = format->open(input, &source, err);
+	enum ctx_status status = open_caches(caches, options, err);
 
+	if (status == CTX_OK)
+		status = format->open(input, &source, err);
 	if (status != CTX_OK)
 		return status;
+	ingest_options.caches = caches->directories;
+	ingest_options.cache_names = caches->names;
 	ingest_options.progress = ctx_progress_update;
 	ingest_options.progress_context = &progress;
 	status = ctx_ingest(source, path, &ingest_options, NULL, err);
@@ -244,6 +282,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 				      const struct ctx_options *options, struct ctx_store **ret,
 				      struct ctx_err *err)
 {
+	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
 	char *path CTX_AUTO_FREE = NULL;
 	char fingerprint[17], full[128];
 	enum ctx_status status;
@@ -253,9 +292,11 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	status = format->fingerprint(input, fingerprint, err);
 	if (status == CTX_OK)
 		status = database_path(input, format, options, &path, err);
+	if (status == CTX_OK)
+		status = find_caches(input, format, options, &caches, err);
 	if (status != CTX_OK)
 		return status;
-	full_fingerprint(fingerprint, options, full, sizeof(full));
+	full_fingerprint(fingerprint, options, &caches, full, sizeof(full));
 	if (!options->reingest && access(path, R_OK) == 0 && ctx_store_open(path, ret, NULL) == CTX_OK) {
 		if (is_current(ctx_store_fingerprint(*ret), full, options->tree_given))
 			return CTX_OK;
@@ -266,7 +307,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "%s is there and is not a database of ctxan: not overwritten", path);
-	status = ingest(input, format, path, full, options, err);
+	status = ingest(input, format, path, full, options, &caches, err);
 	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
 }
 

@@ -28,6 +28,7 @@ enum {
 	OPT_REINGEST,
 	OPT_SYMFS,
 	OPT_DEBUG_ROOT,
+	OPT_BUILDID_DIR,
 	OPT_SQL,
 	OPT_SHOW_SQL,
 	OPT_EXPLAIN,
@@ -61,6 +62,7 @@ static const struct option long_options[] = {
 	{"reingest", no_argument, NULL, OPT_REINGEST},
 	{"symfs", required_argument, NULL, OPT_SYMFS},
 	{"debug-root", required_argument, NULL, OPT_DEBUG_ROOT},
+	{"buildid-dir", required_argument, NULL, OPT_BUILDID_DIR},
 	{"sql", required_argument, NULL, OPT_SQL},
 	{"show-sql", no_argument, NULL, OPT_SHOW_SQL},
 	{"explain", no_argument, NULL, OPT_EXPLAIN},
@@ -135,6 +137,12 @@ void ctx_options_help(FILE *out)
 	      "leaves out\n"
 	      "      --symfs DIR              look for load objects and debug files below DIR\n"
 	      "      --debug-root DIR         where separate debug files are (/usr/lib/debug)\n"
+	      "      --buildid-dir DIR|TAR    load objects by build id, as perf keeps (~/.debug) or packs "
+	      "them "
+	      "(perf\n"
+	      "                               archive); for perf.data FILE, FILE.tar.bz2 and ~/.debug are "
+	      "looked at\n"
+	      "                               after those given; may be repeated\n"
 	      "\n"
 	      "  -h, --help   --version\n"
 	      "\n"
@@ -344,6 +352,8 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	case OPT_DEBUG_ROOT:
 		options->debug_root = value;
 		break;
+	case OPT_BUILDID_DIR:
+		return append(&options->caches, &options->n_caches, &options->caches_cap, value, err);
 	case OPT_SQL:
 		options->sql = value;
 		break;
@@ -454,5 +464,6 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->inputs);
 	free(options->reports);
 	free(options->intervals);
+	free(options->caches);
 	*options = (struct ctx_options){0};
 }

@@ -31,6 +31,8 @@ struct ctx_options {
 	struct ctx_timetree_params tree;
 	bool tree_given; /* some parameter of the tree was asked for */
 	const char *symfs, *debug_root;
+	const char **caches; /* --buildid-dir, in this order */
+	size_t n_caches, caches_cap;
 	const char *sql;
 	bool show_sql;
 	bool explain;

@@ -14,6 +14,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 #include "base/strtab.h"
+#include "ingest/symbol_caches.h"
 #include "symbols/demangle.h"
 #include "symbols/symtab.h"
 

@@ -28,7 +28,8 @@ struct ctx_resolver_options {
 	const char *debug_root;	   /* "" for the system's */
 	const char *symfs;	   /* "" none */
 	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
-	const char *const *cache_names; /* what to call each of them where symbols come from, NULL: by its path */
+	const char *const
+		*cache_names; /* what to call each of them where symbols come from, NULL: by its path */
 	const struct ctx_source_kernel *
 		kernel; /* which kernel it was, when there is no copy; NULL or its strings NULL: not known. Must outlive the resolver */
 };

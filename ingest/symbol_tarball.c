@@ -142,8 +142,7 @@ static enum ctx_status create(const struct unpacking *unpacking, const struct wa
 			return ctx_err_errno(err, CTX_E_IO, "%s: unpacking", unpacking->path);
 		*slash = '/';
 	}
-	*ret_fd =
-		openat(unpacking->into, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	*ret_fd = openat(unpacking->into, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (*ret_fd < 0 && errno != EEXIST)
 		return ctx_err_errno(err, CTX_E_IO, "%s: unpacking", unpacking->path);
 	return CTX_OK;
