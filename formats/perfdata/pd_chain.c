@@ -49,9 +49,12 @@ static enum part part_of_sample(uint16_t misc)
 	}
 }
 
+/* Marks are addresses of no part: a damaged sample does not bring ours in by its own address. */
 static uint64_t address_in(enum part part, uint64_t address)
 {
-	return part != PART_ELSEWHERE && (part == PART_KERNEL) == (address >= CTX_KERNEL_START) ? address : 0;
+	if (part == PART_ELSEWHERE || address >= CONTEXT_MIN)
+		return 0;
+	return (part == PART_KERNEL) == (address >= CTX_KERNEL_START) ? address : 0;
 }
 
 /* Puts the sample's own address in the place of the leaf, or in front where the chain begins elsewhere. */
