@@ -27,6 +27,8 @@ struct opening {
 	bool open[CANDIDATES];
 	const char *origins[CANDIDATES];
 	int symtab_from; /* whose .symtab was taken; CANDIDATES none */
+	char build_id
+		[CTX_BUILD_ID_TEXT_MAX]; /* wanted: the request's, or of the file that was found without it */
 	struct ctx_buf reasons;
 };
 
@@ -37,6 +39,15 @@ static void opening_cleanup(struct opening *opening)
 	ctx_buf_deinit(&opening->reasons);
 }
 
+/* Old recorders write 20 bytes whatever the length: a shorter build id has zeros behind it then. */
+static bool is_same_id(const char *wanted, const char *found)
+{
+	size_t n = strlen(found);
+
+	return n != 0 && strncmp(wanted, found, n) == 0 && strspn(wanted + n, "0") == strlen(wanted + n) &&
+	       (wanted[n] == '\0' || strlen(wanted) == 40);
+}
+
 /*
  * Takes the result of opening one candidate: keeps it when it is the wanted object. A file that is no good is
  * a reason, not a failure; only memory is.
@@ -45,14 +56,14 @@ static enum ctx_status keep_candidate(struct opening *opening, int which, const 
 				      enum ctx_status status, const struct ctx_err *opened,
 				      struct ctx_err *err)
 {
-	const char *wanted = opening->request->build_id;
+	const char *wanted = opening->build_id;
 	struct ctx_elfobj *obj = &opening->objects[which];
 
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK) {
 		ctx_symtab_add_reason(&opening->reasons, "%s", opened->msg);
-	} else if (wanted[0] != '\0' && strcmp(wanted, obj->build_id) != 0) {
+	} else if (wanted[0] != '\0' && !is_same_id(wanted, obj->build_id)) {
 		ctx_symtab_add_reason(&opening->reasons, "%s: build id is %s, wanted %s", origin,
 				      obj->build_id[0] != '\0' ? obj->build_id : "missing", wanted);
 	} else {
@@ -157,7 +168,7 @@ static enum ctx_status try_caches(struct opening *opening, struct ctx_err *err)
 		bool is_debug;
 	} files[] = {{"/elf", false}, {"/vdso", false}, {"", false}, {"/debug", true}};
 	const char *const *caches = opening->request->caches;
-	const char *id = opening->request->build_id;
+	const char *id = opening->build_id;
 	enum ctx_status status = CTX_OK;
 
 	if (caches == NULL || !ctx_symtab_is_build_id(id))
@@ -174,7 +185,7 @@ static enum ctx_status try_caches(struct opening *opening, struct ctx_err *err)
 
 static enum ctx_status try_debug(struct opening *opening, struct ctx_err *err)
 {
-	const char *id = opening->request->build_id;
+	const char *id = opening->build_id;
 	const char *root = opening->request->debug_root;
 
 	if (!ctx_symtab_is_build_id(id))
@@ -210,7 +221,14 @@ static enum ctx_status open_candidates(struct opening *opening, struct ctx_err *
 	/* Without a build id nothing tells that an archive and the file at the path are the same object. */
 	if (have_copy && opening->request->build_id[0] == '\0')
 		return CTX_OK;
-	return try_own(opening, err);
+	status = try_own(opening, err);
+	if (status != CTX_OK || opening->symtab_from != CANDIDATES || !opening->open[OWN] ||
+	    opening->build_id[0] != '\0')
+		return status;
+	/* Nobody said which file it was; this one says which debug file belongs to it. */
+	snprintf(opening->build_id, sizeof(opening->build_id), "%s", opening->objects[OWN].build_id);
+	status = try_caches(opening, err);
+	return status == CTX_OK && opening->symtab_from == CANDIDATES ? try_debug(opening, err) : status;
 }
 
 static enum ctx_status add_dynamic(struct opening *opening, int which, struct ctx_err *err)
@@ -282,6 +300,7 @@ static struct opening start_opening(const struct ctx_symtab_request *request)
 
 	for (int i = 0; i < CANDIDATES; i++)
 		opening.objects[i].fd = -1;
+	snprintf(opening.build_id, sizeof(opening.build_id), "%s", request->build_id);
 	opening.table = ctx_calloc(1, sizeof(*opening.table));
 	return opening;
 }
