@@ -271,7 +271,37 @@ static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its
 		assert_int_equal(a.size, b.size);
 	}
 	ctx_symtab_close(table);
+	/* A recorder that knew no build id: the file itself says which debug file is its own. */
+	request.build_id = "";
+	table = open_table(&request);
+	assert_non_null(strstr(ctx_symtab_origin(table), ".debug"));
+	ctx_symtab_close(table);
 	ctx_symtab_close(whole);
+}
+
+/* Old versions of perf wrote 20 bytes whatever the length was. */
+static void test_symbols__a_short_build_id_may_be_padded_to_20_bytes(void **state)
+{
+	static const char padded[] = "0123456789abcdef000000000000000000000000";
+	static const char other[] = "0123456789abcdef000000000000000000000001";
+	char path[256];
+	struct ctx_symtab_request request = {path, padded, "", "", "", NULL};
+	struct ctx_symtab *table;
+
+	(void)state;
+	need_command("cc");
+	snprintf(path, sizeof(path), "%s/short.so", folder);
+	run("echo 'int shortly(void) { return 1; }' | cc -shared -fPIC -Wl,--build-id=0x0123456789abcdef "
+	    "-o '%s' -x c -",
+	    path);
+	table = open_table(&request);
+	assert_string_equal(ctx_symtab_build_id(table), "0123456789abcdef");
+	assert_true(ctx_symtab_count(table) > 0);
+	ctx_symtab_close(table);
+	request.build_id = other;
+	table = open_table(&request);
+	assert_int_equal(ctx_symtab_count(table), 0);
+	ctx_symtab_close(table);
 }
 
 static void test_symbols__a_file_of_another_build_id_is_never_used(void **state)
@@ -486,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_symbols__aliases_share_the_last_name_E11),
 		cmocka_unit_test(
 			test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its_build_id),
+		cmocka_unit_test(test_symbols__a_short_build_id_may_be_padded_to_20_bytes),
 		cmocka_unit_test(test_symbols__a_file_of_another_build_id_is_never_used),
 		cmocka_unit_test(test_symbols__an_archive_gives_what_the_file_gives),
 		cmocka_unit_test(test_symbols__damaged_files_make_a_table_and_no_crash),
