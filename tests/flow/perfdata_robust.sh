@@ -1,0 +1,215 @@
+# perf.data that is damaged, cut, misnamed or not one at all, and wrong questions about a good one: what can be used is used, the rest is told in one line.
+. "$(dirname "$0")/common.sh" "$@"
+need perf jq script truncate dd
+need_perf
+
+# perf's settings and its cache of binaries: none of the user's, and none left behind.
+mkdir home
+HOME=$work/home
+export HOME
+spin='i=0; while [ $i -lt 250000 ]; do i=$((i+1)); done'
+record() { perf record -q -F 4000 "$@" >perf.out 2>&1 || fail "perf record $*: $(head -c 300 perf.out)"; }
+samples() { ctxan -q "$1" -r functions --format json | jq .samples; }
+head_of() { ctxan -q "$1" --reingest -r header; }
+no_database() { [ -z "$(find . -name '*ctxan.db*')" ] || fail "$1: a database is left: $(find . -name '*ctxan.db*')"; }
+
+record -e cpu-clock -g -o good.data -- sh -c "$spin"
+all=$(samples good.data)
+bytes=$(stat -c %s good.data)
+[ "$all" -gt 500 ] || fail "the recording has only $all samples"
+
+# perf is killed: the header says nothing of the data, which is there.
+perf record -q -e cpu-clock -F 4000 -g -m 16 -o killed.data -- sh -c 'while :; do :; done' >/dev/null 2>&1 &
+recorder=$!
+tries=0
+while [ "$(stat -c %s killed.data 2>/dev/null || echo 0)" -lt 200000 ] && [ $tries -lt 200 ]; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
+target=$(pgrep -P $recorder | head -n 1)
+kill -9 $recorder
+wait $recorder 2>/dev/null
+kill -9 "$target" 2>/dev/null
+[ "$(od -An -tu8 -j48 -N8 killed.data | tr -d ' ')" = 0 ] || fail "killed: the header has a size; the test is not about it"
+head_of killed.data >killed.txt || fail "killed"
+grep -Eq '^closed +no' killed.txt || fail "killed: closed: $(cat killed.txt)"
+grep -q '^note: the run was not closed' killed.txt || fail "killed: no note"
+[ "$(samples killed.data)" -gt 500 ] || fail "killed: only $(samples killed.data) samples"
+
+# Cut in the middle, and where only features of the header are missing.
+head -c $((bytes / 2)) good.data >half.data
+head_of half.data >half.txt || fail "half"
+grep -Eq '^closed +no' half.txt || fail "half: $(cat half.txt)"
+grep -q 'the file ends [0-9]* bytes before its data does' half.txt || fail "half: no note"
+near "half: samples" "$(samples half.data)" $((all / 2)) 20
+for less in 1 5 100 300; do
+	head -c $((bytes - less)) good.data >less.data
+	head_of less.data >less.txt || fail "$less bytes less"
+	grep -Eq '^damaged +[1-9]' less.txt || fail "$less bytes less: nothing is said"
+	[ "$(samples less.data)" = "$all" ] || fail "$less bytes less: $(samples less.data) samples of $all"
+done
+for left in 8 16 100 104 200; do
+	head -c $left good.data >stub.data
+	expect 1 "stub.data" ctxan stub.data
+	[ ! -e stub.data.ctxan.db ] || fail "$left bytes: a database"
+done
+
+# Bytes that are wrong: what is damaged is counted, all else is there, whatever the damage. Zeros are no record, and ones have a size that cannot be.
+for place in 2 4 6 8; do
+	for kind in zero ff random; do
+		name=flip-$place-$kind.data
+		cp good.data "$name"
+		case $kind in
+		zero) head -c 600 /dev/zero ;;
+		ff) head -c 600 /dev/zero | tr '\0' '\377' ;;
+		random) seq $((place * 1000)) $((place * 1000 + 600)) | cksum >seed && seq 1 600 | awk -v seed="$(cut -d' ' -f1 seed)" 'BEGIN { srand(seed) } { printf "%c", 1 + int(rand() * 127) }' ;;
+		esac | dd of="$name" bs=1 seek=$((bytes * place / 10)) conv=notrunc 2>/dev/null
+		head_of "$name" >flip.txt || fail "$name"
+		grep -Eq '^damaged +[1-9]' flip.txt || fail "$name: the damage is not counted"
+		grep -q "^note: $name: offset" flip.txt || fail "$name: where it is damaged is not said"
+		# A size that is wrong and possible hides up to 64 KiB of records.
+		near "$name: samples" "$(samples "$name")" "$all" 40
+	done
+done
+near "zeros: samples" "$(samples flip-6-zero.data)" "$all" 3
+
+# No perf.data at all.
+rm -f ./*ctxan.db*
+mkdir wrong wrong/nothing wrong/perf.data && mkfifo wrong/fifo && : >wrong/empty
+echo 'a text' >wrong/text
+{ printf PERFFILE && head -c 5000 good.data; } >wrong/old
+{ printf PERFILE2 && head -c 5000 /bin/sh; } >wrong/garbage
+for name in nothing perf.data fifo empty text old garbage; do
+	expect 1 "$name: " ctxan wrong/$name
+	[ ! -s out.txt ] || fail "$name: something was printed"
+done
+expect 1 "/dev/null: " ctxan /dev/null
+expect 1 "missing.data: No such file" ctxan missing.data
+expect 1 "wrong/empty: " ctxan -q good.data wrong/empty
+[ ! -s out.txt ] || fail "the first of two was printed although the second is no recording"
+rm -f good.data.ctxan.db
+no_database "no perf.data"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	as_nobody() { setpriv --reuid=nobody --clear-groups env -u XDG_CACHE_HOME HOME="$work/nobody" "$@"; }
+	chmod a+rx "$work" && mkdir nobody && chown nobody nobody
+	cp good.data secret.data && chmod 600 secret.data
+	expect 2 "secret.data: Permission denied" as_nobody "$bin/ctxan" secret.data
+	# One that can be read, where nothing can be written: the database is in the user's cache.
+	chmod 644 secret.data
+	expect 0 "secret.data cannot be written to; its database is .*nobody/.cache/ctxan/" as_nobody "$bin/ctxan" secret.data -r functions
+	[ ! -e secret.data.ctxan.db ] || fail "a database where nothing could be written"
+	expect 0 "" as_nobody "$bin/ctxan" secret.data -r functions
+	[ ! -s err.txt ] || fail "the second time it is ingested again: $(cat err.txt)"
+fi
+
+# An ingest that is killed leaves nothing that is taken for a database; the next one clears up.
+record -e cpu-clock -o flat.data -- sh -c "$spin"
+gen_perfdata flat.data large.data 4000000 >/dev/null || fail "gen_perfdata"
+for signal in KILL INT; do
+	env --default-signal=INT ctxan large.data -r functions >out.txt 2>large.err &
+	reader=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ -n "$(find . -name 'large.data.ctxan.db.*.tmp')" ] && break
+		sleep 0.05
+	done
+	sleep 0.3
+	kill -$signal $reader 2>/dev/null || fail "$signal: the ingest was over before it could be killed: the file is too small"
+	wait $reader 2>/dev/null
+	[ ! -e large.data.ctxan.db ] || fail "$signal: a database of an ingest that did not end"
+	[ ! -s out.txt ] || fail "$signal: something was printed"
+	[ ! -s large.err ] || fail "$signal: progress although stderr is no terminal: $(head -c 200 large.err)"
+done
+
+# Progress on a terminal, wiped away at the end.
+script -qec "ctxan large.data -r functions --limit 3" typescript >/dev/null </dev/null || fail "on a terminal"
+grep -Eq 'large.data \[#*\.*\] +[0-9]+ %  .* M samples/s' typescript || fail "no progress on a terminal: $(head -c 300 typescript)"
+[ -e large.data.ctxan.db ] || fail "no database after the ingest"
+[ -z "$(find . -name '*.tmp')" ] || fail "what the killed ones left is still there: $(find . -name '*.tmp')"
+script -qec "ctxan large.data -r functions --limit 3" typescript >/dev/null </dev/null || fail "on a terminal, again"
+grep -q 'samples/s' typescript && fail "the second time it is ingested again"
+
+# A full disk: one line, status 2, nothing half written.
+mkdir small
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o "size=$((bytes + 20000))" tmpfs small 2>/dev/null; then
+	expect 2 "small/x.db" ctxan good.data --db small/x.db
+	[ -z "$(ls -A small)" ] || fail "left on the full disk: $(ls -A small)"
+	expect 2 "small/ctxan-.*: No space left" sh -c 'TMPDIR=small ctxan - <large.data'
+	expect 2 "small/ctxan-.*full" sh -c 'TMPDIR=small ctxan - <good.data'
+	[ -z "$(ls -A small)" ] || fail "standard input: left on the full disk: $(ls -A small)"
+	umount small
+else
+	echo "no tmpfs can be mounted here: the full disk is not tried"
+fi
+
+# Wrong questions.
+expect 1 "no metric 'nosuch' \(recorded: cpu-clock\)" ctxan -q good.data --metric nosuch
+expect 1 "behind the end of the run" ctxan -q good.data --interval 99999999:
+expect 1 "ends before it begins" ctxan -q good.data --interval 50:20
+expect 1 "no thread 'nosuch'" ctxan -q good.data --thread nosuch
+expect 1 "no process '123456789'" ctxan -q good.data --process 123456789
+ctxan -q good.data --cpu 9999 -r functions | grep -q 'no samples in this selection' || fail "--cpu 9999"
+expect 1 "no report 'script'" ctxan -q good.data --report script
+
+# Several events; their modifiers need not be typed where one name is meant.
+record -e cpu-clock,page-faults -o two.data -- sh -c "$spin; cat /proc/self/maps"
+ctxan -q two.data -r header | grep -Eq '^page-faults +[0-9]+ samples, [0-9]+ events' || fail "two events: page-faults is not in the header"
+ctxan -q two.data -r header | grep -Eq '^cpu-clock +[0-9]+ samples, [0-9.]+ m?s' || fail "two events: cpu-clock is not in the header"
+faults=$(ctxan -q two.data -r functions --metric page-faults --format json | jq .samples)
+[ "$faults" -gt 0 ] && [ "$faults" -lt "$(samples two.data)" ] || fail "two events: $faults page faults"
+record -e page-faults:u,cpu-clock:u,cpu-clock:k -o modified.data -- sh -c "$spin"
+ctxan -q modified.data --metric page-faults -r functions | grep -q 'page-faults:u' || fail "page-faults does not find page-faults:u"
+ctxan -q modified.data --metric cpu-clock:k -r functions | grep -q 'cpu-clock:k' || fail "cpu-clock:k does not find itself"
+expect 1 "more than one metric 'cpu-clock' \(recorded: page-faults:u, cpu-clock:u, cpu-clock:k\)" ctxan -q modified.data --metric cpu-clock
+expect 1 "no metric 'cpu-cloc'" ctxan -q modified.data --metric cpu-cloc
+
+# Without an argument: the newest of *.er and perf.data.
+mkdir here
+(cd here && perf record -q -e cpu-clock -- sh -c "$spin" >/dev/null 2>&1) || fail "perf record without -o"
+expect 0 "the newest recording here is perf.data" sh -c 'cd here && ctxan -r functions'
+[ -e here/perf.data.ctxan.db ] || fail "the database is not beside perf.data"
+sleep 0.02
+gen_experiment --samples 1000 --threads 1 --stacks 20 --depth 5 --seed 1 --duration-ms 100 -o here/later.er || fail "gen_experiment"
+expect 0 "the newest recording here is later.er" sh -c 'cd here && ctxan -r functions'
+touch here/perf.data
+expect 0 "the newest recording here is perf.data" sh -c 'cd here && ctxan -r functions'
+mkdir there && perf record -q -e cpu-clock --threads -o there/perf.data -- sh -c "$spin" >/dev/null 2>&1 && {
+	expect 0 "the newest recording here is perf.data" sh -c 'cd there && ctxan -r functions'
+	[ -e there/perf.data.ctxan.db ] || fail "the database is not beside the directory perf.data"
+}
+
+# Standard input.
+mkdir temporary
+TMPDIR=$work/temporary
+export TMPDIR
+perf record -q -e cpu-clock -F 4000 -g -o - -- sh -c "$spin" 2>/dev/null | ctxan - -r header,functions >piped.txt 2>piped.err || fail "standard input"
+[ ! -s piped.err ] || fail "standard input: $(cat piped.err)"
+grep -Eq '^standard input: functions .* [0-9]+ samples' piped.txt || fail "standard input: $(head -n 3 piped.txt)"
+near "standard input: samples" "$(sed -n 's/^cpu-clock *\([0-9]*\) samples.*/\1/p' piped.txt)" "$all" 50
+ctxan -q - -r functions <good.data | tail -n +2 >redirected.txt
+ctxan -q good.data -r functions | tail -n +2 | cmp -s - redirected.txt || fail "standard input from a file is not the same"
+ctxan -q - --db kept.db -r functions <good.data >/dev/null && [ "$(samples kept.db)" = "$all" ] || fail "standard input with --db"
+expect 1 "nothing came in" sh -c 'ctxan - </dev/null'
+expect 1 "no perf.data" sh -c 'yes | ctxan -'
+expect 1 "standard input can be read once" sh -c 'ctxan - - <good.data'
+script -qec "ctxan -" typescript >/dev/null </dev/null && fail "standard input is a terminal: status 0"
+grep -q "standard input, which is a terminal" typescript || fail "standard input is a terminal: $(cat typescript)"
+# Ctrl-C ends the recorder and so the input, not the reader; another one in the middle of the ingest leaves nothing.
+mkfifo input
+env --default-signal=INT ctxan -q - -r functions <input >interrupted.txt 2>interrupted.err &
+reader=$!
+{ cat good.data; sleep 0.5; } >input &
+sleep 0.3
+kill -INT $reader
+wait $reader || fail "Ctrl-C while reading: $(cat interrupted.err)"
+grep -q 'samples' interrupted.txt || fail "Ctrl-C while reading: no answer"
+env --default-signal=INT ctxan - -r functions <large.data >interrupted.txt 2>&1 &
+reader=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ -n "$(find temporary -name '*.tmp')" ] && break
+	sleep 0.05
+done
+kill -INT $reader
+wait $reader
+[ $? = 130 ] || fail "Ctrl-C in the ingest: status"
+[ -z "$(ls -A temporary)" ] || fail "left in the temporary directory: $(find temporary)"
+finish
