@@ -189,7 +189,7 @@ ctxan -q - -r functions <good.data | tail -n +2 >redirected.txt
 ctxan -q good.data -r functions | tail -n +2 | cmp -s - redirected.txt || fail "standard input from a file is not the same"
 ctxan -q - --db kept.db -r functions <good.data >/dev/null && [ "$(samples kept.db)" = "$all" ] || fail "standard input with --db"
 expect 1 "nothing came in" sh -c 'ctxan - </dev/null'
-expect 1 "no perf.data" sh -c 'yes | ctxan -'
+expect 1 "no perf.data" sh -c 'ulimit -f 20000; yes | ctxan -'
 expect 1 "standard input can be read once" sh -c 'ctxan - - <good.data'
 script -qec "ctxan -" typescript >/dev/null </dev/null && fail "standard input is a terminal: status 0"
 grep -q "standard input, which is a terminal" typescript || fail "standard input is a terminal: $(cat typescript)"
