@@ -37,7 +37,7 @@ static uint64_t flags_of(const uint8_t bytes[8], bool swap)
 	for (unsigned bit = 0; bit < 64; bit++) {
 		unsigned in_byte = big_endian ? 7 - bit % 8 : bit % 8;
 
-		flags |= (uint64_t)(bytes[bit / 8] >> in_byte & 1u) << bit;
+		flags |= ((uint64_t)bytes[bit / 8] >> in_byte & 1) << bit;
 	}
 	return flags;
 }
@@ -185,6 +185,11 @@ static int id_in_trailer(uint64_t type)
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		return 1;
 	return type & PERF_SAMPLE_ID ? 1 + count_bits(type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)) : -1;
+}
+
+int ctx_pd_event_trailer_time(const struct ctx_pd_event *event)
+{
+	return time_in_trailer(event->sample_type);
 }
 
 enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err)

@@ -65,6 +65,9 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_events_name(struct ctx_pd_events *events, 
  * name by its type and config. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err);
 
+/* Where the records of one event have their time in the trailer, as trailer_time_at: for those that do not agree. */
+int ctx_pd_event_trailer_time(const struct ctx_pd_event *event);
+
 /* "ns" for clocks, "events" otherwise. */
 const char *ctx_pd_event_unit(const struct ctx_pd_event *event);
 

@@ -356,6 +356,16 @@ static enum ctx_status add_directory(struct ctx_pd_file *file, struct ctx_err *e
 	return status;
 }
 
+/* What was found damaged while the features were read, in the header or among the records. */
+static enum ctx_status take_damage(struct ctx_pd_file *file, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < file->facts.n_damage && status == CTX_OK; i++)
+		status = ctx_pd_file_damage(file, file->facts.damage[i], err);
+	return status;
+}
+
 static enum ctx_status take_times(struct ctx_pd_file *file, struct ctx_err *err)
 {
 	const struct ctx_pd_facts *facts = &file->facts;
@@ -368,7 +378,7 @@ static enum ctx_status take_times(struct ctx_pd_file *file, struct ctx_err *err)
 		return status;
 	file->first_sample = facts->first_sample_ns;
 	file->last_sample = facts->last_sample_ns;
-	if (file->pipe || file->last_sample == 0 || file->first_sample > file->last_sample)
+	if (file->pipe || file->last_sample == 0 || file->last_sample == UINT64_MAX)
 		status = ctx_pd_scan(file, err);
 	return status;
 }
@@ -398,6 +408,8 @@ enum ctx_status ctx_pd_file_open(struct ctx_pd_file *file, const char *path, str
 		status = read_main(file, err);
 	if (status == CTX_OK)
 		status = take_times(file, err);
+	if (status == CTX_OK)
+		status = take_damage(file, err);
 	if (status == CTX_OK && file->events.n == 0)
 		status = ctx_err_set(err, CTX_E_FORMAT, "%s: no event is described in it", path);
 	return status;

@@ -8,6 +8,13 @@
 #define REG_X86_IP 8
 #define REG_ARM64_PC 32
 
+/* What take_numbers and take_lists know: a sample with no other fields ends behind them. */
+#define FIELDS_TAKEN                                                                                         \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |   \
+	 PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ |  \
+	 PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER |        \
+	 PERF_SAMPLE_STACK_USER)
+
 struct ctx_pd_header ctx_pd_header_read(const void *bytes, bool swap)
 {
 	struct ctx_pd_wire wire = ctx_pd_wire_make(bytes, CTX_PD_HEADER_BYTES, swap);
@@ -65,6 +72,21 @@ static bool event_of_sample(const struct ctx_pd_events *events, const uint8_t *r
 	return *ret != CTX_MAP64_NONE;
 }
 
+/* The same for the other records, whose id is in the trailer. */
+static bool event_of_trailer(const struct ctx_pd_events *events, const uint8_t *record,
+			     const struct ctx_pd_header *header, bool swap, uint32_t *ret)
+{
+	uint64_t id;
+
+	*ret = 0;
+	if (!word_back(record, header, swap, events->trailer_id_at, &id))
+		return false;
+	if (id == 0)
+		return true;
+	*ret = ctx_map64_get(&events->by_id, id);
+	return *ret != CTX_MAP64_NONE;
+}
+
 static int time_of_event(const struct ctx_pd_event *event)
 {
 	uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
@@ -81,10 +103,12 @@ uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *r
 
 	if (header->type >= CTX_PD_HEADER_ATTR || events->n == 0)
 		return CTX_PD_NO_TIME;
-	if (header->type != PERF_RECORD_SAMPLE)
-		return events->has_trailer && word_back(record, header, swap, events->trailer_time_at, &time)
-			       ? time
-			       : CTX_PD_NO_TIME;
+	if (header->type != PERF_RECORD_SAMPLE) {
+		at = events->has_trailer ? events->trailer_time_at : -1;
+		if (at < 0 && events->has_trailer && event_of_trailer(events, record, header, swap, &event))
+			at = ctx_pd_event_trailer_time(&events->items[event]);
+		return word_back(record, header, swap, at, &time) ? time : CTX_PD_NO_TIME;
+	}
 	at = events->sample_time_at;
 	if (at < 0 && event_of_sample(events, record, header, swap, &event))
 		at = time_of_event(&events->items[event]);
@@ -238,6 +262,7 @@ enum ctx_status ctx_pd_sample_parse(const struct ctx_pd_events *events, const ui
 	take_lists(&wire, event, ret);
 	if (wire.failed)
 		return ctx_err_set(err, CTX_E_FORMAT, "a sample that is shorter than its event says");
+	ret->is_longer = (event->sample_type & ~(uint64_t)FIELDS_TAKEN) == 0 && ctx_pd_wire_left(&wire) != 0;
 	return CTX_OK;
 }
 

@@ -62,6 +62,7 @@ struct ctx_pd_sample {
 	const uint8_t *user_regs;  /* as many numbers as the event's mask has bits; for the unwinder */
 	const uint8_t *user_stack; /* copy of the user stack from the stack pointer up; NULL none */
 	uint64_t user_stack_bytes; /* that hold data */
+	bool is_longer;		   /* than its fields: its size may be damaged, and have taken in others */
 };
 
 /* The event header at `bytes` (8 bytes). */

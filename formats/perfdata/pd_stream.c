@@ -148,6 +148,9 @@ static enum ctx_status read_inner(struct ctx_pd_stream *stream, struct ctx_err *
 		tell(stream, stream->packed_offset, "a compressed record cannot be unpacked");
 		ZSTD_DCtx_reset(stream->zstd, ZSTD_reset_session_only);
 		in.pos = in.size;
+		window->begin = window->end; /* what comes next is no continuation of it */
+		window->lost = true;
+		out.pos = 0;
 	}
 	stream->packed_at = in.pos;
 	window->end += out.pos;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define EXIT_DELAY_NS 100000000u
+#define DEPTH_MAX 1000 /* of processes that begot each other before the recording */
 
 struct ctx_pd_maps {
 	uint32_t references;
@@ -187,6 +188,20 @@ static enum ctx_status end_task(struct ctx_pd_tasks *tasks, uint32_t index, uint
 	return CTX_OK;
 }
 
+/* May `parent` become the parent of `image`? Not when it descends from it (a damaged file, or a pid that was used again
+ * while perf read /proc), and not so deep that nobody can tell. */
+static bool may_descend(const struct ctx_pd_tasks *tasks, uint32_t image, uint32_t parent)
+{
+	for (int depth = 0; depth < DEPTH_MAX; depth++) {
+		if (parent == image)
+			return false;
+		parent = tasks->images[parent].parent;
+		if (parent == CTX_NONE)
+			return true;
+	}
+	return false;
+}
+
 /* A process that was there before the recording, as perf found it in /proc. It inherits nothing: its maps follow. */
 static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
 				   struct ctx_err *err)
@@ -199,8 +214,7 @@ static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_
 	if (status != CTX_OK)
 		return status;
 	tasks->images[image].named = true;
-	if (image != parent && tasks->images[image].parent == CTX_NONE &&
-	    tasks->images[parent].parent != image)
+	if (tasks->images[image].parent == CTX_NONE && may_descend(tasks, image, parent))
 		tasks->images[image].parent = parent;
 	return find_task(tasks, 0, fork->pid, fork->tid, &task, err);
 }
@@ -487,7 +501,7 @@ enum ctx_status ctx_pd_tasks_expire(struct ctx_pd_tasks *tasks, uint64_t now_ns,
 	while (status == CTX_OK && tasks->exits_at < tasks->n_exits) {
 		struct ctx_pd_task *task = &tasks->tasks[tasks->exits[tasks->exits_at]];
 
-		if (now_ns < task->end_ns || now_ns - task->end_ns < EXIT_DELAY_NS)
+		if (now_ns != UINT64_MAX && (now_ns < task->end_ns || now_ns - task->end_ns < EXIT_DELAY_NS))
 			break;
 		tasks->exits_at++;
 		status = tell_end(tasks, task, err);

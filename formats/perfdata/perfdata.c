@@ -33,7 +33,7 @@ struct jit { /* a dump whose functions come as time goes on */
 
 struct counts {
 	uint64_t lost, lost_samples; /* records that the kernel dropped; samples, as it says at the end */
-	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside;
+	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
 	uint64_t types[CTX_PD_TYPE_END]; /* records that are not used, by type */
 };
 
@@ -83,6 +83,13 @@ static enum ctx_status put_damage(struct reader *reader, uint64_t offset, const 
 
 /* Samples */
 
+static bool is_of_guest(uint16_t misc)
+{
+	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+}
+
 static enum ctx_status on_sample(struct reader *reader, const struct ctx_pd_queued *item, struct ctx_err *err)
 {
 	const struct ctx_pd_record *record = &item->record;
@@ -95,17 +102,23 @@ static enum ctx_status on_sample(struct reader *reader, const struct ctx_pd_queu
 
 	status = ctx_pd_sample_parse(&reader->file.events, record->bytes, &record->header, reader->file.swap,
 				     &sample, &unknown, &why);
-	source = &reader->file.events.items[sample.event];
-	if (unknown || (status == CTX_OK && source->metric == CTX_NONE)) {
+	if (unknown) {
 		reader->counts.unknown_ids++;
 		return CTX_OK;
 	}
 	if (status != CTX_OK)
 		return put_damage(reader, record->offset, why.msg, err);
+	source = &reader->file.events.items[sample.event];
+	if (source->metric == CTX_NONE) {
+		reader->counts.unknown_ids++;
+		return CTX_OK;
+	}
 	if (item->time == 0)
 		reader->counts.without_time++;
 	else if (item->time < reader->file.first_sample || item->time > reader->file.last_sample)
 		reader->counts.outside++;
+	reader->counts.longer += sample.is_longer;
+	reader->counts.guests += is_of_guest(record->header.misc);
 	reader->counts.branches += sample.n_branches;
 	reader->counts.copied_stacks += sample.user_stack != NULL;
 	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, reader->file.swap,
@@ -517,6 +530,14 @@ static enum ctx_status put_warnings(struct reader *reader, struct ctx_err *err)
 			"%llu samples were outside of the time that the file tells: they are at its "
 			"beginning or end",
 			(unsigned long long)counts->outside);
+	if (status == CTX_OK)
+		status = put_warning(reader, counts->longer, err,
+				     "%llu samples are longer than their events say: others may be missing",
+				     (unsigned long long)counts->longer);
+	if (status == CTX_OK)
+		status = put_warning(reader, counts->guests, err,
+				     "%llu samples are of guests, whose addresses have no names here",
+				     (unsigned long long)counts->guests);
 	return status == CTX_OK ? put_warning(reader, counts->branches, err,
 					      "%llu entries of branch stacks are not used",
 					      (unsigned long long)counts->branches)
