@@ -18,6 +18,9 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
+/* Of a build id in a reason: enough to tell two apart. */
+#define ID_DIGITS_SHOWN 12
+
 enum { ARCHIVE, CACHED, CACHED_DEBUG, DEBUG, OWN, CANDIDATES };
 
 struct opening {
@@ -48,6 +51,17 @@ static bool is_same_id(const char *wanted, const char *found)
 	       (wanted[n] == '\0' || strlen(wanted) == 40);
 }
 
+/* A reason names its file; that of the object at its own place everybody knows. */
+static void add_file_reason(struct opening *opening, const char *reason)
+{
+	const char *own = opening->request->path;
+	size_t n = strlen(own);
+
+	if (n != 0 && strncmp(reason, own, n) == 0 && strncmp(reason + n, ": ", 2) == 0)
+		reason += n + 2;
+	ctx_symtab_add_reason(&opening->reasons, "%s", reason);
+}
+
 /*
  * Takes the result of opening one candidate: keeps it when it is the wanted object. A file that is no good is
  * a reason, not a failure; only memory is.
@@ -62,10 +76,14 @@ static enum ctx_status keep_candidate(struct opening *opening, int which, const 
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK) {
-		ctx_symtab_add_reason(&opening->reasons, "%s", opened->msg);
+		add_file_reason(opening, opened->msg);
 	} else if (wanted[0] != '\0' && !is_same_id(wanted, obj->build_id)) {
-		ctx_symtab_add_reason(&opening->reasons, "%s: build id is %s, wanted %s", origin,
-				      obj->build_id[0] != '\0' ? obj->build_id : "missing", wanted);
+		struct ctx_err differs;
+
+		ctx_err_set(&differs, CTX_E_NOTFOUND, "%s: build id is %.*s, wanted %.*s", origin,
+			    ID_DIGITS_SHOWN, obj->build_id[0] != '\0' ? obj->build_id : "missing",
+			    ID_DIGITS_SHOWN, wanted);
+		add_file_reason(opening, differs.msg);
 	} else {
 		opening->open[which] = true;
 		opening->origins[which] = origin;
@@ -187,13 +205,17 @@ static enum ctx_status try_debug(struct opening *opening, struct ctx_err *err)
 {
 	const char *id = opening->build_id;
 	const char *root = opening->request->debug_root;
+	struct stat info;
+	char *path;
 
 	if (!ctx_symtab_is_build_id(id))
 		return CTX_OK;
-	return try_path(opening, DEBUG,
-			make_path(opening, "%s%s/.build-id/%.2s/%s.debug", opening->request->symfs,
-				  root[0] != '\0' ? root : DEBUG_ROOT, id, id + 2),
-			err);
+	path = make_path(opening, "%s%s/.build-id/%.2s/%s.debug", opening->request->symfs,
+			 root[0] != '\0' ? root : DEBUG_ROOT, id, id + 2);
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	/* Most objects have none: no reason of its own. */
+	return stat(path, &info) == 0 ? try_path(opening, DEBUG, path, err) : CTX_OK;
 }
 
 /* "[vdso]", "//anon" and the like are no files. */

@@ -160,7 +160,8 @@ static void test_symbols_sources__a_cached_copy_gives_what_the_file_gives(void *
 	assert_int_equal(ctx_symtab_count(table), own_count());
 	ctx_symtab_close(table);
 	/* Without a build id nothing is looked for in a cache. */
-	assert_nothing_because(open_in_caches("/nonexistent", "", caches), "/nonexistent");
+	/* The reason need not repeat the path of the object itself. */
+	assert_nothing_because(open_in_caches("/nonexistent", "", caches), "none: No such file");
 }
 
 static void test_symbols_sources__a_cached_file_of_another_build_id_is_never_used(void **state)
@@ -176,7 +177,7 @@ static void test_symbols_sources__a_cached_file_of_another_build_id_is_never_use
 	assert_nothing_because(open_in_caches("/nonexistent", self_id, wrong), "build id is missing");
 	make_cached_folder("wrong", OTHER_ID);
 	run("cp '%s' '%s'", self, in_folder("wrong/usr/bin/program/%s/elf", OTHER_ID));
-	assert_nothing_because(open_in_caches("/nonexistent", OTHER_ID, wrong), "wanted " OTHER_ID);
+	assert_nothing_because(open_in_caches("/nonexistent", OTHER_ID, wrong), "wanted ff1122334455;");
 	run("cp '%s' '%s/elf'", self, make_cached_folder("right", self_id));
 	table = open_in_caches("/nonexistent", self_id, caches);
 	assert_origin_has(table, in_folder("right"));
