@@ -74,6 +74,11 @@ void ctx_tree_forest_destroy(struct ctx_tree_forest *forest)
 	free(forest);
 }
 
+void ctx_tree_forest_set_cct(struct ctx_tree_forest *forest, const struct ctx_trie *cct)
+{
+	forest->cct = cct;
+}
+
 static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
 				struct tree **ret, struct ctx_err *err)
 {

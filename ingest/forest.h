@@ -23,6 +23,9 @@ CTX_MUST_CHECK enum ctx_status ctx_tree_forest_create(struct ctx_store *store,
 						      struct ctx_tree_forest **ret, struct ctx_err *err);
 void ctx_tree_forest_destroy(struct ctx_tree_forest *forest);
 
+/* Trees that are made from now on see this CCT (borrowed). */
+void ctx_tree_forest_set_cct(struct ctx_tree_forest *forest, const struct ctx_trie *cct);
+
 /* Adds a sample to its thread's tree and the merged tree of its metric; makes trees as they are needed. */
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest,
 						   const struct ctx_sample *sample, struct ctx_err *err);

@@ -21,6 +21,7 @@ struct ctx_ingest_options {
 	/* What to call each of `caches` in what is written down, NULL: by its path (ctx_symbol_caches has both). */
 	const char *const *cache_names;
 	const char *fingerprint; /* kept in the database */
+	bool one_thread;	 /* do all in the caller's thread */
 	/* Called about every 64 k events; done and total in bytes. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t samples);
 	void *progress_context;

@@ -48,6 +48,30 @@ static enum ctx_status rebuild_index(struct ctx_trie *trie, size_t cap, struct c
 	return CTX_OK;
 }
 
+/* As ctx_grow, and the array that was too small is kept until the end when somebody may still read it. */
+static enum ctx_status grow_kept(struct ctx_trie *trie, uint32_t **items, size_t *cap, size_t want,
+				 struct ctx_err *err)
+{
+	uint32_t *bigger = NULL;
+	size_t bigger_cap = 0;
+	enum ctx_status status;
+
+	if (want <= *cap)
+		return CTX_OK;
+	if (!trie->keeps_old || *items == NULL)
+		return ctx_grow(items, cap, want, err);
+	status = ctx_grow(&trie->old, &trie->old_cap, trie->n_old + 1, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&bigger, &bigger_cap, want > 2 * *cap ? want : 2 * *cap, err);
+	if (status != CTX_OK)
+		return status;
+	memcpy(bigger, *items, trie->n * sizeof(*bigger));
+	trie->old[trie->n_old++] = *items;
+	*items = bigger;
+	*cap = bigger_cap;
+	return CTX_OK;
+}
+
 /* Room for `more` nodes, in the index too. */
 static enum ctx_status reserve(struct ctx_trie *trie, size_t more, struct ctx_err *err)
 {
@@ -56,11 +80,11 @@ static enum ctx_status reserve(struct ctx_trie *trie, size_t more, struct ctx_er
 
 	if (want > NODES_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G call stacks");
-	status = ctx_grow(&trie->parent, &trie->parent_cap, want, err);
+	status = grow_kept(trie, &trie->parent, &trie->parent_cap, want, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&trie->key, &trie->key_cap, want, err);
 	if (status == CTX_OK)
-		status = ctx_grow(&trie->depth, &trie->depth_cap, want, err);
+		status = grow_kept(trie, &trie->depth, &trie->depth_cap, want, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&trie->hash, &trie->hash_cap, want, err);
 	while (want * 8 > cap * 5)
@@ -152,8 +176,18 @@ enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, const uint32
 	return CTX_OK;
 }
 
+void ctx_trie_keep_old(struct ctx_trie *trie)
+{
+	trie->keeps_old = true;
+}
+
 void ctx_trie_freeze(struct ctx_trie *trie)
 {
+	while (trie->n_old > 0)
+		free(trie->old[--trie->n_old]);
+	free(trie->old);
+	trie->old = NULL;
+	trie->old_cap = 0;
 	free(trie->hash);
 	free(trie->slots);
 	trie->hash = trie->slots = NULL;

@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CTX_TRIE_ROOT 0u
@@ -38,6 +39,9 @@ struct ctx_trie {
 	uint64_t *slots; /* open addressing: a part of the hash << 32 | node; UINT64_MAX free */
 	size_t hash_cap, slots_cap;
 	unsigned shift; /* 64 - log2(slots_cap) */
+	bool keeps_old;
+	void **old; /* owned; arrays that it has grown out of */
+	size_t n_old, old_cap;
 };
 
 /* Makes a tree of the root alone. */
@@ -55,6 +59,13 @@ CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t pa
  */
 CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, const uint32_t *keys,
 					     size_t n, uint32_t *nodes, struct ctx_err *err);
+
+/*
+ * From now on the arrays `parent` and `depth` stay valid, as they were, when the tree grows out of them, until it is
+ * frozen or released: a copy of the struct is a view that another thread may read while this one adds nodes. Costs
+ * as much memory again as these two arrays.
+ */
+void ctx_trie_keep_old(struct ctx_trie *trie);
 
 /* Releases the index: no more ctx_trie_child and ctx_trie_path, everything else goes on. */
 void ctx_trie_freeze(struct ctx_trie *trie);

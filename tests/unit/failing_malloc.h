@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static long fail_after = -1;
+static _Atomic long fail_after = -1; /* threads allocate too */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);

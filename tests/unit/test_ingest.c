@@ -713,37 +713,117 @@ static void test_ingest__a_source_that_breaks_its_rules_leaves_no_database(void 
 	expect_failure(bad_parent, 2, "later stack 5");
 }
 
-static void test_ingest__twice_gives_the_same_bytes(void **state)
+enum { MANY_SAMPLES = 20000, MANY_NODES = 3000, MANY_DEEP = 40 };
+
+/* One history, told twice: as samples of interned stacks, and as samples with whole ones. */
+struct history {
+	uint32_t parents[MANY_NODES];
+	uint64_t addresses[MANY_NODES];
+	uint64_t frames[MANY_SAMPLES][MANY_DEEP];
+	struct ctx_event interned[MANY_SAMPLES + 64], whole[MANY_SAMPLES + 64];
+	size_t n;
+};
+
+static void tell(struct history *history, const struct ctx_event *event)
 {
-	enum { SAMPLES = 5000 };
-	static const uint32_t parents[] = {0, 1, 1, 2, 3};
-	static const uint64_t addresses[] = {0x10, 0x20, 0x30, 0x40, 0x50};
-	struct ctx_event *events = ctx_calloc(SAMPLES + 4, sizeof(*events));
-	struct ctx_buf bytes[2] = {{0}};
+	history->interned[history->n] = *event;
+	history->whole[history->n++] = *event;
+}
+
+static struct history *make_history(unsigned seed)
+{
+	struct history *history = ctx_calloc(1, sizeof(*history));
+	struct ctx_event event;
+
+	assert_non_null(history);
+	srand(seed);
+	for (uint32_t i = 0; i < MANY_NODES; i++) {
+		uint32_t depth = 0;
+
+		history->parents[i] = i != 0 ? (uint32_t)rand() % (i + 1) : 0;
+		history->addresses[i] = 0x1000u * (1 + (uint64_t)rand() % 8) + (uint64_t)rand() % 50;
+		for (uint32_t node = i + 1; node != 0; node = history->parents[node - 1])
+			depth++;
+		if (depth > MANY_DEEP)
+			history->parents[i] = 0;
+	}
+	event = process_start(0, 0, 100);
+	tell(history, &event);
+	event = thread_start(0, 0, 0, 100);
+	tell(history, &event);
+	event = thread_start(0, 0, 1, 101);
+	tell(history, &event);
+	event = stacks_event(0, MANY_NODES, history->parents, history->addresses);
+	tell(history, &event);
+	for (uint32_t i = 0; i < MANY_SAMPLES; i++) {
+		uint32_t leaf = 1 + (uint32_t)rand() % (MANY_NODES - 1), n = 0;
+
+		if (i % 1000 == 500) { /* what is at an address changes now and then */
+			event = map_event(i, 0x1000u * (1 + (uint64_t)rand() % 8), 0x1000,
+					  i % 2000 == 500 ? "/lib/a.so" : "/lib/b.so");
+			tell(history, &event);
+		}
+		for (uint32_t node = leaf; node != 0; node = history->parents[node - 1])
+			history->frames[i][n++] = history->addresses[node - 1];
+		event = sample_event(i, 0, i % 2, leaf);
+		history->interned[history->n] = event;
+		event.sample.frames = history->frames[i];
+		event.sample.n_frames = n;
+		history->whole[history->n++] = event;
+	}
+	return history;
+}
+
+static struct ctx_buf bytes_of(struct ctx_event *events, size_t n, bool one_thread)
+{
+	struct ctx_ingest_options options = {.tree = ctx_timetree_default_params(),
+					     .debug_root = "",
+					     .symfs = "",
+					     .fingerprint = "f",
+					     .one_thread = one_thread};
+	char *path = ctx_path_join(directory, "bytes.db");
+	struct ctx_buf bytes = {0};
+	struct list_source list;
+	struct ctx_err err = {0};
+
+	list_open(&list, events, n, MANY_SAMPLES);
+	if (ctx_ingest(&list.source, path, &options, NULL, &err) != CTX_OK)
+		fail_msg("%s", err.msg);
+	assert_int_equal(ctx_file_read(path, SIZE_MAX / 2, &bytes, NULL), CTX_OK);
+	free(path);
+	return bytes;
+}
+
+static void check_equal(struct ctx_buf *a, struct ctx_buf b)
+{
+	assert_int_equal(a->n, b.n);
+	assert_memory_equal(a->bytes, b.bytes, b.n);
+	ctx_buf_deinit(&b);
+}
+
+static void test_ingest__twice_or_with_one_thread_gives_the_same_bytes(void **state)
+{
+	struct history *history = make_history(1);
+	struct ctx_buf bytes = bytes_of(history->interned, history->n, false);
 
 	(void)state;
-	events[0] = process_start(0, 0, 100);
-	events[1] = thread_start(0, 0, 0, 100);
-	events[2] = thread_start(0, 0, 1, 101);
-	events[3] = stacks_event(0, 5, parents, addresses);
-	for (uint32_t i = 0; i < SAMPLES; i++)
-		events[i + 4] = sample_event(i, 0, i % 2, 1 + i * 7 % 5);
-	for (int i = 0; i < 2; i++) {
-		struct list_source list;
-		struct ctx_store *store;
-		char *path;
+	check_equal(&bytes, bytes_of(history->interned, history->n, false));
+	check_equal(&bytes, bytes_of(history->interned, history->n, true));
+	ctx_buf_deinit(&bytes);
+	free(history);
+}
 
-		list_open(&list, events, SAMPLES + 4, SAMPLES);
-		path = database_of(&list, &store);
-		ctx_store_close(store);
-		assert_int_equal(ctx_file_read(path, SIZE_MAX / 2, &bytes[i], NULL), CTX_OK);
-		free(path);
+static void test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 5; seed++) {
+		struct history *history = make_history(seed);
+		struct ctx_buf bytes = bytes_of(history->interned, history->n, false);
+
+		check_equal(&bytes, bytes_of(history->whole, history->n, seed % 2 == 0));
+		ctx_buf_deinit(&bytes);
+		free(history);
 	}
-	assert_int_equal(bytes[0].n, bytes[1].n);
-	assert_memory_equal(bytes[0].bytes, bytes[1].bytes, bytes[0].n);
-	ctx_buf_deinit(&bytes[0]);
-	ctx_buf_deinit(&bytes[1]);
-	free(events);
 }
 
 /* Each allocation of an ingest fails once: a status, no crash, no leak, no database. */
@@ -763,14 +843,18 @@ static void test_ingest__without_memory_there_is_a_status_and_no_database(void *
 		function_event(5, 0x30, 0x10, 8, "_ZN3foo3barEv"),
 		sample_event(6, 0, 0, 3),
 	};
-	struct ctx_ingest_options options = {
-		.tree = ctx_timetree_default_params(), .debug_root = "", .symfs = "", .fingerprint = "f"};
+	struct ctx_ingest_options options = {.tree = ctx_timetree_default_params(),
+					     .debug_root = "",
+					     .symfs = "",
+					     .fingerprint = "f",
+					     .one_thread = true};
 	char *path = ctx_path_join(directory, "little.db");
 	enum ctx_status status = CTX_E_NOMEM;
+	long n = 0;
 
 	(void)state;
 	options.tree.leaf_samples = 2;
-	for (long n = 0; status != CTX_OK; n++) {
+	for (; status != CTX_OK; n++) {
 		struct ctx_err err = {0};
 		struct list_source list;
 
@@ -783,6 +867,22 @@ static void test_ingest__without_memory_there_is_a_status_and_no_database(void *
 			assert_int_not_equal(access(path, F_OK), 0);
 	}
 	assert_int_equal(access(path, F_OK), 0);
+	/* With a thread more the same allocations come in another order. */
+	options.one_thread = false;
+	for (long i = 0; i < n + 10; i++) {
+		struct ctx_err err = {0};
+		struct list_source list;
+
+		assert_int_equal(unlink(path), 0);
+		list_open(&list, events, CTX_COUNT_OF(events), 100);
+		fail_after = i;
+		status = ctx_ingest(&list.source, path, &options, NULL, &err);
+		fail_after = -1;
+		if (status != CTX_OK) {
+			assert_int_not_equal(access(path, F_OK), 0);
+			assert_int_equal(symlink("nowhere", path), 0); /* for the next unlink */
+		}
+	}
 	free(path);
 }
 
@@ -813,7 +913,8 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
-		cmocka_unit_test(test_ingest__twice_gives_the_same_bytes),
+		cmocka_unit_test(test_ingest__twice_or_with_one_thread_gives_the_same_bytes),
+		cmocka_unit_test(test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones),
 		cmocka_unit_test(test_ingest__without_memory_there_is_a_status_and_no_database),
 	};
 
