@@ -14,7 +14,6 @@ struct hash {
 
 void ctx_chaindict_deinit(struct ctx_chaindict *dict)
 {
-	ctx_map64_deinit(&dict->locations);
 	free(dict->slots);
 	free(dict->addresses);
 	free(dict->nodes);
@@ -25,7 +24,6 @@ void ctx_chaindict_deinit(struct ctx_chaindict *dict)
 /* Forgets what may no longer be so. */
 static void forget(struct ctx_chaindict *dict)
 {
-	ctx_map64_clear(&dict->locations);
 	if (dict->cap != 0)
 		memset(dict->slots, 0xff, dict->cap * sizeof(*dict->slots));
 	dict->n = dict->n_last = 0;
@@ -73,25 +71,6 @@ static size_t common_frames(const struct ctx_chaindict *dict, const uint64_t *fr
 	return i;
 }
 
-static enum ctx_status location_of(struct ctx_chaindict *dict, uint64_t address,
-				   const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-				   uint32_t *ret, struct ctx_err *err)
-{
-	uint32_t *place = ctx_map64_place(&dict->locations, address);
-	enum ctx_status status;
-
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	if (*place != CTX_MAP64_NONE) {
-		*ret = *place;
-		return CTX_OK;
-	}
-	status = ctx_stack_locate(spaces, resolver, address, ret, err);
-	if (status == CTX_OK)
-		*place = *ret;
-	return status;
-}
-
 /* Interns a chain that is new, and keeps its path for the next one. */
 static enum ctx_status intern(struct ctx_chaindict *dict, const uint64_t *frames, size_t n,
 			      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
@@ -108,7 +87,7 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const uint64_t *frames
 	dict->n_last = kept;
 	for (size_t i = kept; status == CTX_OK && i < n; i++) {
 		dict->addresses[i] = frames[n - 1 - i];
-		status = location_of(dict, dict->addresses[i], spaces, resolver, &dict->path[i], err);
+		status = ctx_stack_locate(spaces, resolver, dict->addresses[i], &dict->path[i], err);
 	}
 	if (status == CTX_OK && kept < n)
 		status = ctx_stack_forest_add(forest, raw, dict->path + kept, n - kept, resolver,

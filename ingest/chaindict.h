@@ -15,7 +15,6 @@
 #ifndef CTX_INGEST_CHAINDICT_H
 #define CTX_INGEST_CHAINDICT_H
 
-#include "base/map64.h"
 #include "ingest/stackdict.h"
 
 struct ctx_chain_slot {
@@ -27,7 +26,6 @@ struct ctx_chain_slot {
 struct ctx_chaindict {		      /* of one process; all zero is empty */
 	struct ctx_chain_slot *slots; /* owned; cap is a power of two or 0 */
 	size_t cap, n;
-	struct ctx_map64 locations; /* address -> location id */
 	/* The last chain that was new, from the root, and its raw stack nodes. */
 	uint64_t *addresses; /* owned */
 	uint32_t *nodes;     /* owned */
