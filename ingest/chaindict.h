@@ -15,6 +15,7 @@
 #ifndef CTX_INGEST_CHAINDICT_H
 #define CTX_INGEST_CHAINDICT_H
 
+#include "base/map64.h"
 #include "ingest/stackdict.h"
 
 struct ctx_chain_slot {
