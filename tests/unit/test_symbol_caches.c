@@ -289,7 +289,7 @@ static void test_symbol_tarball__what_is_too_large_stops_it(void **state)
 
 	(void)state;
 	memset(content, 'x', sizeof(content) - 1);
-	/* As the second member: one that is wanted, one that is not, one that is there already. */
+	/* In the middle: one that is wanted, one that is not, one that is there already. */
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
 		const char *path = in_folder("large.tar");
 		struct archive *archive = begin_tarball(path, archive_write_add_filter_none);
@@ -297,10 +297,11 @@ static void test_symbol_tarball__what_is_too_large_stops_it(void **state)
 
 		put(archive, "usr/bin/a/" ID_A "/elf", AE_IFREG, content);
 		put(archive, names[i], AE_IFREG, content);
+		put(archive, "usr/bin/a/" ID_A "/debug", AE_IFREG, content);
 		end_tarball(archive);
-		assert_int_equal(ctx_symbol_tarball_unpack(path, fresh_directory(), 200, &err), CTX_OK);
-		assert_int_equal(ctx_symbol_tarball_unpack(path, fresh_directory(), 199, &err), CTX_E_LIMIT);
-		assert_non_null(strstr(err.msg, "more than 199 bytes"));
+		assert_int_equal(ctx_symbol_tarball_unpack(path, fresh_directory(), 300, &err), CTX_OK);
+		assert_int_equal(ctx_symbol_tarball_unpack(path, fresh_directory(), 299, &err), CTX_E_LIMIT);
+		assert_non_null(strstr(err.msg, "more than 299 bytes"));
 	}
 }
 
@@ -355,6 +356,33 @@ static void test_symbol_tarball__huge_sizes_are_refused_before_a_byte_is_written
 		assert_non_null(strstr(err.msg, "huge.tar"));
 		assert_int_equal(files_in(into), 0);
 	}
+}
+
+/* A file with a hole, as old GNU tar has it: the header says 100 bytes, the list of pieces that the first is at 8 GiB. */
+static void test_symbol_tarball__a_hole_that_is_larger_than_the_file_is_refused(void **state)
+{
+	struct ctx_buf bytes __attribute__((cleanup(ctx_buf_deinit))) = {0};
+	const char *path = in_folder("hole.tar");
+	unsigned sum = 0;
+	char *header;
+
+	(void)state;
+	put_header(&bytes, "usr/bin/a/" ID_A "/elf", 'S', "00000000144\0");
+	ctx_buf_put(&bytes, (char[1536]){"content"}, 1536);
+	assert_int_equal(ctx_buf_check(&bytes, NULL), CTX_OK);
+	header = (char *)bytes.bytes;
+	memcpy(header + 257, "ustar  ", 8);
+	memcpy(header + 386,
+	       "77777777777\0"
+	       "00000000144\0",
+	       24);
+	memcpy(header + 483, "00000000144\0", 12);
+	memset(header + 148, ' ', 8);
+	for (size_t i = 0; i < 512; i++)
+		sum += (unsigned char)header[i];
+	snprintf(header + 148, 8, "%06o", sum);
+	assert_int_equal(ctx_file_replace(path, bytes.bytes, bytes.n, NULL), CTX_OK);
+	assert_int_equal(unpack(path, fresh_directory(), NULL), CTX_E_LIMIT);
 }
 
 static void test_symbol_tarball__what_is_no_tarball_is_refused(void **state)
@@ -769,6 +797,7 @@ int main(void)
 		cmocka_unit_test(test_symbol_tarball__of_two_files_of_one_id_the_first_counts),
 		cmocka_unit_test(test_symbol_tarball__what_is_too_large_stops_it),
 		cmocka_unit_test(test_symbol_tarball__huge_sizes_are_refused_before_a_byte_is_written),
+		cmocka_unit_test(test_symbol_tarball__a_hole_that_is_larger_than_the_file_is_refused),
 		cmocka_unit_test(test_symbol_tarball__what_is_no_tarball_is_refused),
 		cmocka_unit_test(test_symbol_tarball__of_a_cut_one_the_whole_files_are_there),
 		cmocka_unit_test(test_symbol_tarball__damaged_bytes_make_an_error_or_less),
