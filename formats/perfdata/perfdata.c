@@ -29,6 +29,7 @@ struct jit { /* a dump whose functions come as time goes on */
 	struct ctx_pd_jitdump dump;
 	size_t at;
 	uint32_t path; /* id among the names */
+	int64_t pid; /* as the kernel calls the process; in a container the dump has another number for it */
 };
 
 struct counts {
@@ -144,8 +145,9 @@ static bool is_anonymous(const char *path)
 	       strncmp(path, "/anon_hugepage", 14) == 0 || strncmp(path, "[anon:", 6) == 0;
 }
 
-static enum ctx_status add_jit(struct reader *reader, const char *path, struct ctx_err *err)
+static enum ctx_status add_jit(struct reader *reader, const struct ctx_pd_mmap *mmap, struct ctx_err *err)
 {
+	const char *path = mmap->path;
 	enum ctx_status status = ctx_grow(&reader->jits, &reader->jits_cap, reader->n_jits + 1, err);
 	struct ctx_event event = {.kind = CTX_EV_WARNING, .text = reader->text};
 	struct ctx_err why = {0};
@@ -161,7 +163,7 @@ static enum ctx_status add_jit(struct reader *reader, const char *path, struct c
 			return CTX_OK; /* mapped twice */
 	}
 	jit = &reader->jits[reader->n_jits];
-	*jit = (struct jit){.path = id};
+	*jit = (struct jit){.path = id, .pid = mmap->pid};
 	if (!reader->monotonic) {
 		snprintf(reader->text, sizeof(reader->text),
 			 "%s is not used: its times are on another clock (record with perf record -k mono)",
@@ -209,7 +211,8 @@ static enum ctx_status put_jitted(struct reader *reader, uint64_t time, struct c
 							     err);
 			if (status == CTX_OK)
 				status = ctx_pd_tasks_map(&reader->tasks, relative(reader, load->time_ns),
-							  load->pid, &map, err);
+							  load->pid == jit->dump.pid ? jit->pid : load->pid,
+							  &map, err);
 		}
 	}
 	return status;
@@ -308,7 +311,7 @@ static enum ctx_status on_mmap(struct reader *reader, const struct ctx_pd_queued
 		return on_kernel_map(reader, relative(reader, item->time), &mmap, err);
 	status = on_user_map(reader, relative(reader, item->time), &mmap, err);
 	if (status == CTX_OK && mmap.executable && ctx_pd_jitdump_is(mmap.path, &pid))
-		status = add_jit(reader, mmap.path, err);
+		status = add_jit(reader, &mmap, err);
 	return status;
 }
 
