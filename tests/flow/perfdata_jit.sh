@@ -62,6 +62,15 @@ halves piped with_dump
 record compressed -z -k CLOCK_MONOTONIC -- jit dump . 300
 halves compressed with_dump
 
+# In a container the process and its dump have another number than the kernel has for it.
+if unshare -pf true 2>/dev/null; then
+	record container -k CLOCK_MONOTONIC -- unshare -pf jit dump . 300
+	[ "$(basename "$(cat container.out)")" = jit-1.dump ] || fail "container: the test is not about it"
+	halves container with_dump
+else
+	echo "no namespace of processes can be made here: it is not tried"
+fi
+
 # Once ingested, the dump is not needed any more; what was not ingested has no names without it, and that is said.
 dump=$(cat dump.out)
 mv "$dump" away
