@@ -1,6 +1,7 @@
 #include "ctxan/answer.h"
 
 #include "base/mem.h"
+#include "ctxan/exporting.h"
 #include "ctxan/query.h"
 #include "ctxan/sql.h"
 
@@ -203,7 +204,9 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	status = ctx_selection_make(options, ctx_store_profile(store), &selection, err);
 	if (status != CTX_OK)
 		return status;
-	if (options->show_sql && options->n_reports == 0)
+	if (options->export != NULL)
+		status = ctx_exporting_answer(store, name, &selection, options, err);
+	else if (options->show_sql && options->n_reports == 0)
 		status = show_sql(ctx_report_find("functions"), &selection, options->report.out, err);
 	else if (options->n_reports == 0)
 		status = default_reports(store, name, &selection, options, err);

@@ -1,6 +1,7 @@
 #include "ctxan/options.h"
 
 #include "base/mem.h"
+#include "ctxan/exporting.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -29,6 +30,7 @@ enum {
 	OPT_SYMFS,
 	OPT_DEBUG_ROOT,
 	OPT_BUILDID_DIR,
+	OPT_EXPORT,
 	OPT_SQL,
 	OPT_SHOW_SQL,
 	OPT_EXPLAIN,
@@ -63,6 +65,7 @@ static const struct option long_options[] = {
 	{"symfs", required_argument, NULL, OPT_SYMFS},
 	{"debug-root", required_argument, NULL, OPT_DEBUG_ROOT},
 	{"buildid-dir", required_argument, NULL, OPT_BUILDID_DIR},
+	{"export", required_argument, NULL, OPT_EXPORT},
 	{"sql", required_argument, NULL, OPT_SQL},
 	{"show-sql", no_argument, NULL, OPT_SHOW_SQL},
 	{"explain", no_argument, NULL, OPT_EXPLAIN},
@@ -73,6 +76,11 @@ static const struct option long_options[] = {
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
 };
+
+static void put_export(void *context, const struct ctx_export_kind *kind)
+{
+	fprintf(context, "        %-18s     %s\n", kind->name, kind->summary);
+}
 
 void ctx_options_help(FILE *out)
 {
@@ -119,6 +127,11 @@ void ctx_options_help(FILE *out)
 	      "read, time\n"
 	      "  -q, --quiet                  no progress, no remarks\n"
 	      "\n"
+	      "Export, for other tools:\n"
+	      "      --export FORMAT          write the selection to -o FILE in this format:\n",
+	      out);
+	ctx_exporting_list(put_export, out);
+	fputs("\n"
 	      "SQL:\n"
 	      "      --sql STATEMENT          run a query on the database (docs/schema.md)\n"
 	      "      --show-sql               print the query that gives a report's numbers, instead of the "
@@ -354,6 +367,11 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 		break;
 	case OPT_BUILDID_DIR:
 		return append(&options->caches, &options->n_caches, &options->caches_cap, value, err);
+	case OPT_EXPORT:
+		options->export = ctx_exporting_find(value);
+		if (options->export == NULL)
+			return ctx_err_set(err, CTX_E_ARG, "--export %s: no such format (see --help)", value);
+		break;
 	case OPT_SQL:
 		options->sql = value;
 		break;
@@ -420,6 +438,10 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--output '' is no file name");
 	if (options->sql != NULL && strspn(options->sql, " \t\r\n;") == strlen(options->sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql '' has no statement");
+	if (options->export != NULL && (options->n_reports != 0 || options->sql != NULL || options->show_sql))
+		return ctx_err_set(err, CTX_E_ARG, "--export goes without --report, --sql and --show-sql");
+	if (options->export != NULL && options->n_inputs > 1)
+		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
 	if (options->show_sql && (options->report.function != NULL || options->report.min_percent > 0 ||

@@ -5,6 +5,7 @@
 #define CTX_CTXAN_OPTIONS_H
 
 #include "base/err.h"
+#include "model/export.h"
 #include "report/report.h"
 #include "timetree/timetree.h"
 
@@ -33,6 +34,7 @@ struct ctx_options {
 	const char *symfs, *debug_root;
 	const char **caches; /* --buildid-dir, in this order */
 	size_t n_caches, caches_cap;
+	const struct ctx_export_kind *export; /* --export, NULL none */
 	const char *sql;
 	bool show_sql;
 	bool explain;

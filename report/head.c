@@ -1,5 +1,6 @@
 #include "report/head.h"
 
+#include "base/utf8.h"
 #include "report/names.h"
 
 #include <inttypes.h>
@@ -189,7 +190,7 @@ static void wrap(struct ctx_out *out, const char *text, unsigned indent)
 		while (text[n] != '\0') {
 			uint32_t code;
 			size_t length =
-				ctx_name_decode(text + n, strlen(text + n) < 4 ? strlen(text + n) : 4, &code);
+				ctx_utf8_decode(text + n, strlen(text + n) < 4 ? strlen(text + n) : 4, &code);
 
 			width += ctx_char_width(code);
 			if (width > room)

@@ -1,5 +1,7 @@
 #include "report/names.h"
 
+#include "base/utf8.h"
+
 #include "base/mem.h"
 #include "report/report.h"
 
@@ -56,32 +58,6 @@ static bool is_in(const struct range *ranges, size_t n, uint32_t code)
 	return low < n && code >= ranges[low].first;
 }
 
-size_t ctx_name_decode(const char *text, size_t n, uint32_t *ret_code)
-{
-	const uint8_t *bytes = (const uint8_t *)text;
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t length = bytes[0] < 0x80 ? 1 : bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4;
-	uint32_t code = bytes[0];
-
-	*ret_code = NOT_UTF8;
-	if (length == 1) {
-		*ret_code = code;
-		return 1;
-	}
-	if (bytes[0] < 0xc2 || bytes[0] > 0xf4 || length > n)
-		return 1;
-	code &= 0x7fu >> length;
-	for (size_t i = 1; i < length; i++) {
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 1;
-		code = code << 6 | (bytes[i] & 0x3fu);
-	}
-	if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 1;
-	*ret_code = code;
-	return length;
-}
-
 unsigned ctx_char_width(uint32_t code)
 {
 	if (code < 0x300)
@@ -104,7 +80,7 @@ void ctx_name_put_text(struct ctx_buf *buf, const char *name, bool ascii)
 
 	while (n > 0) {
 		uint32_t code;
-		size_t length = ctx_name_decode(name, n, &code);
+		size_t length = ctx_utf8_decode(name, n, &code);
 
 		if (code == NOT_UTF8 || ctx_char_is_harmful(code) || (ascii && code >= 0x80)) {
 			for (size_t i = 0; i < length; i++)
@@ -132,7 +108,7 @@ void ctx_name_put_json(struct ctx_buf *buf, const char *name)
 	ctx_buf_put_u8(buf, '"');
 	while (n > 0) {
 		uint32_t code;
-		size_t length = ctx_name_decode(name, n, &code);
+		size_t length = ctx_utf8_decode(name, n, &code);
 
 		if (code == NOT_UTF8) {
 			ctx_buf_put_text(buf, "\xef\xbf\xbd");
@@ -180,7 +156,7 @@ size_t ctx_text_width(const char *text, size_t n)
 
 	while (n > 0) {
 		uint32_t code;
-		size_t length = ctx_name_decode(text, n, &code);
+		size_t length = ctx_utf8_decode(text, n, &code);
 
 		width += code == NOT_UTF8 ? 1 : ctx_char_width(code);
 		text += length;
@@ -196,7 +172,7 @@ static size_t prefix_bytes(const char *text, size_t n, size_t width)
 
 	while (used < n) {
 		uint32_t code;
-		size_t length = ctx_name_decode(text + used, n - used, &code);
+		size_t length = ctx_utf8_decode(text + used, n - used, &code);
 		size_t columns = code == NOT_UTF8 ? 1 : ctx_char_width(code);
 
 		if (columns > width)
@@ -231,7 +207,7 @@ void ctx_text_cut(struct ctx_buf *buf, const char *text, size_t n, size_t width,
 				     ctx_text_width(text + tail, n - tail) - (width - ellipsis - left));
 		uint32_t code;
 
-		tail += skipped != 0 ? skipped : ctx_name_decode(text + tail, n - tail, &code);
+		tail += skipped != 0 ? skipped : ctx_utf8_decode(text + tail, n - tail, &code);
 	}
 	ctx_buf_put(buf, text, head);
 	ctx_buf_put_text(buf, ascii ? ".." : "…");

@@ -12,13 +12,6 @@
 #include <stdint.h>
 
 /*
- * Decodes the first character of `n` (more than 0) bytes. Returns its length in bytes; 1 and *ret_code
- * UINT32_MAX where the bytes are not UTF-8 (overlong forms, surrogates and values above
- * U+10FFFF are not).
- */
-size_t ctx_name_decode(const char *text, size_t n, uint32_t *ret_code);
-
-/*
  * Columns that a character takes on a terminal: 0 for combining marks, 2 for wide East Asian characters and
  * emoji, otherwise 1.
  */

@@ -3,6 +3,7 @@
  * the difference before you commit it.
  */
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "report/figures.h"
 #include "report/names.h"
 #include "report/report.h"
@@ -595,7 +596,7 @@ static void test_names__random_bytes_never_do_harm(void **state)
 		for (size_t at = 0; at < buf.n;) {
 			uint32_t code;
 
-			at += ctx_name_decode((const char *)buf.bytes + at, buf.n - at, &code);
+			at += ctx_utf8_decode((const char *)buf.bytes + at, buf.n - at, &code);
 			assert_int_not_equal(code, UINT32_MAX);
 			assert_false(ctx_char_is_harmful(code));
 		}

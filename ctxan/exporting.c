@@ -1,0 +1,143 @@
+#include "ctxan/exporting.h"
+
+#include "base/mem.h"
+#include "ctxan/query.h"
+#include "formats/export/exports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct ctx_export_kind *ctx_exporting_find(const char *name)
+{
+	for (const struct ctx_export_kind *const *kind = ctx_exports(); *kind != NULL; kind++) {
+		if (strcmp((*kind)->name, name) == 0)
+			return *kind;
+	}
+	return NULL;
+}
+
+void ctx_exporting_list(void (*each)(void *context, const struct ctx_export_kind *kind), void *context)
+{
+	for (const struct ctx_export_kind *const *kind = ctx_exports(); *kind != NULL; kind++)
+		each(context, *kind);
+}
+
+/* What the samples are handed out through: filters that the tree does not have. */
+struct sieve {
+	struct ctx_store *store;
+	const struct ctx_selection *selection;
+	bool *selected; /* owned; by thread; NULL: all */
+	ctx_export_sample_fn each;
+	void *each_context;
+};
+
+static enum ctx_status pass(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct sieve *sieve = context;
+
+	if (sieve->selection->cpus != NULL && !ctx_selection_has_cpu(sieve->selection, sample->cpu))
+		return CTX_OK;
+	if (sieve->selected != NULL && !sieve->selected[sample->thread])
+		return CTX_OK;
+	return sieve->each(sieve->each_context, sample, err);
+}
+
+static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
+				struct ctx_err *err)
+{
+	struct sieve *sieve = context;
+	const struct ctx_selection *selection = sieve->selection;
+	const struct ctx_tree_info *tree = ctx_store_find_tree(sieve->store, thread, selection->metric);
+	enum ctx_status status = CTX_OK;
+
+	sieve->each = each;
+	sieve->each_context = each_context;
+	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++)
+		status = ctx_store_scan(sieve->store, tree->id, selection->intervals[i], pass, sieve, err);
+	return status;
+}
+
+static enum ctx_status make_sieve(struct ctx_store *store, const struct ctx_selection *selection,
+				  struct sieve *sieve, struct ctx_err *err)
+{
+	*sieve = (struct sieve){.store = store, .selection = selection};
+	if (selection->threads == NULL)
+		return CTX_OK;
+	sieve->selected = ctx_calloc(ctx_store_profile(store)->n_threads, sizeof(*sieve->selected));
+	if (sieve->selected == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < selection->n_threads; i++)
+		sieve->selected[selection->threads[i]] = true;
+	return CTX_OK;
+}
+
+static void remark(void *context, const char *text)
+{
+	const struct ctx_options *options = context;
+
+	if (!options->quiet)
+		fprintf(stderr, "ctxan: %s: %s\n", options->export->name, text);
+}
+
+static enum ctx_status write_export(struct ctx_query *query, const struct ctx_options *options,
+				    struct ctx_export_input *input, struct ctx_err *err)
+{
+	const struct ctx_export_kind *kind = options->export;
+	struct ctx_query_parts whole = {0}, parts = {0};
+	struct ctx_export_part *list CTX_AUTO_FREE = NULL;
+	enum ctx_status status = CTX_OK;
+
+	if (kind->needs_whole)
+		status = ctx_query_parts(query, false, &whole, err);
+	if (status == CTX_OK && kind->needs_parts)
+		status = ctx_query_parts(query, true, &parts, err);
+	list = ctx_calloc(parts.n, sizeof(*list));
+	if (status == CTX_OK && list == NULL)
+		status = ctx_err_nomem(err);
+	if (status == CTX_OK) {
+		for (size_t i = 0; i < parts.n; i++)
+			list[i] = (struct ctx_export_part){parts.parts[i].thread, parts.parts[i].histogram};
+		input->whole = whole.n != 0 ? whole.parts[0].histogram : NULL;
+		input->parts = list;
+		input->n_parts = parts.n;
+		status = kind->write(input, options->report.out, err);
+	}
+	ctx_query_parts_free(&whole);
+	ctx_query_parts_free(&parts);
+	return status;
+}
+
+enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
+				     const struct ctx_selection *selection, const struct ctx_options *options,
+				     struct ctx_err *err)
+{
+	struct ctx_query query = {.store = store, .selection = selection, .flags = 0};
+	struct ctx_export_input input = {
+		.profile = ctx_store_profile(store),
+		.path = name,
+		.intervals = selection->intervals,
+		.n_intervals = selection->n_intervals,
+		.threads = selection->threads,
+		.n_threads = selection->n_threads,
+		.metric = selection->metric,
+		.samples = hand_out,
+		.remark = remark,
+	};
+	struct ctx_options shown = *options;
+	struct sieve sieve;
+	enum ctx_status status;
+
+	if (options->export->binary && options->output == NULL && isatty(STDOUT_FILENO))
+		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
+				   options->export->name, options->export->suffix);
+	status = make_sieve(store, selection, &sieve, err);
+	if (status != CTX_OK)
+		return status;
+	input.samples_context = &sieve;
+	input.remark_context = &shown;
+	status = write_export(&query, options, &input, err);
+	free(sieve.selected);
+	return status;
+}

@@ -1,0 +1,10 @@
+#include "formats/export/exports.h"
+
+#include <stddef.h>
+
+const struct ctx_export_kind *const *ctx_exports(void)
+{
+	static const struct ctx_export_kind *const kinds[] = {&ctx_export_folded, NULL};
+
+	return kinds;
+}

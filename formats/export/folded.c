@@ -1,0 +1,79 @@
+/*
+ * Folded stacks: "main;parse;read 1234", one line for each stack, the weight behind it. For several threads the
+ * thread's process name is the first frame, as the folding scripts of perf have it.
+ */
+#include "base/mem.h"
+#include "formats/export/export_stack.h"
+#include "formats/export/exports.h"
+
+#include <inttypes.h>
+
+/* Frames are separated by ';' and the weight by a space: neither may be in a name. */
+static void put_frame(struct ctx_buf *line, struct ctx_buf *name)
+{
+	for (size_t i = 0; i < name->n; i++)
+		ctx_buf_put_u8(line, name->bytes[i] == ';' ? ':' : name->bytes[i]);
+	ctx_buf_clear(name);
+}
+
+static enum ctx_status write_stack(const struct ctx_profile *profile, const struct ctx_export_part *part,
+				   const struct ctx_hist_entry *entry, uint32_t *functions,
+				   struct ctx_buf *line, struct ctx_buf *name)
+{
+	size_t n = ctx_export_frames(profile, entry->stack, functions);
+
+	ctx_buf_clear(line);
+	ctx_export_put_text(name, profile->threads[part->thread].name);
+	put_frame(line, name);
+	for (size_t i = 0; i < n; i++) {
+		ctx_buf_put_u8(line, ';');
+		ctx_export_put_name(name, profile, functions[i]);
+		put_frame(line, name);
+	}
+	ctx_buf_printf(line, " %" PRIu64 "\n", entry->weight);
+	return CTX_OK;
+}
+
+static uint32_t deepest(const struct ctx_trie *cct)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < cct->n; i++)
+		depth = cct->depth[i] > depth ? cct->depth[i] : depth;
+	return depth;
+}
+
+static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
+{
+	uint32_t *functions CTX_AUTO_FREE =
+		ctx_calloc(deepest(&input->profile->cct) + 1u, sizeof(*functions));
+	struct ctx_buf line = {0}, name = {0};
+	enum ctx_status status = functions != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t i = 0; status == CTX_OK && i < input->n_parts; i++) {
+		const struct ctx_histogram *histogram = input->parts[i].histogram;
+
+		for (size_t k = 0; status == CTX_OK && k < histogram->n; k++) {
+			if (histogram->entries[k].samples == 0)
+				continue;
+			write_stack(input->profile, &input->parts[i], &histogram->entries[k], functions,
+				    &line, &name);
+			status = ctx_buf_check(&line, err);
+			if (status == CTX_OK)
+				status = ctx_buf_check(&name, err);
+			if (status == CTX_OK)
+				fwrite(line.bytes, 1, line.n, out);
+		}
+	}
+	ctx_buf_deinit(&line);
+	ctx_buf_deinit(&name);
+	return status;
+}
+
+const struct ctx_export_kind ctx_export_folded = {
+	.name = "folded",
+	.suffix = ".folded",
+	.summary = "one line a stack with its weight, for flame graph scripts",
+	.needs_parts = true,
+	.write = write_folded,
+};

@@ -1,0 +1,61 @@
+/*
+ * Export: what a writer of another tool's format gets, and how it is named.
+ *
+ * A writer (formats/export/, report/) turns the selected part of a profile into one file. It knows neither the database
+ * nor the command line. What its format cannot hold it says with `remark`, once: a colleague who opens the file
+ * does not know what is missing.
+ */
+#ifndef CTX_MODEL_EXPORT_H
+#define CTX_MODEL_EXPORT_H
+
+#include "model/histogram.h"
+#include "model/interval.h"
+#include "model/profile.h"
+#include "model/sample.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct ctx_export_part { /* the stacks of one thread */
+	uint32_t thread;
+	const struct ctx_histogram *histogram;
+};
+
+/* Called for every selected sample. */
+typedef enum ctx_status (*ctx_export_sample_fn)(void *context, const struct ctx_sample *sample,
+						struct ctx_err *err);
+
+struct ctx_export_input {
+	const struct ctx_profile *profile;
+	const char *path;		      /* as the user named the recording */
+	const struct ctx_interval *intervals; /* selected; sorted, disjoint; the whole run: one */
+	size_t n_intervals;
+	const uint32_t *threads; /* selected, ascending; NULL: all */
+	size_t n_threads;
+	uint32_t metric;
+	const struct ctx_histogram *whole;   /* needs_whole: all selected threads together */
+	const struct ctx_export_part *parts; /* needs_parts: each selected thread with samples */
+	size_t n_parts;
+	/*
+	 * needs_samples: hands the selected samples of one thread out, in order of time (thread CTX_NONE: of all
+	 * selected threads together). May be called again and again; each call reads the database.
+	 */
+	enum ctx_status (*samples)(void *context, uint32_t thread, ctx_export_sample_fn each,
+				   void *each_context, struct ctx_err *err);
+	void *samples_context;
+	/* One line without its end, for stderr. */
+	void (*remark)(void *context, const char *text);
+	void *remark_context;
+};
+
+struct ctx_export_kind {
+	const char *name;    /* "pprof" */
+	const char *suffix;  /* of the usual file name: ".pb.gz" */
+	const char *summary; /* one line for --help */
+	bool binary;	     /* not for a terminal */
+	bool needs_whole, needs_parts, needs_samples;
+	/* Writes the file. Write errors of `out` are the caller's to find (ferror). */
+	enum ctx_status (*write)(const struct ctx_export_input *input, FILE *out, struct ctx_err *err);
+};
+
+#endif
