@@ -19,23 +19,28 @@ all=$(samples good.data)
 bytes=$(stat -c %s good.data)
 [ "$all" -gt 500 ] || fail "the recording has only $all samples"
 
-# perf is killed: the header says nothing of the data, which is there.
-perf record -q -e cpu-clock -F 4000 -g -m 16 -o killed.data -- sh -c 'while :; do :; done' >/dev/null 2>&1 &
-recorder=$!
-tries=0
-while [ "$(stat -c %s killed.data 2>/dev/null || echo 0)" -lt 200000 ] && [ $tries -lt 200 ]; do
-	sleep 0.1
-	tries=$((tries + 1))
+# perf is killed: the header says nothing of the data, which is there. A file, a compressed one, a directory.
+for option in '' -z --threads; do
+	name=killed$option.data
+	perf record -q -e cpu-clock -F 4000 -g -m 16 $option -o "$name" -- sh -c 'while :; do :; done' >/dev/null 2>&1 &
+	recorder=$!
+	tries=0
+	while [ "$(du -sb "$name" 2>/dev/null | cut -f1)0" -lt 800000 ] && [ $tries -lt 100 ] && kill -0 $recorder 2>/dev/null; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	target=$(pgrep -P $recorder | head -n 1)
+	kill -9 $recorder || { echo "this perf cannot record $option: it is not tried"; continue; }
+	wait $recorder 2>/dev/null
+	kill -9 "$target" 2>/dev/null
+	header=$name
+	[ ! -d "$name" ] || header=$name/data
+	[ "$(od -An -tu8 -j48 -N8 "$header" | tr -d ' ')" = 0 ] || fail "$name: the header has a size; the test is not about it"
+	head_of "$name" >killed.txt || fail "$name"
+	grep -Eq '^closed +no' killed.txt || fail "$name: closed: $(cat killed.txt)"
+	grep -q '^note: the run was not closed' killed.txt || fail "$name: no note"
+	[ "$(samples_in killed.txt)" -gt 300 ] || fail "$name: only $(samples_in killed.txt) samples"
 done
-target=$(pgrep -P $recorder | head -n 1)
-kill -9 $recorder
-wait $recorder 2>/dev/null
-kill -9 "$target" 2>/dev/null
-[ "$(od -An -tu8 -j48 -N8 killed.data | tr -d ' ')" = 0 ] || fail "killed: the header has a size; the test is not about it"
-head_of killed.data >killed.txt || fail "killed"
-grep -Eq '^closed +no' killed.txt || fail "killed: closed: $(cat killed.txt)"
-grep -q '^note: the run was not closed' killed.txt || fail "killed: no note"
-[ "$(samples_in killed.txt)" -gt 500 ] || fail "killed: only $(samples_in killed.txt) samples"
 
 # Cut in the middle, and where only features of the header are missing.
 head -c $((bytes / 2)) good.data >half.data
