@@ -114,7 +114,7 @@ enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx
 	return CTX_OK;
 }
 
-/* $XDG_CACHE_HOME/ctxan/<hash of the real path>.db, for experiments that cannot be written to. */
+/* $XDG_CACHE_HOME/ctxan/<hash of the real path>.db, for recordings where nothing can be written. */
 static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx_err *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
@@ -170,19 +170,14 @@ static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-static enum ctx_status database_path(const char *experiment, const struct format *format,
+/* Where the database is, if there is one, and is made if that can be. */
+static enum ctx_status database_path(const char *input, const struct format *format,
 				     const struct ctx_options *options, char **ret, struct ctx_err *err)
 {
 	if (options->db != NULL)
 		return given_path(options->db, ret, err);
-	*ret = usual_path(experiment, format);
-	if (*ret == NULL)
-		return ctx_err_nomem(err);
-	if (access(*ret, R_OK) == 0 || is_writable(*ret))
-		return CTX_OK;
-	free(*ret);
-	*ret = NULL;
-	return cache_path(experiment, ret, err);
+	*ret = usual_path(input, format);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 /* "<experiment>/<tree>": the second part counts only when the user asked for a tree. */
@@ -278,6 +273,17 @@ static void complete_archives(const char *input, const struct ctx_options *optio
 			input, copied);
 }
 
+static bool open_current(const char *path, const char *fingerprint, const struct ctx_options *options,
+			 struct ctx_store **ret)
+{
+	if (options->reingest || access(path, R_OK) != 0 || ctx_store_open(path, ret, NULL) != CTX_OK)
+		return false;
+	if (is_current(ctx_store_fingerprint(*ret), fingerprint, options->tree_given))
+		return true;
+	ctx_store_close(*ret);
+	return false;
+}
+
 static enum ctx_status open_recording(const char *input, const struct format *format,
 				      const struct ctx_options *options, struct ctx_store **ret,
 				      struct ctx_err *err)
@@ -297,13 +303,17 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	if (status != CTX_OK)
 		return status;
 	full_fingerprint(fingerprint, options, &caches, full, sizeof(full));
-	if (!options->reingest && access(path, R_OK) == 0 && ctx_store_open(path, ret, NULL) == CTX_OK) {
-		if (is_current(ctx_store_fingerprint(*ret), full, options->tree_given))
-			return CTX_OK;
-		ctx_store_close(*ret);
+	if (open_current(path, full, options, ret))
+		return CTX_OK;
+	if (options->db == NULL && !is_writable(path)) {
+		free(path);
+		path = NULL;
+		status = cache_path(input, &path, err);
+		if (status != CTX_OK || open_current(path, full, options, ret))
+			return status;
+		if (!options->quiet)
+			fprintf(stderr, "ctxan: %s cannot be written to; its database is %s\n", input, path);
 	}
-	if (options->db == NULL && strncmp(path, input, strlen(input)) != 0 && !options->quiet)
-		fprintf(stderr, "ctxan: %s cannot be written to; its database is %s\n", input, path);
 	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "%s is there and is not a database of ctxan: not overwritten", path);

@@ -106,6 +106,11 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	[ ! -e secret.data.ctxan.db ] || fail "a database where nothing could be written"
 	expect 0 "" as_nobody "$bin/ctxan" secret.data -r functions
 	[ ! -s err.txt ] || fail "the second time it is ingested again: $(cat err.txt)"
+	# The same with a database beside it that is of another recording.
+	rm -rf nobody/.cache
+	cp half.data changed.data && ctxan -q changed.data -r functions >/dev/null && cp good.data changed.data && chmod 644 changed.data
+	expect 0 "changed.data cannot be written to; its database is .*nobody/.cache/ctxan/" as_nobody "$bin/ctxan" changed.data -r functions
+	rm -f changed.data.ctxan.db
 fi
 
 # Progress on a terminal, wiped away at the end; a machine that has done within a second gets a longer file.
