@@ -6,20 +6,29 @@
 #include <string.h>
 
 #define EXIT_DELAY_NS 100000000u
-#define DEPTH_MAX 1000 /* of processes that begot each other before the recording */
 
+/*
+ * Lists of maps share their beginnings: nothing is copied when a process forks. Each image knows how many items of its
+ * list it sees. Whoever sees all of them may append; another begins a list of its own behind what it sees.
+ */
 struct ctx_pd_maps {
 	uint32_t references;
 	size_t n, cap;
 	struct ctx_pd_map *items;
+	struct ctx_pd_maps *base; /* a reference; its first base_n items come before the own ones */
+	size_t base_n;
+	struct ctx_pd_maps *above; /* while maps are told: the list that this one is the base of */
 };
 
 static void drop_maps(struct ctx_pd_maps *maps)
 {
-	if (maps == NULL || --maps->references != 0)
-		return;
-	free(maps->items);
-	free(maps);
+	while (maps != NULL && --maps->references == 0) {
+		struct ctx_pd_maps *base = maps->base;
+
+		free(maps->items);
+		free(maps);
+		maps = base;
+	}
 }
 
 void ctx_pd_tasks_deinit(struct ctx_pd_tasks *tasks)
@@ -100,7 +109,8 @@ static enum ctx_status name_of_number(struct ctx_pd_tasks *tasks, int64_t number
 static enum ctx_status find_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, uint32_t *ret,
 				  struct ctx_err *err)
 {
-	struct ctx_pd_image image = {.pid = pid, .parent = CTX_NONE, .number = CTX_NONE, .begin_ns = time_ns};
+	struct ctx_pd_image image = {
+		.pid = pid, .parent = CTX_NONE, .root = CTX_NONE, .number = CTX_NONE, .begin_ns = time_ns};
 	uint32_t known = ctx_map64_get(&tasks->image_of_pid, (uint64_t)pid);
 	enum ctx_status status;
 
@@ -188,18 +198,20 @@ static enum ctx_status end_task(struct ctx_pd_tasks *tasks, uint32_t index, uint
 	return CTX_OK;
 }
 
-/* May `parent` become the parent of `image`? Not when it descends from it (a damaged file, or a pid that was used again
- * while perf read /proc), and not so deep that nobody can tell. */
-static bool may_descend(const struct ctx_pd_tasks *tasks, uint32_t image, uint32_t parent)
+/* The first of the line of parents. Shortens the way, so that it is never long for long. */
+static uint32_t root_of(struct ctx_pd_tasks *tasks, uint32_t index)
 {
-	for (int depth = 0; depth < DEPTH_MAX; depth++) {
-		if (parent == image)
-			return false;
-		parent = tasks->images[parent].parent;
-		if (parent == CTX_NONE)
-			return true;
+	uint32_t root = index;
+
+	while (tasks->images[root].root != CTX_NONE)
+		root = tasks->images[root].root;
+	while (index != root) {
+		uint32_t next = tasks->images[index].root;
+
+		tasks->images[index].root = root;
+		index = next;
 	}
-	return false;
+	return root;
 }
 
 /* A process that was there before the recording, as perf found it in /proc. It inherits nothing: its maps follow. */
@@ -214,8 +226,9 @@ static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_
 	if (status != CTX_OK)
 		return status;
 	tasks->images[image].named = true;
-	if (tasks->images[image].parent == CTX_NONE && may_descend(tasks, image, parent))
-		tasks->images[image].parent = parent;
+	/* Not when the parent descends from it: a damaged file, or a pid that was used again while perf read /proc. */
+	if (tasks->images[image].root == CTX_NONE && root_of(tasks, parent) != image)
+		tasks->images[image].parent = tasks->images[image].root = parent;
 	return find_task(tasks, 0, fork->pid, fork->tid, &task, err);
 }
 
@@ -226,6 +239,7 @@ static enum ctx_status fork_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 	struct ctx_pd_image *parent = &tasks->images[parent_index];
 	struct ctx_pd_image image = {.pid = fork->pid,
 				     .parent = parent_index,
+				     .root = parent_index,
 				     .number = CTX_NONE,
 				     .name = parent->name,
 				     .begin_ns = fork->time_ns,
@@ -240,6 +254,7 @@ static enum ctx_status fork_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 	parent = &tasks->images[parent_index];
 	if (parent->maps != NULL) {
 		tasks->images[*ret].maps = parent->maps;
+		tasks->images[*ret].n_maps = parent->n_maps;
 		parent->maps->references++;
 	}
 	return CTX_OK;
@@ -271,6 +286,7 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 	struct ctx_pd_image *old = &tasks->images[old_index];
 	struct ctx_pd_image image = {.pid = old->pid,
 				     .parent = old_index,
+				     .root = old_index,
 				     .number = CTX_NONE,
 				     .name = name,
 				     .begin_ns = time_ns,
@@ -348,31 +364,28 @@ static enum ctx_status tell_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, ui
 	return ctx_pd_outbox_put(tasks->out, &event, err);
 }
 
-/* The image's own list of maps, with room for one more. */
-static enum ctx_status own_maps(struct ctx_pd_image *image, struct ctx_err *err)
+/* Appends to the image's list; what others see of it stays as it is. */
+static enum ctx_status append_map(struct ctx_pd_image *image, const struct ctx_pd_map *map,
+				  struct ctx_err *err)
 {
-	struct ctx_pd_maps *old = image->maps, *maps = old;
+	struct ctx_pd_maps *maps = image->maps;
 	enum ctx_status status;
 
-	if (old == NULL || old->references > 1) {
+	if (maps == NULL || maps->n != image->n_maps) {
 		maps = ctx_calloc(1, sizeof(*maps));
 		if (maps == NULL)
 			return ctx_err_nomem(err);
 		maps->references = 1;
+		maps->base = image->maps;
+		maps->base_n = image->n_maps;
+		image->maps = maps;
+		image->n_maps = 0;
 	}
-	status = ctx_grow(&maps->items, &maps->cap, (old != NULL ? old->n : 0) + 1, err);
-	if (status != CTX_OK) {
-		if (maps != old)
-			drop_maps(maps);
+	status = ctx_grow(&maps->items, &maps->cap, maps->n + 1, err);
+	if (status != CTX_OK)
 		return status;
-	}
-	if (maps != old && old != NULL) {
-		memcpy(maps->items, old->items, old->n * sizeof(*maps->items));
-		maps->n = old->n;
-	}
-	if (maps != old)
-		drop_maps(old);
-	image->maps = maps;
+	maps->items[maps->n++] = *map;
+	image->n_maps = maps->n;
 	return CTX_OK;
 }
 
@@ -386,22 +399,55 @@ enum ctx_status ctx_pd_tasks_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, i
 	if (status != CTX_OK)
 		return status;
 	image = &tasks->images[index];
-	status = own_maps(image, err);
+	status = append_map(image, map, err);
 	if (status != CTX_OK)
 		return status;
-	image->maps->items[image->maps->n++] = *map;
 	return image->number != CTX_NONE ? tell_map(tasks, time_ns, image->number, map, err) : CTX_OK;
 }
 
-/* The nearest ancestor that is worth telling: not one that only was there to exec. */
-static uint32_t telling_parent(const struct ctx_pd_tasks *tasks, uint32_t index)
+/* Is it there only to become something else? */
+static bool is_passage(const struct ctx_pd_image *image)
 {
-	uint32_t parent = tasks->images[index].parent;
+	return image->number == CTX_NONE && image->replaced;
+}
 
-	while (parent != CTX_NONE && tasks->images[parent].number == CTX_NONE &&
-	       (tasks->images[parent].replaced || !tasks->images[parent].named))
-		parent = tasks->images[parent].parent;
-	return parent;
+/* The nearest ancestor that is worth telling: not one that only was there to exec. The way to it is shortened. */
+static uint32_t telling_parent(struct ctx_pd_tasks *tasks, uint32_t index)
+{
+	struct ctx_pd_image *images = tasks->images;
+	uint32_t parent = images[index].parent;
+
+	while (parent != CTX_NONE && is_passage(&images[parent]))
+		parent = images[parent].parent;
+	while (images[index].parent != parent) {
+		uint32_t next = images[index].parent;
+
+		images[index].parent = parent;
+		index = next;
+	}
+	return parent != CTX_NONE && (images[parent].number != CTX_NONE || images[parent].named) ? parent
+												 : CTX_NONE;
+}
+
+/* All maps that an image sees, from the oldest on. */
+static enum ctx_status tell_maps(struct ctx_pd_tasks *tasks, const struct ctx_pd_image *image,
+				 uint64_t time_ns, struct ctx_err *err)
+{
+	struct ctx_pd_maps *maps = image->maps;
+	enum ctx_status status = CTX_OK;
+
+	if (maps == NULL)
+		return CTX_OK;
+	maps->above = NULL;
+	for (; maps->base != NULL; maps = maps->base)
+		maps->base->above = maps;
+	for (; maps != NULL; maps = maps->above) {
+		size_t n = maps->above != NULL ? maps->above->base_n : image->n_maps;
+
+		for (size_t i = 0; i < n && status == CTX_OK; i++)
+			status = tell_map(tasks, time_ns, image->number, &maps->items[i], err);
+	}
+	return status;
 }
 
 static enum ctx_status tell_image(struct ctx_pd_tasks *tasks, uint32_t index, uint64_t time_ns,
@@ -418,27 +464,27 @@ static enum ctx_status tell_image(struct ctx_pd_tasks *tasks, uint32_t index, ui
 	event.process_start.command = text(tasks, image->name);
 	event.process_start.lineage = text(tasks, image->lineage);
 	status = ctx_pd_outbox_put(tasks->out, &event, err);
-	for (size_t i = 0; status == CTX_OK && image->maps != NULL && i < image->maps->n; i++)
-		status = tell_map(tasks, time_ns, image->number, &image->maps->items[i], err);
-	return status;
+	return status == CTX_OK ? tell_maps(tasks, image, time_ns, err) : status;
 }
 
 /* Announces an image, ancestors first. */
 static enum ctx_status announce(struct ctx_pd_tasks *tasks, uint32_t index, uint64_t time_ns,
 				struct ctx_err *err)
 {
-	while (tasks->images[index].number == CTX_NONE) {
-		uint32_t first = index, parent;
-		enum ctx_status status;
+	uint32_t parent, next = index;
+	enum ctx_status status = CTX_OK;
 
-		while ((parent = telling_parent(tasks, first)) != CTX_NONE &&
-		       tasks->images[parent].number == CTX_NONE)
-			first = parent;
-		status = tell_image(tasks, first, time_ns, err);
-		if (status != CTX_OK)
-			return status;
+	if (tasks->images[index].number != CTX_NONE)
+		return CTX_OK;
+	tasks->images[index].below = CTX_NONE;
+	while ((parent = telling_parent(tasks, next)) != CTX_NONE &&
+	       tasks->images[parent].number == CTX_NONE) {
+		tasks->images[parent].below = next;
+		next = parent;
 	}
-	return CTX_OK;
+	for (; next != CTX_NONE && status == CTX_OK; next = tasks->images[next].below)
+		status = tell_image(tasks, next, time_ns, err);
+	return status;
 }
 
 static enum ctx_status announce_task(struct ctx_pd_tasks *tasks, struct ctx_pd_task *task,

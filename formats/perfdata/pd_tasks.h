@@ -38,8 +38,10 @@ struct ctx_pd_image {
 	bool replaced;	    /* by exec */
 	bool named;	    /* a COMM or FORK told of it, not only a sample */
 	uint64_t begin_ns;
-	struct ctx_pd_maps
-		*maps; /* in the order in which they came; shared with forked children until either changes */
+	struct ctx_pd_maps *maps; /* in the order in which they came; shared with forked children */
+	size_t n_maps;		  /* of these, how many are its own business: what a child adds is not */
+	uint32_t root;		  /* towards the first of its line of parents; CTX_NONE: is that itself */
+	uint32_t below;		  /* while a line of images is announced: the next one down */
 };
 
 struct ctx_pd_task {
