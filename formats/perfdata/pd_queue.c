@@ -24,6 +24,16 @@ void ctx_pd_queue_deinit(struct ctx_pd_queue *queue)
 	*queue = (struct ctx_pd_queue){0};
 }
 
+static void drop_item(struct ctx_pd_queue *queue, struct ctx_pd_queued *item)
+{
+	struct ctx_pd_chunk *chunk = item->record.chunk;
+
+	queue->bytes -= sizeof(*item);
+	if (--chunk->queued == 0)
+		queue->bytes -= chunk->cap;
+	ctx_pd_chunk_drop(chunk);
+}
+
 /* Notes where ascending runs begin among the items [0, n); the rings of the processors are such runs. */
 static enum ctx_status find_runs(struct ctx_pd_queue *queue, size_t *ret_n, struct ctx_err *err)
 {
@@ -104,9 +114,6 @@ static void release_until(struct ctx_pd_queue *queue, uint64_t limit)
 			high = middle;
 	}
 	queue->ready = low;
-	queue->bytes = 0;
-	for (size_t i = low; i < queue->n; i++)
-		queue->bytes += queue->items[i].record.header.size;
 }
 
 static enum ctx_status end_round(struct ctx_pd_queue *queue, struct ctx_err *err)
@@ -140,7 +147,10 @@ static enum ctx_status append(struct ctx_pd_queue *queue, const struct ctx_pd_re
 		return status;
 	record->chunk->references++;
 	queue->items[queue->n++] = (struct ctx_pd_queued){.time = time, .record = *record};
-	queue->bytes += record->header.size;
+	/* A record keeps the whole chunk that it lies in, and may be the only one there with a time. */
+	queue->bytes += sizeof(*queue->items);
+	if (record->chunk->queued++ == 0)
+		queue->bytes += record->chunk->cap;
 	if (time > queue->newest)
 		queue->newest = time;
 	return queue->bytes > queue->bytes_max ? cut_round(queue, err) : CTX_OK;
@@ -217,6 +227,6 @@ void ctx_pd_queue_take(struct ctx_pd_queue *queue)
 		ctx_pd_chunk_drop(queue->direct.record.chunk);
 		queue->has_direct = false;
 	} else {
-		ctx_pd_chunk_drop(queue->items[queue->at++].record.chunk);
+		drop_item(queue, &queue->items[queue->at++]);
 	}
 }

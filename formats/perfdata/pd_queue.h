@@ -32,7 +32,7 @@ struct ctx_pd_queue {
 	size_t sorted_cap;
 	size_t *runs; /* owned scratch: where ascending runs begin */
 	size_t runs_cap;
-	size_t bytes;		     /* of the items that wait */
+	size_t bytes;		     /* that the items hold: themselves and their chunks */
 	uint64_t round_max;	     /* newest time of the round before */
 	uint64_t newest;	     /* time that was read */
 	struct ctx_pd_queued direct; /* a record without time, that goes first */

@@ -24,7 +24,7 @@ static struct ctx_pd_chunk *new_chunk(void)
 
 	if (chunk != NULL) {
 		chunk->references = 1;
-		chunk->padding = 0;
+		chunk->queued = 0;
 		chunk->cap = CHUNK_BYTES;
 	}
 	return chunk;

@@ -19,7 +19,7 @@
 
 struct ctx_pd_chunk { /* counted references; released with the last */
 	uint32_t references;
-	uint32_t padding;
+	uint32_t queued; /* for whoever keeps records: how many of this chunk */
 	size_t cap;
 	uint8_t bytes[];
 };
