@@ -194,10 +194,13 @@ int ctx_pd_event_trailer_time(const struct ctx_pd_event *event)
 
 enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err)
 {
-	events->sample_time_at = events->sample_id_at = -1;
-	events->trailer_time_at = events->trailer_id_at = -1;
-	events->has_trailer = false;
-	for (size_t i = 0; i < events->n; i++) {
+	if (events->n_settled == 0) {
+		events->sample_time_at = events->sample_id_at = -1;
+		events->trailer_time_at = events->trailer_id_at = -1;
+		events->has_trailer = false;
+	}
+	for (; events->n_settled < events->n; events->n_settled++) {
+		size_t i = events->n_settled;
 		const struct ctx_pd_event *event = &events->items[i];
 		uint64_t type = event->sample_type;
 

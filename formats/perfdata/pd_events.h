@@ -43,6 +43,7 @@ struct ctx_pd_events { /* all zero is a valid empty one */
 	int sample_time_at, sample_id_at;
 	int trailer_time_at, trailer_id_at;
 	bool has_trailer;
+	size_t n_settled; /* events that were looked at for this */
 };
 
 void ctx_pd_events_deinit(struct ctx_pd_events *events);

@@ -173,7 +173,7 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes,
 {
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
 	enum ctx_status status;
-	uint64_t n;
+	uint64_t n, ids_bytes = 0;
 
 	if (header->attr_size < 64 + 16 || header->attr_size > SECTION_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: event attributes of %llu bytes",
@@ -192,8 +192,15 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes,
 
 		ids.size = ctx_pd_wire_u64(&wire);
 		status = ctx_pd_events_add(&file->events, entry, attr_bytes, file->swap, &why);
+		/* Each has a place of its own in the file; otherwise few bytes could be read for ever. */
+		if (status == CTX_OK && ids.size > file_bytes - ids_bytes)
+			status = ctx_err_set(&why, CTX_E_FORMAT,
+					     "%s: the ids of the events are more than the file has room for",
+					     file->parts[0].name);
 		if (status == CTX_OK)
 			status = add_ids(file, file_bytes, &ids, &why);
+		if (status == CTX_OK)
+			ids_bytes += ids.size;
 		status = forgive(file, status, &why, err);
 	}
 	return status;

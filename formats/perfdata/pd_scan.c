@@ -50,7 +50,9 @@ static enum ctx_status take_update(struct ctx_pd_file *file, const struct ctx_pd
 	if (wire.failed || kind != UPDATE_NAME || event == CTX_MAP64_NONE)
 		return CTX_OK;
 	name = ctx_pd_wire_text(&wire, ctx_pd_wire_left(&wire));
-	return name != NULL ? ctx_pd_events_name(&file->events, event, name, strlen(name), err) : CTX_OK;
+	if (name == NULL || name[0] == '\0')
+		return CTX_OK;
+	return ctx_pd_events_name(&file->events, event, name, strlen(name), err);
 }
 
 static enum ctx_status take_feature(struct ctx_pd_file *file, const struct ctx_pd_record *record,

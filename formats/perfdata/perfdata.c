@@ -24,6 +24,7 @@
 
 #define WAITING_BYTES_MAX ((size_t)256 << 20) /* of all queues together */
 #define WAITING_BYTES_MIN ((size_t)2 << 20)
+#define METRIC_BEGINNING_MAX 250
 
 struct jit { /* a dump whose functions come as time goes on */
 	struct ctx_pd_jitdump dump;
@@ -675,32 +676,62 @@ static void close_reader(struct ctx_event_source *source)
 	free(reader);
 }
 
-/* Several events with one name are told apart by a number: "cycles", "cycles#2". */
-static enum ctx_status name_metric(struct reader *reader, struct ctx_pd_event *event, const char **ret,
-				   struct ctx_err *err)
-{
-	const struct ctx_source_info *info = &reader->source.info;
-	const char *name = ctx_pd_facts_event_name(&reader->file.facts, event->first_id);
-	unsigned same = 1;
-	char text[300];
+/* Names that are in use, and for the beginning of each the last number that was put behind it. */
+struct metric_names {
+	struct ctx_strtab used, beginnings;
+	uint32_t *last; /* owned; by id of beginnings */
+	size_t cap;
+};
 
-	if (name == NULL || name[0] == '\0')
-		name = event->name;
-	*ret = name;
-	for (uint32_t i = 0; i < info->n_metrics; i++) {
-		if (strcmp(info->metrics[i].name, *ret) == 0) {
-			snprintf(text, sizeof(text), "%.250s#%u", name, ++same);
-			*ret = ctx_arena_strdup(&reader->file.facts.arena, text);
-			if (*ret == NULL)
-				return ctx_err_nomem(err);
-			i = UINT32_MAX; /* from the first again */
-		}
-	}
-	return CTX_OK;
+static void metric_names_deinit(struct metric_names *names)
+{
+	ctx_strtab_deinit(&names->used);
+	ctx_strtab_deinit(&names->beginnings);
+	free(names->last);
+}
+
+/* "cycles#2", or with the next number that makes it new. */
+static enum ctx_status number_metric(struct reader *reader, struct metric_names *names, const char **name,
+				     struct ctx_err *err)
+{
+	size_t n = strnlen(*name, METRIC_BEGINNING_MAX), n_before = names->beginnings.n;
+	char text[METRIC_BEGINNING_MAX + 16];
+	uint32_t id = 0;
+	enum ctx_status status = ctx_strtab_add(&names->beginnings, *name, n, &id, err);
+
+	if (status == CTX_OK)
+		status = ctx_grow(&names->last, &names->cap, names->beginnings.n, err);
+	if (status != CTX_OK)
+		return status;
+	if (id == n_before)
+		names->last[id] = 1;
+	do {
+		snprintf(text, sizeof(text), "%.*s#%u", (int)n, *name, ++names->last[id]);
+	} while (ctx_strtab_find(&names->used, text, strlen(text)) != UINT32_MAX);
+	*name = ctx_arena_strdup(&reader->file.facts.arena, text);
+	return *name != NULL ? ctx_strtab_add_text(&names->used, text, &id, err) : ctx_err_nomem(err);
+}
+
+/* Several events with one name are told apart by a number: "cycles", "cycles#2". */
+static enum ctx_status name_metric(struct reader *reader, struct metric_names *names,
+				   const struct ctx_pd_event *event, const char **ret, struct ctx_err *err)
+{
+	size_t n_before = names->used.n;
+	enum ctx_status status;
+	uint32_t id = 0;
+
+	*ret = ctx_pd_facts_event_name(&reader->file.facts, event->first_id);
+	if (*ret == NULL || (*ret)[0] == '\0')
+		*ret = event->name;
+	status = ctx_strtab_add_text(&names->used, *ret, &id, err);
+	if (status != CTX_OK || id == n_before)
+		return status;
+	return number_metric(reader, names, ret, err);
 }
 
 static enum ctx_status make_metrics(struct reader *reader, struct ctx_err *err)
 {
+	struct metric_names names __attribute__((cleanup(metric_names_deinit))) = {0};
 	struct ctx_pd_events *events = &reader->file.events;
 	struct ctx_source_info *info = &reader->source.info;
 
@@ -714,7 +745,7 @@ static enum ctx_status make_metrics(struct reader *reader, struct ctx_err *err)
 		if (ctx_pd_event_is_dummy(event) && events->n > 1)
 			continue;
 		event->metric = info->n_metrics;
-		status = name_metric(reader, event, &info->metrics[info->n_metrics].name, err);
+		status = name_metric(reader, &names, event, &info->metrics[info->n_metrics].name, err);
 		if (status != CTX_OK)
 			return status;
 		info->metrics[info->n_metrics++].unit = ctx_pd_event_unit(event);
