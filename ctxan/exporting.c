@@ -3,25 +3,57 @@
 #include "base/mem.h"
 #include "ctxan/query.h"
 #include "formats/export/exports.h"
+#include "report/report_exports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const struct ctx_export_kind *ctx_exporting_find(const char *name)
+/* Calls `each` for every kind until it returns true; NULL when none did. */
+static const struct ctx_export_kind *look_for(bool (*is)(const void *context,
+							 const struct ctx_export_kind *kind),
+					      const void *context)
 {
-	for (const struct ctx_export_kind *const *kind = ctx_exports(); *kind != NULL; kind++) {
-		if (strcmp((*kind)->name, name) == 0)
-			return *kind;
+	const struct ctx_export_kind *const *lists[] = {ctx_report_exports(), ctx_exports()};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(lists); i++) {
+		for (const struct ctx_export_kind *const *kind = lists[i]; *kind != NULL; kind++) {
+			if (is(context, *kind))
+				return *kind;
+		}
 	}
 	return NULL;
 }
 
+static bool has_name(const void *context, const struct ctx_export_kind *kind)
+{
+	return strcmp(kind->name, context) == 0;
+}
+
+const struct ctx_export_kind *ctx_exporting_find(const char *name)
+{
+	return look_for(has_name, name);
+}
+
+struct visit {
+	void (*each)(void *context, const struct ctx_export_kind *kind);
+	void *context;
+};
+
+static bool visited(const void *context, const struct ctx_export_kind *kind)
+{
+	const struct visit *visit = context;
+
+	visit->each(visit->context, kind);
+	return false;
+}
+
 void ctx_exporting_list(void (*each)(void *context, const struct ctx_export_kind *kind), void *context)
 {
-	for (const struct ctx_export_kind *const *kind = ctx_exports(); *kind != NULL; kind++)
-		each(context, *kind);
+	struct visit visit = {each, context};
+
+	look_for(visited, &visit);
 }
 
 /* What the samples are handed out through: filters that the tree does not have. */
@@ -29,6 +61,7 @@ struct sieve {
 	struct ctx_store *store;
 	const struct ctx_selection *selection;
 	bool *selected; /* owned; by thread; NULL: all */
+	bool whole_run;
 	ctx_export_sample_fn each;
 	void *each_context;
 };
@@ -39,7 +72,7 @@ static enum ctx_status pass(void *context, const struct ctx_sample *sample, stru
 
 	if (sieve->selection->cpus != NULL && !ctx_selection_has_cpu(sieve->selection, sample->cpu))
 		return CTX_OK;
-	if (sieve->selected != NULL && !sieve->selected[sample->thread])
+	if (!sieve->whole_run && sieve->selected != NULL && !sieve->selected[sample->thread])
 		return CTX_OK;
 	return sieve->each(sieve->each_context, sample, err);
 }
@@ -54,6 +87,9 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 
 	sieve->each = each;
 	sieve->each_context = each_context;
+	if (tree != NULL && sieve->whole_run)
+		return ctx_store_scan(sieve->store, tree->id, ctx_store_profile(sieve->store)->run, pass,
+				      sieve, err);
 	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++)
 		status = ctx_store_scan(sieve->store, tree->id, selection->intervals[i], pass, sieve, err);
 	return status;
@@ -135,6 +171,8 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	status = make_sieve(store, selection, &sieve, err);
 	if (status != CTX_OK)
 		return status;
+	sieve.whole_run = options->export->whole_run;
+	input.max_bytes = options->max_size;
 	input.samples_context = &sieve;
 	input.remark_context = &shown;
 	status = write_export(&query, options, &input, err);

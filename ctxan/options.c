@@ -31,6 +31,7 @@ enum {
 	OPT_DEBUG_ROOT,
 	OPT_BUILDID_DIR,
 	OPT_EXPORT,
+	OPT_MAX_SIZE,
 	OPT_SQL,
 	OPT_SHOW_SQL,
 	OPT_EXPLAIN,
@@ -66,6 +67,7 @@ static const struct option long_options[] = {
 	{"debug-root", required_argument, NULL, OPT_DEBUG_ROOT},
 	{"buildid-dir", required_argument, NULL, OPT_BUILDID_DIR},
 	{"export", required_argument, NULL, OPT_EXPORT},
+	{"max-size", required_argument, NULL, OPT_MAX_SIZE},
 	{"sql", required_argument, NULL, OPT_SQL},
 	{"show-sql", no_argument, NULL, OPT_SHOW_SQL},
 	{"explain", no_argument, NULL, OPT_EXPLAIN},
@@ -131,7 +133,8 @@ void ctx_options_help(FILE *out)
 	      "      --export FORMAT          write the selection to -o FILE in this format:\n",
 	      out);
 	ctx_exporting_list(put_export, out);
-	fputs("\n"
+	fputs("      --max-size N             of a page: 5M, 800k\n"
+	      "\n"
 	      "SQL:\n"
 	      "      --sql STATEMENT          run a query on the database (docs/schema.md)\n"
 	      "      --show-sql               print the query that gives a report's numbers, instead of the "
@@ -197,6 +200,27 @@ static enum ctx_status parse_number(const char *name, const char *text, uint32_t
 		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': a number from %u to %u is wanted", name, text,
 				   min, max);
 	*ret = (uint32_t)value;
+	return CTX_OK;
+}
+
+/* "5M", "800k", "2500000" */
+static enum ctx_status parse_size(const char *text, size_t *ret, struct ctx_err *err)
+{
+	static const char units[] = "kMG";
+	char *end;
+	unsigned long value;
+	const char *unit;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	unit = *end != '\0' ? strchr(units, *end) : NULL;
+	for (ptrdiff_t i = unit != NULL ? unit - units + 1 : 0; i > 0; i--)
+		value = value <= SIZE_MAX / 1024 ? value * 1024 : 0;
+	if (!isdigit((unsigned char)text[0]) || errno != 0 || value == 0 ||
+	    (*end != '\0' && (unit == NULL || end[1] != '\0')))
+		return ctx_err_set(err, CTX_E_ARG, "--max-size '%s': a number of bytes like 5M is wanted",
+				   text);
+	*ret = value;
 	return CTX_OK;
 }
 
@@ -372,6 +396,8 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 		if (options->export == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "--export %s: no such format (see --help)", value);
 		break;
+	case OPT_MAX_SIZE:
+		return parse_size(value, &options->max_size, err);
 	case OPT_SQL:
 		options->sql = value;
 		break;

@@ -35,6 +35,7 @@ struct ctx_options {
 	const char **caches; /* --buildid-dir, in this order */
 	size_t n_caches, caches_cap;
 	const struct ctx_export_kind *export; /* --export, NULL none */
+	size_t max_size;		      /* --max-size in bytes; 0: the format's own */
 	const char *sql;
 	bool show_sql;
 	bool explain;

@@ -37,12 +37,13 @@ struct ctx_export_input {
 	const struct ctx_export_part *parts; /* needs_parts: each selected thread with samples */
 	size_t n_parts;
 	/*
-	 * needs_samples: hands the selected samples of one thread out, in order of time (thread CTX_NONE: of all
+	 * needs_samples: hands the selected samples (whole_run: all) of one thread out, in order of time (thread CTX_NONE: of all
 	 * selected threads together). May be called again and again; each call reads the database.
 	 */
 	enum ctx_status (*samples)(void *context, uint32_t thread, ctx_export_sample_fn each,
 				   void *each_context, struct ctx_err *err);
 	void *samples_context;
+	size_t max_bytes; /* of the file, for kinds that can be made smaller; 0: their own limit */
 	/* One line without its end, for stderr. */
 	void (*remark)(void *context, const char *text);
 	void *remark_context;
@@ -54,6 +55,8 @@ struct ctx_export_kind {
 	const char *summary; /* one line for --help */
 	bool binary;	     /* not for a terminal */
 	bool needs_whole, needs_parts, needs_samples;
+	/* Gets the samples of the whole run and of all threads; the selection is what the reader sees first. */
+	bool whole_run;
 	/* Writes the file. Write errors of `out` are the caller's to find (ferror). */
 	enum ctx_status (*write)(const struct ctx_export_input *input, FILE *out, struct ctx_err *err);
 };

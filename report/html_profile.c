@@ -1,0 +1,275 @@
+#include "report/html_profile.h"
+
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+#define UNUSED UINT32_MAX
+#define OTHER_NAME "<Other>"
+
+/* Which ids of the profile the page has, and under which numbers. */
+struct choice {
+	uint32_t *nodes, *functions,
+		*objects; /* owned; by id of the profile: number in the page, or UNUSED */
+	uint32_t n_nodes, n_functions, n_objects;
+	bool other; /* one more function and node, the last of each: <Other> */
+	struct ctx_strtab strings;
+};
+
+static void choice_cleanup(struct choice *choice)
+{
+	free(choice->nodes);
+	free(choice->functions);
+	free(choice->objects);
+	ctx_strtab_deinit(&choice->strings);
+}
+
+static uint32_t *new_numbers(uint32_t n)
+{
+	uint32_t *numbers = ctx_calloc(n, sizeof(*numbers));
+
+	if (numbers != NULL)
+		memset(numbers, 0xff, n * sizeof(*numbers));
+	return numbers;
+}
+
+static uint32_t number_used(uint32_t *numbers, uint32_t n, uint32_t first)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (numbers[i] != UNUSED)
+			numbers[i] = first++;
+	}
+	return first;
+}
+
+/* A node is used when a cell has it, or one below it. */
+static void mark_nodes(const struct ctx_trie *cct, const struct ctx_cells *cells, struct choice *choice)
+{
+	choice->nodes[CTX_TRIE_ROOT] = 0;
+	for (uint32_t i = 0; i < cells->n_threads; i++) {
+		const struct ctx_thread_cells *thread = &cells->threads[i];
+
+		for (size_t k = 0; k < thread->n; k++) {
+			uint32_t node = thread->entries[k].stack;
+
+			if (node == CTX_CELLS_OTHER)
+				choice->other = true;
+			for (; node != CTX_CELLS_OTHER && choice->nodes[node] == UNUSED;
+			     node = cct->parent[node])
+				choice->nodes[node] = 0;
+		}
+	}
+}
+
+static enum ctx_status choose(const struct ctx_profile *profile, const struct ctx_cells *cells,
+			      struct choice *choice, struct ctx_err *err)
+{
+	const struct ctx_trie *cct = &profile->cct;
+
+	choice->nodes = new_numbers(cct->n);
+	choice->functions = new_numbers(profile->n_functions);
+	choice->objects = new_numbers(profile->n_objects);
+	if (choice->nodes == NULL || choice->functions == NULL || choice->objects == NULL)
+		return ctx_err_nomem(err);
+	mark_nodes(cct, cells, choice);
+	for (uint32_t node = 1; node < cct->n; node++) {
+		if (choice->nodes[node] != UNUSED)
+			choice->functions[cct->key[node]] = 0;
+	}
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (choice->functions[i] != UNUSED && profile->functions[i].object != CTX_NONE)
+			choice->objects[profile->functions[i].object] = 0;
+	}
+	choice->n_nodes = number_used(choice->nodes, cct->n, 0);
+	choice->n_functions = number_used(choice->functions, profile->n_functions, 0);
+	choice->n_objects = number_used(choice->objects, profile->n_objects, 0);
+	return CTX_OK;
+}
+
+/* Interns a text as valid UTF-8; what is not UTF-8 becomes U+FFFD. */
+static enum ctx_status put_string(struct choice *choice, struct ctx_buf *column, const char *text,
+				  struct ctx_err *err)
+{
+	struct ctx_buf valid = {0};
+	size_t n = strlen(text);
+	uint32_t id = 0;
+	enum ctx_status status;
+
+	while (n > 0) {
+		uint32_t code;
+		size_t length = ctx_utf8_decode(text, n, &code);
+
+		if (code == UINT32_MAX)
+			ctx_buf_put_text(&valid, "\xef\xbf\xbd");
+		else
+			ctx_buf_put(&valid, text, length);
+		text += length;
+		n -= length;
+	}
+	status = ctx_buf_check(&valid, err);
+	if (status == CTX_OK)
+		status = ctx_strtab_add(&choice->strings, valid.n != 0 ? (const char *)valid.bytes : "",
+					valid.n, &id, err);
+	ctx_buf_deinit(&valid);
+	ctx_buf_put_varint(column, id);
+	return status;
+}
+
+static enum ctx_status put_functions(const struct ctx_profile *profile, struct choice *choice,
+				     struct ctx_buf *out, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	ctx_buf_put_varint(out, choice->n_objects);
+	for (uint32_t i = 0; i < profile->n_objects && status == CTX_OK; i++) {
+		if (choice->objects[i] != UNUSED)
+			status = put_string(choice, out, profile->objects[i].path, err);
+	}
+	ctx_buf_put_varint(out, choice->n_functions + choice->other);
+	for (uint32_t i = 0; i < profile->n_functions && status == CTX_OK; i++) {
+		if (choice->functions[i] != UNUSED)
+			status = put_string(choice, out, profile->functions[i].name, err);
+	}
+	if (status == CTX_OK && choice->other)
+		status = put_string(choice, out, OTHER_NAME, err);
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		uint32_t object = profile->functions[i].object;
+
+		if (choice->functions[i] != UNUSED)
+			ctx_buf_put_varint(out, object != CTX_NONE ? choice->objects[object] + 1u : 0);
+	}
+	if (choice->other)
+		ctx_buf_put_varint(out, 0);
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (choice->functions[i] != UNUSED)
+			ctx_buf_put_varint(out, profile->functions[i].kind);
+	}
+	if (choice->other)
+		ctx_buf_put_varint(out, CTX_FUNCTION_ARTIFICIAL);
+	return status;
+}
+
+static void put_cct(const struct ctx_trie *cct, const struct choice *choice, struct ctx_buf *out)
+{
+	ctx_buf_put_varint(out, choice->n_nodes + choice->other);
+	for (uint32_t node = 1; node < cct->n; node++) {
+		if (choice->nodes[node] != UNUSED)
+			ctx_buf_put_varint(out, choice->nodes[node] - choice->nodes[cct->parent[node]]);
+	}
+	if (choice->other)
+		ctx_buf_put_varint(out, choice->n_nodes); /* below the root */
+	for (uint32_t node = 1; node < cct->n; node++) {
+		if (choice->nodes[node] != UNUSED)
+			ctx_buf_put_varint(out, choice->functions[cct->key[node]]);
+	}
+	if (choice->other)
+		ctx_buf_put_varint(out, choice->n_functions);
+}
+
+static enum ctx_status put_threads(const struct ctx_profile *profile, struct choice *choice,
+				   struct ctx_buf *out, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	ctx_buf_put_varint(out, profile->n_processes);
+	for (uint32_t i = 0; i < profile->n_processes && status == CTX_OK; i++)
+		status = put_string(choice, out, profile->processes[i].command, err);
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		ctx_buf_put_zigzag(out, profile->processes[i].pid);
+	ctx_buf_put_varint(out, profile->n_threads);
+	for (uint32_t i = 0; i < profile->n_threads; i++)
+		ctx_buf_put_varint(out, profile->threads[i].process);
+	for (uint32_t i = 0; i < profile->n_threads; i++)
+		ctx_buf_put_zigzag(out, profile->threads[i].tid);
+	for (uint32_t i = 0; i < profile->n_threads && status == CTX_OK; i++)
+		status = put_string(choice, out, profile->threads[i].name, err);
+	return status;
+}
+
+static uint32_t node_of(const struct choice *choice, uint32_t stack)
+{
+	return stack == CTX_CELLS_OTHER ? choice->n_nodes : choice->nodes[stack];
+}
+
+/* The number of the entry behind the cell that begins at `at`. */
+static size_t cell_end(const struct ctx_thread_cells *thread, size_t at)
+{
+	size_t end = at + 1;
+
+	while (end < thread->n && thread->entries[end].bucket == thread->entries[at].bucket)
+		end++;
+	return end;
+}
+
+static void put_thread_cells(const struct ctx_thread_cells *thread, const struct choice *choice,
+			     uint64_t unit_weight, struct ctx_buf *out)
+{
+	size_t n_cells = 0;
+	uint32_t before = 0;
+
+	for (size_t at = 0; at < thread->n; at = cell_end(thread, at))
+		n_cells++;
+	ctx_buf_put_varint(out, n_cells);
+	for (size_t at = 0; at < thread->n; at = cell_end(thread, at)) {
+		ctx_buf_put_varint(out, thread->entries[at].bucket - before);
+		before = thread->entries[at].bucket;
+	}
+	for (size_t at = 0; at < thread->n; at = cell_end(thread, at))
+		ctx_buf_put_varint(out, cell_end(thread, at) - at);
+	for (size_t i = 0; i < thread->n; i++) {
+		uint32_t node = node_of(choice, thread->entries[i].stack);
+		bool first = i == 0 || thread->entries[i - 1].bucket != thread->entries[i].bucket;
+
+		ctx_buf_put_varint(out, first ? node : node - node_of(choice, thread->entries[i - 1].stack));
+	}
+	for (size_t i = 0; i < thread->n; i++)
+		ctx_buf_put_varint(out, thread->entries[i].samples);
+	for (size_t i = 0; i < thread->n; i++)
+		ctx_buf_put_zigzag(
+			out, (int64_t)(thread->entries[i].weight - thread->entries[i].samples * unit_weight));
+}
+
+static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
+{
+	ctx_buf_put_varint(out, strings->n);
+	for (size_t i = 0; i < strings->n; i++) {
+		ctx_buf_put_varint(out, strings->lengths[i]);
+		ctx_buf_put(out, strings->strings[i], strings->lengths[i]);
+	}
+}
+
+enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const struct ctx_cells *cells,
+					struct ctx_buf *out, struct ctx_err *err)
+{
+	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
+	struct ctx_buf rest = {0}; /* behind the strings, which are known last */
+	enum ctx_status status = choose(profile, cells, &choice, err);
+	uint32_t empty;
+
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(&choice.strings, "", &empty, err);
+	if (status == CTX_OK)
+		status = put_functions(profile, &choice, &rest, err);
+	if (status == CTX_OK) {
+		put_cct(&profile->cct, &choice, &rest);
+		status = put_threads(profile, &choice, &rest, err);
+	}
+	if (status == CTX_OK) {
+		ctx_buf_put_varint(&rest, profile->run.end_ns);
+		ctx_buf_put_varint(&rest, cells->buckets);
+		ctx_buf_put_varint(&rest, cells->unit_weight);
+		for (uint32_t i = 0; i < cells->n_threads; i++)
+			put_thread_cells(&cells->threads[i], &choice, cells->unit_weight, &rest);
+		status = ctx_buf_check(&rest, err);
+	}
+	if (status == CTX_OK) {
+		ctx_buf_put(out, "CTXP\1", 5);
+		put_strings(&choice.strings, out);
+		ctx_buf_put(out, rest.bytes, rest.n);
+		status = ctx_buf_check(out, err);
+	}
+	ctx_buf_deinit(&rest);
+	return status;
+}

@@ -1,0 +1,10 @@
+#include "report/report_exports.h"
+
+#include <stddef.h>
+
+const struct ctx_export_kind *const *ctx_report_exports(void)
+{
+	static const struct ctx_export_kind *const kinds[] = {&ctx_export_html, NULL};
+
+	return kinds;
+}

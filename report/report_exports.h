@@ -1,0 +1,14 @@
+/*
+ * Exports that are pages or pictures.
+ */
+#ifndef CTX_REPORT_REPORT_EXPORTS_H
+#define CTX_REPORT_REPORT_EXPORTS_H
+
+#include "model/export.h"
+
+/* html, html-static, flamegraph; ends with NULL. */
+const struct ctx_export_kind *const *ctx_report_exports(void);
+
+extern const struct ctx_export_kind ctx_export_html; /* the page of docs/html-page.md */
+
+#endif
