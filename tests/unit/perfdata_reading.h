@@ -6,7 +6,7 @@
 #define CTX_TESTS_UNIT_PERFDATA_READING_H
 
 #include "formats/perfdata/perfdata.h"
-#include "tests/unit/perfdata_fixture.h"
+#include "tests/unit/perfdata_files.h"
 #include "tests/unit/source_check.h"
 
 #include <inttypes.h>

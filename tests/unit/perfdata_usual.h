@@ -147,4 +147,39 @@ static inline void usual(struct pd_recording *recording, bool swap)
 	}
 }
 
+/* What is told of it, checked by hand: order of time over both rings, what has no sample is not told, frames above
+ * the leaf are return addresses - 1, ends come late. */
+static const char usual_events[] =
+	"0 process 0 pid 100 of -1 sh []\n"
+	"0 map 0 400000+4000 /bin/sh@0 id= f=\n"
+	"0 thread 0 tid 100 of 0 sh\n"
+	"0 sample 0/0 metric 0 weight 1000 cpu 0: 4013e8 402000\n"
+	"10 sample 0/0 metric 1 weight 5000 cpu -1: 4013f2 402000\n"
+	"20 process 1 pid 200 of 0 sh [_f1]\n"
+	"50 map 1 400000+4000 /bin/sh@0 id= f=\n"
+	"20 thread 1 tid 200 of 1 sh\n"
+	"50 sample 1/1 metric 0 weight 1000 cpu 0: 40141a 402000\n"
+	"900 process 2 pid 200 of 1 app [_f1_x1]\n"
+	"960 map 2 400000+8000 /bin/app@0 id=101112131415161718191a1b1c1d1e1f20212223 f=\n"
+	"960 unmap 2 500000+1000\n"
+	"950 thread 2 tid 201 of 2 app\n"
+	"960 sample 2/2 metric 0 weight 1001 cpu 1: 4017a8 402000\n"
+	"970 name of 2: worker\n"
+	"900 thread 3 tid 200 of 2 app\n"
+	"1000 sample 2/3 metric 0 weight 1000 cpu 0: 4017d0 402000\n"
+	"1010 sample 2/2 metric 0 weight 1001 cpu 1: 4017da 402000\n"
+	"1030 sample 2/2 metric 0 weight 1001 cpu 1: 4017ee 402000\n"
+	"1100 throttle 1\n"
+	"1200 sample 2/3 metric 1 weight 5000 cpu -1: 401898 402000\n"
+	"2010 map -1 ffffffffc0000000+100 [bpf]@b00000000 id= f=bpf_prog_1\n"
+	"2100 sample 2/3 metric 0 weight 1000 cpu 0: 401c1c 402000\n"
+	"2150 sample 2/3 metric 1 weight 5000 cpu -1: 401c4e 402000\n"
+	"2300 sample 2/3 metric 0 weight 1000 cpu 0: 401ce4 402000\n"
+	"900 end of thread 1\n"
+	"900 end of process 1\n"
+	"1030 end of thread 2\n"
+	"2300 lost 7\n";
+
+static const enum pd_kind usual_kinds[] = {PD_FILE, PD_PIPE, PD_COMPRESSED, PD_COMPRESSED2};
+
 #endif

@@ -4,7 +4,7 @@
  */
 #include "formats/perfdata/pd_stream.h"
 #include "tests/unit/failing_malloc.h"
-#include "tests/unit/perfdata_fixture.h"
+#include "tests/unit/perfdata_files.h"
 
 struct scene {
 	struct pd_recording recording; /* what was written, and what should come out */
