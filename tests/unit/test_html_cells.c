@@ -202,7 +202,7 @@ static void test_html__what_is_dropped_is_counted_and_is_the_lightest(void **sta
 	drop_fixture(fixture);
 }
 
-static void skip(struct ctx_cursor *cursor, uint64_t n)
+static void pass_over(struct ctx_cursor *cursor, uint64_t n)
 {
 	while (n-- > 0)
 		ctx_cursor_get_varint(cursor);
@@ -224,10 +224,10 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 		assert_true(i != 0 || length == 0);
 		assert_null(length != 0 ? memchr(text, 0xff, (size_t)length) : NULL);
 	}
-	skip(&cursor, ctx_cursor_get_varint(&cursor)); /* objects */
+	pass_over(&cursor, ctx_cursor_get_varint(&cursor)); /* objects */
 	n_functions = ctx_cursor_get_varint(&cursor);
 	assert_true(n_functions < NODES);
-	skip(&cursor, 3 * n_functions);
+	pass_over(&cursor, 3 * n_functions);
 	n_nodes = ctx_cursor_get_varint(&cursor);
 	for (uint64_t i = 1; i < n_nodes; i++) {
 		uint64_t up = ctx_cursor_get_varint(&cursor);
@@ -236,21 +236,21 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 	}
 	for (uint64_t i = 1; i < n_nodes; i++)
 		assert_true(ctx_cursor_get_varint(&cursor) < n_functions);
-	skip(&cursor, 2 * ctx_cursor_get_varint(&cursor)); /* processes */
+	pass_over(&cursor, 2 * ctx_cursor_get_varint(&cursor)); /* processes */
 	n_threads = ctx_cursor_get_varint(&cursor);
 	assert_int_equal(n_threads, THREADS);
-	skip(&cursor, 3 * n_threads);
+	pass_over(&cursor, 3 * n_threads);
 	assert_int_equal(ctx_cursor_get_varint(&cursor), fixture->profile.run.end_ns);
 	assert_int_equal(ctx_cursor_get_varint(&cursor), cells->buckets);
 	unit = ctx_cursor_get_varint(&cursor);
 	for (uint64_t t = 0; t < n_threads; t++) {
 		uint64_t m = ctx_cursor_get_varint(&cursor), entries = 0, *samples;
 
-		skip(&cursor, m);
+		pass_over(&cursor, m);
 		for (uint64_t i = 0; i < m; i++)
 			entries += ctx_cursor_get_varint(&cursor);
 		assert_int_equal(entries, cells->threads[t].n);
-		skip(&cursor, entries); /* stacks */
+		pass_over(&cursor, entries); /* stacks */
 		samples = ctx_calloc((size_t)entries, sizeof(*samples));
 		for (uint64_t i = 0; i < entries; i++)
 			samples[i] = ctx_cursor_get_varint(&cursor);
