@@ -168,9 +168,13 @@ static bool is_plausible(const struct ctx_pd_header *header)
 	return header->type > 0 && header->type < CTX_PD_TYPE_END && header->size >= CTX_PD_HEADER_BYTES;
 }
 
-/* Do several records in a row make sense from here on? The end of the data may cut the row short, but there must be
- * one whole record. */
-static bool is_row(const uint8_t *bytes, size_t n, bool swap)
+enum row {
+	ROW,	 /* several records that make sense; the end of the bytes may cut it short behind the first */
+	ROW_CUT, /* the first goes past the end: with more bytes it may be one */
+	ROW_NONE,
+};
+
+static enum row judge_row(const uint8_t *bytes, size_t n, bool swap)
 {
 	size_t at = 0;
 
@@ -178,26 +182,37 @@ static bool is_row(const uint8_t *bytes, size_t n, bool swap)
 		struct ctx_pd_header header;
 
 		if (n - at < CTX_PD_HEADER_BYTES)
-			return i > 0;
+			return i > 0 ? ROW : ROW_CUT;
 		header = ctx_pd_header_read(bytes + at, swap);
 		if (!is_plausible(&header))
-			return false;
+			return ROW_NONE;
 		if (header.size > n - at)
-			return i > 0;
+			return i > 0 ? ROW : ROW_CUT;
 		at += header.size;
 	}
-	return true;
+	return ROW;
 }
 
-/* Moves a window that is lost on to where records make sense again, or to its end. */
-static void resynchronise(struct ctx_pd_window *window, bool swap)
+/* Moves a window that is lost on to where records make sense again, to where that cannot be said before there is
+ * more, or to its end. */
+static void resynchronise(struct ctx_pd_window *window, bool swap, bool more_comes)
 {
 	while (window->lost && left_in(window) >= CTX_PD_HEADER_BYTES) {
-		if (is_row(window->chunk->bytes + window->begin, left_in(window), swap))
+		enum row row = judge_row(window->chunk->bytes + window->begin, left_in(window), swap);
+
+		if (row == ROW_CUT && more_comes)
+			return;
+		if (row == ROW)
 			window->lost = false;
 		else
 			window->begin++;
 	}
+}
+
+/* Another packed record may always come. */
+static bool more_comes(const struct ctx_pd_stream *stream, const struct ctx_pd_window *window)
+{
+	return window == &stream->inner || stream->at < stream->end;
 }
 
 /* A whole record at the window's begin? Damaged ones are passed over. */
@@ -206,8 +221,8 @@ static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *wind
 {
 	for (;;) {
 		if (window->lost)
-			resynchronise(window, stream->swap);
-		if (left_in(window) < CTX_PD_HEADER_BYTES)
+			resynchronise(window, stream->swap, more_comes(stream, window));
+		if (window->lost || left_in(window) < CTX_PD_HEADER_BYTES)
 			return false;
 		*ret = ctx_pd_header_read(window->chunk->bytes + window->begin, stream->swap);
 		if (is_plausible(ret))

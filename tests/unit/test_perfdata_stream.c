@@ -347,6 +347,23 @@ static void test_perfdata_stream__a_record_that_cannot_be_costs_itself_alone(voi
 	}
 }
 
+/* Wherever the damaged one lies in what is read at a time: a large record behind it may not be there whole yet. */
+static void test_perfdata_stream__damage_at_the_end_of_a_chunk_costs_no_more_than_elsewhere(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 60; i++) {
+		struct scene scene = {0};
+		size_t damage;
+
+		put_numbered(&scene.recording, 60, 60000);
+		memset(scene.recording.bytes.bytes + scene.recording.starts[i] + 6, 0, 2);
+		open_stream(&scene, &scene.recording.bytes);
+		assert_int_equal(count_records(&scene, &damage), 59);
+		assert_int_equal(damage, 1);
+		end(&scene);
+	}
+}
+
 static void test_perfdata_stream__what_is_unpacked_wrongly_is_told(void **state)
 {
 	struct scene scene = {0};
@@ -486,6 +503,8 @@ int main(void)
 		cmocka_unit_test(test_perfdata_stream__data_that_goes_past_the_end_is_told),
 		cmocka_unit_test(test_perfdata_stream__records_behind_garbage_are_found_again),
 		cmocka_unit_test(test_perfdata_stream__a_record_that_cannot_be_costs_itself_alone),
+		cmocka_unit_test(
+			test_perfdata_stream__damage_at_the_end_of_a_chunk_costs_no_more_than_elsewhere),
 		cmocka_unit_test(test_perfdata_stream__what_is_unpacked_wrongly_is_told),
 		cmocka_unit_test(test_perfdata_stream__unpacking_goes_on_with_the_next_stream),
 		cmocka_unit_test(test_perfdata_stream__a_packed_size_that_is_too_large_is_told),
