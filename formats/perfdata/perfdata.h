@@ -4,7 +4,12 @@
  * File mode, pipe mode (`perf record -o -`), directories (`perf record --threads`), with or without zstd
  * compression, in either byte order. Samples come in order of time although the file has them by processor;
  * memory is bounded by what the rounds of the recording hold, not by the file. Period is the weight, each event is
- * a metric. Source: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h of Linux.
+ * a metric.
+ *
+ * Times never decrease from sample to sample, nor do those of maps, names and throttling among them, except behind
+ * damage, where a round is larger than memory may be, and for samples without a time, which are at 0. Starts and ends
+ * of processes and threads bear the time when they happened, and are told with the first sample and a little after the
+ * end. What is a sum over the file (losses, what was not used) comes at the end. Source: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h of Linux.
  */
 #ifndef CTX_FORMATS_PERFDATA_PERFDATA_H
 #define CTX_FORMATS_PERFDATA_PERFDATA_H

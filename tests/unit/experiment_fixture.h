@@ -12,6 +12,7 @@
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/experiment/exp_writer.h"
+#include "tests/unit/source_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -468,6 +469,8 @@ struct fixture_reading {
 	struct fixture_dictionary *dictionaries; /* by process */
 	size_t n_dictionaries, dictionaries_cap;
 	uint64_t last_ns;
+	const struct ctx_source_info *info; /* borrowed */
+	struct source_check check;
 };
 
 static inline void fixture_read_stacks(struct fixture_dictionary *dictionary, const struct ctx_event *event)
@@ -555,11 +558,7 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 	out->events++;
 	out->late += event->time_ns < reading->last_ns;
 	reading->last_ns = event->time_ns > reading->last_ns ? event->time_ns : reading->last_ns;
-	assert_true(event->time_ns < out->duration_ns || event->time_ns == UINT64_MAX);
-	if (event->kind != CTX_EV_PROCESS_START && event->kind != CTX_EV_LOST &&
-	    event->kind != CTX_EV_THROTTLE && event->kind != CTX_EV_DAMAGE && event->kind != CTX_EV_WARNING &&
-	    event->kind != CTX_EV_PROPERTY)
-		assert_true(event->process < out->n_processes);
+	source_check_event(&reading->check, reading->info, event);
 	switch (event->kind) {
 	case CTX_EV_PROCESS_START:
 		fixture_read_process(reading, event);
@@ -633,6 +632,7 @@ static inline enum ctx_status fixture_read(const char *path, struct fixture_cont
 	*out = (struct fixture_contents){0};
 	if (status != CTX_OK)
 		return status;
+	reading.info = &source->info;
 	out->duration_ns = source->info.duration_ns;
 	out->closed = source->info.closed;
 	while ((status = source->next(source, &event, err)) == CTX_OK)
@@ -642,6 +642,7 @@ static inline enum ctx_status fixture_read(const char *path, struct fixture_cont
 	for (size_t i = 0; i < reading.n_dictionaries; i++)
 		free(reading.dictionaries[i].nodes);
 	free(reading.dictionaries);
+	source_check_deinit(&reading.check);
 	return status == CTX_END ? CTX_OK : status;
 }
 

@@ -54,6 +54,7 @@ static inline void pd_note_start(struct ctx_buf *out, const struct ctx_event *ev
 
 static inline void pd_note_sample(struct ctx_buf *out, const struct ctx_event *event)
 {
+	assert_non_null(event->sample.frames); /* whole stacks, also where they are empty */
 	ctx_buf_printf(out, "%" PRIu64 " sample %u/%u metric %u weight %" PRIu64 " cpu %d:", event->time_ns,
 		       event->process, event->thread, event->sample.metric, event->sample.weight,
 		       event->sample.cpu);

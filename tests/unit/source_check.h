@@ -100,8 +100,6 @@ static inline void source_check_event(struct source_check *check, const struct c
 		check->ended[event->thread] = true;
 	if (event->kind == CTX_EV_SAMPLE) {
 		assert_true(event->sample.metric < info->n_metrics);
-		assert_true(event->sample.n_frames == 0 || event->sample.frames != NULL ||
-			    event->sample.stack != 0);
 		check->samples++;
 	}
 	if (event->kind == CTX_EV_MAP) {

@@ -38,6 +38,7 @@ static void check_usual(const struct pd_recording *recording, const struct pd_fo
 	pd_read_form(recording, form, &reading);
 	assert_int_equal(reading.status, CTX_OK);
 	assert_string_equal(pd_lines(&reading.damage), "");
+	assert_int_equal(reading.late, 0);
 	assert_string_equal(pd_lines(&reading.events), usual_events);
 	assert_string_equal(pd_lines(&reading.head), "duration 2301\n"
 						     "metric cpu-clock:u (ns)\n"
