@@ -1,0 +1,211 @@
+#include "formats/perfdata/pd_reader.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_anonymous(const char *path)
+{
+	return strcmp(path, "//anon") == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
+	       strncmp(path, "/anon_hugepage", 14) == 0 || strncmp(path, "[anon:", 6) == 0;
+}
+
+static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pd_mmap *mmap,
+			       struct ctx_err *err)
+{
+	const char *path = mmap->path;
+	enum ctx_status status = ctx_grow(&reader->jits, &reader->jits_cap, reader->n_jits + 1, err);
+	struct ctx_event event = {.kind = CTX_EV_WARNING, .text = reader->text};
+	struct ctx_err why = {0};
+	struct ctx_pd_jit *jit;
+	uint32_t id;
+
+	if (status == CTX_OK)
+		status = ctx_pd_reader_name(reader, path, &id, err);
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < reader->n_jits; i++) {
+		if (reader->jits[i].path == id)
+			return CTX_OK; /* mapped twice */
+	}
+	jit = &reader->jits[reader->n_jits];
+	*jit = (struct ctx_pd_jit){.path = id, .pid = mmap->pid};
+	if (!reader->monotonic) {
+		snprintf(reader->text, sizeof(reader->text),
+			 "%s is not used: its times are on another clock (record with perf record -k mono)",
+			 path);
+		return ctx_pd_reader_put(reader, &event, err);
+	}
+	status = ctx_pd_jitdump_read(path, &jit->dump, &why);
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status == CTX_OK && jit->dump.arch_timestamps) {
+		ctx_pd_jitdump_deinit(&jit->dump);
+		status = ctx_err_set(&why, CTX_E_FORMAT, "%s is not used: its times are of another clock",
+				     path);
+	}
+	if (status != CTX_OK) {
+		snprintf(reader->text, sizeof(reader->text), "%s", why.msg);
+		return ctx_pd_reader_put(reader, &event, err);
+	}
+	reader->n_jits++;
+	return CTX_OK;
+}
+
+/* The functions that had been made by `time`. */
+enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < reader->n_jits; i++) {
+		struct ctx_pd_jit *jit = &reader->jits[i];
+
+		while (status == CTX_OK && jit->at < jit->dump.n &&
+		       jit->dump.loads[jit->at].time_ns <= time) {
+			const struct ctx_pd_jit_load *load = &jit->dump.loads[jit->at++];
+			struct ctx_pd_map map = {.address = load->address,
+						 .size = load->size,
+						 .file_offset = load->file_offset,
+						 .path = jit->path,
+						 .executable = true};
+
+			if (load->size > UINT64_MAX - load->address)
+				continue;
+			status = ctx_pd_reader_name(reader, "", &map.build_id, err);
+			if (status == CTX_OK)
+				status = ctx_pd_reader_name(reader, load->name, &map.function, err);
+			if (status == CTX_OK)
+				status = ctx_pd_tasks_map(
+					&reader->tasks, ctx_pd_reader_relative(reader, load->time_ns),
+					load->pid == jit->dump.pid ? jit->pid : load->pid, &map, err);
+		}
+	}
+	return status;
+}
+
+static enum ctx_status put_module(struct ctx_pd_reader *reader, uint64_t time_ns,
+				  const struct ctx_pd_mmap *mmap, struct ctx_err *err)
+{
+	struct ctx_event event = {.kind = CTX_EV_MAP, .time_ns = time_ns, .process = CTX_NONE};
+	struct ctx_strtab *names = &reader->tasks.names;
+	uint32_t path = 0, build_id = 0;
+	enum ctx_status status = ctx_strtab_add_text(names, mmap->path, &path, err);
+
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(names, mmap->build_id, &build_id, err);
+	if (status != CTX_OK || mmap->size == 0)
+		return status;
+	event.map = (struct ctx_map_event){.address = mmap->address,
+					   .size = mmap->size,
+					   .file_offset = mmap->file_offset,
+					   .path = ctx_strtab_get(names, path),
+					   .build_id = ctx_strtab_get(names, build_id),
+					   .archive = "",
+					   .function = ""};
+	return ctx_pd_reader_put(reader, &event, err);
+}
+
+/* perf names the kernel's map "[kernel.kallsyms]_text": the symbol by which its place is told. */
+static enum ctx_status on_kernel_map(struct ctx_pd_reader *reader, uint64_t time_ns,
+				     const struct ctx_pd_mmap *mmap, struct ctx_err *err)
+{
+	struct ctx_source_kernel *kernel = &reader->source.info.kernel;
+	const char *symbol = strchr(mmap->path, ']');
+	uint32_t id = 0;
+	enum ctx_status status = CTX_OK;
+
+	if (strncmp(mmap->path, "[kernel", 7) != 0)
+		return put_module(reader, time_ns, mmap, err);
+	if (symbol == NULL)
+		return CTX_OK;
+	if (kernel->symbol[0] == '\0' && symbol[1] != '\0') {
+		status = ctx_pd_reader_name(reader, symbol + 1, &id, err);
+		if (status == CTX_OK)
+			kernel->symbol = ctx_strtab_get(&reader->tasks.names, id);
+		kernel->address = mmap->file_offset;
+	}
+	if (status == CTX_OK && kernel->build_id[0] == '\0' && mmap->has_build_id) {
+		status = ctx_pd_reader_name(reader, mmap->build_id, &id, err);
+		if (status == CTX_OK)
+			kernel->build_id = ctx_strtab_get(&reader->tasks.names, id);
+	}
+	return status;
+}
+
+static enum ctx_status on_user_map(struct ctx_pd_reader *reader, uint64_t time_ns,
+				   const struct ctx_pd_mmap *mmap, struct ctx_err *err)
+{
+	struct ctx_strtab *names = &reader->tasks.names;
+	struct ctx_pd_map map = {.address = mmap->address,
+				 .size = mmap->size,
+				 .file_offset = mmap->file_offset,
+				 .executable = mmap->executable};
+	const char *build_id =
+		mmap->has_build_id ? mmap->build_id : ctx_pd_facts_build_id(&reader->file.facts, mmap->path);
+	const char *path = mmap->path;
+	char jit_map[64];
+	enum ctx_status status;
+
+	if (mmap->executable && is_anonymous(path) && !reader->other_host) {
+		snprintf(jit_map, sizeof(jit_map), "/tmp/perf-%lld.map", (long long)mmap->pid);
+		if (access(jit_map, F_OK) == 0) {
+			path = jit_map;
+			map.file_offset = mmap->address;
+		}
+	}
+	status = ctx_strtab_add_text(names, path, &map.path, err);
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(names, build_id, &map.build_id, err);
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(names, "", &map.function, err);
+	return status == CTX_OK ? ctx_pd_tasks_map(&reader->tasks, time_ns, mmap->pid, &map, err) : status;
+}
+
+enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+				 struct ctx_err *err)
+{
+	const struct ctx_pd_record *record = &item->record;
+	struct ctx_pd_mmap mmap;
+	struct ctx_err why = {0};
+	enum ctx_status status;
+	uint32_t pid;
+
+	if (ctx_pd_mmap_parse(record->bytes, &record->header, reader->file.swap, &mmap, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, record->offset, why.msg, err);
+	if (mmap.pid == -1 ||
+	    (record->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return on_kernel_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);
+	status = on_user_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);
+	if (status == CTX_OK && mmap.executable && ctx_pd_jitdump_is(mmap.path, &pid))
+		status = add_jit(reader, &mmap, err);
+	return status;
+}
+
+/* KSYMBOL: code that the kernel made at run time (BPF programs), or that is gone again. */
+enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+				    struct ctx_pd_wire *wire, struct ctx_err *err)
+{
+	struct ctx_event event = {.process = CTX_NONE, .time_ns = ctx_pd_reader_relative(reader, item->time)};
+	struct ctx_strtab *names = &reader->tasks.names;
+	const char *name;
+	uint32_t id = 0;
+	enum ctx_status status;
+
+	event.map.address = ctx_pd_wire_u64(wire);
+	event.map.size = ctx_pd_wire_u32(wire);
+	ctx_pd_wire_u16(wire); /* type */
+	event.kind = ctx_pd_wire_u16(wire) & 1 ? CTX_EV_UNMAP : CTX_EV_MAP;
+	name = ctx_pd_wire_text(wire, ctx_pd_wire_left(wire));
+	if (name == NULL || event.map.size == 0 || event.map.address < CTX_KERNEL_START ||
+	    event.map.size > UINT64_MAX - event.map.address)
+		return ctx_pd_reader_damage(reader, item->record.offset, "a kernel symbol that cannot be",
+					    err);
+	status = ctx_strtab_add_text(names, name, &id, err);
+	event.map.path = "[bpf]";
+	event.map.build_id = event.map.archive = "";
+	event.map.function = status == CTX_OK ? ctx_strtab_get(names, id) : "";
+	event.map.file_offset = (uint64_t)id << 32; /* unique to the name */
+	return status == CTX_OK ? ctx_pd_reader_put(reader, &event, err) : status;
+}
