@@ -1,0 +1,179 @@
+/*
+ * The text in the element `profile` -> Model: base64, gzip, and the columns that docs/html-page.md has in a table. Nothing in the bytes is believed:
+ * an id is checked against what it counts, a count against the bytes that are left, so that a damaged page gives a message and no wrong picture.
+ */
+import { ByteReader, ProfileError } from "./bytes";
+import type { Cells, Model } from "./types";
+
+export { ProfileError } from "./bytes";
+
+const VERSION = 1;
+const MAX_BUCKETS = 2 ** 24;
+const NO_FUNCTION = 0xffffffff;
+
+/** The model of the profile in this page. Throws ProfileError. */
+export async function loadProfile(base64: string): Promise<Model> {
+	return decodeProfile(await unpack(bytesOf(base64)));
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+	const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+	try {
+		if (native !== undefined) return native.call(Uint8Array, base64);
+		const text = atob(base64);
+		const bytes = new Uint8Array(text.length);
+		for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+		return bytes;
+	} catch {
+		throw new ProfileError("The profile in this page is damaged: it is not base64.");
+	}
+}
+
+async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+	if (typeof DecompressionStream === "undefined")
+		throw new ProfileError("This browser cannot unpack the profile: it has no DecompressionStream (Chromium 80, Firefox 113, Safari 16.4 have).");
+	try {
+		const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+		return new Uint8Array(await new Response(stream).arrayBuffer());
+	} catch {
+		throw new ProfileError("The profile in this page is damaged: it does not unpack.");
+	}
+}
+
+/** The model of unpacked bytes. Throws ProfileError. */
+export function decodeProfile(bytes: Uint8Array): Model {
+	const input = new ByteReader(bytes);
+	readMagic(input);
+	const strings = readStrings(input);
+	const string = (what: string) => strings[input.below(strings.length, what)]!;
+
+	const objects = fill(input.count(1, "objects"), () => string("paths of objects"));
+	const functions = readFunctions(input, string, objects.length);
+	const tree = readTree(input, functions.length);
+	const commands = fill(input.count(2, "processes"), () => string("commands"));
+	const processes = commands.map((command) => ({ command, pid: input.signed("pids") }));
+	const threads = readThreads(input, string, processes.length);
+	const duration = input.number("the end of the run");
+	const buckets = input.number("the number of buckets");
+	if (buckets < 1 || buckets > MAX_BUCKETS) input.damaged(`time has ${buckets} buckets`);
+	const unit = input.number("the unit weight");
+	const cells = threads.map(() => readCells(input, buckets, tree.parent.length, unit));
+	input.end();
+	checkTotals(input, cells);
+	return {
+		objects,
+		functions,
+		...tree,
+		processes,
+		threads: threads.map((thread, i) => ({ ...thread, cells: cells[i]! })),
+		duration,
+		buckets,
+	};
+}
+
+function fill<T>(n: number, make: () => T): T[] {
+	const array: T[] = [];
+	for (let i = 0; i < n; i++) array.push(make());
+	return array;
+}
+
+function readMagic(input: ByteReader): void {
+	for (const letter of "CTXP") {
+		if (input.byte("its first bytes") !== letter.charCodeAt(0)) input.damaged("it does not begin as one");
+	}
+	const version = input.byte("its version");
+	if (version !== VERSION) throw new ProfileError(`The profile in this page has version ${version}, the page reads version ${VERSION}.`);
+}
+
+function readStrings(input: ByteReader): string[] {
+	const strings = fill(input.count(1, "strings"), () => input.string("strings"));
+	if (strings[0] !== "") input.damaged("string 0 is not empty");
+	return strings;
+}
+
+function readFunctions(input: ByteReader, string: (what: string) => string, nObjects: number): Model["functions"] {
+	const names = fill(input.count(3, "functions"), () => string("names of functions"));
+	const objects = names.map(() => input.below(nObjects + 1, "objects of functions") - 1);
+	return names.map((name, i) => ({ name, object: objects[i]!, kind: input.below(256, "kinds of functions") }));
+}
+
+function readTree(input: ByteReader, nFunctions: number): Pick<Model, "parent" | "func" | "depth"> {
+	const n = input.number("the number of stacks");
+	if (n < 1 || (n - 1) * 2 > input.left) input.damaged(`${n} stacks in ${input.left} bytes`);
+	const parent = new Uint32Array(n);
+	const func = new Uint32Array(n);
+	const depth = new Uint32Array(n);
+	for (let i = 1; i < n; i++) {
+		const back = input.number("callers");
+		if (back < 1 || back > i) input.damaged(`the caller of stack ${i} does not come before it`);
+		parent[i] = i - back;
+		depth[i] = depth[i - back]! + 1;
+	}
+	func[0] = NO_FUNCTION;
+	for (let i = 1; i < n; i++) func[i] = input.below(nFunctions, "functions of stacks");
+	return { parent, func, depth };
+}
+
+function readThreads(input: ByteReader, string: (what: string) => string, nProcesses: number): Omit<Model["threads"][number], "cells">[] {
+	const processes = fill(input.count(3, "threads"), () => input.below(nProcesses, "processes of threads"));
+	const tids = processes.map(() => input.signed("tids"));
+	return processes.map((process, i) => ({ process, tid: tids[i]!, name: string("names of threads") }));
+}
+
+function readCells(input: ByteReader, nBuckets: number, nStacks: number, unit: number): Cells {
+	const m = input.count(2, "cells of a thread");
+	const bucket = new Uint32Array(m);
+	const first = new Uint32Array(m + 1);
+	for (let j = 0, at = 0; j < m; j++) {
+		at = readNext(input, at, j === 0, nBuckets, "buckets");
+		bucket[j] = at;
+	}
+	let n = 0;
+	for (let j = 0; j < m; j++) {
+		n += input.number("sizes of cells");
+		if (n * 3 > input.left) input.damaged(`${n} entries in ${input.left} bytes`);
+		first[j + 1] = n;
+	}
+	const stack = new Uint32Array(n);
+	for (let j = 0; j < m; j++) {
+		const begin = first[j]!;
+		const end = first[j + 1]!;
+		for (let i = begin, at = 0; i < end; i++) {
+			at = readNext(input, at, i === begin, nStacks, "stacks");
+			stack[i] = at;
+		}
+	}
+	const samples = new Uint32Array(n);
+	for (let i = 0; i < n; i++) samples[i] = input.below(2 ** 32, "numbers of samples");
+	return { bucket, first, stack, samples, weight: readWeights(input, samples, unit) };
+}
+
+/* The first of an ascending row stands itself, those after it as the step, which is at least 1. */
+function readNext(input: ByteReader, before: number, first: boolean, end: number, what: string): number {
+	const step = input.number(what);
+	const value = first ? step : before + step;
+	if (value >= end) input.damaged(`${value} among ${what}, of which there are ${end}`);
+	if (!first && step === 0) input.damaged(`${value} twice among ${what}`);
+	return value;
+}
+
+function readWeights(input: ByteReader, samples: Uint32Array, unit: number): Float64Array {
+	const weight = new Float64Array(samples.length);
+	for (let i = 0; i < weight.length; i++) {
+		const value = samples[i]! * unit + input.signed("weights");
+		if (value < 0 || value > Number.MAX_SAFE_INTEGER) input.damaged("a weight is out of range");
+		weight[i] = value;
+	}
+	return weight;
+}
+
+/* What the page adds up stays exact: samples in 32 bits, weights in the 53 of a double. */
+function checkTotals(input: ByteReader, cells: Cells[]): void {
+	let samples = 0;
+	let weight = 0;
+	for (const thread of cells) {
+		for (const value of thread.samples) samples += value;
+		for (const value of thread.weight) weight += value;
+	}
+	if (samples >= 2 ** 32 || weight > Number.MAX_SAFE_INTEGER) input.damaged("its total is out of range");
+}
