@@ -8,7 +8,11 @@ pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(YAJL REQUIRED IMPORTED_TARGET yajl)
 pkg_check_modules(LIBARCHIVE REQUIRED IMPORTED_TARGET libarchive)
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+
+# Makes C of formats/export/profile.proto.
+find_program(PROTOC_C protoc-c REQUIRED)
 
 # The demangler has no pkg-config file.
 find_library(IBERTY_LIBRARY iberty REQUIRED)
