@@ -1,0 +1,165 @@
+/*
+ * Random models with a seed, and the bytes of a profile from a model: the obvious encoder, in the order of docs/html-page.md.
+ */
+import type { Cells, Model, Selection } from "../src/types";
+
+/** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
+export function random(seed: number): () => number {
+	let state = seed >>> 0;
+	return () => {
+		state = (state + 0x6d2b79f5) >>> 0;
+		let x = Math.imul(state ^ (state >>> 15), 1 | state);
+		x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
+		return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
+	};
+}
+
+export interface Size {
+	stacks: number;
+	functions: number;
+	threads: number;
+	buckets: number;
+	entries: number; /* of each thread, about */
+	skew?: number; /* 1: all stacks alike often; more: some much more often */
+}
+
+function randomTree(size: Size, next: () => number): Pick<Model, "parent" | "func" | "depth"> {
+	const parent = new Uint32Array(size.stacks);
+	const func = new Uint32Array(size.stacks);
+	const depth = new Uint32Array(size.stacks);
+	const seen = new Set<string>();
+	func[0] = 0xffffffff;
+	for (let i = 1; i < size.stacks; i++) {
+		/* A node for every caller and function at most; deeper ones are likelier to be called from. */
+		for (let tries = 0; ; tries++) {
+			const caller = next() < 0.5 ? Math.floor(next() * i) : i - 1 - Math.floor(next() * Math.min(i, 8));
+			const callee = Math.floor(next() ** 2 * size.functions);
+			if (depth[caller]! >= 60 || (seen.has(`${caller} ${callee}`) && tries < 100)) continue;
+			seen.add(`${caller} ${callee}`);
+			parent[i] = caller;
+			func[i] = callee;
+			depth[i] = depth[caller]! + 1;
+			break;
+		}
+	}
+	return { parent, func, depth };
+}
+
+function randomCells(size: Size, next: () => number): Cells {
+	const cells = new Map<number, Map<number, { samples: number; weight: number }>>();
+	for (let i = 0; i < size.entries; i++) {
+		const bucket = Math.floor(next() * size.buckets);
+		const stack = Math.floor(next() ** (size.skew ?? 1) * size.stacks);
+		const cell = cells.get(bucket) ?? new Map();
+		const samples = 1 + Math.floor(next() * 3);
+		cells.set(bucket, cell);
+		/* Some differ from the unit weight, below and above. */
+		cell.set(stack, { samples, weight: next() < 0.8 ? samples * 1000 : Math.floor(next() * 5000) });
+	}
+	const buckets = [...cells.keys()].sort((a, b) => a - b);
+	const rows = buckets.map((bucket) => [...cells.get(bucket)!].sort(([a], [b]) => a - b));
+	const entries = rows.flat();
+	const first = new Uint32Array(buckets.length + 1);
+	rows.forEach((row, j) => (first[j + 1] = first[j]! + row.length));
+	return {
+		bucket: Uint32Array.from(buckets),
+		first,
+		stack: Uint32Array.from(entries, ([stack]) => stack),
+		samples: Uint32Array.from(entries, ([, { samples }]) => samples),
+		weight: Float64Array.from(entries, ([, { weight }]) => weight),
+	};
+}
+
+export function randomModel(size: Size, seed: number): Model {
+	const next = random(seed);
+	return {
+		objects: ["/bin/demo", "libc.so"],
+		functions: Array.from({ length: size.functions }, (_, i) => ({ name: `function_${i}`, object: (i % 3) - 1, kind: i % 4 })),
+		...randomTree(size, next),
+		processes: [{ command: "demo", pid: 42 }],
+		threads: Array.from({ length: size.threads }, (_, i) => ({
+			process: 0,
+			tid: 42 + i,
+			name: `worker ${i}`,
+			cells: randomCells(i % 5 === 4 ? { ...size, entries: 0 } : size, next),
+		})),
+		duration: 19826040001,
+		buckets: size.buckets,
+	};
+}
+
+export function randomSelection(model: Model, next: () => number): Selection {
+	const a = Math.floor(next() * (model.buckets + 1));
+	const b = Math.floor(next() * (model.buckets + 1));
+	const threads = next() < 0.5 ? null : model.threads.map((_, i) => i).filter(() => next() < 0.5);
+	return { begin: Math.min(a, b), end: Math.max(a, b), threads };
+}
+
+export class Writer {
+	readonly bytes: number[] = [];
+
+	number(value: number): this {
+		let rest = BigInt(value);
+		for (; rest > 127n; rest >>= 7n) this.bytes.push(Number(rest & 127n) | 128);
+		this.bytes.push(Number(rest));
+		return this;
+	}
+
+	signed(value: number): this {
+		return this.number(value < 0 ? -2 * value - 1 : 2 * value);
+	}
+
+	text(value: string): this {
+		const bytes = new TextEncoder().encode(value);
+		this.number(bytes.length).bytes.push(...bytes);
+		return this;
+	}
+
+	column<T>(items: ArrayLike<T>, write: (item: T, index: number) => void): this {
+		for (let i = 0; i < items.length; i++) write(items[i]!, i);
+		return this;
+	}
+}
+
+function encodeCells(out: Writer, cells: Cells, unit: number): void {
+	const { bucket, first, stack, samples, weight } = cells;
+	out.number(bucket.length);
+	out.column(bucket, (b, j) => out.number(j === 0 ? b : b - bucket[j - 1]!));
+	out.column(bucket, (_, j) => out.number(first[j + 1]! - first[j]!));
+	const begins = new Set(first);
+	out.column(stack, (s, i) => out.number(begins.has(i) ? s : s - stack[i - 1]!));
+	out.column(samples, (s) => out.number(s));
+	out.column(weight, (w, i) => out.signed(w - samples[i]! * unit));
+}
+
+export function encode(model: Model, unit: number): Uint8Array<ArrayBuffer> {
+	const out = new Writer();
+	const strings = [""];
+	const string = (text: string): Writer => {
+		let at = strings.indexOf(text);
+		if (at < 0) at = strings.push(text) - 1;
+		return out.number(at);
+	};
+	out.number(model.objects.length).column(model.objects, string);
+	out.number(model.functions.length).column(model.functions, ({ name }) => string(name));
+	out.column(model.functions, ({ object }) => out.number(object + 1));
+	out.column(model.functions, ({ kind }) => out.number(kind));
+	out.number(model.parent.length);
+	out.column(model.parent.subarray(1), (parent, i) => out.number(i + 1 - parent));
+	out.column(model.func.subarray(1), (func) => out.number(func));
+	out.number(model.processes.length).column(model.processes, ({ command }) => string(command));
+	out.column(model.processes, ({ pid }) => out.signed(pid));
+	out.number(model.threads.length).column(model.threads, ({ process }) => out.number(process));
+	out.column(model.threads, ({ tid }) => out.signed(tid));
+	out.column(model.threads, ({ name }) => string(name));
+	out.number(model.duration).number(model.buckets).number(unit);
+	out.column(model.threads, ({ cells }) => encodeCells(out, cells, unit));
+
+	const begin = new Writer();
+	begin.bytes.push(...new TextEncoder().encode("CTXP"), 1);
+	begin.number(strings.length).column(strings, (text) => begin.text(text));
+	const bytes = new Uint8Array(begin.bytes.length + out.bytes.length);
+	bytes.set(begin.bytes);
+	bytes.set(out.bytes, begin.bytes.length);
+	return bytes;
+}

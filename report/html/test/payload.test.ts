@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { gzipSync } from "node:zlib";
+import { decodeProfile, loadProfile, ProfileError } from "../src/payload";
+import { bucketBegin } from "../src/types";
+import { encode, randomModel, Writer } from "./models";
+
+const SMALL = { stacks: 20, functions: 6, threads: 3, buckets: 16, entries: 12 };
+
+/* Every byte by hand: two functions, main -> work, one thread with two cells. */
+// prettier-ignore
+const BY_HAND = Uint8Array.from([
+	0x43, 0x54, 0x58, 0x50, 1,
+	5, 0, 4, ...Buffer.from("main"), 4, ...Buffer.from("work"), 3, ...Buffer.from("a.c"), 2, 0xc3, 0xa9,
+	1, 3,			/* objects: a.c */
+	2, 1, 2, 1, 0, 0, 3,	/* functions: main in a.c, work in none and artificial */
+	3, 1, 1, 0, 1,		/* stacks: main; main, work */
+	1, 4, 3,		/* processes: é with pid -2 */
+	1, 0, 0xac, 2, 4,	/* threads: of process 0, tid 150, é */
+	0xe8, 7, 4, 10,		/* 1000 ns in 4 buckets; unit weight 10 */
+	2, 1, 2, 2, 1,		/* cells in buckets 1 and 3, with two entries and one */
+	1, 1, 2,		/* stacks 1 and 2, then 2 */
+	3, 1, 2, 0, 5, 6,	/* samples; weights 30, 10 - 3, 20 + 3 */
+]);
+
+test("a profile written by hand", () => {
+	const model = decodeProfile(BY_HAND);
+	assert.deepEqual(model.objects, ["a.c"]);
+	assert.deepEqual(model.functions, [
+		{ name: "main", object: 0, kind: 0 },
+		{ name: "work", object: -1, kind: 3 },
+	]);
+	assert.deepEqual([...model.parent], [0, 0, 1]);
+	assert.deepEqual([...model.func], [0xffffffff, 0, 1]);
+	assert.deepEqual([...model.depth], [0, 1, 2]);
+	assert.deepEqual(model.processes, [{ command: "é", pid: -2 }]);
+	assert.equal(model.duration, 1000);
+	assert.equal(model.buckets, 4);
+	const [{ cells, ...thread }] = model.threads as [Model["threads"][number]];
+	assert.deepEqual(thread, { process: 0, tid: 150, name: "é" });
+	assert.deepEqual([...cells.bucket], [1, 3]);
+	assert.deepEqual([...cells.first], [0, 2, 3]);
+	assert.deepEqual([...cells.stack], [1, 2, 2]);
+	assert.deepEqual([...cells.samples], [3, 1, 2]);
+	assert.deepEqual([...cells.weight], [30, 7, 23]);
+});
+
+type Model = ReturnType<typeof decodeProfile>;
+
+test("random models come back as they were", () => {
+	for (let seed = 1; seed <= 30; seed++) {
+		const model = randomModel({ ...SMALL, stacks: 2 + seed * 3 }, seed);
+		assert.deepEqual(decodeProfile(encode(model, 1000)), model);
+	}
+});
+
+test("a profile without anything", () => {
+	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1 };
+	assert.deepEqual(decodeProfile(encode(none, 0)), none);
+});
+
+test("the text of the element: base64 of gzip, by the browser's own decoder or atob", async () => {
+	const bytes = encode(randomModel(SMALL, 7), 1000);
+	const text = gzipSync(bytes).toString("base64");
+	assert.deepEqual(await loadProfile(text), decodeProfile(bytes));
+	assert.deepEqual(await loadProfile(`${text.slice(0, 40)}\n${text.slice(40)}\n`), decodeProfile(bytes));
+	Object.assign(Uint8Array, { fromBase64: (from: string) => new Uint8Array(Buffer.from(from, "base64")) });
+	try {
+		assert.deepEqual(await loadProfile(text), decodeProfile(bytes));
+	} finally {
+		delete (Uint8Array as { fromBase64?: unknown }).fromBase64;
+	}
+});
+
+test("text that is not base64, or does not unpack, is damage", async () => {
+	const packed = gzipSync(encode(randomModel(SMALL, 8), 1000));
+	await assert.rejects(loadProfile("%%%"), /is damaged: it is not base64/);
+	await assert.rejects(loadProfile(""), /is damaged/);
+	await assert.rejects(loadProfile(Buffer.from("plain text").toString("base64")), /is damaged: it does not unpack/);
+	packed[packed.length - 6]! ^= 1; /* its CRC */
+	await assert.rejects(loadProfile(packed.toString("base64")), /is damaged: it does not unpack/);
+});
+
+test("gzip cut at any byte is damage", async () => {
+	const packed = gzipSync(BY_HAND);
+	for (let n = 0; n < packed.length; n++) await assert.rejects(loadProfile(packed.subarray(0, n).toString("base64")), ProfileError, `${n} bytes`);
+});
+
+test("a profile cut at any byte is damage", () => {
+	for (const bytes of [BY_HAND, encode(randomModel(SMALL, 3), 1000)]) {
+		for (let n = 0; n < bytes.length; n++) assert.throws(() => decodeProfile(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
+	}
+});
+
+test("bytes after the end are damage", () => {
+	assert.throws(() => decodeProfile(Uint8Array.of(...BY_HAND, 0)), /1 bytes follow its end/);
+});
+
+test("any changed byte gives a message or a model within its bounds", () => {
+	let refused = 0;
+	for (let at = 0; at < BY_HAND.length; at++) {
+		for (let value = 0; value < 256; value++) {
+			const bytes = BY_HAND.slice();
+			bytes[at] = value;
+			let model: Model;
+			try {
+				model = decodeProfile(bytes);
+			} catch (error) {
+				assert.ok(error instanceof ProfileError, String(error));
+				refused++;
+				continue;
+			}
+			checkBounds(model);
+		}
+	}
+	assert.ok(refused > BY_HAND.length * 128);
+});
+
+function checkBounds(model: Model): void {
+	for (let i = 1; i < model.parent.length; i++) {
+		assert.ok(model.parent[i]! < i);
+		assert.ok(model.func[i]! < model.functions.length);
+	}
+	for (const { name, object } of model.functions) assert.ok(typeof name === "string" && object >= -1 && object < model.objects.length);
+	for (const { process, cells } of model.threads) {
+		assert.ok(process < model.processes.length);
+		assert.equal(cells.first.at(-1), cells.stack.length);
+		for (const bucket of cells.bucket) assert.ok(bucket < model.buckets);
+		for (const stack of cells.stack) assert.ok(stack < model.parent.length);
+		for (const weight of cells.weight) assert.ok(weight >= 0);
+	}
+}
+
+test("another version is named", () => {
+	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 1/);
+});
+
+test("a count without the bytes for it takes no memory", () => {
+	const out = new Writer();
+	out.bytes.push(0x43, 0x54, 0x58, 0x50, 1);
+	out.number(2 ** 40);
+	assert.throws(() => decodeProfile(Uint8Array.from(out.bytes)), /1099511627776 strings in 0 bytes/);
+});
+
+test("a number beyond 2^53 is damage, up to there it is exact", () => {
+	const model = { ...randomModel({ ...SMALL, entries: 0 }, 1), duration: Number.MAX_SAFE_INTEGER };
+	assert.equal(decodeProfile(encode(model, 1)).duration, Number.MAX_SAFE_INTEGER);
+	assert.throws(() => decodeProfile(encode({ ...model, duration: 2 ** 53 }, 1)), /the end of the run is too large/);
+	assert.throws(() => decodeProfile(encode({ ...model, duration: 2 ** 60 }, 1)), /the end of the run is too large/);
+});
+
+test("bytes that are not UTF-8 become U+FFFD; a byte order mark stays", () => {
+	const bytes = BY_HAND.slice();
+	bytes[bytes.indexOf(0xc3)] = 0xff;
+	assert.equal(decodeProfile(bytes).processes[0]!.command, "\ufffd\ufffd");
+	const model = { ...randomModel(SMALL, 1), objects: ["\ufeffx", "y"] };
+	assert.equal(decodeProfile(encode(model, 1)).objects[0], "\ufeffx");
+});
+
+test("ends of buckets are those of integer division", () => {
+	const model = { duration: 9007199254740991, buckets: 4096 };
+	assert.equal(bucketBegin(model, 0), 0);
+	assert.equal(bucketBegin(model, 4096), 9007199254740991);
+	assert.equal(bucketBegin(model, 4095), 9005000231485439);
+	assert.equal(bucketBegin({ duration: 10, buckets: 4 }, 1), 2);
+});
