@@ -1,0 +1,63 @@
+#include "formats/export/export_lane.h"
+
+#include <string.h>
+
+bool ctx_export_is_clock(const struct ctx_export_input *input)
+{
+	return input->metric < input->profile->n_metrics &&
+	       strcmp(input->profile->metrics[input->metric].unit, "ns") == 0;
+}
+
+struct ctx_interval ctx_export_extent(const struct ctx_export_input *input)
+{
+	struct ctx_interval extent = input->profile->run;
+
+	if (input->n_intervals != 0) {
+		uint64_t end = input->intervals[input->n_intervals - 1].end_ns;
+
+		extent.begin_ns = input->intervals[0].begin_ns;
+		if (end < extent.end_ns)
+			extent.end_ns = end;
+	}
+	if (extent.end_ns < extent.begin_ns)
+		extent.end_ns = extent.begin_ns;
+	return extent;
+}
+
+void ctx_export_lane_begin(struct ctx_export_lane *lane, const struct ctx_export_input *input)
+{
+	lane->end_ns = ctx_export_extent(input).begin_ns;
+}
+
+struct ctx_export_span ctx_export_lane_place(struct ctx_export_lane *lane, const struct ctx_sample *sample)
+{
+	uint64_t weight = sample->weight;
+	uint64_t begin = sample->time_ns > weight ? sample->time_ns - weight : 0;
+	struct ctx_export_span span = {0};
+
+	if (begin > lane->end_ns && begin - lane->end_ns > weight)
+		span.idle_ns = begin - lane->end_ns;
+	span.begin_ns = lane->end_ns + span.idle_ns;
+	/* Weights from a damaged recording may be anything: time ends, it does not begin again. */
+	if (__builtin_add_overflow(span.begin_ns, weight, &span.end_ns))
+		span.end_ns = UINT64_MAX;
+	lane->end_ns = span.end_ns;
+	if (span.end_ns > sample->time_ns && span.end_ns - sample->time_ns > lane->latest_ns)
+		lane->latest_ns = span.end_ns - sample->time_ns;
+	return span;
+}
+
+void ctx_export_lane_remark(const struct ctx_export_lane *lane, const struct ctx_export_input *input)
+{
+	struct ctx_interval extent = ctx_export_extent(input);
+	char text[160], time[32];
+
+	if (lane->latest_ns <= (extent.end_ns - extent.begin_ns) / 100)
+		return;
+	ctx_time_format(lane->latest_ns, time, sizeof(time));
+	snprintf(text, sizeof(text),
+		 "samples that lie closer than their weights are drawn one behind the other: up to %s too "
+		 "late",
+		 time);
+	input->remark(input->remark_context, text);
+}

@@ -1,0 +1,670 @@
+/*
+ * The Firefox Profiler's processed profile, format version 70 (docs-developer/CHANGELOG-formats.md of its
+ * repository). Tables are columns of equal length that point at each other by row; they are shared by all threads:
+ *
+ *	thread.samples.stack --> stackTable.frame --> frameTable.func --> funcTable.name --> stringArray
+ *				 stackTable.prefixOffset		  funcTable.resource --> resourceTable
+ *
+ * A row of stackTable is a CCT node, rows of frameTable and funcTable are functions, those of resourceTable and libs
+ * are objects. Columns of samples come from one run over the thread's samples each: nothing is kept.
+ */
+#include "formats/export/export_ids.h"
+#include "formats/export/export_json.h"
+#include "formats/export/export_lane.h"
+#include "formats/export/export_stack.h"
+#include "formats/export/export_used.h"
+#include "formats/export/exports.h"
+
+#include "base/fileio.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#define PROCESSED_VERSION 70
+#define GECKO_VERSION 36 /* of the recording that Firefox itself would make; nothing depends on it here */
+#define RESOURCE_LIBRARY 1
+
+enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL };
+
+struct fox {
+	const struct ctx_export_input *input;
+	const struct ctx_profile *profile;
+	struct ctx_export_json json;
+	struct ctx_export_used used;
+	struct ctx_export_ids ids;
+	struct ctx_buf token;
+	uint64_t last_ns; /* of the column of time differences */
+	uint64_t n_samples;
+	bool is_clock;
+};
+
+/* Brackets are the kernel and its modules; of the maps of a process the kernel names these so. */
+static enum category object_category(const char *path)
+{
+	static const char *const user[] = {"[vdso]", "[vsyscall]", "[vvar",    "[heap]",
+					   "[stack", "[anon",	   "[uprobes]"};
+
+	if (*path != '[')
+		return CATEGORY_USER;
+	for (size_t i = 0; i < sizeof(user) / sizeof(*user); i++) {
+		if (strncmp(path, user[i], strlen(user[i])) == 0)
+			return CATEGORY_USER;
+	}
+	return CATEGORY_KERNEL;
+}
+
+/* One column: `cell` puts the value of each id that has a row, `bare` that of the row of samples without a stack. */
+static void put_cells(struct fox *fox, const char *key, const struct ctx_export_rows *rows, uint32_t n_ids,
+		      void (*cell)(struct fox *fox, uint32_t id), void (*bare)(struct fox *fox))
+{
+	ctx_export_json_key(&fox->json, key);
+	ctx_export_json_open_list(&fox->json);
+	for (uint32_t i = 0; i < n_ids; i++) {
+		if (rows->row[i] != CTX_NONE)
+			cell(fox, i);
+	}
+	if (bare != NULL && fox->used.has_bare)
+		bare(fox);
+	ctx_export_json_close_list(&fox->json);
+}
+
+static void put_null(struct fox *fox)
+{
+	ctx_export_json_null(&fox->json);
+}
+
+static void put_false(struct fox *fox)
+{
+	ctx_export_json_bool(&fox->json, false);
+}
+
+static void put_zero(struct fox *fox)
+{
+	ctx_export_json_number(&fox->json, 0);
+}
+
+static void put_none(struct fox *fox) /* where the format has no null */
+{
+	ctx_export_json_minus(&fox->json, 1);
+}
+
+/* A column of one value. */
+static void put_same(struct fox *fox, const char *key, uint64_t n, void (*cell)(struct fox *fox))
+{
+	ctx_export_json_key(&fox->json, key);
+	ctx_export_json_open_list(&fox->json);
+	for (uint64_t i = 0; i < n; i++)
+		cell(fox);
+	ctx_export_json_close_list(&fox->json);
+}
+
+static void put_empty_table(struct fox *fox, const char *key, const char *const *columns)
+{
+	ctx_export_json_key(&fox->json, key);
+	ctx_export_json_open(&fox->json);
+	for (; *columns != NULL; columns++)
+		put_same(fox, *columns, 0, put_null);
+	ctx_export_json_key_number(&fox->json, "length", 0);
+	ctx_export_json_close(&fox->json);
+}
+
+static uint32_t n_functions(const struct fox *fox)
+{
+	return fox->used.functions.n + fox->used.has_bare;
+}
+
+/* ---- stacks ---- */
+
+static void put_stack_frame(struct fox *fox, uint32_t node)
+{
+	ctx_export_json_number(&fox->json, fox->used.functions.row[fox->profile->cct.key[node]]);
+}
+
+static void put_bare_frame(struct fox *fox)
+{
+	ctx_export_json_number(&fox->json, fox->used.functions.n);
+}
+
+static void put_prefix_offset(struct fox *fox, uint32_t node)
+{
+	const uint32_t *row = fox->used.stacks.row;
+	uint32_t parent = fox->profile->cct.parent[node];
+
+	ctx_export_json_number(&fox->json, parent != CTX_TRIE_ROOT ? row[node] - row[parent] : 0);
+}
+
+static void put_stacks(struct fox *fox)
+{
+	struct ctx_export_json *json = &fox->json;
+	uint32_t n = fox->profile->cct.n;
+
+	ctx_export_json_key(json, "stackTable");
+	ctx_export_json_open(json);
+	put_cells(fox, "frame", &fox->used.stacks, n, put_stack_frame, put_bare_frame);
+	put_cells(fox, "prefixOffset", &fox->used.stacks, n, put_prefix_offset, put_zero);
+	ctx_export_json_key_number(json, "length", fox->used.stacks.n + fox->used.has_bare);
+	ctx_export_json_close(json);
+	ctx_export_json_line(json);
+}
+
+/* ---- frames and functions: one frame a function ---- */
+
+static void put_object_row(struct fox *fox, uint32_t function)
+{
+	uint32_t object = fox->profile->functions[function].object;
+
+	if (object == CTX_NONE)
+		put_none(fox);
+	else
+		ctx_export_json_number(&fox->json, fox->used.objects.row[object]);
+}
+
+static void put_category(struct fox *fox, uint32_t function)
+{
+	uint32_t object = fox->profile->functions[function].object;
+
+	ctx_export_json_number(&fox->json, object != CTX_NONE
+						   ? object_category(fox->profile->objects[object].path)
+						   : CATEGORY_OTHER);
+}
+
+static void put_function_row(struct fox *fox, uint32_t function)
+{
+	ctx_export_json_number(&fox->json, fox->used.functions.row[function]);
+}
+
+static void put_function_name(struct fox *fox, uint32_t function)
+{
+	ctx_export_json_name(&fox->json, fox->profile, function);
+}
+
+static void put_bare_name(struct fox *fox)
+{
+	ctx_export_json_text(&fox->json, CTX_EXPORT_NO_STACK);
+}
+
+static void put_frames(struct fox *fox)
+{
+	const struct ctx_export_rows *rows = &fox->used.functions;
+	uint32_t n = n_functions(fox), n_ids = fox->profile->n_functions;
+
+	ctx_export_json_key(&fox->json, "frameTable");
+	ctx_export_json_open(&fox->json);
+	put_same(fox, "address", n, put_none);
+	put_cells(fox, "lib", rows, n_ids, put_object_row, put_none);
+	put_same(fox, "inlineDepth", n, put_zero);
+	put_cells(fox, "category", rows, n_ids, put_category, put_zero);
+	put_same(fox, "subcategory", n, put_zero);
+	put_cells(fox, "func", rows, n_ids, put_function_row, put_bare_frame);
+	put_same(fox, "nativeSymbol", n, put_null);
+	put_same(fox, "innerWindowID", n, put_zero);
+	put_same(fox, "line", n, put_null);
+	put_same(fox, "column", n, put_null);
+	put_same(fox, "originalLocation", n, put_null);
+	ctx_export_json_key_number(&fox->json, "length", n);
+	ctx_export_json_close(&fox->json);
+	ctx_export_json_line(&fox->json);
+}
+
+/* The texts of functions are the first of all texts, in the order of their rows. */
+static void put_functions(struct fox *fox)
+{
+	const struct ctx_export_rows *rows = &fox->used.functions;
+	uint32_t n = n_functions(fox), n_ids = fox->profile->n_functions;
+
+	ctx_export_json_key(&fox->json, "funcTable");
+	ctx_export_json_open(&fox->json);
+	put_cells(fox, "name", rows, n_ids, put_function_row, put_bare_frame);
+	put_same(fox, "isJS", n, put_false);
+	put_same(fox, "relevantForJS", n, put_false);
+	put_cells(fox, "resource", rows, n_ids, put_object_row, put_none);
+	put_same(fox, "source", n, put_null);
+	put_same(fox, "lineNumber", n, put_null);
+	put_same(fox, "columnNumber", n, put_null);
+	put_same(fox, "originalLocation", n, put_null);
+	ctx_export_json_key_number(&fox->json, "length", n);
+	ctx_export_json_close(&fox->json);
+	ctx_export_json_line(&fox->json);
+}
+
+/* ---- objects ---- */
+
+static void put_resource_name(struct fox *fox, uint32_t object)
+{
+	ctx_export_json_number(&fox->json, n_functions(fox) + fox->used.objects.row[object]);
+}
+
+static void put_object_name(struct fox *fox, uint32_t object)
+{
+	ctx_export_json_text(&fox->json, ctx_path_base(fox->profile->objects[object].path));
+}
+
+static void put_resource_type(struct fox *fox)
+{
+	ctx_export_json_number(&fox->json, RESOURCE_LIBRARY);
+}
+
+static void put_resources(struct fox *fox)
+{
+	const struct ctx_export_rows *rows = &fox->used.objects;
+
+	ctx_export_json_key(&fox->json, "resourceTable");
+	ctx_export_json_open(&fox->json);
+	put_cells(fox, "name", rows, fox->profile->n_objects, put_resource_name, NULL);
+	put_same(fox, "host", rows->n, put_null);
+	put_same(fox, "type", rows->n, put_resource_type);
+	ctx_export_json_key_number(&fox->json, "length", rows->n);
+	ctx_export_json_close(&fox->json);
+}
+
+static void put_texts(struct fox *fox)
+{
+	ctx_export_json_key(&fox->json, "stringArray");
+	ctx_export_json_open_list(&fox->json);
+	for (uint32_t i = 0; i < fox->profile->n_functions; i++) {
+		if (fox->used.functions.row[i] != CTX_NONE)
+			put_function_name(fox, i);
+	}
+	if (fox->used.has_bare)
+		put_bare_name(fox);
+	for (uint32_t i = 0; i < fox->profile->n_objects; i++) {
+		if (fox->used.objects.row[i] != CTX_NONE)
+			put_object_name(fox, i);
+	}
+	ctx_export_json_close_list(&fox->json);
+	ctx_export_json_line(&fox->json);
+}
+
+/*
+ * Breakpad's id of a GNU build id: its first 16 bytes as a GUID, whose first three fields are little-endian numbers, and
+ * an age of 0.
+ */
+static void put_breakpad_id(struct fox *fox, const char *build_id)
+{
+	static const unsigned char order[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+	size_t n = strlen(build_id);
+	char text[34] = "";
+
+	if (n != 0 && strspn(build_id, "0123456789abcdef") == n) {
+		for (size_t i = 0; i < 32; i++) {
+			size_t at = (size_t)order[i / 2] * 2 + i % 2;
+
+			text[i] = at < n ? (char)toupper((unsigned char)build_id[at]) : '0';
+		}
+		text[32] = '0';
+	}
+	ctx_export_json_key_text(&fox->json, "breakpadId", text);
+}
+
+static void put_lib(struct fox *fox, uint32_t object)
+{
+	const struct ctx_object_info *info = &fox->profile->objects[object];
+	const char *name = ctx_path_base(info->path);
+
+	ctx_export_json_open(&fox->json);
+	ctx_export_json_key_text(&fox->json, "arch", ctx_profile_property(fox->profile, "arch", ""));
+	ctx_export_json_key_text(&fox->json, "name", name);
+	ctx_export_json_key_text(&fox->json, "path", info->path);
+	ctx_export_json_key_text(&fox->json, "debugName", name);
+	ctx_export_json_key_text(&fox->json, "debugPath", info->path);
+	put_breakpad_id(fox, info->build_id);
+	ctx_export_json_key(&fox->json, "codeId");
+	if (info->build_id[0] != '\0')
+		ctx_export_json_text(&fox->json, info->build_id);
+	else
+		ctx_export_json_null(&fox->json);
+	ctx_export_json_close(&fox->json);
+}
+
+static void put_shared(struct fox *fox)
+{
+	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
+	static const char *const sources[] = {"id",	      "filename", "startLine", "startColumn",
+					      "sourceMapURL", "content",  NULL};
+	static const char *const places[] = {"source", "line", "column", NULL};
+
+	put_cells(fox, "libs", &fox->used.objects, fox->profile->n_objects, put_lib, NULL);
+	ctx_export_json_line(&fox->json);
+	ctx_export_json_key(&fox->json, "shared");
+	ctx_export_json_open(&fox->json);
+	put_stacks(fox);
+	put_frames(fox);
+	put_functions(fox);
+	put_resources(fox);
+	put_empty_table(fox, "nativeSymbols", symbols);
+	put_empty_table(fox, "sources", sources);
+	put_empty_table(fox, "sourceLocationTable", places);
+	put_texts(fox);
+	ctx_export_json_close(&fox->json);
+	ctx_export_json_line(&fox->json);
+}
+
+/* ---- samples ---- */
+
+static enum ctx_status each_stack(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct fox *fox = context;
+	uint32_t row;
+	enum ctx_status status = ctx_export_used_stack(&fox->used, sample->stack, &row, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_export_json_number(&fox->json, row);
+	fox->n_samples++;
+	return fox->json.status;
+}
+
+static enum ctx_status each_time(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct fox *fox = context;
+
+	if (sample->time_ns < fox->last_ns)
+		return ctx_err_set(err, CTX_E_FORMAT, "samples of a thread are not in order of time");
+	ctx_export_json_decimal(&fox->json, sample->time_ns - fox->last_ns, 6);
+	fox->last_ns = sample->time_ns;
+	return fox->json.status;
+}
+
+static enum ctx_status each_weight(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct fox *fox = context;
+
+	(void)err;
+	ctx_export_json_decimal(&fox->json, sample->weight, fox->is_clock ? 6 : 0);
+	return fox->json.status;
+}
+
+static enum ctx_status each_cpu_time(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct fox *fox = context;
+
+	(void)err;
+	ctx_export_json_number(&fox->json, sample->weight);
+	return fox->json.status;
+}
+
+static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_export_sample_fn each)
+{
+	const struct ctx_export_input *input = fox->input;
+
+	if (fox->json.status != CTX_OK)
+		return;
+	ctx_export_json_key(&fox->json, key);
+	ctx_export_json_open_list(&fox->json);
+	if (thread != CTX_NONE)
+		ctx_export_json_fail(
+			&fox->json, input->samples(input->samples_context, thread, each, fox, fox->json.err));
+	ctx_export_json_close_list(&fox->json);
+	ctx_export_json_line(&fox->json);
+}
+
+static const char *weight_type(const struct fox *fox)
+{
+	if (fox->is_clock)
+		return "tracing-ms";
+	if (fox->input->metric < fox->profile->n_metrics &&
+	    strcmp(fox->profile->metrics[fox->input->metric].unit, "bytes") == 0)
+		return "bytes";
+	return "samples";
+}
+
+static void put_samples(struct fox *fox, uint32_t thread)
+{
+	ctx_export_json_key(&fox->json, "samples");
+	ctx_export_json_open(&fox->json);
+	fox->n_samples = 0;
+	fox->last_ns = 0;
+	put_column(fox, "stack", thread, each_stack);
+	put_column(fox, "timeDeltas", thread, each_time);
+	put_column(fox, "weight", thread, each_weight);
+	ctx_export_json_key_text(&fox->json, "weightType", weight_type(fox));
+	/* So the graph of a thread is as high as it was busy. */
+	if (fox->is_clock)
+		put_column(fox, "threadCPUDelta", thread, each_cpu_time);
+	ctx_export_json_key_number(&fox->json, "length", fox->n_samples);
+	ctx_export_json_close(&fox->json);
+}
+
+/* ---- threads ---- */
+
+static void put_ms(struct fox *fox, const char *key, uint64_t time_ns)
+{
+	ctx_export_json_key(&fox->json, key);
+	ctx_export_json_decimal(&fox->json, time_ns, 6);
+}
+
+/* A life may be open at its end: then it lasts as long as the run. */
+static void put_life(struct fox *fox, const char *begin, const char *end, struct ctx_interval life)
+{
+	put_ms(fox, begin, life.begin_ns);
+	if (life.end_ns <= fox->profile->run.end_ns) {
+		put_ms(fox, end, life.end_ns);
+	} else {
+		ctx_export_json_key(&fox->json, end);
+		ctx_export_json_null(&fox->json);
+	}
+}
+
+static void put_id(struct fox *fox, const char *key, int64_t id, uint32_t turn, bool as_text)
+{
+	ctx_export_json_key(&fox->json, key);
+	if (!as_text && turn == 0) {
+		ctx_export_json_number(&fox->json, ctx_export_id(id));
+		return;
+	}
+	ctx_buf_clear(&fox->token);
+	ctx_buf_printf(&fox->token, "%" PRIu64, ctx_export_id(id));
+	if (turn != 0)
+		ctx_buf_printf(&fox->token, ".%" PRIu32, turn);
+	ctx_export_json_buf(&fox->json, &fox->token);
+}
+
+static void put_who(struct fox *fox, uint32_t thread)
+{
+	const struct ctx_thread_info *info = &fox->profile->threads[thread];
+	const struct ctx_process_info *process = &fox->profile->processes[info->process];
+
+	put_life(fox, "processStartupTime", "processShutdownTime", process->life);
+	put_life(fox, "registerTime", "unregisterTime", info->life);
+	ctx_export_json_key_text(&fox->json, "name", info->name);
+	ctx_export_json_key(&fox->json, "isMainThread");
+	ctx_export_json_bool(&fox->json, info->tid == process->pid);
+	ctx_export_json_key_text(&fox->json, "processName", process->command);
+	put_id(fox, "pid", process->pid, fox->ids.process_turn[info->process], true);
+	put_id(fox, "tid", info->tid, fox->ids.thread_turn[thread], false);
+}
+
+static void put_nobody(struct fox *fox)
+{
+	put_life(fox, "processStartupTime", "processShutdownTime", fox->profile->run);
+	put_life(fox, "registerTime", "unregisterTime", fox->profile->run);
+	ctx_export_json_key_text(&fox->json, "name", "no samples");
+	ctx_export_json_key(&fox->json, "isMainThread");
+	ctx_export_json_bool(&fox->json, true);
+	put_id(fox, "pid", 0, 0, true);
+	put_id(fox, "tid", 0, 0, false);
+}
+
+/* The thread CTX_NONE has no samples: the profiler shows no file without threads. */
+static void put_thread(struct fox *fox, uint32_t thread)
+{
+	static const char *const markers[] = {"data",  "name",	   "startTime", "endTime",
+					      "phase", "category", NULL};
+
+	ctx_export_json_open(&fox->json);
+	ctx_export_json_key_text(&fox->json, "processType", "default");
+	if (thread != CTX_NONE)
+		put_who(fox, thread);
+	else
+		put_nobody(fox);
+	put_same(fox, "pausedRanges", 0, put_null);
+	put_samples(fox, thread);
+	put_empty_table(fox, "markers", markers);
+	ctx_export_json_close(&fox->json);
+	ctx_export_json_line(&fox->json);
+}
+
+static void put_threads(struct fox *fox)
+{
+	size_t n = 0;
+
+	ctx_export_json_key(&fox->json, "threads");
+	ctx_export_json_open_list(&fox->json);
+	for (size_t i = 0; i < fox->input->n_parts && fox->json.status == CTX_OK; i++) {
+		if (fox->input->parts[i].histogram->samples == 0)
+			continue;
+		put_thread(fox, fox->input->parts[i].thread);
+		n++;
+	}
+	if (n == 0)
+		put_thread(fox, CTX_NONE);
+	ctx_export_json_close_list(&fox->json);
+}
+
+/* ---- the head ---- */
+
+static void put_categories(struct fox *fox)
+{
+	static const struct {
+		const char *name, *color;
+	} categories[] = {
+		[CATEGORY_OTHER] = {"Other", "grey"},
+		[CATEGORY_USER] = {"User", "yellow"},
+		[CATEGORY_KERNEL] = {"Kernel", "orange"},
+	};
+
+	ctx_export_json_key(&fox->json, "categories");
+	ctx_export_json_open_list(&fox->json);
+	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++) {
+		ctx_export_json_open(&fox->json);
+		ctx_export_json_key_text(&fox->json, "name", categories[i].name);
+		ctx_export_json_key_text(&fox->json, "color", categories[i].color);
+		ctx_export_json_key(&fox->json, "subcategories");
+		ctx_export_json_open_list(&fox->json);
+		ctx_export_json_text(&fox->json, "Other");
+		ctx_export_json_close_list(&fox->json);
+		ctx_export_json_close(&fox->json);
+	}
+	ctx_export_json_close_list(&fox->json);
+}
+
+/* The wall clock's time when the run began, 0 where it is not known. */
+static uint64_t start_seconds(const struct ctx_profile *profile)
+{
+	const char *text = ctx_profile_property(profile, "start", "");
+	struct tm parts = {0};
+	const char *end = strptime(text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+	time_t seconds = end != NULL && *end == '\0' ? timegm(&parts) : 0;
+
+	return seconds > 0 ? (uint64_t)seconds : 0;
+}
+
+/* The mean time between samples of a thread that runs, in ns. */
+static uint64_t sampling_interval(const struct fox *fox)
+{
+	struct ctx_export_sums sums = ctx_export_sum(fox->input);
+	struct ctx_interval extent = ctx_export_extent(fox->input);
+	uint64_t time = fox->is_clock ? sums.weight : extent.end_ns - extent.begin_ns;
+	uint64_t interval = sums.samples != 0 ? time / sums.samples : 0;
+
+	return interval != 0 ? interval : 1000000;
+}
+
+static void put_units(struct fox *fox)
+{
+	ctx_export_json_key(&fox->json, "sampleUnits");
+	ctx_export_json_open(&fox->json);
+	ctx_export_json_key_text(&fox->json, "time", "ms");
+	ctx_export_json_key_text(&fox->json, "eventDelay", "ms");
+	ctx_export_json_key_text(&fox->json, "threadCPUDelta", "ns");
+	ctx_export_json_close(&fox->json);
+}
+
+static void put_meta(struct fox *fox)
+{
+	struct ctx_interval extent = ctx_export_extent(fox->input);
+	struct ctx_export_json *json = &fox->json;
+
+	ctx_export_json_key(json, "meta");
+	ctx_export_json_open(json);
+	ctx_export_json_key_number(json, "version", GECKO_VERSION);
+	ctx_export_json_key_number(json, "preprocessedProfileVersion", PROCESSED_VERSION);
+	ctx_export_json_key_text(json, "importedFrom", "ctxan " CTX_VERSION);
+	ctx_export_json_key_text(json, "product",
+				 ctx_profile_property(fox->profile, "command", fox->profile->name));
+	put_ms(fox, "interval", sampling_interval(fox));
+	ctx_export_json_key_number(json, "startTime", start_seconds(fox->profile) * 1000);
+	put_ms(fox, "profilingStartTime", extent.begin_ns);
+	put_ms(fox, "profilingEndTime", extent.end_ns);
+	ctx_export_json_key_number(json, "processType", 0);
+	ctx_export_json_key_number(json, "stackwalk", 1);
+	ctx_export_json_key_text(json, "oscpu", ctx_profile_property(fox->profile, "os", ""));
+	put_categories(fox);
+	put_same(fox, "markerSchema", 0, put_null);
+	if (fox->is_clock)
+		put_units(fox);
+	/* Names are complete: nobody is to be asked for symbols. */
+	ctx_export_json_key(json, "symbolicated");
+	ctx_export_json_bool(json, true);
+	ctx_export_json_key(json, "symbolicationNotSupported");
+	ctx_export_json_bool(json, true);
+	ctx_export_json_key(json, "usesOnlyOneStackType");
+	ctx_export_json_bool(json, true);
+	ctx_export_json_key(json, "sourceCodeIsNotOnSearchfox");
+	ctx_export_json_bool(json, true);
+	ctx_export_json_close(json);
+	ctx_export_json_line(json);
+}
+
+static void put_file(struct fox *fox)
+{
+	ctx_export_json_open(&fox->json);
+	put_meta(fox);
+	put_shared(fox);
+	put_threads(fox);
+	ctx_export_json_close(&fox->json);
+}
+
+static void remark(const struct fox *fox)
+{
+	const struct ctx_export_input *input = fox->input;
+
+	if (strcmp(weight_type(fox), "samples") == 0)
+		input->remark(input->remark_context,
+			      "the metric is neither time nor bytes: its weights are shown as \"samples\"");
+	ctx_export_remark_rounding(input);
+	input->remark(input->remark_context,
+		      "processors, addresses and the parents of processes are not in the file");
+}
+
+static enum ctx_status write_firefox(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
+{
+	struct fox fox = {.input = input, .profile = input->profile, .is_clock = ctx_export_is_clock(input)};
+	enum ctx_status status = ctx_export_used_init(&fox.used, input, err);
+
+	if (status == CTX_OK)
+		status = ctx_export_ids_init(&fox.ids, input->profile, err);
+	if (status == CTX_OK) {
+		status = ctx_export_json_init(&fox.json, out, err);
+		if (status == CTX_OK)
+			put_file(&fox);
+		status = ctx_export_json_finish(&fox.json);
+	}
+	if (status == CTX_OK)
+		remark(&fox);
+	ctx_buf_deinit(&fox.token);
+	ctx_export_ids_deinit(&fox.ids);
+	ctx_export_used_deinit(&fox.used);
+	return status;
+}
+
+const struct ctx_export_kind ctx_export_firefox = {
+	.name = "firefox",
+	.suffix = ".firefox.json",
+	.summary = "profiler.firefox.com: samples of each thread with times and categories",
+	.needs_parts = true,
+	.needs_samples = true,
+	.write = write_firefox,
+};
