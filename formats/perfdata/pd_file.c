@@ -313,8 +313,9 @@ static enum ctx_status read_main(struct ctx_pd_file *file, struct ctx_err *err)
 	return read_header(file, bytes, got, err);
 }
 
-/* Numbers of data.0, data.1 ... in a directory. */
-static enum ctx_status list_parts(const char *path, bool present[PARTS_MAX], struct ctx_err *err)
+/* Numbers of data.0, data.1 ... in a directory; they are below *ret_n. */
+static enum ctx_status list_parts(const char *path, bool present[PARTS_MAX], unsigned *ret_n,
+				  struct ctx_err *err)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -329,8 +330,11 @@ static enum ctx_status list_parts(const char *path, bool present[PARTS_MAX], str
 		if (strncmp(entry->d_name, "data.", 5) != 0 || *number < '0' || *number > '9')
 			continue;
 		value = strtoul(number, &end, 10);
-		if (*end == '\0' && value < PARTS_MAX)
-			present[value] = true;
+		if (*end != '\0' || value >= PARTS_MAX)
+			continue;
+		present[value] = true;
+		if (value >= *ret_n)
+			*ret_n = (unsigned)value + 1;
 	}
 	closedir(directory);
 	return CTX_OK;
@@ -340,11 +344,12 @@ static enum ctx_status add_directory(struct ctx_pd_file *file, struct ctx_err *e
 {
 	bool *present CTX_AUTO_FREE = ctx_calloc(PARTS_MAX, sizeof(*present));
 	enum ctx_status status;
+	unsigned n = 0;
 
 	if (present == NULL)
 		return ctx_err_nomem(err);
-	status = list_parts(file->path, present, err);
-	for (unsigned i = 0; i < PARTS_MAX && status == CTX_OK; i++) {
+	status = list_parts(file->path, present, &n, err);
+	for (unsigned i = 0; i < n && status == CTX_OK; i++) {
 		char *path CTX_AUTO_FREE = NULL;
 		struct ctx_err why = {0};
 
