@@ -9,7 +9,9 @@
  * Times never decrease from sample to sample, nor do those of maps, names and throttling among them, except behind
  * damage, where a round is larger than memory may be, and for samples without a time, which are at 0. Starts and ends
  * of processes and threads bear the time when they happened, and are told with the first sample and a little after the
- * end. What is a sum over the file (losses, what was not used) comes at the end. Source: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h of Linux.
+ * end. What is a sum over the file (losses, what was not used) comes at the end.
+ *
+ * Source: tools/perf/Documentation/perf.data-file-format.txt and include/uapi/linux/perf_event.h of Linux.
  */
 #ifndef CTX_FORMATS_PERFDATA_PERFDATA_H
 #define CTX_FORMATS_PERFDATA_PERFDATA_H

@@ -57,6 +57,26 @@ static void test_perfdata_damage__an_event_whose_attribute_cannot_be_is_told_and
 	}
 }
 
+/* In a file the section of attributes is what counts, also where all records are read for their times. */
+static void test_perfdata_damage__attributes_among_the_records_are_for_pipes_only(void **state)
+{
+	struct pd_recording recording = {0};
+	struct pd_place place = usual_place(1, 1, 0, 0);
+	struct pd_reading reading;
+
+	(void)state;
+	pd_add_attr(&recording, PD_USUAL_TYPE, 10);
+	pd_begin(&recording, CTX_PD_HEADER_ATTR, 0);
+	pd_put_attr(&recording.bytes, false, &(struct pd_attr){.type = PERF_TYPE_HARDWARE}, PD_ATTR_BYTES);
+	pd_end(&recording);
+	usual_sample(&recording, 0, &place);
+	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE, .open = true}, &reading);
+	assert_int_equal(reading.samples, 1);
+	assert_string_equal(pd_lines(&reading.head), "duration 1\nmetric cpu-clock (ns)\n");
+	pd_reading_deinit(&reading);
+	pd_recording_deinit(&recording);
+}
+
 /* ---- cut, killed, flipped ---- */
 
 static void test_perfdata_damage__a_recording_of_a_killed_perf_is_used_whole(void **state)
@@ -120,6 +140,15 @@ static void test_perfdata_damage__a_file_cut_anywhere_has_all_samples_before_the
 	}
 }
 
+/* As the header tells it. */
+static uint64_t end_of_data(const struct ctx_buf *bytes)
+{
+	uint64_t data[2];
+
+	memcpy(data, bytes->bytes + 40, sizeof(data));
+	return data[0] + data[1];
+}
+
 /* A closed file that is cut says so, wherever: in its head it cannot be opened, behind it there is damage. */
 static void test_perfdata_damage__a_closed_file_that_is_cut_says_so(void **state)
 {
@@ -140,6 +169,7 @@ static void test_perfdata_damage__a_closed_file_that_is_cut_says_so(void **state
 			assert_true(reading.status == CTX_E_FORMAT ||
 				    (reading.status == CTX_OK && reading.n_damage > 0));
 			assert_true(reading.samples <= USUAL_SAMPLES);
+			assert_false(n < end_of_data(&bytes) && reading.closed);
 			pd_reading_deinit(&reading);
 		}
 		ctx_buf_deinit(&bytes);
@@ -331,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata_damage__attributes_of_every_size_are_read),
 		cmocka_unit_test(
 			test_perfdata_damage__an_event_whose_attribute_cannot_be_is_told_and_the_others_used),
+		cmocka_unit_test(test_perfdata_damage__attributes_among_the_records_are_for_pipes_only),
 		cmocka_unit_test(test_perfdata_damage__a_recording_of_a_killed_perf_is_used_whole),
 		cmocka_unit_test(test_perfdata_damage__a_file_cut_anywhere_has_all_samples_before_the_cut),
 		cmocka_unit_test(test_perfdata_damage__a_closed_file_that_is_cut_says_so),
