@@ -17,6 +17,15 @@ size_t ctx_export_frames(const struct ctx_profile *profile, uint32_t stack, uint
 	return depth;
 }
 
+uint32_t ctx_export_deepest(const struct ctx_trie *cct)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < cct->n; i++)
+		depth = cct->depth[i] > depth ? cct->depth[i] : depth;
+	return depth;
+}
+
 const char *ctx_export_object(const struct ctx_profile *profile, uint32_t function)
 {
 	uint32_t object = profile->functions[function].object;
@@ -43,14 +52,21 @@ void ctx_export_put_text(struct ctx_buf *buf, const char *text)
 	}
 }
 
+void ctx_export_put_object(struct ctx_buf *buf, const struct ctx_profile *profile, uint32_t function)
+{
+	const char *object = ctx_export_object(profile, function);
+	bool bracketed = object[0] == '['; /* "[kernel]" */
+
+	ctx_buf_put_text(buf, bracketed ? " " : " [");
+	ctx_export_put_text(buf, object);
+	ctx_buf_put_text(buf, bracketed ? "" : "]");
+}
+
 void ctx_export_put_name(struct ctx_buf *buf, const struct ctx_profile *profile, uint32_t function)
 {
 	const struct ctx_function_info *info = &profile->functions[function];
 
 	ctx_export_put_text(buf, info->name);
-	if (info->kind == CTX_FUNCTION_UNKNOWN && info->object != CTX_NONE) {
-		ctx_buf_printf(buf, " [");
-		ctx_export_put_text(buf, ctx_export_object(profile, function));
-		ctx_buf_put_u8(buf, ']');
-	}
+	if (info->kind == CTX_FUNCTION_UNKNOWN && info->object != CTX_NONE)
+		ctx_export_put_object(buf, profile, function);
 }

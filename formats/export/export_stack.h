@@ -12,6 +12,9 @@
  */
 size_t ctx_export_frames(const struct ctx_profile *profile, uint32_t stack, uint32_t *functions);
 
+/* The depth of the deepest node. O(nodes). */
+uint32_t ctx_export_deepest(const struct ctx_trie *cct);
+
 /* The file of a function's object without its directories; "" for functions without an object. Borrowed. */
 const char *ctx_export_object(const struct ctx_profile *profile, uint32_t function);
 
@@ -20,6 +23,9 @@ const char *ctx_export_object(const struct ctx_profile *profile, uint32_t functi
  * Functions without a name of their own get their object: "<Unknown> [libc.so.6]".
  */
 void ctx_export_put_name(struct ctx_buf *buf, const struct ctx_profile *profile, uint32_t function);
+
+/* Appends a function's object as it stands behind a name: " [libc.so.6]", " [kernel]". */
+void ctx_export_put_object(struct ctx_buf *buf, const struct ctx_profile *profile, uint32_t function);
 
 /* Appends any text the same way. */
 void ctx_export_put_text(struct ctx_buf *buf, const char *text);

@@ -34,19 +34,10 @@ static enum ctx_status write_stack(const struct ctx_profile *profile, const stru
 	return CTX_OK;
 }
 
-static uint32_t deepest(const struct ctx_trie *cct)
-{
-	uint32_t depth = 0;
-
-	for (uint32_t i = 0; i < cct->n; i++)
-		depth = cct->depth[i] > depth ? cct->depth[i] : depth;
-	return depth;
-}
-
 static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	uint32_t *functions CTX_AUTO_FREE =
-		ctx_calloc(deepest(&input->profile->cct) + 1u, sizeof(*functions));
+		ctx_calloc(ctx_export_deepest(&input->profile->cct) + 1u, sizeof(*functions));
 	struct ctx_buf line = {0}, name = {0};
 	enum ctx_status status = functions != NULL ? CTX_OK : ctx_err_nomem(err);
 

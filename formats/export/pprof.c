@@ -1,0 +1,405 @@
+/*
+ * pprof's profile.proto. One sample for each stack of each thread:
+ *
+ *	sample    locations (leaf first), samples and weight, labels: thread, process, tid, pid
+ *	location  one for each function, with the same number; functions are numbered as they appear
+ *	mapping   one for each object that a function is of, the program first
+ *
+ * A profile.proto knows addresses, we have functions: a location without an address says so. Samples without a stack have
+ * one made-up function, whose id is behind those of the profile.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/export/export_names.h"
+#include "formats/export/export_stack.h"
+#include "formats/export/exports.h"
+#include "formats/export/pprof_file.h"
+
+#include <inttypes.h>
+#include <profile.pb-c.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_SECOND INT64_C(1000000000)
+
+enum { LABELS = 4, VALUES = 2 };
+
+struct pprof {
+	const struct ctx_export_input *input;
+	struct ctx_pprof_file *file;   /* owned */
+	struct ctx_export_names names; /* owned */
+	uint64_t *location_of; /* owned; by function: number of its location and of itself, 0 none yet */
+	uint32_t *functions;   /* owned; by number - 1 */
+	uint32_t n_functions;
+	uint64_t *mapping_of; /* owned; by object: number of its mapping, 0 none */
+	uint32_t *frames;     /* owned; room for the deepest stack */
+	uint64_t *locations;  /* owned; the same */
+	uint64_t too_large;   /* values that a signed number cannot hold */
+};
+
+static int64_t to_signed(struct pprof *pprof, uint64_t value)
+{
+	if (value <= INT64_MAX)
+		return (int64_t)value;
+	pprof->too_large++;
+	return INT64_MAX;
+}
+
+/* As the readers spell it, who scale by it: "ns" is theirs too, but the long one is what the format's text has. */
+static const char *unit_name(const char *unit)
+{
+	if (strcmp(unit, "ns") == 0)
+		return "nanoseconds";
+	return strcmp(unit, "events") == 0 ? "count" : unit;
+}
+
+static enum ctx_status put_type(struct pprof *pprof, const char *name, const char *unit, bool is_period,
+				struct ctx_err *err)
+{
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	Pprof__ValueType type = PPROF__VALUE_TYPE__INIT;
+	Pprof__ValueType *types = &type;
+	enum ctx_status status = ctx_pprof_file_string(pprof->file, name, &type.type, err);
+
+	if (status == CTX_OK)
+		status = ctx_pprof_file_string(pprof->file, unit, &type.unit, err);
+	if (is_period) {
+		const struct ctx_metric_info *metric = &pprof->input->profile->metrics[pprof->input->metric];
+
+		piece.period_type = &type;
+		piece.default_sample_type = type.type;
+		/* Known where every sample stood for the same; a mean would pretend to be. */
+		if (metric->samples != 0 && metric->weight % metric->samples == 0)
+			piece.period = to_signed(pprof, metric->weight / metric->samples);
+	} else {
+		piece.sample_type = &types;
+		piece.n_sample_type = 1;
+	}
+	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
+}
+
+static enum ctx_status put_comment(struct pprof *pprof, const char *text, struct ctx_err *err)
+{
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	int64_t comment;
+	enum ctx_status status = ctx_pprof_file_string(pprof->file, text, &comment, err);
+
+	piece.comment = &comment;
+	piece.n_comment = 1;
+	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
+}
+
+/* When the recording was begun, in ns since 1970; 0 where that is not known. */
+static int64_t start_ns(const struct ctx_profile *profile)
+{
+	const char *end, *text = ctx_profile_property(profile, "start", "");
+	struct tm parts = {0};
+	time_t seconds;
+
+	end = strptime(text, "%Y-%m-%d %H:%M:%S UTC", &parts);
+	seconds = end != NULL && *end == '\0' ? timegm(&parts) : 0;
+	return seconds > 0 && seconds < INT64_MAX / NS_PER_SECOND ? seconds * NS_PER_SECOND : 0;
+}
+
+static enum ctx_status put_times(struct pprof *pprof, struct ctx_err *err)
+{
+	const struct ctx_export_input *input = pprof->input;
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	uint64_t duration_ns = 0;
+	int64_t start = start_ns(input->profile);
+
+	for (size_t i = 0; i < input->n_intervals; i++)
+		duration_ns += input->intervals[i].end_ns - input->intervals[i].begin_ns;
+	piece.duration_nanos = to_signed(pprof, duration_ns);
+	if (start != 0 && input->n_intervals != 0 &&
+	    input->intervals[0].begin_ns <= (uint64_t)(INT64_MAX - start))
+		piece.time_nanos = start + (int64_t)input->intervals[0].begin_ns;
+	return ctx_pprof_file_put(pprof->file, &piece, err);
+}
+
+/* What a colleague who has only this file wants to know. */
+static enum ctx_status put_comments(struct pprof *pprof, struct ctx_err *err)
+{
+	const struct ctx_export_input *input = pprof->input;
+	struct ctx_buf text = {0};
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; status == CTX_OK && i <= input->n_intervals; i++) {
+		ctx_buf_clear(&text);
+		if (i == 0)
+			ctx_buf_printf(&text, "recording: %s", input->path);
+		else
+			ctx_buf_printf(&text, "interval: %" PRIu64 " to %" PRIu64 " ns from its start",
+				       input->intervals[i - 1].begin_ns, input->intervals[i - 1].end_ns);
+		ctx_buf_put_u8(&text, 0);
+		status = ctx_buf_check(&text, err);
+		if (status == CTX_OK)
+			status = put_comment(pprof, (const char *)text.bytes, err);
+	}
+	ctx_buf_deinit(&text);
+	for (size_t i = 0; status == CTX_OK && i < input->profile->n_warnings; i++)
+		status = put_comment(pprof, input->profile->warnings[i], err);
+	return status;
+}
+
+static enum ctx_status put_head(struct pprof *pprof, struct ctx_err *err)
+{
+	const struct ctx_metric_info *metric = &pprof->input->profile->metrics[pprof->input->metric];
+	const char *unit = unit_name(metric->unit);
+	enum ctx_status status = put_type(pprof, "samples", "count", false, err);
+
+	if (status == CTX_OK)
+		status = put_type(pprof, metric->name, unit, false, err);
+	if (status == CTX_OK)
+		status = put_type(pprof, metric->name, unit, true, err);
+	if (status == CTX_OK)
+		status = put_times(pprof, err);
+	return status == CTX_OK ? put_comments(pprof, err) : status;
+}
+
+static enum ctx_status make_labels(struct pprof *pprof, uint32_t thread, Pprof__Label *labels,
+				   struct ctx_err *err)
+{
+	static const char *const keys[LABELS] = {"process", "thread", "pid", "tid"};
+	const struct ctx_profile *profile = pprof->input->profile;
+	const struct ctx_thread_info *info = &profile->threads[thread];
+	const struct ctx_process_info *process = &profile->processes[info->process];
+	enum ctx_status status = CTX_OK;
+
+	for (int i = 0; i < LABELS && status == CTX_OK; i++) {
+		pprof__label__init(&labels[i]);
+		status = ctx_pprof_file_string(pprof->file, keys[i], &labels[i].key, err);
+	}
+	if (status == CTX_OK)
+		status = ctx_pprof_file_string(pprof->file, process->command, &labels[0].str, err);
+	if (status == CTX_OK)
+		status = ctx_pprof_file_string(pprof->file, info->name, &labels[1].str, err);
+	labels[2].num = process->pid;
+	labels[3].num = info->tid;
+	return status;
+}
+
+static uint64_t location_of(struct pprof *pprof, uint32_t function)
+{
+	if (pprof->location_of[function] == 0) {
+		pprof->functions[pprof->n_functions++] = function;
+		pprof->location_of[function] = pprof->n_functions;
+	}
+	return pprof->location_of[function];
+}
+
+static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_entry *entry,
+				  Pprof__Label **labels, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = pprof->input->profile;
+	size_t n = ctx_export_frames(profile, entry->stack, pprof->frames);
+	int64_t values[VALUES] = {to_signed(pprof, entry->samples), to_signed(pprof, entry->weight)};
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	Pprof__Sample sample = PPROF__SAMPLE__INIT;
+	Pprof__Sample *samples = &sample;
+
+	if (n == 0)
+		pprof->frames[n++] = profile->n_functions;
+	for (size_t i = 0; i < n; i++)
+		pprof->locations[i] = location_of(pprof, pprof->frames[n - 1 - i]);
+	sample.location_id = pprof->locations;
+	sample.n_location_id = n;
+	sample.value = values;
+	sample.n_value = VALUES;
+	sample.label = labels;
+	sample.n_label = LABELS;
+	piece.sample = &samples;
+	piece.n_sample = 1;
+	return ctx_pprof_file_put(pprof->file, &piece, err);
+}
+
+static enum ctx_status put_part(struct pprof *pprof, const struct ctx_export_part *part, struct ctx_err *err)
+{
+	Pprof__Label labels[LABELS];
+	Pprof__Label *list[LABELS];
+	enum ctx_status status = make_labels(pprof, part->thread, labels, err);
+
+	for (int i = 0; i < LABELS; i++)
+		list[i] = &labels[i];
+	for (size_t i = 0; status == CTX_OK && i < part->histogram->n; i++) {
+		if (part->histogram->entries[i].samples != 0)
+			status = put_sample(pprof, &part->histogram->entries[i], list, err);
+	}
+	return status;
+}
+
+static uint32_t object_of(const struct pprof *pprof, uint32_t function)
+{
+	const struct ctx_profile *profile = pprof->input->profile;
+
+	return function < profile->n_functions ? profile->functions[function].object : CTX_NONE;
+}
+
+static enum ctx_status put_mapping(struct pprof *pprof, uint32_t object, uint64_t id, struct ctx_err *err)
+{
+	const struct ctx_object_info *info = &pprof->input->profile->objects[object];
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT;
+	Pprof__Mapping *mappings = &mapping;
+	enum ctx_status status = ctx_pprof_file_string(pprof->file, info->path, &mapping.filename, err);
+
+	if (status == CTX_OK)
+		status = ctx_pprof_file_string(pprof->file, info->build_id, &mapping.build_id, err);
+	pprof->mapping_of[object] = mapping.id = id;
+	mapping.has_functions = true; /* or readers look for symbols of addresses that are not there */
+	piece.mapping = &mappings;
+	piece.n_mapping = 1;
+	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
+}
+
+/* The object that bears the name of the first process's program; CTX_NONE where none does. */
+static uint32_t program(const struct pprof *pprof)
+{
+	const struct ctx_profile *profile = pprof->input->profile;
+	const char *command, *name;
+	size_t n;
+
+	if (pprof->input->n_parts == 0)
+		return CTX_NONE;
+	command = profile->processes[profile->threads[pprof->input->parts[0].thread].process].command;
+	n = strcspn(command, " ");
+	for (name = command + n; name > command && name[-1] != '/';)
+		name--;
+	n -= (size_t)(name - command);
+	for (uint32_t i = 0; i < pprof->n_functions; i++) {
+		uint32_t object = object_of(pprof, pprof->functions[i]);
+		const char *base = object != CTX_NONE ? ctx_path_base(profile->objects[object].path) : "";
+
+		if (n != 0 && strncmp(base, name, n) == 0 && base[n] == '\0')
+			return object;
+	}
+	return CTX_NONE;
+}
+
+static enum ctx_status put_mappings(struct pprof *pprof, struct ctx_err *err)
+{
+	uint32_t first = program(pprof);
+	uint64_t n = 0;
+	enum ctx_status status = CTX_OK;
+
+	if (first != CTX_NONE)
+		status = put_mapping(pprof, first, ++n, err);
+	for (uint32_t i = 0; status == CTX_OK && i < pprof->n_functions; i++) {
+		uint32_t object = object_of(pprof, pprof->functions[i]);
+
+		if (object != CTX_NONE && pprof->mapping_of[object] == 0)
+			status = put_mapping(pprof, object, ++n, err);
+	}
+	return status;
+}
+
+/*
+ * Only where it is not the name: where both are equal, readers take the name for one that nobody has demangled, and cut
+ * what they take for arguments: of "<Unknown> [libc.so.6]" only the end would be left.
+ */
+static enum ctx_status put_system_name(struct pprof *pprof, const struct ctx_function_info *info,
+				       int64_t *ret, struct ctx_err *err)
+{
+	if (strcmp(info->linkage_name, info->name) == 0)
+		return CTX_OK;
+	return ctx_pprof_file_string(pprof->file, info->linkage_name, ret, err);
+}
+
+/* The function and its location, which have the same number. */
+static enum ctx_status put_function(struct pprof *pprof, uint32_t function, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = pprof->input->profile;
+	uint32_t object = object_of(pprof, function);
+	Pprof__Profile piece = PPROF__PROFILE__INIT;
+	Pprof__Location location = PPROF__LOCATION__INIT;
+	Pprof__Line line = PPROF__LINE__INIT;
+	Pprof__Function it = PPROF__FUNCTION__INIT;
+	Pprof__Location *locations = &location;
+	Pprof__Line *lines = &line;
+	Pprof__Function *functions = &it;
+	enum ctx_status status = ctx_pprof_file_string(
+		pprof->file, ctx_export_names_get(&pprof->names, function), &it.name, err);
+
+	if (status == CTX_OK && function < profile->n_functions)
+		status = put_system_name(pprof, &profile->functions[function], &it.system_name, err);
+	it.id = location.id = line.function_id = pprof->location_of[function];
+	location.mapping_id = object != CTX_NONE ? pprof->mapping_of[object] : 0;
+	location.line = &lines;
+	location.n_line = 1;
+	piece.location = &locations;
+	piece.n_location = 1;
+	piece.function = &functions;
+	piece.n_function = 1;
+	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
+}
+
+static enum ctx_status put_all(struct pprof *pprof, struct ctx_err *err)
+{
+	enum ctx_status status = put_head(pprof, err);
+
+	for (size_t i = 0; status == CTX_OK && i < pprof->input->n_parts; i++)
+		status = put_part(pprof, &pprof->input->parts[i], err);
+	if (status == CTX_OK)
+		status = put_mappings(pprof, err);
+	for (uint32_t i = 0; status == CTX_OK && i < pprof->n_functions; i++)
+		status = put_function(pprof, pprof->functions[i], err);
+	return status == CTX_OK ? ctx_pprof_file_close(pprof->file, err) : status;
+}
+
+static void remark(const struct pprof *pprof)
+{
+	const struct ctx_export_input *input = pprof->input;
+
+	input->remark(
+		input->remark_context,
+		"this format has no time: the samples of the interval are added up by thread and stack");
+	input->remark(input->remark_context, "no addresses are written: one location stands for a function");
+	if (pprof->too_large != 0)
+		input->remark(input->remark_context, "values of 2^63 and more are cut to 2^63 - 1");
+}
+
+static enum ctx_status prepare(struct pprof *pprof, FILE *out, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = pprof->input->profile;
+	size_t n_functions = (size_t)profile->n_functions + 1, depth = ctx_export_deepest(&profile->cct) + 1u;
+	enum ctx_status status;
+
+	pprof->location_of = ctx_calloc(n_functions, sizeof(*pprof->location_of));
+	pprof->functions = ctx_calloc(n_functions, sizeof(*pprof->functions));
+	pprof->mapping_of = ctx_calloc(profile->n_objects, sizeof(*pprof->mapping_of));
+	pprof->frames = ctx_calloc(depth, sizeof(*pprof->frames));
+	pprof->locations = ctx_calloc(depth, sizeof(*pprof->locations));
+	if (pprof->location_of == NULL || pprof->functions == NULL || pprof->mapping_of == NULL ||
+	    pprof->frames == NULL || pprof->locations == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_export_names_init(&pprof->names, profile, err);
+	return status == CTX_OK ? ctx_pprof_file_create(out, &pprof->file, err) : status;
+}
+
+static enum ctx_status write_pprof(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
+{
+	struct pprof pprof = {.input = input};
+	enum ctx_status status = prepare(&pprof, out, err);
+
+	if (status == CTX_OK)
+		status = put_all(&pprof, err);
+	if (status == CTX_OK)
+		remark(&pprof);
+	ctx_pprof_file_destroy(pprof.file);
+	ctx_export_names_deinit(&pprof.names);
+	free(pprof.location_of);
+	free(pprof.functions);
+	free(pprof.mapping_of);
+	free(pprof.frames);
+	free(pprof.locations);
+	return status;
+}
+
+const struct ctx_export_kind ctx_export_pprof = {
+	.name = "pprof",
+	.suffix = ".pb.gz",
+	.summary = "profile.proto, for go tool pprof and what reads the same",
+	.binary = true,
+	.needs_parts = true,
+	.write = write_pprof,
+};
