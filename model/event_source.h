@@ -153,7 +153,7 @@ struct ctx_source_info {
 struct ctx_event_source {
 	struct ctx_source_info info;
 	void *impl;
-	/* Next event, or CTX_END. Pointers in `*ret` are valid until the next call. Damage is an event; a
+	/* Next event, or CTX_END. All fields of its kind are set, whatever was in `*ret`. Pointers in `*ret` are valid until the next call. Damage is an event; a
 	 * failure here ends the ingest (I/O error, memory). */
 	enum ctx_status (*next)(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err);
 	/* Bytes consumed so far, of info.bytes. */

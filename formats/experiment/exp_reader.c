@@ -508,8 +508,7 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 			pop(reader, ret);
 		return status;
 	}
-	ret->kind = CTX_EV_SAMPLE;
-	ret->time_ns = packet->time_ns;
+	*ret = (struct ctx_event){.kind = CTX_EV_SAMPLE, .time_ns = packet->time_ns};
 	ret->process = reader->log.processes[block->process].number;
 	ret->thread = thread->number;
 	ret->sample.weight = packet->weight;

@@ -491,6 +491,7 @@ static inline void fixture_read_sample(struct fixture_reading *reading, const st
 	struct fixture_sample *sample;
 
 	assert_true(event->thread < out->n_threads);
+	assert_null(event->sample.frames); /* stacks are interned here */
 	sample = fixture_append(out->samples, out->n_samples, out->samples_cap);
 	sample->time_ns = event->time_ns;
 	sample->weight = event->sample.weight;
@@ -635,7 +636,8 @@ static inline enum ctx_status fixture_read(const char *path, struct fixture_cont
 	reading.info = &source->info;
 	out->duration_ns = source->info.duration_ns;
 	out->closed = source->info.closed;
-	while ((status = source->next(source, &event, err)) == CTX_OK)
+	/* What is in the event before is nobody's business: a source sets all that its kind has. */
+	while (memset(&event, 0xa5, sizeof(event)), (status = source->next(source, &event, err)) == CTX_OK)
 		fixture_read_event(&reading, &event);
 	assert_true(source->progress(source) <= source->info.bytes);
 	source->close(source);

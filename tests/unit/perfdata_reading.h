@@ -145,7 +145,8 @@ static inline void pd_read(const char *path, struct pd_reading *reading)
 	if (reading->status != CTX_OK)
 		return;
 	pd_note_info(reading, &source->info);
-	while ((reading->status = source->next(source, &event, &reading->err)) == CTX_OK) {
+	while (memset(&event, 0xa5, sizeof(event)),
+	       (reading->status = source->next(source, &event, &reading->err)) == CTX_OK) {
 		source_check_event(&check, &source->info, &event);
 		pd_note(reading, &event);
 		assert_true(source->progress(source) <= source->info.bytes);
