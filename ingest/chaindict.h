@@ -1,37 +1,28 @@
 /*
  * Chains: from whole address-level stacks, as files like perf.data have them, to raw stacks and CCT nodes.
  *
- *	frames --hash of all--> known? --yes--> raw stack
- *	                          `-no-> frames that the last new chain does not share, from the root
- *	                                 --address--> location --> raw stack node, CCT node
+ *	frames --hash of all--> known? --yes--------------------------> raw stack
+ *	                          `-no-> address space, frame by frame: locations
+ *	                                 --hash of all--> known? --yes--> raw stack
+ *	                                                    `-no-> raw stack nodes, CCT nodes
  *
  * Most samples have a stack that was there before: those cost one hash over the frames and one look-up. Chains of a
  * process are forgotten when its address space changes in a way that matters (requirement E14: the same address may
  * mean something else then), and when it ends.
- *
- * The hash has 96 bits and stands for the chain: with a hundred million distinct stacks two of them are confused with a
- * probability of 1e-13.
  */
 #ifndef CTX_INGEST_CHAINDICT_H
 #define CTX_INGEST_CHAINDICT_H
 
-#include "base/map64.h"
 #include "ingest/stackdict.h"
 
-struct ctx_chain_slot {
-	uint64_t hash;
-	uint32_t more_hash;
-	uint32_t raw; /* raw stack node; CTX_MAP64_NONE: free */
-};
-
 struct ctx_chaindict {		      /* of one process; all zero is empty */
-	struct ctx_chain_slot *slots; /* owned; cap is a power of two or 0 */
-	size_t cap, n;
-	/* The last chain that was new, from the root, and its raw stack nodes. */
+	struct ctx_chain_table known; /* addresses, leaf first -> raw stack */
+	/* The last chain that was new, from the root: addresses, locations, and the first raw stack nodes. */
 	uint64_t *addresses; /* owned */
+	uint32_t *path;	     /* owned */
 	uint32_t *nodes;     /* owned */
-	uint32_t *path;	     /* owned scratch: locations of the frames, from the root */
-	size_t n_last, addresses_cap, nodes_cap, path_cap;
+	size_t n_last, addresses_cap, path_cap, nodes_cap;
+	size_t n_nodes;    /* nodes that are known */
 	uint32_t generation; /* of the address space that all this holds for */
 	uint32_t kernel_generation;
 };

@@ -28,6 +28,7 @@ void ctx_stack_forest_deinit(struct ctx_stack_forest *forest)
 	ctx_trie_deinit(&forest->raw);
 	free(forest->raw_to_stack);
 	free(forest->functions);
+	ctx_chain_table_deinit(&forest->known);
 	*forest = (struct ctx_stack_forest){0};
 }
 

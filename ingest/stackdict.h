@@ -10,6 +10,7 @@
 #define CTX_INGEST_STACKDICT_H
 
 #include "ingest/addrspace.h"
+#include "ingest/chain_table.h"
 #include "ingest/resolver.h"
 #include "model/trie.h"
 
@@ -24,7 +25,8 @@ struct ctx_stack_forest {
 	struct ctx_trie raw;	/* key = location id */
 	uint32_t *raw_to_stack; /* by raw stack node, owned */
 	size_t raw_to_stack_cap;
-	uint32_t *functions; /* scratch, owned */
+	struct ctx_chain_table known; /* whole stacks: locations from the root -> raw stack */
+	uint32_t *functions;	      /* scratch, owned */
 	size_t functions_cap;
 };
 
