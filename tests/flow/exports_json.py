@@ -1,0 +1,360 @@
+"""The JSON exports of a recording say what ctxan's own report of functions says, for the same selection.
+
+Usage: exports_json.py RECORDING READERS     READERS: folder with npm's packages, or - for none
+
+Every file is read twice: by the readers below, which are written from the formats' descriptions and check their structure,
+and by the tools' own ones, where npm could install them.
+"""
+
+import collections
+import decimal
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+failures = 0
+
+
+def fail(text):
+    global failures
+    failures += 1
+    print("FAIL:", text)
+
+
+def run(*command, env=None):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, env=env, timeout=120).stdout
+
+
+def base(path):
+    return path.rstrip("/").rsplit("/", 1)[-1] if path else ""
+
+
+class Tally:
+    """Exclusive and inclusive weight by function; a function counts once for each stack that it is on."""
+
+    def __init__(self):
+        self.total = 0
+        self.exclusive = collections.Counter()
+        self.inclusive = collections.Counter()
+
+    def add(self, stack, weight):
+        self.total += weight
+        self.exclusive[stack[-1]] += weight
+        for function in set(stack):
+            self.inclusive[function] += weight
+
+    def functions(self):
+        return {key: (self.exclusive[key], self.inclusive[key]) for key in self.inclusive if self.inclusive[key]}
+
+
+def wanted(recording, options):
+    """What ctxan's report says, with names as exports write them."""
+    report = json.loads(run("ctxan", "-q", recording, "-r", "functions", "--limit", "0", "--format", "json", *options))
+    functions = collections.defaultdict(lambda: (0, 0))
+    for row in report["rows"]:
+        if row["function"] == "<Total>":
+            continue
+        name, path = row["function"], base(row["object"])
+        if name == "<Unknown>" and path:
+            name += f" {path}" if path.startswith("[") else f" [{path}]"
+        both = functions[name, path]  # static functions of one name, or unknown ones of one object
+        functions[name, path] = (both[0] + row["exclusive"], both[1] + row["inclusive"])
+    bare = report["weight"] - sum(exclusive for exclusive, _ in functions.values())
+    if bare:
+        functions["<No stack>", ""] = (bare, bare)
+    return report, {key: value for key, value in functions.items() if any(value)}
+
+
+# ---- readers of our own ----
+
+
+def read_speedscope(data, report):
+    frames = data["shared"]["frames"]
+    tally = Tally()
+    for profile in data["profiles"]:
+        assert profile["type"] == "sampled" and len(profile["samples"]) == len(profile["weights"])
+        assert profile["unit"] == {"ns": "nanoseconds"}.get(report["metric"]["unit"], "none")
+        assert profile["startValue"] + sum(profile["weights"]) <= profile["endValue"]
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            if stack:
+                tally.add([(i, frames[i]["name"], base(frames[i].get("file"))) for i in stack], weight)
+    assert data["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert 0 <= data["activeProfileIndex"] < len(data["profiles"])
+    return tally
+
+
+COLUMNS = {  # format version 70
+    "stackTable": "frame prefixOffset",
+    "frameTable": "address lib inlineDepth category subcategory func nativeSymbol innerWindowID line column originalLocation",
+    "funcTable": "name isJS relevantForJS resource source lineNumber columnNumber originalLocation",
+    "resourceTable": "name host type",
+    "nativeSymbols": "libIndex address name functionSize",
+    "sources": "id filename startLine startColumn sourceMapURL content",
+    "sourceLocationTable": "source line column",
+    "markers": "data name startTime endTime phase category",
+}
+THREAD = (
+    "processType processStartupTime processShutdownTime registerTime unregisterTime pausedRanges name isMainThread "
+    "pid tid samples markers"
+)
+
+
+def check_table(name, table):
+    columns = COLUMNS[name].split()
+    assert sorted(table) == sorted(columns + ["length"]), f"{name}: {sorted(table)}"
+    for column in columns:
+        assert len(table[column]) == table["length"], f"{name}.{column}"
+
+
+def check_shared(data):
+    shared, meta = data["shared"], data["meta"]
+    for name in COLUMNS:
+        if name != "markers":
+            check_table(name, shared[name])
+    texts = len(shared["stringArray"])
+    for table, column, length in [
+        ("stackTable", "frame", shared["frameTable"]["length"]),
+        ("frameTable", "func", shared["funcTable"]["length"]),
+        ("frameTable", "category", len(meta["categories"])),
+        ("funcTable", "name", texts),
+        ("resourceTable", "name", texts),
+    ]:
+        assert all(0 <= i < length for i in shared[table][column]), f"{table}.{column}"
+    assert all(-1 <= i < shared["resourceTable"]["length"] for i in shared["funcTable"]["resource"])
+    assert all(-1 <= i < len(data["libs"]) for i in shared["frameTable"]["lib"])
+    assert all(0 <= offset <= i for i, offset in enumerate(shared["stackTable"]["prefixOffset"]))
+    assert meta["preprocessedProfileVersion"] == 70 and meta["interval"] > 0 and meta["startTime"] > 0
+    assert any(category["color"] == "grey" for category in meta["categories"])
+
+
+def check_times(samples, report):
+    now, ends = 0, report["intervals_ns"]
+    for delta in samples["timeDeltas"]:
+        assert delta >= 0
+        now += int(delta * 1000000)
+        assert any(begin <= now < end for begin, end in ends), f"a sample at {now} ns"
+
+
+def read_firefox(data, report):
+    check_shared(data)
+    shared = data["shared"]
+    texts, functions, stacks = shared["stringArray"], shared["funcTable"], shared["stackTable"]
+    names = []
+    for row, text in enumerate(functions["name"]):
+        resource = functions["resource"][row]
+        library = texts[shared["resourceTable"]["name"][resource]] if resource >= 0 else ""
+        names.append((row, texts[text], library))
+    paths = []
+    for frame, offset in zip(stacks["frame"], stacks["prefixOffset"]):
+        parent = paths[len(paths) - offset] if offset else []
+        paths.append(parent + [names[shared["frameTable"]["func"][frame]]])
+    kernel = {i for i, lib in enumerate(data["libs"]) if lib["path"] == "[kernel]"}
+    for lib, category in zip(shared["frameTable"]["lib"], shared["frameTable"]["category"]):
+        assert data["meta"]["categories"][category]["name"] == "Kernel" or lib not in kernel
+    tally, n = Tally(), 0
+    who = set()
+    for thread in data["threads"]:
+        assert not set(THREAD.split()) - set(thread), set(THREAD.split()) - set(thread)
+        check_table("markers", thread["markers"])
+        who.add((thread["pid"], str(thread["tid"])))
+        samples = thread["samples"]
+        scale = 1000000 if samples["weightType"] == "tracing-ms" else 1
+        assert scale == (1000000 if report["metric"]["unit"] == "ns" else 1)
+        for column in samples.keys() - {"length", "weightType"}:
+            assert len(samples[column]) == samples["length"], column
+        check_times(samples, report)
+        n += samples["length"]
+        for stack, weight in zip(samples["stack"], samples["weight"]):
+            tally.add(paths[stack], int(weight * scale))
+    assert len(who) == len(data["threads"]), "two threads are one"
+    assert n == report["samples"], f"{n} samples instead of {report['samples']}"
+    return tally
+
+
+def trace_slices(events, tally):
+    """Slices have to nest: an end belongs to the innermost slice that is open."""
+    open_slices = collections.defaultdict(list)
+    last = {}
+    for event in events:
+        place, now = (event["pid"], event["tid"]), int(event["ts"] * 1000)
+        stack = open_slices[place]
+        assert now >= last.get(place, 0)
+        if stack and now > last[place]:
+            tally.add([(0, *frame) for frame in stack], now - last[place])
+        last[place] = now
+        if event["ph"] == "B":
+            stack.append((event["name"], event["cat"]))
+        else:
+            assert event["ph"] == "E" and stack.pop()[0] == event["name"]
+    assert not any(open_slices.values())
+
+
+def read_trace(data, report):
+    tally = Tally()
+    events = [event for event in data["traceEvents"] if event["ph"] != "M"]
+    named = {(event["pid"], event["tid"]) for event in data["traceEvents"] if event["name"] == "thread_name"}
+    assert {(event["pid"], event["tid"]) for event in events} <= named
+    if report["metric"]["unit"] == "ns":
+        trace_slices(events, tally)
+        return tally
+    frames = data["stackFrames"]
+    for event in events:
+        assert event["ph"] == "i" and event["s"] == "t"
+        stack, at = [], event["sf"]
+        while at is not None:
+            frame = frames[str(at)]
+            stack.insert(0, (0, frame["name"], frame["category"]))
+            at = frame.get("parent")
+        assert stack[-1][1] == event["name"]
+        tally.add(stack, event["args"]["weight"])
+    assert len(events) == report["samples"]
+    return tally
+
+
+def by_name(functions):
+    """Rows of a file are functions; the report's are, too, but it tells them apart by name only."""
+    out = collections.defaultdict(lambda: (0, 0))
+    for (_, name, path), both in functions.items():
+        out[name, path] = (out[name, path][0] + both[0], out[name, path][1] + both[1])
+    return dict(out)
+
+
+def compare(what, total, functions, report, want):
+    if total != report["weight"]:
+        fail(f"{what}: total {total} instead of {report['weight']}")
+    for key in sorted(functions.keys() | want.keys()):
+        if functions.get(key) != want.get(key):
+            fail(f"{what}: {key}: {functions.get(key)} instead of {want.get(key)}")
+
+
+def merged(functions):
+    """A trace has no functions, only names: those of one name are one, and their inclusive weights overlap."""
+    names = collections.defaultdict(set)
+    for name, path in functions:
+        names[name].add(path)
+    return {key: value for key, value in functions.items() if len(names[key[0]]) == 1}
+
+
+# ---- readers of the tools ----
+
+
+def speedscope_imports(readers, file):
+    script = os.path.join(HERE, "exports_json_speedscope.cjs")
+    return json.loads(run("node", script, os.path.join(readers, "speedscope"), file))[file]["profiles"]
+
+
+def speedscope_reads(what, readers, file, report, want):
+    total, functions = 0, collections.defaultdict(lambda: (0, 0))
+    for profile in speedscope_imports(readers, file):
+        total += profile["weight"]
+        for frame in profile["frames"]:
+            key = frame["name"], base(frame["file"])
+            both = functions[key]
+            functions[key] = (both[0] + frame["exclusive"], both[1] + frame["inclusive"])
+    compare(what, total, {key: both for key, both in functions.items() if any(both)}, report, want)
+
+
+def speedscope_reads_trace(what, readers, file, report, want):
+    """
+    Of an end and a begin at the same time speedscope takes the begin first where both have one name and one set of arguments, whatever
+    is open. So each pair gets a number here; the times are those of the file.
+    """
+    with open(file, encoding="utf-8") as stream:
+        data = json.load(stream)
+    pairs, n = collections.defaultdict(list), 0
+    for event in data["traceEvents"]:
+        if event["ph"] == "B":
+            n += 1
+            pairs[event["pid"], event["tid"]].append(n)
+        if event["ph"] in "BE":
+            stack = pairs[event["pid"], event["tid"]]
+            event["args"] = stack[-1] if event["ph"] == "B" else stack.pop()
+    with open("pairs.trace.json", "w", encoding="utf-8") as stream:
+        json.dump(data, stream)
+    total, have = 0, collections.Counter()
+    for profile in speedscope_imports(readers, "pairs.trace.json"):
+        total += profile["weight"] * 1000  # us
+        for frame in profile["frames"]:
+            have[frame["name"].rpartition(" ")[0]] += frame["exclusive"] * 1000
+    names = collections.Counter()
+    for (name, _), (exclusive, _) in want.items():
+        names[name] += exclusive
+    have = {name: (round(weight),) for name, weight in have.items() if round(weight)}
+    compare(what, round(total), have, report, {name: (weight,) for name, weight in names.items() if weight})
+
+
+def firefox_reads(what, readers, file, report, want):
+    tool = ["node", os.path.join(readers, "@firefox-devtools", "profiler-cli", "dist", "profiler-cli.js")]
+    env = dict(os.environ, PROFILER_CLI_SESSION_DIR=os.path.join(os.getcwd(), "sessions"))
+    scale = 1000000 if report["metric"]["unit"] == "ns" else 1
+    functions = collections.defaultdict(lambda: (0, 0))
+    with open(file, encoding="utf-8") as stream:
+        threads = len(json.load(stream)["threads"])
+    run(*tool, "load", file, env=env)
+    try:
+        for i in range(threads):
+            rows = json.loads(
+                run(*tool, "thread", "functions", "--thread", f"t-{i}", "--include-idle", "--limit", "0", "--json", env=env)
+            )
+            for row in rows["functions"]:
+                key = row["name"], row.get("library", "")
+                both = functions[key]
+                functions[key] = (both[0] + row["selfSamples"] * scale, both[1] + row["totalSamples"] * scale)
+    finally:
+        run(*tool, "stop", env=env)
+    rounded = {key: (round(both[0]), round(both[1])) for key, both in functions.items() if any(both)}
+    compare(what, sum(both[0] for both in rounded.values()), rounded, report, want)
+
+
+# ---- one selection ----
+
+
+def check(recording, readers, options, with_tools):
+    report, want = wanted(recording, options)
+    what = " ".join([recording, *options])
+    print(f"{what}: {report['samples']} samples, {len(want)} functions")
+    if not report["samples"]:
+        fail(f"{what}: nothing to compare")
+    kinds = [
+        ("speedscope", "out.speedscope.json", read_speedscope, speedscope_reads),
+        ("firefox", "out.firefox.json", read_firefox, firefox_reads),
+        ("chrome-trace", "out.trace.json", read_trace, speedscope_reads_trace if report["metric"]["unit"] == "ns" else None),
+    ]
+    for kind, file, read, tool_reads in kinds:
+        run("ctxan", "-q", recording, "--export", kind, "-o", file, *options)
+        with open(file, encoding="utf-8") as stream:
+            first = stream.read()
+        if first.encode() != run("ctxan", "-q", recording, "--export", kind, *options):
+            fail(f"{what}: {kind}: not the same bytes again")
+        try:
+            tally = read(json.loads(first, parse_float=decimal.Decimal), report)
+        except (AssertionError, LookupError, TypeError) as error:
+            fail(f"{what}: {kind}: {type(error).__name__} {error} at line {error.__traceback__.tb_next.tb_lineno}")
+            continue
+        have = by_name(tally.functions())
+        if kind == "chrome-trace":
+            compare(f"{what}: {kind}", tally.total, merged(have), report, merged(want))
+        else:
+            compare(f"{what}: {kind}", tally.total, have, report, want)
+        if tool_reads and with_tools and readers != "-":
+            tool_reads(f"{what}: {kind}, read by its tool", readers, file, report, want)
+
+
+def main():
+    recording, readers = sys.argv[1:3]
+    threads = json.loads(run("ctxan", "-q", recording, "-r", "threads", "--format", "json"))
+    heavy = max(threads["rows"], key=lambda row: row["weight"])
+    fifths = [heavy["begin"] + (heavy["end"] - heavy["begin"]) * i // 5 for i in range(6)]
+    some = ["-t", f"tid:{heavy['thread']}", "-i", f"{fifths[1]}ns:{fifths[2]}ns", "-i", f"{fifths[3]}ns:{fifths[4]}ns"]
+    check(recording, readers, [], True)
+    check(recording, readers, ["-i", "20%:57%"], True)
+    check(recording, readers, some, True)
+    check(recording, readers, ["-t", f"tid:{heavy['thread']}", "--cpu", "0-1023"], False)
+    for metric in sys.argv[3:]:
+        check(recording, readers, ["--metric", metric], True)
+    sys.exit(1 if failures else 0)
+
+
+main()
