@@ -53,8 +53,8 @@ function randomCells(size: Size, next: () => number): Cells {
 		const cell = cells.get(bucket) ?? new Map();
 		const samples = 1 + Math.floor(next() * 3);
 		cells.set(bucket, cell);
-		/* Some differ from the unit weight, below and above. */
-		cell.set(stack, { samples, weight: next() < 0.8 ? samples * 1000 : Math.floor(next() * 5000) });
+		/* Some differ from the unit weight, below and above; some weigh nothing. */
+		cell.set(stack, { samples, weight: next() < 0.8 ? samples * 1000 : Math.floor(next() * 5000) * Number(next() < 0.7) });
 	}
 	const buckets = [...cells.keys()].sort((a, b) => a - b);
 	const rows = buckets.map((bucket) => [...cells.get(bucket)!].sort(([a], [b]) => a - b));

@@ -131,6 +131,40 @@ function checkBounds(model: Model): void {
 	}
 }
 
+/* Each is BY_HAND with one thing changed: what, where it is, what it was, what it becomes, what is said. */
+const DEFECTS: [string, number, number[], number[], RegExp][] = [
+	["a first string", 6, [0], [1, 0x78], /string 0 is not empty/],
+	["a string beyond the end", 7, [4], [120], /ends within strings \(byte 8 /],
+	["a number of twelve bytes", 7, [4], [0x84, ...new Array(10).fill(0x80), 0], /a number among strings is too large/],
+	["an object that has no string", 25, [3], [5], /5 among paths of objects, of which there are 5/],
+	["a function in an object that is not there", 29, [1], [2], /2 among objects of functions, of which there are 2/],
+	["a node that is its own caller", 34, [1], [0], /the caller of stack 1 does not come before it/],
+	["a caller before the root", 34, [1], [2], /the caller of stack 1 does not come before it/],
+	["a stack of an unknown function", 37, [1], [2], /2 among functions of stacks, of which there are 2/],
+	["a thread of an unknown process", 42, [0], [1], /1 among processes of threads, of which there are 1/],
+	["no buckets", 48, [4], [0], /time has 0 buckets/],
+	["too many buckets", 48, [4], [0x80, 0x80, 0x80, 9], /time has 18874368 buckets/],
+	["more cells than bytes", 50, [2], [100], /100 cells of a thread in \d+ bytes/],
+	["a bucket beyond the end", 52, [2], [3], /4 among buckets, of which there are 4/],
+	["a bucket twice", 52, [2], [0], /1 twice among buckets/],
+	["more entries than bytes", 54, [1], [99], /101 entries in \d+ bytes/],
+	["a stack that is not there", 57, [2], [3], /3 among stacks, of which there are 3/],
+	["a stack twice in a cell", 56, [1], [0], /1 twice among stacks/],
+	["samples beyond 32 bits", 58, [3], [0x80, 0x80, 0x80, 0x80, 16], /4294967296 among numbers of samples/],
+	["samples beyond 32 bits in all", 58, [3], [0xff, 0xff, 0xff, 0xff, 15], /its total is out of range/],
+	["a weight below nothing", 62, [5], [21], /a weight is out of range/],
+	["a weight beyond 2^53", 49, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8], /a weight is out of range/],
+	["a weight beyond 2^53 in all", 49, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 3], /its total is out of range/],
+];
+
+for (const [what, at, was, becomes, message] of DEFECTS) {
+	test(`damage: ${what}`, () => {
+		assert.deepEqual([...BY_HAND.slice(at, at + was.length)], was, "the byte that is meant");
+		const bytes = Uint8Array.of(...BY_HAND.slice(0, at), ...becomes, ...BY_HAND.slice(at + was.length));
+		assert.throws(() => decodeProfile(bytes), message);
+	});
+}
+
 test("another version is named", () => {
 	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 1/);
 });

@@ -110,4 +110,7 @@ test("a selection reads few entries: the nodes of both borders, not the cells be
 		/* At most 8 nodes a level on either side, and those above, of 20 stacks each. */
 		assert.ok(counts.costOfStart() <= (2 * 3 * 8 + 5) * 20);
 	}
+	/* All but both ends: the whole, less two cells. */
+	counts.aim({ begin: 1, end: 4095, threads: null });
+	assert.ok(counts.costOfStart() <= (1 + 2 * 3) * 20);
 });

@@ -80,6 +80,11 @@ function slowPaths(stacks: Stack[]): Map<string, { cum: Sum; base: Sum }> {
 	return new Map([...cum].map(([path, sum]) => [path, { cum: sum, base: base.get(path) ?? { weight: 0, samples: 0 } }]));
 }
 
+/* Views leave out what was not seen; only the call tree itself has the nodes of the CCT. */
+function assertAllSeen(tree: Tree): void {
+	for (let i = 1; i < tree.n; i++) assert.ok(tree.cum[i] !== 0 || tree.cumSamples[i] !== 0);
+}
+
 function assertSamePaths(tree: Tree, stacks: Stack[]): void {
 	const byName = (paths: ReturnType<typeof pathsOf>): unknown => [...paths].sort(([a], [b]) => (a < b ? -1 : 1));
 	assert.deepEqual(byName(pathsOf(tree)), byName(slowPaths(stacks)));
@@ -209,6 +214,7 @@ test("bottom-up: every stack turned over", () => {
 		const [turned] = bottomUp(shape, [tree]) as [Tree];
 		assertSamePaths(turned, stacks.map((stack) => ({ ...stack, frames: [...stack.frames].reverse() })));
 		assert.equal(turned.totalWeight, tree.totalWeight);
+		assertAllSeen(turned);
 	}
 });
 
@@ -221,6 +227,7 @@ test("sandwich: above the outermost instances, and below them", () => {
 			assertSamePaths(callers[0]!, hit.map((stack) => ({ ...stack, frames: stack.frames.slice(0, stack.frames.indexOf(func)).reverse() })));
 			assertSamePaths(callees[0]!, hit.map((stack) => ({ ...stack, frames: stack.frames.slice(stack.frames.indexOf(func) + 1) })));
 			for (const [half] of [callers, callees] as [[Tree], [Tree]]) {
+				assertAllSeen(half);
 				assert.equal(half.func[0], func);
 				assert.equal(half.cum[0], table.inclusive[func]);
 				assert.equal(half.cumSamples[0], table.inclusiveSamples[func]);
