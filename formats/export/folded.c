@@ -13,6 +13,7 @@ static void put_frame(struct ctx_buf *line, struct ctx_buf *name)
 {
 	for (size_t i = 0; i < name->n; i++)
 		ctx_buf_put_u8(line, name->bytes[i] == ';' ? ':' : name->bytes[i]);
+	line->failed |= name->failed; /* which the next line forgets */
 	ctx_buf_clear(name);
 }
 
@@ -50,8 +51,6 @@ static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *
 			write_stack(input->profile, &input->parts[i], &histogram->entries[k], functions,
 				    &line, &name);
 			status = ctx_buf_check(&line, err);
-			if (status == CTX_OK)
-				status = ctx_buf_check(&name, err);
 			if (status == CTX_OK)
 				fwrite(line.bytes, 1, line.n, out);
 		}
