@@ -32,6 +32,7 @@ struct ctx_export_input {
 	size_t n_intervals;
 	const uint32_t *threads; /* selected, ascending; NULL: all */
 	size_t n_threads;
+	const char *filter; /* other filters in words ("cpu 3"); NULL or "": none */
 	uint32_t metric;
 	const struct ctx_histogram *whole;   /* needs_whole: all selected threads together */
 	const struct ctx_export_part *parts; /* needs_parts: each selected thread with samples */

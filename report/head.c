@@ -248,14 +248,14 @@ static void print_warning(void *context, const char *text)
 }
 
 static void put_interval(struct ctx_buf *title, const struct ctx_profile *profile,
-			 struct ctx_interval interval)
+			 struct ctx_interval interval, const char *before)
 {
 	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
 	bool whole = interval.begin_ns == profile->run.begin_ns && interval.end_ns == profile->run.end_ns;
 
 	ctx_figure_fixed(begin, interval.begin_ns, 1000 * 1000, 3);
 	ctx_figure_fixed(end, interval.end_ns, 1000 * 1000, 3);
-	ctx_buf_printf(title, " | %s-%s ms%s", begin, end, whole ? " (whole run)" : "");
+	ctx_buf_printf(title, "%s%s-%s ms%s", before, begin, end, whole ? " (whole run)" : "");
 }
 
 static void put_threads(struct ctx_buf *title, const struct ctx_report_input *input)
@@ -271,6 +271,15 @@ static void put_threads(struct ctx_buf *title, const struct ctx_report_input *in
 		ctx_buf_printf(title, " and %zu more", input->n_threads - 8);
 }
 
+void ctx_head_put_selection(const struct ctx_report_input *input, struct ctx_buf *buf)
+{
+	for (size_t i = 0; i < input->n_intervals; i++)
+		put_interval(buf, input->profile, input->intervals[i], i != 0 ? " | " : "");
+	put_threads(buf, input);
+	if (*input->filter != '\0')
+		ctx_buf_printf(buf, " | %s", input->filter);
+}
+
 void ctx_head_print(struct ctx_out *out)
 {
 	const struct ctx_report_input *input = out->input;
@@ -278,12 +287,9 @@ void ctx_head_print(struct ctx_out *out)
 	struct ctx_buf title = {0};
 	char weight[CTX_FIGURE_MAX];
 
-	ctx_buf_printf(&title, "%s: %s", input->profile->name, out->report);
-	for (size_t i = 0; i < input->n_intervals; i++)
-		put_interval(&title, input->profile, input->intervals[i]);
-	put_threads(&title, input);
-	if (*input->filter != '\0')
-		ctx_buf_printf(&title, " | %s", input->filter);
+	ctx_buf_printf(&title, "%s: %s%s", input->profile->name, out->report,
+		       input->n_intervals != 0 ? " | " : "");
+	ctx_head_put_selection(input, &title);
 	ctx_figure_fixed(weight, out->totals.weight, out->scale.divisor, out->scale.digits);
 	ctx_buf_printf(&title, " | %s | %" PRIu64 " samples | %s %s", metric.name, out->totals.samples,
 		       weight, out->scale.unit);

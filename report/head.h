@@ -33,6 +33,9 @@ const char *ctx_head_thread_title(struct ctx_out *out, uint32_t thread);
 /* Calls `put` for every warning, in order. Texts may hold any bytes. */
 void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const char *text), void *context);
 
+/* Appends "0.000-1000.000 ms (whole run) | all threads | cpu 3". Any bytes. */
+void ctx_head_put_selection(const struct ctx_report_input *input, struct ctx_buf *buf);
+
 /* The head of a text report. */
 void ctx_head_print(struct ctx_out *out);
 

@@ -101,6 +101,13 @@ enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
 	return ctx_out_end(&out, err);
 }
 
+uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node)
+{
+	while (node != CTX_CALLTREE_NONE && tree->nodes[node].next_sibling == CTX_CALLTREE_NONE)
+		node = tree->nodes[node].parent;
+	return node != CTX_CALLTREE_NONE ? tree->nodes[node].next_sibling : tree->n;
+}
+
 bool ctx_has_other(const struct ctx_report_input *input)
 {
 	return input->omitted_weight != 0 && input->n_parts == 1;

@@ -39,6 +39,9 @@ CTX_MUST_CHECK enum ctx_status ctx_part_trees_report(const struct ctx_report_inp
 						     size_t n_columns, const char *const *sort_keys,
 						     ctx_part_tree_fn put, struct ctx_err *err);
 
+/* The first node behind the subtree of `node`. O(depth). */
+uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node);
+
 /* Whether <Other> has a row: something is omitted, and there is one part that it belongs to. */
 bool ctx_has_other(const struct ctx_report_input *input);
 

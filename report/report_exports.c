@@ -4,7 +4,7 @@
 
 const struct ctx_export_kind *const *ctx_report_exports(void)
 {
-	static const struct ctx_export_kind *const kinds[] = {&ctx_export_html, NULL};
+	static const struct ctx_export_kind *const kinds[] = {&ctx_export_html, &ctx_export_flamegraph, NULL};
 
 	return kinds;
 }

@@ -9,6 +9,7 @@
 /* html, html-static, flamegraph; ends with NULL. */
 const struct ctx_export_kind *const *ctx_report_exports(void);
 
-extern const struct ctx_export_kind ctx_export_html; /* the page of docs/html-page.md */
+extern const struct ctx_export_kind ctx_export_html;	   /* the page of docs/html-page.md */
+extern const struct ctx_export_kind ctx_export_flamegraph; /* docs/exports.md, like the next */
 
 #endif

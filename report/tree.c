@@ -100,14 +100,6 @@ static const char *draw(struct walk *walk, uint32_t node, bool last)
 	return (const char *)walk->drawing.bytes;
 }
 
-/* First node behind the subtree of `node`. */
-static uint32_t subtree_end(const struct ctx_calltree *tree, uint32_t node)
-{
-	while (node != CTX_CALLTREE_NONE && tree->nodes[node].next_sibling == CTX_CALLTREE_NONE)
-		node = tree->nodes[node].parent;
-	return node != CTX_CALLTREE_NONE ? tree->nodes[node].next_sibling : tree->n;
-}
-
 static bool is_small(const struct walk *walk, uint32_t node)
 {
 	double share = (double)walk->tree->nodes[node].cum * 100;
@@ -141,14 +133,14 @@ static void put_small(struct walk *walk, uint32_t node)
 static void put_subtree(struct walk *walk)
 {
 	const struct ctx_calltree_node *nodes = walk->tree->nodes;
-	uint32_t end = walk->top == 0 ? walk->tree->n : subtree_end(walk->tree, walk->top);
+	uint32_t end = walk->top == 0 ? walk->tree->n : ctx_subtree_end(walk->tree, walk->top);
 
 	for (uint32_t i = walk->top; i < end;) {
 		struct ctx_cell name;
 
 		if (is_small(walk, i)) {
 			put_small(walk, i);
-			i = subtree_end(walk->tree, nodes[i].parent);
+			i = ctx_subtree_end(walk->tree, nodes[i].parent);
 			continue;
 		}
 		name = ctx_function_cell(walk->out->input->profile, nodes[i].function);
@@ -194,7 +186,7 @@ static void put_tree(struct walk *walk)
 		walk->top = i;
 		put_subtree(walk);
 		/* What matches below was shown with it. */
-		i = subtree_end(tree, i) - 1;
+		i = ctx_subtree_end(tree, i) - 1;
 	}
 	if (walk->other)
 		put_other(walk);

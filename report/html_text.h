@@ -1,0 +1,27 @@
+/*
+ * Names and figures as text of HTML, SVG or XML. Whatever bytes a name has, it stays text: harmless characters
+ * (names.h), and none that ends the text or the quoted attribute in which it stands.
+ */
+#ifndef CTX_REPORT_HTML_TEXT_H
+#define CTX_REPORT_HTML_TEXT_H
+
+#include "base/buf.h"
+
+#include <stddef.h>
+
+/* Appends a name. */
+void ctx_html_put_text(struct ctx_buf *buf, const char *text);
+
+/* The same, cut to `columns` (1 or more) of a fixed-width font with an ellipsis in the middle. */
+void ctx_html_put_cut(struct ctx_buf *buf, const char *text, size_t columns);
+
+/* The same for names of functions, which first lose template arguments and parameters (ctx_text_shorten). */
+void ctx_html_put_short(struct ctx_buf *buf, const char *text, size_t columns);
+
+/* Columns of a name as ctx_html_put_text shows it. */
+size_t ctx_html_columns(const char *text);
+
+/* A path without its directories; borrowed. */
+const char *ctx_html_file_name(const char *path);
+
+#endif
