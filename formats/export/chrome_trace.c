@@ -16,6 +16,7 @@
 #include "formats/export/export_ids.h"
 #include "formats/export/export_json.h"
 #include "formats/export/export_lane.h"
+#include "formats/export/export_names.h"
 #include "formats/export/export_stack.h"
 #include "formats/export/export_used.h"
 #include "formats/export/exports.h"
@@ -36,6 +37,7 @@ struct trace {
 	struct ctx_export_json json;
 	struct ctx_export_used used;
 	struct ctx_export_ids ids;
+	struct ctx_export_names names; /* the viewers add up slices by name */
 	struct ctx_export_lane lane;
 	struct ctx_buf token;
 	uint32_t *frames;  /* owned; room for the deepest stack */
@@ -59,11 +61,10 @@ static void put_time(struct trace *trace, uint64_t time_ns)
 
 static void put_frame_name(struct trace *trace, uint32_t stack)
 {
-	ctx_export_json_key(&trace->json, "name");
-	if (stack == CTX_TRIE_ROOT)
-		ctx_export_json_text(&trace->json, CTX_EXPORT_NO_STACK);
-	else
-		ctx_export_json_name(&trace->json, trace->profile, trace->profile->cct.key[stack]);
+	uint32_t function =
+		stack != CTX_TRIE_ROOT ? trace->profile->cct.key[stack] : trace->profile->n_functions;
+
+	ctx_export_json_key_text(&trace->json, "name", ctx_export_names_get(&trace->names, function));
 }
 
 /* What the viewers call the category is the object here. */
@@ -281,8 +282,11 @@ static enum ctx_status write_chrome_trace(const struct ctx_export_input *input, 
 					  struct ctx_err *err)
 {
 	struct trace trace = {.input = input, .profile = input->profile};
-	enum ctx_status status = ctx_export_used_init(&trace.used, input, err);
+	enum ctx_status status = ctx_export_names_init(&trace.names, input->profile, err);
 
+	if (status != CTX_OK)
+		return status;
+	status = ctx_export_used_init(&trace.used, input, err);
 	if (status == CTX_OK)
 		status = ctx_export_ids_init(&trace.ids, input->profile, err);
 	if (status == CTX_OK) {
@@ -301,6 +305,7 @@ static enum ctx_status write_chrome_trace(const struct ctx_export_input *input, 
 	ctx_buf_deinit(&trace.token);
 	ctx_export_ids_deinit(&trace.ids);
 	ctx_export_used_deinit(&trace.used);
+	ctx_export_names_deinit(&trace.names);
 	return status;
 }
 
