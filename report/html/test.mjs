@@ -24,5 +24,5 @@ await esbuild.build({
 	sourcemap: "inline",
 });
 const files = names.map((name) => path.join(here, "build/test", name.replace(/\.ts$/, ".mjs")));
-const run = spawnSync(process.execPath, ["--enable-source-maps", ...(bench ? [] : ["--test"]), ...files], { stdio: "inherit" });
+const run = spawnSync(process.execPath, ["--enable-source-maps", ...(bench ? [] : ["--test"]), ...files], { cwd: here, stdio: "inherit" });
 process.exitCode = run.status ?? 1;

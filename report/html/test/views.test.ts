@@ -287,6 +287,18 @@ test("samples without a stack are the root's own", () => {
 	assert.deepEqual(stanza(shape, tree, ROOT), { self: { func: ROOT, base: 7, cum: 7, baseSamples: 1, cumSamples: 1 }, parents: [], children: [] });
 });
 
+test("a stack that was seen and weighs nothing is in every view", () => {
+	const model = randomModel({ stacks: 3, functions: 2, threads: 1, buckets: 1, entries: 0 }, 1);
+	const shape = shapeOf(model);
+	const histogram = { weight: Float64Array.of(0, 0, 0), samples: Float64Array.of(0, 0, 2), nodes: Uint32Array.of(2), totalWeight: 0, totalSamples: 2 };
+	const tree = callTree(histogram, newTree(shape));
+	const func = model.func[2]!;
+	assert.ok(functions(shape, tree).seen.includes(func));
+	assert.equal(stanza(shape, tree, func).parents.length, 1);
+	assert.equal(bottomUp(shape, [tree])[0]!.func[1], func);
+	assert.equal(sandwich(shape, [tree], func).callers[0]!.cumSamples[0], 2);
+});
+
 test("a call tree as deep as a list", () => {
 	const n = 200000;
 	const model = { parent: Uint32Array.from({ length: n }, (_, i) => Math.max(i - 1, 0)), func: new Uint32Array(n), depth: Uint32Array.from({ length: n }, (_, i) => i), functions: [{ name: "f", object: -1, kind: 0 }] };
