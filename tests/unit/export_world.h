@@ -255,7 +255,7 @@ static void assert_clean(const char *text, size_t n)
 	}
 }
 
-static bool is_first_of_kind(const struct world *world, size_t at)
+static inline bool is_first_of_kind(const struct world *world, size_t at)
 {
 	const struct frames *sample = &world->samples[at];
 
@@ -270,7 +270,7 @@ static bool is_first_of_kind(const struct world *world, size_t at)
 }
 
 /* What the samples with this thread and stack add up to; returns how many there are. */
-static uint64_t sum_of(const struct world *world, uint32_t thread, const uint32_t *functions, uint32_t n,
+static inline uint64_t sum_of(const struct world *world, uint32_t thread, const uint32_t *functions, uint32_t n,
 		       uint64_t *ret_weight)
 {
 	uint64_t samples = 0;
@@ -288,7 +288,7 @@ static uint64_t sum_of(const struct world *world, uint32_t thread, const uint32_
 	return samples;
 }
 
-static size_t n_stacks(const struct world *world)
+static inline size_t n_stacks(const struct world *world)
 {
 	size_t n = 0;
 
