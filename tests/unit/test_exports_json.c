@@ -668,6 +668,7 @@ static void test_exports_json__nothing_selected_is_a_file_all_the_same(void **st
 		yajl_tree_free(tree);
 		tree = write_and_parse(timed, &ctx_export_firefox);
 		only = item(get(tree, "threads"), 0);
+		assert_string_equal(YAJL_GET_NUMBER(get(get(tree, "meta"), "interval")), "1");
 		assert_int_equal(length(get(tree, "threads")), 1);
 		assert_int_equal(number(get(get(only, "samples"), "length")), 0);
 		check_columns(get(only, "samples"));
@@ -760,6 +761,8 @@ static void test_exports_json__memory_that_runs_out_is_said(void **state)
 			assert_non_null(out);
 			fail_after = n;
 			status = kinds[k]->write(&timed->world->input, out, &err);
+			if (status == CTX_OK)
+				assert_true(fail_after >= 0); /* nothing failed */
 			fail_after = -1;
 			fclose(out);
 			free(text);
