@@ -1,7 +1,7 @@
 /*
  * Makes a long perf.data of a short one: the recorded work happens again and again.
  *
- *	gen_perfdata [--diverse PERCENT] [--seed K] IN.perf.data OUT.perf.data SAMPLES|COPIESx
+ *	gen_perfdata [--diverse PERCENT] [--stretch] [--seed K] IN.perf.data OUT.perf.data SAMPLES|COPIESx
  *
  *	IN:   header | attributes, ids | data: synthesized records (time 0), then timed ones | features
  *	OUT:  the same                 | data: all of it, the timed ones again, ...          | features, moved
@@ -10,6 +10,9 @@
  * so the copies follow each other and the rounds (FINISHED_ROUND) order the long file as they did the short one.
  * Records without a time, or with time 0, are there once: a process that ran before the recording began and ended
  * in it has no maps in the later copies. With SAMPLES the last copy ends at that sample.
+ *
+ * --stretch makes one long run of the same processes instead: they begin in the first copy and do not end. (What
+ * a process did before it executed another program is later done by that program: fine for a benchmark.)
  *
  * --diverse makes the stacks of about that many percent of the samples unique: below the sampled user address come
  * return addresses that the process has elsewhere, in an order that nobody else has. The sampled address stays: the
@@ -100,6 +103,7 @@ struct settings {
 	uint64_t samples, copies; /* one of them is 0 */
 	uint64_t seed;
 	unsigned diverse; /* per cent */
+	bool stretch;
 };
 
 struct output {
@@ -566,6 +570,16 @@ static void note_sample(struct output *output, uint64_t time_ns)
 		output->last_sample_ns = time_ns;
 }
 
+/* Whether a record tells of the life of a process that a stretched run has once only, or never. */
+static bool is_left_out(const struct settings *settings, uint32_t type, uint64_t shift_ns)
+{
+	if (!settings->stretch)
+		return false;
+	return type == PERF_RECORD_EXIT ||
+	       (shift_ns != 0 && (type == PERF_RECORD_FORK || type == PERF_RECORD_COMM ||
+				  type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2));
+}
+
 /* Writes the records of one copy, `shift_ns` later; those without a time in the first copy only. */
 static enum ctx_status put_copy(const struct settings *settings, const struct recording *recording,
 				uint64_t shift_ns, uint64_t total, struct output *output, struct ctx_err *err)
@@ -583,6 +597,8 @@ static enum ctx_status put_copy(const struct settings *settings, const struct re
 		uint64_t time_ns = place != 0 ? load64(record + place) : 0;
 
 		if (shift_ns != 0 && time_ns == 0 && header.type != RECORD_FINISHED_ROUND)
+			continue;
+		if (is_left_out(settings, header.type, shift_ns))
 			continue;
 		memcpy(output->record, record, header.size);
 		if (time_ns != 0)
@@ -693,6 +709,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{"diverse", required_argument, NULL, 'd'},
 		{"seed", required_argument, NULL, 's'},
+		{"stretch", no_argument, NULL, 't'},
 		{NULL, 0, NULL, 0},
 	};
 	struct settings settings = {.seed = 1};
@@ -704,6 +721,8 @@ int main(int argc, char **argv)
 			settings.diverse = (unsigned)strtoul(optarg, NULL, 10);
 		else if (option == 's')
 			settings.seed = strtoull(optarg, NULL, 10);
+		else if (option == 't')
+			settings.stretch = true;
 		else
 			return 1;
 	}
@@ -719,9 +738,9 @@ int main(int argc, char **argv)
 	}
 	if (end == NULL || *end != '\0' || settings.samples + settings.copies == 0 ||
 	    settings.diverse > 100) {
-		fprintf(stderr,
-			"usage: gen_perfdata [--diverse PERCENT] [--seed K] IN.perf.data OUT.perf.data "
-			"SAMPLES|COPIESx\n");
+		fprintf(stderr, "usage: gen_perfdata [--diverse PERCENT] [--stretch] [--seed K] IN.perf.data "
+				"OUT.perf.data "
+				"SAMPLES|COPIESx\n");
 		return 1;
 	}
 	return run(&settings);

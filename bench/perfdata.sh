@@ -166,6 +166,7 @@ all() {
 	echo "| recording | samples | MB | stacks, folded | perf report, CPU s | peak MB | perf report -g caller, CPU s | peak MB | perf script + folding, CPU s | peak MB | ctxan ingest, CPU s | elapsed s | M samples / CPU s | peak MB | database MB | perf report : ctxan | -g caller : ctxan | peak : peak | folding : ctxan |"
 	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 	measure ordinary "$work/ordinary.data"
+	measure "ordinary, one run" "$work/ordinary.data" --stretch
 	if [ -n "$mixed" ]; then
 		measure mixed "$mixed"
 		sizes=${sizes% 50000000} # half of 50 M samples with a stack of their own is no program
