@@ -1,0 +1,265 @@
+/*
+ * The page: header, time line, controls, the views. What changes in the state goes here to those who show it:
+ *
+ *	a, b, threads	->  answers  ->  graphs, tables
+ *	view, func, path, search, span, ...  ->  those who show it
+ */
+import { about, summary } from "./about";
+import { Answers } from "./answers";
+import { Colours, type Theme } from "./colours";
+import { Controls } from "./controls";
+import { button, eachFrame, make } from "./dom";
+import { formatShare, formatTime, visible } from "./format";
+import { Graphs } from "./graphs";
+import { timesOf } from "./interval";
+import { pickThread } from "./lanes";
+import { foundWeight, search, type Found } from "./search";
+import { fromFragment, initialState, Store, toFragment, type Change, type Side, type State, type View } from "./state";
+import { functionName, FunctionTable, Outline, StanzaTable, ThreadTable, type Context } from "./tables";
+import { Tabs } from "./tabs";
+import { ThreadSums } from "./threads";
+import { Timeline } from "./timeline";
+import { Tip } from "./tip";
+import type { Head, Model } from "./types";
+
+const FRAGMENT_AFTER = 200; /* ms */
+const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "path", "func", "search", "span"]);
+
+export class App {
+	readonly store: Store;
+	readonly answers: Answers;
+	readonly functionTable: FunctionTable;
+	recomputed = 0; /* ms: the last selection, from the change to the drawn graph */
+	private readonly initial: State;
+	private readonly colours: Colours;
+	private readonly graphs: Graphs;
+	private readonly timeline: Timeline;
+	private readonly controls: Controls;
+	private readonly outline: Outline;
+	private readonly stanzaTable: StanzaTable;
+	private readonly threadTable: ThreadTable;
+	private readonly threadSums: ThreadSums;
+	private readonly views: Tabs<View>;
+	private readonly sides: Tabs<Side>;
+	private readonly live = make("div", { class: "unseen", role: "status", "aria-live": "polite" });
+	private readonly status = make("div", { class: "status" });
+	private readonly rootsButton: HTMLButtonElement;
+	private found: Found = { functions: null, count: 0, error: "" };
+	private pending = new Set<Change>();
+	private readonly later = eachFrame(() => this.flush());
+	private fragmentTimer = 0;
+	private sayTimer = 0;
+
+	constructor(
+		host: HTMLElement,
+		readonly model: Model,
+		readonly head: Head,
+	) {
+		const tip = new Tip(document.body);
+		this.initial = initialState(model, head);
+		this.store = new Store(model, fromFragment(model, location.hash, this.initial));
+		this.answers = new Answers(model);
+		this.threadSums = new ThreadSums(model);
+		this.colours = new Colours(model, this.answers.objectWeights());
+		const say = (text: string) => this.say(text, 0);
+		const context: Context = {
+			model,
+			shape: this.answers.shape,
+			unit: head.metric.unit,
+			colours: this.colours,
+			pick: (func) => this.store.set({ func }),
+			say,
+			selected: () => this.store.get().func,
+		};
+		this.graphs = new Graphs(this.store, this.answers, this.colours, tip, head.metric.unit, say);
+		this.functionTable = new FunctionTable(context);
+		this.outline = new Outline(context, this.graphs.order, this.answers.whole);
+		this.stanzaTable = new StanzaTable(context);
+		this.threadTable = new ThreadTable(context, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }));
+		this.controls = new Controls(this.store);
+		this.views = this.makeViews();
+		this.sides = this.makeSides();
+		this.rootsButton = button("Root at bottom", "Flame graph: the root at the bottom instead of at the top", () => this.store.set({ roots: this.store.get().roots === "top" ? "bottom" : "top" }));
+		const line = make("section", { class: "timeline", "aria-label": "Time line" });
+		this.timeline = new Timeline(line, this.store, head, this.colours, tip);
+		line.prepend(make("div", { class: "timeline-head" }, make("h2", {}, head.metric.unit === "ns" ? "Busy processors" : `${visible(head.metric.name)} per second`), ...this.timeline.buttons()));
+		host.append(this.header(), line, this.controls.element, this.body(), this.live);
+		this.store.listen((_state, changed) => this.note(changed));
+		this.watch();
+		this.controls.update(this.store.get(), null);
+		this.pending = new Set(ALL);
+		this.flush();
+	}
+
+	/** Shows at once what has changed; otherwise that happens with the next picture. */
+	flush(): void {
+		const changed = this.pending;
+		const state = this.store.get();
+		const has = (...keys: Change[]) => keys.some((key) => changed.has(key));
+		this.pending = new Set();
+		if (changed.size === 0) return;
+		const selects = has("a", "b", "threads");
+		const begin = performance.now();
+		if (selects) this.answers.update(state);
+		if (has("search")) this.found = search(this.model, state.search);
+		if (selects || has("view", "roots") || (has("func") && state.view === "sandwich")) this.graphs.update(state);
+		if (has("path", "view")) this.graphs.updatePath(state);
+		this.graphs.draw(state, this.found.functions);
+		this.updateTables(state, has);
+		if (selects) this.recomputed = performance.now() - begin;
+		if (selects || has("search")) this.controls.showFound(this.found, this.foundShare());
+		this.timeline.update(state, changed);
+		this.controls.update(state, changed);
+		this.views.show(state.view);
+		this.sides.show(state.side);
+		if (has("view")) this.graphs.draw(state, this.found.functions);
+		this.rootsButton.hidden = state.view !== "graph" && state.view !== "bottom-up";
+		this.rootsButton.setAttribute("aria-pressed", String(state.roots === "bottom"));
+		this.tellSelection(state, has("func") && !selects);
+	}
+
+	/** The call tree of A, depth first, the heaviest of the run first. */
+	treeRows(): { level: number; name: string; base: number; cum: number; samples: number }[] {
+		const { tree } = this.answers.a;
+		return Array.from(this.graphs.order.node)
+			.filter((node) => tree.cum[node] !== 0 || tree.cumSamples[node] !== 0)
+			.map((node) => ({
+				level: this.model.depth[node]!,
+				name: node === 0 ? "<Total>" : this.model.functions[this.model.func[node]!]!.name,
+				base: tree.base[node]!,
+				cum: tree.cum[node]!,
+				samples: tree.cumSamples[node]!,
+			}));
+	}
+
+	private updateTables(state: Readonly<State>, has: (...keys: Change[]) => boolean): void {
+		const { a, b } = this.answers;
+		const selects = has("a", "b", "threads");
+		if (selects || has("search", "side")) this.functionTable.update(a.functions, b?.functions ?? null, this.found.functions);
+		else if (has("func")) this.functionTable.grid.draw();
+		if (has("func") && state.func >= 0) this.functionTable.show(state.func);
+		if (state.view === "outline") {
+			if (selects || has("view")) this.outline.update(a.tree, b?.tree ?? null);
+			if (has("func", "view") && state.func >= 0) this.outline.show(state.func);
+			else if (has("func")) this.outline.grid.draw();
+		}
+		if (state.side === "stanzas" && (selects || has("func", "side"))) this.stanzaTable.update(a.tree, state.func);
+		if (state.side === "threads" && (selects || has("side"))) this.threadTable.update(this.threadSums, state.a, state.threads);
+	}
+
+	private note(changed: ReadonlySet<Change>): void {
+		for (const key of changed) this.pending.add(key);
+		/* A zoomed path belongs to its graph. */
+		if (changed.has("view") && !changed.has("path") && this.store.get().path.length > 0) this.store.set({ path: [] });
+		this.later();
+		clearTimeout(this.fragmentTimer);
+		this.fragmentTimer = window.setTimeout(() => {
+			const text = toFragment(this.model, this.store.get(), this.initial);
+			if (location.hash.replace(/^#/, "") !== text) history.replaceState(null, "", text === "" ? location.pathname + location.search : `#${text}`);
+		}, FRAGMENT_AFTER);
+	}
+
+	private watch(): void {
+		window.addEventListener("hashchange", () => this.store.set(fromFragment(this.model, location.hash, this.initial)));
+		document.addEventListener("keydown", (event) => {
+			if (event.key !== "/" || event.target instanceof HTMLInputElement) return;
+			event.preventDefault();
+			this.controls.focusSearch();
+		});
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.applyTheme());
+		this.applyTheme();
+	}
+
+	private header(): HTMLElement {
+		const theme = button("Dark/light", "Dark or light colours", () => {
+			document.documentElement.dataset["theme"] = this.theme() === "dark" ? "light" : "dark";
+			this.applyTheme();
+		});
+		const warnings = this.head.warnings.length;
+		const told = button(warnings === 1 ? "1 warning" : `${warnings} warnings`, "What is known to be wrong with this recording", () => this.store.set({ side: "about" }));
+		told.classList.add("warned");
+		told.hidden = warnings === 0;
+		return make("header", { class: "head" }, make("h1", {}, visible(this.head.experiment)), summary(this.head), make("div", { class: "head-buttons" }, told, theme));
+	}
+
+	private makeViews(): Tabs<View> {
+		return new Tabs<View>(
+			"Graphs",
+			[
+				{ key: "graph", title: "Flame graph", panel: this.graphs.graphPanel },
+				{ key: "bottom-up", title: "Bottom-up", panel: this.graphs.bottomUpPanel },
+				{ key: "sandwich", title: "Sandwich", panel: this.graphs.sandwichPanel },
+				{ key: "outline", title: "Call tree", panel: make("div", { class: "panel" }, this.outline.grid.element) },
+			],
+			(view) => this.store.set({ view }),
+		);
+	}
+
+	private makeSides(): Tabs<Side> {
+		return new Tabs<Side>(
+			"Tables",
+			[
+				{ key: "functions", title: "Functions", panel: make("div", { class: "panel" }, this.functionTable.grid.element) },
+				{ key: "stanzas", title: "Callers/callees", panel: make("div", { class: "panel" }, this.stanzaTable.grid.element) },
+				{ key: "threads", title: "Threads", panel: make("div", { class: "panel" }, this.threadTable.grid.element) },
+				{ key: "about", title: "Recording", panel: make("div", { class: "panel" }, about(this.head)) },
+			],
+			(side) => this.store.set({ side }),
+		);
+	}
+
+	private body(): HTMLElement {
+		const pane = (label: string, tabs: Tabs<View> | Tabs<Side>, panels: HTMLElement[], ...extra: HTMLElement[]) =>
+			make("section", { class: "pane", "aria-label": label }, make("div", { class: "pane-head" }, tabs.list, ...extra), ...panels);
+		const legend = make("span", { class: "legend", "aria-hidden": "true" }, make("i", { class: "legend-a" }), "more in A", make("i", { class: "legend-b" }), "more in B");
+		return make("div", { class: "panes" }, pane("Graphs", this.views, this.views.panels(), legend, this.rootsButton), pane("Tables", this.sides, this.sides.panels()), this.status);
+	}
+
+	private theme(): Theme {
+		const chosen = document.documentElement.dataset["theme"];
+		if (chosen === "dark" || chosen === "light") return chosen;
+		return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+	}
+
+	private applyTheme(): void {
+		document.documentElement.classList.toggle("dark", this.theme() === "dark");
+		this.colours.setTheme(this.theme());
+		this.timeline.redraw();
+		this.graphs.draw(this.store.get(), this.found.functions);
+		this.functionTable.grid.draw();
+		this.outline.grid.draw();
+	}
+
+	private foundShare(): string {
+		const { tree } = this.answers.a;
+		return this.found.functions === null ? "" : formatShare(foundWeight(tree, this.found.functions), tree.totalWeight);
+	}
+
+	/* The line below the views, and what a screen reader says of a new selection. */
+	private tellSelection(state: Readonly<State>, functionOnly: boolean): void {
+		const { a, b } = this.answers;
+		const of = (name: string, range: State["a"], samples: number) => {
+			const [begin, end] = timesOf(this.model, range);
+			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${samples} samples`;
+		};
+		const selection = [of("A", state.a, a.tree.totalSamples), ...(b !== null && state.b !== null ? [of("B", state.b, b.tree.totalSamples)] : [])].join("; ");
+		const func = state.func < 0 ? "" : this.tellFunction(state.func);
+		const threads = state.threads === null ? "all threads" : `${state.threads.length} of ${this.model.threads.length} threads`;
+		document.documentElement.classList.toggle("compares", b !== null);
+		this.status.replaceChildren(make("span", { class: "status-selection" }, `${selection}; ${threads}`), make("span", { class: "status-function" }, func));
+		this.say(functionOnly ? func : `${selection}; ${threads}`, 400);
+	}
+
+	private tellFunction(func: number): string {
+		const { a, b } = this.answers;
+		const share = (answer: typeof a) => `inclusive ${formatShare(answer.functions.inclusive[func]!, answer.functions.totalWeight)}, exclusive ${formatShare(answer.functions.exclusive[func]!, answer.functions.totalWeight)}`;
+		return `${functionName(this.model, func)}: ${b === null ? share(a) : `A ${share(a)}; B ${share(b)}`}`;
+	}
+
+	private say(text: string, after: number): void {
+		clearTimeout(this.sayTimer);
+		this.sayTimer = window.setTimeout(() => {
+			if (this.live.textContent !== text) this.live.textContent = text;
+		}, after);
+	}
+}

@@ -1,0 +1,62 @@
+/*
+ * Numbers and names as people read them.
+ */
+
+import type { Model } from "./types";
+
+const THIN = "\u2009"; /* between a number and its unit */
+
+/** A duration with a unit that leaves three to six digits. */
+export function formatTime(ns: number): string {
+	if (ns < 1e3) return `${ns}${THIN}ns`;
+	if (ns < 1e6) return `${(ns / 1e3).toFixed(2)}${THIN}us`;
+	if (ns < 1e9) return `${(ns / 1e6).toFixed(3)}${THIN}ms`;
+	return `${(ns / 1e9).toFixed(3)}${THIN}s`;
+}
+
+/** Groups of three digits. */
+export function formatCount(n: number): string {
+	return Math.round(n)
+		.toString()
+		.replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+/** A weight in the metric's unit; times in seconds, always with as many digits, so that a column is aligned. */
+export function formatWeight(weight: number, unit: string): string {
+	if (unit !== "ns") return formatCount(weight);
+	return (weight / 1e9).toFixed(3);
+}
+
+export function weightUnit(unit: string): string {
+	return unit === "ns" ? "s" : unit;
+}
+
+export function formatShare(part: number, total: number): string {
+	return total > 0 ? `${((100 * part) / total).toFixed(2)}${THIN}%` : `-`;
+}
+
+/** A difference of shares, with its sign, in points of a percent. */
+export function formatPoints(difference: number): string {
+	const points = 100 * difference;
+	const sign = points > 0.005 ? "+" : points < -0.005 ? "\u2212" : "\u00b1";
+	return `${sign}${Math.abs(points).toFixed(2)}`;
+}
+
+/* Control characters, marks of direction and characters of no width would change what stands beside them, or hide. */
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** The name with characters that are not seen written as \u escapes. */
+export function visible(name: string): string {
+	return name.replace(UNSEEN, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+	return path.slice(path.lastIndexOf("/") + 1) || path;
+}
+
+/** A function as it is shown: one that has no name is told apart by its object. */
+export function functionLabel(model: Model, func: number): string {
+	const { name, object, kind } = model.functions[func]!;
+	return kind === 1 && object >= 0 ? `${visible(name)} in ${visible(baseName(model.objects[object]!))}` : visible(name);
+}

@@ -1,0 +1,81 @@
+/*
+ * What a test reads of the page (window.ctxanPage): the selection and its numbers, as plain numbers to be compared with those of ctxan. Read-only, but for
+ * brush(), which does what a mouse would.
+ */
+import type { App } from "./app";
+import { cutRange } from "./state";
+import { timesOf } from "./interval";
+import { bottomUp } from "./merged";
+import { stanza, type Stanza, type Tree } from "./views";
+import { ROOT } from "./shape";
+import type { FunctionRow } from "./tables";
+
+interface TreeRow {
+	level: number;
+	name: string;
+	base: number;
+	cum: number;
+	samples: number;
+}
+
+export interface Hooks {
+	readonly ready: number; /* ms from the start of the page until it could be used */
+	readonly selection: { a: [number, number]; b: [number, number] | null; threads: number[] | null };
+	readonly totals: { weight: number; samples: number };
+	readonly totalsB: { weight: number; samples: number } | null;
+	readonly functions: FunctionRow[]; /* as the table shows them */
+	readonly tree: TreeRow[]; /* depth first, heaviest of the run first */
+	readonly recomputed: number; /* ms of the last selection */
+	stanza(func: number): Stanza; /* -1: of <Total> */
+	bottomUpTotal(): number;
+	brush(begin: number, end: number): number; /* shares of the run; ms that it took */
+}
+
+declare global {
+	interface Window {
+		ctxanPage?: Hooks;
+	}
+}
+
+function totals(tree: Tree): { weight: number; samples: number } {
+	return { weight: tree.totalWeight, samples: tree.totalSamples };
+}
+
+export function publish(app: App): void {
+	const { answers, store, model } = app;
+	const ready = performance.now();
+	const hooks: Hooks = {
+		ready,
+		get selection() {
+			const { a, b, threads } = store.get();
+			return { a: timesOf(model, a), b: b === null ? null : timesOf(model, b), threads: threads?.slice() ?? null };
+		},
+		get totals() {
+			app.flush();
+			return totals(answers.a.tree);
+		},
+		get totalsB() {
+			app.flush();
+			return answers.b === null ? null : totals(answers.b.tree);
+		},
+		get functions() {
+			app.flush();
+			return app.functionTable.asRows();
+		},
+		get tree() {
+			app.flush();
+			return app.treeRows();
+		},
+		get recomputed() {
+			return app.recomputed;
+		},
+		stanza: (func) => stanza(answers.shape, answers.a.tree, func < 0 ? ROOT : func),
+		bottomUpTotal: () => bottomUp(answers.shape, [answers.a.tree])[0]!.cum[0]!,
+		brush(begin, end) {
+			store.set({ a: cutRange(model, begin * model.buckets, end * model.buckets) });
+			app.flush();
+			return app.recomputed;
+		},
+	};
+	Object.defineProperty(window, "ctxanPage", { value: Object.freeze(hooks) });
+}

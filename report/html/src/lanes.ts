@@ -1,0 +1,180 @@
+/*
+ * One lane per thread below the rate: each bin has the colour of the function with the most weight, paler where the thread does less. Only the lanes in
+ * sight are drawn, on a canvas that stays while the lanes scroll.
+ */
+import type { Colours } from "./colours";
+import { eachFrame, fit, make } from "./dom";
+import { baseName, formatTime, formatWeight, functionLabel, visible, weightUnit } from "./format";
+import { weightByThread } from "./rate";
+import { lane, type Lane } from "./series";
+import { NONE } from "./shape";
+import type { Store } from "./state";
+import type { Tip } from "./tip";
+import { bucketBegin } from "./types";
+
+const HEIGHT = 16;
+const GAP = 2;
+
+export class Lanes {
+	readonly element: HTMLElement;
+	private readonly canvas = make("canvas", { role: "img", "aria-label": "Threads over time. The table Threads has the same threads and selects them." });
+	private readonly order: number[];
+	private readonly peak: Float64Array; /* by thread: weight per ns of its busiest bin, as far as seen */
+	private edges = new Uint32Array([0, 1]);
+	private current = 0; /* the lane that the keyboard is at */
+	private readonly later = eachFrame(() => this.draw());
+
+	constructor(
+		private readonly store: Store,
+		private readonly colours: Colours,
+		private readonly tip: Tip,
+		private readonly unit: string,
+		private readonly left: number,
+		private readonly right: number,
+	) {
+		const { model } = store;
+		const weights = weightByThread(model);
+		this.order = [...model.threads.keys()].sort((a, b) => weights[b]! - weights[a]! || a - b);
+		this.peak = new Float64Array(model.threads.length);
+		const room = make("div", { class: "lanes-room" }, this.canvas);
+		room.style.height = `${this.order.length * HEIGHT}px`;
+		this.element = make("div", { class: "lanes", tabindex: 0, role: "group", "aria-label": "Lanes of the threads: up and down moves, Enter selects, Space adds" }, room);
+		this.element.addEventListener("scroll", this.later);
+		this.element.addEventListener("click", (event) => this.pick(this.laneAt(event), event.ctrlKey || event.metaKey || event.shiftKey));
+		this.element.addEventListener("pointermove", (event) => this.hover(event));
+		this.element.addEventListener("pointerleave", () => tip.hide());
+		this.element.addEventListener("keydown", (event) => this.key(event));
+		this.element.addEventListener("focus", this.later);
+		this.element.addEventListener("blur", this.later);
+	}
+
+	setEdges(edges: Uint32Array<ArrayBuffer>): void {
+		this.edges = edges;
+		this.later();
+	}
+
+	draw(): void {
+		const { element, colours } = this;
+		const width = element.clientWidth;
+		const height = element.clientHeight;
+		const context = fit(this.canvas, width, height);
+		const first = Math.floor(element.scrollTop / HEIGHT);
+		context.clearRect(0, 0, width, height);
+		context.font = `11px ${getComputedStyle(element).fontFamily}`;
+		context.textBaseline = "middle";
+		for (let k = first; k < this.order.length && k * HEIGHT < element.scrollTop + height; k++) this.drawLane(context, k, k * HEIGHT - element.scrollTop, width);
+		if (document.activeElement === element) {
+			context.globalAlpha = 1;
+			context.strokeStyle = colours.palette.accent;
+			context.lineWidth = 2;
+			context.strokeRect(1, this.current * HEIGHT - element.scrollTop + 1, width - 2, HEIGHT - 2);
+		}
+	}
+
+	private drawLane(context: CanvasRenderingContext2D, k: number, y: number, width: number): void {
+		const { colours, edges, left } = this;
+		const { model } = this.store;
+		const { threads } = this.store.get();
+		const thread = this.order[k]!;
+		const chosen = threads === null || threads.includes(thread);
+		const row = this.laneOf(thread);
+		const bins = edges.length - 1;
+		const scale = (width - left - this.right) / bins;
+
+		context.globalAlpha = chosen ? 1 : 0.45;
+		context.fillStyle = colours.palette.ink;
+		context.textAlign = "right";
+		context.fillText(shorten(context, this.label(thread), left - 12), left - 6, y + HEIGHT / 2);
+		for (let bin = 0; bin < bins; bin++) {
+			const ns = bucketBegin(model, edges[bin + 1]!) - bucketBegin(model, edges[bin]!);
+			if (ns > 0) this.peak[thread] = Math.max(this.peak[thread]!, row.weight[bin]! / ns);
+		}
+		for (let bin = 0; bin < bins; bin++) {
+			const func = row.func[bin]!;
+			if (func === NONE) continue;
+			const ns = bucketBegin(model, edges[bin + 1]!) - bucketBegin(model, edges[bin]!);
+			context.globalAlpha = (chosen ? 1 : 0.2) * (0.5 + 0.5 * Math.min(1, row.weight[bin]! / ns / this.peak[thread]!));
+			context.fillStyle = colours.of(func);
+			context.fillRect(left + bin * scale, y + GAP / 2, Math.max(scale, 0.5), HEIGHT - GAP);
+		}
+		context.globalAlpha = 1;
+	}
+
+	private laneOf(thread: number): Lane {
+		const { edges } = this;
+		return lane(this.store.model, thread, edges[0]!, edges[edges.length - 1]!, edges.length - 1);
+	}
+
+	private label(thread: number): string {
+		const { name, tid } = this.store.model.threads[thread]!;
+		return `${visible(name)} ${tid}`;
+	}
+
+	private laneAt(event: MouseEvent): number {
+		const box = this.element.getBoundingClientRect();
+		return Math.floor((event.clientY - box.top + this.element.scrollTop) / HEIGHT);
+	}
+
+	private pick(lane: number, add: boolean): void {
+		const thread = this.order[lane];
+		if (thread === undefined) return;
+		this.current = lane;
+		this.store.set({ threads: pickThread(this.store.get().threads, thread, add) });
+		this.later();
+	}
+
+	private hover(event: PointerEvent): void {
+		const { model } = this.store;
+		const thread = this.order[this.laneAt(event)];
+		const box = this.element.getBoundingClientRect();
+		const bins = this.edges.length - 1;
+		const bin = Math.floor(((event.clientX - box.left - this.left) / (this.element.clientWidth - this.left - this.right)) * bins);
+		if (thread === undefined) return this.tip.hide();
+		const lines: [string, string][] = [["process", `${visible(baseName(model.processes[model.threads[thread]!.process]!.command.split(" ")[0]!))} ${model.processes[model.threads[thread]!.process]!.pid}`]];
+		if (bin >= 0 && bin < bins) {
+			const row = this.laneOf(thread);
+			lines.push(["time", formatTime(bucketBegin(model, this.edges[bin]!))]);
+			lines.push(["weight", `${formatWeight(row.weight[bin]!, this.unit)} ${weightUnit(this.unit)}`]);
+			if (row.func[bin]! !== NONE) lines.push(["most in", functionLabel(model, row.func[bin]!)]);
+		}
+		this.tip.show(event.clientX, event.clientY, this.label(thread), lines);
+	}
+
+	private key(event: KeyboardEvent): void {
+		const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -this.order.length, End: this.order.length };
+		const step = steps[event.key];
+		if (step !== undefined) {
+			event.preventDefault();
+			this.current = Math.max(0, Math.min(this.order.length - 1, this.current + step));
+			const top = this.current * HEIGHT;
+			const { element } = this;
+			if (top < element.scrollTop) element.scrollTop = top;
+			if (top + HEIGHT > element.scrollTop + element.clientHeight) element.scrollTop = top + HEIGHT - element.clientHeight;
+			this.later();
+		} else if (event.key === "Enter" || event.key === " ") {
+			event.preventDefault();
+			this.pick(this.current, event.key === " ");
+		}
+	}
+}
+
+/** A click on a thread: it alone, or all again if it was alone; with `add` it joins or leaves the others. */
+export function pickThread(threads: number[] | null, thread: number, add: boolean): number[] | null {
+	if (!add) return threads?.length === 1 && threads[0] === thread ? null : [thread];
+	if (threads === null) return [thread];
+	const rest = threads.filter((one) => one !== thread);
+	if (rest.length === threads.length) rest.push(thread);
+	return rest.length === 0 ? null : rest.sort((a, b) => a - b);
+}
+
+/** Text that fits into `width`, with an ellipsis in its middle where something is left out: thread names differ at their ends. */
+function shorten(context: CanvasRenderingContext2D, text: string, width: number): string {
+	if (context.measureText(text).width <= width) return text;
+	const letters = [...text];
+	for (let keep = letters.length - 1; keep > 2; keep--) {
+		const head = Math.ceil(keep / 2);
+		const short = `${letters.slice(0, head).join("")}\u2026${letters.slice(letters.length - (keep - head)).join("")}`;
+		if (context.measureText(short).width <= width) return short;
+	}
+	return "";
+}

@@ -1,0 +1,167 @@
+/*
+ * What is selected and shown, who wants to know, and the same as the fragment of the page's address, so that a link reproduces a view.
+ *
+ *	#a=BEGIN:END&b=BEGIN:END&t=0,2-5&v=sandwich&s=stanzas&f=12&p=3,17&q=memcpy&o=flame&z=BEGIN:END
+ *
+ * Times are in ns; what is as the page opens is not in the fragment.
+ */
+import { isWhole, rangeOf, timesOf, type Range } from "./interval";
+import type { Head, Model } from "./types";
+
+export const VIEWS = ["graph", "bottom-up", "sandwich", "outline"] as const;
+export const SIDES = ["functions", "stanzas", "threads", "about"] as const;
+export type View = (typeof VIEWS)[number];
+export type Side = (typeof SIDES)[number];
+
+export interface State {
+	a: Range;
+	b: Range | null; /* with it, A and B are compared */
+	editing: "a" | "b"; /* which of them a brush sets */
+	threads: number[] | null; /* ascending; null: all */
+	view: View;
+	side: Side;
+	roots: "top" | "bottom"; /* icicle or flame */
+	path: number[]; /* functions from the root to the zoomed node */
+	func: number; /* the selected function, -1: none */
+	search: string;
+	span: Range; /* what of the run the time line shows */
+}
+
+export type Change = keyof State;
+
+function rangeText(model: Model, range: Range): string {
+	return timesOf(model, range).join(":");
+}
+
+function rangeFrom(model: Model, text: string): Range | null {
+	const parts = /^(\d{1,16}):(\d{1,16})$/.exec(text);
+	if (parts === null) return null;
+	const begin = Number(parts[1]);
+	const end = Number(parts[2]);
+	return begin < end && begin < model.duration ? rangeOf(model, [begin, Math.min(end, model.duration)]) : null;
+}
+
+/** Numbers in ascending order as "0,2-5". */
+export function listText(numbers: number[]): string {
+	const parts: string[] = [];
+	for (let i = 0; i < numbers.length; ) {
+		let j = i;
+		while (j + 1 < numbers.length && numbers[j + 1] === numbers[j]! + 1) j++;
+		parts.push(j > i ? `${numbers[i]}-${numbers[j]}` : `${numbers[i]}`);
+		i = j + 1;
+	}
+	return parts.join(",");
+}
+
+function listFrom(text: string, end: number): number[] {
+	const found = new Set<number>();
+	for (const part of text.split(",")) {
+		const ends = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
+		if (ends === null) continue;
+		const last = Math.min(end - 1, Number(ends[2] ?? ends[1]));
+		for (let i = Number(ends[1]); i <= last; i++) found.add(i);
+	}
+	return [...found].sort((x, y) => x - y);
+}
+
+function oneOf<T extends string>(words: readonly T[], word: string | null, otherwise: T): T {
+	return words.find((one) => one === word) ?? otherwise;
+}
+
+/** What the page shows when it opens without a fragment: what was selected when it was written. */
+export function initialState(model: Model, head: Head): State {
+	const whole = { begin: 0, end: model.buckets };
+	const first = head.selected.intervals_ns[0];
+	return {
+		a: first !== undefined && first[0] < first[1] ? rangeOf(model, first) : whole,
+		b: null,
+		editing: "a",
+		threads: head.selected.threads?.filter((i) => i < model.threads.length) ?? null,
+		view: "graph",
+		side: "functions",
+		roots: "top",
+		path: [],
+		func: -1,
+		search: "",
+		span: whole,
+	};
+}
+
+export function toFragment(model: Model, state: State, initial: State): string {
+	const words = new URLSearchParams();
+	const put = (key: string, text: string, usual: string) => {
+		if (text !== usual) words.set(key, text);
+	};
+	put("a", rangeText(model, state.a), rangeText(model, initial.a));
+	if (state.b !== null) words.set("b", rangeText(model, state.b));
+	put("t", state.threads === null ? "all" : listText(state.threads), initial.threads === null ? "all" : listText(initial.threads));
+	put("v", state.view, initial.view);
+	put("s", state.side, initial.side);
+	put("o", state.roots, initial.roots);
+	put("p", state.path.join(","), "");
+	put("f", String(state.func), "-1");
+	put("q", state.search, "");
+	if (!isWhole(model, state.span)) words.set("z", rangeText(model, state.span));
+	return words.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
+}
+
+/** The state that a fragment tells of; what it does not tell, or tells wrongly, is as in `initial`. */
+export function fromFragment(model: Model, fragment: string, initial: State): State {
+	const words = new URLSearchParams(fragment.replace(/^#/, ""));
+	const range = (key: string) => rangeFrom(model, words.get(key) ?? "");
+	const threads = words.get("t");
+	const func = Number(words.get("f") ?? -1);
+	const path = (words.get("p") ?? "").split(",").filter((word) => /^\d{1,9}$/.test(word));
+	return {
+		...initial,
+		a: range("a") ?? initial.a,
+		b: range("b"),
+		editing: range("b") !== null ? "b" : "a",
+		threads: threads === null ? initial.threads : threads === "all" ? null : listFrom(threads, model.threads.length),
+		view: oneOf(VIEWS, words.get("v"), initial.view),
+		side: oneOf(SIDES, words.get("s"), initial.side),
+		roots: oneOf(["top", "bottom"], words.get("o"), initial.roots),
+		path: path.map(Number).filter((f) => f < model.functions.length),
+		func: Number.isInteger(func) && func >= 0 && func < model.functions.length ? func : -1,
+		search: words.get("q") ?? "",
+		span: range("z") ?? initial.span,
+	};
+}
+
+/** Holds the state; tells listeners what has changed. */
+export class Store {
+	private listeners: ((state: Readonly<State>, changed: ReadonlySet<Change>) => void)[] = [];
+
+	constructor(
+		readonly model: Model,
+		private state: State,
+	) {}
+
+	get(): Readonly<State> {
+		return this.state;
+	}
+
+	/** Listeners are called in the order in which they came, once for a patch that changes something. */
+	set(patch: Partial<State>): void {
+		const before = this.state;
+		const next = { ...before, ...patch };
+		const changed = new Set<Change>();
+		for (const key of Object.keys(patch) as Change[]) {
+			if (JSON.stringify(before[key]) !== JSON.stringify(next[key])) changed.add(key);
+		}
+		if (changed.size === 0) return;
+		this.state = next;
+		for (const listener of this.listeners) listener(next, changed);
+	}
+
+	listen(listener: (state: Readonly<State>, changed: ReadonlySet<Change>) => void): void {
+		this.listeners.push(listener);
+	}
+}
+
+/** A range within the run of at least one bucket. */
+export function cutRange(model: Model, begin: number, end: number): Range {
+	const b = Math.min(model.buckets - 1, Math.max(0, Math.round(Math.min(begin, end))));
+	return { begin: b, end: Math.min(model.buckets, Math.max(b + 1, Math.round(Math.max(begin, end)))) };
+}
+

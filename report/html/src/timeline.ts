@@ -1,0 +1,164 @@
+/*
+ * The time line: the metric's rate (uPlot) with the brush over it, and the threads' lanes below, on the same axis of time.
+ */
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { Brush } from "./brush";
+import type { Colours } from "./colours";
+import { button, eachFrame, make } from "./dom";
+import { Lanes } from "./lanes";
+import { binEdges, rates } from "./rate";
+import { weightByBucket } from "./series";
+import { cutRange, type Change, type State, type Store } from "./state";
+import type { Tip } from "./tip";
+import { bucketBegin, type Head } from "./types";
+
+const LEFT = 148; /* px beside the plot, for labels */
+const RIGHT = 18;
+const HEIGHT = 118;
+const FEWEST = 8; /* buckets in sight */
+
+export class Timeline {
+	private readonly lanes: Lanes;
+	private readonly brush: Brush;
+	private readonly layer = make("div", { class: "brush-layer" });
+	private readonly chart = make("div", { class: "chart" });
+	private readonly body: HTMLElement;
+	private plot: uPlot | null = null;
+	private sums: Float64Array;
+	private readonly later = eachFrame(() => this.draw());
+
+	constructor(
+		host: HTMLElement,
+		private readonly store: Store,
+		private readonly head: Head,
+		colours: Colours,
+		tip: Tip,
+	) {
+		this.sums = weightByBucket(store.model, store.get().threads);
+		this.lanes = new Lanes(store, colours, tip, head.metric.unit, LEFT, RIGHT);
+		this.body = make("div", { class: "timeline-body" }, this.chart, this.lanes.element, this.layer);
+		this.layer.style.left = `${LEFT}px`;
+		this.layer.style.right = `${RIGHT}px`;
+		host.append(this.body);
+		this.brush = new Brush(store, this.layer, this.chart);
+		this.chart.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+		this.chart.style.height = `${HEIGHT}px`;
+		this.makePlot(colours);
+		new ResizeObserver(this.later).observe(this.body);
+	}
+
+	/** Buttons that show more or less of the run. */
+	buttons(): HTMLElement[] {
+		const zoom = (factor: number) => {
+			const { span } = this.store.get();
+			this.zoom(factor, (span.begin + span.end) / 2);
+		};
+		return [
+			button("\u2212", "Show more of the run", () => zoom(2)),
+			button("+", "Show less of the run", () => zoom(0.5)),
+			button("Zoom to A", "Show the selected interval", () => {
+				const { a, b } = this.store.get();
+				const begin = Math.min(a.begin, b?.begin ?? a.begin);
+				const end = Math.max(a.end, b?.end ?? a.end);
+				const margin = (end - begin) * 0.05;
+				this.store.set({ span: cutRange(this.store.model, begin - margin, Math.max(end + margin, begin + FEWEST)) });
+			}),
+			button("Whole run", "Show the whole run", () => this.store.set({ span: { begin: 0, end: this.store.model.buckets } })),
+		];
+	}
+
+	update(state: Readonly<State>, changed: ReadonlySet<Change>): void {
+		if (changed.has("threads")) this.sums = weightByBucket(this.store.model, state.threads);
+		if (changed.has("threads") || changed.has("span")) this.later();
+		else this.brush.update(state);
+	}
+
+	/** Draws anew with the colours of another theme. */
+	redraw(): void {
+		this.later();
+	}
+
+	private makePlot(colours: Colours): void {
+		const { unit } = this.head.metric;
+		const axis = { stroke: () => colours.palette.faint, font: "11px system-ui, sans-serif", ticks: { stroke: () => colours.palette.line, width: 1, size: 4 }, grid: { stroke: () => colours.palette.line, width: 1 } };
+		const options: uPlot.Options = {
+			width: 600,
+			height: HEIGHT,
+			padding: [6, RIGHT, 0, 0],
+			legend: { show: false },
+			cursor: { drag: { x: false, y: false, setScale: false }, y: false, points: { show: false } },
+			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+			axes: [
+				{ ...axis, size: 26, gap: 3, values: (_plot, splits, _axis, _space, step) => splits.map((s) => timeLabel(s, step)) },
+				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, unit)) },
+			],
+			series: [
+				{},
+				{
+					stroke: () => colours.palette.accent,
+					fill: () => `color-mix(in srgb, ${colours.palette.accent} 16%, transparent)`,
+					width: 1,
+					points: { show: false },
+					paths: uPlot.paths.stepped!({ align: 1 }),
+				},
+			],
+		};
+		this.plot = new uPlot(options, [[], []], this.chart);
+	}
+
+	private draw(): void {
+		const width = this.body.clientWidth;
+		const { model } = this.store;
+		const { span } = this.store.get();
+		const edges = binEdges(span, (width - LEFT - RIGHT) / 2);
+		const [x, y] = rates(model, this.sums, edges, this.head.metric.unit);
+		if (this.plot === null || width < LEFT + RIGHT + 50) return;
+		this.plot.setSize({ width, height: HEIGHT });
+		this.plot.setData([x, y], false);
+		this.plot.batch(() => {
+			this.plot?.setScale("x", { min: bucketBegin(model, span.begin) / 1e9, max: bucketBegin(model, span.end) / 1e9 });
+			this.plot?.setScale("y", { min: 0, max: y.reduce((most, v) => Math.max(most, v), 0) });
+		});
+		this.lanes.setEdges(edges as Uint32Array<ArrayBuffer>);
+		this.brush.update(this.store.get());
+	}
+
+	private wheel(event: WheelEvent): void {
+		const { span } = this.store.get();
+		const box = this.layer.getBoundingClientRect();
+		const length = span.end - span.begin;
+		event.preventDefault();
+		if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+			const step = ((event.deltaX || event.deltaY) / box.width) * length;
+			const begin = Math.max(0, Math.min(this.store.model.buckets - length, span.begin + step));
+			this.store.set({ span: cutRange(this.store.model, begin, begin + length) });
+			return;
+		}
+		this.zoom(Math.exp(Math.max(-200, Math.min(200, event.deltaY)) / 300), span.begin + ((event.clientX - box.left) / box.width) * length);
+	}
+
+	/* `around` stays where it is. */
+	private zoom(factor: number, around: number): void {
+		const { model } = this.store;
+		const { span } = this.store.get();
+		const length = span.end - span.begin;
+		const next = Math.max(Math.min(FEWEST, model.buckets), Math.min(model.buckets, length * factor));
+		const begin = Math.max(0, Math.min(model.buckets - next, around - ((around - span.begin) / length) * next));
+		this.store.set({ span: cutRange(model, begin, begin + next) });
+	}
+}
+
+/* Labels of one axis have the same unit and as many digits as their distance needs. */
+function timeLabel(s: number, step: number): string {
+	const [scale, unit] = step >= 0.999 ? [1, "s"] : step >= 0.000999 ? [1e3, "ms"] : [1e6, "us"];
+	const digits = Math.max(0, Math.ceil(-Math.log10(step * scale) - 0.001));
+	return `${(s * scale).toFixed(digits)}\u2009${unit}`;
+}
+
+function rateLabel(value: number, unit: string): string {
+	if (unit === "ns") return `${Number(value.toFixed(3))} CPU`;
+	const scales: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+	const found = scales.find(([scale]) => value >= scale);
+	return `${Number((value / (found?.[0] ?? 1)).toFixed(2))}${found?.[1] ?? ""}/s`;
+}
