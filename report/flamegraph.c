@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "report/export_head.h"
 #include "report/flame_colors.h"
-#include "report/flame_files.h"
+#include "report/embedded.h"
 #include "report/html_text.h"
 #include "report/part_cells.h"
 #include "report/report_exports.h"

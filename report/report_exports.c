@@ -4,7 +4,8 @@
 
 const struct ctx_export_kind *const *ctx_report_exports(void)
 {
-	static const struct ctx_export_kind *const kinds[] = {&ctx_export_html, &ctx_export_flamegraph, NULL};
+	static const struct ctx_export_kind *const kinds[] = {&ctx_export_html, &ctx_export_html_static,
+							      &ctx_export_flamegraph, NULL};
 
 	return kinds;
 }

@@ -11,5 +11,6 @@ const struct ctx_export_kind *const *ctx_report_exports(void);
 
 extern const struct ctx_export_kind ctx_export_html;	   /* the page of docs/html-page.md */
 extern const struct ctx_export_kind ctx_export_flamegraph; /* docs/exports.md, like the next */
+extern const struct ctx_export_kind ctx_export_html_static;
 
 #endif
