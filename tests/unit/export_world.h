@@ -270,8 +270,8 @@ static inline bool is_first_of_kind(const struct world *world, size_t at)
 }
 
 /* What the samples with this thread and stack add up to; returns how many there are. */
-static inline uint64_t sum_of(const struct world *world, uint32_t thread, const uint32_t *functions, uint32_t n,
-		       uint64_t *ret_weight)
+static inline uint64_t sum_of(const struct world *world, uint32_t thread, const uint32_t *functions,
+			      uint32_t n, uint64_t *ret_weight)
 {
 	uint64_t samples = 0;
 
