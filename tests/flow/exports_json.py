@@ -126,7 +126,7 @@ def check_shared(data):
     assert all(-1 <= i < shared["resourceTable"]["length"] for i in shared["funcTable"]["resource"])
     assert all(-1 <= i < len(data["libs"]) for i in shared["frameTable"]["lib"])
     assert all(0 <= offset <= i for i, offset in enumerate(shared["stackTable"]["prefixOffset"]))
-    assert meta["preprocessedProfileVersion"] == 70 and meta["interval"] > 0 and meta["startTime"] > 0
+    assert meta["preprocessedProfileVersion"] == 70 and meta["interval"] > 0 and meta["startTime"] >= 0
     assert any(category["color"] == "grey" for category in meta["categories"])
 
 
