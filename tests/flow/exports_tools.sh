@@ -1,6 +1,6 @@
 # Folded stacks, callgrind and pprof: what other tools read in our exports is what ctxan reports (exports_tools.py).
 . "$(dirname "$0")/common.sh" "$@"
-need python3 cc
+need python3 cc jq
 need_perf
 
 command -v callgrind_annotate >/dev/null 2>&1 || echo "without callgrind_annotate: valgrind is not installed"
