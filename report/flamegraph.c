@@ -11,10 +11,11 @@
  * neighbours share an edge. Script and style are constant texts; names are in text nodes only.
  */
 #include "base/mem.h"
+#include "report/embedded.h"
 #include "report/export_head.h"
 #include "report/flame_colors.h"
-#include "report/embedded.h"
 #include "report/html_text.h"
+#include "report/names.h"
 #include "report/part_cells.h"
 #include "report/report_exports.h"
 
@@ -236,6 +237,15 @@ static void put_head(struct flame *flame)
 	}
 }
 
+/* Columns of a name as it is shown. */
+static size_t columns_of(struct flame *flame, const char *name)
+{
+	ctx_buf_clear(&flame->name);
+	ctx_name_put_text(&flame->name, name, false);
+	flame->text.failed |= flame->name.failed;
+	return flame->name.n != 0 ? ctx_text_width((const char *)flame->name.bytes, flame->name.n) : 0;
+}
+
 static void put_legend(struct flame *flame)
 {
 	unsigned x = MARGIN;
@@ -243,7 +253,7 @@ static void put_legend(struct flame *flame)
 	for (size_t i = 0; i < flame->colors.n_keys; i++) {
 		const struct ctx_flame_key *key = &flame->colors.keys[i];
 		char percent[CTX_FIGURE_MAX];
-		size_t columns = ctx_html_columns(key->name);
+		size_t columns = columns_of(flame, key->name);
 		unsigned width;
 
 		ctx_figure_percent(percent, key->weight, flame->tree.nodes[0].cum, 1);

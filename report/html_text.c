@@ -73,18 +73,6 @@ void ctx_html_put_short(struct ctx_buf *buf, const char *text, size_t columns)
 	put(buf, text, ctx_text_shorten, columns);
 }
 
-size_t ctx_html_columns(const char *text)
-{
-	struct ctx_buf safe = {0};
-	size_t columns = 0;
-
-	ctx_name_put_text(&safe, text, false);
-	if (safe.n != 0)
-		columns = ctx_text_width((const char *)safe.bytes, safe.n);
-	ctx_buf_deinit(&safe);
-	return columns;
-}
-
 const char *ctx_html_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

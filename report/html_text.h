@@ -18,9 +18,6 @@ void ctx_html_put_cut(struct ctx_buf *buf, const char *text, size_t columns);
 /* The same for names of functions, which first lose template arguments and parameters (ctx_text_shorten). */
 void ctx_html_put_short(struct ctx_buf *buf, const char *text, size_t columns);
 
-/* Columns of a name as ctx_html_put_text shows it. */
-size_t ctx_html_columns(const char *text);
-
 /* A path without its directories; borrowed. */
 const char *ctx_html_file_name(const char *path);
 
