@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 failures = 0
@@ -291,14 +292,25 @@ def speedscope_reads_trace(what, readers, file, report, want):
     compare(what, round(total), names, report, {key: exclusive for key, (exclusive, _) in want.items() if exclusive})
 
 
+def firefox_load(tool, file):
+    """The tool gives its own background process half a second to begin, which a busy machine does not always do."""
+    for attempt in range(1, 7):
+        env = dict(os.environ, PROFILER_CLI_SESSION_DIR=os.path.join(os.getcwd(), f"sessions{attempt}"))
+        done = subprocess.run([*tool, "load", file], env=env, timeout=120, capture_output=True, text=True)
+        if done.returncode == 0:
+            return env
+        time.sleep(2)
+        subprocess.run([*tool, "stop", "--all"], env=env, timeout=120, capture_output=True)
+    raise OSError(f"profiler-cli cannot load {file}: {done.stderr[-300:]}")
+
+
 def firefox_reads(what, readers, file, report, want):
     tool = ["node", os.path.join(readers, "@firefox-devtools", "profiler-cli", "dist", "profiler-cli.js")]
-    env = dict(os.environ, PROFILER_CLI_SESSION_DIR=os.path.join(os.getcwd(), "sessions"))
     scale = 1000000 if report["metric"]["unit"] == "ns" else 1
     functions = collections.defaultdict(lambda: (0, 0))
     with open(file, encoding="utf-8") as stream:
         threads = len(json.load(stream)["threads"])
-    run(*tool, "load", file, env=env)
+    env = firefox_load(tool, file)
     try:
         for i in range(threads):
             rows = json.loads(
@@ -309,7 +321,7 @@ def firefox_reads(what, readers, file, report, want):
                 both = functions[key]
                 functions[key] = (both[0] + row["selfSamples"] * scale, both[1] + row["totalSamples"] * scale)
     finally:
-        run(*tool, "stop", env=env)
+        run(*tool, "stop", "--all", env=env)
     rounded = {key: (round(both[0]), round(both[1])) for key, both in functions.items() if any(both)}
     compare(what, sum(both[0] for both in rounded.values()), rounded, report, want)
 
