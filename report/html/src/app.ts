@@ -9,7 +9,7 @@ import { Answers } from "./answers";
 import { Colours, type Theme } from "./colours";
 import { Controls } from "./controls";
 import { button, eachFrame, make } from "./dom";
-import { formatShare, formatTime, visible } from "./format";
+import { formatCount, formatShare, formatTime, visible } from "./format";
 import { Graphs } from "./graphs";
 import { timesOf } from "./interval";
 import { pickThread } from "./lanes";
@@ -102,7 +102,7 @@ export class App {
 		const begin = performance.now();
 		if (selects) this.answers.update(state);
 		if (has("search")) this.found = search(this.model, state.search);
-		if (selects || has("view", "roots") || (has("func") && state.view === "sandwich")) this.graphs.update(state);
+		if (selects || has("view", "roots") || (has("func") && state.view === "sandwich") || (has("path") && state.view === "bottom-up")) this.graphs.update(state);
 		if (has("path", "view")) this.graphs.updatePath(state);
 		this.graphs.draw(state, this.found.functions);
 		this.updateTables(state, has);
@@ -240,7 +240,7 @@ export class App {
 		const { a, b } = this.answers;
 		const of = (name: string, range: State["a"], samples: number) => {
 			const [begin, end] = timesOf(this.model, range);
-			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${samples} samples`;
+			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${formatCount(samples)} samples`;
 		};
 		const selection = [of("A", state.a, a.tree.totalSamples), ...(b !== null && state.b !== null ? [of("B", state.b, b.tree.totalSamples)] : [])].join("; ");
 		const func = state.func < 0 ? "" : this.tellFunction(state.func);

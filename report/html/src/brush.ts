@@ -3,7 +3,7 @@
  */
 import { make } from "./dom";
 import { formatTime } from "./format";
-import type { Range } from "./interval";
+import { isWhole, type Range } from "./interval";
 import { cutRange, type State, type Store } from "./state";
 import { bucketBegin } from "./types";
 
@@ -46,7 +46,7 @@ export class Brush {
 			const right = Math.max(-2, Math.min(width + 2, x(range.end)));
 			band.box.style.left = `${left}px`;
 			band.box.style.width = `${Math.max(1, right - left)}px`;
-			band.box.classList.toggle("editing", state.b !== null && state.editing === name);
+			band.box.classList.toggle("whole", isWhole(this.store.model, range));
 			for (const edge of EDGES) this.labelHandle(band.handles[edge], name, edge, range, state.span);
 		}
 	}

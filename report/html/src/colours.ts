@@ -69,8 +69,8 @@ function differenceColours(theme: Theme): string[] {
 	const colours: string[] = [];
 	for (let i = -STEPS; i <= STEPS; i++) {
 		const much = Math.abs(i) / STEPS;
-		const hue = i < 0 ? 212 : 28;
-		colours.push(theme === "light" ? `hsl(${hue} ${8 + 72 * much}% ${88 - 20 * much}%)` : `hsl(${hue} ${6 + 56 * much}% ${27 + 13 * much}%)`);
+		const hue = i < 0 ? 212 : i > 0 ? 28 : 220;
+		colours.push(theme === "light" ? `hsl(${hue} ${5 + 75 * much}% ${88 - 20 * much}%)` : `hsl(${hue} ${4 + 58 * much}% ${26 + 8 * much}%)`);
 	}
 	return colours;
 }

@@ -95,9 +95,15 @@ export class Flame {
 		this.func = func;
 	}
 
+	/** The root is in sight at first; with the root below, scrolling counts from the bottom. */
 	setRootsBelow(below: boolean): void {
-		if (below !== this.rootsBelow) queueMicrotask(() => (this.element.scrollTop = below ? this.element.scrollHeight : 0));
+		if (below !== this.rootsBelow) this.element.scrollTop = below ? this.element.scrollHeight : 0;
 		this.rootsBelow = below;
+	}
+
+	/** The share of the selection that the zoomed frame has. */
+	zoomedShare(): number {
+		return this.spread.width[this.zoomed] ?? 1;
 	}
 
 	draw(): void {
@@ -106,7 +112,9 @@ export class Flame {
 		const height = element.clientHeight;
 		if (order === null || tree === null || width === 0 || height === 0) return;
 		const all = Math.max(height, this.rows * ROW);
+		const fromBottom = element.scrollHeight - height - element.scrollTop;
 		this.room.style.height = `${all}px`;
+		if (this.rootsBelow) element.scrollTop = all - height - fromBottom;
 		const context = fit(this.canvas, width, height);
 		context.clearRect(0, 0, width, height);
 		context.font = `11.5px ${getComputedStyle(element).fontFamily}`;

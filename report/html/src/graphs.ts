@@ -12,7 +12,7 @@ import { functionName } from "./tables";
 import type { Tip } from "./tip";
 import type { Tree } from "./views";
 
-const MIN_SHARE = 1 / 8000; /* of the selection: below a third of a pixel on any screen; what is zoomed into lacks no more than that */
+const MIN_SHARE = 1 / 8000; /* of what is shown: less than a third of a pixel on any screen */
 
 export class Graphs {
 	readonly order: Order; /* of the call tree */
@@ -62,10 +62,10 @@ export class Graphs {
 
 	/** Makes the trees of the view that is shown. */
 	update(state: Readonly<State>): void {
-		const { a, b, shape } = this.answers;
+		const { a, b } = this.answers;
 		const trees = b === null ? [a.tree] : [a.tree, b.tree];
 		if (state.view === "graph") this.show(this.top, [a.tree, b?.tree], this.order, state);
-		if (state.view === "bottom-up") this.show(this.bottom, bottomUp(shape, trees, { minShare: MIN_SHARE }), null, state);
+		if (state.view === "bottom-up") this.showBottomUp(state, trees);
 		if (state.view === "sandwich") this.showSandwich(state, trees);
 	}
 
@@ -93,6 +93,13 @@ export class Graphs {
 		}
 	}
 
+	/* The smaller of a function's shares in A and B. */
+	private share(func: number): number {
+		const { a, b } = this.answers;
+		const shares = [a, b].map((one) => (one === null || one.functions.totalWeight === 0 ? 1 : one.functions.inclusive[func]! / one.functions.totalWeight));
+		return Math.min(...shares);
+	}
+
 	private shown(state: Readonly<State>): Flame[] {
 		if (state.view === "graph") return [this.top];
 		if (state.view === "bottom-up") return [this.bottom];
@@ -105,11 +112,19 @@ export class Graphs {
 		flame.setPath(state.path);
 	}
 
+	/* Once to find the zoomed frame, and again with finer parts if it is narrow. */
+	private showBottomUp(state: Readonly<State>, trees: Tree[]): void {
+		const { shape } = this.answers;
+		this.show(this.bottom, bottomUp(shape, trees, { minShare: MIN_SHARE }), null, state);
+		const share = this.bottom.zoomedShare();
+		if (share > 0 && share < 0.25) this.show(this.bottom, bottomUp(shape, trees, { minShare: MIN_SHARE * share }), null, state);
+	}
+
 	private showSandwich(state: Readonly<State>, trees: Tree[]): void {
 		this.noFunction.hidden = state.func >= 0;
 		this.halves.hidden = state.func < 0;
 		if (state.func < 0) return;
-		const { callers, callees } = sandwich(this.answers.shape, trees, state.func, { minShare: MIN_SHARE });
+		const { callers, callees } = sandwich(this.answers.shape, trees, state.func, { minShare: MIN_SHARE * this.share(state.func) });
 		this.callers.setTree(callers[0]!, callers[1] ?? null, null);
 		this.callees.setTree(callees[0]!, callees[1] ?? null, null);
 	}

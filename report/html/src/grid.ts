@@ -63,7 +63,7 @@ export class Grid {
 					data,
 				});
 			},
-			{ virtual_mode: "both" },
+			{ virtual_mode: "both", column_classes: true },
 		);
 		this.table.addStyleListener(() => this.style());
 		this.table.addEventListener("click", (event) => this.click(event));
@@ -140,7 +140,8 @@ export class Grid {
 	}
 
 	private styleHead(cell: HTMLTableCellElement): void {
-		const column = this.columns[this.table.getMeta(cell)?.x0 ?? -1] ?? this.columns[cell.cellIndex];
+		const meta = this.table.getMeta(cell);
+		const column = meta?.type === "column_header" ? this.columns[meta.x] : undefined;
 		if (column === undefined) return;
 		const sorted = this.sort?.key === column.key;
 		cell.classList.toggle("number", column.numeric);

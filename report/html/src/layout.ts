@@ -53,11 +53,16 @@ export function orderOf(tree: Pick<Tree, "n" | "parent" | "depth">, weight: Floa
 export interface Spread {
 	begin: Float64Array;
 	width: Float64Array;
-	difference: Float64Array | null; /* by place: (b - a) / (a + b) of the shares, -1 .. 1; null: nothing is compared */
+	difference: Float64Array | null; /* by place, of the shares of the selections; null: nothing is compared */
 }
 
 export function newSpread(n: number): Spread {
 	return { begin: new Float64Array(n), width: new Float64Array(n), difference: null };
+}
+
+/** From -1 (only in A) over 0 (the same share) to 1 (only in B): what a colour says. */
+export function relativeDifference(a: number, b: number): number {
+	return a + b > 0 ? (b - a) / (a + b) : 0;
 }
 
 /** With `other` (a tree with the same nodes), a frame is as wide as the mean of its shares in both. One pass over the nodes. */
@@ -67,6 +72,8 @@ export function spread(order: Order, tree: Tree, other: Tree | null, into: Sprea
 	const cursor = new Float64Array(n);
 	const scale = tree.cum[0]! > 0 ? 1 / tree.cum[0]! : 0;
 	const scaleOther = other !== null && other.cum[0]! > 0 ? 1 / other.cum[0]! : 0;
+	const shareOf = (one: Tree | null): number => (one !== null && one.totalWeight > 0 ? 1 / one.totalWeight : 0);
+	const [shareA, shareB] = [shareOf(tree), shareOf(other)];
 	const parts = (scale > 0 ? 1 : 0) + (scaleOther > 0 ? 1 : 0);
 	into.difference = other === null ? null : into.difference ?? new Float64Array(n);
 	for (let at = 0; at < n; at++) {
@@ -78,7 +85,7 @@ export function spread(order: Order, tree: Tree, other: Tree | null, into: Sprea
 		begin[at] = at === 0 ? 0 : cursor[up[at]!]!;
 		cursor[at] = begin[at]!;
 		if (at > 0) cursor[up[at]!] = begin[at]! + w;
-		if (into.difference !== null) into.difference[at] = a + b > 0 ? (b - a) / (a + b) : 0;
+		if (other !== null && into.difference !== null) into.difference[at] = relativeDifference(tree.cum[i]! * shareA, other.cum[i]! * shareB);
 	}
 	return into;
 }

@@ -6,7 +6,7 @@ import type { Colours } from "./colours";
 import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
 import { Grid, type Column } from "./grid";
 import type { Range } from "./interval";
-import type { Order } from "./layout";
+import { relativeDifference, type Order } from "./layout";
 import { ROOT, type Shape } from "./shape";
 import type { ThreadSums } from "./threads";
 import type { Model } from "./types";
@@ -36,6 +36,9 @@ function functionTitle(model: Model, func: number): string {
 const number = (key: string, title: string, hint: string, width: number): Column => ({ key, title, hint, width, numeric: true, sortable: true });
 const text = (key: string, title: string, hint: string): Column => ({ key, title, hint, width: 0, numeric: false, sortable: true });
 const fixed = (columns: Column[]): Column[] => columns.map((column) => ({ ...column, sortable: false }));
+
+const SAMPLES = 88;
+const SHADED_FROM = 0.0005; /* a smaller difference of shares has no colour behind it */
 
 function weightWidth(unit: string, total: number): number {
 	return Math.max(68, 24 + 7.2 * formatWeight(total, unit).length);
@@ -72,7 +75,7 @@ export class FunctionTable {
 			picked: (row) => context.pick(this.rows[row]!),
 			sorted: (key) => this.sortBy(key),
 			row: (row) => ({ classes: this.rows[row] === context.selected() ? ["selected"] : [] }),
-			shade: (row, key) => (key.endsWith("Difference") ? colours.ofDifference(this.relative(this.rows[row]!, key)) : ""),
+			shade: (row, key) => (key.endsWith("Difference") && Math.abs(this.value(this.rows[row]!, key)) >= SHADED_FROM ? colours.ofDifference(this.relative(this.rows[row]!, key)) : ""),
 			say: (row) => context.say(`${functionName(model, this.rows[row]!)}, inclusive ${this.cell(this.rows[row]!, "inclusiveShare")}, exclusive ${this.cell(this.rows[row]!, "exclusiveShare")}`),
 		});
 	}
@@ -109,20 +112,20 @@ export class FunctionTable {
 		const width = weightWidth(this.context.unit, this.a?.totalWeight ?? 0);
 		if (this.b !== null)
 			return [
-				number("exclusiveA", "Excl. A", "Exclusive share in A", 66),
-				number("exclusiveB", "Excl. B", "Exclusive share in B", 66),
+				number("exclusiveA", "Excl. A", "Exclusive share in A", 68),
+				number("exclusiveB", "Excl. B", "Exclusive share in B", 68),
 				number("exclusiveDifference", "B \u2212 A", "Difference of the exclusive shares, in points of a percent", 64),
-				number("inclusiveA", "Incl. A", "Inclusive share in A", 70),
-				number("inclusiveB", "Incl. B", "Inclusive share in B", 70),
+				number("inclusiveA", "Incl. A", "Inclusive share in A", 74),
+				number("inclusiveB", "Incl. B", "Inclusive share in B", 74),
 				number("inclusiveDifference", "B \u2212 A", "Difference of the inclusive shares, in points of a percent", 64),
 				text("name", "Function", "Name of the function"),
 			];
 		return [
 			number("exclusive", `Excl. ${unit}`, "Exclusive: in the function itself", width),
-			number("exclusiveShare", "%", "Exclusive share of the selection", 66),
+			number("exclusiveShare", "%", "Exclusive share of the selection", 68),
 			number("inclusive", `Incl. ${unit}`, "Inclusive: in the function and what it calls", width),
-			number("inclusiveShare", "%", "Inclusive share of the selection", 70),
-			number("inclusiveSamples", "Samples", "Samples, inclusive", 76),
+			number("inclusiveShare", "%", "Inclusive share of the selection", 74),
+			number("inclusiveSamples", "Samples", "Samples, inclusive", SAMPLES),
 			text("name", "Function", "Name of the function"),
 		];
 	}
@@ -144,7 +147,9 @@ export class FunctionTable {
 		if (this.key === "name") {
 			this.rows.sort((x, y) => sign * (functions[x]!.name < functions[y]!.name ? -1 : functions[x]!.name > functions[y]!.name ? 1 : 0) || x - y);
 		} else {
-			const value = new Map(this.rows.map((func) => [func, this.value(func, this.key)]));
+			/* The largest change first, whichever way. */
+			const size = this.key.endsWith("Difference") ? Math.abs : Number;
+			const value = new Map(this.rows.map((func) => [func, size(this.value(func, this.key))]));
 			this.rows.sort((x, y) => sign * (value.get(x)! - value.get(y)!) || a.exclusive[y]! - a.exclusive[x]! || x - y);
 		}
 		this.grid.setSort(this.key, this.descending);
@@ -169,8 +174,7 @@ export class FunctionTable {
 	/* The difference as colours show it, -1 .. 1. */
 	private relative(func: number, key: string): number {
 		const which: Numbers = key.startsWith("exclusive") ? "exclusive" : "inclusive";
-		const [a, b] = [this.share(this.a, func, which), this.share(this.b, func, which)];
-		return a + b > 0 ? (b - a) / (a + b) : 0;
+		return relativeDifference(this.share(this.a, func, which), this.share(this.b, func, which));
 	}
 
 	private cell(func: number, key: string): string {
@@ -209,7 +213,7 @@ export class Outline {
 			title: (row) => functionTitle(model, model.func[this.rows[row]!]!),
 			picked: (row, event) => this.picked(row, event),
 			row: (row) => this.describe(this.rows[row]!),
-			shade: (row, key) => (key === "difference" ? colours.ofDifference(this.relative(this.rows[row]!)) : ""),
+			shade: (row, key) => (key === "difference" && Math.abs(this.share(this.b, this.rows[row]!) - this.share(this.a, this.rows[row]!)) >= SHADED_FROM ? colours.ofDifference(this.relative(this.rows[row]!)) : ""),
 			key: (row, event) => this.key(row, event),
 			say: (row) => context.say(`${functionName(model, model.func[this.rows[row]!]!)}, level ${model.depth[this.rows[row]!]!}, inclusive ${this.cell(this.rows[row]!, "cumShare")}`),
 		});
@@ -224,15 +228,15 @@ export class Outline {
 				b === null
 					? [
 							number("cum", `Incl. ${unit}`, "Inclusive", width),
-							number("cumShare", "%", "Inclusive share of the selection", 70),
+							number("cumShare", "%", "Inclusive share of the selection", 74),
 							number("base", `Excl. ${unit}`, "Exclusive", width),
-							number("baseShare", "%", "Exclusive share of the selection", 66),
-							number("cumSamples", "Samples", "Samples, inclusive", 76),
+							number("baseShare", "%", "Exclusive share of the selection", 68),
+							number("cumSamples", "Samples", "Samples, inclusive", SAMPLES),
 							text("name", "Call tree", "Right opens a row, left closes it"),
 						]
 					: [
-							number("cumShare", "Incl. A", "Inclusive share in A", 70),
-							number("cumShareB", "Incl. B", "Inclusive share in B", 70),
+							number("cumShare", "Incl. A", "Inclusive share in A", 74),
+							number("cumShareB", "Incl. B", "Inclusive share in B", 74),
 							number("difference", "B \u2212 A", "Difference of the inclusive shares, in points of a percent", 64),
 							text("name", "Call tree", "Right opens a row, left closes it"),
 						],
@@ -324,8 +328,7 @@ export class Outline {
 	}
 
 	private relative(node: number): number {
-		const [a, b] = [this.share(this.a, node), this.share(this.b, node)];
-		return a + b > 0 ? (b - a) / (a + b) : 0;
+		return relativeDifference(this.share(this.a, node), this.share(this.b, node));
 	}
 
 	private cell(node: number, key: string): string {
@@ -376,9 +379,9 @@ export class StanzaTable {
 			fixed([
 				number("base", `Excl. ${weightUnit(context.unit)}`, "Exclusive; of parents and children: in this function, called from or by the selected one", 78),
 				number("cum", `Incl. ${weightUnit(context.unit)}`, "Inclusive; adds up over the parents, and over self and the children", 78),
-				number("share", "%", "Inclusive share of the selection", 70),
-				number("samples", "Samples", "Samples, inclusive", 76),
-				{ ...text("relation", "", "Caller (parent), the function itself, or callee (child)"), width: 56 },
+				number("share", "%", "Inclusive share of the selection", 74),
+				number("samples", "Samples", "Samples, inclusive", SAMPLES),
+				{ ...text("relation", "Relation", "Caller (parent), the function itself, or callee (child)"), width: 76 },
 				text("name", "Function", "Name of the function"),
 			]),
 		);
@@ -444,10 +447,10 @@ export class ThreadTable {
 		[this.sums, this.range, this.chosen] = [sums, range, chosen];
 		this.grid.setColumns([
 			number("weight", weightUnit(this.context.unit), "Weight in A", 78),
-			number("share", "%", "Share of all threads in A", 66),
-			number("samples", "Samples", "Samples in A", 76),
+			number("share", "%", "Share of all threads in A", 68),
+			number("samples", "Samples", "Samples in A", SAMPLES),
 			number("id", "Thread", "Number of the thread, as for --thread", 62),
-			number("tid", "tid", "The system's number of the thread", 70),
+			number("tid", "tid", "The system's number of the thread", 72),
 			text("name", "Name", "Name and process. A click selects one thread, with Ctrl several"),
 		]);
 		this.fill();
