@@ -9,6 +9,9 @@ static void put_escaped(struct ctx_buf *buf, const struct ctx_buf *text)
 {
 	size_t done = 0;
 
+	buf->failed |= text->failed;
+	if (text->n == 0) /* it has no bytes to point at */
+		return;
 	for (size_t i = 0; i < text->n; i++) {
 		const char *escape = NULL;
 
@@ -36,7 +39,6 @@ static void put_escaped(struct ctx_buf *buf, const struct ctx_buf *text)
 		done = i + 1;
 	}
 	ctx_buf_put(buf, text->bytes + done, text->n - done);
-	buf->failed |= text->failed;
 }
 
 typedef void (*cut_fn)(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
@@ -46,13 +48,9 @@ static void put(struct ctx_buf *buf, const char *text, cut_fn cut, size_t column
 	struct ctx_buf safe = {0}, fitting = {0};
 
 	ctx_name_put_text(&safe, text, false);
-	/* An empty buffer has no bytes to point at. */
-	if (cut != NULL && safe.n != 0) {
+	if (cut != NULL && safe.n != 0)
 		cut(&fitting, (const char *)safe.bytes, safe.n, columns, false);
-		fitting.failed |= safe.failed;
-	}
-	if (safe.n != 0)
-		put_escaped(buf, cut != NULL ? &fitting : &safe);
+	put_escaped(buf, cut != NULL ? &fitting : &safe);
 	buf->failed |= safe.failed;
 	ctx_buf_deinit(&safe);
 	ctx_buf_deinit(&fitting);
