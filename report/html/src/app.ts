@@ -73,7 +73,7 @@ export class App {
 		};
 		this.graphs = new Graphs(this.store, this.answers, this.colours, tip, head.metric.unit, say);
 		this.functionTable = new FunctionTable(context);
-		this.outline = new Outline(context, this.graphs.order, this.answers.whole);
+		this.outline = new Outline(context, this.answers.whole);
 		this.stanzaTable = new StanzaTable(context);
 		this.threadTable = new ThreadTable(context, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }));
 		this.controls = new Controls(this.store);

@@ -5,7 +5,7 @@
 import type { Colours } from "./colours";
 import { eachFrame, fit, make } from "./dom";
 import { baseName, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
-import { newSpread, orderOf, spread, type Order, type Spread } from "./layout";
+import { newSpread, orderOf, shares, spread, type Order, type Spread } from "./layout";
 import { ROOT } from "./shape";
 import type { Tip } from "./tip";
 import type { Model } from "./types";
@@ -31,6 +31,8 @@ export class Flame {
 	private other: Tree | null = null;
 	private order: Order | null = null;
 	private spread: Spread = newSpread(0);
+	private share: (node: number) => number = () => 0; /* by node: of the root's width */
+	private stale = true; /* the spread is not that of the trees and the zoomed frame */
 	private rows = 1;
 	private zoomed = 0; /* place */
 	private focused = 0; /* place */
@@ -57,7 +59,10 @@ export class Flame {
 		});
 		this.canvas.addEventListener("pointermove", (event) => this.hover(event));
 		this.canvas.addEventListener("pointerleave", () => tip.hide());
-		new ResizeObserver(this.later).observe(this.element);
+		new ResizeObserver(() => {
+			this.stale = true;
+			this.later();
+		}).observe(this.element);
 	}
 
 	/** Shows a tree, `order` of its nodes given or by weight; with `other` (the same nodes), their difference. */
@@ -70,11 +75,17 @@ export class Flame {
 			this.spread = newSpread(tree.n);
 			this.focused = this.zoomed = 0;
 		}
-		spread(this.order, tree, other, this.spread);
-		const { depth } = this.order;
-		let deepest = 0;
-		for (let at = 0; at < this.order.n; at++) if (depth[at]! > deepest && this.spread.width[at]! > 0) deepest = depth[at]!;
-		this.rows = deepest + 1;
+		this.share = shares(tree, other);
+		this.stale = true;
+	}
+
+	/* Frames of the next picture: those that are not too narrow for it. */
+	private layOut(width: number): void {
+		const { order, tree } = this;
+		if (!this.stale || order === null || tree === null) return;
+		const narrowest = (this.share(order.node[this.zoomed]!) * NARROWEST) / width;
+		this.rows = spread(order, tree, this.other, narrowest, this.spread) + 1;
+		this.stale = false;
 	}
 
 	/** Zooms to the frame that a path of functions leads to, as far as there is one. */
@@ -87,6 +98,7 @@ export class Flame {
 			if (found === undefined) break;
 			at = found;
 		}
+		if (at !== this.zoomed) this.stale = true;
 		this.zoomed = this.focused = at;
 	}
 
@@ -103,7 +115,7 @@ export class Flame {
 
 	/** The share of the selection that the zoomed frame has. */
 	zoomedShare(): number {
-		return this.spread.width[this.zoomed] ?? 1;
+		return this.order === null ? 1 : this.share(this.order.node[this.zoomed]!);
 	}
 
 	draw(): void {
@@ -111,6 +123,7 @@ export class Flame {
 		const width = element.clientWidth;
 		const height = element.clientHeight;
 		if (order === null || tree === null || width === 0 || height === 0) return;
+		this.layOut(width);
 		const all = Math.max(height, this.rows * ROW);
 		const fromBottom = element.scrollHeight - height - element.scrollTop;
 		this.room.style.height = `${all}px`;
@@ -220,7 +233,7 @@ export class Flame {
 	private children(at: number): number[] {
 		const order = this.order!;
 		const found: number[] = [];
-		for (let child = at + 1; child < order.next[at]!; child = order.next[child]!) if (this.spread.width[child]! > 0) found.push(child);
+		for (let child = at + 1; child < order.next[at]!; child = order.next[child]!) if (this.share(order.node[child]!) > 0) found.push(child);
 		return found;
 	}
 

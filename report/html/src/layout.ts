@@ -53,11 +53,12 @@ export function orderOf(tree: Pick<Tree, "n" | "parent" | "depth">, weight: Floa
 export interface Spread {
 	begin: Float64Array;
 	width: Float64Array;
+	cursor: Float64Array; /* by place: where its next child begins */
 	difference: Float64Array | null; /* by place, of the shares of the selections; null: nothing is compared */
 }
 
 export function newSpread(n: number): Spread {
-	return { begin: new Float64Array(n), width: new Float64Array(n), difference: null };
+	return { begin: new Float64Array(n), width: new Float64Array(n), cursor: new Float64Array(n), difference: null };
 }
 
 /** From -1 (only in A) over 0 (the same share) to 1 (only in B): what a colour says. */
@@ -65,27 +66,37 @@ export function relativeDifference(a: number, b: number): number {
 	return a + b > 0 ? (b - a) / (a + b) : 0;
 }
 
-/** With `other` (a tree with the same nodes), a frame is as wide as the mean of its shares in both. One pass over the nodes. */
-export function spread(order: Order, tree: Tree, other: Tree | null, into: Spread): Spread {
-	const { n, node, up } = order;
-	const { begin, width } = into;
-	const cursor = new Float64Array(n);
+/**
+ * With `other` (a tree with the same nodes), a frame is as wide as the mean of its shares in both. What is below a frame narrower than `narrowest` is
+ * left as it was. One pass over the places; gives the largest depth of those it has met.
+ */
+export function spread(order: Order, tree: Tree, other: Tree | null, narrowest: number, into: Spread): number {
+	const { n, node, up, next, depth } = order;
+	const { begin, width, cursor } = into;
+	const share = shares(tree, other);
+	const ofTotal = (one: Tree | null): number => (one !== null && one.totalWeight > 0 ? 1 / one.totalWeight : 0);
+	const [scaleA, scaleB] = [ofTotal(tree), ofTotal(other)];
+	let deepest = 0;
+	into.difference = other === null ? null : (into.difference ?? new Float64Array(n));
+	for (let at = 0; at < n; ) {
+		const i = node[at]!;
+		const w = share(i);
+		const from = at === 0 ? 0 : cursor[up[at]!]!;
+		width[at] = w;
+		begin[at] = cursor[at] = from;
+		cursor[up[at]!] = at === 0 ? 0 : from + w;
+		if (other !== null && into.difference !== null) into.difference[at] = relativeDifference(tree.cum[i]! * scaleA, other.cum[i]! * scaleB);
+		if (w > 0 && depth[at]! > deepest) deepest = depth[at]!;
+		at = w < narrowest || w === 0 ? next[at]! : at + 1;
+	}
+	return deepest;
+}
+
+/** By node: its width as a share of the root's. */
+export function shares(tree: Tree, other: Tree | null): (node: number) => number {
 	const scale = tree.cum[0]! > 0 ? 1 / tree.cum[0]! : 0;
 	const scaleOther = other !== null && other.cum[0]! > 0 ? 1 / other.cum[0]! : 0;
-	const shareOf = (one: Tree | null): number => (one !== null && one.totalWeight > 0 ? 1 / one.totalWeight : 0);
-	const [shareA, shareB] = [shareOf(tree), shareOf(other)];
-	const parts = (scale > 0 ? 1 : 0) + (scaleOther > 0 ? 1 : 0);
-	into.difference = other === null ? null : into.difference ?? new Float64Array(n);
-	for (let at = 0; at < n; at++) {
-		const i = node[at]!;
-		const a = tree.cum[i]! * scale;
-		const b = other === null ? 0 : other.cum[i]! * scaleOther;
-		const w = parts > 0 ? (a + b) / parts : 0;
-		width[at] = w;
-		begin[at] = at === 0 ? 0 : cursor[up[at]!]!;
-		cursor[at] = begin[at]!;
-		if (at > 0) cursor[up[at]!] = begin[at]! + w;
-		if (other !== null && into.difference !== null) into.difference[at] = relativeDifference(tree.cum[i]! * shareA, other.cum[i]! * shareB);
-	}
-	return into;
+	if (other === null || scaleOther === 0) return (node) => tree.cum[node]! * scale;
+	if (scale === 0) return (node) => other.cum[node]! * scaleOther;
+	return (node) => (tree.cum[node]! * scale + other.cum[node]! * scaleOther) / 2;
 }

@@ -6,7 +6,7 @@ import type { Colours } from "./colours";
 import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
 import { Grid, type Column } from "./grid";
 import type { Range } from "./interval";
-import { relativeDifference, type Order } from "./layout";
+import { relativeDifference, shares } from "./layout";
 import { ROOT, type Shape } from "./shape";
 import type { ThreadSums } from "./threads";
 import type { Model } from "./types";
@@ -201,7 +201,6 @@ export class Outline {
 
 	constructor(
 		private readonly context: Context,
-		private readonly order: Order,
 		whole: Tree,
 	) {
 		const { model, colours } = context;
@@ -268,13 +267,16 @@ export class Outline {
 	}
 
 	private fill(): void {
-		const { order, open } = this;
+		const { first, item } = this.context.shape.children;
+		const weight = shares(this.a!, this.b);
+		const stack = [0];
 		this.rows = [];
-		for (let at = 0; at < order.n; ) {
-			const node = order.node[at]!;
-			const seen = this.seen(node);
-			if (seen) this.rows.push(node);
-			at = seen && open.has(node) ? at + 1 : order.next[at]!;
+		for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+			this.rows.push(node);
+			if (!this.open.has(node)) continue;
+			const below = [...item.subarray(first[node], first[node + 1])].filter((child) => this.seen(child));
+			below.sort((x, y) => weight(x) - weight(y) || y - x); /* the heaviest last: it is taken first */
+			for (const child of below) stack.push(child);
 		}
 		this.grid.setRows(this.rows.length);
 		this.grid.draw();

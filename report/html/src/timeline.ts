@@ -90,7 +90,7 @@ export class Timeline {
 			cursor: { drag: { x: false, y: false, setScale: false }, y: false, points: { show: false } },
 			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
 			axes: [
-				{ ...axis, size: 26, gap: 3, values: (_plot, splits, _axis, _space, step) => splits.map((s) => timeLabel(s, step)) },
+				{ ...axis, size: 26, gap: 3, space: 70, values: (_plot, splits, _axis, _space, step) => splits.map((s) => timeLabel(s, splits[splits.length - 1]!, step)) },
 				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, unit)) },
 			],
 			series: [
@@ -150,8 +150,8 @@ export class Timeline {
 }
 
 /* Labels of one axis have the same unit and as many digits as their distance needs. */
-function timeLabel(s: number, step: number): string {
-	const [scale, unit] = step >= 0.999 ? [1, "s"] : step >= 0.000999 ? [1e3, "ms"] : [1e6, "us"];
+function timeLabel(s: number, last: number, step: number): string {
+	const [scale, unit] = last >= 2 ? [1, "s"] : last >= 0.002 ? [1e3, "ms"] : [1e6, "us"];
 	const digits = Math.max(0, Math.ceil(-Math.log10(step * scale) - 0.001));
 	return `${(s * scale).toFixed(digits)}\u2009${unit}`;
 }
