@@ -103,62 +103,102 @@ enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size
 	return CTX_OK;
 }
 
-/* What is no plain file (a device, a pipe) is written to; it is never replaced. */
-static enum ctx_status write_in_place(const char *path, const void *bytes, size_t n, struct ctx_err *err)
+/* Where to write instead of `path`: itself when it is no plain file (a device, a pipe), a name beside it otherwise. */
+static enum ctx_status choose_place(struct ctx_file_writing *writing, const char *path, mode_t *ret_mode,
+				    struct ctx_err *err)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat info;
+
+	*ret_mode = 0644;
+	if (stat(path, &info) != 0) {
+		writing->path = strdup(path);
+	} else if (S_ISDIR(info.st_mode)) {
+		errno = EISDIR;
+		return ctx_err_errno(err, CTX_E_ARG, "%s", path);
+	} else if (!S_ISREG(info.st_mode)) {
+		writing->path = strdup(path);
+		return writing->path != NULL ? CTX_OK : ctx_err_nomem(err);
+	} else {
+		/* A link stays one: what it leads to is replaced, and keeps its mode. */
+		*ret_mode = info.st_mode & 07777;
+		writing->path = realpath(path, NULL);
+		if (writing->path == NULL)
+			return ctx_err_errno(err, CTX_E_IO, "%s", path);
+	}
+	if (writing->path == NULL ||
+	    asprintf(&writing->temporary, "%s.%ld.tmp", writing->path, (long)getpid()) < 0) {
+		writing->temporary = NULL;
+		return ctx_err_nomem(err);
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_file_begin(struct ctx_file_writing *writing, const char *path, struct ctx_err *err)
+{
+	mode_t mode;
+	int fd;
 	enum ctx_status status;
 
-	if (fd < 0)
-		return open_error(err, path);
-	status = ctx_file_write(fd, path, bytes, n, err);
-	if (close(fd) != 0 && status == CTX_OK)
-		status = ctx_err_errno(err, CTX_E_IO, "%s: close", path);
+	*writing = (struct ctx_file_writing){0};
+	status = choose_place(writing, path, &mode, err);
+	if (status == CTX_OK) {
+		fd = writing->temporary != NULL
+			     ? open(writing->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+				    mode)
+			     : open(writing->path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0)
+			status = open_error(err, path);
+		else if ((writing->file = fdopen(fd, "w")) == NULL) {
+			close(fd);
+			status = ctx_err_nomem(err);
+		}
+	}
+	if (status != CTX_OK)
+		ctx_file_abandon(writing);
 	return status;
 }
 
-static enum ctx_status replace_plain(const char *path, const void *bytes, size_t n, mode_t mode,
-				     struct ctx_err *err)
+enum ctx_status ctx_file_commit(struct ctx_file_writing *writing, struct ctx_err *err)
 {
-	char *temporary CTX_AUTO_FREE = NULL;
-	enum ctx_status status;
-	int fd;
+	enum ctx_status status = CTX_OK;
 
-	if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-		temporary = NULL;
-		return ctx_err_nomem(err);
+	if (fflush(writing->file) != 0 || ferror(writing->file))
+		status = ctx_err_errno(err, CTX_E_IO, "%s: write", writing->path);
+	if (fclose(writing->file) != 0 && status == CTX_OK)
+		status = ctx_err_errno(err, CTX_E_IO, "%s: close", writing->path);
+	writing->file = NULL;
+	if (status == CTX_OK && writing->temporary != NULL) {
+		if (rename(writing->temporary, writing->path) != 0)
+			status = ctx_err_errno(err, CTX_E_IO, "%s: rename", writing->path);
+		if (status == CTX_OK) {
+			free(writing->temporary); /* nothing to take back any more */
+			writing->temporary = NULL;
+		}
 	}
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd < 0)
-		return open_error(err, path);
-	status = ctx_file_write(fd, path, bytes, n, err);
-	if (close(fd) != 0 && status == CTX_OK)
-		status = ctx_err_errno(err, CTX_E_IO, "%s: close", path);
-	if (status == CTX_OK && rename(temporary, path) != 0)
-		status = ctx_err_errno(err, CTX_E_IO, "%s: rename", path);
-	if (status != CTX_OK)
-		unlink(temporary);
+	ctx_file_abandon(writing);
 	return status;
+}
+
+void ctx_file_abandon(struct ctx_file_writing *writing)
+{
+	if (writing->file != NULL)
+		fclose(writing->file);
+	if (writing->temporary != NULL)
+		unlink(writing->temporary);
+	free(writing->temporary);
+	free(writing->path);
+	*writing = (struct ctx_file_writing){0};
 }
 
 enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, struct ctx_err *err)
 {
-	char *target CTX_AUTO_FREE = NULL;
-	struct stat info;
+	struct ctx_file_writing writing;
+	enum ctx_status status = ctx_file_begin(&writing, path, err);
 
-	if (stat(path, &info) != 0)
-		return replace_plain(path, bytes, n, 0644, err);
-	if (S_ISDIR(info.st_mode)) {
-		errno = EISDIR;
-		return ctx_err_errno(err, CTX_E_ARG, "%s", path);
-	}
-	if (!S_ISREG(info.st_mode))
-		return write_in_place(path, bytes, n, err);
-	/* A link stays one: what it leads to is replaced, and keeps its mode. */
-	target = realpath(path, NULL);
-	if (target == NULL)
-		return ctx_err_errno(err, CTX_E_IO, "%s", path);
-	return replace_plain(target, bytes, n, info.st_mode & 07777, err);
+	if (status != CTX_OK)
+		return status;
+	fwrite(bytes, 1, n, writing.file); /* what fails here, commit finds */
+	return ctx_file_commit(&writing, err);
 }
 
 char *ctx_path_join(const char *dir, const char *name)

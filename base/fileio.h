@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no plain file), CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than
  * max_bytes). */
@@ -30,10 +31,28 @@ CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *by
 CTX_MUST_CHECK enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n,
 					      struct ctx_err *err);
 
+/* A file that is being written in place of what was there. */
+struct ctx_file_writing {
+	FILE *file;		/* to be written to */
+	char *path, *temporary; /* owned */
+};
+
 /*
- * Writes a file of these bytes in place of what was there: to a temporary name beside it, then renamed, with the mode that it had. A link stays a link. What is there and is no plain file (a device, a
- * pipe) is written to and not replaced. CTX_E_ARG for a directory.
+ * Begins to write a file in place of what is there: to a temporary name beside it, renamed by commit, with the mode that
+ * it had. A link stays a link. What is there and is no plain file (a device, a pipe) is written to and not replaced.
+ * After CTX_OK one of commit and abandon must follow. CTX_E_ARG for a directory, CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO,
+ * CTX_E_NOMEM.
  */
+CTX_MUST_CHECK enum ctx_status ctx_file_begin(struct ctx_file_writing *writing, const char *path,
+					      struct ctx_err *err);
+
+/* Ends it: the file is there, whole. Whatever failed to be written is an error here, and then nothing has changed. */
+CTX_MUST_CHECK enum ctx_status ctx_file_commit(struct ctx_file_writing *writing, struct ctx_err *err);
+
+/* Gives it up: what was there stays. */
+void ctx_file_abandon(struct ctx_file_writing *writing);
+
+/* The same for `n` bytes at once. */
 CTX_MUST_CHECK enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n,
 						struct ctx_err *err);
 

@@ -138,7 +138,23 @@ static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_
 	return status;
 }
 
-/* The whole answer first, then the output: an answer that fails prints nothing and leaves a file as it was. */
+/* To a file: as it comes, and in place of what was there when all is well. */
+static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
+{
+	struct ctx_file_writing writing;
+	enum ctx_status status = ctx_file_begin(&writing, options->output, err);
+
+	if (status != CTX_OK)
+		return status;
+	options->report.out = writing.file;
+	status = answer_all(options, err);
+	if (status == CTX_OK)
+		return ctx_file_commit(&writing, err);
+	ctx_file_abandon(&writing);
+	return status;
+}
+
+/* The whole answer first, then the output: an answer that fails prints nothing. */
 static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err *err)
 {
 	char *text = NULL;
@@ -152,15 +168,13 @@ static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err 
 	status = answer_all(options, err);
 	if (fclose(memory) != 0 && status == CTX_OK)
 		status = ctx_err_nomem(err);
-	if (status == CTX_OK && options->output != NULL)
-		status = ctx_file_replace(options->output, text, n, err);
-	else if (status == CTX_OK)
+	if (status == CTX_OK)
 		status = ctx_file_write(STDOUT_FILENO, "standard output", text, n, err);
 	free(text);
 	return status;
 }
 
-/* A query may have more rows than memory: they are printed as they come. */
+/* A query may have more rows than memory, and an export more samples: they are printed as they come. */
 static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -191,8 +205,12 @@ int main(int argc, char **argv)
 	choose_charset(&options);
 	if (options.report.width == 0)
 		options.report.width = output_width(options.output != NULL ? NULL : stdout);
-	status = options.sql != NULL && options.output == NULL ? answer_as_it_comes(&options, &err)
-							       : answer_whole(&options, &err);
+	if (options.output != NULL)
+		status = answer_to_file(&options, &err);
+	else if (options.sql != NULL || options.export != NULL)
+		status = answer_as_it_comes(&options, &err);
+	else
+		status = answer_whole(&options, &err);
 	ctx_options_deinit(&options);
 	return status == CTX_OK ? 0 : complain(status, &err);
 }
