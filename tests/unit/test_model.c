@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "model/chainwalk.h"
 #include "model/histogram.h"
 #include "model/interval.h"
 #include "model/trie.h"
@@ -173,6 +174,50 @@ static void test_model__a_histogram_agrees_with_an_array(void **state)
 	check_histogram(true);
 }
 
+/* Marks as enum perf_callchain_context has them; the numbers below them are addresses. */
+static void test_model__a_chain_walk_knows_parts_and_what_is_exact(void **state)
+{
+	static const struct {
+		uint64_t entry;
+		bool is_address;
+		uint64_t address;
+		enum ctx_chainwalk_part part;
+	} steps[] = {
+		{0x1000, true, 0x1000, CTX_CHAINWALK_USER},
+		{0x1010, true, 0x100f, CTX_CHAINWALK_USER},
+		{(uint64_t)-128, false, 0, CTX_CHAINWALK_KERNEL},
+		{0xffffffff81000000, true, 0xffffffff81000000, CTX_CHAINWALK_KERNEL},
+		{0xffffffff81000010, true, 0xffffffff8100000f, CTX_CHAINWALK_KERNEL},
+		{(uint64_t)-512, false, 0, CTX_CHAINWALK_USER},
+		{0x2000, true, 0x2000, CTX_CHAINWALK_USER},
+		{(uint64_t)-700, false, 0, CTX_CHAINWALK_USER}, /* nobody knows it */
+		{0x3000, true, 0x3000, CTX_CHAINWALK_USER},
+		{0, true, UINT64_MAX, CTX_CHAINWALK_USER},
+		{(uint64_t)-32, false, 0, CTX_CHAINWALK_ELSEWHERE},
+		{(uint64_t)-512, false, 0, CTX_CHAINWALK_USER},
+		{(uint64_t)-2048, false, 0, CTX_CHAINWALK_ELSEWHERE},
+		{(uint64_t)-2176, false, 0, CTX_CHAINWALK_ELSEWHERE},
+		{(uint64_t)-2560, false, 0, CTX_CHAINWALK_ELSEWHERE},
+		{(uint64_t)-4096, true, (uint64_t)-4096, CTX_CHAINWALK_ELSEWHERE},
+		{(uint64_t)-4095, false, 0, CTX_CHAINWALK_ELSEWHERE},
+	};
+	struct ctx_chainwalk walk = ctx_chainwalk_begin(ctx_chainwalk_part_of(2));
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(steps); i++) {
+		uint64_t entry = steps[i].entry;
+
+		assert_int_equal(ctx_chainwalk_is_mark(entry), !steps[i].is_address);
+		assert_int_equal(ctx_chainwalk_step(&walk, &entry), steps[i].is_address);
+		assert_int_equal(entry, steps[i].is_address ? steps[i].address : steps[i].entry);
+		assert_int_equal(walk.part, steps[i].part);
+	}
+	/* PERF_RECORD_MISC_KERNEL beside another bit, and the three of other machines */
+	assert_int_equal(ctx_chainwalk_part_of(1 | 1 << 14), CTX_CHAINWALK_KERNEL);
+	for (uint16_t misc = 3; misc < 6; misc++)
+		assert_int_equal(ctx_chainwalk_part_of(misc), CTX_CHAINWALK_ELSEWHERE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_model__a_trie_shares_prefixes_and_knows_depths),
 		cmocka_unit_test(test_model__a_trie_from_bytes_must_have_parents_first),
 		cmocka_unit_test(test_model__a_histogram_agrees_with_an_array),
+		cmocka_unit_test(test_model__a_chain_walk_knows_parts_and_what_is_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
