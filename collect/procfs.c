@@ -2,6 +2,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "base/shellword.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -96,29 +97,6 @@ enum ctx_status ctx_procfs_comm(int64_t pid, int64_t tid, char *name, size_t siz
 	return CTX_OK;
 }
 
-static bool is_plain_word(const char *word)
-{
-	return *word != '\0' &&
-	       strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^") ==
-		       strlen(word);
-}
-
-static void quote_word(const char *word, struct ctx_buf *out)
-{
-	if (is_plain_word(word)) {
-		ctx_buf_put_text(out, word);
-		return;
-	}
-	ctx_buf_put_u8(out, '\'');
-	for (; *word != '\0'; word++) {
-		if (*word == '\'')
-			ctx_buf_put_text(out, "'\\''");
-		else
-			ctx_buf_put_u8(out, (uint8_t)*word);
-	}
-	ctx_buf_put_u8(out, '\'');
-}
-
 void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out)
 {
 	size_t start = out->n;
@@ -133,7 +111,7 @@ void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out)
 		}
 		if (out->n > start)
 			ctx_buf_put_u8(out, ' ');
-		quote_word(word, out);
+		ctx_shellword_put(out, word);
 	}
 	ctx_buf_put_u8(out, 0);
 	if (!out->failed)

@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/shellword.h"
 #include "formats/perfdata/pd_facts_read.h"
 
 #include <stdlib.h>
@@ -150,31 +151,6 @@ static enum ctx_status read_text(struct ctx_pd_facts *facts, struct ctx_pd_wire 
 	return text != NULL ? ctx_pd_fact_keep(facts, text, ret, err) : ctx_pd_fact_cut_short(err);
 }
 
-static bool is_plain_word(const char *word)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
-
-	return *word != '\0' && word[strspn(word, plain)] == '\0';
-}
-
-/* So that a shell reads one word with these bytes: the same form as commands have in experiments. */
-static void quote_word(const char *word, struct ctx_buf *out)
-{
-	if (is_plain_word(word)) {
-		ctx_buf_put_text(out, word);
-		return;
-	}
-	ctx_buf_put_u8(out, '\'');
-	for (; *word != '\0'; word++) {
-		if (*word == '\'')
-			ctx_buf_put_text(out, "'\\''");
-		else
-			ctx_buf_put_u8(out, (uint8_t)*word);
-	}
-	ctx_buf_put_u8(out, '\'');
-}
-
 static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, struct ctx_err *err)
 {
 	struct ctx_buf line __attribute__((cleanup(ctx_buf_deinit))) = {0};
@@ -188,7 +164,7 @@ static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pd_wi
 			break;
 		if (i != 0)
 			ctx_buf_put_u8(&line, ' ');
-		quote_word(word, &line);
+		ctx_shellword_put(&line, word);
 	}
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);

@@ -5,6 +5,7 @@
 #include "base/fileio.h"
 #include "base/map64.h"
 #include "base/mem.h"
+#include "base/shellword.h"
 #include "base/strtab.h"
 #include "base/xxh.h"
 
@@ -298,6 +299,40 @@ static void test_base__checksums_are_those_of_xxhsum(void **state)
 	assert_true(ctx_xxh3("", 0) == UINT64_C(0x2d06800538d394c2));
 }
 
+/* What a shell makes of it again is asked of the shell. */
+static void test_shellword__a_shell_reads_the_same_bytes(void **state)
+{
+	static const char *const words[] = {
+		"./app",	  "two words",	 "it's",       "",     "-x=1",
+		"$HOME",	  "a;b|c&d",	 "*?[a]",      "~",    "!",
+		"tab\tand\nline", "back\\slash", "\"quoted\"", "''",   "#",
+		"\xff\xfe",	  "{a,b}",	 "`id`",       "<>()", "a=b:c/d,e@f%g^h+i",
+	};
+	char line[64];
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(words); i++) {
+		struct ctx_buf command = {0};
+		FILE *shell;
+		size_t n;
+
+		ctx_buf_put_text(&command, "printf %s ");
+		ctx_shellword_put(&command, words[i]);
+		ctx_buf_put_u8(&command, 0);
+		assert_int_equal(ctx_buf_check(&command, NULL), CTX_OK);
+		shell = popen((char *)command.bytes, "r");
+		assert_non_null(shell);
+		n = fread(line, 1, sizeof(line) - 1, shell);
+		line[n] = '\0';
+		assert_int_equal(pclose(shell), 0);
+		assert_string_equal(line, words[i]);
+		/* What needs no quotes has none: people read it. */
+		if (i == 0 || i == 4 || i + 1 == CTX_COUNT_OF(words))
+			assert_null(strchr((char *)command.bytes, '\''));
+		ctx_buf_deinit(&command);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_base__only_plain_files_are_replaced),
 		cmocka_unit_test(test_base__growing_past_the_address_space_is_refused),
 		cmocka_unit_test(test_base__checksums_are_those_of_xxhsum),
+		cmocka_unit_test(test_shellword__a_shell_reads_the_same_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

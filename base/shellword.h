@@ -1,0 +1,13 @@
+/*
+ * Words as a shell reads them.
+ */
+#ifndef CTX_BASE_SHELLWORD_H
+#define CTX_BASE_SHELLWORD_H
+
+#include "base/buf.h"
+
+/* Appends `word` so that a shell reads one word with the same bytes: as it is, or in single quotes where it must be. What
+ * fails is told by ctx_buf_check. */
+void ctx_shellword_put(struct ctx_buf *out, const char *word);
+
+#endif
