@@ -118,6 +118,7 @@
 		current = i;
 		frames[i].g.setAttribute("tabindex", "0");
 		frames[i].g.focus();
+		describe(i); /* a window in the background has no focus events */
 	}
 
 	function isShown(i) {
