@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 quick=${1:-}
 
 . tools/install.sh
-install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go
+install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
 tools/build.sh -DCTX_WERROR=ON
 ctest --test-dir build --output-on-failure -j "$(nproc)" -E '^flow\.record' --timeout 300
 # Recordings share the processors with nothing else.
