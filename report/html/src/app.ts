@@ -105,7 +105,7 @@ export class App {
 		if (selects || has("view", "roots") || (has("func") && state.view === "sandwich") || (has("path") && state.view === "bottom-up")) this.graphs.update(state);
 		if (has("path", "view")) this.graphs.updatePath(state);
 		this.graphs.draw(state, this.found.functions);
-		this.updateTables(state, has);
+		this.updateTables(state, has); /* their cells come with the next picture */
 		if (selects) this.recomputed = performance.now() - begin;
 		if (selects || has("search")) this.controls.showFound(this.found, this.foundShare());
 		this.timeline.update(state, changed);

@@ -34,6 +34,7 @@ export class Flame {
 	private share: (node: number) => number = () => 0; /* by node: of the root's width */
 	private stale = true; /* the spread is not that of the trees and the zoomed frame */
 	private rows = 1;
+	private sight = { all: 0, height: 0, top: 0 }; /* px, at the last drawing: of all rows, of those in sight, and what is scrolled away */
 	private zoomed = 0; /* place */
 	private focused = 0; /* place */
 	private matches: Uint8Array | null = null;
@@ -128,6 +129,7 @@ export class Flame {
 		const fromBottom = element.scrollHeight - height - element.scrollTop;
 		this.room.style.height = `${all}px`;
 		if (this.rootsBelow) element.scrollTop = all - height - fromBottom;
+		this.sight = { all, height, top: element.scrollTop };
 		const context = fit(this.canvas, width, height);
 		context.clearRect(0, 0, width, height);
 		context.font = `11.5px ${getComputedStyle(element).fontFamily}`;
@@ -141,7 +143,7 @@ export class Flame {
 		const { begin, width: share } = this.spread;
 		const z = this.zoomed;
 		const scale = share[z]! > 0 ? width / share[z]! : 0;
-		const lastRow = this.lastRow(height);
+		const lastRow = Math.floor((this.sight.top + height) / ROW);
 
 		for (let at = z; at !== 0; ) {
 			at = order.up[at]!;
@@ -158,20 +160,14 @@ export class Flame {
 		}
 	}
 
-	/* The last row in sight when the root is above. */
-	private lastRow(height: number): number {
-		return Math.floor((this.element.scrollTop + height) / ROW);
-	}
-
 	private top(at: number): number {
 		const depth = this.order!.depth[at]!;
-		const all = Math.max(this.element.clientHeight, this.rows * ROW);
-		return (this.rootsBelow ? all - (depth + 1) * ROW : depth * ROW) - this.element.scrollTop;
+		return (this.rootsBelow ? this.sight.all - (depth + 1) * ROW : depth * ROW) - this.sight.top;
 	}
 
 	private frame(context: CanvasRenderingContext2D, at: number, x: number, w: number, above: boolean): void {
 		const y = this.top(at);
-		if (y < -ROW || y > this.element.clientHeight) return;
+		if (y < -ROW || y > this.sight.height) return;
 		const { palette } = this.colours;
 		const func = this.tree!.func[this.order!.node[at]!]!;
 		const match = this.matches !== null && func !== ROOT && this.matches[func] === 1;
@@ -333,6 +329,7 @@ export class Flame {
 	}
 
 	private scrollToFocused(): void {
+		this.sight.top = this.element.scrollTop;
 		const y = this.top(this.focused);
 		if (y < 0) this.element.scrollTop += y;
 		else if (y + ROW > this.element.clientHeight) this.element.scrollTop += y + ROW - this.element.clientHeight;

@@ -4,7 +4,7 @@
  */
 import "regular-table";
 import type { RegularTableElement } from "regular-table";
-import { make } from "./dom";
+import { eachFrame, make } from "./dom";
 
 export interface Column {
 	key: string;
@@ -91,8 +91,11 @@ export class Grid {
 		this.current = Math.max(0, Math.min(this.current, n - 1));
 	}
 
-	/** Draws soon; while a drawing is under way, once more after it. */
-	draw(): void {
+	/** Draws with the next picture. */
+	readonly draw = eachFrame(() => this.drawNow());
+
+	/* While a drawing is under way, once more after it. */
+	private drawNow(): void {
 		if (this.element.clientHeight === 0) return;
 		if (this.drawing !== null) {
 			this.again = true;
@@ -102,7 +105,7 @@ export class Grid {
 			this.drawing = null;
 			if (!this.again) return;
 			this.again = false;
-			this.draw();
+			this.drawNow();
 		});
 	}
 

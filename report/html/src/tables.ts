@@ -139,9 +139,8 @@ export class FunctionTable {
 	private fill(): void {
 		const { a, b, found } = this;
 		if (a === null) return;
-		const seen = new Set(a.seen);
-		for (const func of b?.seen ?? []) seen.add(func);
-		this.rows = [...seen].filter((func) => found === null || found[func] === 1);
+		const seen = b === null ? a.seen : new Set([...a.seen, ...b.seen]);
+		this.rows = Array.from(seen).filter((func) => found === null || found[func] === 1);
 		const sign = this.descending ? -1 : 1;
 		const { functions } = this.context.model;
 		if (this.key === "name") {
@@ -149,8 +148,9 @@ export class FunctionTable {
 		} else {
 			/* The largest change first, whichever way. */
 			const size = this.key.endsWith("Difference") ? Math.abs : Number;
-			const value = new Map(this.rows.map((func) => [func, size(this.value(func, this.key))]));
-			this.rows.sort((x, y) => sign * (value.get(x)! - value.get(y)!) || a.exclusive[y]! - a.exclusive[x]! || x - y);
+			const value = new Float64Array(functions.length);
+			for (const func of this.rows) value[func] = size(this.value(func, this.key));
+			this.rows.sort((x, y) => sign * (value[x]! - value[y]!) || a.exclusive[y]! - a.exclusive[x]! || x - y);
 		}
 		this.grid.setSort(this.key, this.descending);
 		this.grid.setRows(this.rows.length);

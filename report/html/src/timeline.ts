@@ -97,7 +97,7 @@ export class Timeline {
 				{},
 				{
 					stroke: () => colours.palette.accent,
-					fill: () => `color-mix(in srgb, ${colours.palette.accent} 16%, transparent)`,
+					fill: () => `${colours.palette.accent}29` /* #rrggbb and how opaque */,
 					width: 1,
 					points: { show: false },
 					paths: uPlot.paths.stepped!({ align: 1 }),
