@@ -156,7 +156,11 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 		put(context, text);
 	}
 	if (totals->truncated != 0) {
-		ctx_figure_percent(percent, totals->truncated, totals->samples, 1);
+		/* Few of very many are not none. */
+		if (totals->truncated < totals->samples / 1000)
+			snprintf(percent, sizeof(percent), "less than 0.1");
+		else
+			ctx_figure_percent(percent, totals->truncated, totals->samples, 1);
 		snprintf(text, sizeof(text),
 			 "%s %% of the samples have truncated stacks: their outer callers are not known",
 			 percent);
