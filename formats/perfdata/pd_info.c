@@ -9,6 +9,7 @@
 
 #define METRIC_BEGINNING_MAX 250
 
+/* Names that are in use, and for the beginning of each the last number that was put behind it. */
 struct metric_names {
 	struct ctx_strtab used, beginnings;
 	uint32_t *last; /* owned; by id of beginnings */

@@ -232,16 +232,27 @@ static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_
 	return find_task(tasks, 0, fork->pid, fork->tid, &task, err);
 }
 
-/* A new image with the name and the maps of its parent. */
+/* What is forked has the name of the thread that forks it, which may be another one than its process has. */
+static uint32_t name_of_parent(const struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
+			       uint32_t parent_image)
+{
+	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)fork->parent_tid);
+
+	return known != CTX_MAP64_NONE && tasks->tasks[known].image == parent_image
+		       ? tasks->tasks[known].name
+		       : tasks->images[parent_image].name;
+}
+
+/* A new image with this name and the maps of its parent. */
 static enum ctx_status fork_image(struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
-				  uint32_t parent_index, uint32_t *ret, struct ctx_err *err)
+				  uint32_t parent_index, uint32_t name, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_pd_image *parent = &tasks->images[parent_index];
 	struct ctx_pd_image image = {.pid = fork->pid,
 				     .parent = parent_index,
 				     .root = parent_index,
 				     .number = CTX_NONE,
-				     .name = parent->name,
+				     .name = name,
 				     .begin_ns = fork->time_ns,
 				     .named = true};
 	enum ctx_status status =
@@ -263,7 +274,8 @@ static enum ctx_status fork_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
 				  struct ctx_err *err)
 {
-	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)fork->tid), image = 0, task;
+	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)fork->tid);
+	uint32_t image = 0, name, task;
 	enum ctx_status status = CTX_OK;
 
 	if (fork->synthesized)
@@ -272,11 +284,12 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 		status = end_task(tasks, known, fork->time_ns, err);
 	if (status == CTX_OK)
 		status = find_image(tasks, 0, fork->parent_pid, &image, err);
-	if (status == CTX_OK && fork->pid != fork->parent_pid)
-		status = fork_image(tasks, fork, image, &image, err);
-	return status == CTX_OK ? add_task(tasks, fork->time_ns, fork->tid, image, tasks->images[image].name,
-					   &task, err)
-				: status;
+	if (status != CTX_OK)
+		return status;
+	name = name_of_parent(tasks, fork, image);
+	if (fork->pid != fork->parent_pid)
+		status = fork_image(tasks, fork, image, name, &image, err);
+	return status == CTX_OK ? add_task(tasks, fork->time_ns, fork->tid, image, name, &task, err) : status;
 }
 
 /* The process goes on as another program: a new image, and its one thread. */

@@ -77,7 +77,7 @@ void ctx_pd_tasks_deinit(struct ctx_pd_tasks *tasks);
 
 struct ctx_pd_fork {
 	uint64_t time_ns; /* from the start of the experiment, as everywhere here */
-	int64_t pid, parent_pid, tid;
+	int64_t pid, parent_pid, tid, parent_tid;
 	bool synthesized; /* perf wrote it for a process that was there before: it inherits nothing */
 };
 

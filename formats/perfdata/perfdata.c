@@ -5,16 +5,12 @@
  */
 #include "formats/perfdata/perfdata.h"
 
-#include "base/fileio.h"
 #include "base/mem.h"
 #include "formats/perfdata/pd_reader.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define WAITING_BYTES_MAX ((size_t)256 << 20) /* of all queues together */
 #define WAITING_BYTES_MIN ((size_t)2 << 20)
@@ -98,6 +94,7 @@ static enum ctx_status on_task(struct ctx_pd_reader *reader, const struct ctx_pd
 	fork.pid = (int32_t)ctx_pd_wire_u32(wire);
 	fork.parent_pid = (int32_t)ctx_pd_wire_u32(wire);
 	fork.tid = (int32_t)ctx_pd_wire_u32(wire);
+	fork.parent_tid = (int32_t)ctx_pd_wire_u32(wire);
 	if (wire->failed)
 		return ctx_pd_reader_damage(reader, item->record.offset, "a task record that is cut", err);
 	if (header->type == PERF_RECORD_FORK)
@@ -296,7 +293,6 @@ static void close_reader(struct ctx_event_source *source)
 	free(reader);
 }
 
-/* Names that are in use, and for the beginning of each the last number that was put behind it. */
 static enum ctx_status make_queues(struct ctx_pd_reader *reader, struct ctx_err *err)
 {
 	const struct ctx_pd_file *file = &reader->file;

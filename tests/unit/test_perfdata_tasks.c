@@ -44,7 +44,8 @@ static void take(struct history *history)
 
 static void fork_at(struct history *history, uint64_t time, int64_t pid, int64_t parent, int64_t tid)
 {
-	struct ctx_pd_fork told = {.time_ns = time, .pid = pid, .parent_pid = parent, .tid = tid};
+	struct ctx_pd_fork told = {
+		.time_ns = time, .pid = pid, .parent_pid = parent, .tid = tid, .parent_tid = parent};
 
 	assert_int_equal(ctx_pd_tasks_fork(&history->tasks, &told, NULL), CTX_OK);
 	take(history);
@@ -185,6 +186,34 @@ static void test_perfdata_tasks__a_forked_child_has_the_name_and_the_maps_of_its
 			     "5 thread 0 tid 11 of 1 make\n");
 	map_at(&history, 9, 10, 0x4000);
 	check_told(&history, "9 map 0 4000+1000 /lib@0 id= f=\n");
+	end(&history);
+}
+
+/* perf takes the name of the thread that forks, too: so does the kernel. */
+static void test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread(void **state)
+{
+	struct history history;
+	struct ctx_pd_fork thread = {.time_ns = 6, .pid = 10, .parent_pid = 10, .tid = 12, .parent_tid = 11};
+	struct ctx_pd_fork process = {.time_ns = 7, .pid = 20, .parent_pid = 10, .tid = 20, .parent_tid = 11};
+	struct ctx_pd_fork stranger = {
+		.time_ns = 8, .pid = 10, .parent_pid = 10, .tid = 13, .parent_tid = 20};
+
+	(void)state;
+	begin(&history);
+	comm(&history, 0, 10, 10, "server", false);
+	fork_at(&history, 4, 10, 10, 11);
+	comm(&history, 5, 10, 11, "worker", false);
+	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &thread, NULL), CTX_OK);
+	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &process, NULL), CTX_OK);
+	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &stranger, NULL), CTX_OK);
+	sample(&history, 9, 10, 12, 0, 0);
+	sample(&history, 9, 20, 20, 1, 1);
+	sample(&history, 9, 10, 13, 0, 2);
+	check_told(&history, "0 process 0 pid 10 of -1 server []\n"
+			     "6 thread 0 tid 12 of 0 worker\n"
+			     "7 process 1 pid 20 of 0 worker [_f1]\n"
+			     "7 thread 1 tid 20 of 1 worker\n"
+			     "8 thread 2 tid 13 of 0 server\n");
 	end(&history);
 }
 
@@ -692,6 +721,7 @@ int main(void)
 		cmocka_unit_test(
 			test_perfdata_tasks__a_process_that_nobody_told_of_has_its_number_for_a_name),
 		cmocka_unit_test(test_perfdata_tasks__a_forked_child_has_the_name_and_the_maps_of_its_parent),
+		cmocka_unit_test(test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread),
 		cmocka_unit_test(test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told),
 		cmocka_unit_test(test_perfdata_tasks__the_founder_is_what_was_executed),
 		cmocka_unit_test(test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing),
