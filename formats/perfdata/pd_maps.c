@@ -6,10 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Memory that no file is behind: what runs there was made at run time. */
 static bool is_anonymous(const char *path)
 {
-	return strcmp(path, "//anon") == 0 || strncmp(path, "/dev/zero", 9) == 0 ||
-	       strncmp(path, "/anon_hugepage", 14) == 0 || strncmp(path, "[anon:", 6) == 0;
+	static const char *const beginnings[] = {
+		"//anon", "/dev/zero", "/anon_hugepage", "[anon:", "/SYSV", "[heap]", "[stack"};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(beginnings); i++) {
+		if (strncmp(path, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	}
+	return false;
 }
 
 static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pd_mmap *mmap,
@@ -174,6 +181,9 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 
 	if (ctx_pd_mmap_parse(record->bytes, &record->header, reader->file.swap, &mmap, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, record->offset, why.msg, err);
+	/* A guest's pids and addresses are not ours, and its samples have no names here. */
+	if (ctx_pd_record_is_of_guest(record->header.misc))
+		return CTX_OK;
 	if (mmap.pid == -1 ||
 	    (record->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		return on_kernel_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);

@@ -26,7 +26,7 @@ struct ctx_pd_jit { /* a dump whose functions come as time goes on */
 
 struct ctx_pd_counts {
 	uint64_t lost, lost_samples; /* records that the kernel dropped; samples, as it says at the end */
-	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
+	uint64_t unknown_ids, guests, branches, groups, copied_stacks, without_time, outside, longer;
 	uint64_t types[CTX_PD_TYPE_END]; /* records that are not used, by type */
 };
 

@@ -115,7 +115,7 @@ uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *r
 	return word_at(record, header, swap, at, &time) ? time : CTX_PD_NO_TIME;
 }
 
-static void skip_read(struct ctx_pd_wire *wire, uint64_t format)
+static void skip_read(struct ctx_pd_wire *wire, uint64_t format, struct ctx_pd_sample *sample)
 {
 	size_t times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0u) +
 		       (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0u);
@@ -129,6 +129,7 @@ static void skip_read(struct ctx_pd_wire *wire, uint64_t format)
 		wire->failed = true;
 	else
 		ctx_pd_wire_bytes(wire, (size_t)n * each * 8);
+	sample->has_others = n > 1;
 }
 
 static void take_chain(struct ctx_pd_wire *wire, struct ctx_pd_sample *sample)
@@ -231,7 +232,7 @@ static void take_lists(struct ctx_pd_wire *wire, const struct ctx_pd_event *even
 	uint64_t type = event->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
-		skip_read(wire, event->read_format);
+		skip_read(wire, event->read_format, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(wire, sample);
 	if (type & PERF_SAMPLE_RAW)

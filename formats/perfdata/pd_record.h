@@ -56,6 +56,7 @@ struct ctx_pd_sample {
 	const uint8_t *chain; /* n_chain numbers of 8 bytes in the file's order, borrowed */
 	size_t n_chain;
 	uint64_t n_branches; /* entries of the branch stack, skipped */
+	bool has_others;     /* it holds counts of the other events of its group, skipped */
 	bool has_user_regs;
 	uint64_t user_ip; /* of the registers; 0 unknown */
 	uint64_t regs_abi;
@@ -64,6 +65,14 @@ struct ctx_pd_sample {
 	uint64_t user_stack_bytes; /* that hold data */
 	bool is_longer;		   /* than its fields: its size may be damaged, and have taken in others */
 };
+
+/* Was it taken in a guest, or does it tell of one? */
+static inline bool ctx_pd_record_is_of_guest(uint16_t misc)
+{
+	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+}
 
 /* The event header at `bytes` (8 bytes). */
 struct ctx_pd_header ctx_pd_header_read(const void *bytes, bool swap);

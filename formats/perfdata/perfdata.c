@@ -27,13 +27,6 @@ enum ctx_status ctx_pd_reader_damage(struct ctx_pd_reader *reader, uint64_t offs
 
 /* Samples */
 
-static bool is_of_guest(uint16_t misc)
-{
-	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
-	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
-}
-
 static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				 struct ctx_err *err)
 {
@@ -64,8 +57,9 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	else if (item->time < reader->file.first_sample || item->time > reader->file.last_sample)
 		reader->counts.outside++;
 	reader->counts.longer += sample.is_longer;
-	reader->counts.guests += is_of_guest(record->header.misc);
+	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
 	reader->counts.branches += sample.n_branches;
+	reader->counts.groups += sample.has_others;
 	reader->counts.copied_stacks += sample.user_stack != NULL;
 	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, reader->file.swap,
 				  err);

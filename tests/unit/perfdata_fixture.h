@@ -332,14 +332,15 @@ struct pd_map {
 	const char *path;
 	uint8_t build_id; /* first of 20 bytes that count up; 0 none (MMAP2 only) */
 	bool data;	  /* not executable */
+	uint16_t mode;	  /* of the processor; 0: of the user (MMAP only) */
 };
 
 static inline void pd_mmap(struct pd_recording *recording, const struct pd_place *place,
 			   const struct pd_map *map)
 {
-	struct ctx_buf *buf =
-		pd_begin(recording, PERF_RECORD_MMAP,
-			 (uint16_t)(PERF_RECORD_MISC_USER | (map->data ? CTX_PD_MISC_MMAP_DATA : 0)));
+	struct ctx_buf *buf = pd_begin(recording, PERF_RECORD_MMAP,
+				       (uint16_t)((map->mode != 0 ? map->mode : PERF_RECORD_MISC_USER) |
+						  (map->data ? CTX_PD_MISC_MMAP_DATA : 0)));
 
 	pd_u32(buf, recording->swap, (uint32_t)place->pid);
 	pd_u32(buf, recording->swap, (uint32_t)place->tid);

@@ -237,6 +237,104 @@ static void test_perfdata__samples_without_time_are_all_at_the_beginning(void **
 	pd_recording_deinit(&recording);
 }
 
+/* A recording without a host's name, with one clock, one sample, and these maps in front of it. */
+static void read_maps(const struct pd_map *maps, size_t n, int32_t pid, struct pd_reading *reading)
+{
+	struct pd_recording recording = {0};
+	struct pd_place place = usual_place(pid, pid, 5, 0);
+
+	pd_add_attr(&recording, PD_USUAL_TYPE, 10);
+	for (size_t i = 0; i < n; i++)
+		pd_mmap(&recording, &place, &maps[i]);
+	usual_sample(&recording, 0, &place);
+	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, reading);
+	assert_int_equal(reading->status, CTX_OK);
+	pd_recording_deinit(&recording);
+}
+
+static size_t count_lines_with(const char *lines, const char *text)
+{
+	size_t n = 0;
+
+	for (const char *at = lines; (at = strstr(at, text)) != NULL; at++)
+		n++;
+	return n;
+}
+
+static void test_perfdata__maps_of_guests_are_nobodys_here(void **state)
+{
+	static const struct pd_map maps[] = {
+		{.address = 0x400000, .size = 0x1000, .path = "/bin/app"},
+		{.address = 0x400000,
+		 .size = 0x1000,
+		 .path = "[guest.kernel.kallsyms]_text",
+		 .mode = PERF_RECORD_MISC_GUEST_KERNEL},
+		{.address = 0x400000,
+		 .size = 0x1000,
+		 .path = "/guest/bin",
+		 .mode = PERF_RECORD_MISC_GUEST_USER},
+	};
+	struct pd_reading reading;
+
+	(void)state;
+	read_maps(maps, CTX_COUNT_OF(maps), 300, &reading);
+	assert_int_equal(count_lines_with(pd_lines(&reading.events), " map "), 1);
+	assert_non_null(strstr(pd_lines(&reading.events), "/bin/app"));
+	assert_null(strstr(pd_lines(&reading.events), "guest"));
+	pd_reading_deinit(&reading);
+}
+
+static void test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map(void **state)
+{
+	static const struct pd_map maps[] = {
+		{.address = 0x1000, .size = 0x1000, .path = "//anon"},
+		{.address = 0x2000, .size = 0x1000, .path = "/dev/zero (deleted)"},
+		{.address = 0x3000, .size = 0x1000, .path = "/anon_hugepage (deleted)"},
+		{.address = 0x4000, .size = 0x1000, .path = "[anon:code]"},
+		{.address = 0x5000, .size = 0x1000, .path = "/SYSV00000000 (deleted)"},
+		{.address = 0x6000, .size = 0x1000, .path = "[heap]"},
+		{.address = 0x7000, .size = 0x1000, .path = "[stack]"},
+		{.address = 0x8000, .size = 0x1000, .path = "/usr/lib/heap"},
+	};
+	char path[64], line[128];
+	struct pd_reading reading;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "wxe");
+	assert_non_null(file);
+	fclose(file);
+	read_maps(maps, CTX_COUNT_OF(maps), getpid(), &reading);
+	unlink(path);
+	assert_int_equal(count_lines_with(pd_lines(&reading.events), path), 7);
+	for (unsigned i = 1; i < CTX_COUNT_OF(maps); i++) {
+		snprintf(line, sizeof(line), "%u000+1000 %s@%u000 ", i, path, i);
+		assert_non_null(strstr(pd_lines(&reading.events), line));
+	}
+	assert_non_null(strstr(pd_lines(&reading.events), "8000+1000 /usr/lib/heap@0 "));
+	pd_reading_deinit(&reading);
+}
+
+static void test_perfdata__counts_of_a_group_are_told_as_not_used(void **state)
+{
+	struct pd_recording recording = {0};
+	struct pd_place place = usual_place(300, 300, 5, 0);
+	struct pd_reading reading;
+
+	(void)state;
+	pd_add_attr(&recording, PD_USUAL_TYPE | PERF_SAMPLE_READ, 10)->read_format =
+		PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	for (uint64_t n = 1; n <= 3; n++)
+		pd_sample(&recording,
+			  &(struct pd_sample){.place = place, .ip = 0x401000, .period = 1, .n_values = n});
+	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
+	assert_int_equal(reading.status, CTX_OK);
+	assert_non_null(strstr(pd_lines(&reading.warnings), "2 samples hold the counts of a group"));
+	pd_reading_deinit(&reading);
+	pd_recording_deinit(&recording);
+}
+
 static void test_perfdata__a_loss_that_is_told_twice_counts_once(void **state)
 {
 	struct pd_recording recording;
@@ -540,6 +638,9 @@ int main(void)
 		cmocka_unit_test(test_perfdata__samples_of_unknown_ids_are_counted_and_left_out),
 		cmocka_unit_test(test_perfdata__times_outside_of_what_the_header_tells_are_moved_and_counted),
 		cmocka_unit_test(test_perfdata__samples_without_time_are_all_at_the_beginning),
+		cmocka_unit_test(test_perfdata__maps_of_guests_are_nobodys_here),
+		cmocka_unit_test(test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map),
+		cmocka_unit_test(test_perfdata__counts_of_a_group_are_told_as_not_used),
 		cmocka_unit_test(test_perfdata__a_loss_that_is_told_twice_counts_once),
 		cmocka_unit_test(test_perfdata__two_events_of_one_name_are_told_apart),
 		cmocka_unit_test(test_perfdata__rings_come_out_in_order_of_time),

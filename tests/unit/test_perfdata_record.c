@@ -145,6 +145,9 @@ static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
 				      : attr->flags & PD_FLAG_FREQ ? 1
 								   : attr->period);
 	assert_int_equal(out->n_branches, type & PERF_SAMPLE_BRANCH_STACK ? in->n_branches : 0);
+	assert_int_equal(out->has_others, (type & PERF_SAMPLE_READ) &&
+						  (attr->read_format & PERF_FORMAT_GROUP) &&
+						  in->n_values > 1);
 	assert_false(out->is_longer);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		check_chain(in, out, swap);
