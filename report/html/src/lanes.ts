@@ -9,11 +9,13 @@ import { weightByThread } from "./rate";
 import { lane, type Lane } from "./series";
 import { NONE } from "./shape";
 import type { Store } from "./state";
+import { pickThread } from "./threads";
 import type { Tip } from "./tip";
 import { bucketBegin } from "./types";
 
 const HEIGHT = 16;
 const GAP = 2;
+const LONGEST = 40; /* letters of either end of a name: more never fit */
 
 export class Lanes {
 	readonly element: HTMLElement;
@@ -51,6 +53,14 @@ export class Lanes {
 	setEdges(edges: Uint32Array<ArrayBuffer>): void {
 		this.edges = edges;
 		this.later();
+	}
+
+	/** Scrolls to the first of these threads if none of them is in sight. */
+	reveal(threads: number[]): void {
+		const { element } = this;
+		const lanes = threads.map((thread) => this.order.indexOf(thread)).sort((a, b) => a - b);
+		const seen = lanes.some((lane) => lane * HEIGHT >= element.scrollTop && (lane + 1) * HEIGHT <= element.scrollTop + element.clientHeight);
+		if (!seen && lanes.length > 0) element.scrollTop = lanes[0]! * HEIGHT;
 	}
 
 	draw(): void {
@@ -158,19 +168,10 @@ export class Lanes {
 	}
 }
 
-/** A click on a thread: it alone, or all again if it was alone; with `add` it joins or leaves the others. */
-export function pickThread(threads: number[] | null, thread: number, add: boolean): number[] | null {
-	if (!add) return threads?.length === 1 && threads[0] === thread ? null : [thread];
-	if (threads === null) return [thread];
-	const rest = threads.filter((one) => one !== thread);
-	if (rest.length === threads.length) rest.push(thread);
-	return rest.length === 0 ? null : rest.sort((a, b) => a - b);
-}
-
 /** Text that fits into `width`, with an ellipsis in its middle where something is left out: thread names differ at their ends. */
 function shorten(context: CanvasRenderingContext2D, text: string, width: number): string {
 	if (context.measureText(text).width <= width) return text;
-	const letters = [...text];
+	const letters = [...text.slice(0, LONGEST), ...(text.length > 2 * LONGEST ? text.slice(-LONGEST) : text.slice(LONGEST))];
 	for (let keep = letters.length - 1; keep > 2; keep--) {
 		const head = Math.ceil(keep / 2);
 		const short = `${letters.slice(0, head).join("")}\u2026${letters.slice(letters.length - (keep - head)).join("")}`;

@@ -3,6 +3,7 @@
  */
 import "./page.css";
 import { App } from "./app";
+import { visible } from "./format";
 import { publish } from "./hooks";
 import { loadProfile } from "./payload";
 import type { Head } from "./types";
@@ -19,7 +20,9 @@ async function start(): Promise<void> {
 	const model = await loadProfile(profile.textContent ?? "");
 
 	profile.remove();
-	document.title = `${head.experiment} - ctxan`;
+	if (head.selected.intervals_ns.length > 1)
+		head.warnings.push(`${head.selected.intervals_ns.length} intervals were selected when the page was written: it opens with the first one.`);
+	document.title = `${visible(head.experiment)} - ctxan`;
 	publish(new App(element("app"), model, head));
 }
 

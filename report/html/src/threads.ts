@@ -82,3 +82,12 @@ function matcher(term: string, model: Model): (thread: Thread, i: number) => boo
 	const pattern = new RegExp(`^${term.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".")}$`, "su");
 	return ({ name }) => name === term || pattern.test(name);
 }
+
+/** A click on a thread: it alone, or all again if it was alone; with `add` it joins or leaves the others. */
+export function pickThread(threads: number[] | null, thread: number, add: boolean): number[] | null {
+	if (!add) return threads?.length === 1 && threads[0] === thread ? null : [thread];
+	if (threads === null) return [thread];
+	const rest = threads.filter((one) => one !== thread);
+	if (rest.length === threads.length) rest.push(thread);
+	return rest.length === 0 ? null : rest.sort((a, b) => a - b);
+}

@@ -69,7 +69,10 @@ export class Timeline {
 	}
 
 	update(state: Readonly<State>, changed: ReadonlySet<Change>): void {
-		if (changed.has("threads")) this.sums = weightByBucket(this.store.model, state.threads);
+		if (changed.has("threads")) {
+			this.sums = weightByBucket(this.store.model, state.threads);
+			if (state.threads !== null) this.lanes.reveal(state.threads);
+		}
 		if (changed.has("threads") || changed.has("span")) this.later();
 		else this.brush.update(state);
 	}

@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { newSpread, orderOf, spread } from "../src/layout";
+import { binEdges, rates } from "../src/rate";
+import { Rollup } from "../src/rollup";
+import { foundWeight } from "../src/search";
+import { weightByBucket } from "../src/series";
+import { shapeOf } from "../src/shape";
+import { bucketBegin } from "../src/types";
+import { callTree, newTree, type Tree } from "../src/views";
+import { random, randomModel, randomSelection } from "./models";
+
+function trees(seed: number): [Tree, Tree] {
+	const model = randomModel({ stacks: 120, functions: 17, threads: 3, buckets: 50, entries: 150 }, seed);
+	const rollup = new Rollup(model);
+	const shape = shapeOf(model);
+	const next = random(seed);
+	const one = () => callTree(rollup.query(randomSelection(model, next)), newTree(shape));
+	return [one(), one()];
+}
+
+test("the order is depth first, heaviest first, and knows where subtrees end", () => {
+	for (let seed = 0; seed < 30; seed++) {
+		const [tree] = trees(seed);
+		const order = orderOf(tree, tree.cum);
+		const slow: number[] = [];
+		const walk = (node: number): void => {
+			slow.push(node);
+			const place = slow.length - 1;
+			const below: number[] = [];
+			for (let i = 1; i < tree.n; i++) if (tree.parent[i] === node) below.push(i);
+			below.sort((a, b) => tree.cum[b]! - tree.cum[a]! || a - b).forEach(walk);
+			assert.equal(order.next[place], slow.length);
+		};
+		walk(0);
+		assert.deepEqual([...order.node], slow);
+		for (let at = 1; at < order.n; at++) {
+			assert.equal(order.node[order.up[at]!], tree.parent[order.node[at]!]);
+			assert.equal(order.depth[at], tree.depth[order.node[at]!]);
+			assert.equal(order.place[order.node[at]!], at);
+		}
+	}
+});
+
+test("frames lie side by side within their callers, as wide as their shares", () => {
+	for (let seed = 0; seed < 30; seed++) {
+		const [a, b] = trees(seed);
+		for (const other of [null, b]) {
+			if (a.cum[0] === 0 || (other !== null && other.cum[0] === 0)) continue;
+			const order = orderOf(a, a.cum);
+			const { begin, width, difference } = newSpreadOf(order, a, other);
+			for (let at = 1; at < order.n; at++) {
+				const node = order.node[at]!;
+				const share = other === null ? a.cum[node]! / a.cum[0]! : (a.cum[node]! / a.cum[0]! + other.cum[node]! / other.cum[0]!) / 2;
+				assert.ok(Math.abs(width[at]! - share) < 1e-12);
+				if (share === 0) continue;
+				const up = order.up[at]!;
+				assert.ok(begin[at]! >= begin[up]! - 1e-12 && begin[at]! + width[at]! <= begin[up]! + width[up]! + 1e-12);
+				const before = at - 1 === up ? begin[up]! : lastSiblingEnd(at);
+				assert.ok(Math.abs(begin[at]! - before) < 1e-12);
+				if (other !== null) {
+					assert.ok(difference![at]! >= -1 && difference![at]! <= 1);
+					if (a.cum[node] === 0) assert.equal(difference![at], 1);
+					if (other.cum[node] === 0) assert.equal(difference![at], -1);
+				}
+			}
+			function lastSiblingEnd(at: number): number {
+				const up = order.up[at]!;
+				let end = begin[up]!;
+				for (let child = up + 1; child < at; child = order.next[child]!) end += width[child]!;
+				return end;
+			}
+		}
+	}
+});
+
+function newSpreadOf(order: ReturnType<typeof orderOf>, a: Tree, b: Tree | null) {
+	const into = newSpread(order.n);
+	spread(order, a, b, 0, into);
+	return into;
+}
+
+test("what is too narrow is left out with all below it, and moves nothing else", () => {
+	for (let seed = 0; seed < 20; seed++) {
+		const [a] = trees(seed);
+		if (a.cum[0] === 0) continue;
+		const order = orderOf(a, a.cum);
+		const all = newSpreadOf(order, a, null);
+		const some = newSpread(order.n);
+		const narrowest = 0.03;
+		spread(order, a, null, narrowest, some);
+		for (let at = 0; at < order.n; ) {
+			assert.equal(some.begin[at], all.begin[at]);
+			assert.equal(some.width[at], all.width[at]);
+			at = all.width[at]! < narrowest ? order.next[at]! : at + 1;
+		}
+	}
+});
+
+test("bins are whole buckets, and their rates add up to the weight", () => {
+	const model = randomModel({ stacks: 20, functions: 5, threads: 4, buckets: 97, entries: 300 }, 5);
+	const sums = weightByBucket(model, null);
+	for (const [begin, end, most] of [[0, 97, 40], [0, 97, 1000], [13, 15, 600], [96, 97, 10], [5, 90, 1]] as const) {
+		const edges = binEdges({ begin, end }, most);
+		const [x, y] = rates(model, sums, edges, "ns");
+		let sum = 0;
+		let slow = 0;
+		for (let k = 0; k + 1 < edges.length; k++) {
+			assert.ok(edges[k]! < edges[k + 1]!);
+			assert.equal(x[k], bucketBegin(model, edges[k]!) / 1e9);
+			sum += y[k]! * (bucketBegin(model, edges[k + 1]!) - bucketBegin(model, edges[k]!));
+		}
+		for (let i = begin; i < end; i++) slow += sums[i]!;
+		assert.ok(Math.abs(sum - slow) <= 1e-6 * slow + 1e-6);
+		assert.ok(edges.length - 1 <= Math.min(most, end - begin) && edges[0] === begin && edges[edges.length - 1] === end);
+	}
+});
+
+test("a stack in which something is found twice counts once", () => {
+	for (let seed = 0; seed < 20; seed++) {
+		const [tree] = trees(seed);
+		const next = random(seed);
+		const found = Uint8Array.from({ length: 17 }, () => (next() < 0.2 ? 1 : 0));
+		let slow = 0;
+		for (let i = 1; i < tree.n; i++) {
+			let any = false;
+			for (let node = i; node !== 0; node = tree.parent[node]!) any ||= found[tree.func[node]!] === 1;
+			if (any) slow += tree.base[i]!;
+		}
+		assert.equal(foundWeight(tree, found), slow);
+	}
+});

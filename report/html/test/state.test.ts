@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { bucketAt, intervalText, IntervalError, parseInterval, rangeOf, timesOf } from "../src/interval";
+import { search } from "../src/search";
+import { cutRange, fromFragment, initialState, listText, Store, toFragment, type Change, type State } from "../src/state";
+import { parseThreads, pickThread, ThreadListError, ThreadSums } from "../src/threads";
+import { bucketBegin, type Head } from "../src/types";
+import { random, randomModel } from "./models";
+
+const size = { stacks: 40, functions: 12, threads: 9, buckets: 137, entries: 200 };
+const model = randomModel(size, 1);
+const head: Head = {
+	version: 1,
+	experiment: "x",
+	metric: { name: "cpu-clock", unit: "ns" },
+	duration_ns: model.duration,
+	samples: 0,
+	weight: 0,
+	lost_samples: 0,
+	coverage: 1,
+	omitted_weight: 0,
+	resolution_ns: 1,
+	buckets: model.buckets,
+	properties: [],
+	warnings: [],
+	selected: { intervals_ns: [[0, model.duration]], threads: null },
+};
+
+test("intervals are read as ctxan reads them", () => {
+	const run = 10e9;
+	assert.deepEqual(parseInterval("300:700", run), [300e6, 700e6]);
+	assert.deepEqual(parseInterval("1.5s:2s", run), [1.5e9, 2e9]);
+	assert.deepEqual(parseInterval("1.5s:", run), [1.5e9, run]);
+	assert.deepEqual(parseInterval(":30%", run), [0, 3e9]);
+	assert.deepEqual(parseInterval(" 250us : 1000000ns ", run), [250e3, 1e6]);
+	assert.deepEqual(parseInterval("9s:1h", run), [9e9, run]);
+	for (const wrong of ["", "300", "x:1", "-1:5", "5:3", "5:5", "10s:", "1 2:3", "0x1:5", "1q:2", "1e999:"]) assert.throws(() => parseInterval(wrong, run), IntervalError, wrong);
+});
+
+test("a bucket is found by every time in it", () => {
+	for (let i = 0; i < model.buckets; i++) {
+		const begin = bucketBegin(model, i);
+		assert.equal(bucketAt(model, begin), i);
+		assert.equal(bucketAt(model, bucketBegin(model, i + 1) - 1), i);
+		if (i > 0) assert.equal(bucketAt(model, begin - 1), i - 1);
+	}
+	assert.equal(bucketAt(model, model.duration), model.buckets - 1);
+});
+
+test("every range is found again from its times and from its text", () => {
+	for (const duration of [137, 1000, 19826040001, 9e15]) {
+		const run = { ...model, duration };
+		for (let begin = 0; begin < run.buckets; begin += 3) {
+			for (const end of [begin + 1, begin + 2, run.buckets]) {
+				if (end > run.buckets || (duration === 137 && end - begin < 1)) continue;
+				const range = { begin, end };
+				assert.deepEqual(rangeOf(run, timesOf(run, range)), range);
+				if (duration > 1e6) assert.deepEqual(rangeOf(run, parseInterval(intervalText(run, range), duration)), range, intervalText(run, range));
+			}
+		}
+	}
+});
+
+test("a fragment reproduces the state", () => {
+	const next = random(7);
+	const initial = initialState(model, head);
+	const range = () => cutRange(model, next() * model.buckets, next() * model.buckets);
+	const one = <T>(items: readonly T[]): T => items[Math.floor(next() * items.length)]!;
+	for (let i = 0; i < 300; i++) {
+		const b = next() < 0.5 ? range() : null;
+		const state: State = {
+			a: range(),
+			b,
+			editing: b === null ? "a" : "b",
+			threads: next() < 0.5 ? null : [...model.threads.keys()].filter(() => next() < 0.4),
+			view: one(["graph", "bottom-up", "sandwich", "outline"] as const),
+			side: one(["functions", "stanzas", "threads", "about"] as const),
+			roots: one(["top", "bottom"] as const),
+			path: Array.from({ length: Math.floor(next() * 5) }, () => Math.floor(next() * 12)),
+			func: Math.floor(next() * 13) - 1,
+			search: one(["", "a b", "/x&y=#%/", "\u00e4:,\u2028"]),
+			span: range(),
+		};
+		assert.deepEqual(fromFragment(model, `#${toFragment(model, state, initial)}`, initial), state);
+	}
+	assert.equal(toFragment(model, initial, initial), "");
+});
+
+test("a fragment that is wrong gives what the page opens with", () => {
+	const initial = initialState(model, head);
+	for (const text of ["#a=5:3", "#a=x", "#f=99999", "#f=-7", "#f=1.5", "#v=nothing", "#p=999,-1,x", "#z=:", "#b=99999999999999999:5", "#%%%"]) assert.deepEqual(fromFragment(model, text, initial), initial, text);
+});
+
+test("what was selected when the page was written is selected when it opens", () => {
+	const state = initialState(model, { ...head, selected: { intervals_ns: [[5e9, 7e9]], threads: [3, 5, 99] } });
+	assert.deepEqual(state.threads, [3, 5]);
+	const [begin, end] = timesOf(model, state.a);
+	assert.ok(begin <= 5e9 && 7e9 <= end && end - begin < 2e9 + 2 * (model.duration / model.buckets + 1));
+});
+
+test("listeners hear what has changed, and nothing when nothing has", () => {
+	const store = new Store(model, initialState(model, head));
+	const heard: Change[][] = [];
+	store.listen((_state, changed) => heard.push([...changed]));
+	store.set({ func: 3, path: [] });
+	store.set({ func: 3, a: { begin: 0, end: model.buckets } });
+	store.set({ threads: [1], search: "x" });
+	assert.deepEqual(heard, [["func"], ["threads", "search"]]);
+});
+
+test("lists of threads are read as ctxan reads them", () => {
+	assert.equal(parseThreads("all", model), null);
+	assert.equal(parseThreads("", model), null);
+	assert.deepEqual(parseThreads("0,2-5", model), [0, 2, 3, 4, 5]);
+	assert.deepEqual(parseThreads("tid:43, 0", model), [0, 1]);
+	assert.deepEqual(parseThreads("44", model), [2]); /* too large for a number of a thread: a tid */
+	assert.deepEqual(parseThreads("worker 3", model), [3]);
+	assert.deepEqual(parseThreads("w*[1]", { ...model, threads: model.threads.map((thread, i) => ({ ...thread, name: i === 4 ? "w+[1]" : "v" })) }), [4]);
+	assert.equal(parseThreads("pid:42", model)?.length, 9);
+	for (const wrong of ["nobody", "tid:1", "0,,1", "(", "w*("]) assert.throws(() => parseThreads(wrong, model), ThreadListError, wrong);
+	assert.equal(listText([0, 1, 2, 5, 7, 8]), "0-2,5,7-8");
+});
+
+test("a click selects one thread, a second one all; with Ctrl several", () => {
+	assert.deepEqual(pickThread(null, 3, false), [3]);
+	assert.equal(pickThread([3], 3, false), null);
+	assert.deepEqual(pickThread([3], 1, true), [1, 3]);
+	assert.deepEqual(pickThread([1, 3], 3, true), [1]);
+	assert.equal(pickThread([1], 1, true), null);
+});
+
+test("sums of a thread in a range are those of its cells", () => {
+	const next = random(3);
+	const sums = new ThreadSums(model);
+	for (let i = 0; i < 200; i++) {
+		const range = cutRange(model, next() * model.buckets, next() * model.buckets);
+		const thread = Math.floor(next() * model.threads.length);
+		const { cells } = model.threads[thread]!;
+		const slow = { weight: 0, samples: 0 };
+		cells.bucket.forEach((bucket, j) => {
+			if (bucket < range.begin || bucket >= range.end) return;
+			for (let k = cells.first[j]!; k < cells.first[j + 1]!; k++) {
+				slow.weight += cells.weight[k]!;
+				slow.samples += cells.samples[k]!;
+			}
+		});
+		assert.deepEqual(sums.of(thread, range), slow);
+	}
+});
+
+test("a search is plain words or an expression; a wrong expression says so", () => {
+	const count = (text: string) => search(model, text).count;
+	assert.equal(search(model, "").functions, null);
+	assert.equal(count("function_1"), 3); /* 1, 10, 11 */
+	assert.equal(count("Function_1"), 0);
+	assert.equal(count("/FUNCTION_1$/i"), 1);
+	assert.equal(count("/^function_[0-4]$/"), 5);
+	assert.equal(count("function_("), 0);
+	assert.notEqual(search(model, "/(/").error, "");
+});
