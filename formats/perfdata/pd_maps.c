@@ -19,46 +19,62 @@ static bool is_anonymous(const char *path)
 	return false;
 }
 
+/* Why a dump is not used, or not all of it. */
+static enum ctx_status warn_of_jit(struct ctx_pd_reader *reader, struct ctx_err *err)
+{
+	const struct ctx_event event = {.kind = CTX_EV_WARNING, .text = reader->text};
+
+	return ctx_pd_reader_put(reader, &event, err);
+}
+
+static enum ctx_status read_jit(struct ctx_pd_reader *reader, const char *path, struct ctx_pd_jitdump *ret,
+				struct ctx_err *why)
+{
+	enum ctx_status status;
+
+	if (!reader->monotonic)
+		return ctx_err_set(
+			why, CTX_E_FORMAT,
+			"%s is not used: its times are on another clock (record with perf record -k mono)",
+			path);
+	status = ctx_pd_jitdump_read(path, ret, why);
+	if (status != CTX_OK || !ret->arch_timestamps)
+		return status;
+	ctx_pd_jitdump_deinit(ret);
+	return ctx_err_set(why, CTX_E_FORMAT, "%s is not used: its times are of another clock", path);
+}
+
 static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pd_mmap *mmap,
 			       struct ctx_err *err)
 {
-	const char *path = mmap->path;
 	enum ctx_status status = ctx_grow(&reader->jits, &reader->jits_cap, reader->n_jits + 1, err);
-	struct ctx_event event = {.kind = CTX_EV_WARNING, .text = reader->text};
+	size_t n_before = reader->jit_paths.n;
 	struct ctx_err why = {0};
 	struct ctx_pd_jit *jit;
 	uint32_t id;
 
 	if (status == CTX_OK)
-		status = ctx_pd_reader_name(reader, path, &id, err);
+		status = ctx_strtab_add_text(&reader->jit_paths, mmap->path, &id, err);
+	if (status != CTX_OK || id != n_before) /* mapped once more */
+		return status;
+	jit = &reader->jits[reader->n_jits];
+	*jit = (struct ctx_pd_jit){.pid = mmap->pid};
+	status = ctx_pd_reader_name(reader, mmap->path, &jit->path, err);
 	if (status != CTX_OK)
 		return status;
-	for (size_t i = 0; i < reader->n_jits; i++) {
-		if (reader->jits[i].path == id)
-			return CTX_OK; /* mapped twice */
-	}
-	jit = &reader->jits[reader->n_jits];
-	*jit = (struct ctx_pd_jit){.path = id, .pid = mmap->pid};
-	if (!reader->monotonic) {
-		snprintf(reader->text, sizeof(reader->text),
-			 "%s is not used: its times are on another clock (record with perf record -k mono)",
-			 path);
-		return ctx_pd_reader_put(reader, &event, err);
-	}
-	status = ctx_pd_jitdump_read(path, &jit->dump, &why);
+	status = read_jit(reader, mmap->path, &jit->dump, &why);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
-	if (status == CTX_OK && jit->dump.arch_timestamps) {
-		ctx_pd_jitdump_deinit(&jit->dump);
-		status = ctx_err_set(&why, CTX_E_FORMAT, "%s is not used: its times are of another clock",
-				     path);
-	}
 	if (status != CTX_OK) {
 		snprintf(reader->text, sizeof(reader->text), "%s", why.msg);
-		return ctx_pd_reader_put(reader, &event, err);
+		return warn_of_jit(reader, err);
 	}
 	reader->n_jits++;
-	return CTX_OK;
+	if (jit->dump.damaged == 0)
+		return CTX_OK;
+	snprintf(reader->text, sizeof(reader->text), "%s: %llu of its records cannot be used", mmap->path,
+		 (unsigned long long)jit->dump.damaged);
+	return warn_of_jit(reader, err);
 }
 
 /* The functions that had been made by `time`. */

@@ -40,7 +40,8 @@ struct ctx_pd_reader {
 	struct ctx_pd_tasks tasks;
 	struct ctx_pd_outbox out;
 	struct ctx_pd_chain chain;
-	struct ctx_pd_jit *jits; /* owned */
+	struct ctx_pd_jit *jits;     /* owned; of dumps that can be used */
+	struct ctx_strtab jit_paths; /* of all dumps, so that each is looked at once */
 	size_t n_jits, jits_cap;
 	size_t damage_at; /* lines of file.damage that were told */
 	bool monotonic;	  /* the file's clock is CLOCK_MONOTONIC */

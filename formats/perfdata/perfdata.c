@@ -276,6 +276,7 @@ static void close_reader(struct ctx_event_source *source)
 	for (size_t i = 0; i < reader->n_jits; i++)
 		ctx_pd_jitdump_deinit(&reader->jits[i].dump);
 	ctx_pd_outbox_deinit(&reader->out);
+	ctx_strtab_deinit(&reader->jit_paths);
 	ctx_pd_tasks_deinit(&reader->tasks);
 	ctx_pd_chain_deinit(&reader->chain);
 	ctx_pd_file_deinit(&reader->file);

@@ -5,6 +5,7 @@
 #include "tests/unit/perfdata_usual.h"
 
 #include <fcntl.h>
+#include <time.h>
 
 /* ---- what is in it ---- */
 
@@ -314,6 +315,74 @@ static void test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map
 	}
 	assert_non_null(strstr(pd_lines(&reading.events), "8000+1000 /usr/lib/heap@0 "));
 	pd_reading_deinit(&reading);
+}
+
+/* A jitdump of one function, and of a record that ends too early. */
+static void store_jitdump(const char *directory)
+{
+	struct ctx_buf bytes = {0};
+
+	pd_u32(&bytes, false, 0x4a695444);
+	pd_u32(&bytes, false, 1);
+	pd_u32(&bytes, false, 40); /* of the header */
+	pd_zeros(&bytes, 8);
+	pd_u32(&bytes, false, 300);
+	pd_zeros(&bytes, 16);
+	pd_u32(&bytes, false, 0);
+	pd_u32(&bytes, false, 16 + 40 + 4 + 1);
+	pd_u64(&bytes, false, USUAL_BEGIN);
+	pd_u32(&bytes, false, 300);
+	pd_u32(&bytes, false, 300);
+	pd_u64(&bytes, false, 0x9000);
+	pd_u64(&bytes, false, 0x9000);
+	pd_u64(&bytes, false, 1); /* bytes of code */
+	pd_u64(&bytes, false, 0);
+	ctx_buf_put(&bytes, "jit", 4);
+	pd_zeros(&bytes, 1);
+	pd_zeros(&bytes, 9);
+	pd_store(directory, "jit-300.dump", &bytes);
+	ctx_buf_deinit(&bytes);
+}
+
+/* The dump is mapped three times: before the sample, and in another process. */
+static void check_jitdump(const char *path, bool monotonic, const char *warning, size_t n_functions)
+{
+	struct pd_map map = {.address = 0x7000, .size = 0x1000, .path = path};
+	struct pd_recording recording = {0};
+	struct pd_reading reading;
+	struct pd_attr *attr = pd_add_attr(&recording, PD_USUAL_TYPE, 10);
+
+	if (monotonic) {
+		attr->flags |= PD_FLAG_USE_CLOCKID;
+		attr->clockid = CLOCK_MONOTONIC;
+	}
+	for (int i = 0; i < 3; i++) {
+		struct pd_place place = usual_place(i < 2 ? 300 : 301, i < 2 ? 300 : 301, 5, 0);
+
+		pd_mmap(&recording, &place, &map);
+		usual_sample(&recording, 0, &place);
+	}
+	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
+	assert_int_equal(reading.status, CTX_OK);
+	assert_int_equal(count_lines_with(pd_lines(&reading.warnings), path), 1);
+	assert_non_null(strstr(pd_lines(&reading.warnings), warning));
+	assert_int_equal(count_lines_with(pd_lines(&reading.events), "f=jit\n"), n_functions);
+	pd_reading_deinit(&reading);
+	pd_recording_deinit(&recording);
+}
+
+static void test_perfdata__what_is_wrong_with_a_jitdump_is_told_once(void **state)
+{
+	char *directory = pd_directory(), *path = ctx_path_join(directory, "jit-300.dump");
+
+	(void)state;
+	assert_non_null(path);
+	check_jitdump(path, true, "jit-300.dump", 0); /* there is none */
+	store_jitdump(directory);
+	check_jitdump(path, false, "another clock", 0);
+	check_jitdump(path, true, "1 of its records cannot be used", 1);
+	free(path);
+	pd_directory_remove(directory);
 }
 
 static void test_perfdata__counts_of_a_group_are_told_as_not_used(void **state)
@@ -640,6 +709,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata__samples_without_time_are_all_at_the_beginning),
 		cmocka_unit_test(test_perfdata__maps_of_guests_are_nobodys_here),
 		cmocka_unit_test(test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map),
+		cmocka_unit_test(test_perfdata__what_is_wrong_with_a_jitdump_is_told_once),
 		cmocka_unit_test(test_perfdata__counts_of_a_group_are_told_as_not_used),
 		cmocka_unit_test(test_perfdata__a_loss_that_is_told_twice_counts_once),
 		cmocka_unit_test(test_perfdata__two_events_of_one_name_are_told_apart),
