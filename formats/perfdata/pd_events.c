@@ -192,6 +192,11 @@ int ctx_pd_event_trailer_time(const struct ctx_pd_event *event)
 	return time_in_trailer(event->sample_type);
 }
 
+int ctx_pd_event_sample_time(const struct ctx_pd_event *event)
+{
+	return time_in_sample(event->sample_type);
+}
+
 enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err)
 {
 	if (events->n_settled == 0) {

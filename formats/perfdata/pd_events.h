@@ -69,6 +69,9 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events
 /* Where the records of one event have their time in the trailer, as trailer_time_at: for those that do not agree. */
 int ctx_pd_event_trailer_time(const struct ctx_pd_event *event);
 
+/* The same for its samples, as sample_time_at. */
+int ctx_pd_event_sample_time(const struct ctx_pd_event *event);
+
 /* "ns" for clocks, "events" otherwise. */
 const char *ctx_pd_event_unit(const struct ctx_pd_event *event);
 

@@ -5,6 +5,7 @@
 #include "base/buildid.h"
 #include "base/mem.h"
 #include "formats/perfdata/pd_facts_read.h"
+#include "formats/perfdata/pd_record.h"
 
 #include <string.h>
 
@@ -16,15 +17,6 @@
 #define BUILD_ID_FIELD_BYTES 24u /* 20 of build id, then its size, then 3 of padding */
 #define BUILD_ID_BYTES_MAX 20u
 #define PID_HOST (-1)
-
-static bool is_zero(const uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (bytes[i] != 0)
-			return false;
-	}
-	return true;
-}
 
 /* Room for the path is made first, so that a path with a number always has a build id. */
 static enum ctx_status add_build_id(struct ctx_pd_facts *facts, const struct ctx_pd_build_id *found,
@@ -82,9 +74,9 @@ static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, 
 	if (n > BUILD_ID_BYTES_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "one of %zu bytes, of %s", n, path);
 	/* perf writes zeros for an object that has none. */
-	if (is_zero(bytes, n))
+	ctx_pd_build_id_text(bytes, n, hex);
+	if (hex[0] == '\0')
 		return CTX_OK;
-	ctx_buildid_format(bytes, n, hex);
 	return add_build_id(
 		facts,
 		&(struct ctx_pd_build_id){.path = path,

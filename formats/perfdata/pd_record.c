@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define REG_X86_IP 8
+#define BUILD_ID_BYTES_MAX 20u
 #define REG_ARM64_PC 32
 
 /* What take_numbers and take_lists know: a sample with no other fields ends behind them. */
@@ -87,13 +88,6 @@ static bool event_of_trailer(const struct ctx_pd_events *events, const uint8_t *
 	return *ret != CTX_MAP64_NONE;
 }
 
-static int time_of_event(const struct ctx_pd_event *event)
-{
-	uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
-
-	return event->sample_type & PERF_SAMPLE_TIME ? __builtin_popcountll(event->sample_type & before) : -1;
-}
-
 uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *record,
 			    const struct ctx_pd_header *header, bool swap)
 {
@@ -111,7 +105,7 @@ uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *r
 	}
 	at = events->sample_time_at;
 	if (at < 0 && event_of_sample(events, record, header, swap, &event))
-		at = time_of_event(&events->items[event]);
+		at = ctx_pd_event_sample_time(&events->items[event]);
 	return word_at(record, header, swap, at, &time) ? time : CTX_PD_NO_TIME;
 }
 
@@ -267,17 +261,11 @@ enum ctx_status ctx_pd_sample_parse(const struct ctx_pd_events *events, const ui
 	return CTX_OK;
 }
 
-void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[41])
+void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT])
 {
-	static const char digits[] = "0123456789abcdef";
-	bool any = false;
-
-	for (size_t i = 0; i < n && i < 20; i++) {
-		any = any || bytes[i] != 0;
-		ret[2 * i] = digits[bytes[i] >> 4];
-		ret[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	ret[any ? 2 * (n < 20 ? n : 20) : 0] = '\0';
+	ctx_buildid_format(bytes, n < BUILD_ID_BYTES_MAX ? n : BUILD_ID_BYTES_MAX, ret);
+	if (ret[strspn(ret, "0")] == '\0')
+		ret[0] = '\0';
 }
 
 static void take_object_id(struct ctx_pd_wire *wire, const struct ctx_pd_header *header,

@@ -9,6 +9,7 @@
 #ifndef CTX_FORMATS_PERFDATA_PD_RECORD_H
 #define CTX_FORMATS_PERFDATA_PD_RECORD_H
 
+#include "base/buildid.h"
 #include "base/err.h"
 #include "formats/perfdata/pd_events.h"
 
@@ -94,8 +95,8 @@ struct ctx_pd_mmap {
 	int64_t pid, tid; /* pid -1: the kernel */
 	uint64_t address, size, file_offset;
 	bool executable;
-	const char *path;  /* borrowed */
-	char build_id[41]; /* lower-case hex, "" none */
+	const char *path;		 /* borrowed */
+	char build_id[CTX_BUILDID_TEXT]; /* lower-case hex, "" none */
 	bool has_build_id;
 };
 
@@ -104,6 +105,6 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_mmap_parse(const uint8_t *record, const st
 						 bool swap, struct ctx_pd_mmap *ret, struct ctx_err *err);
 
 /* Lower-case hex of `n` (at most 20) bytes; all zero bytes give "". */
-void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[41]);
+void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT]);
 
 #endif

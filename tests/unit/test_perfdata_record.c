@@ -563,7 +563,7 @@ static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void
 static void test_perfdata_record__zeros_are_no_build_id(void **state)
 {
 	static const uint8_t zeros[20], last[20] = {[19] = 1};
-	char text[41];
+	char text[CTX_BUILDID_TEXT];
 
 	(void)state;
 	ctx_pd_build_id_text(zeros, 20, text);
