@@ -79,6 +79,7 @@ static enum ctx_status try_create(const char *place, struct ctx_private_dir *ret
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || !is_left(fd) || stat(path, &info) != 0) {
 		ctx_close_cleanup(&fd);
+		rmdir(path); /* where locks do not work nobody else will */
 		return CTX_END;
 	}
 	ret->path = path;
