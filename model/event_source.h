@@ -116,7 +116,8 @@ struct ctx_event {
 
 /*
  * What a file tells of the kernel that it was recorded on, for a source without a kallsyms of its own: by it the
- * ingest finds one that fits, or none.
+ * ingest finds one that fits, or none. Where it lay may be filled in while events are read, before the first sample of
+ * the kernel.
  */
 struct ctx_source_kernel {
 	const char *build_id; /* lower-case hex, "" unknown */
