@@ -16,7 +16,7 @@ export function summary(head: Head): HTMLElement {
 		["metric", visible(head.metric.name)],
 		["duration", formatTime(head.duration_ns)],
 		["samples", formatCount(head.samples)],
-		["total", `${formatWeight(head.weight, head.metric.unit)} ${weightUnit(head.metric.unit)}`],
+		["total", `${formatWeight(head.weight, head.metric.unit, head.weight)} ${weightUnit(head.metric.unit, head.weight)}`],
 		["lost", formatCount(head.lost_samples)],
 		["coverage", formatShare(head.coverage, 1)],
 	];

@@ -4,7 +4,7 @@
  */
 import type { Colours } from "./colours";
 import { eachFrame, fit, make } from "./dom";
-import { baseName, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
+import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
 import { newSpread, orderOf, shares, spread, type Order, type Spread } from "./layout";
 import { ROOT } from "./shape";
 import type { Tip } from "./tip";
@@ -281,9 +281,9 @@ export class Flame {
 		const lines: [string, string][] = [];
 		if (object >= 0) lines.push(["object", visible(baseName(this.model.objects[object]!))]);
 		if (this.other === null) {
-			lines.push(["inclusive", `${formatWeight(tree.cum[node]!, unit)} ${weightUnit(unit)}`]);
-			lines.push(["exclusive", `${formatWeight(tree.base[node]!, unit)} ${weightUnit(unit)}`]);
-			lines.push(["samples", String(tree.cumSamples[node])]);
+			lines.push(["inclusive", `${formatWeight(tree.cum[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
+			lines.push(["exclusive", `${formatWeight(tree.base[node]!, unit, tree.cum[node]!)} ${weightUnit(unit, tree.cum[node]!)}`]);
+			lines.push(["samples", formatCount(tree.cumSamples[node]!)]);
 			lines.push(["of the selection", formatShare(tree.cum[node]!, tree.totalWeight)]);
 			if (this.zoomed !== 0) lines.push(["of what is shown", formatShare(tree.cum[node]!, tree.cum[this.order!.node[this.zoomed]!]!)]);
 		} else {

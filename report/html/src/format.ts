@@ -21,14 +21,20 @@ export function formatCount(n: number): string {
 		.replace(/\B(?=(\d{3})+$)/g, THIN);
 }
 
-/** A weight in the metric's unit; times in seconds, always with as many digits, so that a column is aligned. */
-export function formatWeight(weight: number, unit: string): string {
-	if (unit !== "ns") return formatCount(weight);
-	return (weight / 1e9).toFixed(3);
+/* Times are in s, of a short selection in ms or us: the largest number of a table has four digits or more. */
+function scaleOf(unit: string, total: number): [number, string] {
+	if (unit !== "ns") return [1, unit];
+	return total >= 10e9 ? [1e9, "s"] : total >= 10e6 ? [1e6, "ms"] : [1e3, "us"];
 }
 
-export function weightUnit(unit: string): string {
-	return unit === "ns" ? "s" : unit;
+/** A weight as a number, with as many digits for all that have the same total, so that a column is aligned. */
+export function formatWeight(weight: number, unit: string, total: number): string {
+	return unit === "ns" ? (weight / scaleOf(unit, total)[0]).toFixed(3) : formatCount(weight);
+}
+
+/** The unit of these numbers. */
+export function weightUnit(unit: string, total: number): string {
+	return scaleOf(unit, total)[1];
 }
 
 export function formatShare(part: number, total: number): string {

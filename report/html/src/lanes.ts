@@ -144,7 +144,7 @@ export class Lanes {
 		if (bin >= 0 && bin < bins) {
 			const row = this.laneOf(thread);
 			lines.push(["time", formatTime(bucketBegin(model, this.edges[bin]!))]);
-			lines.push(["weight", `${formatWeight(row.weight[bin]!, this.unit)} ${weightUnit(this.unit)}`]);
+			lines.push(["weight", `${formatWeight(row.weight[bin]!, this.unit, row.weight[bin]!)} ${weightUnit(this.unit, row.weight[bin]!)}`]);
 			if (row.func[bin]! !== NONE) lines.push(["most in", functionLabel(model, row.func[bin]!)]);
 		}
 		this.tip.show(event.clientX, event.clientY, this.label(thread), lines);

@@ -41,7 +41,7 @@ const SAMPLES = 88;
 const SHADED_FROM = 0.0005; /* a smaller difference of shares has no colour behind it */
 
 function weightWidth(unit: string, total: number): number {
-	return Math.max(68, 24 + 7.2 * formatWeight(total, unit).length);
+	return Math.max(68, 24 + 7.2 * formatWeight(total, unit, total).length);
 }
 
 /* ---- Functions ---- */
@@ -108,8 +108,9 @@ export class FunctionTable {
 	}
 
 	private columns(): Column[] {
-		const unit = weightUnit(this.context.unit);
-		const width = weightWidth(this.context.unit, this.a?.totalWeight ?? 0);
+		const total = this.a?.totalWeight ?? 0;
+		const unit = weightUnit(this.context.unit, total);
+		const width = weightWidth(this.context.unit, total);
 		if (this.b !== null)
 			return [
 				number("exclusiveA", "Excl. A", "Exclusive share in A", 68),
@@ -182,7 +183,7 @@ export class FunctionTable {
 		const value = this.value(func, key);
 		if (key.endsWith("Samples")) return formatCount(value);
 		if (key.endsWith("Difference")) return formatPoints(value);
-		if (key === "exclusive" || key === "inclusive") return formatWeight(value, this.context.unit);
+		if (key === "exclusive" || key === "inclusive") return formatWeight(value, this.context.unit, this.a!.totalWeight);
 		return formatShare(value, 1);
 	}
 }
@@ -220,7 +221,7 @@ export class Outline {
 
 	update(a: Tree, b: Tree | null): void {
 		[this.a, this.b] = [a, b];
-		const unit = weightUnit(this.context.unit);
+		const unit = weightUnit(this.context.unit, a.totalWeight);
 		const width = weightWidth(this.context.unit, a.totalWeight);
 		this.grid.setColumns(
 			fixed(
@@ -338,9 +339,9 @@ export class Outline {
 		const { model, unit } = this.context;
 		switch (key) {
 			case "cum":
-				return formatWeight(a.cum[node]!, unit);
+				return formatWeight(a.cum[node]!, unit, a.totalWeight);
 			case "base":
-				return formatWeight(a.base[node]!, unit);
+				return formatWeight(a.base[node]!, unit, a.totalWeight);
 			case "cumShare":
 				return formatShare(a.cum[node]!, a.totalWeight);
 			case "baseShare":
@@ -363,6 +364,7 @@ export class StanzaTable {
 	readonly grid: Grid;
 	private rows: { row: StanzaRow; relation: "parent" | "self" | "child" }[] = [];
 	private tree: Tree | null = null;
+	private func = -1;
 
 	constructor(private readonly context: Context) {
 		const { model } = context;
@@ -375,37 +377,41 @@ export class StanzaTable {
 				context.pick(func === ROOT ? -1 : func);
 			},
 			row: (row) => ({ classes: [`relation-${this.rows[row]!.relation}`] }),
-			say: (row) => context.say(`${this.rows[row]!.relation} ${functionName(model, this.rows[row]!.row.func)}, ${this.cell(row, "cum")} ${weightUnit(context.unit)}`),
+			say: (row) => context.say(`${this.rows[row]!.relation} ${functionName(model, this.rows[row]!.row.func)}, inclusive ${this.cell(row, "share")}`),
 		});
+	}
+
+	update(tree: Tree, func: number): void {
+		const { self, parents, children } = stanza(this.context.shape, tree, func < 0 ? ROOT : func);
+		const unit = weightUnit(this.context.unit, tree.totalWeight);
+		const width = weightWidth(this.context.unit, tree.totalWeight);
+		this.tree = tree;
 		this.grid.setColumns(
 			fixed([
-				number("base", `Excl. ${weightUnit(context.unit)}`, "Exclusive; of parents and children: in this function, called from or by the selected one", 78),
-				number("cum", `Incl. ${weightUnit(context.unit)}`, "Inclusive; adds up over the parents, and over self and the children", 78),
+				number("base", `Excl. ${unit}`, "Exclusive; of parents and children: in this function, called from or by the selected one", width),
+				number("cum", `Incl. ${unit}`, "Inclusive; adds up over the parents, and over self and the children", width),
 				number("share", "%", "Inclusive share of the selection", 74),
 				number("samples", "Samples", "Samples, inclusive", SAMPLES),
 				{ ...text("relation", "Relation", "Caller (parent), the function itself, or callee (child)"), width: 76 },
 				text("name", "Function", "Name of the function"),
 			]),
 		);
-	}
-
-	update(tree: Tree, func: number): void {
-		const { self, parents, children } = stanza(this.context.shape, tree, func < 0 ? ROOT : func);
-		this.tree = tree;
 		this.rows = [
 			...parents.map((row) => ({ row, relation: "parent" as const })),
 			{ row: self, relation: "self" },
 			...children.map((row) => ({ row, relation: "child" as const })),
 		];
 		this.grid.setRows(this.rows.length);
+		if (func !== this.func) this.grid.scrollTo(parents.length);
+		this.func = func;
 		this.grid.draw();
 	}
 
 	private cell(at: number, key: string): string {
 		const { row, relation } = this.rows[at]!;
 		const { unit, model } = this.context;
-		if (key === "base") return formatWeight(row.base, unit);
-		if (key === "cum") return formatWeight(row.cum, unit);
+		if (key === "base") return formatWeight(row.base, unit, this.tree!.totalWeight);
+		if (key === "cum") return formatWeight(row.cum, unit, this.tree!.totalWeight);
 		if (key === "share") return formatShare(row.cum, this.tree!.totalWeight);
 		if (key === "samples") return formatCount(row.cumSamples);
 		if (key === "relation") return relation;
@@ -447,8 +453,9 @@ export class ThreadTable {
 
 	update(sums: ThreadSums, range: Range, chosen: number[] | null): void {
 		[this.sums, this.range, this.chosen] = [sums, range, chosen];
+		this.total = this.context.model.threads.reduce((sum, _, thread) => sum + sums.of(thread, range).weight, 0);
 		this.grid.setColumns([
-			number("weight", weightUnit(this.context.unit), "Weight in A", 78),
+			number("weight", weightUnit(this.context.unit, this.total), "Weight in A", weightWidth(this.context.unit, this.total)),
 			number("share", "%", "Share of all threads in A", 68),
 			number("samples", "Samples", "Samples in A", SAMPLES),
 			number("id", "Thread", "Number of the thread, as for --thread", 62),
@@ -461,7 +468,6 @@ export class ThreadTable {
 	private fill(): void {
 		const { model } = this.context;
 		this.rows = model.threads.map((_, thread) => ({ thread, ...this.sums!.of(thread, this.range) }));
-		this.total = this.rows.reduce((sum, row) => sum + row.weight, 0);
 		const value = ({ thread, weight, samples }: (typeof this.rows)[number]): number | string => {
 			if (this.key === "samples") return samples;
 			if (this.key === "id") return thread;
@@ -480,7 +486,7 @@ export class ThreadTable {
 		const { thread, weight, samples } = this.rows[row]!;
 		const { model, unit } = this.context;
 		const { name, tid, process } = model.threads[thread]!;
-		if (key === "weight") return formatWeight(weight, unit);
+		if (key === "weight") return formatWeight(weight, unit, this.total);
 		if (key === "share") return formatShare(weight, this.total);
 		if (key === "samples") return formatCount(samples);
 		if (key === "id") return String(thread);
