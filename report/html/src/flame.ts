@@ -34,6 +34,7 @@ export class Flame {
 	private share: (node: number) => number = () => 0; /* by node: of the root's width */
 	private stale = true; /* the spread is not that of the trees and the zoomed frame */
 	private rows = 1;
+	private drawn = new Uint32Array(0); /* by row: 1 + the pixel of the last frame, if that was narrower than a pixel */
 	private sight = { all: 0, height: 0, top: 0 }; /* px, at the last drawing: of all rows, of those in sight, and what is scrolled away */
 	private zoomed = 0; /* place */
 	private focused = 0; /* place */
@@ -143,6 +144,8 @@ export class Flame {
 		const { begin, width: share } = this.spread;
 		const z = this.zoomed;
 		const scale = share[z]! > 0 ? width / share[z]! : 0;
+		if (this.drawn.length < this.rows) this.drawn = new Uint32Array(this.rows);
+		this.drawn.fill(0);
 		const lastRow = Math.floor((this.sight.top + height) / ROW);
 
 		for (let at = z; at !== 0; ) {
@@ -155,7 +158,12 @@ export class Flame {
 				at = order.next[at]!;
 				continue;
 			}
-			this.frame(context, at, (begin[at]! - begin[z]!) * scale, w, false);
+			const x = (begin[at]! - begin[z]!) * scale;
+			/* Of frames below a pixel one a pixel and row is drawn; when something is looked for, all. */
+			const pixel = Math.floor(x) + 1;
+			const row = order.depth[at]!;
+			if (w >= 1 || this.matches !== null || this.drawn[row] !== pixel) this.frame(context, at, x, w, false);
+			this.drawn[row] = w < 1 ? pixel : 0;
 			at++;
 		}
 	}
