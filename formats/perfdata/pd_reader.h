@@ -47,6 +47,7 @@ struct ctx_pd_reader {
 	bool monotonic;	  /* the file's clock is CLOCK_MONOTONIC */
 	bool other_host;  /* recorded on a machine with another name: its /tmp is not ours */
 	bool ended;
+	uint64_t weight; /* of all samples so far */
 	struct ctx_pd_counts counts;
 	char text[1200]; /* of the event in hand */
 };

@@ -14,6 +14,7 @@
 
 #define WAITING_BYTES_MAX ((size_t)256 << 20) /* of all queues together */
 #define WAITING_BYTES_MIN ((size_t)2 << 20)
+#define PERIOD_MAX ((uint64_t)1 << 56) /* 200 days of cycles between two samples */
 
 enum ctx_status ctx_pd_reader_damage(struct ctx_pd_reader *reader, uint64_t offset, const char *what,
 				     struct ctx_err *err)
@@ -52,6 +53,11 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 		reader->counts.unknown_ids++;
 		return CTX_OK;
 	}
+	/* A wild period would outweigh all others, or be more than sums can hold. */
+	if (sample.period > PERIOD_MAX || sample.period > UINT64_MAX - reader->weight)
+		return ctx_pd_reader_damage(reader, record->offset, "a sample with an impossible period",
+					    err);
+	reader->weight += sample.period;
 	if (item->time == 0)
 		reader->counts.without_time++;
 	else if (item->time < reader->file.first_sample || item->time > reader->file.last_sample)

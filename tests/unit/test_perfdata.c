@@ -385,21 +385,49 @@ static void test_perfdata__what_is_wrong_with_a_jitdump_is_told_once(void **stat
 	pd_directory_remove(directory);
 }
 
-static void test_perfdata__counts_of_a_group_are_told_as_not_used(void **state)
+static void test_perfdata__a_wild_period_is_damage(void **state)
 {
+	static const uint64_t periods[] = {1, UINT64_MAX, UINT64_C(1) << 56, (UINT64_C(1) << 56) + 1, 2};
 	struct pd_recording recording = {0};
 	struct pd_place place = usual_place(300, 300, 5, 0);
 	struct pd_reading reading;
 
 	(void)state;
-	pd_add_attr(&recording, PD_USUAL_TYPE | PERF_SAMPLE_READ, 10)->read_format =
-		PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	for (uint64_t n = 1; n <= 3; n++)
+	pd_add_attr(&recording, PD_USUAL_TYPE, 10);
+	for (size_t i = 0; i < CTX_COUNT_OF(periods); i++)
+		pd_sample(&recording, &(struct pd_sample){.place = place, .ip = 1, .period = periods[i]});
+	/* More than 64 bits hold are damage too, whatever each of them is. */
+	for (int i = 0; i < 256; i++)
+		pd_sample(&recording,
+			  &(struct pd_sample){.place = place, .ip = 1, .period = UINT64_C(1) << 56});
+	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
+	assert_int_equal(reading.status, CTX_OK);
+	assert_int_equal(count_lines_with(pd_lines(&reading.damage), "impossible period"), 2 + 2);
+	assert_int_equal(reading.samples, CTX_COUNT_OF(periods) - 2 + 256 - 2);
+	pd_reading_deinit(&reading);
+	pd_recording_deinit(&recording);
+}
+
+/* perf record -e '{a,b}:S': the leader is sampled, and its samples have the counters of all. The fixture's stand at 80, 81. */
+static void test_perfdata__counters_of_a_group_are_samples_of_its_members(void **state)
+{
+	struct pd_recording recording = {0};
+	struct pd_place place = usual_place(300, 300, 5, 81);
+	struct pd_reading reading;
+
+	(void)state;
+	for (uint64_t id = 81; id <= 82; id++)
+		pd_add_attr(&recording, PD_USUAL_TYPE | PERF_SAMPLE_READ, id)->read_format =
+			PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	for (uint64_t n = 1; n <= 3; n++) /* the third counter belongs to nobody */
 		pd_sample(&recording,
 			  &(struct pd_sample){.place = place, .ip = 0x401000, .period = 1, .n_values = n});
 	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
 	assert_int_equal(reading.status, CTX_OK);
-	assert_non_null(strstr(pd_lines(&reading.warnings), "2 samples hold the counts of a group"));
+	assert_int_equal(reading.samples, 2); /* what has not grown since is none */
+	assert_int_equal(count_lines_with(pd_lines(&reading.events), "metric 0 weight 80"), 1);
+	assert_int_equal(count_lines_with(pd_lines(&reading.events), "metric 1 weight 81"), 1);
+	assert_non_null(strstr(pd_lines(&reading.warnings), "1 samples are of events"));
 	pd_reading_deinit(&reading);
 	pd_recording_deinit(&recording);
 }
@@ -710,7 +738,8 @@ int main(void)
 		cmocka_unit_test(test_perfdata__maps_of_guests_are_nobodys_here),
 		cmocka_unit_test(test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map),
 		cmocka_unit_test(test_perfdata__what_is_wrong_with_a_jitdump_is_told_once),
-		cmocka_unit_test(test_perfdata__counts_of_a_group_are_told_as_not_used),
+		cmocka_unit_test(test_perfdata__a_wild_period_is_damage),
+		cmocka_unit_test(test_perfdata__counters_of_a_group_are_samples_of_its_members),
 		cmocka_unit_test(test_perfdata__a_loss_that_is_told_twice_counts_once),
 		cmocka_unit_test(test_perfdata__two_events_of_one_name_are_told_apart),
 		cmocka_unit_test(test_perfdata__rings_come_out_in_order_of_time),
