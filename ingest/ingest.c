@@ -6,6 +6,7 @@
  */
 #include "ingest/ingest.h"
 
+#include "base/map64.h"
 #include "base/mem.h"
 #include "ingest/chaindict.h"
 #include "ingest/forest.h"
@@ -36,8 +37,7 @@ struct ingest {
 	struct ctx_addrspace kernel_space;
 	struct process *processes;
 	size_t n_processes, processes_cap;
-	uint32_t *last_stack; /* by thread * n_metrics + metric: CCT node of the last sample */
-	size_t n_last, last_cap;
+	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
 	struct ctx_ingest_stats stats;
@@ -51,6 +51,7 @@ static void ingest_deinit(struct ingest *in)
 		ctx_chaindict_deinit(&in->processes[i].chains);
 	}
 	ctx_addrspace_deinit(&in->kernel_space);
+	ctx_map64_deinit(&in->last_stack);
 	ctx_tree_worker_destroy(in->worker);
 	ctx_tree_forest_destroy(in->trees);
 	ctx_resolver_destroy(in->resolver);
@@ -58,7 +59,6 @@ static void ingest_deinit(struct ingest *in)
 	ctx_profile_builder_deinit(&in->nouns);
 	ctx_store_close(in->store);
 	free(in->processes);
-	free(in->last_stack);
 	free(in->mappings);
 }
 
@@ -75,21 +75,15 @@ static enum ctx_status process_of(struct ingest *in, uint32_t number, struct pro
 	return CTX_OK;
 }
 
-static enum ctx_status last_stack_of(struct ingest *in, uint32_t thread, uint32_t metric, uint32_t **ret,
-				     struct ctx_err *err)
+/* Many threads times many metrics could be more than memory: most of the pairs have no sample. NULL when memory is
+ * short. */
+static uint32_t *last_stack_of(struct ingest *in, uint32_t thread, uint32_t metric)
 {
-	size_t at = (size_t)thread * in->source->info.n_metrics + metric;
+	uint32_t *place = ctx_map64_place(&in->last_stack, (uint64_t)thread << 32 | metric);
 
-	if (at >= in->n_last) {
-		enum ctx_status status = ctx_grow(&in->last_stack, &in->last_cap, at + 1, err);
-
-		if (status != CTX_OK)
-			return status;
-		memset(in->last_stack + in->n_last, 0, (in->last_cap - in->n_last) * sizeof(*in->last_stack));
-		in->n_last = in->last_cap;
-	}
-	*ret = &in->last_stack[at];
-	return CTX_OK;
+	if (place != NULL && *place == CTX_MAP64_NONE)
+		*place = CTX_TRIE_ROOT;
+	return place;
 }
 
 /* The address space of a map event; CTX_NONE is the kernel. */
@@ -216,12 +210,13 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 	if (status == CTX_OK)
 		status = process_of(in, event->process, &process, err);
 	if (status == CTX_OK)
-		status = last_stack_of(in, event->thread, sample.metric, &last, err);
-	if (status == CTX_OK)
 		status = raw_stack_of(in, process, event, &sample.raw_stack, err);
 	if (status != CTX_OK)
 		return status;
 	sample.stack = in->stacks.raw_to_stack[sample.raw_stack];
+	last = last_stack_of(in, event->thread, sample.metric);
+	if (last == NULL)
+		return ctx_err_nomem(err);
 	sample.kept_depth = sample.stack == *last
 				    ? cct->depth[sample.stack]
 				    : cct->depth[ctx_trie_common_ancestor(cct, sample.stack, *last)];
