@@ -111,12 +111,6 @@ static enum ctx_status put_warnings(struct ctx_pd_reader *reader, struct ctx_err
 		status = put_warning(reader, counts->guests, err,
 				     "%llu samples are of guests, whose addresses have no names here",
 				     (unsigned long long)counts->guests);
-	if (status == CTX_OK)
-		status = put_warning(reader, counts->groups, err,
-				     "%llu samples hold the counts of a group of events (perf record -e "
-				     "'{...}:S'), of which "
-				     "only the first is used: the others have no samples",
-				     (unsigned long long)counts->groups);
 	return status == CTX_OK ? put_warning(reader, counts->branches, err,
 					      "%llu entries of branch stacks are not used",
 					      (unsigned long long)counts->branches)

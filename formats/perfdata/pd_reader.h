@@ -26,7 +26,7 @@ struct ctx_pd_jit { /* a dump whose functions come as time goes on */
 
 struct ctx_pd_counts {
 	uint64_t lost, lost_samples; /* records that the kernel dropped; samples, as it says at the end */
-	uint64_t unknown_ids, guests, branches, groups, copied_stacks, without_time, outside, longer;
+	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
 	uint64_t types[CTX_PD_TYPE_END]; /* records that are not used, by type */
 };
 
@@ -47,6 +47,9 @@ struct ctx_pd_reader {
 	bool monotonic;	  /* the file's clock is CLOCK_MONOTONIC */
 	bool other_host;  /* recorded on a machine with another name: its /tmp is not ours */
 	bool ended;
+	struct ctx_map64 count_of_id; /* id of a counter -> index of its last value */
+	uint64_t *last_counts;	      /* owned */
+	size_t n_counts, counts_cap;
 	uint64_t weight; /* of all samples so far */
 	struct ctx_pd_counts counts;
 	char text[1200]; /* of the event in hand */

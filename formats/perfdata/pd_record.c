@@ -109,21 +109,42 @@ uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *r
 	return word_at(record, header, swap, at, &time) ? time : CTX_PD_NO_TIME;
 }
 
-static void skip_read(struct ctx_pd_wire *wire, uint64_t format, struct ctx_pd_sample *sample)
+/*
+ *	one:    value [enabled] [running] [id] [lost]
+ *	group:  n [enabled] [running] then n times: value [id] [lost]
+ */
+static void take_read(struct ctx_pd_wire *wire, uint64_t format, struct ctx_pd_sample *sample)
 {
-	size_t times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0u) +
-		       (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0u);
-	size_t each = 1u + (format & PERF_FORMAT_ID ? 1u : 0u) + (format & (1u << 4) ? 1u : 0u); /* LOST */
+	unsigned times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 1u : 0u) +
+			 (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 1u : 0u);
+	unsigned has_id = format & PERF_FORMAT_ID ? 1u : 0u;
+	unsigned words = 1u + has_id + (format & (1u << 4) ? 1u : 0u); /* LOST */
 	uint64_t n = 1;
 
-	if (format & PERF_FORMAT_GROUP)
+	if (format & PERF_FORMAT_GROUP) {
 		n = ctx_pd_wire_u64(wire);
-	ctx_pd_wire_bytes(wire, times * 8);
-	if (n > ctx_pd_wire_left(wire) / 8)
+		ctx_pd_wire_bytes(wire, (size_t)times * 8);
+		sample->id_word = 1;
+	} else {
+		words += times;
+		sample->id_word = (uint8_t)(1 + times);
+	}
+	if (n > ctx_pd_wire_left(wire) / 8 / words) {
 		wire->failed = true;
-	else
-		ctx_pd_wire_bytes(wire, (size_t)n * each * 8);
-	sample->has_others = n > 1;
+		return;
+	}
+	sample->counts = ctx_pd_wire_bytes(wire, (size_t)n * words * 8);
+	sample->count_words = (uint8_t)words;
+	sample->n_counts = has_id ? (size_t)n : 0;
+}
+
+void ctx_pd_sample_count(const struct ctx_pd_sample *sample, size_t i, bool swap, uint64_t *ret_id,
+			 uint64_t *ret_value)
+{
+	const uint8_t *count = sample->counts + i * sample->count_words * 8;
+
+	*ret_value = word(count, swap);
+	*ret_id = word(count + (size_t)sample->id_word * 8, swap);
 }
 
 static void take_chain(struct ctx_pd_wire *wire, struct ctx_pd_sample *sample)
@@ -226,7 +247,7 @@ static void take_lists(struct ctx_pd_wire *wire, const struct ctx_pd_event *even
 	uint64_t type = event->sample_type;
 
 	if (type & PERF_SAMPLE_READ)
-		skip_read(wire, event->read_format, sample);
+		take_read(wire, event->read_format, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(wire, sample);
 	if (type & PERF_SAMPLE_RAW)

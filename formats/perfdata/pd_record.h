@@ -57,7 +57,11 @@ struct ctx_pd_sample {
 	const uint8_t *chain; /* n_chain numbers of 8 bytes in the file's order, borrowed */
 	size_t n_chain;
 	uint64_t n_branches; /* entries of the branch stack, skipped */
-	bool has_others;     /* it holds counts of the other events of its group, skipped */
+	/* PERF_SAMPLE_READ with ids: counters as they stood, of the event or of all of its group. */
+	const uint8_t *counts; /* borrowed; see ctx_pd_sample_count */
+	size_t n_counts;       /* 0: none */
+	uint8_t count_words,
+		id_word; /* numbers of a counter, and which of them is its id; the value is the first */
 	bool has_user_regs;
 	uint64_t user_ip; /* of the registers; 0 unknown */
 	uint64_t regs_abi;
@@ -90,6 +94,10 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_sample_parse(const struct ctx_pd_events *e
 						   const struct ctx_pd_header *header, bool swap,
 						   struct ctx_pd_sample *ret, bool *ret_unknown_id,
 						   struct ctx_err *err);
+
+/* The value and the id of counter `i`, less than sample->n_counts. */
+void ctx_pd_sample_count(const struct ctx_pd_sample *sample, size_t i, bool swap, uint64_t *ret_id,
+			 uint64_t *ret_value);
 
 struct ctx_pd_mmap {
 	int64_t pid, tid; /* pid -1: the kernel */

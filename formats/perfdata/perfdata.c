@@ -28,6 +28,69 @@ enum ctx_status ctx_pd_reader_damage(struct ctx_pd_reader *reader, uint64_t offs
 
 /* Samples */
 
+static const char wild_period[] = "a sample with an impossible period";
+
+/* A wild period would outweigh all others, or be more than sums can hold. */
+static bool takes_weight(struct ctx_pd_reader *reader, uint64_t period)
+{
+	if (period > PERIOD_MAX || period > UINT64_MAX - reader->weight)
+		return false;
+	reader->weight += period;
+	return true;
+}
+
+/* By how much a counter has grown since the last sample that had it. */
+static enum ctx_status growth_of(struct ctx_pd_reader *reader, uint64_t id, uint64_t value, uint64_t *ret,
+				 struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(&reader->count_of_id, id);
+	enum ctx_status status;
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	if (*place == CTX_MAP64_NONE) {
+		status = ctx_grow(&reader->last_counts, &reader->counts_cap, reader->n_counts + 1, err);
+		if (status != CTX_OK)
+			return status;
+		reader->last_counts[reader->n_counts] = 0;
+		*place = (uint32_t)reader->n_counts++;
+	}
+	*ret = value - reader->last_counts[*place];
+	reader->last_counts[*place] = value;
+	return CTX_OK;
+}
+
+/*
+ * A sample with counters stands for each event whose counter has grown, as much as it has: in a group only the leader
+ * is sampled (perf record -e '{a,b}:S'). Source: deliver_sample_group in tools/perf/util/session.c of Linux.
+ */
+static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+				   uint64_t offset, struct ctx_event *event, struct ctx_err *err)
+{
+	const struct ctx_pd_events *events = &reader->file.events;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < sample->n_counts && status == CTX_OK; i++) {
+		uint64_t id, value;
+		uint32_t source;
+
+		ctx_pd_sample_count(sample, i, reader->file.swap, &id, &value);
+		source = ctx_map64_get(&events->by_id, id);
+		if (source == CTX_MAP64_NONE || events->items[source].metric == CTX_NONE) {
+			reader->counts.unknown_ids++;
+			continue;
+		}
+		event->sample.metric = events->items[source].metric;
+		status = growth_of(reader, id, value, &event->sample.weight, err);
+		if (status != CTX_OK || event->sample.weight == 0)
+			continue;
+		if (!takes_weight(reader, event->sample.weight))
+			return ctx_pd_reader_damage(reader, offset, wild_period, err);
+		status = ctx_pd_reader_put(reader, event, err);
+	}
+	return status;
+}
+
 static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				 struct ctx_err *err)
 {
@@ -53,11 +116,8 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 		reader->counts.unknown_ids++;
 		return CTX_OK;
 	}
-	/* A wild period would outweigh all others, or be more than sums can hold. */
-	if (sample.period > PERIOD_MAX || sample.period > UINT64_MAX - reader->weight)
-		return ctx_pd_reader_damage(reader, record->offset, "a sample with an impossible period",
-					    err);
-	reader->weight += sample.period;
+	if (sample.n_counts == 0 && !takes_weight(reader, sample.period))
+		return ctx_pd_reader_damage(reader, record->offset, wild_period, err);
 	if (item->time == 0)
 		reader->counts.without_time++;
 	else if (item->time < reader->file.first_sample || item->time > reader->file.last_sample)
@@ -65,7 +125,6 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	reader->counts.longer += sample.is_longer;
 	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
 	reader->counts.branches += sample.n_branches;
-	reader->counts.groups += sample.has_others;
 	reader->counts.copied_stacks += sample.user_stack != NULL;
 	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, reader->file.swap,
 				  err);
@@ -79,7 +138,8 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	event.sample.cpu = sample.cpu;
 	event.sample.frames = reader->chain.frames;
 	event.sample.n_frames = reader->chain.n;
-	return ctx_pd_reader_put(reader, &event, err);
+	return sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
+				    : ctx_pd_reader_put(reader, &event, err);
 }
 
 /* Tasks */
@@ -285,6 +345,8 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_strtab_deinit(&reader->jit_paths);
 	ctx_pd_tasks_deinit(&reader->tasks);
 	ctx_pd_chain_deinit(&reader->chain);
+	ctx_map64_deinit(&reader->count_of_id);
+	free(reader->last_counts);
 	ctx_pd_file_deinit(&reader->file);
 	free(reader->source.info.properties);
 	free(reader->source.info.metrics);

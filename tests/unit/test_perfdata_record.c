@@ -130,6 +130,23 @@ static void check_stack(const struct pd_sample *in, const struct ctx_pd_sample *
 		assert_int_equal(out->user_stack[i], i + 1);
 }
 
+/* Values, ids and losses of counters count up from 80, 81, 82; a single counter stands at 77. */
+static void check_counts(const struct pd_sample *in, const struct pd_attr *attr,
+			 const struct ctx_pd_sample *out, uint64_t type, bool swap)
+{
+	bool group = attr->read_format & PERF_FORMAT_GROUP;
+	uint64_t n = group ? in->n_values : 1, id, value;
+
+	if (!(type & PERF_SAMPLE_READ) || !(attr->read_format & PERF_FORMAT_ID))
+		n = 0;
+	assert_int_equal(out->n_counts, n);
+	for (uint64_t i = 0; i < n; i++) {
+		ctx_pd_sample_count(out, (size_t)i, swap, &id, &value);
+		assert_int_equal(value, group ? 80 + i : 77);
+		assert_int_equal(id, 81 + i);
+	}
+}
+
 static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
 			 const struct ctx_pd_sample *out, bool swap)
 {
@@ -145,9 +162,7 @@ static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
 				      : attr->flags & PD_FLAG_FREQ ? 1
 								   : attr->period);
 	assert_int_equal(out->n_branches, type & PERF_SAMPLE_BRANCH_STACK ? in->n_branches : 0);
-	assert_int_equal(out->has_others, (type & PERF_SAMPLE_READ) &&
-						  (attr->read_format & PERF_FORMAT_GROUP) &&
-						  in->n_values > 1);
+	check_counts(in, attr, out, type, swap);
 	assert_false(out->is_longer);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		check_chain(in, out, swap);
