@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -112,6 +113,21 @@ static enum ctx_status answer_standard_input(const struct ctx_options *given, st
 	return status;
 }
 
+/* "perf.data*" names perf.data.ctxan.db as well, the second time: the database of an input is passed over. */
+static bool is_database_of_another(const char *const *inputs, size_t n, size_t at)
+{
+	size_t length = strlen(inputs[at]), suffix = strlen(CTX_OPENING_SUFFIX);
+
+	if (length <= suffix || strcmp(inputs[at] + length - suffix, CTX_OPENING_SUFFIX) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (strlen(inputs[i]) == length - suffix &&
+		    strncmp(inputs[i], inputs[at], length - suffix) == 0)
+			return true;
+	}
+	return false;
+}
+
 static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_err *err)
 {
 	char *newest CTX_AUTO_FREE = NULL;
@@ -130,6 +146,8 @@ static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_
 		}
 	}
 	for (size_t i = 0; status == CTX_OK && i < n; i++) {
+		if (is_database_of_another(inputs, n, i))
+			continue;
 		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
 			fputc('\n', options->report.out);
 		status = strcmp(inputs[i], "-") == 0 ? answer_standard_input(options, err)
@@ -138,11 +156,38 @@ static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_
 	return status;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat left, right;
+
+	return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+	       left.st_ino == right.st_ino;
+}
+
+/* An answer in the place of what it is the answer about would be the end of that. */
+static enum ctx_status check_output(const struct ctx_options *options, struct ctx_err *err)
+{
+	for (size_t i = 0; i < options->n_inputs; i++) {
+		if (is_same_file(options->output, options->inputs[i]))
+			return ctx_err_set(err, CTX_E_ARG,
+					   "-o %s: that is the recording itself: not overwritten",
+					   options->output);
+	}
+	if ((options->db != NULL && is_same_file(options->output, options->db)) ||
+	    ctx_store_is_database(options->output))
+		return ctx_err_set(err, CTX_E_ARG, "-o %s: that is a database of ctxan: not overwritten",
+				   options->output);
+	return CTX_OK;
+}
+
 /* To a file: as it comes, and in place of what was there when all is well. */
 static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_file_writing writing;
-	enum ctx_status status = ctx_file_begin(&writing, options->output, err);
+	enum ctx_status status = check_output(options, err);
+
+	if (status == CTX_OK)
+		status = ctx_file_begin(&writing, options->output, err);
 
 	if (status != CTX_OK)
 		return status;

@@ -50,7 +50,7 @@ static char *usual_path(const char *input, const struct format *format)
 		return ctx_path_join(input, "ctxan.db");
 	while (n > 1 && input[n - 1] == '/')
 		n--;
-	return asprintf(&path, "%.*s.ctxan.db", (int)n, input) < 0 ? NULL : path;
+	return asprintf(&path, "%.*s" CTX_OPENING_SUFFIX, (int)n, input) < 0 ? NULL : path;
 }
 
 /* May a file be made beside (or in) the place of `path`? */
@@ -234,6 +234,17 @@ static enum ctx_status open_caches(struct ctx_symbol_caches *caches, const struc
 	return status;
 }
 
+/* Whoever may not read the recording may not read its database either. Returns the mask as it was. */
+static mode_t hide_as(const char *input)
+{
+	mode_t mask = umask(077);
+	struct stat info;
+
+	if (stat(input, &info) == 0)
+		umask(mask | (~info.st_mode & 0066));
+	return mask;
+}
+
 static enum ctx_status ingest(const char *input, const struct format *format, const char *path,
 			      const char *fingerprint, const struct ctx_options *options,
 			      struct ctx_symbol_caches *caches, struct ctx_err *err)
@@ -246,6 +257,7 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 	};
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);
 	struct ctx_event_source *source;
+	mode_t mask;
 	enum ctx_status status = open_caches(caches, options, err);
 
 	if (status == CTX_OK)
@@ -256,7 +268,9 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 	ingest_options.cache_names = caches->names;
 	ingest_options.progress = ctx_progress_update;
 	ingest_options.progress_context = &progress;
+	mask = hide_as(input);
 	status = ctx_ingest(source, path, &ingest_options, NULL, err);
+	umask(mask);
 	ctx_progress_end(&progress);
 	source->close(source);
 	return status;

@@ -8,6 +8,8 @@
 #include "ctxan/options.h"
 #include "store/store.h"
 
+#define CTX_OPENING_SUFFIX ".ctxan.db" /* of the database beside a recording that is a file */
+
 /* The name in `directory` (malloc'ed) of the newest recording there: an experiment *.er, or perf.data. CTX_E_NOTFOUND:
  * none. */
 CTX_MUST_CHECK enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err);

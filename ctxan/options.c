@@ -109,7 +109,7 @@ void ctx_options_help(FILE *out)
 	      "  -t, --thread LIST            threads by number (0,2-5), tid (1234 or tid:1234) or name\n"
 	      "      --process LIST           processes by number, pid (1234 or pid:1234) or command\n"
 	      "      --cpu LIST               samples taken on these processors (0,2-5)\n"
-	      "      --metric NAME            default: the first that was recorded; cpu-clock also finds "
+	      "      --metric NAME            default: the first that has samples; cpu-clock also finds "
 	      "cpu-clock:u\n"
 	      "      --per-thread             one tree (or list) for each thread instead of one for all\n"
 	      "      --function NAME          only stanzas, stacks and subtrees with this function\n"
@@ -375,7 +375,7 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 		options->per_thread = true;
 		break;
 	case 'o':
-		options->output = value;
+		options->output = strcmp(value, "-") != 0 ? value : NULL; /* as elsewhere: standard output */
 		break;
 	case OPT_DB:
 		options->db = value;

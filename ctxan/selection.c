@@ -239,8 +239,14 @@ static enum ctx_status make_metric(const struct ctx_options *options, const stru
 	char known[CTX_ERR_MAX / 2] = "";
 	uint32_t bare = 0, n_bare = 0;
 
-	if (wanted == NULL)
+	if (wanted == NULL) { /* the first that was recorded and has samples */
+		while (selection->metric + 1 < profile->n_metrics &&
+		       profile->metrics[selection->metric].samples == 0)
+			selection->metric++;
+		if (profile->n_metrics != 0 && profile->metrics[selection->metric].samples == 0)
+			selection->metric = 0;
 		return CTX_OK;
+	}
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const char *name = profile->metrics[i].name;
 		size_t used = strlen(known);

@@ -375,6 +375,47 @@ static enum ctx_status unknown_of_object(struct ctx_resolver *resolver, uint32_t
 	return CTX_OK;
 }
 
+/*
+ * Is the address in front of this symbol really its first byte? A caller's address is that of its return address, less
+ * one; but what a signal interrupted returns to the beginning of a trampoline, and what an interrupt met at the
+ * beginning of a kernel function has in front of it the padding, `__pfx_NAME`.
+ */
+static bool is_entered_exactly(const char *name, const char *before)
+{
+	static const char *const trampolines[] = {"__restore_rt", "__restore", "__kernel_rt_sigreturn",
+						  "__kernel_sigreturn"};
+
+	if (before != NULL && strncmp(before, "__pfx_", 6) == 0 && strcmp(before + 6, name) == 0)
+		return true;
+	for (size_t i = 0; i < CTX_COUNT_OF(trampolines); i++) {
+		if (strcmp(name, trampolines[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The symbol of an address, with what is known of addresses right in front of one. */
+static enum ctx_status find_symbol(struct ctx_symtab *symtab, uint64_t address, bool *ret_found,
+				   uint32_t *ret_symbol, struct ctx_err *err)
+{
+	struct ctx_symbol symbol, before = {0};
+	enum ctx_status status;
+	uint32_t next;
+
+	*ret_found = ctx_symtab_find(symtab, address, ret_symbol);
+	if (!ctx_symtab_find(symtab, address + 1, &next) || (*ret_found && next == *ret_symbol))
+		return CTX_OK;
+	status = ctx_symtab_get(symtab, next, &symbol, err);
+	if (status == CTX_OK && *ret_found)
+		status = ctx_symtab_get(symtab, *ret_symbol, &before, err);
+	if (status != CTX_OK || symbol.start != address + 1 ||
+	    !is_entered_exactly(symbol.linkage_name, before.linkage_name))
+		return status;
+	*ret_found = true;
+	*ret_symbol = next;
+	return CTX_OK;
+}
+
 static enum ctx_status add_location(struct ctx_resolver *resolver, const struct ctx_location *location,
 				    uint32_t *place, struct ctx_err *err)
 {
@@ -397,6 +438,7 @@ enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t o
 	struct ctx_location location = {.object = object_id, .address = file_offset};
 	uint32_t known = ctx_map64_get(&object->by_offset, file_offset);
 	enum ctx_status status = CTX_OK;
+	bool found = false;
 	uint32_t *place;
 	uint32_t symbol;
 
@@ -408,11 +450,14 @@ enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t o
 		status = open_symtab(resolver, object, err);
 	if (status != CTX_OK)
 		return status;
+	if (!object->is_dynamic && object->symtab != NULL &&
+	    ctx_symtab_address(object->symtab, file_offset, &location.address))
+		status = find_symbol(object->symtab, location.address, &found, &symbol, err);
+	if (status != CTX_OK)
+		return status;
 	if (object->is_dynamic)
 		status = function_of_dynamic(resolver, object_id, file_offset, &location, err);
-	else if (object->symtab != NULL &&
-		 ctx_symtab_address(object->symtab, file_offset, &location.address) &&
-		 ctx_symtab_find(object->symtab, location.address, &symbol))
+	else if (found)
 		status = function_of_symbol(resolver, object->symtab, symbol, object_id, object->by_symbol,
 					    &location.function, err);
 	else
@@ -525,12 +570,15 @@ static enum ctx_status find_in_kallsyms(struct ctx_resolver *resolver, uint64_t 
 					struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
+	bool found;
 
 	*ret_found = false;
 	if (!resolver->kernel_opened)
 		status = open_kernel(resolver, err);
-	if (status != CTX_OK || resolver->kernel == NULL ||
-	    !ctx_symtab_find(resolver->kernel, address, ret_symbol))
+	if (status != CTX_OK || resolver->kernel == NULL)
+		return status;
+	status = find_symbol(resolver->kernel, address, &found, ret_symbol, err);
+	if (status != CTX_OK || !found)
 		return status;
 	status = ctx_symtab_get(resolver->kernel, *ret_symbol, ret, err);
 	if (status == CTX_OK)

@@ -20,6 +20,8 @@ static const char *type_name(uint32_t type)
 		[CTX_PD_AUXTRACE_INFO] = "AUXTRACE_INFO",
 		[CTX_PD_AUXTRACE] = "AUXTRACE",
 		[CTX_PD_AUXTRACE_ERROR] = "AUXTRACE_ERROR",
+		[CTX_PD_STAT] = "STAT",
+		[CTX_PD_STAT_ROUND] = "STAT_ROUND",
 	};
 
 	return type < CTX_COUNT_OF(names) ? names[type] : NULL;

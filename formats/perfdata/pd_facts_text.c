@@ -109,7 +109,7 @@ static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts
 	struct tm parts;
 	time_t seconds;
 
-	if (!facts->has_clock_data || !wall_time(facts, start_ns, &wall_ns))
+	if (start_ns == UINT64_MAX || !facts->has_clock_data || !wall_time(facts, start_ns, &wall_ns))
 		return CTX_OK;
 	seconds = (time_t)(wall_ns / NS_PER_SECOND);
 	if (gmtime_r(&seconds, &parts) == NULL ||

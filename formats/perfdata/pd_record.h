@@ -27,6 +27,8 @@ enum ctx_pd_user_type { /* perf's own kinds of record */
 			CTX_PD_AUXTRACE_INFO = 70,
 			CTX_PD_AUXTRACE = 71, /* that many bytes follow the record */
 			CTX_PD_AUXTRACE_ERROR = 72,
+			CTX_PD_STAT = 76, /* what perf stat counted; no samples */
+			CTX_PD_STAT_ROUND = 77,
 			CTX_PD_EVENT_UPDATE = 78,
 			CTX_PD_HEADER_FEATURE = 80,
 			CTX_PD_COMPRESSED = 81,

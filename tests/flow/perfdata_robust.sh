@@ -239,4 +239,16 @@ kill -INT $reader
 wait $reader
 [ $? = 130 ] || fail "Ctrl-C in the ingest: status"
 [ -z "$(ls -A temporary)" ] || fail "left in the temporary directory: $(find temporary)"
+# An answer is not written over what it is about; and who may not read the recording may not read its database.
+cp good.data own.data
+chmod 600 own.data
+expect 1 "that is the recording itself" ctxan own.data -o own.data -r threads
+expect 1 "that is the recording itself" ctxan own.data -o ./own.data --export folded
+cmp -s good.data own.data || fail "-o has changed the recording"
+ctxan -q own.data -r threads >first.txt
+[ "$(stat -c %a own.data.ctxan.db)" = 600 ] || fail "the database of a private recording has mode $(stat -c %a own.data.ctxan.db)"
+expect 1 "that is a database" ctxan own.data -o own.data.ctxan.db -r threads
+ctxan -q own.data* -r threads >both.txt
+cmp -s first.txt both.txt || fail "a recording and its own database are shown twice"
+ctxan -q own.data -r threads -o - | cmp -s first.txt - || fail "-o - is not standard output"
 finish

@@ -557,6 +557,57 @@ static void test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first(
 	free(path);
 }
 
+/* A caller's address is its return address less one; a trampoline and what an interrupt met return to a first byte. */
+static void test_ingest__what_is_entered_exactly_is_found_one_byte_earlier(void **state)
+{
+	static const char kallsyms[] = "ffffffff81000000 t before\n"
+				       "ffffffff810000f0 t __pfx_met\n"
+				       "ffffffff81000100 t met\n"
+				       "ffffffff81000200 t __pfx_other\n"
+				       "ffffffff81000210 t not_other\n"
+				       "ffffffff81000300 t __restore_rt\n";
+	static const struct {
+		uint64_t address;
+		const char *name;
+	} expected[] = {
+		{0xffffffff810000ff, "met"},	      {0xffffffff81000100, "met"},
+		{0xffffffff810000fe, "__pfx_met"},    {0xffffffff8100020f, "__pfx_other"},
+		{0xffffffff810002ff, "__restore_rt"}, {0xffffffff810002fe, "not_other"},
+		{0xffffffff810000ef, "before"},
+	};
+	char *path = ctx_path_join(directory, "exact.kallsyms");
+	struct ctx_resolver_options options = {.kallsyms = path, .debug_root = "", .symfs = ""};
+	struct ctx_profile profile = {0};
+	struct ctx_addrspace space = {0};
+	struct ctx_resolver *resolver;
+
+	(void)state;
+	assert_int_equal(ctx_file_replace(path, kallsyms, sizeof(kallsyms) - 1, NULL), CTX_OK);
+	assert_int_equal(ctx_resolver_create(&options, &profile.arena, &resolver, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(expected); i++) {
+		uint32_t location;
+		size_t n;
+
+		assert_int_equal(ctx_resolver_kernel(resolver, &space, expected[i].address, &location, NULL),
+				 CTX_OK);
+		(void)ctx_resolver_locations(resolver, &n);
+		assert_true(location < n);
+	}
+	{
+		size_t n;
+		const struct ctx_location *locations = ctx_resolver_locations(resolver, &n);
+
+		assert_int_equal(n, CTX_COUNT_OF(expected));
+		assert_int_equal(ctx_resolver_take(resolver, &profile, NULL), CTX_OK);
+		for (size_t i = 0; i < n; i++)
+			assert_string_equal(profile.functions[locations[i].function].name, expected[i].name);
+	}
+	ctx_resolver_destroy(resolver);
+	ctx_addrspace_deinit(&space);
+	ctx_profile_deinit(&profile);
+	free(path);
+}
+
 /* From events to the database, with the kernel's maps among them. */
 static void test_ingest__a_map_of_no_process_is_the_kernels(void **state)
 {
@@ -908,6 +959,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__functions_made_at_run_time_are_found_in_any_order),
 		cmocka_unit_test(test_ingest__a_function_without_end_is_cut),
 		cmocka_unit_test(test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first),
+		cmocka_unit_test(test_ingest__what_is_entered_exactly_is_found_one_byte_earlier),
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
