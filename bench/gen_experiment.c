@@ -2,12 +2,13 @@
  * Writes a real experiment from a seed: what the benchmarks and the flow tests read.
  *
  *	gen_experiment --samples N --threads T --stacks S --depth D --seed K --duration-ms MS -o NAME.er
+ *			[--command NAME] [--thread-name NAME]...
  *
  * The call stacks are the nodes of a random call tree of S nodes, at most D deep, over a thousand functions
  * of this very program, so that addresses resolve to symbols. Half of the samples are in 25 hot stacks, which
  * change from one twentieth of the run to the next; the other half is spread over all stacks. Threads take
- * turns at random. The same arguments give the same experiment, but for the addresses: link without PIE for
- * those too.
+ * turns at random; they get the given names in turn. The same arguments give the same experiment, but for the
+ * addresses: link without PIE for those too.
  */
 #include "base/mem.h"
 #include "formats/experiment/exp_writer.h"
@@ -21,6 +22,7 @@
 
 #define HOT 25u
 #define PHASES 20u
+#define NAMES 16u
 #define START_NS UINT64_C(1000000000000)
 
 /* A thousand functions, each a few bytes of its own. */
@@ -51,6 +53,9 @@ struct settings {
 	uint64_t samples, stacks, seed, duration_ms;
 	uint32_t threads, depth;
 	const char *path;
+	const char *command;
+	const char *names[NAMES]; /* of threads */
+	uint32_t n_names;	  /* 0: they are workers */
 };
 
 struct stacks {
@@ -192,6 +197,11 @@ static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct
 	return status;
 }
 
+static const char *thread_name(const struct settings *settings, uint32_t i)
+{
+	return settings->n_names != 0 ? settings->names[i % settings->n_names] : "worker";
+}
+
 static enum ctx_status generate(const struct settings *settings, struct ctx_err *err)
 {
 	uint64_t period = settings->duration_ms * 1000000 / settings->samples;
@@ -212,7 +222,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	struct ctx_exp_process process = {.origin = CTX_EXP_FOUNDER,
 					  .parent = CTX_NONE,
 					  .pid = 1000,
-					  .command = "generated",
+					  .command = settings->command,
 					  .time_ns = START_NS};
 	uint64_t end_ns = START_NS + settings->duration_ms * 1000000;
 	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(settings->threads, sizeof(*threads));
@@ -227,7 +237,8 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	if (status == CTX_OK)
 		status = announce_maps(writer, number, err);
 	for (uint32_t i = 0; status == CTX_OK && i < settings->threads; i++)
-		status = ctx_exp_thread_start(writer, number, 1000 + i, "worker", START_NS, &threads[i], err);
+		status = ctx_exp_thread_start(writer, number, 1000 + i, thread_name(settings, i), START_NS,
+					      &threads[i], err);
 	if (status == CTX_OK)
 		status = write_samples(writer, settings, threads, number, err);
 	if (status == CTX_OK)
@@ -242,10 +253,11 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"samples", required_argument, NULL, 'n'}, {"threads", required_argument, NULL, 't'},
-		{"stacks", required_argument, NULL, 's'},  {"depth", required_argument, NULL, 'd'},
-		{"seed", required_argument, NULL, 'k'},	   {"duration-ms", required_argument, NULL, 'm'},
-		{"output", required_argument, NULL, 'o'},  {NULL, 0, NULL, 0},
+		{"samples", required_argument, NULL, 'n'},     {"threads", required_argument, NULL, 't'},
+		{"stacks", required_argument, NULL, 's'},      {"depth", required_argument, NULL, 'd'},
+		{"seed", required_argument, NULL, 'k'},	       {"duration-ms", required_argument, NULL, 'm'},
+		{"output", required_argument, NULL, 'o'},      {"command", required_argument, NULL, 'c'},
+		{"thread-name", required_argument, NULL, 'N'}, {NULL, 0, NULL, 0},
 	};
 	struct settings settings = {.samples = 100000,
 				    .stacks = 2000,
@@ -253,7 +265,8 @@ int main(int argc, char **argv)
 				    .duration_ms = 10000,
 				    .threads = 1,
 				    .depth = 30,
-				    .path = "generated.er"};
+				    .path = "generated.er",
+				    .command = "generated"};
 	struct ctx_err err = {0};
 	int option;
 
@@ -281,6 +294,14 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			settings.path = optarg;
+			break;
+		case 'c':
+			settings.command = optarg;
+			break;
+		case 'N':
+			if (settings.n_names == NAMES)
+				return 1;
+			settings.names[settings.n_names++] = optarg;
 			break;
 		default:
 			return 1;

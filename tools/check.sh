@@ -7,6 +7,14 @@ quick=${1:-}
 
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
+# For the page: a browser, and node with the packages that its sources and tests are pinned to. A node that is already there stays.
+install_packages chromium
+command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
+for folder in report/html tests/browser; do
+	[ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] && continue
+	npm ci --prefix "$folder" --no-audit --no-fund --no-update-notifier --silent </dev/null ||
+		echo "npm packages of $folder are not to be had: the tests that need them are skipped" >&2
+done
 tools/build.sh -DCTX_WERROR=ON
 ctest --test-dir build --output-on-failure -j "$(nproc)" -E '^flow\.record' --timeout 300
 # Recordings share the processors with nothing else.

@@ -1,0 +1,11 @@
+# The page in Chromium, as a person uses it: browser_page.sh BUILD_DIR SOURCE_DIR [--picture]
+. "$(dirname "$0")/page_tools.sh"
+here=$2/tests/browser
+need_node "$here"
+command -v objcopy >/dev/null 2>&1 || skip "objcopy is not installed"
+chromium=${CHROMIUM:-/usr/bin/chromium}
+[ -x "$chromium" ] || skip "$chromium is not installed"
+work=$(mktemp -d "${TMPDIR:-/tmp}/ctx-page-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+node --test-reporter=spec "$here/page.mjs" "$1" "$2" "$work" "$chromium" "${3:-}"
