@@ -4,19 +4,22 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import path from "node:path";
-import { eventually, inWork, onPage, rowsOf, run, sourceDir } from "./setup.mjs";
+import { eventually, generated, inWork, onPage, rowsOf, run, sourceDir } from "./setup.mjs";
 
 const MOST = 200000; /* bytes */
 
+/* ctxan itself at work: it reads a recording, then writes a page and a list of stacks at the same time. */
 function recorded() {
-	run("ctxrec", "-q", "-F", "4999", "-o", "phases.er", "--", "phases");
-	run("ctxan", "phases.er", "-q", "--export", "html", "-o", "picture.html");
+	const work = "ctxan -q large.er -r functions; ctxan -q large.er --export html -o a.html & ctxan -q large.er --export folded -o b.txt; wait";
+	generated("large.er");
+	run("ctxrec", "-q", "-F", "1999", "-o", "ctxan-at-work.er", "--", "sh", "-c", work);
+	run("ctxan", "ctxan-at-work.er", "-q", "--export", "html", "-o", "picture.html");
 	return inWork("picture.html");
 }
 
 onPage("picture: docs/page.png", recorded, { size: { width: 1200, height: 720 }, fragment: "#v=graph" }, async (page, t) => {
 	const file = path.join(sourceDir, "docs/page.png");
-	await page.evaluate(() => window.ctxanPage.brush(0.3, 0.7));
+	await page.evaluate(() => window.ctxanPage.brush(0.12, 0.62));
 	await eventually(async () => assert.ok((await rowsOf(page, "functions")).length > 5));
 	await page.waitForTimeout(500);
 	await page.screenshot({ path: file });
