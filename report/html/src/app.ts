@@ -98,6 +98,8 @@ export class App {
 		this.pending = new Set();
 		if (changed.size === 0) return;
 		const selects = has("a", "b", "threads");
+		this.views.show(state.view); /* before the tables: rows of a hidden one are not scrolled to */
+		this.sides.show(state.side);
 		const begin = performance.now();
 		if (selects) this.answers.update(state);
 		if (has("search")) this.found = search(this.model, state.search);
@@ -109,9 +111,6 @@ export class App {
 		if (selects || has("search")) this.controls.showFound(this.found, this.foundShare());
 		this.timeline.update(state, changed);
 		this.controls.update(state, changed);
-		this.views.show(state.view);
-		this.sides.show(state.side);
-		if (has("view")) this.graphs.draw(state, this.found.functions);
 		this.rootsButton.hidden = state.view !== "graph" && state.view !== "bottom-up";
 		this.rootsButton.setAttribute("aria-pressed", String(state.roots === "bottom"));
 		this.tellSelection(state, has("func") && !selects);

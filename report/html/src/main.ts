@@ -23,6 +23,7 @@ async function start(): Promise<void> {
 	if (head.selected.intervals_ns.length > 1)
 		head.warnings.push(`${head.selected.intervals_ns.length} intervals were selected when the page was written: it opens with the first one.`);
 	document.title = `${visible(head.experiment)} - ctxan`;
+	element("app").replaceChildren();
 	publish(new App(element("app"), model, head));
 }
 
@@ -31,5 +32,5 @@ start().catch((error: unknown) => {
 	line.setAttribute("role", "alert");
 	line.className = "failure";
 	line.textContent = error instanceof Error ? error.message : String(error);
-	element("app").append(line);
+	element("app").replaceChildren(line);
 });
