@@ -95,7 +95,7 @@ whole_file() { # NAME FILE SAMPLES RUNS
 	rm -f flat caller pipe ours stacks && touch stacks
 	for _ in $(seq "$4"); do
 		measured flat perf report -i "$2" --stdio --no-children -g none
-		[ "$3" -gt 10000000 ] || folded "$2" # a quarter of an hour at 50 M, and linear
+		[ "$3" -gt 1000000 ] || folded "$2" # minutes above that, and linear
 		rm -f "$scratch/x.db"
 		measured ours "$bin/ctxan" -q "$2" --db "$scratch/x.db" -r header
 	done
