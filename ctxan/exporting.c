@@ -162,10 +162,15 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 		.samples = hand_out,
 		.remark = remark,
 	};
+	const char **names CTX_AUTO_FREE = ctx_calloc(options->n_reports, sizeof(*names));
 	struct ctx_options shown = *options;
 	struct sieve sieve;
 	enum ctx_status status;
 
+	if (names == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < options->n_reports; i++)
+		names[i] = options->reports[i]->name;
 	if (options->export->binary && options->output == NULL && isatty(STDOUT_FILENO))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
 				   options->export->name, options->export->suffix);
@@ -175,6 +180,8 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	sieve.whole_run = options->export->whole_run;
 	input.max_bytes = options->max_size;
 	input.samples_context = &sieve;
+	input.reports = names;
+	input.n_reports = options->n_reports;
 	input.remark_context = &shown;
 	status = write_export(&query, options, &input, err);
 	free(sieve.selected);

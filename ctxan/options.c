@@ -464,8 +464,11 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--output '' is no file name");
 	if (options->sql != NULL && strspn(options->sql, " \t\r\n;") == strlen(options->sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql '' has no statement");
-	if (options->export != NULL && (options->n_reports != 0 || options->sql != NULL || options->show_sql))
-		return ctx_err_set(err, CTX_E_ARG, "--export goes without --report, --sql and --show-sql");
+	if (options->export != NULL && !options->export->whole_run && options->n_reports != 0)
+		return ctx_err_set(err, CTX_E_ARG, "--export %s goes without --report",
+				   options->export->name);
+	if (options->export != NULL && (options->sql != NULL || options->show_sql))
+		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
 	if (options->export != NULL && options->n_inputs > 1)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))

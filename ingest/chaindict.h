@@ -22,7 +22,7 @@ struct ctx_chaindict {		      /* of one process; all zero is empty */
 	uint32_t *path;	     /* owned */
 	uint32_t *nodes;     /* owned */
 	size_t n_last, addresses_cap, path_cap, nodes_cap;
-	size_t n_nodes;    /* nodes that are known */
+	size_t n_nodes;	     /* nodes that are known */
 	uint32_t generation; /* of the address space that all this holds for */
 	uint32_t kernel_generation;
 };

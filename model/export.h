@@ -34,6 +34,8 @@ struct ctx_export_input {
 	size_t n_threads;
 	const char *filter; /* other filters in words ("cpu 3"); NULL or "": none */
 	uint32_t metric;
+	const char *const *reports; /* names of the reports that the reader wants to see first */
+	size_t n_reports;
 	const struct ctx_histogram *whole;   /* needs_whole: all selected threads together */
 	const struct ctx_export_part *parts; /* needs_parts: each selected thread with samples */
 	size_t n_parts;

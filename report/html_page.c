@@ -114,7 +114,12 @@ static void put_selected(struct ctx_buf *head, const struct ctx_export_input *in
 			ctx_buf_printf(head, "%c%u", i != 0 ? ',' : '[', input->threads[i]);
 		ctx_buf_put_text(head, input->n_threads != 0 ? "]" : "[]");
 	}
-	ctx_buf_put_text(head, "}}");
+	ctx_buf_put_text(head, ",\"reports\":[");
+	for (size_t i = 0; i < input->n_reports; i++) {
+		ctx_buf_put_text(head, i != 0 ? "," : "");
+		ctx_name_put_json(head, input->reports[i]);
+	}
+	ctx_buf_put_text(head, "]}}");
 }
 
 static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,

@@ -6,7 +6,7 @@
 enum form { FORM_PLAIN = 0, FORM_ZSTD = 1 };
 enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 
-#define ZSTD_LEVEL (-1) /* columns are packed before; level 1 costs twice the time and saves a sixth */
+#define ZSTD_LEVEL (-1)	 /* columns are packed before; level 1 costs twice the time and saves a sixth */
 #define SMALL_BYTES 64	 /* fewer are not worth a zstd frame */
 #define VARINT_MAX 10	 /* bytes */
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */

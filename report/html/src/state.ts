@@ -69,6 +69,23 @@ function oneOf<T extends string>(words: readonly T[], word: string | null, other
 }
 
 /** What the page shows when it opens without a fragment: what was selected when it was written. */
+/** The views in which the page shows what ctxan's reports of these names show. */
+const VIEW_OF: { [report: string]: View } = { tree: "outline", stacks: "graph" };
+const SIDE_OF: { [report: string]: Side } = {
+	functions: "functions",
+	"callers-callees": "stanzas",
+	threads: "threads",
+	processes: "threads",
+	header: "about",
+	overview: "about",
+};
+
+/** What the first of the reports that has such a view is shown in. */
+function preselected<T>(table: { [report: string]: T }, reports: string[], usual: T): T {
+	const found = reports.find((report) => Object.hasOwn(table, report));
+	return found !== undefined ? (table[found] ?? usual) : usual;
+}
+
 export function initialState(model: Model, head: Head): State {
 	const whole = { begin: 0, end: model.buckets };
 	const first = head.selected.intervals_ns[0];
@@ -77,8 +94,8 @@ export function initialState(model: Model, head: Head): State {
 		b: null,
 		editing: "a",
 		threads: head.selected.threads?.filter((i) => i < model.threads.length) ?? null,
-		view: "graph",
-		side: "functions",
+		view: preselected(VIEW_OF, head.selected.reports, "graph"),
+		side: preselected(SIDE_OF, head.selected.reports, "functions"),
 		roots: "top",
 		path: [],
 		func: -1,

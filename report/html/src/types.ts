@@ -16,7 +16,7 @@ export interface Head {
 	buckets: number;
 	properties: [string, string][];
 	warnings: string[];
-	selected: { intervals_ns: [number, number][]; threads: number[] | null };
+	selected: { intervals_ns: [number, number][]; threads: number[] | null; reports: string[] };
 }
 
 /** The stacks of one thread over time: cell j is bucket[j] with the entries first[j] .. first[j + 1] - 1. */

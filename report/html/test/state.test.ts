@@ -23,7 +23,7 @@ const head: Head = {
 	buckets: model.buckets,
 	properties: [],
 	warnings: [],
-	selected: { intervals_ns: [[0, model.duration]], threads: null },
+	selected: { intervals_ns: [[0, model.duration]], threads: null, reports: [] },
 };
 
 test("intervals are read as ctxan reads them", () => {
@@ -92,7 +92,9 @@ test("a fragment that is wrong gives what the page opens with", () => {
 });
 
 test("what was selected when the page was written is selected when it opens", () => {
-	const state = initialState(model, { ...head, selected: { intervals_ns: [[5e9, 7e9]], threads: [3, 5, 99] } });
+	const state = initialState(model, { ...head, selected: { intervals_ns: [[5e9, 7e9]], threads: [3, 5, 99], reports: ["timeline", "callers-callees", "tree"] } });
+	assert.equal(state.view, "outline");
+	assert.equal(state.side, "stanzas");
 	assert.deepEqual(state.threads, [3, 5]);
 	const [begin, end] = timesOf(model, state.a);
 	assert.ok(begin <= 5e9 && 7e9 <= end && end - begin < 2e9 + 2 * (model.duration / model.buckets + 1));
