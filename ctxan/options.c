@@ -133,7 +133,8 @@ void ctx_options_help(FILE *out)
 	      "      --export FORMAT          write the selection to -o FILE in this format:\n",
 	      out);
 	ctx_exporting_list(put_export, out);
-	fputs("      --max-size N             of a page: 5M, 800k\n"
+	fputs("        json, csv              the reports of --report, as with --format\n"
+	      "      --max-size N             of a page: 5M, 800k\n"
 	      "\n"
 	      "SQL:\n"
 	      "      --sql STATEMENT          run a query on the database (docs/schema.md)\n"
@@ -392,6 +393,11 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	case OPT_BUILDID_DIR:
 		return append(&options->caches, &options->n_caches, &options->caches_cap, value, err);
 	case OPT_EXPORT:
+		/* Reports have these formats already. */
+		if (strcmp(value, "json") == 0 || strcmp(value, "csv") == 0) {
+			options->report.format = value[0] == 'j' ? CTX_REPORT_JSON : CTX_REPORT_CSV;
+			break;
+		}
 		options->export = ctx_exporting_find(value);
 		if (options->export == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "--export %s: no such format (see --help)", value);

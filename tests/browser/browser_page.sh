@@ -8,4 +8,10 @@ chromium=${CHROMIUM:-/usr/bin/chromium}
 work=$(mktemp -d "${TMPDIR:-/tmp}/ctx-page-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
-node --test-reporter=spec "$here/page.mjs" "$1" "$2" "$work" "$chromium" "${3:-}"
+run() { node --test-reporter=spec "$here/page.mjs" "$@"; }
+# A browser on a machine with other work may miss a deadline: once more, and then it counts.
+run "$1" "$2" "$work" "$chromium" "${3:-}" && exit 0
+echo "browser.page: the first run failed; again"
+rm -rf "$work"
+mkdir "$work"
+run "$1" "$2" "$work" "$chromium" "${3:-}"

@@ -158,6 +158,8 @@ export const saysFragment = (page, key, value) => eventually(async () => assert.
 export async function type(page, id, text) {
 	await page.locator(`#${id}`).fill(text);
 	await page.locator(`#${id}`).press("Enter");
+	/* The page writes into its fields with the next picture; a person does not type faster than that. */
+	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
 /** How the page writes a weight: in the unit that the function table's head names. */

@@ -74,6 +74,12 @@ for kind in header overview tree functions callers-callees stacks threads proces
 	done
 done
 
+# Reports as an export are reports.
+for format in json csv; do
+	ctxan -q a.db -r functions --format $format >format.txt
+	ctxan -q a.db -r functions --export $format | cmp -s format.txt - || fail "--export $format is not --format $format"
+done
+
 # An experiment that changed is ingested again.
 ctxan -q run.er -r functions --format json | jq .samples >before.txt
 gen_experiment --samples 500 --threads 1 --stacks 20 --depth 5 --seed 9 --duration-ms 100 -o other.er
