@@ -39,7 +39,7 @@ static void turn_bits(uint8_t *bytes, size_t n)
 		uint8_t turned = 0;
 
 		for (unsigned bit = 0; bit < 8; bit++)
-			turned = (uint8_t)(turned | (bytes[i] >> bit & 1u) << (7 - bit));
+			turned = (uint8_t)(turned | ((unsigned)bytes[i] >> bit & 1u) << (7 - bit));
 		bytes[i] = turned;
 	}
 }
