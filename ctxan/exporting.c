@@ -10,58 +10,37 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Calls `each` for every kind until it returns true; NULL when none did. */
-static const struct ctx_export_kind *look_for(bool (*is)(const void *context,
-							 const struct ctx_export_kind *kind),
-					      const void *context)
+const struct ctx_export_kind *ctx_exporting_kind(size_t number)
 {
 	const struct ctx_export_kind *const *lists[] = {ctx_report_exports(), ctx_exports()};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(lists); i++) {
 		for (const struct ctx_export_kind *const *kind = lists[i]; *kind != NULL; kind++) {
-			if (is(context, *kind))
+			if (number-- == 0)
 				return *kind;
 		}
 	}
 	return NULL;
 }
 
-static bool has_name(const void *context, const struct ctx_export_kind *kind)
-{
-	return strcmp(kind->name, context) == 0;
-}
-
 const struct ctx_export_kind *ctx_exporting_find(const char *name)
 {
-	return look_for(has_name, name);
-}
+	const struct ctx_export_kind *kind;
 
-struct visit {
-	void (*each)(void *context, const struct ctx_export_kind *kind);
-	void *context;
-};
-
-static bool visited(const void *context, const struct ctx_export_kind *kind)
-{
-	const struct visit *visit = context;
-
-	visit->each(visit->context, kind);
-	return false;
-}
-
-void ctx_exporting_list(void (*each)(void *context, const struct ctx_export_kind *kind), void *context)
-{
-	struct visit visit = {each, context};
-
-	look_for(visited, &visit);
+	for (size_t i = 0; (kind = ctx_exporting_kind(i)) != NULL; i++) {
+		if (strcmp(kind->name, name) == 0)
+			break;
+	}
+	return kind;
 }
 
 /* What the samples are handed out through: filters that the tree does not have. */
 struct sieve {
 	struct ctx_store *store;
 	const struct ctx_selection *selection;
+	const struct ctx_interval *intervals; /* borrowed */
+	size_t n_intervals;
 	bool *selected; /* owned; by thread; NULL: all */
-	bool whole_run;
 	ctx_export_sample_fn each;
 	void *each_context;
 };
@@ -72,7 +51,7 @@ static enum ctx_status pass(void *context, const struct ctx_sample *sample, stru
 
 	if (sieve->selection->cpus != NULL && !ctx_selection_has_cpu(sieve->selection, sample->cpu))
 		return CTX_OK;
-	if (!sieve->whole_run && sieve->selected != NULL && !sieve->selected[sample->thread])
+	if (sieve->selected != NULL && !sieve->selected[sample->thread])
 		return CTX_OK;
 	return sieve->each(sieve->each_context, sample, err);
 }
@@ -81,27 +60,30 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 				struct ctx_err *err)
 {
 	struct sieve *sieve = context;
-	const struct ctx_selection *selection = sieve->selection;
-	const struct ctx_tree_info *tree = ctx_store_find_tree(sieve->store, thread, selection->metric);
+	const struct ctx_tree_info *tree =
+		ctx_store_find_tree(sieve->store, thread, sieve->selection->metric);
 	enum ctx_status status = CTX_OK;
 
 	sieve->each = each;
 	sieve->each_context = each_context;
-	if (tree != NULL && sieve->whole_run)
-		return ctx_store_scan(sieve->store, tree->id, ctx_store_profile(sieve->store)->run, pass,
-				      sieve, err);
-	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++)
-		status = ctx_store_scan(sieve->store, tree->id, selection->intervals[i], pass, sieve, err);
+	for (size_t i = 0; tree != NULL && i < sieve->n_intervals && status == CTX_OK; i++)
+		status = ctx_store_scan(sieve->store, tree->id, sieve->intervals[i], pass, sieve, err);
 	return status;
 }
 
+/* A kind that has the whole run gets all of it, whatever is selected. */
 static enum ctx_status make_sieve(struct ctx_store *store, const struct ctx_selection *selection,
-				  struct sieve *sieve, struct ctx_err *err)
+				  bool whole_run, struct sieve *sieve, struct ctx_err *err)
 {
-	*sieve = (struct sieve){.store = store, .selection = selection};
-	if (selection->threads == NULL)
+	const struct ctx_profile *profile = ctx_store_profile(store);
+
+	*sieve = (struct sieve){.store = store,
+				.selection = selection,
+				.intervals = whole_run ? &profile->run : selection->intervals,
+				.n_intervals = whole_run ? 1 : selection->n_intervals};
+	if (whole_run || selection->threads == NULL)
 		return CTX_OK;
-	sieve->selected = ctx_calloc(ctx_store_profile(store)->n_threads, sizeof(*sieve->selected));
+	sieve->selected = ctx_calloc(profile->n_threads, sizeof(*sieve->selected));
 	if (sieve->selected == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < selection->n_threads; i++)
@@ -174,10 +156,9 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	if (options->export->binary && options->output == NULL && isatty(STDOUT_FILENO))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
 				   options->export->name, options->export->suffix);
-	status = make_sieve(store, selection, &sieve, err);
+	status = make_sieve(store, selection, options->export->whole_run, &sieve, err);
 	if (status != CTX_OK)
 		return status;
-	sieve.whole_run = options->export->whole_run;
 	input.max_bytes = options->max_size;
 	input.samples_context = &sieve;
 	input.reports = names;

@@ -11,8 +11,8 @@
 /* The kind of this name, NULL: no such format. Kinds of other tools' formats and of pages. */
 const struct ctx_export_kind *ctx_exporting_find(const char *name);
 
-/* Calls `each` for every kind, in the order of --help. */
-void ctx_exporting_list(void (*each)(void *context, const struct ctx_export_kind *kind), void *context);
+/* Kind number `number` from 0 on, in the order of --help; NULL behind the last. */
+const struct ctx_export_kind *ctx_exporting_kind(size_t number);
 
 /* Writes the selection to options->report.out. Remarks go to stderr unless options->quiet. */
 CTX_MUST_CHECK enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,

@@ -79,11 +79,6 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static void put_export(void *context, const struct ctx_export_kind *kind)
-{
-	fprintf(context, "        %-18s     %s\n", kind->name, kind->summary);
-}
-
 void ctx_options_help(FILE *out)
 {
 	fputs("Usage: ctxan [EXPERIMENT|PERF.DATA|DATABASE|- ...] [options]\n"
@@ -132,7 +127,9 @@ void ctx_options_help(FILE *out)
 	      "Export, for other tools:\n"
 	      "      --export FORMAT          write the selection to -o FILE in this format:\n",
 	      out);
-	ctx_exporting_list(put_export, out);
+	for (size_t i = 0; ctx_exporting_kind(i) != NULL; i++)
+		fprintf(out, "        %-18s     %s\n", ctx_exporting_kind(i)->name,
+			ctx_exporting_kind(i)->summary);
 	fputs("        json, csv              the reports of --report, as with --format\n"
 	      "      --max-size N             of a page: 5M, 800k\n"
 	      "\n"

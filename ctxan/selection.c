@@ -239,12 +239,12 @@ static enum ctx_status make_metric(const struct ctx_options *options, const stru
 	char known[CTX_ERR_MAX / 2] = "";
 	uint32_t bare = 0, n_bare = 0;
 
-	if (wanted == NULL) { /* the first that was recorded and has samples */
-		while (selection->metric + 1 < profile->n_metrics &&
-		       profile->metrics[selection->metric].samples == 0)
-			selection->metric++;
-		if (profile->n_metrics != 0 && profile->metrics[selection->metric].samples == 0)
-			selection->metric = 0;
+	if (wanted == NULL) { /* the first that has samples, or the first */
+		uint32_t first = 0;
+
+		while (first < profile->n_metrics && profile->metrics[first].samples == 0)
+			first++;
+		selection->metric = first < profile->n_metrics ? first : 0;
 		return CTX_OK;
 	}
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
