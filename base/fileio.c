@@ -213,6 +213,13 @@ char *ctx_path_join(const char *dir, const char *name)
 	return path;
 }
 
+char *ctx_path_dir(const char *path)
+{
+	size_t n = (size_t)(ctx_path_base(path) - path);
+
+	return n != 0 ? ctx_memdup0(path, n) : strdup(".");
+}
+
 const char *ctx_path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -62,6 +62,9 @@ char *ctx_path_join(const char *dir, const char *name);
 /* The part behind the last '/', borrowed. */
 const char *ctx_path_base(const char *path);
 
+/* What is in front of that, with its '/'; "." where there is none. malloc'ed (free()); NULL when memory is short. */
+char *ctx_path_dir(const char *path);
+
 /* Removes a directory and all below it, not following links. A missing one is fine. */
 CTX_MUST_CHECK enum ctx_status ctx_dir_remove(const char *path, struct ctx_err *err);
 

@@ -56,8 +56,7 @@ static char *usual_path(const char *input, const struct format *format)
 /* May a file be made beside (or in) the place of `path`? */
 static bool is_writable(const char *path)
 {
-	size_t n = (size_t)(ctx_path_base(path) - path);
-	char *directory CTX_AUTO_FREE = n != 0 ? ctx_memdup0(path, n) : strdup(".");
+	char *directory CTX_AUTO_FREE = ctx_path_dir(path);
 
 	return directory != NULL && access(directory, W_OK) == 0;
 }
@@ -159,8 +158,7 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 /* --db FILE, in a directory that must be there. */
 static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *err)
 {
-	size_t n = (size_t)(ctx_path_base(file) - file);
-	char *directory CTX_AUTO_FREE = n != 0 ? ctx_memdup0(file, n) : strdup(".");
+	char *directory CTX_AUTO_FREE = ctx_path_dir(file);
 
 	if (directory == NULL)
 		return ctx_err_nomem(err);

@@ -242,13 +242,12 @@ enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint32_t tree, uint3
 
 static enum ctx_status sync_dir_of(const char *path, struct ctx_err *err)
 {
-	const char *base = ctx_path_base(path);
-	char *dir CTX_AUTO_FREE = ctx_memdup0(path, (size_t)(base - path));
+	char *dir CTX_AUTO_FREE = ctx_path_dir(path);
 	int fd CTX_AUTO_CLOSE = -1;
 
 	if (dir == NULL)
 		return ctx_err_nomem(err);
-	fd = open(*dir != '\0' ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some file systems cannot sync a directory; the rename is done all the same. */
 	if (fd >= 0 && fsync(fd) != 0 && errno == EIO)
 		return ctx_err_errno(err, CTX_E_IO, "%s", path);

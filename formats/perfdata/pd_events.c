@@ -27,26 +27,11 @@ void ctx_pd_events_deinit(struct ctx_pd_events *events)
 	*events = (struct ctx_pd_events){0};
 }
 
-/* A bit field's first member is the lowest bit of the first byte on a little-endian machine and the highest bit of
- * the first byte on a big-endian one. */
-static uint64_t flags_of(const uint8_t bytes[8], bool swap)
-{
-	bool big_endian = swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	uint64_t flags = 0;
-
-	for (unsigned bit = 0; bit < 64; bit++) {
-		unsigned in_byte = big_endian ? 7 - bit % 8 : bit % 8;
-
-		flags |= ((uint64_t)bytes[bit / 8] >> in_byte & 1) << bit;
-	}
-	return flags;
-}
-
 static void parse_attr(struct ctx_pd_event *event, const uint8_t *attr, size_t n, bool swap)
 {
 	uint8_t known[136] = {0};
 	struct ctx_pd_wire wire = ctx_pd_wire_make(known, sizeof(known), swap);
-	uint64_t flags;
+	const uint8_t *flags;
 
 	memcpy(known, attr, n < sizeof(known) ? n : sizeof(known));
 	event->type = ctx_pd_wire_u32(&wire);
@@ -55,12 +40,12 @@ static void parse_attr(struct ctx_pd_event *event, const uint8_t *attr, size_t n
 	event->sample_period = ctx_pd_wire_u64(&wire);
 	event->sample_type = ctx_pd_wire_u64(&wire);
 	event->read_format = ctx_pd_wire_u64(&wire);
-	flags = flags_of(wire.at, swap);
-	event->freq = flags >> FLAG_FREQ & 1;
-	event->sample_id_all = flags >> FLAG_SAMPLE_ID_ALL & 1;
-	event->exclude_callchain_kernel = flags >> FLAG_EXCLUDE_CALLCHAIN_KERNEL & 1;
-	event->exclude_callchain_user = flags >> FLAG_EXCLUDE_CALLCHAIN_USER & 1;
-	event->use_clockid = flags >> FLAG_USE_CLOCKID & 1;
+	flags = wire.at;
+	event->freq = ctx_pd_wire_flag(flags, FLAG_FREQ, swap);
+	event->sample_id_all = ctx_pd_wire_flag(flags, FLAG_SAMPLE_ID_ALL, swap);
+	event->exclude_callchain_kernel = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_KERNEL, swap);
+	event->exclude_callchain_user = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_USER, swap);
+	event->use_clockid = ctx_pd_wire_flag(flags, FLAG_USE_CLOCKID, swap);
 	ctx_pd_wire_bytes(&wire, 32); /* flags, wakeup, bp_type, config1, config2 */
 	event->branch_sample_type = ctx_pd_wire_u64(&wire);
 	event->regs_user = ctx_pd_wire_u64(&wire);

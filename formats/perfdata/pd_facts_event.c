@@ -12,22 +12,13 @@
 #define ATTR_USE_CLOCKID 25u /* number of the flag */
 #define ATTR_CLOCKID_OFFSET 92u
 
-/* Flags are bits of a C bit-field: a big-endian machine fills each byte from the top. */
-static bool has_flag(const uint8_t *attr, uint32_t flag, bool swap)
-{
-	bool big_endian = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swap;
-	uint8_t byte = attr[ATTR_FLAGS_OFFSET + flag / 8];
-
-	return ((big_endian ? byte << (flag % 8) >> 7 : byte >> (flag % 8)) & 1) != 0;
-}
-
 /* Which clock the samples bear is told nowhere but here when perf is older than CLOCK_DATA. */
 static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, size_t n, bool swap)
 {
 	struct ctx_pd_wire wire = ctx_pd_wire_make(attr, n, swap);
 
 	if (facts->has_clock_data || n < ATTR_CLOCKID_OFFSET + sizeof(uint32_t) ||
-	    !has_flag(attr, ATTR_USE_CLOCKID, swap))
+	    !ctx_pd_wire_flag(attr + ATTR_FLAGS_OFFSET, ATTR_USE_CLOCKID, swap))
 		return;
 	ctx_pd_wire_bytes(&wire, ATTR_CLOCKID_OFFSET);
 	facts->has_clockid = true;

@@ -77,6 +77,16 @@ static inline uint64_t ctx_pd_wire_u64(struct ctx_pd_wire *wire)
 	return wire->swap ? __builtin_bswap64(value) : value;
 }
 
+/* Flag `bit` of the 8 bytes of a C bit field: its first member is the lowest bit of the first byte on a little-endian
+ * machine and the highest bit of the first byte on a big-endian one. */
+static inline bool ctx_pd_wire_flag(const uint8_t bytes[8], unsigned bit, bool swap)
+{
+	bool big_endian = swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	unsigned in_byte = big_endian ? 7 - bit % 8 : bit % 8;
+
+	return ((unsigned)bytes[bit / 8] >> in_byte & 1u) != 0;
+}
+
 /* A string of at most `n` bytes that ends with a zero byte within them; takes all `n`. NULL (and failed) when
  * there is no zero byte or fewer bytes are left. Borrowed. */
 static inline const char *ctx_pd_wire_text(struct ctx_pd_wire *wire, size_t n)
