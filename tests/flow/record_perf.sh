@@ -17,16 +17,20 @@ ours() { ctxan -q "$1" -r functions --format json | jq -r '.weight as $w | .rows
 theirs() { perf report -i "$1" --stdio --no-children -g none -F overhead,sym --percent-limit 0 2>/dev/null | sed -n 's/^ *\([0-9.]*\)% *\[[.k]\] \(.*[^ ]\) *$/\1 \2/p' |
 	awk '{ p = $1; sub(/^[^ ]* /, ""); if ($0 ~ /^0x[0-9a-f]*$/) $0 = "<Unknown>"; t[$0] += p } END { for (s in t) print t[s], s }' | sort -rn; }
 
+# CPU seconds of what a shell has waited for, from what its "times" printed last: "0m1.234s 0m0.056s".
+seconds() { tail -n 1 "$1" | awk '{ for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } print s }'; }
+
+# Samples are compared for each CPU second: on a machine that has other work the same program takes 1.5 s now and 1.9 s then.
 compare() {
 	name=$1
 	shift
-	ctxrec -q -F 999 -o $name.er -- "$@" >/dev/null || fail "$name: ctxrec"
-	perf record -q -e cpu-clock -F 999 -g -o $name.data -- "$@" >/dev/null 2>&1 || fail "$name: perf"
+	ctxrec -q -F 999 -o $name.er -- sh -c "$*; times" >$name.out || fail "$name: ctxrec"
+	perf record -q -e cpu-clock -F 999 -g -o $name.data -- sh -c "$*; times" >$name.perf_out 2>/dev/null || fail "$name: perf"
 	ours $name.er >$name.ours
 	theirs $name.data >$name.theirs
 	n=$(ctxan -q $name.er -r functions --format json | jq .samples)
 	m=$(perf report -i $name.data --stdio --no-children -g none -n -F sample 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { s += $1 } END { print s + 0 }')
-	near "$name: samples next to perf's" "$n" "$m" 25
+	near "$name: samples of a second next to perf's" "$(echo "$n $(seconds $name.out)" | awk '{ print $1 / $2 }')" "$(echo "$m $(seconds $name.perf_out)" | awk '{ print $1 / $2 }')" 15
 	# The shares of the hottest functions agree within five standard deviations of two such samples, and 2 % for drift.
 	head -n 6 $name.theirs | while read -r percent symbol; do
 		mine=$(awk -v s="$symbol" '{ p = $1; sub(/^[^ ]* /, ""); if ($0 == s) t += p } END { print t + 0 }' $name.ours)
@@ -40,6 +44,6 @@ compare() {
 	echo "$name: $n samples here, $m with perf; hottest: $(head -n 1 $name.ours) / $(head -n 1 $name.theirs)"
 }
 
-compare sqlite sh -c 'sqlite3 :memory: <query.sql'
-compare xz sh -c 'xz -3 -c rows.csv'
+compare sqlite 'sqlite3 :memory: <query.sql'
+compare xz 'xz -3 -c rows.csv >rows.xz'
 finish
