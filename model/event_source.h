@@ -16,20 +16,55 @@
  * the ingest's business then.
  *
  * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
- * call instruction (return address minus one), so nobody subtracts anything later. CTX_FRAME_TRUNCATED as the
- * root-most frame says that the caller of the next frame is not known.
+ * call instruction (return address minus one), so nobody subtracts anything later. ctx_frame_truncated(reason) as the
+ * root-most frame says that the caller of the next frame is not known, and why. CTX_FRAME_JOINED between two frames
+ * says that what is on its root side was not found by this sample, but taken over from an earlier one of the thread; it is
+ * no call.
  */
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H
 
 #include "model/interval.h"
 #include "model/profile.h"
+#include "model/user_regs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Why a stack ends before its root. The numbers are in files: they are added to, never changed. */
+enum ctx_truncation {
+	CTX_TRUNCATED_NOT = 0,
+	CTX_TRUNCATED_UNKNOWN,	/* the kernel's walk along frame pointers ended */
+	CTX_TRUNCATED_NO_TABLE, /* code without call frame information, and no plausible frame pointer */
+	CTX_TRUNCATED_NO_MAP,	/* a pc where nothing executable is mapped */
+	CTX_TRUNCATED_COPY,	/* the caller's frame is outside the copied stack */
+	CTX_TRUNCATED_BAD_CFA, /* call frame information that makes no sense here: the stack would not shrink, a register
+				   is not known */
+	CTX_TRUNCATED_DEPTH,   /* more frames than are kept */
+	CTX_TRUNCATED_SKIPPED, /* the recorder could not keep up with unwinding */
+	CTX_TRUNCATED_N,
+};
+
+/* Pseudo addresses from here down: no program has them, nor are they marks of the kernel's call chains (-32, -128, ...). */
 #define CTX_FRAME_TRUNCATED ((uint64_t)-2)
+#define CTX_FRAME_JOINED ((uint64_t)-20)
+
+static inline uint64_t ctx_frame_truncated(enum ctx_truncation reason)
+{
+	return CTX_FRAME_TRUNCATED + 1 - (uint64_t)reason;
+}
+
+/* CTX_TRUNCATED_NOT: an ordinary address. */
+static inline enum ctx_truncation ctx_frame_truncation(uint64_t address)
+{
+	uint64_t reason = CTX_FRAME_TRUNCATED + 1 - address;
+
+	return reason < CTX_TRUNCATED_N ? (enum ctx_truncation)reason : CTX_TRUNCATED_NOT;
+}
+
+/* A few words: "no call frame information". */
+const char *ctx_truncation_text(enum ctx_truncation reason);
 
 /* Addresses from here on belong to the kernel (x86-64 and aarch64 with 64-bit kernels). */
 #define CTX_KERNEL_START ((uint64_t)0xffff000000000000u)
@@ -106,6 +141,11 @@ struct ctx_event {
 			int32_t cpu;		/* -1 unknown */
 			uint32_t n_frames;	/* of `frames` */
 			const uint64_t *frames; /* the whole stack, leaf first; NULL: see `stack` */
+			/*
+			 * The user's part is still to be unwound from this, and comes behind `frames` (which are the
+			 * kernel's then, or none). NULL: all is in `frames`.
+			 */
+			const struct ctx_user_state *user;
 		} sample;
 		struct ctx_usage_info usage; /* its process field: the source's number */
 		uint64_t count;		     /* LOST: samples; THROTTLE */

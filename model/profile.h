@@ -22,7 +22,7 @@
 enum ctx_function_kind {
 	CTX_FUNCTION_ORDINARY = 0,
 	CTX_FUNCTION_UNKNOWN, /* <Unknown>: the pc maps to nothing, or to an object without a symbol there */
-	CTX_FUNCTION_TRUNCATED,	 /* <Truncated-stack>: nominal caller where the stack was cut */
+	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>, <Truncated-stack: REASON>: nominal caller where the stack was cut */
 	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets */
 };
 
@@ -30,10 +30,13 @@ struct ctx_function_info {
 	const char *name;	  /* demangled, as shown */
 	const char *linkage_name; /* as in the symbol table; equal to name where not mangled */
 	const char *aliases;	  /* other names at the same address, separated by a space; "" mostly */
-	uint32_t object;	  /* object id, CTX_NONE for artificial functions */
-	uint64_t offset;	  /* of the first byte, in the object's own address space */
-	uint64_t size;		  /* bytes, 0 unknown */
+	const char *
+		parts; /* linkage names of clones and outlined parts that are folded into it, separated by a space; NULL or "" mostly */
+	uint32_t object; /* object id, CTX_NONE for artificial functions */
+	uint64_t offset; /* of the first byte, in the object's own address space */
+	uint64_t size;	 /* bytes, 0 unknown */
 	enum ctx_function_kind kind;
+	bool inlined; /* stands for the inlined instances of a function: named "NAME (inlined)"; offset and size are 0 */
 };
 
 struct ctx_object_info {

@@ -10,6 +10,7 @@
 #ifndef CTX_REPORT_REPORT_H
 #define CTX_REPORT_REPORT_H
 
+#include "model/code.h"
 #include "model/histogram.h"
 #include "model/interval.h"
 #include "model/profile.h"
@@ -60,6 +61,10 @@ struct ctx_report_input {
 	const struct ctx_report_slice
 		*slices; /* timeline only: by thread, then by time, all threads with equally many */
 	size_t n_slices, slices_per_thread;
+	/* Of reports with needs_code. */
+	const struct ctx_code *code;
+	const struct ctx_histogram *raw; /* all selected threads together, by raw stack (calls are 0) */
+	const struct ctx_code_reader *reader;
 	const struct ctx_report_level *levels; /* timeline only */
 	size_t n_levels;
 	const uint64_t *thread_samples,
@@ -74,6 +79,7 @@ struct ctx_report_options {
 	bool ascii;	      /* no Unicode drawing (a terminal without UTF-8) */
 	uint32_t limit;	      /* rows (functions, stanzas, stacks, tree lines); 0: all */
 	const char *sort;     /* a row key such as "inclusive"; NULL: the report's own order */
+	const char *subject;  /* source, disasm: what of, FUNC or FILE; NULL: the hottest function */
 	const char *function; /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
 	double min_percent; /* tree: leave out nodes with less of the total than this; they are summed in a line */
 };
@@ -85,6 +91,8 @@ struct ctx_report_kind {
 	bool needs_parts;	/* header, overview, processes do not */
 	bool needs_calls;	/* tree, callers-callees */
 	bool needs_slices;	/* timeline */
+	bool needs_code;	/* lines, pcs, source, disasm: code, raw and reader */
+	bool takes_subject;	/* source, disasm: "--report source=FUNC" */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err);

@@ -9,6 +9,7 @@
 #ifndef CTX_STORE_STORE_H
 #define CTX_STORE_STORE_H
 
+#include "model/code.h"
 #include "model/interval.h"
 #include "model/profile.h"
 #include "model/sample.h"
@@ -50,13 +51,6 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint3
 						  const struct ctx_sample *samples, size_t n,
 						  struct ctx_err *err);
 
-/* One address in a load object. Ids are positions. */
-struct ctx_location {
-	uint32_t object;   /* object id, CTX_NONE: no object */
-	uint32_t function; /* function id */
-	uint64_t address;  /* virtual address in the object; absolute where there is no object */
-};
-
 struct ctx_mapping_info { /* where an object was mapped, for the record (and for SQL) */
 	uint32_t process, object;
 	uint64_t address, size, file_offset;
@@ -75,6 +69,10 @@ struct ctx_store_contents {
 	const uint32_t *raw_to_stack; /* by raw stack node */
 	const struct ctx_mapping_info *mappings;
 	size_t n_mappings;
+	const struct ctx_site *sites;
+	size_t n_sites;
+	const struct ctx_source_file *files;
+	size_t n_files;
 	const char *fingerprint; /* of the ingested files and the ingest's parameters: ctx_store_fingerprint
 				    gives it back */
 };
@@ -82,6 +80,14 @@ struct ctx_store_contents {
 CTX_MUST_CHECK enum ctx_status ctx_store_put_contents(struct ctx_store *store,
 						      const struct ctx_store_contents *contents,
 						      struct ctx_err *err);
+
+/* The text of a source file (index in contents.files), at most 16 MiB. Kept compressed. */
+CTX_MUST_CHECK enum ctx_status ctx_store_put_source_text(struct ctx_store *store, uint32_t file,
+							 const char *text, size_t n, struct ctx_err *err);
+
+/* One part of a function's code; several parts in order of address. Kept compressed. */
+CTX_MUST_CHECK enum ctx_status ctx_store_put_code(struct ctx_store *store,
+						  const struct ctx_function_code *code, struct ctx_err *err);
 
 /* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the temporary
  * file is removed). */
@@ -103,6 +109,16 @@ const char *ctx_store_fingerprint(const struct ctx_store *store);
 
 /* All nouns. Borrowed: lives as long as the store. */
 const struct ctx_profile *ctx_store_profile(const struct ctx_store *store);
+
+/*
+ * Locations, sites, raw stacks and the names of source files: read at the first call. Borrowed, as above. Cost: the raw stacks are
+ * the largest table of all (12 bytes for each address-level stack).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_store_code(struct ctx_store *store, const struct ctx_code **ret,
+					      struct ctx_err *err);
+
+/* Reads texts and instructions from the database, as reports ask for them. */
+struct ctx_code_reader ctx_store_code_reader(struct ctx_store *store);
 
 /* Trees by id. Borrowed. */
 const struct ctx_tree_info *ctx_store_trees(const struct ctx_store *store, size_t *ret_n);

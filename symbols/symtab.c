@@ -157,6 +157,7 @@ enum ctx_status ctx_symtab_get(struct ctx_symtab *table, uint32_t index, struct 
 		.start = entry->start,
 		.size = entry->size,
 		.module = table->set.text + entry->module,
+		.whole = index,
 	};
 	return CTX_OK;
 }

@@ -515,6 +515,8 @@ static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event 
 	ret->sample.stack = packet->stack;
 	ret->sample.metric = packet->metric;
 	ret->sample.cpu = packet->cpu;
+	ret->sample.frames = NULL;
+	ret->sample.user = NULL;
 	advance(reader);
 	return CTX_OK;
 }

@@ -138,6 +138,7 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	event.sample.cpu = sample.cpu;
 	event.sample.frames = reader->chain.frames;
 	event.sample.n_frames = reader->chain.n;
+	event.sample.user = NULL;
 	return sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
 				    : ctx_pd_reader_put(reader, &event, err);
 }

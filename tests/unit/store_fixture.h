@@ -125,8 +125,12 @@ static inline void fixture_make_stacks(struct fixture *fixture, uint32_t n_raw)
 	for (uint32_t i = 0; i < fixture->n_locations; i++) {
 		uint32_t function = i / 3;
 
-		fixture->locations[i] = (struct ctx_location){p->functions[function].object, function,
-							      p->functions[function].offset + i % 3};
+		fixture->locations[i] = (struct ctx_location){
+			.object = p->functions[function].object,
+			.function = function,
+			.address = p->functions[function].offset + i % 3,
+			.site = CTX_NONE,
+		};
 	}
 	if (ctx_trie_init(&p->cct, NULL) != CTX_OK || ctx_trie_init(&fixture->raw, NULL) != CTX_OK)
 		abort();

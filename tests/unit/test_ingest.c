@@ -226,6 +226,8 @@ static struct ctx_event sample_event(uint64_t time, uint32_t process, uint32_t t
 	event.sample.weight = 10;
 	event.sample.stack = stack;
 	event.sample.cpu = 1;
+	event.sample.frames = NULL;
+	event.sample.user = NULL;
 	return event;
 }
 

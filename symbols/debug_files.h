@@ -1,0 +1,50 @@
+/*
+ * Debug files: the ELF files that tell of one load object, and where they are looked for.
+ *
+ * An object has an *image* (the file that was mapped: its code, .dynsym, .eh_frame) and possibly a *debug file* beside
+ * it (.symtab, DWARF). Looked for in this order, and used only when the build id is the wanted one (debug link: when its
+ * checksum is):
+ *
+ *	image	archived copy; CACHE/.build-id/xx/yyyy/{elf,vdso}; the file at its own path; debuginfod ("executable")
+ *	debug	the image, when it has what is wanted; CACHE/.../debug; ROOT/.build-id/xx/yyyy.debug; .gnu_debuglink: beside the
+ *		image, in .debug/ beside it, ROOT/path; debuginfod ("debuginfo")
+ *
+ * ROOT is /usr/lib/debug. debuginfod is asked when DEBUGINFOD_URLS is set, through its client library, loaded at run
+ * time, so that nothing depends on it.
+ */
+#ifndef CTX_SYMBOLS_DEBUG_FILES_H
+#define CTX_SYMBOLS_DEBUG_FILES_H
+
+#include "base/buf.h"
+#include "symbols/symtab.h"
+
+/* A file that was found: `path` of one that can be opened, or its bytes (an archive, unpacked). */
+struct ctx_found_file { /* all zero is a valid empty one */
+	char *path;	/* owned; NULL: see bytes */
+	struct ctx_buf bytes;
+	const char *origin; /* "archive", or a path; lives as long as this */
+};
+
+void ctx_found_file_deinit(struct ctx_found_file *file);
+
+/* The image of an object. Fails with CTX_E_NOTFOUND (the message says why each candidate was no good), CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_image(const struct ctx_symtab_request *request,
+						     struct ctx_found_file *ret, struct ctx_err *err);
+
+/* The file with an object's DWARF (.debug_info). As above. */
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_dwarf(const struct ctx_symtab_request *request,
+						     struct ctx_found_file *ret, struct ctx_err *err);
+
+/*
+ * `n` bytes of an object's code from a virtual address on, as they are in the file; `*ret_n` fewer where the segment
+ * ends. Appends to `out`. Fails with CTX_E_NOTFOUND (not in an executable segment), CTX_E_IO, CTX_E_NOMEM.
+ */
+struct ctx_image;
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_open_image(const struct ctx_symtab_request *request,
+							  struct ctx_image **ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_read_code(struct ctx_image *image, uint64_t address, size_t n,
+							 struct ctx_buf *out, struct ctx_err *err);
+uint16_t ctx_debug_files_machine(const struct ctx_image *image); /* e_machine */
+void ctx_debug_files_close_image(struct ctx_image *image);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Source map: what DWARF tells of the addresses of one load object: inlined calls, files and lines.
+ *
+ * The debug information is looked for where symbols are (symbols/debug_files.h): in the object itself, in its separate
+ * debug file, with what dwz moved out (.gnu_debugaltlink) and with split DWARF (.dwo) beside it; versions 2 to 5,
+ * compressed sections too. Compilation units are found by address; one is taken apart when the first of its addresses
+ * is asked for, once, into sorted ranges: after that a look-up is a binary search. elfutils reads the DWARF.
+ *
+ * Everything in the file is untrusted: depth, number of ranges and lines are limited, damage costs one unit.
+ */
+#ifndef CTX_SYMBOLS_SOURCE_MAP_H
+#define CTX_SYMBOLS_SOURCE_MAP_H
+
+#include "symbols/symtab.h"
+
+struct ctx_source_map;
+
+/* A place in the source. Strings live as long as the map. */
+struct ctx_source_frame {
+	const char *
+		function; /* of an inlined function, as a person writes it; NULL for the outermost frame: its name is the symbol table's */
+	const char *linkage_name; /* equal to `function` where not mangled; NULL with it */
+	const char *file;	  /* absolute where the unit says its directory; NULL: not known */
+	uint32_t line;		  /* 0: not known */
+};
+
+#define CTX_SOURCE_FRAMES_MAX 64 /* deeper inlining is cut: the innermost are left out */
+
+/*
+ * Always makes a map unless memory is short: an object without debug information gives an empty one. A debug file of
+ * another build is not used. Cost: finding the files, and one look at each unit's head.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_source_map_open(const struct ctx_symtab_request *request,
+						   struct ctx_source_map **ret, struct ctx_err *err);
+void ctx_source_map_close(struct ctx_source_map *map);
+
+/* Where the debug information came from: a path, "archive", or "none: <reason>". Borrowed. */
+const char *ctx_source_map_origin(const struct ctx_source_map *map);
+
+/*
+ * The frames of a virtual address of the object, innermost first; the last one is of the function that the address
+ * belongs to. `*ret_n` 0: no debug information there. O(log) but for the first address of a unit. Fails with
+ * CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_source_map_find(struct ctx_source_map *map, uint64_t address,
+						   struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX],
+						   size_t *ret_n, struct ctx_err *err);
+
+struct ctx_source_line { /* from `address` to the next one's */
+	uint64_t address;
+	const char *file; /* NULL: no line */
+	uint32_t line;
+};
+
+/* Calls `each` for the line rows of [begin, end), by address; the first one begins at `begin`. */
+typedef enum ctx_status (*ctx_source_line_fn)(void *context, const struct ctx_source_line *line,
+					      struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_source_map_lines(struct ctx_source_map *map, uint64_t begin, uint64_t end,
+						    ctx_source_line_fn each, void *context,
+						    struct ctx_err *err);
+
+#endif
