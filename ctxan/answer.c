@@ -211,13 +211,16 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	else if (options->n_reports == 0)
 		status = default_reports(store, name, &selection, options, err);
 	for (size_t i = 0; status == CTX_OK && i < options->n_reports; i++) {
+		struct ctx_report_options report = options->report;
+
+		report.subject = options->reports[i].subject;
 		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
 			fputc('\n', options->report.out);
 		if (options->show_sql)
-			status = show_sql(options->reports[i], &selection, options->report.out, err);
+			status = show_sql(options->reports[i].kind, &selection, options->report.out, err);
 		else
-			status = one_report(store, name, &selection, options->reports[i], options,
-					    &options->report, err);
+			status = one_report(store, name, &selection, options->reports[i].kind, options,
+					    &report, err);
 	}
 	ctx_selection_deinit(&selection);
 	return status;

@@ -152,7 +152,7 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	if (names == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < options->n_reports; i++)
-		names[i] = options->reports[i]->name;
+		names[i] = options->reports[i].kind->name;
 	if (options->export->binary && options->output == NULL && isatty(STDOUT_FILENO))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
 				   options->export->name, options->export->suffix);

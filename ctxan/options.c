@@ -254,26 +254,48 @@ static enum ctx_status parse_choice(const char *name, const char *text, const ch
 	return ctx_err_set(err, CTX_E_ARG, "--%s '%s' is not known (%s)", name, text, known);
 }
 
+/* What stands behind the name of a report: "=SUBJECT" up to the end of the text, for the kinds that have one. */
+static enum ctx_status parse_subject(struct ctx_option_report *report, const char *text, struct ctx_err *err)
+{
+	if (*text != '=')
+		return CTX_OK;
+	if (!report->kind->takes_subject)
+		return ctx_err_set(err, CTX_E_ARG, "the report '%s' takes no '%s'", report->kind->name, text);
+	if (text[1] == '\0')
+		return ctx_err_set(err, CTX_E_ARG, "--report %s= wants a name behind it", report->kind->name);
+	report->subject = text + 1;
+	return CTX_OK;
+}
+
+/*
+ * "functions,tree", "lines,source=FUNC". A subject goes to the end of the argument, because names of functions have commas
+ * ("map<int, int>::at").
+ */
 static enum ctx_status parse_reports(struct ctx_options *options, const char *text, struct ctx_err *err)
 {
 	while (*text != '\0') {
-		size_t n = strcspn(text, ",");
-		const struct ctx_report_kind *kind = NULL;
+		size_t n = strcspn(text, ",=");
+		struct ctx_option_report report = {0};
 		char name[64];
 		enum ctx_status status;
 
 		if (n < sizeof(name)) {
 			memcpy(name, text, n);
 			name[n] = '\0';
-			kind = ctx_report_find(name);
+			report.kind = ctx_report_find(name);
 		}
-		if (kind == NULL)
+		if (report.kind == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "no report '%.*s' (see --help for the list)",
 					   (int)n, text);
-		status = ctx_grow(&options->reports, &options->reports_cap, options->n_reports + 1, err);
+		status = parse_subject(&report, text + n, err);
+		if (status == CTX_OK)
+			status = ctx_grow(&options->reports, &options->reports_cap, options->n_reports + 1,
+					  err);
 		if (status != CTX_OK)
 			return status;
-		options->reports[options->n_reports++] = kind;
+		options->reports[options->n_reports++] = report;
+		if (report.subject != NULL)
+			break;
 		text += n + (text[n] == ',');
 	}
 	return options->n_reports != 0 ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--report wants a name");

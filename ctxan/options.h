@@ -13,10 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One item of --report. */
+struct ctx_option_report {
+	const struct ctx_report_kind *kind;
+	const char *subject; /* "source=FUNC": FUNC; NULL: none was given. Belongs to argv */
+};
+
 struct ctx_options {
 	const char **inputs; /* recordings, databases, "-"; none: the newest recording here */
 	size_t n_inputs, inputs_cap;
-	const struct ctx_report_kind **reports; /* none: the default set */
+	struct ctx_option_report *reports; /* none: the default set */
 	size_t n_reports, reports_cap;
 	const char **intervals; /* as typed */
 	size_t n_intervals, intervals_cap;
