@@ -171,6 +171,14 @@ struct ctx_source_metric {
 	const char *unit;
 };
 
+/* A source file that was kept with the recording. */
+struct ctx_source_text {
+	const char *
+		path; /* absolute, as the debug information of a load object makes it: directories joined with '/',
+				"." and ".." left in */
+	const char *archive; /* path of a zstd copy that can be opened now */
+};
+
 /* What is known when the source is opened. Strings live as long as the source. */
 struct ctx_source_info {
 	const char *name;     /* last part of the path */
@@ -187,6 +195,10 @@ struct ctx_source_info {
 	size_t n_properties;
 	struct ctx_source_metric *metrics;
 	uint32_t n_metrics;
+	const struct ctx_source_text
+		*sources; /* each path once, in no order; a text is looked for here first, then at
+						  its own path. NULL: none were kept */
+	size_t n_sources;
 	uint32_t n_threads; /* upper bound of thread numbers in use; 0 not known when opened */
 	uint64_t bytes;	    /* size of the data files, for progress */
 };

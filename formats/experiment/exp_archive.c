@@ -21,6 +21,7 @@
 #define VDSO_MAX_BYTES ((size_t)64 * 1024)
 #define LEVEL 3
 #define KALLSYMS "kallsyms.zst"
+#define USUAL_MODE 0644u
 
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX])
 {
@@ -84,7 +85,7 @@ static enum ctx_status compress_file(struct copy *copy, int from, struct ctx_err
 }
 
 /* Compresses a file (`from` >= 0) or memory to archives/<name>, by way of a temporary name. */
-static enum ctx_status store(int dir, const char *name, int from, const void *image, size_t n,
+static enum ctx_status store(int dir, const char *name, int from, const void *image, size_t n, unsigned mode,
 			     uint64_t *ret_bytes, struct ctx_err *err)
 {
 	struct copy copy = {.out_size = ZSTD_CStreamOutSize()};
@@ -101,7 +102,7 @@ static enum ctx_status store(int dir, const char *name, int from, const void *im
 		return CTX_END;
 	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", name,
 		 (long)getpid()); /* two may do this at once */
-	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (copy.fd < 0)
 		return ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
 	copy.context = ZSTD_createCCtx();
@@ -124,6 +125,14 @@ static enum ctx_status store(int dir, const char *name, int from, const void *im
 		unlinkat(archives, temporary, 0);
 	*ret_bytes = copy.bytes;
 	return status;
+}
+
+enum ctx_status ctx_exp_archive_bytes(int dir, const char *name, const void *bytes, size_t n, unsigned mode,
+				      struct ctx_err *err)
+{
+	uint64_t written;
+
+	return store(dir, name, -1, bytes, n, mode, &written, err);
 }
 
 /* A write from memory that is not mapped fails with EFAULT instead of a signal. */
@@ -182,7 +191,7 @@ static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret
 	if (strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "another vdso than this process's");
 	ctx_exp_archive_name("[vdso]", build_id, name);
-	status = store(dir, name, -1, image, n, ret_bytes, err);
+	status = store(dir, name, -1, image, n, USUAL_MODE, ret_bytes, err);
 	*ret_bytes = n;
 	return status;
 }
@@ -214,7 +223,7 @@ enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *bu
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "changed since: its build id is another one");
 	ctx_exp_archive_name(path, build_id, name);
-	status = store(dir, name, from, NULL, 0, ret_bytes, err);
+	status = store(dir, name, from, NULL, 0, USUAL_MODE, ret_bytes, err);
 	if (status == CTX_END)
 		*ret_bytes = (uint64_t)info.st_size;
 	return status;
@@ -238,7 +247,7 @@ enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ct
 		status = ctx_err_set(err, CTX_E_NOTFOUND,
 				     "/proc/kallsyms shows no addresses (kernel.kptr_restrict)");
 	else
-		status = store(dir, KALLSYMS, -1, text.bytes, text.n, ret_bytes, err);
+		status = store(dir, KALLSYMS, -1, text.bytes, text.n, USUAL_MODE, ret_bytes, err);
 	ctx_buf_deinit(&text);
 	return status;
 }

@@ -28,6 +28,14 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(int dir, const char *path,
  */
 bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CTX_BUILDID_TEXT]);
 
+/* The names of source files' copies: "source-<number>.zst". A path makes no good name: two that hash alike would be one file. */
+void ctx_exp_source_name(uint32_t number, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
+bool ctx_exp_is_source_name(const char *name);
+
+/* Writes `n` bytes as archives/<name> with these permissions. CTX_END: it is there already; CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_bytes(int dir, const char *name, const void *bytes, size_t n,
+						     unsigned mode, struct ctx_err *err);
+
 /* Copies /proc/kallsyms to archives/kallsyms.zst. CTX_E_NOTFOUND when it shows no addresses. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err);
 

@@ -22,6 +22,8 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->properties);
 	free(log->metrics);
 	free(log->periods);
+	free(log->sources);
+	ctx_strtab_deinit(&log->source_paths);
 	*log = (struct ctx_exp_log){0};
 }
 
@@ -353,6 +355,32 @@ static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_ex
 	return status == CTX_OK ? keep(log, unit, &log->metrics[number].unit, err) : status;
 }
 
+/* A copy of a source file; one that is missing is for people only. The first line of a path counts. */
+static enum ctx_status read_source(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				   struct ctx_err *err)
+{
+	const char *path = ctx_exp_line_text(line, "path");
+	const char *archive = ctx_exp_line_text(line, "archive");
+	struct ctx_exp_source_row *row;
+	enum ctx_status status;
+	uint32_t id;
+
+	if (path == NULL)
+		return CTX_E_FORMAT;
+	if (archive == NULL)
+		return CTX_OK;
+	status = ctx_grow(&log->sources, &log->sources_cap, log->n_sources + 1, err);
+	if (status == CTX_OK)
+		status = ctx_strtab_add_text(&log->source_paths, path, &id, err);
+	if (status != CTX_OK || id < log->n_sources)
+		return status;
+	row = &log->sources[log->n_sources];
+	row->path = ctx_strtab_get(&log->source_paths, id);
+	status = keep(log, archive, &row->archive, err);
+	log->n_sources += status == CTX_OK;
+	return status;
+}
+
 static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				    struct ctx_err *err)
 {
@@ -377,6 +405,8 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_setting(log, line, err);
 	if (strcmp(line->element, "profile") == 0)
 		return read_profile(log, line, err);
+	if (strcmp(line->element, "source") == 0)
+		return read_source(log, line, err);
 	return CTX_OK;
 }
 

@@ -40,6 +40,10 @@ struct ctx_exp_entry {
 	const char *text, *text2; /* map: path, build id; name, warning, damage */
 };
 
+struct ctx_exp_source_row {
+	const char *path, *archive; /* as they are written; the archive's name is checked by who opens it */
+};
+
 struct ctx_exp_log {
 	struct ctx_arena arena;
 	struct ctx_strtab strings; /* paths and build ids */
@@ -55,6 +59,9 @@ struct ctx_exp_log {
 	struct ctx_source_metric *metrics; /* by number; n_metrics at most 255 */
 	uint64_t *periods;
 	size_t n_metrics, metrics_cap, periods_cap;
+	struct ctx_exp_source_row *sources; /* each path once */
+	size_t n_sources, sources_cap;
+	struct ctx_strtab source_paths;
 	uint64_t last_ns; /* the largest time of all */
 	bool closed, has_run;
 };

@@ -9,6 +9,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_reader_state.h"
 
 #include <dirent.h>
@@ -46,6 +47,8 @@ static void close_reader(struct ctx_event_source *source)
 	free(reader->addresses);
 	free(reader->kallsyms);
 	free(reader->archive_root);
+	free(reader->sources);
+	ctx_arena_deinit(&reader->source_names);
 	ctx_strtab_deinit(&reader->archives);
 	ctx_buf_deinit(&reader->archive_path);
 	ctx_buf_deinit(&reader->notes);
@@ -237,6 +240,42 @@ static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *
 	return ctx_buf_check(&reader->notes, err);
 }
 
+/*
+ * The copies of source files that the log names and that are there: a name in a log is data, so nothing but the names that
+ * the recorder makes is looked for, and nothing but plain files in archives/ is taken.
+ */
+static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_err *err)
+{
+	for (size_t i = 0; i < reader->log.n_sources; i++) {
+		const struct ctx_exp_source_row *row = &reader->log.sources[i];
+		char *name CTX_AUTO_FREE = NULL, *path CTX_AUTO_FREE = NULL;
+		struct ctx_source_text *text;
+		int fd CTX_AUTO_CLOSE = -1;
+		enum ctx_status status;
+
+		if (!ctx_exp_is_source_name(row->archive) ||
+		    ctx_strtab_find(&reader->archives, row->archive, strlen(row->archive)) == UINT32_MAX)
+			continue;
+		name = ctx_path_join("archives", row->archive);
+		path = ctx_path_join(reader->archive_root, row->archive);
+		if (name == NULL || path == NULL)
+			return ctx_err_nomem(err);
+		fd = open_file(reader->dir, name);
+		if (fd < 0)
+			continue;
+		status = ctx_grow(&reader->sources, &reader->sources_cap, reader->n_sources + 1, err);
+		if (status != CTX_OK)
+			return status;
+		text = &reader->sources[reader->n_sources];
+		text->path = row->path;
+		text->archive = ctx_arena_strdup(&reader->source_names, path);
+		if (text->archive == NULL)
+			return ctx_err_nomem(err);
+		reader->n_sources++;
+	}
+	return CTX_OK;
+}
+
 static void fill_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -254,6 +293,8 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->n_properties = reader->log.n_properties;
 	info->metrics = reader->log.metrics;
 	info->n_metrics = (uint32_t)reader->log.n_metrics;
+	info->sources = reader->sources;
+	info->n_sources = reader->n_sources;
 	info->bytes = reader->index.bytes;
 }
 
@@ -294,6 +335,8 @@ enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, st
 		status = read_all(reader, err);
 		if (status == CTX_OK)
 			status = read_rest(reader, err);
+		if (status == CTX_OK)
+			status = find_sources(reader, err);
 		if (status != CTX_OK)
 			status = ctx_err_prefix(err, status, "%s", ctx_path_base(reader->path));
 	}

@@ -59,6 +59,9 @@ struct ctx_exp_reader {
 	size_t n_archives;
 	struct ctx_buf archive_path, notes;
 	char *kallsyms, *archive_root;
+	struct ctx_source_text *sources; /* paths are the log's, archives are in source_names */
+	size_t n_sources, sources_cap;
+	struct ctx_arena source_names;
 	bool thread_damage_told;
 };
 

@@ -8,6 +8,7 @@
 #include "base/map64.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_maps.h"
+#include "formats/experiment/exp_places.h"
 #include "formats/experiment/exp_stacks.h"
 #include "formats/experiment/exp_writer.h"
 
@@ -77,7 +78,9 @@ struct ctx_exp_writer {
 	size_t n_live, live_cap;
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
-	struct ctx_buf log; /* lines not yet written */
+	struct ctx_exp_places places; /* if keep_places */
+	uint32_t n_sources;	      /* copied so far */
+	struct ctx_buf log;	      /* lines not yet written */
 	uint64_t log_oldest_ns;
 	uint64_t flushing_ns; /* relative: the oldest record of the process that is being written */
 	struct ctx_buf overview;
@@ -87,6 +90,7 @@ struct ctx_exp_writer {
 	struct ctx_buf raw, block; /* scratch */
 	struct ctx_exp_stats stats;
 	size_t memory_bytes;
+	bool keep_places;
 	bool has_founder, kernel_seen, limit_reached;
 	struct ctx_err failed; /* status CTX_OK: none */
 };

@@ -202,6 +202,7 @@ static void release(struct ctx_exp_writer *writer)
 	free(writer->live);
 	ctx_map64_deinit(&writer->present);
 	ctx_exp_objects_deinit(&writer->objects);
+	ctx_exp_places_deinit(&writer->places);
 	ctx_buf_deinit(&writer->log);
 	ctx_buf_deinit(&writer->overview);
 	ctx_compressor_deinit(&writer->compressor);
@@ -234,6 +235,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	writer->dir = -1;
 	writer->start_ns = options->start_ns;
 	writer->max_bytes = options->max_bytes;
+	writer->keep_places = options->keep_places;
 	writer->memory_max = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
 	if (writer->memory_max < MEMORY_SMALLEST)
 		writer->memory_max = MEMORY_SMALLEST;
@@ -529,6 +531,8 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 	/* Stacks that are known already are not looked up again: an object in the place of a sampled one counts as sampled. */
 	if (replaced)
 		writer->objects.sampled[entry.object] = 1;
+	if (replaced && writer->keep_places)
+		ctx_exp_places_add_all(&writer->places, entry.object);
 	if (!writer->procs[process].has_samples)
 		return CTX_OK;
 	status = get_live(writer, process, &live, err);
@@ -614,6 +618,15 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx
 	return status;
 }
 
+static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map_entry *entry,
+			 uint64_t address)
+{
+	writer->objects.sampled[entry->object] = 1;
+	if (writer->keep_places)
+		ctx_exp_places_add(&writer->places, entry->object,
+				   address - entry->address + entry->file_offset);
+}
+
 /* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
 static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
 			  uint32_t prefix)
@@ -632,7 +645,7 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 		ctx_buf_put_zigzag(&live->frames, (int64_t)(address - live->last_address));
 		live->last_address = address;
 		if (entry != NULL)
-			writer->objects.sampled[entry->object] = 1;
+			note_sampled(writer, entry, address);
 		else if (address >= CTX_KERNEL_START && address != CTX_FRAME_TRUNCATED)
 			writer->kernel_seen = true;
 	}

@@ -34,6 +34,7 @@ struct ctx_exp_options {
 	bool overwrite;	     /* remove an experiment (never anything else) that is there */
 	uint64_t max_bytes;  /* 0: no limit */
 	size_t memory_bytes; /* for dictionaries and buffers; 0: 64 MB */
+	bool keep_places;    /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment; /* goes to `notes`; "" none */
 	const struct ctx_exp_metric *metrics;
 	uint32_t n_metrics;
@@ -146,6 +147,36 @@ struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer);
  * (other build id) or cannot be read are noted in the log, and are no failure. [vdso] is copied from this process's own memory when build ids agree. Call before close.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/* A load object that got samples, and where. Borrowed. */
+struct ctx_exp_sampled {
+	const char *path, *build_id; /* as in ctx_exp_map */
+	const uint64_t *offsets;     /* in the file, ascending: leaves and look-up addresses of callers */
+	size_t n_offsets;
+	bool all; /* there are more, nobody knows which */
+};
+typedef enum ctx_status ctx_exp_sampled_fn(void *context, const struct ctx_exp_sampled *object,
+					   struct ctx_err *err);
+
+/* Calls `each` for every object that got a sample in any process; its first failure is returned. Only with keep_places. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *writer, ctx_exp_sampled_fn *each,
+						    void *context, struct ctx_err *err);
+
+struct ctx_exp_source {
+	const char *path;   /* absolute */
+	uint64_t max_bytes; /* a larger file is left out */
+	int64_t built_seconds; /* when the load object was made, since 1970: a file changed after that is marked */
+};
+
+/*
+ * Copies a source file to archives/ and adds its line to the log; call once for each path. `*ret_bytes` is its size before
+ * compression, `*ret_is_newer` tells whether it was changed after built_seconds. CTX_E_NOTFOUND with the reason (which is in
+ * the log too): no plain file of text, or unreadable. CTX_E_LIMIT: larger than max_bytes. CTX_E_IO, CTX_E_NOMEM: as everywhere.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer,
+						      const struct ctx_exp_source *source,
+						      uint64_t *ret_bytes, bool *ret_is_newer,
+						      struct ctx_err *err);
 
 /*
  * Writes what is left, the exit events, and releases the writer (also on failure). NULL is fine.
