@@ -234,6 +234,25 @@ void ctx_elfobj_close(struct ctx_elfobj *obj)
 	*obj = (struct ctx_elfobj){.fd = -1};
 }
 
+Elf_Scn *ctx_elfobj_named_section(const struct ctx_elfobj *obj, const char *name)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(obj->elf, &names) != 0)
+		return NULL;
+	while ((section = elf_nextscn(obj->elf, section)) != NULL) {
+		const char *found = NULL;
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) != NULL && header.sh_type != SHT_NOBITS)
+			found = elf_strptr(obj->elf, names, header.sh_name);
+		if (found != NULL && strcmp(found, name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
 const struct ctx_elfobj_range *ctx_elfobj_section(const struct ctx_elfobj *obj, uint64_t address)
 {
 	size_t low = 0;

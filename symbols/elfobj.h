@@ -52,6 +52,9 @@ CTX_MUST_CHECK enum ctx_status ctx_elfobj_open_bytes(struct ctx_elfobj *obj, con
 
 void ctx_elfobj_close(struct ctx_elfobj *obj);
 
+/* The first section of a name that has bytes in the file, or NULL. O(sections). */
+Elf_Scn *ctx_elfobj_named_section(const struct ctx_elfobj *obj, const char *name);
+
 /* The executable section that holds an address, or NULL. O(log sections). */
 const struct ctx_elfobj_range *ctx_elfobj_section(const struct ctx_elfobj *obj, uint64_t address);
 

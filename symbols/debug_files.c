@@ -1,0 +1,204 @@
+#include "symbols/debug_files.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "symbols/file_search.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct finding {
+	struct ctx_file_search search;
+	struct ctx_elfobj obj; /* what was found; fd -1 and no elf: nothing */
+	const char *origin;    /* lives as long as the search */
+};
+
+struct ctx_image {
+	struct ctx_elfobj obj;
+};
+
+static void finding_cleanup(struct finding *finding)
+{
+	ctx_elfobj_close(&finding->obj);
+	ctx_file_search_deinit(&finding->search);
+}
+
+void ctx_found_file_deinit(struct ctx_found_file *file)
+{
+	free(file->path);
+	ctx_buf_deinit(&file->bytes);
+	*file = (struct ctx_found_file){0};
+}
+
+static enum ctx_status take(struct ctx_file_search *search, struct ctx_file_candidate *candidate)
+{
+	struct finding *finding = search->context;
+
+	finding->obj = candidate->obj;
+	finding->origin = candidate->origin;
+	candidate->obj = (struct ctx_elfobj){.fd = -1};
+	search->wanted = 0;
+	return CTX_OK;
+}
+
+static enum ctx_status visit_image(struct ctx_file_search *search, struct ctx_file_candidate *candidate,
+				   struct ctx_err *err)
+{
+	(void)err;
+	return take(search, candidate);
+}
+
+/* .zdebug_info: as the linker compressed it before sections had a flag for that. */
+static enum ctx_status visit_dwarf(struct ctx_file_search *search, struct ctx_file_candidate *candidate,
+				   struct ctx_err *err)
+{
+	(void)err;
+	if (ctx_elfobj_named_section(&candidate->obj, ".debug_info") == NULL &&
+	    ctx_elfobj_named_section(&candidate->obj, ".zdebug_info") == NULL)
+		return CTX_OK;
+	return take(search, candidate);
+}
+
+/* `finding` must be cleaned up whatever the result. CTX_E_NOTFOUND: nothing found, `what` is missing. */
+static enum ctx_status find(struct finding *finding, const struct ctx_symtab_request *request,
+			    unsigned wanted, const char *what, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	*finding = (struct finding){.search = {.request = request,
+					       .wanted = wanted,
+					       .visit = wanted == CTX_WANT_IMAGE ? visit_image : visit_dwarf},
+				    .obj = {.fd = -1}};
+	finding->search.context = finding;
+	status = ctx_file_search_run(&finding->search, err);
+	if (status != CTX_OK || finding->obj.elf != NULL)
+		return status;
+	ctx_buf_put_u8(&finding->search.reasons, 0);
+	status = ctx_buf_check(&finding->search.reasons, err);
+	if (status != CTX_OK)
+		return status;
+	if (finding->search.reasons.n > 1)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "%s", (const char *)finding->search.reasons.bytes);
+	return ctx_err_set(err, CTX_E_NOTFOUND, "%s", finding->search.have_image ? what : "no file");
+}
+
+static enum ctx_status find_file(const struct ctx_symtab_request *request, unsigned wanted, const char *what,
+				 struct ctx_found_file *ret, struct ctx_err *err)
+{
+	struct finding finding __attribute__((cleanup(finding_cleanup)));
+	enum ctx_status status = find(&finding, request, wanted, what, err);
+	struct ctx_found_file file = {0};
+
+	if (status != CTX_OK)
+		return status;
+	if (finding.obj.fd < 0) {
+		/* libelf looks at the bytes for as long as it is open. */
+		elf_end(finding.obj.elf);
+		finding.obj.elf = NULL;
+		file.bytes = finding.obj.image;
+		finding.obj.image = (struct ctx_buf){0};
+		file.origin = "archive";
+	} else {
+		file.path = strdup(finding.origin);
+		if (file.path == NULL)
+			return ctx_err_nomem(err);
+		file.origin = file.path;
+	}
+	*ret = file;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_debug_files_image(const struct ctx_symtab_request *request, struct ctx_found_file *ret,
+				      struct ctx_err *err)
+{
+	return find_file(request, CTX_WANT_IMAGE, "no file", ret, err);
+}
+
+enum ctx_status ctx_debug_files_dwarf(const struct ctx_symtab_request *request, struct ctx_found_file *ret,
+				      struct ctx_err *err)
+{
+	return find_file(request, CTX_WANT_DEBUG, "no debug information", ret, err);
+}
+
+enum ctx_status ctx_debug_files_open_image(const struct ctx_symtab_request *request, struct ctx_image **ret,
+					   struct ctx_err *err)
+{
+	struct finding finding __attribute__((cleanup(finding_cleanup)));
+	enum ctx_status status = find(&finding, request, CTX_WANT_IMAGE, "no file", err);
+	struct ctx_image *image;
+
+	if (status != CTX_OK)
+		return status;
+	image = ctx_calloc(1, sizeof(*image));
+	if (image == NULL)
+		return ctx_err_nomem(err);
+	image->obj = finding.obj;
+	finding.obj = (struct ctx_elfobj){.fd = -1};
+	*ret = image;
+	return CTX_OK;
+}
+
+static const struct ctx_elfobj_range *segment_at(const struct ctx_elfobj *obj, uint64_t address)
+{
+	for (size_t i = 0; i < obj->segment_n; i++) {
+		const struct ctx_elfobj_range *segment = &obj->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->size)
+			return segment;
+	}
+	return NULL;
+}
+
+/* A file that ends before its segment does gives what there is. */
+static enum ctx_status read_at(const struct ctx_elfobj *obj, uint64_t offset, size_t n, struct ctx_buf *out,
+			       struct ctx_err *err)
+{
+	uint64_t bytes = obj->image.n;
+	enum ctx_status status;
+	struct stat info;
+	uint8_t *room;
+
+	if (obj->fd >= 0 && fstat(obj->fd, &info) == 0 && info.st_size >= 0)
+		bytes = (uint64_t)info.st_size;
+	if (offset >= bytes)
+		return CTX_OK;
+	n = n < bytes - offset ? n : (size_t)(bytes - offset);
+	if (obj->fd < 0) {
+		ctx_buf_put(out, obj->image.bytes + offset, n);
+		return ctx_buf_check(out, err);
+	}
+	room = ctx_buf_reserve(out, n);
+	if (room == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_file_pread(obj->fd, "the object's file", room, n, offset, &n, err);
+	if (status != CTX_OK && status != CTX_END)
+		return status;
+	out->n += n;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_debug_files_read_code(struct ctx_image *image, uint64_t address, size_t n,
+					  struct ctx_buf *out, struct ctx_err *err)
+{
+	const struct ctx_elfobj_range *segment = segment_at(&image->obj, address);
+	uint64_t rest;
+
+	if (segment == NULL)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no code at %llx", (unsigned long long)address);
+	rest = segment->size - (address - segment->address);
+	return read_at(&image->obj, segment->offset + (address - segment->address),
+		       n < rest ? n : (size_t)rest, out, err);
+}
+
+uint16_t ctx_debug_files_machine(const struct ctx_image *image)
+{
+	return image->obj.machine;
+}
+
+void ctx_debug_files_close_image(struct ctx_image *image)
+{
+	if (image == NULL)
+		return;
+	ctx_elfobj_close(&image->obj);
+	free(image);
+}

@@ -1,0 +1,58 @@
+/*
+ * File search: visits the ELF files of one load object, the nearest first, until the visitor has what it wants.
+ *
+ *	images       archived copy, CACHE/.build-id/xx/yyyy/{elf,vdso} (or yyyy itself), the object's own path
+ *	debug files  CACHE/.build-id/xx/yyyy/debug, ROOT/.build-id/xx/yyyy.debug, .gnu_debuglink
+ *	debuginfod   the image where there is none yet, the debug file
+ *
+ * Files of another build are not visited. For those who fill tables: elf_symtab.c, debug_files.c.
+ */
+#ifndef CTX_SYMBOLS_FILE_SEARCH_H
+#define CTX_SYMBOLS_FILE_SEARCH_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "symbols/debuglink.h"
+#include "symbols/elfobj.h"
+#include "symbols/symtab.h"
+
+/* What a visitor wants: images are visited while it wants either, debug files while it wants CTX_WANT_DEBUG. */
+enum { CTX_WANT_IMAGE = 1, CTX_WANT_DEBUG = 2 };
+
+struct ctx_file_search;
+
+struct ctx_file_candidate {
+	struct ctx_elfobj obj; /* may be moved out; {.fd = -1} stays then */
+	const char *origin;    /* "archive", "memory" or the path; lives as long as the search */
+	bool is_image;
+};
+
+/* Clears search->wanted of what it has got. */
+typedef enum ctx_status (*ctx_file_visit_fn)(struct ctx_file_search *search,
+					     struct ctx_file_candidate *candidate, struct ctx_err *err);
+
+struct ctx_file_search {
+	const struct ctx_symtab_request *request;
+	unsigned wanted;
+	ctx_file_visit_fn visit;
+	void *context; /* the visitor's */
+
+	struct ctx_buf reasons; /* why files were no good, one behind the other, for ctx_symtab_set_reasons */
+	/* Begins as all zero. */
+	char build_id
+		[CTX_BUILD_ID_TEXT_MAX]; /* wanted: the request's, or of the first image found without it */
+	bool have_image;
+	struct ctx_debuglink link; /* of the images */
+	struct ctx_arena paths;
+};
+
+/* Looks everywhere. Not finding is no failure; CTX_E_NOMEM is, and what the visitor fails with. */
+CTX_MUST_CHECK enum ctx_status ctx_file_search_run(struct ctx_file_search *search, struct ctx_err *err);
+
+/* Visits one file that is in memory (copied) and nothing else. As above. */
+CTX_MUST_CHECK enum ctx_status ctx_file_search_run_bytes(struct ctx_file_search *search, const void *bytes,
+							 size_t n, struct ctx_err *err);
+
+void ctx_file_search_deinit(struct ctx_file_search *search);
+
+#endif
