@@ -40,8 +40,9 @@ static void explain(const struct ctx_query *query, const char *report, double qu
 		cost->list_entries, cost->list_bytes, cost->leaves_whole, cost->leaves_partial,
 		cost->samples_enumerated);
 	if (query->samples_scanned != 0)
-		fprintf(stderr, "explain %s: %" PRIu64 " samples scanned for the processor filter\n", report,
-			query->samples_scanned);
+		fprintf(stderr, "explain %s: %" PRIu64 " samples scanned for %s\n", report,
+			query->samples_scanned,
+			query->selection->cpus != NULL ? "the processor filter" : "addresses");
 	fprintf(stderr,
 		"explain %s: since open %" PRIu64 " tree rows, %" PRIu64 " sample blocks, %" PRIu64
 		" bytes of blobs, %" PRIu64
@@ -57,6 +58,39 @@ static size_t slices_wanted(const struct ctx_report_options *options)
 		return TIMELINE_JSON;
 	width = width > TIMELINE_MARGIN + TIMELINE_MIN ? width - TIMELINE_MARGIN : TIMELINE_MIN;
 	return width < TIMELINE_MAX ? width : TIMELINE_MAX;
+}
+
+/* One command on one database, and what several of its reports share. */
+struct answer {
+	struct ctx_store *store;
+	const char *name;
+	const struct ctx_options *options;
+	struct ctx_selection selection;
+	/* Of reports with needs_code: made by the first of them. */
+	const struct ctx_code *code; /* NULL: not made yet */
+	struct ctx_histogram raw;
+	struct ctx_code_reader reader;
+};
+
+static enum ctx_status gather_code(struct answer *answer, struct ctx_query *query,
+				   struct ctx_report_input *input, struct ctx_err *err)
+{
+	const struct ctx_code *code = answer->code;
+	enum ctx_status status = CTX_OK;
+
+	if (code == NULL) {
+		answer->reader = ctx_store_code_reader(answer->store);
+		status = ctx_store_code(answer->store, &code, err);
+		if (status == CTX_OK)
+			status = ctx_query_raw_histogram(query, &answer->raw, err);
+		if (status != CTX_OK)
+			return status;
+		answer->code = code;
+	}
+	input->code = code;
+	input->raw = &answer->raw;
+	input->reader = &answer->reader;
+	return CTX_OK;
 }
 
 /* What a report needs beyond the nouns; everything is released by release(). */
@@ -120,15 +154,15 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 	return status;
 }
 
-static enum ctx_status one_report(struct ctx_store *store, const char *name,
-				  const struct ctx_selection *selection, const struct ctx_report_kind *kind,
-				  const struct ctx_options *options,
+static enum ctx_status one_report(struct answer *answer, const struct ctx_report_kind *kind,
 				  const struct ctx_report_options *report_options, struct ctx_err *err)
 {
-	struct ctx_query query = {.store = store, .selection = selection};
+	const struct ctx_selection *selection = &answer->selection;
+	const struct ctx_options *options = answer->options;
+	struct ctx_query query = {.store = answer->store, .selection = selection};
 	struct ctx_report_input input = {
-		.profile = ctx_store_profile(store),
-		.path = name,
+		.profile = ctx_store_profile(answer->store),
+		.path = answer->name,
 		.intervals = selection->intervals,
 		.n_intervals = selection->n_intervals,
 		.threads = selection->threads,
@@ -143,6 +177,8 @@ static enum ctx_status one_report(struct ctx_store *store, const char *name,
 	query.flags = (options->top_only ? CTX_TIMETREE_TOP_ONLY : 0) |
 		      (kind->needs_calls ? 0 : CTX_TIMETREE_NO_CALLS);
 	status = gather(&query, kind, options, &input, &material, err);
+	if (status == CTX_OK && kind->needs_code)
+		status = gather_code(answer, &query, &input, err);
 	between = cpu_ms();
 	if (status == CTX_OK)
 		status = kind->print(&input, report_options, err);
@@ -152,9 +188,7 @@ static enum ctx_status one_report(struct ctx_store *store, const char *name,
 	return status;
 }
 
-static enum ctx_status default_reports(struct ctx_store *store, const char *name,
-				       const struct ctx_selection *selection,
-				       const struct ctx_options *options, struct ctx_err *err)
+static enum ctx_status default_reports(struct answer *answer, struct ctx_err *err)
 {
 	static const struct {
 		const char *name;
@@ -162,15 +196,14 @@ static enum ctx_status default_reports(struct ctx_store *store, const char *name
 	} defaults[] = {{"header", 0}, {"functions", DEFAULT_FUNCTIONS}, {"stacks", DEFAULT_STACKS}};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(defaults); i++) {
-		struct ctx_report_options report = options->report;
+		struct ctx_report_options report = answer->options->report;
 		enum ctx_status status;
 
-		if (!options->limit_given)
+		if (!answer->options->limit_given)
 			report.limit = defaults[i].limit;
 		if (i != 0 && report.format == CTX_REPORT_TEXT)
 			fputc('\n', report.out);
-		status = one_report(store, name, selection, ctx_report_find(defaults[i].name), options,
-				    &report, err);
+		status = one_report(answer, ctx_report_find(defaults[i].name), &report, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -193,35 +226,46 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 	return CTX_OK;
 }
 
+static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
+{
+	const struct ctx_options *options = answer->options;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; status == CTX_OK && i < options->n_reports; i++) {
+		const struct ctx_report_kind *kind = options->reports[i].kind;
+		struct ctx_report_options report = options->report;
+
+		report.subject = options->reports[i].subject;
+		if (i != 0 && report.format == CTX_REPORT_TEXT)
+			fputc('\n', report.out);
+		if (options->show_sql)
+			status = show_sql(kind, &answer->selection, report.out, err);
+		else
+			status = one_report(answer, kind, &report, err);
+	}
+	return status;
+}
+
 enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const struct ctx_options *options,
 			   struct ctx_err *err)
 {
-	struct ctx_selection selection;
+	struct answer answer = {.store = store, .name = name, .options = options};
 	enum ctx_status status;
 
 	if (options->sql != NULL)
 		return ctx_sql_print(store, options->sql, options->report.format, options->report.out, err);
-	status = ctx_selection_make(options, ctx_store_profile(store), &selection, err);
+	status = ctx_selection_make(options, ctx_store_profile(store), &answer.selection, err);
 	if (status != CTX_OK)
 		return status;
 	if (options->export != NULL)
-		status = ctx_exporting_answer(store, name, &selection, options, err);
+		status = ctx_exporting_answer(store, name, &answer.selection, options, err);
 	else if (options->show_sql && options->n_reports == 0)
-		status = show_sql(ctx_report_find("functions"), &selection, options->report.out, err);
+		status = show_sql(ctx_report_find("functions"), &answer.selection, options->report.out, err);
 	else if (options->n_reports == 0)
-		status = default_reports(store, name, &selection, options, err);
-	for (size_t i = 0; status == CTX_OK && i < options->n_reports; i++) {
-		struct ctx_report_options report = options->report;
-
-		report.subject = options->reports[i].subject;
-		if (i != 0 && options->report.format == CTX_REPORT_TEXT)
-			fputc('\n', options->report.out);
-		if (options->show_sql)
-			status = show_sql(options->reports[i].kind, &selection, options->report.out, err);
-		else
-			status = one_report(store, name, &selection, options->reports[i].kind, options,
-					    &report, err);
-	}
-	ctx_selection_deinit(&selection);
+		status = default_reports(&answer, err);
+	else
+		status = asked_reports(&answer, err);
+	ctx_histogram_deinit(&answer.raw);
+	ctx_selection_deinit(&answer.selection);
 	return status;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RAW_ITEMS 256
+
 /* The store as a reader of one tree. */
 struct tree_place {
 	struct ctx_store *store;
@@ -88,6 +90,63 @@ enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
 			return status;
 	}
 	return CTX_OK;
+}
+
+/* A scan by raw stack. Samples wait until there are many: their places in a large histogram are looked up side by side. */
+struct raw_scan {
+	struct ctx_query *query;
+	struct ctx_histogram *out;
+	struct ctx_hist_item items[RAW_ITEMS];
+	size_t n;
+};
+
+static enum ctx_status raw_flush(struct raw_scan *scan, struct ctx_err *err)
+{
+	size_t n = scan->n;
+
+	scan->n = 0;
+	return ctx_histogram_add_many(scan->out, scan->items, n, err);
+}
+
+static enum ctx_status raw_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct raw_scan *scan = context;
+
+	scan->query->samples_scanned++;
+	if (!ctx_selection_has_cpu(scan->query->selection, sample->cpu))
+		return CTX_OK;
+	scan->items[scan->n++] =
+		(struct ctx_hist_item){.weight = sample->weight, .samples = 1, .stack = sample->raw_stack};
+	return scan->n == RAW_ITEMS ? raw_flush(scan, err) : CTX_OK;
+}
+
+static enum ctx_status raw_thread(struct raw_scan *scan, uint32_t thread, struct ctx_err *err)
+{
+	const struct ctx_selection *selection = scan->query->selection;
+	struct ctx_store *store = scan->query->store;
+	const struct ctx_tree_info *tree = ctx_store_find_tree(store, thread, selection->metric);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++)
+		status = ctx_store_scan(store, tree->id, selection->intervals[i], raw_sample, scan, err);
+	return status;
+}
+
+enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, struct ctx_histogram *out,
+					struct ctx_err *err)
+{
+	const struct ctx_selection *selection = query->selection;
+	struct raw_scan scan = {.query = query, .out = out};
+	const struct ctx_code *code;
+	enum ctx_status status = ctx_store_code(query->store, &code, err);
+
+	if (status == CTX_OK)
+		status = ctx_histogram_index(out, code->raw_stacks->n, err);
+	if (status == CTX_OK && selection->threads == NULL)
+		status = raw_thread(&scan, CTX_NONE, err);
+	for (size_t i = 0; selection->threads != NULL && i < selection->n_threads && status == CTX_OK; i++)
+		status = raw_thread(&scan, selection->threads[i], err);
+	return status == CTX_OK ? raw_flush(&scan, err) : status;
 }
 
 static enum ctx_status add_part(struct ctx_query *query, uint32_t thread, struct ctx_query_parts *parts,

@@ -1,6 +1,6 @@
 /*
  * From a selection to histograms: by time tree where the trees index the question, by a scan of the sample
- * blocks of the interval where they do not (processors).
+ * blocks of the interval where they do not (processors, addresses).
  */
 #ifndef CTX_CTXAN_QUERY_H
 #define CTX_CTXAN_QUERY_H
@@ -14,7 +14,7 @@ struct ctx_query {
 	const struct ctx_selection *selection;
 	unsigned flags; /* CTX_TIMETREE_* */
 	struct ctx_timetree_cost cost;
-	uint64_t samples_scanned;
+	uint64_t samples_scanned; /* for processors and addresses */
 };
 
 /*
@@ -24,6 +24,13 @@ struct ctx_query {
 CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
 						   const struct ctx_interval *intervals, size_t n_intervals,
 						   struct ctx_histogram *out, struct ctx_err *err);
+
+/*
+ * Adds the weights of all selected threads together by raw stack to `out`, which is empty; calls stay 0. Always exact, and always
+ * a scan: the trees know no addresses. A sample without a raw stack adds to the root, 0.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, struct ctx_histogram *out,
+						       struct ctx_err *err);
 
 /* One part for all selected threads, or one for each that has samples. Owned by the caller
  * (ctx_query_parts_free). */

@@ -7,6 +7,7 @@ enum form { FORM_PLAIN = 0, FORM_ZSTD = 1 };
 enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 
 #define ZSTD_LEVEL (-1)	 /* columns are packed before; level 1 costs twice the time and saves a sixth */
+#define BYTES_LEVEL 3	 /* texts and code: each is written once, and few are read */
 #define SMALL_BYTES 64	 /* fewer are not worth a zstd frame */
 #define VARINT_MAX 10	 /* bytes */
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */
@@ -101,6 +102,26 @@ static enum ctx_status get_column(struct ctx_cursor *cursor, uint64_t *values, s
 	return CTX_OK;
 }
 
+/* `bytes` become codec->payload. */
+static enum ctx_status pack_bytes(struct ctx_block_codec *codec, int level, const void *bytes, size_t n,
+				  struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	ctx_buf_clear(&codec->payload);
+	if (n >= SMALL_BYTES) {
+		ctx_buf_put_u8(&codec->payload, FORM_ZSTD);
+		ctx_buf_put_varint(&codec->payload, n);
+		status = ctx_compress(&codec->compressor, level, bytes, n, &codec->payload, err);
+		if (status != CTX_OK || codec->payload.n <= n)
+			return status;
+		ctx_buf_clear(&codec->payload);
+	}
+	ctx_buf_put_u8(&codec->payload, FORM_PLAIN);
+	ctx_buf_put(&codec->payload, bytes, n);
+	return ctx_buf_check(&codec->payload, err);
+}
+
 /* codec->columns becomes codec->payload. */
 static enum ctx_status pack(struct ctx_block_codec *codec, struct ctx_err *err)
 {
@@ -108,42 +129,47 @@ static enum ctx_status pack(struct ctx_block_codec *codec, struct ctx_err *err)
 
 	if (status != CTX_OK)
 		return status;
-	ctx_buf_clear(&codec->payload);
-	if (codec->columns.n >= SMALL_BYTES) {
-		ctx_buf_put_u8(&codec->payload, FORM_ZSTD);
-		ctx_buf_put_varint(&codec->payload, codec->columns.n);
-		status = ctx_compress(&codec->compressor, ZSTD_LEVEL, codec->columns.bytes, codec->columns.n,
-				      &codec->payload, err);
-		if (status != CTX_OK || codec->payload.n <= codec->columns.n)
-			return status;
-		ctx_buf_clear(&codec->payload);
-	}
-	ctx_buf_put_u8(&codec->payload, FORM_PLAIN);
-	ctx_buf_put(&codec->payload, codec->columns.bytes, codec->columns.n);
-	return ctx_buf_check(&codec->payload, err);
+	return pack_bytes(codec, ZSTD_LEVEL, codec->columns.bytes, codec->columns.n, err);
 }
 
-/* A cursor over the columns of a payload; they must not be longer than `max_bytes`. */
-static enum ctx_status unpack(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
-			      size_t max_bytes, struct ctx_cursor *ret, struct ctx_err *err)
+/* The form of a payload, how many bytes it makes, and a cursor where its bytes or its frame begin. */
+static enum ctx_status read_form(const void *payload, size_t size_bytes, size_t max_bytes,
+				 enum form *ret_form, size_t *ret_raw_bytes, struct ctx_cursor *ret,
+				 struct ctx_err *err)
 {
 	struct ctx_cursor cursor = ctx_cursor_make(payload, size_bytes);
 	uint8_t form = ctx_cursor_get_u8(&cursor);
-	enum ctx_status status;
 	uint64_t raw_bytes;
 
 	if (cursor.failed || form > FORM_ZSTD)
 		return ctx_err_set(err, CTX_E_FORMAT, "a block of unknown form");
+	raw_bytes = form == FORM_ZSTD ? ctx_cursor_get_varint(&cursor) : ctx_cursor_left(&cursor);
+	if (cursor.failed || (form == FORM_ZSTD && (raw_bytes == 0 || raw_bytes > max_bytes)))
+		return ctx_err_set(err, CTX_E_FORMAT, "a block claims %llu bytes",
+				   (unsigned long long)raw_bytes);
+	*ret_form = form;
+	*ret_raw_bytes = (size_t)raw_bytes;
+	*ret = cursor;
+	return CTX_OK;
+}
+
+/* A cursor over the columns of a payload; compressed ones must not be longer than `max_bytes`. */
+static enum ctx_status unpack(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+			      size_t max_bytes, struct ctx_cursor *ret, struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum form form;
+	size_t raw_bytes;
+	enum ctx_status status = read_form(payload, size_bytes, max_bytes, &form, &raw_bytes, &cursor, err);
+
+	if (status != CTX_OK)
+		return status;
 	if (form == FORM_PLAIN) {
 		*ret = cursor;
 		return CTX_OK;
 	}
-	raw_bytes = ctx_cursor_get_varint(&cursor);
-	if (cursor.failed || raw_bytes > max_bytes)
-		return ctx_err_set(err, CTX_E_FORMAT, "a block claims %llu bytes",
-				   (unsigned long long)raw_bytes);
 	ctx_buf_clear(&codec->columns);
-	status = ctx_decompress(&codec->compressor, cursor.at, ctx_cursor_left(&cursor), (size_t)raw_bytes,
+	status = ctx_decompress(&codec->compressor, cursor.at, ctx_cursor_left(&cursor), raw_bytes,
 				&codec->columns, err);
 	if (status == CTX_OK)
 		*ret = ctx_cursor_make(codec->columns.bytes, codec->columns.n);
@@ -319,4 +345,124 @@ enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *pay
 	if (status == CTX_OK)
 		status = get_column(&cursor, values, n, err);
 	return status == CTX_OK ? at_end(&cursor, err) : status;
+}
+
+/* ---- code ---- */
+
+static enum ctx_status check_lines(uint64_t address, size_t n_bytes, const struct ctx_line_row *lines,
+				   size_t n, enum ctx_status wrong, struct ctx_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (lines[i].address - address >= n_bytes ||
+		    (i != 0 && lines[i].address <= lines[i - 1].address))
+			return ctx_err_set(err, wrong,
+					   "line %zu of a function lies outside it or behind another", i);
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_lines_encode(struct ctx_block_codec *codec, uint64_t address, size_t n_bytes,
+				 const struct ctx_line_row *lines, size_t n, struct ctx_err *err)
+{
+	enum ctx_status status = check_lines(address, n_bytes, lines, n, CTX_E_ARG, err);
+	uint64_t *values;
+
+	if (status == CTX_OK)
+		status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status != CTX_OK)
+		return status;
+	values = codec->values;
+	ctx_buf_clear(&codec->columns);
+	ctx_buf_put_varint(&codec->columns, n);
+	for (size_t i = 0; i < n; i++)
+		values[i] = lines[i].address - (i != 0 ? lines[i - 1].address : address);
+	put_column(&codec->columns, values, n);
+	for (size_t i = 0; i < n; i++)
+		values[i] = lines[i].file + 1u;
+	put_column(&codec->columns, values, n);
+	for (size_t i = 0; i < n; i++)
+		values[i] =
+			ctx_zigzag_encode((int64_t)lines[i].line - (int64_t)(i != 0 ? lines[i - 1].line : 0));
+	put_column(&codec->columns, values, n);
+	return pack(codec, err);
+}
+
+/* The three columns into `n` rows that are there already. */
+static enum ctx_status get_lines(struct ctx_block_codec *codec, struct ctx_cursor *cursor, uint64_t address,
+				 struct ctx_line_row *rows, size_t n, struct ctx_err *err)
+{
+	uint64_t *values = codec->values;
+	enum ctx_status status = get_column(cursor, values, n, err);
+	int64_t line = 0;
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++)
+		rows[i].address = address += values[i];
+	if (status == CTX_OK)
+		status = get_column(cursor, values, n, err);
+	if (status == CTX_OK)
+		status = fits_32_bits(values, n, err);
+	for (size_t i = 0; i < n && status == CTX_OK; i++)
+		rows[i].file = (uint32_t)values[i] - 1u;
+	if (status == CTX_OK)
+		status = get_column(cursor, values, n, err);
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		if (__builtin_add_overflow(line, ctx_zigzag_decode(values[i]), &line) || line < 0 ||
+		    line > UINT32_MAX)
+			return ctx_err_set(err, CTX_E_FORMAT, "a line number is out of range");
+		rows[i].line = (uint32_t)line;
+	}
+	return status;
+}
+
+enum ctx_status ctx_lines_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+				 uint64_t address, size_t n_bytes, struct ctx_line_rows *to,
+				 struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum ctx_status status =
+		unpack(codec, payload, size_bytes, (3 * n_bytes + 2) * VARINT_MAX, &cursor, err);
+	uint64_t n;
+
+	if (status != CTX_OK)
+		return status;
+	n = ctx_cursor_get_varint(&cursor);
+	if (cursor.failed || n > n_bytes)
+		return ctx_err_set(err, CTX_E_FORMAT, "a function with more lines than bytes");
+	status = ctx_grow(&codec->values, &codec->values_cap, (size_t)n, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&to->rows, &to->cap, to->n + (size_t)n + 1, err);
+	if (status == CTX_OK)
+		status = get_lines(codec, &cursor, address, to->rows + to->n, (size_t)n, err);
+	if (status == CTX_OK)
+		status = at_end(&cursor, err);
+	if (status == CTX_OK)
+		status = check_lines(address, n_bytes, to->rows + to->n, (size_t)n, CTX_E_FORMAT, err);
+	if (status == CTX_OK)
+		to->n += (size_t)n;
+	return status;
+}
+
+enum ctx_status ctx_bytes_encode(struct ctx_block_codec *codec, const void *bytes, size_t n,
+				 struct ctx_err *err)
+{
+	return pack_bytes(codec, BYTES_LEVEL, bytes, n, err);
+}
+
+enum ctx_status ctx_bytes_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+				 size_t max, struct ctx_buf *to, struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum form form;
+	size_t raw_bytes;
+	enum ctx_status status = read_form(payload, size_bytes, max, &form, &raw_bytes, &cursor, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (form == FORM_ZSTD)
+		return ctx_decompress(&codec->compressor, cursor.at, ctx_cursor_left(&cursor), raw_bytes, to,
+				      err);
+	if (raw_bytes > max)
+		return ctx_err_set(err, CTX_E_FORMAT, "a text or code of %zu bytes", raw_bytes);
+	ctx_buf_put(to, cursor.at, raw_bytes);
+	return ctx_buf_check(to, err);
 }

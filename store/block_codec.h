@@ -1,19 +1,22 @@
 /*
- * Columns of numbers as bytes: the samples of one time-tree leaf, and chunks of long arrays (call stacks,
- * locations).
+ * Columns of numbers as bytes: the samples of one time-tree leaf, chunks of long arrays (call stacks, locations), and the
+ * lines of a function's code; plain bytes too.
  *
  * A payload is self-contained and trusts nobody: decoding arbitrary bytes gives CTX_E_FORMAT or valid
  * numbers, and never asks for more memory than the caller's `n` allows.
  *
  *	payload  = form (0 plain, 1 zstd) | zstd: raw length, varint | bytes
  *	bytes    = columns one after the other
- *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are there samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
+ *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are there
+ *	samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
+ *	lines    = n, varint | columns: address deltas (the first from the code's own), file + 1, line deltas (zigzag)
  */
 #ifndef CTX_STORE_BLOCK_CODEC_H
 #define CTX_STORE_BLOCK_CODEC_H
 
 #include "base/buf.h"
 #include "base/compress.h"
+#include "model/code.h"
 #include "model/sample.h"
 
 #include <stddef.h>
@@ -59,5 +62,29 @@ CTX_MUST_CHECK enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, 
 CTX_MUST_CHECK enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *payload,
 						 size_t size_bytes, uint64_t *values, size_t n,
 						 struct ctx_err *err);
+
+/* The lines of a function's code that begins at `address` and is `n_bytes` long: ascending addresses in it. CTX_E_ARG. */
+CTX_MUST_CHECK enum ctx_status ctx_lines_encode(struct ctx_block_codec *codec, uint64_t address,
+						size_t n_bytes, const struct ctx_line_row *lines, size_t n,
+						struct ctx_err *err);
+
+struct ctx_line_rows {
+	struct ctx_line_row *rows; /* owned */
+	size_t n, cap;
+};
+
+/* Appends them to `to`. The files are not checked. CTX_E_FORMAT, CTX_E_NOMEM; `to` may have grown then. */
+CTX_MUST_CHECK enum ctx_status ctx_lines_decode(struct ctx_block_codec *codec, const void *payload,
+						size_t size_bytes, uint64_t address, size_t n_bytes,
+						struct ctx_line_rows *to, struct ctx_err *err);
+
+/* Any bytes, compressed better (and slower) than columns. */
+CTX_MUST_CHECK enum ctx_status ctx_bytes_encode(struct ctx_block_codec *codec, const void *bytes, size_t n,
+						struct ctx_err *err);
+
+/* Appends them to `to`; more than `max` are CTX_E_FORMAT. */
+CTX_MUST_CHECK enum ctx_status ctx_bytes_decode(struct ctx_block_codec *codec, const void *payload,
+						size_t size_bytes, size_t max, struct ctx_buf *to,
+						struct ctx_err *err);
 
 #endif

@@ -28,7 +28,7 @@ static const struct {
 		    "file_offset INTEGER, begin_ns INTEGER, end_ns INTEGER)"},
 	{"function", "CREATE TABLE function(id INTEGER PRIMARY KEY, name TEXT, linkage_name TEXT, aliases "
 		     "TEXT, object INTEGER, "
-		     "offset INTEGER, size INTEGER, kind INTEGER)"},
+		     "offset INTEGER, size INTEGER, kind INTEGER, inlined INTEGER, parts TEXT)"},
 	{"usage",
 	 "CREATE TABLE usage(id INTEGER PRIMARY KEY, time_ns INTEGER, process INTEGER, user_ns INTEGER, "
 	 "system_ns INTEGER, rss_bytes INTEGER, vsize_bytes INTEGER, minor_faults INTEGER, major_faults "
@@ -58,11 +58,17 @@ static const struct {
 	{"raw_stack_block", "CREATE TABLE raw_stack_block(id INTEGER PRIMARY KEY, n INTEGER, stack BLOB, "
 			    "parent BLOB, location BLOB)"},
 	{"location_block", "CREATE TABLE location_block(id INTEGER PRIMARY KEY, n INTEGER, object BLOB, "
-			   "function BLOB, address BLOB)"},
+			   "function BLOB, address BLOB, site BLOB, joins BLOB)"},
+	{"site_block", "CREATE TABLE site_block(id INTEGER PRIMARY KEY, n INTEGER, function BLOB, file BLOB, "
+		       "line BLOB, caller BLOB)"},
+	{"source_file",
+	 "CREATE TABLE source_file(id INTEGER PRIMARY KEY, path TEXT, origin TEXT, text BLOB)"},
+	{"function_code", "CREATE TABLE function_code(id INTEGER PRIMARY KEY, function INTEGER, address "
+			  "INTEGER, n INTEGER, machine INTEGER, bytes BLOB, lines BLOB)"},
 };
 
-static const char *const virtual_tables[] = {"samples",	 "stack",     "raw_stack",
-					     "location", "functions", "call_tree"};
+static const char *const virtual_tables[] = {"samples", "stack",     "raw_stack", "location",
+					     "site",	"functions", "call_tree"};
 
 enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err *err)
 {

@@ -59,7 +59,8 @@ struct ctx_mapping_info { /* where an object was mapped, for the record (and for
 
 /*
  * Everything that is known at the end: the nouns of `profile` (its cct included), locations, raw stacks (key
- * = location) with the CCT node of each, mappings.
+ * = location) with the CCT node of each, mappings, sites and source files. A location that joins has object, function and site
+ * CTX_NONE. Inlining deeper than 256 is refused.
  */
 struct ctx_store_contents {
 	const struct ctx_profile *profile;
@@ -81,11 +82,24 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_contents(struct ctx_store *store,
 						      const struct ctx_store_contents *contents,
 						      struct ctx_err *err);
 
-/* The text of a source file (index in contents.files), at most 16 MiB. Kept compressed. */
+/*
+ * Texts and code are kept compressed, and come behind ctx_store_put_contents, which says which files and functions there are
+ * (CTX_E_ARG before it, and for ids that it did not have). What is too large is refused with CTX_E_LIMIT. After a refusal of either
+ * kind nothing of it is there and the store can be used further.
+ */
+#define CTX_STORE_TEXT_MAX ((size_t)16 << 20)	    /* bytes of a text */
+#define CTX_STORE_CODE_MAX ((size_t)1 << 20)	    /* bytes of one part of a function */
+#define CTX_STORE_PARTS_MAX 256u		    /* parts of a function */
+#define CTX_STORE_PARTS_BYTES_MAX ((size_t)4 << 20) /* bytes of all parts of a function together */
+
+/* The text of a source file (index in contents.files). A second one replaces it. */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_source_text(struct ctx_store *store, uint32_t file,
 							 const char *text, size_t n, struct ctx_err *err);
 
-/* One part of a function's code; several parts in order of address. Kept compressed. */
+/*
+ * One part of a function's code, not empty; several parts one call after the other, in order of address and not overlapping.
+ * The lines ascend strictly and lie in the part.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_code(struct ctx_store *store,
 						  const struct ctx_function_code *code, struct ctx_err *err);
 
@@ -117,7 +131,10 @@ const struct ctx_profile *ctx_store_profile(const struct ctx_store *store);
 CTX_MUST_CHECK enum ctx_status ctx_store_code(struct ctx_store *store, const struct ctx_code **ret,
 					      struct ctx_err *err);
 
-/* Reads texts and instructions from the database, as reports ask for them. */
+/*
+ * Reads texts and instructions from the database, as reports ask for them. What one function gave stays valid while the other
+ * is called. Damage is CTX_E_FORMAT. Cost: decompressing what is asked for.
+ */
 struct ctx_code_reader ctx_store_code_reader(struct ctx_store *store);
 
 /* Trees by id. Borrowed. */

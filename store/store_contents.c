@@ -4,14 +4,9 @@
 
 #include <string.h>
 
-static enum ctx_status range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err)
+enum ctx_status store_range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err)
 {
 	return ctx_err_set(err, wrong, "%s %zu names something that is not there", what, i);
-}
-
-static bool is_id(uint32_t id, uint64_t n, bool none_allowed)
-{
-	return id < n || (none_allowed && id == CTX_NONE);
 }
 
 /* No process is its own ancestor: from every process the way up ends, walking each stretch once. */
@@ -28,8 +23,8 @@ static enum ctx_status check_parents(const struct ctx_profile *profile, enum ctx
 
 		for (; at != CTX_NONE && seen[at] == 0; at = profile->processes[at].parent) {
 			seen[at] = i + 1;
-			if (!is_id(profile->processes[at].parent, n, true))
-				return range(wrong, "process", at, err);
+			if (!store_is_id(profile->processes[at].parent, n, true))
+				return store_range(wrong, "process", at, err);
 		}
 		if (at != CTX_NONE && seen[at] == i + 1)
 			return ctx_err_set(err, wrong, "process %u is its own ancestor", at);
@@ -43,23 +38,24 @@ enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_
 	for (uint32_t i = 0; i < profile->n_functions; i++) {
 		const struct ctx_function_info *function = &profile->functions[i];
 
-		if (!is_id(function->object, profile->n_objects, true) ||
+		if (!store_is_id(function->object, profile->n_objects, true) ||
 		    (unsigned)function->kind > CTX_FUNCTION_ARTIFICIAL)
-			return range(wrong, "function", i, err);
+			return store_range(wrong, "function", i, err);
 	}
 	for (uint32_t i = 0; i < profile->n_threads; i++) {
-		if (!is_id(profile->threads[i].process, profile->n_processes, false))
-			return range(wrong, "thread", i, err);
+		if (!store_is_id(profile->threads[i].process, profile->n_processes, false))
+			return store_range(wrong, "thread", i, err);
 	}
 	for (size_t i = 0; i < profile->n_usage; i++) {
-		if (!is_id(profile->usage[i].process, profile->n_processes, false))
-			return range(wrong, "usage record", i, err);
+		if (!store_is_id(profile->usage[i].process, profile->n_processes, false))
+			return store_range(wrong, "usage record", i, err);
 	}
 	if (profile->cct.n == 0)
 		return ctx_err_set(err, wrong, "call stacks without a root");
 	for (uint32_t i = 1; i < profile->cct.n; i++) {
-		if (!is_id(profile->cct.key[i], profile->n_functions, false) || profile->cct.parent[i] >= i)
-			return range(wrong, "call stack", i, err);
+		if (!store_is_id(profile->cct.key[i], profile->n_functions, false) ||
+		    profile->cct.parent[i] >= i)
+			return store_range(wrong, "call stack", i, err);
 	}
 	return check_parents(profile, wrong, err);
 }
@@ -67,27 +63,30 @@ enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_
 static enum ctx_status check_contents(const struct ctx_store_contents *contents, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = contents->profile;
-	const struct ctx_trie *raw = contents->raw_stacks;
+	const struct ctx_code code = {
+		.raw_stacks = contents->raw_stacks,
+		.raw_to_stack = contents->raw_to_stack,
+		.locations = contents->locations,
+		.n_locations = contents->n_locations,
+		.sites = contents->sites,
+		.n_sites = contents->n_sites,
+		.n_files = contents->n_files,
+	};
 	enum ctx_status status = store_check_profile(profile, CTX_E_ARG, err);
 
 	if (status != CTX_OK)
 		return status;
-	if (contents->n_locations >= CTX_NONE)
-		return ctx_err_set(err, CTX_E_LIMIT, "%zu locations", contents->n_locations);
-	for (size_t i = 0; i < contents->n_locations; i++) {
-		if (!is_id(contents->locations[i].object, profile->n_objects, true) ||
-		    !is_id(contents->locations[i].function, profile->n_functions, false))
-			return range(CTX_E_ARG, "location", i, err);
-	}
-	for (uint32_t i = 0; i < raw->n; i++) {
-		if ((i != 0 && (raw->key[i] >= contents->n_locations || raw->parent[i] >= i)) ||
-		    contents->raw_to_stack[i] >= profile->cct.n)
-			return range(CTX_E_ARG, "raw stack", i, err);
-	}
+	if (contents->n_locations >= CTX_NONE || contents->n_sites >= CTX_NONE ||
+	    contents->n_files >= INT32_MAX)
+		return ctx_err_set(err, CTX_E_LIMIT, "%zu locations, %zu sites, %zu source files",
+				   contents->n_locations, contents->n_sites, contents->n_files);
+	status = store_check_code(&code, profile, CTX_E_ARG, err);
+	if (status != CTX_OK)
+		return status;
 	for (size_t i = 0; i < contents->n_mappings; i++) {
-		if (!is_id(contents->mappings[i].process, profile->n_processes, false) ||
-		    !is_id(contents->mappings[i].object, profile->n_objects, false))
-			return range(CTX_E_ARG, "mapping", i, err);
+		if (!store_is_id(contents->mappings[i].process, profile->n_processes, false) ||
+		    !store_is_id(contents->mappings[i].object, profile->n_objects, false))
+			return store_range(CTX_E_ARG, "mapping", i, err);
 	}
 	return CTX_OK;
 }
@@ -189,6 +188,8 @@ static void bind_function(const struct rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 6, function->offset);
 	ctx_bind_u64(rows->stmt, 7, function->size);
 	ctx_bind_u64(rows->stmt, 8, function->kind);
+	ctx_bind_u64(rows->stmt, 9, function->inlined);
+	ctx_bind_text(rows->stmt, 10, function->parts != NULL ? function->parts : "");
 }
 
 static void bind_usage(const struct rows *rows, size_t i)
@@ -249,7 +250,8 @@ static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store
 		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
 		{"INSERT INTO load_object VALUES (?, ?, ?, ?)", profile->n_objects, bind_object},
 		{"INSERT INTO mapping VALUES (?, ?, ?, ?, ?, ?, ?, ?)", contents->n_mappings, bind_mapping},
-		{"INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_functions, bind_function},
+		{"INSERT INTO function VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_functions,
+		 bind_function},
 		{"INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_usage,
 		 bind_usage},
 	};
@@ -281,6 +283,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"stacks", NULL, profile->cct.n},
 		{"raw_stacks", NULL, contents->raw_stacks->n},
 		{"locations", NULL, contents->n_locations},
+		{"sites", NULL, contents->n_sites},
 	};
 	sqlite3_stmt *stmt = NULL;
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path,
@@ -299,8 +302,6 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 }
 
 /* ---- long arrays in chunks ---- */
-
-typedef uint64_t (*entry_fn)(const struct ctx_store_contents *contents, size_t i);
 
 /* A parent as the distance to it: 1 along a path, so that most of the column is ones. */
 static uint64_t stack_parent(const struct ctx_store_contents *contents, size_t i)
@@ -336,7 +337,7 @@ static uint64_t location_object(const struct ctx_store_contents *contents, size_
 
 static uint64_t location_function(const struct ctx_store_contents *contents, size_t i)
 {
-	return contents->locations[i].function;
+	return (uint32_t)(contents->locations[i].function + 1);
 }
 
 static uint64_t location_address(const struct ctx_store_contents *contents, size_t i)
@@ -344,9 +345,19 @@ static uint64_t location_address(const struct ctx_store_contents *contents, size
 	return contents->locations[i].address;
 }
 
+static uint64_t location_site(const struct ctx_store_contents *contents, size_t i)
+{
+	return (uint32_t)(contents->locations[i].site + 1);
+}
+
+static uint64_t location_joins(const struct ctx_store_contents *contents, size_t i)
+{
+	return contents->locations[i].joins;
+}
+
 /* Binds one column of the chunk at `first`. */
 static enum ctx_status bind_chunk(struct ctx_store *store, const struct ctx_store_contents *contents,
-				  sqlite3_stmt *stmt, int at, entry_fn entry, size_t first, size_t n,
+				  sqlite3_stmt *stmt, int at, store_entry_fn entry, size_t first, size_t n,
 				  struct ctx_err *err)
 {
 	uint64_t *values = store->codec.values;
@@ -361,9 +372,9 @@ static enum ctx_status bind_chunk(struct ctx_store *store, const struct ctx_stor
 	return status;
 }
 
-static enum ctx_status put_chunks(struct ctx_store *store, const struct ctx_store_contents *contents,
-				  const char *sql, const entry_fn *entries, int n_entries, size_t total,
-				  struct ctx_err *err)
+enum ctx_status store_put_chunks(struct ctx_store *store, const struct ctx_store_contents *contents,
+				 const char *sql, const store_entry_fn *entries, int n_entries, size_t total,
+				 struct ctx_err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &stmt, err);
@@ -387,18 +398,22 @@ static enum ctx_status put_chunks(struct ctx_store *store, const struct ctx_stor
 static enum ctx_status put_arrays(struct ctx_store *store, const struct ctx_store_contents *contents,
 				  struct ctx_err *err)
 {
-	static const entry_fn stack[] = {stack_parent, stack_function};
-	static const entry_fn raw_stack[] = {raw_stack_stack, raw_stack_parent, raw_stack_location};
-	static const entry_fn location[] = {location_object, location_function, location_address};
-	enum ctx_status status = put_chunks(store, contents, "INSERT INTO stack_block VALUES (?, ?, ?, ?)",
-					    stack, 2, contents->profile->cct.n, err);
+	static const store_entry_fn stack[] = {stack_parent, stack_function};
+	static const store_entry_fn raw_stack[] = {raw_stack_stack, raw_stack_parent, raw_stack_location};
+	static const store_entry_fn location[] = {location_object, location_function, location_address,
+						  location_site, location_joins};
+	enum ctx_status status =
+		store_put_chunks(store, contents, "INSERT INTO stack_block VALUES (?, ?, ?, ?)", stack, 2,
+				 contents->profile->cct.n, err);
 
 	if (status == CTX_OK)
-		status = put_chunks(store, contents, "INSERT INTO raw_stack_block VALUES (?, ?, ?, ?, ?)",
-				    raw_stack, 3, contents->raw_stacks->n, err);
+		status = store_put_chunks(store, contents,
+					  "INSERT INTO raw_stack_block VALUES (?, ?, ?, ?, ?)", raw_stack, 3,
+					  contents->raw_stacks->n, err);
 	if (status == CTX_OK)
-		status = put_chunks(store, contents, "INSERT INTO location_block VALUES (?, ?, ?, ?, ?)",
-				    location, 3, contents->n_locations, err);
+		status = store_put_chunks(store, contents,
+					  "INSERT INTO location_block VALUES (?, ?, ?, ?, ?, ?, ?)", location,
+					  5, contents->n_locations, err);
 	return status;
 }
 
@@ -413,6 +428,8 @@ enum ctx_status ctx_store_put_contents(struct ctx_store *store, const struct ctx
 		status = put_nouns(store, contents, err);
 	if (status == CTX_OK)
 		status = put_arrays(store, contents, err);
+	if (status == CTX_OK)
+		status = store_put_sources(store, contents, err);
 	store->has_contents = status == CTX_OK;
 	if (status == CTX_OK)
 		return CTX_OK;

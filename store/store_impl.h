@@ -1,10 +1,13 @@
 /*
  * The store's inside, shared by its own files only.
  *
- *	store_write.c     create, trees, nodes, leaves, commit        store_open.c   open, check the header, small queries store_contents.c  nouns and call stacks: writing              store_load.c   nouns and call stacks: reading store_read.c      nodes and leaves, scan                      store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
+ *	store_write.c     create, trees, nodes, leaves, commit      store_open.c   open, check the header, small queries
+ *	store_contents.c  nouns and call stacks: writing            store_load.c   nouns and call stacks: reading
+ *	store_put_code.c  sites, source files, code: writing        store_code.c   locations, sites, files, texts, code: reading
+ *	store_read.c      nodes and leaves, scan                    store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
  *
  * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
- * needed, and the rows of a tree lie together.
+ * needed, and the rows of a tree lie together. In the same way part p of the code of function f has the id f << 32 | p.
  */
 #ifndef CTX_STORE_STORE_IMPL_H
 #define CTX_STORE_STORE_IMPL_H
@@ -14,7 +17,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum put_statement { PUT_TREE, PUT_NODE, PUT_LIST, PUT_BLOCK, N_PUT };
+enum put_statement { PUT_TREE, PUT_NODE, PUT_LIST, PUT_BLOCK, PUT_TEXT, PUT_CODE, N_PUT };
 
 /* Reads sample blocks: the store has one for its callers, every SQL cursor its own. */
 struct leaf_reader {
@@ -23,6 +26,33 @@ struct leaf_reader {
 	struct ctx_block_codec codec;
 	struct ctx_sample *samples;
 	size_t cap;
+};
+
+/* Writing: what has been put so far, to check what comes behind it. */
+struct put_state {
+	uint32_t n_files, n_functions;
+	uint32_t function; /* whose code was put last; CTX_NONE: of none */
+	uint32_t parts;	   /* of it */
+	uint64_t end;	   /* of its last part */
+	uint64_t bytes;	   /* of all its parts */
+};
+
+/* Reading: what ctx_store_code gives, loaded at its first call, and what its reader gave last. */
+struct code_state {
+	bool loaded;
+	struct ctx_code code;
+	struct ctx_trie raw_stacks;
+	struct ctx_location *locations;
+	struct ctx_site *sites;
+	struct ctx_source_file *files;
+	size_t n_files;
+	sqlite3_stmt *get_text, *get_parts;
+	struct ctx_block_codec codec;
+	struct ctx_buf text;
+	struct ctx_function_code *parts;
+	size_t n_parts, parts_cap;
+	struct ctx_buf bytes;	   /* of all these parts, one after the other */
+	struct ctx_line_rows rows; /* the same */
 };
 
 struct ctx_store {
@@ -34,6 +64,7 @@ struct ctx_store {
 	bool has_contents;
 	sqlite3_stmt *put[N_PUT];
 	struct ctx_block_codec codec;
+	struct put_state put_state;
 
 	struct ctx_profile profile;
 	const char *fingerprint; /* in the profile's arena */
@@ -41,10 +72,8 @@ struct ctx_store {
 	size_t n_trees, trees_cap;
 	struct ctx_map64 tree_of; /* thread << 32 | metric -> tree id */
 	uint32_t *raw_to_stack;
-	uint32_t n_raw_stacks, n_locations;
-	uint32_t *raw_parent, *raw_location, *location_object,
-		*location_function; /* for SQL, from its first use on */
-	uint64_t *location_address;
+	uint32_t n_raw_stacks, n_locations, n_sites;
+	struct code_state code;
 	uint64_t max_entries; /* of one long array: what a file of this size can reasonably hold */
 	struct leaf_reader leaf;
 	sqlite3_stmt *get_node, *get_list;
@@ -58,19 +87,75 @@ static inline int64_t node_rowid(uint32_t tree, uint32_t node)
 	return (int64_t)((uint64_t)tree << 32 | node);
 }
 
+/* Deeper inlining than this is not written, and not believed: whoever follows callers comes to an end soon. */
+#define SITE_DEPTH_MAX 256u
+
+static inline bool store_is_id(uint32_t id, uint64_t n, bool none_allowed)
+{
+	return id < n || (none_allowed && id == CTX_NONE);
+}
+
+/* A message for the thing of a kind, `what`, with number `i`. Gives `wrong`. */
+enum ctx_status store_range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err);
+
 /* Ids in range, no process its own ancestor: both before writing (CTX_E_ARG) and after reading
  * (CTX_E_FORMAT); `wrong` says which. */
 CTX_MUST_CHECK enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_status wrong,
 						   struct ctx_err *err);
 
+/* The same for locations, sites and raw stacks. */
+CTX_MUST_CHECK enum ctx_status store_check_code(const struct ctx_code *code,
+						const struct ctx_profile *profile, enum ctx_status wrong,
+						struct ctx_err *err);
+
+/* An entry of a long array that is being written, as a number. */
+typedef uint64_t (*store_entry_fn)(const struct ctx_store_contents *contents, size_t i);
+
+/* Writes `total` entries in chunks; `sql` inserts a row of id, n and one blob for each of `entries`. */
+CTX_MUST_CHECK enum ctx_status store_put_chunks(struct ctx_store *store,
+						const struct ctx_store_contents *contents, const char *sql,
+						const store_entry_fn *entries, int n_entries, size_t total,
+						struct ctx_err *err);
+
+/* The sites and source files of `contents`. */
+CTX_MUST_CHECK enum ctx_status store_put_sources(struct ctx_store *store,
+						 const struct ctx_store_contents *contents,
+						 struct ctx_err *err);
+
 /* Reads everything that open promises, and checks it. */
 CTX_MUST_CHECK enum ctx_status store_load(struct ctx_store *store, struct ctx_err *err);
+
+/* A table being read into an array: `take` gets the statement on row `i`, ids are checked to run from 0. */
+struct store_reader {
+	struct ctx_store *store;
+	sqlite3_stmt *stmt;
+	bool failed; /* memory ran out for a string */
+};
+
+typedef enum ctx_status (*store_take_fn)(struct store_reader *reader, size_t i, struct ctx_err *err);
+
+CTX_MUST_CHECK enum ctx_status store_read_rows(struct ctx_store *store, const char *sql, store_take_fn take,
+					       struct ctx_err *err);
+
+/* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
+const char *store_reader_text(struct store_reader *reader, int at);
+
+/* Appends one zeroed item to an array of `n` items and gives its place, NULL when memory is short; for arrays without a
+ * capacity beside them: it is the next power of two. */
+void *store_append(void *items_pointer, size_t n, size_t size);
 
 /* The chunks of `column` of `table` as one array of exactly `n` numbers, each at most UINT32_MAX if `narrow`
  * (uint32_t array) or any (uint64_t array). malloc'ed. */
 CTX_MUST_CHECK enum ctx_status store_load_column(struct ctx_store *store, const char *table,
 						 const char *column, uint32_t n, bool narrow, void *ret,
 						 struct ctx_err *err);
+
+/* A trie from distances to parents and keys plus one, as they are stored; both arrays are taken over, also on failure. */
+CTX_MUST_CHECK enum ctx_status store_take_trie(struct ctx_store *store, struct ctx_trie *trie,
+					       uint32_t *parent, uint32_t *key, uint32_t n,
+					       struct ctx_err *err);
+
+void code_state_deinit(struct code_state *state);
 
 void leaf_reader_deinit(struct leaf_reader *reader);
 

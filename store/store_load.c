@@ -12,15 +12,7 @@ static enum ctx_status bad(const struct ctx_store *store, const char *what, stru
 
 /* ---- rows ---- */
 
-/* A table being read into an array: `take` gets the statement on row `i`, ids are checked to run from 0. */
-struct reader {
-	struct ctx_store *store;
-	sqlite3_stmt *stmt;
-	bool failed; /* memory ran out for a string */
-};
-
-/* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
-static const char *text(struct reader *reader, int at)
+const char *store_reader_text(struct store_reader *reader, int at)
 {
 	const char *found = (const char *)sqlite3_column_text(reader->stmt, at);
 	const char *copy;
@@ -33,18 +25,16 @@ static const char *text(struct reader *reader, int at)
 	return copy != NULL ? copy : "";
 }
 
-static enum ctx_status read_rows(struct ctx_store *store, const char *sql, uint64_t max,
-				 enum ctx_status (*take)(struct reader *reader, size_t i,
-							 struct ctx_err *err),
-				 struct ctx_err *err)
+enum ctx_status store_read_rows(struct ctx_store *store, const char *sql, store_take_fn take,
+				struct ctx_err *err)
 {
-	struct reader reader = {.store = store};
+	struct store_reader reader = {.store = store};
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &reader.stmt, err);
 	size_t i = 0;
 	int rc = SQLITE_DONE;
 
 	while (status == CTX_OK && (rc = sqlite3_step(reader.stmt)) == SQLITE_ROW) {
-		if (sqlite3_column_int64(reader.stmt, 0) != (int64_t)i || i >= max)
+		if (sqlite3_column_int64(reader.stmt, 0) != (int64_t)i || i >= INT32_MAX)
 			status = ctx_err_set(err, CTX_E_FORMAT, "%s: ids have a gap (%s)", store->path, sql);
 		else
 			status = take(&reader, i++, err);
@@ -57,9 +47,7 @@ static enum ctx_status read_rows(struct ctx_store *store, const char *sql, uint6
 	return status;
 }
 
-/* Appends one zeroed item to an array of `n` items and gives its place; the arrays of struct ctx_profile have
- * no capacity beside them, so it is the next power of two. */
-static void *append(void *items_pointer, size_t n, size_t size)
+void *store_append(void *items_pointer, size_t n, size_t size)
 {
 	void **items = items_pointer;
 	char *grown = *items;
@@ -77,50 +65,50 @@ static void *append(void *items_pointer, size_t n, size_t size)
 	return memset(grown + n * size, 0, size);
 }
 
-static enum ctx_status take_property(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_property(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_property *item = append(&profile->properties, i, sizeof(*item));
+	struct ctx_property *item = store_append(&profile->properties, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	item->key = text(reader, 1);
-	item->value = text(reader, 2);
+	item->key = store_reader_text(reader, 1);
+	item->value = store_reader_text(reader, 2);
 	profile->n_properties = i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_warning(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_warning(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	const char **item = append(&profile->warnings, i, sizeof(*item));
+	const char **item = store_append(&profile->warnings, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	*item = text(reader, 1);
+	*item = store_reader_text(reader, 1);
 	profile->n_warnings = i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_metric(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_metric(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_metric_info *item = append(&profile->metrics, i, sizeof(*item));
+	struct ctx_metric_info *item = store_append(&profile->metrics, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	item->name = text(reader, 1);
-	item->unit = text(reader, 2);
+	item->name = store_reader_text(reader, 1);
+	item->unit = store_reader_text(reader, 2);
 	item->samples = ctx_column_u64(reader->stmt, 3);
 	item->weight = ctx_column_u64(reader->stmt, 4);
 	profile->n_metrics = (uint32_t)i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_process(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_process(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_process_info *item = append(&profile->processes, i, sizeof(*item));
+	struct ctx_process_info *item = store_append(&profile->processes, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
@@ -128,8 +116,8 @@ static enum ctx_status take_process(struct reader *reader, size_t i, struct ctx_
 	item->pid = sqlite3_column_int64(reader->stmt, 2);
 	item->has_exit_status = sqlite3_column_type(reader->stmt, 3) != SQLITE_NULL;
 	item->exit_status = sqlite3_column_int(reader->stmt, 3);
-	item->command = text(reader, 4);
-	item->lineage = text(reader, 5);
+	item->command = store_reader_text(reader, 4);
+	item->lineage = store_reader_text(reader, 5);
 	item->life.begin_ns = ctx_column_u64(reader->stmt, 6);
 	item->life.end_ns = ctx_column_u64(reader->stmt, 7);
 	item->samples = ctx_column_u64(reader->stmt, 8);
@@ -138,16 +126,16 @@ static enum ctx_status take_process(struct reader *reader, size_t i, struct ctx_
 	return CTX_OK;
 }
 
-static enum ctx_status take_thread(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_thread(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_thread_info *item = append(&profile->threads, i, sizeof(*item));
+	struct ctx_thread_info *item = store_append(&profile->threads, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	item->process = ctx_column_id(reader->stmt, 1);
 	item->tid = sqlite3_column_int64(reader->stmt, 2);
-	item->name = text(reader, 3);
+	item->name = store_reader_text(reader, 3);
 	item->life.begin_ns = ctx_column_u64(reader->stmt, 4);
 	item->life.end_ns = ctx_column_u64(reader->stmt, 5);
 	item->samples = ctx_column_u64(reader->stmt, 6);
@@ -156,46 +144,49 @@ static enum ctx_status take_thread(struct reader *reader, size_t i, struct ctx_e
 	return CTX_OK;
 }
 
-static enum ctx_status take_object(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_object(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_object_info *item = append(&profile->objects, i, sizeof(*item));
+	struct ctx_object_info *item = store_append(&profile->objects, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	item->path = text(reader, 1);
-	item->build_id = text(reader, 2);
-	item->symbols = text(reader, 3);
+	item->path = store_reader_text(reader, 1);
+	item->build_id = store_reader_text(reader, 2);
+	item->symbols = store_reader_text(reader, 3);
 	profile->n_objects = (uint32_t)i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_function(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_function(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_function_info *item = append(&profile->functions, i, sizeof(*item));
+	struct ctx_function_info *item = store_append(&profile->functions, i, sizeof(*item));
 	uint32_t kind = ctx_column_id(reader->stmt, 7);
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	if (kind > CTX_FUNCTION_ARTIFICIAL)
 		return bad(reader->store, "a function of unknown kind", err);
-	item->name = text(reader, 1);
-	item->linkage_name =
-		sqlite3_column_type(reader->stmt, 2) == SQLITE_NULL ? item->name : text(reader, 2);
-	item->aliases = text(reader, 3);
+	item->name = store_reader_text(reader, 1);
+	item->linkage_name = sqlite3_column_type(reader->stmt, 2) == SQLITE_NULL
+				     ? item->name
+				     : store_reader_text(reader, 2);
+	item->aliases = store_reader_text(reader, 3);
 	item->object = ctx_column_id(reader->stmt, 4);
 	item->offset = ctx_column_u64(reader->stmt, 5);
 	item->size = ctx_column_u64(reader->stmt, 6);
 	item->kind = (enum ctx_function_kind)kind;
+	item->inlined = sqlite3_column_int64(reader->stmt, 8) != 0;
+	item->parts = store_reader_text(reader, 9);
 	profile->n_functions = (uint32_t)i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_usage(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_usage(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_usage_info *item = append(&profile->usage, i, sizeof(*item));
+	struct ctx_usage_info *item = store_append(&profile->usage, i, sizeof(*item));
 	sqlite3_stmt *stmt = reader->stmt;
 
 	if (item == NULL)
@@ -219,7 +210,7 @@ static enum ctx_status take_usage(struct reader *reader, size_t i, struct ctx_er
 	return CTX_OK;
 }
 
-static enum ctx_status take_tree(struct reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_tree(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_store *store = reader->store;
 	sqlite3_stmt *stmt = reader->stmt;
@@ -269,7 +260,7 @@ static enum ctx_status read_nouns(struct ctx_store *store, struct ctx_err *err)
 {
 	static const struct {
 		const char *sql;
-		enum ctx_status (*take)(struct reader *reader, size_t i, struct ctx_err *err);
+		store_take_fn take;
 	} tables[] = {
 		{"SELECT * FROM property ORDER BY id", take_property},
 		{"SELECT * FROM warning ORDER BY id", take_warning},
@@ -284,17 +275,17 @@ static enum ctx_status read_nouns(struct ctx_store *store, struct ctx_err *err)
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(tables) && status == CTX_OK; i++)
-		status = read_rows(store, tables[i].sql, INT32_MAX, tables[i].take, err);
+		status = store_read_rows(store, tables[i].sql, tables[i].take, err);
 	return status;
 }
 
 /* ---- the table of single facts ---- */
 
 struct facts {
-	uint64_t stacks, raw_stacks, locations;
+	uint64_t stacks, raw_stacks, locations, sites;
 };
 
-static void take_fact(struct reader *reader, struct facts *facts)
+static void take_fact(struct store_reader *reader, struct facts *facts)
 {
 	struct ctx_store *store = reader->store;
 	struct ctx_profile *profile = &store->profile;
@@ -315,6 +306,7 @@ static void take_fact(struct reader *reader, struct facts *facts)
 		{"stacks", NULL, &facts->stacks},
 		{"raw_stacks", NULL, &facts->raw_stacks},
 		{"locations", NULL, &facts->locations},
+		{"sites", NULL, &facts->sites},
 	};
 
 	if (key == NULL)
@@ -323,7 +315,7 @@ static void take_fact(struct reader *reader, struct facts *facts)
 		if (strcmp(key, known[i].key) != 0)
 			continue;
 		if (known[i].text != NULL)
-			*known[i].text = text(reader, 1);
+			*known[i].text = store_reader_text(reader, 1);
 		else
 			*known[i].number = ctx_column_u64(reader->stmt, 1);
 	}
@@ -333,7 +325,7 @@ static void take_fact(struct reader *reader, struct facts *facts)
 
 static enum ctx_status read_facts(struct ctx_store *store, struct facts *facts, struct ctx_err *err)
 {
-	struct reader reader = {.store = store};
+	struct store_reader reader = {.store = store};
 	enum ctx_status status = ctx_statement_prepare(
 		store->db, store->path, "SELECT key, value FROM experiment", &reader.stmt, err);
 	int rc = SQLITE_DONE;
@@ -351,8 +343,9 @@ static enum ctx_status read_facts(struct ctx_store *store, struct facts *facts, 
 		status = bad(store, "has no call stacks, not even the root", err);
 	if (status == CTX_OK &&
 	    (facts->stacks > store->max_entries || facts->raw_stacks > store->max_entries ||
-	     facts->locations > store->max_entries || facts->stacks >= CTX_NONE ||
-	     facts->raw_stacks >= CTX_NONE || facts->locations >= CTX_NONE))
+	     facts->locations > store->max_entries || facts->sites > store->max_entries ||
+	     facts->stacks >= CTX_NONE || facts->raw_stacks >= CTX_NONE || facts->locations >= CTX_NONE ||
+	     facts->sites >= CTX_NONE))
 		status = bad(store, "claims more call stacks than the file can hold", err);
 	return status;
 }
@@ -425,7 +418,20 @@ enum ctx_status store_load_column(struct ctx_store *store, const char *table, co
 	return CTX_OK;
 }
 
-/* From distances and keys plus one, as they are stored, to a trie. */
+enum ctx_status store_take_trie(struct ctx_store *store, struct ctx_trie *trie, uint32_t *parent,
+				uint32_t *key, uint32_t n, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	for (uint32_t i = 0; i < n; i++) {
+		/* A distance beyond the root wraps to a number that the check of parents refuses. */
+		parent[i] = i - parent[i];
+		key[i] = i == 0 ? CTX_TRIE_ROOT_KEY : key[i] - 1;
+	}
+	status = ctx_trie_take(trie, parent, key, n, err);
+	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", store->path);
+}
+
 static enum ctx_status load_cct(struct ctx_store *store, uint32_t n, struct ctx_err *err)
 {
 	uint32_t *parent = NULL, *key = NULL;
@@ -435,16 +441,9 @@ static enum ctx_status load_cct(struct ctx_store *store, uint32_t n, struct ctx_
 		status = store_load_column(store, "stack_block", "function", n, true, &key, err);
 	if (status != CTX_OK) {
 		free(parent);
-		free(key);
 		return status;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		/* A distance beyond the root wraps to a number that the check of parents refuses. */
-		parent[i] = i - parent[i];
-		key[i] = i == 0 ? CTX_TRIE_ROOT_KEY : key[i] - 1;
-	}
-	status = ctx_trie_take(&store->profile.cct, parent, key, n, err);
-	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", store->path);
+	return store_take_trie(store, &store->profile.cct, parent, key, n, err);
 }
 
 static enum ctx_status load_stacks(struct ctx_store *store, const struct facts *facts, struct ctx_err *err)
@@ -453,6 +452,7 @@ static enum ctx_status load_stacks(struct ctx_store *store, const struct facts *
 
 	store->n_raw_stacks = (uint32_t)facts->raw_stacks;
 	store->n_locations = (uint32_t)facts->locations;
+	store->n_sites = (uint32_t)facts->sites;
 	if (status == CTX_OK)
 		status = store_load_column(store, "raw_stack_block", "stack", store->n_raw_stacks, true,
 					   &store->raw_to_stack, err);

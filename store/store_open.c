@@ -170,6 +170,7 @@ void ctx_store_close(struct ctx_store *store)
 	sqlite3_finalize(store->get_node);
 	sqlite3_finalize(store->get_list);
 	leaf_reader_deinit(&store->leaf);
+	code_state_deinit(&store->code);
 	sqlite3_close_v2(store->db);
 	/* Removed while the lock is still held: nobody can take it for an abandoned one, and be writing to
 	 * it, in between. */
@@ -182,11 +183,6 @@ void ctx_store_close(struct ctx_store *store)
 	ctx_map64_deinit(&store->tree_of);
 	free(store->trees);
 	free(store->raw_to_stack);
-	free(store->raw_parent);
-	free(store->raw_location);
-	free(store->location_object);
-	free(store->location_function);
-	free(store->location_address);
 	free(store->temp_path);
 	free(store->path);
 	free(store);

@@ -26,7 +26,7 @@ static const char *const views[] = {
  * before it is there.
  */
 static const char first_use[] =
-	"SELECT 1 FROM samples, stack, raw_stack, location, functions, call_tree LIMIT 0";
+	"SELECT 1 FROM samples, stack, raw_stack, location, site, functions, call_tree LIMIT 0";
 
 static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err)
 {

@@ -1,12 +1,13 @@
 /*
- * stack(id, parent, function, depth), raw_stack(id, parent, location, stack), location(id, object, function,
- * address): long arrays as rows. Those that opening does not load are loaded at the first use, and kept.
+ * stack(id, parent, function, depth), raw_stack(id, parent, location, stack), location(id, object, function, address, site, file,
+ * line, joins), site(id, function, file, line, caller): long arrays as rows. Those that opening does not load are loaded at the
+ * first use, and kept.
  */
 #include "store/vtab.h"
 
 #include "base/mem.h"
 
-enum kind { KIND_STACK, KIND_RAW_STACK, KIND_LOCATION };
+enum kind { KIND_STACK, KIND_RAW_STACK, KIND_LOCATION, KIND_SITE };
 
 struct cursor {
 	sqlite3_vtab_cursor base;
@@ -45,35 +46,18 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static enum ctx_status load_raw_stacks(struct ctx_store *store, struct ctx_err *err)
+static int64_t count(const struct ctx_store *store, int kind)
 {
-	uint32_t n = store->n_raw_stacks;
-	enum ctx_status status = CTX_OK;
-
-	if (store->raw_parent == NULL)
-		status = store_load_column(store, "raw_stack_block", "parent", n, true, &store->raw_parent,
-					   err);
-	if (status == CTX_OK && store->raw_location == NULL)
-		status = store_load_column(store, "raw_stack_block", "location", n, true,
-					   &store->raw_location, err);
-	return status;
-}
-
-static enum ctx_status load_locations(struct ctx_store *store, struct ctx_err *err)
-{
-	uint32_t n = store->n_locations;
-	enum ctx_status status = CTX_OK;
-
-	if (store->location_object == NULL)
-		status = store_load_column(store, "location_block", "object", n, true,
-					   &store->location_object, err);
-	if (status == CTX_OK && store->location_function == NULL)
-		status = store_load_column(store, "location_block", "function", n, true,
-					   &store->location_function, err);
-	if (status == CTX_OK && store->location_address == NULL)
-		status = store_load_column(store, "location_block", "address", n, false,
-					   &store->location_address, err);
-	return status;
+	switch (kind) {
+	case KIND_STACK:
+		return store->profile.cct.n;
+	case KIND_RAW_STACK:
+		return store->n_raw_stacks;
+	case KIND_LOCATION:
+		return store->n_locations;
+	default:
+		return store->n_sites;
+	}
 }
 
 static int filter(sqlite3_vtab_cursor *base, int wishes, const char *text, int argc, sqlite3_value **argv)
@@ -81,18 +65,15 @@ static int filter(sqlite3_vtab_cursor *base, int wishes, const char *text, int a
 	struct cursor *cursor = (struct cursor *)base;
 	struct vtab *vtab = (struct vtab *)base->pVtab;
 	struct ctx_store *store = vtab->store;
+	const struct ctx_code *code;
 	enum ctx_status status = CTX_OK;
 	struct ctx_err err = {0};
 
 	(void)text;
 	cursor->at = 0;
-	cursor->end = vtab->kind == KIND_STACK	     ? store->profile.cct.n
-		      : vtab->kind == KIND_RAW_STACK ? store->n_raw_stacks
-						     : store->n_locations;
-	if (vtab->kind == KIND_RAW_STACK)
-		status = load_raw_stacks(store, &err);
-	else if (vtab->kind == KIND_LOCATION)
-		status = load_locations(store, &err);
+	cursor->end = count(store, vtab->kind);
+	if (vtab->kind != KIND_STACK)
+		status = ctx_store_code(store, &code, &err);
 	if (status != CTX_OK)
 		return vtab_fail(base->pVtab, status, &err);
 	if (wishes != 0 && argc == 1 && sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
@@ -135,21 +116,48 @@ static void stack_column(const struct ctx_store *store, sqlite3_context *context
 		result_id(context, which == 2 ? cct->key[i] : cct->depth[i]);
 }
 
-/* Stored as distance and as location + 1; 0 for the root. */
 static void raw_stack_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
 {
+	const struct ctx_trie *raw = &store->code.raw_stacks;
+
 	if (which == 1)
-		result_id(context, i == 0 ? CTX_NONE : (uint32_t)i - store->raw_parent[i]);
+		result_id(context, i == 0 ? CTX_NONE : raw->parent[i]);
 	else
-		result_id(context, which == 2 ? store->raw_location[i] - 1 : store->raw_to_stack[i]);
+		result_id(context, which == 2 ? raw->key[i] : store->raw_to_stack[i]);
+}
+
+static void result_line(sqlite3_context *context, uint32_t line)
+{
+	result_id(context, line != 0 ? line : CTX_NONE);
 }
 
 static void location_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
 {
+	const struct ctx_location *location = &store->code.locations[i];
+	const struct ctx_site *site = location->site != CTX_NONE ? &store->code.sites[location->site] : NULL;
+
 	if (which == 3)
-		sqlite3_result_int64(context, (int64_t)store->location_address[i]);
+		sqlite3_result_int64(context, (int64_t)location->address);
+	else if (which == 5)
+		result_id(context, site != NULL ? site->file : CTX_NONE);
+	else if (which == 6)
+		result_line(context, site != NULL ? site->line : 0);
+	else if (which == 7)
+		sqlite3_result_int64(context, location->joins);
 	else
-		result_id(context, which == 1 ? store->location_object[i] - 1 : store->location_function[i]);
+		result_id(context, which == 1	? location->object
+				   : which == 2 ? location->function
+						: location->site);
+}
+
+static void site_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
+{
+	const struct ctx_site *site = &store->code.sites[i];
+
+	if (which == 3)
+		result_line(context, site->line);
+	else
+		result_id(context, which == 1 ? site->function : which == 2 ? site->file : site->caller);
 }
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which)
@@ -163,8 +171,10 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which
 		stack_column(vtab->store, context, i, which);
 	else if (vtab->kind == KIND_RAW_STACK)
 		raw_stack_column(vtab->store, context, i, which);
-	else
+	else if (vtab->kind == KIND_LOCATION)
 		location_column(vtab->store, context, i, which);
+	else
+		site_column(vtab->store, context, i, which);
 	return SQLITE_OK;
 }
 
@@ -196,8 +206,13 @@ enum ctx_status vtab_register_stacks(struct ctx_store *store, struct ctx_err *er
 		 "CREATE TABLE raw_stack(id INTEGER, parent INTEGER, location INTEGER, stack INTEGER)",
 		 KIND_RAW_STACK},
 		{"location",
-		 "CREATE TABLE location(id INTEGER, object INTEGER, function INTEGER, address INTEGER)",
+		 "CREATE TABLE location(id INTEGER, object INTEGER, function INTEGER, address INTEGER, site "
+		 "INTEGER, file INTEGER, line INTEGER, joins INTEGER)",
 		 KIND_LOCATION},
+		{"site",
+		 "CREATE TABLE site(id INTEGER, function INTEGER, file INTEGER, line INTEGER, caller "
+		 "INTEGER)",
+		 KIND_SITE},
 	};
 	enum ctx_status status = CTX_OK;
 
