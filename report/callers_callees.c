@@ -14,7 +14,7 @@ static const struct ctx_column columns[] = {
 	{"base", NULL, CTX_STYLE_WEIGHT},	 {"cum", NULL, CTX_STYLE_WEIGHT},
 	{"base_samples", NULL, CTX_STYLE_COUNT}, {"cum_samples", NULL, CTX_STYLE_COUNT},
 	{"index", NULL, CTX_STYLE_COUNT},	 {"relation", NULL, CTX_STYLE_NAME},
-	{"thread", NULL, CTX_STYLE_COUNT},
+	{"thread", NULL, CTX_STYLE_COUNT},	 {"inlined", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {"cum", "base", "calls", "function", NULL};
@@ -56,6 +56,7 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 		ctx_cell_number(index),
 		ctx_cell_name(relation),
 		ctx_thread_cell(profile, page->thread),
+		ctx_inlined_cell(profile, row->function),
 	};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(columns); i++)

@@ -19,6 +19,8 @@ static const struct ctx_column columns[] = {
 	{"exclusive_samples", NULL, CTX_STYLE_COUNT},
 	{"inclusive_samples", NULL, CTX_STYLE_COUNT},
 	{"thread", NULL, CTX_STYLE_COUNT},
+	{"inlined", NULL, CTX_STYLE_COUNT},
+	{"parts", NULL, CTX_STYLE_NAME},
 };
 
 static const char *const sort_keys[] = {
@@ -29,12 +31,20 @@ static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, struct 
 		    uint32_t thread)
 {
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
-		ctx_cell_number(row->base),	    ctx_cell_number(row->base),
-		ctx_cell_number(row->cum),	    ctx_cell_number(row->cum),
-		ctx_cell_number(row->base_samples), name,
-		ctx_cell_name(name.object),	    ctx_cell_number(row->base),
-		ctx_cell_number(row->cum),	    ctx_cell_number(row->base_samples),
-		ctx_cell_number(row->cum_samples),  ctx_thread_cell(out->input->profile, thread),
+		ctx_cell_number(row->base),
+		ctx_cell_number(row->base),
+		ctx_cell_number(row->cum),
+		ctx_cell_number(row->cum),
+		ctx_cell_number(row->base_samples),
+		name,
+		ctx_cell_name(name.object),
+		ctx_cell_number(row->base),
+		ctx_cell_number(row->cum),
+		ctx_cell_number(row->base_samples),
+		ctx_cell_number(row->cum_samples),
+		ctx_thread_cell(out->input->profile, thread),
+		ctx_inlined_cell(out->input->profile, row->function),
+		ctx_parts_cell(out->input->profile, row->function),
 	};
 
 	ctx_out_row(out, cells);
@@ -56,7 +66,8 @@ static struct ctx_order_item sort_item(const struct ctx_profile *profile, const 
 static void put_other(struct ctx_out *out, uint32_t thread)
 {
 	const struct ctx_report_input *input = out->input;
-	struct ctx_flat_row other = {.base = input->omitted_weight,
+	struct ctx_flat_row other = {.function = CTX_NONE,
+				     .base = input->omitted_weight,
 				     .cum = input->omitted_weight,
 				     .base_samples = input->omitted_samples,
 				     .cum_samples = input->omitted_samples};
@@ -69,7 +80,8 @@ static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_flat
 {
 	const struct ctx_report_options *options = out->options;
 	bool other = ctx_has_other(out->input);
-	struct ctx_flat_row total = {.base = flat->weight, .base_samples = flat->samples};
+	struct ctx_flat_row total = {
+		.function = CTX_NONE, .base = flat->weight, .base_samples = flat->samples};
 	uint32_t shown = 0, left_out = 0;
 
 	if (thread != CTX_NONE)

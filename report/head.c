@@ -7,17 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The node of the CCT below which the stacks hang whose root is not known; CTX_NONE mostly. */
-static uint32_t truncated_root(const struct ctx_profile *profile)
+static bool is_truncated_root(const struct ctx_profile *profile, uint32_t node)
 {
-	const struct ctx_trie *cct = &profile->cct;
+	uint32_t function = profile->cct.key[node];
 
-	for (uint32_t i = 1; i < cct->n; i++) {
-		if (cct->parent[i] == CTX_TRIE_ROOT && cct->key[i] < profile->n_functions &&
-		    profile->functions[cct->key[i]].kind == CTX_FUNCTION_TRUNCATED)
-			return i;
+	return profile->cct.parent[node] == CTX_TRIE_ROOT && function < profile->n_functions &&
+	       profile->functions[function].kind == CTX_FUNCTION_TRUNCATED;
+}
+
+/* Whether there are nodes below which the stacks hang whose root is not known: one for each reason. */
+static bool has_truncated_roots(const struct ctx_profile *profile)
+{
+	for (uint32_t i = 1; i < profile->cct.n; i++) {
+		if (is_truncated_root(profile, i))
+			return true;
 	}
-	return CTX_NONE;
+	return false;
+}
+
+uint32_t ctx_head_truncated_function(const struct ctx_profile *profile, uint32_t stack)
+{
+	if (stack >= profile->cct.n || stack == CTX_TRIE_ROOT)
+		return CTX_NONE;
+	stack = ctx_trie_ancestor(&profile->cct, stack, 1);
+	return is_truncated_root(profile, stack) ? profile->cct.key[stack] : CTX_NONE;
 }
 
 /*
@@ -26,17 +39,31 @@ static uint32_t truncated_root(const struct ctx_profile *profile)
  */
 static uint64_t count_truncated(const struct ctx_profile *profile, const struct ctx_histogram *histogram)
 {
-	uint32_t root = truncated_root(profile);
+	bool any = has_truncated_roots(profile);
 	uint64_t truncated = 0;
 
-	for (size_t i = 0; root != CTX_NONE && i < histogram->n; i++) {
-		uint32_t stack = histogram->entries[i].stack;
-
-		if (stack < profile->cct.n && stack != CTX_TRIE_ROOT &&
-		    ctx_trie_ancestor(&profile->cct, stack, 1) == root)
+	for (size_t i = 0; any && i < histogram->n; i++) {
+		if (ctx_head_truncated_function(profile, histogram->entries[i].stack) != CTX_NONE)
 			truncated += histogram->entries[i].samples;
 	}
 	return truncated;
+}
+
+/* By raw stack. */
+static void add_raw_totals(const struct ctx_report_input *input, struct ctx_totals *ret)
+{
+	const struct ctx_code *code = input->code;
+	bool any = code != NULL && has_truncated_roots(input->profile);
+
+	ret->samples += input->raw->samples;
+	ret->weight += input->raw->weight;
+	for (size_t i = 0; any && i < input->raw->n; i++) {
+		const struct ctx_hist_entry *entry = &input->raw->entries[i];
+
+		if (entry->stack < code->raw_stacks->n &&
+		    ctx_head_truncated_function(input->profile, code->raw_to_stack[entry->stack]) != CTX_NONE)
+			ret->truncated += entry->samples;
+	}
 }
 
 void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *ret)
@@ -49,6 +76,10 @@ void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *re
 	}
 	if (input->n_parts != 0)
 		return;
+	if (input->raw != NULL) {
+		add_raw_totals(input, ret);
+		return;
+	}
 	for (size_t i = 0; i < input->n_slices; i++) {
 		ret->samples += input->slices[i].samples;
 		ret->weight += input->slices[i].weight;

@@ -9,7 +9,10 @@
 /* Fewer samples than this in a selection get a warning. */
 #define CTX_FEW_SAMPLES 200
 
-/* Sums the parts; without parts the slices, or the metric over the whole run. */
+/* The function of kind CTX_FUNCTION_TRUNCATED that a stack of the CCT begins with; CTX_NONE: none. O(depth). */
+uint32_t ctx_head_truncated_function(const struct ctx_profile *profile, uint32_t stack);
+
+/* Sums the parts; without parts the raw histogram, the slices, or the metric over the whole run. */
 void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *ret);
 
 /* Whether everything was asked for: the whole run, all threads, no other filter. */

@@ -118,6 +118,37 @@ static void put_objects(struct ctx_out *out)
 	}
 }
 
+/* Why stacks do not reach the root of their thread, with the number of samples; only where the parts are of the whole run. */
+static void put_truncated(struct ctx_out *out, const struct ctx_report_input *input)
+{
+	const struct ctx_profile *profile = input->profile;
+	uint64_t *samples CTX_AUTO_FREE = ctx_calloc((size_t)profile->n_functions + 1, sizeof(*samples));
+	bool first = true;
+
+	if (samples == NULL) {
+		ctx_out_fail(out, CTX_E_NOMEM);
+		return;
+	}
+	for (size_t i = 0; i < input->n_parts; i++) {
+		const struct ctx_histogram *histogram = input->parts[i].histogram;
+
+		for (size_t j = 0; j < histogram->n; j++) {
+			uint32_t function = ctx_head_truncated_function(profile, histogram->entries[j].stack);
+
+			if (function != CTX_NONE)
+				samples[function] += histogram->entries[j].samples;
+		}
+	}
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (samples[i] == 0)
+			continue;
+		if (first)
+			put_title(out, "Truncated stacks (samples)");
+		first = false;
+		put_number(out, "truncated stacks", profile->functions[i].name, samples[i]);
+	}
+}
+
 enum ctx_status ctx_report_header(const struct ctx_report_input *input,
 				  const struct ctx_report_options *options, struct ctx_err *err)
 {
@@ -143,6 +174,8 @@ enum ctx_status ctx_report_header(const struct ctx_report_input *input,
 	put_run(&out);
 	put_metrics(&out);
 	put_counts(&out);
+	if (ctx_head_is_whole_run(input) && input->omitted_samples == 0)
+		put_truncated(&out, input);
 	put_objects(&out);
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);

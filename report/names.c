@@ -214,6 +214,40 @@ void ctx_text_cut(struct ctx_buf *buf, const char *text, size_t n, size_t width,
 	ctx_buf_put(buf, text + tail, n - tail);
 }
 
+void ctx_text_cut_end(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii)
+{
+	size_t ellipsis = ascii ? 2 : 1;
+
+	if (ctx_text_width(text, n) <= width) {
+		ctx_buf_put(buf, text, n);
+		return;
+	}
+	ctx_buf_put(buf, text, prefix_bytes(text, n, width > ellipsis ? width - ellipsis : width));
+	if (width > ellipsis)
+		ctx_buf_put_text(buf, ascii ? ".." : "…");
+}
+
+void ctx_text_cut_path(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii)
+{
+	size_t ellipsis = ascii ? 2 : 1;
+	const char *at = text, *slash;
+
+	if (ctx_text_width(text, n) <= width) {
+		ctx_buf_put(buf, text, n);
+		return;
+	}
+	while ((slash = memchr(at + 1, '/', n - (size_t)(at + 1 - text))) != NULL) {
+		at = slash;
+		if (ctx_text_width(at, n - (size_t)(at - text)) + ellipsis <= width) {
+			ctx_buf_put_text(buf, ascii ? ".." : "…");
+			ctx_buf_put(buf, at, n - (size_t)(at - text));
+			return;
+		}
+	}
+	at += *at == '/';
+	ctx_text_cut(buf, at, n - (size_t)(at - text), width, ascii);
+}
+
 static void print(FILE *out, struct ctx_buf *buf)
 {
 	if (!buf->failed && buf->n != 0)

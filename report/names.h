@@ -44,6 +44,12 @@ size_t ctx_text_width(const char *text, size_t n);
  */
 void ctx_text_cut(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
 
+/* The same with the ellipsis at the end: the start of a line of a program says most. */
+void ctx_text_cut_end(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
+
+/* The same for paths: directories go first, from the left; only then the last part is cut in the middle. */
+void ctx_text_cut_path(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
+
 /*
  * Like ctx_text_cut, for names of functions: while the text is too wide, template arguments become <…>, then
  * parameters (…); only then it is cut.

@@ -15,6 +15,8 @@ static int compare(const void *left, const void *right)
 		return order;
 	if (a->number != b->number)
 		return a->number > b->number ? -1 : 1;
+	if (a->second != b->second)
+		return a->second > b->second ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 

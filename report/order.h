@@ -12,6 +12,7 @@
 struct ctx_order_item {
 	const char *text; /* NULL: by number */
 	uint64_t number;  /* larger ones first */
+	uint64_t second;  /* the same, where the first are equal */
 	uint32_t index;
 };
 

@@ -23,6 +23,8 @@ enum ctx_style {
 	CTX_STYLE_TIME,	   /* ns; ms in text */
 	CTX_STYLE_BYTES,   /* MiB in text */
 	CTX_STYLE_NAME,	   /* text, left-aligned; cut when it is the last column */
+	CTX_STYLE_PLACE, /* a file and line: has at most half of what numbers leave, directories go first; one a table */
+	CTX_STYLE_SOURCE, /* the last column: a line of a program, cut at its end */
 };
 
 struct ctx_column {
@@ -36,6 +38,8 @@ enum ctx_cell_kind {
 	CTX_CELL_NUMBER,
 	CTX_CELL_SIGNED,
 	CTX_CELL_NAME,
+	CTX_CELL_BOOL,	 /* JSON true, false; otherwise "true", "false" */
+	CTX_CELL_ABSENT, /* JSON: not even the key; otherwise empty */
 };
 
 struct ctx_cell {
@@ -63,10 +67,21 @@ static inline struct ctx_cell ctx_cell_name(const char *name) /* NULL: an empty 
 	return (struct ctx_cell){.kind = name != NULL ? CTX_CELL_NAME : CTX_CELL_NULL, .name = name};
 }
 
+static inline struct ctx_cell ctx_cell_bool(bool value)
+{
+	return (struct ctx_cell){.kind = CTX_CELL_BOOL, .number = value};
+}
+
+/* A key that is there only where it is true. */
+static inline struct ctx_cell ctx_cell_if(bool value)
+{
+	return (struct ctx_cell){.kind = value ? CTX_CELL_BOOL : CTX_CELL_ABSENT, .number = value};
+}
+
 /* What the selection holds, for heads and percentages. */
 struct ctx_totals {
 	uint64_t samples, weight; /* with what is omitted */
-	uint64_t truncated;	  /* samples whose stack begins at <Truncated-stack> */
+	uint64_t truncated;	  /* samples whose stack begins at a <Truncated-stack> of any reason */
 };
 
 struct ctx_out_row { /* text: a kept row */

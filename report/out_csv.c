@@ -45,6 +45,8 @@ void ctx_out_csv_row(struct ctx_out *out, const struct ctx_cell *cells)
 			ctx_buf_printf(&out->line, "%" PRId64, (int64_t)cell->number);
 		else if (cell->kind == CTX_CELL_NAME)
 			ctx_name_put_csv(&out->line, cell->name);
+		else if (cell->kind == CTX_CELL_BOOL)
+			ctx_buf_put_text(&out->line, cell->number != 0 ? "true" : "false");
 	}
 	print_line(out);
 }

@@ -177,10 +177,11 @@ void ctx_out_json_cells(struct ctx_out *out, const struct ctx_column *columns, s
 			const struct ctx_cell *cells)
 {
 	for (size_t i = 0; i < n && out->status == CTX_OK; i++) {
-		if (columns[i].key == NULL)
+		if (columns[i].key == NULL || cells[i].kind == CTX_CELL_ABSENT)
 			continue;
 		put_key(out, columns[i].key);
 		switch (cells[i].kind) {
+		case CTX_CELL_ABSENT:
 		case CTX_CELL_NULL:
 			check(out, yajl_gen_null(out->gen));
 			break;
@@ -192,6 +193,9 @@ void ctx_out_json_cells(struct ctx_out *out, const struct ctx_column *columns, s
 			break;
 		case CTX_CELL_NAME:
 			put_name(out, cells[i].name);
+			break;
+		case CTX_CELL_BOOL:
+			check(out, yajl_gen_bool(out->gen, cells[i].number != 0));
 			break;
 		}
 	}

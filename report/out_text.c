@@ -109,14 +109,34 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 	ctx_buf_deinit(&object);
 }
 
+/* A place gives up its directories, a line of a program its end. */
+static void put_place(const struct ctx_out *out, enum ctx_style style, const struct ctx_cell *cell,
+		      size_t width, struct ctx_buf *buf)
+{
+	struct ctx_buf safe = {0};
+
+	ctx_name_put_text(&safe, cell->name, out->options->ascii);
+	if (safe.failed)
+		buf->failed = true;
+	else if (style == CTX_STYLE_PLACE)
+		ctx_text_cut_path(buf, (const char *)safe.bytes, safe.n, width, out->options->ascii);
+	else
+		ctx_text_cut_end(buf, (const char *)safe.bytes, safe.n, width, out->options->ascii);
+	ctx_buf_deinit(&safe);
+}
+
 /* The cell's text with its zero byte in `buf`; returns its columns. */
 static size_t put_cell(const struct ctx_out *out, enum ctx_style style, const struct ctx_cell *cell,
 		       size_t width, struct ctx_buf *buf)
 {
 	ctx_buf_clear(buf);
-	if (cell->kind == CTX_CELL_NAME)
+	if (cell->kind == CTX_CELL_NAME && (style == CTX_STYLE_PLACE || style == CTX_STYLE_SOURCE))
+		put_place(out, style, cell, width, buf);
+	else if (cell->kind == CTX_CELL_NAME)
 		put_name(out, cell, width, buf);
-	else if (cell->kind != CTX_CELL_NULL)
+	else if (cell->kind == CTX_CELL_BOOL)
+		ctx_buf_put_text(buf, cell->number != 0 ? "true" : "false");
+	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)
 		put_figure(out, style, cell, buf);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : ctx_text_width((const char *)buf->bytes, buf->n - 1);
@@ -139,10 +159,10 @@ static void put_aligned(struct ctx_buf *text, const struct ctx_buf *cell, size_t
 	size_t used = ctx_text_width((const char *)cell->bytes, cell->n - 1);
 	size_t pad = width > used ? width - used : 0;
 
-	if (style != CTX_STYLE_NAME)
+	if (style < CTX_STYLE_NAME)
 		ctx_buf_printf(text, "%*s", (int)pad, "");
 	ctx_buf_put(text, cell->bytes, cell->n - 1);
-	if (style == CTX_STYLE_NAME && !last)
+	if (style >= CTX_STYLE_NAME && !last)
 		ctx_buf_printf(text, "%*s", (int)pad, "");
 	if (!last)
 		ctx_buf_put_u8(text, ' ');
@@ -155,6 +175,21 @@ static size_t last_column(const struct ctx_out *out)
 	for (size_t i = 0; i < out->n_columns; i++)
 		last = out->columns[i].title != NULL ? i : last;
 	return last;
+}
+
+/* A place has at most half of what the numbers leave. */
+static void limit_places(const struct ctx_out *out, size_t last, size_t *widths, size_t *used)
+{
+	for (size_t i = 0; i < last; i++) {
+		size_t others = *used - widths[i], most = MIN_NAME_WIDTH;
+
+		if (out->columns[i].title == NULL || out->columns[i].style != CTX_STYLE_PLACE)
+			continue;
+		if (out->options->width > others + 2 * MIN_NAME_WIDTH)
+			most = (out->options->width - others) / 2;
+		widths[i] = widths[i] > most ? most : widths[i];
+		*used = others + widths[i];
+	}
 }
 
 /* Widths of all columns but the last; returns what is left for that. */
@@ -178,6 +213,7 @@ static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 	}
 	if (out->options->width == 0)
 		return UNLIMITED;
+	limit_places(out, last, widths, &used);
 	return out->options->width > used + MIN_NAME_WIDTH ? out->options->width - used : MIN_NAME_WIDTH;
 }
 
@@ -210,7 +246,7 @@ static void measure_last(struct ctx_out *out, size_t last, size_t *widths)
 {
 	const struct ctx_column *column = &out->columns[last];
 
-	if (column->style == CTX_STYLE_NAME)
+	if (column->style >= CTX_STYLE_NAME)
 		return;
 	widths[last] = put_title(out, column, &out->line);
 	for (size_t row = 0; row < out->n_rows; row++) {
@@ -243,7 +279,10 @@ static void print_table(struct ctx_out *out)
 				put_title(out, column, &out->line);
 			else
 				put_cell(out, column->style, &out->rows[line - 1].cells[i],
-					 i == last ? room : UNLIMITED, &out->line);
+					 i == last			    ? room
+					 : column->style == CTX_STYLE_PLACE ? widths[i]
+									    : UNLIMITED,
+					 &out->line);
 			if (!out->line.failed)
 				put_aligned(&text, &out->line, widths[i], column->style, i == last);
 		}

@@ -31,8 +31,37 @@ bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, 
 		return true;
 	if (function >= profile->n_functions)
 		return strcmp(filter, "<Total>") == 0;
-	return strcmp(profile->functions[function].name, filter) == 0 ||
-	       strcmp(profile->functions[function].linkage_name, filter) == 0;
+	if (strcmp(profile->functions[function].linkage_name, filter) == 0 ||
+	    strcmp(profile->functions[function].name, filter) == 0)
+		return true;
+	return profile->functions[function].inlined &&
+	       strlen(filter) == ctx_function_plain_length(&profile->functions[function]) &&
+	       strncmp(profile->functions[function].name, filter, strlen(filter)) == 0;
+}
+
+size_t ctx_function_plain_length(const struct ctx_function_info *function)
+{
+	static const char suffix[] = " (inlined)";
+	size_t n = strlen(function->name);
+
+	if (function->inlined && n >= sizeof(suffix) - 1 &&
+	    strcmp(function->name + n - (sizeof(suffix) - 1), suffix) == 0)
+		n -= sizeof(suffix) - 1;
+	return n;
+}
+
+struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function)
+{
+	return ctx_cell_if(function < profile->n_functions && profile->functions[function].inlined);
+}
+
+struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t function)
+{
+	const char *parts = function < profile->n_functions ? profile->functions[function].parts : NULL;
+
+	if (parts == NULL || *parts == '\0')
+		return (struct ctx_cell){.kind = CTX_CELL_ABSENT};
+	return ctx_cell_name(parts);
 }
 
 enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter, struct ctx_err *err)

@@ -11,7 +11,19 @@
 struct ctx_cell ctx_function_cell(const struct ctx_profile *profile, uint32_t function);
 struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t function);
 
-/* Whether a function passes the filter: the shown name or the linkage name is equal. NULL: all do. */
+/* JSON: "inlined": true, only where the function stands for inlined instances. */
+struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function);
+
+/* JSON: "parts": the clones and outlined parts that are counted with the function, only where there are any. */
+struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t function);
+
+/* Bytes of the name without the " (inlined)" of inlined instances. */
+size_t ctx_function_plain_length(const struct ctx_function_info *function);
+
+/*
+ * Whether a function passes the filter: the shown name (with or without " (inlined)") or the linkage name is equal. NULL:
+ * all do.
+ */
 bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
 
 /* CTX_E_NOTFOUND when there is a filter and no function of the experiment passes. */

@@ -76,8 +76,9 @@ struct ctx_report_options {
 	FILE *out;
 	unsigned width; /* columns of text; 0: not limited */
 	bool color;
-	bool ascii;	      /* no Unicode drawing (a terminal without UTF-8) */
-	uint32_t limit;	      /* rows (functions, stanzas, stacks, tree lines); 0: all */
+	bool ascii;	/* no Unicode drawing (a terminal without UTF-8) */
+	uint32_t limit; /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */
+	bool whole;	/* source, disasm: long runs without samples are printed too (--limit 0) */
 	const char *sort;     /* a row key such as "inclusive"; NULL: the report's own order */
 	const char *subject;  /* source, disasm: what of, FUNC or FILE; NULL: the hottest function */
 	const char *function; /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
@@ -99,8 +100,8 @@ struct ctx_report_kind {
 };
 
 /*
- * header, overview, functions, tree, callers-callees, stacks, threads, processes, timeline; ends with a NULL
- * name.
+ * header, overview, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, threads, processes,
+ * timeline; ends with a NULL name.
  */
 const struct ctx_report_kind *ctx_report_kinds(void);
 

@@ -21,6 +21,7 @@ static const struct ctx_column columns[] = {
 static const struct ctx_column frame_columns[] = {
 	{"function", NULL, CTX_STYLE_NAME},
 	{"object", NULL, CTX_STYLE_NAME},
+	{"inlined", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {"exclusive", "samples", NULL};
@@ -125,12 +126,14 @@ static void put_stack(struct page *page, uint32_t number, uint32_t depth, const 
 					      ctx_cell_name(depth == 0 ? special : joined(page, depth))});
 	ctx_out_list_begin(out, "frames");
 	if (depth == 0)
-		ctx_out_list_row(out, frame_columns, CTX_COUNT_OF(frame_columns),
-				 (struct ctx_cell[]){ctx_cell_name(special), ctx_cell_name(NULL)});
+		ctx_out_list_row(
+			out, frame_columns, CTX_COUNT_OF(frame_columns),
+			(struct ctx_cell[]){ctx_cell_name(special), ctx_cell_name(NULL), ctx_cell_if(false)});
 	for (uint32_t i = 0; i < depth; i++)
 		ctx_out_list_row(out, frame_columns, CTX_COUNT_OF(frame_columns),
 				 (struct ctx_cell[]){ctx_function_cell(profile, page->path[i]),
-						     ctx_object_cell(profile, page->path[i])});
+						     ctx_object_cell(profile, page->path[i]),
+						     ctx_inlined_cell(profile, page->path[i])});
 	ctx_out_list_end(out);
 	ctx_out_row_end(out);
 }

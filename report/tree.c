@@ -13,6 +13,7 @@ static const struct ctx_column columns[] = {
 	{"calls", NULL, CTX_STYLE_COUNT},	{"base", NULL, CTX_STYLE_WEIGHT},
 	{"cum", NULL, CTX_STYLE_WEIGHT},	{"base_samples", NULL, CTX_STYLE_COUNT},
 	{"cum_samples", NULL, CTX_STYLE_COUNT}, {"thread", NULL, CTX_STYLE_COUNT},
+	{"inlined", NULL, CTX_STYLE_COUNT},
 };
 
 struct walk {
@@ -45,6 +46,7 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		ctx_cell_number(node->base_samples),
 		ctx_cell_number(node->cum_samples),
 		ctx_thread_cell(out->input->profile, walk->thread),
+		ctx_inlined_cell(out->input->profile, node->function),
 	};
 
 	if (out->options->limit != 0 && walk->shown >= out->options->limit) {
@@ -163,7 +165,8 @@ static void put_subtree(struct walk *walk)
 static void put_other(struct walk *walk)
 {
 	const struct ctx_report_input *input = walk->out->input;
-	struct ctx_calltree_node other = {.level = 1,
+	struct ctx_calltree_node other = {.function = CTX_TRIE_ROOT_KEY,
+					  .level = 1,
 					  .base = input->omitted_weight,
 					  .cum = input->omitted_weight,
 					  .base_samples = input->omitted_samples,

@@ -1,0 +1,206 @@
+/*
+ * Load objects: what was spent in each, and below each.
+ *
+ * A sample counts once for every object on its stack. Functions of no object (<Truncated-stack>, <Unknown>) are rows of
+ * their own.
+ */
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/kinds.h"
+#include "report/order.h"
+#include "report/part_cells.h"
+
+#include <inttypes.h>
+
+static const struct ctx_column columns[] = {
+	{NULL, "Excl.", CTX_STYLE_WEIGHT},
+	{NULL, "%", CTX_STYLE_PERCENT},
+	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "%", CTX_STYLE_PERCENT},
+	{NULL, "Samples", CTX_STYLE_COUNT},
+	{NULL, "Build id", CTX_STYLE_NAME},
+	{NULL, "Symbols", CTX_STYLE_PLACE},
+	{"object", "Object", CTX_STYLE_PLACE},
+	{"build_id", NULL, CTX_STYLE_NAME},
+	{"symbols", NULL, CTX_STYLE_NAME},
+	{"exclusive", NULL, CTX_STYLE_WEIGHT},
+	{"inclusive", NULL, CTX_STYLE_WEIGHT},
+	{"exclusive_samples", NULL, CTX_STYLE_COUNT},
+	{"inclusive_samples", NULL, CTX_STYLE_COUNT},
+	{"thread", NULL, CTX_STYLE_COUNT},
+};
+
+static const char *const sort_keys[] = {
+	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "object", NULL,
+};
+
+#define BUILD_ID_SHOWN 8
+
+struct sum {
+	struct ctx_flat_row row; /* its function is not used */
+	uint32_t on_path;	 /* how often it is on the path from the root to the node at hand */
+};
+
+/* By object, and behind them by function. */
+static uint32_t place_of(const struct ctx_profile *profile, uint32_t function)
+{
+	uint32_t object = profile->functions[function].object;
+
+	return object < profile->n_objects ? object : profile->n_objects + function;
+}
+
+/* Nodes are in depth-first order, so a path changes at its end only. O(nodes). */
+static enum ctx_status add_up(const struct ctx_profile *profile, const struct ctx_calltree *tree,
+			      struct sum *sums, struct ctx_err *err)
+{
+	uint32_t *path CTX_AUTO_FREE = ctx_calloc(tree->n, sizeof(*path));
+	uint32_t depth = 0;
+
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 1; i < tree->n; i++) {
+		const struct ctx_calltree_node *node = &tree->nodes[i];
+		struct sum *sum = &sums[place_of(profile, node->function)];
+
+		while (depth >= node->level)
+			sums[path[--depth]].on_path--;
+		sum->row.base += node->base;
+		sum->row.base_samples += node->base_samples;
+		if (sum->on_path++ == 0) {
+			sum->row.cum += node->cum;
+			sum->row.cum_samples += node->cum_samples;
+		}
+		path[depth++] = (uint32_t)(sum - sums);
+	}
+	return CTX_OK;
+}
+
+static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, const char *name,
+		    const struct ctx_object_info *object, uint32_t thread)
+{
+	const char *id = object != NULL ? object->build_id : NULL;
+	const char *symbols = object != NULL ? object->symbols : NULL;
+	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		ctx_cell_number(row->base),
+		ctx_cell_number(row->base),
+		ctx_cell_number(row->cum),
+		ctx_cell_number(row->cum),
+		ctx_cell_number(row->base_samples),
+		ctx_cell_name(id != NULL ? ctx_out_format(out, "%.*s", BUILD_ID_SHOWN, id) : NULL),
+		ctx_cell_name(symbols),
+		ctx_cell_name(name),
+		ctx_cell_name(id != NULL && *id != '\0' ? id : NULL),
+		ctx_cell_name(symbols),
+		ctx_cell_number(row->base),
+		ctx_cell_number(row->cum),
+		ctx_cell_number(row->base_samples),
+		ctx_cell_number(row->cum_samples),
+		ctx_thread_cell(out->input->profile, thread),
+	};
+
+	ctx_out_row(out, cells);
+}
+
+static void put_heads(struct ctx_out *out, const struct ctx_calltree *tree, uint32_t thread)
+{
+	const struct ctx_report_input *input = out->input;
+	struct ctx_flat_row total = {.base = tree->nodes[0].cum, .base_samples = tree->nodes[0].cum_samples};
+	struct ctx_flat_row other = {.base = input->omitted_weight, .base_samples = input->omitted_samples};
+	bool has_other = ctx_has_other(input);
+
+	total.base += has_other ? other.base : 0;
+	total.base_samples += has_other ? other.base_samples : 0;
+	total.cum = total.base;
+	total.cum_samples = total.base_samples;
+	other.cum = other.base;
+	other.cum_samples = other.base_samples;
+	put_row(out, &total, "<Total>", NULL, thread);
+	if (has_other)
+		put_row(out, &other, "<Other>", NULL, thread);
+}
+
+static const char *name_of(const struct ctx_profile *profile, uint32_t place)
+{
+	return place < profile->n_objects ? profile->objects[place].path
+					  : profile->functions[place - profile->n_objects].name;
+}
+
+static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,
+		     const struct sum *sums, const struct ctx_order_item *items, size_t n)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	uint32_t limit = out->options->limit;
+
+	if (thread != CTX_NONE)
+		ctx_out_section(out, ctx_head_thread_title(out, thread));
+	put_heads(out, tree, thread);
+	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++) {
+		uint32_t place = items[i].index;
+
+		put_row(out, &sums[place].row, name_of(profile, place),
+			place < profile->n_objects ? &profile->objects[place] : NULL, thread);
+	}
+	ctx_out_section(out, NULL);
+	if (limit != 0 && n > limit)
+		ctx_out_line(out, ctx_out_format(out, "(%zu more object%s)", n - limit,
+						 n - limit == 1 ? "" : "s"));
+}
+
+/* With --function: the objects that have a function of this name. */
+static void mark_matching(const struct ctx_report_input *input, const char *filter, bool *matches)
+{
+	const struct ctx_profile *profile = input->profile;
+
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (ctx_function_matches(profile, i, filter))
+			matches[place_of(profile, i)] = true;
+	}
+}
+
+/* The exclusive order has the inclusive one below it. */
+static size_t sort_rows(const struct ctx_profile *profile, const struct sum *sums, const bool *matches,
+			size_t key, struct ctx_order_item *items)
+{
+	uint32_t n_places = profile->n_objects + profile->n_functions;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < n_places; i++) {
+		const struct ctx_flat_row *row = &sums[i].row;
+		const uint64_t numbers[] = {row->base, row->cum, row->base_samples, row->cum_samples, 0};
+
+		if ((row->cum == 0 && row->cum_samples == 0) || !matches[i])
+			continue;
+		items[n++] = (struct ctx_order_item){.text = key == 4 ? name_of(profile, i) : NULL,
+						     .number = numbers[key],
+						     .second = row->cum,
+						     .index = i};
+	}
+	ctx_order_sort(items, n);
+	return n;
+}
+
+static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,
+				size_t key, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = out->input->profile;
+	size_t n_places = (size_t)profile->n_objects + profile->n_functions;
+	struct sum *sums CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*sums));
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*items));
+	bool *matches CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*matches));
+	enum ctx_status status;
+
+	if (n_places != 0 && (sums == NULL || items == NULL || matches == NULL))
+		return ctx_err_nomem(err);
+	mark_matching(out->input, out->options->function, matches);
+	status = add_up(profile, tree, sums, err);
+	if (status == CTX_OK)
+		put_part(out, thread, tree, sums, items, sort_rows(profile, sums, matches, key, items));
+	return status;
+}
+
+enum ctx_status ctx_report_objects(const struct ctx_report_input *input,
+				   const struct ctx_report_options *options, struct ctx_err *err)
+{
+	return ctx_part_trees_report(input, options, "objects", columns, CTX_COUNT_OF(columns), sort_keys,
+				     put_tree, err);
+}
