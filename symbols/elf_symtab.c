@@ -7,6 +7,7 @@
  *	                                          (the same addresses by construction)
  */
 #include "base/mem.h"
+#include "symbols/fde_ranges.h"
 #include "symbols/file_search.h"
 #include "symbols/symtab_table.h"
 
@@ -78,6 +79,8 @@ static enum ctx_status add_dynamic(struct opening *opening, struct ctx_elfobj *o
 	status = ctx_elfobj_add_symbols(obj, SHT_DYNSYM, set, &count, &damage);
 	if (status == CTX_OK)
 		status = ctx_elfobj_add_plt(obj, set, &damage);
+	if (status == CTX_OK)
+		status = ctx_fde_ranges_add(obj, set, &damage);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK)

@@ -294,10 +294,11 @@ static const char *without_version(struct ctx_elfobj *obj, const char *name, siz
 }
 
 static enum ctx_status add_symbol(struct ctx_elfobj *obj, const GElf_Sym *symbol, const Elf_Data *names,
-				  size_t *budget, struct ctx_symset *set, struct ctx_err *err)
+				  size_t *budget, uint32_t file, struct ctx_symset *set, struct ctx_err *err)
 {
 	const struct ctx_elfobj_range *section;
-	struct ctx_symset_raw raw = {.start = symbol->st_value, .size = symbol->st_size, .module = ""};
+	struct ctx_symset_raw raw = {
+		.start = symbol->st_value, .size = symbol->st_size, .module = "", .file = file};
 	size_t bytes;
 
 	if (!is_function(symbol) || symbol->st_name >= names->d_size)
@@ -327,6 +328,8 @@ static enum ctx_status add_table(struct ctx_elfobj *obj, Elf_Scn *section, size_
 	Elf_Data *symbols = elf_getdata(section, NULL);
 	Elf_Data *names = elf_rawdata(elf_getscn(obj->elf, names_index), NULL);
 	enum ctx_status status = CTX_OK;
+	uint32_t files = 0;
+	uint32_t file = 0;
 	size_t budget;
 
 	if (symbols == NULL || names == NULL)
@@ -341,7 +344,11 @@ static enum ctx_status add_table(struct ctx_elfobj *obj, Elf_Scn *section, size_
 
 		if (gelf_getsym(symbols, (int)i, &symbol) == NULL)
 			break;
-		status = add_symbol(obj, &symbol, names, &budget, set, err);
+		/* Local symbols follow that of their source file; behind one without a name are the linker's own. */
+		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
+			file = symbol.st_name != 0 ? ++files : 0;
+		status = add_symbol(obj, &symbol, names, &budget,
+				    GELF_ST_BIND(symbol.st_info) == STB_LOCAL ? file : 0, set, err);
 	}
 	return status;
 }

@@ -6,6 +6,12 @@
  *	                 |-- inner --|
  *	ranges    [outer)[inner      )[outer   )[none)[unsized     )[next   )[none
  *
+ * Extents (what unwind tables tell of functions) go in between, where there is no symbol, as entries without a name:
+ *
+ *	symbols   |-- sized --|    |- unsized ->                     |- unsized ->
+ *	extents   |-----------|    |----------|       |---------|
+ *	entries   |-- sized --|    |- unsized-|       | no name |    |- unsized (to the end of the section)
+ *
  * The ranges are disjoint and sorted, so that a lookup is one binary search. They are made by one sweep with
  * a stack of the entries that are open: the top has the largest start.
  */
@@ -20,6 +26,7 @@
 void ctx_symset_deinit(struct ctx_symset *set)
 {
 	free(set->raw);
+	free(set->extents);
 	free(set->entries);
 	free(set->range_starts);
 	free(set->range_entries);
@@ -41,6 +48,44 @@ enum ctx_status ctx_symset_add(struct ctx_symset *set, const struct ctx_symset_r
 		set->raw[set->raw_n].size = raw->limit - raw->start;
 	set->raw_n++;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_symset_add_extent(struct ctx_symset *set, uint64_t start, uint64_t size,
+				      struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&set->extents, &set->extents_cap, set->extent_n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	set->extents[set->extent_n++] = (struct ctx_symset_extent){.start = start, .end = start + size};
+	return CTX_OK;
+}
+
+static int compare_extents(const void *left, const void *right)
+{
+	const struct ctx_symset_extent *a = left;
+	const struct ctx_symset_extent *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* By start, without those that begin in another. Mostly they come in order. */
+static void sort_extents(struct ctx_symset *set)
+{
+	size_t kept = 0;
+	size_t i = 1;
+
+	while (i < set->extent_n && compare_extents(&set->extents[i - 1], &set->extents[i]) < 0)
+		i++;
+	if (i < set->extent_n)
+		qsort(set->extents, set->extent_n, sizeof(*set->extents), compare_extents);
+	for (i = 0; i < set->extent_n; i++) {
+		if (kept == 0 || set->extents[i].start >= set->extents[kept - 1].end)
+			set->extents[kept++] = set->extents[i];
+	}
+	set->extent_n = kept;
 }
 
 static int compare_raw(const void *left, const void *right)
@@ -118,29 +163,63 @@ static enum ctx_status put_names(struct ctx_symset *set, const struct ctx_symset
 	return status;
 }
 
+/* The source file that all symbols are of which tell one; 0 none, or several. */
+static uint32_t common_file(const struct ctx_symset_raw *raw, size_t n)
+{
+	uint32_t file = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (raw[i].file == 0)
+			continue;
+		if (file != 0 && raw[i].file != file)
+			return 0;
+		file = raw[i].file;
+	}
+	return file;
+}
+
+/* Where the making of entries stands: raw symbols and extents are taken in the order of their starts. */
+struct making {
+	struct ctx_symset *set;
+	uint64_t sized_end; /* no symbol with a size so far reaches further */
+	size_t extent;	    /* the first that is not taken yet */
+};
+
+/* The first address behind `start` that an unsized symbol there does not own, as far as extents tell. */
+static uint64_t extent_limit(const struct making *making, uint64_t start)
+{
+	const struct ctx_symset *set = making->set;
+
+	if (making->extent > 0 && set->extents[making->extent - 1].end > start)
+		return set->extents[making->extent - 1].end;
+	return making->extent < set->extent_n ? set->extents[making->extent].start : UINT64_MAX;
+}
+
 /*
  * Adds the entry for the `n` raw symbols of one start address; `next` is the following start address. One
- * without a size inside a sized one (which end at `sized_end` at the latest) is a label of that function, and
- * is dropped.
+ * without a size inside a sized one is a label of that function, and is dropped.
  */
-static enum ctx_status add_entry(struct ctx_symset *set, const struct ctx_symset_raw *raw, size_t n,
-				 uint64_t next, uint64_t *sized_end, struct ctx_err *err)
+static enum ctx_status add_entry(struct making *making, const struct ctx_symset_raw *raw, size_t n,
+				 uint64_t next, struct ctx_err *err)
 {
+	struct ctx_symset *set = making->set;
 	struct ctx_symset_entry *entry = &set->entries[set->n];
+	uint64_t reach = extent_limit(making, raw->start);
 	uint64_t limit = 0;
 	enum ctx_status status;
 
-	*entry = (struct ctx_symset_entry){.start = raw->start};
+	*entry = (struct ctx_symset_entry){.start = raw->start, .file = common_file(raw, n)};
 	for (size_t i = 0; i < n; i++) {
 		entry->size = raw[i].size > entry->size ? raw[i].size : entry->size;
 		limit = raw[i].limit > limit ? raw[i].limit : limit;
 	}
-	if (entry->size == 0 && entry->start < *sized_end)
+	if (entry->size == 0 && entry->start < making->sized_end)
 		return CTX_OK;
+	limit = next < limit ? next : limit;
 	if (entry->size == 0)
-		entry->size = (next < limit ? next : limit) - entry->start;
-	else if (entry->start + entry->size > *sized_end)
-		*sized_end = entry->start + entry->size;
+		entry->size = (reach < limit ? reach : limit) - entry->start;
+	else if (entry->start + entry->size > making->sized_end)
+		making->sized_end = entry->start + entry->size;
 	status = put_module(set, raw->module, &entry->module, err);
 	if (status == CTX_OK)
 		status = put_names(set, raw, n, entry, err);
@@ -149,9 +228,30 @@ static enum ctx_status add_entry(struct ctx_symset *set, const struct ctx_symset
 	return status;
 }
 
+/*
+ * Takes the extents that begin up to `until`, where the next symbol is; those that begin before it become entries
+ * without a name. The extent of a signal trampoline begins one byte early, so that a lookup of the return address - 1
+ * finds it: that byte is no function.
+ */
+static void take_extents(struct making *making, uint64_t until)
+{
+	struct ctx_symset *set = making->set;
+
+	for (; making->extent < set->extent_n; making->extent++) {
+		const struct ctx_symset_extent *extent = &set->extents[making->extent];
+
+		if (extent->start > until)
+			return;
+		if (extent->start < making->sized_end || extent->start == until || extent->start + 1 == until)
+			continue;
+		set->entries[set->n++] = (struct ctx_symset_entry){.start = extent->start,
+								   .size = extent->end - extent->start};
+	}
+}
+
 static enum ctx_status make_entries(struct ctx_symset *set, struct ctx_err *err)
 {
-	uint64_t sized_end = 0;
+	struct making making = {.set = set};
 	uint32_t empty;
 	enum ctx_status status = put_text(set, "", &empty, err);
 	size_t end;
@@ -161,9 +261,11 @@ static enum ctx_status make_entries(struct ctx_symset *set, struct ctx_err *err)
 
 		for (end = begin + 1; end < set->raw_n && set->raw[end].start == raw->start;)
 			end++;
-		status = add_entry(set, raw, end - begin, end < set->raw_n ? set->raw[end].start : UINT64_MAX,
-				   &sized_end, err);
+		take_extents(&making, raw->start);
+		status = add_entry(&making, raw, end - begin,
+				   end < set->raw_n ? set->raw[end].start : UINT64_MAX, err);
 	}
+	take_extents(&making, UINT64_MAX);
 	return status;
 }
 
@@ -220,11 +322,12 @@ enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	if (set->raw_n >= UINT32_MAX / 2)
-		return ctx_err_set(err, CTX_E_LIMIT, "symbols: more than 2 G symbols");
+	if (set->raw_n >= UINT32_MAX / 4 || set->extent_n >= UINT32_MAX / 4)
+		return ctx_err_set(err, CTX_E_LIMIT, "symbols: more than 1 G symbols");
 	if (set->raw_n != 0)
 		qsort(set->raw, set->raw_n, sizeof(*set->raw), compare_raw);
-	set->entries = ctx_calloc(set->raw_n + 1, sizeof(*set->entries));
+	sort_extents(set);
+	set->entries = ctx_calloc(set->raw_n + set->extent_n + 1, sizeof(*set->entries));
 	if (set->entries == NULL)
 		return ctx_err_nomem(err);
 	status = make_entries(set, err);
@@ -233,6 +336,9 @@ enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err)
 	free(set->raw);
 	set->raw = NULL;
 	set->raw_n = set->raw_cap = 0;
+	free(set->extents);
+	set->extents = NULL;
+	set->extent_n = set->extents_cap = 0;
 	return status;
 }
 

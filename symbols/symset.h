@@ -1,8 +1,8 @@
 /*
  * Symbol set: from the raw symbols of one or more tables to "which symbol covers this address".
  *
- * First ctx_symset_add for each symbol (names borrowed until freeze), then ctx_symset_freeze once; lookups
- * afterwards.
+ * First ctx_symset_add for each symbol (names borrowed until freeze) and ctx_symset_add_extent for each function whose name
+ * nobody knows perhaps, then ctx_symset_freeze once; lookups afterwards.
  */
 #ifndef CTX_SYMBOLS_SYMSET_H
 #define CTX_SYMBOLS_SYMSET_H
@@ -18,20 +18,28 @@ struct ctx_symset_raw {
 	uint64_t limit;	    /* end of the section: the symbol reaches no further */
 	const char *name;   /* borrowed until freeze */
 	const char *module; /* "" none; borrowed until freeze */
+	uint32_t file;	    /* number of the source file that a local symbol is of; 0 unknown */
+};
+
+struct ctx_symset_extent {
+	uint64_t start, end;
 };
 
 struct ctx_symset_entry {
 	uint64_t start;
 	uint64_t size;
-	uint32_t name;	  /* offset in text */
+	uint32_t name;	  /* offset in text; 0, where "" is: a function without a name */
 	uint32_t aliases; /* offset in text of `alias_count` zero-terminated names, one behind the other */
 	uint32_t alias_count;
 	uint32_t module; /* offset in text */
+	uint32_t file;	 /* as in the symbols; 0 where these are of several */
 };
 
 struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
 	struct ctx_symset_raw *raw; /* owned; gone after freeze */
 	size_t raw_n, raw_cap;
+	struct ctx_symset_extent *extents; /* owned; gone after freeze */
+	size_t extent_n, extents_cap;
 
 	struct ctx_symset_entry *entries; /* owned, by start */
 	uint32_t n;
@@ -54,8 +62,17 @@ CTX_MUST_CHECK enum ctx_status ctx_symset_add(struct ctx_symset *set, const stru
 					      struct ctx_err *err);
 
 /*
+ * Adds the extent of a function, whether it has symbols or not. Where a symbol with a size covers its start it tells
+ * nothing; a symbol without a size reaches to the end of the extent it is in and not into the next one; an extent that
+ * begins with no symbol becomes a function without a name. Of extents that overlap the first counts, up to its
+ * end. size > 0; start + size must not overflow. Amortised O(1). Fails with CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_symset_add_extent(struct ctx_symset *set, uint64_t start, uint64_t size,
+						     struct ctx_err *err);
+
+/*
  * Copies the names, joins aliases, and makes the ranges. O(n log n). Fails with CTX_E_NOMEM, CTX_E_LIMIT (4
- * GiB of names or 4 G symbols).
+ * GiB of names or 1 G symbols).
  */
 CTX_MUST_CHECK enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err);
 

@@ -65,6 +65,7 @@ void ctx_symtab_close(struct ctx_symtab *table)
 	if (table == NULL)
 		return;
 	ctx_symset_deinit(&table->set);
+	ctx_clones_deinit(&table->clones);
 	ctx_arena_deinit(&table->arena);
 	free(table->readable);
 	free(table->segments);
@@ -113,9 +114,18 @@ static const char *readable_name(struct ctx_symtab *table, const char *linkage_n
 {
 	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
 
-	if (!ctx_demangle(linkage_name, &text))
+	if (!ctx_clones_readable(linkage_name, &text) && !ctx_demangle(linkage_name, &text))
 		return text.failed ? NULL : linkage_name;
-	return ctx_arena_strndup(&table->arena, (const char *)text.bytes, text.n);
+	return text.failed ? NULL : ctx_arena_strndup(&table->arena, (const char *)text.bytes, text.n);
+}
+
+/* Of a function whose name was stripped: made when it is asked for, most never are. */
+static const char *static_name(struct ctx_symtab *table, uint64_t start)
+{
+	char text[sizeof("<static>@0x") + 16];
+	int n = snprintf(text, sizeof(text), "<static>@0x%llx", (unsigned long long)start);
+
+	return ctx_arena_strndup(&table->arena, text, (size_t)n);
 }
 
 static const char *readable_aliases(struct ctx_symtab *table, const struct ctx_symset_entry *entry)
@@ -139,25 +149,32 @@ enum ctx_status ctx_symtab_get(struct ctx_symtab *table, uint32_t index, struct 
 {
 	const struct ctx_symset_entry *entry;
 	struct ctx_symtab_readable *readable;
+	enum ctx_status status;
+	uint32_t whole;
 
 	if (index >= table->set.n)
 		return ctx_err_set(err, CTX_E_ARG, "symbol %u of %u", index, table->set.n);
 	entry = &table->set.entries[index];
 	readable = &table->readable[index];
-	if (readable->name == NULL)
+	if (readable->name == NULL && entry->name == 0)
+		readable->name = static_name(table, entry->start);
+	else if (readable->name == NULL)
 		readable->name = readable_name(table, table->set.text + entry->name);
 	if (readable->aliases == NULL)
 		readable->aliases = readable_aliases(table, entry);
 	if (readable->name == NULL || readable->aliases == NULL)
 		return ctx_err_nomem(err);
+	status = ctx_clones_find(&table->clones, &table->set, index, &whole, err);
+	if (status != CTX_OK)
+		return status;
 	*ret = (struct ctx_symbol){
 		.name = readable->name,
-		.linkage_name = table->set.text + entry->name,
+		.linkage_name = entry->name != 0 ? table->set.text + entry->name : readable->name,
 		.aliases = readable->aliases,
 		.start = entry->start,
 		.size = entry->size,
 		.module = table->set.text + entry->module,
-		.whole = index,
+		.whole = whole,
 	};
 	return CTX_OK;
 }

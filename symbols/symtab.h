@@ -1,14 +1,13 @@
 /*
  * Symbols of one load object: file offset -> function.
  *
- * A symbol table is made from the first of these that has the object's build id and symbols: the archived
- * copy, the build-id caches (perf's layout: CACHE/.build-id/xx/yyyy/elf, .../debug, .../vdso, or
- * .build-id/xx/yyyy being the file itself as old versions made it), the separate debug file by build id
- * (/usr/lib/debug/.build-id/xx/yyyy.debug), the file at its own path. A file whose build id differs from the
- * wanted one is never used: a missing name is better than a wrong one. `.symtab` is preferred,
- * `.dynsym` is merged in. Names are demangled (C++, Rust, D). Aliases at one address share one name: the last
- * in alphabetical order (E11); symbols without a size reach to the next symbol of their section. PLT slots
- * are named SYMBOL@plt where relocations tell, else @plt.
+ * A symbol table is made from the object's files, looked for in the order of symbols/file_search.h: the archived copy,
+ * the build-id caches, the file at its own path, separate debug files, debuginfod. A file whose build id differs from
+ * the wanted one is never used: a missing name is better than a wrong one. `.symtab` is preferred, `.dynsym` is merged
+ * in. Names are demangled (C++, Rust, D). Aliases at one address share one name: the last in alphabetical order (E11);
+ * symbols without a size reach to the next symbol of their section, or as far as their unwind table entry does. A
+ * function that no symbol names but an unwind table entry knows is `<static>@0xSTART`. PLT slots are named SYMBOL@plt
+ * where relocations tell, else @plt. docs/symbols.md says why.
  *
  * Everything in the file is untrusted: sizes and offsets are checked, damage makes a table without symbols
  * and a reason, never a crash.

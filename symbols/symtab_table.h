@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "symbols/clones.h"
 #include "symbols/elfobj.h"
 #include "symbols/symset.h"
 #include "symbols/symtab.h"
@@ -21,6 +22,7 @@ struct ctx_symtab_readable { /* NULL until asked for */
 struct ctx_symtab { /* all zero but for `origin` is a valid table without symbols, once it is frozen */
 	struct ctx_symset set;
 	struct ctx_symtab_readable *readable; /* by entry */
+	struct ctx_clones clones;
 	struct ctx_arena arena;
 	struct ctx_elfobj_range *segments; /* owned */
 	size_t segment_n;

@@ -149,69 +149,132 @@ static void test_symbols__every_function_that_nm_lists_is_found(void **state)
 		compare_with_nm(LIBSTDCXX, "-D");
 }
 
-/* The obvious slow version of a set: the rule of symset.h, by looking at every raw symbol for every address.
- */
-static uint64_t slow_start(const struct ctx_symset_raw *raw, size_t n, uint64_t address)
+/* A set as it was put in. */
+struct heap {
+	struct ctx_symset_raw raw[40];
+	size_t n;
+	struct ctx_symset_extent extents[20]; /* by start; those that begin in another are left out */
+	size_t extent_n;
+};
+
+static bool is_in_sized(const struct heap *heap, uint64_t address)
+{
+	for (size_t i = 0; i < heap->n; i++) {
+		if (heap->raw[i].start <= address && address - heap->raw[i].start < heap->raw[i].size)
+			return true;
+	}
+	return false;
+}
+
+static bool starts_at(const struct heap *heap, uint64_t address)
+{
+	for (size_t i = 0; i < heap->n; i++) {
+		if (heap->raw[i].start == address)
+			return true;
+	}
+	return false;
+}
+
+/* Where a symbol without a size ends. */
+static uint64_t unsized_end(const struct heap *heap, const struct ctx_symset_raw *raw)
+{
+	uint64_t end = raw->limit;
+
+	for (size_t i = 0; i < heap->n; i++) {
+		if (heap->raw[i].start > raw->start && heap->raw[i].start < end)
+			end = heap->raw[i].start;
+	}
+	for (size_t i = 0; i < heap->extent_n; i++) {
+		const struct ctx_symset_extent *extent = &heap->extents[i];
+
+		if (extent->start > raw->start && extent->start < end)
+			end = extent->start;
+		if (extent->start <= raw->start && extent->end > raw->start && extent->end < end)
+			end = extent->end;
+	}
+	return end;
+}
+
+/* The obvious slow version of a set: the rules of symset.h, by looking at everything for every address. */
+static uint64_t slow_start(const struct heap *heap, uint64_t address)
 {
 	uint64_t best = UINT64_MAX;
 
-	for (int sized = 1; sized >= 0 && best == UINT64_MAX; sized--) {
-		for (size_t i = 0; i < n; i++) {
-			uint64_t end = raw[i].start + raw[i].size;
+	for (size_t i = 0; i < heap->n; i++) {
+		const struct ctx_symset_raw *raw = &heap->raw[i];
+		bool sized = raw->size != 0;
+		uint64_t end = sized ? raw->start + raw->size : unsized_end(heap, raw);
 
-			if (raw[i].start > address || (raw[i].size != 0) != (sized != 0))
-				continue;
-			if (sized == 0) {
-				bool inside = false;
+		if (!sized && is_in_sized(heap, raw->start))
+			continue;
+		if (raw->start <= address && address < end && (best == UINT64_MAX || raw->start > best))
+			best = raw->start;
+	}
+	for (size_t i = 0; i < heap->extent_n; i++) {
+		uint64_t start = heap->extents[i].start;
 
-				end = raw[i].limit;
-				for (size_t k = 0; k < n; k++) {
-					if (raw[k].start > raw[i].start && raw[k].start < end)
-						end = raw[k].start;
-					if (raw[k].size != 0 && raw[k].start <= raw[i].start &&
-					    raw[i].start - raw[k].start < raw[k].size)
-						inside = true;
-				}
-				if (inside)
-					continue;
-			}
-			if (address < end && (best == UINT64_MAX || raw[i].start > best))
-				best = raw[i].start;
-		}
+		if (is_in_sized(heap, start) || starts_at(heap, start) || starts_at(heap, start + 1))
+			continue;
+		if (start <= address && address < heap->extents[i].end &&
+		    (best == UINT64_MAX || start > best))
+			best = start;
 	}
 	return best;
 }
 
-static void test_symbols__lookups_equal_the_slow_scan(void **state)
+static void fill_at_random(struct heap *heap, struct ctx_symset *set)
 {
 	static const char *const names[] = {"a", "b", "c", "d", "e"};
+	size_t extents = next_random() % (CTX_COUNT_OF(heap->extents) + 1);
+	uint64_t end = 0;
 
+	*heap = (struct heap){.n = next_random() % (CTX_COUNT_OF(heap->raw) + 1)};
+	for (size_t i = 0; i < heap->n; i++) {
+		struct ctx_symset_raw *raw = &heap->raw[i];
+
+		*raw = (struct ctx_symset_raw){.start = next_random() % 200,
+					       .size = next_random() % 3 == 0 ? 0 : next_random() % 60,
+					       .limit = 240,
+					       .name = names[next_random() % CTX_COUNT_OF(names)],
+					       .module = ""};
+		if (raw->size > raw->limit - raw->start)
+			raw->size = raw->limit - raw->start;
+		assert_int_equal(ctx_symset_add(set, raw, NULL), CTX_OK);
+	}
+	/* In order, with one that begins in the one before now and then, and put in backwards. */
+	for (size_t i = 0; i < extents && end < 220; i++) {
+		struct ctx_symset_extent *extent = &heap->extents[heap->extent_n++];
+
+		extent->start = end + next_random() % 8;
+		extent->end = end = extent->start + 1 + next_random() % 20;
+		if (end - extent->start > 1 && next_random() % 4 == 0)
+			assert_int_equal(ctx_symset_add_extent(set, end - 1, 30, NULL), CTX_OK);
+	}
+	for (size_t i = heap->extent_n; i-- > 0;)
+		assert_int_equal(ctx_symset_add_extent(set, heap->extents[i].start,
+						       heap->extents[i].end - heap->extents[i].start, NULL),
+				 CTX_OK);
+}
+
+static void test_symbols__lookups_equal_the_slow_scan(void **state)
+{
 	(void)state;
-	for (int round = 0; round < 600; round++) {
+	for (int round = 0; round < 2000; round++) {
 		struct ctx_symset set = {0};
-		struct ctx_symset_raw raw[40];
-		size_t n = next_random() % (CTX_COUNT_OF(raw) + 1);
+		struct heap heap;
 
-		for (size_t i = 0; i < n; i++) {
-			raw[i] = (struct ctx_symset_raw){.start = next_random() % 200,
-							 .size = next_random() % 3 == 0 ? 0
-											: next_random() % 60,
-							 .limit = 240,
-							 .name = names[next_random() % CTX_COUNT_OF(names)],
-							 .module = ""};
-			if (raw[i].size > raw[i].limit - raw[i].start)
-				raw[i].size = raw[i].limit - raw[i].start;
-			assert_int_equal(ctx_symset_add(&set, &raw[i], NULL), CTX_OK);
-		}
+		fill_at_random(&heap, &set);
 		assert_int_equal(ctx_symset_freeze(&set, NULL), CTX_OK);
 		for (uint64_t address = 0; address < 260; address++) {
-			uint64_t want = slow_start(raw, n, address);
+			uint64_t want = slow_start(&heap, address);
 			uint32_t index;
 
-			if (!ctx_symset_find(&set, address, &index))
+			if (!ctx_symset_find(&set, address, &index)) {
 				assert_int_equal(want, UINT64_MAX);
-			else
-				assert_int_equal(set.entries[index].start, want);
+				continue;
+			}
+			assert_int_equal(set.entries[index].start, want);
+			assert_int_equal(set.entries[index].name == 0, !starts_at(&heap, want));
 		}
 		ctx_symset_deinit(&set);
 	}
@@ -221,7 +284,10 @@ static void test_symbols__aliases_share_the_last_name_E11(void **state)
 {
 	struct ctx_symset set = {0};
 	const struct ctx_symset_raw raw[] = {
-		{16, 8, 64, "b", ""}, {16, 8, 64, "a", ""}, {16, 4, 64, "b", ""}, {16, 0, 64, "z", ""}};
+		{.start = 16, .size = 8, .limit = 64, .name = "b", .module = ""},
+		{.start = 16, .size = 8, .limit = 64, .name = "a", .module = ""},
+		{.start = 16, .size = 4, .limit = 64, .name = "b", .module = ""},
+		{.start = 16, .size = 0, .limit = 64, .name = "z", .module = ""}};
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(raw); i++)
