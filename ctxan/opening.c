@@ -185,7 +185,7 @@ static void full_fingerprint(const char *experiment, const struct ctx_options *o
 	const struct ctx_timetree_params *tree = &options->tree;
 	uint64_t places = ctx_xxh3(options->symfs, strlen(options->symfs)) ^
 			  ctx_xxh3(options->debug_root, strlen(options->debug_root)) * 3 ^
-			  ctx_symbol_caches_hash(caches) * 5;
+			  ctx_symbol_caches_hash(caches) * 5 ^ (options->no_inlines ? 7 : 0);
 
 	snprintf(out, size, "%s/%016llx/M%u,N%u,P%u,%s,%s", experiment, (unsigned long long)places,
 		 tree->leaf_samples, tree->fanout, tree->percent,
@@ -251,6 +251,7 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 		.tree = options->tree,
 		.symfs = options->symfs,
 		.debug_root = options->debug_root,
+		.no_inlines = options->no_inlines,
 		.fingerprint = fingerprint,
 	};
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);

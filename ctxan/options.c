@@ -27,6 +27,7 @@ enum {
 	OPT_PERCENT,
 	OPT_PRUNE,
 	OPT_REINGEST,
+	OPT_NO_INLINES,
 	OPT_SYMFS,
 	OPT_DEBUG_ROOT,
 	OPT_BUILDID_DIR,
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
 	{"percent", required_argument, NULL, OPT_PERCENT},
 	{"prune", required_argument, NULL, OPT_PRUNE},
 	{"reingest", no_argument, NULL, OPT_REINGEST},
+	{"no-inlines", no_argument, NULL, OPT_NO_INLINES},
 	{"symfs", required_argument, NULL, OPT_SYMFS},
 	{"debug-root", required_argument, NULL, OPT_DEBUG_ROOT},
 	{"buildid-dir", required_argument, NULL, OPT_BUILDID_DIR},
@@ -149,6 +151,7 @@ void ctx_options_help(FILE *out)
 	      "list leaves out\n"
 	      "      --no-tail                keep the top lists only: a smaller database that knows what it "
 	      "leaves out\n"
+	      "      --no-inlines             inlined functions count as those that they are inlined into\n"
 	      "      --symfs DIR              look for load objects and debug files below DIR\n"
 	      "      --debug-root DIR         where separate debug files are (/usr/lib/debug)\n"
 	      "      --buildid-dir DIR|TAR    load objects by build id, as perf keeps (~/.debug) or packs "
@@ -402,6 +405,9 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 		break;
 	case OPT_REINGEST:
 		options->reingest = true;
+		break;
+	case OPT_NO_INLINES:
+		options->no_inlines = true;
 		break;
 	case OPT_SYMFS:
 		options->symfs = value;

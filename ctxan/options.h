@@ -37,6 +37,7 @@ struct ctx_options {
 	bool reingest;
 	struct ctx_timetree_params tree;
 	bool tree_given; /* some parameter of the tree was asked for */
+	bool no_inlines; /* at ingest */
 	const char *symfs, *debug_root;
 	const char **caches; /* --buildid-dir, in this order */
 	size_t n_caches, caches_cap;

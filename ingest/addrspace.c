@@ -117,3 +117,10 @@ const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_
 		space->missed_end = address + 1;
 	return NULL;
 }
+
+const struct ctx_mapped *ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address)
+{
+	size_t at = first_ending_after(space, address);
+
+	return at < space->n && space->maps[at].begin <= address ? &space->maps[at] : NULL;
+}

@@ -45,4 +45,7 @@ CTX_MUST_CHECK enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, 
  * change. */
 const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address);
 
+/* The same for one who only looks what could be there: it is not remembered. */
+const struct ctx_mapped *ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address);
+
 #endif

@@ -13,6 +13,7 @@
 #include "ingest/profile_builder.h"
 #include "ingest/stackdict.h"
 #include "ingest/tree_worker.h"
+#include "ingest/unwinding.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct ingest {
 	struct ctx_event_source *source;
 	struct ctx_store *store;
 	struct ctx_resolver *resolver;
+	struct ctx_unwinding *unwinding; /* NULL: no sample has needed it */
 	struct ctx_stack_forest stacks;
 	struct ctx_tree_forest *trees;
 	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
@@ -40,6 +42,7 @@ struct ingest {
 	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
+	struct ctx_code_list code;
 	struct ctx_ingest_stats stats;
 };
 
@@ -54,10 +57,12 @@ static void ingest_deinit(struct ingest *in)
 	ctx_map64_deinit(&in->last_stack);
 	ctx_tree_worker_destroy(in->worker);
 	ctx_tree_forest_destroy(in->trees);
+	ctx_unwinding_destroy(in->unwinding);
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
 	ctx_profile_builder_deinit(&in->nouns);
 	ctx_store_close(in->store);
+	ctx_code_list_deinit(&in->code);
 	free(in->processes);
 	free(in->mappings);
 }
@@ -178,11 +183,32 @@ static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *even
 				    event->stacks.parents, event->stacks.addresses, err);
 }
 
+/* The stack of a sample that brings a copy of the memory instead. */
+static enum ctx_status unwound_stack_of(struct ingest *in, struct process *process,
+					const struct ctx_event *event, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
+	enum ctx_status status = CTX_OK;
+	const uint64_t *frames;
+	size_t n;
+
+	if (in->unwinding == NULL)
+		status = ctx_unwinding_create(in->resolver, &in->unwinding, err);
+	if (status == CTX_OK)
+		status = ctx_unwinding_frames(in->unwinding, &process->space, event->sample.frames,
+					      event->sample.n_frames, event->sample.user, &frames, &n, err);
+	return status == CTX_OK ? ctx_chaindict_resolve(&process->chains, frames, n, &spaces, in->resolver,
+							&in->stacks, ret, err)
+				: status;
+}
+
 static enum ctx_status raw_stack_of(struct ingest *in, struct process *process, const struct ctx_event *event,
 				    uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
 
+	if (event->sample.user != NULL)
+		return unwound_stack_of(in, process, event, ret, err);
 	if (event->sample.frames != NULL)
 		return ctx_chaindict_resolve(&process->chains, event->sample.frames, event->sample.n_frames,
 					     &spaces, in->resolver, &in->stacks, ret, err);
@@ -284,6 +310,30 @@ static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_optio
 	}
 }
 
+/* A line for the header: how far copied stacks could be unwound. */
+static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
+{
+	struct ctx_event event = {.kind = CTX_EV_PROPERTY};
+	struct ctx_unwinding_counts counts;
+	char text[512];
+	int n;
+
+	if (in->unwinding == NULL)
+		return CTX_OK;
+	counts = ctx_unwinding_counts(in->unwinding);
+	n = snprintf(text, sizeof(text), "%llu samples from copies of the stack; %.1f %% reach the root",
+		     (unsigned long long)counts.samples,
+		     100.0 * (double)counts.ends[CTX_TRUNCATED_NOT] / (double)counts.samples);
+	for (int i = 1; i < CTX_TRUNCATED_N; i++) {
+		if (counts.ends[i] != 0)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, "; %s: %llu",
+				      ctx_truncation_text((enum ctx_truncation)i),
+				      (unsigned long long)counts.ends[i]);
+	}
+	event.property = (struct ctx_property){.key = "unwinding", .value = text};
+	return ctx_profile_builder_event(&in->nouns, &event, err);
+}
+
 static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_options *options,
 				    struct ctx_err *err)
 {
@@ -295,6 +345,7 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 		.n_mappings = in->n_mappings,
 		.fingerprint = options->fingerprint,
 	};
+	struct ctx_source_file *files CTX_AUTO_FREE = NULL;
 	enum ctx_status status;
 	uint64_t late;
 
@@ -322,7 +373,14 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 			"the time tree was pruned in cascade mode: an interval lacks what the "
 			"lists of larger ones left out");
 	if (status == CTX_OK)
+		status = tell_unwinding(in, err);
+	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_list_code(in->resolver, &in->code, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_list_sources(in->resolver, &in->source->info, &files, &contents.n_files,
+						   err);
 	if (status == CTX_OK)
 		status = ctx_resolver_take(in->resolver, &in->nouns.profile, err);
 	if (status != CTX_OK)
@@ -332,13 +390,20 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 	in->nouns.profile.cct = in->stacks.cct;
 	in->stacks.cct = (struct ctx_trie){0};
 	contents.locations = ctx_resolver_locations(in->resolver, &contents.n_locations);
+	contents.sites = ctx_resolver_sites(in->resolver, &contents.n_sites);
+	contents.files = files;
 	in->stats.stacks = in->nouns.profile.cct.n;
 	in->stats.raw_stacks = in->stacks.raw.n;
 	in->stats.locations = (uint32_t)contents.n_locations;
 	in->stats.functions = in->nouns.profile.n_functions;
 	in->stats.objects = in->nouns.profile.n_objects;
 	in->stats.threads = in->nouns.profile.n_threads;
-	return ctx_store_put_contents(in->store, &contents, err);
+	status = ctx_store_put_contents(in->store, &contents, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_put_code(in->resolver, &in->code, in->store, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_put_texts(in->resolver, &in->source->info, in->store, err);
+	return status;
 }
 
 static enum ctx_status ingest_init(struct ingest *in, const char *path,
@@ -353,6 +418,7 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 		.caches = options->caches,
 		.cache_names = options->cache_names,
 		.kernel = &info->kernel,
+		.no_inlines = options->no_inlines,
 	};
 	enum ctx_status status = ctx_profile_builder_init(&in->nouns, info, err);
 

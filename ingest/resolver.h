@@ -21,12 +21,13 @@ struct ctx_resolver;
 
 /* Functions that exist from the start. */
 #define CTX_FUNCTION_ID_UNKNOWN 0u   /* <Unknown>, without an object */
-#define CTX_FUNCTION_ID_TRUNCATED 1u /* <Truncated-stack> */
+#define CTX_FUNCTION_ID_TRUNCATED 1u /* <Truncated-stack>; those with a reason are made when they are met */
 
 struct ctx_resolver_options {
 	const char *kallsyms;	   /* copy of the target's kallsyms, "" none */
 	const char *debug_root;	   /* "" for the system's */
 	const char *symfs;	   /* "" none */
+	bool no_inlines;	   /* inlined functions are not told apart from those that they are in */
 	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
 	const char *const
 		*cache_names; /* what to call each of them where symbols come from, NULL: by its path */
@@ -60,7 +61,10 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resol
 						      uint64_t file_offset, uint32_t *ret_location,
 						      struct ctx_err *err);
 
-/* The location of a kernel address, or of an address that nothing is mapped at, or of CTX_FRAME_TRUNCATED. */
+/* Is it no address, but says something of the stack (ctx_frame_truncated, CTX_FRAME_JOINED)? */
+bool ctx_resolver_is_pseudo(uint64_t address);
+
+/* The location of a kernel address, or of an address that nothing is mapped at, or of a pseudo address. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t address,
 						     uint32_t *ret_location, struct ctx_err *err);
 
@@ -73,8 +77,50 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver
 						   uint64_t address, uint32_t *ret_location,
 						   struct ctx_err *err);
 
+/* What to look for when a file of an object is wanted. False: it has none. Borrowed from the resolver. */
+struct ctx_symtab_request;
+bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
+			       struct ctx_symtab_request *ret);
+
+/*
+ * The functions at a location, the real one first, then what is inlined there. None: it only marks something.
+ * `*ret_is_part`: it is in a clone or an outlined part of the function. O(1) but for inlined ones.
+ */
+size_t ctx_resolver_function_count(const struct ctx_resolver *resolver, uint32_t location, bool *ret_is_part);
+void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location, uint32_t *ret);
+
 /* What was found; arrays are borrowed until the next call that resolves. */
 const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *resolver, size_t *ret_n);
+
+/* The sites of locations; borrowed, as above. */
+const struct ctx_site *ctx_resolver_sites(const struct ctx_resolver *resolver, size_t *ret_n);
+
+/* Which code is kept in the database: that of all functions that were met; 64 MiB of it at most. All zero is empty. */
+struct ctx_code_part;
+struct ctx_code_list {
+	struct ctx_code_part *parts; /* owned; by function, then by address */
+	size_t n, cap;
+};
+
+void ctx_code_list_deinit(struct ctx_code_list *list);
+
+/*
+ * For the annotated reports; in this order, the two that put behind ctx_store_put_contents. Listing the code meets the source files
+ * of its lines. The array of files is the caller's (free()), its strings are the resolver's. Texts are read from the recording's own copies
+ * or from where the files lie now (`symfs` in front): 128 MiB of them at most, 4 MiB each. O(bytes). Fail as the store does, and with CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver,
+						      struct ctx_code_list *list, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver,
+							 const struct ctx_source_info *info,
+							 struct ctx_source_file **ret, size_t *ret_n,
+							 struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver,
+						     const struct ctx_code_list *list,
+						     struct ctx_store *store, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_resolver_put_texts(struct ctx_resolver *resolver,
+						      const struct ctx_source_info *info,
+						      struct ctx_store *store, struct ctx_err *err);
 
 /* Moves functions and objects into the profile (ownership moves); the resolver must not resolve any more. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,

@@ -28,6 +28,8 @@ void ctx_stack_forest_deinit(struct ctx_stack_forest *forest)
 	ctx_trie_deinit(&forest->raw);
 	free(forest->raw_to_stack);
 	free(forest->functions);
+	free(forest->path);
+	free(forest->ends);
 	ctx_chain_table_deinit(&forest->known);
 	*forest = (struct ctx_stack_forest){0};
 }
@@ -70,7 +72,7 @@ enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_res
 {
 	const struct ctx_mapped *map;
 
-	if (address == CTX_FRAME_TRUNCATED)
+	if (ctx_resolver_is_pseudo(address))
 		return ctx_resolver_absolute(resolver, address, ret_location, err);
 	if (address >= CTX_KERNEL_START)
 		return ctx_resolver_kernel(resolver, spaces->kernel, address, ret_location, err);
@@ -81,29 +83,60 @@ enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_res
 				      ret_location, err);
 }
 
+/*
+ * The functions of new raw stacks, one behind the other, into forest->functions; how many there are up to each raw stack
+ * into forest->ends. A part of a function that the function itself has called is no call.
+ */
+static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, const uint32_t *locations,
+			      size_t n, const struct ctx_resolver *resolver, struct ctx_err *err)
+{
+	size_t n_functions = 0;
+	enum ctx_status status = ctx_grow(&forest->ends, &forest->ends_cap, n, err);
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		bool is_part;
+		size_t n_of = ctx_resolver_function_count(resolver, locations[i], &is_part);
+		uint32_t *of;
+
+		status = ctx_grow(&forest->functions, &forest->functions_cap, n_functions + n_of, err);
+		if (status != CTX_OK)
+			return status;
+		of = &forest->functions[n_functions];
+		ctx_resolver_functions(resolver, locations[i], of);
+		if (is_part && of[0] == caller)
+			memmove(of, of + 1, --n_of * sizeof(*of));
+		n_functions += n_of;
+		if (n_functions != 0)
+			caller = forest->functions[n_functions - 1];
+		forest->ends[i] = n_functions;
+	}
+	return status;
+}
+
 enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw, const uint32_t *locations,
 				     size_t n, const struct ctx_resolver *resolver, uint32_t *nodes,
 				     struct ctx_err *err)
 {
 	uint32_t before = forest->raw.n, stack;
 	enum ctx_status status = ctx_trie_path(&forest->raw, raw, locations, n, nodes, err);
-	const struct ctx_location *all;
-	size_t old = 0, n_all, n_new = forest->raw.n - before;
+	size_t old = 0, n_new = forest->raw.n - before;
 
 	if (status != CTX_OK || n_new == 0)
 		return status;
 	old = n - n_new; /* what is new is the end of the path, in a row */
+	stack = forest->raw_to_stack[old != 0 ? nodes[old - 1] : raw];
 	status = ctx_grow(&forest->raw_to_stack, &forest->raw_to_stack_cap, forest->raw.n, err);
 	if (status == CTX_OK)
-		status = ctx_grow(&forest->functions, &forest->functions_cap, n_new, err);
-	if (status != CTX_OK)
-		return status;
-	all = ctx_resolver_locations(resolver, &n_all);
-	for (size_t i = 0; i < n_new; i++)
-		forest->functions[i] = all[locations[old + i]].function;
-	stack = forest->raw_to_stack[old != 0 ? nodes[old - 1] : raw];
-	return ctx_trie_path(&forest->cct, stack, forest->functions, n_new, &forest->raw_to_stack[before],
-			     err);
+		status = expand(forest, forest->cct.key[stack], locations + old, n_new, resolver, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&forest->path, &forest->path_cap, forest->ends[n_new - 1], err);
+	if (status == CTX_OK)
+		status = ctx_trie_path(&forest->cct, stack, forest->functions, forest->ends[n_new - 1],
+				       forest->path, err);
+	for (size_t i = 0; i < n_new && status == CTX_OK; i++)
+		forest->raw_to_stack[before + i] =
+			forest->ends[i] != 0 ? forest->path[forest->ends[i] - 1] : stack;
+	return status;
 }
 
 enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,

@@ -26,8 +26,9 @@ struct ctx_stack_forest {
 	uint32_t *raw_to_stack; /* by raw stack node, owned */
 	size_t raw_to_stack_cap;
 	struct ctx_chain_table known; /* whole stacks: locations from the root -> raw stack */
-	uint32_t *functions;	      /* scratch, owned */
-	size_t functions_cap;
+	uint32_t *functions, *path;   /* scratch, owned */
+	size_t *ends;		      /* scratch, owned */
+	size_t functions_cap, path_cap, ends_cap;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_err *err);
@@ -48,7 +49,7 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces,
 
 /*
  * The raw stacks that `n` more frames make below `raw`, one behind the other, into `nodes`, and their CCT nodes beside
- * them. O(n).
+ * them: for each location the function that it is in, and those that are inlined there. O(n).
  */
 CTX_MUST_CHECK enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw,
 						    const uint32_t *locations, size_t n,

@@ -4,7 +4,10 @@
 #include "model/chainwalk.h"
 #include "model/event_source.h"
 
+#include <linux/perf_event.h>
 #include <string.h>
+
+#define ARM64_PC 32 /* perf's number of the register; x86 has no such one */
 
 #define USUAL_MAX_STACK 127u /* sysctl kernel.perf_event_max_stack */
 
@@ -38,6 +41,23 @@ static void add_truncation(struct ctx_pd_chain *chain)
 	chain->truncated = true;
 }
 
+/* Registers of 64-bit code and a copy of the stack: what an unwinder needs. */
+static bool take_user_state(struct ctx_pd_chain *chain, const struct ctx_pd_sample *sample,
+			    const struct ctx_pd_event *event, bool swap)
+{
+	enum ctx_machine machine =
+		event->regs_user >> ARM64_PC & 1 ? CTX_MACHINE_AARCH64 : CTX_MACHINE_X86_64;
+
+	if (!event->exclude_callchain_user || !sample->has_user_regs || sample->user_stack == NULL ||
+	    sample->regs_abi != PERF_SAMPLE_REGS_ABI_64)
+		return false;
+	ctx_user_regs_from_perf(&chain->user.regs, machine, event->regs_user, sample->user_regs, swap);
+	chain->user.stack = sample->user_stack;
+	chain->user.stack_bytes = (size_t)sample->user_stack_bytes;
+	return (chain->user.regs.valid >> ctx_machine_pc(machine) & 1) != 0 &&
+	       (chain->user.regs.valid >> ctx_machine_sp(machine) & 1) != 0;
+}
+
 enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pd_sample *sample,
 				 const struct ctx_pd_event *event, uint16_t misc, bool swap,
 				 struct ctx_err *err)
@@ -63,8 +83,13 @@ enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pd
 	}
 	chain->n = n;
 	chain->truncated = false;
-	if (sample->has_ip)
+	chain->has_user = take_user_state(chain, sample, event, swap);
+	if (chain->has_user && own == CTX_CHAINWALK_USER)
+		chain->n = 0; /* the registers say where it was */
+	else if (sample->has_ip)
 		set_leaf(chain, address_in(own, sample->ip), n != 0 && first == own);
+	if (chain->has_user)
+		return CTX_OK;
 	if (event->exclude_callchain_user && sample->has_user_regs) {
 		if (own == CTX_CHAINWALK_KERNEL && sample->user_ip != 0)
 			chain->frames[chain->n++] = address_in(CTX_CHAINWALK_USER, sample->user_ip);

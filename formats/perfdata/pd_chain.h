@@ -10,12 +10,15 @@
 #define CTX_FORMATS_PERFDATA_PD_CHAIN_H
 
 #include "formats/perfdata/pd_record.h"
+#include "model/user_regs.h"
 
 struct ctx_pd_chain {	  /* all zero is a valid empty one */
 	uint64_t *frames; /* owned; leaf first */
 	size_t cap;
 	uint32_t n;
-	bool truncated; /* the root-most frame is CTX_FRAME_TRUNCATED */
+	bool truncated;		    /* the root-most frame is CTX_FRAME_TRUNCATED */
+	bool has_user;		    /* the user's part is to be unwound from `user`, and not in `frames` */
+	struct ctx_user_state user; /* its stack is borrowed from the sample */
 };
 
 void ctx_pd_chain_deinit(struct ctx_pd_chain *chain);
@@ -23,7 +26,8 @@ void ctx_pd_chain_deinit(struct ctx_pd_chain *chain);
 /*
  * Sets the frames of a sample. `misc` is of its record's header. The leaf is the sample's own address where it has
  * one (a processor's precise address differs from where the chain was taken). A sample whose user stack was copied
- * instead of walked has its user program counter alone there, truncated. Fails with CTX_E_NOMEM.
+ * instead of walked has its registers and that copy in `user`; where they cannot be unwound (32-bit code, no copy) its user
+ * program counter alone, truncated. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain,
 						const struct ctx_pd_sample *sample,

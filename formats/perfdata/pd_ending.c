@@ -86,8 +86,8 @@ static enum ctx_status put_warnings(struct ctx_pd_reader *reader, struct ctx_err
 	const struct ctx_pd_counts *counts = &reader->counts;
 	enum ctx_status status = put_warning(
 		reader, counts->copied_stacks, err,
-		"%llu samples have a copy of the user's stack (perf record --call-graph dwarf), which "
-		"is not unwound: their callers in user code are missing",
+		"%llu samples have a copy of the user's stack that cannot be unwound (32-bit code): their "
+		"callers in user code are missing",
 		(unsigned long long)counts->copied_stacks);
 
 	if (status == CTX_OK)

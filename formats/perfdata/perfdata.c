@@ -125,9 +125,9 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	reader->counts.longer += sample.is_longer;
 	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
 	reader->counts.branches += sample.n_branches;
-	reader->counts.copied_stacks += sample.user_stack != NULL;
 	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, reader->file.swap,
 				  err);
+	reader->counts.copied_stacks += sample.user_stack != NULL && !reader->chain.has_user;
 	if (status == CTX_OK)
 		status = ctx_pd_tasks_sample(&reader->tasks, event.time_ns, sample.pid, sample.tid,
 					     &event.process, &event.thread, err);
@@ -138,7 +138,7 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	event.sample.cpu = sample.cpu;
 	event.sample.frames = reader->chain.frames;
 	event.sample.n_frames = reader->chain.n;
-	event.sample.user = NULL;
+	event.sample.user = reader->chain.has_user ? &reader->chain.user : NULL;
 	return sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
 				    : ctx_pd_reader_put(reader, &event, err);
 }

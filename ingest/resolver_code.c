@@ -1,0 +1,362 @@
+/*
+ * What the annotated reports need and the database keeps: instructions of the functions that were met, their lines, and
+ * the texts of the source files that these lines are in.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "ingest/resolver_impl.h"
+#include "symbols/debug_files.h"
+#include "symbols/image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_BYTES_MAX CTX_STORE_CODE_MAX
+#define CODE_BYTES_MAX ((size_t)64 << 20) /* of all functions together */
+#define TEXT_BYTES_MAX ((size_t)4 << 20)
+#define TEXTS_BYTES_MAX ((size_t)128 << 20)
+
+/* --- instructions --- */
+
+struct ctx_code_part {
+	uint64_t address;
+	size_t size;
+	uint32_t function, object;
+};
+
+void ctx_code_list_deinit(struct ctx_code_list *list)
+{
+	free(list->parts);
+	*list = (struct ctx_code_list){0};
+}
+
+static int by_function(const void *left, const void *right)
+{
+	const struct ctx_code_part *a = left, *b = right;
+
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static enum ctx_status list_object(struct ctx_resolver *resolver, uint32_t id, struct ctx_code_list *list,
+				   struct ctx_err *err)
+{
+	struct ctx_resolver_object *object = &resolver->objects[id];
+	uint32_t n = ctx_symtab_count(object->symtab);
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
+		struct ctx_symbol found;
+
+		if (object->by_symbol[i] == CTX_NONE)
+			continue;
+		status = ctx_grow(&list->parts, &list->cap, list->n + 1, err);
+		if (status == CTX_OK)
+			status = ctx_symtab_get(object->symtab, i, &found, err);
+		if (status == CTX_OK && found.size != 0)
+			list->parts[list->n++] = (struct ctx_code_part){
+				.address = found.start,
+				.size = found.size < PART_BYTES_MAX ? (size_t)found.size : PART_BYTES_MAX,
+				.function = object->by_symbol[i],
+				.object = id,
+			};
+	}
+	return status;
+}
+
+/* Symbols may overlap; parts do not. And what is too much is left out. */
+static void clip(struct ctx_code_list *list)
+{
+	const struct ctx_code_part *before = NULL;
+	size_t left = CODE_BYTES_MAX, n = 0, of_function = 0, bytes = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		struct ctx_code_part part = list->parts[i];
+		uint64_t end = part.address + part.size;
+
+		if (before == NULL || before->function != part.function) {
+			before = NULL;
+			of_function = bytes = 0;
+		}
+		if (end < part.address || (before != NULL && end <= before->address + before->size))
+			continue;
+		if (before != NULL && part.address < before->address + before->size)
+			part.address = before->address + before->size;
+		part.size = (size_t)(end - part.address);
+		if (part.size > left || of_function >= CTX_STORE_PARTS_MAX ||
+		    bytes + part.size > CTX_STORE_PARTS_BYTES_MAX)
+			continue;
+		left -= part.size;
+		bytes += part.size;
+		of_function++;
+		list->parts[n++] = part;
+		before = &list->parts[n - 1];
+	}
+	list->n = n;
+}
+
+struct lines {
+	struct ctx_resolver *resolver;
+	struct ctx_line_row *rows;
+	size_t n, cap;
+};
+
+static enum ctx_status take_line(void *context, const struct ctx_source_line *line, struct ctx_err *err)
+{
+	struct lines *lines = context;
+	struct ctx_line_row row = {.address = line->address, .line = line->file != NULL ? line->line : 0};
+	enum ctx_status status = ctx_grow(&lines->rows, &lines->cap, lines->n + 1, err);
+
+	if (status == CTX_OK)
+		status = ctx_resolver_file(lines->resolver, line->file, &row.file, err);
+	if (status != CTX_OK)
+		return status;
+	if (lines->n != 0 && lines->rows[lines->n - 1].address >= row.address)
+		lines->n--; /* of several rows at one address the last counts */
+	if (lines->n == 0 || lines->rows[lines->n - 1].address < row.address)
+		lines->rows[lines->n++] = row;
+	return CTX_OK;
+}
+
+static enum ctx_status read_lines(struct lines *lines, const struct ctx_code_part *part, size_t n,
+				  struct ctx_err *err)
+{
+	struct ctx_source_map *map = lines->resolver->objects[part->object].source_map;
+
+	lines->n = 0;
+	if (map == NULL)
+		return CTX_OK;
+	return ctx_source_map_lines(map, part->address, part->address + n, take_line, lines, err);
+}
+
+enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, struct ctx_code_list *list,
+				       struct ctx_err *err)
+{
+	struct lines lines = {.resolver = resolver};
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < resolver->n_objects && status == CTX_OK; i++) {
+		const struct ctx_resolver_object *object = &resolver->objects[i];
+
+		if (object->symtab != NULL && ctx_resolver_has_file(resolver, object))
+			status = list_object(resolver, i, list, err);
+	}
+	if (status == CTX_OK && list->n != 0)
+		qsort(list->parts, list->n, sizeof(*list->parts), by_function);
+	clip(list);
+	/* The files of their lines are to be known before the first is put. */
+	for (size_t i = 0; i < list->n && status == CTX_OK; i++)
+		status = read_lines(&lines, &list->parts[i], list->parts[i].size, err);
+	free(lines.rows);
+	return status;
+}
+
+struct putting {
+	struct ctx_store *store;
+	struct ctx_image **images; /* by object; NULL: not opened, or there is none */
+	bool *opened;
+	size_t n_images;
+	struct ctx_buf bytes;
+	struct lines lines;
+};
+
+static void putting_cleanup(struct putting *putting)
+{
+	for (size_t i = 0; putting->images != NULL && i < putting->n_images; i++)
+		ctx_debug_files_close_image(putting->images[i]);
+	free(putting->images);
+	free(putting->opened);
+	free(putting->lines.rows);
+	ctx_buf_deinit(&putting->bytes);
+}
+
+/* NULL: names came from a debug file alone. */
+static enum ctx_status image_of(struct putting *putting, uint32_t object, struct ctx_image **ret,
+				struct ctx_err *err)
+{
+	struct ctx_resolver *resolver = putting->lines.resolver;
+	struct ctx_symtab_request request = ctx_resolver_request(resolver, &resolver->objects[object]);
+	enum ctx_status status = CTX_OK;
+
+	if (!putting->opened[object]) {
+		putting->opened[object] = true;
+		status = ctx_debug_files_open_image(&request, &putting->images[object], NULL);
+		if (status != CTX_OK)
+			putting->images[object] = NULL;
+	}
+	*ret = putting->images[object];
+	return status == CTX_E_NOMEM ? ctx_err_nomem(err) : CTX_OK;
+}
+
+static enum ctx_status put_part(struct putting *putting, const struct ctx_code_part *part,
+				struct ctx_err *err)
+{
+	struct ctx_function_code code = {.function = part->function, .address = part->address};
+	struct ctx_image *image;
+	enum ctx_status status = image_of(putting, part->object, &image, err);
+
+	if (status != CTX_OK || image == NULL)
+		return status;
+	putting->bytes.n = 0;
+	status = ctx_debug_files_read_code(image, part->address, part->size, &putting->bytes, NULL);
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK || putting->bytes.n == 0)
+		return CTX_OK; /* what only looks like a function */
+	status = read_lines(&putting->lines, part, putting->bytes.n, err);
+	if (status != CTX_OK)
+		return status;
+	code.machine = ctx_debug_files_machine(image);
+	code.bytes = putting->bytes.bytes;
+	code.n_bytes = putting->bytes.n;
+	code.lines = putting->lines.rows;
+	code.n_lines = putting->lines.n;
+	return ctx_store_put_code(putting->store, &code, err);
+}
+
+enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver, const struct ctx_code_list *list,
+				      struct ctx_store *store, struct ctx_err *err)
+{
+	struct putting putting __attribute__((cleanup(putting_cleanup))) = {
+		.store = store, .n_images = resolver->n_objects, .lines.resolver = resolver};
+	enum ctx_status status = CTX_OK;
+
+	putting.images = ctx_calloc(resolver->n_objects + 1, sizeof(struct ctx_image *));
+	putting.opened = ctx_calloc(resolver->n_objects + 1, sizeof(*putting.opened));
+	if (putting.images == NULL || putting.opened == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < list->n && status == CTX_OK; i++)
+		status = put_part(&putting, &list->parts[i], err);
+	return status;
+}
+
+/* --- texts --- */
+
+/*
+ * Paths come from the debug information of whatever was recorded. Only what looks like a source file is read: nobody
+ * shall find /etc/shadow in a report that was passed on.
+ */
+static bool is_source_path(const char *path)
+{
+	static const char *const suffixes[] = {
+		".c",	".h",	".cc",	".cpp", ".cxx",	 ".c++", ".C",	 ".hh", ".hpp", ".hxx",
+		".h++", ".H",	".inc", ".inl", ".ipp",	 ".tcc", ".def", ".S",	".s",	".asm",
+		".rs",	".go",	".d",	".di",	".m",	 ".mm",	 ".f",	 ".F",	".for", ".f90",
+		".F90", ".f95", ".f03", ".f08", ".y",	 ".l",	 ".yy",	 ".ll", ".zig", ".swift",
+		".pas", ".pp",	".adb", ".ads", ".vala", ".nim", ".cr",	 ".jl", ".ml",	".mli",
+		".hs",	".cu",	".cuh", ".cl",	".py",	 ".pyx"};
+	static const char *const places[] = {"/usr/include/", "/usr/local/include/", "/usr/lib/gcc/",
+					     "/usr/lib/llvm", "/usr/src/"};
+	const char *dot = strrchr(ctx_path_base(path), '.');
+
+	for (size_t i = 0; dot != NULL && i < CTX_COUNT_OF(suffixes); i++) {
+		if (strcmp(dot, suffixes[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < CTX_COUNT_OF(places); i++) {
+		if (strncmp(path, places[i], strlen(places[i])) == 0)
+			return true; /* <vector> */
+	}
+	return false;
+}
+
+static const char *archived(const struct ctx_source_info *info, const char *path)
+{
+	for (size_t i = 0; i < info->n_sources; i++) {
+		if (strcmp(info->sources[i].path, path) == 0)
+			return info->sources[i].archive;
+	}
+	return NULL;
+}
+
+/* Where the text of a file is to be had: `*ret` is its path (free()), `*ret_origin` what to call it; both NULL: nowhere. */
+static enum ctx_status find_text(const struct ctx_resolver *resolver, const struct ctx_source_info *info,
+				 const char *file, char **ret, const char **ret_origin, struct ctx_err *err)
+{
+	const char *archive = archived(info, file);
+	char *named CTX_AUTO_FREE = NULL;
+
+	*ret = NULL;
+	*ret_origin = NULL;
+	if (archive != NULL) {
+		*ret = strdup(archive);
+		*ret_origin = "archive";
+		return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+	}
+	if (file[0] != '/')
+		return CTX_OK;
+	if (asprintf(&named, "%s%s", resolver->options.symfs, file) < 0) {
+		named = NULL;
+		return ctx_err_nomem(err);
+	}
+	*ret = realpath(named, NULL);
+	if (*ret != NULL && !is_source_path(*ret)) {
+		free(*ret);
+		*ret = NULL;
+	}
+	if (*ret == NULL)
+		return CTX_OK;
+	*ret_origin = ctx_arena_strdup(resolver->arena, *ret);
+	return *ret_origin != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const struct ctx_source_info *info,
+					  struct ctx_source_file **ret, size_t *ret_n, struct ctx_err *err)
+{
+	size_t n = resolver->files.n;
+	struct ctx_source_file *files = ctx_calloc(n + 1, sizeof(*files));
+	enum ctx_status status = files != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		char *path CTX_AUTO_FREE = NULL;
+		const char *origin;
+
+		files[i].path = ctx_strtab_get(&resolver->files, (uint32_t)i);
+		status = find_text(resolver, info, files[i].path, &path, &origin, err);
+		files[i].origin = origin != NULL ? origin : "";
+	}
+	if (status != CTX_OK) {
+		free(files);
+		return status;
+	}
+	*ret = files;
+	*ret_n = n;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_resolver_put_texts(struct ctx_resolver *resolver, const struct ctx_source_info *info,
+				       struct ctx_store *store, struct ctx_err *err)
+{
+	size_t left = TEXTS_BYTES_MAX;
+	struct ctx_buf text = {0};
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < resolver->files.n && status == CTX_OK; i++) {
+		size_t max = left < TEXT_BYTES_MAX ? left : TEXT_BYTES_MAX;
+		char *path CTX_AUTO_FREE = NULL;
+		const char *origin;
+
+		status = find_text(resolver, info, ctx_strtab_get(&resolver->files, i), &path, &origin, err);
+		if (status != CTX_OK || path == NULL)
+			continue;
+		text.n = 0;
+		/* Recorded copies are compressed, others may be: both are read. */
+		status = ctx_image_read(path, max, &text, NULL);
+		if (status == CTX_OK) {
+			left -= text.n;
+			status = ctx_store_put_source_text(store, i, (const char *)text.bytes, text.n, err);
+		} else {
+			status = status == CTX_E_NOMEM ? ctx_err_nomem(err) : CTX_OK;
+		}
+	}
+	ctx_buf_deinit(&text);
+	return status;
+}
+
+const struct ctx_site *ctx_resolver_sites(const struct ctx_resolver *resolver, size_t *ret_n)
+{
+	*ret_n = resolver->n_sites;
+	return resolver->sites;
+}

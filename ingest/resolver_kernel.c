@@ -1,0 +1,234 @@
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "ingest/resolver_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *or_empty(const char *text)
+{
+	return text != NULL ? text : "";
+}
+
+/* Without a recorded copy of kallsyms: one that fits what is known of the kernel. */
+static enum ctx_status find_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
+{
+	const struct ctx_source_kernel *known = resolver->options.kernel;
+	struct ctx_symtab_kernel kernel = {.proc = "", .notes = "", .caches = resolver->options.caches};
+	enum ctx_status status;
+
+	if (known == NULL || (or_empty(known->build_id)[0] == '\0' && or_empty(known->release)[0] == '\0' &&
+			      or_empty(known->symbol)[0] == '\0'))
+		return CTX_OK;
+	kernel.build_id = or_empty(known->build_id);
+	kernel.release = or_empty(known->release);
+	kernel.symbol = or_empty(known->symbol);
+	kernel.address = known->address;
+	status = ctx_symtab_open_kernel(&kernel, &resolver->kernel, err);
+	if (status == CTX_OK)
+		resolver->kernel_origin = ctx_symtab_origin(resolver->kernel);
+	return status;
+}
+
+static enum ctx_status open_recorded_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_symtab_open_kallsyms(resolver->options.kallsyms, &resolver->kernel, err);
+
+	if (status == CTX_E_NOMEM)
+		return status;
+	if (status != CTX_OK) {
+		resolver->kernel = NULL; /* a damaged kallsyms costs names, not the experiment */
+		resolver->kernel_origin = "none: kallsyms cannot be used";
+		return CTX_OK;
+	}
+	resolver->kernel_origin = "kallsyms";
+	resolver->kernel_recorded = true;
+	return CTX_OK;
+}
+
+static enum ctx_status open_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	resolver->kernel_opened = true;
+	status = resolver->options.kallsyms[0] != '\0' ? open_recorded_kernel(resolver, err)
+						       : find_kernel(resolver, err);
+	if (status != CTX_OK || resolver->kernel == NULL)
+		return status;
+	resolver->kernel_by_symbol = ctx_resolver_new_index(ctx_symtab_count(resolver->kernel));
+	return resolver->kernel_by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+/* Whether a path ("", "[ext4]", ".../ext4.ko.xz") is of a module as kallsyms names it ("" the kernel itself,
+ * "[ext4]"): file names may have '-' for '_'. */
+static bool is_module(const char *path, const char *module)
+{
+	const char *at = ctx_path_base(path);
+
+	if (module[0] != '[')
+		return at[0] == '\0';
+	if (at[0] == '[')
+		at++;
+	for (module++; *module != ']' && *module != '\0'; module++, at++) {
+		if ((*at == '-' ? '_' : *at) != (*module == '-' ? '_' : *module))
+			return false;
+	}
+	return strchr("].", *at) != NULL && module[-1] != '[';
+}
+
+/* The kernel and each of its modules are objects named "[kernel]", "[ext4]". */
+static enum ctx_status kernel_object(struct ctx_resolver *resolver, const char *module, uint32_t *ret_object,
+				     struct ctx_err *err)
+{
+	struct ctx_map_event map = {.path = module[0] != '\0' ? module : "[kernel]",
+				    .build_id = "",
+				    .archive = "",
+				    .function = ""};
+
+	enum ctx_status status = ctx_resolver_object(resolver, &map, ret_object, err);
+
+	if (status == CTX_OK)
+		resolver->objects[*ret_object].kernel = true;
+	return status;
+}
+
+/*
+ * What lies at a kernel address according to kallsyms. False: nothing, or a module's symbol of a kallsyms that is not
+ * the recording's own, where `mapped` (the path of what is mapped there, "" nothing) is not that module: modules come
+ * and go, and lie elsewhere then.
+ */
+static enum ctx_status find_in_kallsyms(struct ctx_resolver *resolver, uint64_t address, const char *mapped,
+					bool *ret_found, uint32_t *ret_symbol, struct ctx_symbol *ret,
+					struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	bool found;
+
+	*ret_found = false;
+	if (!resolver->kernel_opened)
+		status = open_kernel(resolver, err);
+	if (status != CTX_OK || resolver->kernel == NULL)
+		return status;
+	status = ctx_resolver_find_symbol(resolver->kernel, address, &found, ret_symbol, err);
+	if (status != CTX_OK || !found)
+		return status;
+	status = ctx_symtab_get(resolver->kernel, *ret_symbol, ret, err);
+	if (status == CTX_OK)
+		*ret_found = resolver->kernel_recorded || is_module(mapped, ret->module);
+	return status;
+}
+
+static enum ctx_status resolve_kernel(struct ctx_resolver *resolver, uint64_t address, const char *mapped,
+				      struct ctx_location *location, struct ctx_err *err)
+{
+	struct ctx_symbol symbol = {.module = ""};
+	uint32_t index;
+	bool found;
+	enum ctx_status status = find_in_kallsyms(resolver, address, mapped, &found, &index, &symbol, err);
+
+	if (status == CTX_OK)
+		status = kernel_object(resolver, found ? symbol.module : "", &location->object, err);
+	if (status != CTX_OK)
+		return status;
+	return found ? ctx_resolver_of_symbol(resolver, resolver->kernel, index, location->object,
+					      resolver->kernel_by_symbol, &location->function, err)
+		     : ctx_resolver_unknown(resolver, location->object, &location->function, err);
+}
+
+bool ctx_resolver_is_pseudo(uint64_t address)
+{
+	return address == CTX_FRAME_JOINED || ctx_frame_truncation(address) != CTX_TRUNCATED_NOT;
+}
+
+/* Each reason is a function of its own, so that any report can tell them apart. */
+static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t address,
+				      struct ctx_location *location, struct ctx_err *err)
+{
+	enum ctx_truncation reason = ctx_frame_truncation(address);
+	enum ctx_status status;
+	char name[64];
+	char *kept;
+
+	if (address == CTX_FRAME_JOINED) {
+		location->joins = true;
+		location->function = CTX_NONE;
+		return CTX_OK;
+	}
+	location->function = resolver->truncated[reason];
+	if (location->function != CTX_NONE)
+		return CTX_OK;
+	snprintf(name, sizeof(name), "<Truncated-stack: %s>", ctx_truncation_text(reason));
+	kept = ctx_arena_strdup(resolver->arena, name);
+	if (kept == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_resolver_add_artificial(resolver, kept, CTX_FUNCTION_TRUNCATED, CTX_NONE,
+					     &resolver->truncated[reason], err);
+	location->function = resolver->truncated[reason];
+	return status;
+}
+
+/* `known` keeps what was found before. */
+static enum ctx_status resolve_absolute(struct ctx_resolver *resolver, struct ctx_map64 *known,
+					uint64_t address, const char *mapped, uint32_t *ret_location,
+					struct ctx_err *err)
+{
+	struct ctx_location location = {.object = CTX_NONE,
+					.function = CTX_FUNCTION_ID_UNKNOWN,
+					.address = address,
+					.site = CTX_NONE};
+	uint32_t before = ctx_map64_get(known, address);
+	enum ctx_status status = CTX_OK;
+	uint32_t *place;
+
+	if (before != CTX_MAP64_NONE) {
+		*ret_location = before;
+		return CTX_OK;
+	}
+	if (ctx_resolver_is_pseudo(address))
+		status = resolve_pseudo(resolver, address, &location, err);
+	else if (address >= CTX_KERNEL_START)
+		status = resolve_kernel(resolver, address, mapped, &location, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_add_location(resolver, &location, ret_location, err);
+	if (status != CTX_OK)
+		return status;
+	place = ctx_map64_place(known, address);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = *ret_location;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t address, uint32_t *ret_location,
+				      struct ctx_err *err)
+{
+	return resolve_absolute(resolver, &resolver->by_address, address, "", ret_location, err);
+}
+
+enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
+				    uint64_t address, uint32_t *ret_location, struct ctx_err *err)
+{
+	const struct ctx_mapped *map = ctx_addrspace_find(space, address);
+	const struct ctx_resolver_object *object;
+	struct ctx_symbol symbol;
+	enum ctx_status status;
+	uint32_t index;
+	bool found;
+
+	if (map == NULL)
+		return ctx_resolver_absolute(resolver, address, ret_location, err);
+	object = &resolver->objects[map->object];
+	if (!object->is_dynamic) {
+		/* The kernel itself is mapped as well: "[kernel.kallsyms]". */
+		if (strncmp(object->path, "[kernel", strlen("[kernel")) == 0)
+			return ctx_resolver_absolute(resolver, address, ret_location, err);
+		status = find_in_kallsyms(resolver, address, object->path, &found, &index, &symbol, err);
+		if (status != CTX_OK)
+			return status;
+		if (found)
+			return resolve_absolute(resolver, &resolver->by_module_address, address, object->path,
+						ret_location, err);
+	}
+	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
+				      ret_location, err);
+}

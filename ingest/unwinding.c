@@ -1,0 +1,137 @@
+#include "ingest/unwinding.h"
+
+#include "base/mem.h"
+#include "symbols/debug_files.h"
+#include "unwind/unwind.h"
+
+#include <string.h>
+
+#define FRAMES_MAX 4096u /* of the user's part */
+
+struct object_table {		     /* by object id; all zero: not looked for yet */
+	struct ctx_cfi_table *table; /* owned; NULL: there is none */
+	bool known;
+};
+
+struct ctx_unwinding {
+	struct ctx_resolver *resolver;
+	struct object_table *tables;
+	size_t n_tables, tables_cap;
+	const struct ctx_addrspace *space; /* of the sample in hand */
+	enum ctx_status status;		   /* of looking for tables */
+	struct ctx_unwinding_counts counts;
+	uint64_t *frames;
+	size_t frames_cap;
+	struct ctx_unwind_frame unwound[FRAMES_MAX];
+};
+
+enum ctx_status ctx_unwinding_create(struct ctx_resolver *resolver, struct ctx_unwinding **ret,
+				     struct ctx_err *err)
+{
+	struct ctx_unwinding *unwinding = ctx_calloc(1, sizeof(*unwinding));
+
+	if (unwinding == NULL)
+		return ctx_err_nomem(err);
+	unwinding->resolver = resolver;
+	*ret = unwinding;
+	return CTX_OK;
+}
+
+void ctx_unwinding_destroy(struct ctx_unwinding *unwinding)
+{
+	if (unwinding == NULL)
+		return;
+	for (size_t i = 0; i < unwinding->n_tables; i++)
+		ctx_cfi_table_close(unwinding->tables[i].table);
+	free(unwinding->tables);
+	free(unwinding->frames);
+	free(unwinding);
+}
+
+/* No file, or one without call frame information, is no failure: its frames end in a reason. */
+static enum ctx_status read_table(struct ctx_unwinding *unwinding, uint32_t object,
+				  struct ctx_cfi_table **ret)
+{
+	struct ctx_found_file file = {0};
+	struct ctx_symtab_request request;
+	enum ctx_status status;
+
+	if (!ctx_resolver_file_request(unwinding->resolver, object, &request))
+		return CTX_OK;
+	status = ctx_debug_files_image(&request, &file, NULL);
+	if (status == CTX_OK && file.path != NULL)
+		status = ctx_cfi_table_open(file.path, ret, NULL);
+	else if (status == CTX_OK)
+		status = ctx_cfi_table_open_bytes(file.bytes.bytes, file.bytes.n, ret, NULL);
+	ctx_found_file_deinit(&file);
+	return status == CTX_E_NOMEM ? status : CTX_OK;
+}
+
+static const struct ctx_cfi_table *table_of(struct ctx_unwinding *unwinding, uint32_t object)
+{
+	struct object_table *place;
+
+	if (ctx_grow(&unwinding->tables, &unwinding->tables_cap, (size_t)object + 1, NULL) != CTX_OK) {
+		unwinding->status = CTX_E_NOMEM;
+		return NULL;
+	}
+	while (unwinding->n_tables <= object)
+		unwinding->tables[unwinding->n_tables++] = (struct object_table){0};
+	place = &unwinding->tables[object];
+	if (!place->known) {
+		place->known = true;
+		if (read_table(unwinding, object, &place->table) != CTX_OK)
+			unwinding->status = CTX_E_NOMEM;
+	}
+	return place->table;
+}
+
+static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
+{
+	struct ctx_unwinding *unwinding = context;
+	const struct ctx_mapped *map = ctx_addrspace_peek(unwinding->space, pc);
+	uint64_t address;
+
+	if (map == NULL)
+		return false;
+	*ret = (struct ctx_unwind_object){.begin = map->begin, .end = map->end};
+	ret->table = table_of(unwinding, map->object);
+	if (ret->table != NULL && ctx_cfi_table_address(ret->table, map->file_offset, &address))
+		ret->bias = map->begin - address;
+	else
+		ret->table = NULL;
+	return true;
+}
+
+enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding, const struct ctx_addrspace *space,
+				     const uint64_t *kernel, size_t n_kernel,
+				     const struct ctx_user_state *state, const uint64_t **ret_frames,
+				     size_t *ret_n, struct ctx_err *err)
+{
+	struct ctx_unwind_space objects = {.find = find, .context = unwinding};
+	enum ctx_truncation end;
+	size_t n_user, n = n_kernel;
+
+	unwinding->space = space;
+	unwinding->status = CTX_OK;
+	end = ctx_unwind(&objects, state, unwinding->unwound, FRAMES_MAX, &n_user);
+	if (unwinding->status != CTX_OK ||
+	    ctx_grow(&unwinding->frames, &unwinding->frames_cap, n_kernel + n_user + 1, NULL) != CTX_OK)
+		return ctx_err_nomem(err);
+	if (n_kernel != 0)
+		memcpy(unwinding->frames, kernel, n_kernel * sizeof(*kernel));
+	for (size_t i = 0; i < n_user; i++)
+		unwinding->frames[n++] = unwinding->unwound[i].address;
+	if (end != CTX_TRUNCATED_NOT)
+		unwinding->frames[n++] = ctx_frame_truncated(end);
+	unwinding->counts.samples++;
+	unwinding->counts.ends[end]++;
+	*ret_frames = unwinding->frames;
+	*ret_n = n;
+	return CTX_OK;
+}
+
+struct ctx_unwinding_counts ctx_unwinding_counts(const struct ctx_unwinding *unwinding)
+{
+	return unwinding->counts;
+}

@@ -1,0 +1,37 @@
+/*
+ * Unwinding at ingest: samples that hold a copy of the stack instead of a call chain (perf record --call-graph dwarf).
+ *
+ *	pc --address space--> object --its image--> table of call frame information (read once for each object)
+ */
+#ifndef CTX_INGEST_UNWINDING_H
+#define CTX_INGEST_UNWINDING_H
+
+#include "ingest/addrspace.h"
+#include "ingest/resolver.h"
+#include "model/event_source.h"
+
+struct ctx_unwinding;
+
+/* `resolver` is borrowed: it knows the objects and where their files are. */
+CTX_MUST_CHECK enum ctx_status ctx_unwinding_create(struct ctx_resolver *resolver, struct ctx_unwinding **ret,
+						    struct ctx_err *err);
+void ctx_unwinding_destroy(struct ctx_unwinding *unwinding);
+
+/*
+ * The whole stack of a sample: its `kernel` frames, then what is unwound from `state` in the address space of its
+ * process; leaf first, ended by a truncation where the root was not reached. Borrowed until the next call. Fails with CTX_E_NOMEM.
+ * O(frames), and a table for each object that is met for the first time.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding,
+						    const struct ctx_addrspace *space, const uint64_t *kernel,
+						    size_t n_kernel, const struct ctx_user_state *state,
+						    const uint64_t **ret_frames, size_t *ret_n,
+						    struct ctx_err *err);
+
+struct ctx_unwinding_counts {
+	uint64_t samples;
+	uint64_t ends[CTX_TRUNCATED_N]; /* samples by how they ended; CTX_TRUNCATED_NOT: at the root */
+};
+struct ctx_unwinding_counts ctx_unwinding_counts(const struct ctx_unwinding *unwinding);
+
+#endif
