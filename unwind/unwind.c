@@ -1,13 +1,422 @@
+/*
+ *	registers --locate--> object, row --step--> registers of the caller --> again
+ *
+ * The first walk follows pc, stack and frame pointer only, which is all that nearly every frame needs. When a rule asks for
+ * another register that has got lost on the way, the walk starts again at the leaf and follows all of them.
+ */
 #include "unwind/unwind.h"
+
+#include "unwind/cfi_expr.h"
+#include "unwind/cfi_lookup.h"
+#include "unwind/cfi_memory.h"
+
+/* Addresses of user space on aarch64; above them a return address may bear its signature. */
+#define AARCH64_ADDRESS ((UINT64_C(1) << 48) - 1)
+#define AARCH64_LR 30
+
+#define BIT(reg) (UINT64_C(1) << (reg))
+#define X86_64_SAVED (BIT(3) | BIT(6) | BIT(12) | BIT(13) | BIT(14) | BIT(15))
+#define AARCH64_SAVED (BIT(30) - BIT(19))
+
+enum verdict {
+	GO_ON,
+	ENDED, /* walk->reason tells why */
+};
+
+struct walk {
+	const struct ctx_unwind_space *space;
+	struct ctx_unwind_object object; /* the last that was found; begin == end: none yet */
+	struct ctx_cfi_memory memory;
+	enum ctx_machine machine;
+	unsigned sp, fp, pc; /* numbers of registers */
+	bool exact;	     /* pc is where the thread was, not where a call returns to */
+	bool full;	     /* all registers are followed */
+	bool needs_full;     /* a register that is not followed was asked for */
+	uint64_t valid;
+	uint64_t value[CTX_USER_REGS_MAX];
+	enum ctx_truncation reason;
+};
+
+static enum verdict end(struct walk *walk, enum ctx_truncation reason)
+{
+	walk->reason = reason;
+	return ENDED;
+}
+
+static enum verdict end_without_register(struct walk *walk)
+{
+	walk->needs_full = !walk->full;
+	return end(walk, CTX_TRUNCATED_BAD_CFA);
+}
+
+static enum verdict end_by_result(struct walk *walk, enum ctx_cfi_result result)
+{
+	if (result == CTX_CFI_UNKNOWN)
+		return end_without_register(walk);
+	return end(walk, result == CTX_CFI_OUTSIDE ? CTX_TRUNCATED_COPY : CTX_TRUNCATED_BAD_CFA);
+}
+
+static bool is_executable(const struct walk *walk, uint64_t pc)
+{
+	struct ctx_unwind_object object;
+
+	if (pc - walk->object.begin < walk->object.end - walk->object.begin)
+		return true;
+	return pc != 0 && walk->space->find(walk->space->context, pc, &object);
+}
+
+/* Can a call return there? */
+static bool is_return(const struct walk *walk, uint64_t pc)
+{
+	return pc > 1 && is_executable(walk, pc - 1);
+}
+
+static bool locate(struct walk *walk, uint64_t address)
+{
+	struct ctx_unwind_object object;
+
+	if (address - walk->object.begin < walk->object.end - walk->object.begin)
+		return true;
+	if (!walk->space->find(walk->space->context, address, &object))
+		return false;
+	if (object.table != NULL && object.table->machine != walk->machine)
+		object.table = NULL;
+	walk->object = object;
+	return true;
+}
+
+/* To the caller; what is not told of its registers is not known. */
+static enum verdict enter_caller(struct walk *walk, uint64_t pc, uint64_t cfa, uint64_t fp)
+{
+	walk->value[walk->pc] = pc;
+	walk->value[walk->sp] = cfa;
+	walk->value[walk->fp] = fp;
+	walk->valid = BIT(walk->pc) | BIT(walk->sp) | BIT(walk->fp);
+	walk->exact = false;
+	return GO_ON;
+}
+
+/* A frame as code with frame pointers lays it out: [fp] is the caller's, [fp + 8] the return address. */
+static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
+{
+	uint64_t fp = walk->value[walk->fp];
+	uint64_t saved, pc;
+
+	if ((walk->valid & BIT(walk->fp)) == 0 || fp < walk->value[walk->sp] || fp % 8 != 0 ||
+	    !ctx_cfi_memory_read(&walk->memory, fp, &saved) ||
+	    !ctx_cfi_memory_read(&walk->memory, fp + 8, &pc))
+		return false;
+	if (walk->machine == CTX_MACHINE_AARCH64)
+		pc &= AARCH64_ADDRESS;
+	if (saved <= fp && saved != 0)
+		return false;
+	if (!is_return(walk, pc) && !(pc == 0 && saved == 0))
+		return false;
+	*ret_cfa = fp + 16;
+	(void)enter_caller(walk, pc, fp + 16, saved);
+	return true;
+}
+
+/* A return address at [sp + offset]: the function has not made its frame yet. */
+static bool try_entry(struct walk *walk, uint64_t offset, uint64_t *ret_cfa)
+{
+	uint64_t at = walk->value[walk->sp] + offset;
+	uint64_t pc;
+
+	if (walk->machine == CTX_MACHINE_AARCH64) {
+		pc = walk->value[AARCH64_LR] & AARCH64_ADDRESS;
+		if ((walk->valid & BIT(AARCH64_LR)) == 0 || !is_return(walk, pc))
+			return false;
+		*ret_cfa = walk->value[walk->sp];
+	} else {
+		if (!ctx_cfi_memory_read(&walk->memory, at, &pc) || !is_return(walk, pc))
+			return false;
+		*ret_cfa = at + 8;
+	}
+	walk->value[walk->pc] = pc;
+	walk->value[walk->sp] = *ret_cfa;
+	walk->exact = false;
+	return true;
+}
+
+/* Between "push fp" and "mov sp, fp": the top of the stack is the frame pointer itself. */
+static bool has_just_pushed(const struct walk *walk)
+{
+	uint64_t top;
+
+	return walk->machine == CTX_MACHINE_X86_64 && (walk->valid & BIT(walk->fp)) != 0 &&
+	       ctx_cfi_memory_read(&walk->memory, walk->value[walk->sp], &top) &&
+	       top == walk->value[walk->fp];
+}
+
+/* Code without call frame information. */
+static enum verdict step_by_guess(struct walk *walk, uint64_t *ret_cfa)
+{
+	if (walk->exact && has_just_pushed(walk) && try_entry(walk, 8, ret_cfa))
+		return GO_ON;
+	if (try_frame_pointer(walk, ret_cfa))
+		return walk->value[walk->pc] == 0 ? end(walk, CTX_TRUNCATED_NOT) : GO_ON;
+	if (walk->exact)
+		return try_entry(walk, 0, ret_cfa) ? GO_ON : end(walk, CTX_TRUNCATED_NO_TABLE);
+	if ((walk->valid & BIT(walk->fp)) != 0 && walk->value[walk->fp] == 0)
+		return end(walk, CTX_TRUNCATED_NOT); /* as the ABI marks the outermost frame */
+	return end(walk, CTX_TRUNCATED_NO_TABLE);
+}
+
+/* The frame of most functions of x86-64. */
+static enum verdict step_by_summary(struct walk *walk, const struct ctx_cfi_summary *summary,
+				    uint64_t *ret_cfa)
+{
+	unsigned reg = summary->kind == CTX_CFI_SP ? walk->sp : walk->fp;
+	uint64_t cfa = walk->value[reg] + (uint64_t)(int64_t)summary->cfa_offset;
+	uint64_t fp = walk->value[walk->fp];
+	uint64_t pc;
+
+	if ((walk->valid & BIT(reg)) == 0)
+		return end_without_register(walk);
+	if (cfa <= walk->value[walk->sp])
+		return end(walk, CTX_TRUNCATED_BAD_CFA);
+	*ret_cfa = cfa;
+	if (!ctx_cfi_memory_read(&walk->memory, cfa - 8, &pc))
+		return end(walk, CTX_TRUNCATED_COPY);
+	if (summary->fp_offset != 0) {
+		if (!ctx_cfi_memory_read(&walk->memory, cfa + (uint64_t)(int64_t)summary->fp_offset, &fp))
+			return end(walk, CTX_TRUNCATED_COPY);
+		walk->valid |= BIT(walk->fp);
+	}
+	walk->valid &= BIT(walk->fp);
+	walk->valid |= BIT(walk->sp) | BIT(walk->pc);
+	walk->value[walk->fp] = fp;
+	walk->value[walk->sp] = cfa;
+	walk->value[walk->pc] = pc;
+	walk->exact = false;
+	return pc == 0 ? end(walk, CTX_TRUNCATED_NOT) : GO_ON;
+}
+
+static struct ctx_cfi_input input_of(const struct walk *walk)
+{
+	return (struct ctx_cfi_input){.registers = walk->value, .valid = walk->valid, .memory = walk->memory};
+}
+
+static enum ctx_cfi_result evaluate(const struct walk *walk, int64_t expression, const uint64_t *first,
+				    uint64_t *ret)
+{
+	const struct ctx_strtab *expressions = &walk->object.table->rules.expressions;
+	struct ctx_cfi_input input = input_of(walk);
+
+	return ctx_cfi_evaluate((const uint8_t *)expressions->strings[expression],
+				expressions->lengths[expression], &input, first, ret);
+}
+
+static enum ctx_cfi_result get_register(const struct walk *walk, uint64_t reg, int64_t offset, uint64_t *ret)
+{
+	if (reg >= CTX_USER_REGS_MAX || (walk->valid & BIT(reg)) == 0)
+		return CTX_CFI_UNKNOWN;
+	*ret = walk->value[reg] + (uint64_t)offset;
+	return CTX_CFI_OK;
+}
+
+static enum ctx_cfi_result get_saved(const struct walk *walk, const struct ctx_cfi_save *save, uint64_t cfa,
+				     uint64_t *ret)
+{
+	uint64_t address = cfa + (uint64_t)save->place.value;
+	enum ctx_cfi_result result;
+
+	switch (save->place.how) {
+	case CTX_CFI_SAME:
+		return get_register(walk, save->reg, 0, ret);
+	case CTX_CFI_REGISTER:
+		return get_register(walk, (uint64_t)save->place.value, 0, ret);
+	case CTX_CFI_VAL_OFFSET:
+		*ret = address;
+		return CTX_CFI_OK;
+	case CTX_CFI_VAL_EXPRESSION:
+		return evaluate(walk, save->place.value, &cfa, ret);
+	case CTX_CFI_EXPRESSION:
+		result = evaluate(walk, save->place.value, &cfa, &address);
+		if (result != CTX_CFI_OK)
+			return result;
+		break;
+	case CTX_CFI_OFFSET:
+		break;
+	default:
+		return CTX_CFI_UNKNOWN;
+	}
+	return ctx_cfi_memory_read(&walk->memory, address, ret) ? CTX_CFI_OK : CTX_CFI_OUTSIDE;
+}
+
+/* What has become of the registers that the rule restores; `lost` is the trouble with the return address, if any. */
+static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t cfa, struct walk *next,
+		    enum ctx_cfi_result *ret_lost)
+{
+	const struct ctx_cfi_save *saves = walk->object.table->rules.saves + rule->first_save;
+
+	for (unsigned i = 0; i < rule->n_saves; i++) {
+		const struct ctx_cfi_save *save = &saves[i];
+		enum ctx_cfi_result result = get_saved(walk, save, cfa, &next->value[save->reg]);
+
+		if (result == CTX_CFI_OK)
+			next->valid |= BIT(save->reg);
+		else
+			next->valid &= ~BIT(save->reg);
+		if (save->reg == rule->return_register)
+			*ret_lost = result;
+	}
+}
+
+static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t *ret_cfa)
+{
+	bool leaf = walk->exact && walk->machine == CTX_MACHINE_AARCH64; /* needs no stack there */
+	enum ctx_cfi_result result;
+	struct walk next = *walk;
+	uint64_t cfa;
+
+	result = rule->cfa.how == CTX_CFI_REGISTER
+			 ? get_register(walk, rule->cfa_register, rule->cfa.value, &cfa)
+			 : evaluate(walk, rule->cfa.value, NULL, &cfa);
+	if (result != CTX_CFI_OK)
+		return end_by_result(walk, result);
+	if (!rule->signal && (cfa < walk->value[walk->sp] || (cfa == walk->value[walk->sp] && !leaf)))
+		return end(walk, CTX_TRUNCATED_BAD_CFA);
+	*ret_cfa = cfa;
+	next.valid &= walk->machine == CTX_MACHINE_X86_64 ? X86_64_SAVED : AARCH64_SAVED;
+	next.value[walk->sp] = cfa;
+	next.valid |= BIT(walk->sp);
+	/* Where the rule says nothing of it, the return address is still in its register. */
+	result = get_register(walk, rule->return_register, 0, &next.value[rule->return_register]);
+	if (rule->return_register == walk->pc)
+		result = CTX_CFI_BAD;
+	restore(walk, rule, cfa, &next, &result);
+	if (result != CTX_CFI_OK)
+		return end_by_result(walk, result);
+	next.value[walk->pc] = next.value[rule->return_register];
+	if (walk->machine == CTX_MACHINE_AARCH64) {
+		next.value[walk->pc] &= AARCH64_ADDRESS;
+		if (!rule->signal)
+			next.valid &= ~BIT(AARCH64_LR);
+	}
+	next.valid |= BIT(walk->pc);
+	next.exact = rule->signal;
+	*walk = next;
+	return walk->value[walk->pc] == 0 && !walk->exact ? end(walk, CTX_TRUNCATED_NOT) : GO_ON;
+}
+
+/*
+ * The row of a pc. A return address belongs to the call before it, except where no call was: a handler returns to
+ * the beginning of the signal trampoline. *ret_address is what the frame is to be looked up by.
+ */
+static uint32_t find_rule(const struct walk *walk, uint64_t *ret_address)
+{
+	const struct ctx_cfi_table *table = walk->object.table;
+	uint64_t pc = walk->value[walk->pc];
+	uint64_t address = walk->exact ? pc : pc - 1;
+	uint32_t row = ctx_cfi_table_row(table, address - walk->object.bias);
+	uint32_t rule = table->rows.items[row].rule;
+
+	*ret_address = address;
+	if (walk->exact)
+		return rule;
+	if (table->rules.summaries[rule].signal) {
+		*ret_address = pc;
+	} else if (row + 1 < table->rows.n &&
+		   table->rows.items[row + 1].pc == pc - walk->object.bias - table->rows.base &&
+		   table->rules.summaries[table->rows.items[row + 1].rule].signal) {
+		*ret_address = pc;
+		rule = table->rows.items[row + 1].rule;
+	}
+	return rule;
+}
+
+static enum verdict step(struct walk *walk, struct ctx_unwind_frame *frame)
+{
+	const struct ctx_cfi_rules *rules;
+	uint32_t rule;
+
+	if (walk->object.table == NULL)
+		return step_by_guess(walk, &frame->cfa);
+	rules = &walk->object.table->rules;
+	rule = find_rule(walk, &frame->address);
+	switch (rules->summaries[rule].kind) {
+	case CTX_CFI_SP:
+	case CTX_CFI_FP:
+		if (!walk->full)
+			return step_by_summary(walk, &rules->summaries[rule], &frame->cfa);
+		return step_by_rule(walk, &rules->items[rule], &frame->cfa);
+	case CTX_CFI_FULL:
+		return step_by_rule(walk, &rules->items[rule], &frame->cfa);
+	case CTX_CFI_ROOT:
+		return end(walk, CTX_TRUNCATED_NOT);
+	default:
+		return step_by_guess(walk, &frame->cfa);
+	}
+}
+
+/* A call to nowhere: the thread stands outside of all code, but the call has pushed where it came from. */
+static enum verdict step_from_nowhere(struct walk *walk, struct ctx_unwind_frame *frame)
+{
+	return try_entry(walk, 0, &frame->cfa) ? GO_ON : end(walk, CTX_TRUNCATED_NO_MAP);
+}
+
+static size_t run(struct walk *walk, struct ctx_unwind_frame *frames, size_t max)
+{
+	enum verdict verdict;
+	size_t n = 0;
+
+	do {
+		uint64_t address = walk->value[walk->pc] - !walk->exact;
+		bool mapped = locate(walk, address);
+
+		if (!mapped && !walk->exact) {
+			walk->reason = CTX_TRUNCATED_NO_MAP;
+			break;
+		}
+		if (n == max) {
+			walk->reason = CTX_TRUNCATED_DEPTH;
+			break;
+		}
+		frames[n] = (struct ctx_unwind_frame){.address = address};
+		verdict = mapped ? step(walk, &frames[n]) : step_from_nowhere(walk, &frames[n]);
+		n++;
+	} while (verdict == GO_ON);
+	return n;
+}
+
+static void begin(struct walk *walk, const struct ctx_user_state *state)
+{
+	walk->exact = true;
+	walk->needs_full = false;
+	walk->valid = state->regs.valid;
+	memcpy(walk->value, state->regs.value, sizeof(walk->value));
+	walk->memory = (struct ctx_cfi_memory){
+		.bytes = state->stack, .n = state->stack_bytes, .address = walk->value[walk->sp]};
+}
 
 enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n)
 {
-	unsigned pc = ctx_machine_pc(state->regs.machine);
+	struct walk walk;
 
-	(void)space;
-	(void)max;
-	frames[0] = (struct ctx_unwind_frame){.address = state->regs.value[pc]};
-	*ret_n = 1;
-	return CTX_TRUNCATED_NO_TABLE;
+	walk.machine = state->regs.machine;
+	walk.space = space;
+	walk.object = (struct ctx_unwind_object){0};
+	walk.sp = ctx_machine_sp(walk.machine);
+	walk.fp = ctx_machine_fp(walk.machine);
+	walk.pc = ctx_machine_pc(walk.machine);
+	walk.full = false;
+	*ret_n = 0;
+	if (walk.machine == CTX_MACHINE_UNKNOWN || (state->regs.valid & BIT(walk.pc)) == 0)
+		return CTX_TRUNCATED_UNKNOWN;
+	if ((state->regs.valid & BIT(walk.sp)) == 0) {
+		frames[0] = (struct ctx_unwind_frame){.address = state->regs.value[walk.pc]};
+		*ret_n = 1;
+		return CTX_TRUNCATED_BAD_CFA;
+	}
+	begin(&walk, state);
+	*ret_n = run(&walk, frames, max);
+	if (walk.needs_full) {
+		walk.full = true;
+		begin(&walk, state);
+		*ret_n = run(&walk, frames, max);
+	}
+	return walk.reason;
 }

@@ -1,0 +1,62 @@
+/*
+ * The inside of a table, for the unwinder: which row holds at an address.
+ *
+ *	address - base --index (one entry for each 512 bytes)--> first candidate --a few rows on--> row
+ *
+ * Private to unwind/.
+ */
+#ifndef CTX_UNWIND_CFI_LOOKUP_H
+#define CTX_UNWIND_CFI_LOOKUP_H
+
+#include "unwind/cfi_elf.h"
+#include "unwind/cfi_program.h"
+#include "unwind/cfi_rules.h"
+#include "unwind/cfi_table.h"
+
+#define CTX_CFI_INDEX_SHIFT 9
+
+struct ctx_cfi_function {
+	uint32_t begin, end; /* from the base */
+};
+
+struct ctx_cfi_table { /* does not change once it is made */
+	enum ctx_machine machine;
+	char build_id[CTX_CFI_BUILD_ID_TEXT];
+	struct ctx_cfi_segment *segments; /* owned */
+	size_t n_segments;
+	struct ctx_cfi_rules rules;
+	struct ctx_cfi_rows rows; /* the first has pc 0, so that every address has a row before it */
+	uint32_t *index; /* owned; [i]: last row whose pc is at most i << SHIFT; one entry more than needed */
+	size_t n_index;
+	struct ctx_cfi_function *functions; /* owned; ascend, do not overlap */
+	size_t n_functions;
+	struct ctx_cfi_stats stats;
+};
+
+/* The number of the row that holds at an address; the first row (which says that nothing is known) for those outside. */
+static inline uint32_t ctx_cfi_table_row(const struct ctx_cfi_table *table, uint64_t address)
+{
+	uint64_t pc = address - table->rows.base;
+	const struct ctx_cfi_row *rows = table->rows.items;
+	uint32_t low, high;
+
+	if (pc >> CTX_CFI_INDEX_SHIFT >= table->n_index - 1)
+		return 0;
+	low = table->index[pc >> CTX_CFI_INDEX_SHIFT];
+	high = table->index[(pc >> CTX_CFI_INDEX_SHIFT) + 1];
+	while (low < high) {
+		uint32_t middle = high - (high - low) / 2;
+
+		if (rows[middle].pc <= pc)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/* A table of sections that are in memory already; `segments` may be none. For tests, and ctx_cfi_table_open. As that. */
+CTX_MUST_CHECK enum ctx_status ctx_cfi_table_build(const struct ctx_cfi_elf *elf, struct ctx_cfi_table **ret,
+						   struct ctx_err *err);
+
+#endif
