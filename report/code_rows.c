@@ -165,7 +165,8 @@ static int compare_items(const void *a, const void *b)
 	return compare_keys(&((const struct item *)a)->key, &((const struct item *)b)->key);
 }
 
-static size_t collect(const struct ctx_code *code, ctx_line_key_fn key_of, void *context, struct item *items)
+static size_t collect(const struct ctx_code *code, ctx_line_key_fn key_of, const void *context,
+		      struct item *items)
 {
 	size_t n = 0;
 
@@ -200,7 +201,7 @@ static size_t number(const struct item *items, size_t n, uint32_t *row_of_place,
 }
 
 enum ctx_status ctx_line_rows_build(const struct ctx_report_input *input, ctx_line_key_fn key_of,
-				    void *context, struct ctx_line_rows *ret, struct ctx_err *err)
+				    const void *context, struct ctx_line_rows *ret, struct ctx_err *err)
 {
 	const struct ctx_code *code = input->code;
 	size_t n_places = code->n_sites + code->n_locations, n;

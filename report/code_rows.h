@@ -51,12 +51,12 @@ struct ctx_line_rows {
 };
 
 /* The line of a place in `function`; false: of no interest. A key's owner is not CTX_NONE. */
-typedef bool (*ctx_line_key_fn)(void *context, uint32_t function, uint32_t file, uint32_t line,
+typedef bool (*ctx_line_key_fn)(const void *context, uint32_t function, uint32_t file, uint32_t line,
 				struct ctx_line_key *ret);
 
 /* Finds the lines of all sites, whether the histogram has them or not, and adds up. */
 CTX_MUST_CHECK enum ctx_status ctx_line_rows_build(const struct ctx_report_input *input,
-						   ctx_line_key_fn key_of, void *context,
+						   ctx_line_key_fn key_of, const void *context,
 						   struct ctx_line_rows *ret, struct ctx_err *err);
 void ctx_line_rows_deinit(struct ctx_line_rows *rows);
 

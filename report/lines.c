@@ -33,7 +33,8 @@ static const char *const sort_keys[] = {
 };
 
 /* A line is a number in a file that is known. */
-static bool key_of(void *context, uint32_t function, uint32_t file, uint32_t line, struct ctx_line_key *ret)
+static bool key_of(const void *context, uint32_t function, uint32_t file, uint32_t line,
+		   struct ctx_line_key *ret)
 {
 	bool known = file != CTX_NONE && line != 0;
 

@@ -1,0 +1,313 @@
+/*
+ * Annotated source: the lines of a function or a file, with the weight of each beside it.
+ */
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/kinds.h"
+#include "report/part_cells.h"
+#include "report/source_sections.h"
+#include "report/source_texts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define AROUND 2u	     /* lines before and behind a function */
+#define FUNCTION_CONTEXT 20u /* lines around one with weight, where long runs are left out */
+#define FILE_CONTEXT 5u
+
+static const struct ctx_column columns[] = {
+	{NULL, "", CTX_STYLE_NAME},
+	{NULL, "Excl.", CTX_STYLE_WEIGHT},
+	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "Line", CTX_STYLE_COUNT},
+	{NULL, "Source", CTX_STYLE_SOURCE},
+	{"function", NULL, CTX_STYLE_NAME},
+	{"object", NULL, CTX_STYLE_NAME},
+	{"file", NULL, CTX_STYLE_NAME},
+	{"line", NULL, CTX_STYLE_COUNT},
+	{"text", NULL, CTX_STYLE_NAME},
+	{"exclusive", NULL, CTX_STYLE_WEIGHT},
+	{"inclusive", NULL, CTX_STYLE_WEIGHT},
+	{"exclusive_samples", NULL, CTX_STYLE_COUNT},
+	{"inclusive_samples", NULL, CTX_STYLE_COUNT},
+	{"hot", NULL, CTX_STYLE_COUNT},
+};
+
+struct page {
+	struct ctx_out *out;
+	const struct ctx_subject *subject;
+	struct ctx_source_texts *texts;
+	const struct ctx_source_section *section;
+};
+
+static bool has_weight(const struct ctx_line_total *row)
+{
+	return row != NULL && (row->sum.inclusive != 0 || row->sum.inclusive_samples != 0);
+}
+
+static bool is_hot(const struct ctx_source_section *section, const struct ctx_code_sum *sum)
+{
+	return ctx_code_is_hot(sum->exclusive, section->largest_exclusive) ||
+	       ctx_code_is_hot(sum->inclusive, section->largest_inclusive);
+}
+
+/* `row` NULL, or without weight: the line alone. `line` 0: a text of its own. */
+static void put_line(const struct page *page, uint32_t line, const char *text,
+		     const struct ctx_line_total *row)
+{
+	const struct ctx_report_input *input = page->out->input;
+	const struct ctx_source_section *section = page->section;
+	const struct ctx_code_sum none = {0};
+	const struct ctx_code_sum *sum = has_weight(row) ? &row->sum : &none;
+	struct ctx_cell empty = ctx_cell_name(NULL), function = empty;
+	bool weighs = has_weight(row), hot = weighs && is_hot(section, sum);
+	struct ctx_cell number = line != 0 ? ctx_cell_number(line) : empty;
+
+	if (!page->subject->is_file)
+		function = ctx_function_cell(input->profile, page->subject->owners[section->owner]);
+	ctx_out_row(page->out,
+		    (struct ctx_cell[]){
+			    ctx_cell_name(hot ? "##" : NULL),
+			    weighs ? ctx_cell_number(sum->exclusive) : empty,
+			    weighs ? ctx_cell_number(sum->inclusive) : empty,
+			    number,
+			    ctx_cell_name(text),
+			    ctx_cell_name(function.name),
+			    ctx_cell_name(function.object),
+			    ctx_cell_name(section->file != CTX_NONE ? input->code->files[section->file].path
+								    : NULL),
+			    number,
+			    ctx_cell_name(text),
+			    ctx_cell_number(sum->exclusive),
+			    ctx_cell_number(sum->inclusive),
+			    ctx_cell_number(sum->exclusive_samples),
+			    ctx_cell_number(sum->inclusive_samples),
+			    ctx_cell_bool(hot),
+		    });
+}
+
+/* Lines from `first`, whose rows begin at `*row`; marks those with weight. */
+static size_t mark_weights(const struct ctx_source_section *section, uint32_t first, size_t n, bool *marks)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < section->n_rows; i++) {
+		uint32_t line = section->rows[i].key.line;
+
+		if (line >= first && line - first < n && has_weight(&section->rows[i])) {
+			marks[line - first] = true;
+			found++;
+		}
+	}
+	return found;
+}
+
+static void put_gap(const struct page *page, size_t n)
+{
+	put_line(page, 0, ctx_out_format(page->out, "... (%zu lines without samples)", n), NULL);
+}
+
+/* Text leaves out long runs without samples; JSON and CSV have all lines. */
+static enum ctx_status choose_shown(const struct page *page, uint32_t first, size_t n, bool *shown)
+{
+	bool is_file = page->subject->is_file;
+	bool *weights CTX_AUTO_FREE = ctx_calloc(n, sizeof(*weights));
+
+	if (weights == NULL)
+		return CTX_E_NOMEM;
+	if (!ctx_out_is_text(page->out) || page->out->options->whole ||
+	    (mark_weights(page->section, first, n, weights) == 0 && !is_file))
+		memset(shown, 1, n * sizeof(*shown));
+	else
+		ctx_code_mark_shown(weights, n, is_file ? FILE_CONTEXT : FUNCTION_CONTEXT, shown);
+	return CTX_OK;
+}
+
+/* Lines first to last, all of which have text. */
+static void put_text(const struct page *page, uint32_t first, uint32_t last)
+{
+	const struct ctx_source_section *section = page->section;
+	size_t n = (size_t)last - first + 1, gap = 0, row = 0;
+	bool *shown CTX_AUTO_FREE = ctx_calloc(n, sizeof(*shown));
+
+	if (shown == NULL || choose_shown(page, first, n, shown) != CTX_OK) {
+		ctx_out_fail(page->out, CTX_E_NOMEM);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t line = first + (uint32_t)i;
+
+		while (row < section->n_rows && section->rows[row].key.line < line)
+			row++;
+		gap += !shown[i];
+		if (gap != 0 && (shown[i] || i + 1 == n)) {
+			put_gap(page, gap);
+			gap = 0;
+		}
+		if (shown[i])
+			put_line(page, line,
+				 ctx_source_texts_line(page->texts, page->out, section->file, line),
+				 row < section->n_rows && section->rows[row].key.line == line
+					 ? &section->rows[row]
+					 : NULL);
+	}
+}
+
+static void put_title(const struct page *page)
+{
+	const struct ctx_report_input *input = page->out->input;
+	const struct ctx_source_section *section = page->section;
+	const char *path =
+		section->file != CTX_NONE ? input->code->files[section->file].path : "no line numbers";
+	struct ctx_cell function = ctx_cell_name(NULL);
+	const char *slash;
+
+	if (page->subject->is_file) {
+		ctx_out_section(page->out, path);
+		return;
+	}
+	function = ctx_function_cell(input->profile, page->subject->owners[section->owner]);
+	slash = function.object != NULL ? strrchr(function.object, '/') : NULL;
+	ctx_out_section(page->out, ctx_out_format(page->out, "%s [%s]: %s", function.name,
+						  slash != NULL		    ? slash + 1
+						  : function.object != NULL ? function.object
+									    : "",
+						  path));
+}
+
+static void put_section(const struct page *page)
+{
+	const struct ctx_source_section *section = page->section;
+	uint32_t n_lines = ctx_source_texts_lines(page->texts, page->out, section->file);
+	uint32_t first = 1, last = n_lines;
+
+	put_title(page);
+	if (section->n_rows != 0 && !page->subject->is_file) {
+		ctx_source_section_range(page->out->input, page->subject, section, &first, &last);
+		first = first > AROUND ? first - AROUND : 1;
+		last = n_lines > AROUND && last < n_lines - AROUND ? last + AROUND : n_lines;
+	} else if (section->file == CTX_NONE) {
+		last = 0;
+	}
+	if (n_lines == 0 && section->file != CTX_NONE)
+		ctx_out_line(page->out, "(its text is neither in the recording nor at that path: only lines "
+					"with samples)");
+	if (section->no_line != NULL && has_weight(section->no_line))
+		put_line(page, 0, CTX_NO_LINE, section->no_line);
+	if (last != 0 && first <= last)
+		put_text(page, first, last);
+	/* What the text does not have: there is none, or it is another version of the file. */
+	for (size_t i = 0; i < section->n_rows; i++) {
+		if (section->rows[i].key.line > n_lines && has_weight(&section->rows[i]))
+			put_line(page, section->rows[i].key.line, NULL, &section->rows[i]);
+	}
+	if (!has_weight(section->no_line) && section->inclusive == 0 && section->n_rows + n_lines == 0)
+		ctx_out_line(page->out, "(no samples)");
+	ctx_out_section(page->out, NULL);
+}
+
+static bool key_of_lined_function(const void *context, uint32_t function, uint32_t file, uint32_t line,
+				  struct ctx_line_key *ret)
+{
+	(void)context;
+	*ret = (struct ctx_line_key){.owner = function, .file = CTX_NONE};
+	return file != CTX_NONE && line != 0;
+}
+
+/* The function with the largest exclusive weight that has lines; CTX_NONE: there is none with samples. */
+static enum ctx_status find_hottest(const struct ctx_report_input *input, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_line_rows rows = {0};
+	const struct ctx_line_total *best = NULL;
+	enum ctx_status status = ctx_line_rows_build(input, key_of_lined_function, NULL, &rows, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct ctx_code_sum *sum = &rows.rows[i].sum;
+
+		if (has_weight(&rows.rows[i]) &&
+		    (best == NULL || sum->exclusive > best->sum.exclusive ||
+		     (sum->exclusive == best->sum.exclusive && sum->inclusive > best->sum.inclusive)))
+			best = &rows.rows[i];
+	}
+	*ret = best != NULL ? best->key.owner : CTX_NONE;
+	ctx_line_rows_deinit(&rows);
+	return CTX_OK;
+}
+
+static enum ctx_status find_subject(const struct ctx_report_input *input,
+				    const struct ctx_report_options *options, struct ctx_subject *ret,
+				    struct ctx_err *err)
+{
+	const char *text = options->subject != NULL ? options->subject : options->function;
+	uint32_t hottest = CTX_NONE;
+	enum ctx_status status;
+
+	if (text != NULL)
+		return ctx_subject_find(input, text, true, ret, err);
+	status = find_hottest(input, &hottest, err);
+	if (status != CTX_OK || hottest == CTX_NONE)
+		return status;
+	return ctx_subject_function(input, hottest, ret, err);
+}
+
+static void put_sections(struct page *page, const struct ctx_source_sections *sections)
+{
+	struct ctx_out *out = page->out;
+	uint32_t limit = out->options->limit;
+
+	if (page->subject->n == 0)
+		ctx_out_line(out, "(nothing in this selection has line numbers)");
+	if (page->subject->n > 1)
+		ctx_out_line(out, ctx_out_format(out, "(%u %s of this name)", page->subject->n,
+						 page->subject->is_file ? "files" : "functions"));
+	for (size_t i = 0; i < sections->n && (limit == 0 || i < limit); i++) {
+		page->section = &sections->sections[i];
+		put_section(page);
+	}
+	if (limit != 0 && sections->n > limit)
+		ctx_out_line(out, ctx_out_format(out, "(%zu more section%s)", sections->n - limit,
+						 sections->n - limit == 1 ? "" : "s"));
+}
+
+static enum ctx_status print(const struct ctx_report_input *input, const struct ctx_report_options *options,
+			     const struct ctx_subject *subject, struct ctx_err *err)
+{
+	struct ctx_source_sections sections = {0};
+	struct ctx_source_texts texts;
+	struct ctx_out out;
+	struct page page = {.out = &out, .subject = subject, .texts = &texts};
+	enum ctx_status status = ctx_source_texts_init(&texts, input, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (subject->n != 0)
+		status = ctx_source_sections_build(input, subject, &sections, err);
+	if (status == CTX_OK) {
+		ctx_out_begin(&out, input, options, "source", columns, CTX_COUNT_OF(columns));
+		put_sections(&page, &sections);
+		ctx_out_rows_end(&out);
+		status = ctx_out_end(&out, err);
+	}
+	ctx_source_texts_deinit(&texts);
+	ctx_source_sections_deinit(&sections);
+	return status;
+}
+
+enum ctx_status ctx_report_source(const struct ctx_report_input *input,
+				  const struct ctx_report_options *options, struct ctx_err *err)
+{
+	struct ctx_subject subject = {0};
+	enum ctx_status status;
+
+	if (options->sort != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "source cannot be sorted: it is in the order of lines");
+	status = ctx_code_check(input, err);
+	if (status == CTX_OK)
+		status = find_subject(input, options, &subject, err);
+	if (status == CTX_OK)
+		status = print(input, options, &subject, err);
+	ctx_subject_deinit(&subject);
+	return status;
+}

@@ -1,0 +1,45 @@
+/*
+ * Sections of annotated source: the lines of one function in one file, or of one file.
+ *
+ *	subject --owners--> rows by (owner, file, line) --runs of equal (owner, file)--> sections, heaviest first
+ *
+ * A function has more than one where part of its code comes from another file by inclusion. Code that is inlined into it from
+ * elsewhere counts for the line of the call (inclusive), and for its own lines in their own section.
+ */
+#ifndef CTX_REPORT_SOURCE_SECTIONS_H
+#define CTX_REPORT_SOURCE_SECTIONS_H
+
+#include "report/code_rows.h"
+#include "report/subject.h"
+
+struct ctx_source_section {
+	uint32_t owner;			   /* of the subject */
+	uint32_t file;			   /* CTX_NONE: only instructions without lines, or nothing at all */
+	const struct ctx_line_total *rows; /* by line; borrowed from the lines; NULL: none */
+	size_t n_rows;
+	const struct ctx_line_total *no_line;	       /* NULL: none */
+	uint64_t exclusive, inclusive;		       /* the sum; the largest of a line */
+	uint64_t largest_exclusive, largest_inclusive; /* of a line, what has no number included */
+};
+
+struct ctx_source_sections {
+	struct ctx_line_rows lines;	     /* owned */
+	struct ctx_source_section *sections; /* owned; by descending exclusive, then inclusive */
+	size_t n;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_source_sections_build(const struct ctx_report_input *input,
+							 const struct ctx_subject *subject,
+							 struct ctx_source_sections *ret,
+							 struct ctx_err *err);
+void ctx_source_sections_deinit(struct ctx_source_sections *sections);
+
+/*
+ * The first and last line of a section that has rows. A function's begin at its first instruction's line and go on to its last one's,
+ * as far as `reader` knows its code: those of inlined code that stands elsewhere in the file do not count.
+ */
+void ctx_source_section_range(const struct ctx_report_input *input, const struct ctx_subject *subject,
+			      const struct ctx_source_section *section, uint32_t *ret_first,
+			      uint32_t *ret_last);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * Texts of source files by line, read once each. Lines come ready to print: tabs expanded, no byte that ends them early.
+ */
+#ifndef CTX_REPORT_SOURCE_TEXTS_H
+#define CTX_REPORT_SOURCE_TEXTS_H
+
+#include "report/out.h"
+
+struct ctx_source_text {
+	bool asked;
+	char *text;	/* owned; NULL: there is none */
+	size_t *begins; /* owned; of each line, and behind the last */
+	uint32_t n_lines;
+};
+
+struct ctx_source_texts {
+	const struct ctx_report_input *input;
+	struct ctx_source_text *files; /* owned; by file id */
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_source_texts_init(struct ctx_source_texts *texts,
+						     const struct ctx_report_input *input,
+						     struct ctx_err *err);
+void ctx_source_texts_deinit(struct ctx_source_texts *texts);
+
+/* Number of lines; 0: there is no text. A failure of the reader is `out`'s. */
+uint32_t ctx_source_texts_lines(struct ctx_source_texts *texts, struct ctx_out *out, uint32_t file);
+
+/* A line, from 1, in memory of `out`; NULL: there is none. In JSON tabs stay. */
+const char *ctx_source_texts_line(struct ctx_source_texts *texts, struct ctx_out *out, uint32_t file,
+				  uint32_t line);
+
+#endif

@@ -1,0 +1,215 @@
+#include "report/subject.h"
+
+#include "base/mem.h"
+#include "report/part_cells.h"
+
+#include <string.h>
+
+void ctx_subject_deinit(struct ctx_subject *subject)
+{
+	free(subject->owner_of);
+	free(subject->owners);
+	*subject = (struct ctx_subject){0};
+}
+
+bool ctx_subject_same(const struct ctx_profile *profile, uint32_t a, uint32_t b)
+{
+	const struct ctx_function_info *left = &profile->functions[a], *right = &profile->functions[b];
+	size_t n = ctx_function_plain_length(left);
+
+	return left->object == right->object && n == ctx_function_plain_length(right) &&
+	       strncmp(left->name, right->name, n) == 0;
+}
+
+/* Static functions of one name are told apart by their ids; inlined instances go with the first of their name. */
+static uint32_t find_owner(const struct ctx_profile *profile, const struct ctx_subject *subject,
+			   uint32_t function)
+{
+	for (uint32_t i = 0; i < subject->n; i++) {
+		uint32_t owner = subject->owners[i];
+
+		if ((profile->functions[owner].inlined || profile->functions[function].inlined) &&
+		    ctx_subject_same(profile, owner, function))
+			return i;
+	}
+	return CTX_NONE;
+}
+
+static enum ctx_status make(size_t n, bool is_file, struct ctx_subject *ret, struct ctx_err *err)
+{
+	*ret = (struct ctx_subject){.owner_of = ctx_calloc(n + 1, sizeof(uint32_t)),
+				    .owners = ctx_calloc(n + 1, sizeof(uint32_t)),
+				    .is_file = is_file};
+	if (ret->owner_of == NULL || ret->owners == NULL) {
+		ctx_subject_deinit(ret);
+		return ctx_err_nomem(err);
+	}
+	memset(ret->owner_of, 0xff, (n + 1) * sizeof(uint32_t));
+	return CTX_OK;
+}
+
+static void add(struct ctx_subject *subject, uint32_t id, uint32_t owner)
+{
+	if (owner == CTX_NONE) {
+		owner = subject->n++;
+		subject->owners[owner] = id;
+	}
+	subject->owner_of[id] = owner;
+}
+
+/* Functions that are not inlined come first, so that they are the owners. */
+static void add_functions(const struct ctx_report_input *input, const char *name, uint32_t like,
+			  struct ctx_subject *subject)
+{
+	const struct ctx_profile *profile = input->profile;
+
+	for (int inlined = 0; inlined < 2; inlined++) {
+		for (uint32_t i = 0; i < profile->n_functions; i++) {
+			bool meant = name != NULL ? ctx_function_matches(profile, i, name)
+						  : i == like || (profile->functions[i].inlined !=
+									  profile->functions[like].inlined &&
+								  ctx_subject_same(profile, i, like));
+
+			if (meant && profile->functions[i].inlined == (inlined != 0))
+				add(subject, i, find_owner(profile, subject, i));
+		}
+	}
+}
+
+static bool file_matches(const char *path, const char *text)
+{
+	size_t n = strlen(path), want = strlen(text);
+
+	return want != 0 && n >= want && strcmp(path + n - want, text) == 0 &&
+	       (n == want || text[0] == '/' || path[n - want - 1] == '/');
+}
+
+static void add_files(const struct ctx_code *code, const char *text, struct ctx_subject *subject)
+{
+	for (uint32_t i = 0; i < code->n_files; i++) {
+		if (file_matches(code->files[i].path, text))
+			add(subject, i, CTX_NONE);
+	}
+}
+
+/* How many characters have to be changed, added or taken away; long names are compared by their beginnings. */
+#define COMPARED 48
+
+static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	size_t row[COMPARED + 1];
+
+	n_a = n_a < COMPARED ? n_a : COMPARED;
+	n_b = n_b < COMPARED ? n_b : COMPARED;
+	for (size_t j = 0; j <= n_b; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= n_a; i++) {
+		size_t corner = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= n_b; j++) {
+			size_t best = corner + (a[i - 1] != b[j - 1]);
+
+			corner = row[j];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+		}
+	}
+	return row[n_b];
+}
+
+#define NEAR_SHOWN 5
+
+struct near {
+	const char *names[NEAR_SHOWN];
+	size_t lengths[NEAR_SHOWN];
+	size_t distances[NEAR_SHOWN];
+	size_t n;
+};
+
+/* Names that hold the text are nearest, by what they hold besides; others by what has to be changed, if that is little. */
+static void consider(struct near *near, const char *name, size_t n, const char *text)
+{
+	size_t want = strlen(text), distance, at;
+
+	if (want != 0 && strcasestr(name, text) != NULL) {
+		distance = n - (want < n ? want : n);
+	} else {
+		distance = edit_distance(name, strcspn(name, "(<"), text, want);
+		if (distance > want / 3)
+			return;
+		distance += 1000;
+	}
+	for (size_t i = 0; i < near->n; i++) {
+		if (near->lengths[i] == n && strncmp(near->names[i], name, n) == 0)
+			return;
+	}
+	for (at = near->n; at > 0 && near->distances[at - 1] > distance; at--) {
+		if (at < NEAR_SHOWN) {
+			near->names[at] = near->names[at - 1];
+			near->lengths[at] = near->lengths[at - 1];
+			near->distances[at] = near->distances[at - 1];
+		}
+	}
+	if (at == NEAR_SHOWN)
+		return;
+	near->names[at] = name;
+	near->lengths[at] = n;
+	near->distances[at] = distance;
+	near->n += near->n < NEAR_SHOWN;
+}
+
+static enum ctx_status refuse(const struct ctx_report_input *input, const char *text, bool allow_files,
+			      struct ctx_err *err)
+{
+	struct near near = {0};
+	char names[640] = "";
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < input->profile->n_functions; i++)
+		consider(&near, input->profile->functions[i].name,
+			 ctx_function_plain_length(&input->profile->functions[i]), text);
+	for (size_t i = 0; allow_files && i < input->code->n_files; i++) {
+		const char *path = input->code->files[i].path, *slash = strrchr(path, '/');
+		const char *base = slash != NULL ? slash + 1 : path;
+
+		consider(&near, base, strlen(base), text);
+	}
+	for (size_t i = 0; i < near.n && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.*s'",
+					 i == 0 ? "; like it: " : ", ",
+					 (int)(near.lengths[i] < 120 ? near.lengths[i] : 120), near.names[i]);
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no function%s '%.200s' in the experiment%s",
+			   allow_files ? " and no source file" : "", text, names);
+}
+
+enum ctx_status ctx_subject_find(const struct ctx_report_input *input, const char *text, bool allow_files,
+				 struct ctx_subject *ret, struct ctx_err *err)
+{
+	enum ctx_status status = make(input->profile->n_functions, false, ret, err);
+
+	if (status != CTX_OK)
+		return status;
+	add_functions(input, text, CTX_NONE, ret);
+	if (ret->n == 0 && allow_files) {
+		ctx_subject_deinit(ret);
+		status = make(input->code->n_files, true, ret, err);
+		if (status != CTX_OK)
+			return status;
+		add_files(input->code, text, ret);
+	}
+	if (ret->n != 0)
+		return CTX_OK;
+	ctx_subject_deinit(ret);
+	return refuse(input, text, allow_files, err);
+}
+
+enum ctx_status ctx_subject_function(const struct ctx_report_input *input, uint32_t function,
+				     struct ctx_subject *ret, struct ctx_err *err)
+{
+	enum ctx_status status = make(input->profile->n_functions, false, ret, err);
+
+	if (status == CTX_OK)
+		add_functions(input, NULL, function, ret);
+	return status;
+}

@@ -1,0 +1,36 @@
+/*
+ * Subjects: what the reports source and disasm are of. A name may mean several functions (static ones of several files,
+ * one in two objects) or several files: each is an owner of rows.
+ */
+#ifndef CTX_REPORT_SUBJECT_H
+#define CTX_REPORT_SUBJECT_H
+
+#include "report/out.h"
+
+struct ctx_subject {
+	uint32_t *
+		owner_of; /* owned; by function id, of files by file id: number of the owner; CTX_NONE: not meant */
+	uint32_t *
+		owners; /* owned; a function (the one that is not inlined, where there is one) or file of each */
+	uint32_t n;
+	bool is_file;
+};
+
+/*
+ * Functions of this name (as --function finds them; the inlined instances of a function belong to it), or else files that
+ * have this path or end in it. Refused where there is none (CTX_E_NOTFOUND), with the names that are most like it. O(names).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_subject_find(const struct ctx_report_input *input, const char *text,
+						bool allow_files, struct ctx_subject *ret,
+						struct ctx_err *err);
+
+/* The subject that is this function, with its inlined instances. */
+CTX_MUST_CHECK enum ctx_status ctx_subject_function(const struct ctx_report_input *input, uint32_t function,
+						    struct ctx_subject *ret, struct ctx_err *err);
+
+void ctx_subject_deinit(struct ctx_subject *subject);
+
+/* Whether two functions are one by name and object, be they inlined or not. */
+bool ctx_subject_same(const struct ctx_profile *profile, uint32_t a, uint32_t b);
+
+#endif
