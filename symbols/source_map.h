@@ -32,6 +32,11 @@ struct ctx_source_frame {
  */
 CTX_MUST_CHECK enum ctx_status ctx_source_map_open(const struct ctx_symtab_request *request,
 						   struct ctx_source_map **ret, struct ctx_err *err);
+
+/* The map of one ELF file that is in memory (copied; nothing else is looked for but what it names itself: files of dwz, .dwo). */
+CTX_MUST_CHECK enum ctx_status ctx_source_map_open_bytes(const void *bytes, size_t n,
+							 struct ctx_source_map **ret, struct ctx_err *err);
+
 void ctx_source_map_close(struct ctx_source_map *map);
 
 /* Where the debug information came from: a path, "archive", or "none: <reason>". Borrowed. */
