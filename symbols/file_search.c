@@ -234,8 +234,6 @@ static enum ctx_status try_linked(struct ctx_file_search *search, const char *pa
 	struct stat info;
 	uint32_t crc;
 
-	if (path == NULL)
-		return ctx_err_nomem(err);
 	if (stat(path, &info) != 0 || S_ISDIR(info.st_mode))
 		return CTX_OK;
 	status = ctx_elfobj_open_path(&candidate.obj, path, &opened);
@@ -261,6 +259,8 @@ static enum ctx_status try_debug_link(struct ctx_file_search *search, struct ctx
 	paths[0] = make_path(search, "%s%.*s%s", symfs, dir, path, name);
 	paths[1] = make_path(search, "%s%.*s.debug/%s", symfs, dir, path, name);
 	paths[2] = make_path(search, "%s%s%.*s%s", symfs, debug_root(search), dir, path, name);
+	if (paths[0] == NULL || paths[1] == NULL || paths[2] == NULL)
+		return ctx_err_nomem(err);
 	for (size_t i = 0; i < CTX_COUNT_OF(paths); i++) {
 		if (status == CTX_OK && search->wanted & CTX_WANT_DEBUG)
 			status = try_linked(search, paths[i], err);

@@ -474,11 +474,19 @@ static void test_symbols__offsets_become_addresses_where_a_segment_is_executable
 
 static void test_symbols__names_are_demangled(void **state)
 {
-	static const char *const pairs[][2] = {{"_Z3fooi", "foo(int)"},
-					       {"_ZN3foo3barEv", "foo::bar()"},
-					       {"_RNvC6_123foo3bar", "123foo::bar"},
-					       {"_D8demangle4testFZv", "demangle.test()"},
-					       {"_ZdlPvm@plt", "operator delete(void*, unsigned long)@plt"}};
+	static const char *const pairs[][2] = {
+		{"_Z3fooi", "foo(int)"},
+		{"_ZN3foo3barEv", "foo::bar()"},
+		{"_RNvC6_123foo3bar", "123foo::bar"},
+		{"_D8demangle4testFZv", "demangle.test()"},
+		{"_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()(int) const"},
+		{"_ZNSt6vectorIiSaIiEE9push_backEOi",
+		 "std::vector<int, std::allocator<int> >::push_back(int&&)"},
+		{"_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write"},
+		{"_RINvNtC3std3mem8align_ofdEC3foo", "std::mem::align_of::<f64>"},
+		{"_RNvMs0_NtCs1234_5alloc3vecINtB5_3VechE4push", "<alloc::vec::Vec<u8>>::push"},
+		{"_Dmain", "D main"},
+		{"_ZdlPvm@plt", "operator delete(void*, unsigned long)@plt"}};
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(pairs); i++) {
