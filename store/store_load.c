@@ -388,9 +388,9 @@ static enum ctx_status load_chunks(struct ctx_store *store, sqlite3_stmt *stmt, 
 		payload = sqlite3_column_blob(stmt, 2);
 		status = ctx_column_decode(&store->codec, payload, (size_t)sqlite3_column_bytes(stmt, 2),
 					   store->codec.values, here, err);
-		if (status == CTX_OK)
-			status = store_values(store, store->codec.values, here, narrow, items + first * size,
-					      err);
+		if (status != CTX_OK)
+			return ctx_err_prefix(err, status, "%s", store->path);
+		status = store_values(store, store->codec.values, here, narrow, items + first * size, err);
 	}
 	return status;
 }

@@ -13,6 +13,10 @@
 
 #define FIXTURE_RUN_NS 1000000u
 #define FIXTURE_NODES_MAX 4096u
+#define FIXTURE_FILES 6u
+#define FIXTURE_TEXT_MAX 5000u
+#define FIXTURE_PARTS_MAX 3u
+#define FIXTURE_CODE_MAX 300u
 
 struct fixture {
 	uint64_t seed;
@@ -22,6 +26,9 @@ struct fixture {
 	struct ctx_trie raw;
 	uint32_t *raw_to_stack;
 	struct ctx_mapping_info mappings[3];
+	struct ctx_site *sites;
+	size_t n_sites;
+	struct ctx_source_file files[FIXTURE_FILES];
 	struct ctx_sample *samples; /* of metric 0, all threads, in time order */
 	size_t n_samples;
 	size_t leaf_samples; /* a node with fewer is a leaf */
@@ -77,6 +84,10 @@ static inline void fixture_make_nouns(struct fixture *fixture, uint32_t n_thread
 			.offset = i % 2 != 0 ? 0xffffffff81000000u + i : i * 16,
 			.size = i * 4,
 			.kind = i % 4 == 3 ? CTX_FUNCTION_UNKNOWN : CTX_FUNCTION_ORDINARY,
+			.inlined = i % 6 == 1,
+			.parts = i % 3 == 0   ? NULL
+				 : i % 3 == 1 ? ""
+					      : "f.cold f.part.0",
 		};
 	}
 	p->n_metrics = 2;
@@ -115,23 +126,64 @@ static inline void fixture_make_nouns(struct fixture *fixture, uint32_t n_thread
 			(struct ctx_mapping_info){i % 2, i % 2, 0x400000u + i, 4096, i, {i, 100 + i}};
 }
 
-static inline void fixture_make_stacks(struct fixture *fixture, uint32_t n_raw)
+/* Chains of inlined calls, each a few deep. */
+static inline void fixture_make_sites(struct fixture *fixture)
+{
+	for (uint32_t i = 0; i < FIXTURE_FILES; i++)
+		fixture->files[i] = (struct ctx_source_file){fixture_name(fixture, "/src/", i),
+							     i % 2 != 0 ? "archive" : ""};
+	fixture->n_sites = fixture_random(fixture, 200);
+	fixture->sites = ctx_calloc(fixture->n_sites + 1, sizeof(*fixture->sites));
+	for (uint32_t i = 0; i < fixture->n_sites; i++) {
+		bool known = fixture_random(fixture, 4) != 0;
+
+		fixture->sites[i] = (struct ctx_site){
+			.function = fixture_random(fixture, fixture->profile.n_functions),
+			.file = known ? fixture_random(fixture, FIXTURE_FILES) : CTX_NONE,
+			.line = known ? fixture_random(fixture, 100000) : 0,
+			.caller = i % 5 != 0 ? i - 1 - fixture_random(fixture, i % 5) : CTX_NONE,
+		};
+	}
+}
+
+/* The last location is no code: it joins two stacks. */
+static inline void fixture_make_locations(struct fixture *fixture)
 {
 	struct ctx_profile *p = &fixture->profile;
-	uint32_t node;
 
-	fixture->n_locations = p->n_functions * 3;
+	fixture->n_locations = p->n_functions * 3 + 1;
 	fixture->locations = ctx_calloc(fixture->n_locations, sizeof(*fixture->locations));
-	for (uint32_t i = 0; i < fixture->n_locations; i++) {
+	for (uint32_t i = 0; i < fixture->n_locations - 1; i++) {
 		uint32_t function = i / 3;
 
 		fixture->locations[i] = (struct ctx_location){
 			.object = p->functions[function].object,
 			.function = function,
 			.address = p->functions[function].offset + i % 3,
-			.site = CTX_NONE,
+			.site = i < fixture->n_sites && i % 4 != 0 ? i : CTX_NONE,
 		};
 	}
+	fixture->locations[fixture->n_locations - 1] = (struct ctx_location){
+		.object = CTX_NONE, .function = CTX_NONE, .site = CTX_NONE, .joins = true};
+}
+
+/* The node of the CCT that a raw stack has below its parent's: a join adds none. */
+static inline enum ctx_status fixture_child(struct fixture *fixture, uint32_t parent, uint32_t location,
+					    uint32_t *ret, struct ctx_err *err)
+{
+	*ret = parent;
+	if (fixture->locations[location].joins)
+		return CTX_OK;
+	return ctx_trie_child(&fixture->profile.cct, parent, fixture->locations[location].function, ret, err);
+}
+
+static inline void fixture_make_stacks(struct fixture *fixture, uint32_t n_raw)
+{
+	struct ctx_profile *p = &fixture->profile;
+	uint32_t node;
+
+	fixture_make_sites(fixture);
+	fixture_make_locations(fixture);
 	if (ctx_trie_init(&p->cct, NULL) != CTX_OK || ctx_trie_init(&fixture->raw, NULL) != CTX_OK)
 		abort();
 	fixture->raw_to_stack = ctx_calloc((size_t)n_raw + 1, sizeof(uint32_t));
@@ -142,8 +194,7 @@ static inline void fixture_make_stacks(struct fixture *fixture, uint32_t n_raw)
 		uint32_t stack;
 
 		if (ctx_trie_child(&fixture->raw, parent, location, &node, NULL) != CTX_OK ||
-		    ctx_trie_child(&p->cct, fixture->raw_to_stack[parent],
-				   fixture->locations[location].function, &stack, NULL) != CTX_OK)
+		    fixture_child(fixture, fixture->raw_to_stack[parent], location, &stack, NULL) != CTX_OK)
 			abort();
 		fixture->raw_to_stack[node] = stack;
 	}
@@ -197,6 +248,7 @@ static inline void fixture_deinit(struct fixture *fixture)
 	ctx_trie_deinit(&fixture->raw);
 	ctx_profile_deinit(&fixture->profile);
 	free(fixture->locations);
+	free(fixture->sites);
 	free(fixture->raw_to_stack);
 	free(fixture->samples);
 }
@@ -283,9 +335,82 @@ static inline enum ctx_status fixture_put_tree(struct fixture *fixture, struct c
 	return status;
 }
 
-/* Tree 0 has all threads, tree 1 + t thread t. */
-static inline enum ctx_status fixture_put(struct fixture *fixture, struct ctx_store *store,
-					  struct ctx_err *err)
+/* ---- texts and code: from the number alone, so that they need not be kept ---- */
+
+/* False: this file has no text. Some are empty, some have zero bytes. `text` has room for FIXTURE_TEXT_MAX. */
+static inline bool fixture_text(uint32_t file, char *text, size_t *ret_n)
+{
+	size_t n = file * 1000 % FIXTURE_TEXT_MAX;
+
+	for (size_t i = 0; i < n; i++)
+		text[i] = (char)(i * i / 7 % (file + 10));
+	*ret_n = n;
+	return file % 3 != 2;
+}
+
+struct fixture_code {
+	struct ctx_function_code parts[FIXTURE_PARTS_MAX];
+	uint8_t bytes[FIXTURE_PARTS_MAX][FIXTURE_CODE_MAX];
+	struct ctx_line_row lines[FIXTURE_PARTS_MAX][FIXTURE_CODE_MAX];
+};
+
+/* The parts of a function; the third has no lines. Returns how many. */
+static inline size_t fixture_code(const struct fixture *fixture, uint32_t function, struct fixture_code *ret)
+{
+	size_t n = function % (FIXTURE_PARTS_MAX + 1);
+
+	for (uint32_t p = 0; p < n; p++) {
+		struct ctx_function_code *part = &ret->parts[p];
+
+		*part = (struct ctx_function_code){
+			.function = function,
+			.address =
+				fixture->profile.functions[function].offset + (uint64_t)p * FIXTURE_CODE_MAX,
+			.bytes = ret->bytes[p],
+			.n_bytes =
+				p == 1 ? FIXTURE_CODE_MAX : 1 + (function * 37 + p * 101) % FIXTURE_CODE_MAX,
+			.lines = ret->lines[p],
+			.n_lines = 0,
+			.machine = (uint16_t)(62 + function),
+		};
+		for (uint32_t i = 0; i < part->n_bytes; i++) {
+			ret->bytes[p][i] = (uint8_t)(i * (function + 3));
+			if (p == 2 || i % 3 != 0)
+				continue;
+			ret->lines[p][part->n_lines++] = (struct ctx_line_row){
+				.address = part->address + i + (i + 1 < part->n_bytes ? i % 2 : 0),
+				.file = i % 7 == 0 ? CTX_NONE : i % FIXTURE_FILES,
+				.line = i % 7 == 0 ? 0 : (i * 7919u) % 1000,
+			};
+		}
+	}
+	return n;
+}
+
+static inline enum ctx_status fixture_put_code(struct fixture *fixture, struct ctx_store *store,
+					       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < FIXTURE_FILES && status == CTX_OK; i++) {
+		char text[FIXTURE_TEXT_MAX];
+		size_t n;
+
+		if (fixture_text(i, text, &n))
+			status = ctx_store_put_source_text(store, i, text, n, err);
+	}
+	for (uint32_t i = 0; i < fixture->profile.n_functions && status == CTX_OK; i++) {
+		struct fixture_code code;
+		size_t n = fixture_code(fixture, i, &code);
+
+		for (size_t p = 0; p < n && status == CTX_OK; p++)
+			status = ctx_store_put_code(store, &code.parts[p], err);
+	}
+	return status;
+}
+
+static inline enum ctx_status fixture_put_contents(struct fixture *fixture, struct ctx_store *store,
+						   struct ctx_err *err)
 {
 	struct ctx_store_contents contents = {
 		.profile = &fixture->profile,
@@ -295,13 +420,27 @@ static inline enum ctx_status fixture_put(struct fixture *fixture, struct ctx_st
 		.raw_to_stack = fixture->raw_to_stack,
 		.mappings = fixture->mappings,
 		.n_mappings = 3,
+		.sites = fixture->sites,
+		.n_sites = fixture->n_sites,
+		.files = fixture->files,
+		.n_files = FIXTURE_FILES,
 		.fingerprint = "print",
 	};
+
+	return ctx_store_put_contents(store, &contents, err);
+}
+
+/* Tree 0 has all threads, tree 1 + t thread t. */
+static inline enum ctx_status fixture_put(struct fixture *fixture, struct ctx_store *store,
+					  struct ctx_err *err)
+{
 	enum ctx_status status = fixture_put_tree(fixture, store, 0, CTX_NONE, err);
 
 	for (uint32_t i = 0; i < fixture->profile.n_threads && status == CTX_OK; i++)
 		status = fixture_put_tree(fixture, store, 1 + i, i, err);
-	return status == CTX_OK ? ctx_store_put_contents(store, &contents, err) : status;
+	if (status == CTX_OK)
+		status = fixture_put_contents(fixture, store, err);
+	return status == CTX_OK ? fixture_put_code(fixture, store, err) : status;
 }
 
 static inline enum ctx_status fixture_write(struct fixture *fixture, const char *path, struct ctx_err *err)

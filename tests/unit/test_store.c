@@ -1,4 +1,4 @@
-#include "store_fixture.h"
+#include "store_places.h"
 
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -17,48 +17,6 @@
 #include <cmocka.h>
 
 /* ---- helpers ---- */
-
-static char dir[64];
-
-static int make_dir(void **state)
-{
-	(void)state;
-	strcpy(dir, "/tmp/test_store.XXXXXX");
-	return mkdtemp(dir) != NULL ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	return ctx_dir_remove(dir, NULL) == CTX_OK ? 0 : -1;
-}
-
-static const char *in_dir(const char *name)
-{
-	static char paths[4][128];
-	static unsigned next;
-	char *path = paths[next++ % 4];
-
-	snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
-	return path;
-}
-
-#define must(call)                                                                                           \
-	do {                                                                                                 \
-		struct ctx_err must_err = {0};                                                               \
-		struct ctx_err *err = &must_err;                                                             \
-		if ((call) != CTX_OK)                                                                        \
-			fail_msg("%s", must_err.msg);                                                        \
-	} while (0)
-
-static struct ctx_store *write_and_open(struct fixture *fixture, const char *path)
-{
-	struct ctx_store *store = NULL;
-
-	must(fixture_write(fixture, path, err));
-	must(ctx_store_open(path, &store, err));
-	return store;
-}
 
 static int files_in_dir(void)
 {
@@ -147,6 +105,9 @@ static void assert_same_functions(const struct ctx_profile *a, const struct ctx_
 		assert_int_equal(a->functions[i].offset, b->functions[i].offset);
 		assert_int_equal(a->functions[i].size, b->functions[i].size);
 		assert_int_equal(a->functions[i].kind, b->functions[i].kind);
+		assert_int_equal(a->functions[i].inlined, b->functions[i].inlined);
+		assert_string_equal(a->functions[i].parts != NULL ? a->functions[i].parts : "",
+				    b->functions[i].parts);
 	}
 	assert_int_equal(a->n_objects, b->n_objects);
 	for (uint32_t i = 0; i < a->n_objects; i++) {
@@ -405,21 +366,14 @@ static void test_store__gives_back_nodes_with_their_lists(void **state)
 	struct ctx_tree_info info = {.id = 0, .thread = CTX_NONE, .same_as = CTX_NONE, .fanout = 3};
 	struct fixture fixture;
 	struct ctx_store *store;
-	struct ctx_store_contents contents;
 
 	(void)state;
 	fixture_init(&fixture, 1, 1, 0);
-	contents = (struct ctx_store_contents){.profile = &fixture.profile,
-					       .locations = fixture.locations,
-					       .n_locations = fixture.n_locations,
-					       .raw_stacks = &fixture.raw,
-					       .raw_to_stack = fixture.raw_to_stack,
-					       .fingerprint = ""};
 	must(ctx_store_create(in_dir("a.db"), &store, err));
 	must(ctx_store_put_node(store, 0, &inner, err));
 	must(ctx_store_put_node(store, 0, &leaf, err));
 	must(ctx_store_put_tree(store, &info, err));
-	must(ctx_store_put_contents(store, &contents, err));
+	must(fixture_put_contents(&fixture, store, err));
 	must(ctx_store_commit(store, err));
 	must(ctx_store_open(in_dir("a.db"), &store, err));
 
@@ -488,6 +442,25 @@ static enum ctx_status ignore_row(void *context, const struct ctx_sql_result_row
 	return CTX_OK;
 }
 
+static bool read_code(struct ctx_store *store)
+{
+	struct ctx_code_reader reader = ctx_store_code_reader(store);
+	const struct ctx_function_code *parts;
+	const struct ctx_code *code;
+	const char *text;
+	bool sound = ctx_store_code(store, &code, NULL) == CTX_OK;
+	size_t n;
+
+	for (uint32_t i = 0; i < ctx_store_profile(store)->n_functions; i++)
+		sound &= reader.code(reader.context, i, &parts, &n, NULL) == CTX_OK;
+	for (uint32_t i = 0; sound && i < code->n_files; i++) {
+		enum ctx_status status = reader.text(reader.context, i, &text, &n, NULL);
+
+		sound = (status == CTX_OK && text[n] == '\0') || status == CTX_E_NOTFOUND;
+	}
+	return sound;
+}
+
 /* Opens and reads all there is. Returns whether nothing was found to be wrong; a failure has a message. */
 static bool read_everything(const char *path)
 {
@@ -498,6 +471,8 @@ static bool read_everything(const char *path)
 		"SELECT * FROM stack",
 		"SELECT * FROM raw_stack",
 		"SELECT * FROM location",
+		"SELECT * FROM site",
+		"SELECT * FROM source_file",
 		"SELECT * FROM mapping",
 		"SELECT count(*) FROM time_node",
 		"SELECT * FROM sample_names LIMIT 10",
@@ -521,6 +496,7 @@ static bool read_everything(const char *path)
 	}
 	for (size_t i = 0; i < CTX_COUNT_OF(queries); i++)
 		sound &= ctx_store_sql(store, queries[i], ignore_row, NULL, &err) == CTX_OK;
+	sound &= read_code(store);
 	ctx_store_close(store);
 	return sound;
 }
@@ -568,7 +544,7 @@ static void write_file(const char *path, const char *text)
 
 static void test_store__tells_other_files_and_other_versions_apart(void **state)
 {
-	static const uint8_t version[] = {0, 0, 0, 9};
+	static const uint8_t versions[][4] = {{0, 0, 0, 9}, {0, 0, 0, 1}};
 	const char *path = in_dir("a.db");
 	struct fixture fixture;
 	struct ctx_store *store;
@@ -585,9 +561,12 @@ static void test_store__tells_other_files_and_other_versions_apart(void **state)
 	must(fixture_write(&fixture, path, err));
 	assert_true(ctx_store_is_database(path));
 	fd = open(path, O_WRONLY);
-	assert_int_equal(pwrite(fd, version, 4, 60), 4);
+	for (size_t i = 0; i < CTX_COUNT_OF(versions); i++) {
+		assert_int_equal(pwrite(fd, versions[i], 4, 60), 4);
+		assert_int_equal(ctx_store_open(path, &store, NULL), CTX_E_VERSION);
+		assert_true(ctx_store_is_database(path));
+	}
 	close(fd);
-	assert_int_equal(ctx_store_open(path, &store, NULL), CTX_E_VERSION);
 	fixture_deinit(&fixture);
 }
 
@@ -986,8 +965,6 @@ static void test_store__a_failing_row_callback_ends_the_query(void **state)
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
 }
-
-#define in_own_dir(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 int main(void)
 {
