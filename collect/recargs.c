@@ -48,6 +48,8 @@ const char ctx_rec_help[] =
 	"  -C, --comment TEXT     a note, shown at the head of reports\n"
 	"      --no-archive       do not copy the programs and libraries into the experiment: it can\n"
 	"                         then be analysed only here, and only while they do not change\n"
+	"      --archive-sources  copy the source files that samples are in too (text of up to 4M each,\n"
+	"                         64M in all), for annotated source on another machine\n"
 	"      --max-size SIZE    no more than SIZE (k, M, G) of samples on disk; what comes after is "
 	"counted\n"
 	"      --memory SIZE      for the recorder's own tables (default 64M)\n"
@@ -189,6 +191,7 @@ enum long_option {
 	OPT_NO_FOLLOW,
 	OPT_WAIT_DESCENDANTS,
 	OPT_NO_ARCHIVE,
+	OPT_ARCHIVE_SOURCES,
 	OPT_MAX_SIZE,
 	OPT_MEMORY,
 };
@@ -208,6 +211,7 @@ static const struct option long_options[] = {
 	{"overwrite", no_argument, NULL, 'O'},
 	{"comment", required_argument, NULL, 'C'},
 	{"no-archive", no_argument, NULL, OPT_NO_ARCHIVE},
+	{"archive-sources", no_argument, NULL, OPT_ARCHIVE_SOURCES},
 	{"max-size", required_argument, NULL, OPT_MAX_SIZE},
 	{"memory", required_argument, NULL, OPT_MEMORY},
 	{"ring", required_argument, NULL, 'm'},
@@ -257,6 +261,9 @@ static enum ctx_status apply_option(struct ctx_rec_options *options, int option,
 	case OPT_NO_ARCHIVE:
 		options->no_archive = true;
 		return CTX_OK;
+	case OPT_ARCHIVE_SOURCES:
+		options->archive_sources = true;
+		return CTX_OK;
 	case OPT_MAX_SIZE:
 		return set_size(&options->max_bytes, "--max-size", optarg, err);
 	case OPT_MEMORY:
@@ -289,6 +296,8 @@ static enum ctx_status check_together(const struct ctx_rec_options *options, str
 		return ctx_err_set(err, CTX_E_ARG, "-F and -c exclude each other");
 	if (options->user_only && options->kernel_only)
 		return ctx_err_set(err, CTX_E_ARG, "--user and --kernel exclude each other");
+	if (options->no_archive && options->archive_sources)
+		return ctx_err_set(err, CTX_E_ARG, "--no-archive and --archive-sources exclude each other");
 	if (options->output != NULL && options->output[0] == '\0')
 		return ctx_err_set(err, CTX_E_ARG, "-o: the name is empty");
 	return CTX_OK;

@@ -23,7 +23,7 @@ struct ctx_rec_options {
 	const char *comment;  /* "" none */
 	bool user_only, kernel_only;
 	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
-	bool no_follow, wait_descendants, no_archive, quiet;
+	bool no_follow, wait_descendants, no_archive, archive_sources, quiet;
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 };
 

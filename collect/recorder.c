@@ -13,6 +13,7 @@
 #include "collect/proctree.h"
 #include "collect/recmeta.h"
 #include "collect/session.h"
+#include "collect/sources.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <errno.h>
@@ -442,6 +443,7 @@ static enum ctx_status create_experiment(struct recorder *recorder, struct ctx_e
 	struct ctx_exp_options exp = {.overwrite = options->overwrite,
 				      .max_bytes = options->max_bytes,
 				      .memory_bytes = (size_t)options->memory_bytes,
+				      .keep_places = options->archive_sources,
 				      .comment = options->comment,
 				      .metrics = recorder->metrics,
 				      .n_metrics = (uint32_t)recorder->events.n,
@@ -525,6 +527,35 @@ static enum ctx_status begin(struct recorder *recorder, struct ctx_err *err)
 
 /* --- end --- */
 
+static enum ctx_status archive_sources(struct recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_sources_result result;
+	enum ctx_status status = ctx_sources_archive(recorder->writer, &ctx_sources_usual, &result, err);
+	char text[256];
+
+	if (status == CTX_OK && result.copied == 0)
+		status =
+			warn(recorder,
+			     result.objects == 0
+				     ? "no source files were copied: no program here has line tables (gcc -g)"
+				     : "no source files were copied: the log says what was looked for",
+			     err);
+	if (status == CTX_OK && result.left_out != 0) {
+		snprintf(text, sizeof(text),
+			 "%u source files were not copied: larger than 4 MiB, or beyond 64 MiB in all",
+			 result.left_out);
+		status = warn(recorder, text, err);
+	}
+	if (status == CTX_OK && result.newer != 0) {
+		snprintf(text, sizeof(text),
+			 "%u source files are newer than the programs made from them: their lines may be "
+			 "others",
+			 result.newer);
+		status = warn(recorder, text, err);
+	}
+	return status;
+}
+
 static enum ctx_status finish_tree(struct recorder *recorder, uint64_t now, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -538,6 +569,8 @@ static enum ctx_status finish_tree(struct recorder *recorder, uint64_t now, stru
 	}
 	if (status == CTX_OK && !recorder->options->no_archive)
 		status = ctx_exp_archive(recorder->writer, err);
+	if (status == CTX_OK && recorder->options->archive_sources)
+		status = archive_sources(recorder, err);
 	return status;
 }
 

@@ -60,6 +60,7 @@ enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *writer, ctx_exp_samp
 static enum ctx_status read_text(const struct ctx_exp_source *source, struct stat *info, struct ctx_buf *out,
 				 struct ctx_err *err)
 {
+	uint64_t max_bytes = source->max_bytes < source->left_bytes ? source->max_bytes : source->left_bytes;
 	int fd CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 
@@ -78,7 +79,10 @@ static enum ctx_status read_text(const struct ctx_exp_source *source, struct sta
 	if ((uint64_t)info->st_size > source->max_bytes)
 		return ctx_err_set(err, CTX_E_LIMIT, "too large: %llu bytes",
 				   (unsigned long long)info->st_size);
-	status = ctx_file_read_fd(fd, "source", (size_t)source->max_bytes, out, err);
+	if ((uint64_t)info->st_size > source->left_bytes)
+		return ctx_err_set(err, CTX_E_LIMIT, "larger than what is left for source files: %llu bytes",
+				   (unsigned long long)info->st_size);
+	status = ctx_file_read_fd(fd, "source", (size_t)max_bytes, out, err); /* it may be growing */
 	if (status != CTX_OK)
 		return status == CTX_E_NOMEM || status == CTX_E_LIMIT ? status : CTX_E_NOTFOUND;
 	if (memchr(out->bytes, 0, out->n) != NULL)

@@ -163,15 +163,16 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *write
 						    void *context, struct ctx_err *err);
 
 struct ctx_exp_source {
-	const char *path;   /* absolute */
-	uint64_t max_bytes; /* a larger file is left out */
+	const char *path;    /* absolute */
+	uint64_t max_bytes;  /* a larger file is left out */
+	uint64_t left_bytes; /* the same, but what is left for all files together */
 	int64_t built_seconds; /* when the load object was made, since 1970: a file changed after that is marked */
 };
 
 /*
  * Copies a source file to archives/ and adds its line to the log; call once for each path. `*ret_bytes` is its size before
  * compression, `*ret_is_newer` tells whether it was changed after built_seconds. CTX_E_NOTFOUND with the reason (which is in
- * the log too): no plain file of text, or unreadable. CTX_E_LIMIT: larger than max_bytes. CTX_E_IO, CTX_E_NOMEM: as everywhere.
+ * the log too): no plain file of text, or unreadable. CTX_E_LIMIT: larger than that. CTX_E_IO, CTX_E_NOMEM: as everywhere.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer,
 						      const struct ctx_exp_source *source,
