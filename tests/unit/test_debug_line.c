@@ -1,0 +1,325 @@
+/*
+ * Source files of addresses, from what the compiler at hand writes, in every version of DWARF: held against what objdump decodes, and against what
+ * is known of the program. Without a compiler those are skipped.
+ */
+#include "collect/debug_object.h"
+
+#include "base/fileio.h"
+#include "base/strtab.h"
+#include "failing_malloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *const flavours[] = {
+	"-gdwarf-2",	       "-gdwarf-3",	      "-gdwarf-4",	    "-gdwarf-5",
+	"-gdwarf-4 -gdwarf64", "-gdwarf-5 -gdwarf64", "-gdwarf-4 -gz=zlib", "-gdwarf-5 -gz=zlib-gnu"};
+
+static char home[64]; /* of this run's files */
+
+static void shell(const char *fmt, ...) CTX_PRINTF(1, 2);
+static void shell(const char *fmt, ...)
+{
+	char command[2048];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(command, sizeof(command), fmt, args);
+	va_end(args);
+	assert_int_equal(system(command), 0);
+}
+
+static int make_sources(void **state)
+{
+	(void)state;
+	snprintf(home, sizeof(home), "/tmp/ctx-debug-line-XXXXXX");
+	if (mkdtemp(home) == NULL)
+		return -1;
+	shell("mkdir %s/sub && cd %s && printf '%%s\\n' '#include \"sub/hot.h\"' '#include \"cold.h\"' "
+	      "'int main(int n, char **v) { (void)v; return hot(n) + cold(n); }' >main.c && "
+	      "printf '%%s\\n' 'static __attribute__((noinline)) int hot(int n) { volatile int k = n; "
+	      "return k + 1; }' >sub/hot.h && "
+	      "printf '%%s\\n' 'static __attribute__((noinline)) int cold(int n) { volatile int k = n; "
+	      "return k * 3; }' >cold.h",
+	      home, home);
+	return 0;
+}
+
+static int remove_sources(void **state)
+{
+	(void)state;
+	return ctx_dir_remove(home, NULL) == CTX_OK ? 0 : -1;
+}
+
+/* Compiles with these options to HOME/prog. */
+static void compile(const char *options)
+{
+	if (system("cc --version >/dev/null 2>&1 && objdump --version >/dev/null 2>&1") != 0)
+		skip();
+	shell("cd %s && cc %s -O1 -o prog main.c 2>cc.txt", home, options);
+}
+
+static enum ctx_status keep_path(void *context, const char *path, struct ctx_err *err)
+{
+	uint32_t id;
+
+	return ctx_strtab_add_text(context, path, &id, err);
+}
+
+static struct ctx_debug_object *open_program(void)
+{
+	struct ctx_debug_object *object = NULL;
+	struct ctx_err err = {0};
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/prog", home);
+	if (ctx_debug_object_open(path, "", "/nowhere", &object, &err) != CTX_OK)
+		fail_msg("%s", err.msg);
+	return object;
+}
+
+static bool has(const struct ctx_strtab *paths, const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", home, name);
+	return ctx_strtab_find(paths, path, strlen(path)) != UINT32_MAX;
+}
+
+/* The virtual address of a function. */
+static uint64_t address_of(const char *function)
+{
+	char command[256];
+	unsigned long long address = 0;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "nm %s/prog | sed -n 's/ [tT] %s$//p'", home, function);
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	assert_int_equal(fscanf(pipe, "%llx", &address), 1);
+	pclose(pipe);
+	return address;
+}
+
+static void test_debug_line__all_files_are_those_that_objdump_decodes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
+		struct ctx_strtab paths = {0}, names = {0};
+		struct ctx_debug_line_stats stats;
+		struct ctx_debug_object *object;
+		char line[512];
+		FILE *pipe;
+		uint32_t id;
+
+		compile(flavours[i]);
+		object = open_program();
+		assert_int_equal(
+			ctx_debug_object_files(object, NULL, 0, true, keep_path, &paths, &stats, NULL),
+			CTX_OK);
+		assert_int_equal(stats.damaged, 0);
+		assert_int_equal(stats.homeless, 0);
+		for (uint32_t k = 0; k < paths.n; k++)
+			assert_int_equal(ctx_strtab_add_text(&names, ctx_path_base(ctx_strtab_get(&paths, k)),
+							     &id, NULL),
+					 CTX_OK);
+		snprintf(line, sizeof(line),
+			 "objdump --dwarf=decodedline %s/prog | awk '$3 ~ /^0x/ && $2 ~ /^[0-9]+$/ { print "
+			 "$1 }' | "
+			 "sort -u",
+			 home);
+		pipe = popen(line, "r");
+		assert_non_null(pipe);
+		for (id = 0; fgets(line, sizeof(line), pipe) != NULL; id++) {
+			line[strcspn(line, "\n")] = '\0';
+			if (ctx_strtab_find(&names, line, strlen(line)) == UINT32_MAX)
+				fail_msg("%s: %s is not there", flavours[i], line);
+		}
+		pclose(pipe);
+		assert_int_equal(id, names.n);
+		assert_true(id >= 3);
+		ctx_debug_object_close(object);
+		ctx_strtab_deinit(&paths);
+		ctx_strtab_deinit(&names);
+	}
+}
+
+static void test_debug_line__only_files_of_the_addresses_are_told_with_their_directories(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
+		struct ctx_strtab paths = {0};
+		struct ctx_debug_line_stats stats;
+		struct ctx_debug_object *object;
+		uint64_t address;
+
+		compile(flavours[i]);
+		object = open_program();
+		address = address_of("hot") + 2;
+		assert_int_equal(
+			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
+			CTX_OK);
+		assert_int_equal(paths.n, 1);
+		assert_true(has(&paths, "sub/hot.h"));
+		address = address_of("cold");
+		assert_int_equal(
+			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
+			CTX_OK);
+		assert_int_equal(paths.n, 2);
+		assert_true(has(&paths, "cold.h"));
+		address = 1; /* in no code at all */
+		assert_int_equal(
+			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
+			CTX_OK);
+		assert_int_equal(paths.n, 2);
+		ctx_debug_object_close(object);
+		ctx_strtab_deinit(&paths);
+	}
+}
+
+static void test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build(void **state)
+{
+	struct ctx_debug_object *object = NULL;
+	char path[128];
+
+	(void)state;
+	compile("-g -Wl,--build-id=none");
+	snprintf(path, sizeof(path), "%s/prog", home);
+	shell("cd %s && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug "
+	      "--add-gnu-debuglink=prog.debug prog",
+	      home);
+	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_OK);
+	ctx_debug_object_close(object);
+	shell("printf x >>%s/prog.debug", home); /* the checksum is another one now */
+	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
+
+	compile("-g -Wl,--build-id=0x0123456789abcdef");
+	shell("cd %s && mkdir -p root/.build-id/01 && objcopy --only-keep-debug prog "
+	      "root/.build-id/01/23456789abcdef.debug && objcopy --strip-debug prog",
+	      home);
+	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_debug_object_open(path, "ff", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
+	snprintf(path, sizeof(path), "%s/root", home);
+	{
+		char program[128];
+
+		snprintf(program, sizeof(program), "%s/prog", home);
+		assert_int_equal(ctx_debug_object_open(program, "0123456789abcdef", path, &object, NULL),
+				 CTX_OK);
+		ctx_debug_object_close(object);
+		compile("-g -Wl,--build-id=0xfedcba9876543210"); /* what lies there is of another build */
+		shell("cd %s && objcopy --strip-debug prog && mkdir -p root/.build-id/fe && mv "
+		      "root/.build-id/01/23456789abcdef.debug root/.build-id/fe/dcba9876543210.debug",
+		      home);
+		assert_int_equal(ctx_debug_object_open(program, "", path, &object, NULL), CTX_E_NOTFOUND);
+	}
+}
+
+static void test_debug_line__an_offset_becomes_an_address_in_executable_segments_only(void **state)
+{
+	struct ctx_debug_object *object;
+	uint64_t address;
+
+	(void)state;
+	compile("-g");
+	object = open_program();
+	assert_false(ctx_debug_object_address(object, 0, &address)); /* the ELF header */
+	assert_false(ctx_debug_object_address(object, UINT64_MAX, &address));
+	assert_true(ctx_debug_object_address(object, address_of("main"),
+					     &address)); /* its text lies where it is mapped */
+	assert_int_equal(address, address_of("main"));
+	ctx_debug_object_close(object);
+}
+
+static void test_debug_line__damage_costs_names_and_nothing_else(void **state)
+{
+	struct ctx_buf original = {0};
+	char path[128];
+	uint32_t seed = 1;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		compile(i == 0 ? "-gdwarf-4" : "-gdwarf-5");
+		snprintf(path, sizeof(path), "%s/prog", home);
+		ctx_buf_clear(&original);
+		assert_int_equal(ctx_file_read(path, (size_t)1 << 20, &original, NULL), CTX_OK);
+		for (int round = 0; round < 400; round++) {
+			size_t n = round % 4 == 0 ? original.n * (size_t)round / 400 : original.n;
+			uint8_t *copy = __real_malloc(original.n);
+			struct ctx_debug_object *object = NULL;
+			struct ctx_strtab paths = {0};
+			struct ctx_debug_line_stats stats;
+
+			assert_non_null(copy);
+			memcpy(copy, original.bytes, original.n);
+			for (int k = 0; k < 40 && round % 4 != 0; k++) {
+				seed = seed * 1664525 + 1013904223;
+				copy[64 + (seed >> 8) % (original.n - 64)] = (uint8_t)(seed >> 3);
+			}
+			assert_int_equal(ctx_file_replace(path, copy, n, NULL), CTX_OK);
+			if (ctx_debug_object_open(path, "", "/nowhere", &object, NULL) == CTX_OK)
+				assert_int_equal(ctx_debug_object_files(object, NULL, 0, true, keep_path,
+									&paths, &stats, NULL),
+						 CTX_OK);
+			ctx_debug_object_close(object);
+			ctx_strtab_deinit(&paths);
+			free(copy);
+		}
+	}
+	ctx_buf_deinit(&original);
+}
+
+static void test_debug_line__short_memory_is_said_and_nothing_leaks(void **state)
+{
+	enum ctx_status status = CTX_E_NOMEM;
+	char path[128];
+	long n = 0;
+
+	(void)state;
+	compile("-gdwarf-4");
+	snprintf(path, sizeof(path), "%s/prog", home);
+	for (; n < 1000 && status != CTX_OK; n++) {
+		struct ctx_debug_object *object = NULL;
+		struct ctx_strtab paths = {0};
+		struct ctx_debug_line_stats stats;
+
+		fail_after = n;
+		status = ctx_debug_object_open(path, "", "/nowhere", &object, NULL);
+		if (status == CTX_OK)
+			status = ctx_debug_object_files(object, NULL, 0, true, keep_path, &paths, &stats,
+							NULL);
+		if (fail_after >= 0) /* it was not used up: this round had all the memory it asked for */
+			assert_int_equal(status, CTX_OK);
+		else
+			assert_true(status == CTX_E_NOMEM || status == CTX_OK);
+		if (status == CTX_OK && fail_after < 0)
+			status = CTX_E_NOMEM; /* done without what failed: go on */
+		fail_after = -1;
+		ctx_debug_object_close(object);
+		ctx_strtab_deinit(&paths);
+	}
+	assert_true(n > 5 && n < 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_debug_line__all_files_are_those_that_objdump_decodes),
+		cmocka_unit_test(
+			test_debug_line__only_files_of_the_addresses_are_told_with_their_directories),
+		cmocka_unit_test(test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build),
+		cmocka_unit_test(test_debug_line__an_offset_becomes_an_address_in_executable_segments_only),
+		cmocka_unit_test(test_debug_line__damage_costs_names_and_nothing_else),
+		cmocka_unit_test(test_debug_line__short_memory_is_said_and_nothing_leaks),
+	};
+
+	return cmocka_run_group_tests(tests, make_sources, remove_sources);
+}
