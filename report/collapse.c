@@ -108,10 +108,18 @@ static void put_collapsed(struct ctx_buf *buf, const char *text, size_t n, char 
 
 void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii)
 {
+	static const char inlined[] = " (inlined)";
 	struct ctx_buf templates = {0}, both = {0};
 
 	if (ctx_text_width(text, n) <= width) {
 		ctx_buf_put(buf, text, n);
+		return;
+	}
+	/* What says that the function is inlined is no parameter list, and stays. */
+	if (n > sizeof(inlined) - 1 && width > 2 * sizeof(inlined) &&
+	    memcmp(text + n - (sizeof(inlined) - 1), inlined, sizeof(inlined) - 1) == 0) {
+		ctx_text_shorten(buf, text, n - (sizeof(inlined) - 1), width - (sizeof(inlined) - 1), ascii);
+		ctx_buf_put_text(buf, inlined);
 		return;
 	}
 	put_collapsed(&templates, text, n, '<', ascii);

@@ -7,55 +7,11 @@
 #include "report/names.h"
 #include "report/report.h"
 #include "report_fixture.h"
+#include "report_printing.h"
 
 #include <string.h>
 
-#include <yajl/yajl_parse.h>
-
 static const char *warnings[] = {"perf_event_paranoid is 2: no kernel samples"};
-
-/* The report's text; free() it. */
-static char *print_report(const char *name, const struct ctx_report_input *input,
-			  struct ctx_report_options options)
-{
-	const struct ctx_report_kind *kind = ctx_report_find(name);
-	struct ctx_err err = {0};
-	char *text = NULL;
-	size_t n = 0;
-
-	assert_non_null(kind);
-	options.out = open_memstream(&text, &n);
-	if (kind->print(input, &options, &err) != CTX_OK)
-		fail_msg("%s: %s", name, err.msg);
-	fclose(options.out);
-	return text;
-}
-
-static void assert_json(const char *text)
-{
-	yajl_handle parser = yajl_alloc(NULL, NULL, NULL);
-	yajl_status status = yajl_parse(parser, (const unsigned char *)text, strlen(text));
-
-	if (status == yajl_status_ok)
-		status = yajl_complete_parse(parser);
-	if (status != yajl_status_ok) {
-		unsigned char *message = yajl_get_error(parser, 1, (const unsigned char *)text, strlen(text));
-
-		fail_msg("%s", (const char *)message);
-	}
-	yajl_free(parser);
-}
-
-static void assert_fits(const char *text, size_t width)
-{
-	while (*text != '\0') {
-		size_t n = strcspn(text, "\n");
-
-		if (ctx_text_width(text, n) > width)
-			fail_msg("wider than %zu columns: %.*s", width, (int)n, text);
-		text += n + (text[n] == '\n');
-	}
-}
 
 static void check_all_formats(const char *prefix, const struct ctx_report_input *input,
 			      struct ctx_report_options options)
@@ -291,6 +247,57 @@ static void test_report__header_and_overview_say_the_whole_run(void **state)
 	}
 }
 
+/* One function for each reason: the head counts them all, the header lists them. */
+static void test_report__truncated_stacks_are_counted_by_reason(void **state)
+{
+	struct fixture *fixture = *state;
+	static struct ctx_function_info reasons[CTX_COUNT_OF(functions)];
+	char *text;
+
+	memcpy(reasons, functions, sizeof(reasons));
+	reasons[0].kind = CTX_FUNCTION_TRUNCATED;
+	reasons[0].name = "<Truncated-stack: no call frame information>";
+	fixture->profile.functions = reasons;
+	text = print_report("header", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_CSV});
+	assert_non_null(strstr(text, "\"truncated stacks\",\"<Truncated-stack>\",12\r\n"));
+	assert_non_null(strstr(
+		text, "\"truncated stacks\",\"<Truncated-stack: no call frame information>\",228\r\n"));
+	free(text);
+	text = print_report("functions", &fixture->input, (struct ctx_report_options){0});
+	assert_non_null(strstr(text, "80.0 % of the samples have truncated stacks"));
+	free(text);
+}
+
+/* Keys that are there only where they say something. */
+static void test_report__inlined_functions_and_parts_have_keys(void **state)
+{
+	static const char *const names[] = {"functions", "tree", "callers-callees", "stacks"};
+	struct fixture *fixture = *state;
+	static struct ctx_function_info changed[CTX_COUNT_OF(functions)];
+	char *text;
+
+	memcpy(changed, functions, sizeof(changed));
+	changed[2].inlined = true;
+	changed[2].name = "walk (inlined)";
+	changed[1].parts = "_Z5solve.cold _Z5solve.part.0";
+	fixture->profile.functions = changed;
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
+		text = print_report(names[i], &fixture->input,
+				    (struct ctx_report_options){.format = CTX_REPORT_JSON});
+		assert_json(text);
+		assert_non_null(strstr(text, "\"inlined\":true"));
+		assert_null(strstr(text, "\"inlined\":false"));
+		assert_int_equal(strstr(text, "\"parts\":\"_Z5solve.cold _Z5solve.part.0\"") != NULL, i == 0);
+		free(text);
+	}
+	text = print_report(
+		"functions", &fixture->input,
+		(struct ctx_report_options){.format = CTX_REPORT_CSV, .function = "walk", .limit = 1});
+	assert_non_null(strstr(
+		text, "\r\n\"walk (inlined)\",\"/home/user/bin/app\",70000000,88000000,70,88,,true,\r\n"));
+	free(text);
+}
+
 static void test_report__a_full_disk_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
@@ -350,6 +357,7 @@ static void test_names__of_cxx_keep_their_method(void **state)
 			 "f<…>::operator()(…) const");
 	assert_shortened("(anonymous namespace)::f<aaaaaaaa>(bb)", 32, false,
 			 "(anonymous namespace)::f<…>(bb)");
+	assert_shortened("solve<a, bbbbbbbbbbbbb>(int, int) (inlined)", 25, false, "solve<…>(…) (inlined)");
 	assert_shortened("<Unknown-function>", 9, false, "<Unk…ion>");
 }
 
@@ -414,6 +422,8 @@ int main(void)
 		REPORT_TEST(test_report__an_empty_selection_is_a_report_too),
 		REPORT_TEST(test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank),
 		REPORT_TEST(test_report__header_and_overview_say_the_whole_run),
+		REPORT_TEST(test_report__truncated_stacks_are_counted_by_reason),
+		REPORT_TEST(test_report__inlined_functions_and_parts_have_keys),
 		REPORT_TEST(test_report__a_full_disk_is_an_error),
 		cmocka_unit_test(test_names__are_cut_in_the_middle),
 		cmocka_unit_test(test_names__of_cxx_keep_their_method),
