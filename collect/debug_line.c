@@ -197,20 +197,36 @@ static enum ctx_status read_header(struct run *run, struct ctx_cursor *cursor, s
 
 /* --- paths --- */
 
-/* Appends a name, with a '/' in front unless the path is empty. False: too long, or there is no name. */
+/* Appends one part of a path, behind a '/'. False: too long. */
+static bool append_part(char path[PATH_BYTES], size_t *n, const char *part, size_t length)
+{
+	if (*n + length + 2 > PATH_BYTES)
+		return false;
+	path[(*n)++] = '/';
+	memcpy(path + *n, part, length);
+	*n += length;
+	path[*n] = '\0';
+	return true;
+}
+
+/* Appends a name without "//" and "/./"; ".." stays, since what it leads to depends on links. False: too long, or there is no name. */
 static bool append(char path[PATH_BYTES], size_t *n, struct ctx_debug_bytes name)
 {
 	size_t limit = name.n < PATH_BYTES ? name.n : PATH_BYTES;
 	size_t length = name.at != NULL ? strnlen((const char *)name.at, limit) : limit;
+	const char *at = (const char *)name.at;
 
 	/* The zero must be there too. */
-	if (length == limit || length == 0 || *n + length + 2 > PATH_BYTES)
+	if (length == limit || length == 0)
 		return false;
-	if (*n != 0 && path[*n - 1] != '/')
-		path[(*n)++] = '/';
-	memcpy(path + *n, name.at, length);
-	*n += length;
-	path[*n] = '\0';
+	while (*at != '\0') {
+		size_t part = strcspn(at, "/");
+
+		if (part != 0 && (part != 1 || at[0] != '.') && !append_part(path, n, at, part))
+			return false;
+		at += part;
+		at += strspn(at, "/");
+	}
 	return true;
 }
 
@@ -237,7 +253,7 @@ static bool make_path(const struct run *run, const struct file *file, char path[
 
 	path[0] = '\0';
 	if (is_absolute(file->name))
-		return append(path, &n, file->name);
+		return append(path, &n, file->name) && n != 0;
 	if (!in_unit) {
 		uint64_t i = file->directory - (is_new ? 0 : 1);
 
@@ -245,11 +261,16 @@ static bool make_path(const struct run *run, const struct file *file, char path[
 			return false;
 		directory = run->directories[i];
 	}
-	if (!is_absolute(directory) && !append(path, &n, unit_directory(run)))
-		return false;
+	if (!is_absolute(directory)) {
+		struct ctx_debug_bytes unit = unit_directory(run);
+
+		/* Relative to what, nobody can tell. */
+		if (!is_absolute(unit) || !append(path, &n, unit))
+			return false;
+	}
 	if (!in_unit && !append(path, &n, directory))
 		return false;
-	return append(path, &n, file->name) && path[0] == '/';
+	return append(path, &n, file->name) && n != 0;
 }
 
 static enum ctx_status tell_files(struct run *run, struct ctx_err *err)

@@ -174,8 +174,8 @@ struct ctx_source_metric {
 /* A source file that was kept with the recording. */
 struct ctx_source_text {
 	const char *
-		path; /* absolute, as the debug information of a load object makes it: directories joined with '/',
-				"." and ".." left in */
+		path; /* absolute, as the debug information of a load object makes it: directories joined, without "//" and
+				"/./"; ".." is left in, since what it leads to depends on links */
 	const char *archive; /* path of a zstd copy that can be opened now */
 };
 

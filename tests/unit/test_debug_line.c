@@ -185,6 +185,37 @@ static void test_debug_line__only_files_of_the_addresses_are_told_with_their_dir
 	}
 }
 
+static void test_debug_line__paths_are_without_dots_but_for_those_that_links_decide(void **state)
+{
+	(void)state;
+	for (int version = 2; version <= 5; version++) {
+		struct ctx_strtab paths = {0};
+		struct ctx_debug_line_stats stats;
+		struct ctx_debug_object *object;
+		uint64_t address;
+
+		compile("-g");
+		shell("cd %s && cc -gdwarf-%d -O1 -o prog .//./main.c 2>cc.txt", home, version);
+		object = open_program();
+		address = address_of("main");
+		assert_int_equal(
+			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
+			CTX_OK);
+		assert_int_equal(paths.n, 1);
+		assert_true(has(&paths, "main.c"));
+		shell("cd %s/sub && cc -gdwarf-%d -O1 -o ../prog ../main.c 2>../cc.txt", home, version);
+		ctx_debug_object_close(object);
+		object = open_program();
+		address = address_of("main");
+		assert_int_equal(
+			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
+			CTX_OK);
+		assert_true(has(&paths, "sub/../main.c"));
+		ctx_debug_object_close(object);
+		ctx_strtab_deinit(&paths);
+	}
+}
+
 static void test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build(void **state)
 {
 	struct ctx_debug_object *object = NULL;
@@ -315,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_debug_line__all_files_are_those_that_objdump_decodes),
 		cmocka_unit_test(
 			test_debug_line__only_files_of_the_addresses_are_told_with_their_directories),
+		cmocka_unit_test(test_debug_line__paths_are_without_dots_but_for_those_that_links_decide),
 		cmocka_unit_test(test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build),
 		cmocka_unit_test(test_debug_line__an_offset_becomes_an_address_in_executable_segments_only),
 		cmocka_unit_test(test_debug_line__damage_costs_names_and_nothing_else),
