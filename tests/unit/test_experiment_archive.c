@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 /* Writes a little of everything; the first failure is returned. What the test notes down for itself is not counted. */
 static enum ctx_status write_little(const char *path)
@@ -22,7 +23,7 @@ static enum ctx_status write_little(const char *path)
 	enum ctx_status status, closed;
 	uint32_t number;
 
-	options.overwrite = true;
+	options.overwrite = options.keep_places = true;
 	status = ctx_exp_create(&options, &writer, NULL);
 	if (status != CTX_OK)
 		return status;
@@ -242,9 +243,80 @@ static void test_experiment_archive__a_killed_recording_is_archived_late_on_its_
 	fixture_remove(directory);
 }
 
+static enum ctx_status check_sampled(void *context, const struct ctx_exp_sampled *object, struct ctx_err *err)
+{
+	(void)err;
+	++*(uint32_t *)context;
+	assert_string_equal(object->path, "/usr/bin/app");
+	assert_int_equal(object->n_offsets, 2);
+	assert_int_equal(object->offsets[0], 0x1010);
+	assert_int_equal(object->offsets[1], 0x1020);
+	assert_false(object->all);
+	return CTX_OK;
+}
+
+/* The names in a log are data: only copies of sources that lie in archives/ are handed out. */
+static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_else(void **state)
+{
+	static const char HOSTILE[] = "<source path=\"/a\" archive=\"../log.xml\"/>\n"
+				      "<source path=\"/b\" archive=\"source-7.zst\"/>\n"
+				      "<source path=\"/c\" archive=\"source-9.zst\"/>\n";
+	static const uint64_t FRAMES[] = {0x400020, 0x400010, 0x400020};
+	char *directory = fixture_directory(), *path = ctx_path_join(directory, "s.er");
+	char *text = ctx_path_join(directory, "text.c"), *log = ctx_path_join(path, "log.xml");
+	char *link = ctx_path_join(path, "archives/source-9.zst");
+	struct ctx_exp_options options = fixture_options(path);
+	struct ctx_exp_process founder = {CTX_EXP_FOUNDER, CTX_NONE, 1000, "app", FIXTURE_START_NS};
+	struct ctx_exp_map map = {0x400000, 0x1000, 0x1000, 5, "/usr/bin/app", "00ff", FIXTURE_START_NS + 1};
+	struct ctx_exp_sample sample = {
+		.time_ns = FIXTURE_START_NS + 10, .weight = 1, .frames = FRAMES, .n_frames = 3};
+	struct ctx_exp_source wanted = {.path = text, .max_bytes = 100, .left_bytes = 100};
+	struct ctx_event_source *source;
+	struct ctx_exp_writer *writer;
+	uint32_t number, objects = 0;
+	uint64_t bytes;
+	bool is_newer;
+	FILE *file;
+
+	(void)state;
+	assert_int_equal(ctx_file_replace(text, "int a;\n", 7, NULL), CTX_OK);
+	options.keep_places = true;
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(writer, &founder, &number, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_map(writer, 0, &map, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_thread_start(writer, 0, 1000, "t", FIXTURE_START_NS, &number, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_sample(writer, &sample, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_each_sampled(writer, check_sampled, &objects, NULL), CTX_OK);
+	assert_int_equal(objects, 1);
+	assert_int_equal(ctx_exp_archive_source(writer, &wanted, &bytes, &is_newer, NULL), CTX_OK);
+	assert_int_equal(bytes, 7);
+	assert_true(is_newer); /* than 1970 */
+	wanted.left_bytes = 6;
+	assert_int_equal(ctx_exp_archive_source(writer, &wanted, &bytes, &is_newer, NULL), CTX_E_LIMIT);
+	wanted.path = directory;
+	assert_int_equal(ctx_exp_archive_source(writer, &wanted, &bytes, &is_newer, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_exp_close(writer, FIXTURE_START_NS + 30, NULL), CTX_OK);
+	file = fopen(log, "a");
+	assert_non_null(file);
+	fputs(HOSTILE, file);
+	fclose(file);
+	assert_int_equal(symlink(text, link), 0);
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	assert_int_equal(source->info.n_sources, 1);
+	assert_string_equal(source->info.sources[0].path, text);
+	assert_string_equal(ctx_path_base(source->info.sources[0].archive), "source-0.zst");
+	source->close(source);
+	free(path);
+	free(text);
+	free(log);
+	free(link);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_experiment_archive__sources_are_found_by_the_log_and_nowhere_else),
 		cmocka_unit_test(test_experiment_archive__kallsyms_of_zeros_are_refused),
 		cmocka_unit_test(test_experiment_archive__a_failing_allocation_is_a_status),
 		cmocka_unit_test(test_experiment_archive__names_are_flat_whatever_a_path_holds),
