@@ -352,7 +352,7 @@ static bool is_sane_dwo(char *path)
 
 	if (path != NULL && stat(path, &info) != 0)
 		sane = true;
-	else if (path != NULL && S_ISREG(info.st_mode))
+	else if (path != NULL) /* opens plain files only, and does not wait for a pipe's writer */
 		sane = ctx_elfobj_open_path(&object, path, NULL) == CTX_OK &&
 		       measure(object.elf, &bytes, NULL) == CTX_OK;
 	ctx_elfobj_close(&object);
