@@ -43,6 +43,7 @@ static enum verdict end(struct walk *walk, enum ctx_truncation reason)
 	return ENDED;
 }
 
+/* A register that the rule needs is not known; the frame that had it may be outside of the copy. */
 static enum verdict end_without_register(struct walk *walk)
 {
 	walk->needs_full = !walk->full;
@@ -163,6 +164,25 @@ static enum verdict step_by_guess(struct walk *walk, uint64_t *ret_cfa)
 	return end(walk, CTX_TRUNCATED_NO_TABLE);
 }
 
+/*
+ * Compilers do not tell that the end of a function has popped a register: its place is below the stack pointer then,
+ * and it has its old value already.
+ */
+static bool is_popped(const struct walk *walk, uint64_t address)
+{
+	return walk->exact && address < walk->value[walk->sp];
+}
+
+static void restore_fp(struct walk *walk, uint64_t address, uint64_t *fp)
+{
+	if (is_popped(walk, address))
+		return;
+	if (ctx_cfi_memory_read(&walk->memory, address, fp))
+		walk->valid |= BIT(walk->fp);
+	else
+		walk->valid &= ~BIT(walk->fp);
+}
+
 /* The frame of most functions of x86-64. */
 static enum verdict step_by_summary(struct walk *walk, const struct ctx_cfi_summary *summary,
 				    uint64_t *ret_cfa)
@@ -179,11 +199,8 @@ static enum verdict step_by_summary(struct walk *walk, const struct ctx_cfi_summ
 	*ret_cfa = cfa;
 	if (!ctx_cfi_memory_read(&walk->memory, cfa - 8, &pc))
 		return end(walk, CTX_TRUNCATED_COPY);
-	if (summary->fp_offset != 0) {
-		if (!ctx_cfi_memory_read(&walk->memory, cfa + (uint64_t)(int64_t)summary->fp_offset, &fp))
-			return end(walk, CTX_TRUNCATED_COPY);
-		walk->valid |= BIT(walk->fp);
-	}
+	if (summary->fp_offset != 0)
+		restore_fp(walk, cfa + (uint64_t)(int64_t)summary->fp_offset, &fp);
 	walk->valid &= BIT(walk->fp);
 	walk->valid |= BIT(walk->sp) | BIT(walk->pc);
 	walk->value[walk->fp] = fp;
@@ -238,6 +255,8 @@ static enum ctx_cfi_result get_saved(const struct walk *walk, const struct ctx_c
 			return result;
 		break;
 	case CTX_CFI_OFFSET:
+		if (is_popped(walk, address))
+			return get_register(walk, save->reg, 0, ret);
 		break;
 	default:
 		return CTX_CFI_UNKNOWN;
