@@ -14,7 +14,8 @@ static void check_symbol(struct ctx_symtab *table, uint32_t index)
 
 	if (ctx_symtab_get(table, index, &symbol, NULL) != CTX_OK)
 		abort();
-	if (symbol.name[0] == '\0' || symbol.size == 0 || symbol.start + symbol.size < symbol.start)
+	if (symbol.name[0] == '\0' || symbol.size == 0 || symbol.start + symbol.size < symbol.start ||
+	    symbol.whole >= ctx_symtab_count(table))
 		abort();
 	if (!ctx_symtab_find(table, symbol.start, &found) || found != index)
 		abort();

@@ -6,7 +6,7 @@ bin=$build/bin
 PATH=$bin:$build/bench:$build/bin/examples:$PATH
 export PATH
 # What a developer has set must not change what is compared.
-unset COLUMNS XDG_CACHE_HOME CDPATH 2>/dev/null
+unset COLUMNS XDG_CACHE_HOME CDPATH DEBUGINFOD_URLS 2>/dev/null
 LC_ALL=C.UTF-8
 export LC_ALL
 failures=0

@@ -24,6 +24,8 @@ EXPLAINED = {
     "alias": "perf shows another name of the same address",
     "noreturn": "perf looks up the return address of a call that does not return: it is behind the caller's end",
     "plt": "perf does not name this slot of the procedure linkage table, or takes it for another's",
+    "static": "no symbol is there; ctxan knows from the unwind tables where the function begins",
+    "part": "perf shows a clone or an outlined part, ctxan the function that it belongs to",
     "truncated": "ctxan says where the recorded stack was cut",
     "exec": "perf keeps the mappings of the program before execve, to ctxan the new one has none there",
     "vdso": "the recording does not say which vdso it had: perf takes the one that it has itself",
@@ -41,6 +43,8 @@ UNKNOWN, TRUNCATED = 1, 2  # kinds of functions in ctxan's database
 NOWHERE = Function("<Unknown>", "<Unknown>", "", None, None, 0, 0, UNKNOWN)
 UNKNOWN_VDSO = NOWHERE._replace(object="[vdso]", build_id="")
 NO_FILES = ("anon", "[heap]", "[stack]")
+STATIC = "<static>@0x"
+PART = re.compile(r"\.(cold|part|isra|constprop|clone)(\.\d+)?$")
 STACK_MAX = 127  # frames that the kernel records, sysctl kernel.perf_event_max_stack
 MARKS_FROM = 2**64 - 4095  # of linux/perf_event.h: PERF_CONTEXT_MAX; hypervisor, kernel, user, guest, guest's kernel, user
 MARKS = [2**64 - n for n in (32, 128, 512, 2048, 2176, 2560)]
@@ -199,6 +203,15 @@ def has_name(function, symbol):
     return readable is not None and (readable == function.name or f" {readable} " in f" {function.aliases} ")
 
 
+def is_part(function, symbol):
+    """Is this symbol a clone or a part of the function?"""
+    while PART.search(symbol):
+        symbol = PART.sub("", symbol)
+        if has_name(function, symbol):
+            return True
+    return False
+
+
 def demangled(symbol, known={}):
     if not symbol.startswith("_Z"):
         return None
@@ -226,8 +239,15 @@ def explain(theirs, ours, is_return):
         # perf takes the order of relocations for that of slots, and lets what lies before run into them.
         other_slot = theirs.symbol is None or theirs.symbol.endswith("@plt")
         return "plt" if other_slot or theirs.offset > next_address - function.start else None
+    if function.name.startswith(STATIC):
+        # Where perf has a name it is of a symbol without a size, which it lets run into what follows.
+        swallowed = theirs.symbol is None or theirs.ip - theirs.offset < theirs.ip - (next_address - function.start)
+        if swallowed:
+            return "static"
     if theirs.symbol is None:
         return "noreturn" if is_return and behind else None
+    if is_part(function, theirs.symbol):
+        return "part"
     if not unknown and next_address - function.start == theirs.offset:
         if theirs.symbol.split("@")[0] in (function.linkage.split("@")[0], function.name):
             return ""

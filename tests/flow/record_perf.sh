@@ -12,10 +12,13 @@ select count(*), sum(x.b) from t x join t y on x.a = y.b where y.a % 3 = 0;
 select a % 1000 as g, count(*), avg(b) from t group by g order by 2 desc limit 3;
 END
 
-# "percent name" lines, largest first; perf prints the bare address where there is no symbol, here that is <Unknown>
-ours() { ctxan -q "$1" -r functions --format json | jq -r '.weight as $w | .rows[] | select(.function != "<Total>") | "\(100 * .exclusive / $w) \(.function)"'; }
+# "percent name" lines, largest first. Where there is no symbol perf prints the bare address, and ctxan <static>@0x.. if the
+# unwind tables know the function: here both are <Unknown>. Clones and outlined parts are their function's.
+ours() { ctxan -q "$1" -r functions --format json | jq -r '.weight as $w | .rows[] | select(.function != "<Total>") | "\(100 * .exclusive / $w) \(.function)"' |
+	sed -E 's/<static>@0x[0-9a-f]*$/<Unknown>/; s/ \[[a-z0-9_.]*\]$//'; }
 theirs() { perf report -i "$1" --stdio --no-children -g none -F overhead,sym --percent-limit 0 2>/dev/null | sed -n 's/^ *\([0-9.]*\)% *\[[.k]\] \(.*[^ ]\) *$/\1 \2/p' |
-	awk '{ p = $1; sub(/^[^ ]* /, ""); if ($0 ~ /^0x[0-9a-f]*$/) $0 = "<Unknown>"; t[$0] += p } END { for (s in t) print t[s], s }' | sort -rn; }
+	awk '{ p = $1; sub(/^[^ ]* /, ""); if ($0 ~ /^0x[0-9a-f]*$/) $0 = "<Unknown>"
+		sub(/(\.(cold|part|isra|constprop|clone)(\.[0-9]+)?)+$/, ""); t[$0] += p } END { for (s in t) print t[s], s }' | sort -rn; }
 
 # CPU seconds of what a shell has waited for, from what its "times" printed last: "0m1.234s 0m0.056s".
 seconds() { tail -n 1 "$1" | awk '{ for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } print s }'; }
