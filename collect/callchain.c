@@ -48,3 +48,62 @@ void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_rec
 		chain->frames[n++] = CTX_FRAME_TRUNCATED;
 	chain->n = n;
 }
+
+void ctx_callchain_end(struct ctx_callchain *chain, enum ctx_truncation end)
+{
+	if (chain->n != 0 && chain->frames[chain->n - 1] == CTX_FRAME_TRUNCATED)
+		chain->n--;
+	chain->frames[chain->n++] = ctx_frame_truncated(end);
+}
+
+/* The kernel's part alone; a sample in the kernel without a chain has its ip. */
+static size_t take_kernel(struct ctx_callchain *chain, const struct ctx_perf_record *sample)
+{
+	struct ctx_chainwalk walk = ctx_chainwalk_begin(ctx_chainwalk_part_of(sample->misc));
+	bool is_kernel = walk.part == CTX_CHAINWALK_KERNEL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sample->sample.n_chain && n < CTX_CALLCHAIN_MAX; i++) {
+		uint64_t ip = sample->sample.chain[i];
+
+		if (ctx_chainwalk_step(&walk, &ip) && walk.part == CTX_CHAINWALK_KERNEL &&
+		    is_possible(sample->sample.chain[i], walk.part))
+			chain->frames[n++] = ip;
+	}
+	if (n == 0 && is_kernel && sample->sample.ip >= CTX_KERNEL_START)
+		chain->frames[n++] = sample->sample.ip;
+	return n;
+}
+
+static size_t put(struct ctx_callchain *chain, size_t n, const struct ctx_unwind_frame *frames,
+		  size_t n_frames)
+{
+	for (size_t i = 0; i < n_frames && n < CTX_CALLCHAIN_MAX; i++)
+		chain->frames[n++] = frames[i].address;
+	return n;
+}
+
+void ctx_callchain_compose(struct ctx_callchain *chain, const struct ctx_perf_record *sample,
+			   const struct ctx_unwound *user)
+{
+	enum ctx_truncation end = user->end;
+	size_t n = take_kernel(chain, sample), n_all = n + user->n + user->n_joined + (user->n_joined != 0);
+
+	if (user->n <= 1 && (end == CTX_TRUNCATED_NO_TABLE || end == CTX_TRUNCATED_NO_MAP)) {
+		ctx_callchain_unwind(chain, sample);
+		if (chain->n > n_all + 1) {
+			ctx_callchain_end(chain, end);
+			return;
+		}
+		n = take_kernel(chain, sample);
+	}
+	n = put(chain, n, user->frames, user->n);
+	if (user->n_joined != 0 && n < CTX_CALLCHAIN_MAX)
+		chain->frames[n++] = CTX_FRAME_JOINED;
+	n = put(chain, n, user->joined, user->n_joined);
+	if (n < n_all)
+		end = CTX_TRUNCATED_DEPTH;
+	if (end != CTX_TRUNCATED_NOT)
+		chain->frames[n++] = ctx_frame_truncated(end);
+	chain->n = n;
+}

@@ -1,11 +1,12 @@
 /*
- * A perf sample into frames: the one place that knows how stacks come to be. Today the kernel walks frame
- * pointers.
+ * A perf sample into frames: the one place that knows how stacks come to be. The kernel's part comes from the kernel; the
+ * user's from the kernel too, which follows frame pointers, or from an unwinder.
  */
 #ifndef CTX_COLLECT_CALLCHAIN_H
 #define CTX_COLLECT_CALLCHAIN_H
 
 #include "collect/perfrecord.h"
+#include "unwind/unwind.h"
 
 /* The kernel's limit can be raised up to this (sysctl kernel.perf_event_max_stack has no upper bound of its
  * own, records have: 64 KiB). */
@@ -23,5 +24,24 @@ struct ctx_callchain {
  * register that was no frame pointer). A sample without a chain has its ip alone.
  */
 void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_record *sample);
+
+/* A user's part that was unwound: borrowed. */
+struct ctx_unwound {
+	const struct ctx_unwind_frame *frames;
+	size_t n;
+	const struct ctx_unwind_frame *joined; /* callers that an earlier sample had; NULL: none */
+	size_t n_joined;
+	enum ctx_truncation end; /* why it ends where it does */
+};
+
+/*
+ * The same with a user's part that was unwound: CTX_FRAME_JOINED in front of joined callers, ctx_frame_truncated last unless
+ * the root was reached. Where nothing could be unwound, and the kernel's chain has more, the chain is taken.
+ */
+void ctx_callchain_compose(struct ctx_callchain *chain, const struct ctx_perf_record *sample,
+			   const struct ctx_unwound *user);
+
+/* Says in a chain that was made by ctx_callchain_unwind why it is no better. */
+void ctx_callchain_end(struct ctx_callchain *chain, enum ctx_truncation end);
 
 #endif

@@ -65,11 +65,17 @@ void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns)
 {
 	merge->n_heap = 0;
 	merge->holds = false;
+	merge->is_due = false;
+	merge->fullest = 0;
 	merge->limit_ns = limit_ns;
 	for (uint32_t i = 0; i < merge->n_rings; i++) {
 		struct ctx_ring *ring = &merge->rings[i];
+		unsigned percent;
 
 		ctx_ring_refresh(ring);
+		percent = (unsigned)(ctx_ring_fill(ring) * 100 / ring->size);
+		if (percent > merge->fullest)
+			merge->fullest = percent;
 		if (ctx_ring_fill(ring) > ring->size / 2)
 			merge->limit_ns = UINT64_MAX;
 		if (look(merge, i, &merge->heap[merge->n_heap]))
@@ -88,7 +94,7 @@ static void step(struct ctx_merge *merge)
 	merge->holds = false;
 	ctx_ring_advance(ring, top->size);
 	if (ring->tail - ring->published > ring->size / PUBLISH_PART)
-		ctx_ring_publish(ring);
+		merge->is_due = true;
 	if (!look(merge, top->ring, top)) {
 		merge->heap[0] = merge->heap[--merge->n_heap];
 		if (merge->n_heap == 0)
@@ -101,11 +107,17 @@ const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge)
 {
 	if (merge->holds)
 		step(merge);
-	if (merge->n_heap == 0 || merge->heap[0].time_ns > merge->limit_ns) {
-		for (uint32_t i = 0; i < merge->n_rings; i++)
-			ctx_ring_publish(&merge->rings[i]);
+	if (merge->n_heap == 0 || merge->heap[0].time_ns > merge->limit_ns)
 		return NULL;
-	}
 	merge->holds = true;
 	return ctx_ring_peek(&merge->rings[merge->heap[0].ring], &merge->damaged);
+}
+
+void ctx_merge_release(struct ctx_merge *merge)
+{
+	if (merge->holds)
+		step(merge);
+	for (uint32_t i = 0; i < merge->n_rings; i++)
+		ctx_ring_publish(&merge->rings[i]);
+	merge->is_due = false;
 }

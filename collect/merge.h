@@ -2,8 +2,12 @@
  * Merges the rings of all CPUs by time, straight out of the rings.
  *
  *	ctx_merge_begin(&merge, now - slack);
- *	while ((header = ctx_merge_next(&merge)) != NULL)
+ *	while ((header = ctx_merge_next(&merge)) != NULL) {
  *		...
+ *		if (ctx_merge_is_due(&merge))
+ *			ctx_merge_release(&merge);
+ *	}
+ *	ctx_merge_release(&merge);
  *
  * A round sees what was in the rings when it began, up to a time: a record younger than that stays, because
  * an older one may still be under way on another CPU. When a ring is more than half full, the round takes
@@ -29,6 +33,8 @@ struct ctx_merge {
 	uint32_t n_heap;
 	uint64_t limit_ns;
 	bool holds;	  /* the record on top of the heap is with the caller */
+	bool is_due;	  /* a ring has handed out much that the kernel does not know of */
+	unsigned fullest; /* percent that the fullest ring was filled when the round began */
 	uint64_t damaged; /* times that a ring had to be skipped over */
 };
 
@@ -39,8 +45,16 @@ void ctx_merge_deinit(struct ctx_merge *merge);
 /* Starts a round. */
 void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns);
 
-/* The oldest record of the round, valid until the next call; NULL at the end of the round, when all rings
- * have got their room back. O(log rings). */
+/* The oldest record of the round, valid until ctx_merge_release; NULL at the end of the round. O(log rings). */
 const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge);
+
+/* Should the kernel get its room back soon? */
+static inline bool ctx_merge_is_due(const struct ctx_merge *merge)
+{
+	return merge->is_due;
+}
+
+/* Gives the room of all records that were handed out back to the kernel. */
+void ctx_merge_release(struct ctx_merge *merge);
 
 #endif

@@ -3,7 +3,8 @@
 #include <string.h>
 
 /*
- * sample:	header | id | ip | pid tid | time | cpu - | [period] | nr | chain...
+ * sample:	header | id | ip | pid tid | time | cpu - | [period] | nr | chain... |
+ *		[abi | registers... | size | stack... | bytes of it that were there]
  * all others:	header | body ............................ | pid tid | time | cpu - | id
  */
 struct sample_head {
@@ -66,6 +67,44 @@ static enum ctx_status too_short(const char *what, size_t n, struct ctx_err *err
 	return ctx_err_set(err, CTX_E_FORMAT, "%s record of %zu bytes is too short", what, n);
 }
 
+/*
+ * Registers and stack, from `at` on. `abi` 0 has no registers; a stack of size 0 has nothing behind its size. The last word
+ * tells how much of the stack's room was filled: the copy ends where nothing is mapped.
+ */
+static enum ctx_status parse_user(const uint8_t *bytes, size_t n, size_t at, uint64_t mask,
+				  struct ctx_user_state *ret, struct ctx_err *err)
+{
+	size_t n_regs = (size_t)__builtin_popcountll(mask);
+	struct ctx_user_state user = {0};
+	uint64_t abi, size = 0, filled = 0;
+
+	if (n - at < sizeof(abi))
+		return too_short("sample", n, err);
+	memcpy(&abi, bytes + at, sizeof(abi));
+	at += sizeof(abi);
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
+		if (n - at < n_regs * sizeof(uint64_t))
+			return too_short("sample", n, err);
+		if (abi == PERF_SAMPLE_REGS_ABI_64)
+			ctx_user_regs_from_perf(&user.regs, ctx_machine_own(), mask, bytes + at, false);
+		at += n_regs * sizeof(uint64_t);
+	}
+	if (n - at < sizeof(size))
+		return too_short("sample", n, err);
+	memcpy(&size, bytes + at, sizeof(size));
+	at += sizeof(size);
+	if (size != 0) {
+		if (n - at < sizeof(filled) || size > n - at - sizeof(filled))
+			return ctx_err_set(err, CTX_E_FORMAT, "sample record: a stack of %llu bytes in %zu",
+					   (unsigned long long)size, n - at);
+		memcpy(&filled, bytes + at + size, sizeof(filled));
+		user.stack = bytes + at;
+		user.stack_bytes = (size_t)(filled < size ? filled : size);
+	}
+	*ret = user;
+	return CTX_OK;
+}
+
 static enum ctx_status parse_sample(const uint8_t *bytes, size_t n, const struct ctx_perf_layout *layout,
 				    struct ctx_perf_record *record, struct ctx_err *err)
 {
@@ -96,7 +135,10 @@ static enum ctx_status parse_sample(const uint8_t *bytes, size_t n, const struct
 				   (unsigned long long)n_chain, n - at);
 	record->sample.n_chain = (size_t)n_chain;
 	record->sample.chain = (const uint64_t *)(const void *)(bytes + at);
-	return CTX_OK;
+	at += record->sample.n_chain * sizeof(uint64_t);
+	if (layout->user_regs == 0)
+		return CTX_OK;
+	return parse_user(bytes, n, at, layout->user_regs, &record->sample.user, err);
 }
 
 /* A string that ends within the body. */

@@ -1,8 +1,8 @@
 /*
  * One record of a perf ring buffer, taken apart.
  *
- * All our events have the sample type CTX_PERF_SAMPLE_TYPE (plus PERIOD where an event asks for it) and
- * sample_id_all, so that the time of any record is found without looking at its kind. Bytes come from the
+ * All our events have the sample type CTX_PERF_SAMPLE_TYPE (plus PERIOD where an event asks for it, plus REGS_USER and
+ * STACK_USER where stacks are unwound from them) and sample_id_all, so that the time of any record is found without looking at its kind. Bytes come from the
  * kernel, but nothing is believed: every length is checked against the record's own size. Source:
  * include/uapi/linux/perf_event.h, enum perf_event_type.
  */
@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/map64.h"
+#include "model/user_regs.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -28,6 +29,8 @@ struct ctx_perf_layout {
 	const struct ctx_map64 *event_of_id; /* PERF_EVENT_IOC_ID -> index of the event; borrowed */
 	const bool *has_period;		     /* by index */
 	uint32_t n_events;
+	uint64_t
+		user_regs; /* attr.sample_regs_user of samples with registers and a stack; 0: they have none */
 };
 
 struct ctx_perf_mmap {
@@ -51,6 +54,11 @@ struct ctx_perf_record {
 			uint64_t period;       /* 0 where the event has a fixed one */
 			const uint64_t *chain; /* borrowed */
 			size_t n_chain;
+			/*
+			 * What to unwind the user's part from; the stack is borrowed. Its machine is unknown where there is nothing: a
+			 * kernel thread, a 32-bit process.
+			 */
+			struct ctx_user_state user;
 		} sample;
 		struct ctx_perf_mmap mmap; /* MMAP2 */
 		const char *comm;	   /* COMM; borrowed */

@@ -14,6 +14,7 @@
 
 #define STEM_MAX 200
 #define FREQUENCY_MAX 1000000u
+#define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
 const char ctx_rec_help[] =
 	"Usage: ctxrec [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
@@ -36,6 +37,10 @@ const char ctx_rec_help[] =
 	"                           rNNN (raw, hexadecimal)   pmu/event=0x3c,umask=0/   sched:sched_switch\n"
 	"                         With :u or :k behind it only in user or kernel mode, :p more precise.\n"
 	"                         Tracepoints take every hit unless -F or -c says otherwise.\n"
+	"      --unwind HOW       how callers are found: cfi (call frame information, from a copy of the\n"
+	"                         stack), fp (frame pointers), none, or auto: cfi where it works (default)\n"
+	"      --stack-size SIZE  how much of the stack is looked at by cfi (default 16k, at most 65528)\n"
+	"      --keep-stacks      store these copies too: 100 times larger; for tests of unwinders\n"
 	"      --user             only samples in user mode\n"
 	"      --kernel           only samples in kernel mode\n"
 	"      --no-follow        not the processes that the command starts\n"
@@ -54,7 +59,8 @@ const char ctx_rec_help[] =
 	"counted\n"
 	"      --memory SIZE      for the recorder's own tables (default 64M)\n"
 	"  -m, --ring PAGES|SIZE  ring buffer per CPU: a number of pages, or a size with k or M (default "
-	"1M)\n"
+	"8M,\n"
+	"                         without cfi 1M)\n"
 	"\n"
 	"  -q, --quiet            no summary at the end\n"
 	"  -h, --help             this text\n"
@@ -168,6 +174,33 @@ static enum ctx_status set_ring(struct ctx_rec_options *options, const char *tex
 	return status;
 }
 
+static enum ctx_status set_unwind(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+{
+	static const char *const names[] = {[CTX_REC_UNWIND_AUTO] = "auto",
+					    [CTX_REC_UNWIND_FP] = "fp",
+					    [CTX_REC_UNWIND_CFI] = "cfi",
+					    [CTX_REC_UNWIND_NONE] = "none"};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			options->unwind = (enum ctx_rec_unwind)i;
+			return CTX_OK;
+		}
+	}
+	return ctx_err_set(err, CTX_E_ARG, "--unwind: \"%s\" is none of auto, fp, cfi, none", text);
+}
+
+static enum ctx_status set_stack_size(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+{
+	enum ctx_status status = set_size(&options->stack_bytes, "--stack-size", text, err);
+
+	if (status == CTX_OK && (options->stack_bytes % 8 != 0 || options->stack_bytes > STACK_BYTES_MAX))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--stack-size: \"%s\" is not a multiple of 8 that is at most %u", text,
+				   STACK_BYTES_MAX);
+	return status;
+}
+
 static enum ctx_status set_rate(uint64_t *rate, const char *option, const char *text, uint64_t max,
 				struct ctx_err *err)
 {
@@ -194,6 +227,9 @@ enum long_option {
 	OPT_ARCHIVE_SOURCES,
 	OPT_MAX_SIZE,
 	OPT_MEMORY,
+	OPT_UNWIND,
+	OPT_STACK_SIZE,
+	OPT_KEEP_STACKS,
 };
 
 static const struct option long_options[] = {
@@ -202,6 +238,9 @@ static const struct option long_options[] = {
 	{"frequency", required_argument, NULL, 'F'},
 	{"period", required_argument, NULL, 'c'},
 	{"event", required_argument, NULL, 'e'},
+	{"unwind", required_argument, NULL, OPT_UNWIND},
+	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
+	{"keep-stacks", no_argument, NULL, OPT_KEEP_STACKS},
 	{"user", no_argument, NULL, OPT_USER},
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
@@ -235,6 +274,13 @@ static enum ctx_status apply_option(struct ctx_rec_options *options, int option,
 		return set_rate(&options->period, "-c", optarg, INT64_MAX, err);
 	case 'e':
 		return add_event(options, optarg, err);
+	case OPT_UNWIND:
+		return set_unwind(options, optarg, err);
+	case OPT_STACK_SIZE:
+		return set_stack_size(options, optarg, err);
+	case OPT_KEEP_STACKS:
+		options->keep_stacks = true;
+		return CTX_OK;
 	case OPT_USER:
 		options->user_only = true;
 		return CTX_OK;
@@ -296,6 +342,10 @@ static enum ctx_status check_together(const struct ctx_rec_options *options, str
 		return ctx_err_set(err, CTX_E_ARG, "-F and -c exclude each other");
 	if (options->user_only && options->kernel_only)
 		return ctx_err_set(err, CTX_E_ARG, "--user and --kernel exclude each other");
+	if ((options->keep_stacks || options->stack_bytes != 0) &&
+	    (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE))
+		return ctx_err_set(err, CTX_E_ARG, "%s needs --unwind cfi",
+				   options->keep_stacks ? "--keep-stacks" : "--stack-size");
 	if (options->no_archive && options->archive_sources)
 		return ctx_err_set(err, CTX_E_ARG, "--no-archive and --archive-sources exclude each other");
 	if (options->output != NULL && options->output[0] == '\0')

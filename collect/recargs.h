@@ -11,6 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum ctx_rec_unwind {
+	CTX_REC_UNWIND_AUTO, /* call frame information where this machine can be unwound, else frame pointers */
+	CTX_REC_UNWIND_FP,
+	CTX_REC_UNWIND_CFI,
+	CTX_REC_UNWIND_NONE, /* the program counter alone */
+};
+
 struct ctx_rec_options {
 	bool help, version;
 	struct ctx_ids pids; /* owned */
@@ -23,6 +30,9 @@ struct ctx_rec_options {
 	const char *comment;  /* "" none */
 	bool user_only, kernel_only;
 	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
+	enum ctx_rec_unwind unwind;
+	uint64_t stack_bytes; /* to copy for each sample; 0: as usual */
+	bool keep_stacks;
 	bool no_follow, wait_descendants, no_archive, archive_sources, quiet;
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 };

@@ -1,5 +1,5 @@
 /*
- *	perf events -> rings -> merge by time -> perfrecord -+- sample -> callchain -> ctx_exp_sample
+ *	perf events -> rings -> merge by time -> perfrecord -+- sample -> sample_batch -> ctx_exp_sample
  *	                                                     +- fork, exec, mmap, exit -> proctree -> writer
  *	                                                     +- lost, throttled -> writer
  */
@@ -7,13 +7,14 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "collect/callchain.h"
 #include "collect/child.h"
 #include "collect/merge.h"
 #include "collect/proctree.h"
 #include "collect/recmeta.h"
+#include "collect/sample_batch.h"
 #include "collect/session.h"
 #include "collect/sources.h"
+#include "collect/unwind_pool.h"
 #include "formats/experiment/exp_writer.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@
 #include <unistd.h>
 
 #define DEFAULT_HZ 999u
+#define STACK_BYTES_USUAL ((size_t)16 << 10)
+#define HURRY_PERCENT 75u /* of a ring: when it is that full, there is no time to unwind */
 #define SECOND_NS UINT64_C(1000000000)
 #define SLACK_NS UINT64_C(5000000) /* a record that old is in its ring, whatever CPU it is of */
 #define ROUND_MS 100
@@ -44,7 +47,7 @@ struct recorder {
 	struct ctx_session session;
 	struct ctx_merge merge;
 	struct ctx_perf_layout layout;
-	struct ctx_callchain *chain;
+	struct ctx_sample_batch *batch;
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
 	struct ctx_child child;
@@ -74,32 +77,26 @@ static uint64_t now_ns(clockid_t clock)
 static enum ctx_status take_sample(struct recorder *recorder, const struct ctx_perf_record *record,
 				   struct ctx_err *err)
 {
-	struct ctx_exp_sample sample = {.time_ns = record->time_ns,
-					.metric = record->event,
-					.cpu = record->cpu,
-					.weight = record->sample.period,
-					.frames = recorder->chain->frames};
+	uint32_t process, thread;
 	enum ctx_status status;
 
 	if (record->event == UINT32_MAX)
 		return CTX_OK;
 	status = ctx_proctree_find(recorder->tree, (int32_t)record->pid, (int32_t)record->tid,
-				   record->time_ns, &sample.process, &sample.thread, err);
+				   record->time_ns, &process, &thread, err);
 	if (status == CTX_E_NOTFOUND) {
 		recorder->lost++;
 		return ctx_exp_lost(recorder->writer, record->time_ns, 1, err);
 	}
-	if (status != CTX_OK)
-		return status;
-	ctx_callchain_unwind(recorder->chain, record);
-	sample.n_frames = recorder->chain->n;
-	return ctx_exp_sample(recorder->writer, &sample, err);
+	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)
+				: status;
 }
 
 static enum ctx_status take_record(struct recorder *recorder, const struct perf_event_header *header,
 				   struct ctx_err *err)
 {
 	struct ctx_perf_record record;
+	enum ctx_status status;
 
 	/* A record that is not what it says: counted as lost, for the recording as a whole is more worth than
 	 * one. */
@@ -107,9 +104,12 @@ static enum ctx_status take_record(struct recorder *recorder, const struct perf_
 		recorder->lost++;
 		return ctx_exp_lost(recorder->writer, now_ns(CLOCK_MONOTONIC), 1, err);
 	}
-	switch (record.type) {
-	case PERF_RECORD_SAMPLE:
+	if (record.type == PERF_RECORD_SAMPLE)
 		return take_sample(recorder, &record, err);
+	status = ctx_sample_batch_flush(recorder->batch, err);
+	if (status != CTX_OK)
+		return status;
+	switch (record.type) {
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		recorder->lost += record.lost;
@@ -130,8 +130,17 @@ static enum ctx_status take_until(struct recorder *recorder, uint64_t limit_ns, 
 	enum ctx_status status = CTX_OK;
 
 	ctx_merge_begin(&recorder->merge, limit_ns);
-	while (status == CTX_OK && (header = ctx_merge_next(&recorder->merge)) != NULL)
+	ctx_sample_batch_hurry(recorder->batch, recorder->merge.fullest >= HURRY_PERCENT);
+	while (status == CTX_OK && (header = ctx_merge_next(&recorder->merge)) != NULL) {
 		status = take_record(recorder, header, err);
+		if (status == CTX_OK && ctx_merge_is_due(&recorder->merge)) {
+			status = ctx_sample_batch_flush(recorder->batch, err);
+			ctx_merge_release(&recorder->merge);
+		}
+	}
+	if (status == CTX_OK)
+		status = ctx_sample_batch_flush(recorder->batch, err);
+	ctx_merge_release(&recorder->merge);
 	damaged = recorder->merge.damaged - damaged;
 	recorder->lost += damaged;
 	if (status == CTX_OK && damaged != 0)
@@ -404,6 +413,14 @@ static enum ctx_status list_threads(struct recorder *recorder, struct ctx_err *e
 	return CTX_OK;
 }
 
+/* To be copied with each sample; 0: callers are found without. */
+static size_t stack_bytes(const struct ctx_rec_options *options)
+{
+	if (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE)
+		return 0;
+	return options->stack_bytes != 0 ? (size_t)options->stack_bytes : STACK_BYTES_USUAL;
+}
+
 static enum ctx_status open_session(struct recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -413,6 +430,8 @@ static enum ctx_status open_session(struct recorder *recorder, struct ctx_err *e
 					      .follow = !options->no_follow,
 					      .user_only = options->user_only,
 					      .kernel_only = options->kernel_only,
+					      .stack_bytes = stack_bytes(options),
+					      .without_callers = options->unwind == CTX_REC_UNWIND_NONE,
 					      .ring_bytes = options->ring_bytes,
 					      .ring_is_fixed = options->ring_bytes != 0};
 	enum ctx_status status = options->system_wide ? CTX_OK : list_threads(recorder, err);
@@ -433,6 +452,19 @@ static enum ctx_status open_session(struct recorder *recorder, struct ctx_err *e
 		recorder->polls[i + 1] =
 			(struct pollfd){.fd = recorder->session.ring_fds[i], .events = POLLIN};
 	return CTX_OK;
+}
+
+static enum ctx_status create_batch(struct recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_sample_batch_options options = {
+		.writer = recorder->writer,
+		.max_stack = ctx_max_stack(),
+		.stack_bytes = recorder->session.stack_bytes,
+		.keep_stacks = recorder->options->keep_stacks,
+		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
+	};
+
+	return ctx_sample_batch_create(&options, &recorder->batch, err);
 }
 
 static enum ctx_status create_experiment(struct recorder *recorder, struct ctx_err *err)
@@ -461,6 +493,8 @@ static enum ctx_status create_experiment(struct recorder *recorder, struct ctx_e
 	if (status == CTX_OK)
 		status = ctx_exp_create(&exp, &recorder->writer, err);
 	if (status == CTX_OK)
+		status = create_batch(recorder, err);
+	if (status == CTX_OK)
 		status = ctx_proctree_create(recorder->writer, &recorder->tree, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = ctx_proctree_add_founder(recorder->tree, recorder->child.pid, meta.command,
@@ -478,6 +512,22 @@ static enum ctx_status warn(struct recorder *recorder, const char *text, struct 
 
 static enum ctx_status tell_limits(struct recorder *recorder, struct ctx_err *err)
 {
+	const struct ctx_rec_options *options = recorder->options;
+
+	if (options->unwind == CTX_REC_UNWIND_CFI && recorder->session.stack_bytes == 0)
+		recorder->say(
+			recorder->context,
+			"call frame information cannot be used on this machine: frame pointers are followed");
+	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < options->stack_bytes) {
+		char text[160];
+
+		snprintf(text, sizeof(text),
+			 "only %zu bytes of each stack are looked at: the limit on locked memory allows no "
+			 "larger "
+			 "rings (kernel.perf_event_mlock_kb, ulimit -l)",
+			 recorder->session.stack_bytes);
+		recorder->say(recorder->context, text);
+	}
 	if (recorder->session.without_kernel && !recorder->options->user_only)
 		return warn(recorder,
 			    "only samples in user mode: kernel samples need kernel.perf_event_paranoid of 1 "
@@ -558,8 +608,13 @@ static enum ctx_status archive_sources(struct recorder *recorder, struct ctx_err
 
 static enum ctx_status finish_tree(struct recorder *recorder, uint64_t now, struct ctx_err *err)
 {
+	struct ctx_exp_unwinding counts = ctx_sample_batch_counts(recorder->batch);
 	enum ctx_status status = CTX_OK;
 
+	if (recorder->session.stack_bytes != 0)
+		status = ctx_exp_unwound(recorder->writer, now, &counts, err);
+	if (status != CTX_OK)
+		return status;
 	if (recorder->child.has_ended) {
 		status = take_last_usage(recorder, now, err);
 		if (status == CTX_OK)
@@ -620,7 +675,7 @@ static void release(struct recorder *recorder)
 	ctx_perf_events_deinit(&recorder->events);
 	ctx_ids_deinit(&recorder->tids);
 	free(recorder->metrics);
-	free(recorder->chain);
+	ctx_sample_batch_destroy(recorder->batch);
 	free(recorder->polls);
 	free(recorder->path);
 	if (recorder->signal_fd >= 0)
@@ -692,10 +747,6 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, ctx_say *say, 
 	status = check_command(options, ret, err);
 	if (status != CTX_OK)
 		return status;
-	recorder.chain = malloc(sizeof(*recorder.chain));
-	if (recorder.chain == NULL)
-		return ctx_err_nomem(err);
-	recorder.chain->max_stack = ctx_max_stack();
 	status = begin(&recorder, err);
 	if (status != CTX_OK)
 		return give_up(&recorder, status);

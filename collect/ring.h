@@ -42,8 +42,8 @@ static inline uint64_t ctx_ring_fill(const struct ctx_ring *ring)
 }
 
 /*
- * The next record, aligned to 8 and valid until ctx_ring_publish (or, if it wrapped, until the next peek);
- * NULL: nothing waits. A header that cannot be right (a bug of the kernel's or a torn ring) drops all that
+ * The next record, aligned to 8 and valid until ctx_ring_publish: of what is not published yet, at most one record wraps
+ * around the end. NULL: nothing waits. A header that cannot be right (a bug of the kernel's or a torn ring) drops all that
  * waits and counts in `*damaged`.
  */
 const struct perf_event_header *ctx_ring_peek(struct ctx_ring *ring, uint64_t *damaged);

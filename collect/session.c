@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,12 @@
 #define RING_BYTES_USUAL ((size_t)1 << 20)
 #define RING_BYTES_MANY_CPUS ((size_t)512 << 10) /* from 64 CPUs on */
 #define RING_PAGES_MIN 8u
+/* With stacks in the samples, which are hundred times larger then. */
+#define RING_BYTES_STACKS ((size_t)8 << 20)
+#define RING_BYTES_STACKS_MANY_CPUS ((size_t)2 << 20)
+#define RING_SAMPLES_MIN 32u /* with stacks, a ring holds so many at least */
+#define MANY_CPUS 64u
+#define STACK_BYTES_MIN 1024u
 
 enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
 {
@@ -116,6 +123,7 @@ static void set_common(const struct opening *opening, struct perf_event_attr *at
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (options->kernel_only)
 		attr->exclude_user = 1;
+	attr->exclude_callchain_user = options->without_callers;
 }
 
 /*
@@ -135,7 +143,9 @@ static struct perf_event_attr side_band_attr(const struct opening *opening)
 	attr.task = 1;
 	attr.sample_period = 1;
 	attr.build_id = !opening->session->without_build_ids;
-	attr.wakeup_watermark = (uint32_t)(opening->session->ring_bytes / 2);
+	/* Samples with stacks fill a ring in a tenth of a second: wake up while there is room for more. */
+	attr.wakeup_watermark =
+		(uint32_t)(opening->session->ring_bytes / (opening->session->stack_bytes != 0 ? 4 : 2));
 	return attr;
 }
 
@@ -146,24 +156,34 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 	set_common(opening, &attr);
 	if (event->has_period)
 		attr.sample_type |= PERF_SAMPLE_PERIOD;
+	if (opening->session->stack_bytes != 0) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = opening->session->user_regs;
+		attr.sample_stack_user = (uint32_t)opening->session->stack_bytes;
+	}
 	/* A machine at rest is not what a profile of the whole system is about. */
 	if (event->is_clock && opening->options->tids == NULL)
 		attr.exclude_idle = 1;
 	return attr;
 }
 
-static int paranoid_level(void)
+static int read_setting(const char *path, int otherwise)
 {
 	struct ctx_buf buf = {0};
-	int level = -99;
+	int value = otherwise;
 
-	if (ctx_file_read("/proc/sys/kernel/perf_event_paranoid", 64, &buf, NULL) == CTX_OK) {
+	if (ctx_file_read(path, 64, &buf, NULL) == CTX_OK) {
 		ctx_buf_put_u8(&buf, 0);
 		if (!buf.failed)
-			level = atoi((const char *)buf.bytes);
+			value = atoi((const char *)buf.bytes);
 	}
 	ctx_buf_deinit(&buf);
-	return level;
+	return value;
+}
+
+static int paranoid_level(void)
+{
+	return read_setting("/proc/sys/kernel/perf_event_paranoid", -99);
 }
 
 static enum ctx_status explain_refusal(const struct opening *opening, int error, struct ctx_err *err)
@@ -409,6 +429,64 @@ static size_t round_ring(size_t bytes)
 	return rounded;
 }
 
+static bool may_lock_memory(void)
+{
+	struct ctx_buf buf = {0};
+	const char *line = NULL;
+	bool may = false;
+
+	if (ctx_file_read("/proc/self/status", 1 << 16, &buf, NULL) == CTX_OK) {
+		ctx_buf_put_u8(&buf, 0);
+		line = buf.failed ? NULL : strstr((const char *)buf.bytes, "\nCapEff:");
+	}
+	if (line != NULL)
+		may = (strtoull(line + 8, NULL, 16) >> CAP_IPC_LOCK & 1) != 0;
+	ctx_buf_deinit(&buf);
+	return may;
+}
+
+/*
+ * What an ordinary user may lock is one sum for all CPUs: rings that were as large as they could would leave nothing to the
+ * last ones. Source: perf_mmap in the kernel's kernel/events/core.c.
+ */
+static size_t fair_ring(size_t wanted, size_t n_cpus)
+{
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	struct rlimit limit = {.rlim_cur = 0};
+	size_t share = (size_t)read_setting("/proc/sys/kernel/perf_event_mlock_kb", 516) * 1024;
+
+	if (paranoid_level() < 0 || may_lock_memory() || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return wanted;
+	share += (size_t)limit.rlim_cur / n_cpus;
+	/* One page of each mapping is the kernel's. */
+	while (wanted + page_size > share && wanted / 2 >= RING_PAGES_MIN * page_size)
+		wanted /= 2;
+	return wanted;
+}
+
+/* Decides how large rings and copied stacks are. */
+static void choose_sizes(const struct opening *opening)
+{
+	const struct ctx_session_options *options = opening->options;
+	struct ctx_session *session = opening->session;
+	bool is_many = opening->cpus.n >= MANY_CPUS;
+	size_t bytes = options->ring_bytes;
+
+	session->user_regs = options->stack_bytes != 0 ? ctx_user_regs_perf_mask(ctx_machine_own()) : 0;
+	session->stack_bytes = session->user_regs != 0 ? options->stack_bytes : 0;
+	if (bytes == 0 && session->stack_bytes != 0)
+		bytes = is_many ? RING_BYTES_STACKS_MANY_CPUS : RING_BYTES_STACKS;
+	else if (bytes == 0)
+		bytes = is_many ? RING_BYTES_MANY_CPUS : RING_BYTES_USUAL;
+	session->ring_bytes = round_ring(bytes);
+	if (!options->ring_is_fixed)
+		session->ring_bytes = fair_ring(session->ring_bytes, opening->cpus.n);
+	while (session->stack_bytes > session->ring_bytes / RING_SAMPLES_MIN &&
+	       session->stack_bytes / 2 >= STACK_BYTES_MIN)
+		session->stack_bytes = session->stack_bytes / 2 / 8 * 8;
+}
+
 enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_session_options *options,
 				 struct ctx_err *err)
 {
@@ -419,9 +497,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	status = online_cpus(&opening.cpus, err);
 	if (status != CTX_OK)
 		goto out;
-	session->ring_bytes = round_ring(options->ring_bytes != 0 ? options->ring_bytes
-					 : opening.cpus.n >= 64	  ? RING_BYTES_MANY_CPUS
-								  : RING_BYTES_USUAL);
+	choose_sizes(&opening);
 	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
 	session->has_period = ctx_calloc(options->events->n + 1, sizeof(*session->has_period));
@@ -475,5 +551,6 @@ struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
 {
 	return (struct ctx_perf_layout){.event_of_id = &session->event_of_id,
 					.has_period = session->has_period,
-					.n_events = (uint32_t)session->events->n};
+					.n_events = (uint32_t)session->events->n,
+					.user_regs = session->user_regs};
 }

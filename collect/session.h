@@ -21,8 +21,10 @@ struct ctx_session_options {
 	bool on_exec;		    /* enabled by the exec of the (one) thread, not by ctx_session_enable */
 	bool follow;		    /* descendants too */
 	bool user_only, kernel_only;
-	size_t ring_bytes;  /* per CPU, 0: what is usual; rounded up to a power of two pages */
-	bool ring_is_fixed; /* fail rather than take less when the limit on locked memory is reached */
+	size_t stack_bytes; /* of the user's stack in each sample, with registers; 0: none. A multiple of 8 */
+	bool without_callers; /* no call chain of the user's part */
+	size_t ring_bytes;    /* per CPU, 0: what is usual; rounded up to a power of two pages */
+	bool ring_is_fixed;   /* fail rather than take less when the limit on locked memory is reached */
 };
 
 struct ctx_session {
@@ -36,7 +38,9 @@ struct ctx_session {
 	bool *has_period;    /* by event */
 	bool without_kernel; /* kernel samples were wanted but may not be had */
 	bool without_build_ids;
-	size_t ring_bytes; /* what it became */
+	size_t ring_bytes;  /* what it became */
+	size_t stack_bytes; /* the same: less than asked for where a ring would hold too few samples */
+	uint64_t user_regs; /* that samples have; 0: none */
 };
 
 /* The CPUs of a list as the kernel writes them: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */

@@ -1,5 +1,5 @@
 /*
- * The bytes of a data file of an experiment: file header, block header, and the payloads of the three kinds of block. Both the writer and the reader use it.
+ * The bytes of a data file of an experiment: file header, block header, and the payloads of most kinds of block. Both the writer and the reader use it.
  *
  *	file    = file header, block, block, ...
  *	block   = block header (64 bytes), zstd frame of the payload
@@ -31,6 +31,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_PROFILE = 1,  /* samples in columns */
 	CTX_EXP_BLOCK_FRAMES = 2,   /* call stacks */
 	CTX_EXP_BLOCK_OVERVIEW = 3, /* resource use */
+	CTX_EXP_BLOCK_KEPT = 4,	    /* registers and copied stacks: exp_keep.h */
 };
 
 struct ctx_exp_block_header {

@@ -266,6 +266,30 @@ static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_ex
 	return status;
 }
 
+static enum ctx_status flush_kept(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				  struct ctx_err *err)
+{
+	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_KEPT,
+					      .n_records = live->n_kept,
+					      .process = live->process,
+					      .first_ns = live->kept_first_ns,
+					      .last_ns = live->kept_last_ns};
+	char name[NAME_BYTES];
+	enum ctx_status status;
+
+	if (live->n_kept == 0)
+		return CTX_OK;
+	name_of(writer, live->process, CTX_EXP_KEPT_FILE, name, sizeof(name));
+	ctx_buf_clear(&writer->raw);
+	ctx_buf_put(&writer->raw, live->kept.bytes, live->kept.n);
+	status = append_block(writer, name, &header, err);
+	if (status == CTX_E_NOMEM)
+		return status;
+	ctx_buf_clear(&live->kept);
+	live->n_kept = 0;
+	return status;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct ctx_exp_packet *left = a;
@@ -314,9 +338,10 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 	struct ctx_exp_proc *proc = &writer->procs[live->process];
 	enum ctx_status status = CTX_OK;
 
-	if (live->oldest_ns == UINT64_MAX)
+	/* The first lines of a map are there before any sample is. */
+	if (live->oldest_ns == UINT64_MAX && live->map_lines.n == 0)
 		return CTX_OK;
-	writer->flushing_ns = ctx_exp_relative(writer, live->oldest_ns);
+	writer->flushing_ns = live->oldest_ns != UINT64_MAX ? ctx_exp_relative(writer, live->oldest_ns) : 0;
 	if (writer->log.n != 0)
 		status = ctx_exp_flush_log(writer, err);
 	if (status == CTX_OK && !proc->has_dir)
@@ -327,6 +352,8 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 		status = flush_frames(writer, live, err);
 	for (uint32_t file = 0; file < writer->n_files && (status == CTX_OK || status == CTX_E_LIMIT); file++)
 		status = flush_packets(writer, live, file, err);
+	if (status == CTX_OK)
+		status = flush_kept(writer, live, err);
 	ctx_exp_account(writer, live);
 	if (status != CTX_OK && status != CTX_E_LIMIT)
 		return status;
@@ -336,8 +363,8 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 
 void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 {
-	size_t bytes =
-		sizeof(*live) + ctx_exp_stacks_bytes(&live->stacks) + live->frames.cap + live->map_lines.cap;
+	size_t bytes = sizeof(*live) + ctx_exp_stacks_bytes(&live->stacks) + live->frames.cap +
+		       live->map_lines.cap + live->kept.cap;
 
 	for (uint32_t file = 0; file < writer->n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
@@ -358,6 +385,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	ctx_exp_stacks_deinit(&live->stacks);
 	ctx_buf_deinit(&live->frames);
 	ctx_buf_deinit(&live->map_lines);
+	ctx_buf_deinit(&live->kept);
 	for (uint32_t file = 0; file < writer->n_files; file++)
 		free(live->bufs[file].packets);
 	free(live);

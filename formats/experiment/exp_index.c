@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
+#include "formats/experiment/exp_keep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ void ctx_exp_index_deinit(struct ctx_exp_index *index)
 	free(index->files);
 	free(index->blocks);
 	free(index->frames);
+	free(index->kept);
 	*index = (struct ctx_exp_index){0};
 }
 
@@ -70,6 +72,12 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 		status = ctx_grow(&index->frames, &index->frames_cap, index->n_frames + 1, err);
 		if (status == CTX_OK)
 			index->frames[index->n_frames++] = place;
+		return status;
+	}
+	if (header->kind == CTX_EXP_BLOCK_KEPT) {
+		status = ctx_grow(&index->kept, &index->kept_cap, index->n_kept + 1, err);
+		if (status == CTX_OK)
+			index->kept[index->n_kept++] = place;
 		return status;
 	}
 	if (header->kind != CTX_EXP_BLOCK_PROFILE && header->kind != CTX_EXP_BLOCK_OVERVIEW)
@@ -136,7 +144,8 @@ static enum ctx_status walk(struct ctx_exp_index *index, int fd, const char *nam
 static bool is_known(const char *name)
 {
 	return strcmp(name, "profile") == 0 || strcmp(name, "hwcounters") == 0 ||
-	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0;
+	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0 ||
+	       strcmp(name, CTX_EXP_KEPT_FILE) == 0;
 }
 
 /* `header` is what the check of the file header gave, `why` its message. */
@@ -153,7 +162,8 @@ static enum ctx_status add_file(struct ctx_exp_index *index, int fd, const char 
 	if (index->files[index->n_files] == NULL)
 		return ctx_err_nomem(err);
 	index->n_files++;
-	index->bytes += size;
+	if (strcmp(ctx_path_base(name), CTX_EXP_KEPT_FILE) != 0) /* those are read beside the events */
+		index->bytes += size;
 	if (header != CTX_OK) {
 		status = damage(log, name, 0, why, err);
 		if (status != CTX_OK || header == CTX_E_VERSION)
@@ -218,6 +228,8 @@ void ctx_exp_index_sort(struct ctx_exp_index *index)
 		index->frames[i].first_ns = 0;
 	if (index->n_blocks != 0)
 		qsort(index->blocks, index->n_blocks, sizeof(*index->blocks), by_time);
+	if (index->n_kept != 0)
+		qsort(index->kept, index->n_kept, sizeof(*index->kept), by_time);
 	if (index->n_frames != 0)
 		qsort(index->frames, index->n_frames, sizeof(*index->frames), by_process);
 }

@@ -24,6 +24,8 @@ struct ctx_exp_index {
 	size_t n_blocks, blocks_cap;
 	struct ctx_exp_place *frames; /* by process, then in file order */
 	size_t n_frames, frames_cap;
+	struct ctx_exp_place *kept; /* kept stacks, by first time */
+	size_t n_kept, kept_cap;
 	uint64_t bytes;	  /* of all data files */
 	uint64_t last_ns; /* the largest last time */
 };

@@ -1,7 +1,9 @@
 #include "formats/experiment/exp_log.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_lines.h"
 
 #include <stdio.h>
@@ -216,6 +218,45 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	return status;
 }
 
+/* A line of the header out of the counts; a reason that has another name in a later program is missing in it. */
+static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				      struct ctx_err *err)
+{
+	uint64_t counts[CTX_TRUNCATED_N], joined = 0, all = 0;
+	struct ctx_buf text = {0};
+	struct ctx_property *property;
+	enum ctx_status status;
+
+	for (size_t i = 0; i < CTX_TRUNCATED_N; i++) {
+		if (!ctx_exp_line_number(line, ctx_exp_unwinding_names[i], &counts[i]) ||
+		    counts[i] > UINT64_MAX / CTX_TRUNCATED_N)
+			counts[i] = 0;
+		all += counts[i];
+	}
+	(void)ctx_exp_line_number(line, "joined", &joined);
+	ctx_buf_printf(&text, "%llu of %llu stacks up to their root",
+		       (unsigned long long)counts[CTX_TRUNCATED_NOT], (unsigned long long)all);
+	if (joined != 0)
+		ctx_buf_printf(&text, " (%llu with callers of an earlier one)", (unsigned long long)joined);
+	for (size_t i = CTX_TRUNCATED_NOT + 1; i < CTX_TRUNCATED_N; i++) {
+		if (counts[i] != 0)
+			ctx_buf_printf(&text, "; %llu: %s", (unsigned long long)counts[i],
+				       ctx_truncation_text((enum ctx_truncation)i));
+	}
+	ctx_buf_put_u8(&text, 0);
+	status = ctx_buf_check(&text, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&log->properties, &log->properties_cap, log->n_properties + 1, err);
+	if (status == CTX_OK) {
+		property = &log->properties[log->n_properties];
+		property->key = "unwinding";
+		status = keep(log, (const char *)text.bytes, &property->value, err);
+		log->n_properties += status == CTX_OK;
+	}
+	ctx_buf_deinit(&text);
+	return status;
+}
+
 /* Rows of the process and the thread that an event names. */
 static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				     struct ctx_exp_entry *entry, struct ctx_err *err)
@@ -279,6 +320,11 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 	} else {
 		if (strcmp(kind, "exit") == 0)
 			log->closed = true;
+		if (strcmp(kind, "unwinding") == 0) {
+			status = read_unwinding(log, line, err);
+			if (status != CTX_OK)
+				return status;
+		}
 		if (entry.time_ns > log->last_ns)
 			log->last_ns = entry.time_ns;
 		return CTX_OK; /* kinds of a later program are skipped */

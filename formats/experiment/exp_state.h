@@ -7,6 +7,7 @@
 #include "base/compress.h"
 #include "base/map64.h"
 #include "formats/experiment/exp_block.h"
+#include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_maps.h"
 #include "formats/experiment/exp_places.h"
 #include "formats/experiment/exp_stacks.h"
@@ -36,6 +37,9 @@ struct ctx_exp_live {
 	uint32_t n_frames;     /* nodes in it */
 	uint64_t last_address; /* in it */
 	struct ctx_buf map_lines;
+	struct ctx_buf kept; /* payload of the next block of kept stacks */
+	uint32_t n_kept;
+	uint64_t kept_first_ns, kept_last_ns, kept_previous_ns; /* relative */
 	size_t accounted; /* bytes of this struct and all it holds, as counted in writer->memory_bytes */
 	struct ctx_exp_packet_buf bufs[CTX_EXP_FILES_MAX];
 };
@@ -94,6 +98,23 @@ struct ctx_exp_writer {
 	bool has_founder, kernel_seen, limit_reached;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
+
+/* A failure that sticks. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_check(const struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/* The same, and whether there is a process or a thread of this number. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_check_process(const struct ctx_exp_writer *writer, uint32_t process,
+						     struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer *writer, uint32_t thread,
+						    struct ctx_err *err);
+
+/* Begins an <event> in the log; attributes can be added. ctx_exp_log_end ends its line. */
+struct ctx_buf *ctx_exp_log_event(struct ctx_exp_writer *writer, const char *kind, uint64_t time_ns);
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_end(struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/* The live part of a process, made if there is none. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process,
+						struct ctx_exp_live **ret, struct ctx_err *err);
 
 /* Relative time; what is before the start is at the start. */
 static inline uint64_t ctx_exp_relative(const struct ctx_exp_writer *writer, uint64_t time_ns)

@@ -1,5 +1,5 @@
 /*
- * What comes in: processes, threads, maps and samples.
+ * What comes in: processes, maps and samples; threads and single events are in exp_events.c.
  *
  *	writer -- procs[number] -- maps (shared with forked children)
  *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (only while samples come)
@@ -27,51 +27,6 @@
 #define MEMORY_SMALLEST ((size_t)256 << 10)
 #define FRAMES_MAX ((size_t)1 << 16) /* of one stack; what is nearer to the root than this is cut */
 
-static enum ctx_status check(const struct ctx_exp_writer *writer, struct ctx_err *err)
-{
-	if (writer->failed.status == CTX_OK)
-		return CTX_OK;
-	return ctx_err_set(err, writer->failed.status, "%s", writer->failed.msg);
-}
-
-static struct ctx_buf *log_event(struct ctx_exp_writer *writer, const char *kind, uint64_t time_ns)
-{
-	ctx_buf_put_text(&writer->log, "<event");
-	ctx_exp_xml_attribute(&writer->log, "kind", kind);
-	ctx_exp_xml_time(&writer->log, "tstamp", ctx_exp_relative(writer, time_ns));
-	if (time_ns < writer->log_oldest_ns)
-		writer->log_oldest_ns = time_ns;
-	return &writer->log;
-}
-
-/* Ends the line that log_event began. */
-static enum ctx_status log_end(struct ctx_exp_writer *writer, struct ctx_err *err)
-{
-	ctx_buf_put_text(&writer->log, "/>\n");
-	if (writer->log.n >= CTX_EXP_BUFFER_BYTES || writer->log.failed)
-		return ctx_exp_flush_log(writer, err);
-	return CTX_OK;
-}
-
-static enum ctx_status check_process(const struct ctx_exp_writer *writer, uint32_t process,
-				     struct ctx_err *err)
-{
-	enum ctx_status status = check(writer, err);
-
-	if (status == CTX_OK && process >= writer->n_procs)
-		return ctx_err_set(err, CTX_E_ARG, "process %u was never started", process);
-	return status;
-}
-
-static enum ctx_status check_thread(const struct ctx_exp_writer *writer, uint32_t thread, struct ctx_err *err)
-{
-	enum ctx_status status = check(writer, err);
-
-	if (status == CTX_OK && thread >= writer->n_threads)
-		return ctx_err_set(err, CTX_E_ARG, "thread %u was never started", thread);
-	return status;
-}
-
 /* Creation */
 
 /* Makes sure that nothing is at `path`: removes an experiment if that is allowed. */
@@ -94,7 +49,7 @@ static bool is_file_name(const char *name)
 
 	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
-	       strcmp(name, "archives") != 0 && name[0] != '_';
+	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 && name[0] != '_';
 }
 
 static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -305,8 +260,8 @@ static void put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *l
 		put_map_line(writer, live, &maps->entries[i]);
 }
 
-static enum ctx_status get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
-				struct ctx_err *err)
+enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
+				 struct ctx_err *err)
 {
 	struct ctx_exp_proc *proc = &writer->procs[process];
 	struct ctx_exp_live *live = proc->live;
@@ -363,14 +318,14 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 				      uint32_t *ret_process, struct ctx_err *err)
 {
 	static const char *const ORIGINS[] = {"founder", "fork", "exec", "present"};
-	enum ctx_status status = check(writer, err);
+	enum ctx_status status = ctx_exp_check(writer, err);
 	uint32_t number = (uint32_t)writer->n_procs;
 	char lineage[CTX_EXP_DIR_NAME_MAX];
 	struct ctx_exp_proc *proc;
 	struct ctx_buf *out;
 
 	if (status == CTX_OK && process->parent != CTX_NONE)
-		status = check_process(writer, process->parent, err);
+		status = ctx_exp_check_process(writer, process->parent, err);
 	if (status == CTX_OK && writer->n_procs >= CTX_NONE - 1)
 		status = ctx_err_set(err, CTX_E_LIMIT, "too many processes");
 	if (status == CTX_OK)
@@ -384,7 +339,7 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 				      .origin = (uint8_t)process->origin};
 	set_lineage(writer, proc, number);
 	ctx_exp_lineage(writer, number, lineage);
-	out = log_event(writer, "process", process->time_ns);
+	out = ctx_exp_log_event(writer, "process", process->time_ns);
 	ctx_exp_xml_number(out, "process", number);
 	ctx_exp_xml_signed(out, "pid", process->pid);
 	if (process->parent != CTX_NONE)
@@ -393,24 +348,24 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	ctx_exp_xml_attribute(out, "lineage", lineage);
 	ctx_exp_xml_attribute(out, "command", process->command);
 	*ret_process = number;
-	return log_end(writer, err);
+	return ctx_exp_log_end(writer, err);
 }
 
 enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process, uint64_t time_ns,
 				     bool has_status, int32_t status_value, struct ctx_err *err)
 {
-	enum ctx_status status = check_process(writer, process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
 	struct ctx_exp_proc *proc;
 	struct ctx_buf *out;
 
 	if (status != CTX_OK)
 		return status;
 	proc = &writer->procs[process];
-	out = log_event(writer, "process-exit", time_ns);
+	out = ctx_exp_log_event(writer, "process-exit", time_ns);
 	ctx_exp_xml_number(out, "process", process);
 	if (has_status)
 		ctx_exp_xml_signed(out, "status", status_value);
-	status = log_end(writer, err);
+	status = ctx_exp_log_end(writer, err);
 	if (status == CTX_OK && proc->live != NULL)
 		status = ctx_exp_retire(writer, proc->live, err);
 	ctx_exp_map_list_release(proc->maps);
@@ -418,67 +373,16 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 	return status;
 }
 
-/* Threads */
-
-enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid,
-				     const char *name, uint64_t time_ns, uint32_t *ret_thread,
-				     struct ctx_err *err)
-{
-	enum ctx_status status = check_process(writer, process, err);
-	uint32_t number = (uint32_t)writer->n_threads;
-	struct ctx_buf *out;
-
-	if (status == CTX_OK && writer->n_threads >= CTX_NONE - 1)
-		status = ctx_err_set(err, CTX_E_LIMIT, "too many threads");
-	if (status == CTX_OK)
-		status = ctx_grow(&writer->threads, &writer->threads_cap, writer->n_threads + 1, err);
-	if (status != CTX_OK)
-		return status;
-	writer->threads[writer->n_threads++] = (struct ctx_exp_thread){.process = process};
-	out = log_event(writer, "thread", time_ns);
-	ctx_exp_xml_number(out, "thread", number);
-	ctx_exp_xml_number(out, "process", process);
-	ctx_exp_xml_signed(out, "tid", tid);
-	ctx_exp_xml_attribute(out, "name", name);
-	*ret_thread = number;
-	return log_end(writer, err);
-}
-
-enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread, const char *name,
-				    uint64_t time_ns, struct ctx_err *err)
-{
-	enum ctx_status status = check_thread(writer, thread, err);
-	struct ctx_buf *out;
-
-	if (status != CTX_OK)
-		return status;
-	out = log_event(writer, "thread-name", time_ns);
-	ctx_exp_xml_number(out, "thread", thread);
-	ctx_exp_xml_attribute(out, "name", name);
-	return log_end(writer, err);
-}
-
-enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thread, uint64_t time_ns,
-				    struct ctx_err *err)
-{
-	enum ctx_status status = check_thread(writer, thread, err);
-
-	if (status != CTX_OK)
-		return status;
-	ctx_exp_xml_number(log_event(writer, "thread-exit", time_ns), "thread", thread);
-	return log_end(writer, err);
-}
-
 /* Maps */
 
 enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent, uint32_t child,
 				  uint64_t time_ns, struct ctx_err *err)
 {
-	enum ctx_status status = check_process(writer, parent, err);
+	enum ctx_status status = ctx_exp_check_process(writer, parent, err);
 	struct ctx_exp_proc *proc;
 
 	if (status == CTX_OK)
-		status = check_process(writer, child, err);
+		status = ctx_exp_check_process(writer, child, err);
 	if (status != CTX_OK || parent == child)
 		return status;
 	(void)time_ns; /* each map keeps the time when it was made: that is before any sample of the child */
@@ -488,7 +392,7 @@ enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent
 	if (proc->has_samples) {
 		struct ctx_exp_live *live;
 
-		status = get_live(writer, child, &live, err);
+		status = ctx_exp_get_live(writer, child, &live, err);
 		if (status == CTX_OK)
 			put_first_maps(writer, live);
 	}
@@ -512,7 +416,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 					  .file_offset = map->file_offset,
 					  .time_ns = ctx_exp_relative(writer, map->time_ns),
 					  .protection = map->protection};
-	enum ctx_status status = check_process(writer, process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
 	struct ctx_exp_live *live;
 	bool replaced;
 
@@ -535,7 +439,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 		ctx_exp_places_add_all(&writer->places, entry.object);
 	if (!writer->procs[process].has_samples)
 		return CTX_OK;
-	status = get_live(writer, process, &live, err);
+	status = ctx_exp_get_live(writer, process, &live, err);
 	if (status != CTX_OK)
 		return status;
 	put_map_line(writer, live, &entry);
@@ -545,7 +449,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address,
 			      uint64_t size, uint64_t time_ns, struct ctx_err *err)
 {
-	enum ctx_status status = check_process(writer, process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
 	struct ctx_exp_live *live;
 
 	if (status != CTX_OK || size == 0)
@@ -555,7 +459,7 @@ enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, u
 	status = ctx_exp_map_list_remove(&writer->procs[process].maps, address, size, err);
 	if (status != CTX_OK || !writer->procs[process].has_samples)
 		return status;
-	status = get_live(writer, process, &live, err);
+	status = ctx_exp_get_live(writer, process, &live, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_buf_put_text(&live->map_lines, "<unmap");
@@ -590,7 +494,7 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx
 				 uint32_t file, size_t n_frames, struct ctx_exp_live **ret,
 				 struct ctx_err *err)
 {
-	enum ctx_status status = get_live(writer, sample->process, ret, err);
+	enum ctx_status status = ctx_exp_get_live(writer, sample->process, ret, err);
 	struct ctx_exp_packet_buf *buf;
 	size_t bytes;
 
@@ -602,7 +506,7 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx
 	if (writer->memory_bytes + bytes > writer->memory_max) {
 		status = begin_epoch(writer, err);
 		if (status == CTX_OK)
-			status = get_live(writer, sample->process, ret, err);
+			status = ctx_exp_get_live(writer, sample->process, ret, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -627,6 +531,12 @@ static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map
 				   address - entry->address + entry->file_offset);
 }
 
+/* Is it no address, but says something of the stack? */
+static bool is_mark(uint64_t address)
+{
+	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT || address == CTX_FRAME_JOINED;
+}
+
 /* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
 static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
 			  uint32_t prefix)
@@ -646,7 +556,7 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 		live->last_address = address;
 		if (entry != NULL)
 			note_sampled(writer, entry, address);
-		else if (address >= CTX_KERNEL_START && address != CTX_FRAME_TRUNCATED)
+		else if (address >= CTX_KERNEL_START && !is_mark(address))
 			writer->kernel_seen = true;
 	}
 	live->n_frames += n;
@@ -678,14 +588,14 @@ static void put_packet(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
 			       struct ctx_err *err)
 {
-	enum ctx_status status = check_process(writer, sample->process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, sample->process, err);
 	size_t n = sample->n_frames < FRAMES_MAX ? sample->n_frames : FRAMES_MAX;
 	struct ctx_exp_thread *thread;
 	struct ctx_exp_live *live;
 	uint32_t prefix, stack, like, first, epoch;
 
 	if (status == CTX_OK)
-		status = check_thread(writer, sample->thread, err);
+		status = ctx_exp_check_thread(writer, sample->thread, err);
 	if (status == CTX_OK && sample->metric >= writer->n_metrics)
 		status = ctx_err_set(err, CTX_E_ARG, "metric %u is unknown", sample->metric);
 	if (status != CTX_OK)
@@ -718,7 +628,7 @@ enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_e
 enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage,
 			      struct ctx_err *err)
 {
-	enum ctx_status status = check_process(writer, usage->process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, usage->process, err);
 	struct ctx_exp_usage_record record = {
 		.process = usage->process,
 		.time_ns = ctx_exp_relative(writer, usage->time_ns),
@@ -741,40 +651,6 @@ enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_us
 	return writer->overview.n >= CTX_EXP_BUFFER_BYTES ? ctx_exp_flush_overview(writer, err) : CTX_OK;
 }
 
-enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
-			     struct ctx_err *err)
-{
-	enum ctx_status status = check(writer, err);
-
-	if (status != CTX_OK)
-		return status;
-	ctx_exp_xml_number(log_event(writer, "lost", time_ns), "count", count);
-	return log_end(writer, err);
-}
-
-enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns, bool throttled,
-				 struct ctx_err *err)
-{
-	enum ctx_status status = check(writer, err);
-
-	if (status != CTX_OK)
-		return status;
-	log_event(writer, throttled ? "throttle" : "unthrottle", time_ns);
-	return log_end(writer, err);
-}
-
-enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
-				struct ctx_err *err)
-{
-	enum ctx_status status = check(writer, err);
-
-	if (status != CTX_OK)
-		return status;
-	ctx_exp_xml_attribute(log_event(writer, "warning", time_ns), "text", text);
-	status = log_end(writer, err);
-	return status == CTX_OK ? ctx_exp_flush_log(writer, err) : status;
-}
-
 static bool is_old(uint64_t oldest_ns, uint64_t now_ns)
 {
 	return oldest_ns <= now_ns && now_ns - oldest_ns >= CTX_EXP_SECOND_NS;
@@ -782,7 +658,7 @@ static bool is_old(uint64_t oldest_ns, uint64_t now_ns)
 
 enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
 {
-	enum ctx_status status = check(writer, err);
+	enum ctx_status status = ctx_exp_check(writer, err);
 
 	if (status == CTX_OK && is_old(writer->log_oldest_ns, now_ns))
 		status = ctx_exp_flush_log(writer, err);
@@ -811,7 +687,7 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 
 	if (writer == NULL)
 		return CTX_OK;
-	status = check(writer, err);
+	status = ctx_exp_check(writer, err);
 	while (writer->n_live != 0) {
 		step = ctx_exp_retire(writer, writer->live[writer->n_live - 1],
 				      status == CTX_OK ? err : NULL);
@@ -820,15 +696,25 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
 	if (writer->stats.dropped_by_limit != 0) {
-		ctx_exp_xml_number(log_event(writer, "lost", time_ns), "count",
+		ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count",
 				   writer->stats.dropped_by_limit);
 		ctx_exp_xml_attribute(&writer->log, "reason", "limit");
 		ctx_buf_put_text(&writer->log, "/>\n");
 	}
-	log_event(writer, "exit", time_ns);
+	ctx_exp_log_event(writer, "exit", time_ns);
 	ctx_buf_put_text(&writer->log, "/>\n");
 	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
 	release(writer);
 	return status;
+}
+
+const struct ctx_exp_map_list *ctx_exp_maps(const struct ctx_exp_writer *writer, uint32_t process)
+{
+	return process < writer->n_procs ? writer->procs[process].maps : NULL;
+}
+
+const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *writer)
+{
+	return &writer->objects;
 }

@@ -15,6 +15,8 @@
 #define CTX_FORMATS_EXPERIMENT_EXP_WRITER_H
 
 #include "base/err.h"
+#include "formats/experiment/exp_maps.h"
+#include "model/event_source.h"
 #include "model/profile.h"
 
 #include <stdbool.h>
@@ -118,6 +120,27 @@ struct ctx_exp_sample {
 /* Interns and buffers. O(frames), less when the stack resembles the last one of the thread. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer,
 					      const struct ctx_exp_sample *sample, struct ctx_err *err);
+
+/* Stores what a sample's stack can be unwound from beside it: its time, process and thread. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer,
+						  const struct ctx_exp_sample *sample,
+						  const struct ctx_user_state *state, struct ctx_err *err);
+
+/* How the recorder's unwinding went: samples whose stack reached its root, or did not, by reason. */
+struct ctx_exp_unwinding {
+	uint64_t ends[CTX_TRUNCATED_N]; /* [CTX_TRUNCATED_NOT]: at the root, the joined ones included */
+	uint64_t joined;		/* continued by an earlier stack of the thread */
+};
+
+/* Says so in the log; at the end of a recording. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_unwound(struct ctx_exp_writer *writer, uint64_t time_ns,
+					       const struct ctx_exp_unwinding *counts, struct ctx_err *err);
+
+/* What a process has mapped now, NULL: nothing. Borrowed until the writer is told of a map, a fork or an exit. */
+const struct ctx_exp_map_list *ctx_exp_maps(const struct ctx_exp_writer *writer, uint32_t process);
+
+/* The load objects of all maps so far; borrowed. */
+const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *writer);
 
 CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer,
 					     const struct ctx_usage_info *usage,

@@ -1,0 +1,41 @@
+/*
+ * Code maps: what code lies at a pc of a process, with its call frame information, for the unwinder.
+ *
+ *	process --writer--> its maps --> object --> table, read when the first pc falls into it
+ *
+ * The maps are those that the writer keeps anyway; here is only what it does not know: one table for each load object.
+ */
+#ifndef CTX_COLLECT_CODEMAPS_H
+#define CTX_COLLECT_CODEMAPS_H
+
+#include "formats/experiment/exp_writer.h"
+#include "unwind/unwind.h"
+
+struct ctx_codemaps;
+
+/* `writer` is borrowed and outlives it. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_codemaps_create(const struct ctx_exp_writer *writer,
+						   struct ctx_codemaps **ret, struct ctx_err *err);
+void ctx_codemaps_destroy(struct ctx_codemaps *maps);
+
+/* Makes room for the objects that the writer knows by now. Before the functions below are called, whenever maps may have
+ * changed; not while they run. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, struct ctx_err *err);
+
+/* One process's view. */
+struct ctx_code_view {
+	struct ctx_codemaps *maps;
+	uint32_t process; /* the writer's number */
+	int64_t pid;	  /* its files are looked for from inside its root directory */
+};
+
+/*
+ * The space to unwind in; `view` is borrowed. Any number of threads may use it at once: a table is read by the first that
+ * needs it (0.1 s for a large one), under a lock. A file that cannot be read, or has changed, has no table.
+ */
+struct ctx_unwind_space ctx_code_view_space(struct ctx_code_view *view);
+
+/* Do both addresses lie in one function, as the call frame information has it? */
+bool ctx_code_view_same_function(struct ctx_code_view *view, uint64_t a, uint64_t b);
+
+#endif

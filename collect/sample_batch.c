@@ -1,0 +1,173 @@
+#include "collect/sample_batch.h"
+
+#include "base/mem.h"
+#include "collect/callchain.h"
+#include "collect/stack_memory.h"
+#include "collect/unwind_pool.h"
+
+#define BATCH_MAX 64u
+#define FRAMES_SPARE 16u /* beside one for each 8 bytes of the stack */
+
+struct item {
+	struct ctx_perf_record record;
+	uint32_t process, thread;
+	struct ctx_unwind_job *job; /* NULL: the kernel's chain is all there is */
+	bool is_skipped;	    /* for want of time */
+};
+
+struct ctx_sample_batch {
+	struct ctx_sample_batch_options options;
+	struct item items[BATCH_MAX];
+	struct ctx_unwind_job jobs[BATCH_MAX];
+	size_t n, n_jobs;
+	size_t max_frames;
+	struct ctx_unwind_frame *frames; /* max_frames for each job; NULL: nothing is unwound */
+	struct ctx_codemaps *maps;
+	struct ctx_unwind_pool *pool;
+	struct ctx_stack_memory memory;
+	struct ctx_callchain chain;
+	struct ctx_exp_unwinding counts;
+	bool hurries;
+};
+
+static enum ctx_status prepare_unwinding(struct ctx_sample_batch *batch, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	batch->max_frames = batch->options.stack_bytes / 8 + FRAMES_SPARE;
+	batch->frames = ctx_calloc(BATCH_MAX * batch->max_frames, sizeof(*batch->frames));
+	if (batch->frames == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_codemaps_create(batch->options.writer, &batch->maps, err);
+	if (status == CTX_OK)
+		status = ctx_unwind_pool_create(batch->options.n_threads, &batch->pool, err);
+	if (status == CTX_OK)
+		status = ctx_stack_memory_init(&batch->memory, err);
+	return status;
+}
+
+enum ctx_status ctx_sample_batch_create(const struct ctx_sample_batch_options *options,
+					struct ctx_sample_batch **ret, struct ctx_err *err)
+{
+	struct ctx_sample_batch *batch = ctx_calloc(1, sizeof(*batch));
+	enum ctx_status status = CTX_OK;
+
+	if (batch == NULL)
+		return ctx_err_nomem(err);
+	batch->options = *options;
+	batch->chain.max_stack = options->max_stack;
+	if (options->stack_bytes != 0)
+		status = prepare_unwinding(batch, err);
+	if (status != CTX_OK) {
+		ctx_sample_batch_destroy(batch);
+		return status;
+	}
+	*ret = batch;
+	return CTX_OK;
+}
+
+void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
+{
+	if (batch == NULL)
+		return;
+	ctx_unwind_pool_destroy(batch->pool);
+	ctx_codemaps_destroy(batch->maps);
+	ctx_stack_memory_deinit(&batch->memory);
+	free(batch->frames);
+	free(batch);
+}
+
+void ctx_sample_batch_hurry(struct ctx_sample_batch *batch, bool hurries)
+{
+	batch->hurries = hurries;
+}
+
+struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *batch)
+{
+	return batch->counts;
+}
+
+enum ctx_status ctx_sample_batch_add(struct ctx_sample_batch *batch, const struct ctx_perf_record *record,
+				     uint32_t process, uint32_t thread, struct ctx_err *err)
+{
+	struct item *item = &batch->items[batch->n++];
+	bool can_unwind = batch->frames != NULL && record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN;
+
+	*item = (struct item){.record = *record, .process = process, .thread = thread};
+	item->is_skipped = can_unwind && batch->hurries;
+	if (can_unwind && !batch->hurries) {
+		item->job = &batch->jobs[batch->n_jobs];
+		*item->job = (struct ctx_unwind_job){
+			.state = &item->record.sample.user,
+			.view = {.maps = batch->maps, .process = process, .pid = record->pid},
+			.frames = batch->frames + batch->n_jobs * batch->max_frames,
+			.max = batch->max_frames,
+		};
+		batch->n_jobs++;
+	}
+	return batch->n == BATCH_MAX ? ctx_sample_batch_flush(batch, err) : CTX_OK;
+}
+
+/* Makes one stack out of what was unwound and what is known of the thread. */
+static void compose(struct ctx_sample_batch *batch, const struct item *item)
+{
+	struct ctx_unwind_job *job = item->job;
+	struct ctx_unwound user = {.frames = job->frames, .n = job->n, .end = job->end};
+
+	if (user.end == CTX_TRUNCATED_COPY && user.n != 0)
+		user.joined = ctx_stack_memory_callers(&batch->memory, item->thread, &job->view, user.frames,
+						       user.n, &user.n_joined);
+	if (user.joined != NULL) {
+		user.end = CTX_TRUNCATED_NOT;
+		batch->counts.joined++;
+	}
+	batch->counts.ends[user.end]++;
+	ctx_callchain_compose(&batch->chain, &item->record, &user);
+	if (user.end == CTX_TRUNCATED_NOT)
+		ctx_stack_memory_keep(&batch->memory, item->thread, user.frames, user.n, user.joined,
+				      user.n_joined);
+}
+
+static enum ctx_status write_item(struct ctx_sample_batch *batch, const struct item *item,
+				  struct ctx_err *err)
+{
+	const struct ctx_perf_record *record = &item->record;
+	struct ctx_exp_sample sample = {.time_ns = record->time_ns,
+					.process = item->process,
+					.thread = item->thread,
+					.metric = record->event,
+					.cpu = record->cpu,
+					.weight = record->sample.period,
+					.frames = batch->chain.frames};
+	enum ctx_status status;
+
+	if (item->job != NULL)
+		compose(batch, item);
+	else
+		ctx_callchain_unwind(&batch->chain, record);
+	if (item->is_skipped) {
+		ctx_callchain_end(&batch->chain, CTX_TRUNCATED_SKIPPED);
+		batch->counts.ends[CTX_TRUNCATED_SKIPPED]++;
+	}
+	sample.n_frames = batch->chain.n;
+	status = ctx_exp_sample(batch->options.writer, &sample, err);
+	if (status == CTX_OK && batch->options.keep_stacks &&
+	    record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN)
+		status = ctx_exp_keep_stack(batch->options.writer, &sample, &record->sample.user, err);
+	return status;
+}
+
+enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (batch->n_jobs != 0) {
+		status = ctx_codemaps_refresh(batch->maps, err);
+		if (status == CTX_OK)
+			ctx_unwind_pool_run(batch->pool, batch->jobs, batch->n_jobs);
+	}
+	for (size_t i = 0; i < batch->n && status == CTX_OK; i++)
+		status = write_item(batch, &batch->items[i], err);
+	batch->n = batch->n_jobs = 0;
+	return status;
+}

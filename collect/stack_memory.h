@@ -1,0 +1,47 @@
+/*
+ * Stack memory: what the stack of each thread was when it was last known up to its root, so that a stack whose copy ended
+ * too early can be continued.
+ *
+ * A frame whose caller could not be read is looked for in the thread's last whole stack: the same function with the same CFA,
+ * which is to say a frame at the very same place in memory. Its callers are then taken to be the same as before; a reader is
+ * told where they begin. Deep recursion and handlers on an alternate stack become whole in this way.
+ *
+ * Bounded: threads beyond a thousand share places and drive each other out.
+ */
+#ifndef CTX_COLLECT_STACK_MEMORY_H
+#define CTX_COLLECT_STACK_MEMORY_H
+
+#include "collect/codemaps.h"
+
+#define CTX_STACK_MEMORY_THREADS 1024u
+#define CTX_STACK_MEMORY_FRAMES 8192u /* of one stack; larger ones are not remembered */
+
+struct ctx_remembered {
+	uint32_t thread; /* number of it; CTX_NONE: nothing is remembered here */
+	size_t n, cap;
+	struct ctx_unwind_frame *frames; /* leaf first; owned */
+};
+
+struct ctx_stack_memory {
+	struct ctx_remembered *items; /* by thread number, modulo; owned */
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_stack_memory_init(struct ctx_stack_memory *memory, struct ctx_err *err);
+void ctx_stack_memory_deinit(struct ctx_stack_memory *memory);
+
+/* Remembers a stack that reaches its root: `frames` with the `more` ones behind them. `more` may be what `callers` has just
+ * given for this thread. Where memory is short the thread is forgotten. O(frames). */
+void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
+			   const struct ctx_unwind_frame *frames, size_t n,
+			   const struct ctx_unwind_frame *more, size_t n_more);
+
+/*
+ * The callers of the last of `n` frames (at least 1), of which the last one's caller is not known; NULL: the thread's last
+ * stack does not have this frame. Borrowed until the next call of keep. O(frames).
+ */
+const struct ctx_unwind_frame *ctx_stack_memory_callers(const struct ctx_stack_memory *memory,
+							uint32_t thread, struct ctx_code_view *view,
+							const struct ctx_unwind_frame *frames, size_t n,
+							size_t *ret_n);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * What comes in and becomes a line of log.xml: threads, losses, warnings, how the unwinding went.
+ */
+#include "formats/experiment/exp_state.h"
+
+#include "base/mem.h"
+#include "formats/experiment/exp_xml.h"
+#include "model/event_source.h"
+
+enum ctx_status ctx_exp_check(const struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	if (writer->failed.status == CTX_OK)
+		return CTX_OK;
+	return ctx_err_set(err, writer->failed.status, "%s", writer->failed.msg);
+}
+
+struct ctx_buf *ctx_exp_log_event(struct ctx_exp_writer *writer, const char *kind, uint64_t time_ns)
+{
+	ctx_buf_put_text(&writer->log, "<event");
+	ctx_exp_xml_attribute(&writer->log, "kind", kind);
+	ctx_exp_xml_time(&writer->log, "tstamp", ctx_exp_relative(writer, time_ns));
+	if (time_ns < writer->log_oldest_ns)
+		writer->log_oldest_ns = time_ns;
+	return &writer->log;
+}
+
+/* Ends the line that log_event began. */
+enum ctx_status ctx_exp_log_end(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	ctx_buf_put_text(&writer->log, "/>\n");
+	if (writer->log.n >= CTX_EXP_BUFFER_BYTES || writer->log.failed)
+		return ctx_exp_flush_log(writer, err);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_check_process(const struct ctx_exp_writer *writer, uint32_t process,
+				      struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status == CTX_OK && process >= writer->n_procs)
+		return ctx_err_set(err, CTX_E_ARG, "process %u was never started", process);
+	return status;
+}
+
+enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer *writer, uint32_t thread,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status == CTX_OK && thread >= writer->n_threads)
+		return ctx_err_set(err, CTX_E_ARG, "thread %u was never started", thread);
+	return status;
+}
+
+enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid,
+				     const char *name, uint64_t time_ns, uint32_t *ret_thread,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	uint32_t number = (uint32_t)writer->n_threads;
+	struct ctx_buf *out;
+
+	if (status == CTX_OK && writer->n_threads >= CTX_NONE - 1)
+		status = ctx_err_set(err, CTX_E_LIMIT, "too many threads");
+	if (status == CTX_OK)
+		status = ctx_grow(&writer->threads, &writer->threads_cap, writer->n_threads + 1, err);
+	if (status != CTX_OK)
+		return status;
+	writer->threads[writer->n_threads++] = (struct ctx_exp_thread){.process = process};
+	out = ctx_exp_log_event(writer, "thread", time_ns);
+	ctx_exp_xml_number(out, "thread", number);
+	ctx_exp_xml_number(out, "process", process);
+	ctx_exp_xml_signed(out, "tid", tid);
+	ctx_exp_xml_attribute(out, "name", name);
+	*ret_thread = number;
+	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread, const char *name,
+				    uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_thread(writer, thread, err);
+	struct ctx_buf *out;
+
+	if (status != CTX_OK)
+		return status;
+	out = ctx_exp_log_event(writer, "thread-name", time_ns);
+	ctx_exp_xml_number(out, "thread", thread);
+	ctx_exp_xml_attribute(out, "name", name);
+	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thread, uint64_t time_ns,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_thread(writer, thread, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_number(ctx_exp_log_event(writer, "thread-exit", time_ns), "thread", thread);
+	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
+			     struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count", count);
+	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns, bool throttled,
+				 struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_log_event(writer, throttled ? "throttle" : "unthrottle", time_ns);
+	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns, const char *text,
+				struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_xml_attribute(ctx_exp_log_event(writer, "warning", time_ns), "text", text);
+	status = ctx_exp_log_end(writer, err);
+	return status == CTX_OK ? ctx_exp_flush_log(writer, err) : status;
+}
+
+enum ctx_status ctx_exp_unwound(struct ctx_exp_writer *writer, uint64_t time_ns,
+				const struct ctx_exp_unwinding *counts, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+	struct ctx_buf *out;
+
+	if (status != CTX_OK)
+		return status;
+	out = ctx_exp_log_event(writer, "unwinding", time_ns);
+	for (size_t i = 0; i < CTX_TRUNCATED_N; i++)
+		ctx_exp_xml_number(out, ctx_exp_unwinding_names[i], counts->ends[i]);
+	ctx_exp_xml_number(out, "joined", counts->joined);
+	return ctx_exp_log_end(writer, err);
+}
