@@ -43,6 +43,8 @@ struct ingest {
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
 	struct ctx_code_list code;
+	uint32_t *leaf_samples; /* by raw stack */
+	size_t n_leaf_samples, leaf_samples_cap;
 	struct ctx_ingest_stats stats;
 };
 
@@ -65,6 +67,7 @@ static void ingest_deinit(struct ingest *in)
 	ctx_code_list_deinit(&in->code);
 	free(in->processes);
 	free(in->mappings);
+	free(in->leaf_samples);
 }
 
 static enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
@@ -216,6 +219,19 @@ static enum ctx_status raw_stack_of(struct ingest *in, struct process *process, 
 				     ret, err);
 }
 
+/* Room in the counters for all raw stacks that there are. */
+static enum ctx_status grow_leaf_samples(struct ingest *in, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&in->leaf_samples, &in->leaf_samples_cap, in->stacks.raw.n, err);
+
+	if (status != CTX_OK)
+		return status;
+	memset(in->leaf_samples + in->n_leaf_samples, 0,
+	       (in->stacks.raw.n - in->n_leaf_samples) * sizeof(*in->leaf_samples));
+	in->n_leaf_samples = in->stacks.raw.n;
+	return CTX_OK;
+}
+
 static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &in->stacks.cct;
@@ -237,8 +253,11 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		status = process_of(in, event->process, &process, err);
 	if (status == CTX_OK)
 		status = raw_stack_of(in, process, event, &sample.raw_stack, err);
+	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
+		status = grow_leaf_samples(in, err);
 	if (status != CTX_OK)
 		return status;
+	in->leaf_samples[sample.raw_stack]++;
 	sample.stack = in->stacks.raw_to_stack[sample.raw_stack];
 	last = last_stack_of(in, event->thread, sample.metric);
 	if (last == NULL)
@@ -377,7 +396,10 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
 	if (status == CTX_OK)
-		status = ctx_resolver_list_code(in->resolver, &in->code, err);
+		status = grow_leaf_samples(in, err);
+	if (status == CTX_OK)
+		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
+						err);
 	if (status == CTX_OK)
 		status = ctx_resolver_list_sources(in->resolver, &in->source->info, &files, &contents.n_files,
 						   err);

@@ -95,7 +95,7 @@ const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *res
 /* The sites of locations; borrowed, as above. */
 const struct ctx_site *ctx_resolver_sites(const struct ctx_resolver *resolver, size_t *ret_n);
 
-/* Which code is kept in the database: that of all functions that were met; 64 MiB of it at most. All zero is empty. */
+/* Which code is kept in the database: that of functions that were met, the hottest first, 4 MiB of it at most. All zero is empty. */
 struct ctx_code_part;
 struct ctx_code_list {
 	struct ctx_code_part *parts; /* owned; by function, then by address */
@@ -105,11 +105,13 @@ struct ctx_code_list {
 void ctx_code_list_deinit(struct ctx_code_list *list);
 
 /*
- * For the annotated reports; in this order, the two that put behind ctx_store_put_contents. Listing the code meets the source files
+ * For the annotated reports; `leaf_samples` counts samples by raw stack. In this order, the two that put behind ctx_store_put_contents. Listing the code meets the source files
  * of its lines. The array of files is the caller's (free()), its strings are the resolver's. Texts are read from the recording's own copies
  * or from where the files lie now (`symfs` in front): 128 MiB of them at most, 4 MiB each. O(bytes). Fail as the store does, and with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver,
+						      const struct ctx_trie *raw,
+						      const uint32_t *leaf_samples,
 						      struct ctx_code_list *list, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver,
 							 const struct ctx_source_info *info,

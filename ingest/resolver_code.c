@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define PART_BYTES_MAX CTX_STORE_CODE_MAX
-#define CODE_BYTES_MAX ((size_t)64 << 20) /* of all functions together */
+#define CODE_BYTES_MAX ((size_t)4 << 20) /* of all functions together: the hottest come first */
 #define TEXT_BYTES_MAX ((size_t)4 << 20)
 #define TEXTS_BYTES_MAX ((size_t)128 << 20)
 
@@ -23,6 +23,7 @@ struct ctx_code_part {
 	uint64_t address;
 	size_t size;
 	uint32_t function, object;
+	uint64_t samples; /* that the function had itself */
 };
 
 void ctx_code_list_deinit(struct ctx_code_list *list)
@@ -40,8 +41,17 @@ static int by_function(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static enum ctx_status list_object(struct ctx_resolver *resolver, uint32_t id, struct ctx_code_list *list,
-				   struct ctx_err *err)
+static int hottest_first(const void *left, const void *right)
+{
+	const struct ctx_code_part *a = left, *b = right;
+
+	if (a->samples != b->samples)
+		return a->samples > b->samples ? -1 : 1;
+	return by_function(left, right);
+}
+
+static enum ctx_status list_object(struct ctx_resolver *resolver, uint32_t id, const uint64_t *samples,
+				   struct ctx_code_list *list, struct ctx_err *err)
 {
 	struct ctx_resolver_object *object = &resolver->objects[id];
 	uint32_t n = ctx_symtab_count(object->symtab);
@@ -61,6 +71,7 @@ static enum ctx_status list_object(struct ctx_resolver *resolver, uint32_t id, s
 				.size = found.size < PART_BYTES_MAX ? (size_t)found.size : PART_BYTES_MAX,
 				.function = object->by_symbol[i],
 				.object = id,
+				.samples = samples[object->by_symbol[i]],
 			};
 	}
 	return status;
@@ -131,21 +142,43 @@ static enum ctx_status read_lines(struct lines *lines, const struct ctx_code_par
 	return ctx_source_map_lines(map, part->address, part->address + n, take_line, lines, err);
 }
 
-enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, struct ctx_code_list *list,
+/* Samples by function, of those that are not inlined; owned by the caller. NULL: no memory. */
+static uint64_t *samples_by_function(const struct ctx_resolver *resolver, const struct ctx_trie *raw,
+				     const uint32_t *leaf_samples)
+{
+	uint64_t *samples = ctx_calloc(resolver->n_functions + 1, sizeof(*samples));
+
+	for (uint32_t i = 1; samples != NULL && i < raw->n; i++) {
+		uint32_t function;
+
+		if (leaf_samples[i] == 0)
+			continue;
+		function = ctx_resolver_real_function(resolver, raw->key[i]);
+		if (function != CTX_NONE)
+			samples[function] += leaf_samples[i];
+	}
+	return samples;
+}
+
+enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const struct ctx_trie *raw,
+				       const uint32_t *leaf_samples, struct ctx_code_list *list,
 				       struct ctx_err *err)
 {
+	uint64_t *samples CTX_AUTO_FREE = samples_by_function(resolver, raw, leaf_samples);
 	struct lines lines = {.resolver = resolver};
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status = samples != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (uint32_t i = 0; i < resolver->n_objects && status == CTX_OK; i++) {
 		const struct ctx_resolver_object *object = &resolver->objects[i];
 
 		if (object->symtab != NULL && ctx_resolver_has_file(resolver, object))
-			status = list_object(resolver, i, list, err);
+			status = list_object(resolver, i, samples, list, err);
 	}
-	if (status == CTX_OK && list->n != 0)
+	if (status == CTX_OK && list->n != 0) {
+		qsort(list->parts, list->n, sizeof(*list->parts), hottest_first);
+		clip(list);
 		qsort(list->parts, list->n, sizeof(*list->parts), by_function);
-	clip(list);
+	}
 	/* The files of their lines are to be known before the first is put. */
 	for (size_t i = 0; i < list->n && status == CTX_OK; i++)
 		status = read_lines(&lines, &list->parts[i], list->parts[i].size, err);

@@ -101,6 +101,7 @@ enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver, struct ctx
 	struct ctx_resolver_object *object = &resolver->objects[location->object];
 	struct ctx_site site = {.function = location->function, .caller = CTX_NONE};
 	enum ctx_status status = open_map(resolver, object, err);
+	uint32_t id = CTX_NONE;
 	size_t n = 0;
 
 	if (status == CTX_OK && object->source_map != NULL)
@@ -115,9 +116,10 @@ enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver, struct ctx
 		if (status == CTX_OK)
 			status = ctx_resolver_file(resolver, frames[i].file, &site.file, err);
 		if (status == CTX_OK)
-			status = site_id(resolver, &site, &site.caller, err);
+			status = site_id(resolver, &site, &id, err);
+		site.caller = id;
 	}
-	location->site = site.caller;
+	location->site = id;
 	location->function = site.function;
 	return status;
 }
@@ -137,6 +139,13 @@ static uint32_t real_function(const struct ctx_resolver *resolver, const struct 
 		function = site->function;
 	}
 	return function;
+}
+
+uint32_t ctx_resolver_real_function(const struct ctx_resolver *resolver, uint32_t location)
+{
+	size_t depth;
+
+	return real_function(resolver, &resolver->locations[location], &depth);
 }
 
 size_t ctx_resolver_function_count(const struct ctx_resolver *resolver, uint32_t location_id,
