@@ -46,7 +46,7 @@ static const char *in_dir(const char *name)
 			fail_msg("%s", must_err.msg);                                                        \
 	} while (0)
 
-static struct ctx_store *write_and_open(struct fixture *fixture, const char *path)
+static inline struct ctx_store *write_and_open(struct fixture *fixture, const char *path)
 {
 	struct ctx_store *store = NULL;
 

@@ -1,0 +1,219 @@
+/* From a selection to histograms, over real time trees. */
+#include "store_places.h"
+
+#include "ctxan/query.h"
+#include "failing_malloc.h"
+#include "ingest/forest.h"
+
+/* The trees as an ingest makes them, with small leaves, so that queries take lists, whole leaves and parts of leaves. */
+static void put_trees(struct fixture *fixture, struct ctx_store *store)
+{
+	struct ctx_timetree_params params = ctx_timetree_default_params();
+	struct ctx_tree_forest *forest = NULL;
+	uint64_t moved, late;
+	uint32_t n;
+
+	params.leaf_samples = 40;
+	params.fanout = 4;
+	must(ctx_tree_forest_create(store, &params, fixture->profile.run, &fixture->profile.cct,
+				    fixture->profile.n_threads == 1, fixture->profile.n_metrics, &forest,
+				    err));
+	for (size_t i = 0; i < fixture->n_samples; i++)
+		must(ctx_tree_forest_add(forest, &fixture->samples[i], err));
+	must(ctx_tree_forest_finish(forest, &n, &moved, &late, err));
+	ctx_tree_forest_destroy(forest);
+}
+
+static struct ctx_store *make_store(struct fixture *fixture, uint64_t seed, uint32_t n_threads)
+{
+	struct ctx_store *store = NULL;
+
+	fixture_init(fixture, seed, n_threads, 3000);
+	must(ctx_store_create(in_dir("a.db"), &store, err));
+	put_trees(fixture, store);
+	must(fixture_put_contents(fixture, store, err));
+	must(ctx_store_commit(store, err));
+	must(ctx_store_open(in_dir("a.db"), &store, err));
+	return store;
+}
+
+/* Up to three intervals, some of the threads or all, some of the processors or all. */
+struct choice {
+	struct ctx_interval intervals[3];
+	uint32_t threads[8];
+	struct ctx_cpu_range cpus[1];
+	struct ctx_selection selection;
+};
+
+static void choose(struct fixture *fixture, struct choice *choice)
+{
+	struct ctx_selection *selection = &choice->selection;
+	uint64_t at = 0;
+
+	*selection = (struct ctx_selection){.intervals = choice->intervals};
+	while (selection->n_intervals < 1 + fixture_random(fixture, 3) && at < FIXTURE_RUN_NS) {
+		uint64_t begin = at + fixture_random(fixture, (uint32_t)(FIXTURE_RUN_NS - at));
+		uint64_t end = begin + 1 + fixture_random(fixture, (uint32_t)(FIXTURE_RUN_NS - begin));
+
+		choice->intervals[selection->n_intervals++] = (struct ctx_interval){begin, end};
+		at = end;
+		if (selection->n_intervals == 3)
+			break;
+	}
+	if (fixture_random(fixture, 2) != 0)
+		selection->threads = choice->threads;
+	for (uint32_t i = 0; selection->threads != NULL && i < fixture->profile.n_threads; i++) {
+		if (fixture_random(fixture, 2) != 0)
+			choice->threads[selection->n_threads++] = i;
+	}
+	if (fixture_random(fixture, 2) != 0) {
+		choice->cpus[0] = (struct ctx_cpu_range){0, (int32_t)fixture_random(fixture, 3)};
+		selection->cpus = choice->cpus;
+		selection->n_cpus = 1;
+	}
+}
+
+static bool is_chosen(const struct ctx_selection *selection, const struct ctx_sample *sample)
+{
+	bool thread = selection->threads == NULL, time = false;
+
+	for (size_t i = 0; i < selection->n_threads; i++)
+		thread |= selection->threads[i] == sample->thread;
+	for (size_t i = 0; i < selection->n_intervals; i++)
+		time |= ctx_interval_has(selection->intervals[i], sample->time_ns);
+	return thread && time && ctx_selection_has_cpu(selection, sample->cpu);
+}
+
+/* Every raw stack's weight, from the samples one by one. */
+static void assert_by_samples(const struct fixture *fixture, const struct ctx_selection *selection,
+			      const struct ctx_histogram *raw)
+{
+	uint64_t *weight = ctx_calloc(fixture->raw.n, sizeof(*weight));
+	uint64_t *samples = ctx_calloc(fixture->raw.n, sizeof(*samples));
+
+	assert_true(weight != NULL && samples != NULL);
+	for (size_t i = 0; i < fixture->n_samples; i++) {
+		const struct ctx_sample *sample = &fixture->samples[i];
+
+		if (!is_chosen(selection, sample))
+			continue;
+		weight[sample->raw_stack] += sample->weight;
+		samples[sample->raw_stack]++;
+	}
+	for (uint32_t i = 0; i < fixture->raw.n; i++) {
+		const struct ctx_hist_entry *entry = ctx_histogram_get(raw, i);
+
+		assert_int_equal(entry != NULL ? entry->weight : 0, weight[i]);
+		assert_int_equal(entry != NULL ? entry->samples : 0, samples[i]);
+		assert_true(entry == NULL || entry->calls == 0);
+	}
+	free(weight);
+	free(samples);
+}
+
+/* By way of raw_to_stack it is what the time trees say. */
+static void assert_by_trees(struct ctx_query *query, const struct ctx_histogram *raw)
+{
+	const struct ctx_selection *selection = query->selection;
+	struct ctx_histogram want = {0}, mapped = {0};
+	const struct ctx_code *code;
+
+	must(ctx_store_code(query->store, &code, err));
+	must(ctx_query_histogram(query, CTX_NONE, selection->intervals, selection->n_intervals, &want, err));
+	for (size_t i = 0; i < raw->n; i++)
+		must(ctx_histogram_add(&mapped, code->raw_to_stack[raw->entries[i].stack],
+				       raw->entries[i].weight, raw->entries[i].samples, 0, err));
+	assert_int_equal(want.weight, raw->weight);
+	assert_int_equal(want.samples, raw->samples);
+	for (uint32_t i = 0; i < ctx_store_profile(query->store)->cct.n; i++) {
+		const struct ctx_hist_entry *a = ctx_histogram_get(&want, i),
+					    *b = ctx_histogram_get(&mapped, i);
+
+		assert_int_equal(a != NULL ? a->weight : 0, b != NULL ? b->weight : 0);
+		assert_int_equal(a != NULL ? a->samples : 0, b != NULL ? b->samples : 0);
+	}
+	ctx_histogram_deinit(&want);
+	ctx_histogram_deinit(&mapped);
+}
+
+static void test_ctxan_query__raw_stacks_weigh_what_call_stacks_weigh(void **state)
+{
+	uint64_t n_found = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		struct fixture fixture;
+		struct ctx_store *store = make_store(&fixture, seed, 1 + (uint32_t)seed % 7);
+
+		for (int round = 0; round < 40; round++) {
+			struct choice choice;
+			struct ctx_query query = {.store = store, .selection = &choice.selection};
+			struct ctx_histogram raw = {0};
+
+			choose(&fixture, &choice);
+			must(ctx_query_raw_histogram(&query, &raw, err));
+			assert_true(query.samples_scanned >= raw.samples);
+			assert_true(choice.selection.cpus != NULL || query.samples_scanned == raw.samples);
+			assert_by_samples(&fixture, &choice.selection, &raw);
+			assert_by_trees(&query, &raw);
+			n_found += raw.samples;
+			ctx_histogram_deinit(&raw);
+		}
+		ctx_store_close(store);
+		fixture_deinit(&fixture);
+	}
+	assert_true(n_found > 10000);
+}
+
+static void test_ctxan_query__a_metric_without_samples_weighs_nothing(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store = make_store(&fixture, 5, 3);
+	struct ctx_interval run = fixture.profile.run;
+	struct ctx_selection selection = {.intervals = &run, .n_intervals = 1, .metric = 1};
+	struct ctx_query query = {.store = store, .selection = &selection};
+	struct ctx_histogram raw = {0};
+
+	(void)state;
+	must(ctx_query_raw_histogram(&query, &raw, err));
+	assert_true(raw.n == 0 && query.samples_scanned == 0);
+	ctx_histogram_deinit(&raw);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+static void test_ctxan_query__memory_that_runs_out_is_a_status(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store = make_store(&fixture, 7, 2);
+	struct ctx_interval run = fixture.profile.run;
+	struct ctx_selection selection = {.intervals = &run, .n_intervals = 1};
+	enum ctx_status status = CTX_E_NOMEM;
+	long n;
+
+	(void)state;
+	for (n = 0; status == CTX_E_NOMEM; n++) {
+		struct ctx_query query = {.store = store, .selection = &selection};
+		struct ctx_histogram raw = {0};
+
+		fail_after = n;
+		status = ctx_query_raw_histogram(&query, &raw, NULL);
+		fail_after = -1;
+		assert_true(status == CTX_E_NOMEM || (status == CTX_OK && raw.samples == fixture.n_samples));
+		ctx_histogram_deinit(&raw);
+	}
+	assert_true(n > 10);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_own_dir(test_ctxan_query__raw_stacks_weigh_what_call_stacks_weigh),
+		in_own_dir(test_ctxan_query__a_metric_without_samples_weighs_nothing),
+		in_own_dir(test_ctxan_query__memory_that_runs_out_is_a_status),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
