@@ -23,7 +23,7 @@ EXPLAINED = {
 }
 
 
-MAIN_FILE = "symbols_same.cc"
+UNIT_FILES = ("symbols_same.cc", "<artificial>")
 MAIN_LINES = 104
 
 
@@ -100,7 +100,7 @@ def differences(ours, theirs):
         if name is not None:
             yield name
         if a[1:] != b[1:]:
-            if a[2] == b[2] > MAIN_LINES and b[1].endswith(MAIN_FILE):
+            if a[2] == b[2] > MAIN_LINES and b[1].endswith(UNIT_FILES):
                 yield "file"
             else:
                 yield "line 0" if 0 == a[2] == b[2] else f"place {b[1]}:{b[2]}, ours {a[1]}:{a[2]}"
