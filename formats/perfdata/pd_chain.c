@@ -14,6 +14,7 @@
 void ctx_pd_chain_deinit(struct ctx_pd_chain *chain)
 {
 	free(chain->frames);
+	free(chain->stack);
 	*chain = (struct ctx_pd_chain){0};
 }
 
@@ -42,20 +43,28 @@ static void add_truncation(struct ctx_pd_chain *chain)
 }
 
 /* Registers of 64-bit code and a copy of the stack: what an unwinder needs. */
-static bool take_user_state(struct ctx_pd_chain *chain, const struct ctx_pd_sample *sample,
-			    const struct ctx_pd_event *event, bool swap)
+static enum ctx_status take_user_state(struct ctx_pd_chain *chain, const struct ctx_pd_sample *sample,
+				       const struct ctx_pd_event *event, bool swap, struct ctx_err *err)
 {
+	enum ctx_status status;
+
 	enum ctx_machine machine =
 		event->regs_user >> ARM64_PC & 1 ? CTX_MACHINE_AARCH64 : CTX_MACHINE_X86_64;
 
+	chain->has_user = false;
 	if (!event->exclude_callchain_user || !sample->has_user_regs || sample->user_stack == NULL ||
 	    sample->regs_abi != PERF_SAMPLE_REGS_ABI_64)
-		return false;
+		return CTX_OK;
+	status = ctx_grow(&chain->stack, &chain->stack_cap, (size_t)sample->user_stack_bytes + 1, err);
+	if (status != CTX_OK)
+		return status;
+	memcpy(chain->stack, sample->user_stack, (size_t)sample->user_stack_bytes);
 	ctx_user_regs_from_perf(&chain->user.regs, machine, event->regs_user, sample->user_regs, swap);
-	chain->user.stack = sample->user_stack;
+	chain->user.stack = chain->stack;
 	chain->user.stack_bytes = (size_t)sample->user_stack_bytes;
-	return (chain->user.regs.valid >> ctx_machine_pc(machine) & 1) != 0 &&
-	       (chain->user.regs.valid >> ctx_machine_sp(machine) & 1) != 0;
+	chain->has_user = (chain->user.regs.valid >> ctx_machine_pc(machine) & 1) != 0 &&
+			  (chain->user.regs.valid >> ctx_machine_sp(machine) & 1) != 0;
+	return CTX_OK;
 }
 
 enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pd_sample *sample,
@@ -83,7 +92,9 @@ enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pd
 	}
 	chain->n = n;
 	chain->truncated = false;
-	chain->has_user = take_user_state(chain, sample, event, swap);
+	status = take_user_state(chain, sample, event, swap, err);
+	if (status != CTX_OK)
+		return status;
 	if (chain->has_user && own == CTX_CHAINWALK_USER)
 		chain->n = 0; /* the registers say where it was */
 	else if (sample->has_ip)

@@ -18,7 +18,9 @@ struct ctx_pd_chain {	  /* all zero is a valid empty one */
 	uint32_t n;
 	bool truncated;		    /* the root-most frame is CTX_FRAME_TRUNCATED */
 	bool has_user;		    /* the user's part is to be unwound from `user`, and not in `frames` */
-	struct ctx_user_state user; /* its stack is borrowed from the sample */
+	struct ctx_user_state user; /* its stack is `stack` */
+	uint8_t *stack;		    /* owned: the sample's record is gone when the frames are looked at */
+	size_t stack_cap;
 };
 
 void ctx_pd_chain_deinit(struct ctx_pd_chain *chain);
