@@ -38,7 +38,7 @@ static struct ctx_cfi_table *make_table(void)
 					     0x77, 0, 0x10, 6,	2,    0x77, 8};
 	static const uint8_t shrinks[] = {0x13, 2};
 	static const uint8_t lost[] = {0x0c, 10, 0};
-	static const uint8_t damaged[] = {0x0e, 16, 0x42, 0x3f};
+	static const uint8_t damaged[] = {0x42, 0x0e, 16, 0x42, 0x3f};
 	struct ctx_cfi_table *table = NULL;
 	struct assembly assembly = {0};
 
