@@ -55,7 +55,7 @@ def bare(name):
     name = re.sub(r"\(anonymous namespace\)", "{anon}", name)
     name = re.sub(r" ?\[clone [^]]*\]|\[abi:[^]]*\]", "", name)
     name = re.sub(r"operator(<=>|<<=?|>>=?|<=?|>=?|->\*?|\(\))", lambda m: "operator" + "".join(f"{{{ord(c)}}}" for c in m.group(1)), name)
-    name = re.sub(r"<lambda[^>]*>|\{lambda[^}]*\}(#\d+\})?|<lambda>", "{lambda}", name)
+    name = re.sub(r"<lambda[^>]*>|\{lambda[^}]*\}(#\d+\})?|<lambda>|'lambda\d*'", "{lambda}", name)
     while True:
         shorter = re.sub(r"\([^()]*\)( const)?|<[^<>]*>", "", name)
         if shorter == name:
