@@ -141,7 +141,7 @@ def perf_report(recording, *options):
 # ---- ctxan's side
 
 def sql(recording, statement):
-    return json.loads(output_of("ctxan", "-q", recording, "--format", "json", "--sql", statement))
+    return json.loads(output_of("ctxan", "-q", "--no-inlines", recording, "--format", "json", "--sql", statement))
 
 
 def our_samples(recording, first_ns):
@@ -165,7 +165,7 @@ def our_samples(recording, first_ns):
 
 def our_report(recording, event, *options):
     """(function, object) -> exclusive samples and weight, inclusive samples and weight."""
-    text = output_of("ctxan", "-q", recording, "-r", "functions", "--format", "json", "--limit", "0",
+    text = output_of("ctxan", "-q", "--no-inlines", recording, "-r", "functions", "--format", "json", "--limit", "0",
                      "--metric", event, *options)
     rows = defaultdict(lambda: [0, 0, 0, 0])
     for row in json.loads(text)["rows"]:
@@ -241,8 +241,7 @@ def explain(theirs, ours, is_return):
         return "plt" if other_slot or theirs.offset > next_address - function.start else None
     if function.name.startswith(STATIC):
         # Where perf has a name it is of a symbol without a size, which it lets run into what follows.
-        swallowed = theirs.symbol is None or theirs.ip - theirs.offset < theirs.ip - (next_address - function.start)
-        if swallowed:
+        if theirs.symbol is None or theirs.offset > next_address - function.start:
             return "static"
     if theirs.symbol is None:
         return "noreturn" if is_return and behind else None
