@@ -183,9 +183,9 @@ static void test_debug_files__the_image_is_the_nearest_file_of_the_build_id(void
 	assert_not_found(ctx_debug_files_image, &request, "build id is missing");
 	copy("whole.stripped", request.path);
 	assert_found(ctx_debug_files_image, &request, request.path);
-	copy("whole.so", in_folder("image/cache/.build-id/01/%s/elf", ID + 2));
+	copy("whole.so", in_folder("image/cache/.build-id/01/%s/elf", &ID[2]));
 	request.caches = caches;
-	assert_found(ctx_debug_files_image, &request, in_folder("image/cache/.build-id/01/%s/elf", ID + 2));
+	assert_found(ctx_debug_files_image, &request, in_folder("image/cache/.build-id/01/%s/elf", &ID[2]));
 	request.archive = in_folder("stripped.zst");
 	assert_found(ctx_debug_files_image, &request, "archive");
 	/* An archive whose build id is not what the recording says. */
@@ -210,16 +210,16 @@ static void test_debug_files__a_symfs_stands_before_all_paths(void **state)
 	assert_found(ctx_debug_files_image, &request, in_folder("symfs/fs/lib/lib.so"));
 	copy("whole.debug", in_folder("symfs/fs/usr/lib/debug/lib/whole.debug"));
 	assert_found(ctx_debug_files_dwarf, &request, in_folder("symfs/fs/usr/lib/debug/lib/whole.debug"));
-	copy("whole.debug", in_folder("symfs/fs/usr/lib/debug/.build-id/01/%s.debug", ID + 2));
+	copy("whole.debug", in_folder("symfs/fs/usr/lib/debug/.build-id/01/%s.debug", &ID[2]));
 	assert_found(ctx_debug_files_dwarf, &request,
-		     in_folder("symfs/fs/usr/lib/debug/.build-id/01/%s.debug", ID + 2));
+		     in_folder("symfs/fs/usr/lib/debug/.build-id/01/%s.debug", &ID[2]));
 }
 
 static void test_debug_files__dwarf_is_in_the_image_or_in_the_debug_file_of_its_build_id(void **state)
 {
 	struct ctx_symtab_request request = request_of(make_place("dwarf"));
 	const char *const caches[] = {in_folder("dwarf/cache"), NULL};
-	const char *debug = in_folder("dwarf/root/.build-id/01/%s.debug", ID + 2);
+	const char *debug = in_folder("dwarf/root/.build-id/01/%s.debug", &ID[2]);
 
 	(void)state;
 	need_objects();
@@ -232,11 +232,11 @@ static void test_debug_files__dwarf_is_in_the_image_or_in_the_debug_file_of_its_
 	copy("whole.debug", debug);
 	assert_found(ctx_debug_files_dwarf, &request, debug);
 	assert_hidden_is_named(&request, debug);
-	copy("whole.debug", in_folder("dwarf/cache/.build-id/01/%s/debug", ID + 2));
+	copy("whole.debug", in_folder("dwarf/cache/.build-id/01/%s/debug", &ID[2]));
 	request.caches = caches;
-	assert_found(ctx_debug_files_dwarf, &request, in_folder("dwarf/cache/.build-id/01/%s/debug", ID + 2));
+	assert_found(ctx_debug_files_dwarf, &request, in_folder("dwarf/cache/.build-id/01/%s/debug", &ID[2]));
 	request.archive = in_folder("stripped.zst");
-	assert_found(ctx_debug_files_dwarf, &request, in_folder("dwarf/cache/.build-id/01/%s/debug", ID + 2));
+	assert_found(ctx_debug_files_dwarf, &request, in_folder("dwarf/cache/.build-id/01/%s/debug", &ID[2]));
 	request.archive = in_folder("whole.zst");
 	assert_found(ctx_debug_files_dwarf, &request, "archive");
 	/* The image says which build id it has where nobody else does. */
