@@ -735,6 +735,69 @@ static void test_ingest__a_truncated_stack_hangs_below_its_own_function(void **s
 	free(path);
 }
 
+static void test_ingest__each_reason_of_a_truncation_is_a_function(void **state)
+{
+	static const uint32_t parents[] = {0, 0, 1};
+	static const uint64_t addresses[] = {
+		CTX_FRAME_TRUNCATED + 1 - CTX_TRUNCATED_COPY,
+		CTX_FRAME_TRUNCATED + 1 - CTX_TRUNCATED_NO_TABLE,
+		0x1000,
+	};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100), thread_start(0, 0, 0, 100), stacks_event(1, 3, parents, addresses),
+		sample_event(5, 0, 0, 1), sample_event(6, 0, 0, 2),   sample_event(7, 0, 0, 3),
+	};
+	const struct ctx_profile *profile;
+	struct list_source list;
+	struct ctx_store *store;
+	char *path;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->cct.n, 4);
+	assert_string_equal(name_of_leaf(profile, 1), "<Truncated-stack: copied stack too short>");
+	assert_string_equal(name_of_leaf(profile, 2), "<Truncated-stack: no call frame information>");
+	assert_int_equal(profile->functions[profile->cct.key[1]].kind, CTX_FUNCTION_TRUNCATED);
+	assert_int_equal(profile->functions[profile->cct.key[2]].kind, CTX_FUNCTION_TRUNCATED);
+	assert_int_equal(profile->cct.parent[3], 1);
+	ctx_store_close(store);
+	free(path);
+}
+
+/* Where a stack was continued with an earlier one is known in the raw stacks, and is no call. */
+static void test_ingest__a_join_is_no_frame(void **state)
+{
+	static const uint32_t parents[] = {0, 1, 2, 1};
+	static const uint64_t addresses[] = {0x1000, CTX_FRAME_JOINED, 0x2000, 0x2000};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100), thread_start(0, 0, 0, 100), stacks_event(1, 4, parents, addresses),
+		sample_event(5, 0, 0, 3), sample_event(6, 0, 0, 4),
+	};
+	const struct ctx_profile *profile;
+	const struct ctx_code *code;
+	struct list_source list;
+	struct ctx_store *store;
+	size_t joins = 0;
+	char *path;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 100);
+	path = database_of(&list, &store);
+	profile = ctx_store_profile(store);
+	assert_int_equal(profile->cct.n, 3);
+	assert_int_equal(ctx_store_code(store, &code, NULL), CTX_OK);
+	assert_int_equal(code->raw_stacks->n, 5);
+	assert_int_equal(code->raw_to_stack[3], code->raw_to_stack[4]);
+	assert_int_equal(profile->cct.depth[code->raw_to_stack[3]], 2);
+	for (size_t i = 0; i < code->n_locations; i++)
+		joins += code->locations[i].joins;
+	assert_int_equal(joins, 1);
+	ctx_store_close(store);
+	free(path);
+}
+
 static void expect_failure(struct ctx_event *events, size_t n, const char *reason)
 {
 	struct ctx_ingest_options options = {
@@ -966,6 +1029,8 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
+		cmocka_unit_test(test_ingest__each_reason_of_a_truncation_is_a_function),
+		cmocka_unit_test(test_ingest__a_join_is_no_frame),
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
 		cmocka_unit_test(test_ingest__twice_or_with_one_thread_gives_the_same_bytes),
 		cmocka_unit_test(test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones),
