@@ -345,7 +345,9 @@ static enum ctx_status parse_report_option(struct ctx_options *options, int opti
 	switch (option) {
 	case OPT_LIMIT:
 		options->limit_given = true;
-		return parse_number("limit", value, 0, UINT32_MAX - 1, &report->limit, err);
+		status = parse_number("limit", value, 0, UINT32_MAX - 1, &report->limit, err);
+		report->whole = report->limit == 0;
+		return status;
 	case OPT_WIDTH:
 		return parse_number("width", value, 40, 10000, &report->width, err);
 	case OPT_MIN_PERCENT:
