@@ -7,6 +7,7 @@ quick=${1:-}
 
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
+install_packages g++ clang llvm dwz zstd
 # For the page: a browser, and node with the packages that its sources and tests are pinned to. A node that is already there stays.
 install_packages chromium
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
