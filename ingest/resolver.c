@@ -16,33 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum ctx_status ctx_resolver_add_function(struct ctx_resolver *resolver, const struct ctx_function_info *info,
-					  uint32_t *ret_function, struct ctx_err *err)
-{
-	enum ctx_status status =
-		ctx_grow(&resolver->functions, &resolver->functions_cap, resolver->n_functions + 1, err);
-
-	if (status != CTX_OK)
-		return status;
-	resolver->functions[resolver->n_functions] = *info;
-	*ret_function = (uint32_t)resolver->n_functions++;
-	return CTX_OK;
-}
-
-enum ctx_status ctx_resolver_add_artificial(struct ctx_resolver *resolver, const char *name,
-					    enum ctx_function_kind kind, uint32_t object,
-					    uint32_t *ret_function, struct ctx_err *err)
-{
-	struct ctx_function_info info = {.name = name,
-					 .linkage_name = name,
-					 .aliases = "",
-					 .parts = "",
-					 .object = object,
-					 .kind = kind};
-
-	return ctx_resolver_add_function(resolver, &info, ret_function, err);
-}
-
 enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, struct ctx_arena *arena,
 				    struct ctx_resolver **ret, struct ctx_err *err)
 {
@@ -93,57 +66,12 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 	free(resolver);
 }
 
-/* Equal keys are one object. */
-enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *resolver, const char *key, size_t key_bytes,
-					   const struct ctx_map_event *map, uint32_t *ret_object,
-					   struct ctx_err *err)
-{
-	struct ctx_resolver_object *object;
-	enum ctx_status status =
-		ctx_grow(&resolver->objects, &resolver->objects_cap, resolver->n_objects + 1, err);
-	uint32_t id;
-
-	if (status == CTX_OK)
-		status = ctx_strtab_add(&resolver->object_keys, key, key_bytes, &id, err);
-	if (status != CTX_OK)
-		return status;
-	if (id == resolver->n_objects) {
-		object = &resolver->objects[resolver->n_objects];
-		*object = (struct ctx_resolver_object){
-			.path = ctx_arena_strdup(resolver->arena, map->path),
-			.build_id = ctx_arena_strdup(resolver->arena, map->build_id),
-			.archive = "",
-			.unknown = CTX_NONE,
-		};
-		if (object->path == NULL || object->build_id == NULL)
-			return ctx_err_nomem(err);
-		resolver->n_objects++;
-	}
-	object = &resolver->objects[id];
-	if (object->archive[0] == '\0' && map->archive[0] != '\0') {
-		object->archive = ctx_arena_strdup(resolver->arena, map->archive);
-		if (object->archive == NULL)
-			return ctx_err_nomem(err);
-	}
-	*ret_object = id;
-	return CTX_OK;
-}
-
 enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver, const struct ctx_map_event *map,
 				    uint32_t *ret_object, struct ctx_err *err)
 {
 	const char *key = map->build_id[0] != '\0' ? map->build_id : map->path;
 
 	return ctx_resolver_object_of_key(resolver, key, strlen(key), map, ret_object, err);
-}
-
-uint32_t *ctx_resolver_new_index(uint32_t count)
-{
-	uint32_t *by_symbol = ctx_calloc(count, sizeof(*by_symbol));
-
-	if (by_symbol != NULL)
-		memset(by_symbol, 0xff, count * sizeof(*by_symbol));
-	return by_symbol;
 }
 
 /* "/tmp/perf-PID.map", where just-in-time compilers tell their functions. */
@@ -157,29 +85,6 @@ static bool is_perf_map(const char *path)
 	path += sizeof(before) - 1;
 	digits = strspn(path, "0123456789");
 	return digits != 0 && strcmp(path + digits, ".map") == 0;
-}
-
-bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object)
-{
-	if (object->is_dynamic)
-		return false;
-	if (object->path[0] == '/' || object->archive[0] != '\0')
-		return true;
-	/* A cache may have what is no file: [vdso]. */
-	return object->path[0] == '[' && object->build_id[0] != '\0' && resolver->options.caches != NULL;
-}
-
-struct ctx_symtab_request ctx_resolver_request(const struct ctx_resolver *resolver,
-					       const struct ctx_resolver_object *object)
-{
-	return (struct ctx_symtab_request){
-		.path = object->path,
-		.build_id = object->build_id,
-		.archive = object->archive,
-		.debug_root = resolver->options.debug_root,
-		.symfs = resolver->options.symfs,
-		.caches = resolver->options.caches,
-	};
 }
 
 bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
@@ -270,21 +175,6 @@ enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver, struct ctx
 	return status;
 }
 
-enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolver, uint32_t object, uint32_t *ret_function,
-				     struct ctx_err *err)
-{
-	struct ctx_resolver_object *place = &resolver->objects[object];
-
-	if (place->unknown == CTX_NONE) {
-		enum ctx_status status = ctx_resolver_add_artificial(
-			resolver, "<Unknown>", CTX_FUNCTION_UNKNOWN, object, &place->unknown, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	*ret_function = place->unknown;
-	return CTX_OK;
-}
-
 /*
  * Is the address in front of this symbol really its first byte? A caller's address is that of its return address, less
  * one; but what a signal interrupted returns to the beginning of a trampoline, and what an interrupt met at the
@@ -323,21 +213,6 @@ enum ctx_status ctx_resolver_find_symbol(struct ctx_symtab *symtab, uint64_t add
 		return status;
 	*ret_found = true;
 	*ret_symbol = next;
-	return CTX_OK;
-}
-
-enum ctx_status ctx_resolver_add_location(struct ctx_resolver *resolver, const struct ctx_location *location,
-					  uint32_t *place, struct ctx_err *err)
-{
-	enum ctx_status status =
-		ctx_grow(&resolver->locations, &resolver->locations_cap, resolver->n_locations + 1, err);
-
-	if (status != CTX_OK)
-		return status;
-	if (resolver->n_locations >= CTX_MAP64_NONE)
-		return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G addresses");
-	resolver->locations[resolver->n_locations] = *location;
-	*place = (uint32_t)resolver->n_locations++;
 	return CTX_OK;
 }
 

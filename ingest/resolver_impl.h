@@ -1,7 +1,8 @@
 /*
  * The resolver itself, for its parts:
  *
- *	resolver.c		objects, functions, locations
+ *	resolver.c		from addresses in objects to locations; what is taken and released at the end
+ *	resolver_nouns.c	objects, functions, locations: adding one
  *	resolver_dynamic.c	functions that were made at run time
  *	resolver_kernel.c	the kernel and its modules, and addresses where nothing is mapped
  *	resolver_sites.c	lines and inlined functions, from debug information
