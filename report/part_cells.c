@@ -25,31 +25,6 @@ struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t func
 	return ctx_cell_name(ctx_function_cell(profile, function).object);
 }
 
-bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter)
-{
-	if (filter == NULL)
-		return true;
-	if (function >= profile->n_functions)
-		return strcmp(filter, "<Total>") == 0;
-	if (strcmp(profile->functions[function].linkage_name, filter) == 0 ||
-	    strcmp(profile->functions[function].name, filter) == 0)
-		return true;
-	return profile->functions[function].inlined &&
-	       strlen(filter) == ctx_function_plain_length(&profile->functions[function]) &&
-	       strncmp(profile->functions[function].name, filter, strlen(filter)) == 0;
-}
-
-size_t ctx_function_plain_length(const struct ctx_function_info *function)
-{
-	static const char suffix[] = " (inlined)";
-	size_t n = strlen(function->name);
-
-	if (function->inlined && n >= sizeof(suffix) - 1 &&
-	    strcmp(function->name + n - (sizeof(suffix) - 1), suffix) == 0)
-		n -= sizeof(suffix) - 1;
-	return n;
-}
-
 struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function)
 {
 	return ctx_cell_if(function < profile->n_functions && profile->functions[function].inlined);
@@ -62,17 +37,6 @@ struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t funct
 	if (parts == NULL || *parts == '\0')
 		return (struct ctx_cell){.kind = CTX_CELL_ABSENT};
 	return ctx_cell_name(parts);
-}
-
-enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter, struct ctx_err *err)
-{
-	if (ctx_function_matches(profile, CTX_TRIE_ROOT_KEY, filter))
-		return CTX_OK;
-	for (uint32_t i = 0; i < profile->n_functions; i++) {
-		if (ctx_function_matches(profile, i, filter))
-			return CTX_OK;
-	}
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no function '%s' in the experiment", filter);
 }
 
 enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, struct ctx_part_trees *ret,

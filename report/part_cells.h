@@ -5,6 +5,7 @@
 #define CTX_REPORT_PART_CELLS_H
 
 #include "calltree/calltree.h"
+#include "report/function_names.h"
 #include "report/out.h"
 
 /* Name and object cells; CTX_TRIE_ROOT_KEY is <Total>, without an object. */
@@ -16,19 +17,6 @@ struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t fun
 
 /* JSON: "parts": the clones and outlined parts that are counted with the function, only where there are any. */
 struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t function);
-
-/* Bytes of the name without the " (inlined)" of inlined instances. */
-size_t ctx_function_plain_length(const struct ctx_function_info *function);
-
-/*
- * Whether a function passes the filter: the shown name (with or without " (inlined)") or the linkage name is equal. NULL:
- * all do.
- */
-bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
-
-/* CTX_E_NOTFOUND when there is a filter and no function of the experiment passes. */
-CTX_MUST_CHECK enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter,
-						  struct ctx_err *err);
 
 /* Call trees of all parts, so that a refusal comes before the first line is printed. */
 struct ctx_part_trees {

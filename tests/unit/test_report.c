@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "report/figures.h"
+#include "report/function_names.h"
 #include "report/names.h"
 #include "report/report.h"
 #include "report_fixture.h"
@@ -408,6 +409,42 @@ static void test_figures__round_and_keep_every_digit(void **state)
 	assert_string_equal(out, "1.000000");
 }
 
+static void test_report__a_function_is_found_by_its_short_name(void **state)
+{
+	static const struct {
+		const char *name, *filter;
+		bool found;
+	} cases[] = {
+		{"work(int)", "work", true},
+		{"work(int)", "work(int)", true},
+		{"work(int)", "wor", false},
+		{"work(int)", "int", false},
+		{"void ns::run<int, (foo)3>(work const&)", "run", true},
+		{"void ns::run<int, (foo)3>(work const&)", "ns::run", true},
+		{"void ns::run<int, (foo)3>(work const&)", "work", false},
+		{"void ns::run<int, (foo)3>(work const&)", "foo", false},
+		{"void ns::run<int, (foo)3>(work const&)", "ns", false},
+		{"ns::runner::run()", "runner", false},
+		{"foo [isra.0]", "foo", true},
+		{"foo", "", false},
+		{"operator()", "operator()", true},
+		{"part_of", "whole.cold", true},
+		{"part_of", "whole", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_function_info function = {.name = cases[i].name,
+						     .linkage_name = "_Z",
+						     .aliases = "",
+						     .parts = "other.part.0 whole.cold"};
+		struct ctx_profile profile = {.functions = &function, .n_functions = 1};
+
+		if (ctx_function_matches(&profile, 0, cases[i].filter) != cases[i].found)
+			fail_msg("%s, %s", cases[i].name, cases[i].filter);
+	}
+}
+
 int main(void)
 {
 #define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -425,6 +462,7 @@ int main(void)
 		REPORT_TEST(test_report__truncated_stacks_are_counted_by_reason),
 		REPORT_TEST(test_report__inlined_functions_and_parts_have_keys),
 		REPORT_TEST(test_report__a_full_disk_is_an_error),
+		cmocka_unit_test(test_report__a_function_is_found_by_its_short_name),
 		cmocka_unit_test(test_names__are_cut_in_the_middle),
 		cmocka_unit_test(test_names__of_cxx_keep_their_method),
 		cmocka_unit_test(test_names__random_bytes_never_do_harm),

@@ -1,0 +1,30 @@
+/*
+ * Names of functions, as a person types them: the whole name, the linkage name, or the short one.
+ *
+ *	std::vector<int>::push_back(int const&)		whole
+ *	_ZNSt6vectorIiSaIiEE9push_backERKi		linkage
+ *	push_back, vector<int>::push_back		short: no parameters, any part of the scope
+ */
+#ifndef CTX_REPORT_FUNCTION_NAMES_H
+#define CTX_REPORT_FUNCTION_NAMES_H
+
+#include "base/err.h"
+#include "model/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes of the name without the " (inlined)" of inlined instances. */
+size_t ctx_function_plain_length(const struct ctx_function_info *function);
+
+/*
+ * Whether a function passes the filter: its shown name (with or without " (inlined)"), linkage name or short name is equal, or
+ * that of a part that is folded into it. NULL: all do.
+ */
+bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
+
+/* CTX_E_NOTFOUND when there is a filter and no function of the experiment passes. */
+CTX_MUST_CHECK enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter,
+						  struct ctx_err *err);
+
+#endif
