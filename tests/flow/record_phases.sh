@@ -4,7 +4,8 @@ need jq
 need_perf
 
 ctxrec -q -o phases.er -- phases || fail "recording"
-json() { ctxan -q phases.er --format json "$@"; }
+# The shares are those of functions as they were compiled: what burns time is inlined into all of them.
+json() { ctxan -q phases.er --no-inlines --format json "$@"; }
 percent() { json -r functions "$@" >f.json; jq -r --arg f "$name" '([.rows[] | select(.function == $f) | .exclusive] | add // 0) * 100 / .weight' f.json; }
 inclusive() { json -r functions "$@" >f.json; jq -r --arg f "$name" '([.rows[] | select(.function == $f) | .inclusive] | add // 0) * 100 / .weight' f.json; }
 within() { awk -v v="$2" -v e="$3" -v t="$4" 'BEGIN { d = v - e; exit !(d <= t && -d <= t) }' || fail "$1: $2 % instead of $3 %"; }

@@ -30,8 +30,12 @@ ctxrec -q -O -o status.er -- true || fail "-O over an experiment"
 # kill -9 of the recorder in mid-run: all but the last second is there, and the head says so.
 ctxrec -q -o killed.er -- sh -c 'while :; do :; done' &
 recorder=$!
-sleep 4
+sleep 1
 target=$(pgrep -P $recorder | head -n 1)
+used() { awk '{ print $14 + $15 }' "/proc/$target/stat"; }
+# On a busy machine four seconds of its time take longer.
+i=0
+while [ "$(used)" -lt 400 ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
 kill -9 $recorder
 wait $recorder 2>/dev/null
 kill -9 "$target" 2>/dev/null
