@@ -99,18 +99,40 @@ static void remark(void *context, const char *text)
 		fprintf(stderr, "ctxan: %s: %s\n", options->export->name, text);
 }
 
+/* Without a source file there are no lines, and nothing is worth a scan. */
+static enum ctx_status gather_code(struct ctx_query *query, struct ctx_export_input *input,
+				   struct ctx_code_reader *reader, struct ctx_histogram *raw,
+				   struct ctx_err *err)
+{
+	const struct ctx_code *code;
+	enum ctx_status status = ctx_store_code(query->store, &code, err);
+
+	if (status != CTX_OK || code->n_files == 0)
+		return status;
+	status = ctx_query_raw_histogram(query, raw, err);
+	*reader = ctx_store_code_reader(query->store);
+	input->code = code;
+	input->raw = raw;
+	input->reader = reader;
+	return status;
+}
+
 static enum ctx_status write_export(struct ctx_query *query, const struct ctx_options *options,
 				    struct ctx_export_input *input, struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->export;
 	struct ctx_query_parts whole = {0}, parts = {0};
 	struct ctx_export_part *list CTX_AUTO_FREE = NULL;
+	struct ctx_code_reader reader;
+	struct ctx_histogram raw = {0};
 	enum ctx_status status = CTX_OK;
 
 	if (kind->needs_whole)
 		status = ctx_query_parts(query, false, &whole, err);
 	if (status == CTX_OK && kind->needs_parts)
 		status = ctx_query_parts(query, true, &parts, err);
+	if (status == CTX_OK && kind->needs_code)
+		status = gather_code(query, input, &reader, &raw, err);
 	list = ctx_calloc(parts.n, sizeof(*list));
 	if (status == CTX_OK && list == NULL)
 		status = ctx_err_nomem(err);
@@ -124,6 +146,7 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 	}
 	ctx_query_parts_free(&whole);
 	ctx_query_parts_free(&parts);
+	ctx_histogram_deinit(&raw);
 	return status;
 }
 

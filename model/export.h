@@ -8,6 +8,7 @@
 #ifndef CTX_MODEL_EXPORT_H
 #define CTX_MODEL_EXPORT_H
 
+#include "model/code.h"
 #include "model/histogram.h"
 #include "model/interval.h"
 #include "model/profile.h"
@@ -39,6 +40,11 @@ struct ctx_export_input {
 	const struct ctx_histogram *whole;   /* needs_whole: all selected threads together */
 	const struct ctx_export_part *parts; /* needs_parts: each selected thread with samples */
 	size_t n_parts;
+	/* needs_code. All three are NULL where nothing in the recording has line numbers. */
+	const struct ctx_code *code;
+	const struct ctx_histogram
+		*raw; /* of the selection, also with whole_run: all its threads together, by raw stack */
+	const struct ctx_code_reader *reader;
 	/*
 	 * needs_samples: hands the selected samples (whole_run: all) of one thread out, in order of time (thread CTX_NONE: of all
 	 * selected threads together). May be called again and again; each call reads the database.
@@ -57,7 +63,7 @@ struct ctx_export_kind {
 	const char *suffix;  /* of the usual file name: ".pb.gz" */
 	const char *summary; /* one line for --help */
 	bool binary;	     /* not for a terminal */
-	bool needs_whole, needs_parts, needs_samples;
+	bool needs_whole, needs_parts, needs_samples, needs_code;
 	/* Gets the samples of the whole run and of all threads; the selection is what the reader sees first. */
 	bool whole_run;
 	/* Writes the file. Write errors of `out` are the caller's to find (ferror). */

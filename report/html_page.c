@@ -1,12 +1,14 @@
 /*
  * The HTML page: template with a head (JSON) and a profile (binary, gzip, base64) put in. docs/html-page.md has the layout.
  *
- *	samples --html_cells--> cells --html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, fewer stacks
+ *	samples --html_cells--> cells ------+--html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, fewer stacks
+ *	raw stacks --html_sources--> sources'
  */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "report/html_cells.h"
 #include "report/html_profile.h"
+#include "report/html_sources.h"
 #include "report/html_template.h"
 #include "report/names.h"
 #include "report/report_exports.h"
@@ -19,6 +21,7 @@
 #define MAX_BYTES ((size_t)5 << 20) /* unless --max-size says otherwise */
 #define BUCKETS_MOST 4096u
 #define BUCKETS_LEAST 64u
+#define SOURCES_SHARE 5u /* the part of the room that sources take at most */
 #define GZIP_WINDOW (15 + 16)
 #define HEAD_MARK "/*CTX-HEAD*/"
 #define PROFILE_MARK "/*CTX-PROFILE*/"
@@ -52,6 +55,7 @@ static enum ctx_status gzip(const struct ctx_buf *in, struct ctx_buf *out, struc
 struct fitting {
 	const struct ctx_export_input *input;
 	struct ctx_cells cells;
+	struct ctx_html_sources sources;
 	struct ctx_buf bytes, packed;
 	size_t room; /* for the packed bytes */
 };
@@ -61,7 +65,8 @@ static enum ctx_status pack(struct fitting *fitting, struct ctx_err *err)
 	enum ctx_status status;
 
 	ctx_buf_clear(&fitting->bytes);
-	status = ctx_html_profile_encode(fitting->input->profile, &fitting->cells, &fitting->bytes, err);
+	status = ctx_html_profile_encode(fitting->input->profile, &fitting->cells, &fitting->sources,
+					 &fitting->bytes, err);
 	return status == CTX_OK ? gzip(&fitting->bytes, &fitting->packed, err) : status;
 }
 
@@ -238,8 +243,11 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 		size_t fixed = ctx_html_template().n + head.n + 64;
 
 		fitting.room = max > fixed ? (max - fixed) / 4 * 3 : 0;
-		status = fit(&fitting, err);
+		status = ctx_html_sources_make(input, fitting.cells.unit_weight, fitting.room / SOURCES_SHARE,
+					       &fitting.sources, err);
 	}
+	if (status == CTX_OK)
+		status = fit(&fitting, err);
 	if (status == CTX_OK) {
 		ctx_buf_clear(&head);
 		put_head(&head, input, &fitting.cells);
@@ -253,6 +261,7 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 	ctx_buf_deinit(&fitting.bytes);
 	ctx_buf_deinit(&fitting.packed);
 	ctx_cells_deinit(&fitting.cells);
+	ctx_html_sources_deinit(&fitting.sources);
 	return status;
 }
 
@@ -262,6 +271,7 @@ const struct ctx_export_kind ctx_export_html = {
 	.summary = "one offline page: time line, flame graph, tables, for any interval",
 	.binary = true,
 	.needs_samples = true,
+	.needs_code = true,
 	.whole_run = true,
 	.write = write_html,
 };

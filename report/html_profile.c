@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/strtab.h"
-#include "base/utf8.h"
 
 #include <string.h>
 
@@ -93,21 +92,10 @@ static enum ctx_status put_string(struct choice *choice, struct ctx_buf *column,
 				  struct ctx_err *err)
 {
 	struct ctx_buf valid = {0};
-	size_t n = strlen(text);
 	uint32_t id = 0;
 	enum ctx_status status;
 
-	while (n > 0) {
-		uint32_t code;
-		size_t length = ctx_utf8_decode(text, n, &code);
-
-		if (code == UINT32_MAX)
-			ctx_buf_put_text(&valid, "\xef\xbf\xbd");
-		else
-			ctx_buf_put(&valid, text, length);
-		text += length;
-		n -= length;
-	}
+	ctx_html_put_valid(&valid, text, strlen(text));
 	status = ctx_buf_check(&valid, err);
 	if (status == CTX_OK)
 		status = ctx_strtab_add(&choice->strings, valid.n != 0 ? (const char *)valid.bytes : "",
@@ -231,6 +219,22 @@ static void put_thread_cells(const struct ctx_thread_cells *thread, const struct
 			out, (int64_t)(thread->entries[i].weight - thread->entries[i].samples * unit_weight));
 }
 
+static void put_sources(const struct ctx_profile *profile, const struct ctx_html_sources *sources,
+			const struct choice *choice, struct ctx_buf *out)
+{
+	ctx_buf_put_varint(out, sources->weight);
+	ctx_buf_put_varint(out, sources->samples);
+	ctx_buf_put_varint(out, sources->n_groups);
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		if (choice->functions[i] != UNUSED)
+			ctx_buf_put_varint(out, sources->of_function != NULL ? sources->of_function[i]
+									     : CTX_HTML_SOURCE_NONE);
+	}
+	if (choice->other)
+		ctx_buf_put_varint(out, CTX_HTML_SOURCE_NONE);
+	ctx_buf_put(out, sources->groups.bytes, sources->groups.n);
+}
+
 static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
 {
 	ctx_buf_put_varint(out, strings->n);
@@ -241,7 +245,8 @@ static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
 }
 
 enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const struct ctx_cells *cells,
-					struct ctx_buf *out, struct ctx_err *err)
+					const struct ctx_html_sources *sources, struct ctx_buf *out,
+					struct ctx_err *err)
 {
 	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
 	struct ctx_buf rest = {0}; /* behind the strings, which are known last */
@@ -262,10 +267,11 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const
 		ctx_buf_put_varint(&rest, cells->unit_weight);
 		for (uint32_t i = 0; i < cells->n_threads; i++)
 			put_thread_cells(&cells->threads[i], &choice, cells->unit_weight, &rest);
+		put_sources(profile, sources, &choice, &rest);
 		status = ctx_buf_check(&rest, err);
 	}
 	if (status == CTX_OK) {
-		ctx_buf_put(out, "CTXP\1", 5);
+		ctx_buf_put(out, "CTXP\2", 5);
 		put_strings(&choice.strings, out);
 		ctx_buf_put(out, rest.bytes, rest.n);
 		status = ctx_buf_check(out, err);

@@ -11,9 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define AROUND 2u	     /* lines before and behind a function */
-#define FUNCTION_CONTEXT 20u /* lines around one with weight, where long runs are left out */
-#define FILE_CONTEXT 5u
+#define FILE_CONTEXT 5u /* lines around one with weight, where long runs of a file are left out */
 
 static const struct ctx_column columns[] = {
 	{NULL, "", CTX_STYLE_NAME},
@@ -40,11 +38,6 @@ struct page {
 	const struct ctx_source_section *section;
 };
 
-static bool has_weight(const struct ctx_line_total *row)
-{
-	return row != NULL && (row->sum.inclusive != 0 || row->sum.inclusive_samples != 0);
-}
-
 static bool is_hot(const struct ctx_source_section *section, const struct ctx_code_sum *sum)
 {
 	return ctx_code_is_hot(sum->exclusive, section->largest_exclusive) ||
@@ -58,9 +51,9 @@ static void put_line(const struct page *page, uint32_t line, const char *text,
 	const struct ctx_report_input *input = page->out->input;
 	const struct ctx_source_section *section = page->section;
 	const struct ctx_code_sum none = {0};
-	const struct ctx_code_sum *sum = has_weight(row) ? &row->sum : &none;
+	const struct ctx_code_sum *sum = ctx_line_has_weight(row) ? &row->sum : &none;
 	struct ctx_cell empty = ctx_cell_name(NULL), function = empty;
-	bool weighs = has_weight(row), hot = weighs && is_hot(section, sum);
+	bool weighs = ctx_line_has_weight(row), hot = weighs && is_hot(section, sum);
 	struct ctx_cell number = line != 0 ? ctx_cell_number(line) : empty;
 
 	if (!page->subject->is_file)
@@ -86,22 +79,6 @@ static void put_line(const struct page *page, uint32_t line, const char *text,
 		    });
 }
 
-/* Lines from `first`, whose rows begin at `*row`; marks those with weight. */
-static size_t mark_weights(const struct ctx_source_section *section, uint32_t first, size_t n, bool *marks)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < section->n_rows; i++) {
-		uint32_t line = section->rows[i].key.line;
-
-		if (line >= first && line - first < n && has_weight(&section->rows[i])) {
-			marks[line - first] = true;
-			found++;
-		}
-	}
-	return found;
-}
-
 static void put_gap(const struct page *page, size_t n)
 {
 	put_line(page, 0, ctx_out_format(page->out, "... (%zu lines without samples)", n), NULL);
@@ -116,10 +93,10 @@ static enum ctx_status choose_shown(const struct page *page, uint32_t first, siz
 	if (weights == NULL)
 		return CTX_E_NOMEM;
 	if (!ctx_out_is_text(page->out) || page->out->options->whole ||
-	    (mark_weights(page->section, first, n, weights) == 0 && !is_file))
+	    (ctx_source_section_mark(page->section, first, n, weights) == 0 && !is_file))
 		memset(shown, 1, n * sizeof(*shown));
 	else
-		ctx_code_mark_shown(weights, n, is_file ? FILE_CONTEXT : FUNCTION_CONTEXT, shown);
+		ctx_code_mark_shown(weights, n, is_file ? FILE_CONTEXT : CTX_SOURCE_CONTEXT, shown);
 	return CTX_OK;
 }
 
@@ -183,25 +160,24 @@ static void put_section(const struct page *page)
 
 	put_title(page);
 	if (section->n_rows != 0 && !page->subject->is_file) {
-		ctx_source_section_range(page->out->input, page->subject, section, &first, &last);
-		first = first > AROUND ? first - AROUND : 1;
-		last = n_lines > AROUND && last < n_lines - AROUND ? last + AROUND : n_lines;
+		ctx_source_section_view(page->out->input, page->subject, section, n_lines, &first, &last);
 	} else if (section->file == CTX_NONE) {
 		last = 0;
 	}
 	if (n_lines == 0 && section->file != CTX_NONE)
 		ctx_out_line(page->out, "(its text is neither in the recording nor at that path: only lines "
 					"with samples)");
-	if (section->no_line != NULL && has_weight(section->no_line))
+	if (section->no_line != NULL && ctx_line_has_weight(section->no_line))
 		put_line(page, 0, CTX_NO_LINE, section->no_line);
 	if (last != 0 && first <= last)
 		put_text(page, first, last);
 	/* What the text does not have: there is none, or it is another version of the file. */
 	for (size_t i = 0; i < section->n_rows; i++) {
-		if (section->rows[i].key.line > n_lines && has_weight(&section->rows[i]))
+		if (section->rows[i].key.line > n_lines && ctx_line_has_weight(&section->rows[i]))
 			put_line(page, section->rows[i].key.line, NULL, &section->rows[i]);
 	}
-	if (!has_weight(section->no_line) && section->inclusive == 0 && section->n_rows + n_lines == 0)
+	if (!ctx_line_has_weight(section->no_line) && section->inclusive == 0 &&
+	    section->n_rows + n_lines == 0)
 		ctx_out_line(page->out, "(no samples)");
 	ctx_out_section(page->out, NULL);
 }
@@ -226,7 +202,7 @@ static enum ctx_status find_hottest(const struct ctx_report_input *input, uint32
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct ctx_code_sum *sum = &rows.rows[i].sum;
 
-		if (has_weight(&rows.rows[i]) &&
+		if (ctx_line_has_weight(&rows.rows[i]) &&
 		    (best == NULL || sum->exclusive > best->sum.exclusive ||
 		     (sum->exclusive == best->sum.exclusive && sum->inclusive > best->sum.inclusive)))
 			best = &rows.rows[i];

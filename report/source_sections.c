@@ -184,3 +184,32 @@ void ctx_source_section_range(const struct ctx_report_input *input, const struct
 	*ret_first = first;
 	*ret_last = last;
 }
+
+void ctx_source_section_view(const struct ctx_report_input *input, const struct ctx_subject *subject,
+			     const struct ctx_source_section *section, uint32_t n_lines, uint32_t *ret_first,
+			     uint32_t *ret_last)
+{
+	uint32_t first, last;
+
+	ctx_source_section_range(input, subject, section, &first, &last);
+	*ret_first = first > CTX_SOURCE_AROUND ? first - CTX_SOURCE_AROUND : 1;
+	*ret_last = n_lines > CTX_SOURCE_AROUND && last < n_lines - CTX_SOURCE_AROUND
+			    ? last + CTX_SOURCE_AROUND
+			    : n_lines;
+}
+
+size_t ctx_source_section_mark(const struct ctx_source_section *section, uint32_t first, size_t n,
+			       bool *marks)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < section->n_rows; i++) {
+		uint32_t line = section->rows[i].key.line;
+
+		if (line >= first && line - first < n && ctx_line_has_weight(&section->rows[i])) {
+			marks[line - first] = true;
+			found++;
+		}
+	}
+	return found;
+}

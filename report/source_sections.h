@@ -34,6 +34,20 @@ CTX_MUST_CHECK enum ctx_status ctx_source_sections_build(const struct ctx_report
 							 struct ctx_err *err);
 void ctx_source_sections_deinit(struct ctx_source_sections *sections);
 
+/* What is shown of a function: lines before and behind it; around one with weight, where long runs are left out. */
+#define CTX_SOURCE_AROUND 2u
+#define CTX_SOURCE_CONTEXT 20u
+
+/* Whether a line has weight or samples; NULL has not. */
+static inline bool ctx_line_has_weight(const struct ctx_line_total *row)
+{
+	return row != NULL && (row->sum.inclusive != 0 || row->sum.inclusive_samples != 0);
+}
+
+/* Lines from `first`: marks those of the `n` with weight, which is all that `marks` gets. Returns how many. */
+size_t ctx_source_section_mark(const struct ctx_source_section *section, uint32_t first, size_t n,
+			       bool *marks);
+
 /*
  * The first and last line of a section that has rows. A function's begin at its first instruction's line and go on to its last one's,
  * as far as `reader` knows its code: those of inlined code that stands elsewhere in the file do not count.
@@ -41,5 +55,10 @@ void ctx_source_sections_deinit(struct ctx_source_sections *sections);
 void ctx_source_section_range(const struct ctx_report_input *input, const struct ctx_subject *subject,
 			      const struct ctx_source_section *section, uint32_t *ret_first,
 			      uint32_t *ret_last);
+
+/* The same with CTX_SOURCE_AROUND lines, of a file with `n_lines`. */
+void ctx_source_section_view(const struct ctx_report_input *input, const struct ctx_subject *subject,
+			     const struct ctx_source_section *section, uint32_t n_lines, uint32_t *ret_first,
+			     uint32_t *ret_last);
 
 #endif

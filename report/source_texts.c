@@ -49,30 +49,53 @@ static enum ctx_status split(struct ctx_source_text *file, size_t n)
 	return CTX_OK;
 }
 
-static const struct ctx_source_text *get(struct ctx_source_texts *texts, struct ctx_out *out, uint32_t file)
+enum ctx_status ctx_source_texts_count(struct ctx_source_texts *texts, uint32_t file, uint32_t *ret,
+				       struct ctx_err *err)
 {
 	const struct ctx_code_reader *reader = texts->input->reader;
-	struct ctx_source_text *entry = &texts->files[file];
+	struct ctx_source_text *entry;
+	enum ctx_status status = CTX_OK;
 	const char *text;
 	size_t n;
-	enum ctx_status status;
 
-	if (entry->asked || reader == NULL)
-		return entry;
-	entry->asked = true;
-	status = reader->text(reader->context, file, &text, &n, NULL);
-	if (status == CTX_OK) {
-		entry->text = ctx_memdup0(text, n);
-		status = entry->text != NULL ? split(entry, n) : CTX_E_NOMEM;
+	*ret = 0;
+	if (file >= texts->input->code->n_files || reader == NULL)
+		return CTX_OK;
+	entry = &texts->files[file];
+	if (!entry->asked) {
+		entry->asked = true;
+		status = reader->text(reader->context, file, &text, &n, err);
+		if (status == CTX_OK) {
+			entry->text = ctx_memdup0(text, n);
+			status = entry->text != NULL ? split(entry, n) : CTX_E_NOMEM;
+			if (status != CTX_OK)
+				status = ctx_err_nomem(err);
+		}
 	}
-	if (status != CTX_OK && status != CTX_E_NOTFOUND)
-		ctx_out_fail(out, status);
-	return entry;
+	*ret = entry->n_lines;
+	return status == CTX_E_NOTFOUND ? CTX_OK : status;
 }
 
 uint32_t ctx_source_texts_lines(struct ctx_source_texts *texts, struct ctx_out *out, uint32_t file)
 {
-	return file < texts->input->code->n_files ? get(texts, out, file)->n_lines : 0;
+	uint32_t n;
+	enum ctx_status status = ctx_source_texts_count(texts, file, &n, NULL);
+
+	if (status != CTX_OK)
+		ctx_out_fail(out, status);
+	return n;
+}
+
+const char *ctx_source_texts_raw(const struct ctx_source_texts *texts, uint32_t file, uint32_t line,
+				 size_t *ret_n)
+{
+	const struct ctx_source_text *entry = &texts->files[file];
+	size_t begin = entry->begins[line - 1], end = entry->begins[line];
+
+	while (end > begin && (entry->text[end - 1] == '\n' || entry->text[end - 1] == '\r'))
+		end--;
+	*ret_n = end - begin;
+	return entry->text + begin;
 }
 
 static void put_expanded(struct ctx_buf *buf, const char *text, size_t n, bool keep_tabs)
@@ -104,19 +127,14 @@ static void put_expanded(struct ctx_buf *buf, const char *text, size_t n, bool k
 const char *ctx_source_texts_line(struct ctx_source_texts *texts, struct ctx_out *out, uint32_t file,
 				  uint32_t line)
 {
-	const struct ctx_source_text *entry;
 	struct ctx_buf buf = {0};
-	const char *text = NULL;
-	size_t begin, end;
+	const char *raw, *text = NULL;
+	size_t n;
 
 	if (line == 0 || line > ctx_source_texts_lines(texts, out, file))
 		return NULL;
-	entry = &texts->files[file];
-	begin = entry->begins[line - 1];
-	end = entry->begins[line];
-	while (end > begin && (entry->text[end - 1] == '\n' || entry->text[end - 1] == '\r'))
-		end--;
-	put_expanded(&buf, entry->text + begin, end - begin, out->options->format == CTX_REPORT_JSON);
+	raw = ctx_source_texts_raw(texts, file, line, &n);
+	put_expanded(&buf, raw, n, out->options->format == CTX_REPORT_JSON);
 	if (buf.failed)
 		ctx_out_fail(out, CTX_E_NOMEM);
 	else

@@ -23,6 +23,14 @@ CTX_MUST_CHECK enum ctx_status ctx_source_texts_init(struct ctx_source_texts *te
 						     struct ctx_err *err);
 void ctx_source_texts_deinit(struct ctx_source_texts *texts);
 
+/* Reads the file, if that was not done, and tells the number of its lines; 0: there is no text. */
+CTX_MUST_CHECK enum ctx_status ctx_source_texts_count(struct ctx_source_texts *texts, uint32_t file,
+						      uint32_t *ret, struct ctx_err *err);
+
+/* A line, from 1 to what ctx_source_texts_count said, as it is but without its end: borrowed, `*ret_n` bytes. */
+const char *ctx_source_texts_raw(const struct ctx_source_texts *texts, uint32_t file, uint32_t line,
+				 size_t *ret_n);
+
 /* Number of lines; 0: there is no text. A failure of the reader is `out`'s. */
 uint32_t ctx_source_texts_lines(struct ctx_source_texts *texts, struct ctx_out *out, uint32_t file);
 

@@ -1,6 +1,8 @@
 #include "report/subject.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/strtab.h"
 #include "report/part_cells.h"
 
 #include <string.h>
@@ -212,4 +214,89 @@ enum ctx_status ctx_subject_function(const struct ctx_report_input *input, uint3
 	if (status == CTX_OK)
 		add_functions(input, NULL, function, ret);
 	return status;
+}
+
+/* Functions of one object and plain name: the first of them that owns the inlined ones. */
+struct namesakes {
+	const struct ctx_profile *profile;
+	struct ctx_strtab keys;
+	uint32_t *key_of, *owner_of_key; /* owned; by function; by key: CTX_NONE none yet */
+};
+
+static void namesakes_cleanup(struct namesakes *namesakes)
+{
+	ctx_strtab_deinit(&namesakes->keys);
+	free(namesakes->key_of);
+	free(namesakes->owner_of_key);
+}
+
+static enum ctx_status find_namesakes(struct namesakes *namesakes, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = namesakes->profile;
+	struct ctx_buf key = {0};
+	enum ctx_status status = CTX_OK;
+
+	namesakes->key_of = ctx_calloc(profile->n_functions + 1, sizeof(uint32_t));
+	namesakes->owner_of_key = ctx_calloc(profile->n_functions + 1, sizeof(uint32_t));
+	if (namesakes->key_of == NULL || namesakes->owner_of_key == NULL)
+		return ctx_err_nomem(err);
+	memset(namesakes->owner_of_key, 0xff, (profile->n_functions + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < profile->n_functions && status == CTX_OK; i++) {
+		const struct ctx_function_info *function = &profile->functions[i];
+
+		ctx_buf_clear(&key);
+		ctx_buf_put_u32(&key, function->object);
+		ctx_buf_put(&key, function->name, ctx_function_plain_length(function));
+		status = ctx_buf_check(&key, err);
+		if (status == CTX_OK)
+			status = ctx_strtab_add(&namesakes->keys, (const char *)key.bytes, key.n,
+						&namesakes->key_of[i], err);
+	}
+	ctx_buf_deinit(&key);
+	return status;
+}
+
+/* Those that are not inlined first: each is an owner, the first of a name also that of the inlined ones. */
+static void add_lined(struct namesakes *namesakes, const bool *lined, struct ctx_subject *subject)
+{
+	const struct ctx_profile *profile = namesakes->profile;
+
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		uint32_t *owner = &namesakes->owner_of_key[namesakes->key_of[i]];
+
+		if (profile->functions[i].inlined || !lined[namesakes->key_of[i]])
+			continue;
+		add(subject, i, CTX_NONE);
+		if (*owner == CTX_NONE)
+			*owner = subject->owner_of[i];
+	}
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		uint32_t *owner = &namesakes->owner_of_key[namesakes->key_of[i]];
+
+		if (!profile->functions[i].inlined || !lined[namesakes->key_of[i]])
+			continue;
+		add(subject, i, *owner);
+		*owner = subject->owner_of[i];
+	}
+}
+
+enum ctx_status ctx_subject_lined(const struct ctx_report_input *input, struct ctx_subject *ret,
+				  struct ctx_err *err)
+{
+	struct namesakes namesakes __attribute__((cleanup(namesakes_cleanup))) = {.profile = input->profile};
+	bool *lined CTX_AUTO_FREE = ctx_calloc(input->profile->n_functions + 1, sizeof(*lined));
+	enum ctx_status status = lined != NULL ? find_namesakes(&namesakes, err) : ctx_err_nomem(err);
+
+	if (status == CTX_OK)
+		status = make(input->profile->n_functions, false, ret, err);
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < input->code->n_sites; i++) {
+		const struct ctx_site *site = &input->code->sites[i];
+
+		if (site->file != CTX_NONE && site->line != 0)
+			lined[namesakes.key_of[site->function]] = true;
+	}
+	add_lined(&namesakes, lined, ret);
+	return CTX_OK;
 }

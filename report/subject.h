@@ -28,6 +28,10 @@ CTX_MUST_CHECK enum ctx_status ctx_subject_find(const struct ctx_report_input *i
 CTX_MUST_CHECK enum ctx_status ctx_subject_function(const struct ctx_report_input *input, uint32_t function,
 						    struct ctx_subject *ret, struct ctx_err *err);
 
+/* Every function that has line numbers, each with its inlined instances. O(functions + sites). */
+CTX_MUST_CHECK enum ctx_status ctx_subject_lined(const struct ctx_report_input *input,
+						 struct ctx_subject *ret, struct ctx_err *err);
+
 void ctx_subject_deinit(struct ctx_subject *subject);
 
 /* Whether two functions are one by name and object, be they inlined or not. */

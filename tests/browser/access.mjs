@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { eventually, onPage, open, pageOf } from "./setup.mjs";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const VIEWS = ["graph", "bottom-up", "sandwich", "outline"];
 const SIDES = ["functions", "stanzas", "threads", "about"];
 
 /* Serious and critical findings, as text. */
-async function findings(page) {
+export async function findings(page) {
 	const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
 	const text = ({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ")}`;
 	const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");

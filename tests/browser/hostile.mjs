@@ -3,7 +3,7 @@
  * object, threads, the process, the experiment. None runs, all are shown as they are.
  */
 import assert from "node:assert/strict";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ask, buildDir, eventually, hook, inWork, onPage, run, type } from "./setup.mjs";
 
@@ -104,5 +104,34 @@ onPage("hostile: searched, hovered, in all views", () => hostile().file, {}, asy
 	await eventually(async () => assert.deepEqual((await hook(page, "selection")).threads, [0]));
 	await page.locator("#tab-about").click();
 	await page.getByRole("button", { name: "Compare" }).click();
+	await unharmed(page);
+});
+
+/* Lines of a program's source with the same texts, in a file of such a name; each does some work. */
+const TEXTS = NAMES.filter(([text]) => !text.includes("*/") && text.length < 400);
+
+function hostileSource() {
+	const file = `<img src=x onerror=${HARM}>'"\u2028.c`;
+	const lines = TEXTS.map(([text]) => `\t\tx = x * 5 + 1; /* ${text} */`);
+	writeFileSync(inWork(file), `#include <time.h>\nvolatile unsigned long x;\n__attribute__((noinline)) void work(void)\n{\n\tfor (long i = 0; i < 10000; i++) {\n${lines.join("\n")}\n\t}\n}\nint main(void)\n{\n\twhile (clock() < CLOCKS_PER_SEC / 2)\n\t\twork();\n}\n`);
+	run("cc", "-g", "-O1", "-fno-omit-frame-pointer", "-o", "hostile-lines", file);
+	run("ctxrec", "-q", "-F", "1999", "-o", "hostile-lines.er", "--", "./hostile-lines");
+	run("ctxan", "hostile-lines.er", "-q", "--export", "html", "-o", "hostile-lines.html");
+	return inWork("hostile-lines.html");
+}
+
+onPage("hostile: source lines and the name of their file", hostileSource, { fragment: "#s=source" }, async (page) => {
+	const { func } = (await hook(page, "functions")).find(({ name }) => name === "work");
+	await page.evaluate((f) => (location.hash = `#s=source&f=${f}`), func);
+	await eventually(async () => assert.ok((await page.locator("#panel-source tbody tr").count()) >= TEXTS.length));
+	const shown = await page.locator("#panel-source tbody td.text").allTextContents();
+	for (const [text, visible] of TEXTS) {
+		/* A tab stays one: it is seen. */
+		const wanted = `\t\tx = x * 5 + 1; /* ${text.includes("\t") ? text : visible} */`;
+		assert.ok(shown.includes(wanted), `${JSON.stringify(wanted)} in ${JSON.stringify(shown)}`);
+	}
+	assert.ok((await page.locator("#panel-source caption").textContent()).endsWith(`<img src=x onerror=${HARM}>'"\\u2028.c`));
+	const raw = (await page.evaluate((f) => window.ctxanPage.source(f), func)).map((row) => row.text);
+	for (const [text] of TEXTS) assert.ok(raw.includes(`\t\tx = x * 5 + 1; /* ${text} */`), JSON.stringify(text));
 	await unharmed(page);
 });

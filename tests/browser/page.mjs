@@ -14,6 +14,7 @@ if (wantsPicture) {
 	await import("./numbers.mjs");
 	await import("./select.mjs");
 	await import("./views.mjs");
+	await import("./source.mjs");
 	await import("./keyboard.mjs");
 	await import("./fragment.mjs");
 	await import("./access.mjs");

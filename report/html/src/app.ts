@@ -14,6 +14,7 @@ import { Graphs } from "./graphs";
 import { timesOf } from "./interval";
 import { foundWeight, search, type Found } from "./search";
 import { fromFragment, initialState, Store, toFragment, type Change, type Side, type State, type View } from "./state";
+import { SourcePane } from "./source";
 import { functionName, FunctionTable, Outline, StanzaTable, ThreadTable, type Context } from "./tables";
 import { Tabs } from "./tabs";
 import { pickThread, ThreadSums } from "./threads";
@@ -37,6 +38,7 @@ export class App {
 	private readonly outline: Outline;
 	private readonly stanzaTable: StanzaTable;
 	private readonly threadTable: ThreadTable;
+	private readonly sourcePane: SourcePane;
 	private readonly threadSums: ThreadSums;
 	private readonly views: Tabs<View>;
 	private readonly sides: Tabs<Side>;
@@ -75,6 +77,7 @@ export class App {
 		this.outline = new Outline(context, this.answers.whole);
 		this.stanzaTable = new StanzaTable(context);
 		this.threadTable = new ThreadTable(context, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }));
+		this.sourcePane = new SourcePane(model, head, this.initial);
 		this.controls = new Controls(this.store);
 		this.views = this.makeViews();
 		this.sides = this.makeSides();
@@ -142,6 +145,7 @@ export class App {
 			else if (has("func")) this.outline.grid.draw();
 		}
 		if (state.side === "stanzas" && (selects || has("func", "side"))) this.stanzaTable.update(a.tree, state.func);
+		if (state.side === "source" && (selects || has("func", "side"))) this.sourcePane.update(state);
 		if (state.side === "threads" && (selects || has("side"))) this.threadTable.update(this.threadSums, state.a, state.threads);
 	}
 
@@ -199,6 +203,7 @@ export class App {
 			[
 				{ key: "functions", title: "Functions", panel: make("div", { class: "panel" }, this.functionTable.grid.element) },
 				{ key: "stanzas", title: "Callers/callees", panel: make("div", { class: "panel" }, this.stanzaTable.grid.element) },
+				{ key: "source", title: "Source", panel: this.sourcePane.element },
 				{ key: "threads", title: "Threads", panel: make("div", { class: "panel" }, this.threadTable.grid.element) },
 				{ key: "about", title: "Recording", panel: make("div", { class: "panel" }, about(this.head)) },
 			],

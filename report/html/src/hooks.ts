@@ -8,6 +8,7 @@ import { timesOf } from "./interval";
 import { bottomUp } from "./merged";
 import { stanza, type Stanza, type Tree } from "./views";
 import { ROOT } from "./shape";
+import { sourceRows, type SourceRow } from "./source";
 import type { FunctionRow } from "./tables";
 
 interface TreeRow {
@@ -27,6 +28,7 @@ export interface Hooks {
 	readonly tree: TreeRow[]; /* depth first, heaviest of the run first */
 	readonly recomputed: number; /* ms of the last selection */
 	stanza(func: number): Stanza; /* -1: of <Total> */
+	source(func: number): SourceRow[] | null; /* as the pane shows it; null: it is not in the page */
 	bottomUpTotal(): number;
 	brush(begin: number, end: number): number; /* shares of the run; ms that it took */
 }
@@ -70,6 +72,10 @@ export function publish(app: App): void {
 			return app.recomputed;
 		},
 		stanza: (func) => stanza(answers.shape, answers.a.tree, func < 0 ? ROOT : func),
+		source(func) {
+			const group = model.sources.ofFunction[func] ?? -1;
+			return group < 0 ? null : model.sources.groups[group]!.flatMap(sourceRows);
+		},
 		bottomUpTotal: () => bottomUp(answers.shape, [answers.a.tree])[0]!.cum[0]!,
 		brush(begin, end) {
 			store.set({ a: cutRange(model, begin * model.buckets, end * model.buckets) });

@@ -3,11 +3,11 @@
  * an id is checked against what it counts, a count against the bytes that are left, so that a damaged page gives a message and no wrong picture.
  */
 import { ByteReader, ProfileError } from "./bytes";
-import type { Cells, Model } from "./types";
+import type { Cells, Model, Sources, SourceSection } from "./types";
 
 export { ProfileError } from "./bytes";
 
-const VERSION = 1;
+const VERSION = 2;
 const MAX_BUCKETS = 2 ** 24;
 const NO_FUNCTION = 0xffffffff;
 
@@ -58,6 +58,7 @@ export function decodeProfile(bytes: Uint8Array): Model {
 	if (buckets < 1 || buckets > MAX_BUCKETS) input.damaged(`time has ${buckets} buckets`);
 	const unit = input.number("the unit weight");
 	const cells = threads.map(() => readCells(input, buckets, tree.parent.length, unit));
+	const sources = readSources(input, functions.length, unit);
 	input.end();
 	checkTotals(input, cells);
 	return {
@@ -68,6 +69,7 @@ export function decodeProfile(bytes: Uint8Array): Model {
 		threads: threads.map((thread, i) => ({ ...thread, cells: cells[i]! })),
 		duration,
 		buckets,
+		sources,
 	};
 }
 
@@ -160,11 +162,46 @@ function readNext(input: ByteReader, before: number, first: boolean, end: number
 function readWeights(input: ByteReader, samples: Uint32Array, unit: number): Float64Array {
 	const weight = new Float64Array(samples.length);
 	for (let i = 0; i < weight.length; i++) {
-		const value = samples[i]! * unit + input.signed("weights");
-		if (value < 0 || value > Number.MAX_SAFE_INTEGER) input.damaged("a weight is out of range");
-		weight[i] = value;
+		weight[i] = checkedWeight(input, samples[i]! * unit + input.signed("weights"));
 	}
 	return weight;
+}
+
+/* In the bytes 0 is SOURCE_NONE, 1 SOURCE_LEFT, then the groups. */
+function readSources(input: ByteReader, nFunctions: number, unit: number): Sources {
+	const weight = input.number("the weight of sources");
+	const samples = input.number("the samples of sources");
+	const n = input.count(1, "groups of sources");
+	const ofFunction = new Int32Array(nFunctions);
+	for (let i = 0; i < nFunctions; i++) ofFunction[i] = input.below(n + 2, "sources of functions") - 2;
+	return { weight, samples, ofFunction, groups: fill(n, () => fill(input.count(3, "sections of a source"), () => readSection(input, unit))) };
+}
+
+function readSection(input: ByteReader, unit: number): SourceSection {
+	const path = input.string("paths of sources");
+	const textLines = input.below(2 ** 32, "numbers of lines");
+	const m = input.count(5, "lines of a source");
+	const line = new Uint32Array(m);
+	for (let i = 0, at = 0; i < m; i++) {
+		at = readNext(input, at, i === 0, 2 ** 32, "lines");
+		line[i] = at;
+	}
+	const column = (read: (i: number) => number) => Float64Array.from(line, (_, i) => read(i));
+	const exclusiveSamples = column(() => input.number("samples of lines"));
+	const inclusiveSamples = column(() => input.number("samples of lines"));
+	const weights = (of: Float64Array) => column((i) => checkedWeight(input, of[i]! * unit + input.signed("weights of lines")));
+	const exclusive = weights(exclusiveSamples);
+	const inclusive = weights(inclusiveSamples);
+	const text = input.string("source text");
+	const wanted = line.filter((number) => number > 0 && number <= textLines).length;
+	const found = text === "" && wanted === 0 ? 0 : text.split("\n").length;
+	if (found !== wanted) input.damaged(`${found} lines of text for ${wanted} lines`);
+	return { path, textLines, line, exclusive, inclusive, exclusiveSamples, inclusiveSamples, text };
+}
+
+function checkedWeight(input: ByteReader, value: number): number {
+	if (value < 0 || value > Number.MAX_SAFE_INTEGER) input.damaged("a weight is out of range");
+	return value;
 }
 
 /* What the page adds up stays exact: samples in 32 bits, weights in the 53 of a double. */

@@ -9,7 +9,7 @@ import { isWhole, rangeOf, timesOf, type Range } from "./interval";
 import type { Head, Model } from "./types";
 
 export const VIEWS = ["graph", "bottom-up", "sandwich", "outline"] as const;
-export const SIDES = ["functions", "stanzas", "threads", "about"] as const;
+export const SIDES = ["functions", "stanzas", "source", "threads", "about"] as const;
 export type View = (typeof VIEWS)[number];
 export type Side = (typeof SIDES)[number];
 
@@ -74,6 +74,8 @@ const VIEW_OF: { [report: string]: View } = { tree: "outline", stacks: "graph" }
 const SIDE_OF: { [report: string]: Side } = {
 	functions: "functions",
 	"callers-callees": "stanzas",
+	source: "source",
+	lines: "source",
 	threads: "threads",
 	processes: "threads",
 	header: "about",

@@ -28,6 +28,29 @@ export interface Cells {
 	weight: Float64Array;
 }
 
+/** Lines of a function in one file; those that are left out have no weight. Columns by row. */
+export interface SourceSection {
+	path: string;
+	textLines: number; /* of the file's text; 0: it was not found. Only lines up to this one have text */
+	line: Uint32Array; /* ascending; 0 (the first): instructions without line numbers */
+	exclusive: Float64Array;
+	inclusive: Float64Array;
+	exclusiveSamples: Float64Array;
+	inclusiveSamples: Float64Array;
+	text: string; /* of the rows that have text, joined by newlines */
+}
+
+/** Source of the hottest functions. A group is that of a function and its inlined instances, hottest file first. */
+export interface Sources {
+	weight: number; /* of what was selected when the page was written: the weights of lines are of that */
+	samples: number;
+	ofFunction: Int32Array; /* by function: a group, SOURCE_LEFT or SOURCE_NONE */
+	groups: SourceSection[][]; /* hottest function first */
+}
+
+export const SOURCE_NONE = -2; /* no line numbers are known */
+export const SOURCE_LEFT = -1; /* they are, but not in this page */
+
 export interface Model {
 	objects: string[];
 	functions: { name: string; object: number; kind: number }[]; /* object -1: none */
@@ -38,6 +61,7 @@ export interface Model {
 	threads: { process: number; tid: number; name: string; cells: Cells }[];
 	duration: number; /* ns */
 	buckets: number;
+	sources: Sources;
 }
 
 /** Begin (ns) of bucket i; i = buckets gives the end of the run. */

@@ -1,7 +1,7 @@
 /*
  * Random models with a seed, and the bytes of a profile from a model: the obvious encoder, in the order of docs/html-page.md.
  */
-import type { Cells, Model, Selection } from "../src/types";
+import type { Cells, Model, Selection, Sources, SourceSection } from "../src/types";
 
 /** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
 export function random(seed: number): () => number {
@@ -70,6 +70,32 @@ function randomCells(size: Size, next: () => number): Cells {
 	};
 }
 
+const LINES = ["int main(void)", "{", "\tx += \u00e9;", "", "}", "</script>\u2028\u0001"];
+
+function randomSection(next: () => number): SourceSection {
+	const line: number[] = [];
+	for (let at = Math.floor(next() * 3), n = Math.floor(next() * 12); line.length < n; at += 1 + Math.floor(next() ** 3 * 40)) line.push(at);
+	const textLines = next() < 0.7 ? 60 : 0;
+	const column = (most: number) => Float64Array.from(line, () => (next() < 0.4 ? Math.floor(next() * most) : 0));
+	return {
+		path: `/src/file_${Math.floor(next() * 3)}.c`,
+		textLines,
+		line: Uint32Array.from(line),
+		exclusive: column(1e9),
+		inclusive: column(1e12),
+		exclusiveSamples: column(100),
+		inclusiveSamples: column(1000),
+		text: line.filter((number) => number > 0 && number <= textLines).map(() => LINES[Math.floor(next() * LINES.length)]).join("\n"),
+	};
+}
+
+function randomSources(functions: number, next: () => number): Sources {
+	const groups = Array.from({ length: Math.floor(next() * 4) }, () => Array.from({ length: 1 + Math.floor(next() * 3) }, () => randomSection(next)));
+	return { weight: 123456, samples: 78, ofFunction: Int32Array.from({ length: functions }, () => Math.floor(next() * (groups.length + 2)) - 2), groups };
+}
+
+export const NO_SOURCES: Sources = { weight: 0, samples: 0, ofFunction: new Int32Array(0), groups: [] };
+
 export function randomModel(size: Size, seed: number): Model {
 	const next = random(seed);
 	return {
@@ -85,6 +111,7 @@ export function randomModel(size: Size, seed: number): Model {
 		})),
 		duration: 19826040001,
 		buckets: size.buckets,
+		sources: randomSources(size.functions, random(seed + 1000)),
 	};
 }
 
@@ -132,6 +159,20 @@ function encodeCells(out: Writer, cells: Cells, unit: number): void {
 	out.column(weight, (w, i) => out.signed(w - samples[i]! * unit));
 }
 
+function encodeSection(out: Writer, { path, textLines, line, exclusive, inclusive, exclusiveSamples, inclusiveSamples, text }: SourceSection, unit: number): void {
+	out.text(path).number(textLines).number(line.length);
+	out.column(line, (l, i) => out.number(i === 0 ? l : l - line[i - 1]!));
+	out.column(exclusiveSamples, (s) => out.number(s)).column(inclusiveSamples, (s) => out.number(s));
+	out.column(exclusive, (w, i) => out.signed(w - exclusiveSamples[i]! * unit)).column(inclusive, (w, i) => out.signed(w - inclusiveSamples[i]! * unit));
+	out.text(text);
+}
+
+function encodeSources(out: Writer, sources: Sources, unit: number): void {
+	out.number(sources.weight).number(sources.samples).number(sources.groups.length);
+	out.column(sources.ofFunction, (group) => out.number(group + 2));
+	out.column(sources.groups, (group) => out.number(group.length).column(group, (section) => encodeSection(out, section, unit)));
+}
+
 export function encode(model: Model, unit: number): Uint8Array<ArrayBuffer> {
 	const out = new Writer();
 	const strings = [""];
@@ -154,9 +195,10 @@ export function encode(model: Model, unit: number): Uint8Array<ArrayBuffer> {
 	out.column(model.threads, ({ name }) => string(name));
 	out.number(model.duration).number(model.buckets).number(unit);
 	out.column(model.threads, ({ cells }) => encodeCells(out, cells, unit));
+	encodeSources(out, model.sources, unit);
 
 	const begin = new Writer();
-	begin.bytes.push(...new TextEncoder().encode("CTXP"), 1);
+	begin.bytes.push(...new TextEncoder().encode("CTXP"), 2);
 	begin.number(strings.length).column(strings, (text) => begin.text(text));
 	const bytes = new Uint8Array(begin.bytes.length + out.bytes.length);
 	bytes.set(begin.bytes);

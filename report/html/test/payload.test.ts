@@ -1,16 +1,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
+import { sourceRows } from "../src/source";
 import { decodeProfile, loadProfile, ProfileError } from "../src/payload";
-import { bucketBegin } from "../src/types";
-import { encode, randomModel, Writer } from "./models";
+import { bucketBegin, SOURCE_NONE } from "../src/types";
+import { encode, NO_SOURCES, randomModel, Writer } from "./models";
 
 const SMALL = { stacks: 20, functions: 6, threads: 3, buckets: 16, entries: 12 };
 
 /* Every byte by hand: two functions, main -> work, one thread with two cells. */
 // prettier-ignore
 const BY_HAND = Uint8Array.from([
-	0x43, 0x54, 0x58, 0x50, 1,
+	0x43, 0x54, 0x58, 0x50, 2,
 	5, 0, 4, ...Buffer.from("main"), 4, ...Buffer.from("work"), 3, ...Buffer.from("a.c"), 2, 0xc3, 0xa9,
 	1, 3,			/* objects: a.c */
 	2, 1, 2, 1, 0, 0, 3,	/* functions: main in a.c, work in none and artificial */
@@ -21,6 +22,11 @@ const BY_HAND = Uint8Array.from([
 	2, 1, 2, 2, 1,		/* cells in buckets 1 and 3, with two entries and one */
 	1, 1, 2,		/* stacks 1 and 2, then 2 */
 	3, 1, 2, 0, 5, 6,	/* samples; weights 30, 10 - 3, 20 + 3 */
+	60, 6, 1, 2, 0,		/* sources: weight 60, 6 samples; a group, of main; work has no lines */
+	1, 3, ...Buffer.from("m.c"), 3, 4, 0, 2, 1, 2, /* a section: text of 3 lines; without line, 2, 3 and 5 */
+	1, 0, 2, 0, 1, 4, 2, 1,	/* samples, exclusive and inclusive */
+	0, 0, 1, 0, 0, 0, 2, 0,	/* weights 10, 0, 20 - 1, 0; 10, 40, 20 + 1, 10 */
+	6, ...Buffer.from("{\n\tgo("),
 ]);
 
 test("a profile written by hand", () => {
@@ -43,6 +49,25 @@ test("a profile written by hand", () => {
 	assert.deepEqual([...cells.stack], [1, 2, 2]);
 	assert.deepEqual([...cells.samples], [3, 1, 2]);
 	assert.deepEqual([...cells.weight], [30, 7, 23]);
+	assert.deepEqual(model.sources, {
+		weight: 60,
+		samples: 6,
+		ofFunction: Int32Array.of(0, SOURCE_NONE),
+		groups: [
+			[
+				{
+					path: "m.c",
+					textLines: 3,
+					line: Uint32Array.of(0, 2, 3, 5),
+					exclusiveSamples: Float64Array.of(1, 0, 2, 0),
+					inclusiveSamples: Float64Array.of(1, 4, 2, 1),
+					exclusive: Float64Array.of(10, 0, 19, 0),
+					inclusive: Float64Array.of(10, 40, 21, 10),
+					text: "{\n\tgo(",
+				},
+			],
+		],
+	});
 });
 
 type Model = ReturnType<typeof decodeProfile>;
@@ -55,7 +80,7 @@ test("random models come back as they were", () => {
 });
 
 test("a profile without anything", () => {
-	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1 };
+	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1, sources: NO_SOURCES };
 	assert.deepEqual(decodeProfile(encode(none, 0)), none);
 });
 
@@ -122,6 +147,12 @@ function checkBounds(model: Model): void {
 		assert.ok(model.func[i]! < model.functions.length);
 	}
 	for (const { name, object } of model.functions) assert.ok(typeof name === "string" && object >= -1 && object < model.objects.length);
+	assert.equal(model.sources.ofFunction.length, model.functions.length);
+	for (const group of model.sources.ofFunction) assert.ok(group >= SOURCE_NONE && group < model.sources.groups.length);
+	for (const section of model.sources.groups.flat()) {
+		assert.equal(sourceRows(section).filter(({ text }) => text === undefined).length, 0);
+		for (const column of [section.exclusive, section.inclusive]) assert.ok(column.length === section.line.length && column.every((weight) => weight >= 0));
+	}
 	for (const { process, cells } of model.threads) {
 		assert.ok(process < model.processes.length);
 		assert.equal(cells.first.at(-1), cells.stack.length);
@@ -154,6 +185,15 @@ const DEFECTS: [string, number, number[], number[], RegExp][] = [
 	["samples beyond 32 bits in all", 58, [3], [0xff, 0xff, 0xff, 0xff, 15], /its total is out of range/],
 	["a weight below nothing", 62, [5], [21], /a weight is out of range/],
 	["a weight beyond 2^53", 49, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8], /a weight is out of range/],
+	["a source of a group that is not there", 67, [2], [3], /3 among sources of functions, of which there are 3/],
+	["more groups than bytes", 66, [1], [100], /100 groups of sources in \d+ bytes/],
+	["more sections than bytes", 69, [1], [50], /50 sections of a source in \d+ bytes/],
+	["a path beyond the end", 70, [3], [120], /ends within paths of sources/],
+	["more lines than bytes", 75, [4], [9], /9 lines of a source in \d+ bytes/],
+	["a line twice", 78, [1], [0], /2 twice among lines/],
+	["text of fewer lines than there are", 74, [3], [5], /2 lines of text for 3 lines/],
+	["text of lines that have none", 74, [3], [0], /2 lines of text for 0 lines/],
+	["a weight of a line below nothing", 90, [1], [41], /a weight is out of range/],
 	["a weight beyond 2^53 in all", 49, [10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 3], /its total is out of range/],
 ];
 
@@ -166,12 +206,12 @@ for (const [what, at, was, becomes, message] of DEFECTS) {
 }
 
 test("another version is named", () => {
-	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 1/);
+	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 2/);
 });
 
 test("a count without the bytes for it takes no memory", () => {
 	const out = new Writer();
-	out.bytes.push(0x43, 0x54, 0x58, 0x50, 1);
+	out.bytes.push(0x43, 0x54, 0x58, 0x50, 2);
 	out.number(2 ** 40);
 	assert.throws(() => decodeProfile(Uint8Array.from(out.bytes)), /1099511627776 strings in 0 bytes/);
 });
