@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define DEFAULT_HZ 999u
-#define STACK_BYTES_USUAL ((size_t)16 << 10)
+#define STACK_BYTES_USUAL ((size_t)32 << 10)
 #define HURRY_PERCENT 75u /* of a ring: when it is that full, there is no time to unwind */
 #define SECOND_NS UINT64_C(1000000000)
 #define SLACK_NS UINT64_C(5000000) /* a record that old is in its ring, whatever CPU it is of */

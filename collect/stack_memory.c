@@ -15,12 +15,67 @@ enum ctx_status ctx_stack_memory_init(struct ctx_stack_memory *memory, struct ct
 	return CTX_OK;
 }
 
+static void forget(struct ctx_stack_memory *memory, struct ctx_remembered *item)
+{
+	for (size_t i = 0; item->stacks != NULL && i < CTX_STACK_MEMORY_STACKS; i++) {
+		memory->n_frames -= item->stacks[i].cap;
+		free(item->stacks[i].frames);
+	}
+	free(item->stacks);
+	*item = (struct ctx_remembered){.thread = CTX_NONE};
+}
+
 void ctx_stack_memory_deinit(struct ctx_stack_memory *memory)
 {
 	for (size_t i = 0; memory->items != NULL && i < CTX_STACK_MEMORY_THREADS; i++)
-		free(memory->items[i].frames);
+		forget(memory, &memory->items[i]);
 	free(memory->items);
 	*memory = (struct ctx_stack_memory){0};
+}
+
+/* Is the stack the same frames, callers included? The places of leaves differ often, their callers' hardly. */
+static bool is_same(const struct ctx_unwind_frame *a, const struct ctx_unwind_frame *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (a[i].address != b[i].address || a[i].cfa != b[i].cfa)
+			return false;
+	}
+	return true;
+}
+
+static bool is_newest(const struct ctx_remembered *item, const struct ctx_unwind_frame *frames, size_t n,
+		      const struct ctx_unwind_frame *more, size_t n_more)
+{
+	const struct ctx_remembered_stack *stack = &item->stacks[item->newest];
+
+	return item->n != 0 && stack->n == n + n_more && is_same(stack->frames, frames, n) &&
+	       is_same(stack->frames + n, more, n_more);
+}
+
+/* Where the next stack of the thread goes: over its oldest one, or over the newest one where all together are many. */
+static struct ctx_remembered_stack *next_place(const struct ctx_stack_memory *memory,
+					       struct ctx_remembered *item)
+{
+	if (item->stacks == NULL)
+		item->stacks = ctx_calloc(CTX_STACK_MEMORY_STACKS, sizeof(*item->stacks));
+	if (item->stacks == NULL)
+		return NULL;
+	if (memory->n_frames >= CTX_STACK_MEMORY_ALL) {
+		item->n = 1;
+		return &item->stacks[item->newest];
+	}
+	item->newest = (item->newest + 1) % CTX_STACK_MEMORY_STACKS;
+	item->n += item->n < CTX_STACK_MEMORY_STACKS;
+	return &item->stacks[item->newest];
+}
+
+static bool grow(struct ctx_stack_memory *memory, struct ctx_remembered_stack *stack, size_t n)
+{
+	size_t had = stack->cap;
+	enum ctx_status status = ctx_grow(&stack->frames, &stack->cap, n, NULL);
+
+	memory->n_frames += stack->cap - had;
+	return status == CTX_OK;
 }
 
 void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
@@ -28,24 +83,57 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
 			   const struct ctx_unwind_frame *more, size_t n_more)
 {
 	struct ctx_remembered *item = &memory->items[thread % CTX_STACK_MEMORY_THREADS];
-	/* The old frames move with their array. */
-	size_t from = n_more != 0 && item->n != 0 && more >= item->frames && more < item->frames + item->n
-			      ? (size_t)(more - item->frames)
-			      : SIZE_MAX;
+	struct ctx_remembered_stack *stack;
+	size_t from =
+		SIZE_MAX; /* where in its place the joined callers lie already: they move with the array */
 
-	if (n + n_more > CTX_STACK_MEMORY_FRAMES ||
-	    ctx_grow(&item->frames, &item->cap, n + n_more, NULL) != CTX_OK) {
-		item->thread = CTX_NONE;
+	if (item->thread == thread && is_newest(item, frames, n, more, n_more))
+		return;
+	if (item->thread != thread) {
 		item->n = 0;
+		item->thread = thread;
+	}
+	stack = next_place(memory, item);
+	if (stack != NULL && n_more != 0 && stack->n != 0 && more >= stack->frames &&
+	    more < stack->frames + stack->n)
+		from = (size_t)(more - stack->frames);
+	if (stack == NULL || n + n_more > CTX_STACK_MEMORY_FRAMES || !grow(memory, stack, n + n_more)) {
+		forget(memory, item);
 		return;
 	}
 	if (n_more != 0)
-		memmove(item->frames + n, from != SIZE_MAX ? item->frames + from : more,
+		memmove(stack->frames + n, from != SIZE_MAX ? stack->frames + from : more,
 			n_more * sizeof(*more));
 	if (n != 0)
-		memcpy(item->frames, frames, n * sizeof(*frames));
-	item->n = n + n_more;
-	item->thread = thread;
+		memcpy(stack->frames, frames, n * sizeof(*frames));
+	stack->n = n + n_more;
+}
+
+/* What is looked for in a remembered stack. */
+struct wanted {
+	struct ctx_code_view *view;
+	const struct ctx_unwind_frame *frame; /* of known place */
+	const struct ctx_unwind_frame
+		*caller; /* of unknown place, which must have called it; NULL: its callers are wanted */
+};
+
+/* The callers in this stack; NULL: it does not have the frame. */
+static const struct ctx_unwind_frame *find(const struct wanted *wanted,
+					   const struct ctx_remembered_stack *stack, size_t *ret_n)
+{
+	size_t skip = wanted->caller != NULL ? 2 : 1;
+
+	for (size_t i = 0; i + skip <= stack->n; i++) {
+		const struct ctx_unwind_frame *frame = &stack->frames[i];
+
+		if (frame->cfa != wanted->frame->cfa ||
+		    (wanted->caller != NULL && frame[1].address != wanted->caller->address) ||
+		    !ctx_code_view_same_function(wanted->view, frame->address, wanted->frame->address))
+			continue;
+		*ret_n = stack->n - i - skip;
+		return frame + skip;
+	}
+	return NULL;
 }
 
 const struct ctx_unwind_frame *ctx_stack_memory_callers(const struct ctx_stack_memory *memory,
@@ -54,24 +142,28 @@ const struct ctx_unwind_frame *ctx_stack_memory_callers(const struct ctx_stack_m
 							size_t *ret_n)
 {
 	const struct ctx_remembered *item = &memory->items[thread % CTX_STACK_MEMORY_THREADS];
-	const struct ctx_unwind_frame *last = &frames[n - 1];
-	size_t skip = 1;
+	struct wanted wanted = {.view = view, .frame = &frames[n - 1]};
+	const struct ctx_unwind_frame *found = NULL, *other;
+	size_t n_found = 0, n_other;
 
-	if (item->thread != thread)
-		return NULL;
 	/* Where its place is not known, its callee's is, and then that one must have been called from the same address. */
-	if (last->cfa == 0 && n >= 2 && frames[n - 2].cfa != 0) {
-		last--;
-		skip = 2;
+	if (wanted.frame->cfa == 0 && n >= 2) {
+		wanted.caller = wanted.frame;
+		wanted.frame--;
 	}
-	for (size_t i = 0; last->cfa != 0 && i + skip <= item->n; i++) {
-		if (item->frames[i].cfa != last->cfa ||
-		    !ctx_code_view_same_function(view, item->frames[i].address, last->address))
+	if (item->thread != thread || wanted.frame->cfa == 0)
+		return NULL;
+	for (uint32_t i = 0; i < item->n; i++) {
+		uint32_t place = (item->newest + CTX_STACK_MEMORY_STACKS - i) % CTX_STACK_MEMORY_STACKS;
+
+		other = find(&wanted, &item->stacks[place], &n_other);
+		if (other == NULL)
 			continue;
-		if (skip == 2 && item->frames[i + 1].address != frames[n - 1].address)
-			continue;
-		*ret_n = item->n - i - skip;
-		return item->frames + i + skip;
+		if (found != NULL && (n_other != n_found || !is_same(found, other, n_found)))
+			return NULL;
+		found = other;
+		n_found = n_other;
 	}
-	return NULL;
+	*ret_n = n_found;
+	return found;
 }

@@ -2,11 +2,12 @@
  * Stack memory: what the stack of each thread was when it was last known up to its root, so that a stack whose copy ended
  * too early can be continued.
  *
- * A frame whose caller could not be read is looked for in the thread's last whole stack: the same function with the same CFA,
- * which is to say a frame at the very same place in memory. Its callers are then taken to be the same as before; a reader is
- * told where they begin. Deep recursion and handlers on an alternate stack become whole in this way.
+ * A frame whose caller could not be read is looked for in the thread's last whole stacks: the same function with the same CFA,
+ * which is to say a frame at the very same place in memory. Its callers are then taken to be the same as before, unless
+ * those stacks do not agree on them; a reader is told where they begin. Deep recursion and handlers on an alternate stack become
+ * whole in this way.
  *
- * Bounded: threads beyond a thousand share places and drive each other out.
+ * Bounded: threads beyond a thousand share places and drive each other out, deep stacks leave older ones no room.
  */
 #ifndef CTX_COLLECT_STACK_MEMORY_H
 #define CTX_COLLECT_STACK_MEMORY_H
@@ -14,16 +15,25 @@
 #include "collect/codemaps.h"
 
 #define CTX_STACK_MEMORY_THREADS 1024u
-#define CTX_STACK_MEMORY_FRAMES 8192u /* of one stack; larger ones are not remembered */
+#define CTX_STACK_MEMORY_FRAMES 8192u	       /* of one stack; larger ones are not remembered */
+#define CTX_STACK_MEMORY_STACKS 32u	       /* of one thread */
+#define CTX_STACK_MEMORY_ALL ((size_t)4 << 20) /* frames of all older stacks: 64 MiB */
+
+struct ctx_remembered_stack {
+	struct ctx_unwind_frame *frames; /* leaf first; owned */
+	size_t n, cap;
+};
 
 struct ctx_remembered {
-	uint32_t thread; /* number of it; CTX_NONE: nothing is remembered here */
-	size_t n, cap;
-	struct ctx_unwind_frame *frames; /* leaf first; owned */
+	uint32_t thread;		     /* number of it; CTX_NONE: nothing is remembered here */
+	uint32_t n;			     /* stacks */
+	uint32_t newest;		     /* of them; the one before is older, in a circle */
+	struct ctx_remembered_stack *stacks; /* CTX_STACK_MEMORY_STACKS; owned; NULL: none yet */
 };
 
 struct ctx_stack_memory {
 	struct ctx_remembered *items; /* by thread number, modulo; owned */
+	size_t n_frames;	      /* that there is room for in all stacks */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_stack_memory_init(struct ctx_stack_memory *memory, struct ctx_err *err);
@@ -36,8 +46,8 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
 			   const struct ctx_unwind_frame *more, size_t n_more);
 
 /*
- * The callers of the last of `n` frames (at least 1), of which the last one's caller is not known; NULL: the thread's last
- * stack does not have this frame. Borrowed until the next call of keep. O(frames).
+ * The callers of the last of `n` frames (at least 1), of which the last one's caller is not known; NULL: none of the thread's
+ * stacks has this frame, or they do not agree. Borrowed until the next call of keep. O(all remembered frames of the thread).
  */
 const struct ctx_unwind_frame *ctx_stack_memory_callers(const struct ctx_stack_memory *memory,
 							uint32_t thread, struct ctx_code_view *view,
