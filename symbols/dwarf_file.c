@@ -1,6 +1,7 @@
 #include "symbols/dwarf_file.h"
 
 #include "base/mem.h"
+#include "symbols/dwarf_bounds.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
@@ -241,9 +242,16 @@ struct opening {
 static enum ctx_status open_dwarf(void *context, struct ctx_err *err)
 {
 	struct opening *opening = context;
-	enum ctx_status status = begin_dwarf(opening->file, err);
+	struct ctx_dwarf_file *file = opening->file;
+	enum ctx_status status = begin_dwarf(file, err);
 
-	return status == CTX_OK ? open_alt(opening->file, opening->request, err) : status;
+	if (status == CTX_OK)
+		status = open_alt(file, opening->request, err);
+	if (status == CTX_OK)
+		status = ctx_dwarf_bounds_check_abbreviations(file->dwarf, file->debug_bytes, err);
+	if (status == CTX_OK && file->alt != NULL)
+		status = ctx_dwarf_bounds_check_abbreviations(file->alt, file->debug_bytes, err);
+	return status;
 }
 
 static enum ctx_status run_guarded(ctx_dwarf_file_fn call, void *context, bool *ret_left, struct ctx_err *err)

@@ -49,11 +49,11 @@ static enum ctx_status add_ranges(struct reading *reading, uint32_t node, bool *
 	enum ctx_status status = CTX_OK;
 	ptrdiff_t at = 0;
 
-	while (status == CTX_OK && reader->ranges_left > 0 &&
-	       (at = dwarf_ranges(&reading->walk.die, at, &base, &begin, &end)) > 0) {
+	if (!ctx_dwarf_bounds_take_ranges(&reader->bounds, &reading->walk.die, &reader->skeleton))
+		return CTX_OK;
+	while (status == CTX_OK && (at = dwarf_ranges(&reading->walk.die, at, &base, &begin, &end)) > 0) {
 		const struct ctx_elfobj_range *section = ctx_dwarf_file_code(reader->file, begin);
 
-		reader->ranges_left--;
 		if (section == NULL || begin >= end)
 			continue;
 		if (end > section->address + section->size)
@@ -132,7 +132,7 @@ enum ctx_status ctx_dwarf_unit_read_inlines(struct ctx_dwarf_unit *unit, struct 
 	bool more = ctx_dwarf_walk_begin(walk, &reader->unit);
 
 	reader->file->spent += LIBDW_UNIT_BYTES;
-	if (dwarf_getsrcfiles(&reader->unit, &reading.files, &reading.file_n) != 0)
+	if (!reader->has_lines || dwarf_getsrcfiles(&reader->unit, &reading.files, &reading.file_n) != 0)
 		reading.files = NULL;
 	reading.around[0] = CTX_DWARF_NONE;
 	while (more && status == CTX_OK) {

@@ -1,9 +1,6 @@
 #include "base/mem.h"
 #include "symbols/dwarf_unit.h"
 
-/* What libdw keeps of one row: roughly. */
-#define LIBDW_ROW_BYTES 48
-
 /*
  * Rows come sorted, the end of a sequence before the beginning of the next at the same address; of several at one
  * address the last one counts. Sequences of functions that the linker threw away begin at 0 or -1: no code is there.
@@ -54,12 +51,8 @@ enum ctx_status ctx_dwarf_unit_read_lines(struct ctx_dwarf_unit *unit, struct ct
 	Dwarf_Lines *lines;
 	size_t n;
 
-	if (dwarf_getsrclines(&reader->skeleton, &lines, &n) != 0)
+	if (!reader->has_lines || dwarf_getsrclines(&reader->skeleton, &lines, &n) != 0)
 		return CTX_OK;
-	reader->file->spent += n * LIBDW_ROW_BYTES;
-	if (n > reader->rows_left)
-		return CTX_OK;
-	reader->rows_left -= n;
 	for (size_t i = 0; i < n && status == CTX_OK; i++)
 		status = read_row(unit, reader, dwarf_onesrcline(lines, i), err);
 	return status;

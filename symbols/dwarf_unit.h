@@ -12,6 +12,7 @@
 
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "symbols/dwarf_bounds.h"
 #include "symbols/dwarf_file.h"
 #include "symbols/rangemap.h"
 
@@ -42,10 +43,11 @@ struct ctx_dwarf_unit { /* all zero is one without code */
 struct ctx_dwarf_reader {
 	struct ctx_dwarf_file *file;
 	struct ctx_strtab strings;
-	uint64_t ranges_left, rows_left,
-		scope_steps_left; /* bounds for the whole file: hostile units may share one table */
+	struct ctx_dwarf_bounds bounds;
+	uint64_t scope_steps_left; /* for the whole file, too */
 
 	Dwarf_Die skeleton, unit; /* the same but for split units */
+	bool has_lines;		  /* of the unit in hand; too many are none */
 	const char *folder;	  /* of the compilation; NULL not known. Borrowed from libdw */
 	struct ctx_map64 seen;	  /* libdw's pointer to a file name or DIE -> string id */
 	struct ctx_dwarf_scope *scopes;

@@ -30,9 +30,9 @@ static enum ctx_status add_ranges(struct ctx_dwarf_units *units, struct ctx_dwar
 	enum ctx_status status = CTX_OK;
 	ptrdiff_t at = 0;
 
-	while (status == CTX_OK && reader->ranges_left > 0 &&
-	       (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
-		reader->ranges_left--;
+	if (!ctx_dwarf_bounds_take_ranges(&reader->bounds, die, die))
+		return CTX_OK;
+	while (status == CTX_OK && (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
 		if (begin >= end || ctx_dwarf_file_code(reader->file, begin) == NULL)
 			continue;
 		units->items[index].has_ranges = true;

@@ -16,10 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each range and each row takes more than that many bytes of the file, if no two units share a table. */
-#define BYTES_PER_RANGE 2
-#define BYTES_PER_ROW 1
-#define BOUND_EXTRA 1024
+/* More than a walk over each unit takes. */
+#define STEPS_EXTRA 1024
 
 struct ctx_source_map {
 	struct ctx_dwarf_file file;
@@ -90,9 +88,8 @@ static enum ctx_status list_units(struct ctx_source_map *map, const char *origin
 	enum ctx_status status;
 
 	map->reader.file = &map->file;
-	map->reader.ranges_left = map->file.debug_bytes / BYTES_PER_RANGE + BOUND_EXTRA;
-	map->reader.rows_left = map->file.debug_bytes / BYTES_PER_ROW + BOUND_EXTRA;
-	map->reader.scope_steps_left = map->file.debug_bytes + BOUND_EXTRA;
+	ctx_dwarf_bounds_init(&map->reader.bounds, map->file.debug_bytes);
+	map->reader.scope_steps_left = map->file.debug_bytes + STEPS_EXTRA;
 	status = ctx_dwarf_file_run(&map->file, run_list, map, err);
 	if (status != CTX_OK)
 		return status;

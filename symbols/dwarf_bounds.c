@@ -1,0 +1,340 @@
+#include "symbols/dwarf_bounds.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <string.h>
+
+/* Each range and each row takes more than that many bytes of the file, if no two units share a table. */
+#define BYTES_PER_RANGE 2
+#define BYTES_PER_ROW 1
+#define BOUND_EXTRA 1024
+#define UNIT_ROWS_MAX 4000000u
+
+/* What libdw keeps, roughly: of a row, while it reads and then; of a byte in front of the rows, where the files are. */
+#define LIBDW_ROW_BYTES 112
+#define LIBDW_FILE_BYTES 8
+
+/* Compilers write a table for each unit, tools that merge units share some: a few hundred entries, 64 bytes in libdw each. */
+#define BYTES_PER_ABBREVIATION 4
+#define ABBREVIATIONS_EXTRA 1000000u
+#define ABBREVIATIONS_MAX 32000000u
+
+/* Reads stop at the end: what is behind it is 0. */
+struct bytes {
+	const uint8_t *at, *end;
+	bool swap;
+};
+
+static uint64_t take_fixed(struct bytes *in, size_t n)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(in->end - in->at) < n) {
+		in->at = in->end;
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		value |= (uint64_t)in->at[in->swap ? n - 1 - i : i] << (8 * i);
+	in->at += n;
+	return value;
+}
+
+static uint64_t take_uleb(struct bytes *in)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte = 0x80;
+
+	while ((byte & 0x80) != 0 && in->at < in->end) {
+		byte = *in->at++;
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	}
+	return value;
+}
+
+static void skip(struct bytes *in, uint64_t n)
+{
+	in->at = n < (uint64_t)(in->end - in->at) ? in->at + n : in->end;
+}
+
+static bool is_called(const char *have, const char *name)
+{
+	size_t n = strlen(name);
+
+	/* libdw has unpacked it in its place */
+	if (strncmp(have, ".zdebug_", 8) == 0)
+		have += 2;
+	else if (have[0] == '.')
+		have++;
+	return strncmp(have, name, n) == 0 && (have[n] == '\0' || strcmp(have + n, ".dwo") == 0);
+}
+
+static struct bytes find_section(struct ctx_dwarf_section *section, Dwarf *dwarf, const char *name)
+{
+	Elf *elf = dwarf_getelf(dwarf);
+	Elf_Scn *at = NULL;
+	size_t names;
+	bool swap = elf_getident(elf, NULL)[EI_DATA] == ELFDATA2MSB;
+
+	if (section->elf == elf)
+		return (struct bytes){section->bytes, section->bytes + section->n, swap};
+	*section = (struct ctx_dwarf_section){.elf = elf, .bytes = (const uint8_t *)""};
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return (struct bytes){section->bytes, section->bytes, swap};
+	while ((at = elf_nextscn(elf, at)) != NULL) {
+		GElf_Shdr header;
+		const char *have;
+		Elf_Data *data;
+
+		if (gelf_getshdr(at, &header) == NULL || header.sh_type == SHT_NOBITS)
+			continue;
+		have = elf_strptr(elf, names, header.sh_name);
+		if (have == NULL || !is_called(have, name))
+			continue;
+		data = elf_getdata(at, NULL);
+		if (data != NULL && data->d_buf != NULL) {
+			section->bytes = data->d_buf;
+			section->n = data->d_size;
+		}
+	}
+	return (struct bytes){section->bytes, section->bytes + section->n, swap};
+}
+
+void ctx_dwarf_bounds_init(struct ctx_dwarf_bounds *bounds, uint64_t debug_bytes)
+{
+	*bounds = (struct ctx_dwarf_bounds){
+		.ranges_left = debug_bytes / BYTES_PER_RANGE + BOUND_EXTRA,
+		.rows_left = debug_bytes / BYTES_PER_ROW + BOUND_EXTRA,
+	};
+}
+
+void ctx_dwarf_bounds_forget(struct ctx_dwarf_bounds *bounds)
+{
+	bounds->ranges = bounds->rnglists = bounds->lines = (struct ctx_dwarf_section){0};
+}
+
+/* --- ranges --- */
+
+/* Of version 5: each entry begins with its kind. */
+static bool take_rnglist(uint64_t *left, struct bytes in, size_t address_bytes)
+{
+	for (; in.at<in.end && * left> 0; --*left) {
+		switch (*in.at++) {
+		case DW_RLE_end_of_list:
+			return true;
+		case DW_RLE_base_addressx:
+			take_uleb(&in);
+			break;
+		case DW_RLE_startx_endx:
+		case DW_RLE_startx_length:
+		case DW_RLE_offset_pair:
+			take_uleb(&in);
+			take_uleb(&in);
+			break;
+		case DW_RLE_base_address:
+			skip(&in, address_bytes);
+			break;
+		case DW_RLE_start_end:
+			skip(&in, 2 * address_bytes);
+			break;
+		case DW_RLE_start_length:
+			skip(&in, address_bytes);
+			take_uleb(&in);
+			break;
+		default:
+			return true; /* libdw stops there, too */
+		}
+	}
+	return *left > 0;
+}
+
+/* Until version 4: pairs of addresses, up to two zeros. */
+static bool take_pairs(uint64_t *left, struct bytes in, size_t address_bytes)
+{
+	for (; in.at<in.end && * left> 0; --*left) {
+		uint64_t begin = take_fixed(&in, address_bytes);
+		uint64_t end = take_fixed(&in, address_bytes);
+
+		if (begin == 0 && end == 0)
+			return true;
+	}
+	return *left > 0;
+}
+
+static uint64_t offset_attribute(Dwarf_Die *die, unsigned name, uint64_t otherwise)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : otherwise;
+}
+
+/* Where the list of an index begins. */
+static uint64_t indexed(struct bytes in, Dwarf_Die *unit, uint64_t index, size_t offset_bytes)
+{
+	/* A split unit does not say where its one table begins: behind the header. */
+	uint64_t base = offset_attribute(unit, DW_AT_rnglists_base, offset_bytes == 8 ? 20 : 12);
+	uint64_t n = (uint64_t)(in.end - in.at);
+
+	if (base > n || index > (n - base) / offset_bytes)
+		return n;
+	skip(&in, base + index * offset_bytes);
+	return base + take_fixed(&in, offset_bytes);
+}
+
+bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *die, Dwarf_Die *skeleton)
+{
+	uint8_t address_bytes = 8, offset_bytes = 4;
+	Dwarf_Attribute attribute;
+	Dwarf_Half version = 0;
+	Dwarf_Word offset;
+	struct bytes in;
+	Dwarf_Die unit;
+
+	if (bounds->ranges_left == 0)
+		return false;
+	if (dwarf_attr(die, DW_AT_ranges, &attribute) == NULL) {
+		bounds->ranges_left--;
+		return true;
+	}
+	if (dwarf_cu_info(die->cu, &version, NULL, &unit, NULL, NULL, &address_bytes, &offset_bytes) != 0 ||
+	    dwarf_formudata(&attribute, &offset) != 0)
+		return false;
+	if (version >= 5) {
+		in = find_section(&bounds->rnglists, dwarf_cu_getdwarf(die->cu), "debug_rnglists");
+		if (attribute.form == DW_FORM_rnglistx)
+			offset = indexed(in, &unit, offset, offset_bytes);
+		skip(&in, offset);
+		return take_rnglist(&bounds->ranges_left, in, address_bytes);
+	}
+	if (die->cu != skeleton->cu)
+		offset += offset_attribute(skeleton, DW_AT_GNU_ranges_base, 0);
+	in = find_section(&bounds->ranges, dwarf_cu_getdwarf(skeleton->cu), "debug_ranges");
+	skip(&in, offset);
+	return take_pairs(&bounds->ranges_left, in, address_bytes);
+}
+
+/* --- lines --- */
+
+/* How many rows a program of the line table makes; stops above a bound. */
+static uint64_t count_rows(struct bytes in, uint8_t opcode_base, const uint8_t *arguments, uint64_t max)
+{
+	uint64_t n = 0;
+
+	while (in.at < in.end && n <= max) {
+		uint8_t code = *in.at++;
+
+		if (code >= opcode_base) {
+			n++;
+		} else if (code == 0) {
+			uint64_t bytes = take_uleb(&in);
+
+			if (in.at < in.end && *in.at == DW_LNE_end_sequence)
+				n++;
+			skip(&in, bytes);
+		} else if (code == DW_LNS_copy) {
+			n++;
+		} else if (code == DW_LNS_fixed_advance_pc) {
+			skip(&in, 2);
+		} else {
+			for (uint8_t i = 0; i < arguments[code - 1]; i++)
+				take_uleb(&in);
+		}
+	}
+	return n;
+}
+
+bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *unit, uint64_t *ret_bytes)
+{
+	uint64_t offset = offset_attribute(unit, DW_AT_stmt_list, UINT64_MAX);
+	struct bytes in = find_section(&bounds->lines, dwarf_cu_getdwarf(unit->cu), "debug_line");
+	uint64_t length, version, header_bytes, rows;
+	size_t offset_bytes = 4;
+	uint8_t opcode_base;
+	const uint8_t *arguments;
+
+	*ret_bytes = 0;
+	skip(&in, offset);
+	length = take_fixed(&in, 4);
+	if (length == UINT32_MAX) {
+		offset_bytes = 8;
+		length = take_fixed(&in, 8);
+	}
+	if (length < (uint64_t)(in.end - in.at))
+		in.end = in.at + length;
+	version = take_fixed(&in, 2);
+	if (version >= 5)
+		skip(&in, 2);
+	header_bytes = take_fixed(&in, offset_bytes);
+	arguments = in.at;
+	skip(&in, header_bytes);
+	header_bytes = (uint64_t)(in.at - arguments);
+	if (header_bytes < 6)
+		return true; /* libdw finds that, too */
+	arguments += version >= 4 ? 5 : 4;
+	opcode_base = *arguments++;
+	if (header_bytes < 6 + (uint64_t)opcode_base)
+		return true;
+	rows = count_rows(in, opcode_base, arguments,
+			  bounds->rows_left < UNIT_ROWS_MAX ? bounds->rows_left : UNIT_ROWS_MAX);
+	rows += header_bytes / 16; /* files: few bytes each, and libdw keeps them as well */
+	if (rows > UNIT_ROWS_MAX || rows > bounds->rows_left) {
+		bounds->rows_left = rows > bounds->rows_left ? 0 : bounds->rows_left;
+		return false;
+	}
+	bounds->rows_left -= rows;
+	*ret_bytes = rows * LIBDW_ROW_BYTES + header_bytes * LIBDW_FILE_BYTES;
+	return true;
+}
+
+/* --- abbreviations --- */
+
+static uint64_t count_abbreviations(struct bytes in, uint64_t max)
+{
+	uint64_t n = 0;
+
+	while (n <= max && in.at < in.end && take_uleb(&in) != 0) {
+		uint64_t name, form;
+
+		n++;
+		take_uleb(&in); /* tag */
+		skip(&in, 1);
+		do {
+			name = take_uleb(&in);
+			form = take_uleb(&in);
+			if (form == DW_FORM_implicit_const)
+				take_uleb(&in);
+		} while ((name != 0 || form != 0) && in.at < in.end);
+	}
+	return n;
+}
+
+enum ctx_status ctx_dwarf_bounds_check_abbreviations(Dwarf *dwarf, uint64_t debug_bytes, struct ctx_err *err)
+{
+	uint64_t left = debug_bytes / BYTES_PER_ABBREVIATION + ABBREVIATIONS_EXTRA;
+	struct ctx_dwarf_section section = {0};
+	struct bytes in = find_section(&section, dwarf, "debug_abbrev");
+	Dwarf_Off offset = 0, next, table, before = UINT64_MAX;
+	uint64_t n = 0;
+	size_t header;
+
+	if (left > ABBREVIATIONS_MAX)
+		left = ABBREVIATIONS_MAX;
+	while (dwarf_next_unit(dwarf, offset, &next, &header, NULL, &table, NULL, NULL, NULL, NULL) == 0 &&
+	       next > offset) {
+		struct bytes here = in;
+
+		skip(&here, table);
+		if (table != before)
+			n = count_abbreviations(here, left);
+		if (n > left)
+			return ctx_err_set(err, CTX_E_LIMIT,
+					   "more abbreviations than so much debug information needs");
+		left -= n;
+		before = table;
+		offset = next;
+	}
+	return CTX_OK;
+}
