@@ -75,7 +75,7 @@ static bool fits(const struct fitting *fitting)
 	return fitting->packed.n <= fitting->room;
 }
 
-/* Coarser in time first; then without the lightest stacks, half of those that are left each time. */
+/* Coarser in time first; then without the lightest stacks, half of those that are left each time; then without sources. */
 static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 {
 	uint32_t n_stacks = fitting->input->profile->cct.n;
@@ -89,6 +89,10 @@ static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 		status = ctx_cells_keep(&fitting->cells, n_stacks, n, err);
 		if (status == CTX_OK)
 			status = pack(fitting, err);
+	}
+	if (status == CTX_OK && !fits(fitting) && fitting->sources.n_groups != 0) {
+		ctx_html_sources_drop(&fitting->sources, fitting->input->profile->n_functions);
+		status = pack(fitting, err);
 	}
 	if (status == CTX_OK && !fits(fitting))
 		status = ctx_err_set(err, CTX_E_LIMIT, "no page of this recording is as small as --max-size");

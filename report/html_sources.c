@@ -406,6 +406,16 @@ enum ctx_status ctx_html_sources_make(const struct ctx_export_input *input, uint
 	return status;
 }
 
+void ctx_html_sources_drop(struct ctx_html_sources *sources, uint32_t n_functions)
+{
+	for (uint32_t i = 0; sources->of_function != NULL && i < n_functions; i++) {
+		if (sources->of_function[i] >= CTX_HTML_SOURCE_FIRST)
+			sources->of_function[i] = CTX_HTML_SOURCE_LEFT;
+	}
+	ctx_buf_clear(&sources->groups);
+	sources->n_groups = sources->packed_bytes = 0;
+}
+
 void ctx_html_sources_deinit(struct ctx_html_sources *sources)
 {
 	free(sources->of_function);

@@ -32,6 +32,9 @@ struct ctx_html_sources {
 CTX_MUST_CHECK enum ctx_status ctx_html_sources_make(const struct ctx_export_input *input,
 						     uint64_t unit_weight, size_t room,
 						     struct ctx_html_sources *ret, struct ctx_err *err);
+/* Leaves all groups out. `n_functions`: of the profile that they were made of. */
+void ctx_html_sources_drop(struct ctx_html_sources *sources, uint32_t n_functions);
+
 void ctx_html_sources_deinit(struct ctx_html_sources *sources);
 
 /* Appends text as valid UTF-8: what is not becomes U+FFFD. */

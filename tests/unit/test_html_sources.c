@@ -224,6 +224,20 @@ static void test_html_sources__the_hottest_functions_are_there_as_far_as_there_i
 	assert_int_equal(before, N);
 }
 
+static void test_html_sources__dropped_ones_are_left_out(void **state)
+{
+	struct world *world = *state;
+	struct ctx_html_sources sources;
+
+	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	ctx_html_sources_drop(&sources, N_FUNCTIONS);
+	assert_int_equal(sources.n_groups + sources.groups.n, 0);
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+		assert_int_equal(sources.of_function[i],
+				 i == BARE ? CTX_HTML_SOURCE_NONE : CTX_HTML_SOURCE_LEFT);
+	ctx_html_sources_deinit(&sources);
+}
+
 /* The text of a line of the world. */
 static const char *line_of(const struct world *world, uint32_t file, uint64_t line, size_t *ret_n)
 {
@@ -451,6 +465,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_html_sources__the_hottest_functions_are_there_as_far_as_there_is_room, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(test_html_sources__dropped_ones_are_left_out, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_html_sources__lines_are_read_back_with_their_weights_and_texts, setup, teardown),
 		cmocka_unit_test_setup_teardown(
