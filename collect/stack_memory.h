@@ -3,8 +3,8 @@
  * too early can be continued.
  *
  * A frame whose caller could not be read is looked for in the thread's last whole stacks: the same function with the same CFA,
- * which is to say a frame at the very same place in memory. Its callers are then taken to be the same as before, unless
- * those stacks do not agree on them; a reader is told where they begin. Deep recursion and handlers on an alternate stack become
+ * which is to say a frame at the very same place in memory. Its callers are then taken to be the same as before, if two
+ * of those stacks have it and all that have it agree; a reader is told where they begin. Deep recursion and handlers on an alternate stack become
  * whole in this way.
  *
  * Bounded: threads beyond a thousand share places and drive each other out, deep stacks leave older ones no room.
