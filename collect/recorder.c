@@ -518,7 +518,7 @@ static enum ctx_status tell_limits(struct recorder *recorder, struct ctx_err *er
 		recorder->say(
 			recorder->context,
 			"call frame information cannot be used on this machine: frame pointers are followed");
-	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < options->stack_bytes) {
+	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < stack_bytes(options)) {
 		char text[160];
 
 		snprintf(text, sizeof(text),
@@ -548,8 +548,12 @@ static enum ctx_status begin_present(struct recorder *recorder, struct ctx_err *
 	ctx_session_enable(&recorder->session);
 	if (options->system_wide)
 		status = ctx_procfs_pids(&all, err);
-	for (size_t i = 0; i < pids->n && status == CTX_OK; i++)
+	/* Looking at many takes longer than a ring of samples with stacks lasts. */
+	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
 		status = ctx_proctree_add_present(recorder->tree, pids->items[i], recorder->start_ns, err);
+		if (status == CTX_OK && i % 8 == 7)
+			status = take_until(recorder, now_ns(CLOCK_MONOTONIC) - SLACK_NS, err);
+	}
 	ctx_ids_deinit(&all);
 	return status;
 }

@@ -14,7 +14,8 @@
 
 enum ctx_status ctx_stack_memory_init(struct ctx_stack_memory *memory, struct ctx_err *err)
 {
-	memory->items = ctx_calloc(CTX_STACK_MEMORY_THREADS, sizeof(*memory->items));
+	*memory = (struct ctx_stack_memory){
+		.items = ctx_calloc(CTX_STACK_MEMORY_THREADS, sizeof(*memory->items))};
 	if (memory->items == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < CTX_STACK_MEMORY_THREADS; i++)
