@@ -1,14 +1,15 @@
 #!/bin/bash
-# What recording costs: ctxrec next to perf record -g on the same workload, in turn. Prints a Markdown table.
-#   bench/recording.sh [RUNS]
+# What recording with call stacks costs: ctxrec next to perf record, in turn, on python3 and on gcc's cc1. Prints a Markdown table.
+#   bench/recording.sh [RUNS [BIN]]
 set -eu
 runs=${1:-7}
 cd "$(dirname "$0")/.."
-bin=$PWD/build/bin
+targets=$PWD/testdata/targets
+bin=$(cd "${2:-build/bin}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-seq 1 1500000 | awk '{ print $1 * 7919 % 1000003, $1 }' >rows.txt
+sh "$targets/gen_large_c.sh" 130 >large.c
 
 # CPU seconds of a command and everything it waited for.
 TIMEFORMAT='%U %S'
@@ -16,22 +17,40 @@ cpu() { { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 size() { du -bc "$@" | tail -n 1 | cut -f 1; }
 
-workload=(xz -1 -T1 -k -c rows.txt)
-echo "Workload: \`${workload[*]}\` (a text file of $(stat -c %s rows.txt) bytes), CPU seconds of target and recorder together, medians of $runs runs in turn."
+alone() { "$@"; }
+cfi() { "$bin/ctxrec" -q -O --no-archive -F 999 --unwind cfi -o cfi.er -- "$@"; }
+fp() { "$bin/ctxrec" -q -O --no-archive -F 999 --unwind fp -o fp.er -- "$@"; }
+perf_g() { perf record -q -e cpu-clock -F 999 -g -o g.data -- "$@"; }
+perf_dwarf() { perf record -q -e cpu-clock -F 999 --call-graph dwarf -o dwarf.data -- "$@"; }
+ways="alone perf_g perf_dwarf fp cfi"
+
+of_perf() { echo "$(size "$1") $(perf report -i "$1" --stdio --no-children -g none -n -F sample 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { s += $1 } END { print s }')"; }
+of_ours() { echo "$(size "$1/profile" "$1/frameinfo") $("$bin/ctxan" -q "$1" -r functions --format csv --limit 1 | awk -F, 'NR == 2 { print $5 }')"; }
+
+echo "CPU seconds of target and recorder together, medians of $runs rounds; ratios are medians of the rounds' ratios. 999 Hz."
 echo
-echo "| Hz | alone | perf record -g | ctxrec | ctxrec : perf | perf: bytes/sample | ctxrec: bytes/sample | ratio |"
-echo "|---|---|---|---|---|---|---|---|"
-for hz in 999 9999; do
-	rm -f alone perf ours
+echo "| workload | recorder | CPU s | cfi : this | bytes/sample (samples) | cfi's bytes : this one's |"
+echo "|---|---|---:|---:|---:|---:|"
+measure() {
+	workload=$1
+	shift
+	rm -f *.cpu
 	for _ in $(seq "$runs"); do
-		rm -rf perf.data ours.er
-		cpu "${workload[@]}" >>alone
-		cpu perf record -q -e cpu-clock -F $hz -g -o perf.data -- "${workload[@]}" >>perf
-		cpu "$bin/ctxrec" -q --no-archive -F $hz -o ours.er -- "${workload[@]}" >>ours
+		for way in $ways; do cpu $way "$@" >>$way.cpu; done
 	done
-	perf_samples=$(perf report -i perf.data --stdio --no-children -g none -n -F sample 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { s += $1 } END { print s }')
-	our_samples=$("$bin/ctxan" -q ours.er -r functions --format csv --limit 1 | awk -F, 'NR == 2 { print $5 }')
-	awk -v hz=$hz -v a="$(median <alone)" -v p="$(median <perf)" -v o="$(median <ours)" -v pb="$(size perf.data)" -v ob="$(size ours.er/profile ours.er/frameinfo)" \
-		-v pn="$perf_samples" -v on="$our_samples" 'BEGIN {
-		printf "| %d | %.3f | %.3f | %.3f | %.3f | %.1f (%d) | %.1f (%d) | %.3f |\n", hz, a, p, o, o / p, pb / pn, pn, ob / on, on, ob / on / (pb / pn) }'
-done
+	read -r our_bytes our_samples <<<"$(of_ours cfi.er)"
+	for way in $ways; do
+		case $way in
+		alone) sizes="0 0" ;;
+		perf_g) sizes=$(of_perf g.data) ;;
+		perf_dwarf) sizes=$(of_perf dwarf.data) ;;
+		*) sizes=$(of_ours $way.er) ;;
+		esac
+		ratio=$(paste cfi.cpu $way.cpu | awk '{ print $1 / $2 }' | median)
+		echo "$sizes" | awk -v w="$workload" -v way=$way -v cpu="$(median <$way.cpu)" -v r="$ratio" -v b="$our_bytes" -v n="$our_samples" '{
+			bytes = $2 ? sprintf("%.1f (%d) | %.5f", $1 / $2, $2, b / n / ($1 / $2)) : "|"
+			printf "| %s | %s | %.2f | %.3f | %s |\n", w, way, cpu, r, bytes }'
+	done
+}
+measure python3 /usr/bin/python3 "$targets/recursive.py" 9000
+measure cc1 gcc -O2 -c large.c -o large.o

@@ -1,13 +1,22 @@
 /*
- * Unwinds the samples of a perf.data (perf record --call-graph dwarf) twice, by ours and by libdw, and compares.
+ * Unwinds the samples of a recording twice, by ours and by libdw, and compares. The recording is a perf.data (perf record
+ * --call-graph dwarf) or an experiment (ctxrec --keep-stacks).
  *
- *	unwind_compare PERF.DATA [-v N]		-v: print the first N stacks that differ
+ *	unwind_compare PERF.DATA|EXPERIMENT [-v N]		-v: print the first N stacks that differ
  *
  * Time is CPU time of the unwinding alone. Our tables are made before, when an object is mapped (libdw reads frame
  * descriptions as it meets them, and keeps them); each stack is unwound once, so that its bytes are cold for ours.
- Frames are compared as pcs, from the leaf. The load objects are read from where they were mapped from.
+ * Frames are compared as pcs, from the leaf. The load objects are read from where they were mapped from.
+ *
+ * Differences of two kinds are explained (docs/unwinding.md), and counted only on these conditions:
+ *	further		ours reaches the root, and libdw's stack is the beginning of it
+ *	rewritten	the thread is in libgcc's unwinder (one of the three innermost functions is its), which
+ *			rewrites the stack to enter a handler; one of the stacks begins as the other; ours says that it ended early
  */
 #include "base/mem.h"
+#include "formats/experiment/exp_archive.h"
+#include "formats/experiment/exp_kept.h"
+#include "formats/experiment/exp_reader.h"
 #include "formats/perfdata/pd_file.h"
 #include "formats/perfdata/pd_queue.h"
 #include "unwind/table_cache.h"
@@ -16,6 +25,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,7 +63,7 @@ struct compare {
 	const struct ctx_user_state *state; /* that libdw reads */
 	struct stack *sink;
 	struct tally ours, theirs;
-	uint64_t identical, prefix, reasons[CTX_TRUNCATED_N], without_user;
+	uint64_t identical, prefix, further, rewritten, reasons[CTX_TRUNCATED_N], without_user;
 	long show;
 };
 
@@ -137,32 +147,73 @@ static struct process *find_process(struct compare *compare, int64_t pid)
 	return &compare->processes[compare->n_processes++];
 }
 
-static void take_map(struct compare *compare, const struct ctx_pd_record *record)
+/* The vdso is in no file. Returns a descriptor of one that holds ours, which all processes here have; -1: none. */
+static int open_vdso(void)
+{
+	char build_id[CTX_BUILDID_TEXT];
+	const uint8_t *image;
+	size_t n;
+	int fd;
+
+	if (!ctx_exp_own_vdso(&image, &n, build_id))
+		return -1;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, image, n) != (ssize_t)n) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static enum ctx_status get_table(struct compare *compare, const char *path, const struct ctx_cfi_table **ret)
+{
+	char build_id[CTX_BUILDID_TEXT];
+	const uint8_t *image;
+	size_t n;
+
+	if (strcmp(path, "[vdso]") == 0 && ctx_exp_own_vdso(&image, &n, build_id))
+		return ctx_table_cache_get_bytes(&compare->tables, path, image, n, ret, NULL);
+	return ctx_table_cache_get(&compare->tables, path, "", ret, NULL);
+}
+
+static void add_map(struct compare *compare, struct process *process, const struct ctx_map_event *event)
 {
 	const struct ctx_cfi_table *table;
+	struct map map;
+	uint64_t address;
+
+	if (get_table(compare, event->path, &table) != CTX_OK ||
+	    ctx_grow(&process->maps, &process->maps_cap, process->n_maps + 1, NULL) != CTX_OK)
+		return;
+	map = (struct map){.begin = event->address, .end = event->address + event->size, .table = table};
+	if (table != NULL && ctx_cfi_table_address(table, event->file_offset, &address)) {
+		map.bias = event->address - address;
+		if (process->dwfl == NULL)
+			process->dwfl = dwfl_begin(&dwfl_callbacks);
+		else
+			dwfl_report_begin_add(process->dwfl);
+		(void)dwfl_report_elf(process->dwfl, event->path, event->path,
+				      strcmp(event->path, "[vdso]") == 0 ? open_vdso() : -1, map.bias, true);
+		dwfl_report_end(process->dwfl, NULL, NULL);
+	}
+	process->maps[process->n_maps++] = map;
+}
+
+static void take_map(struct compare *compare, const struct ctx_pd_record *record)
+{
 	struct ctx_pd_mmap mmap;
 	struct process *process;
-	struct map map = {0};
-	uint64_t address;
 
 	if (ctx_pd_mmap_parse(record->bytes, &record->header, compare->file.swap, &mmap, NULL) != CTX_OK ||
 	    !mmap.executable || mmap.pid < 0)
 		return;
 	process = find_process(compare, mmap.pid);
-	if (process == NULL || ctx_table_cache_get(&compare->tables, mmap.path, "", &table, NULL) != CTX_OK ||
-	    ctx_grow(&process->maps, &process->maps_cap, process->n_maps + 1, NULL) != CTX_OK)
-		return;
-	map = (struct map){.begin = mmap.address, .end = mmap.address + mmap.size, .table = table};
-	if (table != NULL && ctx_cfi_table_address(table, mmap.file_offset, &address)) {
-		map.bias = mmap.address - address;
-		if (process->dwfl == NULL)
-			process->dwfl = dwfl_begin(&dwfl_callbacks);
-		else
-			dwfl_report_begin_add(process->dwfl);
-		(void)dwfl_report_elf(process->dwfl, mmap.path, mmap.path, -1, map.bias, true);
-		dwfl_report_end(process->dwfl, NULL, NULL);
-	}
-	process->maps[process->n_maps++] = map;
+	if (process != NULL)
+		add_map(compare, process,
+			&(struct ctx_map_event){.address = mmap.address,
+						.size = mmap.size,
+						.file_offset = mmap.file_offset,
+						.path = mmap.path});
 }
 
 /* An exec throws away what was mapped. */
@@ -251,6 +302,37 @@ static void count(struct tally *tally, const struct stack *stack, uint64_t ns)
 	tally->ns += ns;
 }
 
+/* Is it one of libgcc's functions that unwind? They are named _Unwind_*, or uw_* where symbols tell. */
+static bool is_unwinder(struct process *process, uint64_t pc)
+{
+	Dwfl_Module *module = dwfl_addrmodule(process->dwfl, pc);
+	const char *name = module != NULL ? dwfl_module_addrname(module, pc) : NULL;
+	const char *path =
+		module != NULL ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL) : NULL;
+
+	return name != NULL && path != NULL && strstr(path, "libgcc_s") != NULL &&
+	       (strncmp(name, "_Unwind_", 8) == 0 || strncmp(name, "uw_", 3) == 0);
+}
+
+/* Counts a difference where one of them begins as the other. False: it is not explained. */
+static bool explain(struct compare *compare, struct process *process, const struct stack *ours,
+		    const struct stack *theirs)
+{
+	if (ours->root && theirs->n < ours->n) {
+		compare->further++;
+		return true;
+	}
+	if (ours->root || process->dwfl == NULL)
+		return false;
+	for (size_t i = 0; i < 3 && i < ours->n; i++) {
+		if (is_unwinder(process, ours->pcs[i])) {
+			compare->rewritten++;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void compare_sample(struct compare *compare, struct process *process,
 			   const struct ctx_user_state *state)
 {
@@ -271,7 +353,7 @@ static void compare_sample(struct compare *compare, struct process *process,
 	if (memcmp(ours.pcs, theirs.pcs, shared * sizeof(ours.pcs[0])) == 0) {
 		compare->prefix++;
 		compare->identical += ours.n == theirs.n;
-		if (ours.n == theirs.n)
+		if (ours.n == theirs.n || explain(compare, process, &ours, &theirs))
 			return;
 	}
 	if (compare->show-- > 0)
@@ -344,6 +426,9 @@ static void print(const struct compare *compare)
 	print_tally("libdw", &compare->theirs);
 	printf("identical %.2f %%, one begins as the other %.2f %%\n",
 	       100 * (double)compare->identical / samples, 100 * (double)compare->prefix / samples);
+	printf("explained: further %.2f %%, rewritten %.2f %%; agreement %.2f %%\n",
+	       100 * (double)compare->further / samples, 100 * (double)compare->rewritten / samples,
+	       100 * (double)(compare->identical + compare->further + compare->rewritten) / samples);
 	for (unsigned i = 1; i < CTX_TRUNCATED_N; i++) {
 		if (compare->reasons[i] != 0)
 			printf("ended: %s %.2f %%\n", ctx_truncation_text((enum ctx_truncation)i),
@@ -369,6 +454,75 @@ static enum ctx_status read_part(struct compare *compare, const struct ctx_pd_pa
 	return status == CTX_END ? CTX_OK : status;
 }
 
+static enum ctx_status read_perfdata(struct compare *compare, const char *path, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_pd_file_open(&compare->file, path, err);
+
+	for (size_t i = 0; i < compare->file.n_parts && status == CTX_OK; i++)
+		status = read_part(compare, &compare->file.parts[i], err);
+	return status;
+}
+
+/* Takes the maps that were there by then. `event` is the one that comes next; the numbers of processes take the place of pids,
+ * for an exec begins a new one. */
+static enum ctx_status read_maps(struct compare *compare, struct ctx_event_source *source, uint64_t time_ns,
+				 struct ctx_event *event, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (status == CTX_OK && event->time_ns <= time_ns) {
+		struct process *process = NULL;
+
+		if (event->kind == CTX_EV_MAP && event->process != CTX_NONE)
+			process = find_process(compare, (int64_t)event->process + 1);
+		if (process != NULL)
+			add_map(compare, process, &event->map);
+		status = source->next(source, event, err);
+	}
+	if (status != CTX_END)
+		return status;
+	event->time_ns = UINT64_MAX;
+	return CTX_OK;
+}
+
+static enum ctx_status read_kept(struct compare *compare, struct ctx_event_source *source,
+				 struct ctx_exp_kept *kept, struct ctx_err *err)
+{
+	struct ctx_event event = {0};
+	struct ctx_exp_kept_sample sample;
+	enum ctx_status status = source->next(source, &event, err);
+
+	while (status == CTX_OK && (status = ctx_exp_kept_next(kept, &sample, err)) == CTX_OK) {
+		struct process *process;
+
+		status = read_maps(compare, source, sample.time_ns, &event, err);
+		if (sample.process == CTX_NONE)
+			compare->without_user++;
+		process = sample.process != CTX_NONE ? find_process(compare, (int64_t)sample.process + 1)
+						     : NULL;
+		if (status == CTX_OK && process != NULL)
+			compare_sample(compare, process, &sample.state);
+	}
+	return status == CTX_END ? CTX_OK : status;
+}
+
+static enum ctx_status read_experiment(struct compare *compare, const char *path, struct ctx_err *err)
+{
+	struct ctx_event_source *source;
+	struct ctx_exp_kept *kept;
+	enum ctx_status status = ctx_exp_open(path, &source, err);
+
+	if (status != CTX_OK)
+		return status;
+	status = ctx_exp_kept_open(source, &kept, err);
+	if (status == CTX_OK) {
+		status = read_kept(compare, source, kept, err);
+		ctx_exp_kept_close(kept);
+	}
+	source->close(source);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static struct compare compare;
@@ -376,13 +530,12 @@ int main(int argc, char **argv)
 	struct ctx_err err;
 
 	if (argc != 2 && !(argc == 4 && strcmp(argv[2], "-v") == 0)) {
-		fprintf(stderr, "usage: %s PERF.DATA [-v N]\n", argv[0]);
+		fprintf(stderr, "usage: %s PERF.DATA|EXPERIMENT [-v N]\n", argv[0]);
 		return 2;
 	}
 	compare.show = argc == 4 ? strtol(argv[3], NULL, 10) : 0;
-	status = ctx_pd_file_open(&compare.file, argv[1], &err);
-	for (size_t i = 0; i < compare.file.n_parts && status == CTX_OK; i++)
-		status = read_part(&compare, &compare.file.parts[i], &err);
+	status = ctx_exp_is_experiment(argv[1]) ? read_experiment(&compare, argv[1], &err)
+						: read_perfdata(&compare, argv[1], &err);
 	if (status != CTX_OK)
 		fprintf(stderr, "unwind_compare: %s\n", err.msg);
 	else
