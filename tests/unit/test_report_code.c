@@ -775,7 +775,7 @@ static void test_names__of_paths_lose_directories_first(void **state)
 	(void)state;
 	assert_path_cut("/home/user/src/walk.c:8", 30, false, "/home/user/src/walk.c:8");
 	assert_path_cut("/home/user/src/walk.c:8", 17, false, "…/src/walk.c:8");
-	assert_path_cut("/home/user/src/walk.c:8", 15, true, "../src/walk.c:8" + 0);
+	assert_path_cut("/home/user/src/walk.c:8", 15, true, "../src/walk.c:8");
 	assert_path_cut("/home/user/src/walk.c:8", 7, false, "wal…c:8");
 	assert_path_cut("walk", 3, false, "w…k");
 	ctx_text_cut_end(&buf, "abcdefgh", 8, 5, false);
