@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PARTS_BYTES_MAX 4096
+
 enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, struct ctx_arena *arena,
 				    struct ctx_resolver **ret, struct ctx_err *err)
 {
@@ -116,7 +118,7 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	return object->by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* Another part of a function. */
+/* Another part of a function. A few are worth naming; a damaged object may have a hundred thousand. */
 static enum ctx_status add_part(struct ctx_resolver *resolver, uint32_t function, const char *part,
 				struct ctx_err *err)
 {
@@ -124,6 +126,8 @@ static enum ctx_status add_part(struct ctx_resolver *resolver, uint32_t function
 	char *text CTX_AUTO_FREE = NULL;
 	const char *kept;
 
+	if (strlen(before) + strlen(part) > PARTS_BYTES_MAX && before[0] != '\0')
+		return CTX_OK;
 	if (asprintf(&text, "%s%s%s", before, before[0] != '\0' ? " " : "", part) < 0) {
 		text = NULL;
 		return ctx_err_nomem(err);

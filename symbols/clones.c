@@ -9,6 +9,9 @@
 /* A compiler adds two or three; looking at more of them is for damaged files. */
 #define SUFFIXES_MAX 8
 
+/* Functions of one name in one object: whose part something is, is not certain among so many. */
+#define CANDIDATES_MAX 1000
+
 struct ctx_clones_name {
 	uint32_t text;	/* offset in the set's text */
 	uint32_t entry; /* that has it, as its name or an alias */
@@ -127,7 +130,8 @@ static uint32_t find_base(const struct ctx_clones *clones, const struct ctx_syms
 		    strcmp(set->text + entry->module, set->text + clone->module) != 0)
 			continue;
 		found = candidate->entry;
-		found_n++;
+		if (++found_n > CANDIDATES_MAX)
+			return UINT32_MAX;
 		if (entry->file != 0 && entry->file == clone->file) {
 			in_file = candidate->entry;
 			in_file_n++;

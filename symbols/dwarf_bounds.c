@@ -9,6 +9,8 @@
 #define BYTES_PER_ROW 1
 #define BOUND_EXTRA 1024
 #define UNIT_ROWS_MAX 4000000u
+#define UNIT_PATHS_MAX ((uint64_t)512 << 20)
+#define FILE_BYTES_MIN 5 /* of the header, for a file */
 
 /* What libdw keeps, roughly: of a row, while it reads and then; of a byte in front of the rows, where the files are. */
 #define LIBDW_ROW_BYTES 112
@@ -246,16 +248,40 @@ static uint64_t count_rows(struct bytes in, uint8_t opcode_base, const uint8_t *
 	return n;
 }
 
+/*
+ * libdw makes a path of each file: the folder of the compilation, one of the header, its name. Bytes of all of them, at
+ * most; paths that lie in .debug_line_str (version 5) are taken for short.
+ */
+static uint64_t path_bytes(Dwarf_Die *unit, const uint8_t *header, uint64_t header_bytes)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	uint64_t longest = 0;
+
+	for (uint64_t at = 0; at < header_bytes;) {
+		const uint8_t *zero = memchr(header + at, 0, header_bytes - at);
+		uint64_t end = zero != NULL ? (uint64_t)(zero - header) : header_bytes;
+
+		longest = end - at > longest ? end - at : longest;
+		at = end + 1;
+	}
+	if (folder != NULL)
+		longest += strlen(folder);
+	return header_bytes / FILE_BYTES_MIN * longest;
+}
+
 bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *unit, uint64_t *ret_bytes)
 {
 	uint64_t offset = offset_attribute(unit, DW_AT_stmt_list, UINT64_MAX);
 	struct bytes in = find_section(&bounds->lines, dwarf_cu_getdwarf(unit->cu), "debug_line");
-	uint64_t length, version, header_bytes, rows;
+	uint64_t length, version, header_bytes, rows, paths;
 	size_t offset_bytes = 4;
 	uint8_t opcode_base;
-	const uint8_t *arguments;
+	const uint8_t *header, *arguments;
 
 	*ret_bytes = 0;
+	if (bounds->rows_left == 0)
+		return false;
 	skip(&in, offset);
 	length = take_fixed(&in, 4);
 	if (length == UINT32_MAX) {
@@ -268,12 +294,12 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 	if (version >= 5)
 		skip(&in, 2);
 	header_bytes = take_fixed(&in, offset_bytes);
-	arguments = in.at;
+	header = in.at;
 	skip(&in, header_bytes);
-	header_bytes = (uint64_t)(in.at - arguments);
+	header_bytes = (uint64_t)(in.at - header);
 	if (header_bytes < 6)
 		return true; /* libdw finds that, too */
-	arguments += version >= 4 ? 5 : 4;
+	arguments = header + (version >= 4 ? 5 : 4);
 	opcode_base = *arguments++;
 	if (header_bytes < 6 + (uint64_t)opcode_base)
 		return true;
@@ -285,7 +311,10 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 		return false;
 	}
 	bounds->rows_left -= rows;
-	*ret_bytes = rows * LIBDW_ROW_BYTES + header_bytes * LIBDW_FILE_BYTES;
+	paths = path_bytes(unit, header, header_bytes);
+	if (paths > UNIT_PATHS_MAX)
+		return false;
+	*ret_bytes = rows * LIBDW_ROW_BYTES + header_bytes * LIBDW_FILE_BYTES + paths / 4;
 	return true;
 }
 

@@ -57,7 +57,7 @@ static enum ctx_status add_plain(struct ctx_dwarf_reader *reader, const char *pl
 	ctx_buf_put_text(&name, plain);
 	if (ctx_buf_check(&name, err) != CTX_OK)
 		return CTX_E_NOMEM;
-	return ctx_strtab_add(&reader->strings, (const char *)name.bytes, name.n, ret_id, err);
+	return ctx_dwarf_reader_text(reader, (const char *)name.bytes, name.n, ret_id, err);
 }
 
 enum ctx_status ctx_dwarf_reader_function(struct ctx_dwarf_reader *reader, Dwarf_Die *function,
@@ -71,12 +71,12 @@ enum ctx_status ctx_dwarf_reader_function(struct ctx_dwarf_reader *reader, Dwarf
 	if (seen == NULL)
 		return ctx_err_nomem(err);
 	if (*seen == CTX_MAP64_NONE) {
-		linkage = linkage_name(*function, &plain, &named);
+		linkage = reader->text_left != 0 ? linkage_name(*function, &plain, &named) : NULL;
 		if (linkage != NULL)
-			status = ctx_strtab_add_text(&reader->strings, linkage, seen, err);
+			status = ctx_dwarf_reader_text(reader, linkage, strlen(linkage), seen, err);
 		else if (plain != NULL)
 			status = add_plain(reader, plain, &named, seen, err);
-		else
+		if (status == CTX_OK && *seen == CTX_DWARF_NONE)
 			status = ctx_strtab_add_text(&reader->strings, "<unnamed>", seen, err);
 	}
 	if (status == CTX_OK)

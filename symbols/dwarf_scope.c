@@ -49,8 +49,10 @@ static enum ctx_status read_scopes(struct ctx_dwarf_reader *reader, Dwarf_Die *u
 	if (!ctx_dwarf_walk_begin(&walk, unit) || !ctx_dwarf_walk_next(&walk, true))
 		return CTX_OK;
 	for (bool more = true, into; more && status == CTX_OK; more = ctx_dwarf_walk_next(&walk, into)) {
-		if (reader->scope_steps_left == 0)
+		if (reader->scope_steps_left == 0) {
+			walk.damaged = true;
 			break;
+		}
 		reader->scope_steps_left--;
 		for (; depth >= walk.depth; depth--)
 			reader->scopes[open[depth]].end = dwarf_dieoffset(&walk.die);
@@ -60,6 +62,8 @@ static enum ctx_status read_scopes(struct ctx_dwarf_reader *reader, Dwarf_Die *u
 		status = add_scope(reader, &walk.die, open[depth], err);
 		open[++depth] = (uint32_t)reader->scope_n - 1;
 	}
+	if (walk.damaged) /* where the open ones end is not known: no scope is better than a wrong one */
+		reader->scope_n = 0;
 	return status;
 }
 

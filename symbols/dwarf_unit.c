@@ -63,11 +63,30 @@ static void put_normal(struct ctx_buf *out, const char *path)
 	}
 }
 
+enum ctx_status ctx_dwarf_reader_text(struct ctx_dwarf_reader *reader, const char *text, size_t n,
+				      uint32_t *ret_id, struct ctx_err *err)
+{
+	size_t before = reader->strings.n;
+	enum ctx_status status = CTX_OK;
+
+	*ret_id = CTX_DWARF_NONE;
+	if (n <= reader->text_left)
+		status = ctx_strtab_add(&reader->strings, text, n, ret_id, err);
+	else
+		reader->text_left = 0;
+	if (reader->strings.n != before)
+		reader->text_left -= n;
+	return status;
+}
+
 static enum ctx_status add_path(struct ctx_dwarf_reader *reader, const char *name, uint32_t *ret_id,
 				struct ctx_err *err)
 {
 	struct ctx_buf path __attribute__((cleanup(buf_cleanup))) = {0};
+	enum ctx_status status;
 
+	if (reader->text_left == 0)
+		return ctx_strtab_add_text(&reader->strings, "<too many names>", ret_id, err);
 	if (name[0] != '/' && reader->folder != NULL && reader->folder[0] == '/') {
 		put_normal(&path, reader->folder);
 		if (path.n != 0 && path.bytes[path.n - 1] != '/')
@@ -76,8 +95,11 @@ static enum ctx_status add_path(struct ctx_dwarf_reader *reader, const char *nam
 	put_normal(&path, name);
 	if (ctx_buf_check(&path, err) != CTX_OK)
 		return CTX_E_NOMEM;
-	return ctx_strtab_add(&reader->strings, path.n != 0 ? (const char *)path.bytes : "", path.n, ret_id,
-			      err);
+	status = ctx_dwarf_reader_text(reader, path.n != 0 ? (const char *)path.bytes : "", path.n, ret_id,
+				       err);
+	if (status == CTX_OK && *ret_id == CTX_DWARF_NONE)
+		status = ctx_strtab_add_text(&reader->strings, "<too many names>", ret_id, err);
+	return status;
 }
 
 enum ctx_status ctx_dwarf_reader_path(struct ctx_dwarf_reader *reader, const char *name, uint32_t *ret_id,

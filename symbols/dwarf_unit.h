@@ -45,6 +45,7 @@ struct ctx_dwarf_reader {
 	struct ctx_strtab strings;
 	struct ctx_dwarf_bounds bounds;
 	uint64_t scope_steps_left; /* for the whole file, too */
+	uint64_t text_left;	   /* bytes of names: hostile ones may be the ends of one another */
 
 	Dwarf_Die skeleton, unit; /* the same but for split units */
 	bool has_lines;		  /* of the unit in hand; too many are none */
@@ -76,6 +77,10 @@ CTX_MUST_CHECK enum ctx_status ctx_dwarf_unit_read_inlines(struct ctx_dwarf_unit
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_unit_read_lines(struct ctx_dwarf_unit *unit,
 							 struct ctx_dwarf_reader *reader,
 							 struct ctx_err *err);
+
+/* The id of a text; CTX_DWARF_NONE when there is too much of it all. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_dwarf_reader_text(struct ctx_dwarf_reader *reader, const char *text,
+						     size_t n, uint32_t *ret_id, struct ctx_err *err);
 
 /* The id of a file name of libdw's: with the folder of the compilation in front, without "./" and doubled slashes. */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_reader_path(struct ctx_dwarf_reader *reader, const char *name,

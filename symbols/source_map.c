@@ -19,6 +19,10 @@
 /* More than a walk over each unit takes. */
 #define STEPS_EXTRA 1024
 
+/* Names of functions with their scopes, paths with their folders: that many times what there is of debug information. */
+#define TEXT_FACTOR 4
+#define TEXT_EXTRA ((uint64_t)16 << 20)
+
 struct ctx_source_map {
 	struct ctx_dwarf_file file;
 	bool usable; /* the file is open, and its units are listed */
@@ -90,6 +94,7 @@ static enum ctx_status list_units(struct ctx_source_map *map, const char *origin
 	map->reader.file = &map->file;
 	ctx_dwarf_bounds_init(&map->reader.bounds, map->file.debug_bytes);
 	map->reader.scope_steps_left = map->file.debug_bytes + STEPS_EXTRA;
+	map->reader.text_left = map->file.debug_bytes * TEXT_FACTOR + TEXT_EXTRA;
 	status = ctx_dwarf_file_run(&map->file, run_list, map, err);
 	if (status != CTX_OK)
 		return status;
