@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "tests/unit/failing_malloc.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -167,6 +168,7 @@ static void list_open(struct list_source *list, struct ctx_event *events, size_t
 	};
 }
 
+static char program[4096]; /* this file */
 static char directory[] = "/tmp/ctx-ingest-XXXXXX";
 
 static char *database_of(struct list_source *list, struct ctx_store **ret)
@@ -1002,10 +1004,81 @@ static void test_ingest__without_memory_there_is_a_status_and_no_database(void *
 	free(path);
 }
 
+static int make_directory(void **state);
+
+/* Where this program's code is mapped: one map, and an address in each of two of its functions. */
+static void find_code(struct ctx_map_event *map, uint64_t addresses[2])
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uintptr_t here = (uintptr_t)find_code;
+	char line[4096];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		uint64_t begin, end, offset;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begin, &end, &offset) != 3 ||
+		    here < begin || here >= end)
+			continue;
+		map->address = begin;
+		map->size = end - begin;
+		map->file_offset = offset;
+	}
+	fclose(maps);
+	assert_true(here - map->address < map->size);
+	addresses[0] = here + 4;
+	addresses[1] = (uintptr_t)make_directory + 4;
+}
+
+/* The same with an object that has debug information, this program: symbols, sites, code and texts are read. */
+static void test_ingest__without_memory_for_debug_information_there_is_a_status(void **state)
+{
+	static const uint32_t parents[] = {0, 1};
+	uint64_t addresses[2];
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),	  thread_start(0, 0, 0, 100),
+		map_event(0, 0, 0x1000, program), stacks_event(1, 2, parents, addresses),
+		sample_event(2, 0, 0, 2),
+	};
+	struct ctx_ingest_options options = {.tree = ctx_timetree_default_params(),
+					     .debug_root = "/nonexistent",
+					     .symfs = "",
+					     .fingerprint = "f",
+					     .one_thread = true};
+	char *path = ctx_path_join(directory, "debug.db");
+	enum ctx_status status = CTX_E_NOMEM;
+	long step = 1;
+
+	(void)state;
+	find_code(&events[2].map, addresses);
+	/* All of the first ones, then ever fewer: there are ten thousands. */
+	for (long n = 0; status != CTX_OK; n += step) {
+		struct ctx_err err = {0};
+		struct list_source list;
+
+		assert_true(n < 100000000);
+		step = 1 + n / 20;
+		list_open(&list, events, CTX_COUNT_OF(events), 100);
+		fail_after = n;
+		status = ctx_ingest(&list.source, path, &options, NULL, &err);
+		if (fail_after >= 0)
+			status = CTX_OK; /* nothing failed */
+		else if (status == CTX_OK)
+			status = CTX_E_NOMEM, assert_int_equal(unlink(path), 0); /* it was not needed */
+		else
+			assert_int_not_equal(access(path, F_OK), 0);
+		fail_after = -1;
+	}
+	assert_int_equal(access(path, F_OK), 0);
+	free(path);
+}
+
 static int make_directory(void **state)
 {
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
 	(void)state;
-	return mkdtemp(directory) != NULL ? 0 : -1;
+	return n > 0 && mkdtemp(directory) != NULL ? 0 : -1;
 }
 
 static int remove_directory(void **state)
@@ -1034,6 +1107,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
 		cmocka_unit_test(test_ingest__twice_or_with_one_thread_gives_the_same_bytes),
 		cmocka_unit_test(test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones),
+		cmocka_unit_test(test_ingest__without_memory_for_debug_information_there_is_a_status),
 		cmocka_unit_test(test_ingest__without_memory_there_is_a_status_and_no_database),
 	};
 
