@@ -25,7 +25,7 @@ perf_dwarf() { perf record -q -e cpu-clock -F 999 --call-graph dwarf -o dwarf.da
 ways="alone perf_g perf_dwarf fp cfi"
 
 of_perf() { echo "$(size "$1") $(perf report -i "$1" --stdio --no-children -g none -n -F sample 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { s += $1 } END { print s }')"; }
-of_ours() { echo "$(size "$1/profile" "$1/frameinfo") $("$bin/ctxan" -q "$1" -r functions --format csv --limit 1 | awk -F, 'NR == 2 { print $5 }')"; }
+of_ours() { echo "$(size $(find "$1" -name profile -o -name frameinfo)) $("$bin/ctxan" -q "$1" -r functions --format csv --limit 1 | awk -F, 'NR == 2 { print $5 }')"; }
 
 echo "CPU seconds of target and recorder together, medians of $runs rounds; ratios are medians of the rounds' ratios. 999 Hz."
 echo

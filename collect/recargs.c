@@ -39,7 +39,7 @@ const char ctx_rec_help[] =
 	"                         Tracepoints take every hit unless -F or -c says otherwise.\n"
 	"      --unwind HOW       how callers are found: cfi (call frame information, from a copy of the\n"
 	"                         stack), fp (frame pointers), none, or auto: cfi where it works (default)\n"
-	"      --stack-size SIZE  how much of the stack is looked at by cfi (default 16k, at most 65528)\n"
+	"      --stack-size SIZE  how much of the stack is looked at by cfi (default 32k, at most 65528)\n"
 	"      --keep-stacks      store these copies too: 100 times larger; for tests of unwinders\n"
 	"      --user             only samples in user mode\n"
 	"      --kernel           only samples in kernel mode\n"

@@ -7,7 +7,7 @@
 
 /*
  * So many stacks must say the same. Where known stacks were cut off at the leaf to see what would be joined, one witness was
- * wrong in a fifth of all cases, mostly by another call in the same function; two in 3 %, three in less than 0.1 %; in the
+ * wrong in a sixth of all cases, mostly by another call in the same function; two in 3 %, three in less than 0.1 %; in the
  * middle of a stack, where there are many, 0.2 %.
  */
 #define WITNESSES 2u
