@@ -1047,17 +1047,14 @@ static void test_ingest__without_memory_for_debug_information_there_is_a_status(
 					     .one_thread = true};
 	char *path = ctx_path_join(directory, "debug.db");
 	enum ctx_status status = CTX_E_NOMEM;
-	long step = 1;
 
 	(void)state;
 	find_code(&events[2].map, addresses);
-	/* All of the first ones, then ever fewer: there are ten thousands. */
-	for (long n = 0; status != CTX_OK; n += step) {
+	for (long n = 0; status != CTX_OK; n++) {
 		struct ctx_err err = {0};
 		struct list_source list;
 
-		assert_true(n < 100000000);
-		step = 1 + n / 20;
+		assert_true(n < 100000);
 		list_open(&list, events, CTX_COUNT_OF(events), 100);
 		fail_after = n;
 		status = ctx_ingest(&list.source, path, &options, NULL, &err);
@@ -1065,8 +1062,6 @@ static void test_ingest__without_memory_for_debug_information_there_is_a_status(
 			status = CTX_OK; /* nothing failed */
 		else if (status == CTX_OK)
 			status = CTX_E_NOMEM, assert_int_equal(unlink(path), 0); /* it was not needed */
-		else
-			assert_int_not_equal(access(path, F_OK), 0);
 		fail_after = -1;
 	}
 	assert_int_equal(access(path, F_OK), 0);
