@@ -19,22 +19,20 @@ enum ctx_rec_unwind {
 };
 
 struct ctx_rec_options {
-	bool help, version;
-	struct ctx_ids pids; /* owned */
-	bool system_wide;
+	struct ctx_ids pids;	       /* owned */
 	uint64_t frequency_hz, period; /* 0: not asked */
 	struct ctx_buf events; /* names separated by commas, zero-terminated; empty: the usual one; owned */
 	const char *output;    /* NULL: <command>.<n>.er */
-	bool overwrite;
-	uint64_t duration_ns; /* 0: until the end */
-	const char *comment;  /* "" none */
-	bool user_only, kernel_only;
+	uint64_t duration_ns;  /* 0: until the end */
+	const char *comment;   /* "" none */
 	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
-	enum ctx_rec_unwind unwind;
-	uint64_t stack_bytes; /* to copy for each sample; 0: as usual */
-	bool keep_stacks;
-	bool no_follow, wait_descendants, no_archive, archive_sources, quiet;
+	uint64_t stack_bytes;			      /* to copy for each sample; 0: as usual */
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
+	enum ctx_rec_unwind unwind;
+	bool help, version;
+	bool system_wide, user_only, kernel_only;
+	bool no_follow, wait_descendants, keep_stacks;
+	bool no_archive, archive_sources, overwrite, quiet;
 };
 
 /* The text for --help. */

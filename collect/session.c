@@ -17,10 +17,12 @@
 #define RING_BYTES_MANY_CPUS ((size_t)512 << 10) /* from 64 CPUs on */
 #define RING_PAGES_MIN 8u
 /* With stacks in the samples, which are hundred times larger then. */
+#define RING_BYTES_STACKS_FEW_CPUS ((size_t)16 << 20) /* up to 16 CPUs */
 #define RING_BYTES_STACKS ((size_t)8 << 20)
 #define RING_BYTES_STACKS_MANY_CPUS ((size_t)2 << 20)
 #define RING_SAMPLES_MIN 32u /* with stacks, a ring holds so many at least */
 #define MANY_CPUS 64u
+#define FEW_CPUS 16u
 #define STACK_BYTES_MIN 1024u
 
 enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
@@ -476,7 +478,9 @@ static void choose_sizes(const struct opening *opening)
 	session->user_regs = options->stack_bytes != 0 ? ctx_user_regs_perf_mask(ctx_machine_own()) : 0;
 	session->stack_bytes = session->user_regs != 0 ? options->stack_bytes : 0;
 	if (bytes == 0 && session->stack_bytes != 0)
-		bytes = is_many ? RING_BYTES_STACKS_MANY_CPUS : RING_BYTES_STACKS;
+		bytes = is_many			      ? RING_BYTES_STACKS_MANY_CPUS
+			: opening->cpus.n <= FEW_CPUS ? RING_BYTES_STACKS_FEW_CPUS
+						      : RING_BYTES_STACKS;
 	else if (bytes == 0)
 		bytes = is_many ? RING_BYTES_MANY_CPUS : RING_BYTES_USUAL;
 	session->ring_bytes = round_ring(bytes);

@@ -50,18 +50,13 @@ static bool is_same(const struct ctx_unwind_frame *a, const struct ctx_unwind_fr
 	return true;
 }
 
-/* Where the next stack of the thread goes: over its oldest one, or over the newest one where all together are many. */
-static struct ctx_remembered_stack *next_place(const struct ctx_stack_memory *memory,
-					       struct ctx_remembered *item)
+/* Where the next stack of the thread goes: over its oldest one. */
+static struct ctx_remembered_stack *next_place(struct ctx_remembered *item)
 {
 	if (item->stacks == NULL)
 		item->stacks = ctx_calloc(CTX_STACK_MEMORY_STACKS, sizeof(*item->stacks));
 	if (item->stacks == NULL)
 		return NULL;
-	if (memory->n_frames >= CTX_STACK_MEMORY_ALL) {
-		item->n = 1;
-		return &item->stacks[item->newest];
-	}
 	item->newest = (item->newest + 1) % CTX_STACK_MEMORY_STACKS;
 	item->n += item->n < CTX_STACK_MEMORY_STACKS;
 	return &item->stacks[item->newest];
@@ -74,6 +69,15 @@ static bool grow(struct ctx_stack_memory *memory, struct ctx_remembered_stack *s
 
 	memory->n_frames += stack->cap - had;
 	return status == CTX_OK;
+}
+
+/* Threads that have ended are not told apart from others: all begin anew. */
+static void forget_others(struct ctx_stack_memory *memory, const struct ctx_remembered *but)
+{
+	for (size_t i = 0; i < CTX_STACK_MEMORY_THREADS; i++) {
+		if (&memory->items[i] != but)
+			forget(memory, &memory->items[i]);
+	}
 }
 
 void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
@@ -89,7 +93,7 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
 		item->n = 0;
 		item->thread = thread;
 	}
-	stack = next_place(memory, item);
+	stack = next_place(item);
 	if (stack != NULL && n_more != 0 && stack->n != 0 && more >= stack->frames &&
 	    more < stack->frames + stack->n)
 		from = (size_t)(more - stack->frames);
@@ -103,6 +107,8 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
 	if (n != 0)
 		memcpy(stack->frames, frames, n * sizeof(*frames));
 	stack->n = n + n_more;
+	if (memory->n_frames > CTX_STACK_MEMORY_ALL)
+		forget_others(memory, item);
 }
 
 /* What is looked for in a remembered stack. */

@@ -7,7 +7,8 @@
  * of those stacks have it and all that have it agree; a reader is told where they begin. Deep recursion and handlers on an alternate stack become
  * whole in this way.
  *
- * Bounded: threads beyond a thousand share places and drive each other out, deep stacks leave older ones no room.
+ * Bounded: threads beyond a thousand share places and drive each other out; when all stacks together are too many, those of
+ * other threads are forgotten.
  */
 #ifndef CTX_COLLECT_STACK_MEMORY_H
 #define CTX_COLLECT_STACK_MEMORY_H

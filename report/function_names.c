@@ -15,7 +15,7 @@ size_t ctx_function_plain_length(const struct ctx_function_info *function)
 
 static bool begins_a_name(const char *name, size_t at)
 {
-	return at == 0 || strchr(" :*&", name[at - 1]) != NULL;
+	return at == 0 || strchr(" :.*&", name[at - 1]) != NULL;
 }
 
 /* Behind the short name come template arguments, parameters, a part (" [cold]"), or nothing. */

@@ -3,7 +3,7 @@
  *
  *	std::vector<int>::push_back(int const&)		whole
  *	_ZNSt6vectorIiSaIiEE9push_backERKi		linkage
- *	push_back, vector<int>::push_back		short: no parameters, any part of the scope
+ *	push_back, vector<int>::push_back		short: no parameters, any part of the scope; main.work: work
  */
 #ifndef CTX_REPORT_FUNCTION_NAMES_H
 #define CTX_REPORT_FUNCTION_NAMES_H

@@ -136,7 +136,7 @@ static void put_title(const struct page *page)
 	const struct ctx_source_section *section = page->section;
 	const char *path =
 		section->file != CTX_NONE ? input->code->files[section->file].path : "no line numbers";
-	struct ctx_cell function = ctx_cell_name(NULL);
+	struct ctx_cell function;
 	const char *slash;
 
 	if (page->subject->is_file) {

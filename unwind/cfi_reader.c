@@ -175,8 +175,10 @@ bool ctx_cfi_cie_read(const struct ctx_cfi_section *section, const struct ctx_cf
 	if (body.failed || end == NULL || version == 0 || version > 4 || version == 2)
 		return false;
 	(void)ctx_cursor_get_bytes(&body, (size_t)(end - body.at) + 1);
-	if (version == 4 && (ctx_cursor_get_u8(&body) != 8 || ctx_cursor_get_u8(&body) != 0))
-		return false; /* size of an address, of a segment selector */
+	if (version == 4 && ctx_cursor_get_u8(&body) != 8)
+		return false; /* size of an address */
+	if (version == 4 && ctx_cursor_get_u8(&body) != 0)
+		return false; /* size of a segment selector */
 	cie.code_align = ctx_cursor_get_varint(&body);
 	cie.data_align = ctx_cfi_get_sleb(&body);
 	cie.return_register = version == 1 ? ctx_cursor_get_u8(&body) : ctx_cursor_get_varint(&body);

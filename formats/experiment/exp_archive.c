@@ -196,37 +196,59 @@ static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret
 	return status;
 }
 
-enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id, uint64_t *ret_bytes,
-				       struct ctx_err *err)
+int ctx_exp_archive_open(const char *path, struct ctx_err *err)
+{
+	struct stat info;
+	int file;
+
+	if (path[0] != '/' || path[1] == '/') {
+		(void)ctx_err_set(err, CTX_E_NOTFOUND, "not a file");
+		return -1;
+	}
+	/* Not a device or a pipe: opening those could do something, or wait. */
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+		(void)ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
+		return -1;
+	}
+	file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (file < 0)
+		(void)ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
+	return file;
+}
+
+static enum ctx_status archive_file(int dir, int from, const char *path, const char *build_id,
+				    uint64_t *ret_bytes, struct ctx_err *err)
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
-	int from CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 	struct stat info;
 
-	*ret_bytes = 0;
-	if (strcmp(path, "[vdso]") == 0)
-		return archive_vdso(dir, build_id, ret_bytes, err);
-	if (path[0] != '/' || path[1] == '/')
-		return ctx_err_set(err, CTX_E_NOTFOUND, "not a file");
-	/* Not a device or a pipe: opening those could do something, or wait. */
-	if (stat(path, &info) != 0)
-		return ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
-	if (!S_ISREG(info.st_mode))
+	if (fstat(from, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
-	from = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (from < 0)
-		return ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	ctx_buildid_of_fd(from, found);
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "changed since: its build id is another one");
 	ctx_exp_archive_name(path, build_id, name);
+	if (lseek(from, 0, SEEK_SET) != 0)
+		return ctx_err_errno(err, CTX_E_NOTFOUND, "read");
 	status = store(dir, name, from, NULL, 0, USUAL_MODE, ret_bytes, err);
 	if (status == CTX_END)
 		*ret_bytes = (uint64_t)info.st_size;
 	return status;
+}
+
+enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id, uint64_t *ret_bytes,
+				       struct ctx_err *err)
+{
+	int from CTX_AUTO_CLOSE = -1;
+
+	*ret_bytes = 0;
+	if (strcmp(path, "[vdso]") == 0)
+		return archive_vdso(dir, build_id, ret_bytes, err);
+	from = ctx_exp_archive_open(path, err);
+	return from >= 0 ? archive_file(dir, from, path, build_id, ret_bytes, err) : CTX_E_NOTFOUND;
 }
 
 enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err)
@@ -286,7 +308,13 @@ enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, struct ctx_err *e
 		if (!writer->objects.sampled[i])
 			continue;
 		ctx_exp_archive_name(path, build_id, name);
-		status = ctx_exp_archive_object(writer->dir, path, build_id, &bytes, &local);
+		/* The file that was opened at its first sample, or what is at its path now, if that is it. */
+		status = CTX_E_NOTFOUND;
+		if (writer->objects.files[i] != 0)
+			status = archive_file(writer->dir, writer->objects.files[i] - 1, path, build_id,
+					      &bytes, &local);
+		if (status == CTX_E_NOTFOUND)
+			status = ctx_exp_archive_object(writer->dir, path, build_id, &bytes, &local);
 		put_line(writer, path, build_id, status, local.msg, name, bytes);
 		if (status == CTX_E_IO || status == CTX_E_NOMEM)
 			ctx_err_set(err, status, "%s/%s", writer->path, local.msg);

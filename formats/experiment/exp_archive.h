@@ -16,6 +16,9 @@
 /* "<build id>.zst", or "path-<XXH3 of the path>.zst" where the build id is unknown (or no plain hex). */
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
 
+/* Opens a plain file to be copied; -1, and the reason in `err` (may be NULL): there is none. */
+int ctx_exp_archive_open(const char *path, struct ctx_err *err);
+
 /*
  * Copies the object at `path` (or the vdso of this process) to archives/ in the experiment whose directory is open as `dir`. `*ret_bytes` is its size before compression. CTX_E_NOTFOUND with the reason
  * when there is nothing to copy: no such file, no plain file, too large, another build id than the wanted one. CTX_E_IO: the copy could not be written; nothing is left of it. CTX_END: it is there already.

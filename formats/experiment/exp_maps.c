@@ -2,12 +2,19 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_archive.h"
 
 #include <string.h>
+#include <unistd.h>
 
 void ctx_exp_objects_deinit(struct ctx_exp_objects *objects)
 {
+	for (size_t i = 0; i < objects->names.n; i++) {
+		if (objects->files[i] != 0)
+			close(objects->files[i] - 1);
+	}
 	ctx_strtab_deinit(&objects->names);
+	free(objects->files);
 	free(objects->sampled);
 	*objects = (struct ctx_exp_objects){0};
 }
@@ -25,11 +32,31 @@ enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char 
 	if (status == CTX_OK)
 		status = ctx_grow(&objects->sampled, &objects->sampled_cap, before + 1, err);
 	if (status == CTX_OK)
+		status = ctx_grow(&objects->files, &objects->files_cap, before + 1, err);
+	if (status == CTX_OK)
 		status = ctx_strtab_add(&objects->names, (const char *)key.bytes, key.n, ret_object, err);
-	if (status == CTX_OK && objects->names.n != before)
+	if (status == CTX_OK && objects->names.n != before) {
 		objects->sampled[before] = 0;
+		objects->files[before] = 0;
+	}
 	ctx_buf_deinit(&key);
 	return status;
+}
+
+void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object)
+{
+	int file;
+
+	if (objects->sampled[object])
+		return;
+	objects->sampled[object] = 1;
+	if (objects->n_files == CTX_EXP_OBJECT_FILES_MAX)
+		return;
+	file = ctx_exp_archive_open(ctx_exp_objects_path(objects, object), NULL);
+	if (file < 0)
+		return;
+	objects->files[object] = file + 1;
+	objects->n_files++;
 }
 
 const char *ctx_exp_objects_path(const struct ctx_exp_objects *objects, uint32_t object)

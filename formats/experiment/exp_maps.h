@@ -15,13 +15,21 @@
 struct ctx_exp_objects {	 /* all zero is valid */
 	struct ctx_strtab names; /* id = object number; path, zero, build id */
 	uint8_t *sampled;	 /* by number: a sample had a frame in it */
-	size_t sampled_cap;
+	int *files; /* by number: the object's file, open since then, and 1 more; 0: not open. A program may be gone at the end */
+	size_t sampled_cap, files_cap;
+	uint32_t n_files;
 };
+
+#define CTX_EXP_OBJECT_FILES_MAX 256u
 
 void ctx_exp_objects_deinit(struct ctx_exp_objects *objects);
 CTX_MUST_CHECK enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char *path,
 						   const char *build_id, uint32_t *ret_object,
 						   struct ctx_err *err);
+
+/* A sample had a frame in it. The first time its file is opened, while not too many are. */
+void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object);
+
 const char *ctx_exp_objects_path(const struct ctx_exp_objects *objects, uint32_t object);
 const char *ctx_exp_objects_build_id(const struct ctx_exp_objects *objects, uint32_t object);
 

@@ -434,7 +434,7 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 		return status;
 	/* Stacks that are known already are not looked up again: an object in the place of a sampled one counts as sampled. */
 	if (replaced)
-		writer->objects.sampled[entry.object] = 1;
+		ctx_exp_objects_sample(&writer->objects, entry.object);
 	if (replaced && writer->keep_places)
 		ctx_exp_places_add_all(&writer->places, entry.object);
 	if (!writer->procs[process].has_samples)
@@ -525,7 +525,7 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx
 static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map_entry *entry,
 			 uint64_t address)
 {
-	writer->objects.sampled[entry->object] = 1;
+	ctx_exp_objects_sample(&writer->objects, entry->object);
 	if (writer->keep_places)
 		ctx_exp_places_add(&writer->places, entry->object,
 				   address - entry->address + entry->file_offset);

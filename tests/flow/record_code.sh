@@ -78,6 +78,11 @@ objdump -d --no-show-raw-insn --disassemble=_Z4worki prog | sed -n 's/^ *[0-9a-f
 ours_n=$(wc -l <our_mnemonics) theirs_n=$(wc -l <their_mnemonics)
 near "instructions of work(int)" "$ours_n" "$theirs_n" 1
 
+# A program that is gone before the recording ends has its names all the same.
+printf 'cp ./prog ./gone\n./gone >/dev/null\nrm ./gone\n' >gone.sh
+ctxrec -q -F 999 -o gone.er -- sh gone.sh || fail "ctxrec of a program that is removed"
+ctxan -q gone.er -r functions --format csv --limit 0 | grep -q '"work(int)"' || fail "a removed program has no names: $(ctxan -q gone.er -r functions --limit 5)"
+
 # Away from the program, the source and the experiment: the database knows it all.
 ctxan -q exp.er -r source=root_sum --format text >before.txt 2>&1 || fail "source: $(head -n 1 before.txt)"
 grep -q 'the hot line' before.txt || fail "source has no text: $(cat before.txt)"

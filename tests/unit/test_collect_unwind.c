@@ -606,7 +606,7 @@ static void test_stack_memory__is_bounded_and_forgets_what_it_cannot_hold(void *
 	for (uint32_t i = 0; i < 100 * CTX_STACK_MEMORY_STACKS; i++)
 		ctx_stack_memory_keep(&memory, 100 + i % 100, frames, CTX_STACK_MEMORY_FRAMES, NULL, 0);
 	assert_in_range(memory.n_frames, 1,
-			CTX_STACK_MEMORY_ALL + CTX_STACK_MEMORY_THREADS * CTX_STACK_MEMORY_FRAMES);
+			CTX_STACK_MEMORY_ALL + 2 * CTX_STACK_MEMORY_STACKS * CTX_STACK_MEMORY_FRAMES);
 	ctx_stack_memory_keep(&memory, 5, frames, CTX_STACK_MEMORY_FRAMES + 1, NULL, 0);
 	assert_null(ctx_stack_memory_callers(&memory, 5, &view, frames, 1, &n));
 	for (long i = 0; i < 2; i++) {
