@@ -242,14 +242,10 @@ enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint32_t tree, uint3
 	return run(store, PUT_BLOCK, err);
 }
 
-static enum ctx_status sync_dir_of(const char *path, struct ctx_err *err)
+static enum ctx_status sync_dir(const char *dir, const char *path, struct ctx_err *err)
 {
-	char *dir CTX_AUTO_FREE = ctx_path_dir(path);
-	int fd CTX_AUTO_CLOSE = -1;
+	int fd CTX_AUTO_CLOSE = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (dir == NULL)
-		return ctx_err_nomem(err);
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some file systems cannot sync a directory; the rename is done all the same. */
 	if (fd >= 0 && fsync(fd) != 0 && errno == EIO)
 		return ctx_err_errno(err, CTX_E_IO, "%s", path);
@@ -258,6 +254,8 @@ static enum ctx_status sync_dir_of(const char *path, struct ctx_err *err)
 
 static enum ctx_status finish(struct ctx_store *store, struct ctx_err *err)
 {
+	char *dir CTX_AUTO_FREE =
+		ctx_path_dir(store->path); /* before the rename, which nothing is to follow that can fail */
 	enum ctx_status status;
 	int rc;
 
@@ -266,6 +264,8 @@ static enum ctx_status finish(struct ctx_store *store, struct ctx_err *err)
 				   store->temp_path == NULL ? "is open for reading"
 				   : store->failed	    ? "not committed after a failure"
 							    : "not committed without contents");
+	if (dir == NULL)
+		return ctx_err_nomem(err);
 	for (int i = 0; i < N_PUT; i++) {
 		sqlite3_finalize(store->put[i]);
 		store->put[i] = NULL;
@@ -283,7 +283,7 @@ static enum ctx_status finish(struct ctx_store *store, struct ctx_err *err)
 		return ctx_err_errno(err, CTX_E_IO, "%s", store->path);
 	free(store->temp_path);
 	store->temp_path = NULL;
-	return sync_dir_of(store->path, err);
+	return sync_dir(dir, store->path, err);
 }
 
 enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err)

@@ -1062,6 +1062,8 @@ static void test_ingest__without_memory_for_debug_information_there_is_a_status(
 			status = CTX_OK; /* nothing failed */
 		else if (status == CTX_OK)
 			status = CTX_E_NOMEM, assert_int_equal(unlink(path), 0); /* it was not needed */
+		else if (access(path, F_OK) == 0)
+			fail_msg("allocation %ld: %s, and a database", n, err.msg);
 		fail_after = -1;
 	}
 	assert_int_equal(access(path, F_OK), 0);
