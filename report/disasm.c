@@ -255,19 +255,15 @@ static void put_title(struct page *page)
 {
 	struct ctx_out *out = page->out;
 	const struct ctx_profile *profile = out->input->profile;
-	struct ctx_cell function = ctx_function_cell(profile, page->function);
-	const char *slash = function.object != NULL ? strrchr(function.object, '/') : NULL;
-	const char *object = slash != NULL ? slash + 1 : function.object != NULL ? function.object : "";
-	const char *part;
+	const char *title = ctx_function_title(out, page->function), *part;
 
 	page->shown = (struct ctx_line_row){.file = CTX_NONE, .line = UINT32_MAX};
 	if (page->part == NULL) {
-		ctx_out_section(out, ctx_out_format(out, "%s [%s]: addresses without instructions",
-						    function.name, object));
+		ctx_out_section(out, ctx_out_format(out, "%s: addresses without instructions", title));
 		return;
 	}
 	part = ctx_code_part_name(profile, page->function, page->part->code.address);
-	ctx_out_section(out, ctx_out_format(out, "%s [%s]%s%s: %" PRIx64 "-%" PRIx64, function.name, object,
+	ctx_out_section(out, ctx_out_format(out, "%s%s%s: %" PRIx64 "-%" PRIx64, title,
 					    part != NULL ? ", part " : "", part != NULL ? part : "",
 					    page->part->code.address,
 					    page->part->code.address + page->part->code.n_bytes));

@@ -1,5 +1,6 @@
 #include "report/part_cells.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "report/head.h"
 #include "report/order.h"
@@ -37,6 +38,16 @@ struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t funct
 	if (parts == NULL || *parts == '\0')
 		return (struct ctx_cell){.kind = CTX_CELL_ABSENT};
 	return ctx_cell_name(parts);
+}
+
+const char *ctx_function_title(struct ctx_out *out, uint32_t function)
+{
+	struct ctx_cell cell = ctx_function_cell(out->input->profile, function);
+	const char *object = cell.object != NULL ? ctx_path_base(cell.object) : "";
+
+	if (object[0] == '\0')
+		return cell.name;
+	return ctx_out_format(out, object[0] == '[' ? "%s %s" : "%s [%s]", cell.name, object);
 }
 
 enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, struct ctx_part_trees *ret,

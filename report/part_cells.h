@@ -15,6 +15,9 @@ struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t func
 /* JSON: "inlined": true, only where the function stands for inlined instances. */
 struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function);
 
+/* "NAME [OBJECT]", the object without its directories; lives until the section of `out` ends. */
+const char *ctx_function_title(struct ctx_out *out, uint32_t function);
+
 /* JSON: "parts": the clones and outlined parts that are counted with the function, only where there are any. */
 struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t function);
 

@@ -136,20 +136,15 @@ static void put_title(const struct page *page)
 	const struct ctx_source_section *section = page->section;
 	const char *path =
 		section->file != CTX_NONE ? input->code->files[section->file].path : "no line numbers";
-	struct ctx_cell function;
-	const char *slash;
 
 	if (page->subject->is_file) {
 		ctx_out_section(page->out, path);
 		return;
 	}
-	function = ctx_function_cell(input->profile, page->subject->owners[section->owner]);
-	slash = function.object != NULL ? strrchr(function.object, '/') : NULL;
-	ctx_out_section(page->out, ctx_out_format(page->out, "%s [%s]: %s", function.name,
-						  slash != NULL		    ? slash + 1
-						  : function.object != NULL ? function.object
-									    : "",
-						  path));
+	ctx_out_section(page->out,
+			ctx_out_format(page->out, "%s: %s",
+				       ctx_function_title(page->out, page->subject->owners[section->owner]),
+				       path));
 }
 
 static void put_section(const struct page *page)

@@ -178,11 +178,18 @@ static enum ctx_status refuse(const struct ctx_report_input *input, const char *
 		consider(&near, base, strlen(base), text);
 	}
 	for (size_t i = 0; i < near.n && used < sizeof(names); i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.*s'",
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.*s%s'",
 					 i == 0 ? "; like it: " : ", ",
-					 (int)(near.lengths[i] < 120 ? near.lengths[i] : 120), near.names[i]);
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no function%s '%.200s' in the experiment%s",
-			   allow_files ? " and no source file" : "", text, names);
+					 (int)(near.lengths[i] < 120 ? near.lengths[i] : 120), near.names[i],
+					 near.lengths[i] < 120 ? "" : "...");
+	/* Names have commas of their own, so a subject takes all that follows. */
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no function%s '%.200s' in the experiment%s%s",
+			   allow_files ? " and no source file" : "", text,
+			   near.n == 0 && strchr(text, ',') != NULL
+				   ? " (a subject reaches to the end of its --report: give the next report "
+				     "one of its own)"
+				   : "",
+			   names);
 }
 
 enum ctx_status ctx_subject_find(const struct ctx_report_input *input, const char *text, bool allow_files,
