@@ -243,6 +243,17 @@ static mode_t hide_as(const char *input)
 	return mask;
 }
 
+/* When the recording was last written to, in seconds since 1970; 0 not known. An experiment's log is written last. */
+static int64_t recorded_at(const char *input)
+{
+	char *log CTX_AUTO_FREE = ctx_path_join(input, "log.xml");
+	struct stat info;
+
+	if (log != NULL && stat(log, &info) == 0)
+		return (int64_t)info.st_mtime;
+	return stat(input, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_mtime : 0;
+}
+
 static enum ctx_status ingest(const char *input, const struct format *format, const char *path,
 			      const char *fingerprint, const struct ctx_options *options,
 			      struct ctx_symbol_caches *caches, struct ctx_err *err)
@@ -252,6 +263,7 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 		.symfs = options->symfs,
 		.debug_root = options->debug_root,
 		.no_inlines = options->no_inlines,
+		.recorded_s = recorded_at(input),
 		.fingerprint = fingerprint,
 	};
 	struct ctx_progress progress = ctx_progress_start(input, options->quiet);

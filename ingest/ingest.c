@@ -353,6 +353,27 @@ static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
 	return ctx_profile_builder_event(&in->nouns, &event, err);
 }
 
+/* Which instructions and source files the database gets; the array is the caller's (free()). */
+static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_options *options,
+				 struct ctx_source_file **ret_files, size_t *ret_n, struct ctx_err *err)
+{
+	uint32_t newer = 0;
+	enum ctx_status status = grow_leaf_samples(in, err);
+
+	if (status == CTX_OK)
+		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
+						err);
+	if (status == CTX_OK)
+		status = ctx_resolver_list_sources(in->resolver, &in->source->info, options->recorded_s,
+						   ret_files, ret_n, &newer, err);
+	if (status == CTX_OK && newer != 0)
+		status = ctx_profile_builder_warn(
+			&in->nouns, err,
+			"%u source file%s changed since the recording: lines may stand beside other text",
+			newer, newer == 1 ? "" : "s");
+	return status;
+}
+
 static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_options *options,
 				    struct ctx_err *err)
 {
@@ -396,13 +417,7 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
 	if (status == CTX_OK)
-		status = grow_leaf_samples(in, err);
-	if (status == CTX_OK)
-		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
-						err);
-	if (status == CTX_OK)
-		status = ctx_resolver_list_sources(in->resolver, &in->source->info, &files, &contents.n_files,
-						   err);
+		status = list_code(in, options, &files, &contents.n_files, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_take(in->resolver, &in->nouns.profile, err);
 	if (status != CTX_OK)

@@ -20,7 +20,8 @@ struct ctx_ingest_options {
 	const char *const *caches; /* build-id cache directories (perf's), NULL at the end; NULL: none */
 	/* What to call each of `caches` in what is written down, NULL: by its path (ctx_symbol_caches has both). */
 	const char *const *cache_names;
-	bool no_inlines;	 /* inlined functions count as those that they are in */
+	bool no_inlines; /* inlined functions count as those that they are in */
+	int64_t recorded_s; /* when it was recorded, seconds since 1970: source files changed since then are told of; 0 not known */
 	const char *fingerprint; /* kept in the database */
 	bool one_thread;	 /* do all in the caller's thread */
 	/* Called about every 64 k events; done and total in bytes. May be NULL. */

@@ -106,7 +106,7 @@ void ctx_code_list_deinit(struct ctx_code_list *list);
 
 /*
  * For the annotated reports; `leaf_samples` counts samples by raw stack. In this order, the two that put behind ctx_store_put_contents. Listing the code meets the source files
- * of its lines. The array of files is the caller's (free()), its strings are the resolver's. Texts are read from the recording's own copies
+ * of its lines. The array of files is the caller's (free()), its strings are the resolver's; `*ret_newer` of them have changed since `recorded_s` (0: not known). Texts are read from the recording's own copies
  * or from where the files lie now (`symfs` in front): 128 MiB of them at most, 4 MiB each. O(bytes). Fail as the store does, and with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver,
@@ -115,7 +115,8 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resol
 						      struct ctx_code_list *list, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver,
 							 const struct ctx_source_info *info,
-							 struct ctx_source_file **ret, size_t *ret_n,
+							 int64_t recorded_s, struct ctx_source_file **ret,
+							 size_t *ret_n, uint32_t *ret_newer,
 							 struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver,
 						     const struct ctx_code_list *list,

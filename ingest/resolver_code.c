@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define PART_BYTES_MAX CTX_STORE_CODE_MAX
 #define CODE_BYTES_MAX ((size_t)4 << 20) /* of all functions together: the hottest come first */
@@ -335,13 +336,24 @@ static enum ctx_status find_text(const struct ctx_resolver *resolver, const stru
 	return *ret_origin != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
+/* A copy of the recording is what it was. */
+static bool is_newer(const char *path, const char *origin, int64_t recorded_s)
+{
+	struct stat info;
+
+	return recorded_s != 0 && path != NULL && strcmp(origin, "archive") != 0 && stat(path, &info) == 0 &&
+	       info.st_mtime > recorded_s;
+}
+
 enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const struct ctx_source_info *info,
-					  struct ctx_source_file **ret, size_t *ret_n, struct ctx_err *err)
+					  int64_t recorded_s, struct ctx_source_file **ret, size_t *ret_n,
+					  uint32_t *ret_newer, struct ctx_err *err)
 {
 	size_t n = resolver->files.n;
 	struct ctx_source_file *files = ctx_calloc(n + 1, sizeof(*files));
 	enum ctx_status status = files != NULL ? CTX_OK : ctx_err_nomem(err);
 
+	*ret_newer = 0;
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		char *path CTX_AUTO_FREE = NULL;
 		const char *origin;
@@ -349,6 +361,7 @@ enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const s
 		files[i].path = ctx_strtab_get(&resolver->files, (uint32_t)i);
 		status = find_text(resolver, info, files[i].path, &path, &origin, err);
 		files[i].origin = origin != NULL ? origin : "";
+		*ret_newer += is_newer(path, files[i].origin, recorded_s);
 	}
 	if (status != CTX_OK) {
 		free(files);

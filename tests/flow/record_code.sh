@@ -83,6 +83,13 @@ printf 'cp ./prog ./gone\n./gone >/dev/null\nrm ./gone\n' >gone.sh
 ctxrec -q -F 999 -o gone.er -- sh gone.sh || fail "ctxrec of a program that is removed"
 ctxan -q gone.er -r functions --format csv --limit 0 | grep -q '"work(int)"' || fail "a removed program has no names: $(ctxan -q gone.er -r functions --limit 5)"
 
+# A source that was changed since is told of.
+cp src/work.cc kept.cc
+sleep 1.1
+echo '// later' >>src/work.cc
+ctxan -q --db changed.db gone.er -r source=root_sum 2>&1 | grep -q 'changed since the recording' || fail "a changed source is not told of"
+cp -p kept.cc src/work.cc
+
 # Away from the program, the source and the experiment: the database knows it all.
 ctxan -q exp.er -r source=root_sum --format text >before.txt 2>&1 || fail "source: $(head -n 1 before.txt)"
 grep -q 'the hot line' before.txt || fail "source has no text: $(cat before.txt)"
