@@ -194,6 +194,9 @@ static enum ctx_status set_stack_size(struct ctx_rec_options *options, const cha
 {
 	enum ctx_status status = set_size(&options->stack_bytes, "--stack-size", text, err);
 
+	/* 64k is what everybody tries first; records take 8 bytes less. */
+	if (options->stack_bytes == STACK_BYTES_MAX + 8)
+		options->stack_bytes = STACK_BYTES_MAX;
 	if (status == CTX_OK && (options->stack_bytes % 8 != 0 || options->stack_bytes > STACK_BYTES_MAX))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--stack-size: \"%s\" is not a multiple of 8 that is at most %u", text,
