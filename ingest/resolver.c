@@ -107,7 +107,9 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	object->opened = true;
 	if (!ctx_resolver_has_file(resolver, object))
 		return CTX_OK; /* [heap], [stack], //anon without a file: nothing to open */
-	if (is_perf_map(object->path))
+	if (is_perf_map(object->path) && object->archive[0] != '\0')
+		status = ctx_symtab_open_perf_map_copy(object->archive, &object->symtab, err);
+	else if (is_perf_map(object->path))
 		status =
 			ctx_symtab_open_perf_map(object->path, resolver->options.symfs, &object->symtab, err);
 	else
@@ -293,6 +295,14 @@ static const char *lasting_origin(struct ctx_resolver *resolver, const struct ct
 	return renamed != NULL ? ctx_arena_strdup(resolver->arena, renamed) : NULL;
 }
 
+/* Code in anonymous memory is called by the file that names its functions, where there is one. */
+static const char *shown_path(const struct ctx_resolver_object *object)
+{
+	bool has_names = object->symtab != NULL && ctx_symtab_count(object->symtab) != 0;
+
+	return is_perf_map(object->path) && !has_names ? "//anon" : object->path;
+}
+
 enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,
 				  struct ctx_err *err)
 {
@@ -304,7 +314,7 @@ enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_prof
 		const struct ctx_resolver_object *object = &resolver->objects[i];
 
 		objects[i] = (struct ctx_object_info){
-			.path = object->path,
+			.path = shown_path(object),
 			.build_id = object->build_id,
 			.symbols = lasting_origin(resolver, object),
 		};

@@ -228,7 +228,7 @@ static uint64_t count_rows(struct bytes in, uint8_t opcode_base, const uint8_t *
 	while (in.at < in.end && n <= max) {
 		uint8_t code = *in.at++;
 
-		if (code >= opcode_base) {
+		if (code >= opcode_base || code == DW_LNS_copy) {
 			n++;
 		} else if (code == 0) {
 			uint64_t bytes = take_uleb(&in);
@@ -236,8 +236,6 @@ static uint64_t count_rows(struct bytes in, uint8_t opcode_base, const uint8_t *
 			if (in.at < in.end && *in.at == DW_LNE_end_sequence)
 				n++;
 			skip(&in, bytes);
-		} else if (code == DW_LNS_copy) {
-			n++;
 		} else if (code == DW_LNS_fixed_advance_pc) {
 			skip(&in, 2);
 		} else {

@@ -7,6 +7,7 @@
  *	line 2               |--- C ---|          dropped: B's code has overwritten its beginning
  */
 #include "symbols/perf_map.h"
+#include "symbols/image.h"
 
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -181,10 +182,12 @@ static enum ctx_status read_own_file(const char *path, struct ctx_buf *out, stru
 	return ctx_file_read_fd(fd, path, FILE_BYTES_MAX, out, err);
 }
 
-static enum ctx_status fill(struct ctx_symtab *table, const char *path, struct ctx_err *err)
+/* `is_copy`: an archive of the recording, which says what it is by being there. */
+static enum ctx_status fill(struct ctx_symtab *table, const char *path, bool is_copy, struct ctx_err *err)
 {
 	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
-	enum ctx_status status = read_own_file(path, &text, err);
+	enum ctx_status status =
+		is_copy ? ctx_image_read(path, FILE_BYTES_MAX, &text, err) : read_own_file(path, &text, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -199,7 +202,7 @@ static enum ctx_status fill(struct ctx_symtab *table, const char *path, struct c
 		status = ctx_symtab_freeze(table, err);
 	if (status != CTX_OK)
 		return status;
-	table->origin = ctx_arena_strdup(&table->arena, path);
+	table->origin = is_copy ? "archive" : ctx_arena_strdup(&table->arena, path);
 	return table->origin != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
@@ -212,23 +215,17 @@ static enum ctx_status make_empty(struct ctx_symtab *table, const char *reason, 
 	return status == CTX_OK ? ctx_symtab_set_reasons(table, &reasons, err) : status;
 }
 
-enum ctx_status ctx_symtab_open_perf_map(const char *path, const char *symfs, struct ctx_symtab **ret,
-					 struct ctx_err *err)
+static enum ctx_status open_file(const char *path, bool is_copy, struct ctx_symtab **ret, struct ctx_err *err)
 {
 	struct ctx_symtab *table __attribute__((cleanup(ctx_symtab_close_cleanup))) =
 		ctx_calloc(1, sizeof(*table));
-	char *full CTX_AUTO_FREE = NULL;
 	struct ctx_err reason = {0};
 	enum ctx_status status;
 
 	if (table == NULL)
 		return ctx_err_nomem(err);
-	if (asprintf(&full, "%s%s", symfs, path) < 0) {
-		full = NULL;
-		return ctx_err_nomem(err);
-	}
 	table->flat = true;
-	status = fill(table, full, &reason);
+	status = fill(table, path, is_copy, &reason);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK)
@@ -238,4 +235,21 @@ enum ctx_status ctx_symtab_open_perf_map(const char *path, const char *symfs, st
 	*ret = table;
 	table = NULL;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_symtab_open_perf_map(const char *path, const char *symfs, struct ctx_symtab **ret,
+					 struct ctx_err *err)
+{
+	char *full CTX_AUTO_FREE = NULL;
+
+	if (asprintf(&full, "%s%s", symfs, path) < 0) {
+		full = NULL;
+		return ctx_err_nomem(err);
+	}
+	return open_file(full, false, ret, err);
+}
+
+enum ctx_status ctx_symtab_open_perf_map_copy(const char *path, struct ctx_symtab **ret, struct ctx_err *err)
+{
+	return open_file(path, true, ret, err);
 }

@@ -95,6 +95,10 @@ CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_ke
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map(const char *path, const char *symfs,
 							struct ctx_symtab **ret, struct ctx_err *err);
 
+/* The same from the copy of a recording, compressed or not, whoever it belongs to; its origin is "archive". */
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map_copy(const char *path, struct ctx_symtab **ret,
+							     struct ctx_err *err);
+
 void ctx_symtab_close(struct ctx_symtab *table);
 
 /* Where the symbols came from: "archive", a path, "kallsyms", or "none: <reason>". Borrowed. */

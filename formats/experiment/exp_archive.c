@@ -210,7 +210,9 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 		(void)ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 		return -1;
 	}
-	file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	/* Anybody may make links in /tmp. */
+	file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
+				  (strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")) == 0 ? O_NOFOLLOW : 0));
 	if (file < 0)
 		(void)ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	return file;

@@ -83,6 +83,15 @@ printf 'cp ./prog ./gone\n./gone >/dev/null\nrm ./gone\n' >gone.sh
 ctxrec -q -F 999 -o gone.er -- sh gone.sh || fail "ctxrec of a program that is removed"
 ctxan -q gone.er -r functions --format csv --limit 0 | grep -q '"work(int)"' || fail "a removed program has no names: $(ctxan -q gone.er -r functions --limit 5)"
 
+# Functions made at run time: their names are copied too, and code that nobody names is anonymous.
+ctxrec -q -F 999 -o jit.er -- jit map 300 >jit.out || fail "ctxrec of a just-in-time compiler"
+rm -f "$(cat jit.out)"
+for function in jit_alpha jit_beta; do
+	ctxan -q jit.er -r functions --format csv --limit 0 | grep -q "\"$function\"" || fail "no $function: $(ctxan -q jit.er -r functions --limit 5)"
+done
+rm -f jit.er/archives/path-*
+ctxan -q --db nameless.db jit.er -r functions --format csv --limit 0 | grep -q '"<Unknown>","//anon"' || fail "code without names: $(ctxan -q --db nameless.db jit.er -r functions --format csv --limit 4)"
+
 # A source that was changed since is told of.
 cp src/work.cc kept.cc
 sleep 1.1
