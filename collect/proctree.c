@@ -257,8 +257,13 @@ enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid,
  */
 static void name_made_code(int64_t pid, struct ctx_exp_map *map, char *path, size_t size)
 {
-	if ((map->protection & PROT_EXEC) == 0 ||
-	    (strcmp(map->path, "//anon") != 0 && strcmp(map->path, "/memfd:doublemapper (deleted)") != 0))
+	static const char *const begins[] = {"//anon", "[anon:", "/anon_hugepage", "/dev/zero",
+					     "/memfd:doublemapper"};
+	bool is_anonymous = false;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(begins); i++)
+		is_anonymous = is_anonymous || strncmp(map->path, begins[i], strlen(begins[i])) == 0;
+	if ((map->protection & PROT_EXEC) == 0 || !is_anonymous)
 		return;
 	snprintf(path, size, "/tmp/perf-%lld.map", (long long)pid);
 	map->path = path;

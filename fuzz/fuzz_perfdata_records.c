@@ -81,7 +81,8 @@ static void check_chain(const struct ctx_pd_chain *chain, const struct ctx_pd_sa
 
 		require(is_mark == (chain->truncated && i + 1 == chain->n));
 	}
-	if (sample->has_ip)
+	/* In user mode the registers say where it was. */
+	if (sample->has_ip && !chain->has_user)
 		require(chain->n != 0 && (chain->frames[0] == sample->ip || chain->frames[0] == 0));
 }
 

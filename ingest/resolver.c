@@ -77,7 +77,7 @@ enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver, const struct 
 }
 
 /* "/tmp/perf-PID.map", where just-in-time compilers tell their functions. */
-static bool is_perf_map(const char *path)
+bool ctx_resolver_is_perf_map(const char *path)
 {
 	static const char before[] = "/tmp/perf-";
 	size_t digits;
@@ -107,9 +107,9 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	object->opened = true;
 	if (!ctx_resolver_has_file(resolver, object))
 		return CTX_OK; /* [heap], [stack], //anon without a file: nothing to open */
-	if (is_perf_map(object->path) && object->archive[0] != '\0')
+	if (ctx_resolver_is_perf_map(object->path) && object->archive[0] != '\0')
 		status = ctx_symtab_open_perf_map_copy(object->archive, &object->symtab, err);
-	else if (is_perf_map(object->path))
+	else if (ctx_resolver_is_perf_map(object->path))
 		status =
 			ctx_symtab_open_perf_map(object->path, resolver->options.symfs, &object->symtab, err);
 	else
@@ -300,7 +300,7 @@ static const char *shown_path(const struct ctx_resolver_object *object)
 {
 	bool has_names = object->symtab != NULL && ctx_symtab_count(object->symtab) != 0;
 
-	return is_perf_map(object->path) && !has_names ? "//anon" : object->path;
+	return ctx_resolver_is_perf_map(object->path) && !has_names ? "//anon" : object->path;
 }
 
 enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,

@@ -172,7 +172,8 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 	for (uint32_t i = 0; i < resolver->n_objects && status == CTX_OK; i++) {
 		const struct ctx_resolver_object *object = &resolver->objects[i];
 
-		if (object->symtab != NULL && ctx_resolver_has_file(resolver, object))
+		if (object->symtab != NULL && ctx_resolver_has_file(resolver, object) &&
+		    !ctx_resolver_is_perf_map(object->path))
 			status = list_object(resolver, i, samples, list, err);
 	}
 	if (status == CTX_OK && list->n != 0) {

@@ -96,8 +96,10 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 		return false;
 	*ret = (struct ctx_unwind_object){.begin = map->begin, .end = map->end};
 	ret->table = table_of(unwinding, map->object);
-	if (ret->table != NULL && ctx_cfi_table_address(ret->table, map->file_offset, &address))
-		ret->bias = map->begin - address;
+	/* By the pc: a segment may begin behind the page that its mapping begins with. */
+	if (ret->table != NULL &&
+	    ctx_cfi_table_address(ret->table, map->file_offset + (pc - map->begin), &address))
+		ret->bias = pc - address;
 	else
 		ret->table = NULL;
 	return true;

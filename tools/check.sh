@@ -41,7 +41,7 @@ cmake --build --preset fuzz -j "$(nproc)"
 for target in build-fuzz/bin/fuzz_*; do
 	name=$(basename "$target")
 	work=$(mktemp -d)
-	"$target" -max_total_time=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1 ||
+	"$target" -max_total_time=6 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1 ||
 		{ cat "$work.log"; echo "fuzz: $name failed"; exit 1; }
 	rm -rf "$work" "$work.log"
 	echo "fuzz: $name ok"

@@ -202,7 +202,9 @@ enum ctx_status ctx_cfi_elf_open(struct ctx_cfi_elf *elf, const char *path, stru
 
 	*elf = (struct ctx_cfi_elf){.fd = -1};
 	(void)elf_version(EV_CURRENT);
-	/* A pipe in a file's place must not hold us up. */
+	/* Opening a device could do something; a pipe in a file's place must not hold us up. */
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: no plain file", path);
 	elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (elf->fd < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)

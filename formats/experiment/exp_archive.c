@@ -196,6 +196,11 @@ static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret
 	return status;
 }
 
+static bool is_made_code(const char *path)
+{
+	return strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")) == 0;
+}
+
 int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 {
 	struct stat info;
@@ -211,11 +216,26 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 		return -1;
 	}
 	/* Anybody may make links in /tmp. */
-	file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
-				  (strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")) == 0 ? O_NOFOLLOW : 0));
+	file = open(path,
+		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (is_made_code(path) ? O_NOFOLLOW : 0));
 	if (file < 0)
 		(void)ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	return file;
+}
+
+/* Names of functions made at run time: anybody may make files in /tmp, and links to those of others. */
+static bool is_honest_map(const struct stat *info)
+{
+	return info->st_nlink == 1;
+}
+
+/* Without a build id nothing tells that the file is the object: it must at least be one. */
+static bool is_elf(int file)
+{
+	char magic[SELFMAG];
+
+	return pread(file, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	       memcmp(magic, ELFMAG, sizeof(magic)) == 0;
 }
 
 static enum ctx_status archive_file(int dir, int from, const char *path, const char *build_id,
@@ -229,6 +249,8 @@ static enum ctx_status archive_file(int dir, int from, const char *path, const c
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
+	if (is_made_code(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(from))
+		return ctx_err_set(err, CTX_E_NOTFOUND, "not the object that was mapped");
 	ctx_buildid_of_fd(from, found);
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "changed since: its build id is another one");
@@ -310,13 +332,11 @@ enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, struct ctx_err *e
 		if (!writer->objects.sampled[i])
 			continue;
 		ctx_exp_archive_name(path, build_id, name);
-		/* The file that was opened at its first sample, or what is at its path now, if that is it. */
-		status = CTX_E_NOTFOUND;
-		if (writer->objects.files[i] != 0)
+		/* What is at its path, if that is it, or the file that was opened at its first sample. */
+		status = ctx_exp_archive_object(writer->dir, path, build_id, &bytes, &local);
+		if (status == CTX_E_NOTFOUND && writer->objects.files[i] != 0)
 			status = archive_file(writer->dir, writer->objects.files[i] - 1, path, build_id,
 					      &bytes, &local);
-		if (status == CTX_E_NOTFOUND)
-			status = ctx_exp_archive_object(writer->dir, path, build_id, &bytes, &local);
 		put_line(writer, path, build_id, status, local.msg, name, bytes);
 		if (status == CTX_E_IO || status == CTX_E_NOMEM)
 			ctx_err_set(err, status, "%s/%s", writer->path, local.msg);

@@ -5,7 +5,10 @@
 #include "formats/experiment/exp_archive.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#define SPARE_FILES 64u
 
 void ctx_exp_objects_deinit(struct ctx_exp_objects *objects)
 {
@@ -45,6 +48,7 @@ enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char 
 
 void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object)
 {
+	struct rlimit limit;
 	int file;
 
 	if (objects->sampled[object])
@@ -55,6 +59,12 @@ void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object)
 	file = ctx_exp_archive_open(ctx_exp_objects_path(objects, object), NULL);
 	if (file < 0)
 		return;
+	/* The recording itself needs descriptors to the end. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)file + SPARE_FILES >= limit.rlim_cur) {
+		close(file);
+		objects->n_files = CTX_EXP_OBJECT_FILES_MAX;
+		return;
+	}
 	objects->files[object] = file + 1;
 	objects->n_files++;
 }
