@@ -439,7 +439,7 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 	if (status == CTX_OK)
 		status = ctx_resolver_put_code(in->resolver, &in->code, in->store, err);
 	if (status == CTX_OK)
-		status = ctx_resolver_put_texts(in->resolver, &in->source->info, in->store, err);
+		status = ctx_resolver_put_texts(&in->source->info, files, contents.n_files, in->store, err);
 	return status;
 }
 

@@ -85,9 +85,10 @@ bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t obj
 /*
  * The functions at a location, the real one first, then what is inlined there. None: it only marks something.
  * `*ret_is_part`: it is in a clone or an outlined part of the function. O(1) but for inlined ones.
+ * ctx_resolver_functions writes the `n` of them that were counted.
  */
 size_t ctx_resolver_function_count(const struct ctx_resolver *resolver, uint32_t location, bool *ret_is_part);
-void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location, uint32_t *ret);
+void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location, size_t n, uint32_t *ret);
 
 /* What was found; arrays are borrowed until the next call that resolves. */
 const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *resolver, size_t *ret_n);
@@ -100,6 +101,8 @@ struct ctx_code_part;
 struct ctx_code_list {
 	struct ctx_code_part *parts; /* owned; by function, then by address */
 	size_t n, cap;
+	struct ctx_line_row *rows; /* owned; of the parts, one behind the other */
+	size_t n_rows, rows_cap;
 };
 
 void ctx_code_list_deinit(struct ctx_code_list *list);
@@ -121,8 +124,8 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *re
 CTX_MUST_CHECK enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver,
 						     const struct ctx_code_list *list,
 						     struct ctx_store *store, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_resolver_put_texts(struct ctx_resolver *resolver,
-						      const struct ctx_source_info *info,
+CTX_MUST_CHECK enum ctx_status ctx_resolver_put_texts(const struct ctx_source_info *info,
+						      const struct ctx_source_file *files, size_t n,
 						      struct ctx_store *store, struct ctx_err *err);
 
 /* Moves functions and objects into the profile (ownership moves); the resolver must not resolve any more. */

@@ -25,11 +25,13 @@ struct ctx_code_part {
 	size_t size;
 	uint32_t function, object;
 	uint64_t samples; /* that the function had itself */
+	size_t first_row, n_rows;
 };
 
 void ctx_code_list_deinit(struct ctx_code_list *list)
 {
 	free(list->parts);
+	free(list->rows);
 	*list = (struct ctx_code_list){0};
 }
 
@@ -109,38 +111,43 @@ static void clip(struct ctx_code_list *list)
 	list->n = n;
 }
 
-struct lines {
+struct reading {
 	struct ctx_resolver *resolver;
-	struct ctx_line_row *rows;
-	size_t n, cap;
+	struct ctx_code_list *list;
+	struct ctx_code_part *part;
 };
 
 static enum ctx_status take_line(void *context, const struct ctx_source_line *line, struct ctx_err *err)
 {
-	struct lines *lines = context;
+	const struct reading *reading = context;
+	struct ctx_code_list *list = reading->list;
 	struct ctx_line_row row = {.address = line->address, .line = line->file != NULL ? line->line : 0};
-	enum ctx_status status = ctx_grow(&lines->rows, &lines->cap, lines->n + 1, err);
+	enum ctx_status status = ctx_grow(&list->rows, &list->rows_cap, list->n_rows + 1, err);
 
 	if (status == CTX_OK)
-		status = ctx_resolver_file(lines->resolver, line->file, &row.file, err);
+		status = ctx_resolver_file(reading->resolver, line->file, &row.file, err);
 	if (status != CTX_OK)
 		return status;
-	if (lines->n != 0 && lines->rows[lines->n - 1].address >= row.address)
-		lines->n--; /* of several rows at one address the last counts */
-	if (lines->n == 0 || lines->rows[lines->n - 1].address < row.address)
-		lines->rows[lines->n++] = row;
+	if (list->n_rows != reading->part->first_row && list->rows[list->n_rows - 1].address >= row.address)
+		list->n_rows--; /* of several rows at one address the last counts */
+	if (list->n_rows == reading->part->first_row || list->rows[list->n_rows - 1].address < row.address)
+		list->rows[list->n_rows++] = row;
 	return CTX_OK;
 }
 
-static enum ctx_status read_lines(struct lines *lines, const struct ctx_code_part *part, size_t n,
-				  struct ctx_err *err)
+static enum ctx_status read_lines(struct ctx_resolver *resolver, struct ctx_code_list *list,
+				  struct ctx_code_part *part, struct ctx_err *err)
 {
-	struct ctx_source_map *map = lines->resolver->objects[part->object].source_map;
+	struct reading reading = {.resolver = resolver, .list = list, .part = part};
+	struct ctx_source_map *map = resolver->objects[part->object].source_map;
+	enum ctx_status status = CTX_OK;
 
-	lines->n = 0;
-	if (map == NULL)
-		return CTX_OK;
-	return ctx_source_map_lines(map, part->address, part->address + n, take_line, lines, err);
+	part->first_row = list->n_rows;
+	if (map != NULL)
+		status = ctx_source_map_lines(map, part->address, part->address + part->size, take_line,
+					      &reading, err);
+	part->n_rows = list->n_rows - part->first_row;
+	return status;
 }
 
 /* Samples by function, of those that are not inlined; owned by the caller. NULL: no memory. */
@@ -166,7 +173,6 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 				       struct ctx_err *err)
 {
 	uint64_t *samples CTX_AUTO_FREE = samples_by_function(resolver, raw, leaf_samples);
-	struct lines lines = {.resolver = resolver};
 	enum ctx_status status = samples != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (uint32_t i = 0; i < resolver->n_objects && status == CTX_OK; i++) {
@@ -183,18 +189,18 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 	}
 	/* The files of their lines are to be known before the first is put. */
 	for (size_t i = 0; i < list->n && status == CTX_OK; i++)
-		status = read_lines(&lines, &list->parts[i], list->parts[i].size, err);
-	free(lines.rows);
+		status = read_lines(resolver, list, &list->parts[i], err);
 	return status;
 }
 
 struct putting {
+	struct ctx_resolver *resolver;
+	const struct ctx_code_list *list;
 	struct ctx_store *store;
 	struct ctx_image **images; /* by object; NULL: not opened, or there is none */
 	bool *opened;
 	size_t n_images;
 	struct ctx_buf bytes;
-	struct lines lines;
 };
 
 static void putting_cleanup(struct putting *putting)
@@ -203,7 +209,6 @@ static void putting_cleanup(struct putting *putting)
 		ctx_debug_files_close_image(putting->images[i]);
 	free(putting->images);
 	free(putting->opened);
-	free(putting->lines.rows);
 	ctx_buf_deinit(&putting->bytes);
 }
 
@@ -211,7 +216,7 @@ static void putting_cleanup(struct putting *putting)
 static enum ctx_status image_of(struct putting *putting, uint32_t object, struct ctx_image **ret,
 				struct ctx_err *err)
 {
-	struct ctx_resolver *resolver = putting->lines.resolver;
+	struct ctx_resolver *resolver = putting->resolver;
 	struct ctx_symtab_request request = ctx_resolver_request(resolver, &resolver->objects[object]);
 	enum ctx_status status = CTX_OK;
 
@@ -240,14 +245,13 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 		return ctx_err_nomem(err);
 	if (status != CTX_OK || putting->bytes.n == 0)
 		return CTX_OK; /* what only looks like a function */
-	status = read_lines(&putting->lines, part, putting->bytes.n, err);
-	if (status != CTX_OK)
-		return status;
 	code.machine = ctx_debug_files_machine(image);
 	code.bytes = putting->bytes.bytes;
 	code.n_bytes = putting->bytes.n;
-	code.lines = putting->lines.rows;
-	code.n_lines = putting->lines.n;
+	code.lines = part->n_rows != 0 ? &putting->list->rows[part->first_row] : NULL;
+	/* A segment that ends early has fewer bytes than its symbol, and no lines behind them. */
+	while (code.n_lines < part->n_rows && code.lines[code.n_lines].address - part->address < code.n_bytes)
+		code.n_lines++;
 	return ctx_store_put_code(putting->store, &code, err);
 }
 
@@ -255,7 +259,7 @@ enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver, const struc
 				      struct ctx_store *store, struct ctx_err *err)
 {
 	struct putting putting __attribute__((cleanup(putting_cleanup))) = {
-		.store = store, .n_images = resolver->n_objects, .lines.resolver = resolver};
+		.resolver = resolver, .list = list, .store = store, .n_images = resolver->n_objects};
 	enum ctx_status status = CTX_OK;
 
 	putting.images = ctx_calloc(resolver->n_objects + 1, sizeof(struct ctx_image *));
@@ -306,44 +310,33 @@ static const char *archived(const struct ctx_source_info *info, const char *path
 	return NULL;
 }
 
-/* Where the text of a file is to be had: `*ret` is its path (free()), `*ret_origin` what to call it; both NULL: nowhere. */
+/* Where the text of a file is to be had: "archive", a path, or "" nowhere. */
 static enum ctx_status find_text(const struct ctx_resolver *resolver, const struct ctx_source_info *info,
-				 const char *file, char **ret, const char **ret_origin, struct ctx_err *err)
+				 const char *file, const char **ret, struct ctx_err *err)
 {
-	const char *archive = archived(info, file);
 	char *named CTX_AUTO_FREE = NULL;
+	char *path CTX_AUTO_FREE = NULL;
 
-	*ret = NULL;
-	*ret_origin = NULL;
-	if (archive != NULL) {
-		*ret = strdup(archive);
-		*ret_origin = "archive";
-		return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
-	}
-	if (file[0] != '/')
+	*ret = archived(info, file) != NULL ? "archive" : "";
+	if (*ret[0] != '\0' || file[0] != '/')
 		return CTX_OK;
 	if (asprintf(&named, "%s%s", resolver->options.symfs, file) < 0) {
 		named = NULL;
 		return ctx_err_nomem(err);
 	}
-	*ret = realpath(named, NULL);
-	if (*ret != NULL && !is_source_path(*ret)) {
-		free(*ret);
-		*ret = NULL;
-	}
-	if (*ret == NULL)
+	path = realpath(named, NULL);
+	if (path == NULL || !is_source_path(path))
 		return CTX_OK;
-	*ret_origin = ctx_arena_strdup(resolver->arena, *ret);
-	return *ret_origin != NULL ? CTX_OK : ctx_err_nomem(err);
+	*ret = ctx_arena_strdup(resolver->arena, path);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 /* A copy of the recording is what it was. */
-static bool is_newer(const char *path, const char *origin, int64_t recorded_s)
+static bool is_newer(const char *origin, int64_t recorded_s)
 {
 	struct stat info;
 
-	return recorded_s != 0 && path != NULL && strcmp(origin, "archive") != 0 && stat(path, &info) == 0 &&
-	       info.st_mtime > recorded_s;
+	return recorded_s != 0 && origin[0] == '/' && stat(origin, &info) == 0 && info.st_mtime > recorded_s;
 }
 
 enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const struct ctx_source_info *info,
@@ -356,13 +349,10 @@ enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const s
 
 	*ret_newer = 0;
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
-		char *path CTX_AUTO_FREE = NULL;
-		const char *origin;
-
 		files[i].path = ctx_strtab_get(&resolver->files, (uint32_t)i);
-		status = find_text(resolver, info, files[i].path, &path, &origin, err);
-		files[i].origin = origin != NULL ? origin : "";
-		*ret_newer += is_newer(path, files[i].origin, recorded_s);
+		status = find_text(resolver, info, files[i].path, &files[i].origin, err);
+		if (status == CTX_OK)
+			*ret_newer += is_newer(files[i].origin, recorded_s);
 	}
 	if (status != CTX_OK) {
 		free(files);
@@ -373,24 +363,23 @@ enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const s
 	return CTX_OK;
 }
 
-enum ctx_status ctx_resolver_put_texts(struct ctx_resolver *resolver, const struct ctx_source_info *info,
-				       struct ctx_store *store, struct ctx_err *err)
+enum ctx_status ctx_resolver_put_texts(const struct ctx_source_info *info,
+				       const struct ctx_source_file *files, size_t n, struct ctx_store *store,
+				       struct ctx_err *err)
 {
 	size_t left = TEXTS_BYTES_MAX;
 	struct ctx_buf text = {0};
 	enum ctx_status status = CTX_OK;
 
-	for (uint32_t i = 0; i < resolver->files.n && status == CTX_OK; i++) {
+	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
+		const char *copy = archived(info, files[i].path);
 		size_t max = left < TEXT_BYTES_MAX ? left : TEXT_BYTES_MAX;
-		char *path CTX_AUTO_FREE = NULL;
-		const char *origin;
 
-		status = find_text(resolver, info, ctx_strtab_get(&resolver->files, i), &path, &origin, err);
-		if (status != CTX_OK || path == NULL)
+		if (files[i].origin[0] == '\0')
 			continue;
 		text.n = 0;
 		/* Recorded copies are compressed, others may be: both are read. */
-		status = ctx_image_read(path, max, &text, NULL);
+		status = ctx_image_read(copy != NULL ? copy : files[i].origin, max, &text, NULL);
 		if (status == CTX_OK) {
 			left -= text.n;
 			status = ctx_store_put_source_text(store, i, (const char *)text.bytes, text.n, err);

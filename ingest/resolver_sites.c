@@ -164,18 +164,15 @@ size_t ctx_resolver_function_count(const struct ctx_resolver *resolver, uint32_t
 	return depth;
 }
 
-void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location_id, uint32_t *ret)
+void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location_id, size_t n,
+			    uint32_t *ret)
 {
 	const struct ctx_location *location = &resolver->locations[location_id];
-	size_t depth = 0;
-	uint32_t function;
 
-	if (location->joins)
+	if (n == 1) {
+		ret[0] = location->function;
 		return;
-	function = real_function(resolver, location, &depth);
-	ret[0] = function;
-	if (depth == 1)
-		return;
-	for (uint32_t site = location->site; depth > 1; site = resolver->sites[site].caller)
-		ret[--depth] = resolver->sites[site].function;
+	}
+	for (uint32_t site = location->site; n > 0; site = resolver->sites[site].caller)
+		ret[--n] = resolver->sites[site].function;
 }

@@ -102,7 +102,7 @@ static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, 
 		if (status != CTX_OK)
 			return status;
 		of = &forest->functions[n_functions];
-		ctx_resolver_functions(resolver, locations[i], of);
+		ctx_resolver_functions(resolver, locations[i], n_of, of);
 		if (is_part && of[0] == caller)
 			memmove(of, of + 1, --n_of * sizeof(*of));
 		n_functions += n_of;
