@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "collect/procfs.h"
 #include "formats/experiment/exp_archive.h"
+#include "model/made_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -249,13 +250,11 @@ enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid,
 	return start_thread(tree, process, pid, "", time_ns, NULL, err);
 }
 
-#define MADE_CODE_PATH 48
-
 /*
- * Code in anonymous memory was made at run time, and its compiler may tell its functions by address in /tmp/perf-PID.map:
- * the map is called by that file, as other profilers do, so that it is archived and read like any object.
+ * Code in anonymous memory was made at run time: the map is called by the file that tells its functions, as other
+ * profilers do, so that it is archived and read like any object.
  */
-static void name_made_code(int64_t pid, struct ctx_exp_map *map, char *path, size_t size)
+static void name_made_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_MADE_CODE_PATH])
 {
 	static const char *const begins[] = {"//anon", "[anon:", "/anon_hugepage", "/dev/zero",
 					     "/memfd:doublemapper"};
@@ -265,7 +264,7 @@ static void name_made_code(int64_t pid, struct ctx_exp_map *map, char *path, siz
 		is_anonymous = is_anonymous || strncmp(map->path, begins[i], strlen(begins[i])) == 0;
 	if ((map->protection & PROT_EXEC) == 0 || !is_anonymous)
 		return;
-	snprintf(path, size, "/tmp/perf-%lld.map", (long long)pid);
+	ctx_made_code_path(pid, path);
 	map->path = path;
 	map->file_offset = map->address;
 }
@@ -281,7 +280,7 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 	/* A kernel thread has none; a process that is gone or not ours to look at goes without. */
 	status = CTX_OK;
 	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
-		char build_id[CTX_BUILDID_TEXT], path[MADE_CODE_PATH];
+		char build_id[CTX_BUILDID_TEXT], path[CTX_MADE_CODE_PATH];
 		struct ctx_exp_map map = {.address = raw.address,
 					  .size = raw.size,
 					  .file_offset = raw.file_offset,
@@ -291,7 +290,7 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 					  .time_ns = time_ns};
 
 		find_build_id(tree, process->pid, raw.path, raw.address, build_id);
-		name_made_code(process->pid, &map, path, sizeof(path));
+		name_made_code(process->pid, &map, path);
 		status = ctx_exp_map(tree->writer, process->number, &map, err);
 	}
 	ctx_buf_deinit(&buf);
@@ -510,7 +509,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 				  struct ctx_err *err)
 {
 	struct process *process = find_process(tree, record->pid);
-	char build_id[CTX_BUILDID_TEXT], path[MADE_CODE_PATH];
+	char build_id[CTX_BUILDID_TEXT], path[CTX_MADE_CODE_PATH];
 	struct ctx_exp_map map = {.address = record->mmap.address,
 				  .size = record->mmap.size,
 				  .file_offset = record->mmap.file_offset,
@@ -527,7 +526,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 		ctx_buildid_format(record->mmap.build_id, record->mmap.build_id_bytes, build_id);
 	else
 		find_build_id(tree, record->pid, map.path, map.address, build_id);
-	name_made_code(record->pid, &map, path, sizeof(path));
+	name_made_code(record->pid, &map, path);
 	return ctx_exp_map(tree->writer, process->number, &map, err);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "ingest/symbol_caches.h"
+#include "model/made_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,19 +77,6 @@ enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver, const struct 
 	return ctx_resolver_object_of_key(resolver, key, strlen(key), map, ret_object, err);
 }
 
-/* "/tmp/perf-PID.map", where just-in-time compilers tell their functions. */
-bool ctx_resolver_is_perf_map(const char *path)
-{
-	static const char before[] = "/tmp/perf-";
-	size_t digits;
-
-	if (strncmp(path, before, sizeof(before) - 1) != 0)
-		return false;
-	path += sizeof(before) - 1;
-	digits = strspn(path, "0123456789");
-	return digits != 0 && strcmp(path + digits, ".map") == 0;
-}
-
 bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
 			       struct ctx_symtab_request *ret)
 {
@@ -107,9 +95,9 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	object->opened = true;
 	if (!ctx_resolver_has_file(resolver, object))
 		return CTX_OK; /* [heap], [stack], //anon without a file: nothing to open */
-	if (ctx_resolver_is_perf_map(object->path) && object->archive[0] != '\0')
+	if (ctx_made_code_is(object->path) && object->archive[0] != '\0')
 		status = ctx_symtab_open_perf_map_copy(object->archive, &object->symtab, err);
-	else if (ctx_resolver_is_perf_map(object->path))
+	else if (ctx_made_code_is(object->path))
 		status =
 			ctx_symtab_open_perf_map(object->path, resolver->options.symfs, &object->symtab, err);
 	else
@@ -300,7 +288,7 @@ static const char *shown_path(const struct ctx_resolver_object *object)
 {
 	bool has_names = object->symtab != NULL && ctx_symtab_count(object->symtab) != 0;
 
-	return ctx_resolver_is_perf_map(object->path) && !has_names ? "//anon" : object->path;
+	return ctx_made_code_is(object->path) && !has_names ? "//anon" : object->path;
 }
 
 enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,

@@ -5,6 +5,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ingest/resolver_impl.h"
+#include "model/made_code.h"
 #include "symbols/debug_files.h"
 #include "symbols/image.h"
 
@@ -179,7 +180,7 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 		const struct ctx_resolver_object *object = &resolver->objects[i];
 
 		if (object->symtab != NULL && ctx_resolver_has_file(resolver, object) &&
-		    !ctx_resolver_is_perf_map(object->path))
+		    !ctx_made_code_is(object->path))
 			status = list_object(resolver, i, samples, list, err);
 	}
 	if (status == CTX_OK && list->n != 0) {

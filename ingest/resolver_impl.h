@@ -130,9 +130,6 @@ void ctx_resolver_sites_deinit(struct ctx_resolver *resolver);
 struct ctx_symtab_request ctx_resolver_request(const struct ctx_resolver *resolver,
 					       const struct ctx_resolver_object *object);
 
-/* "/tmp/perf-PID.map", where just-in-time compilers tell their functions: names without code. */
-bool ctx_resolver_is_perf_map(const char *path);
-
 /* Is there a file of the object to look for? */
 bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object);
 

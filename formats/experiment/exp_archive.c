@@ -6,6 +6,7 @@
 #include "base/xxh.h"
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
+#include "model/made_code.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -196,11 +197,6 @@ static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret
 	return status;
 }
 
-static bool is_made_code(const char *path)
-{
-	return strncmp(path, "/tmp/perf-", strlen("/tmp/perf-")) == 0;
-}
-
 int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 {
 	struct stat info;
@@ -217,7 +213,7 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 	}
 	/* Anybody may make links in /tmp. */
 	file = open(path,
-		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (is_made_code(path) ? O_NOFOLLOW : 0));
+		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (ctx_made_code_is(path) ? O_NOFOLLOW : 0));
 	if (file < 0)
 		(void)ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	return file;
@@ -249,7 +245,7 @@ static enum ctx_status archive_file(int dir, int from, const char *path, const c
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
-	if (is_made_code(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(from))
+	if (ctx_made_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(from))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not the object that was mapped");
 	ctx_buildid_of_fd(from, found);
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)

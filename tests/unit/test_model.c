@@ -2,6 +2,7 @@
 #include "model/chainwalk.h"
 #include "model/histogram.h"
 #include "model/interval.h"
+#include "model/made_code.h"
 #include "model/trie.h"
 
 #include <setjmp.h>
@@ -218,6 +219,28 @@ static void test_model__a_chain_walk_knows_parts_and_what_is_exact(void **state)
 		assert_int_equal(ctx_chainwalk_part_of(misc), CTX_CHAINWALK_ELSEWHERE);
 }
 
+static void test_model__a_file_of_made_code_is_known_by_its_path(void **state)
+{
+	static const char *const others[] = {"",
+					     "//anon",
+					     "/tmp/perf-.map",
+					     "/tmp/perf-12.map2",
+					     "/tmp/perf-1x.map",
+					     "/var/perf-12.map",
+					     "/tmp/perf-12/.map",
+					     "/tmp/perf-12"};
+	char path[CTX_MADE_CODE_PATH];
+
+	(void)state;
+	ctx_made_code_path(4711, path);
+	assert_string_equal(path, "/tmp/perf-4711.map");
+	assert_true(ctx_made_code_is(path));
+	ctx_made_code_path(INT64_MAX, path);
+	assert_true(ctx_made_code_is(path));
+	for (size_t i = 0; i < CTX_COUNT_OF(others); i++)
+		assert_false(ctx_made_code_is(others[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_model__a_trie_from_bytes_must_have_parents_first),
 		cmocka_unit_test(test_model__a_histogram_agrees_with_an_array),
 		cmocka_unit_test(test_model__a_chain_walk_knows_parts_and_what_is_exact),
+		cmocka_unit_test(test_model__a_file_of_made_code_is_known_by_its_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
