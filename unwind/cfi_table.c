@@ -354,11 +354,6 @@ void ctx_cfi_table_close(struct ctx_cfi_table *table)
 	free(table);
 }
 
-enum ctx_machine ctx_cfi_table_machine(const struct ctx_cfi_table *table)
-{
-	return table->machine;
-}
-
 const char *ctx_cfi_table_build_id(const struct ctx_cfi_table *table)
 {
 	return table->build_id;

@@ -39,8 +39,6 @@ CTX_MUST_CHECK enum ctx_status ctx_cfi_table_open_bytes(const void *bytes, size_
 
 void ctx_cfi_table_close(struct ctx_cfi_table *table);
 
-enum ctx_machine ctx_cfi_table_machine(const struct ctx_cfi_table *table);
-
 /* Lower-case hex, "" none. Borrowed. */
 const char *ctx_cfi_table_build_id(const struct ctx_cfi_table *table);
 

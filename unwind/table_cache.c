@@ -19,11 +19,6 @@ void ctx_table_cache_deinit(struct ctx_table_cache *cache)
 	*cache = (struct ctx_table_cache){0};
 }
 
-bool ctx_table_cache_has(const struct ctx_table_cache *cache, const char *key)
-{
-	return ctx_strtab_find(&cache->keys, key, strlen(key)) < cache->n;
-}
-
 static bool find(const struct ctx_table_cache *cache, const char *key, const struct ctx_cfi_table **ret)
 {
 	uint32_t id = ctx_strtab_find(&cache->keys, key, strlen(key));

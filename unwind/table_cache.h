@@ -32,7 +32,4 @@ CTX_MUST_CHECK enum ctx_status ctx_table_cache_get_bytes(struct ctx_table_cache 
 							 const struct ctx_cfi_table **ret,
 							 struct ctx_err *err);
 
-/* Is there an entry (a table or "none") for this key already? */
-bool ctx_table_cache_has(const struct ctx_table_cache *cache, const char *key);
-
 #endif

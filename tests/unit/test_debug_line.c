@@ -62,8 +62,10 @@ static int remove_sources(void **state)
 /* Compiles with these options to HOME/prog. */
 static void compile(const char *options)
 {
-	if (system("cc --version >/dev/null 2>&1 && objdump --version >/dev/null 2>&1") != 0)
+	if (system("cc --version >/dev/null 2>&1 && objdump --version >/dev/null 2>&1") != 0) {
+		print_message("skipped: no cc or objdump here\n");
 		skip();
+	}
 	shell("cd %s && cc %s -O1 -o prog main.c 2>cc.txt", home, options);
 }
 

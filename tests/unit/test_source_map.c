@@ -196,8 +196,10 @@ static void test_source_map__names_without_a_linkage_name_have_their_scopes(void
 	bool seen = false;
 
 	(void)state;
-	if (system("command -v g++ >/dev/null") != 0)
+	if (system("command -v g++ >/dev/null") != 0) {
+		print_message("skipped: g++ is not installed\n");
 		skip();
+	}
 	write_text("scopes.cc", "namespace { namespace deep { struct box { int v; "
 				"__attribute__((always_inline)) int get() const { return v / 3; } }; } }\n"
 				"int f(int a) { deep::box b{a}; return b.get(); }\n");

@@ -295,10 +295,10 @@ static void test_unwind__the_cache_reads_once_and_refuses_another_build(void **c
 	assert_ptr_equal(first, second);
 	assert_int_equal(ctx_table_cache_get(&cache, "", "abcd", &second, NULL), CTX_OK);
 	assert_null(second);
-	assert_false(ctx_table_cache_has(&cache, "abcd"));
+	assert_int_equal(ctx_strtab_find(&cache.keys, "abcd", 4), UINT32_MAX);
 	assert_int_equal(ctx_table_cache_get(&cache, "/proc/self/exe", "abcd", &second, NULL), CTX_OK);
 	assert_null(second);
-	assert_true(ctx_table_cache_has(&cache, "abcd"));
+	assert_true(ctx_strtab_find(&cache.keys, "abcd", 4) < cache.n);
 	ctx_table_cache_deinit(&cache);
 }
 
