@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "shell_commands.h"
 #include "symbols/debug_files.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
@@ -26,19 +28,6 @@
 
 static char folder[] = "/tmp/test_debug_files.XXXXXX";
 static struct ctx_arena paths;
-
-static void run(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static void run(const char *fmt, ...)
-{
-	char text[16384];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	assert_int_equal(system(text), 0);
-}
 
 /* A path in the test's folder; lives until the end. */
 static const char *in_folder(const char *fmt, ...) CTX_PRINTF(1, 2);

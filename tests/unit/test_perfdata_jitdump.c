@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "chance.h"
 #include "formats/perfdata/pd_jitdump.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,16 +30,6 @@ enum { LOAD, MOVE, DEBUG, CLOSE, UNWINDING };
 
 static char folder[] = "/tmp/test_jitdump.XXXXXX";
 static char path[64]; /* folder/jit-7.dump */
-
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 /* A dump being written. */
 struct maker {

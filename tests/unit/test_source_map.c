@@ -14,39 +14,20 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "chance.h"
 #include "failing_malloc.h"
+#include "shell_commands.h"
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)
 #define SPACE 200
 
 static char folder[] = "/tmp/test_source_map.XXXXXX";
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
-static void run(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static void run(const char *fmt, ...)
-{
-	char text[16384];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	assert_int_equal(system(text), 0);
-}
 
 static void need_compiler(void)
 {

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "chance.h"
 #include "symbols/symtab.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,16 +27,6 @@
 
 static char folder[] = "/tmp/test_symbol_names.XXXXXX";
 static struct ctx_arena paths;
-
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 static bool ran(const char *fmt, ...) CTX_PRINTF(1, 2);
 

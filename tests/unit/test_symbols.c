@@ -6,6 +6,8 @@
 #include "base/compress.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "chance.h"
+#include "shell_commands.h"
 #include "symbols/demangle.h"
 #include "symbols/symset.h"
 #include "symbols/symtab.h"
@@ -16,6 +18,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,16 +31,6 @@
 static char folder[] = "/tmp/test_symbols.XXXXXX";
 static char self[4096];
 
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
 static void need_command(const char *command)
 {
 	char text[256];
@@ -47,19 +40,6 @@ static void need_command(const char *command)
 		print_message("skipped: %s is not installed\n", command);
 		skip();
 	}
-}
-
-static void run(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static void run(const char *fmt, ...)
-{
-	char text[16384];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	assert_int_equal(system(text), 0);
 }
 
 static struct ctx_symtab *open_table(const struct ctx_symtab_request *request)

@@ -7,6 +7,8 @@
 #include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "chance.h"
+#include "shell_commands.h"
 #include "symbols/perf_map.h"
 #include "symbols/symtab.h"
 #include "tests/unit/failing_malloc.h"
@@ -17,6 +19,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,29 +35,6 @@
 static char folder[] = "/tmp/test_symbols_sources.XXXXXX";
 static char self[4096];
 static char self_id[CTX_BUILDID_TEXT];
-
-static uint64_t random_state = 1;
-
-static uint64_t next_random(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
-static void run(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static void run(const char *fmt, ...)
-{
-	char text[16384];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	assert_int_equal(system(text), 0);
-}
 
 static struct ctx_arena paths;
 
