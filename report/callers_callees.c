@@ -138,9 +138,7 @@ static void put_page(struct page *page, const struct ctx_order_item *items)
 		put_stanza(page, stanza);
 	}
 	ctx_out_section(page->out, NULL);
-	if (left_out != 0)
-		ctx_out_line(page->out, ctx_out_format(page->out, "(%" PRIu32 " more function%s)", left_out,
-						       left_out == 1 ? "" : "s"));
+	ctx_out_more(page->out, left_out, "function");
 }
 
 static struct ctx_order_item sort_item(const struct page *page, uint32_t i, size_t key)

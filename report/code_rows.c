@@ -1,6 +1,8 @@
 #include "report/code_rows.h"
 
 #include "base/mem.h"
+#include "report/function_names.h"
+#include "report/order.h"
 
 #include <string.h>
 
@@ -58,6 +60,17 @@ enum ctx_status ctx_code_check(const struct ctx_report_input *input, struct ctx_
 					   input->raw->entries[i].stack, stacks->n);
 	}
 	return CTX_OK;
+}
+
+enum ctx_status ctx_code_prepare(const char *report, const struct ctx_report_input *input,
+				 const struct ctx_report_options *options, const char *const *sort_keys,
+				 size_t *ret_key, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_order_find(report, options->sort, sort_keys, ret_key, err);
+
+	if (status == CTX_OK)
+		status = ctx_function_check(input->profile, options->function, err);
+	return status == CTX_OK ? ctx_code_check(input, err) : status;
 }
 
 uint32_t ctx_code_real_function(const struct ctx_code *code, uint32_t location)

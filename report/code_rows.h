@@ -22,6 +22,12 @@ struct ctx_code_sum {
  */
 CTX_MUST_CHECK enum ctx_status ctx_code_check(const struct ctx_report_input *input, struct ctx_err *err);
 
+/* In front of a report that lists code: its order (as ctx_order_find), its filter, and the above. */
+CTX_MUST_CHECK enum ctx_status ctx_code_prepare(const char *report, const struct ctx_report_input *input,
+						const struct ctx_report_options *options,
+						const char *const *sort_keys, size_t *ret_key,
+						struct ctx_err *err);
+
 /* The function that a location belongs to, not one that is inlined there; CTX_NONE: none. O(inlining). */
 uint32_t ctx_code_real_function(const struct ctx_code *code, uint32_t location);
 

@@ -4,8 +4,6 @@
 #include "report/order.h"
 #include "report/part_cells.h"
 
-#include <inttypes.h>
-
 static const struct ctx_column columns[] = {
 	{NULL, "Excl.", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
@@ -106,9 +104,7 @@ static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_flat
 		put_row(out, row, ctx_function_cell(out->input->profile, row->function), thread);
 	}
 	ctx_out_section(out, NULL);
-	if (left_out != 0)
-		ctx_out_line(out, ctx_out_format(out, "(%" PRIu32 " more function%s)", left_out,
-						 left_out == 1 ? "" : "s"));
+	ctx_out_more(out, left_out, "function");
 }
 
 static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,

@@ -101,16 +101,6 @@ static size_t sort_rows(const struct ctx_report_input *input, const struct ctx_l
 	return n;
 }
 
-static enum ctx_status prepare(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			       size_t *ret_key, struct ctx_err *err)
-{
-	enum ctx_status status = ctx_order_find("lines", options->sort, sort_keys, ret_key, err);
-
-	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
-	return status == CTX_OK ? ctx_code_check(input, err) : status;
-}
-
 enum ctx_status ctx_report_lines(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err)
 {
@@ -118,7 +108,7 @@ enum ctx_status ctx_report_lines(const struct ctx_report_input *input,
 	struct ctx_line_rows rows = {0};
 	struct ctx_out out;
 	size_t key, n;
-	enum ctx_status status = prepare(input, options, &key, err);
+	enum ctx_status status = ctx_code_prepare("lines", input, options, sort_keys, &key, err);
 
 	if (status == CTX_OK)
 		status = ctx_line_rows_build(input, key_of, NULL, &rows, err);
@@ -135,8 +125,7 @@ enum ctx_status ctx_report_lines(const struct ctx_report_input *input,
 		put_row(&out, &rows.rows[items[i].index]);
 	ctx_out_section(&out, NULL);
 	if (options->limit != 0 && n > options->limit)
-		ctx_out_line(&out, ctx_out_format(&out, "(%zu more line%s)", n - options->limit,
-						  n - options->limit == 1 ? "" : "s"));
+		ctx_out_more(&out, n - options->limit, "line");
 	ctx_out_rows_end(&out);
 	ctx_line_rows_deinit(&rows);
 	return ctx_out_end(&out, err);

@@ -10,8 +10,6 @@
 #include "report/order.h"
 #include "report/part_cells.h"
 
-#include <inttypes.h>
-
 static const struct ctx_column columns[] = {
 	{NULL, "Excl.", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
@@ -142,8 +140,7 @@ static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_call
 	}
 	ctx_out_section(out, NULL);
 	if (limit != 0 && n > limit)
-		ctx_out_line(out, ctx_out_format(out, "(%zu more object%s)", n - limit,
-						 n - limit == 1 ? "" : "s"));
+		ctx_out_more(out, n - limit, "object");
 }
 
 /* With --function: the objects that have a function of this name. */

@@ -4,6 +4,7 @@
 #include "report/head.h"
 #include "report/names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,6 +174,13 @@ void ctx_out_line(struct ctx_out *out, const char *text)
 	else
 		fwrite(line.bytes, 1, line.n, out->options->out);
 	ctx_buf_deinit(&line);
+}
+
+void ctx_out_more(struct ctx_out *out, uint64_t left_out, const char *what)
+{
+	if (left_out != 0)
+		ctx_out_line(out, ctx_out_format(out, "(%" PRIu64 " more %s%s)", left_out, what,
+						 left_out == 1 ? "" : "s"));
 }
 
 void ctx_out_rows_end(struct ctx_out *out)

@@ -147,6 +147,9 @@ void ctx_out_section(struct ctx_out *out, const char *title);
 /* Text: a line of its own, of safe text, cut to the width. Prints the table so far first. */
 void ctx_out_line(struct ctx_out *out, const char *text);
 
+/* Text: "(3 more functions)"; nothing for 0. `what` is one of them. */
+void ctx_out_more(struct ctx_out *out, uint64_t left_out, const char *what);
+
 /* Ends the rows; JSON lists after it (ctx_out_list_begin, ...) are keys of the report. */
 void ctx_out_rows_end(struct ctx_out *out);
 

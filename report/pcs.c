@@ -173,8 +173,7 @@ static enum ctx_status print(const struct ctx_report_input *input, const struct 
 		put_row(&out, items[i].index, &sums[items[i].index]);
 	ctx_out_section(&out, NULL);
 	if (options->limit != 0 && n > options->limit)
-		ctx_out_line(&out, ctx_out_format(&out, "(%zu more instruction%s)", n - options->limit,
-						  n - options->limit == 1 ? "" : "s"));
+		ctx_out_more(&out, n - options->limit, "instruction");
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
@@ -183,11 +182,7 @@ enum ctx_status ctx_report_pcs(const struct ctx_report_input *input, const struc
 			       struct ctx_err *err)
 {
 	size_t key;
-	enum ctx_status status = ctx_order_find("pcs", options->sort, sort_keys, &key, err);
+	enum ctx_status status = ctx_code_prepare("pcs", input, options, sort_keys, &key, err);
 
-	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
-	if (status == CTX_OK)
-		status = ctx_code_check(input, err);
 	return status == CTX_OK ? print(input, options, key, err) : status;
 }

@@ -8,7 +8,6 @@
 #include "report/source_sections.h"
 #include "report/source_texts.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define FILE_CONTEXT 5u /* lines around one with weight, where long runs of a file are left out */
@@ -238,8 +237,7 @@ static void put_sections(struct page *page, const struct ctx_source_sections *se
 		put_section(page);
 	}
 	if (limit != 0 && sections->n > limit)
-		ctx_out_line(out, ctx_out_format(out, "(%zu more section%s)", sections->n - limit,
-						 sections->n - limit == 1 ? "" : "s"));
+		ctx_out_more(out, sections->n - limit, "section");
 }
 
 static enum ctx_status print(const struct ctx_report_input *input, const struct ctx_report_options *options,

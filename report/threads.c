@@ -4,8 +4,6 @@
 #include "report/order.h"
 #include "report/part_cells.h"
 
-#include <inttypes.h>
-
 static const struct ctx_column columns[] = {
 	{NULL, "No", CTX_STYLE_COUNT}, /* what --thread takes */
 	{"process", "PID", CTX_STYLE_COUNT},   {"thread", "TID", CTX_STYLE_COUNT},
@@ -109,8 +107,7 @@ enum ctx_status ctx_report_threads(const struct ctx_report_input *input,
 		put_row(&out, items[i].index);
 	ctx_out_section(&out, NULL);
 	if (options->limit != 0 && n > options->limit)
-		ctx_out_line(&out, ctx_out_format(&out, "(%zu more thread%s)", n - options->limit,
-						  n - options->limit == 1 ? "" : "s"));
+		ctx_out_more(&out, n - options->limit, "thread");
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
