@@ -18,6 +18,14 @@ enum ctx_rec_unwind {
 	CTX_REC_UNWIND_NONE, /* the program counter alone */
 };
 
+/* How much is recorded of what threads do when they are on no CPU. */
+enum ctx_rec_states {
+	CTX_REC_STATES_AUTO, /* the first of the following that is allowed */
+	CTX_REC_STATES_FULL, /* switches with their stacks and reasons, wake-ups with their wakers, faults: tracepoints */
+	CTX_REC_STATES_MIN, /* switches with their stacks, faults: needs kernel samples */
+	CTX_REC_STATES_OFF,
+};
+
 struct ctx_rec_options {
 	struct ctx_ids pids;	       /* owned */
 	uint64_t frequency_hz, period; /* 0: not asked */
@@ -29,6 +37,7 @@ struct ctx_rec_options {
 	uint64_t stack_bytes;			      /* to copy for each sample; 0: as usual */
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 	enum ctx_rec_unwind unwind;
+	enum ctx_rec_states states;
 	bool help, version;
 	bool system_wide, user_only, kernel_only;
 	bool no_follow, wait_descendants, keep_stacks;

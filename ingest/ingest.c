@@ -296,6 +296,8 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 		if (event->process < in->n_processes)
 			ctx_chaindict_deinit(&in->processes[event->process].chains);
 		return ctx_profile_builder_event(&in->nouns, event, err);
+	case CTX_EV_STATE:
+		return CTX_OK;
 	case CTX_EV_PROCESS_START:
 	case CTX_EV_THREAD_START:
 	case CTX_EV_THREAD_NAME:

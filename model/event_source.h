@@ -15,6 +15,10 @@
  * node. A source whose file has whole stacks hands them out whole instead (`frames` of a sample): interning is
  * the ingest's business then.
  *
+ * States: a source that sees what threads do when they are on no CPU hands out CTX_EV_STATE, for each thread in order
+ * of time with its samples. A change that repeats what is known already does no harm, and one that was lost costs
+ * no more than its own interval. `info.has_states` says so in advance.
+ *
  * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
  * call instruction (return address minus one), so nobody subtracts anything later. ctx_frame_truncated(reason) as the
  * root-most frame says that the caller of the next frame is not known, and why. CTX_FRAME_JOINED between two frames
@@ -26,6 +30,7 @@
 
 #include "model/interval.h"
 #include "model/profile.h"
+#include "model/thread_state.h"
 #include "model/user_regs.h"
 
 #include <stdbool.h>
@@ -86,6 +91,7 @@ enum ctx_event_kind {
 	CTX_EV_DAMAGE,	 /* something could not be used; `text` says what and where */
 	CTX_EV_WARNING,	 /* `text` for the head of the reports */
 	CTX_EV_PROPERTY, /* a line of the header that was not known when the source was opened */
+	CTX_EV_STATE,	 /* a thread changes what it does */
 };
 
 /* A load object as a source names it. Strings are borrowed until the next call of next(). */
@@ -110,7 +116,7 @@ struct ctx_event {
 	uint32_t
 		process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
 			     of the kernel's address space */
-	uint32_t thread; /* of THREAD_* and SAMPLE */
+	uint32_t thread; /* of THREAD_*, SAMPLE and STATE */
 	union {
 		struct {
 			int64_t pid;
@@ -147,6 +153,20 @@ struct ctx_event {
 			 */
 			const struct ctx_user_state *user;
 		} sample;
+		/*
+		 * The stack is the thread's own; for WOKEN the waker's, and `process` (of the event) the one whose dictionary and
+		 * maps it is of. Without a stack: `stack` 0 and `frames` NULL.
+		 */
+		struct {
+			enum ctx_state_change change;
+			int32_t cpu;	/* -1 unknown */
+			uint32_t stack; /* these four as in `sample` */
+			uint32_t n_frames;
+			const uint64_t *frames;
+			const struct ctx_user_state *user;
+			uint32_t waker;	      /* WOKEN: thread that did it; CTX_NONE: none of the recording */
+			const char *outsider; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
+		} state;
 		struct ctx_usage_info usage; /* its process field: the source's number */
 		uint64_t count;		     /* LOST: samples; THROTTLE */
 		const char *text;	     /* DAMAGE, WARNING */
@@ -199,6 +219,7 @@ struct ctx_source_info {
 		*sources; /* each path once, in no order; a text is looked for here first, then at
 						  its own path. NULL: none were kept */
 	size_t n_sources;
+	bool has_states;    /* there may be CTX_EV_STATE: threads' lives are divided into states */
 	uint32_t n_threads; /* upper bound of thread numbers in use; 0 not known when opened */
 	uint64_t bytes;	    /* size of the data files, for progress */
 };

@@ -1,5 +1,6 @@
 #include "model/profile.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ void ctx_profile_deinit(struct ctx_profile *profile)
 	free(profile->processes);
 	free(profile->threads);
 	free(profile->metrics);
+	free(profile->outsiders);
 	free(profile->usage);
 	ctx_trie_deinit(&profile->cct);
 	ctx_arena_deinit(&profile->arena);
@@ -25,4 +27,57 @@ const char *ctx_profile_property(const struct ctx_profile *profile, const char *
 			return profile->properties[i].value;
 	}
 	return otherwise;
+}
+
+/* Equal but for case and for what stands between words. */
+static bool same_words(const char *a, const char *b)
+{
+	for (;;) {
+		a += strspn(a, " -_");
+		b += strspn(b, " -_");
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return false;
+		if (*a == '\0')
+			return true;
+		a++;
+		b++;
+	}
+}
+
+/* What other profilers call the same metric. */
+static const char *own_word(const char *name)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} words[] = {{"wait", "wait-cpu"},
+		     {"ulock", "lock"},
+		     {"text", "text-fault"},
+		     {"data", "data-fault"},
+		     {"owait", "other-wait"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (same_words(name, words[i].theirs))
+			return words[i].ours;
+	}
+	return name;
+}
+
+uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *name)
+{
+	const char *word = own_word(name);
+
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		if (strcmp(profile->metrics[i].name, name) == 0)
+			return i;
+	}
+	/* Words first: "user" is User CPU, and not the state USER. */
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		if (profile->metrics[i].word != NULL && same_words(profile->metrics[i].word, word))
+			return i;
+	}
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		if (same_words(profile->metrics[i].name, name))
+			return i;
+	}
+	return CTX_NONE;
 }

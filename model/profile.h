@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "model/interval.h"
+#include "model/thread_state.h"
 #include "model/trie.h"
 
 #include <stdbool.h>
@@ -70,8 +71,18 @@ struct ctx_thread_info {
 struct ctx_metric_info {
 	const char *name; /* "cpu-clock" */
 	const char *unit; /* "ns", "events", "bytes" */
+	const char *word; /* a short name for options and keys: "wait-cpu"; NULL: the name itself */
 	uint64_t samples;
 	uint64_t weight;
+	/*
+	 * A sample is a span of time: it ends with the nanosecond time_ns and weighs as many as it is long, so it began at
+	 * time_ns + 1 - weight. The spans of a thread do not overlap, not even those of different metrics. An interval
+	 * that cuts a span gets the part inside.
+	 */
+	bool spans;
+	/* A sum of other metrics, which have samples; it has none of its own. Ascending. NULL: no sum. */
+	const uint32_t *parts;
+	uint32_t n_parts;
 };
 
 struct ctx_property { /* a line of the header: key "host", value "target1" */
@@ -114,12 +125,39 @@ struct ctx_profile {
 	uint32_t n_threads;
 	struct ctx_metric_info *metrics;
 	uint32_t n_metrics;
+	/*
+	 * Where the recording has thread states: metrics[states + s] is the time in state s (enum ctx_thread_state), and behind
+	 * those come the sums of ctx_state_metrics.
+	 */
+	bool has_states;
+	uint32_t states;
+	const char **
+		outsiders; /* who ended waits and is no thread of the recording: "<interrupt>", "kworker/0:1" */
+	uint32_t n_outsiders;
 	struct ctx_usage_info *usage; /* in time order */
 	size_t n_usage;
 	struct ctx_trie cct; /* key = function id */
 };
 
 void ctx_profile_deinit(struct ctx_profile *profile);
+
+/* The metric that is the time in a state, or in the states of ctx_state_metrics[i]. Only with states. */
+static inline uint32_t ctx_profile_state_metric(const struct ctx_profile *profile,
+						enum ctx_thread_state state)
+{
+	return profile->states + (uint32_t)state;
+}
+
+static inline uint32_t ctx_profile_state_sum(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->states + CTX_STATE_N + i;
+}
+
+/*
+ * The metric of that name: exactly, else by its word or its name without regard to case, spaces and hyphens ("waitcpu", "User CPU"), else by the words of
+ * gprofng and Solaris Studio (user, system, wait, lock, text, data, owait, wall). CTX_NONE: none.
+ */
+uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *name);
 
 /* The value of a property, or `otherwise`. */
 const char *ctx_profile_property(const struct ctx_profile *profile, const char *key, const char *otherwise);

@@ -28,6 +28,8 @@ enum ctx_report_format {
 struct ctx_report_part {
 	uint32_t thread; /* thread id; CTX_NONE: all selected threads together */
 	const struct ctx_histogram *histogram;
+	const struct ctx_histogram
+		*more; /* of the input's more_metrics, in order; NULL where there are none */
 };
 
 /* A slice of the time line of one thread (CTX_NONE: of all selected together). */
@@ -35,7 +37,28 @@ struct ctx_report_slice {
 	uint32_t thread;
 	struct ctx_interval interval;
 	uint64_t samples, weight;
-	uint32_t function; /* the one with the largest exclusive weight; CTX_NONE: no samples */
+	uint32_t function;		/* the one with the largest exclusive weight; CTX_NONE: no samples */
+	uint64_t state_ns[CTX_STATE_N]; /* of an experiment with states: how the slice divides */
+};
+
+/* How the selected time of a thread divides. */
+struct ctx_report_states {
+	uint32_t thread;
+	uint64_t ns[CTX_STATE_N];
+	uint64_t spans[CTX_STATE_N]; /* how many times it was in this state */
+};
+
+/* Waits of the selection that ended the same way. */
+struct ctx_report_wakers {
+	uint32_t thread;      /* that waited */
+	uint32_t state;	      /* enum ctx_thread_state */
+	uint32_t stack;	      /* where it waited: CCT node */
+	uint32_t waker;	      /* thread; CTX_NONE: no thread of the recording */
+	uint32_t outsider;    /* index in profile->outsiders; CTX_NONE */
+	uint32_t waker_stack; /* CCT node; 0 not known */
+	uint64_t waits;
+	uint64_t wait_ns, wait_max_ns;	 /* of the part inside the selected intervals */
+	uint64_t delay_ns, delay_max_ns; /* between being woken and running */
 };
 
 /* A level of the time tree, for the timeline's lower part. */
@@ -54,6 +77,12 @@ struct ctx_report_input {
 	size_t n_threads;
 	const char *filter; /* other filters in words ("cpu 3"), "" none */
 	uint32_t metric;
+	const uint32_t *more_metrics; /* shown beside it (functions, tree, callers-callees) */
+	size_t n_more;
+	const struct ctx_report_states *states; /* states: selected threads with any time; by thread id */
+	size_t n_states;
+	const struct ctx_report_wakers *wakers; /* wakers only */
+	size_t n_wakers;
 	const struct ctx_report_part *parts; /* one for all, or one a thread (--per-thread) */
 	size_t n_parts;
 	uint64_t omitted_weight, omitted_samples,
@@ -94,6 +123,9 @@ struct ctx_report_kind {
 	bool needs_slices;	/* timeline */
 	bool needs_code;	/* lines, pcs, source, disasm: code, raw and reader */
 	bool takes_subject;	/* source, disasm: "--report source=FUNC" */
+	bool needs_states;	/* states */
+	bool needs_wakers;	/* wakers */
+	bool many_metrics;	/* can show more_metrics: functions, tree, callers-callees */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err);

@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "model/sample.h"
 #include "model/timenode.h"
+#include "model/wakeup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,6 +104,14 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_source_text(struct ctx_store *store
 CTX_MUST_CHECK enum ctx_status ctx_store_put_code(struct ctx_store *store,
 						  const struct ctx_function_code *code, struct ctx_err *err);
 
+/*
+ * A block of waits that were ended, in any order; any number of calls, before or behind ctx_store_put_contents. Nothing for n 0. The `stack`s
+ * are not stored: they follow from the raw stacks.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_store_put_wakeups(struct ctx_store *store,
+						     const struct ctx_wakeup *wakeups, size_t n,
+						     struct ctx_err *err);
+
 /* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the temporary
  * file is removed). */
 CTX_MUST_CHECK enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err);
@@ -161,6 +170,16 @@ typedef enum ctx_status (*ctx_store_sample_fn)(void *context, const struct ctx_s
 CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree,
 					      struct ctx_interval window, ctx_store_sample_fn each,
 					      void *context, struct ctx_err *err);
+
+/*
+ * Calls `each` for every wait that ended in the window or had begun in it (time_ns - wait_ns < end, time_ns >= begin), with
+ * the stacks filled in; ordered by block, not by time. Reads only the blocks that can have such.
+ */
+typedef enum ctx_status (*ctx_store_wakeup_fn)(void *context, const struct ctx_wakeup *wakeup,
+					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_scan_wakeups(struct ctx_store *store, struct ctx_interval window,
+						      ctx_store_wakeup_fn each, void *context,
+						      struct ctx_err *err);
 
 /* What reading cost since open, for --explain. */
 struct ctx_store_cost {

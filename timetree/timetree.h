@@ -142,6 +142,14 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_read
 						  struct ctx_histogram *out, struct ctx_timetree_cost *cost,
 						  struct ctx_err *err);
 
+/*
+ * The first sample at or after `time_ns`; CTX_END when there is none. For weights that are spans of time: who covers this moment?
+ * O(depth) nodes and one leaf, or few where leaves are empty. Fails as ctx_timetree_query does.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_timetree_first_at(const struct ctx_timetree_reader *reader,
+						     uint64_t time_ns, struct ctx_sample *ret,
+						     struct ctx_timetree_cost *cost, struct ctx_err *err);
+
 /* A tree in memory: sink and reader in one. */
 struct ctx_timetree;
 

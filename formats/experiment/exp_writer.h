@@ -36,6 +36,7 @@ struct ctx_exp_options {
 	bool overwrite;	     /* remove an experiment (never anything else) that is there */
 	uint64_t max_bytes;  /* 0: no limit */
 	size_t memory_bytes; /* for dictionaries and buffers; 0: 64 MB */
+	bool has_states;     /* ctx_exp_state will be called: log.xml describes the file `states` */
 	bool keep_places;    /* for ctx_exp_each_sampled: up to 20 MB more */
 	const char *comment; /* goes to `notes`; "" none */
 	const struct ctx_exp_metric *metrics;
@@ -120,6 +121,28 @@ struct ctx_exp_sample {
 /* Interns and buffers. O(frames), less when the stack resembles the last one of the thread. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer,
 					      const struct ctx_exp_sample *sample, struct ctx_err *err);
+
+/* A thread changes what it does: its state from here on until its next change. See model/thread_state.h. */
+struct ctx_exp_state {
+	uint64_t time_ns;
+	uint32_t
+		process; /* whose dictionary the stack goes to: the thread's own process; for WOKEN by a thread of the recording, the waker's */
+	uint32_t thread;
+	enum ctx_state_change change;
+	int32_t cpu;		/* -1 unknown */
+	uint32_t waker;		/* WOKEN: thread number; CTX_NONE */
+	uint32_t outsider;	/* WOKEN by none of them: as ctx_exp_outsider gave it; CTX_NONE */
+	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	size_t n_frames;
+};
+
+/* Interns and buffers, like ctx_exp_sample; goes to the file `states` of the process. Only with options.has_states (CTX_E_ARG). */
+CTX_MUST_CHECK enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
+					     struct ctx_err *err);
+
+/* A number for somebody who is no thread of the recording, "kworker/0:1": a line of the log when the name is new. Numbers are dense from 0. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_outsider(struct ctx_exp_writer *writer, const char *name,
+						uint64_t time_ns, uint32_t *ret, struct ctx_err *err);
 
 /* Stores what a sample's stack can be unwound from beside it: its time, process and thread. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer,

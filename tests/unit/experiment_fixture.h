@@ -617,6 +617,10 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		break;
 	case CTX_EV_PROPERTY:
 		fail_msg("an experiment knows its properties from the start");
+		break;
+	case CTX_EV_STATE:
+		assert_true(event->thread < out->n_threads);
+		break;
 	}
 }
 

@@ -1,0 +1,72 @@
+/*
+ * What a thread does at each moment of its life, and the metrics that are made of it.
+ *
+ * The ten states are the microstates of the Solaris family. At any time a thread is in exactly one: the time spent in each, summed
+ * over all, is the thread's life. Each is a metric of its own (USER, SLEEP, ...: weights in ns), and the metrics
+ * that users ask for ("User CPU", "Wait CPU", ..., "Wall") are sums of them. Source: requirement E8.
+ */
+#ifndef CTX_MODEL_THREAD_STATE_H
+#define CTX_MODEL_THREAD_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The numbers are in databases: they are added to, never changed. */
+enum ctx_thread_state {
+	CTX_STATE_USER = 0,	/* on a CPU, in user mode */
+	CTX_STATE_SYSTEM,	/* on a CPU, in the kernel on the thread's behalf: system calls */
+	CTX_STATE_TRAP,		/* on a CPU, in the kernel because of an exception or an interrupt */
+	CTX_STATE_TEXT_FAULT,	/* waits for a page of instructions */
+	CTX_STATE_DATA_FAULT,	/* waits for a page of data */
+	CTX_STATE_KERNEL_FAULT, /* waits for a page that the kernel touched on the thread's behalf */
+	CTX_STATE_USER_LOCK,	/* waits for a lock, condition or semaphore of user space: in futex */
+	CTX_STATE_SLEEP,	/* waits for anything else: time, input, another process */
+	CTX_STATE_STOPPED,	/* stopped by a signal or a debugger */
+	CTX_STATE_WAIT_CPU,	/* could run, but no CPU takes it */
+	CTX_STATE_N,
+};
+
+/* "USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU". */
+const char *ctx_state_name(enum ctx_thread_state state);
+
+/* For people, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU". */
+const char *ctx_state_text(enum ctx_thread_state state);
+
+/* One letter for a picture in text: U S T x d k L z s W. */
+char ctx_state_letter(enum ctx_thread_state state);
+
+#define CTX_STATE_BIT(state) (1u << (state))
+
+/* A metric that is the time in some of the states. */
+struct ctx_state_metric {
+	const char *name; /* "Wait CPU" */
+	const char *word; /* for --metric and for keys: "wait-cpu" */
+	unsigned states;  /* of CTX_STATE_BIT */
+};
+
+#define CTX_STATE_METRICS_N 8
+
+/* User CPU, System CPU, Wait CPU, User lock, Text page fault, Data page fault, Other wait: together each state once; then Wall, all of them. */
+extern const struct ctx_state_metric ctx_state_metrics[CTX_STATE_METRICS_N];
+
+/*
+ * What a source can see of a thread: it changes what it does. From the changes of a thread, in order, and its clock samples the ingest
+ * makes its states.
+ */
+enum ctx_state_change {
+	CTX_CHANGE_RUNS,      /* gets a CPU */
+	CTX_CHANGE_PREEMPTED, /* loses the CPU, would like to go on */
+	CTX_CHANGE_BLOCKED,   /* leaves the CPU to wait; the stack tells what for */
+	CTX_CHANGE_STOPPED,   /* leaves the CPU because it is stopped or traced */
+	CTX_CHANGE_WOKEN,     /* what it waited for has come; the stack is that of who woke it */
+	CTX_CHANGE_ENTERS,    /* on the CPU: begins a system call */
+	CTX_CHANGE_RETURNS,   /* on the CPU: back in user mode */
+	CTX_CHANGE_TEXT_FAULT, /* the page fault that it waited in last was for instructions; changes nothing else */
+	CTX_CHANGE_N,
+};
+
+/* A short word that stands in log files and messages: "runs", "preempted", ... */
+const char *ctx_state_change_text(enum ctx_state_change change);
+
+#endif
