@@ -85,7 +85,8 @@ static struct ctx_thread_info threads[] = {
 	 .weight = 60 * MS},
 };
 
-static struct ctx_metric_info metrics[] = {{"cpu-clock", "ns", 300, 300 * MS}};
+static struct ctx_metric_info metrics[] = {
+	{.name = "cpu-clock", .unit = "ns", .samples = 300, .weight = 300 * MS}};
 static struct ctx_property properties[] = {
 	{"collector", "ctxrec 0.1.0"},
 	{"host", "target1"},
@@ -185,7 +186,7 @@ static int setup(void **state)
 	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->main_thread, NULL), CTX_OK);
 	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->worker, NULL), CTX_OK);
 	make_slices(fixture);
-	fixture->parts[0] = (struct ctx_report_part){CTX_NONE, &fixture->all};
+	fixture->parts[0] = (struct ctx_report_part){.thread = CTX_NONE, .histogram = &fixture->all};
 	fixture->input = (struct ctx_report_input){.profile = profile,
 						   .path = "test.1.er",
 						   .intervals = &whole_run,

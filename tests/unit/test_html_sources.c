@@ -129,7 +129,7 @@ static int setup(void **state)
 	make_functions(world);
 	make_samples(world);
 	world->object.path = "/bin/demo";
-	world->metric = (struct ctx_metric_info){"cpu-clock", "ns", 0, 0};
+	world->metric = (struct ctx_metric_info){.name = "cpu-clock", .unit = "ns"};
 	world->profile.functions = world->functions;
 	world->profile.n_functions = N_FUNCTIONS;
 	world->profile.objects = &world->object;

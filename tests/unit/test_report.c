@@ -78,8 +78,8 @@ static void test_report__per_thread_and_cut_short(void **state)
 	struct fixture *fixture = *state;
 	static const uint32_t selected[] = {0, 1};
 
-	fixture->parts[0] = (struct ctx_report_part){0, &fixture->main_thread};
-	fixture->parts[1] = (struct ctx_report_part){1, &fixture->worker};
+	fixture->parts[0] = (struct ctx_report_part){.thread = 0, .histogram = &fixture->main_thread};
+	fixture->parts[1] = (struct ctx_report_part){.thread = 1, .histogram = &fixture->worker};
 	fixture->input.n_parts = 2;
 	fixture->input.threads = selected;
 	fixture->input.n_threads = 2;

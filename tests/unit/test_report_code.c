@@ -215,7 +215,8 @@ static int setup(void **state)
 	struct world *world = ctx_calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	world->metric = (struct ctx_metric_info){"cpu-clock", "ns", 240, 240 * MS};
+	world->metric = (struct ctx_metric_info){
+		.name = "cpu-clock", .unit = "ns", .samples = 240, .weight = 240 * MS};
 	world->profile = (struct ctx_profile){.name = "test.1.er",
 					      .run = whole_run,
 					      .closed = true,
