@@ -11,6 +11,7 @@ enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 #define SMALL_BYTES 64	 /* fewer are not worth a zstd frame */
 #define VARINT_MAX 10	 /* bytes */
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */
+#define WAKEUP_COLUMNS 9 /* the same */
 
 void ctx_block_codec_deinit(struct ctx_block_codec *codec)
 {
@@ -344,6 +345,112 @@ enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *pay
 	status = unpack(codec, payload, size_bytes, (n + 1) * VARINT_MAX, &cursor, err);
 	if (status == CTX_OK)
 		status = get_column(&cursor, values, n, err);
+	return status == CTX_OK ? at_end(&cursor, err) : status;
+}
+
+/* ---- wake-ups ---- */
+
+static uint64_t wakeup_value(const struct ctx_wakeup *wakeups, size_t i, int column)
+{
+	const struct ctx_wakeup *wakeup = &wakeups[i];
+
+	switch (column) {
+	case 0:
+		return ctx_zigzag_encode((int64_t)(wakeup->time_ns - (i != 0 ? wakeups[i - 1].time_ns : 0)));
+	case 1:
+		return wakeup->wait_ns;
+	case 2:
+		return wakeup->delay_ns;
+	case 3:
+		return wakeup->thread;
+	case 4:
+		return wakeup->state;
+	case 5:
+		return wakeup->raw_stack;
+	case 6:
+		return wakeup->waker + 1u;
+	case 7:
+		return wakeup->outsider + 1u;
+	default:
+		return wakeup->waker_raw_stack;
+	}
+}
+
+enum ctx_status ctx_wakeups_encode(struct ctx_block_codec *codec, const struct ctx_wakeup *wakeups, size_t n,
+				   struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (n == 0 || n > CTX_CHUNK_ENTRIES)
+		return ctx_err_set(err, n == 0 ? CTX_E_ARG : CTX_E_LIMIT, "a block of %zu waits", n);
+	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_clear(&codec->columns);
+	for (int column = 0; column < WAKEUP_COLUMNS; column++) {
+		for (size_t i = 0; i < n; i++)
+			codec->values[i] = wakeup_value(wakeups, i, column);
+		put_column(&codec->columns, codec->values, n);
+	}
+	return pack(codec, err);
+}
+
+static void scatter_wakeup(struct ctx_wakeup *wakeups, size_t i, uint64_t value, int column)
+{
+	struct ctx_wakeup *wakeup = &wakeups[i];
+	uint32_t id = (uint32_t)value;
+
+	switch (column) {
+	case 0:
+		*wakeup = (struct ctx_wakeup){.time_ns = (i != 0 ? wakeups[i - 1].time_ns : 0) +
+							 (uint64_t)ctx_zigzag_decode(value)};
+		break;
+	case 1:
+		wakeup->wait_ns = value;
+		break;
+	case 2:
+		wakeup->delay_ns = value;
+		break;
+	case 3:
+		wakeup->thread = id;
+		break;
+	case 4:
+		wakeup->state = id;
+		break;
+	case 5:
+		wakeup->raw_stack = id;
+		break;
+	case 6:
+		wakeup->waker = id - 1u;
+		break;
+	case 7:
+		wakeup->outsider = id - 1u;
+		break;
+	default:
+		wakeup->waker_raw_stack = id;
+		break;
+	}
+}
+
+enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+				   struct ctx_wakeup *wakeups, size_t n, struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum ctx_status status;
+
+	if (n == 0 || n > CTX_CHUNK_ENTRIES)
+		return ctx_err_set(err, CTX_E_FORMAT, "a block of %zu waits", n);
+	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status == CTX_OK)
+		status = unpack(codec, payload, size_bytes, (n + 1) * WAKEUP_COLUMNS * VARINT_MAX, &cursor,
+				err);
+	for (int column = 0; column < WAKEUP_COLUMNS && status == CTX_OK; column++) {
+		status = get_column(&cursor, codec->values, n, err);
+		if (status == CTX_OK && column > 2)
+			status = fits_32_bits(codec->values, n, err);
+		for (size_t i = 0; i < n && status == CTX_OK; i++)
+			scatter_wakeup(wakeups, i, codec->values[i], column);
+	}
 	return status == CTX_OK ? at_end(&cursor, err) : status;
 }
 

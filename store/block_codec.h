@@ -9,6 +9,7 @@
  *	bytes    = columns one after the other
  *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are there
  *	samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
+ *	wakeups  = columns: differences of times (zigzag), wait, delay, thread, state, raw stack, waker + 1, outsider + 1, the waker's raw stack
  *	lines    = n, varint | columns: address deltas (the first from the code's own), file + 1, line deltas (zigzag)
  */
 #ifndef CTX_STORE_BLOCK_CODEC_H
@@ -18,6 +19,7 @@
 #include "base/compress.h"
 #include "model/code.h"
 #include "model/sample.h"
+#include "model/wakeup.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,6 +64,14 @@ CTX_MUST_CHECK enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, 
 CTX_MUST_CHECK enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *payload,
 						 size_t size_bytes, uint64_t *values, size_t n,
 						 struct ctx_err *err);
+
+/* The same for 1 to CTX_CHUNK_ENTRIES waits, in any order; their call stacks are not kept, and 0 afterwards. */
+CTX_MUST_CHECK enum ctx_status ctx_wakeups_encode(struct ctx_block_codec *codec,
+						  const struct ctx_wakeup *wakeups, size_t n,
+						  struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, const void *payload,
+						  size_t size_bytes, struct ctx_wakeup *wakeups, size_t n,
+						  struct ctx_err *err);
 
 /* The lines of a function's code that begins at `address` and is `n_bytes` long: ascending addresses in it. CTX_E_ARG. */
 CTX_MUST_CHECK enum ctx_status ctx_lines_encode(struct ctx_block_codec *codec, uint64_t address,

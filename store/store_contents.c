@@ -50,6 +50,8 @@ enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_
 		if (!store_is_id(profile->usage[i].process, profile->n_processes, false))
 			return store_range(wrong, "usage record", i, err);
 	}
+	if (store_check_metrics(profile, wrong, err) != CTX_OK)
+		return wrong;
 	if (profile->cct.n == 0)
 		return ctx_err_set(err, wrong, "call stacks without a root");
 	for (uint32_t i = 1; i < profile->cct.n; i++) {
@@ -93,34 +95,18 @@ static enum ctx_status check_contents(const struct ctx_store_contents *contents,
 
 /* ---- rows ---- */
 
-struct rows {
-	struct ctx_store *store;
-	const struct ctx_store_contents *contents;
-	sqlite3_stmt *stmt;
-};
-
-static void bind_property(const struct rows *rows, size_t i)
+static void bind_property(struct store_rows *rows, size_t i)
 {
 	ctx_bind_text(rows->stmt, 2, rows->contents->profile->properties[i].key);
 	ctx_bind_text(rows->stmt, 3, rows->contents->profile->properties[i].value);
 }
 
-static void bind_warning(const struct rows *rows, size_t i)
+static void bind_warning(struct store_rows *rows, size_t i)
 {
 	ctx_bind_text(rows->stmt, 2, rows->contents->profile->warnings[i]);
 }
 
-static void bind_metric(const struct rows *rows, size_t i)
-{
-	const struct ctx_metric_info *metric = &rows->contents->profile->metrics[i];
-
-	ctx_bind_text(rows->stmt, 2, metric->name);
-	ctx_bind_text(rows->stmt, 3, metric->unit);
-	ctx_bind_u64(rows->stmt, 4, metric->samples);
-	ctx_bind_u64(rows->stmt, 5, metric->weight);
-}
-
-static void bind_process(const struct rows *rows, size_t i)
+static void bind_process(struct store_rows *rows, size_t i)
 {
 	const struct ctx_process_info *process = &rows->contents->profile->processes[i];
 
@@ -138,7 +124,7 @@ static void bind_process(const struct rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 10, process->weight);
 }
 
-static void bind_thread(const struct rows *rows, size_t i)
+static void bind_thread(struct store_rows *rows, size_t i)
 {
 	const struct ctx_thread_info *thread = &rows->contents->profile->threads[i];
 
@@ -151,7 +137,7 @@ static void bind_thread(const struct rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 8, thread->weight);
 }
 
-static void bind_object(const struct rows *rows, size_t i)
+static void bind_object(struct store_rows *rows, size_t i)
 {
 	const struct ctx_object_info *object = &rows->contents->profile->objects[i];
 
@@ -160,7 +146,7 @@ static void bind_object(const struct rows *rows, size_t i)
 	ctx_bind_text(rows->stmt, 4, object->symbols);
 }
 
-static void bind_mapping(const struct rows *rows, size_t i)
+static void bind_mapping(struct store_rows *rows, size_t i)
 {
 	const struct ctx_mapping_info *mapping = &rows->contents->mappings[i];
 
@@ -173,7 +159,7 @@ static void bind_mapping(const struct rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 8, mapping->life.end_ns);
 }
 
-static void bind_function(const struct rows *rows, size_t i)
+static void bind_function(struct store_rows *rows, size_t i)
 {
 	const struct ctx_function_info *function = &rows->contents->profile->functions[i];
 
@@ -192,7 +178,7 @@ static void bind_function(const struct rows *rows, size_t i)
 	ctx_bind_text(rows->stmt, 10, function->parts != NULL ? function->parts : "");
 }
 
-static void bind_usage(const struct rows *rows, size_t i)
+static void bind_usage(struct store_rows *rows, size_t i)
 {
 	const struct ctx_usage_info *usage = &rows->contents->profile->usage[i];
 	const uint64_t values[] = {
@@ -216,8 +202,8 @@ static void bind_usage(const struct rows *rows, size_t i)
 }
 
 /* `n` rows with ids from 0. */
-static enum ctx_status put_rows(struct rows *rows, const char *sql, size_t n,
-				void (*bind)(const struct rows *, size_t), struct ctx_err *err)
+static enum ctx_status put_rows(struct store_rows *rows, const char *sql, size_t n, store_bind_fn bind,
+				struct ctx_err *err)
 {
 	struct ctx_store *store = rows->store;
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &rows->stmt, err);
@@ -225,7 +211,7 @@ static enum ctx_status put_rows(struct rows *rows, const char *sql, size_t n,
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		ctx_bind_u64(rows->stmt, 1, i);
 		bind(rows, i);
-		status = ctx_statement_run(rows->stmt, store->path, err);
+		status = rows->failed ? ctx_err_nomem(err) : ctx_statement_run(rows->stmt, store->path, err);
 	}
 	sqlite3_finalize(rows->stmt);
 	rows->stmt = NULL;
@@ -236,15 +222,16 @@ static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store
 				 struct ctx_err *err)
 {
 	const struct ctx_profile *profile = contents->profile;
-	struct rows rows = {.store = store, .contents = contents};
+	struct store_rows rows = {.store = store, .contents = contents};
 	const struct {
 		const char *sql;
 		size_t n;
-		void (*bind)(const struct rows *, size_t);
+		store_bind_fn bind;
 	} tables[] = {
 		{"INSERT INTO property VALUES (?, ?, ?)", profile->n_properties, bind_property},
 		{"INSERT INTO warning VALUES (?, ?)", profile->n_warnings, bind_warning},
-		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?)", profile->n_metrics, bind_metric},
+		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics, store_bind_metric},
+		{"INSERT INTO outsider VALUES (?, ?)", profile->n_outsiders, store_bind_outsider},
 		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
 		 bind_process},
 		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
@@ -284,12 +271,15 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"raw_stacks", NULL, contents->raw_stacks->n},
 		{"locations", NULL, contents->n_locations},
 		{"sites", NULL, contents->n_sites},
+		{"states", NULL, profile->states},
 	};
 	sqlite3_stmt *stmt = NULL;
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path,
 						       "INSERT INTO experiment VALUES (?, ?)", &stmt, err);
 
 	for (size_t i = 0; i < CTX_COUNT_OF(facts) && status == CTX_OK; i++) {
+		if (strcmp(facts[i].key, "states") == 0 && !profile->has_states)
+			continue;
 		ctx_bind_text(stmt, 1, facts[i].key);
 		if (facts[i].text != NULL)
 			ctx_bind_text(stmt, 2, facts[i].text);

@@ -4,6 +4,7 @@
  *	store_write.c     create, trees, nodes, leaves, commit      store_open.c   open, check the header, small queries
  *	store_contents.c  nouns and call stacks: writing            store_load.c   nouns and call stacks: reading
  *	store_put_code.c  sites, source files, code: writing        store_code.c   locations, sites, files, texts, code: reading
+ *	store_metrics.c   metrics and outsiders: both               store_wakeups.c  waits that were ended: both
  *	store_read.c      nodes and leaves, scan                    store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
  *
  * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
@@ -17,7 +18,7 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum put_statement { PUT_TREE, PUT_NODE, PUT_LIST, PUT_BLOCK, PUT_TEXT, PUT_CODE, N_PUT };
+enum put_statement { PUT_TREE, PUT_NODE, PUT_LIST, PUT_BLOCK, PUT_TEXT, PUT_CODE, PUT_WAKEUPS, N_PUT };
 
 /* Reads sample blocks: the store has one for its callers, every SQL cursor its own. */
 struct leaf_reader {
@@ -35,6 +36,7 @@ struct put_state {
 	uint32_t parts;	   /* of it */
 	uint64_t end;	   /* of its last part */
 	uint64_t bytes;	   /* of all its parts */
+	uint32_t n_wakeup_blocks;
 };
 
 /* Reading: what ctx_store_code gives, loaded at its first call, and what its reader gave last. */
@@ -103,6 +105,10 @@ enum ctx_status store_range(enum ctx_status wrong, const char *what, size_t i, s
 CTX_MUST_CHECK enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_status wrong,
 						   struct ctx_err *err);
 
+/* The same for the metrics: what the parts of sums are, and which metrics are states. */
+CTX_MUST_CHECK enum ctx_status store_check_metrics(const struct ctx_profile *profile, enum ctx_status wrong,
+						   struct ctx_err *err);
+
 /* The same for locations, sites and raw stacks. */
 CTX_MUST_CHECK enum ctx_status store_check_code(const struct ctx_code *code,
 						const struct ctx_profile *profile, enum ctx_status wrong,
@@ -116,6 +122,20 @@ CTX_MUST_CHECK enum ctx_status store_put_chunks(struct ctx_store *store,
 						const struct ctx_store_contents *contents, const char *sql,
 						const store_entry_fn *entries, int n_entries, size_t total,
 						struct ctx_err *err);
+
+/* Something with rows that is being written. */
+struct store_rows {
+	struct ctx_store *store;
+	const struct ctx_store_contents *contents;
+	sqlite3_stmt *stmt;
+	bool failed; /* memory ran out while a row was made */
+};
+
+typedef void (*store_bind_fn)(struct store_rows *rows, size_t i);
+
+/* The metrics and outsiders of `contents`: a row each. */
+void store_bind_metric(struct store_rows *rows, size_t i);
+void store_bind_outsider(struct store_rows *rows, size_t i);
 
 /* The sites and source files of `contents`. */
 CTX_MUST_CHECK enum ctx_status store_put_sources(struct ctx_store *store,
@@ -136,6 +156,11 @@ typedef enum ctx_status (*store_take_fn)(struct store_reader *reader, size_t i, 
 
 CTX_MUST_CHECK enum ctx_status store_read_rows(struct ctx_store *store, const char *sql, store_take_fn take,
 					       struct ctx_err *err);
+
+/* For the rows of the tables metric and outsider. */
+CTX_MUST_CHECK enum ctx_status store_take_metric(struct store_reader *reader, size_t i, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status store_take_outsider(struct store_reader *reader, size_t i,
+						   struct ctx_err *err);
 
 /* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
 const char *store_reader_text(struct store_reader *reader, int at);
@@ -190,5 +215,23 @@ CTX_MUST_CHECK enum ctx_status leaf_walk_init(struct leaf_walk *walk, struct ctx
 CTX_MUST_CHECK enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample **ret_samples,
 					      size_t *ret_n, struct ctx_err *err);
 void leaf_walk_deinit(struct leaf_walk *walk);
+
+/* The blocks of waits that can have some of a window, one after the other. */
+struct wakeup_walk {
+	struct ctx_store *store;
+	struct ctx_interval window;
+	sqlite3_stmt *stmt;
+	struct ctx_block_codec codec;
+	struct ctx_wakeup *wakeups; /* of the current block, checked; those outside the window too */
+	size_t n, cap;
+};
+
+/* wakeup_walk_deinit is due also after a failure. */
+CTX_MUST_CHECK enum ctx_status wakeup_walk_init(struct wakeup_walk *walk, struct ctx_store *store,
+						struct ctx_interval window, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status wakeup_walk_next(struct wakeup_walk *walk,
+						struct ctx_err *err); /* CTX_END behind the last */
+bool wakeup_walk_has(const struct wakeup_walk *walk, size_t i);
+void wakeup_walk_deinit(struct wakeup_walk *walk);
 
 #endif

@@ -90,21 +90,6 @@ static enum ctx_status take_warning(struct store_reader *reader, size_t i, struc
 	return CTX_OK;
 }
 
-static enum ctx_status take_metric(struct store_reader *reader, size_t i, struct ctx_err *err)
-{
-	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_metric_info *item = store_append(&profile->metrics, i, sizeof(*item));
-
-	if (item == NULL)
-		return ctx_err_nomem(err);
-	item->name = store_reader_text(reader, 1);
-	item->unit = store_reader_text(reader, 2);
-	item->samples = ctx_column_u64(reader->stmt, 3);
-	item->weight = ctx_column_u64(reader->stmt, 4);
-	profile->n_metrics = (uint32_t)i + 1;
-	return CTX_OK;
-}
-
 static enum ctx_status take_process(struct store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
@@ -264,7 +249,8 @@ static enum ctx_status read_nouns(struct ctx_store *store, struct ctx_err *err)
 	} tables[] = {
 		{"SELECT * FROM property ORDER BY id", take_property},
 		{"SELECT * FROM warning ORDER BY id", take_warning},
-		{"SELECT * FROM metric ORDER BY id", take_metric},
+		{"SELECT * FROM metric ORDER BY id", store_take_metric},
+		{"SELECT * FROM outsider ORDER BY id", store_take_outsider},
 		{"SELECT * FROM process ORDER BY id", take_process},
 		{"SELECT * FROM thread ORDER BY id", take_thread},
 		{"SELECT * FROM load_object ORDER BY id", take_object},
@@ -321,6 +307,10 @@ static void take_fact(struct store_reader *reader, struct facts *facts)
 	}
 	if (strcmp(key, "closed") == 0)
 		profile->closed = sqlite3_column_int64(reader->stmt, 1) != 0;
+	if (strcmp(key, "states") == 0) {
+		profile->has_states = true;
+		profile->states = ctx_column_id(reader->stmt, 1);
+	}
 }
 
 static enum ctx_status read_facts(struct ctx_store *store, struct facts *facts, struct ctx_err *err)
