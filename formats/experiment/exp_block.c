@@ -6,7 +6,7 @@
  *	6  kind u8, codec u8        24 first time u64  48 XXH3 of the zstd frame u64
  *	8  raw u32, frame u32                          56 XXH3 of the header before this field u64
  *
- * A profile payload is six columns one after the other: time, thread, cpu, stack, metric, weight. A column is a flag byte, then one varint (flag 1: all packets have it) or one varint for each packet
+ * A profile payload is six columns one after the other: time, thread, cpu, stack, metric, weight; one of states has change and waker in the places of the last two. A column is a flag byte, then one varint (flag 1: all packets have it) or one varint for each packet
  * (flag 0). Columns of one kind of number lie together, so that zstd finds the likeness.
  */
 #include "formats/experiment/exp_block.h"
@@ -19,6 +19,7 @@
 
 static const uint8_t FILE_MAGIC[8] = {0x89, 'C', 'T', 'X', 'E', 'R', '\r', '\n'};
 
+/* The last two also hold change and waker. */
 enum column { COLUMN_TIME, COLUMN_THREAD, COLUMN_CPU, COLUMN_STACK, COLUMN_METRIC, COLUMN_WEIGHT, N_COLUMNS };
 
 static void put_u32(uint8_t *out, uint32_t value)
@@ -226,7 +227,7 @@ enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes, u
 	    decode_column(&cursor, COLUMN_METRIC, 0, packets, n) &&
 	    decode_column(&cursor, COLUMN_WEIGHT, 0, packets, n))
 		return CTX_OK;
-	return ctx_err_set(err, CTX_E_FORMAT, "a column of the samples ends early or is out of range");
+	return ctx_err_set(err, CTX_E_FORMAT, "a column of the block ends early or is out of range");
 }
 
 enum ctx_status ctx_exp_frames_begin(const uint8_t *payload, size_t n_bytes, struct ctx_exp_frames_in *ret,

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/err.h"
+#include "model/profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_FRAMES = 2,   /* call stacks */
 	CTX_EXP_BLOCK_OVERVIEW = 3, /* resource use */
 	CTX_EXP_BLOCK_KEPT = 4,	    /* registers and copied stacks: exp_keep.h */
+	CTX_EXP_BLOCK_STATES = 5,   /* changes of what threads do, in the same columns as samples */
 };
 
 struct ctx_exp_block_header {
@@ -64,20 +66,34 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes,
 							   struct ctx_exp_block_header *ret,
 							   struct ctx_err *err);
 
-/* One sample in memory, on both sides. */
+/* One sample, or one change of what a thread does, in memory, on both sides. */
 struct ctx_exp_packet {
 	uint64_t time_ns; /* relative */
-	uint64_t weight;  /* 0: the period of the metric */
+	union {
+		uint64_t weight; /* sample. 0: the period of the metric */
+		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: outsider k */
+	};
 	uint32_t stack;
 	uint32_t thread;
 	int32_t cpu; /* -1 unknown */
-	uint16_t metric;
+	union {
+		uint16_t metric; /* sample */
+		uint16_t change; /* change: enum ctx_state_change */
+	};
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
 
+/* The waker of a packet; CTX_NONE: not this one. */
+static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t outsider)
+{
+	if (thread != CTX_NONE)
+		return 2 * (uint64_t)thread + 1;
+	return outsider != CTX_NONE ? 2 * (uint64_t)outsider + 2 : 0;
+}
+
 #define CTX_EXP_PACKETS_MAX 16384u /* of one block; fits packet.order */
 
-/* Appends the payload of a profile block. Packets are sorted by time; n is not 0. Running out of memory stays in `out`. */
+/* Appends the payload of a block of samples or of changes. Packets are sorted by time; n is not 0. Running out of memory stays in `out`. */
 void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, struct ctx_buf *out);
 
 /* The other way; `packets` has room for n (the header's n_records). Times are made from first_ns. */

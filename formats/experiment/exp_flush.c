@@ -304,7 +304,8 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 				     struct ctx_err *err)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_PROFILE,
+	struct ctx_exp_block_header header = {.kind = file == writer->states_file ? CTX_EXP_BLOCK_STATES
+										  : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
 					      .epoch = writer->procs[live->process].epoch,
 					      .process = live->process};

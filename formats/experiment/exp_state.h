@@ -1,11 +1,12 @@
 /*
- * The writer's own state, shared by exp_writer.c (what comes in), exp_flush.c (what goes to disk) and exp_archive.c.
+ * The writer's own state, shared by exp_writer.c, exp_samples.c and exp_events.c (what comes in), exp_flush.c (what goes to disk) and exp_archive.c.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_STATE_H
 
 #include "base/compress.h"
 #include "base/map64.h"
+#include "base/strtab.h"
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_keep.h"
 #include "formats/experiment/exp_maps.h"
@@ -13,7 +14,9 @@
 #include "formats/experiment/exp_stacks.h"
 #include "formats/experiment/exp_writer.h"
 
-#define CTX_EXP_FILES_MAX 8u
+#define CTX_EXP_METRIC_FILES_MAX 8u
+#define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + 1) /* one more for the states of threads */
+#define CTX_EXP_STATES_FILE "states"
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer ones begin anew, so that a directory's name stays a name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
@@ -62,7 +65,7 @@ struct ctx_exp_proc {
 struct ctx_exp_thread {
 	uint32_t process; /* that the leaf is of */
 	uint32_t epoch;
-	uint32_t leaf; /* of its last sample */
+	uint32_t leaf; /* of its last stack that was told */
 };
 
 struct ctx_exp_writer {
@@ -73,6 +76,7 @@ struct ctx_exp_writer {
 	uint64_t periods[UINT8_MAX + 1]; /* by metric */
 	uint8_t file_of[UINT8_MAX + 1];
 	uint32_t n_metrics, n_files;
+	uint32_t states_file; /* of files; CTX_NONE: nothing is said of the states of threads */
 	char files[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 	struct ctx_exp_proc *procs;
 	size_t n_procs, procs_cap;
@@ -84,6 +88,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_objects objects;
 	struct ctx_exp_places places; /* if keep_places */
 	uint32_t n_sources;	      /* copied so far */
+	struct ctx_strtab outsiders;  /* names by number */
 	struct ctx_buf log;	      /* lines not yet written */
 	uint64_t log_oldest_ns;
 	uint64_t flushing_ns; /* relative: the oldest record of the process that is being written */

@@ -1,5 +1,5 @@
 /*
- * What comes in: processes, maps and samples; threads and single events are in exp_events.c.
+ * What comes in: processes and maps; samples and changes of state are in exp_samples.c, threads and single events in exp_events.c.
  *
  *	writer -- procs[number] -- maps (shared with forked children)
  *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (only while samples come)
@@ -25,7 +25,6 @@
 
 #define MEMORY_DEFAULT ((size_t)64 << 20)
 #define MEMORY_SMALLEST ((size_t)256 << 10)
-#define FRAMES_MAX ((size_t)1 << 16) /* of one stack; what is nearer to the root than this is cut */
 
 /* Creation */
 
@@ -49,7 +48,8 @@ static bool is_file_name(const char *name)
 
 	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
 	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
-	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 && name[0] != '_';
+	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
+	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && name[0] != '_';
 }
 
 static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -66,24 +66,34 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 			return ctx_err_set(err, CTX_E_ARG, "\"%s\" is no name for a data file", file);
 		while (at < writer->n_files && strcmp(writer->files[at], file) != 0)
 			at++;
-		if (at == CTX_EXP_FILES_MAX)
-			return ctx_err_set(err, CTX_E_ARG, "more than %u data files", CTX_EXP_FILES_MAX);
+		if (at == CTX_EXP_METRIC_FILES_MAX)
+			return ctx_err_set(err, CTX_E_ARG, "more than %u data files",
+					   CTX_EXP_METRIC_FILES_MAX);
 		if (at == writer->n_files)
 			snprintf(writer->files[writer->n_files++], CTX_EXP_FILE_NAME_MAX, "%s", file);
 		writer->file_of[i] = (uint8_t)at;
 		writer->periods[i] = options->metrics[i].period;
 	}
+	writer->states_file = CTX_NONE;
+	if (options->has_states) {
+		writer->states_file = writer->n_files++;
+		snprintf(writer->files[writer->states_file], CTX_EXP_FILE_NAME_MAX, "%s",
+			 CTX_EXP_STATES_FILE);
+	}
 	return CTX_OK;
 }
+
+/* What every packet begins with. */
+#define FIRST_FIELDS                                                                                         \
+	"<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"          \
+	"<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "            \
+	"file=\"frameinfo\"/>"
 
 /* The <profile> line: the metric, and the fields of a packet of it. */
 static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric, uint32_t number)
 {
-	static const char FIELDS[] =
-		"<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"
-		"<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "
-		"file=\"frameinfo\"/><field name=\"metric\" type=\"varint\"/>"
-		"<field name=\"weight\" type=\"varint\"";
+	static const char FIELDS[] = FIRST_FIELDS "<field name=\"metric\" type=\"varint\"/>"
+						  "<field name=\"weight\" type=\"varint\"";
 
 	ctx_buf_put_text(out, "<profile");
 	ctx_exp_xml_number(out, "metric", number);
@@ -95,6 +105,15 @@ static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric
 	ctx_buf_put_text(out, FIELDS);
 	ctx_exp_xml_attribute(out, "unit", metric->unit);
 	ctx_buf_put_text(out, "/></profile>\n");
+}
+
+/* The <states> line: the same for changes of what a thread does. */
+static void put_states(struct ctx_buf *out)
+{
+	ctx_buf_put_text(out, "<states");
+	ctx_exp_xml_attribute(out, "file", CTX_EXP_STATES_FILE);
+	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"change\" type=\"varint\"/>"
+			      "<field name=\"waker\" type=\"varint\"/></states>\n");
 }
 
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
@@ -111,6 +130,8 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 	}
 	for (uint32_t i = 0; i < options->n_metrics; i++)
 		put_profile(out, &options->metrics[i], i);
+	if (options->has_states)
+		put_states(out);
 	ctx_buf_put_text(out, "<event kind=\"run\"");
 	ctx_exp_xml_time(out, "tstamp", options->start_ns);
 	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);
@@ -158,6 +179,7 @@ static void release(struct ctx_exp_writer *writer)
 	ctx_map64_deinit(&writer->present);
 	ctx_exp_objects_deinit(&writer->objects);
 	ctx_exp_places_deinit(&writer->places);
+	ctx_strtab_deinit(&writer->outsiders);
 	ctx_buf_deinit(&writer->log);
 	ctx_buf_deinit(&writer->overview);
 	ctx_compressor_deinit(&writer->compressor);
@@ -215,17 +237,6 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 }
 
 /* Live parts */
-
-/* Everything is written and every dictionary empty: memory is back to almost nothing. */
-static enum ctx_status begin_epoch(struct ctx_exp_writer *writer, struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	while (writer->n_live != 0 && status == CTX_OK)
-		status = ctx_exp_retire(writer, writer->live[writer->n_live - 1], err);
-	writer->stats.epochs++;
-	return status;
-}
 
 static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 			 const struct ctx_exp_map_entry *entry)
@@ -471,156 +482,6 @@ enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, u
 	if (time_ns < live->oldest_ns)
 		live->oldest_ns = time_ns;
 	return after_map_line(writer, live, err);
-}
-
-/* Samples */
-
-/* Bytes that one more sample of n frames may need in the live part. */
-static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_frames)
-{
-	const struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
-
-	if (buf->n == buf->cap)
-		bytes += 2 * (buf->cap + 1) *
-			 sizeof(*buf->packets); /* a first buffer too: it must not count as no growth */
-	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
-		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
-	return bytes;
-}
-
-/* Makes room for one more sample, in a new epoch if memory is used up. After this, adding the sample cannot fail. */
-static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
-				 uint32_t file, size_t n_frames, struct ctx_exp_live **ret,
-				 struct ctx_err *err)
-{
-	enum ctx_status status = ctx_exp_get_live(writer, sample->process, ret, err);
-	struct ctx_exp_packet_buf *buf;
-	size_t bytes;
-
-	if (status != CTX_OK)
-		return status;
-	bytes = growth(*ret, file, n_frames);
-	if (bytes == 0)
-		return CTX_OK;
-	if (writer->memory_bytes + bytes > writer->memory_max) {
-		status = begin_epoch(writer, err);
-		if (status == CTX_OK)
-			status = ctx_exp_get_live(writer, sample->process, ret, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	buf = &(*ret)->bufs[file];
-	status = ctx_exp_stacks_reserve(&(*ret)->stacks, n_frames, err);
-	if (status == CTX_OK)
-		status = ctx_grow(&buf->packets, &buf->cap, buf->n + 1, err);
-	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * n_frames) == NULL)
-		status = ctx_err_nomem(err);
-	if ((*ret)->frames.failed)
-		(*ret)->frames.failed = false; /* nothing was lost: the room is asked for again next time */
-	ctx_exp_account(writer, *ret);
-	return status;
-}
-
-static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map_entry *entry,
-			 uint64_t address)
-{
-	ctx_exp_objects_sample(&writer->objects, entry->object);
-	if (writer->keep_places)
-		ctx_exp_places_add(&writer->places, entry->object,
-				   address - entry->address + entry->file_offset);
-}
-
-/* Is it no address, but says something of the stack? */
-static bool is_mark(uint64_t address)
-{
-	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT || address == CTX_FRAME_JOINED;
-}
-
-/* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
-static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
-			  uint32_t prefix)
-{
-	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
-	uint32_t n = (uint32_t)live->stacks.n - first;
-
-	if (live->frames.n == 0)
-		ctx_buf_put_varint(&live->frames, first);
-	ctx_buf_put_varint(&live->frames, prefix);
-	ctx_buf_put_varint(&live->frames, n);
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t address = live->stacks.nodes[first + i].address;
-		const struct ctx_exp_map_entry *entry = ctx_exp_map_list_find(maps, address);
-
-		ctx_buf_put_zigzag(&live->frames, (int64_t)(address - live->last_address));
-		live->last_address = address;
-		if (entry != NULL)
-			note_sampled(writer, entry, address);
-		else if (address >= CTX_KERNEL_START && !is_mark(address))
-			writer->kernel_seen = true;
-	}
-	live->n_frames += n;
-	writer->stats.stacks += n;
-}
-
-static void put_packet(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
-		       const struct ctx_exp_sample *sample, uint32_t stack)
-{
-	struct ctx_exp_packet_buf *buf = &live->bufs[writer->file_of[sample->metric]];
-	uint64_t time_ns = ctx_exp_relative(writer, sample->time_ns);
-
-	if (buf->n != 0 && time_ns < buf->packets[buf->n - 1].time_ns)
-		buf->unsorted = true;
-	buf->packets[buf->n] = (struct ctx_exp_packet){
-		.time_ns = time_ns,
-		.weight = writer->periods[sample->metric] != 0 ? 0 : sample->weight,
-		.stack = stack,
-		.thread = sample->thread,
-		.cpu = sample->cpu >= 0 ? sample->cpu : -1,
-		.metric = (uint16_t)sample->metric,
-		.order = (uint16_t)buf->n,
-	};
-	buf->n++;
-	if (sample->time_ns < live->oldest_ns)
-		live->oldest_ns = sample->time_ns;
-}
-
-enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
-			       struct ctx_err *err)
-{
-	enum ctx_status status = ctx_exp_check_process(writer, sample->process, err);
-	size_t n = sample->n_frames < FRAMES_MAX ? sample->n_frames : FRAMES_MAX;
-	struct ctx_exp_thread *thread;
-	struct ctx_exp_live *live;
-	uint32_t prefix, stack, like, first, epoch;
-
-	if (status == CTX_OK)
-		status = ctx_exp_check_thread(writer, sample->thread, err);
-	if (status == CTX_OK && sample->metric >= writer->n_metrics)
-		status = ctx_err_set(err, CTX_E_ARG, "metric %u is unknown", sample->metric);
-	if (status != CTX_OK)
-		return status;
-	writer->stats.samples++;
-	if (writer->limit_reached) {
-		writer->stats.dropped_by_limit++;
-		return CTX_OK;
-	}
-	status = make_room(writer, sample, writer->file_of[sample->metric], n, &live, err);
-	if (status != CTX_OK)
-		return status;
-	thread = &writer->threads[sample->thread];
-	epoch = writer->procs[sample->process].epoch;
-	like = thread->process == sample->process && thread->epoch == epoch ? thread->leaf : 0;
-	first = (uint32_t)live->stacks.n;
-	stack = ctx_exp_stacks_intern(&live->stacks, sample->frames, n, like, &prefix);
-	if (live->stacks.n != first)
-		put_new_nodes(writer, live, first, prefix);
-	*thread = (struct ctx_exp_thread){sample->process, epoch, stack};
-	put_packet(writer, live, sample, stack);
-	if (live->bufs[writer->file_of[sample->metric]].n >= CTX_EXP_BLOCK_PACKETS ||
-	    live->frames.n >= CTX_EXP_BUFFER_BYTES)
-		return ctx_exp_flush_process(writer, live, err);
-	return CTX_OK;
 }
 
 /* The rest */

@@ -182,7 +182,9 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint6
 					    struct ctx_err *err);
 
 struct ctx_exp_stats {
-	uint64_t samples, bytes_written, stacks, epochs, dropped_by_limit;
+	uint64_t samples, changes; /* that came in */
+	uint64_t bytes_written, stacks, epochs;
+	uint64_t dropped_by_limit; /* samples and changes */
 	size_t memory_bytes;
 	uint32_t processes, threads, directories;
 };

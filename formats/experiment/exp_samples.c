@@ -1,0 +1,272 @@
+/*
+ * What comes in with a call stack: samples, and changes of what a thread does. Both become packets in a buffer of their process.
+ *
+ *	sample -.               ,--> dictionary of stacks --> frames of the next block of frameinfo
+ *	change -+--> record ----+
+ *	                        `--> packet --> buffer of the metric's file, or of `states`
+ */
+#include "formats/experiment/exp_state.h"
+
+#include "base/mem.h"
+#include "formats/experiment/exp_xml.h"
+#include "model/event_source.h"
+
+#include <string.h>
+
+#define FRAMES_MAX ((size_t)1 << 16) /* of one stack; what is nearer to the root than this is cut */
+#define OUTSIDERS_MAX 65535u	     /* names; the rest share one, so that nobody outside can use up memory */
+#define OTHER_OUTSIDERS "<Others>"
+
+/* A packet, and what is to be done to make it whole. */
+struct record {
+	struct ctx_exp_packet packet; /* without stack and order */
+	uint64_t time_ns;	      /* absolute */
+	uint32_t process;	      /* whose dictionary the stack goes to */
+	uint32_t
+		like; /* the thread whose stack it is: it is compared with its last one. CTX_NONE: nobody's */
+	uint32_t file;
+	const uint64_t *frames;
+	size_t n_frames; /* at most FRAMES_MAX */
+};
+
+/* Everything is written and every dictionary empty: memory is back to almost nothing. */
+static enum ctx_status begin_epoch(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (writer->n_live != 0 && status == CTX_OK)
+		status = ctx_exp_retire(writer, writer->live[writer->n_live - 1], err);
+	writer->stats.epochs++;
+	return status;
+}
+
+/* Bytes that one more record of n frames may need in the live part. */
+static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_frames)
+{
+	const struct ctx_exp_packet_buf *buf = &live->bufs[file];
+	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
+
+	if (buf->n == buf->cap)
+		bytes += 2 * (buf->cap + 1) *
+			 sizeof(*buf->packets); /* a first buffer too: it must not count as no growth */
+	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
+		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
+	return bytes;
+}
+
+/* Makes room for one more record, in a new epoch if memory is used up. After this, adding it cannot fail. */
+static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct record *record,
+				 struct ctx_exp_live **ret, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_get_live(writer, record->process, ret, err);
+	struct ctx_exp_packet_buf *buf;
+	size_t bytes;
+
+	if (status != CTX_OK)
+		return status;
+	bytes = growth(*ret, record->file, record->n_frames);
+	if (bytes == 0)
+		return CTX_OK;
+	if (writer->memory_bytes + bytes > writer->memory_max) {
+		status = begin_epoch(writer, err);
+		if (status == CTX_OK)
+			status = ctx_exp_get_live(writer, record->process, ret, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	buf = &(*ret)->bufs[record->file];
+	status = ctx_exp_stacks_reserve(&(*ret)->stacks, record->n_frames, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&buf->packets, &buf->cap, buf->n + 1, err);
+	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
+		status = ctx_err_nomem(err);
+	if ((*ret)->frames.failed)
+		(*ret)->frames.failed = false; /* nothing was lost: the room is asked for again next time */
+	ctx_exp_account(writer, *ret);
+	return status;
+}
+
+static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map_entry *entry,
+			 uint64_t address)
+{
+	ctx_exp_objects_sample(&writer->objects, entry->object);
+	if (writer->keep_places)
+		ctx_exp_places_add(&writer->places, entry->object,
+				   address - entry->address + entry->file_offset);
+}
+
+/* Is it no address, but says something of the stack? */
+static bool is_mark(uint64_t address)
+{
+	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT || address == CTX_FRAME_JOINED;
+}
+
+/* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
+static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
+			  uint32_t prefix)
+{
+	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
+	uint32_t n = (uint32_t)live->stacks.n - first;
+
+	if (live->frames.n == 0)
+		ctx_buf_put_varint(&live->frames, first);
+	ctx_buf_put_varint(&live->frames, prefix);
+	ctx_buf_put_varint(&live->frames, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t address = live->stacks.nodes[first + i].address;
+		const struct ctx_exp_map_entry *entry = ctx_exp_map_list_find(maps, address);
+
+		ctx_buf_put_zigzag(&live->frames, (int64_t)(address - live->last_address));
+		live->last_address = address;
+		if (entry != NULL)
+			note_sampled(writer, entry, address);
+		else if (address >= CTX_KERNEL_START && !is_mark(address))
+			writer->kernel_seen = true;
+	}
+	live->n_frames += n;
+	writer->stats.stacks += n;
+}
+
+/* The stack's node in the dictionary; make_room was there before. */
+static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct record *record)
+{
+	uint32_t epoch = writer->procs[record->process].epoch;
+	struct ctx_exp_thread *thread = record->like != CTX_NONE ? &writer->threads[record->like] : NULL;
+	uint32_t first = (uint32_t)live->stacks.n;
+	uint32_t prefix, stack, like = 0;
+
+	if (record->n_frames == 0)
+		return 0;
+	if (thread != NULL && thread->process == record->process && thread->epoch == epoch)
+		like = thread->leaf;
+	stack = ctx_exp_stacks_intern(&live->stacks, record->frames, record->n_frames, like, &prefix);
+	if (live->stacks.n != first)
+		put_new_nodes(writer, live, first, prefix);
+	if (thread != NULL)
+		*thread = (struct ctx_exp_thread){record->process, epoch, stack};
+	return stack;
+}
+
+static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record, struct ctx_err *err)
+{
+	struct ctx_exp_packet *packet = &record->packet;
+	struct ctx_exp_packet_buf *buf;
+	struct ctx_exp_live *live;
+	enum ctx_status status;
+
+	if (writer->limit_reached) {
+		writer->stats.dropped_by_limit++;
+		return CTX_OK;
+	}
+	status = make_room(writer, record, &live, err);
+	if (status != CTX_OK)
+		return status;
+	packet->time_ns = ctx_exp_relative(writer, record->time_ns);
+	packet->stack = intern(writer, live, record);
+	buf = &live->bufs[record->file];
+	packet->order = (uint16_t)buf->n;
+	if (buf->n != 0 && packet->time_ns < buf->packets[buf->n - 1].time_ns)
+		buf->unsorted = true;
+	buf->packets[buf->n++] = *packet;
+	if (record->time_ns < live->oldest_ns)
+		live->oldest_ns = record->time_ns;
+	if (buf->n >= CTX_EXP_BLOCK_PACKETS || live->frames.n >= CTX_EXP_BUFFER_BYTES)
+		return ctx_exp_flush_process(writer, live, err);
+	return CTX_OK;
+}
+
+static inline size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, sample->process, err);
+	struct record record = {.time_ns = sample->time_ns,
+				.process = sample->process,
+				.like = sample->thread,
+				.frames = sample->frames,
+				.n_frames = smaller(sample->n_frames, FRAMES_MAX)};
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, sample->thread, err);
+	if (status == CTX_OK && sample->metric >= writer->n_metrics)
+		status = ctx_err_set(err, CTX_E_ARG, "metric %u is unknown", sample->metric);
+	if (status != CTX_OK)
+		return status;
+	record.file = writer->file_of[sample->metric];
+	record.packet = (struct ctx_exp_packet){
+		.weight = writer->periods[sample->metric] != 0 ? 0 : sample->weight,
+		.thread = sample->thread,
+		.cpu = sample->cpu >= 0 ? sample->cpu : -1,
+		.metric = (uint16_t)sample->metric,
+	};
+	writer->stats.samples++;
+	return add(writer, &record, err);
+}
+
+static enum ctx_status check_state(const struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
+				   struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, state->process, err);
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, state->thread, err);
+	if (status == CTX_OK && writer->states_file == CTX_NONE)
+		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without states of threads");
+	if (status == CTX_OK && state->change >= CTX_CHANGE_N)
+		status = ctx_err_set(err, CTX_E_ARG, "change %d is unknown", (int)state->change);
+	if (status != CTX_OK || state->change != CTX_CHANGE_WOKEN)
+		return status;
+	if (state->waker != CTX_NONE)
+		return ctx_exp_check_thread(writer, state->waker, err);
+	if (state->outsider != CTX_NONE && state->outsider >= writer->outsiders.n)
+		return ctx_err_set(err, CTX_E_ARG, "outsider %u was never named", state->outsider);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
+			      struct ctx_err *err)
+{
+	bool woken = state->change == CTX_CHANGE_WOKEN;
+	struct record record = {.time_ns = state->time_ns,
+				.process = state->process,
+				.like = woken ? state->waker : state->thread,
+				.file = writer->states_file,
+				.frames = state->frames,
+				.n_frames = smaller(state->n_frames, FRAMES_MAX)};
+	enum ctx_status status = check_state(writer, state, err);
+
+	if (status != CTX_OK)
+		return status;
+	record.packet = (struct ctx_exp_packet){
+		.waker = woken ? ctx_exp_waker(state->waker, state->outsider) : 0,
+		.thread = state->thread,
+		.cpu = state->cpu >= 0 ? state->cpu : -1,
+		.change = (uint16_t)state->change,
+	};
+	writer->stats.changes++;
+	return add(writer, &record, err);
+}
+
+enum ctx_status ctx_exp_outsider(struct ctx_exp_writer *writer, const char *name, uint64_t time_ns,
+				 uint32_t *ret, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+	uint32_t before = (uint32_t)writer->outsiders.n;
+	struct ctx_buf *out;
+
+	if (status != CTX_OK)
+		return status;
+	if (before >= OUTSIDERS_MAX && ctx_strtab_find(&writer->outsiders, name, strlen(name)) == UINT32_MAX)
+		name = OTHER_OUTSIDERS;
+	status = ctx_strtab_add_text(&writer->outsiders, name, ret, err);
+	if (status != CTX_OK || *ret < before)
+		return status;
+	out = ctx_exp_log_event(writer, "outsider", time_ns);
+	ctx_exp_xml_number(out, "outsider", *ret);
+	ctx_exp_xml_attribute(out, "name", name);
+	return ctx_exp_log_end(writer, err);
+}
