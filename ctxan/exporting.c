@@ -56,12 +56,11 @@ static enum ctx_status pass(void *context, const struct ctx_sample *sample, stru
 	return sieve->each(sieve->each_context, sample, err);
 }
 
-static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
-				struct ctx_err *err)
+static enum ctx_status hand_out_metric(void *context, uint32_t metric, uint32_t thread,
+				       ctx_export_sample_fn each, void *each_context, struct ctx_err *err)
 {
 	struct sieve *sieve = context;
-	const struct ctx_tree_info *tree =
-		ctx_store_find_tree(sieve->store, thread, sieve->selection->metric);
+	const struct ctx_tree_info *tree = ctx_store_find_tree(sieve->store, thread, metric);
 	enum ctx_status status = CTX_OK;
 
 	sieve->each = each;
@@ -69,6 +68,14 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 	for (size_t i = 0; tree != NULL && i < sieve->n_intervals && status == CTX_OK; i++)
 		status = ctx_store_scan(sieve->store, tree->id, sieve->intervals[i], pass, sieve, err);
 	return status;
+}
+
+static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
+				struct ctx_err *err)
+{
+	const struct sieve *sieve = context;
+
+	return hand_out_metric(context, sieve->selection->metric, thread, each, each_context, err);
 }
 
 /* A kind that has the whole run gets all of it, whatever is selected. */
@@ -165,6 +172,7 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 		.filter = selection->filter,
 		.metric = selection->metric,
 		.samples = hand_out,
+		.metric_samples = hand_out_metric,
 		.remark = remark,
 	};
 	const char **names CTX_AUTO_FREE = ctx_calloc(options->n_reports, sizeof(*names));

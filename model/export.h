@@ -51,8 +51,13 @@ struct ctx_export_input {
 	 */
 	enum ctx_status (*samples)(void *context, uint32_t thread, ctx_export_sample_fn each,
 				   void *each_context, struct ctx_err *err);
-	void *samples_context;
-	size_t max_bytes; /* of the file, for kinds that can be made smaller; 0: their own limit */
+	/*
+	 * The same of another metric, which has samples of its own (no sum of others), of one thread: spans as they are recorded, never cut.
+	 */
+	enum ctx_status (*metric_samples)(void *context, uint32_t metric, uint32_t thread,
+					  ctx_export_sample_fn each, void *each_context, struct ctx_err *err);
+	void *samples_context; /* of both */
+	size_t max_bytes;      /* of the file, for kinds that can be made smaller; 0: their own limit */
 	/* One line without its end, for stderr. */
 	void (*remark)(void *context, const char *text);
 	void *remark_context;
