@@ -83,6 +83,8 @@ struct ctx_exp_packet {
 	uint16_t order; /* of arrival in the block, so that sorting by time is stable */
 };
 
+#define CTX_EXP_STATES_FILE "states"
+
 /* The waker of a packet; CTX_NONE: not this one. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t outsider)
 {

@@ -80,8 +80,10 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 			index->kept[index->n_kept++] = place;
 		return status;
 	}
-	if (header->kind != CTX_EXP_BLOCK_PROFILE && header->kind != CTX_EXP_BLOCK_OVERVIEW)
+	if (header->kind != CTX_EXP_BLOCK_PROFILE && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
+	    header->kind != CTX_EXP_BLOCK_STATES)
 		return CTX_OK;
+	index->has_states = index->has_states || header->kind == CTX_EXP_BLOCK_STATES;
 	status = ctx_grow(&index->blocks, &index->blocks_cap, index->n_blocks + 1, err);
 	if (status == CTX_OK)
 		index->blocks[index->n_blocks++] = place;
@@ -145,7 +147,7 @@ static bool is_known(const char *name)
 {
 	return strcmp(name, "profile") == 0 || strcmp(name, "hwcounters") == 0 ||
 	       strcmp(name, "frameinfo") == 0 || strcmp(name, "overview") == 0 ||
-	       strcmp(name, CTX_EXP_KEPT_FILE) == 0;
+	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0;
 }
 
 /* `header` is what the check of the file header gave, `why` its message. */

@@ -20,7 +20,7 @@ struct ctx_exp_index {
 	struct ctx_arena arena;
 	const char **files; /* names relative to the experiment, "_f1.er/profile" */
 	size_t n_files, files_cap;
-	struct ctx_exp_place *blocks; /* samples and overview, by first time */
+	struct ctx_exp_place *blocks; /* samples, changes of state and overview, by first time */
 	size_t n_blocks, blocks_cap;
 	struct ctx_exp_place *frames; /* by process, then in file order */
 	size_t n_frames, frames_cap;
@@ -28,6 +28,7 @@ struct ctx_exp_index {
 	size_t n_kept, kept_cap;
 	uint64_t bytes;	  /* of all data files */
 	uint64_t last_ns; /* the largest last time */
+	bool has_states;  /* there is a block of changes of state */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);

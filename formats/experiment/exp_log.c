@@ -26,6 +26,8 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->periods);
 	free(log->sources);
 	ctx_strtab_deinit(&log->source_paths);
+	free(log->outsiders);
+	ctx_map64_deinit(&log->outsider_of_key);
 	*log = (struct ctx_exp_log){0};
 }
 
@@ -257,6 +259,29 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 	return status;
 }
 
+/* Somebody who is no thread of the recording, and woke one. */
+static enum ctx_status read_outsider(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				     struct ctx_err *err)
+{
+	uint32_t key, *row;
+	enum ctx_status status;
+
+	if (!ctx_exp_line_number32(line, "outsider", &key))
+		return CTX_E_FORMAT;
+	status = ctx_grow(&log->outsiders, &log->outsiders_cap, log->n_outsiders + 1, err);
+	if (status != CTX_OK)
+		return status;
+	row = ctx_map64_place(&log->outsider_of_key, key);
+	if (row == NULL)
+		return ctx_err_nomem(err);
+	if (*row != CTX_MAP64_NONE)
+		return CTX_E_FORMAT;
+	status = keep(log, ctx_exp_line_text(line, "name"), &log->outsiders[log->n_outsiders], err);
+	if (status == CTX_OK)
+		*row = (uint32_t)log->n_outsiders++;
+	return status;
+}
+
 /* Rows of the process and the thread that an event names. */
 static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				     struct ctx_exp_entry *entry, struct ctx_err *err)
@@ -320,11 +345,12 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 	} else {
 		if (strcmp(kind, "exit") == 0)
 			log->closed = true;
-		if (strcmp(kind, "unwinding") == 0) {
+		else if (strcmp(kind, "unwinding") == 0)
 			status = read_unwinding(log, line, err);
-			if (status != CTX_OK)
-				return status;
-		}
+		else if (strcmp(kind, "outsider") == 0)
+			status = read_outsider(log, line, err);
+		if (status != CTX_OK)
+			return status;
 		if (entry.time_ns > log->last_ns)
 			log->last_ns = entry.time_ns;
 		return CTX_OK; /* kinds of a later program are skipped */
@@ -453,6 +479,7 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_profile(log, line, err);
 	if (strcmp(line->element, "source") == 0)
 		return read_source(log, line, err);
+	log->has_states = log->has_states || strcmp(line->element, "states") == 0;
 	return CTX_OK;
 }
 

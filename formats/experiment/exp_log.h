@@ -62,8 +62,12 @@ struct ctx_exp_log {
 	struct ctx_exp_source_row *sources; /* each path once */
 	size_t n_sources, sources_cap;
 	struct ctx_strtab source_paths;
+	const char **outsiders; /* names, by row */
+	size_t n_outsiders, outsiders_cap;
+	struct ctx_map64 outsider_of_key;
 	uint64_t last_ns; /* the largest time of all */
 	bool closed, has_run;
+	bool has_states; /* it describes the file of what threads do */
 };
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);

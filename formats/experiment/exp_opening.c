@@ -295,6 +295,7 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->n_metrics = (uint32_t)reader->log.n_metrics;
 	info->sources = reader->sources;
 	info->n_sources = reader->n_sources;
+	info->has_states = reader->log.has_states || reader->index.has_states;
 	info->bytes = reader->index.bytes;
 }
 

@@ -287,6 +287,16 @@ enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const s
 	return status;
 }
 
+/* False for a sample that is to be left out. */
+static bool translate_sample(const struct ctx_exp_reader *reader, struct ctx_exp_packet *sample)
+{
+	if (sample->metric >= reader->log.n_metrics)
+		return false;
+	if (sample->weight == 0)
+		sample->weight = reader->log.periods[sample->metric];
+	return true;
+}
+
 /* Makes packets ready to be handed out: rows instead of numbers, ids handed out instead of those of the file. */
 static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
 					 const struct ctx_exp_epoch *epoch, struct ctx_err *err)
@@ -297,8 +307,13 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 
 	for (size_t i = 0; i < block->n && status == CTX_OK; i++) {
 		struct ctx_exp_packet packet = block->packets[i];
+		bool fine = true;
 
-		if (packet.metric >= reader->log.n_metrics) {
+		if (block->has_changes)
+			status = ctx_exp_reader_translate_change(reader, block->process, &packet, &fine, err);
+		else
+			fine = translate_sample(reader, &packet);
+		if (!fine) {
 			strange++;
 			continue;
 		}
@@ -306,15 +321,16 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 			packet.stack = 0;
 			lost++;
 		}
-		if (packet.weight == 0)
-			packet.weight = reader->log.periods[packet.metric];
-		status = ctx_exp_log_thread(&reader->log, packet.thread, block->process, &packet.thread, err);
+		if (status == CTX_OK)
+			status = ctx_exp_log_thread(&reader->log, packet.thread, block->process,
+						    &packet.thread, err);
 		block->packets[n++] = packet;
 	}
 	block->n = n;
 	if (status == CTX_OK && (lost != 0 || strange != 0)) {
-		snprintf(text, sizeof(text),
-			 "%zu samples lost their call stacks, %zu are of an unknown metric", lost, strange);
+		snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
+			 block->has_changes ? "changes of state" : "samples", strange,
+			 block->has_changes ? "kind or waker" : "metric");
 		status = ctx_exp_reader_push_damage(reader, reader->loading_place.first_ns,
 						    &reader->loading_place, text, err);
 	}
@@ -397,14 +413,15 @@ static enum ctx_status decode_usage(struct ctx_exp_reader *reader, const struct 
 	return status;
 }
 
-static enum ctx_status decode_samples(struct ctx_exp_reader *reader,
+static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 				      const struct ctx_exp_block_header *header,
 				      struct ctx_exp_open_block *block, struct ctx_err *err)
 {
 	enum ctx_status status;
 
 	if (header->n_records > CTX_EXP_PACKETS_MAX || header->process == CTX_NONE)
-		return ctx_err_set(err, CTX_E_FORMAT, "block of %u samples", header->n_records);
+		return ctx_err_set(err, CTX_E_FORMAT, "block of %u packets", header->n_records);
+	block->has_changes = header->kind == CTX_EXP_BLOCK_STATES;
 	block->n = header->n_records;
 	block->bytes = block->n * sizeof(*block->packets);
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
@@ -413,7 +430,7 @@ static enum ctx_status decode_samples(struct ctx_exp_reader *reader,
 	status = ctx_exp_decode_packets(reader->payload.bytes, reader->payload.n, header->first_ns,
 					block->packets, block->n, err);
 	if (status == CTX_OK && block->packets[block->n - 1].time_ns > header->last_ns)
-		status = ctx_err_set(err, CTX_E_FORMAT, "a sample is outside of its block");
+		status = ctx_err_set(err, CTX_E_FORMAT, "a packet is outside of its block");
 	if (status == CTX_OK)
 		status = ctx_exp_log_process(&reader->log, header->process, &block->process, err);
 	reader->loading_max = 0;
@@ -441,7 +458,7 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 	if (status == CTX_OK)
 		status = header.kind == CTX_EXP_BLOCK_OVERVIEW
 				 ? decode_usage(reader, &header, block, &local)
-				 : decode_samples(reader, &header, block, &local);
+				 : decode_packets(reader, &header, block, &local);
 	if (status != CTX_OK) {
 		ctx_exp_open_block_free(block);
 		if (status == CTX_E_FORMAT)
@@ -490,33 +507,54 @@ static enum ctx_status hand_out_usage(struct ctx_exp_reader *reader, struct ctx_
 	return status;
 }
 
-static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event *ret, struct ctx_err *err)
+/* The row of a thread that has to be announced before the packet, CTX_NONE when all is known. */
+static uint32_t unannounced(const struct ctx_exp_reader *reader, const struct ctx_exp_open_block *block,
+			    const struct ctx_exp_packet *packet)
 {
-	struct ctx_exp_open_block *block = reader->heap[0].block;
-	const struct ctx_exp_packet *packet;
-	const struct ctx_exp_thread_row *thread;
+	const struct ctx_exp_thread_row *threads = reader->log.threads;
+	uint32_t waker = block->has_changes ? ctx_exp_waking_thread(packet) : CTX_NONE;
 
-	if (block->packets == NULL)
-		return hand_out_usage(reader, ret, err);
-	packet = &block->packets[block->at];
-	thread = &reader->log.threads[packet->thread];
-	if (thread->number == CTX_NONE) {
-		enum ctx_status status =
-			announce_thread(reader, packet->thread, block->process, packet->time_ns, err);
+	if (threads[packet->thread].number == CTX_NONE)
+		return packet->thread;
+	return waker != CTX_NONE && threads[waker].number == CTX_NONE ? waker : CTX_NONE;
+}
 
-		if (status == CTX_OK)
-			pop(reader, ret);
-		return status;
-	}
-	*ret = (struct ctx_event){.kind = CTX_EV_SAMPLE, .time_ns = packet->time_ns};
-	ret->process = reader->log.processes[block->process].number;
-	ret->thread = thread->number;
+static void fill_sample(const struct ctx_exp_packet *packet, struct ctx_event *ret)
+{
 	ret->sample.weight = packet->weight;
 	ret->sample.stack = packet->stack;
 	ret->sample.metric = packet->metric;
 	ret->sample.cpu = packet->cpu;
 	ret->sample.frames = NULL;
 	ret->sample.user = NULL;
+}
+
+static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event *ret, struct ctx_err *err)
+{
+	struct ctx_exp_open_block *block = reader->heap[0].block;
+	const struct ctx_exp_packet *packet;
+	uint32_t unknown;
+
+	if (block->packets == NULL)
+		return hand_out_usage(reader, ret, err);
+	packet = &block->packets[block->at];
+	unknown = unannounced(reader, block, packet);
+	if (unknown != CTX_NONE) {
+		enum ctx_status status =
+			announce_thread(reader, unknown, block->process, packet->time_ns, err);
+
+		if (status == CTX_OK)
+			pop(reader, ret);
+		return status;
+	}
+	*ret = (struct ctx_event){.kind = block->has_changes ? CTX_EV_STATE : CTX_EV_SAMPLE,
+				  .time_ns = packet->time_ns};
+	ret->process = reader->log.processes[block->process].number;
+	ret->thread = reader->log.threads[packet->thread].number;
+	if (block->has_changes)
+		ctx_exp_reader_fill_change(reader, packet, ret);
+	else
+		fill_sample(packet, ret);
 	advance(reader);
 	return CTX_OK;
 }

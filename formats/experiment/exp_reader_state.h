@@ -1,5 +1,5 @@
 /*
- * The reader's own state, shared by exp_reader.c (the merge), exp_dictionary.c (call stacks) and exp_opening.c (opening and closing).
+ * The reader's own state, shared by exp_reader.c (the merge), exp_changes.c (changes of state), exp_dictionary.c (call stacks) and exp_opening.c (opening and closing).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
@@ -14,6 +14,7 @@
 struct ctx_exp_open_block {
 	uint32_t process; /* row */
 	size_t n, at, bytes;
+	bool has_changes;		    /* packets are changes of state, not samples */
 	struct ctx_exp_packet *packets;	    /* or */
 	struct ctx_exp_usage_record *usage; /* its process fields are rows */
 };
@@ -62,7 +63,7 @@ struct ctx_exp_reader {
 	struct ctx_source_text *sources; /* paths are the log's, archives are in source_names */
 	size_t n_sources, sources_cap;
 	struct ctx_arena source_names;
-	bool thread_damage_told;
+	bool thread_damage_told, outsider_damage_told;
 };
 
 /* Puts an event behind those that wait to be handed out. `text` (NULL: none) is what the event points to; it is taken over, also on error. */
@@ -84,6 +85,25 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *
 							 const struct ctx_exp_place *place,
 							 struct ctx_exp_block_header *ret,
 							 struct ctx_err *err);
+
+/*
+ * Makes a change of a block ready to be handed out: its waker is a row then. *ret_fine is false for one that is to be left
+ * out.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader,
+							       uint32_t process,
+							       struct ctx_exp_packet *change, bool *ret_fine,
+							       struct ctx_err *err);
+
+/* The row of the thread that is named as the waker; CTX_NONE. */
+static inline uint32_t ctx_exp_waking_thread(const struct ctx_exp_packet *change)
+{
+	return change->waker % 2 == 1 ? (uint32_t)(change->waker / 2) : CTX_NONE;
+}
+
+/* Its event but for kind, time, process and thread; a thread that is its waker is announced. */
+void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struct ctx_exp_packet *change,
+				struct ctx_event *ret);
 
 /* NULL is fine. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);

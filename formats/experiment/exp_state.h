@@ -16,7 +16,6 @@
 
 #define CTX_EXP_METRIC_FILES_MAX 8u
 #define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + 1) /* one more for the states of threads */
-#define CTX_EXP_STATES_FILE "states"
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer ones begin anew, so that a directory's name stays a name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
