@@ -3,6 +3,8 @@
 #include "base/map64.h"
 #include "base/mem.h"
 
+#define WAKEUPS 8192u /* of a block */
+
 struct tree {
 	struct ctx_tree_forest *forest;
 	struct ctx_tree_info info;
@@ -21,6 +23,8 @@ struct ctx_tree_forest {
 	size_t n, cap;
 	struct ctx_map64 by_key; /* thread << 32 | metric -> id */
 	uint64_t late;
+	struct ctx_wakeup *wakeups; /* owned; that wait for their block to be full */
+	size_t n_wakeups, wakeups_cap;
 };
 
 static enum ctx_status store_leaf(void *context, uint32_t node, const struct ctx_sample *samples, size_t n,
@@ -70,6 +74,7 @@ void ctx_tree_forest_destroy(struct ctx_tree_forest *forest)
 		free(forest->trees[i]);
 	}
 	free(forest->trees);
+	free(forest->wakeups);
 	ctx_map64_deinit(&forest->by_key);
 	free(forest);
 }
@@ -153,6 +158,25 @@ enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest, const struct
 	return ctx_timetree_builder_add(tree->builder, sample, err);
 }
 
+static enum ctx_status put_wakeups(struct ctx_tree_forest *forest, struct ctx_err *err)
+{
+	size_t n = forest->n_wakeups;
+
+	forest->n_wakeups = 0;
+	return ctx_store_put_wakeups(forest->store, forest->wakeups, n, err);
+}
+
+enum ctx_status ctx_tree_forest_add_wakeup(struct ctx_tree_forest *forest, const struct ctx_wakeup *wakeup,
+					   struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&forest->wakeups, &forest->wakeups_cap, forest->n_wakeups + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	forest->wakeups[forest->n_wakeups++] = *wakeup;
+	return forest->n_wakeups == WAKEUPS ? put_wakeups(forest, err) : CTX_OK;
+}
+
 static enum ctx_status finish_tree(struct tree *tree, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -198,11 +222,14 @@ enum ctx_status ctx_tree_forest_finish(struct ctx_tree_forest *forest, uint32_t 
 {
 	uint32_t id = (uint32_t)forest->n;
 	uint64_t moved = 0;
+	enum ctx_status status = put_wakeups(forest, err);
 
+	if (status != CTX_OK)
+		return status;
 	for (size_t i = 0; i < forest->n; i++) {
 		struct tree *tree = forest->trees[i];
-		enum ctx_status status = finish_tree(tree, err);
 
+		status = finish_tree(tree, err);
 		if (status == CTX_OK)
 			status = ctx_store_put_tree(forest->store, &tree->info, err);
 		if (status == CTX_OK && forest->single_thread)

@@ -30,6 +30,11 @@ void ctx_tree_forest_set_cct(struct ctx_tree_forest *forest, const struct ctx_tr
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest,
 						   const struct ctx_sample *sample, struct ctx_err *err);
 
+/* Hands a wait that was ended to the store, in blocks. */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add_wakeup(struct ctx_tree_forest *forest,
+							  const struct ctx_wakeup *wakeup,
+							  struct ctx_err *err);
+
 /* The thread has ended: its trees are finished and their memory released. A later sample of it starts no new
  * tree; it is counted and kept in the merged tree only. */
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint32_t thread,

@@ -2,7 +2,8 @@
  *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
  *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
- *	                            `-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
+ *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
+ *	                            `-- STATE ------> raw stack --> spans of states (state_feed.c) --> samples of the state metrics, as above
  */
 #include "ingest/ingest.h"
 
@@ -12,6 +13,7 @@
 #include "ingest/forest.h"
 #include "ingest/profile_builder.h"
 #include "ingest/stackdict.h"
+#include "ingest/state_feed.h"
 #include "ingest/tree_worker.h"
 #include "ingest/unwinding.h"
 
@@ -35,6 +37,8 @@ struct ingest {
 	struct ctx_stack_forest stacks;
 	struct ctx_tree_forest *trees;
 	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
+	struct ctx_state_feed *states;	/* NULL: the source sees none */
+	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
 	struct ctx_profile_builder nouns;
 	struct ctx_addrspace kernel_space;
 	struct process *processes;
@@ -60,6 +64,7 @@ static void ingest_deinit(struct ingest *in)
 	ctx_tree_worker_destroy(in->worker);
 	ctx_tree_forest_destroy(in->trees);
 	ctx_unwinding_destroy(in->unwinding);
+	ctx_state_feed_destroy(in->states);
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
 	ctx_profile_builder_deinit(&in->nouns);
@@ -68,6 +73,7 @@ static void ingest_deinit(struct ingest *in)
 	free(in->processes);
 	free(in->mappings);
 	free(in->leaf_samples);
+	free(in->shows_running);
 }
 
 static enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
@@ -186,9 +192,17 @@ static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *even
 				    event->stacks.parents, event->stacks.addresses, err);
 }
 
-/* The stack of a sample that brings a copy of the memory instead. */
+/* A stack as an event has it. */
+struct event_stack {
+	uint32_t id;
+	const uint64_t *frames;
+	uint32_t n_frames;
+	const struct ctx_user_state *user;
+};
+
+/* A stack that comes as a copy of the memory instead. */
 static enum ctx_status unwound_stack_of(struct ingest *in, struct process *process,
-					const struct ctx_event *event, uint32_t *ret, struct ctx_err *err)
+					const struct event_stack *stack, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
 	enum ctx_status status = CTX_OK;
@@ -198,25 +212,29 @@ static enum ctx_status unwound_stack_of(struct ingest *in, struct process *proce
 	if (in->unwinding == NULL)
 		status = ctx_unwinding_create(in->resolver, &in->unwinding, err);
 	if (status == CTX_OK)
-		status = ctx_unwinding_frames(in->unwinding, &process->space, event->sample.frames,
-					      event->sample.n_frames, event->sample.user, &frames, &n, err);
+		status = ctx_unwinding_frames(in->unwinding, &process->space, stack->frames, stack->n_frames,
+					      stack->user, &frames, &n, err);
 	return status == CTX_OK ? ctx_chaindict_resolve(&process->chains, frames, n, &spaces, in->resolver,
 							&in->stacks, ret, err)
 				: status;
 }
 
-static enum ctx_status raw_stack_of(struct ingest *in, struct process *process, const struct ctx_event *event,
-				    uint32_t *ret, struct ctx_err *err)
+static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
+				    const struct event_stack *stack, uint32_t *ret, struct ctx_err *err)
 {
-	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
+	struct ctx_spaces spaces = {.kernel = &in->kernel_space};
+	struct process *process;
+	enum ctx_status status = process_of(in, process_number, &process, err);
 
-	if (event->sample.user != NULL)
-		return unwound_stack_of(in, process, event, ret, err);
-	if (event->sample.frames != NULL)
-		return ctx_chaindict_resolve(&process->chains, event->sample.frames, event->sample.n_frames,
-					     &spaces, in->resolver, &in->stacks, ret, err);
-	return ctx_stackdict_resolve(&process->dict, event->sample.stack, &spaces, in->resolver, &in->stacks,
-				     ret, err);
+	if (status != CTX_OK)
+		return status;
+	spaces.process = &process->space;
+	if (stack->user != NULL)
+		return unwound_stack_of(in, process, stack, ret, err);
+	if (stack->frames != NULL)
+		return ctx_chaindict_resolve(&process->chains, stack->frames, stack->n_frames, &spaces,
+					     in->resolver, &in->stacks, ret, err);
+	return ctx_stackdict_resolve(&process->dict, stack->id, &spaces, in->resolver, &in->stacks, ret, err);
 }
 
 /* Room in the counters for all raw stacks that there are. */
@@ -232,9 +250,26 @@ static enum ctx_status grow_leaf_samples(struct ingest *in, struct ctx_err *err)
 	return CTX_OK;
 }
 
-static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+/* The rest of a sample whose raw stack is known. */
+static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &in->stacks.cct;
+	uint32_t *last = last_stack_of(in, sample->thread, sample->metric);
+
+	if (last == NULL)
+		return ctx_err_nomem(err);
+	sample->stack = in->stacks.raw_to_stack[sample->raw_stack];
+	sample->kept_depth = sample->stack == *last
+				     ? cct->depth[sample->stack]
+				     : cct->depth[ctx_trie_common_ancestor(cct, sample->stack, *last)];
+	*last = sample->stack;
+	ctx_profile_builder_count(&in->nouns, sample->thread, sample->metric, sample->weight);
+	return in->worker != NULL ? ctx_tree_worker_add(in->worker, sample, err)
+				  : ctx_tree_forest_add(in->trees, sample, err);
+}
+
+static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
 	struct ctx_sample sample = {
 		.time_ns = event->time_ns,
 		.weight = event->sample.weight,
@@ -242,40 +277,133 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		.cpu = event->sample.cpu,
 		.metric = event->sample.metric,
 	};
-	struct process *process;
-	uint32_t *last;
+	struct event_stack stack = {event->sample.stack, event->sample.frames, event->sample.n_frames,
+				    event->sample.user};
 	enum ctx_status status;
 
 	if (sample.metric >= in->source->info.n_metrics)
 		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
 	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 	if (status == CTX_OK)
-		status = process_of(in, event->process, &process, err);
-	if (status == CTX_OK)
-		status = raw_stack_of(in, process, event, &sample.raw_stack, err);
+		status = raw_stack_of(in, event->process, &stack, &sample.raw_stack, err);
+	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
+		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
 	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
 		status = grow_leaf_samples(in, err);
 	if (status != CTX_OK)
 		return status;
 	in->leaf_samples[sample.raw_stack]++;
-	sample.stack = in->stacks.raw_to_stack[sample.raw_stack];
-	last = last_stack_of(in, event->thread, sample.metric);
-	if (last == NULL)
-		return ctx_err_nomem(err);
-	sample.kept_depth = sample.stack == *last
-				    ? cct->depth[sample.stack]
-				    : cct->depth[ctx_trie_common_ancestor(cct, sample.stack, *last)];
-	*last = sample.stack;
-	ctx_profile_builder_count(&in->nouns, event->thread, sample.metric, sample.weight);
 	in->stats.samples++;
-	return in->worker != NULL ? ctx_tree_worker_add(in->worker, &sample, err)
-				  : ctx_tree_forest_add(in->trees, &sample, err);
+	return put_sample(in, &sample, err);
+}
+
+/* --- thread states --- */
+
+static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct event_stack stack = {event->state.stack, event->state.frames, event->state.n_frames,
+				    event->state.user};
+	uint32_t raw_stack;
+	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
+
+	if (in->states == NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "thread states were not announced");
+	if (status == CTX_OK && event->state.waker != CTX_NONE)
+		status = ctx_profile_builder_check_thread(&in->nouns, event->state.waker, err);
+	if (status == CTX_OK)
+		status = raw_stack_of(in, event->process, &stack, &raw_stack, err);
+	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
+}
+
+/* A span is a sample at its last nanosecond, and weighs as many as it has. */
+static enum ctx_status put_span(void *context, const struct ctx_state_span *span, struct ctx_err *err)
+{
+	struct ingest *in = context;
+	struct ctx_sample sample = {
+		.time_ns = span->end_ns - 1,
+		.weight = span->end_ns - span->begin_ns,
+		.thread = span->thread,
+		.cpu = span->cpu,
+		.metric = ctx_profile_state_metric(&in->nouns.profile, span->state),
+		.raw_stack = span->raw_stack,
+	};
+
+	in->stats.spans++;
+	return put_sample(in, &sample, err);
+}
+
+static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
+{
+	struct ingest *in = context;
+
+	return in->worker != NULL ? ctx_tree_worker_add_wakeup(in->worker, wakeup, err)
+				  : ctx_tree_forest_add_wakeup(in->trees, wakeup, err);
+}
+
+static enum ctx_status end_thread(void *context, uint32_t thread, struct ctx_err *err)
+{
+	struct ingest *in = context;
+
+	return in->worker != NULL ? ctx_tree_worker_end_thread(in->worker, thread, err)
+				  : ctx_tree_forest_end_thread(in->trees, thread, err);
+}
+
+static enum ctx_status begin_states(struct ingest *in, struct ctx_err *err)
+{
+	const struct ctx_source_info *info = &in->source->info;
+	struct ctx_state_feed_options options = {.stacks = &in->stacks,
+						 .resolver = in->resolver,
+						 .sink = {in, put_span, put_wakeup, end_thread}};
+
+	if (!info->has_states)
+		return CTX_OK;
+	in->shows_running = ctx_calloc(info->n_metrics, sizeof(*in->shows_running));
+	if (in->shows_running == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < info->n_metrics; i++)
+		in->shows_running[i] = strcmp(info->metrics[i].unit, "ns") == 0 ||
+				       strstr(info->metrics[i].name, "cycles") != NULL ||
+				       strstr(info->metrics[i].name, "instructions") != NULL;
+	return ctx_state_feed_create(&options, &in->states, err);
+}
+
+static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
+{
+	struct ctx_profile *profile = &in->nouns.profile;
+	enum ctx_status status;
+
+	if (in->states == NULL)
+		return CTX_OK;
+	status = ctx_state_feed_finish(in->states, profile->run.end_ns, err);
+	return status == CTX_OK ? ctx_state_feed_outsiders(in->states, &profile->arena, &profile->outsiders,
+							   &profile->n_outsiders, err)
+				: status;
+}
+
+/* --- events --- */
+
+/* With states the trees of a thread end behind its last span. */
+static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_profile_builder_event(&in->nouns, event, err);
+
+	if (status != CTX_OK)
+		return status;
+	return in->states != NULL ? ctx_state_feed_life(in->states, event, err)
+				  : end_thread(in, event->thread, err);
+}
+
+static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_profile_builder_event(&in->nouns, event, err);
+
+	if (event->kind == CTX_EV_PROCESS_EXIT && event->process < in->n_processes)
+		ctx_chaindict_deinit(&in->processes[event->process].chains);
+	return status == CTX_OK && in->states != NULL ? ctx_state_feed_life(in->states, event, err) : status;
 }
 
 static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	enum ctx_status status;
-
 	switch (event->kind) {
 	case CTX_EV_SAMPLE:
 		return on_sample(in, event, err);
@@ -286,20 +414,14 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 		return on_map(in, event, err);
 	case CTX_EV_UNMAP:
 		return on_unmap(in, event, err);
-	case CTX_EV_THREAD_EXIT:
-		status = ctx_profile_builder_event(&in->nouns, event, err);
-		if (status != CTX_OK)
-			return status;
-		return in->worker != NULL ? ctx_tree_worker_end_thread(in->worker, event->thread, err)
-					  : ctx_tree_forest_end_thread(in->trees, event->thread, err);
-	case CTX_EV_PROCESS_EXIT:
-		if (event->process < in->n_processes)
-			ctx_chaindict_deinit(&in->processes[event->process].chains);
-		return ctx_profile_builder_event(&in->nouns, event, err);
 	case CTX_EV_STATE:
-		return CTX_OK;
-	case CTX_EV_PROCESS_START:
+		return on_state(in, event, err);
+	case CTX_EV_THREAD_EXIT:
+		return on_thread_exit(in, event, err);
 	case CTX_EV_THREAD_START:
+	case CTX_EV_PROCESS_EXIT:
+		return on_life(in, event, err);
+	case CTX_EV_PROCESS_START:
 	case CTX_EV_THREAD_NAME:
 	case CTX_EV_USAGE:
 	case CTX_EV_LOST:
@@ -388,9 +510,11 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 		.fingerprint = options->fingerprint,
 	};
 	struct ctx_source_file *files CTX_AUTO_FREE = NULL;
-	enum ctx_status status;
+	enum ctx_status status = finish_states(in, err);
 	uint64_t late;
 
+	if (status != CTX_OK)
+		return status;
 	if (in->worker != NULL) {
 		status = ctx_tree_worker_finish(in->worker, err);
 		if (status != CTX_OK)
@@ -469,7 +593,10 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 		status = ctx_store_create(path, &in->store, err);
 	if (status == CTX_OK)
 		status = ctx_tree_forest_create(in->store, &options->tree, run, &in->stacks.cct,
-						info->n_threads == 1, info->n_metrics, &in->trees, err);
+						info->n_threads == 1, in->nouns.profile.n_metrics, &in->trees,
+						err);
+	if (status == CTX_OK)
+		status = begin_states(in, err);
 	return status;
 }
 

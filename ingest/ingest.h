@@ -31,6 +31,7 @@ struct ctx_ingest_options {
 
 struct ctx_ingest_stats {
 	uint64_t samples, events;
+	uint64_t spans; /* of thread states */
 	uint32_t stacks, raw_stacks, locations, functions, objects, threads, trees;
 	uint64_t moved; /* samples whose time was put into order */
 };

@@ -41,7 +41,8 @@ static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const s
 {
 	struct ctx_profile *profile = &builder->profile;
 
-	profile->metrics = ctx_calloc(info->n_metrics, sizeof(*profile->metrics));
+	profile->metrics =
+		ctx_calloc(info->n_metrics + CTX_STATE_N + CTX_STATE_METRICS_N, sizeof(*profile->metrics));
 	if (profile->metrics == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < info->n_metrics; i++) {
@@ -54,6 +55,57 @@ static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const s
 		profile->n_metrics++;
 	}
 	return CTX_OK;
+}
+
+/* The metrics of a sum of states. */
+static enum ctx_status set_parts(struct ctx_profile *profile, unsigned states, struct ctx_metric_info *metric,
+				 struct ctx_err *err)
+{
+	uint32_t *parts = ctx_arena_alloc(&profile->arena, CTX_STATE_N * sizeof(*parts));
+
+	if (parts == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t state = 0; state < CTX_STATE_N; state++) {
+		if ((states & CTX_STATE_BIT(state)) != 0)
+			parts[metric->n_parts++] = profile->states + state;
+	}
+	metric->parts = parts;
+	return CTX_OK;
+}
+
+static enum ctx_status add_state_metrics(struct ctx_profile *profile, struct ctx_err *err)
+{
+	profile->has_states = true;
+	profile->states = profile->n_metrics;
+	for (uint32_t state = 0; state < CTX_STATE_N; state++)
+		profile->metrics[profile->n_metrics++] = (struct ctx_metric_info){
+			.name = ctx_state_name((enum ctx_thread_state)state), .unit = "ns", .spans = true};
+	for (size_t i = 0; i < CTX_STATE_METRICS_N; i++) {
+		struct ctx_metric_info *metric = &profile->metrics[profile->n_metrics++];
+		enum ctx_status status;
+
+		*metric = (struct ctx_metric_info){.name = ctx_state_metrics[i].name,
+						   .unit = "ns",
+						   .word = ctx_state_metrics[i].word,
+						   .spans = true};
+		status = set_parts(profile, ctx_state_metrics[i].states, metric, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
+/* What sums of metrics add up to. */
+static void add_up_parts(struct ctx_profile *profile)
+{
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		struct ctx_metric_info *metric = &profile->metrics[i];
+
+		for (uint32_t k = 0; k < metric->n_parts; k++) {
+			metric->samples += profile->metrics[metric->parts[k]].samples;
+			metric->weight += profile->metrics[metric->parts[k]].weight;
+		}
+	}
 }
 
 enum ctx_status ctx_profile_builder_init(struct ctx_profile_builder *builder,
@@ -71,6 +123,8 @@ enum ctx_status ctx_profile_builder_init(struct ctx_profile_builder *builder,
 		status = keep_properties(builder, info, err);
 	if (status == CTX_OK)
 		status = keep_metrics(builder, info, err);
+	if (status == CTX_OK && info->has_states)
+		status = add_state_metrics(&builder->profile, err);
 	return status;
 }
 
@@ -292,6 +346,7 @@ enum ctx_status ctx_profile_builder_finish(struct ctx_profile_builder *builder, 
 {
 	struct ctx_profile *profile = &builder->profile;
 
+	add_up_parts(profile);
 	for (uint32_t i = 0; i < profile->n_processes; i++) {
 		if (profile->processes[i].life.end_ns == UINT64_MAX)
 			profile->processes[i].life.end_ns = profile->run.end_ns;

@@ -90,6 +90,15 @@ bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t obj
 size_t ctx_resolver_function_count(const struct ctx_resolver *resolver, uint32_t location, bool *ret_is_part);
 void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location, size_t n, uint32_t *ret);
 
+/* Is it an address of the kernel or of a module? */
+bool ctx_resolver_in_kernel(const struct ctx_resolver *resolver, uint32_t location);
+
+/* The function that a location belongs to, whatever is inlined there; CTX_NONE: it only marks something. */
+uint32_t ctx_resolver_location_function(const struct ctx_resolver *resolver, uint32_t location);
+
+/* Borrowed. */
+const char *ctx_resolver_function_name(const struct ctx_resolver *resolver, uint32_t function);
+
 /* What was found; arrays are borrowed until the next call that resolves. */
 const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *resolver, size_t *ret_n);
 

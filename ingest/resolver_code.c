@@ -162,7 +162,7 @@ static uint64_t *samples_by_function(const struct ctx_resolver *resolver, const 
 
 		if (leaf_samples[i] == 0)
 			continue;
-		function = ctx_resolver_real_function(resolver, raw->key[i]);
+		function = ctx_resolver_location_function(resolver, raw->key[i]);
 		if (function != CTX_NONE)
 			samples[function] += leaf_samples[i];
 	}

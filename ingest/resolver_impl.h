@@ -116,9 +116,6 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolve
 CTX_MUST_CHECK enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver,
 						      struct ctx_location *location, struct ctx_err *err);
 
-/* The function that a location belongs to, whatever is inlined there; CTX_NONE: it only marks something. */
-uint32_t ctx_resolver_real_function(const struct ctx_resolver *resolver, uint32_t location);
-
 /* The number of a source file; CTX_NONE for NULL. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, const char *path,
 						 uint32_t *ret, struct ctx_err *err);

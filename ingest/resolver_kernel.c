@@ -232,3 +232,12 @@ enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_ad
 	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
 				      ret_location, err);
 }
+
+bool ctx_resolver_in_kernel(const struct ctx_resolver *resolver, uint32_t location)
+{
+	const struct ctx_location *at = &resolver->locations[location];
+
+	if (at->object != CTX_NONE)
+		return resolver->objects[at->object].kernel;
+	return at->address >= CTX_KERNEL_START && !ctx_resolver_is_pseudo(at->address) && !at->joins;
+}

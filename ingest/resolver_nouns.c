@@ -127,3 +127,8 @@ enum ctx_status ctx_resolver_add_location(struct ctx_resolver *resolver, const s
 	*place = (uint32_t)resolver->n_locations++;
 	return CTX_OK;
 }
+
+const char *ctx_resolver_function_name(const struct ctx_resolver *resolver, uint32_t function)
+{
+	return resolver->functions[function].name;
+}

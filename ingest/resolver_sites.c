@@ -141,7 +141,7 @@ static uint32_t real_function(const struct ctx_resolver *resolver, const struct 
 	return function;
 }
 
-uint32_t ctx_resolver_real_function(const struct ctx_resolver *resolver, uint32_t location)
+uint32_t ctx_resolver_location_function(const struct ctx_resolver *resolver, uint32_t location)
 {
 	size_t depth;
 

@@ -11,11 +11,14 @@
 
 #define BATCHES 4u
 #define BATCH_SAMPLES 4096u
+#define BATCH_WAKEUPS 1024u
 #define END_OF_THREAD CTX_NONE /* as the metric of an entry: its thread has ended */
 
 struct batch {
 	struct ctx_sample samples[BATCH_SAMPLES];
 	size_t n;
+	struct ctx_wakeup wakeups[BATCH_WAKEUPS];
+	size_t n_wakeups;
 	struct ctx_trie cct; /* a view */
 };
 
@@ -40,6 +43,8 @@ static enum ctx_status add_batch(struct ctx_tree_worker *worker, const struct ba
 	enum ctx_status status = CTX_OK;
 
 	worker->view = batch->cct;
+	for (size_t i = 0; i < batch->n_wakeups && status == CTX_OK; i++)
+		status = ctx_tree_forest_add_wakeup(worker->forest, &batch->wakeups[i], err);
 	for (size_t i = 0; i < batch->n && status == CTX_OK; i++) {
 		const struct ctx_sample *sample = &batch->samples[i];
 
@@ -123,8 +128,10 @@ static enum ctx_status close_batch(struct ctx_tree_worker *worker, struct ctx_er
 		pthread_cond_wait(&worker->changed, &worker->mutex);
 	status = failure_of(worker, err);
 	pthread_mutex_unlock(&worker->mutex);
-	if (status == CTX_OK)
+	if (status == CTX_OK) {
 		worker->batches[worker->filled % BATCHES].n = 0;
+		worker->batches[worker->filled % BATCHES].n_wakeups = 0;
+	}
 	return status;
 }
 
@@ -136,6 +143,15 @@ enum ctx_status ctx_tree_worker_add(struct ctx_tree_worker *worker, const struct
 
 	batch->samples[batch->n++] = *sample;
 	return batch->n == BATCH_SAMPLES ? close_batch(worker, err) : CTX_OK;
+}
+
+enum ctx_status ctx_tree_worker_add_wakeup(struct ctx_tree_worker *worker, const struct ctx_wakeup *wakeup,
+					   struct ctx_err *err)
+{
+	struct batch *batch = &worker->batches[worker->filled % BATCHES];
+
+	batch->wakeups[batch->n_wakeups++] = *wakeup;
+	return batch->n_wakeups == BATCH_WAKEUPS ? close_batch(worker, err) : CTX_OK;
 }
 
 enum ctx_status ctx_tree_worker_end_thread(struct ctx_tree_worker *worker, uint32_t thread,

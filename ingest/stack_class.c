@@ -1,0 +1,171 @@
+#include "ingest/stack_class.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define KNOWN 0x8000u  /* of a stack */
+#define USER_FRAMES 4u /* that can tell of a lock where the kernel's part is missing */
+
+/* What one function says; KNOWN_FUNCTION: it was judged. */
+enum {
+	KNOWN_FUNCTION = 1,
+	SAYS_EXCEPTION = 2,
+	SAYS_INTERRUPT = 4,
+	SAYS_FUTEX = 8,
+	SAYS_FAULT = 16, /* an exception for a page */
+	SAYS_TEXT_FAULT = 32,
+	SAYS_FAULT_INSIDE = 64, /* what a fault does, however it came about */
+	SAYS_STOP = 128,
+};
+
+void ctx_stack_classes_deinit(struct ctx_stack_classes *classes)
+{
+	free(classes->of_raw);
+	free(classes->of_function);
+	*classes = (struct ctx_stack_classes){0};
+}
+
+static bool begins_with(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static uint8_t judge(const char *name)
+{
+	static const struct {
+		const char *prefix;
+		unsigned says;
+	} prefixes[] = {
+		{"asm_exc_page_fault", SAYS_EXCEPTION | SAYS_FAULT},
+		{"asm_exc_", SAYS_EXCEPTION},
+		{"asm_sysvec_", SAYS_INTERRUPT},
+		{"asm_common_interrupt", SAYS_INTERRUPT},
+		{"asm_spurious_interrupt", SAYS_INTERRUPT},
+		{"el0_ia", SAYS_EXCEPTION | SAYS_FAULT | SAYS_TEXT_FAULT},
+		{"el0_da", SAYS_EXCEPTION | SAYS_FAULT},
+		{"el1_abort", SAYS_EXCEPTION | SAYS_FAULT},
+		{"el0t_64_irq", SAYS_INTERRUPT},
+		{"el1h_64_irq", SAYS_INTERRUPT},
+		{"el0_interrupt", SAYS_INTERRUPT},
+		{"el1_interrupt", SAYS_INTERRUPT},
+		{"handle_mm_fault", SAYS_FAULT_INSIDE},
+		{"do_signal_stop", SAYS_STOP},
+		{"ptrace_stop", SAYS_STOP},
+		{"do_jobctl_trap", SAYS_STOP},
+	};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(prefixes); i++) {
+		if (begins_with(name, prefixes[i].prefix))
+			return (uint8_t)(prefixes[i].says | KNOWN_FUNCTION);
+	}
+	/* The kernel's futex_wait, do_futex, __x64_sys_futex; glibc's __futex_abstimed_wait_common, __lll_lock_wait. */
+	if (strstr(name, "futex") != NULL || strstr(name, "lll_lock_wait") != NULL)
+		return SAYS_FUTEX | KNOWN_FUNCTION;
+	return KNOWN_FUNCTION;
+}
+
+static enum ctx_status says(struct ctx_stack_classes *classes, const struct ctx_resolver *resolver,
+			    uint32_t location, unsigned *ret, struct ctx_err *err)
+{
+	uint32_t function = ctx_resolver_location_function(resolver, location);
+	enum ctx_status status;
+
+	*ret = 0;
+	if (function == CTX_NONE)
+		return CTX_OK;
+	if (function >= classes->n_functions) {
+		status = ctx_grow(&classes->of_function, &classes->functions_cap, (size_t)function + 1, err);
+		if (status != CTX_OK)
+			return status;
+		memset(classes->of_function + classes->n_functions, 0,
+		       classes->functions_cap - classes->n_functions);
+		classes->n_functions = classes->functions_cap;
+	}
+	if (classes->of_function[function] == 0)
+		classes->of_function[function] = judge(ctx_resolver_function_name(resolver, function));
+	*ret = classes->of_function[function];
+	return CTX_OK;
+}
+
+/* The kernel's part, from the leaf to where the kernel was entered. */
+static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
+				      const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+				      struct ctx_err *err)
+{
+	unsigned found = CTX_STACK_KERNEL, fault = 0;
+
+	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
+	     stack = raw->parent[stack]) {
+		unsigned bits;
+		enum ctx_status status = says(classes, resolver, raw->key[stack], &bits, err);
+		bool is_entry;
+
+		if (status != CTX_OK)
+			return status;
+		is_entry = raw->parent[stack] == CTX_TRIE_ROOT ||
+			   !ctx_resolver_in_kernel(resolver, raw->key[raw->parent[stack]]);
+		if ((bits & SAYS_FUTEX) != 0)
+			found |= CTX_STACK_FUTEX;
+		if ((bits & SAYS_STOP) != 0)
+			found |= CTX_STACK_STOP;
+		if ((bits & SAYS_INTERRUPT) != 0)
+			found |= CTX_STACK_TRAP | CTX_STACK_INTERRUPT;
+		if ((bits & SAYS_EXCEPTION) != 0)
+			found |= CTX_STACK_TRAP;
+		/* A fault right at the entry is the program's, one further in is the kernel's. */
+		if ((bits & SAYS_FAULT) != 0 && is_entry)
+			fault = CTX_STACK_FAULT | ((bits & SAYS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
+		else if ((bits & (SAYS_FAULT | SAYS_FAULT_INSIDE)) != 0)
+			fault = CTX_STACK_KERNEL_FAULT;
+	}
+	*ret = found | fault;
+	return CTX_OK;
+}
+
+/* Without the kernel's part, what the program called tells of locks. */
+static enum ctx_status look_at_user(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
+				    const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+				    struct ctx_err *err)
+{
+	*ret = 0;
+	for (unsigned i = 0; i < USER_FRAMES && stack != CTX_TRIE_ROOT; i++, stack = raw->parent[stack]) {
+		unsigned bits;
+		enum ctx_status status = says(classes, resolver, raw->key[stack], &bits, err);
+
+		if (status != CTX_OK)
+			return status;
+		if ((bits & SAYS_FUTEX) != 0)
+			*ret |= CTX_STACK_FUTEX;
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
+				   const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+				   struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (stack >= classes->n_raw) {
+		status = ctx_grow(&classes->of_raw, &classes->raw_cap, raw->n, err);
+		if (status != CTX_OK)
+			return status;
+		memset(classes->of_raw + classes->n_raw, 0,
+		       (classes->raw_cap - classes->n_raw) * sizeof(*classes->of_raw));
+		classes->n_raw = classes->raw_cap;
+	}
+	if (classes->of_raw[stack] == 0) {
+		unsigned found = 0;
+
+		status = stack == CTX_TRIE_ROOT ? CTX_OK
+			 : ctx_resolver_in_kernel(resolver, raw->key[stack])
+				 ? look_at_kernel(classes, raw, resolver, stack, &found, err)
+				 : look_at_user(classes, raw, resolver, stack, &found, err);
+		if (status != CTX_OK)
+			return status;
+		classes->of_raw[stack] = (uint16_t)(found | KNOWN);
+	}
+	*ret = classes->of_raw[stack] & ~KNOWN;
+	return CTX_OK;
+}

@@ -1,0 +1,28 @@
+/*
+ * What a stack says of the state of its thread, by the names of the functions on it: is it in the kernel, and why.
+ *
+ * Names are those of Linux on x86-64 and aarch64. Each function is judged once, each stack once. Source: requirement E8.
+ */
+#ifndef CTX_INGEST_STACK_CLASS_H
+#define CTX_INGEST_STACK_CLASS_H
+
+#include "ingest/resolver.h"
+#include "ingest/states.h"
+#include "model/trie.h"
+
+struct ctx_stack_classes { /* all zero is empty */
+	uint16_t *of_raw;  /* by raw stack, owned */
+	size_t n_raw, raw_cap;
+	uint8_t *of_function; /* by function, owned */
+	size_t n_functions, functions_cap;
+};
+
+void ctx_stack_classes_deinit(struct ctx_stack_classes *classes);
+
+/* Bits of enum ctx_stack_class. O(frames of the kernel) for a new stack. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes,
+						  const struct ctx_trie *raw,
+						  const struct ctx_resolver *resolver, uint32_t stack,
+						  unsigned *ret, struct ctx_err *err);
+
+#endif

@@ -1,0 +1,231 @@
+#include "ingest/state_feed.h"
+
+#include "base/map64.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define INTERRUPT_NAME "<interrupt>"
+
+struct ctx_state_feed {
+	struct ctx_stack_forest *stacks;
+	struct ctx_resolver *resolver;
+	struct ctx_state_sink sink;
+	struct ctx_states *states;
+	struct ctx_stack_classes classes;
+	struct ctx_strtab outsiders;
+	struct ctx_map64 interrupts; /* raw stack of an interrupted thread -> of the interrupt alone */
+	uint32_t *path;		     /* scratch, owned: locations, then nodes */
+	size_t path_cap;
+	uint32_t unknown; /* raw stack of <Unknown> alone */
+};
+
+static enum ctx_status put_span(void *context, const struct ctx_state_span *span, struct ctx_err *err)
+{
+	const struct ctx_state_feed *feed = context;
+	struct ctx_state_span known = *span;
+
+	if (known.raw_stack == CTX_TRIE_ROOT)
+		known.raw_stack = feed->unknown;
+	return feed->sink.span(feed->sink.context, &known, err);
+}
+
+static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
+{
+	const struct ctx_state_feed *feed = context;
+	struct ctx_wakeup known = *wakeup;
+
+	if (known.raw_stack == CTX_TRIE_ROOT)
+		known.raw_stack = feed->unknown;
+	known.stack = feed->stacks->raw_to_stack[known.raw_stack];
+	known.waker_stack = feed->stacks->raw_to_stack[known.waker_raw_stack];
+	return feed->sink.wakeup(feed->sink.context, &known, err);
+}
+
+static enum ctx_status put_end(void *context, uint32_t thread, struct ctx_err *err)
+{
+	const struct ctx_state_feed *feed = context;
+
+	return feed->sink.thread_end(feed->sink.context, thread, err);
+}
+
+static enum ctx_status make_unknown(struct ctx_state_feed *feed, struct ctx_err *err)
+{
+	uint32_t location;
+	enum ctx_status status = ctx_resolver_absolute(feed->resolver, 0, &location, err);
+
+	return status == CTX_OK ? ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT, &location, 1,
+						       feed->resolver, &feed->unknown, err)
+				: status;
+}
+
+enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *options,
+				      struct ctx_state_feed **ret, struct ctx_err *err)
+{
+	struct ctx_state_feed *feed = ctx_calloc(1, sizeof(*feed));
+	struct ctx_state_sink sink = {feed, put_span, put_wakeup, put_end};
+	enum ctx_status status;
+
+	if (feed == NULL)
+		return ctx_err_nomem(err);
+	feed->stacks = options->stacks;
+	feed->resolver = options->resolver;
+	feed->sink = options->sink;
+	status = make_unknown(feed, err);
+	if (status == CTX_OK)
+		status = ctx_states_create(&sink, &feed->states, err);
+	if (status != CTX_OK) {
+		ctx_state_feed_destroy(feed);
+		return status;
+	}
+	*ret = feed;
+	return CTX_OK;
+}
+
+void ctx_state_feed_destroy(struct ctx_state_feed *feed)
+{
+	if (feed == NULL)
+		return;
+	ctx_states_destroy(feed->states);
+	ctx_stack_classes_deinit(&feed->classes);
+	ctx_strtab_deinit(&feed->outsiders);
+	ctx_map64_deinit(&feed->interrupts);
+	free(feed->path);
+	free(feed);
+}
+
+static enum ctx_status class_of(struct ctx_state_feed *feed, uint32_t raw_stack, unsigned *ret,
+				struct ctx_err *err)
+{
+	return ctx_stack_class_of(&feed->classes, &feed->stacks->raw, feed->resolver, raw_stack, ret, err);
+}
+
+/* The interrupt's own part of a stack: what it interrupted has nothing to do with it. */
+static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw_stack, uint32_t *ret,
+				       struct ctx_err *err)
+{
+	const struct ctx_trie *raw = &feed->stacks->raw;
+	uint32_t *known = ctx_map64_place(&feed->interrupts, raw_stack);
+	size_t depth = raw->depth[raw_stack], n = 0;
+	enum ctx_status status;
+
+	if (known == NULL)
+		return ctx_err_nomem(err);
+	if (*known != CTX_MAP64_NONE) {
+		*ret = *known;
+		return CTX_OK;
+	}
+	status = ctx_grow(&feed->path, &feed->path_cap, 2 * depth, err);
+	if (status != CTX_OK)
+		return status;
+	/* From the leaf on, written from the end of the first half backwards: the forest wants the root first. */
+	for (uint32_t node = raw_stack; node != CTX_TRIE_ROOT; node = raw->parent[node]) {
+		unsigned classes;
+
+		if (!ctx_resolver_in_kernel(feed->resolver, raw->key[node]))
+			break;
+		feed->path[depth - ++n] = raw->key[node];
+		status = class_of(feed, raw->parent[node], &classes, err);
+		if (status != CTX_OK)
+			return status;
+		if ((classes & CTX_STACK_INTERRUPT) == 0)
+			break; /* this was its entry */
+	}
+	status = ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT, feed->path + depth - n, n, feed->resolver,
+				      feed->path + depth, err);
+	if (status == CTX_OK)
+		*ret = *known = n != 0 ? feed->path[depth + n - 1] : CTX_TRIE_ROOT;
+	return status;
+}
+
+static enum ctx_status set_waker(struct ctx_state_feed *feed, const struct ctx_event *event,
+				 uint32_t raw_stack, struct ctx_thread_change *change, struct ctx_err *err)
+{
+	const char *outsider = event->state.waker == CTX_NONE ? event->state.outsider : NULL;
+	unsigned classes;
+	enum ctx_status status = class_of(feed, raw_stack, &classes, err);
+
+	change->waker = event->state.waker;
+	change->waker_raw_stack = raw_stack;
+	if (status == CTX_OK && (classes & CTX_STACK_INTERRUPT) != 0) {
+		change->waker = CTX_NONE;
+		outsider = INTERRUPT_NAME;
+		status = interrupt_alone(feed, raw_stack, &change->waker_raw_stack, err);
+	}
+	if (status == CTX_OK && outsider != NULL)
+		status = ctx_strtab_add(&feed->outsiders, outsider, strlen(outsider), &change->outsider, err);
+	return status;
+}
+
+enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct ctx_event *event,
+				      uint32_t raw_stack, struct ctx_err *err)
+{
+	struct ctx_thread_change change = {
+		.time_ns = event->time_ns,
+		.thread = event->thread,
+		.change = event->state.change,
+		.cpu = event->state.cpu,
+		.waker = CTX_NONE,
+		.outsider = CTX_NONE,
+	};
+	enum ctx_status status;
+
+	if (change.change == CTX_CHANGE_WOKEN) {
+		status = set_waker(feed, event, raw_stack, &change, err);
+	} else {
+		change.raw_stack = raw_stack;
+		status = class_of(feed, raw_stack, &change.classes, err);
+	}
+	return status == CTX_OK ? ctx_states_change(feed->states, &change, err) : status;
+}
+
+enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed, const struct ctx_event *event,
+				      uint32_t raw_stack, struct ctx_err *err)
+{
+	unsigned classes;
+	enum ctx_status status = class_of(feed, raw_stack, &classes, err);
+
+	return status == CTX_OK ? ctx_states_sample(feed->states, event->thread, event->time_ns,
+						    event->sample.cpu, raw_stack, classes, err)
+				: status;
+}
+
+enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ctx_event *event,
+				    struct ctx_err *err)
+{
+	switch (event->kind) {
+	case CTX_EV_THREAD_START:
+		return ctx_states_start(feed->states, event->thread, event->process, event->time_ns, err);
+	case CTX_EV_THREAD_EXIT:
+		return ctx_states_end(feed->states, event->thread, event->time_ns, err);
+	case CTX_EV_PROCESS_EXIT:
+		return ctx_states_end_process(feed->states, event->process, event->time_ns, err);
+	default:
+		return CTX_OK;
+	}
+}
+
+enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed, uint64_t time_ns, struct ctx_err *err)
+{
+	return ctx_states_finish(feed->states, time_ns, err);
+}
+
+enum ctx_status ctx_state_feed_outsiders(const struct ctx_state_feed *feed, struct ctx_arena *arena,
+					 const char ***ret, uint32_t *ret_n, struct ctx_err *err)
+{
+	uint32_t n = (uint32_t)feed->outsiders.n;
+	const char **names = ctx_calloc(n, sizeof(*names));
+
+	if (names == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n; i++) {
+		names[i] = ctx_arena_strdup(arena, ctx_strtab_get(&feed->outsiders, i));
+		if (names[i] == NULL) {
+			free(names);
+			return ctx_err_nomem(err);
+		}
+	}
+	*ret = names;
+	*ret_n = n;
+	return CTX_OK;
+}

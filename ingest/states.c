@@ -1,0 +1,463 @@
+#include "ingest/states.h"
+
+#include "base/mem.h"
+#include "model/profile.h"
+
+#define QUEUE_NS UINT64_C(100000000)
+#define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
+#define QUEUE_FIRST 1024u
+#define NO_ITEM UINT64_MAX
+
+enum mode {
+	NOT_STARTED,
+	NOT_SEEN, /* started, but nothing is known of it yet */
+	ON_CPU,
+	WAITS,	   /* in thread.state */
+	WANTS_CPU, /* preempted, woken, or new */
+	ENDED,
+};
+
+struct thread {
+	uint8_t mode;		  /* enum mode */
+	uint8_t state;		  /* WAITS: what for */
+	uint8_t last;		  /* state of its last sample */
+	bool sampled;		  /* ever */
+	bool sees_calls, in_call; /* system calls are seen; it is in one */
+	bool woken;		  /* `wakeup` waits for the thread to run */
+	int32_t cpu;
+	uint32_t process;
+	uint32_t raw_stack;  /* off the CPU: where it left */
+	uint32_t last_stack; /* of its last sample; without any, the stack that it left the CPU with last */
+	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
+	uint64_t
+		fault; /* the waits of its last page fault are items from this one on, as far as they are in the queue; NO_ITEM: none */
+	struct ctx_wakeup wakeup;
+};
+
+struct ctx_states {
+	struct ctx_state_sink sink;
+	struct thread *threads;
+	size_t n_threads, threads_cap;
+	/* A ring; numbers only grow, item i lies at i % cap. */
+	struct ctx_state_span *items; /* end_ns == begin_ns: the thread ends here */
+	size_t cap;		      /* a power of two */
+	uint64_t first, next;
+	uint64_t now_ns;
+};
+
+enum ctx_status ctx_states_create(const struct ctx_state_sink *sink, struct ctx_states **ret,
+				  struct ctx_err *err)
+{
+	struct ctx_states *states = ctx_calloc(1, sizeof(*states));
+
+	if (states == NULL)
+		return ctx_err_nomem(err);
+	states->sink = *sink;
+	states->cap = QUEUE_FIRST;
+	states->items = ctx_calloc(states->cap, sizeof(*states->items));
+	if (states->items == NULL) {
+		free(states);
+		return ctx_err_nomem(err);
+	}
+	*ret = states;
+	return CTX_OK;
+}
+
+void ctx_states_destroy(struct ctx_states *states)
+{
+	if (states == NULL)
+		return;
+	free(states->threads);
+	free(states->items);
+	free(states);
+}
+
+/* --- the queue --- */
+
+static enum ctx_status hand_out(struct ctx_states *states, struct ctx_err *err)
+{
+	uint64_t number = states->first++;
+	struct ctx_state_span *span = &states->items[number & (states->cap - 1)];
+
+	if (states->threads[span->thread].fault == number)
+		states->threads[span->thread].fault = states->first;
+	if (span->begin_ns == span->end_ns)
+		return states->sink.thread_end(states->sink.context, span->thread, err);
+	return states->sink.span(states->sink.context, span, err);
+}
+
+static enum ctx_status hand_out_until(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	while (status == CTX_OK && states->first != states->next &&
+	       states->items[states->first & (states->cap - 1)].end_ns <= time_ns)
+		status = hand_out(states, err);
+	return status;
+}
+
+static enum ctx_status grow_queue(struct ctx_states *states, struct ctx_err *err)
+{
+	struct ctx_state_span *items = ctx_calloc(2 * states->cap, sizeof(*items));
+
+	if (items == NULL)
+		return ctx_err_nomem(err);
+	for (uint64_t i = states->first; i != states->next; i++)
+		items[i & (2 * states->cap - 1)] = states->items[i & (states->cap - 1)];
+	free(states->items);
+	states->items = items;
+	states->cap *= 2;
+	return CTX_OK;
+}
+
+static enum ctx_status push(struct ctx_states *states, const struct ctx_state_span *span, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (states->next - states->first == states->cap)
+		status = grow_queue(states, err);
+	if (status == CTX_OK)
+		states->items[states->next++ & (states->cap - 1)] = *span;
+	return status;
+}
+
+/* The thread was in `state` since the last span, up to now. */
+static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum ctx_thread_state state,
+				uint32_t raw_stack, struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[number];
+	struct ctx_state_span span = {.begin_ns = thread->since_ns,
+				      .end_ns = states->now_ns,
+				      .thread = number,
+				      .state = state,
+				      .raw_stack = raw_stack,
+				      .cpu = thread->cpu};
+
+	if (span.begin_ns >= span.end_ns)
+		return CTX_OK;
+	thread->since_ns = states->now_ns;
+	if (state == CTX_STATE_DATA_FAULT && thread->fault == NO_ITEM)
+		thread->fault = states->next;
+	return push(states, &span, err);
+}
+
+/* --- the machine --- */
+
+static enum ctx_thread_state state_of_sample(const struct thread *thread, unsigned classes)
+{
+	if ((classes & CTX_STACK_TRAP) != 0 && !thread->in_call)
+		return CTX_STATE_TRAP;
+	if (thread->sees_calls)
+		return thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER;
+	return (classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
+}
+
+static enum ctx_thread_state state_of_wait(const struct ctx_thread_change *change)
+{
+	unsigned classes = change->classes;
+
+	if (change->change == CTX_CHANGE_STOPPED || (classes & CTX_STACK_STOP) != 0)
+		return CTX_STATE_STOPPED;
+	if ((classes & CTX_STACK_KERNEL_FAULT) != 0)
+		return CTX_STATE_KERNEL_FAULT;
+	if ((classes & CTX_STACK_TEXT_FAULT) != 0)
+		return CTX_STATE_TEXT_FAULT;
+	if ((classes & CTX_STACK_FAULT) != 0)
+		return CTX_STATE_DATA_FAULT;
+	return (classes & CTX_STACK_FUTEX) != 0 ? CTX_STATE_USER_LOCK : CTX_STATE_SLEEP;
+}
+
+/* The time on the CPU since the last sample or the beginning of the turn. */
+static enum ctx_status put_turn(struct ctx_states *states, uint32_t number, struct ctx_err *err)
+{
+	const struct thread *thread = &states->threads[number];
+	enum ctx_thread_state state = (enum ctx_thread_state)thread->last;
+
+	if (thread->sees_calls)
+		state = thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER;
+	return put_span(states, number, state, thread->last_stack, err);
+}
+
+static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thread, bool runs,
+				  struct ctx_err *err)
+{
+	if (!thread->woken)
+		return CTX_OK;
+	thread->woken = false;
+	thread->wakeup.delay_ns = runs ? states->now_ns - thread->wakeup.time_ns : 0;
+	return states->sink.wakeup(states->sink.context, &thread->wakeup, err);
+}
+
+/* Hands out what the thread did up to now. */
+static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bool by_running,
+				  struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[number];
+
+	switch ((enum mode)thread->mode) {
+	case ON_CPU:
+		return put_turn(states, number, err);
+	case WAITS:
+		return put_span(states, number, (enum ctx_thread_state)thread->state, thread->raw_stack, err);
+	case WANTS_CPU:
+		return put_span(states, number, CTX_STATE_WAIT_CPU, thread->raw_stack, err);
+	case NOT_SEEN:
+		/* One that gets a CPU now was there before the recording, and waited, or is new, and waited for a CPU. */
+		if (by_running)
+			return put_span(states, number,
+					thread->start_ns == 0 ? CTX_STATE_SLEEP : CTX_STATE_WAIT_CPU, 0, err);
+		return put_turn(states, number, err);
+	case NOT_STARTED:
+	case ENDED:
+		break;
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_thread_change *change,
+			       struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[change->thread];
+	enum ctx_status status = close_span(states, change->thread, true, err);
+
+	if (status == CTX_OK)
+		status = put_wakeup(states, thread, true, err);
+	thread->mode = ON_CPU;
+	thread->cpu = change->cpu;
+	return status;
+}
+
+/* Leaves the CPU. A second report of the same switch adds what the first did not know. */
+static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thread_change *change,
+				 struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[change->thread];
+	bool is_off = thread->mode == WAITS || thread->mode == WANTS_CPU;
+	enum ctx_status status = CTX_OK;
+
+	if (is_off && change->raw_stack == 0)
+		return CTX_OK;
+	if (!is_off || thread->raw_stack != 0 || states->now_ns - thread->since_ns > SAME_SWITCH_NS) {
+		/* The stack that it leaves with is all that is known of a thread that never had a sample. */
+		if (!is_off && !thread->sampled) {
+			thread->last_stack = change->raw_stack;
+			thread->last = (uint8_t)((change->classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM
+											   : CTX_STATE_USER);
+		}
+		status = close_span(states, change->thread, false, err);
+		if (status == CTX_OK)
+			status = put_wakeup(states, thread, false, err);
+	}
+	thread->raw_stack = change->raw_stack;
+	if (change->cpu >= 0)
+		thread->cpu = change->cpu;
+	if (change->change == CTX_CHANGE_PREEMPTED) {
+		thread->mode = WANTS_CPU;
+	} else {
+		thread->mode = WAITS;
+		thread->state = (uint8_t)state_of_wait(change);
+		if (thread->state != CTX_STATE_DATA_FAULT)
+			thread->fault = NO_ITEM;
+	}
+	return status;
+}
+
+static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thread_change *change,
+				struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[change->thread];
+	uint64_t began_ns = thread->since_ns;
+	enum ctx_status status;
+
+	/* Seen twice: once by the waker, once by the system; the one that knows more counts. */
+	if (thread->mode == WANTS_CPU && thread->woken && thread->wakeup.waker == CTX_NONE &&
+	    change->waker != CTX_NONE && states->now_ns - thread->wakeup.time_ns <= SAME_SWITCH_NS) {
+		thread->wakeup.waker = change->waker;
+		thread->wakeup.outsider = CTX_NONE;
+		thread->wakeup.waker_raw_stack = change->waker_raw_stack;
+	}
+	if (thread->mode == NOT_SEEN && thread->start_ns == 0) {
+		thread->mode = WAITS;
+		thread->state = CTX_STATE_SLEEP;
+	}
+	if (thread->mode != WAITS)
+		return CTX_OK;
+	status = close_span(states, change->thread, false, err);
+	thread->mode = WANTS_CPU;
+	thread->woken = true;
+	thread->wakeup = (struct ctx_wakeup){.time_ns = states->now_ns,
+					     .wait_ns = states->now_ns - began_ns,
+					     .thread = change->thread,
+					     .state = thread->state,
+					     .raw_stack = thread->raw_stack,
+					     .waker = change->waker,
+					     .outsider = change->outsider,
+					     .waker_raw_stack = change->waker_raw_stack};
+	return status;
+}
+
+/* Begins or ends a system call: so it is on the CPU. */
+static enum ctx_status on_call(struct ctx_states *states, const struct ctx_thread_change *change,
+			       struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[change->thread];
+	enum ctx_status status = CTX_OK;
+
+	thread->sees_calls = true;
+	/* Of the time before the first call that was seen it is known which side it was on. */
+	if (thread->mode != ON_CPU && thread->mode != NOT_SEEN)
+		status = on_runs(states, change, err);
+	thread->in_call = change->change == CTX_CHANGE_RETURNS;
+	thread->mode = ON_CPU;
+	if (status == CTX_OK)
+		status = put_turn(states, change->thread, err);
+	thread->in_call = change->change == CTX_CHANGE_ENTERS;
+	return status;
+}
+
+static void on_text_fault(struct ctx_states *states, uint32_t number)
+{
+	struct thread *thread = &states->threads[number];
+
+	for (uint64_t i = thread->fault; i != NO_ITEM && i < states->next; i++) {
+		struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
+
+		if (span->thread == number && span->state == CTX_STATE_DATA_FAULT)
+			span->state = CTX_STATE_TEXT_FAULT;
+	}
+	thread->fault = NO_ITEM;
+}
+
+static bool is_alive(const struct ctx_states *states, uint32_t number)
+{
+	return number < states->n_threads && states->threads[number].mode != NOT_STARTED &&
+	       states->threads[number].mode != ENDED;
+}
+
+/* Time goes on; what is old is handed out. */
+static enum ctx_status go_on(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
+{
+	if (time_ns > states->now_ns)
+		states->now_ns = time_ns;
+	return states->now_ns > QUEUE_NS ? hand_out_until(states, states->now_ns - QUEUE_NS, err) : CTX_OK;
+}
+
+enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uint32_t process,
+				 uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&states->threads, &states->threads_cap, (size_t)number + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	while (states->n_threads <= number)
+		states->threads[states->n_threads++] = (struct thread){.mode = NOT_STARTED};
+	/* The start may be told late: the life covers it all the same. */
+	states->threads[number] = (struct thread){.mode = NOT_SEEN,
+						  .last = CTX_STATE_USER,
+						  .cpu = -1,
+						  .process = process,
+						  .start_ns = time_ns,
+						  .since_ns = time_ns,
+						  .fault = NO_ITEM};
+	return go_on(states, time_ns, err);
+}
+
+/* One that was never seen and does not run to its end waits with all others when the recording ends. */
+static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, bool ran, struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[number];
+	enum ctx_status status = close_span(states, number, !ran, err);
+	struct ctx_state_span end = {.begin_ns = states->now_ns, .end_ns = states->now_ns, .thread = number};
+
+	if (status == CTX_OK)
+		status = put_wakeup(states, thread, false, err);
+	thread->mode = ENDED;
+	return status == CTX_OK ? push(states, &end, err) : status;
+}
+
+enum ctx_status ctx_states_end(struct ctx_states *states, uint32_t thread, uint64_t time_ns,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, time_ns, err);
+
+	return status == CTX_OK && is_alive(states, thread) ? end_thread(states, thread, true, err) : status;
+}
+
+enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t process, uint64_t time_ns,
+				       struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, time_ns, err);
+
+	for (uint32_t i = 0; i < states->n_threads && status == CTX_OK; i++) {
+		if (is_alive(states, i) && states->threads[i].process == process)
+			status = end_thread(states, i, true, err);
+	}
+	return status;
+}
+
+enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_thread_change *change,
+				  struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, change->time_ns, err);
+
+	if (status != CTX_OK || !is_alive(states, change->thread))
+		return status;
+	switch (change->change) {
+	case CTX_CHANGE_RUNS:
+		return on_runs(states, change, err);
+	case CTX_CHANGE_PREEMPTED:
+	case CTX_CHANGE_BLOCKED:
+	case CTX_CHANGE_STOPPED:
+		return on_leaves(states, change, err);
+	case CTX_CHANGE_WOKEN:
+		return on_woken(states, change, err);
+	case CTX_CHANGE_ENTERS:
+	case CTX_CHANGE_RETURNS:
+		return on_call(states, change, err);
+	case CTX_CHANGE_TEXT_FAULT:
+		on_text_fault(states, change->thread);
+		return CTX_OK;
+	case CTX_CHANGE_N:
+		break;
+	}
+	return ctx_err_set(err, CTX_E_FORMAT, "thread %u: a change of unknown kind %d", change->thread,
+			   (int)change->change);
+}
+
+enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, uint64_t time_ns, int32_t cpu,
+				  uint32_t raw_stack, unsigned classes, struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, time_ns, err);
+	struct thread *thread;
+
+	if (status != CTX_OK || !is_alive(states, number))
+		return status;
+	thread = &states->threads[number];
+	if (thread->mode == WAITS || thread->mode == WANTS_CPU) {
+		struct ctx_thread_change runs = {.thread = number, .change = CTX_CHANGE_RUNS, .cpu = cpu};
+
+		status = on_runs(states, &runs, err);
+	}
+	thread->mode = ON_CPU;
+	if (cpu >= 0)
+		thread->cpu = cpu;
+	thread->sampled = true;
+	thread->last = (uint8_t)state_of_sample(thread, classes);
+	thread->last_stack = raw_stack;
+	if (thread->last == CTX_STATE_USER)
+		thread->fault = NO_ITEM;
+	return status == CTX_OK
+		       ? put_span(states, number, (enum ctx_thread_state)thread->last, raw_stack, err)
+		       : status;
+}
+
+enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, time_ns, err);
+
+	for (uint32_t i = 0; i < states->n_threads && status == CTX_OK; i++) {
+		if (is_alive(states, i))
+			status = end_thread(states, i, false, err);
+	}
+	return status == CTX_OK ? hand_out_until(states, UINT64_MAX, err) : status;
+}

@@ -1,0 +1,98 @@
+/*
+ * Thread states: from what threads are seen to do (they get a CPU, leave it, are woken) and their clock samples to spans of their states.
+ *
+ *	change, sample --> thread's machine --spans, each ending now--> queue of 0.1 s --> sink
+ *
+ *	          blocked, stopped          woken                 runs
+ *	on CPU ------------------> waits ---------> wants a CPU ---------> on CPU
+ *	          preempted: straight to "wants a CPU"
+ *
+ * The spans of a thread cover its life from its start to its end, without gap and overlap. What was not seen is filled in as well as can be: a
+ * thread that gives a sample runs, one that is woken waited.
+ *
+ * Time on a CPU is divided by samples: each stands for the time since the one before it in the same turn on the CPU, the last also for the rest of the turn; a turn
+ * without a sample is what the thread's last sample was. Where system calls were seen, they tell user from system instead.
+ *
+ * The queue is there because what a page fault was for is known only when it is over. Source: requirements E8, C9, C10.
+ */
+#ifndef CTX_INGEST_STATES_H
+#define CTX_INGEST_STATES_H
+
+#include "base/err.h"
+#include "model/interval.h"
+#include "model/thread_state.h"
+#include "model/wakeup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the functions on a stack say of it; the kernel's first. Bits. */
+enum ctx_stack_class {
+	CTX_STACK_KERNEL = 1,	     /* the leaf is in the kernel */
+	CTX_STACK_TRAP = 2,	     /* the kernel was entered by an exception or an interrupt */
+	CTX_STACK_INTERRUPT = 4,     /* by an interrupt: what is below it has nothing to do with it */
+	CTX_STACK_FUTEX = 8,	     /* in futex */
+	CTX_STACK_FAULT = 16,	     /* in a page fault of user mode */
+	CTX_STACK_TEXT_FAULT = 32,   /* the same, and known to be for instructions */
+	CTX_STACK_KERNEL_FAULT = 64, /* in a page fault of the kernel's own */
+	CTX_STACK_STOP = 128,	     /* stopped by a signal or a tracer */
+};
+
+struct ctx_state_span {
+	uint64_t begin_ns, end_ns; /* not empty */
+	uint32_t thread;
+	enum ctx_thread_state state;
+	uint32_t raw_stack; /* 0 not known */
+	int32_t cpu;	    /* on a CPU: which; else the one it was on last; -1 not known */
+};
+
+/* Spans come in order of their ends, each thread's one behind the other; thread_end behind the last span of a thread that ended. */
+struct ctx_state_sink {
+	void *context;
+	enum ctx_status (*span)(void *context, const struct ctx_state_span *span, struct ctx_err *err);
+	enum ctx_status (*wakeup)(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err);
+	enum ctx_status (*thread_end)(void *context, uint32_t thread, struct ctx_err *err);
+};
+
+struct ctx_states;
+
+/* Fails with CTX_E_NOMEM. The calls below, besides, with what the sink fails with. */
+CTX_MUST_CHECK enum ctx_status ctx_states_create(const struct ctx_state_sink *sink, struct ctx_states **ret,
+						 struct ctx_err *err);
+void ctx_states_destroy(struct ctx_states *states);
+
+/* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now. */
+CTX_MUST_CHECK enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t thread, uint32_t process,
+						uint64_t time_ns, struct ctx_err *err);
+
+/* It ends; the second time, and for a thread that never started, nothing happens. What a thread does later is ignored. */
+CTX_MUST_CHECK enum ctx_status ctx_states_end(struct ctx_states *states, uint32_t thread, uint64_t time_ns,
+					      struct ctx_err *err);
+
+/* All lives in a process end. */
+CTX_MUST_CHECK enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t process,
+						      uint64_t time_ns, struct ctx_err *err);
+
+struct ctx_thread_change {
+	uint64_t time_ns;
+	uint32_t thread;
+	enum ctx_state_change change;
+	int32_t cpu;
+	uint32_t raw_stack;			   /* its own; 0 not known; not of WOKEN */
+	unsigned classes;			   /* of this stack */
+	uint32_t waker, outsider, waker_raw_stack; /* WOKEN: as in struct ctx_wakeup */
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_states_change(struct ctx_states *states,
+						 const struct ctx_thread_change *change, struct ctx_err *err);
+
+/* A clock sample: the thread runs, here. */
+CTX_MUST_CHECK enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t thread, uint64_t time_ns,
+						 int32_t cpu, uint32_t raw_stack, unsigned classes,
+						 struct ctx_err *err);
+
+/* The recording ends: so do all spans, and all is handed out. */
+CTX_MUST_CHECK enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns,
+						 struct ctx_err *err);
+
+#endif

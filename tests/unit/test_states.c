@@ -1,0 +1,506 @@
+/*
+ * The machine of thread states: single stories, and many random threads whose true states are known because they were made first.
+ */
+#include "ingest/states.h"
+#include "model/profile.h"
+#include "tests/unit/chance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SPANS_MAX 65536u
+#define THREADS_MAX 64u
+#define MS UINT64_C(1000000)
+
+struct seen {
+	struct ctx_state_span spans[SPANS_MAX];
+	size_t n;
+	struct ctx_wakeup wakeups[SPANS_MAX];
+	size_t n_wakeups;
+	uint64_t covered_ns[THREADS_MAX]; /* where the last span ended */
+	bool begun[THREADS_MAX], ended[THREADS_MAX];
+	uint64_t last_ns;
+};
+
+static enum ctx_status take_span(void *context, const struct ctx_state_span *span, struct ctx_err *err)
+{
+	struct seen *seen = context;
+
+	(void)err;
+	assert_true(span->begin_ns < span->end_ns);
+	assert_true(span->end_ns >= seen->last_ns);
+	assert_false(seen->ended[span->thread]);
+	if (seen->begun[span->thread])
+		assert_int_equal(span->begin_ns, seen->covered_ns[span->thread]);
+	seen->begun[span->thread] = true;
+	seen->covered_ns[span->thread] = span->end_ns;
+	seen->last_ns = span->end_ns;
+	assert_true(seen->n < SPANS_MAX);
+	seen->spans[seen->n++] = *span;
+	return CTX_OK;
+}
+
+static enum ctx_status take_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
+{
+	struct seen *seen = context;
+
+	(void)err;
+	assert_true(seen->n_wakeups < SPANS_MAX);
+	seen->wakeups[seen->n_wakeups++] = *wakeup;
+	return CTX_OK;
+}
+
+static enum ctx_status take_end(void *context, uint32_t thread, struct ctx_err *err)
+{
+	struct seen *seen = context;
+
+	(void)err;
+	assert_false(seen->ended[thread]);
+	seen->ended[thread] = true;
+	return CTX_OK;
+}
+
+struct world {
+	struct seen seen;
+	struct ctx_states *states;
+};
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	struct ctx_state_sink sink;
+
+	assert_non_null(world);
+	sink = (struct ctx_state_sink){&world->seen, take_span, take_wakeup, take_end};
+	assert_int_equal(ctx_states_create(&sink, &world->states, NULL), CTX_OK);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	ctx_states_destroy(world->states);
+	free(world);
+	return 0;
+}
+
+static void start(struct world *world, uint32_t thread, uint64_t time_ns)
+{
+	assert_int_equal(ctx_states_start(world->states, thread, thread / 4, time_ns, NULL), CTX_OK);
+}
+
+static void change(struct world *world, uint32_t thread, uint64_t time_ns, enum ctx_state_change what,
+		   uint32_t stack, unsigned classes)
+{
+	struct ctx_thread_change it = {.time_ns = time_ns,
+				       .thread = thread,
+				       .change = what,
+				       .cpu = 0,
+				       .raw_stack = stack,
+				       .classes = classes,
+				       .waker = CTX_NONE,
+				       .outsider = CTX_NONE};
+
+	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
+}
+
+static void wake(struct world *world, uint32_t thread, uint64_t time_ns, uint32_t waker, uint32_t stack)
+{
+	struct ctx_thread_change it = {.time_ns = time_ns,
+				       .thread = thread,
+				       .change = CTX_CHANGE_WOKEN,
+				       .cpu = 0,
+				       .waker = waker,
+				       .outsider = waker == CTX_NONE ? 0 : CTX_NONE,
+				       .waker_raw_stack = stack};
+
+	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
+}
+
+static void sample(struct world *world, uint32_t thread, uint64_t time_ns, uint32_t stack, unsigned classes)
+{
+	assert_int_equal(ctx_states_sample(world->states, thread, time_ns, 0, stack, classes, NULL), CTX_OK);
+}
+
+static void finish(struct world *world, uint64_t time_ns)
+{
+	assert_int_equal(ctx_states_finish(world->states, time_ns, NULL), CTX_OK);
+}
+
+static void check_span(const struct world *world, size_t i, enum ctx_thread_state state, uint64_t begin_ns,
+		       uint64_t end_ns, uint32_t stack)
+{
+	const struct ctx_state_span *span = &world->seen.spans[i];
+
+	assert_true(i < world->seen.n);
+	assert_string_equal(ctx_state_name(span->state), ctx_state_name(state));
+	assert_int_equal(span->begin_ns, begin_ns);
+	assert_int_equal(span->end_ns, end_ns);
+	assert_int_equal(span->raw_stack, stack);
+}
+
+static void test_states__a_wait_for_a_lock_ends_with_its_waker_and_then_the_cpu_is_waited_for(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	sample(world, 0, 10, 1, 0);
+	change(world, 0, 20, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL | CTX_STACK_FUTEX);
+	wake(world, 0, 50, 3, 7);
+	change(world, 0, 58, CTX_CHANGE_RUNS, 0, 0);
+	finish(world, 100);
+	assert_int_equal(world->seen.n, 5);
+	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
+	check_span(world, 1, CTX_STATE_USER, 10, 20, 1);
+	check_span(world, 2, CTX_STATE_USER_LOCK, 20, 50, 5);
+	check_span(world, 3, CTX_STATE_WAIT_CPU, 50, 58, 5);
+	check_span(world, 4, CTX_STATE_USER, 58, 100, 1);
+	assert_int_equal(world->seen.n_wakeups, 1);
+	assert_int_equal(world->seen.wakeups[0].time_ns, 50);
+	assert_int_equal(world->seen.wakeups[0].wait_ns, 30);
+	assert_int_equal(world->seen.wakeups[0].delay_ns, 8);
+	assert_int_equal(world->seen.wakeups[0].waker, 3);
+	assert_int_equal(world->seen.wakeups[0].waker_raw_stack, 7);
+	assert_int_equal(world->seen.wakeups[0].state, CTX_STATE_USER_LOCK);
+}
+
+static void test_states__what_a_thread_waits_for_follows_from_its_stack(void **state)
+{
+	static const struct {
+		enum ctx_state_change change;
+		unsigned classes;
+		enum ctx_thread_state want;
+	} cases[] = {
+		{CTX_CHANGE_BLOCKED, 0, CTX_STATE_SLEEP},
+		{CTX_CHANGE_BLOCKED, CTX_STACK_KERNEL, CTX_STATE_SLEEP},
+		{CTX_CHANGE_BLOCKED, CTX_STACK_KERNEL | CTX_STACK_FUTEX, CTX_STATE_USER_LOCK},
+		{CTX_CHANGE_BLOCKED, CTX_STACK_KERNEL | CTX_STACK_TRAP | CTX_STACK_FAULT,
+		 CTX_STATE_DATA_FAULT},
+		{CTX_CHANGE_BLOCKED, CTX_STACK_FAULT | CTX_STACK_TEXT_FAULT, CTX_STATE_TEXT_FAULT},
+		{CTX_CHANGE_BLOCKED, CTX_STACK_KERNEL_FAULT, CTX_STATE_KERNEL_FAULT},
+		{CTX_CHANGE_BLOCKED, CTX_STACK_STOP, CTX_STATE_STOPPED},
+		{CTX_CHANGE_STOPPED, CTX_STACK_KERNEL, CTX_STATE_STOPPED},
+		{CTX_CHANGE_PREEMPTED, CTX_STACK_FUTEX, CTX_STATE_WAIT_CPU},
+	};
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		change(world, 0, 100 * i + 10, cases[i].change, i + 1, cases[i].classes);
+		change(world, 0, 100 * i + 50, CTX_CHANGE_RUNS, 0, 0);
+	}
+	finish(world, 10000);
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_span(world, 2 * i + 1, cases[i].want, 100 * i + 10, 100 * i + 50, i + 1);
+}
+
+static void test_states__samples_divide_the_time_on_a_cpu(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 100, CTX_CHANGE_RUNS, 0, 0);
+	sample(world, 0, 110, 1, 0);
+	sample(world, 0, 130, 2, CTX_STACK_KERNEL);
+	sample(world, 0, 160, 3, CTX_STACK_KERNEL | CTX_STACK_TRAP);
+	change(world, 0, 170, CTX_CHANGE_BLOCKED, 4, CTX_STACK_KERNEL);
+	change(world, 0, 200, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 205, CTX_CHANGE_BLOCKED, 4, CTX_STACK_KERNEL);
+	finish(world, 300);
+	assert_int_equal(world->seen.n, 8);
+	check_span(world, 1, CTX_STATE_USER, 100, 110, 1);
+	check_span(world, 2, CTX_STATE_SYSTEM, 110, 130, 2);
+	check_span(world, 3, CTX_STATE_TRAP, 130, 160, 3);
+	check_span(world, 4, CTX_STATE_TRAP, 160, 170, 3);
+	check_span(world, 5, CTX_STATE_SLEEP, 170, 200, 4);
+	check_span(world, 6, CTX_STATE_TRAP, 200, 205, 3);
+}
+
+static void test_states__system_calls_tell_user_from_system_where_they_are_seen(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 100, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 110, CTX_CHANGE_ENTERS, 0, 0);
+	sample(world, 0, 120, 2, CTX_STACK_KERNEL);
+	change(world, 0, 130, CTX_CHANGE_RETURNS, 0, 0);
+	change(world, 0, 150, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 151, CTX_CHANGE_BLOCKED, 4, CTX_STACK_KERNEL);
+	change(world, 0, 160, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 165, CTX_CHANGE_RETURNS, 0, 0);
+	finish(world, 170);
+	assert_int_equal(world->seen.n, 9);
+	check_span(world, 1, CTX_STATE_USER, 100, 110, 0);
+	check_span(world, 2, CTX_STATE_SYSTEM, 110, 120, 2);
+	check_span(world, 3, CTX_STATE_SYSTEM, 120, 130, 2);
+	check_span(world, 4, CTX_STATE_USER, 130, 150, 2);
+	check_span(world, 5, CTX_STATE_SYSTEM, 150, 151, 2);
+	check_span(world, 6, CTX_STATE_SLEEP, 151, 160, 4);
+	check_span(world, 7, CTX_STATE_SYSTEM, 160, 165, 2);
+	check_span(world, 8, CTX_STATE_USER, 165, 170, 2);
+}
+
+static void test_states__a_fault_for_instructions_is_known_when_it_is_over(void **state)
+{
+	struct world *world = *state;
+	const unsigned fault = CTX_STACK_KERNEL | CTX_STACK_TRAP | CTX_STACK_FAULT;
+
+	start(world, 0, 0);
+	change(world, 0, 10, CTX_CHANGE_BLOCKED, 1, fault);
+	wake(world, 0, 20, CTX_NONE, 9);
+	change(world, 0, 21, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 22, CTX_CHANGE_BLOCKED, 1, fault);
+	change(world, 0, 30, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 31, CTX_CHANGE_TEXT_FAULT, 0, 0);
+	change(world, 0, 40, CTX_CHANGE_BLOCKED, 2, fault);
+	change(world, 0, 50, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 60, CTX_CHANGE_BLOCKED, 3, CTX_STACK_KERNEL);
+	change(world, 0, 70, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 71, CTX_CHANGE_TEXT_FAULT, 0, 0); /* of a fault that did not wait */
+	finish(world, 100);
+	check_span(world, 1, CTX_STATE_TEXT_FAULT, 10, 20, 1);
+	check_span(world, 2, CTX_STATE_WAIT_CPU, 20, 21, 1);
+	check_span(world, 4, CTX_STATE_TEXT_FAULT, 22, 30, 1);
+	check_span(world, 6, CTX_STATE_DATA_FAULT, 40, 50, 2);
+	check_span(world, 8, CTX_STATE_SLEEP, 60, 70, 3);
+}
+
+static void test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 10, CTX_CHANGE_BLOCKED, 5, CTX_STACK_FUTEX);
+	change(world, 0, 11, CTX_CHANGE_BLOCKED, 0, 0);
+	change(world, 0, 20, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 30, CTX_CHANGE_BLOCKED, 0, 0);
+	change(world, 0, 31, CTX_CHANGE_BLOCKED, 6, CTX_STACK_FUTEX);
+	change(world, 0, 40, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 40, CTX_CHANGE_RUNS, 0, 0);
+	finish(world, 50);
+	assert_int_equal(world->seen.n, 5);
+	check_span(world, 1, CTX_STATE_USER_LOCK, 10, 20, 5);
+	check_span(world, 3, CTX_STATE_USER_LOCK, 30, 40, 6);
+}
+
+static void test_states__what_was_lost_costs_no_more_than_its_own_span(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 10, CTX_CHANGE_BLOCKED, 5, CTX_STACK_FUTEX);
+	sample(world, 0, 30, 1, 0); /* it must have been given a CPU */
+	change(world, 0, 40, CTX_CHANGE_BLOCKED, 6, 0);
+	wake(world, 0, 50, 1, 2);
+	wake(world, 0, 60, 2, 3); /* once is enough */
+	change(world, 0, 400 * MS, CTX_CHANGE_BLOCKED, 7, 0);
+	finish(world, 500 * MS);
+	check_span(world, 1, CTX_STATE_USER_LOCK, 10, 30, 5);
+	check_span(world, 2, CTX_STATE_USER, 30, 40, 1);
+	check_span(world, 3, CTX_STATE_SLEEP, 40, 50, 6);
+	check_span(world, 4, CTX_STATE_WAIT_CPU, 50, 400 * MS, 6);
+	check_span(world, 5, CTX_STATE_SLEEP, 400 * MS, 500 * MS, 7);
+	assert_int_equal(world->seen.n_wakeups, 1);
+	assert_int_equal(world->seen.wakeups[0].waker, 1);
+}
+
+static void test_states__a_new_thread_waits_for_a_cpu_and_an_old_one_slept(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	start(world, 1, 100);
+	start(world, 2, 0);
+	change(world, 0, 150, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 1, 160, CTX_CHANGE_RUNS, 0, 0);
+	finish(world, 200);
+	check_span(world, 0, CTX_STATE_SLEEP, 0, 150, 0);
+	check_span(world, 1, CTX_STATE_WAIT_CPU, 100, 160, 0);
+	check_span(world, 4, CTX_STATE_SLEEP, 0, 200, 0);
+}
+
+static void test_states__a_life_ends_once_and_takes_nothing_more(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	start(world, 1, 0);
+	start(world, 4, 0);
+	sample(world, 0, 10, 1, 0);
+	assert_int_equal(ctx_states_end(world->states, 0, 20, NULL), CTX_OK);
+	assert_int_equal(ctx_states_end(world->states, 0, 25, NULL), CTX_OK);
+	change(world, 0, 30, CTX_CHANGE_RUNS, 0, 0);
+	sample(world, 0, 40, 1, 0);
+	wake(world, 0, 41, 1, 1);
+	change(world, 77, 41, CTX_CHANGE_RUNS, 0, 0);
+	assert_int_equal(ctx_states_end_process(world->states, 0, 50, NULL), CTX_OK);
+	finish(world, 90);
+	assert_true(world->seen.ended[0] && world->seen.ended[1] && world->seen.ended[4]);
+	assert_int_equal(world->seen.covered_ns[0], 20);
+	assert_int_equal(world->seen.covered_ns[1], 50);
+	assert_int_equal(world->seen.covered_ns[4], 90);
+}
+
+static void test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 10, CTX_CHANGE_BLOCKED, 5, 0);
+	wake(world, 0, 50, CTX_NONE, 2);
+	wake(world, 0, 51, 3, 7);
+	change(world, 0, 60, CTX_CHANGE_RUNS, 0, 0);
+	finish(world, 90);
+	assert_int_equal(world->seen.n_wakeups, 1);
+	assert_int_equal(world->seen.wakeups[0].waker, 3);
+	assert_int_equal(world->seen.wakeups[0].outsider, CTX_NONE);
+	assert_int_equal(world->seen.wakeups[0].time_ns, 50);
+	assert_int_equal(world->seen.wakeups[0].waker_raw_stack, 7);
+}
+
+/* Random threads: what they really did is noted while it is told. */
+struct truth {
+	uint64_t ns[CTX_STATE_N];
+	uint64_t since_ns;
+	enum ctx_thread_state state; /* USER: on a CPU */
+	bool lives, lived;
+};
+
+static void pass(struct truth *truth, uint64_t now_ns, enum ctx_thread_state next)
+{
+	truth->ns[truth->state] += now_ns - truth->since_ns;
+	truth->since_ns = now_ns;
+	truth->state = next;
+}
+
+static void random_step(struct world *world, struct truth *truth, uint32_t thread, uint64_t now_ns)
+{
+	static const struct {
+		enum ctx_thread_state state;
+		unsigned classes;
+	} waits[] = {{CTX_STATE_SLEEP, CTX_STACK_KERNEL},
+		     {CTX_STATE_USER_LOCK, CTX_STACK_KERNEL | CTX_STACK_FUTEX},
+		     {CTX_STATE_DATA_FAULT, CTX_STACK_FAULT},
+		     {CTX_STATE_KERNEL_FAULT, CTX_STACK_KERNEL_FAULT},
+		     {CTX_STATE_STOPPED, CTX_STACK_STOP}};
+	uint64_t chance = next_random();
+
+	switch (truth->state) {
+	case CTX_STATE_USER:
+		if (chance % 3 == 0) {
+			sample(world, thread, now_ns, 1, 0);
+		} else if (chance % 3 == 1) {
+			change(world, thread, now_ns, CTX_CHANGE_PREEMPTED, 2, 0);
+			pass(truth, now_ns, CTX_STATE_WAIT_CPU);
+		} else {
+			size_t i = chance / 3 % (sizeof(waits) / sizeof(waits[0]));
+
+			change(world, thread, now_ns, CTX_CHANGE_BLOCKED, 3, waits[i].classes);
+			pass(truth, now_ns, waits[i].state);
+		}
+		break;
+	case CTX_STATE_WAIT_CPU:
+		change(world, thread, now_ns, CTX_CHANGE_RUNS, 0, 0);
+		pass(truth, now_ns, CTX_STATE_USER);
+		break;
+	default:
+		wake(world, thread, now_ns, 0, 1);
+		pass(truth, now_ns, CTX_STATE_WAIT_CPU);
+		break;
+	}
+}
+
+static void check_truth(const struct world *world, const struct truth *truths)
+{
+	static uint64_t sums[THREADS_MAX][CTX_STATE_N];
+
+	memset(sums, 0, sizeof(sums));
+	for (size_t i = 0; i < world->seen.n; i++) {
+		const struct ctx_state_span *span = &world->seen.spans[i];
+		/* A thread that left the CPU before any sample is taken to have been in the kernel. */
+		enum ctx_thread_state state = span->state == CTX_STATE_SYSTEM ? CTX_STATE_USER : span->state;
+
+		sums[span->thread][state] += span->end_ns - span->begin_ns;
+	}
+	for (uint32_t t = 0; t < THREADS_MAX; t++) {
+		for (uint32_t s = 0; s < CTX_STATE_N; s++)
+			assert_int_equal(sums[t][s], truths[t].ns[s]);
+	}
+}
+
+static void test_states__random_threads_get_exactly_what_they_did(void **state)
+{
+	struct world *world = *state;
+	uint64_t now_ns = 0;
+	struct truth truths[THREADS_MAX] = {0};
+
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t thread = (uint32_t)(next_random() % THREADS_MAX);
+		struct truth *truth = &truths[thread];
+
+		now_ns += next_random() % (20 * 1000);
+		if (truth->lived)
+			continue;
+		if (!truth->lives) {
+			start(world, thread, now_ns);
+			*truth = (struct truth){
+				.since_ns = now_ns, .state = CTX_STATE_WAIT_CPU, .lives = true};
+			/* At time 0 it would be taken for one that was there before. */
+			random_step(world, truth, thread, ++now_ns);
+		} else if (next_random() % 1000 == 0) {
+			assert_int_equal(ctx_states_end(world->states, thread, now_ns, NULL), CTX_OK);
+			pass(truth, now_ns, CTX_STATE_USER);
+			truth->lives = false;
+			truth->lived = true;
+		} else {
+			random_step(world, truth, thread, now_ns);
+		}
+	}
+	finish(world, ++now_ns);
+	for (uint32_t t = 0; t < THREADS_MAX; t++) {
+		if (truths[t].lives)
+			pass(&truths[t], now_ns, CTX_STATE_USER);
+	}
+	check_truth(world, truths);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_states__a_wait_for_a_lock_ends_with_its_waker_and_then_the_cpu_is_waited_for,
+			setup, teardown),
+		cmocka_unit_test_setup_teardown(test_states__what_a_thread_waits_for_follows_from_its_stack,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_states__samples_divide_the_time_on_a_cpu, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__system_calls_tell_user_from_system_where_they_are_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__a_fault_for_instructions_is_known_when_it_is_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_states__what_was_lost_costs_no_more_than_its_own_span,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__a_new_thread_waits_for_a_cpu_and_an_old_one_slept, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_states__a_life_ends_once_and_takes_nothing_more, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_states__random_threads_get_exactly_what_they_did, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
