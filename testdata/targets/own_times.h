@@ -1,0 +1,125 @@
+/*
+ * For programs that measure themselves: clocks, and what a phase of a thread took, printed as a line of JSON.
+ */
+#ifndef TESTDATA_OWN_TIMES_H
+#define TESTDATA_OWN_TIMES_H
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noinline, noclone))
+#endif
+#define MS INT64_C(1000000)
+
+static inline int64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static inline int64_t now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* CPU time of this thread. A system call: asked often, it would be what takes the time. */
+static inline int64_t cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Arithmetic in user mode, some 50 us; inlined, so that it is the caller's own time. */
+static inline __attribute__((always_inline)) void compute(void)
+{
+	volatile double x = 1;
+
+	for (int i = 0; i < 25000; i++)
+		x = x * 1.0000001 + 0.5;
+}
+
+/* Until the thread has used so much CPU time. */
+static inline __attribute__((always_inline)) void compute_until(int64_t cpu_time_ns)
+{
+	do
+		compute();
+	while (cpu_ns() < cpu_time_ns);
+}
+
+static inline void sleep_ns(int64_t length_ns)
+{
+	struct timespec left = {length_ns / 1000000000, length_ns % 1000000000};
+
+	while (nanosleep(&left, &left) != 0)
+		;
+}
+
+/* How long this thread could have run but waited for a CPU, as the scheduler counts it; -1 where it does not. */
+static inline int64_t waited_for_cpu_ns(void)
+{
+	char text[96] = "";
+	int64_t waited = -1;
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof(text) - 1) <= 0 || sscanf(text, "%*d %" SCNd64, &waited) != 1)
+		waited = -1;
+	close(fd);
+	return waited;
+}
+
+struct own_times {
+	int64_t at_ns;	 /* CLOCK_MONOTONIC */
+	int64_t cpu_ns;	 /* user and system together: exact */
+	int64_t user_ns; /* how the kernel divides it: by clock ticks */
+	int64_t system_ns;
+	int64_t wait_cpu_ns; /* -1: not known */
+	long voluntary;	     /* switches: it had to wait */
+	long major_faults;
+};
+
+/* Of the calling thread, since it began. */
+static inline struct own_times own_times(void)
+{
+	struct own_times times = {0};
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	times.user_ns = usage.ru_utime.tv_sec * INT64_C(1000000000) + usage.ru_utime.tv_usec * 1000;
+	times.system_ns = usage.ru_stime.tv_sec * INT64_C(1000000000) + usage.ru_stime.tv_usec * 1000;
+	times.voluntary = usage.ru_nvcsw;
+	times.major_faults = usage.ru_majflt;
+	times.wait_cpu_ns = waited_for_cpu_ns();
+	times.cpu_ns = cpu_ns();
+	times.at_ns = now_ns();
+	return times;
+}
+
+/* One phase of one thread. Times are absolute (begin, end) or lengths in ns. */
+static inline void print_phase(const char *thread, int tid, const char *phase, struct own_times begin,
+			       struct own_times end)
+{
+	int64_t wait_cpu =
+		begin.wait_cpu_ns < 0 || end.wait_cpu_ns < 0 ? -1 : end.wait_cpu_ns - begin.wait_cpu_ns;
+
+	printf("{\"thread\":\"%s\",\"tid\":%d,\"phase\":\"%s\",\"begin\":%" PRId64 ",\"end\":%" PRId64
+	       ",\"wall\":%" PRId64 ",\"cpu\":%" PRId64 ",\"user\":%" PRId64 ",\"system\":%" PRId64
+	       ",\"wait_cpu\":%" PRId64 ",\"waits\":%ld,\"major_faults\":%ld}\n",
+	       thread, tid, phase, begin.at_ns, end.at_ns, end.at_ns - begin.at_ns, end.cpu_ns - begin.cpu_ns,
+	       end.user_ns - begin.user_ns, end.system_ns - begin.system_ns, wait_cpu,
+	       end.voluntary - begin.voluntary, end.major_faults - begin.major_faults);
+}
+
+#endif
