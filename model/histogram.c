@@ -217,7 +217,7 @@ enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_h
 	return CTX_OK;
 }
 
-const struct ctx_hist_entry *ctx_histogram_get(const struct ctx_histogram *histogram, uint32_t stack)
+static struct ctx_hist_entry *find_entry(const struct ctx_histogram *histogram, uint32_t stack)
 {
 	uint32_t slot;
 
@@ -229,4 +229,22 @@ const struct ctx_hist_entry *ctx_histogram_get(const struct ctx_histogram *histo
 		return NULL;
 	slot = *find(histogram->entries, histogram->slots, histogram->slots_cap, stack);
 	return slot != FREE_SLOT ? &histogram->entries[slot] : NULL;
+}
+
+const struct ctx_hist_entry *ctx_histogram_get(const struct ctx_histogram *histogram, uint32_t stack)
+{
+	return find_entry(histogram, stack);
+}
+
+uint64_t ctx_histogram_subtract(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight)
+{
+	struct ctx_hist_entry *entry = find_entry(histogram, stack);
+	uint64_t taken = 0;
+
+	if (entry != NULL)
+		taken = weight < entry->weight ? weight : entry->weight;
+	if (taken != 0)
+		entry->weight -= taken;
+	histogram->weight -= taken;
+	return taken;
 }

@@ -78,6 +78,9 @@ CTX_MUST_CHECK enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *h
 							 const struct ctx_sample *samples, size_t n,
 							 struct ctx_err *err);
 
+/* Takes weight from an entry, as far as it has so much; samples and calls stay. Returns how much it was. */
+uint64_t ctx_histogram_subtract(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight);
+
 /* Adds every entry of `from`. O(entries of from). */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_histogram *from,
 						   struct ctx_err *err);

@@ -4,6 +4,8 @@
 #ifndef CTX_MODEL_SAMPLE_H
 #define CTX_MODEL_SAMPLE_H
 
+#include "model/interval.h"
+
 #include <stdint.h>
 
 struct ctx_sample {
@@ -21,5 +23,26 @@ struct ctx_sample {
 	uint32_t kept_depth;
 	uint32_t metric; /* metric id */
 };
+
+/* For samples that are spans of time (struct ctx_metric_info): where one begins. */
+static inline uint64_t ctx_sample_begin(const struct ctx_sample *sample)
+{
+	return sample->weight <= sample->time_ns ? sample->time_ns + 1 - sample->weight : 0;
+}
+
+/* Leaves of a span what lies in the window. False: nothing does, and it is as it was. */
+static inline bool ctx_sample_clip(struct ctx_sample *sample, struct ctx_interval window)
+{
+	uint64_t begin_ns = ctx_sample_begin(sample), last_ns = sample->time_ns;
+
+	if (ctx_interval_is_empty(window) || begin_ns > last_ns || begin_ns >= window.end_ns ||
+	    last_ns < window.begin_ns)
+		return false;
+	begin_ns = begin_ns > window.begin_ns ? begin_ns : window.begin_ns;
+	last_ns = last_ns < window.end_ns ? last_ns : window.end_ns - 1;
+	sample->time_ns = last_ns;
+	sample->weight = last_ns + 1 - begin_ns;
+	return true;
+}
 
 #endif

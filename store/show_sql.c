@@ -12,9 +12,18 @@
 
 #define ARGUMENTS "(:begin_ns, :end_ns, :metric, :threads)"
 #define THREAD_IS_SELECTED "(:threads IS NULL OR instr(',' || :threads || ',', ',' || t.id || ',') > 0)"
-#define SAMPLES_OF_THREAD                                                                                    \
-	"LEFT JOIN samples AS s ON s.thread = t.id AND s.metric = :metric AND s.time_ns >= :begin_ns "       \
-	"AND s.time_ns < :end_ns"
+/* The metric, or the parts of a sum; of those that are spans the part inside. */
+#define IS_PART                                                                                              \
+	"instr((SELECT ',' || coalesce(parts, id) || ',' FROM metric WHERE id = :metric), ',' || m.id || "   \
+	"',') > 0"
+#define SUMS_OF_THREAD                                                                                       \
+	"LEFT JOIN (SELECT thread, count(*) AS n, sum(weight) AS weight FROM (\n"                            \
+	"  SELECT s.thread, s.weight FROM metric AS m CROSS JOIN samples AS s ON s.metric = m.id "           \
+	"AND s.time_ns >= :begin_ns AND s.time_ns < :end_ns WHERE NOT m.spans AND " IS_PART "\n"             \
+	"  UNION ALL SELECT s.thread, min(s.time_ns + 1, :end_ns) - max(s.time_ns + 1 - s.weight, "          \
+	":begin_ns) FROM metric AS m CROSS JOIN samples AS s ON s.metric = m.id AND s.time_ns >= :begin_ns " \
+	"AND s.time_ns + 1 - s.weight < :end_ns WHERE m.spans AND " IS_PART ") GROUP BY thread) AS s "       \
+	"ON s.thread = t.id"
 
 static const struct {
 	const char *report, *sql;
@@ -43,16 +52,15 @@ static const struct {
 	 "FROM call_tree" ARGUMENTS " AS c WHERE c.base_samples > 0 ORDER BY c.base DESC, c.id;"},
 	{"threads",
 	 "SELECT p.pid AS process, t.tid AS thread, t.name, t.begin_ns AS \"begin\", t.end_ns AS \"end\", "
-	 "count(s.time_ns) AS samples, coalesce(sum(s.weight), 0) AS weight\n"
-	 "FROM thread AS t JOIN process AS p ON p.id = t.process " SAMPLES_OF_THREAD "\n"
-	 "WHERE " THREAD_IS_SELECTED " GROUP BY t.id ORDER BY t.id;"},
+	 "coalesce(s.n, 0) AS samples, coalesce(s.weight, 0) AS weight\n"
+	 "FROM thread AS t JOIN process AS p ON p.id = t.process " SUMS_OF_THREAD "\n"
+	 "WHERE " THREAD_IS_SELECTED " ORDER BY t.id;"},
 	{"processes",
 	 "SELECT p.pid AS process, parent.pid AS parent, p.command, p.begin_ns AS \"begin\", p.end_ns AS "
 	 "\"end\", "
-	 "p.exit_status, count(s.time_ns) AS samples, coalesce(sum(s.weight), 0) AS weight\n"
+	 "p.exit_status, coalesce(sum(s.n), 0) AS samples, coalesce(sum(s.weight), 0) AS weight\n"
 	 "FROM process AS p LEFT JOIN process AS parent ON parent.id = p.parent LEFT JOIN thread AS t "
-	 "ON t.process = p.id AND " THREAD_IS_SELECTED " " SAMPLES_OF_THREAD
-	 "\nGROUP BY p.id ORDER BY p.id;"},
+	 "ON t.process = p.id AND " THREAD_IS_SELECTED " " SUMS_OF_THREAD "\nGROUP BY p.id ORDER BY p.id;"},
 	{"overview", "SELECT p.pid, u.* FROM usage AS u JOIN process AS p ON p.id = u.process\n"
 		     "WHERE u.time_ns >= :begin_ns AND u.time_ns < :end_ns ORDER BY u.id;"},
 	{"header", "SELECT key, value FROM (SELECT 0 AS part, id, key, value FROM property\n"

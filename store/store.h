@@ -171,6 +171,11 @@ CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t 
 					      struct ctx_interval window, ctx_store_sample_fn each,
 					      void *context, struct ctx_err *err);
 
+/* The same for several trees at once: merged by time, of samples of one time those of the tree named first. */
+CTX_MUST_CHECK enum ctx_status ctx_store_scan_merged(struct ctx_store *store, const uint32_t *trees, size_t n,
+						     struct ctx_interval window, ctx_store_sample_fn each,
+						     void *context, struct ctx_err *err);
+
 /*
  * Calls `each` for every wait that ended in the window or had begun in it (time_ns - wait_ns < end, time_ns >= begin), with
  * the stacks filled in; ordered by block, not by time. Reads only the blocks that can have such.

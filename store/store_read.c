@@ -294,3 +294,67 @@ enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree, struct ct
 	leaf_walk_deinit(&walk);
 	return status == CTX_END ? CTX_OK : status;
 }
+
+/* ---- several trees by time ---- */
+
+struct merged_tree {
+	struct leaf_walk walk;
+	const struct ctx_sample *samples; /* of the current leaf */
+	size_t n, at;
+	bool over;
+};
+
+/* On to the next sample in the window. */
+static enum ctx_status merged_next(struct merged_tree *tree, struct ctx_err *err)
+{
+	while (!tree->over) {
+		enum ctx_status status;
+
+		while (tree->at < tree->n &&
+		       !ctx_interval_has(tree->walk.window, tree->samples[tree->at].time_ns))
+			tree->at++;
+		if (tree->at < tree->n)
+			return CTX_OK;
+		tree->n = tree->at = 0;
+		status = leaf_walk_next(&tree->walk, &tree->samples, &tree->n, err);
+		if (status != CTX_OK && status != CTX_END)
+			return status;
+		tree->over = status == CTX_END;
+	}
+	return CTX_OK;
+}
+
+static struct merged_tree *earliest(struct merged_tree *trees, size_t n)
+{
+	struct merged_tree *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!trees[i].over && (found == NULL || trees[i].samples[trees[i].at].time_ns <
+								found->samples[found->at].time_ns))
+			found = &trees[i];
+	}
+	return found;
+}
+
+enum ctx_status ctx_store_scan_merged(struct ctx_store *store, const uint32_t *trees, size_t n,
+				      struct ctx_interval window, ctx_store_sample_fn each, void *context,
+				      struct ctx_err *err)
+{
+	struct merged_tree *merged = ctx_calloc(n, sizeof(*merged)), *next;
+	enum ctx_status status = merged != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		status = leaf_walk_init(&merged[i].walk, store, trees[i], window, err);
+		if (status == CTX_OK)
+			status = merged_next(&merged[i], err);
+	}
+	while (status == CTX_OK && (next = earliest(merged, n)) != NULL) {
+		status = each(context, &next->samples[next->at++], err);
+		if (status == CTX_OK)
+			status = merged_next(next, err);
+	}
+	for (size_t i = 0; merged != NULL && i < n; i++)
+		leaf_walk_deinit(&merged[i].walk);
+	free(merged);
+	return status == CTX_END ? CTX_OK : status;
+}

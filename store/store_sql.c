@@ -19,6 +19,10 @@ static const char *const views[] = {
 	"t.process "
 	"LEFT JOIN stack AS k ON k.id = s.stack LEFT JOIN function AS f ON f.id = k.function "
 	"LEFT JOIN load_object AS o ON o.id = f.object",
+	"CREATE TEMP VIEW thread_state AS SELECT s.time_ns + 1 - s.weight AS begin_ns, s.time_ns + 1 AS "
+	"end_ns, s.thread, m.name AS state, s.metric, s.cpu, s.stack, s.raw_stack, s.time_ns AS last_ns "
+	"FROM experiment AS e CROSS JOIN metric AS m CROSS JOIN samples AS s "
+	"WHERE e.key = 'states' AND m.id >= e.value AND m.id < e.value + 10 AND s.metric = m.id",
 };
 
 /*
@@ -26,7 +30,7 @@ static const char *const views[] = {
  * before it is there.
  */
 static const char first_use[] =
-	"SELECT 1 FROM samples, stack, raw_stack, location, site, functions, call_tree LIMIT 0";
+	"SELECT 1 FROM samples, wakeups, stack, raw_stack, location, site, functions, call_tree LIMIT 0";
 
 static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err)
 {
@@ -35,6 +39,8 @@ static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err
 	if (store->has_modules)
 		return CTX_OK;
 	status = vtab_register_samples(store, err);
+	if (status == CTX_OK)
+		status = vtab_register_wakeups(store, err);
 	if (status == CTX_OK)
 		status = vtab_register_stacks(store, err);
 	if (status == CTX_OK)

@@ -50,6 +50,7 @@ struct vtab_wish {
 int vtab_best_index(sqlite3_index_info *info, const struct vtab_wish *wishes, int n, int hidden_from);
 
 CTX_MUST_CHECK enum ctx_status vtab_register_samples(struct ctx_store *store, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status vtab_register_wakeups(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_stacks(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_profile(struct ctx_store *store, struct ctx_err *err);
 

@@ -35,7 +35,8 @@ struct cursor {
 	struct sums *functions; /* by function id */
 	struct line *lines;	/* depth first, heaviest child first */
 	size_t n_lines, lines_cap;
-	size_t at, end; /* line, or function id */
+	size_t at, end;		    /* line, or function id */
+	struct ctx_interval window; /* that spans are cut at */
 };
 
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
@@ -91,23 +92,41 @@ static enum ctx_status add_sample(void *context, const struct ctx_sample *sample
 	return CTX_OK;
 }
 
+/* Spans of one thread, in order of time: the first that goes on behind the window is the last of interest. */
+static enum ctx_status add_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	struct cursor *cursor = context;
+	struct ctx_sample part = *sample;
+
+	if (ctx_sample_clip(&part, cursor->window))
+		add_sample(context, &part, err);
+	return sample->time_ns >= cursor->window.end_ns ? CTX_END : CTX_OK;
+}
+
 static enum ctx_status add_tree(struct cursor *cursor, uint32_t thread, uint32_t metric,
 				struct ctx_interval window, struct ctx_err *err)
 {
+	const struct ctx_profile *profile = &cursor->store->profile;
 	const struct ctx_tree_info *tree = ctx_store_find_tree(cursor->store, thread, metric);
 
 	if (tree == NULL)
 		return CTX_OK;
-	return ctx_store_scan(cursor->store, tree->id, window, add_sample, cursor, err);
+	if (!profile->metrics[metric].spans || thread == CTX_NONE)
+		return ctx_store_scan(cursor->store, tree->id, window, add_sample, cursor, err);
+	cursor->window = window;
+	return ctx_store_scan(cursor->store, tree->id, (struct ctx_interval){window.begin_ns, UINT64_MAX},
+			      add_span, cursor, err);
 }
 
-/* All threads: their merged tree if there is one. */
+/* All threads: their merged tree if there is one. Where spans are cut it is each thread's own, which knows who goes on. */
 static enum ctx_status add_all(struct cursor *cursor, uint32_t metric, struct ctx_interval window,
 			       struct ctx_err *err)
 {
+	const struct ctx_profile *profile = &cursor->store->profile;
+	bool cuts = profile->metrics[metric].spans && !ctx_interval_contains(window, profile->run);
 	enum ctx_status status = CTX_OK;
 
-	if (ctx_store_find_tree(cursor->store, CTX_NONE, metric) != NULL)
+	if (!cuts && ctx_store_find_tree(cursor->store, CTX_NONE, metric) != NULL)
 		return add_tree(cursor, CTX_NONE, metric, window, err);
 	for (uint32_t i = 0; i < cursor->store->profile.n_threads && status == CTX_OK; i++)
 		status = add_tree(cursor, i, metric, window, err);
@@ -309,6 +328,32 @@ static enum ctx_status read_arguments(struct arguments *arguments, int given, sq
 	return CTX_OK;
 }
 
+static enum ctx_status add_metric(struct cursor *cursor, const struct arguments *arguments, uint32_t metric,
+				  struct ctx_err *err)
+{
+	if (arguments->threads != NULL)
+		return add_threads(cursor, arguments->threads, metric, arguments->window, err);
+	return add_all(cursor, metric, arguments->window, err);
+}
+
+/* A metric that there is, or the parts of a sum. */
+static enum ctx_status add_metrics(struct cursor *cursor, const struct arguments *arguments,
+				   struct ctx_err *err)
+{
+	const struct ctx_profile *profile = &cursor->store->profile;
+	const struct ctx_metric_info *metric;
+	enum ctx_status status = CTX_OK;
+
+	if (arguments->metric >= profile->n_metrics)
+		return CTX_OK;
+	metric = &profile->metrics[arguments->metric];
+	if (metric->parts == NULL)
+		return add_metric(cursor, arguments, arguments->metric, err);
+	for (uint32_t i = 0; i < metric->n_parts && status == CTX_OK; i++)
+		status = add_metric(cursor, arguments, metric->parts[i], err);
+	return status;
+}
+
 static enum ctx_status compute(struct cursor *cursor, const struct arguments *arguments, struct ctx_err *err)
 {
 	const struct vtab *vtab = (struct vtab *)cursor->base.pVtab;
@@ -317,10 +362,7 @@ static enum ctx_status compute(struct cursor *cursor, const struct arguments *ar
 	cursor->sums = ctx_calloc(cursor->store->profile.cct.n, sizeof(*cursor->sums));
 	if (cursor->sums == NULL)
 		return ctx_err_nomem(err);
-	if (arguments->threads != NULL)
-		status = add_threads(cursor, arguments->threads, arguments->metric, arguments->window, err);
-	else
-		status = add_all(cursor, arguments->metric, arguments->window, err);
+	status = add_metrics(cursor, arguments, err);
 	if (status != CTX_OK)
 		return status;
 	sum_up(cursor);

@@ -122,6 +122,18 @@ static enum ctx_status read_row(struct walk *walk, uint32_t id, bool want_lists,
 	return ret->id == id ? check_row(walk, ret) : broken(walk->err, id, "its row is another node's");
 }
 
+/* The row of a child, which must cover its share of its parent's interval. */
+static enum ctx_status read_child(struct walk *walk, uint32_t id, struct ctx_interval part, bool want_lists,
+				  struct ctx_timenode *ret)
+{
+	enum ctx_status status = read_row(walk, id, want_lists, ret);
+
+	if (status == CTX_OK &&
+	    (ret->interval.begin_ns != part.begin_ns || ret->interval.end_ns != part.end_ns))
+		return broken(walk->err, id, "its interval is not its share of its parent's");
+	return status;
+}
+
 static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node, uint32_t level);
 
 static enum ctx_status visit_children(struct walk *walk, const struct ctx_timenode *node, uint32_t level)
@@ -135,12 +147,10 @@ static enum ctx_status visit_children(struct walk *walk, const struct ctx_timeno
 			walk->cost->nodes_skipped++;
 			continue;
 		}
-		status = read_row(walk, node->first_child + i, ctx_interval_contains(walk->window, part),
-				  &child);
+		status = read_child(walk, node->first_child + i, part,
+				    ctx_interval_contains(walk->window, part), &child);
 		if (status != CTX_OK)
 			return status;
-		if (child.interval.begin_ns != part.begin_ns || child.interval.end_ns != part.end_ns)
-			return broken(walk->err, child.id, "its interval is not its share of its parent's");
 		status = visit(walk, &child, level + 1);
 		if (status != CTX_OK)
 			return status;
@@ -191,4 +201,78 @@ enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader, str
 			return status;
 	}
 	return visit(&walk, &root, 0);
+}
+
+/* ---- the first sample from a time on ---- */
+
+static enum ctx_status first_in_leaf(struct walk *walk, const struct ctx_timenode *node,
+				     struct ctx_sample *ret)
+{
+	const struct ctx_sample *samples = NULL;
+	size_t n = 0, low = 0, high;
+	enum ctx_status status = walk->reader->leaf(walk->reader->context, node->id, &samples, &n, walk->err);
+
+	walk->cost->leaves_partial++;
+	if (status == CTX_OK)
+		status = check_samples(walk, node, samples, n);
+	if (status != CTX_OK)
+		return status;
+	walk->cost->samples_enumerated += n;
+	for (high = n; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (samples[middle].time_ns < walk->window.begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == n)
+		return CTX_END;
+	*ret = samples[low];
+	return CTX_OK;
+}
+
+/* CTX_END: not below this node. As deep as the tree. */
+static enum ctx_status first_below(struct walk *walk, const struct ctx_timenode *node, uint32_t level,
+				   struct ctx_sample *ret)
+{
+	enum ctx_status status = CTX_END;
+
+	walk->cost->nodes_visited++;
+	if (walk->cost->depth < level)
+		walk->cost->depth = level;
+	if (node->samples == 0)
+		return CTX_END;
+	if (node->n_children == 0)
+		return first_in_leaf(walk, node, ret);
+	for (uint32_t i = 0; i < node->n_children && status == CTX_END; i++) {
+		struct ctx_interval part = ctx_timetree_part(node->interval, i, node->n_children);
+		struct ctx_timenode child;
+
+		if (part.end_ns <= walk->window.begin_ns) {
+			walk->cost->nodes_skipped++;
+			continue;
+		}
+		status = read_child(walk, node->first_child + i, part, false, &child);
+		if (status == CTX_OK)
+			status = first_below(walk, &child, level + 1, ret);
+	}
+	return status;
+}
+
+enum ctx_status ctx_timetree_first_at(const struct ctx_timetree_reader *reader, uint64_t time_ns,
+				      struct ctx_sample *ret, struct ctx_timetree_cost *cost,
+				      struct ctx_err *err)
+{
+	struct ctx_timetree_cost unused = {0};
+	struct walk walk = {.reader = reader,
+			    .window = {time_ns, UINT64_MAX},
+			    .cost = cost != NULL ? cost : &unused,
+			    .err = err};
+	struct ctx_timenode root;
+	enum ctx_status status = read_row(&walk, 0, false, &root);
+
+	if (status != CTX_OK)
+		return status;
+	return root.interval.end_ns > time_ns ? first_below(&walk, &root, 0, ret) : CTX_END;
 }
