@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * sample:	header | id | ip | pid tid | time | cpu - | [period] | nr | chain... |
- *		[abi | registers... | size | stack... | bytes of it that were there]
+ * sample:	header | id | ip | pid tid | time | [address] | cpu - | [period] | nr | chain... |
+ *		[size raw...] | [abi | registers... | size | stack... | bytes of it that were there]
  * all others:	header | body ............................ | pid tid | time | cpu - | id
  */
 struct sample_head {
@@ -13,7 +13,6 @@ struct sample_head {
 	uint64_t ip;
 	uint32_t pid, tid;
 	uint64_t time;
-	uint32_t cpu, padding;
 };
 
 struct trailer {
@@ -105,40 +104,79 @@ static enum ctx_status parse_user(const uint8_t *bytes, size_t n, size_t at, uin
 	return CTX_OK;
 }
 
+/* What a tracepoint tells: the size has 32 bits, and with it all is a multiple of 8. */
+static enum ctx_status parse_raw(const uint8_t *bytes, size_t n, size_t *at, struct ctx_perf_record *record,
+				 struct ctx_err *err)
+{
+	uint32_t size;
+
+	if (n - *at < sizeof(size))
+		return too_short("sample", n, err);
+	memcpy(&size, bytes + *at, sizeof(size));
+	*at += sizeof(size);
+	if (size > n - *at)
+		return ctx_err_set(err, CTX_E_FORMAT, "sample record: %u raw bytes in %zu", size, n);
+	record->sample.raw = bytes + *at;
+	record->sample.raw_bytes = size;
+	*at += size;
+	return CTX_OK;
+}
+
+/* One word of a sample. */
+static bool take_word(const uint8_t *bytes, size_t n, size_t *at, uint64_t *ret)
+{
+	if (n - *at < sizeof(*ret))
+		return false;
+	memcpy(ret, bytes + *at, sizeof(*ret));
+	*at += sizeof(*ret);
+	return true;
+}
+
+/* From the address to the call chain. */
+static enum ctx_status parse_words(const uint8_t *bytes, size_t n, uint64_t type, size_t *at,
+				   struct ctx_perf_record *record, struct ctx_err *err)
+{
+	uint64_t cpu, n_chain;
+
+	if (((type & PERF_SAMPLE_ADDR) != 0 && !take_word(bytes, n, at, &record->sample.address)) ||
+	    !take_word(bytes, n, at, &cpu) ||
+	    ((type & PERF_SAMPLE_PERIOD) != 0 && !take_word(bytes, n, at, &record->sample.period)) ||
+	    !take_word(bytes, n, at, &n_chain))
+		return too_short("sample", n, err);
+	memcpy(&record->cpu, &cpu, sizeof(record->cpu));
+	if (n_chain > (n - *at) / sizeof(uint64_t))
+		return ctx_err_set(err, CTX_E_FORMAT, "sample record: %llu frames in %zu bytes",
+				   (unsigned long long)n_chain, n - *at);
+	record->sample.n_chain = (size_t)n_chain;
+	record->sample.chain = (const uint64_t *)(const void *)(bytes + *at);
+	*at += record->sample.n_chain * sizeof(uint64_t);
+	return CTX_OK;
+}
+
 static enum ctx_status parse_sample(const uint8_t *bytes, size_t n, const struct ctx_perf_layout *layout,
 				    struct ctx_perf_record *record, struct ctx_err *err)
 {
 	struct sample_head head;
 	size_t at = sizeof(head);
-	uint64_t n_chain;
+	uint64_t type = 0;
+	enum ctx_status status;
 
-	if (n < sizeof(head) + sizeof(n_chain))
+	if (n < sizeof(head))
 		return too_short("sample", n, err);
 	memcpy(&head, bytes, sizeof(head));
 	record->event = event_of(layout, head.id);
 	record->pid = head.pid;
 	record->tid = head.tid;
 	record->time_ns = head.time;
-	record->cpu = (int32_t)head.cpu;
 	record->sample.ip = head.ip;
-	record->sample.period = 0;
-	if (record->event != UINT32_MAX && layout->has_period[record->event]) {
-		memcpy(&record->sample.period, bytes + at, sizeof(uint64_t));
-		at += sizeof(uint64_t);
-	}
-	if (n - at < sizeof(n_chain))
-		return too_short("sample", n, err);
-	memcpy(&n_chain, bytes + at, sizeof(n_chain));
-	at += sizeof(n_chain);
-	if (n_chain > (n - at) / sizeof(uint64_t))
-		return ctx_err_set(err, CTX_E_FORMAT, "sample record: %llu frames in %zu bytes",
-				   (unsigned long long)n_chain, n - at);
-	record->sample.n_chain = (size_t)n_chain;
-	record->sample.chain = (const uint64_t *)(const void *)(bytes + at);
-	at += record->sample.n_chain * sizeof(uint64_t);
-	if (layout->user_regs == 0)
-		return CTX_OK;
-	return parse_user(bytes, n, at, layout->user_regs, &record->sample.user, err);
+	if (record->event != UINT32_MAX)
+		type = layout->sample_types[record->event];
+	status = parse_words(bytes, n, type, &at, record, err);
+	if (status == CTX_OK && (type & PERF_SAMPLE_RAW) != 0)
+		status = parse_raw(bytes, n, &at, record, err);
+	if (status == CTX_OK && (type & PERF_SAMPLE_REGS_USER) != 0)
+		status = parse_user(bytes, n, at, layout->user_regs, &record->sample.user, err);
+	return status;
 }
 
 /* A string that ends within the body. */
@@ -214,6 +252,14 @@ static enum ctx_status parse_lost(const uint8_t *body, size_t n, struct ctx_perf
 	return CTX_OK;
 }
 
+/* Who comes or went is told where everything is switched; who it is about, the trailer says in both. */
+static enum ctx_status check_switch(size_t n, const struct ctx_perf_record *record, struct ctx_err *err)
+{
+	if (record->type == PERF_RECORD_SWITCH_CPU_WIDE && n < 2 * sizeof(uint32_t))
+		return too_short("switch", n, err);
+	return CTX_OK;
+}
+
 enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n, const struct ctx_perf_layout *layout,
 				      struct ctx_perf_record *ret, struct ctx_err *err)
 {
@@ -254,6 +300,8 @@ enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n, const struct 
 		status = parse_task(body, n, &record, err);
 	else if (header.type == PERF_RECORD_LOST || header.type == PERF_RECORD_LOST_SAMPLES)
 		status = parse_lost(body, n, &record, err);
+	else if (header.type == PERF_RECORD_SWITCH || header.type == PERF_RECORD_SWITCH_CPU_WIDE)
+		status = check_switch(n, &record, err);
 	if (status == CTX_OK)
 		*ret = record;
 	return status;

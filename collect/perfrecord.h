@@ -1,8 +1,8 @@
 /*
  * One record of a perf ring buffer, taken apart.
  *
- * All our events have the sample type CTX_PERF_SAMPLE_TYPE (plus PERIOD where an event asks for it, plus REGS_USER and
- * STACK_USER where stacks are unwound from them) and sample_id_all, so that the time of any record is found without looking at its kind. Bytes come from the
+ * All our events have the sample type CTX_PERF_SAMPLE_TYPE (plus what of CTX_PERF_SAMPLE_MORE an event asks for) and
+ * sample_id_all, so that the time of any record is found without looking at its kind. Bytes come from the
  * kernel, but nothing is believed: every length is checked against the record's own size. Source:
  * include/uapi/linux/perf_event.h, enum perf_event_type.
  */
@@ -22,15 +22,19 @@
 	((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
 
+/* What the samples of an event can have beside that; of registers and stack both or none. */
+#define CTX_PERF_SAMPLE_MORE                                                                                 \
+	((uint64_t)PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |         \
+	 PERF_SAMPLE_STACK_USER)
+
 #define CTX_PERF_BUILD_ID_MAX 20
 
 /* Which event a record belongs to, and what its samples hold. */
 struct ctx_perf_layout {
 	const struct ctx_map64 *event_of_id; /* PERF_EVENT_IOC_ID -> index of the event; borrowed */
-	const bool *has_period;		     /* by index */
+	const uint64_t *sample_types;	     /* by index: attr.sample_type; borrowed */
 	uint32_t n_events;
-	uint64_t
-		user_regs; /* attr.sample_regs_user of samples with registers and a stack; 0: they have none */
+	uint64_t user_regs; /* attr.sample_regs_user of samples with registers and a stack */
 };
 
 struct ctx_perf_mmap {
@@ -51,7 +55,10 @@ struct ctx_perf_record {
 	union {
 		struct {
 			uint64_t ip;
-			uint64_t period;       /* 0 where the event has a fixed one */
+			uint64_t period;    /* 0 where the event has a fixed one */
+			uint64_t address;   /* 0 where the event has none */
+			const uint8_t *raw; /* what a tracepoint tells; borrowed; NULL: nothing */
+			size_t raw_bytes;
 			const uint64_t *chain; /* borrowed */
 			size_t n_chain;
 			/*

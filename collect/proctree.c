@@ -392,6 +392,18 @@ enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int64_t pid, int64_
 	return CTX_OK;
 }
 
+bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t *ret_process,
+			 uint32_t *ret_thread)
+{
+	const struct thread *thread = find_thread(tree, tid);
+
+	if (thread == NULL)
+		return false;
+	*ret_process = thread->process->number;
+	*ret_thread = thread->number;
+	return true;
+}
+
 static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
 {

@@ -40,6 +40,13 @@ CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int6
 						 uint64_t time_ns, uint32_t *ret_process,
 						 uint32_t *ret_thread, struct ctx_err *err);
 
+/*
+ * The numbers of a thread that is known, found by its id alone; false: there is none. Announces nothing, for records that may
+ * be of threads that are not recorded, or are over: switches, wake-ups.
+ */
+bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t *ret_process,
+			 uint32_t *ret_thread);
+
 /* The process that we started has been waited for. */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_founder_exit(struct ctx_proctree *tree, uint64_t time_ns,
 							 int32_t status, struct ctx_err *err);

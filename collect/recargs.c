@@ -41,6 +41,10 @@ const char ctx_rec_help[] =
 	"                         stack), fp (frame pointers), none, or auto: cfi where it works (default)\n"
 	"      --stack-size SIZE  how much of the stack is looked at by cfi (default 32k, at most 65528)\n"
 	"      --keep-stacks      store these copies too: 100 times larger; for tests of unwinders\n"
+	"      --states WHAT      what threads wait for: full (switches, wake-ups and who caused them,\n"
+	"                         faults; tracepoints: root or CAP_PERFMON), min (switches, faults), off, "
+	"or\n"
+	"                         auto: as much as is allowed (default)\n"
 	"      --user             only samples in user mode\n"
 	"      --kernel           only samples in kernel mode\n"
 	"      --no-follow        not the processes that the command starts\n"
@@ -190,6 +194,22 @@ static enum ctx_status set_unwind(struct ctx_rec_options *options, const char *t
 	return ctx_err_set(err, CTX_E_ARG, "--unwind: \"%s\" is none of auto, fp, cfi, none", text);
 }
 
+static enum ctx_status set_states(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+{
+	static const char *const names[] = {[CTX_REC_STATES_AUTO] = "auto",
+					    [CTX_REC_STATES_FULL] = "full",
+					    [CTX_REC_STATES_MIN] = "min",
+					    [CTX_REC_STATES_OFF] = "off"};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			options->states = (enum ctx_rec_states)i;
+			return CTX_OK;
+		}
+	}
+	return ctx_err_set(err, CTX_E_ARG, "--states: \"%s\" is none of auto, full, min, off", text);
+}
+
 static enum ctx_status set_stack_size(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
 {
 	enum ctx_status status = set_size(&options->stack_bytes, "--stack-size", text, err);
@@ -233,6 +253,7 @@ enum long_option {
 	OPT_UNWIND,
 	OPT_STACK_SIZE,
 	OPT_KEEP_STACKS,
+	OPT_STATES,
 };
 
 static const struct option long_options[] = {
@@ -244,6 +265,7 @@ static const struct option long_options[] = {
 	{"unwind", required_argument, NULL, OPT_UNWIND},
 	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
 	{"keep-stacks", no_argument, NULL, OPT_KEEP_STACKS},
+	{"states", required_argument, NULL, OPT_STATES},
 	{"user", no_argument, NULL, OPT_USER},
 	{"kernel", no_argument, NULL, OPT_KERNEL},
 	{"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
@@ -284,6 +306,8 @@ static enum ctx_status apply_option(struct ctx_rec_options *options, int option,
 	case OPT_KEEP_STACKS:
 		options->keep_stacks = true;
 		return CTX_OK;
+	case OPT_STATES:
+		return set_states(options, optarg, err);
 	case OPT_USER:
 		options->user_only = true;
 		return CTX_OK;

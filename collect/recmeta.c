@@ -102,6 +102,8 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 	else
 		add(meta, "stacks", "%s",
 		    options->unwind == CTX_REC_UNWIND_NONE ? "program counter alone" : "frame pointers");
+	if (session->states.level != CTX_STATES_NONE)
+		add(meta, "states", "%s", ctx_states_level_text(session->states.level));
 	add(meta, "max_stack", "%u", ctx_max_stack());
 	add(meta, "ring_bytes", "%zu", session->ring_bytes);
 	add(meta, "follow", "%s", options->no_follow ? "no" : "yes");

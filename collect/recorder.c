@@ -1,5 +1,6 @@
 /*
  *	perf events -> rings -> merge by time -> perfrecord -+- sample -> sample_batch -> ctx_exp_sample
+ *	                                                     +- switch, wake-up -> state_records -> sample_batch
  *	                                                     +- fork, exec, mmap, exit -> proctree -> writer
  *	                                                     +- lost, throttled -> writer
  */
@@ -14,6 +15,7 @@
 #include "collect/sample_batch.h"
 #include "collect/session.h"
 #include "collect/sources.h"
+#include "collect/state_records.h"
 #include "collect/unwind_pool.h"
 #include "formats/experiment/exp_writer.h"
 
@@ -50,6 +52,7 @@ struct recorder {
 	struct ctx_sample_batch *batch;
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
+	struct ctx_state_records *states;
 	struct ctx_child child;
 	char *path;
 	sigset_t old_mask;
@@ -74,6 +77,19 @@ static uint64_t now_ns(clockid_t clock)
 
 /* --- records --- */
 
+static enum ctx_status take_state(struct recorder *recorder, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	uint32_t event = record->event - (uint32_t)recorder->events.n;
+	enum ctx_status status =
+		ctx_state_records_sample(recorder->states, (enum ctx_state_event)event, record, err);
+
+	if (status != CTX_E_FORMAT)
+		return status;
+	recorder->lost++;
+	return ctx_exp_lost(recorder->writer, record->time_ns, 1, err);
+}
+
 static enum ctx_status take_sample(struct recorder *recorder, const struct ctx_perf_record *record,
 				   struct ctx_err *err)
 {
@@ -82,6 +98,8 @@ static enum ctx_status take_sample(struct recorder *recorder, const struct ctx_p
 
 	if (record->event == UINT32_MAX)
 		return CTX_OK;
+	if (record->event >= recorder->events.n)
+		return take_state(recorder, record, err);
 	status = ctx_proctree_find(recorder->tree, (int32_t)record->pid, (int32_t)record->tid,
 				   record->time_ns, &process, &thread, err);
 	if (status == CTX_E_NOTFOUND) {
@@ -106,6 +124,8 @@ static enum ctx_status take_record(struct recorder *recorder, const struct perf_
 	}
 	if (record.type == PERF_RECORD_SAMPLE)
 		return take_sample(recorder, &record, err);
+	if (record.type == PERF_RECORD_SWITCH || record.type == PERF_RECORD_SWITCH_CPU_WIDE)
+		return ctx_state_records_switch(recorder->states, &record, err);
 	status = ctx_sample_batch_flush(recorder->batch, err);
 	if (status != CTX_OK)
 		return status;
@@ -431,6 +451,7 @@ static enum ctx_status open_session(struct recorder *recorder, struct ctx_err *e
 					      .user_only = options->user_only,
 					      .kernel_only = options->kernel_only,
 					      .stack_bytes = stack_bytes(options),
+					      .states = options->states,
 					      .without_callers = options->unwind == CTX_REC_UNWIND_NONE,
 					      .ring_bytes = options->ring_bytes,
 					      .ring_is_fixed = options->ring_bytes != 0};
@@ -467,6 +488,19 @@ static enum ctx_status create_batch(struct recorder *recorder, struct ctx_err *e
 	return ctx_sample_batch_create(&options, &recorder->batch, err);
 }
 
+static enum ctx_status create_states(struct recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_state_records_options states = {.events = &recorder->session.states,
+						   .tree = recorder->tree,
+						   .batch = recorder->batch,
+						   .writer = recorder->writer,
+						   .from_start =
+							   options->command != NULL && !options->system_wide};
+
+	return ctx_state_records_create(&states, &recorder->states, err);
+}
+
 static enum ctx_status create_experiment(struct recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -476,6 +510,7 @@ static enum ctx_status create_experiment(struct recorder *recorder, struct ctx_e
 				      .max_bytes = options->max_bytes,
 				      .memory_bytes = (size_t)options->memory_bytes,
 				      .keep_places = options->archive_sources,
+				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
 				      .comment = options->comment,
 				      .metrics = recorder->metrics,
 				      .n_metrics = (uint32_t)recorder->events.n,
@@ -496,6 +531,8 @@ static enum ctx_status create_experiment(struct recorder *recorder, struct ctx_e
 		status = create_batch(recorder, err);
 	if (status == CTX_OK)
 		status = ctx_proctree_create(recorder->writer, &recorder->tree, err);
+	if (status == CTX_OK)
+		status = create_states(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
 		status = ctx_proctree_add_founder(recorder->tree, recorder->child.pid, meta.command,
 						  recorder->start_ns, err);
@@ -675,6 +712,7 @@ static void release(struct recorder *recorder)
 	ctx_merge_deinit(&recorder->merge);
 	if (recorder->session.events != NULL)
 		ctx_session_close(&recorder->session);
+	ctx_state_records_destroy(recorder->states);
 	ctx_proctree_destroy(recorder->tree);
 	ctx_perf_events_deinit(&recorder->events);
 	ctx_ids_deinit(&recorder->tids);

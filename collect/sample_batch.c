@@ -5,12 +5,15 @@
 #include "collect/stack_memory.h"
 #include "collect/unwind_pool.h"
 
-#define BATCH_MAX 64u
+#define BATCH_MAX 512u
+#define JOBS_MAX 64u
 #define FRAMES_SPARE 16u /* beside one for each 8 bytes of the stack */
 
 struct item {
 	struct ctx_perf_record record;
-	uint32_t process, thread;
+	uint32_t process, thread;   /* whose stack it is */
+	struct ctx_exp_state state; /* thread CTX_NONE: it is a sample */
+	bool has_stack;		    /* record is set */
 	struct ctx_unwind_job *job; /* NULL: the kernel's chain is all there is */
 	bool is_skipped;	    /* for want of time */
 };
@@ -18,7 +21,7 @@ struct item {
 struct ctx_sample_batch {
 	struct ctx_sample_batch_options options;
 	struct item items[BATCH_MAX];
-	struct ctx_unwind_job jobs[BATCH_MAX];
+	struct ctx_unwind_job jobs[JOBS_MAX];
 	size_t n, n_jobs;
 	size_t max_frames;
 	struct ctx_unwind_frame *frames; /* max_frames for each job; NULL: nothing is unwound */
@@ -35,7 +38,7 @@ static enum ctx_status prepare_unwinding(struct ctx_sample_batch *batch, struct 
 	enum ctx_status status;
 
 	batch->max_frames = batch->options.stack_bytes / 8 + FRAMES_SPARE;
-	batch->frames = ctx_calloc(BATCH_MAX * batch->max_frames, sizeof(*batch->frames));
+	batch->frames = ctx_calloc(JOBS_MAX * batch->max_frames, sizeof(*batch->frames));
 	if (batch->frames == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_codemaps_create(batch->options.writer, &batch->maps, err);
@@ -87,25 +90,75 @@ struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *
 	return batch->counts;
 }
 
+/* Takes in what the stack of an item is made of. */
+static void set_stack(struct ctx_sample_batch *batch, struct item *item, const struct ctx_perf_record *record)
+{
+	bool can_unwind = batch->frames != NULL && record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN;
+
+	item->record = *record;
+	item->has_stack = true;
+	item->is_skipped = can_unwind && batch->hurries;
+	if (!can_unwind || batch->hurries)
+		return;
+	item->job = &batch->jobs[batch->n_jobs];
+	*item->job = (struct ctx_unwind_job){
+		.state = &item->record.sample.user,
+		.view = {.maps = batch->maps, .process = item->process, .pid = record->pid},
+		.frames = batch->frames + batch->n_jobs * batch->max_frames,
+		.max = batch->max_frames,
+	};
+	batch->n_jobs++;
+}
+
+static enum ctx_status flush_when_full(struct ctx_sample_batch *batch, struct ctx_err *err)
+{
+	return batch->n == BATCH_MAX || batch->n_jobs == JOBS_MAX ? ctx_sample_batch_flush(batch, err)
+								  : CTX_OK;
+}
+
 enum ctx_status ctx_sample_batch_add(struct ctx_sample_batch *batch, const struct ctx_perf_record *record,
 				     uint32_t process, uint32_t thread, struct ctx_err *err)
 {
 	struct item *item = &batch->items[batch->n++];
-	bool can_unwind = batch->frames != NULL && record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN;
 
-	*item = (struct item){.record = *record, .process = process, .thread = thread};
-	item->is_skipped = can_unwind && batch->hurries;
-	if (can_unwind && !batch->hurries) {
-		item->job = &batch->jobs[batch->n_jobs];
-		*item->job = (struct ctx_unwind_job){
-			.state = &item->record.sample.user,
-			.view = {.maps = batch->maps, .process = process, .pid = record->pid},
-			.frames = batch->frames + batch->n_jobs * batch->max_frames,
-			.max = batch->max_frames,
-		};
-		batch->n_jobs++;
+	*item = (struct item){.process = process, .thread = thread, .state.thread = CTX_NONE};
+	set_stack(batch, item, record);
+	return flush_when_full(batch, err);
+}
+
+enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batch *batch, const struct ctx_exp_state *state,
+					   const struct ctx_perf_record *record, uint32_t thread,
+					   struct ctx_err *err)
+{
+	struct item *item = &batch->items[batch->n++];
+
+	*item = (struct item){.process = state->process, .thread = thread, .state = *state};
+	if (record != NULL)
+		set_stack(batch, item, record);
+	return flush_when_full(batch, err);
+}
+
+bool ctx_sample_batch_amend(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change)
+{
+	for (size_t i = batch->n; i-- > 0;) {
+		struct ctx_exp_state *state = &batch->items[i].state;
+
+		if (state->thread != thread || thread == CTX_NONE)
+			continue;
+		state->change = change;
+		return true;
 	}
-	return batch->n == BATCH_MAX ? ctx_sample_batch_flush(batch, err) : CTX_OK;
+	return false;
+}
+
+/* How unwinding goes is told of samples: less is copied of other stacks. */
+static void count(struct ctx_sample_batch *batch, const struct item *item, enum ctx_truncation end,
+		  bool is_joined)
+{
+	if (item->state.thread != CTX_NONE)
+		return;
+	batch->counts.ends[end]++;
+	batch->counts.joined += is_joined;
 }
 
 /* Makes one stack out of what was unwound and what is known of the thread. */
@@ -117,19 +170,36 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 	if (user.end == CTX_TRUNCATED_COPY && user.n != 0)
 		user.joined = ctx_stack_memory_callers(&batch->memory, item->thread, &job->view, user.frames,
 						       user.n, &user.n_joined);
-	if (user.joined != NULL) {
+	if (user.joined != NULL)
 		user.end = CTX_TRUNCATED_NOT;
-		batch->counts.joined++;
-	}
-	batch->counts.ends[user.end]++;
+	count(batch, item, user.end, user.joined != NULL);
 	ctx_callchain_compose(&batch->chain, &item->record, &user);
 	if (user.end == CTX_TRUNCATED_NOT)
 		ctx_stack_memory_keep(&batch->memory, item->thread, user.frames, user.n, user.joined,
 				      user.n_joined);
 }
 
-static enum ctx_status write_item(struct ctx_sample_batch *batch, const struct item *item,
-				  struct ctx_err *err)
+static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
+{
+	if (item->job != NULL)
+		compose(batch, item);
+	else
+		ctx_callchain_unwind(&batch->chain, &item->record);
+	if (item->is_skipped) {
+		ctx_callchain_end(&batch->chain, CTX_TRUNCATED_SKIPPED);
+		count(batch, item, CTX_TRUNCATED_SKIPPED, false);
+	}
+}
+
+static enum ctx_status write_state(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)
+{
+	item->state.frames = batch->chain.frames;
+	item->state.n_frames = item->has_stack ? batch->chain.n : 0;
+	return ctx_exp_state(batch->options.writer, &item->state, err);
+}
+
+static enum ctx_status write_sample(struct ctx_sample_batch *batch, const struct item *item,
+				    struct ctx_err *err)
 {
 	const struct ctx_perf_record *record = &item->record;
 	struct ctx_exp_sample sample = {.time_ns = record->time_ns,
@@ -138,23 +208,22 @@ static enum ctx_status write_item(struct ctx_sample_batch *batch, const struct i
 					.metric = record->event,
 					.cpu = record->cpu,
 					.weight = record->sample.period,
-					.frames = batch->chain.frames};
-	enum ctx_status status;
+					.frames = batch->chain.frames,
+					.n_frames = batch->chain.n};
+	enum ctx_status status = ctx_exp_sample(batch->options.writer, &sample, err);
 
-	if (item->job != NULL)
-		compose(batch, item);
-	else
-		ctx_callchain_unwind(&batch->chain, record);
-	if (item->is_skipped) {
-		ctx_callchain_end(&batch->chain, CTX_TRUNCATED_SKIPPED);
-		batch->counts.ends[CTX_TRUNCATED_SKIPPED]++;
-	}
-	sample.n_frames = batch->chain.n;
-	status = ctx_exp_sample(batch->options.writer, &sample, err);
 	if (status == CTX_OK && batch->options.keep_stacks &&
 	    record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN)
 		status = ctx_exp_keep_stack(batch->options.writer, &sample, &record->sample.user, err);
 	return status;
+}
+
+static enum ctx_status write_item(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)
+{
+	if (item->has_stack)
+		make_stack(batch, item);
+	return item->state.thread != CTX_NONE ? write_state(batch, item, err)
+					      : write_sample(batch, item, err);
 }
 
 enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ctx_err *err)

@@ -1,5 +1,6 @@
 /*
- * Sample batch: samples on their way from the rings to the writer, unwound on the way, many at a time.
+ * Sample batch: samples, and changes of threads' states, on their way from the rings to the writer, unwound on the way, many
+ * at a time, in order.
  *
  *	records --add--> batch --flush--> unwind pool --> stack memory --> callchain --> writer
  *
@@ -33,6 +34,19 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch);
 CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add(struct ctx_sample_batch *batch,
 						    const struct ctx_perf_record *record, uint32_t process,
 						    uint32_t thread, struct ctx_err *err);
+
+/*
+ * Takes a change in. Its stack, if it has one, is made of `record` (NULL: it has none) as that of a sample is, and is
+ * `thread`'s: for WOKEN the waker's. The frames of `state` are not looked at.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batch *batch,
+							  const struct ctx_exp_state *state,
+							  const struct ctx_perf_record *record,
+							  uint32_t thread, struct ctx_err *err);
+
+/* Gives the last change of a thread that was taken in another kind; false: it has been written already, or there is none. */
+bool ctx_sample_batch_amend(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change);
+
 CTX_MUST_CHECK enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ctx_err *err);
 
 /* From the next sample on: true, there is no time to unwind, and stacks are what the kernel's chains say; false, there is. */

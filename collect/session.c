@@ -24,6 +24,7 @@
 #define MANY_CPUS 64u
 #define FEW_CPUS 16u
 #define STACK_BYTES_MIN 1024u
+#define STATE_STACK_BYTES ((size_t)8 << 10)
 
 enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
 {
@@ -105,6 +106,12 @@ struct opening {
 	struct ctx_ids cpus;
 };
 
+/* Of the stack at a switch: waits are in libraries' functions, near the leaf. */
+static size_t state_stack_bytes(const struct ctx_session *session)
+{
+	return session->stack_bytes < STATE_STACK_BYTES ? session->stack_bytes : STATE_STACK_BYTES;
+}
+
 static void set_common(const struct opening *opening, struct perf_event_attr *attr)
 {
 	const struct ctx_session_options *options = opening->options;
@@ -143,11 +150,39 @@ static struct perf_event_attr side_band_attr(const struct opening *opening)
 	attr.comm = 1;
 	attr.comm_exec = 1;
 	attr.task = 1;
+	attr.context_switch = opening->session->states.level != CTX_STATES_NONE;
 	attr.sample_period = 1;
 	attr.build_id = !opening->session->without_build_ids;
 	/* Samples with stacks fill a ring in a tenth of a second: wake up while there is room for more. */
 	attr.wakeup_watermark =
 		(uint32_t)(opening->session->ring_bytes / (opening->session->stack_bytes != 0 ? 4 : 2));
+	return attr;
+}
+
+/*
+ * States are seen in both modes, whatever samples are asked for; without permission for the kernel's, in user mode.
+ */
+static struct perf_event_attr state_attr(const struct opening *opening, enum ctx_state_event event)
+{
+	const struct ctx_session *session = opening->session;
+	struct perf_event_attr attr = ctx_state_event_attr(&session->states, event, session->user_regs,
+							   (uint32_t)state_stack_bytes(session));
+	struct perf_event_attr common = {0};
+
+	set_common(opening, &common);
+	attr.sample_id_all = attr.use_clockid = attr.watermark = 1;
+	attr.clockid = common.clockid;
+	attr.exclude_kernel = attr.exclude_hv = session->states.level == CTX_STATES_SWITCHES;
+	attr.exclude_callchain_user |= common.exclude_callchain_user;
+	attr.disabled = 1;
+	if (event == CTX_STATE_EVENT_WAKING_ALL) {
+		/* Its CPU's, nobody's exec enables it. What comes before that is of threads that nobody knows. */
+		attr.disabled = !opening->options->on_exec;
+		return attr;
+	}
+	attr.inherit = common.inherit;
+	attr.inherit_thread = common.inherit_thread;
+	attr.enable_on_exec = common.enable_on_exec;
 	return attr;
 }
 
@@ -325,6 +360,38 @@ static enum ctx_status note_id(struct ctx_session *session, uint32_t event, stru
 	return CTX_OK;
 }
 
+/* All of the whole system's threads but those that do nothing. */
+static void leave_out_idle(struct ctx_session *session, enum ctx_state_event event)
+{
+	if (event == CTX_STATE_EVENT_SWITCH)
+		(void)ioctl(session->fds[session->n_fds - 1], PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
+}
+
+/* `tid` -1: what is of this CPU. */
+static enum ctx_status open_states(struct opening *opening, int64_t tid, int64_t cpu, int *ring_fd,
+				   struct ctx_err *err)
+{
+	struct ctx_session *session = opening->session;
+	enum ctx_status status = CTX_OK;
+
+	for (unsigned i = 0; i < CTX_STATE_EVENT_N && status == CTX_OK; i++) {
+		enum ctx_state_event event = (enum ctx_state_event)i;
+		struct perf_event_attr attr;
+
+		/* Who watches the whole system needs no two of the same. */
+		if (!ctx_state_events_has(&session->states, event) ||
+		    (event == CTX_STATE_EVENT_WAKING_ALL) != (tid == -1 && opening->options->tids != NULL))
+			continue;
+		attr = state_attr(opening, event);
+		status = open_one(opening, &attr, ctx_state_event_name(event), tid, cpu, ring_fd, err);
+		if (status == CTX_OK && tid == -1)
+			leave_out_idle(session, event);
+		if (status == CTX_OK)
+			status = note_id(session, (uint32_t)session->events->n + i, err);
+	}
+	return status;
+}
+
 static enum ctx_status open_thread_on_cpu(struct opening *opening, int64_t tid, int64_t cpu, int *ring_fd,
 					  struct ctx_err *err)
 {
@@ -338,7 +405,7 @@ static enum ctx_status open_thread_on_cpu(struct opening *opening, int64_t tid, 
 		if (status == CTX_OK)
 			status = note_id(session, i, err);
 	}
-	return status;
+	return status == CTX_OK ? open_states(opening, tid, cpu, ring_fd, err) : status;
 }
 
 static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
@@ -352,6 +419,11 @@ static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
 		for (size_t t = 0; t < (tids != NULL ? tids->n : 1); t++) {
 			status = open_thread_on_cpu(opening, tids != NULL ? tids->items[t] : -1,
 						    opening->cpus.items[c], &ring_fd, err);
+			if (status != CTX_OK && status != CTX_END)
+				return status;
+		}
+		if (tids != NULL && ring_fd >= 0) {
+			status = open_states(opening, -1, opening->cpus.items[c], &ring_fd, err);
 			if (status != CTX_OK && status != CTX_END)
 				return status;
 		}
@@ -491,6 +563,45 @@ static void choose_sizes(const struct opening *opening)
 		session->stack_bytes = session->stack_bytes / 2 / 8 * 8;
 }
 
+/* Where the user wants no kernel samples, nobody has tried yet. */
+static bool may_sample_kernel(const struct opening *opening)
+{
+	struct perf_event_attr attr = side_band_attr(opening);
+	int fd;
+
+	if (opening->session->without_kernel)
+		return false;
+	attr.enable_on_exec = 0;
+	attr.exclude_kernel = attr.exclude_hv = 0;
+	fd = perf_open(&attr, opening->options->tids != NULL ? 0 : -1, (int)opening->cpus.items[0]);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The level first: the attributes of all events depend on it. */
+static enum ctx_status choose_states(const struct opening *opening, struct ctx_err *err)
+{
+	struct ctx_session *session = opening->session;
+	struct ctx_state_events_options options = {.asked = opening->options->states,
+						   .tracefs = ctx_perf_roots_default().tracefs,
+						   .without_kernel = !may_sample_kernel(opening)};
+
+	return ctx_state_events_choose(&options, &session->states, err);
+}
+
+/* What the samples of each event hold, by the attributes that they are opened with. */
+static void note_sample_types(const struct opening *opening)
+{
+	struct ctx_session *session = opening->session;
+
+	for (size_t i = 0; i < session->events->n; i++)
+		session->sample_types[i] = event_attr(opening, &session->events->items[i]).sample_type;
+	for (unsigned i = 0; i < CTX_STATE_EVENT_N; i++)
+		session->sample_types[session->events->n + i] =
+			state_attr(opening, (enum ctx_state_event)i).sample_type;
+}
+
 enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_session_options *options,
 				 struct ctx_err *err)
 {
@@ -504,18 +615,21 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	choose_sizes(&opening);
 	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
-	session->has_period = ctx_calloc(options->events->n + 1, sizeof(*session->has_period));
-	if (session->rings == NULL || session->ring_fds == NULL || session->has_period == NULL) {
+	session->sample_types =
+		ctx_calloc(options->events->n + CTX_STATE_EVENT_N, sizeof(*session->sample_types));
+	if (session->rings == NULL || session->ring_fds == NULL || session->sample_types == NULL) {
 		status = ctx_err_nomem(err);
 		goto out;
 	}
-	for (size_t i = 0; i < options->events->n; i++)
-		session->has_period[i] = options->events->items[i].has_period;
 	raise_file_limit();
 	find_limits(&opening);
 	status = check_modes(&opening, err);
 	if (status == CTX_OK)
+		status = choose_states(&opening, err);
+	if (status == CTX_OK) {
+		note_sample_types(&opening);
 		status = open_all(&opening, err);
+	}
 out:
 	ctx_ids_deinit(&opening.cpus);
 	return status;
@@ -546,7 +660,7 @@ void ctx_session_close(struct ctx_session *session)
 	free(session->rings);
 	free(session->ring_fds);
 	free(session->fds);
-	free(session->has_period);
+	free(session->sample_types);
 	ctx_map64_deinit(&session->event_of_id);
 	*session = (struct ctx_session){0};
 }
@@ -554,7 +668,7 @@ void ctx_session_close(struct ctx_session *session)
 struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
 {
 	return (struct ctx_perf_layout){.event_of_id = &session->event_of_id,
-					.has_period = session->has_period,
-					.n_events = (uint32_t)session->events->n,
+					.sample_types = session->sample_types,
+					.n_events = (uint32_t)session->events->n + CTX_STATE_EVENT_N,
 					.user_regs = session->user_regs};
 }

@@ -2,8 +2,8 @@
  * The open perf events of a recording: for a command and its descendants, for given processes, or for the
  * whole system.
  *
- * Event 0 on every CPU is a dummy that carries the side-band records (mmap, comm, fork, exit) and owns the
- * CPU's ring; all others write into the same ring.
+ * Event 0 on every CPU is a dummy that carries the side-band records (mmap, comm, fork, exit, switch) and owns the
+ * CPU's ring; all others write into the same ring: the user's events, then the state events.
  */
 #ifndef CTX_COLLECT_SESSION_H
 #define CTX_COLLECT_SESSION_H
@@ -13,6 +13,7 @@
 #include "collect/perfrecord.h"
 #include "collect/procfs.h"
 #include "collect/ring.h"
+#include "collect/state_events.h"
 
 struct ctx_session_options {
 	struct ctx_perf_events
@@ -24,7 +25,8 @@ struct ctx_session_options {
 	size_t stack_bytes; /* of the user's stack in each sample, with registers; 0: none. A multiple of 8 */
 	bool without_callers; /* no call chain of the user's part */
 	size_t ring_bytes;    /* per CPU, 0: what is usual; rounded up to a power of two pages */
-	bool ring_is_fixed;   /* fail rather than take less when the limit on locked memory is reached */
+	enum ctx_rec_states states;
+	bool ring_is_fixed; /* fail rather than take less when the limit on locked memory is reached */
 };
 
 struct ctx_session {
@@ -35,7 +37,8 @@ struct ctx_session {
 	int *fds; /* all events, those of the rings included */
 	size_t n_fds, fds_cap;
 	struct ctx_map64 event_of_id;
-	bool *has_period;    /* by event */
+	uint64_t *sample_types; /* by event: the user's, then by enum ctx_state_event */
+	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were wanted but may not be had */
 	bool without_build_ids;
 	size_t ring_bytes;  /* what it became */

@@ -288,13 +288,13 @@ static void make_mmap(struct bytes *bytes, uint32_t pid, const char *path, uint6
 	end(bytes, pid, pid, time_ns);
 }
 
-static const bool periods[2] = {false, true};
+static const uint64_t types[2] = {CTX_PERF_SAMPLE_TYPE, CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_PERIOD};
 
 static struct ctx_perf_layout layout_of(struct ctx_map64 *ids)
 {
 	*ctx_map64_place(ids, 1000) = 0;
 	*ctx_map64_place(ids, 2000) = 1;
-	return (struct ctx_perf_layout){.event_of_id = ids, .has_period = periods, .n_events = 2};
+	return (struct ctx_perf_layout){.event_of_id = ids, .sample_types = types, .n_events = 2};
 }
 
 static void test_perfrecord__takes_samples_apart_with_and_without_period(void **state)

@@ -23,14 +23,17 @@ struct record_parts {
 	uint64_t abi, size, filled;
 };
 
-static const bool periods[2] = {false, true};
+static const uint64_t types[2] = {CTX_PERF_SAMPLE_TYPE, CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_PERIOD};
+static const uint64_t types_of_stacks[2] = {
+	CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER};
 
 static struct ctx_perf_layout layout_of(struct ctx_map64 *ids, uint64_t user_regs)
 {
 	*ctx_map64_place(ids, 1000) = 0;
 	*ctx_map64_place(ids, 2000) = 1;
 	return (struct ctx_perf_layout){
-		.event_of_id = ids, .has_period = periods, .n_events = 2, .user_regs = user_regs};
+		.event_of_id = ids, .sample_types = user_regs != 0 ? types_of_stacks : types, .n_events = 2, .user_regs = user_regs};
 }
 
 static uint8_t stack_byte(size_t i)

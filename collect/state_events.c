@@ -1,0 +1,186 @@
+#include "collect/state_events.h"
+
+#include "base/mem.h"
+#include "collect/perfrecord.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char *const names[CTX_STATE_EVENT_N] = {
+	[CTX_STATE_EVENT_SWITCH] = "sched:sched_switch",
+	[CTX_STATE_EVENT_WAKING] = "sched:sched_waking",
+	[CTX_STATE_EVENT_WAKING_ALL] = "sched:sched_waking",
+	[CTX_STATE_EVENT_LEAVES] = "context-switches",
+	[CTX_STATE_EVENT_FAULT] = "major-faults",
+};
+
+const char *ctx_state_event_name(enum ctx_state_event event)
+{
+	return names[event];
+}
+
+const char *ctx_states_level_text(enum ctx_states_level level)
+{
+	switch (level) {
+	case CTX_STATES_FULL:
+		return "full: switches with stacks and reasons, wake-ups with wakers, faults";
+	case CTX_STATES_MIN:
+		return "min: switches with stacks, faults; no wakers, no time between wake-up and CPU (needs "
+		       "root or "
+		       "CAP_PERFMON with tracefs)";
+	case CTX_STATES_SWITCHES:
+		return "switches only: no reasons, stacks of waits, wakers (needs root or CAP_PERFMON with "
+		       "tracefs)";
+	default:
+		return "off";
+	}
+}
+
+bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_event event)
+{
+	switch (event) {
+	case CTX_STATE_EVENT_SWITCH:
+	case CTX_STATE_EVENT_WAKING:
+	case CTX_STATE_EVENT_WAKING_ALL:
+		return events->level == CTX_STATES_FULL;
+	case CTX_STATE_EVENT_LEAVES:
+		return events->level == CTX_STATES_MIN;
+	default:
+		return events->level != CTX_STATES_NONE;
+	}
+}
+
+struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *events, enum ctx_state_event event,
+					    uint64_t user_regs, uint32_t stack_bytes)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
+	bool has_stack = user_regs != 0;
+
+	attr.sample_type = CTX_PERF_SAMPLE_TYPE;
+	/* Every hit is a sample. */
+	attr.sample_period = 1;
+	switch (event) {
+	case CTX_STATE_EVENT_SWITCH:
+		attr.config = events->switch_id;
+		attr.sample_type |= PERF_SAMPLE_RAW;
+		break;
+	case CTX_STATE_EVENT_WAKING:
+		attr.config = events->waking_id;
+		attr.sample_type |= PERF_SAMPLE_RAW;
+		break;
+	case CTX_STATE_EVENT_WAKING_ALL:
+		attr.config = events->waking_id;
+		attr.sample_type |= PERF_SAMPLE_RAW;
+		attr.exclude_callchain_user = 1;
+		has_stack = false;
+		break;
+	case CTX_STATE_EVENT_LEAVES:
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+		break;
+	default:
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+		attr.sample_type |= PERF_SAMPLE_ADDR;
+		attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
+		has_stack = false;
+	}
+	if (has_stack) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = user_regs;
+		attr.sample_stack_user = stack_bytes;
+	}
+	return attr;
+}
+
+/* --- what is allowed --- */
+
+static enum ctx_status find_fields(const struct ctx_tracepoint *of_switch,
+				   const struct ctx_tracepoint *of_waking, struct ctx_state_events *events,
+				   struct ctx_err *err)
+{
+	const struct {
+		const struct ctx_tracepoint *of;
+		const char *name;
+		struct ctx_tracepoint_field *to;
+	} fields[] = {{of_switch, "prev_pid", &events->prev_pid},
+		      {of_switch, "prev_state", &events->prev_state},
+		      {of_waking, "common_pid", &events->common_pid},
+		      {of_waking, "pid", &events->pid}};
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(fields) && status == CTX_OK; i++)
+		status = ctx_tracepoint_field_find(fields[i].of->format, fields[i].name, fields[i].to, err);
+	events->switch_id = of_switch->id;
+	events->waking_id = of_waking->id;
+	return status;
+}
+
+static enum ctx_status read_tracepoints(const char *tracefs, struct ctx_state_events *events,
+					struct ctx_err *err)
+{
+	struct ctx_tracepoint of_switch = {0}, of_waking = {0};
+	enum ctx_status status = ctx_tracepoint_read(tracefs, "sched/sched_switch", &of_switch, err);
+
+	if (status == CTX_OK)
+		status = ctx_tracepoint_read(tracefs, "sched/sched_waking", &of_waking, err);
+	if (status == CTX_OK)
+		status = find_fields(&of_switch, &of_waking, events, err);
+	ctx_tracepoint_deinit(&of_switch);
+	ctx_tracepoint_deinit(&of_waking);
+	return status;
+}
+
+/* The most that full needs: what the tracepoint tells, of everybody on a CPU. */
+static enum ctx_status try_tracepoint(const struct ctx_state_events *events, struct ctx_err *err)
+{
+	struct perf_event_attr attr = ctx_state_event_attr(events, CTX_STATE_EVENT_WAKING_ALL, 0, 0);
+	int fd = -1;
+
+	attr.disabled = 1;
+	errno = ENODEV;
+	for (int cpu = 0; fd < 0 && errno == ENODEV && cpu < 1024; cpu++)
+		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return ctx_err_errno(
+			err, CTX_E_PERM,
+			"tracepoints of the whole system are not allowed: needs root or CAP_PERFMON");
+	close(fd);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_state_events_choose(const struct ctx_state_events_options *options,
+					struct ctx_state_events *ret, struct ctx_err *err)
+{
+	struct ctx_state_events events = {.level = CTX_STATES_NONE};
+	struct ctx_err reason = {0};
+	enum ctx_status status = CTX_OK;
+
+	if (options->asked == CTX_REC_STATES_AUTO || options->asked == CTX_REC_STATES_FULL) {
+		events.level = CTX_STATES_FULL;
+		status = options->without_kernel
+				 ? ctx_err_set(&reason, CTX_E_PERM, "samples in kernel mode are not allowed")
+				 : read_tracepoints(options->tracefs, &events, &reason);
+		if (status == CTX_OK)
+			status = try_tracepoint(&events, &reason);
+		if (status == CTX_E_NOMEM)
+			return ctx_err_nomem(err);
+		if (status != CTX_OK && options->asked == CTX_REC_STATES_FULL)
+			return ctx_err_set(err, status, "--states full: %s", reason.msg);
+		if (status == CTX_OK) {
+			*ret = events;
+			return CTX_OK;
+		}
+	}
+	if (options->without_kernel && options->asked == CTX_REC_STATES_MIN)
+		return ctx_err_set(err, CTX_E_PERM,
+				   "--states min: samples in kernel mode are not allowed: needs "
+				   "kernel.perf_event_paranoid of 1 or less, or the capability CAP_PERFMON");
+	events = (struct ctx_state_events){0};
+	if (options->asked != CTX_REC_STATES_OFF)
+		events.level = options->without_kernel ? CTX_STATES_SWITCHES : CTX_STATES_MIN;
+	*ret = events;
+	return CTX_OK;
+}

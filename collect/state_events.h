@@ -1,0 +1,73 @@
+/*
+ * State events: what is counted beside the user's events to see what threads do when they are on no CPU, and how much of that
+ * is allowed here.
+ *
+ *	level     SWITCH records  sched_switch  sched_waking  context-switches  major-faults
+ *	switches        x                                                       (user mode)
+ *	min             x                                            x               x
+ *	full            x              x             x                               x
+ *
+ * SWITCH records tell when; samples of sched_switch (or, less well, of context-switches) why and where, those of sched_waking
+ * who ended a wait, major faults what a page was waited for. Source: requirement E8.
+ */
+#ifndef CTX_COLLECT_STATE_EVENTS_H
+#define CTX_COLLECT_STATE_EVENTS_H
+
+#include "collect/recargs.h"
+#include "collect/tracepoint.h"
+
+#include <linux/perf_event.h>
+
+enum ctx_states_level {
+	CTX_STATES_NONE,
+	CTX_STATES_SWITCHES,
+	CTX_STATES_MIN,
+	CTX_STATES_FULL,
+};
+
+enum ctx_state_event {
+	CTX_STATE_EVENT_SWITCH, /* sched_switch: a thread leaves its CPU */
+	CTX_STATE_EVENT_WAKING, /* sched_waking by a thread that is recorded */
+	CTX_STATE_EVENT_WAKING_ALL, /* sched_waking by anybody, on this CPU; the kernel's part of the stack alone */
+	CTX_STATE_EVENT_LEAVES, /* context-switches: a thread leaves its CPU, why is not told */
+	CTX_STATE_EVENT_FAULT,	/* major-faults: a page has come */
+	CTX_STATE_EVENT_N,
+};
+
+struct ctx_state_events {
+	enum ctx_states_level level;
+	uint64_t switch_id, waking_id;			  /* of the tracepoints; full only, like the fields */
+	struct ctx_tracepoint_field prev_pid, prev_state; /* of sched_switch */
+	struct ctx_tracepoint_field common_pid, pid;	  /* of sched_waking */
+};
+
+struct ctx_state_events_options {
+	enum ctx_rec_states asked;
+	const char *tracefs;
+	bool without_kernel; /* kernel samples are not allowed */
+};
+
+/*
+ * Finds the level by trying. Fails with CTX_E_PERM or CTX_E_NOTFOUND, and a message that says what is missing, where a certain
+ * level was asked for that cannot be had; CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_state_events_choose(const struct ctx_state_events_options *options,
+						       struct ctx_state_events *ret, struct ctx_err *err);
+
+/* For the head of reports, one line: what is recorded, and what is missing for more. */
+const char *ctx_states_level_text(enum ctx_states_level level);
+
+/* Has this level such an event? */
+bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_event event);
+
+/*
+ * Type, config, period and what is sampled beside the usual: the caller adds what is common to all events of its session.
+ * `user_regs` 0: no registers and no stack.
+ */
+struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *events, enum ctx_state_event event,
+					    uint64_t user_regs, uint32_t stack_bytes);
+
+/* For messages. */
+const char *ctx_state_event_name(enum ctx_state_event event);
+
+#endif

@@ -1,0 +1,306 @@
+#include "collect/state_records.h"
+
+#include "base/mem.h"
+#include "collect/procfs.h"
+#include "collect/state_changes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTSIDERS 256u			 /* remembered at once */
+#define OUTSIDER_NS UINT64_C(1000000000) /* for so long its name is not looked at again: ids are reused */
+#define NAME_BYTES 64
+/* Of the first of all pid namespaces, whose ids are those that tracepoints tell: include/linux/proc_ns.h in the kernel. */
+#define FIRST_PID_NAMESPACE "pid:[4026531836]"
+
+struct outsider {
+	int64_t tid;
+	uint64_t until_ns; /* 0: none */
+	uint32_t number;
+};
+
+struct ctx_state_records {
+	struct ctx_state_records_options options;
+	struct ctx_state_changes changes;
+	struct outsider outsiders[OUTSIDERS]; /* by tid, modulo */
+	uint64_t page_size;
+	bool is_inner;		       /* our ids are not the kernel's */
+	struct ctx_map64 thread_of_id; /* then: kernel's id -> our tid */
+};
+
+static bool is_in_first_namespace(void)
+{
+	char link[64] = "";
+	ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	return n <= 0 || strcmp(link, FIRST_PID_NAMESPACE) == 0;
+}
+
+enum ctx_status ctx_state_records_create(const struct ctx_state_records_options *options,
+					 struct ctx_state_records **ret, struct ctx_err *err)
+{
+	struct ctx_state_records *records = ctx_calloc(1, sizeof(*records));
+
+	if (records == NULL)
+		return ctx_err_nomem(err);
+	records->options = *options;
+	records->changes.from_start = options->from_start;
+	records->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	records->is_inner = !is_in_first_namespace();
+	*ret = records;
+	return CTX_OK;
+}
+
+void ctx_state_records_destroy(struct ctx_state_records *records)
+{
+	if (records == NULL)
+		return;
+	ctx_state_changes_deinit(&records->changes);
+	ctx_map64_deinit(&records->thread_of_id);
+	free(records);
+}
+
+/* The thread that a record is of, with its process. */
+static bool find_own(const struct ctx_state_records *records, const struct ctx_perf_record *record,
+		     struct ctx_exp_state *state)
+{
+	*state = (struct ctx_exp_state){
+		.time_ns = record->time_ns, .cpu = record->cpu, .waker = CTX_NONE, .outsider = CTX_NONE};
+	/* The idle thread of every CPU has id 0. */
+	return record->tid != 0 && record->tid <= INT32_MAX &&
+	       ctx_proctree_lookup(records->options.tree, record->tid, &state->process, &state->thread);
+}
+
+static enum ctx_status add(struct ctx_state_records *records, const struct ctx_exp_state *state,
+			   const struct ctx_perf_record *record, struct ctx_err *err)
+{
+	return ctx_sample_batch_add_state(records->options.batch, state, record, state->thread, err);
+}
+
+/* --- switches --- */
+
+static enum ctx_status switch_in(struct ctx_state_records *records, struct ctx_exp_state *state,
+				 struct ctx_err *err)
+{
+	struct ctx_state_step step;
+	struct ctx_exp_state woken = *state;
+	enum ctx_status status = ctx_state_changes_switched_in(&records->changes, state->thread, &step, err);
+
+	if (status == CTX_OK && step.was_woken) {
+		woken.change = CTX_CHANGE_WOKEN;
+		woken.cpu = -1;
+		woken.waker = step.waker.thread;
+		woken.outsider = step.waker.outsider;
+		status = add(records, &woken, NULL, err);
+	}
+	state->change = CTX_CHANGE_RUNS;
+	return status == CTX_OK ? add(records, state, NULL, err) : status;
+}
+
+enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
+					 const struct ctx_perf_record *record, struct ctx_err *err)
+{
+	bool is_out = (record->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+	bool is_preempted = (record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+	struct ctx_state_step step;
+	struct ctx_exp_state state;
+	enum ctx_status status;
+
+	if (!find_own(records, record, &state))
+		return CTX_OK;
+	if (!is_out)
+		return switch_in(records, &state, err);
+	status = ctx_state_changes_switched_out(&records->changes, state.thread, is_preempted, &step, err);
+	if (status != CTX_OK || step.change == CTX_CHANGE_N ||
+	    (step.amends && ctx_sample_batch_amend(records->options.batch, state.thread, step.change)))
+		return status;
+	state.change = step.change;
+	return add(records, &state, NULL, err);
+}
+
+static enum ctx_status missing_field(struct ctx_err *err)
+{
+	return ctx_err_set(err, CTX_E_FORMAT, "a tracepoint's sample ends before its fields");
+}
+
+/* Our id of a thread whose id of the kernel's own is told. */
+static enum ctx_status note_id(struct ctx_state_records *records, const struct ctx_perf_record *record,
+			       struct ctx_err *err)
+{
+	int64_t id;
+	uint32_t *place;
+
+	if (!ctx_tracepoint_field_read(&records->options.events->prev_pid, record->sample.raw,
+				       record->sample.raw_bytes, &id))
+		return missing_field(err);
+	place = ctx_map64_place(&records->thread_of_id, (uint64_t)id);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = record->tid;
+	return CTX_OK;
+}
+
+static enum ctx_status take_switch(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				   struct ctx_err *err)
+{
+	struct ctx_state_step step;
+	struct ctx_exp_state state;
+	int64_t prev_state;
+	enum ctx_status status = CTX_OK;
+
+	if (!ctx_tracepoint_field_read(&records->options.events->prev_state, record->sample.raw,
+				       record->sample.raw_bytes, &prev_state))
+		return missing_field(err);
+	if (!find_own(records, record, &state))
+		return CTX_OK;
+	if (records->is_inner)
+		status = note_id(records, record, err);
+	if (status == CTX_OK)
+		status = ctx_state_changes_left(&records->changes, state.thread, record->time_ns, prev_state,
+						&step, err);
+	if (status != CTX_OK || step.change == CTX_CHANGE_N)
+		return status;
+	state.change = step.change;
+	return add(records, &state, record, err);
+}
+
+static enum ctx_status take_leaving(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				    struct ctx_err *err)
+{
+	struct ctx_state_step step;
+	struct ctx_exp_state state;
+	enum ctx_status status;
+
+	if (!find_own(records, record, &state))
+		return CTX_OK;
+	status = ctx_state_changes_leaves(&records->changes, state.thread, &step, err);
+	state.change = step.change;
+	return status == CTX_OK ? add(records, &state, record, err) : status;
+}
+
+/* --- wake-ups --- */
+
+static void name_outsider(const struct ctx_perf_record *record, bool is_idle, char name[NAME_BYTES])
+{
+	if (is_idle)
+		snprintf(name, NAME_BYTES, "<idle>");
+	else if (record->tid == 0 || record->tid > INT32_MAX)
+		snprintf(name, NAME_BYTES, "<another container>");
+	else if (ctx_procfs_comm(record->tid, 0, name, NAME_BYTES, NULL) != CTX_OK)
+		snprintf(name, NAME_BYTES, "<ended>");
+	/* What a worker of the kernel works at stands behind its name, and is another thing each time. */
+	if (strncmp(name, "kworker/", strlen("kworker/")) == 0)
+		name[strcspn(name, "-+")] = '\0';
+}
+
+static enum ctx_status find_outsider(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				     bool is_idle, uint32_t *ret, struct ctx_err *err)
+{
+	struct outsider *outsider = &records->outsiders[record->tid % OUTSIDERS];
+	char name[NAME_BYTES];
+	enum ctx_status status;
+
+	if (outsider->tid == (int64_t)record->tid && record->time_ns < outsider->until_ns) {
+		*ret = outsider->number;
+		return CTX_OK;
+	}
+	name_outsider(record, is_idle, name);
+	status = ctx_exp_outsider(records->options.writer, name, record->time_ns, ret, err);
+	if (status == CTX_OK)
+		*outsider = (struct outsider){
+			.tid = record->tid, .until_ns = record->time_ns + OUTSIDER_NS, .number = *ret};
+	return status;
+}
+
+/* The thread that is woken. */
+static bool find_woken(const struct ctx_state_records *records, int64_t id, struct ctx_exp_state *state)
+{
+	if (id <= 0)
+		return false;
+	if (records->is_inner) {
+		uint32_t tid = ctx_map64_get(&records->thread_of_id, (uint64_t)id);
+
+		if (tid == CTX_MAP64_NONE)
+			return false;
+		id = tid;
+	}
+	return ctx_proctree_lookup(records->options.tree, id, &state->process, &state->thread);
+}
+
+/*
+ * A wake-up by a thread of the recording comes twice where everybody's are seen as well: the one that has the waker's whole
+ * stack is taken.
+ */
+static enum ctx_status take_waking(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				   bool is_of_all, struct ctx_err *err)
+{
+	const struct ctx_state_events *events = records->options.events;
+	struct ctx_waker waker = {.thread = CTX_NONE, .outsider = CTX_NONE};
+	struct ctx_exp_state state, by;
+	struct ctx_state_step step;
+	int64_t woken, by_id;
+	bool is_by_thread = find_own(records, record, &by);
+	enum ctx_status status = CTX_OK;
+
+	if (!ctx_tracepoint_field_read(&events->pid, record->sample.raw, record->sample.raw_bytes, &woken) ||
+	    !ctx_tracepoint_field_read(&events->common_pid, record->sample.raw, record->sample.raw_bytes,
+				       &by_id))
+		return missing_field(err);
+	state = by;
+	if ((is_by_thread && is_of_all) || !find_woken(records, woken, &state))
+		return CTX_OK;
+	if (is_by_thread)
+		waker.thread = by.thread;
+	else
+		status = find_outsider(records, record, by_id == 0, &waker.outsider, err);
+	if (status == CTX_OK)
+		status = ctx_state_changes_woken(&records->changes, state.thread, record->time_ns, waker,
+						 &step, err);
+	if (status != CTX_OK || step.change == CTX_CHANGE_N)
+		return status;
+	state.change = CTX_CHANGE_WOKEN;
+	state.cpu = -1;
+	state.waker = waker.thread;
+	state.outsider = waker.outsider;
+	if (is_by_thread)
+		state.process = by.process;
+	return ctx_sample_batch_add_state(records->options.batch, &state, record,
+					  is_by_thread ? by.thread : state.thread, err);
+}
+
+/* --- faults --- */
+
+/*
+ * A fault for the instruction itself, or the rest of it that lies in the next page. It comes when the page is there, so after
+ * the wait.
+ */
+static enum ctx_status take_fault(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	uint64_t page = record->sample.address / records->page_size;
+	uint64_t page_of_ip = record->sample.ip / records->page_size;
+	bool is_user = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	struct ctx_exp_state state;
+
+	if (!is_user || (page != page_of_ip && page != page_of_ip + 1) || !find_own(records, record, &state))
+		return CTX_OK;
+	state.change = CTX_CHANGE_TEXT_FAULT;
+	return add(records, &state, NULL, err);
+}
+
+enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum ctx_state_event event,
+					 const struct ctx_perf_record *record, struct ctx_err *err)
+{
+	switch (event) {
+	case CTX_STATE_EVENT_SWITCH:
+		return take_switch(records, record, err);
+	case CTX_STATE_EVENT_WAKING:
+	case CTX_STATE_EVENT_WAKING_ALL:
+		return take_waking(records, record, event == CTX_STATE_EVENT_WAKING_ALL, err);
+	case CTX_STATE_EVENT_LEAVES:
+		return take_leaving(records, record, err);
+	default:
+		return take_fault(records, record, err);
+	}
+}

@@ -1,0 +1,39 @@
+/*
+ * State records: the switches, wake-ups and faults that perf tells of, into changes of threads' states.
+ *
+ *	SWITCH, samples --> threads (proctree) --> state_changes --> sample_batch
+ */
+#ifndef CTX_COLLECT_STATE_RECORDS_H
+#define CTX_COLLECT_STATE_RECORDS_H
+
+#include "collect/proctree.h"
+#include "collect/sample_batch.h"
+#include "collect/state_events.h"
+
+struct ctx_state_records;
+
+struct ctx_state_records_options {
+	const struct ctx_state_events *events; /* all borrowed */
+	const struct ctx_proctree *tree;
+	struct ctx_sample_batch *batch;
+	struct ctx_exp_writer *writer;
+	bool from_start; /* all threads are seen from their beginning on */
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_state_records_create(const struct ctx_state_records_options *options,
+							struct ctx_state_records **ret, struct ctx_err *err);
+void ctx_state_records_destroy(struct ctx_state_records *records);
+
+/* Takes a SWITCH or SWITCH_CPU_WIDE record; nothing happens where the thread is not known. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
+							const struct ctx_perf_record *record,
+							struct ctx_err *err);
+
+/* Takes a sample of this state event; what it borrows must live until the batch is flushed. Fails as the writer does, and
+ * with CTX_E_FORMAT where it does not hold what the tracepoint promises: it is to be counted as lost. */
+CTX_MUST_CHECK enum ctx_status ctx_state_records_sample(struct ctx_state_records *records,
+							enum ctx_state_event event,
+							const struct ctx_perf_record *record,
+							struct ctx_err *err);
+
+#endif
