@@ -1,0 +1,175 @@
+/*
+ * What stacks say of their threads, from the names of a made-up kallsyms.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "ingest/stack_class.h"
+#include "ingest/stackdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+#define FRAMES_MAX 6
+
+/* The number of a function is the page that it lies in. */
+static const char *const functions[] = {
+	"_text",
+	"entry_SYSCALL_64_after_hwframe",
+	"do_futex",
+	"__schedule",
+	"asm_exc_page_fault",
+	"handle_mm_fault",
+	"ksys_read",
+	"asm_sysvec_apic_timer_interrupt",
+	"hrtimer_wakeup",
+	"do_signal_stop",
+	"asm_exc_int3",
+	"el0_ia",
+	"fault_in_readable",
+};
+enum {
+	TEXT,
+	SYSCALL,
+	FUTEX,
+	SCHEDULE,
+	PAGE_FAULT,
+	MM_FAULT,
+	READ,
+	TIMER,
+	WAKEUP,
+	STOP,
+	INT3,
+	EL0_IA,
+	FAULT_IN,
+	USER
+};
+
+struct world {
+	struct ctx_arena arena;
+	struct ctx_resolver *resolver;
+	struct ctx_stack_forest forest;
+	struct ctx_stack_classes classes;
+	char path[64];
+};
+
+static int setup(void **state)
+{
+	struct world *world = ctx_calloc(1, sizeof(*world));
+	struct ctx_resolver_options options = {.debug_root = "", .symfs = ""};
+	FILE *file;
+	int fd;
+
+	assert_non_null(world);
+	strcpy(world->path, "/tmp/test_stack_class.XXXXXX");
+	fd = mkstemp(world->path);
+	assert_true(fd >= 0);
+	file = fdopen(fd, "w");
+	for (size_t i = 0; i < CTX_COUNT_OF(functions); i++)
+		fprintf(file, "%llx t %s\n", (unsigned long long)(KERNEL + 4096 * i), functions[i]);
+	assert_int_equal(fclose(file), 0);
+	options.kallsyms = world->path;
+	assert_int_equal(ctx_resolver_create(&options, &world->arena, &world->resolver, NULL), CTX_OK);
+	assert_int_equal(ctx_stack_forest_init(&world->forest, NULL), CTX_OK);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	ctx_stack_classes_deinit(&world->classes);
+	ctx_stack_forest_deinit(&world->forest);
+	ctx_resolver_destroy(world->resolver);
+	ctx_arena_deinit(&world->arena);
+	unlink(world->path);
+	free(world);
+	return 0;
+}
+
+/* Frames from the root to the leaf. */
+static unsigned class_of(struct world *world, const int *frames, size_t n)
+{
+	uint32_t locations[FRAMES_MAX], nodes[FRAMES_MAX];
+	unsigned first, second;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t address = frames[i] == USER ? 0x401000 : KERNEL + 4096 * (uint64_t)frames[i] + 16;
+
+		assert_int_equal(ctx_resolver_absolute(world->resolver, address, &locations[i], NULL),
+				 CTX_OK);
+	}
+	assert_int_equal(ctx_stack_forest_add(&world->forest, CTX_TRIE_ROOT, locations, n, world->resolver,
+					      nodes, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver,
+					    nodes[n - 1], &first, NULL),
+			 CTX_OK);
+	/* What is remembered is the same. */
+	assert_int_equal(ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver,
+					    nodes[n - 1], &second, NULL),
+			 CTX_OK);
+	assert_int_equal(first, second);
+	return first;
+}
+
+static void test_stack_class__the_kernels_functions_tell_why_a_thread_is_there(void **state)
+{
+	enum { TRAP = CTX_STACK_KERNEL | CTX_STACK_TRAP };
+	static const struct {
+		int frames[FRAMES_MAX];
+		size_t n;
+		unsigned want;
+	} cases[] = {
+		{{USER}, 1, 0},
+		{{USER, SYSCALL, READ}, 3, CTX_STACK_KERNEL},
+		{{USER, SYSCALL, FUTEX, SCHEDULE}, 4, CTX_STACK_KERNEL | CTX_STACK_FUTEX},
+		{{USER, PAGE_FAULT, MM_FAULT, SCHEDULE}, 4, TRAP | CTX_STACK_FAULT},
+		{{USER, SYSCALL, READ, PAGE_FAULT, MM_FAULT}, 5, TRAP | CTX_STACK_KERNEL_FAULT},
+		{{USER, SYSCALL, READ, MM_FAULT, SCHEDULE}, 5, CTX_STACK_KERNEL | CTX_STACK_KERNEL_FAULT},
+		{{USER, EL0_IA, SCHEDULE}, 3, TRAP | CTX_STACK_FAULT | CTX_STACK_TEXT_FAULT},
+		{{USER, INT3, STOP, SCHEDULE}, 4, TRAP | CTX_STACK_STOP},
+		{{USER, SYSCALL, STOP, SCHEDULE}, 4, CTX_STACK_KERNEL | CTX_STACK_STOP},
+		{{USER, TIMER, WAKEUP}, 3, TRAP | CTX_STACK_INTERRUPT},
+		{{USER, SYSCALL, FUTEX, TIMER, WAKEUP}, 5, TRAP | CTX_STACK_INTERRUPT | CTX_STACK_FUTEX},
+		{{SYSCALL, SCHEDULE}, 2, CTX_STACK_KERNEL},
+	};
+	struct world *world = *state;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++)
+		assert_int_equal(class_of(world, cases[i].frames, cases[i].n), cases[i].want);
+	/* Again, when all functions are known. */
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++)
+		assert_int_equal(class_of(world, cases[i].frames, cases[i].n), cases[i].want);
+}
+
+static void test_stack_class__the_empty_stack_says_nothing(void **state)
+{
+	struct world *world = *state;
+	unsigned classes = 77;
+
+	assert_int_equal(ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver,
+					    CTX_TRIE_ROOT, &classes, NULL),
+			 CTX_OK);
+	assert_int_equal(classes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_stack_class__the_kernels_functions_tell_why_a_thread_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stack_class__the_empty_stack_says_nothing, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
