@@ -14,6 +14,11 @@ uint32_t ctx_cells_bucket(uint64_t time_ns, uint64_t end_ns, uint32_t buckets)
 	return (uint32_t)(bucket < buckets ? bucket : buckets - 1);
 }
 
+uint64_t ctx_cells_border(uint32_t bucket, uint64_t end_ns, uint32_t buckets)
+{
+	return (uint64_t)((unsigned __int128)end_ns * bucket / buckets);
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct ctx_cell_entry *left = a, *right = b;
@@ -44,53 +49,138 @@ static void settle(struct ctx_thread_cells *cells)
 }
 
 struct gathering {
+	const struct ctx_export_input *input;
 	struct ctx_cells *cells;
 	struct ctx_thread_cells *thread;
 	uint64_t end_ns;
-	uint64_t lead; /* how far unit_weight is ahead of all other weights */
+	uint64_t lead;	/* how far unit_weight is ahead of all other weights */
+	uint32_t state; /* stands in place of every stack; CTX_NONE: they stand themselves */
 };
+
+static enum ctx_status add_entry(struct gathering *gathering, const struct ctx_cell_entry *entry,
+				 struct ctx_err *err)
+{
+	struct ctx_thread_cells *thread = gathering->thread;
+	enum ctx_status status = ctx_grow(&thread->entries, &thread->cap, thread->n + 1, err);
+
+	if (status == CTX_OK)
+		thread->entries[thread->n++] = *entry;
+	return status;
+}
 
 static enum ctx_status take_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct gathering *gathering = context;
 	struct ctx_cells *cells = gathering->cells;
-	struct ctx_thread_cells *thread = gathering->thread;
-	enum ctx_status status = ctx_grow(&thread->entries, &thread->cap, thread->n + 1, err);
-
-	if (status != CTX_OK)
-		return status;
-	thread->entries[thread->n++] = (struct ctx_cell_entry){
+	const struct ctx_cell_entry entry = {
 		.weight = sample->weight,
 		.samples = 1,
 		.bucket = ctx_cells_bucket(sample->time_ns, gathering->end_ns, cells->buckets),
 		.stack = sample->stack,
 	};
+
 	cells->samples++;
 	cells->weight += sample->weight;
 	if (gathering->lead == 0)
 		cells->unit_weight = sample->weight;
 	gathering->lead += sample->weight == cells->unit_weight ? 1 : (uint64_t)-1;
-	return CTX_OK;
+	return add_entry(gathering, &entry, err);
 }
 
-enum ctx_status ctx_cells_gather(struct ctx_cells *cells, const struct ctx_export_input *input,
-				 uint32_t buckets, struct ctx_err *err)
+/* From its end to its begin, as the end is what is known for sure. */
+static enum ctx_status take_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
-	struct gathering gathering = {.cells = cells, .end_ns = input->profile->run.end_ns};
+	struct gathering *gathering = context;
+	struct ctx_cells *cells = gathering->cells;
+	uint32_t bucket = ctx_cells_bucket(sample->time_ns, gathering->end_ns, cells->buckets);
+	struct ctx_cell_entry entry = {
+		.samples = 1,
+		.stack = gathering->state != CTX_NONE ? gathering->state : sample->stack,
+	};
+	uint64_t left = sample->weight, end = sample->time_ns + 1;
+	enum ctx_status status = CTX_OK;
+
+	cells->samples++;
+	cells->weight += sample->weight;
+	for (;; bucket--) {
+		uint64_t begin = ctx_cells_border(bucket, gathering->end_ns, cells->buckets);
+
+		/* What began before the run is in its first bucket. */
+		entry.weight = bucket != 0 && end - begin < left ? end - begin : left;
+		entry.bucket = bucket;
+		if (entry.weight != 0 || (entry.samples != 0 && gathering->state == CTX_NONE))
+			status = add_entry(gathering, &entry, err);
+		entry.samples = 0;
+		left -= entry.weight;
+		end = begin;
+		if (left == 0 || status != CTX_OK)
+			break;
+	}
+	return status;
+}
+
+static enum ctx_status gather_metric(struct gathering *gathering, uint32_t metric, uint32_t thread,
+				     struct ctx_err *err)
+{
+	const struct ctx_export_input *input = gathering->input;
+
+	if (metric == input->metric && !input->profile->metrics[metric].spans)
+		return input->samples(input->samples_context, thread, take_sample, gathering, err);
+	return input->metric_samples(input->samples_context, metric, thread,
+				     input->profile->metrics[metric].spans ? take_span : take_sample,
+				     gathering, err);
+}
+
+/* The metrics one after the other: entries are sorted at the end. */
+static enum ctx_status gather_thread(struct gathering *gathering, const uint32_t *metrics, uint32_t n_metrics,
+				     uint32_t thread, bool states, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	gathering->thread = &gathering->cells->threads[thread];
+	for (uint32_t i = 0; i < n_metrics && status == CTX_OK; i++) {
+		gathering->state = states ? i : CTX_NONE;
+		status = gather_metric(gathering, metrics[i], thread, err);
+	}
+	settle(gathering->thread);
+	return status;
+}
+
+static enum ctx_status gather(struct ctx_cells *cells, const struct ctx_export_input *input, uint32_t buckets,
+			      const uint32_t *metrics, uint32_t n_metrics, bool states, struct ctx_err *err)
+{
+	struct gathering gathering = {.input = input, .cells = cells, .end_ns = input->profile->run.end_ns};
 	enum ctx_status status = CTX_OK;
 
 	*cells = (struct ctx_cells){.n_threads = input->profile->n_threads, .buckets = buckets};
 	cells->threads = ctx_calloc(cells->n_threads, sizeof(*cells->threads));
 	if (cells->threads == NULL)
 		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < cells->n_threads && status == CTX_OK; i++) {
-		gathering.thread = &cells->threads[i];
-		status = input->samples(input->samples_context, i, take_sample, &gathering, err);
-		settle(&cells->threads[i]);
-	}
+	for (uint32_t i = 0; i < cells->n_threads && status == CTX_OK; i++)
+		status = gather_thread(&gathering, metrics, n_metrics, i, states, err);
 	if (status != CTX_OK)
 		ctx_cells_deinit(cells);
 	return status;
+}
+
+enum ctx_status ctx_cells_gather(struct ctx_cells *cells, const struct ctx_export_input *input,
+				 uint32_t buckets, struct ctx_err *err)
+{
+	const struct ctx_metric_info *metric = &input->profile->metrics[input->metric];
+
+	if (metric->parts != NULL)
+		return gather(cells, input, buckets, metric->parts, metric->n_parts, false, err);
+	return gather(cells, input, buckets, &input->metric, 1, false, err);
+}
+
+enum ctx_status ctx_cells_gather_states(struct ctx_cells *cells, const struct ctx_export_input *input,
+					uint32_t buckets, struct ctx_err *err)
+{
+	uint32_t metrics[CTX_STATE_N];
+
+	for (uint32_t i = 0; i < CTX_STATE_N; i++)
+		metrics[i] = ctx_profile_state_metric(input->profile, (enum ctx_thread_state)i);
+	return gather(cells, input, buckets, metrics, CTX_STATE_N, true, err);
 }
 
 void ctx_cells_deinit(struct ctx_cells *cells)

@@ -3,18 +3,21 @@
  *
  *	samples --html_cells--> cells ------+--html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, fewer stacks
  *	raw stacks --html_sources--> sources'
+ *	spans of states --html_cells, html_states--> states'
  */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "report/html_cells.h"
 #include "report/html_profile.h"
 #include "report/html_sources.h"
+#include "report/html_states.h"
 #include "report/html_template.h"
 #include "report/names.h"
 #include "report/report_exports.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -22,6 +25,7 @@
 #define BUCKETS_MOST 4096u
 #define BUCKETS_LEAST 64u
 #define SOURCES_SHARE 5u /* the part of the room that sources take at most */
+#define STATES_SHARE 5u	 /* and the states */
 #define GZIP_WINDOW (15 + 16)
 #define HEAD_MARK "/*CTX-HEAD*/"
 #define PROFILE_MARK "/*CTX-PROFILE*/"
@@ -56,6 +60,8 @@ struct fitting {
 	const struct ctx_export_input *input;
 	struct ctx_cells cells;
 	struct ctx_html_sources sources;
+	struct ctx_cells states;
+	bool has_states; /* and they fit */
 	struct ctx_buf bytes, packed;
 	size_t room; /* for the packed bytes */
 };
@@ -66,13 +72,35 @@ static enum ctx_status pack(struct fitting *fitting, struct ctx_err *err)
 
 	ctx_buf_clear(&fitting->bytes);
 	status = ctx_html_profile_encode(fitting->input->profile, &fitting->cells, &fitting->sources,
-					 &fitting->bytes, err);
+					 fitting->has_states ? &fitting->states : NULL, &fitting->bytes, err);
 	return status == CTX_OK ? gzip(&fitting->bytes, &fitting->packed, err) : status;
 }
 
 static bool fits(const struct fitting *fitting)
 {
 	return fitting->packed.n <= fitting->room;
+}
+
+/* States, as fine in time as fits into their share of the room. */
+static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = fitting->input->profile;
+	enum ctx_status status = CTX_OK;
+
+	if (profile->has_states)
+		status = ctx_cells_gather_states(&fitting->states, fitting->input, BUCKETS_MOST, err);
+	while (profile->has_states && status == CTX_OK) {
+		ctx_buf_clear(&fitting->bytes);
+		ctx_html_states_put(&fitting->states, profile->run.end_ns, &fitting->bytes);
+		status = ctx_buf_check(&fitting->bytes, err);
+		if (status == CTX_OK)
+			status = gzip(&fitting->bytes, &fitting->packed, err);
+		fitting->has_states = fitting->packed.n <= fitting->room / STATES_SHARE;
+		if (fitting->has_states || fitting->states.buckets <= BUCKETS_LEAST)
+			break;
+		ctx_cells_halve(&fitting->states);
+	}
+	return status;
 }
 
 /* Coarser in time first; then without the lightest stacks, half of those that are left each time; then without sources. */
@@ -131,6 +159,12 @@ static void put_selected(struct ctx_buf *head, const struct ctx_export_input *in
 	ctx_buf_put_text(head, "]}}");
 }
 
+static bool is_spans(const struct ctx_profile *profile, const struct ctx_metric_info *metric)
+{
+	return metric->parts != NULL && metric->n_parts != 0 ? profile->metrics[metric->parts[0]].spans
+							     : metric->spans;
+}
+
 static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
 		     const struct ctx_cells *cells)
 {
@@ -143,6 +177,8 @@ static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
 	ctx_name_put_json(head, metric->name);
 	ctx_buf_put_text(head, ",\"unit\":");
 	ctx_name_put_json(head, metric->unit);
+	if (is_spans(profile, metric))
+		ctx_buf_put_text(head, ",\"spans\":true");
 	ctx_buf_printf(head,
 		       "},\"duration_ns\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64
 		       ",\"lost_samples\":%" PRIu64 ",\"coverage\":%.6f,\"omitted_weight\":%" PRIu64
@@ -211,24 +247,36 @@ static enum ctx_status write_page(const struct fitting *fitting, const struct ct
 	return CTX_OK;
 }
 
+static void CTX_PRINTF(2, 3) tell(const struct ctx_export_input *input, const char *format, ...)
+{
+	char text[160];
+	va_list args;
+
+	if (input->remark == NULL)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	input->remark(input->remark_context, text);
+}
+
 static void tell_what_is_lost(const struct fitting *fitting)
 {
 	const struct ctx_export_input *input = fitting->input;
-	const struct ctx_cells *cells = &fitting->cells;
-	char text[160];
+	const struct ctx_cells *cells = &fitting->cells, *states = &fitting->states;
+	double end_ms = (double)input->profile->run.end_ns / 1e6;
 
-	if (cells->buckets < BUCKETS_MOST && input->remark != NULL) {
-		snprintf(text, sizeof(text),
-			 "to fit --max-size, intervals begin and end at multiples of %.3f ms",
-			 (double)input->profile->run.end_ns / cells->buckets / 1e6);
-		input->remark(input->remark_context, text);
-	}
-	if (cells->dropped_weight != 0 && input->remark != NULL) {
-		snprintf(text, sizeof(text),
-			 "to fit --max-size, the page has the stacks of %.2f %% of the weight",
-			 100.0 * (1.0 - (double)cells->dropped_weight / (double)cells->weight));
-		input->remark(input->remark_context, text);
-	}
+	if (cells->buckets < BUCKETS_MOST)
+		tell(input, "to fit --max-size, intervals begin and end at multiples of %.3f ms",
+		     end_ms / cells->buckets);
+	if (cells->dropped_weight != 0)
+		tell(input, "to fit --max-size, the page has the stacks of %.2f %% of the weight",
+		     100.0 * (1.0 - (double)cells->dropped_weight / (double)cells->weight));
+	if (input->profile->has_states && !fitting->has_states)
+		tell(input, "to fit --max-size, the page has no thread states");
+	else if (input->profile->has_states && states->buckets < cells->buckets)
+		tell(input, "to fit --max-size, thread states are those of multiples of %.3f ms",
+		     end_ms / states->buckets);
 }
 
 static enum ctx_status write_html(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
@@ -251,6 +299,8 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 					       &fitting.sources, err);
 	}
 	if (status == CTX_OK)
+		status = make_states(&fitting, err);
+	if (status == CTX_OK)
 		status = fit(&fitting, err);
 	if (status == CTX_OK) {
 		ctx_buf_clear(&head);
@@ -265,6 +315,7 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 	ctx_buf_deinit(&fitting.bytes);
 	ctx_buf_deinit(&fitting.packed);
 	ctx_cells_deinit(&fitting.cells);
+	ctx_cells_deinit(&fitting.states);
 	ctx_html_sources_deinit(&fitting.sources);
 	return status;
 }

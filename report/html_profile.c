@@ -245,7 +245,8 @@ static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
 }
 
 enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const struct ctx_cells *cells,
-					const struct ctx_html_sources *sources, struct ctx_buf *out,
+					const struct ctx_html_sources *sources,
+					const struct ctx_cells *states, struct ctx_buf *out,
 					struct ctx_err *err)
 {
 	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
@@ -268,10 +269,12 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const
 		for (uint32_t i = 0; i < cells->n_threads; i++)
 			put_thread_cells(&cells->threads[i], &choice, cells->unit_weight, &rest);
 		put_sources(profile, sources, &choice, &rest);
+		if (states != NULL)
+			ctx_html_states_put(states, profile->run.end_ns, &rest);
 		status = ctx_buf_check(&rest, err);
 	}
 	if (status == CTX_OK) {
-		ctx_buf_put(out, "CTXP\2", 5);
+		ctx_buf_put(out, "CTXP\3", 5);
 		put_strings(&choice.strings, out);
 		ctx_buf_put(out, rest.bytes, rest.n);
 		status = ctx_buf_check(out, err);

@@ -1,5 +1,5 @@
 /*
- * The binary profile of the HTML page, version 2: docs/html-page.md has every byte.
+ * The binary profile of the HTML page, version 3: docs/html-page.md has every byte.
  */
 #ifndef CTX_REPORT_HTML_PROFILE_H
 #define CTX_REPORT_HTML_PROFILE_H
@@ -7,15 +7,17 @@
 #include "base/buf.h"
 #include "report/html_cells.h"
 #include "report/html_sources.h"
+#include "report/html_states.h"
 
 /*
  * Appends the profile: the part of the CCT, functions and objects that the cells need, all processes and threads, and
- * the cells; then the sources. Ids of functions, objects and CCT nodes are the page's own, in the order of the profile's; those of threads
+ * the cells; then the sources, and the states (NULL: none). Ids of functions, objects and CCT nodes are the page's own, in the order of the profile's; those of threads
  * are the profile's. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile,
 						       const struct ctx_cells *cells,
 						       const struct ctx_html_sources *sources,
-						       struct ctx_buf *out, struct ctx_err *err);
+						       const struct ctx_cells *states, struct ctx_buf *out,
+						       struct ctx_err *err);
 
 #endif

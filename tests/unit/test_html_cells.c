@@ -215,7 +215,7 @@ static void check_profile(const struct fixture *fixture, const struct ctx_cells 
 	struct ctx_cursor cursor = ctx_cursor_make(bytes->bytes, bytes->n);
 	uint64_t n, n_functions, n_nodes, n_threads, unit, sum = 0;
 
-	assert_memory_equal(ctx_cursor_get_bytes(&cursor, 5), "CTXP\2", 5);
+	assert_memory_equal(ctx_cursor_get_bytes(&cursor, 5), "CTXP\3", 5);
 	n = ctx_cursor_get_varint(&cursor);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t length = ctx_cursor_get_varint(&cursor);
@@ -277,11 +277,13 @@ static void test_html__a_profile_is_read_back(void **state)
 
 	(void)state;
 	assert_int_equal(ctx_cells_gather(&cells, &fixture->input, 512, NULL), CTX_OK);
-	assert_int_equal(ctx_html_profile_encode(&fixture->profile, &cells, &none, &bytes, NULL), CTX_OK);
+	assert_int_equal(ctx_html_profile_encode(&fixture->profile, &cells, &none, NULL, &bytes, NULL),
+			 CTX_OK);
 	check_profile(fixture, &cells, &bytes);
 	ctx_buf_clear(&bytes);
 	assert_int_equal(ctx_cells_keep(&cells, NODES, 3, NULL), CTX_OK);
-	assert_int_equal(ctx_html_profile_encode(&fixture->profile, &cells, &none, &bytes, NULL), CTX_OK);
+	assert_int_equal(ctx_html_profile_encode(&fixture->profile, &cells, &none, NULL, &bytes, NULL),
+			 CTX_OK);
 	check_profile(fixture, &cells, &bytes);
 	ctx_buf_deinit(&bytes);
 	ctx_cells_deinit(&cells);

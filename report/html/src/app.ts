@@ -15,6 +15,8 @@ import { timesOf } from "./interval";
 import { foundWeight, search, type Found } from "./search";
 import { fromFragment, initialState, Store, toFragment, type Change, type Side, type State, type View } from "./state";
 import { SourcePane } from "./source";
+import { StateTable } from "./state_table";
+import { StateSums } from "./states";
 import { functionName, FunctionTable, Outline, StanzaTable, ThreadTable, type Context } from "./tables";
 import { Tabs } from "./tabs";
 import { pickThread, ThreadSums } from "./threads";
@@ -23,7 +25,7 @@ import { Tip } from "./tip";
 import type { Head, Model } from "./types";
 
 const FRAGMENT_AFTER = 200; /* ms */
-const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "path", "func", "search", "span"]);
+const ALL: ReadonlySet<Change> = new Set<Change>(["a", "b", "editing", "threads", "view", "side", "roots", "path", "func", "lanes", "search", "span"]);
 
 export class App {
 	readonly store: Store;
@@ -40,6 +42,7 @@ export class App {
 	private readonly threadTable: ThreadTable;
 	private readonly sourcePane: SourcePane;
 	private readonly threadSums: ThreadSums;
+	readonly stateTable: StateTable | null;
 	private readonly views: Tabs<View>;
 	private readonly sides: Tabs<Side>;
 	private readonly live = make("div", { class: "unseen", role: "status", "aria-live": "polite" });
@@ -77,14 +80,16 @@ export class App {
 		this.outline = new Outline(context, this.answers.whole);
 		this.stanzaTable = new StanzaTable(context);
 		this.threadTable = new ThreadTable(context, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }));
+		const states = model.states !== null ? new StateSums(model.states, model.duration) : null;
+		this.stateTable = states !== null ? new StateTable(model, states, (thread, add) => this.store.set({ threads: pickThread(this.store.get().threads, thread, add) }), say) : null;
 		this.sourcePane = new SourcePane(model, head, this.initial);
 		this.controls = new Controls(this.store);
 		this.views = this.makeViews();
 		this.sides = this.makeSides();
 		this.rootsButton = button("Root at bottom", "Flame graph: the root at the bottom instead of at the top", () => this.store.set({ roots: this.store.get().roots === "top" ? "bottom" : "top" }));
 		const line = make("section", { class: "timeline", "aria-label": "Time line" });
-		this.timeline = new Timeline(line, this.store, head, this.colours, tip);
-		line.prepend(make("div", { class: "timeline-head" }, make("h2", {}, head.metric.unit === "ns" ? "Busy processors" : `${visible(head.metric.name)} per second`), ...this.timeline.buttons()));
+		this.timeline = new Timeline(line, this.store, head, this.colours, tip, states);
+		line.prepend(make("div", { class: "timeline-head" }, make("h2", {}, rateTitle(head)), ...this.timeline.buttons()));
 		host.append(this.header(), line, this.controls.element, this.body(), this.live);
 		this.store.listen((_state, changed) => this.note(changed));
 		this.watch();
@@ -147,6 +152,7 @@ export class App {
 		if (state.side === "stanzas" && (selects || has("func", "side"))) this.stanzaTable.update(a.tree, state.func);
 		if (state.side === "source" && (selects || has("func", "side"))) this.sourcePane.update(state);
 		if (state.side === "threads" && (selects || has("side"))) this.threadTable.update(this.threadSums, state.a, state.threads);
+		if (state.side === "states" && (selects || has("side"))) this.stateTable?.update(state);
 	}
 
 	private note(changed: ReadonlySet<Change>): void {
@@ -205,6 +211,7 @@ export class App {
 				{ key: "stanzas", title: "Callers/callees", panel: make("div", { class: "panel" }, this.stanzaTable.grid.element) },
 				{ key: "source", title: "Source", panel: this.sourcePane.element },
 				{ key: "threads", title: "Threads", panel: make("div", { class: "panel" }, this.threadTable.grid.element) },
+				...(this.stateTable !== null ? [{ key: "states" as const, title: "States", panel: this.stateTable.element }] : []),
 				{ key: "about", title: "Recording", panel: make("div", { class: "panel" }, about(this.head)) },
 			],
 			(side) => this.store.set({ side }),
@@ -227,7 +234,7 @@ export class App {
 	private applyTheme(): void {
 		document.documentElement.classList.toggle("dark", this.theme() === "dark");
 		this.colours.setTheme(this.theme());
-		this.timeline.redraw();
+		this.timeline.redraw(this.theme());
 		this.graphs.draw(this.store.get(), this.found.functions);
 		this.functionTable.grid.draw();
 		this.outline.grid.draw();
@@ -265,4 +272,9 @@ export class App {
 			if (this.live.textContent !== text) this.live.textContent = text;
 		}, after);
 	}
+}
+
+function rateTitle({ metric }: Head): string {
+	if (metric.unit !== "ns") return `${visible(metric.name)} per second`;
+	return metric.spans === true ? `${visible(metric.name)}: threads at a time` : "Busy processors";
 }

@@ -173,8 +173,9 @@ export class Grid {
 		line.setAttribute("aria-rowindex", String(y + 2));
 		for (const name of ["aria-level", "aria-expanded"]) line.removeAttribute(name);
 		for (const [name, value] of Object.entries(how.attributes ?? {})) line.setAttribute(name, value);
-		cells.forEach((cell, i) => {
-			const column = this.columns[i];
+		cells.forEach((cell) => {
+			const meta = this.table.getMeta(cell); /* columns may be scrolled away */
+			const column = meta?.type === "body" ? this.columns[meta.x] : undefined;
 			if (column === undefined) return;
 			cell.classList.toggle("number", column.numeric);
 			cell.classList.toggle("name", !column.numeric);

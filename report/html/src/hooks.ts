@@ -9,6 +9,7 @@ import { bottomUp } from "./merged";
 import { stanza, type Stanza, type Tree } from "./views";
 import { ROOT } from "./shape";
 import { sourceRows, type SourceRow } from "./source";
+import type { StateRow } from "./state_table";
 import type { FunctionRow } from "./tables";
 
 interface TreeRow {
@@ -27,6 +28,7 @@ export interface Hooks {
 	readonly functions: FunctionRow[]; /* as the table shows them */
 	readonly tree: TreeRow[]; /* depth first, heaviest of the run first */
 	readonly recomputed: number; /* ms of the last selection */
+	readonly states: { interval: [number, number]; rows: StateRow[] } | null; /* as the table States shows them; null: the recording has none */
 	stanza(func: number): Stanza; /* -1: of <Total> */
 	source(func: number): SourceRow[] | null; /* as the pane shows it; null: it is not in the page */
 	bottomUpTotal(): number;
@@ -67,6 +69,10 @@ export function publish(app: App): void {
 		get tree() {
 			app.flush();
 			return app.treeRows();
+		},
+		get states() {
+			app.flush();
+			return app.stateTable?.asRows(store.get()) ?? null;
 		},
 		get recomputed() {
 			return app.recomputed;

@@ -1,17 +1,18 @@
 /*
- * One lane per thread below the rate: each bin has the colour of the function with the most weight, paler where the thread does less. Only the lanes in
- * sight are drawn, on a canvas that stays while the lanes scroll.
+ * One lane per thread below the rate: how each bin divides among the thread's states, one upon the other; or the colour of the function with the most
+ * weight, paler where the thread does less. Only the lanes in sight are drawn, on a canvas that stays while the lanes scroll.
  */
 import type { Colours } from "./colours";
 import { eachFrame, fit, make } from "./dom";
-import { baseName, formatTime, formatWeight, functionLabel, visible, weightUnit } from "./format";
+import { baseName, formatShare, formatTime, formatWeight, functionLabel, visible, weightUnit } from "./format";
 import { weightByThread } from "./rate";
 import { lane, type Lane } from "./series";
 import { NONE } from "./shape";
 import type { Store } from "./state";
+import { stateRange, STATE_LOOKS, STATE_ORDER, sum, type StateSums } from "./states";
 import { pickThread } from "./threads";
 import type { Tip } from "./tip";
-import { bucketBegin } from "./types";
+import { bucketBegin, STATES } from "./types";
 
 const HEIGHT = 16;
 const GAP = 2;
@@ -33,6 +34,7 @@ export class Lanes {
 		private readonly unit: string,
 		private readonly left: number,
 		private readonly right: number,
+		private readonly states: StateSums | null,
 	) {
 		const { model } = store;
 		const weights = weightByThread(model);
@@ -83,11 +85,9 @@ export class Lanes {
 
 	private drawLane(context: CanvasRenderingContext2D, k: number, y: number, width: number): void {
 		const { colours, edges, left } = this;
-		const { model } = this.store;
 		const { threads } = this.store.get();
 		const thread = this.order[k]!;
 		const chosen = threads === null || threads.includes(thread);
-		const row = this.laneOf(thread);
 		const bins = edges.length - 1;
 		const scale = (width - left - this.right) / bins;
 
@@ -95,6 +95,51 @@ export class Lanes {
 		context.fillStyle = colours.palette.ink;
 		context.textAlign = "right";
 		context.fillText(shorten(context, this.label(thread), left - 12), left - 6, y + HEIGHT / 2);
+		if (this.byStates() !== null) this.fillStates(context, thread, chosen, y, scale);
+		else this.fillFunctions(context, thread, chosen, y, scale);
+		context.globalAlpha = 1;
+	}
+
+	/* The states, if the lanes show them. */
+	private byStates(): StateSums | null {
+		return this.store.get().lanes === "states" ? this.states : null;
+	}
+
+	/* How a bin divides among the states; empty where the thread is not there. */
+	private divide(states: StateSums, thread: number, bin: number, sums: Float64Array): number {
+		const range = stateRange(this.store.model, states.states, { begin: this.edges[bin]!, end: this.edges[bin + 1]! });
+		sums.fill(0);
+		states.add(thread, range, sums);
+		return states.length(range);
+	}
+
+	/* What the thread was not there for stays empty, at the top of the bin. */
+	private fillStates(context: CanvasRenderingContext2D, thread: number, chosen: boolean, y: number, scale: number): void {
+		const { left, edges, colours } = this;
+		const sums = new Float64Array(STATES);
+		const high = HEIGHT - GAP;
+		const bottom = y + GAP / 2 + high;
+		context.globalAlpha = chosen ? 1 : 0.25;
+		for (let bin = 0; bin + 1 < edges.length; bin++) {
+			const ns = this.divide(this.byStates()!, thread, bin, sums);
+			let from = 0;
+			for (const state of STATE_ORDER) {
+				if (sums[state]! === 0 || ns === 0) continue;
+				const to = Math.min(ns, from + sums[state]!);
+				context.fillStyle = STATE_LOOKS[state]![colours.theme];
+				/* A little wider than it is, so that no seam shows. */
+				context.fillRect(left + bin * scale, bottom - (high * to) / ns, scale + 0.35, (high * (to - from)) / ns);
+				from = to;
+			}
+		}
+	}
+
+	private fillFunctions(context: CanvasRenderingContext2D, thread: number, chosen: boolean, y: number, scale: number): void {
+		const { colours, edges, left } = this;
+		const { model } = this.store;
+		const row = this.laneOf(thread);
+		const bins = edges.length - 1;
+
 		for (let bin = 0; bin < bins; bin++) {
 			const ns = bucketBegin(model, edges[bin + 1]!) - bucketBegin(model, edges[bin]!);
 			if (ns > 0) this.peak[thread] = Math.max(this.peak[thread]!, row.weight[bin]! / ns);
@@ -107,7 +152,6 @@ export class Lanes {
 			context.fillStyle = colours.of(func);
 			context.fillRect(left + bin * scale, y + GAP / 2, Math.max(scale, 0.5), HEIGHT - GAP);
 		}
-		context.globalAlpha = 1;
 	}
 
 	private laneOf(thread: number): Lane {
@@ -146,8 +190,19 @@ export class Lanes {
 			lines.push(["time", formatTime(bucketBegin(model, this.edges[bin]!))]);
 			lines.push(["weight", `${formatWeight(row.weight[bin]!, this.unit, row.weight[bin]!)} ${weightUnit(this.unit, row.weight[bin]!)}`]);
 			if (row.func[bin]! !== NONE) lines.push(["most in", functionLabel(model, row.func[bin]!)]);
+			lines.push(...this.stateLines(thread, bin));
 		}
 		this.tip.show(event.clientX, event.clientY, this.label(thread), lines);
+	}
+
+	/* The largest first. */
+	private stateLines(thread: number, bin: number): [string, string][] {
+		const sums = new Float64Array(STATES);
+		if (this.states === null) return [];
+		this.divide(this.states, thread, bin, sums);
+		const there = sum(sums);
+		const states = [...sums.keys()].filter((state) => sums[state]! > 0).sort((x, y) => sums[y]! - sums[x]!);
+		return states.map((state) => [STATE_LOOKS[state]!.text, `${formatTime(sums[state]!)}  ${formatShare(sums[state]!, there)}`]);
 	}
 
 	private key(event: KeyboardEvent): void {

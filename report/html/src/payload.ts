@@ -3,11 +3,11 @@
  * an id is checked against what it counts, a count against the bytes that are left, so that a damaged page gives a message and no wrong picture.
  */
 import { ByteReader, ProfileError } from "./bytes";
-import type { Cells, Model, Sources, SourceSection } from "./types";
+import { bucketBegin, NO_STATE, SHARED, STATES, type Cells, type Model, type Sources, type SourceSection, type States, type ThreadStates } from "./types";
 
 export { ProfileError } from "./bytes";
 
-const VERSION = 2;
+const VERSION = 3;
 const MAX_BUCKETS = 2 ** 24;
 const NO_FUNCTION = 0xffffffff;
 
@@ -59,6 +59,7 @@ export function decodeProfile(bytes: Uint8Array): Model {
 	const unit = input.number("the unit weight");
 	const cells = threads.map(() => readCells(input, buckets, tree.parent.length, unit));
 	const sources = readSources(input, functions.length, unit);
+	const states = input.left > 0 ? readStates(input, threads.length, duration) : null;
 	input.end();
 	checkTotals(input, cells);
 	return {
@@ -70,6 +71,7 @@ export function decodeProfile(bytes: Uint8Array): Model {
 		duration,
 		buckets,
 		sources,
+		states,
 	};
 }
 
@@ -199,8 +201,53 @@ function readSection(input: ByteReader, unit: number): SourceSection {
 	return { path, textLines, line, exclusive, inclusive, exclusiveSamples, inclusiveSamples, text };
 }
 
+/* Kinds of rows: 0 the thread is not there, 1 + state, and above them one bucket with its states as bits, STATES' own bit: nothing is missing of it. */
+const KINDS = 1 + STATES;
+const FULL = 1 << STATES;
+
+function readStates(input: ByteReader, nThreads: number, duration: number): States {
+	const buckets = input.number("the number of buckets of states");
+	if (buckets < 1 || buckets > MAX_BUCKETS) input.damaged(`states have ${buckets} buckets`);
+	const time = { buckets, duration };
+	return { buckets, threads: fill(nThreads, () => readThreadStates(input, time)) };
+}
+
+function readThreadStates(input: ByteReader, time: { buckets: number; duration: number }): ThreadStates {
+	const n = input.count(1, "rows of states");
+	const kind = fill(n, () => input.below(KINDS + 2 * FULL, "kinds of states"));
+	const edge = new Uint32Array(n + 1);
+	for (let i = 0; i < n; i++) {
+		const length = kind[i]! < KINDS ? input.number("lengths of states") : 1;
+		const end = edge[i]! + length;
+		if (length === 0 || end > time.buckets) input.damaged(`states up to bucket ${end} of ${time.buckets}`);
+		edge[i + 1] = end;
+	}
+	const whole = Int8Array.from(kind, (value) => (value < KINDS ? value - 1 : SHARED));
+	const sums = new Float64Array((n + 1) * STATES);
+	for (let i = 0; i < n; i++) {
+		const length = bucketBegin(time, edge[i + 1]!) - bucketBegin(time, edge[i]!);
+		const row = sums.subarray((i + 1) * STATES, (i + 2) * STATES);
+		row.set(sums.subarray(i * STATES, (i + 1) * STATES));
+		if (whole[i]! >= 0) row[whole[i]!] = row[whole[i]!]! + length;
+		else if (whole[i]! !== NO_STATE) readShared(input, kind[i]! - KINDS, length, row);
+	}
+	return { edge, whole, sums };
+}
+
+/* The last state of a full bucket is what the others leave. */
+function readShared(input: ByteReader, bits: number, length: number, row: Float64Array): void {
+	const states = Array.from({ length: STATES }, (_, state) => state).filter((state) => (bits & (1 << state)) !== 0);
+	let left = length;
+	if (states.length === 0) input.damaged("a bucket of no states");
+	states.forEach((state, i) => {
+		const ns = (bits & FULL) !== 0 && i + 1 === states.length ? left : input.number("times of states");
+		left -= ns;
+		row[state] = checkedWeight(input, row[state]! + (ns < 0 ? NaN : ns));
+	});
+}
+
 function checkedWeight(input: ByteReader, value: number): number {
-	if (value < 0 || value > Number.MAX_SAFE_INTEGER) input.damaged("a weight is out of range");
+	if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) input.damaged("a weight is out of range");
 	return value;
 }
 

@@ -1,7 +1,7 @@
 /*
  * What is selected and shown, who wants to know, and the same as the fragment of the page's address, so that a link reproduces a view.
  *
- *	#a=BEGIN:END&b=BEGIN:END&t=0,2-5&v=sandwich&s=stanzas&f=12&p=3,17&q=memcpy&o=flame&z=BEGIN:END
+ *	#a=BEGIN:END&b=BEGIN:END&t=0,2-5&v=sandwich&s=stanzas&f=12&p=3,17&q=memcpy&o=flame&l=functions&z=BEGIN:END
  *
  * Times are in ns; what is as the page opens is not in the fragment.
  */
@@ -9,7 +9,8 @@ import { isWhole, rangeOf, timesOf, type Range } from "./interval";
 import type { Head, Model } from "./types";
 
 export const VIEWS = ["graph", "bottom-up", "sandwich", "outline"] as const;
-export const SIDES = ["functions", "stanzas", "source", "threads", "about"] as const;
+export const SIDES = ["functions", "stanzas", "source", "threads", "states", "about"] as const;
+export const LANES = ["states", "functions"] as const;
 export type View = (typeof VIEWS)[number];
 export type Side = (typeof SIDES)[number];
 
@@ -23,6 +24,7 @@ export interface State {
 	roots: "top" | "bottom"; /* icicle or flame */
 	path: number[]; /* functions from the root to the zoomed node */
 	func: number; /* the selected function, -1: none */
+	lanes: (typeof LANES)[number]; /* what the lanes of threads are coloured by */
 	search: string;
 	span: Range; /* what of the run the time line shows */
 }
@@ -78,6 +80,7 @@ const SIDE_OF: { [report: string]: Side } = {
 	lines: "source",
 	threads: "threads",
 	processes: "threads",
+	states: "states",
 	header: "about",
 	overview: "about",
 };
@@ -86,6 +89,11 @@ const SIDE_OF: { [report: string]: Side } = {
 function preselected<T>(table: { [report: string]: T }, reports: string[], usual: T): T {
 	const found = reports.find((report) => Object.hasOwn(table, report));
 	return found !== undefined ? (table[found] ?? usual) : usual;
+}
+
+/** The sides that the page of a recording has. */
+export function sidesOf(model: Model): readonly Side[] {
+	return SIDES.filter((side) => side !== "states" || model.states !== null);
 }
 
 export function initialState(model: Model, head: Head): State {
@@ -97,10 +105,11 @@ export function initialState(model: Model, head: Head): State {
 		editing: "a",
 		threads: head.selected.threads?.filter((i) => i < model.threads.length) ?? null,
 		view: preselected(VIEW_OF, head.selected.reports, "graph"),
-		side: preselected(SIDE_OF, head.selected.reports, "functions"),
+		side: oneOf(sidesOf(model), preselected(SIDE_OF, head.selected.reports, "functions"), "functions"),
 		roots: "top",
 		path: [],
 		func: -1,
+		lanes: model.states !== null ? "states" : "functions",
 		search: "",
 		span: whole,
 	};
@@ -119,6 +128,7 @@ export function toFragment(model: Model, state: State, initial: State): string {
 	put("o", state.roots, initial.roots);
 	put("p", state.path.join(","), "");
 	put("f", String(state.func), "-1");
+	put("l", state.lanes, initial.lanes);
 	put("q", state.search, "");
 	if (!isWhole(model, state.span)) words.set("z", rangeText(model, state.span));
 	return words.toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
@@ -138,10 +148,11 @@ export function fromFragment(model: Model, fragment: string, initial: State): St
 		editing: range("b") !== null ? "b" : "a",
 		threads: threads === null ? initial.threads : threads === "all" ? null : listFrom(threads, model.threads.length),
 		view: oneOf(VIEWS, words.get("v"), initial.view),
-		side: oneOf(SIDES, words.get("s"), initial.side),
+		side: oneOf(sidesOf(model), words.get("s"), initial.side),
 		roots: oneOf(["top", "bottom"], words.get("o"), initial.roots),
 		path: path.map(Number).filter((f) => f < model.functions.length),
 		func: Number.isInteger(func) && func >= 0 && func < model.functions.length ? func : -1,
+		lanes: model.states !== null ? oneOf(LANES, words.get("l"), initial.lanes) : initial.lanes,
 		search: words.get("q") ?? "",
 		span: range("z") ?? initial.span,
 	};

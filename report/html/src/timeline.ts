@@ -4,11 +4,13 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { Brush } from "./brush";
-import type { Colours } from "./colours";
+import type { Colours, Theme } from "./colours";
 import { button, eachFrame, make } from "./dom";
 import { Lanes } from "./lanes";
+import { Legend } from "./legend";
 import { binEdges, rates } from "./rate";
 import { weightByBucket } from "./series";
+import type { StateSums } from "./states";
 import { cutRange, type Change, type State, type Store } from "./state";
 import type { Tip } from "./tip";
 import { bucketBegin, type Head } from "./types";
@@ -21,9 +23,11 @@ const FEWEST = 8; /* buckets in sight */
 export class Timeline {
 	private readonly lanes: Lanes;
 	private readonly brush: Brush;
+	private readonly legend: Legend | null;
 	private readonly layer = make("div", { class: "brush-layer" });
 	private readonly chart = make("div", { class: "chart" });
 	private readonly body: HTMLElement;
+	private laneButton: HTMLButtonElement | null = null;
 	private plot: uPlot | null = null;
 	private sums: Float64Array;
 	private readonly later = eachFrame(() => this.draw());
@@ -34,13 +38,15 @@ export class Timeline {
 		private readonly head: Head,
 		colours: Colours,
 		tip: Tip,
+		private readonly states: StateSums | null,
 	) {
 		this.sums = weightByBucket(store.model, store.get().threads);
-		this.lanes = new Lanes(store, colours, tip, head.metric.unit, LEFT, RIGHT);
+		this.lanes = new Lanes(store, colours, tip, head.metric.unit, LEFT, RIGHT, states);
+		this.legend = states !== null ? new Legend(store.model, states) : null;
 		this.body = make("div", { class: "timeline-body" }, this.chart, this.lanes.element, this.layer);
 		this.layer.style.left = `${LEFT}px`;
 		this.layer.style.right = `${RIGHT}px`;
-		host.append(this.body);
+		host.append(this.body, ...(this.legend !== null ? [this.legend.element] : []));
 		this.brush = new Brush(store, this.layer, this.chart);
 		this.chart.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
 		this.chart.style.height = `${HEIGHT}px`;
@@ -55,6 +61,7 @@ export class Timeline {
 			this.zoom(factor, (span.begin + span.end) / 2);
 		};
 		return [
+			...this.laneButtons(),
 			button("\u2212", "Show more of the run", () => zoom(2)),
 			button("+", "Show less of the run", () => zoom(0.5)),
 			button("Zoom to A", "Show the selected interval", () => {
@@ -68,22 +75,32 @@ export class Timeline {
 		];
 	}
 
+	/* Only where there is something to choose. */
+	private laneButtons(): HTMLElement[] {
+		if (this.states === null) return [];
+		this.laneButton = button("", "What the lanes of the threads are coloured by", () => this.store.set({ lanes: this.store.get().lanes === "states" ? "functions" : "states" }));
+		return [this.laneButton];
+	}
+
 	update(state: Readonly<State>, changed: ReadonlySet<Change>): void {
 		if (changed.has("threads")) {
 			this.sums = weightByBucket(this.store.model, state.threads);
 			if (state.threads !== null) this.lanes.reveal(state.threads);
 		}
-		if (changed.has("threads") || changed.has("span")) this.later();
+		if (this.laneButton !== null) this.laneButton.textContent = state.lanes === "states" ? "Lanes by function" : "Lanes by state";
+		if (changed.has("a") || changed.has("threads")) this.legend?.update(state);
+		if (changed.has("threads") || changed.has("span") || changed.has("lanes")) this.later();
 		else this.brush.update(state);
 	}
 
 	/** Draws anew with the colours of another theme. */
-	redraw(): void {
+	redraw(theme: Theme): void {
+		this.legend?.setTheme(theme);
 		this.later();
 	}
 
 	private makePlot(colours: Colours): void {
-		const { unit } = this.head.metric;
+		const { unit, spans } = this.head.metric;
 		const axis = { stroke: () => colours.palette.faint, font: "11px system-ui, sans-serif", ticks: { stroke: () => colours.palette.line, width: 1, size: 4 }, grid: { stroke: () => colours.palette.line, width: 1 } };
 		const options: uPlot.Options = {
 			width: 600,
@@ -94,7 +111,7 @@ export class Timeline {
 			scales: { x: { time: false }, y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
 			axes: [
 				{ ...axis, size: 26, gap: 3, space: 70, values: (_plot, splits, _axis, _space, step) => splits.map((s) => timeLabel(s, splits[splits.length - 1]!, step)) },
-				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, unit)) },
+				{ ...axis, size: LEFT, gap: 4, values: (_plot, splits) => splits.map((v) => rateLabel(v, unit, spans === true)) },
 			],
 			series: [
 				{},
@@ -159,8 +176,8 @@ function timeLabel(s: number, last: number, step: number): string {
 	return `${(s * scale).toFixed(digits)}\u2009${unit}`;
 }
 
-function rateLabel(value: number, unit: string): string {
-	if (unit === "ns") return `${Number(value.toFixed(3))} CPU`;
+function rateLabel(value: number, unit: string, spans: boolean): string {
+	if (unit === "ns") return `${Number(value.toFixed(3))}${spans ? "" : " CPU"}`;
 	const scales: [number, string][] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
 	const found = scales.find(([scale]) => value >= scale);
 	return `${Number((value / (found?.[0] ?? 1)).toFixed(2))}${found?.[1] ?? ""}/s`;

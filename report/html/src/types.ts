@@ -5,7 +5,7 @@
 export interface Head {
 	version: number;
 	experiment: string;
-	metric: { name: string; unit: string };
+	metric: { name: string; unit: string; spans?: true }; /* spans: its weight is time that threads spent, not only on processors */
 	duration_ns: number;
 	samples: number;
 	weight: number;
@@ -51,6 +51,25 @@ export interface Sources {
 export const SOURCE_NONE = -2; /* no line numbers are known */
 export const SOURCE_LEFT = -1; /* they are, but not in this page */
 
+/**
+ * How the time of a thread divides among the states. Row i is of the buckets edge[i] .. edge[i + 1] - 1: all in one state, or a single bucket that
+ * several share, or one in which the thread is not there.
+ */
+export interface ThreadStates {
+	edge: Uint32Array; /* one more than there are rows */
+	whole: Int8Array; /* by row: the state that all of it is in; NO_STATE, or SHARED */
+	sums: Float64Array; /* by row and state (STATES to a row, one row more): ns before the row */
+}
+
+export const STATES = 10;
+export const NO_STATE = -1;
+export const SHARED = -2;
+
+export interface States {
+	buckets: number; /* of their own, as fine as those of the cells or coarser */
+	threads: ThreadStates[];
+}
+
 export interface Model {
 	objects: string[];
 	functions: { name: string; object: number; kind: number }[]; /* object -1: none */
@@ -62,6 +81,7 @@ export interface Model {
 	duration: number; /* ns */
 	buckets: number;
 	sources: Sources;
+	states: States | null; /* null: the recording has none */
 }
 
 /** Begin (ns) of bucket i; i = buckets gives the end of the run. */

@@ -2,6 +2,7 @@
  * Random models with a seed, and the bytes of a profile from a model: the obvious encoder, in the order of docs/html-page.md.
  */
 import type { Cells, Model, Selection, Sources, SourceSection } from "../src/types";
+import { bucketBegin, SHARED, STATES, type States, type ThreadStates } from "../src/types";
 
 /** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
 export function random(seed: number): () => number {
@@ -94,6 +95,8 @@ function randomSources(functions: number, next: () => number): Sources {
 	return { weight: 123456, samples: 78, ofFunction: Int32Array.from({ length: functions }, () => Math.floor(next() * (groups.length + 2)) - 2), groups };
 }
 
+const DURATION = 19826040001;
+
 export const NO_SOURCES: Sources = { weight: 0, samples: 0, ofFunction: new Int32Array(0), groups: [] };
 
 export function randomModel(size: Size, seed: number): Model {
@@ -109,9 +112,10 @@ export function randomModel(size: Size, seed: number): Model {
 			name: `worker ${i}`,
 			cells: randomCells(i % 5 === 4 ? { ...size, entries: 0 } : size, next),
 		})),
-		duration: 19826040001,
+		duration: DURATION,
 		buckets: size.buckets,
 		sources: randomSources(size.functions, random(seed + 1000)),
+		states: null,
 	};
 }
 
@@ -159,6 +163,54 @@ function encodeCells(out: Writer, cells: Cells, unit: number): void {
 	out.column(weight, (w, i) => out.signed(w - samples[i]! * unit));
 }
 
+/* Rows as they are kept in a model: what is not whole is a single bucket. */
+export function randomStates(size: Size, seed: number): States {
+	const next = random(seed + 2000);
+	const buckets = [size.buckets, size.buckets / 2, 1][seed % 3]!;
+	const time = { buckets, duration: DURATION };
+	const thread = (): ThreadStates => {
+		const edge = [0];
+		const whole: number[] = [];
+		const sums = new Array<number>(STATES).fill(0);
+		while (edge.at(-1)! < buckets && next() < 0.95) {
+			const at = edge.at(-1)!;
+			const kind = next() < 0.5 ? SHARED : Math.floor(next() * (STATES + 1)) - 1;
+			const end = kind === SHARED ? at + 1 : Math.min(buckets, at + 1 + Math.floor(next() * 9));
+			let left = bucketBegin(time, end) - bucketBegin(time, at);
+			const row = sums.slice(-STATES);
+			if (kind >= 0) row[kind] = row[kind]! + left;
+			const some = Math.floor(next() * STATES);
+			for (let state = some; kind === SHARED && state < STATES; state += 1 + Math.floor(next() * 4)) {
+				const ns = next() < 0.2 ? left : 1 + Math.floor(next() * (left - 1));
+				if (ns === 0) break;
+				row[state] = row[state]! + ns;
+				left -= ns;
+			}
+			sums.push(...row);
+			whole.push(kind);
+			edge.push(end);
+		}
+		return { edge: Uint32Array.from(edge), whole: Int8Array.from(whole), sums: Float64Array.from(sums) };
+	};
+	return { buckets, threads: Array.from({ length: size.threads }, thread) };
+}
+
+function encodeThreadStates(out: Writer, { edge, whole, sums }: ThreadStates, time: { buckets: number; duration: number }): void {
+	const times: number[] = [];
+	const kinds = Array.from(whole, (kind, i) => {
+		if (kind !== SHARED) return kind + 1;
+		const ns = Array.from({ length: STATES }, (_, state) => sums[(i + 1) * STATES + state]! - sums[i * STATES + state]!);
+		const total = ns.reduce((sum, value) => sum + value, 0);
+		const full = total === bucketBegin(time, edge[i + 1]!) - bucketBegin(time, edge[i]!);
+		const seen = ns.filter((value) => value > 0);
+		times.push(...(full ? seen.slice(0, -1) : seen));
+		return 1 + STATES + ns.reduce((bits, value, state) => bits + (value > 0 ? 1 << state : 0), 0) + (full ? 1 << STATES : 0);
+	});
+	out.number(whole.length).column(kinds, (kind) => out.number(kind));
+	out.column(whole, (kind, i) => (kind === SHARED ? out : out.number(edge[i + 1]! - edge[i]!)));
+	out.column(times, (ns) => out.number(ns));
+}
+
 function encodeSection(out: Writer, { path, textLines, line, exclusive, inclusive, exclusiveSamples, inclusiveSamples, text }: SourceSection, unit: number): void {
 	out.text(path).number(textLines).number(line.length);
 	out.column(line, (l, i) => out.number(i === 0 ? l : l - line[i - 1]!));
@@ -196,9 +248,10 @@ export function encode(model: Model, unit: number): Uint8Array<ArrayBuffer> {
 	out.number(model.duration).number(model.buckets).number(unit);
 	out.column(model.threads, ({ cells }) => encodeCells(out, cells, unit));
 	encodeSources(out, model.sources, unit);
+	if (model.states !== null) out.number(model.states.buckets).column(model.states.threads, (thread) => encodeThreadStates(out, thread, { buckets: model.states!.buckets, duration: model.duration }));
 
 	const begin = new Writer();
-	begin.bytes.push(...new TextEncoder().encode("CTXP"), 2);
+	begin.bytes.push(...new TextEncoder().encode("CTXP"), 3);
 	begin.number(strings.length).column(strings, (text) => begin.text(text));
 	const bytes = new Uint8Array(begin.bytes.length + out.bytes.length);
 	bytes.set(begin.bytes);

@@ -4,14 +4,14 @@ import { gzipSync } from "node:zlib";
 import { sourceRows } from "../src/source";
 import { decodeProfile, loadProfile, ProfileError } from "../src/payload";
 import { bucketBegin, SOURCE_NONE } from "../src/types";
-import { encode, NO_SOURCES, randomModel, Writer } from "./models";
+import { encode, NO_SOURCES, randomModel, Writer, randomStates } from "./models";
 
 const SMALL = { stacks: 20, functions: 6, threads: 3, buckets: 16, entries: 12 };
 
 /* Every byte by hand: two functions, main -> work, one thread with two cells. */
 // prettier-ignore
 const BY_HAND = Uint8Array.from([
-	0x43, 0x54, 0x58, 0x50, 2,
+	0x43, 0x54, 0x58, 0x50, 3,
 	5, 0, 4, ...Buffer.from("main"), 4, ...Buffer.from("work"), 3, ...Buffer.from("a.c"), 2, 0xc3, 0xa9,
 	1, 3,			/* objects: a.c */
 	2, 1, 2, 1, 0, 0, 3,	/* functions: main in a.c, work in none and artificial */
@@ -79,8 +79,38 @@ test("random models come back as they were", () => {
 	}
 });
 
+test("states come back as they were, and are added up", () => {
+	for (let seed = 1; seed <= 30; seed++) {
+		const model = { ...randomModel(SMALL, seed), states: randomStates(SMALL, seed) };
+		assert.deepEqual(decodeProfile(encode(model, 1000)), model);
+	}
+});
+
+test("states that cannot be are damage", () => {
+	const model = { ...randomModel(SMALL, 3), states: { buckets: 4, threads: [] } };
+	const bytes = encode(model, 1000);
+	const thread = (...columns: number[]) => Uint8Array.of(...bytes, ...columns, ...new Array<number>(SMALL.threads - 1).fill(0));
+	assert.equal(decodeProfile(thread(0)).states!.threads.length, SMALL.threads);
+	assert.deepEqual([...decodeProfile(thread(1, 3, 4)).states!.threads[0]!.edge], [0, 4]);
+	const damaged: [number[], RegExp][] = [
+		[[1, 3, 5], /states up to bucket 5 of 4/],
+		[[1, 3, 0], /states up to bucket 0 of 4/],
+		[[2, 3, 4, 3, 2], /states up to bucket 5 of 4/],
+		[[1, 11], /a bucket of no states/],
+		[[1, 0x8b, 0x10], /\d+ among kinds of states/],
+		[[1, 0xfe, 0x7f], /\d+ among kinds of states/],
+		[[99], /99 rows of states/],
+		[[2, 11 + 3, 11 + 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 5, 5, 5], /out of range/],
+	];
+	for (const [columns, message] of damaged) assert.throws(() => decodeProfile(thread(...columns)), message, columns.join());
+	/* A full bucket whose first state is longer than the bucket. */
+	const full = 11 + 1024 + 3;
+	assert.throws(() => decodeProfile(thread(1, (full & 127) | 128, full >> 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f)), /out of range/);
+	assert.throws(() => decodeProfile(Uint8Array.of(...encode({ ...model, states: null }, 1000), 0)), /states have 0 buckets/);
+});
+
 test("a profile without anything", () => {
-	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1, sources: NO_SOURCES };
+	const none = { objects: [], functions: [], processes: [], threads: [], parent: Uint32Array.of(0), func: Uint32Array.of(0xffffffff), depth: Uint32Array.of(0), duration: 0, buckets: 1, sources: NO_SOURCES, states: null };
 	assert.deepEqual(decodeProfile(encode(none, 0)), none);
 });
 
@@ -112,13 +142,20 @@ test("gzip cut at any byte is damage", async () => {
 });
 
 test("a profile cut at any byte is damage", () => {
-	for (const bytes of [BY_HAND, encode(randomModel(SMALL, 3), 1000)]) {
-		for (let n = 0; n < bytes.length; n++) assert.throws(() => decodeProfile(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
+	const model = randomModel(SMALL, 3);
+	const without = encode(model, 1000);
+	const states = encode({ ...model, states: randomStates(SMALL, 3) }, 1000);
+	for (const bytes of [BY_HAND, without, states]) {
+		/* A profile may end where states would begin. */
+		for (let n = bytes === states ? without.length + 1 : 0; n < bytes.length; n++) assert.throws(() => decodeProfile(bytes.subarray(0, n)), /^ProfileError: The profile in this page is damaged: .* \(byte \d+ of \d+\)\.$/, `${n} bytes`);
 	}
 });
 
 test("bytes after the end are damage", () => {
-	assert.throws(() => decodeProfile(Uint8Array.of(...BY_HAND, 0)), /1 bytes follow its end/);
+	const states = { buckets: 1, threads: [{ edge: Uint32Array.of(0), whole: new Int8Array(0), sums: new Float64Array(10) }] };
+	const bytes = encode({ ...randomModel({ ...SMALL, threads: 1 }, 3), states }, 1000);
+	assert.throws(() => decodeProfile(Uint8Array.of(...BY_HAND, 0)), /states have 0 buckets/);
+	assert.throws(() => decodeProfile(Uint8Array.of(...bytes, 0)), /1 bytes follow its end/);
 });
 
 test("any changed byte gives a message or a model within its bounds", () => {
@@ -206,12 +243,12 @@ for (const [what, at, was, becomes, message] of DEFECTS) {
 }
 
 test("another version is named", () => {
-	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 2/);
+	assert.throws(() => decodeProfile(Uint8Array.of(0x43, 0x54, 0x58, 0x50, 9)), /has version 9, the page reads version 3/);
 });
 
 test("a count without the bytes for it takes no memory", () => {
 	const out = new Writer();
-	out.bytes.push(0x43, 0x54, 0x58, 0x50, 2);
+	out.bytes.push(0x43, 0x54, 0x58, 0x50, 3);
 	out.number(2 ** 40);
 	assert.throws(() => decodeProfile(Uint8Array.from(out.bytes)), /1099511627776 strings in 0 bytes/);
 });

@@ -78,12 +78,27 @@ test("a fragment reproduces the state", () => {
 			roots: one(["top", "bottom"] as const),
 			path: Array.from({ length: Math.floor(next() * 5) }, () => Math.floor(next() * 12)),
 			func: Math.floor(next() * 13) - 1,
+			lanes: "functions", /* all that a page without states has */
 			search: one(["", "a b", "/x&y=#%/", "\u00e4:,\u2028"]),
 			span: range(),
 		};
 		assert.deepEqual(fromFragment(model, `#${toFragment(model, state, initial)}`, initial), state);
 	}
 	assert.equal(toFragment(model, initial, initial), "");
+});
+
+test("only a page with states has their table and their lanes", () => {
+	const asked = { ...head, selected: { ...head.selected, reports: ["states"] } };
+	const with_ = { ...model, states: { buckets: 1, threads: model.threads.map(() => ({ edge: Uint32Array.of(0), whole: new Int8Array(0), sums: new Float64Array(10) })) } };
+	assert.equal(initialState(model, asked).side, "functions");
+	assert.equal(initialState(model, asked).lanes, "functions");
+	assert.deepEqual(fromFragment(model, "#s=states&l=states", initialState(model, head)), initialState(model, head));
+	const initial = initialState(with_, asked);
+	assert.equal(initial.side, "states");
+	assert.equal(initial.lanes, "states");
+	const state = { ...initial, lanes: "functions" as const };
+	assert.equal(toFragment(with_, state, initial), "l=functions");
+	assert.deepEqual(fromFragment(with_, "#l=functions", initial), state);
 });
 
 test("a fragment that is wrong gives what the page opens with", () => {
