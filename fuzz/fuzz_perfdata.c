@@ -93,6 +93,22 @@ static void check_sample(const struct ctx_event *event, const struct seen *seen,
 	}
 }
 
+static void check_state(const struct ctx_event *event, const struct seen *seen,
+			const struct ctx_source_info *info)
+{
+	static volatile uint64_t sink;
+	bool woken = event->state.change == CTX_CHANGE_WOKEN;
+
+	require(info->has_states && event->thread < seen->n_threads && event->process < seen->n_processes);
+	require(woken || event->process == seen->process_of[event->thread]);
+	require(event->state.waker == CTX_NONE || (woken && event->state.waker < seen->n_threads));
+	require(event->state.frames != NULL || event->state.n_frames == 0);
+	for (uint32_t i = 0; i < event->state.n_frames; i++)
+		sink = sink + event->state.frames[i];
+	if (event->state.outsider != NULL)
+		read_text(event->state.outsider);
+}
+
 static void add_thread(const struct ctx_event *event, struct seen *seen)
 {
 	require(event->thread == seen->n_threads && event->process < seen->n_processes);
@@ -137,6 +153,9 @@ static void check_event(const struct ctx_event *event, struct seen *seen, const 
 		break;
 	case CTX_EV_SAMPLE:
 		check_sample(event, seen, info);
+		break;
+	case CTX_EV_STATE:
+		check_state(event, seen, info);
 		break;
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:

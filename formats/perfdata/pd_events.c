@@ -17,6 +17,7 @@ enum {
 	FLAG_EXCLUDE_CALLCHAIN_KERNEL = 21,
 	FLAG_EXCLUDE_CALLCHAIN_USER = 22,
 	FLAG_USE_CLOCKID = 25,
+	FLAG_CONTEXT_SWITCH = 26,
 };
 
 void ctx_pd_events_deinit(struct ctx_pd_events *events)
@@ -46,6 +47,7 @@ static void parse_attr(struct ctx_pd_event *event, const uint8_t *attr, size_t n
 	event->exclude_callchain_kernel = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_KERNEL, swap);
 	event->exclude_callchain_user = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_USER, swap);
 	event->use_clockid = ctx_pd_wire_flag(flags, FLAG_USE_CLOCKID, swap);
+	event->context_switch = ctx_pd_wire_flag(flags, FLAG_CONTEXT_SWITCH, swap);
 	ctx_pd_wire_bytes(&wire, 32); /* flags, wakeup, bp_type, config1, config2 */
 	event->branch_sample_type = ctx_pd_wire_u64(&wire);
 	event->regs_user = ctx_pd_wire_u64(&wire);

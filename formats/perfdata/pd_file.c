@@ -206,6 +206,22 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes,
 	return status;
 }
 
+enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part,
+				    uint64_t file_bytes, uint64_t offset, uint64_t size, struct ctx_err *err)
+{
+	static const char what[] = "the section with the formats of tracepoints";
+	struct section section = {.offset = offset, .size = size};
+	uint8_t *bytes CTX_AUTO_FREE = NULL;
+	struct ctx_err why = {0};
+	enum ctx_status status = read_section(part, file_bytes, &section, what, &bytes, &why);
+
+	if (status == CTX_OK)
+		status = ctx_pd_tracing_parse(bytes, (size_t)size, &file->tracing, &why);
+	if (status == CTX_E_FORMAT)
+		ctx_err_prefix(&why, status, "header: formats of tracepoints");
+	return forgive(file, status, &why, err);
+}
+
 /* Behind the data there is one section description for each feature bit. */
 static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_bytes,
 				     const struct header *header, struct ctx_err *err)
@@ -231,8 +247,13 @@ static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_byt
 			continue;
 		section.offset = ctx_pd_wire_u64(&wire);
 		section.size = ctx_pd_wire_u64(&wire);
-		if (bit == CTX_PD_FEATURE_TRACING_DATA)
-			continue; /* formats of tracepoints: nobody needs them here */
+		if (bit == CTX_PD_FEATURE_TRACING_DATA) {
+			status = ctx_pd_file_tracing(file, &file->parts[0], file_bytes, section.offset,
+						     section.size, err);
+			if (status != CTX_OK)
+				return status;
+			continue;
+		}
 		status = read_section(&file->parts[0], file_bytes, &section, "a header feature", &payload,
 				      &why);
 		if (status == CTX_OK)

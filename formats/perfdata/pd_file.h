@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "formats/perfdata/pd_events.h"
 #include "formats/perfdata/pd_facts.h"
+#include "formats/perfdata/pd_tracing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ struct ctx_pd_file {
 	bool closed; /* perf has ended the file in order */
 	struct ctx_pd_events events;
 	struct ctx_pd_facts facts;
+	struct ctx_pd_tracing tracing;
 	uint64_t bytes; /* of the data */
 	uint64_t first_sample,
 		last_sample; /* on the file's clock; from the facts or from a scan; first > last: no
@@ -53,6 +55,12 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_file_open(struct ctx_pd_file *file, const 
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_list(struct ctx_pd_file *file, const char *path,
 						struct ctx_err *err);
 void ctx_pd_file_deinit(struct ctx_pd_file *file);
+
+/* Takes in the formats of tracepoints, `size` bytes at `offset` of a part whose file has `file_bytes`. What is wrong with them is a line of damage. Fails with
+ * CTX_E_NOMEM, CTX_E_IO. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part,
+						   uint64_t file_bytes, uint64_t offset, uint64_t size,
+						   struct ctx_err *err);
 
 /* A line of damage that was found before the first record. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_damage(struct ctx_pd_file *file, const char *text,

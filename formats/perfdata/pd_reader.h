@@ -3,6 +3,7 @@
  *
  *	perfdata.c      records in order -> samples, tasks; the event source
  *	pd_maps.c       MMAP, MMAP2, KSYMBOL, jitdump -> maps
+ *	pd_states.c     samples and SWITCH -> what threads do
  *	pd_info.c       header, events, facts -> what the source tells of itself
  *	pd_ending.c     what was counted on the way -> notes and properties
  */
@@ -13,6 +14,7 @@
 #include "formats/perfdata/pd_file.h"
 #include "formats/perfdata/pd_jitdump.h"
 #include "formats/perfdata/pd_queue.h"
+#include "formats/perfdata/pd_states.h"
 #include "formats/perfdata/pd_tasks.h"
 #include "formats/perfdata/pd_wire.h"
 #include "model/event_source.h"
@@ -40,6 +42,7 @@ struct ctx_pd_reader {
 	struct ctx_pd_tasks tasks;
 	struct ctx_pd_outbox out;
 	struct ctx_pd_chain chain;
+	struct ctx_pd_states states;
 	struct ctx_pd_jit *jits;     /* owned; of dumps that can be used */
 	struct ctx_strtab jit_paths; /* of all dumps, so that each is looked at once */
 	size_t n_jits, jits_cap;
@@ -94,6 +97,23 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
 
 /* The functions that had been made at run time by `time`, on the file's clock. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time,
+						  struct ctx_err *err);
+
+/* Finds out which events tell what threads do, and says so in the info of the source. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err);
+
+/* The changes that a sample tells of; `told` is its own event, which was put already. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader,
+						    const struct ctx_pd_sample *sample,
+						    const struct ctx_event *told, struct ctx_err *err);
+
+/* SWITCH and SWITCH_CPU_WIDE. *ret_used: false when they tell nothing. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader,
+						    const struct ctx_pd_queued *item, bool *ret_used,
+						    struct ctx_err *err);
+
+/* A thread goes on as another program: on the CPU, as the first of a new process. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_ns, int64_t tid,
 						  struct ctx_err *err);
 
 /* Fills in the info of the source. */

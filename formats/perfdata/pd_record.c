@@ -227,8 +227,10 @@ static void take_numbers(struct ctx_pd_wire *wire, uint64_t type, struct ctx_pd_
 	}
 	if (type & PERF_SAMPLE_TIME)
 		ctx_pd_wire_u64(wire);
-	if (type & PERF_SAMPLE_ADDR)
-		ctx_pd_wire_u64(wire);
+	if (type & PERF_SAMPLE_ADDR) {
+		sample->addr = ctx_pd_wire_u64(wire);
+		sample->has_addr = true;
+	}
 	if (type & PERF_SAMPLE_ID)
 		ctx_pd_wire_u64(wire);
 	if (type & PERF_SAMPLE_STREAM_ID)
@@ -250,8 +252,10 @@ static void take_lists(struct ctx_pd_wire *wire, const struct ctx_pd_event *even
 		take_read(wire, event->read_format, sample);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(wire, sample);
-	if (type & PERF_SAMPLE_RAW)
-		ctx_pd_wire_bytes(wire, ctx_pd_wire_u32(wire));
+	if (type & PERF_SAMPLE_RAW) {
+		sample->raw_bytes = ctx_pd_wire_u32(wire);
+		sample->raw = ctx_pd_wire_bytes(wire, sample->raw_bytes);
+	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		skip_branches(wire, event, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
@@ -280,6 +284,35 @@ enum ctx_status ctx_pd_sample_parse(const struct ctx_pd_events *events, const ui
 		return ctx_err_set(err, CTX_E_FORMAT, "a sample that is shorter than its event says");
 	ret->is_longer = (event->sample_type & ~(uint64_t)FIELDS_TAKEN) == 0 && ctx_pd_wire_left(&wire) != 0;
 	return CTX_OK;
+}
+
+bool ctx_pd_trailer_parse(const struct ctx_pd_events *events, const uint8_t *record,
+			  const struct ctx_pd_header *header, bool swap, struct ctx_pd_trailer *ret)
+{
+	const uint64_t fields = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+				PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	uint32_t index = 0;
+	struct ctx_pd_wire wire;
+	uint64_t type;
+	size_t bytes;
+
+	if (!events->has_trailer || events->n == 0 ||
+	    (events->trailer_id_at >= 0 && !event_of_trailer(events, record, header, swap, &index)))
+		return false;
+	type = events->items[index].sample_type;
+	bytes = (size_t)__builtin_popcountll(type & fields) * 8;
+	if (!(type & PERF_SAMPLE_TID) || bytes + CTX_PD_HEADER_BYTES > header->size)
+		return false;
+	wire = ctx_pd_wire_make(record + header->size - bytes, bytes, swap);
+	ret->pid = (int32_t)ctx_pd_wire_u32(&wire);
+	ret->tid = (int32_t)ctx_pd_wire_u32(&wire);
+	ret->cpu = -1;
+	ctx_pd_wire_bytes(&wire, (size_t)__builtin_popcountll(
+					 type & (PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID)) *
+					 8);
+	if (type & PERF_SAMPLE_CPU)
+		ret->cpu = (int32_t)ctx_pd_wire_u32(&wire);
+	return true;
 }
 
 void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT])

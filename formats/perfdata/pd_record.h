@@ -41,6 +41,8 @@ enum ctx_pd_user_type { /* perf's own kinds of record */
 #define CTX_PD_MISC_MMAP_DATA (1u << 13)
 #define CTX_PD_MISC_MMAP_BUILD_ID (1u << 14)
 #define CTX_PD_MISC_LOST_SAMPLES_BPF (1u << 15)
+#define CTX_PD_MISC_SWITCH_OUT (1u << 13)
+#define CTX_PD_MISC_SWITCH_OUT_PREEMPT (1u << 14)
 #define CTX_PD_NO_TIME UINT64_MAX
 
 struct ctx_pd_header {
@@ -51,13 +53,15 @@ struct ctx_pd_header {
 
 struct ctx_pd_sample {
 	uint32_t event; /* index */
-	uint64_t ip;
-	bool has_ip;
+	uint64_t ip, addr;
+	bool has_ip, has_addr;
 	int64_t pid, tid;
 	int32_t cpu; /* -1 unknown */
 	uint64_t period;
 	const uint8_t *chain; /* n_chain numbers of 8 bytes in the file's order, borrowed */
 	size_t n_chain;
+	const uint8_t *raw; /* what a tracepoint tells: raw_bytes, borrowed; NULL none */
+	uint32_t raw_bytes;
 	uint64_t n_branches; /* entries of the branch stack, skipped */
 	/* PERF_SAMPLE_READ with ids: counters as they stood, of the event or of all of its group. */
 	const uint8_t *counts; /* borrowed; see ctx_pd_sample_count */
@@ -100,6 +104,15 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_sample_parse(const struct ctx_pd_events *e
 /* The value and the id of counter `i`, less than sample->n_counts. */
 void ctx_pd_sample_count(const struct ctx_pd_sample *sample, size_t i, bool swap, uint64_t *ret_id,
 			 uint64_t *ret_value);
+
+struct ctx_pd_trailer {
+	int64_t pid, tid;
+	int32_t cpu; /* -1 unknown */
+};
+
+/* Who a record of the kernel other than SAMPLE is about, from its trailer; false when that does not tell. */
+bool ctx_pd_trailer_parse(const struct ctx_pd_events *events, const uint8_t *record,
+			  const struct ctx_pd_header *header, bool swap, struct ctx_pd_trailer *ret);
 
 struct ctx_pd_mmap {
 	int64_t pid, tid; /* pid -1: the kernel */

@@ -79,7 +79,8 @@ static void take_time(struct ctx_pd_file *file, const struct ctx_pd_record *reco
 		file->last_sample = time;
 }
 
-static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_record *record, struct ctx_err *err)
+static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_part *part,
+			    const struct ctx_pd_record *record, struct ctx_err *err)
 {
 	struct ctx_pd_wire wire = body_of(record, file->swap);
 
@@ -93,6 +94,11 @@ static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_record
 		return file->pipe ? take_update(file, record, err) : CTX_OK;
 	case CTX_PD_HEADER_FEATURE:
 		return file->pipe ? take_feature(file, record, err) : CTX_OK;
+	case CTX_PD_HEADER_TRACING_DATA:
+		return file->pipe ? ctx_pd_file_tracing(file, part, part->end,
+							record->offset + record->header.size,
+							ctx_pd_wire_u32(&wire), err)
+				  : CTX_OK;
 	case CTX_PD_HEADER_BUILD_ID:
 		return ctx_pd_facts_add_build_id(&file->facts, record->header.misc, wire.at,
 						 ctx_pd_wire_left(&wire), file->swap, err);
@@ -112,7 +118,7 @@ static enum ctx_status scan_part(struct ctx_pd_file *file, const struct ctx_pd_p
 	do {
 		status = ctx_pd_stream_next(&stream, &record, err);
 		if (status == CTX_OK)
-			status = take(file, &record, err);
+			status = take(file, part, &record, err);
 	} while (status == CTX_OK);
 	ctx_pd_stream_deinit(&stream);
 	return status == CTX_END ? CTX_OK : status;

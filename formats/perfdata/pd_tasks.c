@@ -278,6 +278,7 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 	uint32_t image = 0, name, task;
 	enum ctx_status status = CTX_OK;
 
+	tasks->told_of = true;
 	if (fork->synthesized)
 		return fork_before(tasks, fork, err);
 	if (known != CTX_MAP64_NONE) /* its number is used again */
@@ -327,6 +328,7 @@ enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 	enum ctx_status status = ctx_strtab_add_text(&tasks->names, name, &id, err);
 	struct ctx_pd_task *task;
 
+	tasks->told_of = true;
 	if (status == CTX_OK)
 		status = find_image(tasks, time_ns, pid, &image, err);
 	if (status == CTX_OK && exec)
@@ -512,16 +514,13 @@ static enum ctx_status announce_task(struct ctx_pd_tasks *tasks, struct ctx_pd_t
 	return ctx_pd_outbox_put(tasks->out, &event, err);
 }
 
-enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, int64_t tid,
-				    uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+/* Something happened to a thread: it is announced by now, and not over before. */
+static enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t index,
+				  uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
 {
-	uint32_t index = 0;
-	enum ctx_status status = find_task(tasks, time_ns, pid, tid, &index, err);
-	struct ctx_pd_task *task;
+	struct ctx_pd_task *task = &tasks->tasks[index];
+	enum ctx_status status = CTX_OK;
 
-	if (status != CTX_OK)
-		return status;
-	task = &tasks->tasks[index];
 	if (task->ended && time_ns > task->end_ns)
 		task->end_ns = time_ns;
 	if (task->number == CTX_NONE) {
@@ -532,6 +531,41 @@ enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, uint64_t time_ns
 	*ret_process = tasks->images[task->image].number;
 	*ret_thread = task->number;
 	return status;
+}
+
+enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, int64_t tid,
+				    uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+{
+	uint32_t index = 0;
+	enum ctx_status status = find_task(tasks, time_ns, pid, tid, &index, err);
+
+	return status == CTX_OK ? touch_task(tasks, time_ns, index, ret_process, ret_thread, err) : status;
+}
+
+enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid, bool *ret_found,
+				  uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+{
+	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
+
+	*ret_found = index != CTX_MAP64_NONE && !tasks->tasks[index].told &&
+		     ctx_pd_tasks_stranger(tasks, tid) == NULL;
+	return *ret_found ? touch_task(tasks, time_ns, index, ret_process, ret_thread, err) : CTX_OK;
+}
+
+const char *ctx_pd_tasks_stranger(const struct ctx_pd_tasks *tasks, int64_t tid)
+{
+	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
+
+	if (!tasks->told_of || index == CTX_MAP64_NONE || tasks->images[tasks->tasks[index].image].named)
+		return NULL;
+	return text(tasks, tasks->tasks[index].name);
+}
+
+bool ctx_pd_tasks_has_ended(const struct ctx_pd_tasks *tasks, int64_t tid)
+{
+	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
+
+	return index != CTX_MAP64_NONE && tasks->tasks[index].ended;
 }
 
 static enum ctx_status tell_end(struct ctx_pd_tasks *tasks, struct ctx_pd_task *task, struct ctx_err *err)

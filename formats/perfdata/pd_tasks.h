@@ -70,6 +70,7 @@ struct ctx_pd_tasks { /* all zero is a valid empty one */
 	uint32_t *exits; /* owned; tasks whose end is still to be told, by time, from exits_at on */
 	size_t exits_at, n_exits, exits_cap;
 	uint32_t n_processes, n_threads; /* announced */
+	bool told_of;			 /* any COMM or FORK: who is not among those is a stranger */
 	struct ctx_pd_outbox *out;	 /* borrowed */
 };
 
@@ -96,6 +97,21 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_map(struct ctx_pd_tasks *tasks, uint
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid,
 						   int64_t tid, uint32_t *ret_process, uint32_t *ret_thread,
 						   struct ctx_err *err);
+
+/*
+ * The thread that has this tid now, among those that are known and no strangers; announces it when it is new. *ret_found
+ * says whether there is one.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid,
+						 bool *ret_found, uint32_t *ret_process, uint32_t *ret_thread,
+						 struct ctx_err *err);
+
+/* The name of a thread that only samples told of, though COMM or FORK told of others: it is not one of those that were to be
+ * recorded. NULL otherwise. Borrowed from the names. */
+const char *ctx_pd_tasks_stranger(const struct ctx_pd_tasks *tasks, int64_t tid);
+
+/* Did the thread that has this tid end? */
+bool ctx_pd_tasks_has_ended(const struct ctx_pd_tasks *tasks, int64_t tid);
 
 /* Tells the ends of threads and processes that are far enough back at `now_ns` (UINT64_MAX: all). */
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_expire(struct ctx_pd_tasks *tasks, uint64_t now_ns,

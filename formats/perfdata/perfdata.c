@@ -139,8 +139,11 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	event.sample.frames = reader->chain.frames;
 	event.sample.n_frames = reader->chain.n;
 	event.sample.user = reader->chain.has_user ? &reader->chain.user : NULL;
-	return sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
-				    : ctx_pd_reader_put(reader, &event, err);
+	status = sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
+				      : ctx_pd_reader_put(reader, &event, err);
+	return status == CTX_OK && reader->states.on && item->time != 0
+		       ? ctx_pd_states_sample(reader, &sample, &event, err)
+		       : status;
 }
 
 /* Tasks */
@@ -169,11 +172,27 @@ static enum ctx_status on_comm(struct ctx_pd_reader *reader, const struct ctx_pd
 	int64_t pid = (int32_t)ctx_pd_wire_u32(wire);
 	int64_t tid = (int32_t)ctx_pd_wire_u32(wire);
 	const char *name = ctx_pd_wire_text(wire, ctx_pd_wire_left(wire));
+	bool exec = item->record.header.misc & CTX_PD_MISC_COMM_EXEC;
+	uint64_t time_ns = ctx_pd_reader_relative(reader, item->time);
+	enum ctx_status status;
 
 	if (name == NULL)
 		return ctx_pd_reader_damage(reader, item->record.offset, "a name without its end", err);
-	return ctx_pd_tasks_comm(&reader->tasks, ctx_pd_reader_relative(reader, item->time), pid, tid, name,
-				 item->record.header.misc & CTX_PD_MISC_COMM_EXEC, err);
+	status = ctx_pd_tasks_comm(&reader->tasks, time_ns, pid, tid, name, exec, err);
+	return status == CTX_OK && exec && reader->states.on && item->time != 0
+		       ? ctx_pd_states_exec(reader, time_ns, tid, err)
+		       : status;
+}
+
+static enum ctx_status on_switch(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+				 struct ctx_err *err)
+{
+	bool used = false;
+	enum ctx_status status = reader->states.on ? ctx_pd_states_switch(reader, item, &used, err) : CTX_OK;
+
+	if (!used)
+		reader->counts.types[item->record.header.type]++;
+	return status;
 }
 
 static enum ctx_status on_lost(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
@@ -230,6 +249,9 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return on_throttle(reader, item, err);
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return on_switch(reader, item, err);
 	case PERF_RECORD_KSYMBOL:
 		return ctx_pd_maps_ksymbol(reader, item, &wire, err);
 	default:
@@ -347,6 +369,7 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_pd_tasks_deinit(&reader->tasks);
 	ctx_pd_chain_deinit(&reader->chain);
 	ctx_map64_deinit(&reader->count_of_id);
+	ctx_pd_states_deinit(&reader->states);
 	free(reader->last_counts);
 	ctx_pd_file_deinit(&reader->file);
 	free(reader->source.info.properties);
@@ -390,6 +413,8 @@ enum ctx_status ctx_perfdata_open(const char *path, struct ctx_event_source **re
 	status = ctx_pd_file_open(&reader->file, path, err);
 	if (status == CTX_OK)
 		status = ctx_pd_info_fill(reader, err);
+	if (status == CTX_OK)
+		status = ctx_pd_states_fill(reader, err);
 	if (status == CTX_OK)
 		status = make_queues(reader, err);
 	if (status != CTX_OK) {

@@ -92,6 +92,18 @@ static inline void pd_put_magic(struct ctx_buf *out, bool swap)
 	       UINT64_C(0x32454c4946524550)); /* "PERFILE2" where little-endian machines wrote it */
 }
 
+/* A record, and the section's bytes behind it. */
+static inline void pd_put_tracing_data(struct pd_recording *head, const struct ctx_buf *bytes)
+{
+	size_t padding = (8 - bytes->n % 8) % 8;
+
+	pd_u32(pd_begin(head, CTX_PD_HEADER_TRACING_DATA, 0), head->swap, (uint32_t)(bytes->n + padding));
+	pd_u32(&head->bytes, head->swap, 0);
+	pd_end(head);
+	ctx_buf_put(&head->bytes, bytes->bytes, bytes->n);
+	pd_zeros(&head->bytes, padding);
+}
+
 static inline void pd_write_pipe(const struct pd_recording *recording, struct ctx_buf *out)
 {
 	struct pd_recording head = {.swap = recording->swap};
@@ -108,6 +120,10 @@ static inline void pd_write_pipe(const struct pd_recording *recording, struct ct
 		pd_end(&head);
 	}
 	for (size_t i = 0; i < recording->n_features; i++) {
+		if (recording->features[i].bit == CTX_PD_FEATURE_TRACING_DATA) {
+			pd_put_tracing_data(&head, &recording->features[i].bytes);
+			continue;
+		}
 		pd_begin(&head, CTX_PD_HEADER_FEATURE, 0);
 		pd_u64(&head.bytes, head.swap, recording->features[i].bit);
 		ctx_buf_put(&head.bytes, recording->features[i].bytes.bytes, recording->features[i].bytes.n);

@@ -24,7 +24,7 @@
 #include <cmocka.h>
 
 #define PD_ATTR_BYTES 128u
-#define PD_ATTRS_MAX 4u
+#define PD_ATTRS_MAX 12u
 #define PD_IDS_MAX 4u
 #define PD_FEATURES_MAX 16u
 #define PD_FRAMES_MAX 64u
@@ -35,6 +35,7 @@
 #define PD_FLAG_EXCLUDE_CALLCHAIN_KERNEL (UINT64_C(1) << 21)
 #define PD_FLAG_EXCLUDE_CALLCHAIN_USER (UINT64_C(1) << 22)
 #define PD_FLAG_USE_CLOCKID (UINT64_C(1) << 25)
+#define PD_FLAG_CONTEXT_SWITCH (UINT64_C(1) << 26)
 
 struct pd_attr {
 	uint32_t type, size; /* size 0: the one that is written, PD_ATTR_BYTES */
@@ -425,6 +426,20 @@ static inline void pd_switch(struct pd_recording *recording, const struct pd_pla
 	pd_end_with(recording, 0, place);
 }
 
+/* SWITCH, or SWITCH_CPU_WIDE with the other thread `other`. The trailer is that of event `attr`. */
+static inline void pd_switch_of(struct pd_recording *recording, size_t attr, const struct pd_place *place,
+				uint16_t misc, int32_t other)
+{
+	struct ctx_buf *buf =
+		pd_begin(recording, other >= 0 ? PERF_RECORD_SWITCH_CPU_WIDE : PERF_RECORD_SWITCH, misc);
+
+	if (other >= 0) {
+		pd_u32(buf, recording->swap, (uint32_t)other);
+		pd_u32(buf, recording->swap, (uint32_t)other);
+	}
+	pd_end_with(recording, attr, place);
+}
+
 static inline void pd_round(struct pd_recording *recording)
 {
 	pd_begin(recording, CTX_PD_FINISHED_ROUND, 0);
@@ -453,6 +468,7 @@ struct pd_sample {
 	uint64_t frames[PD_FRAMES_MAX]; /* the chain, with its marks */
 	size_t n_frames;
 	uint32_t raw_bytes;		  /* and 4 of its size: to be a multiple of 8 together */
+	const uint8_t *raw;		  /* NULL: bytes of 0xab */
 	uint64_t n_values, n_branches;	  /* of a group of counters; of the branch stack */
 	uint64_t regs_abi, first_reg;	  /* registers count up from there */
 	uint64_t stack_bytes, stack_used; /* stack: bytes that count up from 1 */
@@ -512,7 +528,7 @@ static inline void pd_put_lists(struct pd_recording *recording, const struct pd_
 	if (type & PERF_SAMPLE_RAW) {
 		pd_u32(buf, recording->swap, sample->raw_bytes);
 		for (uint32_t i = 0; i < sample->raw_bytes; i++)
-			ctx_buf_put_u8(buf, 0xab);
+			ctx_buf_put_u8(buf, sample->raw != NULL ? sample->raw[i] : 0xab);
 	}
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		pd_put_branches(recording, sample);

@@ -63,6 +63,19 @@ static inline void pd_note_sample(struct ctx_buf *out, const struct ctx_event *e
 	ctx_buf_put_text(out, "\n");
 }
 
+static inline void pd_note_state(struct ctx_buf *out, const struct ctx_event *event)
+{
+	ctx_buf_printf(out, "%" PRIu64 " state %u/%u %s cpu %d", event->time_ns, event->process,
+		       event->thread, ctx_state_change_text(event->state.change), event->state.cpu);
+	if (event->state.change == CTX_CHANGE_WOKEN)
+		ctx_buf_printf(out, " by %d %s", (int)event->state.waker,
+			       event->state.outsider != NULL ? event->state.outsider : "-");
+	ctx_buf_put_text(out, ":");
+	for (uint32_t i = 0; i < event->state.n_frames; i++)
+		ctx_buf_printf(out, " %" PRIx64, event->state.frames[i]);
+	ctx_buf_put_text(out, "\n");
+}
+
 static inline void pd_note(struct pd_reading *reading, const struct ctx_event *event)
 {
 	struct ctx_buf *out = &reading->events;
@@ -94,6 +107,9 @@ static inline void pd_note(struct pd_reading *reading, const struct ctx_event *e
 		break;
 	case CTX_EV_SAMPLE:
 		pd_note_sample(out, event);
+		break;
+	case CTX_EV_STATE:
+		pd_note_state(out, event);
 		break;
 	case CTX_EV_LOST:
 		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64 "\n", event->time_ns, event->count);

@@ -1,0 +1,419 @@
+#include "formats/perfdata/pd_states.h"
+
+#include "base/mem.h"
+#include "formats/perfdata/pd_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_SHIFT 12
+#define FAULT_OF_INSTRUCTIONS 16 /* bit of x86's error code */
+
+/* Roles of events beside those that are tracepoints. */
+enum {
+	ROLE_FAULT = CTX_PD_TP_N, /* page-faults: in front of the wait */
+	ROLE_MAJOR_FAULT,	  /* major-faults: behind it */
+};
+
+/* What is known of a thread. */
+enum {
+	IS_OFF = 1,	    /* it left the CPU, and the model was told so */
+	FAULTS_ON_TEXT = 2, /* its last page fault was for instructions, and it has not waited since */
+	WAITS_FOR_TEXT = 4, /* that fault waits */
+};
+
+void ctx_pd_states_deinit(struct ctx_pd_states *states)
+{
+	free(states->roles);
+	free(states->threads);
+	*states = (struct ctx_pd_states){0};
+}
+
+/* What the header says */
+
+static const char *name_of(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
+{
+	const char *name = ctx_pd_facts_event_name(&reader->file.facts, event->first_id);
+
+	return name != NULL && name[0] != '\0' ? name : event->name;
+}
+
+static uint8_t role_of(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
+{
+	if (event->type == PERF_TYPE_TRACEPOINT && (event->sample_type & PERF_SAMPLE_RAW))
+		return (uint8_t)ctx_pd_tracing_find(&reader->file.tracing, event->config);
+	if (event->type != PERF_TYPE_SOFTWARE || !(event->sample_type & PERF_SAMPLE_ADDR))
+		return CTX_PD_TP_NONE;
+	if (event->config == PERF_COUNT_SW_PAGE_FAULTS)
+		return ROLE_FAULT;
+	return event->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ? ROLE_MAJOR_FAULT : CTX_PD_TP_NONE;
+}
+
+/* What there is to see in a file. */
+struct sources {
+	bool tracepoint, records, nameless; /* nameless: sched_switch whose format is not told */
+	bool stacks, wakes, enters, exits;
+};
+
+static struct sources look(const struct ctx_pd_reader *reader)
+{
+	const struct ctx_pd_events *events = &reader->file.events;
+	struct sources ret = {0};
+
+	for (size_t i = 0; i < events->n; i++) {
+		const struct ctx_pd_event *event = &events->items[i];
+		uint8_t role = role_of(reader, event);
+
+		ret.records = ret.records || event->context_switch;
+		ret.tracepoint = ret.tracepoint || role == CTX_PD_TP_SWITCH;
+		ret.stacks = ret.stacks ||
+			     (role == CTX_PD_TP_SWITCH && event->sample_type & PERF_SAMPLE_CALLCHAIN);
+		ret.wakes = ret.wakes || role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP;
+		ret.enters = ret.enters || role == CTX_PD_TP_SYS_ENTER;
+		ret.exits = ret.exits || role == CTX_PD_TP_SYS_EXIT;
+		ret.nameless =
+			ret.nameless ||
+			(event->type == PERF_TYPE_TRACEPOINT && role != CTX_PD_TP_SWITCH &&
+			 strcmp(name_of(reader, event), ctx_pd_tracepoint_name(CTX_PD_TP_SWITCH)) == 0);
+	}
+	return ret;
+}
+
+/* "from sched:sched_switch and switch records; no stacks, no wake-ups, no syscalls" */
+static void describe(const struct sources *sources, char *text, size_t n)
+{
+	static const char *const from[] = {"none", "from sched:sched_switch", "from switch records",
+					   "from sched:sched_switch and switch records"};
+	const char *missing[4];
+	int n_missing = 0, at;
+
+	if (sources->nameless)
+		missing[n_missing++] = "no description of sched:sched_switch";
+	if (sources->tracepoint || sources->records) {
+		if (!sources->stacks)
+			missing[n_missing++] = "no stacks";
+		if (!sources->wakes)
+			missing[n_missing++] = "no wake-ups";
+		if (!sources->enters || !sources->exits)
+			missing[n_missing++] = "no syscalls";
+	}
+	at = snprintf(text, n, "%s", from[(sources->tracepoint ? 1 : 0) + (sources->records ? 2 : 0)]);
+	for (int i = 0; i < n_missing; i++)
+		at += snprintf(text + at, n - (size_t)at, "%s%s", i == 0 ? "; " : ", ", missing[i]);
+}
+
+static enum ctx_status add_property(struct ctx_pd_reader *reader, const char *text, struct ctx_err *err)
+{
+	struct ctx_source_info *info = &reader->source.info;
+	struct ctx_property *properties =
+		realloc(info->properties, (info->n_properties + 1) * sizeof(*properties));
+	char *copy = ctx_arena_strdup(&reader->file.facts.arena, text);
+
+	if (properties != NULL)
+		info->properties = properties;
+	if (properties == NULL || copy == NULL)
+		return ctx_err_nomem(err);
+	properties[info->n_properties++] = (struct ctx_property){.key = "states", .value = copy};
+	return CTX_OK;
+}
+
+enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err)
+{
+	const struct ctx_pd_events *events = &reader->file.events;
+	struct sources sources = look(reader);
+	char text[256];
+
+	if (!sources.tracepoint && !sources.records && !sources.nameless)
+		return CTX_OK;
+	reader->states.roles = ctx_calloc(events->n, sizeof(*reader->states.roles));
+	if (reader->states.roles == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < events->n; i++)
+		reader->states.roles[i] = role_of(reader, &events->items[i]);
+	reader->states.on = reader->source.info.has_states = sources.tracepoint || sources.records;
+	describe(&sources, text, sizeof(text));
+	return add_property(reader, text, err);
+}
+
+/* Changes */
+
+static enum ctx_status flags_of(struct ctx_pd_states *states, uint32_t thread, uint8_t **ret,
+				struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&states->threads, &states->threads_cap, (size_t)thread + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (thread >= states->n_threads) {
+		memset(states->threads + states->n_threads, 0, thread + 1 - states->n_threads);
+		states->n_threads = (size_t)thread + 1;
+	}
+	*ret = &states->threads[thread];
+	return CTX_OK;
+}
+
+/* A change of the event's thread, with nothing else said. */
+static struct ctx_event change_at(uint64_t time_ns, uint32_t process, uint32_t thread, int32_t cpu,
+				  enum ctx_state_change change)
+{
+	struct ctx_event event = {
+		.kind = CTX_EV_STATE, .time_ns = time_ns, .process = process, .thread = thread};
+
+	event.state.change = change;
+	event.state.cpu = cpu;
+	event.state.waker = CTX_NONE;
+	return event;
+}
+
+/* The same with the stack of a sample, and its time, process, thread and CPU. */
+static struct ctx_event change_of(const struct ctx_event *told, enum ctx_state_change change)
+{
+	struct ctx_event event =
+		change_at(told->time_ns, told->process, told->thread, told->sample.cpu, change);
+
+	event.state.stack = told->sample.stack;
+	event.state.frames = told->sample.frames;
+	event.state.n_frames = told->sample.n_frames;
+	event.state.user = told->sample.user;
+	return event;
+}
+
+/* It is on the CPU again: what it waited for is known now. */
+static enum ctx_status put_text_fault(struct ctx_pd_reader *reader, uint8_t *flags,
+				      const struct ctx_event *at, struct ctx_err *err)
+{
+	struct ctx_event event =
+		change_at(at->time_ns, at->process, at->thread, at->state.cpu, CTX_CHANGE_TEXT_FAULT);
+
+	if (!(*flags & WAITS_FOR_TEXT))
+		return CTX_OK;
+	*flags &= (uint8_t)~WAITS_FOR_TEXT;
+	return ctx_pd_reader_put(reader, &event, err);
+}
+
+static enum ctx_status put_runs(struct ctx_pd_reader *reader, const struct ctx_event *event,
+				struct ctx_err *err)
+{
+	uint8_t *flags;
+	enum ctx_status status = flags_of(&reader->states, event->thread, &flags, err);
+
+	if (status != CTX_OK)
+		return status;
+	*flags &= (uint8_t)~IS_OFF;
+	status = ctx_pd_reader_put(reader, event, err);
+	return status == CTX_OK ? put_text_fault(reader, flags, event, err) : status;
+}
+
+static enum ctx_status put_off(struct ctx_pd_reader *reader, const struct ctx_event *event, uint8_t *flags,
+			       struct ctx_err *err)
+{
+	*flags |= IS_OFF;
+	if (event->state.change == CTX_CHANGE_BLOCKED && *flags & FAULTS_ON_TEXT)
+		*flags = IS_OFF | WAITS_FOR_TEXT;
+	return ctx_pd_reader_put(reader, event, err);
+}
+
+/* Samples */
+
+static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+		     enum ctx_pd_field field, int64_t *ret)
+{
+	return ctx_pd_tracing_value(&reader->file.tracing.formats[reader->states.roles[sample->event]], field,
+				    sample->raw, sample->raw_bytes, reader->file.swap, ret);
+}
+
+/* The thread that was running leaves the CPU. */
+static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+				  const struct ctx_event *told, uint8_t *flags, struct ctx_err *err)
+{
+	const struct ctx_pd_tracing *tracing = &reader->file.tracing;
+	struct ctx_event event = change_of(told, CTX_CHANGE_PREEMPTED);
+	int64_t value;
+	uint64_t prev_state;
+
+	if (!value_of(reader, sample, CTX_PD_FIELD_PREV_STATE, &value))
+		return CTX_OK;
+	prev_state = (uint64_t)value;
+	if (prev_state & tracing->dead) {
+		*flags |= IS_OFF; /* for good, but that is for its EXIT to say */
+		return CTX_OK;
+	}
+	if (prev_state & tracing->stopped)
+		event.state.change = CTX_CHANGE_STOPPED;
+	else if (prev_state & tracing->waits)
+		event.state.change = CTX_CHANGE_BLOCKED;
+	return put_off(reader, &event, flags, err);
+}
+
+/* The thread that comes: its own sample would only come when it leaves. */
+static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+				 const struct ctx_event *told, struct ctx_err *err)
+{
+	struct ctx_event event = change_at(told->time_ns, 0, 0, sample->cpu, CTX_CHANGE_RUNS);
+	enum ctx_status status;
+	bool found;
+	int64_t tid;
+
+	if (!value_of(reader, sample, CTX_PD_FIELD_NEXT_PID, &tid) || tid <= 0)
+		return CTX_OK; /* nobody: the processor idles */
+	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &event.process, &event.thread,
+				   err);
+	return status == CTX_OK && found ? put_runs(reader, &event, err) : status;
+}
+
+/* Who is none of the recording has no maps here, and a number that says nothing: the kernel's part of the stack is left. */
+static void set_outsider(struct ctx_event *event, uint32_t process, const char *name)
+{
+	uint32_t n = 0;
+
+	while (n < event->state.n_frames && event->state.frames[n] >= CTX_KERNEL_START &&
+	       ctx_frame_truncation(event->state.frames[n]) == CTX_TRUNCATED_NOT)
+		n++;
+	event->process = process;
+	event->state.outsider = name;
+	event->state.n_frames = n;
+	event->state.user = NULL;
+}
+
+static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+				 const struct ctx_event *told, struct ctx_err *err)
+{
+	struct ctx_event event = change_of(told, CTX_CHANGE_WOKEN);
+	enum ctx_status status;
+	const char *name;
+	uint32_t process;
+	bool found;
+	int64_t tid;
+
+	if (!value_of(reader, sample, CTX_PD_FIELD_PID, &tid) || tid <= 0)
+		return CTX_OK;
+	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &process, &event.thread, err);
+	if (status != CTX_OK || !found)
+		return status;
+	name = sample->tid == 0 ? "swapper" : ctx_pd_tasks_stranger(&reader->tasks, sample->tid);
+	if (name != NULL)
+		set_outsider(&event, process, name);
+	else
+		event.state.waker = told->thread;
+	return ctx_pd_reader_put(reader, &event, err);
+}
+
+/* Is the address that could not be used at the instruction that is executed, which may reach into the next page? */
+static bool is_of_text(const struct ctx_pd_sample *sample)
+{
+	uint64_t page = sample->addr >> PAGE_SHIFT, ip_page = sample->ip >> PAGE_SHIFT;
+
+	return sample->has_ip && sample->ip < CTX_KERNEL_START && (page == ip_page || page == ip_page + 1);
+}
+
+static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+			      const struct ctx_event *told, uint8_t *flags, struct ctx_err *err)
+{
+	struct ctx_event event = change_of(told, CTX_CHANGE_ENTERS);
+	bool text = false;
+	int64_t value;
+
+	switch (reader->states.roles[sample->event]) {
+	case CTX_PD_TP_SWITCH:
+		return on_leaving(reader, sample, told, flags, err);
+	case CTX_PD_TP_SYS_EXIT:
+		event.state.change = CTX_CHANGE_RETURNS;
+		return ctx_pd_reader_put(reader, &event, err);
+	case CTX_PD_TP_SYS_ENTER:
+		*flags &= (uint8_t)~FAULTS_ON_TEXT;
+		return ctx_pd_reader_put(reader, &event, err);
+	case ROLE_MAJOR_FAULT:
+		if (is_of_text(sample))
+			*flags |= WAITS_FOR_TEXT;
+		return put_text_fault(reader, flags, &event, err);
+	case ROLE_FAULT:
+		text = is_of_text(sample);
+		break;
+	case CTX_PD_TP_FAULT_USER:
+		text = value_of(reader, sample, CTX_PD_FIELD_ERROR_CODE, &value) &&
+		       value & FAULT_OF_INSTRUCTIONS;
+		break;
+	case CTX_PD_TP_FAULT_KERNEL:
+		break;
+	default:
+		return CTX_OK;
+	}
+	*flags = (uint8_t)((*flags & ~FAULTS_ON_TEXT) | (text ? FAULTS_ON_TEXT : 0));
+	return CTX_OK;
+}
+
+enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+				     const struct ctx_event *told, struct ctx_err *err)
+{
+	uint8_t role = reader->states.roles[sample->event];
+	enum ctx_status status = CTX_OK;
+	struct ctx_event event;
+	uint8_t *flags;
+
+	if (role == CTX_PD_TP_NONE)
+		return CTX_OK;
+	if (sample->tid > 0) {
+		event = change_of(told, CTX_CHANGE_RUNS);
+		status = flags_of(&reader->states, told->thread, &flags, err);
+		if (status != CTX_OK)
+			return status;
+		*flags &= (uint8_t)~IS_OFF; /* such a sample is taken on the CPU */
+		status = put_text_fault(reader, flags, &event, err);
+		if (status == CTX_OK)
+			status = on_own(reader, sample, told, flags, err);
+	}
+	if (status != CTX_OK)
+		return status;
+	if (role == CTX_PD_TP_SWITCH)
+		return on_coming(reader, sample, told, err);
+	return role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP || role == CTX_PD_TP_WAKEUP_NEW
+		       ? on_waking(reader, sample, told, err)
+		       : CTX_OK;
+}
+
+/* Records */
+
+enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+				     bool *ret_used, struct ctx_err *err)
+{
+	const struct ctx_pd_header *header = &item->record.header;
+	struct ctx_event event =
+		change_at(ctx_pd_reader_relative(reader, item->time), 0, 0, -1, CTX_CHANGE_RUNS);
+	struct ctx_pd_trailer who;
+	enum ctx_status status;
+	uint8_t *flags;
+
+	*ret_used = item->time != 0 && ctx_pd_trailer_parse(&reader->file.events, item->record.bytes, header,
+							    reader->file.swap, &who);
+	if (!*ret_used || who.tid <= 0)
+		return CTX_OK;
+	if (header->misc & CTX_PD_MISC_SWITCH_OUT)
+		event.state.change = header->misc & CTX_PD_MISC_SWITCH_OUT_PREEMPT ? CTX_CHANGE_PREEMPTED
+										   : CTX_CHANGE_BLOCKED;
+	/* The last that a thread does looks like a wait. */
+	if (event.state.change == CTX_CHANGE_BLOCKED && ctx_pd_tasks_has_ended(&reader->tasks, who.tid))
+		return CTX_OK;
+	event.state.cpu = who.cpu;
+	status = ctx_pd_tasks_sample(&reader->tasks, event.time_ns, who.pid, who.tid, &event.process,
+				     &event.thread, err);
+	if (status != CTX_OK)
+		return status;
+	if (event.state.change == CTX_CHANGE_RUNS)
+		return put_runs(reader, &event, err);
+	status = flags_of(&reader->states, event.thread, &flags, err);
+	if (status != CTX_OK || *flags & IS_OFF)
+		return status; /* sched_switch has said it, and better */
+	return put_off(reader, &event, flags, err);
+}
+
+enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_ns, int64_t tid,
+				   struct ctx_err *err)
+{
+	struct ctx_event event = change_at(time_ns, 0, 0, -1, CTX_CHANGE_RUNS);
+	enum ctx_status status;
+	bool found;
+
+	status = ctx_pd_tasks_find(&reader->tasks, time_ns, tid, &found, &event.process, &event.thread, err);
+	return status == CTX_OK && found ? put_runs(reader, &event, err) : status;
+}
