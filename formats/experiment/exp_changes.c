@@ -18,6 +18,14 @@ static enum ctx_status find_outsider(struct ctx_exp_reader *reader, uint32_t key
 	return ctx_exp_reader_push(reader, &told, NULL, err);
 }
 
+/* Whose it is can be told by its own packets alone: those of others do not make a thread up. */
+static bool has_process(const struct ctx_exp_log *log, uint32_t thread)
+{
+	uint32_t row = ctx_map64_get(&log->thread_of_key, thread);
+
+	return row != CTX_MAP64_NONE && log->threads[row].process != CTX_NONE;
+}
+
 enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader, uint32_t process,
 						struct ctx_exp_packet *change, bool *ret_fine,
 						struct ctx_err *err)
@@ -29,6 +37,9 @@ enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader, u
 	*ret_fine = change->change < CTX_CHANGE_N && key < CTX_NONE &&
 		    (change->waker == 0 || change->change == CTX_CHANGE_WOKEN);
 	if (!*ret_fine || change->waker == 0)
+		return CTX_OK;
+	*ret_fine = change->waker % 2 == 0 || has_process(&reader->log, change->thread);
+	if (!*ret_fine)
 		return CTX_OK;
 	if (change->waker % 2 == 1)
 		status = ctx_exp_log_thread(&reader->log, (uint32_t)key, process, &thread, err);

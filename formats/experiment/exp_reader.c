@@ -330,7 +330,7 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 	if (status == CTX_OK && (lost != 0 || strange != 0)) {
 		snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
 			 block->has_changes ? "changes of state" : "samples", strange,
-			 block->has_changes ? "kind or waker" : "metric");
+			 block->has_changes ? "kind, thread or waker" : "metric");
 		status = ctx_exp_reader_push_damage(reader, reader->loading_place.first_ns,
 						    &reader->loading_place, text, err);
 	}

@@ -37,6 +37,19 @@ struct fixture_sample {
 	uint64_t frames[FIXTURE_FRAMES]; /* leaf first */
 };
 
+/* A change of what a thread does. */
+struct fixture_change {
+	uint64_t time_ns;
+	int64_t pid; /* that the stack is of */
+	int64_t tid;
+	int64_t waker_tid; /* -1 none */
+	enum ctx_state_change change;
+	int32_t cpu;
+	uint32_t n_frames;
+	char outsider[28]; /* "" none */
+	uint64_t frames[FIXTURE_FRAMES];
+};
+
 struct fixture_process {
 	int64_t pid;
 	int64_t parent_pid; /* -1 none */
@@ -64,6 +77,8 @@ struct fixture_map {
 struct fixture_contents {
 	struct fixture_sample *samples;
 	size_t n_samples, samples_cap;
+	struct fixture_change *changes;
+	size_t n_changes, changes_cap;
 	struct fixture_process *processes; /* by number */
 	size_t n_processes, processes_cap;
 	struct fixture_thread *threads;
@@ -77,7 +92,7 @@ struct fixture_contents {
 	char *warnings; /* lines */
 	uint64_t lost, throttles, unthrottles, resets, late, events;
 	uint64_t duration_ns;
-	bool closed;
+	bool closed, has_states;
 };
 
 static inline uint64_t fixture_random(uint64_t *seed, uint64_t below)
@@ -109,6 +124,7 @@ static inline uint32_t fixture_sum_objects(const struct fixture_contents *conten
 static inline void fixture_contents_deinit(struct fixture_contents *contents)
 {
 	free(contents->samples);
+	free(contents->changes);
 	free(contents->processes);
 	free(contents->threads);
 	free(contents->maps);
@@ -181,6 +197,7 @@ struct fixture_recording {
 	struct fixture_contents in;
 	uint64_t seed;
 	uint64_t now_ns;	/* relative */
+	bool has_states;	/* changes of what threads do are told too */
 	enum ctx_status status; /* the first failure; nothing is noted down from then on */
 };
 
@@ -246,10 +263,22 @@ static inline void fixture_put_map(struct fixture_recording *recording, uint32_t
 	*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) = map;
 }
 
-/*
- * A sample of `n_frames` addresses, drawn so that stacks share prefixes from the root. `width`: of how many
- * functions.
- */
+/* A stack whose prefixes from the root are those of others. `width`: of how many functions. */
+static inline void fixture_draw_frames(struct fixture_recording *recording, uint64_t *frames,
+				       uint32_t n_frames, uint32_t width)
+{
+	for (uint32_t i = 0; i < n_frames; i++) {
+		uint64_t draw = fixture_random(&recording->seed, i + 4 < n_frames ? 2 : width);
+
+		frames[i] = UINT64_C(0x400000) + draw * 4096 + (n_frames - i);
+		if (i == 0 && draw % 7 == 6)
+			frames[i] = UINT64_C(0xffffffff81000000) + draw;
+	}
+	if (n_frames != 0 && fixture_random(&recording->seed, 10) == 0)
+		frames[n_frames - 1] = CTX_FRAME_TRUNCATED;
+}
+
+/* A sample of `n_frames` addresses. */
 static inline void fixture_put_sample(struct fixture_recording *recording, uint32_t process, uint32_t thread,
 				      uint32_t metric, uint32_t n_frames, uint32_t width)
 {
@@ -267,15 +296,7 @@ static inline void fixture_put_sample(struct fixture_recording *recording, uint3
 				      .frames = sample.frames,
 				      .n_frames = n_frames};
 
-	for (uint32_t i = 0; i < n_frames; i++) {
-		uint64_t draw = fixture_random(&recording->seed, i + 4 < n_frames ? 2 : width);
-
-		sample.frames[i] = UINT64_C(0x400000) + draw * 4096 + (n_frames - i);
-		if (i == 0 && draw % 7 == 6)
-			sample.frames[i] = UINT64_C(0xffffffff81000000) + draw;
-	}
-	if (n_frames != 0 && fixture_random(&recording->seed, 10) == 0)
-		sample.frames[n_frames - 1] = CTX_FRAME_TRUNCATED;
+	fixture_draw_frames(recording, sample.frames, n_frames, width);
 	told.weight = 1 + fixture_random(&recording->seed,
 					 UINT64_C(1) << (1 + fixture_random(&recording->seed, 38)));
 	sample.weight = FIXTURE_METRICS[metric].period != 0 ? FIXTURE_METRICS[metric].period : told.weight;
@@ -283,6 +304,62 @@ static inline void fixture_put_sample(struct fixture_recording *recording, uint3
 		return;
 	sample.objects = fixture_sum_objects(&recording->in, &sample);
 	*fixture_append(recording->in.samples, recording->in.n_samples, recording->in.samples_cap) = sample;
+}
+
+/* The change `told`, now; its outsider is the one of this name (NULL: none). */
+static inline void fixture_put_change(struct fixture_recording *recording, struct ctx_exp_state *told,
+				      const char *outsider)
+{
+	struct fixture_change change = {.time_ns = recording->now_ns,
+					.pid = 1000 + (int64_t)told->process,
+					.tid = 50000 + (int64_t)told->thread,
+					.waker_tid =
+						told->waker != CTX_NONE ? 50000 + (int64_t)told->waker : -1,
+					.change = told->change,
+					.cpu = told->cpu,
+					.n_frames = (uint32_t)told->n_frames};
+
+	told->time_ns = FIXTURE_START_NS + recording->now_ns;
+	if (outsider != NULL &&
+	    !fixture_note(recording, ctx_exp_outsider(recording->writer, outsider, told->time_ns,
+						      &told->outsider, NULL)))
+		return;
+	if (!fixture_note(recording, ctx_exp_state(recording->writer, told, NULL)))
+		return;
+	snprintf(change.outsider, sizeof(change.outsider), "%s", outsider != NULL ? outsider : "");
+	for (size_t i = 0; i < told->n_frames; i++)
+		change.frames[i] = told->frames[i];
+	*fixture_append(recording->in.changes, recording->in.n_changes, recording->in.changes_cap) = change;
+}
+
+/* Any change of a thread; it is woken by any thread that lives, by somebody outside, or by nobody. */
+static inline void fixture_put_any_change(struct fixture_recording *recording, uint32_t thread,
+					  uint32_t width)
+{
+	static const char *const OUTSIDERS[] = {"kworker/0:1", "swapper", "<\xff & \"co\">"};
+	uint64_t *seed = &recording->seed;
+	uint32_t other = (uint32_t)fixture_random(seed, recording->in.n_threads);
+	uint32_t waker = CTX_NONE;
+	const char *outsider = NULL;
+	uint64_t frames[FIXTURE_FRAMES];
+	struct ctx_exp_state told = {.thread = thread, .outsider = CTX_NONE, .frames = frames};
+
+	told.change = (enum ctx_state_change)fixture_random(seed, CTX_CHANGE_N);
+	told.cpu = (int32_t)fixture_random(seed, 5) - 1;
+	if (told.change == CTX_CHANGE_WOKEN) {
+		int64_t pid = recording->in.threads[other].pid;
+
+		if (fixture_random(seed, 3) == 0)
+			outsider = OUTSIDERS[fixture_random(seed, CTX_COUNT_OF(OUTSIDERS))];
+		else if (!recording->in.threads[other].exited && !recording->in.processes[pid - 1000].exited)
+			waker = other;
+	}
+	told.waker = waker;
+	told.process = (uint32_t)(recording->in.threads[waker != CTX_NONE ? waker : thread].pid - 1000);
+	if (told.change != CTX_CHANGE_RUNS)
+		told.n_frames = (size_t)fixture_random(seed, FIXTURE_FRAMES + 1);
+	fixture_draw_frames(recording, frames, (uint32_t)told.n_frames, width);
+	fixture_put_change(recording, &told, outsider);
 }
 
 static inline void fixture_close(struct fixture_recording *recording)
@@ -433,8 +510,11 @@ static inline void fixture_step(struct fixture_recording *recording, uint32_t wi
 				 "renamed");
 		break;
 	default:
-		fixture_put_sample(recording, process, thread, (uint32_t)fixture_random(seed, 4),
-				   (uint32_t)fixture_random(seed, FIXTURE_FRAMES + 1), width);
+		if (recording->has_states && fixture_random(seed, 3) != 0)
+			fixture_put_any_change(recording, thread, width);
+		else
+			fixture_put_sample(recording, process, thread, (uint32_t)fixture_random(seed, 4),
+					   (uint32_t)fixture_random(seed, FIXTURE_FRAMES + 1), width);
 		break;
 	}
 }
@@ -446,6 +526,7 @@ static inline void fixture_begin(struct fixture_recording *recording, const stru
 
 	if (!fixture_note(recording, ctx_exp_create(options, &recording->writer, NULL)))
 		return;
+	recording->has_states = options->has_states;
 	process = fixture_start_process(recording, CTX_EXP_FOUNDER, CTX_NONE, "./app");
 	fixture_start_thread(recording, process, "app");
 	recording->now_ns += 1000;
@@ -484,10 +565,44 @@ static inline void fixture_read_stacks(struct fixture_dictionary *dictionary, co
 	}
 }
 
+/* The frames of a node, leaf first; how many there are. */
+static inline uint32_t fixture_read_frames(const struct fixture_reading *reading, uint32_t process,
+					   uint32_t id, uint64_t *frames)
+{
+	const struct fixture_dictionary *dictionary = &reading->dictionaries[process];
+	uint32_t n = 0;
+
+	for (; id != 0; id = dictionary->nodes[id - 1].parent) {
+		assert_true(id <= dictionary->n);
+		if (n < FIXTURE_FRAMES)
+			frames[n++] = dictionary->nodes[id - 1].address;
+	}
+	return n;
+}
+
+static inline void fixture_read_change(struct fixture_reading *reading, const struct ctx_event *event)
+{
+	struct fixture_contents *out = reading->out;
+	uint32_t waker = event->state.waker;
+	struct fixture_change *change = fixture_append(out->changes, out->n_changes, out->changes_cap);
+
+	assert_null(event->state.frames);
+	assert_int_equal(event->state.n_frames, 0);
+	assert_null(event->state.user);
+	change->time_ns = event->time_ns;
+	change->pid = out->processes[event->process].pid;
+	change->tid = out->threads[event->thread].tid;
+	change->waker_tid = waker != CTX_NONE ? out->threads[waker].tid : -1;
+	change->change = event->state.change;
+	change->cpu = event->state.cpu;
+	change->n_frames = fixture_read_frames(reading, event->process, event->state.stack, change->frames);
+	snprintf(change->outsider, sizeof(change->outsider), "%s",
+		 event->state.outsider != NULL ? event->state.outsider : "");
+}
+
 static inline void fixture_read_sample(struct fixture_reading *reading, const struct ctx_event *event)
 {
 	struct fixture_contents *out = reading->out;
-	struct fixture_dictionary *dictionary = &reading->dictionaries[event->process];
 	struct fixture_sample *sample;
 
 	assert_true(event->thread < out->n_threads);
@@ -499,11 +614,7 @@ static inline void fixture_read_sample(struct fixture_reading *reading, const st
 	sample->tid = out->threads[event->thread].tid;
 	sample->metric = event->sample.metric;
 	sample->cpu = event->sample.cpu;
-	for (uint32_t id = event->sample.stack; id != 0; id = dictionary->nodes[id - 1].parent) {
-		assert_true(id <= dictionary->n);
-		if (sample->n_frames < FIXTURE_FRAMES)
-			sample->frames[sample->n_frames++] = dictionary->nodes[id - 1].address;
-	}
+	sample->n_frames = fixture_read_frames(reading, event->process, event->sample.stack, sample->frames);
 	sample->objects = fixture_sum_objects(out, sample);
 }
 
@@ -619,17 +730,17 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		fail_msg("an experiment knows its properties from the start");
 		break;
 	case CTX_EV_STATE:
-		assert_true(event->thread < out->n_threads);
+		fixture_read_change(reading, event);
 		break;
 	}
 }
 
 /* Reads all of an experiment. Checks on the way what every source owes: dense numbers, announced before use, parents before
- * children, ids that are there. A failure to open, or in the middle, is returned. */
-static inline enum ctx_status fixture_read(const char *path, struct fixture_contents *out,
-					   struct ctx_err *err)
+ * children, ids that are there. A failure to open, or in the middle, is returned. `may_disagree`: as in struct source_check. */
+static inline enum ctx_status fixture_read_harmed(const char *path, bool may_disagree,
+						  struct fixture_contents *out, struct ctx_err *err)
 {
-	struct fixture_reading reading = {.out = out};
+	struct fixture_reading reading = {.out = out, .check = {.may_disagree = may_disagree}};
 	struct ctx_event_source *source;
 	struct ctx_event event;
 	enum ctx_status status = ctx_exp_open(path, &source, err);
@@ -640,6 +751,7 @@ static inline enum ctx_status fixture_read(const char *path, struct fixture_cont
 	reading.info = &source->info;
 	out->duration_ns = source->info.duration_ns;
 	out->closed = source->info.closed;
+	out->has_states = source->info.has_states;
 	/* What is in the event before is nobody's business: a source sets all that its kind has. */
 	while (memset(&event, 0xa5, sizeof(event)), (status = source->next(source, &event, err)) == CTX_OK)
 		fixture_read_event(&reading, &event);
@@ -650,6 +762,12 @@ static inline enum ctx_status fixture_read(const char *path, struct fixture_cont
 	free(reading.dictionaries);
 	source_check_deinit(&reading.check);
 	return status == CTX_END ? CTX_OK : status;
+}
+
+static inline enum ctx_status fixture_read(const char *path, struct fixture_contents *out,
+					   struct ctx_err *err)
+{
+	return fixture_read_harmed(path, false, out, err);
 }
 
 /* ---- comparing ---- */
@@ -673,6 +791,23 @@ static inline void fixture_check_samples(struct fixture_contents *in, struct fix
 	fixture_sort_samples(out);
 	for (size_t i = 0; i < in->n_samples; i++)
 		assert_memory_equal(&out->samples[i], &in->samples[i], sizeof(*in->samples));
+}
+
+static inline int fixture_by_change(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct fixture_change));
+}
+
+/* The same changes, whatever the order at equal times. Sorts both. */
+static inline void fixture_check_changes(struct fixture_contents *in, struct fixture_contents *out)
+{
+	assert_int_equal(out->n_changes, in->n_changes);
+	if (in->n_changes == 0)
+		return;
+	qsort(in->changes, in->n_changes, sizeof(*in->changes), fixture_by_change);
+	qsort(out->changes, out->n_changes, sizeof(*out->changes), fixture_by_change);
+	for (size_t i = 0; i < in->n_changes; i++)
+		assert_memory_equal(&out->changes[i], &in->changes[i], sizeof(*in->changes));
 }
 
 static inline int fixture_by_usage(const void *a, const void *b)
@@ -720,14 +855,20 @@ static inline void fixture_check(struct fixture_contents *in, struct fixture_con
 	assert_int_equal(out->n_usage, in->n_usage);
 	if (in->n_usage != 0)
 		qsort(in->usage, in->n_usage, sizeof(*in->usage), fixture_by_usage);
-	for (size_t i = 0; i < in->n_usage; i++)
-		assert_memory_equal(&out->usage[i], &in->usage[i], sizeof(*in->usage));
+	for (size_t i = 0; i < in->n_usage; i++) {
+		assert_int_equal(out->usage[i].time_ns, in->usage[i].time_ns);
+		assert_int_equal(out->usage[i].process, in->usage[i].process);
+		/* What may lie between the fields before is nobody's; the others are of one type, without gaps. */
+		assert_memory_equal(&out->usage[i].user_ns, &in->usage[i].user_ns,
+				    sizeof(*in->usage) - offsetof(struct ctx_usage_info, user_ns));
+	}
 	assert_int_equal(out->lost, in->lost);
 	assert_int_equal(out->throttles, in->throttles);
 	assert_int_equal(out->unthrottles, in->unthrottles);
 	assert_string_equal(out->warnings != NULL ? out->warnings : "",
 			    in->warnings != NULL ? in->warnings : "");
 	fixture_check_samples(in, out);
+	fixture_check_changes(in, out);
 }
 
 #endif

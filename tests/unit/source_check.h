@@ -24,6 +24,7 @@ struct source_check { /* all zero is a valid one */
 	uint64_t last_ns; /* of what has to be in order: samples, maps, throttling */
 	uint64_t late;	  /* times that it was not */
 	uint64_t samples;
+	bool may_disagree; /* what says whose a thread is may be damaged: its samples can be of another process */
 };
 
 static inline void source_check_deinit(struct source_check *check)
@@ -53,7 +54,7 @@ static inline bool source_check_has_process(const struct ctx_event *event)
 /* Starts and ends bear the time when it happened and are told when they matter; the others come in order. */
 static inline bool source_check_is_ordered(enum ctx_event_kind kind)
 {
-	return kind == CTX_EV_SAMPLE || kind == CTX_EV_MAP || kind == CTX_EV_UNMAP ||
+	return kind == CTX_EV_SAMPLE || kind == CTX_EV_STATE || kind == CTX_EV_MAP || kind == CTX_EV_UNMAP ||
 	       kind == CTX_EV_THROTTLE || kind == CTX_EV_THREAD_NAME;
 }
 
@@ -77,6 +78,27 @@ static inline void source_check_start(struct source_check *check, const struct c
 	check->ended[check->n_threads++] = false;
 }
 
+static inline void source_check_process(const struct source_check *check, uint32_t process, uint32_t thread)
+{
+	if (!check->may_disagree)
+		assert_int_equal(process, check->process_of_thread[thread]);
+}
+
+/* For a thread that is woken by another one, the process is the waker's. */
+static inline void source_check_state(const struct source_check *check, const struct ctx_source_info *info,
+				      const struct ctx_event *event)
+{
+	bool woken = event->state.change == CTX_CHANGE_WOKEN;
+
+	assert_true(info->has_states);
+	assert_true(event->thread < check->n_threads);
+	assert_true((unsigned)event->state.change < CTX_CHANGE_N);
+	assert_true(event->state.waker == CTX_NONE || (woken && event->state.waker < check->n_threads));
+	assert_true(event->state.outsider == NULL || (woken && event->state.waker == CTX_NONE));
+	source_check_process(check, event->process,
+			     event->state.waker != CTX_NONE ? event->state.waker : event->thread);
+}
+
 static inline void source_check_event(struct source_check *check, const struct ctx_source_info *info,
 				      const struct ctx_event *event)
 {
@@ -93,7 +115,7 @@ static inline void source_check_event(struct source_check *check, const struct c
 	if (event->kind == CTX_EV_SAMPLE || event->kind == CTX_EV_THREAD_NAME ||
 	    event->kind == CTX_EV_THREAD_EXIT) {
 		assert_true(event->thread < check->n_threads);
-		assert_int_equal(event->process, check->process_of_thread[event->thread]);
+		source_check_process(check, event->process, event->thread);
 		assert_false(check->ended[event->thread]);
 	}
 	if (event->kind == CTX_EV_THREAD_EXIT)
@@ -102,6 +124,8 @@ static inline void source_check_event(struct source_check *check, const struct c
 		assert_true(event->sample.metric < info->n_metrics);
 		check->samples++;
 	}
+	if (event->kind == CTX_EV_STATE)
+		source_check_state(check, info, event);
 	if (event->kind == CTX_EV_MAP) {
 		assert_true(event->map.size <= UINT64_MAX - event->map.address);
 		assert_non_null(event->map.path);

@@ -61,7 +61,7 @@ static void put_file(const char *path, const char *name, const uint8_t *bytes, s
 	free(file);
 }
 
-/* Two processes, some blocks in each data file, an overview. */
+/* Two processes, some blocks in each data file, an overview; changes of state by each other and by somebody outside. */
 static void make_small(const char *path, struct fixture_contents *in, bool close)
 {
 	struct ctx_exp_options options = fixture_options(path);
@@ -69,11 +69,14 @@ static void make_small(const char *path, struct fixture_contents *in, bool close
 
 	options.n_metrics = 3;
 	options.overwrite = true;
+	options.has_states = true;
 	fixture_begin(&recording, &options);
 	fixture_descend(&recording, CTX_EXP_FORK, 0);
 	for (uint32_t i = 0; i < 24; i++) {
 		recording.now_ns += 100000000;
 		fixture_put_sample(&recording, i % 3 == 2, i % 3 == 2, i % 2 * 2, 5, 8);
+		if (i % 2 == 0)
+			fixture_put_any_change(&recording, i % 3 == 2, 8);
 		if (i % 6 == 5) {
 			fixture_put_usage(&recording, i % 2);
 			fixture_note(&recording,
@@ -97,8 +100,18 @@ static bool went_in(const struct fixture_contents *in, const struct fixture_samp
 	return false;
 }
 
+/* True if a change of this time went in, of this kind. */
+static bool change_went_in(const struct fixture_contents *in, const struct fixture_change *change)
+{
+	for (size_t i = 0; i < in->n_changes; i++) {
+		if (in->changes[i].time_ns == change->time_ns && in->changes[i].change == change->change)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Reads what was harmed: it ends; all samples that come out went in; if some are missing, or have another stack, then damage is
+ * Reads what was harmed: it ends; all samples and changes that come out went in; if some are missing, or have another stack, then damage is
  * told. `tail_may_go`: a file that ends where a block or a line begins cannot be told from one that is still being written.
  */
 static void check_harmed(const char *path, struct fixture_contents *in, const char *file, bool data,
@@ -117,8 +130,13 @@ static void check_harmed(const char *path, struct fixture_contents *in, const ch
 	assert_in_range(out.n_samples, 0, in->n_samples);
 	for (size_t i = 0; i < out.n_samples; i++)
 		assert_true(went_in(in, &out.samples[i]));
-	if (data && !tail_may_go && out.n_damage == 0)
+	assert_in_range(out.n_changes, 0, in->n_changes);
+	for (size_t i = 0; i < out.n_changes; i++)
+		assert_true(change_went_in(in, &out.changes[i]));
+	if (data && !tail_may_go && out.n_damage == 0) {
 		fixture_check_samples(in, &out);
+		fixture_check_changes(in, &out);
+	}
 	if (data && out.n_damage != 0) {
 		assert_non_null(strstr(out.damage, "offset "));
 		assert_non_null(strstr(out.damage, tail_may_go ? "" : file));
@@ -196,7 +214,7 @@ static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void *
 					check_harmed(path, &in, name, true, values[v] == was);
 				} else {
 					struct fixture_contents out;
-					enum ctx_status status = fixture_read(path, &out, NULL);
+					enum ctx_status status = fixture_read_harmed(path, true, &out, NULL);
 
 					assert_true(status == CTX_OK || strcmp(name, "log.xml") == 0);
 					if (status == CTX_OK)
