@@ -1,7 +1,8 @@
 #include "ctxan/exporting.h"
 
 #include "base/mem.h"
-#include "ctxan/query.h"
+#include "ctxan/query_edges.h"
+#include "ctxan/query_impl.h"
 #include "formats/export/exports.h"
 #include "report/report_exports.h"
 
@@ -41,6 +42,8 @@ struct sieve {
 	const struct ctx_interval *intervals; /* borrowed */
 	size_t n_intervals;
 	bool *selected; /* owned; by thread; NULL: all */
+	struct ctx_interval
+		interval; /* that is being handed out; spans are cut at its begin (they end in it) */
 	ctx_export_sample_fn each;
 	void *each_context;
 };
@@ -70,12 +73,80 @@ static enum ctx_status hand_out_metric(void *context, uint32_t metric, uint32_t 
 	return status;
 }
 
+/* A span that ends in the interval may have begun before it. */
+static enum ctx_status pass_part(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct sieve *sieve = context;
+	const struct ctx_profile *profile = ctx_store_profile(sieve->store);
+	struct ctx_sample part = *sample;
+
+	if (profile->metrics[sample->metric].spans && !ctx_sample_clip(&part, sieve->interval))
+		return CTX_OK;
+	return pass(context, &part, err);
+}
+
+/* The spans of one thread that go on behind the interval: their parts end with its last nanosecond, behind all others. */
+static enum ctx_status hand_out_last(struct sieve *sieve, struct ctx_query *query, uint32_t thread,
+				     const uint32_t *metrics, size_t n, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = ctx_store_profile(sieve->store);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		struct ctx_query_edges edges;
+
+		if (!profile->metrics[metrics[i]].spans)
+			continue;
+		status = ctx_query_edges_find(query, thread, metrics[i], sieve->interval, &edges, err);
+		if (status == CTX_OK && edges.last.weight != 0)
+			status = pass(sieve, &edges.last, err);
+	}
+	return status;
+}
+
+static enum ctx_status hand_out_interval(struct sieve *sieve, struct ctx_query *query, uint32_t thread,
+					 const uint32_t *metrics, size_t n, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = ctx_store_profile(sieve->store);
+	uint32_t *trees CTX_AUTO_FREE = ctx_calloc(n, sizeof(*trees));
+	enum ctx_status status;
+	size_t n_trees = 0;
+
+	if (trees == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct ctx_tree_info *tree = ctx_store_find_tree(sieve->store, thread, metrics[i]);
+
+		if (tree != NULL)
+			trees[n_trees++] = tree->id;
+	}
+	status = ctx_store_scan_merged(sieve->store, trees, n_trees, sieve->interval, pass_part, sieve, err);
+	if (thread != CTX_NONE)
+		return status == CTX_OK ? hand_out_last(sieve, query, thread, metrics, n, err) : status;
+	for (uint32_t i = 0; i < profile->n_threads && status == CTX_OK; i++)
+		status = hand_out_last(sieve, query, i, metrics, n, err);
+	return status;
+}
+
 static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
 				struct ctx_err *err)
 {
-	const struct sieve *sieve = context;
+	struct sieve *sieve = context;
+	struct ctx_span_cache cache = {0};
+	struct ctx_query query = {.store = sieve->store, .selection = sieve->selection, .spans = &cache};
+	size_t n;
+	const uint32_t *metrics =
+		query_base_metrics(ctx_store_profile(sieve->store), &sieve->selection->metric, &n);
+	enum ctx_status status = CTX_OK;
 
-	return hand_out_metric(context, sieve->selection->metric, thread, each, each_context, err);
+	sieve->each = each;
+	sieve->each_context = each_context;
+	for (size_t i = 0; i < sieve->n_intervals && status == CTX_OK; i++) {
+		sieve->interval = sieve->intervals[i];
+		status = hand_out_interval(sieve, &query, thread, metrics, n, err);
+	}
+	ctx_span_cache_deinit(&cache);
+	return status;
 }
 
 /* A kind that has the whole run gets all of it, whatever is selected. */

@@ -1,18 +1,12 @@
 #include "ctxan/query.h"
 
 #include "base/mem.h"
+#include "ctxan/query_edges.h"
+#include "ctxan/query_impl.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RAW_ITEMS 256
-
-/* The store as a reader of one tree. */
-struct tree_place {
-	struct ctx_store *store;
-	uint32_t tree;
-};
 
 static enum ctx_status read_node(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
 				 struct ctx_err *err)
@@ -28,6 +22,20 @@ static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_
 	struct tree_place *place = context;
 
 	return ctx_store_get_leaf(place->store, place->tree, node, ret_samples, ret_n, err);
+}
+
+struct ctx_timetree_reader query_tree_reader(struct tree_place *place)
+{
+	return (struct ctx_timetree_reader){.context = place, .node = read_node, .leaf = read_leaf};
+}
+
+const uint32_t *query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric, size_t *ret_n)
+{
+	const struct ctx_metric_info *info = *metric < profile->n_metrics ? &profile->metrics[*metric] : NULL;
+
+	/* No metrics at all: nothing was recorded. */
+	*ret_n = info == NULL ? 0 : info->parts != NULL ? info->n_parts : 1;
+	return info != NULL && info->parts != NULL ? info->parts : metric;
 }
 
 struct scan {
@@ -52,7 +60,7 @@ static enum ctx_status query_tree(struct ctx_query *query, const struct ctx_tree
 				  struct ctx_histogram *out, struct ctx_err *err)
 {
 	struct tree_place place = {query->store, tree->id};
-	struct ctx_timetree_reader reader = {.context = &place, .node = read_node, .leaf = read_leaf};
+	struct ctx_timetree_reader reader = query_tree_reader(&place);
 	struct scan scan = {.query = query, .out = out};
 
 	reader.cct = scan.cct = &ctx_store_profile(query->store)->cct;
@@ -71,25 +79,71 @@ static enum ctx_status query_tree(struct ctx_query *query, const struct ctx_tree
 	return CTX_OK;
 }
 
+/* One metric that has trees, one thread or all of the recording. */
+static enum ctx_status query_base(struct ctx_query *query, uint32_t thread, uint32_t metric,
+				  const struct ctx_interval *intervals, size_t n_intervals,
+				  struct ctx_histogram *out, struct ctx_err *err)
+{
+	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);
+	enum ctx_status status = CTX_OK;
+
+	if (tree == NULL)
+		return CTX_OK;
+	status = query_tree(query, tree, intervals, n_intervals, out, err);
+	for (size_t i = 0; i < n_intervals && status == CTX_OK; i++)
+		status = ctx_query_edges_correct(query, thread, metric, intervals[i], false, out, err);
+	return status;
+}
+
+static enum ctx_status query_thread(struct ctx_query *query, uint32_t thread, uint32_t metric,
+				    const struct ctx_interval *intervals, size_t n_intervals,
+				    struct ctx_histogram *out, struct ctx_err *err)
+{
+	size_t n;
+	const uint32_t *metrics = query_base_metrics(ctx_store_profile(query->store), &metric, &n);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++)
+		status = query_base(query, thread, metrics[i], intervals, n_intervals, out, err);
+	return status;
+}
+
+static enum ctx_status query_threads(struct ctx_query *query, uint32_t thread, uint32_t metric,
+				     const struct ctx_interval *intervals, size_t n_intervals,
+				     struct ctx_histogram *out, struct ctx_err *err)
+{
+	const struct ctx_selection *selection = query->selection;
+	enum ctx_status status = CTX_OK;
+
+	if (thread != CTX_NONE || selection->threads == NULL)
+		return query_thread(query, thread, metric, intervals, n_intervals, out, err);
+	for (size_t i = 0; i < selection->n_threads && status == CTX_OK; i++)
+		status = query_thread(query, selection->threads[i], metric, intervals, n_intervals, out, err);
+	return status;
+}
+
+enum ctx_status query_metric_histogram(struct ctx_query *query, uint32_t thread, uint32_t metric,
+				       const struct ctx_interval *intervals, size_t n_intervals,
+				       struct ctx_histogram *out, struct ctx_err *err)
+{
+	struct ctx_span_cache own = {0};
+	enum ctx_status status;
+
+	if (query->spans != NULL)
+		return query_threads(query, thread, metric, intervals, n_intervals, out, err);
+	query->spans = &own;
+	status = query_threads(query, thread, metric, intervals, n_intervals, out, err);
+	query->spans = NULL;
+	ctx_span_cache_deinit(&own);
+	return status;
+}
+
 enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
 				    const struct ctx_interval *intervals, size_t n_intervals,
 				    struct ctx_histogram *out, struct ctx_err *err)
 {
-	const struct ctx_selection *selection = query->selection;
-	const struct ctx_tree_info *tree;
-
-	if (thread != CTX_NONE || selection->threads == NULL) {
-		tree = ctx_store_find_tree(query->store, thread, selection->metric);
-		return tree != NULL ? query_tree(query, tree, intervals, n_intervals, out, err) : CTX_OK;
-	}
-	for (size_t i = 0; i < selection->n_threads; i++) {
-		enum ctx_status status =
-			ctx_query_histogram(query, selection->threads[i], intervals, n_intervals, out, err);
-
-		if (status != CTX_OK)
-			return status;
-	}
-	return CTX_OK;
+	return query_metric_histogram(query, thread, query->selection->metric, intervals, n_intervals, out,
+				      err);
 }
 
 /* A scan by raw stack. Samples wait until there are many: their places in a large histogram are looked up side by side. */
@@ -120,15 +174,36 @@ static enum ctx_status raw_sample(void *context, const struct ctx_sample *sample
 	return scan->n == RAW_ITEMS ? raw_flush(scan, err) : CTX_OK;
 }
 
-static enum ctx_status raw_thread(struct raw_scan *scan, uint32_t thread, struct ctx_err *err)
+static enum ctx_status raw_metric(struct raw_scan *scan, uint32_t thread, uint32_t metric,
+				  struct ctx_err *err)
 {
-	const struct ctx_selection *selection = scan->query->selection;
-	struct ctx_store *store = scan->query->store;
-	const struct ctx_tree_info *tree = ctx_store_find_tree(store, thread, selection->metric);
+	struct ctx_query *query = scan->query;
+	const struct ctx_selection *selection = query->selection;
+	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++)
-		status = ctx_store_scan(store, tree->id, selection->intervals[i], raw_sample, scan, err);
+	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++) {
+		status = ctx_store_scan(query->store, tree->id, selection->intervals[i], raw_sample, scan,
+					err);
+		if (status == CTX_OK)
+			status = raw_flush(scan, err);
+		if (status == CTX_OK)
+			status = ctx_query_edges_correct(query, thread, metric, selection->intervals[i], true,
+							 scan->out, err);
+	}
+	return status;
+}
+
+/* Every metric of a thread (CTX_NONE: of all). */
+static enum ctx_status raw_thread(struct raw_scan *scan, uint32_t thread, struct ctx_err *err)
+{
+	size_t n;
+	const uint32_t *metrics = query_base_metrics(ctx_store_profile(scan->query->store),
+						     &scan->query->selection->metric, &n);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++)
+		status = raw_metric(scan, thread, metrics[i], err);
 	return status;
 }
 
@@ -137,16 +212,20 @@ enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, struct ctx_hist
 {
 	const struct ctx_selection *selection = query->selection;
 	struct raw_scan scan = {.query = query, .out = out};
+	struct ctx_span_cache cache = {0};
 	const struct ctx_code *code;
 	enum ctx_status status = ctx_store_code(query->store, &code, err);
 
 	if (status == CTX_OK)
 		status = ctx_histogram_index(out, code->raw_stacks->n, err);
+	query->spans = &cache;
 	if (status == CTX_OK && selection->threads == NULL)
 		status = raw_thread(&scan, CTX_NONE, err);
 	for (size_t i = 0; selection->threads != NULL && i < selection->n_threads && status == CTX_OK; i++)
 		status = raw_thread(&scan, selection->threads[i], err);
-	return status == CTX_OK ? raw_flush(&scan, err) : status;
+	query->spans = NULL;
+	ctx_span_cache_deinit(&cache);
+	return status;
 }
 
 static enum ctx_status add_part(struct ctx_query *query, uint32_t thread, struct ctx_query_parts *parts,
@@ -226,190 +305,5 @@ enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint64_t **ret_sa
 	}
 	*ret_samples = samples;
 	*ret_weight = weight;
-	return CTX_OK;
-}
-
-/* The heaviest selected threads, by descending weight in the whole run. */
-static size_t heaviest_threads(const struct ctx_query *query, size_t max, uint32_t *out)
-{
-	const struct ctx_profile *profile = ctx_store_profile(query->store);
-	size_t n = 0;
-
-	for (size_t i = 0; i < ctx_selection_n_threads(query->selection, profile); i++) {
-		uint32_t thread = ctx_selection_thread(query->selection, i);
-		size_t at = n;
-
-		if (profile->threads[thread].samples == 0)
-			continue;
-		while (at > 0 && profile->threads[out[at - 1]].weight < profile->threads[thread].weight)
-			at--;
-		if (at >= max)
-			continue;
-		n = n < max ? n + 1 : max;
-		memmove(&out[at + 1], &out[at], (n - at - 1) * sizeof(*out));
-		out[at] = thread;
-	}
-	return n;
-}
-
-/* The function with the largest exclusive weight; `weights` is zeros by function id, and is zeros again
- * afterwards. */
-static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_histogram *histogram,
-				  uint64_t *weights)
-{
-	uint32_t best = CTX_NONE;
-
-	for (size_t i = 0; i < histogram->n; i++) {
-		const struct ctx_hist_entry *entry = &histogram->entries[i];
-		uint32_t function = cct->key[entry->stack];
-
-		if (function == CTX_TRIE_ROOT_KEY || entry->samples == 0)
-			continue;
-		weights[function] += entry->weight;
-		if (best == CTX_NONE || weights[function] > weights[best] ||
-		    (weights[function] == weights[best] && function < best))
-			best = function;
-	}
-	for (size_t i = 0; i < histogram->n; i++) {
-		uint32_t function = cct->key[histogram->entries[i].stack];
-
-		if (function != CTX_TRIE_ROOT_KEY)
-			weights[function] = 0;
-	}
-	return best;
-}
-
-/* The parts of the selected intervals that lie in a slice; `out` has room for all intervals. */
-static size_t selected_parts(const struct ctx_selection *selection, struct ctx_interval slice,
-			     struct ctx_interval *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < selection->n_intervals; i++) {
-		struct ctx_interval part = selection->intervals[i];
-
-		part.begin_ns = part.begin_ns > slice.begin_ns ? part.begin_ns : slice.begin_ns;
-		part.end_ns = part.end_ns < slice.end_ns ? part.end_ns : slice.end_ns;
-		if (!ctx_interval_is_empty(part))
-			out[n++] = part;
-	}
-	return n;
-}
-
-static enum ctx_status fill_slices(struct ctx_query *query, uint32_t thread, struct ctx_interval hull,
-				   size_t n, uint64_t *weights, struct ctx_report_slice *out,
-				   struct ctx_err *err)
-{
-	const struct ctx_profile *profile = ctx_store_profile(query->store);
-	struct ctx_interval *parts CTX_AUTO_FREE = ctx_calloc(query->selection->n_intervals, sizeof(*parts));
-	struct ctx_histogram histogram = {0};
-	enum ctx_status status = parts != NULL ? CTX_OK : ctx_err_nomem(err);
-	uint64_t length = hull.end_ns - hull.begin_ns;
-
-	for (size_t i = 0; status == CTX_OK && i < n; i++) {
-		struct ctx_interval slice = {
-			hull.begin_ns + (uint64_t)((unsigned __int128)length * i / n),
-			hull.begin_ns + (uint64_t)((unsigned __int128)length * (i + 1) / n),
-		};
-
-		ctx_histogram_clear(&histogram);
-		status = ctx_query_histogram(query, thread, parts,
-					     selected_parts(query->selection, slice, parts), &histogram, err);
-		out[i] = (struct ctx_report_slice){
-			.thread = thread,
-			.interval = slice,
-			.samples = histogram.samples,
-			.weight = histogram.weight,
-			.function = heaviest_function(&profile->cct, &histogram, weights),
-		};
-	}
-	ctx_histogram_deinit(&histogram);
-	return status;
-}
-
-enum ctx_status ctx_query_slices(struct ctx_query *query, size_t per_thread, size_t max_threads,
-				 struct ctx_report_slice **ret, size_t *ret_n, struct ctx_err *err)
-{
-	const struct ctx_profile *profile = ctx_store_profile(query->store);
-	const struct ctx_selection *selection = query->selection;
-	struct ctx_interval hull = {selection->intervals[0].begin_ns,
-				    selection->intervals[selection->n_intervals - 1].end_ns};
-	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(max_threads + 1, sizeof(*threads));
-	uint64_t *weights CTX_AUTO_FREE = ctx_calloc(profile->n_functions, sizeof(*weights));
-	struct ctx_report_slice *slices;
-	enum ctx_status status;
-	size_t n;
-
-	if (threads == NULL || weights == NULL)
-		return ctx_err_nomem(err);
-	n = heaviest_threads(query, max_threads, threads);
-	slices = ctx_calloc((n + 1) * per_thread, sizeof(*slices));
-	if (slices == NULL)
-		return ctx_err_nomem(err);
-	status = fill_slices(query, CTX_NONE, hull, per_thread, weights, slices, err);
-	for (size_t i = 0; status == CTX_OK && i < n; i++)
-		status = fill_slices(query, threads[i], hull, per_thread, weights,
-				     slices + (i + 1) * per_thread, err);
-	if (status != CTX_OK) {
-		free(slices);
-		return status;
-	}
-	*ret = slices;
-	*ret_n = (n + 1) * per_thread;
-	return CTX_OK;
-}
-
-struct levels {
-	struct ctx_report_level *levels;
-	size_t n, cap;
-};
-
-static enum ctx_status add_level(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
-{
-	struct levels *levels = context;
-	enum ctx_status status = ctx_grow(&levels->levels, &levels->cap, levels->n + 1, err);
-	uint64_t values[6] = {0};
-
-	if (status != CTX_OK)
-		return status;
-	for (int i = 0; i < row->n && i < (int)CTX_COUNT_OF(values); i++)
-		values[i] = row->values[i] != NULL ? strtoull(row->values[i], NULL, 10) : 0;
-	levels->levels[levels->n++] = (struct ctx_report_level){
-		.level = (uint32_t)values[0],
-		.nodes = values[1],
-		.leaves = values[2],
-		.samples_in_leaves = values[3],
-		.top_bytes = values[4],
-		.tail_bytes = values[5],
-	};
-	return CTX_OK;
-}
-
-enum ctx_status ctx_query_levels(struct ctx_query *query, struct ctx_report_level **ret, size_t *ret_n,
-				 struct ctx_err *err)
-{
-	const struct ctx_tree_info *tree =
-		ctx_store_find_tree(query->store, CTX_NONE, query->selection->metric);
-	struct levels levels = {0};
-	char sql[512];
-	enum ctx_status status;
-
-	*ret = NULL;
-	*ret_n = 0;
-	if (tree == NULL)
-		return CTX_OK;
-	snprintf(sql, sizeof(sql),
-		 "SELECT level, count(*), sum(n_children = 0), sum(CASE WHEN n_children = 0 THEN n ELSE 0 "
-		 "END),"
-		 " sum(coalesce(length(top), 0)), sum(coalesce(length(tail), 0))"
-		 " FROM time_node WHERE tree = %u GROUP BY level ORDER BY level",
-		 tree->id);
-	status = ctx_store_sql(query->store, sql, add_level, &levels, err);
-	if (status != CTX_OK) {
-		free(levels.levels);
-		return status;
-	}
-	*ret = levels.levels;
-	*ret_n = levels.n;
 	return CTX_OK;
 }

@@ -1,6 +1,9 @@
 /*
  * From a selection to histograms: by time tree where the trees index the question, by a scan of the sample
  * blocks of the interval where they do not (processors, addresses).
+ *
+ * A metric that is a sum of others is asked part by part. Of spans of time an interval gets the part inside: what it cuts is found in the
+ * time trees of each thread (ctxan/query_edges.h).
  */
 #ifndef CTX_CTXAN_QUERY_H
 #define CTX_CTXAN_QUERY_H
@@ -9,12 +12,15 @@
 #include "store/store.h"
 #include "timetree/timetree.h"
 
+struct ctx_span_cache;
+
 struct ctx_query {
 	struct ctx_store *store;
 	const struct ctx_selection *selection;
 	unsigned flags; /* CTX_TIMETREE_* */
 	struct ctx_timetree_cost cost;
-	uint64_t samples_scanned; /* for processors and addresses */
+	uint64_t samples_scanned;     /* for processors, addresses and the states of slices */
+	struct ctx_span_cache *spans; /* while many intervals are asked for; else NULL */
 };
 
 /*
@@ -50,10 +56,24 @@ CTX_MUST_CHECK enum ctx_status ctx_query_thread_sums(struct ctx_query *query, ui
 
 /*
  * The timeline: `per_thread` slices for all together (first) and for each of the `max_threads` heaviest
- * selected threads, over the hull of the selected intervals. malloc'ed.
+ * selected threads, over the hull of the selected intervals; with thread states how each divides, which is a scan. malloc'ed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query, size_t per_thread,
 						size_t max_threads, struct ctx_report_slice **ret,
+						size_t *ret_n, struct ctx_err *err);
+
+/*
+ * How the selected time of the threads divides into states: those with any, by thread id; spans that are cut count. Only with states.
+ * malloc'ed.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_states(struct ctx_query *query, struct ctx_report_states **ret,
+						size_t *ret_n, struct ctx_err *err);
+
+/*
+ * The waits of the selected threads that lie at least partly in the selected intervals, those that are alike together; the longest
+ * first. Processors do not matter: who waits is on none. malloc'ed.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret,
 						size_t *ret_n, struct ctx_err *err);
 
 /* What each level of the merged tree of the metric holds. malloc'ed. */

@@ -1,0 +1,30 @@
+/*
+ * What the files of ctxan/query share.
+ *
+ *	query.c         histograms, by call stack and by raw stack      query_edges.c   spans that an interval cuts
+ *	query_slices.c  the timeline                                    query_states.c  how the time of a thread divides
+ *	query_wakers.c  who ended which waits
+ */
+#ifndef CTX_CTXAN_QUERY_IMPL_H
+#define CTX_CTXAN_QUERY_IMPL_H
+
+#include "ctxan/query.h"
+
+/* The store as a reader of one tree; must outlive the reader. */
+struct tree_place {
+	struct ctx_store *store;
+	uint32_t tree;
+};
+
+struct ctx_timetree_reader query_tree_reader(struct tree_place *place);
+
+/* The metrics that a metric consists of: its parts, or itself. `*metric` is borrowed. */
+const uint32_t *query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric, size_t *ret_n);
+
+/* ctx_query_histogram of any metric instead of the selection's. */
+CTX_MUST_CHECK enum ctx_status query_metric_histogram(struct ctx_query *query, uint32_t thread,
+						      uint32_t metric, const struct ctx_interval *intervals,
+						      size_t n_intervals, struct ctx_histogram *out,
+						      struct ctx_err *err);
+
+#endif

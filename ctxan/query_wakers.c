@@ -1,0 +1,208 @@
+/*
+ * Waits that are alike (who, in what, where; who woke it, from where) become one row: a hash table of rows by these six.
+ */
+#include "ctxan/query_impl.h"
+
+#include "base/map64.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FREE_SLOT UINT32_MAX
+#define FIRST_SLOTS 256u
+
+struct gathering {
+	const struct ctx_selection *selection;
+	bool *selected; /* by thread; NULL: all */
+	struct ctx_report_wakers *rows;
+	size_t n, cap;
+	uint32_t *slots; /* row number or FREE_SLOT */
+	size_t n_slots;	 /* a power of two, or 0 */
+};
+
+static void key_of(const struct ctx_report_wakers *row, uint32_t key[6])
+{
+	const uint32_t fields[6] = {row->thread, row->state,	row->stack,
+				    row->waker,	 row->outsider, row->waker_stack};
+
+	memcpy(key, fields, sizeof(fields));
+}
+
+static uint64_t hash_of(const struct ctx_report_wakers *row)
+{
+	uint32_t key[6];
+	uint64_t hash = 0;
+
+	key_of(row, key);
+	for (size_t i = 0; i < CTX_COUNT_OF(key); i++)
+		hash = ctx_hash64(hash ^ key[i]);
+	return hash;
+}
+
+static int compare_keys(const struct ctx_report_wakers *a, const struct ctx_report_wakers *b)
+{
+	uint32_t left[6], right[6];
+
+	key_of(a, left);
+	key_of(b, right);
+	for (size_t i = 0; i < CTX_COUNT_OF(left); i++) {
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+static uint32_t *find(const struct gathering *gathering, const struct ctx_report_wakers *row)
+{
+	size_t i = (size_t)(hash_of(row) >> 20) & (gathering->n_slots - 1);
+
+	while (gathering->slots[i] != FREE_SLOT &&
+	       compare_keys(&gathering->rows[gathering->slots[i]], row) != 0)
+		i = (i + 1) & (gathering->n_slots - 1);
+	return &gathering->slots[i];
+}
+
+static enum ctx_status grow(struct gathering *gathering, struct ctx_err *err)
+{
+	size_t n = gathering->n_slots != 0 ? gathering->n_slots * 2 : FIRST_SLOTS;
+	uint32_t *slots = ctx_calloc(n, sizeof(*slots));
+
+	if (slots == NULL)
+		return ctx_err_nomem(err);
+	memset(slots, 0xff, n * sizeof(*slots));
+	free(gathering->slots);
+	gathering->slots = slots;
+	gathering->n_slots = n;
+	for (size_t i = 0; i < gathering->n; i++)
+		*find(gathering, &gathering->rows[i]) = (uint32_t)i;
+	return CTX_OK;
+}
+
+/* The row of these waits, made if it is new. */
+static enum ctx_status place(struct gathering *gathering, const struct ctx_report_wakers *like,
+			     struct ctx_report_wakers **ret, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	uint32_t *slot;
+
+	if (gathering->n * 2 >= gathering->n_slots)
+		status = grow(gathering, err);
+	if (status != CTX_OK)
+		return status;
+	slot = find(gathering, like);
+	if (*slot == FREE_SLOT) {
+		status = ctx_grow(&gathering->rows, &gathering->cap, gathering->n + 1, err);
+		if (status != CTX_OK)
+			return status;
+		gathering->rows[gathering->n] = *like;
+		*slot = (uint32_t)gathering->n++;
+	}
+	*ret = &gathering->rows[*slot];
+	return CTX_OK;
+}
+
+/* So much of [begin, begin + length) lies in the selected intervals. */
+static uint64_t selected_part(const struct ctx_selection *selection, uint64_t begin_ns, uint64_t length)
+{
+	uint64_t end_ns = length <= UINT64_MAX - begin_ns ? begin_ns + length : UINT64_MAX, sum = 0;
+
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		struct ctx_interval interval = selection->intervals[i];
+		uint64_t from = begin_ns > interval.begin_ns ? begin_ns : interval.begin_ns;
+		uint64_t to = end_ns < interval.end_ns ? end_ns : interval.end_ns;
+
+		sum += to > from ? to - from : 0;
+	}
+	return sum;
+}
+
+static bool ends_inside(const struct ctx_selection *selection, uint64_t time_ns)
+{
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		if (ctx_interval_has(selection->intervals[i], time_ns))
+			return true;
+	}
+	return false;
+}
+
+static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
+{
+	struct gathering *gathering = context;
+	const struct ctx_selection *selection = gathering->selection;
+	uint64_t wait_ns = selected_part(selection, wakeup->time_ns - wakeup->wait_ns, wakeup->wait_ns);
+	uint64_t delay_ns = selected_part(selection, wakeup->time_ns, wakeup->delay_ns);
+	struct ctx_report_wakers like = {
+		.thread = wakeup->thread,
+		.state = wakeup->state,
+		.stack = wakeup->stack,
+		.waker = wakeup->waker,
+		.outsider = wakeup->outsider,
+		.waker_stack = wakeup->waker_stack,
+	};
+	struct ctx_report_wakers *row;
+	enum ctx_status status;
+
+	if (gathering->selected != NULL && !gathering->selected[wakeup->thread])
+		return CTX_OK;
+	/* Some waits are over at once: they have no part anywhere, but happened. */
+	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns)))
+		return CTX_OK;
+	status = place(gathering, &like, &row, err);
+	if (status != CTX_OK)
+		return status;
+	row->waits++;
+	row->wait_ns += wait_ns;
+	row->wait_max_ns = wait_ns > row->wait_max_ns ? wait_ns : row->wait_max_ns;
+	row->delay_ns += delay_ns;
+	row->delay_max_ns = delay_ns > row->delay_max_ns ? delay_ns : row->delay_max_ns;
+	return CTX_OK;
+}
+
+/* The longest first; then by what they are, so that the order is always the same. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct ctx_report_wakers *a = left, *b = right;
+
+	if (a->wait_ns != b->wait_ns)
+		return a->wait_ns > b->wait_ns ? -1 : 1;
+	return compare_keys(a, b);
+}
+
+static enum ctx_status gather(struct ctx_query *query, struct gathering *gathering, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = ctx_store_profile(query->store);
+	const struct ctx_selection *selection = query->selection;
+	struct ctx_interval hull = {selection->intervals[0].begin_ns,
+				    selection->intervals[selection->n_intervals - 1].end_ns};
+
+	if (selection->threads != NULL) {
+		gathering->selected = ctx_calloc(profile->n_threads, sizeof(*gathering->selected));
+		if (gathering->selected == NULL)
+			return ctx_err_nomem(err);
+		for (size_t i = 0; i < selection->n_threads; i++)
+			gathering->selected[selection->threads[i]] = true;
+	}
+	return ctx_store_scan_wakeups(query->store, hull, take, gathering, err);
+}
+
+enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret, size_t *ret_n,
+				 struct ctx_err *err)
+{
+	struct gathering gathering = {.selection = query->selection};
+	enum ctx_status status = gather(query, &gathering, err);
+
+	free(gathering.selected);
+	free(gathering.slots);
+	*ret = NULL;
+	*ret_n = 0;
+	if (status != CTX_OK) {
+		free(gathering.rows);
+		return status;
+	}
+	if (gathering.n != 0)
+		qsort(gathering.rows, gathering.n, sizeof(*gathering.rows), compare_rows);
+	*ret = gathering.rows;
+	*ret_n = gathering.n;
+	return CTX_OK;
+}
