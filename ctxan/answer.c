@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "ctxan/exporting.h"
+#include "ctxan/more_parts.h"
 #include "ctxan/query.h"
 #include "ctxan/sql.h"
 
@@ -96,6 +97,9 @@ static enum ctx_status gather_code(struct answer *answer, struct ctx_query *quer
 /* What a report needs beyond the nouns; everything is released by release(). */
 struct material {
 	struct ctx_query_parts parts;
+	struct ctx_more_parts more;
+	struct ctx_report_states *states;
+	struct ctx_report_wakers *wakers;
 	uint64_t *thread_samples, *thread_weight;
 	struct ctx_report_slice *slices;
 	struct ctx_report_level *levels;
@@ -104,6 +108,9 @@ struct material {
 static void release(struct material *material)
 {
 	ctx_query_parts_free(&material->parts);
+	ctx_more_parts_free(&material->more);
+	free(material->states);
+	free(material->wakers);
 	free(material->thread_samples);
 	free(material->thread_weight);
 	free(material->slices);
@@ -119,17 +126,38 @@ static bool is_whole_run(const struct ctx_query *query)
 	       selection->n_intervals == 1 && ctx_interval_contains(selection->intervals[0], run);
 }
 
+static enum ctx_status gather_states(struct ctx_query *query, const struct ctx_report_kind *kind,
+				     struct ctx_report_input *input, struct material *material,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (kind->needs_states)
+		status = ctx_query_states(query, &material->states, &input->n_states, err);
+	input->states = material->states;
+	if (status == CTX_OK && kind->needs_wakers)
+		status = ctx_query_wakers(query, &material->wakers, &input->n_wakers, err);
+	input->wakers = material->wakers;
+	return status;
+}
+
 static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_kind *kind,
 			      const struct ctx_options *options, struct ctx_report_input *input,
 			      struct material *material, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
-	if (kind->needs_parts) {
+	if (kind->needs_parts && input->n_more != 0) {
+		status = ctx_more_parts_query(query, options->per_thread, &material->more, err);
+		input->parts = material->more.parts;
+		input->n_parts = material->more.n;
+	} else if (kind->needs_parts) {
 		status = ctx_query_parts(query, options->per_thread, &material->parts, err);
 		input->parts = material->parts.parts;
 		input->n_parts = material->parts.n;
 	}
+	if (status == CTX_OK && input->profile->has_states && (kind->needs_states || kind->needs_wakers))
+		status = gather_states(query, kind, input, material, err);
 	if (status == CTX_OK && kind->needs_thread_sums && !is_whole_run(query)) {
 		status = ctx_query_thread_sums(query, &material->thread_samples, &material->thread_weight,
 					       err);
@@ -169,6 +197,8 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 		.n_threads = selection->n_threads,
 		.filter = selection->filter,
 		.metric = selection->metric,
+		.more_metrics = selection->more_metrics,
+		.n_more = kind->many_metrics ? selection->n_more : 0,
 	};
 	struct material material = {0};
 	double before = cpu_ms(), between;
@@ -226,6 +256,29 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 	return CTX_OK;
 }
 
+static enum ctx_status check_metrics(const struct ctx_options *options, const struct ctx_selection *selection,
+				     struct ctx_err *err)
+{
+	if (selection->n_more == 0)
+		return CTX_OK;
+	if (options->export != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--export goes with one metric");
+	if (options->show_sql)
+		return ctx_err_set(err, CTX_E_ARG, "--show-sql goes with one metric");
+	if (options->top_only)
+		return ctx_err_set(err, CTX_E_ARG, "--coverage top goes with one metric");
+	for (size_t i = 0; i < options->n_reports; i++) {
+		const struct ctx_report_kind *kind = options->reports[i].kind;
+
+		if (!kind->many_metrics && !kind->any_metric)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "the report '%s' shows one metric; functions, tree and "
+					   "callers-callees show several",
+					   kind->name);
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 {
 	const struct ctx_options *options = answer->options;
@@ -255,8 +308,12 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	if (options->sql != NULL)
 		return ctx_sql_print(store, options->sql, options->report.format, options->report.out, err);
 	status = ctx_selection_make(options, ctx_store_profile(store), &answer.selection, err);
-	if (status != CTX_OK)
+	if (status == CTX_OK)
+		status = check_metrics(options, &answer.selection, err);
+	if (status != CTX_OK) {
+		ctx_selection_deinit(&answer.selection);
 		return status;
+	}
 	if (options->export != NULL)
 		status = ctx_exporting_answer(store, name, &answer.selection, options, err);
 	else if (options->show_sql && options->n_reports == 0)

@@ -27,7 +27,7 @@ struct ctx_options {
 	const char **intervals; /* as typed */
 	size_t n_intervals, intervals_cap;
 	const char *threads, *processes, *cpus; /* lists as typed, NULL: all */
-	const char *metric;			/* NULL: the first */
+	const char *metric;			/* one or a list, as typed; NULL: the first */
 	bool per_thread;
 	bool top_only; /* --coverage top */
 	struct ctx_report_options report;

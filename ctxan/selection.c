@@ -232,41 +232,142 @@ static size_t bare_length(const char *name)
 		       : strlen(name);
 }
 
-static enum ctx_status make_metric(const struct ctx_options *options, const struct ctx_profile *profile,
-				   struct ctx_selection *selection, struct ctx_err *err)
+/* "cpu-clock; states: user, ..., wall, and USER, ..." */
+static void list_metrics(const struct ctx_profile *profile, char *known, size_t size)
 {
-	const char *wanted = options->metric;
-	char known[CTX_ERR_MAX / 2] = "";
-	uint32_t bare = 0, n_bare = 0;
+	uint32_t n_events = profile->has_states ? profile->states : profile->n_metrics;
+	size_t used = 0;
 
-	if (wanted == NULL) { /* the first that has samples, or the first */
-		uint32_t first = 0;
+	known[0] = '\0';
+	for (uint32_t i = 0; i < profile->n_metrics && used < size; i++) {
+		bool first_sum = profile->has_states && i == profile->states;
+		const char *between = first_sum && i == 0 ? "states: "
+				      : first_sum	  ? "; states: "
+				      : i == 0		  ? ""
+							  : ", ";
 
-		while (first < profile->n_metrics && profile->metrics[first].samples == 0)
-			first++;
-		selection->metric = first < profile->n_metrics ? first : 0;
-		return CTX_OK;
+		if (i < n_events) {
+			used += (size_t)snprintf(known + used, size - used, "%s%s", between,
+						 profile->metrics[i].name);
+			continue;
+		}
+		if (!first_sum)
+			break;
+		for (unsigned sum = 0; sum < CTX_STATE_METRICS_N && used < size; sum++)
+			used += (size_t)snprintf(known + used, size - used, "%s%s", sum == 0 ? between : ", ",
+						 ctx_state_metrics[sum].word);
+		for (unsigned state = 0; state < CTX_STATE_N && used < size; state++)
+			used += (size_t)snprintf(known + used, size - used, "%s%s",
+						 state == 0 ? ", and " : ", ",
+						 ctx_state_name((enum ctx_thread_state)state));
 	}
+}
+
+/* By its name or word, else by its name without modifiers. CTX_NONE: none; `*ret_n_bare` how many have it then. */
+static uint32_t find_metric(const struct ctx_profile *profile, const char *wanted, uint32_t *ret_n_bare)
+{
+	uint32_t found = ctx_profile_find_metric(profile, wanted), bare = CTX_NONE;
+
+	*ret_n_bare = 0;
+	if (found != CTX_NONE)
+		return found;
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const char *name = profile->metrics[i].name;
-		size_t used = strlen(known);
 
-		if (strcmp(wanted, name) == 0) {
-			selection->metric = i;
-			return CTX_OK;
-		}
 		if (bare_length(name) == strlen(wanted) && strncmp(wanted, name, strlen(wanted)) == 0) {
 			bare = i;
-			n_bare++;
+			++*ret_n_bare;
 		}
-		snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "", name);
 	}
-	if (n_bare == 1) {
-		selection->metric = bare;
+	return *ret_n_bare == 1 ? bare : CTX_NONE;
+}
+
+/* The first that has samples of events; of a program that did nothing but wait: Wall. */
+static uint32_t default_metric(const struct ctx_profile *profile)
+{
+	uint64_t span_samples = 0;
+
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		const struct ctx_metric_info *metric = &profile->metrics[i];
+
+		if (metric->samples != 0 && !metric->spans && metric->parts == NULL)
+			return i;
+		span_samples += metric->spans ? metric->samples : 0;
+	}
+	return profile->has_states && span_samples != 0
+		       ? ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1)
+		       : 0;
+}
+
+static enum ctx_status add_metric(struct ctx_selection *selection, uint32_t metric, bool first,
+				  struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (first) {
+		selection->metric = metric;
 		return CTX_OK;
 	}
-	return ctx_err_set(err, n_bare != 0 ? CTX_E_ARG : CTX_E_NOTFOUND, "%s metric '%s' (recorded: %s)",
-			   n_bare != 0 ? "more than one" : "no", wanted, known);
+	if (metric == selection->metric)
+		return CTX_OK;
+	for (size_t i = 0; i < selection->n_more; i++) {
+		if (metric == selection->more_metrics[i])
+			return CTX_OK;
+	}
+	status = ctx_grow(&selection->more_metrics, &selection->more_cap, selection->n_more + 1, err);
+	if (status == CTX_OK)
+		selection->more_metrics[selection->n_more++] = metric;
+	return status;
+}
+
+/* Bytes up to the comma that ends a name. Those between slashes belong to it: "cpu/event=1,umask=2/u". */
+static size_t metric_length(const char *list)
+{
+	bool inside = false;
+	size_t n = 0;
+
+	for (; list[n] != '\0' && (inside || list[n] != ','); n++)
+		inside ^= list[n] == '/';
+	return n;
+}
+
+static enum ctx_status make_metrics(const struct ctx_options *options, const struct ctx_profile *profile,
+				    struct ctx_selection *selection, struct ctx_err *err)
+{
+	const char *list = options->metric;
+	uint32_t n_bare;
+
+	if (list == NULL) {
+		selection->metric = default_metric(profile);
+		return CTX_OK;
+	}
+	selection->metric = find_metric(profile, list, &n_bare);
+	if (selection->metric != CTX_NONE)
+		return CTX_OK;
+	for (const char *at = list;; at++) {
+		char term[TERM_MAX], known[CTX_ERR_MAX / 2];
+		size_t n = metric_length(at);
+		uint32_t metric;
+		enum ctx_status status;
+
+		if (n == 0 || n >= sizeof(term))
+			return ctx_err_set(err, CTX_E_ARG,
+					   "--metric '%s': an empty or overlong word in the list", list);
+		memcpy(term, at, n);
+		term[n] = '\0';
+		metric = find_metric(profile, term, &n_bare);
+		list_metrics(profile, known, sizeof(known));
+		if (metric == CTX_NONE)
+			return ctx_err_set(err, n_bare != 0 ? CTX_E_ARG : CTX_E_NOTFOUND,
+					   "%s metric '%s' (recorded: %s)",
+					   n_bare != 0 ? "more than one" : "no", term, known);
+		status = add_metric(selection, metric, at == list, err);
+		if (status != CTX_OK)
+			return status;
+		at += n;
+		if (*at == '\0')
+			return CTX_OK;
+	}
 }
 
 enum ctx_status ctx_selection_make(const struct ctx_options *options, const struct ctx_profile *profile,
@@ -280,7 +381,7 @@ enum ctx_status ctx_selection_make(const struct ctx_options *options, const stru
 	if (status == CTX_OK)
 		status = make_cpus(options, profile, &selection, err);
 	if (status == CTX_OK)
-		status = make_metric(options, profile, &selection, err);
+		status = make_metrics(options, profile, &selection, err);
 	if (status != CTX_OK) {
 		ctx_selection_deinit(&selection);
 		return status;
@@ -295,6 +396,7 @@ void ctx_selection_deinit(struct ctx_selection *selection)
 	free(selection->threads);
 	free(selection->cpus);
 	free(selection->filter);
+	free(selection->more_metrics);
 	*selection = (struct ctx_selection){0};
 }
 

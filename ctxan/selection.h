@@ -20,6 +20,8 @@ struct ctx_selection {
 	struct ctx_cpu_range *cpus; /* owned; NULL: all */
 	size_t n_cpus, cpus_cap;
 	uint32_t metric;
+	uint32_t *more_metrics; /* owned; shown beside it, no metric twice */
+	size_t n_more, more_cap;
 	char *filter; /* owned: the processors in words, "" none */
 };
 

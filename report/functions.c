@@ -25,9 +25,87 @@ static const char *const sort_keys[] = {
 	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "function", "object", NULL,
 };
 
-static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, struct ctx_cell name,
-		    uint32_t thread)
+static const struct ctx_metric_form form = {
+	.base_title = "Excl.",
+	.cum_title = "Incl.",
+	.base_key = "exclusive",
+	.cum_key = "inclusive",
+	.base_samples_key = "exclusive_samples",
+	.cum_samples_key = "inclusive_samples",
+	.name = 5,
+	.wanted = 18,
+};
+
+/* The functions of one part, in every metric. */
+struct list {
+	const struct ctx_part_page *page;
+	struct ctx_flat flat; /* of the first metric: its rows are those that are shown */
+	size_t n_more;
+	struct ctx_flat_row *more; /* by row of flat: n_more each */
+	struct ctx_flat_row *more_totals;
+	uint64_t *further; /* by row: what it is sorted by where the first metric is equal */
+	struct ctx_order_item *items;
+};
+
+static void list_deinit(struct list *list)
 {
+	ctx_flat_deinit(&list->flat);
+	free(list->more);
+	free(list->more_totals);
+	free(list->further);
+	free(list->items);
+}
+
+/* The trees have the same nodes, so every function of the first is in all. */
+static enum ctx_status add_metric(struct list *list, size_t metric, uint32_t *row_of, struct ctx_err *err)
+{
+	struct ctx_flat flat;
+	enum ctx_status status = ctx_flat_build(&list->page->tree[metric + 1], &flat, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t i = 0; i < flat.n; i++)
+		row_of[flat.rows[i].function] = i;
+	for (uint32_t i = 0; i < list->flat.n; i++)
+		list->more[i * list->n_more + metric] = flat.rows[row_of[list->flat.rows[i].function]];
+	list->more_totals[metric] = (struct ctx_flat_row){.function = CTX_NONE,
+							  .base = flat.weight,
+							  .cum = flat.weight,
+							  .base_samples = flat.samples,
+							  .cum_samples = flat.samples};
+	ctx_flat_deinit(&flat);
+	return CTX_OK;
+}
+
+static enum ctx_status list_init(struct list *list, struct ctx_err *err)
+{
+	uint32_t *row_of CTX_AUTO_FREE = NULL;
+	enum ctx_status status = ctx_flat_build(list->page->tree, &list->flat, err);
+	size_t n = list->flat.n;
+
+	list->n_more = list->page->view->n_more;
+	if (status != CTX_OK)
+		return status;
+	list->items = ctx_calloc(n, sizeof(*list->items));
+	if (list->items == NULL)
+		return ctx_err_nomem(err);
+	if (list->n_more == 0)
+		return CTX_OK;
+	row_of = ctx_calloc(list->page->tree->n_functions, sizeof(*row_of));
+	list->more = ctx_calloc(n, list->n_more * sizeof(*list->more));
+	list->more_totals = ctx_calloc(list->n_more, sizeof(*list->more_totals));
+	list->further = ctx_calloc(n, list->n_more * sizeof(*list->further));
+	if (row_of == NULL || list->more == NULL || list->more_totals == NULL || list->further == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < list->n_more && status == CTX_OK; i++)
+		status = add_metric(list, i, row_of, err);
+	return status;
+}
+
+static void put_row(struct list *list, const struct ctx_flat_row *row, const struct ctx_flat_row *more,
+		    struct ctx_cell name)
+{
+	struct ctx_out *out = list->page->out;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(row->base),
 		ctx_cell_number(row->base),
@@ -40,59 +118,74 @@ static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, struct 
 		ctx_cell_number(row->cum),
 		ctx_cell_number(row->base_samples),
 		ctx_cell_number(row->cum_samples),
-		ctx_thread_cell(out->input->profile, thread),
+		ctx_thread_cell(out->input->profile, list->page->thread),
 		ctx_inlined_cell(out->input->profile, row->function),
 		ctx_parts_cell(out->input->profile, row->function),
 	};
 
-	ctx_out_row(out, cells);
+	ctx_metric_view_row(list->page->view, out, cells, row, more);
 }
 
-static struct ctx_order_item sort_item(const struct ctx_profile *profile, const struct ctx_flat *flat,
-				       uint32_t i, size_t key)
+/* By the key, where that is equal by the same of the further metrics. */
+static struct ctx_order_item sort_item(const struct list *list, uint32_t i)
 {
-	const struct ctx_flat_row *row = &flat->rows[i];
+	const struct ctx_flat_row *row = &list->flat.rows[i];
+	const struct ctx_flat_row *more = list->n_more != 0 ? &list->more[i * list->n_more] : NULL;
 	const uint64_t numbers[] = {row->base, row->cum, row->base_samples, row->cum_samples, 0, 0};
-	struct ctx_order_item item = {.index = i, .number = numbers[key]};
-	struct ctx_cell name = ctx_function_cell(profile, row->function);
+	struct ctx_order_item item = {.index = i};
+	size_t key = list->page->key, metric;
+	struct ctx_cell name = ctx_function_cell(list->page->out->input->profile, row->function);
+	bool cum = key == 1 || key == 3;
 
-	if (key >= 4)
+	if (ctx_metric_view_key(list->page->view, key, &metric, &cum))
+		item.number = cum ? more[metric - 1].cum : more[metric - 1].base;
+	else
+		item.number = numbers[key];
+	if (key == 4 || key == 5)
 		item.text = key == 4 ? name.name : name.object != NULL ? name.object : "";
+	if (more == NULL || key >= 2)
+		return item;
+	for (size_t m = 0; m < list->n_more; m++)
+		list->further[i * list->n_more + m] = cum ? more[m].cum : more[m].base;
+	item.more = &list->further[i * list->n_more];
+	item.n_more = (uint32_t)list->n_more;
 	return item;
 }
 
-static void put_other(struct ctx_out *out, uint32_t thread)
+static void put_heads(struct list *list)
 {
-	const struct ctx_report_input *input = out->input;
+	const struct ctx_report_input *input = list->page->out->input;
+	bool has_other = ctx_has_other(input);
 	struct ctx_flat_row other = {.function = CTX_NONE,
 				     .base = input->omitted_weight,
 				     .cum = input->omitted_weight,
 				     .base_samples = input->omitted_samples,
 				     .cum_samples = input->omitted_samples};
-
-	put_row(out, &other, ctx_cell_name("<Other>"), thread);
-}
-
-static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_flat *flat,
-		     const struct ctx_order_item *items)
-{
-	const struct ctx_report_options *options = out->options;
-	bool other = ctx_has_other(out->input);
 	struct ctx_flat_row total = {
-		.function = CTX_NONE, .base = flat->weight, .base_samples = flat->samples};
-	uint32_t shown = 0, left_out = 0;
+		.function = CTX_NONE, .base = list->flat.weight, .base_samples = list->flat.samples};
 
-	if (thread != CTX_NONE)
-		ctx_out_section(out, ctx_head_thread_title(out, thread));
-	total.base += other ? out->input->omitted_weight : 0;
-	total.base_samples += other ? out->input->omitted_samples : 0;
+	total.base += has_other ? other.base : 0;
+	total.base_samples += has_other ? other.base_samples : 0;
 	total.cum = total.base;
 	total.cum_samples = total.base_samples;
-	put_row(out, &total, ctx_cell_name("<Total>"), thread);
-	if (other)
-		put_other(out, thread);
-	for (uint32_t i = 0; i < flat->n; i++) {
-		const struct ctx_flat_row *row = &flat->rows[items[i].index];
+	put_row(list, &total, list->more_totals, ctx_cell_name("<Total>"));
+	/* It is there with one metric only. */
+	if (has_other)
+		put_row(list, &other, NULL, ctx_cell_name("<Other>"));
+}
+
+static void put_list(struct list *list)
+{
+	struct ctx_out *out = list->page->out;
+	const struct ctx_report_options *options = out->options;
+	uint32_t shown = 0, left_out = 0;
+
+	if (list->page->thread != CTX_NONE)
+		ctx_out_section(out, ctx_head_thread_title(out, list->page->thread));
+	put_heads(list);
+	for (uint32_t i = 0; i < list->flat.n; i++) {
+		uint32_t index = list->items[i].index;
+		const struct ctx_flat_row *row = &list->flat.rows[index];
 
 		if (!ctx_function_matches(out->input->profile, row->function, options->function))
 			continue;
@@ -101,35 +194,39 @@ static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_flat
 			continue;
 		}
 		shown++;
-		put_row(out, row, ctx_function_cell(out->input->profile, row->function), thread);
+		put_row(list, row, list->n_more != 0 ? &list->more[index * list->n_more] : NULL,
+			ctx_function_cell(out->input->profile, row->function));
 	}
 	ctx_out_section(out, NULL);
 	ctx_out_more(out, left_out, "function");
 }
 
-static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,
-				size_t key, struct ctx_err *err)
+static enum ctx_status put_page(const struct ctx_part_page *page, struct ctx_err *err)
 {
-	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
-	struct ctx_flat flat;
-	enum ctx_status status = ctx_flat_build(tree, &flat, err);
+	struct list list = {.page = page};
+	enum ctx_status status = list_init(&list, err);
 
-	if (status != CTX_OK)
-		return status;
-	items = ctx_calloc(flat.n, sizeof(*items));
-	if (items != NULL) {
-		for (uint32_t i = 0; i < flat.n; i++)
-			items[i] = sort_item(out->input->profile, &flat, i, key);
-		ctx_order_sort(items, flat.n);
-		put_part(out, thread, &flat, items);
+	if (status == CTX_OK) {
+		for (uint32_t i = 0; i < list.flat.n; i++)
+			list.items[i] = sort_item(&list, i);
+		ctx_order_sort(list.items, list.flat.n);
+		put_list(&list);
 	}
-	ctx_flat_deinit(&flat);
-	return items != NULL ? CTX_OK : ctx_err_nomem(err);
+	list_deinit(&list);
+	return status;
 }
+
+static const struct ctx_part_report report = {
+	.name = "functions",
+	.form = &form,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.sort_keys = sort_keys,
+	.put = put_page,
+};
 
 enum ctx_status ctx_report_functions(const struct ctx_report_input *input,
 				     const struct ctx_report_options *options, struct ctx_err *err)
 {
-	return ctx_part_trees_report(input, options, "functions", columns, CTX_COUNT_OF(columns), sort_keys,
-				     put_tree, err);
+	return ctx_part_trees_report(input, options, &report, err);
 }

@@ -123,6 +123,17 @@ struct ctx_metric_info ctx_head_metric(const struct ctx_report_input *input)
 	return input->profile->metrics[input->metric];
 }
 
+struct ctx_metric_info ctx_head_more_metric(const struct ctx_report_input *input, size_t i)
+{
+	return ctx_head_metric(
+		&(struct ctx_report_input){.profile = input->profile, .metric = input->more_metrics[i]});
+}
+
+bool ctx_head_is_measured(const struct ctx_metric_info *metric)
+{
+	return metric->spans || metric->parts != NULL;
+}
+
 int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread)
 {
 	return thread < profile->n_threads ? profile->threads[thread].tid : -1;
@@ -166,10 +177,21 @@ static void warn_losses(struct ctx_out *out, void (*put)(void *context, const ch
 	}
 }
 
+static const char *counted(const struct ctx_out *out)
+{
+	struct ctx_metric_info metric = ctx_out_metric(out);
+
+	if (out->topic != NULL)
+		return out->topic->counted;
+	return ctx_head_is_measured(&metric) ? "spans" : "samples";
+}
+
 void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const char *text), void *context)
 {
 	const struct ctx_report_input *input = out->input;
 	const struct ctx_totals *totals = &out->totals;
+	struct ctx_metric_info metric = ctx_out_metric(out);
+	bool measured = ctx_head_is_measured(&metric);
 	char text[320], percent[CTX_FIGURE_MAX], largest[CTX_FIGURE_MAX];
 
 	if (out->note != NULL)
@@ -177,9 +199,9 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 	for (size_t i = 0; i < input->profile->n_warnings; i++)
 		put(context, input->profile->warnings[i]);
 	warn_losses(out, put, context);
-	if (totals->samples < CTX_FEW_SAMPLES) {
+	if (totals->samples < CTX_FEW_SAMPLES && (totals->samples == 0 || !measured)) {
 		if (totals->samples == 0)
-			snprintf(text, sizeof(text), "no samples in this selection");
+			snprintf(text, sizeof(text), "no %s in this selection", counted(out));
 		else
 			snprintf(text, sizeof(text),
 				 "only %" PRIu64 " sample%s: too few for percentages to mean much",
@@ -193,8 +215,8 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 		else
 			ctx_figure_percent(percent, totals->truncated, totals->samples, 1);
 		snprintf(text, sizeof(text),
-			 "%s %% of the samples have truncated stacks: their outer callers are not known",
-			 percent);
+			 "%s %% of the %s have truncated stacks: their outer callers are not known", percent,
+			 counted(out));
 		put(context, text);
 	}
 	if (input->omitted_weight != 0) {
@@ -315,10 +337,26 @@ void ctx_head_put_selection(const struct ctx_report_input *input, struct ctx_buf
 		ctx_buf_printf(buf, " | %s", input->filter);
 }
 
+static void put_more_metrics(struct ctx_buf *title, const struct ctx_report_input *input)
+{
+	for (size_t i = 0; i < input->n_more; i++) {
+		struct ctx_metric_info metric = ctx_head_more_metric(input, i);
+		uint64_t sum = 0;
+		struct ctx_scale scale;
+		char weight[CTX_FIGURE_MAX];
+
+		for (size_t part = 0; part < input->n_parts; part++)
+			sum += input->parts[part].more[i].weight;
+		scale = ctx_scale_for(metric.unit, sum);
+		ctx_figure_fixed(weight, sum, scale.divisor, scale.digits);
+		ctx_buf_printf(title, " | %s %s %s", metric.name, weight, scale.unit);
+	}
+}
+
 void ctx_head_print(struct ctx_out *out)
 {
 	const struct ctx_report_input *input = out->input;
-	struct ctx_metric_info metric = ctx_head_metric(input);
+	struct ctx_metric_info metric = ctx_out_metric(out);
 	struct ctx_buf title = {0};
 	char weight[CTX_FIGURE_MAX];
 
@@ -326,8 +364,9 @@ void ctx_head_print(struct ctx_out *out)
 		       input->n_intervals != 0 ? " | " : "");
 	ctx_head_put_selection(input, &title);
 	ctx_figure_fixed(weight, out->totals.weight, out->scale.divisor, out->scale.digits);
-	ctx_buf_printf(&title, " | %s | %" PRIu64 " samples | %s %s", metric.name, out->totals.samples,
-		       weight, out->scale.unit);
+	ctx_buf_printf(&title, " | %s | %" PRIu64 " %s | %s %s", metric.name, out->totals.samples,
+		       counted(out), weight, out->scale.unit);
+	put_more_metrics(&title, input);
 	ctx_buf_put_u8(&title, '\0');
 	if (title.failed) {
 		ctx_out_fail(out, CTX_E_NOMEM);

@@ -27,6 +27,12 @@ struct ctx_report_input ctx_head_whole_run(const struct ctx_report_input *input)
 /* The metric; an experiment without metrics has one of no name, in "events". */
 struct ctx_metric_info ctx_head_metric(const struct ctx_report_input *input);
 
+/* One of the further metrics. */
+struct ctx_metric_info ctx_head_more_metric(const struct ctx_report_input *input, size_t i);
+
+/* Whether its samples are spans that were measured, so that few of them are as good as many. */
+bool ctx_head_is_measured(const struct ctx_metric_info *metric);
+
 /* The thread's tid; -1 for a thread that is not in the profile. */
 int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread);
 

@@ -176,9 +176,9 @@ static size_t sort_rows(const struct ctx_profile *profile, const struct sum *sum
 	return n;
 }
 
-static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,
-				size_t key, struct ctx_err *err)
+static enum ctx_status put_page(const struct ctx_part_page *page, struct ctx_err *err)
 {
+	struct ctx_out *out = page->out;
 	const struct ctx_profile *profile = out->input->profile;
 	size_t n_places = (size_t)profile->n_objects + profile->n_functions;
 	struct sum *sums CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*sums));
@@ -189,15 +189,26 @@ static enum ctx_status put_tree(struct ctx_out *out, uint32_t thread, const stru
 	if (n_places != 0 && (sums == NULL || items == NULL || matches == NULL))
 		return ctx_err_nomem(err);
 	mark_matching(out->input, out->options->function, matches);
-	status = add_up(profile, tree, sums, err);
+	status = add_up(profile, page->tree, sums, err);
 	if (status == CTX_OK)
-		put_part(out, thread, tree, sums, items, sort_rows(profile, sums, matches, key, items));
+		put_part(out, page->thread, page->tree, sums, items,
+			 sort_rows(profile, sums, matches, page->key, items));
 	return status;
 }
+
+static const struct ctx_metric_form form = {.base_key = "exclusive", .cum_key = "inclusive"};
+
+static const struct ctx_part_report report = {
+	.name = "objects",
+	.form = &form,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.sort_keys = sort_keys,
+	.put = put_page,
+};
 
 enum ctx_status ctx_report_objects(const struct ctx_report_input *input,
 				   const struct ctx_report_options *options, struct ctx_err *err)
 {
-	return ctx_part_trees_report(input, options, "objects", columns, CTX_COUNT_OF(columns), sort_keys,
-				     put_tree, err);
+	return ctx_part_trees_report(input, options, &report, err);
 }

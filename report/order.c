@@ -17,6 +17,10 @@ static int compare(const void *left, const void *right)
 		return a->number > b->number ? -1 : 1;
 	if (a->second != b->second)
 		return a->second > b->second ? -1 : 1;
+	for (uint32_t i = 0; i < a->n_more; i++) {
+		if (a->more[i] != b->more[i])
+			return a->more[i] > b->more[i] ? -1 : 1;
+	}
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -38,7 +42,7 @@ uint64_t ctx_order_ascending(uint64_t value)
 enum ctx_status ctx_order_find(const char *report, const char *sort, const char *const *keys,
 			       size_t *ret_place, struct ctx_err *err)
 {
-	char known[256] = "";
+	char known[CTX_ERR_MAX / 2] = "";
 	size_t used = 0;
 
 	*ret_place = 0;
@@ -49,10 +53,9 @@ enum ctx_status ctx_order_find(const char *report, const char *sort, const char 
 			*ret_place = i;
 			return CTX_OK;
 		}
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
-					 keys[i]);
-		if (used >= sizeof(known))
-			break;
+		if (used < sizeof(known))
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+						 i != 0 ? ", " : "", keys[i]);
 	}
 	return ctx_err_set(err, CTX_E_ARG, "%s cannot be sorted by '%s': known are %s", report, sort, known);
 }

@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 struct ctx_order_item {
-	const char *text; /* NULL: by number */
-	uint64_t number;  /* larger ones first */
-	uint64_t second;  /* the same, where the first are equal */
+	const char *text;     /* NULL: by number */
+	uint64_t number;      /* larger ones first */
+	uint64_t second;      /* the same, where the first are equal */
+	const uint64_t *more; /* and n_more further numbers, where those are equal too; borrowed */
+	uint32_t n_more;      /* the same for all items */
 	uint32_t index;
 };
 

@@ -19,10 +19,18 @@ bool ctx_out_is_text(const struct ctx_out *out)
 	return out->options->format == CTX_REPORT_TEXT;
 }
 
+struct ctx_metric_info ctx_out_metric(const struct ctx_out *out)
+{
+	return out->topic != NULL ? out->topic->metric : ctx_head_metric(out->input);
+}
+
 static void begin(struct ctx_out *out)
 {
-	ctx_head_totals(out->input, &out->totals);
-	out->scale = ctx_scale_for(ctx_head_metric(out->input).unit, out->totals.weight);
+	if (out->topic != NULL)
+		out->totals = out->topic->totals;
+	else
+		ctx_head_totals(out->input, &out->totals);
+	out->scale = ctx_scale_for(ctx_out_metric(out).unit, out->totals.weight);
 	switch (out->options->format) {
 	case CTX_REPORT_TEXT:
 		ctx_head_print(out);
@@ -43,6 +51,19 @@ void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
 	*out = (struct ctx_out){.input = input,
 				.options = options,
 				.report = report,
+				.columns = columns,
+				.n_columns = n_columns};
+	begin(out);
+}
+
+void ctx_out_begin_topic(struct ctx_out *out, const struct ctx_report_input *input,
+			 const struct ctx_report_options *options, const struct ctx_out_topic *topic,
+			 const char *report, const struct ctx_column *columns, size_t n_columns)
+{
+	*out = (struct ctx_out){.input = input,
+				.options = options,
+				.report = report,
+				.topic = topic,
 				.columns = columns,
 				.n_columns = n_columns};
 	begin(out);
@@ -107,6 +128,19 @@ void ctx_out_list_row(struct ctx_out *out, const struct ctx_column *columns, siz
 	ctx_out_json_row_begin(out);
 	ctx_out_json_cells(out, columns, n, cells);
 	ctx_out_json_row_end(out);
+}
+
+void ctx_out_list_name(struct ctx_out *out, const char *name)
+{
+	if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_name(out, name);
+}
+
+void ctx_out_map(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
+		 const struct ctx_cell *cells)
+{
+	if (out->options->format == CTX_REPORT_JSON)
+		ctx_out_json_map(out, key, columns, n, cells);
 }
 
 void ctx_out_list_end(struct ctx_out *out)

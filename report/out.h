@@ -84,6 +84,13 @@ struct ctx_totals {
 	uint64_t truncated;	  /* samples whose stack begins at a <Truncated-stack> of any reason */
 };
 
+/* What a report is about that is not about a metric's samples. */
+struct ctx_out_topic {
+	struct ctx_metric_info metric;
+	struct ctx_totals totals;
+	const char *counted; /* what totals.samples are: "waits" */
+};
+
 struct ctx_out_row { /* text: a kept row */
 	struct ctx_cell *cells;
 	bool rule_before;
@@ -98,8 +105,12 @@ struct ctx_out {
 	size_t n_columns;
 	struct ctx_totals totals;
 	struct ctx_scale scale;
-	struct ctx_arena arena; /* until the section ends */
-	struct ctx_buf line;	/* scratch */
+	const struct ctx_scale *scales; /* text: by column, of columns in a group; NULL: no groups */
+	const char *const *
+		groups; /* text: by column; neighbours with the same (pointer) have this heading together. Safe text */
+	const struct ctx_out_topic *topic; /* NULL: the metric */
+	struct ctx_arena arena;		   /* until the section ends */
+	struct ctx_buf line;		   /* scratch */
 	struct ctx_out_row *rows;
 	size_t n_rows, rows_cap;
 	bool next_has_rule;
@@ -116,6 +127,11 @@ void ctx_out_begin(struct ctx_out *out, const struct ctx_report_input *input,
 		   const struct ctx_report_options *options, const char *report,
 		   const struct ctx_column *columns, size_t n_columns);
 
+/* The same for a report about something else. Nothing of `topic` is read after ctx_out_end. */
+void ctx_out_begin_topic(struct ctx_out *out, const struct ctx_report_input *input,
+			 const struct ctx_report_options *options, const struct ctx_out_topic *topic,
+			 const char *report, const struct ctx_column *columns, size_t n_columns);
+
 /*
  * Begins a report that is about the whole run whatever was selected: its head says so, and `note` stands
  * among the warnings when something was selected. `whole` is filled from `input`; it must outlive `out`.
@@ -124,6 +140,9 @@ void ctx_out_begin_whole(struct ctx_out *out, const struct ctx_report_input *inp
 			 struct ctx_report_input *whole, const char *note,
 			 const struct ctx_report_options *options, const char *report,
 			 const struct ctx_column *columns, size_t n_columns);
+
+/* The metric, or what the report is about instead. */
+struct ctx_metric_info ctx_out_metric(const struct ctx_out *out);
 
 /* One cell a column. */
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells);
@@ -135,7 +154,11 @@ void ctx_out_row_begin(struct ctx_out *out, const struct ctx_cell *cells);
 void ctx_out_list_begin(struct ctx_out *out, const char *key);
 void ctx_out_list_row(struct ctx_out *out, const struct ctx_column *columns, size_t n,
 		      const struct ctx_cell *cells);
+void ctx_out_list_name(struct ctx_out *out, const char *name); /* a text as an item */
 void ctx_out_list_end(struct ctx_out *out);
+/* JSON: an object as the value of a key of the row. */
+void ctx_out_map(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
+		 const struct ctx_cell *cells);
 void ctx_out_row_end(struct ctx_out *out);
 
 /* Text: a rule before the next row. */
@@ -175,6 +198,9 @@ void ctx_out_json_row_end(struct ctx_out *out);
 void ctx_out_json_cells(struct ctx_out *out, const struct ctx_column *columns, size_t n,
 			const struct ctx_cell *cells);
 void ctx_out_json_list_begin(struct ctx_out *out, const char *key);
+void ctx_out_json_name(struct ctx_out *out, const char *name);
+void ctx_out_json_map(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
+		      const struct ctx_cell *cells);
 void ctx_out_json_list_end(struct ctx_out *out);
 
 #endif

@@ -89,9 +89,22 @@ static void put_selection(struct ctx_out *out)
 	}
 }
 
+static void put_metric(struct ctx_out *out, struct ctx_metric_info metric)
+{
+	check(out, yajl_gen_map_open(out->gen));
+	put_key(out, "name");
+	put_name(out, metric.name);
+	if (metric.word != NULL) {
+		put_key(out, "word");
+		put_name(out, metric.word);
+	}
+	put_key(out, "unit");
+	put_name(out, metric.unit);
+	check(out, yajl_gen_map_close(out->gen));
+}
+
 static void put_head(struct ctx_out *out)
 {
-	struct ctx_metric_info metric = ctx_head_metric(out->input);
 	char share[CTX_FIGURE_MAX];
 
 	put_key(out, "report");
@@ -100,12 +113,14 @@ static void put_head(struct ctx_out *out)
 	put_name(out, out->input->profile->name);
 	put_selection(out);
 	put_key(out, "metric");
-	check(out, yajl_gen_map_open(out->gen));
-	put_key(out, "name");
-	put_name(out, metric.name);
-	put_key(out, "unit");
-	put_name(out, metric.unit);
-	check(out, yajl_gen_map_close(out->gen));
+	put_metric(out, ctx_out_metric(out));
+	if (out->input->n_more != 0) {
+		put_key(out, "more_metrics");
+		check(out, yajl_gen_array_open(out->gen));
+		for (size_t i = 0; i < out->input->n_more; i++)
+			put_metric(out, ctx_head_more_metric(out->input, i));
+		check(out, yajl_gen_array_close(out->gen));
+	}
 	put_key(out, "samples");
 	put_number(out, out->totals.samples);
 	put_key(out, "weight");
@@ -207,6 +222,24 @@ void ctx_out_json_list_begin(struct ctx_out *out, const char *key)
 		return;
 	put_key(out, key);
 	check(out, yajl_gen_array_open(out->gen));
+}
+
+void ctx_out_json_name(struct ctx_out *out, const char *name)
+{
+	if (out->status == CTX_OK)
+		put_name(out, name);
+}
+
+void ctx_out_json_map(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
+		      const struct ctx_cell *cells)
+{
+	if (out->status != CTX_OK)
+		return;
+	put_key(out, key);
+	check(out, yajl_gen_map_open(out->gen));
+	ctx_out_json_cells(out, columns, n, cells);
+	if (out->status == CTX_OK)
+		check(out, yajl_gen_map_close(out->gen));
 }
 
 void ctx_out_json_list_end(struct ctx_out *out)

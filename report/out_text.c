@@ -36,15 +36,28 @@ void ctx_out_text_row(struct ctx_out *out, const struct ctx_cell *cells)
 	out->next_has_rule = false;
 }
 
-static void put_figure(const struct ctx_out *out, enum ctx_style style, const struct ctx_cell *cell,
+static bool in_group(const struct ctx_out *out, size_t column)
+{
+	return out->groups != NULL && out->groups[column] != NULL;
+}
+
+/* Columns of a group have a scale of their own. */
+static struct ctx_scale scale_of(const struct ctx_out *out, size_t column)
+{
+	return in_group(out, column) && out->scales != NULL ? out->scales[column] : out->scale;
+}
+
+static void put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
 		       struct ctx_buf *buf)
 {
+	enum ctx_style style = out->columns[column].style;
+	struct ctx_scale scale = scale_of(out, column);
 	char figure[CTX_FIGURE_MAX] = "";
 
 	if (cell->kind == CTX_CELL_SIGNED)
 		snprintf(figure, sizeof(figure), "%" PRId64, (int64_t)cell->number);
 	else if (style == CTX_STYLE_WEIGHT)
-		ctx_figure_fixed(figure, cell->number, out->scale.divisor, out->scale.digits);
+		ctx_figure_fixed(figure, cell->number, scale.divisor, scale.digits);
 	else if (style == CTX_STYLE_PERCENT)
 		ctx_figure_percent(figure, cell->number, out->totals.weight, 2);
 	else if (style == CTX_STYLE_TIME)
@@ -126,9 +139,11 @@ static void put_place(const struct ctx_out *out, enum ctx_style style, const str
 }
 
 /* The cell's text with its zero byte in `buf`; returns its columns. */
-static size_t put_cell(const struct ctx_out *out, enum ctx_style style, const struct ctx_cell *cell,
-		       size_t width, struct ctx_buf *buf)
+static size_t put_cell(const struct ctx_out *out, size_t column, const struct ctx_cell *cell, size_t width,
+		       struct ctx_buf *buf)
 {
+	enum ctx_style style = out->columns[column].style;
+
 	ctx_buf_clear(buf);
 	if (cell->kind == CTX_CELL_NAME && (style == CTX_STYLE_PLACE || style == CTX_STYLE_SOURCE))
 		put_place(out, style, cell, width, buf);
@@ -137,16 +152,19 @@ static size_t put_cell(const struct ctx_out *out, enum ctx_style style, const st
 	else if (cell->kind == CTX_CELL_BOOL)
 		ctx_buf_put_text(buf, cell->number != 0 ? "true" : "false");
 	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)
-		put_figure(out, style, cell, buf);
+		put_figure(out, column, cell, buf);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : ctx_text_width((const char *)buf->bytes, buf->n - 1);
 }
 
-static size_t put_title(const struct ctx_out *out, const struct ctx_column *column, struct ctx_buf *buf)
+/* The unit of a group stands in its heading. */
+static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf)
 {
+	const struct ctx_column *column = &out->columns[i];
+
 	ctx_buf_clear(buf);
 	ctx_buf_put_text(buf, column->title);
-	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0')
+	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0' && !in_group(out, i))
 		ctx_buf_printf(buf, " %s", out->scale.unit);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : buf->n - 1;
@@ -192,6 +210,48 @@ static void limit_places(const struct ctx_out *out, size_t last, size_t *widths,
 	}
 }
 
+/* The columns from `first` on that have the same heading; `*ret_width` with the spaces between them. */
+static size_t group_end(const struct ctx_out *out, size_t first, size_t last, const size_t *widths,
+			size_t *ret_width)
+{
+	size_t end = first;
+
+	*ret_width = 0;
+	for (; end < last && out->groups[end] == out->groups[first]; end++)
+		*ret_width += widths[end] + (end != first ? 1 : 0);
+	return end;
+}
+
+/* A group is at least as wide as its heading; returns how much wider all became. */
+static size_t widen_groups(const struct ctx_out *out, size_t last, size_t *widths)
+{
+	size_t more = 0;
+
+	for (size_t i = 0, end = 0, width; out->groups != NULL && i < last; i = end) {
+		size_t heading;
+
+		end = group_end(out, i, last, widths, &width);
+		heading = in_group(out, i) ? ctx_text_width(out->groups[i], strlen(out->groups[i])) : 0;
+		if (heading > width) {
+			widths[i] += heading - width;
+			more += heading - width;
+		}
+	}
+	return more;
+}
+
+static void put_groups(const struct ctx_out *out, size_t last, const size_t *widths, struct ctx_buf *text)
+{
+	for (size_t i = 0, end = 0, width; i < last; i = end) {
+		const char *heading = in_group(out, i) ? out->groups[i] : "";
+		size_t used = ctx_text_width(heading, strlen(heading));
+
+		end = group_end(out, i, last, widths, &width);
+		ctx_buf_printf(text, "%*s%s ", (int)(width > used ? width - used : 0), "", heading);
+	}
+	ctx_buf_put_u8(text, '\n');
+}
+
 /* Widths of all columns but the last; returns what is left for that. */
 static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 {
@@ -202,15 +262,15 @@ static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 
 		if (column->title == NULL)
 			continue;
-		widths[i] = put_title(out, column, &out->line);
+		widths[i] = put_title(out, i, &out->line);
 		for (size_t row = 0; row < out->n_rows; row++) {
-			size_t width =
-				put_cell(out, column->style, &out->rows[row].cells[i], UNLIMITED, &out->line);
+			size_t width = put_cell(out, i, &out->rows[row].cells[i], UNLIMITED, &out->line);
 
 			widths[i] = width > widths[i] ? width : widths[i];
 		}
 		used += widths[i] + 1;
 	}
+	used += widen_groups(out, last, widths);
 	if (out->options->width == 0)
 		return UNLIMITED;
 	limit_places(out, last, widths, &used);
@@ -221,16 +281,17 @@ static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 static void print_lines(struct ctx_out *out, const char *text)
 {
 	const struct ctx_report_options *options = out->options;
+	size_t heads = out->groups != NULL ? 2 : 1;
 	size_t rule = options->width != 0 && options->width < 100 ? options->width : 100;
 
 	for (size_t line = 0; *text != '\0'; line++) {
 		const char *newline = strchrnul(text, '\n');
 		size_t n = (size_t)(newline - text);
-		bool bold = options->color && line == 0;
+		bool bold = options->color && line < heads;
 
 		while (n > 0 && text[n - 1] == ' ')
 			n--;
-		if (line > 0 && line - 1 < out->n_rows && out->rows[line - 1].rule_before) {
+		if (line >= heads && line - heads < out->n_rows && out->rows[line - heads].rule_before) {
 			for (size_t i = 0; i < rule; i++)
 				fputs(options->ascii ? "-" : "─", options->out);
 			fputc('\n', options->out);
@@ -248,10 +309,9 @@ static void measure_last(struct ctx_out *out, size_t last, size_t *widths)
 
 	if (column->style >= CTX_STYLE_NAME)
 		return;
-	widths[last] = put_title(out, column, &out->line);
+	widths[last] = put_title(out, last, &out->line);
 	for (size_t row = 0; row < out->n_rows; row++) {
-		size_t width =
-			put_cell(out, column->style, &out->rows[row].cells[last], UNLIMITED, &out->line);
+		size_t width = put_cell(out, last, &out->rows[row].cells[last], UNLIMITED, &out->line);
 
 		widths[last] = width > widths[last] ? width : widths[last];
 	}
@@ -269,6 +329,8 @@ static void print_table(struct ctx_out *out)
 	}
 	room = measure(out, last, widths);
 	measure_last(out, last, widths);
+	if (out->groups != NULL)
+		put_groups(out, last, widths, &text);
 	for (size_t line = 0; line <= out->n_rows; line++) {
 		for (size_t i = 0; i <= last; i++) {
 			const struct ctx_column *column = &out->columns[i];
@@ -276,9 +338,9 @@ static void print_table(struct ctx_out *out)
 			if (column->title == NULL)
 				continue;
 			if (line == 0)
-				put_title(out, column, &out->line);
+				put_title(out, i, &out->line);
 			else
-				put_cell(out, column->style, &out->rows[line - 1].cells[i],
+				put_cell(out, i, &out->rows[line - 1].cells[i],
 					 i == last			    ? room
 					 : column->style == CTX_STYLE_PLACE ? widths[i]
 									    : UNLIMITED,

@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "report/head.h"
+#include "report/metric_trees.h"
 #include "report/order.h"
 
 #include <string.h>
@@ -50,17 +51,18 @@ const char *ctx_function_title(struct ctx_out *out, uint32_t function)
 	return ctx_out_format(out, object[0] == '[' ? "%s %s" : "%s [%s]", cell.name, object);
 }
 
-enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, struct ctx_part_trees *ret,
-				     struct ctx_err *err)
+enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, double small_percent,
+				     struct ctx_part_trees *ret, struct ctx_err *err)
 {
-	struct ctx_part_trees trees = {.trees = ctx_calloc(input->n_parts, sizeof(*trees.trees))};
+	struct ctx_part_trees trees = {.n_metrics = input->n_more + 1};
 
+	trees.trees = ctx_calloc(input->n_parts, trees.n_metrics * sizeof(*trees.trees));
 	if (trees.trees == NULL)
 		return ctx_err_nomem(err);
 	for (; trees.n < input->n_parts; trees.n++) {
 		enum ctx_status status =
-			ctx_calltree_build(&input->profile->cct, input->profile->n_functions,
-					   input->parts[trees.n].histogram, &trees.trees[trees.n], err);
+			ctx_metric_trees_build(input->profile, &input->parts[trees.n], input->n_more,
+					       small_percent, &trees.trees[trees.n * trees.n_metrics], err);
 
 		if (status != CTX_OK) {
 			ctx_part_trees_deinit(&trees);
@@ -73,36 +75,52 @@ enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, struc
 
 void ctx_part_trees_deinit(struct ctx_part_trees *trees)
 {
-	for (size_t i = 0; i < trees->n; i++)
+	for (size_t i = 0; i < trees->n * trees->n_metrics; i++)
 		ctx_calltree_deinit(&trees->trees[i]);
 	free(trees->trees);
 	*trees = (struct ctx_part_trees){0};
 }
 
-enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
-				      const struct ctx_report_options *options, const char *name,
-				      const struct ctx_column *columns, size_t n_columns,
-				      const char *const *sort_keys, ctx_part_tree_fn put, struct ctx_err *err)
+static enum ctx_status put_parts(const struct ctx_report_input *input,
+				 const struct ctx_report_options *options,
+				 const struct ctx_part_report *report, struct ctx_metric_view *view,
+				 struct ctx_err *err)
 {
 	struct ctx_part_trees trees;
 	struct ctx_out out;
-	size_t key;
-	enum ctx_status status = ctx_order_find(name, options->sort, sort_keys, &key, err);
+	struct ctx_part_page page = {.out = &out, .view = view};
+	enum ctx_status status = ctx_order_find(report->name, options->sort, view->sort_keys, &page.key, err);
 
 	if (status == CTX_OK)
 		status = ctx_function_check(input->profile, options->function, err);
 	if (status == CTX_OK)
-		status = ctx_part_trees_build(input, &trees, err);
+		status = ctx_part_trees_build(input, 0, &trees, err);
 	if (status != CTX_OK)
 		return status;
-	ctx_out_begin(&out, input, options, name, columns, n_columns);
+	ctx_metric_view_begin(view, &out, input, options, report->name);
 	for (size_t i = 0; i < trees.n && status == CTX_OK; i++) {
-		status = put(&out, input->parts[i].thread, &trees.trees[i], key, err);
+		page.thread = input->parts[i].thread;
+		page.tree = &trees.trees[i * trees.n_metrics];
+		status = report->put(&page, err);
 		ctx_out_fail(&out, status);
 	}
 	ctx_out_rows_end(&out);
 	ctx_part_trees_deinit(&trees);
 	return ctx_out_end(&out, err);
+}
+
+enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
+				      const struct ctx_report_options *options,
+				      const struct ctx_part_report *report, struct ctx_err *err)
+{
+	struct ctx_metric_view view;
+	enum ctx_status status = ctx_metric_view_init(&view, input, options, report->form, report->columns,
+						      report->n_columns, report->sort_keys, err);
+
+	if (status == CTX_OK)
+		status = put_parts(input, options, report, &view, err);
+	ctx_metric_view_deinit(&view);
+	return status;
 }
 
 uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node)
@@ -114,7 +132,7 @@ uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node)
 
 bool ctx_has_other(const struct ctx_report_input *input)
 {
-	return input->omitted_weight != 0 && input->n_parts == 1;
+	return input->omitted_weight != 0 && input->n_parts == 1 && input->n_more == 0;
 }
 
 struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread)

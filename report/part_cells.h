@@ -6,6 +6,7 @@
 
 #include "calltree/calltree.h"
 #include "report/function_names.h"
+#include "report/metric_view.h"
 #include "report/out.h"
 
 /* Name and object cells; CTX_TRIE_ROOT_KEY is <Total>, without an object. */
@@ -23,29 +24,48 @@ struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t funct
 
 /* Call trees of all parts, so that a refusal comes before the first line is printed. */
 struct ctx_part_trees {
-	struct ctx_calltree *trees; /* owned; by part */
-	size_t n;
+	struct ctx_calltree *trees; /* owned; by part, of each part all metrics (metric_trees.h) */
+	size_t n;		    /* parts */
+	size_t n_metrics;
 };
 
+/* `small_percent`: where there are several metrics, siblings with less in all of them come last. */
 CTX_MUST_CHECK enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input,
-						    struct ctx_part_trees *ret, struct ctx_err *err);
+						    double small_percent, struct ctx_part_trees *ret,
+						    struct ctx_err *err);
 void ctx_part_trees_deinit(struct ctx_part_trees *trees);
 
-/* Prints the rows of one part's tree; `key` is the position of the sort key. */
-typedef enum ctx_status (*ctx_part_tree_fn)(struct ctx_out *out, uint32_t thread,
-					    const struct ctx_calltree *tree, size_t key, struct ctx_err *err);
+/* One part of a report. */
+struct ctx_part_page {
+	struct ctx_out *out;
+	uint32_t thread;
+	const struct ctx_calltree
+		*tree; /* of the first metric; those of the others, view->n_more, follow it */
+	struct ctx_metric_view *view;
+	size_t key; /* position of the sort key among the view's */
+};
 
-/* A whole report of one table for each part: sort key and --function checked first, then `put` for every tree. */
+typedef enum ctx_status (*ctx_part_page_fn)(const struct ctx_part_page *page, struct ctx_err *err);
+
+struct ctx_part_report {
+	const char *name;
+	const struct ctx_metric_form *form;
+	const struct ctx_column *columns;
+	size_t n_columns;
+	const char *const *sort_keys;
+	ctx_part_page_fn put; /* prints the rows of one part */
+};
+
+/* A whole report of one table for each part: sort key and --function checked first, then `put` for every part. */
 CTX_MUST_CHECK enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
 						     const struct ctx_report_options *options,
-						     const char *name, const struct ctx_column *columns,
-						     size_t n_columns, const char *const *sort_keys,
-						     ctx_part_tree_fn put, struct ctx_err *err);
+						     const struct ctx_part_report *report,
+						     struct ctx_err *err);
 
 /* The first node behind the subtree of `node`. O(depth). */
 uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node);
 
-/* Whether <Other> has a row: something is omitted, and there is one part that it belongs to. */
+/* Whether <Other> has a row: something is omitted, and there is one part, and one metric, that it belongs to. */
 bool ctx_has_other(const struct ctx_report_input *input);
 
 /* A number cell of a thread's tid; NULL cell for CTX_NONE. */

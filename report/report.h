@@ -107,9 +107,10 @@ struct ctx_report_options {
 	bool color;
 	bool ascii;	/* no Unicode drawing (a terminal without UTF-8) */
 	uint32_t limit; /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */
-	bool whole;	/* source, disasm: long runs without samples are printed too (--limit 0) */
-	const char *sort;     /* a row key such as "inclusive"; NULL: the report's own order */
-	const char *subject;  /* source, disasm: what of, FUNC or FILE; NULL: the hottest function */
+	bool whole; /* source, disasm: long runs without samples are printed too (--limit 0); wakers: all of them */
+	const char *sort; /* a row key such as "inclusive"; NULL: the report's own order */
+	const char *
+		subject; /* source, disasm: what of, FUNC or FILE; NULL: the hottest function. wakers: FUNC */
 	const char *function; /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
 	double min_percent; /* tree: leave out nodes with less of the total than this; they are summed in a line */
 };
@@ -122,18 +123,19 @@ struct ctx_report_kind {
 	bool needs_calls;	/* tree, callers-callees */
 	bool needs_slices;	/* timeline */
 	bool needs_code;	/* lines, pcs, source, disasm: code, raw and reader */
-	bool takes_subject;	/* source, disasm: "--report source=FUNC" */
+	bool takes_subject;	/* source, disasm, wakers: "--report source=FUNC" */
 	bool needs_states;	/* states */
 	bool needs_wakers;	/* wakers */
 	bool many_metrics;	/* can show more_metrics: functions, tree, callers-callees */
+	bool any_metric;	/* is not about a metric: header, overview, states, wakers */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err);
 };
 
 /*
- * header, overview, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, threads, processes,
- * timeline; ends with a NULL name.
+ * header, overview, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, states, wakers,
+ * threads, processes, timeline; ends with a NULL name.
  */
 const struct ctx_report_kind *ctx_report_kinds(void);
 

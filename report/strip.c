@@ -5,6 +5,7 @@
 #include "report/names.h"
 #include "report/order.h"
 #include "report/part_cells.h"
+#include "report/state_cells.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static bool is_selected(const struct ctx_report_input *input, struct ctx_interva
  */
 struct cell {
 	uint64_t weight, length;
+	uint64_t state_ns[CTX_STATE_N];
 	uint32_t function;
 };
 
@@ -106,6 +108,8 @@ static struct cell column_cell(const struct ctx_report_input *input, const struc
 			continue;
 		cell.weight += slices[i].weight;
 		cell.length += slices[i].interval.end_ns - slices[i].interval.begin_ns;
+		for (unsigned state = 0; state < CTX_STATE_N; state++)
+			cell.state_ns[state] += slices[i].state_ns[state];
 		if (slices[i].function != CTX_NONE &&
 		    (cell.function == CTX_NONE || slices[i].weight > heaviest)) {
 			cell.function = slices[i].function;
@@ -202,6 +206,51 @@ static void print_line(struct ctx_out *out, struct ctx_buf *line)
 	ctx_buf_clear(line);
 }
 
+/* Colours of a terminal: green is good, red waits for others. */
+static const char *const state_colors[CTX_STATE_N] = {
+	[CTX_STATE_USER] = "32",       [CTX_STATE_SYSTEM] = "36",     [CTX_STATE_TRAP] = "36",
+	[CTX_STATE_TEXT_FAULT] = "35", [CTX_STATE_DATA_FAULT] = "35", [CTX_STATE_KERNEL_FAULT] = "35",
+	[CTX_STATE_USER_LOCK] = "31",  [CTX_STATE_SLEEP] = "90",      [CTX_STATE_STOPPED] = "90",
+	[CTX_STATE_WAIT_CPU] = "33",
+};
+
+/* The state that has most of each column. Escapes have no width, so the line is not cut by its bytes: it fits anyway. */
+static void print_states(struct ctx_out *out, const struct layout *layout,
+			 const struct ctx_report_slice *slices, struct ctx_buf *line)
+{
+	unsigned before = CTX_STATE_N;
+
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, "state");
+	for (size_t i = 0; i <= layout->columns; i++) {
+		unsigned state = CTX_STATE_N;
+
+		if (i < layout->columns) {
+			struct cell cell = column_cell(out->input, slices, i, layout->columns);
+
+			state = ctx_state_most(cell.state_ns);
+		}
+		if (out->options->color && state != before && before != CTX_STATE_N)
+			ctx_buf_put_text(line, "\033[0m");
+		if (out->options->color && state != before && state != CTX_STATE_N)
+			ctx_buf_printf(line, "\033[%sm", state_colors[state]);
+		if (i < layout->columns)
+			ctx_buf_put_u8(line, state != CTX_STATE_N
+						     ? (uint8_t)ctx_state_letter((enum ctx_thread_state)state)
+						     : ' ');
+		before = state;
+	}
+	if (!out->options->color) {
+		print_line(out, line);
+		return;
+	}
+	ctx_buf_put_u8(line, '\n');
+	if (line->failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		fwrite(line->bytes, 1, line->n, out->options->out);
+	ctx_buf_clear(line);
+}
+
 static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 			 const struct ctx_report_slice *slices, struct ctx_buf *line)
 {
@@ -213,13 +262,15 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 					     out->options->ascii));
 	}
 	print_line(out, line);
-	ctx_buf_printf(line, "%*s", LABEL_WIDTH + 1, "");
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, out->input->profile->has_states ? "function" : "");
 	for (size_t i = 0; i < layout->columns; i++) {
 		struct cell cell = column_cell(out->input, slices, i, layout->columns);
 
 		ctx_buf_put_u8(line, (uint8_t)letter_of(strips, cell.function));
 	}
 	print_line(out, line);
+	if (out->input->profile->has_states && slices->thread != CTX_NONE)
+		print_states(out, layout, slices, line);
 }
 
 static void print_axis(struct ctx_out *out, const struct layout *layout, struct ctx_buf *line)
@@ -283,6 +334,35 @@ static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, s
 	}
 }
 
+/* "States: U user, L user lock", of those that have most of some column. */
+static void print_state_legend(struct ctx_out *out, const struct layout *layout, struct ctx_buf *line)
+{
+	const struct ctx_report_input *input = out->input;
+	size_t n = input->slices_per_thread;
+	uint64_t columns[CTX_STATE_N + 1] = {0};
+	bool first = true;
+
+	for (size_t strip = 0; strip + n <= input->n_slices; strip += n) {
+		for (size_t i = 0; i < layout->columns && input->slices[strip].thread != CTX_NONE; i++) {
+			struct cell cell = column_cell(input, input->slices + strip, i, layout->columns);
+
+			columns[ctx_state_most(cell.state_ns)]++;
+		}
+	}
+	for (unsigned state = 0; state < CTX_STATE_N; state++) {
+		if (columns[state] == 0)
+			continue;
+		ctx_buf_printf(line, "%s%c %s", first ? "States: " : ", ",
+			       ctx_state_letter((enum ctx_thread_state)state),
+			       ctx_state_text((enum ctx_thread_state)state));
+		first = false;
+	}
+	if (!first) {
+		print_line(out, line);
+		ctx_out_line(out, "");
+	}
+}
+
 void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
 {
 	const struct ctx_report_input *input = out->input;
@@ -296,6 +376,8 @@ void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
 		print_thread(strips, out, &layout, input->slices + i, &line);
 	print_axis(out, &layout, &line);
 	ctx_out_line(out, "");
+	if (input->profile->has_states)
+		print_state_legend(out, &layout, &line);
 	print_legend(strips, out, &line);
 	ctx_buf_deinit(&line);
 }

@@ -1,6 +1,6 @@
 /*
  * The strip of a thread: a row of blocks, as high as the thread was busy, and below it a letter a column for
- * the function that dominated.
+ * the function that dominated; where there are thread states another letter for the state that had most of it.
  */
 #ifndef CTX_REPORT_STRIP_H
 #define CTX_REPORT_STRIP_H

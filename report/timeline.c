@@ -2,13 +2,14 @@
 #include "report/head.h"
 #include "report/kinds.h"
 #include "report/part_cells.h"
+#include "report/state_cells.h"
 #include "report/strip.h"
 
 static const struct ctx_column slice_columns[] = {
 	{"thread", NULL, CTX_STYLE_COUNT},    {"begin", NULL, CTX_STYLE_TIME},
 	{"end", NULL, CTX_STYLE_TIME},	      {"samples", NULL, CTX_STYLE_COUNT},
 	{"weight", NULL, CTX_STYLE_WEIGHT},   {"function", NULL, CTX_STYLE_NAME},
-	{"thread_id", NULL, CTX_STYLE_COUNT},
+	{"thread_id", NULL, CTX_STYLE_COUNT}, {"state", NULL, CTX_STYLE_NAME},
 };
 
 static const struct ctx_column level_columns[] = {
@@ -20,6 +21,8 @@ static const struct ctx_column level_columns[] = {
 static void put_slice(struct ctx_out *out, const struct ctx_report_slice *slice)
 {
 	const struct ctx_profile *profile = out->input->profile;
+	unsigned most = profile->has_states ? ctx_state_most(slice->state_ns) : CTX_STATE_N;
+	struct ctx_cell states[CTX_STATE_N];
 	bool has_function = slice->function < profile->n_functions;
 	struct ctx_cell cells[CTX_COUNT_OF(slice_columns)] = {
 		ctx_thread_cell(profile, slice->thread),
@@ -29,9 +32,15 @@ static void put_slice(struct ctx_out *out, const struct ctx_report_slice *slice)
 		ctx_cell_number(slice->weight),
 		ctx_cell_name(has_function ? profile->functions[slice->function].name : NULL),
 		slice->thread == CTX_NONE ? ctx_cell_name(NULL) : ctx_cell_number(slice->thread),
+		ctx_cell_name(most != CTX_STATE_N ? ctx_state_name((enum ctx_thread_state)most) : NULL),
 	};
 
-	ctx_out_row(out, cells);
+	ctx_out_row_begin(out, cells);
+	if (profile->has_states) {
+		ctx_state_fill(slice->state_ns, states);
+		ctx_out_map(out, "states", ctx_state_columns, CTX_STATE_N, states);
+	}
+	ctx_out_row_end(out);
 }
 
 static void fill_level(const struct ctx_report_level *level, struct ctx_cell *cells)
@@ -83,7 +92,9 @@ enum ctx_status ctx_report_timeline(const struct ctx_report_input *input,
 		return status;
 	if (options->sort != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "timeline cannot be sorted: it is in order of time");
-	ctx_out_begin(&out, input, options, "timeline", slice_columns, CTX_COUNT_OF(slice_columns));
+	/* The last column is there only where there are states. */
+	ctx_out_begin(&out, input, options, "timeline", slice_columns,
+		      CTX_COUNT_OF(slice_columns) - (input->profile->has_states ? 0 : 1));
 	if (ctx_out_is_text(&out))
 		ctx_strips_print(&strips, &out);
 	for (size_t i = 0; i < input->n_slices && !ctx_out_is_text(&out); i++)

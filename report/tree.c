@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "report/head.h"
 #include "report/kinds.h"
+#include "report/metric_trees.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -16,15 +17,41 @@ static const struct ctx_column columns[] = {
 	{"inlined", NULL, CTX_STYLE_COUNT},
 };
 
+static const struct ctx_metric_form form = {
+	.base_title = "Base",
+	.cum_title = "Cum",
+	.base_key = "base",
+	.cum_key = "cum",
+	.base_samples_key = "base_samples",
+	.cum_samples_key = "cum_samples",
+	.has_calls = true,
+	.n_lead = 3,
+	.lead_width = 16,
+	.name = 6,
+	.wanted = 30,
+};
+
 struct walk {
 	struct ctx_out *out;
-	const struct ctx_calltree *tree;
+	struct ctx_metric_view *view;
+	const struct ctx_calltree *tree; /* of the first metric; the others follow */
+	struct ctx_flat_row *more;	 /* scratch: the node's numbers in the other metrics */
 	uint32_t thread;
 	uint32_t top;		  /* root of the subtree that is shown */
 	bool other;		  /* <Other> follows as the root's last child */
 	uint64_t shown, left_out; /* rows */
 	struct ctx_buf drawing;
 };
+
+static struct ctx_flat_row row_of(const struct ctx_calltree_node *node)
+{
+	return (struct ctx_flat_row){.function = node->function,
+				     .base = node->base,
+				     .cum = node->cum,
+				     .base_samples = node->base_samples,
+				     .cum_samples = node->cum_samples,
+				     .calls = node->calls};
+}
 
 static void put_row(struct walk *walk, const struct ctx_calltree_node *node, struct ctx_cell name,
 		    bool has_calls)
@@ -49,12 +76,45 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		ctx_inlined_cell(out->input->profile, node->function),
 	};
 
+	struct ctx_flat_row numbers = row_of(node);
+
 	if (out->options->limit != 0 && walk->shown >= out->options->limit) {
 		walk->left_out++;
 		return;
 	}
 	walk->shown++;
-	ctx_out_row(out, cells);
+	ctx_metric_view_row(walk->view, out, cells, &numbers, walk->more);
+}
+
+static void add_more(struct walk *walk, uint32_t node)
+{
+	for (size_t i = 0; i < walk->view->n_more; i++) {
+		struct ctx_flat_row row = row_of(&walk->tree[i + 1].nodes[node]);
+
+		walk->more[i].base += row.base;
+		walk->more[i].cum += row.cum;
+		walk->more[i].base_samples += row.base_samples;
+		walk->more[i].cum_samples += row.cum_samples;
+		walk->more[i].calls += row.calls;
+	}
+}
+
+static void clear_more(struct walk *walk)
+{
+	for (size_t i = 0; i < walk->view->n_more; i++)
+		walk->more[i] = (struct ctx_flat_row){0};
+}
+
+/* Branches that are drawn at the most: names need some columns too. */
+static uint32_t most_levels(const struct walk *walk)
+{
+	unsigned width = walk->out->options->width, room = walk->view->name_room;
+
+	if (width == 0)
+		return UINT32_MAX;
+	if (walk->view->n_more == 0)
+		return width / 5 + 1;
+	return room > 18 ? (room - 14) / 2 : 2;
 }
 
 static bool has_next(const struct walk *walk, uint32_t node)
@@ -73,7 +133,7 @@ static const char *draw(struct walk *walk, uint32_t node, bool last)
 	const struct ctx_report_options *options = walk->out->options;
 	const struct ctx_calltree_node *nodes = walk->tree->nodes;
 	uint32_t level = nodes[node].level - nodes[walk->top].level;
-	uint32_t most = options->width != 0 ? options->width / 5 + 1 : UINT32_MAX;
+	uint32_t most = most_levels(walk);
 	bool deep = level > most;
 	uint32_t n = deep ? most : level;
 	const char *bars[] = {"  ", options->ascii ? "| " : "│ ", options->ascii ? "`-" : "└─",
@@ -106,6 +166,9 @@ static bool is_small(const struct walk *walk, uint32_t node)
 {
 	double share = (double)walk->tree->nodes[node].cum * 100;
 
+	if (walk->view->n_more != 0)
+		return node != walk->top && ctx_metric_trees_is_small(walk->tree, walk->view->n_more + 1,
+								      node, walk->out->options->min_percent);
 	return node != walk->top &&
 	       share < walk->out->options->min_percent * (double)walk->out->totals.weight;
 }
@@ -122,10 +185,15 @@ static void put_small(struct walk *walk, uint32_t node)
 		return;
 	sum.recursion_level = 0;
 	sum.base = 0;
+	clear_more(walk);
+	add_more(walk, node);
 	for (uint32_t i = nodes[node].next_sibling; i != CTX_CALLTREE_NONE; i = nodes[i].next_sibling) {
 		sum.cum += nodes[i].cum;
+		add_more(walk, i);
 		n++;
 	}
+	for (size_t i = 0; i < walk->view->n_more; i++)
+		walk->more[i].base = 0;
 	name = ctx_cell_name(
 		ctx_out_format(walk->out, "(%u more below %g %%)", n, walk->out->options->min_percent));
 	name.drawing = draw(walk, node, !(walk->other && nodes[node].level == 1));
@@ -149,6 +217,8 @@ static void put_subtree(struct walk *walk)
 		if (i == 0 && walk->thread != CTX_NONE)
 			name.name = ctx_head_thread_title(walk->out, walk->thread);
 		name.drawing = draw(walk, i, !has_next(walk, i));
+		clear_more(walk);
+		add_more(walk, i);
 		if (i == 0 && walk->other) {
 			struct ctx_calltree_node total = nodes[0];
 
@@ -197,25 +267,32 @@ static void put_tree(struct walk *walk)
 	if (walk->left_out != 0)
 		ctx_out_line(walk->out,
 			     ctx_out_format(walk->out, "(%" PRIu64 " more lines)", walk->left_out));
+	if (!walk->view->has_base && walk->view->n_more != 0)
+		ctx_out_line(walk->out, "(Base has no room: a larger --width, or --format csv)");
 	ctx_buf_deinit(&walk->drawing);
 }
 
-enum ctx_status ctx_report_tree(const struct ctx_report_input *input,
-				const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status put_parts(const struct ctx_report_input *input,
+				 const struct ctx_report_options *options, struct ctx_metric_view *view,
+				 struct ctx_err *err)
 {
+	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(input->n_more, sizeof(*more));
 	struct ctx_part_trees trees;
 	struct ctx_out out;
-	enum ctx_status status = ctx_function_check(input->profile, options->function, err);
+	enum ctx_status status;
 
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "tree cannot be sorted: the heaviest child comes first");
-	if (status == CTX_OK)
-		status = ctx_part_trees_build(input, &trees, err);
+	if (more == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_part_trees_build(input, options->min_percent, &trees, err);
 	if (status != CTX_OK)
 		return status;
-	ctx_out_begin(&out, input, options, "tree", columns, CTX_COUNT_OF(columns));
+	ctx_metric_view_begin(view, &out, input, options, "tree");
 	for (size_t i = 0; i < trees.n; i++) {
-		struct walk walk = {.out = &out, .tree = &trees.trees[i], .thread = input->parts[i].thread};
+		struct walk walk = {.out = &out,
+				    .view = view,
+				    .tree = &trees.trees[i * trees.n_metrics],
+				    .more = more,
+				    .thread = input->parts[i].thread};
 
 		if (i != 0)
 			ctx_out_section(&out, "");
@@ -224,4 +301,22 @@ enum ctx_status ctx_report_tree(const struct ctx_report_input *input,
 	ctx_out_rows_end(&out);
 	ctx_part_trees_deinit(&trees);
 	return ctx_out_end(&out, err);
+}
+
+enum ctx_status ctx_report_tree(const struct ctx_report_input *input,
+				const struct ctx_report_options *options, struct ctx_err *err)
+{
+	struct ctx_metric_view view;
+	enum ctx_status status = ctx_function_check(input->profile, options->function, err);
+
+	if (options->sort != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "tree cannot be sorted: the heaviest child comes first");
+	if (status != CTX_OK)
+		return status;
+	status =
+		ctx_metric_view_init(&view, input, options, &form, columns, CTX_COUNT_OF(columns), NULL, err);
+	if (status == CTX_OK)
+		status = put_parts(input, options, &view, err);
+	ctx_metric_view_deinit(&view);
+	return status;
 }

@@ -1,0 +1,367 @@
+#include "report/metric_view.h"
+
+#include "base/mem.h"
+#include "report/head.h"
+#include "report/names.h"
+
+#include <string.h>
+
+#define MAX_HEADING 16
+
+const char *ctx_metric_word(const struct ctx_metric_info *metric)
+{
+	return metric->word != NULL ? metric->word : metric->name;
+}
+
+const char *ctx_metric_short_title(const struct ctx_metric_info *metric)
+{
+	static const struct {
+		const char *word, *title;
+	} titles[] = {
+		{"system", "Sys. CPU"},	    {"lock", "Lock"},	     {"text-fault", "Text flt"},
+		{"data-fault", "Data flt"}, {"other-wait", "Other"},
+	};
+
+	for (size_t i = 0; metric->word != NULL && i < CTX_COUNT_OF(titles); i++) {
+		if (strcmp(metric->word, titles[i].word) == 0)
+			return titles[i].title;
+	}
+	return metric->name;
+}
+
+static const struct ctx_metric_info *metric_of(const struct ctx_report_input *input, size_t i)
+{
+	uint32_t metric = i == 0 ? input->metric : input->more_metrics[i - 1];
+
+	return metric < input->profile->n_metrics ? &input->profile->metrics[metric] : NULL;
+}
+
+static uint64_t weight_of(const struct ctx_report_input *input, size_t metric)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < input->n_parts; i++)
+		weight += metric == 0 ? input->parts[i].histogram->weight
+				      : input->parts[i].more[metric - 1].weight;
+	return weight;
+}
+
+/* With few digits: a number has 7 columns at the most, up to a day. */
+static struct ctx_scale narrow_scale(const char *unit, uint64_t largest)
+{
+	struct ctx_scale scale = ctx_scale_for(unit, largest);
+
+	if (scale.divisor == 1)
+		return scale;
+	if (strcmp(scale.unit, "ms") == 0)
+		scale.digits = largest < UINT64_C(1000) * 1000 * 1000 ? 2 : 1;
+	else
+		scale.digits = largest < UINT64_C(1000) * 1000 * 1000 * 1000 ? 2 : 1;
+	return scale;
+}
+
+static char *format(struct ctx_metric_view *view, const char *first, const char *between, const char *second)
+{
+	size_t n = strlen(first) + strlen(between) + strlen(second) + 1;
+	char *text = ctx_arena_alloc(&view->arena, n);
+
+	if (text != NULL)
+		snprintf(text, n, "%s%s%s", first, between, second);
+	return text;
+}
+
+/* A name made safe, and cut. */
+static const char *heading(struct ctx_metric_view *view, const struct ctx_report_input *input, size_t metric,
+			   const struct ctx_scale *scale, bool ascii)
+{
+	const char *title = ctx_metric_short_title(metric_of(input, metric));
+	struct ctx_buf safe = {0}, cut = {0};
+	char *text = NULL;
+
+	ctx_name_put_text(&safe, title, ascii);
+	if (!safe.failed)
+		ctx_text_cut(&cut, (const char *)safe.bytes, safe.n, MAX_HEADING, ascii);
+	ctx_buf_put_u8(&cut, '\0');
+	if (!safe.failed && !cut.failed)
+		text = format(view, (const char *)cut.bytes, " ", scale->unit);
+	ctx_buf_deinit(&safe);
+	ctx_buf_deinit(&cut);
+	return text;
+}
+
+static size_t figure_width(uint64_t weight, const struct ctx_scale *scale)
+{
+	char figure[CTX_FIGURE_MAX];
+
+	ctx_figure_fixed(figure, weight, scale->divisor, scale->digits);
+	return strlen(figure);
+}
+
+static size_t at_least(size_t value, size_t least)
+{
+	return value > least ? value : least;
+}
+
+/* What is left for names; 0: nothing. */
+static size_t room(const struct ctx_metric_view *view, const struct ctx_report_input *input,
+		   const struct ctx_scale *scales, const char *const *headings, size_t width)
+{
+	size_t used = view->has_lead ? view->form->lead_width : 0;
+
+	for (size_t i = 0; i <= view->n_more; i++) {
+		size_t figure = figure_width(weight_of(input, i), &scales[i]);
+		size_t group = at_least(figure, strlen(view->form->cum_title)) + 1;
+
+		if (view->has_base)
+			group += at_least(figure, strlen(view->form->base_title)) + 1;
+		used += at_least(group, ctx_text_width(headings[i], strlen(headings[i])) + 1);
+	}
+	return width > used ? width - used : 0;
+}
+
+/* Gives up one thing after the other until names have what they want. */
+static void lay_out(struct ctx_metric_view *view, const struct ctx_report_input *input,
+		    struct ctx_scale *scales, const char *const *headings, unsigned width)
+{
+	view->has_lead = view->has_base = true;
+	if (width == 0)
+		return;
+	for (unsigned step = 1; step <= 3 && room(view, input, scales, headings, width) < view->form->wanted;
+	     step++) {
+		for (size_t i = 0; i <= view->n_more && step == 1; i++)
+			scales[i] = narrow_scale(metric_of(input, i)->unit, weight_of(input, i));
+		if (step == 2)
+			view->has_lead = false;
+		if (step == 3)
+			view->has_base = false;
+	}
+	view->name_room = (unsigned)at_least(room(view, input, scales, headings, width), 12);
+}
+
+static enum ctx_status make_text(struct ctx_metric_view *view, const struct ctx_report_input *input,
+				 const struct ctx_report_options *options, struct ctx_err *err)
+{
+	size_t n_metrics = view->n_more + 1, n = 0;
+	size_t most = view->form->n_lead + 2 * n_metrics + 1;
+	struct ctx_scale *scales CTX_AUTO_FREE = ctx_calloc(n_metrics, sizeof(*scales));
+	const char **headings CTX_AUTO_FREE = ctx_calloc(n_metrics, sizeof(*headings));
+
+	view->columns = ctx_calloc(most, sizeof(*view->columns));
+	view->cells = ctx_calloc(most, sizeof(*view->cells));
+	view->scales = ctx_calloc(most, sizeof(*view->scales));
+	view->groups = ctx_calloc(most, sizeof(*view->groups));
+	if (scales == NULL || headings == NULL || view->columns == NULL || view->cells == NULL ||
+	    view->scales == NULL || view->groups == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < n_metrics; i++) {
+		scales[i] = ctx_scale_for(metric_of(input, i)->unit, weight_of(input, i));
+		headings[i] = heading(view, input, i, &scales[i], options->ascii);
+		if (headings[i] == NULL)
+			return ctx_err_nomem(err);
+	}
+	lay_out(view, input, scales, headings, options->width);
+	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
+		view->columns[n++] = view->table[i];
+	for (size_t i = 0; i < n_metrics; i++) {
+		for (int cum = view->has_base ? 0 : 1; cum < 2; cum++) {
+			view->columns[n].title = cum ? view->form->cum_title : view->form->base_title;
+			view->columns[n].style = CTX_STYLE_WEIGHT;
+			view->scales[n] = scales[i];
+			view->groups[n++] = headings[i];
+		}
+	}
+	view->columns[n++] = view->table[view->form->name];
+	view->n_columns = n;
+	return CTX_OK;
+}
+
+/* The keys of further metrics: base and cum of each. */
+static enum ctx_status make_keys(struct ctx_metric_view *view, const struct ctx_report_input *input,
+				 const char *const *sort_keys, struct ctx_err *err)
+{
+	size_t n = 0;
+
+	while (sort_keys != NULL && sort_keys[n] != NULL)
+		n++;
+	view->n_own_keys = n;
+	view->sort_keys = ctx_calloc(n + 2 * view->n_more + 1, sizeof(*view->sort_keys));
+	if (view->sort_keys == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		view->sort_keys[i] = sort_keys[i];
+	for (size_t i = 1; i <= view->n_more; i++) {
+		const char *word = ctx_metric_word(metric_of(input, i));
+
+		view->sort_keys[n++] = format(view, view->form->base_key, ".", word);
+		view->sort_keys[n++] = format(view, view->form->cum_key, ".", word);
+		if (view->sort_keys[n - 2] == NULL || view->sort_keys[n - 1] == NULL)
+			return ctx_err_nomem(err);
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status make_csv(struct ctx_metric_view *view, struct ctx_err *err)
+{
+	size_t n = view->n_table + 2 * view->n_more;
+
+	view->columns = ctx_calloc(n, sizeof(*view->columns));
+	view->cells = ctx_calloc(n, sizeof(*view->cells));
+	if (view->columns == NULL || view->cells == NULL)
+		return ctx_err_nomem(err);
+	memcpy(view->columns, view->table, view->n_table * sizeof(*view->columns));
+	for (size_t i = view->n_table; i < n; i++)
+		view->columns[i] =
+			(struct ctx_column){.key = view->sort_keys[view->n_own_keys + i - view->n_table],
+					    .style = CTX_STYLE_WEIGHT};
+	view->n_columns = n;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct ctx_report_input *input,
+				     const struct ctx_report_options *options,
+				     const struct ctx_metric_form *form, const struct ctx_column *table,
+				     size_t n_table, const char *const *sort_keys, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	*view = (struct ctx_metric_view){
+		.form = form, .table = table, .n_table = n_table, .n_more = input->n_more};
+	for (size_t i = 0; i <= view->n_more && view->n_more != 0; i++) {
+		if (metric_of(input, i) == NULL)
+			return ctx_err_set(err, CTX_E_ARG, "there is no metric number %zu", i);
+	}
+	status = make_keys(view, input, sort_keys, err);
+	if (status != CTX_OK || view->n_more == 0)
+		return status;
+	if (options->format == CTX_REPORT_TEXT)
+		return make_text(view, input, options, err);
+	return options->format == CTX_REPORT_CSV ? make_csv(view, err) : CTX_OK;
+}
+
+void ctx_metric_view_deinit(struct ctx_metric_view *view)
+{
+	free(view->columns);
+	free(view->cells);
+	free(view->scales);
+	free(view->groups);
+	free(view->sort_keys);
+	ctx_arena_deinit(&view->arena);
+	*view = (struct ctx_metric_view){0};
+}
+
+void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *out,
+			   const struct ctx_report_input *input, const struct ctx_report_options *options,
+			   const char *report)
+{
+	if (view->columns == NULL)
+		ctx_out_begin(out, input, options, report, view->table, view->n_table);
+	else
+		ctx_out_begin(out, input, options, report, view->columns, view->n_columns);
+	out->scales = view->scales;
+	out->groups = view->groups;
+}
+
+/* One object for each further metric. */
+static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
+			const struct ctx_flat_row *more)
+{
+	const struct ctx_metric_form *form = view->form;
+	const struct ctx_column columns[] = {
+		{"name", NULL, CTX_STYLE_NAME},
+		{"word", NULL, CTX_STYLE_NAME},
+		{"unit", NULL, CTX_STYLE_NAME},
+		{form->base_key, NULL, CTX_STYLE_WEIGHT},
+		{form->cum_key, NULL, CTX_STYLE_WEIGHT},
+		{form->base_samples_key, NULL, CTX_STYLE_COUNT},
+		{form->cum_samples_key, NULL, CTX_STYLE_COUNT},
+		{form->has_calls ? "calls" : NULL, NULL, CTX_STYLE_COUNT},
+	};
+
+	ctx_out_json_list_begin(out, "metrics");
+	for (size_t i = 0; i < view->n_more; i++) {
+		const struct ctx_metric_info *metric = metric_of(out->input, i + 1);
+		const struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+			ctx_cell_name(metric->name),	      ctx_cell_name(metric->word),
+			ctx_cell_name(metric->unit),	      ctx_cell_number(more[i].base),
+			ctx_cell_number(more[i].cum),	      ctx_cell_number(more[i].base_samples),
+			ctx_cell_number(more[i].cum_samples), ctx_cell_signed(more[i].calls),
+		};
+
+		ctx_out_list_row(out, columns, CTX_COUNT_OF(columns), cells);
+	}
+	ctx_out_json_list_end(out);
+}
+
+static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells,
+		      const struct ctx_flat_row *numbers, const struct ctx_flat_row *more)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
+		view->cells[n++] = cells[i];
+	for (size_t i = 0; i <= view->n_more; i++) {
+		const struct ctx_flat_row *row = i == 0 ? numbers : &more[i - 1];
+
+		if (view->has_base)
+			view->cells[n++] = ctx_cell_number(row->base);
+		view->cells[n++] = ctx_cell_number(row->cum);
+	}
+	view->cells[n] = cells[view->form->name];
+}
+
+static void fill_csv(struct ctx_metric_view *view, const struct ctx_cell *cells,
+		     const struct ctx_flat_row *more)
+{
+	size_t n = view->n_table;
+
+	memcpy(view->cells, cells, n * sizeof(*cells));
+	for (size_t i = 0; i < view->n_more; i++) {
+		view->cells[n++] = ctx_cell_number(more[i].base);
+		view->cells[n++] = ctx_cell_number(more[i].cum);
+	}
+}
+
+void ctx_metric_view_row_begin(struct ctx_metric_view *view, struct ctx_out *out,
+			       const struct ctx_cell *cells, const struct ctx_flat_row *numbers,
+			       const struct ctx_flat_row *more)
+{
+	if (view->n_more == 0 || out->options->format == CTX_REPORT_JSON) {
+		ctx_out_row_begin(out, cells);
+		if (view->n_more != 0)
+			put_metrics(view, out, more);
+		return;
+	}
+	if (ctx_out_is_text(out))
+		fill_text(view, cells, numbers, more);
+	else
+		fill_csv(view, cells, more);
+	ctx_out_row_begin(out, view->cells);
+}
+
+void ctx_metric_view_row(struct ctx_metric_view *view, struct ctx_out *out, const struct ctx_cell *cells,
+			 const struct ctx_flat_row *numbers, const struct ctx_flat_row *more)
+{
+	ctx_metric_view_row_begin(view, out, cells, numbers, more);
+	ctx_out_row_end(out);
+}
+
+void ctx_metric_view_list_row(const struct ctx_metric_view *view, struct ctx_out *out,
+			      const struct ctx_cell *cells, const struct ctx_flat_row *more)
+{
+	if (out->options->format != CTX_REPORT_JSON)
+		return;
+	ctx_out_json_row_begin(out);
+	ctx_out_json_cells(out, view->table, view->n_table, cells);
+	if (view->n_more != 0)
+		put_metrics(view, out, more);
+	ctx_out_json_row_end(out);
+}
+
+bool ctx_metric_view_key(const struct ctx_metric_view *view, size_t key, size_t *ret_metric, bool *ret_cum)
+{
+	if (key < view->n_own_keys)
+		return false;
+	*ret_metric = (key - view->n_own_keys) / 2 + 1;
+	*ret_cum = (key - view->n_own_keys) % 2 != 0;
+	return true;
+}

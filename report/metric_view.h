@@ -1,0 +1,78 @@
+/*
+ * Several metrics side by side, in the reports that can show them. With one metric a row is printed as it is; with more:
+ *
+ *	text	a heading for each metric above its own columns; percentages and samples give way, and
+ *		where the width is small digits, the columns in front, and at last the exclusive columns
+ *	JSON	the row has "metrics": one object for each further metric
+ *	CSV	further columns: base.lock, cum.lock, ...
+ */
+#ifndef CTX_REPORT_METRIC_VIEW_H
+#define CTX_REPORT_METRIC_VIEW_H
+
+#include "calltree/calltree.h"
+#include "report/out.h"
+
+/* How a report shows a metric. */
+struct ctx_metric_form {
+	const char *base_title, *cum_title;
+	const char *base_key, *cum_key, *base_samples_key, *cum_samples_key;
+	bool has_calls;	     /* "calls" of each metric in JSON */
+	unsigned n_lead;     /* so many of its first columns stay where there is room */
+	unsigned lead_width; /* columns of text that they take */
+	unsigned name;	     /* the column of names */
+	unsigned wanted;     /* columns that names should have at least */
+};
+
+struct ctx_metric_view {
+	const struct ctx_metric_form *form;
+	const struct ctx_column *table; /* the report's own columns */
+	size_t n_table;
+	size_t n_more;		    /* 0: nothing of what follows, but sort_keys */
+	bool has_lead, has_base;    /* text */
+	struct ctx_column *columns; /* text and CSV */
+	struct ctx_cell *cells;
+	size_t n_columns;
+	struct ctx_scale *scales; /* text: by column */
+	const char **groups;	  /* text: by column */
+	const char **sort_keys;	  /* the report's, then base and cum of each further metric; NULL ends them */
+	size_t n_own_keys;
+	unsigned name_room; /* text: columns for names; 0: not limited */
+	struct ctx_arena arena;
+};
+
+/* `sort_keys` may be NULL. Borrows all that it is given; ctx_metric_view_deinit in any case. */
+CTX_MUST_CHECK enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view,
+						    const struct ctx_report_input *input,
+						    const struct ctx_report_options *options,
+						    const struct ctx_metric_form *form,
+						    const struct ctx_column *table, size_t n_table,
+						    const char *const *sort_keys, struct ctx_err *err);
+void ctx_metric_view_deinit(struct ctx_metric_view *view);
+
+/* Begins the report with the view's columns. */
+void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *out,
+			   const struct ctx_report_input *input, const struct ctx_report_options *options,
+			   const char *report);
+
+/*
+ * A row. `cells` as for the report's own table; `numbers` are those of the first metric, `more` (n_more of them) those of the others. With
+ * _begin JSON lists may follow, until ctx_out_row_end.
+ */
+void ctx_metric_view_row(struct ctx_metric_view *view, struct ctx_out *out, const struct ctx_cell *cells,
+			 const struct ctx_flat_row *numbers, const struct ctx_flat_row *more);
+void ctx_metric_view_row_begin(struct ctx_metric_view *view, struct ctx_out *out,
+			       const struct ctx_cell *cells, const struct ctx_flat_row *numbers,
+			       const struct ctx_flat_row *more);
+
+/* JSON: a row inside a list. */
+void ctx_metric_view_list_row(const struct ctx_metric_view *view, struct ctx_out *out,
+			      const struct ctx_cell *cells, const struct ctx_flat_row *more);
+
+/* What a further sort key means: which metric (from 1), and whether its cum. False: it is one of the report's own. */
+bool ctx_metric_view_key(const struct ctx_metric_view *view, size_t key, size_t *ret_metric, bool *ret_cum);
+
+/* For keys and headings. Borrowed from the profile, or constant. */
+const char *ctx_metric_word(const struct ctx_metric_info *metric);
+const char *ctx_metric_short_title(const struct ctx_metric_info *metric);
+
+#endif

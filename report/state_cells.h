@@ -1,0 +1,23 @@
+/*
+ * What reports of thread states share.
+ */
+#ifndef CTX_REPORT_STATE_CELLS_H
+#define CTX_REPORT_STATE_CELLS_H
+
+#include "report/out.h"
+
+/* Keys of the ten states, "USER", ..., by state; all numbers are ns. */
+extern const struct ctx_column ctx_state_columns[CTX_STATE_N];
+
+/* Cells of `numbers`, by state. */
+void ctx_state_fill(const uint64_t numbers[CTX_STATE_N], struct ctx_cell cells[CTX_STATE_N]);
+
+uint64_t ctx_state_sum(const uint64_t numbers[CTX_STATE_N], unsigned states);
+
+/* The state with the most; CTX_STATE_N when all are 0. */
+unsigned ctx_state_most(const uint64_t numbers[CTX_STATE_N]);
+
+/* CTX_E_NOTFOUND for an experiment without states. */
+CTX_MUST_CHECK enum ctx_status ctx_state_check(const struct ctx_profile *profile, struct ctx_err *err);
+
+#endif

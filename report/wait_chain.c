@@ -1,0 +1,147 @@
+#include "report/wait_chain.h"
+
+#include "base/mem.h"
+#include "report/names.h"
+
+#include <string.h>
+
+#define SHOWN_FRAMES 4u
+#define NAME_WIDTH 36u
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static const struct ctx_function_info *function_of(const struct ctx_profile *profile, uint32_t node)
+{
+	uint32_t function = profile->cct.key[node];
+
+	return function < profile->n_functions ? &profile->functions[function] : NULL;
+}
+
+static const char *object_of(const struct ctx_profile *profile, const struct ctx_function_info *function)
+{
+	return function->object < profile->n_objects ? profile->objects[function->object].path : "";
+}
+
+static bool is_kernel(const struct ctx_profile *profile, uint32_t node)
+{
+	const struct ctx_function_info *function = function_of(profile, node);
+
+	return function != NULL && *object_of(profile, function) == '[' &&
+	       strcmp(object_of(profile, function), "[vdso]") != 0;
+}
+
+static bool is_libc(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash != NULL ? slash + 1 : path;
+
+	return begins_with(base, "libc.") || begins_with(base, "libc-") || begins_with(base, "libpthread") ||
+	       begins_with(base, "ld-musl");
+}
+
+/* What a program calls to lock, and what that is made of: says no more than the state does. */
+static bool is_lock_inside(const struct ctx_profile *profile, uint32_t node)
+{
+	static const char *const c_parts[] = {
+		"futex",	  "lll_",	  "pthread_mutex",   "pthread_cond",
+		"pthread_rwlock", "pthread_spin", "pthread_barrier", "pthread_enable_async",
+		"sem_wait",	  "sem_post",	  "new_sem_",	     "sem_timedwait",
+	};
+	static const char *const cxx_beginnings[] = {
+		"std::mutex::",	       "std::recursive_mutex::",
+		"std::shared_mutex::", "std::timed_mutex::",
+		"std::unique_lock",    "std::lock_guard",
+		"std::scoped_lock",    "std::condition_variable",
+		"std::__condvar",      "std::_V2::condition_variable",
+		"std::__shared_mutex", "__gthread_",
+	};
+	const struct ctx_function_info *function = function_of(profile, node);
+	bool libc;
+
+	if (function == NULL)
+		return false;
+	for (size_t i = 0; i < CTX_COUNT_OF(cxx_beginnings); i++) {
+		if (begins_with(function->name, cxx_beginnings[i]))
+			return true;
+	}
+	libc = is_libc(object_of(profile, function));
+	for (size_t i = 0; i < CTX_COUNT_OF(c_parts) && libc; i++) {
+		if (strstr(function->name, c_parts[i]) != NULL)
+			return true;
+	}
+	return libc && (function->kind == CTX_FUNCTION_UNKNOWN || strcmp(function->name, "syscall") == 0);
+}
+
+/* Below every stack: it tells nothing. */
+static bool is_start(const struct ctx_profile *profile, uint32_t node)
+{
+	static const char *const names[] = {"_start",
+					    "start_thread",
+					    "clone",
+					    "clone3",
+					    "__clone3",
+					    "__libc_start_main",
+					    "__libc_start_call_main",
+					    "__libc_start_main_impl"};
+	const struct ctx_function_info *function = function_of(profile, node);
+
+	if (function == NULL || function->kind == CTX_FUNCTION_TRUNCATED)
+		return true;
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
+		if (strcmp(function->name, names[i]) == 0)
+			return true;
+	}
+	return begins_with(function->name, "__libc_start_main");
+}
+
+/* The node that the text begins with. */
+static uint32_t first_node(const struct ctx_profile *profile, uint32_t stack)
+{
+	const struct ctx_trie *cct = &profile->cct;
+	uint32_t user = stack, node;
+
+	while (user != CTX_TRIE_ROOT && is_kernel(profile, user))
+		user = cct->parent[user];
+	if (user == CTX_TRIE_ROOT || is_start(profile, user))
+		return is_kernel(profile, stack) ? stack : user;
+	node = user;
+	while (node != CTX_TRIE_ROOT && is_lock_inside(profile, node))
+		node = cct->parent[node];
+	return node != CTX_TRIE_ROOT && !is_start(profile, node) ? node : user;
+}
+
+static void put_function(const struct ctx_function_info *function, bool ascii, struct ctx_buf *buf)
+{
+	struct ctx_buf safe = {0};
+
+	ctx_name_put_text(&safe, function->name, ascii);
+	if (safe.failed)
+		buf->failed = true;
+	else
+		ctx_text_shorten(buf, (const char *)safe.bytes, safe.n, NAME_WIDTH, ascii);
+	ctx_buf_deinit(&safe);
+}
+
+void ctx_wait_chain_put(const struct ctx_profile *profile, uint32_t stack, bool ascii, struct ctx_buf *buf)
+{
+	const struct ctx_trie *cct = &profile->cct;
+	uint32_t node = stack < cct->n ? first_node(profile, stack) : CTX_TRIE_ROOT;
+	unsigned shown = 0;
+
+	for (; node != CTX_TRIE_ROOT; node = cct->parent[node]) {
+		const struct ctx_function_info *function = function_of(profile, node);
+
+		if (function == NULL || (shown != 0 && is_start(profile, node)))
+			continue;
+		if (shown != 0)
+			ctx_buf_put_text(buf, " < ");
+		if (shown++ == SHOWN_FRAMES) {
+			ctx_buf_put_text(buf, ascii ? ".." : "…");
+			return;
+		}
+		put_function(function, ascii, buf);
+	}
+}

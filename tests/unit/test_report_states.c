@@ -1,0 +1,450 @@
+/*
+ * Reports of thread states: states, wakers, the timeline's states, and several metrics side by side.
+ */
+#include "base/mem.h"
+#include "report/names.h"
+#include "report/report.h"
+#include "report_fixture.h"
+#include "report_printing.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define N_METRICS (1 + CTX_STATE_N + CTX_STATE_METRICS_N)
+
+static struct ctx_metric_info all_metrics[N_METRICS];
+static const char *outsiders[] = {"<interrupt>", "kworker/0:1"};
+
+struct lives { /* what the threads of the fixture did */
+	struct ctx_report_states states[2];
+	struct ctx_report_wakers wakers[6];
+	struct ctx_histogram more[2][3]; /* by part: user, lock, wall */
+	uint32_t more_metrics[3];
+};
+
+static uint32_t stack_of(struct fixture *fixture, const uint32_t *path)
+{
+	uint32_t stack = CTX_TRIE_ROOT;
+
+	for (; *path != CTX_NONE; path++)
+		assert_int_equal(ctx_trie_child(&fixture->profile.cct, stack, *path, &stack, NULL), CTX_OK);
+	return stack;
+}
+
+static void give_metrics(struct ctx_profile *profile)
+{
+	all_metrics[0] = metrics[0];
+	for (unsigned i = 0; i < CTX_STATE_N; i++)
+		all_metrics[1 + i] =
+			(struct ctx_metric_info){.name = ctx_state_name((enum ctx_thread_state)i),
+						 .unit = "ns",
+						 .spans = true,
+						 .samples = 1,
+						 .weight = MS};
+	for (unsigned i = 0; i < CTX_STATE_METRICS_N; i++)
+		all_metrics[1 + CTX_STATE_N + i] = (struct ctx_metric_info){.name = ctx_state_metrics[i].name,
+									    .word = ctx_state_metrics[i].word,
+									    .unit = "ns",
+									    .parts = (const uint32_t[]){1},
+									    .n_parts = 1};
+	profile->metrics = all_metrics;
+	profile->n_metrics = N_METRICS;
+	profile->has_states = true;
+	profile->states = 1;
+	profile->outsiders = outsiders;
+	profile->n_outsiders = CTX_COUNT_OF(outsiders);
+}
+
+static void add_time(struct ctx_histogram *histogram, uint32_t stack, uint64_t ms)
+{
+	assert_int_equal(ctx_histogram_add(histogram, stack, ms * MS, 1, 0, NULL), CTX_OK);
+}
+
+static void give_lives(struct fixture *fixture, struct lives *lives)
+{
+	uint32_t waits = stack_of(fixture, PATH(0, 2, 3, 4)), wakes = stack_of(fixture, PATH(7, 1, 3));
+
+	give_metrics(&fixture->profile);
+	lives->states[0] = (struct ctx_report_states){.thread = 0,
+						      .ns = {[CTX_STATE_USER] = 240 * MS,
+							     [CTX_STATE_SYSTEM] = 18 * MS,
+							     [CTX_STATE_TRAP] = 2 * MS,
+							     [CTX_STATE_USER_LOCK] = 620 * MS + 7,
+							     [CTX_STATE_SLEEP] = 120 * MS - 7},
+						      .spans = {30, 20, 10, 0, 0, 0, 12, 3}};
+	lives->states[1] = (struct ctx_report_states){.thread = 1,
+						      .ns = {[CTX_STATE_USER] = 600 * MS,
+							     [CTX_STATE_DATA_FAULT] = 50 * MS,
+							     [CTX_STATE_WAIT_CPU] = 150 * MS},
+						      .spans = {9, 0, 0, 0, 4, 0, 0, 0, 0, 5}};
+	lives->wakers[0] = (struct ctx_report_wakers){
+		0, CTX_STATE_USER_LOCK, waits, 1, CTX_NONE, wakes, 10, 500 * MS, 90 * MS, 20 * MS, 5 * MS};
+	lives->wakers[1] = (struct ctx_report_wakers){
+		0, CTX_STATE_USER_LOCK, waits, 1, CTX_NONE, wakes, 1, 120 * MS, 95 * MS, MS, MS};
+	lives->wakers[2] =
+		(struct ctx_report_wakers){0, CTX_STATE_USER_LOCK, waits, CTX_NONE, 1, 0, 1, 7, 7, 0, 0};
+	lives->wakers[3] = (struct ctx_report_wakers){0, CTX_STATE_SLEEP, waits,   CTX_NONE, 0, 0,
+						      3, 120 * MS - 7,	  80 * MS, 3 * MS,   MS};
+	lives->wakers[4] = (struct ctx_report_wakers){1,
+						      CTX_STATE_DATA_FAULT,
+						      stack_of(fixture, PATH(7, 1)),
+						      CTX_NONE,
+						      CTX_NONE,
+						      0,
+						      4,
+						      50 * MS,
+						      20 * MS,
+						      0,
+						      0};
+	lives->wakers[5] = lives->wakers[4];
+	lives->wakers[5].stack = stack_of(fixture, PATH(7, 6));
+	for (unsigned part = 0; part < 2; part++) {
+		add_time(&lives->more[part][0], stack_of(fixture, PATH(0, 1)), 100);
+		add_time(&lives->more[part][1], waits, 620);
+		add_time(&lives->more[part][1], stack_of(fixture, PATH(0, 2, 3)), 5);
+		add_time(&lives->more[part][2], stack_of(fixture, PATH(0, 1)), 240);
+		add_time(&lives->more[part][2], waits, 620);
+		add_time(&lives->more[part][2], stack_of(fixture, PATH(7, 1, 6)), 140);
+	}
+	lives->more_metrics[0] = 1 + CTX_STATE_N;
+	lives->more_metrics[1] = 1 + CTX_STATE_N + 3;
+	lives->more_metrics[2] = 1 + CTX_STATE_N + 7;
+	fixture->input.states = lives->states;
+	fixture->input.n_states = 2;
+	fixture->input.wakers = lives->wakers;
+	fixture->input.n_wakers = CTX_COUNT_OF(lives->wakers);
+	fixture->parts[0].more = lives->more[0];
+	fixture->parts[1].more = lives->more[1];
+	for (unsigned i = 0; i < 40; i++) {
+		fixture->slices[i].state_ns[i % 7 == 0 ? CTX_STATE_SLEEP : CTX_STATE_USER] = 30 * MS;
+		fixture->slices[i].state_ns[CTX_STATE_USER_LOCK] = 20 * MS + i % 3 * 10 * MS;
+	}
+}
+
+static struct lives *lives_new(struct fixture *fixture)
+{
+	struct lives *lives = ctx_calloc(1, sizeof(*lives));
+
+	assert_non_null(lives);
+	give_lives(fixture, lives);
+	return lives;
+}
+
+static void lives_free(struct lives *lives)
+{
+	for (unsigned i = 0; i < 6; i++)
+		ctx_histogram_deinit(&lives->more[i / 3][i % 3]);
+	free(lives);
+}
+
+/* Text of two widths, JSON, CSV. */
+static void check(const char *report, const char *prefix, const struct ctx_report_input *input,
+		  struct ctx_report_options options)
+{
+	static const unsigned widths[] = {80, 200};
+	char name[128], *text;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(widths); i++) {
+		options.format = CTX_REPORT_TEXT;
+		options.width = widths[i];
+		text = print_report(report, input, options);
+		assert_fits(text, widths[i]);
+		snprintf(name, sizeof(name), "%s%s-%u", prefix, report, widths[i]);
+		assert_golden(name, text);
+		free(text);
+	}
+	options.width = 0;
+	options.format = CTX_REPORT_JSON;
+	text = print_report(report, input, options);
+	assert_json(text);
+	snprintf(name, sizeof(name), "%s%s.json", prefix, report);
+	assert_golden(name, text);
+	free(text);
+	options.format = CTX_REPORT_CSV;
+	text = print_report(report, input, options);
+	snprintf(name, sizeof(name), "%s%s.csv", prefix, report);
+	assert_golden(name, text);
+	free(text);
+}
+
+static void test_report_states__prints_threads_waits_and_slices_in_every_format(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+
+	check("states", "states-", &fixture->input, (struct ctx_report_options){0});
+	check("wakers", "states-", &fixture->input, (struct ctx_report_options){0});
+	check("timeline", "states-", &fixture->input, (struct ctx_report_options){0});
+	check("wakers", "states-of-walk-", &fixture->input, (struct ctx_report_options){.subject = "walk"});
+	lives_free(lives);
+}
+
+static void test_report_states__several_metrics_stand_side_by_side(void **state)
+{
+	static const char *const reports[] = {"functions", "tree", "callers-callees"};
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+
+	fixture->input.more_metrics = lives->more_metrics;
+	fixture->input.n_more = 3;
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++)
+		check(reports[i], "metrics-", &fixture->input, (struct ctx_report_options){0});
+	fixture->parts[0].thread = 0;
+	fixture->parts[0].histogram = &fixture->main_thread;
+	fixture->parts[1].thread = 1;
+	fixture->parts[1].histogram = &fixture->worker;
+	fixture->input.n_parts = 2;
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++)
+		check(reports[i], "metrics-threads-", &fixture->input,
+		      (struct ctx_report_options){.limit = 3, .min_percent = 20, .ascii = true});
+	lives_free(lives);
+}
+
+/* The field behind `n` commas of a line. */
+static uint64_t field(const char *line, unsigned n)
+{
+	while (n > 0)
+		n -= *line++ == ',';
+	return strtoull(line, NULL, 10);
+}
+
+/* Columns 3 to 20 of CSV: wall, metrics, states. */
+static void test_report_states__rows_sum_up_exactly(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	uint64_t random = 7;
+
+	for (unsigned round = 0; round < 50; round++) {
+		char *text, *line;
+		uint64_t total[18], sum[18] = {0};
+
+		for (unsigned i = 0; i < 2 * CTX_STATE_N; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			lives->states[i / CTX_STATE_N].ns[i % CTX_STATE_N] = random >> (16 + random % 48);
+		}
+		text = print_report("states", &fixture->input,
+				    (struct ctx_report_options){.format = CTX_REPORT_CSV});
+		line = strchr(text, '\n') + 1;
+		for (unsigned i = 0; i < 18; i++)
+			total[i] = field(line, 3 + i);
+		for (unsigned row = 0; row < 2; row++) {
+			line = strchr(line, '\n') + 1;
+			for (unsigned i = 0; i < 18; i++)
+				sum[i] += field(line, 3 + i);
+		}
+		assert_memory_equal(total, sum, sizeof(total));
+		for (unsigned i = 1; i < 8; i++)
+			total[0] -= total[i];
+		assert_int_equal(total[0], 0);
+		for (unsigned i = 8; i < 18; i++)
+			sum[0] -= sum[i];
+		assert_int_equal(sum[0], 0);
+		free(text);
+	}
+	lives_free(lives);
+}
+
+/* Base of all nodes is the metric's weight, cum of a node its base and its children's; for every metric. */
+static void test_report_states__trees_of_all_metrics_sum_up(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	char *text, *line;
+	uint64_t base[3] = {0}, cum[3] = {0};
+	static const char header[] =
+		"level,recursion_level,function,object,calls,base,cum,base_samples,cum_samples,thread,"
+		"inlined,base.user,cum.user,base.lock,cum.lock,base.wall,cum.wall\r\n";
+
+	fixture->input.more_metrics = lives->more_metrics;
+	fixture->input.n_more = 3;
+	text = print_report("tree", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_CSV});
+	assert_memory_equal(text, header, strlen(header));
+	for (line = strchr(text, '\n') + 1; *line != '\0'; line = strchr(line, '\n') + 1) {
+		char *end = strstr(line, "\r\n");
+		unsigned at[8] = {0};
+		const char *c = end;
+
+		/* From the end, because names have commas. */
+		for (unsigned n = 0; n < 6; n++) {
+			do
+				c--;
+			while (*c != ',');
+			at[n] = (unsigned)(c + 1 - line);
+		}
+		for (unsigned m = 0; m < 3; m++) {
+			base[m] += strtoull(line + at[5 - 2 * m], NULL, 10);
+			if (*line == '0')
+				cum[m] = strtoull(line + at[4 - 2 * m], NULL, 10);
+		}
+	}
+	for (unsigned m = 0; m < 3; m++) {
+		assert_int_equal(base[m], lives->more[0][m].weight);
+		assert_int_equal(cum[m], lives->more[0][m].weight);
+	}
+	free(text);
+	lives_free(lives);
+}
+
+static void test_report_states__sorts_by_keys_of_further_metrics(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	char *text;
+
+	fixture->input.more_metrics = lives->more_metrics;
+	fixture->input.n_more = 3;
+	text = print_report(
+		"functions", &fixture->input,
+		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "exclusive.lock", .limit = 1});
+	assert_non_null(strstr(text, "\r\n\"do_syscall_64\","));
+	assert_null(strstr(text, "\r\n\"main\","));
+	free(text);
+	text = print_report(
+		"callers-callees", &fixture->input,
+		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "base.wall", .limit = 1});
+	assert_non_null(strstr(text, ",\"self\""));
+	assert_non_null(strstr(text, "\r\n\"do_syscall_64\","));
+	free(text);
+	text = print_report(
+		"states", &fixture->input,
+		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "wait-cpu", .limit = 1});
+	assert_non_null(strstr(text, "\r\n100,102,\"worker/1\",800000000,"));
+	assert_null(strstr(text, "\"app\""));
+	free(text);
+	lives_free(lives);
+}
+
+static void test_report_states__nothing_and_huge_numbers_are_reports_too(void **state)
+{
+	static const char *const reports[] = {"states",	   "wakers", "timeline",
+					      "functions", "tree",   "callers-callees"};
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+
+	fixture->input.more_metrics = lives->more_metrics;
+	for (int huge = 0; huge < 2; huge++) {
+		uint64_t ns = huge ? UINT64_C(400) * 24 * 3600 * 1000 * MS : 0;
+
+		fixture->input.n_states = huge ? 2 : 0;
+		fixture->input.n_wakers = huge ? CTX_COUNT_OF(lives->wakers) : 0;
+		for (unsigned i = 0; i < CTX_STATE_N; i++)
+			lives->states[0].ns[i] = lives->states[0].spans[i] = ns;
+		lives->wakers[0].wait_ns = lives->wakers[0].wait_max_ns = lives->wakers[0].delay_ns = ns;
+		if (!huge)
+			for (unsigned m = 0; m < 3; m++)
+				ctx_histogram_deinit(&lives->more[0][m]);
+		assert_int_equal(ctx_histogram_add(&lives->more[0][1], 1, ns, 1, 0, NULL), CTX_OK);
+		for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
+			for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV; format++) {
+				char *text;
+
+				fixture->input.n_more = i >= 3 ? 3 : 0;
+				text = print_report(
+					reports[i], &fixture->input,
+					(struct ctx_report_options){.format = (enum ctx_report_format)format,
+								    .width = 120});
+				if (format == CTX_REPORT_TEXT)
+					assert_fits(text, 120);
+				if (format == CTX_REPORT_JSON)
+					assert_json(text);
+				assert_int_equal(strlen(text) > 20, 1);
+				free(text);
+			}
+		}
+	}
+	lives_free(lives);
+}
+
+static void test_report_states__hostile_names_are_harmless(void **state)
+{
+	static const char *const reports[] = {"states",	   "wakers", "timeline",
+					      "functions", "tree",   "callers-callees"};
+	static const char *hostile_outsiders[] = {"\033[2J<interrupt>", "k\nworker\xff"};
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	struct ctx_function_info hostile[CTX_COUNT_OF(functions)];
+	struct ctx_thread_info hostile_threads[CTX_COUNT_OF(threads)];
+
+	memcpy(hostile, functions, sizeof(hostile));
+	memcpy(hostile_threads, threads, sizeof(hostile_threads));
+	for (size_t i = 0; i < CTX_COUNT_OF(hostile); i++)
+		hostile[i].name = "evil\033[31m\xe2\x80\xae,\"\n\xff";
+	for (size_t i = 0; i < CTX_COUNT_OF(hostile_threads); i++)
+		hostile_threads[i].name = "\r\033]0;x\007漢字";
+	all_metrics[1 + CTX_STATE_N].name = "m\033[2J\n漢字漢字漢字漢字漢字漢字";
+	fixture->profile.functions = hostile;
+	fixture->profile.threads = hostile_threads;
+	fixture->profile.outsiders = hostile_outsiders;
+	fixture->input.more_metrics = lives->more_metrics;
+	for (size_t i = 0; i < 3 * CTX_COUNT_OF(reports); i++) {
+		int format = (int)(i % 3);
+		char *text;
+
+		fixture->input.n_more = i / 3 >= 3 ? 3 : 0;
+		text = print_report(
+			reports[i / 3], &fixture->input,
+			(struct ctx_report_options){.format = (enum ctx_report_format)format, .width = 80});
+		for (const char *c = text; *c != '\0'; c++)
+			assert_true((unsigned char)*c >= 0x20 || *c == '\n' ||
+				    (*c == '\r' && format == CTX_REPORT_CSV));
+		assert_null(strstr(text, "\xe2\x80\xae"));
+		assert_null(strchr(text, '\xff'));
+		if (format == CTX_REPORT_TEXT)
+			assert_fits(text, 80);
+		if (format == CTX_REPORT_JSON)
+			assert_json(text);
+		free(text);
+	}
+	fixture->profile.functions = functions;
+	fixture->profile.threads = threads;
+	lives_free(lives);
+}
+
+static void test_report_states__without_states_they_say_how_to_record_them(void **state)
+{
+	static const char *const reports[] = {"states", "wakers"};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
+		struct ctx_err err = {0};
+		struct ctx_report_options options = {.out = stdout};
+
+		assert_int_equal(ctx_report_find(reports[i])->print(&fixture->input, &options, &err),
+				 CTX_E_NOTFOUND);
+		assert_non_null(strstr(err.msg, "no thread states were recorded"));
+	}
+}
+
+/* Colours only where they are wanted, and each line of states ends without one. */
+static void test_report_states__timeline_is_coloured_by_state(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	char *text = print_report("timeline", &fixture->input,
+				  (struct ctx_report_options){.width = 80, .ascii = true, .color = true});
+
+	assert_non_null(strstr(text, "           state \033[90mzzz\033[0m\033[32mUUU\033[0m"));
+	assert_non_null(strstr(text, "\033[0m\n"));
+	assert_non_null(strstr(text, "States: U user, L user lock, z sleep\n"));
+	free(text);
+	lives_free(lives);
+}
+
+int main(void)
+{
+#define STATES_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		STATES_TEST(test_report_states__prints_threads_waits_and_slices_in_every_format),
+		STATES_TEST(test_report_states__several_metrics_stand_side_by_side),
+		STATES_TEST(test_report_states__rows_sum_up_exactly),
+		STATES_TEST(test_report_states__trees_of_all_metrics_sum_up),
+		STATES_TEST(test_report_states__sorts_by_keys_of_further_metrics),
+		STATES_TEST(test_report_states__nothing_and_huge_numbers_are_reports_too),
+		STATES_TEST(test_report_states__hostile_names_are_harmless),
+		STATES_TEST(test_report_states__without_states_they_say_how_to_record_them),
+		STATES_TEST(test_report_states__timeline_is_coloured_by_state),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
