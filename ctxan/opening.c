@@ -5,6 +5,7 @@
 #include "base/xxh.h"
 #include "ctxan/progress.h"
 #include "formats/experiment/exp_reader.h"
+#include "formats/gprofng/gprofng.h"
 #include "formats/perfdata/perfdata.h"
 #include "ingest/ingest.h"
 #include "ingest/symbol_caches.h"
@@ -26,10 +27,15 @@ struct format {
 	bool is_perfs;	      /* its load objects are where perf keeps them */
 };
 
+/* Our experiments come last: gprofng's begin with the same words. */
 static const struct format formats[] = {
+	{ctx_gprofng_is_experiment, ctx_gprofng_open, ctx_gprofng_fingerprint, true, false},
+	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
 	{ctx_exp_is_experiment, ctx_exp_open, ctx_exp_fingerprint, true, false},
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
 };
+
+#define OURS 2u /* of formats: the one that says what an experiment lacks */
 
 static const struct format *format_of(const char *path)
 {
@@ -357,7 +363,7 @@ static enum ctx_status open_directory(const char *input, const struct ctx_option
 	if (access(input, R_OK | X_OK) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", input);
 	if (access(log, F_OK) == 0) /* says what the experiment lacks */
-		return open_recording(input, &formats[0], options, ret, err);
+		return open_recording(input, &formats[OURS], options, ret, err);
 	return ctx_err_set(err, CTX_E_FORMAT,
 			   "%s: neither an experiment (log.xml) nor perf.data (a file data) is in it", input);
 }

@@ -1,0 +1,111 @@
+#include "formats/gprofng/gp_blocks.h"
+
+#include "base/fileio.h"
+#include "formats/gprofng/gp_wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define HEAD_BYTES 4u
+#define STEP ((uint64_t)16 << 10)
+#define RECORD_BYTES_MAX 65535u
+#define WINDOW_BYTES ((size_t)256 << 10)
+
+enum ctx_status ctx_gp_blocks_init(struct ctx_gp_blocks *blocks, int fd, const char *name, bool big_endian,
+				   uint64_t begin, uint64_t end, struct ctx_err *err)
+{
+	struct stat info;
+
+	*blocks = (struct ctx_gp_blocks){.fd = fd, .name = name, .big_endian = big_endian, .at = begin};
+	if (fstat(fd, &info) != 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", name);
+	blocks->end = end < (uint64_t)info.st_size ? end : (uint64_t)info.st_size;
+	blocks->window = malloc(WINDOW_BYTES);
+	blocks->bytes = blocks->window;
+	return blocks->window != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+void ctx_gp_blocks_set(struct ctx_gp_blocks *blocks, const void *bytes, size_t n, uint64_t offset,
+		       bool big_endian)
+{
+	*blocks = (struct ctx_gp_blocks){.fd = -1,
+					 .name = "",
+					 .big_endian = big_endian,
+					 .at = offset,
+					 .end = offset + n,
+					 .bytes = bytes,
+					 .bytes_at = offset,
+					 .n_bytes = n};
+}
+
+void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks)
+{
+	free(blocks->window);
+	*blocks = (struct ctx_gp_blocks){0};
+}
+
+/* Makes sure that `n` bytes at `at` are in memory; what is behind the end of the file is not asked for. */
+static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_err *err)
+{
+	uint64_t left = blocks->end - blocks->at;
+	size_t got;
+	enum ctx_status status;
+
+	if (blocks->at >= blocks->bytes_at && blocks->at + n <= blocks->bytes_at + blocks->n_bytes)
+		return CTX_OK;
+	status = ctx_file_pread(blocks->fd, blocks->name, blocks->window,
+				left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES, blocks->at, &got, err);
+	if (status < 0)
+		return status;
+	blocks->bytes_at = blocks->at;
+	blocks->n_bytes = got;
+	if (got < n) /* cut while it is read */
+		blocks->end = blocks->at + got;
+	return CTX_OK;
+}
+
+static void resync(struct ctx_gp_blocks *blocks, bool is_wrong)
+{
+	if (is_wrong && blocks->invalid++ == 0)
+		blocks->invalid_at = blocks->at;
+	blocks->at = (blocks->at / STEP + 1) * STEP;
+}
+
+enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
+				   struct ctx_err *err)
+{
+	while (blocks->at < blocks->end && blocks->end - blocks->at >= HEAD_BYTES) {
+		enum ctx_status status = fill(blocks, HEAD_BYTES, err);
+		const uint8_t *head;
+		uint32_t n, type;
+
+		if (status != CTX_OK)
+			return status;
+		if (blocks->end - blocks->at < HEAD_BYTES)
+			break;
+		head = blocks->bytes + (blocks->at - blocks->bytes_at);
+		n = ctx_gp_u16(head, blocks->big_endian);
+		type = ctx_gp_u16(head + 2, blocks->big_endian);
+		if (n == 0 || n < HEAD_BYTES || blocks->at % 4 != 0 || n > blocks->end - blocks->at) {
+			resync(blocks, n != 0);
+			continue;
+		}
+		if (type == CTX_GP_EMPTY || type == CTX_GP_CLOSED) {
+			blocks->at += n;
+			continue;
+		}
+		status = fill(blocks, n, err);
+		if (status != CTX_OK)
+			return status;
+		if (n > blocks->end - blocks->at)
+			continue; /* cut meanwhile: told at the top */
+		*ret = (struct ctx_gp_record){.bytes = blocks->bytes + (blocks->at - blocks->bytes_at),
+					      .n = n,
+					      .type = type,
+					      .offset = blocks->at};
+		blocks->at += n;
+		return CTX_OK;
+	}
+	return CTX_END;
+}

@@ -1,0 +1,57 @@
+/*
+ * Walks the records of a block file (profile, heaptrace, ..., data.frameinfo).
+ *
+ *	| head tsize,type | ... | head ... | EMPTY or CLOSED to the block's end | next block, perhaps of another thread
+ *
+ * A record of size 0 (memory that was never written) ends what can be followed: the walk goes on at the next multiple of
+ * 16 KiB. So does one that begins at an odd place or reaches beyond the file, and that is counted.
+ */
+#ifndef CTX_FORMATS_GPROFNG_GP_BLOCKS_H
+#define CTX_FORMATS_GPROFNG_GP_BLOCKS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_GP_BLOCK_BYTES ((uint64_t)64 << 10)
+#define CTX_GP_EMPTY 0u
+#define CTX_GP_CLOSED 65535u
+
+struct ctx_gp_record {
+	const uint8_t *bytes; /* with its head; borrowed until the next call */
+	size_t n;
+	uint32_t type;
+	uint64_t offset;
+};
+
+struct ctx_gp_blocks {
+	int fd; /* borrowed; -1: all is in `bytes` */
+	const char *name;
+	bool big_endian;
+	uint64_t at, end; /* in the file */
+	uint8_t *window;  /* owned, where a file is read */
+	const uint8_t *bytes;
+	uint64_t bytes_at; /* where `bytes` lie in the file */
+	size_t n_bytes;
+	uint64_t invalid; /* places where no record could be followed */
+	uint64_t invalid_at;
+};
+
+/* Records of the file from `begin` to `end`; both are kept inside it. `name` is for messages, borrowed. CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_init(struct ctx_gp_blocks *blocks, int fd, const char *name,
+						  bool big_endian, uint64_t begin, uint64_t end,
+						  struct ctx_err *err);
+
+/* Records of `n` bytes in memory, which are borrowed and lie at `offset` of their file. */
+void ctx_gp_blocks_set(struct ctx_gp_blocks *blocks, const void *bytes, size_t n, uint64_t offset,
+		       bool big_endian);
+
+void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks);
+
+/* The next record that is neither EMPTY nor CLOSED. CTX_END, CTX_E_IO. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
+						  struct ctx_err *err);
+
+#endif

@@ -1,0 +1,403 @@
+/*
+ *	files[] --first reading--> runs[], sorted by the first time in each
+ *	                             |  [0, next) are open or done, the others wait
+ *	                             v
+ *	heap of open runs (least time on top): the bytes of the run, and its events' times in order
+ */
+#include "formats/gprofng/gp_events.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define OPEN_MAX_RUNS 2048u
+
+struct data_file {
+	char *path; /* owned */
+	const struct ctx_gp_log *log;
+	size_t file;
+	uint32_t owner;
+	int64_t base_ns; /* subtracted from absolute times */
+	int64_t earliest_ns, latest_ns;
+};
+
+struct run {
+	uint64_t begin, end; /* in the file */
+	int64_t first_ns;    /* relative */
+	uint32_t file, order;
+};
+
+struct timed {		 /* one event of an open run */
+	int64_t time_ns; /* relative */
+	uint32_t at, n;
+};
+
+struct open_run {
+	uint8_t *bytes; /* owned */
+	struct timed *events;
+	size_t n, cap, next;
+	uint32_t run;
+};
+
+struct ctx_gp_events {
+	struct data_file *files;
+	size_t n_files, files_cap;
+	struct run *runs;
+	size_t n_runs, runs_cap, next_run;
+	struct open_run *heap;
+	size_t n_heap, heap_cap;
+	bool sorted;
+	bool took; /* the top of the heap was handed out: it moves on with the next call */
+	uint64_t progress;
+};
+
+enum ctx_status ctx_gp_events_create(struct ctx_gp_events **ret, struct ctx_err *err)
+{
+	*ret = ctx_calloc(1, sizeof(**ret));
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+static void close_run(struct open_run *open)
+{
+	free(open->bytes);
+	free(open->events);
+}
+
+void ctx_gp_events_destroy(struct ctx_gp_events *events)
+{
+	if (events == NULL)
+		return;
+	for (size_t i = 0; i < events->n_heap; i++)
+		close_run(&events->heap[i]);
+	for (size_t i = 0; i < events->n_files; i++)
+		free(events->files[i].path);
+	free(events->heap);
+	free(events->files);
+	free(events->runs);
+	free(events);
+}
+
+/* Adding */
+
+static enum ctx_status open_file(const char *path, int *ret, struct ctx_err *err)
+{
+	struct stat info;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
+	*ret = fd;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return ctx_err_set(err, CTX_E_FORMAT, "%s is no plain file", path);
+	return CTX_OK;
+}
+
+/* The event of a record, and its relative time. False: it is not used. */
+static bool take(const struct data_file *file, const struct ctx_gp_record *record, struct ctx_gp_event *event,
+		 int64_t *ret_time, struct ctx_gp_events_found *found)
+{
+	if (!ctx_gp_event_decode(file->log, file->file, record, event)) {
+		if (found != NULL && ctx_gp_log_layout(file->log, file->file, record->type) != NULL &&
+		    found->invalid++ == 0)
+			found->invalid_at = record->offset;
+		return false;
+	}
+	if (event->time_ns < file->earliest_ns || event->time_ns > file->latest_ns) {
+		if (found != NULL)
+			found->impossible++;
+		return false;
+	}
+	*ret_time = event->time_ns - file->base_ns;
+	if (*ret_time < 0)
+		*ret_time = 0;
+	return true;
+}
+
+static enum ctx_status add_run(struct ctx_gp_events *events, uint32_t file, uint64_t begin,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&events->runs, &events->runs_cap, events->n_runs + 1, err);
+
+	if (status == CTX_OK)
+		events->runs[events->n_runs++] = (struct run){.begin = begin,
+							      .first_ns = INT64_MAX,
+							      .file = file,
+							      .order = (uint32_t)events->n_runs};
+	return status;
+}
+
+static void note(struct ctx_gp_events_found *found, int64_t time_ns)
+{
+	if (found->n++ == 0) {
+		found->first_ns = time_ns;
+		found->last_ns = time_ns;
+	}
+	if (time_ns < found->first_ns)
+		found->first_ns = time_ns;
+	if (time_ns > found->last_ns)
+		found->last_ns = time_ns;
+}
+
+/* The first reading: a run begins with the first event in a block. */
+static enum ctx_status scan(struct ctx_gp_events *events, uint32_t file, struct ctx_gp_blocks *blocks,
+			    struct ctx_gp_events_found *found, struct ctx_err *err)
+{
+	uint64_t block = UINT64_MAX;
+	struct ctx_gp_record record;
+	enum ctx_status status;
+
+	while ((status = ctx_gp_blocks_next(blocks, &record, err)) == CTX_OK) {
+		struct ctx_gp_event event;
+		struct run *run;
+		int64_t time;
+
+		if (!take(&events->files[file], &record, &event, &time, found))
+			continue;
+		if (record.offset / CTX_GP_BLOCK_BYTES != block) {
+			block = record.offset / CTX_GP_BLOCK_BYTES;
+			status = add_run(events, file, record.offset, err);
+			if (status != CTX_OK)
+				return status;
+		}
+		run = &events->runs[events->n_runs - 1];
+		run->end = record.offset + record.n;
+		if (time < run->first_ns)
+			run->first_ns = time;
+		note(found, event.time_ns);
+	}
+	return status == CTX_END ? CTX_OK : status;
+}
+
+enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const char *path,
+				  const struct ctx_gp_log *log, size_t file, uint32_t owner, int64_t shift_ns,
+				  int64_t latest_ns, struct ctx_gp_events_found *ret, struct ctx_err *err)
+{
+	struct ctx_gp_events_found found = {0};
+	struct ctx_gp_blocks blocks;
+	int fd CTX_AUTO_CLOSE = -1;
+	enum ctx_status status = open_file(path, &fd, err);
+
+	if (status == CTX_OK)
+		status = ctx_grow(&events->files, &events->files_cap, events->n_files + 1, err);
+	if (status != CTX_OK)
+		return status;
+	events->files[events->n_files] = (struct data_file){
+		.path = strdup(path),
+		.log = log,
+		.file = file,
+		.owner = owner,
+		.base_ns = log->run_ns - shift_ns,
+		.earliest_ns = log->run_ns - 1000000000,
+		.latest_ns = latest_ns,
+	};
+	if (events->files[events->n_files].path == NULL)
+		return ctx_err_nomem(err);
+	events->n_files++;
+	status = ctx_gp_blocks_init(&blocks, fd, events->files[events->n_files - 1].path, log->big_endian, 0,
+				    UINT64_MAX, err);
+	if (status == CTX_OK)
+		status = scan(events, (uint32_t)(events->n_files - 1), &blocks, &found, err);
+	found.bytes = blocks.end;
+	if (blocks.invalid != 0 && (found.invalid == 0 || blocks.invalid_at < found.invalid_at))
+		found.invalid_at = blocks.invalid_at;
+	found.invalid += blocks.invalid;
+	ctx_gp_blocks_deinit(&blocks);
+	*ret = found;
+	return status;
+}
+
+/* Merging */
+
+static int64_t time_of(const struct open_run *open)
+{
+	return open->events[open->next].time_ns;
+}
+
+/* At equal times the file and the place in it decide, so that the order is always the same. */
+static bool is_before(const struct ctx_gp_events *events, const struct open_run *a, const struct open_run *b)
+{
+	int64_t left = time_of(a), right = time_of(b);
+
+	if (left != right)
+		return left < right;
+	return events->runs[a->run].order < events->runs[b->run].order;
+}
+
+static void sift_down(struct ctx_gp_events *events, size_t at)
+{
+	struct open_run *heap = events->heap;
+
+	for (;;) {
+		size_t least = at;
+
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < events->n_heap; child++) {
+			if (is_before(events, &heap[child], &heap[least]))
+				least = child;
+		}
+		if (least == at)
+			return;
+		struct open_run moved = heap[at];
+
+		heap[at] = heap[least];
+		heap[least] = moved;
+		at = least;
+	}
+}
+
+static void sift_up(struct ctx_gp_events *events)
+{
+	struct open_run *heap = events->heap;
+
+	for (size_t at = events->n_heap - 1; at != 0;) {
+		size_t parent = (at - 1) / 2;
+		struct open_run moved = heap[at];
+
+		if (!is_before(events, &heap[at], &heap[parent]))
+			return;
+		heap[at] = heap[parent];
+		heap[parent] = moved;
+		at = parent;
+	}
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct run *left = a, *right = b;
+
+	if (left->first_ns != right->first_ns)
+		return left->first_ns < right->first_ns ? -1 : 1;
+	return left->order < right->order ? -1 : left->order > right->order;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct timed *left = a, *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return left->at < right->at ? -1 : left->at > right->at;
+}
+
+/* The events of a run, in order. They mostly are already: threads of one flow only take turns. */
+static enum ctx_status list_events(struct open_run *open, const struct data_file *file,
+				   struct ctx_gp_blocks *blocks, uint64_t begin, struct ctx_err *err)
+{
+	struct ctx_gp_record record;
+	bool in_order = true;
+	enum ctx_status status;
+
+	while ((status = ctx_gp_blocks_next(blocks, &record, err)) == CTX_OK) {
+		struct ctx_gp_event event;
+		int64_t time;
+
+		if (!take(file, &record, &event, &time, NULL))
+			continue;
+		status = ctx_grow(&open->events, &open->cap, open->n + 1, err);
+		if (status != CTX_OK)
+			return status;
+		in_order = in_order && (open->n == 0 || open->events[open->n - 1].time_ns <= time);
+		open->events[open->n++] = (struct timed){
+			.time_ns = time, .at = (uint32_t)(record.offset - begin), .n = (uint32_t)record.n};
+	}
+	if (status == CTX_END && !in_order)
+		qsort(open->events, open->n, sizeof(*open->events), by_time);
+	return status == CTX_END ? CTX_OK : status;
+}
+
+static enum ctx_status open_run(struct ctx_gp_events *events, uint32_t number, struct ctx_err *err)
+{
+	const struct run *run = &events->runs[number];
+	const struct data_file *file = &events->files[run->file];
+	size_t n = (size_t)(run->end - run->begin), got = 0;
+	struct open_run open = {.run = number, .bytes = malloc(n)};
+	struct ctx_gp_blocks blocks;
+	int fd CTX_AUTO_CLOSE = -1;
+	enum ctx_status status = open.bytes != NULL ? open_file(file->path, &fd, err) : ctx_err_nomem(err);
+
+	if (status == CTX_OK)
+		status = ctx_file_pread(fd, file->path, open.bytes, n, run->begin, &got, err);
+	if (status >= 0) {
+		ctx_gp_blocks_set(&blocks, open.bytes, got, run->begin, file->log->big_endian);
+		status = list_events(&open, file, &blocks, run->begin, err);
+	}
+	events->progress += n;
+	if (status == CTX_OK && open.n != 0)
+		status = ctx_grow(&events->heap, &events->heap_cap, events->n_heap + 1, err);
+	if (status != CTX_OK || open.n == 0) {
+		close_run(&open);
+		return status;
+	}
+	events->heap[events->n_heap++] = open;
+	sift_up(events);
+	return CTX_OK;
+}
+
+/* Goes behind the event that was handed out. */
+static void move_on(struct ctx_gp_events *events)
+{
+	struct open_run *top = &events->heap[0];
+
+	events->took = false;
+	if (++top->next == top->n) {
+		close_run(top);
+		*top = events->heap[--events->n_heap];
+	}
+	if (events->n_heap != 0)
+		sift_down(events, 0);
+}
+
+enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_time_ns, struct ctx_err *err)
+{
+	if (!events->sorted && events->n_runs != 0)
+		qsort(events->runs, events->n_runs, sizeof(*events->runs), by_first);
+	events->sorted = true;
+	if (events->took)
+		move_on(events);
+	while (events->next_run < events->n_runs && events->n_heap < OPEN_MAX_RUNS &&
+	       (events->n_heap == 0 ||
+		events->runs[events->next_run].first_ns <= time_of(&events->heap[0]))) {
+		enum ctx_status status = open_run(events, (uint32_t)events->next_run++, err);
+
+		if (status != CTX_OK)
+			return status;
+	}
+	if (events->n_heap == 0)
+		return CTX_END;
+	*ret_time_ns = time_of(&events->heap[0]);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_event *ret,
+				   struct ctx_err *err)
+{
+	int64_t time;
+	enum ctx_status status = ctx_gp_events_peek(events, &time, err);
+	const struct open_run *top;
+	const struct data_file *file;
+	struct ctx_gp_blocks blocks;
+	struct ctx_gp_record record;
+
+	if (status != CTX_OK)
+		return status;
+	top = &events->heap[0];
+	file = &events->files[events->runs[top->run].file];
+	ctx_gp_blocks_set(&blocks, top->bytes + top->events[top->next].at, top->events[top->next].n, 0,
+			  file->log->big_endian);
+	status = ctx_gp_blocks_next(&blocks, &record, err);
+	if (status != CTX_OK || !ctx_gp_event_decode(file->log, file->file, &record, ret))
+		return ctx_err_set(err, CTX_E_INTERNAL, "%s: an event that was there before is gone",
+				   file->path);
+	ret->owner = file->owner;
+	events->took = true;
+	return CTX_OK;
+}
+
+uint64_t ctx_gp_events_progress(const struct ctx_gp_events *events)
+{
+	return events->progress;
+}

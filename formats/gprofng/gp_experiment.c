@@ -1,0 +1,335 @@
+#include "formats/gprofng/gp_experiment.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DAMAGE_MAX 100u
+#define EXPERIMENTS_MAX 65536u
+#define GROUP_BYTES_MAX ((size_t)16 << 20)
+
+static const char group_first[] = "#analyzer experiment group";
+
+static void destroy(struct ctx_gp_experiment *experiment)
+{
+	if (experiment == NULL)
+		return;
+	ctx_gp_log_deinit(&experiment->log);
+	ctx_gp_map_deinit(&experiment->map);
+	ctx_gp_overview_deinit(&experiment->overview);
+	ctx_gp_frames_deinit(&experiment->frames);
+	free(experiment->path);
+	free(experiment->lineage);
+	free(experiment);
+}
+
+void ctx_gp_experiments_deinit(struct ctx_gp_experiments *experiments)
+{
+	for (size_t i = 0; i < experiments->n; i++)
+		destroy(experiments->items[i]);
+	free(experiments->items);
+	free(experiments->damage);
+	ctx_arena_deinit(&experiments->arena);
+	*experiments = (struct ctx_gp_experiments){0};
+}
+
+enum ctx_status ctx_gp_experiments_damage(struct ctx_gp_experiments *experiments, struct ctx_err *err,
+					  const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+	enum ctx_status status;
+
+	if (experiments->n_damage == DAMAGE_MAX) {
+		experiments->n_more_damage++;
+		return CTX_OK;
+	}
+	status = ctx_grow(&experiments->damage, &experiments->damage_cap, experiments->n_damage + 1, err);
+	if (status != CTX_OK)
+		return status;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	experiments->damage[experiments->n_damage] = ctx_arena_strdup(&experiments->arena, text);
+	if (experiments->damage[experiments->n_damage] == NULL)
+		return ctx_err_nomem(err);
+	experiments->n_damage++;
+	return CTX_OK;
+}
+
+const char *ctx_gp_experiment_prefix(const struct ctx_gp_experiment *experiment, char out[256])
+{
+	if (experiment->founder == 0 && experiment->lineage[0] == '\0')
+		out[0] = '\0';
+	else
+		snprintf(out, 256, "%.200s: ", ctx_path_base(experiment->path));
+	return out;
+}
+
+/* Told apart */
+
+/* The first bytes of a plain file. */
+static size_t peek(const char *path, char *out, size_t n)
+{
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat info;
+	size_t got = 0;
+
+	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+	    ctx_file_pread(fd, path, out, n, 0, &got, NULL) < 0)
+		return 0;
+	return got;
+}
+
+/*
+ * Ours has a version without a point, and says so in an element that ends at once; Sun's and gprofng's have "12.4" and an element
+ * with a child.
+ */
+bool ctx_gp_experiment_is(const char *path)
+{
+	static const char first[] = "<experiment version=\"";
+	char *log CTX_AUTO_FREE = ctx_path_join(path, "log.xml");
+	char text[64];
+	size_t n = log != NULL ? peek(log, text, sizeof(text) - 1) : 0, digits;
+
+	text[n] = '\0';
+	if (strncmp(text, first, sizeof(first) - 1) != 0)
+		return false;
+	digits = strspn(text + sizeof(first) - 1, "0123456789");
+	return digits != 0 && text[sizeof(first) - 1 + digits] == '.';
+}
+
+bool ctx_gp_group_is(const char *path)
+{
+	char text[sizeof(group_first) - 1];
+
+	return peek(path, text, sizeof(text)) == sizeof(text) && memcmp(text, group_first, sizeof(text)) == 0;
+}
+
+/* Opening */
+
+static enum ctx_status read_map(struct ctx_gp_experiments *experiments, struct ctx_gp_experiment *experiment,
+				struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "map.xml");
+	char prefix[256];
+	struct ctx_err why = {0};
+	enum ctx_status status = path != NULL ? ctx_gp_map_read(&experiment->map, path, &why) : CTX_E_NOMEM;
+
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK)
+		return ctx_gp_experiments_damage(experiments, err, "%s: no names for addresses", why.msg);
+	if (experiment->map.damaged == 0)
+		return CTX_OK;
+	return ctx_gp_experiments_damage(experiments, err, "%s%s (%llu such places)",
+					 ctx_gp_experiment_prefix(experiment, prefix), experiment->map.damage,
+					 (unsigned long long)experiment->map.damaged);
+}
+
+static enum ctx_status read_overview(struct ctx_gp_experiments *experiments,
+				     struct ctx_gp_experiment *experiment, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "overview");
+	char prefix[256];
+	struct ctx_err why = {0};
+	enum ctx_status status = CTX_OK;
+
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	if (!experiment->log.is_32bit)
+		status = ctx_gp_overview_read(&experiment->overview, path, experiment->log.big_endian, &why);
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK)
+		return ctx_gp_experiments_damage(experiments, err, "%s: no usage of resources", why.msg);
+	if (!experiment->overview.is_cut)
+		return CTX_OK;
+	return ctx_gp_experiments_damage(experiments, err, "%soverview: the last record is cut: left out",
+					 ctx_gp_experiment_prefix(experiment, prefix));
+}
+
+static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct ctx_gp_experiment *experiment,
+				struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "log.xml");
+	char prefix[256];
+	enum ctx_status status =
+		path != NULL ? ctx_gp_log_read(&experiment->log, path, err) : ctx_err_nomem(err);
+
+	if (status != CTX_OK)
+		return status;
+	if (!experiment->log.has_run)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: log.xml does not tell that the target was started",
+				   experiment->path);
+	if (experiment->log.damaged == 0)
+		return CTX_OK;
+	return ctx_gp_experiments_damage(experiments, err, "%s%s (%llu such places)",
+					 ctx_gp_experiment_prefix(experiment, prefix), experiment->log.damage,
+					 (unsigned long long)experiment->log.damaged);
+}
+
+/* "_f1_x1" of "_f1_x1.er". */
+static char *lineage_of(const char *name)
+{
+	size_t n = strlen(name);
+
+	return strndup(name, n > 3 ? n - 3 : n);
+}
+
+static enum ctx_status open_one(struct ctx_gp_experiments *experiments, const char *path, uint32_t founder,
+				struct ctx_err *err)
+{
+	struct ctx_gp_experiment *experiment = ctx_calloc(1, sizeof(*experiment));
+	bool is_founder = founder == UINT32_MAX;
+	enum ctx_status status;
+
+	if (experiment == NULL)
+		return ctx_err_nomem(err);
+	experiment->path = strdup(path);
+	experiment->lineage = is_founder ? strdup("") : lineage_of(ctx_path_base(path));
+	experiment->number = (uint32_t)experiments->n;
+	experiment->founder = is_founder ? experiment->number : founder;
+	status = experiment->path != NULL && experiment->lineage != NULL ? CTX_OK : ctx_err_nomem(err);
+	if (status == CTX_OK && experiments->n >= EXPERIMENTS_MAX)
+		status = ctx_err_set(err, CTX_E_LIMIT, "more than %u experiments", EXPERIMENTS_MAX);
+	if (status == CTX_OK)
+		status = read_log(experiments, experiment, err);
+	if (status == CTX_OK)
+		status = read_map(experiments, experiment, err);
+	if (status == CTX_OK)
+		status = read_overview(experiments, experiment, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&experiments->items, &experiments->cap, experiments->n + 1, err);
+	if (status != CTX_OK) {
+		destroy(experiment);
+		return status;
+	}
+	experiments->items[experiments->n++] = experiment;
+	return CTX_OK;
+}
+
+static int is_descendant(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return entry->d_name[0] == '_' && n > 4 && strcmp(entry->d_name + n - 3, ".er") == 0;
+}
+
+/* A descendant that cannot be opened costs itself alone. */
+static enum ctx_status open_descendants(struct ctx_gp_experiments *experiments, const char *path,
+					uint32_t founder, struct ctx_err *err)
+{
+	struct dirent **entries;
+	int n = scandir(path, &entries, is_descendant, alphasort);
+	enum ctx_status status = CTX_OK;
+
+	if (n < 0)
+		return errno == ENOMEM ? ctx_err_nomem(err) : ctx_err_errno(err, CTX_E_IO, "%s", path);
+	for (int i = 0; i < n; i++) {
+		char *inside CTX_AUTO_FREE = ctx_path_join(path, entries[i]->d_name);
+		struct ctx_err why = {0};
+
+		if (status == CTX_OK)
+			status = inside != NULL ? open_one(experiments, inside, founder, &why) : CTX_E_NOMEM;
+		if (status == CTX_E_NOMEM)
+			ctx_err_nomem(err);
+		else if (status < 0)
+			status = ctx_gp_experiments_damage(experiments, err, "%s: not used: %.600s",
+							   entries[i]->d_name, why.msg);
+		free(entries[i]);
+	}
+	free(entries);
+	return status;
+}
+
+static enum ctx_status open_founder(struct ctx_gp_experiments *experiments, const char *path,
+				    struct ctx_err *err)
+{
+	uint32_t founder = (uint32_t)experiments->n;
+	enum ctx_status status = open_one(experiments, path, UINT32_MAX, err);
+
+	return status == CTX_OK ? open_descendants(experiments, path, founder, err) : status;
+}
+
+/* One path a line, relative to the group's own directory; lines with # say nothing. */
+static enum ctx_status open_group(struct ctx_gp_experiments *experiments, const char *path,
+				  struct ctx_err *err)
+{
+	char *directory CTX_AUTO_FREE = ctx_path_dir(path), *at, *line;
+	struct ctx_buf text = {0};
+	enum ctx_status status =
+		directory != NULL ? ctx_file_read(path, GROUP_BYTES_MAX, &text, err) : ctx_err_nomem(err);
+
+	ctx_buf_put_u8(&text, 0);
+	if (status == CTX_OK)
+		status = ctx_buf_check(&text, err);
+	at = (char *)text.bytes;
+	while (status == CTX_OK && (line = strsep(&at, "\r\n")) != NULL) {
+		char *inside CTX_AUTO_FREE = line[0] == '/' ? strdup(line) : ctx_path_join(directory, line);
+		struct ctx_err why = {0};
+
+		if (line[0] == '#' || line[0] == '\0')
+			continue;
+		status = inside != NULL ? open_founder(experiments, inside, &why) : CTX_E_NOMEM;
+		if (status == CTX_E_NOMEM)
+			ctx_err_nomem(err);
+		else if (status < 0)
+			status = ctx_gp_experiments_damage(experiments, err, "%.300s: not used: %.600s", line,
+							   why.msg);
+	}
+	ctx_buf_deinit(&text);
+	if (status == CTX_OK && experiments->n == 0)
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: no experiment of this group can be opened%s%s",
+				   path, experiments->n_damage != 0 ? ": " : "",
+				   experiments->n_damage != 0 ? experiments->damage[0] : "");
+	return status;
+}
+
+enum ctx_status ctx_gp_experiments_open(struct ctx_gp_experiments *experiments, const char *path,
+					struct ctx_err *err)
+{
+	return ctx_gp_group_is(path) ? open_group(experiments, path, err)
+				     : open_founder(experiments, path, err);
+}
+
+/* Stacks */
+
+enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experiments,
+					      struct ctx_gp_experiment *experiment, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "data.frameinfo");
+	int fd CTX_AUTO_CLOSE = path != NULL ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	struct ctx_gp_blocks blocks = {0};
+	char prefix[256];
+	uint64_t invalid;
+	enum ctx_status status;
+
+	if (experiment->has_frames)
+		return CTX_OK;
+	experiment->has_frames = true;
+	ctx_gp_experiment_prefix(experiment, prefix);
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	if (fd < 0)
+		return ctx_gp_experiments_damage(experiments, err, "%sdata.frameinfo: %s: no call stacks",
+						 prefix, strerror(errno));
+	status = ctx_gp_blocks_init(&blocks, fd, path, experiment->log.big_endian, 0, UINT64_MAX, err);
+	if (status == CTX_OK)
+		status = ctx_gp_frames_read(&experiment->frames, &blocks, experiment->log.is_32bit, err);
+	invalid = blocks.invalid + experiment->frames.damaged;
+	ctx_gp_blocks_deinit(&blocks);
+	if (status == CTX_OK && invalid != 0)
+		status = ctx_gp_experiments_damage(experiments, err,
+						   "%sdata.frameinfo: %llu records that make no sense",
+						   prefix, (unsigned long long)invalid);
+	return status;
+}

@@ -1,0 +1,271 @@
+#include "formats/gprofng/gp_frames.h"
+
+#include "base/mem.h"
+#include "formats/gprofng/gp_wire.h"
+
+#include <stdlib.h>
+
+#define TYPE_FRAME 11u
+#define TYPE_UID 17u
+#define HEAD_BYTES 16u /* of a FRAME record, an info, a UID record */
+#define INFO_COMPRESSED 0x80000000u
+#define INFO_NATIVE 1u
+#define INFO_JAVA 2u
+#define UID_LINKED 0x80000000u
+#define LINK_BYTES 8u
+#define R_INVERSE 92251691606677u /* of 801425552975190205, modulo 2^64 */
+
+void ctx_gp_frames_deinit(struct ctx_gp_frames *frames)
+{
+	free(frames->frames);
+	free(frames->nodes);
+	free(frames->natives);
+	free(frames->suffixes);
+	ctx_map64_deinit(&frames->node_of_uid);
+	ctx_map64_deinit(&frames->native_of_uid);
+	ctx_map64_deinit(&frames->suffix_of_uid);
+	*frames = (struct ctx_gp_frames){0};
+}
+
+struct reading {
+	struct ctx_gp_frames *frames;
+	size_t address_bytes;
+	bool big_endian;
+	struct ctx_err *err;
+};
+
+/* Writes `value` for `key` unless there is one: what is stored twice is the same. */
+static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, struct ctx_err *err)
+{
+	uint32_t *place = ctx_map64_place(map, key);
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	if (value >= CTX_MAP64_NONE)
+		return ctx_err_set(err, CTX_E_LIMIT, "data.frameinfo: more than 4 G stacks");
+	if (*place == CTX_MAP64_NONE)
+		*place = (uint32_t)value;
+	return CTX_OK;
+}
+
+/* Java frames are pairs (bytecode index, method): kept as they are, 64 bits each. */
+static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes, size_t n, bool is_java)
+{
+	struct ctx_gp_frames *frames = reading->frames;
+	size_t width = is_java ? 8 : reading->address_bytes;
+	size_t count = n / width;
+	enum ctx_status status =
+		ctx_grow(&frames->frames, &frames->frames_cap, frames->n_frames + count, reading->err);
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t *at = bytes + i * width;
+		uint64_t value = width == 8 ? ctx_gp_u64(at, reading->big_endian)
+					    : ctx_gp_u32(at, reading->big_endian);
+
+		if (width == 4 && value >= UINT32_MAX - 2) /* marks are -1, -2, -3 */
+			value |= (uint64_t)UINT32_MAX << 32;
+		frames->frames[frames->n_frames++] = value;
+	}
+	return CTX_OK;
+}
+
+/* A node from the body of an info or a UID record: frames, and a link behind them. */
+static enum ctx_status add_node(struct reading *reading, uint64_t uid, const uint8_t *body, size_t n,
+				bool linked, bool is_java)
+{
+	struct ctx_gp_frames *frames = reading->frames;
+	struct ctx_gp_stack_node node = {.uid = uid, .first = frames->n_frames, .is_java = is_java};
+	enum ctx_status status;
+
+	if (ctx_map64_get(&frames->node_of_uid, uid) != CTX_MAP64_NONE)
+		return CTX_OK;
+	if (linked && n < LINK_BYTES) /* nothing but its number: it is known already, or comes later */
+		return CTX_OK;
+	if (linked) {
+		n -= LINK_BYTES;
+		node.link = ctx_gp_u64(body + n, false);
+	}
+	status = add_frames(reading, body, n, is_java);
+	if (status == CTX_OK)
+		status = ctx_grow(&frames->nodes, &frames->nodes_cap, frames->n_nodes + 1, reading->err);
+	if (status == CTX_OK)
+		status = put(&frames->node_of_uid, uid, frames->n_nodes, reading->err);
+	if (status != CTX_OK)
+		return status;
+	node.n = (uint32_t)(frames->n_frames - node.first);
+	frames->nodes[frames->n_nodes++] = node;
+	return CTX_OK;
+}
+
+static enum ctx_status on_frame(struct reading *reading, const struct ctx_gp_record *record)
+{
+	struct ctx_gp_frames *frames = reading->frames;
+	bool big = reading->big_endian;
+	uint64_t uid, native = 0;
+	enum ctx_status status = CTX_OK;
+	size_t at;
+
+	if (record->n < HEAD_BYTES)
+		goto damaged;
+	at = ctx_gp_u32(record->bytes + 4, big);
+	uid = ctx_gp_u64(record->bytes + 8, big);
+	if (at < HEAD_BYTES || at > record->n)
+		goto damaged;
+	while (record->n - at >= HEAD_BYTES && status == CTX_OK) {
+		const uint8_t *info = record->bytes + at;
+		uint32_t n = ctx_gp_u32(info, big), kind = ctx_gp_u32(info + 4, big);
+		uint64_t own = ctx_gp_u64(info + 8, big);
+		bool linked = (kind & INFO_COMPRESSED) != 0;
+
+		kind &= ~INFO_COMPRESSED;
+		if (n < HEAD_BYTES || n > record->n - at)
+			goto damaged;
+		if (kind == INFO_NATIVE || kind == INFO_JAVA)
+			status = add_node(reading, own, info + HEAD_BYTES, n - HEAD_BYTES, linked,
+					  kind == INFO_JAVA);
+		if (kind == INFO_NATIVE)
+			native = own;
+		at += n;
+	}
+	if (status == CTX_OK)
+		status =
+			ctx_grow(&frames->natives, &frames->natives_cap, frames->n_natives + 1, reading->err);
+	if (status == CTX_OK)
+		status = put(&frames->native_of_uid, uid, frames->n_natives, reading->err);
+	if (status == CTX_OK)
+		frames->natives[frames->n_natives++] = native;
+	return status;
+damaged:
+	frames->damaged++;
+	return CTX_OK;
+}
+
+static enum ctx_status on_uid(struct reading *reading, const struct ctx_gp_record *record)
+{
+	bool linked;
+
+	if (record->n < HEAD_BYTES) {
+		reading->frames->damaged++;
+		return CTX_OK;
+	}
+	linked = (ctx_gp_u32(record->bytes + 4, reading->big_endian) & UID_LINKED) != 0;
+	return add_node(reading, ctx_gp_u64(record->bytes + 8, reading->big_endian),
+			record->bytes + HEAD_BYTES, record->n - HEAD_BYTES, linked, false);
+}
+
+/* Links that are no node's number. Returns with suffix_of_uid holding each of them, without a suffix yet. */
+static enum ctx_status find_wanted(struct ctx_gp_frames *frames, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < frames->n_nodes && status == CTX_OK; i++) {
+		uint64_t link = frames->nodes[i].link;
+
+		if (link == 0 || ctx_map64_get(&frames->node_of_uid, link) != CTX_MAP64_NONE ||
+		    ctx_map64_get(&frames->suffix_of_uid, link) != CTX_MAP64_NONE)
+			continue;
+		status = ctx_grow(&frames->suffixes, &frames->suffixes_cap, frames->n_suffixes + 1, err);
+		if (status == CTX_OK)
+			status = put(&frames->suffix_of_uid, link, frames->n_suffixes, err);
+		if (status == CTX_OK)
+			frames->suffixes[frames->n_suffixes++] = (struct ctx_gp_suffix){.node = UINT32_MAX};
+	}
+	return status;
+}
+
+/* Walks down every stack for the numbers of its root sides: those that links want are kept. */
+static void find_suffixes(struct ctx_gp_frames *frames)
+{
+	for (size_t i = 0; i < frames->n_nodes; i++) {
+		const struct ctx_gp_stack_node *node = &frames->nodes[i];
+		uint64_t uid = node->uid;
+
+		for (uint32_t k = 0; k < node->n; k++) {
+			uint32_t wanted;
+
+			uid = uid * R_INVERSE - frames->frames[node->first + k];
+			wanted = ctx_map64_get(&frames->suffix_of_uid, uid);
+			if (wanted != CTX_MAP64_NONE && frames->suffixes[wanted].node == UINT32_MAX)
+				frames->suffixes[wanted] =
+					(struct ctx_gp_suffix){.node = (uint32_t)i, .skip = k + 1};
+		}
+	}
+}
+
+enum ctx_status ctx_gp_frames_read(struct ctx_gp_frames *frames, struct ctx_gp_blocks *blocks, bool is_32bit,
+				   struct ctx_err *err)
+{
+	struct reading reading = {.frames = frames,
+				  .address_bytes = is_32bit ? 4 : 8,
+				  .big_endian = blocks->big_endian,
+				  .err = err};
+	struct ctx_gp_record record;
+	enum ctx_status status;
+
+	while ((status = ctx_gp_blocks_next(blocks, &record, err)) == CTX_OK) {
+		if (record.type == TYPE_FRAME)
+			status = on_frame(&reading, &record);
+		else if (record.type == TYPE_UID)
+			status = on_uid(&reading, &record);
+		if (status != CTX_OK)
+			return status;
+	}
+	if (status != CTX_END)
+		return status;
+	status = find_wanted(frames, err);
+	if (status == CTX_OK && frames->n_suffixes != 0)
+		find_suffixes(frames);
+	return status;
+}
+
+/* Where the frames of a number begin. */
+static bool find(const struct ctx_gp_frames *frames, uint64_t uid, struct ctx_gp_suffix *ret)
+{
+	uint32_t node = ctx_map64_get(&frames->node_of_uid, uid), suffix;
+
+	if (node != CTX_MAP64_NONE) {
+		*ret = (struct ctx_gp_suffix){.node = node};
+		return true;
+	}
+	suffix = ctx_map64_get(&frames->suffix_of_uid, uid);
+	if (suffix == CTX_MAP64_NONE || frames->suffixes[suffix].node == UINT32_MAX)
+		return false;
+	*ret = frames->suffixes[suffix];
+	return true;
+}
+
+enum ctx_gp_stack_state ctx_gp_frames_get(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
+					  size_t max, size_t *ret_n)
+{
+	uint32_t record = ctx_map64_get(&frames->native_of_uid, uid);
+	struct ctx_gp_suffix at;
+	uint32_t seen = UINT32_MAX;
+	size_t steps = 0, look_again = 1, seen_n = 0;
+
+	*ret_n = 0;
+	if (record != CTX_MAP64_NONE)
+		uid = frames->natives[record];
+	if (!find(frames, uid, &at))
+		return CTX_GP_STACK_MISSING;
+	/* Links that form a circle come back to a node that was seen at a power of two. */
+	while (*ret_n < max && at.node != seen) {
+		const struct ctx_gp_stack_node *node = &frames->nodes[at.node];
+
+		if (++steps == look_again) {
+			seen = at.node;
+			seen_n = *ret_n;
+			look_again *= 2;
+		}
+		for (uint32_t k = at.skip; k < node->n && *ret_n < max; k++)
+			out[(*ret_n)++] = frames->frames[node->first + k];
+		if (node->link == 0)
+			return CTX_GP_STACK_WHOLE;
+		if (!find(frames, node->link, &at))
+			return CTX_GP_STACK_CUT;
+	}
+	if (at.node == seen)
+		*ret_n = seen_n;
+	return CTX_GP_STACK_CUT;
+}

@@ -1,0 +1,67 @@
+/*
+ * data.frameinfo: the call stacks that events name by a 64-bit number (FRINFO).
+ *
+ *	record uid --> info (native stack) --> frames, leaf first, [link] --> frames ...
+ *
+ * A stack that ends like one that was stored before is stored in part: the frames up to there, and the number of the rest. That
+ * number may be of a whole stack, or of the root side of one: numbers are hashes that can be walked down frame by
+ * frame (uid of what is behind the leaf = uid * R^-1 - leaf). A link may lead to a stack that is stored later.
+ */
+#ifndef CTX_FORMATS_GPROFNG_GP_FRAMES_H
+#define CTX_FORMATS_GPROFNG_GP_FRAMES_H
+
+#include "base/map64.h"
+#include "formats/gprofng/gp_blocks.h"
+
+struct ctx_gp_stack_node { /* what one info or UID record holds */
+	uint64_t uid;
+	uint64_t link;	/* uid of the rest; 0 none */
+	uint64_t first; /* of its frames, in `frames` */
+	uint32_t n;
+	bool is_java;
+};
+
+struct ctx_gp_suffix { /* the root side of a node, from its frame `skip` on */
+	uint32_t node;
+	uint32_t skip;
+};
+
+struct ctx_gp_frames {	  /* all zero is a valid empty table */
+	uint64_t *frames; /* owned */
+	size_t n_frames, frames_cap;
+	struct ctx_gp_stack_node *nodes;
+	size_t n_nodes, nodes_cap;
+	struct ctx_map64 node_of_uid; /* uid of an info: its node */
+	uint64_t *natives;	      /* uid of the native info of each record */
+	size_t n_natives, natives_cap;
+	struct ctx_map64 native_of_uid; /* uid of a record: index in natives */
+	struct ctx_map64 suffix_of_uid; /* uids that links name and no info has: index in suffixes */
+	struct ctx_gp_suffix *suffixes;
+	size_t n_suffixes, suffixes_cap;
+	uint64_t damaged; /* records that make no sense */
+};
+
+void ctx_gp_frames_deinit(struct ctx_gp_frames *frames);
+
+/*
+ * Reads all records of `blocks`, which stays the caller's. `is_32bit`: addresses take 4 bytes. Memory: about what the file
+ * has. CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_gp_frames_read(struct ctx_gp_frames *frames, struct ctx_gp_blocks *blocks,
+						  bool is_32bit, struct ctx_err *err);
+
+/* What became of a stack. */
+enum ctx_gp_stack_state {
+	CTX_GP_STACK_WHOLE,
+	CTX_GP_STACK_MISSING, /* nothing is known under this number */
+	CTX_GP_STACK_CUT, /* a link leads nowhere, or in a circle: what is there is only the leaf's side */
+};
+
+/*
+ * Copies the frames of a stack, leaf first and as they are stored, to `out` (room for `max`; more are cut). `*ret_n`
+ * tells how many.
+ */
+enum ctx_gp_stack_state ctx_gp_frames_get(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
+					  size_t max, size_t *ret_n);
+
+#endif

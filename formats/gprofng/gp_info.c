@@ -1,0 +1,282 @@
+#include "formats/gprofng/gp_reader.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Metrics */
+
+static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap, const char *name,
+				  const char *unit, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_source_info *info = &reader->source.info;
+	enum ctx_status status;
+
+	for (uint32_t i = 0; i < info->n_metrics; i++) {
+		if (strcmp(info->metrics[i].name, name) == 0) {
+			*ret = i;
+			return CTX_OK;
+		}
+	}
+	status = ctx_grow(&info->metrics, cap, info->n_metrics + 1, err);
+	if (status != CTX_OK)
+		return status;
+	*ret = info->n_metrics;
+	info->metrics[info->n_metrics++] = (struct ctx_source_metric){.name = name, .unit = unit};
+	return CTX_OK;
+}
+
+/* The clock profile, then each counter by its name. */
+static enum ctx_status make_metrics(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_experiments *experiments = &reader->experiments;
+	size_t cap = 0, n_counters = 0, at = 0;
+	bool has_clock = false;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < experiments->n; i++) {
+		has_clock = has_clock || experiments->items[i]->log.ticks_us != 0;
+		n_counters += experiments->items[i]->log.n_counters;
+	}
+	reader->counter_metrics = ctx_calloc(n_counters + 1, sizeof(*reader->counter_metrics));
+	if (reader->counter_metrics == NULL)
+		return ctx_err_nomem(err);
+	if (has_clock || n_counters == 0)
+		status = add_metric(reader, &cap, "Total CPU", "ns", &reader->clock_metric, err);
+	for (size_t i = 0; i < experiments->n; i++) {
+		const struct ctx_gp_log *log = &experiments->items[i]->log;
+
+		reader->images[i].counter_metrics = (uint32_t)at;
+		for (size_t k = 0; k < log->n_counters && status == CTX_OK; k++)
+			status = add_metric(reader, &cap,
+					    log->counters[k].name[0] != '\0' ? log->counters[k].name
+									     : "<unnamed counter>",
+					    "events", &reader->counter_metrics[at++], err);
+	}
+	return status;
+}
+
+/* Properties */
+
+static enum ctx_status property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
+				const char *fmt, ...) CTX_PRINTF(4, 5);
+
+/* Nothing is added for an empty text. */
+static enum ctx_status property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
+				const char *fmt, ...)
+{
+	struct ctx_source_info *info = &reader->source.info;
+	char text[4096];
+	va_list args;
+	enum ctx_status status;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (text[0] == '\0')
+		return CTX_OK;
+	status = ctx_grow(&info->properties, &reader->n_properties_cap, info->n_properties + 1, err);
+	if (status != CTX_OK)
+		return status;
+	info->properties[info->n_properties].key = key;
+	info->properties[info->n_properties].value = ctx_arena_strdup(&reader->arena, text);
+	if (info->properties[info->n_properties].value == NULL)
+		return ctx_err_nomem(err);
+	info->n_properties++;
+	return CTX_OK;
+}
+
+/* "2026-11-21 02:55:15 UTC"; "" not known. */
+static void format_start(const struct ctx_gp_log *log, char out[32])
+{
+	time_t seconds = (time_t)log->run_unix;
+	struct tm parts;
+
+	out[0] = '\0';
+	if (seconds != 0 && gmtime_r(&seconds, &parts) != NULL)
+		strftime(out, 32, "%Y-%m-%d %H:%M:%S UTC", &parts);
+}
+
+static enum ctx_status host_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
+				       struct ctx_err *err)
+{
+	enum ctx_status status = property(reader, err, "host", "%s", log->host);
+
+	if (status == CTX_OK)
+		status = property(reader, err, "os", "%s", log->os);
+	if (status == CTX_OK)
+		status = property(reader, err, "arch", "%s", log->arch);
+	if (status == CTX_OK && log->n_cpus != 0)
+		status = property(reader, err, "cpus", "%llu, %llu MHz", (unsigned long long)log->n_cpus,
+				  (unsigned long long)log->clock_mhz);
+	if (status == CTX_OK && log->page_bytes != 0)
+		status = property(reader, err, "page size", "%llu", (unsigned long long)log->page_bytes);
+	if (status == CTX_OK && log->n_pages != 0 && log->n_pages <= UINT64_MAX / (log->page_bytes + 1))
+		status = property(reader, err, "memory", "%llu MB",
+				  (unsigned long long)(log->n_pages * log->page_bytes >> 20));
+	return status;
+}
+
+static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
+				      struct ctx_err *err)
+{
+	char start[32];
+	enum ctx_status status = property(reader, err, "command", "%s", log->command);
+
+	format_start(log, start);
+	if (status == CTX_OK)
+		status = property(reader, err, "directory", "%s", log->cwd);
+	if (status == CTX_OK)
+		status = property(reader, err, "start", "%s", start);
+	if (status == CTX_OK && log->ticks_us != 0)
+		status = property(reader, err, "clock profile", "every %llu us of CPU time",
+				  (unsigned long long)log->ticks_us);
+	for (size_t i = 0; i < log->n_counters && status == CTX_OK; i++)
+		status = property(reader, err, "hardware counter", "%s, every %llu", log->counters[i].name,
+				  (unsigned long long)log->counters[i].interval);
+	if (status == CTX_OK && log->heap[0] != '\0')
+		status = property(reader, err, "heap trace", "%s", log->heap);
+	if (status == CTX_OK && log->sync_threshold[0] != '\0')
+		status = property(reader, err, "synchronization trace", "threshold %s us%s",
+				  log->sync_threshold, log->sync_threshold[0] == '-' ? " (calibrated)" : "");
+	if (status == CTX_OK && log->io[0] != '\0')
+		status = property(reader, err, "I/O trace", "%s", log->io);
+	if (status == CTX_OK && log->sample_period_s != 0)
+		status = property(reader, err, "usage", "every %llu s",
+				  (unsigned long long)log->sample_period_s);
+	return status == CTX_OK ? property(reader, err, "follows", "%s", log->follow) : status;
+}
+
+static enum ctx_status make_properties(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	const struct ctx_gp_log *log = &reader->experiments.items[0]->log;
+	enum ctx_status status = property(reader, err, "collector", "gprofng %s", log->collector);
+
+	if (status == CTX_OK)
+		status = host_properties(reader, log, err);
+	if (status == CTX_OK)
+		status = run_properties(reader, log, err);
+	if (status == CTX_OK)
+		status = property(reader, err, "word size", "%d bits", log->is_32bit ? 32 : 64);
+	if (status == CTX_OK && reader->experiments.n > 1)
+		status = property(reader, err, "experiments", "%zu", reader->experiments.n);
+	return status;
+}
+
+/* Warnings */
+
+static enum ctx_status warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt, ...)
+	CTX_PRINTF(3, 4);
+
+/* The same text is said once. */
+static enum ctx_status warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt, ...)
+{
+	char text[1024];
+	va_list args;
+	enum ctx_status status;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	for (size_t i = 0; i < reader->n_warnings; i++) {
+		if (strcmp(reader->warnings[i], text) == 0)
+			return CTX_OK;
+	}
+	if (reader->n_warnings == 200)
+		return CTX_OK;
+	status = ctx_grow(&reader->warnings, &reader->warnings_cap, reader->n_warnings + 1, err);
+	if (status != CTX_OK)
+		return status;
+	reader->warnings[reader->n_warnings] = ctx_arena_strdup(&reader->arena, text);
+	if (reader->warnings[reader->n_warnings] == NULL)
+		return ctx_err_nomem(err);
+	reader->n_warnings++;
+	return CTX_OK;
+}
+
+static enum ctx_status warn_of(struct ctx_gp_reader *reader, const struct ctx_gp_message *message,
+			       struct ctx_err *err)
+{
+	const char *meaning = ctx_gp_message_meaning(message->id);
+	const char *who =
+		message->kind == CTX_GP_MESSAGE_ERROR ? "error of the collector" : "warning of the collector";
+
+	if (message->kind == CTX_GP_MESSAGE_COMMENT)
+		return CTX_OK;
+	if (meaning != NULL)
+		return warn(reader, err, "%s: %s%s%.300s%s", who, meaning,
+			    message->text[0] != '\0' ? " (" : "", message->text,
+			    message->text[0] != '\0' ? ")" : "");
+	return warn(reader, err, "%s: number %llu: %.300s", who, (unsigned long long)message->id,
+		    message->text);
+}
+
+static bool is_closed(const struct ctx_gp_log *log)
+{
+	return log->has_exit || log->has_exec;
+}
+
+static enum ctx_status make_warnings(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_experiments *experiments = &reader->experiments;
+	enum ctx_status status = CTX_OK;
+
+	reader->source.info.closed = true;
+	for (size_t i = 0; i < experiments->n; i++) {
+		const struct ctx_gp_experiment *item = experiments->items[i];
+
+		for (size_t k = 0; k < item->log.n_messages && status == CTX_OK; k++)
+			status = warn_of(reader, &item->log.messages[k], err);
+		if (is_closed(&item->log))
+			continue;
+		reader->source.info.closed = false;
+		if (status == CTX_OK && experiments->n > 1)
+			status = warn(reader, err, "%s was not closed", ctx_path_base(item->path));
+	}
+	return status;
+}
+
+/* All */
+
+static enum ctx_status read_notes(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(reader->experiments.items[0]->path, "notes");
+	struct ctx_buf text = {0};
+	enum ctx_status status = CTX_OK;
+
+	reader->source.info.notes = "";
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	if (ctx_file_read(path, (size_t)1 << 20, &text, NULL) == CTX_OK && text.n != 0) {
+		reader->source.info.notes =
+			ctx_arena_strndup(&reader->arena, (const char *)text.bytes, text.n);
+		if (reader->source.info.notes == NULL) {
+			reader->source.info.notes = "";
+			status = ctx_err_nomem(err);
+		}
+	}
+	ctx_buf_deinit(&text);
+	return status;
+}
+
+enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_source_info *info = &reader->source.info;
+	enum ctx_status status = make_metrics(reader, err);
+
+	if (status == CTX_OK)
+		status = make_properties(reader, err);
+	if (status == CTX_OK)
+		status = make_warnings(reader, err);
+	if (status == CTX_OK)
+		status = read_notes(reader, err);
+	snprintf(reader->text, sizeof(reader->text), "gprofng %s", reader->experiments.items[0]->log.version);
+	info->format = ctx_arena_strdup(&reader->arena, reader->text);
+	info->kallsyms = "";
+	info->fallback_root = "";
+	return status == CTX_OK && info->format == NULL ? ctx_err_nomem(err) : status;
+}

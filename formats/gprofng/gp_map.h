@@ -1,0 +1,41 @@
+/*
+ * map.xml: what was mapped where, and when.
+ *
+ * The recorder looks at the maps when it starts, at dlopen and at the end, so a segment's time may be later than its first
+ * use. As gprofng does, it counts from when its addresses were free: from the start, or the end of what was there before.
+ */
+#ifndef CTX_FORMATS_GPROFNG_GP_MAP_H
+#define CTX_FORMATS_GPROFNG_GP_MAP_H
+
+#include "base/strtab.h"
+#include "formats/gprofng/gp_xml.h"
+
+struct ctx_gp_map_entry {
+	int64_t time_ns; /* from the run */
+	uint64_t address, size, file_offset;
+	uint32_t path;	   /* id of the names: of the file, or of the module ("[vdso]") */
+	uint32_t function; /* id of a name where the range is one function; UINT32_MAX */
+	uint64_t method;   /* of a compiled Java method; 0 none */
+	bool is_unmap;
+	bool executable;
+	uint32_t order; /* in the file */
+};
+
+struct ctx_gp_map { /* all zero is an empty one */
+	struct ctx_strtab names;
+	struct ctx_gp_map_entry *entries; /* owned; by time */
+	size_t n, cap;
+	uint64_t damaged;
+	char damage[256]; /* the first, "" none */
+};
+
+void ctx_gp_map_deinit(struct ctx_gp_map *map);
+
+/* Reads the tags of a map.xml. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_map_parse(struct ctx_gp_map *map, struct ctx_gp_xml *xml,
+						struct ctx_err *err);
+
+/* The same of the file at `path`. CTX_E_NOTFOUND, CTX_E_IO, CTX_E_LIMIT, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_map_read(struct ctx_gp_map *map, const char *path, struct ctx_err *err);
+
+#endif

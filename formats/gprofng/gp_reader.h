@@ -1,0 +1,77 @@
+/*
+ * The parts of the source, for its own files only.
+ *
+ *	experiments --> timeline (starts, maps, usage, ends) --.
+ *	data files --> events, merged by time -----------------+--> gprofng.c: next event
+ */
+#ifndef CTX_FORMATS_GPROFNG_GP_READER_H
+#define CTX_FORMATS_GPROFNG_GP_READER_H
+
+#include "base/map64.h"
+#include "formats/gprofng/gp_experiment.h"
+#include "model/event_source.h"
+
+#define CTX_GP_STACK_MAX 8192u
+
+/* What happens at a time besides events. In this order at equal times. */
+enum ctx_gp_moment_kind {
+	CTX_GP_MOMENT_START,
+	CTX_GP_MOMENT_MAP,
+	CTX_GP_MOMENT_USAGE,
+	CTX_GP_MOMENT_END,
+};
+
+struct ctx_gp_moment {
+	uint64_t time_ns;
+	enum ctx_gp_moment_kind kind;
+	uint32_t experiment; /* as opened */
+	uint32_t item;	     /* of its map or overview */
+};
+
+/* A process as it is announced. */
+struct ctx_gp_image {
+	uint32_t number;	  /* of the source; CTX_NONE: not announced */
+	uint32_t parent;	  /* experiment, CTX_NONE */
+	uint32_t counter_metrics; /* where its counters begin in the reader's list */
+	struct ctx_map64 thread_of_tid;
+};
+
+struct ctx_gp_reader {
+	struct ctx_event_source source;
+	struct ctx_gp_experiments experiments;
+	struct ctx_gp_image *images; /* owned; by experiment */
+	struct ctx_gp_events *events;
+	struct ctx_gp_moment *moments; /* owned; by time */
+	size_t n_moments, moments_cap, moment_at;
+	uint32_t *counter_metrics; /* owned; by image and counter: metric */
+	uint32_t clock_metric;
+	uint32_t n_processes, n_threads;
+	uint64_t n_events;
+
+	/* For what is handed out. */
+	struct ctx_arena arena; /* of texts that the source's info names, and of warnings */
+	const char **warnings;	/* owned */
+	size_t n_warnings, warnings_cap, warning_at, damage_at;
+	size_t n_properties_cap;
+	uint64_t frames[CTX_GP_STACK_MAX];
+	char text[1024];
+	struct ctx_event later; /* a sample behind its thread's start */
+	bool has_later, ended;
+
+	/* Told at the end. */
+	uint64_t n_missing, n_cut; /* stacks */
+	uint64_t wild;		   /* samples with an impossible weight */
+	uint64_t weight;	   /* sum of all weights */
+	uint64_t unused[3];	   /* heap, sync and I/O events */
+};
+
+/* Fills source.info: metrics, properties; and the warnings of the collector. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err);
+
+/* Where each experiment stands in time, and who is whose parent. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_err *err);
+
+/* Lists all moments; experiments' ends are known by then. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_timeline_fill(struct ctx_gp_reader *reader, struct ctx_err *err);
+
+#endif

@@ -1,0 +1,497 @@
+/*
+ *	log.xml, map.xml, overview --gp_experiment--> gp_timeline --> moments by time --.
+ *	profile, hwcounters, ...   --gp_events--> events by time ----------------------+--> events of the source
+ *	data.frameinfo             --gp_frames--> frames of an event's stack ----------'
+ */
+#include "formats/gprofng/gprofng.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/gprofng/gp_archive.h"
+#include "formats/gprofng/gp_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_HOUR ((int64_t)3600 * 1000000000)
+#define WEIGHT_MAX ((uint64_t)1 << 56)	   /* 2 years of CPU time in one sample */
+#define COUNTER_FAILED ((uint64_t)1 << 63) /* the value of a counter that could not be read */
+#define MARK_UNSURE ((uint64_t)-1)
+#define MARK_TRUNCATED ((uint64_t)-2)
+#define MARK_FAILED ((uint64_t)-3)
+#define MARKS_FROM ((uint64_t)-64) /* nothing from here on is an address */
+
+/* Stacks */
+
+/* Marks become ours; others that are no address become 0, which is nowhere. */
+static size_t translate_marks(uint64_t *frames, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (frames[i] == MARK_UNSURE)
+			continue;
+		if (frames[i] == MARK_TRUNCATED)
+			frames[kept++] = ctx_frame_truncated(CTX_TRUNCATED_DEPTH);
+		else if (frames[i] == MARK_FAILED)
+			frames[kept++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
+		else
+			frames[kept++] = frames[i] < MARKS_FROM ? frames[i] : 0;
+	}
+	return kept;
+}
+
+/* The frames of an event's stack, in reader->frames. */
+static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
+				  uint64_t stack, uint32_t *ret_n, struct ctx_err *err)
+{
+	enum ctx_gp_stack_state state;
+	size_t n;
+	enum ctx_status status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
+
+	if (status != CTX_OK)
+		return status;
+	state = ctx_gp_frames_get(&experiment->frames, stack, reader->frames, CTX_GP_STACK_MAX - 1, &n);
+	n = translate_marks(reader->frames, n);
+	if (state == CTX_GP_STACK_MISSING)
+		reader->n_missing++;
+	else if (state == CTX_GP_STACK_CUT)
+		reader->n_cut++;
+	if (state != CTX_GP_STACK_WHOLE)
+		reader->frames[n++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
+	*ret_n = (uint32_t)n;
+	return CTX_OK;
+}
+
+/* Threads */
+
+static const char *thread_name(const struct ctx_gp_log *log, int64_t tid)
+{
+	for (size_t i = 0; i < log->n_threads; i++) {
+		if (log->threads[i].tid == tid)
+			return log->threads[i].name;
+	}
+	return "";
+}
+
+/* The number of an event's thread; a new one is announced in *ret, and then *ret_new. */
+static enum ctx_status find_thread(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				   int64_t tid, uint64_t time_ns, uint32_t *ret_thread, struct ctx_event *ret,
+				   bool *ret_new, struct ctx_err *err)
+{
+	struct ctx_gp_image *image = &reader->images[experiment->number];
+	uint32_t *place = ctx_map64_place(&image->thread_of_tid, (uint64_t)tid);
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*ret_new = *place == CTX_MAP64_NONE;
+	if (*ret_new) {
+		if (reader->n_threads == UINT32_MAX - 1)
+			return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G threads");
+		*place = reader->n_threads++;
+		*ret = (struct ctx_event){
+			.kind = CTX_EV_THREAD_START,
+			.time_ns = tid == experiment->log.pid ? (uint64_t)experiment->shift_ns : time_ns,
+			.process = image->number,
+			.thread = *place};
+		ret->thread_start.tid = tid;
+		ret->thread_start.name = thread_name(&experiment->log, tid);
+	}
+	*ret_thread = *place;
+	return CTX_OK;
+}
+
+/* Events */
+
+/* The weight and metric of an event. False: it is not a sample, or one that cannot be. */
+static bool weigh(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+		  const struct ctx_gp_event *event, struct ctx_event *ret)
+{
+	const struct ctx_gp_log *log = &experiment->log;
+	uint64_t weight = 0;
+
+	if (event->type == CTX_GP_CLOCK) {
+		ret->sample.metric = reader->clock_metric;
+		if (log->ticks_us == 0 || log->ticks_us > WEIGHT_MAX / 1000 ||
+		    __builtin_mul_overflow((uint64_t)event->clock.ticks, log->ticks_us * 1000, &weight))
+			weight = UINT64_MAX;
+	} else if (event->type == CTX_GP_HWC || event->type == CTX_GP_MHWC) {
+		size_t i = 0;
+
+		while (i < log->n_counters && log->counters[i].tag != event->hwc.tag)
+			i++;
+		weight = i < log->n_counters ? event->hwc.count : UINT64_MAX;
+		if (i < log->n_counters)
+			ret->sample.metric =
+				reader->counter_metrics[reader->images[experiment->number].counter_metrics +
+							i];
+	} else {
+		reader->unused[event->type == CTX_GP_HEAP ? 0 : event->type == CTX_GP_SYNC ? 1 : 2]++;
+		return false;
+	}
+	if (weight > WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
+		reader->wild++;
+		return false;
+	}
+	reader->weight += weight;
+	ret->sample.weight = weight;
+	return true;
+}
+
+/* Whether *ret was filled is told by *ret_is. */
+static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns, struct ctx_event *ret,
+				  bool *ret_is, struct ctx_err *err)
+{
+	struct ctx_event sample = {.kind = CTX_EV_SAMPLE, .time_ns = time_ns};
+	struct ctx_gp_experiment *experiment;
+	struct ctx_gp_event event;
+	struct ctx_event start;
+	bool is_new = false;
+	enum ctx_status status = ctx_gp_events_next(reader->events, &event, err);
+
+	*ret_is = false;
+	if (status != CTX_OK)
+		return status;
+	experiment = reader->experiments.items[event.owner];
+	if (!weigh(reader, experiment, &event, &sample))
+		return CTX_OK;
+	sample.process = reader->images[event.owner].number;
+	sample.sample.cpu = event.cpu;
+	sample.sample.frames = reader->frames;
+	status = find_stack(reader, experiment, event.stack, &sample.sample.n_frames, err);
+	if (status == CTX_OK)
+		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread, &start, &is_new,
+				     err);
+	if (status != CTX_OK)
+		return status;
+	*ret_is = true;
+	*ret = is_new ? start : sample;
+	reader->later = sample;
+	reader->has_later = is_new;
+	return CTX_OK;
+}
+
+/* Moments */
+
+static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+			  struct ctx_event *ret)
+{
+	struct ctx_gp_image *image = &reader->images[experiment->number];
+	const struct ctx_gp_log *log = &experiment->log;
+	uint32_t parent = image->parent;
+
+	image->number = reader->n_processes++;
+	ret->kind = CTX_EV_PROCESS_START;
+	ret->process_start.pid = log->pid;
+	ret->process_start.parent = parent != CTX_NONE ? reader->images[parent].number : CTX_NONE;
+	ret->process_start.command = log->command;
+	ret->process_start.lineage = experiment->lineage;
+}
+
+/* The copy of a load object in the founder's archives; "" none. */
+static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				const char *path)
+{
+	const struct ctx_gp_experiment *founder = reader->experiments.items[experiment->founder];
+	char name[CTX_GP_ARCHIVE_NAME];
+
+	ctx_gp_archive_name(path, name);
+	if ((size_t)snprintf(reader->text, sizeof(reader->text), "%s/archives/%s", founder->path, name) >=
+		    sizeof(reader->text) ||
+	    access(reader->text, R_OK) != 0)
+		return "";
+	return reader->text;
+}
+
+static void map_moment(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+		       uint32_t item, struct ctx_event *ret)
+{
+	const struct ctx_gp_map *map = &experiment->map;
+	const struct ctx_gp_map_entry *entry = &map->entries[item];
+
+	ret->kind = entry->is_unmap ? CTX_EV_UNMAP : CTX_EV_MAP;
+	ret->map = (struct ctx_map_event){.address = entry->address,
+					  .size = entry->size,
+					  .file_offset = entry->file_offset,
+					  .path = ctx_strtab_get(&map->names, entry->path),
+					  .build_id = "",
+					  .archive = "",
+					  .function = ""};
+	if (entry->is_unmap)
+		return;
+	if (entry->method != 0) {
+		snprintf(reader->text, sizeof(reader->text), "<method 0x%llx>",
+			 (unsigned long long)entry->method);
+		ret->map.path = "<compiled Java methods>";
+		ret->map.function = reader->text;
+		ret->map.file_offset = entry->method;
+	} else if (entry->function != UINT32_MAX) {
+		ret->map.function = ctx_strtab_get(&map->names, entry->function);
+		ret->map.file_offset = entry->address;
+	} else {
+		ret->map.archive = find_archive(reader, experiment, ret->map.path);
+	}
+}
+
+static void usage_moment(const struct ctx_gp_experiment *experiment, uint32_t item, struct ctx_event *ret)
+{
+	const struct ctx_gp_usage *record = &experiment->overview.records[item];
+
+	ret->kind = CTX_EV_USAGE;
+	ret->usage = (struct ctx_usage_info){
+		.time_ns = ret->time_ns,
+		.process = ret->process,
+		.user_ns = record->user_ns,
+		.system_ns = record->system_ns,
+		.minor_faults = record->minor_faults,
+		.major_faults = record->major_faults,
+		.voluntary_switches = record->voluntary_switches,
+		.involuntary_switches = record->involuntary_switches,
+		.read_bytes = record->blocks_read * 512,
+		.write_bytes = record->blocks_written * 512,
+	};
+}
+
+static void take_moment(struct ctx_gp_reader *reader, struct ctx_event *ret)
+{
+	const struct ctx_gp_moment *moment = &reader->moments[reader->moment_at++];
+	struct ctx_gp_experiment *experiment = reader->experiments.items[moment->experiment];
+
+	*ret = (struct ctx_event){.time_ns = moment->time_ns};
+	if (moment->kind == CTX_GP_MOMENT_START)
+		start_process(reader, experiment, ret);
+	ret->process = reader->images[moment->experiment].number;
+	if (moment->kind == CTX_GP_MOMENT_MAP)
+		map_moment(reader, experiment, moment->item, ret);
+	else if (moment->kind == CTX_GP_MOMENT_USAGE)
+		usage_moment(experiment, moment->item, ret);
+	else if (moment->kind == CTX_GP_MOMENT_END) {
+		ret->kind = CTX_EV_PROCESS_EXIT;
+		ctx_gp_frames_deinit(&experiment->frames);
+		ctx_map64_deinit(&reader->images[moment->experiment].thread_of_tid);
+	}
+}
+
+/* The source */
+
+static enum ctx_status tell_sums(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_experiments *experiments = &reader->experiments;
+	enum ctx_status status = CTX_OK;
+
+	reader->ended = true;
+	if (reader->n_missing != 0)
+		status = ctx_gp_experiments_damage(experiments, err,
+						   "the call stacks of %llu samples are missing",
+						   (unsigned long long)reader->n_missing);
+	if (status == CTX_OK && reader->n_cut != 0)
+		status = ctx_gp_experiments_damage(experiments, err,
+						   "the call stacks of %llu samples lack their callers",
+						   (unsigned long long)reader->n_cut);
+	if (status == CTX_OK && reader->wild != 0)
+		status = ctx_gp_experiments_damage(
+			experiments, err, "%llu samples with an impossible weight or counter are left out",
+			(unsigned long long)reader->wild);
+	if (status == CTX_OK && experiments->n_more_damage != 0) {
+		experiments->n_damage--; /* the last place is for this */
+		status = ctx_gp_experiments_damage(experiments, err, "and %llu more such places",
+						   (unsigned long long)experiments->n_more_damage + 1);
+	}
+	return status;
+}
+
+/* What was found out meanwhile. True: *ret is it. */
+static bool take_text(struct ctx_gp_reader *reader, struct ctx_event *ret)
+{
+	if (reader->warning_at < reader->n_warnings) {
+		*ret = (struct ctx_event){.kind = CTX_EV_WARNING,
+					  .text = reader->warnings[reader->warning_at++]};
+		return true;
+	}
+	if (reader->damage_at < reader->experiments.n_damage) {
+		*ret = (struct ctx_event){.kind = CTX_EV_DAMAGE,
+					  .text = reader->experiments.damage[reader->damage_at++]};
+		return true;
+	}
+	return false;
+}
+
+/* A moment is due before the next event, but ends come behind the events of their time. */
+static bool is_due(const struct ctx_gp_reader *reader, uint64_t event_ns)
+{
+	const struct ctx_gp_moment *moment = &reader->moments[reader->moment_at];
+
+	if (reader->moment_at == reader->n_moments)
+		return false;
+	return moment->kind == CTX_GP_MOMENT_END ? moment->time_ns < event_ns : moment->time_ns <= event_ns;
+}
+
+static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err)
+{
+	struct ctx_gp_reader *reader = source->impl;
+
+	for (;;) {
+		int64_t time;
+		bool is;
+		enum ctx_status status;
+
+		if (reader->has_later) {
+			reader->has_later = false;
+			*ret = reader->later;
+			return CTX_OK;
+		}
+		if (take_text(reader, ret))
+			return CTX_OK;
+		if (reader->ended)
+			return CTX_END;
+		status = ctx_gp_events_peek(reader->events, &time, err);
+		if (status < 0)
+			return status;
+		if (is_due(reader, status == CTX_END ? UINT64_MAX : (uint64_t)time)) {
+			take_moment(reader, ret);
+			return CTX_OK;
+		}
+		if (status == CTX_END) {
+			status = tell_sums(reader, err);
+			if (status != CTX_OK)
+				return status;
+			continue;
+		}
+		status = take_event(reader, (uint64_t)time, ret, &is, err);
+		if (status != CTX_OK || is)
+			return status;
+	}
+}
+
+static uint64_t progress(const struct ctx_event_source *source)
+{
+	const struct ctx_gp_reader *reader = source->impl;
+
+	return ctx_gp_events_progress(reader->events);
+}
+
+static void close_reader(struct ctx_event_source *source)
+{
+	struct ctx_gp_reader *reader = source->impl;
+
+	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++)
+		ctx_map64_deinit(&reader->images[i].thread_of_tid);
+	ctx_gp_events_destroy(reader->events);
+	ctx_gp_experiments_deinit(&reader->experiments);
+	ctx_arena_deinit(&reader->arena);
+	free(reader->images);
+	free(reader->moments);
+	free(reader->counter_metrics);
+	free(reader->warnings);
+	free(reader->source.info.metrics);
+	free(reader->source.info.properties);
+	free(reader);
+}
+
+/* Opening */
+
+/* One data file: read through for its times. One that is missing or damaged costs itself. */
+static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
+				size_t file, int64_t latest_ns, struct ctx_err *err)
+{
+	struct ctx_gp_experiments *experiments = &reader->experiments;
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, experiment->log.files[file]);
+	struct ctx_gp_events_found found = {0};
+	char prefix[256];
+	struct ctx_err why = {0};
+	enum ctx_status status =
+		path != NULL
+			? ctx_gp_events_add(reader->events, path, &experiment->log, file, experiment->number,
+					    experiment->shift_ns, latest_ns, &found, &why)
+			: CTX_E_NOMEM;
+
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK)
+		return ctx_gp_experiments_damage(experiments, err, "%s: its events are missing", why.msg);
+	ctx_gp_experiment_prefix(experiment, prefix);
+	reader->n_events += found.n;
+	reader->source.info.bytes += found.bytes;
+	if (found.n != 0 && found.last_ns - experiment->log.run_ns > experiment->end_ns)
+		experiment->end_ns = found.last_ns - experiment->log.run_ns;
+	if (found.invalid != 0)
+		status = ctx_gp_experiments_damage(
+			experiments, err, "%s%s: %llu records cannot be read, the first at offset %llu",
+			prefix, experiment->log.files[file], (unsigned long long)found.invalid,
+			(unsigned long long)found.invalid_at);
+	if (status == CTX_OK && found.impossible != 0)
+		status = ctx_gp_experiments_damage(
+			experiments, err, "%s%s: %llu records with a time that cannot be", prefix,
+			experiment->log.files[file], (unsigned long long)found.impossible);
+	return status;
+}
+
+/* How late events may be: a closed experiment says when it ended. */
+static int64_t latest_of(const struct ctx_gp_experiment *experiment)
+{
+	const struct ctx_gp_log *log = &experiment->log;
+	int64_t after = log->has_exit || log->has_exec ? NS_PER_HOUR : NS_PER_HOUR * 24 * 365, latest;
+
+	return __builtin_add_overflow(log->run_ns, experiment->end_ns + after, &latest) ? INT64_MAX : latest;
+}
+
+static enum ctx_status add_all(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_experiments *experiments = &reader->experiments;
+	uint64_t *duration = &reader->source.info.duration_ns;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < experiments->n && status == CTX_OK; i++) {
+		struct ctx_gp_experiment *item = experiments->items[i];
+		int64_t latest_ns = latest_of(item);
+
+		for (size_t k = 0; k < item->log.n_files && status == CTX_OK; k++)
+			status = add_data(reader, item, k, latest_ns, err);
+		if (*duration < (uint64_t)(item->shift_ns + item->end_ns) + 1)
+			*duration = (uint64_t)(item->shift_ns + item->end_ns) + 1;
+	}
+	return status;
+}
+
+enum ctx_status ctx_gprofng_open(const char *path, struct ctx_event_source **ret, struct ctx_err *err)
+{
+	struct ctx_gp_reader *reader = ctx_calloc(1, sizeof(*reader));
+	enum ctx_status status;
+
+	if (reader == NULL)
+		return ctx_err_nomem(err);
+	reader->source = (struct ctx_event_source){
+		.impl = reader, .next = next_event, .progress = progress, .close = close_reader};
+	status = ctx_gp_events_create(&reader->events, err);
+	if (status == CTX_OK)
+		status = ctx_gp_experiments_open(&reader->experiments, path, err);
+	if (status == CTX_OK)
+		status = ctx_gp_timeline_place(reader, err);
+	if (status == CTX_OK)
+		status = ctx_gp_info_fill(reader, err);
+	if (status == CTX_OK)
+		status = add_all(reader, err);
+	if (status == CTX_OK)
+		status = ctx_gp_timeline_fill(reader, err);
+	if (status == CTX_OK) {
+		reader->source.info.name = ctx_arena_strdup(&reader->arena, ctx_path_base(path));
+		status = reader->source.info.name != NULL ? CTX_OK : ctx_err_nomem(err);
+	}
+	if (status != CTX_OK) {
+		close_reader(&reader->source);
+		return status;
+	}
+	*ret = &reader->source;
+	return CTX_OK;
+}
+
+bool ctx_gprofng_is_experiment(const char *path)
+{
+	return ctx_gp_experiment_is(path);
+}
+
+bool ctx_gprofng_is_group(const char *path)
+{
+	return ctx_gp_group_is(path);
+}
