@@ -290,6 +290,267 @@ static void test_html__a_profile_is_read_back(void **state)
 	drop_fixture(fixture);
 }
 
+/* ---- Spans and states ---- */
+
+enum { STATES_THREADS = 2, SPANS = 600 };
+
+struct span_fixture {
+	struct fixture *base;
+	struct ctx_metric_info metrics[1 + CTX_STATE_N + 1];
+	uint32_t parts[CTX_STATE_N];
+	struct ctx_sample spans[SPANS * STATES_THREADS];
+	size_t n;
+};
+
+static enum ctx_status hand_out_metric(void *context, uint32_t metric, uint32_t thread,
+				       ctx_export_sample_fn each, void *each_context, struct ctx_err *err)
+{
+	const struct span_fixture *fixture = context;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < fixture->n && status == CTX_OK; i++) {
+		if (fixture->spans[i].thread == thread && fixture->spans[i].metric == metric)
+			status = each(each_context, &fixture->spans[i], err);
+	}
+	return status;
+}
+
+/* Each thread goes from state to state without a gap, for very short and very long times; the second one ends early. */
+static void make_spans(struct span_fixture *fixture, unsigned seed, uint64_t end_ns)
+{
+	struct ctx_profile *profile;
+
+	*fixture = (struct span_fixture){.base = make(seed, end_ns)};
+	profile = &fixture->base->profile;
+	for (uint32_t i = 0; i < CTX_STATE_N; i++) {
+		fixture->metrics[1 + i].spans = true;
+		fixture->parts[i] = 1 + i;
+	}
+	fixture->metrics[1 + CTX_STATE_N] =
+		(struct ctx_metric_info){.parts = fixture->parts, .n_parts = CTX_STATE_N};
+	profile->metrics = fixture->metrics;
+	profile->n_metrics = CTX_COUNT_OF(fixture->metrics);
+	profile->has_states = true;
+	profile->states = 1;
+	for (uint32_t thread = 0; thread < STATES_THREADS; thread++) {
+		uint64_t at = thread * (end_ns / 7), until = thread == 0 ? end_ns : end_ns / 2;
+
+		for (size_t i = 0; i < SPANS && at < until; i++) {
+			uint64_t length =
+				1 + (uint64_t)rand() % (rand() % 4 == 0 ? end_ns / 20 : end_ns / 3000 + 1);
+
+			length = length < until - at ? length : until - at;
+			at += length;
+			fixture->spans[fixture->n++] = (struct ctx_sample){
+				.time_ns = at - 1,
+				.weight = length,
+				.stack = (uint32_t)rand() % (NODES / 2),
+				.thread = thread,
+				.metric = 1 + (uint32_t)rand() % CTX_STATE_N,
+			};
+		}
+	}
+	fixture->base->input.metric = 1 + CTX_STATE_N;
+	fixture->base->input.metric_samples = hand_out_metric;
+	fixture->base->input.samples_context = fixture;
+}
+
+static uint64_t part_inside(const struct ctx_sample *span, uint64_t begin, uint64_t end)
+{
+	uint64_t from = span->time_ns + 1 - span->weight, to = span->time_ns + 1;
+
+	from = from > begin ? from : begin;
+	to = to < end ? to : end;
+	return from < to ? to - from : 0;
+}
+
+/* Every entry is what its spans have of its bucket; `states`: entries are of states. */
+static void check_spans(const struct span_fixture *fixture, const struct ctx_cells *cells, bool states)
+{
+	uint64_t end_ns = fixture->base->profile.run.end_ns, weight = 0, samples = 0, wanted = 0;
+
+	for (uint32_t t = 0; t < THREADS; t++) {
+		for (size_t k = 0; k < cells->threads[t].n; k++) {
+			const struct ctx_cell_entry *entry = &cells->threads[t].entries[k];
+			uint64_t begin = end_ns * entry->bucket / cells->buckets;
+			uint64_t end = end_ns * (entry->bucket + 1) / cells->buckets;
+			uint64_t sum = 0, ends = 0;
+
+			for (size_t i = 0; i < fixture->n; i++) {
+				const struct ctx_sample *span = &fixture->spans[i];
+
+				if (span->thread != t ||
+				    (states ? span->metric - 1 : span->stack) != entry->stack)
+					continue;
+				sum += part_inside(span, begin, end);
+				ends += span->time_ns >= begin && span->time_ns < end;
+			}
+			assert_int_equal(entry->weight, sum);
+			assert_int_equal(entry->samples, ends);
+			weight += sum;
+			samples += ends;
+		}
+	}
+	for (size_t i = 0; i < fixture->n; i++)
+		wanted += fixture->spans[i].weight;
+	assert_int_equal(weight, wanted);
+	assert_int_equal(cells->weight, wanted);
+	assert_int_equal(samples, fixture->n);
+	assert_int_equal(cells->samples, fixture->n);
+}
+
+static void test_html__spans_are_cut_at_the_borders_of_buckets(void **state)
+{
+	static const uint64_t ends[] = {1000003, 70000, 1000000};
+
+	(void)state;
+	for (unsigned i = 0; i < CTX_COUNT_OF(ends); i++) {
+		struct span_fixture fixture;
+		struct ctx_cells cells;
+
+		make_spans(&fixture, i + 20, ends[i]);
+		assert_int_equal(ctx_cells_gather(&cells, &fixture.base->input, 256, NULL), CTX_OK);
+		assert_int_equal(cells.unit_weight, 0);
+		check_spans(&fixture, &cells, false);
+		ctx_cells_halve(&cells);
+		check_spans(&fixture, &cells, false);
+		ctx_cells_deinit(&cells);
+		assert_int_equal(ctx_cells_gather_states(&cells, &fixture.base->input, 128, NULL), CTX_OK);
+		check_spans(&fixture, &cells, true);
+		ctx_cells_deinit(&cells);
+		drop_fixture(fixture.base);
+	}
+}
+
+/* A span of one state alone: only its metric is asked for. */
+static void test_html__a_metric_of_spans_has_only_its_own(void **state)
+{
+	struct span_fixture fixture;
+	struct ctx_cells cells;
+	uint64_t wanted = 0;
+
+	(void)state;
+	make_spans(&fixture, 31, 500000);
+	fixture.base->input.metric = 1 + CTX_STATE_SLEEP;
+	for (size_t i = 0; i < fixture.n; i++)
+		wanted += fixture.spans[i].metric == 1 + CTX_STATE_SLEEP ? fixture.spans[i].weight : 0;
+	assert_int_equal(ctx_cells_gather(&cells, &fixture.base->input, 64, NULL), CTX_OK);
+	assert_true(wanted != 0);
+	assert_int_equal(cells.weight, wanted);
+	ctx_cells_deinit(&cells);
+	drop_fixture(fixture.base);
+}
+
+/* Reads the part back, as docs/html-page.md describes it, into times by bucket and state. */
+static void read_states(struct ctx_cursor *cursor, uint64_t end_ns, uint64_t buckets, uint64_t *ns)
+{
+	uint64_t kinds[4096], m = ctx_cursor_get_varint(cursor), bucket = 0;
+	uint64_t begins[4096];
+
+	assert_true(m <= CTX_COUNT_OF(kinds));
+	for (uint64_t i = 0; i < m; i++)
+		kinds[i] = ctx_cursor_get_varint(cursor);
+	for (uint64_t i = 0; i < m; i++) {
+		uint64_t length = kinds[i] <= CTX_STATE_N ? ctx_cursor_get_varint(cursor) : 1;
+
+		begins[i] = bucket;
+		assert_true(length != 0 && bucket + length <= buckets);
+		for (; length > 0; length--, bucket++) {
+			if (kinds[i] >= 1 && kinds[i] <= CTX_STATE_N)
+				ns[bucket * CTX_STATE_N + kinds[i] - 1] =
+					end_ns * (bucket + 1) / buckets - end_ns * bucket / buckets;
+		}
+	}
+	for (uint64_t i = 0; i < m; i++) {
+		uint64_t bits = kinds[i] - 1 - CTX_STATE_N, *row = &ns[begins[i] * CTX_STATE_N], *last = NULL;
+		uint64_t left = end_ns * (begins[i] + 1) / buckets - end_ns * begins[i] / buckets;
+		bool full = bits >> CTX_STATE_N == 1;
+
+		if (kinds[i] <= CTX_STATE_N)
+			continue;
+		for (unsigned s = 0; s < CTX_STATE_N; s++) {
+			uint64_t behind = bits >> (s + 1) & ((1u << (CTX_STATE_N - s - 1)) - 1);
+
+			if ((bits >> s & 1) == 0)
+				continue;
+			last = &row[s];
+			*last = full && behind == 0 ? left : ctx_cursor_get_varint(cursor);
+			assert_true(*last <= left && *last != 0);
+			left -= *last;
+		}
+		assert_non_null(last);
+		assert_true(bits >> CTX_STATE_N <= 1 && full == (left == 0));
+	}
+}
+
+static void check_states(const struct ctx_cells *cells, uint64_t end_ns, size_t *bytes)
+{
+	struct ctx_buf buf = {0};
+	struct ctx_cursor cursor;
+
+	ctx_html_states_put(cells, end_ns, &buf);
+	assert_int_equal(ctx_buf_check(&buf, NULL), CTX_OK);
+	cursor = ctx_cursor_make(buf.bytes, buf.n);
+	assert_int_equal(ctx_cursor_get_varint(&cursor), cells->buckets);
+	for (uint32_t t = 0; t < THREADS; t++) {
+		uint64_t *ns = ctx_calloc((size_t)cells->buckets * CTX_STATE_N, sizeof(*ns));
+
+		assert_non_null(ns);
+		read_states(&cursor, end_ns, cells->buckets, ns);
+		for (size_t i = 0; i < cells->threads[t].n; i++) {
+			const struct ctx_cell_entry *entry = &cells->threads[t].entries[i];
+			uint64_t *place = &ns[(size_t)entry->bucket * CTX_STATE_N + entry->stack];
+
+			assert_int_equal(*place, entry->weight);
+			*place = 0;
+		}
+		for (size_t i = 0; i < (size_t)cells->buckets * CTX_STATE_N; i++)
+			assert_int_equal(ns[i], 0);
+		free(ns);
+	}
+	assert_false(cursor.failed);
+	assert_int_equal(ctx_cursor_left(&cursor), 0);
+	*bytes = buf.n;
+	ctx_buf_deinit(&buf);
+}
+
+static void test_html__states_are_read_back(void **state)
+{
+	size_t bytes;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct span_fixture fixture;
+		struct ctx_cells cells;
+
+		make_spans(&fixture, i + 40, i == 2 ? 1000 : 7000001);
+		assert_int_equal(ctx_cells_gather_states(&cells, &fixture.base->input, 1024, NULL), CTX_OK);
+		for (; cells.buckets >= 2; ctx_cells_halve(&cells))
+			check_states(&cells, fixture.base->profile.run.end_ns, &bytes);
+		ctx_cells_deinit(&cells);
+		drop_fixture(fixture.base);
+	}
+}
+
+/* A thread that sleeps all the time takes a few bytes, however many buckets there are. */
+static void test_html__a_state_that_lasts_is_one_row(void **state)
+{
+	struct span_fixture fixture;
+	struct ctx_cells cells;
+	size_t bytes;
+
+	(void)state;
+	make_spans(&fixture, 50, 4096000);
+	fixture.n = 1;
+	fixture.spans[0] = (struct ctx_sample){
+		.time_ns = 4095999, .weight = 4096000, .thread = 1, .metric = 1 + CTX_STATE_SLEEP};
+	assert_int_equal(ctx_cells_gather_states(&cells, &fixture.base->input, 4096, NULL), CTX_OK);
+	check_states(&cells, 4096000, &bytes);
+	assert_int_equal(bytes, 2 + 1 + (1 + 1 + 2) + 1);
+	ctx_cells_deinit(&cells);
+	drop_fixture(fixture.base);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +558,10 @@ int main(void)
 		cmocka_unit_test(test_html__halved_cells_are_those_gathered_with_half_as_many_buckets),
 		cmocka_unit_test(test_html__what_is_dropped_is_counted_and_is_the_lightest),
 		cmocka_unit_test(test_html__a_profile_is_read_back),
+		cmocka_unit_test(test_html__spans_are_cut_at_the_borders_of_buckets),
+		cmocka_unit_test(test_html__a_metric_of_spans_has_only_its_own),
+		cmocka_unit_test(test_html__states_are_read_back),
+		cmocka_unit_test(test_html__a_state_that_lasts_is_one_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,9 @@ export class StateTable {
 		pick: (thread: number, add: boolean) => void,
 		say: (text: string) => void,
 	) {
-		this.seen = statesSeen(sums);
+		/* The heaviest of the run first: those that matter are in sight. */
+		const run = sums.ofAll(null, { begin: 0, end: sums.states.buckets });
+		this.seen = statesSeen(sums).sort((x, y) => run[y]! - run[x]!);
 		this.grid = new Grid({
 			label: "States",
 			cell: (row, key) => this.cell(this.rows[row]!, key),
@@ -95,7 +97,7 @@ export class StateTable {
 			...this.seen.flatMap((state) => {
 				const { text, name } = STATE_LOOKS[state]!;
 				const title = `${text} ${unit}`;
-				return [number(`s${state}`, title, `${name}: time in this state`, Math.max(width, 22 + 6.4 * title.length)), number(`p${state}`, "%", `${name}: share of wall`, 62)];
+				return [number(`s${state}`, title, `${name}: time in this state`, Math.max(width, 22 + 6.4 * title.length)), number(`p${state}`, "%", `${name}: share of wall`, 70)];
 			}),
 		];
 	}
