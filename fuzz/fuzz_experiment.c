@@ -28,7 +28,7 @@ static const char FIRST_LINES[] =
 
 static const char *const FILES[] = {"log.xml",		"map.xml",    "profile",	"frameinfo",
 				    "overview",		"hwcounters", "_f1.er/map.xml", "_f1.er/profile",
-				    "_f1.er/frameinfo", "notes"};
+				    "_f1.er/frameinfo", "notes",      "states",		"_f1.er/states"};
 #define N_FILES (sizeof(FILES) / sizeof(FILES[0]))
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,6 +72,8 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 	header.kind = strstr(file, "frameinfo") != NULL ? CTX_EXP_BLOCK_FRAMES : CTX_EXP_BLOCK_PROFILE;
 	if (strcmp(file, "overview") == 0)
 		header.kind = CTX_EXP_BLOCK_OVERVIEW;
+	if (strstr(file, "states") != NULL)
+		header.kind = CTX_EXP_BLOCK_STATES;
 	header.process = bytes[0] & 3;
 	header.epoch = bytes[1] & 3;
 	header.n_records = bytes[2];
@@ -121,6 +123,21 @@ static void put_files(const char *directory, struct ctx_buf *files)
 	}
 }
 
+static void check_state(const struct ctx_event_source *source, const struct ctx_event *event,
+			uint32_t n_processes, uint32_t n_threads)
+{
+	bool woken = event->state.change == CTX_CHANGE_WOKEN;
+
+	if (!source->info.has_states || event->process >= n_processes || event->thread >= n_threads ||
+	    (unsigned)event->state.change >= CTX_CHANGE_N)
+		abort();
+	if (event->state.waker != CTX_NONE && (!woken || event->state.waker >= n_threads))
+		abort();
+	if (event->state.outsider != NULL &&
+	    (!woken || event->state.waker != CTX_NONE || strlen(event->state.outsider) >= (size_t)16 << 20))
+		abort();
+}
+
 static void read_all(const char *directory)
 {
 	struct ctx_event_source *source;
@@ -143,6 +160,8 @@ static void read_all(const char *directory)
 		    (event.process >= n_processes || event.thread >= n_threads ||
 		     event.sample.metric >= source->info.n_metrics))
 			abort();
+		if (event.kind == CTX_EV_STATE)
+			check_state(source, &event, n_processes, n_threads);
 	}
 	if (status != CTX_END)
 		abort(); /* damage is an event, never the end */
