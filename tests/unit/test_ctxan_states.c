@@ -1,0 +1,666 @@
+/*
+ * Thread states through a real store: what intervals, threads and processors get of spans of time, against cutting every span
+ * by hand.
+ */
+#include "query_fixture.h"
+
+#include "ctxan/exporting.h"
+#include "ctxan/options.h"
+#include "model/export.h"
+
+#define STATES 2u /* the fixture has two metrics of its own */
+#define WAITS_MAX 400u
+
+struct world {
+	struct fixture fixture;
+	struct ctx_store *store;
+	const struct ctx_profile *profile; /* as the store gives it */
+	struct ctx_wakeup waits[WAITS_MAX];
+	size_t n_waits;
+};
+
+static const char *outsiders[] = {"<interrupt>", "kworker/0:1"};
+
+static void make_metrics(struct ctx_profile *p)
+{
+	struct ctx_metric_info *metrics =
+		ctx_calloc(STATES + CTX_STATE_N + CTX_STATE_METRICS_N, sizeof(*metrics));
+
+	memcpy(metrics, p->metrics, STATES * sizeof(*metrics));
+	free(p->metrics);
+	p->metrics = metrics;
+	p->n_metrics = STATES + CTX_STATE_N + CTX_STATE_METRICS_N;
+	p->has_states = true;
+	p->states = STATES;
+	for (unsigned s = 0; s < CTX_STATE_N; s++)
+		metrics[STATES + s] = (struct ctx_metric_info){
+			.name = ctx_state_name((enum ctx_thread_state)s), .unit = "ns", .spans = true};
+	for (unsigned i = 0; i < CTX_STATE_METRICS_N; i++) {
+		uint32_t *parts = ctx_arena_alloc(&p->arena, CTX_STATE_N * sizeof(*parts)), n = 0;
+
+		for (uint32_t s = 0; s < CTX_STATE_N; s++) {
+			if ((ctx_state_metrics[i].states & CTX_STATE_BIT(s)) != 0)
+				parts[n++] = STATES + s;
+		}
+		metrics[STATES + CTX_STATE_N + i] =
+			(struct ctx_metric_info){.name = ctx_state_metrics[i].name,
+						 .word = ctx_state_metrics[i].word,
+						 .unit = "ns",
+						 .spans = true,
+						 .parts = parts,
+						 .n_parts = n};
+	}
+	p->n_outsiders = CTX_COUNT_OF(outsiders);
+	p->outsiders = ctx_calloc(p->n_outsiders, sizeof(*p->outsiders));
+	memcpy(p->outsiders, outsiders, sizeof(outsiders));
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = ((const struct ctx_sample *)a)->time_ns, y = ((const struct ctx_sample *)b)->time_ns;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The life of a thread from begin to end in spans, short ones and long ones. Returns how many samples there are now. */
+static size_t cut_life(struct fixture *fixture, uint32_t thread, size_t n, size_t max)
+{
+	struct ctx_interval life = fixture->profile.threads[thread].life;
+
+	for (uint64_t at = life.begin_ns, end; at < life.end_ns; at = end) {
+		uint32_t longest = fixture_random(fixture, 5) == 0 ? 200000 : 3000;
+		uint32_t raw = fixture_random(fixture, fixture->raw.n);
+		uint32_t stack = fixture->raw_to_stack[raw];
+
+		end = at + 1 + fixture_random(fixture, longest);
+		end = end < life.end_ns && n + 1 < max ? end : life.end_ns;
+		fixture->samples[n++] = (struct ctx_sample){
+			.time_ns = end - 1,
+			.weight = end - at,
+			.metric = STATES + fixture_random(fixture, CTX_STATE_N),
+			.thread = thread,
+			.raw_stack = raw,
+			.stack = stack,
+			.kept_depth = fixture_random(fixture, fixture->profile.cct.depth[stack] + 1),
+			.cpu = (int32_t)fixture_random(fixture, 4) - 1,
+		};
+	}
+	return n;
+}
+
+static void make_spans(struct fixture *fixture)
+{
+	const size_t each = 1500;
+	struct ctx_profile *p = &fixture->profile;
+	size_t n = fixture->n_samples;
+
+	fixture->samples = realloc(fixture->samples, (n + p->n_threads * each) * sizeof(*fixture->samples));
+	assert_non_null(fixture->samples);
+	for (uint32_t i = 0; i < p->n_threads; i++) {
+		uint64_t begin =
+			fixture_random(fixture, 3) == 0 ? 0 : fixture_random(fixture, FIXTURE_RUN_NS);
+		uint64_t left = FIXTURE_RUN_NS - begin;
+
+		p->threads[i].life = (struct ctx_interval){
+			begin, fixture_random(fixture, 3) == 0
+				       ? FIXTURE_RUN_NS
+				       : begin + 1 + fixture_random(fixture, (uint32_t)left)};
+		n = cut_life(fixture, i, n, n + each);
+	}
+	qsort(fixture->samples, n, sizeof(*fixture->samples), by_time);
+	fixture->n_samples = n;
+}
+
+static void make_waits(struct world *world)
+{
+	struct fixture *fixture = &world->fixture;
+
+	world->n_waits = fixture_random(fixture, WAITS_MAX);
+	for (size_t i = 0; i < world->n_waits; i++) {
+		struct ctx_wakeup *wait = &world->waits[i];
+		uint32_t who = fixture_random(fixture, 3), n_threads = fixture->profile.n_threads;
+
+		*wait = (struct ctx_wakeup){.time_ns = fixture_random(fixture, FIXTURE_RUN_NS),
+					    .delay_ns = fixture_random(fixture, 4000),
+					    .thread = fixture_random(fixture, n_threads),
+					    .state = fixture_random(fixture, CTX_STATE_N),
+					    .raw_stack = fixture_random(fixture, 3),
+					    .waker = CTX_NONE,
+					    .outsider = CTX_NONE};
+		wait->wait_ns = fixture_random(fixture, 9) == 0
+					? 0
+					: fixture_random(fixture, (uint32_t)wait->time_ns + 1);
+		if (who == 0)
+			wait->waker = fixture_random(fixture, n_threads);
+		else if (who == 1)
+			wait->outsider = fixture_random(fixture, 2);
+		if (who != 2)
+			wait->waker_raw_stack = fixture_random(fixture, 2);
+		wait->raw_stack = wait->raw_stack < fixture->raw.n ? wait->raw_stack : 0;
+		wait->stack = fixture->raw_to_stack[wait->raw_stack];
+		wait->waker_stack = fixture->raw_to_stack[wait->waker_raw_stack];
+	}
+}
+
+static void world_begin(struct world *world, uint64_t seed)
+{
+	struct fixture *fixture = &world->fixture;
+
+	fixture_init(fixture, seed, 1 + (uint32_t)seed % 5, 500);
+	make_metrics(&fixture->profile);
+	make_spans(fixture);
+	make_waits(world);
+	must(ctx_store_create(in_dir("a.db"), &world->store, err));
+	put_trees(fixture, world->store);
+	/* In several blocks. */
+	for (size_t at = 0, n; at < world->n_waits; at += n) {
+		n = 1 + fixture_random(fixture, (uint32_t)(world->n_waits - at));
+		must(ctx_store_put_wakeups(world->store, world->waits + at, n, err));
+	}
+	must(fixture_put_contents(fixture, world->store, err));
+	must(ctx_store_commit(world->store, err));
+	must(ctx_store_open(in_dir("a.db"), &world->store, err));
+	world->profile = ctx_store_profile(world->store);
+}
+
+static void world_end(struct world *world)
+{
+	ctx_store_close(world->store);
+	fixture_deinit(&world->fixture);
+}
+
+static bool has_thread(const struct ctx_selection *selection, uint32_t thread)
+{
+	for (size_t i = 0; i < selection->n_threads; i++) {
+		if (selection->threads[i] == thread)
+			return true;
+	}
+	return selection->threads == NULL;
+}
+
+static bool is_part(const struct ctx_profile *p, uint32_t metric, uint32_t of)
+{
+	const struct ctx_metric_info *info = &p->metrics[of];
+
+	for (uint32_t i = 0; i < info->n_parts; i++) {
+		if (info->parts[i] == metric)
+			return true;
+	}
+	return metric == of;
+}
+
+/* What the sample is in an interval of the selection. */
+static bool by_hand(const struct world *world, const struct ctx_selection *selection, uint32_t metric,
+		    size_t i, struct ctx_interval interval, struct ctx_sample *ret)
+{
+	const struct ctx_sample *sample = &world->fixture.samples[i];
+	uint64_t begin = sample->time_ns + 1 - sample->weight;
+
+	*ret = *sample;
+	if (!is_part(&world->fixture.profile, sample->metric, metric) ||
+	    !has_thread(selection, sample->thread) || !ctx_selection_has_cpu(selection, sample->cpu))
+		return false;
+	if (!world->fixture.profile.metrics[sample->metric].spans)
+		return ctx_interval_has(interval, sample->time_ns);
+	ret->weight = 0;
+	if (begin < interval.begin_ns)
+		begin = interval.begin_ns;
+	if (ret->time_ns >= interval.end_ns)
+		ret->time_ns = interval.end_ns - 1;
+	if (begin > ret->time_ns)
+		return false;
+	ret->weight = ret->time_ns + 1 - begin;
+	return true;
+}
+
+/* The slow way. `thread` CTX_NONE: all selected. */
+static void sum_by_hand(const struct world *world, const struct ctx_selection *selection, uint32_t metric,
+			uint32_t thread, bool raw, struct ctx_histogram *out)
+{
+	for (size_t i = 0; i < world->fixture.n_samples; i++) {
+		for (size_t k = 0; k < selection->n_intervals; k++) {
+			struct ctx_sample part;
+
+			if (!by_hand(world, selection, metric, i, selection->intervals[k], &part) ||
+			    (thread != CTX_NONE && part.thread != thread))
+				continue;
+			if (raw)
+				must(ctx_histogram_add(out, part.raw_stack, part.weight, 1, 0, err));
+			else
+				must(ctx_histogram_add_samples(out, &world->profile->cct, &part, 1, err));
+		}
+	}
+}
+
+static void assert_same(const struct ctx_histogram *a, const struct ctx_histogram *b, uint32_t n_stacks)
+{
+	assert_int_equal(a->weight, b->weight);
+	assert_int_equal(a->samples, b->samples);
+	for (uint32_t i = 0; i < n_stacks; i++) {
+		const struct ctx_hist_entry *x = ctx_histogram_get(a, i), *y = ctx_histogram_get(b, i);
+
+		assert_int_equal(x != NULL ? x->weight : 0, y != NULL ? y->weight : 0);
+		assert_int_equal(x != NULL ? x->samples : 0, y != NULL ? y->samples : 0);
+		assert_int_equal(x != NULL ? x->calls : 0, y != NULL ? y->calls : 0);
+	}
+}
+
+/* The tops alone: never more than there is, and what is missing is told. */
+static void assert_top(const struct world *world, const struct ctx_selection *selection,
+		       const struct ctx_histogram *truth)
+{
+	struct ctx_query query = {
+		.store = world->store, .selection = selection, .flags = CTX_TIMETREE_TOP_ONLY};
+	struct ctx_histogram top = {0};
+
+	must(ctx_query_histogram(&query, CTX_NONE, selection->intervals, selection->n_intervals, &top, err));
+	assert_int_equal(top.weight + query.cost.omitted_weight, truth->weight);
+	assert_int_equal(top.samples + query.cost.omitted_samples, truth->samples);
+	for (size_t i = 0; i < top.n; i++) {
+		const struct ctx_hist_entry *entry = ctx_histogram_get(truth, top.entries[i].stack);
+
+		assert_true(top.entries[i].weight <= (entry != NULL ? entry->weight : 0));
+	}
+	ctx_histogram_deinit(&top);
+}
+
+static void ask(const struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_histogram truth = {0}, got = {0}, raw_truth = {0}, raw = {0};
+
+	selection->metric = metric;
+	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
+	must(ctx_query_histogram(&query, CTX_NONE, selection->intervals, selection->n_intervals, &got, err));
+	assert_same(&got, &truth, world->profile->cct.n);
+	sum_by_hand(world, selection, metric, CTX_NONE, true, &raw_truth);
+	must(ctx_query_raw_histogram(&query, &raw, err));
+	assert_same(&raw, &raw_truth, world->fixture.raw.n);
+	assert_top(world, selection, &truth);
+	ctx_histogram_deinit(&truth);
+	ctx_histogram_deinit(&got);
+	ctx_histogram_deinit(&raw_truth);
+	ctx_histogram_deinit(&raw);
+}
+
+static uint64_t overlap(struct ctx_interval a, struct ctx_interval b)
+{
+	uint64_t begin = a.begin_ns > b.begin_ns ? a.begin_ns : b.begin_ns;
+	uint64_t end = a.end_ns < b.end_ns ? a.end_ns : b.end_ns;
+
+	return end > begin ? end - begin : 0;
+}
+
+/* Wall is the life, as far as it is selected; and so is the sum of all states. */
+static void assert_wall_is_life(const struct world *world, struct ctx_selection *selection)
+{
+	struct ctx_query query = {.store = world->store, .selection = selection};
+	uint64_t *samples, *weight;
+	struct ctx_report_states *states;
+	size_t n, at = 0;
+
+	selection->metric = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	must(ctx_query_thread_sums(&query, &samples, &weight, err));
+	must(ctx_query_states(&query, &states, &n, err));
+	for (uint32_t i = 0; i < world->profile->n_threads; i++) {
+		uint64_t want = 0, sum = 0;
+
+		for (size_t k = 0; k < selection->n_intervals && has_thread(selection, i); k++)
+			want += overlap(world->profile->threads[i].life, selection->intervals[k]);
+		if (selection->cpus == NULL)
+			assert_int_equal(weight[i], want);
+		if (at == n || states[at].thread != i) {
+			assert_int_equal(weight[i], 0);
+			continue;
+		}
+		for (unsigned s = 0; s < CTX_STATE_N; s++)
+			sum += states[at].ns[s];
+		assert_int_equal(sum, weight[i]);
+		at++;
+	}
+	assert_int_equal(at, n);
+	assert_int_equal(query.cost.omitted_weight, 0);
+	free(samples);
+	free(weight);
+	free(states);
+}
+
+static void assert_states(const struct world *world, const struct ctx_selection *selection)
+{
+	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_report_states *states;
+	size_t n;
+
+	must(ctx_query_states(&query, &states, &n, err));
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned s = 0; s < CTX_STATE_N; s++) {
+			struct ctx_histogram truth = {0};
+
+			sum_by_hand(world, selection, STATES + s, states[i].thread, false, &truth);
+			assert_int_equal(states[i].ns[s], truth.weight);
+			assert_int_equal(states[i].spans[s], truth.samples);
+			ctx_histogram_deinit(&truth);
+		}
+	}
+	free(states);
+}
+
+static void assert_slices(const struct world *world, struct ctx_selection *selection)
+{
+	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_report_slice *slices;
+	size_t n, per_thread = 1 + (size_t)(world->fixture.seed % 9);
+
+	selection->metric = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	must(ctx_query_slices(&query, per_thread, 3, &slices, &n, err));
+	assert_true(n != 0 && n % per_thread == 0);
+	for (size_t i = 0; i < n; i++) {
+		struct ctx_selection one = *selection;
+		struct ctx_interval parts[3];
+		uint64_t sum = 0;
+
+		one.intervals = parts;
+		one.n_intervals = 0;
+		for (size_t k = 0; k < selection->n_intervals; k++) {
+			struct ctx_interval part = selection->intervals[k], slice = slices[i].interval;
+
+			part.begin_ns = part.begin_ns > slice.begin_ns ? part.begin_ns : slice.begin_ns;
+			part.end_ns = part.end_ns < slice.end_ns ? part.end_ns : slice.end_ns;
+			if (!ctx_interval_is_empty(part))
+				parts[one.n_intervals++] = part;
+		}
+		for (unsigned s = 0; s < CTX_STATE_N; s++) {
+			struct ctx_histogram truth = {0};
+
+			sum_by_hand(world, &one, STATES + s, slices[i].thread, false, &truth);
+			assert_int_equal(slices[i].state_ns[s], truth.weight);
+			sum += truth.weight;
+			ctx_histogram_deinit(&truth);
+		}
+		assert_int_equal(slices[i].weight, sum);
+	}
+	free(slices);
+}
+
+/* ---- wakers ---- */
+
+static uint64_t inside(const struct ctx_selection *selection, uint64_t begin, uint64_t length)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < selection->n_intervals; i++)
+		sum += overlap((struct ctx_interval){begin, begin + length}, selection->intervals[i]);
+	return sum;
+}
+
+static void assert_wakers(const struct world *world, const struct ctx_selection *selection)
+{
+	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_report_wakers *rows;
+	uint64_t n_waits = 0, wait_ns = 0;
+	size_t n;
+
+	must(ctx_query_wakers(&query, &rows, &n, err));
+	for (size_t r = 0; r < n; r++) {
+		struct ctx_report_wakers want = rows[r];
+
+		want.waits = want.wait_ns = want.wait_max_ns = want.delay_ns = want.delay_max_ns = 0;
+		for (size_t i = 0; i < world->n_waits; i++) {
+			const struct ctx_wakeup *wait = &world->waits[i];
+			uint64_t part = inside(selection, wait->time_ns - wait->wait_ns, wait->wait_ns);
+			uint64_t delay = inside(selection, wait->time_ns, wait->delay_ns);
+
+			if (wait->thread != want.thread || wait->state != want.state ||
+			    wait->stack != want.stack || wait->waker != want.waker ||
+			    wait->outsider != want.outsider || wait->waker_stack != want.waker_stack)
+				continue;
+			if (part == 0 && (wait->wait_ns != 0 || inside(selection, wait->time_ns, 1) == 0))
+				continue;
+			want.waits++;
+			want.wait_ns += part;
+			want.wait_max_ns = part > want.wait_max_ns ? part : want.wait_max_ns;
+			want.delay_ns += delay;
+			want.delay_max_ns = delay > want.delay_max_ns ? delay : want.delay_max_ns;
+		}
+		assert_memory_equal(&rows[r], &want, sizeof(want));
+		assert_true(want.waits != 0 && has_thread(selection, want.thread));
+		assert_true(r == 0 || rows[r - 1].wait_ns >= want.wait_ns);
+		n_waits += want.waits;
+		wait_ns += want.wait_ns;
+	}
+	for (size_t i = 0; i < world->n_waits; i++) {
+		const struct ctx_wakeup *wait = &world->waits[i];
+		uint64_t part = inside(selection, wait->time_ns - wait->wait_ns, wait->wait_ns);
+
+		if (!has_thread(selection, wait->thread))
+			continue;
+		n_waits -= part != 0 || (wait->wait_ns == 0 && inside(selection, wait->time_ns, 1) != 0);
+		wait_ns -= part;
+	}
+	assert_int_equal(n_waits, 0);
+	assert_int_equal(wait_ns, 0);
+	free(rows);
+}
+
+/* ---- exports ---- */
+
+struct received {
+	struct ctx_histogram histogram;
+	uint64_t last_ns;
+};
+
+static struct received received;
+
+static enum ctx_status receive(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct ctx_export_input *input = context;
+	bool is_inside = false;
+
+	assert_true(sample->time_ns >= received.last_ns);
+	received.last_ns = sample->time_ns;
+	for (size_t i = 0; i < input->n_intervals; i++)
+		is_inside |= ctx_interval_has(input->intervals[i], sample->time_ns);
+	assert_true(is_inside);
+	return ctx_histogram_add_samples(&received.histogram, &input->profile->cct, sample, 1, err);
+}
+
+static enum ctx_status write_all(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
+{
+	struct ctx_export_input copy = *input;
+
+	(void)out;
+	return input->samples(input->samples_context, CTX_NONE, receive, &copy, err);
+}
+
+static void assert_exported(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	static const struct ctx_export_kind kind = {
+		.name = "all", .suffix = "", .needs_samples = true, .write = write_all};
+	struct ctx_options options = {.export = &kind};
+	struct ctx_histogram truth = {0};
+
+	received = (struct received){0};
+	selection->metric = metric;
+	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
+	must(ctx_exporting_answer(world->store, "x", selection, &options, err));
+	assert_same(&received.histogram, &truth, world->profile->cct.n);
+	ctx_histogram_deinit(&truth);
+	ctx_histogram_deinit(&received.histogram);
+}
+
+/* ---- SQL ---- */
+
+static enum ctx_status add_row(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
+{
+	(void)err;
+	if (row->values[row->n - 1] != NULL)
+		*(uint64_t *)context += strtoull(row->values[row->n - 1], NULL, 10);
+	return CTX_OK;
+}
+
+/* The last column of all rows together. */
+static uint64_t sql_sum(const struct world *world, const char *sql)
+{
+	uint64_t sum = 0;
+
+	must(ctx_store_sql(world->store, sql, add_row, &sum, err));
+	return sum;
+}
+
+/* One interval, no processors: that is what --show-sql is for. */
+static void assert_sql(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	static const char *const reports[] = {"threads", "processes", "functions"};
+	const struct ctx_interval interval = selection->intervals[0];
+	struct ctx_histogram truth = {0};
+	char text[400];
+
+	selection->n_intervals = 1;
+	selection->cpus = NULL;
+	selection->n_cpus = 0;
+	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
+		char *sql = ctx_store_show_sql(reports[i], interval.begin_ns, interval.end_ns, metric,
+					       selection->threads, selection->n_threads);
+
+		assert_non_null(sql);
+		if (i < 2)
+			assert_int_equal(sql_sum(world, sql), truth.weight);
+		free(sql);
+	}
+	if (selection->threads == NULL) {
+		snprintf(text, sizeof(text), "SELECT cum FROM call_tree(%llu, %llu, %u) WHERE parent IS NULL",
+			 (unsigned long long)interval.begin_ns, (unsigned long long)interval.end_ns, metric);
+		assert_int_equal(sql_sum(world, text), truth.weight);
+		snprintf(text, sizeof(text), "SELECT sum(exclusive) FROM functions(%llu, %llu, %u)",
+			 (unsigned long long)interval.begin_ns, (unsigned long long)interval.end_ns, metric);
+		assert_true(sql_sum(world, text) <= truth.weight);
+	}
+	if (selection->threads == NULL && metric >= STATES && metric < STATES + CTX_STATE_N) {
+		snprintf(text, sizeof(text),
+			 "SELECT sum(min(end_ns, %llu) - max(begin_ns, %llu)) FROM thread_state "
+			 "WHERE last_ns >= %llu AND begin_ns < %llu AND state = '%s'",
+			 (unsigned long long)interval.end_ns, (unsigned long long)interval.begin_ns,
+			 (unsigned long long)interval.begin_ns, (unsigned long long)interval.end_ns,
+			 ctx_state_name((enum ctx_thread_state)(metric - STATES)));
+		assert_int_equal(sql_sum(world, text), truth.weight);
+	}
+	ctx_histogram_deinit(&truth);
+}
+
+static void assert_wakeups_in_sql(const struct world *world, struct ctx_interval interval)
+{
+	uint64_t n = 0, wait_ns = 0, by_threads = 0;
+	char text[200];
+
+	for (size_t i = 0; i < world->n_waits; i++) {
+		if (!ctx_interval_has(interval, world->waits[i].time_ns))
+			continue;
+		n++;
+		wait_ns += world->waits[i].wait_ns;
+		by_threads += world->waits[i].waker != CTX_NONE;
+	}
+	snprintf(text, sizeof(text), "FROM wakeups WHERE time_ns >= %llu AND time_ns < %llu",
+		 (unsigned long long)interval.begin_ns, (unsigned long long)interval.end_ns);
+	for (int i = 0; i < 3; i++) {
+		static const char *const what[] = {"count(*)", "sum(wait_ns)", "count(waker)"};
+		char sql[300];
+
+		snprintf(sql, sizeof(sql), "SELECT %s %s", what[i], text);
+		assert_int_equal(sql_sum(world, sql), i == 0 ? n : i == 1 ? wait_ns : by_threads);
+	}
+}
+
+/* ---- tests ---- */
+
+static void for_many(void (*each)(struct world *, struct ctx_selection *, uint32_t metric), int rounds)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		static struct world world;
+
+		world_begin(&world, seed);
+		for (int round = 0; round < rounds; round++) {
+			struct choice choice;
+
+			choose(&world.fixture, &choice);
+			each(&world, &choice.selection,
+			     fixture_random(&world.fixture, world.profile->n_metrics));
+		}
+		world_end(&world);
+	}
+}
+
+static void one_histogram(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	ask(world, selection, metric);
+}
+
+static void test_ctxan_states__an_interval_gets_the_part_of_a_span_inside(void **state)
+{
+	(void)state;
+	for_many(one_histogram, 120);
+}
+
+static void one_wall(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	(void)metric;
+	assert_wall_is_life(world, selection);
+}
+
+static void test_ctxan_states__wall_is_the_selected_life(void **state)
+{
+	(void)state;
+	for_many(one_wall, 60);
+}
+
+static void one_division(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	(void)metric;
+	assert_states(world, selection);
+	assert_slices(world, selection);
+}
+
+static void test_ctxan_states__threads_and_slices_divide_into_states(void **state)
+{
+	(void)state;
+	for_many(one_division, 12);
+}
+
+static void one_waker(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	(void)metric;
+	assert_wakers(world, selection);
+	assert_wakeups_in_sql(world, selection->intervals[0]);
+}
+
+static void test_ctxan_states__waits_that_are_alike_are_summed(void **state)
+{
+	(void)state;
+	for_many(one_waker, 30);
+}
+
+static void test_ctxan_states__exports_get_parts_in_order_of_time(void **state)
+{
+	(void)state;
+	for_many(assert_exported, 40);
+}
+
+static void test_ctxan_states__sql_cuts_the_same_way(void **state)
+{
+	(void)state;
+	for_many(assert_sql, 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_own_dir(test_ctxan_states__an_interval_gets_the_part_of_a_span_inside),
+		in_own_dir(test_ctxan_states__wall_is_the_selected_life),
+		in_own_dir(test_ctxan_states__threads_and_slices_divide_into_states),
+		in_own_dir(test_ctxan_states__waits_that_are_alike_are_summed),
+		in_own_dir(test_ctxan_states__exports_get_parts_in_order_of_time),
+		in_own_dir(test_ctxan_states__sql_cuts_the_same_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
