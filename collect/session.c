@@ -20,11 +20,18 @@
 #define RING_BYTES_STACKS_FEW_CPUS ((size_t)16 << 20) /* up to 16 CPUs */
 #define RING_BYTES_STACKS ((size_t)8 << 20)
 #define RING_BYTES_STACKS_MANY_CPUS ((size_t)2 << 20)
+/* With switches, of which there may be 100,000 a second. */
+#define RING_BYTES_STATES ((size_t)4 << 20)
 #define RING_SAMPLES_MIN 32u /* with stacks, a ring holds so many at least */
 #define MANY_CPUS 64u
 #define FEW_CPUS 16u
 #define STACK_BYTES_MIN 1024u
-#define STATE_STACK_BYTES ((size_t)8 << 10)
+/*
+ * At switches and wake-ups a smaller part of the stack is copied: 2 KiB where samples have 32. Waits are in functions with small
+ * frames: 2 % of the stacks of a python program and of a compiler were cut (1 KiB: 5 %, 4 KiB: 1.7 %, 8 KiB: 0.4 %).
+ */
+#define STATE_STACK_PART 16u
+#define STATE_STACK_BYTES_MIN 1024u
 
 enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus, struct ctx_err *err)
 {
@@ -106,10 +113,13 @@ struct opening {
 	struct ctx_ids cpus;
 };
 
-/* Of the stack at a switch: waits are in libraries' functions, near the leaf. */
 static size_t state_stack_bytes(const struct ctx_session *session)
 {
-	return session->stack_bytes < STATE_STACK_BYTES ? session->stack_bytes : STATE_STACK_BYTES;
+	size_t bytes = session->stack_bytes / STATE_STACK_PART / 8 * 8;
+
+	if (bytes < STATE_STACK_BYTES_MIN)
+		bytes = STATE_STACK_BYTES_MIN;
+	return bytes < session->stack_bytes ? bytes : session->stack_bytes;
 }
 
 static void set_common(const struct opening *opening, struct perf_event_attr *attr)
@@ -553,6 +563,8 @@ static void choose_sizes(const struct opening *opening)
 		bytes = is_many			      ? RING_BYTES_STACKS_MANY_CPUS
 			: opening->cpus.n <= FEW_CPUS ? RING_BYTES_STACKS_FEW_CPUS
 						      : RING_BYTES_STACKS;
+	else if (bytes == 0 && options->states != CTX_REC_STATES_OFF && !is_many)
+		bytes = RING_BYTES_STATES;
 	else if (bytes == 0)
 		bytes = is_many ? RING_BYTES_MANY_CPUS : RING_BYTES_USUAL;
 	session->ring_bytes = round_ring(bytes);

@@ -10,7 +10,7 @@
 #define STATE_ENDED 0x30u   /* X, Z */
 #define STATE_PREEMPTED 0x100u
 
-/* Between a wake-up and the switch that it came too early for are some microseconds; what is older was for another wait. */
+/* A wait that ended before it was seen to begin is short; what woke the thread longer ago ended another one. */
 #define EARLY_NS 1000000u
 
 enum place {
@@ -66,8 +66,8 @@ static struct ctx_state_step step_of(enum ctx_state_change change)
 	return (struct ctx_state_step){.change = change, .waker = {.thread = CTX_NONE, .outsider = CTX_NONE}};
 }
 
-enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32_t thread, uint64_t time_ns,
-				       int64_t prev_state, struct ctx_state_step *ret, struct ctx_err *err)
+enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32_t thread, int64_t prev_state,
+				       struct ctx_state_step *ret, struct ctx_err *err)
 {
 	struct ctx_thread_seen *seen;
 	enum ctx_status status = find(changes, thread, &seen, err);
@@ -77,7 +77,7 @@ enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32
 	*ret = step_of(ctx_state_change_of(prev_state));
 	seen->place = PLACE_OFF;
 	/* Who is preempted waits for nobody: what woke it early did so in vain. */
-	if (ret->change == CTX_CHANGE_PREEMPTED || time_ns > seen->early_ns + EARLY_NS)
+	if (ret->change == CTX_CHANGE_PREEMPTED)
 		seen->has_early = false;
 	return CTX_OK;
 }
@@ -116,7 +116,8 @@ enum ctx_status ctx_state_changes_switched_out(struct ctx_state_changes *changes
 }
 
 enum ctx_status ctx_state_changes_switched_in(struct ctx_state_changes *changes, uint32_t thread,
-					      struct ctx_state_step *ret, struct ctx_err *err)
+					      uint64_t time_ns, struct ctx_state_step *ret,
+					      struct ctx_err *err)
 {
 	struct ctx_thread_seen *seen;
 	enum ctx_status status = find(changes, thread, &seen, err);
@@ -124,7 +125,7 @@ enum ctx_status ctx_state_changes_switched_in(struct ctx_state_changes *changes,
 	if (status != CTX_OK)
 		return status;
 	*ret = step_of(CTX_CHANGE_RUNS);
-	if (seen->place == PLACE_OFF && seen->has_early) {
+	if (seen->place == PLACE_OFF && seen->has_early && time_ns <= seen->early_ns + EARLY_NS) {
 		ret->was_woken = true;
 		ret->waker = seen->early;
 	}

@@ -48,8 +48,8 @@ struct ctx_state_step {
 
 /* A thread leaves its CPU, and the scheduler says in which state. One that ends changes nothing. */
 CTX_MUST_CHECK enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32_t thread,
-						      uint64_t time_ns, int64_t prev_state,
-						      struct ctx_state_step *ret, struct ctx_err *err);
+						      int64_t prev_state, struct ctx_state_step *ret,
+						      struct ctx_err *err);
 
 /* A thread leaves its CPU, why is not known before switched_out. */
 CTX_MUST_CHECK enum ctx_status ctx_state_changes_leaves(struct ctx_state_changes *changes, uint32_t thread,
@@ -62,11 +62,11 @@ CTX_MUST_CHECK enum ctx_status ctx_state_changes_switched_out(struct ctx_state_c
 							      struct ctx_err *err);
 
 CTX_MUST_CHECK enum ctx_status ctx_state_changes_switched_in(struct ctx_state_changes *changes,
-							     uint32_t thread, struct ctx_state_step *ret,
-							     struct ctx_err *err);
+							     uint32_t thread, uint64_t time_ns,
+							     struct ctx_state_step *ret, struct ctx_err *err);
 
 /* What a thread waited for has come. One that is about to leave its CPU, but has not been seen to, can be woken before it
- * is off: that is kept until it runs. */
+ * is off: that is kept until it runs, for a millisecond. */
 CTX_MUST_CHECK enum ctx_status ctx_state_changes_woken(struct ctx_state_changes *changes, uint32_t thread,
 						       uint64_t time_ns, struct ctx_waker waker,
 						       struct ctx_state_step *ret, struct ctx_err *err);

@@ -85,7 +85,8 @@ static enum ctx_status switch_in(struct ctx_state_records *records, struct ctx_e
 {
 	struct ctx_state_step step;
 	struct ctx_exp_state woken = *state;
-	enum ctx_status status = ctx_state_changes_switched_in(&records->changes, state->thread, &step, err);
+	enum ctx_status status =
+		ctx_state_changes_switched_in(&records->changes, state->thread, state->time_ns, &step, err);
 
 	if (status == CTX_OK && step.was_woken) {
 		woken.change = CTX_CHANGE_WOKEN;
@@ -157,8 +158,7 @@ static enum ctx_status take_switch(struct ctx_state_records *records, const stru
 	if (records->is_inner)
 		status = note_id(records, record, err);
 	if (status == CTX_OK)
-		status = ctx_state_changes_left(&records->changes, state.thread, record->time_ns, prev_state,
-						&step, err);
+		status = ctx_state_changes_left(&records->changes, state.thread, prev_state, &step, err);
 	if (status != CTX_OK || step.change == CTX_CHANGE_N)
 		return status;
 	state.change = step.change;
