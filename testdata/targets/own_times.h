@@ -107,7 +107,7 @@ static inline struct own_times own_times(void)
 	return times;
 }
 
-/* One phase of one thread. Times are absolute (begin, end) or lengths in ns. */
+/* One phase of one thread: lengths in ns; begin and end are absolute, life_* counted from the thread's start. */
 static inline void print_phase(const char *thread, int tid, const char *phase, struct own_times begin,
 			       struct own_times end)
 {
@@ -116,10 +116,11 @@ static inline void print_phase(const char *thread, int tid, const char *phase, s
 
 	printf("{\"thread\":\"%s\",\"tid\":%d,\"phase\":\"%s\",\"begin\":%" PRId64 ",\"end\":%" PRId64
 	       ",\"wall\":%" PRId64 ",\"cpu\":%" PRId64 ",\"user\":%" PRId64 ",\"system\":%" PRId64
-	       ",\"wait_cpu\":%" PRId64 ",\"waits\":%ld,\"major_faults\":%ld}\n",
+	       ",\"wait_cpu\":%" PRId64 ",\"life_cpu\":%" PRId64 ",\"life_wait_cpu\":%" PRId64
+	       ",\"waits\":%ld,\"major_faults\":%ld}\n",
 	       thread, tid, phase, begin.at_ns, end.at_ns, end.at_ns - begin.at_ns, end.cpu_ns - begin.cpu_ns,
-	       end.user_ns - begin.user_ns, end.system_ns - begin.system_ns, wait_cpu,
-	       end.voluntary - begin.voluntary, end.major_faults - begin.major_faults);
+	       end.user_ns - begin.user_ns, end.system_ns - begin.system_ns, wait_cpu, end.cpu_ns,
+	       end.wait_cpu_ns, end.voluntary - begin.voluntary, end.major_faults - begin.major_faults);
 }
 
 #endif

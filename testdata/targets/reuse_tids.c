@@ -13,7 +13,7 @@
 
 struct short_thread {
 	int number;
-	char name[16];
+	char name[24]; /* the kernel takes 15 characters */
 	int tid;
 	struct own_times begin, end;
 };

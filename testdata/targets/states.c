@@ -9,7 +9,8 @@
  *	nap	   nap			SLEEP	   300 ms in nanosleep
  *	input	   wait_for_input	SLEEP	   100 ms in read of a pipe
  *	lock	   wait_for_lock	USER_LOCK  300 ms in pthread_mutex_lock; the thread "holder" naps with it
- *	stop	   be_stopped		STOPPED	   200 ms between SIGSTOP and SIGCONT, with main
+ *	stop	   be_stopped		STOPPED	   200 ms between SIGSTOP and SIGCONT, with main; a line "gap" says how long the
+ *						   thread saw nothing of the world
  *	data	   touch_late_pages	DFAULT	   25 pages that come 10 ms after they are touched
  *	code	   run_late_code	TFAULT	   the same with pages of instructions; the kernel does not count such faults as
  *						   major, by which recorders know a text fault: DFAULT is what they see
@@ -62,7 +63,7 @@ static size_t one_cpu;
 static unsigned char *late; /* LATE_PAGES pages */
 static unsigned char *cold; /* a page of a file */
 static int cold_file;
-static int64_t cold_calls_ns;
+static int64_t cold_calls_ns, stopped_ns;
 static size_t page_bytes;
 static volatile int sink;
 
@@ -132,6 +133,7 @@ NOINLINE void be_stopped(void)
 		last = now;
 		compute();
 	}
+	stopped_ns = now - last;
 	if (child > 0)
 		waitpid(child, NULL, 0);
 }
@@ -386,6 +388,12 @@ static void run_alone(struct phase_thread *phase)
 	finish(phase);
 }
 
+static void run_with_stopper(struct phase_thread *phase)
+{
+	run_alone(phase);
+	printf("{\"phase\":\"gap\",\"thread\":\"%s\",\"wall\":%" PRId64 "}\n", phase->name, stopped_ns);
+}
+
 static void run_with_late_pages(struct phase_thread *phase)
 {
 	struct page_server server = {0};
@@ -467,7 +475,7 @@ static const struct {
 	{"nap", nap, run_alone},
 	{"input", wait_for_input, run_with_writer},
 	{"lock", wait_for_lock, run_with_holder},
-	{"stop", be_stopped, run_alone},
+	{"stop", be_stopped, run_with_stopper},
 	{"data", touch_late_pages, run_with_late_pages},
 	{"code", run_late_code, run_with_late_pages},
 	{"text", run_cold_code, run_with_cold_file},

@@ -1,0 +1,66 @@
+# Thread states: a program that does each for a known time, and measures itself, recorded with all that there is (full), without tracepoints (min),
+# by an ordinary user, and by perf. Nothing is compared with a clock on the wall: other load makes waits for a CPU, which the
+# program measures too.
+. "$(dirname "$0")/common.sh" "$@"
+need python3
+need_perf
+programs=$build/bin/examples
+
+# check HOW OUTPUT RECORDING
+check() {
+	python3 "$source_dir/tests/flow/record_states.py" "$@" || fail "states, $1"
+}
+
+level() { ctxan -q "$1" -r header | sed -n 's/^states  *//p'; }
+
+# As root with tracefs: all.
+ctxrec -q -o auto.er -- states >auto.out 2>auto.err || fail "recording: $(head -c 300 auto.err)"
+case $(level auto.er) in
+full*)
+	check full auto.out auto.er
+	;;
+*)
+	[ -s auto.err ] || fail "states are not full, and it is not said"
+	echo "full is refused here: $(cat auto.err)"
+	;;
+esac
+
+# Without tracepoints: the same, but nobody tells when a wait was over.
+ctxrec -q --states min -o min.er -- states >min.out 2>min.err || fail "recording with --states min: $(head -c 300 min.err)"
+case $(level min.er) in
+min*) check min min.out min.er ;;
+*) echo "min is refused here: $(cat min.err)" ;;
+esac
+
+# None: clock samples alone, as ever.
+ctxrec -q --states off -o off.er -- states nap >off.out || fail "recording with --states off"
+[ ! -e off.er/states ] || fail "--states off has states"
+expect 1 "states" ctxan off.er -r states
+
+# An ordinary user: switches alone, said in one line.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir user && chown 65534 user && chmod 755 "$work"
+	(cd user && setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec --no-archive -o user.er -- "$programs/states" >user.out 2>user.err)
+	status=$?
+	if grep -q perf_event_paranoid user/user.err && [ $status = 1 ]; then
+		echo "ordinary users are refused here: $(head -n 1 user/user.err)"
+	else
+		[ $status = 0 ] || fail "ordinary user: $(head -c 300 user/user.err)"
+		[ "$(grep -c 'states' user/user.err)" = 1 ] || fail "ordinary user: what is missing is not said in one line: $(cat user/user.err)"
+		check user user/user.out user/user.er
+	fi
+fi
+
+# perf's own recording of switches. Without "stop": perf takes a command that is stopped for one that has ended.
+phases="burn nap input lock data code text kernel compete system trap"
+if perf record -F 499 -e cpu-clock -e sched:sched_switch --switch-events --call-graph dwarf,4096 -m 16M -o perf.data -- \
+	"$programs/states" $phases >perf.out 2>perf.err; then
+	if grep -q 'lost' perf.err; then
+		echo "perf lost events: left out: $(grep lost perf.err)"
+	else
+		check perf perf.out perf.data
+	fi
+else
+	echo "perf record: left out: $(head -c 200 perf.err)"
+fi
+finish

@@ -1,0 +1,99 @@
+"""What a program says of itself, and what ctxan says of its recording: for the flow tests of thread states."""
+import json
+import re
+import subprocess
+
+STATES = ["USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU"]
+RUNNING = ["USER", "SYSTEM", "TRAP"]
+WAITING = ["TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED"]
+MS = 1000000
+
+
+class Check:
+    """Counts what is wrong, and tells it at once."""
+
+    def __init__(self, name):
+        self.name = name
+        self.failures = 0
+        self.checks = 0
+
+    def that(self, holds, text):
+        self.checks += 1
+        if not holds:
+            self.failures += 1
+            print(f"FAIL: {self.name}: {text}")
+
+    def near(self, what, value, expected, percent, at_least_ns):
+        """Within so many percent, or so many ns."""
+        allowed = max(expected * percent / 100, at_least_ns)
+        self.that(abs(value - expected) <= allowed,
+                  f"{what}: {value / MS:.3f} ms instead of {expected / MS:.3f} ms")
+
+    def between(self, what, value, least, most):
+        self.that(least <= value <= most,
+                  f"{what}: {value / MS:.3f} ms is not from {least / MS:.3f} to {most / MS:.3f} ms")
+
+    def end(self):
+        print(f"{self.name}: {self.checks} checks, {self.failures} failures")
+        return 1 if self.failures else 0
+
+
+def told(path):
+    """The lines that a program of testdata/targets printed."""
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+class Recording:
+    def __init__(self, path):
+        self.path = path
+
+    def report(self, name, *options):
+        command = ["ctxan", "-q", self.path, "-r", name, "--format", "json", "--limit", "0", *options]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def states(self, *options):
+        """Rows of the report by thread id; None: all together."""
+        return {row["thread_id"]: row for row in self.report("states", *options)["rows"]}
+
+    def threads(self):
+        return self.report("threads")["rows"]
+
+    def thread_id(self, tid, name=None):
+        """Of the only thread that had this tid (and name)."""
+        ids = [row["thread_id"] for row in self.threads() if row["thread"] == tid and name in (None, row["name"])]
+        if len(ids) != 1:
+            raise SystemExit(f"{self.path}: {len(ids)} threads with tid {tid}")
+        return ids[0]
+
+    def inclusive(self, function, metric, *options):
+        rows = self.report("functions", "--no-inlines", "--metric", metric, *options)["rows"]
+        return sum(row["inclusive"] for row in rows if row["function"] == function)
+
+    def begin_ns(self):
+        """CLOCK_MONOTONIC of the experiment's time 0. Of an experiment of ctxrec only."""
+        with open(self.path + "/log.xml", encoding="utf-8", errors="replace") as log:
+            seconds, fraction = re.search(r'<event kind="run"[^>]* tstamp="([0-9]+)\.([0-9]{9})"', log.read()).groups()
+        return int(seconds) * 1000 * MS + int(fraction)
+
+
+def total(row, names):
+    return sum(row[name] for name in names)
+
+
+def check_lives(check, recording):
+    """Every thread's states fill its life: no gap, no overlap."""
+    states = recording.states()
+    for thread in recording.threads():
+        row = states.get(thread["thread_id"])
+        life = thread["end"] - thread["begin"]
+        if row is None:
+            check.that(life == 0, f"thread {thread['thread']} ({thread['name']}) has a life and no states")
+            continue
+        check.that(total(row, STATES) == life,
+                   f"thread {thread['thread']} ({thread['name']}): states {total(row, STATES)} ns, life {life} ns")
+        check.that(row["wall"] == total(row, STATES), f"thread {thread['thread']}: wall is not the sum")
+    check.that(len(states) > 1, "no thread has states")
