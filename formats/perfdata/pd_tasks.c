@@ -515,8 +515,8 @@ static enum ctx_status announce_task(struct ctx_pd_tasks *tasks, struct ctx_pd_t
 }
 
 /* Something happened to a thread: it is announced by now, and not over before. */
-static enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t index,
-				  uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+static inline enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t index,
+					 uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
 {
 	struct ctx_pd_task *task = &tasks->tasks[index];
 	enum ctx_status status = CTX_OK;
