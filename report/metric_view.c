@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MAX_HEADING 16
+#define OBJECTS_FROM 50u /* columns for names from which objects are shown too */
 
 const char *ctx_metric_word(const struct ctx_metric_info *metric)
 {
@@ -307,6 +308,9 @@ static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells
 		view->cells[n++] = ctx_cell_number(row->cum);
 	}
 	view->cells[n] = cells[view->form->name];
+	/* Where there is little room it is the name's. */
+	if (view->name_room != 0 && view->name_room < OBJECTS_FROM)
+		view->cells[n].object = NULL;
 }
 
 static void fill_csv(struct ctx_metric_view *view, const struct ctx_cell *cells,

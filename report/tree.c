@@ -114,7 +114,7 @@ static uint32_t most_levels(const struct walk *walk)
 		return UINT32_MAX;
 	if (walk->view->n_more == 0)
 		return width / 5 + 1;
-	return room > 18 ? (room - 14) / 2 : 2;
+	return room > 34 ? (room - 24) / 2 : room > 22 ? (room - 12) / 2 : 5;
 }
 
 static bool has_next(const struct walk *walk, uint32_t node)

@@ -46,9 +46,9 @@ static bool is_libc(const char *path)
 static bool is_lock_inside(const struct ctx_profile *profile, uint32_t node)
 {
 	static const char *const c_parts[] = {
-		"futex",	  "lll_",	  "pthread_mutex",   "pthread_cond",
-		"pthread_rwlock", "pthread_spin", "pthread_barrier", "pthread_enable_async",
-		"sem_wait",	  "sem_post",	  "new_sem_",	     "sem_timedwait",
+		"futex",	  "lll_",	  "pthread_mutex",   "pthread_cond",	     "condvar",
+		"pthread_rwlock", "pthread_spin", "pthread_barrier", "pthread_enable_async", "sem_wait",
+		"sem_post",	  "new_sem_",	  "sem_timedwait",
 	};
 	static const char *const cxx_beginnings[] = {
 		"std::mutex::",	       "std::recursive_mutex::",
@@ -97,6 +97,29 @@ static bool is_start(const struct ctx_profile *profile, uint32_t node)
 	return begins_with(function->name, "__libc_start_main");
 }
 
+/* How the kernel wakes threads: every waker's stack ends with it. */
+static bool is_wake_up(const struct ctx_profile *profile, uint32_t node)
+{
+	static const char *const parts[] = {"wake_up", "wakeup", "wake_function",
+					    "ttwu",    "wake_q", "hrtimer_run_queues"};
+	const struct ctx_function_info *function = function_of(profile, node);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(parts) && function != NULL; i++) {
+		if (strstr(function->name, parts[i]) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t first_of_kernel(const struct ctx_profile *profile, uint32_t stack)
+{
+	uint32_t node = stack;
+
+	while (node != CTX_TRIE_ROOT && is_kernel(profile, node) && is_wake_up(profile, node))
+		node = profile->cct.parent[node];
+	return node != CTX_TRIE_ROOT && is_kernel(profile, node) ? node : stack;
+}
+
 /* The node that the text begins with. */
 static uint32_t first_node(const struct ctx_profile *profile, uint32_t stack)
 {
@@ -106,7 +129,7 @@ static uint32_t first_node(const struct ctx_profile *profile, uint32_t stack)
 	while (user != CTX_TRIE_ROOT && is_kernel(profile, user))
 		user = cct->parent[user];
 	if (user == CTX_TRIE_ROOT || is_start(profile, user))
-		return is_kernel(profile, stack) ? stack : user;
+		return is_kernel(profile, stack) ? first_of_kernel(profile, stack) : user;
 	node = user;
 	while (node != CTX_TRIE_ROOT && is_lock_inside(profile, node))
 		node = cct->parent[node];

@@ -10,7 +10,7 @@
 /*
  * Appends the innermost functions of a stack, leaf first, safe for a terminal, without a zero byte. It begins with the first function of
  * user space that is not the inside of a lock of a library (lll_lock_wait, pthread_mutex_lock, std::mutex::lock), where there
- * is one; else with the leaf of user space; else with the kernel's. What starts threads and programs is left out. Nothing for stack 0.
+ * is one; else with the leaf of user space; else with the kernel's, without how it wakes threads. What starts threads and programs is left out. Nothing for stack 0.
  */
 void ctx_wait_chain_put(const struct ctx_profile *profile, uint32_t stack, bool ascii, struct ctx_buf *buf);
 

@@ -1,11 +1,11 @@
 /*
  * Who ended the waits. In text the rows are put together by what is printed of them, so that a person sees who waits for whom:
  *
- *	worker/1 102: 120 waits, 832.105 ms in user lock, in take_batch < consumer
- *	     80   700.100     8.751    12.345     0.800  producer 103: unlock_batch < produce
+ *	worker/1 102: user lock, 832.105 ms, in take_batch < consumer
+ *	     80   700.100     8.751    12.345     0.800  producer 103: put_batch < produce
  *	     40   132.005     3.300     9.000     0.434  <interrupt>
  *
- * A group is a thread, a state and a place; its lines are the wakers. JSON and CSV have the rows as they are, with whole stacks.
+ * A group is a thread, a state and a place; its lines are the wakers; waits for threads of the recording come first. JSON and CSV have the rows as they are, with whole stacks.
  */
 #include "base/mem.h"
 #include "report/head.h"
@@ -50,7 +50,9 @@ struct line {
 	const char *state, *place; /* of the group's heading */
 	uint32_t thread, row;
 	struct sums sums;
-	size_t first, n; /* of a group: its lines */
+	uint64_t
+		by_threads_ns; /* waited for threads of the recording: they can be improved, a clock cannot */
+	size_t first, n;       /* of a group: its lines */
 };
 
 struct page {
@@ -258,6 +260,7 @@ static void make_line(struct page *page, uint32_t i, struct line *line, struct c
 
 	*line = (struct line){.thread = row->thread, .row = i, .sums = sums_of(row)};
 	line->state = state_name(row->state, false);
+	line->by_threads_ns = row->waker < input->profile->n_threads ? row->wait_ns : 0;
 	ctx_wait_chain_put(input->profile, row->stack, ascii, buf);
 	line->place = keep(page, buf);
 	put_thread(page, row->thread, buf);
@@ -294,6 +297,12 @@ static int by_text(const void *left, const void *right)
 	return order != 0 ? order : a->row < b->row ? -1 : a->row > b->row;
 }
 
+static void add_line(struct line *to, const struct line *from)
+{
+	add_sums(&to->sums, &from->sums);
+	to->by_threads_ns += from->by_threads_ns;
+}
+
 static enum ctx_status make_lines(struct page *page, struct ctx_err *err)
 {
 	const struct ctx_report_input *input = page->out->input;
@@ -316,7 +325,7 @@ static enum ctx_status make_lines(struct page *page, struct ctx_err *err)
 
 		if (last != NULL && compare_groups(last, &page->lines[i]) == 0 &&
 		    strcmp(last->waker, page->lines[i].waker) == 0)
-			add_sums(&last->sums, &page->lines[i].sums);
+			add_line(last, &page->lines[i]);
 		else
 			page->lines[page->n_lines++] = page->lines[i];
 	}
@@ -329,7 +338,7 @@ static void make_groups(struct page *page)
 		struct line *group = page->n_groups != 0 ? &page->groups[page->n_groups - 1] : NULL;
 
 		if (group != NULL && compare_groups(group, &page->lines[i]) == 0) {
-			add_sums(&group->sums, &page->lines[i].sums);
+			add_line(group, &page->lines[i]);
 			group->n++;
 			continue;
 		}
@@ -340,16 +349,19 @@ static void make_groups(struct page *page)
 	}
 }
 
+/* By the key that was asked for; else the waits for other threads come first. */
 static enum ctx_status sorted(const struct page *page, const struct line *lines, size_t n,
 			      struct ctx_order_item **ret)
 {
+	bool own_order = page->out->options->sort == NULL;
 	struct ctx_order_item *items = ctx_calloc(n, sizeof(*items));
 
 	if (items == NULL)
 		return CTX_E_NOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		items[i] = (struct ctx_order_item){.index = i,
-						   .number = key_of(&lines[i].sums, page->key),
+						   .number = own_order ? lines[i].by_threads_ns
+								       : key_of(&lines[i].sums, page->key),
 						   .second = lines[i].sums.wait_ns};
 	ctx_order_sort(items, n);
 	*ret = items;
@@ -450,7 +462,11 @@ static void print_group(const struct page *page, const struct line *group, struc
 	ctx_buf_clear(buf);
 	ctx_buf_printf(buf, "%s: %s, %s %s%s%s", group->group, group->state, waited, page->out->scale.unit,
 		       *group->place != '\0' ? ", in " : "", group->place);
-	print_buf(page, buf);
+	ctx_buf_put_u8(buf, '\0');
+	if (buf->failed)
+		ctx_out_fail(page->out, CTX_E_NOMEM);
+	else
+		ctx_head_print_wrapped(page->out, "", (const char *)buf->bytes, 4);
 	for (size_t i = 0; i < group->n && i < most; i++)
 		print_line(page, &lines[items[i].index].sums, lines[items[i].index].waker, buf);
 	if (group->n > most)
