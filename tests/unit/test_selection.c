@@ -1,0 +1,124 @@
+/*
+ * From the words of --metric to metrics.
+ */
+#include "base/mem.h"
+#include "ctxan/selection.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define EVENTS 4u
+#define WALL (EVENTS + CTX_STATE_N + CTX_STATE_METRICS_N - 1)
+
+static struct ctx_metric_info metrics[EVENTS + CTX_STATE_N + CTX_STATE_METRICS_N] = {
+	{.name = "cpu-clock:u", .unit = "ns"},
+	{.name = "cpu/event=1,umask=2/", .unit = "events"},
+	{.name = "instructions", .unit = "events"},
+	{.name = "a,b", .unit = "events"},
+};
+
+static struct ctx_profile make_profile(void)
+{
+	static const uint32_t part = EVENTS;
+	struct ctx_profile profile = {.run = {0, 1000}, .metrics = metrics, .n_metrics = WALL + 1};
+
+	for (uint32_t i = 0; i < EVENTS; i++)
+		metrics[i].samples = 0;
+	for (unsigned state = 0; state < CTX_STATE_N; state++)
+		metrics[EVENTS + state] = (struct ctx_metric_info){
+			.name = ctx_state_name((enum ctx_thread_state)state), .unit = "ns", .spans = true};
+	for (unsigned sum = 0; sum < CTX_STATE_METRICS_N; sum++)
+		metrics[EVENTS + CTX_STATE_N + sum] =
+			(struct ctx_metric_info){.name = ctx_state_metrics[sum].name,
+						 .word = ctx_state_metrics[sum].word,
+						 .unit = "ns",
+						 .parts = &part,
+						 .n_parts = 1};
+	profile.has_states = true;
+	profile.states = EVENTS;
+	return profile;
+}
+
+/* `want` ends with CTX_NONE. */
+static void assert_metrics(const struct ctx_profile *profile, const char *list, const uint32_t *want)
+{
+	struct ctx_options options = {.metric = list};
+	struct ctx_selection selection;
+	struct ctx_err err = {0};
+	size_t n = 0;
+
+	if (ctx_selection_make(&options, profile, &selection, &err) != CTX_OK)
+		fail_msg("%s: %s", list, err.msg);
+	assert_int_equal(selection.metric, want[0]);
+	while (want[n + 1] != CTX_NONE)
+		n++;
+	assert_int_equal(selection.n_more, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(selection.more_metrics[i], want[i + 1]);
+	ctx_selection_deinit(&selection);
+}
+
+#define METRICS(...) ((const uint32_t[]){__VA_ARGS__, CTX_NONE})
+
+static void test_selection__metrics_are_a_list_of_names_that_may_have_commas(void **state)
+{
+	struct ctx_profile profile = make_profile();
+
+	(void)state;
+	assert_metrics(&profile, "cpu-clock", METRICS(0));
+	assert_metrics(&profile, "cpu/event=1,umask=2/", METRICS(1));
+	assert_metrics(&profile, "instructions,cpu/event=1,umask=2/,wall", METRICS(2, 1, WALL));
+	assert_metrics(&profile, "a,b", METRICS(3));
+	assert_metrics(&profile, "user,USER,User CPU,wait-cpu,waitcpu",
+		       METRICS(EVENTS + CTX_STATE_N, EVENTS, EVENTS + CTX_STATE_N + 2));
+}
+
+static void test_selection__unknown_metrics_are_refused_with_what_there_is(void **state)
+{
+	static const char *const wrong[] = {"x", "wall,x",     "wall,",		  ",wall",
+					    "",	 "wall,,user", "cpu/event=1,wall"};
+	struct ctx_profile profile = make_profile();
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
+		struct ctx_options options = {.metric = wrong[i]};
+		struct ctx_selection selection;
+		struct ctx_err err = {0};
+
+		assert_int_not_equal(ctx_selection_make(&options, &profile, &selection, &err), CTX_OK);
+		if (i < 2)
+			assert_non_null(strstr(err.msg, "no metric 'x' (recorded: cpu-clock:u, "
+							"cpu/event=1,umask=2/, instructions, a,b; states: "
+							"user, system, wait-cpu, lock, text-fault, "
+							"data-fault, other-wait, wall, and USER, SYSTEM, "));
+	}
+}
+
+/* Samples of events first; of a program that only waited its life. */
+static void test_selection__the_default_metric_has_samples(void **state)
+{
+	struct ctx_profile profile = make_profile();
+
+	(void)state;
+	assert_metrics(&profile, NULL, METRICS(0));
+	metrics[EVENTS + CTX_STATE_SLEEP].samples = 3;
+	assert_metrics(&profile, NULL, METRICS(WALL));
+	metrics[2].samples = 1;
+	assert_metrics(&profile, NULL, METRICS(2));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_selection__metrics_are_a_list_of_names_that_may_have_commas),
+		cmocka_unit_test(test_selection__unknown_metrics_are_refused_with_what_there_is),
+		cmocka_unit_test(test_selection__the_default_metric_has_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
