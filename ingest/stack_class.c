@@ -17,6 +17,7 @@ enum {
 	SAYS_TEXT_FAULT = 32,
 	SAYS_FAULT_INSIDE = 64, /* what a fault does, however it came about */
 	SAYS_STOP = 128,
+	SAYS_SCHEDULER = 256,
 };
 
 void ctx_stack_classes_deinit(struct ctx_stack_classes *classes)
@@ -31,7 +32,7 @@ static bool begins_with(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static uint8_t judge(const char *name)
+static uint16_t judge(const char *name)
 {
 	static const struct {
 		const char *prefix;
@@ -53,11 +54,18 @@ static uint8_t judge(const char *name)
 		{"do_signal_stop", SAYS_STOP},
 		{"ptrace_stop", SAYS_STOP},
 		{"do_jobctl_trap", SAYS_STOP},
+		{"__schedule", SAYS_SCHEDULER},
+		{"schedule", SAYS_SCHEDULER}, /* schedule_timeout, schedule_hrtimeout_range, ... */
+		{"io_schedule", SAYS_SCHEDULER},
+		{"preempt_schedule", SAYS_SCHEDULER},
+		{"__traceiter_sched_switch", SAYS_SCHEDULER},
+		{"__traceiter_perf", SAYS_SCHEDULER},
+		{"perf_trace_sched_switch", SAYS_SCHEDULER},
 	};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(prefixes); i++) {
 		if (begins_with(name, prefixes[i].prefix))
-			return (uint8_t)(prefixes[i].says | KNOWN_FUNCTION);
+			return (uint16_t)(prefixes[i].says | KNOWN_FUNCTION);
 	}
 	/* The kernel's futex_wait, do_futex, __x64_sys_futex; glibc's __futex_abstimed_wait_common, __lll_lock_wait. */
 	if (strstr(name, "futex") != NULL || strstr(name, "lll_lock_wait") != NULL)
@@ -79,7 +87,7 @@ static enum ctx_status says(struct ctx_stack_classes *classes, const struct ctx_
 		if (status != CTX_OK)
 			return status;
 		memset(classes->of_function + classes->n_functions, 0,
-		       classes->functions_cap - classes->n_functions);
+		       (classes->functions_cap - classes->n_functions) * sizeof(*classes->of_function));
 		classes->n_functions = classes->functions_cap;
 	}
 	if (classes->of_function[function] == 0)
@@ -167,5 +175,25 @@ enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const stru
 		classes->of_raw[stack] = (uint16_t)(found | KNOWN);
 	}
 	*ret = classes->of_raw[stack] & ~KNOWN;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
+					    const struct ctx_resolver *resolver, uint32_t stack,
+					    uint32_t *ret, struct ctx_err *err)
+{
+	for (; stack != CTX_TRIE_ROOT && raw->parent[stack] != CTX_TRIE_ROOT; stack = raw->parent[stack]) {
+		unsigned bits;
+		enum ctx_status status = CTX_OK;
+
+		if (!ctx_resolver_in_kernel(resolver, raw->key[stack]))
+			break;
+		status = says(classes, resolver, raw->key[stack], &bits, err);
+		if (status != CTX_OK)
+			return status;
+		if ((bits & SAYS_SCHEDULER) == 0)
+			break;
+	}
+	*ret = stack;
 	return CTX_OK;
 }

@@ -13,7 +13,7 @@
 struct ctx_stack_classes { /* all zero is empty */
 	uint16_t *of_raw;  /* by raw stack, owned */
 	size_t n_raw, raw_cap;
-	uint8_t *of_function; /* by function, owned */
+	uint16_t *of_function; /* by function, owned */
 	size_t n_functions, functions_cap;
 };
 
@@ -24,5 +24,15 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *clas
 						  const struct ctx_trie *raw,
 						  const struct ctx_resolver *resolver, uint32_t stack,
 						  unsigned *ret, struct ctx_err *err);
+
+/*
+ * The stack without the scheduler's own functions at its leaf: they are the same for all waits, and say nothing. At least one
+ * frame of a stack stays.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes,
+							   const struct ctx_trie *raw,
+							   const struct ctx_resolver *resolver,
+							   uint32_t stack, uint32_t *ret,
+							   struct ctx_err *err);
 
 #endif

@@ -173,8 +173,11 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 	if (change.change == CTX_CHANGE_WOKEN) {
 		status = set_waker(feed, event, raw_stack, &change, err);
 	} else {
-		change.raw_stack = raw_stack;
 		status = class_of(feed, raw_stack, &change.classes, err);
+		if (status == CTX_OK)
+			status = ctx_stack_without_scheduler(&feed->classes, &feed->stacks->raw,
+							     feed->resolver, raw_stack, &change.raw_stack,
+							     err);
 	}
 	return status == CTX_OK ? ctx_states_change(feed->states, &change, err) : status;
 }

@@ -151,6 +151,31 @@ static void test_stack_class__the_kernels_functions_tell_why_a_thread_is_there(v
 		assert_int_equal(class_of(world, cases[i].frames, cases[i].n), cases[i].want);
 }
 
+static void test_stack_class__a_wait_ends_where_the_scheduler_was_called(void **state)
+{
+	static const int frames[] = {USER, SYSCALL, FUTEX, SCHEDULE, SCHEDULE};
+	struct world *world = *state;
+	uint32_t leaf, found, alone;
+
+	class_of(world, frames, 5);
+	leaf = world->forest.raw.n - 1;
+	assert_int_equal(ctx_stack_without_scheduler(&world->classes, &world->forest.raw, world->resolver,
+						     leaf, &found, NULL),
+			 CTX_OK);
+	assert_int_equal(found, leaf - 2);
+	/* A second time there is nothing to take away, nor is there of the program's own, nor the last frame. */
+	assert_int_equal(ctx_stack_without_scheduler(&world->classes, &world->forest.raw, world->resolver,
+						     found, &found, NULL),
+			 CTX_OK);
+	assert_int_equal(found, leaf - 2);
+	class_of(world, frames + 3, 1);
+	alone = world->forest.raw.n - 1;
+	assert_int_equal(ctx_stack_without_scheduler(&world->classes, &world->forest.raw, world->resolver,
+						     alone, &found, NULL),
+			 CTX_OK);
+	assert_int_equal(found, alone);
+}
+
 static void test_stack_class__the_empty_stack_says_nothing(void **state)
 {
 	struct world *world = *state;
@@ -167,6 +192,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_stack_class__the_kernels_functions_tell_why_a_thread_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stack_class__a_wait_ends_where_the_scheduler_was_called,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stack_class__the_empty_stack_says_nothing, setup,
 						teardown),
 	};
