@@ -77,6 +77,13 @@ static uint64_t now_ns(clockid_t clock)
 
 /* --- records --- */
 
+static enum ctx_status count_lost(struct recorder *recorder, uint64_t time_ns, uint64_t n,
+				  struct ctx_err *err)
+{
+	recorder->lost += n;
+	return ctx_exp_lost(recorder->writer, time_ns, n, err);
+}
+
 static enum ctx_status take_state(struct recorder *recorder, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
 {
@@ -84,10 +91,7 @@ static enum ctx_status take_state(struct recorder *recorder, const struct ctx_pe
 	enum ctx_status status =
 		ctx_state_records_sample(recorder->states, (enum ctx_state_event)event, record, err);
 
-	if (status != CTX_E_FORMAT)
-		return status;
-	recorder->lost++;
-	return ctx_exp_lost(recorder->writer, record->time_ns, 1, err);
+	return status == CTX_E_FORMAT ? count_lost(recorder, record->time_ns, 1, err) : status;
 }
 
 static enum ctx_status take_sample(struct recorder *recorder, const struct ctx_perf_record *record,
@@ -102,10 +106,8 @@ static enum ctx_status take_sample(struct recorder *recorder, const struct ctx_p
 		return take_state(recorder, record, err);
 	status = ctx_proctree_find(recorder->tree, (int32_t)record->pid, (int32_t)record->tid,
 				   record->time_ns, &process, &thread, err);
-	if (status == CTX_E_NOTFOUND) {
-		recorder->lost++;
-		return ctx_exp_lost(recorder->writer, record->time_ns, 1, err);
-	}
+	if (status == CTX_E_NOTFOUND)
+		return count_lost(recorder, record->time_ns, 1, err);
 	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)
 				: status;
 }
@@ -118,10 +120,8 @@ static enum ctx_status take_record(struct recorder *recorder, const struct perf_
 
 	/* A record that is not what it says: counted as lost, for the recording as a whole is more worth than
 	 * one. */
-	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK) {
-		recorder->lost++;
-		return ctx_exp_lost(recorder->writer, now_ns(CLOCK_MONOTONIC), 1, err);
-	}
+	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK)
+		return count_lost(recorder, now_ns(CLOCK_MONOTONIC), 1, err);
 	if (record.type == PERF_RECORD_SAMPLE)
 		return take_sample(recorder, &record, err);
 	if (record.type == PERF_RECORD_SWITCH || record.type == PERF_RECORD_SWITCH_CPU_WIDE)
@@ -132,14 +132,20 @@ static enum ctx_status take_record(struct recorder *recorder, const struct perf_
 	switch (record.type) {
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		recorder->lost += record.lost;
-		return ctx_exp_lost(recorder->writer, record.time_ns, record.lost, err);
+		return count_lost(recorder, record.time_ns, record.lost, err);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return ctx_exp_throttle(recorder->writer, record.time_ns, record.type == PERF_RECORD_THROTTLE,
 					err);
-	default:
+	case PERF_RECORD_EXIT:
+		ctx_state_records_exit(recorder->states, &record);
 		return ctx_proctree_apply(recorder->tree, &record, err);
+	default:
+		status = ctx_proctree_apply(recorder->tree, &record, err);
+		if (status == CTX_OK && record.type == PERF_RECORD_COMM &&
+		    (record.misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
+			status = ctx_state_records_exec(recorder->states, &record, err);
+		return status;
 	}
 }
 
@@ -162,10 +168,8 @@ static enum ctx_status take_until(struct recorder *recorder, uint64_t limit_ns, 
 		status = ctx_sample_batch_flush(recorder->batch, err);
 	ctx_merge_release(&recorder->merge);
 	damaged = recorder->merge.damaged - damaged;
-	recorder->lost += damaged;
-	if (status == CTX_OK && damaged != 0)
-		status = ctx_exp_lost(recorder->writer, now_ns(CLOCK_MONOTONIC), damaged, err);
-	return status;
+	return status == CTX_OK && damaged != 0 ? count_lost(recorder, now_ns(CLOCK_MONOTONIC), damaged, err)
+						: status;
 }
 
 static enum ctx_status take_usage(struct recorder *recorder, uint64_t time_ns, struct ctx_err *err)

@@ -10,6 +10,8 @@
 
 #define OUTSIDERS 256u			 /* remembered at once */
 #define OUTSIDER_NS UINT64_C(1000000000) /* for so long its name is not looked at again: ids are reused */
+#define ENDED 256u			 /* remembered at once, */
+#define ENDED_NS UINT64_C(1000000000)	 /* for so long */
 #define NAME_BYTES 64
 /* Of the first of all pid namespaces, whose ids are those that tracepoints tell: include/linux/proc_ns.h in the kernel. */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
@@ -20,10 +22,18 @@ struct outsider {
 	uint32_t number;
 };
 
+/* A thread that has just ended. */
+struct ended {
+	uint32_t tid; /* 0: none */
+	uint32_t thread;
+	uint64_t time_ns;
+};
+
 struct ctx_state_records {
 	struct ctx_state_records_options options;
 	struct ctx_state_changes changes;
 	struct outsider outsiders[OUTSIDERS]; /* by tid, modulo */
+	struct ended ended[ENDED];	      /* by tid, modulo */
 	uint64_t page_size;
 	bool is_inner;		       /* our ids are not the kernel's */
 	struct ctx_map64 thread_of_id; /* then: kernel's id -> our tid */
@@ -118,6 +128,35 @@ enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
 		return status;
 	state.change = step.change;
 	return add(records, &state, NULL, err);
+}
+
+enum ctx_status ctx_state_records_exec(struct ctx_state_records *records,
+				       const struct ctx_perf_record *record, struct ctx_err *err)
+{
+	struct ctx_exp_state state;
+
+	return records->options.events->level != CTX_STATES_NONE && find_own(records, record, &state)
+		       ? switch_in(records, &state, err)
+		       : CTX_OK;
+}
+
+void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_perf_record *record)
+{
+	struct ctx_exp_state state;
+
+	if (find_own(records, record, &state))
+		records->ended[record->tid % ENDED] = (struct ended){
+			.tid = record->tid, .thread = state.thread, .time_ns = record->time_ns};
+}
+
+/* The thread that a record is of and that has ended just before it; CTX_NONE. */
+static uint32_t find_ended(const struct ctx_state_records *records, const struct ctx_perf_record *record)
+{
+	const struct ended *ended = &records->ended[record->tid % ENDED];
+
+	return record->tid != 0 && ended->tid == record->tid && record->time_ns <= ended->time_ns + ENDED_NS
+		       ? ended->thread
+		       : CTX_NONE;
 }
 
 static enum ctx_status missing_field(struct ctx_err *err)
@@ -230,13 +269,14 @@ static bool find_woken(const struct ctx_state_records *records, int64_t id, stru
 
 /*
  * A wake-up by a thread of the recording comes twice where everybody's are seen as well: the one that has the waker's whole
- * stack is taken.
+ * stack is taken. One that ends has no events any more when it tells its parent: its stack is the kernel's part alone, and is
+ * kept with the woken thread's process, since its own may be over.
  */
 static enum ctx_status take_waking(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				   bool is_of_all, struct ctx_err *err)
 {
 	const struct ctx_state_events *events = records->options.events;
-	struct ctx_waker waker = {.thread = CTX_NONE, .outsider = CTX_NONE};
+	struct ctx_waker waker = {.outsider = CTX_NONE};
 	struct ctx_exp_state state, by;
 	struct ctx_state_step step;
 	int64_t woken, by_id;
@@ -250,9 +290,8 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	state = by;
 	if ((is_by_thread && is_of_all) || !find_woken(records, woken, &state))
 		return CTX_OK;
-	if (is_by_thread)
-		waker.thread = by.thread;
-	else
+	waker.thread = is_by_thread ? by.thread : find_ended(records, record);
+	if (waker.thread == CTX_NONE)
 		status = find_outsider(records, record, by_id == 0, &waker.outsider, err);
 	if (status == CTX_OK)
 		status = ctx_state_changes_woken(&records->changes, state.thread, record->time_ns, waker,

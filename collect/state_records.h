@@ -29,6 +29,14 @@ CTX_MUST_CHECK enum ctx_status ctx_state_records_switch(struct ctx_state_records
 							const struct ctx_perf_record *record,
 							struct ctx_err *err);
 
+/* After the process tree has taken a COMM record of an exec: the new image's thread is on a CPU. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_state_records_exec(struct ctx_state_records *records,
+						      const struct ctx_perf_record *record,
+						      struct ctx_err *err);
+
+/* Before the process tree takes an EXIT record: the last that a thread does is to wake who waits for its end. */
+void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_perf_record *record);
+
 /* Takes a sample of this state event; what it borrows must live until the batch is flushed. Fails as the writer does, and
  * with CTX_E_FORMAT where it does not hold what the tracepoint promises: it is to be counted as lost. */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_sample(struct ctx_state_records *records,
