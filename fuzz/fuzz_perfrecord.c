@@ -1,9 +1,10 @@
 /*
- * Fuzz target: one record out of a ring buffer, and the call chain of a sample in it. The highest bit of misc, which the kernel
- * never sets, says that samples have registers and a stack.
+ * Fuzz target: one record out of a ring buffer, the call chain of a sample in it, and the fields of a tracepoint's. The highest
+ * bits of misc, which the kernel does not set, say what samples have: registers and a stack; an address and raw data.
  */
 #include "base/map64.h"
 #include "collect/callchain.h"
+#include "collect/tracepoint.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ctx_callchain chain = {.max_stack = 127};
-	static const bool has_period[] = {false, true};
+	static const struct ctx_tracepoint_field field = {.offset = 24, .size = 4, .is_signed = true};
+	uint64_t types[] = {CTX_PERF_SAMPLE_TYPE, CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_PERIOD};
 	struct ctx_map64 events = {0};
-	struct ctx_perf_layout layout = {.event_of_id = &events, .has_period = has_period, .n_events = 2};
+	struct ctx_perf_layout layout = {.event_of_id = &events, .sample_types = types, .n_events = 2};
 	struct perf_event_header header;
 	struct ctx_perf_record record;
 	uint64_t *aligned;
+	int64_t value;
 	unsigned sum = 0;
 
 	if (size < sizeof(header) || size > UINT16_MAX)
@@ -36,6 +39,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&header, data, sizeof(header));
 		if ((header.misc & 0x8000) != 0)
 			layout.user_regs = ctx_user_regs_perf_mask(ctx_machine_own());
+		for (uint32_t i = 0; i < layout.n_events; i++) {
+			if ((header.misc & 0x8000) != 0)
+				types[i] |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+			if ((header.misc & 0x400) != 0)
+				types[i] |= PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW;
+		}
 		header.size = (uint16_t)size;
 		memcpy(aligned, data, size);
 		memcpy(aligned, &header, sizeof(header));
@@ -45,9 +54,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			ctx_callchain_unwind(&chain, &record);
 			for (size_t i = 0; i < record.sample.user.stack_bytes; i++)
 				sum += record.sample.user.stack[i]; /* all of it is there */
+			for (size_t i = 0; i < record.sample.raw_bytes; i++)
+				sum += record.sample.raw[i];
+			if (ctx_tracepoint_field_read(&field, record.sample.raw, record.sample.raw_bytes,
+						      &value))
+				sum += (unsigned)(value & 1);
 		}
 	}
 	free(aligned);
 	ctx_map64_deinit(&events);
-	return chain.n > CTX_CALLCHAIN_MAX + 1 || sum > UINT16_MAX * 255u ? (abort(), 1) : 0;
+	return chain.n > CTX_CALLCHAIN_MAX + 1 || sum > UINT16_MAX * 256u ? (abort(), 1) : 0;
 }

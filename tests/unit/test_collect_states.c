@@ -1,0 +1,847 @@
+/*
+ * What threads do when they are on no CPU: from the bytes of perf's records to the changes in an experiment.
+ */
+#include "collect/recargs.h"
+#include "collect/state_changes.h"
+#include "collect/state_records.h"
+#include "experiment_fixture.h"
+#include "tests/unit/failing_malloc.h"
+
+#include <stdlib.h>
+
+#define P 5000000u /* above pid_max: nothing in /proc has it */
+
+/* --- tracepoints --- */
+
+static const char SWITCH_FORMAT[] = "name: sched_switch\nID: 372\nformat:\n"
+				    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+				    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+				    "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				    "\tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;\n"
+				    "\nprint fmt: \"prev_pid=%d\", REC->prev_pid\n";
+
+static const char WAKING_FORMAT[] = "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+				    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
+
+static void test_tracepoint__finds_fields_where_this_kernel_has_them(void **state)
+{
+	struct ctx_tracepoint_field field;
+	int64_t value = 0;
+	uint8_t raw[40] = {0};
+
+	(void)state;
+	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "prev_state", &field, NULL), CTX_OK);
+	assert_int_equal(field.offset, 32);
+	assert_int_equal(field.size, 8);
+	memcpy(raw + 32, &(int64_t){-7}, 8);
+	assert_true(ctx_tracepoint_field_read(&field, raw, 40, &value));
+	assert_int_equal(value, -7);
+	assert_false(ctx_tracepoint_field_read(&field, raw, 39, &value));
+	assert_false(ctx_tracepoint_field_read(&field, raw, 7, &value));
+	assert_false(ctx_tracepoint_field_read(&field, NULL, 0, &value));
+	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "prev_pid", &field, NULL), CTX_OK);
+	memcpy(raw + 24, &(int32_t){-1}, 4);
+	assert_true(ctx_tracepoint_field_read(&field, raw, 40, &value));
+	assert_int_equal(value, -1);
+	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "common_type", &field, NULL), CTX_OK);
+	memcpy(raw, "\xff\xff", 2);
+	assert_true(ctx_tracepoint_field_read(&field, raw, 40, &value));
+	assert_int_equal(value, 65535);
+}
+
+static void test_tracepoint__refuses_formats_that_it_does_not_understand(void **state)
+{
+	static const char *const broken[] = {"\tfield:int pid;\n",
+					     "\tfield:int pid;\toffset:4;\tsize:3;\tsigned:1;\n",
+					     "\tfield:int pid;\toffset:4;\tsize:16;\tsigned:1;\n",
+					     "\tfield:int pid;\toffset:4;\tsize:0;\tsigned:1;\n",
+					     "\tfield:int pid;\toffset:99999999;\tsize:4;\tsigned:1;\n",
+					     "\tfield:int pid"};
+	struct ctx_tracepoint_field field;
+	struct ctx_err err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(broken); i++)
+		assert_int_equal(ctx_tracepoint_field_find(broken[i], "pid", &field, &err), CTX_E_FORMAT);
+	assert_non_null(strstr(err.msg, "field pid"));
+	/* A part of a name is another name. */
+	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "pid", &field, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_tracepoint_field_find("", "pid", &field, NULL), CTX_E_NOTFOUND);
+}
+
+static void write_text(const char *directory, const char *name, const char *text)
+{
+	char *path = ctx_path_join(directory, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	free(path);
+}
+
+/* A tracefs of our own. */
+static char *make_tracefs(void)
+{
+	static const char *const parts[] = {"events", "events/sched", "events/sched/sched_switch",
+					    "events/sched/sched_waking"};
+	char *root = fixture_directory();
+
+	for (size_t i = 0; i < CTX_COUNT_OF(parts); i++) {
+		char *path = ctx_path_join(root, parts[i]);
+
+		assert_int_equal(mkdir(path, 0700), 0);
+		free(path);
+	}
+	write_text(root, "events/sched/sched_switch/id", "372\n");
+	write_text(root, "events/sched/sched_switch/format", SWITCH_FORMAT);
+	write_text(root, "events/sched/sched_waking/id", "375\n");
+	write_text(root, "events/sched/sched_waking/format", WAKING_FORMAT);
+	return root;
+}
+
+static void test_tracepoint__is_read_from_tracefs(void **state)
+{
+	char *root = make_tracefs();
+	struct ctx_tracepoint tracepoint;
+	struct ctx_err err = {0};
+
+	(void)state;
+	assert_int_equal(ctx_tracepoint_read(root, "sched/sched_switch", &tracepoint, NULL), CTX_OK);
+	assert_int_equal(tracepoint.id, 372);
+	assert_string_equal(tracepoint.format, SWITCH_FORMAT);
+	ctx_tracepoint_deinit(&tracepoint);
+	assert_int_equal(ctx_tracepoint_read(root, "sched/none", &tracepoint, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_tracepoint_read("/no/such", "sched/sched_switch", &tracepoint, &err),
+			 CTX_E_PERM);
+	assert_non_null(strstr(err.msg, "not mounted or not readable"));
+	write_text(root, "events/sched/sched_switch/id", "none\n");
+	assert_int_equal(ctx_tracepoint_read(root, "sched/sched_switch", &tracepoint, NULL), CTX_E_FORMAT);
+	fixture_remove(root);
+}
+
+/* --- levels --- */
+
+static void test_state_events__what_is_not_allowed_is_refused_by_name_and_left_out_otherwise(void **state)
+{
+	struct ctx_state_events_options options = {
+		.asked = CTX_REC_STATES_FULL, .tracefs = "/no/such", .without_kernel = false};
+	struct ctx_state_events events;
+	struct ctx_err err = {0};
+
+	(void)state;
+	assert_int_equal(ctx_state_events_choose(&options, &events, &err), CTX_E_PERM);
+	assert_non_null(strstr(err.msg, "--states full: "));
+	assert_non_null(strstr(err.msg, "/no/such"));
+	options.asked = CTX_REC_STATES_AUTO;
+	assert_int_equal(ctx_state_events_choose(&options, &events, &err), CTX_OK);
+	assert_int_equal(events.level, CTX_STATES_MIN);
+	options.without_kernel = true;
+	assert_int_equal(ctx_state_events_choose(&options, &events, &err), CTX_OK);
+	assert_int_equal(events.level, CTX_STATES_SWITCHES);
+	options.asked = CTX_REC_STATES_MIN;
+	assert_int_equal(ctx_state_events_choose(&options, &events, &err), CTX_E_PERM);
+	assert_non_null(strstr(err.msg, "--states min: "));
+	options.asked = CTX_REC_STATES_FULL;
+	assert_int_equal(ctx_state_events_choose(&options, &events, &err), CTX_E_PERM);
+	options.asked = CTX_REC_STATES_OFF;
+	assert_int_equal(ctx_state_events_choose(&options, &events, &err), CTX_OK);
+	assert_int_equal(events.level, CTX_STATES_NONE);
+	for (unsigned i = 0; i < CTX_STATE_EVENT_N; i++)
+		assert_false(ctx_state_events_has(&events, (enum ctx_state_event)i));
+}
+
+static void test_recargs__states_are_one_of_four(void **state)
+{
+	static const char *const words[] = {"auto", "full", "min", "off"};
+	struct ctx_rec_options options;
+	struct ctx_err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		char *argv[] = {"ctxrec", "--states", (char *)(uintptr_t)words[i], "true", NULL};
+
+		assert_int_equal(ctx_rec_options_parse(4, argv, &options, NULL), CTX_OK);
+		assert_int_equal(options.states, i);
+		ctx_rec_options_deinit(&options);
+	}
+	assert_int_equal(ctx_rec_options_parse(4, (char *[]){"ctxrec", "--states", "all", "true", NULL},
+					       &options, &err),
+			 CTX_E_ARG);
+	assert_non_null(strstr(err.msg, "--states: \"all\""));
+	ctx_rec_options_deinit(&options);
+}
+
+/* --- changes --- */
+
+static void test_state_changes__prev_state_tells_why(void **state)
+{
+	(void)state;
+	assert_int_equal(ctx_state_change_of(0), CTX_CHANGE_PREEMPTED);
+	assert_int_equal(ctx_state_change_of(0x100), CTX_CHANGE_PREEMPTED);
+	assert_int_equal(ctx_state_change_of(0x101), CTX_CHANGE_PREEMPTED);
+	assert_int_equal(ctx_state_change_of(1), CTX_CHANGE_BLOCKED);
+	assert_int_equal(ctx_state_change_of(2), CTX_CHANGE_BLOCKED);
+	assert_int_equal(ctx_state_change_of(4), CTX_CHANGE_STOPPED);
+	assert_int_equal(ctx_state_change_of(8), CTX_CHANGE_STOPPED);
+	assert_int_equal(ctx_state_change_of(0x10), CTX_CHANGE_N);
+	assert_int_equal(ctx_state_change_of(0x20), CTX_CHANGE_N);
+	assert_int_equal(ctx_state_change_of(0x80), CTX_CHANGE_BLOCKED);
+}
+
+/* One call by a letter: L left blocked, E left preempted, X left for ever, l leaves, o out, p out preempted, i in, w woken. */
+static enum ctx_status call(struct ctx_state_changes *changes, char what, uint32_t thread, uint64_t time_ns,
+			    struct ctx_state_step *step)
+{
+	struct ctx_waker waker = {.thread = 7, .outsider = CTX_NONE};
+
+	switch (what) {
+	case 'L':
+		return ctx_state_changes_left(changes, thread, 1, step, NULL);
+	case 'E':
+		return ctx_state_changes_left(changes, thread, 0x100, step, NULL);
+	case 'X':
+		return ctx_state_changes_left(changes, thread, 0x20, step, NULL);
+	case 'l':
+		return ctx_state_changes_leaves(changes, thread, step, NULL);
+	case 'o':
+	case 'p':
+		return ctx_state_changes_switched_out(changes, thread, what == 'p', step, NULL);
+	case 'i':
+		return ctx_state_changes_switched_in(changes, thread, time_ns, step, NULL);
+	default:
+		return ctx_state_changes_woken(changes, thread, time_ns, waker, step, NULL);
+	}
+}
+
+/* What comes of the calls, a letter each: - nothing, R, B, P, W; in lower case: in place of the last; "w" in front of R: woken early. */
+static void check_calls(bool from_start, const char *calls, const char *want)
+{
+	static const char letters[] = {
+		[CTX_CHANGE_RUNS] = 'R',    [CTX_CHANGE_PREEMPTED] = 'P', [CTX_CHANGE_BLOCKED] = 'B',
+		[CTX_CHANGE_STOPPED] = 'S', [CTX_CHANGE_WOKEN] = 'W',	  [CTX_CHANGE_N] = '-'};
+	struct ctx_state_changes changes = {.from_start = from_start};
+	char got[64];
+	size_t n = 0;
+
+	for (size_t i = 0; calls[i] != '\0'; i++) {
+		struct ctx_state_step step;
+		char letter;
+
+		assert_int_equal(call(&changes, calls[i], 3, i * 1000, &step), CTX_OK);
+		letter = letters[step.change];
+		if (step.was_woken)
+			got[n++] = 'w';
+		if (step.was_woken || step.change == CTX_CHANGE_WOKEN)
+			assert_int_equal(step.waker.thread, 7);
+		got[n++] = (char)(step.amends ? letter | 0x20 : letter);
+	}
+	got[n] = '\0';
+	assert_string_equal(got, want);
+	ctx_state_changes_deinit(&changes);
+}
+
+static void test_state_changes__what_is_told_twice_is_one_change(void **state)
+{
+	(void)state;
+	check_calls(false, "iLowi", "RB-WR");
+	check_calls(false, "iLowwwi", "RB-W--R");
+	check_calls(false, "iEoi", "RP-R");
+	/* Woken between the scheduler's decision and the switch. */
+	check_calls(false, "iLwoi", "RBW-R");
+}
+
+static void test_state_changes__what_was_lost_is_made_up_for(void **state)
+{
+	(void)state;
+	check_calls(false, "iowi", "RBWR"); /* no sample of the switch */
+	check_calls(false, "ipi", "RPR");
+	check_calls(false, "iLoLoi", "RB-B-R"); /* nor that it ran between */
+	check_calls(false, "iX", "R-");
+	check_calls(false, "iXo", "R--");
+}
+
+static void test_state_changes__a_guess_is_put_right(void **state)
+{
+	(void)state;
+	check_calls(false, "iloi", "RB-R");
+	check_calls(false, "ilpi", "RBpR");
+}
+
+static void test_state_changes__who_is_woken_too_early_is_woken_when_it_runs(void **state)
+{
+	struct ctx_state_changes changes = {0};
+	struct ctx_state_step step;
+
+	(void)state;
+	check_calls(false, "iwLoi", "R-B-wR");
+	check_calls(false, "iwLowi", "R-B-WR"); /* woken again: that one counts */
+	check_calls(false, "iwEoi", "R-P-R");
+	/* Of a thread of which nothing was seen: it can be asleep, but not where all began before our eyes. */
+	check_calls(false, "wi", "WR");
+	check_calls(true, "wLoi", "-B-wR");
+	/* What was long ago has not ended this wait. */
+	assert_int_equal(call(&changes, 'i', 0, 0, &step), CTX_OK);
+	assert_int_equal(call(&changes, 'w', 0, 10, &step), CTX_OK);
+	assert_int_equal(call(&changes, 'L', 0, 20, &step), CTX_OK);
+	assert_int_equal(call(&changes, 'i', 0, 2000000, &step), CTX_OK);
+	assert_false(step.was_woken);
+	ctx_state_changes_deinit(&changes);
+}
+
+/* Whatever comes in whatever order: nobody is woken who is not known to be off its CPU, and nobody twice. */
+static void test_state_changes__any_order_keeps_the_rules(void **state)
+{
+	static const char calls[] = "LEXlopiw";
+	struct ctx_state_changes changes = {0};
+	bool is_off[20] = {0}, is_woken[20] = {0};
+	uint64_t seed = 5;
+	unsigned n_woken = 0;
+
+	(void)state;
+	for (uint64_t round = 0; round < 100000; round++) {
+		uint32_t thread = (uint32_t)fixture_random(&seed, 20);
+		char what = calls[fixture_random(&seed, 8)];
+		struct ctx_state_step step;
+
+		if (what == 'w' && !is_off[thread] && round < 1000)
+			continue; /* so that none is woken of which nothing was seen */
+		assert_int_equal(call(&changes, what, thread, round * 100, &step), CTX_OK);
+		if (step.change == CTX_CHANGE_WOKEN) {
+			assert_true(is_off[thread] && !is_woken[thread]);
+			is_woken[thread] = true;
+			n_woken++;
+		}
+		if (what == 'i') {
+			assert_int_equal(step.change, CTX_CHANGE_RUNS);
+			is_off[thread] = is_woken[thread] = false;
+		} else if (what != 'w') {
+			is_off[thread] = true;
+			if (strchr("LEXl", what) != NULL)
+				is_woken[thread] = false;
+		}
+		assert_true(!step.amends || step.change == CTX_CHANGE_PREEMPTED);
+	}
+	assert_true(n_woken > 1000);
+	ctx_state_changes_deinit(&changes);
+}
+
+/* --- records --- */
+
+struct bytes {
+	uint64_t words[64];
+	size_t n;
+};
+
+static void put(struct bytes *bytes, const void *from, size_t n)
+{
+	memcpy((char *)bytes->words + bytes->n, from, n);
+	bytes->n += n;
+}
+
+static void put32(struct bytes *bytes, uint32_t value)
+{
+	put(bytes, &value, 4);
+}
+
+static void put64(struct bytes *bytes, uint64_t value)
+{
+	put(bytes, &value, 8);
+}
+
+static void begin(struct bytes *bytes, uint32_t type, uint16_t misc)
+{
+	*bytes = (struct bytes){0};
+	put32(bytes, type);
+	put(bytes, &misc, 2);
+	put(bytes, "\0\0", 2);
+}
+
+static void set_size(struct bytes *bytes)
+{
+	memcpy((char *)bytes->words + 6, &(uint16_t){(uint16_t)bytes->n}, 2);
+}
+
+/* What sample_id_all puts behind everything. */
+static void put_trailer(struct bytes *bytes, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	put32(bytes, pid);
+	put32(bytes, tid);
+	put64(bytes, time_ns);
+	put64(bytes, 1);
+	put64(bytes, 9);
+	set_size(bytes);
+}
+
+struct layout {
+	struct ctx_map64 ids;
+	uint64_t types[CTX_STATE_EVENT_N];
+	struct ctx_perf_layout layout;
+};
+
+static const struct ctx_state_events EVENTS = {.level = CTX_STATES_FULL,
+					       .prev_pid = {24, 4, true},
+					       .prev_state = {32, 8, true},
+					       .common_pid = {4, 4, true},
+					       .pid = {24, 4, true}};
+
+/* State events alone: the event with id 10 + i is the i-th. */
+static void layout_begin(struct layout *layout)
+{
+	*layout = (struct layout){0};
+	for (uint32_t i = 0; i < CTX_STATE_EVENT_N; i++) {
+		*ctx_map64_place(&layout->ids, 10 + i) = i;
+		layout->types[i] = ctx_state_event_attr(&EVENTS, (enum ctx_state_event)i, 0, 0).sample_type;
+	}
+	layout->layout = (struct ctx_perf_layout){
+		.event_of_id = &layout->ids, .sample_types = layout->types, .n_events = CTX_STATE_EVENT_N};
+}
+
+/* A sample with one frame of the kernel; `raw` 40 bytes for tracepoints. */
+static void make_sample(struct bytes *bytes, enum ctx_state_event event, uint32_t pid, uint32_t tid,
+			uint64_t time_ns, const uint8_t *raw)
+{
+	begin(bytes, PERF_RECORD_SAMPLE,
+	      event == CTX_STATE_EVENT_FAULT ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
+	put64(bytes, 10 + (uint64_t)event);
+	put64(bytes, 0x401ffe);
+	put32(bytes, pid);
+	put32(bytes, tid);
+	put64(bytes, time_ns);
+	if (event == CTX_STATE_EVENT_FAULT)
+		put64(bytes, 0x402000);
+	put64(bytes, 1);
+	put64(bytes, 2);
+	put64(bytes, PERF_CONTEXT_KERNEL);
+	put64(bytes, UINT64_C(0xffffffff81000000) + event);
+	if (raw != NULL) {
+		put32(bytes, 44);
+		put(bytes, raw, 40);
+		put32(bytes, 0);
+	}
+	set_size(bytes);
+}
+
+static void make_switch(struct bytes *bytes, bool cpu_wide, uint16_t misc, uint32_t pid, uint32_t tid,
+			uint64_t time_ns)
+{
+	begin(bytes, cpu_wide ? PERF_RECORD_SWITCH_CPU_WIDE : PERF_RECORD_SWITCH, misc);
+	if (cpu_wide)
+		put64(bytes, 0);
+	put_trailer(bytes, pid, tid, time_ns);
+}
+
+/* From memory of exactly this size. */
+static enum ctx_status parse_exact(const struct bytes *bytes, size_t n, const struct ctx_perf_layout *layout,
+				   struct ctx_perf_record *record, uint64_t *ret_sum)
+{
+	uint8_t *exact = malloc(n);
+	enum ctx_status status;
+
+	assert_non_null(exact);
+	memcpy(exact, bytes->words, n);
+	if (n >= 8)
+		memcpy(exact + 6, &(uint16_t){(uint16_t)n}, 2);
+	status = ctx_perf_record_parse(exact, n, layout, record, NULL);
+	if (status == CTX_OK && record->type == PERF_RECORD_SAMPLE) {
+		for (size_t i = 0; i < record->sample.raw_bytes; i++)
+			*ret_sum += record->sample.raw[i];
+	}
+	free(exact);
+	return status;
+}
+
+static void test_perfrecord__takes_switches_and_tracepoints_apart_and_refuses_cut_ones(void **state)
+{
+	struct layout layout;
+	struct ctx_perf_record record;
+	struct bytes bytes;
+	uint8_t raw[40];
+	uint64_t sum = 0;
+
+	(void)state;
+	layout_begin(&layout);
+	memset(raw, 3, sizeof(raw));
+	make_sample(&bytes, CTX_STATE_EVENT_SWITCH, 5, 6, 77, raw);
+	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_OK);
+	assert_int_equal(record.event, CTX_STATE_EVENT_SWITCH);
+	assert_int_equal(record.sample.raw_bytes, 44);
+	assert_int_equal(sum, 120);
+	for (size_t n = 0; n < bytes.n; n++)
+		assert_int_equal(parse_exact(&bytes, n, &layout.layout, &record, &sum), CTX_E_FORMAT);
+	bytes.words[bytes.n / 8 - 6] |= UINT32_MAX; /* a size that is a lie */
+	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_E_FORMAT);
+	make_sample(&bytes, CTX_STATE_EVENT_FAULT, 5, 6, 77, NULL);
+	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_OK);
+	assert_int_equal(record.sample.address, 0x402000);
+	assert_int_equal(record.cpu, 1);
+	assert_int_equal(record.sample.n_chain, 2);
+	make_switch(&bytes, true, PERF_RECORD_MISC_SWITCH_OUT, 5, 6, 78);
+	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_OK);
+	assert_int_equal(record.tid, 6);
+	assert_int_equal(record.time_ns, 78);
+	assert_int_equal(record.misc, PERF_RECORD_MISC_SWITCH_OUT);
+	assert_int_equal(parse_exact(&bytes, bytes.n - 8, &layout.layout, &record, &sum), CTX_E_FORMAT);
+	make_switch(&bytes, false, 0, 5, 6, 79);
+	assert_int_equal(parse_exact(&bytes, bytes.n, &layout.layout, &record, &sum), CTX_OK);
+	assert_int_equal(parse_exact(&bytes, bytes.n - 8, &layout.layout, &record, &sum), CTX_E_FORMAT);
+	ctx_map64_deinit(&layout.ids);
+}
+
+/* --- from records to an experiment --- */
+
+struct world {
+	char *directory, *path;
+	struct layout layout;
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	struct ctx_sample_batch *batch;
+	struct ctx_state_records *records;
+	struct bytes *kept; /* of records: a batch borrows from them */
+	size_t n_kept;
+};
+
+#define KEPT_MAX 64u
+
+static enum ctx_status world_begin(struct world *world)
+{
+	struct ctx_exp_options options;
+	struct ctx_sample_batch_options batch = {.max_stack = 127};
+	struct ctx_state_records_options records = {.events = &EVENTS};
+	enum ctx_status status;
+
+	*world = (struct world){.directory = fixture_directory()};
+	world->path = ctx_path_join(world->directory, "run.er");
+	world->kept = malloc(KEPT_MAX * sizeof(*world->kept));
+	layout_begin(&world->layout);
+	options = fixture_options(world->path);
+	options.has_states = true;
+	assert_int_equal(ctx_exp_create(&options, &world->writer, NULL), CTX_OK);
+	batch.writer = records.writer = world->writer;
+	status = ctx_proctree_create(world->writer, &world->tree, NULL);
+	if (status == CTX_OK)
+		status = ctx_sample_batch_create(&batch, &world->batch, NULL);
+	records.tree = world->tree;
+	records.batch = world->batch;
+	if (status == CTX_OK)
+		status = ctx_proctree_add_founder(world->tree, P, "app", FIXTURE_START_NS, NULL);
+	return status == CTX_OK ? ctx_state_records_create(&records, &world->records, NULL) : status;
+}
+
+static void world_end(struct world *world)
+{
+	ctx_state_records_destroy(world->records);
+	ctx_sample_batch_destroy(world->batch);
+	ctx_proctree_destroy(world->tree);
+	if (world->writer != NULL)
+		assert_int_equal(ctx_exp_close(world->writer, FIXTURE_START_NS + 1000000, NULL), CTX_OK);
+	ctx_map64_deinit(&world->layout.ids);
+	free(world->kept);
+	free(world->path);
+	fixture_remove(world->directory);
+}
+
+static enum ctx_status parse(struct world *world, const struct bytes *bytes, struct ctx_perf_record *record)
+{
+	assert_true(world->n_kept < KEPT_MAX);
+	world->kept[world->n_kept] = *bytes;
+	return ctx_perf_record_parse(world->kept[world->n_kept++].words, bytes->n, &world->layout.layout,
+				     record, NULL);
+}
+
+static enum ctx_status take_switch(struct world *world, uint16_t misc, uint32_t tid, uint64_t time_ns)
+{
+	struct ctx_perf_record record;
+	struct bytes bytes;
+
+	make_switch(&bytes, false, misc, P, tid, FIXTURE_START_NS + time_ns);
+	assert_int_equal(parse(world, &bytes, &record), CTX_OK);
+	return ctx_state_records_switch(world->records, &record, NULL);
+}
+
+static enum ctx_status take_sample(struct world *world, enum ctx_state_event event, uint32_t tid,
+				   uint64_t time_ns, int32_t pid_field, int64_t prev_state)
+{
+	struct ctx_perf_record record;
+	struct bytes bytes;
+	uint8_t raw[40] = {0};
+	bool has_raw = event <= CTX_STATE_EVENT_WAKING_ALL;
+
+	memcpy(raw + 4, &tid, 4);
+	memcpy(raw + 24, &pid_field, 4);
+	memcpy(raw + 32, &prev_state, 8);
+	make_sample(&bytes, event, P, tid, FIXTURE_START_NS + time_ns, has_raw ? raw : NULL);
+	assert_int_equal(parse(world, &bytes, &record), CTX_OK);
+	return ctx_state_records_sample(world->records, event, &record, NULL);
+}
+
+/* FORK or EXIT of a thread of the one process, as the recorder takes them. */
+static enum ctx_status take_task(struct world *world, uint32_t type, uint32_t tid, uint64_t time_ns)
+{
+	struct ctx_perf_record record;
+	struct bytes bytes;
+	enum ctx_status status;
+
+	begin(&bytes, type, 0);
+	put32(&bytes, P);
+	put32(&bytes, P);
+	put32(&bytes, tid);
+	put32(&bytes, P);
+	put64(&bytes, FIXTURE_START_NS + time_ns);
+	put_trailer(&bytes, P, tid, FIXTURE_START_NS + time_ns);
+	assert_int_equal(parse(world, &bytes, &record), CTX_OK);
+	status = ctx_sample_batch_flush(world->batch, NULL);
+	if (type == PERF_RECORD_EXIT)
+		ctx_state_records_exit(world->records, &record);
+	return status == CTX_OK ? ctx_proctree_apply(world->tree, &record, NULL) : status;
+}
+
+struct seen {
+	uint64_t time_ns;
+	enum ctx_state_change change;
+	uint32_t thread, waker;
+	bool has_stack;
+	char outsider[32];
+};
+
+static size_t read_changes(struct world *world, struct seen *seen, size_t max)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	size_t n = 0;
+
+	assert_int_equal(ctx_sample_batch_flush(world->batch, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_close(world->writer, FIXTURE_START_NS + 1000000, NULL), CTX_OK);
+	world->writer = NULL;
+	assert_int_equal(ctx_exp_open(world->path, &source, NULL), CTX_OK);
+	assert_true(source->info.has_states);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		if (event.kind != CTX_EV_STATE)
+			continue;
+		assert_true(n < max);
+		seen[n] = (struct seen){event.time_ns,	   event.state.change,	   event.thread,
+					event.state.waker, event.state.stack != 0, ""};
+		if (event.state.outsider != NULL)
+			snprintf(seen[n].outsider, sizeof(seen[n].outsider), "%s", event.state.outsider);
+		n++;
+	}
+	source->close(source);
+	return n;
+}
+
+#define OUT PERF_RECORD_MISC_SWITCH_OUT
+#define OUT_PREEMPTED (PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
+
+/* A wait whose end is seen twice, by the event of the waker and by that of its CPU; a second thread that wakes. */
+static enum ctx_status play(struct world *world)
+{
+	enum ctx_status status = take_task(world, PERF_RECORD_FORK, P + 1, 100);
+
+	if (status == CTX_OK)
+		status = take_switch(world, 0, P, 200);
+	if (status == CTX_OK)
+		status = take_sample(world, CTX_STATE_EVENT_SWITCH, P, 300, (int32_t)P, 1);
+	if (status == CTX_OK)
+		status = take_switch(world, OUT, P, 301);
+	if (status == CTX_OK)
+		status = take_switch(world, 0, P + 1, 400);
+	if (status == CTX_OK)
+		status = take_sample(world, CTX_STATE_EVENT_WAKING_ALL, P + 1, 500, (int32_t)P, 0);
+	if (status == CTX_OK)
+		status = take_sample(world, CTX_STATE_EVENT_WAKING, P + 1, 501, (int32_t)P, 0);
+	if (status == CTX_OK)
+		status = take_switch(world, OUT_PREEMPTED, P + 1, 600);
+	if (status == CTX_OK)
+		status = take_switch(world, 0, P, 700);
+	return status == CTX_OK ? ctx_sample_batch_flush(world->batch, NULL) : status;
+}
+
+static void test_state_records__a_wait_and_who_ended_it(void **state)
+{
+	static const struct seen want[] = {
+		{200, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
+		{300, CTX_CHANGE_BLOCKED, 0, CTX_NONE, true, ""},
+		{400, CTX_CHANGE_RUNS, 1, CTX_NONE, false, ""},
+		{501, CTX_CHANGE_WOKEN, 0, 1, true, ""},
+		{600, CTX_CHANGE_PREEMPTED, 1, CTX_NONE, false, ""},
+		{700, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
+	};
+	struct world world;
+	struct seen seen[16];
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(play(&world), CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), CTX_COUNT_OF(want));
+	for (size_t i = 0; i < CTX_COUNT_OF(want); i++) {
+		assert_int_equal(seen[i].time_ns, want[i].time_ns);
+		assert_int_equal(seen[i].change, want[i].change);
+		assert_int_equal(seen[i].thread, want[i].thread);
+		assert_int_equal(seen[i].has_stack, want[i].has_stack);
+		if (seen[i].change == CTX_CHANGE_WOKEN)
+			assert_int_equal(seen[i].waker, want[i].waker);
+	}
+	world_end(&world);
+}
+
+static void test_state_records__nobody_is_announced_and_a_tid_used_again_is_another_thread(void **state)
+{
+	struct world world;
+	struct seen seen[16];
+	uint32_t threads;
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P + 1, 200, (int32_t)P + 1, 1), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_EXIT, P + 1, 300), CTX_OK);
+	threads = ctx_exp_stats(world.writer).threads;
+	/* Its last switch, one of a stranger, of an idle CPU; wake-ups of nobody. */
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P + 1, 310, (int32_t)P + 1, 0x20),
+			 CTX_OK);
+	assert_int_equal(take_switch(&world, OUT, P + 1, 311), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P + 9, 312), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, 0, 313), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, UINT32_MAX, 314), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P, 315, (int32_t)P + 9, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 9, 316, -5, 0), CTX_OK);
+	assert_int_equal(ctx_exp_stats(world.writer).threads, threads);
+	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 400), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P + 1, 500), CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), 2);
+	assert_int_equal(seen[0].time_ns, 200);
+	assert_int_equal(seen[0].thread, 1);
+	assert_int_equal(seen[1].time_ns, 500);
+	assert_int_equal(seen[1].thread, 2);
+	world_end(&world);
+}
+
+static void test_state_records__wakers_outside_have_names_and_the_ended_are_threads(void **state)
+{
+	struct world world;
+	struct seen seen[16];
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 200, (int32_t)P, 1), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 210, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 300, (int32_t)P, 4), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 7, 310, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 400, (int32_t)P, 1), CTX_OK);
+	assert_int_equal(
+		take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, (uint32_t)getpid(), 410, (int32_t)P, 0),
+		CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 500, (int32_t)P, 1), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_EXIT, P + 1, 505), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 1, 510, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), 8);
+	assert_string_equal(seen[1].outsider, "<idle>");
+	assert_int_equal(seen[2].change, CTX_CHANGE_STOPPED);
+	assert_string_equal(seen[3].outsider, "<ended>");
+	assert_memory_equal(seen[5].outsider, "test_collect_st", 15);
+	assert_int_equal(seen[7].waker, 1);
+	assert_string_equal(seen[7].outsider, "");
+	world_end(&world);
+}
+
+static void test_state_records__a_guess_is_amended_in_the_batch_and_followed_when_it_is_written(void **state)
+{
+	struct world world;
+	struct seen seen[16];
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_LEAVES, P, 200, 0, 0), CTX_OK);
+	assert_int_equal(take_switch(&world, OUT_PREEMPTED, P, 201), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P, 300), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_LEAVES, P, 400, 0, 0), CTX_OK);
+	assert_int_equal(ctx_sample_batch_flush(world.batch, NULL), CTX_OK);
+	assert_int_equal(take_switch(&world, OUT_PREEMPTED, P, 401), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_FAULT, P, 500, 0, 0), CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), 5);
+	assert_int_equal(seen[0].change, CTX_CHANGE_PREEMPTED);
+	assert_true(seen[0].has_stack);
+	assert_int_equal(seen[1].change, CTX_CHANGE_RUNS);
+	assert_int_equal(seen[2].change, CTX_CHANGE_BLOCKED);
+	assert_int_equal(seen[3].change, CTX_CHANGE_PREEMPTED);
+	assert_int_equal(seen[4].change, CTX_CHANGE_TEXT_FAULT);
+	world_end(&world);
+}
+
+/* A tracepoint's sample without its fields is refused, not read past its end. */
+static void test_state_records__a_sample_that_is_too_short_is_a_status(void **state)
+{
+	struct world world;
+	struct ctx_perf_record record = {.type = PERF_RECORD_SAMPLE, .pid = P, .tid = P};
+	uint8_t raw[30] = {0};
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	record.sample.raw = raw;
+	for (size_t n = 0; n < 28; n++) {
+		record.sample.raw_bytes = n;
+		for (unsigned i = 0; i <= CTX_STATE_EVENT_WAKING_ALL; i++)
+			assert_int_equal(ctx_state_records_sample(world.records, (enum ctx_state_event)i,
+								  &record, NULL),
+					 CTX_E_FORMAT);
+	}
+	world_end(&world);
+}
+
+static void test_state_records__a_failing_allocation_is_a_status(void **state)
+{
+	enum ctx_status status = CTX_E_NOMEM;
+	unsigned n = 0;
+
+	(void)state;
+	for (; status != CTX_OK && n < 1000; n++) {
+		struct world world;
+
+		status = world_begin(&world);
+		assert_int_equal(status, CTX_OK);
+		fail_after = (long)n;
+		status = play(&world);
+		if (fail_after == -1 && status != CTX_OK)
+			assert_int_equal(status, CTX_E_NOMEM);
+		else if (fail_after == -1)
+			status = CTX_E_NOMEM; /* what failed could be done without */
+		fail_after = -1;
+		/* Memory that was short sticks in the writer: closing says so again. */
+		if (ctx_exp_close(world.writer, FIXTURE_START_NS + 1000000, NULL) == CTX_OK)
+			world.writer = NULL;
+		world.writer = NULL;
+		world_end(&world);
+	}
+	assert_true(n > 3 && n < 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tracepoint__finds_fields_where_this_kernel_has_them),
+		cmocka_unit_test(test_tracepoint__refuses_formats_that_it_does_not_understand),
+		cmocka_unit_test(test_tracepoint__is_read_from_tracefs),
+		cmocka_unit_test(
+			test_state_events__what_is_not_allowed_is_refused_by_name_and_left_out_otherwise),
+		cmocka_unit_test(test_recargs__states_are_one_of_four),
+		cmocka_unit_test(test_state_changes__prev_state_tells_why),
+		cmocka_unit_test(test_state_changes__what_is_told_twice_is_one_change),
+		cmocka_unit_test(test_state_changes__what_was_lost_is_made_up_for),
+		cmocka_unit_test(test_state_changes__a_guess_is_put_right),
+		cmocka_unit_test(test_state_changes__who_is_woken_too_early_is_woken_when_it_runs),
+		cmocka_unit_test(test_state_changes__any_order_keeps_the_rules),
+		cmocka_unit_test(test_perfrecord__takes_switches_and_tracepoints_apart_and_refuses_cut_ones),
+		cmocka_unit_test(test_state_records__a_wait_and_who_ended_it),
+		cmocka_unit_test(
+			test_state_records__nobody_is_announced_and_a_tid_used_again_is_another_thread),
+		cmocka_unit_test(test_state_records__wakers_outside_have_names_and_the_ended_are_threads),
+		cmocka_unit_test(
+			test_state_records__a_guess_is_amended_in_the_batch_and_followed_when_it_is_written),
+		cmocka_unit_test(test_state_records__a_sample_that_is_too_short_is_a_status),
+		cmocka_unit_test(test_state_records__a_failing_allocation_is_a_status),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
