@@ -15,6 +15,7 @@ if (wantsPicture) {
 	await import("./select.mjs");
 	await import("./views.mjs");
 	await import("./source.mjs");
+	await import("./states.mjs");
 	await import("./keyboard.mjs");
 	await import("./fragment.mjs");
 	await import("./access.mjs");
