@@ -1,6 +1,6 @@
 /*
  * The columns of sample blocks. The first byte says what to do with the rest: decode it as a block, decode it
- * as one column, or make samples of it and hold the round trip against them.
+ * as one column, or make samples of it and hold the round trip against them; 128 and more: decode it as waits.
  */
 #include "store/block_codec.h"
 
@@ -39,6 +39,19 @@ static void round_trip(struct ctx_block_codec *codec, const uint8_t *data, size_
 		abort();
 }
 
+/* What decodes encodes, and decodes to the same. */
+static void decode_waits(struct ctx_block_codec *codec, const uint8_t *data, size_t size, size_t n)
+{
+	struct ctx_wakeup waits[ENTRIES], again[ENTRIES];
+
+	if (ctx_wakeups_decode(codec, data, size, waits, n, NULL) != CTX_OK)
+		return;
+	if (ctx_wakeups_encode(codec, waits, n, NULL) != CTX_OK ||
+	    ctx_wakeups_decode(codec, codec->payload.bytes, codec->payload.n, again, n, NULL) != CTX_OK ||
+	    memcmp(waits, again, n * sizeof(waits[0])) != 0)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_block_codec codec = {0};
@@ -50,7 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	n = (data[1] | (size_t)data[2] << 8) % (ENTRIES + 1);
 	/* A status in either case; the sanitizers tell whether it was reached honestly. */
-	if (data[0] % 3 == 0 && ctx_block_decode(&codec, data + 3, size - 3, samples, n, NULL) == CTX_OK) {
+	if (data[0] >= 128) {
+		decode_waits(&codec, data + 3, size - 3, n);
+	} else if (data[0] % 3 == 0 &&
+		   ctx_block_decode(&codec, data + 3, size - 3, samples, n, NULL) == CTX_OK) {
 		for (size_t i = 1; i < n; i++) {
 			if (samples[i].time_ns < samples[i - 1].time_ns)
 				abort();

@@ -36,7 +36,6 @@ struct put_state {
 	uint32_t parts;	   /* of it */
 	uint64_t end;	   /* of its last part */
 	uint64_t bytes;	   /* of all its parts */
-	uint32_t n_wakeup_blocks;
 };
 
 /* Reading: what ctx_store_code gives, loaded at its first call, and what its reader gave last. */
@@ -67,6 +66,7 @@ struct ctx_store {
 	sqlite3_stmt *put[N_PUT];
 	struct ctx_block_codec codec;
 	struct put_state put_state;
+	uint32_t n_wakeup_blocks; /* written */
 
 	struct ctx_profile profile;
 	const char *fingerprint; /* in the profile's arena */

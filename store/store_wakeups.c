@@ -10,12 +10,13 @@
 
 /* ---- writing ---- */
 
-static enum ctx_status check(const struct ctx_wakeup *wakeups, size_t n, struct ctx_err *err)
+static enum ctx_status check(const struct ctx_store *store, const struct ctx_wakeup *wakeups, size_t n,
+			     struct ctx_err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (wakeups[i].wait_ns > wakeups[i].time_ns || wakeups[i].state >= CTX_STATE_N ||
 		    (wakeups[i].waker != CTX_NONE && wakeups[i].outsider != CTX_NONE))
-			return ctx_err_set(err, CTX_E_ARG, "wait %zu cannot be", i);
+			return ctx_err_set(err, CTX_E_ARG, "%s: wait %zu cannot be", store->path, i);
 	}
 	return CTX_OK;
 }
@@ -42,7 +43,7 @@ static enum ctx_status put_block(struct ctx_store *store, const struct ctx_wakeu
 
 	if (status != CTX_OK)
 		return status;
-	ctx_bind_u64(stmt, 1, store->put_state.n_wakeup_blocks++);
+	ctx_bind_u64(stmt, 1, store->n_wakeup_blocks++);
 	ctx_bind_u64(stmt, 2, n);
 	ctx_bind_u64(stmt, 3, span.begin_ns);
 	ctx_bind_u64(stmt, 4, span.end_ns);
@@ -53,7 +54,7 @@ static enum ctx_status put_block(struct ctx_store *store, const struct ctx_wakeu
 enum ctx_status ctx_store_put_wakeups(struct ctx_store *store, const struct ctx_wakeup *wakeups, size_t n,
 				      struct ctx_err *err)
 {
-	enum ctx_status status = check(wakeups, n, err);
+	enum ctx_status status = check(store, wakeups, n, err);
 
 	for (size_t first = 0; first < n && status == CTX_OK; first += CTX_CHUNK_ENTRIES) {
 		size_t some = n - first < CTX_CHUNK_ENTRIES ? n - first : CTX_CHUNK_ENTRIES;
@@ -63,7 +64,7 @@ enum ctx_status ctx_store_put_wakeups(struct ctx_store *store, const struct ctx_
 	if (status == CTX_OK)
 		return CTX_OK;
 	store->failed = true;
-	return ctx_err_prefix(err, status, "%s", store->path);
+	return status;
 }
 
 /* ---- reading ---- */

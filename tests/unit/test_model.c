@@ -168,6 +168,64 @@ static void check_histogram(bool indexed)
 	ctx_histogram_deinit(&histogram);
 }
 
+static void check_subtract(bool indexed)
+{
+	struct ctx_histogram histogram = {0};
+
+	if (indexed)
+		assert_int_equal(ctx_histogram_index(&histogram, 9, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_subtract(&histogram, 3, 5), 0);
+	assert_int_equal(ctx_histogram_add(&histogram, 3, 10, 2, 1, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_add(&histogram, 4, 7, 1, 0, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_subtract(&histogram, 3, 4), 4);
+	assert_int_equal(ctx_histogram_get(&histogram, 3)->weight, 6);
+	assert_int_equal(histogram.weight, 13);
+	/* No more than there is, and nothing from others. */
+	assert_int_equal(ctx_histogram_subtract(&histogram, 3, UINT64_MAX), 6);
+	assert_int_equal(ctx_histogram_subtract(&histogram, 3, 1), 0);
+	assert_int_equal(ctx_histogram_subtract(&histogram, 5, 1), 0);
+	assert_int_equal(ctx_histogram_get(&histogram, 3)->weight, 0);
+	assert_int_equal(ctx_histogram_get(&histogram, 3)->samples, 2);
+	assert_int_equal(ctx_histogram_get(&histogram, 3)->calls, 1);
+	assert_int_equal(histogram.weight, 7);
+	assert_int_equal(histogram.samples, 3);
+	ctx_histogram_deinit(&histogram);
+}
+
+static void test_model__a_histogram_gives_away_no_more_than_it_has(void **state)
+{
+	(void)state;
+	check_subtract(false);
+	check_subtract(true);
+}
+
+static void test_model__a_span_is_cut_at_both_ends(void **state)
+{
+	struct ctx_sample span = {.time_ns = 99, .weight = 50}, part = span; /* 50 .. 99 */
+
+	(void)state;
+	assert_int_equal(ctx_sample_begin(&span), 50);
+	assert_true(ctx_sample_clip(&part, (struct ctx_interval){0, 100}));
+	assert_true(part.time_ns == 99 && part.weight == 50);
+	assert_true(ctx_sample_clip(&part, (struct ctx_interval){60, 70}));
+	assert_true(part.time_ns == 69 && part.weight == 10);
+	part = span;
+	assert_true(ctx_sample_clip(&part, (struct ctx_interval){99, UINT64_MAX}));
+	assert_true(part.time_ns == 99 && part.weight == 1);
+	part = span;
+	assert_false(ctx_sample_clip(&part, (struct ctx_interval){100, 200}));
+	assert_false(ctx_sample_clip(&part, (struct ctx_interval){0, 50}));
+	assert_false(ctx_sample_clip(&part, (struct ctx_interval){70, 60}));
+	assert_true(part.time_ns == 99 && part.weight == 50);
+	/* As long as time itself, or longer. */
+	part = (struct ctx_sample){.time_ns = UINT64_MAX, .weight = UINT64_MAX};
+	assert_int_equal(ctx_sample_begin(&part), 1);
+	part.time_ns = 5;
+	assert_int_equal(ctx_sample_begin(&part), 0);
+	part.weight = 0;
+	assert_false(ctx_sample_clip(&part, CTX_INTERVAL_ALL));
+}
+
 static void test_model__a_histogram_agrees_with_an_array(void **state)
 {
 	(void)state;
@@ -250,6 +308,8 @@ int main(void)
 		cmocka_unit_test(test_model__a_trie_shares_prefixes_and_knows_depths),
 		cmocka_unit_test(test_model__a_trie_from_bytes_must_have_parents_first),
 		cmocka_unit_test(test_model__a_histogram_agrees_with_an_array),
+		cmocka_unit_test(test_model__a_histogram_gives_away_no_more_than_it_has),
+		cmocka_unit_test(test_model__a_span_is_cut_at_both_ends),
 		cmocka_unit_test(test_model__a_chain_walk_knows_parts_and_what_is_exact),
 		cmocka_unit_test(test_model__a_file_of_made_code_is_known_by_its_path),
 	};
