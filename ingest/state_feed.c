@@ -198,6 +198,9 @@ enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ct
 {
 	switch (event->kind) {
 	case CTX_EV_THREAD_START:
+		/* Not the idle task of a CPU, nor what stands for those whose names were gone. */
+		if (event->thread_start.tid <= 0)
+			return CTX_OK;
 		return ctx_states_start(feed->states, event->thread, event->process, event->time_ns, err);
 	case CTX_EV_THREAD_EXIT:
 		return ctx_states_end(feed->states, event->thread, event->time_ns, err);

@@ -6,7 +6,8 @@
 #define QUEUE_NS UINT64_C(100000000)
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
 #define QUEUE_FIRST 1024u
-#define NO_ITEM UINT64_MAX
+#define CPUS_MAX 65536
+#define NEVER UINT64_MAX
 
 enum mode {
 	NOT_STARTED,
@@ -29,8 +30,7 @@ struct thread {
 	uint32_t raw_stack;  /* off the CPU: where it left */
 	uint32_t last_stack; /* of its last sample; without any, the stack that it left the CPU with last */
 	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
-	uint64_t
-		fault; /* the waits of its last page fault are items from this one on, as far as they are in the queue; NO_ITEM: none */
+	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
 	struct ctx_wakeup wakeup;
 };
 
@@ -42,7 +42,10 @@ struct ctx_states {
 	struct ctx_state_span *items; /* end_ns == begin_ns: the thread ends here */
 	size_t cap;		      /* a power of two */
 	uint64_t first, next;
-	uint64_t now_ns;
+	uint64_t latest_ns; /* of all that was told */
+	uint64_t now_ns;    /* when what is told now happened: the same, but for late ends of lives */
+	uint32_t *on_cpu;   /* by CPU: the thread that got it last, CTX_NONE; owned */
+	size_t n_cpus, cpus_cap;
 };
 
 enum ctx_status ctx_states_create(const struct ctx_state_sink *sink, struct ctx_states **ret,
@@ -69,6 +72,7 @@ void ctx_states_destroy(struct ctx_states *states)
 		return;
 	free(states->threads);
 	free(states->items);
+	free(states->on_cpu);
 	free(states);
 }
 
@@ -76,11 +80,8 @@ void ctx_states_destroy(struct ctx_states *states)
 
 static enum ctx_status hand_out(struct ctx_states *states, struct ctx_err *err)
 {
-	uint64_t number = states->first++;
-	struct ctx_state_span *span = &states->items[number & (states->cap - 1)];
+	struct ctx_state_span *span = &states->items[states->first++ & (states->cap - 1)];
 
-	if (states->threads[span->thread].fault == number)
-		states->threads[span->thread].fault = states->first;
 	if (span->begin_ns == span->end_ns)
 		return states->sink.thread_end(states->sink.context, span->thread, err);
 	return states->sink.span(states->sink.context, span, err);
@@ -110,15 +111,25 @@ static enum ctx_status grow_queue(struct ctx_states *states, struct ctx_err *err
 	return CTX_OK;
 }
 
+/* In order of ends: almost always it is the last. */
 static enum ctx_status push(struct ctx_states *states, const struct ctx_state_span *span, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
+	uint64_t at;
 
 	if (states->next - states->first == states->cap)
 		status = grow_queue(states, err);
-	if (status == CTX_OK)
-		states->items[states->next++ & (states->cap - 1)] = *span;
-	return status;
+	if (status != CTX_OK)
+		return status;
+	for (at = states->next++; at != states->first; at--) {
+		const struct ctx_state_span *before = &states->items[(at - 1) & (states->cap - 1)];
+
+		if (before->end_ns <= span->end_ns)
+			break;
+		states->items[at & (states->cap - 1)] = *before;
+	}
+	states->items[at & (states->cap - 1)] = *span;
+	return CTX_OK;
 }
 
 /* The thread was in `state` since the last span, up to now. */
@@ -136,8 +147,8 @@ static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum
 	if (span.begin_ns >= span.end_ns)
 		return CTX_OK;
 	thread->since_ns = states->now_ns;
-	if (state == CTX_STATE_DATA_FAULT && thread->fault == NO_ITEM)
-		thread->fault = states->next;
+	if (state == CTX_STATE_DATA_FAULT && thread->fault_ns == NEVER)
+		thread->fault_ns = span.begin_ns;
 	return push(states, &span, err);
 }
 
@@ -214,12 +225,44 @@ static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bo
 	return CTX_OK;
 }
 
+/*
+ * A CPU has one thread: who had it before and was not seen leaving has left, to wait for something unknown until it is seen again.
+ */
+static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int32_t cpu, struct ctx_err *err)
+{
+	enum ctx_status status;
+	struct thread *thread;
+	uint32_t before;
+
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return CTX_OK;
+	status = ctx_grow(&states->on_cpu, &states->cpus_cap, (size_t)cpu + 1, err);
+	if (status != CTX_OK)
+		return status;
+	while (states->n_cpus <= (size_t)cpu)
+		states->on_cpu[states->n_cpus++] = CTX_NONE;
+	before = states->on_cpu[cpu];
+	states->on_cpu[cpu] = number;
+	if (before == CTX_NONE || before == number)
+		return CTX_OK;
+	thread = &states->threads[before];
+	if (thread->mode != ON_CPU || thread->cpu != cpu)
+		return CTX_OK;
+	status = close_span(states, before, false, err);
+	thread->mode = WAITS;
+	thread->state = CTX_STATE_SLEEP;
+	thread->raw_stack = 0;
+	return status;
+}
+
 static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_thread_change *change,
 			       struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[change->thread];
-	enum ctx_status status = close_span(states, change->thread, true, err);
+	enum ctx_status status = take_cpu(states, change->thread, change->cpu, err);
 
+	if (status == CTX_OK)
+		status = close_span(states, change->thread, true, err);
 	if (status == CTX_OK)
 		status = put_wakeup(states, thread, true, err);
 	thread->mode = ON_CPU;
@@ -257,7 +300,7 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 		thread->mode = WAITS;
 		thread->state = (uint8_t)state_of_wait(change);
 		if (thread->state != CTX_STATE_DATA_FAULT)
-			thread->fault = NO_ITEM;
+			thread->fault_ns = NEVER;
 	}
 	return status;
 }
@@ -319,13 +362,14 @@ static void on_text_fault(struct ctx_states *states, uint32_t number)
 {
 	struct thread *thread = &states->threads[number];
 
-	for (uint64_t i = thread->fault; i != NO_ITEM && i < states->next; i++) {
+	for (uint64_t i = states->first; thread->fault_ns != NEVER && i != states->next; i++) {
 		struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
 
-		if (span->thread == number && span->state == CTX_STATE_DATA_FAULT)
+		if (span->thread == number && span->begin_ns >= thread->fault_ns &&
+		    span->state == CTX_STATE_DATA_FAULT)
 			span->state = CTX_STATE_TEXT_FAULT;
 	}
-	thread->fault = NO_ITEM;
+	thread->fault_ns = NEVER;
 }
 
 static bool is_alive(const struct ctx_states *states, uint32_t number)
@@ -337,8 +381,9 @@ static bool is_alive(const struct ctx_states *states, uint32_t number)
 /* Time goes on; what is old is handed out. */
 static enum ctx_status go_on(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
 {
-	if (time_ns > states->now_ns)
-		states->now_ns = time_ns;
+	if (time_ns > states->latest_ns)
+		states->latest_ns = time_ns;
+	states->now_ns = states->latest_ns;
 	return states->now_ns > QUEUE_NS ? hand_out_until(states, states->now_ns - QUEUE_NS, err) : CTX_OK;
 }
 
@@ -358,20 +403,26 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 						  .process = process,
 						  .start_ns = time_ns,
 						  .since_ns = time_ns,
-						  .fault = NO_ITEM};
+						  .fault_ns = NEVER};
 	return go_on(states, time_ns, err);
 }
 
 /* One that was never seen and does not run to its end waits with all others when the recording ends. */
-static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, bool ran, struct ctx_err *err)
+static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, uint64_t time_ns, bool ran,
+				  struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[number];
-	enum ctx_status status = close_span(states, number, !ran, err);
-	struct ctx_state_span end = {.begin_ns = states->now_ns, .end_ns = states->now_ns, .thread = number};
+	struct ctx_state_span end = {.thread = number};
+	enum ctx_status status;
 
+	/* It may be told late. */
+	states->now_ns = time_ns > thread->since_ns ? time_ns : thread->since_ns;
+	end.begin_ns = end.end_ns = states->now_ns;
+	status = close_span(states, number, !ran, err);
 	if (status == CTX_OK)
 		status = put_wakeup(states, thread, false, err);
 	thread->mode = ENDED;
+	states->now_ns = states->latest_ns;
 	return status == CTX_OK ? push(states, &end, err) : status;
 }
 
@@ -380,7 +431,8 @@ enum ctx_status ctx_states_end(struct ctx_states *states, uint32_t thread, uint6
 {
 	enum ctx_status status = go_on(states, time_ns, err);
 
-	return status == CTX_OK && is_alive(states, thread) ? end_thread(states, thread, true, err) : status;
+	return status == CTX_OK && is_alive(states, thread) ? end_thread(states, thread, time_ns, true, err)
+							    : status;
 }
 
 enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t process, uint64_t time_ns,
@@ -390,7 +442,7 @@ enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t proce
 
 	for (uint32_t i = 0; i < states->n_threads && status == CTX_OK; i++) {
 		if (is_alive(states, i) && states->threads[i].process == process)
-			status = end_thread(states, i, true, err);
+			status = end_thread(states, i, time_ns, true, err);
 	}
 	return status;
 }
@@ -438,6 +490,8 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 
 		status = on_runs(states, &runs, err);
 	}
+	if (status == CTX_OK && cpu != thread->cpu)
+		status = take_cpu(states, number, cpu, err);
 	thread->mode = ON_CPU;
 	if (cpu >= 0)
 		thread->cpu = cpu;
@@ -445,7 +499,7 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 	thread->last = (uint8_t)state_of_sample(thread, classes);
 	thread->last_stack = raw_stack;
 	if (thread->last == CTX_STATE_USER)
-		thread->fault = NO_ITEM;
+		thread->fault_ns = NEVER;
 	return status == CTX_OK
 		       ? put_span(states, number, (enum ctx_thread_state)thread->last, raw_stack, err)
 		       : status;
@@ -457,7 +511,7 @@ enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns, s
 
 	for (uint32_t i = 0; i < states->n_threads && status == CTX_OK; i++) {
 		if (is_alive(states, i))
-			status = end_thread(states, i, false, err);
+			status = end_thread(states, i, time_ns, false, err);
 	}
 	return status == CTX_OK ? hand_out_until(states, UINT64_MAX, err) : status;
 }

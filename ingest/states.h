@@ -61,7 +61,7 @@ CTX_MUST_CHECK enum ctx_status ctx_states_create(const struct ctx_state_sink *si
 						 struct ctx_err *err);
 void ctx_states_destroy(struct ctx_states *states);
 
-/* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now. */
+/* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now, but for ends. */
 CTX_MUST_CHECK enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t thread, uint32_t process,
 						uint64_t time_ns, struct ctx_err *err);
 

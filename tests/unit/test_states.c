@@ -102,7 +102,7 @@ static void change(struct world *world, uint32_t thread, uint64_t time_ns, enum 
 	struct ctx_thread_change it = {.time_ns = time_ns,
 				       .thread = thread,
 				       .change = what,
-				       .cpu = 0,
+				       .cpu = (int32_t)thread, /* one for each */
 				       .raw_stack = stack,
 				       .classes = classes,
 				       .waker = CTX_NONE,
@@ -116,7 +116,7 @@ static void wake(struct world *world, uint32_t thread, uint64_t time_ns, uint32_
 	struct ctx_thread_change it = {.time_ns = time_ns,
 				       .thread = thread,
 				       .change = CTX_CHANGE_WOKEN,
-				       .cpu = 0,
+				       .cpu = (int32_t)thread, /* one for each */
 				       .waker = waker,
 				       .outsider = waker == CTX_NONE ? 0 : CTX_NONE,
 				       .waker_raw_stack = stack};
@@ -126,7 +126,9 @@ static void wake(struct world *world, uint32_t thread, uint64_t time_ns, uint32_
 
 static void sample(struct world *world, uint32_t thread, uint64_t time_ns, uint32_t stack, unsigned classes)
 {
-	assert_int_equal(ctx_states_sample(world->states, thread, time_ns, 0, stack, classes, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_states_sample(world->states, thread, time_ns, (int32_t)thread, stack, classes, NULL),
+		CTX_OK);
 }
 
 static void finish(struct world *world, uint64_t time_ns)
@@ -366,6 +368,45 @@ static void test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_coun
 	assert_int_equal(world->seen.wakeups[0].waker_raw_stack, 7);
 }
 
+static void test_states__an_end_that_is_told_late_is_no_later(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	start(world, 1, 0);
+	sample(world, 0, 10, 1, 0);
+	for (uint64_t i = 1; i < 50; i++)
+		sample(world, 1, 10 + MS * i, 1, 0);
+	assert_int_equal(ctx_states_end(world->states, 0, 20 * MS, NULL), CTX_OK);
+	finish(world, 90 * MS);
+	assert_true(world->seen.ended[0]);
+	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
+	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
+}
+
+static void test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it(void **state)
+{
+	struct world *world = *state;
+	struct ctx_thread_change runs = {.time_ns = 100,
+					 .thread = 1,
+					 .change = CTX_CHANGE_RUNS,
+					 .cpu = 0,
+					 .waker = CTX_NONE,
+					 .outsider = CTX_NONE};
+
+	start(world, 0, 0);
+	start(world, 1, 0);
+	sample(world, 0, 10, 1, 0);
+	assert_int_equal(ctx_states_change(world->states, &runs, NULL), CTX_OK);
+	change(world, 0, 400, CTX_CHANGE_RUNS, 0, 0);
+	finish(world, 500);
+	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
+	check_span(world, 1, CTX_STATE_USER, 10, 100, 1);
+	check_span(world, 2, CTX_STATE_SLEEP, 0, 100, 0); /* of thread 1 */
+	check_span(world, 3, CTX_STATE_USER, 100, 400, 0);
+	check_span(world, 4, CTX_STATE_SLEEP, 100, 400, 0); /* of thread 0 */
+}
+
 /* Random threads: what they really did is noted while it is told. */
 struct truth {
 	uint64_t ns[CTX_STATE_N];
@@ -497,6 +538,11 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_states__an_end_that_is_told_late_is_no_later, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_states__random_threads_get_exactly_what_they_did, setup,
 						teardown),
