@@ -64,7 +64,7 @@ const char ctx_rec_help[] =
 	"      --memory SIZE      for the recorder's own tables (default 64M)\n"
 	"  -m, --ring PAGES|SIZE  ring buffer per CPU: a number of pages, or a size with k or M (default "
 	"8M,\n"
-	"                         without cfi 1M)\n"
+	"                         without cfi 4M)\n"
 	"\n"
 	"  -q, --quiet            no summary at the end\n"
 	"  -h, --help             this text\n"

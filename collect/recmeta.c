@@ -104,6 +104,8 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		    options->unwind == CTX_REC_UNWIND_NONE ? "program counter alone" : "frame pointers");
 	if (session->states.level != CTX_STATES_NONE)
 		add(meta, "states", "%s", ctx_states_level_text(session->states.level));
+	else if (options->states == CTX_REC_STATES_AUTO)
+		add(meta, "states", "off: too many threads and CPUs for the limit on open files (ulimit -n)");
 	add(meta, "max_stack", "%u", ctx_max_stack());
 	add(meta, "ring_bytes", "%zu", session->ring_bytes);
 	add(meta, "follow", "%s", options->no_follow ? "no" : "yes");

@@ -614,6 +614,30 @@ static void note_sample_types(const struct opening *opening)
 			state_attr(opening, (enum ctx_state_event)i).sample_type;
 }
 
+static void close_events(struct ctx_session *session)
+{
+	for (uint32_t i = 0; i < session->n_rings; i++)
+		ctx_ring_unmap(&session->rings[i]);
+	for (size_t i = 0; i < session->n_fds; i++)
+		close(session->fds[i]);
+	session->n_rings = 0;
+	session->n_fds = 0;
+	ctx_map64_deinit(&session->event_of_id);
+}
+
+/* Many threads on many CPUs: where states were not asked for, they are what is left out when there are too many files. */
+static enum ctx_status open_what_fits(struct opening *opening, struct ctx_err *err)
+{
+	struct ctx_session *session = opening->session;
+	enum ctx_status status = open_all(opening, err);
+
+	if (status != CTX_E_LIMIT || opening->options->states != CTX_REC_STATES_AUTO)
+		return status;
+	close_events(session);
+	session->states.level = CTX_STATES_NONE;
+	return open_all(opening, err);
+}
+
 enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_session_options *options,
 				 struct ctx_err *err)
 {
@@ -640,7 +664,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 		status = choose_states(&opening, err);
 	if (status == CTX_OK) {
 		note_sample_types(&opening);
-		status = open_all(&opening, err);
+		status = open_what_fits(&opening, err);
 	}
 out:
 	ctx_ids_deinit(&opening.cpus);
@@ -665,15 +689,11 @@ void ctx_session_disable(const struct ctx_session *session)
 
 void ctx_session_close(struct ctx_session *session)
 {
-	for (uint32_t i = 0; i < session->n_rings; i++)
-		ctx_ring_unmap(&session->rings[i]);
-	for (size_t i = 0; i < session->n_fds; i++)
-		close(session->fds[i]);
+	close_events(session);
 	free(session->rings);
 	free(session->ring_fds);
 	free(session->fds);
 	free(session->sample_types);
-	ctx_map64_deinit(&session->event_of_id);
 	*session = (struct ctx_session){0};
 }
 
