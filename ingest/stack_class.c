@@ -18,6 +18,7 @@ enum {
 	SAYS_FAULT_INSIDE = 64, /* what a fault does, however it came about */
 	SAYS_STOP = 128,
 	SAYS_SCHEDULER = 256,
+	SAYS_NOTHING = 512, /* its name is not known */
 };
 
 void ctx_stack_classes_deinit(struct ctx_stack_classes *classes)
@@ -67,6 +68,8 @@ static uint16_t judge(const char *name)
 		if (begins_with(name, prefixes[i].prefix))
 			return (uint16_t)(prefixes[i].says | KNOWN_FUNCTION);
 	}
+	if (strcmp(name, "<Unknown>") == 0)
+		return SAYS_NOTHING | KNOWN_FUNCTION;
 	/* The kernel's futex_wait, do_futex, __x64_sys_futex; glibc's __futex_abstimed_wait_common, __lll_lock_wait. */
 	if (strstr(name, "futex") != NULL || strstr(name, "lll_lock_wait") != NULL)
 		return SAYS_FUTEX | KNOWN_FUNCTION;
@@ -96,42 +99,7 @@ static enum ctx_status says(struct ctx_stack_classes *classes, const struct ctx_
 	return CTX_OK;
 }
 
-/* The kernel's part, from the leaf to where the kernel was entered. */
-static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
-				      const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
-				      struct ctx_err *err)
-{
-	unsigned found = CTX_STACK_KERNEL, fault = 0;
-
-	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
-	     stack = raw->parent[stack]) {
-		unsigned bits;
-		enum ctx_status status = says(classes, resolver, raw->key[stack], &bits, err);
-		bool is_entry;
-
-		if (status != CTX_OK)
-			return status;
-		is_entry = raw->parent[stack] == CTX_TRIE_ROOT ||
-			   !ctx_resolver_in_kernel(resolver, raw->key[raw->parent[stack]]);
-		if ((bits & SAYS_FUTEX) != 0)
-			found |= CTX_STACK_FUTEX;
-		if ((bits & SAYS_STOP) != 0)
-			found |= CTX_STACK_STOP;
-		if ((bits & SAYS_INTERRUPT) != 0)
-			found |= CTX_STACK_TRAP | CTX_STACK_INTERRUPT;
-		if ((bits & SAYS_EXCEPTION) != 0)
-			found |= CTX_STACK_TRAP;
-		/* A fault right at the entry is the program's, one further in is the kernel's. */
-		if ((bits & SAYS_FAULT) != 0 && is_entry)
-			fault = CTX_STACK_FAULT | ((bits & SAYS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
-		else if ((bits & (SAYS_FAULT | SAYS_FAULT_INSIDE)) != 0)
-			fault = CTX_STACK_KERNEL_FAULT;
-	}
-	*ret = found | fault;
-	return CTX_OK;
-}
-
-/* Without the kernel's part, what the program called tells of locks. */
+/* Without the kernel's part, or its names, what the program called tells of locks. */
 static enum ctx_status look_at_user(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
 				    const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
 				    struct ctx_err *err)
@@ -147,6 +115,48 @@ static enum ctx_status look_at_user(struct ctx_stack_classes *classes, const str
 			*ret |= CTX_STACK_FUTEX;
 	}
 	return CTX_OK;
+}
+
+/* The kernel's part, from the leaf to where the kernel was entered. */
+static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
+				      const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+				      struct ctx_err *err)
+{
+	unsigned found = CTX_STACK_KERNEL, fault = 0;
+	bool has_names = false;
+	enum ctx_status status;
+
+	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
+	     stack = raw->parent[stack]) {
+		unsigned bits;
+		bool is_entry;
+
+		status = says(classes, resolver, raw->key[stack], &bits, err);
+		if (status != CTX_OK)
+			return status;
+		is_entry = raw->parent[stack] == CTX_TRIE_ROOT ||
+			   !ctx_resolver_in_kernel(resolver, raw->key[raw->parent[stack]]);
+		has_names |= (bits & SAYS_NOTHING) == 0;
+		if ((bits & SAYS_FUTEX) != 0)
+			found |= CTX_STACK_FUTEX;
+		if ((bits & SAYS_STOP) != 0)
+			found |= CTX_STACK_STOP;
+		if ((bits & SAYS_INTERRUPT) != 0)
+			found |= CTX_STACK_TRAP | CTX_STACK_INTERRUPT;
+		if ((bits & SAYS_EXCEPTION) != 0)
+			found |= CTX_STACK_TRAP;
+		/* A fault right at the entry is the program's, one further in is the kernel's. */
+		if ((bits & SAYS_FAULT) != 0 && is_entry)
+			fault = CTX_STACK_FAULT | ((bits & SAYS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
+		else if ((bits & (SAYS_FAULT | SAYS_FAULT_INSIDE)) != 0)
+			fault = CTX_STACK_KERNEL_FAULT;
+	}
+	*ret = found | fault;
+	if (has_names)
+		return CTX_OK;
+	status = look_at_user(classes, raw, resolver, stack, &found, err);
+	*ret |= found;
+	return status;
 }
 
 enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
