@@ -32,8 +32,10 @@ static struct ctx_perf_layout layout_of(struct ctx_map64 *ids, uint64_t user_reg
 {
 	*ctx_map64_place(ids, 1000) = 0;
 	*ctx_map64_place(ids, 2000) = 1;
-	return (struct ctx_perf_layout){
-		.event_of_id = ids, .sample_types = user_regs != 0 ? types_of_stacks : types, .n_events = 2, .user_regs = user_regs};
+	return (struct ctx_perf_layout){.event_of_id = ids,
+					.sample_types = user_regs != 0 ? types_of_stacks : types,
+					.n_events = 2,
+					.user_regs = user_regs};
 }
 
 static uint8_t stack_byte(size_t i)
