@@ -46,14 +46,15 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		echo "ordinary users are refused here: $(head -n 1 user/user.err)"
 	else
 		[ $status = 0 ] || fail "ordinary user: $(head -c 300 user/user.err)"
-		[ "$(grep -c 'states' user/user.err)" = 1 ] || fail "ordinary user: what is missing is not said in one line: $(cat user/user.err)"
+		[ "$(grep -ci 'kernel' user/user.err)" = 1 ] || fail "ordinary user: what is missing is not said in one line: $(cat user/user.err)"
+		level user/user.er | grep -q 'needs root' || fail "ordinary user: the header does not say what states lack: $(level user/user.er)"
 		check user user/user.out user/user.er
 	fi
 fi
 
 # perf's own recording of switches. Without "stop": perf takes a command that is stopped for one that has ended.
 phases="burn nap input lock data code text kernel compete system trap"
-if perf record -F 499 -e cpu-clock -e sched:sched_switch --switch-events --call-graph dwarf,4096 -m 16M -o perf.data -- \
+if perf record -e cpu-clock/freq=499/ -e sched:sched_switch --switch-events --call-graph dwarf,4096 -m 16M -o perf.data -- \
 	"$programs/states" $phases >perf.out 2>perf.err; then
 	if grep -q 'lost' perf.err; then
 		echo "perf lost events: left out: $(grep lost perf.err)"
