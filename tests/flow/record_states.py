@@ -5,8 +5,8 @@ sched:sched_switch and SWITCH records).
 """
 import sys
 
-from states_of import (MS, RUNNING, STATES, WAITING, Check, Recording, check_cpu_time, check_lives, check_wait_cpu, switches_ns,
-                       told, total)
+from states_of import (MS, RUNNING, STATES, WAITING, Check, Recording, check_cpu_time, check_lives, check_wait_cpu, stolen_ns,
+                       switches_ns, told, total)
 
 # Of each phase: the state that it is about, its metric, and the function that waits or computes there.
 PHASES = {
@@ -32,7 +32,7 @@ def check_waits(check, how, phase, row):
     """Whatever is neither CPU time nor waiting for a CPU was a wait. Returns the least and the most that it can have been."""
     waited = phase["wall"] - phase["cpu"] - max(phase["wait_cpu"], 0)
     most = waited + (max(phase["life_wait_cpu"], 0) if how != "full" else 0)
-    slack = max(waited * 0.05, 2 * MS) + switches_ns(phase, row)
+    slack = max(waited * 0.05, 2 * MS) + switches_ns(phase, row) + stolen_ns(phase)
     check.between(f"{phase['thread']}: all waits", total(row, WAITING), waited - slack, most + slack)
     return waited - slack, most + slack
 

@@ -107,12 +107,17 @@ def switches_ns(phase, row):
     return SWITCH_NS * (phase["waits"] + row["spans"]["WAIT_CPU"])
 
 
+def stolen_ns(phase):
+    """What the hypervisor took while the phase lasted: no CPU time for the kernel, but it looks as if the thread ran. Counted in steps of 10 ms."""
+    return phase["stolen"] + 10 * MS if phase["stolen"] > 0 else 0
+
+
 def check_cpu_time(check, phase, row, after_ns=0):
     """User CPU + System CPU against getrusage. What the thread did after it looked is some 0.1 ms, of a process more."""
     used = total(row, RUNNING)
     slack = max(phase["life_cpu"] * 0.03, 1 * MS)
     check.between(f"{phase['thread']}: CPU time", used, phase["life_cpu"] - slack - switches_ns(phase, row),
-                  phase["life_cpu"] + slack + after_ns)
+                  phase["life_cpu"] + slack + after_ns + stolen_ns(phase))
 
 
 def check_wait_cpu(check, phase, row, knows_wakeups=True):
@@ -121,5 +126,5 @@ def check_wait_cpu(check, phase, row, knows_wakeups=True):
     if waited < 0:
         return
     # A fifth, for on a loaded machine the scheduler's figure is not the same as that between its own events.
-    slack = max(waited * 0.2, 2 * MS) + switches_ns(phase, row)
+    slack = max(waited * 0.2, 2 * MS) + switches_ns(phase, row) + stolen_ns(phase)
     check.between(f"{phase['thread']}: WAIT_CPU", row["WAIT_CPU"], waited - slack if knows_wakeups else 0, waited + slack)
