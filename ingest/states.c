@@ -3,10 +3,10 @@
 #include "base/mem.h"
 #include "model/profile.h"
 
-#define QUEUE_NS UINT64_C(100000000)
+#define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are told late (perf.data: 0.1 s) */
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
 #define QUEUE_FIRST 1024u
-#define QUEUE_MAX 262144u /* however many spans end in 0.1 s */
+#define QUEUE_MAX 262144u /* however many spans end in that time */
 #define CPUS_MAX 65536
 #define NEVER UINT64_MAX
 
@@ -438,15 +438,47 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 	return go_on(states, time_ns, err);
 }
 
+/* What the thread is said to have done behind `time_ns`, and still waits in the queue, was not so: it had ended. */
+static enum ctx_status take_back(struct ctx_states *states, uint32_t number, uint64_t time_ns,
+				 struct ctx_err *err)
+{
+	uint64_t kept = states->next, end = states->next;
+	struct ctx_state_span cut;
+	bool is_cut = false;
+
+	while (kept != states->first && states->items[(kept - 1) & (states->cap - 1)].end_ns > time_ns)
+		kept--;
+	for (uint64_t i = kept; i != end; i++) {
+		const struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
+
+		if (span->thread != number) {
+			states->items[kept++ & (states->cap - 1)] = *span;
+		} else if (span->begin_ns < time_ns) {
+			cut = *span;
+			is_cut = true;
+		}
+	}
+	states->next = kept;
+	states->threads[number].since_ns = time_ns;
+	if (!is_cut)
+		return CTX_OK;
+	cut.end_ns = time_ns;
+	return push(states, &cut, err);
+}
+
 /* One that was never seen and does not run to its end waits with all others when the recording ends. */
 static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, uint64_t time_ns, bool ran,
 				  struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[number];
 	struct ctx_state_span end = {.thread = number};
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	/* It may be told late. */
+	if (time_ns < thread->since_ns)
+		status = take_back(states, number, time_ns, err);
+	if (status != CTX_OK)
+		return status;
 	states->now_ns = time_ns > thread->since_ns ? time_ns : thread->since_ns;
 	end.begin_ns = end.end_ns = states->now_ns;
 	status = close_span(states, number, !ran, err);

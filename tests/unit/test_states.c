@@ -430,6 +430,33 @@ static void test_states__an_end_that_is_told_late_is_no_later(void **state)
 	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
 }
 
+static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **state)
+{
+	struct world *world = *state;
+	struct ctx_thread_change runs = {.time_ns = 60 * MS,
+					 .thread = 1,
+					 .change = CTX_CHANGE_RUNS,
+					 .cpu = 0,
+					 .waker = CTX_NONE,
+					 .outsider = CTX_NONE};
+
+	start(world, 0, 0);
+	start(world, 1, 0);
+	sample(world, 0, 10, 1, 0);
+	/* The CPU of the thread that has ended, unknown to all, is somebody else's. */
+	assert_int_equal(ctx_states_change(world->states, &runs, NULL), CTX_OK);
+	change(world, 1, 70 * MS, CTX_CHANGE_BLOCKED, 5, 0);
+	change(world, 0, 80 * MS, CTX_CHANGE_BLOCKED, 6, 0);
+	change(world, 0, 81 * MS, CTX_CHANGE_RUNS, 0, 0);
+	assert_int_equal(ctx_states_end(world->states, 0, 20 * MS, NULL), CTX_OK);
+	finish(world, 90 * MS);
+	assert_true(world->seen.ended[0]);
+	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
+	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
+	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
+	check_span(world, 1, CTX_STATE_USER, 10, 20 * MS, 1);
+}
+
 static void test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it(void **state)
 {
 	struct world *world = *state;
@@ -634,6 +661,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(test_states__an_end_that_is_told_late_is_no_later, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_states__what_a_thread_did_behind_its_end_is_taken_back,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it, setup,
 			teardown),
