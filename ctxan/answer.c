@@ -43,7 +43,7 @@ static void explain(const struct ctx_query *query, const char *report, double qu
 	if (query->samples_scanned != 0)
 		fprintf(stderr, "explain %s: %" PRIu64 " samples scanned for %s\n", report,
 			query->samples_scanned,
-			query->selection->cpus != NULL ? "the processor filter" : "addresses");
+			ctx_selection_has_sieve(query->selection) ? "the filter" : "addresses");
 	fprintf(stderr,
 		"explain %s: since open %" PRIu64 " tree rows, %" PRIu64 " sample blocks, %" PRIu64
 		" bytes of blobs, %" PRIu64
@@ -122,7 +122,7 @@ static bool is_whole_run(const struct ctx_query *query)
 	const struct ctx_selection *selection = query->selection;
 	struct ctx_interval run = ctx_store_profile(query->store)->run;
 
-	return selection->cpus == NULL && selection->threads == NULL && selection->metric == 0 &&
+	return !ctx_selection_has_sieve(selection) && selection->threads == NULL && selection->metric == 0 &&
 	       selection->n_intervals == 1 && ctx_interval_contains(selection->intervals[0], run);
 }
 
@@ -245,8 +245,9 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 {
 	char *sql CTX_AUTO_FREE = NULL;
 
-	if (selection->n_intervals > 1 || selection->cpus != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "--show-sql goes with one interval and without --cpu");
+	if (selection->n_intervals > 1 || ctx_selection_has_sieve(selection))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--show-sql goes with one interval and without --cpu and --filter");
 	sql = ctx_store_show_sql(kind->name, selection->intervals[0].begin_ns, selection->intervals[0].end_ns,
 				 selection->metric, selection->threads, selection->n_threads);
 	if (sql == NULL)

@@ -11,6 +11,9 @@
 enum {
 	OPT_PROCESS = 256,
 	OPT_CPU,
+	OPT_FILTER,
+	OPT_BY,
+	OPT_INDEX,
 	OPT_LIMIT,
 	OPT_SORT,
 	OPT_FORMAT,
@@ -47,6 +50,9 @@ static const struct option long_options[] = {
 	{"thread", required_argument, NULL, 't'},
 	{"process", required_argument, NULL, OPT_PROCESS},
 	{"cpu", required_argument, NULL, OPT_CPU},
+	{"filter", required_argument, NULL, OPT_FILTER},
+	{"by", required_argument, NULL, OPT_BY},
+	{"index", required_argument, NULL, OPT_INDEX},
 	{"limit", required_argument, NULL, OPT_LIMIT},
 	{"sort", required_argument, NULL, OPT_SORT},
 	{"format", required_argument, NULL, OPT_FORMAT},
@@ -106,6 +112,15 @@ void ctx_options_help(FILE *out)
 	      "  -t, --thread LIST            threads by number (0,2-5), tid (1234 or tid:1234) or name\n"
 	      "      --process LIST           processes by number, pid (1234 or pid:1234) or command\n"
 	      "      --cpu LIST               samples taken on these processors (0,2-5)\n"
+	      "      --filter EXPRESSION      samples that it is true for: 'THRID==2 && TSTAMP>5e8', 'LEAF "
+	      "IN "
+	      "\"burn\"',\n"
+	      "                               'STACK SOME IN \"work_.*\"' (docs/filters.md); may be "
+	      "repeated: all of them\n"
+	      "      --by KEY                 the report index: weight by thread, process, cpu, second, "
+	      "state, metric,\n"
+	      "                               a name of --index, or an expression such as DEPTH/10\n"
+	      "      --index NAME=EXPRESSION  a name for --by: ms=TSTAMP/1000000; may be repeated\n"
 	      "      --metric NAME[,NAME...]  default: the first that has samples; cpu-clock also finds "
 	      "cpu-clock:u;\n"
 	      "                               thread states: user, system, wait-cpu, lock, text-fault, "
@@ -181,6 +196,8 @@ void ctx_options_help(FILE *out)
 	      "  ctxan app.1.er -r functions --format json --thread 0,2\n"
 	      "  ctxan app.1.er -r states,wakers            what the threads waited for, and who woke them\n"
 	      "  ctxan app.1.er -r tree --metric user,lock,wait-cpu,wall\n"
+	      "  ctxan app.1.er -r functions --filter 'LEAF IN \"memcpy.*\" && CPUID==0'\n"
+	      "  ctxan app.1.er --by TSTAMP/100000000       by tenths of a second\n"
 	      "  ctxan app.1.er --sql 'select * from functions limit 5'\n"
 	      "\n"
 	      "Exit status: 0 ok, 1 wrong input or usage, 2 internal or I/O error.\n",
@@ -401,6 +418,13 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	case OPT_CPU:
 		options->cpus = value;
 		break;
+	case OPT_FILTER:
+		return append(&options->filters, &options->n_filters, &options->filters_cap, value, err);
+	case OPT_INDEX:
+		return append(&options->indexes, &options->n_indexes, &options->indexes_cap, value, err);
+	case OPT_BY:
+		options->by = value;
+		break;
 	case OPT_METRIC:
 		options->metric = value;
 		break;
@@ -556,6 +580,8 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->inputs);
 	free(options->reports);
 	free(options->intervals);
+	free(options->filters);
+	free(options->indexes);
 	free(options->caches);
 	*options = (struct ctx_options){0};
 }
