@@ -236,11 +236,13 @@ static void name_outsider(const struct ctx_perf_record *record, bool is_idle, ch
 static enum ctx_status find_outsider(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				     bool is_idle, uint32_t *ret, struct ctx_err *err)
 {
+	/* The idle thread and those of other containers all have id 0 here. */
+	int64_t tid = is_idle ? -1 : (int64_t)record->tid;
 	struct outsider *outsider = &records->outsiders[record->tid % OUTSIDERS];
 	char name[NAME_BYTES];
 	enum ctx_status status;
 
-	if (outsider->tid == (int64_t)record->tid && record->time_ns < outsider->until_ns) {
+	if (outsider->tid == tid && record->time_ns < outsider->until_ns) {
 		*ret = outsider->number;
 		return CTX_OK;
 	}
@@ -248,7 +250,7 @@ static enum ctx_status find_outsider(struct ctx_state_records *records, const st
 	status = ctx_exp_outsider(records->options.writer, name, record->time_ns, ret, err);
 	if (status == CTX_OK)
 		*outsider = (struct outsider){
-			.tid = record->tid, .until_ns = record->time_ns + OUTSIDER_NS, .number = *ret};
+			.tid = tid, .until_ns = record->time_ns + OUTSIDER_NS, .number = *ret};
 	return status;
 }
 
