@@ -74,7 +74,8 @@ def check_function(check, recording, phase, row):
 
 def check_phase(check, how, recording, phase, rows, extra):
     row = rows[recording.thread_id(phase["tid"], phase["thread"])]
-    check_cpu_time(check, phase, row)
+    # A switch record that perf's file lacks makes a wait for the CPU look like running.
+    check_cpu_time(check, phase, row, max(phase["life_wait_cpu"], 0) + 2 * MS if how == "perf" else 0)
     check_wait_cpu(check, phase, row, knows_wakeups=how == "full")
     if how == "user":
         check_waits(check, how, phase, row)
