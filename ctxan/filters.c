@@ -10,8 +10,8 @@
 #define SHOWN_MAX 160u /* bytes of an expression that is printed to point at */
 
 static const struct ctx_index_key objects[] = {
-	{"thread", "THRID"},  {"process", "PROCID"}, {"cpu", "CPUID"},
-	{"second", "SECOND"}, {"state", "STATE"},    {"metric", "METRIC"},
+	{"thread", "THRID", true},  {"process", "PROCID", true}, {"cpu", "CPUID", true},
+	{"second", "SECOND", true}, {"state", "STATE", true},	 {"metric", "METRIC", true},
 };
 
 static enum ctx_status check(const char *option, const char *text, struct ctx_wrong_place *place,
@@ -119,7 +119,7 @@ enum ctx_status ctx_index_key_find(const struct ctx_options *options, struct ctx
 	}
 	for (size_t i = 0; i < options->n_indexes; i++) {
 		if (is_named(options->indexes[i], by)) {
-			*ret = (struct ctx_index_key){by, options->indexes[i] + strlen(by) + 1};
+			*ret = (struct ctx_index_key){by, options->indexes[i] + strlen(by) + 1, true};
 			return CTX_OK;
 		}
 	}
@@ -127,7 +127,7 @@ enum ctx_status ctx_index_key_find(const struct ctx_options *options, struct ctx
 	if (is_word(by) && !is_name_of_samples(by))
 		return ctx_err_set(err, CTX_E_ARG, "--by %s: no such index object (%s; or an expression)", by,
 				   known);
-	*ret = (struct ctx_index_key){by, by};
+	*ret = (struct ctx_index_key){by, by, false};
 	return CTX_OK;
 }
 

@@ -30,6 +30,7 @@ CTX_MUST_CHECK enum ctx_status ctx_filters_bind(const struct ctx_options *option
 struct ctx_index_key {
 	const char *name; /* "thread", a name that --index gave, or the expression */
 	const char *text; /* the expression */
+	bool is_word;	  /* the name is one, of letters and digits, and may stand above a column */
 };
 
 /* CTX_E_ARG: a word that is no name of an index object. Without --by: threads. */

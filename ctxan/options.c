@@ -516,6 +516,15 @@ static size_t n_standard_inputs(const struct ctx_options *options)
 	return n;
 }
 
+static bool has_report(const struct ctx_options *options, const char *name)
+{
+	for (size_t i = 0; i < options->n_reports; i++) {
+		if (strcmp(options->reports[i].kind->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Options that contradict each other, or mean nothing. */
 static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -536,6 +545,11 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
 	if (options->export != NULL && options->n_inputs > 1)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
+	if (options->by != NULL && (options->export != NULL || options->sql != NULL || options->show_sql))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--by goes with the report index, not with --export and SQL");
+	if (options->by != NULL && !has_report(options, "index"))
+		return ctx_err_set(err, CTX_E_ARG, "--by goes with the report index");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
 	if (options->show_sql && (options->report.function != NULL || options->report.min_percent > 0 ||
@@ -565,6 +579,9 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	}
 	while (status == CTX_OK && optind < argc)
 		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[optind++], err);
+	if (status == CTX_OK && options.by != NULL && options.n_reports == 0 && options.export == NULL &&
+	    options.sql == NULL)
+		status = parse_reports(&options, "index", err);
 	if (status == CTX_OK)
 		status = check_together(&options, err);
 	if (status != CTX_OK) {
