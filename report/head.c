@@ -282,7 +282,8 @@ void ctx_head_print_wrapped(struct ctx_out *out, const char *first, const char *
 
 		ctx_buf_clear(&buf);
 		ctx_buf_printf(&buf, "%*s", is_first ? 0 : (int)indent, "");
-		ctx_buf_put_text(&buf, is_first ? first : "");
+		if (is_first)
+			ctx_name_put_text(&buf, first, out->options->ascii);
 		if (line != NULL)
 			ctx_name_put_text(&buf, line, out->options->ascii);
 		ctx_buf_put_u8(&buf, '\0');
