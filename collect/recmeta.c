@@ -118,7 +118,7 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "stacks", "%s",
 		    options->unwind == CTX_REC_UNWIND_NONE ? "program counter alone" : "frame pointers");
 	if (session->states.level != CTX_STATES_NONE)
-		add(meta, "states", "%s%s", ctx_states_level_text(session->states.level),
+		add(meta, "states", "%s%s", ctx_states_level_text(&session->states),
 		    session->states.level == CTX_STATES_MIN && !shows_kernel_names()
 			    ? "; faults, stops and traps are not told apart (kernel.kptr_restrict hides the "
 			      "kernel's names)"

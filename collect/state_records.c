@@ -330,6 +330,19 @@ static enum ctx_status take_fault(struct ctx_state_records *records, const struc
 	return add(records, &state, NULL, err);
 }
 
+/* --- system calls --- */
+
+static enum ctx_status take_call(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				 enum ctx_state_change change, struct ctx_err *err)
+{
+	struct ctx_exp_state state;
+
+	if (!find_own(records, record, &state))
+		return CTX_OK;
+	state.change = change;
+	return add(records, &state, NULL, err);
+}
+
 enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum ctx_state_event event,
 					 const struct ctx_perf_record *record, struct ctx_err *err)
 {
@@ -341,6 +354,10 @@ enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum
 		return take_waking(records, record, event == CTX_STATE_EVENT_WAKING_ALL, err);
 	case CTX_STATE_EVENT_LEAVES:
 		return take_leaving(records, record, err);
+	case CTX_STATE_EVENT_ENTER:
+		return take_call(records, record, CTX_CHANGE_ENTERS, err);
+	case CTX_STATE_EVENT_RETURN:
+		return take_call(records, record, CTX_CHANGE_RETURNS, err);
 	default:
 		return take_fault(records, record, err);
 	}
