@@ -77,7 +77,7 @@ static bool is_word(const char *text)
 
 	while (isalpha((unsigned char)text[n]) || text[n] == '_' || text[n] == '-')
 		n++;
-	return n != 0 && text[n] == '\0';
+	return isalpha((unsigned char)text[0]) && text[n] == '\0';
 }
 
 /* "thread, process, ..., mine" */
