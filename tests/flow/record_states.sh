@@ -29,7 +29,7 @@ esac
 case $(level auto.er) in
 full*)
 	ctxrec -q --states syscalls -o calls.er -- states burn nap lock system >calls.out || fail "recording with --states syscalls"
-	check full calls.out calls.er
+	check full calls.out calls.er 5
 	level calls.er | grep -q 'system calls' || fail "the header does not say that system calls were recorded"
 	[ "$(ctxan -q calls.er --sql "select count(*) > 20000 from thread_state where state = 'SYSTEM'" --format csv | tail -n 1)" = 1 ] ||
 		fail "system calls are not spans of their own"
