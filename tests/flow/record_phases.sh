@@ -31,7 +31,7 @@ for worker in worker-1 worker-2; do
 done
 
 # Phases of the main thread, by intervals: the phase ends where the thread has used 300 and 700 ms of CPU time.
-ctxan -q phases.er --sql 'select time_ns from samples where thread = 0 order by time_ns' | sed 1d >times
+ctxan -q phases.er --sql 'select time_ns from samples where thread = 0 and metric = 0 order by time_ns' | sed 1d >times
 n=$(wc -l <times)
 t1=$(sed -n "$((n * 30 / 100))p" times)
 t2=$(sed -n "$((n * 70 / 100))p" times)
