@@ -416,6 +416,8 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 		return on_unmap(in, event, err);
 	case CTX_EV_STATE:
 		return on_state(in, event, err);
+	case CTX_EV_TRACED:
+		return CTX_OK;
 	case CTX_EV_THREAD_EXIT:
 		return on_thread_exit(in, event, err);
 	case CTX_EV_THREAD_START:

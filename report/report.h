@@ -68,6 +68,12 @@ struct ctx_report_level {
 	uint64_t top_bytes, tail_bytes; /* of the encoded lists */
 };
 
+/* A list of traced operations, in order of time. */
+struct ctx_report_traced {
+	const struct ctx_traced *items;
+	size_t n;
+};
+
 struct ctx_report_input {
 	const struct ctx_profile *profile;
 	const char *path;		      /* as the user named the experiment */
@@ -83,6 +89,8 @@ struct ctx_report_input {
 	size_t n_states;
 	const struct ctx_report_wakers *wakers; /* wakers only */
 	size_t n_wakers;
+	/* Of reports with needs_traced: the operations of the selection (interval, threads, CPUs, filters) by kind. */
+	struct ctx_report_traced traced[CTX_TRACED_N];
 	const struct ctx_report_part *parts; /* one for all, or one a thread (--per-thread) */
 	size_t n_parts;
 	uint64_t omitted_weight, omitted_samples,
@@ -126,6 +134,7 @@ struct ctx_report_kind {
 	bool takes_subject;	/* source, disasm, wakers: "--report source=FUNC" */
 	bool needs_states;	/* states */
 	bool needs_wakers;	/* wakers */
+	unsigned needs_traced;	/* 1 << enum ctx_traced_kind: heap, leaks, sync, io */
 	bool many_metrics;	/* can show more_metrics: functions, tree, callers-callees */
 	bool any_metric;	/* is not about a metric: header, overview, states, wakers */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
