@@ -19,6 +19,8 @@
  * of time with its samples. A change that repeats what is known already does no harm, and one that was lost costs
  * no more than its own interval. `info.has_states` says so in advance.
  *
+ * Traced operations: CTX_EV_TRACED, those of each kind in order of time. What is summed up by call stack comes as samples besides.
+ *
  * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
  * call instruction (return address minus one), so nobody subtracts anything later. ctx_frame_truncated(reason) as the
  * root-most frame says that the caller of the next frame is not known, and why. CTX_FRAME_JOINED between two frames

@@ -52,4 +52,13 @@ struct ctx_traced {
 	bool leaked;	    /* an allocation that nobody freed up to the end */
 };
 
+/* "heap", "sync", "io"; "?" for what is none. */
+const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
+
+/* "allocate", ..., "wait", "read", ...; "?" for what is none. */
+const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operation);
+
+/* Operations of a kind are the numbers below this. 0 for what is no kind. */
+unsigned ctx_traced_n_operations(enum ctx_traced_kind kind);
+
 #endif
