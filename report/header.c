@@ -60,6 +60,22 @@ static void put_run(struct ctx_out *out)
 	put_number(out, "run", "damaged", profile->damaged);
 }
 
+/* In text the time in each state is the report `states`' business: the sums that people ask for are enough here, where there are any. */
+static bool is_for_people(const struct ctx_metric_info *metric)
+{
+	return !metric->spans || (metric->n_parts != 0 && metric->weight != 0);
+}
+
+static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *metric, const char *weight,
+			    const char *unit)
+{
+	const char *word = metric->word != NULL ? ctx_out_format(out, "  (--metric %s)", metric->word) : "";
+
+	put_text(out, "metric", metric->name,
+		 ctx_out_format(out, "%" PRIu64 " %s, %s %s%s", metric->samples,
+				metric->spans ? "spans" : "samples", weight, unit, word));
+}
+
 static void put_metrics(struct ctx_out *out)
 {
 	const struct ctx_profile *profile = out->input->profile;
@@ -73,9 +89,8 @@ static void put_metrics(struct ctx_out *out)
 
 		ctx_figure_fixed(weight, metric->weight, scale.divisor, scale.digits);
 		if (ctx_out_is_text(out)) {
-			put_text(out, "metric", metric->name,
-				 ctx_out_format(out, "%" PRIu64 " samples, %s %s", metric->samples, weight,
-						scale.unit));
+			if (is_for_people(metric))
+				put_metric_text(out, metric, weight, scale.unit);
 			continue;
 		}
 		put_text(out, "metric", "name", metric->name);

@@ -310,6 +310,7 @@ enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experim
 	int fd CTX_AUTO_CLOSE = path != NULL ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 	struct ctx_gp_blocks blocks = {0};
 	char prefix[256];
+	struct stat info;
 	uint64_t invalid;
 	enum ctx_status status;
 
@@ -322,6 +323,9 @@ enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experim
 	if (fd < 0)
 		return ctx_gp_experiments_damage(experiments, err, "%sdata.frameinfo: %s: no call stacks",
 						 prefix, strerror(errno));
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return ctx_gp_experiments_damage(experiments, err,
+						 "%sdata.frameinfo is no plain file: no call stacks", prefix);
 	status = ctx_gp_blocks_init(&blocks, fd, path, experiment->log.big_endian, 0, UINT64_MAX, err);
 	if (status == CTX_OK)
 		status = ctx_gp_frames_read(&experiment->frames, &blocks, experiment->log.is_32bit, err);

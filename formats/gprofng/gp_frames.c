@@ -175,14 +175,17 @@ static enum ctx_status find_wanted(struct ctx_gp_frames *frames, struct ctx_err 
 	return status;
 }
 
-/* Walks down every stack for the numbers of its root sides: those that links want are kept. */
+/*
+ * Walks down every stack for the numbers of its root sides: those that links want are kept. The end of what is stored in
+ * part is no root side: there is only its own link.
+ */
 static void find_suffixes(struct ctx_gp_frames *frames)
 {
 	for (size_t i = 0; i < frames->n_nodes; i++) {
 		const struct ctx_gp_stack_node *node = &frames->nodes[i];
 		uint64_t uid = node->uid;
 
-		for (uint32_t k = 0; k < node->n; k++) {
+		for (uint32_t k = 0; k + (node->link != 0) < node->n; k++) {
 			uint32_t wanted;
 
 			uid = uid * R_INVERSE - frames->frames[node->first + k];

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define VERSION_MIN 12u
+#define TIME_MAX                                                                                             \
+	((int64_t)1 << 60) /* 36 years of a monotonic clock: sums of a few such times are none too large */
 
 /* Where the reading stands: a <field> belongs to the <profpckt>, that to the last <profdata>. */
 struct reading {
@@ -267,7 +269,7 @@ static void on_run(struct reading *reading, int64_t time)
 	struct ctx_gp_log *log = reading->log;
 	uint64_t seconds;
 
-	if (log->has_run) /* written once more when it is closed */
+	if (log->has_run || time < 0) /* written once more when it is closed */
 		return;
 	log->has_run = true;
 	log->run_ns = time;
@@ -303,6 +305,10 @@ static enum ctx_status on_event(struct reading *reading)
 		return on_message(reading, CTX_GP_MESSAGE_COMMENT);
 	if (strcmp(kind, "jthread_start") == 0)
 		return on_java_thread(reading);
+	if (has_time && (time > TIME_MAX || time < -TIME_MAX)) {
+		damage(log, reading->tag->line, "a time that cannot be");
+		return CTX_OK;
+	}
 	if (!has_time)
 		return CTX_OK;
 	if (strcmp(kind, "run") == 0) {

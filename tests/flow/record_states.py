@@ -5,7 +5,8 @@ sched:sched_switch and SWITCH records).
 """
 import sys
 
-from states_of import MS, RUNNING, STATES, WAITING, Check, Recording, check_lives, told, total
+from states_of import (MS, RUNNING, STATES, WAITING, Check, Recording, check_cpu_time, check_lives, check_wait_cpu, stolen_ns,
+                       switches_ns, told, total)
 
 # Of each phase: the state that it is about, its metric, and the function that waits or computes there.
 PHASES = {
@@ -27,36 +28,11 @@ PHASES = {
 COMPUTING = ("burn", "compete", "system", "trap")
 
 
-# At a switch the kernel counts the time that recording takes as CPU time of the thread that comes; to us it has not got the CPU yet.
-SWITCH_NS = 20000
-
-
-def switches_ns(phase, row):
-    return SWITCH_NS * (phase["waits"] + row["spans"]["WAIT_CPU"])
-
-
-def check_cpu_time(check, phase, row, after_ns=0):
-    """User CPU + System CPU against getrusage. What the thread did after it looked is some 0.1 ms, of a process more."""
-    used = total(row, RUNNING)
-    slack = max(phase["life_cpu"] * 0.03, 1 * MS)
-    check.between(f"{phase['thread']}: CPU time", used, phase["life_cpu"] - slack - switches_ns(phase, row),
-                  phase["life_cpu"] + slack + after_ns)
-
-
-def check_wait_cpu(check, how, phase, row):
-    """The scheduler's own count; where nobody tells when a wait was over, the time from then on counts as wait."""
-    waited = phase["life_wait_cpu"]
-    if waited < 0:
-        return
-    slack = max(waited * 0.05, 2 * MS) + switches_ns(phase, row)
-    check.between(f"{phase['thread']}: WAIT_CPU", row["WAIT_CPU"], waited - slack if how == "full" else 0, waited + slack)
-
-
 def check_waits(check, how, phase, row):
     """Whatever is neither CPU time nor waiting for a CPU was a wait. Returns the least and the most that it can have been."""
     waited = phase["wall"] - phase["cpu"] - max(phase["wait_cpu"], 0)
     most = waited + (max(phase["life_wait_cpu"], 0) if how != "full" else 0)
-    slack = max(waited * 0.05, 2 * MS) + switches_ns(phase, row)
+    slack = max(waited * 0.05, 2 * MS) + switches_ns(phase, row) + stolen_ns(phase)
     check.between(f"{phase['thread']}: all waits", total(row, WAITING), waited - slack, most + slack)
     return waited - slack, most + slack
 
@@ -69,6 +45,9 @@ def check_state(check, how, phase, row, gap, calls):
     if name == "stop":
         # After SIGCONT it waits for a CPU; and the last reading of the clock was a little earlier.
         check.between("stop: STOPPED", row["STOPPED"], gap * 0.95 - 2 * MS - row["WAIT_CPU"], gap)
+    elif name == "text" and how == "perf":
+        # Nothing tells which faults were for instructions.
+        check.between("text: faults", row["TFAULT"] + row["DFAULT"], least / 2, calls)
     elif name == "text":
         # Calls of cold code fault, and forgetting the page may wait for something else.
         check.between("text: faults", row[state], least / 2, calls)
@@ -84,7 +63,7 @@ def check_state(check, how, phase, row, gap, calls):
 
 def check_function(check, recording, phase, row):
     state, metric, function = PHASES[phase["phase"]]
-    if state == "WAIT_CPU" and row[state] < 5 * MS:
+    if row[state] < 5 * MS:
         return
     names = {"other-wait": ["KFAULT", "SLEEP", "STOPPED"], "system": ["SYSTEM", "TRAP"]}.get(metric, [state])
     found = recording.inclusive(function, metric, "--thread", str(row["thread_id"]))
@@ -96,7 +75,7 @@ def check_function(check, recording, phase, row):
 def check_phase(check, how, recording, phase, rows, extra):
     row = rows[recording.thread_id(phase["tid"], phase["thread"])]
     check_cpu_time(check, phase, row)
-    check_wait_cpu(check, how, phase, row)
+    check_wait_cpu(check, phase, row, knows_wakeups=how == "full")
     if how == "user":
         check_waits(check, how, phase, row)
         return
@@ -107,7 +86,9 @@ def check_phase(check, how, recording, phase, rows, extra):
 def check_main(check, how, recording, phase, rows):
     """It waits in pthread_join nearly all the time, and is stopped with the thread that is."""
     row = rows[recording.thread_id(phase["tid"])]
-    check_cpu_time(check, phase, row, 20 * MS)
+    # From exec on only, where perf records.
+    if how != "perf":
+        check_cpu_time(check, phase, row, 20 * MS)
     least, _ = check_waits(check, how, phase, row)
     if how == "user":
         return

@@ -37,7 +37,7 @@ ctxrec -q --states off -o off.er -- states nap >off.out || fail "recording with 
 [ ! -e off.er/states ] || fail "--states off has states"
 expect 1 "states" ctxan off.er -r states
 
-# An ordinary user: switches alone, said in one line.
+# An ordinary user: often switches alone, said in one line.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	mkdir user && chown 65534 user && chmod 755 "$work"
 	(cd user && setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec --no-archive -o user.er -- "$programs/states" >user.out 2>user.err)
@@ -46,14 +46,19 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		echo "ordinary users are refused here: $(head -n 1 user/user.err)"
 	else
 		[ $status = 0 ] || fail "ordinary user: $(head -c 300 user/user.err)"
-		[ "$(grep -c 'states' user/user.err)" = 1 ] || fail "ordinary user: what is missing is not said in one line: $(cat user/user.err)"
+		# How much is left is up to kernel.perf_event_paranoid; the kernel's functions, by which waits are told apart, are not for all.
+		case $(level user/user.er) in
+		full* | min*) ;;
+		*) [ "$(grep -ci 'kernel' user/user.err)" = 1 ] || fail "ordinary user: what is missing is not said in one line: $(cat user/user.err)" ;;
+		esac
 		check user user/user.out user/user.er
+		ctxan -q user/user.er -r header | grep -A2 '^states ' | tr '\n' ' ' | grep -Eq 'full:|needs root' || fail "ordinary user: the header does not say what states lack"
 	fi
 fi
 
 # perf's own recording of switches. Without "stop": perf takes a command that is stopped for one that has ended.
 phases="burn nap input lock data code text kernel compete system trap"
-if perf record -F 499 -e cpu-clock -e sched:sched_switch --switch-events --call-graph dwarf,4096 -m 16M -o perf.data -- \
+if perf record -e cpu-clock/freq=499/ -e sched:sched_switch --switch-events --call-graph dwarf,4096 -m 16M -o perf.data -- \
 	"$programs/states" $phases >perf.out 2>perf.err; then
 	if grep -q 'lost' perf.err; then
 		echo "perf lost events: left out: $(grep lost perf.err)"

@@ -97,3 +97,34 @@ def check_lives(check, recording):
                    f"thread {thread['thread']} ({thread['name']}): states {total(row, STATES)} ns, life {life} ns")
         check.that(row["wall"] == total(row, STATES), f"thread {thread['thread']}: wall is not the sum")
     check.that(len(states) > 1, "no thread has states")
+
+
+# At a switch the kernel counts the time that recording takes as CPU time of the thread that comes; to us it has not got the CPU yet.
+SWITCH_NS = 20000
+
+
+def switches_ns(phase, row):
+    return SWITCH_NS * (phase["waits"] + row["spans"]["WAIT_CPU"])
+
+
+def stolen_ns(phase):
+    """What the hypervisor took while the phase lasted: no CPU time for the kernel, but it looks as if the thread ran. Counted in steps of 10 ms."""
+    return phase["stolen"] + 10 * MS if phase["stolen"] > 0 else 0
+
+
+def check_cpu_time(check, phase, row, after_ns=0):
+    """User CPU + System CPU against getrusage. What the thread did after it looked is some 0.1 ms, of a process more."""
+    used = total(row, RUNNING)
+    slack = max(phase["life_cpu"] * 0.03, 1 * MS)
+    check.between(f"{phase['thread']}: CPU time", used, phase["life_cpu"] - slack - switches_ns(phase, row),
+                  phase["life_cpu"] + slack + after_ns + stolen_ns(phase))
+
+
+def check_wait_cpu(check, phase, row, knows_wakeups=True):
+    """The scheduler's own count; where nobody tells when a wait was over, the time from then on counts as wait."""
+    waited = phase["life_wait_cpu"]
+    if waited < 0:
+        return
+    # A fifth, for on a loaded machine the scheduler's figure is not the same as that between its own events.
+    slack = max(waited * 0.2, 2 * MS) + switches_ns(phase, row) + stolen_ns(phase)
+    check.between(f"{phase['thread']}: WAIT_CPU", row["WAIT_CPU"], waited - slack if knows_wakeups else 0, waited + slack)

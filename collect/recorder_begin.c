@@ -1,0 +1,279 @@
+/*
+ *	choose events -> signals -> fork the command (it waits) -> rings -> experiment -> the command goes on
+ */
+#include "collect/recorder_impl.h"
+
+#include "base/mem.h"
+#include "collect/recmeta.h"
+#include "collect/unwind_pool.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define DEFAULT_HZ 999u
+#define STACK_BYTES_USUAL ((size_t)32 << 10)
+
+static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_perf_roots roots = ctx_perf_roots_default();
+	const char *list = options->events.n > 0      ? (const char *)options->events.bytes
+			   : ctx_session_has_cycles() ? "cycles"
+						      : "cpu-clock";
+	enum ctx_status status = ctx_perf_events_parse(&recorder->events, list, &roots, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (recorder->events.n > UINT8_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "more than 255 events");
+	recorder->metrics = ctx_calloc(recorder->events.n, sizeof(*recorder->metrics));
+	if (recorder->metrics == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < recorder->events.n; i++) {
+		struct ctx_perf_event *event = &recorder->events.items[i];
+
+		ctx_perf_event_set_rate(event, options->period, options->frequency_hz, DEFAULT_HZ);
+		recorder->metrics[i] =
+			(struct ctx_exp_metric){.name = event->name,
+						.unit = ctx_perf_event_unit(event),
+						.file = event->is_clock ? "profile" : "hwcounters",
+						.period = event->period,
+						.frequency_hz = (double)event->frequency_hz};
+	}
+	return CTX_OK;
+}
+
+/* From here on signals are read, not suffered. One that is ignored (nohup, a background job of a shell) stays
+ * so. */
+static enum ctx_status take_over_signals(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < CTX_COUNT_OF(wanted); i++) {
+		struct sigaction action;
+
+		if (wanted[i] == SIGCHLD) {
+			/* Ignored, it would have the kernel clear the child away before we know its status.
+			 */
+			action = (struct sigaction){.sa_handler = SIG_DFL};
+			sigaction(SIGCHLD, &action, NULL);
+			sigaddset(&mask, SIGCHLD);
+		} else if (sigaction(wanted[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+			sigaddset(&mask, wanted[i]);
+		}
+	}
+	sigprocmask(SIG_BLOCK, &mask, &recorder->old_mask);
+	sigaction(SIGPIPE, &ignore, &recorder->old_sigpipe);
+	recorder->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (recorder->signal_fd < 0)
+		return ctx_err_errno(err, CTX_E_IO, "signalfd");
+	return CTX_OK;
+}
+
+static enum ctx_status list_threads(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_ids *pids = &recorder->options->pids;
+
+	if (recorder->options->command != NULL)
+		return ctx_ids_add(&recorder->tids, recorder->child.pid, err);
+	for (size_t i = 0; i < pids->n; i++) {
+		enum ctx_status status = ctx_procfs_tids(pids->items[i], &recorder->tids, err);
+
+		if (status == CTX_E_NOTFOUND)
+			return ctx_err_set(err, CTX_E_ARG, "-p: there is no process %lld",
+					   (long long)pids->items[i]);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
+}
+
+/* To be copied with each sample; 0: callers are found without. */
+static size_t stack_bytes(const struct ctx_rec_options *options)
+{
+	if (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE)
+		return 0;
+	return options->stack_bytes != 0 ? (size_t)options->stack_bytes : STACK_BYTES_USUAL;
+}
+
+static enum ctx_status open_session(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_session_options session = {.events = &recorder->events,
+					      .tids = options->system_wide ? NULL : &recorder->tids,
+					      .on_exec = options->command != NULL && !options->system_wide,
+					      .follow = !options->no_follow,
+					      .user_only = options->user_only,
+					      .kernel_only = options->kernel_only,
+					      .stack_bytes = stack_bytes(options),
+					      .states = options->states,
+					      .without_callers = options->unwind == CTX_REC_UNWIND_NONE,
+					      .ring_bytes = options->ring_bytes,
+					      .ring_is_fixed = options->ring_bytes != 0};
+	enum ctx_status status = options->system_wide ? CTX_OK : list_threads(recorder, err);
+
+	if (status == CTX_OK)
+		status = ctx_session_open(&recorder->session, &session, err);
+	if (status == CTX_OK)
+		status = ctx_merge_init(&recorder->merge, recorder->session.rings, recorder->session.n_rings,
+					err);
+	if (status != CTX_OK)
+		return status;
+	recorder->layout = ctx_session_layout(&recorder->session);
+	recorder->polls = ctx_calloc(recorder->session.n_rings + 1, sizeof(*recorder->polls));
+	if (recorder->polls == NULL)
+		return ctx_err_nomem(err);
+	recorder->polls[0] = (struct pollfd){.fd = recorder->signal_fd, .events = POLLIN};
+	for (uint32_t i = 0; i < recorder->session.n_rings; i++)
+		recorder->polls[i + 1] =
+			(struct pollfd){.fd = recorder->session.ring_fds[i], .events = POLLIN};
+	return CTX_OK;
+}
+
+static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	struct ctx_sample_batch_options options = {
+		.writer = recorder->writer,
+		.max_stack = ctx_max_stack(),
+		.stack_bytes = recorder->session.stack_bytes,
+		.keep_stacks = recorder->options->keep_stacks,
+		.n_threads = ctx_unwind_pool_threads(sysconf(_SC_NPROCESSORS_ONLN)),
+	};
+
+	return ctx_sample_batch_create(&options, &recorder->batch, err);
+}
+
+static enum ctx_status create_states(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_state_records_options states = {.events = &recorder->session.states,
+						   .tree = recorder->tree,
+						   .batch = recorder->batch,
+						   .writer = recorder->writer,
+						   .from_start =
+							   options->command != NULL && !options->system_wide};
+
+	return ctx_state_records_create(&states, &recorder->states, err);
+}
+
+static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_recmeta meta;
+	enum ctx_status status = ctx_recmeta_init(&meta, options, &recorder->session, err);
+	struct ctx_exp_options exp = {.overwrite = options->overwrite,
+				      .max_bytes = options->max_bytes,
+				      .memory_bytes = (size_t)options->memory_bytes,
+				      .keep_places = options->archive_sources,
+				      .has_states = recorder->session.states.level != CTX_STATES_NONE,
+				      .comment = options->comment,
+				      .metrics = recorder->metrics,
+				      .n_metrics = (uint32_t)recorder->events.n,
+				      .properties = meta.properties,
+				      .n_properties = meta.n};
+
+	recorder->path = options->output != NULL ? ctx_memdup0(options->output, strlen(options->output))
+						 : ctx_default_name(meta.stem);
+	recorder->start_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
+	exp.start_ns = recorder->start_ns;
+	exp.start_unix_ns = (int64_t)ctx_recorder_now_ns(CLOCK_REALTIME);
+	exp.path = recorder->path;
+	if (status == CTX_OK && recorder->path == NULL)
+		status = ctx_err_nomem(err);
+	if (status == CTX_OK)
+		status = ctx_exp_create(&exp, &recorder->writer, err);
+	if (status == CTX_OK)
+		status = create_batch(recorder, err);
+	if (status == CTX_OK)
+		status = ctx_proctree_create(recorder->writer, &recorder->tree, err);
+	if (status == CTX_OK)
+		status = create_states(recorder, err);
+	if (status == CTX_OK && options->command != NULL)
+		status = ctx_proctree_add_founder(recorder->tree, recorder->child.pid, meta.command,
+						  recorder->start_ns, err);
+	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
+	ctx_recmeta_deinit(&meta);
+	return status;
+}
+
+enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *text, struct ctx_err *err)
+{
+	recorder->say(recorder->context, text);
+	return ctx_exp_warning(recorder->writer, recorder->start_ns, text, err);
+}
+
+static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+
+	if (options->unwind == CTX_REC_UNWIND_CFI && recorder->session.stack_bytes == 0)
+		recorder->say(
+			recorder->context,
+			"call frame information cannot be used on this machine: frame pointers are followed");
+	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < stack_bytes(options)) {
+		char text[160];
+
+		snprintf(text, sizeof(text),
+			 "only %zu bytes of each stack are looked at: the limit on locked memory allows no "
+			 "larger "
+			 "rings (kernel.perf_event_mlock_kb, ulimit -l)",
+			 recorder->session.stack_bytes);
+		recorder->say(recorder->context, text);
+	}
+	if (recorder->session.without_kernel && !recorder->options->user_only)
+		return ctx_recorder_warn(
+			recorder,
+			"only samples in user mode: kernel samples need kernel.perf_event_paranoid of 1 "
+			"or less, or the "
+			"capability CAP_PERFMON",
+			err);
+	return CTX_OK;
+}
+
+/* What runs already: the events are on first, so that nothing is missed between looking and recording. */
+static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	struct ctx_ids all = {0};
+	const struct ctx_ids *pids = options->system_wide ? &all : &options->pids;
+	enum ctx_status status = CTX_OK;
+
+	ctx_session_enable(&recorder->session);
+	if (options->system_wide)
+		status = ctx_procfs_pids(&all, err);
+	/* Looking at many takes longer than a ring of samples with stacks lasts. */
+	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
+		status = ctx_proctree_add_present(recorder->tree, pids->items[i], recorder->start_ns, err);
+		if (status == CTX_OK && i % 8 == 7)
+			status = ctx_recorder_take_until(
+				recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC) - CTX_RECORDER_SLACK_NS, err);
+	}
+	ctx_ids_deinit(&all);
+	return status;
+}
+
+enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err)
+{
+	const struct ctx_rec_options *options = recorder->options;
+	enum ctx_status status = choose_events(recorder, err);
+
+	if (status == CTX_OK)
+		status = take_over_signals(recorder, err);
+	if (status == CTX_OK && options->command != NULL)
+		status = ctx_child_fork(&recorder->child, options->command, &recorder->old_mask,
+					&recorder->old_sigpipe, err);
+	if (status == CTX_OK)
+		status = open_session(recorder, err);
+	if (status == CTX_OK)
+		status = create_experiment(recorder, err);
+	if (status == CTX_OK)
+		status = tell_limits(recorder, err);
+	if (status == CTX_OK && (options->command == NULL || options->system_wide))
+		status = begin_present(recorder, err);
+	return status;
+}

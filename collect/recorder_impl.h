@@ -1,0 +1,73 @@
+/*
+ * The recorder itself, for its parts:
+ *
+ *	recorder.c		one recording: the loop, the command, the end
+ *	recorder_begin.c	events, signals, rings, the experiment
+ *	recorder_records.c	from records in the rings to the writer; resource use
+ */
+#ifndef CTX_COLLECT_RECORDER_IMPL_H
+#define CTX_COLLECT_RECORDER_IMPL_H
+
+#include "collect/child.h"
+#include "collect/merge.h"
+#include "collect/proctree.h"
+#include "collect/recorder.h"
+#include "collect/sample_batch.h"
+#include "collect/session.h"
+#include "collect/state_records.h"
+#include "formats/experiment/exp_writer.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+
+#define CTX_RECORDER_SECOND_NS UINT64_C(1000000000)
+#define CTX_RECORDER_SLACK_NS UINT64_C(5000000) /* a record that old is in its ring, whatever CPU it is of */
+#define CTX_RECORDER_PROCESSES_MAX 256		/* whose resource use is looked at */
+
+struct ctx_recorder {
+	const struct ctx_rec_options *options;
+	ctx_say *say;
+	void *context;
+	struct ctx_perf_events events;
+	struct ctx_exp_metric *metrics; /* owned, like all below */
+	struct ctx_ids tids;
+	struct ctx_session session;
+	struct ctx_merge merge;
+	struct ctx_perf_layout layout;
+	struct ctx_sample_batch *batch;
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	struct ctx_state_records *states;
+	struct ctx_child child;
+	char *path;
+	sigset_t old_mask;
+	struct sigaction old_sigpipe;
+	int signal_fd;
+	struct pollfd *polls; /* signal_fd, then the rings */
+	uint64_t start_ns, next_usage_ns;
+	struct ctx_usage_info founder_usage; /* the last that was seen */
+	uint64_t lost;
+	unsigned interruptions;
+	int last_signal; /* of them */
+	bool has_failed; /* and said so */
+};
+
+uint64_t ctx_recorder_now_ns(clockid_t clock);
+
+/* All up to the target's first instruction; for processes that run already, up to what is known of them. Fails as ctx_record does. */
+CTX_MUST_CHECK enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err);
+
+/* A line for the user and for the head of reports. */
+CTX_MUST_CHECK enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *text,
+						 struct ctx_err *err);
+
+/* Carries the records up to a time from the rings to the writer. Fails as the writer does. */
+CTX_MUST_CHECK enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t limit_ns,
+						       struct ctx_err *err);
+
+/* Notes the resource use of the processes that live. */
+CTX_MUST_CHECK enum ctx_status ctx_recorder_take_usage(struct ctx_recorder *recorder, uint64_t time_ns,
+						       struct ctx_err *err);
+
+#endif

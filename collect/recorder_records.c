@@ -1,0 +1,135 @@
+/*
+ * Records on their way: parse, batch, apply; what is lost is counted.
+ */
+#include "collect/recorder_impl.h"
+
+#include "base/mem.h"
+#include "collect/procfs.h"
+
+#define HURRY_PERCENT 75u /* of a ring: when it is that full, there is no time to unwind */
+
+uint64_t ctx_recorder_now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * CTX_RECORDER_SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static enum ctx_status count_lost(struct ctx_recorder *recorder, uint64_t time_ns, uint64_t n,
+				  struct ctx_err *err)
+{
+	recorder->lost += n;
+	return ctx_exp_lost(recorder->writer, time_ns, n, err);
+}
+
+static enum ctx_status take_state(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
+				  struct ctx_err *err)
+{
+	uint32_t event = record->event - (uint32_t)recorder->events.n;
+	enum ctx_status status =
+		ctx_state_records_sample(recorder->states, (enum ctx_state_event)event, record, err);
+
+	return status == CTX_E_FORMAT ? count_lost(recorder, record->time_ns, 1, err) : status;
+}
+
+static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
+				   struct ctx_err *err)
+{
+	uint32_t process, thread;
+	enum ctx_status status;
+
+	if (record->event == UINT32_MAX)
+		return CTX_OK;
+	if (record->event >= recorder->events.n)
+		return take_state(recorder, record, err);
+	status = ctx_proctree_find(recorder->tree, (int32_t)record->pid, (int32_t)record->tid,
+				   record->time_ns, &process, &thread, err);
+	if (status == CTX_E_NOTFOUND)
+		return count_lost(recorder, record->time_ns, 1, err);
+	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)
+				: status;
+}
+
+static enum ctx_status take_record(struct ctx_recorder *recorder, const struct perf_event_header *header,
+				   struct ctx_err *err)
+{
+	struct ctx_perf_record record;
+	enum ctx_status status;
+
+	/* A record that is not what it says: counted as lost, for the recording as a whole is more worth than
+	 * one. */
+	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK)
+		return count_lost(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC), 1, err);
+	if (record.type == PERF_RECORD_SAMPLE)
+		return take_sample(recorder, &record, err);
+	if (record.type == PERF_RECORD_SWITCH || record.type == PERF_RECORD_SWITCH_CPU_WIDE)
+		return ctx_state_records_switch(recorder->states, &record, err);
+	status = ctx_sample_batch_flush(recorder->batch, err);
+	if (status != CTX_OK)
+		return status;
+	switch (record.type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return count_lost(recorder, record.time_ns, record.lost, err);
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		return ctx_exp_throttle(recorder->writer, record.time_ns, record.type == PERF_RECORD_THROTTLE,
+					err);
+	case PERF_RECORD_EXIT:
+		ctx_state_records_exit(recorder->states, &record);
+		return ctx_proctree_apply(recorder->tree, &record, err);
+	default:
+		status = ctx_proctree_apply(recorder->tree, &record, err);
+		if (status == CTX_OK && record.type == PERF_RECORD_COMM &&
+		    (record.misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
+			status = ctx_state_records_exec(recorder->states, &record, err);
+		return status;
+	}
+}
+
+enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t limit_ns, struct ctx_err *err)
+{
+	const struct perf_event_header *header;
+	uint64_t damaged = recorder->merge.damaged;
+	enum ctx_status status = CTX_OK;
+
+	ctx_merge_begin(&recorder->merge, limit_ns);
+	ctx_sample_batch_hurry(recorder->batch, recorder->merge.fullest >= HURRY_PERCENT);
+	while (status == CTX_OK && (header = ctx_merge_next(&recorder->merge)) != NULL) {
+		status = take_record(recorder, header, err);
+		if (status == CTX_OK && ctx_merge_is_due(&recorder->merge)) {
+			status = ctx_sample_batch_flush(recorder->batch, err);
+			ctx_merge_release(&recorder->merge);
+		}
+	}
+	if (status == CTX_OK)
+		status = ctx_sample_batch_flush(recorder->batch, err);
+	ctx_merge_release(&recorder->merge);
+	damaged = recorder->merge.damaged - damaged;
+	return status == CTX_OK && damaged != 0
+		       ? count_lost(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC), damaged, err)
+		       : status;
+}
+
+enum ctx_status ctx_recorder_take_usage(struct ctx_recorder *recorder, uint64_t time_ns, struct ctx_err *err)
+{
+	struct ctx_proctree_live live[CTX_RECORDER_PROCESSES_MAX];
+	size_t n = ctx_proctree_live(recorder->tree, live, CTX_COUNT_OF(live));
+	uint32_t founder = ctx_proctree_founder(recorder->tree);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		struct ctx_usage_info usage;
+
+		if (live[i].pid <= 0 || ctx_procfs_usage(live[i].pid, &usage, NULL) != CTX_OK)
+			continue;
+		usage.time_ns = time_ns;
+		usage.process = live[i].process;
+		if (usage.process == founder && usage.vsize_bytes != 0)
+			recorder->founder_usage = usage;
+		status = ctx_exp_usage(recorder->writer, &usage, err);
+	}
+	recorder->next_usage_ns = time_ns + CTX_RECORDER_SECOND_NS;
+	return status;
+}

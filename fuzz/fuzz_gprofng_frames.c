@@ -1,0 +1,40 @@
+/* A frame table of any bytes: each stack that it holds is told in full or said not to be, and links in a circle end. */
+#include "formats/gprofng/gp_frames.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define STACK_MAX 512u
+
+static void check(const struct ctx_gp_frames *frames, uint64_t uid)
+{
+	uint64_t out[STACK_MAX];
+	size_t n = STACK_MAX + 1;
+	enum ctx_gp_stack_state state = ctx_gp_frames_get(frames, uid, out, STACK_MAX, &n);
+
+	if (n > STACK_MAX || (state == CTX_GP_STACK_MISSING && n != 0))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ctx_gp_frames frames = {0};
+	struct ctx_gp_blocks blocks;
+
+	if (size < 1)
+		return 0;
+	ctx_gp_blocks_set(&blocks, data + 1, size - 1, 0, data[0] & 1);
+	if (ctx_gp_frames_read(&frames, &blocks, data[0] & 2, NULL) != CTX_OK)
+		abort();
+	for (size_t i = 0; i < frames.native_of_uid.cap; i++) {
+		if (frames.native_of_uid.slots[i].value != CTX_MAP64_NONE)
+			check(&frames, frames.native_of_uid.slots[i].key);
+	}
+	for (size_t i = 0; i < frames.n_nodes; i++) {
+		check(&frames, frames.nodes[i].uid);
+		check(&frames, frames.nodes[i].link);
+	}
+	ctx_gp_frames_deinit(&frames);
+	return 0;
+}

@@ -1,0 +1,104 @@
+/*
+ * Expressions over samples, for filters and index objects: C's operators, names such as THRID and TSTAMP, and tests of
+ * which functions are on the stack. Grammar and meaning: docs/filters.md.
+ *
+ *	text --parse--> nodes (types checked) --bind to a profile--> sets of functions, one bit a stack --evaluate--> value
+ *
+ * Patterns are POSIX extended regular expressions; they are looked up when the expression is bound, once for each function, and
+ * the tests of stacks are answered for every node of the call tree then: what is left for a sample is arithmetic. Source: requirements E7, E16.
+ */
+#ifndef CTX_MODEL_EXPRESSION_H
+#define CTX_MODEL_EXPRESSION_H
+
+#include "base/err.h"
+#include "model/profile.h"
+#include "model/sample.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CTX_EXPRESSION_TEXT_MAX 16384u /* bytes */
+#define CTX_EXPRESSION_NODES_MAX 2000u
+#define CTX_EXPRESSION_DEPTH_MAX 100u /* of parentheses, signs and conditions in each other */
+#define CTX_EXPRESSION_TESTS_MAX 64u  /* patterns that are compared or looked for on stacks */
+
+/* What an expression can ask of a sample. -1: not known. */
+enum ctx_expression_name {
+	CTX_NAME_THRID = 0, /* thread id of the profile: the number in the report threads */
+	CTX_NAME_LWPID,	    /* tid */
+	CTX_NAME_PROCID,    /* process id of the profile */
+	CTX_NAME_PID,
+	CTX_NAME_CPUID,
+	CTX_NAME_TSTAMP, /* ns from the start */
+	CTX_NAME_SECOND, /* whole seconds from the start */
+	CTX_NAME_WEIGHT,
+	CTX_NAME_METRIC, /* metric id */
+	CTX_NAME_STATE,	 /* enum ctx_thread_state; -1 for samples of other metrics */
+	CTX_NAME_DEPTH,	 /* frames on the stack */
+	CTX_EXPRESSION_NAMES_N,
+};
+
+/* "THRID", ... */
+const char *ctx_expression_name(enum ctx_expression_name name);
+
+/* A sample as expressions see it. */
+struct ctx_expression_subject {
+	int64_t values[CTX_EXPRESSION_NAMES_N];
+	uint32_t stack; /* CCT node of the profile that the expression is bound to */
+};
+
+/* The profile's nouns must have the ids of the sample. Numbers that are too large are the largest. O(1). */
+void ctx_expression_subject_of(const struct ctx_profile *profile, const struct ctx_sample *sample,
+			       struct ctx_expression_subject *ret);
+
+enum ctx_value_kind {
+	CTX_VALUE_NONE = 0, /* division by zero, overflow, a shift by too much */
+	CTX_VALUE_INTEGER,
+	CTX_VALUE_REAL, /* finite */
+};
+
+struct ctx_value {
+	enum ctx_value_kind kind;
+	int64_t integer;
+	double real;
+};
+
+struct ctx_expression;
+
+/*
+ * Reads an expression whose value is a number. CTX_E_ARG for a wrong one, CTX_E_LIMIT for one that is too large: the message is
+ * "column 9: a number or name is missing", and `*ret_column` (may be NULL) is that column, counted in characters from 1.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_expression_parse(const char *text, struct ctx_expression **ret,
+						    size_t *ret_column, struct ctx_err *err);
+
+/*
+ * Looks its patterns up in a profile, which must outlive its evaluation; a second call binds it to another. Without patterns
+ * nothing happens. O(functions * patterns + nodes of the CCT * tests of stacks), a bit for each of the latter. Fails with CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_expression_bind(struct ctx_expression *expression,
+						   const struct ctx_profile *profile, struct ctx_err *err);
+
+/* NULL is fine. */
+void ctx_expression_destroy(struct ctx_expression *expression);
+
+/* Patterns of an expression that is not bound match nothing. Allocates nothing. */
+struct ctx_value ctx_expression_evaluate(const struct ctx_expression *expression,
+					 const struct ctx_expression_subject *subject);
+
+/* For filters: neither zero nor without a value. */
+bool ctx_expression_is_true(const struct ctx_expression *expression,
+			    const struct ctx_expression_subject *subject);
+
+/* For index objects: a real one goes down to the integer below. -1: it has no value, or none that fits. */
+int64_t ctx_expression_key(const struct ctx_expression *expression,
+			   const struct ctx_expression_subject *subject);
+
+/* The name that the whole expression is; CTX_EXPRESSION_NAMES_N: it is more than a name. */
+enum ctx_expression_name ctx_expression_only_name(const struct ctx_expression *expression);
+
+/* Whether it asks for this name anywhere. */
+bool ctx_expression_uses(const struct ctx_expression *expression, enum ctx_expression_name name);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * From patterns to bits: which functions a set has, then what each test says of each stack. A parent's number is smaller than
+ * its children's, so one sweep forwards hands down what a stack needs to know of the one above it.
+ */
+#include "model/expression_impl.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which names a pattern matches ---- */
+
+/* From its first to its last byte: of the leftmost matches regexec finds the longest. */
+static bool matches(const regex_t *regex, const char *name, size_t length)
+{
+	regmatch_t found = {.rm_so = 0, .rm_eo = (regoff_t)length};
+
+	return regexec(regex, name, 1, &found, REG_STARTEND) == 0 && found.rm_so == 0 &&
+	       (size_t)found.rm_eo == length;
+}
+
+static bool matches_text(const regex_t *regex, const char *name)
+{
+	return name != NULL && matches(regex, name, strlen(name));
+}
+
+static size_t without_end(const char *name, size_t length, const char *end)
+{
+	size_t n = strlen(end);
+
+	return length >= n && memcmp(name + length - n, end, n) == 0 ? length - n : length;
+}
+
+/* The bytes of "solve(int) const (inlined)" in front of its parameters; all of them where there are none. */
+static size_t plain_length(const char *name)
+{
+	size_t whole = strlen(name), length = without_end(name, whole, " (inlined)"), depth = 0;
+
+	length = without_end(name, length, " const");
+	if (length == 0 || name[length - 1] != ')')
+		return length == without_end(name, whole, " (inlined)") ? length : whole;
+	for (size_t i = length; i-- > 0;) {
+		depth += name[i] == ')';
+		depth -= name[i] == '(';
+		if (depth == 0)
+			return i != 0 ? i : whole;
+	}
+	return whole;
+}
+
+static bool matches_function(const regex_t *regex, const struct ctx_function_info *function)
+{
+	return matches_text(regex, function->name) || matches_text(regex, function->linkage_name) ||
+	       matches(regex, function->name, plain_length(function->name));
+}
+
+static bool matches_object(const regex_t *regex, const struct ctx_profile *profile,
+			   const struct ctx_function_info *function)
+{
+	const char *path, *file;
+
+	if (function->object >= profile->n_objects)
+		return false;
+	path = profile->objects[function->object].path;
+	file = strrchr(path, '/');
+	return matches_text(regex, path) || (file != NULL && matches_text(regex, file + 1));
+}
+
+/* ---- sets ---- */
+
+struct binding {
+	struct ctx_expression *expression;
+	const struct ctx_profile *profile;
+	struct ctx_err *err;
+};
+
+static uint64_t *make_bits(size_t n)
+{
+	return ctx_calloc(n / 64 + 1, sizeof(uint64_t));
+}
+
+/* It was compiled before, so only memory can be short. */
+static enum ctx_status compile(const struct binding *binding, const struct expr_node *node, regex_t *ret)
+{
+	struct expr_lexer lexer = {.text = "", .err = binding->err};
+
+	return expr_compile(&lexer, node->pattern, 0, ret);
+}
+
+/* Adds the functions of a string or object. */
+static enum ctx_status add_pattern(const struct binding *binding, const struct expr_node *node,
+				   uint64_t *functions)
+{
+	const struct ctx_profile *profile = binding->profile;
+	regex_t regex;
+	enum ctx_status status = compile(binding, node, &regex);
+
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		const struct ctx_function_info *function = &profile->functions[i];
+
+		if (node->op == EXPR_OBJECT ? matches_object(&regex, profile, function)
+					    : matches_function(&regex, function))
+			expr_set_bit(functions, i);
+	}
+	regfree(&regex);
+	return CTX_OK;
+}
+
+static const struct expr_node *node_of(const struct binding *binding, uint32_t node)
+{
+	return &binding->expression->nodes[node];
+}
+
+/* All functions of a set, by function id. */
+static enum ctx_status make_set(const struct binding *binding, uint32_t set, uint64_t **ret)
+{
+	uint64_t *functions = make_bits(binding->profile->n_functions);
+	const struct expr_node *node = node_of(binding, set);
+	enum ctx_status status = functions != NULL ? CTX_OK : ctx_err_nomem(binding->err);
+
+	if (status == CTX_OK && node->op != EXPR_LIST)
+		status = add_pattern(binding, node, functions);
+	while (status == CTX_OK && node->op == EXPR_LIST) {
+		status = add_pattern(binding, node_of(binding, node->left), functions);
+		if (node->right == EXPR_NO_NODE)
+			break;
+		node = node_of(binding, node->right);
+	}
+	if (status != CTX_OK) {
+		free(functions);
+		return status;
+	}
+	*ret = functions;
+	return CTX_OK;
+}
+
+static uint64_t count_bits(const uint64_t *bits, size_t n)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i <= n / 64; i++)
+		count += (uint64_t)__builtin_popcountll(bits[i]);
+	return count;
+}
+
+/* ---- stacks ---- */
+
+/* LEAF, EVERY, SOME, ONLY_LEAF: what the node says, and what its parent's stack said. */
+static void sweep(const struct ctx_trie *cct, enum expr_test_kind kind, const uint64_t *functions,
+		  uint64_t n_functions, uint64_t *bits)
+{
+	for (uint32_t node = 1; node < cct->n; node++) {
+		bool here = expr_bit(functions, cct->key[node]);
+		uint32_t parent = cct->parent[node];
+		bool says = here;
+
+		if (kind == EXPR_TEST_EVERY)
+			says = here && (parent == CTX_TRIE_ROOT || expr_bit(bits, parent));
+		else if (kind == EXPR_TEST_SOME)
+			says = here || expr_bit(bits, parent);
+		else if (kind == EXPR_TEST_ONLY_LEAF)
+			says = here && n_functions == 1;
+		if (says)
+			expr_set_bit(bits, node);
+	}
+}
+
+/* Whether the function of the node is on the stack above it. */
+static bool is_again(const struct ctx_trie *cct, uint32_t node)
+{
+	for (uint32_t above = cct->parent[node]; above != CTX_TRIE_ROOT; above = cct->parent[above]) {
+		if (cct->key[above] == cct->key[node])
+			return true;
+	}
+	return false;
+}
+
+/* How many of the functions each stack has: those that it has several times count once. */
+static enum ctx_status sweep_all(const struct binding *binding, const uint64_t *functions,
+				 uint64_t n_functions, uint64_t *bits)
+{
+	const struct ctx_trie *cct = &binding->profile->cct;
+	uint32_t *found CTX_AUTO_FREE = ctx_calloc(cct->n, sizeof(*found));
+
+	if (found == NULL)
+		return ctx_err_nomem(binding->err);
+	for (uint32_t node = 1; node < cct->n; node++) {
+		found[node] = found[cct->parent[node]];
+		if (expr_bit(functions, cct->key[node]) && !is_again(cct, node))
+			found[node]++;
+		if (n_functions != 0 && found[node] == n_functions)
+			expr_set_bit(bits, node);
+	}
+	return CTX_OK;
+}
+
+/* Of each function the items of the list that it is in. */
+static enum ctx_status make_items(const struct binding *binding, uint32_t list, uint64_t *items,
+				  unsigned *ret_n)
+{
+	const struct expr_node *node = node_of(binding, list);
+	unsigned n = 0;
+
+	for (;;) {
+		bool last = node->op != EXPR_LIST || node->right == EXPR_NO_NODE;
+		uint64_t *functions CTX_AUTO_FREE = make_bits(binding->profile->n_functions);
+		enum ctx_status status;
+
+		if (functions == NULL)
+			return ctx_err_nomem(binding->err);
+		status = add_pattern(binding, node->op == EXPR_LIST ? node_of(binding, node->left) : node,
+				     functions);
+		if (status != CTX_OK)
+			return status;
+		for (uint32_t i = 0; i < binding->profile->n_functions; i++) {
+			if (expr_bit(functions, i))
+				items[i] |= UINT64_C(1) << n;
+		}
+		n++;
+		if (last)
+			break;
+		node = node_of(binding, node->right);
+	}
+	*ret_n = n;
+	return CTX_OK;
+}
+
+/*
+ * Frames that follow one another. Bit i of `begun`: the last i + 1 frames are in the first i + 1 items. A list has at most 64 items.
+ */
+static enum ctx_status sweep_ordered(const struct binding *binding, uint32_t list, uint64_t *bits)
+{
+	const struct ctx_trie *cct = &binding->profile->cct;
+	uint64_t *items CTX_AUTO_FREE = ctx_calloc((size_t)binding->profile->n_functions + 1, sizeof(*items));
+	uint64_t *begun CTX_AUTO_FREE = ctx_calloc(cct->n, sizeof(*begun));
+	enum ctx_status status;
+	unsigned n = 0;
+
+	if (items == NULL || begun == NULL)
+		return ctx_err_nomem(binding->err);
+	status = make_items(binding, list, items, &n);
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t node = 1; node < cct->n; node++) {
+		uint32_t parent = cct->parent[node];
+
+		begun[node] = (begun[parent] << 1 | 1) & items[cct->key[node]];
+		if ((begun[node] >> (n - 1) & 1) != 0 || expr_bit(bits, parent))
+			expr_set_bit(bits, node);
+	}
+	return CTX_OK;
+}
+
+static enum ctx_status bind_stacks(const struct binding *binding, struct expr_test *test)
+{
+	const struct ctx_trie *cct = &binding->profile->cct;
+	uint64_t *functions CTX_AUTO_FREE = NULL;
+	uint64_t n_functions;
+	enum ctx_status status;
+
+	test->n = cct->n;
+	test->bits = make_bits(cct->n);
+	if (test->bits == NULL)
+		return ctx_err_nomem(binding->err);
+	if (test->kind == EXPR_TEST_ORDERED)
+		return sweep_ordered(binding, test->set, test->bits);
+	status = make_set(binding, test->set, &functions);
+	if (status != CTX_OK)
+		return status;
+	n_functions = count_bits(functions, binding->profile->n_functions);
+	if (test->kind == EXPR_TEST_ALL)
+		return sweep_all(binding, functions, n_functions, test->bits);
+	sweep(cct, test->kind, functions, n_functions, test->bits);
+	return CTX_OK;
+}
+
+/* ---- names of threads, processes, metrics and states ---- */
+
+static size_t count_values(const struct ctx_profile *profile, enum ctx_expression_name name)
+{
+	switch (name) {
+	case CTX_NAME_THRID:
+		return profile->n_threads;
+	case CTX_NAME_PROCID:
+		return profile->n_processes;
+	case CTX_NAME_METRIC:
+		return profile->n_metrics;
+	default:
+		return CTX_STATE_N;
+	}
+}
+
+static bool matches_value(const regex_t *regex, const struct ctx_profile *profile,
+			  enum ctx_expression_name name, size_t i)
+{
+	switch (name) {
+	case CTX_NAME_THRID:
+		return matches_text(regex, profile->threads[i].name);
+	case CTX_NAME_PROCID:
+		return matches_text(regex, profile->processes[i].command);
+	case CTX_NAME_METRIC:
+		return matches_text(regex, profile->metrics[i].name) ||
+		       matches_text(regex, profile->metrics[i].word);
+	default:
+		return matches_text(regex, ctx_state_name((enum ctx_thread_state)i)) ||
+		       matches_text(regex, ctx_state_text((enum ctx_thread_state)i));
+	}
+}
+
+static enum ctx_status bind_values(const struct binding *binding, struct expr_test *test)
+{
+	regex_t regex;
+	enum ctx_status status;
+
+	test->n = count_values(binding->profile, test->name);
+	test->bits = make_bits(test->n);
+	if (test->bits == NULL)
+		return ctx_err_nomem(binding->err);
+	status = compile(binding, node_of(binding, test->set), &regex);
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < test->n; i++) {
+		if (matches_value(&regex, binding->profile, test->name, i))
+			expr_set_bit(test->bits, i);
+	}
+	regfree(&regex);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_expression_bind(struct ctx_expression *expression, const struct ctx_profile *profile,
+				    struct ctx_err *err)
+{
+	const struct binding binding = {expression, profile, err};
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < expression->n_tests && status == CTX_OK; i++) {
+		struct expr_test *test = &expression->tests[i];
+
+		free(test->bits);
+		test->bits = NULL;
+		status = test->kind == EXPR_TEST_NAME_VALUE ? bind_values(&binding, test)
+							    : bind_stacks(&binding, test);
+	}
+	return status;
+}

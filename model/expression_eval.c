@@ -1,0 +1,269 @@
+#include "model/expression_impl.h"
+
+#include <math.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+static int64_t clamp(uint64_t value)
+{
+	return value <= INT64_MAX ? (int64_t)value : INT64_MAX;
+}
+
+void ctx_expression_subject_of(const struct ctx_profile *profile, const struct ctx_sample *sample,
+			       struct ctx_expression_subject *ret)
+{
+	int64_t *values = ret->values;
+
+	ret->stack = sample->stack;
+	for (size_t i = 0; i < CTX_EXPRESSION_NAMES_N; i++)
+		values[i] = -1;
+	if (sample->thread < profile->n_threads) {
+		const struct ctx_thread_info *thread = &profile->threads[sample->thread];
+
+		values[CTX_NAME_THRID] = sample->thread;
+		values[CTX_NAME_LWPID] = thread->tid;
+		if (thread->process < profile->n_processes) {
+			values[CTX_NAME_PROCID] = thread->process;
+			values[CTX_NAME_PID] = profile->processes[thread->process].pid;
+		}
+	}
+	values[CTX_NAME_CPUID] = sample->cpu;
+	values[CTX_NAME_TSTAMP] = clamp(sample->time_ns);
+	values[CTX_NAME_SECOND] = values[CTX_NAME_TSTAMP] / NS_PER_S;
+	values[CTX_NAME_WEIGHT] = clamp(sample->weight);
+	values[CTX_NAME_METRIC] = sample->metric;
+	if (profile->has_states && sample->metric >= profile->states &&
+	    sample->metric - profile->states < CTX_STATE_N)
+		values[CTX_NAME_STATE] = sample->metric - profile->states;
+	if (sample->stack < profile->cct.n)
+		values[CTX_NAME_DEPTH] = profile->cct.depth[sample->stack];
+}
+
+static struct ctx_value integer(int64_t value)
+{
+	return (struct ctx_value){.kind = CTX_VALUE_INTEGER, .integer = value};
+}
+
+static struct ctx_value real(double value)
+{
+	return (struct ctx_value){.kind = isfinite(value) ? CTX_VALUE_REAL : CTX_VALUE_NONE, .real = value};
+}
+
+static double as_real(struct ctx_value value)
+{
+	return value.kind == CTX_VALUE_REAL ? value.real : (double)value.integer;
+}
+
+static bool is_nonzero(struct ctx_value value)
+{
+	return value.kind == CTX_VALUE_REAL ? value.real < 0 || value.real > 0 : value.integer != 0;
+}
+
+static struct ctx_value shifted(enum expr_op op, int64_t value, int64_t by)
+{
+	if (by < 0 || by > 63)
+		return (struct ctx_value){0};
+	return integer(op == EXPR_SHIFT_LEFT ? (int64_t)((uint64_t)value << by) : value >> by);
+}
+
+static struct ctx_value divided(enum expr_op op, int64_t left, int64_t right)
+{
+	if (right == 0 || (left == INT64_MIN && right == -1))
+		return (struct ctx_value){0};
+	return integer(op == EXPR_DIVIDE ? left / right : left % right);
+}
+
+static struct ctx_value of_integers(enum expr_op op, int64_t left, int64_t right)
+{
+	int64_t result = 0;
+	bool overflows = false;
+
+	switch (op) {
+	case EXPR_OR:
+		return integer(left | right);
+	case EXPR_XOR:
+		return integer(left ^ right);
+	case EXPR_AND:
+		return integer(left & right);
+	case EXPR_EQUAL:
+		return integer(left == right);
+	case EXPR_UNEQUAL:
+		return integer(left != right);
+	case EXPR_LESS:
+		return integer(left < right);
+	case EXPR_LESS_EQUAL:
+		return integer(left <= right);
+	case EXPR_GREATER:
+		return integer(left > right);
+	case EXPR_GREATER_EQUAL:
+		return integer(left >= right);
+	case EXPR_SHIFT_LEFT:
+	case EXPR_SHIFT_RIGHT:
+		return shifted(op, left, right);
+	case EXPR_DIVIDE:
+	case EXPR_REMAINDER:
+		return divided(op, left, right);
+	case EXPR_ADD:
+		overflows = __builtin_add_overflow(left, right, &result);
+		break;
+	case EXPR_SUBTRACT:
+		overflows = __builtin_sub_overflow(left, right, &result);
+		break;
+	default: /* EXPR_MULTIPLY */
+		overflows = __builtin_mul_overflow(left, right, &result);
+		break;
+	}
+	return overflows ? (struct ctx_value){0} : integer(result);
+}
+
+static struct ctx_value of_reals(enum expr_op op, double left, double right)
+{
+	switch (op) {
+	case EXPR_EQUAL:
+		return integer(!(left < right) && !(left > right));
+	case EXPR_UNEQUAL:
+		return integer(left < right || left > right);
+	case EXPR_LESS:
+		return integer(left < right);
+	case EXPR_LESS_EQUAL:
+		return integer(left <= right);
+	case EXPR_GREATER:
+		return integer(left > right);
+	case EXPR_GREATER_EQUAL:
+		return integer(left >= right);
+	case EXPR_ADD:
+		return real(left + right);
+	case EXPR_SUBTRACT:
+		return real(left - right);
+	case EXPR_MULTIPLY:
+		return real(left * right);
+	default: /* EXPR_DIVIDE; by zero there is nothing finite */
+		return real(left / right);
+	}
+}
+
+static struct ctx_value of_sign(enum expr_op op, struct ctx_value value)
+{
+	switch (op) {
+	case EXPR_NOT:
+		return integer(!is_nonzero(value));
+	case EXPR_COMPLEMENT:
+		return integer(~value.integer);
+	case EXPR_NEGATE:
+		if (value.kind == CTX_VALUE_REAL)
+			return real(-value.real);
+		return value.integer == INT64_MIN ? (struct ctx_value){0} : integer(-value.integer);
+	default: /* EXPR_PLUS */
+		return value;
+	}
+}
+
+struct evaluation {
+	const struct ctx_expression *expression;
+	const struct ctx_expression_subject *subject;
+};
+
+static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t number);
+
+static bool test(const struct evaluation *evaluation, const struct expr_node *node)
+{
+	const struct expr_test *asked = &evaluation->expression->tests[node->test];
+	int64_t i = asked->kind == EXPR_TEST_NAME_VALUE ? evaluation->subject->values[asked->name]
+							: (int64_t)evaluation->subject->stack;
+
+	return asked->bits != NULL && i >= 0 && (uint64_t)i < asked->n && expr_bit(asked->bits, (size_t)i);
+}
+
+/* The right side is looked at only if the left one does not decide. */
+static struct ctx_value of_logic(const struct evaluation *evaluation, const struct expr_node *node)
+{
+	struct ctx_value left = evaluate(evaluation, node->left), right;
+
+	if (left.kind == CTX_VALUE_NONE)
+		return left;
+	if (is_nonzero(left) == (node->op == EXPR_OR_ELSE))
+		return integer(node->op == EXPR_OR_ELSE);
+	right = evaluate(evaluation, node->right);
+	return right.kind == CTX_VALUE_NONE ? right : integer(is_nonzero(right));
+}
+
+static struct ctx_value of_condition(const struct evaluation *evaluation, const struct expr_node *node)
+{
+	struct ctx_value condition = evaluate(evaluation, node->left), value;
+
+	if (condition.kind == CTX_VALUE_NONE)
+		return condition;
+	value = evaluate(evaluation, is_nonzero(condition) ? node->right : node->third);
+	/* As in C: of an integer and a decimal the value is a decimal, whichever it is. */
+	return value.kind == CTX_VALUE_INTEGER && node->type == EXPR_TYPE_REAL ? real((double)value.integer)
+									       : value;
+}
+
+static struct ctx_value of_operator(const struct evaluation *evaluation, const struct expr_node *node)
+{
+	struct ctx_value left = evaluate(evaluation, node->left), right;
+
+	if (left.kind == CTX_VALUE_NONE)
+		return left;
+	if (node->op >= EXPR_NEGATE && node->op <= EXPR_COMPLEMENT)
+		return of_sign(node->op, left);
+	right = evaluate(evaluation, node->right);
+	if (right.kind == CTX_VALUE_NONE)
+		return right;
+	if (left.kind == CTX_VALUE_REAL || right.kind == CTX_VALUE_REAL)
+		return of_reals(node->op, as_real(left), as_real(right));
+	return of_integers(node->op, left.integer, right.integer);
+}
+
+/* As deep as the expression is large at the most: CTX_EXPRESSION_NODES_MAX small frames. */
+static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t number)
+{
+	const struct expr_node *node = &evaluation->expression->nodes[number];
+
+	switch (node->op) {
+	case EXPR_NUMBER:
+		return node->value;
+	case EXPR_NAME:
+		return integer(evaluation->subject->values[node->name]);
+	case EXPR_TEST:
+	case EXPR_NAME_LIKE:
+		return integer(test(evaluation, node));
+	case EXPR_OR_ELSE:
+	case EXPR_AND_ALSO:
+		return of_logic(evaluation, node);
+	case EXPR_CONDITION:
+		return of_condition(evaluation, node);
+	default:
+		return of_operator(evaluation, node);
+	}
+}
+
+struct ctx_value ctx_expression_evaluate(const struct ctx_expression *expression,
+					 const struct ctx_expression_subject *subject)
+{
+	struct evaluation evaluation = {expression, subject};
+
+	return evaluate(&evaluation, (uint32_t)expression->n - 1);
+}
+
+bool ctx_expression_is_true(const struct ctx_expression *expression,
+			    const struct ctx_expression_subject *subject)
+{
+	struct ctx_value value = ctx_expression_evaluate(expression, subject);
+
+	return value.kind != CTX_VALUE_NONE && is_nonzero(value);
+}
+
+int64_t ctx_expression_key(const struct ctx_expression *expression,
+			   const struct ctx_expression_subject *subject)
+{
+	struct ctx_value value = ctx_expression_evaluate(expression, subject);
+
+	if (value.kind == CTX_VALUE_INTEGER)
+		return value.integer;
+	value.real = floor(value.real);
+	/* Every double below 2^63 fits; the next one is 2^63 itself. */
+	if (value.kind == CTX_VALUE_REAL && value.real >= -0x1p63 && value.real < 0x1p63)
+		return (int64_t)value.real;
+	return -1;
+}

@@ -1,0 +1,15 @@
+# Three stories of locks, told by `states` and `wakers` alone: a convoy, a slow producer, a priority inversion (testdata/targets has them, docs/states.md
+# reads the reports as a person would).
+. "$(dirname "$0")/common.sh" "$@"
+need python3
+need_perf
+
+for story in lock_convoy producer_consumer priority_inversion; do
+	ctxrec -q -o $story.er -- $story >$story.out 2>$story.err || fail "recording $story: $(head -c 300 $story.err)"
+	case $(ctxan -q $story.er -r header | sed -n 's/^states  *//p') in
+	full*) ;;
+	*) skip "wake-ups are refused here: $(cat $story.err)" ;;
+	esac
+	python3 "$source_dir/tests/flow/record_lock_stories.py" $story $story.out $story.er || fail "$story"
+done
+finish

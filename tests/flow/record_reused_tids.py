@@ -1,0 +1,54 @@
+"""record_reused_tids.py OUTPUT RECORDING: what the threads of `reuse_tids` measured against what their lives in the recording have."""
+import sys
+from collections import Counter
+
+from states_of import MS, RUNNING, STATES, WAITING, Check, Recording, check_lives, told, total
+
+
+
+def check_thread(check, recording, line, threads, rows):
+    """The life that this line is about is the one that it lies in."""
+    begin = recording.begin_ns()
+    lives = [thread for thread in threads if thread["thread"] == line["tid"] and
+             thread["begin"] <= line["begin"] - begin and line["end"] - begin <= thread["end"]]
+    check.that(len(lives) == 1, f"{line['thread']}: {len(lives)} threads {line['tid']} lived at its time")
+    if len(lives) != 1:
+        return None
+    number = lives[0]["thread_id"]
+    row = rows[number]
+    check.that(lives[0]["name"] == line["thread"], f"{line['thread']}: named {lives[0]['name']}")
+    # Of its own: what a thread before it had would be milliseconds more.
+    check.near(f"{line['thread']}: CPU time", total(row, RUNNING), line["life_cpu"], 3, 0.5 * MS)
+    waited = line["wall"] - line["cpu"] - max(line["wait_cpu"], 0)
+    check.near(f"{line['thread']}: waits", total(row, WAITING), waited, 3, 0.5 * MS)
+    return number
+
+
+def main():
+    output, path = sys.argv[1:]
+    check = Check("reused thread ids")
+    recording = Recording(path)
+    lines = told(output)
+    lives = [line for line in lines if line["phase"] == "life"]
+    ids = next(line for line in lines if line["phase"] == "ids")
+    check.that(ids["ids"] * 2 <= ids["threads"], f"the kernel did not use ids again: {ids}")
+    threads = recording.threads()
+    rows = recording.states()
+    check_lives(check, recording)
+    numbers = [check_thread(check, recording, line, threads, rows) for line in lives]
+    check.that(len(set(numbers)) == len(lives), "two threads of the program are one in the recording")
+    most = Counter(thread["thread"] for thread in threads).most_common(1)[0]
+    check.that(most[1] >= 3, f"no id was used three times: {most}")
+    # No time is in nobody's life: the sums by thread are the sums of all, and of each function.
+    for state in STATES:
+        summed = sum(row[state] for number, row in rows.items() if number is not None)
+        check.that(summed == rows[None][state], f"{state}: {summed} ns by thread, {rows[None][state]} in all")
+    computed = recording.inclusive("compute_its_share", "user") + recording.inclusive("compute_its_share", "system")
+    expected = sum(line["cpu"] for line in lives)
+    check.near("compute_its_share", computed, expected, 5, 2 * MS)
+    slept = recording.inclusive("nap_its_share", "other-wait")
+    check.that(slept >= sum(int(line["thread"].split("-")[1]) % 5 for line in lives) * MS, f"nap_its_share: {slept} ns")
+    return check.end()
+
+
+sys.exit(main())

@@ -1,0 +1,831 @@
+/* Expressions of filters against a slow evaluator of its own, against C, and against stacks that are walked frame by frame. */
+#include "chance.h"
+#include "failing_malloc.h"
+#include "model/expression.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct ctx_expression *parse(const char *text)
+{
+	struct ctx_expression *expression = NULL;
+	struct ctx_err err = {0};
+
+	if (ctx_expression_parse(text, &expression, NULL, &err) != CTX_OK)
+		fail_msg("%s: %s", text, err.msg);
+	return expression;
+}
+
+static struct ctx_value value_of(const char *text)
+{
+	struct ctx_expression_subject subject = {0};
+	struct ctx_expression *expression = parse(text);
+	struct ctx_value value;
+
+	for (int i = 0; i < CTX_EXPRESSION_NAMES_N; i++)
+		subject.values[i] = 100 + i;
+	value = ctx_expression_evaluate(expression, &subject);
+	ctx_expression_destroy(expression);
+	return value;
+}
+
+static void assert_integer(const char *text, int64_t wanted)
+{
+	struct ctx_value value = value_of(text);
+
+	if (value.kind != CTX_VALUE_INTEGER || value.integer != wanted)
+		fail_msg("%s: kind %d, %lld instead of %lld", text, (int)value.kind, (long long)value.integer,
+			 (long long)wanted);
+}
+
+static void assert_real(const char *text, double wanted)
+{
+	struct ctx_value value = value_of(text);
+
+	if (value.kind != CTX_VALUE_REAL || memcmp(&value.real, &wanted, sizeof(wanted)) != 0)
+		fail_msg("%s: kind %d, %g instead of %g", text, (int)value.kind, value.real, wanted);
+}
+
+static void assert_none(const char *text)
+{
+	if (value_of(text).kind != CTX_VALUE_NONE)
+		fail_msg("%s has a value", text);
+}
+
+/* ---- numbers ---- */
+
+static void test_expression__numbers_are_exact_where_they_are_whole(void **state)
+{
+	(void)state;
+	assert_integer("0", 0);
+	assert_integer("007", 7);
+	assert_integer("5e8", 500000000);
+	assert_integer("5E+8", 500000000);
+	assert_integer("1.5e9", 1500000000);
+	assert_integer("2.50e1", 25);
+	assert_integer("100e-2", 1);
+	assert_integer("3.0", 3);
+	assert_integer(".5e1", 5);
+	assert_integer("4.", 4);
+	assert_integer("0.0e-999999999999999999999", 0);
+	assert_integer("9223372036854775807", INT64_MAX);
+	assert_integer("9.223372036854775807e18", INT64_MAX);
+	assert_integer("0x10", 16);
+	assert_integer("0xFFFFffffFFFFffff", -1);
+	assert_real("9.223372036854775808e18", 0x1p63);
+	assert_real("0.5", 0.5);
+	assert_real("1e-3", 0.001);
+	assert_real("12.75e-1", 1.275);
+	assert_real("1e300", 1e300);
+}
+
+static void test_expression__integers_become_decimals_beside_decimals(void **state)
+{
+	(void)state;
+	assert_real("1 + 0.5", 1.5);
+	assert_real("7 / 0.5", 14.0);
+	assert_integer("7 / 2", 3);
+	assert_integer("-7 / 2", -3);
+	assert_integer("-7 % 3", -1);
+	assert_integer("1 < 1.5", 1);
+	assert_integer("1.5 == 3 / 2.0", 0);	  /* 2.0 is whole: an integer */
+	assert_integer("0.5 == 1 / 2.5 + .1", 1); /* 0.4 + 0.1 */
+	assert_real("0 ? 0.5 : 2", 2.0);
+	assert_integer("!0.5", 0);
+	assert_integer("0.5 && 0.25", 1);
+	assert_real("-0.5", -0.5);
+}
+
+static void test_expression__what_has_no_value_spreads(void **state)
+{
+	(void)state;
+	assert_none("1 / 0");
+	assert_none("1 % 0");
+	assert_none("0.5 / 0");
+	assert_none("1 + 1 / 0");
+	assert_none("!(1 / 0)");
+	assert_none("1 / 0 || 1");
+	assert_none("1 / 0 ? 1 : 2");
+	assert_none("9223372036854775807 + 1");
+	assert_none("-9223372036854775807 - 2");
+	assert_none("4611686018427387904 * 2");
+	assert_none("-0x8000000000000000");
+	assert_none("0x8000000000000000 / -1");
+	assert_none("0x8000000000000000 % -1");
+	assert_none("1 << 64");
+	assert_none("1 << -1");
+	assert_none("1 >> 64");
+	assert_none("1e300 * 1e300");
+	/* It is not looked at. */
+	assert_integer("1 || 1 / 0", 1);
+	assert_integer("0 && 1 / 0", 0);
+	assert_integer("1 ? 2 : 1 / 0", 2);
+}
+
+static void test_expression__filters_and_keys_of_what_has_no_value(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t key;
+		bool is_true;
+	} cases[] = {{"1 / 0", -1, false}, {"0", 0, false},	  {"2.5", 2, true},  {"-2.5", -3, true},
+		     {"1e300", -1, true},  {"-9.3e18", -1, true}, {"0.0", 0, false}, {"-0.25", -1, true}};
+	struct ctx_expression_subject subject = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ctx_expression *expression = parse(cases[i].text);
+
+		assert_int_equal(ctx_expression_key(expression, &subject), cases[i].key);
+		assert_int_equal(ctx_expression_is_true(expression, &subject), cases[i].is_true);
+		ctx_expression_destroy(expression);
+	}
+}
+
+/* ---- precedence: what the compiler makes of the same text ---- */
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wint-in-bool-context"
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wconstant-logical-operand"
+#pragma GCC diagnostic ignored "-Wtautological-compare"
+#else
+#pragma GCC diagnostic ignored "-Wbool-compare"
+#pragma GCC diagnostic ignored "-Wbool-operation"
+#endif
+
+#define AS_IN_C(...) assert_integer(#__VA_ARGS__, (__VA_ARGS__))
+
+static void test_expression__precedence_is_that_of_c(void **state)
+{
+	(void)state;
+	AS_IN_C(1 || 0 && 0);
+	AS_IN_C(0 && 0 || 1);
+	AS_IN_C(4 && 1 | 0);
+	AS_IN_C(6 | 1 ^ 7);
+	AS_IN_C(5 ^ 4 & 1);
+	AS_IN_C(6 & 3 == 3);
+	AS_IN_C(6 & 3 != 3);
+	AS_IN_C(2 == 1 < 3);
+	AS_IN_C(1 < 2 == 1);
+	AS_IN_C(3 > 2 > 1);
+	AS_IN_C(1 <= 2 << 1);
+	AS_IN_C(16 >> 1 >= 8);
+	AS_IN_C(1 << 2 + 3);
+	AS_IN_C(64 >> 3 - 1);
+	AS_IN_C(2 + 3 * 4);
+	AS_IN_C(20 - 6 / 4);
+	AS_IN_C(20 - 9 % 4);
+	AS_IN_C(20 - 5 - 3);
+	AS_IN_C(100 / 5 / 2);
+	AS_IN_C(100 % 30 % 7);
+	AS_IN_C(2 * 9 % 4);
+	AS_IN_C(1 << 2 << 3);
+	AS_IN_C(-3 + 5);
+	AS_IN_C(- -3);
+	AS_IN_C(~1 & 7);
+	AS_IN_C(!0 + 1);
+	AS_IN_C(!!7 * 3);
+	AS_IN_C(-2 * -3);
+	AS_IN_C(1 ? 2 : 3 + 4);
+	AS_IN_C(0 ? 2 : 1 ? 3 : 4);
+	AS_IN_C(1 ? 0 ? 5 : 6 : 7);
+	AS_IN_C(1 || 0 ? 2 : 3);
+	AS_IN_C((1 + 2) * (3 - -4));
+}
+
+#pragma GCC diagnostic pop
+
+/* ---- expressions by chance ---- */
+
+struct tree {
+	char op[3]; /* "" number, "n" name, one or two bytes of an operator, "?" */
+	int64_t number;
+	struct tree *left, *right, *third;
+};
+
+static const struct {
+	const char *op;
+	int precedence;
+} operators[] = {{"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5},	{"==", 6},
+		 {"!=", 6}, {"<", 7},  {"<=", 7}, {">", 7},  {">=", 7}, {"<<", 8},
+		 {">>", 8}, {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
+
+static uint64_t below(uint64_t n)
+{
+	return (next_random() >> 8) % n;
+}
+
+static struct tree *make_tree(unsigned depth)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+	uint64_t kind = depth == 0 ? below(2) : below(8);
+
+	assert_non_null(tree);
+	if (kind == 0) {
+		tree->number = (int64_t)(next_random() >> below(64) >> 1);
+	} else if (kind == 1) {
+		strcpy(tree->op, "n");
+		tree->number = (int64_t)below(CTX_EXPRESSION_NAMES_N);
+	} else if (kind == 2) {
+		static const char signs[][2] = {"-", "!", "~"};
+
+		strcpy(tree->op, signs[below(3)]);
+		tree->left = make_tree(depth - 1);
+	} else if (kind == 3) {
+		strcpy(tree->op, "?");
+		tree->left = make_tree(depth - 1);
+		tree->right = make_tree(depth - 1);
+		tree->third = make_tree(depth - 1);
+	} else {
+		strcpy(tree->op, operators[below(sizeof(operators) / sizeof(operators[0]))].op);
+		tree->left = make_tree(depth - 1);
+		tree->right = make_tree(depth - 1);
+	}
+	return tree;
+}
+
+static void free_tree(struct tree *tree)
+{
+	if (tree == NULL)
+		return;
+	free_tree(tree->left);
+	free_tree(tree->right);
+	free_tree(tree->third);
+	free(tree);
+}
+
+static int precedence_of(const struct tree *tree)
+{
+	if (strcmp(tree->op, "?") == 0)
+		return 0;
+	for (size_t i = 0; tree->right != NULL && i < sizeof(operators) / sizeof(operators[0]); i++) {
+		if (strcmp(operators[i].op, tree->op) == 0)
+			return operators[i].precedence;
+	}
+	return 11;
+}
+
+/* With parentheses where they are needed, and some where they are not. */
+static void print_tree(const struct tree *tree, int least, FILE *out)
+{
+	int precedence = precedence_of(tree);
+	bool closed = precedence < least || below(10) == 0;
+
+	if (closed)
+		fputs(below(2) != 0 ? "(" : " ( ", out);
+	if (tree->op[0] == '\0') {
+		fprintf(out, below(4) == 0 ? "0x%llx" : "%lld", (long long)tree->number);
+	} else if (strcmp(tree->op, "n") == 0) {
+		fputs(ctx_expression_name((enum ctx_expression_name)tree->number), out);
+	} else if (tree->right == NULL) {
+		fputs(tree->op, out);
+		print_tree(tree->left, 11, out);
+	} else if (tree->third != NULL) {
+		print_tree(tree->left, 1, out);
+		fputs("?", out);
+		print_tree(tree->right, 0, out);
+		fputs(":", out);
+		print_tree(tree->third, 0, out);
+	} else {
+		print_tree(tree->left, precedence, out);
+		fprintf(out, below(2) != 0 ? "%s" : " %s ", tree->op);
+		print_tree(tree->right, precedence + 1, out);
+	}
+	if (closed)
+		fputs(")", out);
+}
+
+/* False: no value. */
+static bool fit(__int128 wide, int64_t *ret)
+{
+	*ret = (int64_t)wide;
+	return wide >= INT64_MIN && wide <= INT64_MAX;
+}
+
+static bool slow_binary(const char *op, __int128 a, __int128 b, int64_t *ret)
+{
+	const char *both = op[1] != '\0' ? op : NULL;
+
+	if (both != NULL && op[0] == op[1] && strchr("<>", op[0]) != NULL) {
+		if (b < 0 || b > 63)
+			return false;
+		*ret = op[0] == '<' ? (int64_t)((uint64_t)(a << (int)b) & UINT64_MAX)
+				    : (int64_t)(a >> (int)b);
+		return true;
+	}
+	if (both != NULL)
+		return fit(strcmp(op, "==") == 0   ? a == b
+			   : strcmp(op, "!=") == 0 ? a != b
+			   : strcmp(op, "<=") == 0 ? a <= b
+						   : a >= b,
+			   ret);
+	switch (op[0]) {
+	case '|':
+		return fit(a | b, ret);
+	case '^':
+		return fit(a ^ b, ret);
+	case '&':
+		return fit(a & b, ret);
+	case '<':
+		return fit(a < b, ret);
+	case '>':
+		return fit(a > b, ret);
+	case '+':
+		return fit(a + b, ret);
+	case '-':
+		return fit(a - b, ret);
+	case '*':
+		return fit(a * b, ret);
+	case '/':
+		return b != 0 && fit(a / b, ret);
+	default:
+		/* The quotient that does not fit has no remainder either. */
+		return b != 0 && fit(a / b, ret) && fit(a % b, ret);
+	}
+}
+
+static bool slow_value(const struct tree *tree, const int64_t *values, int64_t *ret)
+{
+	int64_t a, b;
+
+	if (tree->left == NULL) {
+		*ret = tree->op[0] == 'n' ? values[tree->number] : tree->number;
+		return true;
+	}
+	if (!slow_value(tree->left, values, &a))
+		return false;
+	if (tree->right == NULL)
+		return fit(tree->op[0] == '-' ? -(__int128)a : tree->op[0] == '!' ? !a : ~(__int128)a, ret);
+	if (tree->third != NULL)
+		return slow_value(a != 0 ? tree->right : tree->third, values, ret);
+	if (strcmp(tree->op, "||") == 0 && a != 0)
+		return fit(1, ret);
+	if (strcmp(tree->op, "&&") == 0 && a == 0)
+		return fit(0, ret);
+	if (!slow_value(tree->right, values, &b))
+		return false;
+	if (strcmp(tree->op, "||") == 0 || strcmp(tree->op, "&&") == 0)
+		return fit(b != 0, ret);
+	return slow_binary(tree->op, a, b, ret);
+}
+
+static void check_tree(const struct tree *tree)
+{
+	static char text[1 << 16];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	struct ctx_expression *expression;
+
+	assert_non_null(out);
+	print_tree(tree, 0, out);
+	fclose(out);
+	expression = parse(text);
+	for (int round = 0; round < 5; round++) {
+		struct ctx_expression_subject subject = {0};
+		struct ctx_value value;
+		int64_t wanted = 0;
+		bool has_value;
+
+		for (int i = 0; i < CTX_EXPRESSION_NAMES_N; i++)
+			subject.values[i] = (int64_t)(next_random() >> below(64)) * (below(3) == 0 ? -1 : 1);
+		value = ctx_expression_evaluate(expression, &subject);
+		has_value = slow_value(tree, subject.values, &wanted);
+		if (has_value != (value.kind == CTX_VALUE_INTEGER) || (has_value && value.integer != wanted))
+			fail_msg("%s: kind %d, %lld instead of %lld", text, (int)value.kind,
+				 (long long)value.integer, (long long)wanted);
+	}
+	ctx_expression_destroy(expression);
+}
+
+static void test_expression__any_expression_has_the_value_of_its_tree(void **state)
+{
+	(void)state;
+	random_state = 77;
+	for (unsigned i = 0; i < 20000; i++) {
+		struct tree *tree = make_tree(i % 6);
+
+		check_tree(tree);
+		free_tree(tree);
+	}
+}
+
+/* ---- what is wrong ---- */
+
+static void test_expression__says_what_is_wrong_and_where(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t column;
+		const char *message;
+	} cases[] = {
+		{"", 1, "a number or name is missing"},
+		{"   ", 4, "a number or name is missing"},
+		{"THRID ==", 9, "a number or name is missing"},
+		{"THRID == ", 10, "a number or name is missing"},
+		{"1 + * 2", 5, "a number or name is missing"},
+		{"(1 + 2", 7, "')' is missing"},
+		{"(1 2)", 4, "an operator or ')' is missing in front of this"},
+		{"1 + 2)", 6, "')' without '('"},
+		{"1 2", 3, "an operator is missing in front of this"},
+		{"THRID = 2", 7, "'=' is no operator: '==' compares"},
+		{"THRIDD == 2", 1,
+		 "no name 'THRIDD' (THRID, LWPID, PROCID, PID, CPUID, TSTAMP, SECOND, WEIGHT, METRIC, STATE, "
+		 "DEPTH; "},
+		{"1 ? 2", 6, "':' is missing"},
+		{"1 ? 2 : ", 9, "a number or name is missing"},
+		{"1 : 2", 3, "an operator is missing in front of this"},
+		{"5ms", 1, "'5ms' is no number"},
+		{"1 + 0x", 5, "'0x' is no number"},
+		{"0xg", 1, "'0xg' is no number"},
+		{"1.2.3", 1, "'1.2.3' is no number"},
+		{"2 * 1e", 5, "'1e' is no number"},
+		{"9223372036854775808", 1, "is too large a number"},
+		{"1 + 0x10000000000000000", 5, "is too large a number"},
+		{"1e999", 1, "is too large a number"},
+		{"LEAF IN \"burn", 9, "this text has no end"},
+		{"LEAF IN \"burn\\\"", 9, "this text has no end"},
+		{"LEAF IN \"(\"", 9, "this is no pattern"},
+		{"LEAF IN \"a{1000}{1000}\"", 9, "this pattern is too large"},
+		{"LEAF IN \"(a{200}b+){60}\"", 9, "this pattern is too large"},
+		{"LEAF IN \"[]a]++++++++++++++\"", 9, "this pattern is too large"},
+		{"LEAF IN \"(a)\\1\"", 9, "references to groups"},
+		{"LEAF IN 3", 6, "IN wants LEAF or STACK on one side"},
+		{"LEAF IN STACK", 6, "IN wants LEAF or STACK on one side"},
+		{"\"a\" IN \"b\"", 5, "IN wants LEAF or STACK on one side"},
+		{"LEAF", 1, "LEAF and STACK go with IN"},
+		{"1 + STACK", 5, "LEAF and STACK go with IN"},
+		{"!LEAF IN \"a\"", 2, "LEAF and STACK go with IN"},
+		{"FNAME(\"a\")", 1, "functions go with IN"},
+		{"1 && \"a\"", 6, "a text goes with IN"},
+		{"TSTAMP == \"a\"", 11, "a text goes with IN"},
+		{"FNAME \"a\"", 7, "'(' is missing behind FNAME"},
+		{"FNAME(a)", 7, "FNAME wants a pattern in quotes"},
+		{"FNAME(\"a\"", 10, "')' is missing behind the pattern"},
+		{"STACK SOME \"a\"", 11, "IN is missing behind SOME"},
+		{"(\"a\", 1) IN STACK", 7, "a list has names of functions"},
+		{"STACK ORDERED IN \"a\"", 7, "ORDERED IN wants STACK on its right side"},
+		{"\"a\" ORDERED IN LEAF", 5, "ORDERED IN wants STACK on its right side"},
+		{"0.5 | 1", 1, "an integer is wanted"},
+		{"1 % 0.5", 5, "an integer is wanted"},
+		{"1 << (2 * .5)", 9, "an integer is wanted"},
+		{"~0.5", 2, "an integer is wanted"},
+		{"1 # 2", 3, "'#' is not known here"},
+		{"LEAF IN \"\xc3\xa4\" + \xc3\xa4", 15, "'\xc3\xa4' is not known here"},
+		{"1 + \x80", 5, "is not known here"},
+		{"(1, 2)", 2, "a list has names of functions"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ctx_expression *expression;
+		struct ctx_err err = {0};
+		size_t column = 0;
+		char start[32];
+
+		if (ctx_expression_parse(cases[i].text, &expression, &column, &err) == CTX_OK)
+			fail_msg("'%s' was taken", cases[i].text);
+		snprintf(start, sizeof(start), "column %zu: ", cases[i].column);
+		if (column != cases[i].column || strncmp(err.msg, start, strlen(start)) != 0 ||
+		    strstr(err.msg, cases[i].message) == NULL)
+			fail_msg("'%s': column %zu instead of %zu: %s", cases[i].text, column,
+				 cases[i].column, err.msg);
+	}
+}
+
+/* `begin`, n times `more`, `end` n times. */
+static char *repeated(const char *more, size_t n, const char *middle, const char *end)
+{
+	char *text = malloc(n * (strlen(more) + strlen(end)) + strlen(middle) + 1), *at = text;
+
+	assert_non_null(text);
+	for (size_t i = 0; i < n; i++)
+		at = stpcpy(at, more);
+	at = stpcpy(at, middle);
+	for (size_t i = 0; i < n; i++)
+		at = stpcpy(at, end);
+	return text;
+}
+
+static void check_limit(const char *more, const char *middle, const char *end, size_t fits, size_t refused)
+{
+	char *good = repeated(more, fits, middle, end), *bad = repeated(more, refused, middle, end);
+	struct ctx_expression *expression;
+	struct ctx_err err = {0};
+
+	ctx_expression_destroy(parse(good));
+	assert_int_equal(ctx_expression_parse(bad, &expression, NULL, &err), CTX_E_LIMIT);
+	free(good);
+	free(bad);
+}
+
+static void test_expression__depth_and_size_are_bounded(void **state)
+{
+	(void)state;
+	check_limit("(", "1", ")", 99, 100);
+	check_limit("-", "1", "", 99, 100);
+	check_limit("!(", "1", ")", 49, 50);
+	check_limit("1?", "1", ":1", 99, 100);
+	check_limit("1+", "1", "", 999, 1000);
+	check_limit("LEAF IN \"a\" || ", "1", "", 64, 65);
+	check_limit("", "1", " ", CTX_EXPRESSION_TEXT_MAX - 1, CTX_EXPRESSION_TEXT_MAX);
+	check_limit("\"a\",", "1", "", 0, 0 + 20000);
+}
+
+/* ---- stacks ---- */
+
+#define N_FUNCTIONS 6u
+#define N_STACKS 400u
+
+static struct ctx_function_info functions[N_FUNCTIONS] = {
+	{.name = "main", .linkage_name = "main", .object = 0},
+	{.name = "work_a", .linkage_name = "work_a", .object = 0},
+	{.name = "work_b(std::vector<int (*)(char)>) const", .linkage_name = "_Z6work_bv", .object = 0},
+	{.name = "read", .linkage_name = "__read", .object = 1},
+	{.name = "operator()(int) (inlined)", .linkage_name = "_ZclEi", .object = 0, .inlined = true},
+	{.name = "<Unknown>", .linkage_name = "<Unknown>", .object = CTX_NONE},
+};
+static struct ctx_object_info objects[] = {{"/usr/bin/app", "", ""}, {"/usr/lib/libc.so.6", "", ""}};
+static struct ctx_process_info processes[] = {{.pid = 70, .command = "./app -x"},
+					      {.pid = 71, .command = "sh"}};
+static struct ctx_thread_info threads[] = {{.process = 0, .tid = 70, .name = "app"},
+					   {.process = 0, .tid = 72, .name = "worker-1"},
+					   {.process = 1, .tid = 71, .name = "sh"}};
+static struct ctx_metric_info metrics[CTX_STATE_N + 1] = {{.name = "cpu-clock", .word = NULL}};
+
+static void make_profile(struct ctx_profile *profile)
+{
+	*profile = (struct ctx_profile){.functions = functions,
+					.n_functions = N_FUNCTIONS,
+					.objects = objects,
+					.n_objects = 2,
+					.processes = processes,
+					.n_processes = 2,
+					.threads = threads,
+					.n_threads = 3,
+					.metrics = metrics,
+					.n_metrics = CTX_STATE_N + 1,
+					.has_states = true,
+					.states = 1};
+	for (unsigned i = 0; i < CTX_STATE_N; i++)
+		metrics[i + 1].name = ctx_state_name((enum ctx_thread_state)i);
+	assert_int_equal(ctx_trie_init(&profile->cct, NULL), CTX_OK);
+	random_state = 5;
+	while (profile->cct.n < N_STACKS) {
+		uint32_t node, parent = (uint32_t)below(profile->cct.n);
+
+		assert_int_equal(
+			ctx_trie_child(&profile->cct, parent, (uint32_t)below(N_FUNCTIONS), &node, NULL),
+			CTX_OK);
+	}
+}
+
+/* From the root's child to the leaf. */
+static size_t path_of(const struct ctx_trie *cct, uint32_t stack, uint32_t *path)
+{
+	size_t n = cct->depth[stack];
+
+	for (size_t i = n; i > 0; i--, stack = cct->parent[stack])
+		path[i - 1] = cct->key[stack];
+	return n;
+}
+
+static bool is_in(unsigned set, uint32_t function)
+{
+	return (set >> function & 1) != 0;
+}
+
+static unsigned frames_of(const uint32_t *path, size_t n)
+{
+	unsigned frames = 0;
+
+	for (size_t i = 0; i < n; i++)
+		frames |= 1u << path[i];
+	return frames;
+}
+
+static bool slow_ordered(const uint32_t *path, size_t n, const unsigned *items, size_t n_items)
+{
+	for (size_t first = 0; first + n_items <= n; first++) {
+		size_t i = 0;
+
+		while (i < n_items && is_in(items[i], path[first + i]))
+			i++;
+		if (i == n_items)
+			return true;
+	}
+	return false;
+}
+
+struct stack_case {
+	const char *text;
+	char kind; /* leaf, every, some, all, only leaf, ordered */
+	unsigned items[3];
+	size_t n_items;
+};
+
+static bool slow_test(const struct stack_case *test, const uint32_t *path, size_t n)
+{
+	unsigned set = test->items[0] | test->items[1] | test->items[2], frames = frames_of(path, n);
+
+	switch (test->kind) {
+	case 'l':
+		return n != 0 && is_in(set, path[n - 1]);
+	case 'e':
+		return n != 0 && (frames & ~set) == 0;
+	case 's':
+		return (frames & set) != 0;
+	case 'a':
+		return set != 0 && (set & ~frames) == 0;
+	case '1':
+		return n != 0 && set == 1u << path[n - 1];
+	default:
+		return slow_ordered(path, n, test->items, test->n_items);
+	}
+}
+
+#define MAIN 1u
+#define WORK_A 2u
+#define WORK_B 4u
+#define READ 8u
+#define CALL 16u
+#define UNKNOWN 32u
+
+static const struct stack_case stack_cases[] = {
+	{"LEAF IN \"main\"", 'l', {MAIN}, 1},
+	{"leaf in \"work_.\"", 'l', {WORK_A | WORK_B}, 1}, /* work_b without its parameters */
+	{"LEAF IN \"[]a-z]{1,90}(_+)?[a-z]+((a+)*){2}\"", 'l', {MAIN | WORK_A | WORK_B | READ}, 1},
+	{"LEAF IN \"work\"", 'l', {0}, 1},
+	{"LEAF IN \"_Z6.*|__read\"", 'l', {WORK_B | READ}, 1},
+	{"LEAF SOME IN FNAME(\"read\")", 'l', {READ}, 1},
+	{"LEAF IN (\"main\", \"read\")", 'l', {MAIN, READ}, 2},
+	{"LEAF IN (((\"main\")))", 'l', {MAIN}, 1},
+	{"FNAME(\"main\") SOME IN LEAF", 'l', {MAIN}, 1},
+	{"LEAF IN \"operator\\(\\)\"", 'l', {CALL}, 1},
+	{"LEAF IN \"operator\\(\\)\\(int\\)\"", 'l', {0}, 1},
+	{"LEAF IN \"operator\\(\\)\\(int\\) \\(inlined\\)\"", 'l', {CALL}, 1},
+	{"LEAF IN LNAME(\"libc.*\")", 'l', {READ}, 1},
+	{"LEAF IN OBJECT(\"/usr/.*\")", 'l', {MAIN | WORK_A | WORK_B | READ | CALL}, 1},
+	{"LEAF IN \"<Unknown>\"", 'l', {UNKNOWN}, 1},
+	{"STACK IN \"main|work_.*\"", 'e', {MAIN | WORK_A | WORK_B}, 1},
+	{"STACK IN (LNAME(\"app\"), \"read\")", 'e', {MAIN | WORK_A | WORK_B | CALL, READ}, 2},
+	{"STACK SOME IN \"work_.*\"", 's', {WORK_A | WORK_B}, 1},
+	{"FNAME(\"work_.*\") SOME IN STACK", 's', {WORK_A | WORK_B}, 1},
+	{"STACK SOME  IN \"nothing\"", 's', {0}, 1},
+	{"\"main\" IN STACK", 'a', {MAIN}, 1},
+	{"FNAME(\"work_.*\") IN STACK", 'a', {WORK_A | WORK_B}, 1},
+	{"(\"main\", \"read\", \"work_a\") IN STACK", 'a', {MAIN, READ, WORK_A}, 3},
+	{"\"nothing\" IN STACK", 'a', {0}, 1},
+	{"\"main\" IN LEAF", '1', {MAIN}, 1},
+	{"\"work_.*\" IN LEAF", '1', {WORK_A | WORK_B}, 1},
+	{"\"main\" ORDERED IN STACK", 'o', {MAIN}, 1},
+	{"(\"main\", \"work_.*\") ORDERED IN STACK", 'o', {MAIN, WORK_A | WORK_B}, 2},
+	{"(\"main\", \"main\", \"read|main\") ordered in stack", 'o', {MAIN, MAIN, READ | MAIN}, 3},
+	{"(\"main\", \"nothing\") ORDERED IN STACK", 'o', {MAIN, 0}, 2},
+};
+
+static void check_stacks(const struct ctx_profile *profile, const struct stack_case *test)
+{
+	struct ctx_expression *expression = parse(test->text);
+	uint32_t path[N_STACKS];
+
+	assert_int_equal(ctx_expression_bind(expression, profile, NULL), CTX_OK);
+	for (uint32_t stack = 0; stack < profile->cct.n; stack++) {
+		struct ctx_expression_subject subject = {.stack = stack};
+		bool wanted = slow_test(test, path, path_of(&profile->cct, stack, path));
+
+		if (ctx_expression_is_true(expression, &subject) != wanted)
+			fail_msg("%s: stack %u should be %d", test->text, stack, wanted);
+	}
+	ctx_expression_destroy(expression);
+}
+
+static void test_expression__tests_of_stacks_say_what_walking_them_says(void **state)
+{
+	struct ctx_profile profile;
+
+	(void)state;
+	make_profile(&profile);
+	for (size_t i = 0; i < sizeof(stack_cases) / sizeof(stack_cases[0]); i++)
+		check_stacks(&profile, &stack_cases[i]);
+	ctx_trie_deinit(&profile.cct);
+}
+
+static bool holds(const struct ctx_profile *profile, const char *text, const struct ctx_sample *sample)
+{
+	struct ctx_expression *expression = parse(text);
+	struct ctx_expression_subject subject;
+	bool result;
+
+	assert_int_equal(ctx_expression_bind(expression, profile, NULL), CTX_OK);
+	ctx_expression_subject_of(profile, sample, &subject);
+	result = ctx_expression_is_true(expression, &subject);
+	ctx_expression_destroy(expression);
+	return result;
+}
+
+static void test_expression__names_are_those_of_the_sample(void **state)
+{
+	struct ctx_profile profile;
+	struct ctx_sample sample = {.time_ns = 2500000000,
+				    .weight = UINT64_MAX,
+				    .stack = 17,
+				    .thread = 1,
+				    .cpu = -1,
+				    .metric = 1 + CTX_STATE_SLEEP};
+	char depth[32];
+
+	(void)state;
+	make_profile(&profile);
+	snprintf(depth, sizeof(depth), "DEPTH == %u", profile.cct.depth[17]);
+	assert_true(holds(&profile, "THRID == 1 && LWPID == 72 && PROCID == 0 && PID == 70", &sample));
+	assert_true(holds(&profile, "CPUID == -1 && TSTAMP == 2500000000 && Second == 2", &sample));
+	assert_true(holds(&profile, "WEIGHT == 9223372036854775807", &sample));
+	assert_true(holds(&profile, depth, &sample));
+	assert_true(holds(&profile, "STATE == 7 && METRIC == 8", &sample));
+	assert_true(holds(&profile, "STATE == \"SLEEP\" && \"sleep\" == STATE", &sample));
+	assert_true(holds(&profile, "STATE != \"USER.*\" && METRIC == \"S.*\"", &sample));
+	assert_true(holds(&profile, "THRID == \"worker-[0-9]\" && PROCID != \"sh\"", &sample));
+	assert_false(holds(&profile, "THRID == \"worker\"", &sample));
+	sample.metric = 0;
+	assert_true(holds(&profile, "STATE == -1 && STATE != \".*\" && METRIC == \"cpu-clock\"", &sample));
+	sample.thread = CTX_NONE;
+	assert_true(holds(&profile, "THRID == -1 && LWPID == -1 && PROCID == -1 && PID == -1", &sample));
+	assert_false(holds(&profile, "THRID == \".*\"", &sample));
+	ctx_trie_deinit(&profile.cct);
+}
+
+static void test_expression__a_pattern_that_is_not_bound_matches_nothing(void **state)
+{
+	(void)state;
+	assert_integer("LEAF IN \".*\"", 0);
+	assert_integer("STATE == \".*\"", 0);
+}
+
+static void test_expression__knows_which_names_it_uses(void **state)
+{
+	struct ctx_expression *alone = parse("((tstamp))"), *more = parse("TSTAMP / CPUID");
+
+	(void)state;
+	assert_int_equal(ctx_expression_only_name(alone), CTX_NAME_TSTAMP);
+	assert_int_equal(ctx_expression_only_name(more), CTX_EXPRESSION_NAMES_N);
+	assert_true(ctx_expression_uses(more, CTX_NAME_CPUID));
+	assert_false(ctx_expression_uses(more, CTX_NAME_THRID));
+	ctx_expression_destroy(alone);
+	ctx_expression_destroy(more);
+}
+
+static void test_expression__short_memory_is_a_status(void **state)
+{
+	static const char text[] =
+		"(\"main\", \"work_.*\") ORDERED IN STACK || (\"main\", \"read\") IN STACK "
+		"|| LEAF IN LNAME(\"app\") || STATE == \"SLEEP\" || 1.5e-3 > TSTAMP";
+	struct ctx_profile profile;
+	long n = 0;
+
+	(void)state;
+	make_profile(&profile);
+	for (bool done = false; !done; n++) {
+		struct ctx_expression *expression = NULL;
+		struct ctx_err err = {0};
+		enum ctx_status status;
+
+		fail_after = n;
+		status = ctx_expression_parse(text, &expression, NULL, &err);
+		if (status == CTX_OK)
+			status = ctx_expression_bind(expression, &profile, &err);
+		done = fail_after >= 0;
+		fail_after = -1;
+		assert_int_equal(status, done ? CTX_OK : CTX_E_NOMEM);
+		ctx_expression_destroy(expression);
+	}
+	assert_true(n > 10);
+	ctx_trie_deinit(&profile.cct);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_expression__numbers_are_exact_where_they_are_whole),
+		cmocka_unit_test(test_expression__integers_become_decimals_beside_decimals),
+		cmocka_unit_test(test_expression__what_has_no_value_spreads),
+		cmocka_unit_test(test_expression__filters_and_keys_of_what_has_no_value),
+		cmocka_unit_test(test_expression__precedence_is_that_of_c),
+		cmocka_unit_test(test_expression__any_expression_has_the_value_of_its_tree),
+		cmocka_unit_test(test_expression__says_what_is_wrong_and_where),
+		cmocka_unit_test(test_expression__depth_and_size_are_bounded),
+		cmocka_unit_test(test_expression__tests_of_stacks_say_what_walking_them_says),
+		cmocka_unit_test(test_expression__names_are_those_of_the_sample),
+		cmocka_unit_test(test_expression__a_pattern_that_is_not_bound_matches_nothing),
+		cmocka_unit_test(test_expression__knows_which_names_it_uses),
+		cmocka_unit_test(test_expression__short_memory_is_a_status),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
