@@ -50,6 +50,8 @@ struct ctx_traced {
 	uint8_t operation;  /* enum ctx_heap_operation, ctx_io_operation */
 	bool failed;	    /* I/O: returned an error */
 	bool leaked;	    /* an allocation that nobody freed up to the end */
+	uint64_t
+		leaked_size; /* bytes of it: `size`, less where a map was unmapped in part; 0 if not leaked */
 };
 
 /* "heap", "sync", "io"; "?" for what is none. */

@@ -12,7 +12,7 @@ enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 #define VARINT_MAX 10	 /* bytes */
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */
 #define WAKEUP_COLUMNS 9 /* the same */
-#define TRACED_COLUMNS 12
+#define TRACED_COLUMNS 13
 
 void ctx_block_codec_deinit(struct ctx_block_codec *codec)
 {
@@ -485,8 +485,10 @@ static uint64_t traced_value(const struct ctx_traced *operations, size_t i, int 
 		return (uint32_t)operation->descriptor + 1u;
 	case 10:
 		return operation->operation;
-	default:
+	case 11:
 		return (uint64_t)operation->failed | (uint64_t)operation->leaked << 1;
+	default:
+		return operation->leaked ? operation->size - operation->leaked_size : 0;
 	}
 }
 
@@ -554,9 +556,12 @@ static void scatter_traced(struct ctx_traced *operations, size_t i, uint64_t val
 	case 10:
 		operation->operation = id <= UINT8_MAX ? (uint8_t)id : UINT8_MAX;
 		break;
-	default:
+	case 11:
 		operation->failed = (id & 1) != 0;
 		operation->leaked = (id & 2) != 0;
+		break;
+	default:
+		operation->leaked_size = operation->leaked ? operation->size - value : 0;
 		break;
 	}
 }
@@ -575,7 +580,7 @@ enum ctx_status ctx_traced_decode(struct ctx_block_codec *codec, const void *pay
 				err);
 	for (int column = 0; column < TRACED_COLUMNS && status == CTX_OK; column++) {
 		status = get_column(&cursor, codec->values, n, err);
-		if (status == CTX_OK && column > 4)
+		if (status == CTX_OK && column > 4 && column < 12)
 			status = fits_32_bits(codec->values, n, err);
 		for (size_t i = 0; i < n && status == CTX_OK; i++)
 			scatter_traced(operations, i, codec->values[i], column);

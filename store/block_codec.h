@@ -11,7 +11,7 @@
  *	samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
  *	wakeups  = columns: differences of times (zigzag), wait, delay, thread, state, raw stack, waker + 1, outsider + 1, the waker's raw stack
  *	traced   = columns: time deltas, duration, size, differences of addresses (zigzag), old address, thread, cpu + 1, raw stack, file + 1,
- *		   descriptor + 1, operation, flags (1 failed, 2 leaked)
+ *		   descriptor + 1, operation, flags (1 failed, 2 leaked), size - leaked size of what is leaked
  *	lines    = n, varint | columns: address deltas (the first from the code's own), file + 1, line deltas (zigzag)
  */
 #ifndef CTX_STORE_BLOCK_CODEC_H

@@ -1,5 +1,5 @@
 /*
- * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu, descriptor, file, failed, leaked, stack, raw_stack): the
+ * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu, descriptor, file, failed, leaked, leaked_size, stack, raw_stack): the
  * traced operations as rows. Bounds of time_ns choose the blocks.
  */
 #include "store/vtab.h"
@@ -20,6 +20,7 @@ enum column {
 	FILE_NAME,
 	FAILED,
 	LEAKED,
+	LEAKED_SIZE,
 	STACK,
 	RAW_STACK,
 	N_COLUMNS
@@ -171,6 +172,9 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 		return operation->failed;
 	case LEAKED:
 		return operation->leaked;
+	case LEAKED_SIZE:
+		*ret_null = !operation->leaked;
+		return (int64_t)operation->leaked_size;
 	case STACK:
 		return operation->stack;
 	default:
@@ -228,7 +232,8 @@ enum ctx_status vtab_register_traced(struct ctx_store *store, struct ctx_err *er
 			"CREATE TABLE traced(time_ns INTEGER, duration_ns INTEGER, kind TEXT, operation "
 			"TEXT, "
 			"size INTEGER, address INTEGER, old_address INTEGER, thread INTEGER, cpu INTEGER, "
-			"descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, stack INTEGER, "
+			"descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
+			"INTEGER, stack INTEGER, "
 			"raw_stack INTEGER)",
 	};
 
