@@ -21,7 +21,8 @@ static void check_all_formats(const char *prefix, const struct ctx_report_input 
 		static const unsigned widths[] = {80, 200};
 		char name[128], *text;
 
-		if (kind->needs_code || kind->needs_states || kind->needs_wakers) /* tests of their own */
+		if (kind->needs_code || kind->needs_states || kind->needs_wakers ||
+		    kind->needs_traced != 0) /* tests of their own */
 			continue;
 		for (size_t i = 0; i < CTX_COUNT_OF(widths); i++) {
 			options.format = CTX_REPORT_TEXT;
@@ -120,8 +121,9 @@ static void test_report__hostile_names_are_harmless_in_every_format(void **state
 	hostile[6].name = "漢字名前の関数はとても長い名前を持っているので切られるはずである、本当に";
 	fixture->profile.functions = hostile;
 	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++) {
-		for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV && !kind->needs_code &&
-						   !kind->needs_states && !kind->needs_wakers;
+		for (int format = CTX_REPORT_TEXT;
+		     format <= CTX_REPORT_CSV && !kind->needs_code && !kind->needs_states &&
+		     !kind->needs_wakers && kind->needs_traced == 0;
 		     format++) {
 			char *text =
 				print_report(kind->name, &fixture->input,
