@@ -125,31 +125,40 @@ struct ctx_report_options {
 
 /* The reports by name, for --help and --report. */
 struct ctx_report_kind {
-	const char *name;	/* "callers-callees" */
-	const char *summary;	/* one line */
-	bool needs_parts;	/* header, overview, processes do not */
-	bool needs_calls;	/* tree, callers-callees */
-	bool needs_slices;	/* timeline */
-	bool needs_code;	/* lines, pcs, source, disasm: code, raw and reader */
-	bool takes_subject;	/* source, disasm, wakers: "--report source=FUNC" */
-	bool needs_states;	/* states */
-	bool needs_wakers;	/* wakers */
-	unsigned needs_traced;	/* 1 << enum ctx_traced_kind: heap, leaks, sync, io */
-	bool many_metrics;	/* can show more_metrics: functions, tree, callers-callees */
-	bool any_metric;	/* is not about a metric: header, overview, states, wakers */
+	const char *name;      /* "callers-callees" */
+	const char *summary;   /* one line */
+	bool needs_parts;      /* header, overview, processes do not */
+	bool needs_calls;      /* tree, callers-callees */
+	bool needs_slices;     /* timeline */
+	bool needs_code;       /* lines, pcs, source, disasm: code, raw and reader */
+	bool takes_subject;    /* source, disasm, wakers: "--report source=FUNC" */
+	bool needs_states;     /* states */
+	bool needs_wakers;     /* wakers */
+	unsigned needs_traced; /* 1 << enum ctx_traced_kind: heap, leaks, sync, io */
+	bool many_metrics;     /* can show more_metrics: functions, tree, callers-callees */
+	bool any_metric; /* is not about a metric: header, overview, samples, states, wakers, and those of traced operations */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err);
 };
 
 /*
- * header, overview, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, states, wakers,
- * threads, processes, timeline; ends with a NULL name.
+ * header, overview, samples, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, states, wakers, heap,
+ * leaks, sync, io, threads, processes, timeline; ends with a NULL name.
  */
 const struct ctx_report_kind *ctx_report_kinds(void);
 
 /* NULL: no such report. Exact name only. */
 const struct ctx_report_kind *ctx_report_find(const char *name);
+
+/*
+ * The report that gprofng and Solaris Studio call so: "calltree", "iostat". `*ret_takes_function`: a name behind it is for
+ * options.function ("csingle=FUNC"). NULL: none.
+ */
+const struct ctx_report_kind *ctx_report_find_alias(const char *name, bool *ret_takes_function);
+
+/* The aliases one by one, and the report that each means; NULL behind the last. */
+const char *ctx_report_alias(size_t i, const char **ret_report);
 
 /*
  * Prints text so that no byte of it can do harm: text format: control characters, DEL, C1, bidirectional
