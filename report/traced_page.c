@@ -125,12 +125,25 @@ const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...)
 	return text;
 }
 
+/* Where the collector itself is the leaf, its caller says more. */
+static uint32_t without_collector(const struct ctx_profile *profile, uint32_t stack)
+{
+	static const char own[] = "__collector_";
+	const struct ctx_trie *cct = &profile->cct;
+
+	while (stack != CTX_TRIE_ROOT && stack < cct->n && cct->key[stack] < profile->n_functions &&
+	       strncmp(profile->functions[cct->key[stack]].name, own, sizeof(own) - 1) == 0)
+		stack = cct->parent[stack];
+	return stack;
+}
+
 const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack)
 {
 	struct ctx_buf *buf = &page->buf;
 
 	ctx_buf_clear(buf);
-	ctx_wait_chain_put(page->input->profile, stack, page->out.options->ascii, buf);
+	ctx_wait_chain_put(page->input->profile, without_collector(page->input->profile, stack),
+			   page->out.options->ascii, buf);
 	ctx_buf_put_u8(buf, '\0');
 	if (buf->failed) {
 		ctx_out_fail(&page->out, CTX_E_NOMEM);
