@@ -2,13 +2,16 @@
  * Writes a real experiment from a seed: what the benchmarks and the flow tests read.
  *
  *	gen_experiment --samples N --threads T --stacks S --depth D --seed K --duration-ms MS -o NAME.er
- *			[--command NAME] [--thread-name NAME]...
+ *			[--changes N] [--command NAME] [--thread-name NAME]...
  *
  * The call stacks are the nodes of a random call tree of S nodes, at most D deep, over a thousand functions
  * of this very program, so that addresses resolve to symbols. Half of the samples are in 25 hot stacks, which
  * change from one twentieth of the run to the next; the other half is spread over all stacks. Threads take
  * turns at random; they get the given names in turn. The same arguments give the same experiment, but for the
  * addresses: link without PIE for those too.
+ *
+ * With --changes the threads of each CPU run one after the other: who runs wakes the next one and waits. That is three changes of
+ * state, with the stacks of a waker and of a wait. Samples are then of who runs.
  */
 #include "base/mem.h"
 #include "formats/experiment/exp_writer.h"
@@ -23,6 +26,8 @@
 #define HOT 25u
 #define PHASES 20u
 #define NAMES 16u
+#define CPUS 2u
+#define CHANGES_OF_SWITCH 3u
 #define START_NS UINT64_C(1000000000000)
 
 /* A thousand functions, each a few bytes of its own. */
@@ -51,6 +56,7 @@ static int (*const functions[])(void) = {THOUSAND(ONE_NAME)};
 
 struct settings {
 	uint64_t samples, stacks, seed, duration_ms;
+	uint64_t changes; /* 0: no thread states */
 	uint32_t threads, depth;
 	const char *path;
 	const char *command;
@@ -161,6 +167,82 @@ static enum ctx_status announce_maps(struct ctx_exp_writer *writer, uint32_t pro
 	return status;
 }
 
+/* Who runs on the CPUs. */
+struct turns {
+	struct ctx_exp_writer *writer;
+	const struct settings *settings;
+	const struct stacks *stacks;
+	const uint32_t *threads;
+	uint64_t *frames; /* scratch */
+	uint32_t process;
+	uint64_t random;
+	uint64_t switches; /* done */
+	uint32_t at[CPUS]; /* indices of threads: on CPU c those with c as the remainder by CPUS */
+};
+
+static enum ctx_status put_change(struct turns *turns, struct ctx_exp_state change, bool has_stack,
+				  struct ctx_err *err)
+{
+	change.process = turns->process;
+	change.outsider = CTX_NONE;
+	change.frames = turns->frames;
+	if (has_stack)
+		change.n_frames =
+			frames_of(turns->stacks, (uint32_t)(next_random(&turns->random) % turns->stacks->n),
+				  turns->frames);
+	return ctx_exp_state(turns->writer, &change, err);
+}
+
+/* The thread on the CPU wakes the next one, if there is another, and waits. */
+static enum ctx_status switch_over(struct turns *turns, uint64_t time_ns, struct ctx_err *err)
+{
+	uint32_t cpu = (uint32_t)(turns->switches++ % CPUS);
+	uint32_t leaving = turns->at[cpu], coming = leaving + CPUS;
+	struct ctx_exp_state woken = {.time_ns = time_ns, .change = CTX_CHANGE_WOKEN, .cpu = -1};
+	struct ctx_exp_state waits = {
+		.time_ns = time_ns + 1, .change = CTX_CHANGE_BLOCKED, .cpu = (int32_t)cpu, .waker = CTX_NONE};
+	struct ctx_exp_state runs = {
+		.time_ns = time_ns + 2, .change = CTX_CHANGE_RUNS, .cpu = (int32_t)cpu, .waker = CTX_NONE};
+	enum ctx_status status;
+
+	if (coming >= turns->settings->threads)
+		coming = cpu;
+	if (coming >= turns->settings->threads)
+		return CTX_OK; /* fewer threads than CPUs */
+	turns->at[cpu] = coming;
+	woken.thread = runs.thread = turns->threads[coming];
+	woken.waker = waits.thread = turns->threads[leaving];
+	status = coming != leaving ? put_change(turns, woken, true, err) : CTX_OK;
+	if (status == CTX_OK)
+		status = put_change(turns, waits, true, err);
+	return status == CTX_OK ? put_change(turns, runs, false, err) : status;
+}
+
+static enum ctx_status switch_until(struct turns *turns, uint64_t at_ns, struct ctx_err *err)
+{
+	uint64_t n = turns->settings->changes / CHANGES_OF_SWITCH;
+	uint64_t duration = turns->settings->duration_ms * 1000000;
+	enum ctx_status status = CTX_OK;
+
+	while (status == CTX_OK && turns->switches < n) {
+		uint64_t next_ns = (uint64_t)((unsigned __int128)duration * turns->switches / n);
+
+		if (next_ns > at_ns)
+			break;
+		status = switch_over(turns, START_NS + next_ns, err);
+	}
+	return status;
+}
+
+static uint32_t thread_at(struct turns *turns, uint32_t cpu, uint64_t *random)
+{
+	const struct settings *settings = turns->settings;
+
+	if (settings->changes == 0)
+		return turns->threads[next_random(random) % settings->threads];
+	return turns->threads[turns->at[cpu % settings->threads]];
+}
+
 static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct settings *settings,
 				     const uint32_t *threads, uint32_t process, struct ctx_err *err)
 {
@@ -169,6 +251,14 @@ static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct
 	uint64_t last_tick = START_NS;
 	uint64_t *frames CTX_AUTO_FREE = ctx_calloc(settings->depth + 1, sizeof(*frames));
 	struct stacks stacks;
+	struct turns turns = {.writer = writer,
+			      .settings = settings,
+			      .stacks = &stacks,
+			      .threads = threads,
+			      .frames = frames,
+			      .process = process,
+			      .random = settings->seed * 2 + 2,
+			      .at = {0, 1}};
 	enum ctx_status status = CTX_OK;
 
 	if (frames == NULL || make_stacks(settings, &random, &stacks) != 0)
@@ -179,18 +269,22 @@ static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct
 		struct ctx_exp_sample sample = {
 			.time_ns = START_NS + at,
 			.process = process,
-			.thread = threads[next_random(&random) % settings->threads],
-			.cpu = (int32_t)(i % 2),
-			.frames = frames,
-			.n_frames = frames_of(&stacks, stack, frames),
+			.cpu = (int32_t)(i % CPUS),
 		};
 
-		status = ctx_exp_sample(writer, &sample, err);
+		status = switch_until(&turns, at, err);
+		sample.thread = thread_at(&turns, (uint32_t)(i % CPUS), &random);
+		sample.frames = frames;
+		sample.n_frames = frames_of(&stacks, stack, frames);
+		if (status == CTX_OK)
+			status = ctx_exp_sample(writer, &sample, err);
 		if (status == CTX_OK && sample.time_ns - last_tick >= 100000000) {
 			last_tick = sample.time_ns;
 			status = ctx_exp_tick(writer, last_tick, err);
 		}
 	}
+	if (status == CTX_OK)
+		status = switch_until(&turns, duration, err);
 	free(stacks.parent);
 	free(stacks.depth);
 	free(stacks.address);
@@ -214,6 +308,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 		.comment = "",
 		.metrics = &metric,
 		.n_metrics = 1,
+		.has_states = settings->changes != 0,
 		.properties = &property,
 		.n_properties = 1,
 		.start_ns = START_NS,
@@ -253,11 +348,17 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"samples", required_argument, NULL, 'n'},     {"threads", required_argument, NULL, 't'},
-		{"stacks", required_argument, NULL, 's'},      {"depth", required_argument, NULL, 'd'},
-		{"seed", required_argument, NULL, 'k'},	       {"duration-ms", required_argument, NULL, 'm'},
-		{"output", required_argument, NULL, 'o'},      {"command", required_argument, NULL, 'c'},
-		{"thread-name", required_argument, NULL, 'N'}, {NULL, 0, NULL, 0},
+		{"samples", required_argument, NULL, 'n'},
+		{"threads", required_argument, NULL, 't'},
+		{"stacks", required_argument, NULL, 's'},
+		{"depth", required_argument, NULL, 'd'},
+		{"seed", required_argument, NULL, 'k'},
+		{"duration-ms", required_argument, NULL, 'm'},
+		{"output", required_argument, NULL, 'o'},
+		{"command", required_argument, NULL, 'c'},
+		{"thread-name", required_argument, NULL, 'N'},
+		{"changes", required_argument, NULL, 'C'},
+		{NULL, 0, NULL, 0},
 	};
 	struct settings settings = {.samples = 100000,
 				    .stacks = 2000,
@@ -297,6 +398,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			settings.command = optarg;
+			break;
+		case 'C':
+			settings.changes = value;
 			break;
 		case 'N':
 			if (settings.n_names == NAMES)

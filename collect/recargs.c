@@ -42,9 +42,9 @@ const char ctx_rec_help[] =
 	"      --stack-size SIZE  how much of the stack is looked at by cfi (default 32k, at most 65528)\n"
 	"      --keep-stacks      store these copies too: 100 times larger; for tests of unwinders\n"
 	"      --states WHAT      what threads wait for: full (switches, wake-ups and who caused them,\n"
-	"                         faults; tracepoints: root or CAP_PERFMON), min (switches, faults), off, "
-	"or\n"
-	"                         auto: as much as is allowed (default)\n"
+	"                         faults; tracepoints: root or CAP_PERFMON), min (switches, faults), off,\n"
+	"                         syscalls (full, and system calls: user and system time are exact, 1.5 us\n"
+	"                         a call), or auto: full or less, as is allowed (default)\n"
 	"      --user             only samples in user mode\n"
 	"      --kernel           only samples in kernel mode\n"
 	"      --no-follow        not the processes that the command starts\n"
@@ -199,7 +199,8 @@ static enum ctx_status set_states(struct ctx_rec_options *options, const char *t
 	static const char *const names[] = {[CTX_REC_STATES_AUTO] = "auto",
 					    [CTX_REC_STATES_FULL] = "full",
 					    [CTX_REC_STATES_MIN] = "min",
-					    [CTX_REC_STATES_OFF] = "off"};
+					    [CTX_REC_STATES_OFF] = "off",
+					    [CTX_REC_STATES_SYSCALLS] = "syscalls"};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
 		if (strcmp(text, names[i]) == 0) {
@@ -207,7 +208,8 @@ static enum ctx_status set_states(struct ctx_rec_options *options, const char *t
 			return CTX_OK;
 		}
 	}
-	return ctx_err_set(err, CTX_E_ARG, "--states: \"%s\" is none of auto, full, min, off", text);
+	return ctx_err_set(err, CTX_E_ARG, "--states: \"%s\" is none of auto, full, min, off, syscalls",
+			   text);
 }
 
 static enum ctx_status set_stack_size(struct ctx_rec_options *options, const char *text, struct ctx_err *err)

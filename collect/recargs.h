@@ -24,6 +24,7 @@ enum ctx_rec_states {
 	CTX_REC_STATES_FULL, /* switches with their stacks and reasons, wake-ups with their wakers, faults: tracepoints */
 	CTX_REC_STATES_MIN, /* switches with their stacks, faults: needs kernel samples */
 	CTX_REC_STATES_OFF,
+	CTX_REC_STATES_SYSCALLS, /* full, and when each system call begins and ends */
 };
 
 struct ctx_rec_options {

@@ -87,6 +87,21 @@ static void add_machine(struct ctx_recmeta *meta)
 	add(meta, "uid", "%lu", (unsigned long)getuid());
 }
 
+/* Does /proc/kallsyms show this user addresses? All are 0 otherwise; a few at its beginning may be so anyway. */
+static bool shows_kernel_names(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	bool shows = false;
+	char line[256];
+
+	if (file == NULL)
+		return false;
+	for (int i = 0; i < 256 && !shows && fgets(line, sizeof(line), file) != NULL; i++)
+		shows = strspn(line, "0") < strspn(line, "0123456789abcdef");
+	fclose(file);
+	return shows;
+}
+
 static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options *options,
 			 const struct ctx_session *session)
 {
@@ -103,7 +118,11 @@ static void add_settings(struct ctx_recmeta *meta, const struct ctx_rec_options 
 		add(meta, "stacks", "%s",
 		    options->unwind == CTX_REC_UNWIND_NONE ? "program counter alone" : "frame pointers");
 	if (session->states.level != CTX_STATES_NONE)
-		add(meta, "states", "%s", ctx_states_level_text(session->states.level));
+		add(meta, "states", "%s%s", ctx_states_level_text(&session->states),
+		    session->states.level == CTX_STATES_MIN && !shows_kernel_names()
+			    ? "; faults, stops and traps are not told apart (kernel.kptr_restrict hides the "
+			      "kernel's names)"
+			    : "");
 	else if (options->states == CTX_REC_STATES_AUTO)
 		add(meta, "states", "off: too many threads and CPUs for the limit on open files (ulimit -n)");
 	add(meta, "max_stack", "%u", ctx_max_stack());

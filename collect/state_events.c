@@ -14,6 +14,8 @@ static const char *const names[CTX_STATE_EVENT_N] = {
 	[CTX_STATE_EVENT_WAKING_ALL] = "sched:sched_waking",
 	[CTX_STATE_EVENT_LEAVES] = "context-switches",
 	[CTX_STATE_EVENT_FAULT] = "major-faults",
+	[CTX_STATE_EVENT_ENTER] = "raw_syscalls:sys_enter",
+	[CTX_STATE_EVENT_RETURN] = "raw_syscalls:sys_exit",
 };
 
 const char *ctx_state_event_name(enum ctx_state_event event)
@@ -21,11 +23,14 @@ const char *ctx_state_event_name(enum ctx_state_event event)
 	return names[event];
 }
 
-const char *ctx_states_level_text(enum ctx_states_level level)
+const char *ctx_states_level_text(const struct ctx_state_events *events)
 {
-	switch (level) {
+	switch (events->level) {
 	case CTX_STATES_FULL:
-		return "full: switches with stacks and reasons, wake-ups with wakers, faults";
+		return events->has_calls
+			       ? "full: switches with stacks and reasons, wake-ups with wakers, faults, "
+				 "system calls"
+			       : "full: switches with stacks and reasons, wake-ups with wakers, faults";
 	case CTX_STATES_MIN:
 		return "min: switches with stacks, faults; no wakers, no time between wake-up and CPU (needs "
 		       "root or "
@@ -47,6 +52,9 @@ bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_
 		return events->level == CTX_STATES_FULL;
 	case CTX_STATE_EVENT_LEAVES:
 		return events->level == CTX_STATES_MIN;
+	case CTX_STATE_EVENT_ENTER:
+	case CTX_STATE_EVENT_RETURN:
+		return events->has_calls;
 	default:
 		return events->level != CTX_STATES_NONE;
 	}
@@ -79,6 +87,12 @@ struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *event
 	case CTX_STATE_EVENT_LEAVES:
 		attr.type = PERF_TYPE_SOFTWARE;
 		attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+		break;
+	case CTX_STATE_EVENT_ENTER:
+	case CTX_STATE_EVENT_RETURN:
+		attr.config = event == CTX_STATE_EVENT_ENTER ? events->enter_id : events->return_id;
+		attr.exclude_callchain_user = attr.exclude_callchain_kernel = 1;
+		has_stack = false;
 		break;
 	default:
 		attr.type = PERF_TYPE_SOFTWARE;
@@ -115,6 +129,21 @@ static enum ctx_status find_fields(const struct ctx_tracepoint *of_switch,
 		status = ctx_tracepoint_field_find(fields[i].of->format, fields[i].name, fields[i].to, err);
 	events->switch_id = of_switch->id;
 	events->waking_id = of_waking->id;
+	return status;
+}
+
+static enum ctx_status read_calls(const char *tracefs, struct ctx_state_events *events, struct ctx_err *err)
+{
+	struct ctx_tracepoint of_enter = {0}, of_return = {0};
+	enum ctx_status status = ctx_tracepoint_read(tracefs, "raw_syscalls/sys_enter", &of_enter, err);
+
+	if (status == CTX_OK)
+		status = ctx_tracepoint_read(tracefs, "raw_syscalls/sys_exit", &of_return, err);
+	events->has_calls = status == CTX_OK;
+	events->enter_id = of_enter.id;
+	events->return_id = of_return.id;
+	ctx_tracepoint_deinit(&of_enter);
+	ctx_tracepoint_deinit(&of_return);
 	return status;
 }
 
@@ -155,20 +184,26 @@ enum ctx_status ctx_state_events_choose(const struct ctx_state_events_options *o
 					struct ctx_state_events *ret, struct ctx_err *err)
 {
 	struct ctx_state_events events = {.level = CTX_STATES_NONE};
+	bool must_be_full =
+		options->asked == CTX_REC_STATES_FULL || options->asked == CTX_REC_STATES_SYSCALLS;
 	struct ctx_err reason = {0};
 	enum ctx_status status = CTX_OK;
 
-	if (options->asked == CTX_REC_STATES_AUTO || options->asked == CTX_REC_STATES_FULL) {
+	if (options->asked == CTX_REC_STATES_AUTO || must_be_full) {
 		events.level = CTX_STATES_FULL;
 		status = options->without_kernel
 				 ? ctx_err_set(&reason, CTX_E_PERM, "samples in kernel mode are not allowed")
 				 : read_tracepoints(options->tracefs, &events, &reason);
+		if (status == CTX_OK && options->asked == CTX_REC_STATES_SYSCALLS)
+			status = read_calls(options->tracefs, &events, &reason);
 		if (status == CTX_OK)
 			status = try_tracepoint(&events, &reason);
 		if (status == CTX_E_NOMEM)
 			return ctx_err_nomem(err);
-		if (status != CTX_OK && options->asked == CTX_REC_STATES_FULL)
-			return ctx_err_set(err, status, "--states full: %s", reason.msg);
+		if (status != CTX_OK && must_be_full)
+			return ctx_err_set(err, status, "--states %s: %s",
+					   options->asked == CTX_REC_STATES_FULL ? "full" : "syscalls",
+					   reason.msg);
 		if (status == CTX_OK) {
 			*ret = events;
 			return CTX_OK;

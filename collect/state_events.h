@@ -6,6 +6,7 @@
  *	switches        x                                                       (user mode)
  *	min             x                                            x               x
  *	full            x              x             x                               x
+ *	 and, where they were asked for, sys_enter and sys_exit of raw_syscalls
  *
  * SWITCH records tell when; samples of sched_switch (or, less well, of context-switches) why and where, those of sched_waking
  * who ended a wait, major faults what a page was waited for. Source: requirement E8.
@@ -31,14 +32,17 @@ enum ctx_state_event {
 	CTX_STATE_EVENT_WAKING_ALL, /* sched_waking by anybody, on this CPU; the kernel's part of the stack alone */
 	CTX_STATE_EVENT_LEAVES, /* context-switches: a thread leaves its CPU, why is not told */
 	CTX_STATE_EVENT_FAULT,	/* major-faults: a page has come */
+	CTX_STATE_EVENT_ENTER,	/* sys_enter: a system call begins */
+	CTX_STATE_EVENT_RETURN, /* sys_exit: it ends */
 	CTX_STATE_EVENT_N,
 };
 
 struct ctx_state_events {
 	enum ctx_states_level level;
-	uint64_t switch_id, waking_id;			  /* of the tracepoints; full only, like the fields */
-	struct ctx_tracepoint_field prev_pid, prev_state; /* of sched_switch */
-	struct ctx_tracepoint_field common_pid, pid;	  /* of sched_waking */
+	bool has_calls;					    /* full only, like all below */
+	uint64_t switch_id, waking_id, enter_id, return_id; /* of the tracepoints */
+	struct ctx_tracepoint_field prev_pid, prev_state;   /* of sched_switch */
+	struct ctx_tracepoint_field common_pid, pid;	    /* of sched_waking */
 };
 
 struct ctx_state_events_options {
@@ -55,7 +59,7 @@ CTX_MUST_CHECK enum ctx_status ctx_state_events_choose(const struct ctx_state_ev
 						       struct ctx_state_events *ret, struct ctx_err *err);
 
 /* For the head of reports, one line: what is recorded, and what is missing for more. */
-const char *ctx_states_level_text(enum ctx_states_level level);
+const char *ctx_states_level_text(const struct ctx_state_events *events);
 
 /* Has this level such an event? */
 bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_event event);

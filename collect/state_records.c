@@ -236,11 +236,13 @@ static void name_outsider(const struct ctx_perf_record *record, bool is_idle, ch
 static enum ctx_status find_outsider(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				     bool is_idle, uint32_t *ret, struct ctx_err *err)
 {
+	/* The idle thread and those of other containers all have id 0 here. */
+	int64_t tid = is_idle ? -1 : (int64_t)record->tid;
 	struct outsider *outsider = &records->outsiders[record->tid % OUTSIDERS];
 	char name[NAME_BYTES];
 	enum ctx_status status;
 
-	if (outsider->tid == (int64_t)record->tid && record->time_ns < outsider->until_ns) {
+	if (outsider->tid == tid && record->time_ns < outsider->until_ns) {
 		*ret = outsider->number;
 		return CTX_OK;
 	}
@@ -248,7 +250,7 @@ static enum ctx_status find_outsider(struct ctx_state_records *records, const st
 	status = ctx_exp_outsider(records->options.writer, name, record->time_ns, ret, err);
 	if (status == CTX_OK)
 		*outsider = (struct outsider){
-			.tid = record->tid, .until_ns = record->time_ns + OUTSIDER_NS, .number = *ret};
+			.tid = tid, .until_ns = record->time_ns + OUTSIDER_NS, .number = *ret};
 	return status;
 }
 
@@ -328,6 +330,19 @@ static enum ctx_status take_fault(struct ctx_state_records *records, const struc
 	return add(records, &state, NULL, err);
 }
 
+/* --- system calls --- */
+
+static enum ctx_status take_call(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				 enum ctx_state_change change, struct ctx_err *err)
+{
+	struct ctx_exp_state state;
+
+	if (!find_own(records, record, &state))
+		return CTX_OK;
+	state.change = change;
+	return add(records, &state, NULL, err);
+}
+
 enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum ctx_state_event event,
 					 const struct ctx_perf_record *record, struct ctx_err *err)
 {
@@ -339,6 +354,10 @@ enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum
 		return take_waking(records, record, event == CTX_STATE_EVENT_WAKING_ALL, err);
 	case CTX_STATE_EVENT_LEAVES:
 		return take_leaving(records, record, err);
+	case CTX_STATE_EVENT_ENTER:
+		return take_call(records, record, CTX_CHANGE_ENTERS, err);
+	case CTX_STATE_EVENT_RETURN:
+		return take_call(records, record, CTX_CHANGE_RETURNS, err);
 	default:
 		return take_fault(records, record, err);
 	}

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "ctxan/exporting.h"
+#include "ctxan/filters.h"
 #include "ctxan/more_parts.h"
 #include "ctxan/query.h"
 #include "ctxan/sql.h"
@@ -9,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 
 #define DEFAULT_FUNCTIONS 10u
@@ -28,7 +30,8 @@ static double cpu_ms(void)
 }
 
 /* --explain goes to stderr, so that the report itself stays the same. */
-static void explain(const struct ctx_query *query, const char *report, double query_ms, double print_ms)
+static void explain(const struct ctx_query *query, const char *report, const char *what, double query_ms,
+		    double print_ms)
 {
 	const struct ctx_timetree_cost *cost = &query->cost;
 	struct ctx_store_cost store = ctx_store_cost(query->store);
@@ -43,7 +46,7 @@ static void explain(const struct ctx_query *query, const char *report, double qu
 	if (query->samples_scanned != 0)
 		fprintf(stderr, "explain %s: %" PRIu64 " samples scanned for %s\n", report,
 			query->samples_scanned,
-			query->selection->cpus != NULL ? "the processor filter" : "addresses");
+			ctx_selection_has_sieve(query->selection) ? "the filter" : what);
 	fprintf(stderr,
 		"explain %s: since open %" PRIu64 " tree rows, %" PRIu64 " sample blocks, %" PRIu64
 		" bytes of blobs, %" PRIu64
@@ -98,6 +101,8 @@ static enum ctx_status gather_code(struct answer *answer, struct ctx_query *quer
 struct material {
 	struct ctx_query_parts parts;
 	struct ctx_more_parts more;
+	struct ctx_query_index index;
+	struct ctx_report_index shown_index;
 	struct ctx_report_states *states;
 	struct ctx_report_wakers *wakers;
 	uint64_t *thread_samples, *thread_weight;
@@ -110,6 +115,7 @@ static void release(struct material *material)
 {
 	ctx_query_parts_free(&material->parts);
 	ctx_more_parts_free(&material->more);
+	ctx_query_index_free(&material->index);
 	free(material->states);
 	free(material->wakers);
 	free(material->thread_samples);
@@ -125,7 +131,7 @@ static bool is_whole_run(const struct ctx_query *query)
 	const struct ctx_selection *selection = query->selection;
 	struct ctx_interval run = ctx_store_profile(query->store)->run;
 
-	return selection->cpus == NULL && selection->threads == NULL && selection->metric == 0 &&
+	return !ctx_selection_has_sieve(selection) && selection->threads == NULL && selection->metric == 0 &&
 	       selection->n_intervals == 1 && ctx_interval_contains(selection->intervals[0], run);
 }
 
@@ -164,6 +170,47 @@ static enum ctx_status gather_traced(struct ctx_query *query, const struct ctx_r
 	return CTX_OK;
 }
 
+/* Keys that are ids have names. */
+static enum ctx_index_noun noun_of(const char *text)
+{
+	static const struct {
+		enum ctx_expression_name name;
+		enum ctx_index_noun noun;
+	} nouns[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},
+		     {CTX_NAME_PROCID, CTX_INDEX_PROCESS},
+		     {CTX_NAME_METRIC, CTX_INDEX_METRIC},
+		     {CTX_NAME_STATE, CTX_INDEX_STATE}};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(nouns); i++) {
+		if (strcasecmp(text, ctx_expression_name(nouns[i].name)) == 0)
+			return nouns[i].noun;
+	}
+	return CTX_INDEX_NUMBER;
+}
+
+static enum ctx_status gather_index(struct ctx_query *query, const struct ctx_options *options,
+				    struct ctx_report_input *input, struct material *material,
+				    struct ctx_err *err)
+{
+	struct ctx_index_key key;
+	enum ctx_status status = ctx_index_key_find(options, &key, err);
+
+	if (status == CTX_OK)
+		status = ctx_query_index(query, key.text, &material->index, err);
+	if (status != CTX_OK)
+		return status;
+	material->shown_index = (struct ctx_report_index){
+		.title = key.is_word ? key.name : NULL,
+		.noun = noun_of(key.text),
+		.keys = material->index.keys,
+		.n = material->index.n,
+		.sums = material->index.sums,
+		.totals = material->index.totals,
+	};
+	input->index = &material->shown_index;
+	return CTX_OK;
+}
+
 static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_kind *kind,
 			      const struct ctx_options *options, struct ctx_report_input *input,
 			      struct material *material, struct ctx_err *err)
@@ -183,6 +230,8 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 		status = gather_states(query, kind, input, material, err);
 	if (status == CTX_OK && kind->needs_traced != 0)
 		status = gather_traced(query, kind, input, material, err);
+	if (status == CTX_OK && kind->needs_index)
+		status = gather_index(query, options, input, material, err);
 	if (status == CTX_OK && kind->needs_thread_sums && !is_whole_run(query)) {
 		status = ctx_query_thread_sums(query, &material->thread_samples, &material->thread_weight,
 					       err);
@@ -238,7 +287,8 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 	if (status == CTX_OK)
 		status = kind->print(&input, report_options, err);
 	if (status == CTX_OK && options->explain)
-		explain(&query, kind->name, between - before, cpu_ms() - between);
+		explain(&query, kind->name, kind->needs_index ? "the index" : "addresses", between - before,
+			cpu_ms() - between);
 	release(&material);
 	return status;
 }
@@ -270,8 +320,9 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 {
 	char *sql CTX_AUTO_FREE = NULL;
 
-	if (selection->n_intervals > 1 || selection->cpus != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "--show-sql goes with one interval and without --cpu");
+	if (selection->n_intervals > 1 || ctx_selection_has_sieve(selection))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--show-sql goes with one interval and without --cpu and --filter");
 	sql = ctx_store_show_sql(kind->name, selection->intervals[0].begin_ns, selection->intervals[0].end_ns,
 				 selection->metric, selection->threads, selection->n_threads);
 	if (sql == NULL)
@@ -297,8 +348,8 @@ static enum ctx_status check_metrics(const struct ctx_options *options, const st
 
 		if (!kind->many_metrics && !kind->any_metric)
 			return ctx_err_set(err, CTX_E_ARG,
-					   "the report '%s' shows one metric; functions, tree and "
-					   "callers-callees show several",
+					   "the report '%s' shows one metric; functions, tree, "
+					   "callers-callees and index show several",
 					   kind->name);
 	}
 	return CTX_OK;

@@ -53,7 +53,7 @@ static enum ctx_status pass(void *context, const struct ctx_sample *sample, stru
 {
 	const struct sieve *sieve = context;
 
-	if (sieve->selection->cpus != NULL && !ctx_selection_has_cpu(sieve->selection, sample->cpu))
+	if (!ctx_selection_has(sieve->selection, sample))
 		return CTX_OK;
 	if (sieve->selected != NULL && !sieve->selected[sample->thread])
 		return CTX_OK;

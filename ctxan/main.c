@@ -4,6 +4,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ctxan/answer.h"
+#include "ctxan/filters.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
 #include "ctxan/standard_input.h"
@@ -234,11 +235,20 @@ static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ct
 int main(int argc, char **argv)
 {
 	struct ctx_options options;
+	struct ctx_wrong_place wrong;
 	struct ctx_err err = {0};
 	enum ctx_status status = ctx_options_parse(argc, argv, &options, &err);
 
 	if (status != CTX_OK)
 		return complain(status, &err);
+	status = ctx_filters_check(&options, &wrong, &err);
+	if (status != CTX_OK) {
+		int code = complain(status, &err);
+
+		ctx_wrong_place_print(&wrong, stderr);
+		ctx_options_deinit(&options);
+		return code;
+	}
 	if (options.help || options.version) {
 		if (options.help)
 			ctx_options_help(stdout);

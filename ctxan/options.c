@@ -11,6 +11,9 @@
 enum {
 	OPT_PROCESS = 256,
 	OPT_CPU,
+	OPT_FILTER,
+	OPT_BY,
+	OPT_INDEX,
 	OPT_LIMIT,
 	OPT_SORT,
 	OPT_FORMAT,
@@ -47,6 +50,9 @@ static const struct option long_options[] = {
 	{"thread", required_argument, NULL, 't'},
 	{"process", required_argument, NULL, OPT_PROCESS},
 	{"cpu", required_argument, NULL, OPT_CPU},
+	{"filter", required_argument, NULL, OPT_FILTER},
+	{"by", required_argument, NULL, OPT_BY},
+	{"index", required_argument, NULL, OPT_INDEX},
 	{"limit", required_argument, NULL, OPT_LIMIT},
 	{"sort", required_argument, NULL, OPT_SORT},
 	{"format", required_argument, NULL, OPT_FORMAT},
@@ -109,6 +115,15 @@ void ctx_options_help(FILE *out)
 	      "  -t, --thread LIST            threads by number (0,2-5), tid (1234 or tid:1234) or name\n"
 	      "      --process LIST           processes by number, pid (1234 or pid:1234) or command\n"
 	      "      --cpu LIST               samples taken on these processors (0,2-5)\n"
+	      "      --filter EXPRESSION      samples that it is true for: 'THRID==2 && TSTAMP>5e8', 'LEAF "
+	      "IN "
+	      "\"burn\"',\n"
+	      "                               'STACK SOME IN \"work_.*\"' (docs/filters.md); may be "
+	      "repeated: all of them\n"
+	      "      --by KEY                 the report index: weight by thread, process, cpu, second, "
+	      "state, metric,\n"
+	      "                               a name of --index, or an expression such as DEPTH/10\n"
+	      "      --index NAME=EXPRESSION  a name for --by: ms=TSTAMP/1000000; may be repeated\n"
 	      "      --metric NAME[,NAME...]  default: the first that has samples; cpu-clock also finds "
 	      "cpu-clock:u;\n"
 	      "                               thread states: user, system, wait-cpu, lock, text-fault, "
@@ -184,6 +199,8 @@ void ctx_options_help(FILE *out)
 	      "  ctxan app.1.er -r functions --format json --thread 0,2\n"
 	      "  ctxan app.1.er -r states,wakers            what the threads waited for, and who woke them\n"
 	      "  ctxan app.1.er -r tree --metric user,lock,wait-cpu,wall\n"
+	      "  ctxan app.1.er -r functions --filter 'LEAF IN \"memcpy.*\" && CPUID==0'\n"
+	      "  ctxan app.1.er --by TSTAMP/100000000       by tenths of a second\n"
 	      "  ctxan app.1.er --sql 'select * from functions limit 5'\n"
 	      "\n"
 	      "Exit status: 0 ok, 1 wrong input or usage, 2 internal or I/O error.\n",
@@ -408,6 +425,13 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	case OPT_CPU:
 		options->cpus = value;
 		break;
+	case OPT_FILTER:
+		return append(&options->filters, &options->n_filters, &options->filters_cap, value, err);
+	case OPT_INDEX:
+		return append(&options->indexes, &options->n_indexes, &options->indexes_cap, value, err);
+	case OPT_BY:
+		options->by = value;
+		break;
 	case OPT_METRIC:
 		options->metric = value;
 		break;
@@ -499,6 +523,15 @@ static size_t n_standard_inputs(const struct ctx_options *options)
 	return n;
 }
 
+static bool has_report(const struct ctx_options *options, const char *name)
+{
+	for (size_t i = 0; i < options->n_reports; i++) {
+		if (strcmp(options->reports[i].kind->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Options that contradict each other, or mean nothing. */
 static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -519,6 +552,11 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
 	if (options->export != NULL && options->n_inputs > 1)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
+	if (options->by != NULL && (options->export != NULL || options->sql != NULL || options->show_sql))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--by goes with the report index, not with --export and SQL");
+	if (options->by != NULL && !has_report(options, "index"))
+		return ctx_err_set(err, CTX_E_ARG, "--by goes with the report index");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
 	if (options->show_sql && (options->report.function != NULL || options->report.min_percent > 0 ||
@@ -548,6 +586,9 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	}
 	while (status == CTX_OK && optind < argc)
 		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[optind++], err);
+	if (status == CTX_OK && options.by != NULL && options.n_reports == 0 && options.export == NULL &&
+	    options.sql == NULL)
+		status = parse_reports(&options, "index", err);
 	if (status == CTX_OK)
 		status = check_together(&options, err);
 	if (status != CTX_OK) {
@@ -563,6 +604,8 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->inputs);
 	free(options->reports);
 	free(options->intervals);
+	free(options->filters);
+	free(options->indexes);
 	free(options->caches);
 	*options = (struct ctx_options){0};
 }

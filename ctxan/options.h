@@ -28,7 +28,12 @@ struct ctx_options {
 	const char **intervals; /* as typed */
 	size_t n_intervals, intervals_cap;
 	const char *threads, *processes, *cpus; /* lists as typed, NULL: all */
-	const char *metric;			/* one or a list, as typed; NULL: the first */
+	const char **filters;			/* --filter, as typed */
+	size_t n_filters, filters_cap;
+	const char **indexes; /* --index NAME=EXPRESSION, as typed */
+	size_t n_indexes, indexes_cap;
+	const char *by;	    /* --by, NULL: none */
+	const char *metric; /* one or a list, as typed; NULL: the first */
 	bool per_thread;
 	bool top_only; /* --coverage top */
 	struct ctx_report_options report;

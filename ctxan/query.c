@@ -39,44 +39,15 @@ const uint32_t *query_base_metrics(const struct ctx_profile *profile, const uint
 }
 
 struct scan {
-	struct ctx_query *query;
 	const struct ctx_trie *cct;
 	struct ctx_histogram *out;
 };
 
 static enum ctx_status scan_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
-	struct scan *scan = context;
+	const struct scan *scan = context;
 
-	scan->query->samples_scanned++;
-	if (!ctx_selection_has_cpu(scan->query->selection, sample->cpu))
-		return CTX_OK;
 	return ctx_histogram_add_samples(scan->out, scan->cct, sample, 1, err);
-}
-
-/* One tree, all intervals. */
-static enum ctx_status query_tree(struct ctx_query *query, const struct ctx_tree_info *tree,
-				  const struct ctx_interval *intervals, size_t n_intervals,
-				  struct ctx_histogram *out, struct ctx_err *err)
-{
-	struct tree_place place = {query->store, tree->id};
-	struct ctx_timetree_reader reader = query_tree_reader(&place);
-	struct scan scan = {.query = query, .out = out};
-
-	reader.cct = scan.cct = &ctx_store_profile(query->store)->cct;
-	for (size_t i = 0; i < n_intervals; i++) {
-		enum ctx_status status;
-
-		if (query->selection->cpus != NULL)
-			status =
-				ctx_store_scan(query->store, tree->id, intervals[i], scan_sample, &scan, err);
-		else
-			status = ctx_timetree_query(&reader, intervals[i], query->flags, out, &query->cost,
-						    err);
-		if (status != CTX_OK)
-			return status;
-	}
-	return CTX_OK;
 }
 
 /* One metric that has trees, one thread or all of the recording. */
@@ -85,13 +56,21 @@ static enum ctx_status query_base(struct ctx_query *query, uint32_t thread, uint
 				  struct ctx_histogram *out, struct ctx_err *err)
 {
 	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);
+	struct tree_place place = {query->store, tree != NULL ? tree->id : 0};
+	struct ctx_timetree_reader reader = query_tree_reader(&place);
+	struct scan scan = {.cct = &ctx_store_profile(query->store)->cct, .out = out};
 	enum ctx_status status = CTX_OK;
 
-	if (tree == NULL)
-		return CTX_OK;
-	status = query_tree(query, tree, intervals, n_intervals, out, err);
-	for (size_t i = 0; i < n_intervals && status == CTX_OK; i++)
-		status = ctx_query_edges_correct(query, thread, metric, intervals[i], false, out, err);
+	reader.cct = scan.cct;
+	for (size_t i = 0; i < n_intervals && tree != NULL && status == CTX_OK; i++) {
+		if (ctx_selection_has_sieve(query->selection)) {
+			status = query_scan(query, thread, metric, intervals[i], scan_sample, &scan, err);
+			continue;
+		}
+		status = ctx_timetree_query(&reader, intervals[i], query->flags, out, &query->cost, err);
+		if (status == CTX_OK)
+			status = ctx_query_edges_correct(query, thread, metric, intervals[i], out, err);
+	}
 	return status;
 }
 
@@ -186,9 +165,6 @@ static enum ctx_status raw_sample(void *context, const struct ctx_sample *sample
 {
 	struct raw_scan *scan = context;
 
-	scan->query->samples_scanned++;
-	if (!ctx_selection_has_cpu(scan->query->selection, sample->cpu))
-		return CTX_OK;
 	scan->items[scan->n++] =
 		(struct ctx_hist_item){.weight = sample->weight, .samples = 1, .stack = sample->raw_stack};
 	return scan->n == RAW_ITEMS ? raw_flush(scan, err) : CTX_OK;
@@ -199,17 +175,12 @@ static enum ctx_status raw_metric(struct raw_scan *scan, uint32_t thread, uint32
 {
 	struct ctx_query *query = scan->query;
 	const struct ctx_selection *selection = query->selection;
-	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; tree != NULL && i < selection->n_intervals && status == CTX_OK; i++) {
-		status = ctx_store_scan(query->store, tree->id, selection->intervals[i], raw_sample, scan,
-					err);
+	for (size_t i = 0; i < selection->n_intervals && status == CTX_OK; i++) {
+		status = query_scan(query, thread, metric, selection->intervals[i], raw_sample, scan, err);
 		if (status == CTX_OK)
 			status = raw_flush(scan, err);
-		if (status == CTX_OK)
-			status = ctx_query_edges_correct(query, thread, metric, selection->intervals[i], true,
-							 scan->out, err);
 	}
 	return status;
 }

@@ -77,11 +77,25 @@ CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct 
 						size_t *ret_n, struct ctx_err *err);
 
 /*
- * The traced operations of a kind in the selection (intervals, threads, processors), in order of time; `ret->items` is malloc'ed, NULL for
+ * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed, NULL for
  * none. An interval has those that were over in it.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 						struct ctx_report_traced *ret, struct ctx_err *err);
+
+/* Sums by the value of an expression, in no order. Owned by the caller (ctx_query_index_free). */
+struct ctx_query_index {
+	int64_t *keys;
+	struct ctx_report_sum
+		*sums; /* n_metrics for each key: the selection's metric, then its further ones */
+	struct ctx_report_sum *totals; /* n_metrics */
+	size_t n, n_metrics;
+};
+
+/* Always a scan. The expression was checked before; CTX_E_LIMIT for too many values. */
+CTX_MUST_CHECK enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression,
+					       struct ctx_query_index *ret, struct ctx_err *err);
+void ctx_query_index_free(struct ctx_query_index *index);
 
 /* What each level of the merged tree of the metric holds. malloc'ed. */
 CTX_MUST_CHECK enum ctx_status ctx_query_levels(struct ctx_query *query, struct ctx_report_level **ret,

@@ -114,8 +114,7 @@ static enum ctx_status find_edges(struct ctx_query *query, uint32_t thread, uint
 		return CTX_OK;
 	if (interval.begin_ns > run.begin_ns)
 		status = find_over(query, thread, metric, interval.begin_ns, &span, err);
-	if (status == CTX_OK && span.time_ns < interval.end_ns &&
-	    ctx_selection_has_cpu(query->selection, span.cpu)) {
+	if (status == CTX_OK && span.time_ns < interval.end_ns) {
 		ret->first = span;
 		ret->excess_ns = interval.begin_ns - ctx_sample_begin(&span);
 	}
@@ -125,8 +124,8 @@ static enum ctx_status find_edges(struct ctx_query *query, uint32_t thread, uint
 		return status;
 	if (interval.end_ns < run.end_ns)
 		status = find_over(query, thread, metric, interval.end_ns, &span, err);
-	if (status == CTX_OK && ctx_selection_has_cpu(query->selection, span.cpu) &&
-	    ctx_sample_clip(&span, interval))
+	ret->last_whole = status == CTX_OK ? span : ret->last_whole;
+	if (status == CTX_OK && ctx_sample_clip(&span, interval))
 		ret->last = span;
 	return status == CTX_END ? CTX_OK : status;
 }
@@ -157,7 +156,7 @@ static void subtract(struct ctx_query *query, struct ctx_histogram *out, uint32_
 }
 
 static enum ctx_status correct_thread(struct ctx_query *query, uint32_t thread, uint32_t metric,
-				      struct ctx_interval interval, bool raw, struct ctx_histogram *out,
+				      struct ctx_interval interval, struct ctx_histogram *out,
 				      struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &ctx_store_profile(query->store)->cct;
@@ -167,17 +166,15 @@ static enum ctx_status correct_thread(struct ctx_query *query, uint32_t thread, 
 	if (status != CTX_OK)
 		return status;
 	if (edges.excess_ns != 0)
-		subtract(query, out, raw ? edges.first.raw_stack : edges.first.stack, edges.excess_ns);
+		subtract(query, out, edges.first.stack, edges.excess_ns);
 	if (edges.last.weight == 0)
 		return CTX_OK;
-	if (raw)
-		return ctx_histogram_add(out, edges.last.raw_stack, edges.last.weight, 1, 0, err);
 	return ctx_histogram_add_samples(out, (query->flags & CTX_TIMETREE_NO_CALLS) != 0 ? NULL : cct,
 					 &edges.last, 1, err);
 }
 
 enum ctx_status ctx_query_edges_correct(struct ctx_query *query, uint32_t thread, uint32_t metric,
-					struct ctx_interval interval, bool raw, struct ctx_histogram *out,
+					struct ctx_interval interval, struct ctx_histogram *out,
 					struct ctx_err *err)
 {
 	const struct ctx_profile *profile = ctx_store_profile(query->store);
@@ -186,9 +183,9 @@ enum ctx_status ctx_query_edges_correct(struct ctx_query *query, uint32_t thread
 	if (!profile->metrics[metric].spans || ctx_interval_contains(interval, profile->run))
 		return CTX_OK;
 	if (thread != CTX_NONE)
-		return correct_thread(query, thread, metric, interval, raw, out, err);
+		return correct_thread(query, thread, metric, interval, out, err);
 	for (size_t i = 0; i < ctx_selection_n_threads(query->selection, profile) && status == CTX_OK; i++)
 		status = correct_thread(query, ctx_selection_thread(query->selection, i), metric, interval,
-					raw, out, err);
+					out, err);
 	return status;
 }

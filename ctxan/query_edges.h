@@ -29,20 +29,20 @@ struct ctx_query_edges {
 	uint64_t excess_ns;	 /* so much of it; 0: there is none */
 	struct ctx_sample
 		last; /* the part inside of the span that goes on behind the interval; weight 0: there is none */
+	struct ctx_sample last_whole; /* the same, not cut */
 };
 
-/* The metric is one of spans and has trees of its own. Spans on processors that are not selected are none. */
+/* The metric is one of spans and has trees of its own. Filters are not looked at. */
 CTX_MUST_CHECK enum ctx_status ctx_query_edges_find(struct ctx_query *query, uint32_t thread, uint32_t metric,
 						    struct ctx_interval interval, struct ctx_query_edges *ret,
 						    struct ctx_err *err);
 
 /*
  * Corrects what was added to `out` for the interval as if its spans were points; of one thread, CTX_NONE: of all selected
- * ones. `raw`: by raw stack. Nothing to do for metrics that are no spans, and where nothing can be cut.
+ * ones. Nothing to do for metrics that are no spans, and where nothing can be cut.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_edges_correct(struct ctx_query *query, uint32_t thread,
 						       uint32_t metric, struct ctx_interval interval,
-						       bool raw, struct ctx_histogram *out,
-						       struct ctx_err *err);
+						       struct ctx_histogram *out, struct ctx_err *err);
 
 #endif

@@ -3,7 +3,8 @@
  *
  *	query.c         histograms, by call stack and by raw stack      query_edges.c   spans that an interval cuts
  *	query_slices.c  the timeline                                    query_states.c  how the time of a thread divides
- *	query_wakers.c  who ended which waits                     query_traced.c  operations one by one
+ *	query_wakers.c  who ended which waits                           query_scan.c    selected samples one by one
+ *	query_traced.c  operations one by one
  */
 #ifndef CTX_CTXAN_QUERY_IMPL_H
 #define CTX_CTXAN_QUERY_IMPL_H
@@ -26,5 +27,14 @@ CTX_MUST_CHECK enum ctx_status query_metric_histogram(struct ctx_query *query, u
 						      uint32_t metric, const struct ctx_interval *intervals,
 						      size_t n_intervals, struct ctx_histogram *out,
 						      struct ctx_err *err);
+
+/*
+ * Hands out every selected sample of one metric that has trees in the interval (which lies in one of the selected): of one
+ * thread, CTX_NONE: of all. By a scan of sample blocks, in order of time; spans are cut first, those that go on behind the
+ * interval come last. Filters see a span as the selection cuts it.
+ */
+CTX_MUST_CHECK enum ctx_status query_scan(struct ctx_query *query, uint32_t thread, uint32_t metric,
+					  struct ctx_interval interval, ctx_store_sample_fn each,
+					  void *context, struct ctx_err *err);
 
 #endif

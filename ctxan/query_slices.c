@@ -167,10 +167,10 @@ static enum ctx_status scan_span(void *context, const struct ctx_sample *sample,
 
 	(void)err;
 	scan->query->samples_scanned++;
-	for (size_t i = 0; i < selection->n_intervals && ctx_selection_has_cpu(selection, sample->cpu); i++) {
+	for (size_t i = 0; i < selection->n_intervals; i++) {
 		struct ctx_sample span = *sample;
 
-		if (ctx_sample_clip(&span, selection->intervals[i]))
+		if (ctx_sample_clip(&span, selection->intervals[i]) && ctx_selection_has(selection, &span))
 			add_part(scan, (struct ctx_interval){ctx_sample_begin(&span), span.time_ns + 1});
 	}
 	return sample->time_ns >= scan->hull.end_ns ? CTX_END : CTX_OK;

@@ -12,13 +12,23 @@ struct gathering {
 	bool out_of_order;
 };
 
+/* To filters it is a sample of no metric that weighs its bytes or its time. */
 static bool is_selected(const struct gathering *gathering, const struct ctx_traced *operation)
 {
 	const struct ctx_selection *selection = gathering->selection;
+	struct ctx_sample sample = {
+		.time_ns = operation->time_ns,
+		.weight = operation->kind == CTX_TRACED_HEAP ? operation->size : operation->duration_ns,
+		.thread = operation->thread,
+		.cpu = operation->cpu,
+		.metric = CTX_NONE,
+		.raw_stack = operation->raw_stack,
+		.stack = operation->stack,
+	};
 
 	if (gathering->selected != NULL && !gathering->selected[operation->thread])
 		return false;
-	if (!ctx_selection_has_cpu(selection, operation->cpu))
+	if (!ctx_selection_has(selection, &sample))
 		return false;
 	for (size_t i = 0; i < selection->n_intervals; i++) {
 		if (ctx_interval_has(selection->intervals[i], operation->time_ns))

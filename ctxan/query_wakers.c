@@ -14,6 +14,7 @@
 
 struct gathering {
 	const struct ctx_selection *selection;
+	const struct ctx_profile *profile;
 	bool *selected; /* by thread; NULL: all */
 	struct ctx_report_wakers *rows;
 	size_t n, cap;
@@ -126,11 +127,36 @@ static bool ends_inside(const struct ctx_selection *selection, uint64_t time_ns)
 	return false;
 }
 
+/* The same of a wait, as filters see it: the span of its state. */
+static uint64_t selected_wait(const struct gathering *gathering, const struct ctx_sample *span)
+{
+	const struct ctx_selection *selection = gathering->selection;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		struct ctx_sample part = *span;
+
+		if (ctx_sample_clip(&part, selection->intervals[i]) &&
+		    ctx_selection_passes_filters(selection, &part))
+			sum += part.weight;
+	}
+	return sum;
+}
+
 static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
 {
 	struct gathering *gathering = context;
 	const struct ctx_selection *selection = gathering->selection;
-	uint64_t wait_ns = selected_part(selection, wakeup->time_ns - wakeup->wait_ns, wakeup->wait_ns);
+	const struct ctx_sample span = {
+		.time_ns = wakeup->time_ns != 0 ? wakeup->time_ns - 1 : 0,
+		.weight = wakeup->wait_ns,
+		.stack = wakeup->stack,
+		.raw_stack = wakeup->raw_stack,
+		.thread = wakeup->thread,
+		.cpu = -1,
+		.metric = gathering->profile->states + wakeup->state,
+	};
+	uint64_t wait_ns = selected_wait(gathering, &span);
 	uint64_t delay_ns = selected_part(selection, wakeup->time_ns, wakeup->delay_ns);
 	struct ctx_report_wakers like = {
 		.thread = wakeup->thread,
@@ -146,7 +172,8 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 	if (gathering->selected != NULL && !gathering->selected[wakeup->thread])
 		return CTX_OK;
 	/* Some waits are over at once: they have no part anywhere, but happened. */
-	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns)))
+	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns) ||
+			     !ctx_selection_passes_filters(selection, &span)))
 		return CTX_OK;
 	status = place(gathering, &like, &row, err);
 	if (status != CTX_OK)
@@ -189,7 +216,8 @@ static enum ctx_status gather(struct ctx_query *query, struct gathering *gatheri
 enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret, size_t *ret_n,
 				 struct ctx_err *err)
 {
-	struct gathering gathering = {.selection = query->selection};
+	struct gathering gathering = {.selection = query->selection,
+				      .profile = ctx_store_profile(query->store)};
 	enum ctx_status status = gather(query, &gathering, err);
 
 	free(gathering.selected);

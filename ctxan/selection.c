@@ -1,6 +1,8 @@
 #include "ctxan/selection.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "ctxan/filters.h"
 #include "ctxan/metric_names.h"
 
 #include <ctype.h>
@@ -187,17 +189,10 @@ static enum ctx_status make_cpus(const struct ctx_options *options, const struct
 	const char *list = options->cpus;
 	uint32_t n_cpus = (uint32_t)strtoul(ctx_profile_property(profile, "cpus", "0"), NULL, 10);
 
-	selection->filter = strdup("");
-	if (selection->filter == NULL)
-		return ctx_err_nomem(err);
 	if (list == NULL)
 		return CTX_OK;
 	if (n_cpus == 0)
 		n_cpus = UINT32_MAX; /* not recorded */
-	free(selection->filter);
-	selection->filter = NULL;
-	if (asprintf(&selection->filter, "cpu %s", list) < 0)
-		return ctx_err_nomem(err);
 	for (const char *at = list;; at++) {
 		size_t n = strcspn(at, ",");
 		char term[TERM_MAX] = "";
@@ -220,6 +215,36 @@ static enum ctx_status make_cpus(const struct ctx_options *options, const struct
 		if (*at == '\0')
 			return CTX_OK;
 	}
+}
+
+static enum ctx_status make_filters(const struct ctx_options *options, const struct ctx_profile *profile,
+				    struct ctx_selection *selection, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	selection->profile = profile;
+	if (options->n_filters == 0)
+		return CTX_OK;
+	status = ctx_filters_bind(options, profile, &selection->filters, err);
+	if (status == CTX_OK)
+		selection->n_filters = options->n_filters;
+	return status;
+}
+
+/* "cpu 0,2-5 | filter THRID==2" */
+static enum ctx_status describe_filters(const struct ctx_options *options, struct ctx_selection *selection,
+					struct ctx_err *err)
+{
+	struct ctx_buf text = {0};
+
+	if (options->cpus != NULL)
+		ctx_buf_printf(&text, "cpu %s", options->cpus);
+	for (size_t i = 0; i < options->n_filters; i++)
+		ctx_buf_printf(&text, "%sfilter %s", text.n != 0 ? " | " : "", options->filters[i]);
+	selection->filter =
+		text.failed ? NULL : ctx_memdup0(text.n != 0 ? (const void *)text.bytes : "", text.n);
+	ctx_buf_deinit(&text);
+	return selection->filter != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 /* The bytes of an event's name in front of its modifiers: "cpu-clock:u" and "cycles:ppp" have some, "sched:sched_switch"
@@ -409,6 +434,10 @@ enum ctx_status ctx_selection_make(const struct ctx_options *options, const stru
 	if (status == CTX_OK)
 		status = make_cpus(options, profile, &selection, err);
 	if (status == CTX_OK)
+		status = make_filters(options, profile, &selection, err);
+	if (status == CTX_OK)
+		status = describe_filters(options, &selection, err);
+	if (status == CTX_OK)
 		status = make_metrics(options, profile, &selection, err);
 	if (status != CTX_OK) {
 		ctx_selection_deinit(&selection);
@@ -423,6 +452,9 @@ void ctx_selection_deinit(struct ctx_selection *selection)
 	free(selection->intervals);
 	free(selection->threads);
 	free(selection->cpus);
+	for (size_t i = 0; i < selection->n_filters; i++)
+		ctx_expression_destroy(selection->filters[i]);
+	free(selection->filters);
 	free(selection->filter);
 	free(selection->more_metrics);
 	*selection = (struct ctx_selection){0};
@@ -435,6 +467,31 @@ bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu)
 			return true;
 	}
 	return selection->cpus == NULL;
+}
+
+bool ctx_selection_has_sieve(const struct ctx_selection *selection)
+{
+	return selection->cpus != NULL || selection->n_filters != 0;
+}
+
+bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample)
+{
+	struct ctx_expression_subject subject;
+
+	if (selection->n_filters == 0)
+		return true;
+	ctx_expression_subject_of(selection->profile, sample, &subject);
+	for (size_t i = 0; i < selection->n_filters; i++) {
+		if (!ctx_expression_is_true(selection->filters[i], &subject))
+			return false;
+	}
+	return true;
+}
+
+bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample)
+{
+	return ctx_selection_has_cpu(selection, sample->cpu) &&
+	       ctx_selection_passes_filters(selection, sample);
 }
 
 uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n)

@@ -6,6 +6,7 @@
 #define CTX_CTXAN_SELECTION_H
 
 #include "ctxan/options.h"
+#include "model/expression.h"
 #include "model/profile.h"
 
 struct ctx_cpu_range {
@@ -22,12 +23,15 @@ struct ctx_selection {
 	uint32_t metric;
 	uint32_t *more_metrics; /* owned; shown beside it, no metric twice */
 	size_t n_more, more_cap;
-	char *filter; /* owned: the processors in words, "" none */
+	struct ctx_expression **filters; /* owned; what all of them are true for; NULL: none */
+	size_t n_filters;
+	const struct ctx_profile *profile; /* borrowed; that the filters are bound to */
+	char *filter;			   /* owned: processors and filters in words, "" none */
 };
 
 /*
  * CTX_E_ARG or CTX_E_NOTFOUND with one line: an interval that is reversed or behind the end, a thread,
- * process or metric that is not there.
+ * process or metric that is not there; what is wrong with a filter.
  */
 CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_options *options,
 						  const struct ctx_profile *profile,
@@ -35,6 +39,13 @@ CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_options *opti
 void ctx_selection_deinit(struct ctx_selection *selection);
 
 bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);
+
+/* Whether there is anything that time trees do not know, processors or filters, so that samples have to be looked at. */
+bool ctx_selection_has_sieve(const struct ctx_selection *selection);
+
+/* Whether a sample passes: the processors and all filters, or the filters alone. Intervals and threads are not looked at. */
+bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample);
+bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample);
 
 /* The selected thread of a position: the n-th selected, or n itself when all are. */
 uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n);

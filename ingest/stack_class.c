@@ -188,6 +188,26 @@ enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const stru
 	return CTX_OK;
 }
 
+enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
+					  const struct ctx_resolver *resolver, uint32_t stack, uint32_t *ret,
+					  struct ctx_err *err)
+{
+	uint32_t entry = CTX_TRIE_ROOT;
+
+	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
+	     stack = raw->parent[stack]) {
+		unsigned bits;
+		enum ctx_status status = says(classes, resolver, raw->key[stack], &bits, err);
+
+		if (status != CTX_OK)
+			return status;
+		if ((bits & SAYS_INTERRUPT) != 0)
+			entry = stack;
+	}
+	*ret = entry;
+	return CTX_OK;
+}
+
 enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
 					    const struct ctx_resolver *resolver, uint32_t stack,
 					    uint32_t *ret, struct ctx_err *err)

@@ -108,6 +108,7 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	uint32_t *known = ctx_map64_place(&feed->interrupts, raw_stack);
 	size_t depth = raw->depth[raw_stack], n = 0;
 	enum ctx_status status;
+	uint32_t entry;
 
 	if (known == NULL)
 		return ctx_err_nomem(err);
@@ -118,19 +119,12 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	status = ctx_grow(&feed->path, &feed->path_cap, 2 * depth, err);
 	if (status != CTX_OK)
 		return status;
+	status = ctx_stack_interrupt_entry(&feed->classes, raw, feed->resolver, raw_stack, &entry, err);
+	if (status != CTX_OK)
+		return status;
 	/* From the leaf on, written from the end of the first half backwards: the forest wants the root first. */
-	for (uint32_t node = raw_stack; node != CTX_TRIE_ROOT; node = raw->parent[node]) {
-		unsigned classes;
-
-		if (!ctx_resolver_in_kernel(feed->resolver, raw->key[node]))
-			break;
+	for (uint32_t node = raw_stack; node != raw->parent[entry] && n < depth; node = raw->parent[node])
 		feed->path[depth - ++n] = raw->key[node];
-		status = class_of(feed, raw->parent[node], &classes, err);
-		if (status != CTX_OK)
-			return status;
-		if ((classes & CTX_STACK_INTERRUPT) == 0)
-			break; /* this was its entry */
-	}
 	status = ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT, feed->path + depth - n, n, feed->resolver,
 				      feed->path + depth, err);
 	if (status == CTX_OK)

@@ -3,9 +3,10 @@
 #include "base/mem.h"
 #include "model/profile.h"
 
-#define QUEUE_NS UINT64_C(100000000)
+#define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are told late (perf.data: 0.1 s) */
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
 #define QUEUE_FIRST 1024u
+#define QUEUE_MAX 262144u /* however many spans end in that time */
 #define CPUS_MAX 65536
 #define NEVER UINT64_MAX
 
@@ -26,8 +27,8 @@ struct thread {
 	bool sees_calls, in_call; /* system calls are seen; it is in one */
 	bool woken;		  /* `wakeup` waits for the thread to run */
 	int32_t cpu;
-	uint32_t process;
-	uint32_t raw_stack;  /* off the CPU: where it left */
+	uint32_t process, sibling; /* the thread of the process that started before it; CTX_NONE */
+	uint32_t raw_stack;	   /* off the CPU: where it left */
 	uint32_t last_stack; /* of its last sample; without any, the stack that it left the CPU with last */
 	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
 	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
@@ -38,6 +39,8 @@ struct ctx_states {
 	struct ctx_state_sink sink;
 	struct thread *threads;
 	size_t n_threads, threads_cap;
+	uint32_t *newest; /* by process: the thread that started last, CTX_NONE; owned */
+	size_t n_processes, processes_cap;
 	/* A ring; numbers only grow, item i lies at i % cap. */
 	struct ctx_state_span *items; /* end_ns == begin_ns: the thread ends here */
 	size_t cap;		      /* a power of two */
@@ -71,6 +74,7 @@ void ctx_states_destroy(struct ctx_states *states)
 	if (states == NULL)
 		return;
 	free(states->threads);
+	free(states->newest);
 	free(states->items);
 	free(states->on_cpu);
 	free(states);
@@ -111,13 +115,15 @@ static enum ctx_status grow_queue(struct ctx_states *states, struct ctx_err *err
 	return CTX_OK;
 }
 
-/* In order of ends: almost always it is the last. */
+/* In order of ends: almost always it is the last. When there are too many, the oldest does not wait for its time. */
 static enum ctx_status push(struct ctx_states *states, const struct ctx_state_span *span, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 	uint64_t at;
 
-	if (states->next - states->first == states->cap)
+	if (states->next - states->first == QUEUE_MAX)
+		status = hand_out(states, err);
+	else if (states->next - states->first == states->cap)
 		status = grow_queue(states, err);
 	if (status != CTX_OK)
 		return status;
@@ -278,8 +284,13 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	bool is_off = thread->mode == WAITS || thread->mode == WANTS_CPU;
 	enum ctx_status status = CTX_OK;
 
-	if (is_off && change->raw_stack == 0)
+	if (is_off && change->raw_stack == 0) {
+		/* The first could not know that the thread would have gone on. */
+		if (change->change == CTX_CHANGE_PREEMPTED &&
+		    states->now_ns - thread->since_ns <= SAME_SWITCH_NS)
+			thread->mode = WANTS_CPU;
 		return CTX_OK;
+	}
 	if (!is_off || thread->raw_stack != 0 || states->now_ns - thread->since_ns > SAME_SWITCH_NS) {
 		/* The stack that it leaves with is all that is known of a thread that never had a sample. */
 		if (!is_off && !thread->sampled) {
@@ -362,9 +373,11 @@ static void on_text_fault(struct ctx_states *states, uint32_t number)
 {
 	struct thread *thread = &states->threads[number];
 
-	for (uint64_t i = states->first; thread->fault_ns != NEVER && i != states->next; i++) {
+	for (uint64_t i = states->next; thread->fault_ns != NEVER && i-- != states->first;) {
 		struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
 
+		if (span->end_ns <= thread->fault_ns)
+			break;
 		if (span->thread == number && span->begin_ns >= thread->fault_ns &&
 		    span->state == CTX_STATE_DATA_FAULT)
 			span->state = CTX_STATE_TEXT_FAULT;
@@ -387,24 +400,70 @@ static enum ctx_status go_on(struct ctx_states *states, uint64_t time_ns, struct
 	return states->now_ns > QUEUE_NS ? hand_out_until(states, states->now_ns - QUEUE_NS, err) : CTX_OK;
 }
 
-enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uint32_t process,
-				 uint64_t time_ns, struct ctx_err *err)
+/* Room for one more of each, up to these numbers. */
+static enum ctx_status grow(struct ctx_states *states, uint32_t number, uint32_t process, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&states->threads, &states->threads_cap, (size_t)number + 1, err);
 
+	if (status == CTX_OK)
+		status = ctx_grow(&states->newest, &states->processes_cap, (size_t)process + 1, err);
 	if (status != CTX_OK)
 		return status;
 	while (states->n_threads <= number)
 		states->threads[states->n_threads++] = (struct thread){.mode = NOT_STARTED};
+	while (states->n_processes <= process)
+		states->newest[states->n_processes++] = CTX_NONE;
+	return CTX_OK;
+}
+
+enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uint32_t process,
+				 uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = grow(states, number, process, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (states->threads[number].mode != NOT_STARTED)
+		return ctx_err_set(err, CTX_E_FORMAT, "thread %u starts twice", number);
 	/* The start may be told late: the life covers it all the same. */
 	states->threads[number] = (struct thread){.mode = NOT_SEEN,
 						  .last = CTX_STATE_USER,
 						  .cpu = -1,
 						  .process = process,
+						  .sibling = states->newest[process],
 						  .start_ns = time_ns,
 						  .since_ns = time_ns,
 						  .fault_ns = NEVER};
+	states->newest[process] = number;
 	return go_on(states, time_ns, err);
+}
+
+/* What the thread is said to have done behind `time_ns`, and still waits in the queue, was not so: it had ended. */
+static enum ctx_status take_back(struct ctx_states *states, uint32_t number, uint64_t time_ns,
+				 struct ctx_err *err)
+{
+	uint64_t kept = states->next, end = states->next;
+	struct ctx_state_span cut;
+	bool is_cut = false;
+
+	while (kept != states->first && states->items[(kept - 1) & (states->cap - 1)].end_ns > time_ns)
+		kept--;
+	for (uint64_t i = kept; i != end; i++) {
+		const struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
+
+		if (span->thread != number) {
+			states->items[kept++ & (states->cap - 1)] = *span;
+		} else if (span->begin_ns < time_ns) {
+			cut = *span;
+			is_cut = true;
+		}
+	}
+	states->next = kept;
+	states->threads[number].since_ns = time_ns;
+	if (!is_cut)
+		return CTX_OK;
+	cut.end_ns = time_ns;
+	return push(states, &cut, err);
 }
 
 /* One that was never seen and does not run to its end waits with all others when the recording ends. */
@@ -413,9 +472,13 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 {
 	struct thread *thread = &states->threads[number];
 	struct ctx_state_span end = {.thread = number};
-	enum ctx_status status;
+	enum ctx_status status = CTX_OK;
 
 	/* It may be told late. */
+	if (time_ns < thread->since_ns)
+		status = take_back(states, number, time_ns, err);
+	if (status != CTX_OK)
+		return status;
 	states->now_ns = time_ns > thread->since_ns ? time_ns : thread->since_ns;
 	end.begin_ns = end.end_ns = states->now_ns;
 	status = close_span(states, number, !ran, err);
@@ -440,8 +503,13 @@ enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t proce
 {
 	enum ctx_status status = go_on(states, time_ns, err);
 
-	for (uint32_t i = 0; i < states->n_threads && status == CTX_OK; i++) {
-		if (is_alive(states, i) && states->threads[i].process == process)
+	uint32_t i = process < states->n_processes ? states->newest[process] : CTX_NONE;
+
+	if (status != CTX_OK || i == CTX_NONE)
+		return status;
+	states->newest[process] = CTX_NONE;
+	for (; i != CTX_NONE && status == CTX_OK; i = states->threads[i].sibling) {
+		if (is_alive(states, i))
 			status = end_thread(states, i, time_ns, true, err);
 	}
 	return status;

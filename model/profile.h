@@ -109,6 +109,7 @@ struct ctx_profile {
 	const char *name;	 /* "test.1.er" */
 	struct ctx_interval run; /* begin_ns is 0 */
 	bool closed;		 /* the recording ended in order */
+	bool has_states;	 /* of threads: see `states` */
 	uint64_t lost_samples;	 /* that the kernel had to drop */
 	uint64_t throttled;	 /* throttle events */
 	uint64_t damaged;	 /* blocks, lines or records that could not be used */
@@ -128,10 +129,9 @@ struct ctx_profile {
 	struct ctx_metric_info *metrics;
 	uint32_t n_metrics;
 	/*
-	 * Where the recording has thread states: metrics[states + s] is the time in state s (enum ctx_thread_state), and behind
+	 * With has_states: metrics[states + s] is the time in state s (enum ctx_thread_state), and behind
 	 * those come the sums of ctx_state_metrics.
 	 */
-	bool has_states;
 	uint32_t states;
 	const char **files; /* names of what traced input and output was done on */
 	uint32_t n_files;

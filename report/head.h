@@ -49,8 +49,8 @@ void ctx_head_put_selection(const struct ctx_report_input *input, struct ctx_buf
 void ctx_head_print(struct ctx_out *out);
 
 /*
- * Prints "<first><text>", wrapped at the width, further lines indented by `indent` columns. `text` may hold
- * any bytes; a newline ends a line.
+ * Prints "<first><text>", wrapped at the width, further lines indented by `indent` columns. Both may hold
+ * any bytes; a newline in `text` ends a line.
  */
 void ctx_head_print_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent);
 

@@ -104,6 +104,11 @@ static const struct ctx_report_kind kinds[] = {
 	 .needs_parts = true,
 	 .needs_slices = true,
 	 .print = ctx_report_timeline},
+	{.name = "index",
+	 .summary = "weight by thread, process, cpu, second, state or any expression (--by)",
+	 .needs_index = true,
+	 .many_metrics = true,
+	 .print = ctx_report_index},
 	{.name = NULL},
 };
 

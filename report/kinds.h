@@ -30,5 +30,6 @@ CTX_REPORT_DECLARE(io);
 CTX_REPORT_DECLARE(threads);
 CTX_REPORT_DECLARE(processes);
 CTX_REPORT_DECLARE(timeline);
+CTX_REPORT_DECLARE(index);
 
 #endif

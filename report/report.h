@@ -61,6 +61,29 @@ struct ctx_report_wakers {
 	uint64_t delay_ns, delay_max_ns; /* between being woken and running */
 };
 
+struct ctx_report_sum {
+	uint64_t samples, weight;
+};
+
+/* What the keys of an index are. */
+enum ctx_index_noun {
+	CTX_INDEX_NUMBER,
+	CTX_INDEX_THREAD,
+	CTX_INDEX_PROCESS,
+	CTX_INDEX_METRIC,
+	CTX_INDEX_STATE,
+};
+
+/* Sums by the value of an expression: -1 is not known. In any order. */
+struct ctx_report_index {
+	const char *title; /* of the column of keys: safe text; NULL: it has none */
+	enum ctx_index_noun noun;
+	const int64_t *keys; /* all different */
+	size_t n;
+	const struct ctx_report_sum *sums;   /* for each key: of the metric, then of each of more_metrics */
+	const struct ctx_report_sum *totals; /* the same of all keys together */
+};
+
 /* A level of the time tree, for the timeline's lower part. */
 struct ctx_report_level {
 	uint32_t level;
@@ -93,6 +116,7 @@ struct ctx_report_input {
 	struct ctx_report_traced traced[CTX_TRACED_N];
 	const struct ctx_report_part *parts; /* one for all, or one a thread (--per-thread) */
 	size_t n_parts;
+	const struct ctx_report_index *index; /* index only */
 	uint64_t omitted_weight, omitted_samples,
 		omitted_largest; /* --coverage top: shown as <Other>; 0 when exact */
 	const struct ctx_report_slice
@@ -134,8 +158,9 @@ struct ctx_report_kind {
 	bool takes_subject;    /* source, disasm, wakers: "--report source=FUNC" */
 	bool needs_states;     /* states */
 	bool needs_wakers;     /* wakers */
+	bool needs_index;      /* index */
 	unsigned needs_traced; /* 1 << enum ctx_traced_kind: heap, leaks, sync, io */
-	bool many_metrics;     /* can show more_metrics: functions, tree, callers-callees */
+	bool many_metrics;     /* can show more_metrics: functions, tree, callers-callees, index */
 	bool any_metric; /* is not about a metric: header, overview, samples, states, wakers, and those of traced operations */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,
@@ -144,7 +169,7 @@ struct ctx_report_kind {
 
 /*
  * header, overview, samples, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, states, wakers, heap,
- * leaks, sync, io, threads, processes, timeline; ends with a NULL name.
+ * leaks, sync, io, threads, processes, timeline, index; ends with a NULL name.
  */
 const struct ctx_report_kind *ctx_report_kinds(void);
 

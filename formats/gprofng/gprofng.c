@@ -49,10 +49,13 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 {
 	enum ctx_gp_stack_state state;
 	size_t n;
-	enum ctx_status status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
 
-	if (status != CTX_OK)
-		return status;
+	if (!experiment->has_frames) {
+		enum ctx_status status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
+
+		if (status != CTX_OK)
+			return status;
+	}
 	state = ctx_gp_frames_get(&experiment->frames, stack, reader->frames, CTX_GP_STACK_MAX - 1, &n);
 	n = translate_marks(reader->frames, n);
 	if (state == CTX_GP_STACK_MISSING)

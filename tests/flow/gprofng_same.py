@@ -6,12 +6,14 @@
     gprofng -dprofile  ==  ctxan's samples      each sample: time, thread, weight, and the stack frame by frame
     -dprofile added up ==  gprofng's reports    -functions, -callers-callees, -calltree, -threads, to the printed digits
     ctxan's samples    ==  ctxan's reports      functions, callers-callees, tree, threads
+    -dheap -dsync -diotrace  ==  ctxan's reader     each event with all its fields, and the depth of its stack (founder only)
 
 so that what differs between the reports is only what differs between two frames, and that is counted and printed: see EXPLAINED.
 """
 import json
 import os
 import re
+import subprocess
 import sys
 from collections import Counter, defaultdict, namedtuple
 
@@ -293,6 +295,51 @@ def compare_ours(recording, ours, failures):
             failures.add("ctxan -r threads:", key, threads[key], "and not", weight)
 
 
+# ---- heap, synchronization and I/O
+
+HEAP = re.compile(r"#\s*\d+:\s+(\d+),.* cpu = (-?\d+), frames = (\d+)\n\s+type = (\d+) \(.*?size = (\d+) .*"
+                  r"VADDR = 0x([0-9a-f]+), OVADDR = 0x([0-9a-f]+)")
+SYNC = re.compile(r"#\s*\d+:\s+(\d+),.* cpu = (-?\d+), frames = (\d+)")
+DELAY = re.compile(r"object @ 0x([0-9a-f]+);\s+synchronization delay\s+(\d+)\.(\d{9})")
+IO = re.compile(r"#\s*\d+:\s+(\d+),.* cpu = (-?\d+), frames = (\d+)\n\s+(\w+): fd = (-?\d+), ofd = (-?\d+), "
+                r".*rqst =\s+(\d+)\.(\d{9})\n\s+filename = `(.*?)', nbytes = (-?\d+)")
+IO_KINDS = {"ReadTrace": 0, "WriteTrace": 1, "OpenTrace": 2, "CloseTrace": 3, "OtherIOTrace": 4,
+            "ReadTraceError": 5, "WriteTraceError": 6, "OpenTraceError": 7, "CloseTraceError": 8, "OtherIOTraceError": 9}
+
+
+def dump(recording, command, what):
+    """Of the founder alone."""
+    parts = re.split(rf"^Total {what}.*$", display(recording, command), flags=re.M)
+    return parts[1] if len(parts) > 1 else ""
+
+
+def compare_events(recording, failures):
+    mine = defaultdict(list)
+    for line in output_of("gprofng_events", recording).splitlines():
+        fields, depth = line.rsplit(" | ", 1)
+        kind, fields = fields.split(" ", 1)
+        mine[kind].append((fields, int(depth)))
+    text = dump(recording, "-dheap", "Heaptrace")
+    heap = [(f"{t} {cpu} {k} {size} {at} {old}", int(n)) for t, cpu, n, k, size, at, old in HEAP.findall(text)]
+    said = subprocess.run(["gprofng", "display", "text", "-dsync", recording], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True).stderr  # delays and objects are said there
+    waits = sorted((at, int(s) * 10**9 + int(ns)) for at, s, ns in DELAY.findall(said))
+    text = dump(recording, "-dsync", "Synctrace")
+    sync = sorted((int(t), int(cpu), int(n)) for t, cpu, n in SYNC.findall(text))
+    text = dump(recording, "-diotrace", "IO trace")
+    io = [(f"{t} {cpu} {IO_KINDS[k]} {fd} {old} {size} {int(s) * 10**9 + int(ns)} {'' if name == 'NULL' else name}", int(n))
+          for t, cpu, n, k, fd, old, s, ns, name, size in IO.findall(text)]
+    our_waits = sorted((fields.split()[2], int(fields.split()[3])) for fields, _ in mine["sync"])
+    our_sync = sorted((int(fields.split()[0]), int(fields.split()[1]), n) for fields, n in mine["sync"])
+    for what, theirs, ours in (("heap", heap, mine["heap"]), ("I/O", io, mine["io"]), ("waits", waits, our_waits),
+                               ("sync", sync, our_sync)):
+        for only, where in ((Counter(theirs) - Counter(ours), "gprofng"), (Counter(ours) - Counter(theirs), "ctxan")):
+            for event in sorted(only)[:3]:
+                failures.add(what, "only in", where, event)
+    if any(mine.values()):
+        print(f"    {len(heap)} heap, {len(sync)} synchronization and {len(io)} I/O events")
+
+
 def main():
     recording = sys.argv[1].rstrip("/")
     failures = Failures()
@@ -301,6 +348,7 @@ def main():
     pairs = compare_samples(theirs, ours, failures)
     compare_theirs(recording, theirs, failures)
     compare_ours(recording, ours, failures)
+    compare_events(recording, failures)
     unknown = sum(1 for _, mine in pairs for f in mine.frames if f.function.kind == UNKNOWN)
     print(f"    {len(pairs)} samples of {len({s.thread for s in theirs})} threads; {unknown} frames without a name")
     return 1 if failures.n or not pairs else 0

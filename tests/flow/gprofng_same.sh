@@ -180,6 +180,26 @@ int main(void)
 	return 0;
 }
 END
+cat >traces.c <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define KEPT __attribute__((noinline))
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile double s;
+KEPT static void spin(long n) { for (long i = 0; i < n; i++) s += i; }
+KEPT void heap_work(void) { void *kept[50]; for (int i = 0; i < 50; i++) kept[i] = malloc(100 + i * 13); for (int i = 0; i < 50; i += 2) kept[i] = realloc(kept[i], 4000 + i); for (int i = 0; i < 40; i++) free(kept[i]); free(calloc(10, 300)); void *m = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); munmap(m, 1 << 20); }
+KEPT void hold(int k) { for (int i = 0; i < k; i++) { pthread_mutex_lock(&lock); spin(1500000); pthread_mutex_unlock(&lock); usleep(200); } }
+KEPT void io_work(void) { char b[4096]; memset(b, 7, sizeof(b)); int fd = open("traces.tmp", O_CREAT | O_TRUNC | O_RDWR, 0644); for (int i = 0; i < 40; i++) if (write(fd, b, sizeof(b)) < 0) perror("w"); lseek(fd, 0, SEEK_SET); for (int i = 0; i < 45; i++) if (read(fd, b, 1000) < 0) perror("r"); close(fd); if (open("/nonexistent/file", O_RDONLY) < 0) errno = 0; if (read(-1, b, 10) < 0) errno = 0; unlink("traces.tmp"); }
+static void *start(void *p) { hold(20); return p; }
+int main(void) { pthread_t t[3]; for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, start, 0); heap_work(); io_work(); for (int i = 0; i < 3; i++) pthread_join(t[i], 0); spin(50000000); return 0; }
+END
+cc -g -O1 -pthread -o traces traces.c || fail "traces.c"
 echo 'static volatile double s; __attribute__((noinline)) void spin(void) { for (;;) s++; } int main(void) { spin(); return 0; }' >endless.c
 cc -O1 -o endless endless.c || fail "endless.c"
 cc -O1 -o single single.c -lm || fail "single.c"
@@ -211,7 +231,7 @@ same single -p on ./single
 same threads -p on ./threads
 same family -p on -F on ./family
 same shapes -p hi ./shapes
-same traces -p on -s on -H on -i on ./threads
+same traces -p on -s on -H on -i on ./traces
 
 # Heap, synchronisation and I/O, one by one and added up.
 traced() {

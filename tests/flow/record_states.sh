@@ -25,6 +25,17 @@ full*)
 	;;
 esac
 
+# With system calls: these divide the time on a CPU, samples only what is outside of them.
+case $(level auto.er) in
+full*)
+	ctxrec -q --states syscalls -o calls.er -- states burn nap lock system >calls.out || fail "recording with --states syscalls"
+	check full calls.out calls.er 5
+	level calls.er | grep -q 'system calls' || fail "the header does not say that system calls were recorded"
+	[ "$(ctxan -q calls.er --sql "select count(*) > 20000 from thread_state where state = 'SYSTEM'" --format csv | tail -n 1)" = 1 ] ||
+		fail "system calls are not spans of their own"
+	;;
+esac
+
 # Without tracepoints: the same, but nobody tells when a wait was over.
 ctxrec -q --states min -o min.er -- states >min.out 2>min.err || fail "recording with --states min: $(head -c 300 min.err)"
 case $(level min.er) in

@@ -560,20 +560,27 @@ static enum ctx_status take_switch(struct world *world, uint16_t misc, uint32_t 
 	return ctx_state_records_switch(world->records, &record, NULL);
 }
 
-static enum ctx_status take_sample(struct world *world, enum ctx_state_event event, uint32_t tid,
-				   uint64_t time_ns, int32_t pid_field, int64_t prev_state)
+/* `id`: the kernel's own of the thread. */
+static enum ctx_status take_sample_of(struct world *world, enum ctx_state_event event, uint32_t tid,
+				      uint32_t id, uint64_t time_ns, int32_t pid_field, int64_t prev_state)
 {
 	struct ctx_perf_record record;
 	struct bytes bytes;
 	uint8_t raw[40] = {0};
 	bool has_raw = event <= CTX_STATE_EVENT_WAKING_ALL;
 
-	memcpy(raw + 4, &tid, 4);
+	memcpy(raw + 4, &id, 4);
 	memcpy(raw + 24, &pid_field, 4);
 	memcpy(raw + 32, &prev_state, 8);
 	make_sample(&bytes, event, P, tid, FIXTURE_START_NS + time_ns, has_raw ? raw : NULL);
 	assert_int_equal(parse(world, &bytes, &record), CTX_OK);
 	return ctx_state_records_sample(world->records, event, &record, NULL);
+}
+
+static enum ctx_status take_sample(struct world *world, enum ctx_state_event event, uint32_t tid,
+				   uint64_t time_ns, int32_t pid_field, int64_t prev_state)
+{
+	return take_sample_of(world, event, tid, tid, time_ns, pid_field, prev_state);
 }
 
 /* FORK or EXIT of a thread of the one process, as the recorder takes them. */
@@ -736,13 +743,17 @@ static void test_state_records__wakers_outside_have_names_and_the_ended_are_thre
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 500, (int32_t)P, 1), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_EXIT, P + 1, 505), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, P + 1, 510, (int32_t)P, 0), CTX_OK);
-	assert_int_equal(read_changes(&world, seen, 16), 8);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 600, (int32_t)P, 1), CTX_OK);
+	assert_int_equal(take_sample_of(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 77, 610, (int32_t)P, 0),
+			 CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), 10);
 	assert_string_equal(seen[1].outsider, "<idle>");
 	assert_int_equal(seen[2].change, CTX_CHANGE_STOPPED);
 	assert_string_equal(seen[3].outsider, "<ended>");
 	assert_memory_equal(seen[5].outsider, "test_collect_st", 15);
 	assert_int_equal(seen[7].waker, 1);
 	assert_string_equal(seen[7].outsider, "");
+	assert_string_equal(seen[9].outsider, "<another container>");
 	world_end(&world);
 }
 

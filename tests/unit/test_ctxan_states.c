@@ -201,7 +201,8 @@ static bool by_hand(const struct world *world, const struct ctx_selection *selec
 	    !has_thread(selection, sample->thread) || !ctx_selection_has_cpu(selection, sample->cpu))
 		return false;
 	if (!world->fixture.profile.metrics[sample->metric].spans)
-		return ctx_interval_has(interval, sample->time_ns);
+		return ctx_interval_has(interval, sample->time_ns) &&
+		       ctx_selection_passes_filters(selection, ret);
 	ret->weight = 0;
 	if (begin < interval.begin_ns)
 		begin = interval.begin_ns;
@@ -210,7 +211,7 @@ static bool by_hand(const struct world *world, const struct ctx_selection *selec
 	if (begin > ret->time_ns)
 		return false;
 	ret->weight = ret->time_ns + 1 - begin;
-	return true;
+	return ctx_selection_passes_filters(selection, ret);
 }
 
 /* The slow way. `thread` CTX_NONE: all selected. */
@@ -283,6 +284,52 @@ static void ask(const struct world *world, struct ctx_selection *selection, uint
 	ctx_histogram_deinit(&raw);
 }
 
+/* By thread and processor, in the metric and in the wall clock beside it. */
+static void ask_index(const struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	uint32_t wall = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query_index index;
+	uint64_t totals[2] = {0};
+
+	selection->metric = metric;
+	selection->more_metrics = &wall;
+	selection->n_more = 1;
+	must(ctx_query_index(&query, "THRID * 100 + CPUID", &index, err));
+	for (size_t row = 0; row < index.n; row++) {
+		for (int m = 0; m < 2; m++) {
+			struct ctx_report_sum sum = {0}, got = index.sums[row * 2 + (size_t)m];
+
+			for (size_t i = 0; i < world->fixture.n_samples * selection->n_intervals; i++) {
+				struct ctx_sample part;
+
+				if (!by_hand(world, selection, m == 0 ? metric : wall,
+					     i / selection->n_intervals,
+					     selection->intervals[i % selection->n_intervals], &part) ||
+				    (int64_t)part.thread * 100 + part.cpu != index.keys[row])
+					continue;
+				sum.samples++;
+				sum.weight += part.weight;
+			}
+			assert_int_equal(got.samples, sum.samples);
+			assert_int_equal(got.weight, sum.weight);
+			totals[m] += got.weight;
+		}
+	}
+	for (int m = 0; m < 2; m++) {
+		struct ctx_histogram truth = {0};
+
+		sum_by_hand(world, selection, m == 0 ? metric : wall, CTX_NONE, false, &truth);
+		assert_int_equal(totals[m], truth.weight);
+		assert_int_equal(index.totals[m].weight, truth.weight);
+		assert_int_equal(index.totals[m].samples, truth.samples);
+		ctx_histogram_deinit(&truth);
+	}
+	selection->more_metrics = NULL;
+	selection->n_more = 0;
+	ctx_query_index_free(&index);
+}
+
 static uint64_t overlap(struct ctx_interval a, struct ctx_interval b)
 {
 	uint64_t begin = a.begin_ns > b.begin_ns ? a.begin_ns : b.begin_ns;
@@ -307,7 +354,7 @@ static void assert_wall_is_life(const struct world *world, struct ctx_selection 
 
 		for (size_t k = 0; k < selection->n_intervals && has_thread(selection, i); k++)
 			want += overlap(world->profile->threads[i].life, selection->intervals[k]);
-		if (selection->cpus == NULL)
+		if (!ctx_selection_has_sieve(selection))
 			assert_int_equal(weight[i], want);
 		if (at == n || states[at].thread != i) {
 			assert_int_equal(weight[i], 0);
@@ -518,6 +565,7 @@ static void assert_sql(struct world *world, struct ctx_selection *selection, uin
 	selection->n_intervals = 1;
 	selection->cpus = NULL;
 	selection->n_cpus = 0;
+	selection->n_filters = 0;
 	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
 	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
 		char *sql = ctx_store_show_sql(reports[i], interval.begin_ns, interval.end_ns, metric,
@@ -590,6 +638,35 @@ static void for_many(void (*each)(struct world *, struct ctx_selection *, uint32
 	}
 }
 
+/* The same with a filter, one of `n` in turn, and another one that keeps most. */
+static void for_many_filtered(void (*each)(struct world *, struct ctx_selection *, uint32_t metric),
+			      int rounds, const char *const *filters, size_t n)
+{
+	for (uint64_t seed = 20; seed < 26; seed++) {
+		static struct world world;
+
+		world_begin(&world, seed);
+		for (int round = 0; round < rounds; round++) {
+			struct ctx_expression *bound[2];
+			struct choice choice;
+
+			choose(&world.fixture, &choice);
+			must(ctx_expression_parse(filters[(size_t)round % n], &bound[0], NULL, err));
+			must(ctx_expression_parse("TSTAMP >= 0 && DEPTH < 1000", &bound[1], NULL, err));
+			for (int i = 0; i < 2; i++)
+				must(ctx_expression_bind(bound[i], world.profile, err));
+			choice.selection.profile = world.profile;
+			choice.selection.filters = bound;
+			choice.selection.n_filters = 2;
+			each(&world, &choice.selection,
+			     fixture_random(&world.fixture, world.profile->n_metrics));
+			for (int i = 0; i < 2; i++)
+				ctx_expression_destroy(bound[i]);
+		}
+		world_end(&world);
+	}
+}
+
 static void one_histogram(struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
 	ask(world, selection, metric);
@@ -599,6 +676,37 @@ static void test_ctxan_states__an_interval_gets_the_part_of_a_span_inside(void *
 {
 	(void)state;
 	for_many(one_histogram, 120);
+}
+
+static void test_ctxan_states__filters_see_spans_as_the_interval_cuts_them(void **state)
+{
+	static const char *const filters[] = {
+		"WEIGHT % 2 == 1",
+		"TSTAMP & 1",
+		"STATE == \"SLEEP|USER\" || METRIC == 1",
+		"THRID == 1 && CPUID",
+		"DEPTH * 7 % 3",
+		"1 / (WEIGHT % 5)",
+		"0",
+		"STACK SOME IN \".*[aeiou].\"",
+	};
+
+	(void)state;
+	for_many_filtered(one_histogram, 48, filters, CTX_COUNT_OF(filters));
+}
+
+static void one_index(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	ask_index(world, selection, metric);
+}
+
+static void test_ctxan_states__an_index_sums_what_is_selected(void **state)
+{
+	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 2"};
+
+	(void)state;
+	for_many(one_index, 6);
+	for_many_filtered(one_index, 6, filters, CTX_COUNT_OF(filters));
 }
 
 static void one_wall(struct world *world, struct ctx_selection *selection, uint32_t metric)
@@ -624,6 +732,15 @@ static void test_ctxan_states__threads_and_slices_divide_into_states(void **stat
 {
 	(void)state;
 	for_many(one_division, 12);
+}
+
+/* Filters that say the same of a whole span and of its parts. */
+static void test_ctxan_states__slices_divide_what_filters_keep(void **state)
+{
+	static const char *const filters[] = {"THRID % 2", "STATE != \"USER\"", "DEPTH > 2 && CPUID != 1"};
+
+	(void)state;
+	for_many_filtered(one_division, 6, filters, CTX_COUNT_OF(filters));
 }
 
 static void one_waker(struct world *world, struct ctx_selection *selection, uint32_t metric)
@@ -655,6 +772,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_own_dir(test_ctxan_states__an_interval_gets_the_part_of_a_span_inside),
+		in_own_dir(test_ctxan_states__filters_see_spans_as_the_interval_cuts_them),
+		in_own_dir(test_ctxan_states__an_index_sums_what_is_selected),
+		in_own_dir(test_ctxan_states__slices_divide_what_filters_keep),
 		in_own_dir(test_ctxan_states__wall_is_the_selected_life),
 		in_own_dir(test_ctxan_states__threads_and_slices_divide_into_states),
 		in_own_dir(test_ctxan_states__waits_that_are_alike_are_summed),

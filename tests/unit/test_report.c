@@ -252,6 +252,27 @@ static void test_report__header_and_overview_say_the_whole_run(void **state)
 	}
 }
 
+static void test_report__what_a_recording_calls_its_metrics_does_not_reach_the_terminal(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_metric_info hostile = fixture->profile.metrics[0];
+	struct ctx_property property = {"\033[2Jkey", "\033[2Jvalue"};
+	const struct ctx_profile kept = fixture->profile;
+	char *text;
+
+	hostile.name = "\033[31mclock\n";
+	fixture->profile.metrics = &hostile;
+	fixture->profile.n_metrics = 1;
+	fixture->profile.properties = &property;
+	fixture->profile.n_properties = 1;
+	text = print_report("header", &fixture->input, (struct ctx_report_options){0});
+	fixture->profile = kept;
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "\n\\x1b[31mclock\\x0a"));
+	assert_non_null(strstr(text, "\n\\x1b[2Jkey"));
+	free(text);
+}
+
 /* One function for each reason: the head counts them all, the header lists them. */
 static void test_report__truncated_stacks_are_counted_by_reason(void **state)
 {
@@ -463,6 +484,7 @@ int main(void)
 		REPORT_TEST(test_report__an_empty_selection_is_a_report_too),
 		REPORT_TEST(test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank),
 		REPORT_TEST(test_report__header_and_overview_say_the_whole_run),
+		REPORT_TEST(test_report__what_a_recording_calls_its_metrics_does_not_reach_the_terminal),
 		REPORT_TEST(test_report__truncated_stacks_are_counted_by_reason),
 		REPORT_TEST(test_report__inlined_functions_and_parts_have_keys),
 		REPORT_TEST(test_report__a_full_disk_is_an_error),

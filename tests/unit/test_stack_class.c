@@ -95,11 +95,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Frames from the root to the leaf. */
-static unsigned class_of(struct world *world, const int *frames, size_t n)
+/* Frames from the root to the leaf; returns the leaf. */
+static uint32_t add_stack(struct world *world, const int *frames, size_t n)
 {
 	uint32_t locations[FRAMES_MAX], nodes[FRAMES_MAX];
-	unsigned first, second;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t address = frames[i] == USER ? 0x401000 : KERNEL + 4096 * (uint64_t)frames[i] + 16;
@@ -110,13 +109,21 @@ static unsigned class_of(struct world *world, const int *frames, size_t n)
 	assert_int_equal(ctx_stack_forest_add(&world->forest, CTX_TRIE_ROOT, locations, n, world->resolver,
 					      nodes, NULL),
 			 CTX_OK);
-	assert_int_equal(ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver,
-					    nodes[n - 1], &first, NULL),
-			 CTX_OK);
+	return nodes[n - 1];
+}
+
+static unsigned class_of(struct world *world, const int *frames, size_t n)
+{
+	uint32_t leaf = add_stack(world, frames, n);
+	unsigned first, second;
+
+	assert_int_equal(
+		ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver, leaf, &first, NULL),
+		CTX_OK);
 	/* What is remembered is the same. */
-	assert_int_equal(ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver,
-					    nodes[n - 1], &second, NULL),
-			 CTX_OK);
+	assert_int_equal(
+		ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver, leaf, &second, NULL),
+		CTX_OK);
 	assert_int_equal(first, second);
 	return first;
 }
@@ -176,6 +183,33 @@ static void test_stack_class__a_wait_ends_where_the_scheduler_was_called(void **
 	assert_int_equal(found, alone);
 }
 
+static void test_stack_class__an_interrupt_begins_where_the_first_one_came_in(void **state)
+{
+	static const struct {
+		int frames[FRAMES_MAX];
+		size_t n, above; /* frames between it and the leaf */
+	} cases[] = {
+		{{USER, TIMER, WAKEUP}, 3, 1},
+		{{USER, SYSCALL, FUTEX, TIMER, WAKEUP}, 5, 1},
+		{{USER, TIMER, WAKEUP, TIMER, WAKEUP, WAKEUP}, 6, 4},
+		{{TIMER}, 1, 0},
+		{{USER, SYSCALL, FUTEX}, 3, 3}, /* none */
+		{{TIMER, USER, SYSCALL}, 3, 3}, /* nor is one that is not of this entry */
+	};
+	struct world *world = *state;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		uint32_t want = add_stack(world, cases[i].frames, cases[i].n), found;
+
+		assert_int_equal(ctx_stack_interrupt_entry(&world->classes, &world->forest.raw,
+							   world->resolver, want, &found, NULL),
+				 CTX_OK);
+		for (size_t k = 0; k < cases[i].above; k++)
+			want = world->forest.raw.parent[want];
+		assert_int_equal(found, want);
+	}
+}
+
 static void test_stack_class__the_empty_stack_says_nothing(void **state)
 {
 	struct world *world = *state;
@@ -194,6 +228,8 @@ int main(void)
 			test_stack_class__the_kernels_functions_tell_why_a_thread_is_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stack_class__a_wait_ends_where_the_scheduler_was_called,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_stack_class__an_interrupt_begins_where_the_first_one_came_in, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stack_class__the_empty_stack_says_nothing, setup,
 						teardown),
 	};

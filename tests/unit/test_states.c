@@ -293,6 +293,23 @@ static void test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_eithe
 	check_span(world, 3, CTX_STATE_USER_LOCK, 30, 40, 6);
 }
 
+static void test_states__of_two_reports_of_a_switch_the_second_may_know_that_the_thread_would_go_on(
+	void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 10 * MS, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	change(world, 0, 10 * MS + 1, CTX_CHANGE_PREEMPTED, 0, 0);
+	change(world, 0, 20 * MS, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 30 * MS, CTX_CHANGE_BLOCKED, 6, CTX_STACK_KERNEL);
+	change(world, 0, 40 * MS, CTX_CHANGE_PREEMPTED, 0, 0); /* of a switch whose beginning was lost */
+	finish(world, 50 * MS);
+	assert_int_equal(world->seen.n, 4);
+	check_span(world, 1, CTX_STATE_WAIT_CPU, 10 * MS, 20 * MS, 5);
+	check_span(world, 3, CTX_STATE_SLEEP, 30 * MS, 50 * MS, 6);
+}
+
 static void test_states__what_was_lost_costs_no_more_than_its_own_span(void **state)
 {
 	struct world *world = *state;
@@ -351,6 +368,35 @@ static void test_states__a_life_ends_once_and_takes_nothing_more(void **state)
 	assert_int_equal(world->seen.covered_ns[4], 90);
 }
 
+static void test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others(void **state)
+{
+	struct world *world = *state;
+
+	/* Four threads a process, those of all processes in turn. */
+	for (uint32_t i = 0; i < THREADS_MAX; i++)
+		start(world, i % 16 * 4 + i / 16, 10);
+	assert_int_equal(ctx_states_end(world->states, 9, 20, NULL), CTX_OK);
+	assert_int_equal(ctx_states_end_process(world->states, 2, 30, NULL), CTX_OK);
+	assert_int_equal(ctx_states_end_process(world->states, 2, 40, NULL), CTX_OK);
+	assert_int_equal(ctx_states_end_process(world->states, 1000, 40, NULL), CTX_OK);
+	finish(world, 90);
+	for (uint32_t i = 0; i < THREADS_MAX; i++)
+		assert_int_equal(world->seen.covered_ns[i], i == 9 ? 20 : i / 4 == 2 ? 30 : 90);
+}
+
+static void test_states__a_thread_starts_once(void **state)
+{
+	struct world *world = *state;
+	struct ctx_err err = {0};
+
+	start(world, 3, 10);
+	assert_int_equal(ctx_states_start(world->states, 3, 0, 20, &err), CTX_E_FORMAT);
+	assert_string_equal(err.msg, "thread 3 starts twice");
+	assert_int_equal(ctx_states_end_process(world->states, 0, 30, NULL), CTX_OK);
+	finish(world, 90);
+	assert_int_equal(world->seen.covered_ns[3], 30);
+}
+
 static void test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts(void **state)
 {
 	struct world *world = *state;
@@ -382,6 +428,33 @@ static void test_states__an_end_that_is_told_late_is_no_later(void **state)
 	assert_true(world->seen.ended[0]);
 	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
 	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
+}
+
+static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **state)
+{
+	struct world *world = *state;
+	struct ctx_thread_change runs = {.time_ns = 60 * MS,
+					 .thread = 1,
+					 .change = CTX_CHANGE_RUNS,
+					 .cpu = 0,
+					 .waker = CTX_NONE,
+					 .outsider = CTX_NONE};
+
+	start(world, 0, 0);
+	start(world, 1, 0);
+	sample(world, 0, 10, 1, 0);
+	/* The CPU of the thread that has ended, unknown to all, is somebody else's. */
+	assert_int_equal(ctx_states_change(world->states, &runs, NULL), CTX_OK);
+	change(world, 1, 70 * MS, CTX_CHANGE_BLOCKED, 5, 0);
+	change(world, 0, 80 * MS, CTX_CHANGE_BLOCKED, 6, 0);
+	change(world, 0, 81 * MS, CTX_CHANGE_RUNS, 0, 0);
+	assert_int_equal(ctx_states_end(world->states, 0, 20 * MS, NULL), CTX_OK);
+	finish(world, 90 * MS);
+	assert_true(world->seen.ended[0]);
+	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
+	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
+	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
+	check_span(world, 1, CTX_STATE_USER, 10, 20 * MS, 1);
 }
 
 static void test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it(void **state)
@@ -513,6 +586,53 @@ static void test_states__random_threads_get_exactly_what_they_did(void **state)
 	check_truth(world, truths);
 }
 
+struct counted {
+	uint64_t n, sum_ns;
+};
+
+static enum ctx_status count_span(void *context, const struct ctx_state_span *span, struct ctx_err *err)
+{
+	struct counted *counted = context;
+
+	(void)err;
+	counted->n++;
+	counted->sum_ns += span->end_ns - span->begin_ns;
+	return CTX_OK;
+}
+
+static enum ctx_status ignore_end(void *context, uint32_t thread, struct ctx_err *err)
+{
+	(void)context;
+	(void)thread;
+	(void)err;
+	return CTX_OK;
+}
+
+/* A nanosecond each: none is old enough to be handed out, but memory does not grow with them for ever. */
+static void test_states__spans_do_not_pile_up_however_short_they_are(void **state)
+{
+	const uint32_t n = 600000;
+	struct counted counted = {0};
+	struct ctx_state_sink sink = {&counted, count_span, NULL, ignore_end};
+	struct ctx_states *states;
+
+	(void)state;
+	assert_int_equal(ctx_states_create(&sink, &states, NULL), CTX_OK);
+	assert_int_equal(ctx_states_start(states, 0, 0, 1, NULL), CTX_OK);
+	for (uint32_t i = 1; i <= n; i++) {
+		struct ctx_thread_change it = {.time_ns = 1 + i,
+					       .change = i % 2 != 0 ? CTX_CHANGE_RUNS : CTX_CHANGE_BLOCKED,
+					       .raw_stack = i % 2 != 0 ? 0 : 1};
+
+		assert_int_equal(ctx_states_change(states, &it, NULL), CTX_OK);
+	}
+	assert_true(counted.n > n / 2);
+	assert_int_equal(ctx_states_finish(states, 1 + n, NULL), CTX_OK);
+	assert_int_equal(counted.n, n);
+	assert_int_equal(counted.sum_ns, n);
+	ctx_states_destroy(states);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,9 +661,20 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(test_states__an_end_that_is_told_late_is_no_later, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_states__what_a_thread_did_behind_its_end_is_taken_back,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__of_two_reports_of_a_switch_the_second_may_know_that_the_thread_would_go_on,
+			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(test_states__a_thread_starts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_states__spans_do_not_pile_up_however_short_they_are,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_states__random_threads_get_exactly_what_they_did, setup,
 						teardown),
 	};
