@@ -288,7 +288,7 @@ static void test_report_traced__mappings_are_taken_in_parts_and_several_at_once(
 		heap_at(2, CTX_HEAP_UNMAP, 0x10000, 0x1000, 0),
 		heap_at(3, CTX_HEAP_UNMAP, 0x11000, 0x2800, 0),
 		heap_at(4, CTX_HEAP_UNMAP, 0x10000, 0x1000, 0),
-		heap_at(5, CTX_HEAP_UNMAP, 0x13800, ~UINT64_C(0), 0),
+		heap_at(5, CTX_HEAP_UNMAP, 0x13800, 0x800, 0),
 	};
 	static const uint64_t live[] = {0x3000, 0x4000, 0x3000, 0x800, 0x800, 0};
 
@@ -297,6 +297,8 @@ static void test_report_traced__mappings_are_taken_in_parts_and_several_at_once(
 		assert_int_equal(ctx_heap_life_step(&life, &steps[i], true), CTX_OK);
 		assert_int_equal(life.live, live[i]);
 	}
+	for (size_t i = 0; i < life.n; i++)
+		assert_false(life.blocks[i].lives);
 	ctx_heap_life_deinit(&life);
 }
 
@@ -308,18 +310,39 @@ static void test_report_traced__processes_have_addresses_of_their_own(void **sta
 					 {.process = 1, .tid = 101, .name = "b"}};
 	struct ctx_traced heap[] = {
 		heap_at(1, CTX_HEAP_ALLOCATE, 0x10, 1000, 0), heap_at(2, CTX_HEAP_ALLOCATE, 0x10, 500, 0),
-		heap_at(3, CTX_HEAP_FREE, 0x10, 0, 0), heap_at(4, CTX_HEAP_ALLOCATE, 0x20, 501, 0)};
+		heap_at(3, CTX_HEAP_FREE, 0x10, 0, 0),	      heap_at(4, CTX_HEAP_ALLOCATE, 0x20, 501, 0),
+		heap_at(5, CTX_HEAP_FREE, 0x10, 0, 0),	      heap_at(6, CTX_HEAP_ALLOCATE, 0x10, 1100, 0)};
 	char *text;
 
-	heap[1].thread = 1;
+	heap[1].thread = heap[4].thread = 1;
 	fixture->profile.threads = two;
-	fixture->profile.traced[CTX_TRACED_HEAP] = 4;
-	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 4};
+	fixture->profile.traced[CTX_TRACED_HEAP] = 6;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 6};
 	text = print_report("heap", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_JSON});
-	assert_int_equal(number_of(text, "total", "peak_bytes"), 1500);
-	assert_int_equal(number_of(text, "total", "peak_ns"), 2 * MS);
+	assert_int_equal(number_of(text, "total", "peak_bytes"), 1601);
+	assert_int_equal(number_of(text, "total", "peak_ns"), 6 * MS);
 	free(text);
 	fixture->profile.threads = threads;
+}
+
+/* With --function what others allocate does not live, but it takes the place of what was freed unseen. */
+static void test_report_traced__allocations_of_others_end_what_was_there(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t solve = stack_of(fixture, PATH(0, 1)), walk = stack_of(fixture, PATH(0, 2));
+	struct ctx_traced heap[] = {heap_at(1, CTX_HEAP_ALLOCATE, 0x10, 1000, solve),
+				    heap_at(2, CTX_HEAP_ALLOCATE, 0x10, 7000, walk),
+				    heap_at(3, CTX_HEAP_ALLOCATE, 0x20, 500, solve)};
+	char *text;
+
+	fixture->profile.traced[CTX_TRACED_HEAP] = 3;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 3};
+	text = print_report("heap", &fixture->input,
+			    (struct ctx_report_options){.format = CTX_REPORT_JSON, .function = "solve"});
+	assert_int_equal(number_of(text, "total", "bytes"), 1500);
+	assert_int_equal(number_of(text, "total", "peak_bytes"), 1000);
+	assert_int_equal(number_of(text, "total", "held"), 1);
+	free(text);
 }
 
 /* Every table of groups, and every histogram, has all operations. */
@@ -454,6 +477,7 @@ int main(void)
 		TRACED_TEST(test_report_traced__the_peak_is_that_of_the_slow_way),
 		TRACED_TEST(test_report_traced__mappings_are_taken_in_parts_and_several_at_once),
 		TRACED_TEST(test_report_traced__processes_have_addresses_of_their_own),
+		TRACED_TEST(test_report_traced__allocations_of_others_end_what_was_there),
 		TRACED_TEST(test_report_traced__tables_sum_up_to_the_total),
 		TRACED_TEST(test_report_traced__nothing_and_hostile_operations_are_reports_too),
 		TRACED_TEST(test_report_traced__what_was_not_recorded_is_said),
