@@ -78,6 +78,7 @@ enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *optio
 		ctx_state_feed_destroy(feed);
 		return status;
 	}
+	ctx_states_user_clock(feed->states, options->user_clock_ns);
 	*ret = feed;
 	return CTX_OK;
 }

@@ -16,6 +16,7 @@ struct ctx_state_feed_options {
 	struct ctx_stack_forest *stacks; /* borrowed, as the resolver */
 	struct ctx_resolver *resolver;
 	struct ctx_state_sink sink;
+	uint64_t user_clock_ns; /* as in struct ctx_source_info */
 };
 
 struct ctx_state_feed;

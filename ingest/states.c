@@ -32,6 +32,7 @@ struct thread {
 	uint32_t last_stack; /* of its last sample; without any, the stack that it left the CPU with last */
 	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
 	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
+	uint64_t silent_ns; /* user clock: time on this CPU since the last sample, in turns that are over */
 	struct ctx_wakeup wakeup;
 };
 
@@ -47,7 +48,9 @@ struct ctx_states {
 	uint64_t first, next;
 	uint64_t latest_ns; /* of all that was told */
 	uint64_t now_ns;    /* when what is told now happened: the same, but for late ends of lives */
-	uint32_t *on_cpu;   /* by CPU: the thread that got it last, CTX_NONE; owned */
+	uint64_t handed_ns; /* all spans that end before this are handed out */
+	uint64_t user_clock_ns;
+	uint32_t *on_cpu; /* by CPU: the thread that got it last, CTX_NONE; owned */
 	size_t n_cpus, cpus_cap;
 };
 
@@ -80,12 +83,19 @@ void ctx_states_destroy(struct ctx_states *states)
 	free(states);
 }
 
+void ctx_states_user_clock(struct ctx_states *states, uint64_t ns)
+{
+	/* A span that ends a tick ago is still to be put into the queue. */
+	states->user_clock_ns = ns <= QUEUE_NS / 2 ? ns : 0;
+}
+
 /* --- the queue --- */
 
 static enum ctx_status hand_out(struct ctx_states *states, struct ctx_err *err)
 {
 	struct ctx_state_span *span = &states->items[states->first++ & (states->cap - 1)];
 
+	states->handed_ns = span->end_ns;
 	if (span->begin_ns == span->end_ns)
 		return states->sink.thread_end(states->sink.context, span->thread, err);
 	return states->sink.span(states->sink.context, span, err);
@@ -184,12 +194,25 @@ static enum ctx_thread_state state_of_wait(const struct ctx_thread_change *chang
 	return (classes & CTX_STACK_FUTEX) != 0 ? CTX_STATE_USER_LOCK : CTX_STATE_SLEEP;
 }
 
+/* No tick for so long, on one CPU, that the thread was not in user mode when one was due. Ticks come late, by less than a half. */
+static bool missed_tick(const struct ctx_states *states, uint64_t silent_ns)
+{
+	return states->user_clock_ns != 0 && silent_ns > states->user_clock_ns + states->user_clock_ns / 2;
+}
+
 /* The time on the CPU since the last sample or the beginning of the turn. */
 static enum ctx_status put_turn(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {
-	const struct thread *thread = &states->threads[number];
-	enum ctx_thread_state state = (enum ctx_thread_state)thread->last;
+	struct thread *thread = &states->threads[number];
+	enum ctx_thread_state state;
 
+	if (states->now_ns > thread->since_ns)
+		thread->silent_ns += states->now_ns - thread->since_ns;
+	if (missed_tick(states, thread->silent_ns)) {
+		thread->last = CTX_STATE_SYSTEM;
+		thread->last_stack = 0;
+	}
+	state = (enum ctx_thread_state)thread->last;
 	if (thread->sees_calls)
 		state = thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER;
 	return put_span(states, number, state, thread->last_stack, err);
@@ -272,6 +295,8 @@ static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_threa
 	if (status == CTX_OK)
 		status = put_wakeup(states, thread, true, err);
 	thread->mode = ON_CPU;
+	if (thread->cpu != change->cpu)
+		thread->silent_ns = 0; /* each CPU has a clock of its own for it */
 	thread->cpu = change->cpu;
 	return status;
 }
@@ -293,7 +318,7 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	}
 	if (!is_off || thread->raw_stack != 0 || states->now_ns - thread->since_ns > SAME_SWITCH_NS) {
 		/* The stack that it leaves with is all that is known of a thread that never had a sample. */
-		if (!is_off && !thread->sampled) {
+		if (!is_off && !thread->sampled && change->raw_stack != 0) {
 			thread->last_stack = change->raw_stack;
 			thread->last = (uint8_t)((change->classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM
 											   : CTX_STATE_USER);
@@ -544,6 +569,23 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 			   (int)change->change);
 }
 
+/* A tick was seen: those that were due since the turn began, and were not seen, found the thread in the kernel. */
+static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t number, struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[number];
+	uint64_t now_ns = states->now_ns;
+	enum ctx_status status;
+
+	thread->silent_ns = 0;
+	if (now_ns <= thread->since_ns || !missed_tick(states, now_ns - thread->since_ns) ||
+	    now_ns - states->user_clock_ns < states->handed_ns)
+		return CTX_OK;
+	states->now_ns = now_ns - states->user_clock_ns;
+	status = put_span(states, number, CTX_STATE_SYSTEM, 0, err);
+	states->now_ns = now_ns;
+	return status;
+}
+
 enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, uint64_t time_ns, int32_t cpu,
 				  uint32_t raw_stack, unsigned classes, struct ctx_err *err)
 {
@@ -560,6 +602,8 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 	}
 	if (status == CTX_OK && cpu != thread->cpu)
 		status = take_cpu(states, number, cpu, err);
+	if (status == CTX_OK && thread->mode == ON_CPU && !thread->sees_calls)
+		status = put_missed_ticks(states, number, err);
 	thread->mode = ON_CPU;
 	if (cpu >= 0)
 		thread->cpu = cpu;

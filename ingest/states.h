@@ -61,6 +61,12 @@ CTX_MUST_CHECK enum ctx_status ctx_states_create(const struct ctx_state_sink *si
 						 struct ctx_err *err);
 void ctx_states_destroy(struct ctx_states *states);
 
+/*
+ * The clock ticks every `ns` of a thread's time on a CPU, but is seen in user mode alone: where its samples are missing the thread
+ * was in the kernel. 0, the default: it is seen everywhere. Clocks slower than 8 Hz are taken for 0.
+ */
+void ctx_states_user_clock(struct ctx_states *states, uint64_t ns);
+
 /* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now, but for ends. */
 CTX_MUST_CHECK enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t thread, uint32_t process,
 						uint64_t time_ns, struct ctx_err *err);

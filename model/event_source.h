@@ -234,7 +234,10 @@ struct ctx_source_info {
 		*sources; /* each path once, in no order; a text is looked for here first, then at
 						  its own path. NULL: none were kept */
 	size_t n_sources;
-	bool has_states;    /* there may be CTX_EV_STATE: threads' lives are divided into states */
+	bool has_states; /* there may be CTX_EV_STATE: threads' lives are divided into states */
+	/* The clock that makes samples ticks every so many ns of a thread's time on a CPU, but makes them in user mode
+	 * alone: where they are missing, the thread was in the kernel. 0: no such clock. */
+	uint64_t user_clock_ns;
 	uint32_t n_threads; /* upper bound of thread numbers in use; 0 not known when opened */
 	uint64_t bytes;	    /* size of the data files, for progress */
 };

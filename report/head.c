@@ -74,12 +74,13 @@ void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *re
 		ret->weight += input->parts[i].histogram->weight;
 		ret->truncated += count_truncated(input->profile, input->parts[i].histogram);
 	}
+	if (input->n_parts != 0)
+		return;
 	if (input->index != NULL) {
 		ret->samples += input->index->totals->samples;
 		ret->weight += input->index->totals->weight;
-	}
-	if (input->n_parts != 0 || input->index != NULL)
 		return;
+	}
 	if (input->raw != NULL) {
 		add_raw_totals(input, ret);
 		return;
@@ -352,7 +353,8 @@ static void put_more_metrics(struct ctx_buf *title, const struct ctx_report_inpu
 
 		for (size_t part = 0; part < input->n_parts; part++)
 			sum += input->parts[part].more[i].weight;
-		sum += input->index != NULL ? input->index->totals[i + 1].weight : 0;
+		if (input->n_parts == 0 && input->index != NULL)
+			sum = input->index->totals[i + 1].weight;
 		scale = ctx_scale_for(metric.unit, sum);
 		ctx_figure_fixed(weight, sum, scale.divisor, scale.digits);
 		ctx_buf_printf(title, " | %s %s %s", metric.name, weight, scale.unit);

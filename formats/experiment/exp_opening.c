@@ -276,6 +276,38 @@ static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_er
 	return CTX_OK;
 }
 
+/* Does the metric's name end in :u (+1), :k (-1), or neither (0)? */
+static int mode_of(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n < 2 || name[n - 2] != ':')
+		return 0;
+	return name[n - 1] == 'u' ? 1 : -1;
+}
+
+/* See struct ctx_source_info. With two clocks it could not be told which one was silent. */
+static uint64_t user_clock_of(const struct ctx_exp_log *log)
+{
+	bool all_user = false;
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < log->n_properties; i++) {
+		if (strcmp(log->properties[i].key, "modes") == 0)
+			all_user = strcmp(log->properties[i].value, "user") == 0;
+	}
+	for (size_t i = 0; i < log->n_metrics; i++) {
+		int mode = mode_of(log->metrics[i].name);
+
+		if (strcmp(log->metrics[i].unit, "ns") != 0)
+			continue;
+		if (ret != 0 || !(mode > 0 || (mode == 0 && all_user)))
+			return 0;
+		ret = log->periods[i];
+	}
+	return ret;
+}
+
 static void fill_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -296,6 +328,7 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->sources = reader->sources;
 	info->n_sources = reader->n_sources;
 	info->has_states = reader->log.has_states || reader->index.has_states;
+	info->user_clock_ns = user_clock_of(&reader->log);
 	info->bytes = reader->index.bytes;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_S 1000000000u
 #define PAGE_SHIFT 12
 #define FAULT_OF_INSTRUCTIONS 16 /* bit of x86's error code */
 
@@ -118,6 +119,23 @@ static enum ctx_status add_property(struct ctx_pd_reader *reader, const char *te
 	return CTX_OK;
 }
 
+/* See struct ctx_source_info. With two clocks it could not be told which one was silent. */
+static uint64_t user_clock_of(const struct ctx_pd_events *events)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < events->n; i++) {
+		const struct ctx_pd_event *event = &events->items[i];
+
+		if (strcmp(ctx_pd_event_unit(event), "ns") != 0)
+			continue;
+		if (ret != 0 || !event->exclude_kernel || event->sample_period == 0)
+			return 0;
+		ret = event->freq ? NS_PER_S / event->sample_period : event->sample_period;
+	}
+	return ret;
+}
+
 enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err)
 {
 	const struct ctx_pd_events *events = &reader->file.events;
@@ -132,6 +150,7 @@ enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err 
 	for (size_t i = 0; i < events->n; i++)
 		reader->states.roles[i] = role_of(reader, &events->items[i]);
 	reader->states.on = reader->source.info.has_states = sources.tracepoint || sources.records;
+	reader->source.info.user_clock_ns = user_clock_of(events);
 	describe(&sources, text, sizeof(text));
 	return add_property(reader, text, err);
 }

@@ -79,9 +79,17 @@ def check_phase(check, how, recording, phase, rows, extra):
     check_wait_cpu(check, phase, row, knows_wakeups=how == "full")
     if how == "user":
         check_waits(check, how, phase, row)
+        check_division(check, phase, row)
         return
     check_state(check, how, phase, row, extra.get("gap"), extra.get("calls"))
     check_function(check, recording, phase, row)
+
+
+def check_division(check, phase, row):
+    """Without samples of the kernel too: what of the CPU time was in it."""
+    state = {"burn": "USER", "system": "SYSTEM"}.get(phase["phase"])
+    if state is not None:
+        check.that(row[state] >= 0.9 * phase["cpu"], f"{phase['phase']}: {row[state]} ns of {state} of {phase['cpu']} on a CPU")
 
 
 def check_main(check, how, recording, phase, rows):

@@ -150,12 +150,43 @@ static void test_ctxan_query__memory_that_runs_out_is_a_status(void **state)
 	fixture_deinit(&fixture);
 }
 
+static void test_ctxan_query__short_memory_of_an_index_is_a_status(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store = make_store(&fixture, 7, 2);
+	struct ctx_interval run = fixture.profile.run;
+	struct ctx_selection selection = {.intervals = &run, .n_intervals = 1};
+	enum ctx_status status = CTX_E_NOMEM;
+	long n;
+
+	(void)state;
+	for (n = 0; status == CTX_E_NOMEM; n++) {
+		struct ctx_query query = {.store = store, .selection = &selection};
+		struct ctx_query_index index;
+		uint64_t samples = 0;
+
+		fail_after = n;
+		status = ctx_query_index(&query, "TSTAMP % 50 + (LEAF IN \"a.*\")", &index, NULL);
+		fail_after = -1;
+		for (size_t i = 0; status == CTX_OK && i < index.n; i++)
+			samples += index.sums[i].samples;
+		assert_true(status == CTX_E_NOMEM || (status == CTX_OK && index.totals->samples == samples));
+		assert_true(status == CTX_E_NOMEM || samples == query.samples_scanned);
+		if (status == CTX_OK)
+			ctx_query_index_free(&index);
+	}
+	assert_true(n > 10);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_own_dir(test_ctxan_query__raw_stacks_weigh_what_call_stacks_weigh),
 		in_own_dir(test_ctxan_query__a_metric_without_samples_weighs_nothing),
 		in_own_dir(test_ctxan_query__memory_that_runs_out_is_a_status),
+		in_own_dir(test_ctxan_query__short_memory_of_an_index_is_a_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

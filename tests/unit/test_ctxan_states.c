@@ -440,6 +440,43 @@ static uint64_t inside(const struct ctx_selection *selection, uint64_t begin, ui
 	return sum;
 }
 
+/* The same of a wait, where filters take it for a span of its state. */
+static uint64_t waited(const struct ctx_selection *selection, const struct ctx_wakeup *wait)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		const struct ctx_interval *interval = &selection->intervals[i];
+		uint64_t begin = wait->time_ns - wait->wait_ns, end = wait->time_ns;
+		struct ctx_sample part = {.stack = wait->stack,
+					  .thread = wait->thread,
+					  .cpu = -1,
+					  .metric = STATES + wait->state};
+
+		begin = begin > interval->begin_ns ? begin : interval->begin_ns;
+		end = end < interval->end_ns ? end : interval->end_ns;
+		if (begin >= end)
+			continue;
+		part.time_ns = end - 1;
+		part.weight = end - begin;
+		sum += ctx_selection_passes_filters(selection, &part) ? part.weight : 0;
+	}
+	return sum;
+}
+
+/* It took no time, and it was selected. */
+static bool at_once(const struct ctx_selection *selection, const struct ctx_wakeup *wait)
+{
+	const struct ctx_sample point = {.time_ns = wait->time_ns - 1,
+					 .stack = wait->stack,
+					 .thread = wait->thread,
+					 .cpu = -1,
+					 .metric = STATES + wait->state};
+
+	return wait->wait_ns == 0 && inside(selection, wait->time_ns, 1) != 0 &&
+	       ctx_selection_passes_filters(selection, &point);
+}
+
 static void assert_wakers(const struct world *world, const struct ctx_selection *selection)
 {
 	struct ctx_query query = {.store = world->store, .selection = selection};
@@ -454,14 +491,14 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 		want.waits = want.wait_ns = want.wait_max_ns = want.delay_ns = want.delay_max_ns = 0;
 		for (size_t i = 0; i < world->n_waits; i++) {
 			const struct ctx_wakeup *wait = &world->waits[i];
-			uint64_t part = inside(selection, wait->time_ns - wait->wait_ns, wait->wait_ns);
+			uint64_t part = waited(selection, wait);
 			uint64_t delay = inside(selection, wait->time_ns, wait->delay_ns);
 
 			if (wait->thread != want.thread || wait->state != want.state ||
 			    wait->stack != want.stack || wait->waker != want.waker ||
 			    wait->outsider != want.outsider || wait->waker_stack != want.waker_stack)
 				continue;
-			if (part == 0 && (wait->wait_ns != 0 || inside(selection, wait->time_ns, 1) == 0))
+			if (part == 0 && !at_once(selection, wait))
 				continue;
 			want.waits++;
 			want.wait_ns += part;
@@ -477,11 +514,11 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 	}
 	for (size_t i = 0; i < world->n_waits; i++) {
 		const struct ctx_wakeup *wait = &world->waits[i];
-		uint64_t part = inside(selection, wait->time_ns - wait->wait_ns, wait->wait_ns);
+		uint64_t part = waited(selection, wait);
 
 		if (!has_thread(selection, wait->thread))
 			continue;
-		n_waits -= part != 0 || (wait->wait_ns == 0 && inside(selection, wait->time_ns, 1) != 0);
+		n_waits -= part != 0 || at_once(selection, wait);
 		wait_ns -= part;
 	}
 	assert_int_equal(n_waits, 0);
@@ -756,6 +793,15 @@ static void test_ctxan_states__waits_that_are_alike_are_summed(void **state)
 	for_many(one_waker, 30);
 }
 
+static void test_ctxan_states__filters_see_waits_as_spans_of_their_states(void **state)
+{
+	static const char *const filters[] = {"WEIGHT % 2", "THRID != 1 && STATE == \"USER_LOCK|SLEEP\"",
+					      "TSTAMP % 3 && CPUID == -1", "DEPTH > 3"};
+
+	(void)state;
+	for_many_filtered(one_waker, 12, filters, CTX_COUNT_OF(filters));
+}
+
 static void test_ctxan_states__exports_get_parts_in_order_of_time(void **state)
 {
 	(void)state;
@@ -778,6 +824,7 @@ int main(void)
 		in_own_dir(test_ctxan_states__wall_is_the_selected_life),
 		in_own_dir(test_ctxan_states__threads_and_slices_divide_into_states),
 		in_own_dir(test_ctxan_states__waits_that_are_alike_are_summed),
+		in_own_dir(test_ctxan_states__filters_see_waits_as_spans_of_their_states),
 		in_own_dir(test_ctxan_states__exports_get_parts_in_order_of_time),
 		in_own_dir(test_ctxan_states__sql_cuts_the_same_way),
 	};

@@ -633,6 +633,59 @@ static void test_states__spans_do_not_pile_up_however_short_they_are(void **stat
 	ctx_states_destroy(states);
 }
 
+/* A tick each ms, seen in user mode alone: where they are missing, 3 to 7 and 11 to 15 ms, is the kernel. */
+static void test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence(void **state)
+{
+	struct world *world = *state;
+
+	ctx_states_user_clock(world->states, MS);
+	start(world, 0, 0);
+	change(world, 0, 0, CTX_CHANGE_RUNS, 0, 0);
+	sample(world, 0, 1 * MS, 7, 0);
+	sample(world, 0, 2 * MS + 3000, 7, 0); /* a little late */
+	sample(world, 0, 8 * MS, 8, 0);
+	change(world, 0, 9 * MS, CTX_CHANGE_BLOCKED, 0, 0); /* before the tick: as before */
+	change(world, 0, 10 * MS, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 15 * MS, CTX_CHANGE_PREEMPTED, 0, 0);
+	finish(world, 16 * MS);
+	check_span(world, 0, CTX_STATE_USER, 0, 1 * MS, 7);
+	check_span(world, 1, CTX_STATE_USER, 1 * MS, 2 * MS + 3000, 7);
+	check_span(world, 2, CTX_STATE_SYSTEM, 2 * MS + 3000, 7 * MS, 0);
+	check_span(world, 3, CTX_STATE_USER, 7 * MS, 8 * MS, 8);
+	check_span(world, 4, CTX_STATE_USER, 8 * MS, 9 * MS, 8);
+	check_span(world, 5, CTX_STATE_SLEEP, 9 * MS, 10 * MS, 0);
+	check_span(world, 6, CTX_STATE_SYSTEM, 10 * MS, 15 * MS, 0);
+	check_span(world, 7, CTX_STATE_WAIT_CPU, 15 * MS, 16 * MS, 0);
+	assert_int_equal(world->seen.n, 8);
+}
+
+/* Each CPU counts for itself how much of a thread's time is left until it ticks. */
+static void test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again(void **state)
+{
+	struct world *world = *state;
+
+	ctx_states_user_clock(world->states, MS);
+	start(world, 0, 0);
+	for (uint32_t i = 0; i < 6; i++) {
+		struct ctx_thread_change it = {.time_ns = i * MS,
+					       .change = CTX_CHANGE_RUNS,
+					       .cpu = i < 4 ? (int32_t)(i % 2) : 1,
+					       .waker = CTX_NONE,
+					       .outsider = CTX_NONE};
+
+		assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
+		it.time_ns += MS - 1000;
+		it.change = CTX_CHANGE_PREEMPTED;
+		assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
+	}
+	finish(world, 6 * MS);
+	assert_int_equal(world->seen.n, 12);
+	for (size_t i = 0; i < 12; i++)
+		assert_int_equal(world->seen.spans[i].state, i % 2 != 0 ? CTX_STATE_WAIT_CPU
+							     : i < 8	? CTX_STATE_USER
+									: CTX_STATE_SYSTEM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -673,6 +726,12 @@ int main(void)
 			test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_states__a_thread_starts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_states__spans_do_not_pile_up_however_short_they_are,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_states__random_threads_get_exactly_what_they_did, setup,

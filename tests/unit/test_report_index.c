@@ -1,0 +1,210 @@
+/* The report index: keys of every kind, one metric and several, in every format. */
+#include "base/mem.h"
+#include "failing_malloc.h"
+#include "report/names.h"
+#include "report/report.h"
+#include "report_fixture.h"
+#include "report_printing.h"
+
+#include <string.h>
+
+#define N_ROWS 4u
+#define N_METRICS 3u
+
+static struct ctx_metric_info all_metrics[N_METRICS] = {
+	{.name = "cpu-clock", .unit = "ns"},
+	{.name = "User lock", .word = "lock", .unit = "ns"},
+	{.name = "page-faults", .unit = "events"},
+};
+static const uint32_t more_metrics[] = {1, 2};
+static const int64_t keys[N_ROWS] = {1, -1, 0, 7};
+static const struct ctx_report_sum one[N_ROWS] = {{60, 60 * MS}, {1, MS}, {240, 239 * MS}, {0, 0}};
+static const struct ctx_report_sum one_total = {301, 300 * MS};
+static const struct ctx_report_sum several[N_ROWS * N_METRICS] = {
+	{60, 60 * MS},	 {2, 17 * MS},	  {0, 0},      /* 1 */
+	{1, MS},	 {0, 0},	  {9, 9},      /* -1 */
+	{240, 239 * MS}, {40, 2000 * MS}, {70, 12345}, /* 0 */
+	{0, 0},		 {1, 1},	  {0, 0},      /* 7 */
+};
+static const struct ctx_report_sum several_totals[N_METRICS] = {
+	{301, 300 * MS}, {43, 2017 * MS + 1}, {79, 12354}};
+
+static struct ctx_report_index index_of(enum ctx_index_noun noun, const char *title)
+{
+	return (struct ctx_report_index){
+		.title = title, .noun = noun, .keys = keys, .n = N_ROWS, .sums = one, .totals = &one_total};
+}
+
+static void give(struct fixture *fixture, const struct ctx_report_index *index)
+{
+	fixture->input.n_parts = 0;
+	fixture->input.index = index;
+	fixture->profile.metrics = all_metrics;
+	fixture->profile.n_metrics = N_METRICS;
+}
+
+/* Text of two widths, JSON, CSV. */
+static void check(const char *prefix, const struct ctx_report_input *input, struct ctx_report_options options)
+{
+	static const struct {
+		enum ctx_report_format format;
+		unsigned width;
+		const char *suffix;
+	} prints[] = {{CTX_REPORT_TEXT, 80, "-80"},
+		      {CTX_REPORT_TEXT, 200, "-200"},
+		      {CTX_REPORT_JSON, 0, ".json"},
+		      {CTX_REPORT_CSV, 0, ".csv"}};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(prints); i++) {
+		char name[128], *text;
+
+		options.format = prints[i].format;
+		options.width = prints[i].width;
+		text = print_report("index", input, options);
+		if (options.format == CTX_REPORT_JSON)
+			assert_json(text);
+		if (options.width != 0)
+			assert_fits(text, options.width);
+		snprintf(name, sizeof(name), "index-%s%s", prefix, prints[i].suffix);
+		assert_golden(name, text);
+		free(text);
+	}
+}
+
+static void test_report_index__prints_keys_in_every_format(void **state)
+{
+	struct ctx_report_index threads_index = index_of(CTX_INDEX_THREAD, "thread");
+	struct ctx_report_index numbers = index_of(CTX_INDEX_NUMBER, NULL);
+	struct fixture *fixture = *state;
+
+	give(fixture, &threads_index);
+	fixture->input.filter = "filter TSTAMP<5e8";
+	check("threads", &fixture->input, (struct ctx_report_options){0});
+	fixture->input.index = &numbers;
+	check("numbers", &fixture->input, (struct ctx_report_options){.sort = "weight", .limit = 2});
+}
+
+static void test_report_index__several_metrics_stand_side_by_side(void **state)
+{
+	struct ctx_report_index states = index_of(CTX_INDEX_STATE, "state");
+	struct fixture *fixture = *state;
+
+	states.sums = several;
+	states.totals = several_totals;
+	give(fixture, &states);
+	fixture->input.more_metrics = more_metrics;
+	fixture->input.n_more = 2;
+	check("states-metrics", &fixture->input, (struct ctx_report_options){0});
+}
+
+/* The lines of CSV behind the header, by their keys. */
+static void assert_order(const struct ctx_report_input *input, const char *sort, const char *wanted)
+{
+	char *text = print_report("index", input,
+				  (struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = sort});
+	char got[128] = "";
+
+	for (char *line = strchr(text, '\n'); line != NULL && line[1] != '\0'; line = strchr(line + 1, '\n'))
+		strncat(strcat(got, " "), line + 1, strcspn(line + 1, ","));
+	assert_string_equal(got, wanted);
+	free(text);
+}
+
+static void test_report_index__rows_are_in_order(void **state)
+{
+	static const int64_t far[N_ROWS] = {INT64_MAX, 0, INT64_MIN, -2};
+	struct ctx_report_index index = index_of(CTX_INDEX_NUMBER, NULL);
+	struct fixture *fixture = *state;
+
+	give(fixture, &index);
+	assert_order(&fixture->input, NULL, " -1 0 1 7");
+	assert_order(&fixture->input, "index", " -1 0 1 7");
+	assert_order(&fixture->input, "weight", " 0 1 -1 7");
+	assert_order(&fixture->input, "samples", " 0 1 -1 7");
+	index.keys = far;
+	assert_order(&fixture->input, NULL, " -9223372036854775808 -2 0 9223372036854775807");
+}
+
+static void test_report_index__names_are_those_of_the_keys(void **state)
+{
+	static const struct {
+		enum ctx_index_noun noun;
+		const char *line;
+	} cases[] = {{CTX_INDEX_NUMBER, "\n1,,60,60000000\r"},
+		     {CTX_INDEX_METRIC, "\n1,\"User lock\",60,60000000\r"},
+		     {CTX_INDEX_STATE, "\n7,\"SLEEP\",0,0\r"},
+		     {CTX_INDEX_THREAD, "\n7,,0,0\r"}, /* there is none */
+		     {CTX_INDEX_PROCESS, "\n-1,\"<Unknown>\",1,1000000\r"}};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_report_index index = index_of(cases[i].noun, NULL);
+		char *text;
+
+		give(fixture, &index);
+		text = print_report("index", &fixture->input,
+				    (struct ctx_report_options){.format = CTX_REPORT_CSV});
+		if (strstr(text, cases[i].line) == NULL)
+			fail_msg("no %s in %s", cases[i].line, text);
+		free(text);
+	}
+}
+
+static void test_report_index__nothing_is_a_report_too(void **state)
+{
+	static const struct ctx_report_sum none = {0};
+	struct ctx_report_index index = {.totals = &none};
+	struct fixture *fixture = *state;
+	char *text;
+
+	give(fixture, &index);
+	text = print_report("index", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_JSON});
+	assert_json(text);
+	assert_non_null(strstr(text, "\"samples\":0,\"weight\":0"));
+	free(text);
+}
+
+static void test_report_index__short_memory_is_a_status(void **state)
+{
+	struct ctx_report_index index = index_of(CTX_INDEX_THREAD, "thread");
+	struct fixture *fixture = *state;
+	FILE *sink = fopen("/dev/null", "w");
+	bool failed = true;
+	long n;
+
+	assert_non_null(sink);
+	index.sums = several;
+	index.totals = several_totals;
+	give(fixture, &index);
+	fixture->input.more_metrics = more_metrics;
+	fixture->input.n_more = 2;
+	for (n = 0; failed; n++) {
+		struct ctx_report_options options = {.out = sink, .format = CTX_REPORT_TEXT};
+		enum ctx_status status;
+
+		fail_after = n;
+		status = ctx_report_find("index")->print(&fixture->input, &options, NULL);
+		failed = fail_after < 0;
+		fail_after = -1;
+		/* A width that was not measured is no failure. */
+		assert_true(status == CTX_OK || (failed && status == CTX_E_NOMEM));
+	}
+	assert_true(n > 5);
+	fclose(sink);
+}
+
+#define with_fixture(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		with_fixture(test_report_index__prints_keys_in_every_format),
+		with_fixture(test_report_index__several_metrics_stand_side_by_side),
+		with_fixture(test_report_index__rows_are_in_order),
+		with_fixture(test_report_index__names_are_those_of_the_keys),
+		with_fixture(test_report_index__nothing_is_a_report_too),
+		with_fixture(test_report_index__short_memory_is_a_status),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
