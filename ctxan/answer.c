@@ -108,6 +108,7 @@ struct material {
 	uint64_t *thread_samples, *thread_weight;
 	struct ctx_report_slice *slices;
 	struct ctx_report_level *levels;
+	struct ctx_traced *traced[CTX_TRACED_N];
 };
 
 static void release(struct material *material)
@@ -121,6 +122,8 @@ static void release(struct material *material)
 	free(material->thread_weight);
 	free(material->slices);
 	free(material->levels);
+	for (unsigned i = 0; i < CTX_TRACED_N; i++)
+		free(material->traced[i]);
 }
 
 static bool is_whole_run(const struct ctx_query *query)
@@ -145,6 +148,26 @@ static enum ctx_status gather_states(struct ctx_query *query, const struct ctx_r
 		status = ctx_query_wakers(query, &material->wakers, &input->n_wakers, err);
 	input->wakers = material->wakers;
 	return status;
+}
+
+static enum ctx_status gather_traced(struct ctx_query *query, const struct ctx_report_kind *kind,
+				     struct ctx_report_input *input, struct material *material,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (unsigned i = 0; i < CTX_TRACED_N && status == CTX_OK; i++) {
+		struct ctx_report_traced found = {0};
+
+		if ((kind->needs_traced & 1u << i) == 0)
+			continue;
+		status = ctx_query_traced(query, (enum ctx_traced_kind)i, &found, err);
+		if (status != CTX_OK)
+			return status;
+		material->traced[i] = (struct ctx_traced *)(uintptr_t)found.items;
+		input->traced[i] = found;
+	}
+	return CTX_OK;
 }
 
 /* Keys that are ids have names. */
@@ -205,6 +228,8 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 	}
 	if (status == CTX_OK && input->profile->has_states && (kind->needs_states || kind->needs_wakers))
 		status = gather_states(query, kind, input, material, err);
+	if (status == CTX_OK && kind->needs_traced != 0)
+		status = gather_traced(query, kind, input, material, err);
 	if (status == CTX_OK && kind->needs_index)
 		status = gather_index(query, options, input, material, err);
 	if (status == CTX_OK && kind->needs_thread_sums && !is_whole_run(query)) {
@@ -340,6 +365,8 @@ static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 		struct ctx_report_options report = options->report;
 
 		report.subject = options->reports[i].subject;
+		if (options->reports[i].function != NULL)
+			report.function = options->reports[i].function;
 		if (i != 0 && report.format == CTX_REPORT_TEXT)
 			fputc('\n', report.out);
 		if (options->show_sql)

@@ -44,6 +44,7 @@ struct sieve {
 	bool *selected; /* owned; by thread; NULL: all */
 	struct ctx_interval
 		interval; /* that is being handed out; spans are cut at its begin (they end in it) */
+	bool counts;	  /* the samples of the metric are counted: each weighs 1 */
 	ctx_export_sample_fn each;
 	void *each_context;
 };
@@ -56,6 +57,12 @@ static enum ctx_status pass(void *context, const struct ctx_sample *sample, stru
 		return CTX_OK;
 	if (sieve->selected != NULL && !sieve->selected[sample->thread])
 		return CTX_OK;
+	if (sieve->counts) {
+		struct ctx_sample one = *sample;
+
+		one.weight = 1;
+		return sieve->each(sieve->each_context, &one, err);
+	}
 	return sieve->each(sieve->each_context, sample, err);
 }
 
@@ -68,6 +75,7 @@ static enum ctx_status hand_out_metric(void *context, uint32_t metric, uint32_t 
 
 	sieve->each = each;
 	sieve->each_context = each_context;
+	sieve->counts = false;
 	for (size_t i = 0; tree != NULL && i < sieve->n_intervals && status == CTX_OK; i++)
 		status = ctx_store_scan(sieve->store, tree->id, sieve->intervals[i], pass, sieve, err);
 	return status;
@@ -141,6 +149,7 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 
 	sieve->each = each;
 	sieve->each_context = each_context;
+	sieve->counts = n != 0 && ctx_store_profile(sieve->store)->metrics[sieve->selection->metric].counts;
 	for (size_t i = 0; i < sieve->n_intervals && status == CTX_OK; i++) {
 		sieve->interval = sieve->intervals[i];
 		status = hand_out_interval(sieve, &query, thread, metrics, n, err);

@@ -106,6 +106,9 @@ void ctx_options_help(FILE *out)
 	      out);
 	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++)
 		fprintf(out, "        %-18s     %s\n", kind->name, kind->summary);
+	fputs("        and by gprofng's names: calltree, csingle=FUNC, heapstat, iostat, sample_detail, "
+	      "...\n",
+	      out);
 	fputs("  -i, --interval BEGIN:END     part of the run; plain numbers are milliseconds; 1.5s, 250us, "
 	      "30% and\n"
 	      "                               an empty end (300:) work too; may be repeated\n"
@@ -127,7 +130,7 @@ void ctx_options_help(FILE *out)
 	      "data-fault,\n"
 	      "                               other-wait, wall; several stand side by side (functions, "
 	      "tree,\n"
-	      "                               callers-callees)\n"
+	      "                               callers-callees); gprofng's e.totalcpu:i.totalcpu too\n"
 	      "      --per-thread             one tree (or list) for each thread instead of one for all\n"
 	      "      --function NAME          only stanzas, stacks and subtrees with this function; "
 	      "parameters may be left out\n"
@@ -283,15 +286,16 @@ static enum ctx_status parse_choice(const char *name, const char *text, const ch
 }
 
 /* What stands behind the name of a report: "=SUBJECT" up to the end of the text, for the kinds that have one. */
-static enum ctx_status parse_subject(struct ctx_option_report *report, const char *text, struct ctx_err *err)
+static enum ctx_status parse_subject(struct ctx_option_report *report, const char *text, bool is_function,
+				     struct ctx_err *err)
 {
 	if (*text != '=')
 		return CTX_OK;
-	if (!report->kind->takes_subject)
+	if (!report->kind->takes_subject && !is_function)
 		return ctx_err_set(err, CTX_E_ARG, "the report '%s' takes no '%s'", report->kind->name, text);
 	if (text[1] == '\0')
 		return ctx_err_set(err, CTX_E_ARG, "--report %s= wants a name behind it", report->kind->name);
-	report->subject = text + 1;
+	*(is_function ? &report->function : &report->subject) = text + 1;
 	return CTX_OK;
 }
 
@@ -304,6 +308,7 @@ static enum ctx_status parse_reports(struct ctx_options *options, const char *te
 	while (*text != '\0') {
 		size_t n = strcspn(text, ",=");
 		struct ctx_option_report report = {0};
+		bool is_function = false;
 		char name[64];
 		enum ctx_status status;
 
@@ -311,18 +316,20 @@ static enum ctx_status parse_reports(struct ctx_options *options, const char *te
 			memcpy(name, text, n);
 			name[n] = '\0';
 			report.kind = ctx_report_find(name);
+			if (report.kind == NULL)
+				report.kind = ctx_report_find_alias(name, &is_function);
 		}
 		if (report.kind == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "no report '%.*s' (see --help for the list)",
 					   (int)n, text);
-		status = parse_subject(&report, text + n, err);
+		status = parse_subject(&report, text + n, is_function, err);
 		if (status == CTX_OK)
 			status = ctx_grow(&options->reports, &options->reports_cap, options->n_reports + 1,
 					  err);
 		if (status != CTX_OK)
 			return status;
 		options->reports[options->n_reports++] = report;
-		if (report.subject != NULL)
+		if (report.subject != NULL || report.function != NULL)
 			break;
 		text += n + (text[n] == ',');
 	}

@@ -16,7 +16,8 @@
 /* One item of --report. */
 struct ctx_option_report {
 	const struct ctx_report_kind *kind;
-	const char *subject; /* "source=FUNC": FUNC; NULL: none was given. Belongs to argv */
+	const char *subject;  /* "source=FUNC": FUNC; NULL: none was given. Belongs to argv */
+	const char *function; /* "csingle=FUNC": --function for this report alone; NULL: as given */
 };
 
 struct ctx_options {

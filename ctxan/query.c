@@ -87,6 +87,24 @@ static enum ctx_status query_thread(struct ctx_query *query, uint32_t thread, ui
 	return status;
 }
 
+static bool is_count(const struct ctx_profile *profile, uint32_t metric)
+{
+	return metric < profile->n_metrics && profile->metrics[metric].counts;
+}
+
+/* How many samples there are is what weighs. `cost` is the query's as it was before they were added. */
+static void count_samples(struct ctx_query *query, const struct ctx_timetree_cost *cost,
+			  struct ctx_histogram *out)
+{
+	uint64_t omitted = query->cost.omitted_samples - cost->omitted_samples;
+
+	for (size_t i = 0; i < out->n; i++)
+		out->entries[i].weight = out->entries[i].samples;
+	out->weight = out->samples;
+	query->cost.omitted_weight = cost->omitted_weight + omitted;
+	query->cost.omitted_largest = cost->omitted_largest + omitted;
+}
+
 static enum ctx_status query_threads(struct ctx_query *query, uint32_t thread, uint32_t metric,
 				     const struct ctx_interval *intervals, size_t n_intervals,
 				     struct ctx_histogram *out, struct ctx_err *err)
@@ -105,15 +123,17 @@ enum ctx_status query_metric_histogram(struct ctx_query *query, uint32_t thread,
 				       const struct ctx_interval *intervals, size_t n_intervals,
 				       struct ctx_histogram *out, struct ctx_err *err)
 {
-	struct ctx_span_cache own = {0};
+	const struct ctx_timetree_cost cost = query->cost;
+	struct ctx_span_cache own = {0}, *outer = query->spans;
 	enum ctx_status status;
 
-	if (query->spans != NULL)
-		return query_threads(query, thread, metric, intervals, n_intervals, out, err);
-	query->spans = &own;
+	if (outer == NULL)
+		query->spans = &own;
 	status = query_threads(query, thread, metric, intervals, n_intervals, out, err);
-	query->spans = NULL;
+	query->spans = outer;
 	ctx_span_cache_deinit(&own);
+	if (status == CTX_OK && is_count(ctx_store_profile(query->store), metric))
+		count_samples(query, &cost, out);
 	return status;
 }
 
@@ -196,6 +216,8 @@ enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, struct ctx_hist
 		status = raw_thread(&scan, selection->threads[i], err);
 	query->spans = NULL;
 	ctx_span_cache_deinit(&cache);
+	if (status == CTX_OK && is_count(ctx_store_profile(query->store), selection->metric))
+		count_samples(query, &query->cost, out);
 	return status;
 }
 

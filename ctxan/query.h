@@ -76,6 +76,13 @@ CTX_MUST_CHECK enum ctx_status ctx_query_states(struct ctx_query *query, struct 
 CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret,
 						size_t *ret_n, struct ctx_err *err);
 
+/*
+ * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed, NULL for
+ * none. An interval has those that were over in it.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
+						struct ctx_report_traced *ret, struct ctx_err *err);
+
 /* Sums by the value of an expression, in no order. Owned by the caller (ctx_query_index_free). */
 struct ctx_query_index {
 	int64_t *keys;

@@ -4,6 +4,7 @@
  *	query.c         histograms, by call stack and by raw stack      query_edges.c   spans that an interval cuts
  *	query_slices.c  the timeline                                    query_states.c  how the time of a thread divides
  *	query_wakers.c  who ended which waits                           query_scan.c    selected samples one by one
+ *	query_traced.c  operations one by one
  */
 #ifndef CTX_CTXAN_QUERY_IMPL_H
 #define CTX_CTXAN_QUERY_IMPL_H

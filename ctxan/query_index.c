@@ -19,6 +19,7 @@ struct indexing {
 	struct ctx_map64 places; /* key -> row */
 	size_t metric;		 /* 0, or 1 + number among the further ones */
 	size_t keys_cap, sums_cap;
+	bool counts; /* what it counts are its samples: each weighs 1 */
 };
 
 /* Made if it is new. What may fail comes first: a place of the map must not stay free. */
@@ -53,6 +54,7 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample, stru
 	struct ctx_query_index *rows = indexing->rows;
 	struct ctx_expression_subject subject;
 	struct ctx_report_sum *sum;
+	uint64_t weight = indexing->counts ? 1 : sample->weight;
 	uint32_t row = 0;
 	enum ctx_status status;
 
@@ -62,9 +64,9 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample, stru
 		return status;
 	sum = &rows->sums[row * rows->n_metrics + indexing->metric];
 	sum->samples++;
-	sum->weight += sample->weight;
+	sum->weight += weight;
 	rows->totals[indexing->metric].samples++;
-	rows->totals[indexing->metric].weight += sample->weight;
+	rows->totals[indexing->metric].weight += weight;
 	return CTX_OK;
 }
 
@@ -94,6 +96,8 @@ static enum ctx_status scan_metrics(struct ctx_query *query, struct indexing *in
 		uint32_t metric = m == 0 ? selection->metric : selection->more_metrics[m - 1];
 
 		indexing->metric = m;
+		indexing->counts =
+			metric < indexing->profile->n_metrics && indexing->profile->metrics[metric].counts;
 		if (selection->threads == NULL)
 			status = scan_thread(query, indexing, CTX_NONE, metric, err);
 		for (size_t i = 0; selection->threads != NULL && i < selection->n_threads && status == CTX_OK;

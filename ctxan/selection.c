@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "ctxan/filters.h"
+#include "ctxan/metric_names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -356,23 +357,55 @@ static size_t metric_length(const char *list)
 	return n;
 }
 
+static enum ctx_status add_named(const struct ctx_profile *profile, const char *name, bool *first,
+				 struct ctx_selection *selection, struct ctx_err *err)
+{
+	uint32_t n_bare, metric = find_metric(profile, name, &n_bare);
+	const char *other;
+	char known[CTX_ERR_MAX / 2];
+	enum ctx_status status;
+
+	for (size_t i = 0; metric == CTX_NONE && (other = ctx_metric_other_name(name, i)) != NULL; i++)
+		metric = find_metric(profile, other, &n_bare);
+	if (metric == CTX_NONE) {
+		list_metrics(profile, known, sizeof(known));
+		return ctx_err_set(err, n_bare != 0 ? CTX_E_ARG : CTX_E_NOTFOUND,
+				   "%s metric '%s' (recorded: %s)", n_bare != 0 ? "more than one" : "no",
+				   name, known);
+	}
+	status = add_metric(selection, metric, *first, err);
+	*first = false;
+	return status;
+}
+
+/* A term of the list: a metric, or several in gprofng's notation. */
+static enum ctx_status add_term(const struct ctx_profile *profile, const char *term, bool *first,
+				struct ctx_selection *selection, struct ctx_err *err)
+{
+	char word[TERM_MAX];
+	uint32_t n_bare;
+	enum ctx_status status = CTX_OK;
+
+	if (find_metric(profile, term, &n_bare) != CTX_NONE || !ctx_metric_notation_is(term))
+		return add_named(profile, term, first, selection, err);
+	while (status == CTX_OK && ctx_metric_notation_next(&term, word, sizeof(word)))
+		status = add_named(profile, word, first, selection, err);
+	return status;
+}
+
 static enum ctx_status make_metrics(const struct ctx_options *options, const struct ctx_profile *profile,
 				    struct ctx_selection *selection, struct ctx_err *err)
 {
 	const char *list = options->metric;
+	bool first = true;
 	uint32_t n_bare;
 
-	if (list == NULL) {
-		selection->metric = default_metric(profile);
-		return CTX_OK;
-	}
-	selection->metric = find_metric(profile, list, &n_bare);
+	selection->metric = list == NULL ? default_metric(profile) : find_metric(profile, list, &n_bare);
 	if (selection->metric != CTX_NONE)
 		return CTX_OK;
 	for (const char *at = list;; at++) {
-		char term[TERM_MAX], known[CTX_ERR_MAX / 2];
+		char term[TERM_MAX];
 		size_t n = metric_length(at);
-		uint32_t metric;
 		enum ctx_status status;
 
 		if (n == 0 || n >= sizeof(term))
@@ -380,19 +413,14 @@ static enum ctx_status make_metrics(const struct ctx_options *options, const str
 					   "--metric '%s': an empty or overlong word in the list", list);
 		memcpy(term, at, n);
 		term[n] = '\0';
-		metric = find_metric(profile, term, &n_bare);
-		list_metrics(profile, known, sizeof(known));
-		if (metric == CTX_NONE)
-			return ctx_err_set(err, n_bare != 0 ? CTX_E_ARG : CTX_E_NOTFOUND,
-					   "%s metric '%s' (recorded: %s)",
-					   n_bare != 0 ? "more than one" : "no", term, known);
-		status = add_metric(selection, metric, at == list, err);
+		status = add_term(profile, term, &first, selection, err);
 		if (status != CTX_OK)
 			return status;
 		at += n;
 		if (*at == '\0')
-			return CTX_OK;
+			break;
 	}
+	return !first ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--metric '%s' names no metric", list);
 }
 
 enum ctx_status ctx_selection_make(const struct ctx_options *options, const struct ctx_profile *profile,

@@ -1,9 +1,11 @@
 /*
  * The columns of sample blocks. The first byte says what to do with the rest: decode it as a block, decode it
- * as one column, or make samples of it and hold the round trip against them; 128 and more: decode it as waits.
+ * as one column, or make samples of it and hold the round trip against them; 128 and more: decode it as waits, 192 and more:
+ * as traced operations.
  */
 #include "store/block_codec.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +54,31 @@ static void decode_waits(struct ctx_block_codec *codec, const uint8_t *data, siz
 		abort();
 }
 
+static bool is_same(const struct ctx_traced *a, const struct ctx_traced *b)
+{
+	return a->time_ns == b->time_ns && a->duration_ns == b->duration_ns && a->size == b->size &&
+	       a->address == b->address && a->old_address == b->old_address && a->thread == b->thread &&
+	       a->cpu == b->cpu && a->raw_stack == b->raw_stack && a->file == b->file &&
+	       a->descriptor == b->descriptor && a->operation == b->operation && a->failed == b->failed &&
+	       a->leaked == b->leaked && a->leaked_size == b->leaked_size;
+}
+
+/* The same; times that went over the end are refused. */
+static void decode_traced(struct ctx_block_codec *codec, const uint8_t *data, size_t size, size_t n)
+{
+	struct ctx_traced operations[ENTRIES], again[ENTRIES];
+
+	if (ctx_traced_decode(codec, data, size, operations, n, NULL) != CTX_OK ||
+	    ctx_traced_encode(codec, operations, n, NULL) != CTX_OK)
+		return;
+	if (ctx_traced_decode(codec, codec->payload.bytes, codec->payload.n, again, n, NULL) != CTX_OK)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		if (!is_same(&operations[i], &again[i]))
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_block_codec codec = {0};
@@ -63,7 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	n = (data[1] | (size_t)data[2] << 8) % (ENTRIES + 1);
 	/* A status in either case; the sanitizers tell whether it was reached honestly. */
-	if (data[0] >= 128) {
+	if (data[0] >= 192) {
+		decode_traced(&codec, data + 3, size - 3, n);
+	} else if (data[0] >= 128) {
 		decode_waits(&codec, data + 3, size - 3, n);
 	} else if (data[0] % 3 == 0 &&
 		   ctx_block_decode(&codec, data + 3, size - 3, samples, n, NULL) == CTX_OK) {

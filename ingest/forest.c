@@ -3,13 +3,19 @@
 #include "base/map64.h"
 #include "base/mem.h"
 
-#define WAKEUPS 8192u /* of a block */
+#define WAKEUPS 8192u	 /* of a block */
+#define OPERATIONS 8192u /* the same */
 
 struct tree {
 	struct ctx_tree_forest *forest;
 	struct ctx_tree_info info;
 	struct ctx_timetree_builder *builder; /* NULL: finished */
 	uint64_t moved;
+};
+
+struct operations {		  /* of a kind, that wait for their block to be full */
+	struct ctx_traced *items; /* owned */
+	size_t n, cap;
 };
 
 struct ctx_tree_forest {
@@ -25,6 +31,7 @@ struct ctx_tree_forest {
 	uint64_t late;
 	struct ctx_wakeup *wakeups; /* owned; that wait for their block to be full */
 	size_t n_wakeups, wakeups_cap;
+	struct operations traced[CTX_TRACED_N];
 };
 
 static enum ctx_status store_leaf(void *context, uint32_t node, const struct ctx_sample *samples, size_t n,
@@ -75,6 +82,8 @@ void ctx_tree_forest_destroy(struct ctx_tree_forest *forest)
 	}
 	free(forest->trees);
 	free(forest->wakeups);
+	for (int i = 0; i < CTX_TRACED_N; i++)
+		free(forest->traced[i].items);
 	ctx_map64_deinit(&forest->by_key);
 	free(forest);
 }
@@ -177,6 +186,39 @@ enum ctx_status ctx_tree_forest_add_wakeup(struct ctx_tree_forest *forest, const
 	return forest->n_wakeups == WAKEUPS ? put_wakeups(forest, err) : CTX_OK;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct ctx_traced *left = a, *right = b;
+
+	return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
+}
+
+/* Late ones come into order as far as their block goes. */
+static enum ctx_status put_traced(struct ctx_tree_forest *forest, struct operations *traced,
+				  struct ctx_err *err)
+{
+	size_t n = traced->n, in_order = 1;
+
+	traced->n = 0;
+	while (in_order < n && traced->items[in_order - 1].time_ns <= traced->items[in_order].time_ns)
+		in_order++;
+	if (in_order < n)
+		qsort(traced->items, n, sizeof(*traced->items), by_time);
+	return ctx_store_put_traced(forest->store, traced->items, n, err);
+}
+
+enum ctx_status ctx_tree_forest_add_traced(struct ctx_tree_forest *forest, const struct ctx_traced *operation,
+					   struct ctx_err *err)
+{
+	struct operations *traced = &forest->traced[operation->kind];
+	enum ctx_status status = ctx_grow(&traced->items, &traced->cap, traced->n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	traced->items[traced->n++] = *operation;
+	return traced->n == OPERATIONS ? put_traced(forest, traced, err) : CTX_OK;
+}
+
 static enum ctx_status finish_tree(struct tree *tree, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -224,6 +266,8 @@ enum ctx_status ctx_tree_forest_finish(struct ctx_tree_forest *forest, uint32_t 
 	uint64_t moved = 0;
 	enum ctx_status status = put_wakeups(forest, err);
 
+	for (int i = 0; i < CTX_TRACED_N && status == CTX_OK; i++)
+		status = put_traced(forest, &forest->traced[i], err);
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < forest->n; i++) {

@@ -35,6 +35,11 @@ CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add_wakeup(struct ctx_tree_forest
 							  const struct ctx_wakeup *wakeup,
 							  struct ctx_err *err);
 
+/* The same for a traced operation; those of a kind in order of time. */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add_traced(struct ctx_tree_forest *forest,
+							  const struct ctx_traced *operation,
+							  struct ctx_err *err);
+
 /* The thread has ended: its trees are finished and their memory released. A later sample of it starts no new
  * tree; it is counted and kept in the merged tree only. */
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint32_t thread,

@@ -3,12 +3,14 @@
  *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
  *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
+ *	                            +-- TRACED -----> raw stack, name of the file --> blocks of operations (forest.c) --> store
  *	                            `-- STATE ------> raw stack --> spans of states (state_feed.c) --> samples of the state metrics, as above
  */
 #include "ingest/ingest.h"
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "base/strtab.h"
 #include "ingest/chaindict.h"
 #include "ingest/forest.h"
 #include "ingest/profile_builder.h"
@@ -40,6 +42,7 @@ struct ingest {
 	struct ctx_state_feed *states;	/* NULL: the source sees none */
 	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
 	struct ctx_profile_builder nouns;
+	struct ctx_strtab files; /* names, of traced input and output */
 	struct ctx_addrspace kernel_space;
 	struct process *processes;
 	size_t n_processes, processes_cap;
@@ -68,6 +71,7 @@ static void ingest_deinit(struct ingest *in)
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
 	ctx_profile_builder_deinit(&in->nouns);
+	ctx_strtab_deinit(&in->files);
 	ctx_store_close(in->store);
 	ctx_code_list_deinit(&in->code);
 	free(in->processes);
@@ -281,7 +285,7 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 				    event->sample.user};
 	enum ctx_status status;
 
-	if (sample.metric >= in->source->info.n_metrics)
+	if (sample.metric >= in->source->info.n_metrics || in->source->info.metrics[sample.metric].counts)
 		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
 	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 	if (status == CTX_OK)
@@ -381,6 +385,51 @@ static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 				: status;
 }
 
+/* --- traced operations --- */
+
+static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
+{
+	struct event_stack stack = {event->traced.stack, event->traced.frames, event->traced.n_frames, NULL};
+	struct ctx_traced operation = *event->traced.operation;
+	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
+
+	operation.time_ns = event->time_ns;
+	operation.thread = event->thread;
+	operation.file = CTX_NONE;
+	if (operation.duration_ns > operation.time_ns)
+		operation.duration_ns = operation.time_ns;
+	if (operation.operation >= ctx_traced_n_operations((enum ctx_traced_kind)operation.kind))
+		return ctx_err_set(err, CTX_E_FORMAT, "operation %u of kind %u", operation.operation,
+				   operation.kind);
+	if (status == CTX_OK)
+		status = raw_stack_of(in, event->process, &stack, &operation.raw_stack, err);
+	if (status == CTX_OK && event->traced.file != NULL)
+		status = ctx_strtab_add_text(&in->files, event->traced.file, &operation.file, err);
+	if (status != CTX_OK)
+		return status;
+	operation.stack = in->stacks.raw_to_stack[operation.raw_stack];
+	in->nouns.profile.traced[operation.kind]++;
+	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
+				  : ctx_tree_forest_add_traced(in->trees, &operation, err);
+}
+
+/* The names of the files become the profile's. */
+static enum ctx_status name_files(struct ingest *in, struct ctx_err *err)
+{
+	struct ctx_profile *profile = &in->nouns.profile;
+
+	profile->files = ctx_calloc(in->files.n, sizeof(*profile->files));
+	if (profile->files == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < in->files.n; i++) {
+		profile->files[i] = ctx_arena_strdup(&profile->arena, ctx_strtab_get(&in->files, i));
+		if (profile->files[i] == NULL)
+			return ctx_err_nomem(err);
+	}
+	profile->n_files = (uint32_t)in->files.n;
+	return CTX_OK;
+}
+
 /* --- events --- */
 
 /* With states the trees of a thread end behind its last span. */
@@ -417,6 +466,8 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 		return on_unmap(in, event, err);
 	case CTX_EV_STATE:
 		return on_state(in, event, err);
+	case CTX_EV_TRACED:
+		return on_traced(in, event, err);
 	case CTX_EV_THREAD_EXIT:
 		return on_thread_exit(in, event, err);
 	case CTX_EV_THREAD_START:
@@ -543,6 +594,8 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 		status = tell_unwinding(in, err);
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
+	if (status == CTX_OK)
+		status = name_files(in, err);
 	if (status == CTX_OK)
 		status = list_code(in, options, &files, &contents.n_files, err);
 	if (status == CTX_OK)

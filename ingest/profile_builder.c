@@ -36,6 +36,24 @@ static enum ctx_status keep_properties(struct ctx_profile_builder *builder,
 	return CTX_OK;
 }
 
+/* What metric `i` counts, stands before it and has samples. */
+static enum ctx_status set_counted(struct ctx_profile *profile, uint32_t i, uint32_t of, struct ctx_err *err)
+{
+	struct ctx_metric_info *metric = &profile->metrics[i];
+	uint32_t *parts;
+
+	if (of >= i || profile->metrics[of].parts != NULL)
+		return ctx_err_set(err, CTX_E_FORMAT, "metric %u counts what it cannot", i);
+	parts = ctx_arena_alloc(&profile->arena, sizeof(*parts));
+	if (parts == NULL)
+		return ctx_err_nomem(err);
+	parts[0] = of;
+	metric->parts = parts;
+	metric->n_parts = 1;
+	metric->counts = true;
+	return CTX_OK;
+}
+
 static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const struct ctx_source_info *info,
 				    struct ctx_err *err)
 {
@@ -50,6 +68,10 @@ static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const s
 
 		if (status == CTX_OK)
 			status = keep(builder, info->metrics[i].unit, &profile->metrics[i].unit, err);
+		if (status == CTX_OK && info->metrics[i].word != NULL)
+			status = keep(builder, info->metrics[i].word, &profile->metrics[i].word, err);
+		if (status == CTX_OK && info->metrics[i].counts)
+			status = set_counted(profile, i, info->metrics[i].of, err);
 		if (status != CTX_OK)
 			return status;
 		profile->n_metrics++;
@@ -105,6 +127,8 @@ static void add_up_parts(struct ctx_profile *profile)
 			metric->samples += profile->metrics[metric->parts[k]].samples;
 			metric->weight += profile->metrics[metric->parts[k]].weight;
 		}
+		if (metric->counts)
+			metric->weight = metric->samples;
 	}
 }
 
@@ -316,6 +340,7 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_STACKS_RESET:
 	case CTX_EV_SAMPLE:
 	case CTX_EV_STATE:
+	case CTX_EV_TRACED:
 		break;
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event kind %d is not a noun's", (int)event->kind);

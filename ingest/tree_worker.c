@@ -12,6 +12,7 @@
 #define BATCHES 4u
 #define BATCH_SAMPLES 4096u
 #define BATCH_WAKEUPS 1024u
+#define BATCH_TRACED 1024u
 #define END_OF_THREAD CTX_NONE /* as the metric of an entry: its thread has ended */
 
 struct batch {
@@ -19,6 +20,8 @@ struct batch {
 	size_t n;
 	struct ctx_wakeup wakeups[BATCH_WAKEUPS];
 	size_t n_wakeups;
+	struct ctx_traced traced[BATCH_TRACED];
+	size_t n_traced;
 	struct ctx_trie cct; /* a view */
 };
 
@@ -45,6 +48,8 @@ static enum ctx_status add_batch(struct ctx_tree_worker *worker, const struct ba
 	worker->view = batch->cct;
 	for (size_t i = 0; i < batch->n_wakeups && status == CTX_OK; i++)
 		status = ctx_tree_forest_add_wakeup(worker->forest, &batch->wakeups[i], err);
+	for (size_t i = 0; i < batch->n_traced && status == CTX_OK; i++)
+		status = ctx_tree_forest_add_traced(worker->forest, &batch->traced[i], err);
 	for (size_t i = 0; i < batch->n && status == CTX_OK; i++) {
 		const struct ctx_sample *sample = &batch->samples[i];
 
@@ -131,6 +136,7 @@ static enum ctx_status close_batch(struct ctx_tree_worker *worker, struct ctx_er
 	if (status == CTX_OK) {
 		worker->batches[worker->filled % BATCHES].n = 0;
 		worker->batches[worker->filled % BATCHES].n_wakeups = 0;
+		worker->batches[worker->filled % BATCHES].n_traced = 0;
 	}
 	return status;
 }
@@ -152,6 +158,15 @@ enum ctx_status ctx_tree_worker_add_wakeup(struct ctx_tree_worker *worker, const
 
 	batch->wakeups[batch->n_wakeups++] = *wakeup;
 	return batch->n_wakeups == BATCH_WAKEUPS ? close_batch(worker, err) : CTX_OK;
+}
+
+enum ctx_status ctx_tree_worker_add_traced(struct ctx_tree_worker *worker, const struct ctx_traced *operation,
+					   struct ctx_err *err)
+{
+	struct batch *batch = &worker->batches[worker->filled % BATCHES];
+
+	batch->traced[batch->n_traced++] = *operation;
+	return batch->n_traced == BATCH_TRACED ? close_batch(worker, err) : CTX_OK;
 }
 
 enum ctx_status ctx_tree_worker_end_thread(struct ctx_tree_worker *worker, uint32_t thread,

@@ -22,11 +22,14 @@ CTX_MUST_CHECK enum ctx_status ctx_tree_worker_start(struct ctx_tree_forest *for
 						     const struct ctx_trie *cct, struct ctx_tree_worker **ret,
 						     struct ctx_err *err);
 
-/* As ctx_tree_forest_add, ctx_tree_forest_add_wakeup and ctx_tree_forest_end_thread; what failed in the thread is told by a later call. */
+/* As ctx_tree_forest_add, ctx_tree_forest_add_wakeup, ctx_tree_forest_add_traced and ctx_tree_forest_end_thread; what failed in the thread is told by a later call. */
 CTX_MUST_CHECK enum ctx_status ctx_tree_worker_add(struct ctx_tree_worker *worker,
 						   const struct ctx_sample *sample, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_tree_worker_add_wakeup(struct ctx_tree_worker *worker,
 							  const struct ctx_wakeup *wakeup,
+							  struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_tree_worker_add_traced(struct ctx_tree_worker *worker,
+							  const struct ctx_traced *operation,
 							  struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_tree_worker_end_thread(struct ctx_tree_worker *worker, uint32_t thread,
 							  struct ctx_err *err);

@@ -19,6 +19,8 @@
  * of time with its samples. A change that repeats what is known already does no harm, and one that was lost costs
  * no more than its own interval. `info.has_states` says so in advance.
  *
+ * Traced operations: CTX_EV_TRACED, those of each kind in order of time. What is summed up by call stack comes as samples besides.
+ *
  * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
  * call instruction (return address minus one), so nobody subtracts anything later. ctx_frame_truncated(reason) as the
  * root-most frame says that the caller of the next frame is not known, and why. CTX_FRAME_JOINED between two frames
@@ -31,6 +33,7 @@
 #include "model/interval.h"
 #include "model/profile.h"
 #include "model/thread_state.h"
+#include "model/traced.h"
 #include "model/user_regs.h"
 
 #include <stdbool.h>
@@ -92,6 +95,7 @@ enum ctx_event_kind {
 	CTX_EV_WARNING,	 /* `text` for the head of the reports */
 	CTX_EV_PROPERTY, /* a line of the header that was not known when the source was opened */
 	CTX_EV_STATE,	 /* a thread changes what it does */
+	CTX_EV_TRACED,	 /* an operation that was traced */
 };
 
 /* A load object as a source names it. Strings are borrowed until the next call of next(). */
@@ -116,7 +120,7 @@ struct ctx_event {
 	uint32_t
 		process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
 			     of the kernel's address space */
-	uint32_t thread; /* of THREAD_*, SAMPLE and STATE */
+	uint32_t thread; /* of THREAD_*, SAMPLE, STATE and TRACED */
 	union {
 		struct {
 			int64_t pid;
@@ -167,6 +171,14 @@ struct ctx_event {
 			uint32_t waker;	      /* WOKEN: thread that did it; CTX_NONE: none of the recording */
 			const char *outsider; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
 		} state;
+		struct {
+			const struct ctx_traced *
+				operation; /* time, thread, stacks and file are not set: they are the event's */
+			const char *file; /* I/O: its name, NULL not known */
+			uint32_t stack;	  /* these three as in `sample` */
+			uint32_t n_frames;
+			const uint64_t *frames;
+		} traced;
 		struct ctx_usage_info usage; /* its process field: the source's number */
 		uint64_t count;		     /* LOST: samples; THROTTLE */
 		const char *text;	     /* DAMAGE, WARNING */
@@ -189,6 +201,9 @@ struct ctx_source_kernel {
 struct ctx_source_metric {
 	const char *name;
 	const char *unit;
+	const char *word; /* as in struct ctx_metric_info; NULL */
+	bool counts;	  /* no samples of its own: how many there are of metric `of` */
+	uint32_t of;
 };
 
 /* A source file that was kept with the recording. */

@@ -14,6 +14,7 @@ void ctx_profile_deinit(struct ctx_profile *profile)
 	free(profile->threads);
 	free(profile->metrics);
 	free(profile->outsiders);
+	free(profile->files);
 	free(profile->usage);
 	ctx_trie_deinit(&profile->cct);
 	ctx_arena_deinit(&profile->arena);

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "model/interval.h"
 #include "model/thread_state.h"
+#include "model/traced.h"
 #include "model/trie.h"
 
 #include <stdbool.h>
@@ -83,6 +84,7 @@ struct ctx_metric_info {
 	/* A sum of other metrics, which have samples; it has none of its own. Ascending. NULL: no sum. */
 	const uint32_t *parts;
 	uint32_t n_parts;
+	bool counts; /* with parts: the number of their samples, not the sum of their weights; unit "" */
 };
 
 struct ctx_property { /* a line of the header: key "host", value "target1" */
@@ -131,6 +133,9 @@ struct ctx_profile {
 	 * those come the sums of ctx_state_metrics.
 	 */
 	uint32_t states;
+	const char **files; /* names of what traced input and output was done on */
+	uint32_t n_files;
+	uint64_t traced[CTX_TRACED_N]; /* how many operations there are, by enum ctx_traced_kind */
 	const char **
 		outsiders; /* who ended waits and is no thread of the recording: "<interrupt>", "kworker/0:1" */
 	uint32_t n_outsiders;

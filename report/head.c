@@ -136,7 +136,7 @@ struct ctx_metric_info ctx_head_more_metric(const struct ctx_report_input *input
 
 bool ctx_head_is_measured(const struct ctx_metric_info *metric)
 {
-	return metric->spans || metric->parts != NULL;
+	return metric->spans || (metric->parts != NULL && !metric->counts);
 }
 
 int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread)

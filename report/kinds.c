@@ -12,6 +12,10 @@ static const struct ctx_report_kind kinds[] = {
 	 .summary = "resource use of the processes, second by second",
 	 .any_metric = true,
 	 .print = ctx_report_overview},
+	{.name = "samples",
+	 .summary = "the same for each record of resource use, numbered",
+	 .any_metric = true,
+	 .print = ctx_report_samples},
 	{.name = "functions",
 	 .summary = "functions by exclusive weight",
 	 .needs_parts = true,
@@ -66,6 +70,26 @@ static const struct ctx_report_kind kinds[] = {
 	 .any_metric = true,
 	 .takes_subject = true,
 	 .print = ctx_report_wakers},
+	{.name = "heap",
+	 .summary = "allocations by call stack, who held the most at the peak, sizes",
+	 .needs_traced = 1u << CTX_TRACED_HEAP,
+	 .any_metric = true,
+	 .print = ctx_report_heap},
+	{.name = "leaks",
+	 .summary = "allocations that were never freed, by call stack",
+	 .needs_traced = 1u << CTX_TRACED_HEAP,
+	 .any_metric = true,
+	 .print = ctx_report_leaks},
+	{.name = "sync",
+	 .summary = "traced waits by object and by call stack",
+	 .needs_traced = 1u << CTX_TRACED_SYNC,
+	 .any_metric = true,
+	 .print = ctx_report_sync},
+	{.name = "io",
+	 .summary = "input and output by file, descriptor, call stack, size and time",
+	 .needs_traced = 1u << CTX_TRACED_IO,
+	 .any_metric = true,
+	 .print = ctx_report_io},
 	{.name = "threads",
 	 .summary = "threads with their lives and weights",
 	 .needs_parts = true,
@@ -100,4 +124,70 @@ const struct ctx_report_kind *ctx_report_find(const char *name)
 			return kind;
 	}
 	return NULL;
+}
+
+/* What gprofng and Solaris Studio call them; '_' is '-'. */
+static const struct alias {
+	const char *name, *report;
+	bool takes_function; /* "csingle=FUNC": with --function FUNC */
+} aliases[] = {
+	{"calltree", "tree", false},
+	{"ctree", "tree", false},
+	{"gprof", "callers-callees", false},
+	{"csingle", "callers-callees", true},
+	{"callers-callees-single", "callers-callees", true},
+	{"fsummary", "functions", false},
+	{"fsingle", "functions", true},
+	{"func", "functions", false},
+	{"src", "source", false},
+	{"dis", "disasm", false},
+	{"objects-list", "objects", false},
+	{"object-list", "objects", false},
+	{"allocs", "heap", false},
+	{"heapstat", "heap", false},
+	{"synctrace", "sync", false},
+	{"iostat", "io", false},
+	{"ioactivity", "io", false},
+	{"iodetail", "io", false},
+	{"iocallstack", "io", false},
+	{"statistics", "overview", false},
+	{"sample-list", "samples", false},
+	{"sample-detail", "samples", false},
+	{"thread-list", "threads", false},
+	{"lwps", "threads", false},
+	{"lwp-list", "threads", false},
+	{"experiment-list", "header", false},
+	{"exp-list", "header", false},
+	{"experiments", "header", false},
+};
+
+static bool same_name(const char *a, const char *b)
+{
+	for (; *a != '\0' && (*a == '_' ? '-' : *a) == *b; a++)
+		b++;
+	return *a == *b;
+}
+
+const struct ctx_report_kind *ctx_report_find_alias(const char *name, bool *ret_takes_function)
+{
+	*ret_takes_function = false;
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		if (!same_name(name, aliases[i].name))
+			continue;
+		*ret_takes_function = aliases[i].takes_function;
+		return ctx_report_find(aliases[i].report);
+	}
+	for (const struct ctx_report_kind *kind = kinds; kind->name != NULL; kind++) {
+		if (same_name(name, kind->name))
+			return kind;
+	}
+	return NULL;
+}
+
+const char *ctx_report_alias(size_t i, const char **ret_report)
+{
+	if (i >= sizeof(aliases) / sizeof(aliases[0]))
+		return NULL;
+	*ret_report = aliases[i].report;
+	return aliases[i].name;
 }

@@ -11,6 +11,11 @@
 
 #define BASELINE_NS (10 * 1000 * 1000)
 
+/*
+ * Two reports: `overview` is about how the run went, `samples` is the same for those who know gprofng's samples: one a process and
+ * record, numbered from 1, with its length.
+ */
+
 /* Usage is told by the process and about once a second; nothing finer can be selected. */
 #define SELECTION_NOTE                                                                                       \
 	"this report is about whole processes: of the selection, only intervals (rows that overlap them) "   \
@@ -35,15 +40,41 @@ static const struct ctx_column columns[] = {
 	{"process_id", NULL, CTX_STYLE_COUNT},
 };
 
+static const struct ctx_column sample_columns[] = {
+	{"sample", "Sample", CTX_STYLE_COUNT},
+	{"process", "PID", CTX_STYLE_COUNT},
+	{"begin", "From ms", CTX_STYLE_TIME},
+	{"end", NULL, CTX_STYLE_TIME},
+	{"duration_ns", "Long ms", CTX_STYLE_TIME},
+	{"user_ns", "User ms", CTX_STYLE_TIME},
+	{"system_ns", "Sys ms", CTX_STYLE_TIME},
+	{"minor_faults", "MinF", CTX_STYLE_COUNT},
+	{"major_faults", "MajF", CTX_STYLE_COUNT},
+	{"voluntary_switches", "VCsw", CTX_STYLE_COUNT},
+	{"involuntary_switches", "ICsw", CTX_STYLE_COUNT},
+	{"read_bytes", NULL, CTX_STYLE_COUNT},
+	{"write_bytes", NULL, CTX_STYLE_COUNT},
+	{"process_id", NULL, CTX_STYLE_COUNT},
+};
+
+struct walk {
+	struct ctx_out *out;
+	void (*put)(struct walk *walk, const struct ctx_usage_info *now, const struct ctx_usage_info *before);
+	struct ctx_usage_info *before; /* by process */
+	bool *seen;
+	uint64_t *numbers; /* of the last sample, by process */
+};
+
 /* A counter that went back was reset: what it has is what was used since. */
 static struct ctx_cell difference(uint64_t now, uint64_t before)
 {
 	return ctx_cell_number(now >= before ? now - before : now);
 }
 
-static void put_row(struct ctx_out *out, const struct ctx_usage_info *now,
-		    const struct ctx_usage_info *before)
+static void put_overview(struct walk *walk, const struct ctx_usage_info *now,
+			 const struct ctx_usage_info *before)
 {
+	struct ctx_out *out = walk->out;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(now->time_ns),
 		ctx_cell_signed(out->input->profile->processes[now->process].pid),
@@ -66,6 +97,29 @@ static void put_row(struct ctx_out *out, const struct ctx_usage_info *now,
 	ctx_out_row(out, cells);
 }
 
+static void put_sample(struct walk *walk, const struct ctx_usage_info *now,
+		       const struct ctx_usage_info *before)
+{
+	const struct ctx_cell cells[CTX_COUNT_OF(sample_columns)] = {
+		ctx_cell_number(walk->numbers[now->process]),
+		ctx_cell_signed(walk->out->input->profile->processes[now->process].pid),
+		ctx_cell_number(before->time_ns),
+		ctx_cell_number(now->time_ns),
+		ctx_cell_number(now->time_ns - before->time_ns),
+		difference(now->user_ns, before->user_ns),
+		difference(now->system_ns, before->system_ns),
+		difference(now->minor_faults, before->minor_faults),
+		difference(now->major_faults, before->major_faults),
+		difference(now->voluntary_switches, before->voluntary_switches),
+		difference(now->involuntary_switches, before->involuntary_switches),
+		difference(now->read_bytes, before->read_bytes),
+		difference(now->write_bytes, before->write_bytes),
+		ctx_cell_number(now->process),
+	};
+
+	ctx_out_row(walk->out, cells);
+}
+
 static bool is_asked(const struct ctx_report_input *input, uint64_t begin, uint64_t end, uint32_t process)
 {
 	bool in_interval = input->n_intervals == 0, has_thread = input->threads == NULL;
@@ -79,9 +133,9 @@ static bool is_asked(const struct ctx_report_input *input, uint64_t begin, uint6
 }
 
 /* `input` holds the selection: that of `out` is about the whole run. */
-static void put_rows(struct ctx_out *out, const struct ctx_report_input *input, struct ctx_usage_info *before,
-		     bool *seen)
+static void put_rows(struct walk *walk, const struct ctx_report_input *input)
 {
+	struct ctx_out *out = walk->out;
 	const struct ctx_profile *profile = input->profile;
 	uint64_t shown = 0, left_out = 0;
 
@@ -92,17 +146,18 @@ static void put_rows(struct ctx_out *out, const struct ctx_report_input *input, 
 
 		if (now->process >= profile->n_processes)
 			continue;
-		last = &before[now->process];
-		if (!seen[now->process])
+		last = &walk->before[now->process];
+		if (!walk->seen[now->process])
 			last->time_ns = profile->processes[now->process].life.begin_ns;
-		baseline = !seen[now->process] && now->time_ns < last->time_ns + BASELINE_NS;
-		seen[now->process] = true;
+		baseline = !walk->seen[now->process] && now->time_ns < last->time_ns + BASELINE_NS;
+		walk->seen[now->process] = true;
+		walk->numbers[now->process] += !baseline;
 		if (!baseline && now->time_ns > last->time_ns &&
 		    is_asked(input, last->time_ns, now->time_ns, now->process)) {
 			if (out->options->limit != 0 && shown == out->options->limit) {
 				left_out++;
 			} else {
-				put_row(out, now, last);
+				walk->put(walk, now, last);
 				shown++;
 			}
 		}
@@ -115,22 +170,41 @@ static void put_rows(struct ctx_out *out, const struct ctx_report_input *input, 
 		ctx_out_line(out, ctx_out_format(out, "(%" PRIu64 " more lines)", left_out));
 }
 
-enum ctx_status ctx_report_overview(const struct ctx_report_input *input,
-				    const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct walk *walk, const char *report, const struct ctx_column *of,
+			     size_t n_columns, const struct ctx_report_input *input,
+			     const struct ctx_report_options *options, struct ctx_err *err)
 {
 	struct ctx_usage_info *before CTX_AUTO_FREE =
 		ctx_calloc(input->profile->n_processes, sizeof(*before));
 	bool *seen CTX_AUTO_FREE = ctx_calloc(input->profile->n_processes, sizeof(*seen));
+	uint64_t *numbers CTX_AUTO_FREE = ctx_calloc(input->profile->n_processes, sizeof(*numbers));
 	struct ctx_report_input whole;
 	struct ctx_out out;
 
 	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "overview cannot be sorted: it is in order of time");
-	if (before == NULL || seen == NULL)
+		return ctx_err_set(err, CTX_E_ARG, "%s cannot be sorted: it is in order of time", report);
+	if (before == NULL || seen == NULL || numbers == NULL)
 		return ctx_err_nomem(err);
-	ctx_out_begin_whole(&out, input, &whole, SELECTION_NOTE, options, "overview", columns,
-			    CTX_COUNT_OF(columns));
-	put_rows(&out, input, before, seen);
+	walk->out = &out;
+	walk->before = before;
+	walk->seen = seen;
+	walk->numbers = numbers;
+	ctx_out_begin_whole(&out, input, &whole, SELECTION_NOTE, options, report, of, n_columns);
+	put_rows(walk, input);
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
+}
+
+enum ctx_status ctx_report_overview(const struct ctx_report_input *input,
+				    const struct ctx_report_options *options, struct ctx_err *err)
+{
+	return print(&(struct walk){.put = put_overview}, "overview", columns, CTX_COUNT_OF(columns), input,
+		     options, err);
+}
+
+enum ctx_status ctx_report_samples(const struct ctx_report_input *input,
+				   const struct ctx_report_options *options, struct ctx_err *err)
+{
+	return print(&(struct walk){.put = put_sample}, "samples", sample_columns,
+		     CTX_COUNT_OF(sample_columns), input, options, err);
 }

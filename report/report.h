@@ -91,6 +91,12 @@ struct ctx_report_level {
 	uint64_t top_bytes, tail_bytes; /* of the encoded lists */
 };
 
+/* A list of traced operations, in order of time. */
+struct ctx_report_traced {
+	const struct ctx_traced *items;
+	size_t n;
+};
+
 struct ctx_report_input {
 	const struct ctx_profile *profile;
 	const char *path;		      /* as the user named the experiment */
@@ -106,6 +112,8 @@ struct ctx_report_input {
 	size_t n_states;
 	const struct ctx_report_wakers *wakers; /* wakers only */
 	size_t n_wakers;
+	/* Of reports with needs_traced: the operations of the selection (interval, threads, CPUs, filters) by kind. */
+	struct ctx_report_traced traced[CTX_TRACED_N];
 	const struct ctx_report_part *parts; /* one for all, or one a thread (--per-thread) */
 	size_t n_parts;
 	const struct ctx_report_index *index; /* index only */
@@ -141,31 +149,41 @@ struct ctx_report_options {
 
 /* The reports by name, for --help and --report. */
 struct ctx_report_kind {
-	const char *name;	/* "callers-callees" */
-	const char *summary;	/* one line */
-	bool needs_parts;	/* header, overview, processes do not */
-	bool needs_calls;	/* tree, callers-callees */
-	bool needs_slices;	/* timeline */
-	bool needs_code;	/* lines, pcs, source, disasm: code, raw and reader */
-	bool takes_subject;	/* source, disasm, wakers: "--report source=FUNC" */
-	bool needs_states;	/* states */
-	bool needs_wakers;	/* wakers */
-	bool needs_index;	/* index */
-	bool many_metrics;	/* can show more_metrics: functions, tree, callers-callees, index */
-	bool any_metric;	/* is not about a metric: header, overview, states, wakers */
+	const char *name;      /* "callers-callees" */
+	const char *summary;   /* one line */
+	bool needs_parts;      /* header, overview, processes do not */
+	bool needs_calls;      /* tree, callers-callees */
+	bool needs_slices;     /* timeline */
+	bool needs_code;       /* lines, pcs, source, disasm: code, raw and reader */
+	bool takes_subject;    /* source, disasm, wakers: "--report source=FUNC" */
+	bool needs_states;     /* states */
+	bool needs_wakers;     /* wakers */
+	bool needs_index;      /* index */
+	unsigned needs_traced; /* 1 << enum ctx_traced_kind: heap, leaks, sync, io */
+	bool many_metrics;     /* can show more_metrics: functions, tree, callers-callees, index */
+	bool any_metric; /* is not about a metric: header, overview, samples, states, wakers, and those of traced operations */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err);
 };
 
 /*
- * header, overview, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, states, wakers,
- * threads, processes, timeline, index; ends with a NULL name.
+ * header, overview, samples, functions, objects, lines, pcs, source, disasm, tree, callers-callees, stacks, states, wakers, heap,
+ * leaks, sync, io, threads, processes, timeline, index; ends with a NULL name.
  */
 const struct ctx_report_kind *ctx_report_kinds(void);
 
 /* NULL: no such report. Exact name only. */
 const struct ctx_report_kind *ctx_report_find(const char *name);
+
+/*
+ * The report that gprofng and Solaris Studio call so: "calltree", "iostat". `*ret_takes_function`: a name behind it is for
+ * options.function ("csingle=FUNC"). NULL: none.
+ */
+const struct ctx_report_kind *ctx_report_find_alias(const char *name, bool *ret_takes_function);
+
+/* The aliases one by one, and the report that each means; NULL behind the last. */
+const char *ctx_report_alias(size_t i, const char **ret_report);
 
 /*
  * Prints text so that no byte of it can do harm: text format: control characters, DEL, C1, bidirectional

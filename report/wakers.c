@@ -13,6 +13,7 @@
 #include "report/names.h"
 #include "report/order.h"
 #include "report/part_cells.h"
+#include "report/stack_cells.h"
 #include "report/state_cells.h"
 #include "report/wait_chain.h"
 
@@ -128,44 +129,6 @@ static const char *outsider_of(const struct ctx_profile *profile, const struct c
 
 /* JSON and CSV. */
 
-static uint32_t function_at(const struct ctx_profile *profile, uint32_t stack, uint32_t depth)
-{
-	return profile->cct.key[ctx_trie_ancestor(&profile->cct, stack, depth)];
-}
-
-static uint32_t depth_of(const struct ctx_profile *profile, uint32_t stack)
-{
-	return stack < profile->cct.n ? profile->cct.depth[stack] : 0;
-}
-
-static void put_stack(struct ctx_out *out, const char *key, uint32_t stack)
-{
-	const struct ctx_profile *profile = out->input->profile;
-
-	ctx_out_list_begin(out, key);
-	for (uint32_t i = 1; i <= depth_of(profile, stack); i++)
-		ctx_out_list_name(out, ctx_function_cell(profile, function_at(profile, stack, i)).name);
-	ctx_out_list_end(out);
-}
-
-static struct ctx_cell joined_cell(struct ctx_out *out, uint32_t stack, struct ctx_buf *buf)
-{
-	const struct ctx_profile *profile = out->input->profile;
-
-	ctx_buf_clear(buf);
-	for (uint32_t i = 1; i <= depth_of(profile, stack); i++) {
-		if (i != 1)
-			ctx_buf_put_u8(buf, ';');
-		ctx_buf_put_text(buf, ctx_function_cell(profile, function_at(profile, stack, i)).name);
-	}
-	ctx_buf_put_u8(buf, '\0');
-	if (buf->failed) {
-		ctx_out_fail(out, CTX_E_NOMEM);
-		return ctx_cell_name(NULL);
-	}
-	return ctx_cell_name((const char *)buf->bytes);
-}
-
 static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *row, struct ctx_buf *bufs)
 {
 	const struct ctx_profile *profile = out->input->profile;
@@ -188,13 +151,13 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 		ctx_cell_name(waker != NULL ? waker->name : NULL),
 		waker != NULL ? ctx_cell_number(row->waker) : ctx_cell_name(NULL),
 		ctx_cell_name(outsider_of(profile, row)),
-		csv ? joined_cell(out, row->stack, &bufs[0]) : ctx_cell_name(NULL),
-		csv ? joined_cell(out, row->waker_stack, &bufs[1]) : ctx_cell_name(NULL),
+		csv ? ctx_stack_joined_cell(out, row->stack, &bufs[0]) : ctx_cell_name(NULL),
+		csv ? ctx_stack_joined_cell(out, row->waker_stack, &bufs[1]) : ctx_cell_name(NULL),
 	};
 
 	ctx_out_row_begin(out, cells);
-	put_stack(out, "stack", row->stack);
-	put_stack(out, "waker_stack", row->waker_stack);
+	ctx_stack_put_list(out, "stack", row->stack);
+	ctx_stack_put_list(out, "waker_stack", row->waker_stack);
 	ctx_out_row_end(out);
 }
 

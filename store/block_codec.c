@@ -12,6 +12,7 @@ enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 #define VARINT_MAX 10	 /* bytes */
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */
 #define WAKEUP_COLUMNS 9 /* the same */
+#define TRACED_COLUMNS 13
 
 void ctx_block_codec_deinit(struct ctx_block_codec *codec)
 {
@@ -450,6 +451,139 @@ enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, const void *pa
 			status = fits_32_bits(codec->values, n, err);
 		for (size_t i = 0; i < n && status == CTX_OK; i++)
 			scatter_wakeup(wakeups, i, codec->values[i], column);
+	}
+	return status == CTX_OK ? at_end(&cursor, err) : status;
+}
+
+/* ---- traced operations ---- */
+
+static uint64_t traced_value(const struct ctx_traced *operations, size_t i, int column)
+{
+	const struct ctx_traced *operation = &operations[i];
+
+	switch (column) {
+	case 0:
+		return operation->time_ns - (i != 0 ? operations[i - 1].time_ns : 0);
+	case 1:
+		return operation->duration_ns;
+	case 2:
+		return operation->size;
+	case 3:
+		return ctx_zigzag_encode(
+			(int64_t)(operation->address - (i != 0 ? operations[i - 1].address : 0)));
+	case 4:
+		return operation->old_address;
+	case 5:
+		return operation->thread;
+	case 6:
+		return (uint32_t)operation->cpu + 1u;
+	case 7:
+		return operation->raw_stack;
+	case 8:
+		return operation->file + 1u;
+	case 9:
+		return (uint32_t)operation->descriptor + 1u;
+	case 10:
+		return operation->operation;
+	case 11:
+		return (uint64_t)operation->failed | (uint64_t)operation->leaked << 1;
+	default:
+		return operation->leaked ? operation->size - operation->leaked_size : 0;
+	}
+}
+
+enum ctx_status ctx_traced_encode(struct ctx_block_codec *codec, const struct ctx_traced *operations,
+				  size_t n, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (n == 0 || n > CTX_CHUNK_ENTRIES)
+		return ctx_err_set(err, n == 0 ? CTX_E_ARG : CTX_E_LIMIT, "a block of %zu operations", n);
+	for (size_t i = 1; i < n; i++) {
+		if (operations[i].time_ns < operations[i - 1].time_ns)
+			return ctx_err_set(err, CTX_E_ARG, "operation %zu is older than the one before it",
+					   i);
+	}
+	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_clear(&codec->columns);
+	for (int column = 0; column < TRACED_COLUMNS; column++) {
+		for (size_t i = 0; i < n; i++)
+			codec->values[i] = traced_value(operations, i, column);
+		put_column(&codec->columns, codec->values, n);
+	}
+	return pack(codec, err);
+}
+
+static void scatter_traced(struct ctx_traced *operations, size_t i, uint64_t value, int column)
+{
+	struct ctx_traced *operation = &operations[i];
+	uint32_t id = (uint32_t)value;
+
+	switch (column) {
+	case 0:
+		*operation = (struct ctx_traced){.time_ns = (i != 0 ? operations[i - 1].time_ns : 0) + value};
+		break;
+	case 1:
+		operation->duration_ns = value;
+		break;
+	case 2:
+		operation->size = value;
+		break;
+	case 3:
+		operation->address =
+			(i != 0 ? operations[i - 1].address : 0) + (uint64_t)ctx_zigzag_decode(value);
+		break;
+	case 4:
+		operation->old_address = value;
+		break;
+	case 5:
+		operation->thread = id;
+		break;
+	case 6:
+		operation->cpu = (int32_t)(id - 1u);
+		break;
+	case 7:
+		operation->raw_stack = id;
+		break;
+	case 8:
+		operation->file = id - 1u;
+		break;
+	case 9:
+		operation->descriptor = (int32_t)(id - 1u);
+		break;
+	case 10:
+		operation->operation = id <= UINT8_MAX ? (uint8_t)id : UINT8_MAX;
+		break;
+	case 11:
+		operation->failed = (id & 1) != 0;
+		operation->leaked = (id & 2) != 0;
+		break;
+	default:
+		operation->leaked_size = operation->leaked ? operation->size - value : 0;
+		break;
+	}
+}
+
+enum ctx_status ctx_traced_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+				  struct ctx_traced *operations, size_t n, struct ctx_err *err)
+{
+	struct ctx_cursor cursor;
+	enum ctx_status status;
+
+	if (n == 0 || n > CTX_CHUNK_ENTRIES)
+		return ctx_err_set(err, CTX_E_FORMAT, "a block of %zu operations", n);
+	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
+	if (status == CTX_OK)
+		status = unpack(codec, payload, size_bytes, (n + 1) * TRACED_COLUMNS * VARINT_MAX, &cursor,
+				err);
+	for (int column = 0; column < TRACED_COLUMNS && status == CTX_OK; column++) {
+		status = get_column(&cursor, codec->values, n, err);
+		if (status == CTX_OK && column > 4 && column < 12)
+			status = fits_32_bits(codec->values, n, err);
+		for (size_t i = 0; i < n && status == CTX_OK; i++)
+			scatter_traced(operations, i, codec->values[i], column);
 	}
 	return status == CTX_OK ? at_end(&cursor, err) : status;
 }

@@ -10,6 +10,8 @@
  *	column   = kind | const: one varint | plain: n varints | runs: (length, value) varints until n are there
  *	samples  = metric, varint | columns: time deltas, raw stack, stack (0 where there is a raw one), kept depth, weight, cpu + 1, thread
  *	wakeups  = columns: differences of times (zigzag), wait, delay, thread, state, raw stack, waker + 1, outsider + 1, the waker's raw stack
+ *	traced   = columns: time deltas, duration, size, differences of addresses (zigzag), old address, thread, cpu + 1, raw stack, file + 1,
+ *		   descriptor + 1, operation, flags (1 failed, 2 leaked), size - leaked size of what is leaked
  *	lines    = n, varint | columns: address deltas (the first from the code's own), file + 1, line deltas (zigzag)
  */
 #ifndef CTX_STORE_BLOCK_CODEC_H
@@ -19,6 +21,7 @@
 #include "base/compress.h"
 #include "model/code.h"
 #include "model/sample.h"
+#include "model/traced.h"
 #include "model/wakeup.h"
 
 #include <stddef.h>
@@ -72,6 +75,17 @@ CTX_MUST_CHECK enum ctx_status ctx_wakeups_encode(struct ctx_block_codec *codec,
 CTX_MUST_CHECK enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, const void *payload,
 						  size_t size_bytes, struct ctx_wakeup *wakeups, size_t n,
 						  struct ctx_err *err);
+
+/*
+ * The same for 1 to CTX_CHUNK_ENTRIES traced operations in order of time (CTX_E_ARG otherwise). Neither their call stacks nor their kinds
+ * are kept; 0 afterwards.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_traced_encode(struct ctx_block_codec *codec,
+						 const struct ctx_traced *operations, size_t n,
+						 struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_traced_decode(struct ctx_block_codec *codec, const void *payload,
+						 size_t size_bytes, struct ctx_traced *operations, size_t n,
+						 struct ctx_err *err);
 
 /* The lines of a function's code that begins at `address` and is `n_bytes` long: ascending addresses in it. CTX_E_ARG. */
 CTX_MUST_CHECK enum ctx_status ctx_lines_encode(struct ctx_block_codec *codec, uint64_t address,

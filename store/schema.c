@@ -14,8 +14,9 @@ static const struct {
 	{"property", "CREATE TABLE property(id INTEGER PRIMARY KEY, key TEXT, value TEXT)"},
 	{"warning", "CREATE TABLE warning(id INTEGER PRIMARY KEY, text TEXT)"},
 	{"metric", "CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT, unit TEXT, samples INTEGER, "
-		   "weight INTEGER, word TEXT, spans INTEGER, parts TEXT)"},
+		   "weight INTEGER, word TEXT, spans INTEGER, parts TEXT, counts INTEGER)"},
 	{"outsider", "CREATE TABLE outsider(id INTEGER PRIMARY KEY, name TEXT)"},
+	{"traced_file", "CREATE TABLE traced_file(id INTEGER PRIMARY KEY, name TEXT)"},
 	{"process", "CREATE TABLE process(id INTEGER PRIMARY KEY, parent INTEGER, pid INTEGER, exit_status "
 		    "INTEGER, command TEXT, "
 		    "lineage TEXT, begin_ns INTEGER, end_ns INTEGER, samples INTEGER, weight INTEGER)"},
@@ -56,6 +57,9 @@ static const struct {
 			 "last_ns INTEGER, payload BLOB)"},
 	{"wakeup_block", "CREATE TABLE wakeup_block(id INTEGER PRIMARY KEY, n INTEGER, first_ns INTEGER, "
 			 "last_ns INTEGER, payload BLOB)"},
+	{"traced_block",
+	 "CREATE TABLE traced_block(id INTEGER PRIMARY KEY, kind INTEGER, n INTEGER, first_ns "
+	 "INTEGER, last_ns INTEGER, payload BLOB)"},
 	{"stack_block",
 	 "CREATE TABLE stack_block(id INTEGER PRIMARY KEY, n INTEGER, parent BLOB, function BLOB)"},
 	{"raw_stack_block", "CREATE TABLE raw_stack_block(id INTEGER PRIMARY KEY, n INTEGER, stack BLOB, "
@@ -70,7 +74,7 @@ static const struct {
 			  "INTEGER, n INTEGER, machine INTEGER, bytes BLOB, lines BLOB)"},
 };
 
-static const char *const virtual_tables[] = {"samples",	 "wakeups", "stack",	 "raw_stack",
+static const char *const virtual_tables[] = {"samples",	 "wakeups", "traced",	 "stack",    "raw_stack",
 					     "location", "site",    "functions", "call_tree"};
 
 enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err *err)

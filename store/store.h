@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "model/sample.h"
 #include "model/timenode.h"
+#include "model/traced.h"
 #include "model/wakeup.h"
 
 #include <stdbool.h>
@@ -112,6 +113,11 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_wakeups(struct ctx_store *store,
 						     const struct ctx_wakeup *wakeups, size_t n,
 						     struct ctx_err *err);
 
+/* A block of traced operations of one kind, in order of time; otherwise as ctx_store_put_wakeups. */
+CTX_MUST_CHECK enum ctx_status ctx_store_put_traced(struct ctx_store *store,
+						    const struct ctx_traced *operations, size_t n,
+						    struct ctx_err *err);
+
 /* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the temporary
  * file is removed). */
 CTX_MUST_CHECK enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err);
@@ -185,6 +191,13 @@ typedef enum ctx_status (*ctx_store_wakeup_fn)(void *context, const struct ctx_w
 CTX_MUST_CHECK enum ctx_status ctx_store_scan_wakeups(struct ctx_store *store, struct ctx_interval window,
 						      ctx_store_wakeup_fn each, void *context,
 						      struct ctx_err *err);
+
+/* Calls `each` for every operation of a kind in the window (by time_ns), in order of time, with the stack filled in. Reads only blocks that overlap. */
+typedef enum ctx_status (*ctx_store_traced_fn)(void *context, const struct ctx_traced *operation,
+					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_scan_traced(struct ctx_store *store, enum ctx_traced_kind kind,
+						     struct ctx_interval window, ctx_store_traced_fn each,
+						     void *context, struct ctx_err *err);
 
 /* What reading cost since open, for --explain. */
 struct ctx_store_cost {

@@ -230,8 +230,10 @@ static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store
 	} tables[] = {
 		{"INSERT INTO property VALUES (?, ?, ?)", profile->n_properties, bind_property},
 		{"INSERT INTO warning VALUES (?, ?)", profile->n_warnings, bind_warning},
-		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics, store_bind_metric},
+		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics,
+		 store_bind_metric},
 		{"INSERT INTO outsider VALUES (?, ?)", profile->n_outsiders, store_bind_outsider},
+		{"INSERT INTO traced_file VALUES (?, ?)", profile->n_files, store_bind_traced_file},
 		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
 		 bind_process},
 		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
@@ -271,6 +273,9 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"raw_stacks", NULL, contents->raw_stacks->n},
 		{"locations", NULL, contents->n_locations},
 		{"sites", NULL, contents->n_sites},
+		{"heap_operations", NULL, profile->traced[CTX_TRACED_HEAP]},
+		{"sync_operations", NULL, profile->traced[CTX_TRACED_SYNC]},
+		{"io_operations", NULL, profile->traced[CTX_TRACED_IO]},
 		{"states", NULL, profile->states},
 	};
 	sqlite3_stmt *stmt = NULL;

@@ -5,6 +5,7 @@
  *	store_contents.c  nouns and call stacks: writing            store_load.c   nouns and call stacks: reading
  *	store_put_code.c  sites, source files, code: writing        store_code.c   locations, sites, files, texts, code: reading
  *	store_metrics.c   metrics and outsiders: both               store_wakeups.c  waits that were ended: both
+ *	store_traced.c    traced operations and their files: both
  *	store_read.c      nodes and leaves, scan                    store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
  *
  * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
@@ -18,7 +19,17 @@
 #include "store/statement.h"
 #include "store/store.h"
 
-enum put_statement { PUT_TREE, PUT_NODE, PUT_LIST, PUT_BLOCK, PUT_TEXT, PUT_CODE, PUT_WAKEUPS, N_PUT };
+enum put_statement {
+	PUT_TREE,
+	PUT_NODE,
+	PUT_LIST,
+	PUT_BLOCK,
+	PUT_TEXT,
+	PUT_CODE,
+	PUT_WAKEUPS,
+	PUT_TRACED,
+	N_PUT
+};
 
 /* Reads sample blocks: the store has one for its callers, every SQL cursor its own. */
 struct leaf_reader {
@@ -66,7 +77,7 @@ struct ctx_store {
 	sqlite3_stmt *put[N_PUT];
 	struct ctx_block_codec codec;
 	struct put_state put_state;
-	uint32_t n_wakeup_blocks; /* written */
+	uint32_t n_wakeup_blocks, n_traced_blocks; /* written */
 
 	struct ctx_profile profile;
 	const char *fingerprint; /* in the profile's arena */
@@ -133,9 +144,10 @@ struct store_rows {
 
 typedef void (*store_bind_fn)(struct store_rows *rows, size_t i);
 
-/* The metrics and outsiders of `contents`: a row each. */
+/* The metrics, outsiders and traced files of `contents`: a row each. */
 void store_bind_metric(struct store_rows *rows, size_t i);
 void store_bind_outsider(struct store_rows *rows, size_t i);
+void store_bind_traced_file(struct store_rows *rows, size_t i);
 
 /* The sites and source files of `contents`. */
 CTX_MUST_CHECK enum ctx_status store_put_sources(struct ctx_store *store,
@@ -157,10 +169,12 @@ typedef enum ctx_status (*store_take_fn)(struct store_reader *reader, size_t i, 
 CTX_MUST_CHECK enum ctx_status store_read_rows(struct ctx_store *store, const char *sql, store_take_fn take,
 					       struct ctx_err *err);
 
-/* For the rows of the tables metric and outsider. */
+/* For the rows of the tables metric, outsider and traced_file. */
 CTX_MUST_CHECK enum ctx_status store_take_metric(struct store_reader *reader, size_t i, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status store_take_outsider(struct store_reader *reader, size_t i,
 						   struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status store_take_traced_file(struct store_reader *reader, size_t i,
+						      struct ctx_err *err);
 
 /* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
 const char *store_reader_text(struct store_reader *reader, int at);
@@ -233,5 +247,24 @@ CTX_MUST_CHECK enum ctx_status wakeup_walk_next(struct wakeup_walk *walk,
 						struct ctx_err *err); /* CTX_END behind the last */
 bool wakeup_walk_has(const struct wakeup_walk *walk, size_t i);
 void wakeup_walk_deinit(struct wakeup_walk *walk);
+
+/* The same for traced operations: of one kind, or (CTX_TRACED_N) of all, kind by kind only as far as they were put so. */
+struct traced_walk {
+	struct ctx_store *store;
+	enum ctx_traced_kind kind;
+	struct ctx_interval window;
+	sqlite3_stmt *stmt;
+	struct ctx_block_codec codec;
+	struct ctx_traced *operations; /* of the current block, checked; those outside the window too */
+	size_t n, cap;
+};
+
+/* traced_walk_deinit is due also after a failure. */
+CTX_MUST_CHECK enum ctx_status traced_walk_init(struct traced_walk *walk, struct ctx_store *store,
+						enum ctx_traced_kind kind, struct ctx_interval window,
+						struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status traced_walk_next(struct traced_walk *walk,
+						struct ctx_err *err); /* CTX_END behind the last */
+void traced_walk_deinit(struct traced_walk *walk);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_sound_metric(const struct ctx_profile *profile, uint32_t i)
 {
 	const struct ctx_metric_info *metric = &profile->metrics[i];
 
-	if ((metric->parts == NULL) != (metric->n_parts == 0))
+	if ((metric->parts == NULL) != (metric->n_parts == 0) || (metric->counts && metric->parts == NULL))
 		return false;
 	for (uint32_t k = 0; k < metric->n_parts; k++) {
 		if (metric->parts[k] >= i || profile->metrics[metric->parts[k]].parts != NULL ||
@@ -86,6 +86,7 @@ void store_bind_metric(struct store_rows *rows, size_t i)
 		sqlite3_bind_null(rows->stmt, 8);
 	else
 		bind_parts(rows, 8, metric);
+	ctx_bind_u64(rows->stmt, 9, metric->counts);
 }
 
 void store_bind_outsider(struct store_rows *rows, size_t i)
@@ -137,6 +138,7 @@ enum ctx_status store_take_metric(struct store_reader *reader, size_t i, struct 
 	if (sqlite3_column_type(reader->stmt, 5) != SQLITE_NULL)
 		item->word = store_reader_text(reader, 5);
 	item->spans = sqlite3_column_int64(reader->stmt, 6) != 0;
+	item->counts = sqlite3_column_int64(reader->stmt, 8) != 0;
 	profile->n_metrics = (uint32_t)i + 1;
 	if (sqlite3_column_type(reader->stmt, 7) == SQLITE_NULL)
 		return CTX_OK;

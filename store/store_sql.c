@@ -29,8 +29,8 @@ static const char *const views[] = {
  * Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer: done
  * before it is there.
  */
-static const char first_use[] =
-	"SELECT 1 FROM samples, wakeups, stack, raw_stack, location, site, functions, call_tree LIMIT 0";
+static const char first_use[] = "SELECT 1 FROM samples, wakeups, traced, stack, raw_stack, location, site, "
+				"functions, call_tree LIMIT 0";
 
 static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err)
 {
@@ -41,6 +41,8 @@ static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err
 	status = vtab_register_samples(store, err);
 	if (status == CTX_OK)
 		status = vtab_register_wakeups(store, err);
+	if (status == CTX_OK)
+		status = vtab_register_traced(store, err);
 	if (status == CTX_OK)
 		status = vtab_register_stacks(store, err);
 	if (status == CTX_OK)

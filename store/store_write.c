@@ -31,6 +31,7 @@ static const char *const put_sql[N_PUT] = {
 	[PUT_TEXT] = "UPDATE source_file SET text = ?2 WHERE id = ?1",
 	[PUT_CODE] = "INSERT INTO function_code VALUES (?, ?, ?, ?, ?, ?, ?)",
 	[PUT_WAKEUPS] = "INSERT INTO wakeup_block VALUES (?, ?, ?, ?, ?)",
+	[PUT_TRACED] = "INSERT INTO traced_block VALUES (?, ?, ?, ?, ?, ?)",
 };
 
 /* Opens the temporary file and locks it; CTX_E_IO if another process is writing it. */

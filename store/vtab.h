@@ -51,6 +51,7 @@ int vtab_best_index(sqlite3_index_info *info, const struct vtab_wish *wishes, in
 
 CTX_MUST_CHECK enum ctx_status vtab_register_samples(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_wakeups(struct ctx_store *store, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status vtab_register_traced(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_stacks(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_profile(struct ctx_store *store, struct ctx_err *err);
 

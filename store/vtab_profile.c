@@ -351,6 +351,8 @@ static enum ctx_status add_metrics(struct cursor *cursor, const struct arguments
 		return add_metric(cursor, arguments, arguments->metric, err);
 	for (uint32_t i = 0; i < metric->n_parts && status == CTX_OK; i++)
 		status = add_metric(cursor, arguments, metric->parts[i], err);
+	for (uint32_t i = 0; i < profile->cct.n && metric->counts; i++)
+		cursor->sums[i].base = cursor->sums[i].base_samples;
 	return status;
 }
 

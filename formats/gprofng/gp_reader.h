@@ -12,6 +12,7 @@
 #include "model/event_source.h"
 
 #define CTX_GP_STACK_MAX 8192u
+#define CTX_GP_LATER_MAX 4u
 
 /* What happens at a time besides events. In this order at equal times. */
 enum ctx_gp_moment_kind {
@@ -55,14 +56,16 @@ struct ctx_gp_reader {
 	size_t n_properties_cap;
 	uint64_t frames[CTX_GP_STACK_MAX];
 	char text[1024];
-	struct ctx_event later; /* a sample behind its thread's start */
-	bool has_later, ended;
+	struct ctx_event later
+		[CTX_GP_LATER_MAX]; /* samples behind their thread's start, and what else an event gives */
+	size_t n_later, later_at;
+	bool ended;
+	struct ctx_gp_traced *traced;
 
 	/* Told at the end. */
 	uint64_t n_missing, n_cut; /* stacks */
 	uint64_t wild;		   /* samples with an impossible weight */
 	uint64_t weight;	   /* sum of all weights */
-	uint64_t unused[3];	   /* heap, sync and I/O events */
 };
 
 /* Fills source.info: metrics, properties; and the warnings of the collector. CTX_E_NOMEM. */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "formats/gprofng/gp_archive.h"
 #include "formats/gprofng/gp_reader.h"
+#include "formats/gprofng/gp_traced.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -130,7 +131,6 @@ static bool weigh(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *
 				reader->counter_metrics[reader->images[experiment->number].counter_metrics +
 							i];
 	} else {
-		reader->unused[event->type == CTX_GP_HEAP ? 0 : event->type == CTX_GP_SYNC ? 1 : 2]++;
 		return false;
 	}
 	if (weight > WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
@@ -142,36 +142,37 @@ static bool weigh(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *
 	return true;
 }
 
-/* Whether *ret was filled is told by *ret_is. */
-static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns, struct ctx_event *ret,
-				  bool *ret_is, struct ctx_err *err)
+/* Whether anything waits in `later` now tells whether the event was used. */
+static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns, struct ctx_err *err)
 {
 	struct ctx_event sample = {.kind = CTX_EV_SAMPLE, .time_ns = time_ns};
+	size_t at = 0;
 	struct ctx_gp_experiment *experiment;
 	struct ctx_gp_event event;
-	struct ctx_event start;
-	bool is_new = false;
+	bool is_new = false, is_traced;
 	enum ctx_status status = ctx_gp_events_next(reader->events, &event, err);
 
-	*ret_is = false;
+	reader->n_later = reader->later_at = 0;
 	if (status != CTX_OK)
 		return status;
 	experiment = reader->experiments.items[event.owner];
-	if (!weigh(reader, experiment, &event, &sample))
+	is_traced = ctx_gp_traced_is(&event);
+	if (!is_traced && !weigh(reader, experiment, &event, &sample))
 		return CTX_OK;
 	sample.process = reader->images[event.owner].number;
 	sample.sample.cpu = event.cpu;
 	sample.sample.frames = reader->frames;
 	status = find_stack(reader, experiment, event.stack, &sample.sample.n_frames, err);
 	if (status == CTX_OK)
-		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread, &start, &is_new,
-				     err);
+		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,
+				     &reader->later[0], &is_new, err);
 	if (status != CTX_OK)
 		return status;
-	*ret_is = true;
-	*ret = is_new ? start : sample;
-	reader->later = sample;
-	reader->has_later = is_new;
+	at = is_new;
+	reader->n_later = at + 1;
+	if (is_traced)
+		return ctx_gp_traced_take(reader, &event, &sample, at, err);
+	reader->later[at] = sample;
 	return CTX_OK;
 }
 
@@ -336,12 +337,10 @@ static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_ev
 
 	for (;;) {
 		int64_t time;
-		bool is;
 		enum ctx_status status;
 
-		if (reader->has_later) {
-			reader->has_later = false;
-			*ret = reader->later;
+		if (reader->later_at < reader->n_later) {
+			*ret = reader->later[reader->later_at++];
 			return CTX_OK;
 		}
 		if (take_text(reader, ret))
@@ -361,8 +360,8 @@ static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_ev
 				return status;
 			continue;
 		}
-		status = take_event(reader, (uint64_t)time, ret, &is, err);
-		if (status != CTX_OK || is)
+		status = take_event(reader, (uint64_t)time, err);
+		if (status != CTX_OK)
 			return status;
 	}
 }
@@ -381,6 +380,7 @@ static void close_reader(struct ctx_event_source *source)
 	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++)
 		ctx_map64_deinit(&reader->images[i].thread_of_tid);
 	ctx_gp_events_destroy(reader->events);
+	ctx_gp_traced_destroy(reader->traced);
 	ctx_gp_experiments_deinit(&reader->experiments);
 	ctx_arena_deinit(&reader->arena);
 	free(reader->images);
@@ -416,6 +416,8 @@ static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_expe
 	ctx_gp_experiment_prefix(experiment, prefix);
 	reader->n_events += found.n;
 	reader->source.info.bytes += found.bytes;
+	if (found.n != 0)
+		ctx_gp_traced_note(reader->traced, &experiment->log, file);
 	if (found.n != 0 && found.last_ns - experiment->log.run_ns > experiment->end_ns)
 		experiment->end_ns = found.last_ns - experiment->log.run_ns;
 	if (found.invalid != 0)
@@ -451,6 +453,8 @@ static enum ctx_status add_all(struct ctx_gp_reader *reader, struct ctx_err *err
 
 		for (size_t k = 0; k < item->log.n_files && status == CTX_OK; k++)
 			status = add_data(reader, item, k, latest_ns, err);
+		if (status == CTX_OK)
+			status = ctx_gp_traced_read(reader, item, latest_ns, err);
 		if (*duration < (uint64_t)(item->shift_ns + item->end_ns) + 1)
 			*duration = (uint64_t)(item->shift_ns + item->end_ns) + 1;
 	}
@@ -474,7 +478,11 @@ enum ctx_status ctx_gprofng_open(const char *path, struct ctx_event_source **ret
 	if (status == CTX_OK)
 		status = ctx_gp_info_fill(reader, err);
 	if (status == CTX_OK)
+		status = ctx_gp_traced_create(reader, err);
+	if (status == CTX_OK)
 		status = add_all(reader, err);
+	if (status == CTX_OK)
+		status = ctx_gp_traced_metrics(reader, err);
 	if (status == CTX_OK)
 		status = ctx_gp_timeline_fill(reader, err);
 	if (status == CTX_OK) {

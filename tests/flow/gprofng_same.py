@@ -344,7 +344,7 @@ def main():
     recording = sys.argv[1].rstrip("/")
     failures = Failures()
     theirs = their_samples(recording)
-    ours = our_samples(recording, 0)
+    ours = [sample for sample in our_samples(recording, 0) if sample.event == "Total CPU"]
     pairs = compare_samples(theirs, ours, failures)
     compare_theirs(recording, theirs, failures)
     compare_ours(recording, ours, failures)

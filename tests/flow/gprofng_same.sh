@@ -122,6 +122,64 @@ shapes::Shape *make(int kind);
 double words(int n);
 int main() { volatile double s = 0; for (int i = 0; i < 40; i++) { shapes::Shape *x = make(i % 2); s = s + x->area(400000); delete x; } s = s + words(700000); std::vector<double> v(800000); for (size_t i = 0; i < v.size(); i++) v[i] = i * 7919 % 1000003; std::sort(v.begin(), v.end()); return s + v[3] < 0; }
 END
+cat >traced.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define KEPT __attribute__((noinline))
+#define PAGE 4096
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *volatile kept;
+KEPT static void leak(int n) { for (int i = 0; i < n; i++) kept = malloc(50 + i); }
+KEPT static void churn(int n) { void *v[16] = {0}; for (int i = 0; i < n; i++) { int k = i * 7 % 16; free(v[k]); v[k] = i % 3 ? malloc(i) : calloc(i, 3); } }
+KEPT static void grow(int n) { void *p = NULL; for (int i = 1; i < n; i++) p = realloc(p, i * 40 % 5000 + 1); kept = realloc(p, 70000); }
+KEPT static void zero(void) { kept = malloc(0); free(kept); free(NULL); kept = malloc(0); free(realloc(malloc(10), 0)); }
+KEPT static void maps(void)
+{
+	char *a = mmap(NULL, 10 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *b = mmap(NULL, 6 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(a + 2 * PAGE, 3 * PAGE);
+	kept = mmap(a + 7 * PAGE, 5 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	kept = mmap(a + 6 * PAGE, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	munmap(b, 6 * PAGE);
+}
+KEPT static void files(void)
+{
+	char text[3000] = "text";
+	int fd = open("traced.tmp", O_RDWR | O_CREAT | O_TRUNC, 0600), again, ends[2];
+	FILE *file;
+	for (int i = 0; i < 30; i++)
+		if (write(fd, text, 100 * i) != 100 * i) exit(1);
+	lseek(fd, 0, SEEK_SET);
+	again = dup(fd);
+	while (read(again, text, 700) > 0);
+	close(fd);
+	close(again);
+	kept = (void *)(long)read(-1, text, 5);
+	kept = (void *)(long)write(99, text, 5);
+	kept = (void *)(long)open("/nonexistent/file", O_RDONLY);
+	if (pipe(ends) == 0) { kept = (void *)(long)write(ends[1], text, 77); kept = (void *)(long)read(ends[0], text, 90); }
+	file = fopen("traced.tmp", "r");
+	while (fread(text, 1, 999, file) > 0);
+	fclose(file);
+	unlink("traced.tmp");
+}
+KEPT static void hold(void) { pthread_mutex_lock(&lock); usleep(3000); pthread_mutex_unlock(&lock); }
+static void *start(void *p) { for (int i = 0; i < 12; i++) { hold(); churn(40); leak(2); } return p; }
+int main(void)
+{
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, start, 0);
+	leak(5); churn(500); grow(200); zero(); maps(); files();
+	for (int i = 0; i < 3; i++) pthread_join(t[i], 0);
+	puts("done");
+	return 0;
+}
+END
 cat >traces.c <<'END'
 #include <errno.h>
 #include <fcntl.h>
@@ -147,6 +205,7 @@ cc -O1 -o endless endless.c || fail "endless.c"
 cc -O1 -o single single.c -lm || fail "single.c"
 cc -g -O1 -pthread -o threads threads.c || fail "threads.c"
 cc -O1 -o family family.c || fail "family.c"
+cc -g -O1 -pthread -o traced traced.c || fail "traced.c"
 c++ -g -O1 -shared -fPIC -o libshapes.so shapes.cc && c++ -g -O1 -o shapes main.cc -L. -lshapes -Wl,-rpath,"$work" || fail "shapes.cc"
 
 # collect NAME COMMAND...: records NAME.er. gprofng must be able to: where it is not, there is nothing to compare.
@@ -173,6 +232,19 @@ same threads -p on ./threads
 same family -p on -F on ./family
 same shapes -p hi ./shapes
 same traces -p on -s on -H on -i on ./traces
+
+# Heap, synchronisation and I/O, one by one and added up.
+traced() {
+	name=$1
+	shift
+	echo "$name:"
+	collect "$name" "$@" || { fail "$name: $(tail -n 2 "$name.out")"; return; }
+	python3 "$source_dir/tests/flow/gprofng_traced.py" "$name.er" || fail "$name"
+}
+
+traced traced -p on -s all -H on -i on ./traced
+traced heap -p off -H on ./traced
+traced waits -p off -s on ./traced
 
 # Killed: all that was recorded is there, and the head says that it was not closed.
 echo "killed:"

@@ -21,8 +21,8 @@ static void check_all_formats(const char *prefix, const struct ctx_report_input 
 		static const unsigned widths[] = {80, 200};
 		char name[128], *text;
 
-		if (kind->needs_code || kind->needs_states || kind->needs_wakers ||
-		    kind->needs_index) /* tests of their own */
+		if (kind->needs_code || kind->needs_states || kind->needs_wakers || kind->needs_index ||
+		    kind->needs_traced != 0) /* tests of their own */
 			continue;
 		for (size_t i = 0; i < CTX_COUNT_OF(widths); i++) {
 			options.format = CTX_REPORT_TEXT;
@@ -123,7 +123,7 @@ static void test_report__hostile_names_are_harmless_in_every_format(void **state
 	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++) {
 		for (int format = CTX_REPORT_TEXT;
 		     format <= CTX_REPORT_CSV && !kind->needs_code && !kind->needs_states &&
-		     !kind->needs_wakers && !kind->needs_index;
+		     !kind->needs_wakers && !kind->needs_index && kind->needs_traced == 0;
 		     format++) {
 			char *text =
 				print_report(kind->name, &fixture->input,

@@ -78,6 +78,39 @@ static void test_selection__metrics_are_a_list_of_names_that_may_have_commas(voi
 		       METRICS(EVENTS + CTX_STATE_N, EVENTS, EVENTS + CTX_STATE_N + 2));
 }
 
+static void test_selection__metrics_may_be_written_as_gprofng_does(void **state)
+{
+	struct ctx_profile profile = make_profile();
+
+	(void)state;
+	assert_metrics(&profile, "e.user:i.user", METRICS(EVENTS + CTX_STATE_N));
+	assert_metrics(&profile, "e.%totalcpu:i.%totalcpu:name", METRICS(0));
+	assert_metrics(&profile, "ei!user:size:i+wait,wall",
+		       METRICS(EVENTS + CTX_STATE_N, EVENTS + CTX_STATE_N + 2, WALL));
+	assert_metrics(&profile, "name:e.total", METRICS(WALL));
+	assert_metrics(&profile, "totalcpu", METRICS(0));
+}
+
+static void test_selection__errors_in_gprofngs_notation_name_the_word(void **state)
+{
+	static const struct {
+		const char *list, *says;
+	} wrong[] = {{"e.user:i.bogus", "no metric 'bogus'"}, {"e.:user", "no metric 'e.:user'"},
+		     {"x.user", "no metric 'x.user'"},	      {"e.user:", "no metric 'e.user:'"},
+		     {"euser", "no metric 'euser'"},	      {"name:size", "names no metric"}};
+	struct ctx_profile profile = make_profile();
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
+		struct ctx_options options = {.metric = wrong[i].list};
+		struct ctx_selection selection;
+		struct ctx_err err = {0};
+
+		assert_int_not_equal(ctx_selection_make(&options, &profile, &selection, &err), CTX_OK);
+		assert_non_null(strstr(err.msg, wrong[i].says));
+	}
+}
+
 static void test_selection__unknown_metrics_are_refused_with_what_there_is(void **state)
 {
 	static const char *const wrong[] = {"x", "wall,x",     "wall,",		  ",wall",
@@ -116,6 +149,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_selection__metrics_are_a_list_of_names_that_may_have_commas),
+		cmocka_unit_test(test_selection__metrics_may_be_written_as_gprofng_does),
+		cmocka_unit_test(test_selection__errors_in_gprofngs_notation_name_the_word),
 		cmocka_unit_test(test_selection__unknown_metrics_are_refused_with_what_there_is),
 		cmocka_unit_test(test_selection__the_default_metric_has_samples),
 	};

@@ -1,0 +1,100 @@
+#include "ctxan/query_impl.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+struct gathering {
+	const struct ctx_selection *selection;
+	bool *selected; /* by thread; NULL: all */
+	struct ctx_traced *items;
+	size_t n, cap;
+	bool out_of_order;
+};
+
+/* To filters it is a sample of no metric that weighs its bytes or its time. */
+static bool is_selected(const struct gathering *gathering, const struct ctx_traced *operation)
+{
+	const struct ctx_selection *selection = gathering->selection;
+	struct ctx_sample sample = {
+		.time_ns = operation->time_ns,
+		.weight = operation->kind == CTX_TRACED_HEAP ? operation->size : operation->duration_ns,
+		.thread = operation->thread,
+		.cpu = operation->cpu,
+		.metric = CTX_NONE,
+		.raw_stack = operation->raw_stack,
+		.stack = operation->stack,
+	};
+
+	if (gathering->selected != NULL && !gathering->selected[operation->thread])
+		return false;
+	if (!ctx_selection_has(selection, &sample))
+		return false;
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		if (ctx_interval_has(selection->intervals[i], operation->time_ns))
+			return true;
+	}
+	return false;
+}
+
+static enum ctx_status take(void *context, const struct ctx_traced *operation, struct ctx_err *err)
+{
+	struct gathering *gathering = context;
+	enum ctx_status status;
+
+	if (!is_selected(gathering, operation))
+		return CTX_OK;
+	status = ctx_grow(&gathering->items, &gathering->cap, gathering->n + 1, err);
+	if (status != CTX_OK)
+		return status;
+	if (gathering->n != 0 && gathering->items[gathering->n - 1].time_ns > operation->time_ns)
+		gathering->out_of_order = true;
+	gathering->items[gathering->n++] = *operation;
+	return CTX_OK;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ctx_traced *left = a, *right = b;
+
+	return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
+}
+
+static enum ctx_status gather(struct ctx_query *query, enum ctx_traced_kind kind, struct gathering *gathering,
+			      struct ctx_err *err)
+{
+	const struct ctx_profile *profile = ctx_store_profile(query->store);
+	const struct ctx_selection *selection = query->selection;
+	struct ctx_interval hull;
+
+	if (selection->n_intervals == 0)
+		return CTX_OK;
+	hull = (struct ctx_interval){selection->intervals[0].begin_ns,
+				     selection->intervals[selection->n_intervals - 1].end_ns};
+	if (selection->threads != NULL) {
+		gathering->selected = ctx_calloc(profile->n_threads, sizeof(*gathering->selected));
+		if (gathering->selected == NULL)
+			return ctx_err_nomem(err);
+		for (size_t i = 0; i < selection->n_threads; i++)
+			gathering->selected[selection->threads[i]] = true;
+	}
+	return ctx_store_scan_traced(query->store, kind, hull, take, gathering, err);
+}
+
+enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
+				 struct ctx_report_traced *ret, struct ctx_err *err)
+{
+	struct gathering gathering = {.selection = query->selection};
+	enum ctx_status status = gather(query, kind, &gathering, err);
+
+	free(gathering.selected);
+	*ret = (struct ctx_report_traced){0};
+	if (status != CTX_OK) {
+		free(gathering.items);
+		return status;
+	}
+	if (gathering.out_of_order)
+		qsort(gathering.items, gathering.n, sizeof(*gathering.items), by_time);
+	*ret = (struct ctx_report_traced){gathering.items, gathering.n};
+	return CTX_OK;
+}

@@ -1,0 +1,258 @@
+/*
+ *	malloc, realloc --> live: address -> record -- free, realloc --> the record's bit is cleared
+ *	mmap ------------> ranges ------------------- munmap, mmap ---> cut
+ *
+ * Ranges descend because new maps mostly come below the old ones: they are added at the end of the array.
+ */
+#include "formats/gprofng/gp_leaks.h"
+
+#include "base/map64.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 1024u
+#define RANGES_MAX                                                                                           \
+	65536u /* about what Linux allows a process; maps beyond are not followed, and count as unmapped */
+
+void ctx_gp_leaks_deinit(struct ctx_gp_leaks *leaks)
+{
+	free(leaks->bits);
+	free(leaks->maps);
+	free(leaks->live);
+	free(leaks->ranges);
+	*leaks = (struct ctx_gp_leaks){0};
+}
+
+static void set_bit(struct ctx_gp_leaks *leaks, uint64_t record, bool value)
+{
+	uint8_t bit = (uint8_t)(1u << record % 8);
+
+	if (value)
+		leaks->bits[record / 8] |= bit;
+	else
+		leaks->bits[record / 8] &= (uint8_t)~bit;
+}
+
+/* Live blocks */
+
+static size_t home_of(const struct ctx_gp_leaks *leaks, uint64_t address)
+{
+	return (size_t)(ctx_hash64(address) >> 20) & (leaks->n_slots - 1);
+}
+
+/* The slot of the address, or the free one where it belongs. */
+static size_t find(const struct ctx_gp_leaks *leaks, uint64_t address)
+{
+	size_t i = home_of(leaks, address);
+
+	while (leaks->live[i].record != 0 && leaks->live[i].address != address)
+		i = (i + 1) & (leaks->n_slots - 1);
+	return i;
+}
+
+static enum ctx_status grow(struct ctx_gp_leaks *leaks, struct ctx_err *err)
+{
+	struct ctx_gp_live *old = leaks->live;
+	size_t n = leaks->n_slots;
+	struct ctx_gp_live *live = ctx_calloc(n != 0 ? n * 2 : FIRST_SLOTS, sizeof(*live));
+
+	if (live == NULL)
+		return ctx_err_nomem(err);
+	leaks->live = live;
+	leaks->n_slots = n != 0 ? n * 2 : FIRST_SLOTS;
+	for (size_t i = 0; i < n; i++) {
+		if (old[i].record != 0)
+			live[find(leaks, old[i].address)] = old[i];
+	}
+	free(old);
+	return CTX_OK;
+}
+
+static enum ctx_status allocate(struct ctx_gp_leaks *leaks, uint64_t address, uint64_t record,
+				struct ctx_err *err)
+{
+	enum ctx_status status = leaks->n_live * 2 >= leaks->n_slots ? grow(leaks, err) : CTX_OK;
+	struct ctx_gp_live *slot;
+
+	if (status != CTX_OK)
+		return status;
+	set_bit(leaks, record, true);
+	slot = &leaks->live[find(leaks, address)];
+	if (slot->record != 0)
+		return CTX_OK;
+	*slot = (struct ctx_gp_live){address, record + 1};
+	leaks->n_live++;
+	return CTX_OK;
+}
+
+/* Those behind the hole move up as far as they may, so that every search still ends at them. */
+static void release(struct ctx_gp_leaks *leaks, uint64_t address)
+{
+	size_t mask = leaks->n_slots - 1, hole;
+
+	if (leaks->n_slots == 0 || leaks->live[hole = find(leaks, address)].record == 0)
+		return;
+	set_bit(leaks, leaks->live[hole].record - 1, false);
+	leaks->n_live--;
+	for (size_t i = (hole + 1) & mask; leaks->live[i].record != 0; i = (i + 1) & mask) {
+		size_t home = home_of(leaks, leaks->live[i].address);
+
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			leaks->live[hole] = leaks->live[i];
+			hole = i;
+		}
+	}
+	leaks->live[hole] = (struct ctx_gp_live){0};
+}
+
+/* Maps */
+
+/* The first range that does not lie wholly above `end`: it begins below it. */
+static size_t first_below(const struct ctx_gp_leaks *leaks, uint64_t end)
+{
+	size_t low = 0, high = leaks->n_ranges;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (leaks->ranges[middle].begin >= end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Puts up to three ranges in the place of `n`. */
+static enum ctx_status replace(struct ctx_gp_leaks *leaks, size_t at, size_t n,
+			       const struct ctx_gp_range *with, size_t n_with, struct ctx_err *err)
+{
+	enum ctx_status status =
+		ctx_grow(&leaks->ranges, &leaks->ranges_cap, leaks->n_ranges - n + n_with, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (leaks->n_ranges != 0)
+		memmove(leaks->ranges + at + n_with, leaks->ranges + at + n,
+			(leaks->n_ranges - at - n) * sizeof(*with));
+	if (n_with != 0)
+		memcpy(leaks->ranges + at, with, n_with * sizeof(*with));
+	leaks->n_ranges = leaks->n_ranges - n + n_with;
+	return CTX_OK;
+}
+
+/* Takes [begin, end) out of all ranges, and puts a new one there if `is_map`. */
+static enum ctx_status cut(struct ctx_gp_leaks *leaks, struct ctx_gp_range range, bool is_map,
+			   struct ctx_err *err)
+{
+	size_t at = first_below(leaks, range.end), n = 0, n_with = 0;
+	struct ctx_gp_range with[3];
+
+	while (at + n < leaks->n_ranges && leaks->ranges[at + n].end > range.begin)
+		n++;
+	if (n != 0 && leaks->ranges[at].end > range.end) {
+		with[n_with] = leaks->ranges[at];
+		with[n_with++].begin = range.end;
+	}
+	if (is_map)
+		with[n_with++] = range;
+	if (n != 0 && leaks->ranges[at + n - 1].begin < range.begin) {
+		with[n_with] = leaks->ranges[at + n - 1];
+		with[n_with++].end = range.begin;
+	}
+	return n == 0 && n_with == 0 ? CTX_OK : replace(leaks, at, n, with, n_with, err);
+}
+
+static enum ctx_status map(struct ctx_gp_leaks *leaks, const struct ctx_gp_event *event, uint64_t record,
+			   struct ctx_err *err)
+{
+	struct ctx_gp_range range = {.begin = event->heap.address, .record = record};
+	bool is_map = event->heap.kind == CTX_GP_HEAP_MMAP;
+
+	if (event->heap.address == 0 || event->heap.size == 0 ||
+	    __builtin_add_overflow(event->heap.address, event->heap.size, &range.end))
+		return CTX_OK;
+	if (is_map)
+		set_bit(leaks, record, true);
+	return cut(leaks, range, is_map && leaks->n_ranges < RANGES_MAX, err);
+}
+
+/* Records */
+
+enum ctx_status ctx_gp_leaks_add(struct ctx_gp_leaks *leaks, const struct ctx_gp_event *event,
+				 struct ctx_err *err)
+{
+	uint64_t record = leaks->n;
+	enum ctx_status status = ctx_grow(&leaks->bits, &leaks->bits_cap, (size_t)(record / 8) + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (record % 8 == 0)
+		leaks->bits[record / 8] = 0;
+	leaks->n++;
+	switch (event->heap.kind) {
+	case CTX_GP_HEAP_FREE:
+		release(leaks, event->heap.address);
+		return CTX_OK;
+	case CTX_GP_HEAP_REALLOC:
+		if (event->heap.old_address != 0)
+			release(leaks, event->heap.old_address);
+		return event->heap.address != 0 ? allocate(leaks, event->heap.address, record, err) : CTX_OK;
+	case CTX_GP_HEAP_MALLOC:
+		return event->heap.address != 0 ? allocate(leaks, event->heap.address, record, err) : CTX_OK;
+	case CTX_GP_HEAP_MMAP:
+	case CTX_GP_HEAP_MUNMAP:
+		return map(leaks, event, record, err);
+	default:
+		return CTX_OK;
+	}
+}
+
+static int by_record(const void *a, const void *b)
+{
+	const struct ctx_gp_rest *left = a, *right = b;
+
+	return left->record < right->record ? -1 : left->record > right->record;
+}
+
+enum ctx_status ctx_gp_leaks_finish(struct ctx_gp_leaks *leaks, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&leaks->maps, &leaks->maps_cap, leaks->n_ranges, err);
+	size_t n = 0;
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < leaks->n_ranges; i++)
+		leaks->maps[i] = (struct ctx_gp_rest){leaks->ranges[i].record,
+						      leaks->ranges[i].end - leaks->ranges[i].begin};
+	if (leaks->n_ranges != 0)
+		qsort(leaks->maps, leaks->n_ranges, sizeof(*leaks->maps), by_record);
+	for (size_t i = 0; i < leaks->n_ranges; i++) {
+		if (n != 0 && leaks->maps[n - 1].record == leaks->maps[i].record)
+			leaks->maps[n - 1].bytes += leaks->maps[i].bytes;
+		else
+			leaks->maps[n++] = leaks->maps[i];
+	}
+	leaks->n_maps = n;
+	free(leaks->live);
+	free(leaks->ranges);
+	leaks->live = NULL;
+	leaks->ranges = NULL;
+	leaks->n_live = leaks->n_slots = leaks->n_ranges = leaks->ranges_cap = 0;
+	return CTX_OK;
+}
+
+uint64_t ctx_gp_leaks_get(const struct ctx_gp_leaks *leaks, uint64_t number, const struct ctx_gp_event *event)
+{
+	const struct ctx_gp_rest key = {.record = number}, *rest = NULL;
+
+	if (number >= leaks->n || (leaks->bits[number / 8] >> number % 8 & 1) == 0)
+		return 0;
+	if (event->heap.kind != CTX_GP_HEAP_MMAP)
+		return event->heap.size;
+	if (leaks->n_maps != 0)
+		rest = bsearch(&key, leaks->maps, leaks->n_maps, sizeof(key), by_record);
+	return rest != NULL ? rest->bytes : 0;
+}

@@ -1,0 +1,386 @@
+#include "formats/gprofng/gp_traced.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "formats/gprofng/gp_leaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WEIGHT_MAX ((uint64_t)1 << 56) /* bytes or ns of one record */
+
+enum metric {
+	SYNC_TIME,
+	SYNC_COUNT,
+	HEAP_BYTES,
+	HEAP_COUNT,
+	LEAK_BYTES,
+	LEAK_COUNT,
+	READ_TIME,
+	READ_BYTES,
+	READ_COUNT,
+	WRITE_TIME,
+	WRITE_BYTES,
+	WRITE_COUNT,
+	OTHER_TIME,
+	OTHER_COUNT,
+	ERROR_TIME,
+	ERROR_COUNT,
+	N_METRICS
+};
+
+/* Names and words are gprofng's. */
+static const struct {
+	const char *name, *word, *unit;
+	uint8_t kind;
+	uint8_t of; /* N_METRICS: it has samples */
+} metrics[N_METRICS] = {
+	[SYNC_TIME] = {"Sync Wait Time", "sync", "ns", CTX_TRACED_SYNC, N_METRICS},
+	[SYNC_COUNT] = {"Sync Wait Count", "syncn", "", CTX_TRACED_SYNC, SYNC_TIME},
+	[HEAP_BYTES] = {"Bytes Allocated", "heapallocbytes", "bytes", CTX_TRACED_HEAP, N_METRICS},
+	[HEAP_COUNT] = {"Allocations", "heapalloccnt", "", CTX_TRACED_HEAP, HEAP_BYTES},
+	[LEAK_BYTES] = {"Bytes Leaked", "heapleakbytes", "bytes", CTX_TRACED_HEAP, N_METRICS},
+	[LEAK_COUNT] = {"Leaks", "heapleakcnt", "", CTX_TRACED_HEAP, LEAK_BYTES},
+	[READ_TIME] = {"Read Time", "ioreadtime", "ns", CTX_TRACED_IO, N_METRICS},
+	[READ_BYTES] = {"Read Bytes", "ioreadbytes", "bytes", CTX_TRACED_IO, N_METRICS},
+	[READ_COUNT] = {"Read Count", "ioreadcnt", "", CTX_TRACED_IO, READ_TIME},
+	[WRITE_TIME] = {"Write Time", "iowritetime", "ns", CTX_TRACED_IO, N_METRICS},
+	[WRITE_BYTES] = {"Write Bytes", "iowritebytes", "bytes", CTX_TRACED_IO, N_METRICS},
+	[WRITE_COUNT] = {"Write Count", "iowritecnt", "", CTX_TRACED_IO, WRITE_TIME},
+	[OTHER_TIME] = {"Other I/O Time", "ioothertime", "ns", CTX_TRACED_IO, N_METRICS},
+	[OTHER_COUNT] = {"Other I/O Count", "ioothercnt", "", CTX_TRACED_IO, OTHER_TIME},
+	[ERROR_TIME] = {"I/O Error Time", "ioerrortime", "ns", CTX_TRACED_IO, N_METRICS},
+	[ERROR_COUNT] = {"I/O Error Count", "ioerrorcnt", "", CTX_TRACED_IO, ERROR_TIME},
+};
+
+struct image { /* what is known of a process */
+	struct ctx_gp_leaks leaks;
+	uint64_t n_heap;	  /* heap records so far */
+	struct ctx_map64 file_of; /* descriptor: name; CTX_MAP64_NONE while it is closed */
+};
+
+struct ctx_gp_traced {
+	struct image *images; /* owned; by experiment */
+	size_t n_images;
+	struct ctx_strtab names;
+	bool has[CTX_TRACED_N];
+	uint32_t number[N_METRICS];  /* of the metrics that are announced */
+	struct ctx_traced operation; /* that is being handed out */
+};
+
+void ctx_gp_traced_destroy(struct ctx_gp_traced *traced)
+{
+	if (traced == NULL)
+		return;
+	for (size_t i = 0; i < traced->n_images; i++) {
+		ctx_gp_leaks_deinit(&traced->images[i].leaks);
+		ctx_map64_deinit(&traced->images[i].file_of);
+	}
+	ctx_strtab_deinit(&traced->names);
+	free(traced->images);
+	free(traced);
+}
+
+/* A program begins with the first three descriptors open. */
+static enum ctx_status name_standard(struct ctx_gp_traced *traced, struct image *image, struct ctx_err *err)
+{
+	static const char *const names[] = {"<stdin>", "<stdout>", "<stderr>"};
+
+	for (uint64_t fd = 0; fd < CTX_COUNT_OF(names); fd++) {
+		uint32_t *place = ctx_map64_place(&image->file_of, fd);
+		uint32_t name;
+		enum ctx_status status = ctx_strtab_add_text(&traced->names, names[fd], &name, err);
+
+		if (status != CTX_OK)
+			return status;
+		if (place == NULL)
+			return ctx_err_nomem(err);
+		*place = name;
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_gp_traced_create(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_traced *traced = ctx_calloc(1, sizeof(*traced));
+	enum ctx_status status = CTX_OK;
+
+	if (traced == NULL)
+		return ctx_err_nomem(err);
+	reader->traced = traced;
+	traced->images = ctx_calloc(reader->experiments.n, sizeof(*traced->images));
+	if (traced->images == NULL)
+		return ctx_err_nomem(err);
+	traced->n_images = reader->experiments.n;
+	for (size_t i = 0; i < traced->n_images && status == CTX_OK; i++)
+		status = name_standard(traced, &traced->images[i], err);
+	return status;
+}
+
+static bool kind_of(uint32_t type, enum ctx_traced_kind *ret)
+{
+	*ret = type == CTX_GP_HEAP ? CTX_TRACED_HEAP : type == CTX_GP_SYNC ? CTX_TRACED_SYNC : CTX_TRACED_IO;
+	return type == CTX_GP_HEAP || type == CTX_GP_SYNC || type == CTX_GP_IO;
+}
+
+void ctx_gp_traced_note(struct ctx_gp_traced *traced, const struct ctx_gp_log *log, size_t file)
+{
+	for (size_t i = 0; i < log->n_layouts; i++) {
+		enum ctx_traced_kind kind;
+
+		if (log->layouts[i].file == file && kind_of(log->layouts[i].type, &kind))
+			traced->has[kind] = true;
+	}
+}
+
+/* Leaks */
+
+static enum ctx_status add_heap_files(struct ctx_gp_events *events,
+				      const struct ctx_gp_experiment *experiment, int64_t latest_ns,
+				      struct ctx_err *err)
+{
+	const struct ctx_gp_log *log = &experiment->log;
+
+	for (size_t i = 0; i < log->n_files; i++) {
+		char *path CTX_AUTO_FREE = NULL;
+		struct ctx_gp_events_found found;
+		enum ctx_status status;
+
+		if (ctx_gp_log_layout(log, i, CTX_GP_HEAP) == NULL)
+			continue;
+		path = ctx_path_join(experiment->path, log->files[i]);
+		if (path == NULL)
+			return ctx_err_nomem(err);
+		/* What is wrong with a file was said when it was added for its events. */
+		status = ctx_gp_events_add(events, path, log, i, experiment->number, experiment->shift_ns,
+					   latest_ns, &found, NULL);
+		if (status == CTX_E_NOMEM)
+			return ctx_err_nomem(err);
+	}
+	return CTX_OK;
+}
+
+enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				   int64_t latest_ns, struct ctx_err *err)
+{
+	struct ctx_gp_leaks *leaks = &reader->traced->images[experiment->number].leaks;
+	struct ctx_gp_events *events = NULL;
+	struct ctx_gp_event event;
+	enum ctx_status status;
+
+	if (!reader->traced->has[CTX_TRACED_HEAP])
+		return CTX_OK;
+	status = ctx_gp_events_create(&events, err);
+	if (status == CTX_OK)
+		status = add_heap_files(events, experiment, latest_ns, err);
+	while (status == CTX_OK && (status = ctx_gp_events_next(events, &event, err)) == CTX_OK) {
+		if (event.type == CTX_GP_HEAP && ctx_gp_traced_is(&event))
+			status = ctx_gp_leaks_add(leaks, &event, err);
+	}
+	ctx_gp_events_destroy(events);
+	return status == CTX_END ? ctx_gp_leaks_finish(leaks, err) : status;
+}
+
+/* Metrics */
+
+enum ctx_status ctx_gp_traced_metrics(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_traced *traced = reader->traced;
+	struct ctx_source_info *info = &reader->source.info;
+	size_t cap = info->n_metrics;
+	enum ctx_status status = ctx_grow(&info->metrics, &cap, info->n_metrics + N_METRICS, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < N_METRICS; i++) {
+		bool counts = metrics[i].of != N_METRICS;
+
+		if (!traced->has[metrics[i].kind])
+			continue;
+		traced->number[i] = info->n_metrics;
+		info->metrics[info->n_metrics++] =
+			(struct ctx_source_metric){.name = metrics[i].name,
+						   .unit = metrics[i].unit,
+						   .word = metrics[i].word,
+						   .counts = counts,
+						   .of = counts ? traced->number[metrics[i].of] : 0};
+	}
+	return CTX_OK;
+}
+
+/* Records */
+
+bool ctx_gp_traced_is(const struct ctx_gp_event *event)
+{
+	enum ctx_traced_kind kind;
+
+	if (!kind_of(event->type, &kind))
+		return false;
+	return kind == CTX_TRACED_HEAP ? event->heap.kind <= CTX_GP_HEAP_MUNMAP
+	       : kind == CTX_TRACED_IO ? event->io.kind < 2 * CTX_GP_IO_KINDS
+				       : true;
+}
+
+static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, enum metric metric,
+		       uint64_t weight)
+{
+	struct ctx_event *sample = &reader->later[reader->n_later];
+
+	if (weight > WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
+		reader->wild++;
+		return;
+	}
+	reader->weight += weight;
+	*sample = *like;
+	sample->sample.metric = reader->traced->number[metric];
+	sample->sample.weight = weight;
+	reader->n_later++;
+}
+
+static uint64_t duration(const struct ctx_gp_event *event, int64_t request_ns)
+{
+	return request_ns > 0 && request_ns < event->time_ns ? (uint64_t)(event->time_ns - request_ns) : 0;
+}
+
+static void take_heap(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+		      const struct ctx_event *like)
+{
+	static const uint8_t operations[] = {
+		[CTX_GP_HEAP_MALLOC] = CTX_HEAP_ALLOCATE,    [CTX_GP_HEAP_FREE] = CTX_HEAP_FREE,
+		[CTX_GP_HEAP_REALLOC] = CTX_HEAP_REALLOCATE, [CTX_GP_HEAP_MMAP] = CTX_HEAP_MAP,
+		[CTX_GP_HEAP_MUNMAP] = CTX_HEAP_UNMAP,
+	};
+	struct image *image = &reader->traced->images[event->owner];
+	struct ctx_traced *operation = &reader->traced->operation;
+	bool allocates = event->heap.kind != CTX_GP_HEAP_FREE && event->heap.kind != CTX_GP_HEAP_MUNMAP &&
+			 event->heap.address != 0;
+	uint64_t leaked = ctx_gp_leaks_get(&image->leaks, image->n_heap++, event);
+
+	*operation = (struct ctx_traced){
+		.kind = CTX_TRACED_HEAP,
+		.operation = operations[event->heap.kind],
+		.size = event->heap.size,
+		.address = event->heap.address,
+		.old_address = event->heap.kind == CTX_GP_HEAP_REALLOC ? event->heap.old_address : 0,
+		.leaked = leaked != 0,
+		.leaked_size = leaked,
+		.descriptor = -1,
+	};
+	if (allocates)
+		add_sample(reader, like, HEAP_BYTES, event->heap.size);
+	if (leaked != 0)
+		add_sample(reader, like, LEAK_BYTES, leaked);
+}
+
+static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+		      const struct ctx_event *like)
+{
+	uint64_t wait_ns = duration(event, event->sync.request_ns);
+
+	reader->traced->operation = (struct ctx_traced){
+		.kind = CTX_TRACED_SYNC,
+		.duration_ns = wait_ns,
+		.address = event->sync.object,
+		.descriptor = -1,
+	};
+	add_sample(reader, like, SYNC_TIME, wait_ns);
+}
+
+/* Opening a name, or another descriptor again, names the descriptor; closing it forgets that. The name, or CTX_MAP64_NONE. */
+static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+				 enum ctx_io_operation operation, bool failed, uint32_t *ret,
+				 struct ctx_err *err)
+{
+	struct image *image = &reader->traced->images[event->owner];
+	size_t n = 0;
+	uint32_t *place;
+
+	*ret = CTX_MAP64_NONE;
+	if (operation == CTX_IO_OTHER)
+		return CTX_OK;
+	while (n < event->io.file_bytes && event->io.file[n] != '\0')
+		n++;
+	if (operation == CTX_IO_OPEN && n != 0) {
+		enum ctx_status status = ctx_strtab_add(&reader->traced->names, event->io.file, n, ret, err);
+
+		if (status != CTX_OK)
+			return status;
+	} else {
+		bool copies = operation == CTX_IO_OPEN && event->io.old_fd > 0;
+
+		*ret = ctx_map64_get(&image->file_of, (uint32_t)(copies ? event->io.old_fd : event->io.fd));
+	}
+	if (failed || event->io.fd < 0 || (operation != CTX_IO_OPEN && operation != CTX_IO_CLOSE))
+		return CTX_OK;
+	place = ctx_map64_place(&image->file_of, (uint32_t)event->io.fd);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*place = operation == CTX_IO_OPEN ? *ret : CTX_MAP64_NONE;
+	return CTX_OK;
+}
+
+static enum ctx_status take_io(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+			       const struct ctx_event *like, const char **ret_file, struct ctx_err *err)
+{
+	static const uint8_t operations[] = {
+		[CTX_GP_IO_READ] = CTX_IO_READ,	  [CTX_GP_IO_WRITE] = CTX_IO_WRITE,
+		[CTX_GP_IO_OPEN] = CTX_IO_OPEN,	  [CTX_GP_IO_CLOSE] = CTX_IO_CLOSE,
+		[CTX_GP_IO_OTHER] = CTX_IO_OTHER,
+	};
+	uint8_t operation = operations[event->io.kind % CTX_GP_IO_KINDS];
+	bool failed = event->io.kind >= CTX_GP_IO_KINDS, moves = operation <= CTX_IO_WRITE && !failed;
+	uint64_t bytes = moves && event->io.bytes > 0 ? (uint64_t)event->io.bytes : 0;
+	uint64_t time_ns = duration(event, event->io.request_ns);
+	uint32_t file;
+	enum ctx_status status =
+		find_file(reader, event, (enum ctx_io_operation)operation, failed, &file, err);
+
+	if (status != CTX_OK)
+		return status;
+	*ret_file = file != CTX_MAP64_NONE ? ctx_strtab_get(&reader->traced->names, file) : NULL;
+	reader->traced->operation = (struct ctx_traced){
+		.kind = CTX_TRACED_IO,
+		.operation = operation,
+		.duration_ns = time_ns,
+		.size = bytes,
+		.descriptor = event->io.fd >= 0 && operation != CTX_IO_OTHER ? event->io.fd : -1,
+		.failed = failed,
+	};
+	if (!moves) {
+		add_sample(reader, like, failed ? ERROR_TIME : OTHER_TIME, time_ns);
+		return CTX_OK;
+	}
+	add_sample(reader, like, operation == CTX_IO_READ ? READ_TIME : WRITE_TIME, time_ns);
+	if (bytes != 0)
+		add_sample(reader, like, operation == CTX_IO_READ ? READ_BYTES : WRITE_BYTES, bytes);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+				   const struct ctx_event *like, size_t at, struct ctx_err *err)
+{
+	struct ctx_gp_traced *traced = reader->traced;
+	struct ctx_event *ret = &reader->later[at];
+	const char *file = NULL;
+	enum ctx_status status = CTX_OK;
+
+	reader->n_later = at + 1;
+	if (event->type == CTX_GP_HEAP)
+		take_heap(reader, event, like);
+	else if (event->type == CTX_GP_SYNC)
+		take_sync(reader, event, like);
+	else
+		status = take_io(reader, event, like, &file, err);
+	if (status != CTX_OK)
+		return status;
+	traced->operation.cpu = event->cpu;
+	*ret = *like;
+	ret->kind = CTX_EV_TRACED;
+	ret->traced.operation = &traced->operation;
+	ret->traced.file = file;
+	ret->traced.stack = 0;
+	ret->traced.n_frames = like->sample.n_frames;
+	ret->traced.frames = like->sample.frames;
+	return CTX_OK;
+}

@@ -1,0 +1,35 @@
+/*
+ * Heap, synchronisation and I/O records: as operations, and as samples of the metrics that gprofng makes of them.
+ */
+#ifndef CTX_FORMATS_GPROFNG_GP_TRACED_H
+#define CTX_FORMATS_GPROFNG_GP_TRACED_H
+
+#include "formats/gprofng/gp_reader.h"
+
+struct ctx_gp_traced;
+
+/* Makes reader->traced, when the experiments are open. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_traced_create(struct ctx_gp_reader *reader, struct ctx_err *err);
+void ctx_gp_traced_destroy(struct ctx_gp_traced *traced);
+
+/* A data file of this log has records. */
+void ctx_gp_traced_note(struct ctx_gp_traced *traced, const struct ctx_gp_log *log, size_t file);
+
+/* Reads the heap records of an experiment for its leaks. What cannot be read is left out. CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader,
+						  const struct ctx_gp_experiment *experiment,
+						  int64_t latest_ns, struct ctx_err *err);
+
+/* Announces the metrics of what was noted, behind those that there are. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_traced_metrics(struct ctx_gp_reader *reader, struct ctx_err *err);
+
+/* Is the record of one of these kinds? */
+bool ctx_gp_traced_is(const struct ctx_gp_event *event);
+
+/* Puts the operation and its samples into reader->later, from `at` on; `like` is a sample without metric and weight. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader,
+						  const struct ctx_gp_event *event,
+						  const struct ctx_event *like, size_t at,
+						  struct ctx_err *err);
+
+#endif

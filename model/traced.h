@@ -1,0 +1,66 @@
+/*
+ * One operation of the program that a collector traced: an allocation, a wait for an object, an input or output. Not a sample: every one is there.
+ *
+ * What can be summed up by call stack (bytes, time, counts) comes as samples of metrics besides; this is what reports by object, file,
+ * descriptor and size ask. Source: requirement E9.
+ */
+#ifndef CTX_MODEL_TRACED_H
+#define CTX_MODEL_TRACED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The numbers are in databases: they are added to, never changed. */
+enum ctx_traced_kind {
+	CTX_TRACED_HEAP = 0,
+	CTX_TRACED_SYNC, /* `operation` is 0 */
+	CTX_TRACED_IO,
+	CTX_TRACED_N,
+};
+
+enum ctx_heap_operation {
+	CTX_HEAP_ALLOCATE = 0, /* malloc, calloc, memalign, ... */
+	CTX_HEAP_FREE,
+	CTX_HEAP_REALLOCATE, /* frees old_address, if that is not 0, and allocates */
+	CTX_HEAP_MAP,
+	CTX_HEAP_UNMAP,
+};
+
+enum ctx_io_operation {
+	CTX_IO_READ = 0,
+	CTX_IO_WRITE,
+	CTX_IO_OPEN,
+	CTX_IO_CLOSE,
+	CTX_IO_OTHER,
+};
+
+struct ctx_traced {
+	uint64_t time_ns;     /* when it was over */
+	uint64_t duration_ns; /* the wait, the input or output; heap: 0 */
+	uint64_t size;	      /* bytes allocated, unmapped, read or written */
+	uint64_t address;     /* that was allocated or freed; the object that was waited for */
+	uint64_t old_address; /* of CTX_HEAP_REALLOCATE */
+	uint32_t thread;
+	int32_t cpu;	    /* -1 unknown */
+	uint32_t raw_stack; /* 0 unknown */
+	uint32_t stack;	    /* CCT node */
+	uint32_t file;	    /* I/O: index in profile->files; CTX_NONE not known */
+	int32_t descriptor; /* I/O; -1 none */
+	uint8_t kind;	    /* enum ctx_traced_kind */
+	uint8_t operation;  /* enum ctx_heap_operation, ctx_io_operation */
+	bool failed;	    /* I/O: returned an error */
+	bool leaked;	    /* an allocation that nobody freed up to the end */
+	uint64_t
+		leaked_size; /* bytes of it: `size`, less where a map was unmapped in part; 0 if not leaked */
+};
+
+/* "heap", "sync", "io"; "?" for what is none. */
+const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
+
+/* "allocate", ..., "wait", "read", ...; "?" for what is none. */
+const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operation);
+
+/* Operations of a kind are the numbers below this. 0 for what is no kind. */
+unsigned ctx_traced_n_operations(enum ctx_traced_kind kind);
+
+#endif

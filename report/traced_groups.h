@@ -1,0 +1,65 @@
+/*
+ * Sums of traced operations, by anything: stacks, files, objects.
+ */
+#ifndef CTX_REPORT_TRACED_GROUPS_H
+#define CTX_REPORT_TRACED_GROUPS_H
+
+#include "base/map64.h"
+#include "model/profile.h"
+#include "report/order.h"
+
+#define CTX_TRACED_ERROR (CTX_IO_OTHER + 1) /* calls that failed, of any operation */
+#define CTX_TRACED_CALLS (CTX_TRACED_ERROR + 1)
+
+struct ctx_traced_sums {
+	uint64_t count, bytes,
+		largest; /* all operations that were added, their bytes, the most bytes of one */
+	uint64_t time_ns, longest_ns;
+	uint32_t longest_stack; /* of the longest */
+	uint64_t leaks, leaked_bytes, largest_leak;
+	uint64_t held, held_bytes; /* allocations that lived at the peak */
+	uint64_t calls[CTX_TRACED_CALLS], call_ns[CTX_TRACED_CALLS],
+		call_bytes[CTX_TRACED_CALLS]; /* I/O; errors have no bytes */
+};
+
+struct ctx_traced_group {
+	uint64_t key;
+	const char *text; /* borrowed; NULL unless its maker gives it one */
+	uint32_t stack;	  /* CCT node that stands for the group; 0 none */
+	uint32_t process, file;
+	int32_t descriptor;
+	uint64_t address;
+	struct ctx_traced_sums sums;
+};
+
+struct ctx_traced_groups {
+	struct ctx_traced_group *items; /* owned */
+	size_t n, cap;
+	struct ctx_map64 map;
+};
+
+void ctx_traced_groups_deinit(struct ctx_traced_groups *groups);
+
+/* The group of a key, made when it is new (all zero but the key). Valid until the next call. NULL: no memory. */
+struct ctx_traced_group *ctx_traced_group_at(struct ctx_traced_groups *groups, uint64_t key);
+
+/* Groups with the same text become one. The map is gone then. */
+void ctx_traced_groups_merge(struct ctx_traced_groups *groups);
+
+void ctx_traced_add(struct ctx_traced_sums *to, const struct ctx_traced *operation);
+void ctx_traced_add_sums(struct ctx_traced_sums *to, const struct ctx_traced_sums *from);
+
+/* What is counted as an allocation: got memory. A realloc to nothing is not one. */
+bool ctx_traced_is_allocation(const struct ctx_traced *operation);
+
+/* A number for each value, from 0: pairs of numbers of any size fit into a key of 64 bits then. CTX_MAP64_NONE: no memory. */
+uint32_t ctx_traced_number(struct ctx_map64 *map, uint64_t value);
+
+/* Powers of two: 0, 1, 2-3, 4-7, ... */
+#define CTX_TRACED_BUCKETS 65
+
+unsigned ctx_traced_bucket(uint64_t value);
+uint64_t ctx_traced_bucket_first(unsigned bucket);
+uint64_t ctx_traced_bucket_last(unsigned bucket);
+
+#endif

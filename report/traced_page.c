@@ -1,0 +1,251 @@
+#include "report/traced_page.h"
+
+#include "base/mem.h"
+#include "report/function_names.h"
+#include "report/names.h"
+#include "report/stack_cells.h"
+#include "report/wait_chain.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ROWS 20u /* of a table of text */
+#define BAR 24u
+
+/* Parents have smaller ids than their children: one way through the nodes is enough. */
+static enum ctx_status find_passing(const struct ctx_profile *profile, const char *function, bool **ret,
+				    struct ctx_err *err)
+{
+	const struct ctx_trie *cct = &profile->cct;
+	bool *functions CTX_AUTO_FREE = ctx_calloc(profile->n_functions, sizeof(*functions));
+	bool *nodes = ctx_calloc(cct->n, sizeof(*nodes));
+
+	if (functions == NULL || nodes == NULL) {
+		free(nodes);
+		return ctx_err_nomem(err);
+	}
+	for (uint32_t i = 0; i < profile->n_functions; i++)
+		functions[i] = ctx_function_matches(profile, i, function);
+	for (uint32_t i = 1; i < cct->n; i++)
+		nodes[i] = nodes[cct->parent[i]] ||
+			   (cct->key[i] < profile->n_functions && functions[cct->key[i]]);
+	*ret = nodes;
+	return CTX_OK;
+}
+
+static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ctx_traced_kind kind,
+				      struct ctx_err *err)
+{
+	static const char *const hints[CTX_TRACED_N] = {
+		"no allocations were traced (gprofng collect app -H on)",
+		"no waits were traced (gprofng collect app -s all)",
+		"no input and output was traced (gprofng collect app -i on)"};
+
+	return profile->traced[kind] != 0 ? CTX_OK : ctx_err_set(err, CTX_E_NOTFOUND, "%s", hints[kind]);
+}
+
+static size_t most_rows(const struct ctx_report_options *options)
+{
+	if (options->limit != 0)
+		return options->limit;
+	return options->whole || options->format != CTX_REPORT_TEXT ? SIZE_MAX : DEFAULT_ROWS;
+}
+
+enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page, const struct ctx_traced_report *report,
+				     const struct ctx_report_input *input,
+				     const struct ctx_report_options *options, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	*page = (struct ctx_traced_page){.report = report, .input = input, .most = most_rows(options)};
+	page->topic.metric =
+		(struct ctx_metric_info){.name = report->topic, .unit = report->unit, .spans = true};
+	page->topic.counted = report->counted;
+	status = ctx_order_find(report->name, options->sort, report->sort_keys, &page->key, err);
+	if (status == CTX_OK)
+		status = check_recorded(input->profile, report->kind, err);
+	if (status == CTX_OK)
+		status = ctx_function_check(input->profile, options->function, err);
+	if (status == CTX_OK && options->function != NULL)
+		status = find_passing(input->profile, options->function, &page->passes, err);
+	return status;
+}
+
+void ctx_traced_page_deinit(struct ctx_traced_page *page)
+{
+	free(page->passes);
+	ctx_arena_deinit(&page->texts);
+	ctx_buf_deinit(&page->buf);
+}
+
+bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_traced *operation)
+{
+	return page->passes == NULL ||
+	       (operation->stack < page->input->profile->cct.n && page->passes[operation->stack]);
+}
+
+void ctx_traced_page_begin(struct ctx_traced_page *page, const struct ctx_report_options *options)
+{
+	const struct ctx_traced_report *report = page->report;
+
+	page->topic.totals.samples = page->total.count;
+	ctx_out_begin_topic(&page->out, page->input, options, &page->topic, report->name, report->columns,
+			    report->n_columns);
+	page->sections = (struct ctx_sections){
+		.out = &page->out, .columns = report->columns, .n_columns = report->n_columns};
+}
+
+enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page, struct ctx_err *err)
+{
+	ctx_sections_end(&page->sections);
+	ctx_out_rows_end(&page->out);
+	return ctx_out_end(&page->out, err);
+}
+
+const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...)
+{
+	va_list args;
+	char *text = NULL;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	if (n >= 0)
+		text = ctx_arena_alloc(&page->texts, (size_t)n + 1);
+	if (text == NULL) {
+		ctx_out_fail(&page->out, CTX_E_NOMEM);
+		return "";
+	}
+	va_start(args, fmt);
+	vsnprintf(text, (size_t)n + 1, fmt, args);
+	va_end(args);
+	return text;
+}
+
+/* Where the collector itself is the leaf, its caller says more. */
+static uint32_t without_collector(const struct ctx_profile *profile, uint32_t stack)
+{
+	static const char own[] = "__collector_";
+	const struct ctx_trie *cct = &profile->cct;
+
+	while (stack != CTX_TRIE_ROOT && stack < cct->n && cct->key[stack] < profile->n_functions &&
+	       strncmp(profile->functions[cct->key[stack]].name, own, sizeof(own) - 1) == 0)
+		stack = cct->parent[stack];
+	return stack;
+}
+
+const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack)
+{
+	struct ctx_buf *buf = &page->buf;
+
+	ctx_buf_clear(buf);
+	ctx_wait_chain_put(page->input->profile, without_collector(page->input->profile, stack),
+			   page->out.options->ascii, buf);
+	ctx_buf_put_u8(buf, '\0');
+	if (buf->failed) {
+		ctx_out_fail(&page->out, CTX_E_NOMEM);
+		return "";
+	}
+	return ctx_traced_text(page, "%s", buf->n > 1 ? (const char *)buf->bytes : "<no call stack>");
+}
+
+void ctx_traced_merge_stacks(struct ctx_traced_page *page, struct ctx_traced_groups *groups)
+{
+	if (!ctx_out_is_text(&page->out))
+		return;
+	for (size_t i = 0; i < groups->n; i++)
+		groups->items[i].text = ctx_traced_chain(page, groups->items[i].stack);
+	ctx_traced_groups_merge(groups);
+}
+
+void ctx_traced_put_total(struct ctx_traced_page *page,
+			  void (*more)(struct ctx_cell *cells, const void *context), const void *context)
+{
+	struct ctx_cell cells[CTX_TRACED_COLUMNS];
+
+	ctx_sections_clear(&page->sections, cells);
+	page->report->fill(&page->total, cells);
+	cells[page->report->text] = ctx_cell_name("<Total>");
+	if (more != NULL)
+		more(cells, context);
+	ctx_sections_row_begin(&page->sections, cells, "total");
+	ctx_sections_row_end(&page->sections);
+}
+
+static void put_group(struct ctx_traced_page *page, const struct ctx_traced_group *group,
+		      const struct ctx_traced_table *table)
+{
+	struct ctx_cell cells[CTX_TRACED_COLUMNS];
+	bool csv = page->out.options->format == CTX_REPORT_CSV;
+
+	ctx_sections_clear(&page->sections, cells);
+	page->report->fill(&group->sums, cells);
+	cells[page->report->text] = ctx_cell_name(group->text);
+	if (table->name != NULL)
+		table->name(page, group, cells);
+	if (table->lists && csv)
+		cells[page->report->stack] = ctx_stack_joined_cell(&page->out, group->stack, &page->buf);
+	ctx_sections_row_begin(&page->sections, cells, NULL);
+	if (table->lists)
+		ctx_stack_put_list(&page->out, "stack", group->stack);
+	ctx_sections_row_end(&page->sections);
+}
+
+void ctx_traced_put_groups(struct ctx_traced_page *page, const struct ctx_traced_groups *groups,
+			   const struct ctx_traced_table *table)
+{
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(groups->n, sizeof(*items));
+
+	if (items == NULL) {
+		ctx_out_fail(&page->out, CTX_E_NOMEM);
+		return;
+	}
+	for (uint32_t i = 0; i < groups->n; i++)
+		items[i] = (struct ctx_order_item){
+			.index = i,
+			.number = page->report->value(&groups->items[i].sums, page->key),
+			.second = page->report->value(&groups->items[i].sums, 0)};
+	ctx_order_sort(items, groups->n);
+	for (size_t i = 0; i < groups->n && i < page->most; i++)
+		put_group(page, &groups->items[items[i].index], table);
+	if (groups->n > page->most) {
+		ctx_out_section(&page->out, NULL);
+		ctx_out_more(&page->out, groups->n - page->most, table->what);
+	}
+}
+
+const char *ctx_traced_bar(struct ctx_traced_page *page, uint64_t value, uint64_t largest)
+{
+	static const char all[] = "########################";
+	double share = largest != 0 ? (double)value / (double)largest : 0;
+	unsigned length = (unsigned)(share * BAR + 0.5);
+
+	if (length == 0 && value != 0)
+		length = 1;
+	return ctx_traced_text(page, "%.*s", (int)(length < BAR ? length : BAR), all);
+}
+
+void ctx_traced_put_histogram(struct ctx_traced_page *page, const struct ctx_traced_histogram *histogram)
+{
+	uint64_t largest = 0;
+
+	for (unsigned i = 0; i < CTX_TRACED_BUCKETS; i++)
+		largest = histogram->sums[i].count > largest ? histogram->sums[i].count : largest;
+	for (unsigned i = 0; i < CTX_TRACED_BUCKETS; i++) {
+		struct ctx_cell cells[CTX_TRACED_COLUMNS];
+
+		if (histogram->sums[i].count == 0)
+			continue;
+		ctx_sections_clear(&page->sections, cells);
+		page->report->fill(&histogram->sums[i], cells);
+		cells[histogram->from] = ctx_cell_number(ctx_traced_bucket_first(i));
+		cells[histogram->to] = ctx_cell_number(ctx_traced_bucket_last(i));
+		cells[page->report->text] =
+			ctx_cell_name(ctx_traced_bar(page, histogram->sums[i].count, largest));
+		ctx_sections_row_begin(&page->sections, cells, NULL);
+		ctx_sections_row_end(&page->sections);
+	}
+}

@@ -1,0 +1,96 @@
+/*
+ * What the reports of traced operations share: the head, --function, tables of groups and histograms.
+ */
+#ifndef CTX_REPORT_TRACED_PAGE_H
+#define CTX_REPORT_TRACED_PAGE_H
+
+#include "report/head.h"
+#include "report/sections.h"
+#include "report/traced_groups.h"
+
+#define CTX_TRACED_COLUMNS 32u /* that a report may have */
+
+struct ctx_traced_report {
+	const char *name;
+	enum ctx_traced_kind kind;
+	const char *topic, *unit, *counted; /* of the head: "Allocations", "bytes", "allocations" */
+	const struct ctx_column *columns;
+	size_t n_columns;
+	unsigned stack; /* the column "stack": the names joined, in CSV only */
+	unsigned text;	/* the column of text only: chains, names, bars */
+	const char *const *sort_keys;
+	uint64_t (*value)(const struct ctx_traced_sums *sums, size_t key); /* of a sort key */
+	void (*fill)(const struct ctx_traced_sums *sums, struct ctx_cell *cells);
+};
+
+struct ctx_traced_page {
+	const struct ctx_traced_report *report;
+	const struct ctx_report_input *input;
+	struct ctx_out out;
+	struct ctx_out_topic topic;
+	struct ctx_sections sections;
+	size_t key;   /* of the sort keys */
+	size_t most;  /* rows of a table of groups */
+	bool *passes; /* by CCT node; NULL: all do */
+	struct ctx_arena texts;
+	struct ctx_buf buf;
+	struct ctx_traced_sums total;
+};
+
+/*
+ * Checks what was asked; nothing is printed yet, and nothing to release after a failure. CTX_E_NOTFOUND: the recording has none of
+ * these operations.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page,
+						    const struct ctx_traced_report *report,
+						    const struct ctx_report_input *input,
+						    const struct ctx_report_options *options,
+						    struct ctx_err *err);
+void ctx_traced_page_deinit(struct ctx_traced_page *page);
+
+/* Whether its stack passes --function. */
+bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_traced *operation);
+
+/* Prints the head: page->total and the topic's totals are there. */
+void ctx_traced_page_begin(struct ctx_traced_page *page, const struct ctx_report_options *options);
+CTX_MUST_CHECK enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page, struct ctx_err *err);
+
+/* Text of the page that lives as long as it; "" when memory is short. */
+const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...) CTX_PRINTF(2, 3);
+
+/* The innermost functions of a stack in a few words, for text; lives as long as the page. */
+const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack);
+
+/* In text: groups with the same short chain of functions become one. They have stacks. */
+void ctx_traced_merge_stacks(struct ctx_traced_page *page, struct ctx_traced_groups *groups);
+
+/* The row for all, in the table at hand. */
+void ctx_traced_put_total(struct ctx_traced_page *page,
+			  void (*more)(struct ctx_cell *cells, const void *context), const void *context);
+
+/*
+ * The heaviest groups, largest first, and how many more there are. `what` is one of them: "stack". `name`: cells of the group beside
+ * the sums; NULL none. In text the page's text column has the group's text; `lists`: the group's stack in JSON and CSV.
+ */
+struct ctx_traced_table {
+	const char *what;
+	void (*name)(struct ctx_traced_page *page, const struct ctx_traced_group *group,
+		     struct ctx_cell *cells);
+	bool lists;
+};
+
+void ctx_traced_put_groups(struct ctx_traced_page *page, const struct ctx_traced_groups *groups,
+			   const struct ctx_traced_table *table);
+
+/* By bucket, those that have any: sums of CTX_TRACED_BUCKETS. The cells `from` and `to` are columns of numbers; the bar is as long as the count. */
+struct ctx_traced_histogram {
+	unsigned from, to;
+	const struct ctx_traced_sums *sums;
+};
+
+void ctx_traced_put_histogram(struct ctx_traced_page *page, const struct ctx_traced_histogram *histogram);
+
+/* '#' for each so many. */
+const char *ctx_traced_bar(struct ctx_traced_page *page, uint64_t value, uint64_t largest);
+
+#endif

@@ -1,0 +1,488 @@
+/*
+ * Reports of traced operations: heap, leaks, sync, io; and the samples of resource use.
+ */
+#include "base/mem.h"
+#include "chance.h"
+#include "report/heap_life.h"
+#include "report/names.h"
+#include "report/report.h"
+#include "report_fixture.h"
+#include "report_printing.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *files[] = {"/var/log/a-long-way/down/to/the/file-that-is-written.log", "<pipe>",
+			      "/nonexistent"};
+static const char *const reports[] = {"heap", "leaks", "sync", "io"};
+
+static uint64_t below(uint64_t n)
+{
+	return next_random() % n;
+}
+
+struct operations {
+	struct ctx_traced heap[16], sync[6], io[10];
+};
+
+static uint32_t stack_of(struct fixture *fixture, const uint32_t *path)
+{
+	uint32_t stack = CTX_TRIE_ROOT;
+
+	for (; *path != CTX_NONE; path++)
+		assert_int_equal(ctx_trie_child(&fixture->profile.cct, stack, *path, &stack, NULL), CTX_OK);
+	return stack;
+}
+
+static struct ctx_traced heap_at(uint64_t ms, unsigned operation, uint64_t address, uint64_t size,
+				 uint32_t stack)
+{
+	return (struct ctx_traced){.time_ns = ms * MS,
+				   .address = address,
+				   .size = size,
+				   .stack = stack,
+				   .file = CTX_NONE,
+				   .descriptor = -1,
+				   .kind = CTX_TRACED_HEAP,
+				   .operation = (uint8_t)operation};
+}
+
+static void fill_heap(struct fixture *fixture, struct operations *all)
+{
+	uint32_t solve = stack_of(fixture, PATH(0, 1)), walk = stack_of(fixture, PATH(0, 2, 2));
+	struct ctx_traced *heap = all->heap;
+
+	heap[0] = heap_at(10, CTX_HEAP_ALLOCATE, 0x1000, 100, solve);
+	heap[1] = heap_at(20, CTX_HEAP_ALLOCATE, 0x2000, 4096, walk);
+	heap[2] = heap_at(30, CTX_HEAP_FREE, 0x1000, 0, walk);
+	heap[3] = heap_at(40, CTX_HEAP_ALLOCATE, 0x1000, 200, solve);
+	heap[4] = heap_at(120, CTX_HEAP_REALLOCATE, 0x3000, 5000, walk);
+	heap[4].old_address = 0x2000;
+	heap[5] = heap_at(130, CTX_HEAP_MAP, 0x100000, 1 << 20, solve);
+	heap[6] = heap_at(310, CTX_HEAP_UNMAP, 0x100000, 1 << 19, solve);
+	heap[7] = heap_at(420, CTX_HEAP_UNMAP, 0x180000, 1 << 19, solve);
+	heap[8] = heap_at(500, CTX_HEAP_ALLOCATE, 0, 77, solve); /* failed */
+	heap[9] = heap_at(600, CTX_HEAP_FREE, 0x9999, 0, solve); /* not known */
+	heap[10] = heap_at(700, CTX_HEAP_ALLOCATE, 0x4000, 0, walk);
+	heap[11] = heap_at(800, CTX_HEAP_ALLOCATE, 0x5000, 64, stack_of(fixture, PATH(7, 3)));
+	heap[12] = heap_at(801, CTX_HEAP_FREE, 0x5000, 0, 0);
+	heap[13] = heap_at(802, CTX_HEAP_ALLOCATE, 0x5000, 64, 0);
+	heap[14] = heap_at(803, CTX_HEAP_REALLOCATE, 0, 0, walk);
+	heap[14].old_address = 0x5000;
+	heap[15] = heap_at(999, CTX_HEAP_ALLOCATE, 0x6000, 16, solve);
+	heap[3].leaked = heap[4].leaked = heap[10].leaked = heap[15].leaked = true;
+	for (unsigned i = 0; i < 16; i++)
+		heap[i].leaked_size = heap[i].leaked ? heap[i].size - i / 4 : 0;
+	fixture->profile.traced[CTX_TRACED_HEAP] = 16;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 16};
+}
+
+static void fill_sync(struct fixture *fixture, struct operations *all)
+{
+	static const uint64_t ns[] = {5, 700, 12345678, 40 * MS, 0, 99};
+
+	for (unsigned i = 0; i < 6; i++)
+		all->sync[i] = (struct ctx_traced){
+			.time_ns = (100 + 100 * i) * MS,
+			.duration_ns = ns[i],
+			.address = i % 3 == 0 ? 0x7ffff7a01000 : 0x55550000 + i % 3 * 64,
+			.thread = i % 2,
+			.stack = i % 2 != 0 ? stack_of(fixture, PATH(7, 1)) : stack_of(fixture, PATH(0, 2)),
+			.kind = CTX_TRACED_SYNC};
+	fixture->profile.traced[CTX_TRACED_SYNC] = 6;
+	fixture->input.traced[CTX_TRACED_SYNC] = (struct ctx_report_traced){all->sync, 6};
+}
+
+static void fill_io(struct fixture *fixture, struct operations *all)
+{
+	uint32_t read = stack_of(fixture, PATH(0, 2, 3)), solve = stack_of(fixture, PATH(0, 1));
+
+	for (unsigned i = 0; i < 10; i++)
+		all->io[i] = (struct ctx_traced){.time_ns = (50 + 90 * i) * MS,
+						 .duration_ns = 1000 * i * i,
+						 .size = 1000 * i,
+						 .thread = i % 2,
+						 .stack = i < 4 ? read : solve,
+						 .file = i < 7 ? 0 : 1,
+						 .descriptor = i < 7 ? 3 : 4,
+						 .kind = CTX_TRACED_IO,
+						 .operation = (uint8_t)(i % 2)};
+	all->io[0].operation = CTX_IO_OPEN;
+	all->io[6].operation = CTX_IO_CLOSE;
+	all->io[8].file = 2;
+	all->io[8].operation = CTX_IO_OPEN;
+	all->io[8].descriptor = -1;
+	all->io[8].failed = true;
+	all->io[9].file = CTX_NONE;
+	all->io[9].operation = CTX_IO_OTHER;
+	fixture->profile.files = files;
+	fixture->profile.n_files = CTX_COUNT_OF(files);
+	fixture->profile.traced[CTX_TRACED_IO] = 10;
+	fixture->input.traced[CTX_TRACED_IO] = (struct ctx_report_traced){all->io, 10};
+}
+
+static struct operations *operations_new(struct fixture *fixture)
+{
+	struct operations *all = ctx_calloc(1, sizeof(*all));
+
+	assert_non_null(all);
+	fill_heap(fixture, all);
+	fill_sync(fixture, all);
+	fill_io(fixture, all);
+	return all;
+}
+
+/* Text of two widths, JSON, CSV. */
+static void check(const char *report, const char *prefix, const struct ctx_report_input *input,
+		  struct ctx_report_options options)
+{
+	static const unsigned widths[] = {80, 200};
+	char name[128], *text;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(widths); i++) {
+		options.format = CTX_REPORT_TEXT;
+		options.width = widths[i];
+		text = print_report(report, input, options);
+		assert_fits(text, widths[i]);
+		snprintf(name, sizeof(name), "%s%s-%u", prefix, report, widths[i]);
+		assert_golden(name, text);
+		free(text);
+	}
+	options.width = 0;
+	options.format = CTX_REPORT_JSON;
+	text = print_report(report, input, options);
+	assert_json(text);
+	snprintf(name, sizeof(name), "%s%s.json", prefix, report);
+	assert_golden(name, text);
+	free(text);
+	options.format = CTX_REPORT_CSV;
+	text = print_report(report, input, options);
+	snprintf(name, sizeof(name), "%s%s.csv", prefix, report);
+	assert_golden(name, text);
+	free(text);
+}
+
+static void test_report_traced__prints_every_report_in_every_format(void **state)
+{
+	struct fixture *fixture = *state;
+	struct operations *all = operations_new(fixture);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++)
+		check(reports[i], "traced-", &fixture->input, (struct ctx_report_options){0});
+	check("samples", "traced-", &fixture->input, (struct ctx_report_options){0});
+	free(all);
+}
+
+static void test_report_traced__a_function_a_limit_and_an_order_can_be_asked_for(void **state)
+{
+	static const char *const keys[] = {"leaked_bytes", "leaks", "waits", "errors"};
+	struct fixture *fixture = *state;
+	struct operations *all = operations_new(fixture);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++)
+		check(reports[i], "traced-solve-", &fixture->input,
+		      (struct ctx_report_options){
+			      .function = "solve", .limit = 1, .sort = keys[i], .ascii = true});
+	free(all);
+}
+
+/* The number behind a key in the row of a section. */
+static uint64_t number_of(const char *json, const char *section, const char *key)
+{
+	char wanted[64];
+	const char *row, *at;
+
+	snprintf(wanted, sizeof(wanted), "\"section\":\"%s\"", section);
+	row = strstr(json, wanted);
+	assert_non_null(row);
+	snprintf(wanted, sizeof(wanted), "\"%s\":", key);
+	at = strstr(row, wanted);
+	assert_non_null(at);
+	return strtoull(at + strlen(wanted), NULL, 10);
+}
+
+struct slow { /* live bytes: one entry a byte range, searched from end to end */
+	uint64_t begin[400], size[400];
+	uint32_t stack[400];
+	unsigned n;
+};
+
+static void slow_free(struct slow *slow, uint64_t address)
+{
+	for (unsigned i = 0; i < slow->n; i++) {
+		if (slow->begin[i] == address) {
+			slow->n--;
+			slow->begin[i] = slow->begin[slow->n];
+			slow->size[i] = slow->size[slow->n];
+			slow->stack[i] = slow->stack[slow->n];
+			return;
+		}
+	}
+}
+
+static uint64_t slow_step(struct slow *slow, const struct ctx_traced *operation)
+{
+	uint64_t sum = 0;
+
+	if (operation->operation == CTX_HEAP_REALLOCATE)
+		slow_free(slow, operation->old_address);
+	slow_free(slow, operation->address);
+	if (operation->operation != CTX_HEAP_FREE && operation->operation != CTX_HEAP_UNMAP) {
+		slow->begin[slow->n] = operation->address;
+		slow->size[slow->n] = operation->size;
+		slow->stack[slow->n++] = operation->stack;
+	}
+	for (unsigned i = 0; i < slow->n; i++)
+		sum += slow->size[i];
+	return sum;
+}
+
+/* Mappings are taken whole here; parts have a test of their own. */
+static void test_report_traced__the_peak_is_that_of_the_slow_way(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_traced *heap = ctx_calloc(400, sizeof(*heap));
+	uint32_t stacks[] = {stack_of(fixture, PATH(0, 1)), stack_of(fixture, PATH(0, 2)), 0};
+
+	fixture->profile.traced[CTX_TRACED_HEAP] = 1;
+	for (unsigned round = 0; round < 200; round++) {
+		unsigned n = 1 + (unsigned)below(399), addresses = 1 + (unsigned)below(40);
+		struct slow *slow = ctx_calloc(1, sizeof(*slow));
+		uint64_t peak = 0, at = 0;
+		char *text;
+
+		for (unsigned i = 0; i < n; i++) {
+			unsigned operation = (unsigned)below(5);
+			uint64_t live;
+
+			heap[i] = heap_at(i, operation, 1 + below(addresses) * (1u << 20), 1 + below(5000),
+					  stacks[below(3)]);
+			heap[i].old_address = 1 + below(addresses) * (1u << 20);
+			if (operation == CTX_HEAP_UNMAP)
+				heap[i].size = 5000;
+			live = slow_step(slow, &heap[i]);
+			if (live > peak) {
+				peak = live;
+				at = i * MS;
+			}
+		}
+		fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, n};
+		text = print_report("heap", &fixture->input,
+				    (struct ctx_report_options){.format = CTX_REPORT_JSON});
+		assert_int_equal(number_of(text, "total", "peak_bytes"), peak);
+		assert_int_equal(number_of(text, "total", "peak_ns"), at);
+		assert_int_equal(number_of(text, "total", "held_bytes"), peak);
+		free(text);
+		free(slow);
+	}
+	free(heap);
+}
+
+static void test_report_traced__mappings_are_taken_in_parts_and_several_at_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_heap_life life;
+	const struct ctx_traced steps[] = {
+		heap_at(0, CTX_HEAP_MAP, 0x10000, 0x3000, 1),
+		heap_at(1, CTX_HEAP_MAP, 0x13000, 0x1000, 2),
+		heap_at(2, CTX_HEAP_UNMAP, 0x10000, 0x1000, 0),
+		heap_at(3, CTX_HEAP_UNMAP, 0x11000, 0x2800, 0),
+		heap_at(4, CTX_HEAP_UNMAP, 0x10000, 0x1000, 0),
+		heap_at(5, CTX_HEAP_UNMAP, 0x13800, 0x800, 0),
+	};
+	static const uint64_t live[] = {0x3000, 0x4000, 0x3000, 0x800, 0x800, 0};
+
+	ctx_heap_life_init(&life, &fixture->profile);
+	for (size_t i = 0; i < CTX_COUNT_OF(steps); i++) {
+		assert_int_equal(ctx_heap_life_step(&life, &steps[i], true), CTX_OK);
+		assert_int_equal(life.live, live[i]);
+	}
+	for (size_t i = 0; i < life.n; i++)
+		assert_false(life.blocks[i].lives);
+	ctx_heap_life_deinit(&life);
+}
+
+/* The same address in another process is another block. */
+static void test_report_traced__processes_have_addresses_of_their_own(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_thread_info two[2] = {{.process = 0, .tid = 100, .name = "a"},
+					 {.process = 1, .tid = 101, .name = "b"}};
+	struct ctx_traced heap[] = {
+		heap_at(1, CTX_HEAP_ALLOCATE, 0x10, 1000, 0), heap_at(2, CTX_HEAP_ALLOCATE, 0x10, 500, 0),
+		heap_at(3, CTX_HEAP_FREE, 0x10, 0, 0),	      heap_at(4, CTX_HEAP_ALLOCATE, 0x20, 501, 0),
+		heap_at(5, CTX_HEAP_FREE, 0x10, 0, 0),	      heap_at(6, CTX_HEAP_ALLOCATE, 0x10, 1100, 0)};
+	char *text;
+
+	heap[1].thread = heap[4].thread = 1;
+	fixture->profile.threads = two;
+	fixture->profile.traced[CTX_TRACED_HEAP] = 6;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 6};
+	text = print_report("heap", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_JSON});
+	assert_int_equal(number_of(text, "total", "peak_bytes"), 1601);
+	assert_int_equal(number_of(text, "total", "peak_ns"), 6 * MS);
+	free(text);
+	fixture->profile.threads = threads;
+}
+
+/* With --function what others allocate does not live, but it takes the place of what was freed unseen. */
+static void test_report_traced__allocations_of_others_end_what_was_there(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t solve = stack_of(fixture, PATH(0, 1)), walk = stack_of(fixture, PATH(0, 2));
+	struct ctx_traced heap[] = {heap_at(1, CTX_HEAP_ALLOCATE, 0x10, 1000, solve),
+				    heap_at(2, CTX_HEAP_ALLOCATE, 0x10, 7000, walk),
+				    heap_at(3, CTX_HEAP_ALLOCATE, 0x20, 500, solve)};
+	char *text;
+
+	fixture->profile.traced[CTX_TRACED_HEAP] = 3;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 3};
+	text = print_report("heap", &fixture->input,
+			    (struct ctx_report_options){.format = CTX_REPORT_JSON, .function = "solve"});
+	assert_int_equal(number_of(text, "total", "bytes"), 1500);
+	assert_int_equal(number_of(text, "total", "peak_bytes"), 1000);
+	assert_int_equal(number_of(text, "total", "held"), 1);
+	free(text);
+}
+
+/* Every table of groups, and every histogram, has all operations. */
+static void test_report_traced__tables_sum_up_to_the_total(void **state)
+{
+	static const struct {
+		const char *report, *section, *key;
+	} sums[] = {{"heap", "stack", "bytes"},	     {"heap", "size", "bytes"},
+		    {"heap", "stack", "held_bytes"}, {"leaks", "stack", "leaked_bytes"},
+		    {"sync", "stack", "wait_ns"},    {"sync", "object", "wait_ns"},
+		    {"sync", "latency", "waits"},    {"io", "file", "time_ns"},
+		    {"io", "descriptor", "time_ns"}, {"io", "stack", "read_bytes"},
+		    {"io", "size", "write_bytes"},   {"io", "latency", "operations"}};
+	struct fixture *fixture = *state;
+	struct operations *all = operations_new(fixture);
+
+	for (size_t i = 0; i < CTX_COUNT_OF(sums); i++) {
+		char *text = print_report(sums[i].report, &fixture->input,
+					  (struct ctx_report_options){.format = CTX_REPORT_JSON});
+		char wanted[64];
+		uint64_t sum = 0;
+
+		snprintf(wanted, sizeof(wanted), "\"section\":\"%s\"", sums[i].section);
+		for (char *at = text; (at = strstr(at, wanted)) != NULL; at++)
+			sum += number_of(at, sums[i].section, sums[i].key);
+		assert_int_not_equal(sum, 0);
+		assert_int_equal(number_of(text, "total", sums[i].key), sum);
+		free(text);
+	}
+	free(all);
+}
+
+static void test_report_traced__nothing_and_hostile_operations_are_reports_too(void **state)
+{
+	static const char *hostile_files[] = {"\033[2J\n\xff,\"", "\xe2\x80\xae", ""};
+	struct fixture *fixture = *state;
+	struct operations *all = operations_new(fixture);
+	struct ctx_traced *wild = ctx_calloc(64, sizeof(*wild));
+	unsigned char *bytes = (unsigned char *)wild;
+
+	for (size_t i = 0; i < 64 * sizeof(*wild); i++)
+		bytes[i] = (unsigned char)below(256);
+	fixture->profile.files = hostile_files;
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned kind = 0; kind < CTX_TRACED_N; kind++)
+			fixture->input.traced[kind] = (struct ctx_report_traced){wild, round * 32};
+		for (unsigned i = 0; i < 64; i++) {
+			wild[i].time_ns = (round == 2 ? i << 20 : i) * MS;
+			wild[i].kind = (uint8_t)(i % 3);
+			wild[i].leaked = i % 2;
+			wild[i].failed = i % 3 == 0;
+			wild[i].size >>= round == 2 ? 40 : 0;
+			wild[i].leaked_size >>= round == 2 ? 40 : 0;
+			wild[i].duration_ns >>= round == 2 ? 30 : 0;
+		}
+		for (size_t i = 0; i < CTX_COUNT_OF(reports) * 3; i++) {
+			unsigned format = (unsigned)(i % 3);
+			char *text =
+				print_report(reports[i / 3], &fixture->input,
+					     (struct ctx_report_options){
+						     .format = (enum ctx_report_format)format, .width = 160});
+
+			for (const char *c = text; *c != '\0'; c++)
+				assert_true((unsigned char)*c >= 0x20 || *c == '\n' ||
+					    (*c == '\r' && format == CTX_REPORT_CSV));
+			assert_null(strchr(text, '\xff'));
+			assert_null(strstr(text, "\xe2\x80\xae"));
+			if (format == CTX_REPORT_JSON)
+				assert_json(text);
+			if (format == CTX_REPORT_TEXT)
+				assert_fits(text, 160);
+			free(text);
+		}
+	}
+	free(wild);
+	free(all);
+}
+
+static void test_report_traced__what_was_not_recorded_is_said(void **state)
+{
+	static const char *const words[] = {"no allocations", "no allocations", "no waits",
+					    "no input and output"};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
+		struct ctx_err err = {0};
+		struct ctx_report_options options = {.out = stdout};
+
+		assert_int_equal(ctx_report_find(reports[i])->print(&fixture->input, &options, &err),
+				 CTX_E_NOTFOUND);
+		assert_non_null(strstr(err.msg, words[i]));
+	}
+	fixture->profile.traced[CTX_TRACED_IO] = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		struct ctx_err err = {0};
+		struct ctx_report_options options = {.out = stdout};
+
+		*(i == 0 ? &options.sort : &options.function) = "nonsense";
+		assert_int_equal(ctx_report_find("io")->print(&fixture->input, &options, &err),
+				 i == 0 ? CTX_E_ARG : CTX_E_NOTFOUND);
+		assert_non_null(strstr(err.msg, "nonsense"));
+	}
+}
+
+static void test_report_traced__gprofngs_names_are_known(void **state)
+{
+	const char *report, *name;
+	bool takes_function;
+
+	(void)state;
+	for (size_t i = 0; (name = ctx_report_alias(i, &report)) != NULL; i++) {
+		assert_non_null(ctx_report_find_alias(name, &takes_function));
+		assert_string_equal(ctx_report_find_alias(name, &takes_function)->name, report);
+		assert_null(ctx_report_find(name));
+	}
+	assert_string_equal(ctx_report_find_alias("sample_detail", &takes_function)->name, "samples");
+	assert_string_equal(ctx_report_find_alias("callers_callees", &takes_function)->name,
+			    "callers-callees");
+	assert_false(takes_function);
+	assert_string_equal(ctx_report_find_alias("csingle", &takes_function)->name, "callers-callees");
+	assert_true(takes_function);
+	assert_null(ctx_report_find_alias("csingl", &takes_function));
+	assert_null(ctx_report_find_alias("", &takes_function));
+}
+
+int main(void)
+{
+#define TRACED_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TRACED_TEST(test_report_traced__prints_every_report_in_every_format),
+		TRACED_TEST(test_report_traced__a_function_a_limit_and_an_order_can_be_asked_for),
+		TRACED_TEST(test_report_traced__the_peak_is_that_of_the_slow_way),
+		TRACED_TEST(test_report_traced__mappings_are_taken_in_parts_and_several_at_once),
+		TRACED_TEST(test_report_traced__processes_have_addresses_of_their_own),
+		TRACED_TEST(test_report_traced__allocations_of_others_end_what_was_there),
+		TRACED_TEST(test_report_traced__tables_sum_up_to_the_total),
+		TRACED_TEST(test_report_traced__nothing_and_hostile_operations_are_reports_too),
+		TRACED_TEST(test_report_traced__what_was_not_recorded_is_said),
+		TRACED_TEST(test_report_traced__gprofngs_names_are_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
