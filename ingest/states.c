@@ -19,17 +19,24 @@ enum mode {
 	ENDED,
 };
 
+/* What a sample found a thread doing. */
+struct doing {
+	uint8_t state;
+	bool known;
+	uint32_t raw_stack;
+};
+
 struct thread {
 	uint8_t mode;		  /* enum mode */
 	uint8_t state;		  /* WAITS: what for */
-	uint8_t last;		  /* state of its last sample */
-	bool sampled;		  /* ever */
 	bool sees_calls, in_call; /* system calls are seen; it is in one */
 	bool woken;		  /* `wakeup` waits for the thread to run */
 	int32_t cpu;
 	uint32_t process, sibling; /* the thread of the process that started before it; CTX_NONE */
 	uint32_t raw_stack;	   /* off the CPU: where it left */
-	uint32_t last_stack; /* of its last sample; without any, the stack that it left the CPU with last */
+	struct doing last; /* in its last sample; without any, the stack that it left the CPU with last */
+	struct doing inside,
+		outside;	     /* where system calls are seen: in its last sample in one, and in none */
 	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
 	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
 	uint64_t silent_ns; /* user clock: time on this CPU since the last sample, in turns that are over */
@@ -200,22 +207,33 @@ static bool missed_tick(const struct ctx_states *states, uint64_t silent_ns)
 	return states->user_clock_ns != 0 && silent_ns > states->user_clock_ns + states->user_clock_ns / 2;
 }
 
+/* System calls tell user from system; samples, the stack, and what of the time outside of calls was spent in traps. */
+static struct doing in_or_out(const struct thread *thread)
+{
+	const struct doing *known = thread->in_call ? &thread->inside : &thread->outside;
+
+	if (known->known)
+		return *known;
+	return (struct doing){.state = thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER,
+			      .raw_stack = thread->last.raw_stack};
+}
+
 /* The time on the CPU since the last sample or the beginning of the turn. */
 static enum ctx_status put_turn(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[number];
-	enum ctx_thread_state state;
+	struct doing doing;
 
 	if (states->now_ns > thread->since_ns)
 		thread->silent_ns += states->now_ns - thread->since_ns;
 	if (missed_tick(states, thread->silent_ns)) {
-		thread->last = CTX_STATE_SYSTEM;
-		thread->last_stack = 0;
+		thread->last.state = CTX_STATE_SYSTEM;
+		thread->last.raw_stack = 0;
 	}
-	state = (enum ctx_thread_state)thread->last;
+	doing = thread->last;
 	if (thread->sees_calls)
-		state = thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER;
-	return put_span(states, number, state, thread->last_stack, err);
+		doing = in_or_out(thread);
+	return put_span(states, number, (enum ctx_thread_state)doing.state, doing.raw_stack, err);
 }
 
 static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thread, bool runs,
@@ -318,10 +336,10 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	}
 	if (!is_off || thread->raw_stack != 0 || states->now_ns - thread->since_ns > SAME_SWITCH_NS) {
 		/* The stack that it leaves with is all that is known of a thread that never had a sample. */
-		if (!is_off && !thread->sampled && change->raw_stack != 0) {
-			thread->last_stack = change->raw_stack;
-			thread->last = (uint8_t)((change->classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM
-											   : CTX_STATE_USER);
+		if (!is_off && !thread->last.known && change->raw_stack != 0) {
+			thread->last.raw_stack = change->raw_stack;
+			thread->last.state =
+				(change->classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
 		}
 		status = close_span(states, change->thread, false, err);
 		if (status == CTX_OK)
@@ -452,7 +470,7 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 		return ctx_err_set(err, CTX_E_FORMAT, "thread %u starts twice", number);
 	/* The start may be told late: the life covers it all the same. */
 	states->threads[number] = (struct thread){.mode = NOT_SEEN,
-						  .last = CTX_STATE_USER,
+						  .last = {.state = CTX_STATE_USER},
 						  .cpu = -1,
 						  .process = process,
 						  .sibling = states->newest[process],
@@ -590,6 +608,7 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 				  uint32_t raw_stack, unsigned classes, struct ctx_err *err)
 {
 	enum ctx_status status = go_on(states, time_ns, err);
+	enum ctx_thread_state state;
 	struct thread *thread;
 
 	if (status != CTX_OK || !is_alive(states, number))
@@ -607,14 +626,13 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 	thread->mode = ON_CPU;
 	if (cpu >= 0)
 		thread->cpu = cpu;
-	thread->sampled = true;
-	thread->last = (uint8_t)state_of_sample(thread, classes);
-	thread->last_stack = raw_stack;
-	if (thread->last == CTX_STATE_USER)
+	state = state_of_sample(thread, classes);
+	thread->last = (struct doing){.state = (uint8_t)state, .known = true, .raw_stack = raw_stack};
+	if (thread->sees_calls)
+		*(thread->in_call ? &thread->inside : &thread->outside) = thread->last;
+	if (state == CTX_STATE_USER)
 		thread->fault_ns = NEVER;
-	return status == CTX_OK
-		       ? put_span(states, number, (enum ctx_thread_state)thread->last, raw_stack, err)
-		       : status;
+	return status == CTX_OK ? put_span(states, number, state, raw_stack, err) : status;
 }
 
 enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)

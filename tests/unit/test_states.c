@@ -250,6 +250,35 @@ static void test_states__system_calls_tell_user_from_system_where_they_are_seen(
 	check_span(world, 8, CTX_STATE_USER, 165, 170, 2);
 }
 
+static void test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 100, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 110, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 120, CTX_CHANGE_RETURNS, 0, 0);
+	sample(world, 0, 130, 1, CTX_STACK_KERNEL | CTX_STACK_TRAP);
+	change(world, 0, 140, CTX_CHANGE_ENTERS, 0, 0);
+	sample(world, 0, 150, 2, CTX_STACK_KERNEL | CTX_STACK_TRAP);
+	change(world, 0, 160, CTX_CHANGE_RETURNS, 0, 0);
+	change(world, 0, 170, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 180, CTX_CHANGE_RETURNS, 0, 0);
+	sample(world, 0, 190, 3, 0);
+	change(world, 0, 200, CTX_CHANGE_ENTERS, 0, 0);
+	finish(world, 210);
+	check_span(world, 3, CTX_STATE_TRAP, 120, 130, 1);
+	check_span(world, 4, CTX_STATE_TRAP, 130, 140, 1);
+	check_span(world, 5, CTX_STATE_SYSTEM, 140, 150, 2);
+	check_span(world, 6, CTX_STATE_SYSTEM, 150, 160, 2);
+	check_span(world, 7, CTX_STATE_TRAP, 160, 170, 1);
+	check_span(world, 8, CTX_STATE_SYSTEM, 170, 180, 2);
+	check_span(world, 9, CTX_STATE_USER, 180, 190, 3);
+	check_span(world, 10, CTX_STATE_USER, 190, 200, 3);
+	check_span(world, 11, CTX_STATE_SYSTEM, 200, 210, 2);
+	assert_int_equal(world->seen.n, 12);
+}
+
 static void test_states__a_fault_for_instructions_is_known_when_it_is_over(void **state)
 {
 	struct world *world = *state;
@@ -698,6 +727,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__system_calls_tell_user_from_system_where_they_are_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside,
+			setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__a_fault_for_instructions_is_known_when_it_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(
