@@ -38,13 +38,17 @@ cmake --build --preset asan -j "$(nproc)"
 echo "== fuzz targets, briefly"
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz -j "$(nproc)"
-for target in build-fuzz/bin/fuzz_*; do
-	name=$(basename "$target")
+# One at a time on each processor.
+printf '%s\0' build-fuzz/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 sh -c '
+	name=${1##*/}
 	work=$(mktemp -d)
-	"$target" -max_total_time=6 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1 ||
-		{ cat "$work.log"; echo "fuzz: $name failed"; exit 1; }
-	rm -rf "$work" "$work.log"
-	echo "fuzz: $name ok"
-done
+	if "$1" -max_total_time=6 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1; then
+		echo "fuzz: $name ok"
+	else
+		cat "$work.log"
+		echo "fuzz: $name failed"
+		exit 255
+	fi
+	rm -rf "$work" "$work.log"' sh
 # Last, so that the test runner's closing lines close the output.
 ctest --test-dir build-asan --output-on-failure -j "$(nproc)" --timeout 600
