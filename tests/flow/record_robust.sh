@@ -106,8 +106,8 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2
 	umount small
 fi
 # --max-size bounds the experiment.
-ctxrec -q -F 9999 --max-size 60k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
-[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 61440 ] || fail "--max-size: $(du -b bounded.er/profile)"
+ctxrec -q -F 9999 --max-size 150k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
+[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 153600 ] || fail "--max-size: $(du -b bounded.er/profile)"
 [ "$(samples bounded.er)" -gt 1000 ] || fail "--max-size: nothing was kept"
 ctxan -q bounded.er -r functions | grep -qi lost || fail "--max-size: what was dropped is not said"
 
