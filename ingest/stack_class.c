@@ -19,6 +19,7 @@ enum {
 	SAYS_STOP = 128,
 	SAYS_SCHEDULER = 256,
 	SAYS_NOTHING = 512, /* its name is not known */
+	SAYS_RETURN = 1024, /* the last before user mode: signals, other work; the thread's own again */
 };
 
 void ctx_stack_classes_deinit(struct ctx_stack_classes *classes)
@@ -51,6 +52,11 @@ static uint16_t judge(const char *name)
 		{"el1h_64_irq", SAYS_INTERRUPT},
 		{"el0_interrupt", SAYS_INTERRUPT},
 		{"el1_interrupt", SAYS_INTERRUPT},
+		{"irqentry_exit_to_user_mode", SAYS_RETURN},
+		{"exit_to_user_mode", SAYS_RETURN}, /* _loop, _prepare */
+		{"prepare_exit_to_usermode", SAYS_RETURN},
+		{"arch_do_signal_or_restart", SAYS_RETURN},
+		{"do_notify_resume", SAYS_RETURN},
 		{"handle_mm_fault", SAYS_FAULT_INSIDE},
 		{"do_signal_stop", SAYS_STOP},
 		{"ptrace_stop", SAYS_STOP},
@@ -123,7 +129,7 @@ static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const s
 				      struct ctx_err *err)
 {
 	unsigned found = CTX_STACK_KERNEL, fault = 0;
-	bool has_names = false;
+	bool has_names = false, returns = false;
 	enum ctx_status status;
 
 	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
@@ -141,10 +147,15 @@ static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const s
 			found |= CTX_STACK_FUTEX;
 		if ((bits & SAYS_STOP) != 0)
 			found |= CTX_STACK_STOP;
-		if ((bits & SAYS_INTERRUPT) != 0)
-			found |= CTX_STACK_TRAP | CTX_STACK_INTERRUPT;
-		if ((bits & SAYS_EXCEPTION) != 0)
+		if ((bits & (SAYS_EXCEPTION | SAYS_INTERRUPT)) != 0)
 			found |= CTX_STACK_TRAP;
+		/* On its way back to the program a thread does nothing for the interrupt or the fault that it came for: a
+		 * signal ends it there. */
+		returns |= (bits & SAYS_RETURN) != 0;
+		if (returns)
+			continue;
+		if ((bits & SAYS_INTERRUPT) != 0)
+			found |= CTX_STACK_INTERRUPT;
 		/* A fault right at the entry is the program's, one further in is the kernel's. */
 		if ((bits & SAYS_FAULT) != 0 && is_entry)
 			fault = CTX_STACK_FAULT | ((bits & SAYS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
@@ -201,6 +212,8 @@ enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, con
 
 		if (status != CTX_OK)
 			return status;
+		if ((bits & SAYS_RETURN) != 0)
+			break;
 		if ((bits & SAYS_INTERRUPT) != 0)
 			entry = stack;
 	}

@@ -35,7 +35,10 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_clas
 							   uint32_t stack, uint32_t *ret,
 							   struct ctx_err *err);
 
-/* The node nearest to the root, of the kernel's part of a stack, where an interrupt came in; CTX_TRIE_ROOT: none. O(depth). */
+/*
+ * The node nearest to the root, of the kernel's part of a stack, where an interrupt came in; CTX_TRIE_ROOT: none, or only one
+ * that is over, and what is left is the thread's own work before it goes back to its program. O(depth).
+ */
 CTX_MUST_CHECK enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes,
 							 const struct ctx_trie *raw,
 							 const struct ctx_resolver *resolver, uint32_t stack,

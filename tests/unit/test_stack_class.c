@@ -34,6 +34,8 @@ static const char *const functions[] = {
 	"asm_exc_int3",
 	"el0_ia",
 	"fault_in_readable",
+	"irqentry_exit_to_user_mode",
+	"do_exit",
 };
 enum {
 	TEXT,
@@ -49,6 +51,8 @@ enum {
 	INT3,
 	EL0_IA,
 	FAULT_IN,
+	RETURN,
+	EXIT,
 	USER
 };
 
@@ -148,6 +152,12 @@ static void test_stack_class__the_kernels_functions_tell_why_a_thread_is_there(v
 		{{USER, TIMER, WAKEUP}, 3, TRAP | CTX_STACK_INTERRUPT},
 		{{USER, SYSCALL, FUTEX, TIMER, WAKEUP}, 5, TRAP | CTX_STACK_INTERRUPT | CTX_STACK_FUTEX},
 		{{SYSCALL, SCHEDULE}, 2, CTX_STACK_KERNEL},
+		/* On the way back to the program: a signal's work is the thread's own. */
+		{{USER, TIMER, RETURN, EXIT, WAKEUP}, 5, TRAP},
+		{{USER, TIMER, RETURN, STOP, SCHEDULE}, 5, TRAP | CTX_STACK_STOP},
+		{{USER, TIMER, RETURN, TIMER, WAKEUP}, 5, TRAP | CTX_STACK_INTERRUPT},
+		{{USER, PAGE_FAULT, RETURN, EXIT, SCHEDULE}, 5, TRAP},
+		{{USER, PAGE_FAULT, RETURN, PAGE_FAULT, MM_FAULT}, 5, TRAP | CTX_STACK_KERNEL_FAULT},
 	};
 	struct world *world = *state;
 
@@ -193,8 +203,10 @@ static void test_stack_class__an_interrupt_begins_where_the_first_one_came_in(vo
 		{{USER, SYSCALL, FUTEX, TIMER, WAKEUP}, 5, 1},
 		{{USER, TIMER, WAKEUP, TIMER, WAKEUP, WAKEUP}, 6, 4},
 		{{TIMER}, 1, 0},
-		{{USER, SYSCALL, FUTEX}, 3, 3}, /* none */
-		{{TIMER, USER, SYSCALL}, 3, 3}, /* nor is one that is not of this entry */
+		{{USER, SYSCALL, FUTEX}, 3, 3},	     /* none */
+		{{TIMER, USER, SYSCALL}, 3, 3},	     /* nor is one that is not of this entry */
+		{{USER, TIMER, RETURN, EXIT}, 4, 4}, /* nor one that is over */
+		{{USER, TIMER, RETURN, TIMER, WAKEUP}, 5, 1},
 	};
 	struct world *world = *state;
 
