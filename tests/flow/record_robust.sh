@@ -31,10 +31,12 @@ ctxrec -q -o killed.er -- sh -c 'while :; do :; done' &
 recorder=$!
 sleep 1
 target=$(pgrep -P $recorder | head -n 1)
-used() { awk '{ print $14 + $15 }' "/proc/$target/stat"; }
-# On a busy machine four seconds of its time take longer.
-i=0
-while [ "$(used)" -lt 400 ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
+# until_used PID HUNDREDTHS: until it has had so much of a processor; on a busy machine that takes longer.
+until_used() {
+	i=0
+	while [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -lt "$2" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
+}
+until_used "$target" 400
 kill -9 $recorder
 wait $recorder 2>/dev/null
 kill -9 "$target" 2>/dev/null
@@ -44,10 +46,12 @@ ctxan -q killed.er -r header | grep -qi 'not closed' || fail "the header does no
 
 # kill -9 of the target.
 timeout 60 ctxrec -q -o target.er -- sh -c 'while :; do :; done' &
-recorder=$!
-sleep 1.5
-pkill -9 -P "$(pgrep -P $recorder ctxrec)" 2>/dev/null
-wait $recorder
+guard=$!
+sleep 1
+target=$(pgrep -P "$(pgrep -P $guard ctxrec)")
+until_used "$target" 100
+kill -9 "$target"
+wait $guard
 [ $? = 137 ] || fail "target killed: status"
 [ "$(samples target.er)" -gt 500 ] || fail "target killed: samples"
 
@@ -72,7 +76,11 @@ for target in fork1000 execchain dlclose_reload exit_at_once closefds; do
 	[ $? -lt 124 ] || fail "$target: hang or crash"
 	ctxan -q $target.er >/dev/null || fail "$target: report"
 done
-[ "$(ctxan -q fork1000.er -r processes --format json | jq '.rows | length')" -ge 1000 ] || fail "fork1000: processes"
+ctxan -q fork1000.er -r processes --format json >processes.json
+# Where the recorder does not get a processor in time, the kernel drops events; then that is said.
+least=1000
+[ "$(jq .lost_samples processes.json)" = 0 ] || least=800
+[ "$(jq '.rows | length' processes.json)" -ge $least ] || fail "fork1000: $(jq '.rows | length' processes.json) processes, $(jq .lost_samples processes.json) lost"
 ctxrec -q -o sub.er -- sh -c "($spin); exec sh -c '$spin'"
 [ -d sub.er/_f1.er ] && [ -d sub.er/_x1.er ] || fail "sub-experiments: $(ls sub.er)"
 [ "$(ctxan -q sub.er -r processes --format json | jq '[.rows[] | select(.samples > 50)] | length')" -ge 2 ] || fail "samples by process"
