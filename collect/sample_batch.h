@@ -44,6 +44,20 @@ CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batc
 							  const struct ctx_perf_record *record,
 							  uint32_t thread, struct ctx_err *err);
 
+/*
+ * Takes the stack of `record` in, made as above, and keeps it: `state` is WOKEN of a thread that may turn out to have waited. The
+ * next kept for the thread takes its place, and so may that of another: room is for a few hundred.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_sample_batch_keep(struct ctx_sample_batch *batch,
+						     const struct ctx_exp_state *state,
+						     const struct ctx_perf_record *record, uint32_t thread,
+						     struct ctx_err *err);
+
+/* Takes a change in, with the stack that was kept for its thread, if there is one; of a process that is over with the kernel's part. */
+CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add_kept(struct ctx_sample_batch *batch,
+							 const struct ctx_exp_state *state,
+							 struct ctx_err *err);
+
 /* Gives the last change of a thread that was taken in another kind; false: it has been written already, or there is none. */
 bool ctx_sample_batch_amend(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change);
 

@@ -147,6 +147,7 @@ enum ctx_status ctx_state_changes_woken(struct ctx_state_changes *changes, uint3
 		seen->has_early = true;
 		seen->early_ns = time_ns;
 		seen->early = waker;
+		ret->is_early = true;
 	} else if (seen->place != PLACE_WOKEN) {
 		*ret = (struct ctx_state_step){.change = CTX_CHANGE_WOKEN, .waker = waker};
 		*seen = (struct ctx_thread_seen){.place = PLACE_WOKEN};

@@ -38,7 +38,8 @@ void ctx_state_changes_deinit(struct ctx_state_changes *changes);
 struct ctx_state_step {
 	enum ctx_state_change change; /* CTX_CHANGE_N: nothing */
 	bool amends; /* in place of the thread's last one, which was a guess; a step of its own where that is too late */
-	bool was_woken; /* RUNS: before it, at the same time, WOKEN by `waker` without a stack */
+	bool is_early;	/* of woken: to be kept, it may turn out to be what ends the thread's next wait */
+	bool was_woken; /* RUNS: before it, at the same time, WOKEN by `waker`: the early one */
 	struct ctx_waker waker;
 };
 

@@ -103,7 +103,7 @@ static enum ctx_status switch_in(struct ctx_state_records *records, struct ctx_e
 		woken.cpu = -1;
 		woken.waker = step.waker.thread;
 		woken.outsider = step.waker.outsider;
-		status = add(records, &woken, NULL, err);
+		status = ctx_sample_batch_add_kept(records->options.batch, &woken, err);
 	}
 	state->change = CTX_CHANGE_RUNS;
 	return status == CTX_OK ? add(records, state, NULL, err) : status;
@@ -298,7 +298,7 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	if (status == CTX_OK)
 		status = ctx_state_changes_woken(&records->changes, state.thread, record->time_ns, waker,
 						 &step, err);
-	if (status != CTX_OK || step.change == CTX_CHANGE_N)
+	if (status != CTX_OK || (step.change == CTX_CHANGE_N && !step.is_early))
 		return status;
 	state.change = CTX_CHANGE_WOKEN;
 	state.cpu = -1;
@@ -306,6 +306,9 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	state.outsider = waker.outsider;
 	if (is_by_thread)
 		state.process = by.process;
+	if (step.is_early)
+		return ctx_sample_batch_keep(records->options.batch, &state, record,
+					     is_by_thread ? by.thread : state.thread, err);
 	return ctx_sample_batch_add_state(records->options.batch, &state, record,
 					  is_by_thread ? by.thread : state.thread, err);
 }

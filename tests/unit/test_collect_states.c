@@ -664,6 +664,18 @@ static enum ctx_status play(struct world *world)
 	return status == CTX_OK ? ctx_sample_batch_flush(world->batch, NULL) : status;
 }
 
+/* After that: a wait whose end was seen before its beginning. */
+static enum ctx_status play_early(struct world *world)
+{
+	enum ctx_status status = take_sample(world, CTX_STATE_EVENT_WAKING, P + 1, 750, (int32_t)P, 0);
+
+	if (status == CTX_OK)
+		status = take_sample(world, CTX_STATE_EVENT_SWITCH, P, 760, (int32_t)P, 1);
+	if (status == CTX_OK)
+		status = take_switch(world, 0, P, 780);
+	return status == CTX_OK ? ctx_sample_batch_flush(world->batch, NULL) : status;
+}
+
 static void test_state_records__a_wait_and_who_ended_it(void **state)
 {
 	static const struct seen want[] = {
@@ -689,6 +701,40 @@ static void test_state_records__a_wait_and_who_ended_it(void **state)
 		if (seen[i].change == CTX_CHANGE_WOKEN)
 			assert_int_equal(seen[i].waker, want[i].waker);
 	}
+	world_end(&world);
+}
+
+/* Who wakes a thread that has not left its CPU yet is told when it is back, with the stack of then. */
+static void test_state_records__an_early_waker_has_its_stack(void **state)
+{
+	struct world world;
+	struct seen seen[16];
+
+	(void)state;
+	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P, 200), CTX_OK);
+	/* For nothing: it goes on. */
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 250, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 1, 290, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 300, (int32_t)P, 1), CTX_OK);
+	assert_int_equal(ctx_sample_batch_flush(world.batch, NULL), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P, 400), CTX_OK);
+	/* The same in one batch, by somebody else. */
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 490, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 500, (int32_t)P, 1), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P, 600), CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), 7);
+	assert_int_equal(seen[1].change, CTX_CHANGE_BLOCKED);
+	assert_int_equal(seen[2].change, CTX_CHANGE_WOKEN);
+	assert_int_equal(seen[2].time_ns, 400);
+	assert_int_equal(seen[2].waker, 1);
+	assert_true(seen[2].has_stack);
+	assert_int_equal(seen[3].change, CTX_CHANGE_RUNS);
+	assert_int_equal(seen[5].change, CTX_CHANGE_WOKEN);
+	assert_int_equal(seen[5].waker, CTX_NONE);
+	assert_string_equal(seen[5].outsider, "<idle>");
+	assert_true(seen[5].has_stack);
 	world_end(&world);
 }
 
@@ -814,6 +860,8 @@ static void test_state_records__a_failing_allocation_is_a_status(void **state)
 		assert_int_equal(status, CTX_OK);
 		fail_after = (long)n;
 		status = play(&world);
+		if (status == CTX_OK)
+			status = play_early(&world);
 		if (fail_after == -1 && status != CTX_OK)
 			assert_int_equal(status, CTX_E_NOMEM);
 		else if (fail_after == -1)
@@ -845,6 +893,7 @@ int main(void)
 		cmocka_unit_test(test_state_changes__any_order_keeps_the_rules),
 		cmocka_unit_test(test_perfrecord__takes_switches_and_tracepoints_apart_and_refuses_cut_ones),
 		cmocka_unit_test(test_state_records__a_wait_and_who_ended_it),
+		cmocka_unit_test(test_state_records__an_early_waker_has_its_stack),
 		cmocka_unit_test(
 			test_state_records__nobody_is_announced_and_a_tid_used_again_is_another_thread),
 		cmocka_unit_test(test_state_records__wakers_outside_have_names_and_the_ended_are_threads),
