@@ -5,6 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define KEY_WIDTH 18u
+#define KEY_WIDTH_MAX 24u
+
 /* Text has lines of its own: commands and notes are shown whole, wrapped. */
 static const struct ctx_column columns[] = {
 	{"section", NULL, CTX_STYLE_NAME},
@@ -17,10 +20,26 @@ static void put_cell(struct ctx_out *out, const char *section, const char *key, 
 	ctx_out_row(out, (struct ctx_cell[]){ctx_cell_name(section), ctx_cell_name(key), value});
 }
 
+/* Of all keys, so that the values are below one another. */
+static int key_width(const struct ctx_profile *profile)
+{
+	size_t width = KEY_WIDTH;
+
+	for (size_t i = 0; i < profile->n_properties; i++) {
+		size_t n = strlen(profile->properties[i].key);
+
+		width = n > width && n <= KEY_WIDTH_MAX ? n : width;
+	}
+	return (int)width;
+}
+
 static void put_text(struct ctx_out *out, const char *section, const char *key, const char *value)
 {
+	int width = ctx_out_is_text(out) ? key_width(out->input->profile) : 0;
+
 	if (ctx_out_is_text(out))
-		ctx_head_print_wrapped(out, ctx_out_format(out, "%-18.60s ", key), value, 19);
+		ctx_head_print_wrapped(out, ctx_out_format(out, "%-*.60s ", width, key), value,
+				       (unsigned)width + 1);
 	else
 		put_cell(out, section, key, ctx_cell_name(value));
 }
@@ -72,8 +91,9 @@ static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *m
 	const char *word = metric->word != NULL ? ctx_out_format(out, "  (--metric %s)", metric->word) : "";
 
 	put_text(out, "metric", metric->name,
-		 ctx_out_format(out, "%" PRIu64 " %s, %s %s%s", metric->samples,
-				metric->spans ? "spans" : "samples", weight, unit, word));
+		 ctx_out_format(out, "%" PRIu64 " %s, %s%s%s%s", metric->samples,
+				metric->spans ? "spans" : "samples", weight, *unit != '\0' ? " " : "", unit,
+				word));
 }
 
 static void put_metrics(struct ctx_out *out)

@@ -121,6 +121,15 @@ static enum ctx_status host_properties(struct ctx_gp_reader *reader, const struc
 	return status;
 }
 
+/* A negative threshold is one that the collector measured. */
+static enum ctx_status sync_property(struct ctx_gp_reader *reader, const char *threshold, struct ctx_err *err)
+{
+	bool calibrated = threshold[0] == '-';
+
+	return property(reader, err, "synchronization trace", "threshold %s us%s", threshold + calibrated,
+			calibrated ? " (calibrated)" : "");
+}
+
 static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
 				      struct ctx_err *err)
 {
@@ -128,6 +137,9 @@ static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct
 	enum ctx_status status = property(reader, err, "command", "%s", log->command);
 
 	format_start(log, start);
+	if (status == CTX_OK && log->pid >= 0 && log->ppid >= 0)
+		status = property(reader, err, "process", "%lld, parent %lld", (long long)log->pid,
+				  (long long)log->ppid);
 	if (status == CTX_OK)
 		status = property(reader, err, "directory", "%s", log->cwd);
 	if (status == CTX_OK)
@@ -141,8 +153,7 @@ static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct
 	if (status == CTX_OK && log->heap[0] != '\0')
 		status = property(reader, err, "heap trace", "%s", log->heap);
 	if (status == CTX_OK && log->sync_threshold[0] != '\0')
-		status = property(reader, err, "synchronization trace", "threshold %s us%s",
-				  log->sync_threshold, log->sync_threshold[0] == '-' ? " (calibrated)" : "");
+		status = sync_property(reader, log->sync_threshold, err);
 	if (status == CTX_OK && log->io[0] != '\0')
 		status = property(reader, err, "I/O trace", "%s", log->io);
 	if (status == CTX_OK && log->sample_period_s != 0)
@@ -169,11 +180,7 @@ static enum ctx_status make_properties(struct ctx_gp_reader *reader, struct ctx_
 
 /* Warnings */
 
-static enum ctx_status warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt, ...)
-	CTX_PRINTF(3, 4);
-
-/* The same text is said once. */
-static enum ctx_status warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt, ...)
+enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt, ...)
 {
 	char text[1024];
 	va_list args;
@@ -208,11 +215,11 @@ static enum ctx_status warn_of(struct ctx_gp_reader *reader, const struct ctx_gp
 	if (message->kind == CTX_GP_MESSAGE_COMMENT)
 		return CTX_OK;
 	if (meaning != NULL)
-		return warn(reader, err, "%s: %s%s%.300s%s", who, meaning,
-			    message->text[0] != '\0' ? " (" : "", message->text,
-			    message->text[0] != '\0' ? ")" : "");
-	return warn(reader, err, "%s: number %llu: %.300s", who, (unsigned long long)message->id,
-		    message->text);
+		return ctx_gp_warn(reader, err, "%s: %s%s%.300s%s", who, meaning,
+				   message->text[0] != '\0' ? " (" : "", message->text,
+				   message->text[0] != '\0' ? ")" : "");
+	return ctx_gp_warn(reader, err, "%s: number %llu: %.300s", who, (unsigned long long)message->id,
+			   message->text);
 }
 
 static bool is_closed(const struct ctx_gp_log *log)
@@ -235,7 +242,7 @@ static enum ctx_status make_warnings(struct ctx_gp_reader *reader, struct ctx_er
 			continue;
 		reader->source.info.closed = false;
 		if (status == CTX_OK && experiments->n > 1)
-			status = warn(reader, err, "%s was not closed", ctx_path_base(item->path));
+			status = ctx_gp_warn(reader, err, "%s was not closed", ctx_path_base(item->path));
 	}
 	return status;
 }

@@ -80,8 +80,10 @@ static enum ctx_status allocate(struct ctx_gp_leaks *leaks, uint64_t address, ui
 		return status;
 	set_bit(leaks, record, true);
 	slot = &leaks->live[find(leaks, address)];
-	if (slot->record != 0)
+	if (slot->record != 0) {
+		leaks->n_again++;
 		return CTX_OK;
+	}
 	*slot = (struct ctx_gp_live){address, record + 1};
 	leaks->n_live++;
 	return CTX_OK;
@@ -197,8 +199,11 @@ enum ctx_status ctx_gp_leaks_add(struct ctx_gp_leaks *leaks, const struct ctx_gp
 		release(leaks, event->heap.address);
 		return CTX_OK;
 	case CTX_GP_HEAP_REALLOC:
-		if (event->heap.old_address != 0)
+		leaks->n_reallocs++;
+		if (event->heap.old_address != 0) {
 			release(leaks, event->heap.old_address);
+			leaks->n_resized++;
+		}
 		return event->heap.address != 0 ? allocate(leaks, event->heap.address, record, err) : CTX_OK;
 	case CTX_GP_HEAP_MALLOC:
 		return event->heap.address != 0 ? allocate(leaks, event->heap.address, record, err) : CTX_OK;
@@ -242,6 +247,11 @@ enum ctx_status ctx_gp_leaks_finish(struct ctx_gp_leaks *leaks, struct ctx_err *
 	leaks->ranges = NULL;
 	leaks->n_live = leaks->n_slots = leaks->n_ranges = leaks->ranges_cap = 0;
 	return CTX_OK;
+}
+
+bool ctx_gp_leaks_is_blind(const struct ctx_gp_leaks *leaks)
+{
+	return leaks->n_reallocs != 0 && leaks->n_resized == 0 && leaks->n_again != 0;
 }
 
 uint64_t ctx_gp_leaks_get(const struct ctx_gp_leaks *leaks, uint64_t number, const struct ctx_gp_event *event)

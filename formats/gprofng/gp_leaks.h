@@ -29,8 +29,10 @@ struct ctx_gp_range { /* of a map */
 struct ctx_gp_leaks {
 	uint8_t *bits; /* owned; by record: nobody freed it */
 	size_t bits_cap;
-	uint64_t n;		  /* records */
-	struct ctx_gp_rest *maps; /* owned; by record; how much of maps is left */
+	uint64_t n;			/* records */
+	uint64_t n_reallocs, n_resized; /* the latter with the address of what they resized */
+	uint64_t n_again;		/* blocks at an address that is in use */
+	struct ctx_gp_rest *maps;	/* owned; by record; how much of maps is left */
 	size_t n_maps, maps_cap;
 
 	/* While records are added. */
@@ -48,6 +50,12 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_leaks_add(struct ctx_gp_leaks *leaks, cons
 
 /* No more records: what is live now is leaked. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_leaks_finish(struct ctx_gp_leaks *leaks, struct ctx_err *err);
+
+/*
+ * Whether the collector leaves out what realloc resizes, as Debian's gprofng 2.40 does: every block that was resized is then one that
+ * nobody freed.
+ */
+bool ctx_gp_leaks_is_blind(const struct ctx_gp_leaks *leaks);
 
 /* Bytes of record `number` that are leaked; `event` is that record. After ctx_gp_leaks_finish. */
 uint64_t ctx_gp_leaks_get(const struct ctx_gp_leaks *leaks, uint64_t number,

@@ -71,6 +71,10 @@ struct ctx_gp_reader {
 /* Fills source.info: metrics, properties; and the warnings of the collector. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err);
 
+/* A line in the head of every report; the same text is said once. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt,
+					   ...) CTX_PRINTF(3, 4);
+
 /* Where each experiment stands in time, and who is whose parent. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_err *err);
 

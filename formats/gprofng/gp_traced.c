@@ -179,7 +179,14 @@ enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader, const struct ct
 			status = ctx_gp_leaks_add(leaks, &event, err);
 	}
 	ctx_gp_events_destroy(events);
-	return status == CTX_END ? ctx_gp_leaks_finish(leaks, err) : status;
+	if (status == CTX_END)
+		status = ctx_gp_leaks_finish(leaks, err);
+	if (status == CTX_OK && ctx_gp_leaks_is_blind(leaks))
+		status = ctx_gp_warn(
+			reader, err,
+			"the collector did not record which block realloc resized: blocks that were "
+			"resized count as leaked");
+	return status;
 }
 
 /* Metrics */

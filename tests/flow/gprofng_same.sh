@@ -1,4 +1,5 @@
-# What ctxan says of an experiment of gprofng is what gprofng says of it, sample for sample: gprofng_same.py compares, here are the recordings.
+# What ctxan says of an experiment of gprofng is what gprofng says of it: gprofng_same.py compares sample for sample, gprofng_traced.py what was
+# traced, gprofng_reports.py and gprofng_tables.py every number of every report. Here are the recordings.
 . "$(dirname "$0")/common.sh" "$@"
 need gprofng python3 cc c++
 
@@ -199,14 +200,15 @@ KEPT void io_work(void) { char b[4096]; memset(b, 7, sizeof(b)); int fd = open("
 static void *start(void *p) { hold(20); return p; }
 int main(void) { pthread_t t[3]; for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, start, 0); heap_work(); io_work(); for (int i = 0; i < 3; i++) pthread_join(t[i], 0); spin(50000000); return 0; }
 END
-cc -g -O1 -pthread -o traces traces.c || fail "traces.c"
+g=-gdwarf-4 # gprofng has no lines of version 5
+cc $g -O1 -pthread -o traces traces.c || fail "traces.c"
 echo 'static volatile double s; __attribute__((noinline)) void spin(void) { for (;;) s++; } int main(void) { spin(); return 0; }' >endless.c
 cc -O1 -o endless endless.c || fail "endless.c"
-cc -O1 -o single single.c -lm || fail "single.c"
-cc -g -O1 -pthread -o threads threads.c || fail "threads.c"
-cc -O1 -o family family.c || fail "family.c"
-cc -g -O1 -pthread -o traced traced.c || fail "traced.c"
-c++ -g -O1 -shared -fPIC -o libshapes.so shapes.cc && c++ -g -O1 -o shapes main.cc -L. -lshapes -Wl,-rpath,"$work" || fail "shapes.cc"
+cc $g -O1 -o single single.c -lm || fail "single.c"
+cc $g -O1 -pthread -o threads threads.c || fail "threads.c"
+cc $g -O1 -o family family.c || fail "family.c"
+cc $g -O1 -pthread -o traced traced.c || fail "traced.c"
+c++ $g -O1 -shared -fPIC -o libshapes.so shapes.cc && c++ $g -O1 -o shapes main.cc -L. -lshapes -Wl,-rpath,"$work" || fail "shapes.cc"
 
 # collect NAME COMMAND...: records NAME.er. gprofng must be able to: where it is not, there is nothing to compare.
 collect() {
@@ -217,12 +219,19 @@ collect() {
 	LD_PRELOAD=$preload timeout 60 gprofng collect app -o "$name.er" "$@" >"$name.out" 2>&1
 }
 
-same() {
+# compare NAME SCRIPT...
+compare() {
 	name=$1
 	shift
 	echo "$name:"
-	collect "$name" "$@" || { fail "$name: $(tail -n 2 "$name.out")"; return; }
-	python3 "$source_dir/tests/flow/gprofng_same.py" "$name.er" || fail "$name"
+	for script in "$@"; do
+		python3 "$source_dir/tests/flow/gprofng_$script.py" "$name.er" || fail "$name: $script"
+	done
+}
+
+same() {
+	collect "$@" || { fail "$1: $(tail -n 2 "$1.out")"; return; }
+	compare "$1" same reports tables
 }
 
 collect probe -p on /bin/true || skip "gprofng collects nothing here: $(head -n 1 probe.out)"
@@ -235,19 +244,16 @@ same traces -p on -s on -H on -i on ./traces
 
 # Heap, synchronisation and I/O, one by one and added up.
 traced() {
-	name=$1
-	shift
-	echo "$name:"
-	collect "$name" "$@" || { fail "$name: $(tail -n 2 "$name.out")"; return; }
-	python3 "$source_dir/tests/flow/gprofng_traced.py" "$name.er" || fail "$name"
+	collect "$@" || { fail "$1: $(tail -n 2 "$1.out")"; return; }
+	compare "$1" traced reports tables
 }
 
 traced traced -p on -s all -H on -i on ./traced
 traced heap -p off -H on ./traced
 traced waits -p off -s on ./traced
+traced traced_family -p on -F on -s on -H on -i on ./family
 
 # Killed: all that was recorded is there, and the head says that it was not closed.
-echo "killed:"
 collect killed -p on ./endless &
 collecting=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -257,7 +263,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 [ -n "$pid" ] && kill -9 "$pid"
 wait "$collecting"
-python3 "$source_dir/tests/flow/gprofng_same.py" killed.er || fail "killed"
+compare killed same reports tables
 ctxan -q killed.er -r header >header.txt || fail "killed: header"
 grep -q 'the run was not closed' header.txt || fail "killed: the head does not say that it was not closed"
 

@@ -61,10 +61,9 @@ def our_heap(recording):
 
 def their_sync(recording, start):
     done = subprocess.run(["gprofng", "display", "text", "-dsync", recording], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")  # the waits are on stderr
-    text = done.stdout
-    waits = re.findall(r"synchronization object @ 0x(\w+);\s+synchronization delay\s+(\d+)\.(\d{9})", text)
-    times = [int(packet[1]) - start for packet in map(PACKET.match, text.splitlines()) if packet]
+                          stderr=subprocess.PIPE, text=True, errors="replace")  # the waits are on stderr
+    waits = re.findall(r"synchronization object @ 0x(\w+);\s+synchronization delay\s+(\d+)\.(\d{9})", done.stderr)
+    times = [int(packet[1]) - start for packet in map(PACKET.match, done.stdout.splitlines()) if packet]
     return Counter(times), Counter((int(a, 16), int(s) * 10**9 + int(f)) for a, s, f in waits)
 
 
@@ -122,7 +121,10 @@ def compare_operations(recording, failures):
 # ---- added up
 
 def available(recording):
-    return [word for word in WORDS if re.search(rf"e[.+]%{word}$", display(recording, "-metric_list"), re.M)]
+    """The metrics that both have: of what never happened ctxan has none."""
+    ours = {row[0] for row in sql(recording, "SELECT word FROM metric")}
+    return [word for word in WORDS
+            if re.search(rf"e[.+]%{word}$", display(recording, "-metric_list"), re.M) and word in ours]
 
 
 def their_functions(recording, words):
