@@ -144,7 +144,7 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 	struct ctx_query query = {.store = sieve->store, .selection = sieve->selection, .spans = &cache};
 	size_t n;
 	const uint32_t *metrics =
-		query_base_metrics(ctx_store_profile(sieve->store), &sieve->selection->metric, &n);
+		ctx_query_base_metrics(ctx_store_profile(sieve->store), &sieve->selection->metric, &n);
 	enum ctx_status status = CTX_OK;
 
 	sieve->each = each;

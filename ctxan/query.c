@@ -8,36 +8,6 @@
 
 #define RAW_ITEMS 256
 
-static enum ctx_status read_node(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
-				 struct ctx_err *err)
-{
-	struct tree_place *place = context;
-
-	return ctx_store_get_node(place->store, place->tree, node, want_lists, ret, err);
-}
-
-static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_sample **ret_samples,
-				 size_t *ret_n, struct ctx_err *err)
-{
-	struct tree_place *place = context;
-
-	return ctx_store_get_leaf(place->store, place->tree, node, ret_samples, ret_n, err);
-}
-
-struct ctx_timetree_reader query_tree_reader(struct tree_place *place)
-{
-	return (struct ctx_timetree_reader){.context = place, .node = read_node, .leaf = read_leaf};
-}
-
-const uint32_t *query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric, size_t *ret_n)
-{
-	const struct ctx_metric_info *info = *metric < profile->n_metrics ? &profile->metrics[*metric] : NULL;
-
-	/* No metrics at all: nothing was recorded. */
-	*ret_n = info == NULL ? 0 : info->parts != NULL ? info->n_parts : 1;
-	return info != NULL && info->parts != NULL ? info->parts : metric;
-}
-
 struct scan {
 	const struct ctx_trie *cct;
 	struct ctx_histogram *out;
@@ -56,15 +26,15 @@ static enum ctx_status query_base(struct ctx_query *query, uint32_t thread, uint
 				  struct ctx_histogram *out, struct ctx_err *err)
 {
 	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);
-	struct tree_place place = {query->store, tree != NULL ? tree->id : 0};
-	struct ctx_timetree_reader reader = query_tree_reader(&place);
+	struct ctx_tree_place place = {query->store, tree != NULL ? tree->id : 0};
+	struct ctx_timetree_reader reader = ctx_query_tree_reader(&place);
 	struct scan scan = {.cct = &ctx_store_profile(query->store)->cct, .out = out};
 	enum ctx_status status = CTX_OK;
 
 	reader.cct = scan.cct;
 	for (size_t i = 0; i < n_intervals && tree != NULL && status == CTX_OK; i++) {
 		if (ctx_selection_has_sieve(query->selection)) {
-			status = query_scan(query, thread, metric, intervals[i], scan_sample, &scan, err);
+			status = ctx_query_scan(query, thread, metric, intervals[i], scan_sample, &scan, err);
 			continue;
 		}
 		status = ctx_timetree_query(&reader, intervals[i], query->flags, out, &query->cost, err);
@@ -79,7 +49,7 @@ static enum ctx_status query_thread(struct ctx_query *query, uint32_t thread, ui
 				    struct ctx_histogram *out, struct ctx_err *err)
 {
 	size_t n;
-	const uint32_t *metrics = query_base_metrics(ctx_store_profile(query->store), &metric, &n);
+	const uint32_t *metrics = ctx_query_base_metrics(ctx_store_profile(query->store), &metric, &n);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++)
@@ -119,9 +89,9 @@ static enum ctx_status query_threads(struct ctx_query *query, uint32_t thread, u
 	return status;
 }
 
-enum ctx_status query_metric_histogram(struct ctx_query *query, uint32_t thread, uint32_t metric,
-				       const struct ctx_interval *intervals, size_t n_intervals,
-				       struct ctx_histogram *out, struct ctx_err *err)
+enum ctx_status ctx_query_metric_histogram(struct ctx_query *query, uint32_t thread, uint32_t metric,
+					   const struct ctx_interval *intervals, size_t n_intervals,
+					   struct ctx_histogram *out, struct ctx_err *err)
 {
 	const struct ctx_timetree_cost cost = query->cost;
 	struct ctx_span_cache own = {0}, *outer = query->spans;
@@ -141,8 +111,8 @@ enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
 				    const struct ctx_interval *intervals, size_t n_intervals,
 				    struct ctx_histogram *out, struct ctx_err *err)
 {
-	return query_metric_histogram(query, thread, query->selection->metric, intervals, n_intervals, out,
-				      err);
+	return ctx_query_metric_histogram(query, thread, query->selection->metric, intervals, n_intervals,
+					  out, err);
 }
 
 /* A scan by raw stack. Samples wait until there are many: their places in a large histogram are looked up side by side. */
@@ -178,7 +148,8 @@ static enum ctx_status raw_metric(struct raw_scan *scan, uint32_t thread, uint32
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < selection->n_intervals && status == CTX_OK; i++) {
-		status = query_scan(query, thread, metric, selection->intervals[i], raw_sample, scan, err);
+		status =
+			ctx_query_scan(query, thread, metric, selection->intervals[i], raw_sample, scan, err);
 		if (status == CTX_OK)
 			status = raw_flush(scan, err);
 	}
@@ -189,8 +160,8 @@ static enum ctx_status raw_metric(struct raw_scan *scan, uint32_t thread, uint32
 static enum ctx_status raw_thread(struct raw_scan *scan, uint32_t thread, struct ctx_err *err)
 {
 	size_t n;
-	const uint32_t *metrics = query_base_metrics(ctx_store_profile(scan->query->store),
-						     &scan->query->selection->metric, &n);
+	const uint32_t *metrics = ctx_query_base_metrics(ctx_store_profile(scan->query->store),
+							 &scan->query->selection->metric, &n);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++)

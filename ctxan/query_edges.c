@@ -46,8 +46,8 @@ static enum ctx_status first_span(struct ctx_query *query, uint32_t thread, uint
 				  struct ctx_sample *ret, struct ctx_err *err)
 {
 	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);
-	struct tree_place place = {query->store, tree != NULL ? tree->id : 0};
-	struct ctx_timetree_reader reader = query_tree_reader(&place);
+	struct ctx_tree_place place = {query->store, tree != NULL ? tree->id : 0};
+	struct ctx_timetree_reader reader = ctx_query_tree_reader(&place);
 	struct ctx_known_span *known;
 	enum ctx_status status;
 

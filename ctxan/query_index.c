@@ -76,13 +76,13 @@ static enum ctx_status scan_thread(struct ctx_query *query, struct indexing *ind
 {
 	const struct ctx_selection *selection = query->selection;
 	size_t n;
-	const uint32_t *metrics = query_base_metrics(indexing->profile, &metric, &n);
+	const uint32_t *metrics = ctx_query_base_metrics(indexing->profile, &metric, &n);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t m = 0; m < n; m++) {
 		for (size_t i = 0; i < selection->n_intervals && status == CTX_OK; i++)
-			status = query_scan(query, thread, metrics[m], selection->intervals[i], take,
-					    indexing, err);
+			status = ctx_query_scan(query, thread, metrics[m], selection->intervals[i], take,
+						indexing, err);
 	}
 	return status;
 }

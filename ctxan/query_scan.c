@@ -55,9 +55,9 @@ static struct ctx_interval selected_around(const struct ctx_selection *selection
 	return interval;
 }
 
-enum ctx_status query_scan(struct ctx_query *query, uint32_t thread, uint32_t metric,
-			   struct ctx_interval interval, ctx_store_sample_fn each, void *context,
-			   struct ctx_err *err)
+enum ctx_status ctx_query_scan(struct ctx_query *query, uint32_t thread, uint32_t metric,
+			       struct ctx_interval interval, ctx_store_sample_fn each, void *context,
+			       struct ctx_err *err)
 {
 	const struct ctx_profile *profile = ctx_store_profile(query->store);
 	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, thread, metric);

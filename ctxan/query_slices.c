@@ -302,7 +302,7 @@ enum ctx_status ctx_query_levels(struct ctx_query *query, struct ctx_report_leve
 {
 	size_t n;
 	const uint32_t *metrics =
-		query_base_metrics(ctx_store_profile(query->store), &query->selection->metric, &n);
+		ctx_query_base_metrics(ctx_store_profile(query->store), &query->selection->metric, &n);
 	const struct ctx_tree_info *tree = NULL;
 	struct levels levels = {0};
 	char sql[512];

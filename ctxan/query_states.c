@@ -17,8 +17,8 @@ static enum ctx_status sum_state(struct ctx_query *query, uint32_t thread, uint3
 
 	query->cost.omitted_weight = query->cost.omitted_samples = 0;
 	ctx_histogram_clear(scratch);
-	status = query_metric_histogram(query, thread, metric, selection->intervals, selection->n_intervals,
-					scratch, err);
+	status = ctx_query_metric_histogram(query, thread, metric, selection->intervals,
+					    selection->n_intervals, scratch, err);
 	*ret_ns = scratch->weight + query->cost.omitted_weight;
 	*ret_spans = scratch->samples + query->cost.omitted_samples;
 	return status;

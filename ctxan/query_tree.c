@@ -1,0 +1,32 @@
+#include "ctxan/query_impl.h"
+
+static enum ctx_status read_node(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
+				 struct ctx_err *err)
+{
+	struct ctx_tree_place *place = context;
+
+	return ctx_store_get_node(place->store, place->tree, node, want_lists, ret, err);
+}
+
+static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_sample **ret_samples,
+				 size_t *ret_n, struct ctx_err *err)
+{
+	struct ctx_tree_place *place = context;
+
+	return ctx_store_get_leaf(place->store, place->tree, node, ret_samples, ret_n, err);
+}
+
+struct ctx_timetree_reader ctx_query_tree_reader(struct ctx_tree_place *place)
+{
+	return (struct ctx_timetree_reader){.context = place, .node = read_node, .leaf = read_leaf};
+}
+
+const uint32_t *ctx_query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric,
+				       size_t *ret_n)
+{
+	const struct ctx_metric_info *info = *metric < profile->n_metrics ? &profile->metrics[*metric] : NULL;
+
+	/* No metrics at all: nothing was recorded. */
+	*ret_n = info == NULL ? 0 : info->parts != NULL ? info->n_parts : 1;
+	return info != NULL && info->parts != NULL ? info->parts : metric;
+}
