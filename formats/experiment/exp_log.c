@@ -419,7 +419,8 @@ static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_ex
 	if (status != CTX_OK)
 		return status;
 	for (; log->n_metrics <= number; log->n_metrics++) {
-		log->metrics[log->n_metrics] = (struct ctx_source_metric){.name = "<Unknown>", .unit = "events"};
+		log->metrics[log->n_metrics] =
+			(struct ctx_source_metric){.name = "<Unknown>", .unit = "events"};
 		log->periods[log->n_metrics] = 1;
 	}
 	log->periods[number] = period;
