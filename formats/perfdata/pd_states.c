@@ -54,8 +54,17 @@ static uint8_t role_of(const struct ctx_pd_reader *reader, const struct ctx_pd_e
 /* What there is to see in a file. */
 struct sources {
 	bool tracepoint, records, nameless; /* nameless: sched_switch whose format is not told */
-	bool stacks, wakes, enters, exits;
+	bool stacks, wakes, enters, exits, clocks;
 };
+
+/* Do its samples show where a thread spends its time on a CPU? As the ingest sees it. */
+static bool is_clock(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
+{
+	const char *name = name_of(reader, event);
+
+	return strcmp(ctx_pd_event_unit(event), "ns") == 0 || strstr(name, "cycles") != NULL ||
+	       strstr(name, "instructions") != NULL;
+}
 
 static struct sources look(const struct ctx_pd_reader *reader)
 {
@@ -71,6 +80,7 @@ static struct sources look(const struct ctx_pd_reader *reader)
 		ret.stacks = ret.stacks ||
 			     (role == CTX_PD_TP_SWITCH && event->sample_type & PERF_SAMPLE_CALLCHAIN);
 		ret.wakes = ret.wakes || role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP;
+		ret.clocks = ret.clocks || is_clock(reader, event);
 		ret.enters = ret.enters || role == CTX_PD_TP_SYS_ENTER;
 		ret.exits = ret.exits || role == CTX_PD_TP_SYS_EXIT;
 		ret.nameless =
@@ -81,19 +91,23 @@ static struct sources look(const struct ctx_pd_reader *reader)
 	return ret;
 }
 
-/* "from sched:sched_switch and switch records; no stacks, no wake-ups, no syscalls" */
+/* "from sched:sched_switch; no switch records, no stacks, no clock samples, no wake-ups, no syscalls" */
 static void describe(const struct sources *sources, char *text, size_t n)
 {
 	static const char *const from[] = {"none", "from sched:sched_switch", "from switch records",
 					   "from sched:sched_switch and switch records"};
-	const char *missing[4];
+	const char *missing[6];
 	int n_missing = 0, at;
 
 	if (sources->nameless)
 		missing[n_missing++] = "no description of sched:sched_switch";
 	if (sources->tracepoint || sources->records) {
+		if (!sources->records)
+			missing[n_missing++] = "no switch records";
 		if (!sources->stacks)
 			missing[n_missing++] = "no stacks";
+		if (!sources->clocks)
+			missing[n_missing++] = "no clock samples";
 		if (!sources->wakes)
 			missing[n_missing++] = "no wake-ups";
 		if (!sources->enters || !sources->exits)

@@ -55,12 +55,12 @@ done
 
 # What the header says of where the states come from.
 states_of() { ctxan -q "$1" -r header | grep -i '^ *states'; }
-states_of whole.data | grep -q 'from sched:sched_switch; no stacks, no syscalls' || fail "header: $(states_of whole.data)"
+states_of whole.data | grep -q 'from sched:sched_switch; no switch records, no stacks, no clock samples, no syscalls' || fail "header: $(states_of whole.data)"
 
 # Task-bound, with records and stacks: the program sleeps about 4 * 240 ms; its threads run when SWITCH says so.
 perf record -q -g --switch-events -e sched:sched_switch -e sched:sched_waking -o bound.data -- ./waiting-here >record.out 2>&1 ||
 	skip "perf record of tracepoints is refused here: $(head -n 1 record.out)"
-states_of bound.data | grep -q 'from sched:sched_switch and switch records; no syscalls' || fail "header: $(states_of bound.data)"
+states_of bound.data | grep -q 'from sched:sched_switch and switch records; no clock samples, no syscalls' || fail "header: $(states_of bound.data)"
 ctxan -q bound.data -r states --format json >bound.json || fail "bound.data"
 python3 - <<'END' || fail "the sleeping thread of bound.data"
 import json

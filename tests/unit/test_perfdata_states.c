@@ -404,7 +404,7 @@ static void test_perfdata_states__samples_of_the_events_stay_metrics(void **stat
 	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
 	assert_int_equal(reading.samples, 13);
 	assert_non_null(strstr(pd_lines(&reading.head), "metric sched:sched_switch (events)\n"));
-	assert_non_null(strstr(reading.properties, "states=from sched:sched_switch\n"));
+	assert_non_null(strstr(reading.properties, "states=from sched:sched_switch; no switch records\n"));
 	pd_reading_deinit(&reading);
 	pd_recording_deinit(&recording);
 }
