@@ -309,10 +309,13 @@ static uint32_t find_metric(const struct ctx_profile *profile, const char *wante
 }
 
 /* The first that has samples of events; of a program that did nothing but wait: Wall. */
-static uint32_t default_metric(const struct ctx_profile *profile)
+static uint32_t default_metric(const struct ctx_options *options, const struct ctx_profile *profile)
 {
 	uint64_t span_samples = 0;
 
+	/* Samples of a clock have no state. */
+	if (profile->has_states && options->by != NULL && strcasecmp(options->by, "state") == 0)
+		return ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1);
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[i];
 
@@ -400,7 +403,8 @@ static enum ctx_status make_metrics(const struct ctx_options *options, const str
 	bool first = true;
 	uint32_t n_bare;
 
-	selection->metric = list == NULL ? default_metric(profile) : find_metric(profile, list, &n_bare);
+	selection->metric =
+		list == NULL ? default_metric(options, profile) : find_metric(profile, list, &n_bare);
 	if (selection->metric != CTX_NONE)
 		return CTX_OK;
 	for (const char *at = list;; at++) {

@@ -78,6 +78,24 @@ static void test_selection__metrics_are_a_list_of_names_that_may_have_commas(voi
 		       METRICS(EVENTS + CTX_STATE_N, EVENTS, EVENTS + CTX_STATE_N + 2));
 }
 
+/* Of a clock's samples no state is known: by state it is the time in each that is meant. */
+static void test_selection__by_state_without_a_metric_is_wall(void **state)
+{
+	struct ctx_profile profile = make_profile();
+	struct ctx_options options = {.by = "state"};
+	struct ctx_selection selection;
+
+	(void)state;
+	metrics[0].samples = 1;
+	assert_int_equal(ctx_selection_make(&options, &profile, &selection, NULL), CTX_OK);
+	assert_int_equal(selection.metric, WALL);
+	ctx_selection_deinit(&selection);
+	options.by = "thread";
+	assert_int_equal(ctx_selection_make(&options, &profile, &selection, NULL), CTX_OK);
+	assert_int_equal(selection.metric, 0);
+	ctx_selection_deinit(&selection);
+}
+
 static void test_selection__metrics_may_be_written_as_gprofng_does(void **state)
 {
 	struct ctx_profile profile = make_profile();
@@ -149,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_selection__metrics_are_a_list_of_names_that_may_have_commas),
+		cmocka_unit_test(test_selection__by_state_without_a_metric_is_wall),
 		cmocka_unit_test(test_selection__metrics_may_be_written_as_gprofng_does),
 		cmocka_unit_test(test_selection__errors_in_gprofngs_notation_name_the_word),
 		cmocka_unit_test(test_selection__unknown_metrics_are_refused_with_what_there_is),
