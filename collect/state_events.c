@@ -36,7 +36,7 @@ const char *ctx_states_level_text(const struct ctx_state_events *events)
 		       "root or "
 		       "CAP_PERFMON with tracefs)";
 	case CTX_STATES_SWITCHES:
-		return "switches only: no reasons, stacks of waits, wakers (needs root or CAP_PERFMON with "
+		return "switches only; no reasons, stacks of waits, wakers (needs root or CAP_PERFMON with "
 		       "tracefs)";
 	default:
 		return "off";
@@ -191,9 +191,11 @@ enum ctx_status ctx_state_events_choose(const struct ctx_state_events_options *o
 
 	if (options->asked == CTX_REC_STATES_AUTO || must_be_full) {
 		events.level = CTX_STATES_FULL;
-		status = options->without_kernel
-				 ? ctx_err_set(&reason, CTX_E_PERM, "samples in kernel mode are not allowed")
-				 : read_tracepoints(options->tracefs, &events, &reason);
+		status = options->without_kernel ? ctx_err_set(&reason, CTX_E_PERM,
+							       "samples in kernel mode are not allowed: "
+							       "needs root or CAP_PERFMON, "
+							       "with tracefs")
+						 : read_tracepoints(options->tracefs, &events, &reason);
 		if (status == CTX_OK && options->asked == CTX_REC_STATES_SYSCALLS)
 			status = read_calls(options->tracefs, &events, &reason);
 		if (status == CTX_OK)
