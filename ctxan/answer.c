@@ -147,6 +147,7 @@ static enum ctx_status gather_states(struct ctx_query *query, const struct ctx_r
 	if (status == CTX_OK && kind->needs_wakers)
 		status = ctx_query_wakers(query, &material->wakers, &input->n_wakers, err);
 	input->wakers = material->wakers;
+	input->wait_states = ctx_query_wait_states(query);
 	return status;
 }
 
@@ -332,6 +333,18 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 	return CTX_OK;
 }
 
+/* Its waits have no processor: a figure that looks as if it were of one would be wrong. */
+static enum ctx_status check_cpus(const struct ctx_options *options, struct ctx_err *err)
+{
+	for (size_t i = 0; i < options->n_reports && options->cpus != NULL; i++) {
+		if (options->reports[i].kind->needs_wakers)
+			return ctx_err_set(err, CTX_E_ARG,
+					   "the report '%s' goes without --cpu: who waits is on none",
+					   options->reports[i].kind->name);
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status check_metrics(const struct ctx_options *options, const struct ctx_selection *selection,
 				     struct ctx_err *err)
 {
@@ -388,6 +401,8 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	status = ctx_selection_make(options, ctx_store_profile(store), &answer.selection, err);
 	if (status == CTX_OK)
 		status = check_metrics(options, &answer.selection, err);
+	if (status == CTX_OK)
+		status = check_cpus(options, err);
 	if (status != CTX_OK) {
 		ctx_selection_deinit(&answer.selection);
 		return status;

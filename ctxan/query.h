@@ -71,10 +71,13 @@ CTX_MUST_CHECK enum ctx_status ctx_query_states(struct ctx_query *query, struct 
 
 /*
  * The waits of the selected threads that lie at least partly in the selected intervals, those that are alike together; the longest
- * first. Processors do not matter: who waits is on none. malloc'ed.
+ * first; of ctx_query_wait_states. Processors do not matter: who waits is on none. malloc'ed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret,
 						size_t *ret_n, struct ctx_err *err);
+
+/* The waits among the states of the selected metrics, of CTX_STATE_BIT. 0: all of them, or none, and then all are wanted too. */
+unsigned ctx_query_wait_states(const struct ctx_query *query);
 
 /*
  * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed, NULL for

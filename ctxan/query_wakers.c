@@ -15,7 +15,8 @@
 struct gathering {
 	const struct ctx_selection *selection;
 	const struct ctx_profile *profile;
-	bool *selected; /* by thread; NULL: all */
+	unsigned states; /* of CTX_STATE_BIT: those that count; 0: all */
+	bool *selected;	 /* by thread; NULL: all */
 	struct ctx_report_wakers *rows;
 	size_t n, cap;
 	uint32_t *slots; /* row number or FREE_SLOT */
@@ -169,7 +170,8 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 	struct ctx_report_wakers *row;
 	enum ctx_status status;
 
-	if (gathering->selected != NULL && !gathering->selected[wakeup->thread])
+	if ((gathering->selected != NULL && !gathering->selected[wakeup->thread]) ||
+	    (gathering->states != 0 && (gathering->states & CTX_STATE_BIT(wakeup->state)) == 0))
 		return CTX_OK;
 	/* Some waits are over at once: they have no part anywhere, but happened. */
 	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns) ||
@@ -213,11 +215,24 @@ static enum ctx_status gather(struct ctx_query *query, struct gathering *gatheri
 	return ctx_store_scan_wakeups(query->store, hull, take, gathering, err);
 }
 
+unsigned ctx_query_wait_states(const struct ctx_query *query)
+{
+	const struct ctx_profile *profile = ctx_store_profile(query->store);
+	const struct ctx_selection *selection = query->selection;
+	unsigned states = ctx_profile_metric_states(profile, selection->metric);
+
+	for (size_t i = 0; i < selection->n_more; i++)
+		states |= ctx_profile_metric_states(profile, selection->more_metrics[i]);
+	states &= CTX_STATES_OF_WAITS;
+	return states != CTX_STATES_OF_WAITS ? states : 0;
+}
+
 enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret, size_t *ret_n,
 				 struct ctx_err *err)
 {
 	struct gathering gathering = {.selection = query->selection,
-				      .profile = ctx_store_profile(query->store)};
+				      .profile = ctx_store_profile(query->store),
+				      .states = ctx_query_wait_states(query)};
 	enum ctx_status status = gather(query, &gathering, err);
 
 	free(gathering.selected);

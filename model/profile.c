@@ -63,6 +63,23 @@ static const char *own_word(const char *name)
 	return name;
 }
 
+unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t metric)
+{
+	const struct ctx_metric_info *info;
+	unsigned states = 0;
+
+	if (!profile->has_states || metric >= profile->n_metrics)
+		return 0;
+	info = &profile->metrics[metric];
+	if (info->parts == NULL && metric >= profile->states && metric - profile->states < CTX_STATE_N)
+		return CTX_STATE_BIT(metric - profile->states);
+	for (uint32_t i = 0; info->parts != NULL && i < info->n_parts; i++) {
+		if (info->parts[i] >= profile->states && info->parts[i] - profile->states < CTX_STATE_N)
+			states |= CTX_STATE_BIT(info->parts[i] - profile->states);
+	}
+	return states;
+}
+
 uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *name)
 {
 	const char *word = own_word(name);

@@ -158,6 +158,9 @@ static inline uint32_t ctx_profile_state_sum(const struct ctx_profile *profile, 
 	return profile->states + CTX_STATE_N + i;
 }
 
+/* The states that a metric is the time in, of CTX_STATE_BIT; 0 for one that is not of states. */
+unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t metric);
+
 /*
  * The metric of that name: exactly, else by its word or its name without regard to case, spaces and hyphens ("waitcpu", "User CPU"), else by the words of
  * gprofng and Solaris Studio (user, system, wait, lock, text, data, owait, wall). CTX_NONE: none.

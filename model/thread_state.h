@@ -38,6 +38,12 @@ char ctx_state_letter(enum ctx_thread_state state);
 
 #define CTX_STATE_BIT(state) (1u << (state))
 
+/* Those that somebody can end: the thread is on no CPU, and wants none. */
+#define CTX_STATES_OF_WAITS                                                                                  \
+	(CTX_STATE_BIT(CTX_STATE_TEXT_FAULT) | CTX_STATE_BIT(CTX_STATE_DATA_FAULT) |                         \
+	 CTX_STATE_BIT(CTX_STATE_KERNEL_FAULT) | CTX_STATE_BIT(CTX_STATE_USER_LOCK) |                        \
+	 CTX_STATE_BIT(CTX_STATE_SLEEP) | CTX_STATE_BIT(CTX_STATE_STOPPED))
+
 /* A metric that is the time in some of the states. */
 struct ctx_state_metric {
 	const char *name; /* "Wait CPU" */

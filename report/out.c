@@ -64,6 +64,7 @@ void ctx_out_begin_topic(struct ctx_out *out, const struct ctx_report_input *inp
 				.options = options,
 				.report = report,
 				.topic = topic,
+				.note = topic->note,
 				.columns = columns,
 				.n_columns = n_columns};
 	begin(out);

@@ -89,6 +89,7 @@ struct ctx_out_topic {
 	struct ctx_metric_info metric;
 	struct ctx_totals totals;
 	const char *counted; /* what totals.samples are: "waits" */
+	const char *note;    /* the first of the warnings; NULL none */
 };
 
 struct ctx_out_row { /* text: a kept row */

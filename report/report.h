@@ -112,6 +112,7 @@ struct ctx_report_input {
 	size_t n_states;
 	const struct ctx_report_wakers *wakers; /* wakers only */
 	size_t n_wakers;
+	unsigned wait_states; /* wakers: of CTX_STATE_BIT, the waits that are asked for; 0: all */
 	/* Of reports with needs_traced: the operations of the selection (interval, threads, CPUs, filters) by kind. */
 	struct ctx_report_traced traced[CTX_TRACED_N];
 	const struct ctx_report_part *parts; /* one for all, or one a thread (--per-thread) */

@@ -1,5 +1,8 @@
 #include "report/state_cells.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const struct ctx_column ctx_state_columns[CTX_STATE_N] = {
 	[CTX_STATE_USER] = {"USER", NULL, CTX_STYLE_TIME},
 	[CTX_STATE_SYSTEM] = {"SYSTEM", NULL, CTX_STYLE_TIME},
@@ -37,6 +40,18 @@ unsigned ctx_state_most(const uint64_t numbers[CTX_STATE_N])
 			most = state;
 	}
 	return most;
+}
+
+const char *ctx_state_note(const struct ctx_profile *profile, char *buf, size_t size)
+{
+	const char *level = ctx_profile_property(profile, "states", "");
+	const char *missing = strchr(level, ';');
+
+	/* Without system calls there are all states, as ctxrec has them too. */
+	if (missing == NULL || strcmp(missing, "; no syscalls") == 0)
+		return NULL;
+	snprintf(buf, size, "states: %s", level);
+	return buf;
 }
 
 enum ctx_status ctx_state_check(const struct ctx_profile *profile, struct ctx_err *err)

@@ -17,6 +17,12 @@ uint64_t ctx_state_sum(const uint64_t numbers[CTX_STATE_N], unsigned states);
 /* The state with the most; CTX_STATE_N when all are 0. */
 unsigned ctx_state_most(const uint64_t numbers[CTX_STATE_N]);
 
+/*
+ * For the head of reports, how much of the states there was to be seen where that is not all: "states: min: switches with
+ * stacks, faults; no wakers, ..."; NULL: nothing is missing, or it is not known. What is missing stands behind a semicolon.
+ */
+const char *ctx_state_note(const struct ctx_profile *profile, char *buf, size_t size);
+
 /* CTX_E_NOTFOUND for an experiment without states. */
 CTX_MUST_CHECK enum ctx_status ctx_state_check(const struct ctx_profile *profile, struct ctx_err *err);
 

@@ -379,7 +379,9 @@ enum ctx_status ctx_report_states(const struct ctx_report_input *input,
 {
 	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
 	struct ctx_out out;
-	struct ctx_out_topic topic = {.counted = "spans"};
+	char note[320];
+	struct ctx_out_topic topic = {.counted = "spans",
+				      .note = ctx_state_note(input->profile, note, sizeof(note))};
 	struct page page = {.out = &out, .has_pid = has_processes(input)};
 	/* JSON has the spans in an object. */
 	size_t key, n_columns = options->format == CTX_REPORT_JSON ? FIRST_SPANS : CTX_COUNT_OF(columns);

@@ -461,12 +461,26 @@ static enum ctx_status put_text(struct page *page, const struct sums *total, str
 	return CTX_OK;
 }
 
+/* "Waits", or "Waits: user lock, stopped" where it is not all of them. */
+static void name_waits(unsigned states, char *name, size_t size)
+{
+	size_t at = (size_t)snprintf(name, size, "Waits");
+
+	for (unsigned state = 0, n = 0; state < CTX_STATE_N && at < size; state++) {
+		if ((states & CTX_STATE_BIT(state)) != 0)
+			at += (size_t)snprintf(name + at, size - at, "%s%s", n++ == 0 ? ": " : ", ",
+					       state_name(state, false));
+	}
+}
+
 enum ctx_status ctx_report_wakers(const struct ctx_report_input *input,
 				  const struct ctx_report_options *options, struct ctx_err *err)
 {
 	struct ctx_out out;
-	struct ctx_out_topic topic = {.metric = {.name = "Waits", .unit = "ns", .spans = true},
-				      .counted = "waits"};
+	char name[160], note[320];
+	struct ctx_out_topic topic = {.metric = {.name = name, .unit = "ns", .spans = true},
+				      .counted = "waits",
+				      .note = ctx_state_note(input->profile, note, sizeof(note))};
 	struct page page = {.out = &out};
 	struct sums total = {0};
 	size_t n_columns = CTX_COUNT_OF(columns) - (options->format == CTX_REPORT_JSON ? N_STACKS : 0);
@@ -480,6 +494,7 @@ enum ctx_status ctx_report_wakers(const struct ctx_report_input *input,
 		status = ctx_state_check(input->profile, err);
 	if (status != CTX_OK)
 		return status;
+	name_waits(input->wait_states, name, sizeof(name));
 	for (size_t i = 0; i < input->n_wakers; i++) {
 		struct sums sums = sums_of(&input->wakers[i]);
 

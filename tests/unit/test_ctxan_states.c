@@ -431,6 +431,27 @@ static void assert_slices(const struct world *world, struct ctx_selection *selec
 
 /* ---- wakers ---- */
 
+/* Are waits in this state asked for? Where the metric has no waits, all are. */
+static bool is_asked(const struct ctx_selection *selection, uint32_t state)
+{
+	static const unsigned waits[] = {CTX_STATE_TEXT_FAULT, CTX_STATE_DATA_FAULT, CTX_STATE_KERNEL_FAULT,
+					 CTX_STATE_USER_LOCK,  CTX_STATE_SLEEP,	     CTX_STATE_STOPPED};
+	uint32_t metric = selection->metric;
+	bool has_waits = false, has_this = false, is_wall = metric == STATES + CTX_STATE_N + 7;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(waits); i++) {
+		uint32_t base = STATES + waits[i];
+		bool has = metric == base;
+
+		for (unsigned sum = 0; sum < CTX_STATE_METRICS_N; sum++)
+			has |= metric == STATES + CTX_STATE_N + sum &&
+			       (ctx_state_metrics[sum].states >> waits[i] & 1) != 0;
+		has_waits |= has;
+		has_this |= has && waits[i] == state;
+	}
+	return has_this || !has_waits || is_wall;
+}
+
 static uint64_t inside(const struct ctx_selection *selection, uint64_t begin, uint64_t length)
 {
 	uint64_t sum = 0;
@@ -508,6 +529,7 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 		}
 		assert_memory_equal(&rows[r], &want, sizeof(want));
 		assert_true(want.waits != 0 && has_thread(selection, want.thread));
+		assert_true(is_asked(selection, want.state));
 		assert_true(r == 0 || rows[r - 1].wait_ns >= want.wait_ns);
 		n_waits += want.waits;
 		wait_ns += want.wait_ns;
@@ -516,7 +538,7 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 		const struct ctx_wakeup *wait = &world->waits[i];
 		uint64_t part = waited(selection, wait);
 
-		if (!has_thread(selection, wait->thread))
+		if (!has_thread(selection, wait->thread) || !is_asked(selection, wait->state))
 			continue;
 		n_waits -= part != 0 || at_once(selection, wait);
 		wait_ns -= part;
@@ -782,7 +804,7 @@ static void test_ctxan_states__slices_divide_what_filters_keep(void **state)
 
 static void one_waker(struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
-	(void)metric;
+	selection->metric = metric;
 	assert_wakers(world, selection);
 	assert_wakeups_in_sql(world, selection->intervals[0]);
 }

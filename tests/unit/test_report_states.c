@@ -416,6 +416,46 @@ static void test_report_states__without_states_they_say_how_to_record_them(void 
 	}
 }
 
+/* Where less than all was to be seen, a reader of these reports is told, and what waits were asked for. */
+static void test_report_states__heads_say_what_is_missing_and_which_waits(void **state)
+{
+	static const struct {
+		const char *level, *note; /* NULL: none */
+	} cases[] = {
+		{"full: switches with stacks, wake-ups", NULL},
+		{"from sched:sched_switch and switch records; no syscalls", NULL},
+		{"min: switches; no wakers", "note: states: min: switches; no wakers\n"},
+		{"from switch records; no stacks, no syscalls",
+		 "note: states: from switch records; no stacks"},
+	};
+	static const char *const reports[] = {"states", "wakers"};
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	struct ctx_property property = {.key = "states"};
+	struct ctx_property *own = fixture->profile.properties;
+	size_t n_own = fixture->profile.n_properties;
+	char *text;
+
+	fixture->profile.properties = &property;
+	fixture->profile.n_properties = 1;
+	for (size_t i = 0; i < 2 * CTX_COUNT_OF(cases); i++) {
+		const char *note = cases[i / 2].note;
+
+		property.value = cases[i / 2].level;
+		text = print_report(reports[i % 2], &fixture->input,
+				    (struct ctx_report_options){.width = 100});
+		assert_true(note != NULL ? strstr(text, note) != NULL : strstr(text, "states:") == NULL);
+		free(text);
+	}
+	fixture->profile.properties = own;
+	fixture->profile.n_properties = n_own;
+	fixture->input.wait_states = CTX_STATE_BIT(CTX_STATE_USER_LOCK) | CTX_STATE_BIT(CTX_STATE_STOPPED);
+	text = print_report("wakers", &fixture->input, (struct ctx_report_options){0});
+	assert_non_null(strstr(text, " | Waits: user lock, stopped | "));
+	free(text);
+	lives_free(lives);
+}
+
 /* Colours only where they are wanted, and each line of states ends without one. */
 static void test_report_states__timeline_is_coloured_by_state(void **state)
 {
@@ -443,6 +483,7 @@ int main(void)
 		STATES_TEST(test_report_states__nothing_and_huge_numbers_are_reports_too),
 		STATES_TEST(test_report_states__hostile_names_are_harmless),
 		STATES_TEST(test_report_states__without_states_they_say_how_to_record_them),
+		STATES_TEST(test_report_states__heads_say_what_is_missing_and_which_waits),
 		STATES_TEST(test_report_states__timeline_is_coloured_by_state),
 	};
 
