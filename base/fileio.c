@@ -29,6 +29,11 @@ static enum ctx_status open_error(struct ctx_err *err, const char *path)
 	return ctx_err_errno(err, status, "%s", path);
 }
 
+static enum ctx_status too_large(struct ctx_err *err, const char *name, size_t max_bytes)
+{
+	return ctx_err_set(err, CTX_E_LIMIT, "%s: larger than %zu bytes", name, max_bytes);
+}
+
 enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -39,6 +44,8 @@ enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf
 	/* A pipe or a device in the place of a file could make us wait. */
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a plain file", path);
+	if ((uint64_t)info.st_size > max_bytes)
+		return too_large(err, path, max_bytes);
 	return ctx_file_read_fd(fd, path, max_bytes, out, err);
 }
 
@@ -62,7 +69,7 @@ enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes, str
 			return CTX_OK;
 		out->n += (size_t)got;
 		if (out->n - before > max_bytes)
-			return ctx_err_set(err, CTX_E_LIMIT, "%s: larger than %zu bytes", name, max_bytes);
+			return too_large(err, name, max_bytes);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define HEAD_BYTES 4u
 #define STEP ((uint64_t)16 << 10)
@@ -65,11 +66,24 @@ static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_e
 	return CTX_OK;
 }
 
+/* Goes behind a hole of the file: nothing was ever written there. */
+static void skip_hole(struct ctx_gp_blocks *blocks)
+{
+	off_t data = lseek(blocks->fd, (off_t)blocks->at, SEEK_DATA);
+
+	if (data < 0 && errno == ENXIO)
+		blocks->at = blocks->end;
+	else if (data > 0 && (uint64_t)data / STEP * STEP > blocks->at)
+		blocks->at = (uint64_t)data / STEP * STEP;
+}
+
 static void resync(struct ctx_gp_blocks *blocks, bool is_wrong)
 {
 	if (is_wrong && blocks->invalid++ == 0)
 		blocks->invalid_at = blocks->at;
 	blocks->at = (blocks->at / STEP + 1) * STEP;
+	if (!is_wrong && blocks->fd >= 0 && blocks->at < blocks->end)
+		skip_hole(blocks);
 }
 
 enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,

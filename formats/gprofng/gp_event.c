@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define CPUS_MAX 65536u /* a higher number is none of a processor */
+
 struct decoding {
 	const struct ctx_gp_layout *layout;
 	const struct ctx_gp_record *record;
@@ -31,6 +33,10 @@ static void decode_kind(const struct decoding *decoding, struct ctx_gp_event *re
 	case CTX_GP_CLOCK:
 		ret->clock.state = (uint32_t)get(decoding, CTX_GP_MSTATE);
 		ret->clock.ticks = (uint32_t)get(decoding, CTX_GP_NTICK);
+		break;
+	case CTX_GP_STATES_CLOCK:
+		for (uint32_t i = 0; i < CTX_GP_OLD_STATES; i++)
+			ret->ticks[i] = (uint32_t)get(decoding, (enum ctx_gp_field)(CTX_GP_UCPU + i));
 		break;
 	case CTX_GP_HEAP:
 		ret->heap.kind = (uint32_t)get(decoding, CTX_GP_HTYPE);
@@ -70,7 +76,7 @@ bool ctx_gp_event_decode(const struct ctx_gp_log *log, size_t file, const struct
 	ret->time_ns = (int64_t)get(&decoding, CTX_GP_TSTAMP);
 	ret->lwp = (int64_t)get(&decoding, CTX_GP_LWPID);
 	ret->thread = (int64_t)get(&decoding, CTX_GP_THRID);
-	if (ctx_gp_layout_has(decoding.layout, CTX_GP_CPUID))
+	if (ctx_gp_layout_has(decoding.layout, CTX_GP_CPUID) && get(&decoding, CTX_GP_CPUID) < CPUS_MAX)
 		ret->cpu = (int32_t)get(&decoding, CTX_GP_CPUID);
 	ret->stack = get(&decoding, CTX_GP_FRINFO);
 	decode_kind(&decoding, ret);

@@ -112,9 +112,9 @@ static bool take(const struct data_file *file, const struct ctx_gp_record *recor
 			found->impossible++;
 		return false;
 	}
+	if (event->time_ns < file->log->run_ns) /* no event comes before its process */
+		event->time_ns = file->log->run_ns;
 	*ret_time = event->time_ns - file->base_ns;
-	if (*ret_time < 0)
-		*ret_time = 0;
 	return true;
 }
 

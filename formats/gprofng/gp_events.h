@@ -42,6 +42,7 @@ struct ctx_gp_event {
 			uint32_t state; /* of the thread; on Linux always the same */
 			uint32_t ticks;
 		} clock;
+		uint32_t ticks[CTX_GP_OLD_STATES]; /* CTX_GP_STATES_CLOCK: in each state */
 		struct {
 			uint32_t kind; /* enum ctx_gp_heap_kind, or what the file has */
 			uint64_t size;

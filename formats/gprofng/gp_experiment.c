@@ -37,6 +37,7 @@ void ctx_gp_experiments_deinit(struct ctx_gp_experiments *experiments)
 		destroy(experiments->items[i]);
 	free(experiments->items);
 	free(experiments->damage);
+	ctx_map64_deinit(&experiments->by_inode);
 	ctx_arena_deinit(&experiments->arena);
 	*experiments = (struct ctx_gp_experiments){0};
 }
@@ -141,19 +142,20 @@ static enum ctx_status read_overview(struct ctx_gp_experiments *experiments,
 	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "overview");
 	char prefix[256];
 	struct ctx_err why = {0};
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status;
 
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	if (!experiment->log.is_32bit)
-		status = ctx_gp_overview_read(&experiment->overview, path, experiment->log.big_endian, &why);
+	status = ctx_gp_overview_read(&experiment->overview, path, experiment->log.is_32bit,
+				      experiment->log.big_endian, &why);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK)
 		return ctx_gp_experiments_damage(experiments, err, "%s: no usage of resources", why.msg);
 	if (!experiment->overview.is_cut)
 		return CTX_OK;
-	return ctx_gp_experiments_damage(experiments, err, "%soverview: the last record is cut: left out",
+	return ctx_gp_experiments_damage(experiments, err,
+					 "%soverview: a record is cut or empty: left out from there on",
 					 ctx_gp_experiment_prefix(experiment, prefix));
 }
 
@@ -175,6 +177,28 @@ static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct c
 	return ctx_gp_experiments_damage(experiments, err, "%s%s (%llu such places)",
 					 ctx_gp_experiment_prefix(experiment, prefix), experiment->log.damage,
 					 (unsigned long long)experiment->log.damaged);
+}
+
+/* Links in an experiment may lead to a directory that is open already: it counts once. A group may have a founder twice. */
+static enum ctx_status note_directory(struct ctx_gp_experiments *experiments,
+				      const struct ctx_gp_experiment *experiment, struct ctx_err *err)
+{
+	struct stat info;
+	uint32_t *place;
+
+	if (stat(experiment->path, &info) != 0)
+		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s",
+				     experiment->path);
+	place = ctx_map64_place(&experiments->by_inode, info.st_dev * UINT64_C(0x9e3779b97f4a7c15) ^
+								info.st_ino ^
+								(uint64_t)experiment->founder << 40);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	if (*place != CTX_MAP64_NONE)
+		return ctx_err_set(err, CTX_E_FORMAT, "it is the same directory as %.200s",
+				   ctx_path_base(experiments->items[*place]->path));
+	*place = experiment->number;
+	return CTX_OK;
 }
 
 /* "_f1_x1" of "_f1_x1.er". */
@@ -209,6 +233,8 @@ static enum ctx_status open_one(struct ctx_gp_experiments *experiments, const ch
 		status = read_overview(experiments, experiment, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&experiments->items, &experiments->cap, experiments->n + 1, err);
+	if (status == CTX_OK)
+		status = note_directory(experiments, experiment, err);
 	if (status != CTX_OK) {
 		destroy(experiment);
 		return status;
@@ -260,20 +286,33 @@ static enum ctx_status open_founder(struct ctx_gp_experiments *experiments, cons
 	return status == CTX_OK ? open_descendants(experiments, path, founder, err) : status;
 }
 
+/* The next line of a text, which may have zero bytes in it: what is behind one is a line of its own. NULL: no more. */
+static char *next_line(struct ctx_buf *text, size_t *at)
+{
+	char *line = (char *)text->bytes + *at;
+
+	if (*at >= text->n)
+		return NULL;
+	while (*at < text->n && strchr("\r\n", (char)text->bytes[*at]) == NULL)
+		++*at;
+	text->bytes[(*at)++] = 0;
+	return line;
+}
+
 /* One path a line, relative to the group's own directory; lines with # say nothing. */
 static enum ctx_status open_group(struct ctx_gp_experiments *experiments, const char *path,
 				  struct ctx_err *err)
 {
-	char *directory CTX_AUTO_FREE = ctx_path_dir(path), *at, *line;
+	char *directory CTX_AUTO_FREE = ctx_path_dir(path), *line;
 	struct ctx_buf text = {0};
+	size_t at = 0;
 	enum ctx_status status =
 		directory != NULL ? ctx_file_read(path, GROUP_BYTES_MAX, &text, err) : ctx_err_nomem(err);
 
 	ctx_buf_put_u8(&text, 0);
 	if (status == CTX_OK)
 		status = ctx_buf_check(&text, err);
-	at = (char *)text.bytes;
-	while (status == CTX_OK && (line = strsep(&at, "\r\n")) != NULL) {
+	while (status == CTX_OK && (line = next_line(&text, &at)) != NULL) {
 		char *inside CTX_AUTO_FREE = line[0] == '/' ? strdup(line) : ctx_path_join(directory, line);
 		struct ctx_err why = {0};
 

@@ -4,6 +4,7 @@
 #ifndef CTX_FORMATS_GPROFNG_GP_EXPERIMENT_H
 #define CTX_FORMATS_GPROFNG_GP_EXPERIMENT_H
 
+#include "base/map64.h"
 #include "formats/gprofng/gp_events.h"
 #include "formats/gprofng/gp_frames.h"
 #include "formats/gprofng/gp_log.h"
@@ -29,6 +30,7 @@ struct ctx_gp_experiment {
 struct ctx_gp_experiments {
 	struct ctx_gp_experiment **items; /* owned; founders and, behind each, its descendants by name */
 	size_t n, cap;
+	struct ctx_map64 by_inode; /* founder, device and inode of a directory: its number */
 	/* Where something could not be used: one line each, owned by `arena`. */
 	struct ctx_arena arena;
 	const char **damage;

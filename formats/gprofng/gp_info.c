@@ -8,58 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Metrics */
-
-static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap, const char *name,
-				  const char *unit, uint32_t *ret, struct ctx_err *err)
-{
-	struct ctx_source_info *info = &reader->source.info;
-	enum ctx_status status;
-
-	for (uint32_t i = 0; i < info->n_metrics; i++) {
-		if (strcmp(info->metrics[i].name, name) == 0) {
-			*ret = i;
-			return CTX_OK;
-		}
-	}
-	status = ctx_grow(&info->metrics, cap, info->n_metrics + 1, err);
-	if (status != CTX_OK)
-		return status;
-	*ret = info->n_metrics;
-	info->metrics[info->n_metrics++] = (struct ctx_source_metric){.name = name, .unit = unit};
-	return CTX_OK;
-}
-
-/* The clock profile, then each counter by its name. */
-static enum ctx_status make_metrics(struct ctx_gp_reader *reader, struct ctx_err *err)
-{
-	struct ctx_gp_experiments *experiments = &reader->experiments;
-	size_t cap = 0, n_counters = 0, at = 0;
-	bool has_clock = false;
-	enum ctx_status status = CTX_OK;
-
-	for (size_t i = 0; i < experiments->n; i++) {
-		has_clock = has_clock || experiments->items[i]->log.ticks_us != 0;
-		n_counters += experiments->items[i]->log.n_counters;
-	}
-	reader->counter_metrics = ctx_calloc(n_counters + 1, sizeof(*reader->counter_metrics));
-	if (reader->counter_metrics == NULL)
-		return ctx_err_nomem(err);
-	if (has_clock || n_counters == 0)
-		status = add_metric(reader, &cap, "Total CPU", "ns", &reader->clock_metric, err);
-	for (size_t i = 0; i < experiments->n; i++) {
-		const struct ctx_gp_log *log = &experiments->items[i]->log;
-
-		reader->images[i].counter_metrics = (uint32_t)at;
-		for (size_t k = 0; k < log->n_counters && status == CTX_OK; k++)
-			status = add_metric(reader, &cap,
-					    log->counters[k].name[0] != '\0' ? log->counters[k].name
-									     : "<unnamed counter>",
-					    "events", &reader->counter_metrics[at++], err);
-	}
-	return status;
-}
-
 /* Properties */
 
 static enum ctx_status property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
@@ -148,8 +96,9 @@ static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct
 		status = property(reader, err, "clock profile", "every %llu us of CPU time",
 				  (unsigned long long)log->ticks_us);
 	for (size_t i = 0; i < log->n_counters && status == CTX_OK; i++)
-		status = property(reader, err, "hardware counter", "%s, every %llu", log->counters[i].name,
-				  (unsigned long long)log->counters[i].interval);
+		status = property(reader, err, "hardware counter", "%s, every %llu%s", log->counters[i].name,
+				  (unsigned long long)log->counters[i].interval,
+				  log->counters[i].has_memory ? ", with addresses of data" : "");
 	if (status == CTX_OK && log->heap[0] != '\0')
 		status = property(reader, err, "heap trace", "%s", log->heap);
 	if (status == CTX_OK && log->sync_threshold[0] != '\0')
@@ -273,7 +222,7 @@ static enum ctx_status read_notes(struct ctx_gp_reader *reader, struct ctx_err *
 enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &reader->source.info;
-	enum ctx_status status = make_metrics(reader, err);
+	enum ctx_status status = ctx_gp_metrics_make(reader, err);
 
 	if (status == CTX_OK)
 		status = make_properties(reader, err);

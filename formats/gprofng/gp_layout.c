@@ -13,7 +13,10 @@ static const char *const field_names[CTX_GP_FIELDS] = {
 	[CTX_GP_HOVADDR] = "HOVADDR",	[CTX_GP_IOTYPE] = "IOTYPE",   [CTX_GP_IOFD] = "IOFD",
 	[CTX_GP_IONBYTE] = "IONBYTE",	[CTX_GP_IORQST] = "IORQST",   [CTX_GP_IOOFD] = "IOOFD",
 	[CTX_GP_IOFSTYPE] = "IOFSTYPE", [CTX_GP_IOFNAME] = "IOFNAME", [CTX_GP_HWCTAG] = "HWCTAG",
-	[CTX_GP_HWCINT] = "HWCINT",	[CTX_GP_VADDR] = "VADDR",
+	[CTX_GP_HWCINT] = "HWCINT",	[CTX_GP_VADDR] = "VADDR",     [CTX_GP_UCPU] = "UCPU",
+	[CTX_GP_UCPU + 1] = "SCPU",	[CTX_GP_UCPU + 2] = "TRAP",   [CTX_GP_UCPU + 3] = "TFLT",
+	[CTX_GP_UCPU + 4] = "DFLT",	[CTX_GP_UCPU + 5] = "KFLT",   [CTX_GP_UCPU + 6] = "ULCK",
+	[CTX_GP_UCPU + 7] = "TSLP",	[CTX_GP_UCPU + 8] = "WCPU",   [CTX_GP_TSTP] = "TSTP",
 };
 
 static const struct {

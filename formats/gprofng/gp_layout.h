@@ -10,12 +10,15 @@
 #include <stdint.h>
 
 /* Types of records that are used; the numbers are in the files. */
+#define CTX_GP_STATES_CLOCK 1u /* of old Solaris collectors: ticks in each of ten states */
 #define CTX_GP_SYNC 2u
 #define CTX_GP_HWC 3u
 #define CTX_GP_HEAP 5u
 #define CTX_GP_MHWC 7u /* a hardware counter, and the address that was accessed */
 #define CTX_GP_CLOCK 8u
 #define CTX_GP_IO 19u
+
+#define CTX_GP_OLD_STATES 10u
 
 /* The fields that are used. */
 enum ctx_gp_field {
@@ -42,6 +45,8 @@ enum ctx_gp_field {
 	CTX_GP_HWCTAG,
 	CTX_GP_HWCINT,
 	CTX_GP_VADDR,
+	CTX_GP_UCPU, /* ten of these */
+	CTX_GP_TSTP = CTX_GP_UCPU + 9,
 	CTX_GP_FIELDS,
 };
 

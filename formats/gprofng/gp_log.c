@@ -41,7 +41,8 @@ static bool is_big_endian(const char *arch)
 {
 	size_t n = strlen(arch);
 
-	if (strncmp(arch, "sparc", 5) == 0 || strncmp(arch, "SPARC", 5) == 0 || strncmp(arch, "s390", 4) == 0)
+	if (strncmp(arch, "sparc", 5) == 0 || strncmp(arch, "SPARC", 5) == 0 ||
+	    strncmp(arch, "sun4", 4) == 0 || strncmp(arch, "s390", 4) == 0)
 		return true;
 	return strncmp(arch, "ppc", 3) == 0 && (n < 2 || strcmp(arch + n - 2, "le") != 0);
 }
@@ -95,10 +96,18 @@ static enum ctx_status on_counter(struct reading *reading)
 {
 	struct ctx_gp_log *log = reading->log;
 	struct ctx_gp_counter counter = {0};
+	uint64_t memory = 0;
 	enum ctx_status status = keep_attribute(reading, "hwcname", &counter.name);
 
+	if (status == CTX_OK)
+		status = keep_attribute(reading, "metric", &counter.title);
+	if (status == CTX_OK)
+		status = keep_attribute(reading, "modstr", &counter.prefix);
 	ctx_gp_tag_number(reading->tag, "tag", &counter.tag);
 	ctx_gp_tag_number(reading->tag, "interval", &counter.interval);
+	ctx_gp_tag_number(reading->tag, "cpuver", &counter.cpu);
+	ctx_gp_tag_number(reading->tag, "memop", &memory);
+	counter.has_memory = memory != 0;
 	for (size_t i = 0; i < log->n_counters; i++) {
 		if (log->counters[i].tag == counter.tag)
 			return status;
@@ -119,11 +128,12 @@ static enum ctx_status on_profile(struct reading *reading)
 	reading->layout = NULL;
 	if (name == NULL)
 		return CTX_OK;
-	if (strcmp(name, "hwcounter") == 0)
+	if (strcmp(name, "hwcounter") == 0 || strcmp(name, "hwsimctr") == 0)
 		return on_counter(reading);
-	if (strcmp(name, "profile") == 0)
+	if (strcmp(name, "profile") == 0) {
 		ctx_gp_tag_number(reading->tag, "ptimer", &log->ticks_us);
-	else if (strcmp(name, "heaptrace") == 0)
+		ctx_gp_tag_number(reading->tag, "numstates", &log->n_states);
+	} else if (strcmp(name, "heaptrace") == 0)
 		log->heap = "on";
 	else if (strcmp(name, "iotrace") == 0)
 		log->io = "on";
@@ -315,7 +325,7 @@ static enum ctx_status on_event(struct reading *reading)
 		on_run(reading, time);
 		return CTX_OK;
 	}
-	if (strncmp(kind, "jthread", 7) == 0) /* absolute */
+	if (strncmp(kind, "jthread", 7) == 0 || strncmp(kind, "gc_", 3) == 0) /* absolute */
 		return CTX_OK;
 	if (time > log->last_ns)
 		log->last_ns = time;

@@ -37,8 +37,12 @@ struct ctx_gp_label { /* a sample of the overview, by its number */
 
 struct ctx_gp_counter {
 	uint64_t tag;
-	const char *name;
+	const char *name;   /* as it was asked for */
+	const char *title;  /* "" none: its name says it all */
+	const char *prefix; /* of the title; "" mostly */
 	uint64_t interval;
+	uint64_t cpu; /* gprofng's number of the kind of processor; 0 not known */
+	bool has_memory;
 };
 
 /* A descendant was to be started (`started` false) or was; or an exec, which ends this experiment. */
@@ -68,6 +72,7 @@ struct ctx_gp_log {
 	bool has_run, has_exit, has_exec;
 	int64_t exit_ns;   /* of exit, else of the exec */
 	int64_t last_ns;   /* of any event */
+	uint64_t n_states; /* of a thread, that the clock profile tells apart; Linux: 1 */
 	uint64_t ticks_us; /* length of a clock tick; 0: no clock profile was asked for */
 	uint64_t sample_period_s;
 	const char *follow;

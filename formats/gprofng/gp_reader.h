@@ -12,7 +12,8 @@
 #include "model/event_source.h"
 
 #define CTX_GP_STACK_MAX 8192u
-#define CTX_GP_LATER_MAX 4u
+#define CTX_GP_LATER_MAX 40u
+#define CTX_GP_STATES 12u /* that a thread may be in at a tick */
 
 /* What happens at a time besides events. In this order at equal times. */
 enum ctx_gp_moment_kind {
@@ -44,8 +45,9 @@ struct ctx_gp_reader {
 	struct ctx_gp_events *events;
 	struct ctx_gp_moment *moments; /* owned; by time */
 	size_t n_moments, moments_cap, moment_at;
-	uint32_t *counter_metrics; /* owned; by image and counter: metric */
-	uint32_t clock_metric;
+	uint32_t *counter_metrics;	       /* owned; by image and counter: metric */
+	uint32_t state_metrics[CTX_GP_STATES]; /* CTX_NONE: states are not told apart */
+	uint32_t thread_metric;		       /* of all states but those of the CPU; CTX_NONE */
 	uint32_t n_processes, n_threads;
 	uint64_t n_events;
 
@@ -74,6 +76,16 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, st
 /* A line in the head of every report; the same text is said once. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt,
 					   ...) CTX_PRINTF(3, 4);
+
+/* Announces the metrics of clock profiles and counters. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err *err);
+
+/* Is the record a tick of the clock or of a counter? */
+bool ctx_gp_metrics_are_of(const struct ctx_gp_event *event);
+
+/* Adds the samples of such a record to reader->later; `like` is a sample without metric and weight. */
+void ctx_gp_metrics_take(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+			 const struct ctx_event *like);
 
 /* Where each experiment stands in time, and who is whose parent. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_err *err);

@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #define NS_PER_HOUR ((int64_t)3600 * 1000000000)
-#define WEIGHT_MAX ((uint64_t)1 << 56)	   /* 2 years of CPU time in one sample */
-#define COUNTER_FAILED ((uint64_t)1 << 63) /* the value of a counter that could not be read */
 #define MARK_UNSURE ((uint64_t)-1)
 #define MARK_TRUNCATED ((uint64_t)-2)
 #define MARK_FAILED ((uint64_t)-3)
@@ -108,45 +106,10 @@ static enum ctx_status find_thread(struct ctx_gp_reader *reader, const struct ct
 
 /* Events */
 
-/* The weight and metric of an event. False: it is not a sample, or one that cannot be. */
-static bool weigh(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-		  const struct ctx_gp_event *event, struct ctx_event *ret)
-{
-	const struct ctx_gp_log *log = &experiment->log;
-	uint64_t weight = 0;
-
-	if (event->type == CTX_GP_CLOCK) {
-		ret->sample.metric = reader->clock_metric;
-		if (log->ticks_us == 0 || log->ticks_us > WEIGHT_MAX / 1000 ||
-		    __builtin_mul_overflow((uint64_t)event->clock.ticks, log->ticks_us * 1000, &weight))
-			weight = UINT64_MAX;
-	} else if (event->type == CTX_GP_HWC || event->type == CTX_GP_MHWC) {
-		size_t i = 0;
-
-		while (i < log->n_counters && log->counters[i].tag != event->hwc.tag)
-			i++;
-		weight = i < log->n_counters ? event->hwc.count : UINT64_MAX;
-		if (i < log->n_counters)
-			ret->sample.metric =
-				reader->counter_metrics[reader->images[experiment->number].counter_metrics +
-							i];
-	} else {
-		return false;
-	}
-	if (weight > WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
-		reader->wild++;
-		return false;
-	}
-	reader->weight += weight;
-	ret->sample.weight = weight;
-	return true;
-}
-
 /* Whether anything waits in `later` now tells whether the event was used. */
 static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns, struct ctx_err *err)
 {
 	struct ctx_event sample = {.kind = CTX_EV_SAMPLE, .time_ns = time_ns};
-	size_t at = 0;
 	struct ctx_gp_experiment *experiment;
 	struct ctx_gp_event event;
 	bool is_new = false, is_traced;
@@ -157,7 +120,7 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 		return status;
 	experiment = reader->experiments.items[event.owner];
 	is_traced = ctx_gp_traced_is(&event);
-	if (!is_traced && !weigh(reader, experiment, &event, &sample))
+	if (!is_traced && !ctx_gp_metrics_are_of(&event))
 		return CTX_OK;
 	sample.process = reader->images[event.owner].number;
 	sample.sample.cpu = event.cpu;
@@ -168,11 +131,10 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 				     &reader->later[0], &is_new, err);
 	if (status != CTX_OK)
 		return status;
-	at = is_new;
-	reader->n_later = at + 1;
+	reader->n_later = is_new;
 	if (is_traced)
-		return ctx_gp_traced_take(reader, &event, &sample, at, err);
-	reader->later[at] = sample;
+		return ctx_gp_traced_take(reader, &event, &sample, is_new, err);
+	ctx_gp_metrics_take(reader, &event, &sample);
 	return CTX_OK;
 }
 

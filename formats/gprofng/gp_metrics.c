@@ -1,0 +1,258 @@
+/*
+ *	clock record: ticks, state --> Total CPU, and where the collector told states apart: Total Thread and one metric a state
+ *	counter record: tag, count --> the counter's metric
+ */
+#include "formats/gprofng/gp_reader.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WEIGHT_MAX ((uint64_t)1 << 56) /* 2 years of CPU time in one sample */
+#define CPU_UNKNOWN 2499u	       /* numbers of processors: gprofng knows no counters of this one */
+
+/* What a thread does at a tick; the numbers are in the files. */
+enum {
+	STATE_TRAP = 2,	      /* up to here it runs */
+	STATE_LINUX_CPU = 10, /* it runs; no more is known */
+	STATE_KERNEL_CPU = 11,
+};
+
+/* Names and words are gprofng's. */
+static const struct {
+	const char *name, *word;
+} states[CTX_GP_STATES] = {
+	{"User CPU", "user"},
+	{"System CPU", "system"},
+	{"Trap CPU", "trap"},
+	{"Text Page Fault", "textpfault"},
+	{"Data Page Fault", "datapfault"},
+	{"Kernel Page Fault", "kernelpfault"},
+	{"User Lock", "lock"},
+	{"Sleep", "sleep"},
+	{"Wait CPU", "wait"},
+	{"Stopped", "stop"},
+	{"Total CPU", NULL},
+	{"Kernel CPU", "kcpu"},
+};
+
+/* Announcing */
+
+static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap, const char *name,
+				  const char *unit, const char *word, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_source_info *info = &reader->source.info;
+	enum ctx_status status;
+
+	for (uint32_t i = 0; i < info->n_metrics; i++) {
+		if (strcmp(info->metrics[i].name, name) == 0) {
+			*ret = i;
+			return CTX_OK;
+		}
+	}
+	status = ctx_grow(&info->metrics, cap, info->n_metrics + 1, err);
+	if (status != CTX_OK)
+		return status;
+	*ret = info->n_metrics;
+	info->metrics[info->n_metrics++] =
+		(struct ctx_source_metric){.name = name, .unit = unit, .word = word};
+	return CTX_OK;
+}
+
+/* The states that a log's clock profile tells apart, as bits. */
+static uint32_t states_of(const struct ctx_gp_log *log)
+{
+	switch (log->n_states) {
+	case 10: /* Solaris */
+		return 0x3ff;
+	case 2: /* Solaris, with the kernel, a process */
+		return 3;
+	case 3: /* the kernel itself */
+		return 1u << STATE_KERNEL_CPU;
+	default:
+		return 0;
+	}
+}
+
+static enum ctx_status make_clock(struct ctx_gp_reader *reader, size_t *cap, bool has_clock,
+				  struct ctx_err *err)
+{
+	uint32_t wanted = 0;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < reader->experiments.n; i++)
+		wanted |= states_of(&reader->experiments.items[i]->log);
+	reader->thread_metric = CTX_NONE;
+	for (size_t i = 0; i < CTX_GP_STATES; i++)
+		reader->state_metrics[i] = CTX_NONE;
+	if (has_clock)
+		status = add_metric(reader, cap, states[STATE_LINUX_CPU].name, "ns", NULL,
+				    &reader->state_metrics[STATE_LINUX_CPU], err);
+	if (status == CTX_OK && (wanted & 0x3ff) == 0x3ff)
+		status = add_metric(reader, cap, "Total Thread", "ns", "total", &reader->thread_metric, err);
+	for (size_t i = 0; i < CTX_GP_STATES && status == CTX_OK; i++) {
+		if ((wanted >> i & 1) != 0)
+			status = add_metric(reader, cap, states[i].name, "ns", states[i].word,
+					    &reader->state_metrics[i], err);
+	}
+	return status;
+}
+
+/* What gprofng calls a counter: the same on all processors that have it. NULL: not one of the well-known. */
+static const char *well_known(const char *name, size_t n, uint64_t cpu)
+{
+	static const struct {
+		const char *name, *title;
+	} counters[] = {
+		{"cycles", "CPU Cycles"},	    {"insts", "Instructions Executed"},
+		{"c_stalls", "Stall Cycles"},	    {"dcm", "L1 D-cache Misses"},
+		{"l2m", "L2 Cache Misses"},	    {"l3m", "L3 Cache Misses"},
+		{"llm", "Last-Level Cache Misses"}, {"dtlbm", "DTLB Misses"},
+		{"itlbm", "ITLB Misses"},
+	};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(counters) && cpu != 0 && cpu != CPU_UNKNOWN; i++) {
+		if (strlen(counters[i].name) == n && memcmp(counters[i].name, name, n) == 0)
+			return counters[i].title;
+	}
+	return NULL;
+}
+
+/* The title of a counter, in reader->text. "cycles~system=1" is "CPU Cycles (~system=1)". */
+static void put_title(struct ctx_gp_reader *reader, const struct ctx_gp_counter *counter)
+{
+	const char *name = counter->name[0] == '+' ? counter->name + 1 : counter->name;
+	size_t n = strcspn(name, "~/");
+	const char *title = counter->title[0] != '\0' ? counter->title : well_known(name, n, counter->cpu);
+
+	if (title != NULL)
+		snprintf(reader->text, sizeof(reader->text),
+			 name[n] != '\0' ? "%s%.200s (%.200s)" : "%s%.200s", counter->prefix, title,
+			 name + n);
+	else if (counter->name[0] != '\0')
+		snprintf(reader->text, sizeof(reader->text), "%s%.400s Events", counter->prefix, name);
+	else
+		snprintf(reader->text, sizeof(reader->text), "Undefined Events");
+}
+
+static enum ctx_status make_counter(struct ctx_gp_reader *reader, size_t *cap,
+				    const struct ctx_gp_counter *counter, uint32_t *ret, struct ctx_err *err)
+{
+	const char *title;
+
+	put_title(reader, counter);
+	title = ctx_arena_strdup(&reader->arena, reader->text);
+	if (title == NULL)
+		return ctx_err_nomem(err);
+	return add_metric(reader, cap, title, "events", counter->name[0] != '\0' ? counter->name : NULL, ret,
+			  err);
+}
+
+enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	struct ctx_gp_experiments *experiments = &reader->experiments;
+	size_t cap = 0, n_counters = 0, at = 0;
+	bool has_clock = false;
+	enum ctx_status status;
+
+	for (size_t i = 0; i < experiments->n; i++) {
+		has_clock = has_clock || experiments->items[i]->log.ticks_us != 0;
+		n_counters += experiments->items[i]->log.n_counters;
+	}
+	reader->counter_metrics = ctx_calloc(n_counters + 1, sizeof(*reader->counter_metrics));
+	if (reader->counter_metrics == NULL)
+		return ctx_err_nomem(err);
+	status = make_clock(reader, &cap, has_clock || n_counters == 0, err);
+	for (size_t i = 0; i < experiments->n; i++) {
+		const struct ctx_gp_log *log = &experiments->items[i]->log;
+
+		reader->images[i].counter_metrics = (uint32_t)at;
+		for (size_t k = 0; k < log->n_counters && status == CTX_OK; k++)
+			status = make_counter(reader, &cap, &log->counters[k], &reader->counter_metrics[at++],
+					      err);
+	}
+	return status;
+}
+
+/* Weighing */
+
+/* Puts a sample into reader->later, from `like`. Nothing for a metric that is none. */
+static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, uint32_t metric,
+		       uint64_t weight)
+{
+	struct ctx_event *sample = &reader->later[reader->n_later];
+
+	if (metric == CTX_NONE)
+		return;
+	*sample = *like;
+	sample->sample.metric = metric;
+	sample->sample.weight = weight;
+	reader->n_later++;
+}
+
+/* False: it cannot be. */
+static bool is_possible(struct ctx_gp_reader *reader, uint64_t weight)
+{
+	if (weight > WEIGHT_MAX || weight > UINT64_MAX / 4 - reader->weight) {
+		reader->wild++;
+		return false;
+	}
+	reader->weight += weight;
+	return true;
+}
+
+static void take_ticks(struct ctx_gp_reader *reader, const struct ctx_gp_log *log, uint32_t state,
+		       uint64_t ticks, const struct ctx_event *like)
+{
+	uint64_t weight;
+
+	if (log->ticks_us == 0 || log->ticks_us > WEIGHT_MAX / 1000 || state >= CTX_GP_STATES ||
+	    __builtin_mul_overflow(ticks, log->ticks_us * 1000, &weight))
+		weight = UINT64_MAX;
+	if (!is_possible(reader, weight))
+		return;
+	if (state <= STATE_TRAP)
+		add_sample(reader, like, reader->state_metrics[STATE_LINUX_CPU], weight);
+	if (state < STATE_LINUX_CPU)
+		add_sample(reader, like, reader->thread_metric, weight);
+	add_sample(reader, like, reader->state_metrics[state], weight);
+}
+
+static void take_count(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+		       const struct ctx_gp_event *event, const struct ctx_event *like)
+{
+	const struct ctx_gp_log *log = &experiment->log;
+	size_t i = 0;
+
+	while (i < log->n_counters && log->counters[i].tag != event->hwc.tag)
+		i++;
+	if (!is_possible(reader, i < log->n_counters ? event->hwc.count : UINT64_MAX))
+		return;
+	add_sample(reader, like,
+		   reader->counter_metrics[reader->images[experiment->number].counter_metrics + i],
+		   event->hwc.count);
+}
+
+bool ctx_gp_metrics_are_of(const struct ctx_gp_event *event)
+{
+	return event->type == CTX_GP_CLOCK || event->type == CTX_GP_STATES_CLOCK ||
+	       event->type == CTX_GP_HWC || event->type == CTX_GP_MHWC;
+}
+
+void ctx_gp_metrics_take(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
+			 const struct ctx_event *like)
+{
+	const struct ctx_gp_experiment *experiment = reader->experiments.items[event->owner];
+
+	if (event->type == CTX_GP_CLOCK) {
+		take_ticks(reader, &experiment->log, event->clock.state, event->clock.ticks, like);
+	} else if (event->type == CTX_GP_STATES_CLOCK) {
+		for (uint32_t i = 0; i < CTX_GP_OLD_STATES && i < experiment->log.n_states; i++) {
+			if (event->ticks[i] != 0)
+				take_ticks(reader, &experiment->log, i, event->ticks[i], like);
+		}
+	} else {
+		take_count(reader, experiment, event, like);
+	}
+}
