@@ -97,7 +97,7 @@ export class StateTable {
 			...this.seen.flatMap((state) => {
 				const { text, name } = STATE_LOOKS[state]!;
 				const title = `${text} ${unit}`;
-				return [number(`s${state}`, title, `${name}: time in this state`, Math.max(width, 22 + 6.4 * title.length)), number(`p${state}`, "%", `${name}: share of wall`, 70)];
+				return [number(`s${state}`, title, `${name}: time in this state`, Math.max(width, 22 + 6.4 * title.length)), number(`p${state}`, "%", `${name}: share of wall`, 76)];
 			}),
 		];
 	}

@@ -123,7 +123,7 @@ export class FunctionTable {
 			];
 		return [
 			number("exclusive", `Excl. ${unit}`, "Exclusive: in the function itself", width),
-			number("exclusiveShare", "%", "Exclusive share of the selection", 68),
+			number("exclusiveShare", "%", "Exclusive share of the selection", 74),
 			number("inclusive", `Incl. ${unit}`, "Inclusive: in the function and what it calls", width),
 			number("inclusiveShare", "%", "Inclusive share of the selection", 74),
 			number("inclusiveSamples", "Samples", "Samples, inclusive", SAMPLES),
@@ -230,7 +230,7 @@ export class Outline {
 							number("cum", `Incl. ${unit}`, "Inclusive", width),
 							number("cumShare", "%", "Inclusive share of the selection", 74),
 							number("base", `Excl. ${unit}`, "Exclusive", width),
-							number("baseShare", "%", "Exclusive share of the selection", 68),
+							number("baseShare", "%", "Exclusive share of the selection", 74),
 							number("cumSamples", "Samples", "Samples, inclusive", SAMPLES),
 							text("name", "Call tree", "Right opens a row, left closes it"),
 						]
@@ -456,7 +456,7 @@ export class ThreadTable {
 		this.total = this.context.model.threads.reduce((sum, _, thread) => sum + sums.of(thread, range).weight, 0);
 		this.grid.setColumns([
 			number("weight", weightUnit(this.context.unit, this.total), "Weight in A", weightWidth(this.context.unit, this.total)),
-			number("share", "%", "Share of all threads in A", 68),
+			number("share", "%", "Share of all threads in A", 74),
 			number("samples", "Samples", "Samples in A", SAMPLES),
 			number("id", "Thread", "Number of the thread, as for --thread", 62),
 			number("tid", "tid", "The system's number of the thread", 72),
