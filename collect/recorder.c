@@ -134,6 +134,14 @@ static bool all_have_ended(const struct ctx_recorder *recorder)
 	return true;
 }
 
+/* What the command started last is known when the records of its last moments have been taken. */
+static bool descendants_have_ended(struct ctx_recorder *recorder, uint64_t now)
+{
+	if (recorder->child_ended_ns == 0)
+		recorder->child_ended_ns = now;
+	return recorder->taken_ns > recorder->child_ended_ns && all_have_ended(recorder);
+}
+
 static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -143,7 +151,8 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 		return true;
 	if (options->command != NULL)
 		return look_at_child(recorder, false) &&
-		       (!options->wait_descendants || options->system_wide || all_have_ended(recorder));
+		       (!options->wait_descendants || options->system_wide ||
+			descendants_have_ended(recorder, now));
 	return options->pids.n > 0 && all_have_ended(recorder);
 }
 
@@ -177,6 +186,7 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 			ctx_session_disable(&recorder->session);
 		status = ctx_recorder_take_until(recorder, is_last ? UINT64_MAX : now - CTX_RECORDER_SLACK_NS,
 						 err);
+		recorder->taken_ns = now - CTX_RECORDER_SLACK_NS;
 		if (status == CTX_OK && !is_last && now >= recorder->next_usage_ns)
 			status = ctx_recorder_take_usage(recorder, now, err);
 		if (status == CTX_OK)

@@ -105,6 +105,13 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	fi
 fi
 
+# --wait-descendants: what the command leaves behind is waited for, though it was started just before the end.
+timeout 60 ctxrec -q --no-archive --wait-descendants -o left.er -- sh -c '(sleep 0.7; echo late >late) & exit 5'
+[ $? = 5 ] || fail "--wait-descendants: exit status"
+[ -e late ] || fail "--wait-descendants: the recording ended with the command"
+[ "$(ctxan -q left.er --sql "select count(*) from process where end_ns >= 700000000" | tail -n 1)" -ge 1 ] ||
+	fail "--wait-descendants: nobody was there at the end"
+
 # A full disk: the target runs on, what is on disk is used, nothing crashes.
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
 	timeout 60 ctxrec -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; echo done >ran" 2>full.err
