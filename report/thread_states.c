@@ -312,6 +312,8 @@ static struct ctx_order_item sort_item(const struct ctx_report_input *input, uin
 	const struct ctx_thread_info *thread = thread_of(input, states->thread);
 	struct ctx_order_item item = {.index = i};
 
+	/* Of a whole system nearly all were there all the time: those that only slept come last. */
+	item.second = key == 0 ? ctx_state_sum(states->ns, ALL_STATES & ~CTX_STATE_BIT(CTX_STATE_SLEEP)) : 0;
 	if (key == 0)
 		item.number = ctx_state_sum(states->ns, ALL_STATES);
 	else if (key <= METRICS)

@@ -456,6 +456,23 @@ static void test_report_states__heads_say_what_is_missing_and_which_waits(void *
 	lives_free(lives);
 }
 
+static void test_report_states__of_equal_lives_those_that_slept_come_last(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	char *text;
+
+	lives->states[0] = (struct ctx_report_states){.thread = 0, .ns = {[CTX_STATE_SLEEP] = 900 * MS}};
+	lives->states[1] = (struct ctx_report_states){
+		.thread = 1, .ns = {[CTX_STATE_SLEEP] = 899 * MS, [CTX_STATE_WAIT_CPU] = MS}};
+	text = print_report("states", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_CSV});
+	/* wall, user, system, wait-cpu */
+	assert_non_null(strstr(text, ",900000000,0,0,1000000,"));
+	assert_true(strstr(text, ",900000000,0,0,1000000,") < strstr(text, ",900000000,0,0,0,"));
+	free(text);
+	lives_free(lives);
+}
+
 /* Colours only where they are wanted, and each line of states ends without one. */
 static void test_report_states__timeline_is_coloured_by_state(void **state)
 {
@@ -484,6 +501,7 @@ int main(void)
 		STATES_TEST(test_report_states__hostile_names_are_harmless),
 		STATES_TEST(test_report_states__without_states_they_say_how_to_record_them),
 		STATES_TEST(test_report_states__heads_say_what_is_missing_and_which_waits),
+		STATES_TEST(test_report_states__of_equal_lives_those_that_slept_come_last),
 		STATES_TEST(test_report_states__timeline_is_coloured_by_state),
 	};
 
