@@ -317,8 +317,7 @@ static bool slow_binary(const char *op, __int128 a, __int128 b, int64_t *ret)
 	if (both != NULL && op[0] == op[1] && strchr("<>", op[0]) != NULL) {
 		if (b < 0 || b > 63)
 			return false;
-		*ret = op[0] == '<' ? (int64_t)((uint64_t)(a << (int)b) & UINT64_MAX)
-				    : (int64_t)(a >> (int)b);
+		*ret = op[0] == '<' ? (int64_t)((uint64_t)a << (int)b) : (int64_t)(a >> (int)b);
 		return true;
 	}
 	if (both != NULL)
