@@ -436,7 +436,7 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 		options->metric = value;
 		break;
 	case OPT_PER_THREAD:
-		options->per_thread = true;
+		options->per_thread = options->report.per_thread = true;
 		break;
 	case 'o':
 		options->output = strcmp(value, "-") != 0 ? value : NULL; /* as elsewhere: standard output */

@@ -138,8 +138,9 @@ struct ctx_report_options {
 	FILE *out;
 	unsigned width; /* columns of text; 0: not limited */
 	bool color;
-	bool ascii;	/* no Unicode drawing (a terminal without UTF-8) */
-	uint32_t limit; /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */
+	bool ascii;	 /* no Unicode drawing (a terminal without UTF-8) */
+	uint32_t limit;	 /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */
+	bool per_thread; /* wakers: threads of one name are not put together, however many they are */
 	bool whole; /* source, disasm: long runs without samples are printed too (--limit 0); wakers: all of them */
 	const char *sort; /* a row key such as "inclusive"; NULL: the report's own order */
 	const char *

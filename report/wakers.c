@@ -5,7 +5,7 @@
  *	     80   700.100     8.751    12.345     0.800  producer 103: put_batch < produce
  *	     40   132.005     3.300     9.000     0.434  <interrupt>
  *
- * A group is a thread, a state and a place; its lines are the wakers; waits for threads of the recording come first. JSON and CSV have the rows as they are, with whole stacks.
+ * A group is a thread (or more than a few of one name), a state and a place; its lines are the wakers; waits for threads of the recording come first. JSON and CSV have the rows as they are, with whole stacks.
  */
 #include "base/mem.h"
 #include "report/head.h"
@@ -15,6 +15,7 @@
 #include "report/part_cells.h"
 #include "report/stack_cells.h"
 #include "report/state_cells.h"
+#include "report/thread_labels.h"
 #include "report/wait_chain.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@
 
 #define DEFAULT_GROUPS 20u
 #define DEFAULT_LINES 8u
+#define FEW_THREADS 8u /* of one name: of more, nobody reads each */
 #define FIGURES 5u
 #define WIDE 100u /* columns from which there is room for a share */
 
@@ -60,6 +62,7 @@ struct page {
 	struct ctx_out *out;
 	size_t key;
 	struct ctx_arena texts;
+	struct ctx_thread_labels labels;
 	struct line *lines, *groups;
 	size_t n_lines, n_groups;
 	int widths[FIGURES + 1]; /* columns of text */
@@ -200,18 +203,6 @@ static const char *keep(struct page *page, struct ctx_buf *buf)
 	return text != NULL ? text : "";
 }
 
-static void put_thread(const struct page *page, uint32_t thread, struct ctx_buf *buf)
-{
-	const struct ctx_thread_info *info = thread_of(page->out->input->profile, thread);
-
-	if (info == NULL) {
-		ctx_buf_put_text(buf, "<unknown thread>");
-		return;
-	}
-	ctx_name_put_text(buf, info->name, page->out->options->ascii);
-	ctx_buf_printf(buf, " %" PRId64, info->tid);
-}
-
 /* A newline in a name is no end of a line here: names are made safe by ctx_name_put_text. */
 static void make_line(struct page *page, uint32_t i, struct line *line, struct ctx_buf *buf)
 {
@@ -221,15 +212,16 @@ static void make_line(struct page *page, uint32_t i, struct line *line, struct c
 	const char *outsider = outsider_of(input->profile, row);
 	size_t begin;
 
-	*line = (struct line){.thread = row->thread, .row = i, .sums = sums_of(row)};
+	*line = (struct line){
+		.thread = ctx_thread_label(&page->labels, row->thread), .row = i, .sums = sums_of(row)};
 	line->state = state_name(row->state, false);
 	line->by_threads_ns = row->waker < input->profile->n_threads ? row->wait_ns : 0;
 	ctx_wait_chain_put(input->profile, row->stack, ascii, buf);
 	line->place = keep(page, buf);
-	put_thread(page, row->thread, buf);
+	ctx_thread_label_put(&page->labels, row->thread, ascii, buf);
 	line->group = keep(page, buf);
 	if (row->waker < input->profile->n_threads)
-		put_thread(page, row->waker, buf);
+		ctx_thread_label_put(&page->labels, row->waker, ascii, buf);
 	else
 		ctx_name_put_text(buf, outsider != NULL ? outsider : "<not seen>", ascii);
 	begin = buf->n;
@@ -264,6 +256,30 @@ static void add_line(struct line *to, const struct line *from)
 {
 	add_sums(&to->sums, &from->sums);
 	to->by_threads_ns += from->by_threads_ns;
+}
+
+/* Those that wait, and those that wake. */
+static enum ctx_status make_labels(struct page *page, struct ctx_err *err)
+{
+	const struct ctx_report_input *input = page->out->input;
+	const struct ctx_report_options *options = page->out->options;
+	uint32_t n = input->profile->n_threads;
+	bool *is_there CTX_AUTO_FREE = ctx_calloc(n, sizeof(*is_there));
+
+	if (is_there == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < input->n_wakers; i++) {
+		const struct ctx_report_wakers *row = &input->wakers[i];
+
+		if (!passes(input, options, row))
+			continue;
+		if (row->thread < n)
+			is_there[row->thread] = true;
+		if (row->waker < n)
+			is_there[row->waker] = true;
+	}
+	return ctx_thread_labels_init(&page->labels, input->profile, is_there,
+				      options->per_thread ? UINT32_MAX : FEW_THREADS, err);
 }
 
 static enum ctx_status make_lines(struct page *page, struct ctx_err *err)
@@ -442,8 +458,10 @@ static enum ctx_status put_text(struct page *page, const struct sums *total, str
 	size_t most = options->limit != 0 ? options->limit : options->whole ? SIZE_MAX : DEFAULT_GROUPS;
 	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
 	struct ctx_buf buf = {0};
-	enum ctx_status status = make_lines(page, err);
+	enum ctx_status status = make_labels(page, err);
 
+	if (status == CTX_OK)
+		status = make_lines(page, err);
 	if (status != CTX_OK)
 		return status;
 	make_groups(page);
@@ -508,6 +526,7 @@ enum ctx_status ctx_report_wakers(const struct ctx_report_input *input,
 	ctx_out_fail(&out, status);
 	ctx_out_rows_end(&out);
 	ctx_arena_deinit(&page.texts);
+	ctx_thread_labels_deinit(&page.labels);
 	free(page.lines);
 	free(page.groups);
 	return ctx_out_end(&out, err);

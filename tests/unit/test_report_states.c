@@ -456,6 +456,50 @@ static void test_report_states__heads_say_what_is_missing_and_which_waits(void *
 	lives_free(lives);
 }
 
+/* Of 10 threads of a name each is one line of nothing; of 8 each is somebody. */
+static void test_report_states__many_threads_of_one_name_are_one_waiter(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	struct ctx_thread_info *own = fixture->profile.threads, pool[20];
+	struct ctx_report_wakers rows[20];
+	uint32_t n_own = fixture->profile.n_threads, waits = stack_of(fixture, PATH(0, 2, 3, 4));
+	char *text, *each;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		pool[i] = own[0];
+		pool[i].name = i < 10 ? "pool" : i < 18 ? "few" : "main";
+		pool[i].tid = 500 + i;
+		rows[i] = (struct ctx_report_wakers){.thread = i,
+						     .state = CTX_STATE_USER_LOCK,
+						     .stack = waits,
+						     .waker = (i + 1) % 18,
+						     .outsider = CTX_NONE,
+						     .waits = 1,
+						     .wait_ns = MS,
+						     .wait_max_ns = MS};
+	}
+	fixture->profile.threads = pool;
+	fixture->profile.n_threads = 20;
+	fixture->input.wakers = rows;
+	fixture->input.n_wakers = 18;
+	text = print_report("wakers", &fixture->input, (struct ctx_report_options){.whole = true});
+	each = print_report("wakers", &fixture->input,
+			    (struct ctx_report_options){.whole = true, .per_thread = true});
+	/* Nine of its waits are ended by its own kind, the tenth by another. */
+	assert_non_null(strstr(text, "\npool (10 threads): user lock, 10.000 ms, in "));
+	assert_non_null(strstr(text, "\n    9   9.000  50.00   1.000   1.000    0.000  pool (10 threads)\n"));
+	assert_non_null(strstr(text, "\nfew 510: user lock, 1.000 ms, in "));
+	assert_null(strstr(text, "pool 5"));
+	assert_non_null(strstr(each, "\npool 500: user lock, 1.000 ms, in "));
+	assert_null(strstr(each, "threads)"));
+	free(text);
+	free(each);
+	fixture->profile.threads = own;
+	fixture->profile.n_threads = n_own;
+	lives_free(lives);
+}
+
 static void test_report_states__of_equal_lives_those_that_slept_come_last(void **state)
 {
 	struct fixture *fixture = *state;
@@ -501,6 +545,7 @@ int main(void)
 		STATES_TEST(test_report_states__hostile_names_are_harmless),
 		STATES_TEST(test_report_states__without_states_they_say_how_to_record_them),
 		STATES_TEST(test_report_states__heads_say_what_is_missing_and_which_waits),
+		STATES_TEST(test_report_states__many_threads_of_one_name_are_one_waiter),
 		STATES_TEST(test_report_states__of_equal_lives_those_that_slept_come_last),
 		STATES_TEST(test_report_states__timeline_is_coloured_by_state),
 	};
