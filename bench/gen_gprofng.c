@@ -31,6 +31,7 @@
 #define PHASES 20u
 #define OBJECTS 64u
 #define FRAMES_MIN 5u
+#define PLACES 16u /* of a function */
 #define DEPTH_MAX 250u
 #define BLOCK_BYTES 65536u
 #define FLOWS 16u
@@ -222,11 +223,12 @@ static void map_object(FILE *file, const struct object *object)
 
 /* --- stacks --- */
 
+/* Calls and samples are at a few places of a function, again and again. */
 static uint64_t address_in(const struct functions *functions, uint32_t function, uint64_t *random)
 {
 	const struct function *item = &functions->items[function];
 
-	return item->address + next_random(random) % item->size;
+	return item->address + next_random(random) % PLACES * (item->size / PLACES);
 }
 
 /*
