@@ -33,8 +33,14 @@ char *ctx_memdup0(const void *bytes, size_t n);
 CTX_MUST_CHECK enum ctx_status ctx_grow_raw(void **items, size_t *cap, size_t want, size_t size,
 					    struct ctx_err *err);
 
-#define ctx_grow(items, cap, want, err)                                                                      \
-	ctx_grow_raw((void **)(items), (cap), (want), sizeof(**(items)), (err))
+/* The same; that there is room already, as there mostly is, costs one comparison. */
+CTX_MUST_CHECK static inline enum ctx_status ctx_grow_if(void **items, size_t *cap, size_t want, size_t size,
+							 struct ctx_err *err)
+{
+	return want <= *cap ? CTX_OK : ctx_grow_raw(items, cap, want, size, err);
+}
+
+#define ctx_grow(items, cap, want, err) ctx_grow_if((void **)(items), (cap), (want), sizeof(**(items)), (err))
 
 /* For __attribute__((cleanup)): char *text CTX_AUTO_FREE = NULL; */
 void ctx_free_cleanup(void *pointer_to_pointer);

@@ -24,11 +24,11 @@ static void check_layouts(const struct ctx_gp_log *log)
 		struct ctx_gp_event event;
 
 		require(bytes != NULL && layout->file < log->n_files);
-		require(ctx_gp_event_decode(log, layout->file, &record, &event) ==
+		require(ctx_gp_event_decode(layout, &record, log->big_endian, &event) ==
 			ctx_gp_layout_has(layout, CTX_GP_TSTAMP));
 		record.n--;
 		if (layout->bytes_min >= n)
-			require(!ctx_gp_event_decode(log, layout->file, &record, &event));
+			require(!ctx_gp_event_decode(layout, &record, log->big_endian, &event));
 		free(bytes);
 	}
 }

@@ -10,6 +10,7 @@ void ctx_chaindict_deinit(struct ctx_chaindict *dict)
 	free(dict->addresses);
 	free(dict->nodes);
 	free(dict->path);
+	free(dict->numbered);
 	*dict = (struct ctx_chaindict){0};
 }
 
@@ -79,8 +80,9 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const uint64_t *frames
 static void keep_up(struct ctx_chaindict *dict, const struct ctx_spaces *spaces)
 {
 	if (dict->generation == spaces->process->generation &&
-	    dict->kernel_generation == spaces->kernel->generation)
+	    dict->kernel_generation == spaces->kernel->generation && dict->epoch != 0)
 		return;
+	dict->epoch++;
 	ctx_chain_table_clear(&dict->known);
 	dict->n_last = 0;
 	dict->n_nodes = 0;
@@ -106,4 +108,29 @@ enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const uint64_t
 	}
 	*ret_raw = *place;
 	return CTX_OK;
+}
+
+uint32_t ctx_chaindict_get(struct ctx_chaindict *dict, uint32_t number, const struct ctx_spaces *spaces)
+{
+	keep_up(dict, spaces);
+	if (number >= dict->n_numbered || dict->numbered[number].epoch != dict->epoch)
+		return CTX_CHAIN_NONE;
+	return dict->numbered[number].raw;
+}
+
+enum ctx_status ctx_chaindict_number(struct ctx_chaindict *dict, uint32_t number, const uint64_t *frames,
+				     size_t n, const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
+				     struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&dict->numbered, &dict->numbered_cap, (size_t)number + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	while (dict->n_numbered <= number)
+		dict->numbered[dict->n_numbered++] = (struct ctx_numbered_chain){0};
+	keep_up(dict, spaces);
+	status = intern(dict, frames, n, spaces, resolver, forest, ret_raw, err);
+	if (status == CTX_OK)
+		dict->numbered[number] = (struct ctx_numbered_chain){.raw = *ret_raw, .epoch = dict->epoch};
+	return status;
 }

@@ -6,7 +6,8 @@
  *	                                 --hash of all--> known? --yes--> raw stack
  *	                                                    `-no-> raw stack nodes, CCT nodes
  *
- * Most samples have a stack that was there before: those cost one hash over the frames and one look-up. Chains of a
+ * Most samples have a stack that was there before: those cost one hash over the frames and one look-up, or, where the source
+ * has numbers for whole stacks, one access to an array. Chains of a
  * process are forgotten when its address space changes in a way that matters (requirement E14: the same address may
  * mean something else then), and when it ends.
  */
@@ -15,6 +16,11 @@
 
 #include "ingest/stackdict.h"
 
+struct ctx_numbered_chain {
+	uint32_t raw;	/* raw stack, valid in `epoch` */
+	uint32_t epoch; /* of the dictionary when it was resolved; 0: not yet */
+};
+
 struct ctx_chaindict {		      /* of one process; all zero is empty */
 	struct ctx_chain_table known; /* addresses, leaf first -> raw stack */
 	/* The last chain that was new, from the root: addresses, locations, and the first raw stack nodes. */
@@ -22,7 +28,10 @@ struct ctx_chaindict {		      /* of one process; all zero is empty */
 	uint32_t *path;	     /* owned */
 	uint32_t *nodes;     /* owned */
 	size_t n_last, addresses_cap, path_cap, nodes_cap;
-	size_t n_nodes;	     /* nodes that are known */
+	size_t n_nodes;			     /* nodes that are known */
+	struct ctx_numbered_chain *numbered; /* owned; by the source's number */
+	size_t n_numbered, numbered_cap;
+	uint32_t epoch;	     /* from 1: counts how often all was forgotten */
 	uint32_t generation; /* of the address space that all this holds for */
 	uint32_t kernel_generation;
 };
@@ -38,5 +47,16 @@ CTX_MUST_CHECK enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict,
 						     struct ctx_resolver *resolver,
 						     struct ctx_stack_forest *forest, uint32_t *ret_raw,
 						     struct ctx_err *err);
+
+/* The raw stack of the source's number, if it is known and still holds; CTX_CHAIN_NONE otherwise. O(1). */
+uint32_t ctx_chaindict_get(struct ctx_chaindict *dict, uint32_t number, const struct ctx_spaces *spaces);
+
+/* As ctx_chaindict_resolve for a stack with a number, which ctx_chaindict_get knows from now on. */
+CTX_MUST_CHECK enum ctx_status ctx_chaindict_number(struct ctx_chaindict *dict, uint32_t number,
+						    const uint64_t *frames, size_t n,
+						    const struct ctx_spaces *spaces,
+						    struct ctx_resolver *resolver,
+						    struct ctx_stack_forest *forest, uint32_t *ret_raw,
+						    struct ctx_err *err);
 
 #endif

@@ -14,6 +14,7 @@
 #include "ingest/chaindict.h"
 #include "ingest/forest.h"
 #include "ingest/profile_builder.h"
+#include "ingest/stack_paths.h"
 #include "ingest/stackdict.h"
 #include "ingest/state_feed.h"
 #include "ingest/tree_worker.h"
@@ -46,6 +47,7 @@ struct ingest {
 	struct ctx_addrspace kernel_space;
 	struct process *processes;
 	size_t n_processes, processes_cap;
+	struct ctx_stack_paths paths;
 	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
 	struct ctx_mapping_info *mappings;
 	size_t n_mappings, mappings_cap;
@@ -64,6 +66,7 @@ static void ingest_deinit(struct ingest *in)
 	}
 	ctx_addrspace_deinit(&in->kernel_space);
 	ctx_map64_deinit(&in->last_stack);
+	ctx_stack_paths_deinit(&in->paths);
 	ctx_tree_worker_destroy(in->worker);
 	ctx_tree_forest_destroy(in->trees);
 	ctx_unwinding_destroy(in->unwinding);
@@ -223,6 +226,24 @@ static enum ctx_status unwound_stack_of(struct ingest *in, struct process *proce
 				: status;
 }
 
+/* A stack that the source has a number for: it is asked for the frames when they are not known yet, or may be elsewhere now. */
+static enum ctx_status numbered_stack_of(struct ingest *in, uint32_t process_number, uint32_t stack,
+					 const struct ctx_spaces *spaces, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_chaindict *chains = &in->processes[process_number].chains;
+	const uint64_t *frames;
+	enum ctx_status status;
+	uint32_t n;
+
+	*ret = ctx_chaindict_get(chains, stack, spaces);
+	if (*ret != CTX_CHAIN_NONE)
+		return CTX_OK;
+	status = in->source->stack_frames(in->source, process_number, stack, &frames, &n, err);
+	return status == CTX_OK ? ctx_chaindict_number(chains, stack, frames, n, spaces, in->resolver,
+						       &in->stacks, ret, err)
+				: status;
+}
+
 static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
 				    const struct event_stack *stack, uint32_t *ret, struct ctx_err *err)
 {
@@ -238,6 +259,8 @@ static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
 	if (stack->frames != NULL)
 		return ctx_chaindict_resolve(&process->chains, stack->frames, stack->n_frames, &spaces,
 					     in->resolver, &in->stacks, ret, err);
+	if (in->source->stack_frames != NULL)
+		return numbered_stack_of(in, process_number, stack->id, &spaces, ret, err);
 	return ctx_stackdict_resolve(&process->dict, stack->id, &spaces, in->resolver, &in->stacks, ret, err);
 }
 
@@ -263,9 +286,10 @@ static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, 
 	if (last == NULL)
 		return ctx_err_nomem(err);
 	sample->stack = in->stacks.raw_to_stack[sample->raw_stack];
-	sample->kept_depth = sample->stack == *last
-				     ? cct->depth[sample->stack]
-				     : cct->depth[ctx_trie_common_ancestor(cct, sample->stack, *last)];
+	sample->kept_stack = sample->stack == *last
+				     ? sample->stack
+				     : ctx_stack_paths_common(&in->paths, cct, sample->stack, *last);
+	sample->kept_depth = cct->depth[sample->kept_stack];
 	*last = sample->stack;
 	ctx_profile_builder_count(&in->nouns, sample->thread, sample->metric, sample->weight);
 	return in->worker != NULL ? ctx_tree_worker_add(in->worker, sample, err)

@@ -13,7 +13,8 @@
  * to it; ids run from 1 upward per process, 0 is the empty stack, a node's parent is always smaller.
  * CTX_EV_STACKS_RESET forgets the dictionary of a process (ids start at 1 again). A sample names its leaf's
  * node. A source whose file has whole stacks hands them out whole instead (`frames` of a sample): interning is
- * the ingest's business then.
+ * the ingest's business then. One whose file numbers whole stacks hands out numbers instead of nodes (`stack` of a sample), and
+ * tells the frames of a number when it is asked (`stack_frames`): those of most samples never are.
  *
  * States: a source that sees what threads do when they are on no CPU hands out CTX_EV_STATE, for each thread in order
  * of time with its samples. A change that repeats what is known already does no harm, and one that was lost costs
@@ -146,7 +147,8 @@ struct ctx_event {
 		} stacks;
 		struct {
 			uint64_t weight;
-			uint32_t stack; /* id in the process's dictionary, when frames is NULL */
+			uint32_t
+				stack; /* when frames is NULL: id in the process's dictionary, or number of a whole stack */
 			uint32_t metric;
 			int32_t cpu;		/* -1 unknown */
 			uint32_t n_frames;	/* of `frames` */
@@ -248,6 +250,13 @@ struct ctx_event_source {
 	/* Next event, or CTX_END. All fields of its kind are set, whatever was in `*ret`. Pointers in `*ret` are valid until the next call. Damage is an event; a
 	 * failure here ends the ingest (I/O error, memory). */
 	enum ctx_status (*next)(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err);
+	/*
+	 * NULL: stacks without frames are of dictionaries. Otherwise events name whole stacks by numbers, for each process dense from 1,
+	 * and this gives the frames of one (as `frames` of a sample), valid until the next call of either function. Only numbers
+	 * that an event had, and until the process has exited. Fails as next() does.
+	 */
+	enum ctx_status (*stack_frames)(struct ctx_event_source *source, uint32_t process, uint32_t stack,
+					const uint64_t **ret, uint32_t *ret_n, struct ctx_err *err);
 	/* Bytes consumed so far, of info.bytes. */
 	uint64_t (*progress)(const struct ctx_event_source *source);
 	void (*close)(struct ctx_event_source *source); /* releases the source itself too */

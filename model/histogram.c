@@ -1,11 +1,10 @@
 #include "model/histogram.h"
 
-#include "base/map64.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-#define FREE_SLOT UINT32_MAX
+#define FREE_SLOT UINT64_MAX
 #define FIRST_CAP 64
 
 void ctx_histogram_deinit(struct ctx_histogram *histogram)
@@ -27,28 +26,37 @@ void ctx_histogram_clear(struct ctx_histogram *histogram)
 	histogram->samples = 0;
 }
 
-static uint32_t *find(const struct ctx_hist_entry *entries, uint32_t *slots, size_t cap, uint32_t stack)
+/* The slot of a stack, or the free one where it would go. Ids are dense: one multiplication scatters them. */
+static uint64_t *find(uint64_t *slots, size_t cap, unsigned shift, uint32_t stack)
 {
-	size_t i = (size_t)ctx_hash64(stack) & (cap - 1);
+	size_t i = (size_t)(stack * UINT64_C(0x9e3779b97f4a7c15) >> shift);
 
-	while (slots[i] != FREE_SLOT && entries[slots[i]].stack != stack)
+	while (slots[i] != FREE_SLOT && (uint32_t)(slots[i] >> 32) != stack)
 		i = (i + 1) & (cap - 1);
 	return &slots[i];
+}
+
+static uint64_t slot_of(uint32_t stack, size_t entry)
+{
+	return (uint64_t)stack << 32 | entry;
 }
 
 static enum ctx_status grow_slots(struct ctx_histogram *histogram, struct ctx_err *err)
 {
 	size_t cap = histogram->slots_cap != 0 ? histogram->slots_cap * 2 : FIRST_CAP;
-	uint32_t *slots = ctx_calloc(cap, sizeof(*slots));
+	unsigned shift = 64 - (unsigned)__builtin_ctzll(cap);
+	uint64_t *slots = ctx_calloc(cap, sizeof(*slots));
 
 	if (slots == NULL)
 		return ctx_err_nomem(err);
 	memset(slots, 0xff, cap * sizeof(*slots));
 	for (size_t i = 0; i < histogram->n; i++)
-		*find(histogram->entries, slots, cap, histogram->entries[i].stack) = (uint32_t)i;
+		*find(slots, cap, shift, histogram->entries[i].stack) =
+			slot_of(histogram->entries[i].stack, i);
 	free(histogram->slots);
 	histogram->slots = slots;
 	histogram->slots_cap = cap;
+	histogram->shift = shift;
 	return CTX_OK;
 }
 
@@ -95,21 +103,21 @@ static struct ctx_hist_entry *place_direct(struct ctx_histogram *histogram, uint
 static struct ctx_hist_entry *place_hashed(struct ctx_histogram *histogram, uint32_t stack,
 					   enum ctx_status *ret, struct ctx_err *err)
 {
-	uint32_t *slot;
+	uint64_t *slot;
 
 	if (histogram->n * 2 >= histogram->slots_cap) {
 		*ret = grow_slots(histogram, err);
 		if (*ret != CTX_OK)
 			return NULL;
 	}
-	slot = find(histogram->entries, histogram->slots, histogram->slots_cap, stack);
+	slot = find(histogram->slots, histogram->slots_cap, histogram->shift, stack);
 	if (*slot == FREE_SLOT) {
 		*ret = append(histogram, stack, err);
 		if (*ret != CTX_OK)
 			return NULL;
-		*slot = (uint32_t)histogram->n - 1;
+		*slot = slot_of(stack, histogram->n - 1);
 	}
-	return &histogram->entries[*slot];
+	return &histogram->entries[(uint32_t)*slot];
 }
 
 enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
@@ -184,6 +192,14 @@ enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram, const st
 	return status;
 }
 
+/* The deepest stack that a sample shares with the one before. */
+static uint32_t kept_of(const struct ctx_sample *sample, const struct ctx_trie *cct)
+{
+	if (sample->kept_stack != 0 || sample->kept_depth == 0)
+		return sample->kept_stack;
+	return ctx_trie_ancestor(cct, sample->stack, sample->kept_depth);
+}
+
 enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram, const struct ctx_trie *cct,
 					  const struct ctx_sample *samples, size_t n, struct ctx_err *err)
 {
@@ -194,9 +210,7 @@ enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram, const
 			ctx_histogram_add(histogram, sample->stack, sample->weight, 1, entered ? 1 : 0, err);
 
 		if (status == CTX_OK && entered)
-			status = ctx_histogram_add(histogram,
-						   ctx_trie_ancestor(cct, sample->stack, sample->kept_depth),
-						   0, 0, -1, err);
+			status = ctx_histogram_add(histogram, kept_of(sample, cct), 0, 0, -1, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -219,7 +233,7 @@ enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_h
 
 static struct ctx_hist_entry *find_entry(const struct ctx_histogram *histogram, uint32_t stack)
 {
-	uint32_t slot;
+	uint64_t slot;
 
 	if (histogram->direct != NULL && (stack >= histogram->n_direct || histogram->direct[stack] == 0))
 		return NULL;
@@ -227,8 +241,8 @@ static struct ctx_hist_entry *find_entry(const struct ctx_histogram *histogram, 
 		return &histogram->entries[histogram->direct[stack] - 1];
 	if (histogram->slots_cap == 0)
 		return NULL;
-	slot = *find(histogram->entries, histogram->slots, histogram->slots_cap, stack);
-	return slot != FREE_SLOT ? &histogram->entries[slot] : NULL;
+	slot = *find(histogram->slots, histogram->slots_cap, histogram->shift, stack);
+	return slot != FREE_SLOT ? &histogram->entries[(uint32_t)slot] : NULL;
 }
 
 const struct ctx_hist_entry *ctx_histogram_get(const struct ctx_histogram *histogram, uint32_t stack)

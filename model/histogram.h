@@ -27,8 +27,9 @@ struct ctx_hist_entry {
 struct ctx_histogram {
 	struct ctx_hist_entry *entries; /* owned */
 	size_t n, cap;
-	uint32_t *slots; /* open addressing: entry number, or UINT32_MAX */
+	uint64_t *slots; /* open addressing: stack << 32 | entry number, or UINT64_MAX */
 	size_t slots_cap;
+	unsigned shift; /* 64 - log2(slots_cap) */
 	uint32_t *
 		direct; /* by stack id: entry number + 1, 0 none; NULL unless ctx_histogram_index was called */
 	uint32_t n_direct;

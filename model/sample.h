@@ -22,6 +22,8 @@ struct ctx_sample {
 	 */
 	uint32_t kept_depth;
 	uint32_t metric; /* metric id */
+	/* The node of that depth, for who has it at hand: what is stored has the depth alone. 0 with a depth: look it up. */
+	uint32_t kept_stack;
 };
 
 /* For samples that are spans of time (struct ctx_metric_info): where one begins. */

@@ -62,18 +62,25 @@ static void decode_kind(const struct decoding *decoding, struct ctx_gp_event *re
 	}
 }
 
-bool ctx_gp_event_decode(const struct ctx_gp_log *log, size_t file, const struct ctx_gp_record *record,
-			 struct ctx_gp_event *ret)
+bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
+		       bool big_endian, int64_t *ret_ns)
 {
-	struct decoding decoding = {.layout = ctx_gp_log_layout(log, file, record->type),
-				    .record = record,
-				    .big_endian = log->big_endian};
+	if (layout == NULL || record->n < layout->bytes_min || !ctx_gp_layout_has(layout, CTX_GP_TSTAMP))
+		return false;
+	*ret_ns = (int64_t)ctx_gp_layout_get(layout, CTX_GP_TSTAMP, record->bytes, big_endian);
+	return true;
+}
 
-	if (decoding.layout == NULL || record->n < decoding.layout->bytes_min ||
-	    !ctx_gp_layout_has(decoding.layout, CTX_GP_TSTAMP))
+bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
+			 bool big_endian, struct ctx_gp_event *ret)
+{
+	struct decoding decoding = {.layout = layout, .record = record, .big_endian = big_endian};
+	int64_t time_ns;
+
+	if (!ctx_gp_event_time(layout, record, big_endian, &time_ns))
 		return false;
 	*ret = (struct ctx_gp_event){.type = record->type, .cpu = -1};
-	ret->time_ns = (int64_t)get(&decoding, CTX_GP_TSTAMP);
+	ret->time_ns = time_ns;
 	ret->lwp = (int64_t)get(&decoding, CTX_GP_LWPID);
 	ret->thread = (int64_t)get(&decoding, CTX_GP_THRID);
 	if (ctx_gp_layout_has(decoding.layout, CTX_GP_CPUID) && get(&decoding, CTX_GP_CPUID) < CPUS_MAX)

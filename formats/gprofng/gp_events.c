@@ -2,7 +2,9 @@
  *	files[] --first reading--> runs[], sorted by the first time in each
  *	                             |  [0, next) are open or done, the others wait
  *	                             v
- *	heap of open runs (least time on top): the bytes of the run, and its events' times in order
+ *	open runs: the bytes of the run, and its events' times in order
+ *	                             ^
+ *	heap: the next time of each, least on top
  */
 #include "formats/gprofng/gp_events.h"
 
@@ -21,6 +23,8 @@ struct data_file {
 	char *path; /* owned */
 	const struct ctx_gp_log *log;
 	size_t file;
+	const struct ctx_gp_layout *layout; /* of the last type that was looked up */
+	uint32_t layout_type;		    /* UINT32_MAX: none was */
 	uint32_t owner;
 	int64_t base_ns; /* subtracted from absolute times */
 	int64_t earliest_ns, latest_ns;
@@ -38,10 +42,16 @@ struct timed {		 /* one event of an open run */
 };
 
 struct open_run {
-	uint8_t *bytes; /* owned */
+	uint8_t *bytes; /* owned; NULL: the place is free */
 	struct timed *events;
 	size_t n, cap, next;
 	uint32_t run;
+};
+
+struct head {
+	int64_t time_ns;
+	uint32_t order; /* of the run: decides at equal times, so that the order is always the same */
+	uint32_t open;	/* place of the run in open[] */
 };
 
 struct ctx_gp_events {
@@ -49,7 +59,9 @@ struct ctx_gp_events {
 	size_t n_files, files_cap;
 	struct run *runs;
 	size_t n_runs, runs_cap, next_run;
-	struct open_run *heap;
+	struct open_run *open; /* owned; as many places as were ever open at once */
+	size_t n_open, open_cap;
+	struct head *heap; /* owned */
 	size_t n_heap, heap_cap;
 	bool sorted;
 	bool took; /* the top of the heap was handed out: it moves on with the next call */
@@ -62,20 +74,25 @@ enum ctx_status ctx_gp_events_create(struct ctx_gp_events **ret, struct ctx_err 
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
+/* The place keeps its array for the next one. */
 static void close_run(struct open_run *open)
 {
 	free(open->bytes);
-	free(open->events);
+	open->bytes = NULL;
+	open->n = open->next = 0;
 }
 
 void ctx_gp_events_destroy(struct ctx_gp_events *events)
 {
 	if (events == NULL)
 		return;
-	for (size_t i = 0; i < events->n_heap; i++)
-		close_run(&events->heap[i]);
+	for (size_t i = 0; i < events->n_open; i++) {
+		free(events->open[i].bytes);
+		free(events->open[i].events);
+	}
 	for (size_t i = 0; i < events->n_files; i++)
 		free(events->files[i].path);
+	free(events->open);
 	free(events->heap);
 	free(events->files);
 	free(events->runs);
@@ -97,24 +114,34 @@ static enum ctx_status open_file(const char *path, int *ret, struct ctx_err *err
 	return CTX_OK;
 }
 
-/* The event of a record, and its relative time. False: it is not used. */
-static bool take(const struct data_file *file, const struct ctx_gp_record *record, struct ctx_gp_event *event,
-		 int64_t *ret_time, struct ctx_gp_events_found *found)
+/* The layout of a type in this file; NULL where the log does not describe it. Nearly always it is that of the record before. */
+static const struct ctx_gp_layout *layout_of(struct data_file *file, uint32_t type)
 {
-	if (!ctx_gp_event_decode(file->log, file->file, record, event)) {
-		if (found != NULL && ctx_gp_log_layout(file->log, file->file, record->type) != NULL &&
-		    found->invalid++ == 0)
+	if (file->layout_type != type) {
+		file->layout = ctx_gp_log_layout(file->log, file->file, type);
+		file->layout_type = type;
+	}
+	return file->layout;
+}
+
+/* Is this a record that is used? Its time is absolute; what is wrong with others goes to `found`, if there is one. */
+static bool find_time(struct data_file *file, const struct ctx_gp_record *record, int64_t *ret_ns,
+		      struct ctx_gp_events_found *found)
+{
+	const struct ctx_gp_layout *layout = layout_of(file, record->type);
+
+	if (!ctx_gp_event_time(layout, record, file->log->big_endian, ret_ns)) {
+		if (found != NULL && layout != NULL && found->invalid++ == 0)
 			found->invalid_at = record->offset;
 		return false;
 	}
-	if (event->time_ns < file->earliest_ns || event->time_ns > file->latest_ns) {
+	if (*ret_ns < file->earliest_ns || *ret_ns > file->latest_ns) {
 		if (found != NULL)
 			found->impossible++;
 		return false;
 	}
-	if (event->time_ns < file->log->run_ns) /* no event comes before its process */
-		event->time_ns = file->log->run_ns;
-	*ret_time = event->time_ns - file->base_ns;
+	if (*ret_ns < file->log->run_ns) /* no event comes before its process */
+		*ret_ns = file->log->run_ns;
 	return true;
 }
 
@@ -152,11 +179,10 @@ static enum ctx_status scan(struct ctx_gp_events *events, uint32_t file, struct 
 	enum ctx_status status;
 
 	while ((status = ctx_gp_blocks_next(blocks, &record, err)) == CTX_OK) {
-		struct ctx_gp_event event;
 		struct run *run;
-		int64_t time;
+		int64_t absolute, time;
 
-		if (!take(&events->files[file], &record, &event, &time, found))
+		if (!find_time(&events->files[file], &record, &absolute, found))
 			continue;
 		if (record.offset / CTX_GP_BLOCK_BYTES != block) {
 			block = record.offset / CTX_GP_BLOCK_BYTES;
@@ -164,11 +190,12 @@ static enum ctx_status scan(struct ctx_gp_events *events, uint32_t file, struct 
 			if (status != CTX_OK)
 				return status;
 		}
+		time = absolute - events->files[file].base_ns;
 		run = &events->runs[events->n_runs - 1];
 		run->end = record.offset + record.n;
 		if (time < run->first_ns)
 			run->first_ns = time;
-		note(found, event.time_ns);
+		note(found, absolute);
 	}
 	return status == CTX_END ? CTX_OK : status;
 }
@@ -190,6 +217,7 @@ enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const char *path
 		.path = strdup(path),
 		.log = log,
 		.file = file,
+		.layout_type = UINT32_MAX,
 		.owner = owner,
 		.base_ns = log->run_ns - shift_ns,
 		.earliest_ns = log->run_ns - 1000000000,
@@ -213,56 +241,30 @@ enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const char *path
 
 /* Merging */
 
-static int64_t time_of(const struct open_run *open)
+static bool is_before(const struct head *a, const struct head *b)
 {
-	return open->events[open->next].time_ns;
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
 }
 
-/* At equal times the file and the place in it decide, so that the order is always the same. */
-static bool is_before(const struct ctx_gp_events *events, const struct open_run *a, const struct open_run *b)
+/* Finds the place for a head that belongs at `at` or below it. */
+static void sift_down(struct head *heap, size_t n, size_t at, struct head head)
 {
-	int64_t left = time_of(a), right = time_of(b);
-
-	if (left != right)
-		return left < right;
-	return events->runs[a->run].order < events->runs[b->run].order;
-}
-
-static void sift_down(struct ctx_gp_events *events, size_t at)
-{
-	struct open_run *heap = events->heap;
-
-	for (;;) {
-		size_t least = at;
-
-		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < events->n_heap; child++) {
-			if (is_before(events, &heap[child], &heap[least]))
-				least = child;
-		}
-		if (least == at)
-			return;
-		struct open_run moved = heap[at];
-
-		heap[at] = heap[least];
-		heap[least] = moved;
-		at = least;
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && is_before(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(&heap[child], &head))
+			break;
+		heap[at] = heap[child];
 	}
+	heap[at] = head;
 }
 
-static void sift_up(struct ctx_gp_events *events)
+/* The same for `at` or above it. */
+static void sift_up(struct head *heap, size_t at, struct head head)
 {
-	struct open_run *heap = events->heap;
-
-	for (size_t at = events->n_heap - 1; at != 0;) {
-		size_t parent = (at - 1) / 2;
-		struct open_run moved = heap[at];
-
-		if (!is_before(events, &heap[at], &heap[parent]))
-			return;
-		heap[at] = heap[parent];
-		heap[parent] = moved;
-		at = parent;
-	}
+	for (; at != 0 && is_before(&head, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = head;
 }
 
 static int by_first(const void *a, const void *b)
@@ -284,7 +286,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The events of a run, in order. They mostly are already: threads of one flow only take turns. */
-static enum ctx_status list_events(struct open_run *open, const struct data_file *file,
+static enum ctx_status list_events(struct open_run *open, struct data_file *file,
 				   struct ctx_gp_blocks *blocks, uint64_t begin, struct ctx_err *err)
 {
 	struct ctx_gp_record record;
@@ -292,14 +294,14 @@ static enum ctx_status list_events(struct open_run *open, const struct data_file
 	enum ctx_status status;
 
 	while ((status = ctx_gp_blocks_next(blocks, &record, err)) == CTX_OK) {
-		struct ctx_gp_event event;
 		int64_t time;
 
-		if (!take(file, &record, &event, &time, NULL))
+		if (!find_time(file, &record, &time, NULL))
 			continue;
 		status = ctx_grow(&open->events, &open->cap, open->n + 1, err);
 		if (status != CTX_OK)
 			return status;
+		time -= file->base_ns;
 		in_order = in_order && (open->n == 0 || open->events[open->n - 1].time_ns <= time);
 		open->events[open->n++] = (struct timed){
 			.time_ns = time, .at = (uint32_t)(record.offset - begin), .n = (uint32_t)record.n};
@@ -309,46 +311,80 @@ static enum ctx_status list_events(struct open_run *open, const struct data_file
 	return status == CTX_END ? CTX_OK : status;
 }
 
+static enum ctx_status read_run(struct ctx_gp_events *events, const struct run *run, struct open_run *open,
+				struct ctx_err *err)
+{
+	struct data_file *file = &events->files[run->file];
+	size_t n = (size_t)(run->end - run->begin), got = 0;
+	struct ctx_gp_blocks blocks;
+	int fd CTX_AUTO_CLOSE = -1;
+	enum ctx_status status;
+
+	open->bytes = malloc(n);
+	status = open->bytes != NULL ? open_file(file->path, &fd, err) : ctx_err_nomem(err);
+	if (status == CTX_OK)
+		status = ctx_file_pread(fd, file->path, open->bytes, n, run->begin, &got, err);
+	if (status >= 0) {
+		ctx_gp_blocks_set(&blocks, open->bytes, got, run->begin, file->log->big_endian);
+		status = list_events(open, file, &blocks, run->begin, err);
+	}
+	events->progress += n;
+	return status;
+}
+
+/* A place for one more open run. */
+static enum ctx_status find_place(struct ctx_gp_events *events, uint32_t *ret, struct ctx_err *err)
+{
+	size_t place = 0;
+	enum ctx_status status = ctx_grow(&events->heap, &events->heap_cap, events->n_heap + 1, err);
+
+	while (place < events->n_open && events->open[place].bytes != NULL)
+		place++;
+	if (status == CTX_OK && place == events->n_open) {
+		status = ctx_grow(&events->open, &events->open_cap, events->n_open + 1, err);
+		if (status == CTX_OK)
+			events->open[events->n_open++] = (struct open_run){0};
+	}
+	*ret = (uint32_t)place;
+	return status;
+}
+
 static enum ctx_status open_run(struct ctx_gp_events *events, uint32_t number, struct ctx_err *err)
 {
 	const struct run *run = &events->runs[number];
-	const struct data_file *file = &events->files[run->file];
-	size_t n = (size_t)(run->end - run->begin), got = 0;
-	struct open_run open = {.run = number, .bytes = malloc(n)};
-	struct ctx_gp_blocks blocks;
-	int fd CTX_AUTO_CLOSE = -1;
-	enum ctx_status status = open.bytes != NULL ? open_file(file->path, &fd, err) : ctx_err_nomem(err);
+	struct open_run *open;
+	uint32_t place;
+	enum ctx_status status = find_place(events, &place, err);
 
-	if (status == CTX_OK)
-		status = ctx_file_pread(fd, file->path, open.bytes, n, run->begin, &got, err);
-	if (status >= 0) {
-		ctx_gp_blocks_set(&blocks, open.bytes, got, run->begin, file->log->big_endian);
-		status = list_events(&open, file, &blocks, run->begin, err);
-	}
-	events->progress += n;
-	if (status == CTX_OK && open.n != 0)
-		status = ctx_grow(&events->heap, &events->heap_cap, events->n_heap + 1, err);
-	if (status != CTX_OK || open.n == 0) {
-		close_run(&open);
+	if (status != CTX_OK)
+		return status;
+	open = &events->open[place];
+	open->run = number;
+	status = read_run(events, run, open, err);
+	if (status != CTX_OK || open->n == 0) {
+		close_run(open);
 		return status;
 	}
-	events->heap[events->n_heap++] = open;
-	sift_up(events);
+	sift_up(events->heap, events->n_heap++,
+		(struct head){.time_ns = open->events[0].time_ns, .order = run->order, .open = place});
 	return CTX_OK;
 }
 
 /* Goes behind the event that was handed out. */
 static void move_on(struct ctx_gp_events *events)
 {
-	struct open_run *top = &events->heap[0];
+	struct head head = events->heap[0];
+	struct open_run *top = &events->open[head.open];
 
 	events->took = false;
-	if (++top->next == top->n) {
+	if (++top->next < top->n) {
+		head.time_ns = top->events[top->next].time_ns;
+	} else {
 		close_run(top);
-		*top = events->heap[--events->n_heap];
+		head = events->heap[--events->n_heap];
 	}
 	if (events->n_heap != 0)
-		sift_down(events, 0);
+		sift_down(events->heap, events->n_heap, 0, head);
 }
 
 enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_time_ns, struct ctx_err *err)
@@ -359,8 +395,7 @@ enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_ti
 	if (events->took)
 		move_on(events);
 	while (events->next_run < events->n_runs && events->n_heap < OPEN_MAX_RUNS &&
-	       (events->n_heap == 0 ||
-		events->runs[events->next_run].first_ns <= time_of(&events->heap[0]))) {
+	       (events->n_heap == 0 || events->runs[events->next_run].first_ns <= events->heap[0].time_ns)) {
 		enum ctx_status status = open_run(events, (uint32_t)events->next_run++, err);
 
 		if (status != CTX_OK)
@@ -368,7 +403,7 @@ enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_ti
 	}
 	if (events->n_heap == 0)
 		return CTX_END;
-	*ret_time_ns = time_of(&events->heap[0]);
+	*ret_time_ns = events->heap[0].time_ns;
 	return CTX_OK;
 }
 
@@ -378,18 +413,18 @@ enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_e
 	int64_t time;
 	enum ctx_status status = ctx_gp_events_peek(events, &time, err);
 	const struct open_run *top;
-	const struct data_file *file;
-	struct ctx_gp_blocks blocks;
+	const struct timed *event;
+	struct data_file *file;
 	struct ctx_gp_record record;
 
 	if (status != CTX_OK)
 		return status;
-	top = &events->heap[0];
+	top = &events->open[events->heap[0].open];
+	event = &top->events[top->next];
 	file = &events->files[events->runs[top->run].file];
-	ctx_gp_blocks_set(&blocks, top->bytes + top->events[top->next].at, top->events[top->next].n, 0,
-			  file->log->big_endian);
-	status = ctx_gp_blocks_next(&blocks, &record, err);
-	if (status != CTX_OK || !ctx_gp_event_decode(file->log, file->file, &record, ret))
+	record = (struct ctx_gp_record){.bytes = top->bytes + event->at, .n = event->n};
+	record.type = ctx_gp_u16(record.bytes + 2, file->log->big_endian);
+	if (!ctx_gp_event_decode(layout_of(file, record.type), &record, file->log->big_endian, ret))
 		return ctx_err_set(err, CTX_E_INTERNAL, "%s: an event that was there before is gone",
 				   file->path);
 	ret->owner = file->owner;

@@ -108,8 +108,15 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, 
 /* Bytes of blocks that were read for their events. */
 uint64_t ctx_gp_events_progress(const struct ctx_gp_events *events);
 
-/* Decodes one record. False: it is too short for its type, or of a type that the log does not describe. */
-bool ctx_gp_event_decode(const struct ctx_gp_log *log, size_t file, const struct ctx_gp_record *record,
-			 struct ctx_gp_event *ret);
+/*
+ * Decodes one record by the layout of its type; NULL: the log does not describe it. False: it is not described, is too short for
+ * its type, or has no time.
+ */
+bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
+			 bool big_endian, struct ctx_gp_event *ret);
+
+/* Its time alone, absolute. False as above. */
+bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
+		       bool big_endian, int64_t *ret_ns);
 
 #endif

@@ -1,7 +1,6 @@
 #include "formats/gprofng/gp_layout.h"
 
 #include "base/mem.h"
-#include "formats/gprofng/gp_wire.h"
 
 #define RECORD_BYTES_MAX 65535u
 
@@ -51,20 +50,6 @@ bool ctx_gp_layout_add(struct ctx_gp_layout *layout, const char *name, uint64_t 
 			layout->bytes_min = (size_t)place.offset + place.bytes;
 	}
 	return true;
-}
-
-uint64_t ctx_gp_layout_get(const struct ctx_gp_layout *layout, enum ctx_gp_field field, const uint8_t *record,
-			   bool big_endian)
-{
-	const struct ctx_gp_place *place = &layout->places[field];
-	uint32_t narrow;
-
-	if (place->bytes == 8)
-		return ctx_gp_u64(record + place->offset, big_endian);
-	if (place->bytes != 4)
-		return 0;
-	narrow = ctx_gp_u32(record + place->offset, big_endian);
-	return place->is_signed ? (uint64_t)(int64_t)(int32_t)narrow : narrow;
 }
 
 const char *ctx_gp_layout_text(const struct ctx_gp_layout *layout, enum ctx_gp_field field,

@@ -5,9 +5,9 @@
 #ifndef CTX_FORMATS_GPROFNG_GP_LAYOUT_H
 #define CTX_FORMATS_GPROFNG_GP_LAYOUT_H
 
-#include <stdbool.h>
+#include "formats/gprofng/gp_wire.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 /* Types of records that are used; the numbers are in the files. */
 #define CTX_GP_STATES_CLOCK 1u /* of old Solaris collectors: ticks in each of ten states */
@@ -73,8 +73,19 @@ static inline bool ctx_gp_layout_has(const struct ctx_gp_layout *layout, enum ct
 }
 
 /* The number in a record of at least bytes_min bytes; sign-extended where the log says so. 0 without the field. */
-uint64_t ctx_gp_layout_get(const struct ctx_gp_layout *layout, enum ctx_gp_field field, const uint8_t *record,
-			   bool big_endian);
+static inline uint64_t ctx_gp_layout_get(const struct ctx_gp_layout *layout, enum ctx_gp_field field,
+					 const uint8_t *record, bool big_endian)
+{
+	const struct ctx_gp_place *place = &layout->places[field];
+	uint32_t narrow;
+
+	if (place->bytes == 8)
+		return ctx_gp_u64(record + place->offset, big_endian);
+	if (place->bytes != 4)
+		return 0;
+	narrow = ctx_gp_u32(record + place->offset, big_endian);
+	return place->is_signed ? (uint64_t)(int64_t)(int32_t)narrow : narrow;
+}
 
 /* The text in a record of `n` bytes: not zero-terminated if *ret_n reaches the end. Borrowed; *ret_n 0 without it. */
 const char *ctx_gp_layout_text(const struct ctx_gp_layout *layout, enum ctx_gp_field field,

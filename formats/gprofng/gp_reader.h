@@ -8,10 +8,9 @@
 #define CTX_FORMATS_GPROFNG_GP_READER_H
 
 #include "base/map64.h"
-#include "formats/gprofng/gp_experiment.h"
+#include "formats/gprofng/gp_stacks.h"
 #include "model/event_source.h"
 
-#define CTX_GP_STACK_MAX 8192u
 #define CTX_GP_LATER_MAX 40u
 #define CTX_GP_STATES 12u /* that a thread may be in at a tick */
 
@@ -36,12 +35,14 @@ struct ctx_gp_image {
 	uint32_t parent;	  /* experiment, CTX_NONE */
 	uint32_t counter_metrics; /* where its counters begin in the reader's list */
 	struct ctx_map64 thread_of_tid;
+	struct ctx_gp_stacks stacks;
 };
 
 struct ctx_gp_reader {
 	struct ctx_event_source source;
 	struct ctx_gp_experiments experiments;
 	struct ctx_gp_image *images; /* owned; by experiment */
+	uint32_t *experiment_of;     /* owned; by process */
 	struct ctx_gp_events *events;
 	struct ctx_gp_moment *moments; /* owned; by time */
 	size_t n_moments, moments_cap, moment_at;
@@ -56,7 +57,7 @@ struct ctx_gp_reader {
 	const char **warnings;	/* owned */
 	size_t n_warnings, warnings_cap, warning_at, damage_at;
 	size_t n_properties_cap;
-	uint64_t frames[CTX_GP_STACK_MAX];
+	struct ctx_gp_stack_frames last;
 	char text[1024];
 	struct ctx_event later
 		[CTX_GP_LATER_MAX]; /* samples behind their thread's start, and what else an event gives */

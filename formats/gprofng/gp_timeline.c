@@ -90,7 +90,8 @@ enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_e
 	int64_t earliest = 0;
 
 	reader->images = ctx_calloc(experiments->n, sizeof(*reader->images));
-	if (reader->images == NULL)
+	reader->experiment_of = ctx_calloc(experiments->n, sizeof(*reader->experiment_of));
+	if (reader->images == NULL || reader->experiment_of == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < experiments->n; i++) {
 		struct ctx_gp_experiment *item = experiments->items[i];

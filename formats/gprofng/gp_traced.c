@@ -386,8 +386,8 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 	ret->kind = CTX_EV_TRACED;
 	ret->traced.operation = &traced->operation;
 	ret->traced.file = file;
-	ret->traced.stack = 0;
-	ret->traced.n_frames = like->sample.n_frames;
-	ret->traced.frames = like->sample.frames;
+	ret->traced.stack = like->sample.stack;
+	ret->traced.n_frames = 0;
+	ret->traced.frames = NULL;
 	return CTX_OK;
 }

@@ -16,53 +16,42 @@
 #include <unistd.h>
 
 #define NS_PER_HOUR ((int64_t)3600 * 1000000000)
-#define MARK_UNSURE ((uint64_t)-1)
-#define MARK_TRUNCATED ((uint64_t)-2)
-#define MARK_FAILED ((uint64_t)-3)
-#define MARKS_FROM ((uint64_t)-64) /* nothing from here on is an address */
 
 /* Stacks */
 
-/* Marks become ours; others that are no address become 0, which is nowhere. */
-static size_t translate_marks(uint64_t *frames, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (frames[i] == MARK_UNSURE)
-			continue;
-		if (frames[i] == MARK_TRUNCATED)
-			frames[kept++] = ctx_frame_truncated(CTX_TRUNCATED_DEPTH);
-		else if (frames[i] == MARK_FAILED)
-			frames[kept++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
-		else
-			frames[kept++] = frames[i] < MARKS_FROM ? frames[i] : 0;
-	}
-	return kept;
-}
-
-/* The frames of an event's stack, in reader->frames. */
+/* The number of an event's stack. */
 static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
-				  uint64_t stack, uint32_t *ret_n, struct ctx_err *err)
+				  uint64_t uid, uint32_t *ret, struct ctx_err *err)
 {
+	struct ctx_gp_stacks *stacks = &reader->images[experiment->number].stacks;
 	enum ctx_gp_stack_state state;
-	size_t n;
+	enum ctx_status status = CTX_OK;
 
-	if (!experiment->has_frames) {
-		enum ctx_status status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
-
-		if (status != CTX_OK)
-			return status;
-	}
-	state = ctx_gp_frames_get(&experiment->frames, stack, reader->frames, CTX_GP_STACK_MAX - 1, &n);
-	n = translate_marks(reader->frames, n);
+	if (!experiment->has_frames)
+		status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
+	if (status == CTX_OK)
+		status = ctx_gp_stacks_number(stacks, &experiment->frames, uid, &reader->last, ret, &state,
+					      err);
+	if (status != CTX_OK)
+		return status;
 	if (state == CTX_GP_STACK_MISSING)
 		reader->n_missing++;
 	else if (state == CTX_GP_STACK_CUT)
 		reader->n_cut++;
-	if (state != CTX_GP_STACK_WHOLE)
-		reader->frames[n++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
-	*ret_n = (uint32_t)n;
+	return CTX_OK;
+}
+
+static enum ctx_status stack_frames(struct ctx_event_source *source, uint32_t process, uint32_t stack,
+				    const uint64_t **ret, uint32_t *ret_n, struct ctx_err *err)
+{
+	struct ctx_gp_reader *reader = source->impl;
+	uint32_t number = reader->experiment_of[process];
+
+	if (!ctx_gp_stacks_frames(&reader->images[number].stacks, &reader->experiments.items[number]->frames,
+				  stack, &reader->last))
+		return ctx_err_set(err, CTX_E_INTERNAL, "no stack %u of process %u", stack, process);
+	*ret = reader->last.frames;
+	*ret_n = reader->last.n;
 	return CTX_OK;
 }
 
@@ -124,8 +113,10 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 		return CTX_OK;
 	sample.process = reader->images[event.owner].number;
 	sample.sample.cpu = event.cpu;
-	sample.sample.frames = reader->frames;
-	status = find_stack(reader, experiment, event.stack, &sample.sample.n_frames, err);
+	sample.sample.frames = NULL;
+	sample.sample.n_frames = 0;
+	sample.sample.user = NULL;
+	status = find_stack(reader, experiment, event.stack, &sample.sample.stack, err);
 	if (status == CTX_OK)
 		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,
 				     &reader->later[0], &is_new, err);
@@ -148,6 +139,7 @@ static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_expe
 	uint32_t parent = image->parent;
 
 	image->number = reader->n_processes++;
+	reader->experiment_of[image->number] = experiment->number;
 	ret->kind = CTX_EV_PROCESS_START;
 	ret->process_start.pid = log->pid;
 	ret->process_start.parent = parent != CTX_NONE ? reader->images[parent].number : CTX_NONE;
@@ -235,6 +227,8 @@ static void take_moment(struct ctx_gp_reader *reader, struct ctx_event *ret)
 	else if (moment->kind == CTX_GP_MOMENT_END) {
 		ret->kind = CTX_EV_PROCESS_EXIT;
 		ctx_gp_frames_deinit(&experiment->frames);
+		ctx_gp_stacks_deinit(&reader->images[moment->experiment].stacks);
+		reader->last.of = NULL;
 		ctx_map64_deinit(&reader->images[moment->experiment].thread_of_tid);
 	}
 }
@@ -339,13 +333,16 @@ static void close_reader(struct ctx_event_source *source)
 {
 	struct ctx_gp_reader *reader = source->impl;
 
-	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++)
+	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++) {
 		ctx_map64_deinit(&reader->images[i].thread_of_tid);
+		ctx_gp_stacks_deinit(&reader->images[i].stacks);
+	}
 	ctx_gp_events_destroy(reader->events);
 	ctx_gp_traced_destroy(reader->traced);
 	ctx_gp_experiments_deinit(&reader->experiments);
 	ctx_arena_deinit(&reader->arena);
 	free(reader->images);
+	free(reader->experiment_of);
 	free(reader->moments);
 	free(reader->counter_metrics);
 	free(reader->warnings);
@@ -430,8 +427,11 @@ enum ctx_status ctx_gprofng_open(const char *path, struct ctx_event_source **ret
 
 	if (reader == NULL)
 		return ctx_err_nomem(err);
-	reader->source = (struct ctx_event_source){
-		.impl = reader, .next = next_event, .progress = progress, .close = close_reader};
+	reader->source = (struct ctx_event_source){.impl = reader,
+						   .next = next_event,
+						   .stack_frames = stack_frames,
+						   .progress = progress,
+						   .close = close_reader};
 	status = ctx_gp_events_create(&reader->events, err);
 	if (status == CTX_OK)
 		status = ctx_gp_experiments_open(&reader->experiments, path, err);

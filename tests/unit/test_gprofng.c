@@ -22,6 +22,24 @@ static int tear_down(void **state)
 	return ctx_dir_remove(directory, NULL) == CTX_OK ? 0 : -1;
 }
 
+/* Samples name their stacks by number: twice the same number are the same frames. */
+static void ask_for_frames(struct ctx_event_source *source, struct ctx_event *event)
+{
+	const uint64_t *again;
+	uint32_t n;
+
+	assert_null(event->sample.frames);
+	assert_int_not_equal(event->sample.stack, 0);
+	assert_int_equal(source->stack_frames(source, event->process, event->sample.stack, &again, &n, NULL),
+			 CTX_OK);
+	assert_int_equal(source->stack_frames(source, event->process, event->sample.stack,
+					      &event->sample.frames, &event->sample.n_frames, NULL),
+			 CTX_OK);
+	assert_int_equal(event->sample.n_frames, n);
+	assert_int_equal(source->stack_frames(source, event->process, 1000000, &again, &n, NULL),
+			 CTX_E_INTERNAL);
+}
+
 static enum ctx_status read_all(const char *path, struct gp_reading *reading, struct ctx_err *err)
 {
 	struct source_check check = {0};
@@ -35,6 +53,8 @@ static enum ctx_status read_all(const char *path, struct gp_reading *reading, st
 	reading->closed = source->info.closed;
 	while ((status = source->next(source, &event, err)) == CTX_OK) {
 		source_check_event(&check, &source->info, &event);
+		if (event.kind == CTX_EV_SAMPLE)
+			ask_for_frames(source, &event);
 		gp_note(reading, &event);
 	}
 	assert_int_equal(check.late, 0);

@@ -1,0 +1,48 @@
+/*
+ * Numbers for the stacks that events name by 64-bit uids: dense for each experiment, in the order of their first events.
+ *
+ *	uid of an event --> number, whether it is whole
+ *	number --when the ingest asks--> frames, marks made ours
+ */
+#ifndef CTX_FORMATS_GPROFNG_GP_STACKS_H
+#define CTX_FORMATS_GPROFNG_GP_STACKS_H
+
+#include "formats/gprofng/gp_experiment.h"
+
+#define CTX_GP_STACK_MAX 8192u
+
+struct ctx_gp_numbered {
+	uint64_t uid;
+	enum ctx_gp_stack_state state;
+};
+
+struct ctx_gp_stacks { /* of one experiment; all zero is empty */
+	struct ctx_map64 number_of_uid;
+	struct ctx_gp_numbered *items; /* owned; items[0] is number 1 */
+	size_t n, cap;
+};
+
+/* Frames that were looked at last. All zero is none. */
+struct ctx_gp_stack_frames {
+	const struct ctx_gp_stacks *of; /* NULL none */
+	uint32_t number;
+	uint32_t n;
+	uint64_t frames[CTX_GP_STACK_MAX]; /* leaf first, as an event source gives them */
+};
+
+void ctx_gp_stacks_deinit(struct ctx_gp_stacks *stacks);
+
+/*
+ * The number of a stack, and what is known of it. A new one is looked up in `frames`, which must be of the same experiment, and its
+ * frames are left in `last`. CTX_E_NOMEM, CTX_E_LIMIT.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks,
+						    const struct ctx_gp_frames *frames, uint64_t uid,
+						    struct ctx_gp_stack_frames *last, uint32_t *ret_number,
+						    enum ctx_gp_stack_state *ret_state, struct ctx_err *err);
+
+/* Puts the frames of a number into `last`. False: there is no such number. */
+bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames,
+			  uint32_t number, struct ctx_gp_stack_frames *last);
+
+#endif
