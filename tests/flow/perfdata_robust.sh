@@ -214,7 +214,9 @@ export TMPDIR
 perf record -q -e cpu-clock -F 4000 -g -o - -- sh -c "$spin" 2>/dev/null | ctxan - -r header,functions >piped.txt 2>piped.err || fail "standard input"
 [ ! -s piped.err ] || fail "standard input: $(cat piped.err)"
 grep -Eq '^standard input: functions .* [0-9]+ samples' piped.txt || fail "standard input: $(head -n 3 piped.txt)"
-near "standard input: samples" "$(samples_in piped.txt)" "$all" 50
+# Another run: on a busy machine the same work takes more or less time.
+piped=$(samples_in piped.txt)
+[ "$((piped * 3))" -gt "$all" ] && [ "$piped" -lt "$((all * 3))" ] || fail "standard input: $piped samples, and $all of the other run"
 ctxan -q - -r functions <good.data | tail -n +2 >redirected.txt
 ctxan -q good.data -r functions | tail -n +2 | cmp -s - redirected.txt || fail "standard input from a file is not the same"
 ctxan -q - --db given.db -r functions <good.data >/dev/null && [ "$(samples given.db)" = "$all" ] || fail "standard input with --db"
