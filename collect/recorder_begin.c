@@ -210,6 +210,7 @@ enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *tex
 static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
+	enum ctx_status status = CTX_OK;
 
 	if (options->unwind == CTX_REC_UNWIND_CFI && recorder->session.stack_bytes == 0)
 		recorder->say(
@@ -225,14 +226,20 @@ static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err
 			 recorder->session.stack_bytes);
 		recorder->say(recorder->context, text);
 	}
-	if (recorder->session.without_kernel && !recorder->options->user_only)
+	if (recorder->session.states.level == CTX_STATES_NONE && options->states == CTX_REC_STATES_AUTO)
+		status = ctx_recorder_warn(
+			recorder,
+			"what threads wait for is not recorded: too many threads and CPUs for "
+			"the limit on open files (ulimit -n)",
+			err);
+	if (status == CTX_OK && recorder->session.without_kernel && !recorder->options->user_only)
 		return ctx_recorder_warn(
 			recorder,
 			"only samples in user mode: kernel samples need kernel.perf_event_paranoid of 1 "
 			"or less, or the "
 			"capability CAP_PERFMON",
 			err);
-	return CTX_OK;
+	return status;
 }
 
 /* What runs already: the events are on first, so that nothing is missed between looking and recording. */
