@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 #include <time.h>
 
 #define DEFAULT_FUNCTIONS 10u
@@ -177,13 +177,14 @@ static enum ctx_index_noun noun_of(const char *text)
 	static const struct {
 		enum ctx_expression_name name;
 		enum ctx_index_noun noun;
-	} nouns[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},
-		     {CTX_NAME_PROCID, CTX_INDEX_PROCESS},
-		     {CTX_NAME_METRIC, CTX_INDEX_METRIC},
-		     {CTX_NAME_STATE, CTX_INDEX_STATE}};
+	} nouns[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},       {CTX_NAME_PROCID, CTX_INDEX_PROCESS},
+		     {CTX_NAME_METRIC, CTX_INDEX_METRIC},      {CTX_NAME_STATE, CTX_INDEX_STATE},
+		     {CTX_NAME_IOFNAME, CTX_INDEX_FILE},       {CTX_NAME_HTYPE, CTX_INDEX_HEAP_OPERATION},
+		     {CTX_NAME_IOTYPE, CTX_INDEX_IO_OPERATION}};
+	enum ctx_expression_name name = ctx_expression_find_name(text, strlen(text));
 
 	for (size_t i = 0; i < CTX_COUNT_OF(nouns); i++) {
-		if (strcasecmp(text, ctx_expression_name(nouns[i].name)) == 0)
+		if (name == nouns[i].name)
 			return nouns[i].noun;
 	}
 	return CTX_INDEX_NUMBER;
@@ -368,6 +369,27 @@ static enum ctx_status check_metrics(const struct ctx_options *options, const st
 	return CTX_OK;
 }
 
+static bool uses_metric(const struct ctx_report_kind *kind)
+{
+	return kind->needs_parts || kind->needs_thread_sums || kind->needs_slices || kind->needs_index ||
+	       kind->needs_code;
+}
+
+/* A filter on operations leaves nothing of samples that are none: better said than shown as an empty report. */
+static enum ctx_status check_filters(const struct ctx_options *options, const struct ctx_selection *selection,
+				     const struct ctx_profile *profile, struct ctx_err *err)
+{
+	bool uses = options->n_reports == 0;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < options->n_reports; i++)
+		uses |= uses_metric(options->reports[i].kind);
+	for (size_t i = 0; i < selection->n_filters && uses && status == CTX_OK; i++)
+		status =
+			ctx_selection_check_asked(selection, profile, "--filter", selection->filters[i], err);
+	return status;
+}
+
 static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 {
 	const struct ctx_options *options = answer->options;
@@ -403,6 +425,8 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 		status = check_metrics(options, &answer.selection, err);
 	if (status == CTX_OK)
 		status = check_cpus(options, err);
+	if (status == CTX_OK)
+		status = check_filters(options, &answer.selection, ctx_store_profile(store), err);
 	if (status != CTX_OK) {
 		ctx_selection_deinit(&answer.selection);
 		return status;

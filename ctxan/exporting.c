@@ -262,6 +262,10 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 
 	if (names == NULL)
 		return ctx_err_nomem(err);
+	if (selection->asks_operations)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--export goes without filters that ask for traced operations (HSIZE, IOFD, ...)");
 	for (size_t i = 0; i < options->n_reports; i++)
 		names[i] = options->reports[i].kind->name;
 	if (options->export->binary && options->output == NULL && isatty(STDOUT_FILENO))

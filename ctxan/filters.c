@@ -1,6 +1,7 @@
 #include "ctxan/filters.h"
 
 #include "base/mem.h"
+#include "base/near.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -9,10 +10,51 @@
 
 #define SHOWN_MAX 160u /* bytes of an expression that is printed to point at */
 
+/* Up to which power of four, of ten. */
+#define BYTES(n) "SIZE<=(1<<" #n ")?1<<" #n ":"
+#define LONG(ns) "EVT_TIME<=" #ns "?" #ns ":"
+#define DATASIZE                                                                                             \
+	"SIZE<0?-1:SIZE==0?0:" BYTES(0) BYTES(2) BYTES(4) BYTES(6) BYTES(8) BYTES(10) BYTES(12) BYTES(14)    \
+		BYTES(16) BYTES(18) BYTES(20) BYTES(22) BYTES(24) BYTES(26) BYTES(28) BYTES(30) BYTES(32)    \
+			BYTES(34) BYTES(36) BYTES(38) BYTES(40) BYTES(42) BYTES(44) BYTES(46) BYTES(48)      \
+				BYTES(50) "1<<62"
+#define DURATION                                                                                             \
+	"EVT_TIME<=0?0:" LONG(1000) LONG(10000) LONG(100000) LONG(1000000) LONG(10000000) LONG(100000000)    \
+		LONG(1000000000) LONG(10000000000) LONG(100000000000) LONG(1000000000000)                    \
+			LONG(10000000000000) "1<<62"
+
 static const struct ctx_index_key objects[] = {
-	{"thread", "THRID", true},  {"process", "PROCID", true}, {"cpu", "CPUID", true},
-	{"second", "SECOND", true}, {"state", "STATE", true},	 {"metric", "METRIC", true},
+	{"thread", "THRID", true},    {"process", "PROCID", true},  {"cpu", "CPUID", true},
+	{"second", "SECOND", true},   {"sample", "SAMPLE", true},   {"state", "STATE", true},
+	{"metric", "METRIC", true},   {"lwp", "LWPID", true},	    {"file", "IOFNAME", true},
+	{"descriptor", "IOFD", true}, {"datasize", DATASIZE, true}, {"duration", DURATION, true},
 };
+
+/* As gprofng calls them; of others it is the plural. */
+static const struct {
+	const char *name, *object;
+} other_names[] = {{"processes", "process"}, {"experiment_ids", "process"}};
+
+static bool is_called(const char *text, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncasecmp(text, name, n) == 0 &&
+	       (text[n] == '\0' || (tolower((unsigned char)text[n]) == 's' && text[n + 1] == '\0'));
+}
+
+static const struct ctx_index_key *find_object(const char *text)
+{
+	for (size_t i = 0; i < CTX_COUNT_OF(other_names); i++) {
+		if (strcasecmp(text, other_names[i].name) == 0)
+			text = other_names[i].object;
+	}
+	for (size_t i = 0; i < CTX_COUNT_OF(objects); i++) {
+		if (is_called(text, objects[i].name))
+			return &objects[i];
+	}
+	return NULL;
+}
 
 static enum ctx_status check(const char *option, const char *text, struct ctx_wrong_place *place,
 			     struct ctx_err *err)
@@ -96,37 +138,42 @@ static void list_objects(const struct ctx_options *options, char *known, size_t 
 	}
 }
 
-static bool is_name_of_samples(const char *text)
+static enum ctx_status refuse_object(const struct ctx_options *options, const char *by, struct ctx_err *err)
 {
-	for (int i = 0; i < CTX_EXPRESSION_NAMES_N; i++) {
-		if (strcasecmp(text, ctx_expression_name((enum ctx_expression_name)i)) == 0)
-			return true;
+	char known[CTX_ERR_MAX / 2], nearest[CTX_ERR_MAX / 4];
+	struct ctx_near near = {0};
+
+	list_objects(options, known, sizeof(known));
+	for (size_t i = 0; i < CTX_COUNT_OF(objects); i++)
+		ctx_near_consider(&near, objects[i].name, strlen(objects[i].name), by, strlen(by));
+	for (unsigned i = 0; i < CTX_EXPRESSION_NAMES_N && near.n == 0; i++) {
+		const char *name = ctx_expression_name((enum ctx_expression_name)i);
+
+		ctx_near_consider(&near, name, strlen(name), by, strlen(by));
 	}
-	return false;
+	ctx_near_list(&near, nearest, sizeof(nearest));
+	return ctx_err_set(err, CTX_E_ARG, "--by %s: no such index object%s%s (%s; or an expression)", by,
+			   near.n != 0 ? ", perhaps " : "", nearest, known);
 }
 
 enum ctx_status ctx_index_key_find(const struct ctx_options *options, struct ctx_index_key *ret,
 				   struct ctx_err *err)
 {
 	const char *by = options->by != NULL ? options->by : objects[0].name;
-	char known[CTX_ERR_MAX / 2];
+	const struct ctx_index_key *object = find_object(by);
 
-	for (size_t i = 0; i < CTX_COUNT_OF(objects); i++) {
-		if (strcmp(by, objects[i].name) == 0) {
-			*ret = objects[i];
-			return CTX_OK;
-		}
-	}
 	for (size_t i = 0; i < options->n_indexes; i++) {
 		if (is_named(options->indexes[i], by)) {
 			*ret = (struct ctx_index_key){by, options->indexes[i] + strlen(by) + 1, true};
 			return CTX_OK;
 		}
 	}
-	list_objects(options, known, sizeof(known));
-	if (is_word(by) && !is_name_of_samples(by))
-		return ctx_err_set(err, CTX_E_ARG, "--by %s: no such index object (%s; or an expression)", by,
-				   known);
+	if (object != NULL) {
+		*ret = *object;
+		return CTX_OK;
+	}
+	if (is_word(by) && ctx_expression_find_name(by, strlen(by)) == CTX_EXPRESSION_NAMES_N)
+		return refuse_object(options, by, err);
 	*ret = (struct ctx_index_key){by, by, false};
 	return CTX_OK;
 }

@@ -21,6 +21,9 @@ struct ctx_query {
 	struct ctx_timetree_cost cost;
 	uint64_t samples_scanned;     /* for processors, addresses and the states of slices */
 	struct ctx_span_cache *spans; /* while many intervals are asked for; else NULL */
+	bool asks_operations; /* besides the selection's filters: an index object asks for what only operations have */
+	const struct ctx_traced
+		*operation; /* while a scan hands out a sample that stands for one; else NULL */
 };
 
 /*
@@ -81,7 +84,8 @@ unsigned ctx_query_wait_states(const struct ctx_query *query);
 
 /*
  * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed, NULL for
- * none. An interval has those that were over in it.
+ * none. An interval has those that were over in it. Of the heap there is also what others freed, between the intervals too: each as a
+ * CTX_HEAP_FREE.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 						struct ctx_report_traced *ret, struct ctx_err *err);

@@ -15,6 +15,7 @@
 struct indexing {
 	const struct ctx_profile *profile;
 	const struct ctx_expression *expression;
+	const struct ctx_query *query;
 	struct ctx_query_index *rows;
 	struct ctx_map64 places; /* key -> row */
 	size_t metric;		 /* 0, or 1 + number among the further ones */
@@ -59,6 +60,8 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample, stru
 	enum ctx_status status;
 
 	ctx_expression_subject_of(indexing->profile, sample, &subject);
+	if (indexing->query->operation != NULL)
+		ctx_expression_subject_add(indexing->query->operation, &subject);
 	status = row_of(indexing, ctx_expression_key(indexing->expression, &subject), &row, err);
 	if (status != CTX_OK)
 		return status;
@@ -118,10 +121,15 @@ enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression,
 	*ret = (struct ctx_query_index){.n_metrics = query->selection->n_more + 1};
 	if (status == CTX_OK)
 		status = ctx_expression_bind(key, indexing.profile, err);
+	if (status == CTX_OK)
+		status = ctx_selection_check_asked(query->selection, indexing.profile, "--by", key, err);
 	ret->totals = ctx_calloc(ret->n_metrics, sizeof(*ret->totals));
 	if (status == CTX_OK && ret->totals == NULL)
 		status = ctx_err_nomem(err);
 	indexing.expression = key;
+	indexing.query = query;
+	query->asks_operations =
+		status == CTX_OK && ctx_expression_asks_operations(key) != CTX_EXPRESSION_NAMES_N;
 	query->spans = &cache;
 	if (status == CTX_OK)
 		status = scan_metrics(query, &indexing, err);

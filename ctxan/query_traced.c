@@ -28,7 +28,7 @@ static bool is_selected(const struct gathering *gathering, const struct ctx_trac
 
 	if (gathering->selected != NULL && !gathering->selected[operation->thread])
 		return false;
-	if (!ctx_selection_has(selection, &sample))
+	if (!ctx_selection_has_operation(selection, &sample, operation))
 		return false;
 	for (size_t i = 0; i < selection->n_intervals; i++) {
 		if (ctx_interval_has(selection->intervals[i], operation->time_ns))
@@ -37,13 +37,32 @@ static bool is_selected(const struct gathering *gathering, const struct ctx_trac
 	return false;
 }
 
-static enum ctx_status take(void *context, const struct ctx_traced *operation, struct ctx_err *err)
+/* Of the heap: what an operation that is not selected frees is free for those that are, and that is all that is seen of it. */
+static void leave_frees(struct ctx_traced *operation)
+{
+	if (operation->operation == CTX_HEAP_FREE || operation->operation == CTX_HEAP_UNMAP)
+		return;
+	if (operation->operation == CTX_HEAP_REALLOCATE && operation->old_address != 0 &&
+	    (operation->address != 0 || operation->size == 0))
+		operation->address = operation->old_address;
+	operation->operation = CTX_HEAP_FREE;
+	operation->size = 0;
+	operation->old_address = 0;
+	operation->leaked = false;
+	operation->leaked_size = 0;
+}
+
+static enum ctx_status take(void *context, const struct ctx_traced *item, struct ctx_err *err)
 {
 	struct gathering *gathering = context;
+	struct ctx_traced taken = *item, *operation = &taken;
 	enum ctx_status status;
 
-	if (!is_selected(gathering, operation))
-		return CTX_OK;
+	if (!is_selected(gathering, operation)) {
+		if (operation->kind != CTX_TRACED_HEAP)
+			return CTX_OK;
+		leave_frees(operation);
+	}
 	status = ctx_grow(&gathering->items, &gathering->cap, gathering->n + 1, err);
 	if (status != CTX_OK)
 		return status;

@@ -228,6 +228,9 @@ static enum ctx_status make_filters(const struct ctx_options *options, const str
 	status = ctx_filters_bind(options, profile, &selection->filters, err);
 	if (status == CTX_OK)
 		selection->n_filters = options->n_filters;
+	for (size_t i = 0; i < selection->n_filters; i++)
+		selection->asks_operations |=
+			ctx_expression_asks_operations(selection->filters[i]) != CTX_EXPRESSION_NAMES_N;
 	return status;
 }
 
@@ -478,13 +481,16 @@ bool ctx_selection_has_sieve(const struct ctx_selection *selection)
 	return selection->cpus != NULL || selection->n_filters != 0;
 }
 
-bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample)
+static bool passes(const struct ctx_selection *selection, const struct ctx_sample *sample,
+		   const struct ctx_traced *operation)
 {
 	struct ctx_expression_subject subject;
 
 	if (selection->n_filters == 0)
 		return true;
 	ctx_expression_subject_of(selection->profile, sample, &subject);
+	if (operation != NULL)
+		ctx_expression_subject_add(operation, &subject);
 	for (size_t i = 0; i < selection->n_filters; i++) {
 		if (!ctx_expression_is_true(selection->filters[i], &subject))
 			return false;
@@ -492,10 +498,71 @@ bool ctx_selection_passes_filters(const struct ctx_selection *selection, const s
 	return true;
 }
 
+bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample)
+{
+	return passes(selection, sample, NULL);
+}
+
 bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample)
 {
-	return ctx_selection_has_cpu(selection, sample->cpu) &&
-	       ctx_selection_passes_filters(selection, sample);
+	return ctx_selection_has_operation(selection, sample, NULL);
+}
+
+bool ctx_selection_has_operation(const struct ctx_selection *selection, const struct ctx_sample *sample,
+				 const struct ctx_traced *operation)
+{
+	return ctx_selection_has_cpu(selection, sample->cpu) && passes(selection, sample, operation);
+}
+
+/* The kind of operations that a metric is of, or that its parts are; CTX_TRACED_N: none. */
+static enum ctx_traced_kind kind_of(const struct ctx_profile *profile, uint32_t metric)
+{
+	const struct ctx_metric_info *info = metric < profile->n_metrics ? &profile->metrics[metric] : NULL;
+	enum ctx_traced_kind kind = CTX_TRACED_N;
+
+	if (info != NULL && info->parts != NULL && info->n_parts != 0)
+		info = &profile->metrics[info->parts[0]];
+	if (info == NULL || profile->traced[CTX_TRACED_HEAP] + profile->traced[CTX_TRACED_SYNC] +
+					    profile->traced[CTX_TRACED_IO] ==
+				    0)
+		return CTX_TRACED_N;
+	return ctx_traced_kind_of_metric(info->word, &kind) ? kind : CTX_TRACED_N;
+}
+
+static bool is_of_kinds(const struct ctx_profile *profile, uint32_t metric, unsigned kinds)
+{
+	enum ctx_traced_kind kind = kind_of(profile, metric);
+
+	return kind != CTX_TRACED_N && (kinds & 1u << kind) != 0;
+}
+
+enum ctx_status ctx_selection_check_asked(const struct ctx_selection *selection,
+					  const struct ctx_profile *profile, const char *option,
+					  const struct ctx_expression *expression, struct ctx_err *err)
+{
+	enum ctx_expression_name name = ctx_expression_asks_operations(expression);
+	unsigned kinds;
+	char words[CTX_ERR_MAX / 2] = "";
+	size_t used = 0;
+
+	if (name == CTX_EXPRESSION_NAMES_N)
+		return CTX_OK;
+	kinds = ctx_expression_kinds(name);
+	for (size_t i = 0; i <= selection->n_more; i++) {
+		if (is_of_kinds(profile, i == 0 ? selection->metric : selection->more_metrics[i - 1], kinds))
+			return CTX_OK;
+	}
+	for (uint32_t i = 0; i < profile->n_metrics && used < sizeof(words); i++) {
+		if (is_of_kinds(profile, i, kinds))
+			used += (size_t)snprintf(words + used, sizeof(words) - used, "%s%s",
+						 used == 0 ? "" : ", ", profile->metrics[i].word);
+	}
+	if (used == 0)
+		return ctx_err_set(err, CTX_E_ARG, "%s asks for %s, but no such operations were recorded",
+				   option, ctx_expression_name(name));
+	return ctx_err_set(err, CTX_E_ARG, "%s asks for %s, which samples of '%s' do not have (--metric %s)",
+			   option, ctx_expression_name(name), profile->metrics[selection->metric].name,
+			   words);
 }
 
 uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n)

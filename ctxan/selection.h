@@ -25,6 +25,7 @@ struct ctx_selection {
 	size_t n_more, more_cap;
 	struct ctx_expression **filters; /* owned; what all of them are true for; NULL: none */
 	size_t n_filters;
+	bool asks_operations;		   /* a filter asks for what only traced operations have */
 	const struct ctx_profile *profile; /* borrowed; that the filters are bound to */
 	char *filter;			   /* owned: processors and filters in words, "" none */
 };
@@ -45,7 +46,21 @@ bool ctx_selection_has_sieve(const struct ctx_selection *selection);
 
 /* Whether a sample passes: the processors and all filters, or the filters alone. Intervals and threads are not looked at. */
 bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample);
+
+/* The same, of a sample that stands for an operation; NULL: for none. */
+bool ctx_selection_has_operation(const struct ctx_selection *selection, const struct ctx_sample *sample,
+				 const struct ctx_traced *operation);
 bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample);
+
+/*
+ * Whether any selected metric has samples that the expression can tell apart. CTX_E_ARG: it asks for what only traced operations have, and
+ * the metrics are none of them; the message begins with the option's name.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_selection_check_asked(const struct ctx_selection *selection,
+							 const struct ctx_profile *profile,
+							 const char *option,
+							 const struct ctx_expression *expression,
+							 struct ctx_err *err);
 
 /* The selected thread of a position: the n-th selected, or n itself when all are. */
 uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n);

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "model/profile.h"
 #include "model/sample.h"
+#include "model/traced.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,10 @@
 #define CTX_EXPRESSION_DEPTH_MAX 100u /* of parentheses, signs and conditions in each other */
 #define CTX_EXPRESSION_TESTS_MAX 64u  /* patterns that are compared or looked for on stacks */
 
-/* What an expression can ask of a sample. -1: not known. */
+/*
+ * What an expression can ask of a sample. -1: not known. The names from CTX_NAME_EVT_TIME on are those of traced operations: of
+ * anything else they have no value.
+ */
 enum ctx_expression_name {
 	CTX_NAME_THRID = 0, /* thread id of the profile: the number in the report threads */
 	CTX_NAME_LWPID,	    /* tid */
@@ -36,11 +40,35 @@ enum ctx_expression_name {
 	CTX_NAME_METRIC, /* metric id */
 	CTX_NAME_STATE,	 /* enum ctx_thread_state; -1 for samples of other metrics */
 	CTX_NAME_DEPTH,	 /* frames on the stack */
+	CTX_NAME_SAMPLE, /* number of the row of the report samples that it lies in, from 1 in each process; -1: in none */
+	CTX_NAME_EVT_TIME, /* ns that a wait, input or output took */
+	CTX_NAME_SIZE,	   /* bytes allocated, unmapped, read or written */
+	CTX_NAME_ADDRESS,  /* of what was allocated or freed, or waited for */
+	CTX_NAME_HTYPE,	   /* enum ctx_heap_operation; numbered as gprofng does */
+	CTX_NAME_HSIZE,
+	CTX_NAME_HVADDR,
+	CTX_NAME_HOVADDR,
+	CTX_NAME_HLEAKED, /* bytes of the allocation that nobody freed */
+	CTX_NAME_SRQST,	  /* when the wait began, ns from the start */
+	CTX_NAME_SOBJ,
+	CTX_NAME_IOTYPE, /* enum ctx_io_operation; of one that failed 5 more, as gprofng numbers them */
+	CTX_NAME_IOFD,	 /* descriptor */
+	CTX_NAME_IONBYTE,
+	CTX_NAME_IORQST,  /* when it began, ns from the start */
+	CTX_NAME_IOFNAME, /* index of the file; -1: no file, or no name */
 	CTX_EXPRESSION_NAMES_N,
 };
 
+#define CTX_EXPRESSION_NO_VALUE INT64_MIN
+
 /* "THRID", ... */
 const char *ctx_expression_name(enum ctx_expression_name name);
+
+/* In any case; other names of the same (DURATION, FILE) too. CTX_EXPRESSION_NAMES_N: none. */
+enum ctx_expression_name ctx_expression_find_name(const char *text, size_t n);
+
+/* The kinds of operations that have a name, 1 << enum ctx_traced_kind; 0: every sample has it. */
+unsigned ctx_expression_kinds(enum ctx_expression_name name);
 
 /* A sample as expressions see it. */
 struct ctx_expression_subject {
@@ -48,12 +76,15 @@ struct ctx_expression_subject {
 	uint32_t stack; /* CCT node of the profile that the expression is bound to */
 };
 
-/* The profile's nouns must have the ids of the sample. Numbers that are too large are the largest. O(1). */
+/* The profile's nouns must have the ids of the sample. Numbers that are too large are the largest. It is no operation. O(1). */
 void ctx_expression_subject_of(const struct ctx_profile *profile, const struct ctx_sample *sample,
 			       struct ctx_expression_subject *ret);
 
+/* The sample was made of this operation, or stands for it. */
+void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_expression_subject *subject);
+
 enum ctx_value_kind {
-	CTX_VALUE_NONE = 0, /* division by zero, overflow, a shift by too much */
+	CTX_VALUE_NONE = 0, /* division by zero, overflow, a shift by too much, what only operations have */
 	CTX_VALUE_INTEGER,
 	CTX_VALUE_REAL, /* finite */
 };
@@ -100,5 +131,8 @@ enum ctx_expression_name ctx_expression_only_name(const struct ctx_expression *e
 
 /* Whether it asks for this name anywhere. */
 bool ctx_expression_uses(const struct ctx_expression *expression, enum ctx_expression_name name);
+
+/* The first name in it that only operations have; CTX_EXPRESSION_NAMES_N: none. */
+enum ctx_expression_name ctx_expression_asks_operations(const struct ctx_expression *expression);
 
 #endif

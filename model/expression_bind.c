@@ -277,7 +277,21 @@ static enum ctx_status bind_stacks(const struct binding *binding, struct expr_te
 	return CTX_OK;
 }
 
-/* ---- names of threads, processes, metrics and states ---- */
+/* ---- names of what ids stand for ---- */
+
+/* As gprofng calls them; ours are other names of the same. */
+static const char *const heap_names[] = {"malloc", "free", "realloc", "mmap", "munmap"};
+#define N_IO_NAMES (2 * (CTX_IO_OTHER + 1))
+
+/* Numbered as gprofng does: what failed comes behind what did not. */
+static bool matches_io(const regex_t *regex, size_t i)
+{
+	static const char *const errors[] = {"read error", "write error", "open error", "close error",
+					     "other error"};
+
+	return i <= CTX_IO_OTHER ? matches_text(regex, ctx_traced_operation_name(CTX_TRACED_IO, (unsigned)i))
+				 : matches_text(regex, errors[i - CTX_IO_OTHER - 1]);
+}
 
 static size_t count_values(const struct ctx_profile *profile, enum ctx_expression_name name)
 {
@@ -288,6 +302,12 @@ static size_t count_values(const struct ctx_profile *profile, enum ctx_expressio
 		return profile->n_processes;
 	case CTX_NAME_METRIC:
 		return profile->n_metrics;
+	case CTX_NAME_IOFNAME:
+		return profile->n_files;
+	case CTX_NAME_HTYPE:
+		return CTX_COUNT_OF(heap_names);
+	case CTX_NAME_IOTYPE:
+		return N_IO_NAMES;
 	default:
 		return CTX_STATE_N;
 	}
@@ -304,6 +324,13 @@ static bool matches_value(const regex_t *regex, const struct ctx_profile *profil
 	case CTX_NAME_METRIC:
 		return matches_text(regex, profile->metrics[i].name) ||
 		       matches_text(regex, profile->metrics[i].word);
+	case CTX_NAME_IOFNAME:
+		return matches_text(regex, profile->files[i]);
+	case CTX_NAME_HTYPE:
+		return matches_text(regex, heap_names[i]) ||
+		       matches_text(regex, ctx_traced_operation_name(CTX_TRACED_HEAP, (unsigned)i));
+	case CTX_NAME_IOTYPE:
+		return matches_io(regex, i);
 	default:
 		return matches_text(regex, ctx_state_name((enum ctx_thread_state)i)) ||
 		       matches_text(regex, ctx_state_text((enum ctx_thread_state)i));
@@ -330,6 +357,49 @@ static enum ctx_status bind_values(const struct binding *binding, struct expr_te
 	return CTX_OK;
 }
 
+static void add_usage(struct ctx_expression *expression, const struct ctx_profile *profile,
+		      const struct ctx_usage_info *usage)
+{
+	struct expr_range *range = &expression->usage_of[usage->process];
+	uint64_t begin_ns = profile->processes[usage->process].life.begin_ns;
+
+	if (range->begin == range->end && usage->time_ns >= begin_ns + CTX_USAGE_START_NS)
+		expression->usage_ns[range->end++] = begin_ns;
+	expression->usage_ns[range->end++] = usage->time_ns;
+}
+
+/* The times of the usage records by process, for SAMPLE. They are in order of time already; one place more is where the first sample begins. */
+static enum ctx_status bind_usage(struct ctx_expression *expression, const struct ctx_profile *profile,
+				  struct ctx_err *err)
+{
+	uint32_t n = profile->n_processes;
+	size_t at = 0;
+
+	free(expression->usage_ns);
+	free(expression->usage_of);
+	expression->usage_processes = 0;
+	expression->usage_ns = ctx_calloc(profile->n_usage + n, sizeof(*expression->usage_ns));
+	expression->usage_of = ctx_calloc(n, sizeof(*expression->usage_of));
+	if (expression->usage_ns == NULL || expression->usage_of == NULL)
+		return ctx_err_nomem(err);
+	expression->usage_processes = n;
+	for (size_t i = 0; i < profile->n_usage; i++) {
+		if (profile->usage[i].process < n)
+			expression->usage_of[profile->usage[i].process].end++;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		size_t records = expression->usage_of[i].end;
+
+		expression->usage_of[i] = (struct expr_range){at, at};
+		at += records + 1;
+	}
+	for (size_t i = 0; i < profile->n_usage; i++) {
+		if (profile->usage[i].process < n)
+			add_usage(expression, profile, &profile->usage[i]);
+	}
+	return CTX_OK;
+}
+
 enum ctx_status ctx_expression_bind(struct ctx_expression *expression, const struct ctx_profile *profile,
 				    struct ctx_err *err)
 {
@@ -344,5 +414,7 @@ enum ctx_status ctx_expression_bind(struct ctx_expression *expression, const str
 		status = test->kind == EXPR_TEST_NAME_VALUE ? bind_values(&binding, test)
 							    : bind_stacks(&binding, test);
 	}
+	if (status == CTX_OK && ctx_expression_uses(expression, CTX_NAME_SAMPLE))
+		status = bind_usage(expression, profile, err);
 	return status;
 }

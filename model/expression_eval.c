@@ -16,7 +16,7 @@ void ctx_expression_subject_of(const struct ctx_profile *profile, const struct c
 
 	ret->stack = sample->stack;
 	for (size_t i = 0; i < CTX_EXPRESSION_NAMES_N; i++)
-		values[i] = -1;
+		values[i] = i < CTX_NAME_EVT_TIME ? -1 : CTX_EXPRESSION_NO_VALUE;
 	if (sample->thread < profile->n_threads) {
 		const struct ctx_thread_info *thread = &profile->threads[sample->thread];
 
@@ -37,6 +37,60 @@ void ctx_expression_subject_of(const struct ctx_profile *profile, const struct c
 		values[CTX_NAME_STATE] = sample->metric - profile->states;
 	if (sample->stack < profile->cct.n)
 		values[CTX_NAME_DEPTH] = profile->cct.depth[sample->stack];
+}
+
+static int64_t begin_of(const struct ctx_traced *operation)
+{
+	return clamp(operation->time_ns - (operation->duration_ns < operation->time_ns
+						   ? operation->duration_ns
+						   : operation->time_ns));
+}
+
+/* Addresses have 64 bits without a sign. */
+static int64_t address(uint64_t value)
+{
+	int64_t bits = (int64_t)value;
+
+	return bits != CTX_EXPRESSION_NO_VALUE ? bits : CTX_EXPRESSION_NO_VALUE + 1;
+}
+
+/* What read and write return then. */
+static bool moved_nothing(const struct ctx_traced *operation)
+{
+	return operation->kind == CTX_TRACED_IO && operation->failed &&
+	       (operation->operation == CTX_IO_READ || operation->operation == CTX_IO_WRITE);
+}
+
+void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_expression_subject *subject)
+{
+	int64_t *values = subject->values;
+
+	if (operation->kind != CTX_TRACED_HEAP)
+		values[CTX_NAME_EVT_TIME] = clamp(operation->duration_ns);
+	if (operation->kind != CTX_TRACED_SYNC)
+		values[CTX_NAME_SIZE] = moved_nothing(operation) ? -1 : clamp(operation->size);
+	if (operation->kind != CTX_TRACED_IO)
+		values[CTX_NAME_ADDRESS] = address(operation->address);
+	switch (operation->kind) {
+	case CTX_TRACED_HEAP:
+		values[CTX_NAME_HTYPE] = operation->operation;
+		values[CTX_NAME_HSIZE] = clamp(operation->size);
+		values[CTX_NAME_HVADDR] = address(operation->address);
+		values[CTX_NAME_HOVADDR] = address(operation->old_address);
+		values[CTX_NAME_HLEAKED] = clamp(operation->leaked_size);
+		break;
+	case CTX_TRACED_SYNC:
+		values[CTX_NAME_SRQST] = begin_of(operation);
+		values[CTX_NAME_SOBJ] = address(operation->address);
+		break;
+	default:
+		values[CTX_NAME_IOTYPE] = operation->operation + (operation->failed ? CTX_IO_OTHER + 1 : 0);
+		values[CTX_NAME_IOFD] = operation->descriptor;
+		values[CTX_NAME_IONBYTE] = values[CTX_NAME_SIZE];
+		values[CTX_NAME_IORQST] = begin_of(operation);
+		values[CTX_NAME_IOFNAME] = operation->file != CTX_NONE ? (int64_t)operation->file : -1;
+		break;
+	}
 }
 
 static struct ctx_value integer(int64_t value)
@@ -165,6 +219,39 @@ struct evaluation {
 
 static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t number);
 
+/* Sample k of a process is what lies behind its record k - 1, up to record k. */
+static int64_t sample_number(const struct evaluation *evaluation)
+{
+	const struct ctx_expression *expression = evaluation->expression;
+	int64_t process = evaluation->subject->values[CTX_NAME_PROCID];
+	uint64_t time_ns = (uint64_t)evaluation->subject->values[CTX_NAME_TSTAMP];
+	struct expr_range range;
+	size_t low, high;
+
+	if (process < 0 || (uint64_t)process >= expression->usage_processes)
+		return -1;
+	range = expression->usage_of[process];
+	low = range.begin;
+	high = range.end;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (expression->usage_ns[middle] < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > range.begin && low < range.end ? (int64_t)(low - range.begin) : -1;
+}
+
+static struct ctx_value of_name(const struct evaluation *evaluation, enum ctx_expression_name name)
+{
+	int64_t value =
+		name == CTX_NAME_SAMPLE ? sample_number(evaluation) : evaluation->subject->values[name];
+
+	return value != CTX_EXPRESSION_NO_VALUE ? integer(value) : (struct ctx_value){0};
+}
+
 static bool test(const struct evaluation *evaluation, const struct expr_node *node)
 {
 	const struct expr_test *asked = &evaluation->expression->tests[node->test];
@@ -224,7 +311,7 @@ static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t n
 	case EXPR_NUMBER:
 		return node->value;
 	case EXPR_NAME:
-		return integer(evaluation->subject->values[node->name]);
+		return of_name(evaluation, node->name);
 	case EXPR_TEST:
 	case EXPR_NAME_LIKE:
 		return integer(test(evaluation, node));

@@ -84,12 +84,20 @@ struct expr_test {
 	size_t n;
 };
 
+struct expr_range {
+	size_t begin, end;
+};
+
 struct ctx_expression {
 	struct ctx_arena arena;
 	struct expr_node *nodes; /* owned; the root is the last */
 	size_t n, cap;
 	struct expr_test *tests; /* owned */
 	size_t n_tests, tests_cap;
+	/* Of SAMPLE, once it is bound: the times of the usage records, by process and ascending. */
+	uint64_t *usage_ns;	     /* owned */
+	struct expr_range *usage_of; /* owned; by process: its part of usage_ns */
+	size_t usage_processes;
 };
 
 static inline bool expr_bit(const uint64_t *bits, size_t i)

@@ -104,6 +104,9 @@ struct ctx_usage_info {
 	uint64_t threads;
 };
 
+/* The first record of a process, when it has hardly begun, only says where the others count from. */
+#define CTX_USAGE_START_NS UINT64_C(10000000)
+
 struct ctx_profile {
 	struct ctx_arena arena;	 /* owns all strings */
 	const char *name;	 /* "test.1.er" */

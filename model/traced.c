@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind)
 {
 	static const char *const names[CTX_TRACED_N] = {"heap", "sync", "io"};
@@ -26,4 +28,102 @@ unsigned ctx_traced_n_operations(enum ctx_traced_kind kind)
 	static const unsigned n[CTX_TRACED_N] = {CTX_HEAP_UNMAP + 1, 1, CTX_IO_OTHER + 1};
 
 	return (unsigned)kind < CTX_TRACED_N ? n[kind] : 0;
+}
+
+bool ctx_traced_is_allocation(const struct ctx_traced *operation)
+{
+	return operation->kind == CTX_TRACED_HEAP && operation->address != 0 &&
+	       (operation->operation == CTX_HEAP_ALLOCATE || operation->operation == CTX_HEAP_REALLOCATE ||
+		operation->operation == CTX_HEAP_MAP);
+}
+
+enum measure {
+	ALLOCATED,
+	LEAKED,
+	WAITED,
+	READ_TIME,
+	READ_BYTES,
+	WRITE_TIME,
+	WRITE_BYTES,
+	OTHER_TIME,
+	ERROR_TIME
+};
+
+static const struct {
+	const char *word;
+	enum ctx_traced_kind kind;
+} metrics[] = {
+	[ALLOCATED] = {"heapallocbytes", CTX_TRACED_HEAP},
+	[LEAKED] = {"heapleakbytes", CTX_TRACED_HEAP},
+	[WAITED] = {"sync", CTX_TRACED_SYNC},
+	[READ_TIME] = {"ioreadtime", CTX_TRACED_IO},
+	[READ_BYTES] = {"ioreadbytes", CTX_TRACED_IO},
+	[WRITE_TIME] = {"iowritetime", CTX_TRACED_IO},
+	[WRITE_BYTES] = {"iowritebytes", CTX_TRACED_IO},
+	[OTHER_TIME] = {"ioothertime", CTX_TRACED_IO},
+	[ERROR_TIME] = {"ioerrortime", CTX_TRACED_IO},
+};
+
+/* CTX_COUNT_OF(metrics): none. */
+static size_t find_measure(const char *word)
+{
+	size_t i = 0;
+
+	while (i < CTX_COUNT_OF(metrics) && (word == NULL || strcmp(metrics[i].word, word) != 0))
+		i++;
+	return i;
+}
+
+bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret)
+{
+	size_t i = find_measure(word);
+
+	if (i == CTX_COUNT_OF(metrics))
+		return false;
+	*ret = metrics[i].kind;
+	return true;
+}
+
+static bool is_measured(const struct ctx_traced *operation, enum measure measure)
+{
+	bool reads = operation->operation == CTX_IO_READ, writes = operation->operation == CTX_IO_WRITE;
+
+	switch (measure) {
+	case ALLOCATED:
+		return ctx_traced_is_allocation(operation);
+	case LEAKED:
+		return operation->leaked;
+	case WAITED:
+		return true;
+	case READ_TIME:
+		return reads && !operation->failed;
+	case READ_BYTES:
+		return reads && !operation->failed && operation->size != 0;
+	case WRITE_TIME:
+		return writes && !operation->failed;
+	case WRITE_BYTES:
+		return writes && !operation->failed && operation->size != 0;
+	case OTHER_TIME:
+		return !reads && !writes && !operation->failed;
+	default:
+		return operation->failed;
+	}
+}
+
+bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret)
+{
+	size_t measure = find_measure(word);
+	uint64_t weight;
+
+	if (measure == CTX_COUNT_OF(metrics) || operation->kind != metrics[measure].kind ||
+	    !is_measured(operation, (enum measure)measure))
+		return false;
+	weight = measure == LEAKED ? operation->leaked_size
+		 : measure == ALLOCATED || measure == READ_BYTES || measure == WRITE_BYTES
+			 ? operation->size
+			 : operation->duration_ns;
+	if (weight > CTX_TRACED_WEIGHT_MAX)
+		return false;
+	*ret = weight;
+	return true;
 }

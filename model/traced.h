@@ -54,6 +54,20 @@ struct ctx_traced {
 		leaked_size; /* bytes of it: `size`, less where a map was unmapped in part; 0 if not leaked */
 };
 
+#define CTX_TRACED_WEIGHT_MAX ((uint64_t)1 << 56) /* bytes or ns of one operation that can be */
+
+/* Whether it got memory. A realloc to nothing did not. */
+bool ctx_traced_is_allocation(const struct ctx_traced *operation);
+
+/*
+ * The metrics that operations have samples of, by their words: heapallocbytes, heapleakbytes, sync, ioreadtime, ioreadbytes, iowritetime, iowritebytes, ioothertime,
+ * ioerrortime. False: the word is none of them.
+ */
+bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
+
+/* What the operation weighs in such a metric; false: it is no sample of it. */
+bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret);
+
 /* "heap", "sync", "io"; "?" for what is none. */
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 

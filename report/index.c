@@ -100,6 +100,16 @@ static enum ctx_status make_columns(struct table *table, struct ctx_err *err)
 	return status;
 }
 
+static const char *io_name_of(int64_t key)
+{
+	static const char *const failed[] = {"read error", "write error", "open error", "close error",
+					     "other error"};
+
+	if (key >= 0 && key <= CTX_IO_OTHER)
+		return ctx_traced_operation_name(CTX_TRACED_IO, (unsigned)key);
+	return key > CTX_IO_OTHER && key <= 2 * CTX_IO_OTHER + 1 ? failed[key - CTX_IO_OTHER - 1] : NULL;
+}
+
 /* NULL: it has no name. */
 static const char *name_of(const struct ctx_report_input *input, int64_t key)
 {
@@ -116,6 +126,14 @@ static const char *name_of(const struct ctx_report_input *input, int64_t key)
 		return key >= 0 && key < profile->n_metrics ? profile->metrics[key].name : NULL;
 	case CTX_INDEX_STATE:
 		return key >= 0 && key < CTX_STATE_N ? ctx_state_name((enum ctx_thread_state)key) : NULL;
+	case CTX_INDEX_FILE:
+		return key >= 0 && key < profile->n_files ? profile->files[key] : NULL;
+	case CTX_INDEX_HEAP_OPERATION:
+		return key >= 0 && key <= CTX_HEAP_UNMAP
+			       ? ctx_traced_operation_name(CTX_TRACED_HEAP, (unsigned)key)
+			       : NULL;
+	case CTX_INDEX_IO_OPERATION:
+		return io_name_of(key);
 	case CTX_INDEX_NUMBER:
 		break;
 	}

@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 
-#define BASELINE_NS (10 * 1000 * 1000)
-
 /*
  * Two reports: `overview` is about how the run went, `samples` is the same for those who know gprofng's samples: one a process and
  * record, numbered from 1, with its length.
@@ -149,7 +147,7 @@ static void put_rows(struct walk *walk, const struct ctx_report_input *input)
 		last = &walk->before[now->process];
 		if (!walk->seen[now->process])
 			last->time_ns = profile->processes[now->process].life.begin_ns;
-		baseline = !walk->seen[now->process] && now->time_ns < last->time_ns + BASELINE_NS;
+		baseline = !walk->seen[now->process] && now->time_ns < last->time_ns + CTX_USAGE_START_NS;
 		walk->seen[now->process] = true;
 		walk->numbers[now->process] += !baseline;
 		if (!baseline && now->time_ns > last->time_ns &&

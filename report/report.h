@@ -72,6 +72,9 @@ enum ctx_index_noun {
 	CTX_INDEX_PROCESS,
 	CTX_INDEX_METRIC,
 	CTX_INDEX_STATE,
+	CTX_INDEX_FILE,
+	CTX_INDEX_HEAP_OPERATION,
+	CTX_INDEX_IO_OPERATION, /* of one that failed CTX_IO_OTHER + 1 more */
 };
 
 /* Sums by the value of an expression: -1 is not known. In any order. */

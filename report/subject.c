@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/strtab.h"
 #include "report/part_cells.h"
 
@@ -94,102 +95,31 @@ static void add_files(const struct ctx_code *code, const char *text, struct ctx_
 	}
 }
 
-/* How many characters have to be changed, added or taken away; long names are compared by their beginnings. */
-#define COMPARED 48
-
-static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-	size_t row[COMPARED + 1];
-
-	n_a = n_a < COMPARED ? n_a : COMPARED;
-	n_b = n_b < COMPARED ? n_b : COMPARED;
-	for (size_t j = 0; j <= n_b; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= n_a; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n_b; j++) {
-			size_t best = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			best = row[j] + 1 < best ? row[j] + 1 : best;
-			row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-		}
-	}
-	return row[n_b];
-}
-
-#define NEAR_SHOWN 5
-
-struct near {
-	const char *names[NEAR_SHOWN];
-	size_t lengths[NEAR_SHOWN];
-	size_t distances[NEAR_SHOWN];
-	size_t n;
-};
-
-/* Names that hold the text are nearest, by what they hold besides; others by what has to be changed, if that is little. */
-static void consider(struct near *near, const char *name, size_t n, const char *text)
-{
-	size_t want = strlen(text), distance, at;
-
-	if (want != 0 && strcasestr(name, text) != NULL) {
-		distance = n - (want < n ? want : n);
-	} else {
-		distance = edit_distance(name, strcspn(name, "(<"), text, want);
-		if (distance > want / 3)
-			return;
-		distance += 1000;
-	}
-	for (size_t i = 0; i < near->n; i++) {
-		if (near->lengths[i] == n && strncmp(near->names[i], name, n) == 0)
-			return;
-	}
-	for (at = near->n; at > 0 && near->distances[at - 1] > distance; at--) {
-		if (at < NEAR_SHOWN) {
-			near->names[at] = near->names[at - 1];
-			near->lengths[at] = near->lengths[at - 1];
-			near->distances[at] = near->distances[at - 1];
-		}
-	}
-	if (at == NEAR_SHOWN)
-		return;
-	near->names[at] = name;
-	near->lengths[at] = n;
-	near->distances[at] = distance;
-	near->n += near->n < NEAR_SHOWN;
-}
-
 static enum ctx_status refuse(const struct ctx_report_input *input, const char *text, bool allow_files,
 			      struct ctx_err *err)
 {
-	struct near near = {0};
-	char names[640] = "";
-	size_t used = 0;
+	struct ctx_near near = {0};
+	char names[640];
 
 	for (uint32_t i = 0; i < input->profile->n_functions; i++)
-		consider(&near, input->profile->functions[i].name,
-			 ctx_function_plain_length(&input->profile->functions[i]), text);
+		ctx_near_consider(&near, input->profile->functions[i].name,
+				  ctx_function_plain_length(&input->profile->functions[i]), text,
+				  strlen(text));
 	for (size_t i = 0; allow_files && i < input->code->n_files; i++) {
 		const char *path = input->code->files[i].path, *slash = strrchr(path, '/');
 		const char *base = slash != NULL ? slash + 1 : path;
 
-		consider(&near, base, strlen(base), text);
+		ctx_near_consider(&near, base, strlen(base), text, strlen(text));
 	}
-	for (size_t i = 0; i < near.n && used < sizeof(names); i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.*s%s'",
-					 i == 0 ? "; like it: " : ", ",
-					 (int)(near.lengths[i] < 120 ? near.lengths[i] : 120), near.names[i],
-					 near.lengths[i] < 120 ? "" : "...");
+	ctx_near_list(&near, names, sizeof(names));
 	/* Names have commas of their own, so a subject takes all that follows. */
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no function%s '%.200s' in the experiment%s%s",
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no function%s '%.200s' in the experiment%s%s%s",
 			   allow_files ? " and no source file" : "", text,
 			   near.n == 0 && strchr(text, ',') != NULL
 				   ? " (a subject reaches to the end of its --report: give the next report "
 				     "one of its own)"
 				   : "",
-			   names);
+			   near.n != 0 ? "; like it: " : "", names);
 }
 
 enum ctx_status ctx_subject_find(const struct ctx_report_input *input, const char *text, bool allow_files,

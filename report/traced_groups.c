@@ -105,13 +105,6 @@ void ctx_traced_add_sums(struct ctx_traced_sums *to, const struct ctx_traced_sum
 	}
 }
 
-bool ctx_traced_is_allocation(const struct ctx_traced *operation)
-{
-	return operation->kind == CTX_TRACED_HEAP && operation->address != 0 &&
-	       (operation->operation == CTX_HEAP_ALLOCATE || operation->operation == CTX_HEAP_REALLOCATE ||
-		operation->operation == CTX_HEAP_MAP);
-}
-
 uint32_t ctx_traced_number(struct ctx_map64 *map, uint64_t value)
 {
 	uint32_t *place = ctx_map64_place(map, value);

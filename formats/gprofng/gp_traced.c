@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WEIGHT_MAX ((uint64_t)1 << 56) /* bytes or ns of one record */
-
 enum metric {
 	SYNC_TIME,
 	SYNC_COUNT,
@@ -234,7 +232,7 @@ static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *lik
 {
 	struct ctx_event *sample = &reader->later[reader->n_later];
 
-	if (weight > WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
+	if (weight > CTX_TRACED_WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
 		reader->wild++;
 		return;
 	}

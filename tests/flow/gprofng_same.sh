@@ -1,5 +1,5 @@
 # What ctxan says of an experiment of gprofng is what gprofng says of it: gprofng_same.py compares sample for sample, gprofng_traced.py what was
-# traced, gprofng_reports.py and gprofng_tables.py every number of every report. Here are the recordings.
+# traced, gprofng_reports.py and gprofng_tables.py every number of every report, gprofng_filters.py filters and index objects. Here are the recordings.
 . "$(dirname "$0")/common.sh" "$@"
 need gprofng python3 cc c++
 
@@ -231,7 +231,7 @@ compare() {
 
 same() {
 	collect "$@" || { fail "$1: $(tail -n 2 "$1.out")"; return; }
-	compare "$1" same reports tables
+	compare "$1" same reports tables filters
 }
 
 collect probe -p on /bin/true || skip "gprofng collects nothing here: $(head -n 1 probe.out)"
@@ -245,7 +245,7 @@ same traces -p on -s on -H on -i on ./traces
 # Heap, synchronisation and I/O, one by one and added up.
 traced() {
 	collect "$@" || { fail "$1: $(tail -n 2 "$1.out")"; return; }
-	compare "$1" traced reports tables
+	compare "$1" traced reports tables filters
 }
 
 traced traced -p on -s all -H on -i on ./traced

@@ -5,6 +5,7 @@
 #include "base/fileio.h"
 #include "base/map64.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/shellword.h"
 #include "base/strtab.h"
 #include "base/xxh.h"
@@ -333,9 +334,44 @@ static void test_shellword__a_shell_reads_the_same_bytes(void **state)
 	}
 }
 
+static void list_near(const char *text, char *out, size_t size)
+{
+	static const char *const names[] = {"functions", "callers-callees", "calltree",
+					    "heap",	 "heapstat",	    "work<int>(int)"};
+	struct ctx_near near = {0};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++)
+		ctx_near_consider(&near, names[i], strlen(names[i]), text, strlen(text));
+	ctx_near_list(&near, out, size);
+}
+
+static void test_near__finds_what_holds_the_text_or_differs_little(void **state)
+{
+	static const struct {
+		const char *text, *wanted;
+	} cases[] = {{"heap", "'heap', 'heapstat'"},
+		     {"heapst", "'heapstat', 'heap'"},
+		     {"fonctions", "'functions'"},
+		     {"CALLTREE", "'calltree'"},
+		     {"call", "'calltree', 'callers-callees'"},
+		     {"wurk", "'work<int>(int)'"},
+		     {"qqq", ""},
+		     {"", ""}};
+	char out[128], small[8];
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		list_near(cases[i].text, out, sizeof(out));
+		assert_string_equal(out, cases[i].wanted);
+	}
+	list_near("heap", small, sizeof(small));
+	assert_string_equal(small, "'heap',");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_near__finds_what_holds_the_text_or_differs_little),
 		cmocka_unit_test(test_base__varints_of_every_length_come_back),
 		cmocka_unit_test(test_base__a_cursor_stops_at_the_end_and_stays_failed),
 		cmocka_unit_test(test_base__fixed_widths_are_little_endian),

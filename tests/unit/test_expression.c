@@ -357,7 +357,7 @@ static bool slow_value(const struct tree *tree, const int64_t *values, int64_t *
 
 	if (tree->left == NULL) {
 		*ret = tree->op[0] == 'n' ? values[tree->number] : tree->number;
-		return true;
+		return tree->op[0] != 'n' || *ret != CTX_EXPRESSION_NO_VALUE;
 	}
 	if (!slow_value(tree->left, values, &a))
 		return false;
@@ -393,7 +393,11 @@ static void check_tree(const struct tree *tree)
 		bool has_value;
 
 		for (int i = 0; i < CTX_EXPRESSION_NAMES_N; i++)
-			subject.values[i] = (int64_t)(next_random() >> below(64)) * (below(3) == 0 ? -1 : 1);
+			subject.values[i] =
+				i > CTX_NAME_SAMPLE && below(4) == 0
+					? CTX_EXPRESSION_NO_VALUE
+					: (int64_t)(next_random() >> below(64)) * (below(3) == 0 ? -1 : 1);
+		subject.values[CTX_NAME_SAMPLE] = -1; /* it is bound to no profile */
 		value = ctx_expression_evaluate(expression, &subject);
 		has_value = slow_value(tree, subject.values, &wanted);
 		if (has_value != (value.kind == CTX_VALUE_INTEGER) || (has_value && value.integer != wanted))
@@ -434,9 +438,16 @@ static void test_expression__says_what_is_wrong_and_where(void **state)
 		{"1 + 2)", 6, "')' without '('"},
 		{"1 2", 3, "an operator is missing in front of this"},
 		{"THRID = 2", 7, "'=' is no operator: '==' compares"},
-		{"THRIDD == 2", 1,
-		 "no name 'THRIDD' (THRID, LWPID, PROCID, PID, CPUID, TSTAMP, SECOND, WEIGHT, METRIC, STATE, "
-		 "DEPTH; "},
+		{"THRIDD == 2", 1, "no name 'THRIDD', perhaps 'THRID'"},
+		{"1 + hsiz", 5, "no name 'hsiz', perhaps 'HSIZE'"},
+		{"EXPID == 1", 1, "no name 'EXPID': PROCID is the process"},
+		{"size > 1 && iovfd", 13, "no name 'iovfd': IOFD is the descriptor"},
+		{"QWERTYUIOP == 2", 1,
+		 "no name 'QWERTYUIOP' (THRID, LWPID, PROCID, PID, CPUID, TSTAMP, SECOND, WEIGHT, METRIC, "
+		 "STATE, "
+		 "DEPTH, SAMPLE, EVT_TIME, SIZE, ADDRESS, HTYPE, HSIZE, HVADDR, HOVADDR, HLEAKED, SRQST, "
+		 "SOBJ, "
+		 "IOTYPE, IOFD, IONBYTE, IORQST, IOFNAME; LEAF, STACK, FNAME(\"...\"), LNAME(\"...\"))"},
 		{"1 ? 2", 6, "':' is missing"},
 		{"1 ? 2 : ", 9, "a number or name is missing"},
 		{"1 : 2", 3, "an operator is missing in front of this"},
@@ -760,6 +771,114 @@ static void test_expression__names_are_those_of_the_sample(void **state)
 	ctx_trie_deinit(&profile.cct);
 }
 
+static bool holds_of(const struct ctx_profile *profile, const char *text, const struct ctx_traced *operation)
+{
+	struct ctx_expression *expression = parse(text);
+	struct ctx_sample sample = {.time_ns = operation->time_ns, .cpu = -1, .metric = 0};
+	struct ctx_expression_subject subject;
+	bool result;
+
+	assert_int_equal(ctx_expression_bind(expression, profile, NULL), CTX_OK);
+	ctx_expression_subject_of(profile, &sample, &subject);
+	ctx_expression_subject_add(operation, &subject);
+	result = ctx_expression_is_true(expression, &subject);
+	ctx_expression_destroy(expression);
+	return result;
+}
+
+static void test_expression__operations_have_names_of_their_own(void **state)
+{
+	static const char *files[] = {"/tmp/a", "/tmp/b"};
+	const struct ctx_traced heap = {.time_ns = 700,
+					.kind = CTX_TRACED_HEAP,
+					.operation = CTX_HEAP_REALLOCATE,
+					.size = 64,
+					.address = UINT64_MAX,
+					.old_address = 0x100,
+					.leaked = true,
+					.leaked_size = 60,
+					.file = CTX_NONE};
+	const struct ctx_traced wait = {
+		.time_ns = 700, .duration_ns = 900, .kind = CTX_TRACED_SYNC, .address = 5, .file = CTX_NONE};
+	const struct ctx_traced read = {.time_ns = 700,
+					.duration_ns = 100,
+					.kind = CTX_TRACED_IO,
+					.size = 11,
+					.file = 1,
+					.descriptor = 3};
+	const struct ctx_traced failed = {
+		.time_ns = 700, .kind = CTX_TRACED_IO, .file = CTX_NONE, .descriptor = -1, .failed = true};
+	struct ctx_profile profile;
+
+	(void)state;
+	make_profile(&profile);
+	profile.files = files;
+	profile.n_files = 2;
+	assert_true(holds_of(&profile, "HTYPE==2 && HSIZE==64 && SIZE==64 && HLEAKED==60", &heap));
+	assert_true(holds_of(&profile, "HVADDR==-1 && ADDRESS==HVADDR && HOVADDR==0x100", &heap));
+	assert_true(
+		holds_of(&profile, "HTYPE==\"realloc\" && HTYPE==\"reallocate\" && HTYPE!=\"mmap\"", &heap));
+	assert_true(holds_of(&profile, "SOBJ==5 && ADDRESS==5 && EVT_TIME==900 && duration==900", &wait));
+	assert_true(holds_of(&profile, "SRQST==0", &wait)); /* it began before the run */
+	assert_true(holds_of(&profile, "IOTYPE==0 && IOTYPE==\"read\" && IONBYTE==11 && SIZE==11 && IOFD==3",
+			     &read));
+	assert_true(holds_of(&profile, "IORQST==600 && IOFNAME==\"/tmp/b\" && FILE==1 && FILE!=\"/tmp/a\"",
+			     &read));
+	assert_true(holds_of(&profile, "IOTYPE==5 && IOTYPE==\"read error\" && IONBYTE==-1 && IOFNAME==-1",
+			     &failed));
+	/* What it has not has no value: neither a test nor its opposite holds. */
+	assert_false(holds_of(&profile, "HSIZE>=0", &read));
+	assert_false(holds_of(&profile, "!(HSIZE>=0)", &read));
+	assert_false(holds_of(&profile, "EVT_TIME>=0 || 1", &heap));
+	assert_true(holds_of(&profile, "1 || EVT_TIME>=0", &heap));
+	assert_false(holds_of(&profile, "SIZE>=0", &wait));
+	assert_false(holds_of(&profile, "ADDRESS>=0", &read));
+	assert_false(holds(&profile, "SIZE>=0 || ADDRESS>=0", &(struct ctx_sample){.time_ns = 1}));
+	ctx_trie_deinit(&profile.cct);
+}
+
+static int64_t sample_at(struct ctx_profile *profile, uint32_t thread, uint64_t time_ns)
+{
+	struct ctx_sample sample = {.time_ns = time_ns, .thread = thread};
+	struct ctx_expression *expression = parse("SAMPLE");
+	struct ctx_expression_subject subject;
+	int64_t key;
+
+	assert_int_equal(ctx_expression_bind(expression, profile, NULL), CTX_OK);
+	ctx_expression_subject_of(profile, &sample, &subject);
+	key = ctx_expression_key(expression, &subject);
+	ctx_expression_destroy(expression);
+	return key;
+}
+
+static void test_expression__a_sample_lies_between_two_records_of_its_process(void **state)
+{
+	/* The first process has a record right at its start, the second one has not. */
+	struct ctx_usage_info usage[] = {{.time_ns = 5, .process = 0},
+					 {.time_ns = 1000000000, .process = 0},
+					 {.time_ns = 1500000000, .process = 1},
+					 {.time_ns = 1600000000, .process = 9},
+					 {.time_ns = 2000000000, .process = 0}};
+	struct ctx_profile profile;
+
+	(void)state;
+	make_profile(&profile);
+	assert_int_equal(sample_at(&profile, 0, 100), -1);
+	profile.usage = usage;
+	profile.n_usage = sizeof(usage) / sizeof(usage[0]);
+	assert_int_equal(sample_at(&profile, 0, 5), -1);
+	assert_int_equal(sample_at(&profile, 0, 6), 1);
+	assert_int_equal(sample_at(&profile, 1, 1000000000), 1);
+	assert_int_equal(sample_at(&profile, 1, 1000000001), 2);
+	assert_int_equal(sample_at(&profile, 1, 2000000000), 2);
+	assert_int_equal(sample_at(&profile, 1, 2000000001), -1);
+	assert_int_equal(sample_at(&profile, 2, 1), 1);
+	assert_int_equal(sample_at(&profile, 2, 1500000000), 1);
+	assert_int_equal(sample_at(&profile, 2, 1500000001), -1);
+	assert_int_equal(sample_at(&profile, CTX_NONE, 100), -1);
+	ctx_trie_deinit(&profile.cct);
+}
+
 static void test_expression__a_pattern_that_is_not_bound_matches_nothing(void **state)
 {
 	(void)state;
@@ -776,6 +895,12 @@ static void test_expression__knows_which_names_it_uses(void **state)
 	assert_int_equal(ctx_expression_only_name(more), CTX_EXPRESSION_NAMES_N);
 	assert_true(ctx_expression_uses(more, CTX_NAME_CPUID));
 	assert_false(ctx_expression_uses(more, CTX_NAME_THRID));
+	assert_int_equal(ctx_expression_asks_operations(more), CTX_EXPRESSION_NAMES_N);
+	ctx_expression_destroy(more);
+	more = parse("TSTAMP ? SIZE : IOFD");
+	assert_int_equal(ctx_expression_asks_operations(more), CTX_NAME_SIZE);
+	assert_int_equal(ctx_expression_kinds(CTX_NAME_SIZE), 1u << CTX_TRACED_HEAP | 1u << CTX_TRACED_IO);
+	assert_int_equal(ctx_expression_kinds(CTX_NAME_SAMPLE), 0);
 	ctx_expression_destroy(alone);
 	ctx_expression_destroy(more);
 }
@@ -784,7 +909,7 @@ static void test_expression__short_memory_is_a_status(void **state)
 {
 	static const char text[] =
 		"(\"main\", \"work_.*\") ORDERED IN STACK || (\"main\", \"read\") IN STACK "
-		"|| LEAF IN LNAME(\"app\") || STATE == \"SLEEP\" || 1.5e-3 > TSTAMP";
+		"|| LEAF IN LNAME(\"app\") || STATE == \"SLEEP\" || 1.5e-3 > TSTAMP || SAMPLE == 3";
 	struct ctx_profile profile;
 	long n = 0;
 
@@ -821,6 +946,8 @@ int main(void)
 		cmocka_unit_test(test_expression__depth_and_size_are_bounded),
 		cmocka_unit_test(test_expression__tests_of_stacks_say_what_walking_them_says),
 		cmocka_unit_test(test_expression__names_are_those_of_the_sample),
+		cmocka_unit_test(test_expression__operations_have_names_of_their_own),
+		cmocka_unit_test(test_expression__a_sample_lies_between_two_records_of_its_process),
 		cmocka_unit_test(test_expression__a_pattern_that_is_not_bound_matches_nothing),
 		cmocka_unit_test(test_expression__knows_which_names_it_uses),
 		cmocka_unit_test(test_expression__short_memory_is_a_status),

@@ -3,6 +3,7 @@
 #include "model/histogram.h"
 #include "model/interval.h"
 #include "model/made_code.h"
+#include "model/traced.h"
 #include "model/trie.h"
 
 #include <setjmp.h>
@@ -299,9 +300,73 @@ static void test_model__a_file_of_made_code_is_known_by_its_path(void **state)
 		assert_false(ctx_made_code_is(others[i]));
 }
 
+/* What each word weighs; UINT64_MAX: nothing. Written out once more, operation by operation. */
+static uint64_t weight_of(const struct ctx_traced *operation, const char *word)
+{
+	bool io = operation->kind == CTX_TRACED_IO, heap = operation->kind == CTX_TRACED_HEAP;
+	unsigned which = operation->operation;
+
+	if (strcmp(word, "sync") == 0)
+		return operation->kind == CTX_TRACED_SYNC ? operation->duration_ns : UINT64_MAX;
+	if (strcmp(word, "heapallocbytes") == 0)
+		return heap && operation->address != 0 && (which == 0 || which == 2 || which == 3)
+			       ? operation->size
+			       : UINT64_MAX;
+	if (strcmp(word, "heapleakbytes") == 0)
+		return heap && operation->leaked ? operation->leaked_size : UINT64_MAX;
+	if (strcmp(word, "ioerrortime") == 0)
+		return io && operation->failed ? operation->duration_ns : UINT64_MAX;
+	if (!io || operation->failed)
+		return UINT64_MAX;
+	if (strcmp(word, "ioothertime") == 0)
+		return which > 1 ? operation->duration_ns : UINT64_MAX;
+	if (which != (strncmp(word, "ioread", 6) == 0 ? 0 : 1))
+		return UINT64_MAX;
+	if (strstr(word, "time") != NULL)
+		return operation->duration_ns;
+	return operation->size != 0 ? operation->size : UINT64_MAX;
+}
+
+static void test_model__an_operation_weighs_what_its_metrics_say(void **state)
+{
+	static const char *const words[] = {"sync",	    "heapallocbytes", "heapleakbytes",
+					    "ioreadtime",   "ioreadbytes",    "iowritetime",
+					    "iowritebytes", "ioothertime",    "ioerrortime"};
+	enum ctx_traced_kind kind;
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * 5 * 16; i++) {
+		struct ctx_traced operation = {.kind = (uint8_t)(i % 3),
+					       .operation = (uint8_t)(i / 3 % 5),
+					       .size = (i & 1) != 0 ? 70 : 0,
+					       .address = i / 15 % 2 != 0 ? 7 : 0,
+					       .leaked = i / 30 % 2 != 0,
+					       .leaked_size = 60,
+					       .failed = i / 60 % 2 != 0,
+					       .duration_ns = 900};
+
+		for (size_t k = 0; k < CTX_COUNT_OF(words); k++) {
+			uint64_t weight = UINT64_MAX;
+
+			assert_int_equal(ctx_traced_weigh(&operation, words[k], &weight),
+					 weight_of(&operation, words[k]) != UINT64_MAX);
+			assert_int_equal(weight, weight_of(&operation, words[k]));
+			assert_true(ctx_traced_kind_of_metric(words[k], &kind));
+			if (weight != UINT64_MAX)
+				assert_int_equal(kind, operation.kind);
+		}
+	}
+	assert_false(ctx_traced_kind_of_metric("cycles", &kind));
+	assert_false(ctx_traced_kind_of_metric(NULL, &kind));
+	assert_false(
+		ctx_traced_weigh(&(struct ctx_traced){.kind = CTX_TRACED_SYNC, .duration_ns = UINT64_MAX},
+				 "sync", &(uint64_t){0}));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_model__an_operation_weighs_what_its_metrics_say),
 		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
 		cmocka_unit_test(test_model__wrong_intervals_are_refused_with_the_reason),
 		cmocka_unit_test(test_model__half_open_intervals_that_touch_do_not_overlap),
