@@ -120,19 +120,31 @@ static uint32_t first_of_kernel(const struct ctx_profile *profile, uint32_t stac
 	return node != CTX_TRIE_ROOT && is_kernel(profile, node) ? node : stack;
 }
 
+static bool is_unknown(const struct ctx_profile *profile, uint32_t node)
+{
+	const struct ctx_function_info *function = node != CTX_TRIE_ROOT ? function_of(profile, node) : NULL;
+
+	return function != NULL && function->kind == CTX_FUNCTION_UNKNOWN;
+}
+
 /* The node that the text begins with. */
 static uint32_t first_node(const struct ctx_profile *profile, uint32_t stack)
 {
 	const struct ctx_trie *cct = &profile->cct;
-	uint32_t user = stack, node;
+	uint32_t user = stack, node, last;
 
 	while (user != CTX_TRIE_ROOT && is_kernel(profile, user))
 		user = cct->parent[user];
 	if (user == CTX_TRIE_ROOT || is_start(profile, user))
 		return is_kernel(profile, stack) ? first_of_kernel(profile, stack) : user;
-	node = user;
-	while (node != CTX_TRIE_ROOT && is_lock_inside(profile, node))
+	node = last = user;
+	while (node != CTX_TRIE_ROOT && is_lock_inside(profile, node)) {
+		last = node;
 		node = cct->parent[node];
+	}
+	/* A chain of frame pointers gets lost here: the outermost that is known says more. */
+	if (node != user && is_unknown(profile, node))
+		return last;
 	return node != CTX_TRIE_ROOT && !is_start(profile, node) ? node : user;
 }
 

@@ -500,6 +500,27 @@ static void test_report_states__many_threads_of_one_name_are_one_waiter(void **s
 	lives_free(lives);
 }
 
+/* Callers that are not known do not hide what is. */
+static void test_report_states__a_place_is_not_unknown_where_something_is_known(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	struct ctx_function_info own[CTX_COUNT_OF(functions)];
+	char *text;
+
+	memcpy(own, functions, sizeof(own));
+	own[3].name = "__lll_lock_wait"; /* of libc */
+	fixture->profile.functions = own;
+	lives->wakers[0].stack = stack_of(fixture, PATH(6, 3, 4));
+	lives->wakers[1].stack = stack_of(fixture, PATH(0, 2, 3, 4));
+	text = print_report("wakers", &fixture->input, (struct ctx_report_options){.width = 120});
+	assert_non_null(strstr(text, ": user lock, 500.000 ms, in __lll_lock_wait < <Unknown>\n"));
+	assert_non_null(strstr(text, ", in walk < main\n"));
+	free(text);
+	fixture->profile.functions = functions;
+	lives_free(lives);
+}
+
 static void test_report_states__of_equal_lives_those_that_slept_come_last(void **state)
 {
 	struct fixture *fixture = *state;
@@ -545,6 +566,7 @@ int main(void)
 		STATES_TEST(test_report_states__hostile_names_are_harmless),
 		STATES_TEST(test_report_states__without_states_they_say_how_to_record_them),
 		STATES_TEST(test_report_states__heads_say_what_is_missing_and_which_waits),
+		STATES_TEST(test_report_states__a_place_is_not_unknown_where_something_is_known),
 		STATES_TEST(test_report_states__many_threads_of_one_name_are_one_waiter),
 		STATES_TEST(test_report_states__of_equal_lives_those_that_slept_come_last),
 		STATES_TEST(test_report_states__timeline_is_coloured_by_state),
