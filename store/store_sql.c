@@ -40,9 +40,7 @@ static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err
 		return CTX_OK;
 	status = vtab_register_samples(store, err);
 	if (status == CTX_OK)
-		status = vtab_register_wakeups(store, err);
-	if (status == CTX_OK)
-		status = vtab_register_traced(store, err);
+		status = vtab_register_blocks(store, err);
 	if (status == CTX_OK)
 		status = vtab_register_stacks(store, err);
 	if (status == CTX_OK)

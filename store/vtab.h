@@ -49,9 +49,25 @@ struct vtab_wish {
  */
 int vtab_best_index(sqlite3_index_info *info, const struct vtab_wish *wishes, int n, int hidden_from);
 
+/*
+ * A table whose rows lie in blocks by time; its first column is time_ns. The walk hands out one block after the other, CTX_END behind
+ * the last; all zero it can be deinitialized, and so it can after a failure.
+ */
+struct vtab_blocks {
+	const char *name, *declaration;
+	size_t walk_bytes;
+	enum ctx_status (*init)(void *walk, struct ctx_store *store, struct ctx_interval window,
+				struct ctx_err *err);
+	enum ctx_status (*next)(void *walk, size_t *ret_n, struct ctx_err *err);
+	bool (*has)(const void *walk, size_t i); /* row i of the block lies in the window */
+	void (*column)(const void *walk, size_t i, sqlite3_context *result, int which);
+	void (*deinit)(void *walk);
+};
+
+extern const struct vtab_blocks vtab_wakeups, vtab_traced;
+
 CTX_MUST_CHECK enum ctx_status vtab_register_samples(struct ctx_store *store, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status vtab_register_wakeups(struct ctx_store *store, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status vtab_register_traced(struct ctx_store *store, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status vtab_register_blocks(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_stacks(struct ctx_store *store, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status vtab_register_profile(struct ctx_store *store, struct ctx_err *err);
 

@@ -4,8 +4,6 @@
  */
 #include "store/vtab.h"
 
-#include "base/mem.h"
-
 enum column {
 	TIME_NS,
 	WAIT_NS,
@@ -20,119 +18,33 @@ enum column {
 	WAKER_RAW_STACK,
 	N_COLUMNS
 };
-enum wish { WISH_FROM, WISH_TO, N_WISHES };
 
-struct cursor {
-	sqlite3_vtab_cursor base;
-	struct ctx_store *store;
-	struct wakeup_walk walk;
-	uint64_t
-		end_ns; /* of the times asked for; waits that begin before it and end behind it are no rows */
-	size_t at;
-	bool at_end;
-	sqlite3_int64 rowid;
-};
-
-static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+static enum ctx_status init(void *context, struct ctx_store *store, struct ctx_interval window,
+			    struct ctx_err *err)
 {
-	static const struct vtab_wish wishes[N_WISHES] = {
-		[WISH_FROM] = {TIME_NS, {SQLITE_INDEX_CONSTRAINT_GE, SQLITE_INDEX_CONSTRAINT_GT}},
-		[WISH_TO] = {TIME_NS, {SQLITE_INDEX_CONSTRAINT_LT, SQLITE_INDEX_CONSTRAINT_LE}},
-	};
-
-	(void)vtab;
-	return vtab_best_index(info, wishes, N_WISHES, N_COLUMNS);
+	return wakeup_walk_init(context, store, window, err);
 }
 
-static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret)
+static enum ctx_status next(void *context, size_t *ret_n, struct ctx_err *err)
 {
-	struct cursor *cursor = ctx_calloc(1, sizeof(*cursor));
+	struct wakeup_walk *walk = context;
+	enum ctx_status status = wakeup_walk_next(walk, err);
 
-	if (cursor == NULL)
-		return SQLITE_NOMEM;
-	cursor->store = ((struct vtab *)vtab)->store;
-	*ret = &cursor->base;
-	return SQLITE_OK;
+	*ret_n = walk->n;
+	return status;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *base)
+/* A wait that begins in the window and ends behind it is no row. */
+static bool has(const void *context, size_t i)
 {
-	struct cursor *cursor = (struct cursor *)base;
+	const struct wakeup_walk *walk = context;
 
-	wakeup_walk_deinit(&cursor->walk);
-	free(cursor);
-	return SQLITE_OK;
+	return ctx_interval_has(walk->window, walk->wakeups[i].time_ns);
 }
 
-/* On to the first wait from `at` on that lies in the window. */
-static int settle(struct cursor *cursor)
+static void deinit(void *context)
 {
-	enum ctx_status status;
-	struct ctx_err err = {0};
-
-	for (;;) {
-		for (; cursor->at < cursor->walk.n; cursor->at++) {
-			if (wakeup_walk_has(&cursor->walk, cursor->at) &&
-			    cursor->walk.wakeups[cursor->at].time_ns < cursor->end_ns)
-				return SQLITE_OK;
-		}
-		cursor->at = 0;
-		status = wakeup_walk_next(&cursor->walk, &err);
-		if (status == CTX_END) {
-			cursor->at_end = true;
-			return SQLITE_OK;
-		}
-		if (status != CTX_OK)
-			return vtab_fail(cursor->base.pVtab, status, &err);
-	}
-}
-
-static int filter(sqlite3_vtab_cursor *base, int wishes, const char *text, int argc, sqlite3_value **argv)
-{
-	struct cursor *cursor = (struct cursor *)base;
-	struct ctx_interval window = CTX_INTERVAL_ALL;
-	enum ctx_status status;
-	struct ctx_err err = {0};
-
-	(void)text;
-	wakeup_walk_deinit(&cursor->walk);
-	cursor->at = 0;
-	cursor->rowid = 0;
-	cursor->at_end = false;
-	for (int w = 0, i = 0; w < N_WISHES && i < argc; w++) {
-		/* A bound like 1.5 or 'x' is left to SQLite, which compares every row. */
-		int64_t value = sqlite3_value_int64(argv[i]);
-
-		if ((wishes & 1 << w) == 0)
-			continue;
-		cursor->at_end |= sqlite3_value_type(argv[i]) == SQLITE_NULL;
-		if (sqlite3_value_type(argv[i++]) != SQLITE_INTEGER)
-			continue;
-		cursor->at_end |= w == WISH_TO && value < 0;
-		if (w == WISH_FROM)
-			window.begin_ns = value > 0 ? (uint64_t)value : 0;
-		else
-			window.end_ns = (uint64_t)value + 1;
-	}
-	if (cursor->at_end)
-		return SQLITE_OK;
-	cursor->end_ns = window.end_ns;
-	status = wakeup_walk_init(&cursor->walk, cursor->store, window, &err);
-	return status == CTX_OK ? settle(cursor) : vtab_fail(base->pVtab, status, &err);
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-	struct cursor *cursor = (struct cursor *)base;
-
-	cursor->at++;
-	cursor->rowid++;
-	return settle(cursor);
-}
-
-static int eof(sqlite3_vtab_cursor *base)
-{
-	return ((struct cursor *)base)->at_end;
+	wakeup_walk_deinit(context);
 }
 
 static void result_id(sqlite3_context *context, uint32_t id)
@@ -143,10 +55,10 @@ static void result_id(sqlite3_context *context, uint32_t id)
 		sqlite3_result_int64(context, id);
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which)
+static void column(const void *context, size_t i, sqlite3_context *result, int which)
 {
-	const struct cursor *cursor = (struct cursor *)base;
-	const struct ctx_wakeup *wakeup = &cursor->walk.wakeups[cursor->at];
+	const struct wakeup_walk *walk = context;
+	const struct ctx_wakeup *wakeup = &walk->wakeups[i];
 	/* The waker's stack: 0 is not known. */
 	const uint32_t waker_raw = wakeup->waker_raw_stack != 0 ? wakeup->waker_raw_stack : CTX_NONE;
 	const uint32_t waker_stack = wakeup->waker_raw_stack != 0 ? wakeup->waker_stack : CTX_NONE;
@@ -158,43 +70,23 @@ static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which
 	const uint64_t times[] = {wakeup->time_ns, wakeup->wait_ns, wakeup->delay_ns};
 
 	if (which < THREAD)
-		sqlite3_result_int64(context, (int64_t)times[which]);
+		sqlite3_result_int64(result, (int64_t)times[which]);
 	else if (which == STATE)
-		sqlite3_result_text(context, ctx_state_name((enum ctx_thread_state)wakeup->state), -1,
+		sqlite3_result_text(result, ctx_state_name((enum ctx_thread_state)wakeup->state), -1,
 				    SQLITE_STATIC);
 	else if (which < N_COLUMNS)
-		result_id(context, ids[which]);
-	return SQLITE_OK;
+		result_id(result, ids[which]);
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = ((struct cursor *)base)->rowid;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module module = {
-	.xConnect = vtab_connect,
-	.xBestIndex = best_index,
-	.xDisconnect = vtab_disconnect,
-	.xOpen = open_cursor,
-	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
-	.xColumn = column,
-	.xRowid = rowid,
+const struct vtab_blocks vtab_wakeups = {
+	.name = "wakeups",
+	.declaration = "CREATE TABLE wakeups(time_ns INTEGER, wait_ns INTEGER, delay_ns INTEGER, thread "
+		       "INTEGER, state TEXT, stack INTEGER, raw_stack INTEGER, waker INTEGER, outsider "
+		       "INTEGER, waker_stack INTEGER, waker_raw_stack INTEGER)",
+	.walk_bytes = sizeof(struct wakeup_walk),
+	.init = init,
+	.next = next,
+	.has = has,
+	.column = column,
+	.deinit = deinit,
 };
-
-enum ctx_status vtab_register_wakeups(struct ctx_store *store, struct ctx_err *err)
-{
-	static const struct vtab_kind kind = {
-		.name = "wakeups",
-		.declaration =
-			"CREATE TABLE wakeups(time_ns INTEGER, wait_ns INTEGER, delay_ns INTEGER, thread "
-			"INTEGER, state TEXT, stack INTEGER, raw_stack INTEGER, waker INTEGER, outsider "
-			"INTEGER, waker_stack INTEGER, waker_raw_stack INTEGER)",
-	};
-
-	return vtab_register(store, &kind, &module, err);
-}
