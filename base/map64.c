@@ -19,16 +19,7 @@ void ctx_map64_clear(struct ctx_map64 *map)
 	map->n = 0;
 }
 
-/* The slot that holds `key`, or the free slot where it would go. */
-static struct ctx_map64_slot *find(const struct ctx_map64 *map, uint64_t key)
-{
-	size_t i = (size_t)(ctx_hash64(key) >> map->shift);
-
-	while (map->slots[i].value != CTX_MAP64_NONE && map->slots[i].key != key)
-		i = (i + 1) & (map->cap - 1);
-	return &map->slots[i];
-}
-
+/* Twice the slots. */
 static enum ctx_status grow(struct ctx_map64 *map)
 {
 	size_t cap = map->cap != 0 ? map->cap * 2 : FIRST_CAP;
@@ -40,28 +31,21 @@ static enum ctx_status grow(struct ctx_map64 *map)
 	memset(bigger.slots, 0xff, cap * sizeof(*bigger.slots));
 	for (size_t i = 0; i < map->cap; i++) {
 		if (map->slots[i].value != CTX_MAP64_NONE)
-			*find(&bigger, map->slots[i].key) = map->slots[i];
+			*ctx_map64_slot(&bigger, map->slots[i].key) = map->slots[i];
 	}
 	free(map->slots);
 	*map = bigger;
 	return CTX_OK;
 }
 
-uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key)
-{
-	return map->cap != 0 ? find(map, key)->value : CTX_MAP64_NONE;
-}
-
-uint32_t *ctx_map64_place(struct ctx_map64 *map, uint64_t key)
+uint32_t *ctx_map64_add(struct ctx_map64 *map, uint64_t key)
 {
 	struct ctx_map64_slot *slot;
 
 	if (map->n * 8 >= map->cap * 5 && grow(map) != CTX_OK)
 		return NULL;
-	slot = find(map, key);
-	if (slot->value == CTX_MAP64_NONE) {
-		slot->key = key;
-		map->n++;
-	}
+	slot = ctx_map64_slot(map, key);
+	slot->key = key;
+	map->n++;
 	return &slot->value;
 }

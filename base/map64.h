@@ -32,21 +32,42 @@ void ctx_map64_deinit(struct ctx_map64 *map);
 /* Forgets all keys, keeps the memory. O(cap). */
 void ctx_map64_clear(struct ctx_map64 *map);
 
-/* The value stored for `key`, or CTX_MAP64_NONE. */
-uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key);
-
-/*
- * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces at once.
- * The place is valid until the next call. NULL when memory is short.
- */
-uint32_t *ctx_map64_place(struct ctx_map64 *map, uint64_t key);
-
 static inline uint64_t ctx_hash64(uint64_t key)
 {
 	key ^= key >> 32;
 	key *= 0x9e3779b97f4a7c15u;
 	key ^= key >> 29;
 	return key * 0xbf58476d1ce4e5b9u;
+}
+
+/* The slot that holds `key`, or the free slot where it would go. Not for an empty map. */
+static inline struct ctx_map64_slot *ctx_map64_slot(const struct ctx_map64 *map, uint64_t key)
+{
+	size_t i = (size_t)(ctx_hash64(key) >> map->shift);
+
+	while (map->slots[i].value != CTX_MAP64_NONE && map->slots[i].key != key)
+		i = (i + 1) & (map->cap - 1);
+	return &map->slots[i];
+}
+
+/* The value stored for `key`, or CTX_MAP64_NONE. */
+static inline uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key)
+{
+	return map->cap != 0 ? ctx_map64_slot(map, key)->value : CTX_MAP64_NONE;
+}
+
+/* The place of the value for a key that the map does not have. NULL when memory is short. */
+uint32_t *ctx_map64_add(struct ctx_map64 *map, uint64_t key);
+
+/*
+ * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces at once.
+ * The place is valid until the next call. NULL when memory is short.
+ */
+static inline uint32_t *ctx_map64_place(struct ctx_map64 *map, uint64_t key)
+{
+	struct ctx_map64_slot *slot = map->cap != 0 ? ctx_map64_slot(map, key) : NULL;
+
+	return slot != NULL && slot->value != CTX_MAP64_NONE ? &slot->value : ctx_map64_add(map, key);
 }
 
 #endif

@@ -100,8 +100,8 @@ static struct ctx_hist_entry *place_direct(struct ctx_histogram *histogram, uint
 	return &histogram->entries[histogram->direct[stack] - 1];
 }
 
-static struct ctx_hist_entry *place_hashed(struct ctx_histogram *histogram, uint32_t stack,
-					   enum ctx_status *ret, struct ctx_err *err)
+static inline struct ctx_hist_entry *place_hashed(struct ctx_histogram *histogram, uint32_t stack,
+						  enum ctx_status *ret, struct ctx_err *err)
 {
 	uint64_t *slot;
 
@@ -120,7 +120,7 @@ static struct ctx_hist_entry *place_hashed(struct ctx_histogram *histogram, uint
 	return &histogram->entries[(uint32_t)*slot];
 }
 
-enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
+static inline enum ctx_status add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
 				  uint64_t samples, int64_t calls, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -137,6 +137,12 @@ enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stac
 	histogram->weight += weight;
 	histogram->samples += samples;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
+				  uint64_t samples, int64_t calls, struct ctx_err *err)
+{
+	return add(histogram, stack, weight, samples, calls, err);
 }
 
 /* Items whose entries are looked up together: their memory accesses overlap. */
@@ -206,11 +212,10 @@ enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram, const
 	for (size_t i = 0; i < n; i++) {
 		const struct ctx_sample *sample = &samples[i];
 		bool entered = cct != NULL && sample->kept_depth < cct->depth[sample->stack];
-		enum ctx_status status =
-			ctx_histogram_add(histogram, sample->stack, sample->weight, 1, entered ? 1 : 0, err);
+		enum ctx_status status = add(histogram, sample->stack, sample->weight, 1, entered, err);
 
 		if (status == CTX_OK && entered)
-			status = ctx_histogram_add(histogram, kept_of(sample, cct), 0, 0, -1, err);
+			status = add(histogram, kept_of(sample, cct), 0, 0, -1, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -223,7 +228,7 @@ enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_h
 	for (size_t i = 0; i < from->n; i++) {
 		const struct ctx_hist_entry *entry = &from->entries[i];
 		enum ctx_status status =
-			ctx_histogram_add(to, entry->stack, entry->weight, entry->samples, entry->calls, err);
+			add(to, entry->stack, entry->weight, entry->samples, entry->calls, err);
 
 		if (status != CTX_OK)
 			return status;

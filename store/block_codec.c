@@ -45,22 +45,28 @@ static void put_plain(struct ctx_buf *out, const uint64_t *values, size_t n)
 	out->n += (size_t)(at - start);
 }
 
-static void put_column(struct ctx_buf *out, const uint64_t *values, size_t n)
+/* A column of `n` values that change `changes` times. */
+static void put_changing(struct ctx_buf *out, const uint64_t *values, size_t n, size_t changes)
 {
-	size_t runs = n != 0;
-
-	for (size_t i = 1; i < n; i++)
-		runs += values[i] != values[i - 1];
-	if (runs <= 1) {
+	if (changes == 0) {
 		ctx_buf_put_u8(out, KIND_CONST);
 		ctx_buf_put_varint(out, n != 0 ? values[0] : 0);
-	} else if (runs * 4 <= n) {
+	} else if ((changes + 1) * 4 <= n) {
 		ctx_buf_put_u8(out, KIND_RUNS);
 		put_runs(out, values, n);
 	} else {
 		ctx_buf_put_u8(out, KIND_PLAIN);
 		put_plain(out, values, n);
 	}
+}
+
+static void put_column(struct ctx_buf *out, const uint64_t *values, size_t n)
+{
+	size_t changes = 0;
+
+	for (size_t i = 1; i < n; i++)
+		changes += values[i] != values[i - 1];
+	put_changing(out, values, n, changes);
 }
 
 static enum ctx_status get_runs(struct ctx_cursor *cursor, uint64_t *values, size_t n, struct ctx_err *err)
@@ -221,6 +227,40 @@ static uint64_t column_value(const struct ctx_sample *sample, int column)
 	}
 }
 
+/* One column of the samples. Inlined for each column: which one it is, is asked outside the loop. Returns how often it changes. */
+static inline __attribute__((always_inline)) size_t gather(uint64_t *values, const struct ctx_sample *samples,
+							   size_t n, int column)
+{
+	uint64_t last = column_value(&samples[0], column);
+	size_t changes = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = column_value(&samples[i], column);
+
+		changes += value != last;
+		values[i] = last = value;
+	}
+	return changes;
+}
+
+static size_t gather_column(uint64_t *values, const struct ctx_sample *samples, size_t n, int column)
+{
+	switch (column) {
+	case 1:
+		return gather(values, samples, n, 1);
+	case 2:
+		return gather(values, samples, n, 2);
+	case 3:
+		return gather(values, samples, n, 3);
+	case 4:
+		return gather(values, samples, n, 4);
+	case 5:
+		return gather(values, samples, n, 5);
+	default:
+		return gather(values, samples, n, 6);
+	}
+}
+
 enum ctx_status ctx_block_encode(struct ctx_block_codec *codec, const struct ctx_sample *samples, size_t n,
 				 struct ctx_err *err)
 {
@@ -237,9 +277,9 @@ enum ctx_status ctx_block_encode(struct ctx_block_codec *codec, const struct ctx
 	ctx_buf_put_varint(&codec->columns, samples[0].metric);
 	put_column(&codec->columns, codec->values, n);
 	for (int column = 1; column < SAMPLE_COLUMNS; column++) {
-		for (size_t i = 0; i < n; i++)
-			codec->values[i] = column_value(&samples[i], column);
-		put_column(&codec->columns, codec->values, n);
+		size_t changes = gather_column(codec->values, samples, n, column);
+
+		put_changing(&codec->columns, codec->values, n, changes);
 	}
 	return pack(codec, err);
 }

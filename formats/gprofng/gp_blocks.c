@@ -46,15 +46,19 @@ void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks)
 	*blocks = (struct ctx_gp_blocks){0};
 }
 
-/* Makes sure that `n` bytes at `at` are in memory; what is behind the end of the file is not asked for. */
+/* Are `n` bytes at `at` in memory? */
+static bool is_there(const struct ctx_gp_blocks *blocks, size_t n)
+{
+	return blocks->at >= blocks->bytes_at && blocks->at + n <= blocks->bytes_at + blocks->n_bytes;
+}
+
+/* Makes them be; what is behind the end of the file is not asked for. */
 static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_err *err)
 {
 	uint64_t left = blocks->end - blocks->at;
 	size_t got;
 	enum ctx_status status;
 
-	if (blocks->at >= blocks->bytes_at && blocks->at + n <= blocks->bytes_at + blocks->n_bytes)
-		return CTX_OK;
 	status = ctx_file_pread(blocks->fd, blocks->name, blocks->window,
 				left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES, blocks->at, &got, err);
 	if (status < 0)
@@ -90,7 +94,8 @@ enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_r
 				   struct ctx_err *err)
 {
 	while (blocks->at < blocks->end && blocks->end - blocks->at >= HEAD_BYTES) {
-		enum ctx_status status = fill(blocks, HEAD_BYTES, err);
+		enum ctx_status status =
+			is_there(blocks, HEAD_BYTES) ? CTX_OK : fill(blocks, HEAD_BYTES, err);
 		const uint8_t *head;
 		uint32_t n, type;
 
@@ -109,7 +114,7 @@ enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_r
 			blocks->at += n;
 			continue;
 		}
-		status = fill(blocks, n, err);
+		status = is_there(blocks, n) ? CTX_OK : fill(blocks, n, err);
 		if (status != CTX_OK)
 			return status;
 		if (n > blocks->end - blocks->at)

@@ -64,7 +64,8 @@ struct ctx_gp_events {
 	struct head *heap; /* owned */
 	size_t n_heap, heap_cap;
 	bool sorted;
-	bool took; /* the top of the heap was handed out: it moves on with the next call */
+	bool ready; /* the top of the heap is the next event */
+	bool took;  /* it was handed out: the top moves on with the next call */
 	uint64_t progress;
 };
 
@@ -389,6 +390,10 @@ static void move_on(struct ctx_gp_events *events)
 
 enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_time_ns, struct ctx_err *err)
 {
+	if (events->ready) {
+		*ret_time_ns = events->heap[0].time_ns;
+		return CTX_OK;
+	}
 	if (!events->sorted && events->n_runs != 0)
 		qsort(events->runs, events->n_runs, sizeof(*events->runs), by_first);
 	events->sorted = true;
@@ -403,6 +408,7 @@ enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_ti
 	}
 	if (events->n_heap == 0)
 		return CTX_END;
+	events->ready = true;
 	*ret_time_ns = events->heap[0].time_ns;
 	return CTX_OK;
 }
@@ -428,6 +434,7 @@ enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_e
 		return ctx_err_set(err, CTX_E_INTERNAL, "%s: an event that was there before is gone",
 				   file->path);
 	ret->owner = file->owner;
+	events->ready = false;
 	events->took = true;
 	return CTX_OK;
 }
