@@ -129,22 +129,30 @@ static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread,
 	return CTX_OK;
 }
 
-static enum ctx_status find_or_make(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
-				    struct tree **ret, struct ctx_err *err)
+static enum ctx_status make(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
+			    struct tree **ret, struct ctx_err *err)
 {
-	uint32_t *place = ctx_map64_place(&forest->by_key, (uint64_t)thread << 32 | metric);
-	enum ctx_status status;
+	enum ctx_status status = new_tree(forest, thread, metric, ret, err);
+	uint32_t *place;
 
+	if (status != CTX_OK)
+		return status;
+	place = ctx_map64_place(&forest->by_key, (uint64_t)thread << 32 | metric);
 	if (place == NULL)
 		return ctx_err_nomem(err);
-	if (*place != CTX_MAP64_NONE) {
-		*ret = forest->trees[*place];
-		return CTX_OK;
-	}
-	status = new_tree(forest, thread, metric, ret, err);
-	if (status == CTX_OK)
-		*place = (*ret)->info.id;
-	return status;
+	*place = (*ret)->info.id;
+	return CTX_OK;
+}
+
+static inline enum ctx_status find_or_make(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
+					   struct tree **ret, struct ctx_err *err)
+{
+	uint32_t id = ctx_map64_get(&forest->by_key, (uint64_t)thread << 32 | metric);
+
+	if (id == CTX_MAP64_NONE)
+		return make(forest, thread, metric, ret, err);
+	*ret = forest->trees[id];
+	return CTX_OK;
 }
 
 enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest, const struct ctx_sample *sample,

@@ -86,8 +86,10 @@ static void ingest_deinit(struct ingest *in)
 static enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
 				  struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&in->processes, &in->processes_cap, (size_t)number + 1, err);
+	enum ctx_status status = CTX_OK;
 
+	if (number >= in->n_processes)
+		status = ctx_grow(&in->processes, &in->processes_cap, (size_t)number + 1, err);
 	if (status != CTX_OK)
 		return status;
 	while (in->n_processes <= number)

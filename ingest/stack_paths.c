@@ -27,13 +27,15 @@ static bool make_room(struct ctx_stack_paths *paths, const struct ctx_trie *cct,
 	return true;
 }
 
-/* Makes sure that the path of a stack is there. */
+static bool is_kept(const struct ctx_stack_paths *paths, uint32_t stack)
+{
+	return stack < paths->n_begins && paths->begins[stack] != 0;
+}
+
 static bool keep(struct ctx_stack_paths *paths, const struct ctx_trie *cct, uint32_t stack)
 {
 	uint32_t depth = cct->depth[stack];
 
-	if (stack < paths->n_begins && paths->begins[stack] != 0)
-		return true;
 	if (!make_room(paths, cct, depth))
 		return false;
 	paths->begins[stack] = (uint32_t)paths->n_nodes + 1;
@@ -49,7 +51,7 @@ uint32_t ctx_stack_paths_common(struct ctx_stack_paths *paths, const struct ctx_
 	uint32_t max, n = 0;
 	const uint32_t *left, *right;
 
-	if (!keep(paths, cct, a) || !keep(paths, cct, b))
+	if ((!is_kept(paths, a) && !keep(paths, cct, a)) || (!is_kept(paths, b) && !keep(paths, cct, b)))
 		return ctx_trie_common_ancestor(cct, a, b);
 	left = paths->nodes + paths->begins[a] - 1;
 	right = paths->nodes + paths->begins[b] - 1;

@@ -120,13 +120,18 @@ static inline struct ctx_hist_entry *place_hashed(struct ctx_histogram *histogra
 	return &histogram->entries[(uint32_t)*slot];
 }
 
-static inline enum ctx_status add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
+static inline struct ctx_hist_entry *place(struct ctx_histogram *histogram, uint32_t stack,
+					   enum ctx_status *ret, struct ctx_err *err)
+{
+	return histogram->direct != NULL ? place_direct(histogram, stack, ret, err)
+					 : place_hashed(histogram, stack, ret, err);
+}
+
+enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
 				  uint64_t samples, int64_t calls, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
-	struct ctx_hist_entry *entry = histogram->direct != NULL
-					       ? place_direct(histogram, stack, &status, err)
-					       : place_hashed(histogram, stack, &status, err);
+	struct ctx_hist_entry *entry = place(histogram, stack, &status, err);
 
 	if (entry == NULL)
 		return status;
@@ -137,12 +142,6 @@ static inline enum ctx_status add(struct ctx_histogram *histogram, uint32_t stac
 	histogram->weight += weight;
 	histogram->samples += samples;
 	return CTX_OK;
-}
-
-enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
-				  uint64_t samples, int64_t calls, struct ctx_err *err)
-{
-	return add(histogram, stack, weight, samples, calls, err);
 }
 
 /* Items whose entries are looked up together: their memory accesses overlap. */
@@ -209,15 +208,26 @@ static uint32_t kept_of(const struct ctx_sample *sample, const struct ctx_trie *
 enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram, const struct ctx_trie *cct,
 					  const struct ctx_sample *samples, size_t n, struct ctx_err *err)
 {
+	enum ctx_status status = CTX_OK;
+
 	for (size_t i = 0; i < n; i++) {
 		const struct ctx_sample *sample = &samples[i];
 		bool entered = cct != NULL && sample->kept_depth < cct->depth[sample->stack];
-		enum ctx_status status = add(histogram, sample->stack, sample->weight, 1, entered, err);
+		struct ctx_hist_entry *entry = place(histogram, sample->stack, &status, err);
 
-		if (status == CTX_OK && entered)
-			status = add(histogram, kept_of(sample, cct), 0, 0, -1, err);
-		if (status != CTX_OK)
+		if (entry == NULL)
 			return status;
+		entry->weight += sample->weight;
+		entry->samples++;
+		histogram->weight += sample->weight;
+		histogram->samples++;
+		if (!entered)
+			continue;
+		entry->calls = (int64_t)((uint64_t)entry->calls + 1);
+		entry = place(histogram, kept_of(sample, cct), &status, err);
+		if (entry == NULL)
+			return status;
+		entry->calls = (int64_t)((uint64_t)entry->calls - 1);
 	}
 	return CTX_OK;
 }
@@ -228,7 +238,7 @@ enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_h
 	for (size_t i = 0; i < from->n; i++) {
 		const struct ctx_hist_entry *entry = &from->entries[i];
 		enum ctx_status status =
-			add(to, entry->stack, entry->weight, entry->samples, entry->calls, err);
+			ctx_histogram_add(to, entry->stack, entry->weight, entry->samples, entry->calls, err);
 
 		if (status != CTX_OK)
 			return status;

@@ -1,14 +1,12 @@
 #include "formats/gprofng/gp_blocks.h"
 
 #include "base/fileio.h"
-#include "formats/gprofng/gp_wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_BYTES 4u
 #define STEP ((uint64_t)16 << 10)
 #define RECORD_BYTES_MAX 65535u
 #define WINDOW_BYTES ((size_t)256 << 10)
@@ -46,13 +44,7 @@ void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks)
 	*blocks = (struct ctx_gp_blocks){0};
 }
 
-/* Are `n` bytes at `at` in memory? */
-static bool is_there(const struct ctx_gp_blocks *blocks, size_t n)
-{
-	return blocks->at >= blocks->bytes_at && blocks->at + n <= blocks->bytes_at + blocks->n_bytes;
-}
-
-/* Makes them be; what is behind the end of the file is not asked for. */
+/* Gets `n` bytes at `at` into memory; what is behind the end of the file is not asked for. */
 static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_err *err)
 {
 	uint64_t left = blocks->end - blocks->at;
@@ -90,23 +82,24 @@ static void resync(struct ctx_gp_blocks *blocks, bool is_wrong)
 		skip_hole(blocks);
 }
 
-enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
-				   struct ctx_err *err)
+enum ctx_status ctx_gp_blocks_search(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
+				     struct ctx_err *err)
 {
-	while (blocks->at < blocks->end && blocks->end - blocks->at >= HEAD_BYTES) {
-		enum ctx_status status =
-			is_there(blocks, HEAD_BYTES) ? CTX_OK : fill(blocks, HEAD_BYTES, err);
+	while (blocks->at < blocks->end && blocks->end - blocks->at >= CTX_GP_RECORD_HEAD) {
+		enum ctx_status status = ctx_gp_blocks_has(blocks, CTX_GP_RECORD_HEAD)
+						 ? CTX_OK
+						 : fill(blocks, CTX_GP_RECORD_HEAD, err);
 		const uint8_t *head;
 		uint32_t n, type;
 
 		if (status != CTX_OK)
 			return status;
-		if (blocks->end - blocks->at < HEAD_BYTES)
+		if (blocks->end - blocks->at < CTX_GP_RECORD_HEAD)
 			break;
 		head = blocks->bytes + (blocks->at - blocks->bytes_at);
 		n = ctx_gp_u16(head, blocks->big_endian);
 		type = ctx_gp_u16(head + 2, blocks->big_endian);
-		if (n == 0 || n < HEAD_BYTES || blocks->at % 4 != 0 || n > blocks->end - blocks->at) {
+		if (n == 0 || n < CTX_GP_RECORD_HEAD || blocks->at % 4 != 0 || n > blocks->end - blocks->at) {
 			resync(blocks, n != 0);
 			continue;
 		}
@@ -114,7 +107,7 @@ enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_r
 			blocks->at += n;
 			continue;
 		}
-		status = is_there(blocks, n) ? CTX_OK : fill(blocks, n, err);
+		status = ctx_gp_blocks_has(blocks, n) ? CTX_OK : fill(blocks, n, err);
 		if (status != CTX_OK)
 			return status;
 		if (n > blocks->end - blocks->at)

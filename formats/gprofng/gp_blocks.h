@@ -10,11 +10,11 @@
 #define CTX_FORMATS_GPROFNG_GP_BLOCKS_H
 
 #include "base/err.h"
+#include "formats/gprofng/gp_wire.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+#define CTX_GP_RECORD_HEAD 4u /* bytes: size and type */
 #define CTX_GP_BLOCK_BYTES ((uint64_t)64 << 10)
 #define CTX_GP_EMPTY 0u
 #define CTX_GP_CLOSED 65535u
@@ -50,8 +50,35 @@ void ctx_gp_blocks_set(struct ctx_gp_blocks *blocks, const void *bytes, size_t n
 
 void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks);
 
-/* The next record that is neither EMPTY nor CLOSED. CTX_END, CTX_E_IO. */
-CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
-						  struct ctx_err *err);
+/* As ctx_gp_blocks_next, whatever comes next. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_search(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
+						    struct ctx_err *err);
+
+/* Are `n` bytes at `at` in memory? Then they are inside the file, too. */
+static inline bool ctx_gp_blocks_has(const struct ctx_gp_blocks *blocks, size_t n)
+{
+	return blocks->at >= blocks->bytes_at && blocks->at + n <= blocks->bytes_at + blocks->n_bytes;
+}
+
+/* The next record that is neither EMPTY nor CLOSED. CTX_END, CTX_E_IO. Mostly it lies right behind the one before. */
+CTX_MUST_CHECK static inline enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks,
+								struct ctx_gp_record *ret,
+								struct ctx_err *err)
+{
+	if (ctx_gp_blocks_has(blocks, CTX_GP_RECORD_HEAD)) {
+		const uint8_t *head = blocks->bytes + (blocks->at - blocks->bytes_at);
+		uint32_t n = ctx_gp_u16(head, blocks->big_endian);
+		uint32_t type = ctx_gp_u16(head + 2, blocks->big_endian);
+
+		if (type != CTX_GP_EMPTY && type != CTX_GP_CLOSED && n >= CTX_GP_RECORD_HEAD &&
+		    blocks->at % 4 == 0 && ctx_gp_blocks_has(blocks, n)) {
+			*ret = (struct ctx_gp_record){
+				.bytes = head, .n = n, .type = type, .offset = blocks->at};
+			blocks->at += n;
+			return CTX_OK;
+		}
+	}
+	return ctx_gp_blocks_search(blocks, ret, err);
+}
 
 #endif

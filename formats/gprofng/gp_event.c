@@ -10,7 +10,7 @@ struct decoding {
 	bool big_endian;
 };
 
-static uint64_t get(const struct decoding *decoding, enum ctx_gp_field field)
+static inline uint64_t get(const struct decoding *decoding, enum ctx_gp_field field)
 {
 	return ctx_gp_layout_get(decoding->layout, field, decoding->record->bytes, decoding->big_endian);
 }
@@ -62,19 +62,11 @@ static void decode_kind(const struct decoding *decoding, struct ctx_gp_event *re
 	}
 }
 
-bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
-		       bool big_endian, int64_t *ret_ns)
-{
-	if (layout == NULL || record->n < layout->bytes_min || !ctx_gp_layout_has(layout, CTX_GP_TSTAMP))
-		return false;
-	*ret_ns = (int64_t)ctx_gp_layout_get(layout, CTX_GP_TSTAMP, record->bytes, big_endian);
-	return true;
-}
-
 bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
 			 bool big_endian, struct ctx_gp_event *ret)
 {
 	struct decoding decoding = {.layout = layout, .record = record, .big_endian = big_endian};
+	uint64_t cpu;
 	int64_t time_ns;
 
 	if (!ctx_gp_event_time(layout, record, big_endian, &time_ns))
@@ -83,8 +75,9 @@ bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp
 	ret->time_ns = time_ns;
 	ret->lwp = (int64_t)get(&decoding, CTX_GP_LWPID);
 	ret->thread = (int64_t)get(&decoding, CTX_GP_THRID);
-	if (ctx_gp_layout_has(decoding.layout, CTX_GP_CPUID) && get(&decoding, CTX_GP_CPUID) < CPUS_MAX)
-		ret->cpu = (int32_t)get(&decoding, CTX_GP_CPUID);
+	cpu = get(&decoding, CTX_GP_CPUID);
+	if (ctx_gp_layout_has(layout, CTX_GP_CPUID) && cpu < CPUS_MAX)
+		ret->cpu = (int32_t)cpu;
 	ret->stack = get(&decoding, CTX_GP_FRINFO);
 	decode_kind(&decoding, ret);
 	return true;

@@ -126,8 +126,8 @@ static const struct ctx_gp_layout *layout_of(struct data_file *file, uint32_t ty
 }
 
 /* Is this a record that is used? Its time is absolute; what is wrong with others goes to `found`, if there is one. */
-static bool find_time(struct data_file *file, const struct ctx_gp_record *record, int64_t *ret_ns,
-		      struct ctx_gp_events_found *found)
+static inline bool find_time(struct data_file *file, const struct ctx_gp_record *record, int64_t *ret_ns,
+			     struct ctx_gp_events_found *found)
 {
 	const struct ctx_gp_layout *layout = layout_of(file, record->type);
 

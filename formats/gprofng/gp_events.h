@@ -116,7 +116,13 @@ bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp
 			 bool big_endian, struct ctx_gp_event *ret);
 
 /* Its time alone, absolute. False as above. */
-bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
-		       bool big_endian, int64_t *ret_ns);
+static inline bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
+				     bool big_endian, int64_t *ret_ns)
+{
+	if (layout == NULL || record->n < layout->bytes_min || !ctx_gp_layout_has(layout, CTX_GP_TSTAMP))
+		return false;
+	*ret_ns = (int64_t)ctx_gp_layout_get(layout, CTX_GP_TSTAMP, record->bytes, big_endian);
+	return true;
+}
 
 #endif
