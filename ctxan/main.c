@@ -12,6 +12,7 @@
 #include <langinfo.h>
 #include <libxml/xmlversion.h>
 #include <locale.h>
+#include <malloc.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +242,8 @@ int main(int argc, char **argv)
 
 	if (status != CTX_OK)
 		return complain(status, &err);
+	/* One heap for all threads: glibc lets that of a second thread grow by single pages, each with a system call. */
+	(void)mallopt(M_ARENA_MAX, 1);
 	status = ctx_filters_check(&options, &wrong, &err);
 	if (status != CTX_OK) {
 		int code = complain(status, &err);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define OPEN_MAX_RUNS 2048u
 
@@ -57,6 +58,8 @@ struct head {
 struct ctx_gp_events {
 	struct data_file *files;
 	size_t n_files, files_cap;
+	int fd;		  /* of the file that was read last; -1 none: they could be more than may be open */
+	uint32_t fd_file; /* its number */
 	struct run *runs;
 	size_t n_runs, runs_cap, next_run;
 	struct open_run *open; /* owned; as many places as were ever open at once */
@@ -72,7 +75,10 @@ struct ctx_gp_events {
 enum ctx_status ctx_gp_events_create(struct ctx_gp_events **ret, struct ctx_err *err)
 {
 	*ret = ctx_calloc(1, sizeof(**ret));
-	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+	if (*ret == NULL)
+		return ctx_err_nomem(err);
+	(*ret)->fd = -1;
+	return CTX_OK;
 }
 
 /* The place keeps its array for the next one. */
@@ -93,6 +99,8 @@ void ctx_gp_events_destroy(struct ctx_gp_events *events)
 	}
 	for (size_t i = 0; i < events->n_files; i++)
 		free(events->files[i].path);
+	if (events->fd >= 0)
+		close(events->fd);
 	free(events->open);
 	free(events->heap);
 	free(events->files);
@@ -312,19 +320,29 @@ static enum ctx_status list_events(struct open_run *open, struct data_file *file
 	return status == CTX_END ? CTX_OK : status;
 }
 
+static enum ctx_status use_file(struct ctx_gp_events *events, uint32_t file, struct ctx_err *err)
+{
+	if (events->fd >= 0 && events->fd_file == file)
+		return CTX_OK;
+	if (events->fd >= 0)
+		close(events->fd);
+	events->fd = -1;
+	events->fd_file = file;
+	return open_file(events->files[file].path, &events->fd, err);
+}
+
 static enum ctx_status read_run(struct ctx_gp_events *events, const struct run *run, struct open_run *open,
 				struct ctx_err *err)
 {
 	struct data_file *file = &events->files[run->file];
 	size_t n = (size_t)(run->end - run->begin), got = 0;
 	struct ctx_gp_blocks blocks;
-	int fd CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 
 	open->bytes = malloc(n);
-	status = open->bytes != NULL ? open_file(file->path, &fd, err) : ctx_err_nomem(err);
+	status = open->bytes != NULL ? use_file(events, run->file, err) : ctx_err_nomem(err);
 	if (status == CTX_OK)
-		status = ctx_file_pread(fd, file->path, open->bytes, n, run->begin, &got, err);
+		status = ctx_file_pread(events->fd, file->path, open->bytes, n, run->begin, &got, err);
 	if (status >= 0) {
 		ctx_gp_blocks_set(&blocks, open->bytes, got, run->begin, file->log->big_endian);
 		status = list_events(open, file, &blocks, run->begin, err);
