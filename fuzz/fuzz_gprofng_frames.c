@@ -9,10 +9,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct ctx_gp_frames *frames, uint64_t uid)
 {
-	uint64_t out[STACK_MAX];
+	uint64_t out[STACK_MAX], work[2 * STACK_MAX];
+	struct ctx_gp_java_frame java[STACK_MAX];
 	size_t n = STACK_MAX + 1;
 	enum ctx_gp_stack_state state = ctx_gp_frames_get(frames, uid, out, STACK_MAX, &n);
 
+	if (n > STACK_MAX || (state == CTX_GP_STACK_MISSING && n != 0))
+		abort();
+	n = STACK_MAX + 1;
+	state = ctx_gp_frames_get_java(frames, uid, work, java, STACK_MAX, &n);
 	if (n > STACK_MAX || (state == CTX_GP_STACK_MISSING && n != 0))
 		abort();
 }
@@ -27,9 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ctx_gp_blocks_set(&blocks, data + 1, size - 1, 0, data[0] & 1);
 	if (ctx_gp_frames_read(&frames, &blocks, data[0] & 2, NULL) != CTX_OK)
 		abort();
-	for (size_t i = 0; i < frames.native_of_uid.cap; i++) {
-		if (frames.native_of_uid.slots[i].value != CTX_MAP64_NONE)
-			check(&frames, frames.native_of_uid.slots[i].key);
+	for (size_t i = 0; i < frames.stack_of_uid.cap; i++) {
+		if (frames.stack_of_uid.slots[i].value != CTX_MAP64_NONE)
+			check(&frames, frames.stack_of_uid.slots[i].key);
 	}
 	for (size_t i = 0; i < frames.n_nodes; i++) {
 		check(&frames, frames.nodes[i].uid);

@@ -159,6 +159,19 @@ static enum ctx_status read_overview(struct ctx_gp_experiments *experiments,
 					 ctx_gp_experiment_prefix(experiment, prefix));
 }
 
+/* Messages that were written beside the log. What is wrong with this file costs nothing but it. */
+static enum ctx_status read_warnings(struct ctx_gp_experiment *experiment, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "warnings.xml");
+	struct ctx_gp_xml xml = {0};
+	enum ctx_status status = path != NULL ? ctx_gp_xml_open(&xml, path, NULL) : CTX_E_NOMEM;
+
+	if (status == CTX_OK)
+		status = ctx_gp_log_add_messages(&experiment->log, &xml, NULL);
+	ctx_gp_xml_deinit(&xml);
+	return status == CTX_E_NOMEM ? ctx_err_nomem(err) : CTX_OK;
+}
+
 static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct ctx_gp_experiment *experiment,
 				struct ctx_err *err)
 {
@@ -172,8 +185,9 @@ static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct c
 	if (!experiment->log.has_run)
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: log.xml does not tell that the target was started",
 				   experiment->path);
-	if (experiment->log.damaged == 0)
-		return CTX_OK;
+	status = read_warnings(experiment, err);
+	if (status != CTX_OK || experiment->log.damaged == 0)
+		return status;
 	return ctx_gp_experiments_damage(experiments, err, "%s%s (%llu such places)",
 					 ctx_gp_experiment_prefix(experiment, prefix), experiment->log.damage,
 					 (unsigned long long)experiment->log.damaged);

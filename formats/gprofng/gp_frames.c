@@ -19,10 +19,10 @@ void ctx_gp_frames_deinit(struct ctx_gp_frames *frames)
 {
 	free(frames->frames);
 	free(frames->nodes);
-	free(frames->natives);
+	free(frames->stacks);
 	free(frames->suffixes);
 	ctx_map64_deinit(&frames->node_of_uid);
-	ctx_map64_deinit(&frames->native_of_uid);
+	ctx_map64_deinit(&frames->stack_of_uid);
 	ctx_map64_deinit(&frames->suffix_of_uid);
 	*frames = (struct ctx_gp_frames){0};
 }
@@ -48,11 +48,14 @@ static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, st
 	return CTX_OK;
 }
 
-/* Java frames are pairs (bytecode index, method): kept as they are, 64 bits each. */
-static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes, size_t n, bool is_java)
+/*
+ * Frames are kept as numbers are made of them, so that root sides can be computed: those of 32 bits with their sign. Java frames
+ * are pairs (bytecode index, method).
+ */
+static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes, size_t n)
 {
 	struct ctx_gp_frames *frames = reading->frames;
-	size_t width = is_java ? 8 : reading->address_bytes;
+	size_t width = reading->address_bytes;
 	size_t count = n / width;
 	enum ctx_status status =
 		ctx_grow(&frames->frames, &frames->frames_cap, frames->n_frames + count, reading->err);
@@ -61,22 +64,20 @@ static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes,
 		return status;
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t *at = bytes + i * width;
-		uint64_t value = width == 8 ? ctx_gp_u64(at, reading->big_endian)
-					    : ctx_gp_u32(at, reading->big_endian);
 
-		if (width == 4 && value >= UINT32_MAX - 2) /* marks are -1, -2, -3 */
-			value |= (uint64_t)UINT32_MAX << 32;
-		frames->frames[frames->n_frames++] = value;
+		frames->frames[frames->n_frames++] =
+			width == 8 ? ctx_gp_u64(at, reading->big_endian)
+				   : (uint64_t)(int64_t)(int32_t)ctx_gp_u32(at, reading->big_endian);
 	}
 	return CTX_OK;
 }
 
 /* A node from the body of an info or a UID record: frames, and a link behind them. */
 static enum ctx_status add_node(struct reading *reading, uint64_t uid, const uint8_t *body, size_t n,
-				bool linked, bool is_java)
+				bool linked)
 {
 	struct ctx_gp_frames *frames = reading->frames;
-	struct ctx_gp_stack_node node = {.uid = uid, .first = frames->n_frames, .is_java = is_java};
+	struct ctx_gp_stack_node node = {.uid = uid, .first = frames->n_frames};
 	enum ctx_status status;
 
 	if (ctx_map64_get(&frames->node_of_uid, uid) != CTX_MAP64_NONE)
@@ -87,7 +88,7 @@ static enum ctx_status add_node(struct reading *reading, uint64_t uid, const uin
 		n -= LINK_BYTES;
 		node.link = ctx_gp_u64(body + n, false);
 	}
-	status = add_frames(reading, body, n, is_java);
+	status = add_frames(reading, body, n);
 	if (status == CTX_OK)
 		status = ctx_grow(&frames->nodes, &frames->nodes_cap, frames->n_nodes + 1, reading->err);
 	if (status == CTX_OK)
@@ -103,7 +104,8 @@ static enum ctx_status on_frame(struct reading *reading, const struct ctx_gp_rec
 {
 	struct ctx_gp_frames *frames = reading->frames;
 	bool big = reading->big_endian;
-	uint64_t uid, native = 0;
+	struct ctx_gp_stack stack = {0};
+	uint64_t uid;
 	enum ctx_status status = CTX_OK;
 	size_t at;
 
@@ -123,19 +125,19 @@ static enum ctx_status on_frame(struct reading *reading, const struct ctx_gp_rec
 		if (n < HEAD_BYTES || n > record->n - at)
 			goto damaged;
 		if (kind == INFO_NATIVE || kind == INFO_JAVA)
-			status = add_node(reading, own, info + HEAD_BYTES, n - HEAD_BYTES, linked,
-					  kind == INFO_JAVA);
+			status = add_node(reading, own, info + HEAD_BYTES, n - HEAD_BYTES, linked);
 		if (kind == INFO_NATIVE)
-			native = own;
+			stack.native = own;
+		else if (kind == INFO_JAVA)
+			stack.java = own;
 		at += n;
 	}
 	if (status == CTX_OK)
-		status =
-			ctx_grow(&frames->natives, &frames->natives_cap, frames->n_natives + 1, reading->err);
+		status = ctx_grow(&frames->stacks, &frames->stacks_cap, frames->n_stacks + 1, reading->err);
 	if (status == CTX_OK)
-		status = put(&frames->native_of_uid, uid, frames->n_natives, reading->err);
+		status = put(&frames->stack_of_uid, uid, frames->n_stacks, reading->err);
 	if (status == CTX_OK)
-		frames->natives[frames->n_natives++] = native;
+		frames->stacks[frames->n_stacks++] = stack;
 	return status;
 damaged:
 	frames->damaged++;
@@ -152,7 +154,7 @@ static enum ctx_status on_uid(struct reading *reading, const struct ctx_gp_recor
 	}
 	linked = (ctx_gp_u32(record->bytes + 4, reading->big_endian) & UID_LINKED) != 0;
 	return add_node(reading, ctx_gp_u64(record->bytes + 8, reading->big_endian),
-			record->bytes + HEAD_BYTES, record->n - HEAD_BYTES, linked, false);
+			record->bytes + HEAD_BYTES, record->n - HEAD_BYTES, linked);
 }
 
 /* Links that are no node's number. Returns with suffix_of_uid holding each of them, without a suffix yet. */
@@ -207,6 +209,8 @@ enum ctx_status ctx_gp_frames_read(struct ctx_gp_frames *frames, struct ctx_gp_b
 	struct ctx_gp_record record;
 	enum ctx_status status;
 
+	frames->is_32bit = is_32bit;
+	frames->big_endian = blocks->big_endian;
 	while ((status = ctx_gp_blocks_next(blocks, &record, err)) == CTX_OK) {
 		if (record.type == TYPE_FRAME)
 			status = on_frame(&reading, &record);
@@ -239,17 +243,15 @@ static bool find(const struct ctx_gp_frames *frames, uint64_t uid, struct ctx_gp
 	return true;
 }
 
-enum ctx_gp_stack_state ctx_gp_frames_get(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
-					  size_t max, size_t *ret_n)
+/* The frames of an info, as they are kept. */
+static enum ctx_gp_stack_state collect(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
+				       size_t max, size_t *ret_n)
 {
-	uint32_t record = ctx_map64_get(&frames->native_of_uid, uid);
 	struct ctx_gp_suffix at;
 	uint32_t seen = UINT32_MAX;
 	size_t steps = 0, look_again = 1, seen_n = 0;
 
 	*ret_n = 0;
-	if (record != CTX_MAP64_NONE)
-		uid = frames->natives[record];
 	if (!find(frames, uid, &at))
 		return CTX_GP_STACK_MISSING;
 	/* Links that form a circle come back to a node that was seen at a power of two. */
@@ -271,4 +273,54 @@ enum ctx_gp_stack_state ctx_gp_frames_get(const struct ctx_gp_frames *frames, ui
 	if (at.node == seen)
 		*ret_n = seen_n;
 	return CTX_GP_STACK_CUT;
+}
+
+enum ctx_gp_stack_state ctx_gp_frames_get(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
+					  size_t max, size_t *ret_n)
+{
+	uint32_t record = ctx_map64_get(&frames->stack_of_uid, uid);
+	enum ctx_gp_stack_state state = collect(
+		frames, record != CTX_MAP64_NONE ? frames->stacks[record].native : uid, out, max, ret_n);
+
+	for (size_t i = 0; i < *ret_n && frames->is_32bit; i++) {
+		if (out[i] < (uint64_t)-3) /* marks are -1, -2, -3 */
+			out[i] &= UINT32_MAX;
+	}
+	return state;
+}
+
+bool ctx_gp_frames_have_java(const struct ctx_gp_frames *frames, uint64_t uid)
+{
+	uint32_t record = ctx_map64_get(&frames->stack_of_uid, uid);
+
+	return record != CTX_MAP64_NONE && frames->stacks[record].java != 0;
+}
+
+/* The index takes the first 32 bits; behind them is garbage. */
+static int32_t index_of(const struct ctx_gp_frames *frames, uint64_t value)
+{
+	return (int32_t)(uint32_t)(frames->big_endian && !frames->is_32bit ? value >> 32 : value);
+}
+
+enum ctx_gp_stack_state ctx_gp_frames_get_java(const struct ctx_gp_frames *frames, uint64_t uid,
+					       uint64_t *work, struct ctx_gp_java_frame *out, size_t max,
+					       size_t *ret_n)
+{
+	uint32_t record = ctx_map64_get(&frames->stack_of_uid, uid);
+	enum ctx_gp_stack_state state;
+	size_t n;
+
+	*ret_n = 0;
+	if (record == CTX_MAP64_NONE || frames->stacks[record].java == 0)
+		return CTX_GP_STACK_WHOLE;
+	state = collect(frames, frames->stacks[record].java, work, 2 * max, &n);
+	for (size_t i = 0; i < n / 2; i++) {
+		uint64_t method = work[2 * i + 1];
+
+		if (frames->is_32bit && method != CTX_GP_JAVA_TRUNCATED)
+			method &= UINT32_MAX;
+		out[i] = (struct ctx_gp_java_frame){.method = method, .index = index_of(frames, work[2 * i])};
+	}
+	*ret_n = n / 2;
+	return state;
 }

@@ -18,12 +18,15 @@ struct ctx_gp_stack_node { /* what one info or UID record holds */
 	uint64_t link;	/* uid of the rest; 0 none */
 	uint64_t first; /* of its frames, in `frames` */
 	uint32_t n;
-	bool is_java;
 };
 
 struct ctx_gp_suffix { /* the root side of a node, from its frame `skip` on */
 	uint32_t node;
 	uint32_t skip;
+};
+
+struct ctx_gp_stack { /* what one record holds: numbers of its infos, 0 none */
+	uint64_t native, java;
 };
 
 struct ctx_gp_frames {	  /* all zero is a valid empty table */
@@ -32,13 +35,14 @@ struct ctx_gp_frames {	  /* all zero is a valid empty table */
 	struct ctx_gp_stack_node *nodes;
 	size_t n_nodes, nodes_cap;
 	struct ctx_map64 node_of_uid; /* uid of an info: its node */
-	uint64_t *natives;	      /* uid of the native info of each record */
-	size_t n_natives, natives_cap;
-	struct ctx_map64 native_of_uid; /* uid of a record: index in natives */
+	struct ctx_gp_stack *stacks;  /* by record */
+	size_t n_stacks, stacks_cap;
+	struct ctx_map64 stack_of_uid;	/* uid of a record: index in stacks */
 	struct ctx_map64 suffix_of_uid; /* uids that links name and no info has: index in suffixes */
 	struct ctx_gp_suffix *suffixes;
 	size_t n_suffixes, suffixes_cap;
 	uint64_t damaged; /* records that make no sense */
+	bool is_32bit, big_endian;
 };
 
 void ctx_gp_frames_deinit(struct ctx_gp_frames *frames);
@@ -63,5 +67,25 @@ enum ctx_gp_stack_state {
  */
 enum ctx_gp_stack_state ctx_gp_frames_get(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
 					  size_t max, size_t *ret_n);
+
+/* Whether there is a Java stack under this number, even an empty one. */
+bool ctx_gp_frames_have_java(const struct ctx_gp_frames *frames, uint64_t uid);
+
+/* Instead of a method: more frames than are kept. */
+#define CTX_GP_JAVA_TRUNCATED ((uint64_t)-2)
+
+struct ctx_gp_java_frame {
+	uint64_t method; /* its number in jclasses; 0 unknown: the index tells why */
+	int32_t index;	 /* of the bytecode; CTX_GP_JAVA_NATIVE: the method is none of Java's */
+};
+
+#define CTX_GP_JAVA_NATIVE (-3)
+
+/*
+ * The same for the Java stack; none at all is CTX_GP_STACK_WHOLE with *ret_n 0. `work` has room for 2 x max.
+ */
+enum ctx_gp_stack_state ctx_gp_frames_get_java(const struct ctx_gp_frames *frames, uint64_t uid,
+					       uint64_t *work, struct ctx_gp_java_frame *out, size_t max,
+					       size_t *ret_n);
 
 #endif

@@ -10,11 +10,7 @@
 
 /* Properties */
 
-static enum ctx_status property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
-				const char *fmt, ...) CTX_PRINTF(4, 5);
-
-/* Nothing is added for an empty text. */
-static enum ctx_status property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
+enum ctx_status ctx_gp_property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
 				const char *fmt, ...)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -52,20 +48,21 @@ static void format_start(const struct ctx_gp_log *log, char out[32])
 static enum ctx_status host_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
 				       struct ctx_err *err)
 {
-	enum ctx_status status = property(reader, err, "host", "%s", log->host);
+	enum ctx_status status = ctx_gp_property(reader, err, "host", "%s", log->host);
 
 	if (status == CTX_OK)
-		status = property(reader, err, "os", "%s", log->os);
+		status = ctx_gp_property(reader, err, "os", "%s", log->os);
 	if (status == CTX_OK)
-		status = property(reader, err, "arch", "%s", log->arch);
+		status = ctx_gp_property(reader, err, "arch", "%s", log->arch);
 	if (status == CTX_OK && log->n_cpus != 0)
-		status = property(reader, err, "cpus", "%llu, %llu MHz", (unsigned long long)log->n_cpus,
-				  (unsigned long long)log->clock_mhz);
+		status = ctx_gp_property(reader, err, "cpus", "%llu, %llu MHz",
+					 (unsigned long long)log->n_cpus, (unsigned long long)log->clock_mhz);
 	if (status == CTX_OK && log->page_bytes != 0)
-		status = property(reader, err, "page size", "%llu", (unsigned long long)log->page_bytes);
+		status = ctx_gp_property(reader, err, "page size", "%llu",
+					 (unsigned long long)log->page_bytes);
 	if (status == CTX_OK && log->n_pages != 0 && log->n_pages <= UINT64_MAX / (log->page_bytes + 1))
-		status = property(reader, err, "memory", "%llu MB",
-				  (unsigned long long)(log->n_pages * log->page_bytes >> 20));
+		status = ctx_gp_property(reader, err, "memory", "%llu MB",
+					 (unsigned long long)(log->n_pages * log->page_bytes >> 20));
 	return status;
 }
 
@@ -74,56 +71,58 @@ static enum ctx_status sync_property(struct ctx_gp_reader *reader, const char *t
 {
 	bool calibrated = threshold[0] == '-';
 
-	return property(reader, err, "synchronization trace", "threshold %s us%s", threshold + calibrated,
-			calibrated ? " (calibrated)" : "");
+	return ctx_gp_property(reader, err, "synchronization trace", "threshold %s us%s",
+			       threshold + calibrated, calibrated ? " (calibrated)" : "");
 }
 
 static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
 				      struct ctx_err *err)
 {
 	char start[32];
-	enum ctx_status status = property(reader, err, "command", "%s", log->command);
+	enum ctx_status status = ctx_gp_property(reader, err, "command", "%s", log->command);
 
 	format_start(log, start);
 	if (status == CTX_OK && log->pid >= 0 && log->ppid >= 0)
-		status = property(reader, err, "process", "%lld, parent %lld", (long long)log->pid,
-				  (long long)log->ppid);
+		status = ctx_gp_property(reader, err, "process", "%lld, parent %lld", (long long)log->pid,
+					 (long long)log->ppid);
 	if (status == CTX_OK)
-		status = property(reader, err, "directory", "%s", log->cwd);
+		status = ctx_gp_property(reader, err, "directory", "%s", log->cwd);
 	if (status == CTX_OK)
-		status = property(reader, err, "start", "%s", start);
+		status = ctx_gp_property(reader, err, "start", "%s", start);
+	if (status == CTX_OK)
+		status = ctx_gp_property(reader, err, "java", "%s", log->jvm);
 	if (status == CTX_OK && log->ticks_us != 0)
-		status = property(reader, err, "clock profile", "every %llu us of CPU time",
-				  (unsigned long long)log->ticks_us);
+		status = ctx_gp_property(reader, err, "clock profile", "every %llu us of CPU time",
+					 (unsigned long long)log->ticks_us);
 	for (size_t i = 0; i < log->n_counters && status == CTX_OK; i++)
-		status = property(reader, err, "hardware counter", "%s, every %llu%s", log->counters[i].name,
-				  (unsigned long long)log->counters[i].interval,
-				  log->counters[i].has_memory ? ", with addresses of data" : "");
+		status = ctx_gp_property(reader, err, "hardware counter", "%s, every %llu%s",
+					 log->counters[i].name, (unsigned long long)log->counters[i].interval,
+					 log->counters[i].has_memory ? ", with addresses of data" : "");
 	if (status == CTX_OK && log->heap[0] != '\0')
-		status = property(reader, err, "heap trace", "%s", log->heap);
+		status = ctx_gp_property(reader, err, "heap trace", "%s", log->heap);
 	if (status == CTX_OK && log->sync_threshold[0] != '\0')
 		status = sync_property(reader, log->sync_threshold, err);
 	if (status == CTX_OK && log->io[0] != '\0')
-		status = property(reader, err, "I/O trace", "%s", log->io);
+		status = ctx_gp_property(reader, err, "I/O trace", "%s", log->io);
 	if (status == CTX_OK && log->sample_period_s != 0)
-		status = property(reader, err, "usage", "every %llu s",
-				  (unsigned long long)log->sample_period_s);
-	return status == CTX_OK ? property(reader, err, "follows", "%s", log->follow) : status;
+		status = ctx_gp_property(reader, err, "usage", "every %llu s",
+					 (unsigned long long)log->sample_period_s);
+	return status == CTX_OK ? ctx_gp_property(reader, err, "follows", "%s", log->follow) : status;
 }
 
 static enum ctx_status make_properties(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	const struct ctx_gp_log *log = &reader->experiments.items[0]->log;
-	enum ctx_status status = property(reader, err, "collector", "gprofng %s", log->collector);
+	enum ctx_status status = ctx_gp_property(reader, err, "collector", "gprofng %s", log->collector);
 
 	if (status == CTX_OK)
 		status = host_properties(reader, log, err);
 	if (status == CTX_OK)
 		status = run_properties(reader, log, err);
 	if (status == CTX_OK)
-		status = property(reader, err, "word size", "%d bits", log->is_32bit ? 32 : 64);
+		status = ctx_gp_property(reader, err, "word size", "%d bits", log->is_32bit ? 32 : 64);
 	if (status == CTX_OK && reader->experiments.n > 1)
-		status = property(reader, err, "experiments", "%zu", reader->experiments.n);
+		status = ctx_gp_property(reader, err, "experiments", "%zu", reader->experiments.n);
 	return status;
 }
 
@@ -198,27 +197,6 @@ static enum ctx_status make_warnings(struct ctx_gp_reader *reader, struct ctx_er
 
 /* All */
 
-static enum ctx_status read_notes(struct ctx_gp_reader *reader, struct ctx_err *err)
-{
-	char *path CTX_AUTO_FREE = ctx_path_join(reader->experiments.items[0]->path, "notes");
-	struct ctx_buf text = {0};
-	enum ctx_status status = CTX_OK;
-
-	reader->source.info.notes = "";
-	if (path == NULL)
-		return ctx_err_nomem(err);
-	if (ctx_file_read(path, (size_t)1 << 20, &text, NULL) == CTX_OK && text.n != 0) {
-		reader->source.info.notes =
-			ctx_arena_strndup(&reader->arena, (const char *)text.bytes, text.n);
-		if (reader->source.info.notes == NULL) {
-			reader->source.info.notes = "";
-			status = ctx_err_nomem(err);
-		}
-	}
-	ctx_buf_deinit(&text);
-	return status;
-}
-
 enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -229,7 +207,7 @@ enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *e
 	if (status == CTX_OK)
 		status = make_warnings(reader, err);
 	if (status == CTX_OK)
-		status = read_notes(reader, err);
+		status = ctx_gp_notes_read(reader, err);
 	snprintf(reader->text, sizeof(reader->text), "gprofng %s", reader->experiments.items[0]->log.version);
 	info->format = ctx_arena_strdup(&reader->arena, reader->text);
 	info->kallsyms = "";

@@ -137,6 +137,12 @@ static enum ctx_status on_profile(struct reading *reading)
 		log->heap = "on";
 	else if (strcmp(name, "iotrace") == 0)
 		log->io = "on";
+	else if (strcmp(name, "jprofile") == 0)
+		return keep(reading,
+			    ctx_gp_tag_text(reading->tag, "jversion") != NULL
+				    ? ctx_gp_tag_text(reading->tag, "jversion")
+				    : "?",
+			    &log->jvm);
 	else if (strcmp(name, "synctrace") == 0)
 		return keep_attribute(reading, "threshold", &log->sync_threshold);
 	return CTX_OK;
@@ -407,6 +413,7 @@ static void set_unknown(struct ctx_gp_log *log)
 		.cwd = "",
 		.command = "",
 		.follow = "",
+		.jvm = "",
 		.heap = "",
 		.io = "",
 		.sync_threshold = "",
@@ -441,6 +448,37 @@ enum ctx_status ctx_gp_log_parse(struct ctx_gp_log *log, struct ctx_gp_xml *xml,
 		is_first = false;
 	}
 	return is_first ? ctx_err_set(err, CTX_E_FORMAT, "log.xml has nothing in it") : CTX_OK;
+}
+
+/* What the tag says to people, if it is a message. */
+static enum ctx_status on_message_tag(struct reading *reading)
+{
+	const char *kind = ctx_gp_tag_text(reading->tag, "kind");
+
+	if (reading->tag->closes || strcmp(reading->tag->name, "event") != 0 || kind == NULL)
+		return CTX_OK;
+	if (strcmp(kind, "cerror") == 0)
+		return on_message(reading, CTX_GP_MESSAGE_ERROR);
+	return strcmp(kind, "cwarn") == 0 ? on_message(reading, CTX_GP_MESSAGE_WARNING) : CTX_OK;
+}
+
+enum ctx_status ctx_gp_log_add_messages(struct ctx_gp_log *log, struct ctx_gp_xml *xml, struct ctx_err *err)
+{
+	struct ctx_gp_tag tag = {0};
+	struct reading reading = {.log = log, .file = CTX_GP_FILES_MAX, .tag = &tag, .err = err};
+	struct ctx_err why = {0};
+	enum ctx_status status;
+
+	while ((status = ctx_gp_xml_next(xml, &tag, &why)) != CTX_END) {
+		if (status == CTX_E_FORMAT)
+			continue;
+		if (status < 0)
+			return ctx_err_set(err, status, "%s", why.msg);
+		status = on_message_tag(&reading);
+		if (status != CTX_OK)
+			return status;
+	}
+	return CTX_OK;
 }
 
 enum ctx_status ctx_gp_log_read(struct ctx_gp_log *log, const char *path, struct ctx_err *err)

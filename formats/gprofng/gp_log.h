@@ -76,6 +76,7 @@ struct ctx_gp_log {
 	uint64_t ticks_us; /* length of a clock tick; 0: no clock profile was asked for */
 	uint64_t sample_period_s;
 	const char *follow;
+	const char *jvm;	    /* version of the Java virtual machine; "" no Java */
 	const char *heap, *io;	    /* "" or "on" */
 	const char *sync_threshold; /* "" none */
 
@@ -104,6 +105,10 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_log_read(struct ctx_gp_log *log, const cha
 /* The same from tags that are open already. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_log_parse(struct ctx_gp_log *log, struct ctx_gp_xml *xml,
 						struct ctx_err *err);
+
+/* Adds the messages of a file that was written beside the log (warnings.xml). CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_log_add_messages(struct ctx_gp_log *log, struct ctx_gp_xml *xml,
+						       struct ctx_err *err);
 
 void ctx_gp_log_deinit(struct ctx_gp_log *log);
 

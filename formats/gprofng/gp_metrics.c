@@ -19,7 +19,7 @@ enum {
 	STATE_KERNEL_CPU = 11,
 };
 
-/* Names and words are gprofng's. */
+/* Names and words are gprofng's, but for "wait", which all metrics of that kind share. */
 static const struct {
 	const char *name, *word;
 } states[CTX_GP_STATES] = {
@@ -31,7 +31,7 @@ static const struct {
 	{"Kernel Page Fault", "kernelpfault"},
 	{"User Lock", "lock"},
 	{"Sleep", "sleep"},
-	{"Wait CPU", "wait"},
+	{"Wait CPU", "wait-cpu"},
 	{"Stopped", "stop"},
 	{"Total CPU", NULL},
 	{"Kernel CPU", "kcpu"},

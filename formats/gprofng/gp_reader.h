@@ -8,6 +8,7 @@
 #define CTX_FORMATS_GPROFNG_GP_READER_H
 
 #include "base/map64.h"
+#include "formats/gprofng/gp_jstack.h"
 #include "formats/gprofng/gp_stacks.h"
 #include "model/event_source.h"
 
@@ -36,6 +37,10 @@ struct ctx_gp_image {
 	uint32_t counter_metrics; /* where its counters begin in the reader's list */
 	struct ctx_map64 thread_of_tid;
 	struct ctx_gp_stacks stacks;
+	struct ctx_gp_java java;
+	struct ctx_map64 announced;    /* Java methods, by name */
+	uint64_t code_begin, code_end; /* what the virtual machine made */
+	uint64_t jvm_begin, jvm_end;   /* the virtual machine */
 };
 
 struct ctx_gp_reader {
@@ -64,6 +69,8 @@ struct ctx_gp_reader {
 	size_t n_later, later_at;
 	bool ended;
 	struct ctx_gp_traced *traced;
+	struct ctx_gp_jstacks jstacks;
+	struct ctx_map64 code_at; /* address of a function made at run time: its name, of jstacks */
 
 	/* Told at the end. */
 	uint64_t n_missing, n_cut; /* stacks */
@@ -73,6 +80,13 @@ struct ctx_gp_reader {
 
 /* Fills source.info: metrics, properties; and the warnings of the collector. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err);
+
+/* A line of the header; `key` must stay. Nothing is added for an empty text. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_property(struct ctx_gp_reader *reader, struct ctx_err *err,
+					       const char *key, const char *fmt, ...) CTX_PRINTF(4, 5);
+
+/* What people wrote: the notes, and intervals and samples with names, as lines of the header. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_notes_read(struct ctx_gp_reader *reader, struct ctx_err *err);
 
 /* A line in the head of every report; the same text is said once. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt,

@@ -21,19 +21,24 @@
 
 /* The number of an event's stack. */
 static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
-				  uint64_t uid, uint32_t *ret, struct ctx_err *err)
+				  const struct ctx_gp_event *event, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_gp_stacks *stacks = &reader->images[experiment->number].stacks;
 	enum ctx_gp_stack_state state;
+	size_t before = stacks->n;
 	enum ctx_status status = CTX_OK;
 
 	if (!experiment->has_frames)
 		status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
 	if (status == CTX_OK)
-		status = ctx_gp_stacks_number(stacks, &experiment->frames, uid, &reader->last, ret, &state,
-					      err);
+		status = ctx_gp_stacks_number(stacks, &experiment->frames, event->stack, &reader->last, ret,
+					      &state, err);
+	if (status == CTX_OK && stacks->n != before)
+		status = ctx_gp_jstacks_take(reader, experiment, &stacks->items[*ret - 1], event->time_ns,
+					     err);
 	if (status != CTX_OK)
 		return status;
+	state = stacks->items[*ret - 1].state;
 	if (state == CTX_GP_STACK_MISSING)
 		reader->n_missing++;
 	else if (state == CTX_GP_STACK_CUT)
@@ -46,13 +51,19 @@ static enum ctx_status stack_frames(struct ctx_event_source *source, uint32_t pr
 {
 	struct ctx_gp_reader *reader = source->impl;
 	uint32_t number = reader->experiment_of[process];
+	struct ctx_gp_stacks *stacks = &reader->images[number].stacks;
+	bool is_there = reader->last.of == stacks && reader->last.number == stack;
+	enum ctx_status status = CTX_OK;
 
-	if (!ctx_gp_stacks_frames(&reader->images[number].stacks, &reader->experiments.items[number]->frames,
-				  stack, &reader->last))
+	if (!ctx_gp_stacks_frames(stacks, &reader->experiments.items[number]->frames, stack, &reader->last))
 		return ctx_err_set(err, CTX_E_INTERNAL, "no stack %u of process %u", stack, process);
+	if (!is_there && stacks->items[stack - 1].is_java)
+		status =
+			ctx_gp_jstacks_take(reader, reader->experiments.items[number],
+					    &stacks->items[stack - 1], stacks->items[stack - 1].time_ns, err);
 	*ret = reader->last.frames;
 	*ret_n = reader->last.n;
-	return CTX_OK;
+	return status;
 }
 
 /* Threads */
@@ -116,7 +127,9 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	sample.sample.frames = NULL;
 	sample.sample.n_frames = 0;
 	sample.sample.user = NULL;
-	status = find_stack(reader, experiment, event.stack, &sample.sample.stack, err);
+	reader->jstacks.time_ns = time_ns;
+	reader->jstacks.process = sample.process;
+	status = find_stack(reader, experiment, &event, &sample.sample.stack, err);
 	if (status == CTX_OK)
 		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,
 				     &reader->later[0], &is_new, err);
@@ -130,6 +143,14 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 }
 
 /* Moments */
+
+static void forget(struct ctx_gp_image *image)
+{
+	ctx_map64_deinit(&image->thread_of_tid);
+	ctx_map64_deinit(&image->announced);
+	ctx_gp_stacks_deinit(&image->stacks);
+	ctx_gp_java_deinit(&image->java);
+}
 
 static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 			  struct ctx_event *ret)
@@ -154,16 +175,56 @@ static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_g
 	const struct ctx_gp_experiment *founder = reader->experiments.items[experiment->founder];
 	char name[CTX_GP_ARCHIVE_NAME];
 
+	bool is_alone = ctx_path_base(founder->path)[0] == '_'; /* a descendant that is opened by itself */
+
 	ctx_gp_archive_name(path, name);
-	if ((size_t)snprintf(reader->text, sizeof(reader->text), "%s/archives/%s", founder->path, name) >=
-		    sizeof(reader->text) ||
+	if ((size_t)snprintf(reader->text, sizeof(reader->text), "%s/%sarchives/%s", founder->path,
+			     is_alone ? "../" : "", name) >= sizeof(reader->text) ||
 	    access(reader->text, R_OK) != 0)
 		return "";
 	return reader->text;
 }
 
-static void map_moment(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-		       uint32_t item, struct ctx_event *ret)
+/*
+ * The name of code that was made at run time, and a place that is its own: its address, unless another process has another
+ * function there.
+ */
+static enum ctx_status name_code(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				 const struct ctx_gp_map_entry *entry, struct ctx_event *ret,
+				 struct ctx_err *err)
+{
+	uint32_t name, *place;
+	enum ctx_status status =
+		entry->method != 0
+			? ctx_gp_jstacks_name(reader, experiment, entry->method, entry->time_ns, &name, err)
+			: ctx_strtab_add_text(&reader->jstacks.names,
+					      ctx_strtab_get(&experiment->map.names, entry->function), &name,
+					      err);
+
+	if (status != CTX_OK)
+		return status;
+	ret->map.function = ctx_strtab_get(&reader->jstacks.names, name);
+	ret->map.file_offset = ctx_gp_jstacks_place(name);
+	if (entry->method != 0) {
+		ret->map.path = "<compiled Java methods>";
+		return CTX_OK;
+	}
+	place = ctx_map64_place(&reader->code_at, entry->address);
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	if (*place == CTX_MAP64_NONE)
+		*place = name;
+	if (*place == name)
+		ret->map.file_offset = entry->address;
+	else
+		ret->map.file_offset |= (uint64_t)1 << 63;
+	if (ret->map.path[0] != '[')
+		ret->map.path = "<dynamic functions>";
+	return CTX_OK;
+}
+
+static enum ctx_status map_moment(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				  uint32_t item, struct ctx_event *ret, struct ctx_err *err)
 {
 	const struct ctx_gp_map *map = &experiment->map;
 	const struct ctx_gp_map_entry *entry = &map->entries[item];
@@ -177,19 +238,11 @@ static void map_moment(struct ctx_gp_reader *reader, const struct ctx_gp_experim
 					  .archive = "",
 					  .function = ""};
 	if (entry->is_unmap)
-		return;
-	if (entry->method != 0) {
-		snprintf(reader->text, sizeof(reader->text), "<method 0x%llx>",
-			 (unsigned long long)entry->method);
-		ret->map.path = "<compiled Java methods>";
-		ret->map.function = reader->text;
-		ret->map.file_offset = entry->method;
-	} else if (entry->function != UINT32_MAX) {
-		ret->map.function = ctx_strtab_get(&map->names, entry->function);
-		ret->map.file_offset = entry->address;
-	} else {
-		ret->map.archive = find_archive(reader, experiment, ret->map.path);
-	}
+		return CTX_OK;
+	if (entry->method != 0 || entry->function != UINT32_MAX)
+		return name_code(reader, experiment, entry, ret, err);
+	ret->map.archive = find_archive(reader, experiment, ret->map.path);
+	return CTX_OK;
 }
 
 static void usage_moment(const struct ctx_gp_experiment *experiment, uint32_t item, struct ctx_event *ret)
@@ -211,26 +264,30 @@ static void usage_moment(const struct ctx_gp_experiment *experiment, uint32_t it
 	};
 }
 
-static void take_moment(struct ctx_gp_reader *reader, struct ctx_event *ret)
+static enum ctx_status take_moment(struct ctx_gp_reader *reader, struct ctx_event *ret, struct ctx_err *err)
 {
 	const struct ctx_gp_moment *moment = &reader->moments[reader->moment_at++];
 	struct ctx_gp_experiment *experiment = reader->experiments.items[moment->experiment];
 
+	enum ctx_status status = CTX_OK;
+
 	*ret = (struct ctx_event){.time_ns = moment->time_ns};
-	if (moment->kind == CTX_GP_MOMENT_START)
+	if (moment->kind == CTX_GP_MOMENT_START) {
 		start_process(reader, experiment, ret);
+		status = ctx_gp_jstacks_start(reader, experiment, err);
+	}
 	ret->process = reader->images[moment->experiment].number;
 	if (moment->kind == CTX_GP_MOMENT_MAP)
-		map_moment(reader, experiment, moment->item, ret);
+		status = map_moment(reader, experiment, moment->item, ret, err);
 	else if (moment->kind == CTX_GP_MOMENT_USAGE)
 		usage_moment(experiment, moment->item, ret);
 	else if (moment->kind == CTX_GP_MOMENT_END) {
 		ret->kind = CTX_EV_PROCESS_EXIT;
 		ctx_gp_frames_deinit(&experiment->frames);
-		ctx_gp_stacks_deinit(&reader->images[moment->experiment].stacks);
 		reader->last.of = NULL;
-		ctx_map64_deinit(&reader->images[moment->experiment].thread_of_tid);
+		forget(&reader->images[moment->experiment]);
 	}
+	return status;
 }
 
 /* The source */
@@ -295,6 +352,8 @@ static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_ev
 		int64_t time;
 		enum ctx_status status;
 
+		if (ctx_gp_jstacks_next(reader, ret))
+			return CTX_OK;
 		if (reader->later_at < reader->n_later) {
 			*ret = reader->later[reader->later_at++];
 			return CTX_OK;
@@ -307,8 +366,7 @@ static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_ev
 		if (status < 0)
 			return status;
 		if (is_due(reader, status == CTX_END ? UINT64_MAX : (uint64_t)time)) {
-			take_moment(reader, ret);
-			return CTX_OK;
+			return take_moment(reader, ret, err);
 		}
 		if (status == CTX_END) {
 			status = tell_sums(reader, err);
@@ -333,10 +391,10 @@ static void close_reader(struct ctx_event_source *source)
 {
 	struct ctx_gp_reader *reader = source->impl;
 
-	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++) {
-		ctx_map64_deinit(&reader->images[i].thread_of_tid);
-		ctx_gp_stacks_deinit(&reader->images[i].stacks);
-	}
+	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++)
+		forget(&reader->images[i]);
+	ctx_gp_jstacks_deinit(&reader->jstacks);
+	ctx_map64_deinit(&reader->code_at);
 	ctx_gp_events_destroy(reader->events);
 	ctx_gp_traced_destroy(reader->traced);
 	ctx_gp_experiments_deinit(&reader->experiments);

@@ -11,8 +11,9 @@ R = 801425552975190205
 MASK = 2**64 - 1
 RUN = 5_000_000_000_000
 SECOND = 1_000_000_000
-CLOCK, SYNC, HWC, HEAP, MHWC, IO, FRAME = 8, 2, 3, 5, 7, 19, 11
-FILES = {CLOCK: "profile", SYNC: "synctrace", HWC: "hwcounters", HEAP: "heaptrace", MHWC: "hwcounters", IO: "iotrace"}
+CLOCK, SYNC, HWC, HEAP, MHWC, IO, FRAME, STATES = 8, 2, 3, 5, 7, 19, 11, 1
+STATE_FIELDS = ("UCPU", "SCPU", "TRAP", "TFLT", "DFLT", "KFLT", "ULCK", "TSLP", "WCPU", "TSTP")
+FILES = {CLOCK: "profile", STATES: "profile", SYNC: "synctrace", HWC: "hwcounters", HEAP: "heaptrace", MHWC: "hwcounters", IO: "iotrace"}
 CODE = 0x4000000000  # where functions lie that are made at run time; they fit into 64 bits only
 CODE_32 = 0x40000000
 MARK_TRUNCATED = MASK - 1
@@ -25,6 +26,11 @@ def uid_of(frames, seed):
     return seed
 
 
+def extended(frames):
+    """32-bit addresses as the collector hashes them: with their sign."""
+    return [frame | MASK - 0xffffffff if frame >> 31 == 1 else frame for frame in frames]
+
+
 def escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
@@ -34,18 +40,22 @@ def stamp(ns):
 
 
 class Experiment:
-    """One directory. Records are added in any order of time; close() writes the files."""
+    """
+    One directory. Records are added in any order of time; close() writes the files. `compress`: stacks are stored in part; "anywhere": a link
+    may lead into the middle of another stack, where gprofng itself does not find it.
+    """
 
-    def __init__(self, path, pid=100, ppid=1, bits=64, big=False, start=RUN, command="prog", arch=None, compress=True):
+    def __init__(self, path, pid=100, ppid=1, bits=64, big=False, start=RUN, command="prog", arch=None, compress="wholes"):
         self.path, self.pid, self.ppid, self.bits, self.start = path, pid, ppid, bits, start
         self.order = ">" if big else "<"
         self.arch = arch or ("sun4v" if big else "x86_64")
         self.command, self.compress = command, compress
         self.flows = {}  # file: flow: records
-        self.known, self.suffixes = set(), set()
+        self.known, self.whole, self.suffixes = set(), set(), set()
         self.functions, self.segments, self.events, self.java_events = [], [], [], []
         self.classes, self.usage_records, self.counters, self.asked = [], [], [], set()
-        self.ticks_us = 10000
+        self.ticks_us, self.states_told, self.cpu = 10000, 1, 2499
+        self.host, self.wall = "h", 1795229715 + (start - RUN) // SECOND
         self.base = CODE if bits == 64 else CODE_32
         self.end = 0
         os.makedirs(path, exist_ok=True)
@@ -62,20 +72,22 @@ class Experiment:
 
     def info(self, kind, frames, seed=1):
         """An info: whole, or up to a root side that is stored already."""
-        word = "Q" if self.bits == 64 or kind == 2 else "I"
-        own = uid_of(frames, seed)
+        word = "Q" if self.bits == 64 else "I"
+        hashed = extended(frames) if word == "I" else frames
+        own = uid_of(hashed, seed)
         stored, link = frames, 0
         if self.compress and kind == 1:
             if own in self.known:
                 return self.pack("IIQ", 16, kind | 0x80000000, own)
             for k in range(1, len(frames)):
-                rest = uid_of(frames[k:], 1)
-                if rest in self.suffixes:
+                rest = uid_of(hashed[k:], 1)
+                if rest in (self.suffixes if self.compress == "anywhere" else self.whole):
                     stored, link = frames[:k], rest
                     break
             self.known.add(own)
             if not link:
-                self.suffixes.update(uid_of(frames[k:], 1) for k in range(len(frames)))
+                self.whole.add(own)
+                self.suffixes.update(uid_of(hashed[k:], 1) for k in range(len(frames)))
         mask = 2**64 - 1 if word == "Q" else 2**32 - 1
         body = b"".join(self.pack(word, frame & mask) for frame in stored)
         if link:
@@ -85,7 +97,7 @@ class Experiment:
     def stack(self, frames, java=()):
         """The number of a stack. `java`: pairs (method, index of the bytecode), leaf first."""
         frames = list(frames)
-        flat = [value & MASK for method, bci in java for value in (bci, method)]
+        flat = [value & MASK for method, bci in java for value in (self.index(bci), method)]
         record = uid_of(frames, uid_of(flat, R) if flat else R)
         if ("record", record) in self.known:
             return record
@@ -93,6 +105,13 @@ class Experiment:
         infos = (self.info(2, flat) if flat else b"") + self.info(1, frames)
         self.add("data.frameinfo", 0, self.pack("IQ", 16, record) + infos, FRAME)
         return record
+
+    def index(self, bci):
+        """The index of a bytecode takes the first 32 bits of 64; the rest is what was there before."""
+        if self.bits == 32:
+            return bci
+        low = bci & 0xffffffff
+        return low << 32 | 0xdead if self.order == ">" else low | 0xdead << 32
 
     def event(self, kind, ns, tid, stack, more):
         self.asked.add(kind)
@@ -109,6 +128,10 @@ class Experiment:
 
     def clock(self, ns, tid, stack, state=10, ticks=1):
         self.event(CLOCK, ns, tid, stack, self.pack("II", state, ticks))
+
+    def states(self, ns, tid, stack, ticks):
+        """As old collectors of Solaris wrote it: ticks in each of ten states."""
+        self.event(STATES, ns, tid, stack, self.pack("10I", *ticks))
 
     def heap(self, ns, tid, stack, kind, size, address, old=0):
         self.event(HEAP, ns, tid, stack, self.pack("I4xQQQ" if self.bits == 64 else "IIII", kind, size, address, old))
@@ -179,6 +202,8 @@ class Experiment:
         next_word = at + (8 if wide else 4)
         if kind == CLOCK:
             rows += [("MSTATE", at, "INT32"), ("NTICK", at + 4, "INT32")]
+        elif kind == STATES:
+            rows += [(name, at + 4 * i, "INT32") for i, name in enumerate(STATE_FIELDS)]
         elif kind == SYNC:
             rows += [("SRQST", at, "INT64"), ("SOBJ", at + 8, unsigned)]
         elif kind == HEAP:
@@ -201,14 +226,15 @@ class Experiment:
         return f'  <profpckt kind="{kind}" uname="data">\n{rows}\n  </profpckt>\n'
 
     def profiles(self):
-        attributes = {CLOCK: f'name="profile" ptimer="{self.ticks_us}" numstates="1"', HEAP: 'name="heaptrace"',
+        attributes = {CLOCK: f'name="profile" ptimer="{self.ticks_us}" numstates="{self.states_told}"',
+                      STATES: f'name="profile" ptimer="{self.ticks_us}" numstates="{self.states_told}"', HEAP: 'name="heaptrace"',
                       SYNC: 'name="synctrace" threshold="0" scope="1"', IO: 'name="iotrace"'}
         text = ""
         for kind, words in attributes.items():
             if kind in self.asked:
                 text += f'<profile {words}>\n  <profdata fname="{FILES[kind]}"/>\n{self.packet(kind)}</profile>\n'
         for tag, (name, interval, internal, memop) in enumerate(self.counters):
-            text += (f'<profile name="hwcounter" cpuver="2499" hwcname="{name}" int_name="{internal}" interval="{interval}" '
+            text += (f'<profile name="hwcounter" cpuver="{self.cpu}" hwcname="{name}" int_name="{internal}" interval="{interval}" '
                      f'tag="{tag}" memop="{memop}">\n</profile>\n')
         if self.counters:
             kinds = [kind for kind in (HWC, MHWC) if kind in self.asked]
@@ -217,12 +243,12 @@ class Experiment:
 
     def log(self, closed=True):
         text = (f'<experiment version="12.4">\n<collector>2.40.00</collector>\n</experiment>\n'
-                f'<system hostname="h" arch="{self.arch}" os="Linux 6" pagesz="4096" npages="1000">\n'
+                f'<system hostname="{self.host}" arch="{self.arch}" os="Linux 6" pagesz="4096" npages="1000">\n'
                 f'  <cpu id="0" clk="2000"/>\n</system>\n<process pid="{self.pid}"></process>\n'
                 f'<process ppid="{self.ppid}"></process>\n<process cwd="/tmp"></process>\n'
                 f'<process wsize="{self.bits}"></process>\n<process>{escaped(self.command)}</process>\n{self.profiles()}'
                 f'<dataptr name="frameinfo" format="binary"/>\n<setting sample_period="1"/>\n'
-                f'<event kind="run" tstamp="{stamp(self.start)}" time="{1795229715 + (self.start - RUN) // SECOND}" tm_zone="0"/>\n')
+                f'<event kind="run" tstamp="{stamp(self.start)}" time="{self.wall}" tm_zone="0"/>\n')
         if self.classes:
             text += '<profile name="jprofile" jversion="17" api="JVMTI 1.0"/>\n'
         text += "".join(event + "\n" for event in self.events + self.java_events)

@@ -125,7 +125,7 @@ class Case:
 def generate(path):
     """All kinds of data, two threads, usage, Java, descendants."""
     chance = random.Random(7)
-    main = Experiment(path, pid=100)
+    main = Experiment(path, pid=100, compress="anywhere")
     names = [main.function(f"function_{i}") for i in range(20)]
     main.java_class(0x7000, "LDemo;", "Demo.java", [(0x9000, "main", "([Ljava/lang/String;)V"), (0x9008, "read0", "(J[B)I")])
     main.java_thread(101, "worker")

@@ -1,0 +1,241 @@
+#include "formats/gprofng/gp_jstack.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/gprofng/gp_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define METHODS_AT ((uint64_t)1 << 62) /* no program has addresses here: neither canonical nor of 52 bits */
+#define CODES_MAX 65536u	       /* bytes of a method's bytecode */
+
+static const char unknown_method[] = "<no Java callstack recorded>"; /* as gprofng says */
+
+void ctx_gp_jstacks_deinit(struct ctx_gp_jstacks *stacks)
+{
+	ctx_strtab_deinit(&stacks->names);
+	free(stacks->frames);
+	free(stacks->work);
+	free(stacks->due);
+	*stacks = (struct ctx_gp_jstacks){0};
+}
+
+/* Processes */
+
+static void stretch(uint64_t *begin, uint64_t *end, const struct ctx_gp_map_entry *entry)
+{
+	uint64_t last = entry->address + (entry->size - 1);
+
+	if (entry->size == 0)
+		return;
+	if (*end == 0 || entry->address < *begin)
+		*begin = entry->address;
+	if (last >= *end)
+		*end = last != UINT64_MAX ? last + 1 : last;
+}
+
+/* Where the virtual machine lies, and what it made: one region, in which each stub and method is a map of its own. */
+static void find_regions(struct ctx_gp_image *image, const struct ctx_gp_map *map)
+{
+	for (size_t i = 0; i < map->n; i++) {
+		const struct ctx_gp_map_entry *entry = &map->entries[i];
+		const char *path = ctx_strtab_get(&map->names, entry->path);
+
+		if (entry->is_unmap)
+			continue;
+		if (entry->method != 0 || (entry->function != UINT32_MAX && path[0] != '['))
+			stretch(&image->code_begin, &image->code_end, entry);
+		else if (entry->executable && strcmp(ctx_path_base(path), "libjvm.so") == 0)
+			stretch(&image->jvm_begin, &image->jvm_end, entry);
+	}
+}
+
+static enum ctx_status read_classes(struct ctx_gp_reader *reader, struct ctx_gp_image *image,
+				    const struct ctx_gp_experiment *experiment, const char *path,
+				    struct ctx_err *err)
+{
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct ctx_gp_blocks blocks = {0};
+	struct stat info;
+	enum ctx_status status;
+
+	if (fd < 0)
+		return ctx_err_errno(err, CTX_E_IO, "jclasses");
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return ctx_err_set(err, CTX_E_FORMAT, "jclasses is no plain file");
+	status = ctx_gp_blocks_init(&blocks, fd, "jclasses", experiment->log.big_endian, 0, UINT64_MAX, err);
+	if (status == CTX_OK)
+		status = ctx_gp_java_read(&image->java, &blocks, &reader->jstacks.names, err);
+	if (status == CTX_OK && blocks.invalid + image->java.damaged != 0)
+		status = ctx_err_set(err, CTX_E_FORMAT, "jclasses: %llu records that make no sense",
+				     (unsigned long long)(blocks.invalid + image->java.damaged));
+	ctx_gp_blocks_deinit(&blocks);
+	return status;
+}
+
+enum ctx_status ctx_gp_jstacks_start(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				     struct ctx_err *err)
+{
+	struct ctx_gp_image *image = &reader->images[experiment->number];
+	char *path CTX_AUTO_FREE = NULL;
+	char prefix[256];
+	struct ctx_err why = {0};
+	enum ctx_status status;
+
+	if (experiment->log.jvm[0] == '\0')
+		return CTX_OK;
+	find_regions(image, &experiment->map);
+	path = ctx_path_join(experiment->path, "jclasses");
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	status = read_classes(reader, image, experiment, path, &why);
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status != CTX_OK)
+		return ctx_gp_experiments_damage(&reader->experiments, err,
+						 "%s%s: methods may lack their names",
+						 ctx_gp_experiment_prefix(experiment, prefix), why.msg);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_gp_jstacks_name(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				    uint64_t method, int64_t time_ns, uint32_t *ret, struct ctx_err *err)
+{
+	uint32_t name = ctx_gp_java_find(&reader->images[experiment->number].java, method,
+					 experiment->log.run_ns + time_ns);
+	char text[64];
+
+	if (name != CTX_NONE) {
+		*ret = name;
+		return CTX_OK;
+	}
+	snprintf(text, sizeof(text), "<method 0x%llx>", (unsigned long long)method);
+	return ctx_strtab_add_text(&reader->jstacks.names, text, ret, err);
+}
+
+/* Stacks */
+
+static enum ctx_status make_room(struct ctx_gp_jstacks *stacks, struct ctx_err *err)
+{
+	if (stacks->frames == NULL)
+		stacks->frames = ctx_calloc(CTX_GP_STACK_MAX, sizeof(*stacks->frames));
+	if (stacks->work == NULL)
+		stacks->work = ctx_calloc(CTX_GP_STACK_MAX, 2 * sizeof(*stacks->work));
+	return stacks->frames != NULL && stacks->work != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+/* The address that stands for a place in a method; the method is announced when it is new to the process. */
+static enum ctx_status address_of(struct ctx_gp_reader *reader, struct ctx_gp_image *image, uint32_t name,
+				  int32_t index, uint64_t *ret, struct ctx_err *err)
+{
+	struct ctx_gp_jstacks *stacks = &reader->jstacks;
+	uint32_t *place = ctx_map64_place(&image->announced, name);
+
+	if (place == NULL)
+		return ctx_err_nomem(err);
+	*ret = METHODS_AT + ctx_gp_jstacks_place(name) +
+	       (index > 0 && index < (int32_t)CODES_MAX ? (uint64_t)index : 0);
+	if (*place != CTX_MAP64_NONE)
+		return CTX_OK;
+	*place = 0;
+	if (ctx_grow(&stacks->due, &stacks->due_cap, stacks->n_due + 1, err) != CTX_OK)
+		return CTX_E_NOMEM;
+	stacks->due[stacks->n_due++] = name;
+	return CTX_OK;
+}
+
+/*
+ * How many frames from the leaf are of the native method that is Java's leaf: up to where code of the virtual machine's making
+ * called it. None if the virtual machine itself is what it called.
+ */
+static uint32_t count_native(const struct ctx_gp_image *image, const uint64_t *frames, uint32_t n)
+{
+	uint32_t k = 0;
+
+	while (k < n && (frames[k] < image->code_begin || frames[k] >= image->code_end))
+		k++;
+	if (k == n || k == 0 || (frames[k - 1] >= image->jvm_begin && frames[k - 1] < image->jvm_end))
+		return 0;
+	return k;
+}
+
+/* Appends the Java frames behind those that are kept. */
+static enum ctx_status put_java(struct ctx_gp_reader *reader, struct ctx_gp_image *image, size_t n_java,
+				int64_t time_ns, struct ctx_err *err)
+{
+	struct ctx_gp_jstacks *stacks = &reader->jstacks;
+	struct ctx_gp_stack_frames *to = &reader->last;
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < n_java && to->n < CTX_GP_STACK_MAX - 1 && status == CTX_OK; i++) {
+		const struct ctx_gp_java_frame *frame = &stacks->frames[i];
+		uint32_t name = ctx_gp_java_find(&image->java, frame->method, time_ns);
+
+		if (frame->method == CTX_GP_JAVA_TRUNCATED) {
+			to->frames[to->n++] = ctx_frame_truncated(CTX_TRUNCATED_DEPTH);
+			break;
+		}
+		if (name == CTX_NONE)
+			status = ctx_strtab_add_text(&stacks->names, unknown_method, &name, err);
+		if (status == CTX_OK)
+			status = address_of(reader, image, name, frame->index, &to->frames[to->n], err);
+		to->n += status == CTX_OK;
+	}
+	return status;
+}
+
+enum ctx_status ctx_gp_jstacks_take(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				    struct ctx_gp_numbered *stack, int64_t time_ns, struct ctx_err *err)
+{
+	struct ctx_gp_jstacks *stacks = &reader->jstacks;
+	struct ctx_gp_image *image = &reader->images[experiment->number];
+	struct ctx_gp_stack_frames *to = &reader->last;
+	enum ctx_gp_stack_state state;
+	enum ctx_status status;
+	size_t n_java;
+
+	if (!ctx_gp_frames_have_java(&experiment->frames, stack->uid))
+		return CTX_OK;
+	status = make_room(stacks, err);
+	if (status != CTX_OK)
+		return status;
+	state = ctx_gp_frames_get_java(&experiment->frames, stack->uid, stacks->work, stacks->frames,
+				       CTX_GP_STACK_MAX, &n_java);
+	/* The virtual machine may not have been able to tell: then the native stack is all there is. */
+	if (n_java == 0 || ctx_gp_java_find(&image->java, stacks->frames[0].method, time_ns) == CTX_NONE)
+		return CTX_OK;
+	stack->is_java = true;
+	stack->time_ns = time_ns;
+	stack->state = state;
+	to->n = stacks->frames[0].index == CTX_GP_JAVA_NATIVE ? count_native(image, to->frames, to->n) : 0;
+	status = put_java(reader, image, n_java, time_ns, err);
+	if (status == CTX_OK && state == CTX_GP_STACK_CUT)
+		to->frames[to->n++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
+	return status;
+}
+
+bool ctx_gp_jstacks_next(struct ctx_gp_reader *reader, struct ctx_event *ret)
+{
+	struct ctx_gp_jstacks *stacks = &reader->jstacks;
+	uint32_t name;
+
+	if (stacks->due_at == stacks->n_due) {
+		stacks->due_at = stacks->n_due = 0;
+		return false;
+	}
+	name = stacks->due[stacks->due_at++];
+	*ret = (struct ctx_event){.kind = CTX_EV_MAP, .time_ns = stacks->time_ns, .process = stacks->process};
+	ret->map = (struct ctx_map_event){.address = METHODS_AT + ctx_gp_jstacks_place(name),
+					  .size = CODES_MAX,
+					  .file_offset = ctx_gp_jstacks_place(name),
+					  .path = "<Java methods>",
+					  .build_id = "",
+					  .archive = "",
+					  .function = ctx_strtab_get(&stacks->names, name)};
+	return true;
+}
