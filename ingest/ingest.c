@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #define EVENTS_PER_PROGRESS 65536u
+#define UNSEEN_LEAST_NS UINT64_C(100000000) /* of less time on CPUs nobody expects many samples */
 
 struct process {
 	struct ctx_addrspace space;
@@ -576,6 +577,40 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 	return status;
 }
 
+/*
+ * A clock of each thread begins with a whole tick: threads that live for less have no samples. What the states know of the time on
+ * CPUs says how much that is.
+ */
+static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = &in->nouns.profile;
+	const char *modes = ctx_profile_property(profile, "modes", "user,kernel");
+	uint64_t on_cpu_ns = 0;
+
+	if (in->states == NULL || in->source->info.user_clock_ns != 0 || profile->lost_samples != 0 ||
+	    strcmp(modes, "user,kernel") != 0)
+		return CTX_OK;
+	for (unsigned state = CTX_STATE_USER; state <= CTX_STATE_TRAP; state++)
+		on_cpu_ns += profile->metrics[profile->states + state].weight;
+	for (uint32_t i = 0; i < profile->states; i++) {
+		const struct ctx_metric_info *metric = &profile->metrics[i];
+
+		/* "cpu-clock:u" was not meant to see everything. */
+		if (strcmp(metric->unit, "ns") != 0 || metric->parts != NULL ||
+		    strchr(metric->name, ':') != NULL)
+			continue;
+		if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
+			return CTX_OK;
+		return ctx_profile_builder_warn(&in->nouns, err,
+						"%s saw %llu %% of the time on CPUs: threads that live for "
+						"less than its tick have no samples; "
+						"--metric user,system has all of it",
+						metric->name,
+						(unsigned long long)(metric->weight / (on_cpu_ns / 100)));
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_options *options,
 				    struct ctx_err *err)
 {
@@ -620,6 +655,8 @@ static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_o
 		status = tell_unwinding(in, err);
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
+	if (status == CTX_OK)
+		status = tell_unseen_time(in, err);
 	if (status == CTX_OK)
 		status = name_files(in, err);
 	if (status == CTX_OK)

@@ -711,6 +711,54 @@ static void test_ingest__a_reused_tid_is_another_thread(void **state)
 	free(path);
 }
 
+static struct ctx_event change_event(uint64_t time, uint32_t thread, enum ctx_state_change change)
+{
+	struct ctx_event event = {.kind = CTX_EV_STATE, .time_ns = time, .thread = thread};
+
+	event.state.change = change;
+	event.state.cpu = 1;
+	event.state.waker = CTX_NONE;
+	return event;
+}
+
+/* Threads that are shorter than the clock's tick: their time is in the states alone, and that is said. */
+static void test_ingest__time_that_the_clock_did_not_see_is_told(void **state)
+{
+	static const uint32_t parents[] = {0};
+	static const uint64_t addresses[] = {0x1000};
+	enum { MS = 1000000 };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		/* On a CPU for 400 ms; without states, a clock that sees, one for user mode: nothing to say. */
+		struct ctx_event events[] = {
+			process_start(0, 0, 100),
+			thread_start(0, 0, 0, 100),
+			stacks_event(1, 1, parents, addresses),
+			change_event(2, 0, CTX_CHANGE_RUNS),
+			sample_event(300 * MS, 0, 0, 1),
+			change_event(400 * MS, 0, CTX_CHANGE_BLOCKED),
+		};
+		struct list_source list;
+		struct ctx_store *store;
+		const struct ctx_profile *profile;
+		char *path;
+
+		events[4].sample.weight = i == 2 ? 350 * MS : 40 * MS;
+		list_open(&list, events, i != 1 ? CTX_COUNT_OF(events) : 3, 1000 * MS);
+		list.source.info.has_states = i != 1;
+		list.source.info.user_clock_ns = i == 3 ? MS : 0;
+		path = database_of(&list, &store);
+		profile = ctx_store_profile(store);
+		assert_int_equal(profile->n_warnings, i == 0);
+		if (i == 0)
+			assert_non_null(
+				strstr(profile->warnings[0], "cpu-clock saw 10 % of the time on CPUs"));
+		ctx_store_close(store);
+		free(path);
+	}
+}
+
 static void test_ingest__a_truncated_stack_hangs_below_its_own_function(void **state)
 {
 	static const uint32_t parents[] = {0, 1};
@@ -1098,6 +1146,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
+		cmocka_unit_test(test_ingest__time_that_the_clock_did_not_see_is_told),
 		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
 		cmocka_unit_test(test_ingest__each_reason_of_a_truncation_is_a_function),
 		cmocka_unit_test(test_ingest__a_join_is_no_frame),
