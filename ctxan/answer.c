@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "ctxan/exporting.h"
 #include "ctxan/filters.h"
+#include "ctxan/gprofng_names.h"
 #include "ctxan/more_parts.h"
 #include "ctxan/query.h"
 #include "ctxan/sql.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#define SORT_MAX 128u
 #define DEFAULT_FUNCTIONS 10u
 #define DEFAULT_STACKS 5u
 #define TIMELINE_THREADS 16u
@@ -99,6 +101,7 @@ static enum ctx_status gather_code(struct answer *answer, struct ctx_query *quer
 
 /* What a report needs beyond the nouns; everything is released by release(). */
 struct material {
+	const char *by; /* of the report alone; NULL: as --by says */
 	struct ctx_query_parts parts;
 	struct ctx_more_parts more;
 	struct ctx_query_index index;
@@ -195,7 +198,7 @@ static enum ctx_status gather_index(struct ctx_query *query, const struct ctx_op
 				    struct ctx_err *err)
 {
 	struct ctx_index_key key;
-	enum ctx_status status = ctx_index_key_find(options, &key, err);
+	enum ctx_status status = ctx_index_key_find(options, material->by, &key, err);
 
 	if (status == CTX_OK)
 		status = ctx_query_index(query, key.text, &material->index, err);
@@ -258,7 +261,7 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 	return status;
 }
 
-static enum ctx_status one_report(struct answer *answer, const struct ctx_report_kind *kind,
+static enum ctx_status one_report(struct answer *answer, const struct ctx_report_kind *kind, const char *by,
 				  const struct ctx_report_options *report_options, struct ctx_err *err)
 {
 	const struct ctx_selection *selection = &answer->selection;
@@ -276,7 +279,7 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 		.more_metrics = selection->more_metrics,
 		.n_more = kind->many_metrics ? selection->n_more : 0,
 	};
-	struct material material = {0};
+	struct material material = {.by = by};
 	double before = cpu_ms(), between;
 	enum ctx_status status;
 
@@ -310,7 +313,7 @@ static enum ctx_status default_reports(struct answer *answer, struct ctx_err *er
 			report.limit = defaults[i].limit;
 		if (i != 0 && report.format == CTX_REPORT_TEXT)
 			fputc('\n', report.out);
-		status = one_report(answer, ctx_report_find(defaults[i].name), &report, err);
+		status = one_report(answer, ctx_report_find(defaults[i].name), NULL, &report, err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -393,6 +396,7 @@ static enum ctx_status check_filters(const struct ctx_options *options, const st
 static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 {
 	const struct ctx_options *options = answer->options;
+	char sort[SORT_MAX];
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; status == CTX_OK && i < options->n_reports; i++) {
@@ -402,12 +406,16 @@ static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 		report.subject = options->reports[i].subject;
 		if (options->reports[i].function != NULL)
 			report.function = options->reports[i].function;
+		status = ctx_gprofng_sort_key(options->report.sort, kind, ctx_store_profile(answer->store),
+					      &answer->selection, sort, sizeof(sort), &report.sort, err);
+		if (status != CTX_OK)
+			return status;
 		if (i != 0 && report.format == CTX_REPORT_TEXT)
 			fputc('\n', report.out);
 		if (options->show_sql)
 			status = show_sql(kind, &answer->selection, report.out, err);
 		else
-			status = one_report(answer, kind, &report, err);
+			status = one_report(answer, kind, options->reports[i].by, &report, err);
 	}
 	return status;
 }

@@ -156,12 +156,14 @@ static enum ctx_status refuse_object(const struct ctx_options *options, const ch
 			   near.n != 0 ? ", perhaps " : "", nearest, known);
 }
 
-enum ctx_status ctx_index_key_find(const struct ctx_options *options, struct ctx_index_key *ret,
-				   struct ctx_err *err)
+enum ctx_status ctx_index_key_find(const struct ctx_options *options, const char *by,
+				   struct ctx_index_key *ret, struct ctx_err *err)
 {
-	const char *by = options->by != NULL ? options->by : objects[0].name;
-	const struct ctx_index_key *object = find_object(by);
+	const struct ctx_index_key *object;
 
+	if (by == NULL)
+		by = options->by != NULL ? options->by : objects[0].name;
+	object = find_object(by);
 	for (size_t i = 0; i < options->n_indexes; i++) {
 		if (is_named(options->indexes[i], by)) {
 			*ret = (struct ctx_index_key){by, options->indexes[i] + strlen(by) + 1, true};
@@ -180,11 +182,19 @@ enum ctx_status ctx_index_key_find(const struct ctx_options *options, struct ctx
 
 /* ---- all of them ---- */
 
+static enum ctx_status check_key(const struct ctx_options *options, const char *by,
+				 struct ctx_wrong_place *place, struct ctx_err *err)
+{
+	struct ctx_index_key key;
+	enum ctx_status status = ctx_index_key_find(options, by, &key, err);
+
+	return status == CTX_OK && key.text == by ? check("by", by, place, err) : status;
+}
+
 enum ctx_status ctx_filters_check(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
 				  struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
-	struct ctx_index_key key;
 
 	*ret_place = (struct ctx_wrong_place){0};
 	for (size_t i = 0; i < options->n_filters && status == CTX_OK; i++)
@@ -192,9 +202,11 @@ enum ctx_status ctx_filters_check(const struct ctx_options *options, struct ctx_
 	for (size_t i = 0; i < options->n_indexes && status == CTX_OK; i++)
 		status = check_definition(options, i, ret_place, err);
 	if (status == CTX_OK && options->by != NULL)
-		status = ctx_index_key_find(options, &key, err);
-	if (status == CTX_OK && options->by != NULL && key.text == options->by)
-		status = check("by", key.text, ret_place, err);
+		status = check_key(options, options->by, ret_place, err);
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		if (options->reports[i].by != NULL)
+			status = check_key(options, options->reports[i].by, ret_place, err);
+	}
 	return status;
 }
 

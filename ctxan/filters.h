@@ -33,8 +33,8 @@ struct ctx_index_key {
 	bool is_word;	  /* the name is one, of letters and digits, and may stand above a column */
 };
 
-/* CTX_E_ARG: a word that is no name of an index object. Without --by: threads. */
-CTX_MUST_CHECK enum ctx_status ctx_index_key_find(const struct ctx_options *options,
+/* CTX_E_ARG: a word that is no name of an index object. NULL: as --by says, without that threads. */
+CTX_MUST_CHECK enum ctx_status ctx_index_key_find(const struct ctx_options *options, const char *by,
 						  struct ctx_index_key *ret, struct ctx_err *err);
 
 #endif

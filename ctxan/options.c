@@ -1,7 +1,9 @@
 #include "ctxan/options.h"
 
 #include "base/mem.h"
+#include "base/near.h"
 #include "ctxan/exporting.h"
+#include "ctxan/gprofng_names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -51,12 +53,14 @@ static const struct option long_options[] = {
 	{"process", required_argument, NULL, OPT_PROCESS},
 	{"cpu", required_argument, NULL, OPT_CPU},
 	{"filter", required_argument, NULL, OPT_FILTER},
+	{"filters", required_argument, NULL, OPT_FILTER}, /* gprofng's word */
 	{"by", required_argument, NULL, OPT_BY},
 	{"index", required_argument, NULL, OPT_INDEX},
 	{"limit", required_argument, NULL, OPT_LIMIT},
 	{"sort", required_argument, NULL, OPT_SORT},
 	{"format", required_argument, NULL, OPT_FORMAT},
 	{"metric", required_argument, NULL, OPT_METRIC},
+	{"metrics", required_argument, NULL, OPT_METRIC}, /* gprofng's word */
 	{"per-thread", no_argument, NULL, OPT_PER_THREAD},
 	{"function", required_argument, NULL, OPT_FUNCTION},
 	{"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
@@ -299,6 +303,20 @@ static enum ctx_status parse_subject(struct ctx_option_report *report, const cha
 	return CTX_OK;
 }
 
+/* "cpus", "indxobj=KEY" */
+static enum ctx_status parse_index(struct ctx_option_report *report, const char *name, const char *text,
+				   struct ctx_err *err)
+{
+	if (*report->by != '\0')
+		return *text != '='
+			       ? CTX_OK
+			       : ctx_err_set(err, CTX_E_ARG, "the report '%s' takes no '%s'", name, text);
+	if (text[0] != '=' || text[1] == '\0')
+		return ctx_err_set(err, CTX_E_ARG, "--report %s=KEY wants what --by does", name);
+	report->by = text + 1;
+	return CTX_OK;
+}
+
 /*
  * "functions,tree", "lines,source=FUNC". A subject goes to the end of the argument, because names of functions have commas
  * ("map<int, int>::at").
@@ -319,17 +337,20 @@ static enum ctx_status parse_reports(struct ctx_options *options, const char *te
 			if (report.kind == NULL)
 				report.kind = ctx_report_find_alias(name, &is_function);
 		}
+		if (report.kind == NULL && n < sizeof(name) && (report.by = ctx_gprofng_index(name)) != NULL)
+			report.kind = ctx_report_find("index");
 		if (report.kind == NULL)
-			return ctx_err_set(err, CTX_E_ARG, "no report '%.*s' (see --help for the list)",
-					   (int)n, text);
-		status = parse_subject(&report, text + n, is_function, err);
+			return ctx_gprofng_refuse_report(text, n, err);
+		status = report.by != NULL ? parse_index(&report, name, text + n, err)
+					   : parse_subject(&report, text + n, is_function, err);
 		if (status == CTX_OK)
 			status = ctx_grow(&options->reports, &options->reports_cap, options->n_reports + 1,
 					  err);
 		if (status != CTX_OK)
 			return status;
 		options->reports[options->n_reports++] = report;
-		if (report.subject != NULL || report.function != NULL)
+		if (report.subject != NULL || report.function != NULL ||
+		    (report.by != NULL && text[n] == '='))
 			break;
 		text += n + (text[n] == ',');
 	}
@@ -500,6 +521,18 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	return CTX_OK;
 }
 
+static enum ctx_status refuse_long(const char *word, struct ctx_err *err)
+{
+	size_t n = strcspn(word, "=");
+	struct ctx_near near = {0};
+
+	for (const struct option *option = long_options; option->name != NULL && n > 2; option++)
+		ctx_near_consider(&near, option->name, strlen(option->name), word + 2, n - 2);
+	return ctx_err_set(err, CTX_E_ARG, "unknown option '%.*s'%s%s (see --help)",
+			   (int)(n < CTX_ERR_MAX / 4 ? n : CTX_ERR_MAX / 4), word,
+			   near.n != 0 ? ", perhaps --" : "", near.n != 0 ? near.names[0] : "");
+}
+
 /* getopt's own messages come in two lines and go to stderr; ours is one line in `err`. */
 static enum ctx_status usage_error(int argc, char **argv, int option, struct ctx_err *err)
 {
@@ -511,7 +544,7 @@ static enum ctx_status usage_error(int argc, char **argv, int option, struct ctx
 		return ctx_err_set(err, CTX_E_ARG, "unknown option '-%c' (see --help)", optopt);
 	if (optopt != 0)
 		return ctx_err_set(err, CTX_E_ARG, "option '%s' takes no value (see --help)", word);
-	return ctx_err_set(err, CTX_E_ARG, "unknown option '%s' (see --help)", word);
+	return refuse_long(word, err);
 }
 
 static size_t n_standard_inputs(const struct ctx_options *options)
@@ -577,6 +610,7 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	int option;
 
 	optind = 0;
+	status = ctx_gprofng_check_arguments(argc, argv, err);
 	while (status == CTX_OK &&
 	       (option = getopt_long(argc, argv, ":r:i:t:o:qh", long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')

@@ -18,6 +18,7 @@ struct ctx_option_report {
 	const struct ctx_report_kind *kind;
 	const char *subject;  /* "source=FUNC": FUNC; NULL: none was given. Belongs to argv */
 	const char *function; /* "csingle=FUNC": --function for this report alone; NULL: as given */
+	const char *by;	      /* "cpus": --by for this report alone; NULL: as given */
 };
 
 struct ctx_options {

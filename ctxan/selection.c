@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "ctxan/filters.h"
 #include "ctxan/metric_names.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define TERM_MAX 256
+#define NEAR_MIN 3u /* bytes of a word that others may be like */
 
 static int compare_intervals(const void *left, const void *right)
 {
@@ -261,6 +263,26 @@ static size_t bare_length(const char *name)
 		       : strlen(name);
 }
 
+static const char *word_or_name(const struct ctx_metric_info *metric)
+{
+	return metric->word != NULL ? metric->word : metric->name;
+}
+
+/* What was meant, perhaps: ", perhaps 'heapallocbytes'"; "" nothing is near. */
+static void list_near(const struct ctx_profile *profile, const char *name, char *out, size_t size)
+{
+	struct ctx_near near = {0};
+	int used;
+
+	for (uint32_t i = 0; i < profile->n_metrics && strlen(name) >= NEAR_MIN; i++) {
+		const char *word = word_or_name(&profile->metrics[i]);
+
+		ctx_near_consider(&near, word, strlen(word), name, strlen(name));
+	}
+	used = snprintf(out, size, "%s", near.n != 0 ? ", perhaps " : "");
+	ctx_near_list(&near, out + used, size - (size_t)used);
+}
+
 /* "cpu-clock; states: user, ..., wall, and USER, ..." */
 static void list_metrics(const struct ctx_profile *profile, char *known, size_t size)
 {
@@ -277,7 +299,7 @@ static void list_metrics(const struct ctx_profile *profile, char *known, size_t 
 
 		if (i < n_events) {
 			used += (size_t)snprintf(known + used, size - used, "%s%s", between,
-						 profile->metrics[i].name);
+						 word_or_name(&profile->metrics[i]));
 			continue;
 		}
 		if (!first_sum)
@@ -311,13 +333,21 @@ static uint32_t find_metric(const struct ctx_profile *profile, const char *wante
 	return *ret_n_bare == 1 ? bare : CTX_NONE;
 }
 
+static bool asks_states(const struct ctx_options *options)
+{
+	struct ctx_index_key key;
+
+	return options->by != NULL && ctx_index_key_find(options, NULL, &key, NULL) == CTX_OK &&
+	       strcasecmp(key.text, "STATE") == 0;
+}
+
 /* The first that has samples of events; of a program that did nothing but wait: Wall. */
 static uint32_t default_metric(const struct ctx_options *options, const struct ctx_profile *profile)
 {
 	uint64_t span_samples = 0;
 
 	/* Samples of a clock have no state. */
-	if (profile->has_states && options->by != NULL && strcasecmp(options->by, "state") == 0)
+	if (profile->has_states && asks_states(options))
 		return ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1);
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[i];
@@ -368,16 +398,18 @@ static enum ctx_status add_named(const struct ctx_profile *profile, const char *
 {
 	uint32_t n_bare, metric = find_metric(profile, name, &n_bare);
 	const char *other;
-	char known[CTX_ERR_MAX / 2];
+	char known[CTX_ERR_MAX / 2], nearest[CTX_ERR_MAX / 4] = "";
 	enum ctx_status status;
 
 	for (size_t i = 0; metric == CTX_NONE && (other = ctx_metric_other_name(name, i)) != NULL; i++)
 		metric = find_metric(profile, other, &n_bare);
 	if (metric == CTX_NONE) {
 		list_metrics(profile, known, sizeof(known));
+		if (n_bare == 0)
+			list_near(profile, name, nearest, sizeof(nearest));
 		return ctx_err_set(err, n_bare != 0 ? CTX_E_ARG : CTX_E_NOTFOUND,
-				   "%s metric '%s' (recorded: %s)", n_bare != 0 ? "more than one" : "no",
-				   name, known);
+				   "%s metric '%s'%s (recorded: %s)", n_bare != 0 ? "more than one" : "no",
+				   name, nearest, known);
 	}
 	status = add_metric(selection, metric, *first, err);
 	*first = false;

@@ -139,6 +139,16 @@ bool ctx_head_is_measured(const struct ctx_metric_info *metric)
 	return metric->spans || (metric->parts != NULL && !metric->counts);
 }
 
+/* Whether its samples are traced operations: every one is there. */
+static bool is_traced(const struct ctx_profile *profile, const struct ctx_metric_info *metric)
+{
+	enum ctx_traced_kind kind;
+
+	if (metric->counts && metric->n_parts != 0 && metric->parts[0] < profile->n_metrics)
+		metric = &profile->metrics[metric->parts[0]];
+	return ctx_traced_kind_of_metric(metric->word, &kind) && profile->traced[kind] != 0;
+}
+
 int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread)
 {
 	return thread < profile->n_threads ? profile->threads[thread].tid : -1;
@@ -188,6 +198,8 @@ static const char *counted(const struct ctx_out *out)
 
 	if (out->topic != NULL)
 		return out->topic->counted;
+	if (is_traced(out->input->profile, &metric))
+		return "operations";
 	return ctx_head_is_measured(&metric) ? "spans" : "samples";
 }
 
@@ -196,7 +208,7 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 	const struct ctx_report_input *input = out->input;
 	const struct ctx_totals *totals = &out->totals;
 	struct ctx_metric_info metric = ctx_out_metric(out);
-	bool measured = ctx_head_is_measured(&metric);
+	bool measured = ctx_head_is_measured(&metric) || is_traced(input->profile, &metric);
 	char text[320], percent[CTX_FIGURE_MAX], largest[CTX_FIGURE_MAX];
 
 	if (out->note != NULL)
@@ -357,7 +369,8 @@ static void put_more_metrics(struct ctx_buf *title, const struct ctx_report_inpu
 			sum = input->index->totals[i + 1].weight;
 		scale = ctx_scale_for(metric.unit, sum);
 		ctx_figure_fixed(weight, sum, scale.divisor, scale.digits);
-		ctx_buf_printf(title, " | %s %s %s", metric.name, weight, scale.unit);
+		ctx_buf_printf(title, " | %s %s%s%s", metric.name, weight, *scale.unit != '\0' ? " " : "",
+			       scale.unit);
 	}
 }
 
@@ -372,8 +385,8 @@ void ctx_head_print(struct ctx_out *out)
 		       input->n_intervals != 0 ? " | " : "");
 	ctx_head_put_selection(input, &title);
 	ctx_figure_fixed(weight, out->totals.weight, out->scale.divisor, out->scale.digits);
-	ctx_buf_printf(&title, " | %s | %" PRIu64 " %s | %s %s", metric.name, out->totals.samples,
-		       counted(out), weight, out->scale.unit);
+	ctx_buf_printf(&title, " | %s | %" PRIu64 " %s | %s%s%s", metric.name, out->totals.samples,
+		       counted(out), weight, *out->scale.unit != '\0' ? " " : "", out->scale.unit);
 	put_more_metrics(&title, input);
 	ctx_buf_put_u8(&title, '\0');
 	if (title.failed) {

@@ -137,6 +137,8 @@ static const struct alias {
 	{"csingle", "callers-callees", true},
 	{"callers-callees-single", "callers-callees", true},
 	{"fsummary", "functions", false},
+	{"lsummary", "lines", false},
+	{"psummary", "pcs", false},
 	{"fsingle", "functions", true},
 	{"func", "functions", false},
 	{"src", "source", false},
@@ -159,6 +161,10 @@ static const struct alias {
 	{"experiment-list", "header", false},
 	{"exp-list", "header", false},
 	{"experiments", "header", false},
+	{"metric-list", "header", false},
+	{"cmetric-list", "header", false},
+	{"gmetric-list", "header", false},
+	{"indx-metric-list", "header", false},
 };
 
 static bool same_name(const char *a, const char *b)

@@ -164,7 +164,8 @@ static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf
 
 	ctx_buf_clear(buf);
 	ctx_buf_put_text(buf, column->title);
-	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0' && !in_group(out, i))
+	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0' && *out->scale.unit != '\0' &&
+	    !in_group(out, i))
 		ctx_buf_printf(buf, " %s", out->scale.unit);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : buf->n - 1;

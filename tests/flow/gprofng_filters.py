@@ -15,9 +15,9 @@ import sys
 from collections import Counter, defaultdict
 
 from gprofng_reports import Count
+from gprofng_said import ask
 from gprofng_tables import compare_index, our_index, single, their_index
 from gprofng_text import (TOTAL, Failures, Names, Stacks, display, is_near, is_plt, our_json, spelled, sql, table, words_of)
-from perfdata_same import output_of
 
 HEAP = "heapallocbytes heapalloccnt heapleakbytes heapleakcnt".split()
 SYNC = "sync syncn".split()
@@ -48,8 +48,7 @@ def questions(recording, pairs):
 
 def their_functions(recording, words, *filters):
     # Without the names of objects: FNAME is what is shown.
-    text = output_of("gprofng", "display", "text", "-name", "long", *filters, "-metrics", spelled(words, "ei") + ":name", "-functions",
-                     recording)
+    text = ask(recording, "-name", "long", *filters, "-metrics", spelled(words, "ei") + ":name", "-functions")[0]
     rows = table(text, 2 * len(words))
     found = defaultdict(list)
     for values, _, name in rows:

@@ -13,10 +13,10 @@ so that what differs between the reports is only what differs between two frames
 import json
 import os
 import re
-import subprocess
 import sys
 from collections import Counter, defaultdict, namedtuple
 
+from gprofng_said import ask
 from perfdata_same import UNKNOWN, output_of, our_report, our_samples
 
 EXPLAINED = {
@@ -63,7 +63,7 @@ def run_ns(log):
 
 
 def display(recording, *commands):
-    return output_of("gprofng", "display", "text", "-metrics", "e.%totalcpu:i.%totalcpu", *commands, recording)
+    return ask(recording, "-metrics", "e.%totalcpu:i.%totalcpu", *commands)[0]
 
 
 def their_samples(recording):
@@ -321,8 +321,7 @@ def compare_events(recording, failures):
         mine[kind].append((fields, int(depth)))
     text = dump(recording, "-dheap", "Heaptrace")
     heap = [(f"{t} {cpu} {k} {size} {at} {old}", int(n)) for t, cpu, n, k, size, at, old in HEAP.findall(text)]
-    said = subprocess.run(["gprofng", "display", "text", "-dsync", recording], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True).stderr  # delays and objects are said there
+    said = ask(recording, "-dsync")[1]  # delays and objects are said there
     waits = sorted((at, int(s) * 10**9 + int(ns)) for at, s, ns in DELAY.findall(said))
     text = dump(recording, "-dsync", "Synctrace")
     sync = sorted((int(t), int(cpu), int(n)) for t, cpu, n in SYNC.findall(text))

@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter, defaultdict, namedtuple
 
+from gprofng_said import ask
 from perfdata_same import output_of
 
 WORDS = ("totalcpu sync syncn heapallocbytes heapalloccnt heapleakbytes heapleakcnt ioreadtime ioreadbytes ioreadcnt iowritetime "
@@ -19,6 +20,7 @@ CUT = 0.001  # of what was traced they are cut
 TOTAL = "<Total> [<Total>]"
 TOP = ("<Total>",)
 TRUNCATED = "<Truncated-stack>", 0
+UNKNOWN = 1  # kind of a function in ctxan's database
 
 Frame = namedtuple("Frame", "object address function kind")  # object: path; function: our row of `function`
 Function = namedtuple("Function", "name object start size kind inlined")
@@ -37,7 +39,7 @@ class Failures:
 
 
 def display(recording, *commands):
-    return output_of("gprofng", "display", "text", "-name", "long:soname", *commands, recording)
+    return ask(recording, "-name", "long:soname", *commands)[0]
 
 
 def our_json(recording, *options):
@@ -164,7 +166,8 @@ def is_plt(frame):
 def as_theirs(names, frames, failures):
     """The frames' keys in `names`, as gprofng sees them; (keys, whether it leaves out the leaf)."""
     keys = [names.name(frame) for frame in frames]
-    dropped = bool(keys) and keys[0] is None and is_plt(frames[0])
+    # A library that is not at hand has no names: what gprofng's -pcs lacks there was a slot.
+    dropped = bool(keys) and keys[0] is None and (is_plt(frames[0]) or frames[0].kind == UNKNOWN)
     if dropped:
         keys = keys[1:]
     for key, frame in zip(keys, frames[dropped:]):

@@ -9,10 +9,10 @@
 """
 import json
 import re
-import subprocess
 import sys
 from collections import Counter, defaultdict
 
+from gprofng_said import ask
 from gprofng_same import PACKET, Failures, logs, run_ns
 from perfdata_same import output_of
 
@@ -24,7 +24,7 @@ DIGITS = 0.001  # seconds: gprofng prints three, and cuts
 
 
 def display(recording, *commands):
-    return output_of("gprofng", "display", "text", *commands, recording)
+    return ask(recording, *commands)[0]
 
 
 def sql(recording, statement):
@@ -60,10 +60,9 @@ def our_heap(recording):
 
 
 def their_sync(recording, start):
-    done = subprocess.run(["gprofng", "display", "text", "-dsync", recording], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace")  # the waits are on stderr
-    waits = re.findall(r"synchronization object @ 0x(\w+);\s+synchronization delay\s+(\d+)\.(\d{9})", done.stderr)
-    times = [int(packet[1]) - start for packet in map(PACKET.match, done.stdout.splitlines()) if packet]
+    out, errors = ask(recording, "-dsync")  # the waits are on stderr
+    waits = re.findall(r"synchronization object @ 0x(\w+);\s+synchronization delay\s+(\d+)\.(\d{9})", errors)
+    times = [int(packet[1]) - start for packet in map(PACKET.match, out.splitlines()) if packet]
     return Counter(times), Counter((int(a, 16), int(s) * 10**9 + int(f)) for a, s, f in waits)
 
 
