@@ -96,6 +96,7 @@ static const struct ctx_traced_report heap_report = {.name = "heap",
 						     .n_columns = CTX_COUNT_OF(columns),
 						     .stack = STACK,
 						     .text = TEXT,
+						     .number_width = 44,
 						     .sort_keys = sort_keys,
 						     .value = value,
 						     .fill = fill};

@@ -143,6 +143,7 @@ static const struct ctx_traced_report io_report = {.name = "io",
 						   .n_columns = CTX_COUNT_OF(columns),
 						   .stack = STACK,
 						   .text = TEXT,
+						   .number_width = 66,
 						   .sort_keys = sort_keys,
 						   .value = value,
 						   .fill = fill};

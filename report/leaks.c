@@ -42,6 +42,7 @@ static const struct ctx_traced_report leaks_report = {.name = "leaks",
 						      .n_columns = CTX_COUNT_OF(columns),
 						      .stack = STACK,
 						      .text = TEXT,
+						      .number_width = 24,
 						      .sort_keys = sort_keys,
 						      .value = value,
 						      .fill = fill};

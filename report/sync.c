@@ -60,6 +60,7 @@ static const struct ctx_traced_report sync_report = {.name = "sync",
 						     .n_columns = CTX_COUNT_OF(columns),
 						     .stack = STACK,
 						     .text = TEXT,
+						     .number_width = 28,
 						     .sort_keys = sort_keys,
 						     .value = value,
 						     .fill = fill};

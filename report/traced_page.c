@@ -38,12 +38,16 @@ static enum ctx_status find_passing(const struct ctx_profile *profile, const cha
 static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ctx_traced_kind kind,
 				      struct ctx_err *err)
 {
+	static const char *const asked[CTX_TRACED_N] = {"heap trace", "synchronization trace", "I/O trace"};
 	static const char *const hints[CTX_TRACED_N] = {
 		"no allocations were traced (gprofng collect app -H on)",
 		"no waits were traced (gprofng collect app -s all)",
 		"no input and output was traced (gprofng collect app -i on)"};
 
-	return profile->traced[kind] != 0 ? CTX_OK : ctx_err_set(err, CTX_E_NOTFOUND, "%s", hints[kind]);
+	/* Asked for, but none happened: that is what the report says. */
+	if (profile->traced[kind] != 0 || ctx_profile_property(profile, asked[kind], NULL) != NULL)
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_NOTFOUND, "%s", hints[kind]);
 }
 
 static size_t most_rows(const struct ctx_report_options *options)
@@ -137,13 +141,23 @@ static uint32_t without_collector(const struct ctx_profile *profile, uint32_t st
 	return stack;
 }
 
+/* What the numbers in front leave. */
+static size_t room_of(const struct ctx_traced_page *page)
+{
+	size_t width = page->out.options->width, numbers = page->report->number_width;
+
+	if (width == 0)
+		return SIZE_MAX;
+	return width > numbers ? width - numbers : 0;
+}
+
 const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack)
 {
 	struct ctx_buf *buf = &page->buf;
 
 	ctx_buf_clear(buf);
-	ctx_wait_chain_put(page->input->profile, without_collector(page->input->profile, stack),
-			   page->out.options->ascii, buf);
+	ctx_wait_chain_put_within(page->input->profile, without_collector(page->input->profile, stack),
+				  room_of(page), page->out.options->ascii, buf);
 	ctx_buf_put_u8(buf, '\0');
 	if (buf->failed) {
 		ctx_out_fail(&page->out, CTX_E_NOMEM);

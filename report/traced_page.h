@@ -16,8 +16,9 @@ struct ctx_traced_report {
 	const char *topic, *unit, *counted; /* of the head: "Allocations", "bytes", "allocations" */
 	const struct ctx_column *columns;
 	size_t n_columns;
-	unsigned stack; /* the column "stack": the names joined, in CSV only */
-	unsigned text;	/* the column of text only: chains, names, bars */
+	unsigned stack;	       /* the column "stack": the names joined, in CSV only */
+	unsigned text;	       /* the column of text only: chains, names, bars */
+	unsigned number_width; /* columns of text that the numbers in front of call stacks take, about */
 	const char *const *sort_keys;
 	uint64_t (*value)(const struct ctx_traced_sums *sums, size_t key); /* of a sort key */
 	void (*fill)(const struct ctx_traced_sums *sums, struct ctx_cell *cells);

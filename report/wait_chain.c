@@ -7,6 +7,8 @@
 
 #define SHOWN_FRAMES 4u
 #define NAME_WIDTH 36u
+#define GAP "\xe2\x80\xa6" /* an ellipsis */
+#define GAP_WIDTH 4u	   /* " < " and it */
 
 static bool begins_with(const char *text, const char *beginning)
 {
@@ -179,4 +181,119 @@ void ctx_wait_chain_put(const struct ctx_profile *profile, uint32_t stack, bool 
 		}
 		put_function(function, ascii, buf);
 	}
+}
+
+/* ---- in some columns ---- */
+
+/* Libraries whose inside says little about the program: what it called of them does. */
+static bool is_system(const struct ctx_profile *profile, uint32_t node)
+{
+	static const char *const beginnings[] = {"ld-", "libstdc++", "libm.", "libm-", "libgp-", "libgcc_s"};
+	const struct ctx_function_info *function = function_of(profile, node);
+	const char *path, *slash;
+
+	if (function == NULL)
+		return false;
+	path = object_of(profile, function);
+	slash = strrchr(path, '/');
+	if (is_libc(path))
+		return true;
+	for (size_t i = 0; i < CTX_COUNT_OF(beginnings); i++) {
+		if (begins_with(slash != NULL ? slash + 1 : path, beginnings[i]))
+			return true;
+	}
+	return false;
+}
+
+struct chain {
+	const struct ctx_profile *profile;
+	const uint32_t *nodes; /* the innermost first */
+	size_t n;
+	bool ascii;
+};
+
+/* Called by a function of such a library, and not what everything is about. */
+static bool is_inside(const struct chain *chain, size_t i)
+{
+	return i != 0 && i + 1 < chain->n && is_system(chain->profile, chain->nodes[i]) &&
+	       is_system(chain->profile, chain->nodes[i + 1]);
+}
+
+/* The function, or a gap where one is not there yet; false: it is in the gap that is there. */
+static bool put_link(const struct chain *chain, size_t i, bool hidden, bool *in_gap, struct ctx_buf *buf)
+{
+	if (hidden && *in_gap)
+		return false;
+	*in_gap = hidden;
+	if (i != 0)
+		ctx_buf_put_text(buf, " < ");
+	if (hidden)
+		ctx_buf_put_text(buf, chain->ascii ? ".." : GAP);
+	else
+		put_function(function_of(chain->profile, chain->nodes[i]), chain->ascii, buf);
+	return true;
+}
+
+static size_t width_from(const struct ctx_buf *buf, size_t begin)
+{
+	return ctx_text_width((const char *)buf->bytes + begin, buf->n - begin);
+}
+
+/* False, and nothing is appended: there is no room. */
+static bool put_whole(const struct chain *chain, size_t room, struct ctx_buf *buf)
+{
+	size_t begin = buf->n;
+	bool in_gap = false;
+
+	for (size_t i = 0; i < chain->n && !buf->failed; i++) {
+		put_link(chain, i, false, &in_gap, buf);
+		if (!buf->failed && width_from(buf, begin) > room) {
+			buf->n = begin;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What has no room behind the first four is a gap too. */
+static void put_outside(const struct chain *chain, size_t room, struct ctx_buf *buf)
+{
+	size_t begin = buf->n, shown = 0;
+	bool in_gap = false;
+
+	for (size_t i = 0; i < chain->n && !buf->failed; i++) {
+		size_t before = buf->n;
+		bool hidden = is_inside(chain, i), was_in_gap = in_gap;
+
+		if (!put_link(chain, i, hidden, &in_gap, buf))
+			continue;
+		if (shown >= SHOWN_FRAMES && !buf->failed &&
+		    width_from(buf, begin) + (i + 1 < chain->n ? GAP_WIDTH : 0) > room) {
+			buf->n = before;
+			in_gap = was_in_gap;
+			put_link(chain, i, true, &in_gap, buf);
+			return;
+		}
+		shown += !hidden;
+	}
+}
+
+void ctx_wait_chain_put_within(const struct ctx_profile *profile, uint32_t stack, size_t room, bool ascii,
+			       struct ctx_buf *buf)
+{
+	const struct ctx_trie *cct = &profile->cct;
+	uint32_t node = stack < cct->n ? first_node(profile, stack) : CTX_TRIE_ROOT;
+	uint32_t *nodes CTX_AUTO_FREE = ctx_calloc(cct->depth[node] + 1, sizeof(*nodes));
+	struct chain chain = {.profile = profile, .nodes = nodes, .ascii = ascii};
+
+	if (nodes == NULL) {
+		buf->failed = true;
+		return;
+	}
+	for (; node != CTX_TRIE_ROOT; node = cct->parent[node]) {
+		if (function_of(profile, node) != NULL && (chain.n == 0 || !is_start(profile, node)))
+			nodes[chain.n++] = node;
+	}
+	if (!put_whole(&chain, room, buf))
+		put_outside(&chain, room, buf);
 }

@@ -14,4 +14,11 @@
  */
 void ctx_wait_chain_put(const struct ctx_profile *profile, uint32_t stack, bool ascii, struct ctx_buf *buf);
 
+/*
+ * The same in `room` columns: all functions if there is room; otherwise without those inside of the C and C++ libraries that were called by others of
+ * them ("malloc < ... < printf < main"); otherwise the innermost, four at the least.
+ */
+void ctx_wait_chain_put_within(const struct ctx_profile *profile, uint32_t stack, size_t room, bool ascii,
+			       struct ctx_buf *buf);
+
 #endif

@@ -194,6 +194,26 @@ def compare_heapstat(recording, failures, count):
         compare_ranges("-heapstat", part, leaks, failures, count)
 
 
+def compare_filtered_peak(recording, failures, count):
+    """What is not selected does not live, but frees what it frees."""
+    live, now, peak = {}, 0, 0
+    for row in sql(recording, "SELECT operation, address, old_address, size, t.process FROM traced AS o JOIN thread AS t ON t.id = o.thread "
+                              "WHERE kind = 'heap' ORDER BY time_ns"):
+        place, old = (row["process"], row["address"]), (row["process"], row["old_address"])
+        if row["operation"] == "reallocate" and row["old_address"] and (row["address"] or not row["size"]):
+            now -= live.pop(old, 0)
+        if row["operation"] != "unmap":  # of maps none live
+            now -= live.pop(place, 0)
+        if row["operation"] in ("allocate", "reallocate") and row["address"] and row["size"] > 100:
+            live[place] = row["size"]
+            now += row["size"]
+            peak = max(peak, now)
+    total = next(row for row in our_json(recording, "-r", "heap", "--filter", 'HSIZE>100 && HTYPE!="mmap"') if row["section"] == "total")
+    count.values["peak under a filter"] += 1
+    if total["peak_bytes"] != peak:
+        failures.add("peak under a filter:", total["peak_bytes"], "and not", peak)
+
+
 def compare_iostat(recording, failures, count):
     text = display(recording, "-iostat")
     total = next(row for row in our_json(recording, "-r", "io") if row["section"] == "total")
@@ -433,6 +453,7 @@ def main():
     if "heapalloccnt" in words:
         compare_heap_stacks(recording, by_stack, failures, count)
         compare_heapstat(recording, failures, count)
+        compare_filtered_peak(recording, failures, count)
     if "ioreadcnt" in words:
         compare_io_stacks(recording, by_stack, failures, count)
         compare_iostat(recording, failures, count)

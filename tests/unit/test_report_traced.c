@@ -6,6 +6,7 @@
 #include "report/heap_life.h"
 #include "report/names.h"
 #include "report/report.h"
+#include "report/wait_chain.h"
 #include "report_fixture.h"
 #include "report_printing.h"
 
@@ -426,7 +427,12 @@ static void test_report_traced__what_was_not_recorded_is_said(void **state)
 	static const char *const words[] = {"no allocations", "no allocations", "no waits",
 					    "no input and output"};
 	struct fixture *fixture = *state;
+	struct ctx_property asked = {"heap trace", "on"};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
 
+	assert_non_null(out);
 	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
 		struct ctx_err err = {0};
 		struct ctx_report_options options = {.out = stdout};
@@ -435,6 +441,19 @@ static void test_report_traced__what_was_not_recorded_is_said(void **state)
 				 CTX_E_NOTFOUND);
 		assert_non_null(strstr(err.msg, words[i]));
 	}
+	/* Asked for, and nothing happened. */
+	fixture->profile.properties = &asked;
+	fixture->profile.n_properties = 1;
+	for (size_t i = 0; i < 3; i++) {
+		struct ctx_report_options options = {.out = out};
+
+		assert_int_equal(ctx_report_find(reports[i])->print(&fixture->input, &options, NULL),
+				 i < 2 ? CTX_OK : CTX_E_NOTFOUND);
+	}
+	fclose(out);
+	assert_non_null(strstr(text, "no allocations in this selection"));
+	free(text);
+	fixture->profile.n_properties = 0;
 	fixture->profile.traced[CTX_TRACED_IO] = 1;
 	for (unsigned i = 0; i < 2; i++) {
 		struct ctx_err err = {0};
@@ -468,6 +487,58 @@ static void test_report_traced__gprofngs_names_are_known(void **state)
 	assert_null(ctx_report_find_alias("", &takes_function));
 }
 
+enum { C_LIBRARY, PROGRAM, N_CHAIN_FUNCTIONS = 9 };
+
+static const char *chain_of(const struct ctx_profile *profile, uint32_t stack, size_t room)
+{
+	static char text[256];
+	struct ctx_buf buf = {0};
+
+	ctx_wait_chain_put_within(profile, stack, room, true, &buf);
+	ctx_buf_put_u8(&buf, '\0');
+	assert_false(buf.failed);
+	snprintf(text, sizeof(text), "%s", (const char *)buf.bytes);
+	ctx_buf_deinit(&buf);
+	return text;
+}
+
+static void test_wait_chain__shows_what_there_is_room_for(void **state)
+{
+	static const char whole[] = "malloc < grow < vprintf < printf < b < a < main";
+	struct ctx_object_info libraries[] = {{.path = "/usr/lib/libc.so.6"}, {.path = "/bin/program"}};
+	struct ctx_function_info named[N_CHAIN_FUNCTIONS] = {
+		{.name = "_start", .object = C_LIBRARY}, {.name = "main", .object = PROGRAM},
+		{.name = "a", .object = PROGRAM},	 {.name = "b", .object = PROGRAM},
+		{.name = "printf", .object = C_LIBRARY}, {.name = "vprintf", .object = C_LIBRARY},
+		{.name = "grow", .object = C_LIBRARY},	 {.name = "malloc", .object = C_LIBRARY},
+		{.name = "c", .object = PROGRAM}};
+	struct fixture world = {.profile = {.objects = libraries,
+					    .n_objects = 2,
+					    .functions = named,
+					    .n_functions = N_CHAIN_FUNCTIONS}};
+	const struct ctx_profile *profile = &world.profile;
+	uint32_t deep, plain, library;
+
+	(void)state;
+	assert_int_equal(ctx_trie_init(&world.profile.cct, NULL), CTX_OK);
+	deep = stack_of(&world, PATH(0, 1, 2, 3, 4, 5, 6, 7));
+	plain = stack_of(&world, PATH(0, 1, 2, 3, 8, 2, 3, 8));
+	library = stack_of(&world, PATH(4, 5, 6, 7));
+	assert_string_equal(chain_of(profile, deep, SIZE_MAX), whole);
+	assert_string_equal(chain_of(profile, deep, strlen(whole)), whole);
+	assert_string_equal(chain_of(profile, deep, strlen(whole) - 1),
+			    "malloc < .. < printf < b < a < main");
+	assert_string_equal(chain_of(profile, deep, 0), "malloc < .. < printf < b < a < ..");
+	assert_string_equal(chain_of(profile, plain, 28), "c < b < a < c < b < a < main");
+	assert_string_equal(chain_of(profile, plain, 27), "c < b < a < c < b < a < ..");
+	assert_string_equal(chain_of(profile, plain, 22), "c < b < a < c < b < ..");
+	assert_string_equal(chain_of(profile, plain, 0), "c < b < a < c < ..");
+	assert_string_equal(chain_of(profile, library, 10), "malloc < .. < printf");
+	assert_string_equal(chain_of(profile, CTX_TRIE_ROOT, 10), "");
+	assert_string_equal(chain_of(profile, 100000, 10), "");
+	ctx_trie_deinit(&world.profile.cct);
+}
+
 int main(void)
 {
 #define TRACED_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -481,6 +552,7 @@ int main(void)
 		TRACED_TEST(test_report_traced__tables_sum_up_to_the_total),
 		TRACED_TEST(test_report_traced__nothing_and_hostile_operations_are_reports_too),
 		TRACED_TEST(test_report_traced__what_was_not_recorded_is_said),
+		cmocka_unit_test(test_wait_chain__shows_what_there_is_room_for),
 		TRACED_TEST(test_report_traced__gprofngs_names_are_known),
 	};
 
