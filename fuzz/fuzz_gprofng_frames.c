@@ -1,5 +1,6 @@
-/* A frame table of any bytes: each stack that it holds is told in full or said not to be, and links in a circle end. */
+/* A frame table of any bytes: each stack that it holds is told in full or said not to be, and links in a circle end. A table of Java classes of the same. */
 #include "formats/gprofng/gp_frames.h"
+#include "formats/gprofng/gp_java.h"
 
 #include <stdlib.h>
 
@@ -22,6 +23,25 @@ static void check(const struct ctx_gp_frames *frames, uint64_t uid)
 		abort();
 }
 
+static void check_java(struct ctx_gp_blocks *blocks)
+{
+	struct ctx_gp_java java = {0};
+	struct ctx_strtab names = {0};
+
+	if (ctx_gp_java_read(&java, blocks, &names, NULL) != CTX_OK)
+		abort();
+	for (size_t i = 0; i < java.by_number.cap; i++) {
+		uint64_t number = java.by_number.slots[i].key;
+
+		if (java.by_number.slots[i].value != CTX_MAP64_NONE &&
+		    (ctx_gp_java_find(&java, number, 0) >= names.n ||
+		     ctx_gp_java_find(&java, number, INT64_MAX) >= names.n))
+			abort();
+	}
+	ctx_gp_java_deinit(&java);
+	ctx_strtab_deinit(&names);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_gp_frames frames = {0};
@@ -41,5 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&frames, frames.nodes[i].link);
 	}
 	ctx_gp_frames_deinit(&frames);
+	ctx_gp_blocks_set(&blocks, data + 1, size - 1, 0, data[0] & 1);
+	check_java(&blocks);
 	return 0;
 }

@@ -1,5 +1,6 @@
-/* log.xml and map.xml of any bytes, and a record by the layouts that such a log describes. */
+/* log.xml, map.xml, labels.xml and warnings.xml of any bytes, and a record by the layouts that such a log describes. */
 #include "formats/gprofng/gp_events.h"
+#include "formats/gprofng/gp_labels.h"
 #include "formats/gprofng/gp_map.h"
 
 #include <stdlib.h>
@@ -71,9 +72,34 @@ static void check_map(const uint8_t *data, size_t size)
 	ctx_gp_xml_deinit(&xml);
 }
 
+/* Ends are behind beginnings' marks, times in reach, and names there. */
+static void check_labels(const uint8_t *data, size_t size)
+{
+	struct ctx_gp_log log = {.host = "h", .run_ns = 1000, .run_unix = 1000};
+	struct ctx_gp_intervals intervals = {0};
+	struct ctx_gp_xml xml;
+
+	require(ctx_gp_xml_set(&xml, data, size, NULL) == CTX_OK);
+	require(ctx_gp_log_add_messages(&log, &xml, NULL) == CTX_OK);
+	ctx_gp_log_deinit(&log);
+	ctx_gp_xml_deinit(&xml);
+	log = (struct ctx_gp_log){.host = "h", .run_ns = 1000, .run_unix = 1000};
+	require(ctx_gp_xml_set(&xml, data, size, NULL) == CTX_OK);
+	require(ctx_gp_intervals_parse(&intervals, &xml, &log, NULL) == CTX_OK);
+	for (size_t i = 0; i < intervals.n; i++) {
+		const struct ctx_gp_interval *item = &intervals.items[i];
+
+		require(item->name != NULL && item->comment != NULL && (item->has_begin || !item->has_end));
+		require(item->begin_ns > -((int64_t)1 << 62) && item->begin_ns < (int64_t)1 << 62);
+	}
+	ctx_gp_intervals_deinit(&intervals);
+	ctx_gp_xml_deinit(&xml);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	check_log(data, size);
+	check_labels(data, size);
 	check_map(data, size);
 	return 0;
 }

@@ -14,7 +14,7 @@
 
 #define DAMAGE_MAX 100u
 #define EXPERIMENTS_MAX 65536u
-#define GROUP_BYTES_MAX ((size_t)16 << 20)
+#define GROUP_BYTES_MAX ((size_t)1 << 20)
 
 static const char group_first[] = "#analyzer experiment group";
 
@@ -313,7 +313,32 @@ static char *next_line(struct ctx_buf *text, size_t *at)
 	return line;
 }
 
-/* One path a line, relative to the group's own directory; lines with # say nothing. */
+/* Where a member is: beside the group, else seen from where we are, as gprofng has it. NULL: no memory. */
+static char *member_path(const char *directory, const char *line)
+{
+	char *beside;
+
+	if (line[0] == '/')
+		return strdup(line);
+	beside = ctx_path_join(directory, line);
+	if (beside == NULL || access(beside, F_OK) == 0 || access(line, F_OK) != 0)
+		return beside;
+	free(beside);
+	return strdup(line);
+}
+
+/* Without the blanks around it. */
+static char *trimmed(char *line)
+{
+	size_t n;
+
+	line += strspn(line, " \t");
+	for (n = strlen(line); n != 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'); n--)
+		line[n - 1] = '\0';
+	return line;
+}
+
+/* One path a line; lines with # say nothing. */
 static enum ctx_status open_group(struct ctx_gp_experiments *experiments, const char *path,
 				  struct ctx_err *err)
 {
@@ -327,11 +352,13 @@ static enum ctx_status open_group(struct ctx_gp_experiments *experiments, const 
 	if (status == CTX_OK)
 		status = ctx_buf_check(&text, err);
 	while (status == CTX_OK && (line = next_line(&text, &at)) != NULL) {
-		char *inside CTX_AUTO_FREE = line[0] == '/' ? strdup(line) : ctx_path_join(directory, line);
+		char *inside CTX_AUTO_FREE = NULL;
 		struct ctx_err why = {0};
 
+		line = trimmed(line);
 		if (line[0] == '#' || line[0] == '\0')
 			continue;
+		inside = member_path(directory, line);
 		status = inside != NULL ? open_founder(experiments, inside, &why) : CTX_E_NOMEM;
 		if (status == CTX_E_NOMEM)
 			ctx_err_nomem(err);

@@ -293,6 +293,11 @@ def group():
     check("group: where its members begin", begins, [0, 3 * SECOND, 10 * SECOND])
     inside = json.loads(ctxan("all.erg", "-r", "functions", "-i", "3s:4s", "--format", "json"))["rows"]
     check("group: an interval", [row["function"] for row in inside if row["exclusive"]], ["<Total>", "in_two"])
+    # Names that are seen from where we are, in a group that lies elsewhere; blanks around them.
+    os.makedirs("elsewhere", exist_ok=True)
+    with open("elsewhere/all.erg", "w") as out:
+        out.write("#analyzer experiment group\n  one.er \n\ttwo.er\r\n")
+    check("group elsewhere", re.findall(r"^processes +(\d+)", header("elsewhere/all.erg"), re.M), ["2"])
     for name in ("one", "two", "three"):
         if f"note of {name}" not in text:
             fail(f"group: the note of {name} is missing: {text}")
