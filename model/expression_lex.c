@@ -56,8 +56,13 @@ static enum ctx_status too_large(const struct expr_lexer *lexer)
 
 static enum ctx_status no_number(const struct expr_lexer *lexer)
 {
-	return expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is no number", (int)lexer->length,
-			 lexer->text + lexer->at);
+	const char *text = lexer->text + lexer->at;
+	size_t digits = strspn(text, "0123456789.");
+	bool is_time = digits != 0 && (lexer->length - digits == 1 || lexer->length - digits == 2) &&
+		       text[lexer->length - 1] == 's';
+
+	return expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is no number%s", (int)lexer->length, text,
+			 is_time ? " (times are in ns: 5e6 is 5 ms)" : "");
 }
 
 /* 64 bits: addresses of the upper half are negative. */
@@ -280,6 +285,8 @@ static enum ctx_status lex_symbol(struct expr_lexer *lexer)
 		return expr_fail(lexer, CTX_E_ARG, lexer->at, "'=' is no operator: '==' compares");
 	while (((unsigned char)text[length] & 0xc0) == 0x80)
 		length++;
+	if (*text == '\'')
+		return expr_fail(lexer, CTX_E_ARG, lexer->at, "texts are in double quotes");
 	return expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is not known here", length, text);
 }
 

@@ -40,6 +40,7 @@ static const struct {
 static const struct {
 	const char *text, *advice;
 } foreign_names[] = {
+	{"NOT", "'!' is not"},
 	{"EXPID", "PROCID is the process"},
 	{"EXPGRID", "PROCID is the process"},
 	{"EXPID_CMP", "PROCID is the process"},
@@ -263,7 +264,7 @@ static enum ctx_status check_number(const struct parser *parser, uint32_t node)
 	case EXPR_TYPE_STRING:
 		return expr_fail(&parser->lexer, CTX_E_ARG, info->at,
 				 "a number is wanted: a text goes with IN, or with == and != behind THRID, "
-				 "PROCID, METRIC and STATE");
+				 "PROCID, METRIC, STATE, HTYPE, IOTYPE and IOFNAME");
 	case EXPR_TYPE_SET:
 		return expr_fail(&parser->lexer, CTX_E_ARG, info->at,
 				 "a number is wanted: functions go with IN, SOME IN and ORDERED IN");
@@ -423,6 +424,19 @@ static enum ctx_status lex(struct parser *parser)
 
 /* ---- what stands between operators ---- */
 
+/* Whether it stands beside IN. */
+static bool is_function(const struct expr_lexer *lexer)
+{
+	const char *before = lexer->text + lexer->at, *behind = before + lexer->length;
+
+	while (before > lexer->text && (before[-1] == ' ' || before[-1] == '('))
+		before--;
+	behind += strspn(behind, " )");
+	return (before - lexer->text >= 3 && strncasecmp(before - 3, " IN", 3) == 0) ||
+	       strncasecmp(behind, "IN ", 3) == 0 || strncasecmp(behind, "SOME IN", 7) == 0 ||
+	       strncasecmp(behind, "ORDERED IN", 10) == 0 || *behind == ',';
+}
+
 /* What is near it, where little has to be changed; else all names. */
 static enum ctx_status refuse_name(const struct expr_lexer *lexer)
 {
@@ -442,6 +456,9 @@ static enum ctx_status refuse_name(const struct expr_lexer *lexer)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i == 0 ? "" : ", ",
 					 names[i]);
 	}
+	if (is_function(lexer))
+		return expr_fail(lexer, CTX_E_ARG, lexer->at, "functions are in quotes: \"%.*s\"", shown,
+				 word);
 	if (near.n != 0) {
 		ctx_near_list(&near, known, sizeof(known));
 		return expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s', perhaps %s", shown, word,
@@ -551,6 +568,23 @@ static enum ctx_status parse_list(struct parser *parser, size_t open_at, uint32_
 	return status;
 }
 
+/* Words that other languages have for operators. */
+static enum ctx_status refuse_operator(const struct expr_lexer *lexer, const char *otherwise)
+{
+	static const struct {
+		const char *word, *operator;
+	} words[] = {{"AND", "&&"}, {"OR", "||"},	   {"EQ", "=="},
+		     {"NE", "!="},  {"SOMEIN", "SOME IN"}, {"ORDEREDIN", "ORDERED IN"},
+		     {"MOD", "%"},  {"XOR", "^"}};
+
+	for (size_t i = 0; lexer->token == EXPR_TOKEN_WORD && i < CTX_COUNT_OF(words); i++) {
+		if (expr_is_word(lexer, words[i].word))
+			return expr_fail(lexer, CTX_E_ARG, lexer->at, "the operator is '%s'",
+					 words[i].operator);
+	}
+	return expr_fail(lexer, CTX_E_ARG, lexer->at, "%s", otherwise);
+}
+
 static enum ctx_status parse_parentheses(struct parser *parser, uint32_t *ret)
 {
 	const struct expr_lexer *lexer = &parser->lexer;
@@ -564,10 +598,9 @@ static enum ctx_status parse_parentheses(struct parser *parser, uint32_t *ret)
 	if (status != CTX_OK)
 		return status;
 	if (lexer->token != EXPR_TOKEN_CLOSE)
-		return expr_fail(lexer, CTX_E_ARG, lexer->at,
-				 lexer->token == EXPR_TOKEN_END
-					 ? "')' is missing"
-					 : "an operator or ')' is missing in front of this");
+		return refuse_operator(lexer, lexer->token == EXPR_TOKEN_END
+						      ? "')' is missing"
+						      : "an operator or ')' is missing in front of this");
 	return lex(parser);
 }
 
@@ -715,7 +748,7 @@ static enum ctx_status parse_all(struct parser *parser)
 	if (status == CTX_OK && lexer->token == EXPR_TOKEN_CLOSE)
 		return expr_fail(lexer, CTX_E_ARG, lexer->at, "')' without '('");
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_END)
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "an operator is missing in front of this");
+		return refuse_operator(lexer, "an operator is missing in front of this");
 	return status == CTX_OK ? check_number(parser, root) : status;
 }
 

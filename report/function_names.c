@@ -1,5 +1,7 @@
 #include "report/function_names.h"
 
+#include "base/near.h"
+
 #include <string.h>
 
 size_t ctx_function_plain_length(const struct ctx_function_info *function)
@@ -71,6 +73,19 @@ bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, 
 	       is_among(info->parts, filter);
 }
 
+static enum ctx_status refuse(const struct ctx_profile *profile, const char *filter, struct ctx_err *err)
+{
+	struct ctx_near near = {0};
+	char names[CTX_ERR_MAX / 2];
+
+	for (uint32_t i = 0; i < profile->n_functions; i++)
+		ctx_near_consider(&near, profile->functions[i].name,
+				  ctx_function_plain_length(&profile->functions[i]), filter, strlen(filter));
+	ctx_near_list(&near, names, sizeof(names));
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no function '%.200s' in the experiment%s%s", filter,
+			   near.n != 0 ? "; like it: " : "", names);
+}
+
 enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter, struct ctx_err *err)
 {
 	if (ctx_function_matches(profile, CTX_TRIE_ROOT_KEY, filter))
@@ -79,5 +94,5 @@ enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char
 		if (ctx_function_matches(profile, i, filter))
 			return CTX_OK;
 	}
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no function '%s' in the experiment", filter);
+	return refuse(profile, filter, err);
 }

@@ -4,6 +4,7 @@
     gprofng_filters.py EXPERIMENT.er
 
     gprofng -filters F -functions                 ==  ctxan --filter F -r functions   functions that are one function to both
+    gprofng -filters 'TSTAMP>=a && TSTAMP<b'      ==  ctxan -i a:b
     gprofng -indxobj Samples, Datasize, Duration  ==  ctxan --by sample, datasize, duration
     gprofng -filters F -indxobj CPUs              ==  ctxan --filter F --by cpu
 
@@ -87,15 +88,23 @@ def one_to_one(names, stacks):
     return found | {"<Total>": TOTAL}
 
 
+def intervals(recording):
+    """What gprofng needs a filter for is an interval to ctxan, answered by the time trees."""
+    run = sql(recording, "SELECT max(time_ns) AS ns FROM samples")[0]["ns"] or 0
+    return [(f"TSTAMP>={a} && TSTAMP<{b}", ("-i", f"{a}ns:{b}ns"))
+            for a, b in ((0, run // 3 + 1), (run // 3, run // 2 + 1), (run // 7, run - run // 9), (run // 2, run + 1))]
+
+
 def compare_filters(recording, words, pairs, failures, count):
     asked = 0
-    for question, having in questions(recording, pairs):
+    filters = [(question, ("--filter", question), having) for question, having in questions(recording, pairs)]
+    for question, selection, having in filters + [(question, selection, None) for question, selection in intervals(recording)]:
         some = [word for word in words if having is None or word in having]
         if not some:
             continue
         asked += 1
         theirs = their_functions(recording, some, "-filters", question)
-        ours = our_functions(recording, some, "--filter", question)
+        ours = our_functions(recording, some, *selection)
         for name, key in pairs.items():
             printed = theirs.get(name, [])
             if len(printed) > 1:
