@@ -248,3 +248,57 @@ enum ctx_status ctx_dir_remove(const char *path, struct ctx_err *err)
 		return ctx_err_errno(err, CTX_E_IO, "%s: remove", path);
 	return CTX_OK;
 }
+
+enum ctx_status ctx_dir_begin(struct ctx_dir_writing *writing, const char *path, struct ctx_err *err)
+{
+	struct stat info;
+	size_t n = strlen(path);
+	enum ctx_status status = CTX_OK;
+
+	*writing = (struct ctx_dir_writing){0};
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (lstat(path, &info) == 0)
+		return ctx_err_set(err, CTX_E_ARG, "%s: is there already, and not overwritten", path);
+	writing->path = ctx_memdup0(path, n);
+	if (writing->path == NULL ||
+	    asprintf(&writing->temporary, "%s.%ld.tmp", writing->path, (long)getpid()) < 0) {
+		writing->temporary = NULL;
+		status = ctx_err_nomem(err);
+	} else if (mkdir(writing->temporary, 0777) != 0) {
+		status = open_error(err, path);
+		free(writing->temporary); /* it is not ours to remove */
+		writing->temporary = NULL;
+	}
+	if (status != CTX_OK)
+		ctx_dir_abandon(writing);
+	return status;
+}
+
+enum ctx_status ctx_dir_commit(struct ctx_dir_writing *writing, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	/* Not over an empty directory that somebody made meanwhile, if the file system knows how. */
+	if (renameat2(AT_FDCWD, writing->temporary, AT_FDCWD, writing->path, RENAME_NOREPLACE) != 0 &&
+	    (errno == EEXIST || rename(writing->temporary, writing->path) != 0))
+		status = ctx_err_errno(err, CTX_E_IO, "%s: rename", writing->path);
+	if (status == CTX_OK) {
+		free(writing->temporary); /* nothing to take back any more */
+		writing->temporary = NULL;
+	}
+	ctx_dir_abandon(writing);
+	return status;
+}
+
+void ctx_dir_abandon(struct ctx_dir_writing *writing)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (writing->temporary != NULL)
+		status = ctx_dir_remove(writing->temporary, NULL);
+	(void)status; /* what cannot be removed stays */
+	free(writing->temporary);
+	free(writing->path);
+	*writing = (struct ctx_dir_writing){0};
+}

@@ -56,6 +56,24 @@ void ctx_file_abandon(struct ctx_file_writing *writing);
 CTX_MUST_CHECK enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n,
 						struct ctx_err *err);
 
+/* A directory that is being filled, and is not there before it is whole. */
+struct ctx_dir_writing {
+	char *path, *temporary; /* owned; to be filled is `temporary` */
+};
+
+/*
+ * Makes an empty directory beside `path`, where nothing may be. After CTX_OK one of commit and abandon must follow. CTX_E_ARG: there is
+ * something at `path`; CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_dir_begin(struct ctx_dir_writing *writing, const char *path,
+					     struct ctx_err *err);
+
+/* Ends it: the directory is at its path. If that cannot be, nothing is left of it. */
+CTX_MUST_CHECK enum ctx_status ctx_dir_commit(struct ctx_dir_writing *writing, struct ctx_err *err);
+
+/* Gives it up: nothing is left. */
+void ctx_dir_abandon(struct ctx_dir_writing *writing);
+
 /* dir + "/" + name, malloc'ed (free()); NULL when memory is short. */
 char *ctx_path_join(const char *dir, const char *name);
 

@@ -1,6 +1,7 @@
 #include "ctxan/exporting.h"
 
 #include "base/mem.h"
+#include "ctxan/exporting_places.h"
 #include "ctxan/query_edges.h"
 #include "ctxan/query_impl.h"
 #include "formats/export/exports.h"
@@ -204,6 +205,31 @@ static enum ctx_status gather_code(struct ctx_query *query, struct ctx_export_in
 	return status;
 }
 
+/* Of kinds with needs_places. */
+struct places {
+	struct ctx_mapping_info *mappings;
+	struct ctx_export_objects objects;
+	struct ctx_code_reader reader;
+};
+
+static enum ctx_status gather_places(struct ctx_query *query, const struct ctx_options *options,
+				     struct ctx_export_input *input, struct places *places,
+				     struct ctx_err *err)
+{
+	enum ctx_status status = ctx_store_code(query->store, &input->code, err);
+
+	if (status == CTX_OK)
+		status = ctx_export_mappings(query->store, &places->mappings, &input->n_mappings, err);
+	if (status == CTX_OK)
+		status = ctx_export_objects_open(&places->objects, input->path, input->profile, options, err);
+	places->reader = ctx_store_code_reader(query->store);
+	input->reader = &places->reader;
+	input->mappings = places->mappings;
+	input->object_file = ctx_export_objects_read;
+	input->object_context = &places->objects;
+	return status;
+}
+
 static enum ctx_status write_export(struct ctx_query *query, const struct ctx_options *options,
 				    struct ctx_export_input *input, struct ctx_err *err)
 {
@@ -212,6 +238,7 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 	struct ctx_export_part *list CTX_AUTO_FREE = NULL;
 	struct ctx_code_reader reader;
 	struct ctx_histogram raw = {0};
+	struct places places = {0};
 	enum ctx_status status = CTX_OK;
 
 	if (kind->needs_whole)
@@ -220,6 +247,8 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 		status = ctx_query_parts(query, true, &parts, err);
 	if (status == CTX_OK && kind->needs_code)
 		status = gather_code(query, input, &reader, &raw, err);
+	if (status == CTX_OK && kind->needs_places)
+		status = gather_places(query, options, input, &places, err);
 	list = ctx_calloc(parts.n, sizeof(*list));
 	if (status == CTX_OK && list == NULL)
 		status = ctx_err_nomem(err);
@@ -229,11 +258,14 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 		input->whole = whole.n != 0 ? whole.parts[0].histogram : NULL;
 		input->parts = list;
 		input->n_parts = parts.n;
-		status = kind->write(input, options->report.out, err);
+		status = kind->write_directory != NULL ? kind->write_directory(input, options->directory, err)
+						       : kind->write(input, options->report.out, err);
 	}
 	ctx_query_parts_free(&whole);
 	ctx_query_parts_free(&parts);
 	ctx_histogram_deinit(&raw);
+	ctx_export_objects_close(&places.objects);
+	free(places.mappings);
 	return status;
 }
 

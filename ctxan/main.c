@@ -182,6 +182,23 @@ static enum ctx_status check_output(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
+/* To a directory, which is there when all is well. */
+static enum ctx_status answer_to_directory(struct ctx_options *options, struct ctx_err *err)
+{
+	struct ctx_dir_writing writing;
+	enum ctx_status status = ctx_dir_begin(&writing, options->output, err);
+
+	if (status != CTX_OK)
+		return status;
+	options->directory = writing.temporary;
+	options->report.out = stdout;
+	status = answer_all(options, err);
+	if (status == CTX_OK)
+		return ctx_dir_commit(&writing, err);
+	ctx_dir_abandon(&writing);
+	return status;
+}
+
 /* To a file: as it comes, and in place of what was there when all is well. */
 static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
 {
@@ -263,7 +280,9 @@ int main(int argc, char **argv)
 	choose_charset(&options);
 	if (options.report.width == 0)
 		options.report.width = output_width(options.output != NULL ? NULL : stdout);
-	if (options.output != NULL)
+	if (options.export != NULL && options.export->write_directory != NULL)
+		status = answer_to_directory(&options, &err);
+	else if (options.output != NULL)
 		status = answer_to_file(&options, &err);
 	else if (options.sql != NULL || options.export != NULL)
 		status = answer_as_it_comes(&options, &err);

@@ -565,6 +565,16 @@ static bool has_report(const struct ctx_options *options, const char *name)
 	return false;
 }
 
+/* "out.er", "out.er/" */
+static bool is_named_like(const char *path, const char *suffix)
+{
+	size_t n = path != NULL ? strlen(path) : 0, ending = strlen(suffix);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return n > ending && path[n - ending - 1] != '/' && strncmp(path + n - ending, suffix, ending) == 0;
+}
+
 /* Options that contradict each other, or mean nothing. */
 static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -583,6 +593,10 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 				   options->export->name);
 	if (options->export != NULL && (options->sql != NULL || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
+	if (options->export != NULL && options->export->write_directory != NULL &&
+	    !is_named_like(options->output, options->export->suffix))
+		return ctx_err_set(err, CTX_E_ARG, "--export %s is a directory: -o NAME%s",
+				   options->export->name, options->export->suffix);
 	if (options->export != NULL && options->n_inputs > 1)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
 	if (options->by != NULL && (options->export != NULL || options->sql != NULL || options->show_sql))

@@ -40,6 +40,8 @@ struct ctx_options {
 	struct ctx_report_options report;
 	bool limit_given;
 	const char *output; /* -o, NULL: standard output */
+	const char
+		*directory; /* that is to become `output`, of exports that are directories; not an option */
 	const char *db;	    /* --db */
 	bool reingest;
 	struct ctx_timetree_params tree;

@@ -10,10 +10,12 @@
  */
 #include "ingest/resolver_impl.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "ingest/symbol_caches.h"
 #include "model/made_code.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +88,17 @@ bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t obj
 	return true;
 }
 
+/* A copy of a list of functions that an export made is a load object with these functions. */
+static bool is_elf(const char *path)
+{
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char magic[4];
+	size_t got = 0;
+
+	return fd >= 0 && ctx_file_pread(fd, path, magic, sizeof(magic), 0, &got, NULL) == CTX_OK &&
+	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+}
+
 static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_resolver_object *object,
 				   struct ctx_err *err)
 {
@@ -95,9 +108,9 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	object->opened = true;
 	if (!ctx_resolver_has_file(resolver, object))
 		return CTX_OK; /* [heap], [stack], //anon without a file: nothing to open */
-	if (ctx_made_code_is(object->path) && object->archive[0] != '\0')
+	if (ctx_made_code_is(object->path) && object->archive[0] != '\0' && !is_elf(object->archive))
 		status = ctx_symtab_open_perf_map_copy(object->archive, &object->symtab, err);
-	else if (ctx_made_code_is(object->path))
+	else if (ctx_made_code_is(object->path) && object->archive[0] == '\0')
 		status =
 			ctx_symtab_open_perf_map(object->path, resolver->options.symfs, &object->symtab, err);
 	else

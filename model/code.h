@@ -69,6 +69,12 @@ struct ctx_function_code {
 	uint16_t machine; /* ELF's e_machine */
 };
 
+struct ctx_mapping_info { /* where an object was mapped, for the record (SQL, exports) */
+	uint32_t process, object;
+	uint64_t address, size, file_offset;
+	struct ctx_interval life;
+};
+
 /* What a report asks for when it needs it; texts and bytes are kept in the database, compressed. */
 struct ctx_code_reader {
 	/* The text of a source file, zero-terminated, `*ret_n` bytes before the zero. CTX_E_NOTFOUND: there is none. Borrowed until the next call. */

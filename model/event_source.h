@@ -251,8 +251,8 @@ struct ctx_event_source {
 	 * failure here ends the ingest (I/O error, memory). */
 	enum ctx_status (*next)(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err);
 	/*
-	 * NULL: stacks without frames are of dictionaries. Otherwise events name whole stacks by numbers, for each process dense from 1,
-	 * and this gives the frames of one (as `frames` of a sample), valid until the next call of either function. Only numbers
+	 * NULL: stacks without frames are of dictionaries. Otherwise events name whole stacks by numbers, for each process dense from 1
+	 * (0: no frames), and this gives the frames of one (as `frames` of a sample), valid until the next call of either function. Only numbers
 	 * that an event had, and until the process has exited. Fails as next() does.
 	 */
 	enum ctx_status (*stack_frames)(struct ctx_event_source *source, uint32_t process, uint32_t stack,

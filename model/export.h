@@ -8,6 +8,7 @@
 #ifndef CTX_MODEL_EXPORT_H
 #define CTX_MODEL_EXPORT_H
 
+#include "base/buf.h"
 #include "model/code.h"
 #include "model/histogram.h"
 #include "model/interval.h"
@@ -45,6 +46,16 @@ struct ctx_export_input {
 	const struct ctx_histogram
 		*raw; /* of the selection, also with whole_run: all its threads together, by raw stack */
 	const struct ctx_code_reader *reader;
+	/* needs_places: `code` always, and where objects were mapped. */
+	const struct ctx_mapping_info *mappings;
+	size_t n_mappings;
+	/*
+	 * needs_places: appends the file of a load object, as it was when it was recorded, to `out`. CTX_E_NOTFOUND: it is not to
+	 * be had (any more); `out` is then as it was.
+	 */
+	enum ctx_status (*object_file)(void *context, uint32_t object, struct ctx_buf *out,
+				       struct ctx_err *err);
+	void *object_context;
 	/*
 	 * needs_samples: hands the selected samples (whole_run: all) of one thread out, in order of time (thread CTX_NONE: of all
 	 * selected threads together). May be called again and again; each call reads the database.
@@ -68,11 +79,17 @@ struct ctx_export_kind {
 	const char *suffix;  /* of the usual file name: ".pb.gz" */
 	const char *summary; /* one line for --help */
 	bool binary;	     /* not for a terminal */
-	bool needs_whole, needs_parts, needs_samples, needs_code;
+	bool needs_whole, needs_parts, needs_samples, needs_code, needs_places;
 	/* Gets the samples of the whole run and of all threads; the selection is what the reader sees first. */
 	bool whole_run;
 	/* Writes the file. Write errors of `out` are the caller's to find (ferror). */
 	enum ctx_status (*write)(const struct ctx_export_input *input, FILE *out, struct ctx_err *err);
+	/*
+	 * Instead of `write`, for a format that is a directory: fills the empty one at `path`, which gets another name when all is
+	 * done. `suffix` is required then.
+	 */
+	enum ctx_status (*write_directory)(const struct ctx_export_input *input, const char *path,
+					   struct ctx_err *err);
 };
 
 #endif

@@ -88,7 +88,11 @@ uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *
 		if (strcmp(profile->metrics[i].name, name) == 0)
 			return i;
 	}
-	/* Words first: "user" is User CPU, and not the state USER. */
+	/* Words first: "user" is User CPU, and not the state USER. gprofng's words are the recording's own where it is gprofng's. */
+	for (uint32_t i = 0; i < profile->n_metrics; i++) {
+		if (profile->metrics[i].word != NULL && same_words(profile->metrics[i].word, name))
+			return i;
+	}
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		if (profile->metrics[i].word != NULL && same_words(profile->metrics[i].word, word))
 			return i;

@@ -53,12 +53,6 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint3
 						  const struct ctx_sample *samples, size_t n,
 						  struct ctx_err *err);
 
-struct ctx_mapping_info { /* where an object was mapped, for the record (and for SQL) */
-	uint32_t process, object;
-	uint64_t address, size, file_offset;
-	struct ctx_interval life;
-};
-
 /*
  * Everything that is known at the end: the nouns of `profile` (its cct included), locations, raw stacks (key
  * = location) with the CCT node of each, mappings, sites and source files. A location that joins has object, function and site

@@ -284,12 +284,16 @@ static bool is_function(const GElf_Sym *symbol)
 
 /*
  * In .symtab a versioned symbol is NAME@@VERSION, in .dynsym NAME: without the version they are the same
- * name, and a profile reads the same from stripped files.
+ * name, and a profile reads the same from stripped files. Names that we give have an '@' of their own: they are in files that an export made.
  */
 static const char *without_version(struct ctx_elfobj *obj, const char *name, size_t bytes)
 {
 	const char *at = memchr(name, '@', bytes);
 
+	if (strcmp(name, "@plt ") == 0) /* gprofng would take it for something else without the blank */
+		return "@plt";
+	if (at != NULL && (name[0] == '<' || strncmp(at, "@plt", bytes - (size_t)(at - name)) == 0))
+		return name;
 	return at != NULL && at != name ? ctx_arena_strndup(&obj->names, name, (size_t)(at - name)) : name;
 }
 
@@ -315,6 +319,8 @@ static enum ctx_status add_symbol(struct ctx_elfobj *obj, const GElf_Sym *symbol
 	if (bytes > *budget)
 		return ctx_err_set(err, CTX_E_FORMAT, "symbol names overlap without bound");
 	*budget -= bytes;
+	if (strcmp(raw.name, "<Unknown>") == 0) /* an export says that there is none */
+		return CTX_OK;
 	raw.name = without_version(obj, raw.name, bytes);
 	if (raw.name == NULL)
 		return ctx_err_nomem(err);

@@ -6,7 +6,7 @@
 
 #include "model/export.h"
 
-/* folded, callgrind, speedscope, firefox, chrome-trace, pprof; ends with a NULL name. */
+/* folded, callgrind, speedscope, firefox, chrome-trace, pprof, gprofng; ends with a NULL name. */
 const struct ctx_export_kind *const *ctx_exports(void);
 
 extern const struct ctx_export_kind ctx_export_folded; /* one line a stack, for flamegraph.pl and the like */
@@ -16,5 +16,6 @@ extern const struct ctx_export_kind
 extern const struct ctx_export_kind ctx_export_firefox; /* profiler.firefox.com: processed profile */
 extern const struct ctx_export_kind ctx_export_chrome_trace; /* chrome://tracing, Perfetto */
 extern const struct ctx_export_kind ctx_export_pprof;	     /* go tool pprof: profile.proto, gzip */
+extern const struct ctx_export_kind ctx_export_gprofng;	     /* gprofng display: an experiment directory */
 
 #endif

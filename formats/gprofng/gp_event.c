@@ -33,6 +33,8 @@ static void decode_kind(const struct decoding *decoding, struct ctx_gp_event *re
 	case CTX_GP_CLOCK:
 		ret->clock.state = (uint32_t)get(decoding, CTX_GP_MSTATE);
 		ret->clock.ticks = (uint32_t)get(decoding, CTX_GP_NTICK);
+		ret->clock.is_exact = ctx_gp_layout_has(decoding->layout, CTX_GP_WEIGHT);
+		ret->clock.weight_ns = get(decoding, CTX_GP_WEIGHT);
 		break;
 	case CTX_GP_STATES_CLOCK:
 		for (uint32_t i = 0; i < CTX_GP_OLD_STATES; i++)

@@ -41,6 +41,8 @@ struct ctx_gp_event {
 		struct {
 			uint32_t state; /* of the thread; on Linux always the same */
 			uint32_t ticks;
+			bool is_exact; /* weight_ns says more than ticks */
+			uint64_t weight_ns;
 		} clock;
 		uint32_t ticks[CTX_GP_OLD_STATES]; /* CTX_GP_STATES_CLOCK: in each state */
 		struct {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Properties */
 
@@ -197,6 +198,20 @@ static enum ctx_status make_warnings(struct ctx_gp_reader *reader, struct ctx_er
 
 /* All */
 
+/* gprofng records no functions of the kernel; what ctxan has exported may have them. */
+static enum ctx_status find_kallsyms(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(reader->experiments.items[0]->path, "kallsyms");
+
+	reader->source.info.kallsyms = "";
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	if (access(path, R_OK) != 0)
+		return CTX_OK;
+	reader->source.info.kallsyms = ctx_arena_strdup(&reader->arena, path);
+	return reader->source.info.kallsyms != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
 enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -210,7 +225,8 @@ enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *e
 		status = ctx_gp_notes_read(reader, err);
 	snprintf(reader->text, sizeof(reader->text), "gprofng %s", reader->experiments.items[0]->log.version);
 	info->format = ctx_arena_strdup(&reader->arena, reader->text);
-	info->kallsyms = "";
 	info->fallback_root = "";
+	if (status == CTX_OK)
+		status = find_kallsyms(reader, err);
 	return status == CTX_OK && info->format == NULL ? ctx_err_nomem(err) : status;
 }

@@ -29,6 +29,7 @@ enum ctx_gp_field {
 	CTX_GP_FRINFO,
 	CTX_GP_MSTATE,
 	CTX_GP_NTICK,
+	CTX_GP_WEIGHT, /* of experiments that ctxan exported: what NTICK says, to the nanosecond */
 	CTX_GP_SRQST,
 	CTX_GP_SOBJ,
 	CTX_GP_HTYPE,

@@ -74,6 +74,8 @@ static enum ctx_status on_segment(struct reading *reading, struct ctx_gp_map_ent
 	}
 	ctx_gp_tag_number(reading->tag, "modes", &modes);
 	entry->executable = (modes & MODE_EXECUTABLE) != 0;
+	if (strcmp(name, CTX_GP_TRUNCATIONS) == 0)
+		reading->map->truncations = entry->address;
 	status = name_of(reading, "name", &entry->path);
 	return status == CTX_OK ? add(reading, entry) : status;
 }

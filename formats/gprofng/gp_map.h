@@ -10,6 +10,10 @@
 #include "base/strtab.h"
 #include "formats/gprofng/gp_xml.h"
 
+/* A load object of ctxan's exports, of one page: an address in it is a reason why a stack ends, enum ctx_truncation times the step. */
+#define CTX_GP_TRUNCATIONS "[truncated]"
+#define CTX_GP_TRUNCATION_STEP 16u
+
 struct ctx_gp_map_entry {
 	int64_t time_ns; /* from the run */
 	uint64_t address, size, file_offset;
@@ -25,6 +29,7 @@ struct ctx_gp_map { /* all zero is an empty one */
 	struct ctx_strtab names;
 	struct ctx_gp_map_entry *entries; /* owned; by time */
 	size_t n, cap;
+	uint64_t truncations; /* where CTX_GP_TRUNCATIONS is; 0 nowhere */
 	uint64_t damaged;
 	char damage[256]; /* the first, "" none */
 };

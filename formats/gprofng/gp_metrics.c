@@ -202,15 +202,20 @@ static bool is_possible(struct ctx_gp_reader *reader, uint64_t weight)
 	return true;
 }
 
-static void take_ticks(struct ctx_gp_reader *reader, const struct ctx_gp_log *log, uint32_t state,
-		       uint64_t ticks, const struct ctx_event *like)
+static uint64_t weight_of(const struct ctx_gp_log *log, uint64_t ticks)
 {
 	uint64_t weight;
 
-	if (log->ticks_us == 0 || log->ticks_us > WEIGHT_MAX / 1000 || state >= CTX_GP_STATES ||
+	if (log->ticks_us == 0 || log->ticks_us > WEIGHT_MAX / 1000 ||
 	    __builtin_mul_overflow(ticks, log->ticks_us * 1000, &weight))
-		weight = UINT64_MAX;
-	if (!is_possible(reader, weight))
+		return UINT64_MAX;
+	return weight;
+}
+
+static void take_clock(struct ctx_gp_reader *reader, uint32_t state, uint64_t weight,
+		       const struct ctx_event *like)
+{
+	if (!is_possible(reader, state < CTX_GP_STATES ? weight : UINT64_MAX))
 		return;
 	if (state <= STATE_TRAP)
 		add_sample(reader, like, reader->state_metrics[STATE_LINUX_CPU], weight);
@@ -246,11 +251,14 @@ void ctx_gp_metrics_take(struct ctx_gp_reader *reader, const struct ctx_gp_event
 	const struct ctx_gp_experiment *experiment = reader->experiments.items[event->owner];
 
 	if (event->type == CTX_GP_CLOCK) {
-		take_ticks(reader, &experiment->log, event->clock.state, event->clock.ticks, like);
+		take_clock(reader, event->clock.state,
+			   event->clock.is_exact ? event->clock.weight_ns
+						 : weight_of(&experiment->log, event->clock.ticks),
+			   like);
 	} else if (event->type == CTX_GP_STATES_CLOCK) {
 		for (uint32_t i = 0; i < CTX_GP_OLD_STATES && i < experiment->log.n_states; i++) {
 			if (event->ticks[i] != 0)
-				take_ticks(reader, &experiment->log, i, event->ticks[i], like);
+				take_clock(reader, i, weight_of(&experiment->log, event->ticks[i]), like);
 		}
 	} else {
 		take_count(reader, experiment, event, like);

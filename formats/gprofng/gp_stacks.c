@@ -16,11 +16,17 @@ void ctx_gp_stacks_deinit(struct ctx_gp_stacks *stacks)
 }
 
 /* Marks become ours; others that are no address become 0, which is nowhere. */
-static size_t translate_marks(uint64_t *frames, size_t n)
+static size_t translate_marks(uint64_t *frames, size_t n, uint64_t truncations)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		uint64_t reason = (frames[i] - truncations) / CTX_GP_TRUNCATION_STEP;
+
+		if (truncations != 0 && reason != CTX_TRUNCATED_NOT && reason < CTX_TRUNCATED_N) {
+			frames[kept++] = ctx_frame_truncated((enum ctx_truncation)reason);
+			continue;
+		}
 		if (frames[i] == MARK_UNSURE)
 			continue;
 		if (frames[i] == MARK_TRUNCATED)
@@ -33,13 +39,14 @@ static size_t translate_marks(uint64_t *frames, size_t n)
 	return kept;
 }
 
-static enum ctx_gp_stack_state get_frames(const struct ctx_gp_frames *frames, uint64_t uid,
+static enum ctx_gp_stack_state get_frames(const struct ctx_gp_stacks *stacks,
+					  const struct ctx_gp_frames *frames, uint64_t uid,
 					  struct ctx_gp_stack_frames *to)
 {
 	size_t n;
 	enum ctx_gp_stack_state state = ctx_gp_frames_get(frames, uid, to->frames, CTX_GP_STACK_MAX - 1, &n);
 
-	n = translate_marks(to->frames, n);
+	n = translate_marks(to->frames, n, stacks->truncations);
 	if (state != CTX_GP_STACK_WHOLE)
 		to->frames[n++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
 	to->n = (uint32_t)n;
@@ -56,7 +63,7 @@ static enum ctx_status add(struct ctx_gp_stacks *stacks, const struct ctx_gp_fra
 	if (status != CTX_OK)
 		return status;
 	stacks->items[stacks->n++] =
-		(struct ctx_gp_numbered){.uid = uid, .state = get_frames(frames, uid, last)};
+		(struct ctx_gp_numbered){.uid = uid, .state = get_frames(stacks, frames, uid, last)};
 	last->of = stacks;
 	last->number = (uint32_t)stacks->n;
 	return CTX_OK;
@@ -89,7 +96,7 @@ bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, const struct ctx_g
 		return true;
 	if (number == 0 || number > stacks->n)
 		return false;
-	get_frames(frames, stacks->items[number - 1].uid, last);
+	get_frames(stacks, frames, stacks->items[number - 1].uid, last);
 	last->of = stacks;
 	last->number = number;
 	return true;

@@ -22,6 +22,7 @@ struct ctx_gp_stacks { /* of one experiment; all zero is empty */
 	struct ctx_map64 number_of_uid;
 	struct ctx_gp_numbered *items; /* owned; items[0] is number 1 */
 	size_t n, cap;
+	uint64_t truncations; /* as of the experiment's map */
 };
 
 /* Frames that were looked at last. All zero is none. */

@@ -28,6 +28,11 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 	size_t before = stacks->n;
 	enum ctx_status status = CTX_OK;
 
+	stacks->truncations = experiment->map.truncations;
+	if (event->stack == 0) { /* it has none */
+		*ret = 0;
+		return CTX_OK;
+	}
 	if (!experiment->has_frames)
 		status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
 	if (status == CTX_OK)
@@ -55,6 +60,10 @@ static enum ctx_status stack_frames(struct ctx_event_source *source, uint32_t pr
 	bool is_there = reader->last.of == stacks && reader->last.number == stack;
 	enum ctx_status status = CTX_OK;
 
+	*ret = reader->last.frames;
+	*ret_n = 0;
+	if (stack == 0)
+		return CTX_OK;
 	if (!ctx_gp_stacks_frames(stacks, &reader->experiments.items[number]->frames, stack, &reader->last))
 		return ctx_err_set(err, CTX_E_INTERNAL, "no stack %u of process %u", stack, process);
 	if (!is_there && stacks->items[stack - 1].is_java)

@@ -227,8 +227,8 @@ static void free_world(struct world *world)
 	free(world);
 }
 
-static enum ctx_status write_file(struct world *world, const struct ctx_export_kind *kind,
-				  struct ctx_err *err)
+static inline enum ctx_status write_file(struct world *world, const struct ctx_export_kind *kind,
+					 struct ctx_err *err)
 {
 	enum ctx_status status;
 	FILE *out;

@@ -3,6 +3,7 @@
 #include "model/histogram.h"
 #include "model/interval.h"
 #include "model/made_code.h"
+#include "model/profile.h"
 #include "model/traced.h"
 #include "model/trie.h"
 
@@ -363,9 +364,29 @@ static void test_model__an_operation_weighs_what_its_metrics_say(void **state)
 				 "sync", &(uint64_t){0}));
 }
 
+static void test_profile__the_words_of_a_recording_come_before_what_others_call_the_same(void **state)
+{
+	struct ctx_metric_info metrics[] = {{.name = "Total CPU", .unit = "ns"},
+					    {.name = "Wait CPU", .unit = "ns", .word = "wait-cpu"},
+					    {.name = "USER", .unit = "ns"},
+					    {.name = "User CPU", .unit = "ns", .word = "user"}};
+	struct ctx_profile profile = {.metrics = metrics, .n_metrics = 4};
+
+	(void)state;
+	assert_int_equal(ctx_profile_find_metric(&profile, "wait"), 1);
+	assert_int_equal(ctx_profile_find_metric(&profile, "waitcpu"), 1);
+	assert_int_equal(ctx_profile_find_metric(&profile, "user"), 3);
+	assert_int_equal(ctx_profile_find_metric(&profile, "USER"), 2);
+	metrics[1].word = "wait";
+	assert_int_equal(ctx_profile_find_metric(&profile, "wait"), 1);
+	assert_int_equal(ctx_profile_find_metric(&profile, "text"), CTX_NONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			test_profile__the_words_of_a_recording_come_before_what_others_call_the_same),
 		cmocka_unit_test(test_model__an_operation_weighs_what_its_metrics_say),
 		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
 		cmocka_unit_test(test_model__wrong_intervals_are_refused_with_the_reason),

@@ -1,0 +1,23 @@
+/*
+ * Which items belong to a group, in order: threads of processes, children of processes. Two arrays, made by counting.
+ */
+#ifndef CTX_FORMATS_EXPORT_GPROFNG_GROUPS_H
+#define CTX_FORMATS_EXPORT_GPROFNG_GROUPS_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct ctx_gpx_groups {	  /* all zero is a valid empty one */
+	uint32_t *items;  /* owned; items begins[g] .. begins[g + 1] are those of group g, ascending */
+	uint32_t *begins; /* owned; one more than groups */
+};
+
+/* `group_of` tells the group of an item; items with a group that is not there belong to none. O(groups + items). CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, uint32_t n_groups,
+						   uint32_t n_items,
+						   uint32_t (*group_of)(const void *context, uint32_t item),
+						   const void *context, struct ctx_err *err);
+void ctx_gpx_groups_deinit(struct ctx_gpx_groups *groups);
+
+#endif

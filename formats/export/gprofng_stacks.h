@@ -1,0 +1,86 @@
+/*
+ * The call stacks of a selection as addresses, which is what gprofng's format has.
+ *
+ *	node	a stack: a raw stack, or, where a sample has none, a node of the CCT (numbered behind the raw stacks)
+ *	place	a frame: a location, or, in such a node, a function (numbered behind the locations)
+ *	pair	a node in a process: what a sample refers to
+ */
+#ifndef CTX_FORMATS_EXPORT_GPROFNG_STACKS_H
+#define CTX_FORMATS_EXPORT_GPROFNG_STACKS_H
+
+#include "base/map64.h"
+#include "model/export.h"
+
+enum ctx_gpx_frame_kind {
+	CTX_GPX_FRAME_NONE = 0, /* no code: marks of a joined stack, functions that were inlined */
+	CTX_GPX_FRAME_CODE,	/* `address` in `object` */
+	CTX_GPX_FRAME_ABSOLUTE, /* `address` in no object */
+	CTX_GPX_FRAME_DEPTH,	/* <Truncated-stack: too deep>, what gprofng knows as truncated */
+	CTX_GPX_FRAME_UNWIND,	/* <Truncated-stack>, as gprofng's <Stack-unwind-failed> */
+};
+
+/*
+ * Behind the objects of the profile: one of the reasons why stacks end, by reason, and one of all other functions that are no code, by
+ * function. gprofng shows them by their names.
+ */
+enum { CTX_GPX_TRUNCATIONS, CTX_GPX_MARKS, CTX_GPX_OBJECTS_MORE };
+
+struct ctx_gpx_frame {
+	enum ctx_gpx_frame_kind kind;
+	uint32_t object;   /* of the profile, or one behind them */
+	uint32_t function; /* that the address really belongs to, never an inlined one */
+	uint64_t address;
+};
+
+struct ctx_gpx_pair {
+	uint32_t process, node;
+	bool begun;	 /* there was a packet */
+	int64_t owed_ns; /* weight that packets did not have yet, since they count in microseconds */
+};
+
+struct ctx_gpx_use { /* of a process */
+	uint64_t samples;
+	uint64_t first_ns, last_ns;
+	size_t first_pair, n_pairs;
+};
+
+struct ctx_gpx_stacks {
+	const struct ctx_export_input *input;
+	uint32_t n_raw, n_nodes;
+	uint32_t n_locations, n_places;
+	bool *used;		    /* owned; by place */
+	struct ctx_gpx_pair *pairs; /* owned; by process, then node */
+	size_t n_pairs, pairs_cap;
+	struct ctx_map64 pair_of;
+	struct ctx_gpx_use *uses; /* owned; by process */
+	uint64_t divisor_ns;	  /* of all weights; 0 without samples */
+	uint64_t samples, heaviest;
+};
+
+/* Reads all samples once. O(samples + nodes); 1 byte a place, some 40 a pair. CTX_E_FORMAT for ids that the profile does not have. Release in any case. */
+CTX_MUST_CHECK enum ctx_status ctx_gpx_stacks_init(struct ctx_gpx_stacks *stacks,
+						   const struct ctx_export_input *input, struct ctx_err *err);
+void ctx_gpx_stacks_deinit(struct ctx_gpx_stacks *stacks);
+
+/* The node of a sample; 0: it has no stack. The sample's ids were checked by init. */
+static inline uint32_t ctx_gpx_node(const struct ctx_gpx_stacks *stacks, const struct ctx_sample *sample)
+{
+	if (sample->raw_stack != 0 || sample->stack == 0)
+		return sample->raw_stack;
+	return stacks->n_raw + sample->stack;
+}
+
+/* The stack without its leaf; 0: nothing is left. */
+uint32_t ctx_gpx_parent(const struct ctx_gpx_stacks *stacks, uint32_t node);
+uint32_t ctx_gpx_depth(const struct ctx_gpx_stacks *stacks, uint32_t node);
+
+/* The place of the leaf. */
+uint32_t ctx_gpx_place(const struct ctx_gpx_stacks *stacks, uint32_t node);
+
+/* What there is at a place. */
+struct ctx_gpx_frame ctx_gpx_frame(const struct ctx_gpx_stacks *stacks, uint32_t place);
+
+/* The pair of a sample's node, which init has seen. */
+struct ctx_gpx_pair *ctx_gpx_pair(const struct ctx_gpx_stacks *stacks, uint32_t process, uint32_t node);
+
+#endif

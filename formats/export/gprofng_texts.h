@@ -1,0 +1,59 @@
+/*
+ * log.xml, map.xml, overview and notes of one process.
+ */
+#ifndef CTX_FORMATS_EXPORT_GPROFNG_TEXTS_H
+#define CTX_FORMATS_EXPORT_GPROFNG_TEXTS_H
+
+#include "formats/export/gprofng_groups.h"
+#include "formats/export/gprofng_places.h"
+
+/* The monotonic clock when the run began. Any time but 0 would do. */
+#define CTX_GPX_RUN_NS ((int64_t)1000 * 1000000000)
+
+enum ctx_gpx_kind {
+	CTX_GPX_CLOCK,	 /* time on a CPU: gprofng's Total CPU */
+	CTX_GPX_STATES,	 /* time in states of threads, as on Solaris */
+	CTX_GPX_COUNTER, /* anything else: a hardware counter of that name */
+};
+
+/* How weights are written. */
+struct ctx_gpx_data {
+	enum ctx_gpx_kind kind;
+	uint64_t tick_us; /* of clock and states: what NTICK counts */
+	bool is_exact; /* every weight is a multiple of a tick; otherwise the exact weight is in a field of our own */
+};
+
+struct ctx_gpx_process { /* an experiment directory */
+	char *path;	 /* owned */
+	char *lineage;	 /* owned; "" for the founder */
+	uint64_t begin_ns, end_ns;
+	bool closed;	    /* its end was seen */
+	uint32_t successor; /* process that it became by executing a program; CTX_NONE */
+};
+
+struct ctx_gpx_texts {
+	const struct ctx_export_input *input;
+	const struct ctx_gpx_data *data;
+	const struct ctx_gpx_process *processes;		 /* by process id */
+	const uint64_t *thread_numbers;				 /* by thread id: THRID */
+	const struct ctx_gpx_groups *threads, *children, *usage; /* of each process */
+	uint32_t founder;
+	int64_t start_unix; /* seconds since 1970; 0 not known */
+};
+
+/* Writes the files of a process but for what events there are; the places are those of this process. CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gpx_texts_write(const struct ctx_gpx_texts *texts, uint32_t process,
+						   const struct ctx_gpx_places *places, struct ctx_err *err);
+
+/*
+ * Writes DIRECTORY/kallsyms, as the kernel names its functions, with those of the kernel that are used: ctxan reads it, as gprofng does not.
+ * Nothing if there are none. CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_gpx_kallsyms_write(const struct ctx_export_input *input,
+						      const struct ctx_gpx_objects *objects,
+						      const char *directory, struct ctx_err *err);
+
+/* Appends text as it stands in an attribute or between tags. */
+void ctx_gpx_put_escaped(struct ctx_buf *out, const char *text);
+
+#endif

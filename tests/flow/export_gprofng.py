@@ -1,0 +1,200 @@
+"""What gprofng prints of an experiment that ctxan exported is what ctxan reports: export_gprofng.py RECORDING [SELECTION...]
+
+Functions are named by the linker's names, as both know them. gprofng has no inlined functions, so its numbers are compared with those of
+--no-inlines. Then ctxan opens the export, and its reports must be those of the recording, to the last digit.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter, defaultdict
+
+DIGITS = 0.00051  # seconds: three digits are printed
+ROUNDED = 1e-6  # a stack of gprofng's is a whole number of microseconds
+NAMES = {"<Truncated-stack: too deep>": "<Truncated-stack>", "<Truncated-stack>": "<Stack-unwind-failed>"}
+failures = 0
+
+
+def fail(*what):
+    global failures
+    failures += 1
+    if failures <= 12:
+        print("   ", *what)
+
+
+def output_of(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def ctxan(recording, *options):
+    text = output_of("ctxan", "-q", "--format", "json", "--limit", "0", *options, recording)
+    return json.loads(text)
+
+
+def display(*commands):
+    return output_of("gprofng", "display", "text", "-name", "mangled", "-metrics", f"e.{word}:i.{word}:name", *commands, OUT)
+
+
+def near(printed, weight, unit, rows=1, samples=0):
+    """`rows`: so many printed numbers were added; `samples`: the most stacks that it may be the sum of."""
+    tolerance = rows * DIGITS + samples * ROUNDED if unit == 1e9 else 0
+    return abs(printed - weight / unit) <= tolerance
+
+
+# ---- what gprofng prints
+
+def functions():
+    """name -> [(exclusive, inclusive)]"""
+    found = defaultdict(list)
+    for line in display("-functions").splitlines():
+        match = re.match(r"\s*([\d.]+)\s+([\d.]+)\s+(\S.*)$", line)
+        if match:
+            found[match[3].strip()].append((float(match[1]), float(match[2])))
+    return found
+
+
+def tree():
+    """path from <Total> -> weight"""
+    found, rows, path = defaultdict(float), Counter(), []  # path: (column, name)
+    for line in display("-calltree").splitlines():
+        match = re.match(r"\s*([\d.]+)(\s[\s|]*)\+-(.*)$", line)
+        if match:
+            column = match.end(2)
+            while path and path[-1][0] >= column:
+                path.pop()
+            path.append((column, match[3].strip()))
+            names = tuple(name for _, name in path)
+            found[names] += float(match[1])
+            rows[names] += 1
+    return found, rows
+
+
+def threads():
+    return sorted(float(value) for value in re.findall(r"^\s*([\d.]+)\s+Process \d+, Thread \d+$", output_of(
+        "gprofng", "display", "text", "-metrics", f"e.{word}:name", "-threads", OUT), re.M))
+
+
+# ---- what ctxan reports
+
+class Linker:
+    """The linker's name of a function that a report names."""
+
+    def __init__(self):
+        self.names = {}
+        text = output_of("ctxan", "-q", "--no-inlines", "--db", "plain.db", recording, "--format", "json", "--sql",
+                         "select f.name, f.linkage_name, o.path from function as f left join load_object as o on o.id = f.object")
+        for row in json.loads(text):
+            self.names[row["name"], row["path"]] = printable(row["linkage_name"] or row["name"])
+
+    def name(self, row):
+        name = self.names.get((row["function"], row["object"]), row["function"])
+        return NAMES.get(name, name) if row["object"] is None else name
+
+
+def printable(name):
+    return "".join(c if c >= " " and c != "\x7f" else " " for c in name).strip()
+
+
+def compare_functions(linker, unit):
+    theirs, ours, inclusive = functions(), defaultdict(lambda: [0, 0]), defaultdict(list)
+    for row in ctxan(recording, "--no-inlines", "--db", "plain.db", "-r", "functions", *selection)["rows"]:
+        name = linker.name(row)
+        ours[name][0] += row["exclusive"]
+        ours[name][1] += row["exclusive_samples"]
+        inclusive[name].append((row["inclusive"], row["inclusive_samples"]))
+    for name in set(theirs) | set(ours):
+        rows = theirs.get(name, [])
+        if not near(sum(row[0] for row in rows), ours[name][0], unit, max(1, len(rows)), ours[name][1]):
+            fail(name, "exclusive: gprofng", rows, "ctxan", ours[name])
+        if len(rows) == len(inclusive[name]):
+            for (_, printed), (weight, samples) in zip(sorted(rows, key=lambda row: row[1]), sorted(inclusive[name])):
+                if not near(printed, weight, unit, 1, samples):
+                    fail(name, "inclusive: gprofng", printed, "ctxan", weight)
+    if len(theirs) < 2 and ours["<Total>"][0] > 0:
+        fail("gprofng lists no function")
+    return len(ours)
+
+
+def compare_tree(linker, unit):
+    theirs, rows = tree()
+    ours, samples, path = Counter(), Counter(), []
+    for row in ctxan(recording, "--no-inlines", "--db", "plain.db", "-r", "tree", *selection)["rows"]:
+        path = path[: row["level"]] + [linker.name(row)]
+        ours[tuple(path)] += row["cum"]
+        samples[tuple(path)] += row["cum_samples"]
+    for path in set(theirs) | set(ours):
+        if not near(theirs.get(path, 0), ours[path], unit, max(1, rows[path]), samples[path]):
+            fail(";".join(path[-4:]), "gprofng", theirs.get(path), "ctxan", ours[path])
+    return len(ours)
+
+
+def compare_threads(unit):
+    ours = [row for row in ctxan(recording, "-r", "threads", *selection)["rows"] if row.get("weight")]
+    ours = sorted((row["weight"], row["samples"]) for row in ours)
+    theirs = [value for value in threads()][-len(ours):] if ours else []
+    if len(theirs) != len(ours) or not all(near(a, b, unit, 1, n) for a, (b, n) in zip(theirs, ours)):
+        fail("threads: gprofng", theirs, "ctxan", ours)
+
+
+def compare_head():
+    text = output_of("gprofng", "display", "text", "-header", OUT)
+    for wanted in ("No errors", "No warnings", "experiment version 12.4 (64-bit)", "Note: exported by ctxan"):
+        if wanted not in text:
+            fail("header: no", repr(wanted), "in", text)
+
+
+# ---- there and back
+
+def rows_of(where, report, keys, *options):
+    found = Counter()
+    for row in ctxan(where, "-r", report, *options)["rows"]:
+        found[tuple(str(row.get(key)) for key in keys)] += 1
+    return found
+
+
+def paths_of(where, *options):
+    """The call tree without its order: of siblings that weigh the same any may be first."""
+    found, path = Counter(), []
+    for row in ctxan(where, "-r", "tree", *options)["rows"]:
+        path = path[: row["level"]] + [(row["function"], row["object"])]
+        calls = row["calls"] if not selection else None  # they depend on the sample before, which may not be selected
+        found[tuple(path), calls, row["base"], row["cum"], row["base_samples"], row["cum_samples"], row["recursion_level"]] += 1
+    return found
+
+
+def compare_back():
+    options = ["--metric", word] if "--metric" in selection else []  # gprofng's words are known to ctxan
+    reports = {"functions": ("function", "object", "exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "inlined"),
+               "threads": ("process", "thread", "name", "samples", "weight"), "objects": ("object", "exclusive", "inclusive")}
+    for report, keys in reports.items():
+        ours, theirs = rows_of(recording, report, keys, *selection), rows_of(OUT, report, keys, *options)
+        if report != "functions":  # what has no sample is not exported
+            ours, theirs = (Counter({row: n for row, n in rows.items() if not set(row[-2:]) <= {"0", "None"}}) for rows in (ours, theirs))
+        for row in (ours - theirs) + (theirs - ours):
+            fail("back:", report, row, "ours" if row in ours else "theirs")
+    ours, theirs = paths_of(recording, *selection), paths_of(OUT, *options)
+    for path in (ours - theirs) + (theirs - ours):
+        fail("back: tree", path[0][-3:], path[1:], "ours" if path in ours else "theirs")
+
+
+recording, word = sys.argv[1], sys.argv[2]
+selection = sys.argv[3:]
+OUT = "out.er"
+shutil.rmtree(OUT, ignore_errors=True)
+if os.path.exists("plain.db"):
+    os.remove("plain.db")
+output_of("ctxan", "-q", "--export", "gprofng", "-o", OUT, *selection, recording)
+unit = 1 if word.startswith("+") else 1e9
+word = word.lstrip("+")
+names = Linker()
+n_functions, n_paths = compare_functions(names, unit), compare_tree(names, unit)
+compare_threads(unit)
+compare_head()
+compare_back()
+print(f"{recording} {' '.join(selection)}: {n_functions} functions, {n_paths} nodes of the tree, {failures} differ")
+sys.exit(1 if failures else 0)
