@@ -76,6 +76,21 @@ static enum ctx_status sync_property(struct ctx_gp_reader *reader, const char *t
 			       threshold + calibrated, calibrated ? " (calibrated)" : "");
 }
 
+/* "2 times, 300.000 ms"; nothing for none. What goes on at the end lasts up to the last event. */
+static enum ctx_status phases_property(struct ctx_gp_reader *reader, const char *key,
+				       const struct ctx_gp_phases *phases, int64_t end_ns,
+				       struct ctx_err *err)
+{
+	int64_t ns = phases->total_ns;
+
+	if (phases->n == 0)
+		return CTX_OK;
+	if (phases->goes_on && end_ns > phases->since_ns)
+		ns += end_ns - phases->since_ns;
+	return ctx_gp_property(reader, err, key, "%llu time%s, %.3f ms", (unsigned long long)phases->n,
+			       phases->n == 1 ? "" : "s", (double)ns / 1e6);
+}
+
 static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
 				      struct ctx_err *err)
 {
@@ -108,7 +123,12 @@ static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct
 	if (status == CTX_OK && log->sample_period_s != 0)
 		status = ctx_gp_property(reader, err, "usage", "every %llu s",
 					 (unsigned long long)log->sample_period_s);
-	return status == CTX_OK ? ctx_gp_property(reader, err, "follows", "%s", log->follow) : status;
+	if (status == CTX_OK)
+		status = ctx_gp_property(reader, err, "follows", "%s", log->follow);
+	if (status == CTX_OK)
+		status = phases_property(reader, "paused", &log->pauses, log->last_ns, err);
+	return status == CTX_OK ? phases_property(reader, "garbage collection", &log->collections, 0, err)
+				: status;
 }
 
 static enum ctx_status make_properties(struct ctx_gp_reader *reader, struct ctx_err *err)

@@ -280,6 +280,38 @@ static enum ctx_status on_java_thread(struct reading *reading)
 	return status;
 }
 
+static void begin_phase(struct ctx_gp_phases *phases, int64_t time)
+{
+	if (!phases->goes_on)
+		phases->since_ns = time;
+	phases->n += !phases->goes_on;
+	phases->goes_on = true;
+}
+
+static void end_phase(struct ctx_gp_phases *phases, int64_t time)
+{
+	if (phases->goes_on && time > phases->since_ns &&
+	    time - phases->since_ns < TIME_MAX - phases->total_ns)
+		phases->total_ns += time - phases->since_ns;
+	phases->goes_on = false;
+}
+
+/* Pauses, and what Java tells of its collecting garbage. False: none of these. */
+static bool on_phase(struct ctx_gp_log *log, const char *kind, int64_t time)
+{
+	if (strcmp(kind, "pause") == 0)
+		begin_phase(&log->pauses, time);
+	else if (strcmp(kind, "resume") == 0)
+		end_phase(&log->pauses, time);
+	else if (strcmp(kind, "gc_start") == 0)
+		begin_phase(&log->collections, time);
+	else if (strcmp(kind, "gc_end") == 0)
+		end_phase(&log->collections, time);
+	else
+		return false;
+	return true;
+}
+
 static void on_run(struct reading *reading, int64_t time)
 {
 	struct ctx_gp_log *log = reading->log;
@@ -307,7 +339,7 @@ static enum ctx_status on_event(struct reading *reading)
 	const char *kind = ctx_gp_tag_text(reading->tag, "kind");
 	struct ctx_gp_log *log = reading->log;
 	int64_t time = 0;
-	bool has_time = ctx_gp_tag_time(reading->tag, "tstamp", &time);
+	bool is_phase, has_time = ctx_gp_tag_time(reading->tag, "tstamp", &time);
 
 	if (kind == NULL) {
 		damage(log, reading->tag->line, "an event without its kind");
@@ -331,10 +363,14 @@ static enum ctx_status on_event(struct reading *reading)
 		on_run(reading, time);
 		return CTX_OK;
 	}
+	is_phase = on_phase(log, kind, time);
 	if (strncmp(kind, "jthread", 7) == 0 || strncmp(kind, "gc_", 3) == 0) /* absolute */
 		return CTX_OK;
+
 	if (time > log->last_ns)
 		log->last_ns = time;
+	if (is_phase)
+		return CTX_OK;
 	if (strcmp(kind, "exit") == 0)
 		on_end(log, time, false);
 	else if (strcmp(kind, "exec_start") == 0)

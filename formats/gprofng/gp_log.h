@@ -52,6 +52,14 @@ struct ctx_gp_descent {
 	bool started;
 };
 
+/* Something that happens now and then, for a while. */
+struct ctx_gp_phases {
+	uint64_t n;
+	int64_t total_ns;
+	int64_t since_ns; /* of the one that goes on */
+	bool goes_on;
+};
+
 struct ctx_gp_named_thread {
 	int64_t tid;
 	const char *name;
@@ -95,8 +103,10 @@ struct ctx_gp_log {
 	size_t n_messages, messages_cap;
 	struct ctx_gp_named_thread *threads; /* of Java */
 	size_t n_threads, threads_cap;
-	uint64_t damaged; /* tags that could not be used */
-	char damage[256]; /* the first one, "" none */
+	struct ctx_gp_phases pauses;	  /* of the collection */
+	struct ctx_gp_phases collections; /* of garbage, by Java */
+	uint64_t damaged;		  /* tags that could not be used */
+	char damage[256];		  /* the first one, "" none */
 };
 
 /* Reads DIRECTORY/log.xml. CTX_E_NOTFOUND, CTX_E_FORMAT (it is no experiment), CTX_E_VERSION, CTX_E_IO, CTX_E_LIMIT, CTX_E_NOMEM. */

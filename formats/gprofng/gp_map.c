@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MODE_EXECUTABLE 4u
-#define SEGMENTS_MAX 20000u
+#define MAPS_MAX 20000u
 
 struct reading {
 	struct ctx_gp_map *map;
@@ -24,10 +24,10 @@ void ctx_gp_map_deinit(struct ctx_gp_map *map)
 	*map = (struct ctx_gp_map){0};
 }
 
-/* Of a file, and code may run in it. */
-static bool is_segment(const struct ctx_gp_map_entry *entry)
+/* Code may run in it, and may have run before the collector saw it. */
+static bool counts_back(const struct ctx_gp_map_entry *entry)
 {
-	return !entry->is_unmap && entry->executable && entry->function == UINT32_MAX && entry->method == 0;
+	return !entry->is_unmap && entry->executable && entry->size != 0;
 }
 
 static void damage(struct ctx_gp_map *map, size_t line, const char *what)
@@ -226,25 +226,27 @@ static bool overlap(const struct ctx_gp_map_entry *a, const struct ctx_gp_map_en
 	return a->address <= b->address + (b->size - 1) && b->address <= a->address + (a->size - 1);
 }
 
-/* A segment counts from when its addresses were free. Of very many segments the times stay as they are. */
+/*
+ * A map counts from when its addresses were free. Functions of one region were told at one time, and are no obstacle to each
+ * other. Of very many maps the times stay as they are.
+ */
 static void move_back(struct ctx_gp_map *map, const int64_t *ends)
 {
-	size_t n_segments = 0;
-
-	for (size_t i = 0; i < map->n; i++)
-		n_segments += is_segment(&map->entries[i]);
-	if (n_segments > SEGMENTS_MAX)
+	if (map->n > MAPS_MAX)
 		return;
 	for (size_t i = 0; i < map->n; i++) {
 		struct ctx_gp_map_entry *entry = &map->entries[i];
 		int64_t free_since = 0;
 
-		if (!is_segment(entry))
+		if (!counts_back(entry))
 			continue;
 		for (size_t k = 0; k < i; k++) {
 			const struct ctx_gp_map_entry *other = &map->entries[k];
+			bool one_region = entry->function != UINT32_MAX && other->function != UINT32_MAX &&
+					  entry->told_ns == other->told_ns;
 
-			if (is_segment(other) && overlap(entry, other) && free_since < ends[k])
+			if (free_since < ends[k] && overlap(entry, other) && counts_back(other) &&
+			    !one_region)
 				free_since = ends[k];
 		}
 		if (free_since < entry->time_ns)
@@ -270,8 +272,10 @@ static enum ctx_status put_in_order(struct ctx_gp_map *map, struct ctx_err *err)
 		return CTX_OK;
 	if (ends == NULL)
 		return ctx_err_nomem(err);
-	for (size_t i = 0; i < map->n; i++)
+	for (size_t i = 0; i < map->n; i++) {
 		map->entries[i].order = (uint32_t)i;
+		map->entries[i].told_ns = map->entries[i].time_ns;
+	}
 	status = size_unmaps(map, ends, err);
 	if (status != CTX_OK)
 		return status;

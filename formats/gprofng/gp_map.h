@@ -2,7 +2,8 @@
  * map.xml: what was mapped where, and when.
  *
  * The recorder looks at the maps when it starts, at dlopen and at the end, so a segment's time may be later than its first
- * use. As gprofng does, it counts from when its addresses were free: from the start, or the end of what was there before.
+ * use. So may that of code that is made at run time. As gprofng does, it counts from when its addresses were free: from the start, or
+ * the end of what was there before.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_MAP_H
 #define CTX_FORMATS_GPROFNG_GP_MAP_H
@@ -16,6 +17,7 @@
 
 struct ctx_gp_map_entry {
 	int64_t time_ns; /* from the run */
+	int64_t told_ns; /* when the collector told of it */
 	uint64_t address, size, file_offset;
 	uint32_t path;	   /* id of the names: of the file, or of the module ("[vdso]") */
 	uint32_t function; /* id of a name where the range is one function; UINT32_MAX */

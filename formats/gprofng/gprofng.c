@@ -205,7 +205,7 @@ static enum ctx_status name_code(struct ctx_gp_reader *reader, const struct ctx_
 	uint32_t name, *place;
 	enum ctx_status status =
 		entry->method != 0
-			? ctx_gp_jstacks_name(reader, experiment, entry->method, entry->time_ns, &name, err)
+			? ctx_gp_jstacks_name(reader, experiment, entry->method, entry->told_ns, &name, err)
 			: ctx_strtab_add_text(&reader->jstacks.names,
 					      ctx_strtab_get(&experiment->map.names, entry->function), &name,
 					      err);

@@ -328,6 +328,10 @@ def texts():
     exp.usage(100_000_000, 0, "periodic")
     exp.usage(400_000_000, 0, "phase <two> & more")
     exp.usage(500_000_000, 0, "collector_close_experiment")
+    for at, kind in ((100, "pause"), (150, "resume"), (160, "resume"), (200, "pause"), (210, "pause")):
+        exp.events.append(f'<event kind="{kind}" tstamp="0.{at}000000"/>')
+    for at, kind in ((200, "gc_start"), (225, "gc_end"), (300, "gc_start"), (301, "gc_end")):  # absolute
+        exp.events.append(f'<event kind="{kind}" tstamp="{RUN // SECOND}.{at}000000"/>')
     exp.file("notes", b"first line\nsecond line\n")
     exp.file("labels.xml", (
         '<id name="warm up" cmd="start" hostname="h" relative="0" lbl_ts="0.1"/>\n'
@@ -342,6 +346,8 @@ def texts():
     text = header(exp.path)
     check("labels", re.findall(r"^label +(.*)$", text, re.M),
           ["warm up: 100.000:250.000 ms, not <counted>", "now: 250.000:350.000 ms", "open: 300.000: ms", "words: a comment alone"])
+    check("pauses", re.findall(r"^paused +(.*)$", text, re.M), ["2 times, 350.001 ms"])
+    check("garbage", re.findall(r"^garbage collection +(.*)$", text, re.M), ["2 times, 26.000 ms"])
     check("samples with names", re.findall(r"^sample +(.*)$", text, re.M), ["2 ends at 400.000 ms: phase <two> & more"])
     for words in ("wanted to block the profiling signal", "the limit of the experiment's size was reached", "first line", "second line",
                   "labels.xml: 1 labels that make no sense"):

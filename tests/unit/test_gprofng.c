@@ -162,8 +162,8 @@ static const char closed_log[] = "<event kind=\"cwarn\" id=\"207\">10007 -> 0</e
 
 static const char expected[] = "0 process 0 pid 100 of -1 ./a <b> []\n"
 			       "0 map 0 1000+1000 /bin/a&b@1000  \n"
-			       "600000 map 0 5000+100 [vdso]@5000 [vdso] \n"
-			       "600000 map 0 5010+10 [vdso]@5010 __vdso_time \n"
+			       "0 map 0 5000+100 [vdso]@5000 [vdso] \n"
+			       "0 map 0 5010+10 [vdso]@5010 __vdso_time \n"
 			       "0 thread 0 tid 100 of 0 \n"
 			       "1000000 sample 0 metric 0 weight 10007000 cpu 0: 1010 1120 1230 2340\n"
 			       "2000000 unmap 0 1000+1000\n"

@@ -289,7 +289,7 @@ static void test_gp_events__come_in_order_of_time_from_any_blocks(void **state)
 
 /* Maps, archives */
 
-static void test_gp_map__a_segment_counts_from_when_its_addresses_were_free(void **state)
+static void test_gp_map__a_map_counts_from_when_its_addresses_were_free(void **state)
 {
 	static const char text[] = "<event kind=\"map\" object=\"segment\" tstamp=\"1.0\" vaddr=\"0x1000\" "
 				   "size=\"4096\" foffset=\"+0x0\" "
@@ -318,7 +318,11 @@ static void test_gp_map__a_segment_counts_from_when_its_addresses_were_free(void
 	assert_int_equal(map.entries[0].time_ns, 0);
 	assert_string_equal(ctx_strtab_get(&map.names, map.entries[1].path), "elsewhere");
 	assert_int_equal(map.entries[1].time_ns, 0);
-	assert_int_equal(map.entries[2].time_ns, 2000000000); /* over a */
+	assert_int_equal(map.entries[2].method, 0x77);
+	assert_int_equal(map.entries[2].time_ns, 0);
+	assert_int_equal(map.entries[2].told_ns, 4000000000);
+	assert_int_equal(map.entries[3].time_ns, 2000000000); /* over a */
+	assert_true(map.entries[4].is_unmap);
 	assert_int_equal(map.entries[4].address, 0x9000);
 	assert_int_equal(map.entries[4].size, 16);
 	ctx_gp_map_deinit(&map);
@@ -456,7 +460,7 @@ int main(void)
 		cmocka_unit_test(test_gp_xml__a_bad_tag_costs_itself),
 		cmocka_unit_test(test_gp_events__fields_lie_where_the_log_says),
 		cmocka_unit_test(test_gp_events__come_in_order_of_time_from_any_blocks),
-		cmocka_unit_test(test_gp_map__a_segment_counts_from_when_its_addresses_were_free),
+		cmocka_unit_test(test_gp_map__a_map_counts_from_when_its_addresses_were_free),
 		cmocka_unit_test(test_gp_archive__names_are_gprofngs),
 		cmocka_unit_test(test_gp_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded),
 		cmocka_unit_test(test_gprofng__fails_cleanly_when_memory_is_short),
