@@ -65,10 +65,12 @@ static enum ctx_status add_more_columns(struct table *table, size_t more, size_t
 	struct ctx_metric_info metric = ctx_head_more_metric(table->input, more);
 	struct ctx_column *columns = table->columns;
 	struct ctx_scale *scale = &table->scales[text_at];
+	const char *title = ctx_metric_short_title(&metric), *unit;
 
 	*scale = ctx_scale_for(metric.unit, table->input->index->totals[more + 1].weight);
+	unit = ctx_metric_heading_unit(title, scale);
 	columns[text_at] = (struct ctx_column){NULL, "Weight", CTX_STYLE_WEIGHT};
-	table->groups[text_at] = join(table, ctx_metric_short_title(&metric), " ", scale->unit);
+	table->groups[text_at] = join(table, title, *unit != '\0' ? " " : "", unit);
 	columns[csv_at] = (struct ctx_column){join(table, "samples", ".", ctx_metric_word(&metric)), NULL,
 					      CTX_STYLE_COUNT};
 	columns[csv_at + 1] = (struct ctx_column){join(table, "weight", ".", ctx_metric_word(&metric)), NULL,

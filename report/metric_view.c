@@ -30,6 +30,11 @@ const char *ctx_metric_short_title(const struct ctx_metric_info *metric)
 	return metric->name;
 }
 
+const char *ctx_metric_heading_unit(const char *title, const struct ctx_scale *scale)
+{
+	return strcmp(scale->unit, "bytes") == 0 && strstr(title, "Bytes") != NULL ? "" : scale->unit;
+}
+
 static const struct ctx_metric_info *metric_of(const struct ctx_report_input *input, size_t i)
 {
 	uint32_t metric = i == 0 ? input->metric : input->more_metrics[i - 1];
@@ -76,6 +81,7 @@ static const char *heading(struct ctx_metric_view *view, const struct ctx_report
 			   const struct ctx_scale *scale, bool ascii)
 {
 	const char *title = ctx_metric_short_title(metric_of(input, metric));
+	const char *unit = ctx_metric_heading_unit(title, scale);
 	struct ctx_buf safe = {0}, cut = {0};
 	char *text = NULL;
 
@@ -84,7 +90,7 @@ static const char *heading(struct ctx_metric_view *view, const struct ctx_report
 		ctx_text_cut(&cut, (const char *)safe.bytes, safe.n, MAX_HEADING, ascii);
 	ctx_buf_put_u8(&cut, '\0');
 	if (!safe.failed && !cut.failed)
-		text = format(view, (const char *)cut.bytes, " ", scale->unit);
+		text = format(view, (const char *)cut.bytes, *unit != '\0' ? " " : "", unit);
 	ctx_buf_deinit(&safe);
 	ctx_buf_deinit(&cut);
 	return text;
@@ -115,7 +121,7 @@ static size_t room(const struct ctx_metric_view *view, const struct ctx_report_i
 
 		if (view->has_base)
 			group += at_least(figure, strlen(view->form->base_title)) + 1;
-		used += at_least(group, ctx_text_width(headings[i], strlen(headings[i])) + 1);
+		used += at_least(group, ctx_out_heading_width(headings[i]) + 1);
 	}
 	return width > used ? width - used : 0;
 }

@@ -75,4 +75,7 @@ bool ctx_metric_view_key(const struct ctx_metric_view *view, size_t key, size_t 
 const char *ctx_metric_word(const struct ctx_metric_info *metric);
 const char *ctx_metric_short_title(const struct ctx_metric_info *metric);
 
+/* The unit behind that title; "" where the title says it ("Bytes Allocated"). */
+const char *ctx_metric_heading_unit(const char *title, const struct ctx_scale *scale);
+
 #endif

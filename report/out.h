@@ -97,6 +97,9 @@ struct ctx_out_row { /* text: a kept row */
 	bool rule_before;
 };
 
+/* Columns that a heading of a group takes at least. */
+size_t ctx_out_heading_width(const char *heading);
+
 struct ctx_out {
 	const struct ctx_report_input *input;
 	const struct ctx_report_options *options;

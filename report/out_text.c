@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define LONG_NAMES 36u	/* columns that names should have beside headings in one line */
+#define SHORT_NAMES 24u /* in two */
 #define MIN_NAME_WIDTH 12
 #define UNLIMITED ((size_t)1 << 20)
 
@@ -223,8 +225,59 @@ static size_t group_end(const struct ctx_out *out, size_t first, size_t last, co
 	return end;
 }
 
-/* A group is at least as wide as its heading; returns how much wider all became. */
-static size_t widen_groups(const struct ctx_out *out, size_t last, size_t *widths)
+/* Of the longest word: a heading is broken into lines. */
+size_t ctx_out_heading_width(const char *heading)
+{
+	size_t most = 0;
+
+	while (*heading != '\0') {
+		size_t n = strcspn(heading, " "), width = ctx_text_width(heading, n);
+
+		most = width > most ? width : most;
+		heading += n + (heading[n] == ' ');
+	}
+	return most;
+}
+
+/* Bytes of the first line: as many words as there is room for, one at the least. */
+static size_t heading_line(const char *heading, size_t room)
+{
+	size_t n = strcspn(heading, " ");
+
+	while (heading[n] == ' ') {
+		size_t end = n + 1 + strcspn(heading + n + 1, " ");
+
+		if (ctx_text_width(heading, end) > room)
+			break;
+		n = end;
+	}
+	return n;
+}
+
+static size_t count_heading_lines(const char *heading, size_t room)
+{
+	size_t lines = 0;
+
+	for (; *heading != '\0'; lines++) {
+		size_t n = heading_line(heading, room);
+
+		heading += n + (heading[n] == ' ');
+	}
+	return lines;
+}
+
+/* Columns that a heading takes in so many lines, or as few as it can. */
+static size_t heading_room(const char *heading, size_t lines)
+{
+	size_t room = ctx_out_heading_width(heading), whole = ctx_text_width(heading, strlen(heading));
+
+	while (room < whole && count_heading_lines(heading, room) > lines)
+		room++;
+	return room;
+}
+
+/* A group is at least as wide as its heading in so many lines; returns how much wider all become. */
+static size_t widen_groups(const struct ctx_out *out, size_t last, size_t lines, size_t *widths, bool really)
 {
 	size_t more = 0;
 
@@ -232,25 +285,71 @@ static size_t widen_groups(const struct ctx_out *out, size_t last, size_t *width
 		size_t heading;
 
 		end = group_end(out, i, last, widths, &width);
-		heading = in_group(out, i) ? ctx_text_width(out->groups[i], strlen(out->groups[i])) : 0;
+		heading = in_group(out, i) ? heading_room(out->groups[i], lines) : 0;
 		if (heading > width) {
-			widths[i] += heading - width;
+			widths[i] += really ? heading - width : 0;
 			more += heading - width;
 		}
 	}
 	return more;
 }
 
-static void put_groups(const struct ctx_out *out, size_t last, const size_t *widths, struct ctx_buf *text)
+/* In one line or two where there is room for names, else in more. */
+static size_t make_room_for_groups(const struct ctx_out *out, size_t last, size_t used, size_t *widths)
+{
+	size_t limit = out->options->width, lines = 1;
+
+	for (; lines <= 2; lines++) {
+		size_t names = lines == 1 ? LONG_NAMES : SHORT_NAMES;
+
+		if (limit == 0 || used + widen_groups(out, last, lines, widths, false) + names <= limit)
+			return widen_groups(out, last, lines, widths, true);
+	}
+	return widen_groups(out, last, SIZE_MAX, widths, true);
+}
+
+static size_t heading_lines(const struct ctx_out *out, size_t last, const size_t *widths)
+{
+	size_t most = 1;
+
+	for (size_t i = 0, end = 0, width; i < last; i = end) {
+		size_t lines;
+
+		end = group_end(out, i, last, widths, &width);
+		lines = in_group(out, i) ? count_heading_lines(out->groups[i], width) : 0;
+		most = lines > most ? lines : most;
+	}
+	return most;
+}
+
+/* One line of all headings, which end at the bottom: `behind` lines follow. */
+static void put_heading_line(const struct ctx_out *out, size_t last, const size_t *widths, size_t behind,
+			     struct ctx_buf *text)
 {
 	for (size_t i = 0, end = 0, width; i < last; i = end) {
 		const char *heading = in_group(out, i) ? out->groups[i] : "";
-		size_t used = ctx_text_width(heading, strlen(heading));
+		size_t lines, n = 0, used;
 
 		end = group_end(out, i, last, widths, &width);
-		ctx_buf_printf(text, "%*s%s ", (int)(width > used ? width - used : 0), "", heading);
+		lines = count_heading_lines(heading, width);
+		for (size_t line = 0; line + behind < lines; line++) {
+			heading += n + (heading[n] == ' ' && line != 0);
+			n = heading_line(heading, width);
+		}
+		used = ctx_text_width(heading, n);
+		ctx_buf_printf(text, "%*s%.*s ", (int)(width > used ? width - used : 0), "", (int)n, heading);
 	}
 	ctx_buf_put_u8(text, '\n');
+}
+
+/* How many lines they take. */
+static size_t put_groups(const struct ctx_out *out, size_t last, const size_t *widths, struct ctx_buf *text)
+{
+	size_t lines = heading_lines(out, last, widths);
+
+	for (size_t line = 0; line < lines; line++)
+		put_heading_line(out, last, widths, lines - line - 1, text);
+	return lines;
 }
 
 /* Widths of all columns but the last; returns what is left for that. */
@@ -271,7 +370,7 @@ static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 		}
 		used += widths[i] + 1;
 	}
-	used += widen_groups(out, last, widths);
+	used += make_room_for_groups(out, last, used, widths);
 	if (out->options->width == 0)
 		return UNLIMITED;
 	limit_places(out, last, widths, &used);
@@ -279,10 +378,9 @@ static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 }
 
 /* Line by line, without trailing spaces; the title bold, rules between. */
-static void print_lines(struct ctx_out *out, const char *text)
+static void print_lines(struct ctx_out *out, const char *text, size_t heads)
 {
 	const struct ctx_report_options *options = out->options;
-	size_t heads = out->groups != NULL ? 2 : 1;
 	size_t rule = options->width != 0 && options->width < 100 ? options->width : 100;
 
 	for (size_t line = 0; *text != '\0'; line++) {
@@ -321,7 +419,7 @@ static void measure_last(struct ctx_out *out, size_t last, size_t *widths)
 static void print_table(struct ctx_out *out)
 {
 	size_t *widths CTX_AUTO_FREE = ctx_calloc(out->n_columns, sizeof(*widths));
-	size_t last = last_column(out), room;
+	size_t last = last_column(out), room, heads = 1;
 	struct ctx_buf text = {0};
 
 	if (widths == NULL) {
@@ -331,7 +429,7 @@ static void print_table(struct ctx_out *out)
 	room = measure(out, last, widths);
 	measure_last(out, last, widths);
 	if (out->groups != NULL)
-		put_groups(out, last, widths, &text);
+		heads += put_groups(out, last, widths, &text);
 	for (size_t line = 0; line <= out->n_rows; line++) {
 		for (size_t i = 0; i <= last; i++) {
 			const struct ctx_column *column = &out->columns[i];
@@ -355,7 +453,7 @@ static void print_table(struct ctx_out *out)
 	if (text.failed || out->line.failed)
 		ctx_out_fail(out, CTX_E_NOMEM);
 	else
-		print_lines(out, (const char *)text.bytes);
+		print_lines(out, (const char *)text.bytes, heads);
 	ctx_buf_deinit(&text);
 }
 

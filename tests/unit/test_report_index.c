@@ -21,11 +21,15 @@ static const int64_t keys[N_ROWS] = {1, -1, 0, 7};
 static const struct ctx_report_sum one[N_ROWS] = {{60, 60 * MS}, {1, MS}, {240, 239 * MS}, {0, 0}};
 static const struct ctx_report_sum one_total = {301, 300 * MS};
 static const struct ctx_report_sum several[N_ROWS * N_METRICS] = {
-	{60, 60 * MS},	 {2, 17 * MS},	  {0, 0},      /* 1 */
-	{1, MS},	 {0, 0},	  {9, 9},      /* -1 */
-	{240, 239 * MS}, {40, 2000 * MS}, {70, 12345}, /* 0 */
-	{0, 0},		 {1, 1},	  {0, 0},      /* 7 */
-};
+	{60, 60 * MS},
+	{2, 17 * MS},
+	{0, 0}, /* 1 */
+	{1, MS},
+	{0, 0},
+	{9, 9}, /* -1 */
+	{240, 239 * MS},
+	{40, "  Bytes\n                                 sent and\n                                 received\n"
+	     "                         Lock ms       kB\nWeight ms"}};
 static const struct ctx_report_sum several_totals[N_METRICS] = {
 	{301, 300 * MS}, {43, 2017 * MS + 1}, {79, 12354}};
 
@@ -95,6 +99,42 @@ static void test_report_index__several_metrics_stand_side_by_side(void **state)
 	fixture->input.more_metrics = more_metrics;
 	fixture->input.n_more = 2;
 	check("states-metrics", &fixture->input, (struct ctx_report_options){0});
+}
+
+/* One line with much room, two with some, as many as there are words with none; the longest word stays whole. */
+static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_room_for(void **state)
+{
+	static const struct {
+		unsigned width;
+		const char *wanted;
+	} cases[] = {
+		{200, "\n                         Lock ms Bytes sent and received kB\nWeight ms"},
+		{72, "\n                                 Bytes sent\n                         Lock ms and "
+		     "received kB"},
+		{40,
+		 "                                    Bytes\n                                     sent\n"}};
+	struct ctx_report_index states = index_of(CTX_INDEX_STATE, "state");
+	struct fixture *fixture = *state;
+	struct ctx_metric_info *metric, before;
+
+	states.sums = several;
+	states.totals = several_totals;
+	give(fixture, &states);
+	metric = &fixture->profile.metrics[more_metrics[1]];
+	before = *metric;
+	metric->name = "Bytes sent and received";
+	metric->unit = "kB";
+	fixture->input.more_metrics = more_metrics;
+	fixture->input.n_more = 2;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		char *text = print_report("index", &fixture->input,
+					  (struct ctx_report_options){.width = cases[i].width});
+
+		if (strstr(text, cases[i].wanted) == NULL)
+			fail_msg("%s", text);
+		free(text);
+	}
+	*metric = before;
 }
 
 /* The lines of CSV behind the header, by their keys. */
@@ -200,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_index__prints_keys_in_every_format),
 		with_fixture(test_report_index__several_metrics_stand_side_by_side),
+		with_fixture(test_report_index__headings_of_metrics_take_the_lines_that_there_is_room_for),
 		with_fixture(test_report_index__rows_are_in_order),
 		with_fixture(test_report_index__names_are_those_of_the_keys),
 		with_fixture(test_report_index__nothing_is_a_report_too),
