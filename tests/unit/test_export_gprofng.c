@@ -195,9 +195,12 @@ static void name_of(const struct addressed *made, uint32_t function, char *out, 
 {
 	const struct ctx_function_info *info = &made->world->functions[function];
 	struct ctx_buf text = {0};
+	size_t blanks = 0;
 
 	ctx_export_put_text(&text, info->linkage_name);
-	if (strspn((const char *)(text.n != 0 ? text.bytes : (const uint8_t *)""), " ") == text.n) {
+	while (blanks < text.n && text.bytes[blanks] == ' ')
+		blanks++;
+	if (blanks == text.n) {
 		ctx_buf_clear(&text);
 		ctx_buf_put_text(&text, "<no name>");
 	}
