@@ -21,15 +21,11 @@ static const int64_t keys[N_ROWS] = {1, -1, 0, 7};
 static const struct ctx_report_sum one[N_ROWS] = {{60, 60 * MS}, {1, MS}, {240, 239 * MS}, {0, 0}};
 static const struct ctx_report_sum one_total = {301, 300 * MS};
 static const struct ctx_report_sum several[N_ROWS * N_METRICS] = {
-	{60, 60 * MS},
-	{2, 17 * MS},
-	{0, 0}, /* 1 */
-	{1, MS},
-	{0, 0},
-	{9, 9}, /* -1 */
-	{240, 239 * MS},
-	{40, "  Bytes\n                                 sent and\n                                 received\n"
-	     "                         Lock ms       kB\nWeight ms"}};
+	{60, 60 * MS},	 {2, 17 * MS},	  {0, 0},      /* 1 */
+	{1, MS},	 {0, 0},	  {9, 9},      /* -1 */
+	{240, 239 * MS}, {40, 2000 * MS}, {70, 12345}, /* 0 */
+	{0, 0},		 {1, 1},	  {0, 0},      /* 7 */
+};
 static const struct ctx_report_sum several_totals[N_METRICS] = {
 	{301, 300 * MS}, {43, 2017 * MS + 1}, {79, 12354}};
 
@@ -107,12 +103,13 @@ static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_
 	static const struct {
 		unsigned width;
 		const char *wanted;
-	} cases[] = {
-		{200, "\n                         Lock ms Bytes sent and received kB\nWeight ms"},
-		{72, "\n                                 Bytes sent\n                         Lock ms and "
-		     "received kB"},
-		{40,
-		 "                                    Bytes\n                                     sent\n"}};
+	} cases[] = {{200, "\n                         Lock ms Bytes sent and received kB\nWeight ms"},
+		     {90,
+		      "\n                                 Bytes sent\n                         Lock ms and "
+		      "received kB"},
+		     {40, "  Bytes\n                                 sent and\n                              "
+			  "   received\n"
+			  "                         Lock ms       kB\nWeight ms"}};
 	struct ctx_report_index states = index_of(CTX_INDEX_STATE, "state");
 	struct fixture *fixture = *state;
 	struct ctx_metric_info *metric, before;
