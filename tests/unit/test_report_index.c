@@ -104,9 +104,8 @@ static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_
 		unsigned width;
 		const char *wanted;
 	} cases[] = {{200, "\n                         Lock ms Bytes sent and received kB\nWeight ms"},
-		     {90,
-		      "\n                                 Bytes sent\n                         Lock ms and "
-		      "received kB"},
+		     {90, "\n                                 Bytes sent and\n                         Lock "
+			  "ms    received kB\n"},
 		     {40, "  Bytes\n                                 sent and\n                              "
 			  "   received\n"
 			  "                         Lock ms       kB\nWeight ms"}};
