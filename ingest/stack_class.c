@@ -199,6 +199,13 @@ enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const stru
 	return CTX_OK;
 }
 
+uint32_t ctx_stack_user_part(const struct ctx_trie *raw, const struct ctx_resolver *resolver, uint32_t stack)
+{
+	while (stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]))
+		stack = raw->parent[stack];
+	return stack;
+}
+
 enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
 					  const struct ctx_resolver *resolver, uint32_t stack, uint32_t *ret,
 					  struct ctx_err *err)

@@ -25,6 +25,9 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *clas
 						  const struct ctx_resolver *resolver, uint32_t stack,
 						  unsigned *ret, struct ctx_err *err);
 
+/* The part of a stack that is in user mode; CTX_TRIE_ROOT: none, or it is not known. O(frames of the kernel). */
+uint32_t ctx_stack_user_part(const struct ctx_trie *raw, const struct ctx_resolver *resolver, uint32_t stack);
+
 /*
  * The stack without the scheduler's own functions at its leaf: they are the same for all waits, and say nothing. At least one
  * frame of a stack stays.

@@ -39,6 +39,7 @@ struct thread {
 		outside;	     /* where system calls are seen: in its last sample in one, and in none */
 	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
 	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
+	uint32_t fault_stack;	     /* user_stack of that fault */
 	uint64_t silent_ns; /* user clock: time on this CPU since the last sample, in turns that are over */
 	struct ctx_wakeup wakeup;
 };
@@ -353,8 +354,10 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	} else {
 		thread->mode = WAITS;
 		thread->state = (uint8_t)state_of_wait(change);
-		if (thread->state != CTX_STATE_DATA_FAULT)
+		/* Of what came before it is known now: had it been for instructions, that would have been told. */
+		if (thread->state != CTX_STATE_DATA_FAULT || change->user_stack != thread->fault_stack)
 			thread->fault_ns = NEVER;
+		thread->fault_stack = change->user_stack;
 	}
 	return status;
 }

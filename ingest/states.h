@@ -84,8 +84,10 @@ struct ctx_thread_change {
 	uint32_t thread;
 	enum ctx_state_change change;
 	int32_t cpu;
-	uint32_t raw_stack;			   /* its own; 0 not known; not of WOKEN */
-	unsigned classes;			   /* of this stack */
+	uint32_t raw_stack; /* its own; 0 not known; not of WOKEN */
+	unsigned classes;   /* of this stack */
+	uint32_t
+		user_stack; /* its part in user mode; the same for all waits of one page fault; 0 not known */
 	uint32_t waker, outsider, waker_raw_stack; /* WOKEN: as in struct ctx_wakeup */
 };
 

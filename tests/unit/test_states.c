@@ -105,6 +105,7 @@ static void change(struct world *world, uint32_t thread, uint64_t time_ns, enum 
 				       .cpu = (int32_t)thread, /* one for each */
 				       .raw_stack = stack,
 				       .classes = classes,
+				       .user_stack = 100 + stack,
 				       .waker = CTX_NONE,
 				       .outsider = CTX_NONE};
 
@@ -302,6 +303,26 @@ static void test_states__a_fault_for_instructions_is_known_when_it_is_over(void 
 	check_span(world, 4, CTX_STATE_TEXT_FAULT, 22, 30, 1);
 	check_span(world, 6, CTX_STATE_DATA_FAULT, 40, 50, 2);
 	check_span(world, 8, CTX_STATE_SLEEP, 60, 70, 3);
+}
+
+/* A program that waits for page after page of data, and then for one of instructions. */
+static void test_states__a_fault_for_instructions_says_nothing_of_faults_before_it(void **state)
+{
+	struct world *world = *state;
+	const unsigned fault = CTX_STACK_KERNEL | CTX_STACK_TRAP | CTX_STACK_FAULT;
+
+	start(world, 0, 0);
+	for (uint64_t at = 10; at < 50; at += 10) {
+		change(world, 0, at, CTX_CHANGE_BLOCKED, 1, fault);
+		change(world, 0, at + 5, CTX_CHANGE_RUNS, 0, 0);
+	}
+	change(world, 0, 50, CTX_CHANGE_BLOCKED, 2, fault);
+	change(world, 0, 55, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 56, CTX_CHANGE_TEXT_FAULT, 0, 0);
+	finish(world, 100);
+	for (size_t i = 0; i < 4; i++)
+		check_span(world, 1 + 2 * i, CTX_STATE_DATA_FAULT, 10 + 10 * i, 15 + 10 * i, 1);
+	check_span(world, 9, CTX_STATE_TEXT_FAULT, 50, 55, 2);
 }
 
 static void test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew(void **state)
@@ -732,6 +753,9 @@ int main(void)
 			setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__a_fault_for_instructions_is_known_when_it_is_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__a_fault_for_instructions_says_nothing_of_faults_before_it, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew, setup,
 			teardown),
