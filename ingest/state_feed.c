@@ -173,9 +173,7 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 			status = ctx_stack_without_scheduler(&feed->classes, &feed->stacks->raw,
 							     feed->resolver, raw_stack, &change.raw_stack,
 							     err);
-		if ((change.classes & CTX_STACK_FAULT) != 0)
-			change.user_stack =
-				ctx_stack_user_part(&feed->stacks->raw, feed->resolver, raw_stack);
+		change.user_stack = ctx_stack_user_part(&feed->stacks->raw, feed->resolver, raw_stack);
 	}
 	return status == CTX_OK ? ctx_states_change(feed->states, &change, err) : status;
 }

@@ -49,7 +49,9 @@ struct ctx_states {
 	struct thread *threads;
 	size_t n_threads, threads_cap;
 	uint32_t *newest; /* by process: the thread that started last, CTX_NONE; owned */
-	size_t n_processes, processes_cap;
+	size_t n_processes, processes_cap, last_cap;
+	struct doing *last_of; /* by process: its last sample; owned */
+	struct doing last;     /* of anybody */
 	/* A ring; numbers only grow, item i lies at i % cap. */
 	struct ctx_state_span *items; /* end_ns == begin_ns: the thread ends here */
 	size_t cap;		      /* a power of two */
@@ -86,6 +88,7 @@ void ctx_states_destroy(struct ctx_states *states)
 		return;
 	free(states->threads);
 	free(states->newest);
+	free(states->last_of);
 	free(states->items);
 	free(states->on_cpu);
 	free(states);
@@ -320,6 +323,24 @@ static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_threa
 	return status;
 }
 
+/*
+ * Of a thread that never had a sample the stack that it leaves with is all that is known, and it leaves in the kernel: which side it was on
+ * before is taken from the samples of others, of its process if there are any. One here and there is wrong, but not their sum.
+ */
+static void guess(struct ctx_states *states, struct thread *thread, const struct ctx_thread_change *change)
+{
+	const struct doing *other = &states->last_of[thread->process];
+
+	if (!other->known)
+		other = &states->last;
+	thread->last.raw_stack = change->raw_stack;
+	thread->last.state = (change->classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
+	if (other->known && other->state == CTX_STATE_USER && change->user_stack != 0) {
+		thread->last.state = CTX_STATE_USER;
+		thread->last.raw_stack = change->user_stack;
+	}
+}
+
 /* Leaves the CPU. A second report of the same switch adds what the first did not know. */
 static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thread_change *change,
 				 struct ctx_err *err)
@@ -336,12 +357,8 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 		return CTX_OK;
 	}
 	if (!is_off || thread->raw_stack != 0 || states->now_ns - thread->since_ns > SAME_SWITCH_NS) {
-		/* The stack that it leaves with is all that is known of a thread that never had a sample. */
-		if (!is_off && !thread->last.known && change->raw_stack != 0) {
-			thread->last.raw_stack = change->raw_stack;
-			thread->last.state =
-				(change->classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
-		}
+		if (!is_off && !thread->last.known && change->raw_stack != 0)
+			guess(states, thread, change);
 		status = close_span(states, change->thread, false, err);
 		if (status == CTX_OK)
 			status = put_wakeup(states, thread, false, err);
@@ -453,12 +470,16 @@ static enum ctx_status grow(struct ctx_states *states, uint32_t number, uint32_t
 
 	if (status == CTX_OK)
 		status = ctx_grow(&states->newest, &states->processes_cap, (size_t)process + 1, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&states->last_of, &states->last_cap, (size_t)process + 1, err);
 	if (status != CTX_OK)
 		return status;
 	while (states->n_threads <= number)
 		states->threads[states->n_threads++] = (struct thread){.mode = NOT_STARTED};
-	while (states->n_processes <= process)
+	while (states->n_processes <= process) {
+		states->last_of[states->n_processes] = (struct doing){0};
 		states->newest[states->n_processes++] = CTX_NONE;
+	}
 	return CTX_OK;
 }
 
@@ -631,6 +652,7 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 		thread->cpu = cpu;
 	state = state_of_sample(thread, classes);
 	thread->last = (struct doing){.state = (uint8_t)state, .known = true, .raw_stack = raw_stack};
+	states->last_of[thread->process] = states->last = thread->last;
 	if (thread->sees_calls)
 		*(thread->in_call ? &thread->inside : &thread->outside) = thread->last;
 	if (state == CTX_STATE_USER)
