@@ -11,7 +11,7 @@
  * thread that gives a sample runs, one that is woken waited.
  *
  * Time on a CPU is divided by samples: each stands for the time since the one before it in the same turn on the CPU, the last also for the rest of the turn; a turn
- * without a sample is what the thread's last sample was. Where system calls were seen, they tell system from user, and samples outside of calls user from trap.
+ * without a sample is what the thread's last sample was, before its first one that of its process. Where system calls were seen, they tell system from user, and samples outside of calls user from trap.
  *
  * The queue is there because what a page fault was for is known only when it is over. Source: requirements E8, C9, C10.
  */

@@ -325,6 +325,31 @@ static void test_states__a_fault_for_instructions_says_nothing_of_faults_before_
 	check_span(world, 9, CTX_STATE_TEXT_FAULT, 50, 55, 2);
 }
 
+/* Threads 0 and 1 are of one process, 4 of another. */
+static void test_states__threads_without_a_sample_did_what_others_of_their_process_did(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 1, 0);
+	change(world, 1, 10, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 1, 20, CTX_CHANGE_BLOCKED, 7, CTX_STACK_KERNEL);
+	start(world, 0, 20);
+	sample(world, 0, 30, 1, 0);
+	change(world, 1, 30, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 1, 40, CTX_CHANGE_BLOCKED, 7, CTX_STACK_KERNEL);
+	start(world, 4, 40);
+	change(world, 4, 40, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 4, 50, CTX_CHANGE_BLOCKED, 8, CTX_STACK_KERNEL);
+	sample(world, 0, 50, 2, CTX_STACK_KERNEL);
+	change(world, 1, 50, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 1, 60, CTX_CHANGE_BLOCKED, 7, CTX_STACK_KERNEL);
+	finish(world, 60);
+	check_span(world, 1, CTX_STATE_SYSTEM, 10, 20, 7); /* nobody has a sample yet */
+	check_span(world, 4, CTX_STATE_USER, 30, 40, 107);
+	check_span(world, 5, CTX_STATE_USER, 40, 50, 108);
+	check_span(world, 8, CTX_STATE_SYSTEM, 50, 60, 7);
+}
+
 static void test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew(void **state)
 {
 	struct world *world = *state;
@@ -755,6 +780,9 @@ int main(void)
 			test_states__a_fault_for_instructions_is_known_when_it_is_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__a_fault_for_instructions_says_nothing_of_faults_before_it, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__threads_without_a_sample_did_what_others_of_their_process_did, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(
 			test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew, setup,
