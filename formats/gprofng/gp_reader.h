@@ -70,7 +70,6 @@ struct ctx_gp_reader {
 	bool ended;
 	struct ctx_gp_traced *traced;
 	struct ctx_gp_jstacks jstacks;
-	struct ctx_map64 code_at; /* address of a function made at run time: its name, of jstacks */
 
 	/* Told at the end. */
 	uint64_t n_missing, n_cut; /* stacks */

@@ -194,41 +194,27 @@ static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_g
 	return reader->text;
 }
 
-/*
- * The name of code that was made at run time, and a place that is its own: its address, unless another process has another
- * function there.
- */
+/* Code that was made at run time: methods are described by their names, other functions by where they are. */
 static enum ctx_status name_code(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 				 const struct ctx_gp_map_entry *entry, struct ctx_event *ret,
 				 struct ctx_err *err)
 {
-	uint32_t name, *place;
-	enum ctx_status status =
-		entry->method != 0
-			? ctx_gp_jstacks_name(reader, experiment, entry->method, entry->told_ns, &name, err)
-			: ctx_strtab_add_text(&reader->jstacks.names,
-					      ctx_strtab_get(&experiment->map.names, entry->function), &name,
-					      err);
+	uint32_t name;
+	enum ctx_status status;
 
-	if (status != CTX_OK)
-		return status;
-	ret->map.function = ctx_strtab_get(&reader->jstacks.names, name);
-	ret->map.file_offset = ctx_gp_jstacks_place(name);
-	if (entry->method != 0) {
-		ret->map.path = "<compiled Java methods>";
+	if (entry->method == 0) {
+		ret->map.function = ctx_strtab_get(&experiment->map.names, entry->function);
+		ret->map.file_offset = entry->address;
+		if (ret->map.path[0] != '[')
+			ret->map.path = "<dynamic functions>";
 		return CTX_OK;
 	}
-	place = ctx_map64_place(&reader->code_at, entry->address);
-	if (place == NULL)
-		return ctx_err_nomem(err);
-	if (*place == CTX_MAP64_NONE)
-		*place = name;
-	if (*place == name)
-		ret->map.file_offset = entry->address;
-	else
-		ret->map.file_offset |= (uint64_t)1 << 63;
-	if (ret->map.path[0] != '[')
-		ret->map.path = "<dynamic functions>";
+	status = ctx_gp_jstacks_name(reader, experiment, entry->method, entry->told_ns, &name, err);
+	if (status != CTX_OK)
+		return status;
+	ret->map.path = "<compiled Java methods>";
+	ret->map.function = ctx_strtab_get(&reader->jstacks.names, name);
+	ret->map.file_offset = ctx_gp_jstacks_place(name);
 	return CTX_OK;
 }
 
@@ -403,7 +389,6 @@ static void close_reader(struct ctx_event_source *source)
 	for (size_t i = 0; reader->images != NULL && i < reader->experiments.n; i++)
 		forget(&reader->images[i]);
 	ctx_gp_jstacks_deinit(&reader->jstacks);
-	ctx_map64_deinit(&reader->code_at);
 	ctx_gp_events_destroy(reader->events);
 	ctx_gp_traced_destroy(reader->traced);
 	ctx_gp_experiments_deinit(&reader->experiments);

@@ -250,9 +250,10 @@ def java(bits, big):
     check(f"{exp.path}: name of a thread", [row["name"] for row in threads if row["thread"] == 101], ["worker thread"])
 
 
-def java_native():
+def java_native(bits, big):
     """Native code under a native method: of a library it is on top of the method, of the virtual machine it is not."""
-    exp = Experiment("native.er", pid=100)
+    exp = Experiment(f"native{bits}{'big' if big else ''}.er", pid=100, bits=bits, big=big,
+                     arch=None if big else "i686" if bits == 32 else "x86_64")
     interpreter = exp.function("Interpreter")
     exp.segment("/nonexistent/libjvm.so", exp.base + 0x2000000, 0x100000)
     exp.segment("/nonexistent/libdemo.so", exp.base + 0x4000000, 0x100000)
@@ -266,7 +267,7 @@ def java_native():
     header(exp.path)
     stacks = [line.split(" ")[0] for line in subprocess.run(
         ["ctxan", "-q", exp.path, "--export", "folded", "-o", "/dev/stdout"], capture_output=True, text=True).stdout.splitlines()]
-    check("native.er", sorted(stack[stack.index("Demo.main"):] for stack in stacks),
+    check(exp.path, sorted(stack[stack.index("Demo.main"):] for stack in stacks),
           ["Demo.main();Demo.run()", "Demo.main();Demo.run();<Unknown>", "Demo.main();Demo.run();<Unknown>"])
 
 
@@ -363,7 +364,7 @@ def main():
     for bits, big in ((64, False), (32, False), (64, True), (32, True)):
         layout(bits, big)
         java(bits, big)
-    java_native()
+        java_native(bits, big)
     group()
     descendant_alone()
     texts()

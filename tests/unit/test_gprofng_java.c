@@ -339,7 +339,10 @@ static void test_gp_overview__is_read_in_each_layout(void **state)
 		assert_int_equal(overview.records[0].user_ns, UINT64_C(9000000005));
 		assert_int_equal(overview.records[0].system_ns, UINT64_C(11000000005));
 		assert_int_equal(overview.records[1].minor_faults, 2040);
+		assert_int_equal(overview.records[1].major_faults, 2041);
+		assert_int_equal(overview.records[1].blocks_read, 2043);
 		assert_int_equal(overview.records[1].blocks_written, 2044);
+		assert_int_equal(overview.records[1].voluntary_switches, 2048);
 		assert_int_equal(overview.records[1].involuntary_switches, 2049);
 		ctx_gp_overview_deinit(&overview);
 	}
