@@ -69,3 +69,12 @@ near() {
 	awk -v v="$2" -v e="$3" -v t="$4" 'BEGIN { d = v - e; if (d < 0) d = -d; exit !(d <= e * t / 100) }' ||
 		fail "$1: $2 is not within $4 % of $3"
 }
+
+# three_times COMMAND...: until it succeeds. For measurements: on a busy machine the kernel does not tell of every switch and wake-up.
+three_times() {
+	for attempt in 1 2 3; do
+		"$@" && return 0
+		echo "attempt $attempt of: $*"
+	done
+	return 1
+}

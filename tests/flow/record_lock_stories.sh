@@ -4,12 +4,15 @@
 need python3
 need_perf
 
-for story in lock_convoy producer_consumer priority_inversion; do
-	ctxrec -q -o $story.er -- $story >$story.out 2>$story.err || fail "recording $story: $(head -c 300 $story.err)"
-	case $(ctxan -q $story.er -r header | sed -n 's/^states  *//p') in
+tell() {
+	ctxrec -q -O -o "$1.er" -- "$1" >"$1.out" 2>"$1.err" || fail "recording $1: $(head -c 300 "$1.err")"
+	case $(ctxan -q "$1.er" -r header | sed -n 's/^states  *//p') in
 	full*) ;;
-	*) skip "wake-ups are refused here: $(cat $story.err)" ;;
+	*) skip "wake-ups are refused here: $(cat "$1.err")" ;;
 	esac
-	python3 "$source_dir/tests/flow/record_lock_stories.py" $story $story.out $story.er || fail "$story"
+	python3 "$source_dir/tests/flow/record_lock_stories.py" "$1" "$1.out" "$1.er"
+}
+for story in lock_convoy producer_consumer priority_inversion; do
+	three_times tell $story || fail "$story"
 done
 finish

@@ -6,30 +6,37 @@ need python3
 need_perf
 programs=$build/bin/examples
 
-# check HOW OUTPUT RECORDING
+# check HOW OUTPUT RECORDING [LEAST]
 check() {
-	python3 "$source_dir/tests/flow/record_states.py" "$@" || fail "states, $1"
+	python3 "$source_dir/tests/flow/record_states.py" "$@"
+}
+
+# measure HOW LEAST OPTION... -- COMMAND...: records HOW.er, and checks it. As root.
+measure() {
+	how=$1
+	least=$2
+	shift 2
+	ctxrec -q -O -o "$how.er" "$@" >"$how.out" 2>"$how.err" || fail "recording $*: $(head -c 300 "$how.err")"
+	case $(level "$how.er") in
+	full*) check full "$how.out" "$how.er" $least ;;
+	min*) check min "$how.out" "$how.er" ;;
+	*) echo "$how is refused here: $(cat "$how.err")" ;;
+	esac
 }
 
 level() { ctxan -q "$1" -r header | sed -n 's/^states  *//p'; }
 
 # As root with tracefs: all.
-ctxrec -q -o auto.er -- states >auto.out 2>auto.err || fail "recording: $(head -c 300 auto.err)"
+three_times measure auto "" -- states || fail "states, auto"
 case $(level auto.er) in
-full*)
-	check full auto.out auto.er
-	;;
-*)
-	[ -s auto.err ] || fail "states are not full, and it is not said"
-	echo "full is refused here: $(cat auto.err)"
-	;;
+full*) ;;
+*) [ -s auto.err ] || fail "states are not full, and it is not said" ;;
 esac
 
 # With system calls: these divide the time on a CPU, samples only what is outside of them.
 case $(level auto.er) in
 full*)
-	ctxrec -q --states syscalls -o calls.er -- states burn nap lock system >calls.out || fail "recording with --states syscalls"
-	check full calls.out calls.er 5
+	three_times measure calls 5 --states syscalls -- states burn nap lock system || fail "states, syscalls"
 	level calls.er | grep -q 'system calls' || fail "the header does not say that system calls were recorded"
 	[ "$(ctxan -q calls.er --sql "select count(*) > 20000 from thread_state where state = 'SYSTEM'" --format csv | tail -n 1)" = 1 ] ||
 		fail "system calls are not spans of their own"
@@ -37,11 +44,7 @@ full*)
 esac
 
 # Without tracepoints: the same, but nobody tells when a wait was over.
-ctxrec -q --states min -o min.er -- states >min.out 2>min.err || fail "recording with --states min: $(head -c 300 min.err)"
-case $(level min.er) in
-min*) check min min.out min.er ;;
-*) echo "min is refused here: $(cat min.err)" ;;
-esac
+three_times measure min "" --states min -- states || fail "states, min"
 
 # None: clock samples alone, as ever.
 ctxrec -q --states off -o off.er -- states nap >off.out || fail "recording with --states off"
@@ -51,7 +54,11 @@ expect 1 "states" ctxan off.er -r states
 # An ordinary user: often switches alone, said in one line.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	mkdir user && chown 65534 user && chmod 755 "$work"
-	(cd user && setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec --no-archive -o user.er -- "$programs/states" >user.out 2>user.err)
+	record_as_user() {
+		(cd user && setpriv --reuid=65534 --regid=65534 --clear-groups ctxrec -O --no-archive -o user.er -- "$programs/states" >user.out 2>user.err)
+	}
+	record_and_check_as_user() { record_as_user && check user user/user.out user/user.er; }
+	record_as_user
 	status=$?
 	if grep -q perf_event_paranoid user/user.err && [ $status = 1 ]; then
 		echo "ordinary users are refused here: $(head -n 1 user/user.err)"
@@ -62,7 +69,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 		full* | min*) ;;
 		*) [ "$(grep -ci 'kernel' user/user.err)" = 1 ] || fail "ordinary user: what is missing is not said in one line: $(cat user/user.err)" ;;
 		esac
-		check user user/user.out user/user.er
+		check user user/user.out user/user.er || three_times record_and_check_as_user || fail "states, user"
 		ctxan -q user/user.er -r header | grep -A2 '^states ' | tr '\n' ' ' | grep -Eq 'full:|needs root' || fail "ordinary user: the header does not say what states lack"
 	fi
 fi
