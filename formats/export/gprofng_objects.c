@@ -129,8 +129,11 @@ static void put_object_name(struct ctx_buf *name, const char *path)
 		;
 	if (base == name->n)
 		ctx_buf_put_text(name, "[directory]");
-	if (name->n - base > NAME_MAX_BYTES)
-		name->n = base + NAME_MAX_BYTES;
+	if (name->n - base <= NAME_MAX_BYTES)
+		return;
+	name->n = base + NAME_MAX_BYTES;
+	while (name->n > base && (name->bytes[name->n] & 0xc0) == 0x80) /* no half of a character */
+		name->n--;
 }
 
 static enum ctx_status name_object(struct ctx_gpx_objects *objects, struct ctx_gpx_object *object,

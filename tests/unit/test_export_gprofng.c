@@ -463,6 +463,77 @@ static void test_export_gprofng__text_is_one_that_xml_has(void **state)
 	free_addressed(made);
 }
 
+/* Two objects whose names are the same where they are cut, in the middle of a character; a function's name beyond any line. */
+static void test_export_gprofng__long_names_are_cut_where_files_have_a_limit(void **state)
+{
+	enum { LONG = 70000 };
+	struct addressed *made = make_addressed(8, 200, 1000);
+	struct ctx_object_info own[CTX_COUNT_OF(objects)];
+	char *path = ctx_calloc(1, LONG), *other, *function;
+	struct ctx_buf map = {0};
+	char file[120];
+
+	(void)state;
+	memcpy(own, objects, sizeof(own));
+	strcpy(path, "/lib/a");
+	for (size_t i = 6; i < 900; i += 3)
+		memcpy(path + i, "\xe2\x82\xac", 3);
+	other = strdup(path);
+	other[899 - 3 * 3] = 'x';
+	other[899 - 3 * 3 + 1] = '\0';
+	function = ctx_calloc(1, LONG);
+	memset(function, 'f', LONG - 1);
+	own[0].path = path;
+	own[1].path = other;
+	made->world->profile.objects = own;
+	made->world->functions[0].name = made->world->functions[0].linkage_name = function;
+	assert_int_equal(write_experiment(made, NULL), CTX_OK);
+	snprintf(file, sizeof(file), "%s/map.xml", made->path);
+	assert_int_equal(ctx_file_read(file, 1 << 20, &map, NULL), CTX_OK);
+	assert_clean((const char *)map.bytes, map.n);
+	ctx_buf_put_u8(&map, 0);
+	assert_non_null(strstr((const char *)map.bytes, "\xe2\x82\xac (2)\""));
+	ctx_buf_deinit(&map);
+	free(path);
+	free(other);
+	free(function);
+	free_addressed(made);
+}
+
+/* Each forks the next: names of directories have a limit. */
+static void test_export_gprofng__many_generations_are_still_directories(void **state)
+{
+	enum { GENERATIONS = 150 };
+	struct addressed *made = make_addressed(9, 100, 1000);
+	struct ctx_process_info *processes = ctx_calloc(GENERATIONS, sizeof(*processes));
+	struct ctx_event_source *source = NULL;
+	struct ctx_event event;
+	size_t found = 0;
+
+	(void)state;
+	assert_non_null(processes);
+	for (uint32_t i = 0; i < GENERATIONS; i++)
+		processes[i] = (struct ctx_process_info){.parent = i != 0 ? i - 1 : CTX_NONE,
+							 .pid = 100 + i / 2, /* every other one by exec */
+							 .command = "x",
+							 .lineage = ""};
+	made->world->profile.processes = processes;
+	made->world->profile.n_processes = GENERATIONS;
+	made->world->threads[2].process = GENERATIONS - 1;
+	assert_int_equal(write_experiment(made, NULL), CTX_OK);
+	assert_int_equal(ctx_gprofng_open(made->path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		assert_int_not_equal(event.kind, CTX_EV_DAMAGE);
+		found += event.kind == CTX_EV_PROCESS_START;
+	}
+	source->close(source);
+	assert_int_equal(found, GENERATIONS);
+	made->world->profile.processes = made->world->processes;
+	made->world->profile.n_processes = 2;
+	free(processes);
+	free_addressed(made);
+}
+
 static void test_export_gprofng__a_full_directory_or_one_that_is_gone_is_said(void **state)
 {
 	struct addressed *made = make_addressed(2, 50, 1000);
@@ -774,6 +845,8 @@ int main(void)
 		cmocka_unit_test(test_export_gprofng__objects_that_were_mapped_stay_where_they_were),
 		cmocka_unit_test(test_export_gprofng__what_is_rounded_adds_up_to_what_was_to_be_rounded),
 		cmocka_unit_test(test_export_gprofng__text_is_one_that_xml_has),
+		cmocka_unit_test(test_export_gprofng__long_names_are_cut_where_files_have_a_limit),
+		cmocka_unit_test(test_export_gprofng__many_generations_are_still_directories),
 		cmocka_unit_test(test_export_gprofng__a_full_directory_or_one_that_is_gone_is_said),
 		cmocka_unit_test(test_export_gprofng__a_run_that_was_not_closed_is_not_closed),
 		cmocka_unit_test(test_export_gprofng__samples_of_what_is_not_there_are_refused),
