@@ -734,9 +734,8 @@ static enum ctx_status copy_elf(struct world *world, struct ctx_buf *image, cons
 	return status;
 }
 
-static void check_symbols(const struct ctx_buf *image)
+static void check_symbols(const struct ctx_buf *image, const char *const expected[])
 {
-	static const char *const expected[] = {"main", "clock_gettime", "quote\"'s"};
 	struct ctx_symtab *table;
 	struct ctx_symbol symbol;
 	uint32_t index;
@@ -746,7 +745,7 @@ static void check_symbols(const struct ctx_buf *image)
 	for (size_t i = 0; i < CTX_COUNT_OF(three); i++) {
 		assert_true(ctx_symtab_find(table, three[i].end - 1, &index));
 		assert_int_equal(ctx_symtab_get(table, index, &symbol, NULL), CTX_OK);
-		assert_string_equal(symbol.name, expected[i]);
+		assert_string_equal(symbol.linkage_name, expected[i]);
 		assert_int_equal(symbol.start, three[i].begin);
 	}
 	assert_false(ctx_symtab_find(table, three[2].end, &index));
@@ -755,6 +754,7 @@ static void check_symbols(const struct ctx_buf *image)
 
 static void test_gpx_elf__made_and_copied_files_have_the_symbols(void **state)
 {
+	static const char *const expected[] = {"main", "clock_gettime", "quote\"'s"};
 	struct world *world = make_world(1, 0);
 	struct ctx_buf image = {0}, copy = {0};
 	char path[] = "/tmp/ctx-test-gpx-XXXXXX";
@@ -762,16 +762,37 @@ static void test_gpx_elf__made_and_copied_files_have_the_symbols(void **state)
 	(void)state;
 	close(mkstemp(path));
 	make_elf(world, path, &image);
-	check_symbols(&image);
+	check_symbols(&image, expected);
 	assert_int_equal(copy_elf(world, &image, path), CTX_OK);
 	assert_int_equal(ctx_file_read(path, 1 << 24, &copy, NULL), CTX_OK);
-	check_symbols(&copy);
+	check_symbols(&copy, expected);
 	/* An address that is not in the file: another file is made. */
 	three[2].end = 0x40f000;
 	assert_int_equal(copy_elf(world, &image, path), CTX_END);
 	three[2].end = 0x40a123;
 	ctx_buf_deinit(&image);
 	ctx_buf_deinit(&copy);
+	unlink(path);
+	free_world(world);
+}
+
+/* What has an "@" of its own is no version: slots of the procedure linkage table, functions that unwind tables know. */
+static void test_gpx_elf__names_that_ctxan_gives_are_read_as_they_are(void **state)
+{
+	static const char *const expected[] = {"@plt", "<static>@0x401020", "puts@plt"};
+	struct world *world = make_world(1, 0);
+	struct ctx_buf image = {0};
+	char path[] = "/tmp/ctx-test-gpx-XXXXXX";
+
+	(void)state;
+	close(mkstemp(path));
+	for (size_t i = 0; i < CTX_COUNT_OF(three); i++)
+		world->functions[three[i].function].linkage_name = expected[i];
+	make_elf(world, path, &image);
+	check_symbols(&image, expected);
+	/* gprofng drops frames in a function of this name. */
+	assert_null(memmem(image.bytes, image.n, "\0@plt", 6));
+	ctx_buf_deinit(&image);
 	unlink(path);
 	free_world(world);
 }
@@ -855,6 +876,7 @@ int main(void)
 		cmocka_unit_test(test_gpx_blocks__a_record_that_cannot_be_is_refused),
 		cmocka_unit_test(test_gpx_groups__are_those_that_are_found_by_looking_through_all),
 		cmocka_unit_test(test_gpx_elf__made_and_copied_files_have_the_symbols),
+		cmocka_unit_test(test_gpx_elf__names_that_ctxan_gives_are_read_as_they_are),
 		cmocka_unit_test(test_gpx_elf__a_damaged_file_is_refused_or_copied),
 		cmocka_unit_test(test_gpx_elf__functions_far_apart_are_pages_side_by_side),
 	};
