@@ -237,7 +237,7 @@ def every_file(whole, known, step):
             case = Case(whole, f"{file} {name}")
             case.write(file, other)
             gone = name in ("emptied", "zeros", "garbage", "ones")
-            case.report(known, untouched, told=name == "garbage" and base in metrics_of_all,
+            case.report(known, untouched, told=name == "garbage" and base in metrics_of_all and not inside,
                         refused=True if needed and gone else None if needed else False, least=alone if inside else None)
         for name in ("removed", "a directory", "a pipe", "a device", "a link to itself", "a link to nothing", "a socket's name"):
             n += 1
