@@ -136,7 +136,7 @@ static enum ctx_status replace(struct ctx_gp_leaks *leaks, size_t at, size_t n,
 
 	if (status != CTX_OK)
 		return status;
-	if (leaks->n_ranges != 0)
+	if (leaks->n_ranges != 0 && n != n_with)
 		memmove(leaks->ranges + at + n_with, leaks->ranges + at + n,
 			(leaks->n_ranges - at - n) * sizeof(*with));
 	if (n_with != 0)
@@ -145,7 +145,10 @@ static enum ctx_status replace(struct ctx_gp_leaks *leaks, size_t at, size_t n,
 	return CTX_OK;
 }
 
-/* Takes [begin, end) out of all ranges, and puts a new one there if `is_map`. */
+/*
+ * Takes [begin, end) out of all ranges, and puts a new one there if `is_map`. Beyond the most ranges what would become two keeps its upper part
+ * only: adding one more would move all others.
+ */
 static enum ctx_status cut(struct ctx_gp_leaks *leaks, struct ctx_gp_range range, bool is_map,
 			   struct ctx_err *err)
 {
@@ -160,7 +163,8 @@ static enum ctx_status cut(struct ctx_gp_leaks *leaks, struct ctx_gp_range range
 	}
 	if (is_map)
 		with[n_with++] = range;
-	if (n != 0 && leaks->ranges[at + n - 1].begin < range.begin) {
+	if (n != 0 && leaks->ranges[at + n - 1].begin < range.begin &&
+	    (n_with < n || leaks->n_ranges < RANGES_MAX)) {
 		with[n_with] = leaks->ranges[at + n - 1];
 		with[n_with++].end = range.begin;
 	}

@@ -415,6 +415,31 @@ static uint64_t leaked(const struct ctx_gp_leaks *leaks, const uint64_t (*record
 	return ctx_gp_leaks_get(leaks, i, &event);
 }
 
+/* Each unmapped page leaves one more piece of a map: there is an end to the pieces that are followed, or each would cost more than the one before. */
+static void test_gp_leaks__a_map_in_very_many_pieces_is_followed_no_further(void **state)
+{
+	struct ctx_gp_event event = {
+		.type = CTX_GP_HEAP,
+		.heap = {.kind = CTX_GP_HEAP_MMAP, .address = 4096, .size = UINT64_C(1) << 50}};
+	struct ctx_gp_leaks leaks = {0};
+
+	(void)state;
+	assert_int_equal(ctx_gp_leaks_add(&leaks, &event, NULL), CTX_OK);
+	for (uint64_t i = 0; i < 70000; i++) {
+		struct ctx_gp_event unmap = {
+			.type = CTX_GP_HEAP,
+			.heap = {.kind = CTX_GP_HEAP_MUNMAP, .address = 8192 + i * 8192, .size = 4096}};
+
+		assert_int_equal(ctx_gp_leaks_add(&leaks, &unmap, NULL), CTX_OK);
+	}
+	assert_int_equal(leaks.n_ranges, 65536);
+	assert_int_equal(ctx_gp_leaks_finish(&leaks, NULL), CTX_OK);
+	/* All pieces that became two kept the upper one, which is the large one here. */
+	assert_int_equal(ctx_gp_leaks_get(&leaks, 0, &event),
+			 (UINT64_C(1) << 50) - UINT64_C(70000) * 8192 + UINT64_C(65535) * 4096);
+	ctx_gp_leaks_deinit(&leaks);
+}
+
 static void test_gp_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded(void **state)
 {
 	enum { MALLOC = CTX_GP_HEAP_MALLOC, FREE = CTX_GP_HEAP_FREE, REALLOC = CTX_GP_HEAP_REALLOC };
@@ -463,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_gp_map__a_map_counts_from_when_its_addresses_were_free),
 		cmocka_unit_test(test_gp_archive__names_are_gprofngs),
 		cmocka_unit_test(test_gp_leaks__a_resized_block_is_freed_only_where_its_address_was_recorded),
+		cmocka_unit_test(test_gp_leaks__a_map_in_very_many_pieces_is_followed_no_further),
 		cmocka_unit_test(test_gprofng__fails_cleanly_when_memory_is_short),
 	};
 
