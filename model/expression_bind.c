@@ -361,10 +361,9 @@ static void add_usage(struct ctx_expression *expression, const struct ctx_profil
 		      const struct ctx_usage_info *usage)
 {
 	struct expr_range *range = &expression->usage_of[usage->process];
-	uint64_t begin_ns = profile->processes[usage->process].life.begin_ns;
 
-	if (range->begin == range->end && usage->time_ns >= begin_ns + CTX_USAGE_START_NS)
-		expression->usage_ns[range->end++] = begin_ns;
+	if (range->begin == range->end && !ctx_usage_is_start(profile, usage))
+		expression->usage_ns[range->end++] = profile->processes[usage->process].life.begin_ns;
 	expression->usage_ns[range->end++] = usage->time_ns;
 }
 

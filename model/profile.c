@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define USAGE_START_NS UINT64_C(10000000) /* after its begin a process has hardly begun */
+
 void ctx_profile_deinit(struct ctx_profile *profile)
 {
 	free(profile->properties);
@@ -28,6 +30,15 @@ const char *ctx_profile_property(const struct ctx_profile *profile, const char *
 			return profile->properties[i].value;
 	}
 	return otherwise;
+}
+
+bool ctx_usage_is_start(const struct ctx_profile *profile, const struct ctx_usage_info *first)
+{
+	static const char gprofng[] = "gprofng";
+	uint64_t begin_ns = profile->processes[first->process].life.begin_ns;
+
+	return first->time_ns < begin_ns + USAGE_START_NS ||
+	       strncmp(ctx_profile_property(profile, "collector", ""), gprofng, sizeof(gprofng) - 1) == 0;
 }
 
 /* Equal but for case and for what stands between words. */

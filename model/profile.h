@@ -104,9 +104,6 @@ struct ctx_usage_info {
 	uint64_t threads;
 };
 
-/* The first record of a process, when it has hardly begun, only says where the others count from. */
-#define CTX_USAGE_START_NS UINT64_C(10000000)
-
 struct ctx_profile {
 	struct ctx_arena arena;	 /* owns all strings */
 	const char *name;	 /* "test.1.er" */
@@ -169,6 +166,12 @@ unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t m
  * gprofng and Solaris Studio (user, system, wait, lock, text, data, owait, wall). CTX_NONE: none.
  */
 uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *name);
+
+/*
+ * Whether the first record of its process only says where the others count from: gprofng's always does, however late it is; of other
+ * recorders one that was taken when the process had hardly begun. Otherwise it counts from the process's begin.
+ */
+bool ctx_usage_is_start(const struct ctx_profile *profile, const struct ctx_usage_info *first);
 
 /* The value of a property, or `otherwise`. */
 const char *ctx_profile_property(const struct ctx_profile *profile, const char *key, const char *otherwise);

@@ -147,7 +147,7 @@ static void put_rows(struct walk *walk, const struct ctx_report_input *input)
 		last = &walk->before[now->process];
 		if (!walk->seen[now->process])
 			last->time_ns = profile->processes[now->process].life.begin_ns;
-		baseline = !walk->seen[now->process] && now->time_ns < last->time_ns + CTX_USAGE_START_NS;
+		baseline = !walk->seen[now->process] && ctx_usage_is_start(profile, now);
 		walk->seen[now->process] = true;
 		walk->numbers[now->process] += !baseline;
 		if (!baseline && now->time_ns > last->time_ns &&

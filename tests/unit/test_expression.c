@@ -868,6 +868,7 @@ static void test_expression__a_sample_lies_between_two_records_of_its_process(vo
 					 {.time_ns = 1500000000, .process = 1},
 					 {.time_ns = 1600000000, .process = 9},
 					 {.time_ns = 2000000000, .process = 0}};
+	struct ctx_property collector = {"collector", "gprofng 2.40.00"};
 	struct ctx_profile profile;
 
 	(void)state;
@@ -885,6 +886,14 @@ static void test_expression__a_sample_lies_between_two_records_of_its_process(vo
 	assert_int_equal(sample_at(&profile, 2, 1500000000), 1);
 	assert_int_equal(sample_at(&profile, 2, 1500000001), -1);
 	assert_int_equal(sample_at(&profile, CTX_NONE, 100), -1);
+	/* gprofng's first record is the start, even where it comes late. */
+	usage[2].time_ns = 1400000000;
+	usage[3].process = 1;
+	profile.properties = &collector;
+	profile.n_properties = 1;
+	assert_int_equal(sample_at(&profile, 2, 1400000000), -1);
+	assert_int_equal(sample_at(&profile, 2, 1400000001), 1);
+	assert_int_equal(sample_at(&profile, 2, 1600000000), 1);
 	ctx_trie_deinit(&profile.cct);
 }
 
