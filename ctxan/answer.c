@@ -378,6 +378,20 @@ static bool uses_metric(const struct ctx_report_kind *kind)
 	       kind->needs_code;
 }
 
+/* The same of reports of operations that are of another kind. */
+static enum ctx_status check_kind(const struct ctx_report_kind *kind, const struct ctx_expression *filter,
+				  struct ctx_err *err)
+{
+	enum ctx_expression_name name = ctx_expression_asks_operations(filter);
+
+	if (kind->needs_traced == 0 || name == CTX_EXPRESSION_NAMES_N ||
+	    (kind->needs_traced & ctx_expression_kinds(name)) != 0)
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_ARG,
+			   "--filter asks for %s, which operations of the report '%s' do not have",
+			   ctx_expression_name(name), kind->name);
+}
+
 /* A filter on operations leaves nothing of samples that are none: better said than shown as an empty report. */
 static enum ctx_status check_filters(const struct ctx_options *options, const struct ctx_selection *selection,
 				     const struct ctx_profile *profile, struct ctx_err *err)
@@ -387,9 +401,14 @@ static enum ctx_status check_filters(const struct ctx_options *options, const st
 
 	for (size_t i = 0; i < options->n_reports; i++)
 		uses |= uses_metric(options->reports[i].kind);
-	for (size_t i = 0; i < selection->n_filters && uses && status == CTX_OK; i++)
-		status =
-			ctx_selection_check_asked(selection, profile, "--filter", selection->filters[i], err);
+	for (size_t i = 0; i < selection->n_filters && status == CTX_OK; i++) {
+		const struct ctx_expression *filter = selection->filters[i];
+
+		if (uses)
+			status = ctx_selection_check_asked(selection, profile, "--filter", filter, err);
+		for (size_t j = 0; j < options->n_reports && status == CTX_OK; j++)
+			status = check_kind(options->reports[j].kind, filter, err);
+	}
 	return status;
 }
 

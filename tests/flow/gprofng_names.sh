@@ -102,6 +102,8 @@ printf 'ctxan: --by: column 8: a number or name is missing\n  TSTAMP/\n         
 # What only operations have is asked of what has it.
 expect 1 "asks for HSIZE, which samples of 'Total CPU' do not have \\(--metric heapallocbytes, " ctxan traces.er -r functions --filter 'HSIZE>1'
 expect 1 "by asks for IOFD, which samples of 'Total CPU' do not have \\(--metric ioreadtime, " ctxan traces.er --by IOFD
+expect 1 "asks for SOBJ, which operations of the report 'heap' do not have" ctxan traces.er -r sync,heap --filter 'SOBJ>1'
+expect 1 "asks for IOFD, which operations of the report 'sync' do not have" ctxan traces.er -r sync --filter 'IOFD>1'
 expect 1 'goes without filters that ask for traced operations' ctxan traces.er --export folded --metric heapallocbytes --filter 'HSIZE>1'
 ctxan nothing.er --filter '1 && HSIZ>1' 2>err.txt && fail "HSIZ"
 printf "ctxan: --filter: column 6: no name 'HSIZ', perhaps 'HSIZE'\n  1 && HSIZ>1\n       ^\n" | cmp -s - err.txt || fail "HSIZ: $(cat err.txt)"
