@@ -37,6 +37,12 @@ export function weightUnit(unit: string, total: number): string {
 	return scaleOf(unit, total)[1];
 }
 
+/** The width of a column of weights, in pixels: for its numbers, and for "Excl. " with its unit above them, unless that is a very long one. */
+export function weightWidth(unit: string, total: number): number {
+	const heading = Math.min(24, "Excl. ".length + weightUnit(unit, total).length);
+	return Math.max(68, 24 + 7.2 * Math.max(formatWeight(total, unit, total).length, heading));
+}
+
 export function formatShare(part: number, total: number): string {
 	return total > 0 ? `${((100 * part) / total).toFixed(2)}${THIN}%` : `-`;
 }

@@ -3,7 +3,7 @@
  * interval, shares of A and B and their difference.
  */
 import type { Colours } from "./colours";
-import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit } from "./format";
+import { baseName, formatCount, formatPoints, formatShare, formatWeight, functionLabel, visible, weightUnit, weightWidth } from "./format";
 import { Grid, type Column } from "./grid";
 import type { Range } from "./interval";
 import { relativeDifference, shares } from "./layout";
@@ -39,10 +39,6 @@ const fixed = (columns: Column[]): Column[] => columns.map((column) => ({ ...col
 
 const SAMPLES = 88;
 const SHADED_FROM = 0.0005; /* a smaller difference of shares has no colour behind it */
-
-function weightWidth(unit: string, total: number): number {
-	return Math.max(68, 24 + 7.2 * formatWeight(total, unit, total).length);
-}
 
 /* ---- Functions ---- */
 

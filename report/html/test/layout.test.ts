@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { weightWidth } from "../src/format";
 import { newSpread, orderOf, spread } from "../src/layout";
 import { binEdges, rates } from "../src/rate";
 import { Rollup } from "../src/rollup";
@@ -129,4 +130,12 @@ test("a stack in which something is found twice counts once", () => {
 		}
 		assert.equal(foundWeight(tree, found), slow);
 	}
+});
+
+test("columns of weights have room for their headings", () => {
+	assert.equal(weightWidth("ns", 5e6), 24 + 7.2 * "Excl. ms".length);
+	/* The number is shorter than its heading, and longer. */
+	assert.equal(weightWidth("bytes", 82926), 24 + 7.2 * "Excl. bytes".length);
+	assert.ok(weightWidth("bytes", 123456789012345) > 24 + 7.2 * "123456789012345".length);
+	assert.equal(weightWidth("x".repeat(500), 1), 24 + 7.2 * 24);
 });
