@@ -242,12 +242,14 @@ static size_t width_from(const struct ctx_buf *buf, size_t begin)
 /* False, and nothing is appended: there is no room. */
 static bool put_whole(const struct chain *chain, size_t room, struct ctx_buf *buf)
 {
-	size_t begin = buf->n;
+	size_t begin = buf->n, width = 0;
 	bool in_gap = false;
 
 	for (size_t i = 0; i < chain->n && !buf->failed; i++) {
+		size_t before = buf->n;
+
 		put_link(chain, i, false, &in_gap, buf);
-		if (!buf->failed && width_from(buf, begin) > room) {
+		if (!buf->failed && (width += width_from(buf, before)) > room) {
 			buf->n = begin;
 			return false;
 		}
@@ -258,7 +260,7 @@ static bool put_whole(const struct chain *chain, size_t room, struct ctx_buf *bu
 /* What has no room behind the first four is a gap too. */
 static void put_outside(const struct chain *chain, size_t room, struct ctx_buf *buf)
 {
-	size_t begin = buf->n, shown = 0;
+	size_t width = 0, shown = 0;
 	bool in_gap = false;
 
 	for (size_t i = 0; i < chain->n && !buf->failed; i++) {
@@ -267,8 +269,10 @@ static void put_outside(const struct chain *chain, size_t room, struct ctx_buf *
 
 		if (!put_link(chain, i, hidden, &in_gap, buf))
 			continue;
+		if (!buf->failed)
+			width += width_from(buf, before);
 		if (shown >= SHOWN_FRAMES && !buf->failed &&
-		    width_from(buf, begin) + (i + 1 < chain->n ? GAP_WIDTH : 0) > room) {
+		    width + (i + 1 < chain->n ? GAP_WIDTH : 0) > room) {
 			buf->n = before;
 			in_gap = was_in_gap;
 			put_link(chain, i, true, &in_gap, buf);
