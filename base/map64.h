@@ -56,6 +56,13 @@ static inline uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key)
 	return map->cap != 0 ? ctx_map64_slot(map, key)->value : CTX_MAP64_NONE;
 }
 
+/* For who will ask for `key` soon: a large map is not in the processor's caches. */
+static inline void ctx_map64_prefetch(const struct ctx_map64 *map, uint64_t key)
+{
+	if (map->cap != 0)
+		__builtin_prefetch(&map->slots[ctx_hash64(key) >> map->shift]);
+}
+
 /* The place of the value for a key that the map does not have. NULL when memory is short. */
 uint32_t *ctx_map64_add(struct ctx_map64 *map, uint64_t key);
 

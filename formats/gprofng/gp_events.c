@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define OPEN_MAX_RUNS 2048u
+#define LATER 4u /* events of the same run between an event and the one whose stack it hints at */
 
 struct data_file {
 	char *path; /* owned */
@@ -431,6 +432,20 @@ enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_ti
 	return CTX_OK;
 }
 
+/* The stack of an event further on in a run. */
+static uint64_t later_stack(const struct data_file *file, const struct open_run *run)
+{
+	const struct ctx_gp_layout *layout = file->layout; /* most likely it is of the same type */
+	const struct timed *event;
+
+	if (layout == NULL || run->n - run->next <= LATER)
+		return 0;
+	event = &run->events[run->next + LATER];
+	if (event->n < layout->bytes_min)
+		return 0;
+	return ctx_gp_layout_get(layout, CTX_GP_FRINFO, run->bytes + event->at, file->log->big_endian);
+}
+
 enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_event *ret,
 				   struct ctx_err *err)
 {
@@ -452,6 +467,7 @@ enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_e
 		return ctx_err_set(err, CTX_E_INTERNAL, "%s: an event that was there before is gone",
 				   file->path);
 	ret->owner = file->owner;
+	ret->later_stack = later_stack(file, top);
 	events->ready = false;
 	events->took = true;
 	return CTX_OK;

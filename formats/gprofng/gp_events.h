@@ -31,12 +31,13 @@ enum ctx_gp_io_kind {
 };
 
 struct ctx_gp_event {
-	uint32_t type;	     /* CTX_GP_CLOCK, ...: which of the structs is set */
-	uint32_t owner;	     /* as given with the file */
-	int64_t time_ns;     /* absolute, as `run` of the log */
-	int64_t lwp, thread; /* on Linux both the tid */
-	int32_t cpu;	     /* -1 not known */
-	uint64_t stack;	     /* number in data.frameinfo; 0 none */
+	uint32_t type;	      /* CTX_GP_CLOCK, ...: which of the structs is set */
+	uint32_t owner;	      /* as given with the file */
+	int64_t time_ns;      /* absolute, as `run` of the log */
+	int64_t lwp, thread;  /* on Linux both the tid */
+	int32_t cpu;	      /* -1 not known */
+	uint64_t stack;	      /* number in data.frameinfo; 0 none */
+	uint64_t later_stack; /* that of an event some places behind this one, as a hint; 0 not known */
 	union {
 		struct {
 			uint32_t state; /* of the thread; on Linux always the same */

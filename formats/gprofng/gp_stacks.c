@@ -71,7 +71,7 @@ static enum ctx_status add(struct ctx_gp_stacks *stacks, const struct ctx_gp_fra
 
 enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames,
 				     uint64_t uid, struct ctx_gp_stack_frames *last, uint32_t *ret_number,
-				     enum ctx_gp_stack_state *ret_state, struct ctx_err *err)
+				     struct ctx_err *err)
 {
 	uint32_t *place = ctx_map64_place(&stacks->number_of_uid, uid);
 
@@ -85,7 +85,6 @@ enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, const struct 
 		*place = (uint32_t)stacks->n;
 	}
 	*ret_number = *place;
-	*ret_state = stacks->items[*place - 1].state;
 	return CTX_OK;
 }
 

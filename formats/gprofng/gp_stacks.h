@@ -23,6 +23,7 @@ struct ctx_gp_stacks { /* of one experiment; all zero is empty */
 	struct ctx_gp_numbered *items; /* owned; items[0] is number 1 */
 	size_t n, cap;
 	uint64_t truncations; /* as of the experiment's map */
+	size_t n_broken;      /* that are not whole */
 };
 
 /* Frames that were looked at last. All zero is none. */
@@ -36,13 +37,19 @@ struct ctx_gp_stack_frames {
 void ctx_gp_stacks_deinit(struct ctx_gp_stacks *stacks);
 
 /*
- * The number of a stack, and what is known of it. A new one is looked up in `frames`, which must be of the same experiment, and its
+ * The number of a stack. A new one is looked up in `frames`, which must be of the same experiment, and its
  * frames are left in `last`. CTX_E_NOMEM, CTX_E_LIMIT.
  */
 CTX_MUST_CHECK enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks,
 						    const struct ctx_gp_frames *frames, uint64_t uid,
 						    struct ctx_gp_stack_frames *last, uint32_t *ret_number,
-						    enum ctx_gp_stack_state *ret_state, struct ctx_err *err);
+						    struct ctx_err *err);
+
+/* The number of this uid will be asked for soon. */
+static inline void ctx_gp_stacks_prefetch(const struct ctx_gp_stacks *stacks, uint64_t uid)
+{
+	ctx_map64_prefetch(&stacks->number_of_uid, uid);
+}
 
 /* Puts the frames of a number into `last`. False: there is no such number. */
 bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames,

@@ -37,11 +37,13 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 		status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
 	if (status == CTX_OK)
 		status = ctx_gp_stacks_number(stacks, &experiment->frames, event->stack, &reader->last, ret,
-					      &state, err);
-	if (status == CTX_OK && stacks->n != before)
+					      err);
+	if (status == CTX_OK && stacks->n != before) {
 		status = ctx_gp_jstacks_take(reader, experiment, &stacks->items[*ret - 1], event->time_ns,
 					     err);
-	if (status != CTX_OK)
+		stacks->n_broken += stacks->items[*ret - 1].state != CTX_GP_STACK_WHOLE;
+	}
+	if (status != CTX_OK || stacks->n_broken == 0)
 		return status;
 	state = stacks->items[*ret - 1].state;
 	if (state == CTX_GP_STACK_MISSING)
@@ -128,6 +130,7 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	if (status != CTX_OK)
 		return status;
 	experiment = reader->experiments.items[event.owner];
+	ctx_gp_stacks_prefetch(&reader->images[event.owner].stacks, event.later_stack);
 	is_traced = ctx_gp_traced_is(&event);
 	if (!is_traced && !ctx_gp_metrics_are_of(&event))
 		return CTX_OK;
