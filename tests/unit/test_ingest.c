@@ -6,6 +6,7 @@
 #include "ingest/addrspace.h"
 #include "ingest/ingest.h"
 #include "ingest/resolver.h"
+#include "ingest/stack_paths.h"
 #include "store/store.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -940,7 +941,30 @@ static struct history *make_history(unsigned seed)
 	return history;
 }
 
-static struct ctx_buf bytes_of(struct ctx_event *events, size_t n, bool one_thread)
+/* A source that numbers whole stacks: the same numbers as of the nodes. */
+struct numbered_source {
+	struct list_source list;
+	const struct history *history;
+	uint64_t frames[MANY_DEEP + 2];
+	uint64_t asked;
+};
+
+static enum ctx_status numbered_frames(struct ctx_event_source *source, uint32_t process, uint32_t stack,
+				       const uint64_t **ret, uint32_t *ret_n, struct ctx_err *err)
+{
+	struct numbered_source *numbered = source->impl;
+
+	(void)err;
+	assert_int_equal(process, 0);
+	numbered->asked++;
+	*ret = numbered->frames;
+	*ret_n = 0;
+	for (; stack != 0; stack = numbered->history->parents[stack - 1])
+		numbered->frames[(*ret_n)++] = numbered->history->addresses[stack - 1];
+	return CTX_OK;
+}
+
+static struct ctx_buf bytes_of_source(struct ctx_event_source *source, bool one_thread)
 {
 	struct ctx_ingest_options options = {.tree = ctx_timetree_default_params(),
 					     .debug_root = "",
@@ -949,15 +973,21 @@ static struct ctx_buf bytes_of(struct ctx_event *events, size_t n, bool one_thre
 					     .one_thread = one_thread};
 	char *path = ctx_path_join(directory, "bytes.db");
 	struct ctx_buf bytes = {0};
-	struct list_source list;
 	struct ctx_err err = {0};
 
-	list_open(&list, events, n, MANY_SAMPLES);
-	if (ctx_ingest(&list.source, path, &options, NULL, &err) != CTX_OK)
+	if (ctx_ingest(source, path, &options, NULL, &err) != CTX_OK)
 		fail_msg("%s", err.msg);
 	assert_int_equal(ctx_file_read(path, SIZE_MAX / 2, &bytes, NULL), CTX_OK);
 	free(path);
 	return bytes;
+}
+
+static struct ctx_buf bytes_of(struct ctx_event *events, size_t n, bool one_thread)
+{
+	struct list_source list;
+
+	list_open(&list, events, n, MANY_SAMPLES);
+	return bytes_of_source(&list.source, one_thread);
 }
 
 static void check_equal(struct ctx_buf *a, struct ctx_buf b)
@@ -989,6 +1019,53 @@ static void test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones(void 
 		check_equal(&bytes, bytes_of(history->whole, history->n, seed % 2 == 0));
 		ctx_buf_deinit(&bytes);
 		free(history);
+	}
+}
+
+/* They are asked for when a stack is new or the maps have changed, not for each sample. */
+static void test_ingest__numbered_stacks_give_the_same_bytes_and_are_asked_for_seldom(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 5; seed++) {
+		struct history *history = make_history(seed);
+		struct ctx_buf bytes = bytes_of(history->interned, history->n, false);
+		struct numbered_source numbered = {.history = history};
+
+		list_open(&numbered.list, history->interned, history->n, MANY_SAMPLES);
+		numbered.list.source.stack_frames = numbered_frames;
+		check_equal(&bytes, bytes_of_source(&numbered.list.source, seed % 2 == 0));
+		/* Of a thousand samples between two changes of the maps some 850 have stacks of their own. */
+		assert_true(numbered.asked > MANY_NODES && numbered.asked < MANY_SAMPLES / 10 * 9);
+		ctx_buf_deinit(&bytes);
+		free(history);
+	}
+}
+
+static void test_ingest__common_stacks_from_paths_are_those_of_a_walk(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 50; seed++) {
+		struct ctx_stack_paths paths = {0};
+		struct ctx_trie cct;
+
+		srand(seed);
+		assert_int_equal(ctx_trie_init(&cct, NULL), CTX_OK);
+		for (int i = 0; i < 400; i++) {
+			uint32_t parent = (uint32_t)rand() % cct.n, a, b;
+
+			if (rand() % 3 != 0)
+				parent = cct.n - 1; /* deep ones too */
+			assert_int_equal(ctx_trie_child(&cct, parent, (uint32_t)rand() % 3, &a, NULL),
+					 CTX_OK);
+			b = (uint32_t)rand() % cct.n;
+			assert_int_equal(ctx_stack_paths_common(&paths, &cct, a, b),
+					 ctx_trie_common_ancestor(&cct, a, b));
+			assert_int_equal(ctx_stack_paths_common(&paths, &cct, a, a), a);
+			assert_int_equal(ctx_stack_paths_common(&paths, &cct, CTX_TRIE_ROOT, b),
+					 CTX_TRIE_ROOT);
+		}
+		ctx_stack_paths_deinit(&paths);
+		ctx_trie_deinit(&cct);
 	}
 }
 
@@ -1153,6 +1230,8 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
 		cmocka_unit_test(test_ingest__twice_or_with_one_thread_gives_the_same_bytes),
 		cmocka_unit_test(test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones),
+		cmocka_unit_test(test_ingest__numbered_stacks_give_the_same_bytes_and_are_asked_for_seldom),
+		cmocka_unit_test(test_ingest__common_stacks_from_paths_are_those_of_a_walk),
 		cmocka_unit_test(test_ingest__without_memory_for_debug_information_there_is_a_status),
 		cmocka_unit_test(test_ingest__without_memory_there_is_a_status_and_no_database),
 	};

@@ -228,6 +228,42 @@ static void test_model__a_span_is_cut_at_both_ends(void **state)
 	assert_false(ctx_sample_clip(&part, CTX_INTERVAL_ALL));
 }
 
+/* Whether a sample knows the node that it shares with the one before, or its depth alone. */
+static void test_model__calls_are_the_same_by_node_and_by_depth(void **state)
+{
+	struct ctx_histogram by_node = {0}, by_depth = {0};
+	struct ctx_sample samples[500];
+	uint32_t last = CTX_TRIE_ROOT;
+	struct ctx_trie cct;
+
+	(void)state;
+	srand(7);
+	assert_int_equal(ctx_trie_init(&cct, NULL), CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(samples); i++) {
+		uint32_t stack, kept;
+
+		assert_int_equal(
+			ctx_trie_child(&cct, (uint32_t)rand() % cct.n, (uint32_t)rand() % 4, &stack, NULL),
+			CTX_OK);
+		kept = ctx_trie_common_ancestor(&cct, stack, last);
+		samples[i] = (struct ctx_sample){
+			.weight = 3, .stack = stack, .kept_stack = kept, .kept_depth = cct.depth[kept]};
+		last = stack;
+	}
+	assert_int_equal(ctx_histogram_add_samples(&by_node, &cct, samples, CTX_COUNT_OF(samples), NULL),
+			 CTX_OK);
+	for (size_t i = 0; i < CTX_COUNT_OF(samples); i++)
+		samples[i].kept_stack = 0;
+	assert_int_equal(ctx_histogram_add_samples(&by_depth, &cct, samples, CTX_COUNT_OF(samples), NULL),
+			 CTX_OK);
+	assert_int_equal(by_node.n, by_depth.n);
+	assert_int_equal(by_node.weight, 3 * CTX_COUNT_OF(samples));
+	assert_memory_equal(by_node.entries, by_depth.entries, by_node.n * sizeof(*by_node.entries));
+	ctx_histogram_deinit(&by_node);
+	ctx_histogram_deinit(&by_depth);
+	ctx_trie_deinit(&cct);
+}
+
 static void test_model__a_histogram_agrees_with_an_array(void **state)
 {
 	(void)state;
@@ -388,6 +424,7 @@ int main(void)
 		cmocka_unit_test(
 			test_profile__the_words_of_a_recording_come_before_what_others_call_the_same),
 		cmocka_unit_test(test_model__an_operation_weighs_what_its_metrics_say),
+		cmocka_unit_test(test_model__calls_are_the_same_by_node_and_by_depth),
 		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
 		cmocka_unit_test(test_model__wrong_intervals_are_refused_with_the_reason),
 		cmocka_unit_test(test_model__half_open_intervals_that_touch_do_not_overlap),
