@@ -76,7 +76,7 @@ static void sort_items(struct ctx_node_summary *summary, size_t n)
 	}
 }
 
-/* Does every sample weigh the same? */
+/* Does every sample weigh the same? Not where that is nothing: a list without a unit is in the order of weights. */
 static bool same_unit(const struct ctx_histogram *histogram)
 {
 	uint64_t unit, weight;
@@ -84,6 +84,8 @@ static bool same_unit(const struct ctx_histogram *histogram)
 	if (histogram->samples == 0)
 		return false;
 	unit = histogram->weight / histogram->samples;
+	if (unit == 0)
+		return false;
 	for (size_t i = 0; i < histogram->n; i++) {
 		if (__builtin_mul_overflow(histogram->entries[i].samples, unit, &weight) ||
 		    weight != histogram->entries[i].weight)
