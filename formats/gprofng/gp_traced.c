@@ -367,6 +367,7 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 {
 	struct ctx_gp_traced *traced = reader->traced;
 	struct ctx_event *ret = &reader->later[at];
+	uint64_t wild = reader->wild;
 	const char *file = NULL;
 	enum ctx_status status = CTX_OK;
 
@@ -379,6 +380,12 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 		status = take_io(reader, event, like, &file, err);
 	if (status != CTX_OK)
 		return status;
+	/* What cannot be is left out of the operations too: their sums are the metrics'. */
+	if (reader->wild != wild) {
+		reader->wild = wild + 1;
+		reader->n_later = at;
+		return CTX_OK;
+	}
 	traced->operation.cpu = event->cpu;
 	*ret = *like;
 	ret->kind = CTX_EV_TRACED;

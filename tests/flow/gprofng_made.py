@@ -211,6 +211,23 @@ def layout(bits, big):
     check(f"{exp.path}: waits", waits[-3:], ["100", str(100 * 3000), str(0xf0000000)])
 
 
+def impossible():
+    """Operations of sizes that cannot be are in no sum, neither of metrics nor of reports."""
+    exp = Experiment("impossible.er", pid=100)
+    stack = exp.stack([exp.function("function_0") + 4])
+    for k in range(6):
+        exp.heap(k * 1000 + 1, 100, stack, 0, (1 << 63) + k if k % 2 else 100, 0x1000 * (k + 1))
+        exp.io(k * 1000 + 900, 100, stack, k % 2, 3, (1 << 62) + k if k > 1 else 10, k * 1000, old=-1)
+    exp.close()
+    text = header(exp.path)
+    if not re.search("^note: .*7 samples with an impossible weight", text, re.M):
+        fail(f"{exp.path}: what is left out is not told: {text}")
+    total = json.loads(ctxan(exp.path, "-r", "heap", "--format", "json"))["rows"][0]
+    check(f"{exp.path}: heap", [total[key] for key in ("allocations", "bytes", "leaked_bytes", "peak_bytes")], [3, 300, 300, 300])
+    total = json.loads(ctxan(exp.path, "-r", "io", "--format", "json"))["rows"][0]
+    check(f"{exp.path}: io", [total[key] for key in ("reads", "writes", "read_bytes", "write_bytes")], [1, 1, 10, 10])
+
+
 # ---- Java
 
 def java(bits, big):
@@ -365,6 +382,7 @@ def main():
         layout(bits, big)
         java(bits, big)
         java_native(bits, big)
+    impossible()
     group()
     descendant_alone()
     texts()
