@@ -336,14 +336,16 @@ def compare_indexes(recording, words, failures, count):
     for key, weights in our_index(recording, words, "thread").items():
         ours[pid_of[key]].append(weights)
     for pid in set(theirs) | set(ours):
-        pairs = zip(sorted(theirs[pid]), sorted(ours[pid], key=lambda w: [x / unit(word) for word, x in zip(words, w)]))
-        if len(theirs[pid]) != len(ours[pid]):
-            failures.add("-indxobj Threads: process", pid, "has", len(theirs[pid]), "and in ctxan", len(ours[pid]))
-        for printed, weights in pairs:
-            for i, word in enumerate(words):
-                count.values["-indxobj Threads"] += 1
-                if not is_near(word, printed[i], weights[i]):
-                    failures.add("-indxobj Threads", pid, word, printed[i], "ctxan:", weights[i])
+        left = list(ours[pid])
+        if len(theirs[pid]) != len(left):
+            failures.add("-indxobj Threads: process", pid, "has", len(theirs[pid]), "and in ctxan", len(left))
+        for printed in theirs[pid]:
+            count.values["-indxobj Threads"] += len(words)
+            same = next((weights for weights in left if all(map(is_near, words, printed, weights))), None)
+            if same is None:
+                failures.add("-indxobj Threads: process", pid, "has a thread with", printed, "ctxan:", left)
+            else:
+                left.remove(same)
     theirs, ours = defaultdict(lambda: [0] * len(words)), defaultdict(lambda: [0] * len(words))
     rows = their_index(recording, words, ("-indxobj", "Processes"), r".*, Process\s+\d+, PID (\d+)$")
     for key, weights in our_index(recording, words, "PID").items():
