@@ -95,8 +95,8 @@ void ctx_options_help(FILE *out)
 {
 	fputs("Usage: ctxan [EXPERIMENT|PERF.DATA|DATABASE|- ...] [options]\n"
 	      "\n"
-	      "Reports on recordings made with ctxrec or perf record, for the whole run or any interval of "
-	      "it.\n"
+	      "Reports on recordings made with ctxrec, perf record or gprofng collect app, for the whole\n"
+	      "run or any interval of it.\n"
 	      "Without an argument: the newest *.er or perf.data in the current directory. - is a perf.data "
 	      "on\n"
 	      "standard input.\n"
