@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HEADING 48u /* columns of a metric's name at the most */
+
 static const struct ctx_column first_columns[] = {
 	{NULL, "Weight", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
@@ -37,6 +39,7 @@ struct table {
 	struct ctx_order_item *items;
 	struct ctx_arena arena;
 	size_t n_columns;
+	bool ascii;
 };
 
 static void table_deinit(struct table *table)
@@ -59,18 +62,39 @@ static const char *join(struct table *table, const char *first, const char *betw
 	return text;
 }
 
+/* The heading over columns of a metric, and the scale of their weights. NULL: no memory. */
+static const char *group_of(struct table *table, const struct ctx_metric_info *metric, uint64_t total,
+			    struct ctx_scale *scale)
+{
+	*scale = ctx_scale_for(metric->unit, total);
+	return ctx_metric_heading(metric, scale, HEADING, table->ascii, &table->arena);
+}
+
+/* Beside others the first metric has its name over its columns, as they have. */
+static enum ctx_status name_first_columns(struct table *table, struct ctx_err *err)
+{
+	struct ctx_metric_info metric = ctx_head_metric(table->input);
+	struct ctx_scale scale;
+	const char *group = group_of(table, &metric, table->input->index->totals[0].weight, &scale);
+
+	if (group == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < CTX_COUNT_OF(first_columns); i++) {
+		table->groups[i] = group;
+		table->scales[i] = scale;
+	}
+	return CTX_OK;
+}
+
 static enum ctx_status add_more_columns(struct table *table, size_t more, size_t text_at, size_t csv_at,
 					struct ctx_err *err)
 {
 	struct ctx_metric_info metric = ctx_head_more_metric(table->input, more);
 	struct ctx_column *columns = table->columns;
-	struct ctx_scale *scale = &table->scales[text_at];
-	const char *title = ctx_metric_short_title(&metric), *unit;
 
-	*scale = ctx_scale_for(metric.unit, table->input->index->totals[more + 1].weight);
-	unit = ctx_metric_heading_unit(title, scale);
 	columns[text_at] = (struct ctx_column){NULL, "Weight", CTX_STYLE_WEIGHT};
-	table->groups[text_at] = join(table, title, *unit != '\0' ? " " : "", unit);
+	table->groups[text_at] = group_of(table, &metric, table->input->index->totals[more + 1].weight,
+					  &table->scales[text_at]);
 	columns[csv_at] = (struct ctx_column){join(table, "samples", ".", ctx_metric_word(&metric)), NULL,
 					      CTX_STYLE_COUNT};
 	columns[csv_at + 1] = (struct ctx_column){join(table, "weight", ".", ctx_metric_word(&metric)), NULL,
@@ -96,6 +120,8 @@ static enum ctx_status make_columns(struct table *table, struct ctx_err *err)
 	memcpy(table->columns + n_first + n_more, last_columns, sizeof(last_columns));
 	if (table->input->index->title != NULL)
 		table->columns[n_first + n_more].title = table->input->index->title;
+	if (n_more != 0)
+		status = name_first_columns(table, err);
 	for (size_t i = 0; i < n_more && status == CTX_OK; i++)
 		status = add_more_columns(table, i, n_first + i, n_first + n_more + n_last + 2 * i, err);
 	table->n_columns = n;
@@ -239,7 +265,7 @@ static enum ctx_status print(struct table *table, const struct ctx_report_option
 enum ctx_status ctx_report_index(const struct ctx_report_input *input,
 				 const struct ctx_report_options *options, struct ctx_err *err)
 {
-	struct table table = {.input = input};
+	struct table table = {.input = input, .ascii = options->ascii};
 	size_t by;
 	enum ctx_status status = ctx_order_find("index", options->sort, sort_keys, &by, err);
 

@@ -14,7 +14,7 @@ const char *ctx_metric_word(const struct ctx_metric_info *metric)
 	return metric->word != NULL ? metric->word : metric->name;
 }
 
-const char *ctx_metric_short_title(const struct ctx_metric_info *metric)
+static const char *short_title(const struct ctx_metric_info *metric)
 {
 	static const struct {
 		const char *word, *title;
@@ -30,7 +30,8 @@ const char *ctx_metric_short_title(const struct ctx_metric_info *metric)
 	return metric->name;
 }
 
-const char *ctx_metric_heading_unit(const char *title, const struct ctx_scale *scale)
+/* Behind that title. */
+static const char *heading_unit(const char *title, const struct ctx_scale *scale)
 {
 	return strcmp(scale->unit, "bytes") == 0 && strstr(title, "Bytes") != NULL ? "" : scale->unit;
 }
@@ -66,31 +67,29 @@ static struct ctx_scale narrow_scale(const char *unit, uint64_t largest)
 	return scale;
 }
 
-static char *format(struct ctx_metric_view *view, const char *first, const char *between, const char *second)
+static char *format(struct ctx_arena *arena, const char *first, const char *between, const char *second)
 {
 	size_t n = strlen(first) + strlen(between) + strlen(second) + 1;
-	char *text = ctx_arena_alloc(&view->arena, n);
+	char *text = ctx_arena_alloc(arena, n);
 
 	if (text != NULL)
 		snprintf(text, n, "%s%s%s", first, between, second);
 	return text;
 }
 
-/* A name made safe, and cut. */
-static const char *heading(struct ctx_metric_view *view, const struct ctx_report_input *input, size_t metric,
-			   const struct ctx_scale *scale, bool ascii)
+const char *ctx_metric_heading(const struct ctx_metric_info *metric, const struct ctx_scale *scale,
+			       size_t width, bool ascii, struct ctx_arena *arena)
 {
-	const char *title = ctx_metric_short_title(metric_of(input, metric));
-	const char *unit = ctx_metric_heading_unit(title, scale);
+	const char *title = short_title(metric), *unit = heading_unit(title, scale);
 	struct ctx_buf safe = {0}, cut = {0};
 	char *text = NULL;
 
 	ctx_name_put_text(&safe, title, ascii);
 	if (!safe.failed)
-		ctx_text_cut(&cut, (const char *)safe.bytes, safe.n, MAX_HEADING, ascii);
+		ctx_text_cut(&cut, (const char *)safe.bytes, safe.n, width, ascii);
 	ctx_buf_put_u8(&cut, '\0');
 	if (!safe.failed && !cut.failed)
-		text = format(view, (const char *)cut.bytes, *unit != '\0' ? " " : "", unit);
+		text = format(arena, (const char *)cut.bytes, *unit != '\0' ? " " : "", unit);
 	ctx_buf_deinit(&safe);
 	ctx_buf_deinit(&cut);
 	return text;
@@ -162,7 +161,8 @@ static enum ctx_status make_text(struct ctx_metric_view *view, const struct ctx_
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < n_metrics; i++) {
 		scales[i] = ctx_scale_for(metric_of(input, i)->unit, weight_of(input, i));
-		headings[i] = heading(view, input, i, &scales[i], options->ascii);
+		headings[i] = ctx_metric_heading(metric_of(input, i), &scales[i], MAX_HEADING, options->ascii,
+						 &view->arena);
 		if (headings[i] == NULL)
 			return ctx_err_nomem(err);
 	}
@@ -199,8 +199,8 @@ static enum ctx_status make_keys(struct ctx_metric_view *view, const struct ctx_
 	for (size_t i = 1; i <= view->n_more; i++) {
 		const char *word = ctx_metric_word(metric_of(input, i));
 
-		view->sort_keys[n++] = format(view, view->form->base_key, ".", word);
-		view->sort_keys[n++] = format(view, view->form->cum_key, ".", word);
+		view->sort_keys[n++] = format(&view->arena, view->form->base_key, ".", word);
+		view->sort_keys[n++] = format(&view->arena, view->form->cum_key, ".", word);
 		if (view->sort_keys[n - 2] == NULL || view->sort_keys[n - 1] == NULL)
 			return ctx_err_nomem(err);
 	}

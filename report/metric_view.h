@@ -73,9 +73,12 @@ bool ctx_metric_view_key(const struct ctx_metric_view *view, size_t key, size_t 
 
 /* For keys and headings. Borrowed from the profile, or constant. */
 const char *ctx_metric_word(const struct ctx_metric_info *metric);
-const char *ctx_metric_short_title(const struct ctx_metric_info *metric);
 
-/* The unit behind that title; "" where the title says it ("Bytes Allocated"). */
-const char *ctx_metric_heading_unit(const char *title, const struct ctx_scale *scale);
+/*
+ * What stands over a metric's columns: its title, made safe and cut to `width` columns, and the unit, where the title ("Bytes Allocated") does
+ * not say it. In the arena. NULL: no memory.
+ */
+const char *ctx_metric_heading(const struct ctx_metric_info *metric, const struct ctx_scale *scale,
+			       size_t width, bool ascii, struct ctx_arena *arena);
 
 #endif

@@ -103,12 +103,12 @@ static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_
 	static const struct {
 		unsigned width;
 		const char *wanted;
-	} cases[] = {{200, "\n                         Lock ms Bytes sent and received kB\nWeight ms"},
-		     {90, "\n                                 Bytes sent and\n                         Lock "
-			  "ms    received kB\n"},
-		     {40, "  Bytes\n                                 sent and\n                              "
-			  "   received\n"
-			  "                         Lock ms       kB\nWeight ms"}};
+	} cases[] = {{200, "\n         cpu-clock ms  Lock ms Bytes sent and received kB\n Weight "},
+		     {90, "\n                               Bytes sent and\n"
+			  "         cpu-clock ms  Lock ms    received kB\n"},
+		     {40, "  Bytes\n                               sent and\n"
+			  "                               received\n"
+			  "         cpu-clock ms  Lock ms       kB\n Weight "}};
 	struct ctx_report_index states = index_of(CTX_INDEX_STATE, "state");
 	struct fixture *fixture = *state;
 	struct ctx_metric_info *metric, before;
@@ -131,6 +131,32 @@ static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_
 		free(text);
 	}
 	*metric = before;
+}
+
+static void test_report_index__names_of_metrics_are_made_safe_in_headings(void **state)
+{
+	struct ctx_report_index states = index_of(CTX_INDEX_STATE, "state");
+	struct fixture *fixture = *state;
+	struct ctx_metric_info *named[2], before[2];
+	char *text;
+
+	states.sums = several;
+	states.totals = several_totals;
+	give(fixture, &states);
+	fixture->input.more_metrics = more_metrics;
+	fixture->input.n_more = 2;
+	named[0] = &fixture->profile.metrics[fixture->input.metric];
+	named[1] = &fixture->profile.metrics[more_metrics[1]];
+	for (size_t i = 0; i < CTX_COUNT_OF(named); i++) {
+		before[i] = *named[i];
+		named[i]->name = "a\033[31mred";
+	}
+	text = print_report("index", &fixture->input, (struct ctx_report_options){.width = 200});
+	assert_null(strchr(text, '\033'));
+	assert_non_null(strstr(text, "a\\x1b[31mred ms  Lock ms a\\x1b[31mred events\n"));
+	free(text);
+	for (size_t i = 0; i < CTX_COUNT_OF(named); i++)
+		*named[i] = before[i];
 }
 
 /* The lines of CSV behind the header, by their keys. */
@@ -237,6 +263,7 @@ int main(void)
 		with_fixture(test_report_index__prints_keys_in_every_format),
 		with_fixture(test_report_index__several_metrics_stand_side_by_side),
 		with_fixture(test_report_index__headings_of_metrics_take_the_lines_that_there_is_room_for),
+		with_fixture(test_report_index__names_of_metrics_are_made_safe_in_headings),
 		with_fixture(test_report_index__rows_are_in_order),
 		with_fixture(test_report_index__names_are_those_of_the_keys),
 		with_fixture(test_report_index__nothing_is_a_report_too),
