@@ -1,4 +1,4 @@
-#include "formats/gprofng/gp_events.h"
+#include "formats/gprofng/gp_event.h"
 
 #include <string.h>
 

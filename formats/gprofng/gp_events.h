@@ -9,69 +9,7 @@
 #ifndef CTX_FORMATS_GPROFNG_GP_EVENTS_H
 #define CTX_FORMATS_GPROFNG_GP_EVENTS_H
 
-#include "formats/gprofng/gp_blocks.h"
-#include "formats/gprofng/gp_log.h"
-
-/* What a heap record tells of. The numbers are in the files. */
-enum ctx_gp_heap_kind {
-	CTX_GP_HEAP_MALLOC = 0, /* and calloc, memalign, ... */
-	CTX_GP_HEAP_FREE = 1,
-	CTX_GP_HEAP_REALLOC = 2,
-	CTX_GP_HEAP_MMAP = 3,
-	CTX_GP_HEAP_MUNMAP = 4,
-};
-
-enum ctx_gp_io_kind {
-	CTX_GP_IO_READ = 0,
-	CTX_GP_IO_WRITE = 1,
-	CTX_GP_IO_OPEN = 2,
-	CTX_GP_IO_CLOSE = 3,
-	CTX_GP_IO_OTHER = 4,
-	CTX_GP_IO_KINDS = 5, /* kind + this: it failed */
-};
-
-struct ctx_gp_event {
-	uint32_t type;	      /* CTX_GP_CLOCK, ...: which of the structs is set */
-	uint32_t owner;	      /* as given with the file */
-	int64_t time_ns;      /* absolute, as `run` of the log */
-	int64_t lwp, thread;  /* on Linux both the tid */
-	int32_t cpu;	      /* -1 not known */
-	uint64_t stack;	      /* number in data.frameinfo; 0 none */
-	uint64_t later_stack; /* that of an event some places behind this one, as a hint; 0 not known */
-	union {
-		struct {
-			uint32_t state; /* of the thread; on Linux always the same */
-			uint32_t ticks;
-			bool is_exact; /* weight_ns says more than ticks */
-			uint64_t weight_ns;
-		} clock;
-		uint32_t ticks[CTX_GP_OLD_STATES]; /* CTX_GP_STATES_CLOCK: in each state */
-		struct {
-			uint32_t kind; /* enum ctx_gp_heap_kind, or what the file has */
-			uint64_t size;
-			uint64_t address;     /* that was returned, or freed */
-			uint64_t old_address; /* of realloc */
-		} heap;
-		struct {
-			int64_t request_ns; /* absolute: when the wait began; it ended at time_ns */
-			uint64_t object;
-		} sync;
-		struct {
-			uint32_t kind; /* enum ctx_gp_io_kind, the failed ones too */
-			int32_t fd, old_fd;
-			int64_t bytes;
-			int64_t request_ns; /* absolute: when it began */
-			uint32_t fs_type;
-			const char *file; /* borrowed until the next event, not zero-terminated */
-			size_t file_bytes;
-		} io;
-		struct {
-			uint32_t tag; /* of the counter */
-			uint64_t count;
-			uint64_t address; /* that was accessed; 0 not known */
-		} hwc;
-	};
-};
+#include "formats/gprofng/gp_event.h"
 
 struct ctx_gp_events;
 
@@ -110,22 +48,5 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, 
 
 /* Bytes of blocks that were read for their events. */
 uint64_t ctx_gp_events_progress(const struct ctx_gp_events *events);
-
-/*
- * Decodes one record by the layout of its type; NULL: the log does not describe it. False: it is not described, is too short for
- * its type, or has no time.
- */
-bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
-			 bool big_endian, struct ctx_gp_event *ret);
-
-/* Its time alone, absolute. False as above. */
-static inline bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
-				     bool big_endian, int64_t *ret_ns)
-{
-	if (layout == NULL || record->n < layout->bytes_min || !ctx_gp_layout_has(layout, CTX_GP_TSTAMP))
-		return false;
-	*ret_ns = (int64_t)ctx_gp_layout_get(layout, CTX_GP_TSTAMP, record->bytes, big_endian);
-	return true;
-}
 
 #endif

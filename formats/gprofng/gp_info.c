@@ -3,37 +3,12 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Properties */
-
-enum ctx_status ctx_gp_property(struct ctx_gp_reader *reader, struct ctx_err *err, const char *key,
-				const char *fmt, ...)
-{
-	struct ctx_source_info *info = &reader->source.info;
-	char text[4096];
-	va_list args;
-	enum ctx_status status;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (text[0] == '\0')
-		return CTX_OK;
-	status = ctx_grow(&info->properties, &reader->n_properties_cap, info->n_properties + 1, err);
-	if (status != CTX_OK)
-		return status;
-	info->properties[info->n_properties].key = key;
-	info->properties[info->n_properties].value = ctx_arena_strdup(&reader->arena, text);
-	if (info->properties[info->n_properties].value == NULL)
-		return ctx_err_nomem(err);
-	info->n_properties++;
-	return CTX_OK;
-}
 
 /* "2026-11-21 02:55:15 UTC"; "" not known. */
 static void format_start(const struct ctx_gp_log *log, char out[32])
@@ -148,31 +123,6 @@ static enum ctx_status make_properties(struct ctx_gp_reader *reader, struct ctx_
 }
 
 /* Warnings */
-
-enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt, ...)
-{
-	char text[1024];
-	va_list args;
-	enum ctx_status status;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	for (size_t i = 0; i < reader->n_warnings; i++) {
-		if (strcmp(reader->warnings[i], text) == 0)
-			return CTX_OK;
-	}
-	if (reader->n_warnings == 200)
-		return CTX_OK;
-	status = ctx_grow(&reader->warnings, &reader->warnings_cap, reader->n_warnings + 1, err);
-	if (status != CTX_OK)
-		return status;
-	reader->warnings[reader->n_warnings] = ctx_arena_strdup(&reader->arena, text);
-	if (reader->warnings[reader->n_warnings] == NULL)
-		return ctx_err_nomem(err);
-	reader->n_warnings++;
-	return CTX_OK;
-}
 
 static enum ctx_status warn_of(struct ctx_gp_reader *reader, const struct ctx_gp_message *message,
 			       struct ctx_err *err)

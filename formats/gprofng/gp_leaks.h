@@ -5,7 +5,7 @@
 #ifndef CTX_FORMATS_GPROFNG_GP_LEAKS_H
 #define CTX_FORMATS_GPROFNG_GP_LEAKS_H
 
-#include "formats/gprofng/gp_events.h"
+#include "formats/gprofng/gp_event.h"
 
 struct ctx_gp_rest { /* of a map that is still there, or the whole */
 	uint64_t record;
