@@ -1,6 +1,7 @@
 #include "formats/gprofng/gp_reader.h"
 
 #include "base/fileio.h"
+#include "base/mem.h"
 
 #include <stdio.h>
 #include <string.h>
