@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,20 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 	return ctx_err_set(err, CTX_E_NOTFOUND, "%s", hints[kind]);
 }
 
+/* That what follows is not all. */
+static enum ctx_status note_function(struct ctx_traced_page *page, const char *function, struct ctx_err *err)
+{
+	static const char before[] = "only what has ", behind[] = " on its call stack";
+	size_t n = sizeof(before) + sizeof(behind) + strlen(function);
+	char *note = ctx_arena_alloc(&page->texts, n);
+
+	if (note == NULL)
+		return ctx_err_nomem(err);
+	snprintf(note, n, "%s%s%s", before, function, behind);
+	page->topic.note = note;
+	return CTX_OK;
+}
+
 static size_t most_rows(const struct ctx_report_options *options)
 {
 	if (options->limit != 0)
@@ -74,6 +89,8 @@ enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page, const struct 
 		status = ctx_function_check(input->profile, options->function, err);
 	if (status == CTX_OK && options->function != NULL)
 		status = find_passing(input->profile, options->function, &page->passes, err);
+	if (status == CTX_OK && options->function != NULL)
+		status = note_function(page, options->function, err);
 	return status;
 }
 
