@@ -27,6 +27,8 @@ struct ctx_code_part {
 	uint32_t function, object;
 	uint64_t samples; /* that the function had itself */
 	size_t first_row, n_rows;
+	const struct ctx_resolver_dynamic_function
+		*dynamic; /* it has the bytes; NULL: the object's file has */
 };
 
 void ctx_code_list_deinit(struct ctx_code_list *list)
@@ -76,6 +78,31 @@ static enum ctx_status list_object(struct ctx_resolver *resolver, uint32_t id, c
 				.function = object->by_symbol[i],
 				.object = id,
 				.samples = samples[object->by_symbol[i]],
+			};
+	}
+	return status;
+}
+
+static enum ctx_status list_dynamic(struct ctx_resolver *resolver, uint32_t id, const uint64_t *samples,
+				    struct ctx_code_list *list, struct ctx_err *err)
+{
+	const struct ctx_resolver_object *object = &resolver->objects[id];
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < object->n_dynamic && status == CTX_OK; i++) {
+		const struct ctx_resolver_dynamic_function *dynamic = &object->dynamic[i];
+
+		if (dynamic->function == CTX_NONE || dynamic->code == NULL)
+			continue;
+		status = ctx_grow(&list->parts, &list->cap, list->n + 1, err);
+		if (status == CTX_OK)
+			list->parts[list->n++] = (struct ctx_code_part){
+				.address = dynamic->file_offset,
+				.size = dynamic->n_code < PART_BYTES_MAX ? dynamic->n_code : PART_BYTES_MAX,
+				.function = dynamic->function,
+				.object = id,
+				.samples = samples[dynamic->function],
+				.dynamic = dynamic,
 			};
 	}
 	return status;
@@ -179,8 +206,10 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 	for (uint32_t i = 0; i < resolver->n_objects && status == CTX_OK; i++) {
 		const struct ctx_resolver_object *object = &resolver->objects[i];
 
-		if (object->symtab != NULL && ctx_resolver_has_file(resolver, object) &&
-		    !ctx_made_code_is(object->path))
+		if (object->is_dynamic)
+			status = list_dynamic(resolver, i, samples, list, err);
+		else if (object->symtab != NULL && ctx_resolver_has_file(resolver, object) &&
+			 !ctx_made_code_is(object->path))
 			status = list_object(resolver, i, samples, list, err);
 	}
 	if (status == CTX_OK && list->n != 0) {
@@ -235,9 +264,17 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 				struct ctx_err *err)
 {
 	struct ctx_function_code code = {.function = part->function, .address = part->address};
+	const struct ctx_resolver_dynamic_function *dynamic = part->dynamic;
 	struct ctx_image *image;
-	enum ctx_status status = image_of(putting, part->object, &image, err);
+	enum ctx_status status;
 
+	if (dynamic != NULL) {
+		code.machine = dynamic->machine;
+		code.bytes = dynamic->code + (part->address - dynamic->file_offset);
+		code.n_bytes = part->size;
+		return ctx_store_put_code(putting->store, &code, err);
+	}
+	status = image_of(putting, part->object, &image, err);
 	if (status != CTX_OK || image == NULL)
 		return status;
 	putting->bytes.n = 0;

@@ -40,6 +40,9 @@ static enum ctx_status add_dynamic(struct ctx_resolver *resolver, struct ctx_res
 		.file_offset = event->file_offset,
 		.size = event->size,
 		.function = CTX_NONE,
+		.code = event->code,
+		.n_code = event->n_code,
+		.machine = event->machine,
 	};
 	*place = (uint32_t)object->n_dynamic++;
 	return CTX_OK;

@@ -22,7 +22,10 @@
 struct ctx_resolver_dynamic_function { /* a function that was made at run time */
 	const char *name;
 	uint64_t file_offset, size;
-	uint32_t function; /* CTX_NONE: no sample there yet */
+	uint32_t function;   /* CTX_NONE: no sample there yet */
+	const uint8_t *code; /* the source's; NULL not known */
+	size_t n_code;
+	uint16_t machine;
 };
 
 struct ctx_resolver_object {

@@ -113,6 +113,10 @@ struct ctx_map_event {
 	 * so that another one at the same address is another one.
 	 */
 	const char *function;
+	const uint8_t
+		*code; /* its instructions, from the first; NULL not known. Valid as long as the source */
+	size_t n_code;
+	uint16_t machine; /* of the code: ELF's e_machine */
 };
 
 struct ctx_event {

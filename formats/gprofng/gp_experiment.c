@@ -26,6 +26,7 @@ static void destroy(struct ctx_gp_experiment *experiment)
 	ctx_gp_map_deinit(&experiment->map);
 	ctx_gp_overview_deinit(&experiment->overview);
 	ctx_gp_frames_deinit(&experiment->frames);
+	ctx_gp_code_deinit(&experiment->code);
 	free(experiment->path);
 	free(experiment->lineage);
 	free(experiment);
@@ -416,4 +417,31 @@ enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experim
 						   "%sdata.frameinfo: %llu records that make no sense",
 						   prefix, (unsigned long long)invalid);
 	return status;
+}
+
+/* Code */
+
+enum ctx_status ctx_gp_experiment_read_code(struct ctx_gp_experiments *experiments,
+					    struct ctx_gp_experiment *experiment, struct ctx_err *err)
+{
+	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "dyntext");
+	struct ctx_err why = {0};
+	char prefix[256];
+	enum ctx_status status;
+
+	if (experiment->has_code)
+		return CTX_OK;
+	experiment->has_code = true;
+	if (path == NULL)
+		return ctx_err_nomem(err);
+	status = ctx_gp_code_read(&experiment->code, path, experiment->log.big_endian, &why);
+	if (status == CTX_E_NOMEM)
+		return ctx_err_nomem(err);
+	if (status == CTX_E_NOTFOUND || (status == CTX_OK && experiment->code.damaged == 0))
+		return CTX_OK;
+	ctx_gp_experiment_prefix(experiment, prefix);
+	if (status != CTX_OK)
+		return ctx_gp_experiments_damage(experiments, err,
+						 "no instructions of code made at run time: %.600s", why.msg);
+	return ctx_gp_experiments_damage(experiments, err, "%sdyntext: records that make no sense", prefix);
 }

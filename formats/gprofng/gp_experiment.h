@@ -5,6 +5,7 @@
 #define CTX_FORMATS_GPROFNG_GP_EXPERIMENT_H
 
 #include "base/map64.h"
+#include "formats/gprofng/gp_code.h"
 #include "formats/gprofng/gp_events.h"
 #include "formats/gprofng/gp_frames.h"
 #include "formats/gprofng/gp_log.h"
@@ -20,7 +21,8 @@ struct ctx_gp_experiment {
 	struct ctx_gp_map map;
 	struct ctx_gp_overview overview;
 	struct ctx_gp_frames frames; /* read when the first stack is asked for */
-	bool has_frames;
+	struct ctx_gp_code code;     /* read when the first function made at run time is met */
+	bool has_frames, has_code;
 	int64_t shift_ns; /* of its run, from the start of all */
 	int64_t end_ns;	  /* of all its events, from its own run */
 	uint64_t bytes;	  /* of the files that hold its stacks */
@@ -65,5 +67,10 @@ const char *ctx_gp_experiment_prefix(const struct ctx_gp_experiment *experiment,
 CTX_MUST_CHECK enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experiments,
 							     struct ctx_gp_experiment *experiment,
 							     struct ctx_err *err);
+
+/* The same of the code that was made at run time; none is no damage. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_experiment_read_code(struct ctx_gp_experiments *experiments,
+							   struct ctx_gp_experiment *experiment,
+							   struct ctx_err *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "formats/gprofng/gp_reader.h"
 #include "formats/gprofng/gp_traced.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -197,14 +198,28 @@ static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_g
 	return reader->text;
 }
 
+static uint16_t machine_of(const struct ctx_gp_log *log)
+{
+	if (strcmp(log->arch, "x86_64") == 0)
+		return log->is_32bit ? EM_386 : EM_X86_64;
+	if (log->arch[0] == 'i' && strcmp(log->arch + 2, "86") == 0)
+		return EM_386;
+	return strcmp(log->arch, "aarch64") == 0 ? EM_AARCH64 : EM_NONE;
+}
+
 /* Code that was made at run time: methods are described by their names, other functions by where they are. */
-static enum ctx_status name_code(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+static enum ctx_status name_code(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
 				 const struct ctx_gp_map_entry *entry, struct ctx_event *ret,
 				 struct ctx_err *err)
 {
 	uint32_t name;
-	enum ctx_status status;
+	enum ctx_status status = ctx_gp_experiment_read_code(&reader->experiments, experiment, err);
 
+	if (status != CTX_OK)
+		return status;
+	ret->map.code = ctx_gp_code_find(&experiment->code, entry->address, entry->size, entry->told_ns,
+					 &ret->map.n_code);
+	ret->map.machine = machine_of(&experiment->log);
 	if (entry->method == 0) {
 		ret->map.function = ctx_strtab_get(&experiment->map.names, entry->function);
 		ret->map.file_offset = entry->address;
@@ -221,7 +236,7 @@ static enum ctx_status name_code(struct ctx_gp_reader *reader, const struct ctx_
 	return CTX_OK;
 }
 
-static enum ctx_status map_moment(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+static enum ctx_status map_moment(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
 				  uint32_t item, struct ctx_event *ret, struct ctx_err *err)
 {
 	const struct ctx_gp_map *map = &experiment->map;

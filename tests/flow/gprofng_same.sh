@@ -23,6 +23,13 @@ same() {
 collect probe -p on /bin/true || skip "gprofng collects nothing here: $(head -n 1 probe.out)"
 [ -s probe.er/log.xml ] || skip "gprofng collects nothing here"
 same single -p on ./single
+# Code that was made at run time: of the vdso, whose instructions are in the experiment alone.
+if ctxan -q single.er -r functions | grep -q '__vdso_clock_gettime \[vdso\]'; then
+	ctxan -q single.er -r disasm=__vdso_clock_gettime >disasm.txt || fail "instructions of the vdso"
+	[ "$(wc -l <disasm.txt)" -gt 20 ] && grep -Eq 'ret|pop|add' disasm.txt || fail "instructions of the vdso: $(tail -n 3 disasm.txt)"
+else
+	echo "no sample in the vdso: its instructions are left out"
+fi
 same threads -p on ./threads
 same family -p on -F on ./family
 same shapes -p hi ./shapes
