@@ -40,7 +40,7 @@ echo "== fuzz targets, briefly"
 printf '%s\0' build-fuzz/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 sh -c '
 	name=${1##*/}
 	work=$(mktemp -d)
-	if "$1" -max_total_time=6 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1; then
+	if "$1" -max_total_time=4 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1; then
 		echo "fuzz: $name ok"
 	else
 		cat "$work.log"
@@ -49,5 +49,5 @@ printf '%s\0' build-fuzz/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 sh -c '
 	fi
 	rm -rf "$work" "$work.log"' sh
 # Last, so that the test runner's closing lines close the output.
-# What only compares numbers with gprofng's, minutes of them, says nothing more there.
-ctest --test-dir build-asan --output-on-failure -j "$(nproc)" --timeout 600 -E '^flow\.(gprofng_same|export_gprofng)$'
+# What only compares numbers with those of other programs, minutes of them, says nothing more there.
+ctest --test-dir build-asan --output-on-failure -j "$(nproc)" --timeout 600 -E '^flow\.(gprofng_same|export_gprofng|symbols_same|perfdata_same|record_states)$'

@@ -62,6 +62,7 @@ static enum ctx_status read_classes(struct ctx_gp_reader *reader, struct ctx_gp_
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct ctx_gp_blocks blocks = {0};
 	struct stat info;
+	uint64_t damaged;
 	enum ctx_status status;
 
 	if (fd < 0)
@@ -71,9 +72,10 @@ static enum ctx_status read_classes(struct ctx_gp_reader *reader, struct ctx_gp_
 	status = ctx_gp_blocks_init(&blocks, fd, "jclasses", experiment->log.big_endian, 0, UINT64_MAX, err);
 	if (status == CTX_OK)
 		status = ctx_gp_java_read(&image->java, &blocks, &reader->jstacks.names, err);
-	if (status == CTX_OK && blocks.invalid + image->java.damaged != 0)
+	damaged = blocks.invalid + image->java.damaged;
+	if (status == CTX_OK && damaged != 0)
 		status = ctx_err_set(err, CTX_E_FORMAT, "jclasses: %llu records that make no sense",
-				     (unsigned long long)(blocks.invalid + image->java.damaged));
+				     (unsigned long long)damaged);
 	ctx_gp_blocks_deinit(&blocks);
 	return status;
 }
