@@ -1,5 +1,7 @@
 #include "symbols/dwarf_bounds.h"
 
+#include "base/mem.h"
+
 #include <dwarf.h>
 #include <gelf.h>
 #include <string.h>
@@ -73,10 +75,31 @@ static bool is_called(const char *have, const char *name)
 	return strncmp(have, name, n) == 0 && (have[n] == '\0' || strcmp(have + n, ".dwo") == 0);
 }
 
+/* The next section of a name, behind `*at` (NULL: from the first), that has bytes; NULL: none. */
+static Elf_Data *next_section(Elf *elf, size_t names, const char *name, Elf_Scn **at)
+{
+	while ((*at = elf_nextscn(elf, *at)) != NULL) {
+		GElf_Shdr header;
+		const char *have;
+		Elf_Data *data;
+
+		if (gelf_getshdr(*at, &header) == NULL || header.sh_type == SHT_NOBITS)
+			continue;
+		have = elf_strptr(elf, names, header.sh_name);
+		if (have == NULL || !is_called(have, name))
+			continue;
+		data = elf_getdata(*at, NULL);
+		if (data != NULL && data->d_buf != NULL)
+			return data;
+	}
+	return NULL;
+}
+
 static struct bytes find_section(struct ctx_dwarf_section *section, Dwarf *dwarf, const char *name)
 {
 	Elf *elf = dwarf_getelf(dwarf);
 	Elf_Scn *at = NULL;
+	Elf_Data *data;
 	size_t names;
 	bool swap = elf_getident(elf, NULL)[EI_DATA] == ELFDATA2MSB;
 
@@ -85,21 +108,9 @@ static struct bytes find_section(struct ctx_dwarf_section *section, Dwarf *dwarf
 	*section = (struct ctx_dwarf_section){.elf = elf, .bytes = (const uint8_t *)""};
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return (struct bytes){section->bytes, section->bytes, swap};
-	while ((at = elf_nextscn(elf, at)) != NULL) {
-		GElf_Shdr header;
-		const char *have;
-		Elf_Data *data;
-
-		if (gelf_getshdr(at, &header) == NULL || header.sh_type == SHT_NOBITS)
-			continue;
-		have = elf_strptr(elf, names, header.sh_name);
-		if (have == NULL || !is_called(have, name))
-			continue;
-		data = elf_getdata(at, NULL);
-		if (data != NULL && data->d_buf != NULL) {
-			section->bytes = data->d_buf;
-			section->n = data->d_size;
-		}
+	while ((data = next_section(elf, names, name, &at)) != NULL) {
+		section->bytes = data->d_buf;
+		section->n = data->d_size;
 	}
 	return (struct bytes){section->bytes, section->bytes + section->n, swap};
 }
@@ -316,6 +327,29 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 	return true;
 }
 
+/* --- strings --- */
+
+/* libdw gives out strings that begin in their section; where they end it does not look. */
+static enum ctx_status check_strings(Elf *elf, struct ctx_err *err)
+{
+	static const char *const sections[] = {"debug_str", "debug_line_str"};
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return ctx_err_set(err, CTX_E_FORMAT, "no section names");
+	for (size_t i = 0; i < CTX_COUNT_OF(sections); i++) {
+		Elf_Scn *at = NULL;
+		Elf_Data *data;
+
+		while ((data = next_section(elf, names, sections[i], &at)) != NULL) {
+			if (data->d_size != 0 && ((const char *)data->d_buf)[data->d_size - 1] != '\0')
+				return ctx_err_set(err, CTX_E_FORMAT, ".%s: the last string has no end",
+						   sections[i]);
+		}
+	}
+	return CTX_OK;
+}
+
 /* --- abbreviations --- */
 
 static uint64_t count_abbreviations(struct bytes in, uint64_t max)
@@ -338,7 +372,7 @@ static uint64_t count_abbreviations(struct bytes in, uint64_t max)
 	return n;
 }
 
-enum ctx_status ctx_dwarf_bounds_check_abbreviations(Dwarf *dwarf, uint64_t debug_bytes, struct ctx_err *err)
+static enum ctx_status check_abbreviations(Dwarf *dwarf, uint64_t debug_bytes, struct ctx_err *err)
 {
 	uint64_t left = debug_bytes / BYTES_PER_ABBREVIATION + ABBREVIATIONS_EXTRA;
 	struct ctx_dwarf_section section = {0};
@@ -364,4 +398,13 @@ enum ctx_status ctx_dwarf_bounds_check_abbreviations(Dwarf *dwarf, uint64_t debu
 		offset = next;
 	}
 	return CTX_OK;
+}
+
+/* --- both --- */
+
+enum ctx_status ctx_dwarf_bounds_check(Dwarf *dwarf, uint64_t debug_bytes, struct ctx_err *err)
+{
+	enum ctx_status status = check_strings(dwarf_getelf(dwarf), err);
+
+	return status == CTX_OK ? check_abbreviations(dwarf, debug_bytes, err) : status;
 }

@@ -45,8 +45,11 @@ bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *di
  */
 bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *unit, uint64_t *ret_bytes);
 
-/* Goes through the abbreviations of all units of a file. Fails with CTX_E_LIMIT. */
-CTX_MUST_CHECK enum ctx_status ctx_dwarf_bounds_check_abbreviations(Dwarf *dwarf, uint64_t debug_bytes,
-								    struct ctx_err *err);
+/*
+ * Whether a file may be used at all: its strings end, and the abbreviations of all its units are no more than so many bytes of debug
+ * information need. Fails with CTX_E_FORMAT, CTX_E_LIMIT.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_dwarf_bounds_check(Dwarf *dwarf, uint64_t debug_bytes,
+						      struct ctx_err *err);
 
 #endif

@@ -248,9 +248,9 @@ static enum ctx_status open_dwarf(void *context, struct ctx_err *err)
 	if (status == CTX_OK)
 		status = open_alt(file, opening->request, err);
 	if (status == CTX_OK)
-		status = ctx_dwarf_bounds_check_abbreviations(file->dwarf, file->debug_bytes, err);
+		status = ctx_dwarf_bounds_check(file->dwarf, file->debug_bytes, err);
 	if (status == CTX_OK && file->alt != NULL)
-		status = ctx_dwarf_bounds_check_abbreviations(file->alt, file->debug_bytes, err);
+		status = ctx_dwarf_bounds_check(file->alt, file->debug_bytes, err);
 	return status;
 }
 

@@ -139,8 +139,7 @@ static bool find_unit(struct ctx_dwarf_reader *reader, Dwarf_Off offset)
 		return false;
 	if (type == DW_UT_skeleton && ctx_dwarf_file_may_split(reader->file, &reader->skeleton) &&
 	    dwarf_cu_info(reader->skeleton.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
-	    split.addr != NULL &&
-	    ctx_dwarf_bounds_check_abbreviations(dwarf_cu_getdwarf(split.cu), 0, NULL) == CTX_OK) {
+	    split.addr != NULL && ctx_dwarf_bounds_check(dwarf_cu_getdwarf(split.cu), 0, NULL) == CTX_OK) {
 		reader->unit = split;
 		/* libdw keeps the .dwo file in memory. */
 		reader->file->spent += (uint64_t)4 << 20;

@@ -264,6 +264,21 @@ static void test_source_map__no_debug_information_makes_an_empty_map_with_a_reas
 	expect_none("missing", "");
 }
 
+/* The bytes behind a last string without an end are someone else's. */
+static void test_source_map__strings_without_an_end_are_no_debug_information(void **state)
+{
+	static const char *const sections[] = {"debug_str", "debug_line_str"};
+
+	(void)state;
+	need_compiler();
+	for (size_t i = 0; i < CTX_COUNT_OF(sections); i++) {
+		make_object("strings.so", "-g -gdwarf-5");
+		run("objcopy --dump-section .%s=strings strings.so", sections[i]);
+		run("truncate -s -1 strings && objcopy --update-section .%s=strings strings.so", sections[i]);
+		expect_none("strings.so", sections[i]);
+	}
+}
+
 /* What a split unit is called comes from the file: a pipe would wait for a writer for ever. */
 static void test_source_map__a_split_unit_that_is_no_plain_file_is_not_opened(void **state)
 {
@@ -403,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_source_map__names_without_a_linkage_name_have_their_scopes),
 		cmocka_unit_test(test_source_map__of_too_many_inlined_calls_the_innermost_are_left_out),
 		cmocka_unit_test(test_source_map__no_debug_information_makes_an_empty_map_with_a_reason),
+		cmocka_unit_test(test_source_map__strings_without_an_end_are_no_debug_information),
 		cmocka_unit_test(test_source_map__a_split_unit_that_is_no_plain_file_is_not_opened),
 		cmocka_unit_test(test_source_map__damaged_debug_information_does_no_harm),
 		cmocka_unit_test(test_source_map__memory_that_runs_out_is_a_status_and_not_the_end),
