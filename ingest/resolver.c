@@ -296,6 +296,14 @@ static const char *lasting_origin(struct ctx_resolver *resolver, const struct ct
 	return renamed != NULL ? ctx_arena_strdup(resolver->arena, renamed) : NULL;
 }
 
+/* As it was recorded. perf has none of an object that was never on top of a stack: then that of the file that gave the names. */
+static const char *lasting_build_id(struct ctx_resolver *resolver, const struct ctx_resolver_object *object)
+{
+	if (object->build_id[0] != '\0' || object->symtab == NULL)
+		return object->build_id;
+	return ctx_arena_strdup(resolver->arena, ctx_symtab_build_id(object->symtab));
+}
+
 /* Code in anonymous memory is called by the file that names its functions, where there is one. */
 static const char *shown_path(const struct ctx_resolver_object *object)
 {
@@ -316,10 +324,10 @@ enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_prof
 
 		objects[i] = (struct ctx_object_info){
 			.path = shown_path(object),
-			.build_id = object->build_id,
+			.build_id = lasting_build_id(resolver, object),
 			.symbols = lasting_origin(resolver, object),
 		};
-		if (objects[i].symbols == NULL) {
+		if (objects[i].symbols == NULL || objects[i].build_id == NULL) {
 			free(objects);
 			return ctx_err_nomem(err);
 		}

@@ -42,10 +42,11 @@ struct ctx_function_info {
 };
 
 struct ctx_object_info {
-	const char *path;     /* as mapped, "[kernel]", "[vdso]", "//anon" */
-	const char *build_id; /* lower-case hex, "" unknown */
-	const char
-		*symbols; /* where its symbols came from: "archive", "/usr/lib/debug/...", "none: <reason>" */
+	const char *path; /* as mapped, "[kernel]", "[vdso]", "//anon" */
+	/* Lower-case hex: as recorded, else of the file that names are from; "" unknown. */
+	const char *build_id;
+	/* Where its symbols came from: "archive", "/usr/lib/debug/...", "none: <reason>". */
+	const char *symbols;
 };
 
 struct ctx_process_info {
