@@ -16,6 +16,10 @@ cleanup() { rm -rf "$work"; }
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 cd "$work" || exit 1
+# A home of our own: settings and caches (perf's, pprof's, ours) are none of the user's, and none is left behind.
+HOME=$work/home
+export HOME
+mkdir "$HOME" || exit 1
 
 fail() {
 	printf 'FAIL: %s\n' "$*"

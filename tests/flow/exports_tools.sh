@@ -6,9 +6,8 @@ need_perf
 command -v callgrind_annotate >/dev/null 2>&1 || echo "without callgrind_annotate: valgrind is not installed"
 command -v go >/dev/null 2>&1 || echo "without go tool pprof: go is not installed"
 # pprof keeps files, and looks for programs, where the user has none of them.
-mkdir home
-HOME=$work/home PPROF_TMPDIR=$work/home
-export HOME PPROF_TMPDIR
+PPROF_TMPDIR=$HOME
+export PPROF_TMPDIR
 
 check() {
 	python3 "$source_dir/tests/flow/exports_tools.py" "$@" || fail "$*"

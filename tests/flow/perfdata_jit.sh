@@ -3,11 +3,6 @@
 need perf jq
 need_perf
 
-# perf's settings and its cache of binaries: none of the user's, and none left behind.
-mkdir home
-HOME=$work/home
-export HOME
-
 # record NAME OPTION... -- COMMAND...: NAME.data, and NAME.out with what the target printed: the path of its file.
 record() {
 	name=$1

@@ -1,13 +1,12 @@
 # Where symbols of a perf.data come from, and where its database goes. The program that was recorded is taken away, and
-# what is left of it is put in one place after the other; a home of our own keeps the user's cache out of it.
+# what is left of it is put in one place after the other.
 . "$(dirname "$0")/common.sh" "$@"
 need perf cc objcopy strip readelf tar bzip2 gzip xz python3
 need_perf
 
-mkdir home tmp program
-HOME=$work/home
+mkdir tmp program
 TMPDIR=$work/tmp
-export HOME TMPDIR
+export TMPDIR
 unset PERF_CONFIG 2>/dev/null
 
 cat >app.c <<'END_C'

@@ -3,11 +3,6 @@
 need perf python3 cc c++filt sqlite3 xz
 need_perf
 
-# perf's settings and its cache of binaries: none of the user's, and none left behind.
-mkdir home
-HOME=$work/home
-export HOME
-
 seq 1 200000 | awk '{ print $1 * 7919 % 1000003 "," $1 }' >rows.csv
 cat >query.sql <<'END'
 create table t(a integer, b integer);
