@@ -42,6 +42,12 @@ static void leave_frees(struct ctx_traced *operation)
 {
 	if (operation->operation == CTX_HEAP_FREE || operation->operation == CTX_HEAP_UNMAP)
 		return;
+	if (operation->operation == CTX_HEAP_MAP) { /* takes its place from what is mapped there */
+		operation->operation = CTX_HEAP_UNMAP;
+		operation->leaked = false;
+		operation->leaked_size = 0;
+		return;
+	}
 	if (operation->operation == CTX_HEAP_REALLOCATE && operation->old_address != 0 &&
 	    (operation->address != 0 || operation->size == 0))
 		operation->address = operation->old_address;

@@ -162,6 +162,14 @@ static enum ctx_status sum_up(struct heap *heap)
 	return CTX_OK;
 }
 
+/* What lives at its end is where the next one begins. */
+static void end_slice(struct heap *heap, struct ctx_heap_life *life, unsigned slice)
+{
+	ctx_heap_life_until(life, slice_begin(heap, slice + 1));
+	heap->slices[slice].last = life->live;
+	heap->slices[slice + 1].most = life->live;
+}
+
 static enum ctx_status find_peak(struct heap *heap, struct ctx_heap_life *life)
 {
 	struct ctx_report_traced traced = heap->input->traced[CTX_TRACED_HEAP];
@@ -169,12 +177,9 @@ static enum ctx_status find_peak(struct heap *heap, struct ctx_heap_life *life)
 
 	for (size_t i = 0; i < traced.n; i++) {
 		const struct ctx_traced *operation = &traced.items[i];
-		uint64_t before = life->live;
 
-		for (; slice + 1 < SLICES && operation->time_ns >= slice_begin(heap, slice + 1); slice++) {
-			heap->slices[slice].last = before;
-			heap->slices[slice + 1].most = before;
-		}
+		for (; slice + 1 < SLICES && operation->time_ns >= slice_begin(heap, slice + 1); slice++)
+			end_slice(heap, life, slice);
 		if (ctx_heap_life_step(life, operation, is_wanted(heap, operation)) != CTX_OK)
 			return CTX_E_NOMEM;
 		if (life->live > heap->slices[slice].most)
@@ -185,9 +190,23 @@ static enum ctx_status find_peak(struct heap *heap, struct ctx_heap_life *life)
 			heap->peak_at = i + 1;
 		}
 	}
-	heap->slices[slice].last = life->live;
 	for (; slice + 1 < SLICES; slice++)
-		heap->slices[slice + 1] = (struct slice){life->live, life->live};
+		end_slice(heap, life, slice);
+	heap->slices[slice].last = life->live;
+	return CTX_OK;
+}
+
+static enum ctx_status add_held(void *context, uint64_t bytes, uint32_t stack)
+{
+	struct heap *heap = context;
+	struct ctx_traced_group *group = ctx_traced_group_at(&heap->stacks, stack);
+
+	if (group == NULL)
+		return CTX_E_NOMEM;
+	group->sums.held++;
+	group->sums.held_bytes += bytes;
+	heap->page.total.held++;
+	heap->page.total.held_bytes += bytes;
 	return CTX_OK;
 }
 
@@ -200,36 +219,28 @@ static enum ctx_status find_holders(struct heap *heap, struct ctx_heap_life *lif
 		if (ctx_heap_life_step(life, operation, is_wanted(heap, operation)) != CTX_OK)
 			return CTX_E_NOMEM;
 	}
-	for (size_t i = 0; i < life->n; i++) {
-		struct ctx_traced_group *group;
+	return ctx_heap_life_each(life, add_held, heap);
+}
 
-		if (!life->blocks[i].lives)
-			continue;
-		group = ctx_traced_group_at(&heap->stacks, life->blocks[i].stack);
-		if (group == NULL)
-			return CTX_E_NOMEM;
-		group->sums.held++;
-		group->sums.held_bytes += life->blocks[i].size;
-		heap->page.total.held++;
-		heap->page.total.held_bytes += life->blocks[i].size;
-	}
-	return CTX_OK;
+static enum ctx_status walk(struct heap *heap,
+			    enum ctx_status (*through)(struct heap *heap, struct ctx_heap_life *life))
+{
+	struct ctx_heap_life life;
+	enum ctx_status status = ctx_heap_life_init(&life, heap->input->profile);
+
+	if (status == CTX_OK)
+		status = through(heap, &life);
+	ctx_heap_life_deinit(&life);
+	return status;
 }
 
 static enum ctx_status gather(struct heap *heap)
 {
-	struct ctx_heap_life life;
 	enum ctx_status status = sum_up(heap);
 
-	ctx_heap_life_init(&life, heap->input->profile);
 	if (status == CTX_OK)
-		status = find_peak(heap, &life);
-	ctx_heap_life_deinit(&life);
-	ctx_heap_life_init(&life, heap->input->profile);
-	if (status == CTX_OK)
-		status = find_holders(heap, &life);
-	ctx_heap_life_deinit(&life);
-	return status;
+		status = walk(heap, find_peak);
+	return status == CTX_OK ? walk(heap, find_holders) : status;
 }
 
 static void add_peak(struct ctx_cell *cells, const void *context)

@@ -1,3 +1,9 @@
+/*
+ *	allocate, reallocate --> (process, address) --> block -- free, reallocate --> gone
+ *	map -------------------> process's ranges ------------- unmap, map --------> cut
+ *
+ *	processes by their end: those in front of n_ended have nothing any more
+ */
 #include "report/heap_life.h"
 
 #include "base/mem.h"
@@ -5,13 +11,41 @@
 
 #include <stdlib.h>
 
-void ctx_heap_life_init(struct ctx_heap_life *life, const struct ctx_profile *profile)
+/* ---- processes ---- */
+
+static int by_end(const void *a, const void *b, void *context)
 {
-	*life = (struct ctx_heap_life){.profile = profile};
+	const struct ctx_process_info *processes = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint64_t left_ns = processes[left].life.end_ns, right_ns = processes[right].life.end_ns;
+
+	if (left_ns != right_ns)
+		return left_ns < right_ns ? -1 : 1;
+	return (left > right) - (left < right);
+}
+
+enum ctx_status ctx_heap_life_init(struct ctx_heap_life *life, const struct ctx_profile *profile)
+{
+	uint32_t n = profile->n_processes;
+
+	*life = (struct ctx_heap_life){.profile = profile,
+				       .processes = ctx_calloc((size_t)n + 1, sizeof(*life->processes)),
+				       .ends = ctx_calloc(n, sizeof(*life->ends))};
+	if (life->processes == NULL || life->ends == NULL)
+		return CTX_E_NOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		life->ends[i] = i;
+	if (n != 0)
+		qsort_r(life->ends, n, sizeof(*life->ends), by_end, profile->processes);
+	return CTX_OK;
 }
 
 void ctx_heap_life_deinit(struct ctx_heap_life *life)
 {
+	for (uint32_t i = 0; life->processes != NULL && i <= life->profile->n_processes; i++)
+		ctx_ranges_deinit(&life->processes[i].maps);
+	free(life->processes);
+	free(life->ends);
 	ctx_map64_deinit(&life->addresses);
 	ctx_map64_deinit(&life->places);
 	free(life->blocks);
@@ -20,10 +54,35 @@ void ctx_heap_life_deinit(struct ctx_heap_life *life)
 
 static uint32_t process_of(const struct ctx_heap_life *life, const struct ctx_traced *operation)
 {
-	return operation->thread < life->profile->n_threads
-		       ? life->profile->threads[operation->thread].process
-		       : CTX_NONE;
+	uint32_t n = life->profile->n_processes, process = n;
+
+	if (operation->thread < life->profile->n_threads)
+		process = life->profile->threads[operation->thread].process;
+	return process < n ? process : n;
 }
+
+static void count(struct ctx_heap_life *life, uint32_t process, uint64_t more, uint64_t less)
+{
+	life->processes[process].live += more - less;
+	life->live += more - less;
+}
+
+void ctx_heap_life_until(struct ctx_heap_life *life, uint64_t time_ns)
+{
+	const struct ctx_profile *profile = life->profile;
+
+	for (; life->n_ended < profile->n_processes &&
+	       profile->processes[life->ends[life->n_ended]].life.end_ns < time_ns;
+	     life->n_ended++) {
+		uint32_t process = life->ends[life->n_ended];
+
+		count(life, process, 0, life->processes[process].live);
+		ctx_ranges_deinit(&life->processes[process].maps);
+		life->processes[process].ended = true;
+	}
+}
+
+/* ---- blocks ---- */
 
 /* The block that lives there; NULL: none. */
 static struct ctx_heap_block *find(const struct ctx_heap_life *life, uint32_t process, uint64_t address)
@@ -38,14 +97,13 @@ static struct ctx_heap_block *find(const struct ctx_heap_life *life, uint32_t pr
 
 static void end(struct ctx_heap_life *life, struct ctx_heap_block *block)
 {
-	life->live -= block->size;
+	count(life, block->process, 0, block->size);
 	*block = (struct ctx_heap_block){0};
 }
 
-static enum ctx_status begin(struct ctx_heap_life *life, uint32_t process, uint64_t address, uint64_t size,
-			     uint32_t stack)
+static enum ctx_status begin(struct ctx_heap_life *life, uint32_t process, const struct ctx_traced *operation)
 {
-	uint32_t number = ctx_traced_number(&life->addresses, address), *place;
+	uint32_t number = ctx_traced_number(&life->addresses, operation->address), *place;
 	enum ctx_status status = ctx_grow(&life->blocks, &life->cap, life->n + 1, NULL);
 
 	if (status != CTX_OK || number == CTX_MAP64_NONE)
@@ -57,38 +115,20 @@ static enum ctx_status begin(struct ctx_heap_life *life, uint32_t process, uint6
 		*place = (uint32_t)life->n++;
 	else if (life->blocks[*place].lives)
 		end(life, &life->blocks[*place]);
-	life->blocks[*place] = (struct ctx_heap_block){.size = size, .stack = stack, .lives = true};
-	life->live += size;
+	life->blocks[*place] = (struct ctx_heap_block){
+		.size = operation->size, .stack = operation->stack, .process = process, .lives = true};
+	count(life, process, operation->size, 0);
 	return CTX_OK;
 }
 
-static enum ctx_status unmap(struct ctx_heap_life *life, uint32_t process, uint64_t address, uint64_t size)
+static enum ctx_status step_block(struct ctx_heap_life *life, uint32_t process,
+				  const struct ctx_traced *operation, bool counts)
 {
-	struct ctx_heap_block *block;
-
-	while (size != 0 && (block = find(life, process, address)) != NULL && block->size != 0) {
-		struct ctx_heap_block old = *block;
-
-		end(life, block);
-		if (old.size > size)
-			return begin(life, process, address + size, old.size - size, old.stack);
-		address += old.size;
-		size -= old.size;
-	}
-	return CTX_OK;
-}
-
-enum ctx_status ctx_heap_life_step(struct ctx_heap_life *life, const struct ctx_traced *operation,
-				   bool counts)
-{
-	uint32_t process = process_of(life, operation);
 	bool frees = operation->operation == CTX_HEAP_FREE;
-	struct ctx_heap_block *old;
+	struct ctx_heap_block *old = operation->operation == CTX_HEAP_REALLOCATE
+					     ? find(life, process, operation->old_address)
+					     : find(life, process, operation->address);
 
-	if (operation->operation == CTX_HEAP_UNMAP)
-		return unmap(life, process, operation->address, operation->size);
-	old = operation->operation == CTX_HEAP_REALLOCATE ? find(life, process, operation->old_address)
-							  : find(life, process, operation->address);
 	/* A realloc that failed leaves the old block. One to nothing frees it. */
 	if (old != NULL && operation->operation == CTX_HEAP_REALLOCATE)
 		frees = operation->address != 0 || operation->size == 0;
@@ -96,7 +136,62 @@ enum ctx_status ctx_heap_life_step(struct ctx_heap_life *life, const struct ctx_
 		frees = true; /* unseen */
 	if (old != NULL && frees)
 		end(life, old);
-	if (counts && ctx_traced_is_allocation(operation))
-		return begin(life, process, operation->address, operation->size, operation->stack);
-	return CTX_OK;
+	return counts && ctx_traced_is_allocation(operation) ? begin(life, process, operation) : CTX_OK;
+}
+
+/* ---- mappings ---- */
+
+static enum ctx_status step_map(struct ctx_heap_life *life, uint32_t process,
+				const struct ctx_traced *operation, bool counts)
+{
+	struct ctx_range range = {.begin = operation->address, .value = operation->stack};
+	struct ctx_ranges *maps = &life->processes[process].maps;
+	uint64_t gone = 0;
+	enum ctx_status status;
+
+	if (operation->size == 0 ||
+	    __builtin_add_overflow(operation->address, operation->size, &range.end)) /* it failed */
+		return CTX_OK;
+	if (operation->operation == CTX_HEAP_UNMAP || !counts) {
+		status = ctx_ranges_cut(maps, range.begin, range.end, &gone, NULL);
+		count(life, process, 0, gone);
+		return status;
+	}
+	status = ctx_ranges_put(maps, range, &gone, NULL);
+	if (status == CTX_OK)
+		count(life, process, operation->size, gone);
+	return status;
+}
+
+enum ctx_status ctx_heap_life_step(struct ctx_heap_life *life, const struct ctx_traced *operation,
+				   bool counts)
+{
+	uint32_t process = process_of(life, operation);
+
+	ctx_heap_life_until(life, operation->time_ns);
+	if (operation->operation == CTX_HEAP_MAP || operation->operation == CTX_HEAP_UNMAP)
+		return step_map(life, process, operation, counts);
+	return step_block(life, process, operation, counts);
+}
+
+enum ctx_status ctx_heap_life_each(const struct ctx_heap_life *life,
+				   enum ctx_status (*each)(void *context, uint64_t bytes, uint32_t stack),
+				   void *context)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < life->n && status == CTX_OK; i++) {
+		const struct ctx_heap_block *block = &life->blocks[i];
+
+		if (block->lives && !life->processes[block->process].ended)
+			status = each(context, block->size, block->stack);
+	}
+	for (uint32_t i = 0; i <= life->profile->n_processes; i++) {
+		const struct ctx_ranges *maps = &life->processes[i].maps;
+
+		for (size_t k = 0; k < maps->n && status == CTX_OK; k++)
+			status = each(context, maps->items[k].end - maps->items[k].begin,
+				      (uint32_t)maps->items[k].value);
+	}
+	return status;
 }

@@ -1,8 +1,6 @@
 /*
  *	malloc, realloc --> live: address -> record -- free, realloc --> the record's bit is cleared
  *	mmap ------------> ranges ------------------- munmap, mmap ---> cut
- *
- * Ranges descend because new maps mostly come below the old ones: they are added at the end of the array.
  */
 #include "formats/gprofng/gp_leaks.h"
 
@@ -13,15 +11,13 @@
 #include <string.h>
 
 #define FIRST_SLOTS 1024u
-#define RANGES_MAX                                                                                           \
-	65536u /* about what Linux allows a process; maps beyond are not followed, and count as unmapped */
 
 void ctx_gp_leaks_deinit(struct ctx_gp_leaks *leaks)
 {
 	free(leaks->bits);
 	free(leaks->maps);
 	free(leaks->live);
-	free(leaks->ranges);
+	ctx_ranges_deinit(&leaks->ranges);
 	*leaks = (struct ctx_gp_leaks){0};
 }
 
@@ -111,78 +107,19 @@ static void release(struct ctx_gp_leaks *leaks, uint64_t address)
 
 /* Maps */
 
-/* The first range that does not lie wholly above `end`: it begins below it. */
-static size_t first_below(const struct ctx_gp_leaks *leaks, uint64_t end)
-{
-	size_t low = 0, high = leaks->n_ranges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (leaks->ranges[middle].begin >= end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Puts up to three ranges in the place of `n`. */
-static enum ctx_status replace(struct ctx_gp_leaks *leaks, size_t at, size_t n,
-			       const struct ctx_gp_range *with, size_t n_with, struct ctx_err *err)
-{
-	enum ctx_status status =
-		ctx_grow(&leaks->ranges, &leaks->ranges_cap, leaks->n_ranges - n + n_with, err);
-
-	if (status != CTX_OK)
-		return status;
-	if (leaks->n_ranges != 0 && n != n_with)
-		memmove(leaks->ranges + at + n_with, leaks->ranges + at + n,
-			(leaks->n_ranges - at - n) * sizeof(*with));
-	if (n_with != 0)
-		memcpy(leaks->ranges + at, with, n_with * sizeof(*with));
-	leaks->n_ranges = leaks->n_ranges - n + n_with;
-	return CTX_OK;
-}
-
-/*
- * Takes [begin, end) out of all ranges, and puts a new one there if `is_map`. Beyond the most ranges what would become two keeps its upper part
- * only: adding one more would move all others.
- */
-static enum ctx_status cut(struct ctx_gp_leaks *leaks, struct ctx_gp_range range, bool is_map,
-			   struct ctx_err *err)
-{
-	size_t at = first_below(leaks, range.end), n = 0, n_with = 0;
-	struct ctx_gp_range with[3];
-
-	while (at + n < leaks->n_ranges && leaks->ranges[at + n].end > range.begin)
-		n++;
-	if (n != 0 && leaks->ranges[at].end > range.end) {
-		with[n_with] = leaks->ranges[at];
-		with[n_with++].begin = range.end;
-	}
-	if (is_map)
-		with[n_with++] = range;
-	if (n != 0 && leaks->ranges[at + n - 1].begin < range.begin &&
-	    (n_with < n || leaks->n_ranges < RANGES_MAX)) {
-		with[n_with] = leaks->ranges[at + n - 1];
-		with[n_with++].end = range.begin;
-	}
-	return n == 0 && n_with == 0 ? CTX_OK : replace(leaks, at, n, with, n_with, err);
-}
-
 static enum ctx_status map(struct ctx_gp_leaks *leaks, const struct ctx_gp_event *event, uint64_t record,
 			   struct ctx_err *err)
 {
-	struct ctx_gp_range range = {.begin = event->heap.address, .record = record};
-	bool is_map = event->heap.kind == CTX_GP_HEAP_MMAP;
+	struct ctx_range range = {.begin = event->heap.address, .value = record};
+	uint64_t gone;
 
 	if (event->heap.address == 0 || event->heap.size == 0 ||
 	    __builtin_add_overflow(event->heap.address, event->heap.size, &range.end))
 		return CTX_OK;
-	if (is_map)
-		set_bit(leaks, record, true);
-	return cut(leaks, range, is_map && leaks->n_ranges < RANGES_MAX, err);
+	if (event->heap.kind != CTX_GP_HEAP_MMAP)
+		return ctx_ranges_cut(&leaks->ranges, range.begin, range.end, &gone, err);
+	set_bit(leaks, record, true);
+	return ctx_ranges_put(&leaks->ranges, range, &gone, err);
 }
 
 /* Records */
@@ -228,17 +165,17 @@ static int by_record(const void *a, const void *b)
 
 enum ctx_status ctx_gp_leaks_finish(struct ctx_gp_leaks *leaks, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&leaks->maps, &leaks->maps_cap, leaks->n_ranges, err);
-	size_t n = 0;
+	const struct ctx_range *ranges = leaks->ranges.items;
+	size_t n_ranges = leaks->ranges.n, n = 0;
+	enum ctx_status status = ctx_grow(&leaks->maps, &leaks->maps_cap, n_ranges, err);
 
 	if (status != CTX_OK)
 		return status;
-	for (size_t i = 0; i < leaks->n_ranges; i++)
-		leaks->maps[i] = (struct ctx_gp_rest){leaks->ranges[i].record,
-						      leaks->ranges[i].end - leaks->ranges[i].begin};
-	if (leaks->n_ranges != 0)
-		qsort(leaks->maps, leaks->n_ranges, sizeof(*leaks->maps), by_record);
-	for (size_t i = 0; i < leaks->n_ranges; i++) {
+	for (size_t i = 0; i < n_ranges; i++)
+		leaks->maps[i] = (struct ctx_gp_rest){ranges[i].value, ranges[i].end - ranges[i].begin};
+	if (n_ranges != 0)
+		qsort(leaks->maps, n_ranges, sizeof(*leaks->maps), by_record);
+	for (size_t i = 0; i < n_ranges; i++) {
 		if (n != 0 && leaks->maps[n - 1].record == leaks->maps[i].record)
 			leaks->maps[n - 1].bytes += leaks->maps[i].bytes;
 		else
@@ -246,10 +183,9 @@ enum ctx_status ctx_gp_leaks_finish(struct ctx_gp_leaks *leaks, struct ctx_err *
 	}
 	leaks->n_maps = n;
 	free(leaks->live);
-	free(leaks->ranges);
+	ctx_ranges_deinit(&leaks->ranges);
 	leaks->live = NULL;
-	leaks->ranges = NULL;
-	leaks->n_live = leaks->n_slots = leaks->n_ranges = leaks->ranges_cap = 0;
+	leaks->n_live = leaks->n_slots = 0;
 	return CTX_OK;
 }
 

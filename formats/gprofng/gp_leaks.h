@@ -5,6 +5,7 @@
 #ifndef CTX_FORMATS_GPROFNG_GP_LEAKS_H
 #define CTX_FORMATS_GPROFNG_GP_LEAKS_H
 
+#include "base/ranges.h"
 #include "formats/gprofng/gp_event.h"
 
 struct ctx_gp_rest { /* of a map that is still there, or the whole */
@@ -15,11 +16,6 @@ struct ctx_gp_rest { /* of a map that is still there, or the whole */
 struct ctx_gp_live { /* a block that was not freed yet */
 	uint64_t address;
 	uint64_t record; /* number + 1; 0: a free slot */
-};
-
-struct ctx_gp_range { /* of a map */
-	uint64_t begin, end;
-	uint64_t record;
 };
 
 /*
@@ -38,8 +34,7 @@ struct ctx_gp_leaks {
 	/* While records are added. */
 	struct ctx_gp_live *live; /* owned; open addressing */
 	size_t n_live, n_slots;
-	struct ctx_gp_range *ranges; /* owned; descending addresses, none overlaps another */
-	size_t n_ranges, ranges_cap;
+	struct ctx_ranges ranges; /* maps, each with its record; no more than CTX_RANGES_MAX are followed */
 };
 
 void ctx_gp_leaks_deinit(struct ctx_gp_leaks *leaks);

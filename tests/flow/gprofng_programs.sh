@@ -140,6 +140,11 @@ KEPT static void maps(void)
 {
 	char *a = mmap(NULL, 10 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *b = mmap(NULL, 6 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 3; i++) { /* a region that is aligned: both ends go */
+		char *c = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		munmap(c, 5 * PAGE);
+		munmap(c + 37 * PAGE, 27 * PAGE);
+	}
 	munmap(a + 2 * PAGE, 3 * PAGE);
 	kept = mmap(a + 7 * PAGE, 5 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	kept = mmap(a + 6 * PAGE, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -202,10 +202,12 @@ static uint64_t number_of(const char *json, const char *section, const char *key
 	return strtoull(at + strlen(wanted), NULL, 10);
 }
 
-struct slow { /* live bytes: one entry a byte range, searched from end to end */
+#define SLOW_PAGES 64u
+
+struct slow { /* blocks: one entry each, searched from end to end; mappings: page by page */
 	uint64_t begin[400], size[400];
-	uint32_t stack[400];
 	unsigned n;
+	bool mapped[SLOW_PAGES];
 };
 
 static void slow_free(struct slow *slow, uint64_t address)
@@ -215,30 +217,56 @@ static void slow_free(struct slow *slow, uint64_t address)
 			slow->n--;
 			slow->begin[i] = slow->begin[slow->n];
 			slow->size[i] = slow->size[slow->n];
-			slow->stack[i] = slow->stack[slow->n];
 			return;
 		}
 	}
 }
 
-static uint64_t slow_step(struct slow *slow, const struct ctx_traced *operation)
+static void slow_block(struct slow *slow, const struct ctx_traced *operation)
 {
-	uint64_t sum = 0;
-
 	if (operation->operation == CTX_HEAP_REALLOCATE)
 		slow_free(slow, operation->old_address);
 	slow_free(slow, operation->address);
-	if (operation->operation != CTX_HEAP_FREE && operation->operation != CTX_HEAP_UNMAP) {
-		slow->begin[slow->n] = operation->address;
-		slow->size[slow->n] = operation->size;
-		slow->stack[slow->n++] = operation->stack;
-	}
+	if (operation->operation == CTX_HEAP_FREE)
+		return;
+	slow->begin[slow->n] = operation->address;
+	slow->size[slow->n++] = operation->size;
+}
+
+static uint64_t slow_step(struct slow *slow, const struct ctx_traced *operation)
+{
+	bool maps = operation->operation == CTX_HEAP_MAP;
+	uint64_t sum = 0;
+
+	if (!maps && operation->operation != CTX_HEAP_UNMAP)
+		slow_block(slow, operation);
+	else
+		for (uint64_t i = 0; i < operation->size / 4096; i++)
+			slow->mapped[operation->address / 4096 - 1 + i] = maps;
 	for (unsigned i = 0; i < slow->n; i++)
 		sum += slow->size[i];
+	for (unsigned i = 0; i < SLOW_PAGES; i++)
+		sum += slow->mapped[i] ? 4096 : 0;
 	return sum;
 }
 
-/* Mappings are taken whole here; parts have a test of their own. */
+static struct ctx_traced random_operation(unsigned i, unsigned addresses, const uint32_t stacks[3])
+{
+	unsigned operation = (unsigned)below(5);
+	struct ctx_traced made =
+		heap_at(i, operation, 1 + below(addresses) * (1u << 20), 1 + below(5000), stacks[below(3)]);
+
+	made.old_address = 1 + below(addresses) * (1u << 20);
+	if (operation == CTX_HEAP_MAP || operation == CTX_HEAP_UNMAP) {
+		uint64_t page = below(SLOW_PAGES), pages = 1 + below(SLOW_PAGES - page);
+
+		made.address = (1 + page) * 4096;
+		made.size = pages * 4096;
+	}
+	return made;
+}
+
+/* Mappings are taken out of the middle, from the beginning and the end of others, and of several at once. */
 static void test_report_traced__the_peak_is_that_of_the_slow_way(void **state)
 {
 	struct fixture *fixture = *state;
@@ -253,14 +281,9 @@ static void test_report_traced__the_peak_is_that_of_the_slow_way(void **state)
 		char *text;
 
 		for (unsigned i = 0; i < n; i++) {
-			unsigned operation = (unsigned)below(5);
 			uint64_t live;
 
-			heap[i] = heap_at(i, operation, 1 + below(addresses) * (1u << 20), 1 + below(5000),
-					  stacks[below(3)]);
-			heap[i].old_address = 1 + below(addresses) * (1u << 20);
-			if (operation == CTX_HEAP_UNMAP)
-				heap[i].size = 5000;
+			heap[i] = random_operation(i, addresses, stacks);
 			live = slow_step(slow, &heap[i]);
 			if (live > peak) {
 				peak = live;
@@ -279,6 +302,12 @@ static void test_report_traced__the_peak_is_that_of_the_slow_way(void **state)
 	free(heap);
 }
 
+static enum ctx_status add_bytes(void *context, uint64_t bytes, uint32_t stack)
+{
+	((uint64_t *)context)[stack] += bytes;
+	return CTX_OK;
+}
+
 static void test_report_traced__mappings_are_taken_in_parts_and_several_at_once(void **state)
 {
 	struct fixture *fixture = *state;
@@ -287,20 +316,61 @@ static void test_report_traced__mappings_are_taken_in_parts_and_several_at_once(
 		heap_at(0, CTX_HEAP_MAP, 0x10000, 0x3000, 1),
 		heap_at(1, CTX_HEAP_MAP, 0x13000, 0x1000, 2),
 		heap_at(2, CTX_HEAP_UNMAP, 0x10000, 0x1000, 0),
-		heap_at(3, CTX_HEAP_UNMAP, 0x11000, 0x2800, 0),
+		heap_at(3, CTX_HEAP_UNMAP, 0x12000, 0x1800, 0), /* the end of one, the beginning of another */
 		heap_at(4, CTX_HEAP_UNMAP, 0x10000, 0x1000, 0),
-		heap_at(5, CTX_HEAP_UNMAP, 0x13800, 0x800, 0),
+		heap_at(5, CTX_HEAP_MAP, 0x11800, 0x1000, 3),	 /* takes the end of the first */
+		heap_at(6, CTX_HEAP_UNMAP, 0x11c00, 0x400, 0),	 /* the middle */
+		heap_at(7, CTX_HEAP_MAP, UINT64_MAX, 0x1000, 3), /* failed */
+		heap_at(8, CTX_HEAP_ALLOCATE, 0x13800, 0x10, 1), /* no business of mappings */
 	};
-	static const uint64_t live[] = {0x3000, 0x4000, 0x3000, 0x800, 0x800, 0};
+	static const uint64_t live[] = {0x3000, 0x4000, 0x3000, 0x1800, 0x1800,
+					0x2000, 0x1c00, 0x1c00, 0x1c10};
+	uint64_t held[4] = {0};
 
-	ctx_heap_life_init(&life, &fixture->profile);
+	assert_int_equal(ctx_heap_life_init(&life, &fixture->profile), CTX_OK);
 	for (size_t i = 0; i < CTX_COUNT_OF(steps); i++) {
 		assert_int_equal(ctx_heap_life_step(&life, &steps[i], true), CTX_OK);
 		assert_int_equal(life.live, live[i]);
 	}
-	for (size_t i = 0; i < life.n; i++)
-		assert_false(life.blocks[i].lives);
+	assert_int_equal(ctx_heap_life_each(&life, add_bytes, held), CTX_OK);
+	assert_int_equal(held[1], 0x810);
+	assert_int_equal(held[2], 0x800);
+	assert_int_equal(held[3], 0xc00);
 	ctx_heap_life_deinit(&life);
+}
+
+/* What a process has ends with it: ten of them one after the other hold no more than one. */
+static void test_report_traced__memory_ends_with_its_process(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_thread_info two[2] = {{.process = 0, .tid = 100, .name = "a"},
+					 {.process = 1, .tid = 101, .name = "b"}};
+	struct ctx_process_info both[2] = {fixture->profile.processes[0], fixture->profile.processes[0]},
+				*old_processes = fixture->profile.processes;
+	struct ctx_thread_info *old_threads = fixture->profile.threads;
+	uint32_t n = fixture->profile.n_processes;
+	struct ctx_traced heap[] = {
+		heap_at(1, CTX_HEAP_ALLOCATE, 0x10, 100, 0), heap_at(2, CTX_HEAP_ALLOCATE, 0x10, 1000, 0),
+		heap_at(3, CTX_HEAP_MAP, 0x1000, 4096, 0), heap_at(90, CTX_HEAP_ALLOCATE, 0x20, 5000, 0)};
+	char *text;
+
+	heap[1].thread = heap[2].thread = 1;
+	both[1].life.end_ns = 3 * MS;
+	fixture->profile.threads = two;
+	fixture->profile.processes = both;
+	fixture->profile.n_processes = 2;
+	fixture->profile.traced[CTX_TRACED_HEAP] = 4;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 4};
+	text = print_report("heap", &fixture->input, (struct ctx_report_options){.format = CTX_REPORT_JSON});
+	assert_int_equal(number_of(text, "total", "peak_bytes"), 5196);
+	assert_int_equal(number_of(text, "total", "peak_ns"), 3 * MS);
+	assert_int_equal(number_of(text, "total", "held"), 3);
+	assert_int_equal(number_of(text, "slice", "peak_bytes"), 5196);
+	assert_int_equal(number_of(text, "slice", "live_bytes"), 100);
+	free(text);
+	fixture->profile.threads = old_threads;
+	fixture->profile.processes = old_processes;
+	fixture->profile.n_processes = n;
 }
 
 /* The same address in another process is another block. */
@@ -546,6 +616,7 @@ int main(void)
 		TRACED_TEST(test_report_traced__prints_every_report_in_every_format),
 		TRACED_TEST(test_report_traced__a_function_a_limit_and_an_order_can_be_asked_for),
 		TRACED_TEST(test_report_traced__the_peak_is_that_of_the_slow_way),
+		TRACED_TEST(test_report_traced__memory_ends_with_its_process),
 		TRACED_TEST(test_report_traced__mappings_are_taken_in_parts_and_several_at_once),
 		TRACED_TEST(test_report_traced__processes_have_addresses_of_their_own),
 		TRACED_TEST(test_report_traced__allocations_of_others_end_what_was_there),
