@@ -41,9 +41,11 @@ static void print_summary(void *context, const struct ctx_recording *recording)
 	print_bytes(recording->bytes);
 	fprintf(stderr, ", %.3f s", (double)recording->duration_ns / 1e9);
 	if (recording->lost > 0)
-		fprintf(stderr, ", %" PRIu64 " samples lost", recording->lost);
+		fprintf(stderr, ", %" PRIu64 " %s lost", recording->lost,
+			plural(recording->lost, "sample", "samples"));
 	if (recording->dropped_by_limit > 0)
-		fprintf(stderr, ", %" PRIu64 " samples beyond the size limit", recording->dropped_by_limit);
+		fprintf(stderr, ", %" PRIu64 " %s beyond the size limit", recording->dropped_by_limit,
+			plural(recording->dropped_by_limit, "sample", "samples"));
 	fputc('\n', stderr);
 }
 

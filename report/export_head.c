@@ -2,8 +2,6 @@
 
 #include "report/head.h"
 
-#include <inttypes.h>
-
 void ctx_export_head_init(struct ctx_export_head *head, const struct ctx_export_input *input)
 {
 	*head = (struct ctx_export_head){
@@ -28,12 +26,13 @@ void ctx_export_head_init(struct ctx_export_head *head, const struct ctx_export_
 void ctx_export_head_put(const struct ctx_export_head *head, struct ctx_buf *buf)
 {
 	const struct ctx_out *out = &head->out;
-	char weight[CTX_FIGURE_MAX];
+	char weight[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
 
 	ctx_head_put_selection(&head->input, buf);
 	ctx_figure_fixed(weight, out->totals.weight, out->scale.divisor, out->scale.digits);
-	ctx_buf_printf(buf, " | %s | %" PRIu64 " samples | %s %s", ctx_head_metric(&head->input).name,
-		       out->totals.samples, weight, out->scale.unit);
+	ctx_head_count(out, out->totals.samples, count);
+	ctx_buf_printf(buf, " | %s | %s | %s %s", ctx_head_metric(&head->input).name, count, weight,
+		       out->scale.unit);
 }
 
 void ctx_export_head_warnings(struct ctx_export_head *head, void (*put)(void *context, const char *text),

@@ -14,6 +14,7 @@
 #include "report/embedded.h"
 #include "report/export_head.h"
 #include "report/flame_colors.h"
+#include "report/head.h"
 #include "report/html_text.h"
 #include "report/names.h"
 #include "report/part_cells.h"
@@ -115,8 +116,9 @@ static void put_title(const struct flame *flame, struct ctx_buf *buf, uint32_t n
 	const struct ctx_calltree_node *it = &flame->tree.nodes[node];
 	const struct ctx_scale *scale = &flame->head.out.scale;
 	const char *file = file_of(flame, it->function);
-	char weight[CTX_FIGURE_MAX], percent[CTX_FIGURE_MAX];
+	char weight[CTX_FIGURE_MAX], percent[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
 
+	ctx_head_count(&flame->head.out, it->cum_samples, count);
 	ctx_figure_fixed(weight, it->cum, scale->divisor, scale->digits);
 	ctx_figure_percent(percent, it->cum, flame->tree.nodes[0].cum, 2);
 	ctx_buf_put_text(buf, "<title>");
@@ -129,8 +131,7 @@ static void put_title(const struct flame *flame, struct ctx_buf *buf, uint32_t n
 	}
 	ctx_buf_printf(buf, "%s ", weight);
 	ctx_html_put_text(buf, scale->unit);
-	ctx_buf_printf(buf, ", %s %% of the total, %" PRIu64 " sample%s", percent, it->cum_samples,
-		       it->cum_samples == 1 ? "" : "s");
+	ctx_buf_printf(buf, ", %s %% of the total, %s", percent, count);
 	if (node == 0 && flame->left_out != 0)
 		ctx_buf_printf(buf, "\n%" PRIu64 " frame%s narrower than 0.1 px left out", flame->left_out,
 			       flame->left_out == 1 ? "" : "s");

@@ -203,6 +203,13 @@ static const char *counted(const struct ctx_out *out)
 	return ctx_head_is_measured(&metric) ? "spans" : "samples";
 }
 
+void ctx_head_count(const struct ctx_out *out, uint64_t n, char ret[CTX_HEAD_COUNT_MAX])
+{
+	const char *many = counted(out);
+
+	snprintf(ret, CTX_HEAD_COUNT_MAX, "%" PRIu64 " %.*s", n, (int)strlen(many) - (n == 1), many);
+}
+
 void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const char *text), void *context)
 {
 	const struct ctx_report_input *input = out->input;
@@ -379,14 +386,15 @@ void ctx_head_print(struct ctx_out *out)
 	const struct ctx_report_input *input = out->input;
 	struct ctx_metric_info metric = ctx_out_metric(out);
 	struct ctx_buf title = {0};
-	char weight[CTX_FIGURE_MAX];
+	char weight[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
 
 	ctx_buf_printf(&title, "%s: %s%s", input->profile->name, out->report,
 		       input->n_intervals != 0 ? " | " : "");
 	ctx_head_put_selection(input, &title);
 	ctx_figure_fixed(weight, out->totals.weight, out->scale.divisor, out->scale.digits);
-	ctx_buf_printf(&title, " | %s | %" PRIu64 " %s | %s%s%s", metric.name, out->totals.samples,
-		       counted(out), weight, *out->scale.unit != '\0' ? " " : "", out->scale.unit);
+	ctx_head_count(out, out->totals.samples, count);
+	ctx_buf_printf(&title, " | %s | %s | %s%s%s", metric.name, count, weight,
+		       *out->scale.unit != '\0' ? " " : "", out->scale.unit);
 	put_more_metrics(&title, input);
 	ctx_buf_put_u8(&title, '\0');
 	if (title.failed) {

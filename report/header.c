@@ -89,10 +89,11 @@ static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *m
 			    const char *unit)
 {
 	const char *word = metric->word != NULL ? ctx_out_format(out, "  (--metric %s)", metric->word) : "";
+	const char *one = metric->spans ? "span" : "sample", *many = metric->spans ? "spans" : "samples";
 
 	put_text(out, "metric", metric->name,
 		 ctx_out_format(out, "%" PRIu64 " %s, %s%s%s%s", metric->samples,
-				metric->spans ? "spans" : "samples", weight, *unit != '\0' ? " " : "", unit,
+				metric->samples == 1 ? one : many, weight, *unit != '\0' ? " " : "", unit,
 				word));
 }
 

@@ -1,10 +1,9 @@
 /* The stacks with the most weight of their own, leaf first. */
 #include "base/mem.h"
+#include "report/head.h"
 #include "report/html_static.h"
 #include "report/html_text.h"
 #include "report/order.h"
-
-#include <inttypes.h>
 
 #define FRAMES_MOST 64
 
@@ -22,17 +21,19 @@ static void put_stack(struct ctx_static_page *page, size_t number, const struct 
 	const struct ctx_trie *cct = &page->input->profile->cct;
 	const struct ctx_out *out = &page->head.out;
 	char share[CTX_FIGURE_MAX], weight[CTX_FIGURE_MAX], cumulative[CTX_FIGURE_MAX];
+	char count[CTX_HEAD_COUNT_MAX];
 	uint32_t shown = 0, at = entry->stack;
 
 	ctx_figure_percent(share, entry->weight, out->totals.weight, 2);
 	ctx_figure_percent(cumulative, covered, out->totals.weight, 2);
+	ctx_head_count(out, entry->samples, count);
 	ctx_figure_fixed(weight, entry->weight, out->scale.divisor, out->scale.digits);
 	ctx_buf_printf(&page->buf, "<div class=\"stack\"><h3>%zu. %s %%, %s ", number, share, weight);
 	ctx_html_put_text(&page->buf, out->scale.unit);
 	ctx_buf_printf(&page->buf,
-		       ", %" PRIu64 " sample%s <span class=\"faint\">(so far %s %%)</span></h3>\n"
+		       ", %s <span class=\"faint\">(so far %s %%)</span></h3>\n"
 		       "<ol class=\"frames\">\n",
-		       entry->samples, entry->samples == 1 ? "" : "s", cumulative);
+		       count, cumulative);
 	if (at == CTX_TRIE_ROOT)
 		put_frame(page, CTX_TRIE_ROOT_KEY);
 	for (; at != CTX_TRIE_ROOT && shown < FRAMES_MOST; at = cct->parent[at], shown++)

@@ -88,15 +88,16 @@ static void print_stack_head(struct page *page, uint32_t number, uint64_t weight
 {
 	struct ctx_out *out = page->out;
 	char share[CTX_FIGURE_MAX], shown[CTX_FIGURE_MAX], cumulative[CTX_FIGURE_MAX];
+	char count[CTX_HEAD_COUNT_MAX];
 
+	ctx_head_count(out, samples, count);
 	ctx_figure_percent(share, weight, out->totals.weight, 2);
 	ctx_figure_percent(cumulative, page->covered, out->totals.weight, 2);
 	ctx_figure_fixed(shown, weight, out->scale.divisor, out->scale.digits);
 	if (number > 1)
 		ctx_out_line(out, "");
-	ctx_out_line(out,
-		     ctx_out_format(out, "#%" PRIu32 "  %s %%  %s %s  %" PRIu64 " samples (cumulative %s %%)",
-				    number, share, shown, out->scale.unit, samples, cumulative));
+	ctx_out_line(out, ctx_out_format(out, "#%" PRIu32 "  %s %%  %s %s  %s (cumulative %s %%)", number,
+					 share, shown, out->scale.unit, count, cumulative));
 }
 
 /* `depth` 0: the stack has a name of its own, `special`. */
