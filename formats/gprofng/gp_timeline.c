@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Placing */
@@ -33,72 +35,170 @@ static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp
 	return wall;
 }
 
-/* The experiment of a process that is said to be an ancestor; CTX_NONE. */
-static uint32_t find_lineage(const struct ctx_gp_experiments *experiments, uint32_t founder,
-			     const char *lineage, size_t n)
-{
-	for (size_t i = founder; i < experiments->n && experiments->items[i]->founder == founder; i++) {
-		const char *other = experiments->items[i]->lineage;
+/* Experiments of each founder by process number and time, and by lineage: there may be tens of thousands. */
+struct kin {
+	const struct ctx_gp_experiment **by_pid, **by_lineage; /* owned */
+	size_t n;
+};
 
-		if (strlen(other) == n && memcmp(other, lineage, n) == 0)
-			return (uint32_t)i;
-	}
-	return CTX_NONE;
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
 }
 
-/* The last one that had this process number and began before; CTX_NONE. */
-static uint32_t find_pid(const struct ctx_gp_experiments *experiments, const struct ctx_gp_experiment *child,
-			 int64_t pid)
+static int by_pid(const void *a, const void *b)
 {
-	uint32_t found = CTX_NONE;
+	const struct ctx_gp_experiment *left = *(const struct ctx_gp_experiment *const *)a,
+				       *right = *(const struct ctx_gp_experiment *const *)b;
+	int is = order(left->founder, right->founder);
 
-	for (size_t i = child->founder;
-	     pid >= 0 && i < experiments->n && experiments->items[i]->founder == child->founder; i++) {
-		const struct ctx_gp_experiment *other = experiments->items[i];
+	if (is == 0)
+		is = order(left->log.pid, right->log.pid);
+	if (is == 0)
+		is = order(left->log.run_ns, right->log.run_ns);
+	return is != 0 ? is : order(left->number, right->number);
+}
 
-		if (other == child || other->log.pid != pid || other->log.run_ns > child->log.run_ns)
-			continue;
-		if (found == CTX_NONE || experiments->items[found]->log.run_ns <= other->log.run_ns)
-			found = (uint32_t)i;
+static int by_lineage(const void *a, const void *b)
+{
+	const struct ctx_gp_experiment *left = *(const struct ctx_gp_experiment *const *)a,
+				       *right = *(const struct ctx_gp_experiment *const *)b;
+	int is = order(left->founder, right->founder);
+
+	if (is == 0)
+		is = strcmp(left->lineage, right->lineage);
+	return is != 0 ? is : order(left->number, right->number);
+}
+
+static void kin_deinit(struct kin *kin)
+{
+	free(kin->by_pid);
+	free(kin->by_lineage);
+}
+
+static enum ctx_status kin_init(struct kin *kin, const struct ctx_gp_experiments *experiments,
+				struct ctx_err *err)
+{
+	size_t n = experiments->n;
+
+	*kin = (struct kin){.by_pid = ctx_calloc(n, sizeof(*kin->by_pid)),
+			    .by_lineage = ctx_calloc(n, sizeof(*kin->by_lineage)),
+			    .n = n};
+	if (kin->by_pid == NULL || kin->by_lineage == NULL) {
+		kin_deinit(kin);
+		return ctx_err_nomem(err);
 	}
-	return found;
+	for (size_t i = 0; i < n; i++)
+		kin->by_pid[i] = kin->by_lineage[i] = experiments->items[i];
+	qsort(kin->by_pid, n, sizeof(struct ctx_gp_experiment *), by_pid);
+	qsort(kin->by_lineage, n, sizeof(struct ctx_gp_experiment *), by_lineage);
+	return CTX_OK;
+}
+
+/* How many stand in front of `key` in the order. */
+static size_t count_before(const struct ctx_gp_experiment **items, size_t n,
+			   const struct ctx_gp_experiment *key, int (*compare)(const void *, const void *))
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(&items[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The experiment of a process that is said to be an ancestor; CTX_NONE. */
+static uint32_t find_lineage(const struct kin *kin, uint32_t founder, const char *lineage, size_t n)
+{
+	char text[NAME_MAX + 1]; /* lineages are names of directories */
+	struct ctx_gp_experiment key = {.founder = founder, .lineage = text};
+	size_t at;
+
+	snprintf(text, sizeof(text), "%.*s", (int)n, lineage);
+	at = count_before(kin->by_lineage, kin->n, &key, by_lineage);
+	if (at == kin->n || kin->by_lineage[at]->founder != founder ||
+	    strcmp(kin->by_lineage[at]->lineage, text) != 0)
+		return CTX_NONE;
+	return kin->by_lineage[at]->number;
+}
+
+/* The last one that had this process number and began before; NULL: none. */
+static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const struct ctx_gp_experiment *child,
+						int64_t pid)
+{
+	struct ctx_gp_experiment key = {.founder = child->founder, .number = UINT32_MAX};
+	size_t at;
+
+	key.log.pid = pid;
+	key.log.run_ns = child->log.run_ns;
+	at = pid >= 0 ? count_before(kin->by_pid, kin->n, &key, by_pid) : 0;
+	if (at != 0 && kin->by_pid[at - 1] == child)
+		at--;
+	if (at == 0 || kin->by_pid[at - 1]->founder != child->founder || kin->by_pid[at - 1]->log.pid != pid)
+		return NULL;
+	return kin->by_pid[at - 1];
 }
 
 /*
- * Who executed it (the same number), who forked it (the parent's number), who is named by its lineage; else the founder.
- * Lineages alone do not tell: what vfork and exec make of system() is named after the first.
+ * Who executed it (the same number, unless that one exited: then the number was given out again), who forked it (the parent's
+ * number), who is named by its lineage; else the founder. Lineages alone do not tell: what vfork and exec make of system() is
+ * named after the first.
  */
-static uint32_t parent_of(const struct ctx_gp_experiments *experiments, const struct ctx_gp_experiment *child)
+static uint32_t parent_of(const struct kin *kin, const struct ctx_gp_experiment *child)
 {
 	const char *last = strrchr(child->lineage, '_');
-	uint32_t found;
+	const struct ctx_gp_experiment *found;
+	uint32_t parent = CTX_NONE;
 
 	if (child->lineage[0] == '\0')
 		return CTX_NONE;
-	found = find_pid(experiments, child, child->log.pid);
-	if (found == CTX_NONE)
-		found = find_pid(experiments, child, child->log.ppid);
-	if (found == CTX_NONE && last != NULL)
-		found = find_lineage(experiments, child->founder, child->lineage,
-				     (size_t)(last - child->lineage));
-	return found != CTX_NONE && found != child->number ? found : child->founder;
+	found = find_pid(kin, child, child->log.pid);
+	if (found == NULL || found->log.has_exit)
+		found = find_pid(kin, child, child->log.ppid);
+	if (found != NULL)
+		return found->number;
+	if (last != NULL)
+		parent = find_lineage(kin, child->founder, child->lineage, (size_t)(last - child->lineage));
+	return parent != CTX_NONE ? parent : child->founder;
+}
+
+static enum ctx_status find_parents(struct ctx_gp_reader *reader, struct ctx_err *err)
+{
+	const struct ctx_gp_experiments *experiments = &reader->experiments;
+	struct kin kin;
+	enum ctx_status status = kin_init(&kin, experiments, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < experiments->n; i++)
+		reader->images[i] = (struct ctx_gp_image){.number = CTX_NONE,
+							  .parent = parent_of(&kin, experiments->items[i])};
+	kin_deinit(&kin);
+	return CTX_OK;
 }
 
 enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_gp_experiments *experiments = &reader->experiments;
 	int64_t earliest = 0;
+	enum ctx_status status;
 
 	reader->images = ctx_calloc(experiments->n, sizeof(*reader->images));
 	reader->experiment_of = ctx_calloc(experiments->n, sizeof(*reader->experiment_of));
 	if (reader->images == NULL || reader->experiment_of == NULL)
 		return ctx_err_nomem(err);
+	status = find_parents(reader, err);
+	if (status != CTX_OK)
+		return status;
 	for (size_t i = 0; i < experiments->n; i++) {
 		struct ctx_gp_experiment *item = experiments->items[i];
 		struct ctx_gp_experiment *founder = experiments->items[item->founder];
 
-		reader->images[i] =
-			(struct ctx_gp_image){.number = CTX_NONE, .parent = parent_of(experiments, item)};
 		item->shift_ns = item == founder ? between(experiments->items[0], item)
 						 : founder->shift_ns + difference(item, founder);
 		item->end_ns = item->log.last_ns;

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections import defaultdict
 
-from gprofng_make import CODE_32, JNI, MARK_TRUNCATED, RUN, SECOND, Experiment
+from gprofng_make import CODE_32, JNI, MARK_TRUNCATED, RUN, SECOND, Experiment, stamp
 
 failures = []
 compared = 0
@@ -321,6 +321,27 @@ def group():
             fail(f"group: the note of {name} is missing: {text}")
 
 
+def parents():
+    """Whose child each process is: executed, forked, with a number that was given out again, by its name alone."""
+    family = (("", 100, 1, ""), ("_f1", 101, 100, ""), ("_f1_x1", 101, 100, "_f1"), ("_f1_x1_f1", 102, 101, "_f1_x1"), ("_f2", 101, 100, ""),
+              ("_f2_f1", 103, 101, "_f2"), ("_f2_f1_f1", 104, 9, "_f2_f1"), ("_f3", 105, 9, ""), ("_f4_f1", 106, 9, ""))
+    made = []
+    for k, (lineage, pid, ppid, _) in enumerate(family):
+        path = os.path.join("family.er", lineage + ".er") if lineage else "family.er"
+        exp = Experiment(path, pid=pid, ppid=ppid, start=RUN + k * SECOND, command=lineage or "founder")
+        if lineage == "_f1":
+            exp.events.append(f'<event kind="exec_start" tstamp="{stamp(SECOND // 2)}" variant="execve" lineage="_f1_x1" follow="1" msg=""/>')
+        exp.usage(0, 0, "first")
+        made.append((exp, lineage != "_f1"))
+    for exp, closed in made:
+        exp.close(closed)
+    rows = json.loads(ctxan("family.er", "-r", "processes", "--format", "json"))["rows"]
+    ours = {row["command"]: row["parent_id"] for row in rows}
+    numbers = {row["command"]: row["process_id"] for row in rows}
+    for lineage, _, _, parent in family[1:]:
+        check(f"the parent of {lineage}", ours[lineage], numbers[parent or "founder"])
+
+
 def descendant_alone():
     exp = Experiment("family.er", pid=100)
     exp.clock(0, 100, exp.stack([exp.function("in_founder")]))
@@ -384,6 +405,7 @@ def main():
         java_native(bits, big)
     impossible()
     group()
+    parents()
     descendant_alone()
     texts()
     print(f"{compared} comparisons{'' if HAVE_GPROFNG else ', none with gprofng, which is not here'}")
