@@ -412,6 +412,21 @@ static enum ctx_status check_filters(const struct ctx_options *options, const st
 	return status;
 }
 
+/* A misspelt name keeps nothing, or everything, without a word. */
+static void tell_unfit(const struct ctx_selection *selection)
+{
+	for (size_t i = 0; i < selection->n_filters; i++) {
+		struct ctx_expression_unfit unfit;
+		size_t at = 0;
+
+		while (ctx_expression_next_unfit(selection->filters[i], &at, &unfit)) {
+			fprintf(stderr, "ctxan: --filter: no %s here is called \"", unfit.noun);
+			ctx_report_put_name(stderr, unfit.pattern);
+			fputs("\" (a regular expression for the whole name)\n", stderr);
+		}
+	}
+}
+
 static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 {
 	const struct ctx_options *options = answer->options;
@@ -458,6 +473,8 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 		ctx_selection_deinit(&answer.selection);
 		return status;
 	}
+	if (!options->quiet)
+		tell_unfit(&answer.selection);
 	if (options->export != NULL)
 		status = ctx_exporting_answer(store, name, &answer.selection, options, err);
 	else if (options->show_sql && options->n_reports == 0)

@@ -111,6 +111,16 @@ CTX_MUST_CHECK enum ctx_status ctx_expression_parse(const char *text, struct ctx
 CTX_MUST_CHECK enum ctx_status ctx_expression_bind(struct ctx_expression *expression,
 						   const struct ctx_profile *profile, struct ctx_err *err);
 
+/* A pattern that nothing in the profile is called like, and what: "thread", "function", ... */
+struct ctx_expression_unfit {
+	const char *pattern; /* the expression's own: any bytes */
+	const char *noun;
+};
+
+/* The next of a bound expression, `*at` being 0 at first; false: there is none. */
+bool ctx_expression_next_unfit(const struct ctx_expression *expression, size_t *at,
+			       struct ctx_expression_unfit *ret);
+
 /* NULL is fine. */
 void ctx_expression_destroy(struct ctx_expression *expression);
 

@@ -88,11 +88,22 @@ static enum ctx_status compile(const struct binding *binding, const struct expr_
 	return expr_compile(&lexer, node->pattern, 0, ret);
 }
 
+/* For who wants to tell of patterns that fit nothing. */
+static void note_fits(const struct binding *binding, const struct expr_node *node,
+		      enum ctx_expression_name of, bool any)
+{
+	struct expr_node *own = &binding->expression->nodes[node - binding->expression->nodes];
+
+	own->fits_nothing = !any;
+	own->of = of;
+}
+
 /* Adds the functions of a string or object. */
 static enum ctx_status add_pattern(const struct binding *binding, const struct expr_node *node,
 				   uint64_t *functions)
 {
 	const struct ctx_profile *profile = binding->profile;
+	bool any = false;
 	regex_t regex;
 	enum ctx_status status = compile(binding, node, &regex);
 
@@ -102,10 +113,13 @@ static enum ctx_status add_pattern(const struct binding *binding, const struct e
 		const struct ctx_function_info *function = &profile->functions[i];
 
 		if (node->op == EXPR_OBJECT ? matches_object(&regex, profile, function)
-					    : matches_function(&regex, function))
+					    : matches_function(&regex, function)) {
 			expr_set_bit(functions, i);
+			any = true;
+		}
 	}
 	regfree(&regex);
+	note_fits(binding, node, CTX_EXPRESSION_NAMES_N, any);
 	return CTX_OK;
 }
 
@@ -339,6 +353,7 @@ static bool matches_value(const regex_t *regex, const struct ctx_profile *profil
 
 static enum ctx_status bind_values(const struct binding *binding, struct expr_test *test)
 {
+	bool any = false;
 	regex_t regex;
 	enum ctx_status status;
 
@@ -350,10 +365,13 @@ static enum ctx_status bind_values(const struct binding *binding, struct expr_te
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < test->n; i++) {
-		if (matches_value(&regex, binding->profile, test->name, i))
+		if (matches_value(&regex, binding->profile, test->name, i)) {
 			expr_set_bit(test->bits, i);
+			any = true;
+		}
 	}
 	regfree(&regex);
+	note_fits(binding, node_of(binding, test->set), test->name, any);
 	return CTX_OK;
 }
 
@@ -416,4 +434,39 @@ enum ctx_status ctx_expression_bind(struct ctx_expression *expression, const str
 	if (status == CTX_OK && ctx_expression_uses(expression, CTX_NAME_SAMPLE))
 		status = bind_usage(expression, profile, err);
 	return status;
+}
+
+/* What a pattern is looked for among. */
+static const char *noun_of(const struct expr_node *node)
+{
+	switch (node->of) {
+	case CTX_NAME_THRID:
+		return "thread";
+	case CTX_NAME_PROCID:
+		return "process";
+	case CTX_NAME_METRIC:
+		return "metric";
+	case CTX_NAME_STATE:
+		return "state";
+	case CTX_NAME_IOFNAME:
+		return "file";
+	case CTX_EXPRESSION_NAMES_N:
+		return node->op == EXPR_OBJECT ? "load object" : "function";
+	default:
+		return "operation";
+	}
+}
+
+bool ctx_expression_next_unfit(const struct ctx_expression *expression, size_t *at,
+			       struct ctx_expression_unfit *ret)
+{
+	while (*at < expression->n) {
+		const struct expr_node *node = &expression->nodes[(*at)++];
+
+		if (!node->fits_nothing)
+			continue;
+		*ret = (struct ctx_expression_unfit){.pattern = node->pattern, .noun = noun_of(node)};
+		return true;
+	}
+	return false;
 }

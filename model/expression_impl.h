@@ -62,7 +62,10 @@ struct expr_node {
 	struct ctx_value value;	     /* EXPR_NUMBER */
 	enum ctx_expression_name name;
 	const char *pattern; /* EXPR_STRING, EXPR_OBJECT: borrowed from the arena */
-	uint32_t test;	     /* EXPR_TEST, EXPR_NAME_LIKE: index in tests */
+	bool fits_nothing;   /* a pattern, once it is bound: nothing in the profile is called so */
+	enum ctx_expression_name
+		of;    /* and what has no such name; CTX_EXPRESSION_NAMES_N: functions or objects */
+	uint32_t test; /* EXPR_TEST, EXPR_NAME_LIKE: index in tests */
 };
 
 /* What is answered when the expression is bound. */

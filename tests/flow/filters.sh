@@ -30,6 +30,7 @@ expect 1 '--by asks for IOFD, but no such operations were recorded' ctxan f.er -
 for by in Threads CPUs SECONDS processes sample tid; do ctxan -q f.er --by $by >out.txt 2>&1 || fail "--by $by: $(cat out.txt)"; done
 expect 1 'NAME=EXPRESSION is wanted' ctxan f.er --index TSTAMP
 expect 1 "there is an index object 'cpu'" ctxan f.er --index cpu=1
+expect 1 '--index goes with --by' ctxan f.er --index a=1 -r functions
 expect 1 'there twice' ctxan f.er --index a=1 --index a=2
 expect 1 'goes with the report index' ctxan f.er --by cpu -r functions
 expect 1 'without --cpu and --filter' ctxan f.er --show-sql --filter 1
@@ -40,5 +41,13 @@ ctxan -q f.er -r functions --filter 'THRID==1' --filter "$(printf 'LEAF IN ".\03
 head -n 2 out.txt | tr '\n' ' ' | grep -q 'filter THRID==1 | filter LEAF IN' || fail "no filter in the head: $(head -n 2 out.txt)"
 grep -q "$(printf '\033')" out.txt && fail "an escape goes to the terminal"
 ctxan -q f.er -r functions --filter 'THRID==1' --explain 2>&1 >/dev/null | grep -q 'samples scanned for the filter' || fail "--explain"
+
+# A filter that keeps nothing because a name is misspelt says which.
+expect 0 'ctxan: --filter: no function here is called "work_\*q"' ctxan f.er -r functions --filter 'LEAF IN "work_*q"'
+expect 0 'no state here is called "SLEEEP"' ctxan f.er -r functions --filter 'STATE=="SLEEEP"'
+ctxan -q f.er -r functions --filter 'STATE=="SLEEEP"' 2>err.txt >/dev/null
+[ ! -s err.txt ] || fail "-q: $(cat err.txt)"
+ctxan f.er -r functions --filter 'LEAF IN "work_.*"' 2>err.txt >/dev/null
+[ ! -s err.txt ] || fail "a filter that fits: $(cat err.txt)"
 
 finish

@@ -904,6 +904,40 @@ static void test_expression__a_pattern_that_is_not_bound_matches_nothing(void **
 	assert_integer("STATE == \".*\"", 0);
 }
 
+/* What fits nothing, as "noun pattern\n" for each. */
+static void assert_unfit(const char *text, const struct ctx_profile *profile, const char *expected)
+{
+	struct ctx_expression *expression = parse(text);
+	struct ctx_expression_unfit unfit;
+	struct ctx_err err = {0};
+	char found[256] = "";
+	size_t at = 0;
+
+	assert_int_equal(ctx_expression_bind(expression, profile, &err), CTX_OK);
+	while (ctx_expression_next_unfit(expression, &at, &unfit)) {
+		size_t used = strlen(found);
+
+		snprintf(found + used, sizeof(found) - used, "%s %s\n", unfit.noun, unfit.pattern);
+	}
+	assert_string_equal(found, expected);
+	ctx_expression_destroy(expression);
+}
+
+static void test_expression__tells_which_patterns_fit_nothing(void **state)
+{
+	struct ctx_profile profile;
+
+	(void)state;
+	make_profile(&profile);
+	assert_unfit("LEAF IN \"main\" || STATE==\"sleep\" || THRID==1", &profile, "");
+	assert_unfit("STATE!=\"SLEEEP\"", &profile, "state SLEEEP\n");
+	assert_unfit("LEAF IN \"mian\" && (\"main\", \"work*\") ORDERED IN STACK", &profile,
+		     "function mian\nfunction work*\n");
+	assert_unfit("STACK SOME IN LNAME(\"libnone.so\") || IOTYPE==\"raed\"", &profile,
+		     "load object libnone.so\noperation raed\n");
+	ctx_trie_deinit(&profile.cct);
+}
+
 static void test_expression__knows_which_names_it_uses(void **state)
 {
 	struct ctx_expression *alone = parse("((tstamp))"), *more = parse("TSTAMP / CPUID");
@@ -967,6 +1001,7 @@ int main(void)
 		cmocka_unit_test(test_expression__operations_have_names_of_their_own),
 		cmocka_unit_test(test_expression__a_sample_lies_between_two_records_of_its_process),
 		cmocka_unit_test(test_expression__a_pattern_that_is_not_bound_matches_nothing),
+		cmocka_unit_test(test_expression__tells_which_patterns_fit_nothing),
 		cmocka_unit_test(test_expression__knows_which_names_it_uses),
 		cmocka_unit_test(test_expression__short_memory_is_a_status),
 	};
