@@ -5,6 +5,7 @@
  */
 #include "symbols/kallsyms.h"
 
+#include "base/digits.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -31,27 +32,17 @@ static void lines_cleanup(struct lines *lines)
 /* Hexadecimal digits up to a blank; false when there are none, or too many. */
 static bool take_address(char **at, uint64_t *ret_address)
 {
+	char *end = *at;
 	uint64_t address = 0;
-	size_t digits = 0;
+	int digit;
 
-	for (; **at != ' ' && **at != '\t'; (*at)++, digits++) {
-		char c = **at;
-		unsigned digit;
-
-		if (c >= '0' && c <= '9')
-			digit = (unsigned)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			digit = (unsigned)(c - 'a') + 10;
-		else if (c >= 'A' && c <= 'F')
-			digit = (unsigned)(c - 'A') + 10;
-		else
-			return false;
-		if (digits == 16)
-			return false;
-		address = address << 4 | digit;
-	}
+	for (; (digit = ctx_digit(*end)) >= 0 && end - *at < 16; end++)
+		address = address << 4 | (uint64_t)digit;
+	if (end == *at || (*end != ' ' && *end != '\t'))
+		return false;
+	*at = end;
 	*ret_address = address;
-	return digits != 0;
+	return true;
 }
 
 static char *skip_blanks(char *at)

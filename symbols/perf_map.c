@@ -9,6 +9,7 @@
 #include "symbols/perf_map.h"
 #include "symbols/image.h"
 
+#include "base/digits.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "symbols/symtab_table.h"
@@ -44,17 +45,6 @@ static void buf_cleanup(struct ctx_buf *buf)
 	ctx_buf_deinit(buf);
 }
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* A hexadecimal number, with or without 0x, and the blanks behind it; false when there is none, or more than 64
  * bits. */
 static bool take_number(char **at, uint64_t *ret)
@@ -64,10 +54,10 @@ static bool take_number(char **at, uint64_t *ret)
 
 	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
 		digits += 2;
-	for (*at = digits; digit_of(**at) >= 0; (*at)++) {
+	for (*at = digits; ctx_digit(**at) >= 0; (*at)++) {
 		if (number >> 60 != 0)
 			return false;
-		number = number << 4 | (uint64_t)digit_of(**at);
+		number = number << 4 | (uint64_t)ctx_digit(**at);
 	}
 	if (*at == digits || (**at != ' ' && **at != '\t'))
 		return false;

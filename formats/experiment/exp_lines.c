@@ -1,5 +1,6 @@
 #include "formats/experiment/exp_lines.h"
 
+#include "base/digits.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 
@@ -112,13 +113,10 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 	}
 }
 
-static int hex_digit(char c)
+/* The digits of an escape are lower case. */
+static int escape_digit(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
+	return c >= 'A' && c <= 'F' ? -1 : ctx_digit(c);
 }
 
 /* Appends the text with \xHH made bytes again, and a zero. A \x00 ends nothing: it stays as it is written. */
@@ -132,8 +130,8 @@ static void put_unescaped(struct ctx_buf *out, const char *text)
 		text += plain;
 		if (*text == '\0')
 			break;
-		high = text[1] == 'x' ? hex_digit(text[2]) : -1;
-		low = high >= 0 ? hex_digit(text[3]) : -1;
+		high = text[1] == 'x' ? escape_digit(text[2]) : -1;
+		low = high >= 0 ? escape_digit(text[3]) : -1;
 		if (low >= 0 && high + low != 0) {
 			ctx_buf_put_u8(out, (uint8_t)(high << 4 | low));
 			text += 4;
@@ -201,25 +199,6 @@ const char *ctx_exp_line_text(const struct ctx_exp_line *line, const char *name)
 	return NULL;
 }
 
-/* Digits of `base` up to a character that is none; false on overflow or when there are no digits. */
-static bool parse_digits(const char **at, unsigned base, uint64_t *ret)
-{
-	const char *start = *at;
-	uint64_t value = 0;
-
-	for (;; (*at)++) {
-		int digit = hex_digit(**at);
-
-		if (digit < 0 || digit >= (int)base)
-			break;
-		if (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)digit, &value))
-			return false;
-	}
-	*ret = value;
-	return *at != start;
-}
-
 bool ctx_exp_line_number(const struct ctx_exp_line *line, const char *name, uint64_t *ret)
 {
 	const char *text = ctx_exp_line_text(line, name);
@@ -229,7 +208,7 @@ bool ctx_exp_line_number(const struct ctx_exp_line *line, const char *name, uint
 	if (text == NULL)
 		return false;
 	text += hex ? 2 : 0;
-	if (!parse_digits(&text, hex ? 16 : 10, &value) || *text != '\0')
+	if (!ctx_digits_take(&text, hex ? 16 : 10, &value) || *text != '\0')
 		return false;
 	*ret = value;
 	return true;
@@ -254,7 +233,7 @@ bool ctx_exp_line_signed(const struct ctx_exp_line *line, const char *name, int6
 	if (text == NULL)
 		return false;
 	text += negative;
-	if (!parse_digits(&text, 10, &value) || *text != '\0' || value > INT64_MAX)
+	if (!ctx_digits_take(&text, 10, &value) || *text != '\0' || value > INT64_MAX)
 		return false;
 	*ret = negative ? -(int64_t)value : (int64_t)value;
 	return true;
@@ -263,20 +242,6 @@ bool ctx_exp_line_signed(const struct ctx_exp_line *line, const char *name, int6
 bool ctx_exp_line_time(const struct ctx_exp_line *line, const char *name, uint64_t *ret_ns)
 {
 	const char *text = ctx_exp_line_text(line, name);
-	uint64_t seconds, fraction = 0;
 
-	if (text == NULL || !parse_digits(&text, 10, &seconds) || seconds > UINT64_MAX / 2000000000u)
-		return false;
-	if (*text == '.') {
-		const char *start = ++text;
-
-		if (!parse_digits(&text, 10, &fraction) || text - start > 9)
-			return false;
-		for (size_t i = (size_t)(text - start); i < 9; i++)
-			fraction *= 10;
-	}
-	if (*text != '\0')
-		return false;
-	*ret_ns = seconds * 1000000000u + fraction;
-	return true;
+	return text != NULL && ctx_seconds_parse(text, ret_ns);
 }

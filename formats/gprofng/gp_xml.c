@@ -1,5 +1,6 @@
 #include "formats/gprofng/gp_xml.h"
 
+#include "base/digits.h"
 #include "base/fileio.h"
 
 #include <string.h>
@@ -72,12 +73,9 @@ static long entity(const char *name, size_t n)
 		i = 2;
 	}
 	for (; i < n; i++) {
-		char c = (char)(name[i] | 0x20);
-		int digit = name[i] >= '0' && name[i] <= '9' ? name[i] - '0'
-			    : c >= 'a' && c <= 'f'	     ? c - 'a' + 10
-							     : 99;
+		int digit = ctx_digit(name[i]);
 
-		if (digit >= (int)base)
+		if (digit < 0 || digit >= (int)base)
 			return -1;
 		value = value * (long)base + digit;
 	}
@@ -299,28 +297,6 @@ const char *ctx_gp_tag_text(const struct ctx_gp_tag *tag, const char *name)
 	return NULL;
 }
 
-/* Digits of `base` up to a character that is none; false on overflow or when there are no digits. */
-static bool parse_digits(const char **at, unsigned base, uint64_t *ret)
-{
-	const char *start = *at;
-	uint64_t value = 0;
-
-	for (;; (*at)++) {
-		char c = (char)(**at | 0x20);
-		unsigned digit = **at >= '0' && **at <= '9' ? (unsigned)(**at - '0')
-				 : c >= 'a' && c <= 'f'	    ? (unsigned)(c - 'a' + 10)
-							    : 99;
-
-		if (digit >= base)
-			break;
-		if (__builtin_mul_overflow(value, (uint64_t)base, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)digit, &value))
-			return false;
-	}
-	*ret = value;
-	return *at != start;
-}
-
 bool ctx_gp_number_parse(const char *text, uint64_t *ret)
 {
 	bool negative = text[0] == '-', hex;
@@ -329,7 +305,7 @@ bool ctx_gp_number_parse(const char *text, uint64_t *ret)
 	text += negative || text[0] == '+';
 	hex = text[0] == '0' && (text[1] | 0x20) == 'x';
 	text += hex ? 2 : 0;
-	if (!parse_digits(&text, hex ? 16 : 10, &value) || *text != '\0')
+	if (!ctx_digits_take(&text, hex ? 16 : 10, &value) || *text != '\0')
 		return false;
 	*ret = negative ? 0 - value : value;
 	return true;
@@ -345,27 +321,11 @@ bool ctx_gp_tag_number(const struct ctx_gp_tag *tag, const char *name, uint64_t 
 bool ctx_gp_tag_time(const struct ctx_gp_tag *tag, const char *name, int64_t *ret_ns)
 {
 	const char *text = ctx_gp_tag_text(tag, name);
-	uint64_t seconds, fraction = 0;
-	bool negative;
+	bool negative = text != NULL && text[0] == '-';
+	uint64_t ns;
 
-	if (text == NULL)
+	if (text == NULL || !ctx_seconds_parse(text + negative, &ns))
 		return false;
-	negative = text[0] == '-';
-	text += negative;
-	if (!parse_digits(&text, 10, &seconds) || seconds > INT64_MAX / 2000000000)
-		return false;
-	if (*text == '.') {
-		const char *start = ++text;
-
-		if (!parse_digits(&text, 10, &fraction) || text - start > 9)
-			return false;
-		for (size_t i = (size_t)(text - start); i < 9; i++)
-			fraction *= 10;
-	}
-	if (*text != '\0')
-		return false;
-	*ret_ns = (int64_t)(seconds * 1000000000u + fraction);
-	if (negative)
-		*ret_ns = -*ret_ns;
+	*ret_ns = negative ? -(int64_t)ns : (int64_t)ns;
 	return true;
 }

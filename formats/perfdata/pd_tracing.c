@@ -17,10 +17,10 @@
  */
 #include "formats/perfdata/pd_tracing.h"
 
+#include "base/digits.h"
 #include "base/mem.h"
 #include "formats/perfdata/pd_wire.h"
 
-#include <limits.h>
 #include <string.h>
 
 static const uint8_t magic[] = {0x17, 0x08, 0x44, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
@@ -56,15 +56,6 @@ struct text { /* not zero-terminated */
 
 /* Numbers */
 
-static int digit_of(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : INT_MAX;
-}
-
 static void skip_blanks(struct text *text)
 {
 	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
@@ -84,9 +75,9 @@ static bool take_number(struct text *text, uint64_t *ret)
 	}
 	*ret = 0;
 	for (begin = text->at; text->at < text->end; text->at++) {
-		int digit = digit_of(*text->at);
+		int digit = ctx_digit(*text->at);
 
-		if (digit >= (int)base)
+		if (digit < 0 || digit >= (int)base)
 			break;
 		if (*ret > (UINT64_MAX - (unsigned)digit) / base)
 			return false;

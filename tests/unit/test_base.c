@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/compress.h"
 #include "base/cursor.h"
+#include "base/digits.h"
 #include "base/fileio.h"
 #include "base/map64.h"
 #include "base/mem.h"
@@ -10,6 +11,7 @@
 #include "base/strtab.h"
 #include "base/xxh.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -334,6 +336,79 @@ static void test_shellword__a_shell_reads_the_same_bytes(void **state)
 	}
 }
 
+static void test_digits__every_byte_is_a_digit_or_none(void **state)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	(void)state;
+	for (int c = 0; c < 256; c++) {
+		const char *place = c != 0 ? strchr(digits, tolower(c)) : NULL;
+
+		assert_int_equal(ctx_digit((char)c), place != NULL ? place - digits : -1);
+	}
+}
+
+static void test_digits__a_number_ends_at_its_last_digit_and_fits_into_64_bits(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned base;
+		bool good;
+		uint64_t value;
+		size_t length;
+	} cases[] = {{"0", 10, true, 0, 1},
+		     {"12a", 10, true, 12, 2},
+		     {"12a", 16, true, 0x12a, 3},
+		     {"FFffg", 16, true, 0xffff, 4},
+		     {"18446744073709551615 ", 10, true, UINT64_MAX, 20},
+		     {"18446744073709551616", 10, false, 0, 0},
+		     {"ffffffffffffffff", 16, true, UINT64_MAX, 16},
+		     {"10000000000000000", 16, false, 0, 0},
+		     {"", 10, false, 0, 0},
+		     {"-1", 10, false, 0, 0},
+		     {"x", 16, false, 0, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		const char *at = cases[i].text;
+		uint64_t value;
+
+		assert_int_equal(ctx_digits_take(&at, cases[i].base, &value), cases[i].good);
+		if (!cases[i].good)
+			continue;
+		assert_int_equal(value, cases[i].value);
+		assert_int_equal(at - cases[i].text, cases[i].length);
+	}
+}
+
+static void test_digits__seconds_have_up_to_nine_decimals(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+		uint64_t ns;
+	} cases[] = {{"0", true, 0},
+		     {"12.5", true, 12500000000},
+		     {"0.000000001", true, 1},
+		     {"1.0000000001", false, 0},
+		     {"4611686018", true, 4611686018000000000},
+		     {"4611686019", false, 0},
+		     {"1.", false, 0},
+		     {".5", false, 0},
+		     {"1.5s", false, 0},
+		     {"-1", false, 0},
+		     {"", false, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		uint64_t ns;
+
+		assert_int_equal(ctx_seconds_parse(cases[i].text, &ns), cases[i].good);
+		if (cases[i].good)
+			assert_int_equal(ns, cases[i].ns);
+	}
+}
+
 static void list_near(const char *text, char *out, size_t size)
 {
 	static const char *const names[] = {"functions", "callers-callees", "calltree",
@@ -371,6 +446,9 @@ static void test_near__finds_what_holds_the_text_or_differs_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_digits__every_byte_is_a_digit_or_none),
+		cmocka_unit_test(test_digits__a_number_ends_at_its_last_digit_and_fits_into_64_bits),
+		cmocka_unit_test(test_digits__seconds_have_up_to_nine_decimals),
 		cmocka_unit_test(test_near__finds_what_holds_the_text_or_differs_little),
 		cmocka_unit_test(test_base__varints_of_every_length_come_back),
 		cmocka_unit_test(test_base__a_cursor_stops_at_the_end_and_stays_failed),
