@@ -1,8 +1,9 @@
 /*
  * What the files of model/expression share.
  *
- *	expression_lex.c    text to tokens          expression_parse.c  tokens to nodes, with their types
- *	expression_bind.c   patterns to sets        expression_eval.c   the value of a sample
+ *	expression_lex.c    text to tokens          expression_parse.c    tokens to nodes, with their types
+ *	expression_names.c  the names               expression_pattern.c  patterns, compiled
+ *	expression_bind.c   patterns to sets        expression_eval.c     the value of a sample
  */
 #ifndef CTX_MODEL_EXPRESSION_IMPL_H
 #define CTX_MODEL_EXPRESSION_IMPL_H
@@ -152,6 +153,9 @@ enum ctx_status expr_fail(const struct expr_lexer *lexer, enum ctx_status status
 
 /* Whether the token is this word, in any case. */
 bool expr_is_word(const struct expr_lexer *lexer, const char *word);
+
+/* Refuses the word, which is no name: with what is near it, where little has to be changed; else with all names. */
+enum ctx_status expr_refuse_name(const struct expr_lexer *lexer);
 
 /* Whether the pattern can be used; released with regfree. A failure is told as one at the byte. */
 CTX_MUST_CHECK enum ctx_status expr_compile(const struct expr_lexer *lexer, const char *pattern, size_t at,

@@ -5,97 +5,9 @@
 #include "model/expression_impl.h"
 
 #include "base/mem.h"
-#include "base/near.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-#define PATTERN_MAX 1000u
-#define PATTERN_SIZE_MAX 2000u /* what repetitions may make of it, see unrolled_size */
-
-static const char *const names[CTX_EXPRESSION_NAMES_N] = {
-	[CTX_NAME_THRID] = "THRID",	  [CTX_NAME_LWPID] = "LWPID",	  [CTX_NAME_PROCID] = "PROCID",
-	[CTX_NAME_PID] = "PID",		  [CTX_NAME_CPUID] = "CPUID",	  [CTX_NAME_TSTAMP] = "TSTAMP",
-	[CTX_NAME_SECOND] = "SECOND",	  [CTX_NAME_WEIGHT] = "WEIGHT",	  [CTX_NAME_METRIC] = "METRIC",
-	[CTX_NAME_STATE] = "STATE",	  [CTX_NAME_DEPTH] = "DEPTH",	  [CTX_NAME_SAMPLE] = "SAMPLE",
-	[CTX_NAME_EVT_TIME] = "EVT_TIME", [CTX_NAME_SIZE] = "SIZE",	  [CTX_NAME_ADDRESS] = "ADDRESS",
-	[CTX_NAME_HTYPE] = "HTYPE",	  [CTX_NAME_HSIZE] = "HSIZE",	  [CTX_NAME_HVADDR] = "HVADDR",
-	[CTX_NAME_HOVADDR] = "HOVADDR",	  [CTX_NAME_HLEAKED] = "HLEAKED", [CTX_NAME_SRQST] = "SRQST",
-	[CTX_NAME_SOBJ] = "SOBJ",	  [CTX_NAME_IOTYPE] = "IOTYPE",	  [CTX_NAME_IOFD] = "IOFD",
-	[CTX_NAME_IONBYTE] = "IONBYTE",	  [CTX_NAME_IORQST] = "IORQST",	  [CTX_NAME_IOFNAME] = "IOFNAME",
-};
-
-static const struct {
-	const char *text;
-	enum ctx_expression_name name;
-} other_names[] = {{"DURATION", CTX_NAME_EVT_TIME},
-		   {"FILE", CTX_NAME_IOFNAME},
-		   {"TID", CTX_NAME_LWPID},
-		   {"CPU", CTX_NAME_CPUID}};
-
-/* Words of gprofng's and the Performance Analyzer's filters that have another meaning here, or none. */
-static const struct {
-	const char *text, *advice;
-} foreign_names[] = {
-	{"NOT", "'!' is not"},
-	{"EXPID", "PROCID is the process"},
-	{"EXPGRID", "PROCID is the process"},
-	{"EXPID_CMP", "PROCID is the process"},
-	{"TSTAMP_LO", "SRQST and IORQST are when an operation began, EVT_TIME is how long it took"},
-	{"TSTAMP_HI", "TSTAMP is when an operation was over"},
-	{"TSTAMP2", "TSTAMP is when an operation was over"},
-	{"MSTATE", "STATE is the thread's state"},
-	{"NTICK", "WEIGHT is what a sample weighs"},
-	{"NTICK_USEC", "WEIGHT is what a sample weighs"},
-	{"JTHREAD", "THRID is the thread"},
-	{"USTACK", "STACK is the call stack"},
-	{"XSTACK", "STACK is the call stack"},
-	{"MSTACK", "STACK is the call stack"},
-	{"IOVFD", "IOFD is the descriptor"},
-	{"IOOFD", "IOFD is the descriptor"},
-	{"IOFSTYPE", "IOFNAME is the file"},
-	{"HMEM_USAGE", "the report heap says what lived when"},
-	{"HFREED", "the report heap says what lived when"},
-	{"HCUR_ALLOCS", "the report heap says what lived when"},
-	{"HCUR_NET_ALLOC", "the report heap says what lived when"},
-	{"HCUR_LEAKS", "HLEAKED is what leaked of an allocation"},
-};
-
-const char *ctx_expression_name(enum ctx_expression_name name)
-{
-	return names[name];
-}
-
-enum ctx_expression_name ctx_expression_find_name(const char *text, size_t n)
-{
-	for (unsigned i = 0; i < CTX_EXPRESSION_NAMES_N; i++) {
-		if (strlen(names[i]) == n && strncasecmp(text, names[i], n) == 0)
-			return (enum ctx_expression_name)i;
-	}
-	for (size_t i = 0; i < CTX_COUNT_OF(other_names); i++) {
-		if (strlen(other_names[i].text) == n && strncasecmp(text, other_names[i].text, n) == 0)
-			return other_names[i].name;
-	}
-	return CTX_EXPRESSION_NAMES_N;
-}
-
-unsigned ctx_expression_kinds(enum ctx_expression_name name)
-{
-	const unsigned heap = 1u << CTX_TRACED_HEAP, sync = 1u << CTX_TRACED_SYNC, io = 1u << CTX_TRACED_IO;
-
-	if (name < CTX_NAME_EVT_TIME)
-		return 0;
-	if (name == CTX_NAME_EVT_TIME)
-		return sync | io;
-	if (name == CTX_NAME_SIZE)
-		return heap | io;
-	if (name == CTX_NAME_ADDRESS)
-		return heap | sync;
-	return name <= CTX_NAME_HLEAKED ? heap : name <= CTX_NAME_SOBJ ? sync : io;
-}
 
 struct parser {
 	struct expr_lexer lexer;
@@ -105,112 +17,6 @@ struct parser {
 };
 
 static enum ctx_status parse_condition(struct parser *parser, uint32_t *ret);
-
-/* ---- patterns ---- */
-
-/* The bytes of "[^]a-z]", or of one byte that is no bracket. */
-static size_t atom_length(const char *pattern)
-{
-	size_t n = 1;
-
-	if (pattern[0] == '\\' && pattern[1] != '\0')
-		return 2;
-	if (pattern[0] != '[')
-		return 1;
-	n += pattern[n] == '^';
-	n += pattern[n] == ']';
-	return n + strcspn(pattern + n, "]");
-}
-
-/* "{2,5}": its bytes, and one more than the larger number. 0: it is no such thing. */
-static size_t repeat_length(const char *pattern, uint64_t *ret_count)
-{
-	size_t first = strspn(pattern + 1, "0123456789");
-	size_t comma = pattern[1 + first] == ',';
-	size_t second = comma != 0 ? strspn(pattern + 2 + first, "0123456789") : 0;
-	uint64_t low = strtoul(pattern + 1, NULL, 10);
-	uint64_t high = second != 0 ? strtoul(pattern + 2 + first, NULL, 10) : low;
-
-	high = low > high ? low : high;
-	*ret_count = high < PATTERN_SIZE_MAX ? high + 1 : PATTERN_SIZE_MAX;
-	return pattern[0] == '{' && pattern[1 + first + comma + second] == '}' ? 2 + first + comma + second
-									       : 0;
-}
-
-/*
- * What a pattern grows to when it is compiled, about: "{9}" and "+" copy what they repeat, and what repeats itself inside of what
- * repeats itself costs time. Never more than a few times PATTERN_SIZE_MAX, squared.
- */
-static uint64_t unrolled_size(const char *pattern)
-{
-	uint64_t sums[PATTERN_MAX + 1] = {0}; /* of the groups that are open */
-	uint64_t last = 0;		      /* the atom that a count would repeat */
-	size_t depth = 0;
-
-	for (const char *at = pattern; *at != '\0' && last <= PATTERN_SIZE_MAX;) {
-		uint64_t count;
-		size_t length = repeat_length(at, &count);
-		bool repeats = length != 0;
-
-		length = repeats ? length : atom_length(at);
-		if (*at == '(') {
-			sums[depth++] += last;
-			sums[depth] = last = 0;
-		} else if (*at == ')' && depth != 0) {
-			last += sums[depth--];
-		} else if (repeats || *at == '+' || *at == '*' || *at == '?') {
-			last *= repeats ? count : *at == '+' ? 3 : 2;
-		} else {
-			sums[depth] += last;
-			last = 1;
-		}
-		at += length <= strlen(at) ? length : strlen(at);
-	}
-	for (size_t i = 0; i <= depth; i++)
-		last += sums[i];
-	return last;
-}
-
-static bool has_back_reference(const char *pattern)
-{
-	for (; *pattern != '\0'; pattern++) {
-		if (*pattern != '\\')
-			continue;
-		if (isdigit((unsigned char)pattern[1]))
-			return true;
-		if (pattern[1] != '\0')
-			pattern++;
-	}
-	return false;
-}
-
-enum ctx_status expr_compile(const struct expr_lexer *lexer, const char *pattern, size_t at, regex_t *ret)
-{
-	char why[128];
-	int error;
-
-	if (strlen(pattern) > PATTERN_MAX || unrolled_size(pattern) > PATTERN_SIZE_MAX)
-		return expr_fail(lexer, CTX_E_LIMIT, at, "this pattern is too large");
-	if (has_back_reference(pattern))
-		return expr_fail(lexer, CTX_E_ARG, at, "patterns have no references to groups (\\1)");
-	error = regcomp(ret, pattern, REG_EXTENDED);
-	if (error == 0)
-		return CTX_OK;
-	if (error == REG_ESPACE)
-		return ctx_err_nomem(lexer->err);
-	regerror(error, ret, why, sizeof(why));
-	return expr_fail(lexer, CTX_E_ARG, at, "this is no pattern: %s", why);
-}
-
-static enum ctx_status check_pattern(struct parser *parser)
-{
-	regex_t regex;
-	enum ctx_status status = expr_compile(&parser->lexer, parser->lexer.string, parser->lexer.at, &regex);
-
-	if (status == CTX_OK)
-		regfree(&regex);
-	return status;
-}
 
 /* ---- nodes ---- */
 
@@ -424,51 +230,6 @@ static enum ctx_status lex(struct parser *parser)
 
 /* ---- what stands between operators ---- */
 
-/* Whether it stands beside IN. */
-static bool is_function(const struct expr_lexer *lexer)
-{
-	const char *before = lexer->text + lexer->at, *behind = before + lexer->length;
-
-	while (before > lexer->text && (before[-1] == ' ' || before[-1] == '('))
-		before--;
-	behind += strspn(behind, " )");
-	return (before - lexer->text >= 3 && strncasecmp(before - 3, " IN", 3) == 0) ||
-	       strncasecmp(behind, "IN ", 3) == 0 || strncasecmp(behind, "SOME IN", 7) == 0 ||
-	       strncasecmp(behind, "ORDERED IN", 10) == 0 || *behind == ',';
-}
-
-/* What is near it, where little has to be changed; else all names. */
-static enum ctx_status refuse_name(const struct expr_lexer *lexer)
-{
-	const char *word = lexer->text + lexer->at;
-	int shown = (int)(lexer->length < 40 ? lexer->length : 40);
-	struct ctx_near near = {0};
-	char known[512] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < CTX_COUNT_OF(foreign_names); i++) {
-		if (expr_is_word(lexer, foreign_names[i].text))
-			return expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s': %s", shown, word,
-					 foreign_names[i].advice);
-	}
-	for (unsigned i = 0; i < CTX_EXPRESSION_NAMES_N; i++) {
-		ctx_near_consider(&near, names[i], strlen(names[i]), word, lexer->length);
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i == 0 ? "" : ", ",
-					 names[i]);
-	}
-	if (is_function(lexer))
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "functions are in quotes: \"%.*s\"", shown,
-				 word);
-	if (near.n != 0) {
-		ctx_near_list(&near, known, sizeof(known));
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s', perhaps %s", shown, word,
-				 known);
-	}
-	return expr_fail(lexer, CTX_E_ARG, lexer->at,
-			 "no name '%.*s' (%s; LEAF, STACK, FNAME(\"...\"), LNAME(\"...\"))", shown, word,
-			 known);
-}
-
 static enum ctx_status parse_name(struct parser *parser, uint32_t *ret)
 {
 	const struct expr_lexer *lexer = &parser->lexer;
@@ -477,9 +238,19 @@ static enum ctx_status parse_name(struct parser *parser, uint32_t *ret)
 
 	node.name = ctx_expression_find_name(lexer->text + lexer->at, lexer->length);
 	if (node.name == CTX_EXPRESSION_NAMES_N)
-		return refuse_name(lexer);
+		return expr_refuse_name(lexer);
 	status = add_node(parser, node, ret);
 	return status == CTX_OK ? lex(parser) : status;
+}
+
+static enum ctx_status check_pattern(struct parser *parser)
+{
+	regex_t regex;
+	enum ctx_status status = expr_compile(&parser->lexer, parser->lexer.string, parser->lexer.at, &regex);
+
+	if (status == CTX_OK)
+		regfree(&regex);
+	return status;
 }
 
 /* The lexer is at the string; it goes on behind it. */
