@@ -169,14 +169,7 @@ static enum ctx_status make_sieve(struct ctx_store *store, const struct ctx_sele
 				.selection = selection,
 				.intervals = whole_run ? &profile->run : selection->intervals,
 				.n_intervals = whole_run ? 1 : selection->n_intervals};
-	if (whole_run || selection->threads == NULL)
-		return CTX_OK;
-	sieve->selected = ctx_calloc(profile->n_threads, sizeof(*sieve->selected));
-	if (sieve->selected == NULL)
-		return ctx_err_nomem(err);
-	for (size_t i = 0; i < selection->n_threads; i++)
-		sieve->selected[selection->threads[i]] = true;
-	return CTX_OK;
+	return whole_run ? CTX_OK : ctx_selection_mark_threads(selection, profile, &sieve->selected, err);
 }
 
 static void remark(void *context, const char *text)

@@ -244,9 +244,7 @@ static enum ctx_status fill_rows(struct ctx_query *query, struct ctx_interval hu
 enum ctx_status ctx_query_slices(struct ctx_query *query, size_t per_thread, size_t max_threads,
 				 struct ctx_report_slice **ret, size_t *ret_n, struct ctx_err *err)
 {
-	const struct ctx_selection *selection = query->selection;
-	struct ctx_interval hull = {selection->intervals[0].begin_ns,
-				    selection->intervals[selection->n_intervals - 1].end_ns};
+	struct ctx_interval hull = ctx_selection_hull(query->selection);
 	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(max_threads + 1, sizeof(*threads));
 	uint64_t *weights CTX_AUTO_FREE = NULL;
 	enum ctx_status status = threads != NULL ? order_weights(query, &weights, err) : ctx_err_nomem(err);

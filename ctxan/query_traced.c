@@ -85,33 +85,17 @@ static int by_time(const void *a, const void *b)
 	return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
 }
 
-static enum ctx_status gather(struct ctx_query *query, enum ctx_traced_kind kind, struct gathering *gathering,
-			      struct ctx_err *err)
-{
-	const struct ctx_profile *profile = ctx_store_profile(query->store);
-	const struct ctx_selection *selection = query->selection;
-	struct ctx_interval hull;
-
-	if (selection->n_intervals == 0)
-		return CTX_OK;
-	hull = (struct ctx_interval){selection->intervals[0].begin_ns,
-				     selection->intervals[selection->n_intervals - 1].end_ns};
-	if (selection->threads != NULL) {
-		gathering->selected = ctx_calloc(profile->n_threads, sizeof(*gathering->selected));
-		if (gathering->selected == NULL)
-			return ctx_err_nomem(err);
-		for (size_t i = 0; i < selection->n_threads; i++)
-			gathering->selected[selection->threads[i]] = true;
-	}
-	return ctx_store_scan_traced(query->store, kind, hull, take, gathering, err);
-}
-
 enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 				 struct ctx_report_traced *ret, struct ctx_err *err)
 {
-	struct gathering gathering = {.selection = query->selection};
-	enum ctx_status status = gather(query, kind, &gathering, err);
+	const struct ctx_selection *selection = query->selection;
+	struct gathering gathering = {.selection = selection};
+	enum ctx_status status = ctx_selection_mark_threads(selection, ctx_store_profile(query->store),
+							    &gathering.selected, err);
 
+	if (status == CTX_OK)
+		status = ctx_store_scan_traced(query->store, kind, ctx_selection_hull(selection), take,
+					       &gathering, err);
 	free(gathering.selected);
 	*ret = (struct ctx_report_traced){0};
 	if (status != CTX_OK) {

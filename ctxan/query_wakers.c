@@ -198,23 +198,6 @@ static int compare_rows(const void *left, const void *right)
 	return compare_keys(a, b);
 }
 
-static enum ctx_status gather(struct ctx_query *query, struct gathering *gathering, struct ctx_err *err)
-{
-	const struct ctx_profile *profile = ctx_store_profile(query->store);
-	const struct ctx_selection *selection = query->selection;
-	struct ctx_interval hull = {selection->intervals[0].begin_ns,
-				    selection->intervals[selection->n_intervals - 1].end_ns};
-
-	if (selection->threads != NULL) {
-		gathering->selected = ctx_calloc(profile->n_threads, sizeof(*gathering->selected));
-		if (gathering->selected == NULL)
-			return ctx_err_nomem(err);
-		for (size_t i = 0; i < selection->n_threads; i++)
-			gathering->selected[selection->threads[i]] = true;
-	}
-	return ctx_store_scan_wakeups(query->store, hull, take, gathering, err);
-}
-
 unsigned ctx_query_wait_states(const struct ctx_query *query)
 {
 	const struct ctx_profile *profile = ctx_store_profile(query->store);
@@ -233,8 +216,12 @@ enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wake
 	struct gathering gathering = {.selection = query->selection,
 				      .profile = ctx_store_profile(query->store),
 				      .states = ctx_query_wait_states(query)};
-	enum ctx_status status = gather(query, &gathering, err);
+	enum ctx_status status =
+		ctx_selection_mark_threads(query->selection, gathering.profile, &gathering.selected, err);
 
+	if (status == CTX_OK)
+		status = ctx_store_scan_wakeups(query->store, ctx_selection_hull(query->selection), take,
+						&gathering, err);
 	free(gathering.selected);
 	free(gathering.slots);
 	*ret = NULL;

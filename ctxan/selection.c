@@ -597,6 +597,31 @@ enum ctx_status ctx_selection_check_asked(const struct ctx_selection *selection,
 			   words);
 }
 
+struct ctx_interval ctx_selection_hull(const struct ctx_selection *selection)
+{
+	if (selection->n_intervals == 0)
+		return (struct ctx_interval){0};
+	return (struct ctx_interval){selection->intervals[0].begin_ns,
+				     selection->intervals[selection->n_intervals - 1].end_ns};
+}
+
+enum ctx_status ctx_selection_mark_threads(const struct ctx_selection *selection,
+					   const struct ctx_profile *profile, bool **ret, struct ctx_err *err)
+{
+	bool *selected;
+
+	*ret = NULL;
+	if (selection->threads == NULL)
+		return CTX_OK;
+	selected = ctx_calloc(profile->n_threads, sizeof(*selected));
+	if (selected == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < selection->n_threads; i++)
+		selected[selection->threads[i]] = true;
+	*ret = selected;
+	return CTX_OK;
+}
+
 uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n)
 {
 	return selection->threads != NULL ? selection->threads[n] : (uint32_t)n;

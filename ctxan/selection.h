@@ -62,6 +62,14 @@ CTX_MUST_CHECK enum ctx_status ctx_selection_check_asked(const struct ctx_select
 							 const struct ctx_expression *expression,
 							 struct ctx_err *err);
 
+/* From the begin of the first interval to the end of the last one. */
+struct ctx_interval ctx_selection_hull(const struct ctx_selection *selection);
+
+/* By thread whether it is selected, malloc'ed; NULL: all are. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_selection_mark_threads(const struct ctx_selection *selection,
+							  const struct ctx_profile *profile, bool **ret,
+							  struct ctx_err *err);
+
 /* The selected thread of a position: the n-th selected, or n itself when all are. */
 uint32_t ctx_selection_thread(const struct ctx_selection *selection, size_t n);
 size_t ctx_selection_n_threads(const struct ctx_selection *selection, const struct ctx_profile *profile);

@@ -147,6 +147,12 @@ struct ctx_profile {
 
 void ctx_profile_deinit(struct ctx_profile *profile);
 
+/* The process of a thread; CTX_NONE of what is no thread. */
+static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile, uint32_t thread)
+{
+	return thread < profile->n_threads ? profile->threads[thread].process : CTX_NONE;
+}
+
 /* The metric that is the time in a state, or in the states of ctx_state_metrics[i]. Only with states. */
 static inline uint32_t ctx_profile_state_metric(const struct ctx_profile *profile,
 						enum ctx_thread_state state)

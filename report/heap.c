@@ -151,10 +151,9 @@ static enum ctx_status sum_up(struct heap *heap)
 
 		if (!is_wanted(heap, operation))
 			continue;
-		group = ctx_traced_group_at(&heap->stacks, operation->stack);
+		group = ctx_traced_stack_group(&heap->stacks, operation->stack);
 		if (group == NULL)
 			return CTX_E_NOMEM;
-		group->stack = operation->stack;
 		ctx_traced_add(&group->sums, operation);
 		ctx_traced_add(&heap->page.total, operation);
 		ctx_traced_add(&heap->sizes[ctx_traced_bucket(operation->size)], operation);
@@ -199,7 +198,7 @@ static enum ctx_status find_peak(struct heap *heap, struct ctx_heap_life *life)
 static enum ctx_status add_held(void *context, uint64_t bytes, uint32_t stack)
 {
 	struct heap *heap = context;
-	struct ctx_traced_group *group = ctx_traced_group_at(&heap->stacks, stack);
+	struct ctx_traced_group *group = ctx_traced_stack_group(&heap->stacks, stack);
 
 	if (group == NULL)
 		return CTX_E_NOMEM;

@@ -54,10 +54,9 @@ void ctx_heap_life_deinit(struct ctx_heap_life *life)
 
 static uint32_t process_of(const struct ctx_heap_life *life, const struct ctx_traced *operation)
 {
-	uint32_t n = life->profile->n_processes, process = n;
+	uint32_t n = life->profile->n_processes;
+	uint32_t process = ctx_profile_process_of(life->profile, operation->thread);
 
-	if (operation->thread < life->profile->n_threads)
-		process = life->profile->threads[operation->thread].process;
 	return process < n ? process : n;
 }
 

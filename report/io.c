@@ -2,6 +2,7 @@
  * Input and output, as it was traced: by file, by descriptor, by call stack, by size and by time.
  */
 #include "report/kinds.h"
+#include "report/part_cells.h"
 #include "report/traced_page.h"
 
 #include "base/mem.h"
@@ -158,10 +159,7 @@ struct io {
 /* A descriptor is of one process, and of one file at a time. */
 static struct ctx_traced_group *descriptor_of(struct io *io, const struct ctx_traced *operation)
 {
-	const struct ctx_profile *profile = io->page.input->profile;
-	uint32_t process = operation->thread < profile->n_threads
-				   ? profile->threads[operation->thread].process
-				   : CTX_NONE;
+	uint32_t process = ctx_profile_process_of(io->page.input->profile, operation->thread);
 	uint32_t number =
 		ctx_traced_number(&io->numbers, (uint64_t)process << 32 | (uint32_t)operation->descriptor);
 	struct ctx_traced_group *group = NULL;
@@ -179,14 +177,13 @@ static struct ctx_traced_group *descriptor_of(struct io *io, const struct ctx_tr
 static enum ctx_status add(struct io *io, const struct ctx_traced *operation)
 {
 	struct ctx_traced_group *file = ctx_traced_group_at(&io->files, operation->file);
-	struct ctx_traced_group *stack = ctx_traced_group_at(&io->stacks, operation->stack);
+	struct ctx_traced_group *stack = ctx_traced_stack_group(&io->stacks, operation->stack);
 	struct ctx_traced_group *descriptor = descriptor_of(io, operation);
 	bool moves = operation->operation == CTX_IO_READ || operation->operation == CTX_IO_WRITE;
 
 	if (file == NULL || stack == NULL || descriptor == NULL)
 		return CTX_E_NOMEM;
 	file->file = operation->file;
-	stack->stack = operation->stack;
 	ctx_traced_add(&file->sums, operation);
 	ctx_traced_add(&stack->sums, operation);
 	ctx_traced_add(&descriptor->sums, operation);
@@ -235,8 +232,7 @@ static void name_descriptor(struct ctx_traced_page *page, const struct ctx_trace
 
 	name_file(page, group, cells);
 	cells[DESCRIPTOR] = group->descriptor >= 0 ? ctx_cell_signed(group->descriptor) : ctx_cell_name(NULL);
-	cells[PROCESS] =
-		known ? ctx_cell_signed(profile->processes[group->process].pid) : ctx_cell_name(NULL);
+	cells[PROCESS] = ctx_pid_cell(profile, group->process);
 	ctx_buf_clear(buf);
 	if (known && profile->n_processes > 1)
 		ctx_buf_printf(buf, "%" PRId64 ":", profile->processes[group->process].pid);

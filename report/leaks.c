@@ -58,10 +58,9 @@ static enum ctx_status gather(struct ctx_traced_page *page, struct ctx_traced_gr
 		if (!operation->leaked || !ctx_traced_is_allocation(operation) ||
 		    !ctx_traced_passes(page, operation))
 			continue;
-		group = ctx_traced_group_at(stacks, operation->stack);
+		group = ctx_traced_stack_group(stacks, operation->stack);
 		if (group == NULL)
 			return CTX_E_NOMEM;
-		group->stack = operation->stack;
 		ctx_traced_add(&group->sums, operation);
 		ctx_traced_add(&page->total, operation);
 	}

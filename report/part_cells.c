@@ -135,6 +135,13 @@ bool ctx_has_other(const struct ctx_report_input *input)
 	return input->omitted_weight != 0 && input->n_parts == 1 && input->n_more == 0;
 }
 
+struct ctx_cell ctx_pid_cell(const struct ctx_profile *profile, uint32_t process)
+{
+	if (process >= profile->n_processes)
+		return ctx_cell_name(NULL);
+	return ctx_cell_signed(profile->processes[process].pid);
+}
+
 struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread)
 {
 	if (thread >= profile->n_threads)

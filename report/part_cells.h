@@ -68,7 +68,8 @@ uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node);
 /* Whether <Other> has a row: something is omitted, and there is one part, and one metric, that it belongs to. */
 bool ctx_has_other(const struct ctx_report_input *input);
 
-/* A number cell of a thread's tid; NULL cell for CTX_NONE. */
+/* A number cell of a process's pid, of a thread's tid; NULL cell where there is none, as for CTX_NONE. */
+struct ctx_cell ctx_pid_cell(const struct ctx_profile *profile, uint32_t process);
 struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread);
 
 #endif

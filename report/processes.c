@@ -2,6 +2,7 @@
 #include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/part_cells.h"
 
 #include <inttypes.h>
 #include <sys/wait.h>
@@ -40,11 +41,10 @@ static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
 {
 	const struct ctx_profile *profile = out->input->profile;
 	const struct ctx_process_info *info = &profile->processes[i];
-	bool has_parent = info->parent < profile->n_processes;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(i),
 		ctx_cell_signed(info->pid),
-		has_parent ? ctx_cell_signed(profile->processes[info->parent].pid) : ctx_cell_name(NULL),
+		ctx_pid_cell(profile, info->parent),
 		ctx_cell_number(info->life.begin_ns),
 		ctx_cell_number(info->life.end_ns),
 		exit_cell(info),
@@ -59,7 +59,7 @@ static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
 		ctx_cell_number(uses[i].weight),
 		ctx_cell_name(info->lineage),
 		ctx_cell_number(i),
-		has_parent ? ctx_cell_number(info->parent) : ctx_cell_name(NULL),
+		info->parent < profile->n_processes ? ctx_cell_number(info->parent) : ctx_cell_name(NULL),
 	};
 
 	ctx_out_row(out, cells);

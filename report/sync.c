@@ -2,6 +2,7 @@
  * Waits for locks, conditions and other objects of the program, as they were traced: by object and by call stack.
  */
 #include "report/kinds.h"
+#include "report/part_cells.h"
 #include "report/traced_page.h"
 
 #include "base/mem.h"
@@ -75,10 +76,7 @@ struct waits {
 /* An address is of one process. */
 static struct ctx_traced_group *object_of(struct waits *waits, const struct ctx_traced *operation)
 {
-	const struct ctx_profile *profile = waits->page.input->profile;
-	uint32_t process = operation->thread < profile->n_threads
-				   ? profile->threads[operation->thread].process
-				   : CTX_NONE;
+	uint32_t process = ctx_profile_process_of(waits->page.input->profile, operation->thread);
 	uint32_t number = ctx_traced_number(&waits->addresses, operation->address);
 	struct ctx_traced_group *group = NULL;
 
@@ -101,11 +99,10 @@ static enum ctx_status gather(struct waits *waits)
 
 		if (!ctx_traced_passes(&waits->page, operation))
 			continue;
-		stack = ctx_traced_group_at(&waits->stacks, operation->stack);
+		stack = ctx_traced_stack_group(&waits->stacks, operation->stack);
 		object = object_of(waits, operation);
 		if (stack == NULL || object == NULL)
 			return CTX_E_NOMEM;
-		stack->stack = operation->stack;
 		ctx_traced_add(&stack->sums, operation);
 		ctx_traced_add(&object->sums, operation);
 		ctx_traced_add(&waits->page.total, operation);
@@ -122,8 +119,7 @@ static void name_object(struct ctx_traced_page *page, const struct ctx_traced_gr
 	const struct ctx_profile *profile = page->input->profile;
 	bool known = group->process < profile->n_processes;
 
-	cells[PROCESS] =
-		known ? ctx_cell_signed(profile->processes[group->process].pid) : ctx_cell_name(NULL);
+	cells[PROCESS] = ctx_pid_cell(profile, group->process);
 	cells[ADDRESS] = ctx_cell_number(group->address);
 	if (!ctx_out_is_text(&page->out))
 		return;

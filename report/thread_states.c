@@ -123,13 +123,6 @@ static const struct ctx_thread_info *thread_of(const struct ctx_report_input *in
 	return thread < input->profile->n_threads ? &input->profile->threads[thread] : NULL;
 }
 
-static struct ctx_cell pid_cell(const struct ctx_profile *profile, const struct ctx_thread_info *thread)
-{
-	if (thread == NULL || thread->process >= profile->n_processes)
-		return ctx_cell_name(NULL);
-	return ctx_cell_signed(profile->processes[thread->process].pid);
-}
-
 static const char *name_of(const struct ctx_thread_info *thread)
 {
 	return thread != NULL ? thread->name : "<Total>";
@@ -137,15 +130,14 @@ static const char *name_of(const struct ctx_thread_info *thread)
 
 static void put_data_row(const struct page *page, const struct ctx_report_states *states)
 {
-	const struct ctx_report_input *input = page->out->input;
-	const struct ctx_thread_info *thread = thread_of(input, states->thread);
-	struct ctx_cell spans[CTX_STATE_N], cells[CTX_COUNT_OF(columns)] = {
-						    pid_cell(input->profile, thread),
-						    ctx_thread_cell(input->profile, states->thread),
-						    ctx_cell_name(name_of(thread)),
-						    ctx_cell_number(ctx_state_sum(states->ns, ALL_STATES)),
-					    };
+	const struct ctx_profile *profile = page->out->input->profile;
+	const struct ctx_thread_info *thread = thread_of(page->out->input, states->thread);
+	struct ctx_cell spans[CTX_STATE_N], cells[CTX_COUNT_OF(columns)] = {0};
 
+	cells[0] = ctx_pid_cell(profile, ctx_profile_process_of(profile, states->thread));
+	cells[1] = ctx_thread_cell(profile, states->thread);
+	cells[2] = ctx_cell_name(name_of(thread));
+	cells[3] = ctx_cell_number(ctx_state_sum(states->ns, ALL_STATES));
 	for (unsigned i = 0; i < METRICS; i++)
 		cells[FIRST_METRIC + i] =
 			ctx_cell_number(ctx_state_sum(states->ns, ctx_state_metrics[i].states));
@@ -170,13 +162,14 @@ static struct ctx_cell share_cell(struct ctx_out *out, uint64_t part, uint64_t w
 static void put_text_row(const struct page *page, const struct ctx_report_states *states)
 {
 	struct ctx_out *out = page->out;
+	const struct ctx_profile *profile = out->input->profile;
 	const struct ctx_thread_info *thread = thread_of(out->input, states->thread);
 	uint64_t wall = ctx_state_sum(states->ns, ALL_STATES);
 	struct ctx_cell cells[MAX_COLUMNS] = {0}, shares[MAX_COLUMNS] = {0};
 	size_t n = 0;
 
 	if (page->has_pid)
-		cells[n++] = pid_cell(out->input->profile, thread);
+		cells[n++] = ctx_pid_cell(profile, ctx_profile_process_of(profile, states->thread));
 	cells[n++] = ctx_thread_cell(out->input->profile, states->thread);
 	cells[n++] = ctx_cell_number(wall);
 	for (unsigned i = 0; i < page->n_shown; i++) {

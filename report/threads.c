@@ -35,10 +35,9 @@ static void put_row(struct ctx_out *out, uint32_t thread)
 	const struct ctx_profile *profile = out->input->profile;
 	const struct ctx_thread_info *info = &profile->threads[thread];
 	uint64_t samples = samples_of(out->input, thread), weight = weight_of(out->input, thread);
-	bool known = info->process < profile->n_processes;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(thread),
-		known ? ctx_cell_signed(profile->processes[info->process].pid) : ctx_cell_name(NULL),
+		ctx_pid_cell(profile, info->process),
 		ctx_cell_signed(info->tid),
 		ctx_cell_number(info->life.begin_ns),
 		ctx_cell_number(info->life.end_ns),

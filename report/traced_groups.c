@@ -29,6 +29,15 @@ struct ctx_traced_group *ctx_traced_group_at(struct ctx_traced_groups *groups, u
 	return &groups->items[groups->n++];
 }
 
+struct ctx_traced_group *ctx_traced_stack_group(struct ctx_traced_groups *groups, uint32_t stack)
+{
+	struct ctx_traced_group *group = ctx_traced_group_at(groups, stack);
+
+	if (group != NULL)
+		group->stack = stack;
+	return group;
+}
+
 static int by_text(const void *left, const void *right)
 {
 	const struct ctx_traced_group *a = left, *b = right;

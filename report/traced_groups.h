@@ -43,6 +43,9 @@ void ctx_traced_groups_deinit(struct ctx_traced_groups *groups);
 /* The group of a key, made when it is new (all zero but the key). Valid until the next call. NULL: no memory. */
 struct ctx_traced_group *ctx_traced_group_at(struct ctx_traced_groups *groups, uint64_t key);
 
+/* The same of operations with one call stack, which is the key. */
+struct ctx_traced_group *ctx_traced_stack_group(struct ctx_traced_groups *groups, uint32_t stack);
+
 /* Groups with the same text become one. The map is gone then. */
 void ctx_traced_groups_merge(struct ctx_traced_groups *groups);
 

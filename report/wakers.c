@@ -137,10 +137,9 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 	const struct ctx_profile *profile = out->input->profile;
 	const struct ctx_thread_info *thread = thread_of(profile, row->thread);
 	const struct ctx_thread_info *waker = thread_of(profile, row->waker);
-	bool known = thread != NULL && thread->process < profile->n_processes;
 	bool csv = out->options->format == CTX_REPORT_CSV;
 	const struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
-		known ? ctx_cell_signed(profile->processes[thread->process].pid) : ctx_cell_name(NULL),
+		ctx_pid_cell(profile, ctx_profile_process_of(profile, row->thread)),
 		ctx_thread_cell(profile, row->thread),
 		ctx_cell_name(thread != NULL ? thread->name : NULL),
 		ctx_cell_number(row->thread),
