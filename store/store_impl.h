@@ -4,8 +4,8 @@
  *	store_write.c     create, trees, nodes, leaves, commit      store_open.c   open, check the header, small queries
  *	store_contents.c  nouns and call stacks: writing            store_load.c   nouns and call stacks: reading
  *	store_put_code.c  sites, source files, code: writing        store_code.c   locations, sites, files, texts, code: reading
- *	store_metrics.c   metrics and outsiders: both               store_wakeups.c  waits that were ended: both
- *	store_traced.c    traced operations and their files: both
+ *	store_metrics.c   metrics and outsiders: both               store_blocks.c   blocks of columns by time: both
+ *	store_wakeups.c   waits that were ended: both               store_traced.c   traced operations and their files: both
  *	store_read.c      nodes and leaves, scan                    store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
  *
  * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
@@ -230,41 +230,58 @@ CTX_MUST_CHECK enum ctx_status leaf_walk_next(struct leaf_walk *walk, const stru
 					      size_t *ret_n, struct ctx_err *err);
 void leaf_walk_deinit(struct leaf_walk *walk);
 
-/* The blocks of waits that can have some of a window, one after the other. */
-struct wakeup_walk {
+/*
+ * What is kept in blocks of columns, each block with the time that it covers, so that a question about an interval reads few of them:
+ * waits that were ended, traced operations. The items of a table have one type.
+ */
+struct block {
+	uint64_t kind;
+	size_t n;		  /* items */
+	struct ctx_interval span; /* the end belongs to it */
+	const void *payload;
+	size_t size_bytes;
+};
+
+struct block_walk;
+
+struct block_table {
+	const char *items; /* what they are, for messages: "waits" */
+	const char
+		*select; /* kind (0 where there are none), n, first_ns, last_ns, payload, as they were put */
+	size_t item_bytes;
+	/* All items before one is written, CTX_E_ARG; then up to CTX_CHUNK_ENTRIES of them become a row. */
+	enum ctx_status (*check)(const struct ctx_store *store, const void *items, size_t n,
+				 struct ctx_err *err);
+	enum ctx_status (*put)(struct ctx_store *store, const void *items, size_t n, struct ctx_err *err);
+	/* Makes walk->items of the block, for which there is room, and checks them; their stacks follow from the raw ones. */
+	enum ctx_status (*decode)(struct block_walk *walk, const struct block *block, struct ctx_err *err);
+};
+
+extern const struct block_table wakeup_blocks, traced_blocks; /* of struct ctx_wakeup, struct ctx_traced */
+
+CTX_MUST_CHECK enum ctx_status blocks_put(struct ctx_store *store, const struct block_table *table,
+					  const void *items, size_t n, struct ctx_err *err);
+
+/* The blocks of a table that can have some of a window, one after the other. */
+#define BLOCKS_OF_ALL_KINDS UINT64_MAX
+
+struct block_walk {
 	struct ctx_store *store;
+	const struct block_table *table;
+	uint64_t kind;
 	struct ctx_interval window;
 	sqlite3_stmt *stmt;
 	struct ctx_block_codec codec;
-	struct ctx_wakeup *wakeups; /* of the current block, checked; those outside the window too */
+	void *items; /* of the current block, checked; those outside the window too */
 	size_t n, cap;
 };
 
-/* wakeup_walk_deinit is due also after a failure. */
-CTX_MUST_CHECK enum ctx_status wakeup_walk_init(struct wakeup_walk *walk, struct ctx_store *store,
-						struct ctx_interval window, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status wakeup_walk_next(struct wakeup_walk *walk,
-						struct ctx_err *err); /* CTX_END behind the last */
-bool wakeup_walk_has(const struct wakeup_walk *walk, size_t i);
-void wakeup_walk_deinit(struct wakeup_walk *walk);
-
-/* The same for traced operations: of one kind, or (CTX_TRACED_N) of all, kind by kind only as far as they were put so. */
-struct traced_walk {
-	struct ctx_store *store;
-	enum ctx_traced_kind kind;
-	struct ctx_interval window;
-	sqlite3_stmt *stmt;
-	struct ctx_block_codec codec;
-	struct ctx_traced *operations; /* of the current block, checked; those outside the window too */
-	size_t n, cap;
-};
-
-/* traced_walk_deinit is due also after a failure. */
-CTX_MUST_CHECK enum ctx_status traced_walk_init(struct traced_walk *walk, struct ctx_store *store,
-						enum ctx_traced_kind kind, struct ctx_interval window,
-						struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status traced_walk_next(struct traced_walk *walk,
-						struct ctx_err *err); /* CTX_END behind the last */
-void traced_walk_deinit(struct traced_walk *walk);
+/* block_walk_deinit is due also after a failure. */
+CTX_MUST_CHECK enum ctx_status block_walk_init(struct block_walk *walk, struct ctx_store *store,
+					       const struct block_table *table, uint64_t kind,
+					       struct ctx_interval window, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status block_walk_next(struct block_walk *walk,
+					       struct ctx_err *err); /* CTX_END behind the last */
+void block_walk_deinit(struct block_walk *walk);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Traced operations: blocks of columns, each of one kind and with the times that it covers, so that a question about an interval reads few of
- * them. The names of the files that they were done on.
+ * Traced operations, in blocks of one kind each. The names of the files that they were done on.
  */
 #include "store/store_impl.h"
 
@@ -17,9 +16,10 @@ static bool is_sound(const struct ctx_traced *operation)
 	       (operation->leaked ? operation->leaked_size <= operation->size : operation->leaked_size == 0);
 }
 
-static enum ctx_status check(const struct ctx_store *store, const struct ctx_traced *operations, size_t n,
-			     struct ctx_err *err)
+static enum ctx_status check(const struct ctx_store *store, const void *items, size_t n, struct ctx_err *err)
 {
+	const struct ctx_traced *operations = items;
+
 	for (size_t i = 0; i < n; i++) {
 		if (!is_sound(&operations[i]) || operations[i].kind != operations[0].kind)
 			return ctx_err_set(err, CTX_E_ARG, "%s: operation %zu cannot be", store->path, i);
@@ -27,9 +27,9 @@ static enum ctx_status check(const struct ctx_store *store, const struct ctx_tra
 	return CTX_OK;
 }
 
-static enum ctx_status put_block(struct ctx_store *store, const struct ctx_traced *operations, size_t n,
-				 struct ctx_err *err)
+static enum ctx_status put(struct ctx_store *store, const void *items, size_t n, struct ctx_err *err)
 {
+	const struct ctx_traced *operations = items;
 	sqlite3_stmt *stmt = store->put[PUT_TRACED];
 	enum ctx_status status = ctx_traced_encode(&store->codec, operations, n, err);
 
@@ -42,22 +42,6 @@ static enum ctx_status put_block(struct ctx_store *store, const struct ctx_trace
 	ctx_bind_u64(stmt, 5, operations[n - 1].time_ns);
 	ctx_bind_blob(stmt, 6, store->codec.payload.bytes, store->codec.payload.n);
 	return ctx_statement_run(stmt, store->path, err);
-}
-
-enum ctx_status ctx_store_put_traced(struct ctx_store *store, const struct ctx_traced *operations, size_t n,
-				     struct ctx_err *err)
-{
-	enum ctx_status status = check(store, operations, n, err);
-
-	for (size_t first = 0; first < n && status == CTX_OK; first += CTX_CHUNK_ENTRIES) {
-		size_t some = n - first < CTX_CHUNK_ENTRIES ? n - first : CTX_CHUNK_ENTRIES;
-
-		status = put_block(store, operations + first, some, err);
-	}
-	if (status == CTX_OK)
-		return CTX_OK;
-	store->failed = true;
-	return status;
 }
 
 void store_bind_traced_file(struct store_rows *rows, size_t i)
@@ -79,34 +63,17 @@ enum ctx_status store_take_traced_file(struct store_reader *reader, size_t i, st
 	return CTX_OK;
 }
 
-void traced_walk_deinit(struct traced_walk *walk)
-{
-	sqlite3_finalize(walk->stmt);
-	ctx_block_codec_deinit(&walk->codec);
-	free(walk->operations);
-	*walk = (struct traced_walk){0};
-}
-
-enum ctx_status traced_walk_init(struct traced_walk *walk, struct ctx_store *store, enum ctx_traced_kind kind,
-				 struct ctx_interval window, struct ctx_err *err)
-{
-	*walk = (struct traced_walk){.store = store, .kind = kind, .window = window};
-	return ctx_statement_prepare(
-		store->db, store->path,
-		"SELECT kind, n, first_ns, last_ns, payload FROM traced_block ORDER BY id", &walk->stmt, err);
-}
-
 /* What the codec cannot know: the ranges of ids and times, and the stacks that follow from the raw ones. */
-static enum ctx_status resolve(const struct ctx_store *store, struct ctx_interval span, uint8_t kind,
-			       struct ctx_traced *operations, size_t n, struct ctx_err *err)
+static enum ctx_status resolve(const struct ctx_store *store, const struct block *block,
+			       struct ctx_traced *operations, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = &store->profile;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < block->n; i++) {
 		struct ctx_traced *operation = &operations[i];
 
-		operation->kind = kind;
-		if (operation->time_ns < span.begin_ns || operation->time_ns > span.end_ns ||
+		operation->kind = (uint8_t)block->kind;
+		if (operation->time_ns < block->span.begin_ns || operation->time_ns > block->span.end_ns ||
 		    (i != 0 && operation->time_ns < operations[i - 1].time_ns))
 			return ctx_err_set(err, CTX_E_FORMAT, "operation %zu lies outside its block", i);
 		if (!is_sound(operation) || operation->raw_stack >= store->n_raw_stacks ||
@@ -119,67 +86,50 @@ static enum ctx_status resolve(const struct ctx_store *store, struct ctx_interva
 	return CTX_OK;
 }
 
-static enum ctx_status decode(struct traced_walk *walk, struct ctx_interval span, struct ctx_err *err)
+static enum ctx_status decode(struct block_walk *walk, const struct block *block, struct ctx_err *err)
 {
-	uint64_t kind = ctx_column_u64(walk->stmt, 0), n = ctx_column_u64(walk->stmt, 1);
-	const void *payload = sqlite3_column_blob(walk->stmt, 4);
-	size_t size_bytes = (size_t)sqlite3_column_bytes(walk->stmt, 4);
 	enum ctx_status status;
 
-	if (kind >= CTX_TRACED_N || n == 0 || n > CTX_CHUNK_ENTRIES)
-		return ctx_err_set(err, CTX_E_FORMAT, "claims %llu operations of kind %llu",
-				   (unsigned long long)n, (unsigned long long)kind);
-	if (payload == NULL && size_bytes != 0)
-		return ctx_err_nomem(err);
-	status = ctx_grow(&walk->operations, &walk->cap, (size_t)n, err);
-	if (status == CTX_OK)
-		status = ctx_traced_decode(&walk->codec, payload, size_bytes, walk->operations, (size_t)n,
-					   err);
-	if (status == CTX_OK)
-		status = resolve(walk->store, span, (uint8_t)kind, walk->operations, (size_t)n, err);
-	walk->store->cost.blocks++;
-	walk->store->cost.bytes += size_bytes;
-	walk->n = status == CTX_OK ? (size_t)n : 0;
-	return status;
+	if (block->kind >= CTX_TRACED_N)
+		return ctx_err_set(err, CTX_E_FORMAT, "operations of kind %llu",
+				   (unsigned long long)block->kind);
+	status = ctx_traced_decode(&walk->codec, block->payload, block->size_bytes, walk->items, block->n,
+				   err);
+	return status == CTX_OK ? resolve(walk->store, block, walk->items, err) : status;
 }
 
-enum ctx_status traced_walk_next(struct traced_walk *walk, struct ctx_err *err)
+const struct block_table traced_blocks = {
+	.items = "operations",
+	.select = "SELECT kind, n, first_ns, last_ns, payload FROM traced_block ORDER BY id",
+	.item_bytes = sizeof(struct ctx_traced),
+	.check = check,
+	.put = put,
+	.decode = decode,
+};
+
+enum ctx_status ctx_store_put_traced(struct ctx_store *store, const struct ctx_traced *operations, size_t n,
+				     struct ctx_err *err)
 {
-	const struct ctx_store *store = walk->store;
-	int rc;
-
-	walk->n = 0;
-	if (ctx_interval_is_empty(walk->window))
-		return CTX_END;
-	while ((rc = sqlite3_step(walk->stmt)) == SQLITE_ROW) {
-		struct ctx_interval span = {ctx_column_u64(walk->stmt, 2), ctx_column_u64(walk->stmt, 3)};
-		enum ctx_status status;
-
-		if (walk->kind != CTX_TRACED_N && ctx_column_u64(walk->stmt, 0) != (uint64_t)walk->kind)
-			continue;
-		if (span.begin_ns >= walk->window.end_ns || span.end_ns < walk->window.begin_ns)
-			continue;
-		status = decode(walk, span, err);
-		return status == CTX_OK
-			       ? status
-			       : ctx_err_prefix(err, status, "%s: a block of operations", store->path);
-	}
-	return rc == SQLITE_DONE ? CTX_END : ctx_statement_fail(store->db, rc, store->path, err);
+	return blocks_put(store, &traced_blocks, operations, n, err);
 }
 
 enum ctx_status ctx_store_scan_traced(struct ctx_store *store, enum ctx_traced_kind kind,
 				      struct ctx_interval window, ctx_store_traced_fn each, void *context,
 				      struct ctx_err *err)
 {
-	struct traced_walk walk;
-	enum ctx_status status = traced_walk_init(&walk, store, kind, window, err);
+	struct block_walk walk;
+	enum ctx_status status =
+		block_walk_init(&walk, store, &traced_blocks,
+				kind != CTX_TRACED_N ? (uint64_t)kind : BLOCKS_OF_ALL_KINDS, window, err);
 
-	while (status == CTX_OK && (status = traced_walk_next(&walk, err)) == CTX_OK) {
+	while (status == CTX_OK && (status = block_walk_next(&walk, err)) == CTX_OK) {
+		const struct ctx_traced *operations = walk.items;
+
 		for (size_t i = 0; status == CTX_OK && i < walk.n; i++) {
-			if (ctx_interval_has(window, walk.operations[i].time_ns))
-				status = each(context, &walk.operations[i], err);
+			if (ctx_interval_has(window, operations[i].time_ns))
+				status = each(context, &operations[i], err);
 		}
 	}
-	traced_walk_deinit(&walk);
+	block_walk_deinit(&walk);
 	return status == CTX_END ? CTX_OK : status;
 }

@@ -2,25 +2,28 @@
 
 #include "base/mem.h"
 
-enum ctx_status vtab_register(struct ctx_store *store, const struct vtab_kind *kind,
-			      const sqlite3_module *module, struct ctx_err *err)
-{
-	struct vtab_context *context = ctx_calloc(1, sizeof(*context));
-	int rc;
+#include <limits.h>
 
-	if (context == NULL)
-		return ctx_err_nomem(err);
-	*context = (struct vtab_context){store, *kind};
-	/* SQLite frees the context also when this fails. */
-	rc = sqlite3_create_module_v2(store->db, kind->name, module, context, free);
-	return rc == SQLITE_OK ? CTX_OK : ctx_statement_fail(store->db, rc, store->path, err);
-}
+static const struct vtab_table *const tables[] = {
+	&vtab_samples,	&vtab_wakeups, &vtab_traced,	&vtab_stack,	 &vtab_raw_stack,
+	&vtab_location, &vtab_site,    &vtab_functions, &vtab_call_tree,
+};
 
-int vtab_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **ret,
-		 char **ret_msg)
+struct source { /* the client data of a module; freed by SQLite */
+	struct ctx_store *store;
+	const struct vtab_table *table;
+};
+
+struct vtab {
+	sqlite3_vtab base;
+	struct source source;
+};
+
+static int connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **ret,
+		   char **ret_msg)
 {
-	const struct vtab_context *context = client;
-	int rc = sqlite3_declare_vtab(db, context->kind.declaration);
+	const struct source *source = client;
+	int rc = sqlite3_declare_vtab(db, source->table->declaration);
 	struct vtab *vtab;
 
 	(void)argc;
@@ -32,20 +35,90 @@ int vtab_connect(sqlite3 *db, void *client, int argc, const char *const *argv, s
 	vtab = ctx_calloc(1, sizeof(*vtab));
 	if (vtab == NULL)
 		return SQLITE_NOMEM;
-	vtab->store = context->store;
-	vtab->kind = context->kind.kind;
+	vtab->source = *source;
 	*ret = &vtab->base;
 	return SQLITE_OK;
 }
 
-int vtab_disconnect(sqlite3_vtab *vtab)
+static int disconnect(sqlite3_vtab *vtab)
 {
 	free(vtab);
 	return SQLITE_OK;
 }
 
-int vtab_fail(sqlite3_vtab *vtab, enum ctx_status status, const struct ctx_err *err)
+/* Bit i of idxNum says that wish i has an argument; they come in this order. */
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
+	const struct vtab_table *table = ((const struct vtab *)base)->source.table;
+	int arguments_from = table->arguments_from != 0 ? table->arguments_from : INT_MAX;
+	int next_argument = 1;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		if (info->aConstraint[i].iColumn >= arguments_from && !info->aConstraint[i].usable &&
+		    info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
+			return SQLITE_CONSTRAINT;
+	}
+	info->estimatedCost = 1e6;
+	info->estimatedRows = 1000000;
+	for (int w = 0; w < table->n_wishes; w++) {
+		const struct vtab_wish *wish = &table->wishes[w];
+
+		for (int i = 0; i < info->nConstraint; i++) {
+			const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+			if (!constraint->usable || constraint->iColumn != wish->column ||
+			    (constraint->op != wish->ops[0] && constraint->op != wish->ops[1]))
+				continue;
+			info->aConstraintUsage[i].argvIndex = next_argument++;
+			info->aConstraintUsage[i].omit = constraint->iColumn >= arguments_from;
+			info->idxNum |= 1 << w;
+			info->estimatedCost /= 10;
+			info->estimatedRows /= 10;
+			break;
+		}
+	}
+	if (table->is_by_id && info->idxNum != 0) {
+		info->estimatedCost = 1;
+		info->estimatedRows = 1;
+		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+	}
+	return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+	const struct source *source = &((const struct vtab *)base)->source;
+	struct vtab_cursor *cursor = ctx_calloc(1, source->table->cursor_bytes);
+
+	if (cursor == NULL)
+		return SQLITE_NOMEM;
+	cursor->table = source->table;
+	cursor->store = source->store;
+	*ret = &cursor->base;
+	return SQLITE_OK;
+}
+
+static void reset(struct vtab_cursor *cursor)
+{
+	if (cursor->table->reset != NULL)
+		cursor->table->reset(cursor);
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	reset((struct vtab_cursor *)base);
+	free(base);
+	return SQLITE_OK;
+}
+
+/* A step of the cursor ended so. A failure of ours becomes SQLite's: the message goes to the table, the code is returned. */
+static int settle(struct vtab_cursor *cursor, enum ctx_status status, const struct ctx_err *err)
+{
+	sqlite3_vtab *vtab = cursor->base.pVtab;
+
+	cursor->at_end = status == CTX_END;
+	if (status == CTX_OK || status == CTX_END)
+		return SQLITE_OK;
 	if (status == CTX_E_NOMEM)
 		return SQLITE_NOMEM;
 	sqlite3_free(vtab->zErrMsg);
@@ -55,31 +128,85 @@ int vtab_fail(sqlite3_vtab *vtab, enum ctx_status status, const struct ctx_err *
 				      : SQLITE_ERROR;
 }
 
-int vtab_best_index(sqlite3_index_info *info, const struct vtab_wish *wishes, int n, int hidden_from)
+static int filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
 {
-	int next_argument = 1;
+	struct vtab_cursor *cursor = (struct vtab_cursor *)base;
+	sqlite3_value *values[VTAB_WISHES_MAX] = {0};
+	struct ctx_err err = {0};
 
-	for (int i = 0; i < info->nConstraint; i++) {
-		if (info->aConstraint[i].iColumn >= hidden_from && !info->aConstraint[i].usable &&
-		    info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ)
-			return SQLITE_CONSTRAINT;
+	(void)text;
+	for (int w = 0, i = 0; w < cursor->table->n_wishes && i < argc; w++) {
+		if ((given & 1 << w) != 0)
+			values[w] = argv[i++];
 	}
-	info->estimatedCost = 1e6;
-	info->estimatedRows = 1000000;
-	for (int w = 0; w < n; w++) {
-		for (int i = 0; i < info->nConstraint; i++) {
-			const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+	reset(cursor);
+	cursor->row = 0;
+	return settle(cursor, cursor->table->first(cursor, values, &err), &err);
+}
 
-			if (!constraint->usable || constraint->iColumn != wishes[w].column ||
-			    (constraint->op != wishes[w].ops[0] && constraint->op != wishes[w].ops[1]))
-				continue;
-			info->aConstraintUsage[i].argvIndex = next_argument++;
-			info->aConstraintUsage[i].omit = constraint->iColumn >= hidden_from;
-			info->idxNum |= 1 << w;
-			info->estimatedCost /= 10;
-			info->estimatedRows /= 10;
-			break;
-		}
-	}
+static int next(sqlite3_vtab_cursor *base)
+{
+	struct vtab_cursor *cursor = (struct vtab_cursor *)base;
+	struct ctx_err err; /* not cleared for every row: who fails writes into it */
+
+	err.msg[0] = '\0';
+	cursor->row++;
+	return settle(cursor, cursor->table->next(cursor, &err), &err);
+}
+
+static int eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct vtab_cursor *)base)->at_end;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *result, int which)
+{
+	const struct vtab_cursor *cursor = (const struct vtab_cursor *)base;
+
+	cursor->table->column(cursor, result, which);
 	return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+	*ret = ((struct vtab_cursor *)base)->row;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+	.xConnect = connect,
+	.xBestIndex = best_index,
+	.xDisconnect = disconnect,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = eof,
+	.xColumn = column,
+	.xRowid = rowid,
+};
+
+enum ctx_status vtab_register_all(struct ctx_store *store, struct ctx_err *err)
+{
+	for (size_t i = 0; i < CTX_COUNT_OF(tables); i++) {
+		struct source *source = ctx_calloc(1, sizeof(*source));
+		int rc;
+
+		if (source == NULL)
+			return ctx_err_nomem(err);
+		*source = (struct source){store, tables[i]};
+		/* SQLite frees it also when this fails. */
+		rc = sqlite3_create_module_v2(store->db, tables[i]->name, &module, source, free);
+		if (rc != SQLITE_OK)
+			return ctx_statement_fail(store->db, rc, store->path, err);
+	}
+	return CTX_OK;
+}
+
+void vtab_result_id(sqlite3_context *result, uint32_t id)
+{
+	if (id == CTX_NONE)
+		sqlite3_result_null(result);
+	else
+		sqlite3_result_int64(result, id);
 }

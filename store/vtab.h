@@ -1,74 +1,94 @@
 /*
- * The virtual tables that make columns in blobs look like rows; each file registers its own.
+ * The virtual tables that make columns in blobs look like rows.
+ *
+ *	vtab.c     SQLite's side: one module for all tables     vtab_timed.c   rows by time, block by block
+ *	vtab_*.c   a table or some that are alike, each as a struct vtab_table
  */
 #ifndef CTX_STORE_VTAB_H
 #define CTX_STORE_VTAB_H
 
 #include "store/store_impl.h"
 
-/* What every table of ours begins with. */
-struct vtab {
-	sqlite3_vtab base;
-	struct ctx_store *store;
-	int kind; /* which of the tables that share a file */
-};
+#define VTAB_WISHES_MAX 4
 
-struct vtab_kind {
-	const char *name;
-	const char *declaration;
-	int kind;
-};
-
-struct vtab_context { /* the client data of a module; freed by SQLite */
-	struct ctx_store *store;
-	struct vtab_kind kind;
-};
-
-CTX_MUST_CHECK enum ctx_status vtab_register(struct ctx_store *store, const struct vtab_kind *kind,
-					     const sqlite3_module *module, struct ctx_err *err);
-
-/* xConnect and xDisconnect of every table. */
-int vtab_connect(sqlite3 *db, void *client, int argc, const char *const *argv, sqlite3_vtab **ret,
-		 char **ret_msg);
-int vtab_disconnect(sqlite3_vtab *vtab);
-
-/* Makes a failure of ours SQLite's: the message goes to the table, the code is returned. */
-int vtab_fail(sqlite3_vtab *vtab, enum ctx_status status, const struct ctx_err *err);
-
-/* The bounds of a query, handed from xBestIndex to xFilter: bit i of idxNum says that argument i of this list
- * is given, in this order. */
+/* A bound of a query that a table can make use of. */
 struct vtab_wish {
 	int column;
 	unsigned char ops[2]; /* SQLITE_INDEX_CONSTRAINT_*; 0: only one */
 };
 
-/*
- * Finds a usable constraint for each wish. `hidden_from`: from this column on constraints must be taken as
- * they are (arguments of a table-valued function): an unusable one makes the plan impossible,
- * SQLITE_CONSTRAINT.
- */
-int vtab_best_index(sqlite3_index_info *info, const struct vtab_wish *wishes, int n, int hidden_from);
+struct vtab_timed_cursor;
 
-/*
- * A table whose rows lie in blocks by time; its first column is time_ns. The walk hands out one block after the other, CTX_END behind
- * the last; all zero it can be deinitialized, and so it can after a failure.
- */
-struct vtab_blocks {
-	const char *name, *declaration;
-	size_t walk_bytes;
-	enum ctx_status (*init)(void *walk, struct ctx_store *store, struct ctx_interval window,
-				struct ctx_err *err);
-	enum ctx_status (*next)(void *walk, size_t *ret_n, struct ctx_err *err);
-	bool (*has)(const void *walk, size_t i); /* row i of the block lies in the window */
-	void (*column)(const void *walk, size_t i, sqlite3_context *result, int which);
-	void (*deinit)(void *walk);
+/* What every cursor of ours begins with: a query under way. */
+struct vtab_cursor {
+	sqlite3_vtab_cursor base;
+	const struct vtab_table *table;
+	struct ctx_store *store;
+	sqlite3_int64 row; /* the row's number; `next` finds it one larger */
+	bool at_end;
 };
 
-extern const struct vtab_blocks vtab_wakeups, vtab_traced;
+struct vtab_table {
+	const char *name, *declaration;
+	const struct vtab_wish *wishes;
+	int n_wishes;
+	/* The columns from this one on, if it is not 0, are arguments of a table-valued function: bounds of them are taken as they are. */
+	int arguments_from;
+	bool is_by_id; /* the only wish finds one row */
+	int kind;      /* which of the tables that share a file */
+	/* On to the next block, CTX_END: there is none. Sets `n`, which may be 0, and the items. NULL: vtab_timed_* are not used. */
+	enum ctx_status (*next_block)(struct vtab_timed_cursor *timed, struct ctx_err *err);
+	size_t cursor_bytes;
+	/*
+	 * On to the first row, from a cursor that was reset, and to the next one; CTX_END: there is none. values[i] is what wish i is to be
+	 * compared with, NULL if it is not in the query. SQLite checks every row again: there may be too many, but for arguments.
+	 */
+	enum ctx_status (*first)(struct vtab_cursor *cursor, sqlite3_value *const *values,
+				 struct ctx_err *err);
+	enum ctx_status (*next)(struct vtab_cursor *cursor, struct ctx_err *err);
+	void (*column)(const struct vtab_cursor *cursor, sqlite3_context *result, int which);
+	void (*reset)(struct vtab_cursor
+			      *cursor); /* frees what the cursor has; may come twice. NULL: it has nothing */
+};
 
-CTX_MUST_CHECK enum ctx_status vtab_register_samples(struct ctx_store *store, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status vtab_register_blocks(struct ctx_store *store, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status vtab_register_stacks(struct ctx_store *store, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status vtab_register_profile(struct ctx_store *store, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status vtab_register_all(struct ctx_store *store, struct ctx_err *err);
+
+/* A column of an id: NULL for CTX_NONE. */
+void vtab_result_id(sqlite3_context *result, uint32_t id);
+
+/*
+ * Tables whose rows lie in blocks by time: `first` and `next`, by way of `next_block`. The wishes are these, as many of
+ * them as the table has. SQLite compares what is no integer.
+ */
+enum { VTAB_FROM, VTAB_TO, VTAB_THREAD, VTAB_METRIC };
+
+struct vtab_timed_cursor {
+	struct vtab_cursor cursor;
+	struct ctx_interval window;
+	int64_t thread, metric; /* -1: any */
+	/* The block. */
+	size_t at, n;
+	const void *items; /* each begins with its time, an uint64_t */
+	size_t item_bytes;
+};
+
+enum ctx_status vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *const *values,
+				 struct ctx_err *err);
+enum ctx_status vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *err);
+
+/* Those of them that a block walk reads. */
+struct vtab_blocks_cursor {
+	struct vtab_timed_cursor timed;
+	struct block_walk walk;
+};
+
+extern const struct vtab_wish vtab_blocks_wishes[2];
+
+enum ctx_status vtab_blocks_next(struct vtab_timed_cursor *timed, const struct block_table *table,
+				 struct ctx_err *err);
+void vtab_blocks_reset(struct vtab_cursor *cursor);
+
+extern const struct vtab_table vtab_samples, vtab_wakeups, vtab_traced, vtab_stack, vtab_raw_stack,
+	vtab_location, vtab_site, vtab_functions, vtab_call_tree;
 
 #endif

@@ -29,52 +29,25 @@ struct line { /* of a call tree */
 };
 
 struct cursor {
-	sqlite3_vtab_cursor base;
-	struct ctx_store *store;
+	struct vtab_cursor cursor;
 	struct sums *sums;	/* by CCT node */
 	struct sums *functions; /* by function id */
 	struct line *lines;	/* depth first, heaviest child first */
 	size_t n_lines, lines_cap;
-	size_t at, end;		    /* line, or function id */
+	size_t end;		    /* of lines, or of function ids */
 	struct ctx_interval window; /* that spans are cut at */
 };
 
-static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+static void reset(struct vtab_cursor *base)
 {
-	int hidden = ((struct vtab *)vtab)->kind == KIND_FUNCTIONS ? FUNCTIONS_HIDDEN : CALL_TREE_HIDDEN;
-	struct vtab_wish wishes[N_ARGUMENTS];
+	struct cursor *cursor = (struct cursor *)base;
 
-	for (int i = 0; i < N_ARGUMENTS; i++)
-		wishes[i] = (struct vtab_wish){hidden + i, {SQLITE_INDEX_CONSTRAINT_EQ}};
-	return vtab_best_index(info, wishes, N_ARGUMENTS, hidden);
-}
-
-static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret)
-{
-	struct cursor *cursor = ctx_calloc(1, sizeof(*cursor));
-
-	if (cursor == NULL)
-		return SQLITE_NOMEM;
-	cursor->store = ((struct vtab *)vtab)->store;
-	*ret = &cursor->base;
-	return SQLITE_OK;
-}
-
-static void reset(struct cursor *cursor)
-{
 	free(cursor->sums);
 	free(cursor->functions);
 	free(cursor->lines);
 	cursor->sums = cursor->functions = NULL;
 	cursor->lines = NULL;
-	cursor->n_lines = cursor->lines_cap = cursor->at = cursor->end = 0;
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-	reset((struct cursor *)base);
-	free(base);
-	return SQLITE_OK;
+	cursor->n_lines = cursor->lines_cap = cursor->end = 0;
 }
 
 /* ---- sums ---- */
@@ -82,7 +55,8 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 static enum ctx_status add_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct cursor *cursor = context;
-	uint32_t kept = ctx_trie_ancestor(&cursor->store->profile.cct, sample->stack, sample->kept_depth);
+	uint32_t kept =
+		ctx_trie_ancestor(&cursor->cursor.store->profile.cct, sample->stack, sample->kept_depth);
 
 	(void)err;
 	cursor->sums[sample->stack].base += sample->weight;
@@ -106,29 +80,29 @@ static enum ctx_status add_span(void *context, const struct ctx_sample *sample, 
 static enum ctx_status add_tree(struct cursor *cursor, uint32_t thread, uint32_t metric,
 				struct ctx_interval window, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = &cursor->store->profile;
-	const struct ctx_tree_info *tree = ctx_store_find_tree(cursor->store, thread, metric);
+	const struct ctx_profile *profile = &cursor->cursor.store->profile;
+	const struct ctx_tree_info *tree = ctx_store_find_tree(cursor->cursor.store, thread, metric);
 
 	if (tree == NULL)
 		return CTX_OK;
 	if (!profile->metrics[metric].spans || thread == CTX_NONE)
-		return ctx_store_scan(cursor->store, tree->id, window, add_sample, cursor, err);
+		return ctx_store_scan(cursor->cursor.store, tree->id, window, add_sample, cursor, err);
 	cursor->window = window;
-	return ctx_store_scan(cursor->store, tree->id, (struct ctx_interval){window.begin_ns, UINT64_MAX},
-			      add_span, cursor, err);
+	return ctx_store_scan(cursor->cursor.store, tree->id,
+			      (struct ctx_interval){window.begin_ns, UINT64_MAX}, add_span, cursor, err);
 }
 
 /* All threads: their merged tree if there is one. Where spans are cut it is each thread's own, which knows who goes on. */
 static enum ctx_status add_all(struct cursor *cursor, uint32_t metric, struct ctx_interval window,
 			       struct ctx_err *err)
 {
-	const struct ctx_profile *profile = &cursor->store->profile;
+	const struct ctx_profile *profile = &cursor->cursor.store->profile;
 	bool cuts = profile->metrics[metric].spans && !ctx_interval_contains(window, profile->run);
 	enum ctx_status status = CTX_OK;
 
-	if (!cuts && ctx_store_find_tree(cursor->store, CTX_NONE, metric) != NULL)
+	if (!cuts && ctx_store_find_tree(cursor->cursor.store, CTX_NONE, metric) != NULL)
 		return add_tree(cursor, CTX_NONE, metric, window, err);
-	for (uint32_t i = 0; i < cursor->store->profile.n_threads && status == CTX_OK; i++)
+	for (uint32_t i = 0; i < cursor->cursor.store->profile.n_threads && status == CTX_OK; i++)
 		status = add_tree(cursor, i, metric, window, err);
 	return status;
 }
@@ -136,7 +110,7 @@ static enum ctx_status add_all(struct cursor *cursor, uint32_t metric, struct ct
 static enum ctx_status add_threads(struct cursor *cursor, const char *threads, uint32_t metric,
 				   struct ctx_interval window, struct ctx_err *err)
 {
-	uint32_t n_threads = cursor->store->profile.n_threads;
+	uint32_t n_threads = cursor->cursor.store->profile.n_threads;
 	bool *wanted CTX_AUTO_FREE = ctx_calloc((size_t)n_threads + 1, sizeof(*wanted));
 	enum ctx_status status = CTX_OK;
 
@@ -161,7 +135,7 @@ static enum ctx_status add_threads(struct cursor *cursor, const char *threads, u
 
 static void sum_up(struct cursor *cursor)
 {
-	const struct ctx_trie *cct = &cursor->store->profile.cct;
+	const struct ctx_trie *cct = &cursor->cursor.store->profile.cct;
 	struct sums *sums = cursor->sums;
 
 	for (uint32_t i = cct->n; i-- > 0;) {
@@ -216,7 +190,7 @@ static uint32_t *index_children(const struct ctx_trie *cct, const uint32_t *node
 static enum ctx_status walk_tree(struct cursor *cursor, const uint32_t *nodes, size_t n,
 				 const uint32_t *first, uint32_t *instances, struct ctx_err *err)
 {
-	const struct ctx_trie *cct = &cursor->store->profile.cct;
+	const struct ctx_trie *cct = &cursor->cursor.store->profile.cct;
 	uint32_t *pending CTX_AUTO_FREE = ctx_calloc(n + 1, sizeof(*pending));
 	size_t n_pending = 1;
 	uint32_t last = 0;
@@ -240,11 +214,11 @@ static enum ctx_status walk_tree(struct cursor *cursor, const uint32_t *nodes, s
 
 static enum ctx_status make_lines(struct cursor *cursor, struct ctx_err *err)
 {
-	const struct ctx_trie *cct = &cursor->store->profile.cct;
+	const struct ctx_trie *cct = &cursor->cursor.store->profile.cct;
 	struct order order = {cct, cursor->sums};
 	uint32_t *nodes CTX_AUTO_FREE = ctx_calloc(cct->n, sizeof(*nodes));
 	uint32_t *instances CTX_AUTO_FREE =
-		ctx_calloc((size_t)cursor->store->profile.n_functions + 1, sizeof(*instances));
+		ctx_calloc((size_t)cursor->cursor.store->profile.n_functions + 1, sizeof(*instances));
 	uint32_t *first CTX_AUTO_FREE = NULL;
 	enum ctx_status status;
 	size_t n = 0;
@@ -266,10 +240,10 @@ static enum ctx_status make_lines(struct cursor *cursor, struct ctx_err *err)
 /* Exclusive: every instance. Inclusive: the outermost ones. */
 static enum ctx_status make_functions(struct cursor *cursor, struct ctx_err *err)
 {
-	const struct ctx_trie *cct = &cursor->store->profile.cct;
+	const struct ctx_trie *cct = &cursor->cursor.store->profile.cct;
 
 	cursor->functions =
-		ctx_calloc((size_t)cursor->store->profile.n_functions + 1, sizeof(*cursor->functions));
+		ctx_calloc((size_t)cursor->cursor.store->profile.n_functions + 1, sizeof(*cursor->functions));
 	if (cursor->functions == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 1; i < cursor->n_lines; i++) {
@@ -295,18 +269,15 @@ struct arguments {
 	const char *threads; /* NULL: all */
 };
 
-static enum ctx_status read_arguments(struct arguments *arguments, int given, sqlite3_value **argv,
+static enum ctx_status read_arguments(struct arguments *arguments, sqlite3_value *const *values,
 				      struct ctx_err *err)
 {
 	*arguments = (struct arguments){.window = CTX_INTERVAL_ALL};
 	for (int a = 0; a < N_ARGUMENTS; a++) {
-		sqlite3_value *value;
+		sqlite3_value *value = values[a];
 		int64_t number;
 
-		if ((given & 1 << a) == 0)
-			continue;
-		value = *argv++;
-		if (sqlite3_value_type(value) == SQLITE_NULL)
+		if (value == NULL || sqlite3_value_type(value) == SQLITE_NULL)
 			continue;
 		if (a == ARGUMENT_THREADS) {
 			arguments->threads = (const char *)sqlite3_value_text(value);
@@ -340,7 +311,7 @@ static enum ctx_status add_metric(struct cursor *cursor, const struct arguments 
 static enum ctx_status add_metrics(struct cursor *cursor, const struct arguments *arguments,
 				   struct ctx_err *err)
 {
-	const struct ctx_profile *profile = &cursor->store->profile;
+	const struct ctx_profile *profile = &cursor->cursor.store->profile;
 	const struct ctx_metric_info *metric;
 	enum ctx_status status = CTX_OK;
 
@@ -358,10 +329,9 @@ static enum ctx_status add_metrics(struct cursor *cursor, const struct arguments
 
 static enum ctx_status compute(struct cursor *cursor, const struct arguments *arguments, struct ctx_err *err)
 {
-	const struct vtab *vtab = (struct vtab *)cursor->base.pVtab;
 	enum ctx_status status;
 
-	cursor->sums = ctx_calloc(cursor->store->profile.cct.n, sizeof(*cursor->sums));
+	cursor->sums = ctx_calloc(cursor->cursor.store->profile.cct.n, sizeof(*cursor->sums));
 	if (cursor->sums == NULL)
 		return ctx_err_nomem(err);
 	status = add_metrics(cursor, arguments, err);
@@ -370,54 +340,34 @@ static enum ctx_status compute(struct cursor *cursor, const struct arguments *ar
 	sum_up(cursor);
 	status = make_lines(cursor, err);
 	cursor->end = cursor->n_lines;
-	if (status == CTX_OK && vtab->kind == KIND_FUNCTIONS) {
+	if (status == CTX_OK && cursor->cursor.table->kind == KIND_FUNCTIONS) {
 		status = make_functions(cursor, err);
-		cursor->end = cursor->store->profile.n_functions;
+		cursor->end = cursor->cursor.store->profile.n_functions;
 	}
 	return status;
 }
 
 /* A function without samples in the interval is no row. */
-static void skip_empty(struct cursor *cursor)
+static enum ctx_status next(struct vtab_cursor *base, struct ctx_err *err)
 {
-	while (cursor->functions != NULL && cursor->at < cursor->end &&
-	       cursor->functions[cursor->at].cum_samples == 0)
-		cursor->at++;
+	const struct cursor *cursor = (const struct cursor *)base;
+	size_t at = (size_t)base->row;
+
+	(void)err;
+	while (cursor->functions != NULL && at < cursor->end && cursor->functions[at].cum_samples == 0)
+		at++;
+	base->row = (sqlite3_int64)at;
+	return at < cursor->end ? CTX_OK : CTX_END;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int given, const char *text, int argc, sqlite3_value **argv)
+static enum ctx_status first(struct vtab_cursor *base, sqlite3_value *const *values, struct ctx_err *err)
 {
-	struct cursor *cursor = (struct cursor *)base;
 	struct arguments arguments;
-	enum ctx_status status;
-	struct ctx_err err = {0};
+	enum ctx_status status = read_arguments(&arguments, values, err);
 
-	(void)text;
-	(void)argc;
-	reset(cursor);
-	status = read_arguments(&arguments, given, argv, &err);
 	if (status == CTX_OK)
-		status = compute(cursor, &arguments, &err);
-	if (status != CTX_OK)
-		return vtab_fail(base->pVtab, status, &err);
-	skip_empty(cursor);
-	return SQLITE_OK;
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-	struct cursor *cursor = (struct cursor *)base;
-
-	cursor->at++;
-	skip_empty(cursor);
-	return SQLITE_OK;
-}
-
-static int eof(sqlite3_vtab_cursor *base)
-{
-	const struct cursor *cursor = (struct cursor *)base;
-
-	return cursor->at >= cursor->end;
+		status = compute((struct cursor *)base, &arguments, err);
+	return status == CTX_OK ? next(base, err) : status;
 }
 
 static void result_object(sqlite3_context *context, const struct ctx_profile *profile, uint32_t function)
@@ -430,25 +380,28 @@ static void result_object(sqlite3_context *context, const struct ctx_profile *pr
 		sqlite3_result_text(context, profile->objects[object].path, -1, SQLITE_STATIC);
 }
 
-static void function_column(const struct cursor *cursor, sqlite3_context *context, int which)
+static void function_column(const struct vtab_cursor *base, sqlite3_context *context, int which)
 {
-	const struct ctx_profile *profile = &cursor->store->profile;
-	const struct sums *sums = &cursor->functions[cursor->at];
-	const uint64_t numbers[] = {cursor->at,	      0, 0, sums->base, sums->cum, sums->base_samples,
+	const struct cursor *cursor = (const struct cursor *)base;
+	const struct ctx_profile *profile = &cursor->cursor.store->profile;
+	uint32_t function = (uint32_t)base->row;
+	const struct sums *sums = &cursor->functions[function];
+	const uint64_t numbers[] = {function,	      0, 0, sums->base, sums->cum, sums->base_samples,
 				    sums->cum_samples};
 
 	if (which == 1)
-		sqlite3_result_text(context, profile->functions[cursor->at].name, -1, SQLITE_STATIC);
+		sqlite3_result_text(context, profile->functions[function].name, -1, SQLITE_STATIC);
 	else if (which == 2)
-		result_object(context, profile, (uint32_t)cursor->at);
+		result_object(context, profile, function);
 	else if (which < FUNCTIONS_HIDDEN)
 		sqlite3_result_int64(context, (int64_t)numbers[which]);
 }
 
-static void call_tree_column(const struct cursor *cursor, sqlite3_context *context, int which)
+static void call_tree_column(const struct vtab_cursor *base, sqlite3_context *context, int which)
 {
-	const struct ctx_profile *profile = &cursor->store->profile;
-	const struct line *line = &cursor->lines[cursor->at];
+	const struct cursor *cursor = (const struct cursor *)base;
+	const struct ctx_profile *profile = &cursor->cursor.store->profile;
+	const struct line *line = &cursor->lines[base->row];
 	const struct sums *sums = &cursor->sums[line->stack];
 	uint32_t function = profile->cct.key[line->stack];
 	const uint64_t numbers[] = {
@@ -477,55 +430,48 @@ static void call_tree_column(const struct cursor *cursor, sqlite3_context *conte
 		result_object(context, profile, function);
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which)
-{
-	if (((struct vtab *)base->pVtab)->kind == KIND_FUNCTIONS)
-		function_column((struct cursor *)base, context, which);
-	else
-		call_tree_column((struct cursor *)base, context, which);
-	return SQLITE_OK;
-}
-
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = (sqlite3_int64)((struct cursor *)base)->at;
-	return SQLITE_OK;
-}
-
-static const sqlite3_module module = {
-	.xConnect = vtab_connect,
-	.xBestIndex = best_index,
-	.xDisconnect = vtab_disconnect,
-	.xOpen = open_cursor,
-	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
-	.xColumn = column,
-	.xRowid = rowid,
-};
-
+#define ARGUMENTS(from)                                                                                      \
+	{                                                                                                    \
+		[ARGUMENT_BEGIN] = {from, {SQLITE_INDEX_CONSTRAINT_EQ}},                                     \
+		[ARGUMENT_END] = {from + 1, {SQLITE_INDEX_CONSTRAINT_EQ}},                                   \
+		[ARGUMENT_METRIC] = {from + 2, {SQLITE_INDEX_CONSTRAINT_EQ}},                                \
+		[ARGUMENT_THREADS] = {from + 3, {SQLITE_INDEX_CONSTRAINT_EQ}},                               \
+	}
 #define HIDDEN_COLUMNS                                                                                       \
 	"begin_ns INTEGER HIDDEN, end_ns INTEGER HIDDEN, metric INTEGER HIDDEN, threads TEXT HIDDEN)"
 
-enum ctx_status vtab_register_profile(struct ctx_store *store, struct ctx_err *err)
-{
-	static const struct vtab_kind kinds[] = {
-		{"functions",
-		 "CREATE TABLE functions(id INTEGER, function TEXT, object TEXT, exclusive INTEGER, "
-		 "inclusive INTEGER, "
-		 "exclusive_samples INTEGER, inclusive_samples INTEGER, " HIDDEN_COLUMNS,
-		 KIND_FUNCTIONS},
-		{"call_tree",
-		 "CREATE TABLE call_tree(id INTEGER, parent INTEGER, level INTEGER, recursion_level INTEGER, "
-		 "function TEXT, object TEXT, calls INTEGER, base INTEGER, cum INTEGER, base_samples "
-		 "INTEGER, "
-		 "cum_samples INTEGER, " HIDDEN_COLUMNS,
-		 KIND_CALL_TREE},
-	};
-	enum ctx_status status = CTX_OK;
+static const struct vtab_wish function_arguments[N_ARGUMENTS] = ARGUMENTS(FUNCTIONS_HIDDEN);
+static const struct vtab_wish call_tree_arguments[N_ARGUMENTS] = ARGUMENTS(CALL_TREE_HIDDEN);
 
-	for (size_t i = 0; i < CTX_COUNT_OF(kinds) && status == CTX_OK; i++)
-		status = vtab_register(store, &kinds[i], &module, err);
-	return status;
-}
+const struct vtab_table vtab_functions = {
+	.name = "functions",
+	.declaration =
+		"CREATE TABLE functions(id INTEGER, function TEXT, object TEXT, exclusive INTEGER, "
+		"inclusive INTEGER, exclusive_samples INTEGER, inclusive_samples INTEGER, " HIDDEN_COLUMNS,
+	.wishes = function_arguments,
+	.n_wishes = N_ARGUMENTS,
+	.arguments_from = FUNCTIONS_HIDDEN,
+	.kind = KIND_FUNCTIONS,
+	.cursor_bytes = sizeof(struct cursor),
+	.first = first,
+	.next = next,
+	.column = function_column,
+	.reset = reset,
+};
+
+const struct vtab_table vtab_call_tree = {
+	.name = "call_tree",
+	.declaration =
+		"CREATE TABLE call_tree(id INTEGER, parent INTEGER, level INTEGER, recursion_level INTEGER, "
+		"function TEXT, object TEXT, calls INTEGER, base INTEGER, cum INTEGER, base_samples INTEGER, "
+		"cum_samples INTEGER, " HIDDEN_COLUMNS,
+	.wishes = call_tree_arguments,
+	.n_wishes = N_ARGUMENTS,
+	.arguments_from = CALL_TREE_HIDDEN,
+	.kind = KIND_CALL_TREE,
+	.cursor_bytes = sizeof(struct cursor),
+	.first = first,
+	.next = next,
+	.column = call_tree_column,
+	.reset = reset,
+};

@@ -10,41 +10,11 @@
 enum kind { KIND_STACK, KIND_RAW_STACK, KIND_LOCATION, KIND_SITE };
 
 struct cursor {
-	sqlite3_vtab_cursor base;
-	int64_t at, end;
+	struct vtab_cursor cursor;
+	int64_t end;
 };
 
-static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
-{
-	static const struct vtab_wish wish = {0, {SQLITE_INDEX_CONSTRAINT_EQ}};
-	int rc;
-
-	(void)vtab;
-	rc = vtab_best_index(info, &wish, 1, 100);
-	if (info->idxNum != 0) {
-		info->estimatedCost = 1;
-		info->estimatedRows = 1;
-		info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
-	}
-	return rc;
-}
-
-static int open_cursor(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret)
-{
-	struct cursor *cursor = ctx_calloc(1, sizeof(*cursor));
-
-	(void)vtab;
-	if (cursor == NULL)
-		return SQLITE_NOMEM;
-	*ret = &cursor->base;
-	return SQLITE_OK;
-}
-
-static int close_cursor(sqlite3_vtab_cursor *base)
-{
-	free(base);
-	return SQLITE_OK;
-}
+static const struct vtab_wish by_id[] = {{0, {SQLITE_INDEX_CONSTRAINT_EQ}}};
 
 static int64_t count(const struct ctx_store *store, int kind)
 {
@@ -60,50 +30,30 @@ static int64_t count(const struct ctx_store *store, int kind)
 	}
 }
 
-static int filter(sqlite3_vtab_cursor *base, int wishes, const char *text, int argc, sqlite3_value **argv)
+static enum ctx_status next(struct vtab_cursor *base, struct ctx_err *err)
+{
+	(void)err;
+	return base->row < ((struct cursor *)base)->end ? CTX_OK : CTX_END;
+}
+
+static enum ctx_status first(struct vtab_cursor *base, sqlite3_value *const *values, struct ctx_err *err)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	struct vtab *vtab = (struct vtab *)base->pVtab;
-	struct ctx_store *store = vtab->store;
 	const struct ctx_code *code;
 	enum ctx_status status = CTX_OK;
-	struct ctx_err err = {0};
 
-	(void)text;
-	cursor->at = 0;
-	cursor->end = count(store, vtab->kind);
-	if (vtab->kind != KIND_STACK)
-		status = ctx_store_code(store, &code, &err);
+	cursor->end = count(base->store, base->table->kind);
+	if (base->table->kind != KIND_STACK)
+		status = ctx_store_code(base->store, &code, err);
 	if (status != CTX_OK)
-		return vtab_fail(base->pVtab, status, &err);
-	if (wishes != 0 && argc == 1 && sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
-		int64_t id = sqlite3_value_int64(argv[0]);
+		return status;
+	if (values[0] != NULL && sqlite3_value_type(values[0]) == SQLITE_INTEGER) {
+		int64_t id = sqlite3_value_int64(values[0]);
 
-		cursor->at = id >= 0 && id < cursor->end ? id : cursor->end;
+		base->row = id >= 0 && id < cursor->end ? id : cursor->end;
 		cursor->end = id >= 0 && id < cursor->end ? id + 1 : cursor->end;
 	}
-	return SQLITE_OK;
-}
-
-static int next(sqlite3_vtab_cursor *base)
-{
-	((struct cursor *)base)->at++;
-	return SQLITE_OK;
-}
-
-static int eof(sqlite3_vtab_cursor *base)
-{
-	const struct cursor *cursor = (struct cursor *)base;
-
-	return cursor->at >= cursor->end;
-}
-
-static void result_id(sqlite3_context *context, uint32_t id)
-{
-	if (id == CTX_NONE)
-		sqlite3_result_null(context);
-	else
-		sqlite3_result_int64(context, id);
+	return next(base, err);
 }
 
 static void stack_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -111,9 +61,9 @@ static void stack_column(const struct ctx_store *store, sqlite3_context *context
 	const struct ctx_trie *cct = &store->profile.cct;
 
 	if (which == 1)
-		result_id(context, i == 0 ? CTX_NONE : cct->parent[i]);
+		vtab_result_id(context, i == 0 ? CTX_NONE : cct->parent[i]);
 	else
-		result_id(context, which == 2 ? cct->key[i] : cct->depth[i]);
+		vtab_result_id(context, which == 2 ? cct->key[i] : cct->depth[i]);
 }
 
 static void raw_stack_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -121,14 +71,14 @@ static void raw_stack_column(const struct ctx_store *store, sqlite3_context *con
 	const struct ctx_trie *raw = &store->code.raw_stacks;
 
 	if (which == 1)
-		result_id(context, i == 0 ? CTX_NONE : raw->parent[i]);
+		vtab_result_id(context, i == 0 ? CTX_NONE : raw->parent[i]);
 	else
-		result_id(context, which == 2 ? raw->key[i] : store->raw_to_stack[i]);
+		vtab_result_id(context, which == 2 ? raw->key[i] : store->raw_to_stack[i]);
 }
 
 static void result_line(sqlite3_context *context, uint32_t line)
 {
-	result_id(context, line != 0 ? line : CTX_NONE);
+	vtab_result_id(context, line != 0 ? line : CTX_NONE);
 }
 
 static void location_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -139,15 +89,15 @@ static void location_column(const struct ctx_store *store, sqlite3_context *cont
 	if (which == 3)
 		sqlite3_result_int64(context, (int64_t)location->address);
 	else if (which == 5)
-		result_id(context, site != NULL ? site->file : CTX_NONE);
+		vtab_result_id(context, site != NULL ? site->file : CTX_NONE);
 	else if (which == 6)
 		result_line(context, site != NULL ? site->line : 0);
 	else if (which == 7)
 		sqlite3_result_int64(context, location->joins);
 	else
-		result_id(context, which == 1	? location->object
-				   : which == 2 ? location->function
-						: location->site);
+		vtab_result_id(context, which == 1   ? location->object
+					: which == 2 ? location->function
+						     : location->site);
 }
 
 static void site_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -157,66 +107,40 @@ static void site_column(const struct ctx_store *store, sqlite3_context *context,
 	if (which == 3)
 		result_line(context, site->line);
 	else
-		result_id(context, which == 1 ? site->function : which == 2 ? site->file : site->caller);
+		vtab_result_id(context, which == 1 ? site->function : which == 2 ? site->file : site->caller);
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which)
+static void column(const struct vtab_cursor *cursor, sqlite3_context *context, int which)
 {
-	const struct vtab *vtab = (struct vtab *)base->pVtab;
-	int64_t i = ((struct cursor *)base)->at;
+	const struct ctx_store *store = cursor->store;
+	int64_t i = cursor->row;
 
 	if (which == 0)
 		sqlite3_result_int64(context, i);
-	else if (vtab->kind == KIND_STACK)
-		stack_column(vtab->store, context, i, which);
-	else if (vtab->kind == KIND_RAW_STACK)
-		raw_stack_column(vtab->store, context, i, which);
-	else if (vtab->kind == KIND_LOCATION)
-		location_column(vtab->store, context, i, which);
+	else if (cursor->table->kind == KIND_STACK)
+		stack_column(store, context, i, which);
+	else if (cursor->table->kind == KIND_RAW_STACK)
+		raw_stack_column(store, context, i, which);
+	else if (cursor->table->kind == KIND_LOCATION)
+		location_column(store, context, i, which);
 	else
-		site_column(vtab->store, context, i, which);
-	return SQLITE_OK;
+		site_column(store, context, i, which);
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
-{
-	*ret = ((struct cursor *)base)->at;
-	return SQLITE_OK;
-}
+#define TABLE(kind_of, name_of, columns)                                                                     \
+	{                                                                                                    \
+		.name = name_of, .declaration = "CREATE TABLE " name_of "(id INTEGER, " columns,             \
+		.wishes = by_id, .n_wishes = CTX_COUNT_OF(by_id), .is_by_id = true, .kind = kind_of,         \
+		.cursor_bytes = sizeof(struct cursor), .first = first, .next = next, .column = column        \
+	}
 
-static const sqlite3_module module = {
-	.xConnect = vtab_connect,
-	.xBestIndex = best_index,
-	.xDisconnect = vtab_disconnect,
-	.xOpen = open_cursor,
-	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
-	.xColumn = column,
-	.xRowid = rowid,
-};
-
-enum ctx_status vtab_register_stacks(struct ctx_store *store, struct ctx_err *err)
-{
-	static const struct vtab_kind kinds[] = {
-		{"stack", "CREATE TABLE stack(id INTEGER, parent INTEGER, function INTEGER, depth INTEGER)",
-		 KIND_STACK},
-		{"raw_stack",
-		 "CREATE TABLE raw_stack(id INTEGER, parent INTEGER, location INTEGER, stack INTEGER)",
-		 KIND_RAW_STACK},
-		{"location",
-		 "CREATE TABLE location(id INTEGER, object INTEGER, function INTEGER, address INTEGER, site "
-		 "INTEGER, file INTEGER, line INTEGER, joins INTEGER)",
-		 KIND_LOCATION},
-		{"site",
-		 "CREATE TABLE site(id INTEGER, function INTEGER, file INTEGER, line INTEGER, caller "
-		 "INTEGER)",
-		 KIND_SITE},
-	};
-	enum ctx_status status = CTX_OK;
-
-	for (size_t i = 0; i < CTX_COUNT_OF(kinds) && status == CTX_OK; i++)
-		status = vtab_register(store, &kinds[i], &module, err);
-	return status;
-}
+const struct vtab_table vtab_stack =
+	TABLE(KIND_STACK, "stack", "parent INTEGER, function INTEGER, depth INTEGER)");
+const struct vtab_table vtab_raw_stack =
+	TABLE(KIND_RAW_STACK, "raw_stack", "parent INTEGER, location INTEGER, stack INTEGER)");
+const struct vtab_table vtab_location =
+	TABLE(KIND_LOCATION, "location",
+	      "object INTEGER, function INTEGER, address INTEGER, site INTEGER, file INTEGER, line INTEGER, "
+	      "joins INTEGER)");
+const struct vtab_table vtab_site =
+	TABLE(KIND_SITE, "site", "function INTEGER, file INTEGER, line INTEGER, caller INTEGER)");

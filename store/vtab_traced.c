@@ -4,6 +4,8 @@
  */
 #include "store/vtab.h"
 
+#include "base/mem.h"
+
 enum column {
 	TIME_NS,
 	DURATION_NS,
@@ -24,31 +26,9 @@ enum column {
 	N_COLUMNS
 };
 
-static enum ctx_status init(void *context, struct ctx_store *store, struct ctx_interval window,
-			    struct ctx_err *err)
+static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_err *err)
 {
-	return traced_walk_init(context, store, CTX_TRACED_N, window, err);
-}
-
-static enum ctx_status next(void *context, size_t *ret_n, struct ctx_err *err)
-{
-	struct traced_walk *walk = context;
-	enum ctx_status status = traced_walk_next(walk, err);
-
-	*ret_n = walk->n;
-	return status;
-}
-
-static bool has(const void *context, size_t i)
-{
-	const struct traced_walk *walk = context;
-
-	return ctx_interval_has(walk->window, walk->operations[i].time_ns);
-}
-
-static void deinit(void *context)
-{
-	traced_walk_deinit(context);
+	return vtab_blocks_next(timed, &traced_blocks, err);
 }
 
 /* What only some kinds have: NULL for the others. */
@@ -96,10 +76,10 @@ static int64_t number_of(const struct ctx_traced *operation, int which, bool *re
 	}
 }
 
-static void column(const void *context, size_t i, sqlite3_context *result, int which)
+static void column(const struct vtab_cursor *cursor, sqlite3_context *result, int which)
 {
-	const struct traced_walk *walk = context;
-	const struct ctx_traced *operation = &walk->operations[i];
+	const struct vtab_timed_cursor *timed = (const struct vtab_timed_cursor *)cursor;
+	const struct ctx_traced *operation = (const struct ctx_traced *)timed->items + timed->at;
 	enum ctx_traced_kind kind = (enum ctx_traced_kind)operation->kind;
 	bool is_null = false;
 	int64_t number;
@@ -118,7 +98,7 @@ static void column(const void *context, size_t i, sqlite3_context *result, int w
 		sqlite3_result_int64(result, number);
 }
 
-const struct vtab_blocks vtab_traced = {
+const struct vtab_table vtab_traced = {
 	.name = "traced",
 	.declaration = "CREATE TABLE traced(time_ns INTEGER, duration_ns INTEGER, kind TEXT, operation "
 		       "TEXT, "
@@ -126,10 +106,12 @@ const struct vtab_blocks vtab_traced = {
 		       "descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
 		       "INTEGER, stack INTEGER, "
 		       "raw_stack INTEGER)",
-	.walk_bytes = sizeof(struct traced_walk),
-	.init = init,
-	.next = next,
-	.has = has,
+	.wishes = vtab_blocks_wishes,
+	.n_wishes = CTX_COUNT_OF(vtab_blocks_wishes),
+	.next_block = next_block,
+	.cursor_bytes = sizeof(struct vtab_blocks_cursor),
+	.first = vtab_timed_first,
+	.next = vtab_timed_next,
 	.column = column,
-	.deinit = deinit,
+	.reset = vtab_blocks_reset,
 };

@@ -4,6 +4,8 @@
  */
 #include "store/vtab.h"
 
+#include "base/mem.h"
+
 enum column {
 	TIME_NS,
 	WAIT_NS,
@@ -19,46 +21,15 @@ enum column {
 	N_COLUMNS
 };
 
-static enum ctx_status init(void *context, struct ctx_store *store, struct ctx_interval window,
-			    struct ctx_err *err)
+static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_err *err)
 {
-	return wakeup_walk_init(context, store, window, err);
+	return vtab_blocks_next(timed, &wakeup_blocks, err);
 }
 
-static enum ctx_status next(void *context, size_t *ret_n, struct ctx_err *err)
+static void column(const struct vtab_cursor *cursor, sqlite3_context *result, int which)
 {
-	struct wakeup_walk *walk = context;
-	enum ctx_status status = wakeup_walk_next(walk, err);
-
-	*ret_n = walk->n;
-	return status;
-}
-
-/* A wait that begins in the window and ends behind it is no row. */
-static bool has(const void *context, size_t i)
-{
-	const struct wakeup_walk *walk = context;
-
-	return ctx_interval_has(walk->window, walk->wakeups[i].time_ns);
-}
-
-static void deinit(void *context)
-{
-	wakeup_walk_deinit(context);
-}
-
-static void result_id(sqlite3_context *context, uint32_t id)
-{
-	if (id == CTX_NONE)
-		sqlite3_result_null(context);
-	else
-		sqlite3_result_int64(context, id);
-}
-
-static void column(const void *context, size_t i, sqlite3_context *result, int which)
-{
-	const struct wakeup_walk *walk = context;
-	const struct ctx_wakeup *wakeup = &walk->wakeups[i];
+	const struct vtab_timed_cursor *timed = (const struct vtab_timed_cursor *)cursor;
+	const struct ctx_wakeup *wakeup = (const struct ctx_wakeup *)timed->items + timed->at;
 	/* The waker's stack: 0 is not known. */
 	const uint32_t waker_raw = wakeup->waker_raw_stack != 0 ? wakeup->waker_raw_stack : CTX_NONE;
 	const uint32_t waker_stack = wakeup->waker_raw_stack != 0 ? wakeup->waker_stack : CTX_NONE;
@@ -75,18 +46,20 @@ static void column(const void *context, size_t i, sqlite3_context *result, int w
 		sqlite3_result_text(result, ctx_state_name((enum ctx_thread_state)wakeup->state), -1,
 				    SQLITE_STATIC);
 	else if (which < N_COLUMNS)
-		result_id(result, ids[which]);
+		vtab_result_id(result, ids[which]);
 }
 
-const struct vtab_blocks vtab_wakeups = {
+const struct vtab_table vtab_wakeups = {
 	.name = "wakeups",
 	.declaration = "CREATE TABLE wakeups(time_ns INTEGER, wait_ns INTEGER, delay_ns INTEGER, thread "
 		       "INTEGER, state TEXT, stack INTEGER, raw_stack INTEGER, waker INTEGER, outsider "
 		       "INTEGER, waker_stack INTEGER, waker_raw_stack INTEGER)",
-	.walk_bytes = sizeof(struct wakeup_walk),
-	.init = init,
-	.next = next,
-	.has = has,
+	.wishes = vtab_blocks_wishes,
+	.n_wishes = CTX_COUNT_OF(vtab_blocks_wishes),
+	.next_block = next_block,
+	.cursor_bytes = sizeof(struct vtab_blocks_cursor),
+	.first = vtab_timed_first,
+	.next = vtab_timed_next,
 	.column = column,
-	.deinit = deinit,
+	.reset = vtab_blocks_reset,
 };
