@@ -1,12 +1,11 @@
 #include "ingest/states.h"
 
 #include "base/mem.h"
+#include "ingest/span_queue.h"
 #include "model/profile.h"
 
 #define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are told late (perf.data: 0.1 s) */
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
-#define QUEUE_FIRST 1024u
-#define QUEUE_MAX 262144u /* however many spans end in that time */
 #define CPUS_MAX 65536
 #define NEVER UINT64_MAX
 
@@ -45,20 +44,15 @@ struct thread {
 };
 
 struct ctx_states {
-	struct ctx_state_sink sink;
 	struct thread *threads;
 	size_t n_threads, threads_cap;
 	uint32_t *newest; /* by process: the thread that started last, CTX_NONE; owned */
 	size_t n_processes, processes_cap, last_cap;
 	struct doing *last_of; /* by process: its last sample; owned */
 	struct doing last;     /* of anybody */
-	/* A ring; numbers only grow, item i lies at i % cap. */
-	struct ctx_state_span *items; /* end_ns == begin_ns: the thread ends here */
-	size_t cap;		      /* a power of two */
-	uint64_t first, next;
+	struct ctx_span_queue queue;
 	uint64_t latest_ns; /* of all that was told */
 	uint64_t now_ns;    /* when what is told now happened: the same, but for late ends of lives */
-	uint64_t handed_ns; /* all spans that end before this are handed out */
 	uint64_t user_clock_ns;
 	uint32_t *on_cpu; /* by CPU: the thread that got it last, CTX_NONE; owned */
 	size_t n_cpus, cpus_cap;
@@ -68,15 +62,14 @@ enum ctx_status ctx_states_create(const struct ctx_state_sink *sink, struct ctx_
 				  struct ctx_err *err)
 {
 	struct ctx_states *states = ctx_calloc(1, sizeof(*states));
+	enum ctx_status status;
 
 	if (states == NULL)
 		return ctx_err_nomem(err);
-	states->sink = *sink;
-	states->cap = QUEUE_FIRST;
-	states->items = ctx_calloc(states->cap, sizeof(*states->items));
-	if (states->items == NULL) {
+	status = ctx_span_queue_init(&states->queue, sink, err);
+	if (status != CTX_OK) {
 		free(states);
-		return ctx_err_nomem(err);
+		return status;
 	}
 	*ret = states;
 	return CTX_OK;
@@ -89,7 +82,7 @@ void ctx_states_destroy(struct ctx_states *states)
 	free(states->threads);
 	free(states->newest);
 	free(states->last_of);
-	free(states->items);
+	ctx_span_queue_deinit(&states->queue);
 	free(states->on_cpu);
 	free(states);
 }
@@ -98,65 +91,6 @@ void ctx_states_user_clock(struct ctx_states *states, uint64_t ns)
 {
 	/* A span that ends a tick ago is still to be put into the queue. */
 	states->user_clock_ns = ns <= QUEUE_NS / 2 ? ns : 0;
-}
-
-/* --- the queue --- */
-
-static enum ctx_status hand_out(struct ctx_states *states, struct ctx_err *err)
-{
-	struct ctx_state_span *span = &states->items[states->first++ & (states->cap - 1)];
-
-	states->handed_ns = span->end_ns;
-	if (span->begin_ns == span->end_ns)
-		return states->sink.thread_end(states->sink.context, span->thread, err);
-	return states->sink.span(states->sink.context, span, err);
-}
-
-static enum ctx_status hand_out_until(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	while (status == CTX_OK && states->first != states->next &&
-	       states->items[states->first & (states->cap - 1)].end_ns <= time_ns)
-		status = hand_out(states, err);
-	return status;
-}
-
-static enum ctx_status grow_queue(struct ctx_states *states, struct ctx_err *err)
-{
-	struct ctx_state_span *items = ctx_calloc(2 * states->cap, sizeof(*items));
-
-	if (items == NULL)
-		return ctx_err_nomem(err);
-	for (uint64_t i = states->first; i != states->next; i++)
-		items[i & (2 * states->cap - 1)] = states->items[i & (states->cap - 1)];
-	free(states->items);
-	states->items = items;
-	states->cap *= 2;
-	return CTX_OK;
-}
-
-/* In order of ends: almost always it is the last. When there are too many, the oldest does not wait for its time. */
-static enum ctx_status push(struct ctx_states *states, const struct ctx_state_span *span, struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-	uint64_t at;
-
-	if (states->next - states->first == QUEUE_MAX)
-		status = hand_out(states, err);
-	else if (states->next - states->first == states->cap)
-		status = grow_queue(states, err);
-	if (status != CTX_OK)
-		return status;
-	for (at = states->next++; at != states->first; at--) {
-		const struct ctx_state_span *before = &states->items[(at - 1) & (states->cap - 1)];
-
-		if (before->end_ns <= span->end_ns)
-			break;
-		states->items[at & (states->cap - 1)] = *before;
-	}
-	states->items[at & (states->cap - 1)] = *span;
-	return CTX_OK;
 }
 
 /* The thread was in `state` since the last span, up to now. */
@@ -176,7 +110,7 @@ static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum
 	thread->since_ns = states->now_ns;
 	if (state == CTX_STATE_DATA_FAULT && thread->fault_ns == NEVER)
 		thread->fault_ns = span.begin_ns;
-	return push(states, &span, err);
+	return ctx_span_queue_push(&states->queue, &span, err);
 }
 
 /* --- the machine --- */
@@ -247,7 +181,7 @@ static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thre
 		return CTX_OK;
 	thread->woken = false;
 	thread->wakeup.delay_ns = runs ? states->now_ns - thread->wakeup.time_ns : 0;
-	return states->sink.wakeup(states->sink.context, &thread->wakeup, err);
+	return states->queue.sink.wakeup(states->queue.sink.context, &thread->wakeup, err);
 }
 
 /* Hands out what the thread did up to now. */
@@ -436,15 +370,9 @@ static void on_text_fault(struct ctx_states *states, uint32_t number)
 {
 	struct thread *thread = &states->threads[number];
 
-	for (uint64_t i = states->next; thread->fault_ns != NEVER && i-- != states->first;) {
-		struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
-
-		if (span->end_ns <= thread->fault_ns)
-			break;
-		if (span->thread == number && span->begin_ns >= thread->fault_ns &&
-		    span->state == CTX_STATE_DATA_FAULT)
-			span->state = CTX_STATE_TEXT_FAULT;
-	}
+	if (thread->fault_ns != NEVER)
+		ctx_span_queue_correct(&states->queue, number, thread->fault_ns, CTX_STATE_DATA_FAULT,
+				       CTX_STATE_TEXT_FAULT);
 	thread->fault_ns = NEVER;
 }
 
@@ -460,7 +388,9 @@ static enum ctx_status go_on(struct ctx_states *states, uint64_t time_ns, struct
 	if (time_ns > states->latest_ns)
 		states->latest_ns = time_ns;
 	states->now_ns = states->latest_ns;
-	return states->now_ns > QUEUE_NS ? hand_out_until(states, states->now_ns - QUEUE_NS, err) : CTX_OK;
+	return states->now_ns > QUEUE_NS
+		       ? ctx_span_queue_hand_out(&states->queue, states->now_ns - QUEUE_NS, err)
+		       : CTX_OK;
 }
 
 /* Room for one more of each, up to these numbers. */
@@ -505,34 +435,6 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 	return go_on(states, time_ns, err);
 }
 
-/* What the thread is said to have done behind `time_ns`, and still waits in the queue, was not so: it had ended. */
-static enum ctx_status take_back(struct ctx_states *states, uint32_t number, uint64_t time_ns,
-				 struct ctx_err *err)
-{
-	uint64_t kept = states->next, end = states->next;
-	struct ctx_state_span cut;
-	bool is_cut = false;
-
-	while (kept != states->first && states->items[(kept - 1) & (states->cap - 1)].end_ns > time_ns)
-		kept--;
-	for (uint64_t i = kept; i != end; i++) {
-		const struct ctx_state_span *span = &states->items[i & (states->cap - 1)];
-
-		if (span->thread != number) {
-			states->items[kept++ & (states->cap - 1)] = *span;
-		} else if (span->begin_ns < time_ns) {
-			cut = *span;
-			is_cut = true;
-		}
-	}
-	states->next = kept;
-	states->threads[number].since_ns = time_ns;
-	if (!is_cut)
-		return CTX_OK;
-	cut.end_ns = time_ns;
-	return push(states, &cut, err);
-}
-
 /* One that was never seen and does not run to its end waits with all others when the recording ends. */
 static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, uint64_t time_ns, bool ran,
 				  struct ctx_err *err)
@@ -542,8 +444,10 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 	enum ctx_status status = CTX_OK;
 
 	/* It may be told late. */
-	if (time_ns < thread->since_ns)
-		status = take_back(states, number, time_ns, err);
+	if (time_ns < thread->since_ns) {
+		status = ctx_span_queue_take_back(&states->queue, number, time_ns, err);
+		thread->since_ns = time_ns;
+	}
 	if (status != CTX_OK)
 		return status;
 	states->now_ns = time_ns > thread->since_ns ? time_ns : thread->since_ns;
@@ -553,7 +457,7 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 		status = put_wakeup(states, thread, false, err);
 	thread->mode = ENDED;
 	states->now_ns = states->latest_ns;
-	return status == CTX_OK ? push(states, &end, err) : status;
+	return status == CTX_OK ? ctx_span_queue_push(&states->queue, &end, err) : status;
 }
 
 enum ctx_status ctx_states_end(struct ctx_states *states, uint32_t thread, uint64_t time_ns,
@@ -620,7 +524,7 @@ static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t numb
 
 	thread->silent_ns = 0;
 	if (now_ns <= thread->since_ns || !missed_tick(states, now_ns - thread->since_ns) ||
-	    now_ns - states->user_clock_ns < states->handed_ns)
+	    now_ns - states->user_clock_ns < states->queue.handed_ns)
 		return CTX_OK;
 	states->now_ns = now_ns - states->user_clock_ns;
 	status = put_span(states, number, CTX_STATE_SYSTEM, 0, err);
@@ -668,5 +572,5 @@ enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns, s
 		if (is_alive(states, i))
 			status = end_thread(states, i, time_ns, false, err);
 	}
-	return status == CTX_OK ? hand_out_until(states, UINT64_MAX, err) : status;
+	return status == CTX_OK ? ctx_span_queue_hand_out(&states->queue, UINT64_MAX, err) : status;
 }
