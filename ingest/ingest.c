@@ -6,57 +6,15 @@
  *	                            +-- TRACED -----> raw stack, name of the file --> blocks of operations (forest.c) --> store
  *	                            `-- STATE ------> raw stack --> spans of states (state_feed.c) --> samples of the state metrics, as above
  */
-#include "ingest/ingest.h"
+#include "ingest/ingest_impl.h"
 
-#include "base/map64.h"
 #include "base/mem.h"
-#include "base/strtab.h"
-#include "ingest/chaindict.h"
-#include "ingest/forest.h"
-#include "ingest/profile_builder.h"
-#include "ingest/stack_paths.h"
 #include "ingest/stackdict.h"
-#include "ingest/state_feed.h"
-#include "ingest/tree_worker.h"
-#include "ingest/unwinding.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define EVENTS_PER_PROGRESS 65536u
-#define UNSEEN_LEAST_NS UINT64_C(100000000) /* of less time on CPUs nobody expects many samples */
-
-struct process {
-	struct ctx_addrspace space;
-	struct ctx_stackdict dict;   /* of a source that has interned stacks */
-	struct ctx_chaindict chains; /* of a source that has whole ones */
-};
-
-struct ingest {
-	struct ctx_event_source *source;
-	struct ctx_store *store;
-	struct ctx_resolver *resolver;
-	struct ctx_unwinding *unwinding; /* NULL: no sample has needed it */
-	struct ctx_stack_forest stacks;
-	struct ctx_tree_forest *trees;
-	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
-	struct ctx_state_feed *states;	/* NULL: the source sees none */
-	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
-	struct ctx_profile_builder nouns;
-	struct ctx_strtab files; /* names, of traced input and output */
-	struct ctx_addrspace kernel_space;
-	struct process *processes;
-	size_t n_processes, processes_cap;
-	struct ctx_stack_paths paths;
-	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
-	struct ctx_mapping_info *mappings;
-	size_t n_mappings, mappings_cap;
-	struct ctx_code_list code;
-	uint32_t *leaf_samples; /* by raw stack */
-	size_t n_leaf_samples, leaf_samples_cap;
-	struct ctx_ingest_stats stats;
-};
 
 static void ingest_deinit(struct ingest *in)
 {
@@ -267,8 +225,7 @@ static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
 	return ctx_stackdict_resolve(&process->dict, stack->id, &spaces, in->resolver, &in->stacks, ret, err);
 }
 
-/* Room in the counters for all raw stacks that there are. */
-static enum ctx_status grow_leaf_samples(struct ingest *in, struct ctx_err *err)
+enum ctx_status ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&in->leaf_samples, &in->leaf_samples_cap, in->stacks.raw.n, err);
 
@@ -320,7 +277,7 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
 		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
 	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
-		status = grow_leaf_samples(in, err);
+		status = ingest_grow_leaf_samples(in, err);
 	if (status != CTX_OK)
 		return status;
 	in->leaf_samples[sample.raw_stack]++;
@@ -399,19 +356,6 @@ static enum ctx_status begin_states(struct ingest *in, struct ctx_err *err)
 	return ctx_state_feed_create(&options, &in->states, err);
 }
 
-static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
-{
-	struct ctx_profile *profile = &in->nouns.profile;
-	enum ctx_status status;
-
-	if (in->states == NULL)
-		return CTX_OK;
-	status = ctx_state_feed_finish(in->states, profile->run.end_ns, err);
-	return status == CTX_OK ? ctx_state_feed_outsiders(in->states, &profile->arena, &profile->outsiders,
-							   &profile->n_outsiders, err)
-				: status;
-}
-
 /* --- traced operations --- */
 
 static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
@@ -438,23 +382,6 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 	in->nouns.profile.traced[operation.kind]++;
 	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
 				  : ctx_tree_forest_add_traced(in->trees, &operation, err);
-}
-
-/* The names of the files become the profile's. */
-static enum ctx_status name_files(struct ingest *in, struct ctx_err *err)
-{
-	struct ctx_profile *profile = &in->nouns.profile;
-
-	profile->files = ctx_calloc(in->files.n, sizeof(*profile->files));
-	if (profile->files == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < in->files.n; i++) {
-		profile->files[i] = ctx_arena_strdup(&profile->arena, ctx_strtab_get(&in->files, i));
-		if (profile->files[i] == NULL)
-			return ctx_err_nomem(err);
-	}
-	profile->n_files = (uint32_t)in->files.n;
-	return CTX_OK;
 }
 
 /* --- events --- */
@@ -532,160 +459,6 @@ static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_optio
 	}
 }
 
-/* A line for the header: how far copied stacks could be unwound. */
-static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
-{
-	struct ctx_event event = {.kind = CTX_EV_PROPERTY};
-	struct ctx_unwinding_counts counts;
-	char text[512];
-	int n;
-
-	if (in->unwinding == NULL)
-		return CTX_OK;
-	counts = ctx_unwinding_counts(in->unwinding);
-	n = snprintf(text, sizeof(text), "%llu samples from copies of the stack; %.1f %% reach the root",
-		     (unsigned long long)counts.samples,
-		     100.0 * (double)counts.ends[CTX_TRUNCATED_NOT] / (double)counts.samples);
-	for (int i = 1; i < CTX_TRUNCATED_N; i++) {
-		if (counts.ends[i] != 0)
-			n += snprintf(text + n, sizeof(text) - (size_t)n, "; %s: %llu",
-				      ctx_truncation_text((enum ctx_truncation)i),
-				      (unsigned long long)counts.ends[i]);
-	}
-	event.property = (struct ctx_property){.key = "unwinding", .value = text};
-	return ctx_profile_builder_event(&in->nouns, &event, err);
-}
-
-/* Which instructions and source files the database gets; the array is the caller's (free()). */
-static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_options *options,
-				 struct ctx_source_file **ret_files, size_t *ret_n, struct ctx_err *err)
-{
-	uint32_t newer = 0;
-	enum ctx_status status = grow_leaf_samples(in, err);
-
-	if (status == CTX_OK)
-		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
-						err);
-	if (status == CTX_OK)
-		status = ctx_resolver_list_sources(in->resolver, &in->source->info, options->recorded_s,
-						   ret_files, ret_n, &newer, err);
-	if (status == CTX_OK && newer != 0)
-		status = ctx_profile_builder_warn(
-			&in->nouns, err,
-			"%u source file%s changed since the recording: lines may stand beside other text",
-			newer, newer == 1 ? "" : "s");
-	return status;
-}
-
-/*
- * A clock of each thread begins with a whole tick: threads that live for less have no samples. What the states know of the time on
- * CPUs says how much that is.
- */
-static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
-{
-	const struct ctx_profile *profile = &in->nouns.profile;
-	const char *modes = ctx_profile_property(profile, "modes", "user,kernel");
-	uint64_t on_cpu_ns = 0;
-
-	if (in->states == NULL || in->source->info.user_clock_ns != 0 || profile->lost_samples != 0 ||
-	    strcmp(modes, "user,kernel") != 0)
-		return CTX_OK;
-	for (unsigned state = CTX_STATE_USER; state <= CTX_STATE_TRAP; state++)
-		on_cpu_ns += profile->metrics[profile->states + state].weight;
-	for (uint32_t i = 0; i < profile->states; i++) {
-		const struct ctx_metric_info *metric = &profile->metrics[i];
-
-		/* "cpu-clock:u" was not meant to see everything. */
-		if (strcmp(metric->unit, "ns") != 0 || metric->parts != NULL ||
-		    strchr(metric->name, ':') != NULL)
-			continue;
-		if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
-			return CTX_OK;
-		return ctx_profile_builder_warn(&in->nouns, err,
-						"%s saw %llu %% of the time on CPUs: threads that live for "
-						"less than its tick have no samples; "
-						"--metric user,system has all of it",
-						metric->name,
-						(unsigned long long)(metric->weight / (on_cpu_ns / 100)));
-	}
-	return CTX_OK;
-}
-
-static enum ctx_status put_contents(struct ingest *in, const struct ctx_ingest_options *options,
-				    struct ctx_err *err)
-{
-	struct ctx_store_contents contents = {
-		.profile = &in->nouns.profile,
-		.raw_stacks = &in->stacks.raw,
-		.raw_to_stack = in->stacks.raw_to_stack,
-		.mappings = in->mappings,
-		.n_mappings = in->n_mappings,
-		.fingerprint = options->fingerprint,
-	};
-	struct ctx_source_file *files CTX_AUTO_FREE = NULL;
-	enum ctx_status status = finish_states(in, err);
-	uint64_t late;
-
-	if (status != CTX_OK)
-		return status;
-	if (in->worker != NULL) {
-		status = ctx_tree_worker_finish(in->worker, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &in->stats.moved, &late, err);
-	if (status != CTX_OK)
-		return status;
-	if (in->stats.moved != 0)
-		status = ctx_profile_builder_warn(&in->nouns, err,
-						  "%llu samples came out of order and were moved in time",
-						  (unsigned long long)in->stats.moved);
-	if (status == CTX_OK && late != 0)
-		status = ctx_profile_builder_warn(
-			&in->nouns, err,
-			"%llu samples came after the exit of their thread: they are in no thread's "
-			"tree, but in the whole",
-			(unsigned long long)late);
-	if (status == CTX_OK && options->tree.mode == CTX_TIMETREE_CASCADE)
-		status = ctx_profile_builder_warn(
-			&in->nouns, err,
-			"the time tree was pruned in cascade mode: an interval lacks what the "
-			"lists of larger ones left out");
-	if (status == CTX_OK)
-		status = tell_unwinding(in, err);
-	if (status == CTX_OK)
-		status = ctx_profile_builder_finish(&in->nouns, err);
-	if (status == CTX_OK)
-		status = tell_unseen_time(in, err);
-	if (status == CTX_OK)
-		status = name_files(in, err);
-	if (status == CTX_OK)
-		status = list_code(in, options, &files, &contents.n_files, err);
-	if (status == CTX_OK)
-		status = ctx_resolver_take(in->resolver, &in->nouns.profile, err);
-	if (status != CTX_OK)
-		return status;
-	ctx_trie_freeze(&in->stacks.cct);
-	ctx_trie_freeze(&in->stacks.raw);
-	in->nouns.profile.cct = in->stacks.cct;
-	in->stacks.cct = (struct ctx_trie){0};
-	contents.locations = ctx_resolver_locations(in->resolver, &contents.n_locations);
-	contents.sites = ctx_resolver_sites(in->resolver, &contents.n_sites);
-	contents.files = files;
-	in->stats.stacks = in->nouns.profile.cct.n;
-	in->stats.raw_stacks = in->stacks.raw.n;
-	in->stats.locations = (uint32_t)contents.n_locations;
-	in->stats.functions = in->nouns.profile.n_functions;
-	in->stats.objects = in->nouns.profile.n_objects;
-	in->stats.threads = in->nouns.profile.n_threads;
-	status = ctx_store_put_contents(in->store, &contents, err);
-	if (status == CTX_OK)
-		status = ctx_resolver_put_code(in->resolver, &in->code, in->store, err);
-	if (status == CTX_OK)
-		status = ctx_resolver_put_texts(&in->source->info, files, contents.n_files, in->store, err);
-	return status;
-}
-
 static enum ctx_status ingest_init(struct ingest *in, const char *path,
 				   const struct ctx_ingest_options *options, struct ctx_err *err)
 {
@@ -743,7 +516,7 @@ enum ctx_status ctx_ingest(struct ctx_event_source *source, const char *path,
 	if (status == CTX_OK)
 		status = read_all(&in, options, err);
 	if (status == CTX_OK)
-		status = put_contents(&in, options, err);
+		status = ingest_put_contents(&in, options, err);
 	if (status == CTX_OK) {
 		store = in.store;
 		in.store = NULL;

@@ -1,0 +1,58 @@
+/*
+ * An ingest under way, for the files that make it up: ingest.c reads the events, ingest_contents.c puts what they came to.
+ */
+#ifndef CTX_INGEST_INGEST_IMPL_H
+#define CTX_INGEST_INGEST_IMPL_H
+
+#include "base/map64.h"
+#include "base/strtab.h"
+#include "ingest/chaindict.h"
+#include "ingest/forest.h"
+#include "ingest/ingest.h"
+#include "ingest/profile_builder.h"
+#include "ingest/stack_paths.h"
+#include "ingest/stackdict.h"
+#include "ingest/state_feed.h"
+#include "ingest/tree_worker.h"
+#include "ingest/unwinding.h"
+
+struct process {
+	struct ctx_addrspace space;
+	struct ctx_stackdict dict;   /* of a source that has interned stacks */
+	struct ctx_chaindict chains; /* of a source that has whole ones */
+};
+
+struct ingest {
+	struct ctx_event_source *source;
+	struct ctx_store *store;
+	struct ctx_resolver *resolver;
+	struct ctx_unwinding *unwinding; /* NULL: no sample has needed it */
+	struct ctx_stack_forest stacks;
+	struct ctx_tree_forest *trees;
+	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
+	struct ctx_state_feed *states;	/* NULL: the source sees none */
+	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
+	struct ctx_profile_builder nouns;
+	struct ctx_strtab files; /* names, of traced input and output */
+	struct ctx_addrspace kernel_space;
+	struct process *processes;
+	size_t n_processes, processes_cap;
+	struct ctx_stack_paths paths;
+	struct ctx_map64 last_stack; /* thread << 32 | metric -> CCT node of the last sample */
+	struct ctx_mapping_info *mappings;
+	size_t n_mappings, mappings_cap;
+	struct ctx_code_list code;
+	uint32_t *leaf_samples; /* by raw stack */
+	size_t n_leaf_samples, leaf_samples_cap;
+	struct ctx_ingest_stats stats;
+};
+
+/* Room in the counters for all raw stacks that there are. */
+CTX_MUST_CHECK enum ctx_status ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err);
+
+/* All events were read: the trees are finished, and the store gets the rest, with what there is to say about the recording. */
+CTX_MUST_CHECK enum ctx_status ingest_put_contents(struct ingest *in,
+						   const struct ctx_ingest_options *options,
+						   struct ctx_err *err);
+
+#endif
