@@ -70,14 +70,15 @@ int main(int argc, char **argv)
 		if (status != CTX_OK) {
 			say(NULL, err.msg);
 			if (code == 0)
-				code = status == CTX_E_NOMEM || status == CTX_E_IO || status == CTX_E_INTERNAL
-					       ? 2
-					       : 1;
+				code = 1; /* the command was not run */
 		}
 	}
 	ctx_recording_deinit(&recording);
 	ctx_rec_options_deinit(&options);
-	if (fflush(stdout) != 0 && code == 0)
+	/* Text that is longer than the buffer has failed before. */
+	if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
+		say(NULL, "standard output cannot be written to");
 		code = 2;
+	}
 	return code;
 }

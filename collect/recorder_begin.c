@@ -185,6 +185,9 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	exp.path = recorder->path;
 	if (status == CTX_OK && recorder->path == NULL)
 		status = ctx_err_nomem(err);
+	if (status == CTX_OK && !options->overwrite && access(recorder->path, F_OK) == 0)
+		status = ctx_err_set(err, CTX_E_ARG, "%s: exists already (-O replaces an experiment)",
+				     recorder->path);
 	if (status == CTX_OK)
 		status = ctx_exp_create(&exp, &recorder->writer, err);
 	if (status == CTX_OK)
@@ -219,11 +222,11 @@ static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err
 	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < stack_bytes(options)) {
 		char text[160];
 
-		snprintf(text, sizeof(text),
-			 "only %zu bytes of each stack are looked at: the limit on locked memory allows no "
-			 "larger "
-			 "rings (kernel.perf_event_mlock_kb, ulimit -l)",
-			 recorder->session.stack_bytes);
+		snprintf(text, sizeof(text), "only %zu bytes of each stack are looked at: %s",
+			 recorder->session.stack_bytes,
+			 options->ring_bytes != 0 ? "rings as small as -m says have no room for more"
+						  : "the limit on locked memory allows no larger rings "
+						    "(kernel.perf_event_mlock_kb, ulimit -l)");
 		recorder->say(recorder->context, text);
 	}
 	if (recorder->session.states.level == CTX_STATES_NONE && options->states == CTX_REC_STATES_AUTO)

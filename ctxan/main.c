@@ -275,7 +275,9 @@ int main(int argc, char **argv)
 		else
 			print_version();
 		ctx_options_deinit(&options);
-		return fflush(stdout) != 0 ? 2 : 0;
+		if (fflush(stdout) == 0 && !ferror(stdout))
+			return 0;
+		return complain(ctx_err_errno(&err, CTX_E_IO, "standard output"), &err);
 	}
 	choose_charset(&options);
 	if (options.report.width == 0)

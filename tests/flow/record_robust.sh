@@ -23,7 +23,9 @@ expect 1 "precious" ctxrec -O -o precious -- true
 mkdir precious.er && touch precious.er/file
 expect 1 "precious.er" ctxrec -O -o precious.er -- true
 [ -e precious.er/file ] || fail "-O removed a directory that is no experiment"
-expect 1 "status.er" ctxrec -o status.er -- true
+expect 1 "status.er: exists already \(-O replaces" ctxrec -o status.er -- true
+expect 1 "No such file" ctxrec -o nowhere/x.er -- touch ran
+[ ! -e ran ] || fail "the command was run although nothing could be recorded"
 ctxrec -q -O -o status.er -- true || fail "-O over an experiment"
 
 # kill -9 of the recorder in mid-run: all but the last second is there, and the head says so.
@@ -132,6 +134,12 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2
 	ctxan -q small/full.er --db full.db -r header >full.txt || fail "full disk: report"
 	umount small
 fi
+expect 2 "standard output" sh -c 'exec ctxrec --help >/dev/full'
+expect 2 "standard output" sh -c 'exec ctxan --help >/dev/full'
+# Rings that were asked for are not blamed on a limit.
+ctxrec -q --no-archive -m 8 -o tight.er -- true 2>tight.err
+grep -q 'limit on locked memory' tight.err && fail "-m 8: $(cat tight.err)"
+grep -q 'as small as -m says' tight.err || fail "-m 8: $(cat tight.err)"
 # --max-size bounds the experiment.
 ctxrec -q -F 9999 --max-size 150k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
 [ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 153600 ] || fail "--max-size: $(du -b bounded.er/profile)"
