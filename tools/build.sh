@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what is missing (Debian packages) and builds the release into build/: build/bin/ctxrec, build/bin/ctxan.
 #   tools/build.sh [CMake options]
+#   CTX_TARGETS="ctxrec ctxan" tools/build.sh    these alone, without tests and benchmarks
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,4 +11,4 @@ packages="gcc make cmake ninja-build pkg-config libzstd-dev libsqlite3-dev libxm
 install_packages $packages
 
 cmake --preset release "$@" >/dev/null
-cmake --build --preset release -j "$(nproc)"
+cmake --build --preset release -j "$(nproc)" ${CTX_TARGETS:+--target $CTX_TARGETS}

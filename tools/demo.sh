@@ -3,22 +3,19 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-tools/build.sh
+CTX_TARGETS="ctxrec ctxan phases" tools/build.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-bin=$PWD/build/bin
+PATH=$PWD/build/bin:$PWD/build/bin/examples:$PATH
 cd "$work"
 
-say() {
+show() {
 	printf '\n$ %s\n' "$*"
+	"$@"
 }
 
-say "ctxrec -o phases.er -- phases"
-"$bin/ctxrec" -o phases.er -- "$bin/examples/phases"
-say "ctxan phases.er --report tree"
-"$bin/ctxan" phases.er --report tree --min-percent 1
-say "ctxan phases.er --report tree --interval 300:700"
-"$bin/ctxan" phases.er --report tree --interval 300:700 --min-percent 1
-say "ctxan phases.er --report timeline"
-"$bin/ctxan" phases.er --report timeline
+show ctxrec -o phases.er -- phases
+show ctxan phases.er --report tree --min-percent 1
+show ctxan phases.er --report tree --interval 300:700 --min-percent 1
+show ctxan phases.er --report timeline
