@@ -23,16 +23,17 @@ static int64_t difference(const struct ctx_gp_experiment *a, const struct ctx_gp
 	return __builtin_sub_overflow(a->log.run_ns, b->log.run_ns, &ns) ? 0 : ns;
 }
 
-/* From the run of one founder to that of another. */
+/* From the run of one founder to that of another; without any common clock they begin together. */
 static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp_experiment *to)
 {
 	int64_t monotonic = difference(to, from);
 	int64_t wall = (to->log.run_unix - from->log.run_unix) * 1000000000;
 	int64_t apart = monotonic > wall ? monotonic - wall : wall - monotonic;
+	bool is_known = from->log.run_unix != 0 && to->log.run_unix != 0;
 
-	if (strcmp(from->log.host, to->log.host) == 0 && apart <= 2000000000)
+	if (strcmp(from->log.host, to->log.host) == 0 && (apart <= 2000000000 || !is_known))
 		return monotonic;
-	return wall;
+	return is_known ? wall : 0;
 }
 
 /* Experiments of each founder by process number and time, and by lineage: there may be tens of thousands. */

@@ -291,7 +291,7 @@ def java_native(bits, big):
 # ---- several experiments
 
 def group():
-    """Members are on one clock, that of the same machine, or that of the wall."""
+    """Members are on one clock, that of the same machine, or that of the wall; those that have none begin together."""
     truth = Truth()
     for name, start, wall, host in (("one", 0, 0, "h"), ("two", 3, 3, "h"), ("three", -1000, 10, "elsewhere")):
         exp = Experiment(f"{name}.er", pid=100, start=RUN + start * SECOND)
@@ -311,6 +311,15 @@ def group():
     check("group: where its members begin", begins, [0, 3 * SECOND, 10 * SECOND])
     inside = json.loads(ctxan("all.erg", "-r", "functions", "-i", "3s:4s", "--format", "json"))["rows"]
     check("group: an interval", [row["function"] for row in inside if row["exclusive"]], ["<Total>", "in_two"])
+    # Exported from a recording that does not know when it was made.
+    for name, host in (("four", "h"), ("five", "nowhere")):
+        exp = Experiment(f"{name}.er", pid=100, start=RUN + 2 * SECOND)
+        exp.wall, exp.host = 0, host
+        exp.close()
+    with open("timeless.erg", "w") as out:
+        out.write("#analyzer experiment group\none.er\nfour.er\nfive.er\n")
+    begins = [row["begin"] for row in json.loads(ctxan("timeless.erg", "-r", "processes", "--format", "json"))["rows"]]
+    check("group: where members without a time begin", begins, [0, 0, 2 * SECOND])
     # Names that are seen from where we are, in a group that lies elsewhere; blanks around them.
     os.makedirs("elsewhere", exist_ok=True)
     with open("elsewhere/all.erg", "w") as out:
