@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_NAME (CTX_MAP64_NONE - 1) /* of a descriptor; CTX_MAP64_NONE is a free place of the map */
+
 enum metric {
 	SYNC_TIME,
 	SYNC_COUNT,
@@ -55,7 +57,7 @@ static const struct {
 struct image { /* what is known of a process */
 	struct ctx_gp_leaks leaks;
 	uint64_t n_heap;	  /* heap records so far */
-	struct ctx_map64 file_of; /* descriptor: name; CTX_MAP64_NONE while it is closed */
+	struct ctx_map64 file_of; /* descriptor: name; NO_NAME while it is closed */
 };
 
 struct ctx_gp_traced {
@@ -292,6 +294,14 @@ static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *e
 	add_sample(reader, like, SYNC_TIME, wait_ns);
 }
 
+/* CTX_MAP64_NONE: not known. */
+static uint32_t name_of(const struct image *image, int32_t fd)
+{
+	uint32_t name = ctx_map64_get(&image->file_of, (uint32_t)fd);
+
+	return name != NO_NAME ? name : CTX_MAP64_NONE;
+}
+
 /* Opening a name, or another descriptor again, names the descriptor; closing it forgets that. The name, or CTX_MAP64_NONE. */
 static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
 				 enum ctx_io_operation operation, bool failed, uint32_t *ret,
@@ -314,14 +324,14 @@ static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_
 	} else {
 		bool copies = operation == CTX_IO_OPEN && event->io.old_fd > 0;
 
-		*ret = ctx_map64_get(&image->file_of, (uint32_t)(copies ? event->io.old_fd : event->io.fd));
+		*ret = name_of(image, copies ? event->io.old_fd : event->io.fd);
 	}
 	if (failed || event->io.fd < 0 || (operation != CTX_IO_OPEN && operation != CTX_IO_CLOSE))
 		return CTX_OK;
 	place = ctx_map64_place(&image->file_of, (uint32_t)event->io.fd);
 	if (place == NULL)
 		return ctx_err_nomem(err);
-	*place = operation == CTX_IO_OPEN ? *ret : CTX_MAP64_NONE;
+	*place = operation == CTX_IO_OPEN && *ret != CTX_MAP64_NONE ? *ret : NO_NAME;
 	return CTX_OK;
 }
 

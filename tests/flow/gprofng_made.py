@@ -351,6 +351,32 @@ def parents():
         check(f"the parent of {lineage}", ours[lineage], numbers[parent or "founder"])
 
 
+def descriptors():
+    """Each descriptor has the name that it was opened with last; those of others have nothing to do with that."""
+    exp = Experiment("descriptors.er", pid=100)
+    stack, at, names, wanted = exp.stack([exp.function("in_out")]), 0, {}, {}
+
+    def step(kind, fd, size=0, name=""):
+        nonlocal at
+        at += 1000
+        exp.io(at, 100, stack, kind, fd, size, at - 500, name)
+
+    for turn in range(3):
+        for fd in range(3, 120):
+            names[fd] = f"/file {fd} of turn {turn}"
+            step(2, fd, name=names[fd])
+        for fd in random.Random(turn).sample(range(3, 120), 80):
+            step(3, fd)
+            del names[fd]
+        for fd in range(3, 120):
+            step(1, fd, 10)
+            wanted[fd, names.get(fd)] = wanted.get((fd, names.get(fd)), 0) + 1
+    exp.close()
+    rows = json.loads(ctxan("descriptors.er", "-r", "io", "--format", "json"))["rows"]
+    found = {(row["descriptor"], row["file"]): row["writes"] for row in rows if row["section"] == "descriptor" and row["writes"]}
+    check("files of descriptors", found, wanted)
+
+
 def descendant_alone():
     exp = Experiment("family.er", pid=100)
     exp.clock(0, 100, exp.stack([exp.function("in_founder")]))
@@ -415,6 +441,7 @@ def main():
     impossible()
     group()
     parents()
+    descriptors()
     descendant_alone()
     texts()
     print(f"{compared} comparisons{'' if HAVE_GPROFNG else ', none with gprofng, which is not here'}")
