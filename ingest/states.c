@@ -181,7 +181,7 @@ static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thre
 		return CTX_OK;
 	thread->woken = false;
 	thread->wakeup.delay_ns = runs ? states->now_ns - thread->wakeup.time_ns : 0;
-	return states->queue.sink.wakeup(states->queue.sink.context, &thread->wakeup, err);
+	return ctx_span_queue_push_wakeup(&states->queue, states->now_ns, &thread->wakeup, err);
 }
 
 /* Hands out what the thread did up to now. */
@@ -306,7 +306,8 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 		thread->mode = WAITS;
 		thread->state = (uint8_t)state_of_wait(change);
 		/* Of what came before it is known now: had it been for instructions, that would have been told. */
-		if (thread->state != CTX_STATE_DATA_FAULT || change->user_stack != thread->fault_stack)
+		if (thread->state != CTX_STATE_DATA_FAULT || change->user_stack == 0 ||
+		    change->user_stack != thread->fault_stack)
 			thread->fault_ns = NEVER;
 		thread->fault_stack = change->user_stack;
 	}
@@ -447,6 +448,7 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 	if (time_ns < thread->since_ns) {
 		status = ctx_span_queue_take_back(&states->queue, number, time_ns, err);
 		thread->since_ns = time_ns;
+		thread->woken = thread->woken && thread->wakeup.time_ns <= time_ns;
 	}
 	if (status != CTX_OK)
 		return status;

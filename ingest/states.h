@@ -46,7 +46,10 @@ struct ctx_state_span {
 	int32_t cpu;	    /* on a CPU: which; else the one it was on last; -1 not known */
 };
 
-/* Spans come in order of their ends, each thread's one behind the other; thread_end behind the last span of a thread that ended. */
+/*
+ * Spans come in order of their ends, each thread's one behind the other; wake-ups in order of when the thread ran; thread_end behind all of
+ * a thread that ended.
+ */
 struct ctx_state_sink {
 	void *context;
 	enum ctx_status (*span)(void *context, const struct ctx_state_span *span, struct ctx_err *err);

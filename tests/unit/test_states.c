@@ -305,6 +305,56 @@ static void test_states__a_fault_for_instructions_is_known_when_it_is_over(void 
 	check_span(world, 8, CTX_STATE_SLEEP, 60, 70, 3);
 }
 
+static void test_states__a_wait_for_instructions_is_the_same_in_the_span_and_in_the_wake_up(void **state)
+{
+	struct world *world = *state;
+	const unsigned fault = CTX_STACK_KERNEL | CTX_STACK_TRAP | CTX_STACK_FAULT;
+
+	start(world, 0, 0);
+	change(world, 0, 10, CTX_CHANGE_BLOCKED, 1, fault);
+	wake(world, 0, 20, 1, 9);
+	change(world, 0, 21, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 30, CTX_CHANGE_BLOCKED, 2, fault);
+	wake(world, 0, 40, 1, 9);
+	change(world, 0, 41, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 42, CTX_CHANGE_BLOCKED, 2, fault);
+	wake(world, 0, 50, 1, 9);
+	change(world, 0, 51, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 52, CTX_CHANGE_TEXT_FAULT, 0, 0);
+	finish(world, 100);
+	check_span(world, 1, CTX_STATE_DATA_FAULT, 10, 20, 1);
+	check_span(world, 4, CTX_STATE_TEXT_FAULT, 30, 40, 2);
+	check_span(world, 7, CTX_STATE_TEXT_FAULT, 42, 50, 2);
+	assert_int_equal(world->seen.n_wakeups, 3);
+	assert_int_equal(world->seen.wakeups[0].state, CTX_STATE_DATA_FAULT);
+	assert_int_equal(world->seen.wakeups[1].state, CTX_STATE_TEXT_FAULT);
+	assert_int_equal(world->seen.wakeups[2].state, CTX_STATE_TEXT_FAULT);
+}
+
+/* Without callers each fault is one of its own: which of them belong together cannot be told. */
+static void test_states__without_stacks_of_the_program_a_fault_for_instructions_is_one_wait(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	for (uint64_t at = 10; at < 50; at += 10) {
+		struct ctx_thread_change blocked = {.time_ns = at,
+						    .change = CTX_CHANGE_BLOCKED,
+						    .raw_stack = 1,
+						    .classes = CTX_STACK_KERNEL | CTX_STACK_FAULT,
+						    .waker = CTX_NONE,
+						    .outsider = CTX_NONE};
+
+		assert_int_equal(ctx_states_change(world->states, &blocked, NULL), CTX_OK);
+		change(world, 0, at + 5, CTX_CHANGE_RUNS, 0, 0);
+	}
+	change(world, 0, 46, CTX_CHANGE_TEXT_FAULT, 0, 0);
+	finish(world, 100);
+	for (size_t i = 0; i < 3; i++)
+		check_span(world, 1 + 2 * i, CTX_STATE_DATA_FAULT, 10 + 10 * i, 15 + 10 * i, 1);
+	check_span(world, 7, CTX_STATE_TEXT_FAULT, 40, 45, 1);
+}
+
 /* A program that waits for page after page of data, and then for one of instructions. */
 static void test_states__a_fault_for_instructions_says_nothing_of_faults_before_it(void **state)
 {
@@ -522,12 +572,14 @@ static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **s
 	assert_int_equal(ctx_states_change(world->states, &runs, NULL), CTX_OK);
 	change(world, 1, 70 * MS, CTX_CHANGE_BLOCKED, 5, 0);
 	change(world, 0, 80 * MS, CTX_CHANGE_BLOCKED, 6, 0);
+	wake(world, 0, 80 * MS + 1, 1, 7);
 	change(world, 0, 81 * MS, CTX_CHANGE_RUNS, 0, 0);
 	assert_int_equal(ctx_states_end(world->states, 0, 20 * MS, NULL), CTX_OK);
 	finish(world, 90 * MS);
 	assert_true(world->seen.ended[0]);
 	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
 	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
+	assert_int_equal(world->seen.n_wakeups, 0);
 	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
 	check_span(world, 1, CTX_STATE_USER, 10, 20 * MS, 1);
 }
@@ -769,6 +821,12 @@ int main(void)
 			setup, teardown),
 		cmocka_unit_test_setup_teardown(test_states__what_a_thread_waits_for_follows_from_its_stack,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__a_wait_for_instructions_is_the_same_in_the_span_and_in_the_wake_up,
+			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_states__without_stacks_of_the_program_a_fault_for_instructions_is_one_wait,
+			setup, teardown),
 		cmocka_unit_test_setup_teardown(test_states__samples_divide_the_time_on_a_cpu, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
