@@ -69,6 +69,12 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 	if (status != CTX_OK)
 		return status;
 	switch (record.type) {
+	case PERF_RECORD_FORK:
+		/* What nothing is recorded of is none of the recording's processes. */
+		return recorder->options->no_follow && !recorder->options->system_wide &&
+				       record.pid != record.task.ppid
+			       ? CTX_OK
+			       : ctx_proctree_apply(recorder->tree, &record, err);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return count_lost(recorder, record.time_ns, record.lost, err);

@@ -342,7 +342,8 @@ static enum ctx_status begin_states(struct ingest *in, struct ctx_err *err)
 	struct ctx_state_feed_options options = {.stacks = &in->stacks,
 						 .resolver = in->resolver,
 						 .sink = {in, put_span, put_wakeup, end_thread},
-						 .user_clock_ns = info->user_clock_ns};
+						 .user_clock_ns = info->user_clock_ns,
+						 .end_ns = info->states_end_ns};
 
 	if (!info->has_states)
 		return CTX_OK;

@@ -12,6 +12,7 @@ struct ctx_state_feed {
 	struct ctx_resolver *resolver;
 	struct ctx_state_sink sink;
 	struct ctx_states *states;
+	uint64_t end_ns; /* all are known up to then */
 	struct ctx_stack_classes classes;
 	struct ctx_strtab outsiders;
 	struct ctx_map64 interrupts; /* raw stack of an interrupted thread -> of the interrupt alone */
@@ -71,6 +72,7 @@ enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *optio
 	feed->stacks = options->stacks;
 	feed->resolver = options->resolver;
 	feed->sink = options->sink;
+	feed->end_ns = options->end_ns != 0 ? options->end_ns : UINT64_MAX;
 	status = make_unknown(feed, err);
 	if (status == CTX_OK)
 		status = ctx_states_create(&sink, &feed->states, err);
@@ -165,6 +167,8 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 	};
 	enum ctx_status status;
 
+	if (event->time_ns >= feed->end_ns)
+		return CTX_OK;
 	if (change.change == CTX_CHANGE_WOKEN) {
 		status = set_waker(feed, event, raw_stack, &change, err);
 	} else {
@@ -182,8 +186,11 @@ enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed, const struct 
 				      uint32_t raw_stack, struct ctx_err *err)
 {
 	unsigned classes;
-	enum ctx_status status = class_of(feed, raw_stack, &classes, err);
+	enum ctx_status status;
 
+	if (event->time_ns >= feed->end_ns)
+		return CTX_OK;
+	status = class_of(feed, raw_stack, &classes, err);
 	return status == CTX_OK ? ctx_states_sample(feed->states, event->thread, event->time_ns,
 						    event->sample.cpu, raw_stack, classes, err)
 				: status;
@@ -192,6 +199,8 @@ enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed, const struct 
 enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ctx_event *event,
 				    struct ctx_err *err)
 {
+	if (event->time_ns >= feed->end_ns)
+		return CTX_OK;
 	switch (event->kind) {
 	case CTX_EV_THREAD_START:
 		/* Not the idle task of a CPU, nor what stands for those whose names were gone. */
@@ -209,7 +218,7 @@ enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ct
 
 enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed, uint64_t time_ns, struct ctx_err *err)
 {
-	return ctx_states_finish(feed->states, time_ns, err);
+	return ctx_states_finish(feed->states, time_ns < feed->end_ns ? time_ns : feed->end_ns, err);
 }
 
 enum ctx_status ctx_state_feed_outsiders(const struct ctx_state_feed *feed, struct ctx_arena *arena,

@@ -16,7 +16,8 @@ struct ctx_state_feed_options {
 	struct ctx_stack_forest *stacks; /* borrowed, as the resolver */
 	struct ctx_resolver *resolver;
 	struct ctx_state_sink sink;
-	uint64_t user_clock_ns; /* as in struct ctx_source_info */
+	uint64_t user_clock_ns; /* as in struct ctx_source_info, */
+	uint64_t end_ns; /* and its states_end_ns: what comes from then on is ignored, and spans end there */
 };
 
 struct ctx_state_feed;

@@ -186,8 +186,11 @@ struct ctx_event {
 			const uint64_t *frames;
 		} traced;
 		struct ctx_usage_info usage; /* its process field: the source's number */
-		uint64_t count;		     /* LOST: samples; THROTTLE */
-		const char *text;	     /* DAMAGE, WARNING */
+		struct {
+			uint64_t count;	   /* LOST: samples; THROTTLE */
+			bool beyond_limit; /* LOST: the user wanted no more; else the kernel had no room */
+		};
+		const char *text; /* DAMAGE, WARNING */
 		struct ctx_property property;
 	};
 };
@@ -241,6 +244,8 @@ struct ctx_source_info {
 						  its own path. NULL: none were kept */
 	size_t n_sources;
 	bool has_states; /* there may be CTX_EV_STATE: threads' lives are divided into states */
+	uint64_t
+		states_end_ns; /* from then on changes of state are missing: nothing can be said of what threads do; 0: none are */
 	/* The clock that makes samples ticks every so many ns of a thread's time on a CPU, but makes them in user mode
 	 * alone: where they are missing, the thread was in the kernel. 0: no such clock. */
 	uint64_t user_clock_ns;

@@ -109,12 +109,20 @@ enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err 
 	return append_lines(writer, "log.xml", &writer->log, err);
 }
 
-/* Says once in the log that the limit of bytes was reached. */
-static void tell_limit(struct ctx_exp_writer *writer, uint64_t time_ns)
+/* Says once in the log that the limit of bytes was reached, and since when records are missing. */
+static void tell_limit(struct ctx_exp_writer *writer)
 {
+	uint64_t time_ns = writer->flushing_ns;
+
 	if (writer->limit_reached)
 		return;
 	writer->limit_reached = true;
+	for (size_t i = 0; i < writer->n_live; i++) {
+		uint64_t oldest_ns = writer->live[i]->oldest_ns;
+
+		if (oldest_ns != UINT64_MAX && ctx_exp_relative(writer, oldest_ns) < time_ns)
+			time_ns = ctx_exp_relative(writer, oldest_ns);
+	}
 	writer->log_oldest_ns = 0; /* the next tick writes it */
 	ctx_buf_put_text(&writer->log, "<event kind=\"limit\"");
 	ctx_exp_xml_time(&writer->log, "tstamp", time_ns);
@@ -149,8 +157,7 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 	/* Once something was left out nothing may follow, however small: samples would name call stacks that are not there. */
 	if (writer->max_bytes != 0 && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
 	    (writer->limit_reached || writer->stats.bytes_written + block->n > writer->max_bytes)) {
-		tell_limit(writer,
-			   header->kind == CTX_EXP_BLOCK_FRAMES ? writer->flushing_ns : header->last_ns);
+		tell_limit(writer);
 		return ctx_err_set(err, CTX_E_LIMIT, "limit of bytes reached");
 	}
 	return append(writer, name, block->bytes, block->n, CTX_EXP_FILE_HEADER_BYTES, err);

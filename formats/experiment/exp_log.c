@@ -186,9 +186,11 @@ static enum ctx_status read_limit(struct ctx_exp_log *log, const struct ctx_exp_
 
 	if (!ctx_exp_line_number(line, "bytes", &bytes))
 		return CTX_E_FORMAT;
+	log->limit_ns = entry->time_ns != 0 ? entry->time_ns : 1;
 	entry->kind = CTX_EV_WARNING;
-	snprintf(text, sizeof(text), "the limit of %llu bytes was reached: later samples were not recorded",
-		 (unsigned long long)bytes);
+	snprintf(text, sizeof(text),
+		 "the limit of %llu bytes was reached at %.3f ms: later samples were not recorded",
+		 (unsigned long long)bytes, (double)entry->time_ns / 1e6);
 	return keep(log, text, &entry->text, err);
 }
 
@@ -332,7 +334,10 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		entry.kind = CTX_EV_THREAD_EXIT;
 		status = has_thread ? CTX_OK : CTX_E_FORMAT;
 	} else if (strcmp(kind, "lost") == 0) {
+		const char *reason = ctx_exp_line_text(line, "reason");
+
 		entry.kind = CTX_EV_LOST;
+		entry.b = reason != NULL && strcmp(reason, "limit") == 0;
 		status = ctx_exp_line_number(line, "count", &entry.a) ? CTX_OK : CTX_E_FORMAT;
 	} else if (strcmp(kind, "throttle") == 0 || strcmp(kind, "unthrottle") == 0) {
 		entry.kind = CTX_EV_THROTTLE;

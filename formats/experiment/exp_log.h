@@ -36,7 +36,8 @@ struct ctx_exp_entry {
 	uint32_t order; /* of reading, so that sorting is stable */
 	enum ctx_event_kind kind;
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
-	uint64_t a, b, c; /* map: address, size, offset; exit: status and whether; lost, throttle: count */
+	uint64_t a, b, c; /* map: address, size, offset; exit: status and whether; lost, throttle: count;
+			     lost: whether by the limit of bytes */
 	const char *text, *text2; /* map: path, build id; name, warning, damage */
 };
 
@@ -66,6 +67,8 @@ struct ctx_exp_log {
 	size_t n_outsiders, outsiders_cap;
 	struct ctx_map64 outsider_of_key;
 	uint64_t last_ns; /* the largest time of all */
+	uint64_t
+		limit_ns; /* where the limit of bytes was reached: records are missing from then on; 0: it was not */
 	bool closed, has_run;
 	bool has_states; /* it describes the file of what threads do */
 };

@@ -328,6 +328,7 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->sources = reader->sources;
 	info->n_sources = reader->n_sources;
 	info->has_states = reader->log.has_states || reader->index.has_states;
+	info->states_end_ns = reader->log.limit_ns;
 	info->user_clock_ns = user_clock_of(&reader->log);
 	info->bytes = reader->index.bytes;
 }

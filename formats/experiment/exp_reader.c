@@ -183,6 +183,7 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 	case CTX_EV_LOST:
 	case CTX_EV_THROTTLE:
 		event.count = entry->a;
+		event.beyond_limit = entry->b != 0;
 		break;
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:

@@ -87,6 +87,11 @@ ctxrec -q -o sub.er -- sh -c "($spin); exec sh -c '$spin'"
 [ -d sub.er/_f1.er ] && [ -d sub.er/_x1.er ] || fail "sub-experiments: $(ls sub.er)"
 [ "$(ctxan -q sub.er -r processes --format json | jq '[.rows[] | select(.samples > 50)] | length')" -ge 2 ] || fail "samples by process"
 
+# Whose samples and states are not recorded is not in the recording at all: it did not wait for a processor all its life.
+ctxrec -q --no-follow -o alone.er -- sh -c 'sleep 0.1; exit 0'
+ctxan -q alone.er -r processes --format json >alone.json
+[ "$(jq '.rows | length' alone.json)" = 1 ] || fail "--no-follow: $(jq -c .rows alone.json)"
+
 # Set-uid: perf events may stop there; nothing may hang.
 if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1; then
 	cp "$(command -v sleep)" suid-sleep && chown nobody suid-sleep && chmod 4755 suid-sleep
@@ -144,7 +149,7 @@ grep -q 'as small as -m says' tight.err || fail "-m 8: $(cat tight.err)"
 ctxrec -q -F 9999 --max-size 150k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
 [ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 153600 ] || fail "--max-size: $(du -b bounded.er/profile)"
 [ "$(samples bounded.er)" -gt 1000 ] || fail "--max-size: nothing was kept"
-ctxan -q bounded.er -r functions | grep -qi lost || fail "--max-size: what was dropped is not said"
+ctxan -q bounded.er -r functions | grep -q 'beyond the limit' || fail "--max-size: what was dropped is not said"
 
 # Nothing of ours is left running.
 sleep 0.2

@@ -91,7 +91,7 @@ struct fixture_contents {
 	size_t n_damage;
 	char *warnings; /* lines */
 	uint64_t lost, throttles, unthrottles, resets, late, events;
-	uint64_t duration_ns;
+	uint64_t duration_ns, states_end_ns;
 	bool closed, has_states;
 };
 
@@ -755,6 +755,7 @@ static inline enum ctx_status fixture_read_harmed(const char *path, bool may_dis
 	out->duration_ns = source->info.duration_ns;
 	out->closed = source->info.closed;
 	out->has_states = source->info.has_states;
+	out->states_end_ns = source->info.states_end_ns;
 	/* What is in the event before is nobody's business: a source sets all that its kind has. */
 	while (memset(&event, 0xa5, sizeof(event)), (status = source->next(source, &event, err)) == CTX_OK)
 		fixture_read_event(&reading, &event);

@@ -215,6 +215,15 @@ static void test_experiment_states__outsiders_have_numbers_by_their_names(void *
 
 /* ---- limits and refusals ---- */
 
+static size_t count_changes(const struct fixture_contents *contents, uint64_t end_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < contents->n_changes; i++)
+		n += contents->changes[i].time_ns < end_ns;
+	return n;
+}
+
 static void test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost(void **state)
 {
 	struct place *place = *state;
@@ -243,6 +252,10 @@ static void test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost
 	assert_true(out.lost > 0 && out.n_changes > 100);
 	assert_int_equal(out.n_samples + out.n_changes + out.lost,
 			 recording.in.n_samples + recording.in.n_changes);
+	/* Up to the limit all are there. */
+	assert_in_range(out.states_end_ns, 100000, recording.now_ns);
+	assert_int_equal(count_changes(&out, out.states_end_ns),
+			 count_changes(&recording.in, out.states_end_ns));
 	fixture_contents_deinit(&out);
 	fixture_contents_deinit(&recording.in);
 }

@@ -722,6 +722,51 @@ static struct ctx_event change_event(uint64_t time, uint32_t thread, enum ctx_st
 	return event;
 }
 
+/* Who runs when the limit is reached did not go on for the rest of the run, as far as anybody knows. */
+static void test_ingest__where_changes_are_missing_states_end(void **state)
+{
+	static const uint32_t parents[] = {0};
+	static const uint64_t addresses[] = {0x1000};
+	struct ctx_event lost = {.kind = CTX_EV_LOST, .time_ns = 900, .count = 5, .beyond_limit = true};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		stacks_event(1, 1, parents, addresses),
+		change_event(2, 0, CTX_CHANGE_RUNS),
+		sample_event(300, 0, 0, 1),
+		change_event(400, 0, CTX_CHANGE_BLOCKED), /* the first behind the limit */
+		thread_start(450, 0, 1, 101),
+		change_event(500, 1, CTX_CHANGE_RUNS),
+		sample_event(600, 0, 0, 1),
+		lost,
+	};
+	struct list_source list;
+	struct ctx_store *store;
+	const struct ctx_profile *profile;
+	uint64_t on_cpu_ns = 0, all_ns = 0;
+	char *path;
+
+	(void)state;
+	list_open(&list, events, CTX_COUNT_OF(events), 1000);
+	list.source.info.has_states = true;
+	list.source.info.states_end_ns = 400;
+	path = database_of(&list, &store);
+	profile = ctx_store_profile(store);
+	for (uint32_t i = 0; i < CTX_STATE_N; i++)
+		all_ns += profile->metrics[profile->states + i].weight;
+	for (uint32_t i = CTX_STATE_USER; i <= CTX_STATE_TRAP; i++)
+		on_cpu_ns += profile->metrics[profile->states + i].weight;
+	assert_int_equal(all_ns, 400);
+	assert_int_equal(on_cpu_ns, 398);
+	assert_int_equal(profile->threads[0].samples, 2);
+	assert_int_equal(profile->lost_samples, 0);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_non_null(
+		strstr(profile->warnings[0], "5 samples and changes of state beyond the limit were dropped"));
+	ctx_store_close(store);
+	free(path);
+}
+
 /* Threads that are shorter than the clock's tick: their time is in the states alone, and that is said. */
 static void test_ingest__time_that_the_clock_did_not_see_is_told(void **state)
 {
@@ -1224,6 +1269,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__time_that_the_clock_did_not_see_is_told),
+		cmocka_unit_test(test_ingest__where_changes_are_missing_states_end),
 		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
 		cmocka_unit_test(test_ingest__each_reason_of_a_truncation_is_a_function),
 		cmocka_unit_test(test_ingest__a_join_is_no_frame),
