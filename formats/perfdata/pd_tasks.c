@@ -89,7 +89,8 @@ static enum ctx_status add_image(struct ctx_pd_tasks *tasks, const struct ctx_pd
 	if (status != CTX_OK)
 		return status;
 	*ret = (uint32_t)tasks->n_images;
-	tasks->images[tasks->n_images++] = *image;
+	tasks->images[tasks->n_images] = *image;
+	tasks->images[tasks->n_images++].newest = CTX_NONE;
 	return CTX_OK;
 }
 
@@ -148,8 +149,13 @@ static enum ctx_status add_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, in
 	if (status != CTX_OK)
 		return status;
 	*ret = (uint32_t)tasks->n_tasks;
-	tasks->tasks[tasks->n_tasks++] = (struct ctx_pd_task){
-		.tid = tid, .image = image, .number = CTX_NONE, .name = name, .begin_ns = time_ns};
+	tasks->tasks[tasks->n_tasks++] = (struct ctx_pd_task){.tid = tid,
+							      .image = image,
+							      .number = CTX_NONE,
+							      .name = name,
+							      .sibling = tasks->images[image].newest,
+							      .begin_ns = time_ns};
+	tasks->images[image].newest = *ret;
 	tasks->images[image].n_threads++;
 	return CTX_OK;
 }
@@ -293,6 +299,18 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 	return status == CTX_OK ? add_task(tasks, fork->time_ns, fork->tid, image, name, &task, err) : status;
 }
 
+/* No thread of an image goes on: also the one that called exec, which has the number of the first from then on, and no record of its end. */
+static enum ctx_status end_image(struct ctx_pd_tasks *tasks, uint32_t image, uint64_t time_ns,
+				 struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = tasks->images[image].newest; i != CTX_NONE && status == CTX_OK;
+	     i = tasks->tasks[i].sibling)
+		status = end_task(tasks, i, time_ns, err);
+	return status;
+}
+
 /* The process goes on as another program: a new image, and its one thread. */
 static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t old_index,
 				  int64_t tid, uint32_t name, struct ctx_err *err)
@@ -315,6 +333,8 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 		status = make_lineage(tasks, old->lineage, 'x', ++old->n_execs, &image.lineage, err);
 	if (status == CTX_OK && known != CTX_MAP64_NONE)
 		status = end_task(tasks, known, time_ns, err);
+	if (status == CTX_OK)
+		status = end_image(tasks, old_index, time_ns, err);
 	if (status == CTX_OK)
 		status = add_image(tasks, &image, &index, err);
 	return status == CTX_OK ? add_task(tasks, time_ns, tid, index, name, &task, err) : status;

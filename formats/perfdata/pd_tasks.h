@@ -35,6 +35,7 @@ struct ctx_pd_image {
 	uint32_t lineage;
 	uint32_t n_forks, n_execs;
 	uint32_t n_threads; /* that have not ended */
+	uint32_t newest;    /* task of it that began last, CTX_NONE */
 	bool replaced;	    /* by exec */
 	bool named;	    /* a COMM or FORK told of it, not only a sample */
 	uint64_t begin_ns;
@@ -47,6 +48,7 @@ struct ctx_pd_image {
 struct ctx_pd_task {
 	int64_t tid;
 	uint32_t image, number, name;
+	uint32_t sibling; /* task of the image that began before it, CTX_NONE */
 	bool ended, told; /* told: its end was told */
 	uint64_t begin_ns, end_ns;
 };

@@ -266,6 +266,37 @@ static void test_perfdata_tasks__the_founder_is_what_was_executed(void **state)
 	end(&history);
 }
 
+/* The others exit, the first too; the one that calls exec takes its number, and nobody tells of the end of its own. */
+static void test_perfdata_tasks__a_thread_that_executes_a_program_ends_with_the_old_one(void **state)
+{
+	struct history history;
+
+	(void)state;
+	begin(&history);
+	comm(&history, 0, 10, 10, "server", false);
+	fork_at(&history, 4, 10, 10, 11);
+	fork_at(&history, 4, 10, 10, 12);
+	sample(&history, 5, 10, 10, 0, 0);
+	sample(&history, 5, 10, 11, 0, 1);
+	sample(&history, 5, 10, 12, 0, 2);
+	exit_at(&history, 6, 10, 12);
+	exit_at(&history, 6, 10, 10);
+	comm(&history, 7, 10, 10, "app", true);
+	sample(&history, 8, 10, 10, 1, 3);
+	expire(&history, UINT64_MAX);
+	check_told(&history, "0 process 0 pid 10 of -1 server []\n"
+			     "0 thread 0 tid 10 of 0 server\n"
+			     "4 thread 1 tid 11 of 0 server\n"
+			     "4 thread 2 tid 12 of 0 server\n"
+			     "7 process 1 pid 10 of 0 app [_x1]\n"
+			     "7 thread 3 tid 10 of 1 app\n"
+			     "6 end of thread 2\n"
+			     "6 end of thread 0\n"
+			     "7 end of thread 1\n"
+			     "7 end of process 0\n");
+	end(&history);
+}
+
 static void test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing(void **state)
 {
 	struct history history;
@@ -511,9 +542,16 @@ static void model_fork(struct model *model, int64_t pid, int64_t parent, int64_t
 	model_set_task(model, tid, image);
 }
 
-static void model_exec(struct model *model, int64_t pid, int64_t tid)
+static void model_exec(struct model *model, uint64_t time, int64_t pid, int64_t tid)
 {
-	model_image(model, pid);
+	int old = model_image(model, pid);
+
+	for (int i = 0; i < TIDS; i++) {
+		if (model->tasks[i].image == old && !model->tasks[i].ended) {
+			model->tasks[i].ended = true;
+			model->tasks[i].end_ns = time;
+		}
+	}
 	model_set_task(model, tid, model_new_image(model, pid));
 }
 
@@ -598,7 +636,7 @@ static void step(struct model *model, struct history *history, uint64_t *seed, u
 		break;
 	case 3:
 		comm(history, time, pid, tid, "exec", true);
-		model_exec(model, pid, tid);
+		model_exec(model, time, pid, tid);
 		break;
 	case 4:
 		comm(history, time, pid, tid, "name", false);
@@ -724,6 +762,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread),
 		cmocka_unit_test(test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told),
 		cmocka_unit_test(test_perfdata_tasks__the_founder_is_what_was_executed),
+		cmocka_unit_test(test_perfdata_tasks__a_thread_that_executes_a_program_ends_with_the_old_one),
 		cmocka_unit_test(test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing),
 		cmocka_unit_test(test_perfdata_tasks__names_of_threads_are_told_when_they_change),
 		cmocka_unit_test(test_perfdata_tasks__samples_just_after_the_end_are_of_the_same_thread),
