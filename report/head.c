@@ -220,6 +220,8 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 
 	if (out->note != NULL)
 		put(context, out->note);
+	if (out->topic != NULL && out->topic->second_note != NULL)
+		put(context, out->topic->second_note);
 	for (size_t i = 0; i < input->profile->n_warnings; i++)
 		put(context, input->profile->warnings[i]);
 	warn_losses(out, put, context);

@@ -66,6 +66,7 @@ static const struct ctx_report_kind kinds[] = {
 	 .print = ctx_report_states},
 	{.name = "wakers",
 	 .summary = "who ended the waits: wakers=FUNCTION, of waits in it",
+	 .needs_states = true,
 	 .needs_wakers = true,
 	 .any_metric = true,
 	 .takes_subject = true,

@@ -88,8 +88,9 @@ struct ctx_totals {
 struct ctx_out_topic {
 	struct ctx_metric_info metric;
 	struct ctx_totals totals;
-	const char *counted; /* what totals.samples are: "waits" */
-	const char *note;    /* the first of the warnings; NULL none */
+	const char *counted;	 /* what totals.samples are: "waits" */
+	const char *note;	 /* the first of the warnings; NULL none */
+	const char *second_note; /* the next; NULL none */
 };
 
 struct ctx_out_row { /* text: a kept row */

@@ -111,7 +111,8 @@ struct ctx_report_input {
 	uint32_t metric;
 	const uint32_t *more_metrics; /* shown beside it (functions, tree, callers-callees) */
 	size_t n_more;
-	const struct ctx_report_states *states; /* states: selected threads with any time; by thread id */
+	const struct ctx_report_states
+		*states; /* states, wakers: selected threads with any time; by thread id */
 	size_t n_states;
 	const struct ctx_report_wakers *wakers; /* wakers only */
 	size_t n_wakers;
@@ -161,7 +162,7 @@ struct ctx_report_kind {
 	bool needs_slices;     /* timeline */
 	bool needs_code;       /* lines, pcs, source, disasm: code, raw and reader */
 	bool takes_subject;    /* source, disasm, wakers: "--report source=FUNC" */
-	bool needs_states;     /* states */
+	bool needs_states;     /* states, wakers */
 	bool needs_wakers;     /* wakers */
 	bool needs_index;      /* index */
 	unsigned needs_traced; /* 1 << enum ctx_traced_kind: heap, leaks, sync, io */

@@ -25,7 +25,8 @@
 #define DEFAULT_LINES 8u
 #define FEW_THREADS 8u /* of one name: of more, nobody reads each */
 #define FIGURES 5u
-#define WIDE 100u /* columns from which there is room for a share */
+#define UNSEEN_PERCENT 1u /* of the waiting: less is no news */
+#define WIDE 100u	  /* columns from which there is room for a share */
 
 /* JSON has the stacks as lists, behind these; in CSV they are names joined by a semicolon. */
 static const struct ctx_column columns[] = {
@@ -490,11 +491,35 @@ static void name_waits(unsigned states, char *name, size_t size)
 	}
 }
 
+/*
+ * A wait that nobody was seen to end is in the report of states alone; where that is much, who reads this one has to know. A
+ * single function's waits are not told apart there. NULL: little is missing.
+ */
+static const char *note_unseen(const struct ctx_report_input *input, const struct ctx_report_options *options,
+			       uint64_t seen_ns, char *buf, size_t size)
+{
+	unsigned states = input->wait_states != 0 ? input->wait_states : CTX_STATES_OF_WAITS;
+	char percent[CTX_FIGURE_MAX], unseen[CTX_FIGURE_MAX];
+	struct ctx_scale scale = ctx_scale_for("ns", seen_ns);
+	uint64_t all_ns = 0;
+
+	for (size_t i = 0; i < input->n_states; i++)
+		all_ns += ctx_state_sum(input->states[i].ns, states);
+	if (options->function != NULL || options->subject != NULL || all_ns <= seen_ns ||
+	    all_ns - seen_ns < all_ns / 100 * UNSEEN_PERCENT)
+		return NULL;
+	ctx_figure_percent(percent, all_ns - seen_ns, all_ns, 1);
+	ctx_figure_fixed(unseen, all_ns - seen_ns, scale.divisor, scale.digits);
+	snprintf(buf, size, "%s %% of the waiting (%s %s) is not here: nobody was seen to end it", percent,
+		 unseen, scale.unit);
+	return buf;
+}
+
 enum ctx_status ctx_report_wakers(const struct ctx_report_input *input,
 				  const struct ctx_report_options *options, struct ctx_err *err)
 {
 	struct ctx_out out;
-	char name[160], note[320];
+	char name[160], note[320], unseen[160];
 	struct ctx_out_topic topic = {.metric = {.name = name, .unit = "ns", .spans = true},
 				      .counted = "waits",
 				      .note = ctx_state_note(input->profile, note, sizeof(note))};
@@ -520,6 +545,7 @@ enum ctx_status ctx_report_wakers(const struct ctx_report_input *input,
 	}
 	topic.totals.samples = total.waits;
 	topic.totals.weight = total.wait_ns;
+	topic.second_note = note_unseen(input, options, total.wait_ns, unseen, sizeof(unseen));
 	ctx_out_begin_topic(&out, input, options, &topic, "wakers", columns, n_columns);
 	status = ctx_out_is_text(&out) ? put_text(&page, &total, err) : put_data(&page, err);
 	ctx_out_fail(&out, status);

@@ -457,6 +457,44 @@ static void test_report_states__heads_say_what_is_missing_and_which_waits(void *
 }
 
 /* Of 10 threads of a name each is one line of nothing; of 8 each is somebody. */
+/* Waits without an end are in the report of states alone: the other one says how much that is, where it is much. */
+static void test_report_states__wakers_say_how_much_waiting_nobody_ended(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	uint64_t seen_ns = 0, *sleep_ns = &lives->states[1].ns[CTX_STATE_SLEEP];
+	const struct {
+		uint64_t unseen_ns;
+		struct ctx_report_options options;
+		const char *note; /* NULL: none */
+	} cases[] = {
+		{0, {0}, NULL},
+		{2 * MS, {0}, NULL},
+		{210 * MS,
+		 {0},
+		 "note: 20.0 % of the waiting (210.000 ms) is not here: nobody was seen to end it\n"},
+		{210 * MS, {.subject = "walk"}, NULL},
+		{210 * MS, {.format = CTX_REPORT_JSON}, "\"20.0 % of the waiting (210.000 ms) is not here"},
+	};
+
+	for (size_t i = 0; i < fixture->input.n_wakers; i++)
+		seen_ns += lives->wakers[i].wait_ns;
+	assert_int_equal(seen_ns, 840 * MS);
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		char *text;
+
+		/* 790 ms of waits are in the other states. */
+		*sleep_ns = 50 * MS + cases[i].unseen_ns;
+		text = print_report("wakers", &fixture->input, cases[i].options);
+		if (cases[i].note != NULL)
+			assert_non_null(strstr(text, cases[i].note));
+		else
+			assert_null(strstr(text, "of the waiting"));
+		free(text);
+	}
+	lives_free(lives);
+}
+
 static void test_report_states__many_threads_of_one_name_are_one_waiter(void **state)
 {
 	struct fixture *fixture = *state;
@@ -568,6 +606,7 @@ int main(void)
 		STATES_TEST(test_report_states__heads_say_what_is_missing_and_which_waits),
 		STATES_TEST(test_report_states__a_place_is_not_unknown_where_something_is_known),
 		STATES_TEST(test_report_states__many_threads_of_one_name_are_one_waiter),
+		STATES_TEST(test_report_states__wakers_say_how_much_waiting_nobody_ended),
 		STATES_TEST(test_report_states__of_equal_lives_those_that_slept_come_last),
 		STATES_TEST(test_report_states__timeline_is_coloured_by_state),
 	};
