@@ -4,7 +4,9 @@
 #ifndef CTX_FORMATS_EXPORT_GPROFNG_ELF_H
 #define CTX_FORMATS_EXPORT_GPROFNG_ELF_H
 
-#include "formats/export/gprofng_objects.h"
+#include "base/buf.h"
+#include "formats/export/gprofng_object.h"
+#include "model/export.h"
 
 struct ctx_gpx_elf {
 	const struct ctx_export_input *input;

@@ -1,10 +1,5 @@
 /*
  * Load objects as gprofng's format has them: a file in archives/ for each, from which gprofng reads the names of functions.
- *
- *	object's addresses	| page page page |        | page |	what samples are in
- *	segments		| segment 0      |        | 1    |	parts of the file: address, offset
- *	symbols			 |--a--| |--b--|            |-c-|	so that each address has exactly our function
- *
  * Where the file that was recorded can be had it is what is archived, with our symbols instead of its own. Otherwise the archived file has
  * nothing but these: its segments are holes.
  */
@@ -12,26 +7,8 @@
 #define CTX_FORMATS_EXPORT_GPROFNG_OBJECTS_H
 
 #include "base/arena.h"
+#include "formats/export/gprofng_object.h"
 #include "formats/export/gprofng_stacks.h"
-
-struct ctx_gpx_symbol {
-	uint64_t begin, end;
-	uint32_t function;
-};
-
-struct ctx_gpx_segment {
-	uint64_t address, size; /* in the object's own address space; whole pages */
-	uint64_t file_offset;
-};
-
-struct ctx_gpx_object {
-	const char *name; /* plain text, unlike that of any other object; NULL: no sample is in it */
-	struct ctx_gpx_symbol *symbols; /* owned; by address, not overlapping */
-	size_t n_symbols, symbols_cap;
-	struct ctx_gpx_segment *segments; /* owned; by address */
-	size_t n_segments, segments_cap;
-	bool is_copy; /* the file itself is archived */
-};
 
 struct ctx_gpx_objects {
 	struct ctx_arena arena;
@@ -48,8 +25,5 @@ CTX_MUST_CHECK enum ctx_status ctx_gpx_objects_init(struct ctx_gpx_objects *obje
 						    const struct ctx_gpx_stacks *stacks,
 						    const char *directory, struct ctx_err *err);
 void ctx_gpx_objects_deinit(struct ctx_gpx_objects *objects);
-
-/* The segment that an address of an object is in; NULL for addresses that no sample has. */
-const struct ctx_gpx_segment *ctx_gpx_object_segment(const struct ctx_gpx_object *object, uint64_t address);
 
 #endif
