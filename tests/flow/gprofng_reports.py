@@ -196,9 +196,21 @@ def compare_pcs(recording, words, names, stacks, failures, count):
 LINE = re.compile(r"(.*?) \[<(.*)>\], line (\d+) in \"(.*)\"$")
 
 
+def our_lines(recording, word, inlines):
+    """(function, object, line, file) -> [exclusive, inclusive]"""
+    found = defaultdict(lambda: [0, 0])
+    for row in our_json(recording, "-r", "lines", "--metric", word, inlines=inlines):
+        if row["line"] is None or row["object"] is None:
+            continue
+        key = row["function"].split("(")[0], os.path.basename(row["object"]), row["line"], os.path.basename(row["file"])
+        found[key] = [found[key][0] + row["exclusive"], found[key][1] + row["inclusive"]]
+    return found
+
+
 def compare_lines(recording, words, of_plt, failures, count):
-    """Of functions that have lines of nothing else: gprofng prints those of inlined code as another context, ctxan without inlined
-    functions counts the line of the call. Of what has no lines gprofng says the function, as -functions does."""
+    """Of functions that have lines of nothing else: gprofng prints those of inlined code as another context, or, where it is of the same
+    file, as any line; ctxan without inlined functions counts the line of the call. Of what has no lines gprofng says the
+    function, as -functions does."""
     rows = table(display(recording, "-metrics", spelled(words, "ei") + ":name", "-lines"), 2 * len(words))
     printed = defaultdict(list)
     inlining = {re.split(r" \[<| \+ 0x", name)[0] for _, _, name in rows if "alternate source context" in name or "<--" in name}
@@ -207,14 +219,12 @@ def compare_lines(recording, words, of_plt, failures, count):
         if line and line[1] not in inlining:
             printed[line[1], line[2], int(line[3]), os.path.basename(line[4])].append(values)
     for k, word in enumerate(words):
-        ours = defaultdict(lambda: [0, 0])
-        for row in our_json(recording, "-r", "lines", "--metric", word):
-            if row["line"] is None or row["object"] is None:
-                continue
-            key = row["function"].split("(")[0], os.path.basename(row["object"]), row["line"], os.path.basename(row["file"])
-            ours[key] = [ours[key][0] + row["exclusive"], ours[key][1] + row["inclusive"]]
+        ours, divided = our_lines(recording, word, inlines=False), our_lines(recording, word, inlines=True)
+        inlining = {key[:2] for key, sums in ours.items() if divided[key] != sums}
         for key, values in printed.items():
             short = (key[0].split("(")[0],) + key[1:]
+            if short[:2] in inlining:
+                continue
             for i in range(short[0] in of_plt, 2):
                 count.values["-lines"] += 1
                 if not is_near(word, sum(v[2 * k + i] for v in values), ours[short][i], len(values)):

@@ -42,8 +42,9 @@ def display(recording, *commands):
     return ask(recording, "-name", "long:soname", *commands)[0]
 
 
-def our_json(recording, *options):
-    return json.loads(output_of("ctxan", "-q", "--no-inlines", recording, "--format", "json", "--limit", "0", *options))["rows"]
+def our_json(recording, *options, inlines=False):
+    inlined = [] if inlines else ["--no-inlines"]
+    return json.loads(output_of("ctxan", "-q", *inlined, recording, "--format", "json", "--limit", "0", *options))["rows"]
 
 
 def sql(recording, statement):
