@@ -265,7 +265,7 @@ static int by_time(const void *a, const void *b)
 
 static enum ctx_status put_in_order(struct ctx_gp_map *map, struct ctx_err *err)
 {
-	int64_t *ends CTX_AUTO_FREE = ctx_calloc(map->n, sizeof(*ends));
+	int64_t *ends CTX_AUTO_FREE = map->n != 0 ? ctx_calloc(map->n, sizeof(*ends)) : NULL;
 	enum ctx_status status;
 
 	if (map->n == 0)
