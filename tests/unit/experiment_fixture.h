@@ -362,6 +362,13 @@ static inline void fixture_put_any_change(struct fixture_recording *recording, u
 	fixture_put_change(recording, &told, outsider);
 }
 
+/* All that was told so far is in the files from here on: by that time it has waited long enough. */
+static inline void fixture_flush(struct fixture_recording *recording)
+{
+	fixture_note(recording, ctx_exp_tick(recording->writer,
+					     FIXTURE_START_NS + recording->now_ns + 2000000000, NULL));
+}
+
 static inline void fixture_close(struct fixture_recording *recording)
 {
 	fixture_note(recording, ctx_exp_close(recording->writer, FIXTURE_START_NS + recording->now_ns, NULL));

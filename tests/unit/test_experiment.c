@@ -1,46 +1,6 @@
-#include "experiment_fixture.h"
+#include "experiment_place.h"
 
 /* ---- helpers ---- */
-
-struct place {
-	char *directory, *path;
-};
-
-static int make_place(void **state)
-{
-	struct place *place = calloc(1, sizeof(*place));
-
-	assert_non_null(place);
-	place->directory = fixture_directory();
-	place->path = ctx_path_join(place->directory, "run.er");
-	assert_non_null(place->path);
-	*state = place;
-	return 0;
-}
-
-static int remove_place(void **state)
-{
-	struct place *place = *state;
-
-	fixture_remove(place->directory);
-	free(place->path);
-	free(place);
-	return 0;
-}
-
-/* Closes, reads and compares; what went in stays for the caller. */
-static void close_and_check(struct fixture_recording *recording, const char *path)
-{
-	struct fixture_contents out;
-
-	fixture_close(recording);
-	assert_int_equal(recording->status, CTX_OK);
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
-	assert_true(out.closed);
-	assert_true(out.duration_ns > recording->now_ns);
-	fixture_check(&recording->in, &out);
-	fixture_contents_deinit(&out);
-}
 
 static const struct fixture_process *process_of_pid(const struct fixture_contents *contents, int64_t pid)
 {
@@ -66,7 +26,6 @@ static void test_experiment__samples_of_two_data_files_come_back(void **state)
 		fixture_put_sample(&recording, 0, 0, i % 4, 10, 8);
 	}
 	close_and_check(&recording, place->path);
-	fixture_contents_deinit(&recording.in);
 }
 
 static void test_experiment__random_recordings_come_back(void **state)
@@ -83,7 +42,6 @@ static void test_experiment__random_recordings_come_back(void **state)
 		for (uint64_t i = 0; i < steps; i++)
 			fixture_step(&recording, 2 + (uint32_t)seed);
 		close_and_check(&recording, place->path);
-		fixture_contents_deinit(&recording.in);
 	}
 }
 
@@ -109,7 +67,6 @@ static void test_experiment__little_memory_makes_epochs_and_nothing_else(void **
 		assert_int_equal(stats.processes, recording.in.n_processes);
 		assert_int_equal(stats.threads, recording.in.n_threads);
 		close_and_check(&recording, place->path);
-		fixture_contents_deinit(&recording.in);
 	}
 }
 
@@ -126,7 +83,6 @@ static void test_experiment__samples_out_of_order_come_back_in_order(void **stat
 	}
 	recording.now_ns = 200000;
 	close_and_check(&recording, place->path);
-	fixture_contents_deinit(&recording.in);
 }
 
 static void test_experiment__properties_notes_and_metrics_come_back(void **state)
@@ -219,7 +175,6 @@ static void test_experiment__long_chains_of_forks_keep_their_samples(void **stat
 		fixture_put_sample(&recording, process, process, i % 4, 4, 8);
 	}
 	close_and_check(&recording, place->path);
-	fixture_contents_deinit(&recording.in);
 }
 
 /* ---- limits and refusals ---- */
@@ -239,15 +194,11 @@ static void test_experiment__beyond_max_bytes_samples_are_counted_as_lost(void *
 		recording.now_ns += 100000;
 		fixture_put_sample(&recording, i % 2, i % 2, i % 4, 20, 300);
 		if (i % 500 == 0)
-			fixture_note(&recording,
-				     ctx_exp_tick(recording.writer,
-						  FIXTURE_START_NS + recording.now_ns + 2000000000, NULL));
+			fixture_flush(&recording);
 	}
 	stats = ctx_exp_stats(recording.writer);
 	assert_true(stats.dropped_by_limit > 0);
-	fixture_close(&recording);
-	assert_int_equal(recording.status, CTX_OK);
-	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+	close_and_read(&recording, place->path, &out);
 	assert_string_equal(out.damage != NULL ? out.damage : "", "");
 	assert_true(out.closed);
 	assert_true(out.n_samples > 500);
@@ -328,7 +279,6 @@ static void test_experiment__names_without_er_and_wrong_arguments_are_refused(vo
 	sample.process = 1;
 	assert_int_equal(ctx_exp_sample(recording.writer, &sample, NULL), CTX_E_ARG);
 	close_and_check(&recording, place->path);
-	fixture_contents_deinit(&recording.in);
 	free(other);
 	free(empty);
 }
@@ -340,23 +290,14 @@ static void test_experiment__what_was_flushed_is_there_while_it_is_written(void 
 	struct place *place = *state;
 	struct ctx_exp_options options = fixture_options(place->path);
 	struct fixture_recording recording = {.seed = 5};
-	struct fixture_contents out;
 
 	fixture_begin(&recording, &options);
 	for (uint32_t round = 0; round < 5; round++) {
 		for (uint32_t i = 0; i < 400; i++)
 			fixture_step(&recording, 20);
-		fixture_note(&recording,
-			     ctx_exp_tick(recording.writer, FIXTURE_START_NS + recording.now_ns + 2000000000,
-					  NULL));
-		assert_int_equal(recording.status, CTX_OK);
-		assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
-		assert_false(out.closed);
-		fixture_check(&recording.in, &out);
-		fixture_contents_deinit(&out);
+		flush_and_check(&recording, place->path);
 	}
 	close_and_check(&recording, place->path);
-	fixture_contents_deinit(&recording.in);
 }
 
 static void test_experiment__a_fingerprint_changes_with_the_files(void **state)
@@ -380,8 +321,6 @@ static void test_experiment__a_fingerprint_changes_with_the_files(void **state)
 	fixture_contents_deinit(&recording.in);
 	free(database);
 }
-
-#define place_test(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
 {

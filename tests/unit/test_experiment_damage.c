@@ -1,4 +1,4 @@
-#include "experiment_fixture.h"
+#include "experiment_place.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -79,9 +79,7 @@ static void make_small(const char *path, struct fixture_contents *in, bool close
 			fixture_put_any_change(&recording, i % 3 == 2, 8);
 		if (i % 6 == 5) {
 			fixture_put_usage(&recording, i % 2);
-			fixture_note(&recording,
-				     ctx_exp_tick(recording.writer,
-						  FIXTURE_START_NS + recording.now_ns + 2000000000, NULL));
+			fixture_flush(&recording);
 		}
 	}
 	assert_int_equal(recording.status, CTX_OK);
@@ -155,49 +153,43 @@ static bool is_data(const char *name)
 
 static void test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end(void **state)
 {
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
+	struct place *place = *state;
 	struct fixture_contents in;
 	struct image image = {0};
 
-	(void)state;
-	make_small(path, &in, true);
-	load_directory(&image, path, "");
+	make_small(place->path, &in, true);
+	load_directory(&image, place->path, "");
 	assert_true(image.n >= 9);
 	for (size_t f = 0; f < image.n; f++) {
 		const char *name = image.names[f];
 
 		/* The metrics are in the log's first lines: without those, samples are of an unknown one. */
 		for (size_t n = 0; n < image.bytes[f].n; n++) {
-			put_file(path, name, image.bytes[f].bytes, n);
+			put_file(place->path, name, image.bytes[f].bytes, n);
 			if (strcmp(name, "log.xml") == 0 && n < image.bytes[f].n / 2) {
 				struct fixture_contents out;
 
-				if (fixture_read(path, &out, NULL) == CTX_OK)
+				if (fixture_read(place->path, &out, NULL) == CTX_OK)
 					fixture_contents_deinit(&out);
 				continue;
 			}
-			check_harmed(path, &in, name, is_data(name), true);
+			check_harmed(place->path, &in, name, is_data(name), true);
 		}
-		put_file(path, name, image.bytes[f].bytes, image.bytes[f].n);
+		put_file(place->path, name, image.bytes[f].bytes, image.bytes[f].n);
 	}
 	image_deinit(&image);
 	fixture_contents_deinit(&in);
-	free(path);
-	fixture_remove(directory);
 }
 
 static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void **state)
 {
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
+	struct place *place = *state;
 	struct fixture_contents in;
 	struct image image = {0};
 	uint64_t seed = 5;
 
-	(void)state;
-	make_small(path, &in, true);
-	load_directory(&image, path, "");
+	make_small(place->path, &in, true);
+	load_directory(&image, place->path, "");
 	for (size_t f = 0; f < image.n; f++) {
 		uint8_t *bytes = image.bytes[f].bytes;
 		const char *name = image.names[f];
@@ -208,13 +200,14 @@ static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void *
 
 			for (size_t v = 0; v < 3; v++) {
 				bytes[i] = values[v];
-				put_file(path, name, bytes, image.bytes[f].n);
+				put_file(place->path, name, bytes, image.bytes[f].n);
 				if (is_data(name)) {
 					/* The version's and the reserved bytes of the file header change nothing or all. */
-					check_harmed(path, &in, name, true, values[v] == was);
+					check_harmed(place->path, &in, name, true, values[v] == was);
 				} else {
 					struct fixture_contents out;
-					enum ctx_status status = fixture_read_harmed(path, true, &out, NULL);
+					enum ctx_status status =
+						fixture_read_harmed(place->path, true, &out, NULL);
 
 					assert_true(status == CTX_OK || strcmp(name, "log.xml") == 0);
 					if (status == CTX_OK)
@@ -225,12 +218,10 @@ static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void *
 			}
 			bytes[i] = was;
 		}
-		put_file(path, name, bytes, image.bytes[f].n);
+		put_file(place->path, name, bytes, image.bytes[f].n);
 	}
 	image_deinit(&image);
 	fixture_contents_deinit(&in);
-	free(path);
-	fixture_remove(directory);
 }
 
 /* The blocks of a data file, by their magic. */
@@ -257,22 +248,20 @@ static size_t file_of(const struct image *image, const char *name)
 
 static void test_experiment_damage__a_lost_block_costs_itself_alone(void **state)
 {
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
+	struct place *place = *state;
 	struct fixture_contents in, out;
 	struct image image = {0};
 	size_t offsets[16], n, f;
 	char expected[64];
 
-	(void)state;
-	make_small(path, &in, true);
-	load_directory(&image, path, "");
+	make_small(place->path, &in, true);
+	load_directory(&image, place->path, "");
 	f = file_of(&image, "profile");
 	n = find_blocks(&image.bytes[f], offsets, 16);
 	assert_int_equal(n, 4); /* one for each tick */
 	image.bytes[f].bytes[offsets[1] + 70] ^= 4;
-	put_file(path, "profile", image.bytes[f].bytes, image.bytes[f].n);
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
+	put_file(place->path, "profile", image.bytes[f].bytes, image.bytes[f].n);
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	assert_int_equal(out.n_damage, 1);
 	snprintf(expected, sizeof(expected), "profile: offset %zu: checksum differs", offsets[1]);
 	assert_non_null(strstr(out.damage, expected));
@@ -280,26 +269,22 @@ static void test_experiment_damage__a_lost_block_costs_itself_alone(void **state
 	fixture_contents_deinit(&out);
 	image_deinit(&image);
 	fixture_contents_deinit(&in);
-	free(path);
-	fixture_remove(directory);
 }
 
 static void test_experiment_damage__lost_call_stacks_keep_their_samples(void **state)
 {
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
+	struct place *place = *state;
 	struct fixture_contents in, out;
 	struct image image = {0};
 	size_t offsets[16], f, whole = 0;
 
-	(void)state;
-	make_small(path, &in, true);
-	load_directory(&image, path, "");
+	make_small(place->path, &in, true);
+	load_directory(&image, place->path, "");
 	f = file_of(&image, "frameinfo");
 	assert_true(find_blocks(&image.bytes[f], offsets, 16) >= 2);
 	image.bytes[f].bytes[offsets[0] + 70] ^= 4;
-	put_file(path, "frameinfo", image.bytes[f].bytes, image.bytes[f].n);
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
+	put_file(place->path, "frameinfo", image.bytes[f].bytes, image.bytes[f].n);
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	assert_non_null(strstr(out.damage, "frameinfo: offset 16: checksum differs"));
 	assert_non_null(strstr(out.damage, "lost their call stacks"));
 	assert_int_equal(out.n_samples, in.n_samples);
@@ -309,8 +294,6 @@ static void test_experiment_damage__lost_call_stacks_keep_their_samples(void **s
 	fixture_contents_deinit(&out);
 	image_deinit(&image);
 	fixture_contents_deinit(&in);
-	free(path);
-	fixture_remove(directory);
 }
 
 static void test_experiment_damage__what_is_no_experiment_is_told(void **state)
@@ -371,13 +354,11 @@ static void test_experiment_damage__names_come_back_byte_for_byte(void **state)
 					    "gr\xc3\xbc\xc3\x9f \xf0\x9f\x90\xa7",
 					    "<!DOCTYPE a>",
 					    "\xef\xbf\xbe\x7f\x01"};
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
-	struct ctx_exp_options options = fixture_options(path);
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
 	struct fixture_recording recording = {.seed = 1};
 	struct fixture_contents out;
 
-	(void)state;
 	fixture_begin(&recording, &options);
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES); i++) {
 		uint32_t process = fixture_start_process(&recording, CTX_EXP_FORK, 0, NAMES[i]);
@@ -394,10 +375,10 @@ static void test_experiment_damage__names_come_back_byte_for_byte(void **state)
 	}
 	fixture_close(&recording);
 	assert_int_equal(recording.status, CTX_OK);
-	check_xml_lines(path, "log.xml");
-	check_xml_lines(path, "_f1.er/map.xml");
-	check_xml_lines(path, "_f8.er/map.xml");
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
+	check_xml_lines(place->path, "log.xml");
+	check_xml_lines(place->path, "_f1.er/map.xml");
+	check_xml_lines(place->path, "_f8.er/map.xml");
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	fixture_check(&recording.in, &out);
 	for (size_t i = 0; i < CTX_COUNT_OF(NAMES); i++) {
 		size_t m = 0;
@@ -408,24 +389,20 @@ static void test_experiment_damage__names_come_back_byte_for_byte(void **state)
 	}
 	fixture_contents_deinit(&out);
 	fixture_contents_deinit(&recording.in);
-	free(path);
-	fixture_remove(directory);
 }
 
 /* ---- a full disk ---- */
 
 static void test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_read(void **state)
 {
-	char *directory = fixture_directory();
-	char *path = ctx_path_join(directory, "run.er");
-	struct ctx_exp_options options = fixture_options(path);
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
 	struct fixture_recording recording = {.seed = 2};
 	struct rlimit before, small;
 	struct fixture_contents out;
 	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
 	uint32_t good = 0;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
 	small = before;
 	small.rlim_cur = 20000;
@@ -435,9 +412,7 @@ static void test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_re
 		recording.now_ns += 100000;
 		fixture_put_sample(&recording, 0, 0, 0, 10, 300);
 		if (i % 200 == 0)
-			fixture_note(&recording,
-				     ctx_exp_tick(recording.writer,
-						  FIXTURE_START_NS + recording.now_ns + 2000000000, NULL));
+			fixture_flush(&recording);
 	}
 	assert_int_equal(recording.status, CTX_E_IO);
 	assert_int_equal(ctx_exp_lost(recording.writer, FIXTURE_START_NS, 1, NULL), CTX_E_IO);
@@ -445,26 +420,24 @@ static void test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_re
 			 CTX_E_IO);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	signal(SIGXFSZ, handler);
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
+	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	assert_true(out.n_samples >= 200 && out.n_samples <= recording.in.n_samples);
 	for (size_t i = 0; i < out.n_samples; i++)
 		assert_true(went_in(&recording.in, &out.samples[i]));
 	fixture_contents_deinit(&out);
 	fixture_contents_deinit(&recording.in);
-	free(path);
-	fixture_remove(directory);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end),
-		cmocka_unit_test(test_experiment_damage__every_changed_byte_of_data_is_noticed),
-		cmocka_unit_test(test_experiment_damage__a_lost_block_costs_itself_alone),
-		cmocka_unit_test(test_experiment_damage__lost_call_stacks_keep_their_samples),
+		place_test(test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end),
+		place_test(test_experiment_damage__every_changed_byte_of_data_is_noticed),
+		place_test(test_experiment_damage__a_lost_block_costs_itself_alone),
+		place_test(test_experiment_damage__lost_call_stacks_keep_their_samples),
 		cmocka_unit_test(test_experiment_damage__what_is_no_experiment_is_told),
-		cmocka_unit_test(test_experiment_damage__names_come_back_byte_for_byte),
-		cmocka_unit_test(test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_read),
+		place_test(test_experiment_damage__names_come_back_byte_for_byte),
+		place_test(test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* Changes of what threads do, beside the samples of an experiment: written, read, damaged. */
-#include "experiment_fixture.h"
+#include "experiment_place.h"
 
 #include "base/compress.h"
 #include "base/xxh.h"
@@ -8,32 +8,6 @@
 
 /* ---- helpers ---- */
 
-struct place {
-	char *directory, *path;
-};
-
-static int make_place(void **state)
-{
-	struct place *place = calloc(1, sizeof(*place));
-
-	assert_non_null(place);
-	place->directory = fixture_directory();
-	place->path = ctx_path_join(place->directory, "run.er");
-	assert_non_null(place->path);
-	*state = place;
-	return 0;
-}
-
-static int remove_place(void **state)
-{
-	struct place *place = *state;
-
-	fixture_remove(place->directory);
-	free(place->path);
-	free(place);
-	return 0;
-}
-
 static struct ctx_exp_options options_with_states(const char *path)
 {
 	struct ctx_exp_options options = fixture_options(path);
@@ -41,21 +15,6 @@ static struct ctx_exp_options options_with_states(const char *path)
 	options.has_states = true;
 	options.overwrite = true;
 	return options;
-}
-
-/* Closes, reads and compares; what went in is released. */
-static void close_and_check(struct fixture_recording *recording, const char *path)
-{
-	struct fixture_contents out;
-
-	fixture_close(recording);
-	assert_int_equal(recording->status, CTX_OK);
-	assert_int_equal(fixture_read(path, &out, NULL), CTX_OK);
-	assert_true(out.closed);
-	assert_true(out.has_states);
-	fixture_check(&recording->in, &out);
-	fixture_contents_deinit(&out);
-	fixture_contents_deinit(&recording->in);
 }
 
 /* A change without a stack. */
@@ -152,9 +111,7 @@ static void test_experiment_states__at_equal_times_changes_keep_their_order(void
 			recording.now_ns += 700;
 		}
 	}
-	fixture_close(&recording);
-	assert_int_equal(recording.status, CTX_OK);
-	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+	close_and_read(&recording, place->path, &out);
 	assert_int_equal(out.n_changes, recording.in.n_changes);
 	assert_int_equal(out.late, 0);
 	for (size_t i = 0; i < out.n_changes; i++) {
@@ -241,13 +198,9 @@ static void test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost
 		else
 			fixture_put_any_change(&recording, i % 2, 300);
 		if (i % 500 == 0)
-			fixture_note(&recording,
-				     ctx_exp_tick(recording.writer,
-						  FIXTURE_START_NS + recording.now_ns + 2000000000, NULL));
+			fixture_flush(&recording);
 	}
-	fixture_close(&recording);
-	assert_int_equal(recording.status, CTX_OK);
-	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
+	close_and_read(&recording, place->path, &out);
 	assert_null(out.damage);
 	assert_true(out.lost > 0 && out.n_changes > 100);
 	assert_int_equal(out.n_samples + out.n_changes + out.lost,
@@ -488,26 +441,16 @@ static void test_experiment_states__what_was_flushed_is_there_while_it_is_writte
 	struct place *place = *state;
 	struct ctx_exp_options options = options_with_states(place->path);
 	struct fixture_recording recording = {.seed = 5};
-	struct fixture_contents out;
 
 	fixture_begin(&recording, &options);
 	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t i = 0; i < 400; i++)
 			fixture_step(&recording, 20);
-		fixture_note(&recording,
-			     ctx_exp_tick(recording.writer, FIXTURE_START_NS + recording.now_ns + 2000000000,
-					  NULL));
-		assert_int_equal(recording.status, CTX_OK);
-		assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
-		assert_false(out.closed);
-		assert_true(out.n_changes > 0);
-		fixture_check(&recording.in, &out);
-		fixture_contents_deinit(&out);
+		flush_and_check(&recording, place->path);
+		assert_true(recording.in.n_changes > 0);
 	}
 	close_and_check(&recording, place->path);
 }
-
-#define place_test(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
 {
