@@ -119,17 +119,22 @@ static struct ctx_usage_info usage[] = {
 };
 static const struct ctx_interval whole_run = {0, 1000 * MS};
 
-/*
- * A stack of function ids, ended by CTX_NONE, with so many samples of 1 ms; entered `calls` times from the
- * root.
- */
-static void add(struct fixture *fixture, struct ctx_histogram *histogram, uint64_t samples, int64_t calls,
-		const uint32_t *path)
+/* The stack of these function ids, ended by CTX_NONE, from the root. */
+static inline uint32_t stack_of(struct fixture *fixture, const uint32_t *path)
 {
 	uint32_t stack = CTX_TRIE_ROOT;
 
 	for (; *path != CTX_NONE; path++)
 		assert_int_equal(ctx_trie_child(&fixture->profile.cct, stack, *path, &stack, NULL), CTX_OK);
+	return stack;
+}
+
+/* So many samples of 1 ms with this stack, entered `calls` times from the root. */
+static void add(struct fixture *fixture, struct ctx_histogram *histogram, uint64_t samples, int64_t calls,
+		const uint32_t *path)
+{
+	uint32_t stack = stack_of(fixture, path);
+
 	assert_int_equal(ctx_histogram_add(histogram, stack, samples * MS, samples, calls, NULL), CTX_OK);
 	assert_int_equal(ctx_histogram_add(histogram, CTX_TRIE_ROOT, 0, 0, -calls, NULL), CTX_OK);
 }
@@ -214,5 +219,7 @@ static int teardown(void **state)
 	free(fixture);
 	return 0;
 }
+
+#define with_fixture(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 #endif

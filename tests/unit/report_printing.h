@@ -4,6 +4,8 @@
 #ifndef CTX_TESTS_REPORT_PRINTING_H
 #define CTX_TESTS_REPORT_PRINTING_H
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "report/names.h"
 #include "report/report.h"
 #include "report_golden.h"
@@ -51,6 +53,72 @@ static void assert_fits(const char *text, size_t width)
 			fail_msg("wider than %zu columns: %.*s", width, (int)n, text);
 		text += n + (text[n] == '\n');
 	}
+}
+
+/* What no name may bring about: control characters, bytes that are no UTF-8, text that runs from right to left. */
+static inline void assert_harmless(const char *text, enum ctx_report_format format, size_t width)
+{
+	for (const char *c = text; *c != '\0'; c++)
+		assert_true((unsigned char)*c >= 0x20 || *c == '\n' ||
+			    (*c == '\r' && format == CTX_REPORT_CSV));
+	assert_null(strstr(text, "\xe2\x80\xae"));
+	assert_null(strstr(text, "\xc2\x9b"));
+	assert_null(strchr(text, '\xff'));
+	if (format == CTX_REPORT_TEXT)
+		assert_fits(text, width);
+	if (format == CTX_REPORT_JSON)
+		assert_json(text);
+}
+
+static inline void assert_every_format(const char *report, const struct ctx_report_input *input,
+				       struct ctx_report_options options, const char *golden, ...)
+	CTX_PRINTF(4, 5);
+
+/* Text of two widths, JSON and CSV against golden files of the name `golden`. */
+static inline void assert_every_format(const char *report, const struct ctx_report_input *input,
+				       struct ctx_report_options options, const char *golden, ...)
+{
+	static const struct {
+		const char *suffix;
+		enum ctx_report_format format;
+		unsigned width;
+	} ways[] = {{"-80", CTX_REPORT_TEXT, 80},
+		    {"-200", CTX_REPORT_TEXT, 200},
+		    {".json", CTX_REPORT_JSON, 0},
+		    {".csv", CTX_REPORT_CSV, 0}};
+	char name[100], whole[128];
+	va_list args;
+
+	va_start(args, golden);
+	vsnprintf(name, sizeof(name), golden, args);
+	va_end(args);
+	for (size_t i = 0; i < CTX_COUNT_OF(ways); i++) {
+		char *text;
+
+		options.format = ways[i].format;
+		options.width = ways[i].width;
+		text = print_report(report, input, options);
+		if (options.width != 0)
+			assert_fits(text, options.width);
+		if (options.format == CTX_REPORT_JSON)
+			assert_json(text);
+		snprintf(whole, sizeof(whole), "%s%s", name, ways[i].suffix);
+		assert_golden(whole, text);
+		free(text);
+	}
+}
+
+/* What one of the functions of names.h that cut makes of a text. */
+static inline void assert_cut(void (*cut)(struct ctx_buf *buf, const char *text, size_t n, size_t width,
+					  bool ascii),
+			      const char *text, size_t width, bool ascii, const char *want)
+{
+	struct ctx_buf buf = {0};
+
+	cut(&buf, text, strlen(text), width, ascii);
+	ctx_buf_put_u8(&buf, 0);
+	assert_string_equal((const char *)buf.bytes, want);
+	ctx_buf_deinit(&buf);
 }
 
 #endif

@@ -14,36 +14,19 @@
 
 static const char *warnings[] = {"perf_event_paranoid is 2: no kernel samples"};
 
+/* The others are in the files beside this one. */
+static bool is_tested_here(const struct ctx_report_kind *kind)
+{
+	return !kind->needs_code && !kind->needs_states && !kind->needs_wakers && !kind->needs_index &&
+	       kind->needs_traced == 0;
+}
+
 static void check_all_formats(const char *prefix, const struct ctx_report_input *input,
 			      struct ctx_report_options options)
 {
 	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++) {
-		static const unsigned widths[] = {80, 200};
-		char name[128], *text;
-
-		if (kind->needs_code || kind->needs_states || kind->needs_wakers || kind->needs_index ||
-		    kind->needs_traced != 0) /* tests of their own */
-			continue;
-		for (size_t i = 0; i < CTX_COUNT_OF(widths); i++) {
-			options.format = CTX_REPORT_TEXT;
-			options.width = widths[i];
-			text = print_report(kind->name, input, options);
-			assert_fits(text, widths[i]);
-			snprintf(name, sizeof(name), "%s%s-%u", prefix, kind->name, widths[i]);
-			assert_golden(name, text);
-			free(text);
-		}
-		options.format = CTX_REPORT_JSON;
-		text = print_report(kind->name, input, options);
-		assert_json(text);
-		snprintf(name, sizeof(name), "%s%s.json", prefix, kind->name);
-		assert_golden(name, text);
-		free(text);
-		options.format = CTX_REPORT_CSV;
-		text = print_report(kind->name, input, options);
-		snprintf(name, sizeof(name), "%s%s.csv", prefix, kind->name);
-		assert_golden(name, text);
-		free(text);
+		if (is_tested_here(kind))
+			assert_every_format(kind->name, input, options, "%s%s", prefix, kind->name);
 	}
 }
 
@@ -121,25 +104,14 @@ static void test_report__hostile_names_are_harmless_in_every_format(void **state
 	hostile[6].name = "漢字名前の関数はとても長い名前を持っているので切られるはずである、本当に";
 	fixture->profile.functions = hostile;
 	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++) {
-		for (int format = CTX_REPORT_TEXT;
-		     format <= CTX_REPORT_CSV && !kind->needs_code && !kind->needs_states &&
-		     !kind->needs_wakers && !kind->needs_index && kind->needs_traced == 0;
+		for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV && is_tested_here(kind);
 		     format++) {
 			char *text =
 				print_report(kind->name, &fixture->input,
 					     (struct ctx_report_options){
 						     .format = (enum ctx_report_format)format, .width = 80});
 
-			for (const char *c = text; *c != '\0'; c++)
-				assert_true((unsigned char)*c >= 0x20 || *c == '\n' ||
-					    (*c == '\r' && format == CTX_REPORT_CSV));
-			assert_null(strstr(text, "\xe2\x80\xae"));
-			assert_null(strstr(text, "\xc2\x9b"));
-			assert_null(strchr(text, '\xff'));
-			if (format == CTX_REPORT_TEXT)
-				assert_fits(text, 80);
-			if (format == CTX_REPORT_JSON)
-				assert_json(text);
+			assert_harmless(text, (enum ctx_report_format)format, 80);
 			free(text);
 		}
 	}
@@ -338,35 +310,15 @@ static void test_report__a_full_disk_is_an_error(void **state)
 	fclose(options.out);
 }
 
-static void assert_cut(const char *text, size_t width, bool ascii, const char *want)
-{
-	struct ctx_buf buf = {0};
-
-	ctx_text_cut(&buf, text, strlen(text), width, ascii);
-	ctx_buf_put_u8(&buf, 0);
-	assert_string_equal((const char *)buf.bytes, want);
-	ctx_buf_deinit(&buf);
-}
-
 static void test_names__are_cut_in_the_middle(void **state)
 {
 	(void)state;
-	assert_cut("abcdefghij", 10, false, "abcdefghij");
-	assert_cut("abcdefghij", 9, false, "abcd…ghij");
-	assert_cut("abcdefghij", 8, true, "abc..hij");
-	assert_cut("abcdefghij", 1, false, "a");
-	assert_cut("漢字漢字漢字", 7, false, "漢…漢字");
+	assert_cut(ctx_text_cut, "abcdefghij", 10, false, "abcdefghij");
+	assert_cut(ctx_text_cut, "abcdefghij", 9, false, "abcd…ghij");
+	assert_cut(ctx_text_cut, "abcdefghij", 8, true, "abc..hij");
+	assert_cut(ctx_text_cut, "abcdefghij", 1, false, "a");
+	assert_cut(ctx_text_cut, "漢字漢字漢字", 7, false, "漢…漢字");
 	assert_int_equal(ctx_text_width("漢字e\xcc\x81", strlen("漢字e\xcc\x81")), 5);
-}
-
-static void assert_shortened(const char *text, size_t width, bool ascii, const char *want)
-{
-	struct ctx_buf buf = {0};
-
-	ctx_text_shorten(&buf, text, strlen(text), width, ascii);
-	ctx_buf_put_u8(&buf, 0);
-	assert_string_equal((const char *)buf.bytes, want);
-	ctx_buf_deinit(&buf);
 }
 
 static void test_names__of_cxx_keep_their_method(void **state)
@@ -375,16 +327,18 @@ static void test_names__of_cxx_keep_their_method(void **state)
 				   "std::_Rb_tree_node<int>*)";
 
 	(void)state;
-	assert_shortened(tree, 60, false, "std::_Rb_tree<…>::_M_erase(std::_Rb_tree_node<…>*)");
-	assert_shortened(tree, 40, false, "std::_Rb_tree<…>::_M_erase(…)");
-	assert_shortened(tree, 40, true, "std::_Rb_tree<..>::_M_erase(..)");
-	assert_shortened("a::operator<< <char>(std::ostream&)", 30, false, "a::operator<< <…>(…)");
-	assert_shortened("f<aaaaaaaaaaaaa>::operator()(int, int) const", 25, false,
-			 "f<…>::operator()(…) const");
-	assert_shortened("(anonymous namespace)::f<aaaaaaaa>(bb)", 32, false,
-			 "(anonymous namespace)::f<…>(bb)");
-	assert_shortened("solve<a, bbbbbbbbbbbbb>(int, int) (inlined)", 25, false, "solve<…>(…) (inlined)");
-	assert_shortened("<Unknown-function>", 9, false, "<Unk…ion>");
+	assert_cut(ctx_text_shorten, tree, 60, false, "std::_Rb_tree<…>::_M_erase(std::_Rb_tree_node<…>*)");
+	assert_cut(ctx_text_shorten, tree, 40, false, "std::_Rb_tree<…>::_M_erase(…)");
+	assert_cut(ctx_text_shorten, tree, 40, true, "std::_Rb_tree<..>::_M_erase(..)");
+	assert_cut(ctx_text_shorten, "a::operator<< <char>(std::ostream&)", 30, false,
+		   "a::operator<< <…>(…)");
+	assert_cut(ctx_text_shorten, "f<aaaaaaaaaaaaa>::operator()(int, int) const", 25, false,
+		   "f<…>::operator()(…) const");
+	assert_cut(ctx_text_shorten, "(anonymous namespace)::f<aaaaaaaa>(bb)", 32, false,
+		   "(anonymous namespace)::f<…>(bb)");
+	assert_cut(ctx_text_shorten, "solve<a, bbbbbbbbbbbbb>(int, int) (inlined)", 25, false,
+		   "solve<…>(…) (inlined)");
+	assert_cut(ctx_text_shorten, "<Unknown-function>", 9, false, "<Unk…ion>");
 }
 
 static void test_names__random_bytes_never_do_harm(void **state)
@@ -472,22 +426,21 @@ static void test_report__a_function_is_found_by_its_short_name(void **state)
 
 int main(void)
 {
-#define REPORT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		REPORT_TEST(test_report__prints_every_report_in_every_format),
-		REPORT_TEST(test_report__e19_says_what_distorts),
-		REPORT_TEST(test_report__per_thread_and_cut_short),
-		REPORT_TEST(test_report__function_filter_shows_its_subtrees),
-		REPORT_TEST(test_report__hostile_names_are_harmless_in_every_format),
-		REPORT_TEST(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
-		REPORT_TEST(test_report__sorts_functions_by_any_key),
-		REPORT_TEST(test_report__an_empty_selection_is_a_report_too),
-		REPORT_TEST(test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank),
-		REPORT_TEST(test_report__header_and_overview_say_the_whole_run),
-		REPORT_TEST(test_report__what_a_recording_calls_its_metrics_does_not_reach_the_terminal),
-		REPORT_TEST(test_report__truncated_stacks_are_counted_by_reason),
-		REPORT_TEST(test_report__inlined_functions_and_parts_have_keys),
-		REPORT_TEST(test_report__a_full_disk_is_an_error),
+		with_fixture(test_report__prints_every_report_in_every_format),
+		with_fixture(test_report__e19_says_what_distorts),
+		with_fixture(test_report__per_thread_and_cut_short),
+		with_fixture(test_report__function_filter_shows_its_subtrees),
+		with_fixture(test_report__hostile_names_are_harmless_in_every_format),
+		with_fixture(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
+		with_fixture(test_report__sorts_functions_by_any_key),
+		with_fixture(test_report__an_empty_selection_is_a_report_too),
+		with_fixture(test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank),
+		with_fixture(test_report__header_and_overview_say_the_whole_run),
+		with_fixture(test_report__what_a_recording_calls_its_metrics_does_not_reach_the_terminal),
+		with_fixture(test_report__truncated_stacks_are_counted_by_reason),
+		with_fixture(test_report__inlined_functions_and_parts_have_keys),
+		with_fixture(test_report__a_full_disk_is_an_error),
 		cmocka_unit_test(test_report__a_function_is_found_by_its_short_name),
 		cmocka_unit_test(test_names__are_cut_in_the_middle),
 		cmocka_unit_test(test_names__of_cxx_keep_their_method),

@@ -265,53 +265,25 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void check_all_formats(const char *report, const char *name, const struct world *world,
-			      struct ctx_report_options options)
-{
-	static const struct {
-		const char *suffix;
-		enum ctx_report_format format;
-		unsigned width;
-	} ways[] = {{"-80", CTX_REPORT_TEXT, 80},
-		    {"-200", CTX_REPORT_TEXT, 200},
-		    {".json", CTX_REPORT_JSON, 0},
-		    {".csv", CTX_REPORT_CSV, 0}};
-
-	for (size_t i = 0; i < CTX_COUNT_OF(ways); i++) {
-		char golden[128], *text;
-
-		options.format = ways[i].format;
-		options.width = ways[i].width;
-		text = print_report(report, &world->input, options);
-		if (ways[i].width != 0)
-			assert_fits(text, ways[i].width);
-		if (options.format == CTX_REPORT_JSON)
-			assert_json(text);
-		snprintf(golden, sizeof(golden), "code-%s%s", name, ways[i].suffix);
-		assert_golden(golden, text);
-		free(text);
-	}
-}
-
 static void test_report_code__prints_every_report_in_every_format(void **state)
 {
 	struct world *world = *state;
 	struct ctx_report_options options = {0};
 
-	check_all_formats("lines", "lines", world, options);
-	check_all_formats("pcs", "pcs", world, options);
-	check_all_formats("source", "source", world, options);
-	check_all_formats("disasm", "disasm", world, options);
+	assert_every_format("lines", &world->input, options, "code-lines");
+	assert_every_format("pcs", &world->input, options, "code-pcs");
+	assert_every_format("source", &world->input, options, "code-source");
+	assert_every_format("disasm", &world->input, options, "code-disasm");
 	options.subject = "clamp.h";
-	check_all_formats("source", "source-file", world, options);
+	assert_every_format("source", &world->input, options, "code-source-file");
 	options.subject = "other";
-	check_all_formats("source", "source-without-text", world, options);
-	check_all_formats("disasm", "disasm-without-code", world, options);
+	assert_every_format("source", &world->input, options, "code-source-without-text");
+	assert_every_format("disasm", &world->input, options, "code-disasm-without-code");
 	options.subject = "read";
-	check_all_formats("source", "source-without-lines", world, options);
+	assert_every_format("source", &world->input, options, "code-source-without-lines");
 	options = (struct ctx_report_options){.function = "walk", .limit = 2, .sort = "inclusive"};
-	check_all_formats("lines", "lines-filter", world, options);
-	check_all_formats("pcs", "pcs-filter", world, options);
+	assert_every_format("lines", &world->input, options, "code-lines-filter");
+	assert_every_format("pcs", &world->input, options, "code-pcs-filter");
 }
 
 /* "key":value behind the first `begin`; what it is. */
@@ -469,20 +441,6 @@ static void test_report_code__ids_that_lead_nowhere_are_errors(void **state)
 	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_ARG);
 }
 
-static void assert_harmless(const char *text, enum ctx_report_format format)
-{
-	for (const char *c = text; *c != '\0'; c++)
-		assert_true((unsigned char)*c >= 0x20 || *c == '\n' ||
-			    (*c == '\r' && format == CTX_REPORT_CSV));
-	assert_null(strstr(text, "\xe2\x80\xae"));
-	assert_null(strstr(text, "\xc2\x9b"));
-	assert_null(strchr(text, '\xff'));
-	if (format == CTX_REPORT_TEXT)
-		assert_fits(text, 80);
-	if (format == CTX_REPORT_JSON)
-		assert_json(text);
-}
-
 static void test_report_code__hostile_sources_and_paths_are_harmless(void **state)
 {
 	static const char *const names[] = {"lines", "pcs", "source", "disasm"};
@@ -508,7 +466,7 @@ static void test_report_code__hostile_sources_and_paths_are_harmless(void **stat
 							    .width = 80,
 							    .subject = i >= 2 ? "walk" : NULL});
 
-			assert_harmless(text, (enum ctx_report_format)format);
+			assert_harmless(text, (enum ctx_report_format)format, 80);
 			free(text);
 		}
 	}
@@ -759,26 +717,16 @@ static void test_instructions__of_aarch64_have_targets(void **state)
 	ctx_disassembler_close(disassembler);
 }
 
-static void assert_path_cut(const char *path, size_t width, bool ascii, const char *want)
-{
-	struct ctx_buf buf = {0};
-
-	ctx_text_cut_path(&buf, path, strlen(path), width, ascii);
-	ctx_buf_put_u8(&buf, 0);
-	assert_string_equal((const char *)buf.bytes, want);
-	ctx_buf_deinit(&buf);
-}
-
 static void test_names__of_paths_lose_directories_first(void **state)
 {
 	struct ctx_buf buf = {0};
 
 	(void)state;
-	assert_path_cut("/home/user/src/walk.c:8", 30, false, "/home/user/src/walk.c:8");
-	assert_path_cut("/home/user/src/walk.c:8", 17, false, "…/src/walk.c:8");
-	assert_path_cut("/home/user/src/walk.c:8", 15, true, "../src/walk.c:8");
-	assert_path_cut("/home/user/src/walk.c:8", 7, false, "wal…c:8");
-	assert_path_cut("walk", 3, false, "w…k");
+	assert_cut(ctx_text_cut_path, "/home/user/src/walk.c:8", 30, false, "/home/user/src/walk.c:8");
+	assert_cut(ctx_text_cut_path, "/home/user/src/walk.c:8", 17, false, "…/src/walk.c:8");
+	assert_cut(ctx_text_cut_path, "/home/user/src/walk.c:8", 15, true, "../src/walk.c:8");
+	assert_cut(ctx_text_cut_path, "/home/user/src/walk.c:8", 7, false, "wal…c:8");
+	assert_cut(ctx_text_cut_path, "walk", 3, false, "w…k");
 	ctx_text_cut_end(&buf, "abcdefgh", 8, 5, false);
 	ctx_text_cut_end(&buf, "abcdefgh", 8, 5, true);
 	ctx_text_cut_end(&buf, "abc", 3, 5, true);

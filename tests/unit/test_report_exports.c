@@ -567,17 +567,16 @@ static void test_report_exports__memory_that_runs_out_is_an_error(void **state)
 
 int main(void)
 {
-#define EXPORT_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		EXPORT_TEST(test_flamegraph__is_as_ever),
-		EXPORT_TEST(test_flamegraph__says_the_selection_and_what_is_wrong),
-		EXPORT_TEST(test_flamegraph__has_every_frame_that_is_wide_enough),
-		EXPORT_TEST(test_html_static__is_as_ever),
-		EXPORT_TEST(test_html_static__has_the_numbers_of_the_reports),
-		EXPORT_TEST(test_html_static__stanzas_add_up),
-		EXPORT_TEST(test_report_exports__hostile_names_are_literal),
-		EXPORT_TEST(test_report_exports__an_empty_selection_is_a_file_too),
-		EXPORT_TEST(test_report_exports__memory_that_runs_out_is_an_error),
+		with_fixture(test_flamegraph__is_as_ever),
+		with_fixture(test_flamegraph__says_the_selection_and_what_is_wrong),
+		with_fixture(test_flamegraph__has_every_frame_that_is_wide_enough),
+		with_fixture(test_html_static__is_as_ever),
+		with_fixture(test_html_static__has_the_numbers_of_the_reports),
+		with_fixture(test_html_static__stanzas_add_up),
+		with_fixture(test_report_exports__hostile_names_are_literal),
+		with_fixture(test_report_exports__an_empty_selection_is_a_file_too),
+		with_fixture(test_report_exports__memory_that_runs_out_is_an_error),
 	};
 
 	return cmocka_run_group_tests_name("report_exports", tests, NULL, NULL);

@@ -43,34 +43,6 @@ static void give(struct fixture *fixture, const struct ctx_report_index *index)
 	fixture->profile.n_metrics = N_METRICS;
 }
 
-/* Text of two widths, JSON, CSV. */
-static void check(const char *prefix, const struct ctx_report_input *input, struct ctx_report_options options)
-{
-	static const struct {
-		enum ctx_report_format format;
-		unsigned width;
-		const char *suffix;
-	} prints[] = {{CTX_REPORT_TEXT, 80, "-80"},
-		      {CTX_REPORT_TEXT, 200, "-200"},
-		      {CTX_REPORT_JSON, 0, ".json"},
-		      {CTX_REPORT_CSV, 0, ".csv"}};
-
-	for (size_t i = 0; i < CTX_COUNT_OF(prints); i++) {
-		char name[128], *text;
-
-		options.format = prints[i].format;
-		options.width = prints[i].width;
-		text = print_report("index", input, options);
-		if (options.format == CTX_REPORT_JSON)
-			assert_json(text);
-		if (options.width != 0)
-			assert_fits(text, options.width);
-		snprintf(name, sizeof(name), "index-%s%s", prefix, prints[i].suffix);
-		assert_golden(name, text);
-		free(text);
-	}
-}
-
 static void test_report_index__prints_keys_in_every_format(void **state)
 {
 	struct ctx_report_index threads_index = index_of(CTX_INDEX_THREAD, "thread");
@@ -79,9 +51,10 @@ static void test_report_index__prints_keys_in_every_format(void **state)
 
 	give(fixture, &threads_index);
 	fixture->input.filter = "filter TSTAMP<5e8";
-	check("threads", &fixture->input, (struct ctx_report_options){0});
+	assert_every_format("index", &fixture->input, (struct ctx_report_options){0}, "index-threads");
 	fixture->input.index = &numbers;
-	check("numbers", &fixture->input, (struct ctx_report_options){.sort = "weight", .limit = 2});
+	assert_every_format("index", &fixture->input,
+			    (struct ctx_report_options){.sort = "weight", .limit = 2}, "index-numbers");
 }
 
 static void test_report_index__several_metrics_stand_side_by_side(void **state)
@@ -94,7 +67,7 @@ static void test_report_index__several_metrics_stand_side_by_side(void **state)
 	give(fixture, &states);
 	fixture->input.more_metrics = more_metrics;
 	fixture->input.n_more = 2;
-	check("states-metrics", &fixture->input, (struct ctx_report_options){0});
+	assert_every_format("index", &fixture->input, (struct ctx_report_options){0}, "index-states-metrics");
 }
 
 /* One line with much room, two with some, as many as there are words with none; the longest word stays whole. */
@@ -254,8 +227,6 @@ static void test_report_index__short_memory_is_a_status(void **state)
 	assert_true(n > 5);
 	fclose(sink);
 }
-
-#define with_fixture(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
