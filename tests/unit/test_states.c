@@ -112,6 +112,20 @@ static void change(struct world *world, uint32_t thread, uint64_t time_ns, enum 
 	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
 }
 
+/* Without a stack; on a CPU that may be another's. */
+static void change_on(struct world *world, uint32_t thread, int32_t cpu, uint64_t time_ns,
+		      enum ctx_state_change what)
+{
+	struct ctx_thread_change it = {.time_ns = time_ns,
+				       .thread = thread,
+				       .change = what,
+				       .cpu = cpu,
+				       .waker = CTX_NONE,
+				       .outsider = CTX_NONE};
+
+	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
+}
+
 static void wake(struct world *world, uint32_t thread, uint64_t time_ns, uint32_t waker, uint32_t stack)
 {
 	struct ctx_thread_change it = {.time_ns = time_ns,
@@ -130,6 +144,16 @@ static void sample(struct world *world, uint32_t thread, uint64_t time_ns, uint3
 	assert_int_equal(
 		ctx_states_sample(world->states, thread, time_ns, (int32_t)thread, stack, classes, NULL),
 		CTX_OK);
+}
+
+static void end(struct world *world, uint32_t thread, uint64_t time_ns)
+{
+	assert_int_equal(ctx_states_end(world->states, thread, time_ns, NULL), CTX_OK);
+}
+
+static void end_process(struct world *world, uint32_t process, uint64_t time_ns)
+{
+	assert_int_equal(ctx_states_end_process(world->states, process, time_ns, NULL), CTX_OK);
 }
 
 static void finish(struct world *world, uint64_t time_ns)
@@ -479,13 +503,13 @@ static void test_states__a_life_ends_once_and_takes_nothing_more(void **state)
 	start(world, 1, 0);
 	start(world, 4, 0);
 	sample(world, 0, 10, 1, 0);
-	assert_int_equal(ctx_states_end(world->states, 0, 20, NULL), CTX_OK);
-	assert_int_equal(ctx_states_end(world->states, 0, 25, NULL), CTX_OK);
+	end(world, 0, 20);
+	end(world, 0, 25);
 	change(world, 0, 30, CTX_CHANGE_RUNS, 0, 0);
 	sample(world, 0, 40, 1, 0);
 	wake(world, 0, 41, 1, 1);
 	change(world, 77, 41, CTX_CHANGE_RUNS, 0, 0);
-	assert_int_equal(ctx_states_end_process(world->states, 0, 50, NULL), CTX_OK);
+	end_process(world, 0, 50);
 	finish(world, 90);
 	assert_true(world->seen.ended[0] && world->seen.ended[1] && world->seen.ended[4]);
 	assert_int_equal(world->seen.covered_ns[0], 20);
@@ -500,10 +524,10 @@ static void test_states__the_end_of_a_process_ends_all_its_threads_that_live_and
 	/* Four threads a process, those of all processes in turn. */
 	for (uint32_t i = 0; i < THREADS_MAX; i++)
 		start(world, i % 16 * 4 + i / 16, 10);
-	assert_int_equal(ctx_states_end(world->states, 9, 20, NULL), CTX_OK);
-	assert_int_equal(ctx_states_end_process(world->states, 2, 30, NULL), CTX_OK);
-	assert_int_equal(ctx_states_end_process(world->states, 2, 40, NULL), CTX_OK);
-	assert_int_equal(ctx_states_end_process(world->states, 1000, 40, NULL), CTX_OK);
+	end(world, 9, 20);
+	end_process(world, 2, 30);
+	end_process(world, 2, 40);
+	end_process(world, 1000, 40);
 	finish(world, 90);
 	for (uint32_t i = 0; i < THREADS_MAX; i++)
 		assert_int_equal(world->seen.covered_ns[i], i == 9 ? 20 : i / 4 == 2 ? 30 : 90);
@@ -517,7 +541,7 @@ static void test_states__a_thread_starts_once(void **state)
 	start(world, 3, 10);
 	assert_int_equal(ctx_states_start(world->states, 3, 0, 20, &err), CTX_E_FORMAT);
 	assert_string_equal(err.msg, "thread 3 starts twice");
-	assert_int_equal(ctx_states_end_process(world->states, 0, 30, NULL), CTX_OK);
+	end_process(world, 0, 30);
 	finish(world, 90);
 	assert_int_equal(world->seen.covered_ns[3], 30);
 }
@@ -548,7 +572,7 @@ static void test_states__an_end_that_is_told_late_is_no_later(void **state)
 	sample(world, 0, 10, 1, 0);
 	for (uint64_t i = 1; i < 50; i++)
 		sample(world, 1, 10 + MS * i, 1, 0);
-	assert_int_equal(ctx_states_end(world->states, 0, 20 * MS, NULL), CTX_OK);
+	end(world, 0, 20 * MS);
 	finish(world, 90 * MS);
 	assert_true(world->seen.ended[0]);
 	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
@@ -558,23 +582,17 @@ static void test_states__an_end_that_is_told_late_is_no_later(void **state)
 static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **state)
 {
 	struct world *world = *state;
-	struct ctx_thread_change runs = {.time_ns = 60 * MS,
-					 .thread = 1,
-					 .change = CTX_CHANGE_RUNS,
-					 .cpu = 0,
-					 .waker = CTX_NONE,
-					 .outsider = CTX_NONE};
 
 	start(world, 0, 0);
 	start(world, 1, 0);
 	sample(world, 0, 10, 1, 0);
 	/* The CPU of the thread that has ended, unknown to all, is somebody else's. */
-	assert_int_equal(ctx_states_change(world->states, &runs, NULL), CTX_OK);
+	change_on(world, 1, 0, 60 * MS, CTX_CHANGE_RUNS);
 	change(world, 1, 70 * MS, CTX_CHANGE_BLOCKED, 5, 0);
 	change(world, 0, 80 * MS, CTX_CHANGE_BLOCKED, 6, 0);
 	wake(world, 0, 80 * MS + 1, 1, 7);
 	change(world, 0, 81 * MS, CTX_CHANGE_RUNS, 0, 0);
-	assert_int_equal(ctx_states_end(world->states, 0, 20 * MS, NULL), CTX_OK);
+	end(world, 0, 20 * MS);
 	finish(world, 90 * MS);
 	assert_true(world->seen.ended[0]);
 	assert_int_equal(world->seen.covered_ns[0], 20 * MS);
@@ -587,17 +605,11 @@ static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **s
 static void test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it(void **state)
 {
 	struct world *world = *state;
-	struct ctx_thread_change runs = {.time_ns = 100,
-					 .thread = 1,
-					 .change = CTX_CHANGE_RUNS,
-					 .cpu = 0,
-					 .waker = CTX_NONE,
-					 .outsider = CTX_NONE};
 
 	start(world, 0, 0);
 	start(world, 1, 0);
 	sample(world, 0, 10, 1, 0);
-	assert_int_equal(ctx_states_change(world->states, &runs, NULL), CTX_OK);
+	change_on(world, 1, 0, 100, CTX_CHANGE_RUNS);
 	change(world, 0, 400, CTX_CHANGE_RUNS, 0, 0);
 	finish(world, 500);
 	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
@@ -697,7 +709,7 @@ static void test_states__random_threads_get_exactly_what_they_did(void **state)
 			/* At time 0 it would be taken for one that was there before. */
 			random_step(world, truth, thread, ++now_ns);
 		} else if (next_random() % 1000 == 0) {
-			assert_int_equal(ctx_states_end(world->states, thread, now_ns, NULL), CTX_OK);
+			end(world, thread, now_ns);
 			pass(truth, now_ns, CTX_STATE_USER);
 			truth->lives = false;
 			truth->lived = true;
@@ -794,16 +806,10 @@ static void test_states__on_another_processor_the_clock_may_be_silent_for_as_lon
 	ctx_states_user_clock(world->states, MS);
 	start(world, 0, 0);
 	for (uint32_t i = 0; i < 6; i++) {
-		struct ctx_thread_change it = {.time_ns = i * MS,
-					       .change = CTX_CHANGE_RUNS,
-					       .cpu = i < 4 ? (int32_t)(i % 2) : 1,
-					       .waker = CTX_NONE,
-					       .outsider = CTX_NONE};
+		int32_t cpu = i < 4 ? (int32_t)(i % 2) : 1;
 
-		assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
-		it.time_ns += MS - 1000;
-		it.change = CTX_CHANGE_PREEMPTED;
-		assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
+		change_on(world, 0, cpu, i * MS, CTX_CHANGE_RUNS);
+		change_on(world, 0, cpu, (i + 1) * MS - 1000, CTX_CHANGE_PREEMPTED);
 	}
 	finish(world, 6 * MS);
 	assert_int_equal(world->seen.n, 12);
@@ -813,71 +819,37 @@ static void test_states__on_another_processor_the_clock_may_be_silent_for_as_lon
 									: CTX_STATE_SYSTEM);
 }
 
+#define in_world(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			test_states__a_wait_for_a_lock_ends_with_its_waker_and_then_the_cpu_is_waited_for,
-			setup, teardown),
-		cmocka_unit_test_setup_teardown(test_states__what_a_thread_waits_for_follows_from_its_stack,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__a_wait_for_instructions_is_the_same_in_the_span_and_in_the_wake_up,
-			setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__without_stacks_of_the_program_a_fault_for_instructions_is_one_wait,
-			setup, teardown),
-		cmocka_unit_test_setup_teardown(test_states__samples_divide_the_time_on_a_cpu, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__system_calls_tell_user_from_system_where_they_are_seen, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside,
-			setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__a_fault_for_instructions_is_known_when_it_is_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__a_fault_for_instructions_says_nothing_of_faults_before_it, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__threads_without_a_sample_did_what_others_of_their_process_did, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(test_states__what_was_lost_costs_no_more_than_its_own_span,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__a_new_thread_waits_for_a_cpu_and_an_old_one_slept, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_states__a_life_ends_once_and_takes_nothing_more, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(test_states__an_end_that_is_told_late_is_no_later, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_states__what_a_thread_did_behind_its_end_is_taken_back,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__of_two_reports_of_a_switch_the_second_may_know_that_the_thread_would_go_on,
-			setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(test_states__a_thread_starts_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(
-			test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again, setup,
-			teardown),
-		cmocka_unit_test_setup_teardown(test_states__spans_do_not_pile_up_however_short_they_are,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_states__random_threads_get_exactly_what_they_did, setup,
-						teardown),
+		in_world(test_states__a_wait_for_a_lock_ends_with_its_waker_and_then_the_cpu_is_waited_for),
+		in_world(test_states__what_a_thread_waits_for_follows_from_its_stack),
+		in_world(test_states__a_wait_for_instructions_is_the_same_in_the_span_and_in_the_wake_up),
+		in_world(test_states__without_stacks_of_the_program_a_fault_for_instructions_is_one_wait),
+		in_world(test_states__samples_divide_the_time_on_a_cpu),
+		in_world(test_states__system_calls_tell_user_from_system_where_they_are_seen),
+		in_world(test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside),
+		in_world(test_states__a_fault_for_instructions_is_known_when_it_is_over),
+		in_world(test_states__a_fault_for_instructions_says_nothing_of_faults_before_it),
+		in_world(test_states__threads_without_a_sample_did_what_others_of_their_process_did),
+		in_world(test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew),
+		in_world(test_states__what_was_lost_costs_no_more_than_its_own_span),
+		in_world(test_states__a_new_thread_waits_for_a_cpu_and_an_old_one_slept),
+		in_world(test_states__a_life_ends_once_and_takes_nothing_more),
+		in_world(test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts),
+		in_world(test_states__an_end_that_is_told_late_is_no_later),
+		in_world(test_states__what_a_thread_did_behind_its_end_is_taken_back),
+		in_world(test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it),
+		in_world(
+			test_states__of_two_reports_of_a_switch_the_second_may_know_that_the_thread_would_go_on),
+		in_world(test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others),
+		in_world(test_states__a_thread_starts_once),
+		in_world(test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence),
+		in_world(test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again),
+		in_world(test_states__spans_do_not_pile_up_however_short_they_are),
+		in_world(test_states__random_threads_get_exactly_what_they_did),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
