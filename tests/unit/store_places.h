@@ -55,6 +55,16 @@ static inline struct ctx_store *write_and_open(struct fixture *fixture, const ch
 	return store;
 }
 
+/* For ctx_store_sql. */
+static inline enum ctx_status ignore_row(void *context, const struct ctx_sql_result_row *row,
+					 struct ctx_err *err)
+{
+	(void)context;
+	(void)row;
+	(void)err;
+	return CTX_OK;
+}
+
 #define in_own_dir(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 #endif

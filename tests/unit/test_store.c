@@ -434,14 +434,6 @@ static enum ctx_status ignore_sample(void *context, const struct ctx_sample *sam
 	return CTX_OK;
 }
 
-static enum ctx_status ignore_row(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
-{
-	(void)context;
-	(void)row;
-	(void)err;
-	return CTX_OK;
-}
-
 static bool read_code(struct ctx_store *store)
 {
 	struct ctx_code_reader reader = ctx_store_code_reader(store);

@@ -1,10 +1,8 @@
 /* Sites, source files, texts and code in the database. */
-#include "store_places.h"
+#include "store_damage.h"
 
 #include "failing_malloc.h"
 #include "store/block_codec.h"
-
-#include <sqlite3.h>
 
 /* ---- columns ---- */
 
@@ -453,17 +451,6 @@ static void test_store_code__a_function_put_twice_is_not_committed(void **state)
 
 /* ---- hostile databases ---- */
 
-static void change(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-	assert_true(sqlite3_changes(db) > 0);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 /* The first failure of reading everything; CTX_E_NOTFOUND of a text is none. */
 static enum ctx_status read_all(const char *path, struct ctx_err *err)
 {
@@ -488,6 +475,21 @@ static enum ctx_status read_all(const char *path, struct ctx_err *err)
 		status = reader.code(reader.context, i, &parts, &n, err);
 	ctx_store_close(store);
 	return status;
+}
+
+/* What reading everything gives when `sql` has changed a database that was sound before. */
+static enum ctx_status read_changed(const char *sql, struct ctx_err *found)
+{
+	const char *path = in_dir("a.db");
+	struct fixture fixture;
+
+	fixture_init(&fixture, 13, 1, 20);
+	assert_true(fixture.n_sites > 100 && fixture.raw.n > 10);
+	must(fixture_write(&fixture, path, err));
+	fixture_deinit(&fixture);
+	assert_int_equal(read_all(path, found), CTX_OK);
+	change_database(path, sql);
+	return read_all(path, found);
 }
 
 static void test_store_code__hostile_databases_are_refused(void **state)
@@ -558,22 +560,14 @@ static void test_store_code__hostile_databases_are_refused(void **state)
 		"function_code SELECT (3 << 32) + i, 3, i << 40, 1, 62, "
 		"x'0000', x'0000000000000000' FROM k",
 	};
-	const char *path = in_dir("a.db");
-	struct fixture fixture;
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(changes); i++) {
 		struct ctx_err found = {0};
 
-		fixture_init(&fixture, 13, 1, 20);
-		assert_true(fixture.n_sites > 100 && fixture.raw.n > 10);
-		must(fixture_write(&fixture, path, err));
-		assert_int_equal(read_all(path, &found), CTX_OK);
-		change(path, changes[i]);
-		if (read_all(path, &found) != CTX_E_FORMAT)
+		if (read_changed(changes[i], &found) != CTX_E_FORMAT)
 			fail_msg("not refused: %s (%s)", changes[i], found.msg);
 		assert_non_null(strstr(found.msg, "a.db"));
-		fixture_deinit(&fixture);
 	}
 }
 
@@ -587,19 +581,13 @@ static void test_store_code__odd_databases_are_read(void **state)
 		"DELETE FROM function_code WHERE id = 3 << 32",
 		"UPDATE function_code SET function = 9999",
 	};
-	const char *path = in_dir("a.db");
-	struct fixture fixture;
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(changes); i++) {
 		struct ctx_err found = {0};
 
-		fixture_init(&fixture, 13, 1, 20);
-		must(fixture_write(&fixture, path, err));
-		change(path, changes[i]);
-		if (read_all(path, &found) != CTX_OK)
+		if (read_changed(changes[i], &found) != CTX_OK)
 			fail_msg("refused: %s (%s)", changes[i], found.msg);
-		fixture_deinit(&fixture);
 	}
 }
 

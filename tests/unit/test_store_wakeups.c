@@ -1,9 +1,7 @@
 /* Waits that were ended, metrics that are spans or sums, outsiders: in and out of the database, and damaged. */
-#include "store_places.h"
+#include "store_damage.h"
 
 #include "store/block_codec.h"
-
-#include <sqlite3.h>
 
 static void make_waits(struct fixture *fixture, struct ctx_wakeup *waits, size_t n)
 {
@@ -94,6 +92,22 @@ static void write_waits(struct fixture *fixture, const char *path, size_t block)
 	must(ctx_store_commit(store, err));
 }
 
+static struct ctx_store *write_and_open_waits(struct fixture *fixture, size_t block)
+{
+	struct ctx_store *store = NULL;
+
+	write_waits(fixture, in_dir("a.db"), block);
+	must(ctx_store_open(in_dir("a.db"), &store, err));
+	return store;
+}
+
+static void init_with_waits(struct fixture *fixture, uint64_t seed)
+{
+	fixture_init(fixture, seed, 3, 100);
+	add_nouns(fixture);
+	make_waits(fixture, waits, N_WAITS);
+}
+
 static enum ctx_status check_wait(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
 {
 	size_t *next = context;
@@ -114,20 +128,17 @@ static enum ctx_status count_wait(void *context, const struct ctx_wakeup *wakeup
 
 static void test_store_wakeups__come_back_by_window(void **state)
 {
-	struct ctx_store *store = NULL;
+	struct ctx_store *store;
 	struct fixture fixture;
 	size_t next = 0;
 
 	(void)state;
-	fixture_init(&fixture, 5, 3, 100);
-	add_nouns(&fixture);
-	make_waits(&fixture, waits, N_WAITS);
-	write_waits(&fixture, in_dir("a.db"), 30);
+	init_with_waits(&fixture, 5);
+	store = write_and_open_waits(&fixture, 30);
 	for (size_t i = 0; i < N_WAITS; i++) {
 		waits[i].stack = fixture.raw_to_stack[waits[i].raw_stack];
 		waits[i].waker_stack = fixture.raw_to_stack[waits[i].waker_raw_stack];
 	}
-	must(ctx_store_open(in_dir("a.db"), &store, err));
 	must(ctx_store_scan_wakeups(store, CTX_INTERVAL_ALL, check_wait, &next, err));
 	assert_int_equal(next, N_WAITS);
 	for (int round = 0; round < 200; round++) {
@@ -146,20 +157,17 @@ static void test_store_wakeups__come_back_by_window(void **state)
 
 static void test_store_wakeups__blocks_outside_the_window_are_not_decoded(void **state)
 {
-	struct ctx_store *store = NULL;
+	struct ctx_store *store;
 	struct fixture fixture;
 	uint64_t n = 0;
 
 	(void)state;
-	fixture_init(&fixture, 5, 3, 100);
-	add_nouns(&fixture);
-	make_waits(&fixture, waits, N_WAITS);
+	init_with_waits(&fixture, 5);
 	for (size_t i = 0; i < N_WAITS; i++) {
 		waits[i].time_ns = 500 * i + 100;
 		waits[i].wait_ns = 100;
 	}
-	write_waits(&fixture, in_dir("a.db"), 10);
-	must(ctx_store_open(in_dir("a.db"), &store, err));
+	store = write_and_open_waits(&fixture, 10);
 	must(ctx_store_scan_wakeups(store, (struct ctx_interval){50000, 60000}, count_wait, &n, err));
 	assert_int_equal(n, 20);
 	assert_true(ctx_store_cost(store).blocks <= 3);
@@ -241,41 +249,16 @@ static void test_store_wakeups__sums_of_what_cannot_be_are_refused(void **state)
 
 /* ---- damage ---- */
 
-static enum ctx_status ignore_row(void *context, const struct ctx_sql_result_row *row, struct ctx_err *err)
+static enum ctx_status read_waits(struct ctx_store *store, struct ctx_err *err)
 {
-	(void)context;
-	(void)row;
-	(void)err;
-	return CTX_OK;
-}
-
-/* What open, the scan and SQL say of the database after `sql` changed it: the worst. */
-static enum ctx_status status_after(struct fixture *fixture, const char *sql)
-{
-	struct ctx_store *store = NULL;
-	struct ctx_err err = {0};
-	enum ctx_status status;
-	sqlite3 *db = NULL;
 	uint64_t n = 0;
 
-	write_waits(fixture, in_dir("a.db"), 100);
-	assert_int_equal(sqlite3_open(in_dir("a.db"), &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-	status = ctx_store_open(in_dir("a.db"), &store, &err);
-	if (status == CTX_OK)
-		status = ctx_store_scan_wakeups(store, CTX_INTERVAL_ALL, count_wait, &n, &err);
-	if (store != NULL)
-		assert_int_equal(ctx_store_sql(store, "SELECT * FROM wakeups", ignore_row, NULL, NULL) ==
-					 CTX_OK,
-				 status == CTX_OK);
-	ctx_store_close(store);
-	assert_true(status == CTX_OK || err.msg[0] != '\0');
-	return status;
+	return ctx_store_scan_wakeups(store, CTX_INTERVAL_ALL, count_wait, &n, err);
 }
 
 static void test_store_wakeups__damage_is_found(void **state)
 {
+	static const struct in_blocks in_blocks = {write_waits, read_waits, "SELECT * FROM wakeups"};
 	static const char *const damages[] = {
 		"UPDATE wakeup_block SET n = n + 1 WHERE id = 3",
 		"UPDATE wakeup_block SET n = 0 WHERE id = 3",
@@ -300,14 +283,8 @@ static void test_store_wakeups__damage_is_found(void **state)
 	struct fixture fixture;
 
 	(void)state;
-	fixture_init(&fixture, 8, 3, 100);
-	add_nouns(&fixture);
-	make_waits(&fixture, waits, N_WAITS);
-	assert_int_equal(status_after(&fixture, "SELECT 1"), CTX_OK);
-	for (size_t i = 0; i < CTX_COUNT_OF(damages); i++) {
-		if (status_after(&fixture, damages[i]) != CTX_E_FORMAT)
-			fail_msg("not found: %s", damages[i]);
-	}
+	init_with_waits(&fixture, 8);
+	assert_damage_is_found(&in_blocks, &fixture, damages, CTX_COUNT_OF(damages));
 	fixture_deinit(&fixture);
 }
 
