@@ -310,6 +310,19 @@ static void named(struct pd_recording *recording, int32_t pid, int32_t tid, cons
 	pd_comm(recording, &place, name, false);
 }
 
+/* With formats, and process 100. */
+static void begin_app(struct pd_recording *recording, bool swap, bool switch_records)
+{
+	begin(recording, swap, switch_records);
+	add_formats(recording);
+	named(recording, 100, 100, "app");
+}
+
+static void switch_record(struct pd_recording *recording, struct pd_place place, uint16_t misc, int32_t other)
+{
+	pd_switch_of(recording, DUMMY, &place, misc, other);
+}
+
 /* Only the lines of states, into `out`. */
 static void only_states(const struct pd_reading *reading, struct ctx_buf *out)
 {
@@ -343,9 +356,7 @@ static void expect_states(const struct pd_recording *recording, enum pd_kind kin
 /* All processors: 100 waits for 200, which stops and dies; the idle thread wakes it. */
 static void whole_system(struct pd_recording *recording, bool swap)
 {
-	begin(recording, swap, false);
-	add_formats(recording);
-	named(recording, 100, 100, "app");
+	begin_app(recording, swap, false);
 	named(recording, 200, 201, "other");
 	sample_at(recording, ENTER, at(100, 100, 0, 0), NULL);
 	switches(recording, at(100, 100, 100, 0), 1, 201);
@@ -413,26 +424,18 @@ static void test_perfdata_states__samples_of_the_events_stay_metrics(void **stat
 static void test_perfdata_states__switch_records_complete_what_the_tracepoint_says(void **state)
 {
 	struct pd_recording recording;
-	struct pd_place place = at(100, 100, 90, 2);
 
 	(void)state;
-	begin(&recording, false, true);
-	add_formats(&recording);
-	named(&recording, 100, 100, "app");
-	pd_switch_of(&recording, DUMMY, &place, 0, -1);
+	begin_app(&recording, false, true);
+	switch_record(&recording, at(100, 100, 90, 2), 0, -1);
 	switches(&recording, at(100, 100, 100, 2), 2, 0);
-	place = at(100, 100, 101, 2);
-	pd_switch_of(&recording, DUMMY, &place, CTX_PD_MISC_SWITCH_OUT, -1);
-	place = at(100, 100, 200, 3);
-	pd_switch_of(&recording, DUMMY, &place, 0, 0);
-	place = at(100, 100, 300, 3);
-	pd_switch_of(&recording, DUMMY, &place, CTX_PD_MISC_SWITCH_OUT | CTX_PD_MISC_SWITCH_OUT_PREEMPT, 55);
-	place = at(0, 0, 310, 3); /* the idle thread is none */
-	pd_switch_of(&recording, DUMMY, &place, 0, 100);
-	place = at(100, 100, 400, 3);
-	pd_switch_of(&recording, DUMMY, &place, 0, -1);
-	place = at(100, 100, 500, 3);
-	pd_switch_of(&recording, DUMMY, &place, CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 101, 2), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 200, 3), 0, 0);
+	switch_record(&recording, at(100, 100, 300, 3),
+		      CTX_PD_MISC_SWITCH_OUT | CTX_PD_MISC_SWITCH_OUT_PREEMPT, 55);
+	switch_record(&recording, at(0, 0, 310, 3), 0, 100); /* the idle thread is none */
+	switch_record(&recording, at(100, 100, 400, 3), 0, -1);
+	switch_record(&recording, at(100, 100, 500, 3), CTX_PD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "100 state 0/0 blocked cpu 2: ffffffff81000000 402001\n"
@@ -446,23 +449,17 @@ static void test_perfdata_states__switch_records_complete_what_the_tracepoint_sa
 static void test_perfdata_states__the_end_of_a_thread_is_no_wait(void **state)
 {
 	struct pd_recording recording;
-	struct pd_place place = at(100, 100, 90, 2);
+	struct pd_place end = at(100, 101, 300, 2);
 
 	(void)state;
-	begin(&recording, false, true);
-	add_formats(&recording);
-	named(&recording, 100, 100, "app");
+	begin_app(&recording, false, true);
 	named(&recording, 100, 101, "app");
-	pd_switch_of(&recording, DUMMY, &place, 0, -1);
+	switch_record(&recording, at(100, 100, 90, 2), 0, -1);
 	switches(&recording, at(100, 100, 100, 2), 0x20, 0); /* dead, says the tracepoint */
-	place = at(100, 100, 101, 2);
-	pd_switch_of(&recording, DUMMY, &place, CTX_PD_MISC_SWITCH_OUT, -1);
-	place = at(100, 101, 200, 2);
-	pd_switch_of(&recording, DUMMY, &place, 0, -1);
-	place = at(100, 101, 300, 2);
-	pd_task(&recording, PERF_RECORD_EXIT, 0, &place, 100);
-	place = at(100, 101, 301, 2);
-	pd_switch_of(&recording, DUMMY, &place, CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 101, 2), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 101, 200, 2), 0, -1);
+	pd_task(&recording, PERF_RECORD_EXIT, 0, &end, 100);
+	switch_record(&recording, at(100, 101, 301, 2), CTX_PD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "200 state 0/1 runs cpu 2:\n");
@@ -472,17 +469,15 @@ static void test_perfdata_states__the_end_of_a_thread_is_no_wait(void **state)
 static void test_perfdata_states__exec_goes_on_as_a_thread_that_runs(void **state)
 {
 	struct pd_recording recording;
-	struct pd_place place = at(100, 100, 90, 2);
+	struct pd_place exec = at(100, 100, 100, 2);
 
 	(void)state;
 	begin(&recording, false, true);
 	add_formats(&recording);
 	named(&recording, 100, 100, "perf");
-	pd_switch_of(&recording, DUMMY, &place, 0, -1);
-	place.time = BEGIN + 100;
-	pd_comm(&recording, &place, "app", true);
-	place.time = BEGIN + 200;
-	pd_switch_of(&recording, DUMMY, &place, CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 90, 2), 0, -1);
+	pd_comm(&recording, &exec, "app", true);
+	switch_record(&recording, at(100, 100, 200, 2), CTX_PD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "100 state 1/1 runs cpu -1:\n"
@@ -496,9 +491,7 @@ static void test_perfdata_states__who_wakes_from_outside_is_no_thread_and_lends_
 	struct pd_recording recording;
 
 	(void)state;
-	begin(&recording, false, false);
-	add_formats(&recording);
-	named(&recording, 100, 100, "app");
+	begin_app(&recording, false, false);
 	switches(&recording, at(100, 100, 100, 0), 1, 500);
 	wakes(&recording, at(500, 500, 200, 0), 100);
 	wakes(&recording, at(100, 100, 300, 0), 500); /* not of the recording, though its sample told of it */
@@ -519,9 +512,7 @@ static void test_perfdata_states__a_wait_in_a_fault_for_instructions_is_told_whe
 	struct pd_recording recording;
 
 	(void)state;
-	begin(&recording, false, false);
-	add_formats(&recording);
-	named(&recording, 100, 100, "app");
+	begin_app(&recording, false, false);
 	named(&recording, 200, 200, "other");
 	faults(&recording, at(100, 100, 100, 0), 0x14);
 	switches(&recording, at(100, 100, 110, 0), 2, 200);
@@ -614,9 +605,7 @@ static void test_perfdata_states__raw_data_that_is_too_short_tells_nothing(void 
 	struct pd_sample sample = {.attr = SWITCH, .place = at(100, 100, 10, 0), .raw_bytes = 4};
 
 	(void)state;
-	begin(&recording, false, false);
-	add_formats(&recording);
-	named(&recording, 100, 100, "app");
+	begin_app(&recording, false, false);
 	for (sample.attr = SWITCH; sample.attr <= FAULT; sample.attr++) {
 		if (sample.attr != ENTER && sample.attr != EXIT)
 			pd_sample(&recording, &sample);
