@@ -3,8 +3,8 @@
 #include "formats/gprofng/gp_labels.h"
 #include "formats/gprofng/gp_overview.h"
 #include "formats/gprofng/gprofng.h"
-#include "tests/unit/failing_malloc.h"
 #include "tests/unit/gprofng_fixture.h"
+#include "tests/unit/source_memory.h"
 
 #include <stdlib.h>
 
@@ -238,30 +238,9 @@ static void test_gprofng__java_frames_are_functions_that_are_announced(void **st
 
 static void test_gprofng__java_fails_cleanly_when_memory_is_short(void **state)
 {
-	bool done = false;
-
 	(void)state;
 	write_java();
-	for (long i = 0; i < 2000 && !done; i++) {
-		struct ctx_event_source *source;
-		struct ctx_err err = {0};
-		enum ctx_status status;
-
-		fail_after = i;
-		status = ctx_gprofng_open(directory, &source, &err);
-		if (status == CTX_OK) {
-			struct ctx_event event;
-
-			while ((status = source->next(source, &event, &err)) == CTX_OK) {
-			}
-			done = fail_after >= 0;
-			fail_after = -1;
-			source->close(source);
-		}
-		fail_after = -1;
-		assert_true(status == CTX_END || status == CTX_E_NOMEM);
-	}
-	assert_true(done);
+	assert_in_range(fail_each_allocation(ctx_gprofng_open, directory), 20, 1999);
 	assert_int_equal(ctx_dir_remove(directory, NULL), CTX_OK);
 }
 

@@ -5,8 +5,8 @@
 #include "formats/gprofng/gp_leaks.h"
 #include "formats/gprofng/gp_map.h"
 #include "formats/gprofng/gprofng.h"
-#include "tests/unit/failing_malloc.h"
 #include "tests/unit/gprofng_fixture.h"
+#include "tests/unit/source_memory.h"
 
 /* Blocks */
 
@@ -351,7 +351,6 @@ static void test_gprofng__fails_cleanly_when_memory_is_short(void **state)
 	char where[64];
 	struct ctx_buf log = {0}, profile = {0}, frames = {0};
 	static const uint64_t stack[] = {0x10, 0x20};
-	bool done = false;
 
 	(void)state;
 	snprintf(where, sizeof(where), "/tmp/test_gp_memory.%d.er", (int)getpid());
@@ -365,26 +364,7 @@ static void test_gprofng__fails_cleanly_when_memory_is_short(void **state)
 	gp_write_buf(where, "profile", &profile);
 	gp_frame(&frames, false, gp_uid(stack, 2, GP_R), gp_uid(stack, 2, 1), stack, 2, 0);
 	gp_write_buf(where, "data.frameinfo", &frames);
-	for (long i = 0; i < 2000 && !done; i++) {
-		struct ctx_event_source *source;
-		struct ctx_err err = {0};
-		enum ctx_status status;
-
-		fail_after = i;
-		status = ctx_gprofng_open(where, &source, &err);
-		if (status == CTX_OK) {
-			struct ctx_event event;
-
-			while ((status = source->next(source, &event, &err)) == CTX_OK) {
-			}
-			done = fail_after >= 0;
-			fail_after = -1;
-			source->close(source);
-		}
-		fail_after = -1;
-		assert_true(status == CTX_END || status == CTX_E_NOMEM);
-	}
-	assert_true(done);
+	assert_in_range(fail_each_allocation(ctx_gprofng_open, where), 20, 1999);
 	assert_int_equal(ctx_dir_remove(where, NULL), CTX_OK);
 }
 

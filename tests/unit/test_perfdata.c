@@ -1,8 +1,8 @@
 /*
  * The whole source: recordings that are made here, in every form that perf has, whole and damaged.
  */
-#include "tests/unit/failing_malloc.h"
 #include "tests/unit/perfdata_usual.h"
+#include "tests/unit/source_memory.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -643,34 +643,6 @@ static void test_perfdata__an_empty_recording_is_a_profile_without_samples(void 
 
 /* ---- memory that runs out ---- */
 
-static void check_without_memory(const char *path)
-{
-	enum ctx_status status = CTX_E_NOMEM;
-	long n;
-
-	for (n = 0; status != CTX_OK; n++) {
-		struct ctx_event_source *source = NULL;
-		struct ctx_event event;
-		struct ctx_err err = {0};
-
-		fail_after = n;
-		status = ctx_perfdata_open(path, &source, &err);
-		if (status == CTX_OK) {
-			while ((status = source->next(source, &event, &err)) == CTX_OK)
-				;
-			source->close(source);
-			status = status == CTX_END ? CTX_OK : status;
-		}
-		if (fail_after >= 0)
-			break; /* it needed no more than that */
-		assert_true(status == CTX_E_NOMEM);
-		assert_int_equal(err.status, CTX_E_NOMEM);
-	}
-	fail_after = -1;
-	assert_int_equal(status, CTX_OK);
-	assert_true(n > 20);
-}
-
 static void test_perfdata__memory_that_is_short_fails_and_leaks_nothing(void **state)
 {
 	char *path = pd_directory();
@@ -684,13 +656,13 @@ static void test_perfdata__memory_that_is_short_fails_and_leaks_nothing(void **s
 		usual(&recording, false);
 		pd_write(&recording, &(struct pd_form){.kind = usual_kinds[kind]}, &bytes);
 		file = pd_memory_open(&bytes);
-		check_without_memory(file.path);
+		assert_true(fail_each_allocation(ctx_perfdata_open, file.path) > 20);
 		pd_memory_close(&file);
 		ctx_buf_deinit(&bytes);
 		pd_recording_deinit(&recording);
 	}
 	make_directory(path, false, false);
-	check_without_memory(path);
+	assert_true(fail_each_allocation(ctx_perfdata_open, path) > 20);
 	pd_directory_remove(path);
 }
 

@@ -3,8 +3,8 @@
  * changes that are to come out of them. The formats have their fields elsewhere than any kernel has.
  */
 #include "formats/perfdata/pd_tracing.h"
-#include "tests/unit/failing_malloc.h"
 #include "tests/unit/perfdata_reading.h"
+#include "tests/unit/source_memory.h"
 
 /* ---- tracing data ---- */
 
@@ -619,28 +619,12 @@ static void test_perfdata_states__memory_that_runs_out_is_a_failure_and_no_more(
 	struct pd_recording recording;
 	struct ctx_buf bytes = {0};
 	struct pd_memory_file file;
-	long n = 0;
 
 	(void)state;
 	whole_system(&recording, false);
 	pd_write(&recording, &(struct pd_form){.kind = PD_FILE}, &bytes);
 	file = pd_memory_open(&bytes);
-	for (bool done = false; !done; n++) {
-		struct ctx_event_source *source = NULL;
-		struct ctx_event event;
-		enum ctx_status status;
-
-		fail_after = n;
-		status = ctx_perfdata_open(file.path, &source, NULL);
-		while (status == CTX_OK)
-			status = source->next(source, &event, NULL);
-		done = fail_after >= 0; /* not used up: this round had all the memory it asked for */
-		fail_after = -1;
-		assert_int_equal(status, done ? CTX_END : CTX_E_NOMEM);
-		if (source != NULL)
-			source->close(source);
-	}
-	assert_true(n > 20);
+	assert_true(fail_each_allocation(ctx_perfdata_open, file.path) > 20);
 	pd_memory_close(&file);
 	ctx_buf_deinit(&bytes);
 	pd_recording_deinit(&recording);
