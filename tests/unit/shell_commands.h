@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-static inline void run(const char *fmt, ...) CTX_PRINTF(1, 2);
+static inline bool ran(const char *fmt, ...) CTX_PRINTF(1, 2);
 
-/* The test fails where the command does. */
-static inline void run(const char *fmt, ...)
+/* Whether the command succeeded. */
+static inline bool ran(const char *fmt, ...)
 {
 	char text[16384];
 	va_list args;
@@ -25,7 +25,34 @@ static inline void run(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	assert_int_equal(system(text), 0);
+	return system(text) == 0;
+}
+
+/* The test fails where the command does. */
+#define run(...) assert_true(ran(__VA_ARGS__))
+
+/* A test that needs a command that is not here is skipped. */
+static inline void need_command(const char *command)
+{
+	if (!ran("command -v %s >/dev/null", command)) {
+		print_message("skipped: %s is not installed\n", command);
+		skip();
+	}
+}
+
+/* Where nm says that a function of an object lies. */
+static inline uint64_t address_of(const char *path, const char *function)
+{
+	char command[512];
+	unsigned long long address = 0;
+	FILE *nm;
+
+	snprintf(command, sizeof(command), "nm '%s' | sed -n 's/ [Tt] %s$//p'", path, function);
+	nm = popen(command, "r");
+	assert_non_null(nm);
+	assert_int_equal(fscanf(nm, "%llx", &address), 1);
+	pclose(nm);
+	return address;
 }
 
 #endif

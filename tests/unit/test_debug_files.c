@@ -2,12 +2,12 @@
  * Where an object's files are found, and which are refused. Everything is made with the compiler and objcopy in a temporary
  * directory; where those are missing the tests say so and are skipped.
  */
-#include "base/arena.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "shell_commands.h"
 #include "symbols/debug_files.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,24 +25,6 @@
 
 #define ID "0123456789abcdef0123456789abcdef01234567"
 #define OTHER_ID "f123456789abcdef0123456789abcdef01234567"
-
-static char folder[] = "/tmp/test_debug_files.XXXXXX";
-static struct ctx_arena paths;
-
-/* A path in the test's folder; lives until the end. */
-static const char *in_folder(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static const char *in_folder(const char *fmt, ...)
-{
-	char path[512];
-	int n = snprintf(path, sizeof(path), "%s/", folder);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(path + n, sizeof(path) - (size_t)n, fmt, args);
-	va_end(args);
-	return ctx_arena_strdup(&paths, path);
-}
 
 /*
  * What the tests need: whole.so with DWARF, stripped.so, whole.debug of it, all of build id ID; other.* the same of another
@@ -484,21 +466,12 @@ static void test_debug_files__without_memory_there_is_a_status(void **state)
 	assert_true(failures > 5);
 }
 
-static int set_up(void **state)
+static int make_all(void **state)
 {
-	(void)state;
-	unsetenv("DEBUGINFOD_URLS");
-	if (mkdtemp(folder) == NULL)
+	if (make_folder(state) != 0)
 		return -1;
 	are_made = make_objects();
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	ctx_arena_deinit(&paths);
-	return ctx_dir_remove(folder, NULL) == CTX_OK ? 0 : -1;
 }
 
 int main(void)
@@ -517,5 +490,5 @@ int main(void)
 		cmocka_unit_test(test_debug_files__without_memory_there_is_a_status),
 	};
 
-	return cmocka_run_group_tests_name("debug_files", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("debug_files", tests, make_all, remove_folder);
 }

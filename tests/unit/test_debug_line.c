@@ -7,6 +7,8 @@
 #include "base/fileio.h"
 #include "base/strtab.h"
 #include "failing_malloc.h"
+#include "shell_commands.h"
+#include "test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,50 +25,28 @@ static const char *const flavours[] = {
 	"-gdwarf-2",	       "-gdwarf-3",	      "-gdwarf-4",	    "-gdwarf-5",
 	"-gdwarf-4 -gdwarf64", "-gdwarf-5 -gdwarf64", "-gdwarf-4 -gz=zlib", "-gdwarf-5 -gz=zlib-gnu"};
 
-static char home[64]; /* of this run's files */
-
-static void shell(const char *fmt, ...) CTX_PRINTF(1, 2);
-static void shell(const char *fmt, ...)
-{
-	char command[2048];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(command, sizeof(command), fmt, args);
-	va_end(args);
-	assert_int_equal(system(command), 0);
-}
-
 static int make_sources(void **state)
 {
-	(void)state;
-	snprintf(home, sizeof(home), "/tmp/ctx-debug-line-XXXXXX");
-	if (mkdtemp(home) == NULL)
+	if (make_folder(state) != 0)
 		return -1;
-	shell("mkdir %s/sub && cd %s && printf '%%s\\n' '#include \"sub/hot.h\"' '#include \"cold.h\"' "
-	      "'int main(int n, char **v) { (void)v; return hot(n) + cold(n); }' >main.c && "
-	      "printf '%%s\\n' 'static __attribute__((noinline)) int hot(int n) { volatile int k = n; "
-	      "return k + 1; }' >sub/hot.h && "
-	      "printf '%%s\\n' 'static __attribute__((noinline)) int cold(int n) { volatile int k = n; "
-	      "return k * 3; }' >cold.h",
-	      home, home);
+	run("mkdir %s/sub && cd %s && printf '%%s\\n' '#include \"sub/hot.h\"' '#include \"cold.h\"' "
+	    "'int main(int n, char **v) { (void)v; return hot(n) + cold(n); }' >main.c && "
+	    "printf '%%s\\n' 'static __attribute__((noinline)) int hot(int n) { volatile int k = n; "
+	    "return k + 1; }' >sub/hot.h && "
+	    "printf '%%s\\n' 'static __attribute__((noinline)) int cold(int n) { volatile int k = n; "
+	    "return k * 3; }' >cold.h",
+	    folder, folder);
 	return 0;
 }
 
-static int remove_sources(void **state)
-{
-	(void)state;
-	return ctx_dir_remove(home, NULL) == CTX_OK ? 0 : -1;
-}
-
-/* Compiles with these options to HOME/prog. */
+/* Compiles with these options to prog in the folder. */
 static void compile(const char *options)
 {
 	if (system("cc --version >/dev/null 2>&1 && objdump --version >/dev/null 2>&1") != 0) {
 		print_message("skipped: no cc or objdump here\n");
 		skip();
 	}
-	shell("cd %s && cc %s -O1 -o prog main.c 2>cc.txt", home, options);
+	run("cd %s && cc %s -O1 -o prog main.c 2>cc.txt", folder, options);
 }
 
 static enum ctx_status keep_path(void *context, const char *path, struct ctx_err *err)
@@ -80,35 +60,17 @@ static struct ctx_debug_object *open_program(void)
 {
 	struct ctx_debug_object *object = NULL;
 	struct ctx_err err = {0};
-	char path[128];
 
-	snprintf(path, sizeof(path), "%s/prog", home);
-	if (ctx_debug_object_open(path, "", "/nowhere", &object, &err) != CTX_OK)
+	if (ctx_debug_object_open(in_folder("prog"), "", "/nowhere", &object, &err) != CTX_OK)
 		fail_msg("%s", err.msg);
 	return object;
 }
 
 static bool has(const struct ctx_strtab *paths, const char *name)
 {
-	char path[256];
+	const char *path = in_folder("%s", name);
 
-	snprintf(path, sizeof(path), "%s/%s", home, name);
 	return ctx_strtab_find(paths, path, strlen(path)) != UINT32_MAX;
-}
-
-/* The virtual address of a function. */
-static uint64_t address_of(const char *function)
-{
-	char command[256];
-	unsigned long long address = 0;
-	FILE *pipe;
-
-	snprintf(command, sizeof(command), "nm %s/prog | sed -n 's/ [tT] %s$//p'", home, function);
-	pipe = popen(command, "r");
-	assert_non_null(pipe);
-	assert_int_equal(fscanf(pipe, "%llx", &address), 1);
-	pclose(pipe);
-	return address;
 }
 
 static void test_debug_line__all_files_are_those_that_objdump_decodes(void **state)
@@ -137,7 +99,7 @@ static void test_debug_line__all_files_are_those_that_objdump_decodes(void **sta
 			 "objdump --dwarf=decodedline %s/prog | awk '$3 ~ /^0x/ && $2 ~ /^[0-9]+$/ { print "
 			 "$1 }' | "
 			 "sort -u",
-			 home);
+			 folder);
 		pipe = popen(line, "r");
 		assert_non_null(pipe);
 		for (id = 0; fgets(line, sizeof(line), pipe) != NULL; id++) {
@@ -165,13 +127,13 @@ static void test_debug_line__only_files_of_the_addresses_are_told_with_their_dir
 
 		compile(flavours[i]);
 		object = open_program();
-		address = address_of("hot") + 2;
+		address = address_of(in_folder("prog"), "hot") + 2;
 		assert_int_equal(
 			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
 			CTX_OK);
 		assert_int_equal(paths.n, 1);
 		assert_true(has(&paths, "sub/hot.h"));
-		address = address_of("cold");
+		address = address_of(in_folder("prog"), "cold");
 		assert_int_equal(
 			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
 			CTX_OK);
@@ -197,18 +159,18 @@ static void test_debug_line__paths_are_without_dots_but_for_those_that_links_dec
 		uint64_t address;
 
 		compile("-g");
-		shell("cd %s && cc -gdwarf-%d -O1 -o prog .//./main.c 2>cc.txt", home, version);
+		run("cd %s && cc -gdwarf-%d -O1 -o prog .//./main.c 2>cc.txt", folder, version);
 		object = open_program();
-		address = address_of("main");
+		address = address_of(in_folder("prog"), "main");
 		assert_int_equal(
 			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
 			CTX_OK);
 		assert_int_equal(paths.n, 1);
 		assert_true(has(&paths, "main.c"));
-		shell("cd %s/sub && cc -gdwarf-%d -O1 -o ../prog ../main.c 2>../cc.txt", home, version);
+		run("cd %s/sub && cc -gdwarf-%d -O1 -o ../prog ../main.c 2>../cc.txt", folder, version);
 		ctx_debug_object_close(object);
 		object = open_program();
-		address = address_of("main");
+		address = address_of(in_folder("prog"), "main");
 		assert_int_equal(
 			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
 			CTX_OK);
@@ -221,39 +183,31 @@ static void test_debug_line__paths_are_without_dots_but_for_those_that_links_dec
 static void test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build(void **state)
 {
 	struct ctx_debug_object *object = NULL;
-	char path[128];
+	const char *path = in_folder("prog"), *root = in_folder("root");
 
 	(void)state;
 	compile("-g -Wl,--build-id=none");
-	snprintf(path, sizeof(path), "%s/prog", home);
-	shell("cd %s && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug "
-	      "--add-gnu-debuglink=prog.debug prog",
-	      home);
+	run("cd %s && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug "
+	    "--add-gnu-debuglink=prog.debug prog",
+	    folder);
 	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_OK);
 	ctx_debug_object_close(object);
-	shell("printf x >>%s/prog.debug", home); /* the checksum is another one now */
+	run("printf x >>%s/prog.debug", folder); /* the checksum is another one now */
 	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
 
 	compile("-g -Wl,--build-id=0x0123456789abcdef");
-	shell("cd %s && mkdir -p root/.build-id/01 && objcopy --only-keep-debug prog "
-	      "root/.build-id/01/23456789abcdef.debug && objcopy --strip-debug prog",
-	      home);
+	run("cd %s && mkdir -p root/.build-id/01 && objcopy --only-keep-debug prog "
+	    "root/.build-id/01/23456789abcdef.debug && objcopy --strip-debug prog",
+	    folder);
 	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
 	assert_int_equal(ctx_debug_object_open(path, "ff", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
-	snprintf(path, sizeof(path), "%s/root", home);
-	{
-		char program[128];
-
-		snprintf(program, sizeof(program), "%s/prog", home);
-		assert_int_equal(ctx_debug_object_open(program, "0123456789abcdef", path, &object, NULL),
-				 CTX_OK);
-		ctx_debug_object_close(object);
-		compile("-g -Wl,--build-id=0xfedcba9876543210"); /* what lies there is of another build */
-		shell("cd %s && objcopy --strip-debug prog && mkdir -p root/.build-id/fe && mv "
-		      "root/.build-id/01/23456789abcdef.debug root/.build-id/fe/dcba9876543210.debug",
-		      home);
-		assert_int_equal(ctx_debug_object_open(program, "", path, &object, NULL), CTX_E_NOTFOUND);
-	}
+	assert_int_equal(ctx_debug_object_open(path, "0123456789abcdef", root, &object, NULL), CTX_OK);
+	ctx_debug_object_close(object);
+	compile("-g -Wl,--build-id=0xfedcba9876543210"); /* what lies there is of another build */
+	run("cd %s && objcopy --strip-debug prog && mkdir -p root/.build-id/fe && mv "
+	    "root/.build-id/01/23456789abcdef.debug root/.build-id/fe/dcba9876543210.debug",
+	    folder);
+	assert_int_equal(ctx_debug_object_open(path, "", root, &object, NULL), CTX_E_NOTFOUND);
 }
 
 static void test_debug_line__an_offset_becomes_an_address_in_executable_segments_only(void **state)
@@ -266,22 +220,21 @@ static void test_debug_line__an_offset_becomes_an_address_in_executable_segments
 	object = open_program();
 	assert_false(ctx_debug_object_address(object, 0, &address)); /* the ELF header */
 	assert_false(ctx_debug_object_address(object, UINT64_MAX, &address));
-	assert_true(ctx_debug_object_address(object, address_of("main"),
+	assert_true(ctx_debug_object_address(object, address_of(in_folder("prog"), "main"),
 					     &address)); /* its text lies where it is mapped */
-	assert_int_equal(address, address_of("main"));
+	assert_int_equal(address, address_of(in_folder("prog"), "main"));
 	ctx_debug_object_close(object);
 }
 
 static void test_debug_line__damage_costs_names_and_nothing_else(void **state)
 {
 	struct ctx_buf original = {0};
-	char path[128];
+	const char *path = in_folder("prog");
 	uint32_t seed = 1;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		compile(i == 0 ? "-gdwarf-4" : "-gdwarf-5");
-		snprintf(path, sizeof(path), "%s/prog", home);
 		ctx_buf_clear(&original);
 		assert_int_equal(ctx_file_read(path, (size_t)1 << 20, &original, NULL), CTX_OK);
 		for (int round = 0; round < 400; round++) {
@@ -313,12 +266,11 @@ static void test_debug_line__damage_costs_names_and_nothing_else(void **state)
 static void test_debug_line__short_memory_is_said_and_nothing_leaks(void **state)
 {
 	enum ctx_status status = CTX_E_NOMEM;
-	char path[128];
+	const char *path = in_folder("prog");
 	long n = 0;
 
 	(void)state;
 	compile("-gdwarf-4");
-	snprintf(path, sizeof(path), "%s/prog", home);
 	for (; n < 1000 && status != CTX_OK; n++) {
 		struct ctx_debug_object *object = NULL;
 		struct ctx_strtab paths = {0};
@@ -355,5 +307,5 @@ int main(void)
 		cmocka_unit_test(test_debug_line__short_memory_is_said_and_nothing_leaks),
 	};
 
-	return cmocka_run_group_tests(tests, make_sources, remove_sources);
+	return cmocka_run_group_tests(tests, make_sources, remove_folder);
 }

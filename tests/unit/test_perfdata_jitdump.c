@@ -8,6 +8,7 @@
 #include "chance.h"
 #include "formats/perfdata/pd_jitdump.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +29,7 @@
 
 enum { LOAD, MOVE, DEBUG, CLOSE, UNWINDING };
 
-static char folder[] = "/tmp/test_jitdump.XXXXXX";
-static char path[64]; /* folder/jit-7.dump */
+static const char *path; /* of a dump */
 
 /* A dump being written. */
 struct maker {
@@ -613,19 +613,12 @@ static void test_perfdata_jitdump__a_failing_allocation_is_a_status(void **state
 	ctx_pd_jitdump_deinit(&dump);
 }
 
-static int make_folder(void **state)
+static int make_path(void **state)
 {
-	(void)state;
-	if (mkdtemp(folder) == NULL)
-		return 1;
-	snprintf(path, sizeof(path), "%s/jit-7.dump", folder);
+	if (make_folder(state) != 0)
+		return -1;
+	path = in_folder("jit-7.dump");
 	return 0;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return ctx_dir_remove(folder, NULL) == CTX_OK ? 0 : 1;
 }
 
 int main(void)
@@ -647,5 +640,5 @@ int main(void)
 		cmocka_unit_test(test_perfdata_jitdump__a_failing_allocation_is_a_status),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, make_path, remove_folder);
 }

@@ -23,28 +23,10 @@
 #include "chance.h"
 #include "failing_malloc.h"
 #include "shell_commands.h"
+#include "test_folder.h"
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)
 #define SPACE 200
-
-static char folder[] = "/tmp/test_source_map.XXXXXX";
-
-static void need_compiler(void)
-{
-	if (system("command -v gcc >/dev/null") != 0) {
-		print_message("skipped: gcc is not installed\n");
-		skip();
-	}
-}
-
-static void write_text(const char *name, const char *text)
-{
-	FILE *file = fopen(name, "we");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
 
 /* Line 1 is inlined into line 2, and that into f, at line 3; g at line 4 has no inlined calls. */
 static const char source[] =
@@ -60,20 +42,6 @@ static struct ctx_source_map *open_map(const char *path)
 
 	assert_int_equal(ctx_source_map_open(&request, &map, NULL), CTX_OK);
 	return map;
-}
-
-static uint64_t address_of(const char *path, const char *symbol)
-{
-	char command[512];
-	unsigned long address = 0;
-	FILE *nm;
-
-	snprintf(command, sizeof(command), "nm %s | sed -n 's/ [Tt] %s$//p'", path, symbol);
-	nm = popen(command, "r");
-	assert_non_null(nm);
-	assert_int_equal(fscanf(nm, "%lx", &address), 1);
-	pclose(nm);
-	return address;
 }
 
 static void make_object(const char *name, const char *options)
@@ -121,7 +89,7 @@ static void test_source_map__inlined_calls_are_frames_with_the_lines_of_their_ca
 	static const char *const options[] = {"-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5", "-g -gz"};
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	for (size_t i = 0; i < CTX_COUNT_OF(options); i++) {
 		make_object("inlined.so", options[i]);
 		check_inlined("inlined.so");
@@ -153,7 +121,7 @@ static void test_source_map__lines_cover_a_range_from_its_first_byte(void **stat
 	struct ctx_source_map *map;
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	make_object("ranges.so", "-g");
 	map = open_map("ranges.so");
 	part.begin = address_of("ranges.so", "g") + 1;
@@ -177,10 +145,7 @@ static void test_source_map__names_without_a_linkage_name_have_their_scopes(void
 	bool seen = false;
 
 	(void)state;
-	if (system("command -v g++ >/dev/null") != 0) {
-		print_message("skipped: g++ is not installed\n");
-		skip();
-	}
+	need_command("g++");
 	write_text("scopes.cc", "namespace { namespace deep { struct box { int v; "
 				"__attribute__((always_inline)) int get() const { return v / 3; } }; } }\n"
 				"int f(int a) { deep::box b{a}; return b.get(); }\n");
@@ -208,7 +173,7 @@ static void test_source_map__of_too_many_inlined_calls_the_innermost_are_left_ou
 	size_t n, most = 0;
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	assert_non_null(file);
 	for (int i = 0; i < 70; i++)
 		fprintf(file,
@@ -256,7 +221,7 @@ static void expect_none(const char *path, const char *reason)
 static void test_source_map__no_debug_information_makes_an_empty_map_with_a_reason(void **state)
 {
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	make_object("stripped.so", "-s");
 	write_text("text", "no object");
 	expect_none("stripped.so", "no debug information");
@@ -270,7 +235,7 @@ static void test_source_map__strings_without_an_end_are_no_debug_information(voi
 	static const char *const sections[] = {"debug_str", "debug_line_str"};
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	for (size_t i = 0; i < CTX_COUNT_OF(sections); i++) {
 		make_object("strings.so", "-g -gdwarf-5");
 		run("objcopy --dump-section .%s=strings strings.so", sections[i]);
@@ -287,7 +252,7 @@ static void test_source_map__a_split_unit_that_is_no_plain_file_is_not_opened(vo
 	size_t n;
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	make_object("split.so", "-g -gsplit-dwarf");
 	run("rm -f *.dwo && for name in $(strings -a split.so | grep '[.]dwo$'); do mkfifo \"$name\"; done");
 	map = open_map("split.so");
@@ -305,7 +270,7 @@ static void test_source_map__damaged_debug_information_does_no_harm(void **state
 	uint64_t f;
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	make_object("damaged.so", "-g");
 	f = address_of("damaged.so", "f");
 	assert_int_equal(ctx_file_read("damaged.so", FILE_BYTES_MAX, &bytes, NULL), CTX_OK);
@@ -332,7 +297,7 @@ static void test_source_map__memory_that_runs_out_is_a_status_and_not_the_end(vo
 	bool done = false;
 
 	(void)state;
-	need_compiler();
+	need_command("gcc");
 	make_object("memory.so", "-g");
 	f = address_of("memory.so", "f");
 	for (long after = 0; !done; after++) {
@@ -396,17 +361,9 @@ static void test_source_map__overlapping_ranges_are_found_as_the_slow_way_finds_
 	}
 }
 
-static int set_up(void **state)
+static int go_to_folder(void **state)
 {
-	(void)state;
-	return mkdtemp(folder) != NULL && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	run("rm -rf '%s'", folder);
-	return 0;
+	return make_folder(state) == 0 && chdir(folder) == 0 ? 0 : -1;
 }
 
 int main(void)
@@ -424,5 +381,5 @@ int main(void)
 		cmocka_unit_test(test_source_map__memory_that_runs_out_is_a_status_and_not_the_end),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, go_to_folder, remove_folder);
 }

@@ -2,7 +2,6 @@
  * Build-id caches as a list: directories, tarballs, perf's settings. Tarballs are made up here with libarchive, hostile
  * ones too; a hand's bytes where libarchive would not write such a thing.
  */
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -11,6 +10,7 @@
 #include "ingest/symbol_caches.h"
 #include "ingest/symbol_tarball.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,22 +33,6 @@
 #define ID_B "ff112233445566778899aabbccddeeff00112233"
 #define PLACE_A "/.build-id/00/112233445566778899aabbccddeeff00112233/"
 #define PLACE_B "/.build-id/ff/112233445566778899aabbccddeeff00112233/"
-
-static char folder[] = "/tmp/test_symbol_caches.XXXXXX";
-
-static struct ctx_arena paths;
-
-/* A path in the test's folder; lives until the end. */
-static const char *in_folder(const char *name)
-{
-	char path[512];
-	char *copy;
-
-	assert_true(snprintf(path, sizeof(path), "%s/%s", folder, name) < (int)sizeof(path));
-	copy = ctx_arena_strdup(&paths, path);
-	assert_non_null(copy);
-	return copy;
-}
 
 /* Files only, below one directory. */
 static size_t counted_files;
@@ -160,7 +144,7 @@ static const char *fresh_directory(void)
 	const char *path;
 
 	snprintf(name, sizeof(name), "into%u", number++);
-	path = in_folder(name);
+	path = in_folder("%s", name);
 	assert_int_equal(mkdir(path, 0700), 0);
 	return path;
 }
@@ -745,11 +729,6 @@ static void assert_buildid_dir(const char *expected)
 	free(value);
 }
 
-static void write_text(const char *path, const char *text)
-{
-	assert_int_equal(ctx_file_replace(path, text, strlen(text), NULL), CTX_OK);
-}
-
 static void test_perf_settings__the_cache_is_where_they_say_else_in_the_home(void **state)
 {
 	(void)state;
@@ -773,19 +752,6 @@ static void test_perf_settings__the_cache_is_where_they_say_else_in_the_home(voi
 	setenv("HOME", in_folder("home"), 1);
 	assert_int_equal(chown(in_folder("home/.perfconfig"), 1, 1), 0);
 	assert_buildid_dir(in_folder("home/.debug"));
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	ctx_arena_deinit(&paths);
-	return ctx_dir_remove(folder, NULL) == CTX_OK ? 0 : -1;
 }
 
 int main(void)
@@ -823,5 +789,5 @@ int main(void)
 				       set_up_places),
 	};
 
-	return cmocka_run_group_tests_name("symbol_caches", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("symbol_caches", tests, make_folder, remove_folder);
 }

@@ -3,12 +3,13 @@
  * of the same program before it was stripped, as nm prints it; small cases are written in assembler, or are ELF files made
  * here byte by byte.
  */
-#include "base/arena.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "chance.h"
+#include "shell_commands.h"
 #include "symbols/symtab.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,35 +25,6 @@
 #include <unistd.h>
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
-
-static char folder[] = "/tmp/test_symbol_names.XXXXXX";
-static struct ctx_arena paths;
-
-static bool ran(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static bool ran(const char *fmt, ...)
-{
-	char text[16384];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	return system(text) == 0;
-}
-
-static const char *in_folder(const char *name)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return ctx_arena_strdup(&paths, path);
-}
-
-static void write_text(const char *name, const char *text)
-{
-	assert_int_equal(ctx_file_replace(in_folder(name), text, strlen(text), NULL), CTX_OK);
-}
 
 /* Runs a shell script in the folder; skips the test where it fails, as the tools may be others elsewhere. */
 static void need(const char *script)
@@ -166,7 +138,7 @@ static void test_symbol_names__static_functions_of_stripped_files_are_known_by_t
 	void **state)
 {
 	(void)state;
-	write_text("parts.c", parts_c);
+	write_text(in_folder("parts.c"), parts_c);
 	need("cc -O2 -rdynamic -o parts parts.c && strip -o parts.stripped parts");
 	compare_stripped(in_folder("parts"), in_folder("parts.stripped"), 4);
 	need("cc -O2 -static-pie -o alone parts.c && strip -o alone.stripped alone");
@@ -227,15 +199,16 @@ static void test_symbol_names__a_symbol_without_a_size_does_not_swallow_the_next
 
 	(void)state;
 	/* sizeless has a table entry of 8 bytes; 16 bytes of nothing; a function of 32; label in it; bytes that nobody knows. */
-	write_text("unsized.s", "	.text\n	.globl sizeless, label, lonely\n"
-				"sizeless:\n	.cfi_startproc\n	.skip 8, 0x90\n	.cfi_endproc\n"
-				"	.skip 8, 0x90\n"
-				"	.cfi_startproc\n	.skip 16, 0x90\n"
-				"label:	.skip 16, 0x90\n	.cfi_endproc\n"
-				"	.skip 32, 0x90\n"
-				"lonely:	.skip 16, 0x90\n"
-				"	.cfi_startproc\n	.skip 16, 0x90\n	.cfi_endproc\n"
-				"	.section .note.GNU-stack,\"\",@progbits\n");
+	write_text(in_folder("unsized.s"),
+		   "	.text\n	.globl sizeless, label, lonely\n"
+		   "sizeless:\n	.cfi_startproc\n	.skip 8, 0x90\n	.cfi_endproc\n"
+		   "	.skip 8, 0x90\n"
+		   "	.cfi_startproc\n	.skip 16, 0x90\n"
+		   "label:	.skip 16, 0x90\n	.cfi_endproc\n"
+		   "	.skip 32, 0x90\n"
+		   "lonely:	.skip 16, 0x90\n"
+		   "	.cfi_startproc\n	.skip 16, 0x90\n	.cfi_endproc\n"
+		   "	.section .note.GNU-stack,\"\",@progbits\n");
 	need("cc -shared -nostdlib -o unsized.so unsized.s && strip unsized.so");
 	table = open_path(in_folder("unsized.so"));
 	sizeless = get(table, index_of(table, "sizeless")).start;
@@ -523,7 +496,7 @@ static void test_symbol_names__a_clone_leads_to_its_function_E11(void **state)
 		at += n;
 	}
 	ctx_buf_put_u8(&text, 0);
-	write_text("clones.s", (const char *)text.bytes);
+	write_text(in_folder("clones.s"), (const char *)text.bytes);
 	ctx_buf_deinit(&text);
 	need("cc -shared -nostdlib -o clones.so clones.s");
 	table = open_path(in_folder("clones.so"));
@@ -593,10 +566,10 @@ static void test_symbol_names__parts_of_functions_with_one_name_go_to_that_of_th
 		snprintf(text, sizeof(text), source, letter, letter, letter, letter, letter, letter, letter,
 			 letter);
 		snprintf(file, sizeof(file), "%s.s", letter);
-		write_text(file, text);
+		write_text(in_folder("%s", file), text);
 	}
-	write_text("c.s", third);
-	write_text("d.s", fourth);
+	write_text(in_folder("c.s"), third);
+	write_text(in_folder("d.s"), fourth);
 	need("cc -shared -nostdlib -o twins.so a.s b.s c.s d.s");
 	table = open_path(in_folder("twins.so"));
 	for (uint32_t i = 0; i < ctx_symtab_count(table); i++) {
@@ -667,7 +640,7 @@ static void test_symbol_names__parts_that_the_compiler_makes_are_folded(void **s
 	FILE *nm;
 
 	(void)state;
-	write_text("parts.c", parts_c);
+	write_text(in_folder("parts.c"), parts_c);
 	need("cc -O2 -o parts parts.c && nm parts | sed -n 's/.* [tT] //p' >parts.nm");
 	table = open_path(in_folder("parts"));
 	nm = fopen(in_folder("parts.nm"), "r");
@@ -704,14 +677,14 @@ static void test_symbol_names__parts_that_the_compiler_makes_are_folded(void **s
 /* Each slot has the name that objdump gives it. */
 static size_t compare_plt(const char *name)
 {
-	struct ctx_symtab *table = open_path(in_folder(name));
+	struct ctx_symtab *table = open_path(in_folder("%s", name));
 	size_t slots = 0;
 	char command[1024];
 	char line[4096];
 	FILE *objdump;
 
 	snprintf(command, sizeof(command), "objdump -d -j .plt -j .plt.sec -j .plt.got '%s' 2>/dev/null",
-		 in_folder(name));
+		 in_folder("%s", name));
 	objdump = popen(command, "r");
 	assert_non_null(objdump);
 	while (fgets(line, sizeof(line), objdump) != NULL) {
@@ -754,7 +727,7 @@ static void test_symbol_names__slots_of_every_kind_are_named_as_objdump_does(voi
 	char script[512];
 
 	(void)state;
-	write_text("plt.c", source);
+	write_text(in_folder("plt.c"), source);
 	need("command -v objdump && echo '#include <features.h>' | cc -dM -E - | grep -q x86_64");
 	for (size_t i = 0; i < CTX_COUNT_OF(kinds); i++) {
 		snprintf(script, sizeof(script),
@@ -775,7 +748,7 @@ static void test_symbol_names__without_memory_there_is_a_status(void **state)
 	bool done = false;
 
 	(void)state;
-	write_text("parts.c", parts_c);
+	write_text(in_folder("parts.c"), parts_c);
 	need("cc -O2 -o parts parts.c && strip -K main -K checked -K checked.cold -o few parts");
 	request.path = in_folder("few");
 	for (long n = 0; !done; n++) {
@@ -799,20 +772,6 @@ static void test_symbol_names__without_memory_there_is_a_status(void **state)
 	assert_true(failures > 10);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	unsetenv("DEBUGINFOD_URLS");
-	return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	ctx_arena_deinit(&paths);
-	return ctx_dir_remove(folder, NULL) == CTX_OK ? 0 : -1;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -834,5 +793,5 @@ int main(void)
 		cmocka_unit_test(test_symbol_names__without_memory_there_is_a_status),
 	};
 
-	return cmocka_run_group_tests_name("symbol_names", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("symbol_names", tests, make_folder, remove_folder);
 }

@@ -11,6 +11,7 @@
 #include "symbols/demangle.h"
 #include "symbols/symset.h"
 #include "symbols/symtab.h"
+#include "tests/unit/test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,19 +29,7 @@
 #define LIBSTDCXX "/lib/x86_64-linux-gnu/libstdc++.so.6"
 #define FILE_BYTES_MAX ((size_t)256 << 20)
 
-static char folder[] = "/tmp/test_symbols.XXXXXX";
 static char self[4096];
-
-static void need_command(const char *command)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text), "command -v %s >/dev/null", command);
-	if (system(text) != 0) {
-		print_message("skipped: %s is not installed\n", command);
-		skip();
-	}
-}
 
 static struct ctx_symtab *open_table(const struct ctx_symtab_request *request)
 {
@@ -284,8 +273,8 @@ static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its
 {
 	struct ctx_symtab *whole = open_path(self);
 	const char *id = ctx_symtab_build_id(whole);
-	char path[256];
-	char root[256];
+	const char *path = in_folder("stripped");
+	const char *root = in_folder("debug");
 	struct ctx_symtab_request request = {path, id, "", root, "", NULL};
 	struct ctx_symtab *table;
 
@@ -296,8 +285,6 @@ static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its
 		skip();
 	}
 	need_command("objcopy");
-	snprintf(path, sizeof(path), "%s/stripped", folder);
-	snprintf(root, sizeof(root), "%s/debug", folder);
 	run("strip -o '%s' '%s' && mkdir -p '%s/.build-id/%.2s'", path, self, root, id);
 	table = open_table(&request);
 	assert_string_equal(ctx_symtab_origin(table), path); /* .dynsym and PLT only */
@@ -330,13 +317,12 @@ static void test_symbols__a_short_build_id_may_be_padded_to_20_bytes(void **stat
 {
 	static const char padded[] = "0123456789abcdef000000000000000000000000";
 	static const char other[] = "0123456789abcdef000000000000000000000001";
-	char path[256];
+	const char *path = in_folder("short.so");
 	struct ctx_symtab_request request = {path, padded, "", "", "", NULL};
 	struct ctx_symtab *table;
 
 	(void)state;
 	need_command("cc");
-	snprintf(path, sizeof(path), "%s/short.so", folder);
 	run("echo 'int shortly(void) { return 1; }' | cc -shared -fPIC -Wl,--build-id=0x0123456789abcdef "
 	    "-o '%s' -x c -",
 	    path);
@@ -370,13 +356,12 @@ static void test_symbols__an_archive_gives_what_the_file_gives(void **state)
 	struct ctx_compressor compressor = {0};
 	struct ctx_buf file = {0};
 	struct ctx_buf packed = {0};
-	char path[256];
+	const char *path = in_folder("archive.zst");
 	const struct ctx_symtab_request request = {"[vdso]", "", path, "", "", NULL};
 	struct ctx_symtab *whole = open_path(self);
 	struct ctx_symtab *table;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/archive.zst", folder);
 	assert_int_equal(ctx_file_read(self, FILE_BYTES_MAX, &file, NULL), CTX_OK);
 	assert_int_equal(ctx_compress(&compressor, 1, file.bytes, 5000, &packed, NULL), CTX_OK);
 	assert_int_equal(ctx_compress(&compressor, 1, file.bytes + 5000, file.n - 5000, &packed, NULL),
@@ -410,11 +395,10 @@ static void test_symbols__damaged_files_make_a_table_and_no_crash(void **state)
 {
 	struct ctx_buf file = {0};
 	struct ctx_symtab *table;
-	char path[256];
+	const char *path = in_folder("small");
 
 	(void)state;
 	need_command("strip");
-	snprintf(path, sizeof(path), "%s/small", folder);
 	run("strip -o '%s' '%s'", path, self);
 	assert_int_equal(ctx_file_read(path, FILE_BYTES_MAX, &file, NULL), CTX_OK);
 	for (size_t i = 0; i < 300; i++) {
@@ -548,18 +532,9 @@ static void test_symbols__kallsyms_of_zeros_is_an_error(void **state)
 	assert_int_equal(ctx_symtab_open_kallsyms("/nonexistent", &table, &err), CTX_E_NOTFOUND);
 }
 
-static int make_folder(void **state)
+static int know_self(void **state)
 {
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	(void)state;
-	return n < 0 || mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	return ctx_dir_remove(folder, NULL) != CTX_OK;
+	return readlink("/proc/self/exe", self, sizeof(self) - 1) < 0 ? -1 : make_folder(state);
 }
 
 int main(void)
@@ -581,5 +556,5 @@ int main(void)
 		cmocka_unit_test(test_symbols__kallsyms_of_zeros_is_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, know_self, remove_folder);
 }

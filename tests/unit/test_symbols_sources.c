@@ -3,7 +3,6 @@
  * compiler wrote. Everything is made up in a temporary directory, from this program's own file where an ELF file is
  * needed.
  */
-#include "base/arena.h"
 #include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -12,6 +11,7 @@
 #include "symbols/perf_map.h"
 #include "symbols/symtab.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/test_folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,31 +32,8 @@
 #define KERNEL_ID "00112233445566778899aabbccddeeff00112233"
 #define OTHER_ID "ff112233445566778899aabbccddeeff00112233"
 
-static char folder[] = "/tmp/test_symbols_sources.XXXXXX";
 static char self[4096];
 static char self_id[CTX_BUILDID_TEXT];
-
-static struct ctx_arena paths;
-
-/* A path in the test's folder; lives until the end. */
-static const char *in_folder(const char *fmt, ...) CTX_PRINTF(1, 2);
-
-static const char *in_folder(const char *fmt, ...)
-{
-	char path[512];
-	int n = snprintf(path, sizeof(path), "%s/", folder);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(path + n, sizeof(path) - (size_t)n, fmt, args);
-	va_end(args);
-	return ctx_arena_strdup(&paths, path);
-}
-
-static void write_text(const char *path, const char *text)
-{
-	assert_int_equal(ctx_file_replace(path, text, strlen(text), NULL), CTX_OK);
-}
 
 static void need_build_id(void)
 {
@@ -127,6 +104,20 @@ static uint32_t own_count(void)
 	return count;
 }
 
+/* Offsets in the file become the same addresses, at the first places where there are any. */
+static void assert_same_offsets(struct ctx_symtab *table, struct ctx_symtab *whole)
+{
+	uint64_t own_address, address;
+
+	for (uint64_t offset = 0, found = 0; found < 20; offset += 16) {
+		if (!ctx_symtab_address(whole, offset, &own_address))
+			continue;
+		assert_true(ctx_symtab_address(table, offset, &address));
+		assert_int_equal(address, own_address);
+		found++;
+	}
+}
+
 static void test_symbols_sources__a_cached_copy_gives_what_the_file_gives(void **state)
 {
 	const char *const caches[] = {in_folder("nowhere"), in_folder("copy"), NULL};
@@ -169,7 +160,6 @@ static void test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_
 {
 	const char *const caches[] = {in_folder("stripped"), NULL};
 	struct ctx_symtab *whole, *table;
-	uint64_t own_address, address;
 	const char *place;
 
 	(void)state;
@@ -186,13 +176,7 @@ static void test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_
 	assert_origin_has(table, "/debug");
 	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
 	/* Offsets are those of the copy, which the debug file does not have. */
-	for (uint64_t offset = 0, found = 0; found < 20; offset += 16) {
-		if (!ctx_symtab_address(whole, offset, &own_address))
-			continue;
-		assert_true(ctx_symtab_address(table, offset, &address));
-		assert_int_equal(address, own_address);
-		found++;
-	}
+	assert_same_offsets(table, whole);
 	ctx_symtab_close(table);
 	ctx_symtab_close(whole);
 }
@@ -203,7 +187,6 @@ static void test_symbols_sources__a_cache_with_debug_only_names_the_file_at_its_
 	const char *const caches[] = {in_folder("debug_only"), NULL};
 	const char *stripped = in_folder("stripped_program");
 	struct ctx_symtab *whole, *table;
-	uint64_t own_address, address;
 
 	(void)state;
 	need_build_id();
@@ -213,13 +196,7 @@ static void test_symbols_sources__a_cache_with_debug_only_names_the_file_at_its_
 	whole = open_in_caches(self, self_id, NULL);
 	assert_origin_has(table, "/debug");
 	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
-	for (uint64_t offset = 0, found = 0; found < 20; offset += 16) {
-		if (!ctx_symtab_address(whole, offset, &own_address))
-			continue;
-		assert_true(ctx_symtab_address(table, offset, &address));
-		assert_int_equal(address, own_address);
-		found++;
-	}
+	assert_same_offsets(table, whole);
 	ctx_symtab_close(table);
 	ctx_symtab_close(whole);
 }
@@ -708,21 +685,13 @@ static void test_symbols_sources__without_memory_there_is_a_status(void **state)
 	}
 }
 
-static int make_folder(void **state)
+static int know_self(void **state)
 {
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int fd CTX_AUTO_CLOSE = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	ctx_buildid_of_fd(fd, self_id);
-	return n < 0 || mkdtemp(folder) == NULL;
-}
-
-static int remove_folder(void **state)
-{
-	(void)state;
-	ctx_arena_deinit(&paths);
-	return ctx_dir_remove(folder, NULL) != CTX_OK;
+	return n < 0 ? -1 : make_folder(state);
 }
 
 int main(void)
@@ -752,5 +721,5 @@ int main(void)
 		cmocka_unit_test(test_symbols_sources__without_memory_there_is_a_status),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return cmocka_run_group_tests(tests, know_self, remove_folder);
 }
