@@ -14,17 +14,15 @@
  * state, with the stacks of a waker and of a wait. Samples are then of who runs.
  */
 #include "base/mem.h"
+#include "bench/generated_load.h"
 #include "formats/experiment/exp_writer.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define HOT 25u
-#define PHASES 20u
 #define NAMES 16u
 #define CPUS 2u
 #define CHANGES_OF_SWITCH 3u
@@ -55,10 +53,9 @@ static int (*const functions[])(void) = {THOUSAND(ONE_NAME)};
 /* clang-format on */
 
 struct settings {
-	uint64_t samples, stacks, seed, duration_ms;
+	struct load load;
+	uint64_t duration_ms;
 	uint64_t changes; /* 0: no thread states */
-	uint32_t threads, depth;
-	const char *path;
 	const char *command;
 	const char *names[NAMES]; /* of threads */
 	uint32_t n_names;	  /* 0: they are workers */
@@ -71,19 +68,9 @@ struct stacks {
 	uint32_t n;
 };
 
-static uint64_t next_random(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t z = *state;
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 static int make_stacks(const struct settings *settings, uint64_t *random, struct stacks *ret)
 {
-	uint32_t n = (uint32_t)settings->stacks;
+	uint32_t n = (uint32_t)settings->load.stacks;
 
 	*ret = (struct stacks){
 		.parent = ctx_calloc(n, sizeof(*ret->parent)),
@@ -100,7 +87,7 @@ static int make_stacks(const struct settings *settings, uint64_t *random, struct
 			/* Mostly deeper below the last one, so that stacks are deep; else a branch somewhere.
 			 */
 			parent = next_random(random) % 10 < 7 ? i - 1 : (uint32_t)(next_random(random) % i);
-			while (ret->depth[parent] >= settings->depth)
+			while (ret->depth[parent] >= settings->load.depth)
 				parent = ret->parent[parent] != parent ? ret->parent[parent] : 0;
 		}
 		ret->parent[i] = parent;
@@ -120,19 +107,6 @@ static size_t frames_of(const struct stacks *stacks, uint32_t stack, uint64_t *f
 		if (stack == 0)
 			return n;
 	}
-}
-
-static uint32_t pick_stack(const struct settings *settings, uint64_t phase, uint64_t *random)
-{
-	uint64_t choice = next_random(random);
-
-	if (choice % 2 == 0) {
-		uint64_t hot = (choice >> 8) % HOT;
-
-		hot = hot * hot / HOT; /* some are hotter than others */
-		return (uint32_t)((phase * 7919 + hot * 104729) % settings->stacks);
-	}
-	return (uint32_t)((choice >> 8) % settings->stacks);
 }
 
 /* Announces this program's own code as what the addresses belong to. */
@@ -205,9 +179,9 @@ static enum ctx_status switch_over(struct turns *turns, uint64_t time_ns, struct
 		.time_ns = time_ns + 2, .change = CTX_CHANGE_RUNS, .cpu = (int32_t)cpu, .waker = CTX_NONE};
 	enum ctx_status status;
 
-	if (coming >= turns->settings->threads)
+	if (coming >= turns->settings->load.threads)
 		coming = cpu;
-	if (coming >= turns->settings->threads)
+	if (coming >= turns->settings->load.threads)
 		return CTX_OK; /* fewer threads than CPUs */
 	turns->at[cpu] = coming;
 	woken.thread = runs.thread = turns->threads[coming];
@@ -239,17 +213,17 @@ static uint32_t thread_at(struct turns *turns, uint32_t cpu, uint64_t *random)
 	const struct settings *settings = turns->settings;
 
 	if (settings->changes == 0)
-		return turns->threads[next_random(random) % settings->threads];
-	return turns->threads[turns->at[cpu % settings->threads]];
+		return turns->threads[next_random(random) % settings->load.threads];
+	return turns->threads[turns->at[cpu % settings->load.threads]];
 }
 
 static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct settings *settings,
 				     const uint32_t *threads, uint32_t process, struct ctx_err *err)
 {
-	uint64_t random = settings->seed * 2 + 1;
+	uint64_t random = settings->load.seed * 2 + 1;
 	uint64_t duration = settings->duration_ms * 1000000;
 	uint64_t last_tick = START_NS;
-	uint64_t *frames CTX_AUTO_FREE = ctx_calloc(settings->depth + 1, sizeof(*frames));
+	uint64_t *frames CTX_AUTO_FREE = ctx_calloc(settings->load.depth + 1, sizeof(*frames));
 	struct stacks stacks;
 	struct turns turns = {.writer = writer,
 			      .settings = settings,
@@ -257,15 +231,15 @@ static enum ctx_status write_samples(struct ctx_exp_writer *writer, const struct
 			      .threads = threads,
 			      .frames = frames,
 			      .process = process,
-			      .random = settings->seed * 2 + 2,
+			      .random = settings->load.seed * 2 + 2,
 			      .at = {0, 1}};
 	enum ctx_status status = CTX_OK;
 
 	if (frames == NULL || make_stacks(settings, &random, &stacks) != 0)
 		return ctx_err_nomem(err);
-	for (uint64_t i = 0; status == CTX_OK && i < settings->samples; i++) {
-		uint64_t at = (uint64_t)((unsigned __int128)duration * i / settings->samples);
-		uint32_t stack = pick_stack(settings, i * PHASES / settings->samples, &random);
+	for (uint64_t i = 0; status == CTX_OK && i < settings->load.samples; i++) {
+		uint64_t at = (uint64_t)((unsigned __int128)duration * i / settings->load.samples);
+		uint32_t stack = pick_stack(&settings->load, i, &random);
 		struct ctx_exp_sample sample = {
 			.time_ns = START_NS + at,
 			.process = process,
@@ -298,12 +272,12 @@ static const char *thread_name(const struct settings *settings, uint32_t i)
 
 static enum ctx_status generate(const struct settings *settings, struct ctx_err *err)
 {
-	uint64_t period = settings->duration_ms * 1000000 / settings->samples;
+	uint64_t period = settings->duration_ms * 1000000 / settings->load.samples;
 	struct ctx_exp_metric metric = {
 		.name = "cpu-clock", .unit = "ns", .file = "profile", .period = period != 0 ? period : 1};
 	struct ctx_property property = {"collector", "gen_experiment"};
 	struct ctx_exp_options options = {
-		.path = settings->path,
+		.path = settings->load.path,
 		.overwrite = true,
 		.comment = "",
 		.metrics = &metric,
@@ -320,7 +294,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 					  .command = settings->command,
 					  .time_ns = START_NS};
 	uint64_t end_ns = START_NS + settings->duration_ms * 1000000;
-	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(settings->threads, sizeof(*threads));
+	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(settings->load.threads, sizeof(*threads));
 	struct ctx_exp_writer *writer;
 	uint32_t number = 0;
 	enum ctx_status status =
@@ -331,7 +305,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	status = ctx_exp_process_start(writer, &process, &number, err);
 	if (status == CTX_OK)
 		status = announce_maps(writer, number, err);
-	for (uint32_t i = 0; status == CTX_OK && i < settings->threads; i++)
+	for (uint32_t i = 0; status == CTX_OK && i < settings->load.threads; i++)
 		status = ctx_exp_thread_start(writer, number, 1000 + i, thread_name(settings, i), START_NS,
 					      &threads[i], err);
 	if (status == CTX_OK)
@@ -348,59 +322,34 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"samples", required_argument, NULL, 'n'},
-		{"threads", required_argument, NULL, 't'},
-		{"stacks", required_argument, NULL, 's'},
-		{"depth", required_argument, NULL, 'd'},
-		{"seed", required_argument, NULL, 'k'},
+		LOAD_OPTIONS,
 		{"duration-ms", required_argument, NULL, 'm'},
-		{"output", required_argument, NULL, 'o'},
 		{"command", required_argument, NULL, 'c'},
 		{"thread-name", required_argument, NULL, 'N'},
 		{"changes", required_argument, NULL, 'C'},
 		{NULL, 0, NULL, 0},
 	};
-	struct settings settings = {.samples = 100000,
-				    .stacks = 2000,
-				    .seed = 1,
+	struct settings settings = {.load = {.samples = 100000,
+					     .stacks = 2000,
+					     .seed = 1,
+					     .threads = 1,
+					     .depth = 30,
+					     .path = "generated.er"},
 				    .duration_ms = 10000,
-				    .threads = 1,
-				    .depth = 30,
-				    .path = "generated.er",
 				    .command = "generated"};
 	struct ctx_err err = {0};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		uint64_t value = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;
-
 		switch (option) {
-		case 'n':
-			settings.samples = value;
-			break;
-		case 't':
-			settings.threads = (uint32_t)value;
-			break;
-		case 's':
-			settings.stacks = value;
-			break;
-		case 'd':
-			settings.depth = (uint32_t)value;
-			break;
-		case 'k':
-			settings.seed = value;
-			break;
 		case 'm':
-			settings.duration_ms = value;
-			break;
-		case 'o':
-			settings.path = optarg;
+			settings.duration_ms = strtoull(optarg, NULL, 10);
 			break;
 		case 'c':
 			settings.command = optarg;
 			break;
 		case 'C':
-			settings.changes = value;
+			settings.changes = strtoull(optarg, NULL, 10);
 			break;
 		case 'N':
 			if (settings.n_names == NAMES)
@@ -408,11 +357,12 @@ int main(int argc, char **argv)
 			settings.names[settings.n_names++] = optarg;
 			break;
 		default:
-			return 1;
+			if (!take_load_option(&settings.load, option, optarg))
+				return 1;
 		}
 	}
-	if (settings.samples == 0 || settings.threads == 0 || settings.stacks == 0 ||
-	    settings.stacks >= UINT32_MAX || settings.depth == 0 || settings.duration_ms == 0) {
+	if (settings.load.samples == 0 || settings.load.threads == 0 || settings.load.stacks == 0 ||
+	    settings.load.stacks >= UINT32_MAX || settings.load.depth == 0 || settings.duration_ms == 0) {
 		fprintf(stderr, "gen_experiment: every number must be at least 1\n");
 		return 1;
 	}

@@ -15,10 +15,10 @@
  */
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "bench/generated_load.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <libelf.h>
 #include <stdio.h>
@@ -27,8 +27,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HOT 25u
-#define PHASES 20u
 #define OBJECTS 64u
 #define FRAMES_MIN 5u
 #define PLACES 16u /* of a function */
@@ -57,9 +55,7 @@ struct object {
 };
 
 struct settings {
-	uint64_t samples, stacks, seed;
-	uint32_t threads, depth;
-	const char *path;
+	struct load load;
 	struct object objects[OBJECTS];
 	uint32_t n_objects;
 };
@@ -102,16 +98,6 @@ static void fail(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state += UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t z = *state;
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
 }
 
 static FILE *create(const char *directory, const char *name)
@@ -249,7 +235,7 @@ static void make_call(const struct settings *settings, const struct functions *f
 			caller = stacks->calls[caller].caller;
 		}
 	}
-	while (caller != NONE && stacks->calls[caller].depth >= settings->depth)
+	while (caller != NONE && stacks->calls[caller].depth >= settings->load.depth)
 		caller = stacks->calls[caller].caller;
 	call->caller = caller;
 	call->depth = caller != NONE ? stacks->calls[caller].depth + 1 : 1;
@@ -260,7 +246,7 @@ static void make_call(const struct settings *settings, const struct functions *f
 static void make_stacks(const struct settings *settings, const struct functions *functions, uint64_t *random,
 			struct stacks *ret)
 {
-	uint32_t n = (uint32_t)settings->stacks, n_calls = n / 3 + FRAMES_MIN + 1;
+	uint32_t n = (uint32_t)settings->load.stacks, n_calls = n / 3 + FRAMES_MIN + 1;
 
 	ret->calls = ctx_calloc(n_calls, sizeof(*ret->calls));
 	ret->stacks = ctx_calloc(n, sizeof(*ret->stacks));
@@ -276,19 +262,6 @@ static void make_stacks(const struct settings *settings, const struct functions 
 		ret->stacks[ret->n++] = (struct stack){
 			.call = call, .leaf = address_in(functions, ret->calls[call].function, random)};
 	}
-}
-
-static uint32_t pick_stack(const struct settings *settings, uint64_t phase, uint64_t *random)
-{
-	uint64_t choice = next_random(random);
-
-	if (choice % 2 == 0) {
-		uint64_t hot = (choice >> 8) % HOT;
-
-		hot = hot * hot / HOT; /* some are hotter than others */
-		return (uint32_t)((phase * 7919 + hot * 104729) % settings->stacks);
-	}
-	return (uint32_t)((choice >> 8) % settings->stacks);
 }
 
 /* --- blocks --- */
@@ -396,14 +369,13 @@ static uint64_t write_samples(const struct settings *settings, struct stacks *st
 
 	if (profile == NULL || frames == NULL)
 		fail("memory");
-	profile->file = create(settings->path, "profile");
-	frames->file = create(settings->path, "data.frameinfo");
-	for (uint64_t i = 0; i < settings->samples; i++) {
-		uint32_t thread = (uint32_t)(i % settings->threads), tid = FIRST_TID + thread;
+	profile->file = create(settings->load.path, "profile");
+	frames->file = create(settings->load.path, "data.frameinfo");
+	for (uint64_t i = 0; i < settings->load.samples; i++) {
+		uint32_t thread = (uint32_t)(i % settings->load.threads), tid = FIRST_TID + thread;
 		uint32_t flow = tid % FLOWS;
-		struct stack *stack =
-			&stacks->stacks[pick_stack(settings, i * PHASES / settings->samples, random)];
-		uint64_t time_ns = (i / settings->threads + 1) * TICK_US * 1000 + thread * 13000u +
+		struct stack *stack = &stacks->stacks[pick_stack(&settings->load, i, random)];
+		uint64_t time_ns = (i / settings->load.threads + 1) * TICK_US * 1000 + thread * 13000u +
 				   next_random(random) % 400000;
 		uint8_t *record;
 
@@ -432,12 +404,12 @@ static uint64_t write_samples(const struct settings *settings, struct stacks *st
 /* Resources at the start and once a second: records of 504 bytes with a time, and CPU time so far. */
 static uint32_t write_overview(const struct settings *settings, uint64_t end_ns)
 {
-	FILE *file = create(settings->path, "overview");
+	FILE *file = create(settings->load.path, "overview");
 	uint32_t n = (uint32_t)(end_ns / 1000000000) + 2;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t at_ns = i + 1 < n ? i * UINT64_C(1000000000) : end_ns;
-		uint64_t now_ns = RUN_NS + at_ns, used_ns = at_ns * settings->threads;
+		uint64_t now_ns = RUN_NS + at_ns, used_ns = at_ns * settings->load.threads;
 		uint8_t record[504] = {0};
 
 		put_u32(record, FIRST_TID);
@@ -491,7 +463,7 @@ static void put_time(FILE *file, const char *before, uint64_t ns, const char *be
 
 static void write_log(const struct settings *settings, uint64_t end_ns, uint32_t n_usage)
 {
-	FILE *file = create(settings->path, "log.xml");
+	FILE *file = create(settings->load.path, "log.xml");
 
 	fputs(log_head, file);
 	fprintf(file, "<process>%s</process>\n", settings->objects[0].path);
@@ -510,7 +482,7 @@ static void write_log(const struct settings *settings, uint64_t end_ns, uint32_t
 
 static void write_maps(const struct settings *settings)
 {
-	FILE *file = create(settings->path, "map.xml");
+	FILE *file = create(settings->load.path, "map.xml");
 
 	for (uint32_t i = 0; i < settings->n_objects; i++)
 		map_object(file, &settings->objects[i]);
@@ -519,7 +491,7 @@ static void write_maps(const struct settings *settings)
 
 static void generate(struct settings *settings)
 {
-	uint64_t random = settings->seed * 2 + 1, end_ns;
+	uint64_t random = settings->load.seed * 2 + 1, end_ns;
 	struct functions functions = {0};
 	struct stacks stacks = {0};
 	char archives[4200];
@@ -533,9 +505,9 @@ static void generate(struct settings *settings)
 			read_object(&functions, object);
 	}
 	make_stacks(settings, &functions, &random, &stacks);
-	snprintf(archives, sizeof(archives), "%s/archives", settings->path);
-	if (mkdir(settings->path, 0777) != 0 || mkdir(archives, 0777) != 0)
-		fail(settings->path);
+	snprintf(archives, sizeof(archives), "%s/archives", settings->load.path);
+	if (mkdir(settings->load.path, 0777) != 0 || mkdir(archives, 0777) != 0)
+		fail(settings->load.path);
 	end_ns = write_samples(settings, &stacks, &random) + 1000000;
 	write_log(settings, end_ns, write_overview(settings, end_ns));
 	write_maps(settings);
@@ -558,51 +530,34 @@ static bool add_object(struct settings *settings, const char *path, bool is_call
 static bool parse(int argc, char **argv, struct settings *settings)
 {
 	static const struct option options[] = {
-		{"samples", required_argument, NULL, 'n'},
-		{"threads", required_argument, NULL, 't'},
-		{"stacks", required_argument, NULL, 's'},
-		{"depth", required_argument, NULL, 'd'},
-		{"seed", required_argument, NULL, 'k'},
+		LOAD_OPTIONS,
 		{"object", required_argument, NULL, 'f'},
 		{"map", required_argument, NULL, 'm'},
-		{"output", required_argument, NULL, 'o'},
 		{NULL, 0, NULL, 0},
 	};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		uint64_t value = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;
-
-		if (option == 'n')
-			settings->samples = value;
-		else if (option == 't')
-			settings->threads = (uint32_t)value;
-		else if (option == 's')
-			settings->stacks = value;
-		else if (option == 'd')
-			settings->depth = (uint32_t)value;
-		else if (option == 'k')
-			settings->seed = value;
-		else if (option == 'o')
-			settings->path = optarg;
-		else if ((option != 'f' && option != 'm') || !add_object(settings, optarg, option == 'f'))
+		if (take_load_option(&settings->load, option, optarg))
+			continue;
+		if ((option != 'f' && option != 'm') || !add_object(settings, optarg, option == 'f'))
 			return false;
 	}
 	if (settings->n_objects == 0 && !add_object(settings, "/proc/self/exe", true))
 		return false;
-	return settings->samples != 0 && settings->threads != 0 && settings->stacks != 0 &&
-	       settings->stacks <= UINT32_MAX / 4 && settings->depth >= FRAMES_MIN &&
-	       settings->depth <= DEPTH_MAX;
+	return settings->load.samples != 0 && settings->load.threads != 0 && settings->load.stacks != 0 &&
+	       settings->load.stacks <= UINT32_MAX / 4 && settings->load.depth >= FRAMES_MIN &&
+	       settings->load.depth <= DEPTH_MAX;
 }
 
 int main(int argc, char **argv)
 {
-	static struct settings settings = {.samples = 100000,
-					   .stacks = 5000,
-					   .seed = 1,
-					   .threads = 4,
-					   .depth = 60,
-					   .path = "generated.er"};
+	static struct settings settings = {.load = {.samples = 100000,
+						    .stacks = 5000,
+						    .seed = 1,
+						    .threads = 4,
+						    .depth = 60,
+						    .path = "generated.er"}};
 
 	elf_version(EV_CURRENT);
 	if (!parse(argc, argv, &settings)) {
