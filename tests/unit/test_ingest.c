@@ -172,19 +172,41 @@ static void list_open(struct list_source *list, struct ctx_event *events, size_t
 static char program[4096]; /* this file */
 static char directory[] = "/tmp/ctx-ingest-XXXXXX";
 
-static char *database_of(struct list_source *list, struct ctx_store **ret)
+/* The database of what the list tells. */
+static struct ctx_store *store_of_list(struct list_source *list)
 {
 	struct ctx_ingest_options options = {
 		.tree = ctx_timetree_default_params(), .debug_root = "", .symfs = "", .fingerprint = "f"};
 	struct ctx_err err = {0};
-	char *path = ctx_path_join(directory, "test.db");
+	char *path CTX_AUTO_FREE = ctx_path_join(directory, "test.db");
+	struct ctx_store *store = NULL;
 
 	assert_non_null(path);
 	if (ctx_ingest(&list->source, path, &options, NULL, &err) != CTX_OK)
 		fail_msg("%s", err.msg);
-	if (ctx_store_open(path, ret, &err) != CTX_OK)
+	if (ctx_store_open(path, &store, &err) != CTX_OK)
 		fail_msg("%s", err.msg);
-	return path;
+	return store;
+}
+
+/* Of a run of 100 ns. */
+static struct ctx_store *store_of(struct ctx_event *events, size_t n)
+{
+	struct list_source list;
+
+	list_open(&list, events, n, 100);
+	return store_of_list(&list);
+}
+
+/* All samples; they are few enough to be in one leaf. */
+static const struct ctx_sample *samples_of(struct ctx_store *store, size_t *ret_n)
+{
+	const struct ctx_sample *samples;
+
+	assert_int_equal(ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples,
+					    ret_n, NULL),
+			 CTX_OK);
+	return samples;
 }
 
 static struct ctx_event process_start(uint64_t time, uint32_t process, int64_t pid)
@@ -270,22 +292,16 @@ static void test_ingest__the_same_address_means_what_is_mapped_then(void **state
 	};
 	static const char *const expected[] = {"", "/lib/first.so", "/lib/second.so"};
 	const struct ctx_sample *samples;
-	struct list_source list;
 	struct ctx_store *store;
-	char *path;
 	size_t n;
 
 	(void)state;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
-	assert_int_equal(
-		ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
-		CTX_OK);
+	store = store_of(events, CTX_COUNT_OF(events));
+	samples = samples_of(store, &n);
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(object_of_leaf(ctx_store_profile(store), samples[i].stack), expected[i]);
 	ctx_store_close(store);
-	free(path);
 }
 
 static const char *name_of_leaf(const struct ctx_profile *profile, uint32_t stack)
@@ -342,19 +358,14 @@ static void test_ingest__the_same_address_means_the_function_that_was_made_last(
 	};
 	const struct ctx_profile *profile;
 	const struct ctx_sample *samples;
-	struct list_source list;
 	struct ctx_store *store;
-	char *path;
 	size_t n;
 
 	(void)state;
 	events[15].kind = CTX_EV_UNMAP;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	profile = ctx_store_profile(store);
-	assert_int_equal(
-		ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
-		CTX_OK);
+	samples = samples_of(store, &n);
 	assert_int_equal(n, CTX_COUNT_OF(expected));
 	for (size_t i = 0; i < n; i++) {
 		assert_string_equal(name_of_leaf(profile, samples[i].stack), expected[i].name);
@@ -366,7 +377,6 @@ static void test_ingest__the_same_address_means_the_function_that_was_made_last(
 	assert_int_equal(samples[1].stack, samples[3].stack);
 	assert_int_not_equal(samples[0].stack, samples[2].stack);
 	ctx_store_close(store);
-	free(path);
 }
 
 /* Many functions of one object in no order, against the list of them; some are mapped in two places. */
@@ -624,19 +634,15 @@ static void test_ingest__a_map_of_no_process_is_the_kernels(void **state)
 		unmap,
 		sample_event(7, 0, 0, 0),
 	};
-	struct list_source list;
 	struct ctx_store *store;
-	char *path;
 
 	(void)state;
 	events[2].process = events[3].process = CTX_NONE;
 	events[3].kind = CTX_EV_UNMAP;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	assert_int_equal(ctx_store_profile(store)->n_processes, 1);
 	assert_string_equal(ctx_store_profile(store)->objects[0].symbols, "recorded");
 	ctx_store_close(store);
-	free(path);
 }
 
 /* The path says that the file is a perf map; only the one of this process is surely not in use. */
@@ -654,9 +660,8 @@ static void test_ingest__a_perf_map_names_what_is_mapped_under_its_path(void **s
 	};
 	const struct ctx_profile *profile;
 	const struct ctx_sample *samples;
-	struct list_source list;
 	struct ctx_store *store;
-	char *map = NULL, *path;
+	char *map = NULL;
 	size_t n;
 
 	(void)state;
@@ -664,19 +669,15 @@ static void test_ingest__a_perf_map_names_what_is_mapped_under_its_path(void **s
 	assert_int_equal(ctx_file_replace(map, "7000 40 made at run time\n", 25, NULL), CTX_OK);
 	events[3].map.path = map;
 	events[3].map.file_offset = 0x7000;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	unlink(map);
 	profile = ctx_store_profile(store);
-	assert_int_equal(
-		ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples, &n, NULL),
-		CTX_OK);
+	samples = samples_of(store, &n);
 	assert_int_equal(n, 2);
 	assert_string_equal(name_of_leaf(profile, samples[0].stack), "made at run time");
 	assert_string_equal(name_of_leaf(profile, samples[1].stack), "<Unknown>");
 	assert_string_equal(object_of_leaf(profile, samples[1].stack), map);
 	ctx_store_close(store);
-	free(path);
 	free(map);
 }
 
@@ -692,13 +693,10 @@ static void test_ingest__a_reused_tid_is_another_thread(void **state)
 		thread_start(30, 0, 1, 77), sample_event(40, 0, 1, 1),
 	};
 	const struct ctx_profile *profile;
-	struct list_source list;
 	struct ctx_store *store;
-	char *path;
 
 	(void)state;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	profile = ctx_store_profile(store);
 	assert_int_equal(profile->n_threads, 2);
 	assert_int_equal(profile->threads[0].tid, 77);
@@ -709,7 +707,6 @@ static void test_ingest__a_reused_tid_is_another_thread(void **state)
 	assert_int_equal(profile->threads[1].life.begin_ns, 30);
 	assert_int_equal(profile->processes[0].weight, 30);
 	ctx_store_close(store);
-	free(path);
 }
 
 static struct ctx_event change_event(uint64_t time, uint32_t thread, enum ctx_state_change change)
@@ -744,13 +741,12 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	struct ctx_store *store;
 	const struct ctx_profile *profile;
 	uint64_t on_cpu_ns = 0, all_ns = 0;
-	char *path;
 
 	(void)state;
 	list_open(&list, events, CTX_COUNT_OF(events), 1000);
 	list.source.info.has_states = true;
 	list.source.info.states_end_ns = 400;
-	path = database_of(&list, &store);
+	store = store_of_list(&list);
 	profile = ctx_store_profile(store);
 	for (uint32_t i = 0; i < CTX_STATE_N; i++)
 		all_ns += profile->metrics[profile->states + i].weight;
@@ -764,7 +760,6 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	assert_non_null(
 		strstr(profile->warnings[0], "5 samples and changes of state beyond the limit were dropped"));
 	ctx_store_close(store);
-	free(path);
 }
 
 /* Threads that are shorter than the clock's tick: their time is in the states alone, and that is said. */
@@ -788,20 +783,18 @@ static void test_ingest__time_that_the_clock_did_not_see_is_told(void **state)
 		struct list_source list;
 		struct ctx_store *store;
 		const struct ctx_profile *profile;
-		char *path;
 
 		events[4].sample.weight = i == 2 ? 350 * MS : 40 * MS;
 		list_open(&list, events, i != 1 ? CTX_COUNT_OF(events) : 3, 1000 * MS);
 		list.source.info.has_states = i != 1;
 		list.source.info.user_clock_ns = i == 3 ? MS : 0;
-		path = database_of(&list, &store);
+		store = store_of_list(&list);
 		profile = ctx_store_profile(store);
 		assert_int_equal(profile->n_warnings, i == 0);
 		if (i == 0)
 			assert_non_null(
 				strstr(profile->warnings[0], "cpu-clock saw 10 % of the time on CPUs"));
 		ctx_store_close(store);
-		free(path);
 	}
 }
 
@@ -816,19 +809,15 @@ static void test_ingest__a_truncated_stack_hangs_below_its_own_function(void **s
 		sample_event(5, 0, 0, 2),
 	};
 	const struct ctx_profile *profile;
-	struct list_source list;
 	struct ctx_store *store;
-	char *path;
 
 	(void)state;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	profile = ctx_store_profile(store);
 	assert_int_equal(profile->cct.n, 3);
 	assert_string_equal(profile->functions[profile->cct.key[1]].name, "<Truncated-stack>");
 	assert_string_equal(profile->functions[profile->cct.key[2]].name, "<Unknown>");
 	ctx_store_close(store);
-	free(path);
 }
 
 static void test_ingest__each_reason_of_a_truncation_is_a_function(void **state)
@@ -844,13 +833,10 @@ static void test_ingest__each_reason_of_a_truncation_is_a_function(void **state)
 		sample_event(5, 0, 0, 1), sample_event(6, 0, 0, 2),   sample_event(7, 0, 0, 3),
 	};
 	const struct ctx_profile *profile;
-	struct list_source list;
 	struct ctx_store *store;
-	char *path;
 
 	(void)state;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	profile = ctx_store_profile(store);
 	assert_int_equal(profile->cct.n, 4);
 	assert_string_equal(name_of_leaf(profile, 1), "<Truncated-stack: copied stack too short>");
@@ -859,7 +845,6 @@ static void test_ingest__each_reason_of_a_truncation_is_a_function(void **state)
 	assert_int_equal(profile->functions[profile->cct.key[2]].kind, CTX_FUNCTION_TRUNCATED);
 	assert_int_equal(profile->cct.parent[3], 1);
 	ctx_store_close(store);
-	free(path);
 }
 
 /* Where a stack was continued with an earlier one is known in the raw stacks, and is no call. */
@@ -873,14 +858,11 @@ static void test_ingest__a_join_is_no_frame(void **state)
 	};
 	const struct ctx_profile *profile;
 	const struct ctx_code *code;
-	struct list_source list;
 	struct ctx_store *store;
 	size_t joins = 0;
-	char *path;
 
 	(void)state;
-	list_open(&list, events, CTX_COUNT_OF(events), 100);
-	path = database_of(&list, &store);
+	store = store_of(events, CTX_COUNT_OF(events));
 	profile = ctx_store_profile(store);
 	assert_int_equal(profile->cct.n, 3);
 	assert_int_equal(ctx_store_code(store, &code, NULL), CTX_OK);
@@ -891,7 +873,6 @@ static void test_ingest__a_join_is_no_frame(void **state)
 		joins += code->locations[i].joins;
 	assert_int_equal(joins, 1);
 	ctx_store_close(store);
-	free(path);
 }
 
 static void expect_failure(struct ctx_event *events, size_t n, const char *reason)
