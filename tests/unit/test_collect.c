@@ -467,6 +467,13 @@ static void test_merge__gives_all_records_in_time_order_whatever_wraps(void **st
 	}
 }
 
+static void merge_one(struct fake_ring *fake, struct ctx_ring *ring, struct ctx_merge *merge)
+{
+	assert_non_null(fake);
+	assert_int_equal(ctx_ring_attach(ring, &fake->page, (uint8_t *)fake->data, RING_BYTES, NULL), CTX_OK);
+	assert_int_equal(ctx_merge_init(merge, ring, 1, NULL), CTX_OK);
+}
+
 static void test_merge__takes_young_records_too_when_a_ring_is_over_half_full(void **state)
 {
 	struct fake_ring *fake = ctx_calloc(1, sizeof(*fake));
@@ -475,9 +482,7 @@ static void test_merge__takes_young_records_too_when_a_ring_is_over_half_full(vo
 	int n = 0;
 
 	(void)state;
-	assert_int_equal(ctx_ring_attach(&ring, &fake->page, (uint8_t *)fake->data, RING_BYTES, NULL),
-			 CTX_OK);
-	assert_int_equal(ctx_merge_init(&merge, &ring, 1, NULL), CTX_OK);
+	merge_one(fake, &ring, &merge);
 	assert_true(fake_write(fake, 50, 0));
 	ctx_merge_begin(&merge, 10);
 	assert_null(ctx_merge_next(&merge));
@@ -499,9 +504,7 @@ static void test_merge__drops_a_ring_whose_header_cannot_be_right(void **state)
 	struct ctx_merge merge;
 
 	(void)state;
-	assert_int_equal(ctx_ring_attach(&ring, &fake->page, (uint8_t *)fake->data, RING_BYTES, NULL),
-			 CTX_OK);
-	assert_int_equal(ctx_merge_init(&merge, &ring, 1, NULL), CTX_OK);
+	merge_one(fake, &ring, &merge);
 	fake->page.data_head = 64; /* zero bytes: a record of size 0 */
 	ctx_merge_begin(&merge, UINT64_MAX);
 	assert_null(ctx_merge_next(&merge));
@@ -593,24 +596,38 @@ static void check_live(const struct ctx_proctree *tree, size_t want)
 	assert_int_equal(ctx_proctree_live(tree, live, 16), want);
 }
 
-/* Ids far above pid_max, so that nothing in /proc has them. */
-#define P 5000000u
-
-static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
+static struct ctx_proctree *begin_tree(const char *name, struct ctx_exp_writer **ret_writer)
 {
 	char path[128];
 	struct ctx_exp_metric metric = {.name = "cpu-clock", .unit = "ns", .file = "profile", .period = 1};
 	struct ctx_exp_options options = {
 		.path = path, .comment = "", .metrics = &metric, .n_metrics = 1, .start_ns = 1};
+	struct ctx_proctree *tree;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	assert_int_equal(ctx_exp_create(&options, ret_writer, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(*ret_writer, &tree, NULL), CTX_OK);
+	return tree;
+}
+
+static void end_tree(struct ctx_proctree *tree, struct ctx_exp_writer *writer)
+{
+	ctx_proctree_destroy(tree);
+	assert_int_equal(ctx_exp_close(writer, 20, NULL), CTX_OK);
+}
+
+/* Ids far above pid_max, so that nothing in /proc has them. */
+#define P 5000000u
+
+static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
+{
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
 	struct bytes bytes;
 	uint32_t process, thread, child_process, first_thread;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/tree.er", dir);
-	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
+	tree = begin_tree("tree.er", &writer);
 	assert_int_equal(ctx_proctree_add_founder(tree, P, "app", 1, NULL), CTX_OK);
 	make_comm(&bytes, P, P, "app", true, 2); /* the founder's own exec: no new process */
 	apply(tree, &bytes);
@@ -653,25 +670,18 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	check_live(tree, 0);
 	assert_int_equal(ctx_proctree_founder_exit(tree, 17, 256, NULL), CTX_OK);
 	assert_int_equal(ctx_proctree_founder(tree), CTX_NONE);
-	ctx_proctree_destroy(tree);
-	assert_int_equal(ctx_exp_close(writer, 20, NULL), CTX_OK);
+	end_tree(tree, writer);
 }
 
 static void test_proctree__makes_up_for_records_that_were_lost(void **state)
 {
-	char path[128];
-	struct ctx_exp_metric metric = {.name = "cpu-clock", .unit = "ns", .file = "profile", .period = 1};
-	struct ctx_exp_options options = {
-		.path = path, .comment = "", .metrics = &metric, .n_metrics = 1, .start_ns = 1};
 	struct ctx_exp_writer *writer;
 	struct ctx_proctree *tree;
 	struct bytes bytes;
 	uint32_t process, thread, again;
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/lost.er", dir);
-	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
+	tree = begin_tree("lost.er", &writer);
 	/* Samples and forks of processes that nobody announced; pid -1: gone. */
 	assert_int_equal(ctx_proctree_find(tree, P, P, 4, &process, &thread, NULL), CTX_OK);
 	assert_int_equal(ctx_proctree_find(tree, P, P, 5, &again, &thread, NULL), CTX_OK);
@@ -682,8 +692,7 @@ static void test_proctree__makes_up_for_records_that_were_lost(void **state)
 	make_mmap(&bytes, P + 9, "/x", 6);
 	apply(tree, &bytes);
 	check_live(tree, 1);
-	ctx_proctree_destroy(tree);
-	assert_int_equal(ctx_exp_close(writer, 20, NULL), CTX_OK);
+	end_tree(tree, writer);
 }
 
 /* --- /proc, options, small things --- */
