@@ -14,4 +14,9 @@ static inline uint64_t next_random(void)
 	return random_state;
 }
 
+static inline uint64_t below(uint64_t n)
+{
+	return next_random() % n;
+}
+
 #endif

@@ -218,11 +218,6 @@ static const struct {
 		 {"!=", 6}, {"<", 7},  {"<=", 7}, {">", 7},  {">=", 7}, {"<<", 8},
 		 {">>", 8}, {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
-static uint64_t below(uint64_t n)
-{
-	return (next_random() >> 8) % n;
-}
-
 static struct tree *make_tree(unsigned depth)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));

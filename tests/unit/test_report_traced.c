@@ -17,11 +17,6 @@ static const char *files[] = {"/var/log/a-long-way/down/to/the/file-that-is-writ
 			      "/nonexistent"};
 static const char *const reports[] = {"heap", "leaks", "sync", "io"};
 
-static uint64_t below(uint64_t n)
-{
-	return next_random() % n;
-}
-
 struct operations {
 	struct ctx_traced heap[16], sync[6], io[10];
 };

@@ -6,7 +6,9 @@
 #include "timetree/timetree.h"
 
 #include "base/mem.h"
+#include "tests/unit/chance.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/timetree_building.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,22 +18,12 @@
 
 /* ---- data ---- */
 
-static uint64_t seed = 1;
-
-static uint64_t rnd(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
-
 /* A CCT of `n` nodes; every node's parent is one of the 8 before it, so that it is deep. */
 static void make_cct(struct ctx_trie *cct, uint32_t n)
 {
 	assert_int_equal(ctx_trie_init(cct, NULL), CTX_OK);
 	while (cct->n < n) {
-		uint32_t back = (uint32_t)rnd(cct->n < 8 ? cct->n : 8), node;
+		uint32_t back = (uint32_t)below(cct->n < 8 ? cct->n : 8), node;
 
 		assert_int_equal(ctx_trie_child(cct, cct->n - 1 - back, cct->n, &node, NULL), CTX_OK);
 	}
@@ -40,7 +32,7 @@ static void make_cct(struct ctx_trie *cct, uint32_t n)
 /* Few stacks are frequent, most are not. */
 static uint32_t some_stack(const struct ctx_trie *cct)
 {
-	return (uint32_t)rnd(1 + rnd(1 + rnd(cct->n)));
+	return (uint32_t)below(1 + below(1 + below(cct->n)));
 }
 
 enum shape { EVEN, BURSTS, EQUAL, SHAPES };
@@ -56,46 +48,28 @@ static struct ctx_sample *make_samples(size_t n, struct ctx_interval run, enum s
 				       const struct ctx_trie *cct, bool unit)
 {
 	struct ctx_sample *samples = ctx_calloc(n, sizeof(*samples));
-	uint64_t width = run.end_ns - run.begin_ns, burst = rnd(width);
+	uint64_t width = run.end_ns - run.begin_ns, burst = below(width);
 
 	assert_non_null(samples);
 	for (size_t i = 0; i < n; i++) {
 		struct ctx_sample *sample = &samples[i];
-		uint64_t at = shape == EVEN ? rnd(width) : burst;
+		uint64_t at = shape == EVEN ? below(width) : burst;
 
 		if (shape == BURSTS) {
-			at = burst + rnd(20) < width ? burst + rnd(20) : burst;
+			at = burst + below(20) < width ? burst + below(20) : burst;
 			at = at < width ? at : burst;
 		}
-		if (rnd(shape == EQUAL ? 1000 : 50) == 0)
-			burst = rnd(width);
+		if (below(shape == EQUAL ? 1000 : 50) == 0)
+			burst = below(width);
 		sample->time_ns = run.begin_ns + at;
 		sample->stack = some_stack(cct);
-		sample->weight = unit ? 1000 : rnd(4) == 0 ? 0 : rnd(100000);
-		sample->kept_depth = (uint32_t)rnd(cct->depth[sample->stack] + 1);
-		sample->thread = (uint32_t)rnd(5);
-		sample->cpu = (int32_t)rnd(4) - 1;
+		sample->weight = unit ? 1000 : below(4) == 0 ? 0 : below(100000);
+		sample->kept_depth = (uint32_t)below(cct->depth[sample->stack] + 1);
+		sample->thread = (uint32_t)below(5);
+		sample->cpu = (int32_t)below(4) - 1;
 	}
 	qsort(samples, n, sizeof(*samples), by_time);
 	return samples;
-}
-
-static struct ctx_timetree *build(const struct ctx_timetree_params *params, struct ctx_interval run,
-				  const struct ctx_trie *cct, const struct ctx_sample *samples, size_t n)
-{
-	struct ctx_timetree *tree;
-	struct ctx_timetree_sink sink;
-	struct ctx_timetree_builder *builder;
-
-	assert_int_equal(ctx_timetree_create(&tree, NULL), CTX_OK);
-	sink = ctx_timetree_sink(tree);
-	assert_int_equal(ctx_timetree_builder_create(params, run, cct, &sink, &builder, NULL), CTX_OK);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(ctx_timetree_builder_add(builder, &samples[i], NULL), CTX_OK);
-	assert_int_equal(ctx_timetree_builder_finish(builder, NULL), CTX_OK);
-	assert_int_equal(ctx_timetree_builder_moved(builder), 0);
-	ctx_timetree_builder_destroy(builder);
-	return tree;
 }
 
 /* The obvious way. */
@@ -140,7 +114,7 @@ static void assert_same(const struct ctx_histogram *a, const struct ctx_histogra
 static struct ctx_interval some_window(struct ctx_interval run)
 {
 	uint64_t width = run.end_ns - run.begin_ns;
-	uint64_t a = rnd(width + 1), b = rnd(2) != 0 ? rnd(width + 1) : a + rnd(1 + width / 20);
+	uint64_t a = below(width + 1), b = below(2) != 0 ? below(width + 1) : a + below(1 + width / 20);
 
 	return (struct ctx_interval){run.begin_ns + a, run.begin_ns + b};
 }
@@ -162,16 +136,16 @@ static void trial_begin(struct trial *trial, enum ctx_timetree_mode mode, size_t
 	struct ctx_err err;
 
 	*trial = (struct trial){.n = n};
-	make_cct(&trial->cct, 1 + (uint32_t)rnd(300));
-	trial->run.begin_ns = rnd(3);
-	trial->run.end_ns = trial->run.begin_ns + widths[rnd(CTX_COUNT_OF(widths))];
+	make_cct(&trial->cct, 1 + (uint32_t)below(300));
+	trial->run.begin_ns = below(3);
+	trial->run.end_ns = trial->run.begin_ns + widths[below(CTX_COUNT_OF(widths))];
 	trial->params =
-		(struct ctx_timetree_params){.leaf_samples = 1 + (uint32_t)rnd(1 + rnd(200)),
-					     .fanout = 2 + (uint32_t)rnd(rnd(4) == 0 ? 255 : 15),
-					     .percent = percents[rnd(CTX_COUNT_OF(percents))],
+		(struct ctx_timetree_params){.leaf_samples = 1 + (uint32_t)below(1 + below(200)),
+					     .fanout = 2 + (uint32_t)below(below(4) == 0 ? 255 : 15),
+					     .percent = percents[below(CTX_COUNT_OF(percents))],
 					     .mode = mode,
-					     .keep_tail = mode == CTX_TIMETREE_CASCADE || rnd(4) != 0};
-	trial->samples = make_samples(n, trial->run, (enum shape)rnd(SHAPES), &trial->cct, rnd(2) != 0);
+					     .keep_tail = mode == CTX_TIMETREE_CASCADE || below(4) != 0};
+	trial->samples = make_samples(n, trial->run, (enum shape)below(SHAPES), &trial->cct, below(2) != 0);
 	trial->tree = build(&trial->params, trial->run, &trial->cct, trial->samples, n);
 	trial->reader = ctx_timetree_reader(trial->tree, &trial->cct);
 	if (ctx_timetree_check(&trial->reader, &trial->params, &err) != CTX_OK)
@@ -233,8 +207,8 @@ static void test_timetree__residual_answers_equal_a_plain_scan(void **state)
 	for (unsigned i = 0; i < 3000; i++) {
 		struct trial trial;
 
-		seed = 1000 + i;
-		trial_begin(&trial, CTX_TIMETREE_RESIDUAL, rnd(4) == 0 ? rnd(3) : rnd(1 + rnd(1500)));
+		random_state = 1000 + i;
+		trial_begin(&trial, CTX_TIMETREE_RESIDUAL, below(4) == 0 ? below(3) : below(1 + below(1500)));
 		for (unsigned k = 0; k < 6; k++)
 			ask(&trial, some_window(trial.run));
 		ask(&trial, CTX_INTERVAL_ALL);
@@ -249,7 +223,7 @@ static void test_timetree__a_window_over_the_whole_run_reads_the_root_alone(void
 	struct ctx_histogram out = {0};
 
 	(void)state;
-	seed = 7;
+	random_state = 7;
 	do {
 		trial_begin(&trial, CTX_TIMETREE_RESIDUAL, 1400);
 		if (trial.params.leaf_samples < 100 && trial.run.end_ns > 100000 && trial.params.keep_tail)
@@ -272,7 +246,7 @@ static void test_timetree__an_empty_or_reversed_window_adds_nothing(void **state
 	struct ctx_interval windows[] = {{5, 5}, {9, 3}, {UINT64_MAX, 0}, {UINT64_MAX - 1, UINT64_MAX}};
 
 	(void)state;
-	seed = 11;
+	random_state = 11;
 	trial_begin(&trial, CTX_TIMETREE_RESIDUAL, 300);
 	for (size_t i = 0; i < CTX_COUNT_OF(windows); i++)
 		assert_int_equal(ctx_timetree_query(&trial.reader, windows[i], 0, &out, NULL, NULL), CTX_OK);
@@ -289,8 +263,8 @@ static void test_timetree__no_calls_flag_leaves_calls_out(void **state)
 		struct ctx_histogram out = {0}, truth = {0};
 		struct ctx_interval window;
 
-		seed = 500 + i;
-		trial_begin(&trial, CTX_TIMETREE_RESIDUAL, rnd(800));
+		random_state = 500 + i;
+		trial_begin(&trial, CTX_TIMETREE_RESIDUAL, below(800));
 		trial.params.keep_tail = true;
 		ctx_timetree_destroy(trial.tree);
 		trial.tree = build(&trial.params, trial.run, &trial.cct, trial.samples, trial.n);
@@ -314,8 +288,8 @@ static void test_timetree__cascade_trees_keep_their_invariants(void **state)
 		struct trial trial;
 		struct ctx_histogram truth = {0}, out = {0};
 
-		seed = 9000 + i;
-		trial_begin(&trial, CTX_TIMETREE_CASCADE, rnd(1200));
+		random_state = 9000 + i;
+		trial_begin(&trial, CTX_TIMETREE_CASCADE, below(1200));
 		scan(trial.samples, trial.n, CTX_INTERVAL_ALL, &trial.cct, &truth);
 		assert_int_equal(ctx_timetree_query(&trial.reader, CTX_INTERVAL_ALL, 0, &out, NULL, NULL),
 				 CTX_OK);
@@ -339,7 +313,7 @@ static void test_timetree__touched_nodes_grow_like_the_logarithm(void **state)
 		struct ctx_timetree *tree;
 		struct ctx_timetree_reader reader;
 
-		seed = n;
+		random_state = n;
 		make_cct(&cct, 50);
 		samples = make_samples(n, run, EVEN, &cct, true);
 		tree = build(&params, run, &cct, samples, n);
@@ -601,17 +575,17 @@ static int by_weight_then_stack(const void *a, const void *b)
 /* Some ids apart from each other, sizes as asked for, in the order of a list. */
 static size_t make_entries(struct ctx_hist_item *entries, size_t cap, bool unit)
 {
-	uint64_t stack = rnd(5);
+	uint64_t stack = below(5);
 	size_t n = 0;
 
 	for (; n < cap && stack <= UINT32_MAX; n++) {
-		uint64_t samples = 1 + (rnd(3) != 0 ? 0 : rnd(1000));
+		uint64_t samples = 1 + (below(3) != 0 ? 0 : below(1000));
 
-		entries[n] =
-			(struct ctx_hist_item){.weight = unit ? samples * 4000000 : rnd(3) * rnd(1u << 20),
-					       .samples = samples,
-					       .stack = (uint32_t)stack};
-		stack += 1 + (rnd(100) == 0 ? rnd(1u << 30) : rnd(40));
+		entries[n] = (struct ctx_hist_item){.weight = unit ? samples * 4000000
+								   : below(3) * below(1u << 20),
+						    .samples = samples,
+						    .stack = (uint32_t)stack};
+		stack += 1 + (below(100) == 0 ? below(1u << 30) : below(40));
 	}
 	qsort(entries, n, sizeof(*entries), by_weight_then_stack);
 	return n;
@@ -621,7 +595,7 @@ static void assert_decodes_to(const struct ctx_buf *bytes, const struct ctx_hist
 {
 	struct ctx_timenode_list list = ctx_timenode_list_open(bytes->bytes, bytes->n);
 	struct ctx_hist_item block[300];
-	size_t done = 0, got = 0, cap = 1 + (size_t)rnd(300);
+	size_t done = 0, got = 0, cap = 1 + (size_t)below(300);
 
 	while (ctx_timenode_list_read(&list, block, cap, &got, NULL) == CTX_OK) {
 		for (size_t i = 0; i < got; i++) {
@@ -644,8 +618,8 @@ static void test_timenode_codec__lists_come_back_as_they_were(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		size_t n;
 
-		seed = 70000 + i;
-		n = make_entries(entries, rnd(2) != 0 ? rnd(10) : rnd(2000), rnd(2) != 0);
+		random_state = 70000 + i;
+		n = make_entries(entries, below(2) != 0 ? below(10) : below(2000), below(2) != 0);
 		ctx_buf_clear(&bytes);
 		ctx_timenode_list_encode(entries, n, &bytes);
 		assert_int_equal(ctx_buf_check(&bytes, NULL), CTX_OK);
@@ -663,10 +637,10 @@ static void test_timenode_codec__calls_come_back_as_they_were(void **state)
 	size_t got = 0;
 
 	(void)state;
-	seed = 3;
+	random_state = 3;
 	for (uint32_t i = 0; i < 200; i++) {
-		calls[i] = (struct ctx_timenode_calls){.calls = (int64_t)rnd(UINT64_MAX),
-						       .stack = i * 20000000 + (uint32_t)rnd(100)};
+		calls[i] = (struct ctx_timenode_calls){.calls = (int64_t)below(UINT64_MAX),
+						       .stack = i * 20000000 + (uint32_t)below(100)};
 	}
 	calls[0].calls = INT64_MIN;
 	calls[1].calls = INT64_MAX;
@@ -692,8 +666,8 @@ static void test_timenode_codec__a_list_cut_anywhere_is_refused(void **state)
 	for (unsigned i = 0; i < 50; i++) {
 		size_t n, got = 0;
 
-		seed = 40 + i;
-		n = make_entries(entries, 1 + rnd(99), rnd(2) != 0);
+		random_state = 40 + i;
+		n = make_entries(entries, 1 + below(99), below(2) != 0);
 		ctx_buf_clear(&bytes);
 		ctx_timenode_list_encode(entries, n, &bytes);
 		for (size_t cut = 1; cut < bytes.n; cut++)
@@ -760,16 +734,16 @@ static void test_timetree__damaged_lists_never_crash_a_query(void **state)
 		struct trial trial;
 		struct ctx_timenode root;
 
-		seed = 33000 + i;
+		random_state = 33000 + i;
 		trial_begin(&trial, CTX_TIMETREE_RESIDUAL, 1000);
 		assert_int_equal(trial.reader.node(trial.reader.context, 0, true, &root, NULL), CTX_OK);
 		for (unsigned k = 0; k < 50 && root.top_bytes != 0; k++) {
-			uint8_t *place = (uint8_t *)(uintptr_t)root.top + rnd(root.top_bytes),
+			uint8_t *place = (uint8_t *)(uintptr_t)root.top + below(root.top_bytes),
 				before = *place;
 			struct ctx_histogram out = {0};
 			enum ctx_status status;
 
-			*place = (uint8_t)rnd(256);
+			*place = (uint8_t)below(256);
 			status = ctx_timetree_query(&trial.reader, CTX_INTERVAL_ALL, 0, &out, NULL, NULL);
 			assert_true(status == CTX_OK || status == CTX_E_FORMAT);
 			refused += status == CTX_E_FORMAT;
@@ -841,7 +815,7 @@ static void test_timetree__damaged_rows_are_refused(void **state)
 	struct ctx_timetree *tree;
 
 	(void)state;
-	seed = 21;
+	random_state = 21;
 	make_cct(&cct, 50);
 	samples = make_samples(1000, run, EVEN, &cct, true);
 	tree = build(&params, run, &cct, samples, 1000);
@@ -905,7 +879,7 @@ static void test_timetree__every_allocation_may_fail(void **state)
 	struct ctx_sample *samples;
 
 	(void)state;
-	seed = 77;
+	random_state = 77;
 	make_cct(&cct, 200);
 	samples = make_samples(400, run, EVEN, &cct, false);
 	for (int mode = 0; mode < 2; mode++) {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "tests/unit/chance.h"
+#include "tests/unit/timetree_building.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,23 +37,6 @@ static size_t make_samples(struct ctx_sample *samples, size_t max, struct ctx_in
 	for (size_t i = 0; i < n; i++)
 		samples[i].raw_stack = (uint32_t)i;
 	return n;
-}
-
-static struct ctx_timetree *build(const struct ctx_timetree_params *params, struct ctx_interval run,
-				  const struct ctx_sample *samples, size_t n)
-{
-	struct ctx_timetree_builder *builder;
-	struct ctx_timetree_sink sink;
-	struct ctx_timetree *tree;
-
-	assert_int_equal(ctx_timetree_create(&tree, NULL), CTX_OK);
-	sink = ctx_timetree_sink(tree);
-	assert_int_equal(ctx_timetree_builder_create(params, run, NULL, &sink, &builder, NULL), CTX_OK);
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(ctx_timetree_builder_add(builder, &samples[i], NULL), CTX_OK);
-	assert_int_equal(ctx_timetree_builder_finish(builder, NULL), CTX_OK);
-	ctx_timetree_builder_destroy(builder);
-	return tree;
 }
 
 /* What is left in the leaves, from the first on: all samples, or with a cascade those that no node dropped. */
@@ -111,7 +95,7 @@ static void ask(enum ctx_timetree_mode mode, uint64_t width)
 
 	run.end_ns = run.begin_ns + width;
 	n = make_samples(samples, N_MAX, run, 40);
-	tree = build(&params, run, samples, n);
+	tree = build(&params, run, NULL, samples, n);
 	reader = ctx_timetree_reader(tree, NULL);
 	n_left = collect(&reader, 0, left, 0);
 	assert_true(n_left <= n && (mode == CTX_TIMETREE_CASCADE || n_left == n));
