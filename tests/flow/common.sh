@@ -86,3 +86,15 @@ three_times() {
 	done
 	return 1
 }
+
+# write_query ROWS: rows.csv and query.sql, a few seconds of work for `sqlite3 :memory: ".read query.sql"`.
+write_query() {
+	seq 1 "$1" | awk '{ print $1 * 7919 % 1000003 "," $1 }' >rows.csv
+	cat >query.sql <<'END'
+create table t(a integer, b integer);
+.mode csv
+.import rows.csv t
+select count(*), sum(x.b) from t x join t y on x.a = y.b where y.a % 3 = 0;
+select a % 1000 as g, count(*), avg(b) from t group by g order by 2 desc limit 3;
+END
+}

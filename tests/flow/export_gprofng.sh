@@ -36,7 +36,9 @@ ctxan -q phases.er --db moved.db -r header >/dev/null || fail "moved.db"
 gprofng display text -functions elsewhere/alone.er | grep -q ' work_a$' || fail "from a database: no work_a"
 
 # Threads; processes that fork and execute programs; C++ with a shared library.
-cat >threads.c <<'END'
+flags=-fno-omit-frame-pointer
+. "$source_dir/tests/flow/gprofng_programs.sh"
+cat >deep.c <<'END'
 #include <pthread.h>
 #define KEPT __attribute__((noinline))
 static volatile double sink;
@@ -46,55 +48,16 @@ KEPT void deep(int n) { if (n == 0) burn(20000000); else deep(n - 1); sink += n;
 static void *start(void *p) { work((long)p); deep(300); return p; }
 int main(void) { pthread_t t[4]; for (long i = 0; i < 4; i++) pthread_create(&t[i], 0, start, (void *)(i + 1)); for (int i = 0; i < 4; i++) pthread_join(t[i], 0); return 0; }
 END
-cat >family.c <<'END'
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#define KEPT __attribute__((noinline))
-static volatile double s;
-KEPT void in_parent(int k) { for (long i = 0; i < k * 1000000L; i++) s += i; }
-KEPT void in_child(int k) { for (long i = 0; i < k * 1000000L; i++) s += i * 2; }
-KEPT void in_grandchild(int k) { for (long i = 0; i < k * 1000000L; i++) s += i * 3; }
-KEPT void in_new_program(int k) { for (long i = 0; i < k * 1000000L; i++) s -= i; }
-int main(int argc, char **argv)
-{
-	if (argc > 1) { in_new_program(60); return 0; }
-	in_parent(80);
-	if (fork() == 0) { in_child(60); if (fork() == 0) { in_grandchild(60); _exit(3); } wait(0); exit(0); }
-	wait(0);
-	if (fork() == 0) { in_child(20); execl(argv[0], argv[0], "exec", (char *)0); _exit(9); }
-	wait(0);
-	return 0;
-}
-END
-cat >shapes.cc <<'END'
-#include <cmath>
-namespace shapes {
-struct Shape { virtual ~Shape() = default; virtual double area(int n) const = 0; };
-template <class T> struct Round : Shape { T r; explicit Round(T v) : r(v) {} double area(int n) const override { double a = 0; for (int i = 0; i < n; i++) a += std::sin(r * i); return a; } };
-}
-shapes::Shape *make(int kind) { if (kind == 0) return new shapes::Round<float>(1.5f); return new shapes::Round<double>(2.5); }
-END
-cat >main.cc <<'END'
-#include <algorithm>
-#include <vector>
-namespace shapes { struct Shape { virtual ~Shape() = default; virtual double area(int n) const = 0; }; }
-shapes::Shape *make(int kind);
-int main() { volatile double s = 0; for (int i = 0; i < 40; i++) { shapes::Shape *x = make(i % 2); s = s + x->area(200000); delete x; } std::vector<double> v(800000); for (size_t i = 0; i < v.size(); i++) v[i] = i * 7919 % 1000003; std::sort(v.begin(), v.end()); return s + v[3] < 0; }
-END
-g=-gdwarf-4 # gprofng has no lines of version 5
-cc $g -O1 -fno-omit-frame-pointer -pthread -o threads threads.c || fail "threads.c"
-cc $g -O1 -fno-omit-frame-pointer -o family family.c || fail "family.c"
-c++ $g -O1 -shared -fPIC -o libshapes.so shapes.cc && c++ $g -O1 -o shapes main.cc -L. -lshapes -Wl,-rpath,"$work" || fail "shapes.cc"
-ctxrec -q -F 4999 -o threads.er -- ./threads || fail "recording threads"
-compare threads.er totalcpu
+cc $g -O1 -pthread -o deep deep.c || fail "deep.c"
+ctxrec -q -F 4999 -o deep.er -- ./deep || fail "recording deep"
+compare deep.er totalcpu
 ctxrec -q -o family.er -- ./family || fail "recording family"
 compare family.er totalcpu
 ctxrec -q -o shapes.er -- ./shapes || fail "recording shapes"
 compare shapes.er totalcpu
 
 # Copied programs have their lines; a period of whole microseconds leaves nothing to round.
-ctxrec -q -c 2000000 -e cpu-clock -o even.er -- ./threads || fail "recording evenly"
+ctxrec -q -c 2000000 -e cpu-clock -o even.er -- ./deep || fail "recording evenly"
 ctxan even.er --export gprofng -o even_out.er 2>said.txt || fail "even.er"
 grep -q 'microseconds' said.txt && fail "even.er: something was rounded: $(cat said.txt)"
 grep -q 'ptimer="2000"' even_out.er/log.xml || fail "even.er: $(grep ptimer even_out.er/log.xml)"
@@ -120,10 +83,10 @@ else
 fi
 
 # perf's files, with functions that were made at run time where perf and node are here.
-if command -v perf >/dev/null 2>&1 && perf record -q -e cpu-clock -F 2500 -g -o threads.data -- ./threads 2>err.txt; then
-	compare threads.data totalcpu
+if command -v perf >/dev/null 2>&1 && perf record -q -e cpu-clock -F 2500 -g -o deep.data -- ./deep 2>err.txt; then
+	compare deep.data totalcpu
 	# perf writes no build id of an object that is never on top of a stack; here of none. Its file is exported all the same.
-	perf record -q -B -e cpu-clock -F 20000 -g -o no_ids.data -- ./threads 2>err.txt && compare no_ids.data totalcpu
+	perf record -q -B -e cpu-clock -F 20000 -g -o no_ids.data -- ./deep 2>err.txt && compare no_ids.data totalcpu
 	ctxan -q no_ids.data --export gprofng -o no_ids.er || fail "no_ids.data"
 	gprofng display text -source burn no_ids.er | grep -q 'sink += i' || fail "without build ids gprofng shows no source of burn"
 	if command -v node >/dev/null 2>&1 && perf record -q -e cpu-clock -F 2500 -g -o jit.data -- node --perf-basic-prof -e \
@@ -137,7 +100,7 @@ else
 fi
 
 # gprofng's own.
-if gprofng collect app -o own.er -p on -F on ./family >own.out 2>&1 && [ -s own.er/log.xml ]; then
+if collect own -p on -F on ./family && [ -s own.er/log.xml ]; then
 	compare own.er totalcpu
 else
 	echo "gprofng collects nothing here: $(head -n 1 own.out)"

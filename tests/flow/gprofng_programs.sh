@@ -1,4 +1,5 @@
-# Sourced: writes the programs that are recorded with gprofng into the current directory and compiles them. `fail` must be there.
+# Sourced: writes the programs that are recorded with gprofng into the current directory and compiles them, with the options $flags too
+# where there are any. `fail` must be there.
 
 # Debian's gprofng does not see the pthread_create of today's C library, and starts its timer with a first period of 100 ms that it
 # never shortens. This hands threads to it, and gives the timer a period.
@@ -202,7 +203,7 @@ KEPT void io_work(void) { char b[4096]; memset(b, 7, sizeof(b)); int fd = open("
 static void *start(void *p) { hold(20); return p; }
 int main(void) { pthread_t t[3]; for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, start, 0); heap_work(); io_work(); for (int i = 0; i < 3; i++) pthread_join(t[i], 0); spin(50000000); return 0; }
 END
-g=-gdwarf-4 # gprofng has no lines of version 5
+g="-gdwarf-4 ${flags:-}" # gprofng has no lines of version 5
 cc $g -O1 -pthread -o traces traces.c || fail "traces.c"
 echo 'static volatile double s; __attribute__((noinline)) void spin(void) { for (;;) s++; } int main(void) { spin(); return 0; }' >endless.c
 cc -O1 -o endless endless.c || fail "endless.c"

@@ -3,14 +3,7 @@
 need jq perf sqlite3 xz
 need_perf
 
-seq 1 400000 | awk '{ print $1 * 7919 % 1000003 "," $1 }' >rows.csv
-cat >query.sql <<'END'
-create table t(a integer, b integer);
-.mode csv
-.import rows.csv t
-select count(*), sum(x.b) from t x join t y on x.a = y.b where y.a % 3 = 0;
-select a % 1000 as g, count(*), avg(b) from t group by g order by 2 desc limit 3;
-END
+write_query 400000
 
 # "percent name" lines, largest first. Where there is no symbol perf prints the bare address, and ctxan <static>@0x.. if the
 # unwind tables know the function: here both are <Unknown>. Clones and outlined parts are their function's.
