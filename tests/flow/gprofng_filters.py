@@ -17,8 +17,9 @@ from collections import Counter, defaultdict
 
 from gprofng_reports import Count
 from gprofng_said import ask
+from gprofng_same import Failures
 from gprofng_tables import compare_index, our_index, single, their_index
-from gprofng_text import (TOTAL, Failures, Names, Stacks, display, is_near, is_plt, our_json, spelled, sql, table, words_of)
+from gprofng_text import (TOTAL, Names, Stacks, display, is_near, is_plt, our_json, spelled, sql, table, words_of)
 
 HEAP = "heapallocbytes heapalloccnt heapleakbytes heapleakcnt".split()
 SYNC = "sync syncn".split()

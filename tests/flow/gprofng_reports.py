@@ -16,8 +16,9 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-from gprofng_text import (TOP, TOTAL, Failures, Names, Stacks, as_theirs, display, is_near, our_json, spelled,
-                          table, words_of)
+from gprofng_same import Failures
+from gprofng_text import (TOP, TOTAL, Names, Stacks, as_theirs, display, is_near, our_json, spelled, table,
+                          words_of)
 
 
 class Sums:

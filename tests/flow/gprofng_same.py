@@ -43,6 +43,8 @@ class Failures:
         self.n += 1
         if self.n <= 12:
             print("   ", *words)
+        elif self.n == 13:
+            print("    ...")
 
 
 def logs(recording):

@@ -14,9 +14,9 @@ import sys
 from collections import Counter, defaultdict
 
 from gprofng_reports import Count
-from gprofng_text import (DIGITS, Failures, Names, Stacks, as_theirs, display, is_near, our_json, spelled, sql, table, unit,
+from gprofng_same import Failures, logs
+from gprofng_text import (DIGITS, Names, Stacks, as_theirs, display, is_near, our_json, spelled, sql, table, unit,
                           words_of)
-from gprofng_same import logs
 
 KB = 1024
 NOWHERE = ()

@@ -26,18 +26,6 @@ Frame = namedtuple("Frame", "object address function kind")  # object: path; fun
 Function = namedtuple("Function", "name object start size kind inlined")
 
 
-class Failures:
-    def __init__(self):
-        self.n = 0
-
-    def add(self, *what):
-        self.n += 1
-        if self.n <= 12:
-            print("   ", *what)
-        elif self.n == 13:
-            print("    ...")
-
-
 def display(recording, *commands):
     return ask(recording, "-name", "long:soname", *commands)[0]
 
