@@ -16,16 +16,6 @@
 #define WAITING_BYTES_MIN ((size_t)2 << 20)
 #define PERIOD_MAX ((uint64_t)1 << 56) /* 200 days of cycles between two samples */
 
-enum ctx_status ctx_pd_reader_damage(struct ctx_pd_reader *reader, uint64_t offset, const char *what,
-				     struct ctx_err *err)
-{
-	struct ctx_event event = {.kind = CTX_EV_DAMAGE, .text = reader->text};
-
-	snprintf(reader->text, sizeof(reader->text), "%s: offset %llu: %s",
-		 reader->queues[reader->current].stream.name, (unsigned long long)offset, what);
-	return ctx_pd_reader_put(reader, &event, err);
-}
-
 /* Samples */
 
 static const char wild_period[] = "a sample with an impossible period";
