@@ -127,20 +127,23 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *context, i
 		site_column(store, context, i, which);
 }
 
-#define TABLE(kind_of, name_of, columns)                                                                     \
+#define TABLE(kind_of, name_of, declares)                                                                    \
 	{                                                                                                    \
-		.name = name_of, .declaration = "CREATE TABLE " name_of "(id INTEGER, " columns,             \
-		.wishes = by_id, .n_wishes = CTX_COUNT_OF(by_id), .is_by_id = true, .kind = kind_of,         \
-		.cursor_bytes = sizeof(struct cursor), .first = first, .next = next, .column = column        \
+		.name = name_of, .declaration = declares, .wishes = by_id, .n_wishes = CTX_COUNT_OF(by_id),  \
+		.is_by_id = true, .kind = kind_of, .cursor_bytes = sizeof(struct cursor), .first = first,    \
+		.next = next, .column = column                                                               \
 	}
 
 const struct vtab_table vtab_stack =
-	TABLE(KIND_STACK, "stack", "parent INTEGER, function INTEGER, depth INTEGER)");
+	TABLE(KIND_STACK, "stack",
+	      "CREATE TABLE stack(id INTEGER, parent INTEGER, function INTEGER, depth INTEGER)");
 const struct vtab_table vtab_raw_stack =
-	TABLE(KIND_RAW_STACK, "raw_stack", "parent INTEGER, location INTEGER, stack INTEGER)");
+	TABLE(KIND_RAW_STACK, "raw_stack",
+	      "CREATE TABLE raw_stack(id INTEGER, parent INTEGER, location INTEGER, stack INTEGER)");
 const struct vtab_table vtab_location =
 	TABLE(KIND_LOCATION, "location",
-	      "object INTEGER, function INTEGER, address INTEGER, site INTEGER, file INTEGER, line INTEGER, "
-	      "joins INTEGER)");
+	      "CREATE TABLE location(id INTEGER, object INTEGER, function INTEGER, address INTEGER, "
+	      "site INTEGER, file INTEGER, line INTEGER, joins INTEGER)");
 const struct vtab_table vtab_site =
-	TABLE(KIND_SITE, "site", "function INTEGER, file INTEGER, line INTEGER, caller INTEGER)");
+	TABLE(KIND_SITE, "site",
+	      "CREATE TABLE site(id INTEGER, function INTEGER, file INTEGER, line INTEGER, caller INTEGER)");
