@@ -161,6 +161,9 @@ if (recording !== null) {
 			assert.equal(sum, whole);
 			await type(page, "threads", "worker-*");
 			await compareWeights(page, recording, metric);
+			/* Spans are no samples. */
+			assert.match(await page.locator(".status-selection").textContent(), /: [\d\u2009\u202f]+ spans?; /);
+			assert.equal(await page.locator(".summary dt", { hasText: /^spans$/ }).count(), 1);
 		});
 	}
 

@@ -15,7 +15,7 @@ export function summary(head: Head): HTMLElement {
 	const facts: [string, string][] = [
 		["metric", visible(head.metric.name)],
 		["duration", formatTime(head.duration_ns)],
-		["samples", formatCount(head.samples)],
+		[head.metric.spans === true ? "spans" : "samples", formatCount(head.samples)],
 		["total", `${formatWeight(head.weight, head.metric.unit, head.weight)} ${weightUnit(head.metric.unit, head.weight)}`],
 		["lost", formatCount(head.lost_samples)],
 		["coverage", formatShare(head.coverage, 1)],
@@ -31,7 +31,7 @@ export function about(head: Head): HTMLElement {
 		...head.properties,
 		["metric", `${head.metric.name}, ${head.metric.unit}`],
 		["duration", formatTime(head.duration_ns)],
-		["samples", formatCount(head.samples)],
+		[head.metric.spans === true ? "spans" : "samples", formatCount(head.samples)],
 		["lost samples", formatCount(head.lost_samples)],
 		["resolution", `${formatTime(head.resolution_ns)}: intervals begin and end at multiples of it (${formatCount(head.buckets)} in the run)`],
 		["coverage", covers(head)],

@@ -9,7 +9,7 @@ import { Answers } from "./answers";
 import { Colours, type Theme } from "./colours";
 import { Controls } from "./controls";
 import { button, eachFrame, make } from "./dom";
-import { formatCount, formatShare, formatTime, visible } from "./format";
+import { countOf, formatShare, formatTime, visible } from "./format";
 import { Graphs } from "./graphs";
 import { timesOf } from "./interval";
 import { foundWeight, search, type Found } from "./search";
@@ -250,7 +250,7 @@ export class App {
 		const { a, b } = this.answers;
 		const of = (name: string, range: State["a"], samples: number) => {
 			const [begin, end] = timesOf(this.model, range);
-			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${formatCount(samples)} samples`;
+			return `${name} ${formatTime(begin)} to ${formatTime(end)}: ${countOf(samples, this.head.metric.spans === true)}`;
 		};
 		const selection = [of("A", state.a, a.tree.totalSamples), ...(b !== null && state.b !== null ? [of("B", state.b, b.tree.totalSamples)] : [])].join("; ");
 		const func = state.func < 0 ? "" : this.tellFunction(state.func);

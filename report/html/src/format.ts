@@ -21,6 +21,11 @@ export function formatCount(n: number): string {
 		.replace(/\B(?=(\d{3})+$)/g, THIN);
 }
 
+/** "1 sample", "250 spans": as many of what a metric has. */
+export function countOf(n: number, spans: boolean): string {
+	return `${formatCount(n)} ${spans ? "span" : "sample"}${n === 1 ? "" : "s"}`;
+}
+
 /* Times are in s, of a short selection in ms or us: the largest number of a table has four digits or more. */
 function scaleOf(unit: string, total: number): [number, string] {
 	if (unit !== "ns") return [1, unit];
