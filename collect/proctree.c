@@ -49,7 +49,8 @@ struct ctx_proctree {
 	struct ctx_exp_writer *writer; /* borrowed */
 	struct process *processes;
 	struct thread *threads;
-	int64_t founder_pid; /* -1: none, or waited for */
+	uint64_t looks_until_ns, looks_start_ns; /* who is met up to then was there at the start */
+	int64_t founder_pid;			 /* -1: none, or waited for */
 	bool founder_has_execed;
 	bool founder_is_gone; /* its last thread has ended, its status is not known yet */
 	char vdso_build_id[CTX_BUILDID_TEXT];
@@ -323,6 +324,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void ctx_proctree_looks(struct ctx_proctree *tree, uint64_t start_ns, uint64_t until_ns)
+{
+	tree->looks_start_ns = start_ns;
+	tree->looks_until_ns = until_ns;
+}
+
+/* When a process began that a record of this time is the first of. */
+static uint64_t begin_of_met(const struct ctx_proctree *tree, uint64_t time_ns)
+{
+	return time_ns <= tree->looks_until_ns ? tree->looks_start_ns : time_ns;
+}
+
 /* Announces a process from what /proc knows, or by its id alone where /proc knows nothing any more. */
 static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
 				     struct process **ret, struct ctx_err *err)
@@ -379,8 +392,10 @@ enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int64_t pid, int64_
 		if (pid < 0 || pid >= INT32_MAX || tid < 0 || tid >= INT32_MAX)
 			return ctx_err_set(err, CTX_E_NOTFOUND, "a sample of a task that is gone");
 		process = find_process(tree, pid);
-		if (process == NULL)
+		if (process == NULL) {
+			time_ns = begin_of_met(tree, time_ns);
 			status = start_present(tree, pid, time_ns, &process, err);
+		}
 		thread = status == CTX_OK ? find_thread(tree, tid) : NULL;
 		if (status == CTX_OK && (thread == NULL || thread->process != process))
 			status = start_thread(tree, process, tid, process->name, time_ns, &thread, err);
@@ -417,7 +432,8 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 	if (child != NULL && record->time_ns <= child->looked_ns)
 		return CTX_OK;
 	if (parent == NULL)
-		status = start_present(tree, record->task.ppid, record->time_ns, &parent, err);
+		status = start_present(tree, record->task.ppid, begin_of_met(tree, record->time_ns), &parent,
+				       err);
 	if (status != CTX_OK)
 		return status;
 	if (record->pid == record->task.ppid)

@@ -30,6 +30,9 @@ CTX_MUST_CHECK enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tre
 CTX_MUST_CHECK enum ctx_status ctx_proctree_add_present(struct ctx_proctree *tree, int64_t pid,
 							uint64_t time_ns, struct ctx_err *err);
 
+/* A process that nobody announced, but that a record up to `until_ns` is of, was there at `start_ns`: /proc is still being looked through. */
+void ctx_proctree_looks(struct ctx_proctree *tree, uint64_t start_ns, uint64_t until_ns);
+
 /* Takes a FORK, EXIT, COMM or MMAP2 record; others are ignored. Fails as the writer does. */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree,
 						  const struct ctx_perf_record *record, struct ctx_err *err);

@@ -254,6 +254,7 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 	enum ctx_status status = CTX_OK;
 
 	ctx_session_enable(&recorder->session);
+	ctx_proctree_looks(recorder->tree, recorder->start_ns, UINT64_MAX);
 	if (options->system_wide)
 		status = ctx_procfs_pids(&all, err);
 	/* Looking at many takes longer than a ring of samples with stacks lasts. */
@@ -263,6 +264,7 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 			status = ctx_recorder_take_until(
 				recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC) - CTX_RECORDER_SLACK_NS, err);
 	}
+	ctx_proctree_looks(recorder->tree, recorder->start_ns, ctx_recorder_now_ns(CLOCK_MONOTONIC));
 	ctx_ids_deinit(&all);
 	return status;
 }

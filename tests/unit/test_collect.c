@@ -13,6 +13,7 @@
 #include "collect/proctree.h"
 #include "collect/recargs.h"
 #include "collect/session.h"
+#include "formats/experiment/exp_reader.h"
 #include "model/event_source.h"
 
 #include <setjmp.h>
@@ -695,6 +696,53 @@ static void test_proctree__makes_up_for_records_that_were_lost(void **state)
 	end_tree(tree, writer);
 }
 
+static uint64_t start_of_thread(const char *path, int64_t tid)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	uint64_t found_ns = UINT64_MAX;
+
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		if (event.kind == CTX_EV_THREAD_START && event.thread_start.tid == tid)
+			found_ns = event.time_ns;
+	}
+	source->close(source);
+	return found_ns;
+}
+
+/* Else its threads that sleep would be new ones. */
+static void test_proctree__who_is_met_while_proc_is_looked_through_was_there_before(void **state)
+{
+	char path[128];
+	struct ctx_exp_metric metric = {.name = "cpu-clock", .unit = "ns", .file = "profile", .period = 1};
+	struct ctx_exp_options options = {
+		.path = path, .comment = "", .metrics = &metric, .n_metrics = 1, .start_ns = 1};
+	struct ctx_exp_writer *writer;
+	struct ctx_proctree *tree;
+	struct bytes bytes;
+	uint32_t process, thread;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/met.er", dir);
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
+	ctx_proctree_looks(tree, 1, UINT64_MAX);
+	assert_int_equal(ctx_proctree_find(tree, P, P, 40, &process, &thread, NULL), CTX_OK);
+	/* A child that is seen to begin begins then. */
+	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P + 1, P, P + 1, P}, 50);
+	apply(tree, &bytes);
+	ctx_proctree_looks(tree, 1, 60);
+	assert_int_equal(ctx_proctree_find(tree, P + 2, P + 2, 60, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, P + 3, P + 3, 61, &process, &thread, NULL), CTX_OK);
+	ctx_proctree_destroy(tree);
+	assert_int_equal(ctx_exp_close(writer, 100, NULL), CTX_OK);
+	assert_int_equal(start_of_thread(path, P), 0);
+	assert_int_equal(start_of_thread(path, P + 1), 49);
+	assert_int_equal(start_of_thread(path, P + 2), 0);
+	assert_int_equal(start_of_thread(path, P + 3), 60);
+}
+
 /* --- /proc, options, small things --- */
 
 static void test_procfs__finds_the_executable_mappings(void **state)
@@ -886,6 +934,7 @@ int main(void)
 		cmocka_unit_test(test_callchain__without_a_chain_the_ip_stands_alone_and_guests_are_left_out),
 		cmocka_unit_test(test_proctree__follows_fork_exec_threads_and_exit),
 		cmocka_unit_test(test_proctree__makes_up_for_records_that_were_lost),
+		cmocka_unit_test(test_proctree__who_is_met_while_proc_is_looked_through_was_there_before),
 		cmocka_unit_test(test_procfs__finds_the_executable_mappings),
 		cmocka_unit_test(test_procfs__quotes_what_the_shell_would_take_apart),
 		cmocka_unit_test(test_procfs__knows_this_process),
