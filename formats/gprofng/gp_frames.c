@@ -34,8 +34,8 @@ struct reading {
 	struct ctx_err *err;
 };
 
-/* Writes `value` for `key` unless there is one: what is stored twice is the same. */
-static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, struct ctx_err *err)
+/* Writes `value` for `key`, in the place of another if `again`. */
+static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, bool again, struct ctx_err *err)
 {
 	uint32_t *place = ctx_map64_place(map, key);
 
@@ -43,7 +43,7 @@ static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, st
 		return ctx_err_nomem(err);
 	if (value >= CTX_MAP64_NONE)
 		return ctx_err_set(err, CTX_E_LIMIT, "data.frameinfo: more than 4 G stacks");
-	if (*place == CTX_MAP64_NONE)
+	if (*place == CTX_MAP64_NONE || again)
 		*place = (uint32_t)value;
 	return CTX_OK;
 }
@@ -72,27 +72,31 @@ static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes,
 	return CTX_OK;
 }
 
-/* A node from the body of an info or a UID record: frames, and a link behind them. */
+/*
+ * A node from the body of an info or a UID record: frames, and a link behind them. What is stored again counts where more of it is
+ * stored: the one with less may link to what only the other has.
+ */
 static enum ctx_status add_node(struct reading *reading, uint64_t uid, const uint8_t *body, size_t n,
 				bool linked)
 {
 	struct ctx_gp_frames *frames = reading->frames;
 	struct ctx_gp_stack_node node = {.uid = uid, .first = frames->n_frames};
+	uint32_t known = ctx_map64_get(&frames->node_of_uid, uid);
 	enum ctx_status status;
 
-	if (ctx_map64_get(&frames->node_of_uid, uid) != CTX_MAP64_NONE)
-		return CTX_OK;
 	if (linked && n < LINK_BYTES) /* nothing but its number: it is known already, or comes later */
 		return CTX_OK;
 	if (linked) {
 		n -= LINK_BYTES;
 		node.link = ctx_gp_u64(body + n, false);
 	}
+	if (known != CTX_MAP64_NONE && frames->nodes[known].n >= n / reading->address_bytes)
+		return CTX_OK;
 	status = add_frames(reading, body, n);
 	if (status == CTX_OK)
 		status = ctx_grow(&frames->nodes, &frames->nodes_cap, frames->n_nodes + 1, reading->err);
 	if (status == CTX_OK)
-		status = put(&frames->node_of_uid, uid, frames->n_nodes, reading->err);
+		status = put(&frames->node_of_uid, uid, frames->n_nodes, true, reading->err);
 	if (status != CTX_OK)
 		return status;
 	node.n = (uint32_t)(frames->n_frames - node.first);
@@ -135,7 +139,7 @@ static enum ctx_status on_frame(struct reading *reading, const struct ctx_gp_rec
 	if (status == CTX_OK)
 		status = ctx_grow(&frames->stacks, &frames->stacks_cap, frames->n_stacks + 1, reading->err);
 	if (status == CTX_OK)
-		status = put(&frames->stack_of_uid, uid, frames->n_stacks, reading->err);
+		status = put(&frames->stack_of_uid, uid, frames->n_stacks, false, reading->err);
 	if (status == CTX_OK)
 		frames->stacks[frames->n_stacks++] = stack;
 	return status;
@@ -157,22 +161,33 @@ static enum ctx_status on_uid(struct reading *reading, const struct ctx_gp_recor
 			record->bytes + HEAD_BYTES, record->n - HEAD_BYTES, linked);
 }
 
-/* Links that are no node's number. Returns with suffix_of_uid holding each of them, without a suffix yet. */
+/* Adds a number to suffix_of_uid, without a suffix yet, unless it is a node's. */
+static enum ctx_status want(struct ctx_gp_frames *frames, uint64_t uid, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (uid == 0 || ctx_map64_get(&frames->node_of_uid, uid) != CTX_MAP64_NONE ||
+	    ctx_map64_get(&frames->suffix_of_uid, uid) != CTX_MAP64_NONE)
+		return CTX_OK;
+	status = ctx_grow(&frames->suffixes, &frames->suffixes_cap, frames->n_suffixes + 1, err);
+	if (status == CTX_OK)
+		status = put(&frames->suffix_of_uid, uid, frames->n_suffixes, false, err);
+	if (status == CTX_OK)
+		frames->suffixes[frames->n_suffixes++] = (struct ctx_gp_suffix){.node = UINT32_MAX};
+	return status;
+}
+
+/* What links name, and stacks of which only the number is stored. */
 static enum ctx_status find_wanted(struct ctx_gp_frames *frames, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i < frames->n_nodes && status == CTX_OK; i++) {
-		uint64_t link = frames->nodes[i].link;
-
-		if (link == 0 || ctx_map64_get(&frames->node_of_uid, link) != CTX_MAP64_NONE ||
-		    ctx_map64_get(&frames->suffix_of_uid, link) != CTX_MAP64_NONE)
-			continue;
-		status = ctx_grow(&frames->suffixes, &frames->suffixes_cap, frames->n_suffixes + 1, err);
+	for (size_t i = 0; i < frames->n_nodes && status == CTX_OK; i++)
+		status = want(frames, frames->nodes[i].link, err);
+	for (size_t i = 0; i < frames->n_stacks && status == CTX_OK; i++) {
+		status = want(frames, frames->stacks[i].native, err);
 		if (status == CTX_OK)
-			status = put(&frames->suffix_of_uid, link, frames->n_suffixes, err);
-		if (status == CTX_OK)
-			frames->suffixes[frames->n_suffixes++] = (struct ctx_gp_suffix){.node = UINT32_MAX};
+			status = want(frames, frames->stacks[i].java, err);
 	}
 	return status;
 }

@@ -37,8 +37,9 @@ struct ctx_gp_frames {	  /* all zero is a valid empty table */
 	struct ctx_map64 node_of_uid; /* uid of an info: its node */
 	struct ctx_gp_stack *stacks;  /* by record */
 	size_t n_stacks, stacks_cap;
-	struct ctx_map64 stack_of_uid;	/* uid of a record: index in stacks */
-	struct ctx_map64 suffix_of_uid; /* uids that links name and no info has: index in suffixes */
+	struct ctx_map64 stack_of_uid; /* uid of a record: index in stacks */
+	struct ctx_map64
+		suffix_of_uid; /* uids that links or records name and no info has: index in suffixes */
 	struct ctx_gp_suffix *suffixes;
 	size_t n_suffixes, suffixes_cap;
 	uint64_t damaged; /* records that make no sense */

@@ -55,17 +55,27 @@ struct stored {
 
 static struct stored stacks[STACKS];
 
-/* Stack `i`, of which `stored[i]` frames are written. */
+/* Stack `i`, of which `stored[i]` frames are written: of none only its number. */
 static void put_stack(struct ctx_buf *bytes, size_t i, const size_t *stored)
 {
 	const struct stored *stack = &stacks[i];
 	size_t own = stored[i];
 
+	if (own == 0) {
+		gp_u16(bytes, false, 32);
+		gp_u16(bytes, false, 11);
+		gp_u32(bytes, false, 16);
+		gp_u64(bytes, false, gp_uid(stack->frames, stack->n, GP_R));
+		gp_u32(bytes, false, 16);
+		gp_u32(bytes, false, 0x80000001u);
+		gp_u64(bytes, false, gp_uid(stack->frames, stack->n, 1));
+		return;
+	}
 	gp_frame(bytes, false, gp_uid(stack->frames, stack->n, GP_R), gp_uid(stack->frames, stack->n, 1),
 		 stack->frames, own, own < stack->n ? gp_uid(stack->frames + own, stack->n - own, 1) : 0);
 }
 
-/* Stacks that share root sides, stored whole or by a link to any suffix of any other, in any order. */
+/* Stacks that share root sides, stored whole or by a link to any suffix of any other, in any order, some in several ways. */
 static void test_gp_frames__find_every_stack_however_it_is_stored(void **state)
 {
 	size_t stored[STACKS];
@@ -80,12 +90,13 @@ static void test_gp_frames__find_every_stack_however_it_is_stored(void **state)
 		for (size_t i = 0; i < STACKS; i++) {
 			const struct stored *base = i != 0 ? &stacks[(size_t)rand_r(&random) % i] : NULL;
 			size_t shared = base != NULL ? (size_t)rand_r(&random) % (base->n + 1) : 0;
-			size_t own = 1 + (size_t)rand_r(&random) % 8;
+			size_t own = (shared == 0) + (size_t)rand_r(&random) % 8;
 
 			if (own + shared > DEPTH)
 				shared = DEPTH - own;
 			for (size_t k = 0; k < own; k++)
-				stacks[i].frames[k] = 0x1000 + (uint64_t)rand_r(&random) % 5000;
+				stacks[i].frames[k] =
+					0x1000 + (uint64_t)rand_r(&random) % (seed % 4 != 0 ? 5000 : 30);
 			for (size_t k = 0; k < shared; k++)
 				stacks[i].frames[own + k] = base->frames[base->n - shared + k];
 			stacks[i].n = own + shared;
