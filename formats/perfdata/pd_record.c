@@ -7,6 +7,7 @@
 
 #define REG_X86_IP 8
 #define BUILD_ID_BYTES_MAX 20u
+#define OBJECT_ID_BYTES (4 + BUILD_ID_BYTES_MAX)
 #define REG_ARM64_PC 32
 
 /* What take_numbers and take_lists know: a sample with no other fields ends behind them. */
@@ -322,12 +323,26 @@ void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_T
 		ret[0] = '\0';
 }
 
+/*
+ * OBJECT_ID_BYTES: size, three zeros, the build id and zeros up to the end; or device and inode, the generation last. The bit that tells
+ * which is not enough: once one of those who record a mapping at the same time has asked for build ids, the kernel (6.18 still) sets
+ * it for all of them.
+ */
+static bool is_build_id(const uint8_t *bytes)
+{
+	static const uint8_t zeros[OBJECT_ID_BYTES];
+	size_t end = 4 + (size_t)bytes[0];
+
+	return end > 4 && end <= OBJECT_ID_BYTES && memcmp(bytes + 1, zeros, 3) == 0 &&
+	       memcmp(bytes + end, zeros, OBJECT_ID_BYTES - end) == 0;
+}
+
 static void take_object_id(struct ctx_pd_wire *wire, const struct ctx_pd_header *header,
 			   struct ctx_pd_mmap *mmap)
 {
-	const uint8_t *bytes = ctx_pd_wire_bytes(wire, 24); /* device and inode, or size and build id */
+	const uint8_t *bytes = ctx_pd_wire_bytes(wire, OBJECT_ID_BYTES);
 
-	if (bytes == NULL || !(header->misc & CTX_PD_MISC_MMAP_BUILD_ID))
+	if (bytes == NULL || !(header->misc & CTX_PD_MISC_MMAP_BUILD_ID) || !is_build_id(bytes))
 		return;
 	ctx_pd_build_id_text(bytes + 4, bytes[0], mmap->build_id);
 	mmap->has_build_id = mmap->build_id[0] != '\0';

@@ -554,10 +554,17 @@ static void test_perfdata_record__a_map_past_the_end_of_the_address_space_is_ref
 	}
 }
 
+/* What is in the place of a build id: 24 bytes. */
+static void put_object_id(struct pd_recording *recording, const void *bytes)
+{
+	memcpy(recording->bytes.bytes + recording->starts[recording->n - 1] + 40, bytes, 24);
+}
+
 static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void **state)
 {
 	(void)state;
 	for (unsigned size = 0; size < 256; size++) {
+		uint8_t bytes[24] = {(uint8_t)size};
 		struct pd_recording recording = {0};
 		struct pd_place place = {.pid = 1, .tid = 1};
 		struct pd_map map = {.size = 1, .path = "x", .build_id = 0xa0};
@@ -566,10 +573,45 @@ static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void
 
 		pd_add_attr(&recording, 0, 1);
 		pd_mmap2(&recording, &place, &map);
-		recording.bytes.bytes[40] = (uint8_t)size;
+		memset(bytes + 4, 0xa0, size < 20 ? size : 20);
+		put_object_id(&recording, bytes);
 		assert_int_equal(parse_map(&recording, last_header(&recording).size, &out, &copy), CTX_OK);
-		assert_int_equal(strlen(out.build_id), size < 20 ? 2 * size : 40);
-		assert_int_equal(out.has_build_id, size != 0);
+		assert_int_equal(strlen(out.build_id), size <= 20 ? 2 * size : 0);
+		assert_int_equal(out.has_build_id, size != 0 && size <= 20);
+		free(copy);
+		pd_recording_deinit(&recording);
+	}
+}
+
+/* The kernel says "build id" of a device and an inode, when another recorder of the same program has asked for build ids. */
+static void test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_flag_says(void **state)
+{
+	static const struct {
+		uint32_t major, minor;
+		uint64_t inode, generation;
+	} files[] = {
+		{254, 0, 1234567, 77}, /* as a size: more than there is */
+		{0, 38, 99, 0},
+		{8, 1, 1234567, 0x12345678}, /* a size that could be, and something behind it */
+		{259, 3, 4321, 5},
+		{20, 1, 2, 3}, /* the whole place: the zeros in front decide nothing here */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(files); i++) {
+		bool fills_it = files[i].major == 20; /* no way to tell */
+		struct pd_recording recording = {0};
+		struct pd_place place = {.pid = 1, .tid = 1};
+		struct pd_map map = {.size = 1, .path = "x", .build_id = 0xa0};
+		struct ctx_pd_mmap out;
+		uint8_t *copy;
+
+		pd_add_attr(&recording, 0, 1);
+		pd_mmap2(&recording, &place, &map);
+		put_object_id(&recording, &files[i]);
+		assert_int_equal(parse_map(&recording, last_header(&recording).size, &out, &copy), CTX_OK);
+		assert_int_equal(out.has_build_id, fills_it);
+		assert_int_equal(out.build_id[0] != '\0', fills_it);
 		free(copy);
 		pd_recording_deinit(&recording);
 	}
@@ -698,6 +740,8 @@ int main(void)
 		cmocka_unit_test(test_perfdata_record__maps_come_out_as_they_went_in),
 		cmocka_unit_test(test_perfdata_record__a_map_past_the_end_of_the_address_space_is_refused),
 		cmocka_unit_test(test_perfdata_record__a_build_id_of_any_size_stays_in_its_place),
+		cmocka_unit_test(
+			test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_flag_says),
 		cmocka_unit_test(test_perfdata_record__zeros_are_no_build_id),
 		cmocka_unit_test(test_perfdata_record__each_flag_of_an_attr_is_found_in_either_byte_order),
 		cmocka_unit_test(test_perfdata_record__flags_are_where_the_compiler_puts_them),
