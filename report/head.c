@@ -210,6 +210,25 @@ void ctx_head_count(const struct ctx_out *out, uint64_t n, char ret[CTX_HEAD_COU
 	snprintf(ret, CTX_HEAD_COUNT_MAX, "%" PRIu64 " %.*s", n, (int)strlen(many) - (n == 1), many);
 }
 
+/* Of a further metric, in the selection. */
+static uint64_t more_weight(const struct ctx_report_input *input, size_t i)
+{
+	uint64_t sum = 0;
+
+	for (size_t part = 0; part < input->n_parts; part++)
+		sum += input->parts[part].more[i].weight;
+	return input->n_parts == 0 && input->index != NULL ? input->index->totals[i + 1].weight : sum;
+}
+
+static bool has_more_weight(const struct ctx_report_input *input)
+{
+	for (size_t i = 0; i < input->n_more; i++) {
+		if (more_weight(input, i) != 0)
+			return true;
+	}
+	return false;
+}
+
 void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const char *text), void *context)
 {
 	const struct ctx_report_input *input = out->input;
@@ -225,7 +244,8 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 	for (size_t i = 0; i < input->profile->n_warnings; i++)
 		put(context, input->profile->warnings[i]);
 	warn_losses(out, put, context);
-	if (totals->samples < CTX_FEW_SAMPLES && (totals->samples == 0 || !measured)) {
+	if (totals->samples < CTX_FEW_SAMPLES &&
+	    (totals->samples == 0 ? !has_more_weight(input) : !measured)) {
 		if (totals->samples == 0)
 			snprintf(text, sizeof(text), "no %s in this selection", counted(out));
 		else
@@ -368,15 +388,10 @@ static void put_more_metrics(struct ctx_buf *title, const struct ctx_report_inpu
 {
 	for (size_t i = 0; i < input->n_more; i++) {
 		struct ctx_metric_info metric = ctx_head_more_metric(input, i);
-		uint64_t sum = 0;
-		struct ctx_scale scale;
+		uint64_t sum = more_weight(input, i);
+		struct ctx_scale scale = ctx_scale_for(metric.unit, sum);
 		char weight[CTX_FIGURE_MAX];
 
-		for (size_t part = 0; part < input->n_parts; part++)
-			sum += input->parts[part].more[i].weight;
-		if (input->n_parts == 0 && input->index != NULL)
-			sum = input->index->totals[i + 1].weight;
-		scale = ctx_scale_for(metric.unit, sum);
 		ctx_figure_fixed(weight, sum, scale.divisor, scale.digits);
 		ctx_buf_printf(title, " | %s %s%s%s", metric.name, weight, *scale.unit != '\0' ? " " : "",
 			       scale.unit);

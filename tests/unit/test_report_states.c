@@ -279,6 +279,27 @@ static void test_report_states__sorts_by_keys_of_further_metrics(void **state)
 	lives_free(lives);
 }
 
+/* Nothing of the first metric is not nothing where others have something. */
+static void test_report_states__only_what_no_metric_has_is_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lives *lives = lives_new(fixture);
+	struct ctx_histogram none[3] = {0};
+	char *text;
+
+	fixture->parts[0].histogram = &none[0];
+	fixture->input.more_metrics = lives->more_metrics;
+	fixture->input.n_more = 3;
+	text = print_report("functions", &fixture->input, (struct ctx_report_options){0});
+	assert_null(strstr(text, "in this selection"));
+	free(text);
+	fixture->parts[0].more = none;
+	text = print_report("functions", &fixture->input, (struct ctx_report_options){0});
+	assert_non_null(strstr(text, "note: no samples in this selection"));
+	free(text);
+	lives_free(lives);
+}
+
 static void test_report_states__nothing_and_huge_numbers_are_reports_too(void **state)
 {
 	static const char *const reports[] = {"states",	   "wakers", "timeline",
@@ -555,6 +576,7 @@ int main(void)
 		with_fixture(test_report_states__rows_sum_up_exactly),
 		with_fixture(test_report_states__trees_of_all_metrics_sum_up),
 		with_fixture(test_report_states__sorts_by_keys_of_further_metrics),
+		with_fixture(test_report_states__only_what_no_metric_has_is_nothing),
 		with_fixture(test_report_states__nothing_and_huge_numbers_are_reports_too),
 		with_fixture(test_report_states__hostile_names_are_harmless),
 		with_fixture(test_report_states__without_states_they_say_how_to_record_them),
