@@ -43,7 +43,6 @@ enum {
 	OPT_EXPLAIN,
 	OPT_WIDTH,
 	OPT_ASCII,
-	OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -87,7 +86,7 @@ static const struct option long_options[] = {
 	{"ascii", no_argument, NULL, OPT_ASCII},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
+	{"version", no_argument, NULL, 'V'},
 	{NULL, 0, NULL, 0},
 };
 
@@ -189,7 +188,7 @@ void ctx_options_help(FILE *out)
 	      "looked at\n"
 	      "                               after those given; may be repeated\n"
 	      "\n"
-	      "  -h, --help   --version\n"
+	      "  -h, --help   -V, --version\n"
 	      "\n"
 	      "Examples:\n"
 	      "  ctxrec -- ./app                            record into app.1.er\n"
@@ -506,7 +505,7 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	case 'h':
 		options->help = true;
 		break;
-	case OPT_VERSION:
+	case 'V':
 		options->version = true;
 		break;
 	case OPT_NO_TAIL:
@@ -626,7 +625,7 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	optind = 0;
 	status = ctx_gprofng_check_arguments(argc, argv, err);
 	while (status == CTX_OK &&
-	       (option = getopt_long(argc, argv, ":r:i:t:o:qh", long_options, NULL)) != -1) {
+	       (option = getopt_long(argc, argv, ":r:i:t:o:qhV", long_options, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			status = usage_error(argc, argv, option, err);
 		else

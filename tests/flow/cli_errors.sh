@@ -9,6 +9,7 @@ expect 0 '' ctxan good.er
 # Usage.
 expect 1 "unknown option '--nonsense'" ctxan good.er --nonsense
 expect 1 "unknown option '-Z'" ctxan good.er -Z
+expect 0 '' ctxan -V
 expect 1 "no report 'flat'" ctxan good.er --report flat
 expect 1 "needs a value" ctxan good.er --report
 expect 1 "the report 'tree' takes no '=main'" ctxan good.er --report functions,tree=main
