@@ -104,11 +104,14 @@ static uint32_t own_count(void)
 	return count;
 }
 
-/* Offsets in the file become the same addresses, at the first places where there are any. */
-static void assert_same_offsets(struct ctx_symtab *table, struct ctx_symtab *whole)
+/* The table from a debug file in a cache has what the program's own has; offsets become the same addresses. Closes it. */
+static void check_from_debug(struct ctx_symtab *table)
 {
+	struct ctx_symtab *whole = open_in_caches(self, self_id, NULL);
 	uint64_t own_address, address;
 
+	assert_origin_has(table, "/debug");
+	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
 	for (uint64_t offset = 0, found = 0; found < 20; offset += 16) {
 		if (!ctx_symtab_address(whole, offset, &own_address))
 			continue;
@@ -116,6 +119,8 @@ static void assert_same_offsets(struct ctx_symtab *table, struct ctx_symtab *who
 		assert_int_equal(address, own_address);
 		found++;
 	}
+	ctx_symtab_close(table);
+	ctx_symtab_close(whole);
 }
 
 static void test_symbols_sources__a_cached_copy_gives_what_the_file_gives(void **state)
@@ -159,7 +164,7 @@ static void test_symbols_sources__a_cached_file_of_another_build_id_is_never_use
 static void test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_beside_it(void **state)
 {
 	const char *const caches[] = {in_folder("stripped"), NULL};
-	struct ctx_symtab *whole, *table;
+	struct ctx_symtab *table;
 	const char *place;
 
 	(void)state;
@@ -171,14 +176,8 @@ static void test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_
 	assert_true(ctx_symtab_count(table) < own_count());
 	ctx_symtab_close(table);
 	run("objcopy --only-keep-debug '%s' '%s/debug'", self, place);
-	table = open_in_caches("/nonexistent", self_id, caches);
-	whole = open_in_caches(self, self_id, NULL);
-	assert_origin_has(table, "/debug");
-	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
 	/* Offsets are those of the copy, which the debug file does not have. */
-	assert_same_offsets(table, whole);
-	ctx_symtab_close(table);
-	ctx_symtab_close(whole);
+	check_from_debug(open_in_caches("/nonexistent", self_id, caches));
 }
 
 /* The offsets of a debug file are not those of the program, which lies at its own path still. */
@@ -186,19 +185,12 @@ static void test_symbols_sources__a_cache_with_debug_only_names_the_file_at_its_
 {
 	const char *const caches[] = {in_folder("debug_only"), NULL};
 	const char *stripped = in_folder("stripped_program");
-	struct ctx_symtab *whole, *table;
 
 	(void)state;
 	need_build_id();
 	run("objcopy --only-keep-debug '%s' '%s/debug'", self, make_cached_folder("debug_only", self_id));
 	run("objcopy --strip-all '%s' '%s'", self, stripped);
-	table = open_in_caches(stripped, self_id, caches);
-	whole = open_in_caches(self, self_id, NULL);
-	assert_origin_has(table, "/debug");
-	assert_int_equal(ctx_symtab_count(table), ctx_symtab_count(whole));
-	assert_same_offsets(table, whole);
-	ctx_symtab_close(table);
-	ctx_symtab_close(whole);
+	check_from_debug(open_in_caches(stripped, self_id, caches));
 }
 
 /* Until perf 4.7 the link led to the file itself. */
