@@ -4,9 +4,7 @@ need perf jq script truncate dd
 need_perf
 
 spin='i=0; while [ $i -lt 250000 ]; do i=$((i+1)); done'
-perf_record() { perf record -q -F 4000 "$@" >perf.out 2>&1; }
-# perf 6.1 was seen to end with "stack smashing detected" in its reading of build ids, once in hundreds of recordings.
-record() { three_times perf_record "$@" || fail "perf record $*: $(head -c 300 perf.out)"; }
+record() { perf record -q -F 4000 "$@" >perf.out 2>&1 || fail "perf record $*: $(head -c 300 perf.out)"; }
 samples() { ctxan -q "$1" -r functions --format json | jq .samples; }
 head_of() { ctxan -q "$1" --reingest -r header; }
 samples_in() { sed -n 's/^cpu-clock *\([0-9]*\) samples.*/\1/p' "$1"; }
