@@ -18,8 +18,9 @@ enum {
 	SAYS_FAULT_INSIDE = 64, /* what a fault does, however it came about */
 	SAYS_STOP = 128,
 	SAYS_SCHEDULER = 256,
-	SAYS_NOTHING = 512, /* its name is not known */
-	SAYS_RETURN = 1024, /* the last before user mode: signals, other work; the thread's own again */
+	SAYS_NOTHING = 512,	/* its name is not known */
+	SAYS_RETURN = 1024,	/* the last before user mode: signals, other work; the thread's own again */
+	SAYS_OF_PROGRAM = 2048, /* the exception is the program's, wherever the kernel was entered */
 };
 
 void ctx_stack_classes_deinit(struct ctx_stack_classes *classes)
@@ -34,45 +35,73 @@ static bool begins_with(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+static const struct {
+	const char *prefix;
+	uint16_t says;
+} prefixes[] = {
+	{"asm_exc_page_fault", SAYS_EXCEPTION | SAYS_FAULT},
+	{"asm_exc_", SAYS_EXCEPTION},
+	{"asm_sysvec_", SAYS_INTERRUPT},
+	{"asm_common_interrupt", SAYS_INTERRUPT},
+	{"asm_spurious_interrupt", SAYS_INTERRUPT},
+	{"el0_ia", SAYS_EXCEPTION | SAYS_FAULT | SAYS_TEXT_FAULT | SAYS_OF_PROGRAM},
+	{"el0_da", SAYS_EXCEPTION | SAYS_FAULT | SAYS_OF_PROGRAM},
+	{"el1_abort", SAYS_EXCEPTION | SAYS_FAULT},
+	{"el0t_64_irq", SAYS_INTERRUPT},
+	{"el1h_64_irq", SAYS_INTERRUPT},
+	{"el0_interrupt", SAYS_INTERRUPT},
+	{"el1_interrupt", SAYS_INTERRUPT},
+	{"irqentry_exit_to_user_mode", SAYS_RETURN},
+	{"exit_to_user_mode", SAYS_RETURN}, /* _loop, _prepare */
+	{"exit_to_usermode", SAYS_RETURN},
+	{"prepare_exit_to_usermode", SAYS_RETURN},
+	{"arch_do_signal_or_restart", SAYS_RETURN},
+	{"do_notify_resume", SAYS_RETURN},
+	{"handle_mm_fault", SAYS_FAULT_INSIDE},
+	{"do_signal_stop", SAYS_STOP},
+	{"ptrace_stop", SAYS_STOP},
+	{"do_jobctl_trap", SAYS_STOP},
+	{"__schedule", SAYS_SCHEDULER},
+	{"schedule", SAYS_SCHEDULER}, /* schedule_timeout, schedule_hrtimeout_range, ... */
+	{"io_schedule", SAYS_SCHEDULER},
+	{"preempt_schedule", SAYS_SCHEDULER},
+	{"__traceiter_sched_switch", SAYS_SCHEDULER},
+	{"__traceiter_perf", SAYS_SCHEDULER},
+	{"perf_trace_sched_switch", SAYS_SCHEDULER},
+};
+
+/* Entries of x86-64 before Linux 5.8, in recordings that come from there. */
+static const struct {
+	const char *name;
+	uint16_t says;
+} old_names[] = {
+	{"page_fault", SAYS_EXCEPTION | SAYS_FAULT},
+	{"async_page_fault", SAYS_EXCEPTION | SAYS_FAULT},
+	{"general_protection", SAYS_EXCEPTION},
+	{"device_not_available", SAYS_EXCEPTION},
+	{"divide_error", SAYS_EXCEPTION},
+	{"invalid_op", SAYS_EXCEPTION},
+	{"int3", SAYS_EXCEPTION},
+	{"apic_timer_interrupt", SAYS_INTERRUPT},
+	{"ret_from_intr", SAYS_INTERRUPT},
+	{"common_interrupt", SAYS_INTERRUPT},
+	{"reschedule_interrupt", SAYS_INTERRUPT},
+	{"call_function_interrupt", SAYS_INTERRUPT},
+	{"call_function_single_interrupt", SAYS_INTERRUPT},
+	{"irq_work_interrupt", SAYS_INTERRUPT},
+	{"xen_hvm_callback_vector", SAYS_INTERRUPT},
+	{"hyperv_callback_vector", SAYS_INTERRUPT},
+};
+
 static uint16_t judge(const char *name)
 {
-	static const struct {
-		const char *prefix;
-		unsigned says;
-	} prefixes[] = {
-		{"asm_exc_page_fault", SAYS_EXCEPTION | SAYS_FAULT},
-		{"asm_exc_", SAYS_EXCEPTION},
-		{"asm_sysvec_", SAYS_INTERRUPT},
-		{"asm_common_interrupt", SAYS_INTERRUPT},
-		{"asm_spurious_interrupt", SAYS_INTERRUPT},
-		{"el0_ia", SAYS_EXCEPTION | SAYS_FAULT | SAYS_TEXT_FAULT},
-		{"el0_da", SAYS_EXCEPTION | SAYS_FAULT},
-		{"el1_abort", SAYS_EXCEPTION | SAYS_FAULT},
-		{"el0t_64_irq", SAYS_INTERRUPT},
-		{"el1h_64_irq", SAYS_INTERRUPT},
-		{"el0_interrupt", SAYS_INTERRUPT},
-		{"el1_interrupt", SAYS_INTERRUPT},
-		{"irqentry_exit_to_user_mode", SAYS_RETURN},
-		{"exit_to_user_mode", SAYS_RETURN}, /* _loop, _prepare */
-		{"prepare_exit_to_usermode", SAYS_RETURN},
-		{"arch_do_signal_or_restart", SAYS_RETURN},
-		{"do_notify_resume", SAYS_RETURN},
-		{"handle_mm_fault", SAYS_FAULT_INSIDE},
-		{"do_signal_stop", SAYS_STOP},
-		{"ptrace_stop", SAYS_STOP},
-		{"do_jobctl_trap", SAYS_STOP},
-		{"__schedule", SAYS_SCHEDULER},
-		{"schedule", SAYS_SCHEDULER}, /* schedule_timeout, schedule_hrtimeout_range, ... */
-		{"io_schedule", SAYS_SCHEDULER},
-		{"preempt_schedule", SAYS_SCHEDULER},
-		{"__traceiter_sched_switch", SAYS_SCHEDULER},
-		{"__traceiter_perf", SAYS_SCHEDULER},
-		{"perf_trace_sched_switch", SAYS_SCHEDULER},
-	};
-
 	for (size_t i = 0; i < CTX_COUNT_OF(prefixes); i++) {
 		if (begins_with(name, prefixes[i].prefix))
 			return (uint16_t)(prefixes[i].says | KNOWN_FUNCTION);
+	}
+	for (size_t i = 0; i < CTX_COUNT_OF(old_names); i++) {
+		if (strcmp(name, old_names[i].name) == 0)
+			return (uint16_t)(old_names[i].says | KNOWN_FUNCTION);
 	}
 	if (strcmp(name, "<Unknown>") == 0)
 		return SAYS_NOTHING | KNOWN_FUNCTION;
@@ -157,7 +186,7 @@ static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const s
 		if ((bits & SAYS_INTERRUPT) != 0)
 			found |= CTX_STACK_INTERRUPT;
 		/* A fault right at the entry is the program's, one further in is the kernel's. */
-		if ((bits & SAYS_FAULT) != 0 && is_entry)
+		if ((bits & SAYS_FAULT) != 0 && (is_entry || (bits & SAYS_OF_PROGRAM) != 0))
 			fault = CTX_STACK_FAULT | ((bits & SAYS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
 		else if ((bits & (SAYS_FAULT | SAYS_FAULT_INSIDE)) != 0)
 			fault = CTX_STACK_KERNEL_FAULT;

@@ -36,6 +36,14 @@ static const char *const functions[] = {
 	"fault_in_readable",
 	"irqentry_exit_to_user_mode",
 	"do_exit",
+	"el0_da",
+	"el0t_64_sync",
+	"el0t_64_sync_handler",
+	"el1_abort",
+	"page_fault",
+	"apic_timer_interrupt",
+	"ret_from_intr",
+	"exit_to_usermode_loop",
 };
 enum {
 	TEXT,
@@ -53,6 +61,14 @@ enum {
 	FAULT_IN,
 	RETURN,
 	EXIT,
+	EL0_DA,
+	EL0_SYNC,
+	EL0_HANDLER,
+	EL1_ABORT,
+	OLD_PAGE_FAULT,
+	OLD_TIMER,
+	OLD_INTERRUPT,
+	OLD_RETURN,
 	USER
 };
 
@@ -146,7 +162,22 @@ static void test_stack_class__the_kernels_functions_tell_why_a_thread_is_there(v
 		{{USER, PAGE_FAULT, MM_FAULT, SCHEDULE}, 4, TRAP | CTX_STACK_FAULT},
 		{{USER, SYSCALL, READ, PAGE_FAULT, MM_FAULT}, 5, TRAP | CTX_STACK_KERNEL_FAULT},
 		{{USER, SYSCALL, READ, MM_FAULT, SCHEDULE}, 5, CTX_STACK_KERNEL | CTX_STACK_KERNEL_FAULT},
-		{{USER, EL0_IA, SCHEDULE}, 3, TRAP | CTX_STACK_FAULT | CTX_STACK_TEXT_FAULT},
+		/* aarch64 comes in by functions of any exception. */
+		{{USER, EL0_SYNC, EL0_HANDLER, EL0_IA, MM_FAULT, SCHEDULE},
+		 6,
+		 TRAP | CTX_STACK_FAULT | CTX_STACK_TEXT_FAULT},
+		{{USER, EL0_SYNC, EL0_HANDLER, EL0_DA, MM_FAULT, SCHEDULE}, 6, TRAP | CTX_STACK_FAULT},
+		{{USER, EL0_SYNC, EL0_HANDLER, EL1_ABORT, MM_FAULT, SCHEDULE},
+		 6,
+		 TRAP | CTX_STACK_KERNEL_FAULT},
+		/* Before Linux 5.8. */
+		{{USER, OLD_PAGE_FAULT, MM_FAULT, SCHEDULE}, 4, TRAP | CTX_STACK_FAULT},
+		{{USER, SYSCALL, READ, OLD_PAGE_FAULT, MM_FAULT}, 5, TRAP | CTX_STACK_KERNEL_FAULT},
+		{{USER, OLD_TIMER, WAKEUP}, 3, TRAP | CTX_STACK_INTERRUPT},
+		{{USER, SYSCALL, FUTEX, OLD_INTERRUPT, WAKEUP},
+		 5,
+		 TRAP | CTX_STACK_INTERRUPT | CTX_STACK_FUTEX},
+		{{USER, OLD_TIMER, OLD_RETURN, STOP, SCHEDULE}, 5, TRAP | CTX_STACK_STOP},
 		{{USER, INT3, STOP, SCHEDULE}, 4, TRAP | CTX_STACK_STOP},
 		{{USER, SYSCALL, STOP, SCHEDULE}, 4, CTX_STACK_KERNEL | CTX_STACK_STOP},
 		{{USER, TIMER, WAKEUP}, 3, TRAP | CTX_STACK_INTERRUPT},
