@@ -5,7 +5,7 @@ import { make } from "./dom";
 import { formatShare, formatTime, formatWeight, visible, weightUnit } from "./format";
 import { Grid, type Column } from "./grid";
 import { timesOf, type Range } from "./interval";
-import { stateRange, STATE_LOOKS, statesSeen, sum, type StateSums } from "./states";
+import { bySleep, stateRange, STATE_LOOKS, statesSeen, sum, type StateSums } from "./states";
 import type { State } from "./state";
 import type { Model } from "./types";
 
@@ -111,7 +111,7 @@ export class StateTable {
 			const ns = row.ns[Number(this.key.slice(1))]!;
 			return this.key.startsWith("p") ? ns / (row.wall || 1) : ns;
 		};
-		this.rows.sort((x, y) => Number(y.thread === ALL) - Number(x.thread === ALL) || sign * (value(x) < value(y) ? -1 : value(x) > value(y) ? 1 : 0) || x.thread - y.thread);
+		this.rows.sort((x, y) => Number(y.thread === ALL) - Number(x.thread === ALL) || sign * (value(x) < value(y) ? -1 : value(x) > value(y) ? 1 : 0) || (this.key === "wall" ? bySleep(x, y) : 0) || x.thread - y.thread);
 		this.grid.setSort(this.key, this.descending);
 	}
 

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stateRange, StateSums, STATE_LOOKS, STATE_ORDER, statesSeen, sum } from "../src/states";
+import { bySleep, stateRange, StateSums, STATE_LOOKS, STATE_ORDER, statesSeen, sum } from "../src/states";
 import { bucketBegin, STATES, type States } from "../src/types";
 import { random, randomModel, randomStates } from "./models";
 
@@ -59,4 +59,13 @@ test("every state has a look and a place in a lane; only those that occur are sh
 	for (const theme of ["light", "dark"] as const) assert.equal(new Set(STATE_LOOKS.map((look) => look[theme])).size, STATES);
 	const states = { buckets: 2, threads: [{ edge: Uint32Array.of(0, 2), whole: Int8Array.of(7), sums: Float64Array.from({ length: 2 * STATES }, (_, i) => (i === STATES + 7 ? 100 : 0)) }] };
 	assert.deepEqual(statesSeen(new StateSums(states, 100)), [7]);
+});
+
+test("of equal lives those that slept come last", () => {
+	const life = (sleep: number) => ({ ns: STATE_LOOKS.map(({ name }) => (name === "SLEEP" ? sleep : name === "USER" ? 100 - sleep : 0)) });
+	const lives = [life(100), life(0), life(60)];
+	assert.deepEqual(
+		lives.sort(bySleep).map(({ ns }) => ns[0]),
+		[100, 40, 0],
+	);
 });
