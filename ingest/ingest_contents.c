@@ -3,6 +3,7 @@
  */
 #include "ingest/ingest_impl.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -64,6 +65,20 @@ static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
 	return ctx_profile_builder_event(&in->nouns, &event, err);
 }
 
+/* What may not be the file that ran. */
+static enum ctx_status tell_changed_objects(struct ingest *in, int64_t recorded_s, struct ctx_err *err)
+{
+	const char *path = "";
+	uint32_t n = ctx_resolver_count_changed(in->resolver, recorded_s, &path);
+
+	if (n == 0)
+		return CTX_OK;
+	return ctx_profile_builder_warn(&in->nouns, err,
+					"%u load object%s changed since the recording (%.200s%s), and there "
+					"is neither a copy nor a build id: names may be of other code",
+					n, n == 1 ? "" : "s", ctx_path_base(path), n == 1 ? "" : ", ...");
+}
+
 /* Which instructions and source files the database gets; the array is the caller's (free()). */
 static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_options *options,
 				 struct ctx_source_file **ret_files, size_t *ret_n, struct ctx_err *err)
@@ -77,6 +92,8 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 	if (status == CTX_OK)
 		status = ctx_resolver_list_sources(in->resolver, &in->source->info, options->recorded_s,
 						   ret_files, ret_n, &newer, err);
+	if (status == CTX_OK)
+		status = tell_changed_objects(in, options->recorded_s, err);
 	if (status == CTX_OK && newer != 0)
 		status = ctx_profile_builder_warn(
 			&in->nouns, err,

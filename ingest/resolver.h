@@ -117,6 +117,13 @@ struct ctx_code_list {
 void ctx_code_list_deinit(struct ctx_code_list *list);
 
 /*
+ * How many load objects that gave names have no build id, so that their path alone says which they are, and were written to since
+ * `recorded_s` (0: not known); *ret_path is the first one's, if there is one.
+ */
+uint32_t ctx_resolver_count_changed(const struct ctx_resolver *resolver, int64_t recorded_s,
+				    const char **ret_path);
+
+/*
  * For the annotated reports; `leaf_samples` counts samples by raw stack. In this order, the two that put behind ctx_store_put_contents. Listing the code meets the source files
  * of its lines. The array of files is the caller's (free()), its strings are the resolver's; `*ret_newer` of them have changed since `recorded_s` (0: not known). Texts are read from the recording's own copies
  * or from where the files lie now (`symfs` in front): 128 MiB of them at most, 4 MiB each. O(bytes). Fail as the store does, and with CTX_E_NOMEM.

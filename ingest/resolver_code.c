@@ -377,6 +377,32 @@ static bool is_newer(const char *origin, int64_t recorded_s)
 	return recorded_s != 0 && origin[0] == '/' && stat(origin, &info) == 0 && info.st_mtime > recorded_s;
 }
 
+/* A build id finds no other file, and a copy of the recording is what it was: it is about all others. */
+static bool has_changed(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object,
+			int64_t recorded_s)
+{
+	char *path CTX_AUTO_FREE = NULL;
+
+	if (object->build_id[0] != '\0' || object->symtab == NULL ||
+	    ctx_symtab_origin(object->symtab)[0] != '/')
+		return false;
+	if (asprintf(&path, "%s%s", resolver->options.symfs, object->path) < 0)
+		path = NULL;
+	return path != NULL && is_newer(path, recorded_s);
+}
+
+uint32_t ctx_resolver_count_changed(const struct ctx_resolver *resolver, int64_t recorded_s,
+				    const char **ret_path)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < resolver->n_objects; i++) {
+		if (has_changed(resolver, &resolver->objects[i], recorded_s) && n++ == 0)
+			*ret_path = resolver->objects[i].path;
+	}
+	return n;
+}
+
 enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const struct ctx_source_info *info,
 					  int64_t recorded_s, struct ctx_source_file **ret, size_t *ret_n,
 					  uint32_t *ret_newer, struct ctx_err *err)

@@ -377,6 +377,20 @@ def descriptors():
     check("files of descriptors", found, wanted)
 
 
+def rebuilt():
+    """A program that was built anew since, of which there is no copy: its names may be wrong, and that is said."""
+    shutil.copy(shutil.which("true"), "prog")
+    exp = Experiment("rebuilt.er", pid=100)
+    exp.segment(os.path.abspath("prog"), 0x5000000, 0x80000)
+    exp.clock(0, 100, exp.stack([0x5002000]))
+    exp.close()
+    made = os.stat("rebuilt.er/log.xml").st_mtime
+    for later in (-100, 100):
+        os.utime("prog", (made + later, made + later))
+        said = "1 load object changed since the recording (prog)" in header("rebuilt.er").replace("\n      ", " ")
+        check(f"a program that was written {later} s later", said, later > 0)
+
+
 def descendant_alone():
     exp = Experiment("family.er", pid=100)
     exp.clock(0, 100, exp.stack([exp.function("in_founder")]))
@@ -442,6 +456,7 @@ def main():
     group()
     parents()
     descriptors()
+    rebuilt()
     descendant_alone()
     texts()
     print(f"{compared} comparisons{'' if HAVE_GPROFNG else ', none with gprofng, which is not here'}")
