@@ -574,6 +574,30 @@ static bool is_named_like(const char *path, const char *suffix)
 	return n > ending && path[n - ending - 1] != '/' && strncmp(path + n - ending, suffix, ending) == 0;
 }
 
+/* What selects, and would be passed over: the answer would be of more than was asked for. */
+static enum ctx_status check_selecting(const struct ctx_options *options, struct ctx_err *err)
+{
+	static const char instead[] = "--filter 'STACK SOME IN \"NAME\"' does it";
+
+	if (options->sql != NULL &&
+	    (options->n_intervals != 0 || options->threads != NULL || options->processes != NULL ||
+	     options->cpus != NULL || options->n_filters != 0 || options->metric != NULL ||
+	     options->report.function != NULL))
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--sql selects by itself: it goes without --interval, --thread, --process, "
+			"--cpu, --filter, --metric and --function");
+	if (options->export != NULL && options->report.function != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--export %s goes without --function: %s",
+				   options->export->name, instead);
+	for (size_t i = 0; i < options->n_reports && options->report.function != NULL; i++) {
+		if (options->reports[i].kind->any_function)
+			return ctx_err_set(err, CTX_E_ARG, "the report '%s' goes without --function: %s",
+					   options->reports[i].kind->name, instead);
+	}
+	return CTX_OK;
+}
+
 /* Options that contradict each other, or mean nothing. */
 static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -613,7 +637,7 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 			"--coverage top");
 	if (options->report.sort != NULL && options->n_reports == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--sort goes with --report");
-	return CTX_OK;
+	return check_selecting(options, err);
 }
 
 enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret, struct ctx_err *err)

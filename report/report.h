@@ -167,6 +167,7 @@ struct ctx_report_kind {
 	bool needs_index;      /* index */
 	unsigned needs_traced; /* 1 << enum ctx_traced_kind: heap, leaks, sync, io */
 	bool many_metrics;     /* can show more_metrics: functions, tree, callers-callees, index */
+	bool any_function;     /* has no rows of functions or stacks to choose from by --function */
 	bool any_metric; /* is not about a metric: header, overview, samples, states, wakers, and those of traced operations */
 	bool needs_thread_sums; /* threads, processes: thread_samples and thread_weight of the selection */
 	enum ctx_status (*print)(const struct ctx_report_input *input,

@@ -56,6 +56,13 @@ expect 1 "no file name" ctxan good.er -o ''
 expect 1 "Is a directory" ctxan good.er -o .
 expect 1 "no statement" ctxan good.er --sql ''
 expect 1 "without --report" ctxan good.er --sql 'select 1' -r functions
+# What selects is not passed over.
+expect 1 "sql selects by itself" ctxan good.er --sql 'select 1' -i 0:100
+expect 1 "sql selects by itself" ctxan good.er --sql 'select 1' --filter 'THRID==1'
+for report in overview samples states threads processes timeline index; do
+	expect 1 "'$report' goes without --function: --filter" ctxan good.er -r functions,$report --function work_1
+done
+expect 1 "folded goes without --function" ctxan good.er --export folded --function work_1
 expect 1 "is a database" ctxan good.er/ctxan.db --reingest
 expect 1 "goes with --report" ctxan good.er --sort samples
 expect 1 "is no range" ctxan good.er --thread 2-1
