@@ -122,6 +122,19 @@ static bool is_word(const char *text)
 	return isalpha((unsigned char)text[0]) && text[n] == '\0';
 }
 
+/* "thread,cpu" */
+static bool is_list(const char *text)
+{
+	char word[32];
+	size_t n = strcspn(text, ",");
+
+	if (text[n] == '\0' || n >= sizeof(word))
+		return false;
+	memcpy(word, text, n);
+	word[n] = '\0';
+	return find_object(word) != NULL;
+}
+
 /* "thread, process, ..., mine" */
 static void list_objects(const struct ctx_options *options, char *known, size_t size)
 {
@@ -174,6 +187,8 @@ enum ctx_status ctx_index_key_find(const struct ctx_options *options, const char
 		*ret = *object;
 		return CTX_OK;
 	}
+	if (is_list(by))
+		return ctx_err_set(err, CTX_E_ARG, "--by %s: one key at a time (or an expression)", by);
 	if (is_word(by) && ctx_expression_find_name(by, strlen(by)) == CTX_EXPRESSION_NAMES_N)
 		return refuse_object(options, by, err);
 	*ret = (struct ctx_index_key){by, by, false};

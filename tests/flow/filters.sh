@@ -28,6 +28,7 @@ expect 1 "no such index object, perhaps 'sample' \\(thread, process, cpu, second
 expect 1 '--filter asks for HSIZE, but no such operations were recorded' ctxan f.er -r functions --filter 'HSIZE>1'
 expect 1 '--by asks for IOFD, but no such operations were recorded' ctxan f.er --by IOFD
 for by in Threads CPUs SECONDS processes sample tid; do ctxan -q f.er --by $by >out.txt 2>&1 || fail "--by $by: $(cat out.txt)"; done
+expect 1 'by thread,cpu: one key at a time' ctxan f.er --by thread,cpu
 expect 1 'NAME=EXPRESSION is wanted' ctxan f.er --index TSTAMP
 expect 1 "there is an index object 'cpu'" ctxan f.er --index cpu=1
 expect 1 '--index goes with --by' ctxan f.er --index a=1 -r functions
