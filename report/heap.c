@@ -256,11 +256,11 @@ static void put_slices(struct heap *heap)
 	char ms[CTX_FIGURE_MAX];
 
 	ctx_figure_fixed(ms, heap->peak_ns, 1000 * 1000, 3);
-	ctx_sections_begin(&page->sections, &slice_section,
-			   ctx_traced_text(page,
-					   "Live bytes: the peak is %" PRIu64 " at %s ms, in %" PRIu64
-					   " allocations",
-					   heap->peak, ms, page->total.held));
+	ctx_sections_begin(
+		&page->sections, &slice_section,
+		ctx_traced_text(page,
+				"Live bytes: the peak is %" PRIu64 " at %s ms, in %" PRIu64 " allocation%s",
+				heap->peak, ms, page->total.held, page->total.held == 1 ? "" : "s"));
 	for (unsigned i = 0; i < SLICES; i++) {
 		struct ctx_cell cells[CTX_TRACED_COLUMNS];
 

@@ -374,6 +374,19 @@ static void test_report_traced__allocations_of_others_end_what_was_there(void **
 	free(text);
 }
 
+static void test_report_traced__one_allocation_is_one(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_traced heap[] = {heap_at(1, CTX_HEAP_ALLOCATE, 0x10, 1000, 0)};
+	char *text;
+
+	fixture->profile.traced[CTX_TRACED_HEAP] = 1;
+	fixture->input.traced[CTX_TRACED_HEAP] = (struct ctx_report_traced){heap, 1};
+	text = print_report("heap", &fixture->input, (struct ctx_report_options){.width = 100});
+	assert_non_null(strstr(text, "the peak is 1000 at 1.000 ms, in 1 allocation\n"));
+	free(text);
+}
+
 /* Every table of groups, and every histogram, has all operations. */
 static void test_report_traced__tables_sum_up_to_the_total(void **state)
 {
@@ -566,6 +579,7 @@ int main(void)
 		with_fixture(test_report_traced__a_function_a_limit_and_an_order_can_be_asked_for),
 		with_fixture(test_report_traced__the_peak_is_that_of_the_slow_way),
 		with_fixture(test_report_traced__memory_ends_with_its_process),
+		with_fixture(test_report_traced__one_allocation_is_one),
 		with_fixture(test_report_traced__mappings_are_taken_in_parts_and_several_at_once),
 		with_fixture(test_report_traced__processes_have_addresses_of_their_own),
 		with_fixture(test_report_traced__allocations_of_others_end_what_was_there),
