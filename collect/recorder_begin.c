@@ -161,12 +161,44 @@ static enum ctx_status create_states(struct ctx_recorder *recorder, struct ctx_e
 	return ctx_state_records_create(&states, &recorder->states, err);
 }
 
+static enum ctx_status create_named(struct ctx_recorder *recorder, struct ctx_exp_options *exp,
+				    struct ctx_err *err)
+{
+	const char *output = recorder->options->output;
+
+	recorder->path = ctx_memdup0(output, strlen(output));
+	if (recorder->path == NULL)
+		return ctx_err_nomem(err);
+	exp->path = recorder->path;
+	if (!exp->overwrite && access(recorder->path, F_OK) == 0)
+		return ctx_err_set(err, CTX_E_ARG, "%s: exists already (-O replaces an experiment)",
+				   recorder->path);
+	return ctx_exp_create(exp, &recorder->writer, err);
+}
+
+/* By the next number; another recorder may take it at the same moment. */
+static enum ctx_status create_numbered(struct ctx_recorder *recorder, const char *stem,
+				       struct ctx_exp_options *exp, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	do {
+		free(recorder->path);
+		recorder->path = ctx_default_name(stem);
+		if (recorder->path == NULL)
+			return ctx_err_nomem(err);
+		exp->path = recorder->path;
+		status = ctx_exp_create(exp, &recorder->writer, err);
+	} while (status == CTX_E_ARG && access(recorder->path, F_OK) == 0);
+	return status;
+}
+
 static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
 	struct ctx_recmeta meta;
 	enum ctx_status status = ctx_recmeta_init(&meta, options, &recorder->session, err);
-	struct ctx_exp_options exp = {.overwrite = options->overwrite,
+	struct ctx_exp_options exp = {.overwrite = options->overwrite && options->output != NULL,
 				      .max_bytes = options->max_bytes,
 				      .memory_bytes = (size_t)options->memory_bytes,
 				      .keep_places = options->archive_sources,
@@ -177,19 +209,12 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 				      .properties = meta.properties,
 				      .n_properties = meta.n};
 
-	recorder->path = options->output != NULL ? ctx_memdup0(options->output, strlen(options->output))
-						 : ctx_default_name(meta.stem);
 	recorder->start_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 	exp.start_ns = recorder->start_ns;
 	exp.start_unix_ns = (int64_t)ctx_recorder_now_ns(CLOCK_REALTIME);
-	exp.path = recorder->path;
-	if (status == CTX_OK && recorder->path == NULL)
-		status = ctx_err_nomem(err);
-	if (status == CTX_OK && !options->overwrite && access(recorder->path, F_OK) == 0)
-		status = ctx_err_set(err, CTX_E_ARG, "%s: exists already (-O replaces an experiment)",
-				     recorder->path);
 	if (status == CTX_OK)
-		status = ctx_exp_create(&exp, &recorder->writer, err);
+		status = options->output != NULL ? create_named(recorder, &exp, err)
+						 : create_numbered(recorder, meta.stem, &exp, err);
 	if (status == CTX_OK)
 		status = create_batch(recorder, err);
 	if (status == CTX_OK)

@@ -146,8 +146,10 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	enum ctx_status status;
 
 	if (mkdir(writer->path, 0755) != 0)
-		return ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO, "%s",
-				     writer->path);
+		return errno == EEXIST
+			       ? ctx_err_set(err, CTX_E_ARG, "%s: exists already", writer->path)
+			       : ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO,
+					       "%s", writer->path);
 	writer->dir = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (writer->dir < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);

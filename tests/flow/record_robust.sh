@@ -28,6 +28,11 @@ expect 1 "No such file" ctxrec -o nowhere/x.er -- touch ran
 [ ! -e ran ] || fail "the command was run although nothing could be recorded"
 ctxrec -q -O -o status.er -- true || fail "-O over an experiment"
 
+# Recorders that begin at the same moment take different numbers.
+mkdir numbers
+(cd numbers && seq 48 | xargs -P 16 -I{} ctxrec -q --no-archive -- true) || fail "48 recorders at once"
+[ "$(ls -d numbers/true.*.er | wc -l)" = 48 ] || fail "48 recorders at once: $(ls numbers | wc -l) experiments"
+
 # kill -9 of the recorder in mid-run: all but the last second is there, and the head says so.
 ctxrec -q -o killed.er -- sh -c 'while :; do :; done' &
 recorder=$!
