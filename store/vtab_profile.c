@@ -432,10 +432,10 @@ static void call_tree_column(const struct vtab_cursor *base, sqlite3_context *co
 
 #define ARGUMENTS(from)                                                                                      \
 	{                                                                                                    \
-		[ARGUMENT_BEGIN] = {from, {SQLITE_INDEX_CONSTRAINT_EQ}},                                     \
-		[ARGUMENT_END] = {from + 1, {SQLITE_INDEX_CONSTRAINT_EQ}},                                   \
-		[ARGUMENT_METRIC] = {from + 2, {SQLITE_INDEX_CONSTRAINT_EQ}},                                \
-		[ARGUMENT_THREADS] = {from + 3, {SQLITE_INDEX_CONSTRAINT_EQ}},                               \
+		[ARGUMENT_BEGIN] = {(from), {SQLITE_INDEX_CONSTRAINT_EQ}},                                   \
+		[ARGUMENT_END] = {(from) + 1, {SQLITE_INDEX_CONSTRAINT_EQ}},                                 \
+		[ARGUMENT_METRIC] = {(from) + 2, {SQLITE_INDEX_CONSTRAINT_EQ}},                              \
+		[ARGUMENT_THREADS] = {(from) + 3, {SQLITE_INDEX_CONSTRAINT_EQ}},                             \
 	}
 #define HIDDEN_COLUMNS                                                                                       \
 	"begin_ns INTEGER HIDDEN, end_ns INTEGER HIDDEN, metric INTEGER HIDDEN, threads TEXT HIDDEN)"

@@ -129,9 +129,9 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *context, i
 
 #define TABLE(kind_of, name_of, declares)                                                                    \
 	{                                                                                                    \
-		.name = name_of, .declaration = declares, .wishes = by_id, .n_wishes = CTX_COUNT_OF(by_id),  \
-		.is_by_id = true, .kind = kind_of, .cursor_bytes = sizeof(struct cursor), .first = first,    \
-		.next = next, .column = column                                                               \
+		.name = (name_of), .declaration = (declares), .wishes = by_id,                               \
+		.n_wishes = CTX_COUNT_OF(by_id), .is_by_id = true, .kind = (kind_of),                        \
+		.cursor_bytes = sizeof(struct cursor), .first = first, .next = next, .column = column        \
 	}
 
 const struct vtab_table vtab_stack =
