@@ -132,8 +132,10 @@ if (recording !== null) {
 			await page.locator("button", { hasText: "Lanes by function" }).click();
 			await saysFragment(page, "l", "functions");
 			await eventually(async () => assert.equal(await pixelsOf(page, LOCK[theme]), 0));
+			assert.equal(await page.locator(".state-legend i").first().isVisible(), false);
 			await page.locator("button", { hasText: "Lanes by state" }).click();
 			await eventually(async () => assert.ok((await pixelsOf(page, LOCK[theme])) > 50));
+			assert.equal(await page.locator(".state-legend i").first().isVisible(), true);
 			await saysFragment(page, "l", null);
 		});
 	}

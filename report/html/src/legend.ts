@@ -29,6 +29,11 @@ export class Legend {
 		for (const { state, swatch } of this.items) swatch.style.background = STATE_LOOKS[state]![theme];
 	}
 
+	/** The shares stay where the lanes have the colours of functions; the colours would say something else then. */
+	setLanes(lanes: State["lanes"]): void {
+		this.element.classList.toggle("uncoloured", lanes !== "states");
+	}
+
 	update({ a, threads }: Readonly<State>): void {
 		const all = this.sums.ofAll(threads, stateRange(this.model, this.sums.states, a));
 		const wall = sum(all);

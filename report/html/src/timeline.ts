@@ -89,6 +89,7 @@ export class Timeline {
 		}
 		if (this.laneButton !== null) this.laneButton.textContent = state.lanes === "states" ? "Lanes by function" : "Lanes by state";
 		if (changed.has("a") || changed.has("threads")) this.legend?.update(state);
+		this.legend?.setLanes(state.lanes);
 		if (changed.has("threads") || changed.has("span") || changed.has("lanes")) this.later();
 		else this.brush.update(state);
 	}
