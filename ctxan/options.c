@@ -598,9 +598,39 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 	return CTX_OK;
 }
 
+static enum ctx_status check_export(const struct ctx_options *options, struct ctx_err *err)
+{
+	const struct ctx_export_kind *kind = options->export;
+
+	if (kind == NULL)
+		return options->max_size == 0
+			       ? CTX_OK
+			       : ctx_err_set(err, CTX_E_ARG, "--max-size goes with --export html");
+	if (!kind->whole_run && options->n_reports != 0)
+		return ctx_err_set(err, CTX_E_ARG, "--export %s goes without --report", kind->name);
+	if (options->sql != NULL || options->show_sql)
+		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
+	if (kind->write_directory != NULL && !is_named_like(options->output, kind->suffix))
+		return ctx_err_set(err, CTX_E_ARG, "--export %s is a directory: -o NAME%s", kind->name,
+				   kind->suffix);
+	if (options->n_inputs > 1)
+		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
+	if (options->limit_given || options->per_thread)
+		return ctx_err_set(
+			err, CTX_E_ARG,
+			"--export %s has all rows and threads: it goes without --limit and --per-thread",
+			kind->name);
+	if (options->max_size != 0 && !kind->whole_run)
+		return ctx_err_set(err, CTX_E_ARG, "--max-size goes with --export html, not with %s",
+				   kind->name);
+	return CTX_OK;
+}
+
 /* Options that contradict each other, or mean nothing. */
 static enum ctx_status check_together(const struct ctx_options *options, struct ctx_err *err)
 {
+	enum ctx_status status;
+
 	if (options->db != NULL && options->n_inputs > 1)
 		return ctx_err_set(err, CTX_E_ARG, "--db goes with one recording");
 	if (n_standard_inputs(options) > 1)
@@ -611,17 +641,6 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--output '' is no file name");
 	if (options->sql != NULL && strspn(options->sql, " \t\r\n;") == strlen(options->sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql '' has no statement");
-	if (options->export != NULL && !options->export->whole_run && options->n_reports != 0)
-		return ctx_err_set(err, CTX_E_ARG, "--export %s goes without --report",
-				   options->export->name);
-	if (options->export != NULL && (options->sql != NULL || options->show_sql))
-		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
-	if (options->export != NULL && options->export->write_directory != NULL &&
-	    !is_named_like(options->output, options->export->suffix))
-		return ctx_err_set(err, CTX_E_ARG, "--export %s is a directory: -o NAME%s",
-				   options->export->name, options->export->suffix);
-	if (options->export != NULL && options->n_inputs > 1)
-		return ctx_err_set(err, CTX_E_ARG, "--export goes with one recording");
 	if (options->by != NULL && (options->export != NULL || options->sql != NULL || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--by goes with the report index, not with --export and SQL");
@@ -637,7 +656,8 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 			"--coverage top");
 	if (options->report.sort != NULL && options->n_reports == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--sort goes with --report");
-	return check_selecting(options, err);
+	status = check_export(options, err);
+	return status == CTX_OK ? check_selecting(options, err) : status;
 }
 
 enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret, struct ctx_err *err)

@@ -63,6 +63,10 @@ for report in overview samples states threads processes timeline index; do
 	expect 1 "'$report' goes without --function: --filter" ctxan good.er -r functions,$report --function work_1
 done
 expect 1 "folded goes without --function" ctxan good.er --export folded --function work_1
+expect 1 "folded has all rows and threads" ctxan good.er --export folded --limit 5
+expect 1 "html has all rows and threads" ctxan good.er --export html -o x.html --per-thread
+expect 1 "max-size goes with --export html, not with folded" ctxan good.er --export folded --max-size 5M
+expect 1 "max-size goes with --export html" ctxan good.er --max-size 5M
 expect 1 "is a database" ctxan good.er/ctxan.db --reingest
 expect 1 "goes with --report" ctxan good.er --sort samples
 expect 1 "is no range" ctxan good.er --thread 2-1
