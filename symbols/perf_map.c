@@ -49,20 +49,14 @@ static void buf_cleanup(struct ctx_buf *buf)
  * bits. */
 static bool take_number(char **at, uint64_t *ret)
 {
-	char *digits = *at;
-	uint64_t number = 0;
+	const char *digits = *at;
 
 	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
 		digits += 2;
-	for (*at = digits; ctx_digit(**at) >= 0; (*at)++) {
-		if (number >> 60 != 0)
-			return false;
-		number = number << 4 | (uint64_t)ctx_digit(**at);
-	}
-	if (*at == digits || (**at != ' ' && **at != '\t'))
+	if (!ctx_digits_take(&digits, 16, ret) || (*digits != ' ' && *digits != '\t'))
 		return false;
+	*at += digits - *at;
 	*at += strspn(*at, " \t");
-	*ret = number;
 	return true;
 }
 
