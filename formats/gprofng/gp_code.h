@@ -20,7 +20,7 @@ struct ctx_gp_code { /* all zero is an empty one */
 	struct ctx_buf file;
 	struct ctx_gp_code_region *regions; /* owned; by address, then time */
 	size_t n, cap;
-	uint64_t damaged; /* records that make no sense: what is behind the first is not read */
+	bool damaged; /* a record makes no sense: what is behind it is not read */
 };
 
 void ctx_gp_code_deinit(struct ctx_gp_code *code);

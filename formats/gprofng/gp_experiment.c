@@ -437,7 +437,7 @@ enum ctx_status ctx_gp_experiment_read_code(struct ctx_gp_experiments *experimen
 	status = ctx_gp_code_read(&experiment->code, path, experiment->log.big_endian, &why);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
-	if (status == CTX_E_NOTFOUND || (status == CTX_OK && experiment->code.damaged == 0))
+	if (status == CTX_E_NOTFOUND || (status == CTX_OK && !experiment->code.damaged))
 		return CTX_OK;
 	ctx_gp_experiment_prefix(experiment, prefix);
 	if (status != CTX_OK)
