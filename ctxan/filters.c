@@ -206,15 +206,6 @@ static enum ctx_status check_key(const struct ctx_options *options, const char *
 	return status == CTX_OK && key.text == by ? check("by", by, place, err) : status;
 }
 
-static bool has_index(const struct ctx_options *options)
-{
-	for (size_t i = 0; i < options->n_reports; i++) {
-		if (options->reports[i].kind->needs_index)
-			return true;
-	}
-	return false;
-}
-
 enum ctx_status ctx_filters_check(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
 				  struct ctx_err *err)
 {
@@ -231,7 +222,7 @@ enum ctx_status ctx_filters_check(const struct ctx_options *options, struct ctx_
 		if (options->reports[i].by != NULL)
 			status = check_key(options, options->reports[i].by, ret_place, err);
 	}
-	if (status == CTX_OK && options->n_indexes != 0 && !has_index(options))
+	if (status == CTX_OK && options->n_indexes != 0 && !ctx_options_has_report(options, "index"))
 		return ctx_err_set(err, CTX_E_ARG, "--index goes with --by");
 	return status;
 }

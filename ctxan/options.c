@@ -555,7 +555,7 @@ static size_t n_standard_inputs(const struct ctx_options *options)
 	return n;
 }
 
-static bool has_report(const struct ctx_options *options, const char *name)
+bool ctx_options_has_report(const struct ctx_options *options, const char *name)
 {
 	for (size_t i = 0; i < options->n_reports; i++) {
 		if (strcmp(options->reports[i].kind->name, name) == 0)
@@ -644,7 +644,7 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 	if (options->by != NULL && (options->export != NULL || options->sql != NULL || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--by goes with the report index, not with --export and SQL");
-	if (options->by != NULL && !has_report(options, "index"))
+	if (options->by != NULL && !ctx_options_has_report(options, "index"))
 		return ctx_err_set(err, CTX_E_ARG, "--by goes with the report index");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");

@@ -67,6 +67,9 @@ CTX_MUST_CHECK enum ctx_status ctx_options_parse(int argc, char **argv, struct c
 						 struct ctx_err *err);
 void ctx_options_deinit(struct ctx_options *options);
 
+/* Is the report of this name among those that are asked for? */
+bool ctx_options_has_report(const struct ctx_options *options, const char *name);
+
 /* What --help prints. */
 void ctx_options_help(FILE *out);
 
