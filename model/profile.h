@@ -147,10 +147,19 @@ struct ctx_profile {
 
 void ctx_profile_deinit(struct ctx_profile *profile);
 
+/* NULL of what is no thread. */
+static inline const struct ctx_thread_info *ctx_profile_thread(const struct ctx_profile *profile,
+							       uint32_t thread)
+{
+	return thread < profile->n_threads ? &profile->threads[thread] : NULL;
+}
+
 /* The process of a thread; CTX_NONE of what is no thread. */
 static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile, uint32_t thread)
 {
-	return thread < profile->n_threads ? profile->threads[thread].process : CTX_NONE;
+	const struct ctx_thread_info *info = ctx_profile_thread(profile, thread);
+
+	return info != NULL ? info->process : CTX_NONE;
 }
 
 /* The metric that is the time in a state, or in the states of ctx_state_metrics[i]. Only with states. */

@@ -203,11 +203,14 @@ static const char *counted(const struct ctx_out *out)
 	return ctx_head_is_measured(&metric) ? "spans" : "samples";
 }
 
+void ctx_count_text(uint64_t n, const char *many, char ret[CTX_HEAD_COUNT_MAX])
+{
+	snprintf(ret, CTX_HEAD_COUNT_MAX, "%" PRIu64 " %.*s", n, (int)strlen(many) - (n == 1), many);
+}
+
 void ctx_head_count(const struct ctx_out *out, uint64_t n, char ret[CTX_HEAD_COUNT_MAX])
 {
-	const char *many = counted(out);
-
-	snprintf(ret, CTX_HEAD_COUNT_MAX, "%" PRIu64 " %.*s", n, (int)strlen(many) - (n == 1), many);
+	ctx_count_text(n, counted(out), ret);
 }
 
 /* Of a further metric, in the selection. */

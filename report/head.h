@@ -39,8 +39,9 @@ int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread);
 /* "pt_PID_TID (name)", the title of a thread's tree; arena text of `out`. CTX_NONE: NULL. */
 const char *ctx_head_thread_title(struct ctx_out *out, uint32_t thread);
 
-/* "1 span", "250 samples": as many of what the metric has, or the report is about. */
+/* "1 span", "250 samples": so many of what `many` names in the plural; the same of what the metric has, or the report is about. */
 #define CTX_HEAD_COUNT_MAX 48u
+void ctx_count_text(uint64_t n, const char *many, char ret[CTX_HEAD_COUNT_MAX]);
 void ctx_head_count(const struct ctx_out *out, uint64_t n, char ret[CTX_HEAD_COUNT_MAX]);
 
 /* Calls `put` for every warning, in order. Texts may hold any bytes. */

@@ -89,12 +89,11 @@ static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *m
 			    const char *unit)
 {
 	const char *word = metric->word != NULL ? ctx_out_format(out, "  (--metric %s)", metric->word) : "";
-	const char *one = metric->spans ? "span" : "sample", *many = metric->spans ? "spans" : "samples";
+	char count[CTX_HEAD_COUNT_MAX];
 
+	ctx_count_text(metric->samples, metric->spans ? "spans" : "samples", count);
 	put_text(out, "metric", metric->name,
-		 ctx_out_format(out, "%" PRIu64 " %s, %s%s%s%s", metric->samples,
-				metric->samples == 1 ? one : many, weight, *unit != '\0' ? " " : "", unit,
-				word));
+		 ctx_out_format(out, "%s, %s%s%s%s", count, weight, *unit != '\0' ? " " : "", unit, word));
 }
 
 static void put_metrics(struct ctx_out *out)

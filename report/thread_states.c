@@ -118,11 +118,6 @@ struct page {
 	size_t n_columns;
 };
 
-static const struct ctx_thread_info *thread_of(const struct ctx_report_input *input, uint32_t thread)
-{
-	return thread < input->profile->n_threads ? &input->profile->threads[thread] : NULL;
-}
-
 static const char *name_of(const struct ctx_thread_info *thread)
 {
 	return thread != NULL ? thread->name : "<Total>";
@@ -131,7 +126,7 @@ static const char *name_of(const struct ctx_thread_info *thread)
 static void put_data_row(const struct page *page, const struct ctx_report_states *states)
 {
 	const struct ctx_profile *profile = page->out->input->profile;
-	const struct ctx_thread_info *thread = thread_of(page->out->input, states->thread);
+	const struct ctx_thread_info *thread = ctx_profile_thread(profile, states->thread);
 	struct ctx_cell spans[CTX_STATE_N], cells[CTX_COUNT_OF(columns)] = {0};
 
 	cells[0] = ctx_pid_cell(profile, ctx_profile_process_of(profile, states->thread));
@@ -163,14 +158,14 @@ static void put_text_row(const struct page *page, const struct ctx_report_states
 {
 	struct ctx_out *out = page->out;
 	const struct ctx_profile *profile = out->input->profile;
-	const struct ctx_thread_info *thread = thread_of(out->input, states->thread);
+	const struct ctx_thread_info *thread = ctx_profile_thread(profile, states->thread);
 	uint64_t wall = ctx_state_sum(states->ns, ALL_STATES);
 	struct ctx_cell cells[MAX_COLUMNS] = {0}, shares[MAX_COLUMNS] = {0};
 	size_t n = 0;
 
 	if (page->has_pid)
 		cells[n++] = ctx_pid_cell(profile, ctx_profile_process_of(profile, states->thread));
-	cells[n++] = ctx_thread_cell(out->input->profile, states->thread);
+	cells[n++] = ctx_thread_cell(profile, states->thread);
 	cells[n++] = ctx_cell_number(wall);
 	for (unsigned i = 0; i < page->n_shown; i++) {
 		uint64_t ns = ctx_state_sum(states->ns, page->kinds[page->shown[i]].states);
@@ -302,7 +297,7 @@ static void put_sums(struct page *page)
 static struct ctx_order_item sort_item(const struct ctx_report_input *input, uint32_t i, size_t key)
 {
 	const struct ctx_report_states *states = &input->states[i];
-	const struct ctx_thread_info *thread = thread_of(input, states->thread);
+	const struct ctx_thread_info *thread = ctx_profile_thread(input->profile, states->thread);
 	struct ctx_order_item item = {.index = i};
 
 	/* Of a whole system nearly all were there all the time: those that only slept come last. */
@@ -334,10 +329,11 @@ static void add_up(const struct ctx_report_input *input, struct ctx_report_state
 static bool has_processes(const struct ctx_report_input *input)
 {
 	const struct ctx_thread_info *first =
-		input->n_states != 0 ? thread_of(input, input->states[0].thread) : NULL;
+		input->n_states != 0 ? ctx_profile_thread(input->profile, input->states[0].thread) : NULL;
 
 	for (size_t i = 1; i < input->n_states && first != NULL; i++) {
-		const struct ctx_thread_info *thread = thread_of(input, input->states[i].thread);
+		const struct ctx_thread_info *thread =
+			ctx_profile_thread(input->profile, input->states[i].thread);
 
 		if (thread != NULL && thread->process != first->process)
 			return true;

@@ -119,11 +119,6 @@ static const char *state_name(uint32_t state, bool word)
 		    : ctx_state_text((enum ctx_thread_state)state);
 }
 
-static const struct ctx_thread_info *thread_of(const struct ctx_profile *profile, uint32_t thread)
-{
-	return thread < profile->n_threads ? &profile->threads[thread] : NULL;
-}
-
 static const char *outsider_of(const struct ctx_profile *profile, const struct ctx_report_wakers *row)
 {
 	return row->waker >= profile->n_threads && row->outsider < profile->n_outsiders
@@ -136,8 +131,8 @@ static const char *outsider_of(const struct ctx_profile *profile, const struct c
 static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *row, struct ctx_buf *bufs)
 {
 	const struct ctx_profile *profile = out->input->profile;
-	const struct ctx_thread_info *thread = thread_of(profile, row->thread);
-	const struct ctx_thread_info *waker = thread_of(profile, row->waker);
+	const struct ctx_thread_info *thread = ctx_profile_thread(profile, row->thread);
+	const struct ctx_thread_info *waker = ctx_profile_thread(profile, row->waker);
 	bool csv = out->options->format == CTX_REPORT_CSV;
 	const struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_pid_cell(profile, ctx_profile_process_of(profile, row->thread)),
