@@ -15,7 +15,6 @@
 #define MISC_GUEST_KERNEL 4u
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define BUILD_ID_FIELD_BYTES 24u /* 20 of build id, then its size, then 3 of padding */
-#define BUILD_ID_BYTES_MAX 20u
 #define PID_HOST (-1)
 
 /* Room for the path is made first, so that a path with a number always has a build id. */
@@ -70,8 +69,8 @@ static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, 
 		return ctx_pd_fact_cut_short(err);
 	if (*path == '\0')
 		return ctx_err_set(err, CTX_E_FORMAT, "one without a path");
-	n = (misc & MISC_BUILD_ID_SIZE) != 0 ? bytes[BUILD_ID_BYTES_MAX] : BUILD_ID_BYTES_MAX;
-	if (n > BUILD_ID_BYTES_MAX)
+	n = (misc & MISC_BUILD_ID_SIZE) != 0 ? bytes[CTX_PD_BUILD_ID_BYTES] : CTX_PD_BUILD_ID_BYTES;
+	if (n > CTX_PD_BUILD_ID_BYTES)
 		return ctx_err_set(err, CTX_E_FORMAT, "one of %zu bytes, of %s", n, path);
 	/* perf writes zeros for an object that has none. */
 	ctx_pd_build_id_text(bytes, n, hex);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #define REG_X86_IP 8
-#define BUILD_ID_BYTES_MAX 20u
-#define OBJECT_ID_BYTES (4 + BUILD_ID_BYTES_MAX)
+#define OBJECT_ID_BYTES (4 + CTX_PD_BUILD_ID_BYTES)
 #define REG_ARM64_PC 32
 
 /* What take_numbers and take_lists know: a sample with no other fields ends behind them. */
@@ -318,7 +317,7 @@ bool ctx_pd_trailer_parse(const struct ctx_pd_events *events, const uint8_t *rec
 
 void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT])
 {
-	ctx_buildid_format(bytes, n < BUILD_ID_BYTES_MAX ? n : BUILD_ID_BYTES_MAX, ret);
+	ctx_buildid_format(bytes, n < CTX_PD_BUILD_ID_BYTES ? n : CTX_PD_BUILD_ID_BYTES, ret);
 	if (ret[strspn(ret, "0")] == '\0')
 		ret[0] = '\0';
 }

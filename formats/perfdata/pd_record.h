@@ -16,6 +16,7 @@
 #include <linux/perf_event.h>
 
 #define CTX_PD_HEADER_BYTES 8u
+#define CTX_PD_BUILD_ID_BYTES 20u /* at the most */
 
 enum ctx_pd_user_type { /* perf's own kinds of record */
 			CTX_PD_HEADER_ATTR = 64,
@@ -127,7 +128,7 @@ struct ctx_pd_mmap {
 CTX_MUST_CHECK enum ctx_status ctx_pd_mmap_parse(const uint8_t *record, const struct ctx_pd_header *header,
 						 bool swap, struct ctx_pd_mmap *ret, struct ctx_err *err);
 
-/* Lower-case hex of `n` (at most 20) bytes; all zero bytes give "". */
+/* Lower-case hex of `n` (at most CTX_PD_BUILD_ID_BYTES) bytes; all zero bytes give "". */
 void ctx_pd_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT]);
 
 #endif

@@ -554,10 +554,23 @@ static void test_perfdata_record__a_map_past_the_end_of_the_address_space_is_ref
 	}
 }
 
-/* What is in the place of a build id: 24 bytes. */
-static void put_object_id(struct pd_recording *recording, const void *bytes)
+/* What a map is that is said to have a build id, with these 24 bytes in its place. */
+static struct ctx_pd_mmap map_of_object_id(const void *bytes)
 {
-	memcpy(recording->bytes.bytes + recording->starts[recording->n - 1] + 40, bytes, 24);
+	struct pd_recording recording = {0};
+	struct pd_place place = {.pid = 1, .tid = 1};
+	struct pd_map map = {.size = 1, .path = "x", .build_id = 0xa0};
+	struct ctx_pd_mmap out;
+	uint8_t *copy;
+
+	pd_add_attr(&recording, 0, 1);
+	pd_mmap2(&recording, &place, &map);
+	memcpy(recording.bytes.bytes + recording.starts[recording.n - 1] + 40, bytes, 24);
+	assert_int_equal(parse_map(&recording, last_header(&recording).size, &out, &copy), CTX_OK);
+	out.path = NULL;
+	free(copy);
+	pd_recording_deinit(&recording);
+	return out;
 }
 
 static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void **state)
@@ -565,21 +578,12 @@ static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void
 	(void)state;
 	for (unsigned size = 0; size < 256; size++) {
 		uint8_t bytes[24] = {(uint8_t)size};
-		struct pd_recording recording = {0};
-		struct pd_place place = {.pid = 1, .tid = 1};
-		struct pd_map map = {.size = 1, .path = "x", .build_id = 0xa0};
 		struct ctx_pd_mmap out;
-		uint8_t *copy;
 
-		pd_add_attr(&recording, 0, 1);
-		pd_mmap2(&recording, &place, &map);
 		memset(bytes + 4, 0xa0, size < 20 ? size : 20);
-		put_object_id(&recording, bytes);
-		assert_int_equal(parse_map(&recording, last_header(&recording).size, &out, &copy), CTX_OK);
+		out = map_of_object_id(bytes);
 		assert_int_equal(strlen(out.build_id), size <= 20 ? 2 * size : 0);
 		assert_int_equal(out.has_build_id, size != 0 && size <= 20);
-		free(copy);
-		pd_recording_deinit(&recording);
 	}
 }
 
@@ -600,20 +604,10 @@ static void test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(files); i++) {
 		bool fills_it = files[i].major == 20; /* no way to tell */
-		struct pd_recording recording = {0};
-		struct pd_place place = {.pid = 1, .tid = 1};
-		struct pd_map map = {.size = 1, .path = "x", .build_id = 0xa0};
-		struct ctx_pd_mmap out;
-		uint8_t *copy;
+		struct ctx_pd_mmap out = map_of_object_id(&files[i]);
 
-		pd_add_attr(&recording, 0, 1);
-		pd_mmap2(&recording, &place, &map);
-		put_object_id(&recording, &files[i]);
-		assert_int_equal(parse_map(&recording, last_header(&recording).size, &out, &copy), CTX_OK);
 		assert_int_equal(out.has_build_id, fills_it);
 		assert_int_equal(out.build_id[0] != '\0', fills_it);
-		free(copy);
-		pd_recording_deinit(&recording);
 	}
 }
 
