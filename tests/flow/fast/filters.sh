@@ -1,0 +1,54 @@
+# Filters and index objects on a generated experiment: against the other ways to the same numbers, and against sums over complete stacks.
+. "$(dirname "$0")/../common.sh" "$@"
+need python3
+
+gen_experiment --samples 30000 --threads 4 --stacks 300 --depth 12 --seed 4 --duration-ms 1000 -o f.er >/dev/null || fail "gen_experiment"
+python3 "$source_dir/tests/flow/filters.py" f.er || fail "filters"
+
+# What is wrong with an expression is said before anything is opened, with the place of it.
+wrong() {
+	ctxan nothing.er "$1" "$2" >out.txt 2>err.txt
+	[ $? = 1 ] || fail "$1 '$2': exit status"
+	printf '%s\n' "$3" >wanted.txt
+	cmp -s wanted.txt err.txt || fail "$1 '$2': $(cat err.txt)"
+	[ ! -s out.txt ] || fail "$1 '$2' prints"
+}
+wrong --filter 'THRID ==' 'ctxan: --filter: column 9: a number or name is missing
+  THRID ==
+          ^'
+wrong --index 'ms=TSTAMP/1000000)' "ctxan: --index: column 15: ')' without '('
+  TSTAMP/1000000)
+                ^"
+wrong --by 'DEPTH @ 2' "ctxan: --by: column 7: '@' is not known here
+  DEPTH @ 2
+        ^"
+# Not where a terminal would show something else than what was typed.
+wrong --filter "$(printf '1 +\t')" 'ctxan: --filter: column 5: a number or name is missing'
+expect 1 "no such index object, perhaps 'sample' \\(thread, process, cpu, second, sample, state, metric, lwp, file, descriptor, datasize, duration, ms; or" ctxan f.er --by sampel --index ms=TSTAMP
+expect 1 '--filter asks for HSIZE, but no such operations were recorded' ctxan f.er -r functions --filter 'HSIZE>1'
+expect 1 '--by asks for IOFD, but no such operations were recorded' ctxan f.er --by IOFD
+for by in Threads CPUs SECONDS processes sample tid; do ctxan -q f.er --by $by >out.txt 2>&1 || fail "--by $by: $(cat out.txt)"; done
+expect 1 'by thread,cpu: one key at a time' ctxan f.er --by thread,cpu
+expect 1 'NAME=EXPRESSION is wanted' ctxan f.er --index TSTAMP
+expect 1 "there is an index object 'cpu'" ctxan f.er --index cpu=1
+expect 1 '--index goes with --by' ctxan f.er --index a=1 -r functions
+expect 1 'there twice' ctxan f.er --index a=1 --index a=2
+expect 1 'goes with the report index' ctxan f.er --by cpu -r functions
+expect 1 'without --cpu and --filter' ctxan f.er --show-sql --filter 1
+expect 1 'index' ctxan f.er --by cpu --sort name
+
+# The head names the filters, with nothing in them that a terminal could take for a command.
+ctxan -q f.er -r functions --filter 'THRID==1' --filter "$(printf 'LEAF IN ".\033\\[2J"')" >out.txt || fail "an escape in a filter"
+head -n 2 out.txt | tr '\n' ' ' | grep -q 'filter THRID==1 | filter LEAF IN' || fail "no filter in the head: $(head -n 2 out.txt)"
+grep -q "$(printf '\033')" out.txt && fail "an escape goes to the terminal"
+ctxan -q f.er -r functions --filter 'THRID==1' --explain 2>&1 >/dev/null | grep -q 'samples scanned for the filter' || fail "--explain"
+
+# A filter that keeps nothing because a name is misspelt says which.
+expect 0 'ctxan: --filter: no function here is called "work_\*q"' ctxan f.er -r functions --filter 'LEAF IN "work_*q"'
+expect 0 'no state here is called "SLEEEP"' ctxan f.er -r functions --filter 'STATE=="SLEEEP"'
+ctxan -q f.er -r functions --filter 'STATE=="SLEEEP"' 2>err.txt >/dev/null
+[ ! -s err.txt ] || fail "-q: $(cat err.txt)"
+ctxan f.er -r functions --filter 'LEAF IN "work_.*"' 2>err.txt >/dev/null
+[ ! -s err.txt ] || fail "a filter that fits: $(cat err.txt)"
+
+finish

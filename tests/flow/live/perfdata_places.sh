@@ -1,0 +1,198 @@
+# Where symbols of a perf.data come from, and where its database goes. The program that was recorded is taken away, and
+# what is left of it is put in one place after the other.
+. "$(dirname "$0")/../common.sh" "$@"
+need perf cc objcopy strip readelf tar bzip2 gzip xz python3
+need_perf
+
+mkdir tmp program
+TMPDIR=$work/tmp
+export TMPDIR
+unset PERF_CONFIG 2>/dev/null
+
+cat >app.c <<'END_C'
+#include <fcntl.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline))
+NOINLINE unsigned long WORK(unsigned long turns)
+{
+	volatile unsigned long sum = 0;
+	for (unsigned long i = 0; i < turns; i++)
+		sum += i * i;
+	return sum;
+}
+NOINLINE unsigned long CALLER(unsigned long turns)
+{
+	return WORK(turns) + WORK(turns / 2) + 1;
+}
+static char bytes[1 << 20];
+int main(void)
+{
+	int fd = open("/dev/zero", O_RDONLY);
+	for (int i = 0; i < 2000; i++)
+		if (read(fd, bytes, sizeof(bytes)) < 0)
+			return 2;
+	return CALLER(200000000ul) == 1;
+}
+END_C
+compile() { cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -Wl,--build-id -D"WORK=$1" -D"CALLER=$2" -o "$3" app.c || fail "cc"; }
+compile burn_time calls_burn program/app
+id=$(readelf -n program/app | sed -n 's/.*Build ID: //p')
+perf record -q -e cpu-clock -F 999 -g -o run.data -- program/app >/dev/null 2>record.err || skip "perf record: $(head -n 1 record.err)"
+[ -e "$HOME/.debug/.build-id/$(echo "$id" | cut -c1-2)" ] || fail "perf put nothing into its cache: $(find home)"
+
+# perf's own script where it is there, its tar by hand elsewhere.
+if ! perf archive run.data >archive.out 2>&1 || [ ! -e run.data.tar.bz2 ]; then
+	echo "no perf archive here ($(head -n 1 archive.out)): packed by hand"
+	tar cjf run.data.tar.bz2 -C "$HOME/.debug" .
+fi
+mkdir away
+mv run.data.tar.bz2 away/
+mv "$HOME/.debug" away/debug
+mv program/app away/app
+mkdir -p "symfs$work/program" "debug_root/.build-id/$(echo "$id" | cut -c1-2)"
+cp away/app "symfs$work/program/"
+objcopy --only-keep-debug away/app "debug_root/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug"
+
+# has NAMES FROM CTXAN'S ARGUMENTS: the program's functions are called so, and the names are from there.
+has() {
+	names=$1
+	from=$2
+	shift 2
+	expect 0 "" ctxan -q "$@" --sql "select distinct function from functions where object like '%/program/app' order by 1"
+	called=$(sed 1d out.txt | tr '\n' ' ')
+	for name in $names; do
+		case " $called" in
+		*" $name "*) ;;
+		*) fail "$from: no $name but '$called' ($*)" ;;
+		esac
+	done
+	[ "$names" != "<Unknown>" ] || [ "$called" = "<Unknown> " ] || fail "$from: names that nobody can know: '$called'"
+	expect 0 "" ctxan -q "$@" --sql "select symbols from load_object where path like '%/program/app'"
+	grep -Eq -- "$from" out.txt || fail "names are from '$(sed 1d out.txt)', not from $from"
+	[ -z "$(ls -A "$TMPDIR")" ] || fail "left in the temporary directory: $(ls -A "$TMPDIR")"
+	echo "$(sed 1d out.txt): $called"
+}
+ours="burn_time calls_burn main"
+
+# Nothing anywhere; then one place after the other. What is found by itself is asked for with --reingest where it has no
+# part in telling whether a database is current: perf's own cache, the program.
+has "<Unknown>" "^none: No such file" run.data
+cp -a away/debug "$HOME/.debug"
+has "$ours" "$HOME/.debug/.build-id/" run.data --reingest
+mv "$HOME/.debug" home/elsewhere
+printf '[buildid]\n\tdir = %s\n' "$HOME/elsewhere" >"$HOME/.perfconfig"
+has "$ours" "$HOME/elsewhere/.build-id/" run.data --reingest
+rm -r "$HOME/elsewhere" "$HOME/.perfconfig"
+has "<Unknown>" "^none: " run.data --reingest
+cp away/run.data.tar.bz2 .
+has "$ours" "^run.data.tar.bz2/.build-id/.*/elf$" run.data
+cp run.data.ctxan.db once.db
+has "$ours" "^run.data.tar.bz2/" run.data --reingest
+cmp once.db run.data.ctxan.db || fail "the same ingest twice: two databases, perhaps with a temporary path in it"
+bzip2 -d run.data.tar.bz2
+has "$ours" "^run.data.tar/.build-id/" run.data
+gzip run.data.tar
+has "$ours" "^run.data.tar.gz/.build-id/" run.data
+rm run.data.tar.gz
+has "<Unknown>" "^none: " run.data
+has "$ours" "^away/debug/.build-id/" run.data --buildid-dir away/debug
+has "$ours" "^away/run.data.tar.bz2/.build-id/" run.data --buildid-dir home --buildid-dir away/run.data.tar.bz2
+has "$ours" "^$work/symfs|^symfs/" run.data --symfs symfs
+cp away/app program/app
+has "$ours" "^/.*/program/app$" run.data --reingest
+strip program/app
+has "$ours" "debug_root/.build-id/.*debug$" run.data --debug-root debug_root
+
+# Another program where the one was that was recorded, and all other places that have a name for its addresses.
+compile other_work other_caller program/app
+has "<Unknown>" "^none: .*build id" run.data --reingest
+cp program/app "symfs$work/program/app"
+has "<Unknown>" "^none: .*build id" run.data --symfs symfs --reingest
+mkdir -p "wrong/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)"
+cp program/app "wrong/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)/elf"
+has "<Unknown>" "^none: .*build id" run.data --buildid-dir wrong
+tar czf wrong.tar.gz -C wrong .
+has "<Unknown>" "^none: .*wrong.tar.gz.*build id" run.data --buildid-dir wrong.tar.gz
+cp program/app "debug_root/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug"
+has "<Unknown>" "^none: .*build id" run.data --debug-root debug_root
+# The right one is found behind the wrong one.
+has "$ours" "^away/debug/" run.data --buildid-dir wrong --buildid-dir away/debug
+expect 0 "" ctxan run.data --reingest -r header
+grep -q "program/app (none: " out.txt || fail "the header does not say that the program has no names: $(cat out.txt)"
+[ "$(grep -A 5 'without symbols' out.txt | wc -l)" -le 6 ] || fail "long reasons in the header: $(cat out.txt)"
+
+# Tarballs that are none, or cut. Beside the recording: the rest of the work is done.
+head -c 2000 away/run.data.tar.bz2 >cut.tar.bz2
+echo nonsense >none.tar
+expect 1 "none.tar: no usable tarball" ctxan -q run.data --buildid-dir none.tar -r functions
+expect 1 "cut.tar.bz2: no usable tarball" ctxan -q run.data --buildid-dir cut.tar.bz2 -r functions
+expect 1 "buildid-dir 'nowhere': No such file" ctxan -q run.data --buildid-dir nowhere -r functions
+[ -z "$(ls -A "$TMPDIR")" ] || fail "left after errors: $(ls -A "$TMPDIR")"
+cp cut.tar.bz2 run.data.tar.bz2
+expect 0 "run.data.tar.bz2: no usable tarball" ctxan run.data -r functions
+rm run.data.tar.bz2
+expect 2 "cannot|No such file" env TMPDIR="$work/nowhere" "$bin/ctxan" -q run.data --buildid-dir away/run.data.tar.bz2 -r functions
+
+# The kernel's names: from the kernel that runs, or a cache; a kernel with another build id gets none of them.
+kernel() { ctxan -q "$@" --sql "select count(distinct function) from functions where object = '[kernel]' and function not like '<%' order by 1" | sed 1d; }
+kernel_id=$(perf buildid-list -i run.data | sed -n 's/ \[kernel.kallsyms\].*//p')
+[ -z "$(ctxan -q run.data --sql "select 1 from functions where object = '[kernel]'" | sed 1d)" ] && kernel_id=
+if [ -z "$kernel_id" ] || ! awk '$1 !~ /^0*$/ { found = 1 } END { exit !found }' /proc/kallsyms; then
+	echo "no samples in the kernel, or no names of it here: they are not tried"
+else
+	[ "$(kernel run.data --reingest)" -gt 0 ] || fail "no names of the kernel that runs"
+	python3 - "$kernel_id" <<'END_P'
+import sys
+old = bytes.fromhex(sys.argv[1])
+data = open("run.data", "rb").read()
+assert old in data
+open("other.data", "wb").write(data.replace(old, bytes(b ^ 255 for b in old)))
+END_P
+	[ "$(kernel other.data)" = 0 ] || fail "names of a kernel that was not recorded"
+	other_id=$(perf buildid-list -i other.data | sed -n 's/ \[kernel.kallsyms\].*//p')
+	mkdir -p "boot/[kernel.kallsyms]/$other_id"
+	cp /proc/kallsyms "boot/[kernel.kallsyms]/$other_id/kallsyms"
+	[ "$(kernel other.data --buildid-dir boot)" -gt 0 ] || fail "no names from the kallsyms of a cache"
+	tar cJf boot.tar.xz -C boot .
+	[ "$(kernel other.data --buildid-dir boot.tar.xz)" -gt 0 ] || fail "no names from the kallsyms of a tarball"
+fi
+
+# The database: beside the recording, opened at once as long as that does not change.
+rm -f ./*.ctxan.db
+number() { stat -c %i "$1"; }
+expect 0 "" ctxan -q run.data -r functions
+first=$(number run.data.ctxan.db) || fail "no database beside run.data"
+touch -d '2 days ago' run.data.ctxan.db
+expect 0 "" ctxan run.data -r functions
+[ ! -s err.txt ] && [ "$(number run.data.ctxan.db)" = "$first" ] || fail "ingested again, nothing had changed: $(cat err.txt)"
+expect 0 "" ctxan run.data.ctxan.db -r functions
+perf record -q -e cpu-clock -F 500 -g -o second.data -- program/app >/dev/null 2>&1 || fail "perf record"
+samples() { ctxan -q "$1" --sql "select count(*) from samples" | sed 1d; }
+before=$(samples run.data)
+cp second.data run.data
+[ "$(samples run.data)" = "$(samples second.data)" ] && [ "$(samples run.data)" != "$before" ] || fail "another recording at the same place: $(samples run.data) samples, $before before"
+expect 0 "" ctxan -q run.data --db kept.db -r functions
+[ -s kept.db ] || fail "no database where --db says"
+expect 1 "kept.db" ctxan -q run.data --db nowhere/kept.db -r functions
+cp run.data moved.data
+expect 0 "" ctxan -q "$work/./moved.data" -r functions
+[ -s moved.data.ctxan.db ] || fail "no database beside the recording: $(ls)"
+perf record -q -e cpu-clock -F 500 --threads -g -o folder.data -- program/app >/dev/null 2>record.err && {
+	expect 0 "" ctxan -q folder.data/ -r functions
+	[ -s folder.data.ctxan.db ] && [ ! -e folder.data/ctxan.db ] || fail "the database of a directory: $(ls . folder.data)"
+}
+
+# A directory that cannot be written to. root may write everywhere: somebody else tries.
+if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null 2>&1; then
+	echo "not root: a directory that cannot be written to is not tried"
+	finish
+fi
+mkdir locked theirs
+cp second.data locked/run.data
+chmod a+rx "$work" locked && chmod a+r locked/run.data && chown nobody theirs
+as_nobody() { setpriv --reuid=nobody --clear-groups env -u XDG_CACHE_HOME TMPDIR=/tmp HOME="$work/theirs" "$@"; }
+expect 0 "locked/run.data cannot be written to; its database is .*theirs/.cache/ctxan/" as_nobody "$bin/ctxan" locked/run.data -r functions
+[ "$(ls locked)" = run.data ] || fail "in a directory that cannot be written to: $(ls locked)"
+expect 0 "" as_nobody "$bin/ctxan" locked/run.data -r functions
+[ ! -s err.txt ] || fail "the second time it is ingested again: $(cat err.txt)"
+finish

@@ -1,0 +1,50 @@
+# Names are data: functions, paths and processes with tags, escapes, quotes, newlines do no harm anywhere.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq cc objcopy xmllint
+need_perf
+
+esc=$(printf '\033')
+cat >hostile.c <<'END'
+__attribute__((noinline)) unsigned long spin(void)
+{
+	volatile unsigned long n = 0;
+	while (n < 300000000ul)
+		n++;
+	return n;
+}
+__attribute__((noinline)) unsigned long red(void)
+{
+	unsigned long n = spin();
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+int main(void)
+{
+	unsigned long n = red();
+	__asm__ volatile("" : "+r"(n));
+	return 0;
+}
+END
+dir="a b'c\"d
+e&<f>..g"
+mkdir "$dir"
+cc -O1 -fno-omit-frame-pointer -c hostile.c
+objcopy --redefine-sym spin='<script>alert(1)</script>' --redefine-sym red="\"$esc[31mred&amp;\\x41
+next line\"" hostile.o named.o
+cc -o "$dir/ho\\stile$esc[31m" named.o
+ctxrec -q -o run.er -- "./$dir/ho\\stile$esc[31m" || fail "recording"
+
+for file in run.er/log.xml run.er/map.xml; do
+	[ "$(tr -d '\11\12\40-\176\200-\377' <$file | wc -c)" = 0 ] || fail "$file holds control characters"
+	{ echo '<x>'; cat $file; echo '</x>'; } | xmllint --noout --nonet - || fail "$file is not XML"
+done
+for kind in header functions tree callers-callees stacks threads processes timeline; do
+	ctxan -q run.er -r $kind >out.txt || fail "$kind"
+	grep -q "$esc" out.txt && fail "$kind: an escape character in the text"
+	ctxan -q run.er -r $kind --format json >out.json && jq -e . out.json >/dev/null || fail "$kind: JSON"
+	ctxan -q run.er -r $kind --format csv | grep -q "$esc.*$esc.*$esc.*$esc" && fail "$kind: CSV"
+done
+ctxan -q run.er -r functions --format json | jq -e '[.rows[].function] | index("<script>alert(1)</script>") != null' >/dev/null || fail "the hostile name is not shown as it is"
+[ -z "$(find . -newer run.er -name 'f>*')" ] || fail "a file outside the experiment"
+[ "$(ls run.er/archives | grep -c '[^0-9A-Za-z._-]')" = 0 ] || fail "archive names: $(ls run.er/archives)"
+finish

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Every test has one tier (fast, live or long), and the scripts of a tier do only what is allowed there (HACKING.md):
+#   tests/test_tiers.sh SOURCE_DIR CC BUILD_DIR
+set -eu
+command -v jq >/dev/null || { echo "SKIP: jq is not installed"; exit 77; }
+failed=0
+wrong() {
+	printf '%s\n' "$*"
+	failed=1
+}
+
+without=$(ctest --test-dir "$3" --show-only=json-v1 | jq -r '.tests[] |
+	{name, labels: [.properties[] | select(.name == "LABELS") | .value[] | select(. == "fast" or . == "live" or . == "long")]} |
+	select(.labels | length != 1) | "\(.name): tiers: \(.labels | join(" "))"')
+[ -z "$without" ] || wrong "$without"
+
+cd "$1/tests/flow"
+# forbid WHAT PATTERN FILE...
+forbid() {
+	what=$1
+	pattern=$2
+	shift 2
+	found=$(grep -nE -- "$pattern" "$@" || true)
+	[ -z "$found" ] || wrong "$what:
+$found"
+}
+forbid "fast tests record nothing" '\bneed_perf\b|\bctxrec -q|perf (record|sched record)|gprofng collect|\bcollect [a-z]' fast/*.sh
+forbid "only long tests repeat a measurement" '\brepeat [0-9]|three_times|for attempt' fast/*.sh live/*.sh
+forbid "nothing is downloaded while tests run" '\b(npm (ci|install|i)|npx|pip install|apt-get|curl|wget|go (get|install))\b' */*.sh ../browser/*.sh
+exit $failed
