@@ -343,6 +343,7 @@ static enum ctx_status begin_states(struct ingest *in, struct ctx_err *err)
 						 .resolver = in->resolver,
 						 .sink = {in, put_span, put_wakeup, end_thread},
 						 .user_clock_ns = info->user_clock_ns,
+						 .kernel_clock = info->kernel_clock,
 						 .end_ns = info->states_end_ns};
 
 	if (!info->has_states)

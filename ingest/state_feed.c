@@ -81,6 +81,8 @@ enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *optio
 		return status;
 	}
 	ctx_states_user_clock(feed->states, options->user_clock_ns);
+	if (options->kernel_clock)
+		ctx_states_kernel_clock(feed->states);
 	*ret = feed;
 	return CTX_OK;
 }

@@ -17,6 +17,7 @@ struct ctx_state_feed_options {
 	struct ctx_resolver *resolver;
 	struct ctx_state_sink sink;
 	uint64_t user_clock_ns; /* as in struct ctx_source_info, */
+	bool kernel_clock;
 	uint64_t end_ns; /* and its states_end_ns: what comes from then on is ignored, and spans end there */
 };
 

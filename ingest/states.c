@@ -6,6 +6,7 @@
 
 #define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are told late (perf.data: 0.1 s) */
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
+#define TICK_JITTER_NS UINT64_C(25000)	/* a tick is no later where nobody took the CPU away */
 #define CPUS_MAX 65536
 #define NEVER UINT64_MAX
 
@@ -39,7 +40,9 @@ struct thread {
 	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
 	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
 	uint32_t fault_stack;	     /* user_stack of that fault */
-	uint64_t silent_ns; /* user clock: time on this CPU since the last sample, in turns that are over */
+	uint64_t silent_ns; /* user clock: time on this CPU since the last tick, in turns that are over */
+	uint64_t late_ns;   /* user clock: how late the last tick was */
+	bool ticked_here; /* user clock: there was a tick since it came to this CPU, so the next ones are known */
 	struct ctx_wakeup wakeup;
 };
 
@@ -54,6 +57,7 @@ struct ctx_states {
 	uint64_t latest_ns; /* of all that was told */
 	uint64_t now_ns;    /* when what is told now happened: the same, but for late ends of lives */
 	uint64_t user_clock_ns;
+	bool kernel_clock;
 	uint32_t *on_cpu; /* by CPU: the thread that got it last, CTX_NONE; owned */
 	size_t n_cpus, cpus_cap;
 };
@@ -93,6 +97,11 @@ void ctx_states_user_clock(struct ctx_states *states, uint64_t ns)
 	states->user_clock_ns = ns <= QUEUE_NS / 2 ? ns : 0;
 }
 
+void ctx_states_kernel_clock(struct ctx_states *states)
+{
+	states->kernel_clock = true;
+}
+
 /* The thread was in `state` since the last span, up to now. */
 static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum ctx_thread_state state,
 				uint32_t raw_stack, struct ctx_err *err)
@@ -115,12 +124,16 @@ static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum
 
 /* --- the machine --- */
 
-static enum ctx_thread_state state_of_sample(const struct thread *thread, unsigned classes)
+static enum ctx_thread_state state_of_sample(const struct ctx_states *states, const struct thread *thread,
+					     unsigned classes)
 {
-	if ((classes & CTX_STACK_TRAP) != 0 && !thread->in_call)
+	if (thread->in_call)
+		return CTX_STATE_SYSTEM;
+	if ((classes & CTX_STACK_TRAP) != 0)
 		return CTX_STATE_TRAP;
-	if (thread->sees_calls)
-		return thread->in_call ? CTX_STATE_SYSTEM : CTX_STATE_USER;
+	/* Outside of calls it is the way into one or out of it; a clock of the kernel alone would see nothing else there. */
+	if (thread->sees_calls && states->kernel_clock)
+		return CTX_STATE_USER;
 	return (classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
 }
 
@@ -251,8 +264,11 @@ static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_threa
 	if (status == CTX_OK)
 		status = put_wakeup(states, thread, true, err);
 	thread->mode = ON_CPU;
-	if (thread->cpu != change->cpu)
-		thread->silent_ns = 0; /* each CPU has a clock of its own for it */
+	/* Each CPU has a clock of its own for it. */
+	if (thread->cpu != change->cpu) {
+		thread->silent_ns = 0;
+		thread->ticked_here = false;
+	}
 	thread->cpu = change->cpu;
 	return status;
 }
@@ -517,16 +533,41 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 			   (int)change->change);
 }
 
-/* A tick was seen: those that were due since the turn began, and were not seen, found the thread in the kernel. */
+/*
+ * A tick at `now`: how long after one was due. The timer ticks on a grid of the thread's time on this CPU, whether its ticks make samples or not; a
+ * tick that is off the grid was due while the CPU itself was away, as a hypervisor takes it, and came when the CPU was back.
+ */
+static uint64_t tick_lateness(const struct ctx_states *states, const struct thread *thread)
+{
+	uint64_t period_ns = states->user_clock_ns, jitter_ns = period_ns / 32;
+	uint64_t turn_ns = states->now_ns > thread->since_ns ? states->now_ns - thread->since_ns : 0;
+	uint64_t off_ns;
+
+	if (!thread->ticked_here)
+		return 0;
+	if (jitter_ns < TICK_JITTER_NS)
+		jitter_ns = TICK_JITTER_NS;
+	off_ns = (thread->late_ns + thread->silent_ns + turn_ns) % period_ns;
+	return off_ns <= jitter_ns || off_ns + jitter_ns >= period_ns ? 0 : off_ns;
+}
+
+/*
+ * A tick was seen: those that were due since the turn began, and were not seen, found the thread in the kernel - unless this one is late: then none
+ * were due.
+ */
 static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[number];
 	uint64_t now_ns = states->now_ns;
 	enum ctx_status status;
 
+	if (states->user_clock_ns == 0)
+		return CTX_OK;
+	thread->late_ns = tick_lateness(states, thread);
+	thread->ticked_here = true;
 	thread->silent_ns = 0;
 	if (now_ns <= thread->since_ns || !missed_tick(states, now_ns - thread->since_ns) ||
-	    now_ns - states->user_clock_ns < states->queue.handed_ns)
+	    thread->late_ns != 0 || now_ns - states->user_clock_ns < states->queue.handed_ns)
 		return CTX_OK;
 	states->now_ns = now_ns - states->user_clock_ns;
 	status = put_span(states, number, CTX_STATE_SYSTEM, 0, err);
@@ -549,14 +590,16 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 
 		status = on_runs(states, &runs, err);
 	}
-	if (status == CTX_OK && cpu != thread->cpu)
+	if (status == CTX_OK && cpu != thread->cpu) {
+		thread->ticked_here = false;
 		status = take_cpu(states, number, cpu, err);
+	}
 	if (status == CTX_OK && thread->mode == ON_CPU && !thread->sees_calls)
 		status = put_missed_ticks(states, number, err);
 	thread->mode = ON_CPU;
 	if (cpu >= 0)
 		thread->cpu = cpu;
-	state = state_of_sample(thread, classes);
+	state = state_of_sample(states, thread, classes);
 	thread->last = (struct doing){.state = (uint8_t)state, .known = true, .raw_stack = raw_stack};
 	states->last_of[thread->process] = states->last = thread->last;
 	if (thread->sees_calls)

@@ -11,7 +11,8 @@
  * thread that gives a sample runs, one that is woken waited.
  *
  * Time on a CPU is divided by samples: each stands for the time since the one before it in the same turn on the CPU, the last also for the rest of the turn; a turn
- * without a sample is what the thread's last sample was, before its first one that of its process. Where system calls were seen, they tell system from user, and samples outside of calls user from trap.
+ * without a sample is what the thread's last sample was, before its first one that of its process. Where system calls were seen, the time in them is system, and samples divide the time outside of them: between two
+ * calls there is also the way through the kernel, which recording calls makes longer.
  *
  * The queue is there because what a page fault was for is known only when it is over. Source: requirements E8, C9, C10.
  */
@@ -66,9 +67,13 @@ void ctx_states_destroy(struct ctx_states *states);
 
 /*
  * The clock ticks every `ns` of a thread's time on a CPU, but is seen in user mode alone: where its samples are missing the thread
- * was in the kernel. 0, the default: it is seen everywhere. Clocks slower than 8 Hz are taken for 0.
+ * was in the kernel. A tick that is off that grid came late because the CPU was taken away (by a hypervisor): no tick is missing then. 0, the
+ * default: the clock is seen everywhere. Clocks slower than 8 Hz are taken for 0.
  */
 void ctx_states_user_clock(struct ctx_states *states, uint64_t ns);
+
+/* The clock is seen in the kernel alone: where system calls are seen, its samples do not divide the time outside of them, which is user mode. */
+void ctx_states_kernel_clock(struct ctx_states *states);
 
 /* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now, but for ends. */
 CTX_MUST_CHECK enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t thread, uint32_t process,

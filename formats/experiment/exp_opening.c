@@ -276,36 +276,47 @@ static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_er
 	return CTX_OK;
 }
 
-/* Does the metric's name end in :u (+1), :k (-1), or neither (0)? */
-static int mode_of(const char *name)
+/* The modifier of an event's name: 'u', 'k', ...; 0 none. */
+static char modifier_of(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (n < 2 || name[n - 2] != ':')
-		return 0;
-	return name[n - 1] == 'u' ? 1 : -1;
+	return n < 2 || name[n - 2] != ':' ? 0 : name[n - 1];
 }
 
-/* See struct ctx_source_info. With two clocks it could not be told which one was silent. */
-static uint64_t user_clock_of(const struct ctx_exp_log *log)
+/* Whether a clock makes samples in one mode alone: `modifier` of its name, or the whole recording is limited to `mode`. */
+static bool is_limited_to(const struct ctx_exp_log *log, size_t metric, char modifier, const char *mode)
 {
-	bool all_user = false;
-	uint64_t ret = 0;
+	char own = modifier_of(log->metrics[metric].name);
 
+	if (own != 0)
+		return own == modifier;
 	for (size_t i = 0; i < log->n_properties; i++) {
 		if (strcmp(log->properties[i].key, "modes") == 0)
-			all_user = strcmp(log->properties[i].value, "user") == 0;
+			return strcmp(log->properties[i].value, mode) == 0;
 	}
-	for (size_t i = 0; i < log->n_metrics; i++) {
-		int mode = mode_of(log->metrics[i].name);
+	return false;
+}
 
+/* See struct ctx_source_info. With two clocks in user mode it is not known which one was silent. */
+static void find_clocks(const struct ctx_exp_log *log, struct ctx_source_info *info)
+{
+	size_t n = 0, n_user = 0, n_kernel = 0;
+
+	for (size_t i = 0; i < log->n_metrics; i++) {
 		if (strcmp(log->metrics[i].unit, "ns") != 0)
 			continue;
-		if (ret != 0 || !(mode > 0 || (mode == 0 && all_user)))
-			return 0;
-		ret = log->periods[i];
+		n++;
+		if (is_limited_to(log, i, 'k', "kernel"))
+			n_kernel++;
+		if (is_limited_to(log, i, 'u', "user")) {
+			n_user++;
+			info->user_clock_ns = log->periods[i];
+		}
 	}
-	return ret;
+	if (n != 1 || n_user != 1)
+		info->user_clock_ns = 0;
+	info->kernel_clock = n != 0 && n_kernel == n;
 }
 
 static void fill_info(struct ctx_exp_reader *reader)
@@ -329,7 +340,7 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->n_sources = reader->n_sources;
 	info->has_states = reader->log.has_states || reader->index.has_states;
 	info->states_end_ns = reader->log.limit_ns;
-	info->user_clock_ns = user_clock_of(&reader->log);
+	find_clocks(&reader->log, info);
 	info->bytes = reader->index.bytes;
 }
 

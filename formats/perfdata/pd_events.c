@@ -12,6 +12,7 @@
 
 /* Bits of the attr's flags, counted as the writer's compiler lays out the bit field. */
 enum {
+	FLAG_EXCLUDE_USER = 4,
 	FLAG_EXCLUDE_KERNEL = 5,
 	FLAG_FREQ = 10,
 	FLAG_SAMPLE_ID_ALL = 18,
@@ -43,6 +44,7 @@ static void parse_attr(struct ctx_pd_event *event, const uint8_t *attr, size_t n
 	event->sample_type = ctx_pd_wire_u64(&wire);
 	event->read_format = ctx_pd_wire_u64(&wire);
 	flags = wire.at;
+	event->exclude_user = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_USER, swap);
 	event->exclude_kernel = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_KERNEL, swap);
 	event->freq = ctx_pd_wire_flag(flags, FLAG_FREQ, swap);
 	event->sample_id_all = ctx_pd_wire_flag(flags, FLAG_SAMPLE_ID_ALL, swap);

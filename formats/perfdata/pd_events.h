@@ -27,7 +27,7 @@ struct ctx_pd_event {
 	uint64_t regs_user; /* mask */
 	bool sample_id_all, exclude_callchain_kernel, exclude_callchain_user, freq, use_clockid;
 	bool context_switch; /* brings SWITCH records */
-	bool exclude_kernel;
+	bool exclude_user, exclude_kernel;
 	int32_t clockid;
 	uint16_t max_stack; /* 0: the system's limit */
 	const char *name;   /* in the arena; "" until named */

@@ -133,21 +133,25 @@ static enum ctx_status add_property(struct ctx_pd_reader *reader, const char *te
 	return CTX_OK;
 }
 
-/* See struct ctx_source_info. With two clocks it could not be told which one was silent. */
-static uint64_t user_clock_of(const struct ctx_pd_events *events)
+/* See struct ctx_source_info. With two clocks in user mode it is not known which one was silent. */
+static void find_clocks(const struct ctx_pd_events *events, struct ctx_source_info *info)
 {
-	uint64_t ret = 0;
+	size_t n = 0, n_kernel = 0;
+	uint64_t period_ns = 0;
 
 	for (size_t i = 0; i < events->n; i++) {
 		const struct ctx_pd_event *event = &events->items[i];
 
 		if (strcmp(ctx_pd_event_unit(event), "ns") != 0)
 			continue;
-		if (ret != 0 || !event->exclude_kernel || event->sample_period == 0)
-			return 0;
-		ret = event->freq ? NS_PER_S / event->sample_period : event->sample_period;
+		n++;
+		if (event->exclude_user)
+			n_kernel++;
+		if (event->exclude_kernel && event->sample_period != 0)
+			period_ns = event->freq ? NS_PER_S / event->sample_period : event->sample_period;
 	}
-	return ret;
+	info->user_clock_ns = n == 1 ? period_ns : 0;
+	info->kernel_clock = n != 0 && n_kernel == n;
 }
 
 enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err)
@@ -164,7 +168,7 @@ enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err 
 	for (size_t i = 0; i < events->n; i++)
 		reader->states.roles[i] = role_of(reader, &events->items[i]);
 	reader->states.on = reader->source.info.has_states = sources.tracepoint || sources.records;
-	reader->source.info.user_clock_ns = user_clock_of(events);
+	find_clocks(events, &reader->source.info);
 	describe(&sources, text, sizeof(text));
 	return add_property(reader, text, err);
 }

@@ -304,6 +304,50 @@ static void test_states__what_a_sample_found_in_a_system_call_says_nothing_of_th
 	assert_int_equal(world->seen.n, 12);
 }
 
+/* On the way into a call and out of it, which takes longer where calls are recorded. */
+static void test_states__a_sample_in_the_kernel_outside_of_system_calls_is_system(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	change(world, 0, 100, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 110, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 120, CTX_CHANGE_RETURNS, 0, 0);
+	sample(world, 0, 125, 1, CTX_STACK_KERNEL);
+	change(world, 0, 130, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 140, CTX_CHANGE_RETURNS, 0, 0);
+	change(world, 0, 150, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 160, CTX_CHANGE_RETURNS, 0, 0);
+	sample(world, 0, 190, 2, 0);
+	finish(world, 200);
+	check_span(world, 1, CTX_STATE_USER, 100, 110, 0);
+	check_span(world, 3, CTX_STATE_SYSTEM, 120, 125, 1);
+	check_span(world, 4, CTX_STATE_SYSTEM, 125, 130, 1);
+	check_span(world, 6, CTX_STATE_SYSTEM, 140, 150, 1);
+	check_span(world, 8, CTX_STATE_USER, 160, 190, 2);
+	check_span(world, 9, CTX_STATE_USER, 190, 200, 2);
+	assert_int_equal(world->seen.n, 10);
+}
+
+static void test_states__a_clock_of_the_kernel_alone_does_not_divide_the_time_outside_of_system_calls(
+	void **state)
+{
+	struct world *world = *state;
+
+	ctx_states_kernel_clock(world->states);
+	start(world, 0, 0);
+	change(world, 0, 100, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 110, CTX_CHANGE_ENTERS, 0, 0);
+	change(world, 0, 120, CTX_CHANGE_RETURNS, 0, 0);
+	sample(world, 0, 125, 1, CTX_STACK_KERNEL);
+	change(world, 0, 130, CTX_CHANGE_ENTERS, 0, 0);
+	finish(world, 140);
+	check_span(world, 2, CTX_STATE_SYSTEM, 110, 120, 0);
+	check_span(world, 3, CTX_STATE_USER, 120, 125, 1);
+	check_span(world, 4, CTX_STATE_USER, 125, 130, 1);
+	check_span(world, 5, CTX_STATE_SYSTEM, 130, 140, 1);
+}
+
 static void test_states__a_fault_for_instructions_is_known_when_it_is_over(void **state)
 {
 	struct world *world = *state;
@@ -798,6 +842,56 @@ static void test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_i
 	assert_int_equal(world->seen.n, 8);
 }
 
+/*
+ * The hypervisor takes the CPU away from 2.4 to 7.3 ms and from 8.1 to 8.7: the ticks that are due then come when it is back, and the next one is on the
+ * grid again. What is missing on the grid, 10 to 14 ms, is the kernel.
+ */
+static void test_states__a_late_tick_says_that_the_cpu_was_away_and_not_that_the_thread_was_in_the_kernel(
+	void **state)
+{
+	struct world *world = *state;
+
+	ctx_states_user_clock(world->states, MS);
+	start(world, 0, 0);
+	change(world, 0, 0, CTX_CHANGE_RUNS, 0, 0);
+	sample(world, 0, 1 * MS, 7, 0);
+	sample(world, 0, 2 * MS + 10000, 7, 0);
+	sample(world, 0, 7 * MS + 300000, 7, 0);
+	sample(world, 0, 8 * MS, 7, 0);
+	sample(world, 0, 8 * MS + 700000, 7, 0);
+	sample(world, 0, 10 * MS, 7, 0);
+	sample(world, 0, 15 * MS, 8, 0);
+	finish(world, 15 * MS);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(world->seen.spans[i].state, CTX_STATE_USER);
+	check_span(world, 6, CTX_STATE_SYSTEM, 10 * MS, 14 * MS, 0);
+	check_span(world, 7, CTX_STATE_USER, 14 * MS, 15 * MS, 8);
+	assert_int_equal(world->seen.n, 8);
+}
+
+/* The grid is of the thread's time on the CPU: 5 ms without the CPU do not move it. */
+static void test_states__the_grid_of_the_ticks_goes_on_where_the_thread_left_the_cpu(void **state)
+{
+	struct world *world = *state;
+
+	ctx_states_user_clock(world->states, MS);
+	start(world, 0, 0);
+	change(world, 0, 0, CTX_CHANGE_RUNS, 0, 0);
+	sample(world, 0, 1 * MS, 7, 0);
+	change(world, 0, 1 * MS + 400000, CTX_CHANGE_PREEMPTED, 0, 0);
+	change(world, 0, 6 * MS + 500000, CTX_CHANGE_RUNS, 0, 0);
+	sample(world, 0, 10 * MS + 100000, 7, 0); /* 4 ms of its time later: three were due in the kernel */
+	sample(world, 0, 12 * MS + 600000, 7, 0); /* 2.5 ms: the CPU was away */
+	finish(world, 12 * MS + 600000);
+	check_span(world, 0, CTX_STATE_USER, 0, 1 * MS, 7);
+	check_span(world, 1, CTX_STATE_USER, 1 * MS, 1 * MS + 400000, 7);
+	check_span(world, 2, CTX_STATE_WAIT_CPU, 1 * MS + 400000, 6 * MS + 500000, 0);
+	check_span(world, 3, CTX_STATE_SYSTEM, 6 * MS + 500000, 9 * MS + 100000, 0);
+	check_span(world, 4, CTX_STATE_USER, 9 * MS + 100000, 10 * MS + 100000, 7);
+	check_span(world, 5, CTX_STATE_USER, 10 * MS + 100000, 12 * MS + 600000, 7);
+	assert_int_equal(world->seen.n, 6);
+}
+
 /* Each CPU counts for itself how much of a thread's time is left until it ticks. */
 static void test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again(void **state)
 {
@@ -831,6 +925,9 @@ int main(void)
 		in_world(test_states__samples_divide_the_time_on_a_cpu),
 		in_world(test_states__system_calls_tell_user_from_system_where_they_are_seen),
 		in_world(test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside),
+		in_world(test_states__a_sample_in_the_kernel_outside_of_system_calls_is_system),
+		in_world(
+			test_states__a_clock_of_the_kernel_alone_does_not_divide_the_time_outside_of_system_calls),
 		in_world(test_states__a_fault_for_instructions_is_known_when_it_is_over),
 		in_world(test_states__a_fault_for_instructions_says_nothing_of_faults_before_it),
 		in_world(test_states__threads_without_a_sample_did_what_others_of_their_process_did),
@@ -847,6 +944,9 @@ int main(void)
 		in_world(test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others),
 		in_world(test_states__a_thread_starts_once),
 		in_world(test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence),
+		in_world(
+			test_states__a_late_tick_says_that_the_cpu_was_away_and_not_that_the_thread_was_in_the_kernel),
+		in_world(test_states__the_grid_of_the_ticks_goes_on_where_the_thread_left_the_cpu),
 		in_world(test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again),
 		in_world(test_states__spans_do_not_pile_up_however_short_they_are),
 		in_world(test_states__random_threads_get_exactly_what_they_did),
