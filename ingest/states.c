@@ -5,8 +5,9 @@
 #include "model/profile.h"
 
 #define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are told late (perf.data: 0.1 s) */
-#define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch are not further apart */
-#define TICK_JITTER_NS UINT64_C(25000)	/* a tick is no later where nobody took the CPU away */
+#define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch, or wake-up, are not further apart */
+#define PREEMPTED_LATE_NS UINT64_C(20000000) /* but for this one: a hypervisor may take the CPU in between */
+#define TICK_JITTER_NS UINT64_C(25000)	     /* a tick is no later where nobody took the CPU away */
 #define CPUS_MAX 65536
 #define NEVER UINT64_MAX
 
@@ -300,9 +301,9 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	enum ctx_status status = CTX_OK;
 
 	if (is_off && change->raw_stack == 0) {
-		/* The first could not know that the thread would have gone on. */
+		/* The first could not know that the thread would have gone on. Who waits is not preempted: nothing else can be meant, unless its return was lost. */
 		if (change->change == CTX_CHANGE_PREEMPTED &&
-		    states->now_ns - thread->since_ns <= SAME_SWITCH_NS)
+		    states->now_ns - thread->since_ns <= PREEMPTED_LATE_NS)
 			thread->mode = WANTS_CPU;
 		return CTX_OK;
 	}

@@ -65,6 +65,27 @@ static inline void sleep_ns(int64_t length_ns)
 		;
 }
 
+/* Until the kernel has the thread of this process waiting: then it waits for what it announced that it would wait for. */
+static inline void wait_until_blocked(int tid)
+{
+	char path[64], text[128], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	while (state != 'S') {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+		if (fd >= 0)
+			close(fd);
+		if (n <= 0)
+			return;
+		text[n] = 0;
+		if (sscanf(text, "%*d (%*[^)]) %c", &state) != 1)
+			return;
+		sleep_ns(MS);
+	}
+}
+
 /* How long this thread could have run but waited for a CPU, as the scheduler counts it; -1 where it does not. */
 static inline int64_t waited_for_cpu_ns(void)
 {
@@ -103,7 +124,8 @@ struct own_times {
 	int64_t system_ns;
 	int64_t wait_cpu_ns; /* -1: not known */
 	int64_t stolen_ns;
-	long voluntary; /* switches: it had to wait */
+	long voluntary;	  /* switches: it had to wait */
+	long involuntary; /* switches: the CPU was taken from it */
 	long major_faults;
 };
 
@@ -114,14 +136,16 @@ static inline struct own_times own_times(void)
 	struct rusage usage;
 
 	times.stolen_ns = stolen_ns();
+	times.wait_cpu_ns = waited_for_cpu_ns();
+	times.cpu_ns = cpu_ns();
+	/* Last, so that nearly all that comes before at_ns is counted. */
 	getrusage(RUSAGE_THREAD, &usage);
+	times.at_ns = now_ns();
 	times.user_ns = usage.ru_utime.tv_sec * INT64_C(1000000000) + usage.ru_utime.tv_usec * 1000;
 	times.system_ns = usage.ru_stime.tv_sec * INT64_C(1000000000) + usage.ru_stime.tv_usec * 1000;
 	times.voluntary = usage.ru_nvcsw;
+	times.involuntary = usage.ru_nivcsw;
 	times.major_faults = usage.ru_majflt;
-	times.wait_cpu_ns = waited_for_cpu_ns();
-	times.cpu_ns = cpu_ns();
-	times.at_ns = now_ns();
 	return times;
 }
 
@@ -135,11 +159,12 @@ static inline void print_phase(const char *thread, int tid, const char *phase, s
 	printf("{\"thread\":\"%s\",\"tid\":%d,\"phase\":\"%s\",\"begin\":%" PRId64 ",\"end\":%" PRId64
 	       ",\"wall\":%" PRId64 ",\"cpu\":%" PRId64 ",\"user\":%" PRId64 ",\"system\":%" PRId64
 	       ",\"wait_cpu\":%" PRId64 ",\"stolen\":%" PRId64 ",\"life_cpu\":%" PRId64
-	       ",\"life_wait_cpu\":%" PRId64 ",\"waits\":%ld,\"major_faults\":%ld}\n",
+	       ",\"life_wait_cpu\":%" PRId64
+	       ",\"waits\":%ld,\"life_waits\":%ld,\"life_preempted\":%ld,\"major_faults\":%ld}\n",
 	       thread, tid, phase, begin.at_ns, end.at_ns, end.at_ns - begin.at_ns, end.cpu_ns - begin.cpu_ns,
 	       end.user_ns - begin.user_ns, end.system_ns - begin.system_ns, wait_cpu,
 	       end.stolen_ns - begin.stolen_ns, end.cpu_ns, end.wait_cpu_ns, end.voluntary - begin.voluntary,
-	       end.major_faults - begin.major_faults);
+	       end.voluntary, end.involuntary, end.major_faults - begin.major_faults);
 }
 
 #endif

@@ -7,8 +7,8 @@
  *
  *	burn	   burn_cpu		USER	   300 ms of CPU time
  *	nap	   nap			SLEEP	   300 ms in nanosleep
- *	input	   wait_for_input	SLEEP	   100 ms in read of a pipe
- *	lock	   wait_for_lock	USER_LOCK  300 ms in pthread_mutex_lock; the thread "holder" naps with it
+ *	input	   wait_for_input	SLEEP	   100 ms and more in read of a pipe, once
+ *	lock	   wait_for_lock	USER_LOCK  300 ms and more in pthread_mutex_lock; the thread "holder" naps with it
  *	stop	   be_stopped		STOPPED	   200 ms between SIGSTOP and SIGCONT, with main; a line "gap" says how long the
  *						   thread saw nothing of the world
  *	data	   touch_late_pages	DFAULT	   25 pages that come 10 ms after they are touched
@@ -58,6 +58,7 @@ struct phase_thread {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t lock_is_held;
 static pthread_barrier_t both_compete;
+static _Atomic int tid_at_pipe, tid_at_lock; /* who is about to wait there; 0: nobody yet */
 static int pipe_ends[2];
 static size_t one_cpu;
 static unsigned char *late; /* LATE_PAGES pages */
@@ -83,12 +84,22 @@ NOINLINE void wait_for_input(void)
 {
 	char byte;
 
+	tid_at_pipe = (int)syscall(SYS_gettid);
 	while (read(pipe_ends[0], &byte, 1) < 0 && errno == EINTR)
 		;
 }
 
+/* Until a thread waits where it says that it will. */
+static void wait_for_waiter(_Atomic int *tid)
+{
+	while (*tid == 0)
+		sleep_ns(MS);
+	wait_until_blocked(*tid);
+}
+
 static void write_late(void)
 {
+	wait_for_waiter(&tid_at_pipe);
 	sleep_ns(100 * MS);
 	while (write(pipe_ends[1], "", 1) < 0 && errno == EINTR)
 		;
@@ -96,6 +107,7 @@ static void write_late(void)
 
 NOINLINE void wait_for_lock(void)
 {
+	tid_at_lock = (int)syscall(SYS_gettid);
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
 }
@@ -104,6 +116,7 @@ NOINLINE void hold_lock(void)
 {
 	pthread_mutex_lock(&lock);
 	pthread_barrier_wait(&lock_is_held);
+	wait_for_waiter(&tid_at_lock);
 	sleep_ns(300 * MS);
 	pthread_mutex_unlock(&lock);
 }

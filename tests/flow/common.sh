@@ -58,6 +58,15 @@ need_perf() {
 	rm -rf probe.er
 }
 
+# Thread states with wake-ups need tracefs, which a fresh machine may not have mounted: root mounts it, as perf does. Fails with $tracefs_is_missing.
+tracefs_is_missing=
+need_tracefs() {
+	[ -e /sys/kernel/tracing/events/sched/sched_switch/id ] || [ -e /sys/kernel/debug/tracing/events/sched/sched_switch/id ] && return 0
+	[ "$(id -u)" = 0 ] && mount -t tracefs nodev /sys/kernel/tracing 2>mount.err && return 0
+	tracefs_is_missing="tracefs is not mounted, or not readable: $(head -n 1 mount.err 2>/dev/null)"
+	return 1
+}
+
 # expect STATUS PATTERN COMMAND...: the exit status, one line on stderr that matches (grep -E).
 expect() {
 	wanted=$1

@@ -1,7 +1,12 @@
-"""record_lock_stories.py STORY OUTPUT RECORDING: whether the reports states and wakers say what the program is known to do."""
+"""record_lock_stories.py STORY OUTPUT RECORDING [--measured]: whether the reports states and wakers say what the program is known to do.
+
+What holds on any machine: counts of waits, where they are and who ended them. --measured adds how long they took, against the program's own clocks:
+for kept recordings, and by hand.
+"""
 import sys
 
-from states_of import MS, RUNNING, Check, Recording, check_cpu_time, check_lives, check_wait_cpu, stolen_ns, told, total
+from states_of import (MS, RUNNING, Check, Recording, check_counts, check_cpu_time, check_lives, check_wait_cpu, stolen_ns, told,
+                       total)
 
 
 class Story:
@@ -15,13 +20,19 @@ class Story:
     def phase(self, thread, name):
         return next(line for line in self.lines if line.get("thread") == thread and line["phase"] == name)
 
-    def check_threads(self):
-        """CPU time and waiting for a CPU are as the threads measured them."""
+    def check_threads(self, measured):
+        """Waits and preemptions are as many as the kernel counted. Measured: CPU time and waiting for a CPU are as the threads measured them."""
         check_lives(self.check, self.recording)
         for line in self.lines:
             if line["phase"] == "life":
+                check_counts(self.check, self.recording, line, "full")
+            if line["phase"] == "life" and measured:
                 check_cpu_time(self.check, line, self.rows[line["thread"]])
                 check_wait_cpu(self.check, line, self.rows[line["thread"]])
+
+    def spans(self, thread, function, state):
+        """How many spans of the state a thread has in the function."""
+        return self.recording.spans(function, state, "--thread", str(self.rows[thread]["thread_id"]))
 
     def waits(self, thread, function, state="USER_LOCK"):
         """Groups of waits of a thread in a function."""
@@ -40,6 +51,24 @@ def count(rows):
 
 
 def check_convoy(story):
+    """The reporter sleeps once for each report, with the lock; who waits for the lock does so in add_to_total or write_report, and one of them ends it."""
+    check = story.check
+    report = story.phase("reporter", "report")
+    slept = story.spans("reporter", "write_report", "SLEEP")
+    check.that(slept == report["times"], f"reporter: {slept} sleeps in {report['times']} reports")
+    takers = {"add_to_total", "write_report"}
+    for waiter, function in (("worker-1", "add_to_total"), ("worker-2", "add_to_total"), ("worker-3", "add_to_total"),
+                             ("reporter", "write_report")):
+        spans = story.rows[waiter]["spans"]["USER_LOCK"]
+        inside = story.spans(waiter, function, "USER_LOCK")
+        check.that(inside == spans, f"{waiter}: {inside} of {spans} waits for a lock in {function}")
+        for row in story.waits(waiter, function):
+            by = set(row["waker_stack"] or [])
+            check.that(row["waker_name"] is None or takers & by or row["waker_name"] not in story.rows,
+                       f"{waiter}: a wait that {row['waker_name']} ended in {by}")
+
+
+def measure_convoy(story):
     """The workers wait behind the reporter: it ends the first wait of each queue, and each worker the next one's."""
     check = story.check
     workers = ["worker-1", "worker-2", "worker-3"]
@@ -66,6 +95,22 @@ def check_convoy(story):
 
 
 def check_queue(story):
+    """The producer sleeps once for each item; the consumers wait for a lock or for an item in take_item, and who ends that puts or takes one."""
+    check = story.check
+    make = story.phase("producer", "make")
+    slept = story.spans("producer", "make_item", "SLEEP")
+    check.that(slept == make["times"], f"producer: {slept} sleeps for {make['times']} items")
+    for consumer in ("consumer-1", "consumer-2"):
+        spans = story.rows[consumer]["spans"]["USER_LOCK"]
+        inside = story.spans(consumer, "take_item", "USER_LOCK")
+        check.that(inside == spans, f"{consumer}: {inside} of {spans} waits in take_item")
+        for row in story.waits(consumer, "take_item"):
+            by = set(row["waker_stack"] or [])
+            check.that({"put_item", "close_queue", "take_item"} & by or row["waker_name"] not in story.rows,
+                       f"{consumer}: a wait that {row['waker_name']} ended in {by}")
+
+
+def measure_queue(story):
     """The consumers wait for items; the producer ends that, and it spends its time in make_item."""
     check = story.check
     for consumer in ("consumer-1", "consumer-2"):
@@ -87,6 +132,18 @@ def check_queue(story):
 
 
 def check_inversion(story):
+    """high waits for the resource at most once, and for nobody but low."""
+    check = story.check
+    waits = story.waits("high", "need_resource")
+    check.that(count(waits) <= 1, f"high waited {count(waits)} times")
+    check.that(len(story.ended_by(waits, "low", "hold_resource")) == len(waits), f"low did not end it: {waits}")
+    for thread, function in (("low", "hold_resource"), ("middle", "compute_on")):
+        used = sum(story.recording.inclusive(function, metric, "--thread", str(story.rows[thread]["thread_id"]))
+                   for metric in ("user", "system"))
+        check.that(used > 0, f"{thread}: no CPU time in {function}")
+
+
+def measure_inversion(story):
     """high waits for the lock that low has, and low for the CPU that middle has."""
     check = story.check
     measured = story.phase("high", "need")
@@ -106,14 +163,22 @@ def check_inversion(story):
     check.that(total(during["low"], RUNNING) <= 40 * MS, f"low ran {total(during['low'], RUNNING)} ns")
 
 
-STORIES = {"lock_convoy": check_convoy, "producer_consumer": check_queue, "priority_inversion": check_inversion}
+STORIES = {
+    "lock_convoy": (check_convoy, measure_convoy),
+    "producer_consumer": (check_queue, measure_queue),
+    "priority_inversion": (check_inversion, measure_inversion),
+}
 
 
 def main():
-    name, output, path = sys.argv[1:]
+    name, output, path = sys.argv[1:4]
+    measured = "--measured" in sys.argv
     story = Story(name, output, path)
-    story.check_threads()
-    STORIES[name](story)
+    story.check_threads(measured)
+    structure, measure = STORIES[name]
+    structure(story)
+    if measured:
+        measure(story)
     return story.check.end()
 
 

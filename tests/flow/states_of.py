@@ -47,13 +47,29 @@ def told(path):
 class Recording:
     def __init__(self, path):
         self.path = path
+        self.answers = {}
 
-    def report(self, name, *options):
-        command = ["ctxan", "-q", self.path, "-r", name, "--format", "json", "--limit", "0", *options]
+    def reports(self, names, *options):
+        """Several at once: one object each. Each question is asked once."""
+        question = (*names, *options)
+        if question not in self.answers:
+            self.answers[question] = self.ask(names, options)
+        return self.answers[question]
+
+    def ask(self, names, options):
+        command = ["ctxan", "-q", self.path, "-r", ",".join(names), "--format", "json", "--limit", "0", *options]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr}")
-        return json.loads(done.stdout)
+        objects, text = [], done.stdout.lstrip()
+        while text:
+            one, end = json.JSONDecoder().raw_decode(text)
+            objects.append(one)
+            text = text[end:].lstrip()
+        return objects
+
+    def report(self, name, *options):
+        return self.reports([name], *options)[0]
 
     def states(self, *options):
         """Rows of the report by thread id; None: all together."""
@@ -72,6 +88,11 @@ class Recording:
     def inclusive(self, function, metric, *options):
         rows = self.report("functions", "--no-inlines", "--metric", metric, *options)["rows"]
         return sum(row["inclusive"] for row in rows if row["function"] == function)
+
+    def spans(self, function, metric, *options):
+        """How many spans of the metric are in a function or below it."""
+        rows = self.report("functions", "--no-inlines", "--metric", metric, *options)["rows"]
+        return sum(row["inclusive_samples"] for row in rows if row["function"] == function)
 
     def begin_ns(self):
         """CLOCK_MONOTONIC of the experiment's time 0. Of an experiment of ctxrec only."""
@@ -97,6 +118,22 @@ def check_lives(check, recording):
                    f"thread {thread['thread']} ({thread['name']}): states {total(row, STATES)} ns, life {life} ns")
         check.that(row["wall"] == total(row, STATES), f"thread {thread['thread']}: wall is not the sum")
     check.that(len(states) > 1, "no thread has states")
+
+
+def check_counts(check, recording, line, how):
+    """Spans are as many as the thread's waits and preemptions, which the kernel counts exactly: up to the moment that `line` was measured."""
+    thread = recording.thread_id(line["tid"], line["thread"])
+    row = recording.states("-i", f"0ns:{line['end'] - recording.begin_ns()}ns", "--thread", str(thread))[thread]
+    spans = row["spans"]
+    waits = sum(spans[state] for state in WAITING)
+    check.that(waits == line["life_waits"],
+               f"{line['phase']} of {line['thread']}: {waits} waits instead of {line['life_waits']}: {spans}")
+    # A new thread waits for a CPU; where wake-ups are recorded every wait is followed by one for a CPU, of more than 0 ns or not.
+    least = line["life_preempted"]
+    most = least + 1 + (waits if how in ("full", "syscalls") else 0)
+    check.that(least <= spans["WAIT_CPU"] <= most,
+               f"{line['phase']} of {line['thread']}: {spans['WAIT_CPU']} waits for a CPU, not {least} to {most}")
+    return row
 
 
 # At a switch the kernel counts the time that recording takes as CPU time of the thread that comes; to us it has not got the CPU yet.

@@ -495,12 +495,16 @@ static void test_states__of_two_reports_of_a_switch_the_second_may_know_that_the
 	change(world, 0, 10 * MS, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
 	change(world, 0, 10 * MS + 1, CTX_CHANGE_PREEMPTED, 0, 0);
 	change(world, 0, 20 * MS, CTX_CHANGE_RUNS, 0, 0);
+	change(world, 0, 22 * MS, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	change(world, 0, 29 * MS, CTX_CHANGE_PREEMPTED, 0, 0); /* late: the CPU was away in between */
+	change(world, 0, 29 * MS + 1, CTX_CHANGE_RUNS, 0, 0);
 	change(world, 0, 30 * MS, CTX_CHANGE_BLOCKED, 6, CTX_STACK_KERNEL);
-	change(world, 0, 40 * MS, CTX_CHANGE_PREEMPTED, 0, 0); /* of a switch whose beginning was lost */
-	finish(world, 50 * MS);
-	assert_int_equal(world->seen.n, 4);
+	change(world, 0, 60 * MS, CTX_CHANGE_PREEMPTED, 0, 0); /* of a switch whose beginning was lost */
+	finish(world, 70 * MS);
+	assert_int_equal(world->seen.n, 6);
 	check_span(world, 1, CTX_STATE_WAIT_CPU, 10 * MS, 20 * MS, 5);
-	check_span(world, 3, CTX_STATE_SLEEP, 30 * MS, 50 * MS, 6);
+	check_span(world, 3, CTX_STATE_WAIT_CPU, 22 * MS, 29 * MS + 1, 5);
+	check_span(world, 5, CTX_STATE_SLEEP, 30 * MS, 70 * MS, 6);
 }
 
 static void test_states__what_was_lost_costs_no_more_than_its_own_span(void **state)
