@@ -1,53 +1,58 @@
 #!/bin/sh
-# Everything that must hold: both builds (release; address and undefined-behaviour sanitizers), all tests with ctest, formatting, clang-tidy, a short run of every fuzz target.
-#   tools/check.sh [--quick]     --quick: the release build and its tests only
+# Everything that must hold before a change lands, in under eight minutes on two processors: the release build with the fast and the live tests, formatting,
+# clang-tidy, and one build by clang with the address and the undefined-behaviour sanitizers, with the same tests.
+#   tools/check.sh [--quick | --long]
+#     --quick   the release build and its tests alone
+#     --long    besides: the long tests (comparisons with other programs on fresh recordings, readers from npm, speed), and every fuzz target for a minute
+# What was skipped or repeated stands behind each run of tests, with the reasons.
 set -eu
 cd "$(dirname "$0")/.."
-quick=${1:-}
+mode=${1:-}
+case $mode in
+'' | --quick | --long) ;;
+*) echo "tools/check.sh [--quick | --long]" >&2; exit 1 ;;
+esac
+folders="base model formats collect symbols unwind store ingest calltree timetree report ctxan"
+begin=$(date +%s)
+step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 
+step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
-install_packages g++ clang llvm dwz zstd
-# For the page: a browser, and node with the packages that its sources and tests are pinned to. A node that is already there stays.
-install_packages chromium
+install_packages g++ clang llvm dwz zstd chromium
+# node that is already installed stays.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
-for folder in report/html tests/browser; do
-	[ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] && continue
-	npm ci --prefix "$folder" --no-audit --no-fund --no-update-notifier --silent </dev/null ||
-		echo "npm packages of $folder are not to be had: the tests that need them are skipped" >&2
-done
-tools/build.sh -DCTX_WERROR=ON
-ctest --test-dir build --output-on-failure -j "$(nproc)" -E '^flow\.record' --timeout 300
-# Recordings share the processors with nothing else.
-ctest --test-dir build --output-on-failure -R '^flow\.record' --timeout 300 --no-tests=ignore
-[ "$quick" = --quick ] && exit 0
+# install_npm FOLDER [OPTION]: its packages, as its lock file has them. Tests download nothing: they skip what is missing.
+install_npm() {
+	[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] ||
+		npm ci --prefix "$1" ${2:-} --no-audit --no-fund --no-update-notifier --silent </dev/null ||
+		echo "npm packages of $1 are not available: the tests that need them are skipped" >&2
+}
+install_npm report/html
+install_npm tests/browser
 
-install_packages clang clang-format clang-tidy libclang-rt-dev
-echo "== formatting"
-find base model formats collect symbols unwind store ingest calltree timetree report ctxan tests fuzz bench testdata \
-	-name '*.[ch]' -print0 2>/dev/null | xargs -0 clang-format --dry-run --Werror
-echo "== clang, warnings are errors"
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz -j "$(nproc)"
-echo "== clang-tidy"
-find base model formats collect symbols unwind store ingest calltree timetree report ctxan -name '*.c' -print0 2>/dev/null |
-	xargs -0 -P "$(nproc)" -n 8 clang-tidy --quiet -p build-fuzz 2>/dev/null
-echo "== sanitizers"
-cmake --preset asan >/dev/null
-cmake --build --preset asan -j "$(nproc)"
-echo "== fuzz targets, briefly"
-# One at a time on each processor.
-printf '%s\0' build-fuzz/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 sh -c '
-	name=${1##*/}
-	work=$(mktemp -d)
-	if "$1" -max_total_time=4 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 "$work" "fuzz/corpus/$name" >"$work.log" 2>&1; then
-		echo "fuzz: $name ok"
-	else
-		cat "$work.log"
-		echo "fuzz: $name failed"
-		exit 255
-	fi
-	rm -rf "$work" "$work.log"' sh
+step "release build"
+tools/build.sh -DCTX_WERROR=ON
+step "fast and live tests"
+tools/run_tests.sh build -L 'fast|live' -j "$(nproc)"
+[ "$mode" = --quick ] && exit 0
+
+install_packages clang-format clang-tidy libclang-rt-dev
+step "formatting"
+find $folders tests fuzz bench testdata -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+step "build by clang with sanitizers, warnings are errors"
+cmake --preset sanitize >/dev/null
+cmake --build --preset sanitize -j "$(nproc)"
+step "clang-tidy"
+find $folders -name '*.c' -print0 | xargs -0 -P "$(nproc)" -n 8 clang-tidy --quiet -p build-sanitize 2>/dev/null
+if [ "$mode" = --long ]; then
+	step "long tests"
+	install_npm tests/flow/readers --ignore-scripts
+	tools/run_tests.sh build -L long
+	step "fuzz targets, a minute each"
+	printf '%s\0' build-sanitize/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 tools/fuzz.sh 60
+fi
+step "fast and live tests with sanitizers"
 # Last, so that the test runner's closing lines close the output.
-# What only compares numbers with those of other programs, minutes of them, says nothing more there.
-ctest --test-dir build-asan --output-on-failure -j "$(nproc)" --timeout 600 -E '^flow\.(gprofng_same|export_gprofng|symbols_same|perfdata_same|record_states)$'
+tools/run_tests.sh build-sanitize -L 'fast|live' -j "$(nproc)"
+step "all done"

@@ -12,6 +12,7 @@
 #include "formats/experiment/exp_block.h"
 #include "formats/experiment/exp_reader.h"
 #include "formats/experiment/exp_writer.h"
+#include "tests/unit/scratch.h"
 #include "tests/unit/source_check.h"
 
 #include <setjmp.h>
@@ -134,13 +135,12 @@ static inline void fixture_contents_deinit(struct fixture_contents *contents)
 	*contents = (struct fixture_contents){0};
 }
 
-/* A fresh directory below the temporary one; NAME.er in it is the experiment. */
+/* A fresh directory; NAME.er in it is the experiment. */
 static inline char *fixture_directory(void)
 {
-	char *path = strdup("/tmp/ctx-test-exp-XXXXXX");
+	char *path = scratch_directory("ctx-test-exp");
 
 	assert_non_null(path);
-	assert_non_null(mkdtemp(path));
 	return path;
 }
 

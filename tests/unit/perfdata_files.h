@@ -10,6 +10,7 @@
 
 #include "base/fileio.h"
 #include "tests/unit/perfdata_fixture.h"
+#include "tests/unit/scratch.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -244,10 +245,9 @@ static inline void pd_memory_close(struct pd_memory_file *file)
 /* A fresh directory; remove it with pd_directory_remove. */
 static inline char *pd_directory(void)
 {
-	char *path = strdup("/tmp/ctx-test-pd-XXXXXX");
+	char *path = scratch_directory("ctx-test-pd");
 
 	assert_non_null(path);
-	assert_non_null(mkdtemp(path));
 	return path;
 }
 

@@ -7,25 +7,29 @@
 #include "store_fixture.h"
 
 #include "base/fileio.h"
+#include "tests/unit/scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-static char dir[64];
+static char *dir;
 
 static int make_dir(void **state)
 {
 	(void)state;
-	strcpy(dir, "/tmp/test_store.XXXXXX");
-	return mkdtemp(dir) != NULL ? 0 : -1;
+	dir = scratch_directory("ctx-test-store");
+	return dir != NULL ? 0 : -1;
 }
 
 static int remove_dir(void **state)
 {
+	int ret = ctx_dir_remove(dir, NULL) == CTX_OK ? 0 : -1;
+
 	(void)state;
-	return ctx_dir_remove(dir, NULL) == CTX_OK ? 0 : -1;
+	free(dir);
+	return ret;
 }
 
 static const char *in_dir(const char *name)

@@ -53,10 +53,12 @@ static void image_deinit(struct image *image)
 static void put_file(const char *path, const char *name, const uint8_t *bytes, size_t n)
 {
 	char *file = ctx_path_join(path, name);
-	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	/* Cut to its length behind: a file that is emptied and written again goes to the disk at once on ext4, thousands of times here. */
+	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, n), (ssize_t)n);
+	assert_int_equal(ftruncate(fd, (off_t)n), 0);
 	close(fd);
 	free(file);
 }
@@ -199,11 +201,13 @@ static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void *
 			uint8_t values[] = {(uint8_t)(was ^ 1u << fixture_random(&seed, 8)), 0, 0xff};
 
 			for (size_t v = 0; v < 3; v++) {
+				if (values[v] == was)
+					continue;
 				bytes[i] = values[v];
 				put_file(place->path, name, bytes, image.bytes[f].n);
 				if (is_data(name)) {
 					/* The version's and the reserved bytes of the file header change nothing or all. */
-					check_harmed(place->path, &in, name, true, values[v] == was);
+					check_harmed(place->path, &in, name, true, false);
 				} else {
 					struct fixture_contents out;
 					enum ctx_status status =

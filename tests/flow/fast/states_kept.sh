@@ -1,0 +1,27 @@
+# How long threads were in their states, against the clocks that the programs read themselves: kept recordings (testdata/states) of every level, of an ordinary
+# user, of perf, of the three stories of locks, and of thread ids that the kernel used again.
+. "$(dirname "$0")/../common.sh" "$@"
+need python3 xz
+
+# check NAME SCRIPT ARGUMENT...: exit status 77 says that a phase was refused when it was recorded; then it is not in the recording.
+check() {
+	name=$1 script=$2
+	shift 2
+	unpack "states/$name"
+	python3 "$source_dir/tests/flow/$script.py" "$@" "$name.out" "$name.er" --measured || fail "$name"
+}
+
+check full record_states full
+check syscalls record_states syscalls
+check min record_states min
+check user record_states user
+for story in lock_convoy producer_consumer priority_inversion; do
+	check $story record_lock_stories $story
+done
+check reuse_tids record_reused_tids
+
+# perf's file; the program and the kernel's names are in a cache beside it.
+unpack states/perf
+ctxan -q perf.data --buildid-dir ids -r header >header.txt || fail "perf.data: $(head -n 1 header.txt)"
+python3 "$source_dir/tests/flow/record_states.py" perf perf.out perf.data --measured || fail "perf"
+finish

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Runs one fuzz target for some time, from its corpus; prints its output only when it finds something. A finding becomes a file in the corpus.
+#   tools/fuzz.sh SECONDS build-sanitize/bin/fuzz_NAME
+set -eu
+name=${2##*/}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if "$2" -max_total_time="$1" -rss_limit_mb=2048 -verbosity=0 -print_final_stats=0 -artifact_prefix="$PWD/" "$work" "fuzz/corpus/$name" >"$work/log" 2>&1; then
+	echo "fuzz: $name ok"
+else
+	cat "$work/log"
+	echo "fuzz: $name failed"
+	exit 255 # xargs starts no more
+fi
