@@ -1,61 +1,68 @@
-# The known answer: testdata/phases.c has phases of known length and threads with known shares; the recording must show them, in the whole run and in intervals.
+# The structure of a recording of testdata/phases.c: threads, functions, who calls whom, the recursion, and sums. The shares of time are checked by
+# record_phases_shares and record_phases_kept.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
 need_perf
 
-# The shares are those of functions as they were compiled: what burns time is inlined into all of them.
-json() { ctxan -q phases.er --no-inlines --format json "$@"; }
-percent() { json -r functions "$@" >f.json; jq -r --arg f "$name" '([.rows[] | select(.function == $f) | .exclusive] | add // 0) * 100 / .weight' f.json; }
-inclusive() { json -r functions "$@" >f.json; jq -r --arg f "$name" '([.rows[] | select(.function == $f) | .inclusive] | add // 0) * 100 / .weight' f.json; }
-within() { awk -v v="$2" -v e="$3" -v t="$4" 'BEGIN { d = v - e; exit !(d <= t && -d <= t) }' || fail "$1: $2 % instead of $3 %"; }
+ctxrec -q -o phases.er -- phases >out.txt || fail "recording"
+grep -q '^phases: done' out.txt || fail "the program did not run to its end"
+json() { ctxan -q phases.er --no-inlines --format json --limit 0 "$@"; }
+weight() { json -r functions "$@" | jq .weight; }
 
-record_and_check() {
-	failures=0
-	before=$(stolen)
-	ctxrec -q -O -o phases.er -- phases || fail "recording"
-	taken=$(($(stolen) - before))
+# Three threads; the parts are the whole, by thread and by interval.
+[ "$(json -r threads | jq -r '[.rows[].name] | sort | join(" ")')" = "phases worker-1 worker-2" ] || fail "threads: $(json -r threads | jq -c .rows)"
+total=$(weight)
+[ "$total" -gt 0 ] || fail "no samples"
+sum=0
+for thread in 0 1 2; do
+	sum=$((sum + $(weight --thread $thread)))
+done
+[ "$sum" = "$total" ] || fail "the threads have $sum ns, the whole $total"
+end=$(json -r header | jq '.intervals_ns[0][1]')
+for thread in 0 worker-1 worker-2; do
+	parts=$(($(weight --thread $thread -i 0ns:$((end / 3))ns) + $(weight --thread $thread -i $((end / 3))ns:$((end / 2))ns) + $(weight --thread $thread -i $((end / 2))ns:${end}ns)))
+	[ "$parts" = "$(weight --thread $thread)" ] || fail "thread $thread: the intervals have $parts ns, the whole $(weight --thread $thread)"
+done
 
-	# Shares of all CPU time, as the head of phases.c states them.
-	for line in work_a:46.7 work_b:20 multiply:13.3 phase_report:10 tokenize:6.7 build_ast:3.3; do
-		name=${line%%:*}
-		within "$name in the whole run" "$(percent)" "${line#*:}" 3
-	done
-	total=$(json -r functions | jq .weight)
-	near "CPU time of three seconds" "$total" 3000000000 5 "$taken"
+# Each function burns at least 100 ms of CPU time, in its own thread only; the functions' own times are the whole.
+json -r functions >functions.json
+for function in work_a work_b multiply phase_report tokenize build_ast; do
+	jq -e --arg f $function '[.rows[] | select(.function == $f and .exclusive > 0)] | length == 1' functions.json >/dev/null || fail "$function has no time of its own"
+done
+[ "$(jq '[.rows[] | select(.function != "<Total>") | .exclusive] | add' functions.json)" = "$total" ] || fail "the functions do not add up to $total"
+json -r functions --thread 0 | jq -e '[.rows[] | select(.function | startswith("work_"))] == []' >/dev/null || fail "the main thread has functions of the workers"
+for worker in worker-1 worker-2; do
+	json -r functions --thread $worker | jq -e '[.rows[].function] | (index("work_a") and index("work_b")) and (map(select(startswith("phase_") or . == "multiply")) == [])' >/dev/null ||
+		fail "functions of $worker: $(json -r functions --thread $worker | jq -c '[.rows[].function]')"
+done
 
-	# Threads: one third each; names; the workers' shares.
-	[ "$(json -r threads | jq '.rows | length')" = 3 ] || fail "three threads"
-	for t in 0 1 2; do
-		near "thread $t" "$(json -r functions --thread $t | jq .weight)" 1000000000 6 "$taken"
-	done
-	for worker in worker-1 worker-2; do
-		name=work_a
-		within "work_a in $worker" "$(percent --thread $worker)" 70 5
-		name=work_b
-		within "work_b in $worker" "$(percent --thread $worker)" 30 5
-	done
+# Who calls whom: no function of the program appears below any but its own caller.
+json -r stacks >stacks.json
+while read -r caller callee; do
+	jq -e --arg caller $caller --arg callee $callee '[.rows[].frames | map(.function) | . as $names | range(length) | select($names[.] == $callee) | $names[. - 1]] | length > 0 and all(. == $caller or . == $callee)' \
+		stacks.json >/dev/null || fail "$callee is not called by $caller alone"
+done <<'PAIRS'
+main phase_parse
+main phase_solve
+main phase_report
+phase_parse tokenize
+phase_parse build_ast
+phase_solve solve_step
+solve_step multiply
+worker work_a
+worker work_b
+PAIRS
 
-	# Phases of the main thread, by intervals: the phase ends where the thread has used 300 and 700 ms of CPU time.
-	ctxan -q phases.er --sql 'select time_ns from samples where thread = 0 and metric = 0 order by time_ns' | sed 1d >times
-	n=$(wc -l <times)
-	t1=$(sed -n "$((n * 30 / 100))p" times)
-	t2=$(sed -n "$((n * 70 / 100))p" times)
-	for line in "phase_parse 0ns:${t1}ns" "phase_solve ${t1}ns:${t2}ns" "phase_report ${t2}ns:"; do
-		name=${line% *}
-		within "$name in its interval" "$(inclusive --thread 0 -i "${line#* }")" 100 4
-	done
-	name=tokenize
-	within "tokenize in the first phase" "$(percent --thread 0 -i 0ns:${t1}ns)" 66.7 7
-
-	# The recursion of the second phase: five deep, all of it in multiply, counted once.
-	json -r tree --thread 0 -i ${t1}ns:${t2}ns >tree.json
-	[ "$(jq '[.rows[] | select(.function == "solve_step") | .recursion_level] | max' tree.json)" = 4 ] || fail "recursion levels of solve_step: $(jq -c '[.rows[] | select(.function == "solve_step") | .recursion_level]' tree.json)"
-	name=solve_step
-	within "solve_step counts once" "$(inclusive --thread 0 -i ${t1}ns:${t2}ns)" 100 4
-	json -r callers-callees --thread 0 | jq -e '[.rows[] | select(.function == "solve_step") | (.parents | map(.cum) | add) == .cum] | all' >/dev/null || fail "stanza of solve_step"
-	[ $failures = 0 ]
-}
-three_times record_and_check
+# The recursion: five deep, and counted once: solve_step has the time of all stacks in which it is, however often.
+json -r tree --thread 0 >tree.json
+[ "$(jq -c '[.rows[] | select(.function == "solve_step") | .recursion_level] | unique' tree.json)" = "[0,1,2,3,4]" ] ||
+	fail "recursion levels of solve_step: $(jq -c '[.rows[] | select(.function == "solve_step") | .recursion_level]' tree.json)"
+for function in solve_step phase_solve multiply; do
+	want=$(jq --arg f $function '[.rows[] | select(any(.frames[]; .function == $f)) | .exclusive] | add' stacks.json)
+	have=$(jq --arg f $function '.rows[] | select(.function == $f) | .inclusive' functions.json)
+	[ "$have" = "$want" ] || fail "$function has $have ns, the stacks with it $want"
+done
+json -r callers-callees --thread 0 | jq -e '[.rows[] | select(.function == "solve_step") | (.parents | map(.cum) | add) == .cum] | length > 0 and all' >/dev/null || fail "stanza of solve_step"
 
 # As the README has it.
 mkdir here && mv phases.er here/ && cd here

@@ -1,0 +1,9 @@
+# The known answer of testdata/phases.c, in a kept recording (testdata/recordings): shares of time in the whole run and in intervals.
+. "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/phases_shares.sh"
+need jq xz
+
+unpack recordings/phases
+check_phases_shares phases.er "$(cat phases.taken)"
+[ "$(json -r threads | jq -r '[.rows[].name] | sort | join(" ")')" = "phases worker-1 worker-2" ] || fail "threads: $(json -r threads | jq -c .rows)"
+finish
