@@ -1,0 +1,10 @@
+# A kept recording of a thread that moves between two processors (testdata/targets/migrates.c): what it used is apportioned to each as it measured
+# itself, and both are the whole.
+. "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/migrates.sh"
+need jq xz
+
+unpack recordings/migrates
+check_migrates_shares "$(cat migrates.taken)"
+check_migrates_sums
+finish
