@@ -1,13 +1,14 @@
 # Whole stacks without frame pointers: how many samples of programs that distributions build reach their thread's root, and whether
-# libdw makes the same of the same registers and copied stacks. No limit is on time: frames per second are only printed.
+# libdw makes the same of the same registers and copied stacks. No limit is on time: frames per second are only printed. unwind_kept does the same with
+# kept recordings of two of them.
 . "$(dirname "$0")/../common.sh" "$@"
+. "$source_dir/tests/flow/unwind_share.sh"
 need jq
 need_perf
 targets=$source_dir/testdata/targets
 printf 'program\tsamples\tto the root\tjoined\tas libdw\tframes/CPU s, ours\tlibdw\n' >table
 
-# is_at_least WHAT VALUE LIMIT
-is_at_least() { awk -v v="$2" -v l="$3" 'BEGIN { exit !(v >= l) }' || fail "$1: $2 is less than $3"; }
+compare=$(command -v unwind_compare) || leave_out "unwind_compare was not built: stacks are not compared with libdw's"
 
 # check NAME SAMPLES COMMAND...: records it, and compares with the limits. SAMPLES are those of a machine that has little else to do,
 # of which a third must be there.
@@ -17,26 +18,11 @@ check() {
 	shift 2
 	ctxrec -q -F 999 --keep-stacks -o $name.er -- "$@" >$name.out 2>$name.err || fail "$name: exit status $?: $(head -c 300 $name.err)"
 	[ -s $name.out ] || fail "$name: has printed nothing"
-	ctxan -q $name.er -r functions --format json --limit 0 >$name.json || fail "$name: ctxan"
-	samples=$(jq '.samples' $name.json)
-	root=$(jq '([.rows[] | select(.function | startswith("<Truncated-stack")) | .inclusive] | add // 0) as $t | 100 * (1 - $t / .weight)' $name.json)
-	joined=$(ctxan -q $name.er -r header | sed -n 's/^unwinding .*(\([0-9]*\) with callers of.*/\1/p')
-	is_at_least "$name: samples" "$samples" $((wanted / 3))
-	# 98 %, less two standard errors of that many samples: chance must not decide.
-	is_at_least "$name: % of samples to the root" "$root" "$(echo "$samples" | awk '{ print 98 - 200 * sqrt(0.98 * 0.02 / $1) }')"
+	check_unwound $name $((wanted / 3))
 	agreement=-
 	ours=-
 	theirs=-
-	if command -v unwind_compare >compare.path; then
-		unwind_compare $name.er >$name.compare || fail "$name: unwind_compare"
-		agreement=$(sed -n 's/^explained: .*agreement \([0-9.]*\) %$/\1/p' $name.compare)
-		ours=$(awk '$1 == "ours" { print $4 }' $name.compare)
-		theirs=$(awk '$1 == "libdw" { print $4 }' $name.compare)
-		compared=$(awk '$1 == "samples" { print $2 + 0 }' $name.compare)
-		is_at_least "$name: compared stacks" "$compared" $((samples * 9 / 10))
-		is_at_least "$name: % as libdw" "${agreement:-0}" 99
-		echo "$name: $(grep '^identical' $name.compare), $(grep '^explained' $name.compare)"
-	fi
+	[ -z "$compare" ] || compare_with_libdw $name
 	printf '%s\t%s\t%.2f\t%s\t%s\t%s\t%s\n' "$name" "$samples" "$root" "${joined:-0}" "$agreement" "$ours" "$theirs" >>table
 	rm -rf $name.er
 }
@@ -44,7 +30,7 @@ check() {
 # has TOOL...: a program that is not installed is left out.
 has() {
 	for tool in "$@"; do
-		command -v "$tool" >/dev/null 2>&1 || { echo "$tool is not installed: left out"; return 1; }
+		command -v "$tool" >/dev/null 2>&1 || { leave_out "$tool is not installed"; return 1; }
 	done
 }
 
@@ -75,7 +61,7 @@ SQL
 fi
 if has c++; then
 	c++ -O2 -fomit-frame-pointer -pthread -o throwing "$targets/throwing.cc" || fail "throwing.cc"
-	check throwing 1200 ./throwing 1.5
+	check throwing 1200 ./throwing 0.5
 fi
 cat table
 finish

@@ -1,0 +1,35 @@
+# Stacks of programs without frame pointers: what they call by construction is in them, up to the root of the thread. Which share of the stacks reaches
+# the root, and what libdw makes of them, is checked by record_unwind_share and unwind_kept.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq gcc c++
+need_perf
+targets=$source_dir/testdata/targets
+
+# record NAME COMMAND...: NAME.stacks has a line for each stack, outermost first.
+record() {
+	name=$1
+	shift
+	ctxrec -q -F 999 -o $name.er -- "$@" >$name.out || fail "$name: ctxrec"
+	ctxan -q $name.er -r stacks --no-inlines --format json --limit 0 >$name.json
+	jq -r '.rows[] | [.frames[].function] | join(" < ")' $name.json >$name.stacks
+	# Every sample has a stack, and the recorder has said of every stack where it ends.
+	[ "$(jq '[.rows[].samples] | add' $name.json)" = "$(jq .samples $name.json)" ] || fail "$name: the stacks do not add up to $(jq .samples $name.json)"
+	ends=$(sed -n 's/^<event kind="unwinding" tstamp="[^"]*"\(.*\) joined=.*/\1/p' $name.er/log.xml | grep -o '"[0-9]*"' | tr -d '"' | awk '{ n += $1 } END { print n + 0 }')
+	[ "$ends" = "$(jq .samples $name.json)" ] || fail "$name: $ends ends of stacks, $(jq .samples $name.json) samples: $(grep 'kind="unwinding"' $name.er/log.xml)"
+}
+
+gcc -O2 -fomit-frame-pointer -o altstack "$targets/altstack.c" -lm || fail "altstack.c"
+record altstack ./altstack 1
+# The recursion, and the handler on its own stack, which interrupts it; spin is a leaf.
+grep -Eq '^_start < .*main < recurse( < recurse)* < spin$' altstack.stacks || fail "no stack of recurse and spin up to the root: $(head -n 5 altstack.stacks)"
+grep -Eq '^_start < .*main < recurse.* < spin < .*on_alarm < (below < )+spin$' altstack.stacks || fail "no stack of the handler up to the root: $(grep on_alarm altstack.stacks | head -n 5)"
+# Callees never are callers of what calls them.
+grep -E 'spin < (recurse|main)|below < (recurse|main|on_alarm)|recurse < (main|below)' altstack.stacks && fail "callers that do not exist"
+
+c++ -O2 -fomit-frame-pointer -pthread -o throwing "$targets/throwing.cc" || fail "throwing.cc"
+record throwing ./throwing 0.4
+sed 's/(anonymous namespace):://g; s/([^()]*)//g' throwing.stacks >throwing.short
+grep -Eq '^clone3? < start_thread < .*work < attempt < descend( < descend)+ < ' throwing.short || fail "no stack of the recursion up to the thread's root: $(head -n 5 throwing.short)"
+grep -E 'attempt < (work|attempt)|descend < (work|attempt)' throwing.short && fail "callers that do not exist"
+[ "$(ctxan -q throwing.er -r threads --format json | jq '[.rows[] | select(.samples > 0)] | length')" -ge 3 ] || fail "three threads with samples"
+finish
