@@ -1,8 +1,8 @@
-#!/bin/sh
 # Functions, files and lines of every frame, inlined calls included: ours, addr2line's and llvm-symbolizer's for 10,000
 # addresses of one optimised C++ program, compiled in every way that debug information comes in. Where a tool cannot read
 # one of the ways, the answer is that for the same code with plain DWARF.
-. "${0%/*}/../common.sh"
+# symbols_kept does the same with two kept programs.
+. "$(dirname "$0")/../common.sh" "$@"
 need g++ addr2line python3 objcopy
 source=$source_dir/tests/flow/symbols_same.cc
 same=$source_dir/tests/flow/symbols_same.py
@@ -10,7 +10,7 @@ llvm=
 for tool in llvm-symbolizer llvm-symbolizer-14; do
 	[ -z "$llvm" ] && command -v $tool >/dev/null 2>&1 && llvm=$tool
 done
-[ -n "$llvm" ] || echo "llvm-symbolizer is not installed: compared with addr2line only"
+[ -n "$llvm" ] || leave_out "llvm-symbolizer is not installed: compared with addr2line only"
 ln -s "$source" symbols_same.cc
 # The tools take most of the time, and read ordinary debug information as the release build does: the sanitizers get a
 # few addresses of plain, split and link-time optimised DWARF 5 only.
@@ -103,7 +103,7 @@ if command -v dwz >/dev/null 2>&1; then
 	symbolize two <addresses.txt >ours.txt 2>figures.txt
 	grep -q '^<unnamed>$' ours.txt || fail "a common file without a build id was used"
 else
-	echo "dwz is not installed"
+	leave_out "dwz is not installed"
 fi
 
 if command -v clang++ >/dev/null 2>&1; then
@@ -118,6 +118,6 @@ if command -v clang++ >/dev/null 2>&1; then
 	compile clanglines clang++ -gline-tables-only
 	compare "clang, line tables only" clanglines clanglines llvm
 else
-	echo "clang is not installed"
+	leave_out "clang is not installed"
 fi
 finish
