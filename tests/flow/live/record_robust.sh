@@ -1,8 +1,19 @@
-# Recordings that go wrong: killed recorder, killed target, many children, exec, unloading, vanished descriptors, set-uid, a full disk.
+# Recordings that go wrong: killed recorder, killed target, many children, exec, unloading, vanished descriptors. What only root can try is in record_root.
 . "$(dirname "$0")/../common.sh" "$@"
 need jq
 need_perf
 
+# wait_for COMMAND...: until it succeeds, at most five minutes: how long something takes is not tested.
+wait_for() {
+	i=0
+	until "$@"; do
+		[ $i -lt 3000 ] || { fail "waited in vain for: $*"; return 1; }
+		sleep 0.1
+		i=$((i + 1))
+	done
+}
+# has_used PID HUNDREDTHS: so much CPU time.
+has_used() { [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -ge "$2" ]; }
 samples() { ctxan -q "$1" -r functions --format json | jq .samples; }
 spin='i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'
 
@@ -33,41 +44,39 @@ mkdir numbers
 (cd numbers && seq 48 | xargs -P 16 -I{} ctxrec -q --no-archive -- true) || fail "48 recorders at once"
 [ "$(ls -d numbers/true.*.er | wc -l)" = 48 ] || fail "48 recorders at once: $(ls numbers | wc -l) experiments"
 
-# kill -9 of the recorder in mid-run: all but the last second is there, and the head says so.
-ctxrec -q -o killed.er -- sh -c 'while :; do :; done' &
+# kill -9 of the recorder in mid-run: what it has written can be read, and the header says that the run was not closed. (How much that is:
+# record_killed, record_killed_kept.)
+larger() { [ -e killed.er/profile ] && [ "$(stat -c %s killed.er/profile)" -gt "$1" ]; }
+ctxrec -q -o killed.er -- sh -c 'echo $$ >target.pid; while :; do :; done' &
 recorder=$!
-sleep 1
-target=$(pgrep -P $recorder | head -n 1)
-# until_used PID HUNDREDTHS: until it has had so much of a processor; on a busy machine that takes longer.
-until_used() {
-	i=0
-	while [ "$(awk '{ print $14 + $15 }' "/proc/$1/stat")" -lt "$2" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
-}
-until_used "$target" 400
+wait_for larger 0
+wait_for larger "$(stat -c %s killed.er/profile)"
 kill -9 $recorder
 wait $recorder 2>/dev/null
-kill -9 "$target" 2>/dev/null
+kill -9 "$(cat target.pid)" 2>/dev/null
 n=$(samples killed.er)
-[ "$n" -gt 2400 ] || fail "killed recorder: only $n samples of four seconds"
+[ "$n" -ge 10 ] || fail "killed recorder: only $n samples"
 ctxan -q killed.er -r header | grep -qi 'not closed' || fail "the header does not say that the run was not closed"
 
 # kill -9 of the target.
-timeout 60 ctxrec -q -o target.er -- sh -c 'while :; do :; done' &
+rm target.pid
+timeout 300 ctxrec -q -o target.er -- sh -c 'echo $$ >target.pid; while :; do :; done' &
 guard=$!
-sleep 1
-target=$(pgrep -P "$(pgrep -P $guard ctxrec)")
-until_used "$target" 100
+wait_for test -s target.pid
+target=$(cat target.pid)
+wait_for has_used "$target" 100
 kill -9 "$target"
 wait $guard
 [ $? = 137 ] || fail "target killed: status"
-[ "$(samples target.er)" -gt 500 ] || fail "target killed: samples"
+[ "$(samples target.er)" -ge 10 ] || fail "target killed: $(samples target.er) samples of a second"
 
 # SIGINT and SIGTERM end the recording cleanly and reach the target. (A shell's background jobs begin with SIGINT ignored.)
 for signal in INT TERM; do
-	timeout 30 env --default-signal=INT,TERM ctxrec -q -o $signal.er -- sh -c "trap 'echo got >got.$signal; exit 3' INT TERM; while :; do sleep 0.05; done" &
+	timeout 300 env --default-signal=INT,TERM ctxrec -q -o $signal.er -- \
+		sh -c "trap 'echo got >got.$signal; exit 3' INT TERM; echo \$PPID >recorder.$signal; while :; do sleep 0.05; done" &
 	guard=$!
-	sleep 1
-	kill -$signal "$(pgrep -P $guard ctxrec)"
+	wait_for test -s recorder.$signal
+	kill -$signal "$(cat recorder.$signal)"
 	wait $guard
 	got=$?
 	[ -e got.$signal ] || fail "SIG$signal did not reach the target"
@@ -79,43 +88,22 @@ done
 # Many children, exec, unloading a library, exiting at once, no descriptors.
 for target in fork1000 execchain dlclose_reload exit_at_once closefds; do
 	command -v $target >/dev/null || { fail "$target was not built"; continue; }
-	(cd "$build/bin/examples" && exec timeout 120 ctxrec -q -o "$work/$target.er" -- ./$target >/dev/null)
+	(cd "$build/bin/examples" && exec timeout 300 ctxrec -q -o "$work/$target.er" -- ./$target >/dev/null)
 	[ $? -lt 124 ] || fail "$target: hang or crash"
 	ctxan -q $target.er >/dev/null || fail "$target: report"
 done
 ctxan -q fork1000.er -r processes --format json >processes.json
-# Where the recorder does not get a processor in time, the kernel drops events; then that is said.
-least=1000
-[ "$(jq .lost_samples processes.json)" = 0 ] || least=800
-[ "$(jq '.rows | length' processes.json)" -ge $least ] || fail "fork1000: $(jq '.rows | length' processes.json) processes, $(jq .lost_samples processes.json) lost"
+# Where the recorder does not get a processor in time, the kernel drops events; they are counted, and a process may be among them.
+jq -e '(.rows | length) + .lost_samples >= 1001' processes.json >/dev/null || fail "fork1000: $(jq '.rows | length' processes.json) processes, $(jq .lost_samples processes.json) lost"
+[ "$(jq '.rows | length' processes.json)" -le 1001 ] || fail "fork1000: $(jq '.rows | length' processes.json) processes"
 ctxrec -q -o sub.er -- sh -c "($spin); exec sh -c '$spin'"
 [ -d sub.er/_f1.er ] && [ -d sub.er/_x1.er ] || fail "sub-experiments: $(ls sub.er)"
-[ "$(ctxan -q sub.er -r processes --format json | jq '[.rows[] | select(.samples > 50)] | length')" -ge 2 ] || fail "samples by process"
+[ "$(ctxan -q sub.er -r processes --format json | jq '[.rows[] | select(.samples > 0)] | length')" -ge 2 ] || fail "samples by process"
 
 # Whose samples and states are not recorded is not in the recording at all: it did not wait for a processor all its life.
 ctxrec -q --no-follow -o alone.er -- sh -c 'sleep 0.1; exit 0'
 ctxan -q alone.er -r processes --format json >alone.json
 [ "$(jq '.rows | length' alone.json)" = 1 ] || fail "--no-follow: $(jq -c .rows alone.json)"
-
-# Set-uid: perf events may stop there; nothing may hang.
-if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1; then
-	cp "$(command -v sleep)" suid-sleep && chown nobody suid-sleep && chmod 4755 suid-sleep
-	timeout 20 ctxrec -q -o suid.er -- ./suid-sleep 0.2 || fail "set-uid target"
-fi
-
-# As an ordinary user: user space only, said once.
-if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	mkdir user && chown nobody user && chmod 755 "$work"
-	(cd user && setpriv --reuid=nobody --clear-groups ctxrec --no-archive -o user.er -- sh -c "$spin" 2>err.txt)
-	status=$?
-	if grep -q perf_event_paranoid user/err.txt && [ $status = 1 ]; then
-		echo "ordinary users are refused here: $(head -n 1 user/err.txt)"
-	else
-		[ $status = 0 ] || fail "ordinary user: $(cat user/err.txt)"
-		[ "$(samples user/user.er)" -gt 20 ] || fail "ordinary user: samples"
-		grep -qi 'kernel' user/err.txt || fail "ordinary user: not told what is missing"
-	fi
-fi
 
 # Too few files for states: said, and the rest is recorded. The limit is found: below it there are no states.
 n=64
@@ -127,23 +115,17 @@ done
 if grep -q 'value="off: too many' files.er/log.xml 2>/dev/null; then
 	grep -q 'what threads wait for is not recorded.*ulimit -n' files.err || fail "no states, and nothing said: $(cat files.err)"
 	ctxan -q files.er -r functions | grep -q 'what threads wait for is not recorded' || fail "no states: no note in reports"
+else
+	leave_out "no limit of open files turns states off here"
 fi
 
 # --wait-descendants: what the command leaves behind is waited for, though it was started just before the end.
-timeout 60 ctxrec -q --no-archive --wait-descendants -o left.er -- sh -c '(sleep 0.7; echo late >late) & exit 5'
+timeout 300 ctxrec -q --no-archive --wait-descendants -o left.er -- sh -c '(sleep 0.7; echo late >late) & exit 5'
 [ $? = 5 ] || fail "--wait-descendants: exit status"
 [ -e late ] || fail "--wait-descendants: the recording ended with the command"
 [ "$(ctxan -q left.er --sql "select count(*) from process where end_ns >= 700000000" | tail -n 1)" -ge 1 ] ||
 	fail "--wait-descendants: nobody was there at the end"
 
-# A full disk: the target runs on, what is on disk is used, nothing crashes.
-if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; then
-	timeout 60 ctxrec -F 4999 -o small/full.er -- sh -c "$spin; $spin; $spin; $spin; echo done >ran" 2>full.err
-	[ -e ran ] || fail "full disk: the target did not run to its end"
-	grep -qi 'space' full.err || fail "full disk: not said: $(cat full.err)"
-	ctxan -q small/full.er --db full.db -r header >full.txt || fail "full disk: report"
-	umount small
-fi
 expect 2 "standard output" sh -c 'exec ctxrec --help >/dev/full'
 expect 2 "standard output" sh -c 'exec ctxan --help >/dev/full'
 # Rings that were asked for are not blamed on a limit.
@@ -152,15 +134,18 @@ grep -q 'limit on locked memory' tight.err && fail "-m 8: $(cat tight.err)"
 grep -q 'as small as -m says' tight.err || fail "-m 8: $(cat tight.err)"
 # --max-size bounds the experiment.
 ctxrec -q -F 9999 --max-size 150k --no-archive -o bounded.er -- sh -c "$spin; $spin; $spin; $spin; $spin; $spin; $spin; $spin"
-[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 153600 ] || fail "--max-size: $(du -b bounded.er/profile)"
-[ "$(samples bounded.er)" -gt 1000 ] || fail "--max-size: nothing was kept"
+[ "$(cat bounded.er/profile bounded.er/frameinfo | wc -c)" -le 153600 ] || fail "--max-size: $(du -b bounded.er/profile bounded.er/frameinfo)"
+[ "$(samples bounded.er)" -ge 100 ] || fail "--max-size: nothing was kept"
 ctxan -q bounded.er -r functions | grep -q 'beyond the limit' || fail "--max-size: what was dropped is not said"
 
 # Nothing of ours is left running.
-sleep 0.2
-for pid in $(pgrep -x ctxrec); do
-	case $(readlink "/proc/$pid/cwd") in
-	"$work"*) fail "a ctxrec is left: $pid" ;;
-	esac
-done
+left() {
+	for pid in $(pgrep -x ctxrec); do
+		case $(readlink "/proc/$pid/cwd") in
+		"$work"*) echo "$pid" ;;
+		esac
+	done
+}
+none_left() { [ -z "$(left)" ]; }
+wait_for none_left || fail "a ctxrec is left: $(left)"
 finish
