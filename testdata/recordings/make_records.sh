@@ -33,20 +33,26 @@ pack() { # NAME FILE...
 	echo "$name: $(stat -c %s "$here/$name.tar.xz") bytes"
 }
 
+# record_undisturbed NAME: NAME.er, NAME.out, and in NAME.taken what the hypervisor took meanwhile, ns: at most 1 % of a second.
+record_undisturbed() {
+	cp "$(command -v "$1")" .
+	for attempt in 1 2 3 4 5 6 7 8 9 10; do
+		before=$(stolen)
+		ctxrec -q -O -o $1.er -- ./$1 >$1.out || fail "$1"
+		echo $(($(stolen) - before)) >$1.taken
+		[ "$(cat $1.taken)" -gt 10000000 ] || return
+	done
+	fail "$1: the hypervisor took $(cat $1.taken) ns in attempt $attempt"
+}
+
 make_phases() {
-	cp "$(command -v phases)" .
-	before=$(stolen)
-	ctxrec -q -o phases.er -- ./phases || fail phases
-	echo $(($(stolen) - before)) >phases.taken
+	record_undisturbed phases
 	only_own phases.er
 	pack phases phases.er phases.taken
 }
 
 make_migrates() {
-	cp "$(command -v migrates)" .
-	before=$(stolen)
-	ctxrec -q -o migrates.er -- ./migrates >migrates.out || fail migrates
-	echo $(($(stolen) - before)) >migrates.taken
+	record_undisturbed migrates
 	only_own migrates.er
 	pack migrates migrates.er migrates.out migrates.taken
 }
