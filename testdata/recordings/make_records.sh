@@ -1,6 +1,7 @@
 #!/bin/sh
 # make_records.sh BUILD_DIR [NAME...]: makes the recordings and programs of README-records.md anew, all or those that are named. Fixed directory, because
-# paths are recorded. It needs perf events, root, perf, gcc, g++, clang++, addr2line, objdump and llvm-symbolizer, and an idle machine.
+# paths are recorded. It needs perf events, root, perf, gcc, g++, clang++, addr2line, objdump and llvm-symbolizer, and an idle machine: where the hypervisor took much of
+# the processors, record_phases_kept or record_migrates_kept says so, and they are made once more.
 set -u
 build=$(cd "$1" && pwd)
 shift
@@ -12,7 +13,6 @@ LC_ALL=C.UTF-8
 export PATH LC_ALL
 [ $# -gt 0 ] || set -- phases migrates mixed code unwind symbols killed copies
 fail() { echo "make_records.sh: $*" >&2; exit 1; }
-stolen() { awk -v second="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 / second * 1e9 }' /proc/stat; }
 rm -rf /tmp/records-testdata && mkdir /tmp/records-testdata && cd /tmp/records-testdata || fail "/tmp/records-testdata"
 chmod 755 .
 
@@ -33,28 +33,18 @@ pack() { # NAME FILE...
 	echo "$name: $(stat -c %s "$here/$name.tar.xz") bytes"
 }
 
-# record_undisturbed NAME: NAME.er, NAME.out, and in NAME.taken what the hypervisor took meanwhile, ns: at most 1 % of a second.
-record_undisturbed() {
-	cp "$(command -v "$1")" .
-	for attempt in 1 2 3 4 5 6 7 8 9 10; do
-		before=$(stolen)
-		ctxrec -q -O -o $1.er -- ./$1 >$1.out || fail "$1"
-		echo $(($(stolen) - before)) >$1.taken
-		[ "$(cat $1.taken)" -gt 10000000 ] || return
-	done
-	fail "$1: the hypervisor took $(cat $1.taken) ns in attempt $attempt"
-}
-
 make_phases() {
-	record_undisturbed phases
+	cp "$(command -v phases)" .
+	ctxrec -q -o phases.er -- ./phases >phases.out || fail phases
 	only_own phases.er
-	pack phases phases.er phases.taken
+	pack phases phases.er
 }
 
 make_migrates() {
-	record_undisturbed migrates
+	cp "$(command -v migrates)" .
+	ctxrec -q -o migrates.er -- ./migrates >migrates.out || fail migrates
 	only_own migrates.er
-	pack migrates migrates.er migrates.out migrates.taken
+	pack migrates migrates.er migrates.out
 }
 
 make_mixed() {
