@@ -105,12 +105,12 @@ ctxrec -q --no-follow -o alone.er -- sh -c 'sleep 0.1; exit 0'
 ctxan -q alone.er -r processes --format json >alone.json
 [ "$(jq '.rows | length' alone.json)" = 1 ] || fail "--no-follow: $(jq -c .rows alone.json)"
 
-# Too few files for states: said, and the rest is recorded. The limit is found: below it there are no states.
-n=64
+# Too few files for states: reported, and the rest is recorded. The limit is found: a little above it the files of the experiment do not fit.
+n=$((24 + 8 * $(getconf _NPROCESSORS_ONLN)))
 while [ $n -gt 8 ]; do
-	(ulimit -n $n && ctxrec --no-archive -O -o files.er -- true 2>files.err) || break
-	grep -q 'states" *value="off' files.er/log.xml && break
-	n=$((n - 2))
+	rm -rf files.er
+	(ulimit -n $n && ctxrec --no-archive -o files.er -- true 2>files.err) && grep -q 'states" *value="off' files.er/log.xml && break
+	n=$((n - 1))
 done
 if grep -q 'value="off: too many' files.er/log.xml 2>/dev/null; then
 	grep -q 'what threads wait for is not recorded.*ulimit -n' files.err || fail "no states, and nothing said: $(cat files.err)"
