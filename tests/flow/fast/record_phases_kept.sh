@@ -5,6 +5,7 @@ need jq xz
 
 unpack recordings/phases
 # The hypervisor took nothing that matters meanwhile.
-check_phases_shares phases.er 0
+check_phases_shares phases.er 0 exclusive
+check_phases_shares phases.er 0 inclusive
 [ "$(json -r threads | jq -r '[.rows[].name] | sort | join(" ")')" = "phases worker-1 worker-2" ] || fail "threads: $(json -r threads | jq -c .rows)"
 finish

@@ -9,7 +9,7 @@ record_and_check() {
 	failures=0
 	before=$(stolen)
 	ctxrec -q -O -o phases.er -- phases || fail "recording"
-	check_phases_shares phases.er $(($(stolen) - before))
+	check_phases_shares phases.er $(($(stolen) - before)) inclusive
 	[ $failures = 0 ]
 }
 repeat 3 record_and_check
