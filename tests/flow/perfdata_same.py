@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds ctxan against perf on one recording, sample for sample.
 
-    perfdata_same.py RECORDING [--no-chains]
+    perfdata_same.py RECORDING [--no-chains] [CTXAN_OPTION...]
 
 Three equalities, and nothing is left between perf's report and ours:
 
@@ -12,6 +12,7 @@ Three equalities, and nothing is left between perf's report and ours:
 for each event, over the whole recording and over three intervals. Where a frame differs because of a choice of
 perf's (see EXPLAINED) it is counted and printed; anything else is a failure.
 --no-chains: leaves only, where perf unwinds stacks by itself that ctxan takes as they are.
+perf is asked, or its answers are beside the recording (perf_said.py).
 """
 import json
 import os
@@ -19,6 +20,8 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict, namedtuple
+
+import perf_said
 
 EXPLAINED = {
     "alias": "perf shows another name of the same address",
@@ -49,10 +52,12 @@ STACK_MAX = 127  # frames that the kernel records, sysctl kernel.perf_event_max_
 MARKS_FROM = 2**64 - 4095  # of linux/perf_event.h: PERF_CONTEXT_MAX; hypervisor, kernel, user, guest, guest's kernel, user
 MARKS = [2**64 - n for n in (32, 128, 512, 2048, 2176, 2560)]
 
+ctxan_options = []
+
 
 def output_of(*command):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
-    if done.returncode != 0 and command[0] != "perf":  # perf report fails when an interval has no samples
+    if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout
 
@@ -80,7 +85,7 @@ def perf_frame(line):
 
 
 def perf_samples(recording, *options):
-    text = output_of("perf", "script", "-i", recording, "--ns", "--no-inline", "--no-demangle",
+    text = perf_said.ask(recording, "perf", "script", "-i", recording, "--ns", "--no-inline", "--no-demangle",
                      "-F", "pid,tid,time,event,period,ip,sym,symoff,dso", *options)
     samples = []
     for line in text.splitlines():
@@ -96,7 +101,7 @@ def perf_samples(recording, *options):
 def garbage_samples(recording):
     """(time, tid) of the samples whose call chain holds a number from the range of the marks that is none."""
     garbage, sample = set(), None
-    for line in output_of("perf", "script", "-i", recording, "-D").splitlines():
+    for line in perf_said.ask(recording, "perf", "script", "-i", recording, "-D").splitlines():
         head = re.match(r"(?:\d+ )?(\d+) 0x[0-9a-f]+ .*: PERF_RECORD_SAMPLE\(.*\): -?\d+/(-?\d+): ", line)
         if head:
             sample = int(head[1]), int(head[2])
@@ -118,7 +123,7 @@ def perf_stacks(recording):
 def perf_report(recording, *options):
     """Rows by event and (object, symbol), which may stand for several lines: static functions may share a name, and
     the unknown functions of an object are one row, without percent."""
-    text = output_of("perf", "report", "-i", recording, "--stdio", "-g", "none", "--no-inline", "--no-demangle",
+    text = perf_said.ask(recording, "perf", "report", "-i", recording, "--stdio", "-g", "none", "--no-inline", "--no-demangle",
                      "--percent-limit", "0", "-t", "\t", *options)
     events = {}
     for line in text.splitlines():
@@ -141,7 +146,7 @@ def perf_report(recording, *options):
 # ---- ctxan's side
 
 def sql(recording, statement):
-    return json.loads(output_of("ctxan", "-q", "--no-inlines", recording, "--format", "json", "--sql", statement))
+    return json.loads(output_of("ctxan", "-q", "--no-inlines", *ctxan_options, recording, "--format", "json", "--sql", statement))
 
 
 def our_samples(recording, first_ns):
@@ -165,7 +170,7 @@ def our_samples(recording, first_ns):
 
 def our_report(recording, event, *options):
     """(function, object) -> exclusive samples and weight, inclusive samples and weight."""
-    text = output_of("ctxan", "-q", "--no-inlines", recording, "-r", "functions", "--format", "json", "--limit", "0",
+    text = output_of("ctxan", "-q", "--no-inlines", *ctxan_options, recording, "-r", "functions", "--format", "json", "--limit", "0",
                      "--metric", event, *options)
     rows = defaultdict(lambda: [0, 0, 0, 0])
     for row in json.loads(text)["rows"]:
@@ -301,8 +306,8 @@ class Images:
     def read(self):
         self.events = defaultdict(list)
         event = re.compile(r".* (\d+)\.(\d{9}): PERF_RECORD_(COMM exec|MMAP2?)\b\D*: ?.*?(-?\d+)/\d+(?:: .* (\S+))?$")
-        for line in output_of("perf", "script", "-i", self.recording, "--show-mmap-events", "--show-task-events", "--ns",
-                              "-F", "comm,pid,tid,time").splitlines():
+        for line in perf_said.ask(self.recording, "perf", "script", "-i", self.recording, "--show-mmap-events", "--show-task-events", "--ns",
+                                  "-F", "comm,pid,tid,time").splitlines():
             found = event.match(line)
             if found:
                 path = found[5] if found[3] != "COMM exec" else None
@@ -429,11 +434,15 @@ def seconds(ns):
 def main():
     recording = sys.argv[1]
     chains = "--no-chains" not in sys.argv
+    ctxan_options.extend(option for option in sys.argv[2:] if option != "--no-chains")
     failures = Failures()
     theirs = perf_stacks(recording) if chains else perf_samples(recording, "-G")
     first = min(sample.time for sample in theirs)
     ours = our_samples(recording, first)
-    compare_samples(theirs, ours, chains, Images(recording), failures)
+    images = Images(recording)
+    if perf_said.KEEPING:
+        images.read()
+    compare_samples(theirs, ours, chains, images, failures)
     compare_reports(recording, chains, None, theirs, ours, failures)
     for begin, end in intervals(sorted(sample.time for sample in theirs)):
         compare_reports(recording, chains, (begin, end, first), theirs, ours, failures)

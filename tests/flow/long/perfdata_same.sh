@@ -38,7 +38,7 @@ same() {
 	shift
 	if ! perf record -q -e cpu-clock -o "$name.data" "$@" >"$name.out" 2>record.err; then
 		grep -Eq 'unknown option|not built|not compiled' record.err || { fail "$name: perf record: $(head -c 300 record.err)"; return; }
-		echo "$name is left out, this perf cannot do it: $(head -n 1 record.err)"
+		leave_out "$name: this perf cannot record it: $(head -n 1 record.err)"
 		return
 	fi
 	hold "$name"
@@ -76,7 +76,7 @@ if perf inject -j -i dump.data -o injected.data 2>inject.err; then
 	counts() { ctxan -q "$1" --sql "select function, exclusive_samples, inclusive_samples from functions where function like 'jit_%' order by 1"; }
 	[ "$(counts dump.data)" = "$(counts injected.data)" ] || fail "dump: $(counts dump.data), injected: $(counts injected.data)"
 else
-	echo "injected is left out: $(head -n 1 inject.err)"
+	leave_out "injected: $(head -n 1 inject.err)"
 fi
 perf record -q -e cpu-clock -F 2500 -g -o - -- noreturn 200 >pipe.data 2>/dev/null || fail "pipe: perf record"
 hold pipe
