@@ -46,7 +46,7 @@ pack() {
 		case $(readlink -f "$path") in
 		*vdso* | */jit/*) echo "$path" ;;
 		esac
-	done >cache
+	done >cache 2>/dev/null
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 "$@" symfs -T cache | xz -9e >"$here/$name.tar.xz" || fail "$name: tar"
 	rm -rf home/.debug symfs ./*.data ./*.said.xz
 	ls -l "$here/$name.tar.xz"
@@ -165,7 +165,30 @@ jit() {
 	rm -rf dumps ./*.out perf-*.map
 }
 
-for name in ${*:-same jit}; do
+# testdata/targets/waits.c, the whole system and by itself. A machine that is busy loses switches: it is recorded until perf and ctxan have all of them.
+# Of the kernel's functions those are kept that are on the stacks, with their neighbours.
+states() {
+	cc -O1 -static -Wl,--build-id -fno-omit-frame-pointer -pthread -o waiting-here "$targets/waits.c" || fail cc
+	tries=0
+	until grep -q ' 5 threads of 5 compared' compared 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -le 10 ] || fail "states: the machine is too busy"
+		rm -f whole.data*
+		perf sched record -o whole.data -- ./waiting-here >record.out 2>&1 || fail "$(cat record.out)"
+		CTX_KEEP_SAID=1 python3 "$flow/perfdata_states.py" whole.data waiting-here >compared || : >compared
+	done
+	cat compared
+	perf record -q -g --switch-events -e sched:sched_switch -e sched:sched_waking -o bound.data -- ./waiting-here || fail bound
+	kernel=home/.debug/[kernel.kallsyms]/$(perf buildid-list -i bound.data | sed -n 's/ \[kernel.kallsyms\].*//p')
+	mkdir -p "$kernel"
+	perf script -i bound.data -F ip,sym | awk '$1 ~ /^ffff/ { print $2 }' | sort -u >names
+	awk 'FILENAME == "names" { on[$1]; next } $3 in on || $3 ~ /^_(s|e)?text$/ || before { print } { before = $3 in on }' names /proc/kallsyms >reduced
+	mv reduced "$kernel/kallsyms"
+	mkdir -p symfs
+	pack states whole.data bound.data whole.data.said.xz "$kernel/kallsyms"
+}
+
+for name in ${*:-same jit states}; do
 	$name
 done
 rm -rf /tmp/perfdata-testdata

@@ -1,13 +1,15 @@
 """What threads do, as ctxan says it of a perf.data, beside what perf sched timehist says of the same file.
 
 perfdata_states.py FILE COMMAND: sums of each thread of COMMAND: on a CPU, waiting for one, waiting for anything else. Its last moments are left
-out: perf's sample of a thread that dies does not tell which one.
+out: perf's sample of a thread that dies does not tell which one. perf is asked, or its answers are beside the recording (perf_said.py).
 """
 import collections
 import json
 import re
 import subprocess
 import sys
+
+import perf_said
 
 PART = 0.01  # of the larger one
 NEAR_NS = 200_000  # perf's columns are in us, one error for each switch
@@ -34,21 +36,21 @@ def tid_of(task):
 
 def first_time(path):
     """Of all samples: where ctxan's times begin."""
-    lines = output("perf", "script", "--ns", "-i", path, "-F", "time").splitlines()
+    lines = perf_said.ask(path, "perf", "script", "--ns", "-i", path, "-F", "time").splitlines()
     return min(float(line.split(":")[0]) for line in lines)
 
 
-def of_perf(path):
-    """tid -> [begin, end, run, wait for a CPU, other wait] between the first and the last time that it leaves the CPU.
+def of_perf(path, command):
+    """tid -> [begin, end, run, wait for a CPU, other wait] between the first and the last time that it leaves the CPU as a thread of the command.
 
-    What it did between two rows, the state of the first one says.
+    What it did between two rows, the state of the first one says. The delay, from the wake-up to the CPU, is the end of the wait.
     """
     sums, before, start = {}, {}, first_time(path)
-    for line in output("perf", "sched", "timehist", "--state", "-i", path).splitlines():
+    for line in perf_said.ask(path, "perf", "sched", "timehist", "--state", "-i", path).splitlines():
         row = ROW.match(line)
         tid = tid_of(row["task"]) if row else None
-        if tid is None:
-            continue
+        if tid is None or not row["task"].startswith(command + "["):
+            continue  # before exec it is another program
         time = round((float(row["time"]) - start) * 1e9)
         one = sums.setdefault(tid, [time, time, 0, 0, 0])
         if tid in before:
@@ -56,8 +58,8 @@ def of_perf(path):
             preempted = before[tid].startswith(RUNNING)
             one[1] = time
             one[2] += run
-            one[3] += delay + (wait if preempted else 0)
-            one[4] += 0 if preempted else wait
+            one[3] += wait if preempted else delay
+            one[4] += 0 if preempted else wait - delay
         before[tid] = row["state"]
     return sums
 
@@ -65,7 +67,7 @@ def of_perf(path):
 def broken(path):
     """Threads of which the file lacks switches: both have to guess there, and guess differently."""
     last, ret = {}, set()
-    for line in output("perf", "script", "-i", path, "-F", "cpu,event,trace").splitlines():
+    for line in perf_said.ask(path, "perf", "script", "-i", path, "-F", "cpu,event,trace").splitlines():
         switch = SWITCH.search(line)
         if not switch:
             continue
@@ -91,7 +93,7 @@ def of_ctxan(path, command, *interval):
 
 def main():
     path, command = sys.argv[1:]
-    perf, holes, ours = of_perf(path), broken(path), of_ctxan(path, command)
+    perf, holes, ours = of_perf(path, command), broken(path), of_ctxan(path, command)
     compared = failures = 0
     for tid in sorted(ours):
         if tid in holes or tid not in perf:
