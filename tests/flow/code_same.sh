@@ -1,4 +1,4 @@
-# Sourced by record_code_tools.sh, record_code_kept.sh and testdata/recordings/make_records.sh: lines and instructions of code.er, a recording of
+# Sourced by record_code_tools.sh, record_code_kept.sh and testdata/answers/make.sh: lines and instructions of code.er, a recording of
 # testdata/targets/hot_line.cc, next to what addr2line and objdump say of the program. Their answers are in code.addr2line ("address file:line", an
 # address for each that has samples) and code.objdump.
 

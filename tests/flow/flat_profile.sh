@@ -1,4 +1,4 @@
-# Sourced by record_perf.sh, record_perf_kept.sh and testdata/recordings/make_records.sh: the flat profile of an experiment next to the one of a
+# Sourced by record_perf.sh, record_perf_kept.sh and testdata/answers/make.sh: the flat profile of an experiment next to the one of a
 # recording that perf made of another run of the same command. NAME.out and NAME.perf_out end with what the shell's "times" printed; NAME.perf and
 # NAME.perf_samples are what `perf report` printed.
 

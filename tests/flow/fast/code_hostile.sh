@@ -13,7 +13,7 @@ cd ..
 
 # A kept experiment (testdata/recordings) whose copies are of another program, and whose log names sources that are none. The program is where the
 # recording says that it was.
-unpack recordings/copies
+unpack answers/copies
 sed -i "s|/tmp/records-testdata/spin\"|$work/spin\"|" lie.er/log.xml lie.er/map.xml
 grep -q "path=\"$work/spin\"" lie.er/map.xml || fail "no map of spin: $(cat lie.er/map.xml)"
 names() { ctxan -q lie.er --reingest -r functions --format csv --limit 0 >names.txt 2>err.txt || fail "$1: $(head -c 300 err.txt)"; }

@@ -4,7 +4,7 @@
 . "$source_dir/tests/flow/code_same.sh"
 need jq xz
 
-unpack recordings/code
+unpack answers/code
 check_code "$(grep -n '// the hot line' hot_line.cc | cut -d: -f1)"
 
 # The inlined function is a node below the one that it is inlined into, and the copy of the source is shown.

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../common.sh" "$@"
 need jq xz
 
-unpack recordings/killed
+unpack answers/killed
 n=$(ctxan -q killed.er -r functions --format json | jq .samples)
 used=$(cat killed.cpu) # hundredths of a second
 [ "$n" -gt $((600 * used / 100)) ] || fail "killed recorder: only $n samples of $used hundredths of a second"

@@ -4,7 +4,7 @@
 . "$source_dir/tests/flow/migrates.sh"
 need jq xz
 
-unpack recordings/migrates
+unpack answers/migrates
 # The hypervisor took nothing that matters meanwhile.
 check_migrates_shares 0
 check_migrates_sums

@@ -1,10 +1,10 @@
-# The flat profile of a kept recording (testdata/recordings/mixed.c) next to what `perf report` said of another run of the same program: the functions
+# The flat profile of a kept recording (testdata/answers/mixed.c) next to what `perf report` said of another run of the same program: the functions
 # of the program itself, by name.
 . "$(dirname "$0")/../common.sh" "$@"
 . "$source_dir/tests/flow/flat_profile.sh"
 need jq xz
 
-unpack recordings/mixed
+unpack answers/mixed
 cat >functions <<'NAMES'
 multiply
 collatz

@@ -3,7 +3,7 @@
 . "$source_dir/tests/flow/phases_shares.sh"
 need jq xz
 
-unpack recordings/phases
+unpack answers/phases
 # The hypervisor took nothing that matters meanwhile.
 check_phases_shares phases.er 0 exclusive
 check_phases_shares phases.er 0 inclusive

@@ -5,7 +5,7 @@ need python3 xz
 grep -q __asan_init "$bin/symbolize" && export ASAN_OPTIONS=detect_leaks=0 # symbolize leaves what it has to the end of the process
 
 for name in gcc5 clang4; do
-	unpack recordings/symbols-$name
+	unpack answers/symbols-$name
 	symbolize $name <$name.addresses >$name.ours 2>figures.txt || fail "$name: symbolize failed"
 	grep -q 'from none' figures.txt && fail "$name: $(cat figures.txt)"
 	for tool in addr2line llvm-symbolizer; do

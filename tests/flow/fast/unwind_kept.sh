@@ -5,7 +5,7 @@
 need jq xz
 compare=$(command -v unwind_compare) || leave_out "unwind_compare was not built: stacks are not compared with libdw's"
 
-unpack recordings/unwind
+unpack answers/unwind
 for name in altstack throwing; do
 	check_unwound $name 300
 	echo "$name: $samples samples, $root % to the root, $joined with callers taken over"

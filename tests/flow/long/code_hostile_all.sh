@@ -11,7 +11,7 @@ python3 "$source_dir/tests/flow/code_hostile.py" "$bin" "$source_dir" $seeds || 
 cd ..
 
 # A copy that unpacks to 3 GB of zeros.
-unpack recordings/copies
+unpack answers/copies
 rm spin
 python3 "$source_dir/tests/flow/zeros_zst.py" 3000 >zeros.zst
 cp zeros.zst "$(ls lie.er/archives/*.zst | grep -v /source-)"

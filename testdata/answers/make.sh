@@ -1,5 +1,5 @@
 #!/bin/sh
-# make_records.sh BUILD_DIR [NAME...]: makes the recordings and programs of README-records.md anew, all or those that are named. Fixed directory, because
+# make.sh BUILD_DIR [NAME...]: makes the recordings and programs of README.md anew, all or those that are named. Fixed directory, because
 # paths are recorded. It needs perf events, root, perf, gcc, g++, clang++, addr2line, objdump and llvm-symbolizer, and an idle machine: where the hypervisor took much of
 # the processors, record_phases_kept or record_migrates_kept says so, and they are made once more.
 set -u
@@ -12,15 +12,15 @@ PATH=$build/bin:$build/bin/examples:$PATH
 LC_ALL=C.UTF-8
 export PATH LC_ALL
 [ $# -gt 0 ] || set -- phases migrates mixed code unwind symbols killed copies
-fail() { echo "make_records.sh: $*" >&2; exit 1; }
-rm -rf /tmp/records-testdata && mkdir /tmp/records-testdata && cd /tmp/records-testdata || fail "/tmp/records-testdata"
+fail() { echo "make.sh: $*" >&2; exit 1; }
+rm -rf /tmp/answers-testdata && mkdir /tmp/answers-testdata && cd /tmp/answers-testdata || fail "/tmp/answers-testdata"
 chmod 755 .
 
 # only_own EXPERIMENT: of the load objects and sources only those of this folder are kept: no other function is compared by name.
 only_own() {
 	rm -f "$1/ctxan.db"
 	for object in "$1"/archives/*; do
-		grep -Eq "path=\"/tmp/records-testdata/[^\"]*\".* (file|archive)=\"${object##*/}\"" "$1/log.xml" || rm -r "$object"
+		grep -Eq "path=\"/tmp/answers-testdata/[^\"]*\".* (file|archive)=\"${object##*/}\"" "$1/log.xml" || rm -r "$object"
 	done
 	# Nor which machine it was.
 	sed -i 's/name="host" value="[^"]*"/name="host" value="host"/' "$1/log.xml"
@@ -152,4 +152,4 @@ SOURCE
 for name in "$@"; do
 	make_$name
 done
-rm -rf /tmp/records-testdata
+rm -rf /tmp/answers-testdata
