@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What callgrind_annotate, go tool pprof and a folding script read in our exports is what ctxan reports, to the last unit.
 
-    exports_tools.py RECORDING [CTXAN OPTION]...
+    exports_tools.py RECORDING [CTXAN OPTION]... [-- [CTXAN OPTION]...]...      each -- begins another selection
 
 Compared: totals and, for every function, exclusive and inclusive cost; of pprof the sample counts and the sums of each thread too.
 """
@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 
-recording, options = sys.argv[1], sys.argv[2:]
+recording = sys.argv[1]
+options, ours, rows, plain_names = [], {}, [], set()  # of the selection that is compared
 failures = 0
 
 
@@ -39,19 +40,12 @@ def export(kind):
     return path
 
 
-ours = ask("functions")
-rows = [row for row in ours["rows"] if not (row["function"] == "<Total>" and row["object"] is None)]
-
-
 def base(path):
     return "" if path is None else path.rsplit("/", 1)[-1]
 
 
 def bracketed(path):
     return "" if path is None else base(path) if base(path).startswith("[") else f"[{base(path)}]"
-
-
-plain_names = {row["function"] for row in rows}
 
 
 def place(name):
@@ -166,11 +160,27 @@ def check_pprof_threads(text, unit):
         fail(f"pprof: sums of threads {sorted(wrong)[:9]}")
 
 
-if len(rows) < 2:
-    fail("the recording has nothing to compare")
-check_folded()
-if shutil.which("callgrind_annotate"):
-    check_callgrind()
-if shutil.which("go"):
-    check_pprof()
+def check_selection(words):
+    global options, ours, rows, plain_names
+    options = words
+    ours = ask("functions")
+    rows = [row for row in ours["rows"] if not (row["function"] == "<Total>" and row["object"] is None)]
+    plain_names = {row["function"] for row in rows}
+    if len(rows) < 2:
+        fail("the recording has nothing to compare")
+    check_folded()
+    if shutil.which("callgrind_annotate"):
+        check_callgrind()
+    if shutil.which("go"):
+        check_pprof()
+
+
+selections = [[]]
+for word in sys.argv[2:]:
+    if word == "--":
+        selections.append([])
+    else:
+        selections[-1].append(word)
+for selection in selections:
+    check_selection(selection)
 sys.exit(failures != 0)

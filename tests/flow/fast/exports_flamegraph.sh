@@ -1,19 +1,8 @@
-# Zoom, keys and search of the flame graph in a real browser, on a program whose functions are named to break out of it.
+# Zoom, keys and search of the flame graph in a real browser, on a kept recording whose functions are named to break out of it (testdata/recordings/evil.c).
 . "$(dirname "$0")/../common.sh" "$@"
-need cc chromium xmllint
-need_perf
+need chromium xmllint xz
 
-cat >evil.c <<'END'
-static volatile long sink;
-#define SPIN for (long i = 0; i < 100000000; i++) sink += i
-__attribute__((noinline)) void leaf(void) __asm__("\"]]></script></title><script>alert(1)</script>\"");
-__attribute__((noinline)) void middle(void) __asm__("\"&lt;img src=x onerror=alert(2)>'\"");
-__attribute__((noinline)) void leaf(void) { SPIN; }
-__attribute__((noinline)) void middle(void) { SPIN; leaf(); sink++; }
-int main(void) { middle(); SPIN; return 0; }
-END
-cc -O0 -o '<b onclick=alert(3)>' evil.c 2>cc.err || skip "this assembler refuses such names: $(head -n 1 cc.err)"
-ctxrec -q -o evil.er -- './<b onclick=alert(3)>' || fail "recording"
+unpack recordings/evil
 ctxan -q evil.er --export flamegraph -o evil.svg || fail "flamegraph"
 xmllint --noout evil.svg || fail "not well-formed"
 

@@ -1,0 +1,106 @@
+#!/bin/sh
+# make.sh BUILD_DIR [NAME...]: records the recordings of this folder anew (README.md says what each is), all or those named. A function for each.
+# The programs are linked statically with musl, so that their load objects are small and no report depends on the libraries of a machine. Fixed
+# folder, because paths are recorded. Perf events, and for the states of threads tracepoints, must be allowed.
+set -eu
+build=$(cd "$1" && pwd)
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+source_dir=$here/../..
+targets=$here/../targets
+browser=$source_dir/tests/browser
+PATH=$build/bin:$PATH
+work=/tmp/recordings-testdata
+common="-static -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -D_GNU_SOURCE -Wl,--build-id=sha1"
+
+# compile OUTPUT SOURCE [OPTION]...
+compile() {
+	compiled=$1
+	shift
+	musl-gcc $common -o "$compiled" "$@"
+}
+
+# record NAME [OPTION]... -- COMMAND...
+record() {
+	name=$1
+	shift
+	ctxrec -q -o "$name.er" "$@" >/dev/null
+}
+
+# pack NAME: without the database; of the kernel's symbols those that the recording has, and the next ones, which end them.
+pack() {
+	if [ -e "$1.er/archives/kallsyms.zst" ]; then
+		ctxan -q "$1.er" --format csv --limit 0 --sql "select printf('%016x', f.offset) from function f join load_object o on o.id = f.object where o.path = '[kernel]'" |
+			tr -d '"' >addresses
+		zstd -qdc "$1.er/archives/kallsyms.zst" | sort | awk '
+			NR == FNR { wanted[$0]; next }
+			$1 in wanted || follows { print }
+			{ follows = $1 in wanted }' addresses - >kallsyms
+		zstd -q -19 -f -o "$1.er/archives/kallsyms.zst" kallsyms
+	fi
+	rm -f "$1.er/ctxan.db"*
+	tar -c --sort=name --owner=0 --group=0 --mtime=@0 "$1.er" | xz -9e >"$here/$1.tar.xz"
+}
+
+make_phases() {
+	compile phases "$here/../phases.c" -pthread
+	record phases -F 499 -e cpu-clock,page-faults -- ./phases
+}
+
+make_execs() {
+	compile execchain "$targets/execchain.c" -pthread
+	compile execs "$here/execs.c"
+	record execs -F 2499 -- ./execs ./execchain
+}
+
+make_hostile_names() {
+	mkdir 'o<d>&d "x"'
+	compile 'o<d>&d "x"/hostile_names' "$here/hostile_names.c"
+	record hostile_names -F 1999 -- './o<d>&d "x"/hostile_names'
+}
+
+make_evil() {
+	compile '<b onclick=alert(3)>' -O0 "$here/evil.c"
+	record evil -F 499 -- './<b onclick=alert(3)>'
+}
+
+make_convoy() {
+	compile convoy "$targets/lock_convoy.c" -O2 -pthread
+	record convoy -F 499 -- ./convoy
+}
+
+make_spin() {
+	cp "$browser/spin.c" "$browser/spin.h" .
+	compile spin spin.c -g -O2
+	record spin --archive-sources -F 1999 -- ./spin 0.8
+}
+
+make_bare() {
+	cp "$browser/spin.c" "$browser/spin.h" .
+	compile bare spin.c -O2
+	record bare -F 1999 -- ./bare 0.3
+}
+
+make_tight() {
+	node "$browser/written_sources.mjs" tight .
+	compile tight tight.c -g
+	record tight --archive-sources -F 1999 -- ./tight
+}
+
+make_hostile_lines() {
+	file=$(node "$browser/written_sources.mjs" hostile .)
+	compile hostile_lines "$file" -g -Wno-bidi-chars
+	record hostile_lines --archive-sources -F 1999 -- ./hostile_lines
+}
+
+[ $# -gt 0 ] || set -- phases execs hostile_names evil convoy spin bare tight hostile_lines
+rm -rf "$work"
+for recording in "$@"; do
+	mkdir "$work"
+	cd "$work"
+	"make_$recording"
+	pack "$recording"
+	ls -l "$here/$recording.tar.xz"
+	cd /
+	rm -rf "$work"
+done
