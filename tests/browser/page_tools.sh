@@ -11,5 +11,5 @@ need_node() {
 	done
 	major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null)
 	[ "${major:-0}" -ge 18 ] || skip "node $(node --version) is too old: 18 is needed"
-	[ -d "$1/node_modules" ] || skip "the npm packages are not there: npm ci --prefix $1"
+	[ -d "$1/node_modules" ] || skip "the npm packages are not installed: npm --prefix $1 ci"
 }

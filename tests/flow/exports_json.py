@@ -1,9 +1,9 @@
 """The JSON exports of a recording say what ctxan's own report of functions says, for the same selection.
 
-Usage: exports_json.py RECORDING READERS     READERS: folder with npm's packages, or - for none
+Usage: exports_json.py RECORDING READERS [METRIC]...     READERS: folder with npm's packages, or - for none
 
-Every file is read twice: by the readers below, which are written from the formats' descriptions and check their structure,
-and by the tools' own ones, where npm could install them.
+Every file is read by the readers below, which are written from the formats' descriptions and check their structure, and by the
+tools' own ones too if their packages are given.
 """
 
 import collections
@@ -293,13 +293,16 @@ def speedscope_reads_trace(what, readers, file, report, want):
 
 
 def firefox_load(tool, file):
-    """The tool gives its own background process half a second to begin, which a busy machine does not always do."""
-    for attempt in range(1, 7):
+    """profiler-cli gives its own background process half a second to begin, which a busy machine does not always do: it is started again."""
+    times = 6
+    for attempt in range(1, times + 1):
+        if attempt > 1:
+            print(f"REPEAT: {attempt} of {times}: profiler-cli load {file}", flush=True)
         env = dict(os.environ, PROFILER_CLI_SESSION_DIR=os.path.join(os.getcwd(), f"sessions{attempt}"))
         done = subprocess.run([*tool, "load", file], env=env, timeout=120, capture_output=True, text=True)
         if done.returncode == 0:
             return env
-        time.sleep(2)
+        time.sleep(2)  # the process may come up late: then it is ended here
         subprocess.run([*tool, "stop", "--all"], env=env, timeout=120, capture_output=True)
     raise OSError(f"profiler-cli cannot load {file}: {done.stderr[-300:]}")
 
