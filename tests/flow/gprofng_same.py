@@ -29,7 +29,7 @@ EXPLAINED = {
 Theirs = namedtuple("Theirs", "time thread weight frames")  # frames leaf first
 Frame = namedtuple("Frame", "name offset")
 
-PACKET = re.compile(r"#\s*\d+:\s+(\d+),\s+-?[\d.]+ \(-?[\d.]+\) t = (\d+), cpu = (-?\d+), frames = (\d+)")
+PACKET = re.compile(r"#\s*\d+:\s+(\d+),\s+-?[\d.]+ \(\s*-?[\d.]+\) t = (\d+), cpu = (-?\d+), frames = (\d+)")
 FRAME = re.compile(r"\s+(.*?)(?: \+ 0x([0-9A-Fa-f]+))?(?:, line \d+ in .*)? \[0x[0-9a-f]+\]$")
 STATIC = re.compile(r"<static>@0x[0-9a-f]+ \(<(.*?)>\)")
 DIGITS = 0.0005 + 1e-9  # seconds: gprofng prints three
