@@ -1,5 +1,6 @@
 #!/bin/sh
-# make.sh BUILD_DIR [NAME...]: records the recordings of this folder anew (README.md says what each is), all or those named. A function for each.
+# make.sh BUILD_DIR [NAME...]: records the recordings of this folder anew (README.md says what each is), all or those named. A function for each;
+# `exported`, gprofng's answers, goes with the others and comes last.
 # The programs are linked statically with musl, so that their load objects are small and no report depends on the libraries of a machine. Fixed
 # folder, because paths are recorded. Perf events, and for the states of threads tracepoints, must be allowed.
 set -eu
@@ -64,6 +65,12 @@ make_evil() {
 	record evil -F 499 -- './<b onclick=alert(3)>'
 }
 
+make_deep() {
+	cp "$here/deep.c" .
+	compile deep deep.c -gdwarf-4 -pthread
+	record deep -c 2000000 -e cpu-clock -- ./deep
+}
+
 make_convoy() {
 	compile convoy "$targets/lock_convoy.c" -O2 -pthread
 	record convoy -F 499 -- ./convoy
@@ -93,13 +100,35 @@ make_hostile_lines() {
 	record hostile_lines --archive-sources -F 1999 -- ./hostile_lines
 }
 
-[ $# -gt 0 ] || set -- phases execs hostile_names evil convoy spin bare tight hostile_lines
+# What gprofng prints of what ctxan exports of the packed recordings, by question (tests/flow/gprofng_said.py).
+make_exported() {
+	for kept in phases convoy deep execs hostile_names; do
+		xz -dc "$here/$kept.tar.xz" | tar -x
+	done
+	cp "$here/deep.c" .
+	fail() { echo "make.sh: $*" >&2; exit 1; }
+	CTX_KEEP_SAID=1
+	export CTX_KEEP_SAID
+	. "$source_dir/tests/flow/export_gprofng_checks.sh"
+	check_kept
+	unset CTX_KEEP_SAID
+}
+
+# pack_exported: the answers; they are compressed one by one.
+pack_exported() {
+	tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/exported.tar.xz"
+}
+
+[ $# -gt 0 ] || set -- phases execs hostile_names evil deep convoy spin bare tight hostile_lines exported
 rm -rf "$work"
 for recording in "$@"; do
 	mkdir "$work"
 	cd "$work"
 	"make_$recording"
-	pack "$recording"
+	case $recording in
+	exported) pack_exported ;;
+	*) pack "$recording" ;;
+	esac
 	ls -l "$here/$recording.tar.xz"
 	cd /
 	rm -rf "$work"

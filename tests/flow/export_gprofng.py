@@ -1,8 +1,12 @@
-"""What gprofng prints of an experiment that ctxan exported is what ctxan reports: export_gprofng.py RECORDING [SELECTION...]
+"""What gprofng prints of an experiment that ctxan exported is what ctxan reports: export_gprofng.py RECORDING WORD [SELECTION...]
+
+WORD is gprofng's for the metric, with + in front where it is a count. What gprofng prints may be kept (gprofng_said.py): then the export must have the
+bytes that it had when gprofng was asked.
 
 Functions are named by the linker's names, as both know them. gprofng has no inlined functions, so its numbers are compared with those of
 --no-inlines. Then ctxan opens the export, and its reports must be those of the recording, to the last digit.
 """
+import hashlib
 import json
 import os
 import re
@@ -11,9 +15,12 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 
+from gprofng_said import ask, kept
+
 DIGITS = 0.00051  # seconds: three digits are printed
 ROUNDED = 1e-6  # a stack of gprofng's is a whole number of microseconds
 NAMES = {"<Truncated-stack: too deep>": "<Truncated-stack>", "<Truncated-stack>": "<Stack-unwind-failed>"}
+LIFE_STEP = 10000000  # a second life of a thread id has so much added in an export: docs/exports.md
 failures = 0
 
 
@@ -37,7 +44,7 @@ def ctxan(recording, *options):
 
 
 def display(*commands):
-    return output_of("gprofng", "display", "text", "-name", "mangled", "-metrics", f"e.{word}:i.{word}:name", *commands, OUT)
+    return ask(OUT, "-name", "mangled", "-metrics", f"e.{word}:i.{word}:name", *commands)[0]
 
 
 def near(printed, weight, unit, rows=1, samples=0):
@@ -75,8 +82,8 @@ def tree():
 
 
 def threads():
-    return sorted(float(value) for value in re.findall(r"^\s*([\d.]+)\s+Process \d+, Thread \d+$", output_of(
-        "gprofng", "display", "text", "-metrics", f"e.{word}:name", "-threads", OUT), re.M))
+    text = ask(OUT, "-metrics", f"e.{word}:name", "-threads")[0]
+    return sorted(float(value) for value in re.findall(r"^\s*([\d.]+)\s+Process \d+, Thread \d+$", text, re.M))
 
 
 # ---- what ctxan reports
@@ -142,10 +149,24 @@ def compare_threads(unit):
 
 
 def compare_head():
-    text = output_of("gprofng", "display", "text", "-header", OUT)
+    text = ask(OUT, "-header")[0]
     for wanted in ("No errors", "No warnings", "experiment version 12.4 (64-bit)", "Note: exported by ctxan"):
         if wanted not in text:
             fail("header: no", repr(wanted), "in", text)
+
+
+def bytes_of(directory):
+    """A checksum of all files and their names."""
+    found = hashlib.sha256()
+    for where, folders, files in os.walk(directory):
+        folders.sort()
+        for file in sorted(files):
+            if not file.startswith("ctxan.db"):
+                path = os.path.join(where, file)
+                with open(path, "rb") as content:
+                    text = re.sub(rb"ctxan \d[\w.]*", b"ctxan", content.read()) if file == "log.xml" else content.read()
+                    found.update(f"{os.path.relpath(path, directory)} {len(text)}\n".encode() + text)
+    return found.hexdigest()
 
 
 # ---- there and back
@@ -153,6 +174,8 @@ def compare_head():
 def rows_of(where, report, keys, *options):
     found = Counter()
     for row in ctxan(where, "-r", report, *options)["rows"]:
+        if row.get("thread") is not None:
+            row["thread"] %= LIFE_STEP
         found[tuple(str(row.get(key)) for key in keys)] += 1
     return found
 
@@ -184,11 +207,13 @@ def compare_back():
 
 recording, word = sys.argv[1], sys.argv[2]
 selection = sys.argv[3:]
-OUT = "out.er"
+OUT = re.sub(r"[^\w.]+", "_", " ".join([recording.removesuffix(".er"), *sys.argv[2:]])).strip("_") + ".er"
 shutil.rmtree(OUT, ignore_errors=True)
 if os.path.exists("plain.db"):
     os.remove("plain.db")
 output_of("ctxan", "-q", "--export", "gprofng", "-o", OUT, *selection, recording)
+if kept(OUT, "sha256", bytes_of(OUT)) != bytes_of(OUT):
+    fail("the export has other bytes than the one that gprofng was asked about: testdata/recordings/make.sh BUILD_DIR exported, and compare what it prints")
 unit = 1 if word.startswith("+") else 1e9
 word = word.lstrip("+")
 names = Linker()

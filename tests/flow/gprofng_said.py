@@ -2,6 +2,8 @@
 the experiment is needed to compare with them.
 
     CTX_KEEP_SAID=1 gprofng_reports.py EXPERIMENT.er      asks gprofng and adds its answers to EXPERIMENT.er.said.xz
+    CTX_ONLY_SAID=1 ...                                   never asks gprofng: an answer that was not kept is an error
+    gprofng_said.py EXPERIMENT.er COMMAND...              prints one answer
 """
 import atexit
 import json
@@ -26,17 +28,29 @@ def write(path, said):
         json.dump(said, file, sort_keys=True)
 
 
-def ask(recording, *commands):
-    """stdout and stderr."""
+def said_of(recording):
     path = recording + ".said.xz"
     if recording not in answers:
         answers[recording] = read(path)
         if KEEPING:
             atexit.register(lambda: write(path, answers[recording]))
-    said, question = answers[recording], " ".join(commands)
-    if said and not KEEPING:
+    return answers[recording]
+
+
+def kept(recording, what, value):
+    """`value`, when the answers were kept; of a recording that has no answers, this value."""
+    said = said_of(recording)
+    if KEEPING:
+        said[what] = value
+    return said.get(what) if said else value
+
+
+def ask(recording, *commands):
+    """stdout and stderr."""
+    said, question = said_of(recording), " ".join(commands)
+    if (said or "CTX_ONLY_SAID" in os.environ) and not KEEPING:
         if question not in said:
-            sys.exit(f"{path} has no answer to {question}")
+            sys.exit(f"{recording}.said.xz has no answer to {question}")
         return said[question]
     done = subprocess.run(["gprofng", "display", "text", *commands, recording], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace")
@@ -45,3 +59,7 @@ def ask(recording, *commands):
     if KEEPING:
         said[question] = [done.stdout, done.stderr]
     return done.stdout, done.stderr
+
+
+if __name__ == "__main__":
+    print(ask(*sys.argv[1:])[0], end="")
