@@ -30,16 +30,11 @@ def fail(text):
     print("FAIL:", text)
 
 
-def limit():
-    if not SANITIZED:  # its shadow takes any amount of address space
-        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-
-
 def ctxan(what, *arguments):
     """Exit status, standard output, standard error. A crash, a hang, too much memory or many lines on stderr are failures."""
     global runs
     runs += 1
-    process = subprocess.Popen(["ctxan", "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit)
+    process = subprocess.Popen(["ctxan", "-q", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         out, err = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
@@ -70,13 +65,13 @@ def facts(header):
 
 
 class Case:
-    """A copy of an experiment that something is done to."""
+    """A copy of an experiment that something is done to. Its files are links to those of the whole one, so they are replaced and not changed."""
 
     def __init__(self, whole, name):
         self.path = "case.er"
         self.name = f"{whole}: {name}"
         shutil.rmtree(self.path, ignore_errors=True)
-        shutil.copytree(whole, self.path, symlinks=True)
+        shutil.copytree(whole, self.path, symlinks=True, copy_function=os.link, ignore=shutil.ignore_patterns("ctxan.db*"))
 
     def file(self, name):
         return os.path.join(self.path, name)
@@ -86,6 +81,8 @@ class Case:
             return file.read()
 
     def write(self, name, raw):
+        if os.path.exists(self.file(name)):
+            os.unlink(self.file(name))
         with open(self.file(name), "wb") as file:
             file.write(raw)
 
@@ -267,6 +264,7 @@ def enormous(whole, known):
     for file in sorted(os.listdir(whole)):
         if os.path.isfile(os.path.join(whole, file)) and not file.startswith("ctxan.db"):
             case = Case(whole, f"{file} of 1 TB")
+            case.write(file, case.read(file))
             with open(case.file(file), "r+b") as out:
                 out.truncate(1 << 40)
             case.report(known, [m for m in known[0] if m in ("Sync Wait Time",)] if file != "log.xml" and file != "synctrace" else [],
@@ -363,6 +361,8 @@ def groups(whole):
 def main():
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     generate("made.er")
+    if not SANITIZED:  # its shadow takes any amount of address space
+        resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))  # of ctxan, which inherits it
     wholes = ["made.er"] + arguments
     for whole in wholes:
         status, out, err = ctxan(whole, whole, "-r", "header", "--reingest")
