@@ -2,7 +2,7 @@
  * The address holds the state: what it says is what comes up, in another window too.
  */
 import assert from "node:assert/strict";
-import { eventually, hook, onPage, open, pageOf, rowsOf, type } from "./setup.mjs";
+import { drawn, eventually, hook, onPage, open, pageOf, rowsOf, type } from "./setup.mjs";
 
 /* All that a person would compare. */
 async function shown(page) {
@@ -13,11 +13,13 @@ async function shown(page) {
 	return { tabs, fields, selection, totals, totalsB, functions, tree, status: await page.locator(".status").textContent(), sides: await rowsOf(page, "functions"), pictures };
 }
 
+/* The address follows by a timer of 200 ms: the page's timers end in order, so it has followed when one that was begun later and is longer ends. */
 async function settled(page) {
-	await page.waitForTimeout(350); /* the address follows after a fifth of a second */
+	await drawn(page);
+	await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
 	return eventually(async () => {
 		const first = await shown(page);
-		await page.waitForTimeout(50);
+		await drawn(page);
 		assert.deepEqual(await shown(page), first);
 		return first;
 	});

@@ -3,35 +3,10 @@
  * object, threads, the process, the experiment. None runs, all are shown as they are.
  */
 import assert from "node:assert/strict";
-import { copyFileSync, writeFileSync } from "node:fs";
+import { copyFileSync } from "node:fs";
 import path from "node:path";
 import { ask, buildDir, eventually, hook, inWork, onPage, run, type } from "./setup.mjs";
-
-const HARM = "window.harmed=1";
-/* [name, as it is shown]: characters that are not seen are shown as escapes. */
-const NAMES = [
-	[`<script>${HARM}</script>`],
-	[`</script><script>${HARM}</script>`],
-	[`<img src=x onerror=${HARM}>`],
-	[`"><svg onload=${HARM}>`],
-	[`' onmouseover='${HARM}`],
-	[`<!--<script>${HARM}`],
-	["]]><style>*{display:none}</style>"],
-	["&lt;b&gt;&amp;"],
-	["a${window.harmed=1}"],
-	["javascript:window.harmed=1"],
-	["__proto__"],
-	["constructor"],
-	["toString"],
-	["<Total>"],
-	["%s%n\\u003c\\"],
-	["line\u2028and\u2029line", "line\\u2028and\\u2029line"],
-	["\u0001\u001b[31mred\u007f", "\\u0001\\u001b[31mred\\u007f"],
-	["tab\there", "tab\\u0009here"],
-	["\u202egnp.exe", "\\u202egnp.exe"],
-	["naïve_größe_関数_🔥"],
-	["x".repeat(3000)],
-].map(([name, shown]) => [name, shown ?? name]);
+import { HARM, NAMES, TEXTS } from "./written_sources.mjs";
 
 let made = null;
 
@@ -107,20 +82,7 @@ onPage("hostile: searched, hovered, in all views", () => hostile().file, {}, asy
 	await unharmed(page);
 });
 
-/* Lines of a program's source with the same texts, in a file of such a name; each does some work. */
-const TEXTS = NAMES.filter(([text]) => !text.includes("*/") && text.length < 400);
-
-function hostileSource() {
-	const file = `<img src=x onerror=${HARM}>'"\u2028.c`;
-	const lines = TEXTS.map(([text]) => `\t\tx = x * 5 + 1; /* ${text} */`);
-	writeFileSync(inWork(file), `#include <time.h>\nvolatile unsigned long x;\n__attribute__((noinline)) void work(void)\n{\n\tfor (long i = 0; i < 10000; i++) {\n${lines.join("\n")}\n\t}\n}\nint main(void)\n{\n\twhile (clock() < CLOCKS_PER_SEC / 2)\n\t\twork();\n}\n`);
-	run("cc", "-g", "-O1", "-fno-omit-frame-pointer", "-o", "hostile-lines", file);
-	run("ctxrec", "-q", "-F", "1999", "-o", "hostile-lines.er", "--", "./hostile-lines");
-	run("ctxan", "hostile-lines.er", "-q", "--export", "html", "-o", "hostile-lines.html");
-	return inWork("hostile-lines.html");
-}
-
-onPage("hostile: source lines and the name of their file", hostileSource, { fragment: "#s=source" }, async (page) => {
+onPage("hostile: source lines and the name of their file", "hostile_lines.er", { fragment: "#s=source" }, async (page) => {
 	const { func } = (await hook(page, "functions")).find(({ name }) => name === "work");
 	await page.evaluate((f) => (location.hash = `#s=source&f=${f}`), func);
 	await eventually(async () => assert.ok((await page.locator("#panel-source tbody tr").count()) >= TEXTS.length));

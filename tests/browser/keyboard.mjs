@@ -2,7 +2,7 @@
  * Without a mouse: everything is reached with Tab, is seen when it has the focus, and does what the mouse does; what is new is said to a screen reader.
  */
 import assert from "node:assert/strict";
-import { eventually, fragment, hook, onPage, saysFragment, type } from "./setup.mjs";
+import { drawn, eventually, fragment, hook, onPage, saysFragment, type } from "./setup.mjs";
 
 /* What has the focus, as text: its name for screen readers, or what is on it. */
 const focused = (page) =>
@@ -14,8 +14,7 @@ const focused = (page) =>
 	});
 
 async function differsWithoutFocus(page, what) {
-	const frames = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-	await frames();
+	await drawn(page);
 	const box = await page.evaluate(() => {
 		const { x, y, width, height } = document.activeElement.getBoundingClientRect();
 		return { x: Math.max(0, x - 5), y: Math.max(0, y - 5), width: width + 10, height: height + 10 };
@@ -23,7 +22,7 @@ async function differsWithoutFocus(page, what) {
 	const picture = async () => (await page.screenshot({ clip: box, animations: "disabled" })).toString("base64");
 	const withFocus = await picture();
 	await page.evaluate(() => (window.wasFocused = document.activeElement).blur());
-	await frames();
+	await drawn(page);
 	const without = await picture();
 	await page.evaluate(() => window.wasFocused.focus({ preventScroll: true, focusVisible: true }));
 	assert.notEqual(withFocus, without, `the focus is not seen on: ${what}`);

@@ -4,8 +4,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import path from "node:path";
-import { test } from "node:test";
-import { ask, generated, hook, inWork, onPage, options, pageOf, run, sourceDir, type } from "./setup.mjs";
+import { ask, generated, hook, inWork, kept, onPage, options, pageOf, run, sourceDir, type } from "./setup.mjs";
 
 const byText = (x, y) => (JSON.stringify(x) < JSON.stringify(y) ? -1 : 1);
 const asPage = (row) => [row.function, row.exclusive, row.inclusive, row.exclusive_samples, row.inclusive_samples];
@@ -91,33 +90,21 @@ onPage("numbers: a page of fewer buckets and stacks says its coverage, and adds 
 	assert.ok(shown.includes(`coverage${(100 * head.coverage).toFixed(2)}%`), shown);
 });
 
-/* A recording with the kernel's functions, functions of one name, several objects. */
-function recordPhases() {
-	run("ctxrec", "-q", "--no-archive", "-o", "phases.er", "--", "phases");
-	return "phases.er";
+/* A recording with the kernel's functions and several objects. */
+function selectedPhases() {
+	run("ctxan", kept("phases.er"), "-q", "-i", "20%:70%", "-t", "0,2", "--export", "html", "-o", "phases.html");
+	return inWork("phases.html");
 }
 
-let phases = null;
-try {
-	phases = recordPhases();
-} catch (error) {
-	test("numbers: a real recording", { skip: `perf events are refused here: ${String(error.stderr).split("\n")[0]}` }, () => {});
-}
-if (phases !== null) {
-	const page = () => {
-		run("ctxan", "phases.er", "-q", "-i", "20%:70%", "-t", "0,2", "--export", "html", "-o", "phases.html");
-		return inWork("phases.html");
-	};
-	onPage("numbers: a real recording, with what was selected as it was written", page, {}, async (page) => {
-		const [, interval] = await options(page);
-		const { threads } = await hook(page, "selection");
-		const run = (await page.evaluate(() => JSON.parse(document.getElementById("head").textContent))).duration_ns;
-		const [begin, end] = interval.split(":").map((text) => parseInt(text, 10) / run);
-		assert.deepEqual(threads, [0, 2]);
-		assert.ok(Math.abs(begin - 0.2) < 1 / 2048 && Math.abs(end - 0.7) < 1 / 2048, interval);
-		await compareAll(page, "phases.er");
-		await type(page, "threads", "all");
-		await type(page, "interval-a", "all");
-		await compareAll(page, "phases.er");
-	});
-}
+onPage("numbers: a program's recording, with what was selected as it was written", selectedPhases, {}, async (page) => {
+	const [, interval] = await options(page);
+	const { threads } = await hook(page, "selection");
+	const { duration_ns: duration } = await page.evaluate(() => JSON.parse(document.getElementById("head").textContent));
+	const [begin, end] = interval.split(":").map((text) => parseInt(text, 10) / duration);
+	assert.deepEqual(threads, [0, 2]);
+	assert.ok(Math.abs(begin - 0.2) < 1 / 2048 && Math.abs(end - 0.7) < 1 / 2048, interval);
+	await compareAll(page, "phases.er");
+	await type(page, "threads", "all");
+	await type(page, "interval-a", "all");
+	await compareAll(page, "phases.er");
+});

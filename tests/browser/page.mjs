@@ -1,15 +1,17 @@
 /*
- * The page in a real Chromium: node page.mjs BUILD_DIR SOURCE_DIR WORK_DIR CHROMIUM [--picture]
+ * The page in a real Chromium: node page.mjs BUILD_DIR SOURCE_DIR WORK_DIR CHROMIUM [--speed|--picture]
  *
  * Each file below is one side of it. They share the browser and the recordings (setup.mjs); every test has a page of its own, in which nothing may
  * leave the machine, no rule of the page's own policy may be broken, and nothing may be said on the console.
  */
 import { after } from "node:test";
-import { stop, wantsPicture } from "./setup.mjs";
+import { stop, wanted } from "./setup.mjs";
 
 after(stop);
-if (wantsPicture) {
+if (wanted === "picture") {
 	await import("./picture.mjs");
+} else if (wanted === "speed") {
+	await import("./speed.mjs");
 } else {
 	await import("./numbers.mjs");
 	await import("./select.mjs");
@@ -21,5 +23,4 @@ if (wantsPicture) {
 	await import("./access.mjs");
 	await import("./hostile.mjs");
 	await import("./damaged.mjs");
-	await import("./speed.mjs");
 }

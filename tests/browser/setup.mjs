@@ -1,5 +1,6 @@
 /*
- * What the tests share: the programs of the build, recordings and their pages (made when they are first asked for), the browser, and a page that is watched.
+ * What the tests share: the programs of the build, recordings (generated or kept, testdata/recordings) and their pages (made when they are first asked for), the
+ * browser, and a page that is watched.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -9,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const [build, source, work, executablePath, option] = process.argv.slice(2);
-export const wantsPicture = option === "--picture";
+export const wanted = option?.replace(/^--/, "") || "page"; /* or speed, picture */
 export const sourceDir = source;
 export const buildDir = build;
 const PATIENCE = 60000; /* ms; the machine may be busy */
@@ -52,11 +53,17 @@ export const generated = once((name) => {
 	return name;
 });
 
+/** The name of a recording that is kept, without ".er" what it is called in testdata/recordings. */
+export const kept = once((name) => {
+	run("tar", "-xf", path.join(source, "testdata/recordings", `${name.replace(/\.er$/, "")}.tar.xz`));
+	return name;
+});
+
 /** The page of a recording, as a path. */
 export const pageOf = once((words) => {
 	const [recording, ...args] = words.split(" ");
 	const file = inWork(`${words.replaceAll(/[^\w.-]/g, "_")}.html`);
-	run("ctxan", recording in GENERATED ? generated(recording) : recording, "-q", ...args, "--export", "html", "-o", file);
+	run("ctxan", recording in GENERATED ? generated(recording) : kept(recording), "-q", ...args, "--export", "html", "-o", file);
 	return file;
 });
 
@@ -103,7 +110,7 @@ export async function open(file, { fragment = "", dark = false, size = { width: 
 	const page = await context.newPage();
 	const url = pathToFileURL(file).href;
 	const faults = await watch(page, url);
-	page.setDefaultTimeout(PATIENCE / 2);
+	page.setDefaultTimeout(PATIENCE);
 	if (script !== null) await page.addInitScript(script);
 	await page.goto(url + fragment);
 	if (ready) await page.waitForFunction(() => window.ctxanPage !== undefined);
@@ -112,7 +119,7 @@ export async function open(file, { fragment = "", dark = false, size = { width: 
 
 /** A test with a page: onPage(name, words for pageOf() or a function that gives a path, options, body(page, t)). */
 export function onPage(name, words, options, body) {
-	test(name, { timeout: 2 * PATIENCE }, async (t) => {
+	test(name, { timeout: 4 * PATIENCE }, async (t) => {
 		const opened = await open(typeof words === "function" ? words() : pageOf(words), options);
 		try {
 			await body(opened.page, t);
@@ -129,7 +136,7 @@ export function onPage(name, words, options, body) {
 export const hook = (page, name) => page.evaluate((key) => window.ctxanPage[key], name);
 
 /** Tries until `attempt` throws no more, or throws what it throws after some time. */
-export async function eventually(attempt, patience = 10000) {
+export async function eventually(attempt, patience = PATIENCE) {
 	for (const end = Date.now() + patience; ; ) {
 		try {
 			return await attempt();
@@ -154,12 +161,14 @@ export async function options(page) {
 /** Waits until the address says that `key` is `value` (null: is not in it). */
 export const saysFragment = (page, key, value) => eventually(async () => assert.equal((await fragment(page)).get(key), value, `${key} in the address`));
 
-/** Types into a field and ends with Enter. */
+/** Waits until the page has drawn what was asked for before: its callbacks of the next frame are called before ours, however long a frame takes. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+/** Types into a field and ends with Enter; the page writes into its fields with the next frame. */
 export async function type(page, id, text) {
 	await page.locator(`#${id}`).fill(text);
 	await page.locator(`#${id}`).press("Enter");
-	/* The page writes into its fields with the next picture; a person does not type faster than that. */
-	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+	await drawn(page);
 }
 
 /** How the page writes a weight: in the unit that the function table's head names. */

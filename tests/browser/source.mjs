@@ -2,26 +2,15 @@
  * The source pane: its numbers are those of `ctxan --report source`, it says what they are of, and what is not there is said.
  */
 import assert from "node:assert/strict";
-import { copyFileSync, statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import path from "node:path";
 import { axe, findings } from "./access.mjs";
 import { ask, eventually, hook, inWork, onPage, pageOf, rowsOf, run, saysFragment, sourceDir, type } from "./setup.mjs";
 
 const FUNCTIONS = ["many_turns", "divisions", "turn (inlined)"];
 
-let made = false;
-
-/* spin.c, compiled here and recorded; the name of the recording. */
-function recorded() {
-	if (made) return "spin.er";
-	for (const name of ["spin.c", "spin.h"]) copyFileSync(path.join(sourceDir, "tests/browser", name), inWork(name));
-	run("cc", "-g", "-O2", "-fno-omit-frame-pointer", "-o", "spin", "spin.c");
-	run("ctxrec", "-q", "-F", "1999", "-o", "spin.er", "--", "./spin", "0.8");
-	made = true;
-	return "spin.er";
-}
-
-const page = (...args) => () => pageOf([recorded(), ...args].join(" "));
+/* Of spin.c. */
+const page = (...args) => () => pageOf(["spin.er", ...args].join(" "));
 /* What has no line has a name in ctxan's report. */
 const asPage = (row) => [row.file, row.line ?? 0, row.line === null ? null : row.text, row.exclusive, row.inclusive, row.exclusive_samples, row.inclusive_samples, row.hot];
 
@@ -128,14 +117,7 @@ for (const dark of [false, true]) {
 /* A function of many lines, each with samples, beside a short one: the page has room for one of them. */
 const tightSize = () => statSync(path.join(sourceDir, "report/html/page.html")).size + 40000;
 
-function tight() {
-	const body = Array.from({ length: 1500 }, (_, i) => `\tx = x * ${2 * i + 3}ull + ${(i * 2654435761) % 4294967296}u; /* ${((i * 40503) % 65536).toString(36).repeat(12)} */`);
-	const main = "#include <time.h>\nint main(void)\n{\n\twhile (clock() < CLOCKS_PER_SEC / 2) {\n\t\tlong_one();\n\t\tfor (int k = 0; k < 300; k++)\n\t\t\tshort_one();\n\t}\n}\n";
-	writeFileSync(inWork("tight.c"), `volatile unsigned long long x;\n__attribute__((noinline)) void long_one(void)\n{\n${body.join("\n")}\n}\n__attribute__((noinline)) void short_one(void)\n{\n\tx++;\n}\n${main}`);
-	run("cc", "-g", "-O1", "-fno-omit-frame-pointer", "-o", "tight", "tight.c");
-	run("ctxrec", "-q", "-F", "1999", "-o", "tight.er", "--", "./tight");
-	return pageOf(`tight.er --max-size ${tightSize()}`);
-}
+const tight = () => pageOf(`tight.er --max-size ${tightSize()}`);
 
 onPage("source: what did not fit says so", tight, { fragment: "#s=source" }, async (shown) => {
 	const select = async (name) => shown.evaluate((f) => (location.hash = `#s=source&f=${f}`), await numberOf(shown, name));
@@ -148,14 +130,7 @@ onPage("source: what did not fit says so", tight, { fragment: "#s=source" }, asy
 	assert.ok(statSync(inWork(`tight.er_--max-size_${tightSize()}.html`)).size <= tightSize());
 });
 
-function bare() {
-	recorded();
-	run("objcopy", "--strip-debug", "spin", "bare");
-	run("ctxrec", "-q", "-F", "1999", "-o", "bare.er", "--", "./bare", "0.3");
-	return pageOf("bare.er");
-}
-
-onPage("source: a program without line numbers", bare, { fragment: "#s=source" }, async (shown) => {
+onPage("source: a program without line numbers", "bare.er", { fragment: "#s=source" }, async (shown) => {
 	await shown.evaluate((f) => (location.hash = `#s=source&f=${f}`), await numberOf(shown, "many_turns"));
 	/* The system's own libraries may have some. */
 	await eventually(async () => assert.match(await notes(shown), /^(This page has no source text: the recording has no line numbers|many_turns: no line numbers are known)/));

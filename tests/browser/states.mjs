@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import path from "node:path";
-import { test } from "node:test";
-import { ask, eventually, hook, inWork, onPage, options, rowsOf, run, saysFragment, sourceDir, type } from "./setup.mjs";
+import { ask, eventually, hook, inWork, kept, onPage, options, rowsOf, run, saysFragment, sourceDir, type } from "./setup.mjs";
 
 const NAMES = ["USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU"];
 
@@ -54,133 +53,119 @@ const pixelsOf = (page, wanted) =>
 
 const LOCK = { light: [0xd0, 0x3a, 0x35], dark: [0xee, 0x67, 0x5d] };
 
-/* Threads that wait for a lock at known times. */
-function record() {
-	run("ctxrec", "-q", "-o", "convoy.er", "--", "lock_convoy");
-	const states = /^states\s+(.*)$/m.exec(run("ctxan", "convoy.er", "-q", "-r", "header"))?.[1];
-	if (!states?.startsWith("full")) throw new Error(`states: ${states}`);
-	return "convoy.er";
-}
+const recording = "convoy.er"; /* threads that wait for a lock */
 
 const pages = new Map();
 function pageWith(...args) {
 	const key = args.join(" ");
 	if (!pages.has(key)) {
 		const file = `convoy-${pages.size}.html`;
-		run("ctxan", "convoy.er", "-q", ...args, "--export", "html", "-o", file);
+		run("ctxan", kept(recording), "-q", ...args, "--export", "html", "-o", file);
 		pages.set(key, inWork(file));
 	}
 	return pages.get(key);
 }
 
-let recording = null;
-try {
-	recording = record();
-} catch (error) {
-	test("states: a real recording", { skip: `thread states are not to be had here: ${String(error.stderr ?? error).split("\n")[0]}` }, () => {});
-}
-
-if (recording !== null) {
-	onPage("states: the table's numbers are ctxan's, for any interval and threads", () => pageWith("-r", "states"), {}, async (page, t) => {
-		assert.equal(await page.locator("#tab-states").getAttribute("aria-selected"), "true");
-		const all = await compareStates(page, recording);
-		assert.ok(all.ns[6] > 0 && all.ns[7] > 0, `${all.ns}`);
-		const selections = ["all", "0", "1-2", "worker-*"];
-		for (let seed = 1; seed <= 8; seed++) {
-			const begin = ((seed * 7919) % 1000) / 1000;
-			await type(page, "threads", selections[seed % selections.length]);
-			await brush(page, begin, seed % 4 === 0 ? begin + 1 / 4096 : Math.min(1, begin + ((seed * 104729) % 500) / 1000));
-			await compareStates(page, recording);
-		}
-		t.diagnostic(`user lock ${(all.ns[6] / 1e6).toFixed(3)} ms, sleep ${(all.ns[7] / 1e6).toFixed(3)} ms`);
-	});
-
-	onPage("states: the table shows a row a thread, the sum on top, and a click selects", () => pageWith("-r", "states"), { size: { width: 2200, height: 900 } }, async (page) => {
-		const rows = await eventually(async () => {
-			const found = await rowsOf(page, "states");
-			assert.ok(found.length > 3);
-			return found;
-		});
-		const { rows: wanted } = await hook(page, "states");
-		assert.equal(rows[0][0], "All selected");
-		assert.equal(rows.length, wanted.length);
-		assert.equal(rows[0][1], (wanted[0].wall / 1e6).toFixed(3));
-		const shares = rows[0].slice(3).filter((_, i) => i % 2 === 0).map((text) => parseFloat(text));
-		/* The heaviest states come first; the last ones may be out of sight. */
-		const heaviest = [...wanted[0].ns].sort((x, y) => y - x).map((ns) => Number(((100 * ns) / wanted[0].wall).toFixed(2)));
-		assert.ok(shares.length >= 3);
-		assert.deepEqual(shares, heaviest.slice(0, shares.length));
-		await page.locator("#panel-states tbody tr").nth(2).locator("td").first().click();
-		await eventually(async () => assert.deepEqual((await hook(page, "selection")).threads, [wanted[2].thread]));
-		await eventually(async () => assert.equal((await rowsOf(page, "states")).length, 2));
-	});
-
-	for (const theme of ["light", "dark"]) {
-		onPage(`states: lanes have their colours, or those of functions; the legend its shares (${theme})`, () => pageWith(), { dark: theme === "dark" }, async (page) => {
-			await eventually(async () => assert.ok((await pixelsOf(page, LOCK[theme])) > 50));
-			const share = async () => parseFloat((await page.locator(".state-legend li", { hasText: "user lock" }).textContent()).match(/[\d.]+/)[0]);
-			const wanted = async () => {
-				const [{ ns, wall }] = (await hook(page, "states")).rows;
-				return Number(((100 * ns[6]) / wall).toFixed(2));
-			};
-			assert.equal(await share(), await wanted());
-			const before = await share();
-			await brush(page, 0.05, 0.09);
-			assert.equal(await share(), await wanted());
-			assert.notEqual(await share(), before);
-			assert.equal(await page.locator(".state-legend li", { hasText: "stopped" }).count(), 0);
-			await page.locator("button", { hasText: "Lanes by function" }).click();
-			await saysFragment(page, "l", "functions");
-			await eventually(async () => assert.equal(await pixelsOf(page, LOCK[theme]), 0));
-			assert.equal(await page.locator(".state-legend i").first().isVisible(), false);
-			await page.locator("button", { hasText: "Lanes by state" }).click();
-			await eventually(async () => assert.ok((await pixelsOf(page, LOCK[theme])) > 50));
-			assert.equal(await page.locator(".state-legend i").first().isVisible(), true);
-			await saysFragment(page, "l", null);
-		});
-	}
-
-	onPage("states: hovering a lane tells the thread, the time and its states", () => pageWith(), {}, async (page) => {
-		const box = await page.locator(".lanes").boundingBox();
-		await page.mouse.move(box.x + 148 + (box.width - 166) * 0.5, box.y + 8);
-		await eventually(async () => {
-			const text = await page.locator(".tip").innerText();
-			assert.match(text, /worker-\d \d+/);
-			assert.match(text, /time/);
-			const shares = [...text.matchAll(/([\d.]+)\u2009%/g)].map((found) => Number(found[1]));
-			assert.ok(shares.length >= 1 && Math.abs(shares.reduce((sum, one) => sum + one, 0) - 100) < 0.1, text);
-		});
-	});
-
-	for (const metric of ["wall", "lock"]) {
-		onPage(`states: spans are cut where an interval cuts them: --metric ${metric}`, () => pageWith("--metric", metric), {}, async (page) => {
-			const whole = await compareWeights(page, recording, metric);
-			let sum = 0;
-			for (const [begin, end] of [[0, 0.25], [0.25, 0.2503], [0.2503, 0.7], [0.7, 1]]) {
-				await brush(page, begin, end);
-				sum += await compareWeights(page, recording, metric);
-			}
-			assert.equal(sum, whole);
-			await type(page, "threads", "worker-*");
-			await compareWeights(page, recording, metric);
-			/* Spans are no samples. */
-			assert.match(await page.locator(".status-selection").textContent(), /: [\d\u2009\u202f]+ spans?; /);
-			assert.equal(await page.locator(".summary dt", { hasText: /^spans$/ }).count(), 1);
-		});
-	}
-
-	const small = () => pageWith("--max-size", String(statSync(path.join(sourceDir, "report/html/page.html")).size + 40000));
-	onPage("states: a smaller page has them in larger steps, and says so", small, { fragment: "#s=states" }, async (page) => {
-		await brush(page, 0.3335, 0.3341);
+onPage("states: the table's numbers are ctxan's, for any interval and threads", () => pageWith("-r", "states"), {}, async (page, t) => {
+	assert.equal(await page.locator("#tab-states").getAttribute("aria-selected"), "true");
+	const all = await compareStates(page, recording);
+	assert.ok(all.ns[6] > 0 && all.ns[7] > 0, `${all.ns}`);
+	const selections = ["all", "0", "1-2", "worker-*"];
+	for (let seed = 1; seed <= 8; seed++) {
+		const begin = ((seed * 7919) % 1000) / 1000;
+		await type(page, "threads", selections[seed % selections.length]);
+		await brush(page, begin, seed % 4 === 0 ? begin + 1 / 4096 : Math.min(1, begin + ((seed * 104729) % 500) / 1000));
 		await compareStates(page, recording);
-		const { interval } = await hook(page, "states");
-		const { a } = await hook(page, "selection");
-		assert.ok(interval[0] <= a[0] && interval[1] >= a[1], `${interval} around ${a}`);
-		const text = await page.locator(".state-note").textContent();
-		assert.equal(text.includes("wider than A"), interval[0] < a[0] || interval[1] > a[1]);
-		assert.ok(interval[0] < a[0] || interval[1] > a[1], `${interval} is not wider than ${a}`);
+	}
+	t.diagnostic(`user lock ${(all.ns[6] / 1e6).toFixed(3)} ms, sleep ${(all.ns[7] / 1e6).toFixed(3)} ms`);
+});
+
+onPage("states: the table shows a row a thread, the sum on top, and a click selects", () => pageWith("-r", "states"), { size: { width: 2200, height: 900 } }, async (page) => {
+	const rows = await eventually(async () => {
+		const found = await rowsOf(page, "states");
+		assert.ok(found.length > 3);
+		return found;
+	});
+	const { rows: wanted } = await hook(page, "states");
+	assert.equal(rows[0][0], "All selected");
+	assert.equal(rows.length, wanted.length);
+	assert.equal(rows[0][1], (wanted[0].wall / 1e6).toFixed(3));
+	const shares = rows[0].slice(3).filter((_, i) => i % 2 === 0).map((text) => parseFloat(text));
+	/* The heaviest states come first; the last ones may be out of sight. */
+	const heaviest = [...wanted[0].ns].sort((x, y) => y - x).map((ns) => Number(((100 * ns) / wanted[0].wall).toFixed(2)));
+	assert.ok(shares.length >= 3);
+	assert.deepEqual(shares, heaviest.slice(0, shares.length));
+	await page.locator("#panel-states tbody tr").nth(2).locator("td").first().click();
+	await eventually(async () => assert.deepEqual((await hook(page, "selection")).threads, [wanted[2].thread]));
+	await eventually(async () => assert.equal((await rowsOf(page, "states")).length, 2));
+});
+
+for (const theme of ["light", "dark"]) {
+	onPage(`states: lanes have their colours, or those of functions; the legend its shares (${theme})`, () => pageWith(), { dark: theme === "dark" }, async (page) => {
+		await eventually(async () => assert.ok((await pixelsOf(page, LOCK[theme])) > 50));
+		const share = async () => parseFloat((await page.locator(".state-legend li", { hasText: "user lock" }).textContent()).match(/[\d.]+/)[0]);
+		const wanted = async () => {
+			const [{ ns, wall }] = (await hook(page, "states")).rows;
+			return Number(((100 * ns[6]) / wall).toFixed(2));
+		};
+		assert.equal(await share(), await wanted());
+		const before = await share();
+		await brush(page, 0.05, 0.09);
+		assert.equal(await share(), await wanted());
+		assert.notEqual(await share(), before);
+		assert.equal(await page.locator(".state-legend li", { hasText: "stopped" }).count(), 0);
+		await page.locator("button", { hasText: "Lanes by function" }).click();
+		await saysFragment(page, "l", "functions");
+		await eventually(async () => assert.equal(await pixelsOf(page, LOCK[theme]), 0));
+		assert.equal(await page.locator(".state-legend i").first().isVisible(), false);
+		await page.locator("button", { hasText: "Lanes by state" }).click();
+		await eventually(async () => assert.ok((await pixelsOf(page, LOCK[theme])) > 50));
+		assert.equal(await page.locator(".state-legend i").first().isVisible(), true);
+		await saysFragment(page, "l", null);
 	});
 }
+
+onPage("states: hovering a lane tells the thread, the time and its states", () => pageWith(), {}, async (page) => {
+	const box = await page.locator(".lanes").boundingBox();
+	await page.mouse.move(box.x + 148 + (box.width - 166) * 0.5, box.y + 8);
+	await eventually(async () => {
+		const text = await page.locator(".tip").innerText();
+		assert.match(text, /worker-\d \d+/);
+		assert.match(text, /time/);
+		const shares = [...text.matchAll(/([\d.]+)\u2009%/g)].map((found) => Number(found[1]));
+		assert.ok(shares.length >= 1 && Math.abs(shares.reduce((sum, one) => sum + one, 0) - 100) < 0.1, text);
+	});
+});
+
+for (const metric of ["wall", "lock"]) {
+	onPage(`states: spans are cut where an interval cuts them: --metric ${metric}`, () => pageWith("--metric", metric), {}, async (page) => {
+		const whole = await compareWeights(page, recording, metric);
+		let sum = 0;
+		for (const [begin, end] of [[0, 0.25], [0.25, 0.2503], [0.2503, 0.7], [0.7, 1]]) {
+			await brush(page, begin, end);
+			sum += await compareWeights(page, recording, metric);
+		}
+		assert.equal(sum, whole);
+		await type(page, "threads", "worker-*");
+		await compareWeights(page, recording, metric);
+		/* Spans are no samples. */
+		assert.match(await page.locator(".status-selection").textContent(), /: [\d\u2009\u202f]+ spans?; /);
+		assert.equal(await page.locator(".summary dt", { hasText: /^spans$/ }).count(), 1);
+	});
+}
+
+const small = () => pageWith("--max-size", String(statSync(path.join(sourceDir, "report/html/page.html")).size + 40000));
+onPage("states: a smaller page has them in larger steps, and says so", small, { fragment: "#s=states" }, async (page) => {
+	await brush(page, 0.3335, 0.3341);
+	await compareStates(page, recording);
+	const { interval } = await hook(page, "states");
+	const { a } = await hook(page, "selection");
+	assert.ok(interval[0] <= a[0] && interval[1] >= a[1], `${interval} around ${a}`);
+	const text = await page.locator(".state-note").textContent();
+	assert.equal(text.includes("wider than A"), interval[0] < a[0] || interval[1] > a[1]);
+	assert.ok(interval[0] < a[0] || interval[1] > a[1], `${interval} is not wider than ${a}`);
+});
+
 
 onPage("states: a recording without them has no legend, table or choice of lanes", "mixed.er", { fragment: "#s=states&l=states" }, async (page) => {
 	assert.equal(await hook(page, "states"), null);
