@@ -27,4 +27,9 @@ for name in single traces family shapes; do
 	done
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 "$name.er" "$name.er.said.xz" | xz -9e >"$here/$name.tar.xz" || fail "$name: tar"
 done
+
+# Of generated experiments the answers alone, with checksums of what was asked about.
+mkdir made && cd made || exit 1
+CTX_KEEP_SAID=1 python3 "$flow/gprofng_made.py" || fail made
+tar -c --sort=name --owner=0 --group=0 --mtime=@0 *.said.xz | xz -9e >"$here/made.tar.xz" || fail "made: tar"
 rm -rf /tmp/gprofng-testdata

@@ -6,7 +6,6 @@ bytes that it had when gprofng was asked.
 Functions are named by the linker's names, as both know them. gprofng has no inlined functions, so its numbers are compared with those of
 --no-inlines. Then ctxan opens the export, and its reports must be those of the recording, to the last digit.
 """
-import hashlib
 import json
 import os
 import re
@@ -15,7 +14,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 
-from gprofng_said import ask, kept
+from gprofng_said import ask, bytes_of, kept
 
 DIGITS = 0.00051  # seconds: three digits are printed
 ROUNDED = 1e-6  # a stack of gprofng's is a whole number of microseconds
@@ -153,20 +152,6 @@ def compare_head():
     for wanted in ("No errors", "No warnings", "experiment version 12.4 (64-bit)", "Note: exported by ctxan"):
         if wanted not in text:
             fail("header: no", repr(wanted), "in", text)
-
-
-def bytes_of(directory):
-    """A checksum of all files and their names."""
-    found = hashlib.sha256()
-    for where, folders, files in os.walk(directory):
-        folders.sort()
-        for file in sorted(files):
-            if not file.startswith("ctxan.db"):
-                path = os.path.join(where, file)
-                with open(path, "rb") as content:
-                    text = re.sub(rb"ctxan \d[\w.]*", b"ctxan", content.read()) if file == "log.xml" else content.read()
-                    found.update(f"{os.path.relpath(path, directory)} {len(text)}\n".encode() + text)
-    return found.hexdigest()
 
 
 # ---- there and back

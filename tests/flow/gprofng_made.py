@@ -2,7 +2,8 @@
 """Experiments of every kind that gprofng can describe, generated (gprofng_make.py): what ctxan says of them is what was laid down, and what gprofng says.
 
 Hardware counters, thread states of Solaris, 32 bits, the other byte order, Java, groups, descendants opened alone, labels and warnings.
-Works in the current directory. Where there is no gprofng only the first is compared.
+Works in the current directory. What gprofng says may be kept (gprofng_said.py), for experiments of exactly these bytes. Where neither gprofng nor its
+answers are there only the first is compared.
 """
 import json
 import os
@@ -14,10 +15,12 @@ import sys
 from collections import defaultdict
 
 from gprofng_make import CODE_32, JNI, MARK_TRUNCATED, RUN, SECOND, Experiment, stamp
+from gprofng_said import ask, bytes_of, kept
 
 failures = []
 compared = 0
-HAVE_GPROFNG = shutil.which("gprofng") is not None
+HAVE_GPROFNG = shutil.which("gprofng") is not None or "CTX_ONLY_SAID" in os.environ
+asked = set()
 
 
 def fail(text):
@@ -37,6 +40,14 @@ def ctxan(*arguments):
     if done.returncode != 0:
         fail(f"ctxan {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
+
+
+def gprofng(path, *commands):
+    """What gprofng display text prints of an experiment."""
+    if path not in asked:
+        asked.add(path)
+        check(f"{path}: the checksum of what gprofng was asked about", bytes_of(path), kept(path, "sha256", bytes_of(path)))
+    return ask(path, *commands)[0]
 
 
 class Truth:
@@ -67,8 +78,7 @@ class Truth:
         check(f"{path}: {word}", ours, truth)
         if not HAVE_GPROFNG:
             return
-        text = subprocess.run(["gprofng", "display", "text", "-viewmode", "expert", "-limit", "0", "-metrics",
-                               f"e.{THEIRS.get(word, word)}:i.{THEIRS.get(word, word)}:name", "-functions", path], capture_output=True, text=True).stdout
+        text = gprofng(path, "-viewmode", "expert", "-limit", "0", "-metrics", f"e.{THEIRS.get(word, word)}:i.{THEIRS.get(word, word)}:name", "-functions")
         theirs = {}
         for line in text.splitlines():
             row = re.match(r"\s*(\d+\.\d*|\d+)\s+(\d+\.\d*|\d+)\s+(\S.*)$", line)
@@ -117,7 +127,7 @@ def counters(cpu, titles):
     if not re.search("^note: .*8 samples with an impossible weight", text, re.M):
         fail(f"{exp.path}: the values that could not be read are not told: {text}")
     if HAVE_GPROFNG:
-        lines = subprocess.run(["gprofng", "display", "text", "-metric_list", exp.path], capture_output=True, text=True).stdout
+        lines = gprofng(exp.path, "-metric_list")
         for word, title in zip(words, titles):
             check(f"{exp.path}: gprofng's name of {word}", re.findall(rf"Exclusive (.*): e[.+]*%?{re.escape(word)}$", lines, re.M), [title])
 

@@ -6,9 +6,11 @@ the experiment is needed to compare with them.
     gprofng_said.py EXPERIMENT.er COMMAND...              prints one answer
 """
 import atexit
+import hashlib
 import json
 import lzma
 import os
+import re
 import subprocess
 import sys
 
@@ -43,6 +45,20 @@ def kept(recording, what, value):
     if KEEPING:
         said[what] = value
     return said.get(what) if said else value
+
+
+def bytes_of(directory):
+    """A checksum of all files of an experiment and their names, without the version of ctxan."""
+    found = hashlib.sha256()
+    for where, folders, files in os.walk(directory):
+        folders.sort()
+        for file in sorted(files):
+            if not file.startswith("ctxan.db"):
+                path = os.path.join(where, file)
+                with open(path, "rb") as content:
+                    text = re.sub(rb"ctxan \d[\w.]*", b"ctxan", content.read()) if file == "log.xml" else content.read()
+                    found.update(f"{os.path.relpath(path, directory)} {len(text)}\n".encode() + text)
+    return found.hexdigest()
 
 
 def ask(recording, *commands):

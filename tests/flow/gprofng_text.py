@@ -31,7 +31,7 @@ def display(recording, *commands):
 
 
 def our_json(recording, *options, inlines=False):
-    inlined = [] if inlines else ["--no-inlines"]
+    inlined = ["--db", recording + ".inlines.db"] if inlines else ["--no-inlines"]  # so that neither is ingested again for the other
     return json.loads(output_of("ctxan", "-q", *inlined, recording, "--format", "json", "--limit", "0", *options))["rows"]
 
 

@@ -2,7 +2,7 @@
 . "$(dirname "$0")/../common.sh" "$@"
 need python3 xz
 
-xz -dc "$source_dir/testdata/gprofng/traces.tar.xz" | tar -x || fail "traces.tar.xz"
+unpack gprofng/traces
 gen_experiment --samples 3000 --threads 2 --stacks 50 --depth 6 --seed 3 --duration-ms 1000 -o ours.er >/dev/null || fail "gen_experiment"
 
 # same NAME ARGUMENTS...: with gprofng's word the output is that of the arguments.
