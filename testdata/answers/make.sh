@@ -13,14 +13,14 @@ LC_ALL=C.UTF-8
 export PATH LC_ALL
 [ $# -gt 0 ] || set -- phases migrates mixed code unwind symbols killed copies
 fail() { echo "make.sh: $*" >&2; exit 1; }
-rm -rf /tmp/answers-testdata && mkdir /tmp/answers-testdata && cd /tmp/answers-testdata || fail "/tmp/answers-testdata"
+rm -rf /tmp/records-testdata && mkdir /tmp/records-testdata && cd /tmp/records-testdata || fail "/tmp/records-testdata"
 chmod 755 .
 
 # only_own EXPERIMENT: of the load objects and sources only those of this folder are kept: no other function is compared by name.
 only_own() {
 	rm -f "$1/ctxan.db"
 	for object in "$1"/archives/*; do
-		grep -Eq "path=\"/tmp/answers-testdata/[^\"]*\".* (file|archive)=\"${object##*/}\"" "$1/log.xml" || rm -r "$object"
+		grep -Eq "path=\"/tmp/records-testdata/[^\"]*\".* (file|archive)=\"${object##*/}\"" "$1/log.xml" || rm -r "$object"
 	done
 	# Nor which machine it was.
 	sed -i 's/name="host" value="[^"]*"/name="host" value="host"/' "$1/log.xml"
@@ -152,4 +152,4 @@ SOURCE
 for name in "$@"; do
 	make_$name
 done
-rm -rf /tmp/answers-testdata
+rm -rf /tmp/records-testdata
