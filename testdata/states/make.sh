@@ -85,16 +85,18 @@ if wants perf; then
 		[ $n -lt 20 ] || fail "perf: twenty times"
 		n=$((n + 1))
 	done
-	mkdir -p ids
 	id=$(perf buildid-list -i perf.data | sed -n 's/ .*states\.static$//p')
+	vdso=$(perf buildid-list -i perf.data | sed -n 's/ \[vdso\].*//p')
 	kernel=$(perf buildid-list -i perf.data | sed -n 's/ \[kernel.kallsyms\].*//p')
 	mkdir -p "ids/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)" "ids/[kernel.kallsyms]/$kernel"
 	cp states.static "ids/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-)/elf"
+	mkdir -p "ids/.build-id/$(echo "$vdso" | cut -c1-2)/$(echo "$vdso" | cut -c3-)"
+	cp -L "$HOME/.debug/.build-id/$(echo "$vdso" | cut -c1-2)/$(echo "$vdso" | cut -c3-)/vdso" "ids/.build-id/$(echo "$vdso" | cut -c1-2)/$(echo "$vdso" | cut -c3-)/" || fail "perf: no vdso in its cache"
 	cp /proc/kallsyms "ids/[kernel.kallsyms]/$kernel/kallsyms"
 	trim_kallsyms "ids/[kernel.kallsyms]/$kernel/kallsyms" perf.data
 	rm states.static perf.data.ctxan.db
-	ctxan -q perf.data --buildid-dir ids -r header >/dev/null && python3 "$flow/record_states.py" perf perf.out perf.data --measured ||
-		fail "perf: with its own cache"
+	mkdir home && cp -r ids home/.debug
+	HOME=$PWD/home python3 "$flow/record_states.py" perf perf.out perf.data --measured || fail "perf: with its own cache"
 	tar -c --sort=name --owner=0 --group=0 --mtime=@0 perf.data perf.out ids | xz -9e >"$here/perf.tar.xz" || fail "perf: tar"
 fi
 cd / && rm -rf /tmp/states-testdata
