@@ -26,7 +26,9 @@ uint8_t *ctx_buf_reserve(struct ctx_buf *buf, size_t n)
 {
 	if (buf->failed)
 		return NULL;
-	if (n > SIZE_MAX - buf->n || ctx_grow(&buf->bytes, &buf->cap, buf->n + n, NULL) != CTX_OK) {
+	/* At least one: a buffer without bytes has no place to return. */
+	if (n > SIZE_MAX - 1 - buf->n ||
+	    ctx_grow(&buf->bytes, &buf->cap, buf->n + (n != 0 ? n : 1), NULL) != CTX_OK) {
 		buf->failed = true;
 		return NULL;
 	}

@@ -28,8 +28,7 @@ void ctx_buf_clear(struct ctx_buf *buf);
 /* CTX_E_NOMEM if any append since the last clear failed. */
 CTX_MUST_CHECK enum ctx_status ctx_buf_check(const struct ctx_buf *buf, struct ctx_err *err);
 
-/* Room for `n` more bytes at the returned place (then add to buf->n yourself), or NULL (and failed is set).
- */
+/* Room for `n` more bytes at the returned place (then add to buf->n yourself). NULL: failed is set. */
 uint8_t *ctx_buf_reserve(struct ctx_buf *buf, size_t n);
 
 void ctx_buf_put(struct ctx_buf *buf, const void *bytes, size_t n);

@@ -50,7 +50,9 @@ if [ "$mode" = --long ]; then
 	install_npm tests/flow/readers --ignore-scripts
 	tools/run_tests.sh build -L long
 	step "fuzz targets, a minute each"
-	printf '%s\0' build-sanitize/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 tools/fuzz.sh 60
+	cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz -j "$(nproc)"
+	printf '%s\0' build-fuzz/bin/fuzz_* | xargs -0 -P "$(nproc)" -n 1 tools/fuzz.sh 60
 fi
 step "fast and live tests with sanitizers"
 # Last, so that the test runner's closing lines close the output.

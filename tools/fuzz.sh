@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs one fuzz target for some time, from its corpus; prints its output only when it finds something. A finding becomes a file in the corpus.
-#   tools/fuzz.sh SECONDS build-sanitize/bin/fuzz_NAME
+#   tools/fuzz.sh SECONDS build-fuzz/bin/fuzz_NAME
 set -eu
 name=${2##*/}
 work=$(mktemp -d)

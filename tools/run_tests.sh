@@ -8,7 +8,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 ctest --test-dir "$build" --output-on-failure --no-tests=error "$@" >"$log" 2>&1 &
 trap 'kill $!; rm -f "$log"; exit 1' INT TERM
-tail -f --pid=$! "$log" | sed '/^[0-9]*% tests passed/,$d'
+tail -f --pid=$! "$log" | sed -u '/^[0-9]*% tests passed/,$d'
 wait $!
 status=$?
 awk '/^[0-9]+\/[0-9]+ Test(ing)?: / { name = $NF }

@@ -95,15 +95,6 @@ near() {
 # time of theirs.
 stolen() { awk -v second="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 / second * 1e9 }' /proc/stat; }
 
-# three_times COMMAND...: until it succeeds. For measurements: on a busy machine the kernel does not tell of every switch and wake-up.
-three_times() {
-	for attempt in 1 2 3; do
-		"$@" && return 0
-		echo "attempt $attempt of: $*"
-	done
-	return 1
-}
-
 # repeat TIMES COMMAND...: until it succeeds; each repeat is printed, and tools/check.sh counts them. For the long tier alone, which compares with
 # recordings that other programs make at the same time: on a busy machine the kernel drops switches and wake-ups without saying so.
 repeat() {

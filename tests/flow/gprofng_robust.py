@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Experiments of gprofng that are damaged in every way: what is intact is reported, the rest is told, in bounded time and memory.
 
-    gprofng_robust.py [--sanitized] [--more] [RECORDED.er...]
+    gprofng_robust.py [--sanitized] [--all | --more] [RECORDED.er...]
 
-Works in the current directory. Two experiments are generated (gprofng_make.py); those that are named are used too. --more: five times the damage.
+Works in the current directory. Two experiments are generated (gprofng_make.py); those that are named are used too. Every fifth damage (sanitized: fifteenth) is done to each file
+in turn, so that each kind is done to some; --all: each to each; --more: five times the seeds besides.
 """
 import os
 import random
@@ -21,6 +22,7 @@ BYTES = 1 << 30
 RESIDENT_KB = 200 << 10
 SANITIZED = "--sanitized" in sys.argv
 TIMES = 5 if "--more" in sys.argv else 1
+STEP = 1 if TIMES > 1 or "--all" in sys.argv else 15 if SANITIZED else 5
 failures = []
 runs = 0
 
@@ -370,7 +372,7 @@ def main():
         if status != 0 or known[1] != 0 or not known[0]:
             fail(f"{whole}: undamaged: {status} {err} {out}")
             continue
-        every_file(whole, known, (3 if SANITIZED else 1) * (1 if whole == wholes[0] else 4) if TIMES == 1 else 1)
+        every_file(whole, known, STEP * (1 if whole == wholes[0] or TIMES > 1 else 4))
         if whole == wholes[0]:
             bombs(whole, known)
             links(whole, known)

@@ -6,6 +6,7 @@
 #include "collect/stack_memory.h"
 #include "collect/unwind_pool.h"
 #include "experiment_fixture.h"
+#include "tests/unit/every.h"
 #include "tests/unit/failing_malloc.h"
 
 #include <link.h>
@@ -728,7 +729,7 @@ static void test_unwind_pool__a_failing_allocation_costs_one_round(void **state)
 	(void)state;
 	world_begin(&world);
 	assert_int_equal(ctx_unwind_pool_create(0, &pool, NULL), CTX_OK);
-	for (long n = 0; failed && n < 1000; n++) {
+	for (long n = 0; failed && n < 1000; n += EVERY) {
 		struct ctx_codemaps *maps;
 		struct ctx_unwind_job job;
 
@@ -935,7 +936,7 @@ static void test_sample_batch__a_failing_allocation_is_a_status(void **state)
 	bool failed = true;
 
 	(void)state;
-	for (long n = 0; failed && n < 1000; n++) {
+	for (long n = 0; failed && n < 1000; n += EVERY) {
 		struct ctx_sample_batch_options options = {
 			.max_stack = 127, .stack_bytes = 2048, .keep_stacks = true, .n_threads = 2};
 		struct ctx_sample_batch *batch = NULL;
@@ -961,7 +962,7 @@ static void test_sample_batch__a_failing_allocation_is_a_status(void **state)
 	}
 	assert_false(failed);
 	assert_int_equal(status, CTX_OK);
-	assert_true(failures > 8);
+	assert_true(failures > 8 / EVERY);
 	free(shot);
 }
 

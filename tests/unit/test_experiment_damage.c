@@ -1,4 +1,5 @@
 #include "experiment_place.h"
+#include "tests/unit/every.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -166,7 +167,7 @@ static void test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end(
 		const char *name = image.names[f];
 
 		/* The metrics are in the log's first lines: without those, samples are of an unknown one. */
-		for (size_t n = 0; n < image.bytes[f].n; n++) {
+		for (size_t n = 0; n < image.bytes[f].n; n += EVERY) {
 			put_file(place->path, name, image.bytes[f].bytes, n);
 			if (strcmp(name, "log.xml") == 0 && n < image.bytes[f].n / 2) {
 				struct fixture_contents out;
@@ -196,13 +197,12 @@ static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void *
 		uint8_t *bytes = image.bytes[f].bytes;
 		const char *name = image.names[f];
 
-		for (size_t i = 0; i < image.bytes[f].n; i++) {
+		for (size_t i = 0; i < image.bytes[f].n; i += EVERY) {
 			uint8_t was = bytes[i];
-			uint8_t values[] = {(uint8_t)(was ^ 1u << fixture_random(&seed, 8)), 0, 0xff};
+			uint8_t values[] = {(uint8_t)(was ^ 1u << fixture_random(&seed, 8)),
+					    was == 0xff ? 0 : 0xff};
 
-			for (size_t v = 0; v < 3; v++) {
-				if (values[v] == was)
-					continue;
+			for (size_t v = 0; v < CTX_COUNT_OF(values); v++) {
 				bytes[i] = values[v];
 				put_file(place->path, name, bytes, image.bytes[f].n);
 				if (is_data(name)) {

@@ -1,6 +1,6 @@
 /*
  * The export for gprofng: made-up samples with hostile names go in, as raw stacks and without, and what comes out is read by the reader of gprofng's
- * experiments and by the reader of symbols. gprofng itself looks at it in tests/flow/export_gprofng.sh.
+ * experiments and by the reader of symbols. gprofng itself looks at it in flow.export_gprofng.
  */
 #include "base/fileio.h"
 #include "formats/export/export_stack.h"

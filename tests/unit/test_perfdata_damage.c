@@ -2,14 +2,8 @@
  * The whole source on what is damaged, cut or of another version: what can be used is used, and what is missing is
  * told.
  */
+#include "tests/unit/every.h"
 #include "tests/unit/perfdata_usual.h"
-
-/* A sanitizer makes every reading ten times as long: not every bit then. */
-#ifdef CTX_SANITIZED
-#define FLIP_STEP 11u
-#else
-#define FLIP_STEP 1u
-#endif
 
 /* ---- attributes of other versions ---- */
 
@@ -123,7 +117,7 @@ static void test_perfdata_damage__a_file_cut_anywhere_has_all_samples_before_the
 		usual(&recording, kind == 1);
 		pd_write(&recording, &(struct pd_form){.kind = usual_kinds[kind], .open = true}, &bytes);
 		begin = bytes.n - recording.bytes.n;
-		for (size_t n = begin; n < bytes.n; n++) {
+		for (size_t n = begin; n < bytes.n; n += EVERY) {
 			struct ctx_buf cut = {.bytes = bytes.bytes, .n = n};
 			struct pd_reading reading;
 			bool between;
@@ -161,7 +155,7 @@ static void test_perfdata_damage__a_closed_file_that_is_cut_says_so(void **state
 			continue; /* nothing tells where it should have ended */
 		usual(&recording, false);
 		pd_write(&recording, &(struct pd_form){.kind = usual_kinds[kind]}, &bytes);
-		for (size_t n = 0; n < bytes.n; n++) {
+		for (size_t n = 0; n < bytes.n; n += EVERY) {
 			struct ctx_buf cut = {.bytes = bytes.bytes, .n = n};
 			struct pd_reading reading;
 
@@ -206,7 +200,7 @@ static void test_perfdata_damage__a_flipped_bit_crashes_nothing_and_loses_nothin
 		pd_write(&recording, &(struct pd_form){.kind = usual_kinds[kind], .open = true}, &bytes);
 		begin = bytes.n - recording.bytes.n;
 		file = pd_memory_open(&bytes);
-		for (size_t bit = 0; bit < bytes.n * 8; bit += FLIP_STEP) {
+		for (size_t bit = 0; bit < bytes.n * 8; bit += EVERY) {
 			uint8_t *byte = &bytes.bytes[bit / 8];
 			struct pd_reading reading;
 			bool in_records = kind < 2 && bit / 8 >= begin;
@@ -243,7 +237,7 @@ static void test_perfdata_damage__impossible_numbers_anywhere_crash_nothing(void
 		usual(&recording, false);
 		pd_write(&recording, &(struct pd_form){.kind = usual_kinds[kind]}, &bytes);
 		file = pd_memory_open(&bytes);
-		for (size_t at = 8; at + 8 <= bytes.n; at += 4) {
+		for (size_t at = 8; at + 8 <= bytes.n; at += 4 * EVERY) {
 			for (size_t i = 0; i < CTX_COUNT_OF(numbers); i++) {
 				struct pd_reading reading;
 				uint64_t before;

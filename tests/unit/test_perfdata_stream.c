@@ -3,6 +3,7 @@
  * again behind damage.
  */
 #include "formats/perfdata/pd_stream.h"
+#include "tests/unit/every.h"
 #include "tests/unit/failing_malloc.h"
 #include "tests/unit/perfdata_files.h"
 
@@ -203,7 +204,7 @@ static void test_perfdata_stream__a_cut_anywhere_leaves_what_is_before_it(void *
 
 	(void)state;
 	draw(&recording, 3, 1500, false);
-	for (size_t n = 0; n <= recording.bytes.n; n++) {
+	for (size_t n = 0; n <= recording.bytes.n; n += EVERY) {
 		struct ctx_buf cut = {.bytes = recording.bytes.bytes, .n = n};
 		struct scene scene = {0};
 		size_t want = 0, damage;

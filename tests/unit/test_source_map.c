@@ -1,6 +1,6 @@
 /*
  * What DWARF says, held against sources whose lines are known; the map of ranges against the slow way. That functions,
- * files and lines of a large program are right is tests/flow/symbols_same.sh's.
+ * files and lines of a large program are right is flow.symbols_same's.
  */
 #include "base/buf.h"
 #include "base/fileio.h"

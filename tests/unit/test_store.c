@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/fileio.h"
 #include "store/block_codec.h"
+#include "tests/unit/every.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -504,7 +505,7 @@ static void test_store__damaged_files_are_refused_or_read_never_fatal(void **sta
 	fixture_init(&fixture, 11, 2, 300);
 	must(fixture_write(&fixture, path, err));
 	must(ctx_file_read(path, 1 << 24, &good, err));
-	for (int round = 0; round < 2000; round++) {
+	for (int round = 0; round < 2000 / EVERY; round++) {
 		size_t n = round % 4 == 0 ? fixture_random(&fixture, (uint32_t)good.n) : good.n;
 		uint8_t *bad = (uint8_t *)ctx_memdup0(good.bytes, good.n);
 		uint32_t flips = 1 + fixture_random(&fixture, 20);
@@ -520,7 +521,7 @@ static void test_store__damaged_files_are_refused_or_read_never_fatal(void **sta
 		refused += !read_everything(path);
 		free(bad);
 	}
-	assert_true(refused > 700);
+	assert_true(refused > 700 / EVERY);
 	ctx_buf_deinit(&good);
 	fixture_deinit(&fixture);
 }

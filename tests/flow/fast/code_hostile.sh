@@ -6,7 +6,7 @@ case $(uname -m) in x86_64) ;; *) skip "the registers that the program writes ar
 
 # There are six kinds of damage, one after the other. Under the sanitizers it is twenty times slower: fewer seeds.
 seeds=6
-grep -q __asan_init "$bin/ctxan" && seeds=4
+grep -q __asan_init "$bin/ctxan" && seeds=2
 mkdir hostile && cd hostile || exit 1
 python3 "$source_dir/tests/flow/code_hostile.py" "$bin" "$source_dir" $seeds || fail "code_hostile.py"
 cd ..

@@ -1,4 +1,4 @@
-# Experiments of gprofng that are damaged in every way: gprofng_robust.py damages a generated one and one that is recorded here.
+# Experiments of gprofng that are damaged in every way: gprofng_robust.py does each damage to each file of a generated one, and many to one that is recorded here.
 . "$(dirname "$0")/../common.sh" "$@"
 need gprofng python3 cc
 
@@ -17,5 +17,5 @@ END_OF_C
 cc -O1 -pthread -o small small.c || fail "small.c"
 timeout 60 gprofng collect app -o recorded.er -p on -s on -H on -i on ./small >collect.out 2>&1 && [ -s recorded.er/log.xml ] ||
 	skip "gprofng collects nothing here: $(head -n 1 collect.out)"
-python3 "$source_dir/tests/flow/gprofng_robust.py" recorded.er || fail "see above"
+python3 "$source_dir/tests/flow/gprofng_robust.py" --all recorded.er || fail "see above"
 finish
