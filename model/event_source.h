@@ -249,7 +249,7 @@ struct ctx_source_info {
 	/* The clock that makes samples ticks every so many ns of a thread's time on a CPU, but makes them in user mode
 	 * alone: where they are missing, the thread was in the kernel. 0: no such clock. */
 	uint64_t user_clock_ns;
-	bool kernel_clock; /* the clock makes samples in the kernel alone */
+	bool kernel_clock;  /* the clock makes samples in the kernel alone */
 	uint32_t n_threads; /* upper bound of thread numbers in use; 0 not known when opened */
 	uint64_t bytes;	    /* size of the data files, for progress */
 };

@@ -17,7 +17,7 @@ done
 run=1
 while [ "$run" -le "$times" ]; do
 	begin=$(date +%s)
-	if ! tools/run_tests.sh build -L 'fast|live' -j "$(nproc)" "$@" >build/steady.log 2>&1; then
+	if ! tools/run_tests.sh build -L 'fast|live' -j "$(($(nproc) * 2))" "$@" >build/steady.log 2>&1; then
 		cat build/steady.log
 		echo "run $run of $times failed; $((run - 1)) passed"
 		exit 1
