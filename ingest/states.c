@@ -132,7 +132,7 @@ static enum ctx_thread_state state_of_sample(const struct ctx_states *states, co
 		return CTX_STATE_SYSTEM;
 	if ((classes & CTX_STACK_TRAP) != 0)
 		return CTX_STATE_TRAP;
-	/* Outside of calls it is the way into one or out of it; a clock of the kernel alone would see nothing else there. */
+	/* A kernel sample outside of a call is on the way in or out. A clock of the kernel alone sees nothing else. */
 	if (thread->sees_calls && states->kernel_clock)
 		return CTX_STATE_USER;
 	return (classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
@@ -301,7 +301,10 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	enum ctx_status status = CTX_OK;
 
 	if (is_off && change->raw_stack == 0) {
-		/* The first could not know that the thread would have gone on. Who waits is not preempted: nothing else can be meant, unless its return was lost. */
+		/*
+		 * The first report does not say why. A thread that waits cannot be preempted: this is the same switch,
+		 * unless the thread's return was lost.
+		 */
 		if (change->change == CTX_CHANGE_PREEMPTED &&
 		    states->now_ns - thread->since_ns <= PREEMPTED_LATE_NS)
 			thread->mode = WANTS_CPU;
@@ -535,8 +538,9 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 }
 
 /*
- * A tick at `now`: how long after one was due. The timer ticks on a grid of the thread's time on this CPU, whether its ticks make samples or not; a
- * tick that is off the grid was due while the CPU itself was away, as a hypervisor takes it, and came when the CPU was back.
+ * How late the tick at `now` is. The timer ticks at multiples of its period of the thread's time on this CPU,
+ * whether its ticks make samples or not. A tick in between was due while a hypervisor had taken the CPU away, and
+ * came when the CPU was back.
  */
 static uint64_t tick_lateness(const struct ctx_states *states, const struct thread *thread)
 {
@@ -553,8 +557,8 @@ static uint64_t tick_lateness(const struct ctx_states *states, const struct thre
 }
 
 /*
- * A tick was seen: those that were due since the turn began, and were not seen, found the thread in the kernel - unless this one is late: then none
- * were due.
+ * A tick was seen. Those that were due since the turn began, and were not seen, found the thread in the kernel. A late
+ * tick says that none were due.
  */
 static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {

@@ -66,13 +66,16 @@ CTX_MUST_CHECK enum ctx_status ctx_states_create(const struct ctx_state_sink *si
 void ctx_states_destroy(struct ctx_states *states);
 
 /*
- * The clock ticks every `ns` of a thread's time on a CPU, but is seen in user mode alone: where its samples are missing the thread
- * was in the kernel. A tick that is off that grid came late because the CPU was taken away (by a hypervisor): no tick is missing then. 0, the
- * default: the clock is seen everywhere. Clocks slower than 8 Hz are taken for 0.
+ * The clock ticks every `ns` of a thread's time on a CPU, but is seen in user mode alone: where its samples are missing
+ * the thread was in the kernel. A tick off that grid came late, because a hypervisor took the CPU away: none is missing
+ * then. 0, the default: the clock is seen everywhere. Clocks slower than 8 Hz are taken for 0.
  */
 void ctx_states_user_clock(struct ctx_states *states, uint64_t ns);
 
-/* The clock is seen in the kernel alone: where system calls are seen, its samples do not divide the time outside of them, which is user mode. */
+/*
+ * The clock is seen in the kernel alone. Where system calls are seen, its samples do not divide the time outside of
+ * them: that is user mode.
+ */
 void ctx_states_kernel_clock(struct ctx_states *states);
 
 /* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now, but for ends. */
