@@ -8,7 +8,7 @@ of() {
 	name=$1
 	shift
 	for metric in user system; do
-		ctxan -q migrates.er -r functions --no-inlines --limit 0 --metric $metric "$@" --format json |
+		ctxan -q --db migrates.plain.db migrates.er -r functions --no-inlines --limit 0 --metric $metric "$@" --format json |
 			jq --arg f "$name" '[.rows[] | select(.function == $f) | .inclusive] | add // 0'
 	done | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }

@@ -58,6 +58,8 @@ class Recording:
 
     def ask(self, names, options):
         command = ["ctxan", "-q", self.path, "-r", ",".join(names), "--format", "json", "--limit", "0", *options]
+        if "--no-inlines" in options:  # a database of its own: the one with inlined calls would be made anew each time
+            command += ["--db", self.path + ".no-inlines.db"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr}")
