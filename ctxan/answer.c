@@ -2,11 +2,11 @@
 
 #include "base/mem.h"
 #include "ctxan/exporting.h"
-#include "ctxan/filters.h"
 #include "ctxan/gprofng_names.h"
-#include "ctxan/more_parts.h"
-#include "ctxan/query.h"
 #include "ctxan/sql.h"
+#include "query/filters.h"
+#include "query/more_parts.h"
+#include "query/query.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -198,7 +198,7 @@ static enum ctx_status gather_index(struct ctx_query *query, const struct ctx_op
 				    struct ctx_err *err)
 {
 	struct ctx_index_key key;
-	enum ctx_status status = ctx_index_key_find(options, material->by, &key, err);
+	enum ctx_status status = ctx_index_key_find(&options->selection, material->by, &key, err);
 
 	if (status == CTX_OK)
 		status = ctx_query_index(query, key.text, &material->index, err);
@@ -340,7 +340,7 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 /* Its waits have no processor: a figure that looks as if it were of one would be wrong. */
 static enum ctx_status check_cpus(const struct ctx_options *options, struct ctx_err *err)
 {
-	for (size_t i = 0; i < options->n_reports && options->cpus != NULL; i++) {
+	for (size_t i = 0; i < options->n_reports && options->selection.cpus != NULL; i++) {
 		if (options->reports[i].kind->needs_wakers)
 			return ctx_err_set(err, CTX_E_ARG,
 					   "the report '%s' goes without --cpu: who waits is on none",
@@ -462,7 +462,7 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 
 	if (options->sql != NULL)
 		return ctx_sql_print(store, options->sql, options->report.format, options->report.out, err);
-	status = ctx_selection_make(options, ctx_store_profile(store), &answer.selection, err);
+	status = ctx_selection_make(&options->selection, ctx_store_profile(store), &answer.selection, err);
 	if (status == CTX_OK)
 		status = check_metrics(options, &answer.selection, err);
 	if (status == CTX_OK)

@@ -2,39 +2,12 @@
 
 #include "base/mem.h"
 #include "ctxan/exporting_places.h"
-#include "ctxan/query_edges.h"
-#include "ctxan/query_impl.h"
-#include "formats/export/exports.h"
-#include "report/report_exports.h"
+#include "query/query_edges.h"
+#include "query/query_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-const struct ctx_export_kind *ctx_exporting_kind(size_t number)
-{
-	const struct ctx_export_kind *const *lists[] = {ctx_report_exports(), ctx_exports()};
-
-	for (size_t i = 0; i < CTX_COUNT_OF(lists); i++) {
-		for (const struct ctx_export_kind *const *kind = lists[i]; *kind != NULL; kind++) {
-			if (number-- == 0)
-				return *kind;
-		}
-	}
-	return NULL;
-}
-
-const struct ctx_export_kind *ctx_exporting_find(const char *name)
-{
-	const struct ctx_export_kind *kind;
-
-	for (size_t i = 0; (kind = ctx_exporting_kind(i)) != NULL; i++) {
-		if (strcmp(kind->name, name) == 0)
-			break;
-	}
-	return kind;
-}
 
 /* What the samples are handed out through: filters that the tree does not have. */
 struct sieve {

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/near.h"
-#include "ctxan/metric_names.h"
+#include "query/metric_names.h"
 
 #include <ctype.h>
 #include <stdio.h>

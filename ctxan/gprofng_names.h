@@ -1,11 +1,12 @@
 /*
  * The words of people who come from gprofng and Solaris Studio: its commands that are options here or nothing at all, index objects
- * that are reports there, and orders in the notation of its metrics (ctxan/metric_names.h).
+ * that are reports there, and orders in the notation of its metrics (query/metric_names.h).
  */
 #ifndef CTX_CTXAN_GPROFNG_NAMES_H
 #define CTX_CTXAN_GPROFNG_NAMES_H
 
-#include "ctxan/selection.h"
+#include "query/selection.h"
+#include "report/report.h"
 
 /* What to do instead of a command of gprofng's: "--limit N does that". NULL: it is none, or a report here. '_' is '-'. */
 const char *ctx_gprofng_advice(const char *command);

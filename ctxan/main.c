@@ -4,10 +4,10 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ctxan/answer.h"
-#include "ctxan/filters.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
 #include "ctxan/standard_input.h"
+#include "query/filters.h"
 
 #include <langinfo.h>
 #include <libxml/xmlversion.h>
@@ -250,6 +250,21 @@ static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ct
 	return status;
 }
 
+static enum ctx_status check_expressions(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
+					 struct ctx_err *err)
+{
+	const struct ctx_selection_spec *selection = &options->selection;
+	enum ctx_status status = ctx_filters_check(selection, ret_place, err);
+
+	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
+		if (options->reports[i].by != NULL)
+			status = ctx_index_key_check(selection, options->reports[i].by, ret_place, err);
+	}
+	if (status == CTX_OK && selection->n_indexes != 0 && !ctx_options_has_report(options, "index"))
+		return ctx_err_set(err, CTX_E_ARG, "--index goes with --by");
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct ctx_options options;
@@ -261,7 +276,7 @@ int main(int argc, char **argv)
 		return complain(status, &err);
 	/* One heap for all threads: glibc lets that of a second thread grow by single pages, each with a system call. */
 	(void)mallopt(M_ARENA_MAX, 1);
-	status = ctx_filters_check(&options, &wrong, &err);
+	status = check_expressions(&options, &wrong, &err);
 	if (status != CTX_OK) {
 		int code = complain(status, &err);
 

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/near.h"
-#include "ctxan/exporting.h"
+#include "ctxan/export_kinds.h"
 #include "ctxan/gprofng_names.h"
 
 #include <ctype.h>
@@ -156,9 +156,9 @@ void ctx_options_help(FILE *out)
 	      "Export, for other tools:\n"
 	      "      --export FORMAT          write the selection to -o FILE in this format:\n",
 	      out);
-	for (size_t i = 0; ctx_exporting_kind(i) != NULL; i++)
-		fprintf(out, "        %-18s     %s\n", ctx_exporting_kind(i)->name,
-			ctx_exporting_kind(i)->summary);
+	for (size_t i = 0; ctx_export_kind_at(i) != NULL; i++)
+		fprintf(out, "        %-18s     %s\n", ctx_export_kind_at(i)->name,
+			ctx_export_kind_at(i)->summary);
 	fputs("        json, csv              the reports of --report, as with --format\n"
 	      "      --max-size N             of a page: 5M, 800k\n"
 	      "\n"
@@ -434,26 +434,28 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 	case 'r':
 		return parse_reports(options, value, err);
 	case 'i':
-		return append(&options->intervals, &options->n_intervals, &options->intervals_cap, value,
-			      err);
+		return append(&options->selection.intervals, &options->selection.n_intervals,
+			      &options->selection.intervals_cap, value, err);
 	case 't':
-		options->threads = value;
+		options->selection.threads = value;
 		break;
 	case OPT_PROCESS:
-		options->processes = value;
+		options->selection.processes = value;
 		break;
 	case OPT_CPU:
-		options->cpus = value;
+		options->selection.cpus = value;
 		break;
 	case OPT_FILTER:
-		return append(&options->filters, &options->n_filters, &options->filters_cap, value, err);
+		return append(&options->selection.filters, &options->selection.n_filters,
+			      &options->selection.filters_cap, value, err);
 	case OPT_INDEX:
-		return append(&options->indexes, &options->n_indexes, &options->indexes_cap, value, err);
+		return append(&options->selection.indexes, &options->selection.n_indexes,
+			      &options->selection.indexes_cap, value, err);
 	case OPT_BY:
-		options->by = value;
+		options->selection.by = value;
 		break;
 	case OPT_METRIC:
-		options->metric = value;
+		options->selection.metric = value;
 		break;
 	case OPT_PER_THREAD:
 		options->per_thread = options->report.per_thread = true;
@@ -484,7 +486,7 @@ static enum ctx_status parse_option(struct ctx_options *options, int option, con
 			options->report.format = value[0] == 'j' ? CTX_REPORT_JSON : CTX_REPORT_CSV;
 			break;
 		}
-		options->export = ctx_exporting_find(value);
+		options->export = ctx_export_kind_find(value);
 		if (options->export == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "--export %s: no such format (see --help)", value);
 		break;
@@ -580,8 +582,9 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 	static const char instead[] = "--filter 'STACK SOME IN \"NAME\"' does it";
 
 	if (options->sql != NULL &&
-	    (options->n_intervals != 0 || options->threads != NULL || options->processes != NULL ||
-	     options->cpus != NULL || options->n_filters != 0 || options->metric != NULL ||
+	    (options->selection.n_intervals != 0 || options->selection.threads != NULL ||
+	     options->selection.processes != NULL || options->selection.cpus != NULL ||
+	     options->selection.n_filters != 0 || options->selection.metric != NULL ||
 	     options->report.function != NULL))
 		return ctx_err_set(
 			err, CTX_E_ARG,
@@ -641,10 +644,11 @@ static enum ctx_status check_together(const struct ctx_options *options, struct 
 		return ctx_err_set(err, CTX_E_ARG, "--output '' is no file name");
 	if (options->sql != NULL && strspn(options->sql, " \t\r\n;") == strlen(options->sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql '' has no statement");
-	if (options->by != NULL && (options->export != NULL || options->sql != NULL || options->show_sql))
+	if (options->selection.by != NULL &&
+	    (options->export != NULL || options->sql != NULL || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--by goes with the report index, not with --export and SQL");
-	if (options->by != NULL && !ctx_options_has_report(options, "index"))
+	if (options->selection.by != NULL && !ctx_options_has_report(options, "index"))
 		return ctx_err_set(err, CTX_E_ARG, "--by goes with the report index");
 	if (options->sql != NULL && (options->n_reports != 0 || options->show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
@@ -677,8 +681,8 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	}
 	while (status == CTX_OK && optind < argc)
 		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[optind++], err);
-	if (status == CTX_OK && options.by != NULL && options.n_reports == 0 && options.export == NULL &&
-	    options.sql == NULL)
+	if (status == CTX_OK && options.selection.by != NULL && options.n_reports == 0 &&
+	    options.export == NULL && options.sql == NULL)
 		status = parse_reports(&options, "index", err);
 	if (status == CTX_OK)
 		status = check_together(&options, err);
@@ -694,9 +698,7 @@ void ctx_options_deinit(struct ctx_options *options)
 {
 	free(options->inputs);
 	free(options->reports);
-	free(options->intervals);
-	free(options->filters);
-	free(options->indexes);
+	ctx_selection_spec_deinit(&options->selection);
 	free(options->caches);
 	*options = (struct ctx_options){0};
 }

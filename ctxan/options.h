@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "model/export.h"
+#include "query/selection_spec.h"
 #include "report/report.h"
 #include "timetree/timetree.h"
 
@@ -26,15 +27,7 @@ struct ctx_options {
 	size_t n_inputs, inputs_cap;
 	struct ctx_option_report *reports; /* none: the default set */
 	size_t n_reports, reports_cap;
-	const char **intervals; /* as typed */
-	size_t n_intervals, intervals_cap;
-	const char *threads, *processes, *cpus; /* lists as typed, NULL: all */
-	const char **filters;			/* --filter, as typed */
-	size_t n_filters, filters_cap;
-	const char **indexes; /* --index NAME=EXPRESSION, as typed */
-	size_t n_indexes, indexes_cap;
-	const char *by;	    /* --by, NULL: none */
-	const char *metric; /* one or a list, as typed; NULL: the first */
+	struct ctx_selection_spec selection;
 	bool per_thread;
 	bool top_only; /* --coverage top */
 	struct ctx_report_options report;

@@ -11,14 +11,15 @@ allowed() {
 	formats | symbols | unwind | store | calltree | timetree) echo "base model" ;;
 	collect) echo "base model formats unwind" ;;
 	ingest) echo "base model formats symbols unwind store calltree timetree" ;;
+	query) echo "base model store timetree" ;;
 	report) echo "base model calltree timetree" ;;
-	ctxan) echo "base model formats ingest store report calltree timetree" ;;
+	ctxan) echo "base model formats ingest query store report calltree timetree" ;;
 	tests | fuzz | bench | testdata) echo "any" ;;
 	*) echo "none" ;;
 	esac
 }
 
-folders="base model formats symbols unwind store calltree timetree collect ingest report ctxan"
+folders="base model formats symbols unwind store calltree timetree collect ingest query report ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

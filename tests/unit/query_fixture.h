@@ -6,7 +6,7 @@
 
 #include "store_places.h"
 
-#include "ctxan/query.h"
+#include "query/query.h"
 #include "ingest/forest.h"
 
 /* The trees as an ingest makes them, with small leaves, so that queries take lists, whole leaves and parts of leaves. */

@@ -2,7 +2,7 @@
  * From the words of --metric to metrics.
  */
 #include "base/mem.h"
-#include "ctxan/selection.h"
+#include "query/selection.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,12 +47,12 @@ static struct ctx_profile make_profile(void)
 /* `want` ends with CTX_NONE. */
 static void assert_metrics(const struct ctx_profile *profile, const char *list, const uint32_t *want)
 {
-	struct ctx_options options = {.metric = list};
+	struct ctx_selection_spec spec = {.metric = list};
 	struct ctx_selection selection;
 	struct ctx_err err = {0};
 	size_t n = 0;
 
-	if (ctx_selection_make(&options, profile, &selection, &err) != CTX_OK)
+	if (ctx_selection_make(&spec, profile, &selection, &err) != CTX_OK)
 		fail_msg("%s: %s", list, err.msg);
 	assert_int_equal(selection.metric, want[0]);
 	while (want[n + 1] != CTX_NONE)
@@ -82,16 +82,16 @@ static void test_selection__metrics_are_a_list_of_names_that_may_have_commas(voi
 static void test_selection__by_state_without_a_metric_is_wall(void **state)
 {
 	struct ctx_profile profile = make_profile();
-	struct ctx_options options = {.by = "state"};
+	struct ctx_selection_spec spec = {.by = "state"};
 	struct ctx_selection selection;
 
 	(void)state;
 	metrics[0].samples = 1;
-	assert_int_equal(ctx_selection_make(&options, &profile, &selection, NULL), CTX_OK);
+	assert_int_equal(ctx_selection_make(&spec, &profile, &selection, NULL), CTX_OK);
 	assert_int_equal(selection.metric, WALL);
 	ctx_selection_deinit(&selection);
-	options.by = "thread";
-	assert_int_equal(ctx_selection_make(&options, &profile, &selection, NULL), CTX_OK);
+	spec.by = "thread";
+	assert_int_equal(ctx_selection_make(&spec, &profile, &selection, NULL), CTX_OK);
 	assert_int_equal(selection.metric, 0);
 	ctx_selection_deinit(&selection);
 }
@@ -120,11 +120,11 @@ static void test_selection__errors_in_gprofngs_notation_name_the_word(void **sta
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
-		struct ctx_options options = {.metric = wrong[i].list};
+		struct ctx_selection_spec spec = {.metric = wrong[i].list};
 		struct ctx_selection selection;
 		struct ctx_err err = {0};
 
-		assert_int_not_equal(ctx_selection_make(&options, &profile, &selection, &err), CTX_OK);
+		assert_int_not_equal(ctx_selection_make(&spec, &profile, &selection, &err), CTX_OK);
 		assert_non_null(strstr(err.msg, wrong[i].says));
 	}
 }
@@ -137,11 +137,11 @@ static void test_selection__unknown_metrics_are_refused_with_what_there_is(void 
 
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(wrong); i++) {
-		struct ctx_options options = {.metric = wrong[i]};
+		struct ctx_selection_spec spec = {.metric = wrong[i]};
 		struct ctx_selection selection;
 		struct ctx_err err = {0};
 
-		assert_int_not_equal(ctx_selection_make(&options, &profile, &selection, &err), CTX_OK);
+		assert_int_not_equal(ctx_selection_make(&spec, &profile, &selection, &err), CTX_OK);
 		if (i < 2)
 			assert_non_null(strstr(err.msg, "no metric 'x' (recorded: cpu-clock:u, "
 							"cpu/event=1,umask=2/, instructions, a,b; states: "

@@ -1,10 +1,10 @@
 /*
  * The parts of a report in several metrics: one question for each metric, put together by thread.
  */
-#ifndef CTX_CTXAN_MORE_PARTS_H
-#define CTX_CTXAN_MORE_PARTS_H
+#ifndef CTX_QUERY_MORE_PARTS_H
+#define CTX_QUERY_MORE_PARTS_H
 
-#include "ctxan/query.h"
+#include "query/query.h"
 
 struct ctx_more_parts {
 	struct ctx_query_parts *queries; /* owned; by metric, the selection's first */

@@ -1,7 +1,7 @@
-#include "ctxan/query_edges.h"
+#include "query/query_edges.h"
 
 #include "base/mem.h"
-#include "ctxan/query_impl.h"
+#include "query/query_impl.h"
 
 #include <stdlib.h>
 

@@ -79,7 +79,7 @@ static void assert_by_trees(struct ctx_query *query, const struct ctx_histogram 
 	ctx_histogram_deinit(&mapped);
 }
 
-static void test_ctxan_query__raw_stacks_weigh_what_call_stacks_weigh(void **state)
+static void test_query__raw_stacks_weigh_what_call_stacks_weigh(void **state)
 {
 	uint64_t n_found = 0;
 
@@ -108,7 +108,7 @@ static void test_ctxan_query__raw_stacks_weigh_what_call_stacks_weigh(void **sta
 	assert_true(n_found > 10000);
 }
 
-static void test_ctxan_query__a_metric_without_samples_weighs_nothing(void **state)
+static void test_query__a_metric_without_samples_weighs_nothing(void **state)
 {
 	struct fixture fixture;
 	struct ctx_store *store = make_store(&fixture, 5, 3);
@@ -177,13 +177,13 @@ static enum ctx_status ask_index(struct ctx_query *query, const struct fixture *
 	return CTX_OK;
 }
 
-static void test_ctxan_query__memory_that_runs_out_is_a_status(void **state)
+static void test_query__memory_that_runs_out_is_a_status(void **state)
 {
 	(void)state;
 	ask_with_short_memory(ask_histogram);
 }
 
-static void test_ctxan_query__short_memory_of_an_index_is_a_status(void **state)
+static void test_query__short_memory_of_an_index_is_a_status(void **state)
 {
 	(void)state;
 	ask_with_short_memory(ask_index);
@@ -192,10 +192,10 @@ static void test_ctxan_query__short_memory_of_an_index_is_a_status(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_own_dir(test_ctxan_query__raw_stacks_weigh_what_call_stacks_weigh),
-		in_own_dir(test_ctxan_query__a_metric_without_samples_weighs_nothing),
-		in_own_dir(test_ctxan_query__memory_that_runs_out_is_a_status),
-		in_own_dir(test_ctxan_query__short_memory_of_an_index_is_a_status),
+		in_own_dir(test_query__raw_stacks_weigh_what_call_stacks_weigh),
+		in_own_dir(test_query__a_metric_without_samples_weighs_nothing),
+		in_own_dir(test_query__memory_that_runs_out_is_a_status),
+		in_own_dir(test_query__short_memory_of_an_index_is_a_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "ctxan/query_impl.h"
+#include "query/query_impl.h"
 
 static enum ctx_status read_node(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
 				 struct ctx_err *err)

@@ -2,12 +2,12 @@
  * What a question is about: intervals, threads, processors, metric - from the words on the command line to
  * ids.
  */
-#ifndef CTX_CTXAN_SELECTION_H
-#define CTX_CTXAN_SELECTION_H
+#ifndef CTX_QUERY_SELECTION_H
+#define CTX_QUERY_SELECTION_H
 
-#include "ctxan/options.h"
 #include "model/expression.h"
 #include "model/profile.h"
+#include "query/selection_spec.h"
 
 struct ctx_cpu_range {
 	int32_t first, last;
@@ -34,7 +34,7 @@ struct ctx_selection {
  * CTX_E_ARG or CTX_E_NOTFOUND with one line: an interval that is reversed or behind the end, a thread,
  * process or metric that is not there; what is wrong with a filter.
  */
-CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_options *options,
+CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_selection_spec *spec,
 						  const struct ctx_profile *profile,
 						  struct ctx_selection *ret, struct ctx_err *err);
 void ctx_selection_deinit(struct ctx_selection *selection);

@@ -1,10 +1,10 @@
-#include "ctxan/selection.h"
+#include "query/selection.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/near.h"
-#include "ctxan/filters.h"
-#include "ctxan/metric_names.h"
+#include "query/filters.h"
+#include "query/metric_names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -41,19 +41,20 @@ static void join_intervals(struct ctx_selection *selection)
 	selection->n_intervals = n;
 }
 
-static enum ctx_status make_intervals(const struct ctx_options *options, const struct ctx_profile *profile,
-				      struct ctx_selection *selection, struct ctx_err *err)
+static enum ctx_status make_intervals(const struct ctx_selection_spec *spec,
+				      const struct ctx_profile *profile, struct ctx_selection *selection,
+				      struct ctx_err *err)
 {
-	size_t n = options->n_intervals != 0 ? options->n_intervals : 1;
+	size_t n = spec->n_intervals != 0 ? spec->n_intervals : 1;
 
 	selection->intervals = ctx_calloc(n, sizeof(*selection->intervals));
 	if (selection->intervals == NULL)
 		return ctx_err_nomem(err);
 	selection->n_intervals = n;
 	selection->intervals[0] = profile->run;
-	for (size_t i = 0; i < options->n_intervals; i++) {
-		enum ctx_status status = ctx_interval_parse(options->intervals[i], profile->run,
-							    &selection->intervals[i], err);
+	for (size_t i = 0; i < spec->n_intervals; i++) {
+		enum ctx_status status =
+			ctx_interval_parse(spec->intervals[i], profile->run, &selection->intervals[i], err);
 		if (status != CTX_OK)
 			return status;
 	}
@@ -159,7 +160,7 @@ static enum ctx_status choose(const struct nouns *nouns, const struct ctx_profil
 	}
 }
 
-static enum ctx_status make_threads(const struct ctx_options *options, const struct ctx_profile *profile,
+static enum ctx_status make_threads(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				    struct ctx_selection *selection, struct ctx_err *err)
 {
 	struct nouns threads = {"thread", "tid:", profile->n_threads, thread_tid, thread_name};
@@ -168,27 +169,27 @@ static enum ctx_status make_threads(const struct ctx_options *options, const str
 	bool *process_chosen CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(bool));
 	enum ctx_status status = CTX_OK;
 
-	if (options->threads == NULL && options->processes == NULL)
+	if (spec->threads == NULL && spec->processes == NULL)
 		return CTX_OK;
 	selection->threads = ctx_calloc(profile->n_threads, sizeof(*selection->threads));
 	if (thread_chosen == NULL || process_chosen == NULL || selection->threads == NULL)
 		return ctx_err_nomem(err);
-	if (options->threads != NULL)
-		status = choose(&threads, profile, options->threads, thread_chosen, err);
-	if (status == CTX_OK && options->processes != NULL)
-		status = choose(&processes, profile, options->processes, process_chosen, err);
+	if (spec->threads != NULL)
+		status = choose(&threads, profile, spec->threads, thread_chosen, err);
+	if (status == CTX_OK && spec->processes != NULL)
+		status = choose(&processes, profile, spec->processes, process_chosen, err);
 	for (uint32_t i = 0; status == CTX_OK && i < profile->n_threads; i++) {
-		if ((options->threads == NULL || thread_chosen[i]) &&
-		    (options->processes == NULL || process_chosen[profile->threads[i].process]))
+		if ((spec->threads == NULL || thread_chosen[i]) &&
+		    (spec->processes == NULL || process_chosen[profile->threads[i].process]))
 			selection->threads[selection->n_threads++] = i;
 	}
 	return status;
 }
 
-static enum ctx_status make_cpus(const struct ctx_options *options, const struct ctx_profile *profile,
+static enum ctx_status make_cpus(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				 struct ctx_selection *selection, struct ctx_err *err)
 {
-	const char *list = options->cpus;
+	const char *list = spec->cpus;
 	uint32_t n_cpus = (uint32_t)strtoul(ctx_profile_property(profile, "cpus", "0"), NULL, 10);
 
 	if (list == NULL)
@@ -219,17 +220,17 @@ static enum ctx_status make_cpus(const struct ctx_options *options, const struct
 	}
 }
 
-static enum ctx_status make_filters(const struct ctx_options *options, const struct ctx_profile *profile,
+static enum ctx_status make_filters(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				    struct ctx_selection *selection, struct ctx_err *err)
 {
 	enum ctx_status status;
 
 	selection->profile = profile;
-	if (options->n_filters == 0)
+	if (spec->n_filters == 0)
 		return CTX_OK;
-	status = ctx_filters_bind(options, profile, &selection->filters, err);
+	status = ctx_filters_bind(spec, profile, &selection->filters, err);
 	if (status == CTX_OK)
-		selection->n_filters = options->n_filters;
+		selection->n_filters = spec->n_filters;
 	for (size_t i = 0; i < selection->n_filters; i++)
 		selection->asks_operations |=
 			ctx_expression_asks_operations(selection->filters[i]) != CTX_EXPRESSION_NAMES_N;
@@ -237,15 +238,15 @@ static enum ctx_status make_filters(const struct ctx_options *options, const str
 }
 
 /* "cpu 0,2-5 | filter THRID==2" */
-static enum ctx_status describe_filters(const struct ctx_options *options, struct ctx_selection *selection,
-					struct ctx_err *err)
+static enum ctx_status describe_filters(const struct ctx_selection_spec *spec,
+					struct ctx_selection *selection, struct ctx_err *err)
 {
 	struct ctx_buf text = {0};
 
-	if (options->cpus != NULL)
-		ctx_buf_printf(&text, "cpu %s", options->cpus);
-	for (size_t i = 0; i < options->n_filters; i++)
-		ctx_buf_printf(&text, "%sfilter %s", text.n != 0 ? " | " : "", options->filters[i]);
+	if (spec->cpus != NULL)
+		ctx_buf_printf(&text, "cpu %s", spec->cpus);
+	for (size_t i = 0; i < spec->n_filters; i++)
+		ctx_buf_printf(&text, "%sfilter %s", text.n != 0 ? " | " : "", spec->filters[i]);
 	selection->filter =
 		text.failed ? NULL : ctx_memdup0(text.n != 0 ? (const void *)text.bytes : "", text.n);
 	ctx_buf_deinit(&text);
@@ -333,21 +334,21 @@ static uint32_t find_metric(const struct ctx_profile *profile, const char *wante
 	return *ret_n_bare == 1 ? bare : CTX_NONE;
 }
 
-static bool asks_states(const struct ctx_options *options)
+static bool asks_states(const struct ctx_selection_spec *spec)
 {
 	struct ctx_index_key key;
 
-	return options->by != NULL && ctx_index_key_find(options, NULL, &key, NULL) == CTX_OK &&
+	return spec->by != NULL && ctx_index_key_find(spec, NULL, &key, NULL) == CTX_OK &&
 	       strcasecmp(key.text, "STATE") == 0;
 }
 
 /* The first that has samples of events; of a program that did nothing but wait: Wall. */
-static uint32_t default_metric(const struct ctx_options *options, const struct ctx_profile *profile)
+static uint32_t default_metric(const struct ctx_selection_spec *spec, const struct ctx_profile *profile)
 {
 	uint64_t span_samples = 0;
 
 	/* Samples of a clock have no state. */
-	if (profile->has_states && asks_states(options))
+	if (profile->has_states && asks_states(spec))
 		return ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1);
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[i];
@@ -431,15 +432,15 @@ static enum ctx_status add_term(const struct ctx_profile *profile, const char *t
 	return status;
 }
 
-static enum ctx_status make_metrics(const struct ctx_options *options, const struct ctx_profile *profile,
+static enum ctx_status make_metrics(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				    struct ctx_selection *selection, struct ctx_err *err)
 {
-	const char *list = options->metric;
+	const char *list = spec->metric;
 	bool first = true;
 	uint32_t n_bare;
 
 	selection->metric =
-		list == NULL ? default_metric(options, profile) : find_metric(profile, list, &n_bare);
+		list == NULL ? default_metric(spec, profile) : find_metric(profile, list, &n_bare);
 	if (selection->metric != CTX_NONE)
 		return CTX_OK;
 	for (const char *at = list;; at++) {
@@ -462,22 +463,22 @@ static enum ctx_status make_metrics(const struct ctx_options *options, const str
 	return !first ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--metric '%s' names no metric", list);
 }
 
-enum ctx_status ctx_selection_make(const struct ctx_options *options, const struct ctx_profile *profile,
+enum ctx_status ctx_selection_make(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				   struct ctx_selection *ret, struct ctx_err *err)
 {
 	struct ctx_selection selection = {0};
-	enum ctx_status status = make_intervals(options, profile, &selection, err);
+	enum ctx_status status = make_intervals(spec, profile, &selection, err);
 
 	if (status == CTX_OK)
-		status = make_threads(options, profile, &selection, err);
+		status = make_threads(spec, profile, &selection, err);
 	if (status == CTX_OK)
-		status = make_cpus(options, profile, &selection, err);
+		status = make_cpus(spec, profile, &selection, err);
 	if (status == CTX_OK)
-		status = make_filters(options, profile, &selection, err);
+		status = make_filters(spec, profile, &selection, err);
 	if (status == CTX_OK)
-		status = describe_filters(options, &selection, err);
+		status = describe_filters(spec, &selection, err);
 	if (status == CTX_OK)
-		status = make_metrics(options, profile, &selection, err);
+		status = make_metrics(spec, profile, &selection, err);
 	if (status != CTX_OK) {
 		ctx_selection_deinit(&selection);
 		return status;

@@ -1,15 +1,15 @@
 /*
- * What the files of ctxan/query share.
+ * What the files of query/query share.
  *
  *	query.c         histograms, by call stack and by raw stack      query_edges.c   spans that an interval cuts
  *	query_slices.c  the timeline                                    query_states.c  how the time of a thread divides
  *	query_wakers.c  who ended which waits                           query_scan.c    selected samples one by one
  *	query_traced.c  operations one by one                           query_tree.c    the store as time trees
  */
-#ifndef CTX_CTXAN_QUERY_IMPL_H
-#define CTX_CTXAN_QUERY_IMPL_H
+#ifndef CTX_QUERY_IMPL_H
+#define CTX_QUERY_IMPL_H
 
-#include "ctxan/query.h"
+#include "query/query.h"
 
 /* The store as a reader of one tree; must outlive the reader. */
 struct ctx_tree_place {

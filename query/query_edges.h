@@ -8,11 +8,11 @@
  * Of all metrics of a thread at most one span lies over an edge. Cost: a walk down one time tree for each metric and edge
  * of each thread that lives there; a cache spares most of them where many intervals lie side by side.
  */
-#ifndef CTX_CTXAN_QUERY_EDGES_H
-#define CTX_CTXAN_QUERY_EDGES_H
+#ifndef CTX_QUERY_EDGES_H
+#define CTX_QUERY_EDGES_H
 
 #include "base/map64.h"
-#include "ctxan/query.h"
+#include "query/query.h"
 
 struct ctx_known_span;
 

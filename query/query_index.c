@@ -1,8 +1,8 @@
 /*
  * Index objects: a scan, and a hash table from the values that were seen to rows. Memory grows with the number of values.
  */
-#include "ctxan/query_edges.h"
-#include "ctxan/query_impl.h"
+#include "query/query_edges.h"
+#include "query/query_impl.h"
 
 #include "base/map64.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "ctxan/filters.h"
+#include "query/filters.h"
 
 #include "base/mem.h"
 #include "base/near.h"
@@ -89,10 +89,10 @@ static bool is_named(const char *definition, const char *name)
 	return name_length(definition) == strlen(name) && strncmp(definition, name, strlen(name)) == 0;
 }
 
-static enum ctx_status check_definition(const struct ctx_options *options, size_t i,
+static enum ctx_status check_definition(const struct ctx_selection_spec *spec, size_t i,
 					struct ctx_wrong_place *place, struct ctx_err *err)
 {
-	const char *definition = options->indexes[i];
+	const char *definition = spec->indexes[i];
 	size_t n = name_length(definition);
 
 	if (n == 0)
@@ -106,7 +106,7 @@ static enum ctx_status check_definition(const struct ctx_options *options, size_
 					   definition, objects[k].name);
 	}
 	for (size_t k = 0; k < i; k++) {
-		if (name_length(options->indexes[k]) == n && strncmp(definition, options->indexes[k], n) == 0)
+		if (name_length(spec->indexes[k]) == n && strncmp(definition, spec->indexes[k], n) == 0)
 			return ctx_err_set(err, CTX_E_ARG, "--index %s: this name is there twice",
 					   definition);
 	}
@@ -136,14 +136,14 @@ static bool is_list(const char *text)
 }
 
 /* "thread, process, ..., mine" */
-static void list_objects(const struct ctx_options *options, char *known, size_t size)
+static void list_objects(const struct ctx_selection_spec *spec, char *known, size_t size)
 {
 	size_t used = 0;
 
 	known[0] = '\0';
-	for (size_t i = 0; i < CTX_COUNT_OF(objects) + options->n_indexes && used < size; i++) {
+	for (size_t i = 0; i < CTX_COUNT_OF(objects) + spec->n_indexes && used < size; i++) {
 		const char *name = i < CTX_COUNT_OF(objects) ? objects[i].name
-							     : options->indexes[i - CTX_COUNT_OF(objects)];
+							     : spec->indexes[i - CTX_COUNT_OF(objects)];
 		size_t n = i < CTX_COUNT_OF(objects) ? strlen(name) : name_length(name);
 
 		used += (size_t)snprintf(known + used, size - used, "%s%.*s", i == 0 ? "" : ", ", (int)n,
@@ -151,12 +151,13 @@ static void list_objects(const struct ctx_options *options, char *known, size_t 
 	}
 }
 
-static enum ctx_status refuse_object(const struct ctx_options *options, const char *by, struct ctx_err *err)
+static enum ctx_status refuse_object(const struct ctx_selection_spec *spec, const char *by,
+				     struct ctx_err *err)
 {
 	char known[CTX_ERR_MAX / 2], nearest[CTX_ERR_MAX / 4];
 	struct ctx_near near = {0};
 
-	list_objects(options, known, sizeof(known));
+	list_objects(spec, known, sizeof(known));
 	for (size_t i = 0; i < CTX_COUNT_OF(objects); i++)
 		ctx_near_consider(&near, objects[i].name, strlen(objects[i].name), by, strlen(by));
 	for (unsigned i = 0; i < CTX_EXPRESSION_NAMES_N && near.n == 0; i++) {
@@ -169,17 +170,17 @@ static enum ctx_status refuse_object(const struct ctx_options *options, const ch
 			   near.n != 0 ? ", perhaps " : "", nearest, known);
 }
 
-enum ctx_status ctx_index_key_find(const struct ctx_options *options, const char *by,
+enum ctx_status ctx_index_key_find(const struct ctx_selection_spec *spec, const char *by,
 				   struct ctx_index_key *ret, struct ctx_err *err)
 {
 	const struct ctx_index_key *object;
 
 	if (by == NULL)
-		by = options->by != NULL ? options->by : objects[0].name;
+		by = spec->by != NULL ? spec->by : objects[0].name;
 	object = find_object(by);
-	for (size_t i = 0; i < options->n_indexes; i++) {
-		if (is_named(options->indexes[i], by)) {
-			*ret = (struct ctx_index_key){by, options->indexes[i] + strlen(by) + 1, true};
+	for (size_t i = 0; i < spec->n_indexes; i++) {
+		if (is_named(spec->indexes[i], by)) {
+			*ret = (struct ctx_index_key){by, spec->indexes[i] + strlen(by) + 1, true};
 			return CTX_OK;
 		}
 	}
@@ -190,40 +191,34 @@ enum ctx_status ctx_index_key_find(const struct ctx_options *options, const char
 	if (is_list(by))
 		return ctx_err_set(err, CTX_E_ARG, "--by %s: one key at a time (or an expression)", by);
 	if (is_word(by) && ctx_expression_find_name(by, strlen(by)) == CTX_EXPRESSION_NAMES_N)
-		return refuse_object(options, by, err);
+		return refuse_object(spec, by, err);
 	*ret = (struct ctx_index_key){by, by, false};
 	return CTX_OK;
 }
 
 /* ---- all of them ---- */
 
-static enum ctx_status check_key(const struct ctx_options *options, const char *by,
-				 struct ctx_wrong_place *place, struct ctx_err *err)
+enum ctx_status ctx_index_key_check(const struct ctx_selection_spec *spec, const char *by,
+				    struct ctx_wrong_place *ret_place, struct ctx_err *err)
 {
 	struct ctx_index_key key;
-	enum ctx_status status = ctx_index_key_find(options, by, &key, err);
+	enum ctx_status status = ctx_index_key_find(spec, by, &key, err);
 
-	return status == CTX_OK && key.text == by ? check("by", by, place, err) : status;
+	return status == CTX_OK && key.text == by ? check("by", by, ret_place, err) : status;
 }
 
-enum ctx_status ctx_filters_check(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
+enum ctx_status ctx_filters_check(const struct ctx_selection_spec *spec, struct ctx_wrong_place *ret_place,
 				  struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
 	*ret_place = (struct ctx_wrong_place){0};
-	for (size_t i = 0; i < options->n_filters && status == CTX_OK; i++)
-		status = check("filter", options->filters[i], ret_place, err);
-	for (size_t i = 0; i < options->n_indexes && status == CTX_OK; i++)
-		status = check_definition(options, i, ret_place, err);
-	if (status == CTX_OK && options->by != NULL)
-		status = check_key(options, options->by, ret_place, err);
-	for (size_t i = 0; i < options->n_reports && status == CTX_OK; i++) {
-		if (options->reports[i].by != NULL)
-			status = check_key(options, options->reports[i].by, ret_place, err);
-	}
-	if (status == CTX_OK && options->n_indexes != 0 && !ctx_options_has_report(options, "index"))
-		return ctx_err_set(err, CTX_E_ARG, "--index goes with --by");
+	for (size_t i = 0; i < spec->n_filters && status == CTX_OK; i++)
+		status = check("filter", spec->filters[i], ret_place, err);
+	for (size_t i = 0; i < spec->n_indexes && status == CTX_OK; i++)
+		status = check_definition(spec, i, ret_place, err);
+	if (status == CTX_OK && spec->by != NULL)
+		status = ctx_index_key_check(spec, spec->by, ret_place, err);
 	return status;
 }
 
@@ -241,21 +236,21 @@ void ctx_wrong_place_print(const struct ctx_wrong_place *place, FILE *out)
 	fprintf(out, "  %s\n  %*s\n", place->text, (int)place->column, "^");
 }
 
-enum ctx_status ctx_filters_bind(const struct ctx_options *options, const struct ctx_profile *profile,
+enum ctx_status ctx_filters_bind(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				 struct ctx_expression ***ret, struct ctx_err *err)
 {
-	struct ctx_expression **filters = ctx_calloc(options->n_filters, sizeof(struct ctx_expression *));
+	struct ctx_expression **filters = ctx_calloc(spec->n_filters, sizeof(struct ctx_expression *));
 	enum ctx_status status = filters != NULL ? CTX_OK : ctx_err_nomem(err);
 
-	for (size_t i = 0; i < options->n_filters && status == CTX_OK; i++) {
-		status = ctx_expression_parse(options->filters[i], &filters[i], NULL, err);
+	for (size_t i = 0; i < spec->n_filters && status == CTX_OK; i++) {
+		status = ctx_expression_parse(spec->filters[i], &filters[i], NULL, err);
 		if (status == CTX_OK)
 			status = ctx_expression_bind(filters[i], profile, err);
 		if (status != CTX_OK)
 			ctx_err_prefix(err, status, "--filter");
 	}
 	if (status != CTX_OK) {
-		for (size_t i = 0; filters != NULL && i < options->n_filters; i++)
+		for (size_t i = 0; filters != NULL && i < spec->n_filters; i++)
 			ctx_expression_destroy(filters[i]);
 		free(filters);
 		return status;

@@ -3,12 +3,13 @@
  * blocks of the interval where they do not (processors, addresses).
  *
  * A metric that is a sum of others is asked part by part. Of spans of time an interval gets the part inside: what it cuts is found in the
- * time trees of each thread (ctxan/query_edges.h).
+ * time trees of each thread (query/query_edges.h).
  */
-#ifndef CTX_CTXAN_QUERY_H
-#define CTX_CTXAN_QUERY_H
+#ifndef CTX_QUERY_QUERY_H
+#define CTX_QUERY_QUERY_H
 
-#include "ctxan/selection.h"
+#include "model/report_data.h"
+#include "query/selection.h"
 #include "store/store.h"
 #include "timetree/timetree.h"
 

@@ -731,13 +731,13 @@ static void one_histogram(struct world *world, struct ctx_selection *selection, 
 	ask(world, selection, metric);
 }
 
-static void test_ctxan_states__an_interval_gets_the_part_of_a_span_inside(void **state)
+static void test_query_states__an_interval_gets_the_part_of_a_span_inside(void **state)
 {
 	(void)state;
 	for_many(one_histogram, 120);
 }
 
-static void test_ctxan_states__filters_see_spans_as_the_interval_cuts_them(void **state)
+static void test_query_states__filters_see_spans_as_the_interval_cuts_them(void **state)
 {
 	static const char *const filters[] = {
 		"WEIGHT % 2 == 1",
@@ -759,7 +759,7 @@ static void one_index(struct world *world, struct ctx_selection *selection, uint
 	ask_index(world, selection, metric);
 }
 
-static void test_ctxan_states__an_index_sums_what_is_selected(void **state)
+static void test_query_states__an_index_sums_what_is_selected(void **state)
 {
 	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 2"};
 
@@ -774,7 +774,7 @@ static void one_wall(struct world *world, struct ctx_selection *selection, uint3
 	assert_wall_is_life(world, selection);
 }
 
-static void test_ctxan_states__wall_is_the_selected_life(void **state)
+static void test_query_states__wall_is_the_selected_life(void **state)
 {
 	(void)state;
 	for_many(one_wall, 60);
@@ -787,14 +787,14 @@ static void one_division(struct world *world, struct ctx_selection *selection, u
 	assert_slices(world, selection);
 }
 
-static void test_ctxan_states__threads_and_slices_divide_into_states(void **state)
+static void test_query_states__threads_and_slices_divide_into_states(void **state)
 {
 	(void)state;
 	for_many(one_division, 12);
 }
 
 /* Filters that say the same of a whole span and of its parts. */
-static void test_ctxan_states__slices_divide_what_filters_keep(void **state)
+static void test_query_states__slices_divide_what_filters_keep(void **state)
 {
 	static const char *const filters[] = {"THRID % 2", "STATE != \"USER\"", "DEPTH > 2 && CPUID != 1"};
 
@@ -809,13 +809,13 @@ static void one_waker(struct world *world, struct ctx_selection *selection, uint
 	assert_wakeups_in_sql(world, selection->intervals[0]);
 }
 
-static void test_ctxan_states__waits_that_are_alike_are_summed(void **state)
+static void test_query_states__waits_that_are_alike_are_summed(void **state)
 {
 	(void)state;
 	for_many(one_waker, 30);
 }
 
-static void test_ctxan_states__filters_see_waits_as_spans_of_their_states(void **state)
+static void test_query_states__filters_see_waits_as_spans_of_their_states(void **state)
 {
 	static const char *const filters[] = {"WEIGHT % 2", "THRID != 1 && STATE == \"USER_LOCK|SLEEP\"",
 					      "TSTAMP % 3 && CPUID == -1", "DEPTH > 3"};
@@ -824,13 +824,13 @@ static void test_ctxan_states__filters_see_waits_as_spans_of_their_states(void *
 	for_many_filtered(one_waker, 12, filters, CTX_COUNT_OF(filters));
 }
 
-static void test_ctxan_states__exports_get_parts_in_order_of_time(void **state)
+static void test_query_states__exports_get_parts_in_order_of_time(void **state)
 {
 	(void)state;
 	for_many(assert_exported, 40);
 }
 
-static void test_ctxan_states__sql_cuts_the_same_way(void **state)
+static void test_query_states__sql_cuts_the_same_way(void **state)
 {
 	(void)state;
 	for_many(assert_sql, 30);
@@ -839,16 +839,16 @@ static void test_ctxan_states__sql_cuts_the_same_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_own_dir(test_ctxan_states__an_interval_gets_the_part_of_a_span_inside),
-		in_own_dir(test_ctxan_states__filters_see_spans_as_the_interval_cuts_them),
-		in_own_dir(test_ctxan_states__an_index_sums_what_is_selected),
-		in_own_dir(test_ctxan_states__slices_divide_what_filters_keep),
-		in_own_dir(test_ctxan_states__wall_is_the_selected_life),
-		in_own_dir(test_ctxan_states__threads_and_slices_divide_into_states),
-		in_own_dir(test_ctxan_states__waits_that_are_alike_are_summed),
-		in_own_dir(test_ctxan_states__filters_see_waits_as_spans_of_their_states),
-		in_own_dir(test_ctxan_states__exports_get_parts_in_order_of_time),
-		in_own_dir(test_ctxan_states__sql_cuts_the_same_way),
+		in_own_dir(test_query_states__an_interval_gets_the_part_of_a_span_inside),
+		in_own_dir(test_query_states__filters_see_spans_as_the_interval_cuts_them),
+		in_own_dir(test_query_states__an_index_sums_what_is_selected),
+		in_own_dir(test_query_states__slices_divide_what_filters_keep),
+		in_own_dir(test_query_states__wall_is_the_selected_life),
+		in_own_dir(test_query_states__threads_and_slices_divide_into_states),
+		in_own_dir(test_query_states__waits_that_are_alike_are_summed),
+		in_own_dir(test_query_states__filters_see_waits_as_spans_of_their_states),
+		in_own_dir(test_query_states__exports_get_parts_in_order_of_time),
+		in_own_dir(test_query_states__sql_cuts_the_same_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

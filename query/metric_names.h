@@ -8,8 +8,8 @@
  *
  * A report here shows what it shows: of an item only the word counts, and those of columns nothing.
  */
-#ifndef CTX_CTXAN_METRIC_NAMES_H
-#define CTX_CTXAN_METRIC_NAMES_H
+#ifndef CTX_QUERY_METRIC_NAMES_H
+#define CTX_QUERY_METRIC_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
-#include "ctxan/query.h"
+#include "query/query.h"
 
 #include "base/mem.h"
-#include "ctxan/query_edges.h"
-#include "ctxan/query_impl.h"
+#include "query/query_edges.h"
+#include "query/query_impl.h"
 
 #include <stdlib.h>
 

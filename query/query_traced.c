@@ -1,4 +1,4 @@
-#include "ctxan/query_impl.h"
+#include "query/query_impl.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
-#include "ctxan/query_edges.h"
-#include "ctxan/query_impl.h"
+#include "query/query_edges.h"
+#include "query/query_impl.h"
 
 struct scan {
 	struct ctx_query *query;

@@ -1,7 +1,7 @@
 /*
  * Waits that are alike (who, in what, where; who woke it, from where) become one row: a hash table of rows by these six.
  */
-#include "ctxan/query_impl.h"
+#include "query/query_impl.h"
 
 #include "base/map64.h"
 #include "base/mem.h"

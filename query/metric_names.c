@@ -1,4 +1,4 @@
-#include "ctxan/metric_names.h"
+#include "query/metric_names.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "ctxan/more_parts.h"
+#include "query/more_parts.h"
 
 #include "base/mem.h"
 

@@ -1,0 +1,92 @@
+/*
+ * Report data: what the query engine (query/) computes of a selection, and reports and exports (report/, formats/export/) show.
+ */
+#ifndef CTX_MODEL_REPORT_DATA_H
+#define CTX_MODEL_REPORT_DATA_H
+
+#include "model/histogram.h"
+#include "model/interval.h"
+#include "model/thread_state.h"
+#include "model/traced.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Weights of one thread, or of all selected ones together. */
+struct ctx_report_part {
+	uint32_t thread; /* thread id; CTX_NONE: all selected threads together */
+	const struct ctx_histogram *histogram;
+	const struct ctx_histogram
+		*more; /* of the input's more_metrics, in order; NULL where there are none */
+};
+
+/* A slice of the time line of one thread (CTX_NONE: of all selected together). */
+struct ctx_report_slice {
+	uint32_t thread;
+	struct ctx_interval interval;
+	uint64_t samples, weight;
+	uint32_t function;		/* the one with the largest exclusive weight; CTX_NONE: no samples */
+	uint64_t state_ns[CTX_STATE_N]; /* of an experiment with states: how the slice divides */
+};
+
+/* How the selected time of a thread divides. */
+struct ctx_report_states {
+	uint32_t thread;
+	uint64_t ns[CTX_STATE_N];
+	uint64_t spans[CTX_STATE_N]; /* how many times it was in this state */
+};
+
+/* Waits of the selection that ended the same way. */
+struct ctx_report_wakers {
+	uint32_t thread;      /* that waited */
+	uint32_t state;	      /* enum ctx_thread_state */
+	uint32_t stack;	      /* where it waited: CCT node */
+	uint32_t waker;	      /* thread; CTX_NONE: no thread of the recording */
+	uint32_t outsider;    /* index in profile->outsiders; CTX_NONE */
+	uint32_t waker_stack; /* CCT node; 0 not known */
+	uint64_t waits;
+	uint64_t wait_ns, wait_max_ns;	 /* of the part inside the selected intervals */
+	uint64_t delay_ns, delay_max_ns; /* between being woken and running */
+};
+
+struct ctx_report_sum {
+	uint64_t samples, weight;
+};
+
+/* What the keys of an index are. */
+enum ctx_index_noun {
+	CTX_INDEX_NUMBER,
+	CTX_INDEX_THREAD,
+	CTX_INDEX_PROCESS,
+	CTX_INDEX_METRIC,
+	CTX_INDEX_STATE,
+	CTX_INDEX_FILE,
+	CTX_INDEX_HEAP_OPERATION,
+	CTX_INDEX_IO_OPERATION, /* of one that failed CTX_IO_OTHER + 1 more */
+};
+
+/* Sums by the value of an expression: -1 is not known. In any order. */
+struct ctx_report_index {
+	const char *title; /* of the column of keys: safe text; NULL: it has none */
+	enum ctx_index_noun noun;
+	const int64_t *keys; /* all different */
+	size_t n;
+	const struct ctx_report_sum *sums;   /* for each key: of the metric, then of each of more_metrics */
+	const struct ctx_report_sum *totals; /* the same of all keys together */
+};
+
+/* A level of the time tree, for the timeline's lower part. */
+struct ctx_report_level {
+	uint32_t level;
+	uint64_t nodes, leaves, samples_in_leaves;
+	uint64_t top_bytes, tail_bytes; /* of the encoded lists */
+};
+
+/* A list of traced operations, in order of time. */
+struct ctx_report_traced {
+	const struct ctx_traced *items;
+	size_t n;
+};
+
+#endif

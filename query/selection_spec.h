@@ -1,0 +1,25 @@
+/*
+ * Selection spec: what a user asks about, as typed: --interval 300:700 --thread 0,2-5 --filter 'CPUID==3'.
+ *
+ * Nothing is checked here. ctx_filters_check reads the expressions before a recording is opened, ctx_selection_make makes ids of the words.
+ */
+#ifndef CTX_QUERY_SELECTION_SPEC_H
+#define CTX_QUERY_SELECTION_SPEC_H
+
+#include <stddef.h>
+
+struct ctx_selection_spec { /* arrays are owned (ctx_selection_spec_deinit), strings are borrowed; all zero: the whole run */
+	const char **intervals;
+	size_t n_intervals, intervals_cap;
+	const char *threads, *processes, *cpus; /* lists; NULL: all */
+	const char **filters;			/* expressions */
+	size_t n_filters, filters_cap;
+	const char **indexes; /* NAME=EXPRESSION */
+	size_t n_indexes, indexes_cap;
+	const char *by;	    /* key of the report index; NULL: none */
+	const char *metric; /* one or a list; NULL: the first that has samples */
+};
+
+void ctx_selection_spec_deinit(struct ctx_selection_spec *spec);
+
+#endif
