@@ -9,6 +9,7 @@
 #define CTX_BASE_BUF_H
 
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,9 @@ struct ctx_buf {
 };
 
 void ctx_buf_deinit(struct ctx_buf *buf);
+
+/* Released at the end of the block: struct ctx_buf text CTX_AUTO_BUF = {0}; */
+#define CTX_AUTO_BUF CTX_CLEANUP(ctx_buf_deinit)
 
 /* Forgets the contents and a failure, keeps the memory. */
 void ctx_buf_clear(struct ctx_buf *buf);

@@ -42,9 +42,16 @@ CTX_MUST_CHECK static inline enum ctx_status ctx_grow_if(void **items, size_t *c
 
 #define ctx_grow(items, cap, want, err) ctx_grow_if((void **)(items), (cap), (want), sizeof(**(items)), (err))
 
-/* For __attribute__((cleanup)): char *text CTX_AUTO_FREE = NULL; */
+/*
+ * Variables that are released at the end of their block, on every way out of it:
+ *
+ *	char *text CTX_AUTO_FREE = NULL;			free()
+ *	struct ctx_buf text CTX_AUTO_BUF = {0};			ctx_buf_deinit() (base/buf.h)
+ *	struct rows rows CTX_CLEANUP(rows_deinit) = {0};	any void f(struct rows *)
+ */
+#define CTX_CLEANUP(function) __attribute__((cleanup(function)))
+#define CTX_AUTO_FREE CTX_CLEANUP(ctx_free_cleanup)
 void ctx_free_cleanup(void *pointer_to_pointer);
-#define CTX_AUTO_FREE __attribute__((cleanup(ctx_free_cleanup)))
 
 #define CTX_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -1,5 +1,6 @@
 #include "base/ranges.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -10,20 +11,36 @@ void ctx_ranges_deinit(struct ctx_ranges *ranges)
 	*ranges = (struct ctx_ranges){0};
 }
 
-/* The first range that does not lie wholly above `end`: it begins below it. */
-static size_t first_below(const struct ctx_ranges *ranges, uint64_t end)
+static bool begins_from(const void *items, size_t i, uint64_t address)
 {
-	size_t low = 0, high = ranges->n;
+	const struct ctx_range *ranges = items;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	return ranges[i].begin >= address;
+}
 
-		if (ranges->items[middle].begin >= end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+size_t ctx_ranges_below(const struct ctx_ranges *ranges, uint64_t end)
+{
+	return ctx_bisect(ranges->items, ranges->n, begins_from, end);
+}
+
+static bool begins_above(const void *items, size_t i, uint64_t address)
+{
+	const struct ctx_range *ranges = items;
+
+	return ranges[i].begin > address;
+}
+
+const struct ctx_range *ctx_ranges_find(const struct ctx_ranges *ranges, uint64_t address, uint64_t *ret_end)
+{
+	size_t at = ctx_bisect(ranges->items, ranges->n, begins_above, address);
+	const struct ctx_range *found =
+		at < ranges->n && address < ranges->items[at].end ? &ranges->items[at] : NULL;
+
+	if (ret_end != NULL && found != NULL)
+		*ret_end = found->end;
+	else if (ret_end != NULL)
+		*ret_end = at != 0 ? ranges->items[at - 1].begin : UINT64_MAX;
+	return found;
 }
 
 static uint64_t bytes_of(const struct ctx_range *ranges, size_t n)
@@ -35,47 +52,53 @@ static uint64_t bytes_of(const struct ctx_range *ranges, size_t n)
 	return bytes;
 }
 
-/* Puts up to three ranges in the place of `n`. */
-static enum ctx_status replace(struct ctx_ranges *ranges, size_t at, size_t n, const struct ctx_range *with,
-			       size_t n_with, struct ctx_err *err)
+struct replacement {
+	size_t at, n; /* ranges that are replaced */
+	struct ctx_range with[3];
+	size_t n_with;
+};
+
+static enum ctx_status replace(struct ctx_ranges *ranges, const struct replacement *change,
+			       struct ctx_err *err)
 {
+	size_t at = change->at, n = change->n, n_with = change->n_with;
 	enum ctx_status status = ctx_grow(&ranges->items, &ranges->cap, ranges->n - n + n_with, err);
 
 	if (status != CTX_OK)
 		return status;
 	if (ranges->n != 0 && n != n_with)
 		memmove(ranges->items + at + n_with, ranges->items + at + n,
-			(ranges->n - at - n) * sizeof(*with));
+			(ranges->n - at - n) * sizeof(*change->with));
 	if (n_with != 0)
-		memcpy(ranges->items + at, with, n_with * sizeof(*with));
+		memcpy(ranges->items + at, change->with, n_with * sizeof(*change->with));
 	ranges->n = ranges->n - n + n_with;
 	return CTX_OK;
 }
 
-/* Beyond the most ranges what would become two keeps its upper part only: adding one more would move all others. */
+/*
+ * Beyond the most ranges one that would become two keeps its upper part only: adding one more would
+ * move all others.
+ */
 static enum ctx_status change(struct ctx_ranges *ranges, struct ctx_range range, bool puts,
 			      uint64_t *ret_bytes, struct ctx_err *err)
 {
-	size_t at = first_below(ranges, range.end), n = 0, n_with = 0;
-	struct ctx_range with[3];
+	struct replacement to = {.at = ctx_ranges_below(ranges, range.end)};
+	const struct ctx_range *items = ranges->items + to.at;
 	uint64_t before;
 
-	while (at + n < ranges->n && ranges->items[at + n].end > range.begin)
-		n++;
-	if (n != 0 && ranges->items[at].end > range.end) {
-		with[n_with] = ranges->items[at];
-		with[n_with++].begin = range.end;
-	}
+	while (to.at + to.n < ranges->n && items[to.n].end > range.begin)
+		to.n++;
+	if (to.n != 0 && items[0].end > range.end)
+		to.with[to.n_with++] = (struct ctx_range){range.end, items[0].end, items[0].value};
 	if (puts)
-		with[n_with++] = range;
-	if (n != 0 && ranges->items[at + n - 1].begin < range.begin &&
-	    (n_with < n || ranges->n < CTX_RANGES_MAX)) {
-		with[n_with] = ranges->items[at + n - 1];
-		with[n_with++].end = range.begin;
-	}
-	before = n != 0 ? bytes_of(&ranges->items[at], n) : 0;
-	*ret_bytes = before + (puts ? range.end - range.begin : 0) - bytes_of(with, n_with);
-	return n == 0 && n_with == 0 ? CTX_OK : replace(ranges, at, n, with, n_with, err);
+		to.with[to.n_with++] = range;
+	if (to.n != 0 && items[to.n - 1].begin < range.begin &&
+	    (to.n_with < to.n || ranges->n < CTX_RANGES_MAX))
+		to.with[to.n_with++] =
+			(struct ctx_range){items[to.n - 1].begin, range.begin, items[to.n - 1].value};
+	before = bytes_of(items, to.n);
+	*ret_bytes = before + (puts ? range.end - range.begin : 0) - bytes_of(to.with, to.n_with);
+	return to.n == 0 && to.n_with == 0 ? CTX_OK : replace(ranges, &to, err);
 }
 
 enum ctx_status ctx_ranges_cut(struct ctx_ranges *ranges, uint64_t begin, uint64_t end, uint64_t *ret_bytes,

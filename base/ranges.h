@@ -1,9 +1,16 @@
 /*
- * Ranges of addresses that do not overlap, each with a value: what a program has mapped. Putting one takes its place from those
- * that are there; cutting takes the place only. A range that is cut in the middle becomes two with one value.
+ * Range map: ranges of addresses that do not overlap, each with a value.
  *
- * A sorted array: finding costs O(log n), changing O(n). It descends because new maps mostly come below the old ones: they are added
- * at its end. All zero is none.
+ * There are two ways to build one:
+ *
+ *	ctx_ranges_put, ctx_ranges_cut		changes over time: a range replaces what it overlaps
+ *	ctx_rangemap_add, ctx_rangemap_freeze	at once, from ranges with ranks: the highest rank
+ *						wins (base/rangemap.h)
+ *
+ * A range that is cut in the middle becomes two of the same value.
+ *
+ * The array is sorted: finding costs O(log n), changing O(n). It descends because new maps mostly
+ * come below the old ones: they are appended. All zero is a valid empty map.
  */
 #ifndef CTX_BASE_RANGES_H
 #define CTX_BASE_RANGES_H
@@ -13,11 +20,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* About what Linux allows a process. Of more, new ones are left out, and what would become two keeps its upper part only. */
+/*
+ * About what Linux allows a process. Beyond it new ranges are left out, and a range that would
+ * become two keeps its upper part only.
+ */
 #define CTX_RANGES_MAX 65536u
 
 struct ctx_range {
-	uint64_t begin, end;
+	uint64_t begin, end; /* half-open, not empty */
 	uint64_t value;
 };
 
@@ -28,12 +38,25 @@ struct ctx_ranges {
 
 void ctx_ranges_deinit(struct ctx_ranges *ranges);
 
-/* Takes [begin, end) out of all ranges; begin < end. *ret_bytes: how much of them is gone. CTX_E_NOMEM. */
+/*
+ * Removes [begin, end) from all ranges; begin < end. *ret_bytes: how many bytes of them were removed.
+ * Fails with CTX_E_NOMEM; nothing is changed then.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_ranges_cut(struct ctx_ranges *ranges, uint64_t begin, uint64_t end,
 					      uint64_t *ret_bytes, struct ctx_err *err);
 
-/* The same, and `range` is there instead. *ret_bytes of one that is left out has its own bytes, too. */
+/* The same, and puts `range` there. Where it is left out *ret_bytes includes its own bytes. */
 CTX_MUST_CHECK enum ctx_status ctx_ranges_put(struct ctx_ranges *ranges, struct ctx_range range,
 					      uint64_t *ret_bytes, struct ctx_err *err);
+
+/* Index of the highest range that begins below `end`, ranges->n without one. O(log n). */
+size_t ctx_ranges_below(const struct ctx_ranges *ranges, uint64_t end);
+
+/*
+ * The range that holds `address`, NULL without one. Borrowed until the next change. *ret_end (NULL:
+ * not wanted) is the address up to which the answer is the same: the end of the range or of the gap
+ * (UINT64_MAX above all ranges). O(log n).
+ */
+const struct ctx_range *ctx_ranges_find(const struct ctx_ranges *ranges, uint64_t address, uint64_t *ret_end);
 
 #endif

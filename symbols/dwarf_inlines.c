@@ -59,7 +59,10 @@ static enum ctx_status add_ranges(struct reading *reading, uint32_t node, bool *
 		if (end > section->address + section->size)
 			end = section->address + section->size;
 		/* Nodes are numbered from the outside in: the innermost has the highest number. */
-		status = ctx_rangemap_add(&reading->unit->places, begin, end, node, node, err);
+		status = ctx_rangemap_add(
+			&reading->unit->places,
+			(struct ctx_rangemap_item){.begin = begin, .end = end, .rank = node, .value = node},
+			err);
 		*ret_any = true;
 	}
 	return status;

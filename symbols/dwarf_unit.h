@@ -11,10 +11,10 @@
 #define CTX_SYMBOLS_DWARF_UNIT_H
 
 #include "base/map64.h"
+#include "base/rangemap.h"
 #include "base/strtab.h"
 #include "symbols/dwarf_bounds.h"
 #include "symbols/dwarf_file.h"
-#include "symbols/rangemap.h"
 
 #define CTX_DWARF_NONE UINT32_MAX
 

@@ -18,9 +18,14 @@ void ctx_dwarf_units_deinit(struct ctx_dwarf_units *units)
 }
 
 /* Where ranges of units overlap the smaller one knows better: a unit may state one range around all it has. */
-static uint64_t rank_of(uint64_t begin, uint64_t end)
+static enum ctx_status add_range(struct ctx_rangemap *map, uint64_t begin, uint64_t end, uint32_t index,
+				 struct ctx_err *err)
 {
-	return UINT64_MAX - (end - begin);
+	return ctx_rangemap_add(
+		map,
+		(struct ctx_rangemap_item){
+			.begin = begin, .end = end, .rank = UINT64_MAX - (end - begin), .value = index},
+		err);
 }
 
 static enum ctx_status add_ranges(struct ctx_dwarf_units *units, struct ctx_dwarf_reader *reader,
@@ -36,7 +41,7 @@ static enum ctx_status add_ranges(struct ctx_dwarf_units *units, struct ctx_dwar
 		if (begin >= end || ctx_dwarf_file_code(reader->file, begin) == NULL)
 			continue;
 		units->items[index].has_ranges = true;
-		status = ctx_rangemap_add(&units->stated, begin, end, rank_of(begin, end), index, err);
+		status = add_range(&units->stated, begin, end, index, err);
 	}
 	return status;
 }
@@ -115,17 +120,12 @@ static enum ctx_status load(struct ctx_dwarf_units_item *item, struct ctx_dwarf_
 
 static enum ctx_status add_unstated(struct ctx_dwarf_units *units, uint32_t index, struct ctx_err *err)
 {
-	const struct ctx_rangemap *places = &units->items[index].unit->places;
+	const struct ctx_ranges *places = &units->items[index].unit->places.ranges;
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i + 1 < places->range_n && status == CTX_OK; i++) {
-		uint64_t begin = places->ranges[i].begin;
-		uint64_t end = places->ranges[i + 1].begin;
-
-		if (places->ranges[i].value != CTX_RANGEMAP_NONE)
-			status = ctx_rangemap_add(&units->unstated, begin, end, rank_of(begin, end), index,
-						  err);
-	}
+	for (size_t i = places->n; i-- > 0 && status == CTX_OK;)
+		status =
+			add_range(&units->unstated, places->items[i].begin, places->items[i].end, index, err);
 	return status;
 }
 

@@ -1,11 +1,10 @@
 /*
- * What DWARF says, held against sources whose lines are known; the map of ranges against the slow way. That functions,
- * files and lines of a large program are right is flow.symbols_same's.
+ * What DWARF says, held against sources whose lines are known. That functions, files and lines of a
+ * large program are right is tested by flow.symbols_same.
  */
 #include "base/buf.h"
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "symbols/rangemap.h"
 #include "symbols/source_map.h"
 
 #include <setjmp.h>
@@ -26,7 +25,6 @@
 #include "test_folder.h"
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)
-#define SPACE 200
 
 /* Line 1 is inlined into line 2, and that into f, at line 3; g at line 4 has no inlined calls. */
 static const char source[] =
@@ -324,43 +322,6 @@ static void test_source_map__memory_that_runs_out_is_a_status_and_not_the_end(vo
 	assert_true(failures > 10);
 }
 
-static void test_source_map__overlapping_ranges_are_found_as_the_slow_way_finds_them(void **state)
-{
-	(void)state;
-	for (int round = 0; round < 2000; round++) {
-		struct ctx_rangemap map = {0};
-		uint32_t slow[SPACE];
-		uint64_t ranks[SPACE] = {0};
-		uint32_t n = (uint32_t)(next_random() % 30);
-
-		for (size_t i = 0; i < SPACE; i++)
-			slow[i] = CTX_RANGEMAP_NONE;
-		for (uint32_t i = 0; i < n; i++) {
-			uint64_t begin = next_random() % SPACE, end = begin + next_random() % 60,
-				 rank = next_random() % 6;
-
-			end = end > SPACE ? SPACE : end;
-			assert_int_equal(ctx_rangemap_add(&map, begin, end, rank, i, NULL), CTX_OK);
-			for (uint64_t at = begin; at < end; at++) {
-				if (slow[at] != CTX_RANGEMAP_NONE && ranks[at] > rank)
-					continue;
-				slow[at] = i;
-				ranks[at] = rank;
-			}
-		}
-		assert_int_equal(ctx_rangemap_freeze(&map, NULL), CTX_OK);
-		for (uint64_t at = 0; at < SPACE; at++) {
-			uint64_t end;
-
-			assert_int_equal(ctx_rangemap_find(&map, at, &end), slow[at]);
-			assert_true(end > at);
-			for (uint64_t i = at; i < end && i < SPACE; i++)
-				assert_int_equal(slow[i], slow[at]);
-		}
-		ctx_rangemap_deinit(&map);
-	}
-}
-
 static int go_to_folder(void **state)
 {
 	return make_folder(state) == 0 && chdir(folder) == 0 ? 0 : -1;
@@ -369,7 +330,6 @@ static int go_to_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_source_map__overlapping_ranges_are_found_as_the_slow_way_finds_them),
 		cmocka_unit_test(test_source_map__inlined_calls_are_frames_with_the_lines_of_their_calls),
 		cmocka_unit_test(test_source_map__lines_cover_a_range_from_its_first_byte),
 		cmocka_unit_test(test_source_map__names_without_a_linkage_name_have_their_scopes),

@@ -8,39 +8,36 @@
  *
  * The top of the heap is what is found; a range that has ended leaves the heap when it comes to the top.
  */
-#include "symbols/rangemap.h"
+#include "base/rangemap.h"
 
+#include "base/heap.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
-
 struct heap {
-	struct ctx_rangemap_item **items;
+	const struct ctx_rangemap_item **items;
 	size_t n;
 };
 
 void ctx_rangemap_deinit(struct ctx_rangemap *map)
 {
 	free(map->items);
-	free(map->ranges);
+	ctx_ranges_deinit(&map->ranges);
 	*map = (struct ctx_rangemap){0};
 }
 
-enum ctx_status ctx_rangemap_add(struct ctx_rangemap *map, uint64_t begin, uint64_t end, uint64_t rank,
-				 uint32_t value, struct ctx_err *err)
+enum ctx_status ctx_rangemap_add(struct ctx_rangemap *map, struct ctx_rangemap_item item, struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	if (begin >= end)
+	if (item.begin >= item.end)
 		return CTX_OK;
 	if (map->n == UINT32_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "too many ranges");
 	status = ctx_grow(&map->items, &map->cap, map->n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	map->items[map->n] = (struct ctx_rangemap_item){
-		.begin = begin, .end = end, .rank = rank, .value = value, .order = (uint32_t)map->n};
-	map->n++;
+	item.order = (uint32_t)map->n;
+	map->items[map->n++] = item;
 	return CTX_OK;
 }
 
@@ -54,49 +51,40 @@ static int compare_begins(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
-static bool is_above(const struct ctx_rangemap_item *a, const struct ctx_rangemap_item *b)
+static bool is_above(const void *left, const void *right)
 {
+	const struct ctx_rangemap_item *a = *(const struct ctx_rangemap_item *const *)left;
+	const struct ctx_rangemap_item *b = *(const struct ctx_rangemap_item *const *)right;
+
 	return a->rank != b->rank ? a->rank > b->rank : a->order > b->order;
 }
 
-static void push(struct heap *heap, struct ctx_rangemap_item *item)
+static void push(struct heap *heap, const struct ctx_rangemap_item *item)
 {
-	size_t i = heap->n++;
-
-	for (; i > 0 && is_above(item, heap->items[(i - 1) / 2]); i = (i - 1) / 2)
-		heap->items[i] = heap->items[(i - 1) / 2];
-	heap->items[i] = item;
+	heap->items[heap->n++] = item;
+	ctx_heap_rise(heap->items, heap->n, sizeof(*heap->items), is_above);
 }
 
 static void pop(struct heap *heap)
 {
-	struct ctx_rangemap_item *last = heap->items[--heap->n];
-	size_t i = 0;
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= heap->n)
-			break;
-		if (child + 1 < heap->n && is_above(heap->items[child + 1], heap->items[child]))
-			child++;
-		if (!is_above(heap->items[child], last))
-			break;
-		heap->items[i] = heap->items[child];
-		i = child;
-	}
-	heap->items[i] = last;
+	heap->items[0] = heap->items[--heap->n];
+	ctx_heap_sink(heap->items, heap->n, sizeof(*heap->items), is_above);
 }
 
-static enum ctx_status emit(struct ctx_rangemap *map, uint64_t begin, uint32_t value, struct ctx_err *err)
+/* The top of the heap is found in [begin, end). */
+static enum ctx_status emit(struct ctx_ranges *ranges, uint64_t begin, uint64_t end, uint32_t value,
+			    struct ctx_err *err)
 {
+	struct ctx_range *last = ranges->n != 0 ? &ranges->items[ranges->n - 1] : NULL;
 	enum ctx_status status;
 
-	if (map->range_n > 0 && map->ranges[map->range_n - 1].value == value)
+	if (last != NULL && last->end == begin && last->value == value) {
+		last->end = end;
 		return CTX_OK;
-	status = ctx_grow(&map->ranges, &map->ranges_cap, map->range_n + 1, err);
+	}
+	status = ctx_grow(&ranges->items, &ranges->cap, ranges->n + 1, err);
 	if (status == CTX_OK)
-		map->ranges[map->range_n++] = (struct ctx_rangemap_range){begin, value};
+		ranges->items[ranges->n++] = (struct ctx_range){begin, end, value};
 	return status;
 }
 
@@ -107,19 +95,34 @@ static enum ctx_status sweep(struct ctx_rangemap *map, struct heap *heap, struct
 	size_t i = 0;
 
 	while (status == CTX_OK) {
+		uint64_t begin = at;
+
 		while (i < map->n && map->items[i].begin == at)
 			push(heap, &map->items[i++]);
 		while (heap->n > 0 && heap->items[0]->end <= at)
 			pop(heap);
-		status = emit(map, at, heap->n > 0 ? heap->items[0]->value : CTX_RANGEMAP_NONE, err);
 		if (heap->n == 0 && i == map->n)
 			break;
-		if (heap->n > 0 && (i == map->n || heap->items[0]->end < map->items[i].begin))
-			at = heap->items[0]->end;
-		else
+		if (heap->n == 0) {
 			at = map->items[i].begin;
+			continue;
+		}
+		at = heap->items[0]->end;
+		if (i < map->n && map->items[i].begin < at)
+			at = map->items[i].begin;
+		status = emit(&map->ranges, begin, at, heap->items[0]->value, err);
 	}
 	return status;
+}
+
+static void reverse(struct ctx_ranges *ranges)
+{
+	for (size_t i = 0; i < ranges->n / 2; i++) {
+		struct ctx_range low = ranges->items[i];
+
+		ranges->items[i] = ranges->items[ranges->n - 1 - i];
+		ranges->items[ranges->n - 1 - i] = low;
+	}
 }
 
 enum ctx_status ctx_rangemap_freeze(struct ctx_rangemap *map, struct ctx_err *err)
@@ -132,6 +135,7 @@ enum ctx_status ctx_rangemap_freeze(struct ctx_rangemap *map, struct ctx_err *er
 	qsort(map->items, map->n, sizeof(*map->items), compare_begins);
 	heap.items = ctx_calloc(map->n, sizeof(*heap.items));
 	status = heap.items != NULL ? sweep(map, &heap, err) : ctx_err_nomem(err);
+	reverse(&map->ranges);
 	free(heap.items);
 	free(map->items);
 	map->items = NULL;
@@ -141,18 +145,7 @@ enum ctx_status ctx_rangemap_freeze(struct ctx_rangemap *map, struct ctx_err *er
 
 uint32_t ctx_rangemap_find(const struct ctx_rangemap *map, uint64_t address, uint64_t *ret_end)
 {
-	size_t low = 0;
-	size_t high = map->range_n;
+	const struct ctx_range *found = ctx_ranges_find(&map->ranges, address, ret_end);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->ranges[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (ret_end != NULL)
-		*ret_end = low < map->range_n ? map->ranges[low].begin : UINT64_MAX;
-	return low > 0 ? map->ranges[low - 1].value : CTX_RANGEMAP_NONE;
+	return found != NULL ? (uint32_t)found->value : CTX_RANGEMAP_NONE;
 }
