@@ -128,8 +128,10 @@ static enum ctx_status build(const struct ctx_timetree_params *params, const str
 {
 	struct ctx_timetree_sink sink = {.context = tally, .leaf = tally_leaf, .node = tally_node};
 	struct ctx_timetree_builder *builder = NULL;
-	enum ctx_status status =
-		ctx_timetree_builder_create(params, data->run, &data->cct, &sink, &builder, err);
+	enum ctx_status status = ctx_timetree_builder_create(
+		&(struct ctx_timetree_plan){
+			.params = *params, .run = data->run, .cct = &data->cct, .sink = sink},
+		&builder, err);
 
 	for (size_t i = 0; status == CTX_OK && i < data->n; i++)
 		status = ctx_timetree_builder_add(builder, &data->samples[i], err);
@@ -153,8 +155,8 @@ static enum ctx_status ask(const struct ctx_timetree_reader *reader, struct ctx_
 		uint64_t begin = rnd(run.end_ns - width);
 
 		ctx_histogram_clear(&out);
-		status = ctx_timetree_query(reader, (struct ctx_interval){begin, begin + width}, 0, &out,
-					    &cost, err);
+		status = ctx_timetree_query(reader, (struct ctx_timetree_request){{begin, begin + width}, 0},
+					    &out, &cost, err);
 	}
 	printf(" %.0f / %.0f |", (now_s() - begin_s) / QUERIES * 1e6, (double)cost.nodes_visited / QUERIES);
 	ctx_histogram_deinit(&out);

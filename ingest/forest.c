@@ -118,8 +118,10 @@ static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread,
 		.same_as = CTX_NONE,
 	};
 	sink.context = tree;
-	status = ctx_timetree_builder_create(&forest->params, forest->run, forest->cct, &sink, &tree->builder,
-					     err);
+	status = ctx_timetree_builder_create(
+		&(struct ctx_timetree_plan){
+			.params = forest->params, .run = forest->run, .cct = forest->cct, .sink = sink},
+		&tree->builder, err);
 	if (status != CTX_OK) {
 		free(tree);
 		return status;

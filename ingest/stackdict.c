@@ -118,7 +118,8 @@ enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t r
 				     struct ctx_err *err)
 {
 	uint32_t before = forest->raw.n, stack;
-	enum ctx_status status = ctx_trie_path(&forest->raw, raw, locations, n, nodes, err);
+	enum ctx_status status =
+		ctx_trie_path(&forest->raw, raw, (struct ctx_trie_keys){locations, n}, nodes, err);
 	size_t old = 0, n_new = forest->raw.n - before;
 
 	if (status != CTX_OK || n_new == 0)
@@ -131,7 +132,8 @@ enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t r
 	if (status == CTX_OK)
 		status = ctx_grow(&forest->path, &forest->path_cap, forest->ends[n_new - 1], err);
 	if (status == CTX_OK)
-		status = ctx_trie_path(&forest->cct, stack, forest->functions, forest->ends[n_new - 1],
+		status = ctx_trie_path(&forest->cct, stack,
+				       (struct ctx_trie_keys){forest->functions, forest->ends[n_new - 1]},
 				       forest->path, err);
 	for (size_t i = 0; i < n_new && status == CTX_OK; i++)
 		forest->raw_to_stack[before + i] =

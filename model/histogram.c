@@ -127,21 +127,27 @@ static inline struct ctx_hist_entry *place(struct ctx_histogram *histogram, uint
 					 : place_hashed(histogram, stack, ret, err);
 }
 
-enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight,
-				  uint64_t samples, int64_t calls, struct ctx_err *err)
+static inline enum ctx_status add(struct ctx_histogram *histogram, const struct ctx_hist_entry *more,
+				  struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
-	struct ctx_hist_entry *entry = place(histogram, stack, &status, err);
+	struct ctx_hist_entry *entry = place(histogram, more->stack, &status, err);
 
 	if (entry == NULL)
 		return status;
-	entry->weight += weight;
-	entry->samples += samples;
+	entry->weight += more->weight;
+	entry->samples += more->samples;
 	/* A damaged file may hold anything: the sum wraps instead of being undefined. */
-	entry->calls = (int64_t)((uint64_t)entry->calls + (uint64_t)calls);
-	histogram->weight += weight;
-	histogram->samples += samples;
+	entry->calls = (int64_t)((uint64_t)entry->calls + (uint64_t)more->calls);
+	histogram->weight += more->weight;
+	histogram->samples += more->samples;
 	return CTX_OK;
+}
+
+enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, struct ctx_hist_entry more,
+				  struct ctx_err *err)
+{
+	return add(histogram, &more, err);
 }
 
 /* Items whose entries are looked up together: their memory accesses overlap. */
@@ -191,8 +197,11 @@ enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram, const st
 			continue;
 		}
 		for (size_t j = i; status == CTX_OK && j < i + some; j++)
-			status = ctx_histogram_add(histogram, items[j].stack, items[j].weight,
-						   items[j].samples, 0, err);
+			status = add(histogram,
+				     &(struct ctx_hist_entry){.weight = items[j].weight,
+							      .samples = items[j].samples,
+							      .stack = items[j].stack},
+				     err);
 	}
 	return status;
 }
@@ -236,9 +245,7 @@ enum ctx_status ctx_histogram_merge(struct ctx_histogram *to, const struct ctx_h
 				    struct ctx_err *err)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		const struct ctx_hist_entry *entry = &from->entries[i];
-		enum ctx_status status =
-			ctx_histogram_add(to, entry->stack, entry->weight, entry->samples, entry->calls, err);
+		enum ctx_status status = add(to, &from->entries[i], err);
 
 		if (status != CTX_OK)
 			return status;

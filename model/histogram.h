@@ -51,11 +51,10 @@ CTX_MUST_CHECK enum ctx_status ctx_histogram_index(struct ctx_histogram *histogr
 						   struct ctx_err *err);
 
 /*
- * Adds to the entry of `stack`, making it if need be. O(1). Fails with CTX_E_NOMEM; CTX_E_FORMAT for a stack
- * beyond the index.
+ * Adds `more` to the entry of its stack, making it if need be. O(1). Fails with CTX_E_NOMEM; CTX_E_FORMAT
+ * for a stack beyond the index.
  */
-CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, uint32_t stack,
-						 uint64_t weight, uint64_t samples, int64_t calls,
+CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, struct ctx_hist_entry more,
 						 struct ctx_err *err);
 
 /* So much more for one stack: an item of a list of the time tree. */

@@ -153,9 +153,11 @@ enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t 
 	return status;
 }
 
-enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, const uint32_t *keys, size_t n,
+enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, struct ctx_trie_keys path,
 			      uint32_t *nodes, struct ctx_err *err)
 {
+	const uint32_t *keys = path.keys;
+	size_t n = path.n;
 	enum ctx_status status = reserve(trie, n, err);
 	uint64_t hashes[ASKED_FOR_AT_ONCE];
 	uint64_t hash;

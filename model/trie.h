@@ -44,6 +44,11 @@ struct ctx_trie {
 	size_t n_old, old_cap;
 };
 
+struct ctx_trie_keys {
+	const uint32_t *keys; /* borrowed */
+	size_t n;
+};
+
 /* Makes a tree of the root alone. */
 CTX_MUST_CHECK enum ctx_status ctx_trie_init(struct ctx_trie *trie, struct ctx_err *err);
 void ctx_trie_deinit(struct ctx_trie *trie);
@@ -53,12 +58,12 @@ CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t pa
 					      uint32_t *ret_node, struct ctx_err *err);
 
 /*
- * Finds or makes the nodes of a path of `n` keys that begins below `from`; `nodes` gets them, in order. O(n), and much
- * faster than n times ctx_trie_child when the tree is larger than the processor's caches. Fails with CTX_E_NOMEM,
- * CTX_E_LIMIT; some nodes may have been made then.
+ * Finds or makes the nodes of a path that begins below `from`; `nodes` gets one for each key, in order. O(n), and
+ * much faster than n times ctx_trie_child when the tree is larger than the processor's caches. Fails with
+ * CTX_E_NOMEM, CTX_E_LIMIT; some nodes may have been made then.
  */
-CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, const uint32_t *keys,
-					     size_t n, uint32_t *nodes, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, struct ctx_trie_keys path,
+					     uint32_t *nodes, struct ctx_err *err);
 
 /*
  * From now on the arrays `parent` and `depth` stay valid, as they were, when the tree grows out of them, until it is

@@ -37,7 +37,9 @@ static enum ctx_status query_base(struct ctx_query *query, uint32_t thread, uint
 			status = ctx_query_scan(query, thread, metric, intervals[i], scan_sample, &scan, err);
 			continue;
 		}
-		status = ctx_timetree_query(&reader, intervals[i], query->flags, out, &query->cost, err);
+		status =
+			ctx_timetree_query(&reader, (struct ctx_timetree_request){intervals[i], query->flags},
+					   out, &query->cost, err);
 		if (status == CTX_OK)
 			status = ctx_query_edges_correct(query, thread, metric, intervals[i], out, err);
 	}

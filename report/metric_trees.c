@@ -39,7 +39,8 @@ static enum ctx_status build_union(const struct ctx_profile *profile, const stru
 
 	for (size_t m = 0; m < n_more; m++) {
 		for (size_t i = 0; i < part->more[m].n && status == CTX_OK; i++)
-			status = ctx_histogram_add(&all, part->more[m].entries[i].stack, 0, 0, 0, err);
+			status = ctx_histogram_add(
+				&all, (struct ctx_hist_entry){.stack = part->more[m].entries[i].stack}, err);
 	}
 	if (status == CTX_OK)
 		status = ctx_calltree_build(&profile->cct, profile->n_functions, &all, ret, err);

@@ -246,7 +246,8 @@ enum ctx_status ctx_timenode_calls_decode(const uint8_t *bytes, size_t n, struct
 		if (cursor.failed || stack > UINT32_MAX)
 			return broken(err,
 				      cursor.failed ? "its calls are cut short" : "a stack id is too large");
-		status = ctx_histogram_add(out, (uint32_t)stack, 0, 0, calls, err);
+		status = ctx_histogram_add(
+			out, (struct ctx_hist_entry){.stack = (uint32_t)stack, .calls = calls}, err);
 		if (status != CTX_OK)
 			return status;
 	}

@@ -1,22 +1,25 @@
 /*
  * Hierarchical time tree: which call stacks took the weight inside any window of time?
  *
- * Built once from samples in time order, then frozen; a query touches O(N log n) nodes and reads the samples
- * of at most two leaves. Source: requirements T1-T11. Pure: no files, no database. Finished nodes go to a
- * sink, queries read through a reader, so that a tree can be larger than memory; struct ctx_timetree is the
- * sink and reader that keeps everything in memory.
+ * Built once from samples in time order, then frozen; a query touches O(N log n) nodes and reads the
+ * samples of at most two leaves. Source: requirements T1-T11. Pure: no files, no database. Finished
+ * nodes go to a sink, queries read through a reader, so that a tree can be larger than memory; struct
+ * ctx_timetree is the sink and reader that keeps everything in memory.
  *
- * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too short to
- * split); otherwise its N children split it into equal parts (child i begins at begin + (end - begin) * i /
- * N). An inner node has top    its stacks by descending weight (ties: ascending id), until P percent of the
- * weight are covered   (T4) tail   the rest, same order, unless keep_tail is off calls  the differences of
- * calls, see model/histogram.h, by ascending id; only with a CCT exact totals, and what top leaves out:
- * tail_weight, tail_samples, tail_largest A leaf has its samples, nothing else.
+ * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too short
+ * to split); otherwise its N children split it into equal parts (child i begins at
+ * begin + (end - begin) * i / N). A leaf has its samples, nothing else. An inner node has
  *
- * residual mode (the default) is built while the samples stream in: memory is O(depth * (M + distinct
- * stacks)), not O(samples). cascade mode drops at every node what its top leaves out, before its children are
- * made; it holds all samples until finish (40 bytes each) and its answers are those of the source's
- * example T9.
+ *	top	its stacks by descending weight (ties: ascending id), until P percent of the weight
+ *		are covered (T4)
+ *	tail	the rest, same order, unless keep_tail is off
+ *	calls	the differences of calls, see model/histogram.h, by ascending id; only with a CCT
+ *	totals	exact ones, and what top leaves out: tail_weight, tail_samples, tail_largest
+ *
+ * residual mode (the default) is built while the samples stream in: memory is
+ * O(depth * (M + distinct stacks)), not O(samples). cascade mode drops at every node what its top
+ * leaves out, before its children are made; it holds all samples until finish (40 bytes each) and its
+ * answers are those of the source's example T9.
  */
 #ifndef CTX_TIMETREE_TIMETREE_H
 #define CTX_TIMETREE_TIMETREE_H
@@ -63,14 +66,17 @@ struct ctx_timetree_sink {
 
 struct ctx_timetree_builder;
 
-/*
- * Begins a tree over `run` (not empty). `cct` is where the samples' stacks live; it may grow while the tree
- * is built, and is needed for calls (NULL: no calls). Both it and the sink's context must outlive the
- * builder. Fails with CTX_E_ARG, CTX_E_NOMEM.
- */
-CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(
-	const struct ctx_timetree_params *params, struct ctx_interval run, const struct ctx_trie *cct,
-	const struct ctx_timetree_sink *sink, struct ctx_timetree_builder **ret, struct ctx_err *err);
+struct ctx_timetree_plan {
+	struct ctx_timetree_params params;
+	struct ctx_interval run;    /* not empty */
+	const struct ctx_trie *cct; /* of the samples' stacks; may grow meanwhile; NULL: no calls */
+	struct ctx_timetree_sink sink;
+};
+
+/* Begins a tree. The CCT and the sink's context must outlive the builder. Fails with CTX_E_ARG, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(const struct ctx_timetree_plan *plan,
+							   struct ctx_timetree_builder **ret,
+							   struct ctx_err *err);
 
 /*
  * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the last one, a
@@ -132,13 +138,17 @@ enum ctx_timetree_flags {
 	CTX_TIMETREE_NO_CALLS = 2, /* leave calls out (0): for reports that do not show them */
 };
 
+struct ctx_timetree_request {
+	struct ctx_interval window; /* an empty or reversed one adds nothing */
+	unsigned flags;		    /* enum ctx_timetree_flags */
+};
+
 /*
- * Adds to `out` the weight of every stack in [begin, end); an empty or reversed window adds nothing. `cost`
- * may be NULL. On failure `out` holds a part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not
- * decode), and what the reader fails with.
+ * Adds to `out` the weight of every stack in the window. `cost` may be NULL. On failure `out` holds a
+ * part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not decode), and what the reader fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
-						  struct ctx_interval window, unsigned flags,
+						  struct ctx_timetree_request request,
 						  struct ctx_histogram *out, struct ctx_timetree_cost *cost,
 						  struct ctx_err *err);
 

@@ -9,16 +9,40 @@
  * child, the nodes above it; the next sibling is the new open leaf. A closing leaf is counted into the
  * histogram of the level above, a closing level merges its histogram into the one above it: cheaper than
  * counting every sample at every level, because a node has far fewer stacks than samples. When the leaf
- * reaches M samples it becomes a level, and its samples are dealt out to the children: those before the
- * newest
- * sample are closed at once (each has fewer than M samples, so it is a leaf), the one with the newest sample
- * is the open leaf.
+ * reaches M samples it becomes a level, and its samples are distributed to the children: those before the
+ * newest sample are closed at once (each has fewer than M samples, so it is a leaf), the one with the newest
+ * sample is the open leaf.
  */
-#include "timetree/timetree_builder.h"
-
+#include "base/bisect.h"
 #include "base/mem.h"
+#include "timetree/node_summary.h"
+#include "timetree/timetree_cascade.h"
+#include "timetree/timetree_parts.h"
 
 #include <string.h>
+
+/* An open inner node. */
+struct level {
+	struct ctx_interval interval;
+	uint32_t id, parent, first_child;
+	uint32_t open_child;		/* number of the child that is being filled, 0 .. fanout - 1 */
+	struct ctx_histogram histogram; /* of the closed children */
+};
+
+struct ctx_timetree_builder {
+	struct ctx_timetree_output output;
+	struct ctx_sample *samples; /* residual: of the open leaf; cascade: all */
+	size_t n_samples, samples_cap;
+	struct level *levels; /* residual: [0, depth) are open, [0, n_levels) own memory */
+	size_t depth, n_levels, levels_cap;
+	struct ctx_interval leaf; /* residual: the open leaf */
+	uint32_t leaf_id;
+	uint64_t last_ns;
+	uint64_t weight; /* of all samples so far */
+	uint64_t moved;
+	struct ctx_node_summary summary;
+	bool over; /* finished, or failed */
+};
 
 _Static_assert(sizeof(struct ctx_timetree_builder) < 1024, "one per thread: an idle builder is small");
 
@@ -49,27 +73,22 @@ enum ctx_status ctx_timetree_params_check(const struct ctx_timetree_params *para
 	return CTX_OK;
 }
 
-enum ctx_status ctx_timetree_builder_create(const struct ctx_timetree_params *params, struct ctx_interval run,
-					    const struct ctx_trie *cct, const struct ctx_timetree_sink *sink,
+enum ctx_status ctx_timetree_builder_create(const struct ctx_timetree_plan *plan,
 					    struct ctx_timetree_builder **ret, struct ctx_err *err)
 {
 	struct ctx_timetree_builder *builder;
-	enum ctx_status status = ctx_timetree_params_check(params, err);
+	enum ctx_status status = ctx_timetree_params_check(&plan->params, err);
 
 	if (status != CTX_OK)
 		return status;
-	if (ctx_interval_is_empty(run))
+	if (ctx_interval_is_empty(plan->run))
 		return ctx_err_set(err, CTX_E_ARG, "time tree: the run is empty");
 	builder = ctx_calloc(1, sizeof(*builder));
 	if (builder == NULL)
 		return ctx_err_nomem(err);
-	builder->params = *params;
-	builder->run = run;
-	builder->cct = cct;
-	builder->sink = *sink;
-	builder->leaf = run;
-	builder->n_nodes = 1;
-	builder->last_ns = run.begin_ns;
+	builder->output = (struct ctx_timetree_output){.plan = *plan, .n_nodes = 1};
+	builder->leaf = plan->run;
+	builder->last_ns = plan->run.begin_ns;
 	*ret = builder;
 	return CTX_OK;
 }
@@ -91,70 +110,45 @@ uint64_t ctx_timetree_builder_moved(const struct ctx_timetree_builder *builder)
 	return builder->moved;
 }
 
-enum ctx_status ctx_timetree_give_ids(struct ctx_timetree_builder *builder, uint32_t *ret_first,
-				      struct ctx_err *err)
-{
-	if (builder->n_nodes > UINT32_MAX - builder->params.fanout)
-		return ctx_err_set(err, CTX_E_LIMIT,
-				   "time tree: more than %u nodes; choose a larger leaf (M)", UINT32_MAX);
-	*ret_first = builder->n_nodes;
-	builder->n_nodes += builder->params.fanout;
-	return CTX_OK;
-}
-
-enum ctx_status ctx_timetree_emit_leaf(const struct ctx_timetree_builder *builder, struct ctx_timenode *node,
-				       const struct ctx_sample *samples, size_t n, struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	node->samples = n;
-	for (size_t i = 0; i < n; i++)
-		node->weight += samples[i].weight;
-	if (n != 0)
-		status = builder->sink.leaf(builder->sink.context, node->id, samples, n, err);
-	if (status != CTX_OK)
-		return status;
-	return builder->sink.node(builder->sink.context, node, err);
-}
-
 /* Hands the open leaf, which holds these samples, to the sink and counts it into the level above. */
 static enum ctx_status close_leaf(struct ctx_timetree_builder *builder, const struct ctx_sample *samples,
 				  size_t n, struct ctx_err *err)
 {
-	struct ctx_timetree_level *above = builder->depth != 0 ? &builder->levels[builder->depth - 1] : NULL;
+	struct level *above = builder->depth != 0 ? &builder->levels[builder->depth - 1] : NULL;
 	struct ctx_timenode node = {
 		.id = builder->leaf_id,
 		.parent = above != NULL ? above->id : 0,
 		.level = (uint32_t)builder->depth,
 		.interval = builder->leaf,
 	};
-	enum ctx_status status = ctx_timetree_emit_leaf(builder, &node, samples, n, err);
+	enum ctx_status status = ctx_timetree_emit_leaf(&builder->output, &node, samples, n, err);
 
 	if (status == CTX_OK && above != NULL)
-		status = ctx_histogram_add_samples(&above->histogram, builder->cct, samples, n, err);
+		status = ctx_histogram_add_samples(&above->histogram, builder->output.plan.cct, samples, n,
+						   err);
 	return status;
 }
 
 /* Hands the deepest level to the sink and merges it into the one above. */
 static enum ctx_status close_level(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
-	struct ctx_timetree_level *level = &builder->levels[builder->depth - 1];
+	struct level *level = &builder->levels[builder->depth - 1];
 	struct ctx_timenode node = {
 		.id = level->id,
 		.parent = level->parent,
 		.level = (uint32_t)(builder->depth - 1),
 		.first_child = level->first_child,
-		.n_children = builder->params.fanout,
+		.n_children = builder->output.plan.params.fanout,
 		.interval = level->interval,
 	};
-	enum ctx_status status =
-		ctx_node_summary_make(&builder->summary, &level->histogram, builder->params.percent,
-				      builder->params.keep_tail, err);
+	enum ctx_status status = ctx_node_summary_make(&builder->summary, &level->histogram,
+						       builder->output.plan.params.percent,
+						       builder->output.plan.params.keep_tail, err);
 
 	if (status != CTX_OK)
 		return status;
 	ctx_node_summary_fill(&builder->summary, &level->histogram, &node);
-	status = builder->sink.node(builder->sink.context, &node, err);
+	status = builder->output.plan.sink.node(builder->output.plan.sink.context, &node, err);
 	if (status == CTX_OK && builder->depth > 1)
 		status = ctx_histogram_merge(&level[-1].histogram, &level->histogram, err);
 	ctx_histogram_clear(&level->histogram);
@@ -165,10 +159,10 @@ static enum ctx_status close_level(struct ctx_timetree_builder *builder, struct 
 /* Makes child `i` of the deepest level the open leaf. */
 static void open_leaf(struct ctx_timetree_builder *builder, uint32_t i)
 {
-	struct ctx_timetree_level *level = &builder->levels[builder->depth - 1];
+	struct level *level = &builder->levels[builder->depth - 1];
 
 	level->open_child = i;
-	builder->leaf = ctx_timetree_part(level->interval, i, builder->params.fanout);
+	builder->leaf = ctx_timetree_part(level->interval, i, builder->output.plan.params.fanout);
 	builder->leaf_id = level->first_child + i;
 }
 
@@ -181,7 +175,7 @@ static enum ctx_status step(struct ctx_timetree_builder *builder, struct ctx_err
 	while (status == CTX_OK && builder->depth != 0) {
 		uint32_t next = builder->levels[builder->depth - 1].open_child + 1;
 
-		if (next < builder->params.fanout) {
+		if (next < builder->output.plan.params.fanout) {
 			open_leaf(builder, next);
 			return CTX_OK;
 		}
@@ -193,16 +187,16 @@ static enum ctx_status step(struct ctx_timetree_builder *builder, struct ctx_err
 /* Turns the open leaf into a level; the open leaf is then its first child. */
 static enum ctx_status push_level(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
-	struct ctx_timetree_level *level;
+	struct level *level;
 	uint32_t first = 0;
-	enum ctx_status status = ctx_timetree_give_ids(builder, &first, err);
+	enum ctx_status status = ctx_timetree_give_ids(&builder->output, &first, err);
 
 	if (status == CTX_OK)
 		status = ctx_grow(&builder->levels, &builder->levels_cap, builder->depth + 1, err);
 	if (status != CTX_OK)
 		return status;
 	if (builder->n_levels == builder->depth)
-		builder->levels[builder->n_levels++] = (struct ctx_timetree_level){0};
+		builder->levels[builder->n_levels++] = (struct level){0};
 	level = &builder->levels[builder->depth];
 	level->interval = builder->leaf;
 	level->id = builder->leaf_id;
@@ -213,33 +207,17 @@ static enum ctx_status push_level(struct ctx_timetree_builder *builder, struct c
 	return CTX_OK;
 }
 
-/* How many of the samples, which are in time order, come before `time_ns`. */
-static size_t count_before(const struct ctx_sample *samples, size_t n, uint64_t time_ns)
-{
-	size_t low = 0;
-
-	while (low < n) {
-		size_t middle = low + (n - low) / 2;
-
-		if (samples[middle].time_ns < time_ns)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	return low;
-}
-
 /* Splits the open leaf as often as the samples in it ask for. */
 static enum ctx_status split(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
-	while (!ctx_timetree_is_leaf(&builder->params, builder->leaf, builder->n_samples)) {
+	while (!ctx_timetree_is_leaf(&builder->output.plan.params, builder->leaf, builder->n_samples)) {
 		uint64_t newest_ns = builder->samples[builder->n_samples - 1].time_ns;
 		size_t dealt = 0;
 		enum ctx_status status = push_level(builder, err);
 
 		for (uint32_t i = 0; status == CTX_OK && builder->leaf.end_ns <= newest_ns; i++) {
-			size_t n = count_before(builder->samples + dealt, builder->n_samples - dealt,
-						builder->leaf.end_ns);
+			size_t n = ctx_count_below(builder->samples + dealt, builder->n_samples - dealt,
+						   time_ns, builder->leaf.end_ns);
 
 			status = close_leaf(builder, builder->samples + dealt, n, err);
 			dealt += n;
@@ -260,20 +238,20 @@ static enum ctx_status add(struct ctx_timetree_builder *builder, const struct ct
 	uint64_t time_ns = sample->time_ns;
 	enum ctx_status status;
 
-	if (builder->cct != NULL && sample->stack >= builder->cct->n)
+	if (builder->output.plan.cct != NULL && sample->stack >= builder->output.plan.cct->n)
 		return ctx_err_set(err, CTX_E_ARG,
 				   "time tree: a sample's stack %u is not one of the %u known", sample->stack,
-				   builder->cct->n);
+				   builder->output.plan.cct->n);
 	if (__builtin_add_overflow(builder->weight, sample->weight, &builder->weight))
 		return ctx_err_set(err, CTX_E_LIMIT,
 				   "time tree: the weights add up to more than 64 bits hold");
 	if (time_ns < builder->last_ns)
 		time_ns = builder->last_ns;
-	if (time_ns >= builder->run.end_ns)
-		time_ns = builder->run.end_ns - 1;
+	if (time_ns >= builder->output.plan.run.end_ns)
+		time_ns = builder->output.plan.run.end_ns - 1;
 	builder->moved += time_ns != sample->time_ns;
 	builder->last_ns = time_ns;
-	while (builder->params.mode == CTX_TIMETREE_RESIDUAL && time_ns >= builder->leaf.end_ns) {
+	while (builder->output.plan.params.mode == CTX_TIMETREE_RESIDUAL && time_ns >= builder->leaf.end_ns) {
 		status = step(builder, err);
 		if (status != CTX_OK)
 			return status;
@@ -283,7 +261,7 @@ static enum ctx_status add(struct ctx_timetree_builder *builder, const struct ct
 		return status;
 	builder->samples[builder->n_samples] = *sample;
 	builder->samples[builder->n_samples++].time_ns = time_ns;
-	if (builder->params.mode == CTX_TIMETREE_CASCADE)
+	if (builder->output.plan.params.mode == CTX_TIMETREE_CASCADE)
 		return CTX_OK;
 	return split(builder, err);
 }
@@ -308,8 +286,9 @@ enum ctx_status ctx_timetree_builder_finish(struct ctx_timetree_builder *builder
 	if (builder->over)
 		return ctx_err_set(err, CTX_E_ARG, "time tree: it is finished already, or has failed");
 	builder->over = true;
-	if (builder->params.mode == CTX_TIMETREE_CASCADE)
-		return ctx_timetree_build_cascade(builder, err);
+	if (builder->output.plan.params.mode == CTX_TIMETREE_CASCADE)
+		return ctx_timetree_build_cascade(&builder->output, builder->samples, builder->n_samples,
+						  err);
 	do
 		status = step(builder, err);
 	while (status == CTX_OK && builder->depth != 0);

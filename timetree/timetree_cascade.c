@@ -6,11 +6,11 @@
  *	its top: A B C      A B A C A B   | A B A C B A B A		the rest closes up, in place
  *	                    first child   | second child
  */
-#include "timetree/timetree_builder.h"
+#include "timetree/timetree_cascade.h"
 
 #include "base/mem.h"
-
-#include <string.h>
+#include "timetree/node_summary.h"
+#include "timetree/timetree_parts.h"
 
 /* Moves the samples whose stacks are in the top to the front; returns how many. `tops` are the top's stacks
  * and nothing else. */
@@ -31,7 +31,7 @@ struct whole { /* what is to be stored of an inner node, kept until its children
 	struct ctx_histogram tops;
 };
 
-static void whole_cleanup(struct whole *whole)
+static void whole_deinit(struct whole *whole)
 {
 	ctx_node_summary_deinit(&whole->summary);
 	ctx_histogram_deinit(&whole->histogram);
@@ -39,35 +39,39 @@ static void whole_cleanup(struct whole *whole)
 }
 
 /* The lists of a node; and drops from its samples what is not in the top. */
-static enum ctx_status cut_node(struct ctx_timetree_builder *builder, struct whole *whole,
+static enum ctx_status cut_node(struct ctx_timetree_output *output, struct whole *whole,
 				struct ctx_sample *samples, size_t *n, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_histogram_add_samples(&whole->histogram, builder->cct, samples, *n, err);
+	enum ctx_status status =
+		ctx_histogram_add_samples(&whole->histogram, output->plan.cct, samples, *n, err);
 
 	if (status == CTX_OK)
-		status = ctx_node_summary_make(&whole->summary, &whole->histogram, builder->params.percent,
-					       builder->params.keep_tail, err);
+		status =
+			ctx_node_summary_make(&whole->summary, &whole->histogram, output->plan.params.percent,
+					      output->plan.params.keep_tail, err);
 	for (size_t i = 0; status == CTX_OK && i < whole->summary.n_top; i++)
-		status = ctx_histogram_add(&whole->tops, whole->summary.entries[i].stack, 0, 1, 0, err);
+		status = ctx_histogram_add(
+			&whole->tops,
+			(struct ctx_hist_entry){.stack = whole->summary.entries[i].stack, .samples = 1}, err);
 	if (status == CTX_OK)
 		*n = keep_top(samples, *n, &whole->tops);
 	return status;
 }
 
 /* Recursion is as deep as the tree: at most 64, for every level halves the interval at least. */
-static enum ctx_status build(struct ctx_timetree_builder *builder, struct ctx_timenode node,
+static enum ctx_status build(struct ctx_timetree_output *output, struct ctx_timenode node,
 			     struct ctx_sample *samples, size_t n, struct ctx_err *err)
 {
-	__attribute__((cleanup(whole_cleanup))) struct whole whole = {0};
-	const uint32_t fanout = builder->params.fanout;
+	struct whole whole CTX_CLEANUP(whole_deinit) = {0};
+	const uint32_t fanout = output->plan.params.fanout;
 	enum ctx_status status;
 	size_t dealt = 0;
 
-	if (ctx_timetree_is_leaf(&builder->params, node.interval, n))
-		return ctx_timetree_emit_leaf(builder, &node, samples, n, err);
-	status = cut_node(builder, &whole, samples, &n, err);
+	if (ctx_timetree_is_leaf(&output->plan.params, node.interval, n))
+		return ctx_timetree_emit_leaf(output, &node, samples, n, err);
+	status = cut_node(output, &whole, samples, &n, err);
 	if (status == CTX_OK)
-		status = ctx_timetree_give_ids(builder, &node.first_child, err);
+		status = ctx_timetree_give_ids(output, &node.first_child, err);
 	for (uint32_t i = 0; status == CTX_OK && i < fanout; i++) {
 		struct ctx_timenode child = {
 			.id = node.first_child + i,
@@ -79,18 +83,19 @@ static enum ctx_status build(struct ctx_timetree_builder *builder, struct ctx_ti
 
 		while (dealt < n && samples[dealt].time_ns < child.interval.end_ns)
 			dealt++;
-		status = build(builder, child, samples + first, dealt - first, err);
+		status = build(output, child, samples + first, dealt - first, err);
 	}
 	if (status != CTX_OK)
 		return status;
 	node.n_children = fanout;
 	ctx_node_summary_fill(&whole.summary, &whole.histogram, &node);
-	return builder->sink.node(builder->sink.context, &node, err);
+	return output->plan.sink.node(output->plan.sink.context, &node, err);
 }
 
-enum ctx_status ctx_timetree_build_cascade(struct ctx_timetree_builder *builder, struct ctx_err *err)
+enum ctx_status ctx_timetree_build_cascade(struct ctx_timetree_output *output, struct ctx_sample *samples,
+					   size_t n, struct ctx_err *err)
 {
-	struct ctx_timenode root = {.interval = builder->run};
+	struct ctx_timenode root = {.interval = output->plan.run};
 
-	return build(builder, root, builder->samples, builder->n_samples, err);
+	return build(output, root, samples, n, err);
 }

@@ -1,7 +1,8 @@
 /*
  * Walks a whole tree and holds it against the rules at the top of timetree.h.
  */
-#include "timetree/timetree_builder.h"
+#include "timetree/timenode_codec.h"
+#include "timetree/timetree_parts.h"
 
 #define BLOCK 256
 
@@ -64,8 +65,11 @@ static enum ctx_status check_list(struct checker *checker, uint32_t node, const 
 		for (size_t i = 0; i < n; i++) {
 			if (ctx_histogram_get(&checker->stacks, block[i].stack) != NULL)
 				return wrong(checker, node, "a stack comes twice");
-			status = ctx_histogram_add(&checker->stacks, block[i].stack, block[i].weight,
-						   block[i].samples, 0, checker->err);
+			status = ctx_histogram_add(&checker->stacks,
+						   (struct ctx_hist_entry){.stack = block[i].stack,
+									   .weight = block[i].weight,
+									   .samples = block[i].samples},
+						   checker->err);
 			if (status != CTX_OK)
 				return status;
 			sums.largest = sums.n == 0 ? block[i].weight : sums.largest;

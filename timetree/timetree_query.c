@@ -9,7 +9,9 @@
  * Where the children lie follows from their parent's interval, so what is disjoint from the window is not
  * even read.
  */
-#include "timetree/timetree_builder.h"
+#include "base/bisect.h"
+#include "timetree/timenode_codec.h"
+#include "timetree/timetree_parts.h"
 
 struct walk {
 	const struct ctx_timetree_reader *reader;
@@ -171,31 +173,31 @@ static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node,
 	return visit_children(walk, node, level);
 }
 
-enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader, struct ctx_interval window,
-				   unsigned flags, struct ctx_histogram *out, struct ctx_timetree_cost *cost,
-				   struct ctx_err *err)
+enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
+				   struct ctx_timetree_request request, struct ctx_histogram *out,
+				   struct ctx_timetree_cost *cost, struct ctx_err *err)
 {
 	struct ctx_timetree_cost unused = {0};
 	struct walk walk = {.reader = reader,
-			    .window = window,
-			    .flags = flags,
+			    .window = request.window,
+			    .flags = request.flags,
 			    .out = out,
 			    .cost = cost != NULL ? cost : &unused,
 			    .err = err};
 	struct ctx_timenode root;
 	enum ctx_status status;
 
-	if (ctx_interval_is_empty(window))
+	if (ctx_interval_is_empty(request.window))
 		return CTX_OK;
 	/* Only the row tells what the root covers. */
 	status = read_row(&walk, 0, false, &root);
 	if (status != CTX_OK)
 		return status;
-	if (!ctx_interval_overlaps(root.interval, window)) {
+	if (!ctx_interval_overlaps(root.interval, request.window)) {
 		walk.cost->nodes_visited++;
 		return CTX_OK;
 	}
-	if (root.n_children != 0 && ctx_interval_contains(window, root.interval)) {
+	if (root.n_children != 0 && ctx_interval_contains(request.window, root.interval)) {
 		status = read_row(&walk, 0, true, &root);
 		if (status != CTX_OK)
 			return status;
@@ -209,7 +211,7 @@ static enum ctx_status first_in_leaf(struct walk *walk, const struct ctx_timenod
 				     struct ctx_sample *ret)
 {
 	const struct ctx_sample *samples = NULL;
-	size_t n = 0, low = 0, high;
+	size_t n = 0, first;
 	enum ctx_status status = walk->reader->leaf(walk->reader->context, node->id, &samples, &n, walk->err);
 
 	walk->cost->leaves_partial++;
@@ -218,17 +220,10 @@ static enum ctx_status first_in_leaf(struct walk *walk, const struct ctx_timenod
 	if (status != CTX_OK)
 		return status;
 	walk->cost->samples_enumerated += n;
-	for (high = n; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (samples[middle].time_ns < walk->window.begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == n)
+	first = ctx_count_below(samples, n, time_ns, walk->window.begin_ns);
+	if (first == n)
 		return CTX_END;
-	*ret = samples[low];
+	*ret = samples[first];
 	return CTX_OK;
 }
 

@@ -177,7 +177,8 @@ static void add_sample(struct world *world, const struct frames *from)
 	struct ctx_sample sample = {.weight = from->weight, .thread = from->thread, .kept_depth = from->kept};
 	struct ctx_trie *cct = &world->profile.cct;
 
-	assert_int_equal(ctx_trie_path(cct, CTX_TRIE_ROOT, from->functions, from->n, nodes + 1, NULL),
+	assert_int_equal(ctx_trie_path(cct, CTX_TRIE_ROOT, (struct ctx_trie_keys){from->functions, from->n},
+				       nodes + 1, NULL),
 			 CTX_OK);
 	sample.stack = nodes[from->n];
 	assert_int_equal(ctx_histogram_add_samples(&world->by_thread[from->thread], cct, &sample, 1, NULL),

@@ -135,8 +135,17 @@ static void add(struct fixture *fixture, struct ctx_histogram *histogram, uint64
 {
 	uint32_t stack = stack_of(fixture, path);
 
-	assert_int_equal(ctx_histogram_add(histogram, stack, samples * MS, samples, calls, NULL), CTX_OK);
-	assert_int_equal(ctx_histogram_add(histogram, CTX_TRIE_ROOT, 0, 0, -calls, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_add(histogram,
+					   (struct ctx_hist_entry){.stack = stack,
+								   .weight = samples * MS,
+								   .samples = samples,
+								   .calls = calls},
+					   NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_histogram_add(histogram,
+					   (struct ctx_hist_entry){.stack = CTX_TRIE_ROOT, .calls = -calls},
+					   NULL),
+			 CTX_OK);
 }
 
 #define PATH(...) ((const uint32_t[]){__VA_ARGS__, CTX_NONE})

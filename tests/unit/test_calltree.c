@@ -42,8 +42,15 @@ static void add_sample(struct fixture *fixture, const char *routines, uint64_t w
 			fixture->n_functions = function + 1;
 	}
 	kept = ctx_trie_common_ancestor(&fixture->cct, stack, *previous);
-	assert_int_equal(ctx_histogram_add(&fixture->histogram, stack, weight, 1, 1, NULL), CTX_OK);
-	assert_int_equal(ctx_histogram_add(&fixture->histogram, kept, 0, 0, -1, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_histogram_add(
+			&fixture->histogram,
+			(struct ctx_hist_entry){.stack = stack, .weight = weight, .samples = 1, .calls = 1},
+			NULL),
+		CTX_OK);
+	assert_int_equal(ctx_histogram_add(&fixture->histogram,
+					   (struct ctx_hist_entry){.stack = kept, .calls = -1}, NULL),
+			 CTX_OK);
 	*previous = stack;
 }
 
@@ -324,7 +331,10 @@ static void test_calltree__refuses_stacks_and_functions_that_do_not_exist(void *
 	add_sample(&fixture, "AB", 1, &previous);
 	assert_int_equal(ctx_calltree_build(&fixture.cct, 1, &fixture.histogram, &tree, &err), CTX_E_ARG);
 	assert_non_null(strstr(err.msg, "function 1"));
-	assert_int_equal(ctx_histogram_add(&fixture.histogram, 3, 1, 1, 0, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_add(&fixture.histogram,
+					   (struct ctx_hist_entry){.stack = 3, .weight = 1, .samples = 1},
+					   NULL),
+			 CTX_OK);
 	assert_int_equal(ctx_calltree_build(&fixture.cct, 2, &fixture.histogram, &tree, &err), CTX_E_ARG);
 	assert_non_null(strstr(err.msg, "no call stack 3"));
 	fixture_deinit(&fixture);

@@ -89,8 +89,9 @@ static void make_stacks(struct addressed *made, uint32_t seed)
 		const struct frames *sample = &made->world->samples[i];
 		uint32_t nodes[DEPTH + 1] = {0}, raw = 0;
 
-		assert_int_equal(ctx_trie_path(&made->world->profile.cct, CTX_TRIE_ROOT, sample->functions,
-					       sample->n, nodes + 1, NULL),
+		assert_int_equal(ctx_trie_path(&made->world->profile.cct, CTX_TRIE_ROOT,
+					       (struct ctx_trie_keys){sample->functions, sample->n},
+					       nodes + 1, NULL),
 				 CTX_OK);
 		made->stack_of[i] = nodes[sample->n];
 		if (next_random(&seed) % 8 == 0)

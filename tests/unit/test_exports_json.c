@@ -57,8 +57,9 @@ static struct timed *make_timed(uint32_t seed, size_t n)
 
 		now += next_random(&seed) % (next_random(&seed) % 4 == 0 ? 9000 : 900);
 		timed->times[i] = now;
-		assert_int_equal(ctx_trie_path(&world->profile.cct, CTX_TRIE_ROOT, sample->functions,
-					       sample->n, nodes + 1, NULL),
+		assert_int_equal(ctx_trie_path(&world->profile.cct, CTX_TRIE_ROOT,
+					       (struct ctx_trie_keys){sample->functions, sample->n},
+					       nodes + 1, NULL),
 				 CTX_OK);
 		timed->stacks[i] = nodes[sample->n];
 	}

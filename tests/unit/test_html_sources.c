@@ -114,7 +114,11 @@ static void make_samples(struct world *world)
 							    i, i < N_SITES ? i : CTX_NONE, false};
 		world->weight[i] = (uint64_t)samples * UNIT - (uint64_t)(rand() % 3);
 		assert_int_equal(ctx_trie_child(&world->raw_stacks, CTX_TRIE_ROOT, i, &raw, NULL), CTX_OK);
-		assert_int_equal(ctx_histogram_add(&world->raw, raw, world->weight[i], samples, 0, NULL),
+		assert_int_equal(ctx_histogram_add(&world->raw,
+						   (struct ctx_hist_entry){.stack = raw,
+									   .weight = world->weight[i],
+									   .samples = samples},
+						   NULL),
 				 CTX_OK);
 	}
 }

@@ -142,7 +142,12 @@ static void check_histogram(bool indexed)
 		uint64_t w = (uint64_t)(rand() % 100);
 		int64_t c = rand() % 3 - 1;
 
-		assert_int_equal(ctx_histogram_add(&histogram, stack, w, 1, c, NULL), CTX_OK);
+		assert_int_equal(
+			ctx_histogram_add(&histogram,
+					  (struct ctx_hist_entry){
+						  .stack = stack, .weight = w, .samples = 1, .calls = c},
+					  NULL),
+			CTX_OK);
 		weight[stack] += w;
 		samples[stack]++;
 		calls[stack] += c;
@@ -160,11 +165,17 @@ static void check_histogram(bool indexed)
 	assert_null(ctx_histogram_get(&sum, STACKS));
 	assert_int_equal(sum.samples, 40000);
 	if (indexed)
-		assert_int_equal(ctx_histogram_add(&sum, STACKS, 1, 1, 0, NULL), CTX_E_FORMAT);
+		assert_int_equal(
+			ctx_histogram_add(&sum,
+					  (struct ctx_hist_entry){.stack = STACKS, .weight = 1, .samples = 1},
+					  NULL),
+			CTX_E_FORMAT);
 	ctx_histogram_clear(&sum);
 	assert_null(ctx_histogram_get(&sum, 0));
 	assert_int_equal(sum.n, 0);
-	assert_int_equal(ctx_histogram_add(&sum, 5, 2, 1, 0, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_histogram_add(&sum, (struct ctx_hist_entry){.stack = 5, .weight = 2, .samples = 1}, NULL),
+		CTX_OK);
 	assert_int_equal(ctx_histogram_get(&sum, 5)->weight, 2);
 	ctx_histogram_deinit(&sum);
 	ctx_histogram_deinit(&histogram);
@@ -177,8 +188,15 @@ static void check_subtract(bool indexed)
 	if (indexed)
 		assert_int_equal(ctx_histogram_index(&histogram, 9, NULL), CTX_OK);
 	assert_int_equal(ctx_histogram_subtract(&histogram, 3, 5), 0);
-	assert_int_equal(ctx_histogram_add(&histogram, 3, 10, 2, 1, NULL), CTX_OK);
-	assert_int_equal(ctx_histogram_add(&histogram, 4, 7, 1, 0, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_histogram_add(&histogram,
+				  (struct ctx_hist_entry){.stack = 3, .weight = 10, .samples = 2, .calls = 1},
+				  NULL),
+		CTX_OK);
+	assert_int_equal(ctx_histogram_add(&histogram,
+					   (struct ctx_hist_entry){.stack = 4, .weight = 7, .samples = 1},
+					   NULL),
+			 CTX_OK);
 	assert_int_equal(ctx_histogram_subtract(&histogram, 3, 4), 4);
 	assert_int_equal(ctx_histogram_get(&histogram, 3)->weight, 6);
 	assert_int_equal(histogram.weight, 13);

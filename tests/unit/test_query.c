@@ -64,8 +64,12 @@ static void assert_by_trees(struct ctx_query *query, const struct ctx_histogram 
 	must(ctx_store_code(query->store, &code, err));
 	must(ctx_query_histogram(query, CTX_NONE, selection->intervals, selection->n_intervals, &want, err));
 	for (size_t i = 0; i < raw->n; i++)
-		must(ctx_histogram_add(&mapped, code->raw_to_stack[raw->entries[i].stack],
-				       raw->entries[i].weight, raw->entries[i].samples, 0, err));
+		must(ctx_histogram_add(
+			&mapped,
+			(struct ctx_hist_entry){.stack = code->raw_to_stack[raw->entries[i].stack],
+						.weight = raw->entries[i].weight,
+						.samples = raw->entries[i].samples},
+			err));
 	assert_int_equal(want.weight, raw->weight);
 	assert_int_equal(want.samples, raw->samples);
 	for (uint32_t i = 0; i < ctx_store_profile(query->store)->cct.n; i++) {

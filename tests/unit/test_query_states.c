@@ -226,7 +226,11 @@ static void sum_by_hand(const struct world *world, const struct ctx_selection *s
 			    (thread != CTX_NONE && part.thread != thread))
 				continue;
 			if (raw)
-				must(ctx_histogram_add(out, part.raw_stack, part.weight, 1, 0, err));
+				must(ctx_histogram_add(out,
+						       (struct ctx_hist_entry){.stack = part.raw_stack,
+									       .weight = part.weight,
+									       .samples = 1},
+						       err));
 			else
 				must(ctx_histogram_add_samples(out, &world->profile->cct, &part, 1, err));
 		}

@@ -196,7 +196,11 @@ static void add(struct world *world, uint64_t samples, const uint32_t *path)
 					 CTX_OK);
 		map_stack(world, raw, stack);
 	}
-	assert_int_equal(ctx_histogram_add(&world->raw, raw, samples * MS, samples, 0, NULL), CTX_OK);
+	assert_int_equal(ctx_histogram_add(&world->raw,
+					   (struct ctx_hist_entry){
+						   .stack = raw, .weight = samples * MS, .samples = samples},
+					   NULL),
+			 CTX_OK);
 }
 
 static void add_all(struct world *world)
@@ -565,7 +569,12 @@ static void fill(struct random_code *it, uint64_t *random)
 			assert_int_equal(
 				ctx_trie_child(&it->stacks, stack, (uint32_t)next(random) % 30, &stack, NULL),
 				CTX_OK);
-		assert_int_equal(ctx_histogram_add(&it->raw, stack, next(random) % 100, 1, 0, NULL), CTX_OK);
+		assert_int_equal(ctx_histogram_add(&it->raw,
+						   (struct ctx_hist_entry){.stack = stack,
+									   .weight = next(random) % 100,
+									   .samples = 1},
+						   NULL),
+				 CTX_OK);
 	}
 }
 

@@ -236,8 +236,12 @@ static void make_random(struct random_profile *random, const struct fixture *fix
 		uint32_t function = rand() % 4 == 0 ? 0 : (uint32_t)rand() % 40; /* one has many callers */
 
 		assert_int_equal(ctx_trie_child(&random->profile.cct, below, function, &below, NULL), CTX_OK);
-		assert_int_equal(ctx_histogram_add(&random->histogram, below,
-						   UINT64_C(1) << (rand() % (seed % 2 != 0 ? 55 : 20)), 1, 0,
+		assert_int_equal(ctx_histogram_add(&random->histogram,
+						   (struct ctx_hist_entry){
+							   .stack = below,
+							   .weight = UINT64_C(1)
+								     << (rand() % (seed % 2 != 0 ? 55 : 20)),
+							   .samples = 1},
 						   NULL),
 				 CTX_OK);
 	}

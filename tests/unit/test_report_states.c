@@ -48,7 +48,11 @@ static void give_metrics(struct ctx_profile *profile)
 
 static void add_time(struct ctx_histogram *histogram, uint32_t stack, uint64_t ms)
 {
-	assert_int_equal(ctx_histogram_add(histogram, stack, ms * MS, 1, 0, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_histogram_add(histogram,
+				  (struct ctx_hist_entry){.stack = stack, .weight = ms * MS, .samples = 1},
+				  NULL),
+		CTX_OK);
 }
 
 static void give_lives(struct fixture *fixture, struct lives *lives)
@@ -319,7 +323,11 @@ static void test_report_states__nothing_and_huge_numbers_are_reports_too(void **
 		if (!huge)
 			for (unsigned m = 0; m < 3; m++)
 				ctx_histogram_deinit(&lives->more[0][m]);
-		assert_int_equal(ctx_histogram_add(&lives->more[0][1], 1, ns, 1, 0, NULL), CTX_OK);
+		assert_int_equal(
+			ctx_histogram_add(&lives->more[0][1],
+					  (struct ctx_hist_entry){.stack = 1, .weight = ns, .samples = 1},
+					  NULL),
+			CTX_OK);
 		for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
 			for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV; format++) {
 				char *text;

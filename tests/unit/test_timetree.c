@@ -81,13 +81,24 @@ static void scan(const struct ctx_sample *samples, size_t n, struct ctx_interval
 
 		if (s->time_ns < window.begin_ns || s->time_ns >= window.end_ns)
 			continue;
-		assert_int_equal(ctx_histogram_add(out, s->stack, s->weight, 1, 0, NULL), CTX_OK);
+		assert_int_equal(
+			ctx_histogram_add(
+				out,
+				(struct ctx_hist_entry){.stack = s->stack, .weight = s->weight, .samples = 1},
+				NULL),
+			CTX_OK);
 		if (cct == NULL || s->kept_depth == cct->depth[s->stack])
 			continue;
-		assert_int_equal(ctx_histogram_add(out, s->stack, 0, 0, 1, NULL), CTX_OK);
-		assert_int_equal(ctx_histogram_add(out, ctx_trie_ancestor(cct, s->stack, s->kept_depth), 0, 0,
-						   -1, NULL),
-				 CTX_OK);
+		assert_int_equal(
+			ctx_histogram_add(out, (struct ctx_hist_entry){.stack = s->stack, .calls = 1}, NULL),
+			CTX_OK);
+		assert_int_equal(
+			ctx_histogram_add(out,
+					  (struct ctx_hist_entry){
+						  .stack = ctx_trie_ancestor(cct, s->stack, s->kept_depth),
+						  .calls = -1},
+					  NULL),
+			CTX_OK);
 	}
 }
 
@@ -180,11 +191,14 @@ static void ask(const struct trial *trial, struct ctx_interval window)
 	struct ctx_timetree_cost cost = {0}, top_cost = {0};
 
 	scan(trial->samples, trial->n, window, &trial->cct, &truth);
-	assert_int_equal(ctx_timetree_query(&trial->reader, window, CTX_TIMETREE_EXACT, &exact, &cost, NULL),
+	assert_int_equal(ctx_timetree_query(&trial->reader,
+					    (struct ctx_timetree_request){window, CTX_TIMETREE_EXACT}, &exact,
+					    &cost, NULL),
 			 CTX_OK);
-	assert_int_equal(
-		ctx_timetree_query(&trial->reader, window, CTX_TIMETREE_TOP_ONLY, &top, &top_cost, NULL),
-		CTX_OK);
+	assert_int_equal(ctx_timetree_query(&trial->reader,
+					    (struct ctx_timetree_request){window, CTX_TIMETREE_TOP_ONLY},
+					    &top, &top_cost, NULL),
+			 CTX_OK);
 	if (trial->params.keep_tail) {
 		assert_same(&exact, &truth, trial->cct.n);
 		assert_int_equal(cost.omitted_weight, 0);
@@ -230,7 +244,9 @@ static void test_timetree__a_window_over_the_whole_run_reads_the_root_alone(void
 			break;
 		trial_end(&trial);
 	} while (true);
-	assert_int_equal(ctx_timetree_query(&trial.reader, trial.run, 0, &out, &cost, NULL), CTX_OK);
+	assert_int_equal(ctx_timetree_query(&trial.reader, (struct ctx_timetree_request){trial.run, 0}, &out,
+					    &cost, NULL),
+			 CTX_OK);
 	assert_int_equal(cost.nodes_visited, 1);
 	assert_int_equal(cost.nodes_whole, 1);
 	assert_int_equal(cost.samples_enumerated, 0);
@@ -249,7 +265,10 @@ static void test_timetree__an_empty_or_reversed_window_adds_nothing(void **state
 	random_state = 11;
 	trial_begin(&trial, CTX_TIMETREE_RESIDUAL, 300);
 	for (size_t i = 0; i < CTX_COUNT_OF(windows); i++)
-		assert_int_equal(ctx_timetree_query(&trial.reader, windows[i], 0, &out, NULL, NULL), CTX_OK);
+		assert_int_equal(ctx_timetree_query(&trial.reader,
+						    (struct ctx_timetree_request){windows[i], 0}, &out, NULL,
+						    NULL),
+				 CTX_OK);
 	assert_int_equal(out.n, 0);
 	trial_end(&trial);
 	ctx_histogram_deinit(&out);
@@ -272,7 +291,9 @@ static void test_timetree__no_calls_flag_leaves_calls_out(void **state)
 		window = some_window(trial.run);
 		scan(trial.samples, trial.n, window, NULL, &truth);
 		assert_int_equal(
-			ctx_timetree_query(&trial.reader, window, CTX_TIMETREE_NO_CALLS, &out, NULL, NULL),
+			ctx_timetree_query(&trial.reader,
+					   (struct ctx_timetree_request){window, CTX_TIMETREE_NO_CALLS}, &out,
+					   NULL, NULL),
 			CTX_OK);
 		assert_same(&out, &truth, trial.cct.n);
 		trial_end(&trial);
@@ -291,7 +312,9 @@ static void test_timetree__cascade_trees_keep_their_invariants(void **state)
 		random_state = 9000 + i;
 		trial_begin(&trial, CTX_TIMETREE_CASCADE, below(1200));
 		scan(trial.samples, trial.n, CTX_INTERVAL_ALL, &trial.cct, &truth);
-		assert_int_equal(ctx_timetree_query(&trial.reader, CTX_INTERVAL_ALL, 0, &out, NULL, NULL),
+		assert_int_equal(ctx_timetree_query(&trial.reader,
+						    (struct ctx_timetree_request){CTX_INTERVAL_ALL, 0}, &out,
+						    NULL, NULL),
 				 CTX_OK);
 		assert_same(&out, &truth, trial.cct.n); /* nothing is dropped above the root */
 		ctx_histogram_deinit(&truth);
@@ -322,7 +345,9 @@ static void test_timetree__touched_nodes_grow_like_the_logarithm(void **state)
 			struct ctx_timetree_cost cost = {0};
 			struct ctx_histogram out = {0};
 
-			assert_int_equal(ctx_timetree_query(&reader, some_window(run), 0, &out, &cost, NULL),
+			assert_int_equal(ctx_timetree_query(
+						 &reader, (struct ctx_timetree_request){some_window(run), 0},
+						 &out, &cost, NULL),
 					 CTX_OK);
 			assert_true(cost.nodes_visited <= 1 + 2 * 4 * (uint64_t)cost.depth);
 			/* Evenly spread: depth is log4(n / 100) and little more. */
@@ -352,9 +377,11 @@ static void test_timetree__samples_out_of_order_or_run_are_moved_and_counted(voi
 		params.percent = mode == CTX_TIMETREE_CASCADE ? 100 : 95;
 		assert_int_equal(ctx_timetree_create(&tree, NULL), CTX_OK);
 		sink = ctx_timetree_sink(tree);
-		assert_int_equal(ctx_timetree_builder_create(&params, (struct ctx_interval){10, 100}, NULL,
-							     &sink, &builder, NULL),
-				 CTX_OK);
+		assert_int_equal(
+			ctx_timetree_builder_create(
+				&(struct ctx_timetree_plan){.params = params, .run = {10, 100}, .sink = sink},
+				&builder, NULL),
+			CTX_OK);
 		for (size_t i = 0; i < CTX_COUNT_OF(times); i++) {
 			struct ctx_sample sample = {.time_ns = times[i], .weight = 3, .stack = (uint32_t)i};
 
@@ -366,9 +393,9 @@ static void test_timetree__samples_out_of_order_or_run_are_moved_and_counted(voi
 		assert_int_equal(ctx_timetree_builder_moved(builder), 5);
 		reader = ctx_timetree_reader(tree, NULL);
 		assert_int_equal(ctx_timetree_check(&reader, &params, NULL), CTX_OK);
-		assert_int_equal(
-			ctx_timetree_query(&reader, (struct ctx_interval){99, 100}, 0, &out, NULL, NULL),
-			CTX_OK);
+		assert_int_equal(ctx_timetree_query(&reader, (struct ctx_timetree_request){{99, 100}, 0},
+						    &out, NULL, NULL),
+				 CTX_OK);
 		assert_int_equal(out.samples, 4);
 		assert_int_equal(out.weight, 12);
 		ctx_histogram_clear(&out);
@@ -510,7 +537,9 @@ static void assert_example_cost(const struct ctx_timetree_reader *reader, struct
 	struct ctx_timetree_cost cost = {0};
 	struct ctx_histogram out = {0};
 
-	assert_int_equal(ctx_timetree_query(reader, window, CTX_TIMETREE_TOP_ONLY, &out, &cost, NULL),
+	assert_int_equal(ctx_timetree_query(reader,
+					    (struct ctx_timetree_request){window, CTX_TIMETREE_TOP_ONLY},
+					    &out, &cost, NULL),
 			 CTX_OK);
 	assert_int_equal(cost.nodes_visited, expected.visited);
 	assert_int_equal(cost.nodes_skipped, expected.skipped);
@@ -552,8 +581,9 @@ static void test_timetree__T9_example_of_the_source(void **state)
 	assert_example_cost(&reader, (struct expected_cost){{700, 1000}, 2, 1, 0, 0, 1});
 	assert_example_cost(&reader, (struct expected_cost){{0, 700}, 3, 0, 1, 0, 1});
 	assert_example_cost(&reader, (struct expected_cost){{300, 700}, 6, 1, 0, 1, 2});
-	assert_int_equal(ctx_timetree_query(&reader, (struct ctx_interval){0, 500 * MS},
-					    CTX_TIMETREE_TOP_ONLY, &out, NULL, NULL),
+	assert_int_equal(ctx_timetree_query(
+				 &reader, (struct ctx_timetree_request){{0, 500 * MS}, CTX_TIMETREE_TOP_ONLY},
+				 &out, NULL, NULL),
 			 CTX_OK);
 	assert_int_equal(out.samples, 206);
 	ctx_histogram_deinit(&out);
@@ -744,7 +774,9 @@ static void test_timetree__damaged_lists_never_crash_a_query(void **state)
 			enum ctx_status status;
 
 			*place = (uint8_t)below(256);
-			status = ctx_timetree_query(&trial.reader, CTX_INTERVAL_ALL, 0, &out, NULL, NULL);
+			status = ctx_timetree_query(&trial.reader,
+						    (struct ctx_timetree_request){CTX_INTERVAL_ALL, 0}, &out,
+						    NULL, NULL);
 			assert_true(status == CTX_OK || status == CTX_E_FORMAT);
 			refused += status == CTX_E_FORMAT;
 			*place = before;
@@ -826,7 +858,8 @@ static void test_timetree__damaged_rows_are_refused(void **state)
 			struct ctx_histogram out = {0};
 
 			/* Neither end lies on a border, so that every node of the first levels is read. */
-			assert_int_equal(ctx_timetree_query(&reader, (struct ctx_interval){3, 999990}, 0,
+			assert_int_equal(ctx_timetree_query(&reader,
+							    (struct ctx_timetree_request){{3, 999990}, 0},
 							    &out, NULL, NULL),
 					 CTX_E_FORMAT);
 			ctx_histogram_deinit(&out);
@@ -855,8 +888,9 @@ static enum ctx_status build_and_ask(enum ctx_timetree_mode mode, const struct c
 	if (status != CTX_OK)
 		return status;
 	sink = ctx_timetree_sink(tree);
-	status = ctx_timetree_builder_create(&params, (struct ctx_interval){0, 10000}, cct, &sink, &builder,
-					     NULL);
+	status = ctx_timetree_builder_create(
+		&(struct ctx_timetree_plan){.params = params, .run = {0, 10000}, .cct = cct, .sink = sink},
+		&builder, NULL);
 	for (size_t i = 0; status == CTX_OK && i < n; i++)
 		status = ctx_timetree_builder_add(builder, &samples[i], NULL);
 	if (status == CTX_OK)
@@ -864,7 +898,8 @@ static enum ctx_status build_and_ask(enum ctx_timetree_mode mode, const struct c
 	ctx_timetree_builder_destroy(builder);
 	reader = ctx_timetree_reader(tree, cct);
 	if (status == CTX_OK)
-		status = ctx_timetree_query(&reader, (struct ctx_interval){100, 7000}, 0, &out, NULL, NULL);
+		status = ctx_timetree_query(&reader, (struct ctx_timetree_request){{100, 7000}, 0}, &out,
+					    NULL, NULL);
 	if (status == CTX_OK)
 		status = ctx_timetree_check(&reader, &params, NULL);
 	ctx_histogram_deinit(&out);
@@ -911,11 +946,13 @@ static void test_timetree__weights_beyond_64_bits_are_refused(void **state)
 	(void)state;
 	assert_int_equal(ctx_timetree_create(&tree, NULL), CTX_OK);
 	sink = ctx_timetree_sink(tree);
-	assert_int_equal(ctx_timetree_builder_create(&params, (struct ctx_interval){0, 0}, NULL, &sink,
-						     &builder, NULL),
+	assert_int_equal(ctx_timetree_builder_create(
+				 &(struct ctx_timetree_plan){.params = params, .run = {0, 0}, .sink = sink},
+				 &builder, NULL),
 			 CTX_E_ARG);
-	assert_int_equal(ctx_timetree_builder_create(&params, (struct ctx_interval){0, 10}, NULL, &sink,
-						     &builder, NULL),
+	assert_int_equal(ctx_timetree_builder_create(
+				 &(struct ctx_timetree_plan){.params = params, .run = {0, 10}, .sink = sink},
+				 &builder, NULL),
 			 CTX_OK);
 	assert_int_equal(ctx_timetree_builder_add(builder, &sample, NULL), CTX_OK);
 	assert_int_equal(ctx_timetree_builder_add(builder, &sample, NULL), CTX_E_LIMIT);

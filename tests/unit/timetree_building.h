@@ -22,7 +22,11 @@ static inline struct ctx_timetree *build(const struct ctx_timetree_params *param
 
 	assert_int_equal(ctx_timetree_create(&tree, NULL), CTX_OK);
 	sink = ctx_timetree_sink(tree);
-	assert_int_equal(ctx_timetree_builder_create(params, run, cct, &sink, &builder, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_timetree_builder_create(
+			&(struct ctx_timetree_plan){.params = *params, .run = run, .cct = cct, .sink = sink},
+			&builder, NULL),
+		CTX_OK);
 	for (size_t i = 0; i < n; i++)
 		assert_int_equal(ctx_timetree_builder_add(builder, &samples[i], NULL), CTX_OK);
 	assert_int_equal(ctx_timetree_builder_finish(builder, NULL), CTX_OK);

@@ -1,0 +1,24 @@
+/*
+ * Where both ways of building put their nodes: ids, and leaves for the sink. Private to timetree/.
+ */
+#ifndef CTX_TIMETREE_TIMETREE_OUTPUT_H
+#define CTX_TIMETREE_TIMETREE_OUTPUT_H
+
+#include "timetree/timetree.h"
+
+struct ctx_timetree_output {
+	struct ctx_timetree_plan plan;
+	uint32_t n_nodes; /* ids that were assigned */
+};
+
+/* Assigns ids to the children of one node. CTX_E_LIMIT when 32 bits do not hold them. */
+CTX_MUST_CHECK enum ctx_status ctx_timetree_give_ids(struct ctx_timetree_output *output, uint32_t *ret_first,
+						     struct ctx_err *err);
+
+/* Hands a leaf to the sink; sets its totals. */
+CTX_MUST_CHECK enum ctx_status ctx_timetree_emit_leaf(const struct ctx_timetree_output *output,
+						      struct ctx_timenode *node,
+						      const struct ctx_sample *samples, size_t n,
+						      struct ctx_err *err);
+
+#endif
