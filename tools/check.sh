@@ -20,7 +20,7 @@ step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
-install_packages g++ clang llvm dwz zstd chromium
+install_packages g++ clang llvm dwz zstd chromium dpkg-dev
 # node that is already installed stays.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
 # install_npm FOLDER [OPTION]: its packages, as its lock file has them. Tests download nothing: they skip what is missing.
