@@ -134,8 +134,9 @@ static bool is_whole_run(const struct ctx_query *query)
 	const struct ctx_selection *selection = query->selection;
 	struct ctx_interval run = ctx_store_profile(query->store)->run;
 
-	return !ctx_selection_has_sieve(selection) && selection->threads == NULL && selection->metric == 0 &&
-	       selection->n_intervals == 1 && ctx_interval_contains(selection->intervals[0], run);
+	return !ctx_selection_has_sieve(selection) && selection->threads == NULL &&
+	       selection->metrics[0] == 0 && selection->n_intervals == 1 &&
+	       ctx_interval_contains(selection->intervals[0], run);
 }
 
 static enum ctx_status gather_states(struct ctx_query *query, const struct ctx_report_kind *kind,
@@ -275,9 +276,9 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 		.threads = selection->threads,
 		.n_threads = selection->n_threads,
 		.filter = selection->filter,
-		.metric = selection->metric,
-		.more_metrics = selection->more_metrics,
-		.n_more = kind->many_metrics ? selection->n_more : 0,
+		.metric = selection->metrics[0],
+		.more_metrics = selection->metrics + 1,
+		.n_more = kind->many_metrics ? selection->n_metrics - 1 : 0,
 	};
 	struct material material = {.by = by};
 	double before = cpu_ms(), between;
@@ -329,7 +330,7 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--show-sql goes with one interval and without --cpu and --filter");
 	sql = ctx_store_show_sql(kind->name, selection->intervals[0].begin_ns, selection->intervals[0].end_ns,
-				 selection->metric, selection->threads, selection->n_threads);
+				 selection->metrics[0], selection->threads, selection->n_threads);
 	if (sql == NULL)
 		return ctx_err_set(err, CTX_E_ARG, "no single query gives the numbers of the report '%s'",
 				   kind->name);
@@ -352,7 +353,7 @@ static enum ctx_status check_cpus(const struct ctx_options *options, struct ctx_
 static enum ctx_status check_metrics(const struct ctx_options *options, const struct ctx_selection *selection,
 				     struct ctx_err *err)
 {
-	if (selection->n_more == 0)
+	if (selection->n_metrics == 1)
 		return CTX_OK;
 	if (options->export != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes with one metric");

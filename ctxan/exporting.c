@@ -118,12 +118,13 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 	struct ctx_query query = {.store = sieve->store, .selection = sieve->selection, .spans = &cache};
 	size_t n;
 	const uint32_t *metrics =
-		ctx_query_base_metrics(ctx_store_profile(sieve->store), &sieve->selection->metric, &n);
+		ctx_query_base_metrics(ctx_store_profile(sieve->store), sieve->selection->metrics, &n);
 	enum ctx_status status = CTX_OK;
 
 	sieve->each = each;
 	sieve->each_context = each_context;
-	sieve->counts = n != 0 && ctx_store_profile(sieve->store)->metrics[sieve->selection->metric].counts;
+	sieve->counts =
+		n != 0 && ctx_store_profile(sieve->store)->metrics[sieve->selection->metrics[0]].counts;
 	for (size_t i = 0; i < sieve->n_intervals && status == CTX_OK; i++) {
 		sieve->interval = sieve->intervals[i];
 		status = hand_out_interval(sieve, &query, thread, metrics, n, err);
@@ -248,7 +249,7 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 		.threads = selection->threads,
 		.n_threads = selection->n_threads,
 		.filter = selection->filter,
-		.metric = selection->metric,
+		.metric = selection->metrics[0],
 		.samples = hand_out,
 		.metric_samples = hand_out_metric,
 		.remark = remark,

@@ -208,11 +208,11 @@ static uint32_t find_metric(const struct ctx_profile *profile, const char *word)
 
 static bool is_shown(const struct ctx_selection *selection, uint32_t metric)
 {
-	for (size_t i = 0; i < selection->n_more; i++) {
-		if (selection->more_metrics[i] == metric)
+	for (size_t i = 0; i < selection->n_metrics; i++) {
+		if (selection->metrics[i] == metric)
 			return true;
 	}
-	return metric == selection->metric;
+	return false;
 }
 
 enum ctx_status ctx_gprofng_sort_key(const char *sort, const struct ctx_report_kind *kind,
@@ -234,7 +234,7 @@ enum ctx_status ctx_gprofng_sort_key(const char *sort, const struct ctx_report_k
 	if (metric == CTX_NONE || !is_shown(selection, metric))
 		return ctx_err_set(err, CTX_E_ARG, "--sort %s: %s '%s' (--metric chooses what is shown)",
 				   sort, metric == CTX_NONE ? "no metric" : "the report does not show", word);
-	if (metric == selection->metric)
+	if (metric == selection->metrics[0])
 		snprintf(buffer, size, "%s", key);
 	else
 		snprintf(buffer, size, "%s.%s", key,

@@ -113,7 +113,7 @@ enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
 				    const struct ctx_interval *intervals, size_t n_intervals,
 				    struct ctx_histogram *out, struct ctx_err *err)
 {
-	return ctx_query_metric_histogram(query, thread, query->selection->metric, intervals, n_intervals,
+	return ctx_query_metric_histogram(query, thread, query->selection->metrics[0], intervals, n_intervals,
 					  out, err);
 }
 
@@ -163,7 +163,7 @@ static enum ctx_status raw_thread(struct raw_scan *scan, uint32_t thread, struct
 {
 	size_t n;
 	const uint32_t *metrics = ctx_query_base_metrics(ctx_store_profile(scan->query->store),
-							 &scan->query->selection->metric, &n);
+							 scan->query->selection->metrics, &n);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++)
@@ -189,7 +189,7 @@ enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, struct ctx_hist
 		status = raw_thread(&scan, selection->threads[i], err);
 	query->spans = NULL;
 	ctx_span_cache_deinit(&cache);
-	if (status == CTX_OK && is_count(ctx_store_profile(query->store), selection->metric))
+	if (status == CTX_OK && is_count(ctx_store_profile(query->store), selection->metrics[0]))
 		count_samples(query, &query->cost, out);
 	return status;
 }

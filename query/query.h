@@ -94,8 +94,7 @@ CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ct
 /* Sums by the value of an expression, in no order. Owned by the caller (ctx_query_index_free). */
 struct ctx_query_index {
 	int64_t *keys;
-	struct ctx_report_sum
-		*sums; /* n_metrics for each key: the selection's metric, then its further ones */
+	struct ctx_report_sum *sums;   /* n_metrics for each key, as the selection has them */
 	struct ctx_report_sum *totals; /* n_metrics */
 	size_t n, n_metrics;
 };

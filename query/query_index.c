@@ -18,7 +18,7 @@ struct indexing {
 	const struct ctx_query *query;
 	struct ctx_query_index *rows;
 	struct ctx_map64 places; /* key -> row */
-	size_t metric;		 /* 0, or 1 + number among the further ones */
+	size_t metric;		 /* of the selection's: its number */
 	size_t keys_cap, sums_cap;
 	bool counts; /* what it counts are its samples: each weighs 1 */
 };
@@ -96,7 +96,7 @@ static enum ctx_status scan_metrics(struct ctx_query *query, struct indexing *in
 	enum ctx_status status = CTX_OK;
 
 	for (size_t m = 0; m < indexing->rows->n_metrics && status == CTX_OK; m++) {
-		uint32_t metric = m == 0 ? selection->metric : selection->more_metrics[m - 1];
+		uint32_t metric = selection->metrics[m];
 
 		indexing->metric = m;
 		indexing->counts =
@@ -118,7 +118,7 @@ enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression,
 	struct ctx_span_cache cache = {0};
 	enum ctx_status status = ctx_expression_parse(expression, &key, NULL, err);
 
-	*ret = (struct ctx_query_index){.n_metrics = query->selection->n_more + 1};
+	*ret = (struct ctx_query_index){.n_metrics = query->selection->n_metrics};
 	if (status == CTX_OK)
 		status = ctx_expression_bind(key, indexing.profile, err);
 	if (status == CTX_OK)

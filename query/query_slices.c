@@ -12,7 +12,7 @@
 static enum ctx_status order_weights(struct ctx_query *query, uint64_t **ret, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = ctx_store_profile(query->store);
-	const uint32_t metric = query->selection->metric;
+	const uint32_t metric = query->selection->metrics[0];
 	uint64_t *samples = NULL, *weights;
 	enum ctx_status status;
 
@@ -300,7 +300,7 @@ enum ctx_status ctx_query_levels(struct ctx_query *query, struct ctx_report_leve
 {
 	size_t n;
 	const uint32_t *metrics =
-		ctx_query_base_metrics(ctx_store_profile(query->store), &query->selection->metric, &n);
+		ctx_query_base_metrics(ctx_store_profile(query->store), query->selection->metrics, &n);
 	const struct ctx_tree_info *tree = NULL;
 	struct levels levels = {0};
 	char sql[512];

@@ -202,10 +202,10 @@ unsigned ctx_query_wait_states(const struct ctx_query *query)
 {
 	const struct ctx_profile *profile = ctx_store_profile(query->store);
 	const struct ctx_selection *selection = query->selection;
-	unsigned states = ctx_profile_metric_states(profile, selection->metric);
+	unsigned states = 0;
 
-	for (size_t i = 0; i < selection->n_more; i++)
-		states |= ctx_profile_metric_states(profile, selection->more_metrics[i]);
+	for (size_t i = 0; i < selection->n_metrics; i++)
+		states |= ctx_profile_metric_states(profile, selection->metrics[i]);
 	states &= CTX_STATES_OF_WAITS;
 	return states != CTX_STATES_OF_WAITS ? states : 0;
 }

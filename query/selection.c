@@ -362,24 +362,17 @@ static uint32_t default_metric(const struct ctx_selection_spec *spec, const stru
 		       : 0;
 }
 
-static enum ctx_status add_metric(struct ctx_selection *selection, uint32_t metric, bool first,
-				  struct ctx_err *err)
+static enum ctx_status add_metric(struct ctx_selection *selection, uint32_t metric, struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	if (first) {
-		selection->metric = metric;
-		return CTX_OK;
-	}
-	if (metric == selection->metric)
-		return CTX_OK;
-	for (size_t i = 0; i < selection->n_more; i++) {
-		if (metric == selection->more_metrics[i])
+	for (size_t i = 0; i < selection->n_metrics; i++) {
+		if (metric == selection->metrics[i])
 			return CTX_OK;
 	}
-	status = ctx_grow(&selection->more_metrics, &selection->more_cap, selection->n_more + 1, err);
+	status = ctx_grow(&selection->metrics, &selection->metrics_cap, selection->n_metrics + 1, err);
 	if (status == CTX_OK)
-		selection->more_metrics[selection->n_more++] = metric;
+		selection->metrics[selection->n_metrics++] = metric;
 	return status;
 }
 
@@ -394,13 +387,12 @@ static size_t metric_length(const char *list)
 	return n;
 }
 
-static enum ctx_status add_named(const struct ctx_profile *profile, const char *name, bool *first,
+static enum ctx_status add_named(const struct ctx_profile *profile, const char *name,
 				 struct ctx_selection *selection, struct ctx_err *err)
 {
 	uint32_t n_bare, metric = find_metric(profile, name, &n_bare);
 	const char *other;
 	char known[CTX_ERR_MAX / 2], nearest[CTX_ERR_MAX / 4] = "";
-	enum ctx_status status;
 
 	for (size_t i = 0; metric == CTX_NONE && (other = ctx_metric_other_name(name, i)) != NULL; i++)
 		metric = find_metric(profile, other, &n_bare);
@@ -412,13 +404,11 @@ static enum ctx_status add_named(const struct ctx_profile *profile, const char *
 				   "%s metric '%s'%s (recorded: %s)", n_bare != 0 ? "more than one" : "no",
 				   name, nearest, known);
 	}
-	status = add_metric(selection, metric, *first, err);
-	*first = false;
-	return status;
+	return add_metric(selection, metric, err);
 }
 
 /* A term of the list: a metric, or several in gprofng's notation. */
-static enum ctx_status add_term(const struct ctx_profile *profile, const char *term, bool *first,
+static enum ctx_status add_term(const struct ctx_profile *profile, const char *term,
 				struct ctx_selection *selection, struct ctx_err *err)
 {
 	char word[TERM_MAX];
@@ -426,9 +416,9 @@ static enum ctx_status add_term(const struct ctx_profile *profile, const char *t
 	enum ctx_status status = CTX_OK;
 
 	if (find_metric(profile, term, &n_bare) != CTX_NONE || !ctx_metric_notation_is(term))
-		return add_named(profile, term, first, selection, err);
+		return add_named(profile, term, selection, err);
 	while (status == CTX_OK && ctx_metric_notation_next(&term, word, sizeof(word)))
-		status = add_named(profile, word, first, selection, err);
+		status = add_named(profile, word, selection, err);
 	return status;
 }
 
@@ -436,13 +426,11 @@ static enum ctx_status make_metrics(const struct ctx_selection_spec *spec, const
 				    struct ctx_selection *selection, struct ctx_err *err)
 {
 	const char *list = spec->metric;
-	bool first = true;
-	uint32_t n_bare;
+	uint32_t n_bare, metric;
 
-	selection->metric =
-		list == NULL ? default_metric(spec, profile) : find_metric(profile, list, &n_bare);
-	if (selection->metric != CTX_NONE)
-		return CTX_OK;
+	metric = list == NULL ? default_metric(spec, profile) : find_metric(profile, list, &n_bare);
+	if (metric != CTX_NONE)
+		return add_metric(selection, metric, err);
 	for (const char *at = list;; at++) {
 		char term[TERM_MAX];
 		size_t n = metric_length(at);
@@ -453,14 +441,15 @@ static enum ctx_status make_metrics(const struct ctx_selection_spec *spec, const
 					   "--metric '%s': an empty or overlong word in the list", list);
 		memcpy(term, at, n);
 		term[n] = '\0';
-		status = add_term(profile, term, &first, selection, err);
+		status = add_term(profile, term, selection, err);
 		if (status != CTX_OK)
 			return status;
 		at += n;
 		if (*at == '\0')
 			break;
 	}
-	return !first ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--metric '%s' names no metric", list);
+	return selection->n_metrics != 0 ? CTX_OK
+					 : ctx_err_set(err, CTX_E_ARG, "--metric '%s' names no metric", list);
 }
 
 enum ctx_status ctx_selection_make(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
@@ -496,7 +485,7 @@ void ctx_selection_deinit(struct ctx_selection *selection)
 		ctx_expression_destroy(selection->filters[i]);
 	free(selection->filters);
 	free(selection->filter);
-	free(selection->more_metrics);
+	free(selection->metrics);
 	*selection = (struct ctx_selection){0};
 }
 
@@ -581,8 +570,8 @@ enum ctx_status ctx_selection_check_asked(const struct ctx_selection *selection,
 	if (name == CTX_EXPRESSION_NAMES_N)
 		return CTX_OK;
 	kinds = ctx_expression_kinds(name);
-	for (size_t i = 0; i <= selection->n_more; i++) {
-		if (is_of_kinds(profile, i == 0 ? selection->metric : selection->more_metrics[i - 1], kinds))
+	for (size_t i = 0; i < selection->n_metrics; i++) {
+		if (is_of_kinds(profile, selection->metrics[i], kinds))
 			return CTX_OK;
 	}
 	for (uint32_t i = 0; i < profile->n_metrics && used < sizeof(words); i++) {
@@ -594,7 +583,7 @@ enum ctx_status ctx_selection_check_asked(const struct ctx_selection *selection,
 		return ctx_err_set(err, CTX_E_ARG, "%s asks for %s, but no such operations were recorded",
 				   option, ctx_expression_name(name));
 	return ctx_err_set(err, CTX_E_ARG, "%s asks for %s, which samples of '%s' do not have (--metric %s)",
-			   option, ctx_expression_name(name), profile->metrics[selection->metric].name,
+			   option, ctx_expression_name(name), profile->metrics[selection->metrics[0]].name,
 			   words);
 }
 

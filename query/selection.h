@@ -20,9 +20,8 @@ struct ctx_selection {
 	size_t n_threads;
 	struct ctx_cpu_range *cpus; /* owned; NULL: all */
 	size_t n_cpus, cpus_cap;
-	uint32_t metric;
-	uint32_t *more_metrics; /* owned; shown beside it, no metric twice */
-	size_t n_more, more_cap;
+	uint32_t *metrics; /* owned; none twice; at least one */
+	size_t n_metrics, metrics_cap;
 	struct ctx_expression **filters; /* owned; what all of them are true for; NULL: none */
 	size_t n_filters;
 	bool asks_operations;		   /* a filter asks for what only traced operations have */

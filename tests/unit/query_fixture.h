@@ -6,8 +6,8 @@
 
 #include "store_places.h"
 
-#include "query/query.h"
 #include "ingest/forest.h"
+#include "query/query.h"
 
 /* The trees as an ingest makes them, with small leaves, so that queries take lists, whole leaves and parts of leaves. */
 static inline void put_trees(struct fixture *fixture, struct ctx_store *store)
@@ -33,6 +33,7 @@ struct choice {
 	struct ctx_interval intervals[3];
 	uint32_t threads[8];
 	struct ctx_cpu_range cpus[1];
+	uint32_t metrics[2]; /* the first, 0, is selected */
 	struct ctx_selection selection;
 };
 
@@ -41,7 +42,9 @@ static inline void choose(struct fixture *fixture, struct choice *choice)
 	struct ctx_selection *selection = &choice->selection;
 	uint64_t at = 0;
 
-	*selection = (struct ctx_selection){.intervals = choice->intervals};
+	memset(choice->metrics, 0, sizeof(choice->metrics));
+	*selection = (struct ctx_selection){
+		.intervals = choice->intervals, .metrics = choice->metrics, .n_metrics = 1};
 	while (selection->n_intervals < 1 + fixture_random(fixture, 3) && at < FIXTURE_RUN_NS) {
 		uint64_t begin = at + fixture_random(fixture, (uint32_t)(FIXTURE_RUN_NS - at));
 		uint64_t end = begin + 1 + fixture_random(fixture, (uint32_t)(FIXTURE_RUN_NS - begin));

@@ -117,7 +117,9 @@ static void test_query__a_metric_without_samples_weighs_nothing(void **state)
 	struct fixture fixture;
 	struct ctx_store *store = make_store(&fixture, 5, 3);
 	struct ctx_interval run = fixture.profile.run;
-	struct ctx_selection selection = {.intervals = &run, .n_intervals = 1, .metric = 1};
+	uint32_t metric = 1;
+	struct ctx_selection selection = {
+		.intervals = &run, .n_intervals = 1, .metrics = &metric, .n_metrics = 1};
 	struct ctx_query query = {.store = store, .selection = &selection};
 	struct ctx_histogram raw = {0};
 
@@ -136,7 +138,9 @@ static void ask_with_short_memory(enum ctx_status (*ask)(struct ctx_query *query
 	struct fixture fixture;
 	struct ctx_store *store = make_store(&fixture, 7, 2);
 	struct ctx_interval run = fixture.profile.run;
-	struct ctx_selection selection = {.intervals = &run, .n_intervals = 1};
+	uint32_t metric = 0;
+	struct ctx_selection selection = {
+		.intervals = &run, .n_intervals = 1, .metrics = &metric, .n_metrics = 1};
 	enum ctx_status status = CTX_E_NOMEM;
 	long n;
 

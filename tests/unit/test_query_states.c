@@ -274,7 +274,7 @@ static void ask(const struct world *world, struct ctx_selection *selection, uint
 	struct ctx_query query = {.store = world->store, .selection = selection};
 	struct ctx_histogram truth = {0}, got = {0}, raw_truth = {0}, raw = {0};
 
-	selection->metric = metric;
+	selection->metrics[0] = metric;
 	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
 	must(ctx_query_histogram(&query, CTX_NONE, selection->intervals, selection->n_intervals, &got, err));
 	assert_same(&got, &truth, world->profile->cct.n);
@@ -296,9 +296,9 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 	struct ctx_query_index index;
 	uint64_t totals[2] = {0};
 
-	selection->metric = metric;
-	selection->more_metrics = &wall;
-	selection->n_more = 1;
+	selection->metrics[0] = metric;
+	selection->metrics[1] = wall;
+	selection->n_metrics = 2;
 	must(ctx_query_index(&query, "THRID * 100 + CPUID", &index, err));
 	for (size_t row = 0; row < index.n; row++) {
 		for (int m = 0; m < 2; m++) {
@@ -329,8 +329,7 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 		assert_int_equal(index.totals[m].samples, truth.samples);
 		ctx_histogram_deinit(&truth);
 	}
-	selection->more_metrics = NULL;
-	selection->n_more = 0;
+	selection->n_metrics = 1;
 	ctx_query_index_free(&index);
 }
 
@@ -350,7 +349,7 @@ static void assert_wall_is_life(const struct world *world, struct ctx_selection 
 	struct ctx_report_states *states;
 	size_t n, at = 0;
 
-	selection->metric = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	selection->metrics[0] = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
 	must(ctx_query_thread_sums(&query, &samples, &weight, err));
 	must(ctx_query_states(&query, &states, &n, err));
 	for (uint32_t i = 0; i < world->profile->n_threads; i++) {
@@ -402,7 +401,7 @@ static void assert_slices(const struct world *world, struct ctx_selection *selec
 	struct ctx_report_slice *slices;
 	size_t n, per_thread = 1 + (size_t)(world->fixture.seed % 9);
 
-	selection->metric = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	selection->metrics[0] = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
 	must(ctx_query_slices(&query, per_thread, 3, &slices, &n, err));
 	assert_true(n != 0 && n % per_thread == 0);
 	for (size_t i = 0; i < n; i++) {
@@ -440,7 +439,7 @@ static bool is_asked(const struct ctx_selection *selection, uint32_t state)
 {
 	static const unsigned waits[] = {CTX_STATE_TEXT_FAULT, CTX_STATE_DATA_FAULT, CTX_STATE_KERNEL_FAULT,
 					 CTX_STATE_USER_LOCK,  CTX_STATE_SLEEP,	     CTX_STATE_STOPPED};
-	uint32_t metric = selection->metric;
+	uint32_t metric = selection->metrics[0];
 	bool has_waits = false, has_this = false, is_wall = metric == STATES + CTX_STATE_N + 7;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(waits); i++) {
@@ -590,7 +589,7 @@ static void assert_exported(struct world *world, struct ctx_selection *selection
 	struct ctx_histogram truth = {0};
 
 	received = (struct received){0};
-	selection->metric = metric;
+	selection->metrics[0] = metric;
 	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
 	must(ctx_exporting_answer(world->store, "x", selection, &options, err));
 	assert_same(&received.histogram, &truth, world->profile->cct.n);
@@ -808,7 +807,7 @@ static void test_query_states__slices_divide_what_filters_keep(void **state)
 
 static void one_waker(struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
-	selection->metric = metric;
+	selection->metrics[0] = metric;
 	assert_wakers(world, selection);
 	assert_wakeups_in_sql(world, selection->intervals[0]);
 }

@@ -54,12 +54,11 @@ static void assert_metrics(const struct ctx_profile *profile, const char *list, 
 
 	if (ctx_selection_make(&spec, profile, &selection, &err) != CTX_OK)
 		fail_msg("%s: %s", list, err.msg);
-	assert_int_equal(selection.metric, want[0]);
-	while (want[n + 1] != CTX_NONE)
+	while (want[n] != CTX_NONE)
 		n++;
-	assert_int_equal(selection.n_more, n);
+	assert_int_equal(selection.n_metrics, n);
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(selection.more_metrics[i], want[i + 1]);
+		assert_int_equal(selection.metrics[i], want[i]);
 	ctx_selection_deinit(&selection);
 }
 
@@ -88,11 +87,12 @@ static void test_selection__by_state_without_a_metric_is_wall(void **state)
 	(void)state;
 	metrics[0].samples = 1;
 	assert_int_equal(ctx_selection_make(&spec, &profile, &selection, NULL), CTX_OK);
-	assert_int_equal(selection.metric, WALL);
+	assert_int_equal(selection.n_metrics, 1);
+	assert_int_equal(selection.metrics[0], WALL);
 	ctx_selection_deinit(&selection);
 	spec.by = "thread";
 	assert_int_equal(ctx_selection_make(&spec, &profile, &selection, NULL), CTX_OK);
-	assert_int_equal(selection.metric, 0);
+	assert_int_equal(selection.metrics[0], 0);
 	ctx_selection_deinit(&selection);
 }
 
