@@ -1,6 +1,7 @@
 #include "symbols/dwarf_bounds.h"
 
 #include "base/mem.h"
+#include "elf/elf_bytes.h"
 
 #include <dwarf.h>
 #include <gelf.h>
@@ -23,44 +24,36 @@
 #define ABBREVIATIONS_EXTRA 1000000u
 #define ABBREVIATIONS_MAX 32000000u
 
-/* Reads stop at the end: what is behind it is 0. */
 struct bytes {
-	const uint8_t *at, *end;
-	bool swap;
+	struct ctx_cursor in;
+	bool big_endian;
 };
 
-static uint64_t take_fixed(struct bytes *in, size_t n)
+static struct bytes make_bytes(const uint8_t *at, size_t n, bool big_endian)
 {
-	uint64_t value = 0;
-
-	if ((size_t)(in->end - in->at) < n) {
-		in->at = in->end;
-		return 0;
-	}
-	for (size_t i = 0; i < n; i++)
-		value |= (uint64_t)in->at[in->swap ? n - 1 - i : i] << (8 * i);
-	in->at += n;
-	return value;
+	return (struct bytes){ctx_cursor_make(at, n), big_endian};
 }
 
-static uint64_t take_uleb(struct bytes *in)
+static uint64_t take_fixed(struct bytes *bytes, size_t n)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte = 0x80;
-
-	while ((byte & 0x80) != 0 && in->at < in->end) {
-		byte = *in->at++;
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	}
-	return value;
+	return ctx_elf_get_uint(&bytes->in, n, bytes->big_endian);
 }
 
-static void skip(struct bytes *in, uint64_t n)
+/* Skips to the end where fewer are left. */
+static void skip(struct ctx_cursor *in, uint64_t n)
 {
-	in->at = n < (uint64_t)(in->end - in->at) ? in->at + n : in->end;
+	in->at += n < ctx_cursor_left(in) ? (size_t)n : ctx_cursor_left(in);
+}
+
+static bool has_more(const struct ctx_cursor *in)
+{
+	return in->at < in->end && !in->failed;
+}
+
+/* Whether the cursor failed at a number of more than 64 bits: libdw reads on behind one. */
+static bool is_overlong(const struct ctx_cursor *in)
+{
+	return in->failed && ctx_cursor_left(in) >= CTX_ELF_LEB_BYTES_MAX;
 }
 
 static bool is_called(const char *have, const char *name)
@@ -101,18 +94,18 @@ static struct bytes find_section(struct ctx_dwarf_section *section, Dwarf *dwarf
 	Elf_Scn *at = NULL;
 	Elf_Data *data;
 	size_t names;
-	bool swap = elf_getident(elf, NULL)[EI_DATA] == ELFDATA2MSB;
+	bool big_endian = elf_getident(elf, NULL)[EI_DATA] == ELFDATA2MSB;
 
 	if (section->elf == elf)
-		return (struct bytes){section->bytes, section->bytes + section->n, swap};
+		return make_bytes(section->bytes, section->n, big_endian);
 	*section = (struct ctx_dwarf_section){.elf = elf, .bytes = (const uint8_t *)""};
 	if (elf_getshdrstrndx(elf, &names) != 0)
-		return (struct bytes){section->bytes, section->bytes, swap};
+		return make_bytes(section->bytes, 0, big_endian);
 	while ((data = next_section(elf, names, name, &at)) != NULL) {
 		section->bytes = data->d_buf;
 		section->n = data->d_size;
 	}
-	return (struct bytes){section->bytes, section->bytes + section->n, swap};
+	return make_bytes(section->bytes, section->n, big_endian);
 }
 
 void ctx_dwarf_bounds_init(struct ctx_dwarf_bounds *bounds, uint64_t debug_bytes)
@@ -131,20 +124,20 @@ void ctx_dwarf_bounds_forget(struct ctx_dwarf_bounds *bounds)
 /* --- ranges --- */
 
 /* Of version 5: each entry begins with its kind. */
-static bool take_rnglist(uint64_t *left, struct bytes in, size_t address_bytes)
+static bool take_rnglist(uint64_t *left, struct ctx_cursor in, size_t address_bytes)
 {
-	for (; in.at<in.end && * left> 0; --*left) {
+	for (; has_more(&in) && *left > 0; --*left) {
 		switch (*in.at++) {
 		case DW_RLE_end_of_list:
 			return true;
 		case DW_RLE_base_addressx:
-			take_uleb(&in);
+			ctx_elf_skip_leb(&in);
 			break;
 		case DW_RLE_startx_endx:
 		case DW_RLE_startx_length:
 		case DW_RLE_offset_pair:
-			take_uleb(&in);
-			take_uleb(&in);
+			ctx_elf_skip_leb(&in);
+			ctx_elf_skip_leb(&in);
 			break;
 		case DW_RLE_base_address:
 			skip(&in, address_bytes);
@@ -154,21 +147,21 @@ static bool take_rnglist(uint64_t *left, struct bytes in, size_t address_bytes)
 			break;
 		case DW_RLE_start_length:
 			skip(&in, address_bytes);
-			take_uleb(&in);
+			ctx_elf_skip_leb(&in);
 			break;
 		default:
 			return true; /* libdw stops there, too */
 		}
 	}
-	return *left > 0;
+	return *left > 0 && !is_overlong(&in);
 }
 
 /* Until version 4: pairs of addresses, up to two zeros. */
-static bool take_pairs(uint64_t *left, struct bytes in, size_t address_bytes)
+static bool take_pairs(uint64_t *left, struct bytes bytes, size_t address_bytes)
 {
-	for (; in.at<in.end && * left> 0; --*left) {
-		uint64_t begin = take_fixed(&in, address_bytes);
-		uint64_t end = take_fixed(&in, address_bytes);
+	for (; has_more(&bytes.in) && *left > 0; --*left) {
+		uint64_t begin = take_fixed(&bytes, address_bytes);
+		uint64_t end = take_fixed(&bytes, address_bytes);
 
 		if (begin == 0 && end == 0)
 			return true;
@@ -185,16 +178,16 @@ static uint64_t offset_attribute(Dwarf_Die *die, unsigned name, uint64_t otherwi
 }
 
 /* Where the list of an index begins. */
-static uint64_t indexed(struct bytes in, Dwarf_Die *unit, uint64_t index, size_t offset_bytes)
+static uint64_t indexed(struct bytes bytes, Dwarf_Die *unit, uint64_t index, size_t offset_bytes)
 {
 	/* A split unit does not say where its one table begins: behind the header. */
 	uint64_t base = offset_attribute(unit, DW_AT_rnglists_base, offset_bytes == 8 ? 20 : 12);
-	uint64_t n = (uint64_t)(in.end - in.at);
+	uint64_t n = ctx_cursor_left(&bytes.in);
 
 	if (base > n || index > (n - base) / offset_bytes)
 		return n;
-	skip(&in, base + index * offset_bytes);
-	return base + take_fixed(&in, offset_bytes);
+	skip(&bytes.in, base + index * offset_bytes);
+	return base + take_fixed(&bytes, offset_bytes);
 }
 
 bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *die, Dwarf_Die *skeleton)
@@ -203,7 +196,7 @@ bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *di
 	Dwarf_Attribute attribute;
 	Dwarf_Half version = 0;
 	Dwarf_Word offset;
-	struct bytes in;
+	struct bytes bytes;
 	Dwarf_Die unit;
 
 	if (bounds->ranges_left == 0)
@@ -216,42 +209,42 @@ bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *di
 	    dwarf_formudata(&attribute, &offset) != 0)
 		return false;
 	if (version >= 5) {
-		in = find_section(&bounds->rnglists, dwarf_cu_getdwarf(die->cu), "debug_rnglists");
+		bytes = find_section(&bounds->rnglists, dwarf_cu_getdwarf(die->cu), "debug_rnglists");
 		if (attribute.form == DW_FORM_rnglistx)
-			offset = indexed(in, &unit, offset, offset_bytes);
-		skip(&in, offset);
-		return take_rnglist(&bounds->ranges_left, in, address_bytes);
+			offset = indexed(bytes, &unit, offset, offset_bytes);
+		skip(&bytes.in, offset);
+		return take_rnglist(&bounds->ranges_left, bytes.in, address_bytes);
 	}
 	if (die->cu != skeleton->cu)
 		offset += offset_attribute(skeleton, DW_AT_GNU_ranges_base, 0);
-	in = find_section(&bounds->ranges, dwarf_cu_getdwarf(skeleton->cu), "debug_ranges");
-	skip(&in, offset);
-	return take_pairs(&bounds->ranges_left, in, address_bytes);
+	bytes = find_section(&bounds->ranges, dwarf_cu_getdwarf(skeleton->cu), "debug_ranges");
+	skip(&bytes.in, offset);
+	return take_pairs(&bounds->ranges_left, bytes, address_bytes);
 }
 
 /* --- lines --- */
 
-/* How many rows a program of the line table makes; stops above a bound. */
-static uint64_t count_rows(struct bytes in, uint8_t opcode_base, const uint8_t *arguments, uint64_t max)
+/* How many rows a program of the line table makes; stops above a bound, and fails at a number that is too long. */
+static uint64_t count_rows(struct ctx_cursor *in, uint8_t opcode_base, const uint8_t *arguments, uint64_t max)
 {
 	uint64_t n = 0;
 
-	while (in.at < in.end && n <= max) {
-		uint8_t code = *in.at++;
+	while (has_more(in) && n <= max) {
+		uint8_t code = *in->at++;
 
 		if (code >= opcode_base || code == DW_LNS_copy) {
 			n++;
 		} else if (code == 0) {
-			uint64_t bytes = take_uleb(&in);
+			uint64_t bytes = ctx_cursor_get_varint(in);
 
-			if (in.at < in.end && *in.at == DW_LNE_end_sequence)
+			if (has_more(in) && *in->at == DW_LNE_end_sequence)
 				n++;
-			skip(&in, bytes);
+			skip(in, bytes);
 		} else if (code == DW_LNS_fixed_advance_pc) {
-			skip(&in, 2);
+			skip(in, 2);
 		} else {
 			for (uint8_t i = 0; i < arguments[code - 1]; i++)
-				take_uleb(&in);
+				ctx_elf_skip_leb(in);
 		}
 	}
 	return n;
@@ -282,7 +275,8 @@ static uint64_t path_bytes(Dwarf_Die *unit, const uint8_t *header, uint64_t head
 bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *unit, uint64_t *ret_bytes)
 {
 	uint64_t offset = offset_attribute(unit, DW_AT_stmt_list, UINT64_MAX);
-	struct bytes in = find_section(&bounds->lines, dwarf_cu_getdwarf(unit->cu), "debug_line");
+	struct bytes bytes = find_section(&bounds->lines, dwarf_cu_getdwarf(unit->cu), "debug_line");
+	struct ctx_cursor *in = &bytes.in;
 	uint64_t length, version, header_bytes, rows, paths;
 	size_t offset_bytes = 4;
 	uint8_t opcode_base;
@@ -291,21 +285,21 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 	*ret_bytes = 0;
 	if (bounds->rows_left == 0)
 		return false;
-	skip(&in, offset);
-	length = take_fixed(&in, 4);
+	skip(in, offset);
+	length = take_fixed(&bytes, 4);
 	if (length == UINT32_MAX) {
 		offset_bytes = 8;
-		length = take_fixed(&in, 8);
+		length = take_fixed(&bytes, 8);
 	}
-	if (length < (uint64_t)(in.end - in.at))
-		in.end = in.at + length;
-	version = take_fixed(&in, 2);
+	if (length < ctx_cursor_left(in))
+		in->end = in->at + length;
+	version = take_fixed(&bytes, 2);
 	if (version >= 5)
-		skip(&in, 2);
-	header_bytes = take_fixed(&in, offset_bytes);
-	header = in.at;
-	skip(&in, header_bytes);
-	header_bytes = (uint64_t)(in.at - header);
+		skip(in, 2);
+	header_bytes = take_fixed(&bytes, offset_bytes);
+	header = in->at;
+	skip(in, header_bytes);
+	header_bytes = (uint64_t)(in->at - header);
 	if (header_bytes < 6)
 		return true; /* libdw finds that, too */
 	arguments = header + (version >= 4 ? 5 : 4);
@@ -314,6 +308,8 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 		return true;
 	rows = count_rows(in, opcode_base, arguments,
 			  bounds->rows_left < UNIT_ROWS_MAX ? bounds->rows_left : UNIT_ROWS_MAX);
+	if (is_overlong(in))
+		rows = UINT64_MAX - header_bytes;
 	rows += header_bytes / 16; /* files: few bytes each, and libdw keeps them as well */
 	if (rows > UNIT_ROWS_MAX || rows > bounds->rows_left) {
 		bounds->rows_left = rows > bounds->rows_left ? 0 : bounds->rows_left;
@@ -352,31 +348,32 @@ static enum ctx_status check_strings(Elf *elf, struct ctx_err *err)
 
 /* --- abbreviations --- */
 
-static uint64_t count_abbreviations(struct bytes in, uint64_t max)
+/* Stops above a bound; a number that is too long is beyond every bound. */
+static uint64_t count_abbreviations(struct ctx_cursor in, uint64_t max)
 {
 	uint64_t n = 0;
 
-	while (n <= max && in.at < in.end && take_uleb(&in) != 0) {
+	while (n <= max && has_more(&in) && ctx_cursor_get_varint(&in) != 0) {
 		uint64_t name, form;
 
 		n++;
-		take_uleb(&in); /* tag */
+		ctx_elf_skip_leb(&in); /* tag */
 		skip(&in, 1);
 		do {
-			name = take_uleb(&in);
-			form = take_uleb(&in);
+			name = ctx_cursor_get_varint(&in);
+			form = ctx_cursor_get_varint(&in);
 			if (form == DW_FORM_implicit_const)
-				take_uleb(&in);
-		} while ((name != 0 || form != 0) && in.at < in.end);
+				ctx_elf_skip_leb(&in);
+		} while ((name != 0 || form != 0) && has_more(&in));
 	}
-	return n;
+	return is_overlong(&in) ? max + 1 : n;
 }
 
 static enum ctx_status check_abbreviations(Dwarf *dwarf, uint64_t debug_bytes, struct ctx_err *err)
 {
 	uint64_t left = debug_bytes / BYTES_PER_ABBREVIATION + ABBREVIATIONS_EXTRA;
 	struct ctx_dwarf_section section = {0};
-	struct bytes in = find_section(&section, dwarf, "debug_abbrev");
+	struct ctx_cursor in = find_section(&section, dwarf, "debug_abbrev").in;
 	Dwarf_Off offset = 0, next, table, before = UINT64_MAX;
 	uint64_t n = 0;
 	size_t header;
@@ -385,7 +382,7 @@ static enum ctx_status check_abbreviations(Dwarf *dwarf, uint64_t debug_bytes, s
 		left = ABBREVIATIONS_MAX;
 	while (dwarf_next_unit(dwarf, offset, &next, &header, NULL, &table, NULL, NULL, NULL, NULL) == 0 &&
 	       next > offset) {
-		struct bytes here = in;
+		struct ctx_cursor here = in;
 
 		skip(&here, table);
 		if (table != before)

@@ -8,8 +8,10 @@ allowed() {
 	case $1 in
 	base) echo "base" ;;
 	model) echo "base model" ;;
-	formats | symbols | unwind | store | calltree | timetree) echo "base model" ;;
-	collect) echo "base model formats unwind" ;;
+	elf) echo "base elf" ;;
+	formats | store | calltree | timetree) echo "base model" ;;
+	symbols | unwind) echo "base model elf" ;;
+	collect) echo "base model elf formats unwind" ;;
 	ingest) echo "base model formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;
 	report) echo "base model calltree timetree" ;;
@@ -19,7 +21,7 @@ allowed() {
 	esac
 }
 
-folders="base model formats symbols unwind store calltree timetree collect ingest query report ctxan"
+folders="base model elf formats symbols unwind store calltree timetree collect ingest query report ctxan"
 bad=0
 # "FOLDER FILE INCLUDED" for each include of ours, once.
 includes=$(grep -rHE '^[ 	]*#[ 	]*include[ 	]*"[^"/]+/' --include='*.[ch]' $folders |

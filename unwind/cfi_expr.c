@@ -1,5 +1,6 @@
 #include "unwind/cfi_expr.h"
 
+#include "elf/elf_bytes.h"
 #include "unwind/cfi_reader.h"
 
 #include <dwarf.h>
@@ -123,7 +124,7 @@ static void push_constant(struct run *run, uint8_t code)
 		push(run, ctx_cursor_get_varint(at));
 		break;
 	default:
-		push(run, (uint64_t)ctx_cfi_get_sleb(at));
+		push(run, (uint64_t)ctx_elf_get_sleb(at));
 		break;
 	}
 }
@@ -280,7 +281,7 @@ static void step_rest(struct run *run, uint8_t code)
 		break;
 	case DW_OP_bregx:
 		reg = ctx_cursor_get_varint(&run->at);
-		push_register(run, reg, ctx_cfi_get_sleb(&run->at));
+		push_register(run, reg, ctx_elf_get_sleb(&run->at));
 		break;
 	case DW_OP_skip:
 		jump(run, (int16_t)ctx_cursor_get_u16(&run->at));
@@ -303,7 +304,7 @@ static void step(struct run *run)
 	if (code >= DW_OP_lit0 && code <= DW_OP_lit31)
 		push(run, (uint64_t)(code - DW_OP_lit0));
 	else if (code >= DW_OP_breg0 && code <= DW_OP_breg31)
-		push_register(run, (uint64_t)(code - DW_OP_breg0), ctx_cfi_get_sleb(&run->at));
+		push_register(run, (uint64_t)(code - DW_OP_breg0), ctx_elf_get_sleb(&run->at));
 	else if (code == DW_OP_addr || (code >= DW_OP_const1u && code <= DW_OP_consts))
 		push_constant(run, code);
 	else if (code >= DW_OP_dup && code <= DW_OP_rot)

@@ -4,6 +4,7 @@
 #include "unwind/cfi_program.h"
 
 #include "base/mem.h"
+#include "elf/elf_bytes.h"
 
 #include <dwarf.h>
 /* Those of a .debug_frame may overlap, so that their sum is not bounded by the section. */
@@ -141,7 +142,7 @@ static enum ctx_status define_cfa_part(struct ctx_cfi_machine *machine, uint8_t 
 	else if (code == DW_CFA_def_cfa_offset)
 		state->cfa.value = (int64_t)ctx_cursor_get_varint(program);
 	else
-		state->cfa.value = factored(machine, ctx_cfi_get_sleb(program));
+		state->cfa.value = factored(machine, ctx_elf_get_sleb(program));
 	return CTX_OK;
 }
 
@@ -157,7 +158,7 @@ static enum ctx_status run_cfa(struct ctx_cfi_machine *machine, uint8_t code, st
 		return define_cfa(machine, reg, (int64_t)ctx_cursor_get_varint(program));
 	case DW_CFA_def_cfa_sf:
 		reg = ctx_cursor_get_varint(program);
-		return define_cfa(machine, reg, factored(machine, ctx_cfi_get_sleb(program)));
+		return define_cfa(machine, reg, factored(machine, ctx_elf_get_sleb(program)));
 	case DW_CFA_def_cfa_expression:
 		status = get_expression(machine, program, &machine->state.cfa.value, err);
 		machine->state.cfa.how = CTX_CFI_VAL_EXPRESSION;
@@ -191,7 +192,7 @@ static enum ctx_status run_register(struct ctx_cfi_machine *machine, uint8_t cod
 		set(machine, reg, CTX_CFI_OFFSET, value);
 		break;
 	case DW_CFA_offset_extended_sf:
-		set(machine, reg, CTX_CFI_OFFSET, factored(machine, ctx_cfi_get_sleb(program)));
+		set(machine, reg, CTX_CFI_OFFSET, factored(machine, ctx_elf_get_sleb(program)));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
 		value = factored(machine, (int64_t)(0 - ctx_cursor_get_varint(program)));
@@ -202,7 +203,7 @@ static enum ctx_status run_register(struct ctx_cfi_machine *machine, uint8_t cod
 		set(machine, reg, CTX_CFI_VAL_OFFSET, value);
 		break;
 	case DW_CFA_val_offset_sf:
-		set(machine, reg, CTX_CFI_VAL_OFFSET, factored(machine, ctx_cfi_get_sleb(program)));
+		set(machine, reg, CTX_CFI_VAL_OFFSET, factored(machine, ctx_elf_get_sleb(program)));
 		break;
 	case DW_CFA_register:
 		set(machine, reg, CTX_CFI_REGISTER, (int64_t)ctx_cursor_get_varint(program));

@@ -5,29 +5,10 @@
  */
 #include "unwind/cfi_reader.h"
 
+#include "elf/elf_bytes.h"
+
 #include <dwarf.h>
 #include <string.h>
-
-int64_t ctx_cfi_get_sleb(struct ctx_cursor *cursor)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = ctx_cursor_get_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-		if (shift > 70)
-			cursor->failed = true;
-	} while ((byte & 0x80) != 0 && !cursor->failed);
-	if (cursor->failed)
-		return 0;
-	if ((byte & 0x40) != 0 && shift < 64)
-		value |= UINT64_MAX << shift;
-	return (int64_t)value;
-}
 
 static uint64_t get_value(struct ctx_cursor *cursor, uint8_t format)
 {
@@ -39,7 +20,7 @@ static uint64_t get_value(struct ctx_cursor *cursor, uint8_t format)
 	case DW_EH_PE_uleb128:
 		return ctx_cursor_get_varint(cursor);
 	case DW_EH_PE_sleb128:
-		return (uint64_t)ctx_cfi_get_sleb(cursor);
+		return (uint64_t)ctx_elf_get_sleb(cursor);
 	case DW_EH_PE_udata2:
 		return ctx_cursor_get_u16(cursor);
 	case DW_EH_PE_udata4:
@@ -180,7 +161,7 @@ bool ctx_cfi_cie_read(const struct ctx_cfi_section *section, const struct ctx_cf
 	if (version == 4 && ctx_cursor_get_u8(&body) != 0)
 		return false; /* size of a segment selector */
 	cie.code_align = ctx_cursor_get_varint(&body);
-	cie.data_align = ctx_cfi_get_sleb(&body);
+	cie.data_align = ctx_elf_get_sleb(&body);
 	cie.return_register = version == 1 ? ctx_cursor_get_u8(&body) : ctx_cursor_get_varint(&body);
 	if (letters[0] == 'z') {
 		uint64_t n = ctx_cursor_get_varint(&body);

@@ -67,7 +67,4 @@ bool ctx_cfi_fde_read(const struct ctx_cfi_section *section, const struct ctx_cf
 uint64_t ctx_cfi_get_pointer(const struct ctx_cfi_section *section, struct ctx_cursor *cursor,
 			     uint8_t encoding);
 
-/* A signed LEB128 number. Damage sets cursor->failed. */
-int64_t ctx_cfi_get_sleb(struct ctx_cursor *cursor);
-
 #endif
