@@ -4,8 +4,6 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
-#include "formats/experiment/exp_state.h"
-#include "formats/experiment/exp_xml.h"
 #include "model/made_code.h"
 
 #include <elf.h>
@@ -21,7 +19,6 @@
 #define OBJECT_MAX_BYTES ((uint64_t)1 << 30)
 #define VDSO_MAX_BYTES ((size_t)64 * 1024)
 #define LEVEL 3
-#define KALLSYMS "kallsyms.zst"
 #define USUAL_MODE 0644u
 
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX])
@@ -85,9 +82,14 @@ static enum ctx_status compress_file(struct copy *copy, int from, struct ctx_err
 	}
 }
 
-/* Compresses a file (`from` >= 0) or memory to archives/<name>, by way of a temporary name. */
-static enum ctx_status store(int dir, const char *name, int from, const void *image, size_t n, unsigned mode,
-			     uint64_t *ret_bytes, struct ctx_err *err)
+struct content {
+	int file; /* -1: the image instead */
+	struct ctx_exp_image image;
+};
+
+/* Compresses a file or memory to archives/<name>, by way of a temporary name. */
+static enum ctx_status store(int dir, const char *name, const struct content *content, uint64_t *ret_bytes,
+			     struct ctx_err *err)
 {
 	struct copy copy = {.out_size = ZSTD_CStreamOutSize()};
 	int archives CTX_AUTO_CLOSE = -1;
@@ -103,7 +105,8 @@ static enum ctx_status store(int dir, const char *name, int from, const void *im
 		return CTX_END;
 	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", name,
 		 (long)getpid()); /* two may do this at once */
-	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			 content->image.mode);
 	if (copy.fd < 0)
 		return ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
 	copy.context = ZSTD_createCCtx();
@@ -112,10 +115,10 @@ static enum ctx_status store(int dir, const char *name, int from, const void *im
 		status = ctx_err_nomem(err);
 	else if (ZSTD_isError(ZSTD_CCtx_setParameter(copy.context, ZSTD_c_compressionLevel, LEVEL)))
 		status = ctx_err_set(err, CTX_E_INTERNAL, "zstd: level");
-	else if (from >= 0)
-		status = compress_file(&copy, from, err);
+	else if (content->file >= 0)
+		status = compress_file(&copy, content->file, err);
 	else
-		status = compress_part(&copy, image, n, ZSTD_e_end, err);
+		status = compress_part(&copy, content->image.bytes, content->image.n, ZSTD_e_end, err);
 	ZSTD_freeCCtx(copy.context);
 	free(copy.out);
 	if (close(copy.fd) != 0 && status == CTX_OK)
@@ -128,12 +131,13 @@ static enum ctx_status store(int dir, const char *name, int from, const void *im
 	return status;
 }
 
-enum ctx_status ctx_exp_archive_bytes(int dir, const char *name, const void *bytes, size_t n, unsigned mode,
+enum ctx_status ctx_exp_archive_bytes(int dir, const char *name, const struct ctx_exp_image *image,
 				      struct ctx_err *err)
 {
+	struct content content = {.file = -1, .image = *image};
 	uint64_t written;
 
-	return store(dir, name, -1, bytes, n, mode, &written, err);
+	return store(dir, name, &content, &written, err);
 }
 
 /* A write from memory that is not mapped fails with EFAULT instead of a signal. */
@@ -183,8 +187,9 @@ bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CT
 static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret_bytes, struct ctx_err *err)
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
-	const uint8_t *image;
+	struct content content = {.file = -1};
 	enum ctx_status status;
+	const uint8_t *image;
 	size_t n;
 
 	if (!ctx_exp_own_vdso(&image, &n, found))
@@ -192,7 +197,8 @@ static enum ctx_status archive_vdso(int dir, const char *build_id, uint64_t *ret
 	if (strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "another vdso than this process's");
 	ctx_exp_archive_name("[vdso]", build_id, name);
-	status = store(dir, name, -1, image, n, USUAL_MODE, ret_bytes, err);
+	content.image = (struct ctx_exp_image){image, n, USUAL_MODE};
+	status = store(dir, name, &content, ret_bytes, err);
 	*ret_bytes = n;
 	return status;
 }
@@ -234,26 +240,28 @@ static bool is_elf(int file)
 	       memcmp(magic, ELFMAG, sizeof(magic)) == 0;
 }
 
-static enum ctx_status archive_file(int dir, int from, const char *path, const char *build_id,
-				    uint64_t *ret_bytes, struct ctx_err *err)
+enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *object, uint64_t *ret_bytes,
+				       struct ctx_err *err)
 {
+	struct content content = {.file = object->file, .image.mode = USUAL_MODE};
+	const char *path = object->path, *build_id = object->build_id;
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
 	enum ctx_status status;
 	struct stat info;
 
-	if (fstat(from, &info) != 0 || !S_ISREG(info.st_mode))
+	if (fstat(object->file, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
-	if (ctx_made_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(from))
+	if (ctx_made_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(object->file))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not the object that was mapped");
-	ctx_buildid_of_fd(from, found);
+	ctx_buildid_of_fd(object->file, found);
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "changed since: its build id is another one");
 	ctx_exp_archive_name(path, build_id, name);
-	if (lseek(from, 0, SEEK_SET) != 0)
+	if (lseek(object->file, 0, SEEK_SET) != 0)
 		return ctx_err_errno(err, CTX_E_NOTFOUND, "read");
-	status = store(dir, name, from, NULL, 0, USUAL_MODE, ret_bytes, err);
+	status = store(dir, name, &content, ret_bytes, err);
 	if (status == CTX_END)
 		*ret_bytes = (uint64_t)info.st_size;
 	return status;
@@ -262,22 +270,25 @@ static enum ctx_status archive_file(int dir, int from, const char *path, const c
 enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id, uint64_t *ret_bytes,
 				       struct ctx_err *err)
 {
-	int from CTX_AUTO_CLOSE = -1;
+	int file CTX_AUTO_CLOSE = -1;
+	struct ctx_exp_opened object = {.path = path, .build_id = build_id};
 
 	*ret_bytes = 0;
 	if (strcmp(path, "[vdso]") == 0)
 		return archive_vdso(dir, build_id, ret_bytes, err);
-	from = ctx_exp_archive_open(path, err);
-	return from >= 0 ? archive_file(dir, from, path, build_id, ret_bytes, err) : CTX_E_NOTFOUND;
+	object.file = file = ctx_exp_archive_open(path, err);
+	return file >= 0 ? ctx_exp_archive_opened(dir, &object, ret_bytes, err) : CTX_E_NOTFOUND;
 }
 
 enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err)
 {
+	struct content content = {.file = -1};
 	struct ctx_buf text = {0};
 	enum ctx_status status = ctx_file_read("/proc/kallsyms", (size_t)256 << 20, &text, err);
 	size_t zeros;
 
 	*ret_bytes = 0;
+	content.image = (struct ctx_exp_image){text.bytes, text.n, USUAL_MODE};
 	if (status != CTX_OK) {
 		ctx_buf_deinit(&text);
 		return status == CTX_E_NOMEM ? status : CTX_E_NOTFOUND;
@@ -289,64 +300,7 @@ enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ct
 		status = ctx_err_set(err, CTX_E_NOTFOUND,
 				     "/proc/kallsyms shows no addresses (kernel.kptr_restrict)");
 	else
-		status = store(dir, KALLSYMS, -1, text.bytes, text.n, USUAL_MODE, ret_bytes, err);
+		status = store(dir, CTX_EXP_ARCHIVE_KALLSYMS, &content, ret_bytes, err);
 	ctx_buf_deinit(&text);
 	return status;
-}
-
-static void put_line(struct ctx_exp_writer *writer, const char *path, const char *build_id,
-		     enum ctx_status status, const char *reason, const char *file, uint64_t bytes)
-{
-	struct ctx_buf *out = &writer->log;
-
-	ctx_buf_put_text(out, "<archive");
-	ctx_exp_xml_attribute(out, "path", path);
-	ctx_exp_xml_attribute(out, "build_id", build_id);
-	if (status == CTX_OK || status == CTX_END) {
-		ctx_exp_xml_attribute(out, "file", file);
-		ctx_exp_xml_number(out, "bytes", bytes);
-	} else {
-		ctx_exp_xml_attribute(out, "missing", reason);
-	}
-	ctx_buf_put_text(out, "/>\n");
-}
-
-enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, struct ctx_err *err)
-{
-	uint32_t n = (uint32_t)writer->objects.names.n;
-	enum ctx_status status = CTX_OK;
-
-	if (writer->failed.status != CTX_OK)
-		return ctx_err_set(err, writer->failed.status, "%s", writer->failed.msg);
-	for (uint32_t i = 0; i < n && status != CTX_E_IO && status != CTX_E_NOMEM; i++) {
-		const char *path = ctx_exp_objects_path(&writer->objects, i);
-		const char *build_id = ctx_exp_objects_build_id(&writer->objects, i);
-		struct ctx_err local = {0};
-		char name[CTX_EXP_ARCHIVE_NAME_MAX];
-		uint64_t bytes = 0;
-
-		if (!writer->objects.sampled[i])
-			continue;
-		ctx_exp_archive_name(path, build_id, name);
-		/* What is at its path, if that is it, or the file that was opened at its first sample. */
-		status = ctx_exp_archive_object(writer->dir, path, build_id, &bytes, &local);
-		if (status == CTX_E_NOTFOUND && writer->objects.files[i] != 0)
-			status = archive_file(writer->dir, writer->objects.files[i] - 1, path, build_id,
-					      &bytes, &local);
-		put_line(writer, path, build_id, status, local.msg, name, bytes);
-		if (status == CTX_E_IO || status == CTX_E_NOMEM)
-			ctx_err_set(err, status, "%s/%s", writer->path, local.msg);
-	}
-	if (writer->kernel_seen && status != CTX_E_IO && status != CTX_E_NOMEM) {
-		struct ctx_err local = {0};
-		uint64_t bytes = 0;
-
-		status = ctx_exp_archive_kallsyms(writer->dir, &bytes, &local);
-		put_line(writer, "[kernel]", "", status, local.msg, KALLSYMS, bytes);
-		if (status == CTX_E_IO || status == CTX_E_NOMEM)
-			ctx_err_set(err, status, "%s/%s", writer->path, local.msg);
-	}
-	if (status == CTX_E_IO || status == CTX_E_NOMEM)
-		return status;
-	return ctx_exp_flush_log(writer, err);
 }

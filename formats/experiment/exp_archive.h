@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define CTX_EXP_ARCHIVE_NAME_MAX 80u
+#define CTX_EXP_ARCHIVE_KALLSYMS "kallsyms.zst"
 
 /* "<build id>.zst", or "path-<XXH3 of the path>.zst" where the build id is unknown (or no plain hex). */
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
@@ -21,9 +22,19 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err);
 
 /*
  * Copies the object at `path` (or the vdso of this process) to archives/ in the experiment whose directory is open as `dir`. `*ret_bytes` is its size before compression. CTX_E_NOTFOUND with the reason
- * when there is nothing to copy: no such file, no plain file, too large, another build id than the wanted one. CTX_E_IO: the copy could not be written; nothing is left of it. CTX_END: it is there already.
+ * when there is nothing to copy: no such file, no plain file, too large, another build id than the wanted one. CTX_E_IO: the copy could not be written; nothing is left of it. CTX_END: the copy exists already.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id,
+						      uint64_t *ret_bytes, struct ctx_err *err);
+
+/* A load object that was opened before. */
+struct ctx_exp_opened {
+	int file;
+	const char *path, *build_id;
+};
+
+/* The same for an object that is open, which may be gone from its path by now. The file stays the caller's. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *object,
 						      uint64_t *ret_bytes, struct ctx_err *err);
 
 /*
@@ -35,9 +46,15 @@ bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CT
 void ctx_exp_source_name(uint32_t number, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
 bool ctx_exp_is_source_name(const char *name);
 
-/* Writes `n` bytes as archives/<name> with these permissions. CTX_END: it is there already; CTX_E_IO, CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_archive_bytes(int dir, const char *name, const void *bytes, size_t n,
-						     unsigned mode, struct ctx_err *err);
+struct ctx_exp_image { /* a file's contents and permissions */
+	const void *bytes;
+	size_t n;
+	unsigned mode;
+};
+
+/* Writes an image as archives/<name>. CTX_END: it exists already; CTX_E_IO, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_archive_bytes(int dir, const char *name,
+						     const struct ctx_exp_image *image, struct ctx_err *err);
 
 /* Copies /proc/kallsyms to archives/kallsyms.zst. CTX_E_NOTFOUND when it shows no addresses. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ctx_err *err);

@@ -8,7 +8,7 @@ static enum ctx_status find_outsider(struct ctx_exp_reader *reader, uint32_t key
 				     uint32_t *ret_row, struct ctx_err *err)
 {
 	struct ctx_event told = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
-	uint32_t row = ctx_map64_get(&reader->log.outsider_of_key, key);
+	uint32_t row = ctx_map64_get(&reader->log.outsiders.of_key, key);
 
 	*ret_row = row != CTX_MAP64_NONE ? row : CTX_NONE;
 	if (row != CTX_MAP64_NONE || reader->outsider_damage_told)
@@ -62,6 +62,6 @@ void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struc
 	ret->state.user = NULL;
 	ret->state.waker = thread != CTX_NONE ? reader->log.threads[thread].number : CTX_NONE;
 	ret->state.outsider = change->waker != 0 && thread == CTX_NONE
-				      ? reader->log.outsiders[(change->waker - 2) / 2]
+				      ? reader->log.outsiders.names[(change->waker - 2) / 2]
 				      : NULL;
 }

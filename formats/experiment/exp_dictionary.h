@@ -1,18 +1,15 @@
 /*
  * The call stacks of one process as the reader hands them out (private to the reader).
  *
- * Ids in the files begin anew in each epoch; those handed out go on without gaps until the dictionary is begun anew, which is told by CTX_EV_STACKS_RESET.
+ * Ids in the files restart in each epoch; those handed out continue without gaps until the dictionary restarts, which
+ * CTX_EV_STACKS_RESET announces.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
 #define CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
 
-#include "base/err.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct ctx_exp_reader;
 
 struct ctx_exp_range {
 	uint32_t first, n; /* ids in the file */
@@ -35,16 +32,8 @@ struct ctx_exp_dictionary { /* of one process row */
 	uint32_t n_open; /* blocks that are being handed out */
 };
 
-/* The epoch of a process, made if it is new: then, if nothing of the old ones is open, the dictionary is begun anew. *ret is valid until the next call. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_dictionary_epoch(struct ctx_exp_reader *reader, uint32_t row,
-							uint32_t epoch, uint64_t time_ns,
-							struct ctx_exp_epoch **ret, struct ctx_err *err);
-
-/* Takes in the next frames block of the epoch, as a pending event (of stacks, or of damage); *ret_some tells whether there was one. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_dictionary_load(struct ctx_exp_reader *reader, uint32_t row,
-						       struct ctx_exp_epoch *epoch, uint64_t time_ns,
-						       bool *ret_some, struct ctx_err *err);
-
+/* Forgets all epochs and ids. */
+void ctx_exp_dictionary_clear(struct ctx_exp_dictionary *dictionary);
 void ctx_exp_dictionary_deinit(struct ctx_exp_dictionary *dictionary);
 
 /* The id handed out for an id of the file; false if it is lost. */

@@ -114,9 +114,9 @@ static void tell_limit(struct ctx_exp_writer *writer)
 {
 	uint64_t time_ns = writer->flushing_ns;
 
-	if (writer->limit_reached)
+	if (writer->limits.reached)
 		return;
-	writer->limit_reached = true;
+	writer->limits.reached = true;
 	for (size_t i = 0; i < writer->n_live; i++) {
 		uint64_t oldest_ns = writer->live[i]->oldest_ns;
 
@@ -126,17 +126,17 @@ static void tell_limit(struct ctx_exp_writer *writer)
 	writer->log_oldest_ns = 0; /* the next tick writes it */
 	ctx_buf_put_text(&writer->log, "<event kind=\"limit\"");
 	ctx_exp_xml_time(&writer->log, "tstamp", time_ns);
-	ctx_exp_xml_number(&writer->log, "bytes", writer->max_bytes);
+	ctx_exp_xml_number(&writer->log, "bytes", writer->limits.disk_bytes);
 	ctx_buf_put_text(&writer->log, "/>\n");
 }
 
-/* Compresses writer->raw and appends it as one block. CTX_E_LIMIT: it does not fit under max_bytes. */
+/* Compresses writer->scratch.raw and appends it as one block. CTX_E_LIMIT: it does not fit under max_bytes. */
 static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *name,
 				    struct ctx_exp_block_header *header, struct ctx_err *err)
 {
 	const size_t before = CTX_EXP_FILE_HEADER_BYTES + CTX_EXP_BLOCK_HEADER_BYTES;
-	struct ctx_buf *block = &writer->block;
-	enum ctx_status status = ctx_buf_check(&writer->raw, err);
+	struct ctx_buf *block = &writer->scratch.block;
+	enum ctx_status status = ctx_buf_check(&writer->scratch.raw, err);
 	uint8_t *room;
 
 	ctx_buf_clear(block);
@@ -146,17 +146,17 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 		return ctx_err_nomem(err);
 	block->n += CTX_EXP_BLOCK_HEADER_BYTES;
 	if (status == CTX_OK)
-		status = ctx_compress(&writer->compressor, LEVEL, writer->raw.bytes, writer->raw.n, block,
-				      err);
+		status = ctx_compress(&writer->scratch.compressor, LEVEL, writer->scratch.raw.bytes,
+				      writer->scratch.raw.n, block, err);
 	if (status != CTX_OK)
 		return status;
-	header->raw_bytes = (uint32_t)writer->raw.n;
+	header->raw_bytes = (uint32_t)writer->scratch.raw.n;
 	header->frame_bytes = (uint32_t)(block->n - before);
 	header->checksum = ctx_xxh3(block->bytes + before, block->n - before);
 	ctx_exp_encode_block_header(header, block->bytes + CTX_EXP_FILE_HEADER_BYTES);
 	/* Once something was left out nothing may follow, however small: samples would name call stacks that are not there. */
-	if (writer->max_bytes != 0 && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
-	    (writer->limit_reached || writer->stats.bytes_written + block->n > writer->max_bytes)) {
+	if (writer->limits.disk_bytes != 0 && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
+	    (writer->limits.reached || writer->stats.bytes_written + block->n > writer->limits.disk_bytes)) {
 		tell_limit(writer);
 		return ctx_err_set(err, CTX_E_LIMIT, "limit of bytes reached");
 	}
@@ -166,25 +166,25 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
 	struct ctx_exp_block_header header = {.kind = CTX_EXP_BLOCK_OVERVIEW,
-					      .n_records = writer->n_overview,
+					      .n_records = writer->overview.n,
 					      .process = CTX_NONE,
-					      .first_ns = writer->overview_first_ns,
-					      .last_ns = writer->overview_last_ns};
+					      .first_ns = writer->overview.first_ns,
+					      .last_ns = writer->overview.last_ns};
 	enum ctx_status status;
 
-	if (writer->n_overview == 0)
+	if (writer->overview.n == 0)
 		return CTX_OK;
 	status = ctx_exp_flush_log(writer, err);
 	if (status == CTX_OK)
-		status = ctx_buf_check(&writer->overview, err);
+		status = ctx_buf_check(&writer->overview.records, err);
 	if (status == CTX_OK) {
-		ctx_buf_clear(&writer->raw);
-		ctx_buf_put(&writer->raw, writer->overview.bytes, writer->overview.n);
+		ctx_buf_clear(&writer->scratch.raw);
+		ctx_buf_put(&writer->scratch.raw, writer->overview.records.bytes, writer->overview.records.n);
 		status = append_block(writer, "overview", &header, err);
 	}
-	ctx_buf_clear(&writer->overview);
-	writer->n_overview = 0;
-	writer->overview_oldest_ns = UINT64_MAX;
+	ctx_buf_clear(&writer->overview.records);
+	writer->overview.n = 0;
+	writer->overview.oldest_ns = UINT64_MAX;
 	return status;
 }
 
@@ -262,8 +262,8 @@ static enum ctx_status flush_frames(struct ctx_exp_writer *writer, struct ctx_ex
 	if (live->n_frames == 0)
 		return CTX_OK;
 	name_of(writer, live->process, "frameinfo", name, sizeof(name));
-	ctx_buf_clear(&writer->raw);
-	ctx_buf_put(&writer->raw, live->frames.bytes, live->frames.n);
+	ctx_buf_clear(&writer->scratch.raw);
+	ctx_buf_put(&writer->scratch.raw, live->frames.bytes, live->frames.n);
 	status = append_block(writer, name, &header, err);
 	if (status == CTX_E_NOMEM)
 		return status;
@@ -287,8 +287,8 @@ static enum ctx_status flush_kept(struct ctx_exp_writer *writer, struct ctx_exp_
 	if (live->n_kept == 0)
 		return CTX_OK;
 	name_of(writer, live->process, CTX_EXP_KEPT_FILE, name, sizeof(name));
-	ctx_buf_clear(&writer->raw);
-	ctx_buf_put(&writer->raw, live->kept.bytes, live->kept.n);
+	ctx_buf_clear(&writer->scratch.raw);
+	ctx_buf_put(&writer->scratch.raw, live->kept.bytes, live->kept.n);
 	status = append_block(writer, name, &header, err);
 	if (status == CTX_E_NOMEM)
 		return status;
@@ -311,7 +311,7 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 				     struct ctx_err *err)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	struct ctx_exp_block_header header = {.kind = file == writer->states_file ? CTX_EXP_BLOCK_STATES
+	struct ctx_exp_block_header header = {.kind = file == writer->data.states ? CTX_EXP_BLOCK_STATES
 										  : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
 					      .epoch = writer->procs[live->process].epoch,
@@ -328,9 +328,9 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 		buf->packets[i].order = (uint16_t)i;
 	header.first_ns = buf->packets[0].time_ns;
 	header.last_ns = buf->packets[buf->n - 1].time_ns;
-	name_of(writer, live->process, writer->files[file], name, sizeof(name));
-	ctx_buf_clear(&writer->raw);
-	ctx_exp_encode_packets(buf->packets, buf->n, &writer->raw);
+	name_of(writer, live->process, writer->data.names[file], name, sizeof(name));
+	ctx_buf_clear(&writer->scratch.raw);
+	ctx_exp_encode_packets(buf->packets, buf->n, &writer->scratch.raw);
 	status = append_block(writer, name, &header, err);
 	if (status == CTX_E_NOMEM)
 		return status;
@@ -358,7 +358,8 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 		status = flush_maps(writer, live, err);
 	if (status == CTX_OK)
 		status = flush_frames(writer, live, err);
-	for (uint32_t file = 0; file < writer->n_files && (status == CTX_OK || status == CTX_E_LIMIT); file++)
+	for (uint32_t file = 0; file < writer->data.n_files && (status == CTX_OK || status == CTX_E_LIMIT);
+	     file++)
 		status = flush_packets(writer, live, file, err);
 	if (status == CTX_OK)
 		status = flush_kept(writer, live, err);
@@ -374,9 +375,9 @@ void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 	size_t bytes = sizeof(*live) + ctx_exp_stacks_bytes(&live->stacks) + live->frames.cap +
 		       live->map_lines.cap + live->kept.cap;
 
-	for (uint32_t file = 0; file < writer->n_files; file++)
+	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		bytes += live->bufs[file].cap * sizeof(*live->bufs[file].packets);
-	writer->memory_bytes += bytes - live->accounted;
+	writer->limits.memory_used += bytes - live->accounted;
 	live->accounted = bytes;
 }
 
@@ -385,7 +386,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	struct ctx_exp_proc *proc = &writer->procs[live->process];
 	enum ctx_status status = ctx_exp_flush_process(writer, live, err);
 
-	writer->memory_bytes -= live->accounted;
+	writer->limits.memory_used -= live->accounted;
 	writer->live[live->place] = writer->live[--writer->n_live];
 	writer->live[live->place]->place = live->place;
 	proc->live = NULL;
@@ -394,7 +395,7 @@ enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_liv
 	ctx_buf_deinit(&live->frames);
 	ctx_buf_deinit(&live->map_lines);
 	ctx_buf_deinit(&live->kept);
-	for (uint32_t file = 0; file < writer->n_files; file++)
+	for (uint32_t file = 0; file < writer->data.n_files; file++)
 		free(live->bufs[file].packets);
 	free(live);
 	return status;

@@ -1,10 +1,5 @@
 #include "formats/experiment/exp_keep.h"
 
-#include "formats/experiment/exp_state.h"
-
-/* A process's buffer goes to disk when it has so much: some stacks compress better together, many cost memory. */
-#define KEPT_BYTES ((size_t)256 * 1024)
-
 const char *const ctx_exp_unwinding_names[CTX_TRUNCATED_N] = {
 	[CTX_TRUNCATED_NOT] = "root",	       [CTX_TRUNCATED_UNKNOWN] = "unknown",
 	[CTX_TRUNCATED_NO_TABLE] = "no_table", [CTX_TRUNCATED_NO_MAP] = "no_map",
@@ -56,43 +51,4 @@ enum ctx_status ctx_exp_get_kept(struct ctx_cursor *cursor, uint64_t previous_ns
 	record.state.stack = ctx_cursor_get_bytes(cursor, (size_t)n);
 	*ret = record;
 	return CTX_OK;
-}
-
-enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
-				   const struct ctx_user_state *state, struct ctx_err *err)
-{
-	struct ctx_exp_kept_record record = {.time_ns = ctx_exp_relative(writer, sample->time_ns),
-					     .thread = sample->thread,
-					     .state = *state};
-	enum ctx_status status = ctx_exp_check_process(writer, sample->process, err);
-	struct ctx_exp_live *live;
-	size_t before;
-
-	if (status == CTX_OK)
-		status = ctx_exp_check_thread(writer, sample->thread, err);
-	if (status == CTX_OK && state->stack_bytes > UINT16_MAX)
-		status = ctx_err_set(err, CTX_E_ARG, "stack of %zu bytes", state->stack_bytes);
-	if (status != CTX_OK || writer->limit_reached)
-		return status;
-	status = ctx_exp_get_live(writer, sample->process, &live, err);
-	if (status != CTX_OK)
-		return status;
-	before = live->kept.n;
-	ctx_exp_put_kept(&live->kept, live->n_kept != 0 ? live->kept_previous_ns : 0, &record);
-	status = ctx_buf_check(&live->kept, err);
-	if (status != CTX_OK) {
-		live->kept.n = before; /* half a record would spoil the others */
-		live->kept.failed = false;
-		return status;
-	}
-	if (live->n_kept == 0 || record.time_ns < live->kept_first_ns)
-		live->kept_first_ns = record.time_ns;
-	if (live->n_kept == 0 || record.time_ns > live->kept_last_ns)
-		live->kept_last_ns = record.time_ns;
-	live->kept_previous_ns = record.time_ns;
-	live->n_kept++;
-	if (sample->time_ns < live->oldest_ns)
-		live->oldest_ns = sample->time_ns;
-	ctx_exp_account(writer, live);
-	return live->kept.n >= KEPT_BYTES ? ctx_exp_flush_process(writer, live, err) : CTX_OK;
 }

@@ -88,10 +88,10 @@ static enum ctx_status open_block(struct ctx_exp_kept *kept, const struct ctx_ex
 	status = ctx_grow(&kept->open, &kept->open_cap, kept->n_open + 1, err);
 	if (status != CTX_OK)
 		return status;
-	block.payload = (uint8_t *)ctx_memdup0(reader->payload.bytes, reader->payload.n);
+	block.payload = (uint8_t *)ctx_memdup0(reader->file.payload.bytes, reader->file.payload.n);
 	if (block.payload == NULL)
 		return ctx_err_nomem(err);
-	block.cursor = ctx_cursor_make(block.payload, reader->payload.n);
+	block.cursor = ctx_cursor_make(block.payload, reader->file.payload.n);
 	kept->open[kept->n_open++] = block;
 	step(kept, kept->n_open - 1);
 	return CTX_OK;

@@ -24,10 +24,10 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->properties);
 	free(log->metrics);
 	free(log->periods);
-	free(log->sources);
-	ctx_strtab_deinit(&log->source_paths);
-	free(log->outsiders);
-	ctx_map64_deinit(&log->outsider_of_key);
+	free(log->sources.rows);
+	ctx_strtab_deinit(&log->sources.paths);
+	free(log->outsiders.names);
+	ctx_map64_deinit(&log->outsiders.of_key);
 	*log = (struct ctx_exp_log){0};
 }
 
@@ -270,17 +270,17 @@ static enum ctx_status read_outsider(struct ctx_exp_log *log, const struct ctx_e
 
 	if (!ctx_exp_line_number32(line, "outsider", &key))
 		return CTX_E_FORMAT;
-	status = ctx_grow(&log->outsiders, &log->outsiders_cap, log->n_outsiders + 1, err);
+	status = ctx_grow(&log->outsiders.names, &log->outsiders.cap, log->outsiders.n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	row = ctx_map64_place(&log->outsider_of_key, key);
+	row = ctx_map64_place(&log->outsiders.of_key, key);
 	if (row == NULL)
 		return ctx_err_nomem(err);
 	if (*row != CTX_MAP64_NONE)
 		return CTX_E_FORMAT;
-	status = keep(log, ctx_exp_line_text(line, "name"), &log->outsiders[log->n_outsiders], err);
+	status = keep(log, ctx_exp_line_text(line, "name"), &log->outsiders.names[log->outsiders.n], err);
 	if (status == CTX_OK)
-		*row = (uint32_t)log->n_outsiders++;
+		*row = (uint32_t)log->outsiders.n++;
 	return status;
 }
 
@@ -447,15 +447,15 @@ static enum ctx_status read_source(struct ctx_exp_log *log, const struct ctx_exp
 		return CTX_E_FORMAT;
 	if (archive == NULL)
 		return CTX_OK;
-	status = ctx_grow(&log->sources, &log->sources_cap, log->n_sources + 1, err);
+	status = ctx_grow(&log->sources.rows, &log->sources.cap, log->sources.n + 1, err);
 	if (status == CTX_OK)
-		status = ctx_strtab_add_text(&log->source_paths, path, &id, err);
-	if (status != CTX_OK || id < log->n_sources)
+		status = ctx_strtab_add_text(&log->sources.paths, path, &id, err);
+	if (status != CTX_OK || id < log->sources.n)
 		return status;
-	row = &log->sources[log->n_sources];
-	row->path = ctx_strtab_get(&log->source_paths, id);
+	row = &log->sources.rows[log->sources.n];
+	row->path = ctx_strtab_get(&log->sources.paths, id);
 	status = keep(log, archive, &row->archive, err);
-	log->n_sources += status == CTX_OK;
+	log->sources.n += status == CTX_OK;
 	return status;
 }
 

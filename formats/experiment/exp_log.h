@@ -45,6 +45,19 @@ struct ctx_exp_source_row {
 	const char *path, *archive; /* as they are written; the archive's name is checked by who opens it */
 };
 
+struct ctx_exp_source_rows {
+	struct ctx_exp_source_row *rows; /* each path once */
+	size_t n, cap;
+	struct ctx_strtab paths;
+};
+
+/* External wakers that are no threads of the recording. */
+struct ctx_exp_outsiders {
+	const char **names; /* by row */
+	size_t n, cap;
+	struct ctx_map64 of_key; /* number in the files: row */
+};
+
 struct ctx_exp_log {
 	struct ctx_arena arena;
 	struct ctx_strtab strings; /* paths and build ids */
@@ -60,12 +73,8 @@ struct ctx_exp_log {
 	struct ctx_source_metric *metrics; /* by number; n_metrics at most 255 */
 	uint64_t *periods;
 	size_t n_metrics, metrics_cap, periods_cap;
-	struct ctx_exp_source_row *sources; /* each path once */
-	size_t n_sources, sources_cap;
-	struct ctx_strtab source_paths;
-	const char **outsiders; /* names, by row */
-	size_t n_outsiders, outsiders_cap;
-	struct ctx_map64 outsider_of_key;
+	struct ctx_exp_source_rows sources;
+	struct ctx_exp_outsiders outsiders;
 	uint64_t last_ns; /* the largest time of all */
 	uint64_t
 		limit_ns; /* where the limit of bytes was reached: records are missing from then on; 0: it was not */

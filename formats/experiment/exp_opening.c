@@ -26,35 +26,35 @@ static void close_reader(struct ctx_event_source *source)
 {
 	struct ctx_exp_reader *reader = source->impl;
 
-	for (size_t i = 0; i < reader->n_heap; i++)
-		ctx_exp_open_block_free(reader->heap[i].block);
-	for (size_t i = reader->pending_at; i < reader->n_pending; i++)
-		free(reader->pending[i].text);
+	for (size_t i = 0; i < reader->open.n; i++)
+		ctx_exp_open_block_free(reader->open.items[i].block);
+	for (size_t i = reader->pending.at; i < reader->pending.n; i++)
+		free(reader->pending.items[i].text);
 	for (size_t i = 0; i < reader->n_dictionaries; i++) {
 		ctx_exp_dictionary_deinit(&reader->dictionaries[i]);
 	}
-	if (reader->fd >= 0)
-		close(reader->fd);
+	if (reader->file.fd >= 0)
+		close(reader->file.fd);
 	if (reader->dir >= 0)
 		close(reader->dir);
-	ctx_exp_open_block_free(reader->loading);
+	ctx_exp_open_block_free(reader->loading.block);
 	free(reader->path);
 	free(reader->dictionaries);
-	free(reader->heap);
-	free(reader->pending);
-	free(reader->shown);
-	free(reader->parents);
-	free(reader->addresses);
-	free(reader->kallsyms);
-	free(reader->archive_root);
-	free(reader->sources);
-	ctx_arena_deinit(&reader->source_names);
-	ctx_strtab_deinit(&reader->archives);
-	ctx_buf_deinit(&reader->archive_path);
+	free(reader->open.items);
+	free(reader->pending.items);
+	free(reader->pending.shown);
+	free(reader->nodes.parents);
+	free(reader->nodes.addresses);
+	free(reader->archive.kallsyms);
+	free(reader->archive.root);
+	free(reader->archive.sources);
+	ctx_arena_deinit(&reader->archive.source_paths);
+	ctx_strtab_deinit(&reader->archive.names);
+	ctx_buf_deinit(&reader->archive.path);
 	ctx_buf_deinit(&reader->notes);
-	ctx_buf_deinit(&reader->scratch);
-	ctx_buf_deinit(&reader->payload);
-	ctx_compressor_deinit(&reader->compressor);
+	ctx_buf_deinit(&reader->file.scratch);
+	ctx_buf_deinit(&reader->file.payload);
+	ctx_compressor_deinit(&reader->file.compressor);
 	ctx_exp_log_deinit(&reader->log);
 	ctx_exp_index_deinit(&reader->index);
 	free(reader);
@@ -214,15 +214,15 @@ static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *
 {
 	int notes CTX_AUTO_CLOSE = open_file(reader->dir, "notes");
 	int kallsyms CTX_AUTO_CLOSE = open_file(reader->dir, "archives/kallsyms.zst");
-	enum ctx_status status = list_names(reader->dir, "archives", &reader->archives, err);
+	enum ctx_status status = list_names(reader->dir, "archives", &reader->archive.names, err);
 
-	reader->n_archives = reader->archives.n;
-	reader->archive_root = ctx_path_join(reader->path, "archives");
-	if (status != CTX_OK || reader->archive_root == NULL)
+	reader->archive.n = reader->archive.names.n;
+	reader->archive.root = ctx_path_join(reader->path, "archives");
+	if (status != CTX_OK || reader->archive.root == NULL)
 		return ctx_err_nomem(err);
 	if (kallsyms >= 0) {
-		reader->kallsyms = ctx_path_join(reader->archive_root, "kallsyms.zst");
-		if (reader->kallsyms == NULL)
+		reader->archive.kallsyms = ctx_path_join(reader->archive.root, "kallsyms.zst");
+		if (reader->archive.kallsyms == NULL)
 			return ctx_err_nomem(err);
 	}
 	if (notes >= 0) {
@@ -246,32 +246,33 @@ static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *
  */
 static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	for (size_t i = 0; i < reader->log.n_sources; i++) {
-		const struct ctx_exp_source_row *row = &reader->log.sources[i];
+	for (size_t i = 0; i < reader->log.sources.n; i++) {
+		const struct ctx_exp_source_row *row = &reader->log.sources.rows[i];
 		char *name CTX_AUTO_FREE = NULL, *path CTX_AUTO_FREE = NULL;
 		struct ctx_source_text *text;
 		int fd CTX_AUTO_CLOSE = -1;
 		enum ctx_status status;
 
 		if (!ctx_exp_is_source_name(row->archive) ||
-		    ctx_strtab_find(&reader->archives, row->archive, strlen(row->archive)) == UINT32_MAX)
+		    ctx_strtab_find(&reader->archive.names, row->archive, strlen(row->archive)) == UINT32_MAX)
 			continue;
 		name = ctx_path_join("archives", row->archive);
-		path = ctx_path_join(reader->archive_root, row->archive);
+		path = ctx_path_join(reader->archive.root, row->archive);
 		if (name == NULL || path == NULL)
 			return ctx_err_nomem(err);
 		fd = open_file(reader->dir, name);
 		if (fd < 0)
 			continue;
-		status = ctx_grow(&reader->sources, &reader->sources_cap, reader->n_sources + 1, err);
+		status = ctx_grow(&reader->archive.sources, &reader->archive.sources_cap,
+				  reader->archive.n_sources + 1, err);
 		if (status != CTX_OK)
 			return status;
-		text = &reader->sources[reader->n_sources];
+		text = &reader->archive.sources[reader->archive.n_sources];
 		text->path = row->path;
-		text->archive = ctx_arena_strdup(&reader->source_names, path);
+		text->archive = ctx_arena_strdup(&reader->archive.source_paths, path);
 		if (text->archive == NULL)
 			return ctx_err_nomem(err);
-		reader->n_sources++;
+		reader->archive.n_sources++;
 	}
 	return CTX_OK;
 }
@@ -330,14 +331,14 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->duration_ns = last < UINT64_MAX ? last + 1 : last;
 	info->closed = reader->log.closed;
 	info->notes = (const char *)reader->notes.bytes;
-	info->kallsyms = reader->kallsyms != NULL ? reader->kallsyms : "";
-	info->fallback_root = reader->n_archives > 0 ? reader->archive_root : "";
+	info->kallsyms = reader->archive.kallsyms != NULL ? reader->archive.kallsyms : "";
+	info->fallback_root = reader->archive.n > 0 ? reader->archive.root : "";
 	info->properties = reader->log.properties;
 	info->n_properties = reader->log.n_properties;
 	info->metrics = reader->log.metrics;
 	info->n_metrics = (uint32_t)reader->log.n_metrics;
-	info->sources = reader->sources;
-	info->n_sources = reader->n_sources;
+	info->sources = reader->archive.sources;
+	info->n_sources = reader->archive.n_sources;
 	info->has_states = reader->log.has_states || reader->index.has_states;
 	info->states_end_ns = reader->log.limit_ns;
 	find_clocks(&reader->log, info);
@@ -371,7 +372,7 @@ enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret, st
 
 	if (reader == NULL)
 		return ctx_err_nomem(err);
-	reader->dir = reader->fd = -1;
+	reader->dir = reader->file.fd = -1;
 	reader->source = (struct ctx_event_source){.impl = reader,
 						   .next = ctx_exp_reader_next,
 						   .progress = ctx_exp_reader_progress,

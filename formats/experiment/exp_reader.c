@@ -5,7 +5,7 @@
  *	blocks by first time --> open blocks +--> the earliest event
  *	                         (a heap)   -'
  *
- * A block is read when the merge reaches its first time, and freed behind its last packet. Opening a block of samples first brings the dictionary of its process (exp_dictionary.c) up to the largest stack id
+ * A block is read when the merge reaches its first time, and freed behind its last packet. Opening a block of samples first brings the dictionary of its process (exp_frames.c) up to the largest stack id
  * in it: blocks of frames are read one by one and handed out.
  */
 #include "formats/experiment/exp_reader_state.h"
@@ -26,14 +26,14 @@ enum ctx_status ctx_exp_reader_push(struct ctx_exp_reader *reader, const struct 
 {
 	enum ctx_status status;
 
-	if (reader->pending_at == reader->n_pending)
-		reader->pending_at = reader->n_pending = 0;
-	status = ctx_grow(&reader->pending, &reader->pending_cap, reader->n_pending + 1, err);
+	if (reader->pending.at == reader->pending.n)
+		reader->pending.at = reader->pending.n = 0;
+	status = ctx_grow(&reader->pending.items, &reader->pending.cap, reader->pending.n + 1, err);
 	if (status != CTX_OK) {
 		free(text);
 		return status;
 	}
-	reader->pending[reader->n_pending++] = (struct ctx_exp_pending){*event, text};
+	reader->pending.items[reader->pending.n++] = (struct ctx_exp_pending){*event, text};
 	return CTX_OK;
 }
 
@@ -53,10 +53,10 @@ enum ctx_status ctx_exp_reader_push_damage(struct ctx_exp_reader *reader, uint64
 
 static void pop(struct ctx_exp_reader *reader, struct ctx_event *ret)
 {
-	struct ctx_exp_pending *pending = &reader->pending[reader->pending_at++];
+	struct ctx_exp_pending *pending = &reader->pending.items[reader->pending.at++];
 
 	*ret = pending->event;
-	reader->shown = pending->text;
+	reader->pending.shown = pending->text;
 }
 
 /* Announcements */
@@ -118,18 +118,18 @@ static enum ctx_status announce_thread(struct ctx_exp_reader *reader, uint32_t r
 static const char *archive_of(struct ctx_exp_reader *reader, const char *path, const char *build_id)
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX];
-	struct ctx_buf *out = &reader->archive_path;
-	uint32_t before = (uint32_t)reader->archives.n;
+	struct ctx_buf *out = &reader->archive.path;
+	uint32_t before = (uint32_t)reader->archive.names.n;
 	uint32_t id;
 
 	if (before == 0)
 		return "";
 	ctx_exp_archive_name(path, build_id, name);
 	/* A name that was not there is remembered with an id beyond those that the directory holds. */
-	if (ctx_strtab_add_text(&reader->archives, name, &id, NULL) != CTX_OK || id >= reader->n_archives)
+	if (ctx_strtab_add_text(&reader->archive.names, name, &id, NULL) != CTX_OK || id >= reader->archive.n)
 		return "";
 	ctx_buf_clear(out);
-	ctx_buf_printf(out, "%s/%s", reader->archive_root, name);
+	ctx_buf_printf(out, "%s/%s", reader->archive.root, name);
 	ctx_buf_put_u8(out, 0);
 	return out->failed ? "" : (const char *)out->bytes;
 }
@@ -204,16 +204,16 @@ static inline bool before(const struct ctx_exp_heap_item *a, const struct ctx_ex
 
 static void sift_down(struct ctx_exp_reader *reader)
 {
-	struct ctx_exp_heap_item *heap = reader->heap;
+	struct ctx_exp_heap_item *heap = reader->open.items;
 	struct ctx_exp_heap_item item = heap[0];
 	size_t at = 0;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child + 1 < reader->n_heap && before(&heap[child + 1], &heap[child]))
+		if (child + 1 < reader->open.n && before(&heap[child + 1], &heap[child]))
 			child++;
-		if (child >= reader->n_heap || !before(&heap[child], &item))
+		if (child >= reader->open.n || !before(&heap[child], &item))
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -224,16 +224,17 @@ static void sift_down(struct ctx_exp_reader *reader)
 static enum ctx_status heap_push(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
 				 struct ctx_err *err)
 {
-	struct ctx_exp_heap_item item = {.order = reader->order++, .block = block};
-	enum ctx_status status = ctx_grow(&reader->heap, &reader->heap_cap, reader->n_heap + 1, err);
+	struct ctx_exp_heap_item item = {.order = reader->open.order++, .block = block};
+	enum ctx_status status = ctx_grow(&reader->open.items, &reader->open.cap, reader->open.n + 1, err);
 	size_t at;
 
 	if (status != CTX_OK)
 		return status;
 	item.time_ns = block->packets != NULL ? block->packets[0].time_ns : block->usage[0].time_ns;
-	for (at = reader->n_heap++; at != 0 && before(&item, &reader->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		reader->heap[at] = reader->heap[(at - 1) / 2];
-	reader->heap[at] = item;
+	for (at = reader->open.n++; at != 0 && before(&item, &reader->open.items[(at - 1) / 2]);
+	     at = (at - 1) / 2)
+		reader->open.items[at] = reader->open.items[(at - 1) / 2];
+	reader->open.items[at] = item;
 	return CTX_OK;
 }
 
@@ -249,19 +250,19 @@ void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
 /* The top's current record was handed out. */
 static void advance(struct ctx_exp_reader *reader)
 {
-	struct ctx_exp_open_block *block = reader->heap[0].block;
+	struct ctx_exp_open_block *block = reader->open.items[0].block;
 
 	if (++block->at < block->n) {
-		reader->heap[0].time_ns = block->packets != NULL ? block->packets[block->at].time_ns
-								 : block->usage[block->at].time_ns;
+		reader->open.items[0].time_ns = block->packets != NULL ? block->packets[block->at].time_ns
+								       : block->usage[block->at].time_ns;
 	} else {
 		if (block->packets != NULL)
 			reader->dictionaries[block->process].n_open--;
-		reader->open_bytes -= block->bytes;
+		reader->open.bytes -= block->bytes;
 		ctx_exp_open_block_free(block);
-		reader->heap[0] = reader->heap[--reader->n_heap];
+		reader->open.items[0] = reader->open.items[--reader->open.n];
 	}
-	if (reader->n_heap > 1)
+	if (reader->open.n > 1)
 		sift_down(reader);
 }
 
@@ -273,16 +274,16 @@ enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const s
 	const char *name = reader->index.files[place->file];
 	enum ctx_status status;
 
-	if (reader->fd < 0 || reader->fd_file != place->file) {
-		if (reader->fd >= 0)
-			close(reader->fd);
-		reader->fd = openat(reader->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		reader->fd_file = place->file;
-		if (reader->fd < 0)
+	if (reader->file.fd < 0 || reader->file.number != place->file) {
+		if (reader->file.fd >= 0)
+			close(reader->file.fd);
+		reader->file.fd = openat(reader->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		reader->file.number = place->file;
+		if (reader->file.fd < 0)
 			return ctx_err_errno(err, CTX_E_FORMAT, "cannot be opened any more");
 	}
-	status = ctx_exp_read_block(reader->fd, name, place->offset, &reader->compressor, &reader->scratch,
-				    ret, &reader->payload, err);
+	status = ctx_exp_read_block(reader->file.fd, name, place->offset, &reader->file.compressor,
+				    &reader->file.scratch, ret, &reader->file.payload, err);
 	if (status == CTX_OK)
 		reader->consumed += ret->header_bytes + (uint64_t)ret->frame_bytes;
 	return status;
@@ -332,28 +333,28 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 		snprintf(text, sizeof(text), "%zu %s lost their call stacks, %zu are of an unknown %s", lost,
 			 block->has_changes ? "changes of state" : "samples", strange,
 			 block->has_changes ? "kind, thread or waker" : "metric");
-		status = ctx_exp_reader_push_damage(reader, reader->loading_place.first_ns,
-						    &reader->loading_place, text, err);
+		status = ctx_exp_reader_push_damage(reader, reader->loading.place.first_ns,
+						    &reader->loading.place, text, err);
 	}
 	return status;
 }
 
-/* The block in reader->loading is complete: it goes to the heap. */
+/* The block in reader->loading.block is complete: it goes to the heap. */
 static enum ctx_status finish_loading(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	struct ctx_exp_open_block *block = reader->loading;
+	struct ctx_exp_open_block *block = reader->loading.block;
 	enum ctx_status status;
 
 	if (block->n == 0) {
 		ctx_exp_open_block_free(block);
-		reader->loading = NULL;
+		reader->loading.block = NULL;
 		return CTX_OK;
 	}
 	status = heap_push(reader, block, err);
 	if (status != CTX_OK)
 		return status;
-	reader->loading = NULL;
-	reader->open_bytes += block->bytes;
+	reader->loading.block = NULL;
+	reader->open.bytes += block->bytes;
 	if (block->packets != NULL)
 		reader->dictionaries[block->process].n_open++;
 	return CTX_OK;
@@ -362,17 +363,15 @@ static enum ctx_status finish_loading(struct ctx_exp_reader *reader, struct ctx_
 /* One step: a frames block that the samples need, or the samples themselves. */
 static enum ctx_status go_on_loading(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
-	struct ctx_exp_open_block *block = reader->loading;
+	struct ctx_exp_open_block *block = reader->loading.block;
 	struct ctx_exp_epoch *epoch;
-	enum ctx_status status = ctx_exp_dictionary_epoch(reader, block->process, reader->loading_epoch,
-							  reader->loading_place.first_ns, &epoch, err);
+	enum ctx_status status = ctx_exp_reader_epoch(reader, &epoch, err);
 	bool some = false;
 
 	if (status != CTX_OK)
 		return status;
-	if (epoch->highest < reader->loading_max) {
-		status = ctx_exp_dictionary_load(reader, block->process, epoch,
-						 reader->loading_place.first_ns, &some, err);
+	if (epoch->highest < reader->loading.max_stack) {
+		status = ctx_exp_reader_load_frames(reader, epoch, &some, err);
 		if (status != CTX_OK || some)
 			return status;
 	}
@@ -391,10 +390,10 @@ static int by_usage_time(const void *a, const void *b)
 static enum ctx_status decode_usage(struct ctx_exp_reader *reader, const struct ctx_exp_block_header *header,
 				    struct ctx_exp_open_block *block, struct ctx_err *err)
 {
-	struct ctx_cursor cursor = ctx_cursor_make(reader->payload.bytes, reader->payload.n);
+	struct ctx_cursor cursor = ctx_cursor_make(reader->file.payload.bytes, reader->file.payload.n);
 	enum ctx_status status = CTX_OK;
 
-	if (header->n_records > reader->payload.n)
+	if (header->n_records > reader->file.payload.n)
 		return ctx_err_set(err, CTX_E_FORMAT, "fewer records than the header says");
 	block->n = header->n_records;
 	block->bytes = block->n * sizeof(*block->usage);
@@ -428,16 +427,16 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
 	if (block->packets == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_exp_decode_packets(reader->payload.bytes, reader->payload.n, header->first_ns,
+	status = ctx_exp_decode_packets(reader->file.payload.bytes, reader->file.payload.n, header->first_ns,
 					block->packets, block->n, err);
 	if (status == CTX_OK && block->packets[block->n - 1].time_ns > header->last_ns)
 		status = ctx_err_set(err, CTX_E_FORMAT, "a packet is outside of its block");
 	if (status == CTX_OK)
 		status = ctx_exp_log_process(&reader->log, header->process, &block->process, err);
-	reader->loading_max = 0;
+	reader->loading.max_stack = 0;
 	for (size_t i = 0; i < block->n; i++) {
-		if (block->packets[i].stack > reader->loading_max)
-			reader->loading_max = block->packets[i].stack;
+		if (block->packets[i].stack > reader->loading.max_stack)
+			reader->loading.max_stack = block->packets[i].stack;
 	}
 	return status;
 }
@@ -466,9 +465,9 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 			return ctx_exp_reader_push_damage(reader, place->first_ns, place, local.msg, err);
 		return ctx_err_set(err, status, "%s", local.msg);
 	}
-	reader->loading = block;
-	reader->loading_place = *place;
-	reader->loading_epoch = header.epoch;
+	reader->loading.block = block;
+	reader->loading.place = *place;
+	reader->loading.epoch = header.epoch;
 	return block->packets != NULL ? CTX_OK : finish_loading(reader, err);
 }
 
@@ -477,7 +476,7 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 static enum ctx_status hand_out_usage(struct ctx_exp_reader *reader, struct ctx_event *ret,
 				      struct ctx_err *err)
 {
-	struct ctx_exp_open_block *block = reader->heap[0].block;
+	struct ctx_exp_open_block *block = reader->open.items[0].block;
 	const struct ctx_exp_usage_record *usage = &block->usage[block->at];
 	const uint64_t *fields = usage->fields;
 	enum ctx_status status = ctx_exp_reader_announce(reader, usage->process, usage->time_ns, err);
@@ -500,7 +499,7 @@ static enum ctx_status hand_out_usage(struct ctx_exp_reader *reader, struct ctx_
 					     .write_bytes = fields[9],
 					     .threads = fields[10]};
 	advance(reader);
-	if (reader->pending_at == reader->n_pending)
+	if (reader->pending.at == reader->pending.n)
 		return CTX_OK;
 	status = ctx_exp_reader_push(reader, ret, NULL, err); /* behind the announcement */
 	if (status == CTX_OK)
@@ -532,7 +531,7 @@ static void fill_sample(const struct ctx_exp_packet *packet, struct ctx_event *r
 
 static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event *ret, struct ctx_err *err)
 {
-	struct ctx_exp_open_block *block = reader->heap[0].block;
+	struct ctx_exp_open_block *block = reader->open.items[0].block;
 	const struct ctx_exp_packet *packet;
 	uint32_t unknown;
 
@@ -566,20 +565,20 @@ enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_
 	struct ctx_exp_reader *reader = source->impl;
 	enum ctx_status status = CTX_OK;
 
-	free(reader->shown);
-	reader->shown = NULL;
+	free(reader->pending.shown);
+	reader->pending.shown = NULL;
 	while (status == CTX_OK) {
 		uint64_t top, entry, block;
 
-		if (reader->pending_at < reader->n_pending) {
+		if (reader->pending.at < reader->pending.n) {
 			pop(reader, ret);
 			return CTX_OK;
 		}
-		if (reader->loading != NULL) {
+		if (reader->loading.block != NULL) {
 			status = go_on_loading(reader, err);
 			continue;
 		}
-		top = reader->n_heap != 0 ? reader->heap[0].time_ns : UINT64_MAX;
+		top = reader->open.n != 0 ? reader->open.items[0].time_ns : UINT64_MAX;
 		entry = reader->next_entry < reader->log.n_entries
 				? reader->log.entries[reader->next_entry].time_ns
 				: UINT64_MAX;
@@ -589,9 +588,9 @@ enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_
 		if (reader->next_entry < reader->log.n_entries && entry <= top && entry <= block)
 			status = push_entry(reader, &reader->log.entries[reader->next_entry++], err);
 		else if (reader->next_block < reader->index.n_blocks && block <= top &&
-			 (reader->n_heap == 0 || reader->open_bytes < OPEN_BYTES_MAX))
+			 (reader->open.n == 0 || reader->open.bytes < OPEN_BYTES_MAX))
 			status = begin_loading(reader, err);
-		else if (reader->n_heap != 0)
+		else if (reader->open.n != 0)
 			return hand_out(reader, ret, err);
 		else
 			return CTX_END;

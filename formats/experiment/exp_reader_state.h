@@ -1,5 +1,5 @@
 /*
- * The reader's own state, shared by exp_reader.c (the merge), exp_changes.c (changes of state), exp_dictionary.c (call stacks) and exp_opening.c (opening and closing).
+ * The reader's own state, shared by exp_reader.c (the merge), exp_changes.c (changes of state), exp_frames.c (call stacks) and exp_opening.c (opening and closing).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
@@ -30,6 +30,56 @@ struct ctx_exp_pending {
 	char *text; /* owned */
 };
 
+/* Blocks whose packets are being handed out, a heap by the time of the next one. */
+struct ctx_exp_open_blocks {
+	struct ctx_exp_heap_item *items;
+	size_t n, cap;
+	size_t bytes;	/* of memory */
+	uint64_t order; /* of the next block */
+};
+
+/* Events to be handed out before anything else. */
+struct ctx_exp_pending_events {
+	struct ctx_exp_pending *items;
+	size_t n, at, cap;
+	char *shown; /* owned; text of the event handed out last */
+};
+
+/* The block of packets that is read, while the frames it needs are handed out. */
+struct ctx_exp_loading {
+	struct ctx_exp_open_block *block; /* NULL: none */
+	struct ctx_exp_place place;
+	uint32_t epoch;
+	uint32_t max_stack; /* the largest stack id in it */
+};
+
+/* Nodes of one frames block. */
+struct ctx_exp_nodes {
+	uint32_t *parents;
+	uint64_t *addresses;
+	size_t n, parents_cap, addresses_cap;
+};
+
+/* Reading of blocks: the data file that was read last stays open. */
+struct ctx_exp_block_file {
+	int fd; /* -1: none */
+	uint32_t number;
+	struct ctx_compressor compressor;
+	struct ctx_buf scratch, payload;
+};
+
+/* Copies that were recorded: of load objects, of kallsyms, of source files. */
+struct ctx_exp_archives {
+	struct ctx_strtab names; /* of files in archives/ */
+	size_t n;
+	char *root;	     /* path of archives/ */
+	struct ctx_buf path; /* of the object asked for last */
+	char *kallsyms;
+	struct ctx_source_text *sources; /* paths are the log's, archives are in source_paths */
+	size_t n_sources, sources_cap;
+	struct ctx_arena source_paths;
+};
+
 struct ctx_exp_reader {
 	struct ctx_event_source source;
 	char *path;
@@ -38,31 +88,16 @@ struct ctx_exp_reader {
 	struct ctx_exp_index index;
 	struct ctx_exp_dictionary *dictionaries; /* by process row */
 	size_t n_dictionaries, dictionaries_cap;
-	struct ctx_exp_heap_item *heap;
-	size_t n_heap, heap_cap;
-	size_t next_entry, next_block, open_bytes;
-	uint64_t order, consumed;
-	struct ctx_exp_pending *pending;
-	size_t n_pending, pending_at, pending_cap;
-	char *shown; /* text of the event handed out last */
-	struct ctx_exp_open_block *loading;
-	uint32_t loading_max, loading_epoch;
-	struct ctx_exp_place loading_place;
-	uint32_t *parents;
-	uint64_t *addresses;
-	size_t n_nodes, parents_cap, addresses_cap;
+	struct ctx_exp_open_blocks open;
+	size_t next_entry, next_block;
+	uint64_t consumed; /* bytes of data files */
+	struct ctx_exp_pending_events pending;
+	struct ctx_exp_loading loading;
+	struct ctx_exp_nodes nodes;
 	uint32_t next_process, next_thread;
-	int fd; /* of file `fd_file` */
-	uint32_t fd_file;
-	struct ctx_compressor compressor;
-	struct ctx_buf scratch, payload;
-	struct ctx_strtab archives; /* names in archives/ */
-	size_t n_archives;
-	struct ctx_buf archive_path, notes;
-	char *kallsyms, *archive_root;
-	struct ctx_source_text *sources; /* paths are the log's, archives are in source_names */
-	size_t n_sources, sources_cap;
-	struct ctx_arena source_names;
+	struct ctx_exp_block_file file;
+	struct ctx_buf notes;
+	struct ctx_exp_archives archive;
 	bool thread_damage_told, outsider_damage_told;
 };
 
@@ -85,6 +120,18 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *
 							 const struct ctx_exp_place *place,
 							 struct ctx_exp_block_header *ret,
 							 struct ctx_err *err);
+
+/*
+ * The epoch of the process whose block is being loaded, made if it is new: then, if no block of the old ones is open, the
+ * dictionary restarts. *ret is valid until the next call.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_epoch(struct ctx_exp_reader *reader, struct ctx_exp_epoch **ret,
+						    struct ctx_err *err);
+
+/* Adds the next frames block of that epoch, as a pending event (of stacks, or of damage); *ret_some: there was one. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_load_frames(struct ctx_exp_reader *reader,
+							  struct ctx_exp_epoch *epoch, bool *ret_some,
+							  struct ctx_err *err);
 
 /*
  * Makes a change of a block ready to be handed out: its waker is a row then. *ret_fine is false for one that is to be left

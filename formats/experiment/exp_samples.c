@@ -17,6 +17,9 @@
 #define OUTSIDERS_MAX 65535u	     /* names; the rest share one, so that nobody outside can use up memory */
 #define OTHER_OUTSIDERS "<Others>"
 
+/* A process's buffer goes to disk when it has so much: some stacks compress better together, many cost memory. */
+#define KEPT_BYTES ((size_t)256 * 1024)
+
 /* A packet, and what is to be done to make it whole. */
 struct record {
 	struct ctx_exp_packet packet; /* without stack and order */
@@ -67,7 +70,7 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 	bytes = growth(*ret, record->file, record->n_frames);
 	if (bytes == 0)
 		return CTX_OK;
-	if (writer->memory_bytes + bytes > writer->memory_max) {
+	if (writer->limits.memory_used + bytes > writer->limits.memory_bytes) {
 		status = begin_epoch(writer, err);
 		if (status == CTX_OK)
 			status = ctx_exp_get_live(writer, record->process, ret, err);
@@ -154,7 +157,7 @@ static enum ctx_status add(struct ctx_exp_writer *writer, struct record *record,
 	struct ctx_exp_live *live;
 	enum ctx_status status;
 
-	if (writer->limit_reached) {
+	if (writer->limits.reached) {
 		writer->stats.dropped_by_limit++;
 		return CTX_OK;
 	}
@@ -192,13 +195,13 @@ enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer, const struct ctx_e
 
 	if (status == CTX_OK)
 		status = ctx_exp_check_thread(writer, sample->thread, err);
-	if (status == CTX_OK && sample->metric >= writer->n_metrics)
+	if (status == CTX_OK && sample->metric >= writer->data.n_metrics)
 		status = ctx_err_set(err, CTX_E_ARG, "metric %u is unknown", sample->metric);
 	if (status != CTX_OK)
 		return status;
-	record.file = writer->file_of[sample->metric];
+	record.file = writer->data.file_of[sample->metric];
 	record.packet = (struct ctx_exp_packet){
-		.weight = writer->periods[sample->metric] != 0 ? 0 : sample->weight,
+		.weight = writer->data.periods[sample->metric] != 0 ? 0 : sample->weight,
 		.thread = sample->thread,
 		.cpu = sample->cpu >= 0 ? sample->cpu : -1,
 		.metric = (uint16_t)sample->metric,
@@ -214,7 +217,7 @@ static enum ctx_status check_state(const struct ctx_exp_writer *writer, const st
 
 	if (status == CTX_OK)
 		status = ctx_exp_check_thread(writer, state->thread, err);
-	if (status == CTX_OK && writer->states_file == CTX_NONE)
+	if (status == CTX_OK && writer->data.states == CTX_NONE)
 		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without states of threads");
 	if (status == CTX_OK && state->change >= CTX_CHANGE_N)
 		status = ctx_err_set(err, CTX_E_ARG, "change %d is unknown", (int)state->change);
@@ -234,7 +237,7 @@ enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_ex
 	struct record record = {.time_ns = state->time_ns,
 				.process = state->process,
 				.like = woken ? state->waker : state->thread,
-				.file = writer->states_file,
+				.file = writer->data.states,
 				.frames = state->frames,
 				.n_frames = smaller(state->n_frames, FRAMES_MAX)};
 	enum ctx_status status = check_state(writer, state, err);
@@ -269,4 +272,43 @@ enum ctx_status ctx_exp_outsider(struct ctx_exp_writer *writer, const char *name
 	ctx_exp_xml_number(out, "outsider", *ret);
 	ctx_exp_xml_attribute(out, "name", name);
 	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer, const struct ctx_exp_sample *sample,
+				   const struct ctx_user_state *state, struct ctx_err *err)
+{
+	struct ctx_exp_kept_record record = {.time_ns = ctx_exp_relative(writer, sample->time_ns),
+					     .thread = sample->thread,
+					     .state = *state};
+	enum ctx_status status = ctx_exp_check_process(writer, sample->process, err);
+	struct ctx_exp_live *live;
+	size_t before;
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_thread(writer, sample->thread, err);
+	if (status == CTX_OK && state->stack_bytes > UINT16_MAX)
+		status = ctx_err_set(err, CTX_E_ARG, "stack of %zu bytes", state->stack_bytes);
+	if (status != CTX_OK || writer->limits.reached)
+		return status;
+	status = ctx_exp_get_live(writer, sample->process, &live, err);
+	if (status != CTX_OK)
+		return status;
+	before = live->kept.n;
+	ctx_exp_put_kept(&live->kept, live->n_kept != 0 ? live->kept_previous_ns : 0, &record);
+	status = ctx_buf_check(&live->kept, err);
+	if (status != CTX_OK) {
+		live->kept.n = before; /* half a record would spoil the others */
+		live->kept.failed = false;
+		return status;
+	}
+	if (live->n_kept == 0 || record.time_ns < live->kept_first_ns)
+		live->kept_first_ns = record.time_ns;
+	if (live->n_kept == 0 || record.time_ns > live->kept_last_ns)
+		live->kept_last_ns = record.time_ns;
+	live->kept_previous_ns = record.time_ns;
+	live->n_kept++;
+	if (sample->time_ns < live->oldest_ns)
+		live->oldest_ns = sample->time_ns;
+	ctx_exp_account(writer, live);
+	return live->kept.n >= KEPT_BYTES ? ctx_exp_flush_process(writer, live, err) : CTX_OK;
 }

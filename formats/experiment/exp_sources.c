@@ -90,21 +90,23 @@ static enum ctx_status read_text(const struct ctx_exp_source *source, struct sta
 	return CTX_OK;
 }
 
-static void put_line(struct ctx_exp_writer *writer, const struct ctx_exp_source *source, const char *archive,
-		     size_t bytes, bool is_newer, const char *missing)
+static void put_copied(struct ctx_buf *out, const char *path, const char *archive, size_t bytes,
+		       bool is_newer)
 {
-	struct ctx_buf *out = &writer->log;
-
 	ctx_buf_put_text(out, "<source");
-	ctx_exp_xml_attribute(out, "path", source->path);
-	if (missing == NULL) {
-		ctx_exp_xml_attribute(out, "archive", archive);
-		ctx_exp_xml_number(out, "bytes", bytes);
-		if (is_newer)
-			ctx_exp_xml_number(out, "newer", 1);
-	} else {
-		ctx_exp_xml_attribute(out, "missing", missing);
-	}
+	ctx_exp_xml_attribute(out, "path", path);
+	ctx_exp_xml_attribute(out, "archive", archive);
+	ctx_exp_xml_number(out, "bytes", bytes);
+	if (is_newer)
+		ctx_exp_xml_number(out, "newer", 1);
+	ctx_buf_put_text(out, "/>\n");
+}
+
+static void put_missing(struct ctx_buf *out, const char *path, const char *reason)
+{
+	ctx_buf_put_text(out, "<source");
+	ctx_exp_xml_attribute(out, "path", path);
+	ctx_exp_xml_attribute(out, "missing", reason);
 	ctx_buf_put_text(out, "/>\n");
 }
 
@@ -125,9 +127,10 @@ enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer, const stru
 	ctx_exp_source_name(writer->n_sources, name);
 	if (status == CTX_OK) {
 		/* The experiment may be open to more people than the file was. */
-		unsigned mode = (info.st_mode & S_IROTH) != 0 ? 0644 : 0600;
+		struct ctx_exp_image image = {text.bytes, text.n,
+					      (info.st_mode & S_IROTH) != 0 ? 0644 : 0600};
 
-		status = ctx_exp_archive_bytes(writer->dir, name, text.bytes, text.n, mode, &local);
+		status = ctx_exp_archive_bytes(writer->dir, name, &image, &local);
 		if (status == CTX_END)
 			status = ctx_err_set(&local, CTX_E_IO, "archives/%s: is there already", name);
 		if (status == CTX_E_IO)
@@ -136,10 +139,10 @@ enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer, const stru
 	if (status == CTX_OK) {
 		*ret_bytes = text.n;
 		*ret_is_newer = info.st_mtim.tv_sec > source->built_seconds;
-		put_line(writer, source, name, text.n, *ret_is_newer, NULL);
+		put_copied(&writer->log, source->path, name, text.n, *ret_is_newer);
 		writer->n_sources++;
 	} else if (status == CTX_E_NOTFOUND || status == CTX_E_LIMIT) {
-		put_line(writer, source, NULL, 0, false, local.msg);
+		put_missing(&writer->log, source->path, local.msg);
 	}
 	ctx_buf_deinit(&text);
 	if (status != CTX_OK)

@@ -1,5 +1,6 @@
 /*
- * The writer's own state, shared by exp_writer.c, exp_samples.c and exp_events.c (what comes in), exp_flush.c (what goes to disk) and exp_archive.c.
+ * The writer's own state, shared by exp_create.c, exp_processes.c, exp_samples.c and exp_events.c (what comes in), exp_flush.c (what
+ * goes to disk), exp_archiving.c and exp_sources.c (copies).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_STATE_H
@@ -67,16 +68,41 @@ struct ctx_exp_thread {
 	uint32_t leaf; /* of its last stack that was told */
 };
 
+/* The data files that packets go to: one or more metrics each, and the states of threads. */
+struct ctx_exp_data_files {
+	uint64_t periods[UINT8_MAX + 1]; /* by metric */
+	uint8_t file_of[UINT8_MAX + 1];	 /* by metric */
+	uint32_t n_metrics, n_files;
+	uint32_t states; /* the file of thread states; CTX_NONE: none is recorded */
+	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
+};
+
+struct ctx_exp_limits {
+	uint64_t disk_bytes; /* 0: no limit */
+	bool reached;	     /* of disk_bytes: nothing more is written to data files */
+	size_t memory_bytes, memory_used;
+};
+
+/* The next block of the file `overview`. */
+struct ctx_exp_overview {
+	struct ctx_buf records;
+	uint32_t n;
+	uint64_t oldest_ns;	    /* absolute; UINT64_MAX: nothing buffered */
+	uint64_t first_ns, last_ns; /* relative */
+};
+
+/* For one block at a time. */
+struct ctx_exp_block_scratch {
+	struct ctx_compressor compressor;
+	struct ctx_buf raw, block;
+};
+
 struct ctx_exp_writer {
 	char *path;
 	int dir;
-	uint64_t start_ns, max_bytes;
-	size_t memory_max;
-	uint64_t periods[UINT8_MAX + 1]; /* by metric */
-	uint8_t file_of[UINT8_MAX + 1];
-	uint32_t n_metrics, n_files;
-	uint32_t states_file; /* of files; CTX_NONE: nothing is said of the states of threads */
-	char files[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
+	uint64_t start_ns;
+	struct ctx_exp_limits limits;
+	struct ctx_exp_data_files data;
 	struct ctx_exp_proc *procs;
 	size_t n_procs, procs_cap;
 	struct ctx_exp_thread *threads;
@@ -85,21 +111,17 @@ struct ctx_exp_writer {
 	size_t n_live, live_cap;
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
+	bool keep_places;
 	struct ctx_exp_places places; /* if keep_places */
 	uint32_t n_sources;	      /* copied so far */
 	struct ctx_strtab outsiders;  /* names by number */
 	struct ctx_buf log;	      /* lines not yet written */
 	uint64_t log_oldest_ns;
 	uint64_t flushing_ns; /* relative: the oldest record of the process that is being written */
-	struct ctx_buf overview;
-	uint32_t n_overview;
-	uint64_t overview_oldest_ns, overview_first_ns, overview_last_ns;
-	struct ctx_compressor compressor;
-	struct ctx_buf raw, block; /* scratch */
+	struct ctx_exp_overview overview;
+	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_stats stats;
-	size_t memory_bytes;
-	bool keep_places;
-	bool has_founder, kernel_seen, limit_reached;
+	bool has_founder, kernel_seen;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 

@@ -1,0 +1,78 @@
+/*
+ * Archiving at the end of a recording: each load object with samples is copied to archives/, and gets a line in log.xml.
+ */
+#include "formats/experiment/exp_archive.h"
+#include "formats/experiment/exp_state.h"
+#include "formats/experiment/exp_xml.h"
+
+/* What became of the copy of a load object. */
+struct outcome {
+	const char *path, *build_id;
+	const char *file; /* in archives/ */
+	uint64_t bytes;
+	struct ctx_err reason; /* why there is none */
+	enum ctx_status status;
+};
+
+static void put_line(struct ctx_buf *out, const struct outcome *outcome)
+{
+	ctx_buf_put_text(out, "<archive");
+	ctx_exp_xml_attribute(out, "path", outcome->path);
+	ctx_exp_xml_attribute(out, "build_id", outcome->build_id);
+	if (outcome->status == CTX_OK || outcome->status == CTX_END) {
+		ctx_exp_xml_attribute(out, "file", outcome->file);
+		ctx_exp_xml_number(out, "bytes", outcome->bytes);
+	} else {
+		ctx_exp_xml_attribute(out, "missing", outcome->reason.msg);
+	}
+	ctx_buf_put_text(out, "/>\n");
+}
+
+/* A copy that failed for want of disk or memory ends the archiving; any other outcome is a line of the log. */
+static enum ctx_status note(struct ctx_exp_writer *writer, const struct outcome *outcome, struct ctx_err *err)
+{
+	put_line(&writer->log, outcome);
+	if (outcome->status == CTX_E_IO || outcome->status == CTX_E_NOMEM)
+		return ctx_err_set(err, outcome->status, "%s/%s", writer->path, outcome->reason.msg);
+	return CTX_OK;
+}
+
+static enum ctx_status archive_object(struct ctx_exp_writer *writer, uint32_t number, struct ctx_err *err)
+{
+	const struct ctx_exp_objects *objects = &writer->objects;
+	struct outcome outcome = {.path = ctx_exp_objects_path(objects, number),
+				  .build_id = ctx_exp_objects_build_id(objects, number)};
+	struct ctx_exp_opened opened = {objects->files[number] - 1, outcome.path, outcome.build_id};
+	char name[CTX_EXP_ARCHIVE_NAME_MAX];
+
+	ctx_exp_archive_name(outcome.path, outcome.build_id, name);
+	outcome.file = name;
+	/* What is at its path, if that is it, or the file that was opened at its first sample. */
+	outcome.status = ctx_exp_archive_object(writer->dir, outcome.path, outcome.build_id, &outcome.bytes,
+						&outcome.reason);
+	if (outcome.status == CTX_E_NOTFOUND && opened.file >= 0)
+		outcome.status =
+			ctx_exp_archive_opened(writer->dir, &opened, &outcome.bytes, &outcome.reason);
+	return note(writer, &outcome, err);
+}
+
+static enum ctx_status archive_kernel(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	struct outcome outcome = {.path = "[kernel]", .build_id = "", .file = CTX_EXP_ARCHIVE_KALLSYMS};
+
+	outcome.status = ctx_exp_archive_kallsyms(writer->dir, &outcome.bytes, &outcome.reason);
+	return note(writer, &outcome, err);
+}
+
+enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	for (uint32_t i = 0; i < writer->objects.names.n && status == CTX_OK; i++) {
+		if (writer->objects.sampled[i])
+			status = archive_object(writer, i, err);
+	}
+	if (status == CTX_OK && writer->kernel_seen)
+		status = archive_kernel(writer, err);
+	return status == CTX_OK ? ctx_exp_flush_log(writer, err) : status;
+}

@@ -1,0 +1,292 @@
+/*
+ * Creation of an experiment and its first files, the tick that writes what is old, and closing.
+ */
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "formats/experiment/exp_reader.h"
+#include "formats/experiment/exp_state.h"
+#include "formats/experiment/exp_xml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MEMORY_DEFAULT ((size_t)64 << 20)
+#define MEMORY_SMALLEST ((size_t)256 << 10)
+
+/* Creation */
+
+/* Makes sure that nothing is at `path`: removes an experiment if that is allowed. */
+static enum ctx_status clear_place(const char *path, bool overwrite, struct ctx_err *err)
+{
+	struct stat info;
+
+	if (lstat(path, &info) != 0)
+		return errno == ENOENT ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "%s", path);
+	if (!overwrite)
+		return ctx_err_set(err, CTX_E_ARG, "%s: exists already", path);
+	if (!S_ISDIR(info.st_mode) || !ctx_exp_is_experiment(path))
+		return ctx_err_set(err, CTX_E_ARG, "%s: is no experiment, so it is not overwritten", path);
+	return ctx_dir_remove(path, err);
+}
+
+static bool is_file_name(const char *name)
+{
+	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return n > 0 && name[n] == '\0' && n < CTX_EXP_FILE_NAME_MAX && strcmp(name, "overview") != 0 &&
+	       strcmp(name, "frameinfo") != 0 && strcmp(name, "notes") != 0 &&
+	       strcmp(name, "archives") != 0 && strcmp(name, CTX_EXP_KEPT_FILE) != 0 &&
+	       strcmp(name, CTX_EXP_STATES_FILE) != 0 && name[0] != '_';
+}
+
+static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
+				   struct ctx_err *err)
+{
+	if (options->n_metrics > UINT8_MAX)
+		return ctx_err_set(err, CTX_E_ARG, "more than %d metrics", UINT8_MAX);
+	writer->data.n_metrics = options->n_metrics;
+	for (uint32_t i = 0; i < options->n_metrics; i++) {
+		const char *file = options->metrics[i].file;
+		uint32_t at = 0;
+
+		if (!is_file_name(file))
+			return ctx_err_set(err, CTX_E_ARG, "\"%s\" is no name for a data file", file);
+		while (at < writer->data.n_files && strcmp(writer->data.names[at], file) != 0)
+			at++;
+		if (at == CTX_EXP_METRIC_FILES_MAX)
+			return ctx_err_set(err, CTX_E_ARG, "more than %u data files",
+					   CTX_EXP_METRIC_FILES_MAX);
+		if (at == writer->data.n_files)
+			snprintf(writer->data.names[writer->data.n_files++], CTX_EXP_FILE_NAME_MAX, "%s",
+				 file);
+		writer->data.file_of[i] = (uint8_t)at;
+		writer->data.periods[i] = options->metrics[i].period;
+	}
+	writer->data.states = CTX_NONE;
+	if (options->has_states) {
+		writer->data.states = writer->data.n_files++;
+		snprintf(writer->data.names[writer->data.states], CTX_EXP_FILE_NAME_MAX, "%s",
+			 CTX_EXP_STATES_FILE);
+	}
+	return CTX_OK;
+}
+
+/* What every packet begins with. */
+#define FIRST_FIELDS                                                                                         \
+	"<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"          \
+	"<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "            \
+	"file=\"frameinfo\"/>"
+
+/* The <profile> line: the metric, and the fields of a packet of it. */
+static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric, uint32_t number)
+{
+	static const char FIELDS[] = FIRST_FIELDS "<field name=\"metric\" type=\"varint\"/>"
+						  "<field name=\"weight\" type=\"varint\"";
+
+	ctx_buf_put_text(out, "<profile");
+	ctx_exp_xml_number(out, "metric", number);
+	ctx_exp_xml_attribute(out, "name", metric->name);
+	ctx_exp_xml_attribute(out, "file", metric->file);
+	ctx_exp_xml_attribute(out, "unit", metric->unit);
+	ctx_exp_xml_number(out, "period", metric->period);
+	ctx_buf_printf(out, " frequency=\"%.3f\">", metric->frequency_hz);
+	ctx_buf_put_text(out, FIELDS);
+	ctx_exp_xml_attribute(out, "unit", metric->unit);
+	ctx_buf_put_text(out, "/></profile>\n");
+}
+
+/* The <states> line: the same for changes of what a thread does. */
+static void put_states(struct ctx_buf *out)
+{
+	ctx_buf_put_text(out, "<states");
+	ctx_exp_xml_attribute(out, "file", CTX_EXP_STATES_FILE);
+	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"change\" type=\"varint\"/>"
+			      "<field name=\"waker\" type=\"varint\"/></states>\n");
+}
+
+static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
+				       struct ctx_err *err)
+{
+	struct ctx_buf *out = &writer->log;
+
+	ctx_buf_printf(out, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
+	for (size_t i = 0; i < options->n_properties; i++) {
+		ctx_buf_put_text(out, "<setting");
+		ctx_exp_xml_attribute(out, "name", options->properties[i].key);
+		ctx_exp_xml_attribute(out, "value", options->properties[i].value);
+		ctx_buf_put_text(out, "/>\n");
+	}
+	for (uint32_t i = 0; i < options->n_metrics; i++)
+		put_profile(out, &options->metrics[i], i);
+	if (options->has_states)
+		put_states(out);
+	ctx_buf_put_text(out, "<event kind=\"run\"");
+	ctx_exp_xml_time(out, "tstamp", options->start_ns);
+	ctx_exp_xml_signed(out, "unix_ns", options->start_unix_ns);
+	ctx_buf_put_text(out, "/>\n");
+	return ctx_exp_flush_log(writer, err);
+}
+
+static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
+				  struct ctx_err *err)
+{
+	static const char MAP_FIRST[] = "<experiment version=\"1\"/>\n";
+	enum ctx_status status;
+
+	if (mkdir(writer->path, 0755) != 0)
+		return errno == EEXIST
+			       ? ctx_err_set(err, CTX_E_ARG, "%s: exists already", writer->path)
+			       : ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO,
+					       "%s", writer->path);
+	writer->dir = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (writer->dir < 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
+	status = put_first_lines(writer, options, err);
+	if (status == CTX_OK)
+		status = ctx_exp_make_file(writer, "map.xml", MAP_FIRST, sizeof(MAP_FIRST) - 1, err);
+	if (status == CTX_OK) {
+		ctx_buf_clear(&writer->scratch.raw);
+		ctx_exp_put_file_header(&writer->scratch.raw);
+		status = ctx_buf_check(&writer->scratch.raw, err);
+	}
+	if (status == CTX_OK)
+		status = ctx_exp_make_file(writer, "overview", writer->scratch.raw.bytes,
+					   writer->scratch.raw.n, err);
+	if (status == CTX_OK && options->comment != NULL && options->comment[0] != '\0')
+		status = ctx_exp_make_file(writer, "notes", options->comment, strlen(options->comment), err);
+	return status;
+}
+
+static void release(struct ctx_exp_writer *writer)
+{
+	for (size_t i = 0; i < writer->n_procs; i++)
+		ctx_exp_map_list_release(writer->procs[i].maps);
+	if (writer->dir >= 0)
+		close(writer->dir);
+	free(writer->path);
+	free(writer->procs);
+	free(writer->threads);
+	free(writer->live);
+	ctx_map64_deinit(&writer->present);
+	ctx_exp_objects_deinit(&writer->objects);
+	ctx_exp_places_deinit(&writer->places);
+	ctx_strtab_deinit(&writer->outsiders);
+	ctx_buf_deinit(&writer->log);
+	ctx_buf_deinit(&writer->overview.records);
+	ctx_compressor_deinit(&writer->scratch.compressor);
+	ctx_buf_deinit(&writer->scratch.raw);
+	ctx_buf_deinit(&writer->scratch.block);
+	free(writer);
+}
+
+/* The path without slashes at its end, if it ends in .er. */
+static enum ctx_status clean_path(const char *path, char **ret, struct ctx_err *err)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (n < 4 || memcmp(path + n - 3, ".er", 3) != 0 || path[n - 4] == '/')
+		return ctx_err_set(err, CTX_E_ARG, "%s: the name of an experiment must end in .er", path);
+	*ret = ctx_memdup0(path, n);
+	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
+enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx_exp_writer **ret,
+			       struct ctx_err *err)
+{
+	struct ctx_exp_writer *writer = ctx_calloc(1, sizeof(*writer));
+	enum ctx_status status;
+
+	if (writer == NULL)
+		return ctx_err_nomem(err);
+	writer->dir = -1;
+	writer->start_ns = options->start_ns;
+	writer->limits.disk_bytes = options->max_bytes;
+	writer->keep_places = options->keep_places;
+	writer->limits.memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
+	if (writer->limits.memory_bytes < MEMORY_SMALLEST)
+		writer->limits.memory_bytes = MEMORY_SMALLEST;
+	writer->log_oldest_ns = writer->overview.oldest_ns = UINT64_MAX;
+	writer->stats.epochs = 1;
+	status = set_metrics(writer, options, err);
+	if (status == CTX_OK)
+		status = clean_path(options->path, &writer->path, err);
+	if (status == CTX_OK)
+		status = clear_place(writer->path, options->overwrite, err);
+	if (status == CTX_OK)
+		status = make_files(writer, options, err);
+	if (status != CTX_OK) {
+		/* Half an experiment is none: it could not even be overwritten. */
+		if (writer->dir >= 0 && ctx_dir_remove(writer->path, NULL) != CTX_OK)
+			ctx_err_prefix(err, status, "%s is left half made", writer->path);
+		release(writer);
+		return status;
+	}
+	*ret = writer;
+	return CTX_OK;
+}
+
+/* Ticks and the end */
+
+static bool is_old(uint64_t oldest_ns, uint64_t now_ns)
+{
+	return oldest_ns <= now_ns && now_ns - oldest_ns >= CTX_EXP_SECOND_NS;
+}
+
+enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check(writer, err);
+
+	if (status == CTX_OK && is_old(writer->log_oldest_ns, now_ns))
+		status = ctx_exp_flush_log(writer, err);
+	for (size_t i = 0; i < writer->n_live && status == CTX_OK; i++) {
+		if (is_old(writer->live[i]->oldest_ns, now_ns))
+			status = ctx_exp_flush_process(writer, writer->live[i], err);
+	}
+	if (status == CTX_OK && is_old(writer->overview.oldest_ns, now_ns))
+		status = ctx_exp_flush_overview(writer, err);
+	return status;
+}
+
+struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer)
+{
+	struct ctx_exp_stats stats = writer->stats;
+
+	stats.memory_bytes = writer->limits.memory_used;
+	stats.processes = (uint32_t)writer->n_procs;
+	stats.threads = (uint32_t)writer->n_threads;
+	return stats;
+}
+
+enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status, step;
+
+	if (writer == NULL)
+		return CTX_OK;
+	status = ctx_exp_check(writer, err);
+	while (writer->n_live != 0) {
+		step = ctx_exp_retire(writer, writer->live[writer->n_live - 1],
+				      status == CTX_OK ? err : NULL);
+		status = status == CTX_OK ? step : status;
+	}
+	step = ctx_exp_flush_overview(writer, status == CTX_OK ? err : NULL);
+	status = status == CTX_OK ? step : status;
+	if (writer->stats.dropped_by_limit != 0) {
+		ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count",
+				   writer->stats.dropped_by_limit);
+		ctx_exp_xml_attribute(&writer->log, "reason", "limit");
+		ctx_buf_put_text(&writer->log, "/>\n");
+	}
+	ctx_exp_log_event(writer, "exit", time_ns);
+	ctx_buf_put_text(&writer->log, "/>\n");
+	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);
+	status = status == CTX_OK ? step : status;
+	release(writer);
+	return status;
+}

@@ -1,0 +1,303 @@
+/*
+ * What comes in: processes and maps; samples and changes of state are in exp_samples.c, threads and single events in exp_events.c.
+ *
+ *	writer -- procs[number] -- maps (shared with forked children)
+ *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (only while samples come)
+ *	   |-- threads[number]: leaf of the last sample, so that the next stack is compared before it is hashed
+ *	   `-- log: lines of log.xml
+ *
+ * All live parts together stay below memory_max: what would grow beyond it retires all of them first (everything is written, each dictionary begins a new epoch).
+ */
+#include "base/mem.h"
+#include "formats/experiment/exp_state.h"
+#include "formats/experiment/exp_xml.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Live parts */
+
+static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+			 const struct ctx_exp_map_entry *entry)
+{
+	struct ctx_buf *out = &live->map_lines;
+	uint64_t time_ns = entry->time_ns + writer->start_ns;
+
+	ctx_buf_put_text(out, "<map");
+	ctx_exp_xml_time(out, "tstamp", entry->time_ns);
+	ctx_exp_xml_number(out, "process", live->process);
+	ctx_exp_xml_hex(out, "address", entry->address);
+	ctx_exp_xml_hex(out, "size", entry->size);
+	ctx_exp_xml_hex(out, "offset", entry->file_offset);
+	ctx_exp_xml_number(out, "protection", entry->protection);
+	ctx_exp_xml_attribute(out, "build_id", ctx_exp_objects_build_id(&writer->objects, entry->object));
+	ctx_exp_xml_attribute(out, "path", ctx_exp_objects_path(&writer->objects, entry->object));
+	ctx_buf_put_text(out, "/>\n");
+	if (time_ns < live->oldest_ns)
+		live->oldest_ns = time_ns;
+}
+
+/* Lines behind the first sample are for the map as it was then and each change later. */
+static void put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
+{
+	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
+	char lineage[CTX_EXP_DIR_NAME_MAX];
+
+	ctx_exp_lineage(writer, live->process, lineage);
+	if (lineage[0] != '\0')
+		ctx_buf_printf(&live->map_lines, "<experiment version=\"%d\"/>\n", CTX_EXP_VERSION);
+	for (size_t i = 0; maps != NULL && i < maps->n; i++)
+		put_map_line(writer, live, &maps->entries[i]);
+}
+
+enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process, struct ctx_exp_live **ret,
+				 struct ctx_err *err)
+{
+	struct ctx_exp_proc *proc = &writer->procs[process];
+	struct ctx_exp_live *live = proc->live;
+	enum ctx_status status;
+
+	if (live == NULL) {
+		status = ctx_grow(&writer->live, &writer->live_cap, writer->n_live + 1, err);
+		if (status != CTX_OK)
+			return status;
+		live = ctx_calloc(1, sizeof(*live));
+		if (live == NULL)
+			return ctx_err_nomem(err);
+		live->process = process;
+		live->oldest_ns = UINT64_MAX;
+		live->place = (uint32_t)writer->n_live;
+		writer->live[writer->n_live++] = live;
+		proc->live = live;
+		if (!proc->has_samples)
+			put_first_maps(writer, live);
+		proc->has_samples = true;
+		ctx_exp_account(writer, live);
+	}
+	*ret = live;
+	return CTX_OK;
+}
+
+/* Processes */
+
+static void set_lineage(struct ctx_exp_writer *writer, struct ctx_exp_proc *proc, uint32_t number)
+{
+	struct ctx_exp_proc *parent = proc->parent != CTX_NONE ? &writer->procs[proc->parent] : NULL;
+	uint32_t *taken;
+	char lineage[CTX_EXP_DIR_NAME_MAX];
+
+	if (parent != NULL && (proc->origin == CTX_EXP_FORK || proc->origin == CTX_EXP_EXEC)) {
+		proc->ordinal = proc->origin == CTX_EXP_FORK ? ++parent->n_forks : ++parent->n_execs;
+		ctx_exp_lineage(writer, proc->parent, lineage);
+		proc->is_root = proc->by_number = strlen(lineage) + 12 > CTX_EXP_LINEAGE_MAX;
+		return;
+	}
+	proc->is_root = true;
+	if (proc->origin == CTX_EXP_FOUNDER && !writer->has_founder) {
+		writer->has_founder = true;
+		return;
+	}
+	proc->origin = CTX_EXP_PRESENT;
+	taken = ctx_map64_place(&writer->present, (uint64_t)proc->pid);
+	proc->by_number = taken == NULL || *taken != CTX_MAP64_NONE;
+	if (!proc->by_number)
+		*taken = number;
+}
+
+enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struct ctx_exp_process *process,
+				      uint32_t *ret_process, struct ctx_err *err)
+{
+	static const char *const ORIGINS[] = {"founder", "fork", "exec", "present"};
+	enum ctx_status status = ctx_exp_check(writer, err);
+	uint32_t number = (uint32_t)writer->n_procs;
+	char lineage[CTX_EXP_DIR_NAME_MAX];
+	struct ctx_exp_proc *proc;
+	struct ctx_buf *out;
+
+	if (status == CTX_OK && process->parent != CTX_NONE)
+		status = ctx_exp_check_process(writer, process->parent, err);
+	if (status == CTX_OK && writer->n_procs >= CTX_NONE - 1)
+		status = ctx_err_set(err, CTX_E_LIMIT, "too many processes");
+	if (status == CTX_OK)
+		status = ctx_grow(&writer->procs, &writer->procs_cap, writer->n_procs + 1, err);
+	if (status != CTX_OK)
+		return status;
+	proc = &writer->procs[writer->n_procs++];
+	*proc = (struct ctx_exp_proc){.pid = process->pid,
+				      .parent = process->parent,
+				      .epoch = 1,
+				      .origin = (uint8_t)process->origin};
+	set_lineage(writer, proc, number);
+	ctx_exp_lineage(writer, number, lineage);
+	out = ctx_exp_log_event(writer, "process", process->time_ns);
+	ctx_exp_xml_number(out, "process", number);
+	ctx_exp_xml_signed(out, "pid", process->pid);
+	if (process->parent != CTX_NONE)
+		ctx_exp_xml_number(out, "parent", process->parent);
+	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
+	ctx_exp_xml_attribute(out, "lineage", lineage);
+	ctx_exp_xml_attribute(out, "command", process->command);
+	*ret_process = number;
+	return ctx_exp_log_end(writer, err);
+}
+
+enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process, uint64_t time_ns,
+				     bool has_status, int32_t status_value, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	struct ctx_exp_proc *proc;
+	struct ctx_buf *out;
+
+	if (status != CTX_OK)
+		return status;
+	proc = &writer->procs[process];
+	out = ctx_exp_log_event(writer, "process-exit", time_ns);
+	ctx_exp_xml_number(out, "process", process);
+	if (has_status)
+		ctx_exp_xml_signed(out, "status", status_value);
+	status = ctx_exp_log_end(writer, err);
+	if (status == CTX_OK && proc->live != NULL)
+		status = ctx_exp_retire(writer, proc->live, err);
+	ctx_exp_map_list_release(proc->maps);
+	proc->maps = NULL;
+	return status;
+}
+
+/* Maps */
+
+enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent, uint32_t child,
+				  uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, parent, err);
+	struct ctx_exp_proc *proc;
+
+	if (status == CTX_OK)
+		status = ctx_exp_check_process(writer, child, err);
+	if (status != CTX_OK || parent == child)
+		return status;
+	(void)time_ns; /* each map keeps the time when it was made: that is before any sample of the child */
+	proc = &writer->procs[child];
+	ctx_exp_map_list_release(proc->maps);
+	proc->maps = ctx_exp_map_list_share(writer->procs[parent].maps);
+	if (proc->has_samples) {
+		struct ctx_exp_live *live;
+
+		status = ctx_exp_get_live(writer, child, &live, err);
+		if (status == CTX_OK)
+			put_first_maps(writer, live);
+	}
+	return status;
+}
+
+static enum ctx_status after_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
+				      struct ctx_err *err)
+{
+	ctx_exp_account(writer, live);
+	if (live->map_lines.n >= CTX_EXP_BUFFER_BYTES || live->map_lines.failed)
+		return ctx_exp_flush_process(writer, live, err);
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, const struct ctx_exp_map *map,
+			    struct ctx_err *err)
+{
+	struct ctx_exp_map_entry entry = {.address = map->address,
+					  .size = map->size,
+					  .file_offset = map->file_offset,
+					  .time_ns = ctx_exp_relative(writer, map->time_ns),
+					  .protection = map->protection};
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	struct ctx_exp_live *live;
+	bool replaced;
+
+	if (status != CTX_OK)
+		return status;
+	if (entry.size == 0)
+		return CTX_OK;
+	if (entry.size > UINT64_MAX - entry.address)
+		entry.size = UINT64_MAX - entry.address;
+	status = ctx_exp_objects_add(&writer->objects, map->path, map->build_id, &entry.object, err);
+	if (status == CTX_OK)
+		status = ctx_exp_map_list_add(&writer->procs[process].maps, &writer->objects, &entry,
+					      &replaced, err);
+	if (status != CTX_OK)
+		return status;
+	/* Stacks that are known already are not looked up again: an object in the place of a sampled one counts as sampled. */
+	if (replaced)
+		ctx_exp_objects_sample(&writer->objects, entry.object);
+	if (replaced && writer->keep_places)
+		ctx_exp_places_add_all(&writer->places, entry.object);
+	if (!writer->procs[process].has_samples)
+		return CTX_OK;
+	status = ctx_exp_get_live(writer, process, &live, err);
+	if (status != CTX_OK)
+		return status;
+	put_map_line(writer, live, &entry);
+	return after_map_line(writer, live, err);
+}
+
+enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address,
+			      uint64_t size, uint64_t time_ns, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	struct ctx_exp_live *live;
+
+	if (status != CTX_OK || size == 0)
+		return status;
+	if (size > UINT64_MAX - address)
+		size = UINT64_MAX - address;
+	status = ctx_exp_map_list_remove(&writer->procs[process].maps, address, size, err);
+	if (status != CTX_OK || !writer->procs[process].has_samples)
+		return status;
+	status = ctx_exp_get_live(writer, process, &live, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_buf_put_text(&live->map_lines, "<unmap");
+	ctx_exp_xml_time(&live->map_lines, "tstamp", ctx_exp_relative(writer, time_ns));
+	ctx_exp_xml_number(&live->map_lines, "process", process);
+	ctx_exp_xml_hex(&live->map_lines, "address", address);
+	ctx_exp_xml_hex(&live->map_lines, "size", size);
+	ctx_buf_put_text(&live->map_lines, "/>\n");
+	if (time_ns < live->oldest_ns)
+		live->oldest_ns = time_ns;
+	return after_map_line(writer, live, err);
+}
+
+/* Resource use */
+
+enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer, const struct ctx_usage_info *usage,
+			      struct ctx_err *err)
+{
+	enum ctx_status status = ctx_exp_check_process(writer, usage->process, err);
+	struct ctx_exp_usage_record record = {
+		.process = usage->process,
+		.time_ns = ctx_exp_relative(writer, usage->time_ns),
+		.fields = {usage->user_ns, usage->system_ns, usage->rss_bytes, usage->vsize_bytes,
+			   usage->minor_faults, usage->major_faults, usage->voluntary_switches,
+			   usage->involuntary_switches, usage->read_bytes, usage->write_bytes,
+			   usage->threads},
+	};
+
+	if (status != CTX_OK)
+		return status;
+	ctx_exp_put_usage(&writer->overview.records, &record);
+	if (writer->overview.n == 0 || record.time_ns < writer->overview.first_ns)
+		writer->overview.first_ns = record.time_ns;
+	if (writer->overview.n == 0 || record.time_ns > writer->overview.last_ns)
+		writer->overview.last_ns = record.time_ns;
+	writer->overview.n++;
+	if (usage->time_ns < writer->overview.oldest_ns)
+		writer->overview.oldest_ns = usage->time_ns;
+	return writer->overview.records.n >= CTX_EXP_BUFFER_BYTES ? ctx_exp_flush_overview(writer, err)
+								  : CTX_OK;
+}
+
+const struct ctx_exp_map_list *ctx_exp_maps(const struct ctx_exp_writer *writer, uint32_t process)
+{
+	return process < writer->n_procs ? writer->procs[process].maps : NULL;
+}
+
+const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *writer)
+{
+	return &writer->objects;
+}
