@@ -25,11 +25,11 @@ static void check_layouts(const struct ctx_gp_log *log)
 		struct ctx_gp_event event;
 
 		require(bytes != NULL && layout->file < log->n_files);
-		require(ctx_gp_event_decode(layout, &record, log->big_endian, &event) ==
+		require(ctx_gp_event_decode(layout, &record, log->machine.big_endian, &event) ==
 			ctx_gp_layout_has(layout, CTX_GP_TSTAMP));
 		record.n--;
 		if (layout->bytes_min >= n)
-			require(!ctx_gp_event_decode(layout, &record, log->big_endian, &event));
+			require(!ctx_gp_event_decode(layout, &record, log->machine.big_endian, &event));
 		free(bytes);
 	}
 }
@@ -75,7 +75,7 @@ static void check_map(const uint8_t *data, size_t size)
 /* Ends are behind beginnings' marks, times in reach, and names there. */
 static void check_labels(const uint8_t *data, size_t size)
 {
-	struct ctx_gp_log log = {.host = "h", .run_ns = 1000, .run_unix = 1000};
+	struct ctx_gp_log log = {.machine.host = "h", .times.run_ns = 1000, .times.run_unix = 1000};
 	struct ctx_gp_intervals intervals = {0};
 	struct ctx_gp_xml xml;
 
@@ -83,7 +83,7 @@ static void check_labels(const uint8_t *data, size_t size)
 	require(ctx_gp_log_add_messages(&log, &xml, NULL) == CTX_OK);
 	ctx_gp_log_deinit(&log);
 	ctx_gp_xml_deinit(&xml);
-	log = (struct ctx_gp_log){.host = "h", .run_ns = 1000, .run_unix = 1000};
+	log = (struct ctx_gp_log){.machine.host = "h", .times.run_ns = 1000, .times.run_unix = 1000};
 	require(ctx_gp_xml_set(&xml, data, size, NULL) == CTX_OK);
 	require(ctx_gp_intervals_parse(&intervals, &xml, &log, NULL) == CTX_OK);
 	for (size_t i = 0; i < intervals.n; i++) {

@@ -25,6 +25,41 @@ enum ctx_gp_io_kind {
 	CTX_GP_IO_KINDS = 5, /* kind + this: it failed */
 };
 
+struct ctx_gp_clock_event {
+	uint32_t state; /* of the thread; on Linux always the same */
+	uint32_t ticks;
+	bool is_exact; /* weight_ns says more than ticks */
+	uint64_t weight_ns;
+};
+
+struct ctx_gp_heap_event {
+	uint32_t kind; /* enum ctx_gp_heap_kind, or what the file has */
+	uint64_t size;
+	uint64_t address;     /* that was returned, or freed */
+	uint64_t old_address; /* of realloc */
+};
+
+struct ctx_gp_sync_event {
+	int64_t request_ns; /* absolute: when the wait began; it ended at time_ns */
+	uint64_t object;
+};
+
+struct ctx_gp_io_event {
+	uint32_t kind; /* enum ctx_gp_io_kind, the failed ones too */
+	int32_t fd, old_fd;
+	int64_t bytes;
+	int64_t request_ns; /* absolute: when it began */
+	uint32_t fs_type;
+	const char *file; /* borrowed until the next event, not zero-terminated */
+	size_t file_bytes;
+};
+
+struct ctx_gp_counter_event {
+	uint32_t tag; /* of the counter */
+	uint64_t count;
+	uint64_t address; /* that was accessed; 0 not known */
+};
+
 struct ctx_gp_event {
 	uint32_t type;	      /* CTX_GP_CLOCK, ...: which of the structs is set */
 	uint32_t owner;	      /* as given with the file */
@@ -34,37 +69,12 @@ struct ctx_gp_event {
 	uint64_t stack;	      /* number in data.frameinfo; 0 none */
 	uint64_t later_stack; /* that of an event some places behind this one, as a hint; 0 not known */
 	union {
-		struct {
-			uint32_t state; /* of the thread; on Linux always the same */
-			uint32_t ticks;
-			bool is_exact; /* weight_ns says more than ticks */
-			uint64_t weight_ns;
-		} clock;
+		struct ctx_gp_clock_event clock;
 		uint32_t ticks[CTX_GP_OLD_STATES]; /* CTX_GP_STATES_CLOCK: in each state */
-		struct {
-			uint32_t kind; /* enum ctx_gp_heap_kind, or what the file has */
-			uint64_t size;
-			uint64_t address;     /* that was returned, or freed */
-			uint64_t old_address; /* of realloc */
-		} heap;
-		struct {
-			int64_t request_ns; /* absolute: when the wait began; it ended at time_ns */
-			uint64_t object;
-		} sync;
-		struct {
-			uint32_t kind; /* enum ctx_gp_io_kind, the failed ones too */
-			int32_t fd, old_fd;
-			int64_t bytes;
-			int64_t request_ns; /* absolute: when it began */
-			uint32_t fs_type;
-			const char *file; /* borrowed until the next event, not zero-terminated */
-			size_t file_bytes;
-		} io;
-		struct {
-			uint32_t tag; /* of the counter */
-			uint64_t count;
-			uint64_t address; /* that was accessed; 0 not known */
-		} hwc;
+		struct ctx_gp_heap_event heap;
+		struct ctx_gp_sync_event sync;
+		struct ctx_gp_io_event io;
+		struct ctx_gp_counter_event hwc;
 	};
 };
 

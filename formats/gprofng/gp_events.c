@@ -140,7 +140,7 @@ static inline bool find_time(struct data_file *file, const struct ctx_gp_record 
 {
 	const struct ctx_gp_layout *layout = layout_of(file, record->type);
 
-	if (!ctx_gp_event_time(layout, record, file->log->big_endian, ret_ns)) {
+	if (!ctx_gp_event_time(layout, record, file->log->machine.big_endian, ret_ns)) {
 		if (found != NULL && layout != NULL && found->invalid++ == 0)
 			found->invalid_at = record->offset;
 		return false;
@@ -150,8 +150,8 @@ static inline bool find_time(struct data_file *file, const struct ctx_gp_record 
 			found->impossible++;
 		return false;
 	}
-	if (*ret_ns < file->log->run_ns) /* no event comes before its process */
-		*ret_ns = file->log->run_ns;
+	if (*ret_ns < file->log->times.run_ns) /* no event comes before its process */
+		*ret_ns = file->log->times.run_ns;
 	return true;
 }
 
@@ -229,15 +229,15 @@ enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const char *path
 		.file = file,
 		.layout_type = UINT32_MAX,
 		.owner = owner,
-		.base_ns = log->run_ns - shift_ns,
-		.earliest_ns = log->run_ns - 1000000000,
+		.base_ns = log->times.run_ns - shift_ns,
+		.earliest_ns = log->times.run_ns - 1000000000,
 		.latest_ns = latest_ns,
 	};
 	if (events->files[events->n_files].path == NULL)
 		return ctx_err_nomem(err);
 	events->n_files++;
-	status = ctx_gp_blocks_init(&blocks, fd, events->files[events->n_files - 1].path, log->big_endian, 0,
-				    UINT64_MAX, err);
+	status = ctx_gp_blocks_init(&blocks, fd, events->files[events->n_files - 1].path,
+				    log->machine.big_endian, 0, UINT64_MAX, err);
 	if (status == CTX_OK)
 		status = scan(events, (uint32_t)(events->n_files - 1), &blocks, &found, err);
 	found.bytes = blocks.end;
@@ -345,7 +345,7 @@ static enum ctx_status read_run(struct ctx_gp_events *events, const struct run *
 	if (status == CTX_OK)
 		status = ctx_file_pread(events->fd, file->path, open->bytes, n, run->begin, &got, err);
 	if (status >= 0) {
-		ctx_gp_blocks_set(&blocks, open->bytes, got, run->begin, file->log->big_endian);
+		ctx_gp_blocks_set(&blocks, open->bytes, got, run->begin, file->log->machine.big_endian);
 		status = list_events(open, file, &blocks, run->begin, err);
 	}
 	events->progress += n;
@@ -443,7 +443,8 @@ static uint64_t later_stack(const struct data_file *file, const struct open_run 
 	event = &run->events[run->next + LATER];
 	if (event->n < layout->bytes_min)
 		return 0;
-	return ctx_gp_layout_get(layout, CTX_GP_FRINFO, run->bytes + event->at, file->log->big_endian);
+	return ctx_gp_layout_get(layout, CTX_GP_FRINFO, run->bytes + event->at,
+				 file->log->machine.big_endian);
 }
 
 enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_event *ret,
@@ -462,8 +463,8 @@ enum ctx_status ctx_gp_events_next(struct ctx_gp_events *events, struct ctx_gp_e
 	event = &top->events[top->next];
 	file = &events->files[events->runs[top->run].file];
 	record = (struct ctx_gp_record){.bytes = top->bytes + event->at, .n = event->n};
-	record.type = ctx_gp_u16(record.bytes + 2, file->log->big_endian);
-	if (!ctx_gp_event_decode(layout_of(file, record.type), &record, file->log->big_endian, ret))
+	record.type = ctx_gp_u16(record.bytes + 2, file->log->machine.big_endian);
+	if (!ctx_gp_event_decode(layout_of(file, record.type), &record, file->log->machine.big_endian, ret))
 		return ctx_err_set(err, CTX_E_INTERNAL, "%s: an event that was there before is gone",
 				   file->path);
 	ret->owner = file->owner;

@@ -147,8 +147,8 @@ static enum ctx_status read_overview(struct ctx_gp_experiments *experiments,
 
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_gp_overview_read(&experiment->overview, path, experiment->log.is_32bit,
-				      experiment->log.big_endian, &why);
+	status = ctx_gp_overview_read(&experiment->overview, path, experiment->log.machine.is_32bit,
+				      experiment->log.machine.big_endian, &why);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK)
@@ -183,7 +183,7 @@ static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct c
 
 	if (status != CTX_OK)
 		return status;
-	if (!experiment->log.has_run)
+	if (!experiment->log.times.has_run)
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: log.xml does not tell that the target was started",
 				   experiment->path);
 	status = read_warnings(experiment, err);
@@ -407,9 +407,11 @@ enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experim
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_gp_experiments_damage(experiments, err,
 						 "%sdata.frameinfo is no plain file: no call stacks", prefix);
-	status = ctx_gp_blocks_init(&blocks, fd, path, experiment->log.big_endian, 0, UINT64_MAX, err);
+	status =
+		ctx_gp_blocks_init(&blocks, fd, path, experiment->log.machine.big_endian, 0, UINT64_MAX, err);
 	if (status == CTX_OK)
-		status = ctx_gp_frames_read(&experiment->frames, &blocks, experiment->log.is_32bit, err);
+		status = ctx_gp_frames_read(&experiment->frames, &blocks, experiment->log.machine.is_32bit,
+					    err);
 	invalid = blocks.invalid + experiment->frames.damaged;
 	ctx_gp_blocks_deinit(&blocks);
 	if (status == CTX_OK && invalid != 0)
@@ -434,7 +436,7 @@ enum ctx_status ctx_gp_experiment_read_code(struct ctx_gp_experiments *experimen
 	experiment->has_code = true;
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_gp_code_read(&experiment->code, path, experiment->log.big_endian, &why);
+	status = ctx_gp_code_read(&experiment->code, path, experiment->log.machine.big_endian, &why);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status == CTX_E_NOTFOUND || (status == CTX_OK && !experiment->code.damaged))

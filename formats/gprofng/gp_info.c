@@ -13,7 +13,7 @@
 /* "2026-11-21 02:55:15 UTC"; "" not known. */
 static void format_start(const struct ctx_gp_log *log, char out[32])
 {
-	time_t seconds = (time_t)log->run_unix;
+	time_t seconds = (time_t)log->times.run_unix;
 	struct tm parts;
 
 	out[0] = '\0';
@@ -24,21 +24,24 @@ static void format_start(const struct ctx_gp_log *log, char out[32])
 static enum ctx_status host_properties(struct ctx_gp_reader *reader, const struct ctx_gp_log *log,
 				       struct ctx_err *err)
 {
-	enum ctx_status status = ctx_gp_property(reader, err, "host", "%s", log->host);
+	enum ctx_status status = ctx_gp_property(reader, err, "host", "%s", log->machine.host);
 
 	if (status == CTX_OK)
-		status = ctx_gp_property(reader, err, "os", "%s", log->os);
+		status = ctx_gp_property(reader, err, "os", "%s", log->machine.os);
 	if (status == CTX_OK)
-		status = ctx_gp_property(reader, err, "arch", "%s", log->arch);
-	if (status == CTX_OK && log->n_cpus != 0)
+		status = ctx_gp_property(reader, err, "arch", "%s", log->machine.arch);
+	if (status == CTX_OK && log->machine.n_cpus != 0)
 		status = ctx_gp_property(reader, err, "cpus", "%llu, %llu MHz",
-					 (unsigned long long)log->n_cpus, (unsigned long long)log->clock_mhz);
-	if (status == CTX_OK && log->page_bytes != 0)
+					 (unsigned long long)log->machine.n_cpus,
+					 (unsigned long long)log->machine.clock_mhz);
+	if (status == CTX_OK && log->machine.page_bytes != 0)
 		status = ctx_gp_property(reader, err, "page size", "%llu",
-					 (unsigned long long)log->page_bytes);
-	if (status == CTX_OK && log->n_pages != 0 && log->n_pages <= UINT64_MAX / (log->page_bytes + 1))
-		status = ctx_gp_property(reader, err, "memory", "%llu MB",
-					 (unsigned long long)(log->n_pages * log->page_bytes >> 20));
+					 (unsigned long long)log->machine.page_bytes);
+	if (status == CTX_OK && log->machine.n_pages != 0 &&
+	    log->machine.n_pages <= UINT64_MAX / (log->machine.page_bytes + 1))
+		status = ctx_gp_property(
+			reader, err, "memory", "%llu MB",
+			(unsigned long long)(log->machine.n_pages * log->machine.page_bytes >> 20));
 	return status;
 }
 
@@ -70,38 +73,38 @@ static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct
 				      struct ctx_err *err)
 {
 	char start[32];
-	enum ctx_status status = ctx_gp_property(reader, err, "command", "%s", log->command);
+	enum ctx_status status = ctx_gp_property(reader, err, "command", "%s", log->process.command);
 
 	format_start(log, start);
-	if (status == CTX_OK && log->pid >= 0 && log->ppid >= 0)
-		status = ctx_gp_property(reader, err, "process", "%lld, parent %lld", (long long)log->pid,
-					 (long long)log->ppid);
+	if (status == CTX_OK && log->process.pid >= 0 && log->process.ppid >= 0)
+		status = ctx_gp_property(reader, err, "process", "%lld, parent %lld",
+					 (long long)log->process.pid, (long long)log->process.ppid);
 	if (status == CTX_OK)
-		status = ctx_gp_property(reader, err, "directory", "%s", log->cwd);
+		status = ctx_gp_property(reader, err, "directory", "%s", log->process.cwd);
 	if (status == CTX_OK)
 		status = ctx_gp_property(reader, err, "start", "%s", start);
 	if (status == CTX_OK)
-		status = ctx_gp_property(reader, err, "java", "%s", log->jvm);
-	if (status == CTX_OK && log->ticks_us != 0)
+		status = ctx_gp_property(reader, err, "java", "%s", log->settings.jvm);
+	if (status == CTX_OK && log->settings.ticks_us != 0)
 		status = ctx_gp_property(reader, err, "clock profile", "every %llu us of CPU time",
-					 (unsigned long long)log->ticks_us);
+					 (unsigned long long)log->settings.ticks_us);
 	for (size_t i = 0; i < log->n_counters && status == CTX_OK; i++)
 		status = ctx_gp_property(reader, err, "hardware counter", "%s, every %llu%s",
 					 log->counters[i].name, (unsigned long long)log->counters[i].interval,
 					 log->counters[i].has_memory ? ", with addresses of data" : "");
-	if (status == CTX_OK && log->heap[0] != '\0')
-		status = ctx_gp_property(reader, err, "heap trace", "%s", log->heap);
-	if (status == CTX_OK && log->sync_threshold[0] != '\0')
-		status = sync_property(reader, log->sync_threshold, err);
-	if (status == CTX_OK && log->io[0] != '\0')
-		status = ctx_gp_property(reader, err, "I/O trace", "%s", log->io);
-	if (status == CTX_OK && log->sample_period_s != 0)
+	if (status == CTX_OK && log->settings.heap[0] != '\0')
+		status = ctx_gp_property(reader, err, "heap trace", "%s", log->settings.heap);
+	if (status == CTX_OK && log->settings.sync_threshold[0] != '\0')
+		status = sync_property(reader, log->settings.sync_threshold, err);
+	if (status == CTX_OK && log->settings.io[0] != '\0')
+		status = ctx_gp_property(reader, err, "I/O trace", "%s", log->settings.io);
+	if (status == CTX_OK && log->settings.sample_period_s != 0)
 		status = ctx_gp_property(reader, err, "usage", "every %llu s",
-					 (unsigned long long)log->sample_period_s);
+					 (unsigned long long)log->settings.sample_period_s);
 	if (status == CTX_OK)
-		status = ctx_gp_property(reader, err, "follows", "%s", log->follow);
+		status = ctx_gp_property(reader, err, "follows", "%s", log->settings.follow);
 	if (status == CTX_OK)
-		status = phases_property(reader, "paused", &log->pauses, log->last_ns, err);
+		status = phases_property(reader, "paused", &log->pauses, log->times.last_ns, err);
 	return status == CTX_OK ? phases_property(reader, "garbage collection", &log->collections, 0, err)
 				: status;
 }
@@ -109,14 +112,16 @@ static enum ctx_status run_properties(struct ctx_gp_reader *reader, const struct
 static enum ctx_status make_properties(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	const struct ctx_gp_log *log = &reader->experiments.items[0]->log;
-	enum ctx_status status = ctx_gp_property(reader, err, "collector", "gprofng %s", log->collector);
+	enum ctx_status status =
+		ctx_gp_property(reader, err, "collector", "gprofng %s", log->writer.collector);
 
 	if (status == CTX_OK)
 		status = host_properties(reader, log, err);
 	if (status == CTX_OK)
 		status = run_properties(reader, log, err);
 	if (status == CTX_OK)
-		status = ctx_gp_property(reader, err, "word size", "%d bits", log->is_32bit ? 32 : 64);
+		status =
+			ctx_gp_property(reader, err, "word size", "%d bits", log->machine.is_32bit ? 32 : 64);
 	if (status == CTX_OK && reader->experiments.n > 1)
 		status = ctx_gp_property(reader, err, "experiments", "%zu", reader->experiments.n);
 	return status;
@@ -143,7 +148,7 @@ static enum ctx_status warn_of(struct ctx_gp_reader *reader, const struct ctx_gp
 
 static bool is_closed(const struct ctx_gp_log *log)
 {
-	return log->has_exit || log->has_exec;
+	return log->times.has_exit || log->times.has_exec;
 }
 
 static enum ctx_status make_warnings(struct ctx_gp_reader *reader, struct ctx_err *err)
@@ -193,7 +198,8 @@ enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *e
 		status = make_warnings(reader, err);
 	if (status == CTX_OK)
 		status = ctx_gp_notes_read(reader, err);
-	snprintf(reader->text, sizeof(reader->text), "gprofng %s", reader->experiments.items[0]->log.version);
+	snprintf(reader->text, sizeof(reader->text), "gprofng %s",
+		 reader->experiments.items[0]->log.writer.version);
 	info->format = ctx_arena_strdup(&reader->arena, reader->text);
 	info->fallback_root = "";
 	if (status == CTX_OK)

@@ -2,7 +2,6 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "formats/gprofng/gp_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +24,12 @@ void ctx_gp_jstacks_deinit(struct ctx_gp_jstacks *stacks)
 	*stacks = (struct ctx_gp_jstacks){0};
 }
 
+void ctx_gp_jimage_deinit(struct ctx_gp_jimage *image)
+{
+	ctx_gp_java_deinit(&image->methods);
+	ctx_map64_deinit(&image->announced);
+}
+
 /* Processes */
 
 static void stretch(uint64_t *begin, uint64_t *end, const struct ctx_gp_map_entry *entry)
@@ -40,7 +45,7 @@ static void stretch(uint64_t *begin, uint64_t *end, const struct ctx_gp_map_entr
 }
 
 /* Where the virtual machine lies, and what it made: one region, in which each stub and method is a map of its own. */
-static void find_regions(struct ctx_gp_image *image, const struct ctx_gp_map *map)
+static void find_regions(struct ctx_gp_jimage *image, const struct ctx_gp_map *map)
 {
 	for (size_t i = 0; i < map->n; i++) {
 		const struct ctx_gp_map_entry *entry = &map->entries[i];
@@ -55,8 +60,7 @@ static void find_regions(struct ctx_gp_image *image, const struct ctx_gp_map *ma
 	}
 }
 
-static enum ctx_status read_classes(struct ctx_gp_reader *reader, struct ctx_gp_image *image,
-				    const struct ctx_gp_experiment *experiment, const char *path,
+static enum ctx_status read_classes(struct ctx_gp_jimage *image, const char *path, bool big_endian,
 				    struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -69,10 +73,10 @@ static enum ctx_status read_classes(struct ctx_gp_reader *reader, struct ctx_gp_
 		return ctx_err_errno(err, CTX_E_IO, "jclasses");
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_FORMAT, "jclasses is no plain file");
-	status = ctx_gp_blocks_init(&blocks, fd, "jclasses", experiment->log.big_endian, 0, UINT64_MAX, err);
+	status = ctx_gp_blocks_init(&blocks, fd, "jclasses", big_endian, 0, UINT64_MAX, err);
 	if (status == CTX_OK)
-		status = ctx_gp_java_read(&image->java, &blocks, &reader->jstacks.names, err);
-	damaged = blocks.invalid + image->java.damaged;
+		status = ctx_gp_java_read(&image->methods, &blocks, &image->shared->names, err);
+	damaged = blocks.invalid + image->methods.damaged;
 	if (status == CTX_OK && damaged != 0)
 		status = ctx_err_set(err, CTX_E_FORMAT, "jclasses: %llu records that make no sense",
 				     (unsigned long long)damaged);
@@ -80,36 +84,23 @@ static enum ctx_status read_classes(struct ctx_gp_reader *reader, struct ctx_gp_
 	return status;
 }
 
-enum ctx_status ctx_gp_jstacks_start(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-				     struct ctx_err *err)
+enum ctx_status ctx_gp_jimage_start(struct ctx_gp_jimage *image, const struct ctx_gp_experiment *experiment,
+				    struct ctx_err *err)
 {
-	struct ctx_gp_image *image = &reader->images[experiment->number];
 	char *path CTX_AUTO_FREE = NULL;
-	char prefix[256];
-	struct ctx_err why = {0};
-	enum ctx_status status;
 
-	if (experiment->log.jvm[0] == '\0')
+	if (experiment->log.settings.jvm[0] == '\0')
 		return CTX_OK;
 	find_regions(image, &experiment->map);
 	path = ctx_path_join(experiment->path, "jclasses");
-	if (path == NULL)
-		return ctx_err_nomem(err);
-	status = read_classes(reader, image, experiment, path, &why);
-	if (status == CTX_E_NOMEM)
-		return ctx_err_nomem(err);
-	if (status != CTX_OK)
-		return ctx_gp_experiments_damage(&reader->experiments, err,
-						 "%s%s: methods may lack their names",
-						 ctx_gp_experiment_prefix(experiment, prefix), why.msg);
-	return CTX_OK;
+	return path != NULL ? read_classes(image, path, experiment->log.machine.big_endian, err)
+			    : ctx_err_nomem(err);
 }
 
-enum ctx_status ctx_gp_jstacks_name(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-				    uint64_t method, int64_t time_ns, uint32_t *ret, struct ctx_err *err)
+enum ctx_status ctx_gp_jimage_name(struct ctx_gp_jimage *image, uint64_t method, int64_t time_ns,
+				   uint32_t *ret, struct ctx_err *err)
 {
-	uint32_t name = ctx_gp_java_find(&reader->images[experiment->number].java, method,
-					 experiment->log.run_ns + time_ns);
+	uint32_t name = ctx_gp_java_find(&image->methods, method, time_ns);
 	char text[64];
 
 	if (name != CTX_NONE) {
@@ -117,7 +108,7 @@ enum ctx_status ctx_gp_jstacks_name(struct ctx_gp_reader *reader, const struct c
 		return CTX_OK;
 	}
 	snprintf(text, sizeof(text), "<method 0x%llx>", (unsigned long long)method);
-	return ctx_strtab_add_text(&reader->jstacks.names, text, ret, err);
+	return ctx_strtab_add_text(&image->shared->names, text, ret, err);
 }
 
 /* Stacks */
@@ -132,10 +123,10 @@ static enum ctx_status make_room(struct ctx_gp_jstacks *stacks, struct ctx_err *
 }
 
 /* The address that stands for a place in a method; the method is announced when it is new to the process. */
-static enum ctx_status address_of(struct ctx_gp_reader *reader, struct ctx_gp_image *image, uint32_t name,
-				  int32_t index, uint64_t *ret, struct ctx_err *err)
+static enum ctx_status address_of(struct ctx_gp_jimage *image, uint32_t name, int32_t index, uint64_t *ret,
+				  struct ctx_err *err)
 {
-	struct ctx_gp_jstacks *stacks = &reader->jstacks;
+	struct ctx_gp_jstacks *stacks = image->shared;
 	uint32_t *place = ctx_map64_place(&image->announced, name);
 
 	if (place == NULL)
@@ -155,7 +146,7 @@ static enum ctx_status address_of(struct ctx_gp_reader *reader, struct ctx_gp_im
  * How many frames from the leaf are of the native method that is Java's leaf: up to where code of the virtual machine's making
  * called it. None if the virtual machine itself is what it called.
  */
-static uint32_t count_native(const struct ctx_gp_image *image, const uint64_t *frames, uint32_t n)
+static uint32_t count_native(const struct ctx_gp_jimage *image, const uint64_t *frames, uint32_t n)
 {
 	uint32_t k = 0;
 
@@ -167,16 +158,15 @@ static uint32_t count_native(const struct ctx_gp_image *image, const uint64_t *f
 }
 
 /* Appends the Java frames behind those that are kept. */
-static enum ctx_status put_java(struct ctx_gp_reader *reader, struct ctx_gp_image *image, size_t n_java,
-				int64_t time_ns, struct ctx_err *err)
+static enum ctx_status put_java(struct ctx_gp_jimage *image, size_t n_java, int64_t time_ns,
+				struct ctx_gp_stack_frames *to, struct ctx_err *err)
 {
-	struct ctx_gp_jstacks *stacks = &reader->jstacks;
-	struct ctx_gp_stack_frames *to = &reader->last;
+	struct ctx_gp_jstacks *stacks = image->shared;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n_java && to->n < CTX_GP_STACK_MAX - 1 && status == CTX_OK; i++) {
 		const struct ctx_gp_java_frame *frame = &stacks->frames[i];
-		uint32_t name = ctx_gp_java_find(&image->java, frame->method, time_ns);
+		uint32_t name = ctx_gp_java_find(&image->methods, frame->method, time_ns);
 
 		if (frame->method == CTX_GP_JAVA_TRUNCATED) {
 			to->frames[to->n++] = ctx_frame_truncated(CTX_TRUNCATED_DEPTH);
@@ -185,45 +175,43 @@ static enum ctx_status put_java(struct ctx_gp_reader *reader, struct ctx_gp_imag
 		if (name == CTX_NONE)
 			status = ctx_strtab_add_text(&stacks->names, unknown_method, &name, err);
 		if (status == CTX_OK)
-			status = address_of(reader, image, name, frame->index, &to->frames[to->n], err);
+			status = address_of(image, name, frame->index, &to->frames[to->n], err);
 		to->n += status == CTX_OK;
 	}
 	return status;
 }
 
-enum ctx_status ctx_gp_jstacks_take(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-				    struct ctx_gp_numbered *stack, int64_t time_ns, struct ctx_err *err)
+enum ctx_status ctx_gp_jimage_take(struct ctx_gp_jimage *image, const struct ctx_gp_frames *frames,
+				   struct ctx_gp_numbered *stack, struct ctx_gp_stack_frames *to,
+				   struct ctx_err *err)
 {
-	struct ctx_gp_jstacks *stacks = &reader->jstacks;
-	struct ctx_gp_image *image = &reader->images[experiment->number];
-	struct ctx_gp_stack_frames *to = &reader->last;
+	struct ctx_gp_jstacks *stacks = image->shared;
 	enum ctx_gp_stack_state state;
 	enum ctx_status status;
 	size_t n_java;
 
-	if (!ctx_gp_frames_have_java(&experiment->frames, stack->uid))
+	if (!ctx_gp_frames_have_java(frames, stack->uid))
 		return CTX_OK;
 	status = make_room(stacks, err);
 	if (status != CTX_OK)
 		return status;
-	state = ctx_gp_frames_get_java(&experiment->frames, stack->uid, stacks->work, stacks->frames,
-				       CTX_GP_STACK_MAX, &n_java);
+	state = ctx_gp_frames_get_java(frames, stack->uid, stacks->work, stacks->frames, CTX_GP_STACK_MAX,
+				       &n_java);
 	/* The virtual machine may not have been able to tell: then the native stack is all there is. */
-	if (n_java == 0 || ctx_gp_java_find(&image->java, stacks->frames[0].method, time_ns) == CTX_NONE)
+	if (n_java == 0 ||
+	    ctx_gp_java_find(&image->methods, stacks->frames[0].method, stack->time_ns) == CTX_NONE)
 		return CTX_OK;
 	stack->is_java = true;
-	stack->time_ns = time_ns;
 	stack->state = state;
 	to->n = stacks->frames[0].index == CTX_GP_JAVA_NATIVE ? count_native(image, to->frames, to->n) : 0;
-	status = put_java(reader, image, n_java, time_ns, err);
+	status = put_java(image, n_java, stack->time_ns, to, err);
 	if (status == CTX_OK && state == CTX_GP_STACK_CUT)
 		to->frames[to->n++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
 	return status;
 }
 
-bool ctx_gp_jstacks_next(struct ctx_gp_reader *reader, struct ctx_event *ret)
+bool ctx_gp_jstacks_next(struct ctx_gp_jstacks *stacks, struct ctx_event *ret)
 {
-	struct ctx_gp_jstacks *stacks = &reader->jstacks;
 	uint32_t name;
 
 	if (stacks->due_at == stacks->n_due) {

@@ -14,8 +14,6 @@
 #include "formats/gprofng/gp_stacks.h"
 #include "model/event_source.h"
 
-struct ctx_gp_reader;
-
 /* What the source keeps for all processes. All zero is an empty one. */
 struct ctx_gp_jstacks {
 	struct ctx_strtab names;	  /* of methods, of all processes */
@@ -27,30 +25,41 @@ struct ctx_gp_jstacks {
 	uint32_t process;
 };
 
+/* What it keeps for one process. All but `shared` zero is an empty one. */
+struct ctx_gp_jimage {
+	struct ctx_gp_jstacks *shared; /* borrowed */
+	struct ctx_gp_java methods;
+	struct ctx_map64 announced;    /* methods, by name */
+	uint64_t code_begin, code_end; /* code that the virtual machine made */
+	uint64_t jvm_begin, jvm_end;   /* the virtual machine */
+};
+
 void ctx_gp_jstacks_deinit(struct ctx_gp_jstacks *stacks);
-
-/* Reads the names of a process's methods, when it begins. What cannot be used is damage. CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_gp_jstacks_start(struct ctx_gp_reader *reader,
-						    const struct ctx_gp_experiment *experiment,
-						    struct ctx_err *err);
-
-/* The name of a compiled method at a time from the run: an id of the names. CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_gp_jstacks_name(struct ctx_gp_reader *reader,
-						   const struct ctx_gp_experiment *experiment,
-						   uint64_t method, int64_t time_ns, uint32_t *ret,
-						   struct ctx_err *err);
+void ctx_gp_jimage_deinit(struct ctx_gp_jimage *image);
 
 /*
- * Puts the Java stack of `stack` into reader->last in the place of the native one there, and tells so in it; the methods are
- * those that had their numbers at `time_ns` (absolute). Without a Java stack all stays as it is. CTX_E_NOMEM.
+ * Reads the names of a process's methods from its jclasses, when the process begins; a process without a virtual machine
+ * has none. A failure other than CTX_E_NOMEM only means that methods may lack their names: CTX_E_IO, CTX_E_FORMAT.
  */
-CTX_MUST_CHECK enum ctx_status ctx_gp_jstacks_take(struct ctx_gp_reader *reader,
+CTX_MUST_CHECK enum ctx_status ctx_gp_jimage_start(struct ctx_gp_jimage *image,
 						   const struct ctx_gp_experiment *experiment,
-						   struct ctx_gp_numbered *stack, int64_t time_ns,
 						   struct ctx_err *err);
 
+/* The name of a compiled method at a time (absolute): an id of the names. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_jimage_name(struct ctx_gp_jimage *image, uint64_t method,
+						  int64_t time_ns, uint32_t *ret, struct ctx_err *err);
+
+/*
+ * Replaces the native frames in `to`, which are those of `stack`, by its Java stack, of `frames`, and marks it as Java's. The
+ * methods are those that had their numbers at stack->time_ns. Without a Java stack all stays as it is. CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_gp_jimage_take(struct ctx_gp_jimage *image,
+						  const struct ctx_gp_frames *frames,
+						  struct ctx_gp_numbered *stack,
+						  struct ctx_gp_stack_frames *to, struct ctx_err *err);
+
 /* The next method that is to be announced. False: none. */
-bool ctx_gp_jstacks_next(struct ctx_gp_reader *reader, struct ctx_event *ret);
+bool ctx_gp_jstacks_next(struct ctx_gp_jstacks *stacks, struct ctx_event *ret);
 
 /* Where a name's function is described; unique to it, and there is room for its code. */
 static inline uint64_t ctx_gp_jstacks_place(uint32_t name)

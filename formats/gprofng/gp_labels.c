@@ -50,10 +50,10 @@ static bool take_time(const struct ctx_gp_tag *tag, const struct ctx_gp_log *log
 		return true;
 	if (!ctx_gp_tag_time(tag, "tstamp", &start) || start > TIME_MAX || start < 0)
 		return false;
-	if (host != NULL && strcmp(host, log->host) == 0)
-		*ret = mark + (start - log->run_ns);
+	if (host != NULL && strcmp(host, log->machine.host) == 0)
+		*ret = mark + (start - log->times.run_ns);
 	else if (ctx_gp_tag_number(tag, "time", &seconds) && seconds <= INT32_MAX)
-		*ret = mark + ((int64_t)seconds - log->run_unix) * 1000000000;
+		*ret = mark + ((int64_t)seconds - log->times.run_unix) * 1000000000;
 	if (*ret < 0)
 		*ret = 0;
 	return true;

@@ -50,16 +50,16 @@ static bool is_big_endian(const char *arch)
 static enum ctx_status on_system(struct reading *reading)
 {
 	struct ctx_gp_log *log = reading->log;
-	enum ctx_status status = keep_attribute(reading, "hostname", &log->host);
+	enum ctx_status status = keep_attribute(reading, "hostname", &log->machine.host);
 
 	if (status == CTX_OK)
-		status = keep_attribute(reading, "arch", &log->arch);
+		status = keep_attribute(reading, "arch", &log->machine.arch);
 	if (status == CTX_OK)
-		status = keep_attribute(reading, "os", &log->os);
-	ctx_gp_tag_number(reading->tag, "pagesz", &log->page_bytes);
-	ctx_gp_tag_number(reading->tag, "npages", &log->n_pages);
+		status = keep_attribute(reading, "os", &log->machine.os);
+	ctx_gp_tag_number(reading->tag, "pagesz", &log->machine.page_bytes);
+	ctx_gp_tag_number(reading->tag, "npages", &log->machine.n_pages);
 	if (status == CTX_OK)
-		log->big_endian = is_big_endian(log->arch);
+		log->machine.big_endian = is_big_endian(log->machine.arch);
 	return status;
 }
 
@@ -70,23 +70,23 @@ static enum ctx_status on_process(struct reading *reading)
 	uint64_t value;
 
 	if (ctx_gp_tag_number(tag, "pid", &value) && value <= INT32_MAX)
-		log->pid = (int64_t)value;
+		log->process.pid = (int64_t)value;
 	if (ctx_gp_tag_number(tag, "ppid", &value) && value <= INT32_MAX)
-		log->ppid = (int64_t)value;
+		log->process.ppid = (int64_t)value;
 	if (ctx_gp_tag_number(tag, "wsize", &value))
-		log->is_32bit = value == 32;
+		log->machine.is_32bit = value == 32;
 	if (ctx_gp_tag_text(tag, "cwd") != NULL)
-		return keep_attribute(reading, "cwd", &log->cwd);
-	return tag->n_attributes == 0 ? keep(reading, tag->text, &log->command) : CTX_OK;
+		return keep_attribute(reading, "cwd", &log->process.cwd);
+	return tag->n_attributes == 0 ? keep(reading, tag->text, &log->process.command) : CTX_OK;
 }
 
 static enum ctx_status on_setting(struct reading *reading)
 {
 	struct ctx_gp_log *log = reading->log;
 
-	ctx_gp_tag_number(reading->tag, "sample_period", &log->sample_period_s);
+	ctx_gp_tag_number(reading->tag, "sample_period", &log->settings.sample_period_s);
 	if (ctx_gp_tag_text(reading->tag, "linetrace") != NULL)
-		return keep_attribute(reading, "linetrace", &log->follow);
+		return keep_attribute(reading, "linetrace", &log->settings.follow);
 	return CTX_OK;
 }
 
@@ -131,20 +131,20 @@ static enum ctx_status on_profile(struct reading *reading)
 	if (strcmp(name, "hwcounter") == 0 || strcmp(name, "hwsimctr") == 0)
 		return on_counter(reading);
 	if (strcmp(name, "profile") == 0) {
-		ctx_gp_tag_number(reading->tag, "ptimer", &log->ticks_us);
-		ctx_gp_tag_number(reading->tag, "numstates", &log->n_states);
+		ctx_gp_tag_number(reading->tag, "ptimer", &log->settings.ticks_us);
+		ctx_gp_tag_number(reading->tag, "numstates", &log->settings.n_states);
 	} else if (strcmp(name, "heaptrace") == 0)
-		log->heap = "on";
+		log->settings.heap = "on";
 	else if (strcmp(name, "iotrace") == 0)
-		log->io = "on";
+		log->settings.io = "on";
 	else if (strcmp(name, "jprofile") == 0)
 		return keep(reading,
 			    ctx_gp_tag_text(reading->tag, "jversion") != NULL
 				    ? ctx_gp_tag_text(reading->tag, "jversion")
 				    : "?",
-			    &log->jvm);
+			    &log->settings.jvm);
 	else if (strcmp(name, "synctrace") == 0)
-		return keep_attribute(reading, "threshold", &log->sync_threshold);
+		return keep_attribute(reading, "threshold", &log->settings.sync_threshold);
 	return CTX_OK;
 }
 
@@ -317,21 +317,21 @@ static void on_run(struct reading *reading, int64_t time)
 	struct ctx_gp_log *log = reading->log;
 	uint64_t seconds;
 
-	if (log->has_run || time < 0) /* written once more when it is closed */
+	if (log->times.has_run || time < 0) /* written once more when it is closed */
 		return;
-	log->has_run = true;
-	log->run_ns = time;
+	log->times.has_run = true;
+	log->times.run_ns = time;
 	if (ctx_gp_tag_number(reading->tag, "time", &seconds) && seconds <= INT32_MAX)
-		log->run_unix = (int64_t)seconds;
+		log->times.run_unix = (int64_t)seconds;
 }
 
 static void on_end(struct ctx_gp_log *log, int64_t time, bool is_exec)
 {
-	if (log->has_exit)
+	if (log->times.has_exit)
 		return;
-	log->has_exec = is_exec;
-	log->has_exit = !is_exec;
-	log->exit_ns = time;
+	log->times.has_exec = is_exec;
+	log->times.has_exit = !is_exec;
+	log->times.exit_ns = time;
 }
 
 static enum ctx_status on_event(struct reading *reading)
@@ -367,8 +367,8 @@ static enum ctx_status on_event(struct reading *reading)
 	if (strncmp(kind, "jthread", 7) == 0 || strncmp(kind, "gc_", 3) == 0) /* absolute */
 		return CTX_OK;
 
-	if (time > log->last_ns)
-		log->last_ns = time;
+	if (time > log->times.last_ns)
+		log->times.last_ns = time;
 	if (is_phase)
 		return CTX_OK;
 	if (strcmp(kind, "exit") == 0)
@@ -376,7 +376,7 @@ static enum ctx_status on_event(struct reading *reading)
 	else if (strcmp(kind, "exec_start") == 0)
 		on_end(log, time, true);
 	else if (strcmp(kind, "exec_error") == 0)
-		log->has_exec = false;
+		log->times.has_exec = false;
 	else if (strcmp(kind, "sample") == 0)
 		return on_sample(reading, time);
 	else if (strcmp(kind, "desc_start") == 0 || strcmp(kind, "desc_started") == 0)
@@ -399,7 +399,7 @@ static enum ctx_status on_tag(struct reading *reading)
 	if (strcmp(tag->name, "event") == 0)
 		return on_event(reading);
 	if (strcmp(tag->name, "collector") == 0)
-		return keep(reading, tag->text, &log->collector);
+		return keep(reading, tag->text, &log->writer.collector);
 	if (strcmp(tag->name, "system") == 0)
 		return on_system(reading);
 	if (strcmp(tag->name, "process") == 0)
@@ -414,8 +414,8 @@ static enum ctx_status on_tag(struct reading *reading)
 		on_packet(reading);
 	else if (strcmp(tag->name, "field") == 0)
 		on_field(reading);
-	else if (strcmp(tag->name, "cpu") == 0 && log->n_cpus++ == 0)
-		ctx_gp_tag_number(tag, "clk", &log->clock_mhz);
+	else if (strcmp(tag->name, "cpu") == 0 && log->machine.n_cpus++ == 0)
+		ctx_gp_tag_number(tag, "clk", &log->machine.clock_mhz);
 	return CTX_OK;
 }
 
@@ -429,32 +429,32 @@ static enum ctx_status on_first(struct reading *reading)
 	if (reading->tag->closes || strcmp(reading->tag->name, "experiment") != 0 || version == NULL)
 		return ctx_err_set(reading->err, CTX_E_FORMAT, "log.xml does not begin with <experiment>");
 	snprintf(major, sizeof(major), "%.*s", (int)strcspn(version, "."), version);
-	if (!ctx_gp_number_parse(major, &log->version_major))
+	if (!ctx_gp_number_parse(major, &log->writer.version_major))
 		return ctx_err_set(reading->err, CTX_E_FORMAT, "log.xml: a version that is no number");
-	if (log->version_major < VERSION_MIN)
+	if (log->writer.version_major < VERSION_MIN)
 		return ctx_err_set(reading->err, CTX_E_VERSION,
 				   "version %s of the experiment is not read, only %u and later", version,
 				   VERSION_MIN);
-	return keep(reading, version, &log->version);
+	return keep(reading, version, &log->writer.version);
 }
 
 static void set_unknown(struct ctx_gp_log *log)
 {
 	*log = (struct ctx_gp_log){
-		.version = "",
-		.collector = "",
-		.host = "",
-		.arch = "",
-		.os = "",
-		.cwd = "",
-		.command = "",
-		.follow = "",
-		.jvm = "",
-		.heap = "",
-		.io = "",
-		.sync_threshold = "",
-		.pid = -1,
-		.ppid = -1,
+		.writer.version = "",
+		.writer.collector = "",
+		.machine.host = "",
+		.machine.arch = "",
+		.machine.os = "",
+		.process.cwd = "",
+		.process.command = "",
+		.settings.follow = "",
+		.settings.jvm = "",
+		.settings.heap = "",
+		.settings.io = "",
+		.settings.sync_threshold = "",
+		.process.pid = -1,
+		.process.ppid = -1,
 	};
 }
 

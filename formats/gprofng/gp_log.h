@@ -65,28 +65,49 @@ struct ctx_gp_named_thread {
 	const char *name;
 };
 
-struct ctx_gp_log {
-	struct ctx_arena arena;
-	const char *version;	/* "12.4" */
+/* All texts are "" where the log says nothing. */
+struct ctx_gp_writer {
+	const char *version;	/* of the format: "12.4" */
 	uint64_t version_major; /* 12 */
-	const char *collector;	/* "2.40.00"; as all texts "" where the log does not say */
+	const char *collector;	/* "2.40.00" */
+};
+
+struct ctx_gp_machine {
 	const char *host, *arch, *os;
 	uint64_t page_bytes, n_pages, n_cpus, clock_mhz;
+	bool is_32bit, big_endian; /* the process is, its records are */
+};
+
+struct ctx_gp_process {
 	int64_t pid, ppid; /* -1 not known */
 	const char *cwd, *command;
-	bool is_32bit, big_endian;
+};
+
+struct ctx_gp_times {
 	int64_t run_ns;	  /* absolute, of the monotonic clock */
 	int64_t run_unix; /* seconds since 1970; 0 not known */
 	bool has_run, has_exit, has_exec;
-	int64_t exit_ns;   /* of exit, else of the exec */
-	int64_t last_ns;   /* of any event */
-	uint64_t n_states; /* of a thread, that the clock profile tells apart; Linux: 1 */
+	int64_t exit_ns; /* of exit, else of the exec */
+	int64_t last_ns; /* of any event */
+};
+
+struct ctx_gp_settings {
+	uint64_t n_states; /* thread states that the clock profile distinguishes; Linux: 1 */
 	uint64_t ticks_us; /* length of a clock tick; 0: no clock profile was asked for */
 	uint64_t sample_period_s;
 	const char *follow;
 	const char *jvm;	    /* version of the Java virtual machine; "" no Java */
 	const char *heap, *io;	    /* "" or "on" */
 	const char *sync_threshold; /* "" none */
+};
+
+struct ctx_gp_log {
+	struct ctx_arena arena;
+	struct ctx_gp_writer writer;
+	struct ctx_gp_machine machine;
+	struct ctx_gp_process process;
+	struct ctx_gp_times times;
+	struct ctx_gp_settings settings;
 
 	const char *files[CTX_GP_FILES_MAX]; /* names of data files, safe ones only */
 	size_t n_files;

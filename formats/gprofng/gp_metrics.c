@@ -63,7 +63,7 @@ static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap, con
 /* The states that a log's clock profile tells apart, as bits. */
 static uint32_t states_of(const struct ctx_gp_log *log)
 {
-	switch (log->n_states) {
+	switch (log->settings.n_states) {
 	case 10: /* Solaris */
 		return 0x3ff;
 	case 2: /* Solaris, with the kernel, a process */
@@ -157,7 +157,7 @@ enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err
 	enum ctx_status status;
 
 	for (size_t i = 0; i < experiments->n; i++) {
-		has_clock = has_clock || experiments->items[i]->log.ticks_us != 0;
+		has_clock = has_clock || experiments->items[i]->log.settings.ticks_us != 0;
 		n_counters += experiments->items[i]->log.n_counters;
 	}
 	reader->counter_metrics = ctx_calloc(n_counters + 1, sizeof(*reader->counter_metrics));
@@ -177,28 +177,28 @@ enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err
 
 /* Weighing */
 
-/* Puts a sample into reader->later, from `like`. Nothing for a metric that is none. */
+/* Puts a sample into reader->later.events, from `like`. Nothing for a metric that is none. */
 static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, uint32_t metric,
 		       uint64_t weight)
 {
-	struct ctx_event *sample = &reader->later[reader->n_later];
+	struct ctx_event *sample = &reader->later.events[reader->later.n];
 
 	if (metric == CTX_NONE)
 		return;
 	*sample = *like;
 	sample->sample.metric = metric;
 	sample->sample.weight = weight;
-	reader->n_later++;
+	reader->later.n++;
 }
 
 /* False: it cannot be. */
 static bool is_possible(struct ctx_gp_reader *reader, uint64_t weight)
 {
-	if (weight > WEIGHT_MAX || weight > UINT64_MAX / 4 - reader->weight) {
-		reader->wild++;
+	if (weight > WEIGHT_MAX || weight > UINT64_MAX / 4 - reader->sums.weight) {
+		reader->sums.impossible++;
 		return false;
 	}
-	reader->weight += weight;
+	reader->sums.weight += weight;
 	return true;
 }
 
@@ -206,8 +206,8 @@ static uint64_t weight_of(const struct ctx_gp_log *log, uint64_t ticks)
 {
 	uint64_t weight;
 
-	if (log->ticks_us == 0 || log->ticks_us > WEIGHT_MAX / 1000 ||
-	    __builtin_mul_overflow(ticks, log->ticks_us * 1000, &weight))
+	if (log->settings.ticks_us == 0 || log->settings.ticks_us > WEIGHT_MAX / 1000 ||
+	    __builtin_mul_overflow(ticks, log->settings.ticks_us * 1000, &weight))
 		return UINT64_MAX;
 	return weight;
 }
@@ -256,7 +256,7 @@ void ctx_gp_metrics_take(struct ctx_gp_reader *reader, const struct ctx_gp_event
 						 : weight_of(&experiment->log, event->clock.ticks),
 			   like);
 	} else if (event->type == CTX_GP_STATES_CLOCK) {
-		for (uint32_t i = 0; i < CTX_GP_OLD_STATES && i < experiment->log.n_states; i++) {
+		for (uint32_t i = 0; i < CTX_GP_OLD_STATES && i < experiment->log.settings.n_states; i++) {
 			if (event->ticks[i] != 0)
 				take_clock(reader, i, weight_of(&experiment->log, event->ticks[i]), like);
 		}

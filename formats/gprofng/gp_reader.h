@@ -30,6 +30,12 @@ struct ctx_gp_moment {
 	uint32_t item;	     /* of its map or overview */
 };
 
+/* By time. */
+struct ctx_gp_moments {
+	struct ctx_gp_moment *items; /* owned */
+	size_t n, cap, at;
+};
+
 /* A process as it is announced. */
 struct ctx_gp_image {
 	uint32_t number;	  /* of the source; CTX_NONE: not announced */
@@ -37,10 +43,26 @@ struct ctx_gp_image {
 	uint32_t counter_metrics; /* where its counters begin in the reader's list */
 	struct ctx_map64 thread_of_tid;
 	struct ctx_gp_stacks stacks;
-	struct ctx_gp_java java;
-	struct ctx_map64 announced;    /* Java methods, by name */
-	uint64_t code_begin, code_end; /* what the virtual machine made */
-	uint64_t jvm_begin, jvm_end;   /* the virtual machine */
+	struct ctx_gp_jimage java;
+};
+
+/* Warnings for the head of the reports. */
+struct ctx_gp_warnings {
+	const char **texts; /* owned; the texts are the arena's */
+	size_t n, cap, at;
+};
+
+/* Events behind the one that was handed out: samples behind their thread's start, and what else a record gives. */
+struct ctx_gp_later {
+	struct ctx_event events[CTX_GP_LATER_MAX];
+	size_t n, at;
+};
+
+/* Reported at the end. */
+struct ctx_gp_sums {
+	uint64_t missing, cut; /* stacks */
+	uint64_t impossible;   /* samples whose weight cannot be */
+	uint64_t weight;       /* sum of all weights */
 };
 
 struct ctx_gp_reader {
@@ -49,32 +71,25 @@ struct ctx_gp_reader {
 	struct ctx_gp_image *images; /* owned; by experiment */
 	uint32_t *experiment_of;     /* owned; by process */
 	struct ctx_gp_events *events;
-	struct ctx_gp_moment *moments; /* owned; by time */
-	size_t n_moments, moments_cap, moment_at;
+	struct ctx_gp_moments moments;
 	uint32_t *counter_metrics;	       /* owned; by image and counter: metric */
-	uint32_t state_metrics[CTX_GP_STATES]; /* CTX_NONE: states are not told apart */
+	uint32_t state_metrics[CTX_GP_STATES]; /* CTX_NONE: states are not distinguished */
 	uint32_t thread_metric;		       /* of all states but those of the CPU; CTX_NONE */
 	uint32_t n_processes, n_threads;
 	uint64_t n_events;
-
-	/* For what is handed out. */
-	struct ctx_arena arena; /* of texts that the source's info names, and of warnings */
-	const char **warnings;	/* owned */
-	size_t n_warnings, warnings_cap, warning_at, damage_at;
-	size_t n_properties_cap;
-	struct ctx_gp_stack_frames last;
-	char text[1024];
-	struct ctx_event later
-		[CTX_GP_LATER_MAX]; /* samples behind their thread's start, and what else an event gives */
-	size_t n_later, later_at;
-	bool ended;
 	struct ctx_gp_traced *traced;
 	struct ctx_gp_jstacks jstacks;
 
-	/* Told at the end. */
-	uint64_t n_missing, n_cut; /* stacks */
-	uint64_t wild;		   /* samples with an impossible weight */
-	uint64_t weight;	   /* sum of all weights */
+	/* For what is handed out. */
+	struct ctx_arena arena; /* of texts that the source's info names, and of warnings */
+	struct ctx_gp_warnings warnings;
+	size_t damage_at;
+	size_t n_properties_cap;
+	struct ctx_gp_stack_frames last;
+	char text[1024];
+	struct ctx_gp_later later;
+	bool ended;
+	struct ctx_gp_sums sums;
 };
 
 /* Fills source.info: metrics, properties; and the warnings of the collector. CTX_E_NOMEM. */
@@ -97,7 +112,7 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader,
 /* Is the record a tick of the clock or of a counter? */
 bool ctx_gp_metrics_are_of(const struct ctx_gp_event *event);
 
-/* Adds the samples of such a record to reader->later; `like` is a sample without metric and weight. */
+/* Adds the samples of such a record to reader->later.events; `like` is a sample without metric and weight. */
 void ctx_gp_metrics_take(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
 			 const struct ctx_event *like);
 

@@ -40,18 +40,18 @@ enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, c
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	for (size_t i = 0; i < reader->n_warnings; i++) {
-		if (strcmp(reader->warnings[i], text) == 0)
+	for (size_t i = 0; i < reader->warnings.n; i++) {
+		if (strcmp(reader->warnings.texts[i], text) == 0)
 			return CTX_OK;
 	}
-	if (reader->n_warnings == 200)
+	if (reader->warnings.n == 200)
 		return CTX_OK;
-	status = ctx_grow(&reader->warnings, &reader->warnings_cap, reader->n_warnings + 1, err);
+	status = ctx_grow(&reader->warnings.texts, &reader->warnings.cap, reader->warnings.n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	reader->warnings[reader->n_warnings] = ctx_arena_strdup(&reader->arena, text);
-	if (reader->warnings[reader->n_warnings] == NULL)
+	reader->warnings.texts[reader->warnings.n] = ctx_arena_strdup(&reader->arena, text);
+	if (reader->warnings.texts[reader->warnings.n] == NULL)
 		return ctx_err_nomem(err);
-	reader->n_warnings++;
+	reader->warnings.n++;
 	return CTX_OK;
 }

@@ -15,7 +15,7 @@ struct ctx_gp_numbered {
 	uint64_t uid;
 	enum ctx_gp_stack_state state;
 	bool is_java;	 /* its frames are Java's, as they were called at time_ns */
-	int64_t time_ns; /* absolute; of its first event */
+	int64_t time_ns; /* absolute; of its first event; set by the caller */
 };
 
 struct ctx_gp_stacks { /* of one experiment; all zero is empty */

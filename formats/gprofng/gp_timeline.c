@@ -20,18 +20,18 @@ static int64_t difference(const struct ctx_gp_experiment *a, const struct ctx_gp
 {
 	int64_t ns;
 
-	return __builtin_sub_overflow(a->log.run_ns, b->log.run_ns, &ns) ? 0 : ns;
+	return __builtin_sub_overflow(a->log.times.run_ns, b->log.times.run_ns, &ns) ? 0 : ns;
 }
 
 /* From the run of one founder to that of another; without any common clock they begin together. */
 static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp_experiment *to)
 {
 	int64_t monotonic = difference(to, from);
-	int64_t wall = (to->log.run_unix - from->log.run_unix) * 1000000000;
+	int64_t wall = (to->log.times.run_unix - from->log.times.run_unix) * 1000000000;
 	int64_t apart = monotonic > wall ? monotonic - wall : wall - monotonic;
-	bool is_known = from->log.run_unix != 0 && to->log.run_unix != 0;
+	bool is_known = from->log.times.run_unix != 0 && to->log.times.run_unix != 0;
 
-	if (strcmp(from->log.host, to->log.host) == 0 && (apart <= 2000000000 || !is_known))
+	if (strcmp(from->log.machine.host, to->log.machine.host) == 0 && (apart <= 2000000000 || !is_known))
 		return monotonic;
 	return is_known ? wall : 0;
 }
@@ -54,9 +54,9 @@ static int by_pid(const void *a, const void *b)
 	int is = order(left->founder, right->founder);
 
 	if (is == 0)
-		is = order(left->log.pid, right->log.pid);
+		is = order(left->log.process.pid, right->log.process.pid);
 	if (is == 0)
-		is = order(left->log.run_ns, right->log.run_ns);
+		is = order(left->log.times.run_ns, right->log.times.run_ns);
 	return is != 0 ? is : order(left->number, right->number);
 }
 
@@ -135,12 +135,13 @@ static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const str
 	struct ctx_gp_experiment key = {.founder = child->founder, .number = UINT32_MAX};
 	size_t at;
 
-	key.log.pid = pid;
-	key.log.run_ns = child->log.run_ns;
+	key.log.process.pid = pid;
+	key.log.times.run_ns = child->log.times.run_ns;
 	at = pid >= 0 ? count_before(kin->by_pid, kin->n, &key, by_pid) : 0;
 	if (at != 0 && kin->by_pid[at - 1] == child)
 		at--;
-	if (at == 0 || kin->by_pid[at - 1]->founder != child->founder || kin->by_pid[at - 1]->log.pid != pid)
+	if (at == 0 || kin->by_pid[at - 1]->founder != child->founder ||
+	    kin->by_pid[at - 1]->log.process.pid != pid)
 		return NULL;
 	return kin->by_pid[at - 1];
 }
@@ -158,9 +159,9 @@ static uint32_t parent_of(const struct kin *kin, const struct ctx_gp_experiment 
 
 	if (child->lineage[0] == '\0')
 		return CTX_NONE;
-	found = find_pid(kin, child, child->log.pid);
-	if (found == NULL || found->log.has_exit)
-		found = find_pid(kin, child, child->log.ppid);
+	found = find_pid(kin, child, child->log.process.pid);
+	if (found == NULL || found->log.times.has_exit)
+		found = find_pid(kin, child, child->log.process.ppid);
 	if (found != NULL)
 		return found->number;
 	if (last != NULL)
@@ -178,6 +179,7 @@ static enum ctx_status find_parents(struct ctx_gp_reader *reader, struct ctx_err
 		return status;
 	for (size_t i = 0; i < experiments->n; i++)
 		reader->images[i] = (struct ctx_gp_image){.number = CTX_NONE,
+							  .java.shared = &reader->jstacks,
 							  .parent = parent_of(&kin, experiments->items[i])};
 	kin_deinit(&kin);
 	return CTX_OK;
@@ -202,9 +204,9 @@ enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_e
 
 		item->shift_ns = item == founder ? between(experiments->items[0], item)
 						 : founder->shift_ns + difference(item, founder);
-		item->end_ns = item->log.last_ns;
-		if (item->log.has_exit && item->log.exit_ns > item->end_ns)
-			item->end_ns = item->log.exit_ns;
+		item->end_ns = item->log.times.last_ns;
+		if (item->log.times.has_exit && item->log.times.exit_ns > item->end_ns)
+			item->end_ns = item->log.times.exit_ns;
 		if (item->shift_ns < earliest)
 			earliest = item->shift_ns;
 	}
@@ -218,7 +220,8 @@ enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_e
 static enum ctx_status add(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 			   enum ctx_gp_moment_kind kind, int64_t time_ns, size_t item, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&reader->moments, &reader->moments_cap, reader->n_moments + 1, err);
+	enum ctx_status status =
+		ctx_grow(&reader->moments.items, &reader->moments.cap, reader->moments.n + 1, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -226,7 +229,7 @@ static enum ctx_status add(struct ctx_gp_reader *reader, const struct ctx_gp_exp
 		time_ns = 0;
 	if (time_ns > experiment->end_ns)
 		time_ns = experiment->end_ns;
-	reader->moments[reader->n_moments++] =
+	reader->moments.items[reader->moments.n++] =
 		(struct ctx_gp_moment){.time_ns = (uint64_t)(experiment->shift_ns + time_ns),
 				       .kind = kind,
 				       .experiment = experiment->number,
@@ -246,7 +249,7 @@ static enum ctx_status fill_one(struct ctx_gp_reader *reader, const struct ctx_g
 			status = add(reader, experiment, CTX_GP_MOMENT_MAP, entry->time_ns, i, err);
 	}
 	for (size_t i = 0; i < experiment->overview.n && status == CTX_OK; i++) {
-		int64_t time = experiment->overview.records[i].time_ns - experiment->log.run_ns;
+		int64_t time = experiment->overview.records[i].time_ns - experiment->log.times.run_ns;
 
 		if (time >= 0 && time <= experiment->end_ns)
 			status = add(reader, experiment, CTX_GP_MOMENT_USAGE, time, i, err);
@@ -275,6 +278,6 @@ enum ctx_status ctx_gp_timeline_fill(struct ctx_gp_reader *reader, struct ctx_er
 	for (size_t i = 0; i < reader->experiments.n && status == CTX_OK; i++)
 		status = fill_one(reader, reader->experiments.items[i], err);
 	if (status == CTX_OK)
-		qsort(reader->moments, reader->n_moments, sizeof(*reader->moments), by_time);
+		qsort(reader->moments.items, reader->moments.n, sizeof(*reader->moments.items), by_time);
 	return status;
 }

@@ -232,17 +232,17 @@ bool ctx_gp_traced_is(const struct ctx_gp_event *event)
 static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, enum metric metric,
 		       uint64_t weight)
 {
-	struct ctx_event *sample = &reader->later[reader->n_later];
+	struct ctx_event *sample = &reader->later.events[reader->later.n];
 
-	if (weight > CTX_TRACED_WEIGHT_MAX || weight > UINT64_MAX - reader->weight) {
-		reader->wild++;
+	if (weight > CTX_TRACED_WEIGHT_MAX || weight > UINT64_MAX - reader->sums.weight) {
+		reader->sums.impossible++;
 		return;
 	}
-	reader->weight += weight;
+	reader->sums.weight += weight;
 	*sample = *like;
 	sample->sample.metric = reader->traced->number[metric];
 	sample->sample.weight = weight;
-	reader->n_later++;
+	reader->later.n++;
 }
 
 static uint64_t duration(const struct ctx_gp_event *event, int64_t request_ns)
@@ -376,12 +376,12 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 				   const struct ctx_event *like, size_t at, struct ctx_err *err)
 {
 	struct ctx_gp_traced *traced = reader->traced;
-	struct ctx_event *ret = &reader->later[at];
-	uint64_t wild = reader->wild;
+	struct ctx_event *ret = &reader->later.events[at];
+	uint64_t wild = reader->sums.impossible;
 	const char *file = NULL;
 	enum ctx_status status = CTX_OK;
 
-	reader->n_later = at + 1;
+	reader->later.n = at + 1;
 	if (event->type == CTX_GP_HEAP)
 		take_heap(reader, event, like);
 	else if (event->type == CTX_GP_SYNC)
@@ -391,9 +391,9 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 	if (status != CTX_OK)
 		return status;
 	/* What cannot be is left out of the operations too: their sums are the metrics'. */
-	if (reader->wild != wild) {
-		reader->wild = wild + 1;
-		reader->n_later = at;
+	if (reader->sums.impossible != wild) {
+		reader->sums.impossible = wild + 1;
+		reader->later.n = at;
 		return CTX_OK;
 	}
 	traced->operation.cpu = event->cpu;

@@ -24,7 +24,8 @@
 static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
 				  const struct ctx_gp_event *event, uint32_t *ret, struct ctx_err *err)
 {
-	struct ctx_gp_stacks *stacks = &reader->images[experiment->number].stacks;
+	struct ctx_gp_image *image = &reader->images[experiment->number];
+	struct ctx_gp_stacks *stacks = &image->stacks;
 	enum ctx_gp_stack_state state;
 	size_t before = stacks->n;
 	enum ctx_status status = CTX_OK;
@@ -40,17 +41,19 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 		status = ctx_gp_stacks_number(stacks, &experiment->frames, event->stack, &reader->last, ret,
 					      err);
 	if (status == CTX_OK && stacks->n != before) {
-		status = ctx_gp_jstacks_take(reader, experiment, &stacks->items[*ret - 1], event->time_ns,
-					     err);
-		stacks->n_broken += stacks->items[*ret - 1].state != CTX_GP_STACK_WHOLE;
+		struct ctx_gp_numbered *stack = &stacks->items[*ret - 1];
+
+		stack->time_ns = event->time_ns;
+		status = ctx_gp_jimage_take(&image->java, &experiment->frames, stack, &reader->last, err);
+		stacks->n_broken += stack->state != CTX_GP_STACK_WHOLE;
 	}
 	if (status != CTX_OK || stacks->n_broken == 0)
 		return status;
 	state = stacks->items[*ret - 1].state;
 	if (state == CTX_GP_STACK_MISSING)
-		reader->n_missing++;
+		reader->sums.missing++;
 	else if (state == CTX_GP_STACK_CUT)
-		reader->n_cut++;
+		reader->sums.cut++;
 	return CTX_OK;
 }
 
@@ -59,20 +62,21 @@ static enum ctx_status stack_frames(struct ctx_event_source *source, uint32_t pr
 {
 	struct ctx_gp_reader *reader = source->impl;
 	uint32_t number = reader->experiment_of[process];
-	struct ctx_gp_stacks *stacks = &reader->images[number].stacks;
-	bool is_there = reader->last.of == stacks && reader->last.number == stack;
+	const struct ctx_gp_frames *frames = &reader->experiments.items[number]->frames;
+	struct ctx_gp_image *image = &reader->images[number];
+	struct ctx_gp_stacks *stacks = &image->stacks;
+	bool is_last = reader->last.of == stacks && reader->last.number == stack;
 	enum ctx_status status = CTX_OK;
 
 	*ret = reader->last.frames;
 	*ret_n = 0;
 	if (stack == 0)
 		return CTX_OK;
-	if (!ctx_gp_stacks_frames(stacks, &reader->experiments.items[number]->frames, stack, &reader->last))
+	if (!ctx_gp_stacks_frames(stacks, frames, stack, &reader->last))
 		return ctx_err_set(err, CTX_E_INTERNAL, "no stack %u of process %u", stack, process);
-	if (!is_there && stacks->items[stack - 1].is_java)
-		status =
-			ctx_gp_jstacks_take(reader, reader->experiments.items[number],
-					    &stacks->items[stack - 1], stacks->items[stack - 1].time_ns, err);
+	if (!is_last && stacks->items[stack - 1].is_java)
+		status = ctx_gp_jimage_take(&image->java, frames, &stacks->items[stack - 1], &reader->last,
+					    err);
 	*ret = reader->last.frames;
 	*ret_n = reader->last.n;
 	return status;
@@ -104,11 +108,12 @@ static enum ctx_status find_thread(struct ctx_gp_reader *reader, const struct ct
 		if (reader->n_threads == UINT32_MAX - 1)
 			return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G threads");
 		*place = reader->n_threads++;
-		*ret = (struct ctx_event){
-			.kind = CTX_EV_THREAD_START,
-			.time_ns = tid == experiment->log.pid ? (uint64_t)experiment->shift_ns : time_ns,
-			.process = image->number,
-			.thread = *place};
+		*ret = (struct ctx_event){.kind = CTX_EV_THREAD_START,
+					  .time_ns = tid == experiment->log.process.pid
+							     ? (uint64_t)experiment->shift_ns
+							     : time_ns,
+					  .process = image->number,
+					  .thread = *place};
 		ret->thread_start.tid = tid;
 		ret->thread_start.name = thread_name(&experiment->log, tid);
 	}
@@ -127,7 +132,7 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	bool is_new = false, is_traced;
 	enum ctx_status status = ctx_gp_events_next(reader->events, &event, err);
 
-	reader->n_later = reader->later_at = 0;
+	reader->later.n = reader->later.at = 0;
 	if (status != CTX_OK)
 		return status;
 	experiment = reader->experiments.items[event.owner];
@@ -145,10 +150,10 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	status = find_stack(reader, experiment, &event, &sample.sample.stack, err);
 	if (status == CTX_OK)
 		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,
-				     &reader->later[0], &is_new, err);
+				     &reader->later.events[0], &is_new, err);
 	if (status != CTX_OK)
 		return status;
-	reader->n_later = is_new;
+	reader->later.n = is_new;
 	if (is_traced)
 		return ctx_gp_traced_take(reader, &event, &sample, is_new, err);
 	ctx_gp_metrics_take(reader, &event, &sample);
@@ -160,9 +165,8 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 static void forget(struct ctx_gp_image *image)
 {
 	ctx_map64_deinit(&image->thread_of_tid);
-	ctx_map64_deinit(&image->announced);
 	ctx_gp_stacks_deinit(&image->stacks);
-	ctx_gp_java_deinit(&image->java);
+	ctx_gp_jimage_deinit(&image->java);
 }
 
 static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
@@ -175,9 +179,9 @@ static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_expe
 	image->number = reader->n_processes++;
 	reader->experiment_of[image->number] = experiment->number;
 	ret->kind = CTX_EV_PROCESS_START;
-	ret->process_start.pid = log->pid;
+	ret->process_start.pid = log->process.pid;
 	ret->process_start.parent = parent != CTX_NONE ? reader->images[parent].number : CTX_NONE;
-	ret->process_start.command = log->command;
+	ret->process_start.command = log->process.command;
 	ret->process_start.lineage = experiment->lineage;
 }
 
@@ -200,11 +204,11 @@ static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_g
 
 static uint16_t machine_of(const struct ctx_gp_log *log)
 {
-	if (strcmp(log->arch, "x86_64") == 0)
-		return log->is_32bit ? EM_386 : EM_X86_64;
-	if (log->arch[0] == 'i' && strcmp(log->arch + 2, "86") == 0)
+	if (strcmp(log->machine.arch, "x86_64") == 0)
+		return log->machine.is_32bit ? EM_386 : EM_X86_64;
+	if (log->machine.arch[0] == 'i' && strcmp(log->machine.arch + 2, "86") == 0)
 		return EM_386;
-	return strcmp(log->arch, "aarch64") == 0 ? EM_AARCH64 : EM_NONE;
+	return strcmp(log->machine.arch, "aarch64") == 0 ? EM_AARCH64 : EM_NONE;
 }
 
 /* Code that was made at run time: methods are described by their names, other functions by where they are. */
@@ -227,7 +231,8 @@ static enum ctx_status name_code(struct ctx_gp_reader *reader, struct ctx_gp_exp
 			ret->map.path = "<dynamic functions>";
 		return CTX_OK;
 	}
-	status = ctx_gp_jstacks_name(reader, experiment, entry->method, entry->told_ns, &name, err);
+	status = ctx_gp_jimage_name(&reader->images[experiment->number].java, entry->method,
+				    experiment->log.times.run_ns + entry->told_ns, &name, err);
 	if (status != CTX_OK)
 		return status;
 	ret->map.path = "<compiled Java methods>";
@@ -277,9 +282,24 @@ static void usage_moment(const struct ctx_gp_experiment *experiment, uint32_t it
 	};
 }
 
+/* Java's methods may lack their names then. */
+static enum ctx_status start_java(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				  struct ctx_err *err)
+{
+	struct ctx_err why = {0};
+	char prefix[256];
+	enum ctx_status status =
+		ctx_gp_jimage_start(&reader->images[experiment->number].java, experiment, &why);
+
+	if (status == CTX_OK || status == CTX_E_NOMEM)
+		return status == CTX_OK ? CTX_OK : ctx_err_nomem(err);
+	return ctx_gp_experiments_damage(&reader->experiments, err, "%s%s: methods may lack their names",
+					 ctx_gp_experiment_prefix(experiment, prefix), why.msg);
+}
+
 static enum ctx_status take_moment(struct ctx_gp_reader *reader, struct ctx_event *ret, struct ctx_err *err)
 {
-	const struct ctx_gp_moment *moment = &reader->moments[reader->moment_at++];
+	const struct ctx_gp_moment *moment = &reader->moments.items[reader->moments.at++];
 	struct ctx_gp_experiment *experiment = reader->experiments.items[moment->experiment];
 
 	enum ctx_status status = CTX_OK;
@@ -287,7 +307,7 @@ static enum ctx_status take_moment(struct ctx_gp_reader *reader, struct ctx_even
 	*ret = (struct ctx_event){.time_ns = moment->time_ns};
 	if (moment->kind == CTX_GP_MOMENT_START) {
 		start_process(reader, experiment, ret);
-		status = ctx_gp_jstacks_start(reader, experiment, err);
+		status = start_java(reader, experiment, err);
 	}
 	ret->process = reader->images[moment->experiment].number;
 	if (moment->kind == CTX_GP_MOMENT_MAP)
@@ -311,18 +331,18 @@ static enum ctx_status tell_sums(struct ctx_gp_reader *reader, struct ctx_err *e
 	enum ctx_status status = CTX_OK;
 
 	reader->ended = true;
-	if (reader->n_missing != 0)
+	if (reader->sums.missing != 0)
 		status = ctx_gp_experiments_damage(experiments, err,
 						   "the call stacks of %llu samples are missing",
-						   (unsigned long long)reader->n_missing);
-	if (status == CTX_OK && reader->n_cut != 0)
+						   (unsigned long long)reader->sums.missing);
+	if (status == CTX_OK && reader->sums.cut != 0)
 		status = ctx_gp_experiments_damage(experiments, err,
 						   "the call stacks of %llu samples lack their callers",
-						   (unsigned long long)reader->n_cut);
-	if (status == CTX_OK && reader->wild != 0)
+						   (unsigned long long)reader->sums.cut);
+	if (status == CTX_OK && reader->sums.impossible != 0)
 		status = ctx_gp_experiments_damage(
 			experiments, err, "%llu samples with an impossible weight or counter are left out",
-			(unsigned long long)reader->wild);
+			(unsigned long long)reader->sums.impossible);
 	if (status == CTX_OK && experiments->n_more_damage != 0) {
 		experiments->n_damage--; /* the last place is for this */
 		status = ctx_gp_experiments_damage(experiments, err, "and %llu more such places",
@@ -334,9 +354,9 @@ static enum ctx_status tell_sums(struct ctx_gp_reader *reader, struct ctx_err *e
 /* What was found out meanwhile. True: *ret is it. */
 static bool take_text(struct ctx_gp_reader *reader, struct ctx_event *ret)
 {
-	if (reader->warning_at < reader->n_warnings) {
+	if (reader->warnings.at < reader->warnings.n) {
 		*ret = (struct ctx_event){.kind = CTX_EV_WARNING,
-					  .text = reader->warnings[reader->warning_at++]};
+					  .text = reader->warnings.texts[reader->warnings.at++]};
 		return true;
 	}
 	if (reader->damage_at < reader->experiments.n_damage) {
@@ -350,9 +370,9 @@ static bool take_text(struct ctx_gp_reader *reader, struct ctx_event *ret)
 /* A moment is due before the next event, but ends come behind the events of their time. */
 static bool is_due(const struct ctx_gp_reader *reader, uint64_t event_ns)
 {
-	const struct ctx_gp_moment *moment = &reader->moments[reader->moment_at];
+	const struct ctx_gp_moment *moment = &reader->moments.items[reader->moments.at];
 
-	if (reader->moment_at == reader->n_moments)
+	if (reader->moments.at == reader->moments.n)
 		return false;
 	return moment->kind == CTX_GP_MOMENT_END ? moment->time_ns < event_ns : moment->time_ns <= event_ns;
 }
@@ -365,10 +385,10 @@ static enum ctx_status next_event(struct ctx_event_source *source, struct ctx_ev
 		int64_t time;
 		enum ctx_status status;
 
-		if (ctx_gp_jstacks_next(reader, ret))
+		if (ctx_gp_jstacks_next(&reader->jstacks, ret))
 			return CTX_OK;
-		if (reader->later_at < reader->n_later) {
-			*ret = reader->later[reader->later_at++];
+		if (reader->later.at < reader->later.n) {
+			*ret = reader->later.events[reader->later.at++];
 			return CTX_OK;
 		}
 		if (take_text(reader, ret))
@@ -413,9 +433,9 @@ static void close_reader(struct ctx_event_source *source)
 	ctx_arena_deinit(&reader->arena);
 	free(reader->images);
 	free(reader->experiment_of);
-	free(reader->moments);
+	free(reader->moments.items);
 	free(reader->counter_metrics);
-	free(reader->warnings);
+	free(reader->warnings.texts);
 	free(reader->source.info.metrics);
 	free(reader->source.info.properties);
 	free(reader);
@@ -447,8 +467,8 @@ static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_expe
 	reader->source.info.bytes += found.bytes;
 	if (found.n != 0)
 		ctx_gp_traced_note(reader->traced, &experiment->log, file);
-	if (found.n != 0 && found.last_ns - experiment->log.run_ns > experiment->end_ns)
-		experiment->end_ns = found.last_ns - experiment->log.run_ns;
+	if (found.n != 0 && found.last_ns - experiment->log.times.run_ns > experiment->end_ns)
+		experiment->end_ns = found.last_ns - experiment->log.times.run_ns;
 	if (found.invalid != 0)
 		status = ctx_gp_experiments_damage(
 			experiments, err, "%s%s: %llu records cannot be read, the first at offset %llu",
@@ -465,9 +485,11 @@ static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_expe
 static int64_t latest_of(const struct ctx_gp_experiment *experiment)
 {
 	const struct ctx_gp_log *log = &experiment->log;
-	int64_t after = log->has_exit || log->has_exec ? NS_PER_HOUR : NS_PER_HOUR * 24 * 365, latest;
+	int64_t after = log->times.has_exit || log->times.has_exec ? NS_PER_HOUR : NS_PER_HOUR * 24 * 365,
+		latest;
 
-	return __builtin_add_overflow(log->run_ns, experiment->end_ns + after, &latest) ? INT64_MAX : latest;
+	return __builtin_add_overflow(log->times.run_ns, experiment->end_ns + after, &latest) ? INT64_MAX
+											      : latest;
 }
 
 static enum ctx_status add_all(struct ctx_gp_reader *reader, struct ctx_err *err)

@@ -262,7 +262,8 @@ static void test_gp_labels__marks_become_intervals(void **state)
 		"<id name=\"when\" cmd=\"start\" hostname=\"h\"/>\n"
 		"<id cmd=\"start\" hostname=\"h\" lbl_ts=\"1\"/>\n<!DOCTYPE x>\n<id name=\"n\" "
 		"lbl_ts=\"1\"\n";
-	struct ctx_gp_log log = {.host = "h", .run_ns = INT64_C(10000000000), .run_unix = 100};
+	struct ctx_gp_log log = {
+		.machine.host = "h", .times.run_ns = INT64_C(10000000000), .times.run_unix = 100};
 	struct ctx_gp_intervals intervals = {0};
 	struct ctx_gp_xml xml;
 

@@ -221,8 +221,8 @@ static void test_gp_events__fields_lie_where_the_log_says(void **state)
 	bytes[20] = CTX_GP_HEAP_REALLOC;
 	bytes[27] = 0x80;
 	bytes[28] = 9;
-	assert_true(ctx_gp_event_decode(ctx_gp_log_layout(&log, 0, record.type), &record, log.big_endian,
-					&event));
+	assert_true(ctx_gp_event_decode(ctx_gp_log_layout(&log, 0, record.type), &record,
+					log.machine.big_endian, &event));
 	assert_int_equal(event.time_ns, 77);
 	assert_int_equal(event.lwp, -1);
 	assert_int_equal(event.cpu, -1); /* the log has no field for it */
@@ -230,18 +230,18 @@ static void test_gp_events__fields_lie_where_the_log_says(void **state)
 	assert_int_equal(event.heap.size, 0x80000000u);
 	assert_int_equal(event.heap.address, 9);
 	record.n = 35;
-	assert_false(ctx_gp_event_decode(ctx_gp_log_layout(&log, 0, record.type), &record, log.big_endian,
-					 &event));
+	assert_false(ctx_gp_event_decode(ctx_gp_log_layout(&log, 0, record.type), &record,
+					 log.machine.big_endian, &event));
 	record.type = CTX_GP_IO;
 	record.n = 36;
 	memcpy(bytes + 32, "name", 4);
-	assert_true(ctx_gp_event_decode(ctx_gp_log_layout(&log, 1, record.type), &record, log.big_endian,
-					&event));
+	assert_true(ctx_gp_event_decode(ctx_gp_log_layout(&log, 1, record.type), &record,
+					log.machine.big_endian, &event));
 	assert_int_equal(event.io.file_bytes, 4);
 	assert_memory_equal(event.io.file, "name", 4);
 	record.type = CTX_GP_SYNC;
-	assert_false(ctx_gp_event_decode(ctx_gp_log_layout(&log, 1, record.type), &record, log.big_endian,
-					 &event));
+	assert_false(ctx_gp_event_decode(ctx_gp_log_layout(&log, 1, record.type), &record,
+					 log.machine.big_endian, &event));
 	ctx_gp_log_deinit(&log);
 	ctx_gp_xml_deinit(&xml);
 }
