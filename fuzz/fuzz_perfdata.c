@@ -86,10 +86,11 @@ static void check_sample(const struct ctx_event *event, const struct seen *seen,
 
 	require(event->thread < seen->n_threads && event->process == seen->process_of[event->thread]);
 	require(event->sample.metric < info->n_metrics);
-	require(event->sample.frames != NULL);
-	for (uint32_t i = 0; i < event->sample.n_frames; i++) {
-		require(event->sample.frames[i] != CTX_FRAME_TRUNCATED || i + 1 == event->sample.n_frames);
-		sink = sink + event->sample.frames[i];
+	require(event->sample.stack.frames != NULL);
+	for (uint32_t i = 0; i < event->sample.stack.n_frames; i++) {
+		require(event->sample.stack.frames[i] != CTX_FRAME_TRUNCATED ||
+			i + 1 == event->sample.stack.n_frames);
+		sink = sink + event->sample.stack.frames[i];
 	}
 }
 
@@ -102,9 +103,9 @@ static void check_state(const struct ctx_event *event, const struct seen *seen,
 	require(info->has_states && event->thread < seen->n_threads && event->process < seen->n_processes);
 	require(woken || event->process == seen->process_of[event->thread]);
 	require(event->state.waker == CTX_NONE || (woken && event->state.waker < seen->n_threads));
-	require(event->state.frames != NULL || event->state.n_frames == 0);
-	for (uint32_t i = 0; i < event->state.n_frames; i++)
-		sink = sink + event->state.frames[i];
+	require(event->state.stack.frames != NULL || event->state.stack.n_frames == 0);
+	for (uint32_t i = 0; i < event->state.stack.n_frames; i++)
+		sink = sink + event->state.stack.frames[i];
 	if (event->state.outsider != NULL)
 		read_text(event->state.outsider);
 }
@@ -166,7 +167,7 @@ static void check_event(const struct ctx_event *event, struct seen *seen, const 
 		read_text(event->property.value);
 		break;
 	case CTX_EV_LOST:
-		require(event->count != 0);
+		require(event->lost.count != 0);
 		break;
 	case CTX_EV_THROTTLE:
 		break;

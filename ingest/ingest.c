@@ -160,17 +160,10 @@ static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *even
 				    event->stacks.parents, event->stacks.addresses, err);
 }
 
-/* A stack as an event has it. */
-struct event_stack {
-	uint32_t id;
-	const uint64_t *frames;
-	uint32_t n_frames;
-	const struct ctx_user_state *user;
-};
-
 /* A stack that comes as a copy of the memory instead. */
 static enum ctx_status unwound_stack_of(struct ingest *in, struct process *process,
-					const struct event_stack *stack, uint32_t *ret, struct ctx_err *err)
+					const struct ctx_event_stack *stack, uint32_t *ret,
+					struct ctx_err *err)
 {
 	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
 	enum ctx_status status = CTX_OK;
@@ -206,7 +199,7 @@ static enum ctx_status numbered_stack_of(struct ingest *in, uint32_t process_num
 }
 
 static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
-				    const struct event_stack *stack, uint32_t *ret, struct ctx_err *err)
+				    const struct ctx_event_stack *stack, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_spaces spaces = {.kernel = &in->kernel_space};
 	struct process *process;
@@ -265,15 +258,13 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		.cpu = event->sample.cpu,
 		.metric = event->sample.metric,
 	};
-	struct event_stack stack = {event->sample.stack, event->sample.frames, event->sample.n_frames,
-				    event->sample.user};
 	enum ctx_status status;
 
 	if (sample.metric >= in->source->info.n_metrics || in->source->info.metrics[sample.metric].counts)
 		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
 	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 	if (status == CTX_OK)
-		status = raw_stack_of(in, event->process, &stack, &sample.raw_stack, err);
+		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
 		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
 	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
@@ -289,8 +280,6 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 
 static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	struct event_stack stack = {event->state.stack, event->state.frames, event->state.n_frames,
-				    event->state.user};
 	uint32_t raw_stack;
 	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 
@@ -299,7 +288,7 @@ static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event
 	if (status == CTX_OK && event->state.waker != CTX_NONE)
 		status = ctx_profile_builder_check_thread(&in->nouns, event->state.waker, err);
 	if (status == CTX_OK)
-		status = raw_stack_of(in, event->process, &stack, &raw_stack, err);
+		status = raw_stack_of(in, event->process, &event->state.stack, &raw_stack, err);
 	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
 }
 
@@ -362,7 +351,6 @@ static enum ctx_status begin_states(struct ingest *in, struct ctx_err *err)
 
 static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	struct event_stack stack = {event->traced.stack, event->traced.frames, event->traced.n_frames, NULL};
 	struct ctx_traced operation = *event->traced.operation;
 	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 
@@ -375,7 +363,7 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 		return ctx_err_set(err, CTX_E_FORMAT, "operation %u of kind %u", operation.operation,
 				   operation.kind);
 	if (status == CTX_OK)
-		status = raw_stack_of(in, event->process, &stack, &operation.raw_stack, err);
+		status = raw_stack_of(in, event->process, &event->traced.stack, &operation.raw_stack, err);
 	if (status == CTX_OK && event->traced.file != NULL)
 		status = ctx_strtab_add_text(&in->files, event->traced.file, &operation.file, err);
 	if (status != CTX_OK)

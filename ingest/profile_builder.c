@@ -323,15 +323,15 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 	case CTX_EV_USAGE:
 		return on_usage(builder, event, err);
 	case CTX_EV_LOST:
-		if (event->beyond_limit)
+		if (event->lost.beyond_limit)
 			return ctx_profile_builder_warn(
 				builder, err,
 				"%llu samples and changes of state beyond the limit were dropped",
-				(unsigned long long)event->count);
-		builder->profile.lost_samples += event->count;
+				(unsigned long long)event->lost.count);
+		builder->profile.lost_samples += event->lost.count;
 		return CTX_OK;
 	case CTX_EV_THROTTLE:
-		builder->profile.throttled += event->count != 0;
+		builder->profile.throttled += event->lost.count != 0;
 		return CTX_OK;
 	case CTX_EV_DAMAGE:
 		return ctx_profile_builder_damage(builder, event->text, err);

@@ -99,7 +99,26 @@ enum ctx_event_kind {
 	CTX_EV_TRACED,	 /* an operation that was traced */
 };
 
-/* A load object as a source names it. Strings are borrowed until the next call of next(). */
+/* Strings of all events are borrowed until the next call of next(). */
+
+struct ctx_event_process_start {
+	int64_t pid;
+	uint32_t parent; /* process number, CTX_NONE */
+	const char *command;
+	const char *lineage;
+};
+
+struct ctx_event_process_exit {
+	int32_t status; /* as waitpid gives it */
+	bool has_status;
+};
+
+struct ctx_event_thread_start {
+	int64_t tid;
+	const char *name;
+};
+
+/* A load object, or JIT code, that is mapped. */
 struct ctx_map_event {
 	uint64_t address;
 	uint64_t size;
@@ -119,6 +138,57 @@ struct ctx_map_event {
 	uint16_t machine; /* of the code: ELF's e_machine */
 };
 
+/* Nodes that are appended to the stack dictionary of a process. */
+struct ctx_event_stacks {
+	uint32_t first; /* id of the first node */
+	uint32_t n;
+	const uint32_t *parents;
+	const uint64_t *addresses;
+};
+
+/* A call stack as an event names it. No stack: `id` 0, `frames` and `user` NULL. */
+struct ctx_event_stack {
+	uint32_t id;	   /* when frames is NULL: in the process's dictionary, or number of a whole stack */
+	uint32_t n_frames; /* of `frames` */
+	const uint64_t *frames; /* the whole stack, leaf first; NULL: see `id` */
+	/*
+	 * The user's part is still to be unwound from this, and comes behind `frames` (which are the
+	 * kernel's then, or none). NULL: all is in `frames`.
+	 */
+	const struct ctx_user_state *user;
+};
+
+struct ctx_event_sample {
+	uint64_t weight;
+	uint32_t metric;
+	int32_t cpu; /* -1 unknown */
+	struct ctx_event_stack stack;
+};
+
+struct ctx_event_state {
+	enum ctx_state_change change;
+	int32_t cpu;	      /* -1 unknown */
+	uint32_t waker;	      /* WOKEN: thread that did it; CTX_NONE: none of the recording */
+	const char *outsider; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
+	/*
+	 * The thread's own; for WOKEN the waker's, and `process` (of the event) is the process whose
+	 * dictionary and maps it is of.
+	 */
+	struct ctx_event_stack stack;
+};
+
+struct ctx_event_traced {
+	const struct ctx_traced
+		*operation; /* time, thread, stacks and file are not set: they are the event's */
+	const char *file;   /* I/O: its name, NULL not known */
+	struct ctx_event_stack stack;
+};
+
+struct ctx_event_lost {
+	uint64_t count;	   /* LOST: samples; THROTTLE: 1 throttled, 0 no longer */
+	bool beyond_limit; /* LOST: the user wanted no more; else the kernel had no room */
+};
+
 struct ctx_event {
 	enum ctx_event_kind kind;
 	uint64_t time_ns;
@@ -127,70 +197,18 @@ struct ctx_event {
 			     of the kernel's address space */
 	uint32_t thread; /* of THREAD_*, SAMPLE, STATE and TRACED */
 	union {
-		struct {
-			int64_t pid;
-			uint32_t parent; /* process number, CTX_NONE */
-			const char *command;
-			const char *lineage;
-		} process_start;
-		struct {
-			int32_t status; /* as waitpid gives it */
-			bool has_status;
-		} process_exit;
-		struct {
-			int64_t tid;
-			const char *name;
-		} thread_start;
+		struct ctx_event_process_start process_start;
+		struct ctx_event_process_exit process_exit;
+		struct ctx_event_thread_start thread_start;
 		const char *thread_name;
 		struct ctx_map_event map; /* UNMAP: address and size only */
-		struct {
-			uint32_t first; /* id of the first node */
-			uint32_t n;
-			const uint32_t *parents;
-			const uint64_t *addresses;
-		} stacks;
-		struct {
-			uint64_t weight;
-			uint32_t
-				stack; /* when frames is NULL: id in the process's dictionary, or number of a whole stack */
-			uint32_t metric;
-			int32_t cpu;		/* -1 unknown */
-			uint32_t n_frames;	/* of `frames` */
-			const uint64_t *frames; /* the whole stack, leaf first; NULL: see `stack` */
-			/*
-			 * The user's part is still to be unwound from this, and comes behind `frames` (which are the
-			 * kernel's then, or none). NULL: all is in `frames`.
-			 */
-			const struct ctx_user_state *user;
-		} sample;
-		/*
-		 * The stack is the thread's own; for WOKEN the waker's, and `process` (of the event) the one whose dictionary and
-		 * maps it is of. Without a stack: `stack` 0 and `frames` NULL.
-		 */
-		struct {
-			enum ctx_state_change change;
-			int32_t cpu;	/* -1 unknown */
-			uint32_t stack; /* these four as in `sample` */
-			uint32_t n_frames;
-			const uint64_t *frames;
-			const struct ctx_user_state *user;
-			uint32_t waker;	      /* WOKEN: thread that did it; CTX_NONE: none of the recording */
-			const char *outsider; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
-		} state;
-		struct {
-			const struct ctx_traced *
-				operation; /* time, thread, stacks and file are not set: they are the event's */
-			const char *file; /* I/O: its name, NULL not known */
-			uint32_t stack;	  /* these three as in `sample` */
-			uint32_t n_frames;
-			const uint64_t *frames;
-		} traced;
+		struct ctx_event_stacks stacks;
+		struct ctx_event_sample sample;
+		struct ctx_event_state state;
+		struct ctx_event_traced traced;
 		struct ctx_usage_info usage; /* its process field: the source's number */
-		struct {
-			uint64_t count;	   /* LOST: samples; THROTTLE */
-			bool beyond_limit; /* LOST: the user wanted no more; else the kernel had no room */
-		};
-		const char *text; /* DAMAGE, WARNING */
+		struct ctx_event_lost lost;  /* and THROTTLE */
+		const char *text;	     /* DAMAGE, WARNING */
 		struct ctx_property property;
 	};
 };

@@ -182,8 +182,8 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 		break;
 	case CTX_EV_LOST:
 	case CTX_EV_THROTTLE:
-		event.count = entry->a;
-		event.beyond_limit = entry->b != 0;
+		event.lost.count = entry->a;
+		event.lost.beyond_limit = entry->b != 0;
 		break;
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:
@@ -522,11 +522,9 @@ static uint32_t unannounced(const struct ctx_exp_reader *reader, const struct ct
 static void fill_sample(const struct ctx_exp_packet *packet, struct ctx_event *ret)
 {
 	ret->sample.weight = packet->weight;
-	ret->sample.stack = packet->stack;
+	ret->sample.stack = (struct ctx_event_stack){.id = packet->stack};
 	ret->sample.metric = packet->metric;
 	ret->sample.cpu = packet->cpu;
-	ret->sample.frames = NULL;
-	ret->sample.user = NULL;
 }
 
 static enum ctx_status hand_out(struct ctx_exp_reader *reader, struct ctx_event *ret, struct ctx_err *err)

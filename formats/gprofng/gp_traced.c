@@ -402,7 +402,5 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 	ret->traced.operation = &traced->operation;
 	ret->traced.file = file;
 	ret->traced.stack = like->sample.stack;
-	ret->traced.n_frames = 0;
-	ret->traced.frames = NULL;
 	return CTX_OK;
 }

@@ -142,12 +142,10 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 		return CTX_OK;
 	sample.process = reader->images[event.owner].number;
 	sample.sample.cpu = event.cpu;
-	sample.sample.frames = NULL;
-	sample.sample.n_frames = 0;
-	sample.sample.user = NULL;
+	sample.sample.stack = (struct ctx_event_stack){0};
 	reader->jstacks.time_ns = time_ns;
 	reader->jstacks.process = sample.process;
-	status = find_stack(reader, experiment, &event, &sample.sample.stack, err);
+	status = find_stack(reader, experiment, &event, &sample.sample.stack.id, err);
 	if (status == CTX_OK)
 		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,
 				     &reader->later.events[0], &is_new, err);

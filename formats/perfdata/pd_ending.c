@@ -125,9 +125,9 @@ enum ctx_status ctx_pd_ending_put(struct ctx_pd_reader *reader, struct ctx_err *
 	enum ctx_status status = ctx_pd_tasks_expire(&reader->tasks, UINT64_MAX, err);
 
 	/* Newer kernels tell the same loss twice: as it happens, and as a sum at the end. */
-	lost.count = reader->counts.lost > reader->counts.lost_samples ? reader->counts.lost
-								       : reader->counts.lost_samples;
-	if (status == CTX_OK && lost.count != 0)
+	lost.lost.count = reader->counts.lost > reader->counts.lost_samples ? reader->counts.lost
+									    : reader->counts.lost_samples;
+	if (status == CTX_OK && lost.lost.count != 0)
 		status = ctx_pd_reader_put(reader, &lost, err);
 	if (status == CTX_OK)
 		status = put_warnings(reader, err);

@@ -210,9 +210,6 @@ static struct ctx_event change_of(const struct ctx_event *told, enum ctx_state_c
 		change_at(told->time_ns, told->process, told->thread, told->sample.cpu, change);
 
 	event.state.stack = told->sample.stack;
-	event.state.frames = told->sample.frames;
-	event.state.n_frames = told->sample.n_frames;
-	event.state.user = told->sample.user;
 	return event;
 }
 
@@ -304,13 +301,13 @@ static void set_outsider(struct ctx_event *event, uint32_t process, const char *
 {
 	uint32_t n = 0;
 
-	while (n < event->state.n_frames && event->state.frames[n] >= CTX_KERNEL_START &&
-	       ctx_frame_truncation(event->state.frames[n]) == CTX_TRUNCATED_NOT)
+	while (n < event->state.stack.n_frames && event->state.stack.frames[n] >= CTX_KERNEL_START &&
+	       ctx_frame_truncation(event->state.stack.frames[n]) == CTX_TRUNCATED_NOT)
 		n++;
 	event->process = process;
 	event->state.outsider = name;
-	event->state.n_frames = n;
-	event->state.user = NULL;
+	event->state.stack.n_frames = n;
+	event->state.stack.user = NULL;
 }
 
 static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,

@@ -126,9 +126,11 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	event.sample.weight = sample.period;
 	event.sample.metric = source->metric;
 	event.sample.cpu = sample.cpu;
-	event.sample.frames = reader->chain.frames;
-	event.sample.n_frames = reader->chain.n;
-	event.sample.user = reader->chain.has_user ? &reader->chain.user : NULL;
+	event.sample.stack = (struct ctx_event_stack){
+		.frames = reader->chain.frames,
+		.n_frames = reader->chain.n,
+		.user = reader->chain.has_user ? &reader->chain.user : NULL,
+	};
 	status = sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
 				      : ctx_pd_reader_put(reader, &event, err);
 	return status == CTX_OK && reader->states.on && item->time != 0
@@ -210,7 +212,7 @@ static enum ctx_status on_throttle(struct ctx_pd_reader *reader, const struct ct
 	struct ctx_event event = {.kind = CTX_EV_THROTTLE,
 				  .time_ns = ctx_pd_reader_relative(reader, item->time)};
 
-	event.count = item->record.header.type == PERF_RECORD_THROTTLE;
+	event.lost.count = item->record.header.type == PERF_RECORD_THROTTLE;
 	return ctx_pd_reader_put(reader, &event, err);
 }
 

@@ -593,16 +593,17 @@ static inline void fixture_read_change(struct fixture_reading *reading, const st
 	uint32_t waker = event->state.waker;
 	struct fixture_change *change = fixture_append(out->changes, out->n_changes, out->changes_cap);
 
-	assert_null(event->state.frames);
-	assert_int_equal(event->state.n_frames, 0);
-	assert_null(event->state.user);
+	assert_null(event->state.stack.frames);
+	assert_int_equal(event->state.stack.n_frames, 0);
+	assert_null(event->state.stack.user);
 	change->time_ns = event->time_ns;
 	change->pid = out->processes[event->process].pid;
 	change->tid = out->threads[event->thread].tid;
 	change->waker_tid = waker != CTX_NONE ? out->threads[waker].tid : -1;
 	change->change = event->state.change;
 	change->cpu = event->state.cpu;
-	change->n_frames = fixture_read_frames(reading, event->process, event->state.stack, change->frames);
+	change->n_frames =
+		fixture_read_frames(reading, event->process, event->state.stack.id, change->frames);
 	snprintf(change->outsider, sizeof(change->outsider), "%s",
 		 event->state.outsider != NULL ? event->state.outsider : "");
 }
@@ -613,7 +614,7 @@ static inline void fixture_read_sample(struct fixture_reading *reading, const st
 	struct fixture_sample *sample;
 
 	assert_true(event->thread < out->n_threads);
-	assert_null(event->sample.frames); /* stacks are interned here */
+	assert_null(event->sample.stack.frames); /* stacks are interned here */
 	sample = fixture_append(out->samples, out->n_samples, out->samples_cap);
 	sample->time_ns = event->time_ns;
 	sample->weight = event->sample.weight;
@@ -621,7 +622,8 @@ static inline void fixture_read_sample(struct fixture_reading *reading, const st
 	sample->tid = out->threads[event->thread].tid;
 	sample->metric = event->sample.metric;
 	sample->cpu = event->sample.cpu;
-	sample->n_frames = fixture_read_frames(reading, event->process, event->sample.stack, sample->frames);
+	sample->n_frames =
+		fixture_read_frames(reading, event->process, event->sample.stack.id, sample->frames);
 	sample->objects = fixture_sum_objects(out, sample);
 }
 
@@ -720,11 +722,11 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		out->usage[out->n_usage - 1].process = (uint32_t)out->processes[event->process].pid;
 		break;
 	case CTX_EV_LOST:
-		out->lost += event->count;
+		out->lost += event->lost.count;
 		break;
 	case CTX_EV_THROTTLE:
-		out->throttles += event->count == 1;
-		out->unthrottles += event->count == 0;
+		out->throttles += event->lost.count == 1;
+		out->unthrottles += event->lost.count == 0;
 		break;
 	case CTX_EV_DAMAGE:
 		out->n_damage++;

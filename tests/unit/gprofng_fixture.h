@@ -194,8 +194,8 @@ static inline void gp_note(struct gp_reading *reading, const struct ctx_event *e
 		ctx_buf_printf(out, "%llu sample %u metric %u weight %llu cpu %d:", time, event->thread,
 			       event->sample.metric, (unsigned long long)event->sample.weight,
 			       event->sample.cpu);
-		for (uint32_t i = 0; i < event->sample.n_frames; i++)
-			ctx_buf_printf(out, " %llx", (unsigned long long)event->sample.frames[i]);
+		for (uint32_t i = 0; i < event->sample.stack.n_frames; i++)
+			ctx_buf_printf(out, " %llx", (unsigned long long)event->sample.stack.frames[i]);
 		ctx_buf_put_text(out, "\n");
 		break;
 	case CTX_EV_DAMAGE:

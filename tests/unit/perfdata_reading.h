@@ -54,12 +54,12 @@ static inline void pd_note_start(struct ctx_buf *out, const struct ctx_event *ev
 
 static inline void pd_note_sample(struct ctx_buf *out, const struct ctx_event *event)
 {
-	assert_non_null(event->sample.frames); /* whole stacks, also where they are empty */
+	assert_non_null(event->sample.stack.frames); /* whole stacks, also where they are empty */
 	ctx_buf_printf(out, "%" PRIu64 " sample %u/%u metric %u weight %" PRIu64 " cpu %d:", event->time_ns,
 		       event->process, event->thread, event->sample.metric, event->sample.weight,
 		       event->sample.cpu);
-	for (uint32_t i = 0; i < event->sample.n_frames; i++)
-		ctx_buf_printf(out, " %" PRIx64, event->sample.frames[i]);
+	for (uint32_t i = 0; i < event->sample.stack.n_frames; i++)
+		ctx_buf_printf(out, " %" PRIx64, event->sample.stack.frames[i]);
 	ctx_buf_put_text(out, "\n");
 }
 
@@ -71,8 +71,8 @@ static inline void pd_note_state(struct ctx_buf *out, const struct ctx_event *ev
 		ctx_buf_printf(out, " by %d %s", (int)event->state.waker,
 			       event->state.outsider != NULL ? event->state.outsider : "-");
 	ctx_buf_put_text(out, ":");
-	for (uint32_t i = 0; i < event->state.n_frames; i++)
-		ctx_buf_printf(out, " %" PRIx64, event->state.frames[i]);
+	for (uint32_t i = 0; i < event->state.stack.n_frames; i++)
+		ctx_buf_printf(out, " %" PRIx64, event->state.stack.frames[i]);
 	ctx_buf_put_text(out, "\n");
 }
 
@@ -112,11 +112,11 @@ static inline void pd_note(struct pd_reading *reading, const struct ctx_event *e
 		pd_note_state(out, event);
 		break;
 	case CTX_EV_LOST:
-		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64 "\n", event->time_ns, event->count);
-		reading->lost += event->count;
+		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64 "\n", event->time_ns, event->lost.count);
+		reading->lost += event->lost.count;
 		break;
 	case CTX_EV_THROTTLE:
-		ctx_buf_printf(out, "%" PRIu64 " throttle %" PRIu64 "\n", event->time_ns, event->count);
+		ctx_buf_printf(out, "%" PRIu64 " throttle %" PRIu64 "\n", event->time_ns, event->lost.count);
 		reading->throttles++;
 		break;
 	case CTX_EV_DAMAGE:

@@ -628,7 +628,7 @@ static size_t read_changes(struct world *world, struct seen *seen, size_t max)
 			continue;
 		assert_true(n < max);
 		seen[n] = (struct seen){event.time_ns,	   event.state.change,	   event.thread,
-					event.state.waker, event.state.stack != 0, ""};
+					event.state.waker, event.state.stack.id != 0, ""};
 		if (event.state.outsider != NULL)
 			snprintf(seen[n].outsider, sizeof(seen[n].outsider), "%s", event.state.outsider);
 		n++;

@@ -303,8 +303,8 @@ static void read_back(const char *path, struct sums *sums, struct reading *readi
 			reading->tids[event.thread] = event.thread_start.tid;
 		if (event.kind != CTX_EV_SAMPLE)
 			continue;
-		if (event.sample.stack != 0)
-			assert_int_equal(source->stack_frames(source, event.process, event.sample.stack,
+		if (event.sample.stack.id != 0)
+			assert_int_equal(source->stack_frames(source, event.process, event.sample.stack.id,
 							      &frames, &n_frames, NULL),
 					 CTX_OK);
 		for (uint32_t i = n_frames; i > 0; i--)

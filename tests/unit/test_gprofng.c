@@ -28,13 +28,15 @@ static void ask_for_frames(struct ctx_event_source *source, struct ctx_event *ev
 	const uint64_t *again;
 	uint32_t n;
 
-	assert_null(event->sample.frames);
-	assert_int_equal(source->stack_frames(source, event->process, event->sample.stack, &again, &n, NULL),
+	assert_null(event->sample.stack.frames);
+	assert_int_equal(
+		source->stack_frames(source, event->process, event->sample.stack.id, &again, &n, NULL),
+		CTX_OK);
+	assert_int_equal(source->stack_frames(source, event->process, event->sample.stack.id,
+					      &event->sample.stack.frames, &event->sample.stack.n_frames,
+					      NULL),
 			 CTX_OK);
-	assert_int_equal(source->stack_frames(source, event->process, event->sample.stack,
-					      &event->sample.frames, &event->sample.n_frames, NULL),
-			 CTX_OK);
-	assert_int_equal(event->sample.n_frames, n);
+	assert_int_equal(event->sample.stack.n_frames, n);
 	assert_int_equal(source->stack_frames(source, event->process, 1000000, &again, &n, NULL),
 			 CTX_E_INTERNAL);
 }

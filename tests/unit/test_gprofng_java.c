@@ -205,11 +205,11 @@ static void test_gprofng__java_frames_are_functions_that_are_announced(void **st
 	assert_string_equal(source->info.notes, "a note");
 	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
 		if (event.kind == CTX_EV_SAMPLE) {
-			assert_int_equal(source->stack_frames(source, event.process, event.sample.stack,
-							      &event.sample.frames, &event.sample.n_frames,
-							      NULL),
+			assert_int_equal(source->stack_frames(source, event.process, event.sample.stack.id,
+							      &event.sample.stack.frames,
+							      &event.sample.stack.n_frames, NULL),
 					 CTX_OK);
-			assert_int_equal(event.sample.stack, ++n_samples);
+			assert_int_equal(event.sample.stack.id, ++n_samples);
 		}
 		gp_note(&reading, &event);
 		if (n_samples == 3 && event.kind == CTX_EV_SAMPLE)

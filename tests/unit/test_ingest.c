@@ -249,10 +249,10 @@ static struct ctx_event sample_event(uint64_t time, uint32_t process, uint32_t t
 		.kind = CTX_EV_SAMPLE, .time_ns = time, .process = process, .thread = thread};
 
 	event.sample.weight = 10;
-	event.sample.stack = stack;
+	event.sample.stack.id = stack;
 	event.sample.cpu = 1;
-	event.sample.frames = NULL;
-	event.sample.user = NULL;
+	event.sample.stack.frames = NULL;
+	event.sample.stack.user = NULL;
 	return event;
 }
 
@@ -724,7 +724,8 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 {
 	static const uint32_t parents[] = {0};
 	static const uint64_t addresses[] = {0x1000};
-	struct ctx_event lost = {.kind = CTX_EV_LOST, .time_ns = 900, .count = 5, .beyond_limit = true};
+	struct ctx_event lost = {
+		.kind = CTX_EV_LOST, .time_ns = 900, .lost.count = 5, .lost.beyond_limit = true};
 	struct ctx_event events[] = {
 		process_start(0, 0, 100),
 		thread_start(0, 0, 0, 100),
@@ -960,8 +961,8 @@ static struct history *make_history(unsigned seed)
 			history->frames[i][n++] = history->addresses[node - 1];
 		event = sample_event(i, 0, i % 2, leaf);
 		history->interned[history->n] = event;
-		event.sample.frames = history->frames[i];
-		event.sample.n_frames = n;
+		event.sample.stack.frames = history->frames[i];
+		event.sample.stack.n_frames = n;
 		history->whole[history->n++] = event;
 	}
 	return history;
