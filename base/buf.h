@@ -14,6 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes somewhere; borrowed. */
+struct ctx_bytes {
+	const void *at;
+	size_t n;
+};
+
 struct ctx_buf {
 	uint8_t *bytes; /* owned; NULL when cap is 0 */
 	size_t n;

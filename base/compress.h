@@ -1,5 +1,6 @@
 /*
- * zstd frames in memory, with contexts kept between calls (making one costs more than a small block).
+ * zstd frames in memory, with contexts kept between calls (making one costs more than a small
+ * block).
  */
 #ifndef CTX_BASE_COMPRESS_H
 #define CTX_BASE_COMPRESS_H
@@ -14,15 +15,15 @@ struct ctx_compressor { /* all zero is valid; not for two threads at once */
 
 void ctx_compressor_deinit(struct ctx_compressor *compressor);
 
-/* Appends one zstd frame holding the `n` bytes to `out`. `level`: 1 (fast) .. 19. Fails with CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_compress(struct ctx_compressor *compressor, int level, const void *bytes,
-					    size_t n, struct ctx_buf *out, struct ctx_err *err);
+/* Appends one zstd frame holding the bytes to `out`. `level`: 1 (fast) .. 19. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_compress(struct ctx_compressor *compressor, int level,
+					    struct ctx_bytes bytes, struct ctx_buf *out, struct ctx_err *err);
 
 /*
- * Appends the contents of one zstd frame, which must be exactly `raw_bytes` long, to `out`. Nothing larger is
- * ever allocated, whatever the frame claims. Fails with CTX_E_FORMAT, CTX_E_NOMEM.
+ * Appends the contents of one zstd frame, which must be exactly `raw_bytes` long, to `out`. Nothing
+ * larger is ever allocated, whatever the frame claims. Fails with CTX_E_FORMAT, CTX_E_NOMEM.
  */
-CTX_MUST_CHECK enum ctx_status ctx_decompress(struct ctx_compressor *compressor, const void *frame, size_t n,
+CTX_MUST_CHECK enum ctx_status ctx_decompress(struct ctx_compressor *compressor, struct ctx_bytes frame,
 					      size_t raw_bytes, struct ctx_buf *out, struct ctx_err *err);
 
 #endif

@@ -329,8 +329,9 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 	if (selection->n_intervals > 1 || ctx_selection_has_sieve(selection))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--show-sql goes with one interval and without --cpu and --filter");
-	sql = ctx_store_show_sql(kind->name, selection->intervals[0].begin_ns, selection->intervals[0].end_ns,
-				 selection->metrics[0], selection->threads, selection->n_threads);
+	sql = ctx_store_show_sql(kind->name,
+				 &(struct ctx_sql_arguments){selection->intervals[0], selection->metrics[0],
+							     selection->threads, selection->n_threads});
 	if (sql == NULL)
 		return ctx_err_set(err, CTX_E_ARG, "no single query gives the numbers of the report '%s'",
 				   kind->name);

@@ -51,7 +51,8 @@ static enum ctx_status hand_out_metric(void *context, uint32_t metric, uint32_t 
 	sieve->each_context = each_context;
 	sieve->counts = false;
 	for (size_t i = 0; tree != NULL && i < sieve->n_intervals && status == CTX_OK; i++)
-		status = ctx_store_scan(sieve->store, tree->id, sieve->intervals[i], pass, sieve, err);
+		status = ctx_store_scan(sieve->store, tree->id,
+					&(struct ctx_store_scan){sieve->intervals[i], pass, sieve}, err);
 	return status;
 }
 
@@ -102,7 +103,8 @@ static enum ctx_status hand_out_interval(struct sieve *sieve, struct ctx_query *
 		if (tree != NULL)
 			trees[n_trees++] = tree->id;
 	}
-	status = ctx_store_scan_merged(sieve->store, trees, n_trees, sieve->interval, pass_part, sieve, err);
+	status = ctx_store_scan_merged(sieve->store, trees, n_trees,
+				       &(struct ctx_store_scan){sieve->interval, pass_part, sieve}, err);
 	if (thread != CTX_NONE)
 		return status == CTX_OK ? hand_out_last(sieve, query, thread, metrics, n, err) : status;
 	for (uint32_t i = 0; i < profile->n_threads && status == CTX_OK; i++)

@@ -79,7 +79,7 @@ static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_bu
 	header.n_records = bytes[2];
 	header.first_ns = header.kind == CTX_EXP_BLOCK_FRAMES ? 0 : bytes[3];
 	header.raw_bytes = (uint32_t)n - 4;
-	if (ctx_compress(&compressor, 1, bytes + 4, n - 4, &frame, NULL) != CTX_OK)
+	if (ctx_compress(&compressor, 1, (struct ctx_bytes){bytes + 4, n - 4}, &frame, NULL) != CTX_OK)
 		abort();
 	header.frame_bytes = (uint32_t)frame.n;
 	header.checksum = ctx_xxh3(frame.bytes, frame.n);

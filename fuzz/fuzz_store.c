@@ -36,7 +36,8 @@ static void round_trip(struct ctx_block_codec *codec, const uint8_t *data, size_
 	if (n == 0 || ctx_block_encode(codec, in, n, NULL) != CTX_OK)
 		return;
 	memset(out, 0, sizeof(out));
-	if (ctx_block_decode(codec, codec->payload.bytes, codec->payload.n, out, n, NULL) != CTX_OK ||
+	if (ctx_block_decode(codec, (struct ctx_bytes){codec->payload.bytes, codec->payload.n}, out, n,
+			     NULL) != CTX_OK ||
 	    memcmp(in, out, n * sizeof(in[0])) != 0)
 		abort();
 }
@@ -46,10 +47,11 @@ static void decode_waits(struct ctx_block_codec *codec, const uint8_t *data, siz
 {
 	struct ctx_wakeup waits[ENTRIES], again[ENTRIES];
 
-	if (ctx_wakeups_decode(codec, data, size, waits, n, NULL) != CTX_OK)
+	if (ctx_wakeups_decode(codec, (struct ctx_bytes){data, size}, waits, n, NULL) != CTX_OK)
 		return;
 	if (ctx_wakeups_encode(codec, waits, n, NULL) != CTX_OK ||
-	    ctx_wakeups_decode(codec, codec->payload.bytes, codec->payload.n, again, n, NULL) != CTX_OK ||
+	    ctx_wakeups_decode(codec, (struct ctx_bytes){codec->payload.bytes, codec->payload.n}, again, n,
+			       NULL) != CTX_OK ||
 	    memcmp(waits, again, n * sizeof(waits[0])) != 0)
 		abort();
 }
@@ -68,10 +70,11 @@ static void decode_traced(struct ctx_block_codec *codec, const uint8_t *data, si
 {
 	struct ctx_traced operations[ENTRIES], again[ENTRIES];
 
-	if (ctx_traced_decode(codec, data, size, operations, n, NULL) != CTX_OK ||
+	if (ctx_traced_decode(codec, (struct ctx_bytes){data, size}, operations, n, NULL) != CTX_OK ||
 	    ctx_traced_encode(codec, operations, n, NULL) != CTX_OK)
 		return;
-	if (ctx_traced_decode(codec, codec->payload.bytes, codec->payload.n, again, n, NULL) != CTX_OK)
+	if (ctx_traced_decode(codec, (struct ctx_bytes){codec->payload.bytes, codec->payload.n}, again, n,
+			      NULL) != CTX_OK)
 		abort();
 	for (size_t i = 0; i < n; i++) {
 		if (!is_same(&operations[i], &again[i]))
@@ -94,14 +97,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		decode_traced(&codec, data + 3, size - 3, n);
 	} else if (data[0] >= 128) {
 		decode_waits(&codec, data + 3, size - 3, n);
-	} else if (data[0] % 3 == 0 &&
-		   ctx_block_decode(&codec, data + 3, size - 3, samples, n, NULL) == CTX_OK) {
+	} else if (data[0] % 3 == 0 && ctx_block_decode(&codec, (struct ctx_bytes){data + 3, size - 3},
+							samples, n, NULL) == CTX_OK) {
 		for (size_t i = 1; i < n; i++) {
 			if (samples[i].time_ns < samples[i - 1].time_ns)
 				abort();
 		}
-	} else if (data[0] % 3 == 1 &&
-		   ctx_column_decode(&codec, data + 3, size - 3, values, n, NULL) == CTX_OK) {
+	} else if (data[0] % 3 == 1 && ctx_column_decode(&codec, (struct ctx_bytes){data + 3, size - 3},
+							 values, n, NULL) == CTX_OK) {
 		if (ctx_column_encode(&codec, values, n, NULL) != CTX_OK)
 			abort();
 	} else if (data[0] % 3 == 2) {

@@ -39,7 +39,8 @@ static enum ctx_status store_leaf(void *context, uint32_t node, const struct ctx
 {
 	struct tree *tree = context;
 
-	return ctx_store_put_leaf(tree->forest->store, tree->info.id, node, samples, n, err);
+	return ctx_store_put_leaf(tree->forest->store, (struct ctx_store_node){tree->info.id, node}, samples,
+				  n, err);
 }
 
 static enum ctx_status store_node(void *context, const struct ctx_timenode *node, struct ctx_err *err)

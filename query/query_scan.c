@@ -105,8 +105,10 @@ enum ctx_status ctx_query_scan(struct ctx_query *query, uint32_t thread, uint32_
 		return CTX_OK;
 	if ((query->asks_operations || query->selection->asks_operations) &&
 	    ctx_traced_kind_of_metric(profile->metrics[metric].word, &kind))
-		return ctx_store_scan_traced(query->store, kind, interval, take_operation, &scan, err);
-	status = ctx_store_scan(query->store, tree->id, interval, take, &scan, err);
+		return ctx_store_scan_traced(
+			query->store, &(struct ctx_store_traced_scan){kind, interval, take_operation, &scan},
+			err);
+	status = ctx_store_scan(query->store, tree->id, &(struct ctx_store_scan){interval, take, &scan}, err);
 	if (!scan.spans || ctx_interval_contains(interval, profile->run))
 		return status;
 	if (thread != CTX_NONE)

@@ -191,7 +191,8 @@ static enum ctx_status scan_thread(struct state_scan *scan, uint32_t thread, str
 		tree = ctx_store_find_tree(scan->query->store, thread,
 					   ctx_profile_state_metric(profile, scan->state));
 		if (tree != NULL)
-			status = ctx_store_scan(scan->query->store, tree->id, window, scan_span, scan, err);
+			status = ctx_store_scan(scan->query->store, tree->id,
+						&(struct ctx_store_scan){window, scan_span, scan}, err);
 	}
 	return status;
 }

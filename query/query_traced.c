@@ -94,8 +94,10 @@ enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind k
 							    &gathering.selected, err);
 
 	if (status == CTX_OK)
-		status = ctx_store_scan_traced(query->store, kind, ctx_selection_hull(selection), take,
-					       &gathering, err);
+		status = ctx_store_scan_traced(query->store,
+					       &(struct ctx_store_traced_scan){
+						       kind, ctx_selection_hull(selection), take, &gathering},
+					       err);
 	free(gathering.selected);
 	*ret = (struct ctx_report_traced){0};
 	if (status != CTX_OK) {

@@ -5,7 +5,8 @@ static enum ctx_status read_node(void *context, uint32_t node, bool want_lists, 
 {
 	struct ctx_tree_place *place = context;
 
-	return ctx_store_get_node(place->store, place->tree, node, want_lists, ret, err);
+	return ctx_store_get_node(place->store, (struct ctx_store_node){place->tree, node}, want_lists, ret,
+				  err);
 }
 
 static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_sample **ret_samples,
@@ -13,7 +14,8 @@ static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_
 {
 	struct ctx_tree_place *place = context;
 
-	return ctx_store_get_leaf(place->store, place->tree, node, ret_samples, ret_n, err);
+	return ctx_store_get_leaf(place->store, (struct ctx_store_node){place->tree, node}, ret_samples,
+				  ret_n, err);
 }
 
 struct ctx_timetree_reader ctx_query_tree_reader(struct ctx_tree_place *place)

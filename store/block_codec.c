@@ -1,17 +1,8 @@
-#include "store/columns.h"
+#include "store/block_codec.h"
 
 #include "base/mem.h"
 
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */
-
-void ctx_block_codec_deinit(struct ctx_block_codec *codec)
-{
-	ctx_compressor_deinit(&codec->compressor);
-	ctx_buf_deinit(&codec->columns);
-	ctx_buf_deinit(&codec->payload);
-	free(codec->values);
-	*codec = (struct ctx_block_codec){0};
-}
 
 static enum ctx_status gather_times(uint64_t *values, const struct ctx_sample *samples, size_t n,
 				    struct ctx_err *err)
@@ -96,13 +87,13 @@ enum ctx_status ctx_block_encode(struct ctx_block_codec *codec, const struct ctx
 		return status;
 	ctx_buf_clear(&codec->columns);
 	ctx_buf_put_varint(&codec->columns, samples[0].metric);
-	column_put(&codec->columns, codec->values, n);
+	ctx_column_put(&codec->columns, codec->values, n);
 	for (int column = 1; column < SAMPLE_COLUMNS; column++) {
 		size_t changes = gather_column(codec->values, samples, n, column);
 
-		column_put_changing(&codec->columns, codec->values, n, changes);
+		ctx_column_put_changing(&codec->columns, codec->values, n, changes);
 	}
-	return columns_pack(codec, err);
+	return ctx_columns_pack(codec, err);
 }
 
 static enum ctx_status scatter_times(const uint64_t *values, struct ctx_sample *samples, size_t n,
@@ -146,7 +137,7 @@ static void scatter(const uint64_t *values, struct ctx_sample *samples, size_t n
 	}
 }
 
-enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
 				 struct ctx_sample *samples, size_t n, struct ctx_err *err)
 {
 	struct ctx_cursor cursor;
@@ -157,22 +148,22 @@ enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, const void *payl
 		return ctx_err_set(err, CTX_E_FORMAT, "a leaf of %zu samples", n);
 	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
 	if (status == CTX_OK)
-		status = columns_unpack(codec, payload, size_bytes,
-					(n + 1) * SAMPLE_COLUMNS * COLUMN_VARINT_MAX, &cursor, err);
+		status = ctx_columns_unpack(codec, payload, (n + 1) * SAMPLE_COLUMNS * COLUMN_VARINT_MAX,
+					    &cursor, err);
 	if (status != CTX_OK)
 		return status;
 	metric = ctx_cursor_get_varint32(&cursor);
-	status = column_get(&cursor, codec->values, n, err);
+	status = ctx_column_get(&cursor, codec->values, n, err);
 	if (status == CTX_OK)
 		status = scatter_times(codec->values, samples, n, metric, err);
 	for (int column = 1; column < SAMPLE_COLUMNS && status == CTX_OK; column++) {
-		status = column_get(&cursor, codec->values, n, err);
+		status = ctx_column_get(&cursor, codec->values, n, err);
 		if (status == CTX_OK && column != 4)
-			status = column_fits_32_bits(codec->values, n, err);
+			status = ctx_column_fits_32_bits(codec->values, n, err);
 		if (status == CTX_OK)
 			scatter(codec->values, samples, n, column);
 	}
-	return status == CTX_OK ? columns_end(&cursor, err) : status;
+	return status == CTX_OK ? ctx_columns_end(&cursor, err) : status;
 }
 
 enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, const uint64_t *values, size_t n,
@@ -181,20 +172,20 @@ enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, const uint64_t 
 	if (n > CTX_CHUNK_ENTRIES)
 		return ctx_err_set(err, CTX_E_LIMIT, "a chunk of %zu entries", n);
 	ctx_buf_clear(&codec->columns);
-	column_put(&codec->columns, values, n);
-	return columns_pack(codec, err);
+	ctx_column_put(&codec->columns, values, n);
+	return ctx_columns_pack(codec, err);
 }
 
-enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
-				  uint64_t *values, size_t n, struct ctx_err *err)
+enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, struct ctx_bytes payload, uint64_t *values,
+				  size_t n, struct ctx_err *err)
 {
 	struct ctx_cursor cursor;
 	enum ctx_status status;
 
 	if (n > CTX_CHUNK_ENTRIES)
 		return ctx_err_set(err, CTX_E_FORMAT, "a chunk of %zu entries", n);
-	status = columns_unpack(codec, payload, size_bytes, (n + 1) * COLUMN_VARINT_MAX, &cursor, err);
+	status = ctx_columns_unpack(codec, payload, (n + 1) * COLUMN_VARINT_MAX, &cursor, err);
 	if (status == CTX_OK)
-		status = column_get(&cursor, values, n, err);
-	return status == CTX_OK ? columns_end(&cursor, err) : status;
+		status = ctx_column_get(&cursor, values, n, err);
+	return status == CTX_OK ? ctx_columns_end(&cursor, err) : status;
 }

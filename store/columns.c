@@ -1,11 +1,22 @@
 #include "store/columns.h"
 
+#include <stdlib.h>
+
 enum form { FORM_PLAIN = 0, FORM_ZSTD = 1 };
 enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 
 #define ZSTD_LEVEL (-1) /* columns are packed before; level 1 costs twice the time and saves a sixth */
 #define BYTES_LEVEL 3	/* texts and code: each is written once, and few are read */
 #define SMALL_BYTES 64	/* fewer are not worth a zstd frame */
+
+void ctx_block_codec_deinit(struct ctx_block_codec *codec)
+{
+	ctx_compressor_deinit(&codec->compressor);
+	ctx_buf_deinit(&codec->columns);
+	ctx_buf_deinit(&codec->payload);
+	free(codec->values);
+	*codec = (struct ctx_block_codec){0};
+}
 
 /* ---- a column ---- */
 
@@ -31,7 +42,7 @@ static void put_plain(struct ctx_buf *out, const uint64_t *values, size_t n)
 	out->n += (size_t)(at - start);
 }
 
-void column_put_changing(struct ctx_buf *out, const uint64_t *values, size_t n, size_t changes)
+void ctx_column_put_changing(struct ctx_buf *out, const uint64_t *values, size_t n, size_t changes)
 {
 	if (changes == 0) {
 		ctx_buf_put_u8(out, KIND_CONST);
@@ -45,13 +56,13 @@ void column_put_changing(struct ctx_buf *out, const uint64_t *values, size_t n, 
 	}
 }
 
-void column_put(struct ctx_buf *out, const uint64_t *values, size_t n)
+void ctx_column_put(struct ctx_buf *out, const uint64_t *values, size_t n)
 {
 	size_t changes = 0;
 
 	for (size_t i = 1; i < n; i++)
 		changes += values[i] != values[i - 1];
-	column_put_changing(out, values, n, changes);
+	ctx_column_put_changing(out, values, n, changes);
 }
 
 static enum ctx_status get_runs(struct ctx_cursor *cursor, uint64_t *values, size_t n, struct ctx_err *err)
@@ -68,7 +79,7 @@ static enum ctx_status get_runs(struct ctx_cursor *cursor, uint64_t *values, siz
 	return CTX_OK;
 }
 
-enum ctx_status column_get(struct ctx_cursor *cursor, uint64_t *values, size_t n, struct ctx_err *err)
+enum ctx_status ctx_column_get(struct ctx_cursor *cursor, uint64_t *values, size_t n, struct ctx_err *err)
 {
 	uint8_t kind = ctx_cursor_get_u8(cursor);
 
@@ -95,7 +106,7 @@ enum ctx_status column_get(struct ctx_cursor *cursor, uint64_t *values, size_t n
 	return CTX_OK;
 }
 
-enum ctx_status column_fits_32_bits(const uint64_t *values, size_t n, struct ctx_err *err)
+enum ctx_status ctx_column_fits_32_bits(const uint64_t *values, size_t n, struct ctx_err *err)
 {
 	uint64_t all = 0;
 
@@ -109,40 +120,44 @@ enum ctx_status column_fits_32_bits(const uint64_t *values, size_t n, struct ctx
 /* ---- a payload ---- */
 
 /* `bytes` become codec->payload. */
-static enum ctx_status pack_bytes(struct ctx_block_codec *codec, int level, const void *bytes, size_t n,
+static enum ctx_status pack_bytes(struct ctx_block_codec *codec, int level, struct ctx_bytes bytes,
 				  struct ctx_err *err)
 {
 	enum ctx_status status;
 
 	ctx_buf_clear(&codec->payload);
-	if (n >= SMALL_BYTES) {
+	if (bytes.n >= SMALL_BYTES) {
 		ctx_buf_put_u8(&codec->payload, FORM_ZSTD);
-		ctx_buf_put_varint(&codec->payload, n);
-		status = ctx_compress(&codec->compressor, level, bytes, n, &codec->payload, err);
-		if (status != CTX_OK || codec->payload.n <= n)
+		ctx_buf_put_varint(&codec->payload, bytes.n);
+		status = ctx_compress(&codec->compressor, level, bytes, &codec->payload, err);
+		if (status != CTX_OK || codec->payload.n <= bytes.n)
 			return status;
 		ctx_buf_clear(&codec->payload);
 	}
 	ctx_buf_put_u8(&codec->payload, FORM_PLAIN);
-	ctx_buf_put(&codec->payload, bytes, n);
+	ctx_buf_put(&codec->payload, bytes.at, bytes.n);
 	return ctx_buf_check(&codec->payload, err);
 }
 
-enum ctx_status columns_pack(struct ctx_block_codec *codec, struct ctx_err *err)
+enum ctx_status ctx_columns_pack(struct ctx_block_codec *codec, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_buf_check(&codec->columns, err);
 
 	if (status != CTX_OK)
 		return status;
-	return pack_bytes(codec, ZSTD_LEVEL, codec->columns.bytes, codec->columns.n, err);
+	return pack_bytes(codec, ZSTD_LEVEL, (struct ctx_bytes){codec->columns.bytes, codec->columns.n}, err);
 }
 
-/* The form of a payload, how many bytes it makes, and a cursor where its bytes or its frame begin. */
-static enum ctx_status read_form(const void *payload, size_t size_bytes, size_t max_bytes,
-				 enum form *ret_form, size_t *ret_raw_bytes, struct ctx_cursor *ret,
+struct payload {
+	enum form form;
+	size_t raw_bytes;	  /* that it makes */
+	struct ctx_cursor cursor; /* where its bytes or its frame begin */
+};
+
+static enum ctx_status read_form(struct ctx_bytes bytes, size_t max_bytes, struct payload *ret,
 				 struct ctx_err *err)
 {
-	struct ctx_cursor cursor = ctx_cursor_make(payload, size_bytes);
+	struct ctx_cursor cursor = ctx_cursor_make(bytes.at, bytes.n);
 	uint8_t form = ctx_cursor_get_u8(&cursor);
 	uint64_t raw_bytes;
 
@@ -152,35 +167,39 @@ static enum ctx_status read_form(const void *payload, size_t size_bytes, size_t 
 	if (cursor.failed || (form == FORM_ZSTD && (raw_bytes == 0 || raw_bytes > max_bytes)))
 		return ctx_err_set(err, CTX_E_FORMAT, "a block claims %llu bytes",
 				   (unsigned long long)raw_bytes);
-	*ret_form = form;
-	*ret_raw_bytes = (size_t)raw_bytes;
-	*ret = cursor;
+	*ret = (struct payload){form, (size_t)raw_bytes, cursor};
 	return CTX_OK;
 }
 
-enum ctx_status columns_unpack(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
-			       size_t max_bytes, struct ctx_cursor *ret, struct ctx_err *err)
+/* Appends the contents of a payload's frame. */
+static enum ctx_status unpack_frame(struct ctx_block_codec *codec, const struct payload *payload,
+				    struct ctx_buf *to, struct ctx_err *err)
 {
-	struct ctx_cursor cursor;
-	enum form form;
-	size_t raw_bytes;
-	enum ctx_status status = read_form(payload, size_bytes, max_bytes, &form, &raw_bytes, &cursor, err);
+	struct ctx_bytes frame = {payload->cursor.at, ctx_cursor_left(&payload->cursor)};
+
+	return ctx_decompress(&codec->compressor, frame, payload->raw_bytes, to, err);
+}
+
+enum ctx_status ctx_columns_unpack(struct ctx_block_codec *codec, struct ctx_bytes payload, size_t max_bytes,
+				   struct ctx_cursor *ret, struct ctx_err *err)
+{
+	struct payload packed;
+	enum ctx_status status = read_form(payload, max_bytes, &packed, err);
 
 	if (status != CTX_OK)
 		return status;
-	if (form == FORM_PLAIN) {
-		*ret = cursor;
+	if (packed.form == FORM_PLAIN) {
+		*ret = packed.cursor;
 		return CTX_OK;
 	}
 	ctx_buf_clear(&codec->columns);
-	status = ctx_decompress(&codec->compressor, cursor.at, ctx_cursor_left(&cursor), raw_bytes,
-				&codec->columns, err);
+	status = unpack_frame(codec, &packed, &codec->columns, err);
 	if (status == CTX_OK)
 		*ret = ctx_cursor_make(codec->columns.bytes, codec->columns.n);
 	return status;
 }
 
-enum ctx_status columns_end(const struct ctx_cursor *cursor, struct ctx_err *err)
+enum ctx_status ctx_columns_end(const struct ctx_cursor *cursor, struct ctx_err *err)
 {
 	if (ctx_cursor_left(cursor) != 0)
 		return ctx_err_set(err, CTX_E_FORMAT, "%zu bytes behind the last column",
@@ -191,24 +210,21 @@ enum ctx_status columns_end(const struct ctx_cursor *cursor, struct ctx_err *err
 enum ctx_status ctx_bytes_encode(struct ctx_block_codec *codec, const void *bytes, size_t n,
 				 struct ctx_err *err)
 {
-	return pack_bytes(codec, BYTES_LEVEL, bytes, n, err);
+	return pack_bytes(codec, BYTES_LEVEL, (struct ctx_bytes){bytes, n}, err);
 }
 
-enum ctx_status ctx_bytes_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
-				 size_t max, struct ctx_buf *to, struct ctx_err *err)
+enum ctx_status ctx_bytes_decode(struct ctx_block_codec *codec, struct ctx_bytes payload, size_t max,
+				 struct ctx_buf *to, struct ctx_err *err)
 {
-	struct ctx_cursor cursor;
-	enum form form;
-	size_t raw_bytes;
-	enum ctx_status status = read_form(payload, size_bytes, max, &form, &raw_bytes, &cursor, err);
+	struct payload packed;
+	enum ctx_status status = read_form(payload, max, &packed, err);
 
 	if (status != CTX_OK)
 		return status;
-	if (form == FORM_ZSTD)
-		return ctx_decompress(&codec->compressor, cursor.at, ctx_cursor_left(&cursor), raw_bytes, to,
-				      err);
-	if (raw_bytes > max)
-		return ctx_err_set(err, CTX_E_FORMAT, "a text or code of %zu bytes", raw_bytes);
-	ctx_buf_put(to, cursor.at, raw_bytes);
+	if (packed.form == FORM_ZSTD)
+		return unpack_frame(codec, &packed, to, err);
+	if (packed.raw_bytes > max)
+		return ctx_err_set(err, CTX_E_FORMAT, "a text or code of %zu bytes", packed.raw_bytes);
+	ctx_buf_put(to, packed.cursor.at, packed.raw_bytes);
 	return ctx_buf_check(to, err);
 }

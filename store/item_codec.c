@@ -1,9 +1,9 @@
 /*
- * Blocks of what is no sample: waits that were ended, traced operations. Each kind of item says what its columns are.
+ * Blocks of other items than samples: waits that were ended, traced operations. Each kind of item says
+ * what its columns are.
  */
-#include "store/columns.h"
-
 #include "base/mem.h"
+#include "store/block_codec.h"
 
 struct item_form {
 	const char *items;	    /* in messages */
@@ -24,32 +24,39 @@ static enum ctx_status encode(struct ctx_block_codec *codec, const struct item_f
 	ctx_buf_clear(&codec->columns);
 	for (int column = 0; column < form->n_columns; column++) {
 		form->gather(codec->values, items, n, column);
-		column_put(&codec->columns, codec->values, n);
+		ctx_column_put(&codec->columns, codec->values, n);
 	}
-	return columns_pack(codec, err);
+	return ctx_columns_pack(codec, err);
 }
 
-static enum ctx_status decode(struct ctx_block_codec *codec, const struct item_form *form,
-			      const void *payload, size_t size_bytes, void *items, size_t n,
-			      struct ctx_err *err)
+struct items { /* that are being decoded */
+	const struct item_form *form;
+	void *items;
+	size_t n;
+};
+
+static enum ctx_status decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
+			      const struct items *out, struct ctx_err *err)
 {
+	const struct item_form *form = out->form;
 	struct ctx_cursor cursor;
+	size_t n = out->n;
 	enum ctx_status status;
 
 	if (n == 0 || n > CTX_CHUNK_ENTRIES)
 		return ctx_err_set(err, CTX_E_FORMAT, "a block of %zu %s", n, form->items);
 	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
 	if (status == CTX_OK)
-		status = columns_unpack(codec, payload, size_bytes,
-					(n + 1) * (size_t)form->n_columns * COLUMN_VARINT_MAX, &cursor, err);
+		status = ctx_columns_unpack(
+			codec, payload, (n + 1) * (size_t)form->n_columns * COLUMN_VARINT_MAX, &cursor, err);
 	for (int column = 0; column < form->n_columns && status == CTX_OK; column++) {
-		status = column_get(&cursor, codec->values, n, err);
+		status = ctx_column_get(&cursor, codec->values, n, err);
 		if (status == CTX_OK && column >= form->narrow_from && column < form->narrow_to)
-			status = column_fits_32_bits(codec->values, n, err);
+			status = ctx_column_fits_32_bits(codec->values, n, err);
 		if (status == CTX_OK)
-			form->scatter(codec->values, items, n, column);
+			form->scatter(codec->values, out->items, n, column);
 	}
-	return status == CTX_OK ? columns_end(&cursor, err) : status;
+	return status == CTX_OK ? ctx_columns_end(&cursor, err) : status;
 }
 
 static enum ctx_status check_number(const struct item_form *form, size_t n, struct ctx_err *err)
@@ -147,10 +154,10 @@ enum ctx_status ctx_wakeups_encode(struct ctx_block_codec *codec, const struct c
 	return status == CTX_OK ? encode(codec, &wakeup_form, wakeups, n, err) : status;
 }
 
-enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
 				   struct ctx_wakeup *wakeups, size_t n, struct ctx_err *err)
 {
-	return decode(codec, &wakeup_form, payload, size_bytes, wakeups, n, err);
+	return decode(codec, payload, &(struct items){&wakeup_form, wakeups, n}, err);
 }
 
 /* ---- traced operations ---- */
@@ -274,8 +281,8 @@ enum ctx_status ctx_traced_encode(struct ctx_block_codec *codec, const struct ct
 	return status == CTX_OK ? encode(codec, &traced_form, operations, n, err) : status;
 }
 
-enum ctx_status ctx_traced_decode(struct ctx_block_codec *codec, const void *payload, size_t size_bytes,
+enum ctx_status ctx_traced_decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
 				  struct ctx_traced *operations, size_t n, struct ctx_err *err)
 {
-	return decode(codec, &traced_form, payload, size_bytes, operations, n, err);
+	return decode(codec, payload, &(struct items){&traced_form, operations, n}, err);
 }

@@ -86,7 +86,8 @@ enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err 
 	return status;
 }
 
-static enum ctx_status check_object(sqlite3_stmt *stmt, sqlite3 *db, const char *name, const char *object,
+/* `stmt` asks for the SQL of an object of the file `name`; want_sql NULL: it must not exist. */
+static enum ctx_status check_object(sqlite3_stmt *stmt, const char *name, const char *object,
 				    const char *want_sql, struct ctx_err *err)
 {
 	const char *sql;
@@ -96,7 +97,7 @@ static enum ctx_status check_object(sqlite3_stmt *stmt, sqlite3 *db, const char 
 	sqlite3_bind_text(stmt, 1, object, -1, SQLITE_STATIC);
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		return ctx_statement_fail(db, rc, name, err);
+		return ctx_statement_fail(sqlite3_db_handle(stmt), rc, name, err);
 	if (want_sql == NULL)
 		return rc == SQLITE_DONE
 			       ? CTX_OK
@@ -115,9 +116,9 @@ enum ctx_status ctx_schema_check(sqlite3 *db, const char *name, struct ctx_err *
 		db, name, "SELECT sql FROM sqlite_schema WHERE lower(name) = ?", &stmt, err);
 
 	for (size_t i = 0; i < CTX_COUNT_OF(objects) && status == CTX_OK; i++)
-		status = check_object(stmt, db, name, objects[i].name, objects[i].sql, err);
+		status = check_object(stmt, name, objects[i].name, objects[i].sql, err);
 	for (size_t i = 0; i < CTX_COUNT_OF(virtual_tables) && status == CTX_OK; i++)
-		status = check_object(stmt, db, name, virtual_tables[i], NULL, err);
+		status = check_object(stmt, name, virtual_tables[i], NULL, err);
 	sqlite3_finalize(stmt);
 	return status;
 }

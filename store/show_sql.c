@@ -93,8 +93,7 @@ static void put_threads(struct ctx_buf *out, const uint32_t *threads, size_t n)
 	ctx_buf_put_text(out, n == 0 ? "''" : "'");
 }
 
-char *ctx_store_show_sql(const char *report, uint64_t begin_ns, uint64_t end_ns, uint32_t metric,
-			 const uint32_t *threads, size_t n_threads)
+char *ctx_store_show_sql(const char *report, const struct ctx_sql_arguments *arguments)
 {
 	const char *sql = ctx_store_report_sql(report);
 	struct ctx_buf out = {0};
@@ -107,13 +106,13 @@ char *ctx_store_show_sql(const char *report, uint64_t begin_ns, uint64_t end_ns,
 		if (n == 1)
 			ctx_buf_put(&out, sql, 1);
 		else if (strncmp(sql, ":begin_ns", n) == 0)
-			ctx_buf_printf(&out, "%" PRIu64, in_sql(begin_ns));
+			ctx_buf_printf(&out, "%" PRIu64, in_sql(arguments->interval.begin_ns));
 		else if (strncmp(sql, ":end_ns", n) == 0)
-			ctx_buf_printf(&out, "%" PRIu64, in_sql(end_ns));
+			ctx_buf_printf(&out, "%" PRIu64, in_sql(arguments->interval.end_ns));
 		else if (strncmp(sql, ":metric", n) == 0)
-			ctx_buf_printf(&out, "%" PRIu32, metric);
+			ctx_buf_printf(&out, "%" PRIu32, arguments->metric);
 		else
-			put_threads(&out, threads, n_threads);
+			put_threads(&out, arguments->threads, arguments->n_threads);
 		sql += n;
 	}
 	ctx_buf_put_u8(&out, 0);

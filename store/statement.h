@@ -49,6 +49,15 @@ static inline void ctx_bind_blob(sqlite3_stmt *stmt, int at, const void *bytes, 
 	sqlite3_bind_blob64(stmt, at, n != 0 ? bytes : "", n, SQLITE_STATIC);
 }
 
+/* A result: NULL for "no such id". */
+static inline void ctx_result_id(sqlite3_context *result, uint32_t id)
+{
+	if (id == UINT32_MAX)
+		sqlite3_result_null(result);
+	else
+		sqlite3_result_int64(result, id);
+}
+
 static inline uint64_t ctx_column_u64(sqlite3_stmt *stmt, int at)
 {
 	return (uint64_t)sqlite3_column_int64(stmt, at);

@@ -45,11 +45,15 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_tree(struct ctx_store *store, const
 CTX_MUST_CHECK enum ctx_status ctx_store_put_node(struct ctx_store *store, uint32_t tree,
 						  const struct ctx_timenode *node, struct ctx_err *err);
 
+struct ctx_store_node {
+	uint32_t tree, node; /* ids */
+};
+
 /*
  * The samples of one leaf, as a block of columns. Samples of one metric in time order; of one thread, or of
  * all in the merged tree.
  */
-CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
+CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, struct ctx_store_node leaf,
 						  const struct ctx_sample *samples, size_t n,
 						  struct ctx_err *err);
 
@@ -154,27 +158,29 @@ const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, u
 						uint32_t metric);
 
 /* For struct ctx_timetree_reader; see there for meaning and lifetimes. */
-CTX_MUST_CHECK enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint32_t node,
+CTX_MUST_CHECK enum ctx_status ctx_store_get_node(struct ctx_store *store, struct ctx_store_node node,
 						  bool want_lists, struct ctx_timenode *ret,
 						  struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_store_get_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
+CTX_MUST_CHECK enum ctx_status ctx_store_get_leaf(struct ctx_store *store, struct ctx_store_node leaf,
 						  const struct ctx_sample **ret_samples, size_t *ret_n,
 						  struct ctx_err *err);
 
-/*
- * Calls `each` for every sample of tree `tree` in the window, in time order: for filters that no tree indexes
- * (CPU). Reads only the leaves that overlap.
- */
 typedef enum ctx_status (*ctx_store_sample_fn)(void *context, const struct ctx_sample *sample,
 					       struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree,
-					      struct ctx_interval window, ctx_store_sample_fn each,
-					      void *context, struct ctx_err *err);
 
-/* The same for several trees at once: merged by time, of samples of one time those of the tree named first. */
+struct ctx_store_scan {
+	struct ctx_interval window;
+	ctx_store_sample_fn each; /* for every sample in the window, in time order; a failure ends the scan */
+	void *context;		  /* of `each` */
+};
+
+/* The samples of a tree, for filters that no tree indexes (CPU). Reads only the leaves that overlap. */
+CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree,
+					      const struct ctx_store_scan *scan, struct ctx_err *err);
+
+/* The same for several trees: merged by time, of samples of one time those of the tree named first. */
 CTX_MUST_CHECK enum ctx_status ctx_store_scan_merged(struct ctx_store *store, const uint32_t *trees, size_t n,
-						     struct ctx_interval window, ctx_store_sample_fn each,
-						     void *context, struct ctx_err *err);
+						     const struct ctx_store_scan *scan, struct ctx_err *err);
 
 /*
  * Calls `each` for every wait that ended in the window or had begun in it (time_ns - wait_ns < end, time_ns >= begin), with
@@ -186,12 +192,20 @@ CTX_MUST_CHECK enum ctx_status ctx_store_scan_wakeups(struct ctx_store *store, s
 						      ctx_store_wakeup_fn each, void *context,
 						      struct ctx_err *err);
 
-/* Calls `each` for every operation of a kind in the window (by time_ns), in order of time, with the stack filled in. Reads only blocks that overlap. */
 typedef enum ctx_status (*ctx_store_traced_fn)(void *context, const struct ctx_traced *operation,
 					       struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_store_scan_traced(struct ctx_store *store, enum ctx_traced_kind kind,
-						     struct ctx_interval window, ctx_store_traced_fn each,
-						     void *context, struct ctx_err *err);
+
+struct ctx_store_traced_scan {
+	enum ctx_traced_kind kind; /* CTX_TRACED_N: all kinds */
+	struct ctx_interval window;
+	ctx_store_traced_fn each; /* for every operation in the window (by time_ns), in order of time */
+	void *context;		  /* of `each` */
+};
+
+/* Traced operations, with the stack filled in. Reads only blocks that overlap. */
+CTX_MUST_CHECK enum ctx_status ctx_store_scan_traced(struct ctx_store *store,
+						     const struct ctx_store_traced_scan *scan,
+						     struct ctx_err *err);
 
 /* What reading cost since open, for --explain. */
 struct ctx_store_cost {
@@ -231,11 +245,17 @@ CTX_MUST_CHECK enum ctx_status ctx_store_sql(struct ctx_store *store, const char
  */
 const char *ctx_store_report_sql(const char *report);
 
+struct ctx_sql_arguments {
+	struct ctx_interval interval;
+	uint32_t metric;
+	const uint32_t *threads; /* ids; NULL: all */
+	size_t n_threads;
+};
+
 /*
- * The same with the parameters written out, to be pasted. `threads` NULL: all. malloc'ed (free()); NULL as
- * above, or when memory is short.
+ * The same with the parameters written out, to be pasted. malloc'ed (free()); NULL as above, or when memory
+ * is short.
  */
-char *ctx_store_show_sql(const char *report, uint64_t begin_ns, uint64_t end_ns, uint32_t metric,
-			 const uint32_t *threads, size_t n_threads);
+char *ctx_store_show_sql(const char *report, const struct ctx_sql_arguments *arguments);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 
-enum ctx_status blocks_put(struct ctx_store *store, const struct block_table *table, const void *items,
-			   size_t n, struct ctx_err *err)
+enum ctx_status ctx_blocks_put(struct ctx_store *store, const struct block_table *table, const void *items,
+			       size_t n, struct ctx_err *err)
 {
 	enum ctx_status status = table->check(store, items, n, err);
 
@@ -17,15 +17,13 @@ enum ctx_status blocks_put(struct ctx_store *store, const struct block_table *ta
 	return status;
 }
 
-enum ctx_status block_walk_init(struct block_walk *walk, struct ctx_store *store,
-				const struct block_table *table, uint64_t kind, struct ctx_interval window,
-				struct ctx_err *err)
+enum ctx_status ctx_block_walk_init(struct block_walk *walk, struct ctx_err *err)
 {
-	*walk = (struct block_walk){.store = store, .table = table, .kind = kind, .window = window};
-	return ctx_statement_prepare(store->db, store->path, table->select, &walk->stmt, err);
+	return ctx_statement_prepare(walk->store->db, walk->store->path, walk->table->select, &walk->stmt,
+				     err);
 }
 
-void block_walk_deinit(struct block_walk *walk)
+void ctx_block_walk_deinit(struct block_walk *walk)
 {
 	sqlite3_finalize(walk->stmt);
 	ctx_block_codec_deinit(&walk->codec);
@@ -42,20 +40,20 @@ static enum ctx_status decode(struct block_walk *walk, struct block *block, stru
 		return ctx_err_set(err, CTX_E_FORMAT, "claims %llu %s", (unsigned long long)n,
 				   walk->table->items);
 	block->n = (size_t)n;
-	block->payload = sqlite3_column_blob(walk->stmt, 4);
-	block->size_bytes = (size_t)sqlite3_column_bytes(walk->stmt, 4);
-	if (block->payload == NULL && block->size_bytes != 0)
+	block->payload.at = sqlite3_column_blob(walk->stmt, 4);
+	block->payload.n = (size_t)sqlite3_column_bytes(walk->stmt, 4);
+	if (block->payload.at == NULL && block->payload.n != 0)
 		return ctx_err_nomem(err);
 	status = ctx_grow_if(&walk->items, &walk->cap, block->n, walk->table->item_bytes, err);
 	if (status == CTX_OK)
 		status = walk->table->decode(walk, block, err);
 	walk->store->cost.blocks++;
-	walk->store->cost.bytes += block->size_bytes;
+	walk->store->cost.bytes += block->payload.n;
 	walk->n = status == CTX_OK ? block->n : 0;
 	return status;
 }
 
-enum ctx_status block_walk_next(struct block_walk *walk, struct ctx_err *err)
+enum ctx_status ctx_block_walk_next(struct block_walk *walk, struct ctx_err *err)
 {
 	const struct ctx_store *store = walk->store;
 	int rc;

@@ -1,13 +1,11 @@
 /*
  * Reading code: locations, sites, source files and raw stacks as arrays, at the first call; texts and instructions row by row.
  */
-#include "store/store_impl.h"
-
 #include "base/mem.h"
+#include "store/store_check.h"
+#include "store/store_rows.h"
 
-#include <string.h>
-
-void code_state_deinit(struct code_state *state)
+void ctx_code_state_deinit(struct code_state *state)
 {
 	sqlite3_finalize(state->get_text);
 	sqlite3_finalize(state->get_parts);
@@ -23,78 +21,7 @@ void code_state_deinit(struct code_state *state)
 	*state = (struct code_state){0};
 }
 
-/* ---- checks, before writing and after reading ---- */
-
-static enum ctx_status check_sites(const struct ctx_code *code, const struct ctx_profile *profile,
-				   enum ctx_status wrong, struct ctx_err *err)
-{
-	size_t n = code->n_sites;
-	uint16_t *depth CTX_AUTO_FREE = n != 0 ? ctx_calloc(n, sizeof(*depth)) : NULL;
-
-	if (n != 0 && depth == NULL)
-		return ctx_err_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct ctx_site *site = &code->sites[i];
-
-		if (!store_is_id(site->function, profile->n_functions, false) ||
-		    !store_is_id(site->file, code->n_files, true) || !store_is_id(site->caller, i, true))
-			return store_range(wrong, "site", i, err);
-		depth[i] = site->caller != CTX_NONE ? (uint16_t)(depth[site->caller] + 1) : 0;
-		if (depth[i] >= SITE_DEPTH_MAX)
-			return ctx_err_set(err, wrong, "site %zu is inlined more than %u times", i,
-					   SITE_DEPTH_MAX);
-	}
-	return CTX_OK;
-}
-
-/* A join is no code: it has neither a function nor an object. */
-static bool is_sound(const struct ctx_location *location, const struct ctx_code *code,
-		     const struct ctx_profile *profile)
-{
-	if (location->joins)
-		return location->object == CTX_NONE && location->function == CTX_NONE &&
-		       location->site == CTX_NONE;
-	return store_is_id(location->object, profile->n_objects, true) &&
-	       store_is_id(location->function, profile->n_functions, false) &&
-	       store_is_id(location->site, code->n_sites, true);
-}
-
-enum ctx_status store_check_code(const struct ctx_code *code, const struct ctx_profile *profile,
-				 enum ctx_status wrong, struct ctx_err *err)
-{
-	const struct ctx_trie *raw = code->raw_stacks;
-	enum ctx_status status = check_sites(code, profile, wrong, err);
-
-	if (status != CTX_OK)
-		return status;
-	for (size_t i = 0; i < code->n_locations; i++) {
-		if (!is_sound(&code->locations[i], code, profile))
-			return store_range(wrong, "location", i, err);
-	}
-	for (uint32_t i = 0; i < raw->n; i++) {
-		if ((i != 0 && (raw->key[i] >= code->n_locations || raw->parent[i] >= i)) ||
-		    code->raw_to_stack[i] >= profile->cct.n)
-			return store_range(wrong, "raw stack", i, err);
-	}
-	return CTX_OK;
-}
-
 /* ---- arrays ---- */
-
-static enum ctx_status load_raw_stacks(struct ctx_store *store, struct ctx_err *err)
-{
-	uint32_t n = store->n_raw_stacks;
-	uint32_t *parent = NULL, *key = NULL;
-	enum ctx_status status = store_load_column(store, "raw_stack_block", "parent", n, true, &parent, err);
-
-	if (status == CTX_OK)
-		status = store_load_column(store, "raw_stack_block", "location", n, true, &key, err);
-	if (status != CTX_OK) {
-		free(parent);
-		return status;
-	}
-	return store_take_trie(store, &store->code.raw_stacks, parent, key, n, err);
-}
 
 static enum ctx_status load_locations(struct ctx_store *store, struct ctx_err *err)
 {
@@ -108,7 +35,9 @@ static enum ctx_status load_locations(struct ctx_store *store, struct ctx_err *e
 	for (size_t k = 0; k < CTX_COUNT_OF(columns) && status == CTX_OK; k++) {
 		uint32_t *values CTX_AUTO_FREE = NULL;
 
-		status = store_load_column(store, "location_block", columns[k], n, true, &values, err);
+		status = ctx_store_load_column(
+			store, &(struct ctx_store_column){"location_block", columns[k], n, true}, &values,
+			err);
 		for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
 			if (k == 0)
 				locations[i].object = values[i] - 1;
@@ -121,7 +50,9 @@ static enum ctx_status load_locations(struct ctx_store *store, struct ctx_err *e
 		}
 	}
 	if (status == CTX_OK)
-		status = store_load_column(store, "location_block", "address", n, false, &address, err);
+		status = ctx_store_load_column(
+			store, &(struct ctx_store_column){"location_block", "address", n, false}, &address,
+			err);
 	for (uint32_t i = 0; i < n && status == CTX_OK; i++)
 		locations[i].address = address[i];
 	return status;
@@ -137,7 +68,8 @@ static enum ctx_status load_sites(struct ctx_store *store, struct ctx_err *err)
 	for (size_t k = 0; k < CTX_COUNT_OF(columns) && status == CTX_OK; k++) {
 		uint32_t *values CTX_AUTO_FREE = NULL;
 
-		status = store_load_column(store, "site_block", columns[k], n, true, &values, err);
+		status = ctx_store_load_column(
+			store, &(struct ctx_store_column){"site_block", columns[k], n, true}, &values, err);
 		for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
 			if (k == 0)
 				sites[i].function = values[i];
@@ -152,15 +84,15 @@ static enum ctx_status load_sites(struct ctx_store *store, struct ctx_err *err)
 	return status;
 }
 
-static enum ctx_status take_file(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_file(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct code_state *state = &reader->store->code;
-	struct ctx_source_file *file = store_append(&state->files, i, sizeof(*file));
+	struct ctx_source_file *file = ctx_store_append(&state->files, i, sizeof(*file));
 
 	if (file == NULL)
 		return ctx_err_nomem(err);
-	file->path = store_reader_text(reader, 1);
-	file->origin = store_reader_text(reader, 2);
+	file->path = ctx_store_reader_text(reader, 1);
+	file->origin = ctx_store_reader_text(reader, 2);
 	state->n_files = i + 1;
 	return CTX_OK;
 }
@@ -168,15 +100,16 @@ static enum ctx_status take_file(struct store_reader *reader, size_t i, struct c
 static enum ctx_status load_code(struct ctx_store *store, struct ctx_err *err)
 {
 	struct code_state *state = &store->code;
-	enum ctx_status status = load_raw_stacks(store, err);
+	const struct ctx_store_column locations = {"raw_stack_block", "location", store->n_raw_stacks, true};
+	enum ctx_status status = ctx_store_load_trie(store, &locations, &state->raw_stacks, err);
 
 	if (status == CTX_OK)
 		status = load_locations(store, err);
 	if (status == CTX_OK)
 		status = load_sites(store, err);
 	if (status == CTX_OK)
-		status = store_read_rows(store, "SELECT id, path, origin FROM source_file ORDER BY id",
-					 take_file, err);
+		status = ctx_store_read_rows(store, "SELECT id, path, origin FROM source_file ORDER BY id",
+					     take_file, err);
 	if (status != CTX_OK)
 		return status;
 	state->code = (struct ctx_code){
@@ -189,7 +122,7 @@ static enum ctx_status load_code(struct ctx_store *store, struct ctx_err *err)
 		.files = state->files,
 		.n_files = state->n_files,
 	};
-	status = store_check_code(&state->code, &store->profile, CTX_E_FORMAT, err);
+	status = ctx_store_check_code(&state->code, &store->profile, CTX_E_FORMAT, err);
 	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", store->path);
 }
 
@@ -199,7 +132,7 @@ enum ctx_status ctx_store_code(struct ctx_store *store, const struct ctx_code **
 		enum ctx_status status = load_code(store, err);
 
 		if (status != CTX_OK) {
-			code_state_deinit(&store->code);
+			ctx_code_state_deinit(&store->code);
 			return status;
 		}
 		store->code.loaded = true;
@@ -210,20 +143,28 @@ enum ctx_status ctx_store_code(struct ctx_store *store, const struct ctx_code **
 
 /* ---- texts and instructions ---- */
 
+/* The blob of a row in place; CTX_E_NOMEM when SQLite could not make it. */
+static enum ctx_status get_blob(struct ctx_store *store, sqlite3_stmt *stmt, int at, struct ctx_bytes *ret,
+				struct ctx_err *err)
+{
+	ret->at = sqlite3_column_blob(stmt, at);
+	ret->n = (size_t)sqlite3_column_bytes(stmt, at);
+	store->cost.bytes += ret->n;
+	return ret->at == NULL && ret->n != 0 ? ctx_err_nomem(err) : CTX_OK;
+}
+
 static enum ctx_status decode_text(struct ctx_store *store, struct ctx_err *err)
 {
 	struct code_state *state = &store->code;
-	const void *payload = sqlite3_column_blob(state->get_text, 0);
-	size_t size_bytes = (size_t)sqlite3_column_bytes(state->get_text, 0);
-	enum ctx_status status;
+	struct ctx_bytes payload;
+	enum ctx_status status = get_blob(store, state->get_text, 0, &payload, err);
 
-	if (payload == NULL && size_bytes != 0)
-		return ctx_err_nomem(err);
-	ctx_buf_clear(&state->text);
-	status = ctx_bytes_decode(&state->codec, payload, size_bytes, CTX_STORE_TEXT_MAX, &state->text, err);
 	if (status != CTX_OK)
 		return status;
-	store->cost.bytes += size_bytes;
+	ctx_buf_clear(&state->text);
+	status = ctx_bytes_decode(&state->codec, payload, CTX_STORE_TEXT_MAX, &state->text, err);
+	if (status != CTX_OK)
+		return status;
 	ctx_buf_put_u8(&state->text, 0);
 	return ctx_buf_check(&state->text, err);
 }
@@ -260,42 +201,32 @@ static enum ctx_status read_text(void *context, uint32_t file, const char **ret,
 	return CTX_OK;
 }
 
-static enum ctx_status get_blob(struct ctx_store *store, int at, const void **ret, size_t *ret_size,
-				struct ctx_err *err)
-{
-	*ret = sqlite3_column_blob(store->code.get_parts, at);
-	*ret_size = (size_t)sqlite3_column_bytes(store->code.get_parts, at);
-	store->cost.bytes += *ret_size;
-	return *ret == NULL && *ret_size != 0 ? ctx_err_nomem(err) : CTX_OK;
-}
-
 /* The row that the statement is on becomes the next part. Its bytes and lines have no places yet: their arrays still grow. */
 static enum ctx_status take_part(struct ctx_store *store, struct ctx_function_code *part, struct ctx_err *err)
 {
 	struct code_state *state = &store->code;
-	size_t bytes_before = state->bytes.n, rows_before = state->rows.n, size;
+	size_t bytes_before = state->bytes.n, rows_before = state->rows.n;
 	uint64_t n = ctx_column_u64(state->get_parts, 1), machine = ctx_column_u64(state->get_parts, 2);
-	const void *payload;
+	struct ctx_bytes payload;
 	enum ctx_status status;
 
 	if (n == 0 || n > CTX_STORE_CODE_MAX || bytes_before + n > CTX_STORE_PARTS_BYTES_MAX ||
 	    part->address > UINT64_MAX - n || machine > UINT16_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "a part that cannot be");
-	status = get_blob(store, 3, &payload, &size, err);
+	part->n_bytes = (size_t)n;
+	status = get_blob(store, state->get_parts, 3, &payload, err);
 	if (status == CTX_OK)
-		status = ctx_bytes_decode(&state->codec, payload, size, (size_t)n, &state->bytes, err);
+		status = ctx_bytes_decode(&state->codec, payload, part->n_bytes, &state->bytes, err);
 	if (status == CTX_OK && state->bytes.n - bytes_before != n)
 		return ctx_err_set(err, CTX_E_FORMAT, "a part is cut short");
 	if (status == CTX_OK)
-		status = get_blob(store, 4, &payload, &size, err);
+		status = get_blob(store, state->get_parts, 4, &payload, err);
 	if (status == CTX_OK)
-		status = ctx_lines_decode(&state->codec, payload, size, part->address, (size_t)n,
-					  &state->rows, err);
+		status = ctx_lines_decode(&state->codec, payload, part, &state->rows, err);
 	for (size_t i = rows_before; i < state->rows.n && status == CTX_OK; i++) {
-		if (!store_is_id(state->rows.rows[i].file, state->n_files, true))
-			status = store_range(CTX_E_FORMAT, "line", i, err);
+		if (!ctx_store_is_id(state->rows.rows[i].file, state->n_files, true))
+			status = ctx_store_range(CTX_E_FORMAT, "line", i, err);
 	}
-	part->n_bytes = (size_t)n;
 	part->n_lines = state->rows.n - rows_before;
 	part->machine = (uint16_t)machine;
 	return status;
@@ -357,8 +288,8 @@ static enum ctx_status read_code(void *context, uint32_t function, const struct 
 		return status;
 	state->n_parts = state->rows.n = 0;
 	ctx_buf_clear(&state->bytes);
-	sqlite3_bind_int64(state->get_parts, 1, node_rowid(function, 0));
-	sqlite3_bind_int64(state->get_parts, 2, node_rowid(function, UINT32_MAX));
+	sqlite3_bind_int64(state->get_parts, 1, ctx_store_rowid(function, 0));
+	sqlite3_bind_int64(state->get_parts, 2, ctx_store_rowid(function, UINT32_MAX));
 	/* Ids of 2 G functions would be negative; there are none. */
 	if (function < store->profile.n_functions)
 		status = take_parts(store, function, err);

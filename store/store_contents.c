@@ -1,66 +1,8 @@
-#include "store/store_impl.h"
-
 #include "base/mem.h"
+#include "store/store_check.h"
+#include "store/store_rows.h"
 
 #include <string.h>
-
-enum ctx_status store_range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err)
-{
-	return ctx_err_set(err, wrong, "%s %zu names something that is not there", what, i);
-}
-
-/* No process is its own ancestor: from every process the way up ends, walking each stretch once. */
-static enum ctx_status check_parents(const struct ctx_profile *profile, enum ctx_status wrong,
-				     struct ctx_err *err)
-{
-	uint32_t n = profile->n_processes;
-	uint32_t *seen CTX_AUTO_FREE = n != 0 ? ctx_calloc(n, sizeof(*seen)) : NULL;
-
-	if (n != 0 && seen == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = i;
-
-		for (; at != CTX_NONE && seen[at] == 0; at = profile->processes[at].parent) {
-			seen[at] = i + 1;
-			if (!store_is_id(profile->processes[at].parent, n, true))
-				return store_range(wrong, "process", at, err);
-		}
-		if (at != CTX_NONE && seen[at] == i + 1)
-			return ctx_err_set(err, wrong, "process %u is its own ancestor", at);
-	}
-	return CTX_OK;
-}
-
-enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_status wrong,
-				    struct ctx_err *err)
-{
-	for (uint32_t i = 0; i < profile->n_functions; i++) {
-		const struct ctx_function_info *function = &profile->functions[i];
-
-		if (!store_is_id(function->object, profile->n_objects, true) ||
-		    (unsigned)function->kind > CTX_FUNCTION_ARTIFICIAL)
-			return store_range(wrong, "function", i, err);
-	}
-	for (uint32_t i = 0; i < profile->n_threads; i++) {
-		if (!store_is_id(profile->threads[i].process, profile->n_processes, false))
-			return store_range(wrong, "thread", i, err);
-	}
-	for (size_t i = 0; i < profile->n_usage; i++) {
-		if (!store_is_id(profile->usage[i].process, profile->n_processes, false))
-			return store_range(wrong, "usage record", i, err);
-	}
-	if (store_check_metrics(profile, wrong, err) != CTX_OK)
-		return wrong;
-	if (profile->cct.n == 0)
-		return ctx_err_set(err, wrong, "call stacks without a root");
-	for (uint32_t i = 1; i < profile->cct.n; i++) {
-		if (!store_is_id(profile->cct.key[i], profile->n_functions, false) ||
-		    profile->cct.parent[i] >= i)
-			return store_range(wrong, "call stack", i, err);
-	}
-	return check_parents(profile, wrong, err);
-}
 
 static enum ctx_status check_contents(const struct ctx_store_contents *contents, struct ctx_err *err)
 {
@@ -74,7 +16,7 @@ static enum ctx_status check_contents(const struct ctx_store_contents *contents,
 		.n_sites = contents->n_sites,
 		.n_files = contents->n_files,
 	};
-	enum ctx_status status = store_check_profile(profile, CTX_E_ARG, err);
+	enum ctx_status status = ctx_store_check_profile(profile, CTX_E_ARG, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -82,31 +24,31 @@ static enum ctx_status check_contents(const struct ctx_store_contents *contents,
 	    contents->n_files >= INT32_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "%zu locations, %zu sites, %zu source files",
 				   contents->n_locations, contents->n_sites, contents->n_files);
-	status = store_check_code(&code, profile, CTX_E_ARG, err);
+	status = ctx_store_check_code(&code, profile, CTX_E_ARG, err);
 	if (status != CTX_OK)
 		return status;
 	for (size_t i = 0; i < contents->n_mappings; i++) {
-		if (!store_is_id(contents->mappings[i].process, profile->n_processes, false) ||
-		    !store_is_id(contents->mappings[i].object, profile->n_objects, false))
-			return store_range(CTX_E_ARG, "mapping", i, err);
+		if (!ctx_store_is_id(contents->mappings[i].process, profile->n_processes, false) ||
+		    !ctx_store_is_id(contents->mappings[i].object, profile->n_objects, false))
+			return ctx_store_range(CTX_E_ARG, "mapping", i, err);
 	}
 	return CTX_OK;
 }
 
 /* ---- rows ---- */
 
-static void bind_property(struct store_rows *rows, size_t i)
+static void bind_property(struct ctx_store_rows *rows, size_t i)
 {
 	ctx_bind_text(rows->stmt, 2, rows->contents->profile->properties[i].key);
 	ctx_bind_text(rows->stmt, 3, rows->contents->profile->properties[i].value);
 }
 
-static void bind_warning(struct store_rows *rows, size_t i)
+static void bind_warning(struct ctx_store_rows *rows, size_t i)
 {
 	ctx_bind_text(rows->stmt, 2, rows->contents->profile->warnings[i]);
 }
 
-static void bind_process(struct store_rows *rows, size_t i)
+static void bind_process(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_process_info *process = &rows->contents->profile->processes[i];
 
@@ -124,7 +66,7 @@ static void bind_process(struct store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 10, process->weight);
 }
 
-static void bind_thread(struct store_rows *rows, size_t i)
+static void bind_thread(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_thread_info *thread = &rows->contents->profile->threads[i];
 
@@ -137,7 +79,7 @@ static void bind_thread(struct store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 8, thread->weight);
 }
 
-static void bind_object(struct store_rows *rows, size_t i)
+static void bind_object(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_object_info *object = &rows->contents->profile->objects[i];
 
@@ -146,7 +88,7 @@ static void bind_object(struct store_rows *rows, size_t i)
 	ctx_bind_text(rows->stmt, 4, object->symbols);
 }
 
-static void bind_mapping(struct store_rows *rows, size_t i)
+static void bind_mapping(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_mapping_info *mapping = &rows->contents->mappings[i];
 
@@ -159,7 +101,7 @@ static void bind_mapping(struct store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 8, mapping->life.end_ns);
 }
 
-static void bind_function(struct store_rows *rows, size_t i)
+static void bind_function(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_function_info *function = &rows->contents->profile->functions[i];
 
@@ -178,7 +120,7 @@ static void bind_function(struct store_rows *rows, size_t i)
 	ctx_bind_text(rows->stmt, 10, function->parts != NULL ? function->parts : "");
 }
 
-static void bind_usage(struct store_rows *rows, size_t i)
+static void bind_usage(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_usage_info *usage = &rows->contents->profile->usage[i];
 	const uint64_t values[] = {
@@ -201,39 +143,22 @@ static void bind_usage(struct store_rows *rows, size_t i)
 		ctx_bind_u64(rows->stmt, (int)k + 2, values[k]);
 }
 
-/* `n` rows with ids from 0. */
-static enum ctx_status put_rows(struct store_rows *rows, const char *sql, size_t n, store_bind_fn bind,
-				struct ctx_err *err)
-{
-	struct ctx_store *store = rows->store;
-	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &rows->stmt, err);
-
-	for (size_t i = 0; i < n && status == CTX_OK; i++) {
-		ctx_bind_u64(rows->stmt, 1, i);
-		bind(rows, i);
-		status = rows->failed ? ctx_err_nomem(err) : ctx_statement_run(rows->stmt, store->path, err);
-	}
-	sqlite3_finalize(rows->stmt);
-	rows->stmt = NULL;
-	return status;
-}
-
 static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store_contents *contents,
 				 struct ctx_err *err)
 {
 	const struct ctx_profile *profile = contents->profile;
-	struct store_rows rows = {.store = store, .contents = contents};
+	struct ctx_store_rows rows = {.store = store, .contents = contents};
 	const struct {
 		const char *sql;
 		size_t n;
-		store_bind_fn bind;
+		ctx_store_bind_fn bind;
 	} tables[] = {
 		{"INSERT INTO property VALUES (?, ?, ?)", profile->n_properties, bind_property},
 		{"INSERT INTO warning VALUES (?, ?)", profile->n_warnings, bind_warning},
 		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics,
-		 store_bind_metric},
-		{"INSERT INTO outsider VALUES (?, ?)", profile->n_outsiders, store_bind_outsider},
-		{"INSERT INTO traced_file VALUES (?, ?)", profile->n_files, store_bind_traced_file},
+		 ctx_store_bind_metric},
+		{"INSERT INTO outsider VALUES (?, ?)", profile->n_outsiders, ctx_store_bind_outsider},
+		{"INSERT INTO traced_file VALUES (?, ?)", profile->n_files, ctx_store_bind_traced_file},
 		{"INSERT INTO process VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_processes,
 		 bind_process},
 		{"INSERT INTO thread VALUES (?, ?, ?, ?, ?, ?, ?, ?)", profile->n_threads, bind_thread},
@@ -247,7 +172,7 @@ static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(tables) && status == CTX_OK; i++)
-		status = put_rows(&rows, tables[i].sql, tables[i].n, tables[i].bind, err);
+		status = ctx_store_put_rows(&rows, tables[i].sql, tables[i].n, tables[i].bind, err);
 	return status;
 }
 
@@ -350,65 +275,25 @@ static uint64_t location_joins(const struct ctx_store_contents *contents, size_t
 	return contents->locations[i].joins;
 }
 
-/* Binds one column of the chunk at `first`. */
-static enum ctx_status bind_chunk(struct ctx_store *store, const struct ctx_store_contents *contents,
-				  sqlite3_stmt *stmt, int at, store_entry_fn entry, size_t first, size_t n,
-				  struct ctx_err *err)
-{
-	uint64_t *values = store->codec.values;
-	enum ctx_status status;
-
-	for (size_t i = 0; i < n; i++)
-		values[i] = entry(contents, first + i);
-	status = ctx_column_encode(&store->codec, values, n, err);
-	if (status == CTX_OK && sqlite3_bind_blob64(stmt, at, store->codec.payload.bytes,
-						    store->codec.payload.n, SQLITE_TRANSIENT) != SQLITE_OK)
-		status = ctx_err_nomem(err);
-	return status;
-}
-
-enum ctx_status store_put_chunks(struct ctx_store *store, const struct ctx_store_contents *contents,
-				 const char *sql, const store_entry_fn *entries, int n_entries, size_t total,
-				 struct ctx_err *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &stmt, err);
-
-	if (status == CTX_OK)
-		status = ctx_grow(&store->codec.values, &store->codec.values_cap, CTX_CHUNK_ENTRIES, err);
-	for (size_t first = 0; first < total && status == CTX_OK; first += CTX_CHUNK_ENTRIES) {
-		size_t n = total - first < CTX_CHUNK_ENTRIES ? total - first : CTX_CHUNK_ENTRIES;
-
-		ctx_bind_u64(stmt, 1, first / CTX_CHUNK_ENTRIES);
-		ctx_bind_u64(stmt, 2, n);
-		for (int k = 0; k < n_entries && status == CTX_OK; k++)
-			status = bind_chunk(store, contents, stmt, k + 3, entries[k], first, n, err);
-		if (status == CTX_OK)
-			status = ctx_statement_run(stmt, store->path, err);
-	}
-	sqlite3_finalize(stmt);
-	return status;
-}
-
 static enum ctx_status put_arrays(struct ctx_store *store, const struct ctx_store_contents *contents,
 				  struct ctx_err *err)
 {
-	static const store_entry_fn stack[] = {stack_parent, stack_function};
-	static const store_entry_fn raw_stack[] = {raw_stack_stack, raw_stack_parent, raw_stack_location};
-	static const store_entry_fn location[] = {location_object, location_function, location_address,
-						  location_site, location_joins};
-	enum ctx_status status =
-		store_put_chunks(store, contents, "INSERT INTO stack_block VALUES (?, ?, ?, ?)", stack, 2,
-				 contents->profile->cct.n, err);
+	static const ctx_store_entry_fn stack[] = {stack_parent, stack_function};
+	static const ctx_store_entry_fn raw_stack[] = {raw_stack_stack, raw_stack_parent, raw_stack_location};
+	static const ctx_store_entry_fn location[] = {location_object, location_function, location_address,
+						      location_site, location_joins};
+	const struct ctx_store_chunks arrays[] = {
+		{"INSERT INTO stack_block VALUES (?, ?, ?, ?)", stack, CTX_COUNT_OF(stack),
+		 contents->profile->cct.n},
+		{"INSERT INTO raw_stack_block VALUES (?, ?, ?, ?, ?)", raw_stack, CTX_COUNT_OF(raw_stack),
+		 contents->raw_stacks->n},
+		{"INSERT INTO location_block VALUES (?, ?, ?, ?, ?, ?, ?)", location, CTX_COUNT_OF(location),
+		 contents->n_locations},
+	};
+	enum ctx_status status = CTX_OK;
 
-	if (status == CTX_OK)
-		status = store_put_chunks(store, contents,
-					  "INSERT INTO raw_stack_block VALUES (?, ?, ?, ?, ?)", raw_stack, 3,
-					  contents->raw_stacks->n, err);
-	if (status == CTX_OK)
-		status = store_put_chunks(store, contents,
-					  "INSERT INTO location_block VALUES (?, ?, ?, ?, ?, ?, ?)", location,
-					  5, contents->n_locations, err);
+	for (size_t i = 0; i < CTX_COUNT_OF(arrays) && status == CTX_OK; i++)
+		status = ctx_store_put_chunks(store, contents, &arrays[i], err);
 	return status;
 }
 
@@ -424,7 +309,7 @@ enum ctx_status ctx_store_put_contents(struct ctx_store *store, const struct ctx
 	if (status == CTX_OK)
 		status = put_arrays(store, contents, err);
 	if (status == CTX_OK)
-		status = store_put_sources(store, contents, err);
+		status = ctx_store_put_sources(store, contents, err);
 	store->has_contents = status == CTX_OK;
 	if (status == CTX_OK)
 		return CTX_OK;

@@ -1,15 +1,21 @@
 /*
  * The store's inside, shared by its own files only.
  *
- *	store_write.c     create, trees, nodes, leaves, commit      store_open.c   open, check the header, small queries
- *	store_contents.c  nouns and call stacks: writing            store_load.c   nouns and call stacks: reading
- *	store_put_code.c  sites, source files, code: writing        store_code.c   locations, sites, files, texts, code: reading
- *	store_metrics.c   metrics and outsiders: both               store_blocks.c   blocks of columns by time: both
- *	store_wakeups.c   waits that were ended: both               store_traced.c   traced operations and their files: both
- *	store_read.c      nodes and leaves, scan                    store_sql.c    SQL that only reads; vtab_*.c: its virtual tables
+ *	store_write.c	  create, trees, nodes, leaves, commit	 store_open.c	 open, header, small queries
+ *	store_contents.c  entities and call stacks: writing	 store_load.c	 the same: reading
+ *	store_put_code.c  sites, source files, code: writing	 store_code.c	 the same, locations: reading
+ *	store_metrics.c	  metrics, external wakers: rows	 store_wakeups.c waits that were ended
+ *	store_traced.c	  traced operations, their files	 store_read.c	 nodes and leaves, scans
+ *	store_sql.c	  SQL that only reads; vtab_*.c: its virtual tables
+ *
+ * Below these:
+ *
+ *	store_rows.c	  tables as rows and chunks		 store_blocks.c	 blocks of columns by time
+ *	store_check.c	  what must hold of all ids
  *
  * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
- * needed, and the rows of a tree lie together. In the same way part p of the code of function f has the id f << 32 | p.
+ * needed, and the rows of a tree lie together. In the same way part p of the code of function f has the id
+ * f << 32 | p.
  */
 #ifndef CTX_STORE_STORE_IMPL_H
 #define CTX_STORE_STORE_IMPL_H
@@ -33,7 +39,7 @@ enum put_statement {
 
 /* Reads sample blocks: the store has one for its callers, every SQL cursor its own. */
 struct leaf_reader {
-	const struct ctx_store *store;
+	struct ctx_store *store;
 	sqlite3_stmt *stmt;
 	struct ctx_block_codec codec;
 	struct ctx_sample *samples;
@@ -95,114 +101,27 @@ struct ctx_store {
 	bool has_modules; /* the virtual tables are registered */
 };
 
-static inline int64_t node_rowid(uint32_t tree, uint32_t node)
+static inline int64_t ctx_store_rowid(uint32_t high, uint32_t low)
 {
-	return (int64_t)((uint64_t)tree << 32 | node);
+	return (int64_t)((uint64_t)high << 32 | low);
 }
-
-/* Deeper inlining than this is not written, and not believed: whoever follows callers comes to an end soon. */
-#define SITE_DEPTH_MAX 256u
-
-static inline bool store_is_id(uint32_t id, uint64_t n, bool none_allowed)
-{
-	return id < n || (none_allowed && id == CTX_NONE);
-}
-
-/* A message for the thing of a kind, `what`, with number `i`. Gives `wrong`. */
-enum ctx_status store_range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err);
-
-/* Ids in range, no process its own ancestor: both before writing (CTX_E_ARG) and after reading
- * (CTX_E_FORMAT); `wrong` says which. */
-CTX_MUST_CHECK enum ctx_status store_check_profile(const struct ctx_profile *profile, enum ctx_status wrong,
-						   struct ctx_err *err);
-
-/* The same for the metrics: what the parts of sums are, and which metrics are states. */
-CTX_MUST_CHECK enum ctx_status store_check_metrics(const struct ctx_profile *profile, enum ctx_status wrong,
-						   struct ctx_err *err);
-
-/* The same for locations, sites and raw stacks. */
-CTX_MUST_CHECK enum ctx_status store_check_code(const struct ctx_code *code,
-						const struct ctx_profile *profile, enum ctx_status wrong,
-						struct ctx_err *err);
-
-/* An entry of a long array that is being written, as a number. */
-typedef uint64_t (*store_entry_fn)(const struct ctx_store_contents *contents, size_t i);
-
-/* Writes `total` entries in chunks; `sql` inserts a row of id, n and one blob for each of `entries`. */
-CTX_MUST_CHECK enum ctx_status store_put_chunks(struct ctx_store *store,
-						const struct ctx_store_contents *contents, const char *sql,
-						const store_entry_fn *entries, int n_entries, size_t total,
-						struct ctx_err *err);
-
-/* Something with rows that is being written. */
-struct store_rows {
-	struct ctx_store *store;
-	const struct ctx_store_contents *contents;
-	sqlite3_stmt *stmt;
-	bool failed; /* memory ran out while a row was made */
-};
-
-typedef void (*store_bind_fn)(struct store_rows *rows, size_t i);
-
-/* The metrics, outsiders and traced files of `contents`: a row each. */
-void store_bind_metric(struct store_rows *rows, size_t i);
-void store_bind_outsider(struct store_rows *rows, size_t i);
-void store_bind_traced_file(struct store_rows *rows, size_t i);
 
 /* The sites and source files of `contents`. */
-CTX_MUST_CHECK enum ctx_status store_put_sources(struct ctx_store *store,
-						 const struct ctx_store_contents *contents,
-						 struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_put_sources(struct ctx_store *store,
+						     const struct ctx_store_contents *contents,
+						     struct ctx_err *err);
 
 /* Reads everything that open promises, and checks it. */
-CTX_MUST_CHECK enum ctx_status store_load(struct ctx_store *store, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_store_load(struct ctx_store *store, struct ctx_err *err);
 
-/* A table being read into an array: `take` gets the statement on row `i`, ids are checked to run from 0. */
-struct store_reader {
-	struct ctx_store *store;
-	sqlite3_stmt *stmt;
-	bool failed; /* memory ran out for a string */
-};
+void ctx_code_state_deinit(struct code_state *state);
 
-typedef enum ctx_status (*store_take_fn)(struct store_reader *reader, size_t i, struct ctx_err *err);
-
-CTX_MUST_CHECK enum ctx_status store_read_rows(struct ctx_store *store, const char *sql, store_take_fn take,
-					       struct ctx_err *err);
-
-/* For the rows of the tables metric, outsider and traced_file. */
-CTX_MUST_CHECK enum ctx_status store_take_metric(struct store_reader *reader, size_t i, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status store_take_outsider(struct store_reader *reader, size_t i,
-						   struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status store_take_traced_file(struct store_reader *reader, size_t i,
-						      struct ctx_err *err);
-
-/* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
-const char *store_reader_text(struct store_reader *reader, int at);
-
-/* Appends one zeroed item to an array of `n` items and gives its place, NULL when memory is short; for arrays without a
- * capacity beside them: it is the next power of two. */
-void *store_append(void *items_pointer, size_t n, size_t size);
-
-/* The chunks of `column` of `table` as one array of exactly `n` numbers, each at most UINT32_MAX if `narrow`
- * (uint32_t array) or any (uint64_t array). malloc'ed. */
-CTX_MUST_CHECK enum ctx_status store_load_column(struct ctx_store *store, const char *table,
-						 const char *column, uint32_t n, bool narrow, void *ret,
-						 struct ctx_err *err);
-
-/* A trie from distances to parents and keys plus one, as they are stored; both arrays are taken over, also on failure. */
-CTX_MUST_CHECK enum ctx_status store_take_trie(struct ctx_store *store, struct ctx_trie *trie,
-					       uint32_t *parent, uint32_t *key, uint32_t n,
-					       struct ctx_err *err);
-
-void code_state_deinit(struct code_state *state);
-
-void leaf_reader_deinit(struct leaf_reader *reader);
+void ctx_leaf_reader_deinit(struct leaf_reader *reader);
 
 /* The samples of one leaf, checked; n 0 when it has none. Borrowed until the next call with this reader. */
-CTX_MUST_CHECK enum ctx_status leaf_reader_get(struct leaf_reader *reader, uint32_t tree, uint32_t node,
-					       struct ctx_store_cost *cost,
-					       const struct ctx_sample **ret_samples, size_t *ret_n,
-					       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
+						   const struct ctx_sample **ret_samples, size_t *ret_n,
+						   struct ctx_err *err);
 
 /*
  * The leaves of a tree that overlap a window, in time order: depth first over the nodes. Several walks may be
@@ -221,25 +140,26 @@ struct leaf_walk {
 	size_t n_pending, pending_cap;
 };
 
-/* leaf_walk_deinit is due also after a failure. */
-CTX_MUST_CHECK enum ctx_status leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store, uint32_t tree,
-					      struct ctx_interval window, struct ctx_err *err);
+/* ctx_leaf_walk_deinit is due also after a failure. */
+CTX_MUST_CHECK enum ctx_status ctx_leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store,
+						  uint32_t tree, struct ctx_interval window,
+						  struct ctx_err *err);
 
 /* All samples of the next leaf (those outside the window too; there may be none); CTX_END behind the last. */
-CTX_MUST_CHECK enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample **ret_samples,
-					      size_t *ret_n, struct ctx_err *err);
-void leaf_walk_deinit(struct leaf_walk *walk);
+CTX_MUST_CHECK enum ctx_status ctx_leaf_walk_next(struct leaf_walk *walk,
+						  const struct ctx_sample **ret_samples, size_t *ret_n,
+						  struct ctx_err *err);
+void ctx_leaf_walk_deinit(struct leaf_walk *walk);
 
 /*
- * What is kept in blocks of columns, each block with the time that it covers, so that a question about an interval reads few of them:
- * waits that were ended, traced operations. The items of a table have one type.
+ * What is kept in blocks of columns, each block with the time that it covers, so that a query of an interval
+ * reads few of them: waits that were ended, traced operations. The items of a table have one type.
  */
 struct block {
 	uint64_t kind;
 	size_t n;		  /* items */
 	struct ctx_interval span; /* the end belongs to it */
-	const void *payload;
-	size_t size_bytes;
+	struct ctx_bytes payload;
 };
 
 struct block_walk;
@@ -253,14 +173,15 @@ struct block_table {
 	enum ctx_status (*check)(const struct ctx_store *store, const void *items, size_t n,
 				 struct ctx_err *err);
 	enum ctx_status (*put)(struct ctx_store *store, const void *items, size_t n, struct ctx_err *err);
-	/* Makes walk->items of the block, for which there is room, and checks them; their stacks follow from the raw ones. */
+	/* Makes walk->items of the block, for which there is room, and checks them; stacks follow from raw ones. */
 	enum ctx_status (*decode)(struct block_walk *walk, const struct block *block, struct ctx_err *err);
 };
 
-extern const struct block_table wakeup_blocks, traced_blocks; /* of struct ctx_wakeup, struct ctx_traced */
+extern const struct block_table ctx_wakeup_blocks,
+	ctx_traced_blocks; /* of struct ctx_wakeup, struct ctx_traced */
 
-CTX_MUST_CHECK enum ctx_status blocks_put(struct ctx_store *store, const struct block_table *table,
-					  const void *items, size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_blocks_put(struct ctx_store *store, const struct block_table *table,
+					      const void *items, size_t n, struct ctx_err *err);
 
 /* The blocks of a table that can have some of a window, one after the other. */
 #define BLOCKS_OF_ALL_KINDS UINT64_MAX
@@ -276,12 +197,10 @@ struct block_walk {
 	size_t n, cap;
 };
 
-/* block_walk_deinit is due also after a failure. */
-CTX_MUST_CHECK enum ctx_status block_walk_init(struct block_walk *walk, struct ctx_store *store,
-					       const struct block_table *table, uint64_t kind,
-					       struct ctx_interval window, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status block_walk_next(struct block_walk *walk,
-					       struct ctx_err *err); /* CTX_END behind the last */
-void block_walk_deinit(struct block_walk *walk);
+/* Of the store, table, kind and window that are set in it. ctx_block_walk_deinit is due also after a failure. */
+CTX_MUST_CHECK enum ctx_status ctx_block_walk_init(struct block_walk *walk, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_block_walk_next(struct block_walk *walk,
+						   struct ctx_err *err); /* CTX_END behind the last */
+void ctx_block_walk_deinit(struct block_walk *walk);
 
 #endif

@@ -1,99 +1,40 @@
-#include "store/store_impl.h"
-
 #include "base/mem.h"
+#include "store/store_check.h"
+#include "store/store_rows.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static enum ctx_status bad(const struct ctx_store *store, const char *what, struct ctx_err *err)
-{
-	return ctx_err_set(err, CTX_E_FORMAT, "%s: %s", store->path, what);
-}
 
 /* ---- rows ---- */
 
-const char *store_reader_text(struct store_reader *reader, int at)
-{
-	const char *found = (const char *)sqlite3_column_text(reader->stmt, at);
-	const char *copy;
-
-	if (found == NULL)
-		return "";
-	copy = ctx_arena_strdup(&reader->store->profile.arena, found);
-	if (copy == NULL)
-		reader->failed = true;
-	return copy != NULL ? copy : "";
-}
-
-enum ctx_status store_read_rows(struct ctx_store *store, const char *sql, store_take_fn take,
-				struct ctx_err *err)
-{
-	struct store_reader reader = {.store = store};
-	enum ctx_status status = ctx_statement_prepare(store->db, store->path, sql, &reader.stmt, err);
-	size_t i = 0;
-	int rc = SQLITE_DONE;
-
-	while (status == CTX_OK && (rc = sqlite3_step(reader.stmt)) == SQLITE_ROW) {
-		if (sqlite3_column_int64(reader.stmt, 0) != (int64_t)i || i >= INT32_MAX)
-			status = ctx_err_set(err, CTX_E_FORMAT, "%s: ids have a gap (%s)", store->path, sql);
-		else
-			status = take(&reader, i++, err);
-		if (status == CTX_OK && reader.failed)
-			status = ctx_err_nomem(err);
-	}
-	if (status == CTX_OK && rc != SQLITE_DONE)
-		status = ctx_statement_fail(store->db, rc, store->path, err);
-	sqlite3_finalize(reader.stmt);
-	return status;
-}
-
-void *store_append(void *items_pointer, size_t n, size_t size)
-{
-	void **items = items_pointer;
-	char *grown = *items;
-
-	if ((n & (n - 1)) == 0) {
-		size_t bytes;
-
-		if (__builtin_mul_overflow(n != 0 ? n * 2 : 1, size, &bytes))
-			return NULL;
-		grown = realloc(*items, bytes);
-		if (grown == NULL)
-			return NULL;
-		*items = grown;
-	}
-	return memset(grown + n * size, 0, size);
-}
-
-static enum ctx_status take_property(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_property(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_property *item = store_append(&profile->properties, i, sizeof(*item));
+	struct ctx_property *item = ctx_store_append(&profile->properties, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	item->key = store_reader_text(reader, 1);
-	item->value = store_reader_text(reader, 2);
+	item->key = ctx_store_reader_text(reader, 1);
+	item->value = ctx_store_reader_text(reader, 2);
 	profile->n_properties = i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_warning(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_warning(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	const char **item = store_append(&profile->warnings, i, sizeof(*item));
+	const char **item = ctx_store_append(&profile->warnings, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	*item = store_reader_text(reader, 1);
+	*item = ctx_store_reader_text(reader, 1);
 	profile->n_warnings = i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_process(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_process(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_process_info *item = store_append(&profile->processes, i, sizeof(*item));
+	struct ctx_process_info *item = ctx_store_append(&profile->processes, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
@@ -101,8 +42,8 @@ static enum ctx_status take_process(struct store_reader *reader, size_t i, struc
 	item->pid = sqlite3_column_int64(reader->stmt, 2);
 	item->has_exit_status = sqlite3_column_type(reader->stmt, 3) != SQLITE_NULL;
 	item->exit_status = sqlite3_column_int(reader->stmt, 3);
-	item->command = store_reader_text(reader, 4);
-	item->lineage = store_reader_text(reader, 5);
+	item->command = ctx_store_reader_text(reader, 4);
+	item->lineage = ctx_store_reader_text(reader, 5);
 	item->life.begin_ns = ctx_column_u64(reader->stmt, 6);
 	item->life.end_ns = ctx_column_u64(reader->stmt, 7);
 	item->samples = ctx_column_u64(reader->stmt, 8);
@@ -111,16 +52,16 @@ static enum ctx_status take_process(struct store_reader *reader, size_t i, struc
 	return CTX_OK;
 }
 
-static enum ctx_status take_thread(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_thread(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_thread_info *item = store_append(&profile->threads, i, sizeof(*item));
+	struct ctx_thread_info *item = ctx_store_append(&profile->threads, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	item->process = ctx_column_id(reader->stmt, 1);
 	item->tid = sqlite3_column_int64(reader->stmt, 2);
-	item->name = store_reader_text(reader, 3);
+	item->name = ctx_store_reader_text(reader, 3);
 	item->life.begin_ns = ctx_column_u64(reader->stmt, 4);
 	item->life.end_ns = ctx_column_u64(reader->stmt, 5);
 	item->samples = ctx_column_u64(reader->stmt, 6);
@@ -129,49 +70,49 @@ static enum ctx_status take_thread(struct store_reader *reader, size_t i, struct
 	return CTX_OK;
 }
 
-static enum ctx_status take_object(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_object(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_object_info *item = store_append(&profile->objects, i, sizeof(*item));
+	struct ctx_object_info *item = ctx_store_append(&profile->objects, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	item->path = store_reader_text(reader, 1);
-	item->build_id = store_reader_text(reader, 2);
-	item->symbols = store_reader_text(reader, 3);
+	item->path = ctx_store_reader_text(reader, 1);
+	item->build_id = ctx_store_reader_text(reader, 2);
+	item->symbols = ctx_store_reader_text(reader, 3);
 	profile->n_objects = (uint32_t)i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_function(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_function(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_function_info *item = store_append(&profile->functions, i, sizeof(*item));
+	struct ctx_function_info *item = ctx_store_append(&profile->functions, i, sizeof(*item));
 	uint32_t kind = ctx_column_id(reader->stmt, 7);
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	if (kind > CTX_FUNCTION_ARTIFICIAL)
-		return bad(reader->store, "a function of unknown kind", err);
-	item->name = store_reader_text(reader, 1);
+		return ctx_store_bad(reader->store, "a function of unknown kind", err);
+	item->name = ctx_store_reader_text(reader, 1);
 	item->linkage_name = sqlite3_column_type(reader->stmt, 2) == SQLITE_NULL
 				     ? item->name
-				     : store_reader_text(reader, 2);
-	item->aliases = store_reader_text(reader, 3);
+				     : ctx_store_reader_text(reader, 2);
+	item->aliases = ctx_store_reader_text(reader, 3);
 	item->object = ctx_column_id(reader->stmt, 4);
 	item->offset = ctx_column_u64(reader->stmt, 5);
 	item->size = ctx_column_u64(reader->stmt, 6);
 	item->kind = (enum ctx_function_kind)kind;
 	item->inlined = sqlite3_column_int64(reader->stmt, 8) != 0;
-	item->parts = store_reader_text(reader, 9);
+	item->parts = ctx_store_reader_text(reader, 9);
 	profile->n_functions = (uint32_t)i + 1;
 	return CTX_OK;
 }
 
-static enum ctx_status take_usage(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_usage(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_usage_info *item = store_append(&profile->usage, i, sizeof(*item));
+	struct ctx_usage_info *item = ctx_store_append(&profile->usage, i, sizeof(*item));
 	sqlite3_stmt *stmt = reader->stmt;
 
 	if (item == NULL)
@@ -195,7 +136,7 @@ static enum ctx_status take_usage(struct store_reader *reader, size_t i, struct 
 	return CTX_OK;
 }
 
-static enum ctx_status take_tree(struct store_reader *reader, size_t i, struct ctx_err *err)
+static enum ctx_status take_tree(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_store *store = reader->store;
 	sqlite3_stmt *stmt = reader->stmt;
@@ -226,16 +167,16 @@ static enum ctx_status check_trees(struct ctx_store *store, struct ctx_err *err)
 
 		if (tree->metric >= store->profile.n_metrics ||
 		    (tree->thread != CTX_NONE && tree->thread >= store->profile.n_threads))
-			return bad(store, "a time tree of no thread or metric", err);
+			return ctx_store_bad(store, "a time tree of no thread or metric", err);
 		if (tree->same_as != CTX_NONE &&
 		    (tree->same_as >= store->n_trees || store->trees[tree->same_as].same_as != CTX_NONE ||
 		     store->trees[tree->same_as].metric != tree->metric))
-			return bad(store, "a time tree refers to one that is not there", err);
+			return ctx_store_bad(store, "a time tree refers to one that is not there", err);
 		place = ctx_map64_place(&store->tree_of, (uint64_t)tree->thread << 32 | tree->metric);
 		if (place == NULL)
 			return ctx_err_nomem(err);
 		if (*place != CTX_MAP64_NONE)
-			return bad(store, "two time trees of one thread and metric", err);
+			return ctx_store_bad(store, "two time trees of one thread and metric", err);
 		*place = (uint32_t)i;
 	}
 	return CTX_OK;
@@ -245,13 +186,13 @@ static enum ctx_status read_nouns(struct ctx_store *store, struct ctx_err *err)
 {
 	static const struct {
 		const char *sql;
-		store_take_fn take;
+		ctx_store_take_fn take;
 	} tables[] = {
 		{"SELECT * FROM property ORDER BY id", take_property},
 		{"SELECT * FROM warning ORDER BY id", take_warning},
-		{"SELECT * FROM metric ORDER BY id", store_take_metric},
-		{"SELECT * FROM outsider ORDER BY id", store_take_outsider},
-		{"SELECT * FROM traced_file ORDER BY id", store_take_traced_file},
+		{"SELECT * FROM metric ORDER BY id", ctx_store_take_metric},
+		{"SELECT * FROM outsider ORDER BY id", ctx_store_take_outsider},
+		{"SELECT * FROM traced_file ORDER BY id", ctx_store_take_traced_file},
 		{"SELECT * FROM process ORDER BY id", take_process},
 		{"SELECT * FROM thread ORDER BY id", take_thread},
 		{"SELECT * FROM load_object ORDER BY id", take_object},
@@ -262,7 +203,7 @@ static enum ctx_status read_nouns(struct ctx_store *store, struct ctx_err *err)
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(tables) && status == CTX_OK; i++)
-		status = store_read_rows(store, tables[i].sql, tables[i].take, err);
+		status = ctx_store_read_rows(store, tables[i].sql, tables[i].take, err);
 	return status;
 }
 
@@ -272,7 +213,7 @@ struct facts {
 	uint64_t stacks, raw_stacks, locations, sites;
 };
 
-static void take_fact(struct store_reader *reader, struct facts *facts)
+static void take_fact(struct ctx_store_reader *reader, struct facts *facts)
 {
 	struct ctx_store *store = reader->store;
 	struct ctx_profile *profile = &store->profile;
@@ -305,7 +246,7 @@ static void take_fact(struct store_reader *reader, struct facts *facts)
 		if (strcmp(key, known[i].key) != 0)
 			continue;
 		if (known[i].text != NULL)
-			*known[i].text = store_reader_text(reader, 1);
+			*known[i].text = ctx_store_reader_text(reader, 1);
 		else
 			*known[i].number = ctx_column_u64(reader->stmt, 1);
 	}
@@ -319,7 +260,7 @@ static void take_fact(struct store_reader *reader, struct facts *facts)
 
 static enum ctx_status read_facts(struct ctx_store *store, struct facts *facts, struct ctx_err *err)
 {
-	struct store_reader reader = {.store = store};
+	struct ctx_store_reader reader = {.store = store};
 	enum ctx_status status = ctx_statement_prepare(
 		store->db, store->path, "SELECT key, value FROM experiment", &reader.stmt, err);
 	int rc = SQLITE_DONE;
@@ -334,130 +275,38 @@ static enum ctx_status read_facts(struct ctx_store *store, struct facts *facts, 
 		status = ctx_statement_fail(store->db, rc, store->path, err);
 	sqlite3_finalize(reader.stmt);
 	if (status == CTX_OK && (facts->stacks == 0 || facts->raw_stacks == 0))
-		status = bad(store, "has no call stacks, not even the root", err);
+		status = ctx_store_bad(store, "has no call stacks, not even the root", err);
 	if (status == CTX_OK &&
 	    (facts->stacks > store->max_entries || facts->raw_stacks > store->max_entries ||
 	     facts->locations > store->max_entries || facts->sites > store->max_entries ||
 	     facts->stacks >= CTX_NONE || facts->raw_stacks >= CTX_NONE || facts->locations >= CTX_NONE ||
 	     facts->sites >= CTX_NONE))
-		status = bad(store, "claims more call stacks than the file can hold", err);
+		status = ctx_store_bad(store, "claims more call stacks than the file can hold", err);
 	return status;
 }
 
 /* ---- long arrays ---- */
 
-static enum ctx_status store_values(struct ctx_store *store, const uint64_t *values, size_t n, bool narrow,
-				    void *to, struct ctx_err *err)
-{
-	uint64_t all = 0;
-
-	if (!narrow) {
-		memcpy(to, values, n * sizeof(*values));
-		return CTX_OK;
-	}
-	for (size_t i = 0; i < n; i++) {
-		all |= values[i];
-		((uint32_t *)to)[i] = (uint32_t)values[i];
-	}
-	return all <= UINT32_MAX ? CTX_OK : bad(store, "a number of an array is out of range", err);
-}
-
-static enum ctx_status load_chunks(struct ctx_store *store, sqlite3_stmt *stmt, uint32_t n, bool narrow,
-				   char *items, struct ctx_err *err)
-{
-	size_t size = narrow ? sizeof(uint32_t) : sizeof(uint64_t);
-	enum ctx_status status =
-		ctx_grow(&store->codec.values, &store->codec.values_cap, CTX_CHUNK_ENTRIES, err);
-
-	for (size_t first = 0; first < n && status == CTX_OK; first += CTX_CHUNK_ENTRIES) {
-		size_t here = n - first < CTX_CHUNK_ENTRIES ? n - first : CTX_CHUNK_ENTRIES;
-		const void *payload;
-		int rc = sqlite3_step(stmt);
-
-		if (rc != SQLITE_ROW)
-			return rc == SQLITE_DONE ? bad(store, "an array is cut short", err)
-						 : ctx_statement_fail(store->db, rc, store->path, err);
-		if (ctx_column_u64(stmt, 0) != first / CTX_CHUNK_ENTRIES || ctx_column_u64(stmt, 1) != here)
-			return bad(store, "a chunk of an array is missing", err);
-		payload = sqlite3_column_blob(stmt, 2);
-		status = ctx_column_decode(&store->codec, payload, (size_t)sqlite3_column_bytes(stmt, 2),
-					   store->codec.values, here, err);
-		if (status != CTX_OK)
-			return ctx_err_prefix(err, status, "%s", store->path);
-		status = store_values(store, store->codec.values, here, narrow, items + first * size, err);
-	}
-	return status;
-}
-
-enum ctx_status store_load_column(struct ctx_store *store, const char *table, const char *column, uint32_t n,
-				  bool narrow, void *ret, struct ctx_err *err)
-{
-	sqlite3_stmt *stmt = NULL;
-	enum ctx_status status;
-	char sql[128];
-	char *items;
-
-	snprintf(sql, sizeof(sql), "SELECT id, n, %s FROM %s ORDER BY id", column, table);
-	status = ctx_statement_prepare(store->db, store->path, sql, &stmt, err);
-	if (status != CTX_OK)
-		return status;
-	items = ctx_calloc((size_t)n + 1, narrow ? sizeof(uint32_t) : sizeof(uint64_t));
-	status = items != NULL ? load_chunks(store, stmt, n, narrow, items, err) : ctx_err_nomem(err);
-	sqlite3_finalize(stmt);
-	if (status != CTX_OK) {
-		free(items);
-		return ctx_err_prefix(err, status, "%s.%s", table, column);
-	}
-	*(void **)ret = items;
-	return CTX_OK;
-}
-
-enum ctx_status store_take_trie(struct ctx_store *store, struct ctx_trie *trie, uint32_t *parent,
-				uint32_t *key, uint32_t n, struct ctx_err *err)
-{
-	enum ctx_status status;
-
-	for (uint32_t i = 0; i < n; i++) {
-		/* A distance beyond the root wraps to a number that the check of parents refuses. */
-		parent[i] = i - parent[i];
-		key[i] = i == 0 ? CTX_TRIE_ROOT_KEY : key[i] - 1;
-	}
-	status = ctx_trie_take(trie, parent, key, n, err);
-	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", store->path);
-}
-
-static enum ctx_status load_cct(struct ctx_store *store, uint32_t n, struct ctx_err *err)
-{
-	uint32_t *parent = NULL, *key = NULL;
-	enum ctx_status status = store_load_column(store, "stack_block", "parent", n, true, &parent, err);
-
-	if (status == CTX_OK)
-		status = store_load_column(store, "stack_block", "function", n, true, &key, err);
-	if (status != CTX_OK) {
-		free(parent);
-		return status;
-	}
-	return store_take_trie(store, &store->profile.cct, parent, key, n, err);
-}
-
 static enum ctx_status load_stacks(struct ctx_store *store, const struct facts *facts, struct ctx_err *err)
 {
-	enum ctx_status status = load_cct(store, (uint32_t)facts->stacks, err);
+	const struct ctx_store_column functions = {"stack_block", "function", (uint32_t)facts->stacks, true};
+	const struct ctx_store_column stacks = {"raw_stack_block", "stack", (uint32_t)facts->raw_stacks,
+						true};
+	enum ctx_status status = ctx_store_load_trie(store, &functions, &store->profile.cct, err);
 
 	store->n_raw_stacks = (uint32_t)facts->raw_stacks;
 	store->n_locations = (uint32_t)facts->locations;
 	store->n_sites = (uint32_t)facts->sites;
 	if (status == CTX_OK)
-		status = store_load_column(store, "raw_stack_block", "stack", store->n_raw_stacks, true,
-					   &store->raw_to_stack, err);
+		status = ctx_store_load_column(store, &stacks, &store->raw_to_stack, err);
 	for (uint32_t i = 0; status == CTX_OK && i < store->n_raw_stacks; i++) {
 		if (store->raw_to_stack[i] >= store->profile.cct.n)
-			status = bad(store, "a raw stack of no call stack", err);
+			status = ctx_store_bad(store, "a raw stack of no call stack", err);
 	}
 	return status;
 }
 
-enum ctx_status store_load(struct ctx_store *store, struct ctx_err *err)
+enum ctx_status ctx_store_load(struct ctx_store *store, struct ctx_err *err)
 {
 	struct facts facts = {0};
 	enum ctx_status status = read_facts(store, &facts, err);
@@ -469,7 +318,7 @@ enum ctx_status store_load(struct ctx_store *store, struct ctx_err *err)
 	if (status == CTX_OK)
 		status = check_trees(store, err);
 	if (status == CTX_OK) {
-		status = store_check_profile(&store->profile, CTX_E_FORMAT, err);
+		status = ctx_store_check_profile(&store->profile, CTX_E_FORMAT, err);
 		if (status != CTX_OK)
 			return ctx_err_prefix(err, status, "%s", store->path);
 	}

@@ -1,65 +1,16 @@
 /*
- * Metrics and outsiders: the rows, and what must hold of them. The parts of a sum are a text, "4,5": SQL has no lists.
+ * Metrics and outsiders: their rows. The parts of a sum are a text, "4,5": SQL has no lists.
  */
-#include "store/store_impl.h"
-
 #include "base/mem.h"
+#include "store/store_rows.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- what must hold ---- */
-
-/* Sums are of what stands before them, and of nothing that is a sum itself: whoever expands one comes to an end. */
-static bool is_sound_metric(const struct ctx_profile *profile, uint32_t i)
-{
-	const struct ctx_metric_info *metric = &profile->metrics[i];
-
-	if ((metric->parts == NULL) != (metric->n_parts == 0) || (metric->counts && metric->parts == NULL))
-		return false;
-	for (uint32_t k = 0; k < metric->n_parts; k++) {
-		if (metric->parts[k] >= i || profile->metrics[metric->parts[k]].parts != NULL ||
-		    (k != 0 && metric->parts[k] <= metric->parts[k - 1]))
-			return false;
-	}
-	return true;
-}
-
-static bool are_sound_states(const struct ctx_profile *profile)
-{
-	const uint32_t n = CTX_STATE_N + CTX_STATE_METRICS_N;
-
-	if (profile->n_metrics < n || profile->states > profile->n_metrics - n)
-		return false;
-	for (uint32_t i = 0; i < CTX_STATE_N; i++) {
-		const struct ctx_metric_info *metric = &profile->metrics[profile->states + i];
-
-		if (!metric->spans || metric->parts != NULL)
-			return false;
-	}
-	for (uint32_t i = 0; i < CTX_STATE_METRICS_N; i++) {
-		if (profile->metrics[ctx_profile_state_sum(profile, i)].parts == NULL)
-			return false;
-	}
-	return true;
-}
-
-enum ctx_status store_check_metrics(const struct ctx_profile *profile, enum ctx_status wrong,
-				    struct ctx_err *err)
-{
-	for (uint32_t i = 0; i < profile->n_metrics; i++) {
-		if (!is_sound_metric(profile, i))
-			return ctx_err_set(err, wrong, "metric %" PRIu32 " is a sum of what it cannot be", i);
-	}
-	if (profile->has_states && !are_sound_states(profile))
-		return ctx_err_set(err, wrong, "the metrics of the thread states are not there");
-	return CTX_OK;
-}
-
 /* ---- writing ---- */
 
-static void bind_parts(struct store_rows *rows, int at, const struct ctx_metric_info *metric)
+static void bind_parts(struct ctx_store_rows *rows, int at, const struct ctx_metric_info *metric)
 {
 	struct ctx_buf text = {0};
 
@@ -72,7 +23,7 @@ static void bind_parts(struct store_rows *rows, int at, const struct ctx_metric_
 	ctx_buf_deinit(&text);
 }
 
-void store_bind_metric(struct store_rows *rows, size_t i)
+void ctx_store_bind_metric(struct ctx_store_rows *rows, size_t i)
 {
 	const struct ctx_metric_info *metric = &rows->contents->profile->metrics[i];
 
@@ -89,7 +40,7 @@ void store_bind_metric(struct store_rows *rows, size_t i)
 	ctx_bind_u64(rows->stmt, 9, metric->counts);
 }
 
-void store_bind_outsider(struct store_rows *rows, size_t i)
+void ctx_store_bind_outsider(struct ctx_store_rows *rows, size_t i)
 {
 	ctx_bind_text(rows->stmt, 2, rows->contents->profile->outsiders[i]);
 }
@@ -97,7 +48,7 @@ void store_bind_outsider(struct store_rows *rows, size_t i)
 /* ---- reading ---- */
 
 /* "4,5" into an array in the profile's arena. A metric cannot have more parts than there are metrics before it. */
-static enum ctx_status take_parts(struct store_reader *reader, struct ctx_metric_info *metric, size_t i,
+static enum ctx_status take_parts(struct ctx_store_reader *reader, struct ctx_metric_info *metric, size_t i,
 				  struct ctx_err *err)
 {
 	const char *text = (const char *)sqlite3_column_text(reader->stmt, 7);
@@ -124,19 +75,19 @@ static enum ctx_status take_parts(struct store_reader *reader, struct ctx_metric
 	return CTX_OK;
 }
 
-enum ctx_status store_take_metric(struct store_reader *reader, size_t i, struct ctx_err *err)
+enum ctx_status ctx_store_take_metric(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	struct ctx_metric_info *item = store_append(&profile->metrics, i, sizeof(*item));
+	struct ctx_metric_info *item = ctx_store_append(&profile->metrics, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	item->name = store_reader_text(reader, 1);
-	item->unit = store_reader_text(reader, 2);
+	item->name = ctx_store_reader_text(reader, 1);
+	item->unit = ctx_store_reader_text(reader, 2);
 	item->samples = ctx_column_u64(reader->stmt, 3);
 	item->weight = ctx_column_u64(reader->stmt, 4);
 	if (sqlite3_column_type(reader->stmt, 5) != SQLITE_NULL)
-		item->word = store_reader_text(reader, 5);
+		item->word = ctx_store_reader_text(reader, 5);
 	item->spans = sqlite3_column_int64(reader->stmt, 6) != 0;
 	item->counts = sqlite3_column_int64(reader->stmt, 8) != 0;
 	profile->n_metrics = (uint32_t)i + 1;
@@ -145,14 +96,14 @@ enum ctx_status store_take_metric(struct store_reader *reader, size_t i, struct 
 	return take_parts(reader, item, i, err);
 }
 
-enum ctx_status store_take_outsider(struct store_reader *reader, size_t i, struct ctx_err *err)
+enum ctx_status ctx_store_take_outsider(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	const char **item = store_append(&profile->outsiders, i, sizeof(*item));
+	const char **item = ctx_store_append(&profile->outsiders, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	*item = store_reader_text(reader, 1);
+	*item = ctx_store_reader_text(reader, 1);
 	profile->n_outsiders = (uint32_t)i + 1;
 	return CTX_OK;
 }

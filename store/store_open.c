@@ -151,7 +151,7 @@ enum ctx_status ctx_store_open(const char *path, struct ctx_store **ret, struct 
 	store->path = ctx_memdup0(path, strlen(path));
 	status = store->path != NULL ? open_file(store, err) : ctx_err_nomem(err);
 	if (status == CTX_OK)
-		status = store_load(store, err);
+		status = ctx_store_load(store, err);
 	if (status != CTX_OK) {
 		ctx_store_close(store);
 		return status;
@@ -169,8 +169,8 @@ void ctx_store_close(struct ctx_store *store)
 		sqlite3_finalize(store->put[i]);
 	sqlite3_finalize(store->get_node);
 	sqlite3_finalize(store->get_list);
-	leaf_reader_deinit(&store->leaf);
-	code_state_deinit(&store->code);
+	ctx_leaf_reader_deinit(&store->leaf);
+	ctx_code_state_deinit(&store->code);
 	sqlite3_close_v2(store->db);
 	/* Removed while the lock is still held: nobody can take it for an abandoned one, and be writing to
 	 * it, in between. */

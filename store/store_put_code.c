@@ -1,9 +1,9 @@
 /*
  * Writing sites, source files, and what readers ask for piece by piece: texts and code.
  */
-#include "store/store_impl.h"
-
 #include "base/mem.h"
+#include "store/store_check.h"
+#include "store/store_rows.h"
 
 #include <inttypes.h>
 
@@ -45,13 +45,13 @@ static enum ctx_status put_files(struct ctx_store *store, const struct ctx_store
 	return status;
 }
 
-enum ctx_status store_put_sources(struct ctx_store *store, const struct ctx_store_contents *contents,
-				  struct ctx_err *err)
+enum ctx_status ctx_store_put_sources(struct ctx_store *store, const struct ctx_store_contents *contents,
+				      struct ctx_err *err)
 {
-	static const store_entry_fn site[] = {site_function, site_file, site_line, site_caller};
-	enum ctx_status status =
-		store_put_chunks(store, contents, "INSERT INTO site_block VALUES (?, ?, ?, ?, ?, ?)", site, 4,
-				 contents->n_sites, err);
+	static const ctx_store_entry_fn site[] = {site_function, site_file, site_line, site_caller};
+	const struct ctx_store_chunks sites = {"INSERT INTO site_block VALUES (?, ?, ?, ?, ?, ?)", site,
+					       CTX_COUNT_OF(site), contents->n_sites};
+	enum ctx_status status = ctx_store_put_chunks(store, contents, &sites, err);
 
 	if (status == CTX_OK)
 		status = put_files(store, contents, err);
@@ -122,8 +122,8 @@ static enum ctx_status check_part(const struct ctx_store *store, const struct ct
 				   " lies before or in another part",
 				   store->path, code->function, code->address);
 	for (size_t i = 0; i < code->n_lines; i++) {
-		if (!store_is_id(code->lines[i].file, state->n_files, true))
-			return store_range(CTX_E_ARG, "line", i, err);
+		if (!ctx_store_is_id(code->lines[i].file, state->n_files, true))
+			return ctx_store_range(CTX_E_ARG, "line", i, err);
 	}
 	return CTX_OK;
 }
@@ -139,17 +139,14 @@ enum ctx_status ctx_store_put_code(struct ctx_store *store, const struct ctx_fun
 		status = bind_payload(store, stmt, 6,
 				      ctx_bytes_encode(&store->codec, code->bytes, code->n_bytes, err), err);
 	if (status == CTX_OK)
-		status = bind_payload(store, stmt, 7,
-				      ctx_lines_encode(&store->codec, code->address, code->n_bytes,
-						       code->lines, code->n_lines, err),
-				      err);
+		status = bind_payload(store, stmt, 7, ctx_lines_encode(&store->codec, code, err), err);
 	if (status != CTX_OK)
 		return status;
 	if (code->function != state->function)
 		*state = (struct put_state){.n_files = state->n_files,
 					    .n_functions = state->n_functions,
 					    .function = code->function};
-	sqlite3_bind_int64(stmt, 1, node_rowid(code->function, state->parts++));
+	sqlite3_bind_int64(stmt, 1, ctx_store_rowid(code->function, state->parts++));
 	ctx_bind_u64(stmt, 2, code->function);
 	ctx_bind_u64(stmt, 3, code->address);
 	ctx_bind_u64(stmt, 4, code->n_bytes);

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-void leaf_reader_deinit(struct leaf_reader *reader)
+void ctx_leaf_reader_deinit(struct leaf_reader *reader)
 {
 	sqlite3_finalize(reader->stmt);
 	ctx_block_codec_deinit(&reader->codec);
@@ -34,31 +34,29 @@ static enum ctx_status resolve(const struct ctx_store *store, uint32_t tree, str
 	return CTX_OK;
 }
 
-static enum ctx_status decode(struct leaf_reader *reader, uint32_t tree, struct ctx_store_cost *cost,
-			      size_t *ret_n, struct ctx_err *err)
+static enum ctx_status decode(struct leaf_reader *reader, uint32_t tree, size_t *ret_n, struct ctx_err *err)
 {
 	uint64_t n = ctx_column_u64(reader->stmt, 0);
-	const void *payload = sqlite3_column_blob(reader->stmt, 1);
-	size_t size_bytes = (size_t)sqlite3_column_bytes(reader->stmt, 1);
+	struct ctx_bytes payload = {sqlite3_column_blob(reader->stmt, 1),
+				    (size_t)sqlite3_column_bytes(reader->stmt, 1)};
+	struct ctx_store_cost *cost = &reader->store->cost;
 	enum ctx_status status;
 
 	if (n == 0 || n > CTX_BLOCK_SAMPLES_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "claims %llu samples", (unsigned long long)n);
 	status = ctx_grow(&reader->samples, &reader->cap, (size_t)n, err);
 	if (status == CTX_OK)
-		status = ctx_block_decode(&reader->codec, payload, size_bytes, reader->samples, (size_t)n,
-					  err);
+		status = ctx_block_decode(&reader->codec, payload, reader->samples, (size_t)n, err);
 	if (status == CTX_OK)
 		status = resolve(reader->store, tree, reader->samples, (size_t)n, err);
 	cost->blocks++;
-	cost->bytes += size_bytes;
+	cost->bytes += payload.n;
 	*ret_n = (size_t)n;
 	return status;
 }
 
-enum ctx_status leaf_reader_get(struct leaf_reader *reader, uint32_t tree, uint32_t node,
-				struct ctx_store_cost *cost, const struct ctx_sample **ret_samples,
-				size_t *ret_n, struct ctx_err *err)
+enum ctx_status ctx_leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
+				    const struct ctx_sample **ret_samples, size_t *ret_n, struct ctx_err *err)
 {
 	const struct ctx_store *store = reader->store;
 	enum ctx_status status = CTX_OK;
@@ -71,12 +69,13 @@ enum ctx_status leaf_reader_get(struct leaf_reader *reader, uint32_t tree, uint3
 					       &reader->stmt, err);
 	if (status != CTX_OK)
 		return status;
-	sqlite3_bind_int64(reader->stmt, 1, node_rowid(tree, node));
+	sqlite3_bind_int64(reader->stmt, 1, ctx_store_rowid(leaf.tree, leaf.node));
 	rc = sqlite3_step(reader->stmt);
 	if (rc == SQLITE_ROW) {
-		status = decode(reader, tree, cost, &n, err);
+		status = decode(reader, leaf.tree, &n, err);
 		if (status != CTX_OK)
-			status = ctx_err_prefix(err, status, "%s: tree %u: leaf %u", store->path, tree, node);
+			status = ctx_err_prefix(err, status, "%s: tree %u: leaf %u", store->path, leaf.tree,
+						leaf.node);
 	} else if (rc != SQLITE_DONE) {
 		status = ctx_statement_fail(store->db, rc, store->path, err);
 	}
@@ -98,13 +97,13 @@ static enum ctx_status follow(const struct ctx_store *store, uint32_t *tree, str
 	return CTX_OK;
 }
 
-enum ctx_status ctx_store_get_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
+enum ctx_status ctx_store_get_leaf(struct ctx_store *store, struct ctx_store_node leaf,
 				   const struct ctx_sample **ret_samples, size_t *ret_n, struct ctx_err *err)
 {
-	enum ctx_status status = follow(store, &tree, err);
+	enum ctx_status status = follow(store, &leaf.tree, err);
 
 	if (status == CTX_OK)
-		status = leaf_reader_get(&store->leaf, tree, node, &store->cost, ret_samples, ret_n, err);
+		status = ctx_leaf_reader_get(&store->leaf, leaf, ret_samples, ret_n, err);
 	return status;
 }
 
@@ -123,20 +122,22 @@ static bool is_sound(const struct ctx_timenode *node)
 	return node->first_child > node->id && node->n_children <= CTX_NONE - node->first_child;
 }
 
-static enum ctx_status read_node(struct ctx_store *store, sqlite3_stmt *stmt, uint32_t tree, uint32_t node,
+static enum ctx_status read_node(struct ctx_store *store, struct ctx_store_node node,
 				 struct ctx_timenode *ret, struct ctx_err *err)
 {
+	sqlite3_stmt *stmt = store->get_node;
 	int rc;
 
 	sqlite3_reset(stmt);
-	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node));
+	sqlite3_bind_int64(stmt, 1, ctx_store_rowid(node.tree, node.node));
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_DONE)
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u has no node %u", store->path, tree, node);
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u has no node %u", store->path, node.tree,
+				   node.node);
 	if (rc != SQLITE_ROW)
 		return ctx_statement_fail(store->db, rc, store->path, err);
 	*ret = (struct ctx_timenode){
-		.id = node,
+		.id = node.node,
 		.parent = ctx_column_id(stmt, 0),
 		.level = ctx_column_id(stmt, 1),
 		.interval = {ctx_column_u64(stmt, 2), ctx_column_u64(stmt, 3)},
@@ -152,7 +153,7 @@ static enum ctx_status read_node(struct ctx_store *store, sqlite3_stmt *stmt, ui
 	store->cost.rows++;
 	if (!is_sound(ret))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u: node %u has impossible links",
-				   store->path, tree, node);
+				   store->path, node.tree, node.node);
 	return CTX_OK;
 }
 
@@ -163,7 +164,7 @@ static enum ctx_status read_lists(struct ctx_store *store, uint32_t tree, struct
 	sqlite3_stmt *stmt = store->get_list;
 	int rc;
 
-	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node->id));
+	sqlite3_bind_int64(stmt, 1, ctx_store_rowid(tree, node->id));
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_DONE)
 		return CTX_OK;
@@ -182,11 +183,11 @@ static enum ctx_status read_lists(struct ctx_store *store, uint32_t tree, struct
 	return CTX_OK;
 }
 
-enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint32_t node, bool want_lists,
+enum ctx_status ctx_store_get_node(struct ctx_store *store, struct ctx_store_node node, bool want_lists,
 				   struct ctx_timenode *ret, struct ctx_err *err)
 {
 	struct ctx_timenode found;
-	enum ctx_status status = follow(store, &tree, err);
+	enum ctx_status status = follow(store, &node.tree, err);
 
 	if (status == CTX_OK && store->get_node == NULL)
 		status = ctx_statement_prepare(
@@ -202,9 +203,9 @@ enum ctx_status ctx_store_get_node(struct ctx_store *store, uint32_t tree, uint3
 	if (status != CTX_OK)
 		return status;
 	sqlite3_reset(store->get_list);
-	status = read_node(store, store->get_node, tree, node, &found, err);
+	status = read_node(store, node, &found, err);
 	if (status == CTX_OK && want_lists && found.n_children != 0)
-		status = read_lists(store, tree, &found, err);
+		status = read_lists(store, node.tree, &found, err);
 	if (status == CTX_OK)
 		*ret = found;
 	return status;
@@ -227,8 +228,8 @@ static enum ctx_status push_children(struct leaf_walk *walk, const struct ctx_ti
 	return status;
 }
 
-enum ctx_status leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store, uint32_t tree,
-			       struct ctx_interval window, struct ctx_err *err)
+enum ctx_status ctx_leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store, uint32_t tree,
+				   struct ctx_interval window, struct ctx_err *err)
 {
 	enum ctx_status status;
 
@@ -244,8 +245,8 @@ enum ctx_status leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store, 
 	return CTX_OK;
 }
 
-enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample **ret_samples, size_t *ret_n,
-			       struct ctx_err *err)
+enum ctx_status ctx_leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample **ret_samples,
+				   size_t *ret_n, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
@@ -253,7 +254,8 @@ enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample *
 		struct pending_node next = walk->pending[--walk->n_pending];
 		struct ctx_timenode node;
 
-		status = ctx_store_get_node(walk->store, walk->tree, next.node, false, &node, err);
+		status = ctx_store_get_node(walk->store, (struct ctx_store_node){walk->tree, next.node},
+					    false, &node, err);
 		if (status != CTX_OK)
 			break;
 		/* Each node has one parent, so each is visited once at most. */
@@ -263,35 +265,36 @@ enum ctx_status leaf_walk_next(struct leaf_walk *walk, const struct ctx_sample *
 		if (!ctx_interval_overlaps(node.interval, walk->window))
 			continue;
 		if (node.n_children == 0)
-			return leaf_reader_get(&walk->reader, walk->tree, node.id, &walk->store->cost,
-					       ret_samples, ret_n, err);
+			return ctx_leaf_reader_get(&walk->reader,
+						   (struct ctx_store_node){walk->tree, node.id}, ret_samples,
+						   ret_n, err);
 		status = push_children(walk, &node, err);
 	}
 	return status == CTX_OK ? CTX_END : status;
 }
 
-void leaf_walk_deinit(struct leaf_walk *walk)
+void ctx_leaf_walk_deinit(struct leaf_walk *walk)
 {
-	leaf_reader_deinit(&walk->reader);
+	ctx_leaf_reader_deinit(&walk->reader);
 	free(walk->pending);
 	*walk = (struct leaf_walk){0};
 }
 
-enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree, struct ctx_interval window,
-			       ctx_store_sample_fn each, void *context, struct ctx_err *err)
+enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree, const struct ctx_store_scan *scan,
+			       struct ctx_err *err)
 {
 	const struct ctx_sample *samples;
 	struct leaf_walk walk;
-	enum ctx_status status = leaf_walk_init(&walk, store, tree, window, err);
+	enum ctx_status status = ctx_leaf_walk_init(&walk, store, tree, scan->window, err);
 	size_t n;
 
-	while (status == CTX_OK && (status = leaf_walk_next(&walk, &samples, &n, err)) == CTX_OK) {
+	while (status == CTX_OK && (status = ctx_leaf_walk_next(&walk, &samples, &n, err)) == CTX_OK) {
 		for (size_t i = 0; status == CTX_OK && i < n; i++) {
-			if (ctx_interval_has(window, samples[i].time_ns))
-				status = each(context, &samples[i], err);
+			if (ctx_interval_has(scan->window, samples[i].time_ns))
+				status = scan->each(scan->context, &samples[i], err);
 		}
 	}
-	leaf_walk_deinit(&walk);
+	ctx_leaf_walk_deinit(&walk);
 	return status == CTX_END ? CTX_OK : status;
 }
 
@@ -316,7 +319,7 @@ static enum ctx_status merged_next(struct merged_tree *tree, struct ctx_err *err
 		if (tree->at < tree->n)
 			return CTX_OK;
 		tree->n = tree->at = 0;
-		status = leaf_walk_next(&tree->walk, &tree->samples, &tree->n, err);
+		status = ctx_leaf_walk_next(&tree->walk, &tree->samples, &tree->n, err);
 		if (status != CTX_OK && status != CTX_END)
 			return status;
 		tree->over = status == CTX_END;
@@ -337,24 +340,23 @@ static struct merged_tree *earliest(struct merged_tree *trees, size_t n)
 }
 
 enum ctx_status ctx_store_scan_merged(struct ctx_store *store, const uint32_t *trees, size_t n,
-				      struct ctx_interval window, ctx_store_sample_fn each, void *context,
-				      struct ctx_err *err)
+				      const struct ctx_store_scan *scan, struct ctx_err *err)
 {
 	struct merged_tree *merged = ctx_calloc(n, sizeof(*merged)), *next;
 	enum ctx_status status = merged != NULL ? CTX_OK : ctx_err_nomem(err);
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
-		status = leaf_walk_init(&merged[i].walk, store, trees[i], window, err);
+		status = ctx_leaf_walk_init(&merged[i].walk, store, trees[i], scan->window, err);
 		if (status == CTX_OK)
 			status = merged_next(&merged[i], err);
 	}
 	while (status == CTX_OK && (next = earliest(merged, n)) != NULL) {
-		status = each(context, &next->samples[next->at++], err);
+		status = scan->each(scan->context, &next->samples[next->at++], err);
 		if (status == CTX_OK)
 			status = merged_next(next, err);
 	}
 	for (size_t i = 0; merged != NULL && i < n; i++)
-		leaf_walk_deinit(&merged[i].walk);
+		ctx_leaf_walk_deinit(&merged[i].walk);
 	free(merged);
 	return status == CTX_END ? CTX_OK : status;
 }

@@ -38,7 +38,7 @@ static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err
 
 	if (store->has_modules)
 		return CTX_OK;
-	status = vtab_register_all(store, err);
+	status = ctx_vtab_register_all(store, err);
 	if (status == CTX_OK)
 		status = ctx_statement_exec(store->db, store->path, first_use, err);
 	/* Temporary objects count as writing: allowed for this moment. */

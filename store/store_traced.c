@@ -1,9 +1,8 @@
 /*
  * Traced operations, in blocks of one kind each. The names of the files that they were done on.
  */
-#include "store/store_impl.h"
-
-#include "base/mem.h"
+#include "store/store_check.h"
+#include "store/store_rows.h"
 
 /* ---- writing ---- */
 
@@ -44,21 +43,21 @@ static enum ctx_status put(struct ctx_store *store, const void *items, size_t n,
 	return ctx_statement_run(stmt, store->path, err);
 }
 
-void store_bind_traced_file(struct store_rows *rows, size_t i)
+void ctx_store_bind_traced_file(struct ctx_store_rows *rows, size_t i)
 {
 	ctx_bind_text(rows->stmt, 2, rows->contents->profile->files[i]);
 }
 
 /* ---- reading ---- */
 
-enum ctx_status store_take_traced_file(struct store_reader *reader, size_t i, struct ctx_err *err)
+enum ctx_status ctx_store_take_traced_file(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	const char **item = store_append(&profile->files, i, sizeof(*item));
+	const char **item = ctx_store_append(&profile->files, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
-	*item = store_reader_text(reader, 1);
+	*item = ctx_store_reader_text(reader, 1);
 	profile->n_files = (uint32_t)i + 1;
 	return CTX_OK;
 }
@@ -78,7 +77,7 @@ static enum ctx_status resolve(const struct ctx_store *store, const struct block
 			return ctx_err_set(err, CTX_E_FORMAT, "operation %zu lies outside its block", i);
 		if (!is_sound(operation) || operation->raw_stack >= store->n_raw_stacks ||
 		    operation->thread >= profile->n_threads ||
-		    !store_is_id(operation->file, profile->n_files, true))
+		    !ctx_store_is_id(operation->file, profile->n_files, true))
 			return ctx_err_set(err, CTX_E_FORMAT,
 					   "operation %zu names something that is not there", i);
 		operation->stack = store->raw_to_stack[operation->raw_stack];
@@ -93,12 +92,11 @@ static enum ctx_status decode(struct block_walk *walk, const struct block *block
 	if (block->kind >= CTX_TRACED_N)
 		return ctx_err_set(err, CTX_E_FORMAT, "operations of kind %llu",
 				   (unsigned long long)block->kind);
-	status = ctx_traced_decode(&walk->codec, block->payload, block->size_bytes, walk->items, block->n,
-				   err);
+	status = ctx_traced_decode(&walk->codec, block->payload, walk->items, block->n, err);
 	return status == CTX_OK ? resolve(walk->store, block, walk->items, err) : status;
 }
 
-const struct block_table traced_blocks = {
+const struct block_table ctx_traced_blocks = {
 	.items = "operations",
 	.select = "SELECT kind, n, first_ns, last_ns, payload FROM traced_block ORDER BY id",
 	.item_bytes = sizeof(struct ctx_traced),
@@ -110,26 +108,28 @@ const struct block_table traced_blocks = {
 enum ctx_status ctx_store_put_traced(struct ctx_store *store, const struct ctx_traced *operations, size_t n,
 				     struct ctx_err *err)
 {
-	return blocks_put(store, &traced_blocks, operations, n, err);
+	return ctx_blocks_put(store, &ctx_traced_blocks, operations, n, err);
 }
 
-enum ctx_status ctx_store_scan_traced(struct ctx_store *store, enum ctx_traced_kind kind,
-				      struct ctx_interval window, ctx_store_traced_fn each, void *context,
+enum ctx_status ctx_store_scan_traced(struct ctx_store *store, const struct ctx_store_traced_scan *scan,
 				      struct ctx_err *err)
 {
-	struct block_walk walk;
-	enum ctx_status status =
-		block_walk_init(&walk, store, &traced_blocks,
-				kind != CTX_TRACED_N ? (uint64_t)kind : BLOCKS_OF_ALL_KINDS, window, err);
+	struct block_walk walk = {
+		.store = store,
+		.table = &ctx_traced_blocks,
+		.kind = scan->kind != CTX_TRACED_N ? (uint64_t)scan->kind : BLOCKS_OF_ALL_KINDS,
+		.window = scan->window,
+	};
+	enum ctx_status status = ctx_block_walk_init(&walk, err);
 
-	while (status == CTX_OK && (status = block_walk_next(&walk, err)) == CTX_OK) {
+	while (status == CTX_OK && (status = ctx_block_walk_next(&walk, err)) == CTX_OK) {
 		const struct ctx_traced *operations = walk.items;
 
 		for (size_t i = 0; status == CTX_OK && i < walk.n; i++) {
-			if (ctx_interval_has(window, operations[i].time_ns))
-				status = each(context, &operations[i], err);
+			if (ctx_interval_has(scan->window, operations[i].time_ns))
+				status = scan->each(scan->context, &operations[i], err);
 		}
 	}
-	block_walk_deinit(&walk);
+	ctx_block_walk_deinit(&walk);
 	return status == CTX_END ? CTX_OK : status;
 }

@@ -1,6 +1,7 @@
 /*
  * Waits that were ended, in blocks; the time that a block covers is that from the begin of the first wait to the last end.
  */
+#include "store/store_check.h"
 #include "store/store_impl.h"
 
 /* ---- writing ---- */
@@ -63,8 +64,8 @@ static enum ctx_status resolve(const struct ctx_store *store, const struct block
 		if (wakeup->raw_stack >= store->n_raw_stacks ||
 		    wakeup->waker_raw_stack >= store->n_raw_stacks || wakeup->state >= CTX_STATE_N ||
 		    wakeup->thread >= profile->n_threads ||
-		    !store_is_id(wakeup->waker, profile->n_threads, true) ||
-		    !store_is_id(wakeup->outsider, profile->n_outsiders, true) ||
+		    !ctx_store_is_id(wakeup->waker, profile->n_threads, true) ||
+		    !ctx_store_is_id(wakeup->outsider, profile->n_outsiders, true) ||
 		    (wakeup->waker != CTX_NONE && wakeup->outsider != CTX_NONE))
 			return ctx_err_set(err, CTX_E_FORMAT, "wait %zu names something that is not there",
 					   i);
@@ -76,13 +77,12 @@ static enum ctx_status resolve(const struct ctx_store *store, const struct block
 
 static enum ctx_status decode(struct block_walk *walk, const struct block *block, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_wakeups_decode(&walk->codec, block->payload, block->size_bytes,
-						    walk->items, block->n, err);
+	enum ctx_status status = ctx_wakeups_decode(&walk->codec, block->payload, walk->items, block->n, err);
 
 	return status == CTX_OK ? resolve(walk->store, block, walk->items, err) : status;
 }
 
-const struct block_table wakeup_blocks = {
+const struct block_table ctx_wakeup_blocks = {
 	.items = "waits",
 	.select = "SELECT 0, n, first_ns, last_ns, payload FROM wakeup_block ORDER BY id",
 	.item_bytes = sizeof(struct ctx_wakeup),
@@ -94,7 +94,7 @@ const struct block_table wakeup_blocks = {
 enum ctx_status ctx_store_put_wakeups(struct ctx_store *store, const struct ctx_wakeup *wakeups, size_t n,
 				      struct ctx_err *err)
 {
-	return blocks_put(store, &wakeup_blocks, wakeups, n, err);
+	return ctx_blocks_put(store, &ctx_wakeup_blocks, wakeups, n, err);
 }
 
 static bool overlaps(const struct ctx_wakeup *wakeup, struct ctx_interval window)
@@ -105,11 +105,11 @@ static bool overlaps(const struct ctx_wakeup *wakeup, struct ctx_interval window
 enum ctx_status ctx_store_scan_wakeups(struct ctx_store *store, struct ctx_interval window,
 				       ctx_store_wakeup_fn each, void *context, struct ctx_err *err)
 {
-	struct block_walk walk;
-	enum ctx_status status =
-		block_walk_init(&walk, store, &wakeup_blocks, BLOCKS_OF_ALL_KINDS, window, err);
+	struct block_walk walk = {
+		.store = store, .table = &ctx_wakeup_blocks, .kind = BLOCKS_OF_ALL_KINDS, .window = window};
+	enum ctx_status status = ctx_block_walk_init(&walk, err);
 
-	while (status == CTX_OK && (status = block_walk_next(&walk, err)) == CTX_OK) {
+	while (status == CTX_OK && (status = ctx_block_walk_next(&walk, err)) == CTX_OK) {
 		const struct ctx_wakeup *wakeups = walk.items;
 
 		for (size_t i = 0; status == CTX_OK && i < walk.n; i++) {
@@ -117,6 +117,6 @@ enum ctx_status ctx_store_scan_wakeups(struct ctx_store *store, struct ctx_inter
 				status = each(context, &wakeups[i], err);
 		}
 	}
-	block_walk_deinit(&walk);
+	ctx_block_walk_deinit(&walk);
 	return status == CTX_END ? CTX_OK : status;
 }

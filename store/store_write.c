@@ -188,7 +188,7 @@ static enum ctx_status put_lists(struct ctx_store *store, uint32_t tree, const s
 {
 	sqlite3_stmt *stmt = store->put[PUT_LIST];
 
-	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node->id));
+	sqlite3_bind_int64(stmt, 1, ctx_store_rowid(tree, node->id));
 	ctx_bind_blob(stmt, 2, node->top, node->top_bytes);
 	ctx_bind_blob(stmt, 3, node->tail, node->tail_bytes);
 	ctx_bind_blob(stmt, 4, node->calls, node->calls_bytes);
@@ -203,7 +203,7 @@ enum ctx_status ctx_store_put_node(struct ctx_store *store, uint32_t tree, const
 
 	if (tree > INT32_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "%s: more than 2 G time trees", store->path);
-	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node->id));
+	sqlite3_bind_int64(stmt, 1, ctx_store_rowid(tree, node->id));
 	ctx_bind_u64(stmt, 2, node->parent);
 	ctx_bind_u64(stmt, 3, node->level);
 	ctx_bind_u64(stmt, 4, node->interval.begin_ns);
@@ -221,22 +221,22 @@ enum ctx_status ctx_store_put_node(struct ctx_store *store, uint32_t tree, const
 	return status;
 }
 
-enum ctx_status ctx_store_put_leaf(struct ctx_store *store, uint32_t tree, uint32_t node,
+enum ctx_status ctx_store_put_leaf(struct ctx_store *store, struct ctx_store_node leaf,
 				   const struct ctx_sample *samples, size_t n, struct ctx_err *err)
 {
 	sqlite3_stmt *stmt = store->put[PUT_BLOCK];
 	enum ctx_status status;
 
-	if (tree > INT32_MAX)
+	if (leaf.tree > INT32_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "%s: more than 2 G time trees", store->path);
 	if (n == 0)
 		return CTX_OK;
 	status = ctx_block_encode(&store->codec, samples, n, err);
 	if (status != CTX_OK) {
 		store->failed = true;
-		return ctx_err_prefix(err, status, "%s: tree %u: leaf %u", store->path, tree, node);
+		return ctx_err_prefix(err, status, "%s: tree %u: leaf %u", store->path, leaf.tree, leaf.node);
 	}
-	sqlite3_bind_int64(stmt, 1, node_rowid(tree, node));
+	sqlite3_bind_int64(stmt, 1, ctx_store_rowid(leaf.tree, leaf.node));
 	ctx_bind_u64(stmt, 2, n);
 	ctx_bind_u64(stmt, 3, samples[0].time_ns);
 	ctx_bind_u64(stmt, 4, samples[n - 1].time_ns);

@@ -5,8 +5,8 @@
 #include <limits.h>
 
 static const struct vtab_table *const tables[] = {
-	&vtab_samples,	&vtab_wakeups, &vtab_traced,	&vtab_stack,	 &vtab_raw_stack,
-	&vtab_location, &vtab_site,    &vtab_functions, &vtab_call_tree,
+	&ctx_vtab_samples,  &ctx_vtab_wakeups, &ctx_vtab_traced,    &ctx_vtab_stack,	 &ctx_vtab_raw_stack,
+	&ctx_vtab_location, &ctx_vtab_site,    &ctx_vtab_functions, &ctx_vtab_call_tree,
 };
 
 struct source { /* the client data of a module; freed by SQLite */
@@ -186,7 +186,7 @@ static const sqlite3_module module = {
 	.xRowid = rowid,
 };
 
-enum ctx_status vtab_register_all(struct ctx_store *store, struct ctx_err *err)
+enum ctx_status ctx_vtab_register_all(struct ctx_store *store, struct ctx_err *err)
 {
 	for (size_t i = 0; i < CTX_COUNT_OF(tables); i++) {
 		struct source *source = ctx_calloc(1, sizeof(*source));
@@ -201,12 +201,4 @@ enum ctx_status vtab_register_all(struct ctx_store *store, struct ctx_err *err)
 			return ctx_statement_fail(store->db, rc, store->path, err);
 	}
 	return CTX_OK;
-}
-
-void vtab_result_id(sqlite3_context *result, uint32_t id)
-{
-	if (id == CTX_NONE)
-		sqlite3_result_null(result);
-	else
-		sqlite3_result_int64(result, id);
 }

@@ -51,10 +51,7 @@ struct vtab_table {
 			      *cursor); /* frees what the cursor has; may come twice. NULL: it has nothing */
 };
 
-CTX_MUST_CHECK enum ctx_status vtab_register_all(struct ctx_store *store, struct ctx_err *err);
-
-/* A column of an id: NULL for CTX_NONE. */
-void vtab_result_id(sqlite3_context *result, uint32_t id);
+CTX_MUST_CHECK enum ctx_status ctx_vtab_register_all(struct ctx_store *store, struct ctx_err *err);
 
 /*
  * Tables whose rows lie in blocks by time: `first` and `next`, by way of `next_block`. The wishes are these, as many of
@@ -72,9 +69,9 @@ struct vtab_timed_cursor {
 	size_t item_bytes;
 };
 
-enum ctx_status vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *const *values,
-				 struct ctx_err *err);
-enum ctx_status vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *err);
+enum ctx_status ctx_vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *const *values,
+				     struct ctx_err *err);
+enum ctx_status ctx_vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *err);
 
 /* Those of them that a block walk reads. */
 struct vtab_blocks_cursor {
@@ -82,13 +79,13 @@ struct vtab_blocks_cursor {
 	struct block_walk walk;
 };
 
-extern const struct vtab_wish vtab_blocks_wishes[2];
+extern const struct vtab_wish ctx_vtab_blocks_wishes[2];
 
-enum ctx_status vtab_blocks_next(struct vtab_timed_cursor *timed, const struct block_table *table,
-				 struct ctx_err *err);
-void vtab_blocks_reset(struct vtab_cursor *cursor);
+enum ctx_status ctx_vtab_blocks_next(struct vtab_timed_cursor *timed, const struct block_table *table,
+				     struct ctx_err *err);
+void ctx_vtab_blocks_reset(struct vtab_cursor *cursor);
 
-extern const struct vtab_table vtab_samples, vtab_wakeups, vtab_traced, vtab_stack, vtab_raw_stack,
-	vtab_location, vtab_site, vtab_functions, vtab_call_tree;
+extern const struct vtab_table ctx_vtab_samples, ctx_vtab_wakeups, ctx_vtab_traced, ctx_vtab_stack,
+	ctx_vtab_raw_stack, ctx_vtab_location, ctx_vtab_site, ctx_vtab_functions, ctx_vtab_call_tree;
 
 #endif

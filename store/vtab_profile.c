@@ -86,10 +86,11 @@ static enum ctx_status add_tree(struct cursor *cursor, uint32_t thread, uint32_t
 	if (tree == NULL)
 		return CTX_OK;
 	if (!profile->metrics[metric].spans || thread == CTX_NONE)
-		return ctx_store_scan(cursor->cursor.store, tree->id, window, add_sample, cursor, err);
+		return ctx_store_scan(cursor->cursor.store, tree->id,
+				      &(struct ctx_store_scan){window, add_sample, cursor}, err);
 	cursor->window = window;
 	return ctx_store_scan(cursor->cursor.store, tree->id,
-			      (struct ctx_interval){window.begin_ns, UINT64_MAX}, add_span, cursor, err);
+			      &(struct ctx_store_scan){{window.begin_ns, UINT64_MAX}, add_span, cursor}, err);
 }
 
 /* All threads: their merged tree if there is one. Where spans are cut it is each thread's own, which knows who goes on. */
@@ -183,14 +184,23 @@ static uint32_t *index_children(const struct ctx_trie *cct, const uint32_t *node
 	return first;
 }
 
+struct tree {
+	const uint32_t *nodes; /* that have samples, by parent, the lightest child first */
+	size_t n;
+	const uint32_t *first; /* by CCT node: where its children begin in `nodes`; CTX_NONE: none */
+	uint32_t *instances;   /* by function: how often it is on the way to the current node */
+};
+
 /*
- * Depth first: `path[d]` counts the instances of a function above. A pending entry below the top is a sibling
- * to come; leaving a node takes its function off again.
+ * Depth first. A pending entry below the top is a sibling to come; leaving a node takes its function off
+ * again.
  */
-static enum ctx_status walk_tree(struct cursor *cursor, const uint32_t *nodes, size_t n,
-				 const uint32_t *first, uint32_t *instances, struct ctx_err *err)
+static enum ctx_status walk_tree(struct cursor *cursor, const struct tree *tree, struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &cursor->cursor.store->profile.cct;
+	const uint32_t *nodes = tree->nodes;
+	uint32_t *instances = tree->instances;
+	size_t n = tree->n;
 	uint32_t *pending CTX_AUTO_FREE = ctx_calloc(n + 1, sizeof(*pending));
 	size_t n_pending = 1;
 	uint32_t last = 0;
@@ -206,7 +216,7 @@ static enum ctx_status walk_tree(struct cursor *cursor, const uint32_t *nodes, s
 			instances[cct->key[last]]--;
 		*line = (struct line){node, cct->depth[node], node != 0 ? instances[cct->key[node]]++ : 0};
 		last = node;
-		for (size_t i = first[node]; i < n && cct->parent[nodes[i]] == node; i++)
+		for (size_t i = tree->first[node]; i < n && cct->parent[nodes[i]] == node; i++)
 			pending[n_pending++] = nodes[i];
 	}
 	return CTX_OK;
@@ -234,7 +244,8 @@ static enum ctx_status make_lines(struct cursor *cursor, struct ctx_err *err)
 	status = ctx_grow(&cursor->lines, &cursor->lines_cap, n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	return first != NULL ? walk_tree(cursor, nodes, n, first, instances, err) : ctx_err_nomem(err);
+	return first != NULL ? walk_tree(cursor, &(struct tree){nodes, n, first, instances}, err)
+			     : ctx_err_nomem(err);
 }
 
 /* Exclusive: every instance. Inclusive: the outermost ones. */
@@ -443,7 +454,7 @@ static void call_tree_column(const struct vtab_cursor *base, sqlite3_context *co
 static const struct vtab_wish function_arguments[N_ARGUMENTS] = ARGUMENTS(FUNCTIONS_HIDDEN);
 static const struct vtab_wish call_tree_arguments[N_ARGUMENTS] = ARGUMENTS(CALL_TREE_HIDDEN);
 
-const struct vtab_table vtab_functions = {
+const struct vtab_table ctx_vtab_functions = {
 	.name = "functions",
 	.declaration =
 		"CREATE TABLE functions(id INTEGER, function TEXT, object TEXT, exclusive INTEGER, "
@@ -459,7 +470,7 @@ const struct vtab_table vtab_functions = {
 	.reset = reset,
 };
 
-const struct vtab_table vtab_call_tree = {
+const struct vtab_table ctx_vtab_call_tree = {
 	.name = "call_tree",
 	.declaration =
 		"CREATE TABLE call_tree(id INTEGER, parent INTEGER, level INTEGER, recursion_level INTEGER, "

@@ -27,7 +27,7 @@ struct cursor {
 static void stop_walk(struct cursor *cursor)
 {
 	if (cursor->walking)
-		leaf_walk_deinit(&cursor->walk);
+		ctx_leaf_walk_deinit(&cursor->walk);
 	cursor->walking = false;
 }
 
@@ -61,7 +61,7 @@ static enum ctx_status next_leaf(struct vtab_timed_cursor *timed, struct ctx_err
 
 	timed->item_bytes = sizeof(*samples);
 	if (cursor->walking) {
-		status = leaf_walk_next(&cursor->walk, &samples, &timed->n, err);
+		status = ctx_leaf_walk_next(&cursor->walk, &samples, &timed->n, err);
 		timed->items = samples;
 		if (status != CTX_END)
 			return status;
@@ -72,7 +72,7 @@ static enum ctx_status next_leaf(struct vtab_timed_cursor *timed, struct ctx_err
 	if (cursor->next_tree == store->n_trees)
 		return CTX_END;
 	cursor->walking = true;
-	return leaf_walk_init(&cursor->walk, store, (uint32_t)cursor->next_tree++, timed->window, err);
+	return ctx_leaf_walk_init(&cursor->walk, store, (uint32_t)cursor->next_tree++, timed->window, err);
 }
 
 static void column(const struct vtab_cursor *cursor, sqlite3_context *result, int which)
@@ -108,7 +108,7 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 	}
 }
 
-const struct vtab_table vtab_samples = {
+const struct vtab_table ctx_vtab_samples = {
 	.name = "samples",
 	.declaration = "CREATE TABLE samples(time_ns INTEGER, thread INTEGER, cpu INTEGER, metric INTEGER, "
 		       "weight INTEGER, stack INTEGER, raw_stack INTEGER, kept_depth INTEGER)",
@@ -116,8 +116,8 @@ const struct vtab_table vtab_samples = {
 	.n_wishes = CTX_COUNT_OF(wishes),
 	.next_block = next_leaf,
 	.cursor_bytes = sizeof(struct cursor),
-	.first = vtab_timed_first,
-	.next = vtab_timed_next,
+	.first = ctx_vtab_timed_first,
+	.next = ctx_vtab_timed_next,
 	.column = column,
 	.reset = reset,
 };

@@ -61,9 +61,9 @@ static void stack_column(const struct ctx_store *store, sqlite3_context *context
 	const struct ctx_trie *cct = &store->profile.cct;
 
 	if (which == 1)
-		vtab_result_id(context, i == 0 ? CTX_NONE : cct->parent[i]);
+		ctx_result_id(context, i == 0 ? CTX_NONE : cct->parent[i]);
 	else
-		vtab_result_id(context, which == 2 ? cct->key[i] : cct->depth[i]);
+		ctx_result_id(context, which == 2 ? cct->key[i] : cct->depth[i]);
 }
 
 static void raw_stack_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -71,14 +71,14 @@ static void raw_stack_column(const struct ctx_store *store, sqlite3_context *con
 	const struct ctx_trie *raw = &store->code.raw_stacks;
 
 	if (which == 1)
-		vtab_result_id(context, i == 0 ? CTX_NONE : raw->parent[i]);
+		ctx_result_id(context, i == 0 ? CTX_NONE : raw->parent[i]);
 	else
-		vtab_result_id(context, which == 2 ? raw->key[i] : store->raw_to_stack[i]);
+		ctx_result_id(context, which == 2 ? raw->key[i] : store->raw_to_stack[i]);
 }
 
 static void result_line(sqlite3_context *context, uint32_t line)
 {
-	vtab_result_id(context, line != 0 ? line : CTX_NONE);
+	ctx_result_id(context, line != 0 ? line : CTX_NONE);
 }
 
 static void location_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -89,15 +89,15 @@ static void location_column(const struct ctx_store *store, sqlite3_context *cont
 	if (which == 3)
 		sqlite3_result_int64(context, (int64_t)location->address);
 	else if (which == 5)
-		vtab_result_id(context, site != NULL ? site->file : CTX_NONE);
+		ctx_result_id(context, site != NULL ? site->file : CTX_NONE);
 	else if (which == 6)
 		result_line(context, site != NULL ? site->line : 0);
 	else if (which == 7)
 		sqlite3_result_int64(context, location->joins);
 	else
-		vtab_result_id(context, which == 1   ? location->object
-					: which == 2 ? location->function
-						     : location->site);
+		ctx_result_id(context, which == 1   ? location->object
+				       : which == 2 ? location->function
+						    : location->site);
 }
 
 static void site_column(const struct ctx_store *store, sqlite3_context *context, int64_t i, int which)
@@ -107,7 +107,7 @@ static void site_column(const struct ctx_store *store, sqlite3_context *context,
 	if (which == 3)
 		result_line(context, site->line);
 	else
-		vtab_result_id(context, which == 1 ? site->function : which == 2 ? site->file : site->caller);
+		ctx_result_id(context, which == 1 ? site->function : which == 2 ? site->file : site->caller);
 }
 
 static void column(const struct vtab_cursor *cursor, sqlite3_context *context, int which)
@@ -134,16 +134,16 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *context, i
 		.cursor_bytes = sizeof(struct cursor), .first = first, .next = next, .column = column        \
 	}
 
-const struct vtab_table vtab_stack =
+const struct vtab_table ctx_vtab_stack =
 	TABLE(KIND_STACK, "stack",
 	      "CREATE TABLE stack(id INTEGER, parent INTEGER, function INTEGER, depth INTEGER)");
-const struct vtab_table vtab_raw_stack =
+const struct vtab_table ctx_vtab_raw_stack =
 	TABLE(KIND_RAW_STACK, "raw_stack",
 	      "CREATE TABLE raw_stack(id INTEGER, parent INTEGER, location INTEGER, stack INTEGER)");
-const struct vtab_table vtab_location =
+const struct vtab_table ctx_vtab_location =
 	TABLE(KIND_LOCATION, "location",
 	      "CREATE TABLE location(id INTEGER, object INTEGER, function INTEGER, address INTEGER, "
 	      "site INTEGER, file INTEGER, line INTEGER, joins INTEGER)");
-const struct vtab_table vtab_site =
+const struct vtab_table ctx_vtab_site =
 	TABLE(KIND_SITE, "site",
 	      "CREATE TABLE site(id INTEGER, function INTEGER, file INTEGER, line INTEGER, caller INTEGER)");

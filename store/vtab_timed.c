@@ -29,8 +29,8 @@ static enum ctx_status settle(struct vtab_timed_cursor *timed, struct ctx_err *e
 	}
 }
 
-enum ctx_status vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *const *values,
-				 struct ctx_err *err)
+enum ctx_status ctx_vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *const *values,
+				     struct ctx_err *err)
 {
 	struct vtab_timed_cursor *timed = (struct vtab_timed_cursor *)cursor;
 
@@ -62,7 +62,7 @@ enum ctx_status vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *cons
 	return settle(timed, err);
 }
 
-enum ctx_status vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *err)
+enum ctx_status ctx_vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *err)
 {
 	struct vtab_timed_cursor *timed = (struct vtab_timed_cursor *)cursor;
 
@@ -72,29 +72,33 @@ enum ctx_status vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *err)
 
 /* ---- those that a block walk reads ---- */
 
-const struct vtab_wish vtab_blocks_wishes[] = {
+const struct vtab_wish ctx_vtab_blocks_wishes[] = {
 	[VTAB_FROM] = {0, {SQLITE_INDEX_CONSTRAINT_GE, SQLITE_INDEX_CONSTRAINT_GT}},
 	[VTAB_TO] = {0, {SQLITE_INDEX_CONSTRAINT_LT, SQLITE_INDEX_CONSTRAINT_LE}},
 };
 
-enum ctx_status vtab_blocks_next(struct vtab_timed_cursor *timed, const struct block_table *table,
-				 struct ctx_err *err)
+enum ctx_status ctx_vtab_blocks_next(struct vtab_timed_cursor *timed, const struct block_table *table,
+				     struct ctx_err *err)
 {
 	struct block_walk *walk = &((struct vtab_blocks_cursor *)timed)->walk;
 	enum ctx_status status = CTX_OK;
 
-	if (walk->stmt == NULL)
-		status = block_walk_init(walk, timed->cursor.store, table, BLOCKS_OF_ALL_KINDS, timed->window,
-					 err);
+	if (walk->stmt == NULL) {
+		*walk = (struct block_walk){.store = timed->cursor.store,
+					    .table = table,
+					    .kind = BLOCKS_OF_ALL_KINDS,
+					    .window = timed->window};
+		status = ctx_block_walk_init(walk, err);
+	}
 	if (status == CTX_OK)
-		status = block_walk_next(walk, err);
+		status = ctx_block_walk_next(walk, err);
 	timed->n = walk->n;
 	timed->items = walk->items;
 	timed->item_bytes = table->item_bytes;
 	return status;
 }
 
-void vtab_blocks_reset(struct vtab_cursor *cursor)
+void ctx_vtab_blocks_reset(struct vtab_cursor *cursor)
 {
-	block_walk_deinit(&((struct vtab_blocks_cursor *)cursor)->walk);
+	ctx_block_walk_deinit(&((struct vtab_blocks_cursor *)cursor)->walk);
 }

@@ -28,7 +28,7 @@ enum column {
 
 static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_err *err)
 {
-	return vtab_blocks_next(timed, &traced_blocks, err);
+	return ctx_vtab_blocks_next(timed, &ctx_traced_blocks, err);
 }
 
 /* What only some kinds have: NULL for the others. */
@@ -98,7 +98,7 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 		sqlite3_result_int64(result, number);
 }
 
-const struct vtab_table vtab_traced = {
+const struct vtab_table ctx_vtab_traced = {
 	.name = "traced",
 	.declaration = "CREATE TABLE traced(time_ns INTEGER, duration_ns INTEGER, kind TEXT, operation "
 		       "TEXT, "
@@ -106,12 +106,12 @@ const struct vtab_table vtab_traced = {
 		       "descriptor INTEGER, file INTEGER, failed INTEGER, leaked INTEGER, leaked_size "
 		       "INTEGER, stack INTEGER, "
 		       "raw_stack INTEGER)",
-	.wishes = vtab_blocks_wishes,
-	.n_wishes = CTX_COUNT_OF(vtab_blocks_wishes),
+	.wishes = ctx_vtab_blocks_wishes,
+	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,
 	.cursor_bytes = sizeof(struct vtab_blocks_cursor),
-	.first = vtab_timed_first,
-	.next = vtab_timed_next,
+	.first = ctx_vtab_timed_first,
+	.next = ctx_vtab_timed_next,
 	.column = column,
-	.reset = vtab_blocks_reset,
+	.reset = ctx_vtab_blocks_reset,
 };

@@ -23,7 +23,7 @@ enum column {
 
 static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_err *err)
 {
-	return vtab_blocks_next(timed, &wakeup_blocks, err);
+	return ctx_vtab_blocks_next(timed, &ctx_wakeup_blocks, err);
 }
 
 static void column(const struct vtab_cursor *cursor, sqlite3_context *result, int which)
@@ -46,20 +46,20 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 		sqlite3_result_text(result, ctx_state_name((enum ctx_thread_state)wakeup->state), -1,
 				    SQLITE_STATIC);
 	else if (which < N_COLUMNS)
-		vtab_result_id(result, ids[which]);
+		ctx_result_id(result, ids[which]);
 }
 
-const struct vtab_table vtab_wakeups = {
+const struct vtab_table ctx_vtab_wakeups = {
 	.name = "wakeups",
 	.declaration = "CREATE TABLE wakeups(time_ns INTEGER, wait_ns INTEGER, delay_ns INTEGER, thread "
 		       "INTEGER, state TEXT, stack INTEGER, raw_stack INTEGER, waker INTEGER, outsider "
 		       "INTEGER, waker_stack INTEGER, waker_raw_stack INTEGER)",
-	.wishes = vtab_blocks_wishes,
-	.n_wishes = CTX_COUNT_OF(vtab_blocks_wishes),
+	.wishes = ctx_vtab_blocks_wishes,
+	.n_wishes = CTX_COUNT_OF(ctx_vtab_blocks_wishes),
 	.next_block = next_block,
 	.cursor_bytes = sizeof(struct vtab_blocks_cursor),
-	.first = vtab_timed_first,
-	.next = vtab_timed_next,
+	.first = ctx_vtab_timed_first,
+	.next = ctx_vtab_timed_next,
 	.column = column,
-	.reset = vtab_blocks_reset,
+	.reset = ctx_vtab_blocks_reset,
 };

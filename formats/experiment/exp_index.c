@@ -257,5 +257,6 @@ enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset,
 	if (ctx_xxh3(room, ret->frame_bytes) != ret->checksum)
 		return ctx_err_set(err, CTX_E_FORMAT, "checksum differs");
 	ctx_buf_clear(payload);
-	return ctx_decompress(compressor, room, ret->frame_bytes, ret->raw_bytes, payload, err);
+	return ctx_decompress(compressor, (struct ctx_bytes){room, ret->frame_bytes}, ret->raw_bytes, payload,
+			      err);
 }

@@ -276,8 +276,8 @@ static inline enum ctx_status fixture_put_node(struct fixture_tree *tree, struct
 	node.samples = n;
 	if (n < tree->leaf_samples || middle == node.interval.begin_ns) {
 		if (n != 0)
-			status = ctx_store_put_leaf(tree->store, tree->tree, node.id, tree->samples + first,
-						    n, err);
+			status = ctx_store_put_leaf(tree->store, (struct ctx_store_node){tree->tree, node.id},
+						    tree->samples + first, n, err);
 		return status == CTX_OK ? ctx_store_put_node(tree->store, tree->tree, &node, err) : status;
 	}
 	node.n_children = 2;

@@ -189,18 +189,24 @@ static void test_base__a_frame_that_claims_more_than_wanted_is_refused(void **st
 
 	(void)state;
 	memset(text, 'a', sizeof(text));
-	assert_int_equal(ctx_compress(&compressor, 1, text, sizeof(text), &frame, &err), CTX_OK);
+	assert_int_equal(ctx_compress(&compressor, 1, (struct ctx_bytes){text, sizeof(text)}, &frame, &err),
+			 CTX_OK);
 	assert_true(frame.n < 100);
-	assert_int_equal(ctx_decompress(&compressor, frame.bytes, frame.n, 10, &back, &err), CTX_E_FORMAT);
-	assert_int_equal(ctx_decompress(&compressor, frame.bytes, frame.n, sizeof(text) + 1, &back, &err),
+	assert_int_equal(
+		ctx_decompress(&compressor, (struct ctx_bytes){frame.bytes, frame.n}, 10, &back, &err),
+		CTX_E_FORMAT);
+	assert_int_equal(ctx_decompress(&compressor, (struct ctx_bytes){frame.bytes, frame.n},
+					sizeof(text) + 1, &back, &err),
 			 CTX_E_FORMAT);
 	ctx_buf_clear(&back);
-	assert_int_equal(ctx_decompress(&compressor, frame.bytes, frame.n, sizeof(text), &back, &err),
+	assert_int_equal(ctx_decompress(&compressor, (struct ctx_bytes){frame.bytes, frame.n}, sizeof(text),
+					&back, &err),
 			 CTX_OK);
 	assert_memory_equal(back.bytes, text, sizeof(text));
 	frame.bytes[frame.n / 2] ^= 0x55;
 	ctx_buf_clear(&back);
-	assert_int_not_equal(ctx_decompress(&compressor, frame.bytes, frame.n / 2, sizeof(text), &back, &err),
+	assert_int_not_equal(ctx_decompress(&compressor, (struct ctx_bytes){frame.bytes, frame.n / 2},
+					    sizeof(text), &back, &err),
 			     CTX_OK);
 	ctx_buf_deinit(&frame);
 	ctx_buf_deinit(&back);

@@ -381,7 +381,8 @@ static void put_block(const char *path, const struct ctx_exp_packet *packets, si
 	uint8_t encoded[CTX_EXP_BLOCK_HEADER_BYTES];
 
 	ctx_exp_encode_packets(packets, n, &raw);
-	assert_int_equal(ctx_compress(&compressor, 1, raw.bytes, raw.n, &frame, NULL), CTX_OK);
+	assert_int_equal(ctx_compress(&compressor, 1, (struct ctx_bytes){raw.bytes, raw.n}, &frame, NULL),
+			 CTX_OK);
 	header.raw_bytes = (uint32_t)raw.n;
 	header.frame_bytes = (uint32_t)frame.n;
 	header.checksum = ctx_xxh3(frame.bytes, frame.n);

@@ -203,9 +203,11 @@ static const struct ctx_sample *samples_of(struct ctx_store *store, size_t *ret_
 {
 	const struct ctx_sample *samples;
 
-	assert_int_equal(ctx_store_get_leaf(store, ctx_store_find_tree(store, CTX_NONE, 0)->id, 0, &samples,
-					    ret_n, NULL),
-			 CTX_OK);
+	assert_int_equal(
+		ctx_store_get_leaf(store,
+				   (struct ctx_store_node){ctx_store_find_tree(store, CTX_NONE, 0)->id, 0},
+				   &samples, ret_n, NULL),
+		CTX_OK);
 	return samples;
 }
 

@@ -630,8 +630,11 @@ static void assert_sql(struct world *world, struct ctx_selection *selection, uin
 	selection->n_filters = 0;
 	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
 	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++) {
-		char *sql = ctx_store_show_sql(reports[i], interval.begin_ns, interval.end_ns, metric,
-					       selection->threads, selection->n_threads);
+		char *sql = ctx_store_show_sql(
+			reports[i], &(struct ctx_sql_arguments){{interval.begin_ns, interval.end_ns},
+								metric,
+								selection->threads,
+								selection->n_threads});
 
 		assert_non_null(sql);
 		if (i < 2)

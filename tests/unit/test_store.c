@@ -69,13 +69,16 @@ static void test_store__codec_gives_back_any_samples(void **state)
 			in[i].stack = in[i].raw_stack == 0 ? fixture_random(&random, spread) : 0;
 		}
 		must(ctx_block_encode(&codec, in, n, err));
-		must(ctx_block_decode(&codec, codec.payload.bytes, codec.payload.n, out, n, err));
+		must(ctx_block_decode(&codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n}, out,
+				      n, err));
 		for (size_t i = 0; i < n; i++)
 			assert_same_sample(&in[i], &out[i]);
 		if (n > 1)
-			assert_int_equal(ctx_block_decode(&codec, codec.payload.bytes, codec.payload.n, out,
-							  n - 1, NULL),
-					 CTX_E_FORMAT);
+			assert_int_equal(
+				ctx_block_decode(&codec,
+						 (struct ctx_bytes){codec.payload.bytes, codec.payload.n},
+						 out, n - 1, NULL),
+				CTX_E_FORMAT);
 	}
 	ctx_block_codec_deinit(&codec);
 }
@@ -218,7 +221,8 @@ static void assert_same_scans(struct ctx_store *store, struct fixture *fixture)
 		size_t want = 0;
 
 		assert_non_null(tree);
-		must(ctx_store_scan(store, tree->id, window, check_sample, &check, err));
+		must(ctx_store_scan(store, tree->id, &(struct ctx_store_scan){window, check_sample, &check},
+				    err));
 		for (size_t i = 0; i < fixture->n_samples; i++)
 			want += ctx_interval_has(window, fixture->samples[i].time_ns) &&
 				(check.thread == CTX_NONE || fixture->samples[i].thread == check.thread);
@@ -378,7 +382,7 @@ static void test_store__gives_back_nodes_with_their_lists(void **state)
 	must(ctx_store_commit(store, err));
 	must(ctx_store_open(in_dir("a.db"), &store, err));
 
-	must(ctx_store_get_node(store, 0, 0, true, &got, err));
+	must(ctx_store_get_node(store, (struct ctx_store_node){0, 0}, true, &got, err));
 	assert_int_equal(got.top_bytes, 7);
 	assert_memory_equal(got.top, top, 7);
 	assert_int_equal(got.tail_bytes, 4);
@@ -386,13 +390,15 @@ static void test_store__gives_back_nodes_with_their_lists(void **state)
 	assert_int_equal(got.calls_bytes, 1);
 	assert_memory_equal(got.calls, calls, 1);
 	assert_same_node(&got, &inner);
-	must(ctx_store_get_node(store, 0, 0, false, &got, err));
+	must(ctx_store_get_node(store, (struct ctx_store_node){0, 0}, false, &got, err));
 	assert_null(got.top);
 	assert_int_equal(got.top_bytes + got.tail_bytes + got.calls_bytes, 0);
-	must(ctx_store_get_node(store, 0, 3, true, &got, err));
+	must(ctx_store_get_node(store, (struct ctx_store_node){0, 3}, true, &got, err));
 	assert_same_node(&got, &leaf);
-	assert_int_equal(ctx_store_get_node(store, 0, 2, true, &got, NULL), CTX_E_FORMAT);
-	assert_int_equal(ctx_store_get_node(store, 1, 0, true, &got, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_store_get_node(store, (struct ctx_store_node){0, 2}, true, &got, NULL),
+			 CTX_E_FORMAT);
+	assert_int_equal(ctx_store_get_node(store, (struct ctx_store_node){1, 0}, true, &got, NULL),
+			 CTX_E_ARG);
 	assert_true(ctx_store_cost(store).rows == 3 && ctx_store_cost(store).bytes == 12);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
@@ -483,9 +489,12 @@ static bool read_everything(const char *path)
 	for (uint32_t i = 0; i < n; i++) {
 		struct ctx_timenode node;
 
-		sound &= ctx_store_scan(store, i, CTX_INTERVAL_ALL, ignore_sample, NULL, &err) == CTX_OK;
+		sound &= ctx_store_scan(store, i,
+					&(struct ctx_store_scan){CTX_INTERVAL_ALL, ignore_sample, NULL},
+					&err) == CTX_OK;
 		for (uint32_t k = 0; k < 8; k++)
-			sound &= ctx_store_get_node(store, i, k, true, &node, &err) == CTX_OK;
+			sound &= ctx_store_get_node(store, (struct ctx_store_node){i, k}, true, &node,
+						    &err) == CTX_OK;
 	}
 	for (size_t i = 0; i < CTX_COUNT_OF(queries); i++)
 		sound &= ctx_store_sql(store, queries[i], ignore_row, NULL, &err) == CTX_OK;
@@ -717,7 +726,9 @@ static void test_store__functions_in_sql_are_those_of_brute_force(void **state)
 		static const uint32_t selected[] = {1, 4};
 		const uint32_t *threads = round % 3 == 0 ? NULL : selected;
 		struct brute brute = brute_functions(&fixture, window, threads, 2);
-		char *sql = ctx_store_show_sql("functions", window.begin_ns, window.end_ns, 0, threads, 2);
+		char *sql = ctx_store_show_sql(
+			"functions",
+			&(struct ctx_sql_arguments){{window.begin_ns, window.end_ns}, 0, threads, 2});
 		struct table *table;
 		int row = 1;
 
@@ -820,8 +831,9 @@ static void test_store__every_report_in_sql_runs_and_adds_up(void **state)
 			static const uint32_t selected[] = {0, 5};
 			struct brute brute = brute_functions(&fixture, (struct ctx_interval){7, 600000},
 							     some ? selected : NULL, 2);
-			char *sql = ctx_store_show_sql(reports[r].report, 7, 600000, 0,
-						       some ? selected : NULL, 2);
+			char *sql = ctx_store_show_sql(
+				reports[r].report,
+				&(struct ctx_sql_arguments){{7, 600000}, 0, some ? selected : NULL, 2});
 			struct table *table;
 			uint64_t sum = 0;
 
@@ -837,7 +849,7 @@ static void test_store__every_report_in_sql_runs_and_adds_up(void **state)
 		}
 	}
 	assert_null(ctx_store_report_sql("timeline"));
-	assert_null(ctx_store_show_sql("nonsense", 0, 1, 0, NULL, 0));
+	assert_null(ctx_store_show_sql("nonsense", &(struct ctx_sql_arguments){.interval = {0, 1}}));
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
 }

@@ -26,10 +26,17 @@ static void test_store_code__codec_gives_back_any_lines(void **state)
 			in[i].line = fixture_random(&fixture, round % 3 == 0 ? 5 : UINT32_MAX);
 			address += 1 + fixture_random(&fixture, 50);
 		}
-		must(ctx_lines_encode(&codec, base, (size_t)(address - base), in, n, err));
+		must(ctx_lines_encode(&codec,
+				      &(struct ctx_function_code){.address = base,
+								  .n_bytes = (size_t)(address - base),
+								  .lines = in,
+								  .n_lines = n},
+				      err));
 		got.n = 0;
-		must(ctx_lines_decode(&codec, codec.payload.bytes, codec.payload.n, base,
-				      (size_t)(address - base), &got, err));
+		must(ctx_lines_decode(
+			&codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n},
+			&(struct ctx_function_code){.address = base, .n_bytes = (size_t)(address - base)},
+			&got, err));
 		assert_int_equal(got.n, n);
 		for (size_t i = 0; i < n; i++) {
 			assert_int_equal(got.rows[i].address, in[i].address);
@@ -39,9 +46,13 @@ static void test_store_code__codec_gives_back_any_lines(void **state)
 		if (n == 0)
 			continue;
 		/* The function ends before its last line. */
-		assert_int_equal(ctx_lines_decode(&codec, codec.payload.bytes, codec.payload.n, base,
-						  (size_t)(in[n - 1].address - base), &got, NULL),
-				 CTX_E_FORMAT);
+		assert_int_equal(
+			ctx_lines_decode(
+				&codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n},
+				&(struct ctx_function_code){.address = base,
+							    .n_bytes = (size_t)(in[n - 1].address - base)},
+				&got, NULL),
+			CTX_E_FORMAT);
 		assert_int_equal(got.n, n);
 	}
 	free(got.rows);
@@ -56,10 +67,28 @@ static void test_store_code__codec_refuses_lines_out_of_order(void **state)
 	struct ctx_block_codec codec = {0};
 
 	(void)state;
-	assert_int_equal(ctx_lines_encode(&codec, 100, 10, same, 2, NULL), CTX_E_ARG);
-	assert_int_equal(ctx_lines_encode(&codec, 100, 10, back, 2, NULL), CTX_E_ARG);
-	assert_int_equal(ctx_lines_encode(&codec, 100, 10, before, 1, NULL), CTX_E_ARG);
-	assert_int_equal(ctx_lines_encode(&codec, 100, 10, behind, 1, NULL), CTX_E_ARG);
+	assert_int_equal(ctx_lines_encode(&codec,
+					  &(struct ctx_function_code){
+						  .address = 100, .n_bytes = 10, .lines = same, .n_lines = 2},
+					  NULL),
+			 CTX_E_ARG);
+	assert_int_equal(ctx_lines_encode(&codec,
+					  &(struct ctx_function_code){
+						  .address = 100, .n_bytes = 10, .lines = back, .n_lines = 2},
+					  NULL),
+			 CTX_E_ARG);
+	assert_int_equal(
+		ctx_lines_encode(&codec,
+				 &(struct ctx_function_code){
+					 .address = 100, .n_bytes = 10, .lines = before, .n_lines = 1},
+				 NULL),
+		CTX_E_ARG);
+	assert_int_equal(
+		ctx_lines_encode(&codec,
+				 &(struct ctx_function_code){
+					 .address = 100, .n_bytes = 10, .lines = behind, .n_lines = 1},
+				 NULL),
+		CTX_E_ARG);
 	ctx_block_codec_deinit(&codec);
 }
 
@@ -80,7 +109,9 @@ static void test_store_code__codec_reads_noise_without_harm(void **state)
 			bytes[i] =
 				(uint8_t)fixture_random(&fixture, fixture_random(&fixture, 4) == 0 ? 256 : 4);
 		got.n = 0;
-		if (ctx_lines_decode(&codec, bytes, n, 1000, 50, &got, NULL) != CTX_OK)
+		if (ctx_lines_decode(&codec, (struct ctx_bytes){bytes, n},
+				     &(struct ctx_function_code){.address = 1000, .n_bytes = 50}, &got,
+				     NULL) != CTX_OK)
 			continue;
 		sound += got.n != 0;
 		assert_true(got.n <= 50);

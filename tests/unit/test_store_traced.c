@@ -69,12 +69,14 @@ static void test_store_traced__codec_gives_back_any_operations(void **state)
 
 		make_operations(&fixture, n);
 		must(ctx_traced_encode(&codec, operations, n, err));
-		must(ctx_traced_decode(&codec, codec.payload.bytes, codec.payload.n, got, n, err));
+		must(ctx_traced_decode(&codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n}, got,
+				       n, err));
 		for (size_t i = 0; i < n; i++)
 			assert_same(&got[i], &operations[i]);
-		assert_int_equal(
-			ctx_traced_decode(&codec, codec.payload.bytes, codec.payload.n - 1, got, n, NULL),
-			CTX_E_FORMAT);
+		assert_int_equal(ctx_traced_decode(
+					 &codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n - 1},
+					 got, n, NULL),
+				 CTX_E_FORMAT);
 	}
 	operations[1].time_ns = 5;
 	operations[0].time_ns = 6;
@@ -199,7 +201,9 @@ static void test_store_traced__come_back_by_kind_and_window(void **state)
 
 		if (round < CTX_TRACED_N)
 			expected.window = CTX_INTERVAL_ALL;
-		must(ctx_store_scan_traced(store, expected.kind, expected.window, check_operation, &expected,
+		must(ctx_store_scan_traced(store,
+					   &(struct ctx_store_traced_scan){expected.kind, expected.window,
+									   check_operation, &expected},
 					   err));
 		to_next(&expected);
 		assert_int_equal(expected.next, N_OPERATIONS);
@@ -229,8 +233,9 @@ static void test_store_traced__blocks_outside_the_window_are_not_decoded(void **
 		operations[i].duration_ns = 0;
 	}
 	store = write_and_open_operations(&fixture, 10);
-	must(ctx_store_scan_traced(store, CTX_TRACED_IO, (struct ctx_interval){50000, 51000},
-				   ignore_operation, NULL, err));
+	must(ctx_store_scan_traced(
+		store, &(struct ctx_store_traced_scan){CTX_TRACED_IO, {50000, 51000}, ignore_operation, NULL},
+		err));
 	assert_true(ctx_store_cost(store).blocks <= 2);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
@@ -331,8 +336,11 @@ static enum ctx_status read_operations(struct ctx_store *store, struct ctx_err *
 	enum ctx_status status = CTX_OK;
 
 	for (int kind = 0; kind < CTX_TRACED_N && status == CTX_OK; kind++)
-		status = ctx_store_scan_traced(store, (enum ctx_traced_kind)kind, CTX_INTERVAL_ALL,
-					       ignore_operation, NULL, err);
+		status = ctx_store_scan_traced(store,
+					       &(struct ctx_store_traced_scan){(enum ctx_traced_kind)kind,
+									       CTX_INTERVAL_ALL,
+									       ignore_operation, NULL},
+					       err);
 	return status;
 }
 

@@ -38,11 +38,13 @@ static void test_store_wakeups__codec_gives_back_any_waits(void **state)
 		for (size_t i = 0; i < n && round % 2 == 0; i++)
 			in[i].time_ns = UINT64_MAX - in[i].time_ns * (i % 3);
 		must(ctx_wakeups_encode(&codec, in, n, err));
-		must(ctx_wakeups_decode(&codec, codec.payload.bytes, codec.payload.n, out, n, err));
+		must(ctx_wakeups_decode(&codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n}, out,
+					n, err));
 		assert_memory_equal(in, out, n * sizeof(*in));
-		assert_int_equal(
-			ctx_wakeups_decode(&codec, codec.payload.bytes, codec.payload.n - 1, out, n, NULL),
-			CTX_E_FORMAT);
+		assert_int_equal(ctx_wakeups_decode(
+					 &codec, (struct ctx_bytes){codec.payload.bytes, codec.payload.n - 1},
+					 out, n, NULL),
+				 CTX_E_FORMAT);
 	}
 	assert_int_equal(ctx_wakeups_encode(&codec, in, 0, NULL), CTX_E_ARG);
 	ctx_block_codec_deinit(&codec);

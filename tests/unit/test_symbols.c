@@ -363,8 +363,10 @@ static void test_symbols__an_archive_gives_what_the_file_gives(void **state)
 
 	(void)state;
 	assert_int_equal(ctx_file_read(self, FILE_BYTES_MAX, &file, NULL), CTX_OK);
-	assert_int_equal(ctx_compress(&compressor, 1, file.bytes, 5000, &packed, NULL), CTX_OK);
-	assert_int_equal(ctx_compress(&compressor, 1, file.bytes + 5000, file.n - 5000, &packed, NULL),
+	assert_int_equal(ctx_compress(&compressor, 1, (struct ctx_bytes){file.bytes, 5000}, &packed, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_compress(&compressor, 1, (struct ctx_bytes){file.bytes + 5000, file.n - 5000},
+				      &packed, NULL),
 			 CTX_OK);
 	assert_int_equal(ctx_file_replace(path, packed.bytes, packed.n, NULL), CTX_OK);
 	table = open_table(&request);
