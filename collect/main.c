@@ -1,6 +1,7 @@
 /*
  * ctxrec: see recorder.h for what it does, recargs.c for its options.
  */
+#include "base/manual.h"
 #include "collect/recargs.h"
 #include "collect/recorder.h"
 
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
 		say(NULL, err.msg);
 		code = 1;
 	} else if (options.help) {
-		fputs(ctx_rec_help, stdout);
+		ctx_manual_print_help(ctx_rec_options_table.manual, stdout);
 	} else if (options.version) {
 		printf("ctxrec %s\nlibzstd %s\n", CTX_VERSION, ZSTD_versionString());
 	} else {

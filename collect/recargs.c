@@ -1,11 +1,11 @@
 #include "collect/recargs.h"
 
+#include "base/embed.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,74 +16,8 @@
 #define FREQUENCY_MAX 1000000u
 #define STACK_BYTES_MAX 65528u /* records have 16 bits for their size; the kernel's limit too */
 
-const char ctx_rec_help[] =
-	"Usage: ctxrec [OPTIONS] [--] COMMAND [ARGUMENT...]\n"
-	"       ctxrec [OPTIONS] -p PID[,PID...]\n"
-	"       ctxrec [OPTIONS] -a [[--] COMMAND [ARGUMENT...]]\n"
-	"\n"
-	"Records where a command and all its descendants spend their time, with call stacks, into an\n"
-	"experiment: a directory NAME.er that ctxan reads.\n"
-	"\n"
-	"What to record\n"
-	"  -p, --pid PID          processes that run already, with all their threads; can be repeated\n"
-	"  -a, --system           everything that runs, until COMMAND (if any) ends\n"
-	"  -F, --frequency HZ     samples per second of each thread's running time (default 999)\n"
-	"  -c, --period N         a sample every N events (nanoseconds for clocks) instead\n"
-	"  -e, --event EVENT      what to sample by; can be repeated or a list separated by commas.\n"
-	"                         Default: cycles, or cpu-clock where there is no such counter.\n"
-	"                           cpu-clock task-clock page-faults context-switches cpu-migrations ...\n"
-	"                           cycles instructions cache-misses branch-misses ref-cycles ...\n"
-	"                           L1-dcache-load-misses LLC-loads dTLB-store-misses ...\n"
-	"                           rNNN (raw, hexadecimal)   pmu/event=0x3c,umask=0/   sched:sched_switch\n"
-	"                         With :u or :k behind it only in user or kernel mode, :p more precise.\n"
-	"                         Tracepoints take every hit unless -F or -c says otherwise.\n"
-	"      --unwind HOW       how callers are found: cfi (call frame information, from a copy of the\n"
-	"                         stack), fp (frame pointers), none, or auto: cfi where it works (default)\n"
-	"      --stack-size SIZE  how much of the stack is looked at by cfi (default 32k, at most 65528)\n"
-	"      --keep-stacks      store these copies too: 100 times larger; for tests of unwinders\n"
-	"      --states WHAT      what threads wait for: full (switches, wake-ups and who caused them,\n"
-	"                         faults; tracepoints: root or CAP_PERFMON), min (switches, faults), off,\n"
-	"                         syscalls (full, and system calls: user and system time are exact, 1.5 us\n"
-	"                         a call), or auto: full or less, as is allowed (default)\n"
-	"      --user             only samples in user mode\n"
-	"      --kernel           only samples in kernel mode\n"
-	"      --no-follow        not the processes that the command starts\n"
-	"  -d, --duration SECONDS stop recording after so long (the command goes on)\n"
-	"      --wait-descendants record until all descendants have ended, not only the command\n"
-	"\n"
-	"Where to put it\n"
-	"  -o, --output NAME.er   default: COMMAND.N.er in the current directory, N counting up\n"
-	"  -O, --overwrite        replace an experiment that is there\n"
-	"  -C, --comment TEXT     a note, shown at the head of reports\n"
-	"      --no-archive       do not copy the programs and libraries into the experiment: it can\n"
-	"                         then be analysed only here, and only while they do not change\n"
-	"      --archive-sources  copy the source files that samples are in too (text of up to 4M each,\n"
-	"                         64M in all), for annotated source on another machine\n"
-	"      --max-size SIZE    no more than SIZE (k, M, G) of samples on disk; what comes after is "
-	"counted\n"
-	"      --memory SIZE      for the recorder's own tables (default 64M)\n"
-	"  -m, --ring PAGES|SIZE  ring buffer per CPU: a number of pages, or a size with k or M (default "
-	"16M,\n"
-	"                         without cfi 4M; less with many CPUs)\n"
-	"\n"
-	"  -q, --quiet            no summary at the end\n"
-	"  -h, --help             this text\n"
-	"  -V, --version          versions of this program and of the libraries that it uses\n"
-	"\n"
-	"Exit status: that of COMMAND, 128 + N when signal N ended it; 127 not found, 126 not executable;\n"
-	"1 nothing could be recorded and COMMAND was not run (wrong usage, not permitted, no place to "
-	"write);\n"
-	"2 recording failed on the way although COMMAND did not.\n"
-	"Interrupting ctxrec (Ctrl-C, SIGTERM, SIGHUP) ends the recording in order and is passed on to\n"
-	"COMMAND; a second time, ctxrec no longer waits for it.\n"
-	"\n"
-	"Examples\n"
-	"  ctxrec -- ./app input.txt            record ./app into app.1.er, then: ctxan app.1.er\n"
-	"  ctxrec -F 9999 -o fast.er -O -- make ten times finer; fast.er is replaced if it is there\n"
-	"  ctxrec -p 1234 -d 10                 ten seconds of a server that runs already\n"
-	"  ctxrec -a -d 5                       five seconds of the whole machine (needs privileges)\n"
-	"  ctxrec -e page-faults -c 1 -- ./app  every page fault with its call stack\n"
-	"  ctxrec -e cycles:u,cache-misses:u -- ./app\n";
+extern const char ctx_rec_manual[];
+CTX_EMBED(ctx_rec_manual, CTX_MANUAL_FILE);
 
 bool ctx_size_parse(const char *text, uint64_t *ret_bytes)
 {
@@ -125,9 +59,15 @@ static bool parse_count(const char *text, uint64_t *ret)
 	return errno == 0 && *end == '\0' && value > 0;
 }
 
-static enum ctx_status add_pids(struct ctx_rec_options *options, const char *list, struct ctx_err *err)
+/* A setter of one option: struct ctx_option.set. */
+#define SETTER(name)                                                                                         \
+	static enum ctx_status set_##name(void *context, const struct ctx_option *option, const char *value, \
+					  struct ctx_err *err)
+
+SETTER(pids)
 {
-	const char *at = list;
+	struct ctx_rec_options *options = context;
+	const char *at = value;
 
 	for (;;) {
 		char *end;
@@ -137,8 +77,9 @@ static enum ctx_status add_pids(struct ctx_rec_options *options, const char *lis
 		errno = 0;
 		pid = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : 0;
 		if (pid <= 0 || pid > INT32_MAX || errno != 0 || (*end != ',' && *end != '\0'))
-			return ctx_err_set(err, CTX_E_ARG, "-p: \"%s\" is not a process id or a list of them",
-					   list);
+			return ctx_err_set(err, CTX_E_ARG,
+					   "-%c: \"%s\" is not a process id or a list of them",
+					   option->letter, value);
 		status = ctx_ids_add(&options->pids, pid, err);
 		if (status != CTX_OK || *end == '\0')
 			return status;
@@ -146,218 +87,168 @@ static enum ctx_status add_pids(struct ctx_rec_options *options, const char *lis
 	}
 }
 
-static enum ctx_status set_duration(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+SETTER(duration)
 {
 	char *end;
-	double seconds = strtod(text, &end);
+	double seconds = strtod(value, &end);
 
-	if (end == text || *end != '\0' || !isfinite(seconds) || seconds <= 0 || seconds > 1e9)
-		return ctx_err_set(err, CTX_E_ARG, "-d: \"%s\" is not a number of seconds", text);
-	options->duration_ns = (uint64_t)(seconds * 1e9);
+	if (end == value || *end != '\0' || !isfinite(seconds) || seconds <= 0 || seconds > 1e9)
+		return ctx_err_set(err, CTX_E_ARG, "-%c: \"%s\" is not a number of seconds", option->letter,
+				   value);
+	((struct ctx_rec_options *)context)->duration_ns = (uint64_t)(seconds * 1e9);
 	return CTX_OK;
 }
 
-static enum ctx_status set_size(uint64_t *size, const char *option, const char *text, struct ctx_err *err)
+/* A uint64_t of bytes at the row's place. */
+SETTER(size)
 {
-	if (!ctx_size_parse(text, size) || *size == 0)
-		return ctx_err_set(err, CTX_E_ARG, "%s: \"%s\" is not a size (for example 64k, 100M, 2G)",
-				   option, text);
+	uint64_t *size = (uint64_t *)((char *)context + option->at);
+
+	if (!ctx_size_parse(value, size) || *size == 0)
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a size (for example 64k, 100M, 2G)",
+				   option->name, value);
 	return CTX_OK;
 }
 
 /* Without a unit it is pages. */
-static enum ctx_status set_ring(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+SETTER(ring)
 {
-	enum ctx_status status = set_size(&options->ring_bytes, "-m", text, err);
+	struct ctx_rec_options *options = context;
+	enum ctx_status status = set_size(context, option, value, err);
 
-	if (status == CTX_OK && strspn(text, "0123456789") == strlen(text)) {
+	if (status == CTX_OK && strspn(value, "0123456789") == strlen(value)) {
 		if (options->ring_bytes > UINT32_MAX)
-			return ctx_err_set(err, CTX_E_ARG, "-m: %s pages are too many", text);
+			return ctx_err_set(err, CTX_E_ARG, "-%c: %s pages are too many", option->letter,
+					   value);
 		options->ring_bytes *= (uint64_t)sysconf(_SC_PAGESIZE);
 	}
 	if (status == CTX_OK && options->ring_bytes > (uint64_t)1 << 30)
-		return ctx_err_set(err, CTX_E_ARG, "-m: a ring buffer can have 1G at most");
+		return ctx_err_set(err, CTX_E_ARG, "-%c: a ring buffer can have 1G at most", option->letter);
 	return status;
 }
 
-static enum ctx_status set_unwind(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+SETTER(unwind)
 {
-	static const char *const names[] = {[CTX_REC_UNWIND_AUTO] = "auto",
-					    [CTX_REC_UNWIND_FP] = "fp",
-					    [CTX_REC_UNWIND_CFI] = "cfi",
-					    [CTX_REC_UNWIND_NONE] = "none"};
+	int choice = 0;
+	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
 
-	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			options->unwind = (enum ctx_rec_unwind)i;
-			return CTX_OK;
-		}
-	}
-	return ctx_err_set(err, CTX_E_ARG, "--unwind: \"%s\" is none of auto, fp, cfi, none", text);
+	((struct ctx_rec_options *)context)->unwind = (enum ctx_rec_unwind)choice;
+	return status;
 }
 
-static enum ctx_status set_states(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+SETTER(states)
 {
-	static const char *const names[] = {[CTX_REC_STATES_AUTO] = "auto",
-					    [CTX_REC_STATES_FULL] = "full",
-					    [CTX_REC_STATES_MIN] = "min",
-					    [CTX_REC_STATES_OFF] = "off",
-					    [CTX_REC_STATES_SYSCALLS] = "syscalls"};
+	int choice = 0;
+	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
 
-	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			options->states = (enum ctx_rec_states)i;
-			return CTX_OK;
-		}
-	}
-	return ctx_err_set(err, CTX_E_ARG, "--states: \"%s\" is none of auto, full, min, off, syscalls",
-			   text);
+	((struct ctx_rec_options *)context)->states = (enum ctx_rec_states)choice;
+	return status;
 }
 
-static enum ctx_status set_stack_size(struct ctx_rec_options *options, const char *text, struct ctx_err *err)
+SETTER(stack_size)
 {
-	enum ctx_status status = set_size(&options->stack_bytes, "--stack-size", text, err);
+	struct ctx_rec_options *options = context;
+	enum ctx_status status = set_size(context, option, value, err);
 
 	/* 64k is what everybody tries first; records take 8 bytes less. */
 	if (options->stack_bytes == STACK_BYTES_MAX + 8)
 		options->stack_bytes = STACK_BYTES_MAX;
 	if (status == CTX_OK && (options->stack_bytes % 8 != 0 || options->stack_bytes > STACK_BYTES_MAX))
-		return ctx_err_set(err, CTX_E_ARG,
-				   "--stack-size: \"%s\" is not a multiple of 8 that is at most %u", text,
-				   STACK_BYTES_MAX);
+		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a multiple of 8 that is at most %u",
+				   option->name, value, STACK_BYTES_MAX);
 	return status;
 }
 
-static enum ctx_status set_rate(uint64_t *rate, const char *option, const char *text, uint64_t max,
-				struct ctx_err *err)
+static enum ctx_status parse_rate(uint64_t *rate, const struct ctx_option *option, const char *value,
+				  uint64_t max, struct ctx_err *err)
 {
-	if (!parse_count(text, rate) || *rate > max)
-		return ctx_err_set(err, CTX_E_ARG, "%s: \"%s\" is not a number from 1 to %llu", option, text,
-				   (unsigned long long)max);
+	if (!parse_count(value, rate) || *rate > max)
+		return ctx_err_set(err, CTX_E_ARG, "-%c: \"%s\" is not a number from 1 to %llu",
+				   option->letter, value, (unsigned long long)max);
 	return CTX_OK;
 }
 
-static enum ctx_status add_event(struct ctx_rec_options *options, const char *name, struct ctx_err *err)
+SETTER(frequency)
 {
-	if (options->events.n > 0)
-		options->events.bytes[options->events.n - 1] = ',';
-	ctx_buf_put(&options->events, name, strlen(name) + 1);
-	return ctx_buf_check(&options->events, err);
+	return parse_rate(&((struct ctx_rec_options *)context)->frequency_hz, option, value, FREQUENCY_MAX,
+			  err);
 }
 
-enum long_option {
-	OPT_USER = 256,
-	OPT_KERNEL,
-	OPT_NO_FOLLOW,
-	OPT_WAIT_DESCENDANTS,
-	OPT_NO_ARCHIVE,
-	OPT_ARCHIVE_SOURCES,
-	OPT_MAX_SIZE,
-	OPT_MEMORY,
-	OPT_UNWIND,
-	OPT_STACK_SIZE,
-	OPT_KEEP_STACKS,
-	OPT_STATES,
-};
-
-static const struct option long_options[] = {
-	{"pid", required_argument, NULL, 'p'},
-	{"system", no_argument, NULL, 'a'},
-	{"frequency", required_argument, NULL, 'F'},
-	{"period", required_argument, NULL, 'c'},
-	{"event", required_argument, NULL, 'e'},
-	{"unwind", required_argument, NULL, OPT_UNWIND},
-	{"stack-size", required_argument, NULL, OPT_STACK_SIZE},
-	{"keep-stacks", no_argument, NULL, OPT_KEEP_STACKS},
-	{"states", required_argument, NULL, OPT_STATES},
-	{"user", no_argument, NULL, OPT_USER},
-	{"kernel", no_argument, NULL, OPT_KERNEL},
-	{"no-follow", no_argument, NULL, OPT_NO_FOLLOW},
-	{"duration", required_argument, NULL, 'd'},
-	{"wait-descendants", no_argument, NULL, OPT_WAIT_DESCENDANTS},
-	{"output", required_argument, NULL, 'o'},
-	{"overwrite", no_argument, NULL, 'O'},
-	{"comment", required_argument, NULL, 'C'},
-	{"no-archive", no_argument, NULL, OPT_NO_ARCHIVE},
-	{"archive-sources", no_argument, NULL, OPT_ARCHIVE_SOURCES},
-	{"max-size", required_argument, NULL, OPT_MAX_SIZE},
-	{"memory", required_argument, NULL, OPT_MEMORY},
-	{"ring", required_argument, NULL, 'm'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{NULL, 0, NULL, 0},
-};
-
-static enum ctx_status apply_option(struct ctx_rec_options *options, int option, struct ctx_err *err)
+SETTER(period)
 {
-	switch (option) {
-	case 'p':
-		return add_pids(options, optarg, err);
-	case 'a':
-		options->system_wide = true;
-		return CTX_OK;
-	case 'F':
-		return set_rate(&options->frequency_hz, "-F", optarg, FREQUENCY_MAX, err);
-	case 'c':
-		return set_rate(&options->period, "-c", optarg, INT64_MAX, err);
-	case 'e':
-		return add_event(options, optarg, err);
-	case OPT_UNWIND:
-		return set_unwind(options, optarg, err);
-	case OPT_STACK_SIZE:
-		return set_stack_size(options, optarg, err);
-	case OPT_KEEP_STACKS:
-		options->keep_stacks = true;
-		return CTX_OK;
-	case OPT_STATES:
-		return set_states(options, optarg, err);
-	case OPT_USER:
-		options->user_only = true;
-		return CTX_OK;
-	case OPT_KERNEL:
-		options->kernel_only = true;
-		return CTX_OK;
-	case OPT_NO_FOLLOW:
-		options->no_follow = true;
-		return CTX_OK;
-	case 'd':
-		return set_duration(options, optarg, err);
-	case OPT_WAIT_DESCENDANTS:
-		options->wait_descendants = true;
-		return CTX_OK;
-	case 'o':
-		options->output = optarg;
-		return CTX_OK;
-	case 'O':
-		options->overwrite = true;
-		return CTX_OK;
-	case 'C':
-		options->comment = optarg;
-		return CTX_OK;
-	case OPT_NO_ARCHIVE:
-		options->no_archive = true;
-		return CTX_OK;
-	case OPT_ARCHIVE_SOURCES:
-		options->archive_sources = true;
-		return CTX_OK;
-	case OPT_MAX_SIZE:
-		return set_size(&options->max_bytes, "--max-size", optarg, err);
-	case OPT_MEMORY:
-		return set_size(&options->memory_bytes, "--memory", optarg, err);
-	case 'm':
-		return set_ring(options, optarg, err);
-	case 'q':
-		options->quiet = true;
-		return CTX_OK;
-	case 'h':
-		options->help = true;
-		return CTX_OK;
-	default:
-		options->version = true;
-		return CTX_OK;
-	}
+	return parse_rate(&((struct ctx_rec_options *)context)->period, option, value, INT64_MAX, err);
 }
+
+SETTER(event)
+{
+	struct ctx_buf *events = &((struct ctx_rec_options *)context)->events;
+
+	(void)option;
+	if (events->n > 0)
+		events->bytes[events->n - 1] = ',';
+	ctx_buf_put(events, value, strlen(value) + 1);
+	return ctx_buf_check(events, err);
+}
+
+static const char *const unwind_names[] = {
+	[CTX_REC_UNWIND_AUTO] = "auto",
+	[CTX_REC_UNWIND_FP] = "fp",
+	[CTX_REC_UNWIND_CFI] = "cfi",
+	[CTX_REC_UNWIND_NONE] = "none",
+	NULL,
+};
+static const char *const state_names[] = {
+	[CTX_REC_STATES_AUTO] = "auto", [CTX_REC_STATES_FULL] = "full",		[CTX_REC_STATES_MIN] = "min",
+	[CTX_REC_STATES_OFF] = "off",	[CTX_REC_STATES_SYSCALLS] = "syscalls", NULL,
+};
+static const char *const event_names[] = {
+	"cpu-clock",	  "task-clock", "page-faults",	"context-switches",
+	"cpu-migrations", "cycles",	"instructions", "cache-misses",
+	"branch-misses",  "ref-cycles", NULL,
+};
+
+#define FLAG(field) .set = ctx_option_set_flag, .at = offsetof(struct ctx_rec_options, field)
+#define STRING(field) .set = ctx_option_set_text, .at = offsetof(struct ctx_rec_options, field)
+#define SIZE(setter, field) .set = setter, .at = offsetof(struct ctx_rec_options, field)
+
+/* In the order of the manual. */
+// clang-format off
+static const struct ctx_option rows[] = {
+	{"pid", 'p', CTX_OPTION_TEXT, .set = set_pids},
+	{"system", 'a', CTX_OPTION_FLAG, FLAG(system_wide)},
+	{"frequency", 'F', CTX_OPTION_TEXT, .set = set_frequency},
+	{"period", 'c', CTX_OPTION_TEXT, .set = set_period},
+	{"event", 'e', CTX_OPTION_LIST, .set = set_event, .words = event_names},
+	{"unwind", 0, CTX_OPTION_TEXT, .set = set_unwind, .words = unwind_names},
+	{"stack-size", 0, CTX_OPTION_TEXT, SIZE(set_stack_size, stack_bytes)},
+	{"keep-stacks", 0, CTX_OPTION_FLAG, FLAG(keep_stacks)},
+	{"states", 0, CTX_OPTION_TEXT, .set = set_states, .words = state_names},
+	{"user", 0, CTX_OPTION_FLAG, FLAG(user_only)},
+	{"kernel", 0, CTX_OPTION_FLAG, FLAG(kernel_only)},
+	{"no-follow", 0, CTX_OPTION_FLAG, FLAG(no_follow)},
+	{"duration", 'd', CTX_OPTION_TEXT, .set = set_duration},
+	{"wait-descendants", 0, CTX_OPTION_FLAG, FLAG(wait_descendants)},
+
+	{"output", 'o', CTX_OPTION_FILE, STRING(output)},
+	{"overwrite", 'O', CTX_OPTION_FLAG, FLAG(overwrite)},
+	{"comment", 'C', CTX_OPTION_TEXT, STRING(comment)},
+	{"no-archive", 0, CTX_OPTION_FLAG, FLAG(no_archive)},
+	{"archive-sources", 0, CTX_OPTION_FLAG, FLAG(archive_sources)},
+	{"max-size", 0, CTX_OPTION_TEXT, SIZE(set_size, max_bytes)},
+	{"memory", 0, CTX_OPTION_TEXT, SIZE(set_size, memory_bytes)},
+	{"ring", 'm', CTX_OPTION_TEXT, SIZE(set_ring, ring_bytes)},
+
+	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
+	{"help", 'h', CTX_OPTION_FLAG, FLAG(help)},
+	{"version", 'V', CTX_OPTION_FLAG, FLAG(version)},
+};
+// clang-format on
+
+const struct ctx_option_table ctx_rec_options_table = {.program = "ctxrec",
+						       .manual = ctx_rec_manual,
+						       .rows = rows,
+						       .n_rows = CTX_COUNT_OF(rows),
+						       .stops_at_argument = true};
 
 static enum ctx_status check_together(const struct ctx_rec_options *options, struct ctx_err *err)
 {
@@ -386,31 +277,15 @@ static enum ctx_status check_together(const struct ctx_rec_options *options, str
 
 enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_options *ret, struct ctx_err *err)
 {
-	int option;
+	struct ctx_arguments arguments = {.n = argc, .words = argv};
+	enum ctx_status status;
 
 	*ret = (struct ctx_rec_options){.comment = ""};
-	optind = 0; /* glibc: begin anew */
-	opterr = 0;
-	for (;;) {
-		int at = optind > 0 ? optind : 1;
-		enum ctx_status status;
-
-		option = getopt_long(argc, argv, "+:p:aF:c:e:d:o:OC:m:qhV", long_options, NULL);
-		if (option == -1)
-			break;
-		if (option == ':')
-			return ctx_err_set(err, CTX_E_ARG, "option \"%s\" needs a value", argv[at]);
-		if (option == '?')
-			return ctx_err_set(err, CTX_E_ARG, "unknown option \"%s\" (see ctxrec --help)",
-					   argv[at]);
-		status = apply_option(ret, option, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	if (ret->help || ret->version)
-		return CTX_OK;
-	if (optind < argc)
-		ret->command = argv + optind;
+	status = ctx_option_parse(&ctx_rec_options_table, &arguments, ret, err);
+	if (status != CTX_OK || ret->help || ret->version)
+		return status;
+	if (arguments.first < argc)
+		ret->command = argv + arguments.first;
 	return check_together(ret, err);
 }
 

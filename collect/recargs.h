@@ -5,6 +5,7 @@
 #define CTX_COLLECT_RECARGS_H
 
 #include "base/buf.h"
+#include "base/option_table.h"
 #include "collect/procfs.h"
 
 #include <stdbool.h>
@@ -45,11 +46,13 @@ struct ctx_rec_options {
 	bool no_archive, archive_sources, overwrite, quiet;
 };
 
-/* The text for --help. */
-extern const char ctx_rec_help[];
+/* The rows of all options. */
+extern const struct ctx_option_table ctx_rec_options_table;
 
-/* Fails with CTX_E_ARG (one line that says what is wrong), CTX_E_NOMEM. ctx_rec_options_deinit is due after a
- * failure too. Uses getopt_long: not for two threads at once. */
+/*
+ * Fails with CTX_E_ARG (one line that says what is wrong), CTX_E_NOMEM. ctx_rec_options_deinit is
+ * required after a failure too. Uses getopt_long: not for two threads at once.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_options *ret,
 						     struct ctx_err *err);
 void ctx_rec_options_deinit(struct ctx_rec_options *options);

@@ -356,9 +356,9 @@ static enum ctx_status check_metrics(const struct ctx_options *options, const st
 {
 	if (selection->n_metrics == 1)
 		return CTX_OK;
-	if (options->export != NULL)
+	if (options->output.export != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes with one metric");
-	if (options->show_sql)
+	if (options->output.show_sql)
 		return ctx_err_set(err, CTX_E_ARG, "--show-sql goes with one metric");
 	if (options->top_only)
 		return ctx_err_set(err, CTX_E_ARG, "--coverage top goes with one metric");
@@ -448,7 +448,7 @@ static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 			return status;
 		if (i != 0 && report.format == CTX_REPORT_TEXT)
 			fputc('\n', report.out);
-		if (options->show_sql)
+		if (options->output.show_sql)
 			status = show_sql(kind, &answer->selection, report.out, err);
 		else
 			status = one_report(answer, kind, options->reports[i].by, &report, err);
@@ -462,8 +462,9 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	struct answer answer = {.store = store, .name = name, .options = options};
 	enum ctx_status status;
 
-	if (options->sql != NULL)
-		return ctx_sql_print(store, options->sql, options->report.format, options->report.out, err);
+	if (options->output.sql != NULL)
+		return ctx_sql_print(store, options->output.sql, options->report.format, options->report.out,
+				     err);
 	status = ctx_selection_make(&options->selection, ctx_store_profile(store), &answer.selection, err);
 	if (status == CTX_OK)
 		status = check_metrics(options, &answer.selection, err);
@@ -477,9 +478,9 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 	}
 	if (!options->quiet)
 		tell_unfit(&answer.selection);
-	if (options->export != NULL)
+	if (options->output.export != NULL)
 		status = ctx_exporting_answer(store, name, &answer.selection, options, err);
-	else if (options->show_sql && options->n_reports == 0)
+	else if (options->output.show_sql && options->n_reports == 0)
 		status = show_sql(ctx_report_find("functions"), &answer.selection, options->report.out, err);
 	else if (options->n_reports == 0)
 		status = default_reports(&answer, err);

@@ -153,7 +153,7 @@ static void remark(void *context, const char *text)
 	const struct ctx_options *options = context;
 
 	if (!options->quiet)
-		fprintf(stderr, "ctxan: %s: %s\n", options->export->name, text);
+		fprintf(stderr, "ctxan: %s: %s\n", options->output.export->name, text);
 }
 
 /* Without a source file there are no lines, and nothing is worth a scan. */
@@ -190,7 +190,8 @@ static enum ctx_status gather_places(struct ctx_query *query, const struct ctx_o
 	if (status == CTX_OK)
 		status = ctx_export_mappings(query->store, &places->mappings, &input->n_mappings, err);
 	if (status == CTX_OK)
-		status = ctx_export_objects_open(&places->objects, input->path, input->profile, options, err);
+		status = ctx_export_objects_open(&places->objects, input->path, input->profile,
+						 &options->opening, err);
 	places->reader = ctx_store_code_reader(query->store);
 	input->reader = &places->reader;
 	input->mappings = places->mappings;
@@ -202,7 +203,7 @@ static enum ctx_status gather_places(struct ctx_query *query, const struct ctx_o
 static enum ctx_status write_export(struct ctx_query *query, const struct ctx_options *options,
 				    struct ctx_export_input *input, struct ctx_err *err)
 {
-	const struct ctx_export_kind *kind = options->export;
+	const struct ctx_export_kind *kind = options->output.export;
 	struct ctx_query_parts whole = {0}, parts = {0};
 	struct ctx_export_part *list CTX_AUTO_FREE = NULL;
 	struct ctx_code_reader reader;
@@ -227,8 +228,9 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 		input->whole = whole.n != 0 ? whole.parts[0].histogram : NULL;
 		input->parts = list;
 		input->n_parts = parts.n;
-		status = kind->write_directory != NULL ? kind->write_directory(input, options->directory, err)
-						       : kind->write(input, options->report.out, err);
+		status = kind->write_directory != NULL
+				 ? kind->write_directory(input, options->output.directory, err)
+				 : kind->write(input, options->report.out, err);
 	}
 	ctx_query_parts_free(&whole);
 	ctx_query_parts_free(&parts);
@@ -269,13 +271,13 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 			"--export goes without filters that ask for traced operations (HSIZE, IOFD, ...)");
 	for (size_t i = 0; i < options->n_reports; i++)
 		names[i] = options->reports[i].kind->name;
-	if (options->export->binary && options->output == NULL && isatty(STDOUT_FILENO))
+	if (options->output.export->binary && options->output.path == NULL && isatty(STDOUT_FILENO))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
-				   options->export->name, options->export->suffix);
-	status = make_sieve(store, selection, options->export->whole_run, &sieve, err);
+				   options->output.export->name, options->output.export->suffix);
+	status = make_sieve(store, selection, options->output.export->whole_run, &sieve, err);
 	if (status != CTX_OK)
 		return status;
-	input.max_bytes = options->max_size;
+	input.max_bytes = options->output.max_size;
 	input.samples_context = &sieve;
 	input.reports = names;
 	input.n_reports = options->n_reports;

@@ -71,8 +71,8 @@ static char *archives_of(const char *recording)
 }
 
 enum ctx_status ctx_export_objects_open(struct ctx_export_objects *objects, const char *recording,
-					const struct ctx_profile *profile, const struct ctx_options *options,
-					struct ctx_err *err)
+					const struct ctx_profile *profile,
+					const struct ctx_opening_options *options, struct ctx_err *err)
 {
 	struct ctx_err left_out = {0}; /* the ingest has told of it */
 	enum ctx_status status = CTX_OK;

@@ -5,7 +5,7 @@
 #ifndef CTX_CTXAN_EXPORTING_PLACES_H
 #define CTX_CTXAN_EXPORTING_PLACES_H
 
-#include "ctxan/options.h"
+#include "ctxan/opening.h"
 #include "ingest/symbol_caches.h"
 #include "model/export.h"
 #include "store/store.h"
@@ -24,7 +24,7 @@ struct ctx_export_objects { /* all zero is a valid empty one */
 CTX_MUST_CHECK enum ctx_status ctx_export_objects_open(struct ctx_export_objects *objects,
 						       const char *recording,
 						       const struct ctx_profile *profile,
-						       const struct ctx_options *options,
+						       const struct ctx_opening_options *options,
 						       struct ctx_err *err);
 void ctx_export_objects_close(struct ctx_export_objects *objects);
 

@@ -2,6 +2,7 @@
  * ctxan: wiring only. Reads the command line, opens each input, prints its answer.
  */
 #include "base/fileio.h"
+#include "base/manual.h"
 #include "base/mem.h"
 #include "ctxan/answer.h"
 #include "ctxan/opening.h"
@@ -82,7 +83,7 @@ static void choose_charset(struct ctx_options *options)
 	utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	if (!utf8) {
 		setlocale(LC_CTYPE, "C.UTF-8");
-		if (isatty(STDOUT_FILENO) && options->output == NULL)
+		if (isatty(STDOUT_FILENO) && options->output.path == NULL)
 			options->report.ascii = true;
 	}
 }
@@ -91,7 +92,7 @@ static enum ctx_status answer_input(const char *path, const char *name, const st
 				    struct ctx_err *err)
 {
 	struct ctx_store *store;
-	enum ctx_status status = ctx_opening_open(path, options, &store, err);
+	enum ctx_status status = ctx_opening_open(path, &options->opening, &store, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -108,8 +109,8 @@ static enum ctx_status answer_standard_input(const struct ctx_options *given, st
 
 	if (status != CTX_OK)
 		return status;
-	if (options.db == NULL)
-		options.db = input.database;
+	if (options.opening.db == NULL)
+		options.opening.db = input.database;
 	status = answer_input(input.recording, CTX_STANDARD_INPUT_NAME, &options, err);
 	ctx_standard_input_remove(&input);
 	return status;
@@ -170,15 +171,15 @@ static bool is_same_file(const char *a, const char *b)
 static enum ctx_status check_output(const struct ctx_options *options, struct ctx_err *err)
 {
 	for (size_t i = 0; i < options->n_inputs; i++) {
-		if (is_same_file(options->output, options->inputs[i]))
+		if (is_same_file(options->output.path, options->inputs[i]))
 			return ctx_err_set(err, CTX_E_ARG,
 					   "-o %s: that is the recording itself: not overwritten",
-					   options->output);
+					   options->output.path);
 	}
-	if ((options->db != NULL && is_same_file(options->output, options->db)) ||
-	    ctx_store_is_database(options->output))
+	if ((options->opening.db != NULL && is_same_file(options->output.path, options->opening.db)) ||
+	    ctx_store_is_database(options->output.path))
 		return ctx_err_set(err, CTX_E_ARG, "-o %s: that is a database of ctxan: not overwritten",
-				   options->output);
+				   options->output.path);
 	return CTX_OK;
 }
 
@@ -186,11 +187,11 @@ static enum ctx_status check_output(const struct ctx_options *options, struct ct
 static enum ctx_status answer_to_directory(struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_dir_writing writing;
-	enum ctx_status status = ctx_dir_begin(&writing, options->output, err);
+	enum ctx_status status = ctx_dir_begin(&writing, options->output.path, err);
 
 	if (status != CTX_OK)
 		return status;
-	options->directory = writing.temporary;
+	options->output.directory = writing.temporary;
 	options->report.out = stdout;
 	status = answer_all(options, err);
 	if (status == CTX_OK)
@@ -206,7 +207,7 @@ static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_er
 	enum ctx_status status = check_output(options, err);
 
 	if (status == CTX_OK)
-		status = ctx_file_begin(&writing, options->output, err);
+		status = ctx_file_begin(&writing, options->output.path, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -286,7 +287,7 @@ int main(int argc, char **argv)
 	}
 	if (options.help || options.version) {
 		if (options.help)
-			ctx_options_help(stdout);
+			ctx_manual_print_help(ctx_options_table.manual, stdout);
 		else
 			print_version();
 		ctx_options_deinit(&options);
@@ -296,12 +297,12 @@ int main(int argc, char **argv)
 	}
 	choose_charset(&options);
 	if (options.report.width == 0)
-		options.report.width = output_width(options.output != NULL ? NULL : stdout);
-	if (options.export != NULL && options.export->write_directory != NULL)
+		options.report.width = output_width(options.output.path != NULL ? NULL : stdout);
+	if (options.output.export != NULL && options.output.export->write_directory != NULL)
 		status = answer_to_directory(&options, &err);
-	else if (options.output != NULL)
+	else if (options.output.path != NULL)
 		status = answer_to_file(&options, &err);
-	else if (options.sql != NULL || options.export != NULL)
+	else if (options.output.sql != NULL || options.output.export != NULL)
 		status = answer_as_it_comes(&options, &err);
 	else
 		status = answer_whole(&options, &err);

@@ -9,6 +9,7 @@
 #include "formats/perfdata/perfdata.h"
 #include "ingest/ingest.h"
 #include "ingest/symbol_caches.h"
+#include "report/report.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -176,7 +177,8 @@ static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *
 
 /* Where the database is, if there is one, and is made if that can be. */
 static enum ctx_status database_path(const char *input, const struct format *format,
-				     const struct ctx_options *options, char **ret, struct ctx_err *err)
+				     const struct ctx_opening_options *options, char **ret,
+				     struct ctx_err *err)
 {
 	if (options->db != NULL)
 		return given_path(options->db, ret, err);
@@ -185,7 +187,7 @@ static enum ctx_status database_path(const char *input, const struct format *for
 }
 
 /* "<experiment>/<tree>": the second part counts only when the user asked for a tree. */
-static void full_fingerprint(const char *experiment, const struct ctx_options *options,
+static void full_fingerprint(const char *experiment, const struct ctx_opening_options *options,
 			     const struct ctx_symbol_caches *caches, char *out, size_t size)
 {
 	const struct ctx_timetree_params *tree = &options->tree;
@@ -210,8 +212,8 @@ static bool is_current(const char *have, const char *wanted, bool tree_given)
 
 /* Where load objects may be besides their own places: what was named first. */
 static enum ctx_status find_caches(const char *input, const struct format *format,
-				   const struct ctx_options *options, struct ctx_symbol_caches *caches,
-				   struct ctx_err *err)
+				   const struct ctx_opening_options *options,
+				   struct ctx_symbol_caches *caches, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
@@ -224,8 +226,8 @@ static enum ctx_status find_caches(const char *input, const struct format *forma
 	return status;
 }
 
-static enum ctx_status open_caches(struct ctx_symbol_caches *caches, const struct ctx_options *options,
-				   struct ctx_err *err)
+static enum ctx_status open_caches(struct ctx_symbol_caches *caches,
+				   const struct ctx_opening_options *options, struct ctx_err *err)
 {
 	struct ctx_err left_out = {0};
 	enum ctx_status status = ctx_symbol_caches_open(caches, &left_out, err);
@@ -261,7 +263,7 @@ static int64_t recorded_at(const char *input)
 }
 
 static enum ctx_status ingest(const char *input, const struct format *format, const char *path,
-			      const char *fingerprint, const struct ctx_options *options,
+			      const char *fingerprint, const struct ctx_opening_options *options,
 			      struct ctx_symbol_caches *caches, struct ctx_err *err)
 {
 	struct ctx_ingest_options ingest_options = {
@@ -294,7 +296,7 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 }
 
 /* What was recorded and not closed lacks the objects of this host, perhaps. */
-static void complete_archives(const char *input, const struct ctx_options *options)
+static void complete_archives(const char *input, const struct ctx_opening_options *options)
 {
 	uint32_t copied;
 
@@ -304,7 +306,7 @@ static void complete_archives(const char *input, const struct ctx_options *optio
 			input, copied);
 }
 
-static bool open_current(const char *path, const char *fingerprint, const struct ctx_options *options,
+static bool open_current(const char *path, const char *fingerprint, const struct ctx_opening_options *options,
 			 struct ctx_store **ret)
 {
 	if (options->reingest || access(path, R_OK) != 0 || ctx_store_open(path, ret, NULL) != CTX_OK)
@@ -316,7 +318,7 @@ static bool open_current(const char *path, const char *fingerprint, const struct
 }
 
 static enum ctx_status open_recording(const char *input, const struct format *format,
-				      const struct ctx_options *options, struct ctx_store **ret,
+				      const struct ctx_opening_options *options, struct ctx_store **ret,
 				      struct ctx_err *err)
 {
 	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
@@ -353,7 +355,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 }
 
 /* One that is no recording as far as can be seen. */
-static enum ctx_status open_directory(const char *input, const struct ctx_options *options,
+static enum ctx_status open_directory(const char *input, const struct ctx_opening_options *options,
 				      struct ctx_store **ret, struct ctx_err *err)
 {
 	char *log CTX_AUTO_FREE = ctx_path_join(input, "log.xml");
@@ -368,8 +370,8 @@ static enum ctx_status open_directory(const char *input, const struct ctx_option
 			   "%s: neither an experiment (log.xml) nor perf.data (a file data) is in it", input);
 }
 
-enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *options, struct ctx_store **ret,
-				 struct ctx_err *err)
+enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_options *options,
+				 struct ctx_store **ret, struct ctx_err *err)
 {
 	const struct format *format;
 	struct stat info;

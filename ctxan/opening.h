@@ -5,10 +5,23 @@
 #ifndef CTX_CTXAN_OPENING_H
 #define CTX_CTXAN_OPENING_H
 
-#include "ctxan/options.h"
 #include "store/store.h"
+#include "timetree/timetree.h"
 
 #define CTX_OPENING_SUFFIX ".ctxan.db" /* of the database beside a recording that is a file */
+
+/* How recordings are ingested, and where their databases are. Strings are borrowed. */
+struct ctx_opening_options {
+	const char *db; /* the database's path; NULL: the usual place */
+	bool reingest;	/* even if nothing changed */
+	bool no_inlines;
+	bool tree_given; /* the tree's parameters must be these: a database with others is ingested again */
+	struct ctx_timetree_params tree;
+	const char *symfs, *debug_root; /* "": none */
+	const char **caches;		/* directories and tarballs of load objects, in this order; owned */
+	size_t n_caches, caches_cap;
+	bool quiet; /* neither progress nor remarks */
+};
 
 /* The name in `directory` (malloc'ed) of the newest recording there: an experiment *.er, or perf.data. CTX_E_NOTFOUND:
  * none. */
@@ -18,7 +31,7 @@ CTX_MUST_CHECK enum ctx_status ctx_opening_newest(const char *directory, char **
  * Opens the database of `input` (an experiment, perf.data or a database). Remarks and progress go to stderr unless
  * options->quiet.
  */
-CTX_MUST_CHECK enum ctx_status ctx_opening_open(const char *input, const struct ctx_options *options,
+CTX_MUST_CHECK enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_options *options,
 						struct ctx_store **ret, struct ctx_err *err);
 
 #endif

@@ -5,10 +5,11 @@
 #define CTX_CTXAN_OPTIONS_H
 
 #include "base/err.h"
+#include "base/option_table.h"
+#include "ctxan/opening.h"
 #include "model/export.h"
 #include "query/selection_spec.h"
 #include "report/report.h"
-#include "timetree/timetree.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,35 +23,35 @@ struct ctx_option_report {
 	const char *by;	      /* "cpus": --by for this report alone; NULL: as given */
 };
 
+/* Where the answer goes when it is not text on standard output, or no report. */
+struct ctx_output_options {
+	const char *path;      /* NULL: standard output */
+	const char *directory; /* that becomes `path`, of exports that are directories; not an option */
+	const struct ctx_export_kind *export; /* NULL: none */
+	size_t max_size;		      /* of the export in bytes; 0: the format's own limit */
+	const char *sql;
+	bool show_sql;
+};
+
 struct ctx_options {
 	const char **inputs; /* recordings, databases, "-"; none: the newest recording here */
 	size_t n_inputs, inputs_cap;
 	struct ctx_option_report *reports; /* none: the default set */
 	size_t n_reports, reports_cap;
 	struct ctx_selection_spec selection;
+	struct ctx_report_options report;
+	struct ctx_opening_options opening;
+	struct ctx_output_options output;
 	bool per_thread;
 	bool top_only; /* --coverage top */
-	struct ctx_report_options report;
 	bool limit_given;
-	const char *output; /* -o, NULL: standard output */
-	const char
-		*directory; /* that is to become `output`, of exports that are directories; not an option */
-	const char *db;	    /* --db */
-	bool reingest;
-	struct ctx_timetree_params tree;
-	bool tree_given; /* some parameter of the tree was asked for */
-	bool no_inlines; /* at ingest */
-	const char *symfs, *debug_root;
-	const char **caches; /* --buildid-dir, in this order */
-	size_t n_caches, caches_cap;
-	const struct ctx_export_kind *export; /* --export, NULL none */
-	size_t max_size;		      /* --max-size in bytes; 0: the format's own */
-	const char *sql;
-	bool show_sql;
 	bool explain;
 	bool quiet;
 	bool help, version;
 };
+
+/* The rows of all options. */
+extern const struct ctx_option_table ctx_options_table;
 
 /*
  * Reads argv, options and arguments in any order. Arrays are owned by `ret` (ctx_options_deinit), strings
@@ -63,7 +64,11 @@ void ctx_options_deinit(struct ctx_options *options);
 /* Is the report of this name among those that are asked for? */
 bool ctx_options_has_report(const struct ctx_options *options, const char *name);
 
-/* What --help prints. */
-void ctx_options_help(FILE *out);
+/* Appends the reports of one --report: "functions,tree", "source=FUNC". CTX_E_ARG, CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_option_reports_parse(struct ctx_options *options, const char *text,
+							struct ctx_err *err);
+
+/* Refuses options that contradict each other or mean nothing together, with CTX_E_ARG. */
+CTX_MUST_CHECK enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err);
 
 #endif

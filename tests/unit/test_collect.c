@@ -866,8 +866,11 @@ static void refuse(const char *want, int argc, const char **argv)
 static void test_recargs__says_what_is_wrong(void **state)
 {
 	(void)state;
-	refuse("unknown option \"--bogus\"", ARGS("--bogus", "--", "ls"));
-	refuse("\"-o\" needs a value", ARGS("-o"));
+	refuse("unknown option '--bogus'", ARGS("--bogus", "--", "ls"));
+	refuse("'-o' needs a value", ARGS("-o"));
+	refuse("perhaps --frequency", ARGS("--freqency", "9", "ls"));
+	refuse("takes no value", ARGS("--quiet=yes", "ls"));
+	refuse("--unwind 'dwarf' is not known (auto, fp, cfi, none)", ARGS("--unwind", "dwarf", "ls"));
 	refuse("nothing to record", ARGS("-q"));
 	refuse("-F", ARGS("-F", "0", "ls"));
 	refuse("-c", ARGS("-c", "-5", "ls"));

@@ -169,7 +169,7 @@ static void test_recargs__states_are_one_of_four(void **state)
 	assert_int_equal(ctx_rec_options_parse(4, (char *[]){"ctxrec", "--states", "all", "true", NULL},
 					       &options, &err),
 			 CTX_E_ARG);
-	assert_non_null(strstr(err.msg, "--states: \"all\""));
+	assert_non_null(strstr(err.msg, "--states 'all'"));
 	ctx_rec_options_deinit(&options);
 }
 

@@ -585,7 +585,7 @@ static void assert_exported(struct world *world, struct ctx_selection *selection
 {
 	static const struct ctx_export_kind kind = {
 		.name = "all", .suffix = "", .needs_samples = true, .write = write_all};
-	struct ctx_options options = {.export = &kind};
+	struct ctx_options options = {.output.export = &kind};
 	struct ctx_histogram truth = {0};
 
 	received = (struct received){0};
