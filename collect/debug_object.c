@@ -1,8 +1,8 @@
 #include "collect/debug_object.h"
 
-#include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "elf/elf_buildid.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/shellword.h"
+#include "elf/elf_buildid.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* A table of any bytes: the first one says whether they are an ELF file, .eh_frame or .debug_frame. Every row has a
  * rule, rows ascend, every function is found. */
-#include "unwind/cfi_lookup.h"
+#include "unwind/cfi_build.h"
+#include "unwind/cfi_table.h"
 
 #include <stdlib.h>
 
@@ -26,18 +27,18 @@ static void check(const struct ctx_cfi_table *table)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ctx_cfi_elf elf = {.fd = -1, .machine = CTX_MACHINE_X86_64, .n_sections = 1};
+	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .n_sections = 1};
 	struct ctx_cfi_table *table;
 	enum ctx_status status;
 
 	if (size == 0)
 		return 0;
-	elf.sections[0] =
+	source.sections[0] =
 		(struct ctx_cfi_section){.bytes = data + 1, .n = size - 1, .is_eh = (data[0] & 1) != 0};
 	if ((data[0] & 2) != 0)
 		status = ctx_cfi_table_open_bytes(data + 1, size - 1, &table, NULL);
 	else
-		status = ctx_cfi_table_build(&elf, &table, NULL);
+		status = ctx_cfi_build(&source, &table, NULL);
 	if (status != CTX_OK)
 		return 0;
 	check(table);

@@ -1,6 +1,6 @@
 /* Registers, a stack and .eh_frame of any bytes: the walk ends, and reads nothing but the copy.
  * Input: 17 registers of 8 bytes | number of 8-byte words of stack, 1 byte | stack | .eh_frame */
-#include "unwind/cfi_lookup.h"
+#include "unwind/cfi_build.h"
 #include "unwind/unwind.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_user_state state = {.regs = {.machine = CTX_MACHINE_X86_64, .valid = 0x1ffff}};
-	struct ctx_cfi_elf elf = {.fd = -1, .machine = CTX_MACHINE_X86_64, .n_sections = 1};
+	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .n_sections = 1};
 	struct ctx_unwind_frame frames[MAX_FRAMES];
 	struct ctx_unwind_space space = {.find = find};
 	struct ctx_cfi_table *table = NULL;
@@ -39,8 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(stack, data + at, n);
 	state.stack = stack;
 	state.stack_bytes = n;
-	elf.sections[0] = (struct ctx_cfi_section){.bytes = data + at + n, .n = size - at - n, .is_eh = true};
-	if (ctx_cfi_table_build(&elf, &table, NULL) == CTX_OK)
+	source.sections[0] =
+		(struct ctx_cfi_section){.bytes = data + at + n, .n = size - at - n, .is_eh = true};
+	if (ctx_cfi_build(&source, &table, NULL) == CTX_OK)
 		space.context = table;
 	if (ctx_unwind(&space, &state, frames, MAX_FRAMES, &n) >= CTX_TRUNCATED_N || n == 0 || n > MAX_FRAMES)
 		abort();

@@ -1,25 +1,23 @@
 #include "symbols/debug_files.h"
 
-#include "base/fileio.h"
 #include "base/mem.h"
 #include "symbols/file_search.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 struct finding {
 	struct ctx_file_search search;
-	struct ctx_elfobj obj; /* what was found; fd -1 and no elf: nothing */
-	const char *origin;    /* lives as long as the search */
+	struct ctx_elf_file obj; /* what was found; fd -1 and no elf: nothing */
+	const char *origin;	 /* lives as long as the search */
 };
 
 struct ctx_image {
-	struct ctx_elfobj obj;
+	struct ctx_elf_file obj;
 };
 
 static void finding_cleanup(struct finding *finding)
 {
-	ctx_elfobj_close(&finding->obj);
+	ctx_elf_close(&finding->obj);
 	ctx_file_search_deinit(&finding->search);
 }
 
@@ -36,7 +34,7 @@ static enum ctx_status take(struct ctx_file_search *search, struct ctx_file_cand
 
 	finding->obj = candidate->obj;
 	finding->origin = candidate->origin;
-	candidate->obj = (struct ctx_elfobj){.fd = -1};
+	candidate->obj = (struct ctx_elf_file){.fd = -1};
 	search->wanted = 0;
 	return CTX_OK;
 }
@@ -53,8 +51,8 @@ static enum ctx_status visit_dwarf(struct ctx_file_search *search, struct ctx_fi
 				   struct ctx_err *err)
 {
 	(void)err;
-	if (ctx_elfobj_named_section(&candidate->obj, ".debug_info") == NULL &&
-	    ctx_elfobj_named_section(&candidate->obj, ".zdebug_info") == NULL)
+	if (ctx_elf_named_section(&candidate->obj, ".debug_info") == NULL &&
+	    ctx_elf_named_section(&candidate->obj, ".zdebug_info") == NULL)
 		return CTX_OK;
 	return take(search, candidate);
 }
@@ -133,61 +131,15 @@ enum ctx_status ctx_debug_files_open_image(const struct ctx_symtab_request *requ
 	if (image == NULL)
 		return ctx_err_nomem(err);
 	image->obj = finding.obj;
-	finding.obj = (struct ctx_elfobj){.fd = -1};
+	finding.obj = (struct ctx_elf_file){.fd = -1};
 	*ret = image;
-	return CTX_OK;
-}
-
-static const struct ctx_elfobj_range *segment_at(const struct ctx_elfobj *obj, uint64_t address)
-{
-	for (size_t i = 0; i < obj->segment_n; i++) {
-		const struct ctx_elfobj_range *segment = &obj->segments[i];
-
-		if (address >= segment->address && address - segment->address < segment->size)
-			return segment;
-	}
-	return NULL;
-}
-
-/* A file that ends before its segment does gives what there is. */
-static enum ctx_status read_at(const struct ctx_elfobj *obj, uint64_t offset, size_t n, struct ctx_buf *out,
-			       struct ctx_err *err)
-{
-	uint64_t bytes = obj->image.n;
-	enum ctx_status status;
-	struct stat info;
-	uint8_t *room;
-
-	if (obj->fd >= 0 && fstat(obj->fd, &info) == 0 && info.st_size >= 0)
-		bytes = (uint64_t)info.st_size;
-	if (offset >= bytes)
-		return CTX_OK;
-	n = n < bytes - offset ? n : (size_t)(bytes - offset);
-	if (obj->fd < 0) {
-		ctx_buf_put(out, obj->image.bytes + offset, n);
-		return ctx_buf_check(out, err);
-	}
-	room = ctx_buf_reserve(out, n);
-	if (room == NULL)
-		return ctx_err_nomem(err);
-	status = ctx_file_pread(obj->fd, "the object's file", room, n, offset, &n, err);
-	if (status != CTX_OK && status != CTX_END)
-		return status;
-	out->n += n;
 	return CTX_OK;
 }
 
 enum ctx_status ctx_debug_files_read_code(struct ctx_image *image, uint64_t address, size_t n,
 					  struct ctx_buf *out, struct ctx_err *err)
 {
-	const struct ctx_elfobj_range *segment = segment_at(&image->obj, address);
-	uint64_t rest;
-
-	if (segment == NULL)
-		return ctx_err_set(err, CTX_E_NOTFOUND, "no code at %llx", (unsigned long long)address);
-	rest = segment->size - (address - segment->address);
-	return read_at(&image->obj, segment->offset + (address - segment->address),
-		       n < rest ? n : (size_t)rest, out, err);
+	return ctx_elf_read_code(&image->obj, address, n, out, err);
 }
 
 uint16_t ctx_debug_files_machine(const struct ctx_image *image)
@@ -199,6 +151,6 @@ void ctx_debug_files_close_image(struct ctx_image *image)
 {
 	if (image == NULL)
 		return;
-	ctx_elfobj_close(&image->obj);
+	ctx_elf_close(&image->obj);
 	free(image);
 }

@@ -19,9 +19,9 @@ static uint32_t get_u32(const uint8_t *bytes, bool big_endian)
 	return value;
 }
 
-bool ctx_debuglink_read(const struct ctx_elfobj *obj, struct ctx_debuglink *ret)
+bool ctx_debuglink_read(const struct ctx_elf_file *obj, struct ctx_debuglink *ret)
 {
-	Elf_Scn *section = ctx_elfobj_named_section(obj, ".gnu_debuglink");
+	Elf_Scn *section = ctx_elf_named_section(obj, ".gnu_debuglink");
 	const Elf_Data *data = section != NULL ? elf_rawdata(section, NULL) : NULL;
 	const char *ident = elf_getident(obj->elf, NULL);
 	size_t n;

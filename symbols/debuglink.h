@@ -4,7 +4,7 @@
 #ifndef CTX_SYMBOLS_DEBUGLINK_H
 #define CTX_SYMBOLS_DEBUGLINK_H
 
-#include "symbols/elfobj.h"
+#include "elf/elf_file.h"
 
 struct ctx_debuglink {
 	char name[256]; /* of the file, without a directory; "" none */
@@ -12,7 +12,7 @@ struct ctx_debuglink {
 };
 
 /* False where the file has no link, or one that names no plain file name. */
-bool ctx_debuglink_read(const struct ctx_elfobj *obj, struct ctx_debuglink *ret);
+bool ctx_debuglink_read(const struct ctx_elf_file *obj, struct ctx_debuglink *ret);
 
 /* The checksum of a whole open file. Reads it all. Fails with CTX_E_IO. */
 CTX_MUST_CHECK enum ctx_status ctx_debuglink_checksum(int fd, const char *path, uint32_t *ret_crc,

@@ -16,10 +16,6 @@
 #define DEBUG_ROOT "/usr/lib/debug"
 #define DEBUG_BYTES_MAX ((uint64_t)8 << 30)
 
-/* zlib's best is 1032 to 1. */
-#define COMPRESSION_MAX 1100
-#define COMPRESSED_EXTRA 4096
-
 /* After that much a new handle is opened. Opening one costs about a microsecond for each unit that is visited again. */
 #define SPENT_MAX ((uint64_t)64 << 20)
 
@@ -38,43 +34,28 @@ static enum ctx_status dwarf_error(struct ctx_err *err)
 	return ctx_err_set(err, CTX_E_FORMAT, "%s", text != NULL ? text : "damaged debug information");
 }
 
-/* Size of a debug section when it is unpacked; 0 of one that cannot be. */
-static uint64_t unpacked_size(Elf_Scn *section, const GElf_Shdr *header, const char *name)
-{
-	GElf_Chdr compression;
-	uint64_t size = header->sh_size;
-
-	if ((header->sh_flags & SHF_COMPRESSED) != 0)
-		size = gelf_getchdr(section, &compression) != NULL ? compression.ch_size : 0;
-	else if (name[1] == 'z' && dwelf_scn_gnu_compressed_size(section) >= 0)
-		size = (uint64_t)dwelf_scn_gnu_compressed_size(section);
-	return size;
-}
-
 /* Looks at sizes before libdw unpacks anything: a few bytes may claim to be many gigabytes. */
 static enum ctx_status measure(Elf *elf, uint64_t *ret_bytes, struct ctx_err *err)
 {
 	Elf_Scn *section = NULL;
 	uint64_t bytes = 0;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return ctx_err_set(err, CTX_E_FORMAT, "no section names");
 	while ((section = elf_nextscn(elf, section)) != NULL) {
 		GElf_Shdr header;
 		const char *name;
 		uint64_t size;
+		bool is_sane;
 
 		if (gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_NOBITS)
 			continue;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (name == NULL || (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0))
+		name = ctx_elf_section_name(elf, &header);
+		if (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0)
 			continue;
-		size = unpacked_size(section, &header, name);
+		is_sane = ctx_elf_unpacked_size(section, &header, name, &size);
 		if (size > DEBUG_BYTES_MAX || bytes + size > DEBUG_BYTES_MAX)
 			return ctx_err_set(err, CTX_E_LIMIT, "%s: more than %d GiB of debug information",
 					   name, (int)(DEBUG_BYTES_MAX >> 30));
-		if (size > COMPRESSED_EXTRA && size / COMPRESSION_MAX > header.sh_size)
+		if (!is_sane)
 			return ctx_err_set(err, CTX_E_FORMAT, "%s: cannot unpack to its size", name);
 		bytes += size;
 	}
@@ -84,7 +65,7 @@ static enum ctx_status measure(Elf *elf, uint64_t *ret_bytes, struct ctx_err *er
 	return CTX_OK;
 }
 
-static bool is_open(const struct ctx_elfobj *object)
+static bool is_open(const struct ctx_elf_file *object)
 {
 	return object->elf != NULL;
 }
@@ -125,6 +106,7 @@ static enum ctx_status open_empty_alt(struct ctx_dwarf_file *file, struct ctx_er
 		Elf64_Shdr sections[4];
 		char names[sizeof(names)];
 	} empty = {0};
+	struct ctx_buf image = {0};
 
 	memcpy(empty.names, names, sizeof(names));
 	memcpy(empty.header.e_ident, ELFMAG, SELFMAG);
@@ -147,7 +129,10 @@ static enum ctx_status open_empty_alt(struct ctx_dwarf_file *file, struct ctx_er
 		empty.sections[i].sh_size = i == 1 ? sizeof(names) : 1;
 		empty.sections[i].sh_addralign = 1;
 	}
-	return ctx_elfobj_open_bytes(&file->alt_object, &empty, sizeof(empty), err);
+	ctx_buf_put(&image, &empty, sizeof(empty));
+	if (ctx_buf_check(&image, err) != CTX_OK)
+		return CTX_E_NOMEM;
+	return ctx_elf_open_image(&file->alt_object, &image, err);
 }
 
 static char *make_path(const char *fmt, ...) CTX_PRINTF(1, 2);
@@ -172,14 +157,14 @@ static enum ctx_status try_alt(struct ctx_dwarf_file *file, char *path, const ch
 
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	status = is_open(&file->alt_object) ? CTX_OK : ctx_elfobj_open_path(&file->alt_object, path, NULL);
+	status = is_open(&file->alt_object) ? CTX_OK : ctx_elf_open_path(&file->alt_object, path, NULL);
 	free(path);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status == CTX_OK && strcmp(file->alt_object.build_id, id) == 0 &&
 	    measure(file->alt_object.elf, &bytes, NULL) == CTX_OK)
 		return CTX_OK;
-	ctx_elfobj_close(&file->alt_object);
+	ctx_elf_close(&file->alt_object);
 	return CTX_OK;
 }
 
@@ -208,8 +193,7 @@ static enum ctx_status find_alt(struct ctx_dwarf_file *file, const char *name, c
 static enum ctx_status open_alt(struct ctx_dwarf_file *file, const struct ctx_symtab_request *request,
 				struct ctx_err *err)
 {
-	char id[CTX_BUILD_ID_TEXT_MAX];
-	const uint8_t *bytes;
+	char id[CTX_BUILDID_TEXT];
 	const void *raw_id;
 	const char *name;
 	enum ctx_status status;
@@ -217,10 +201,8 @@ static enum ctx_status open_alt(struct ctx_dwarf_file *file, const struct ctx_sy
 
 	if (n == 0)
 		return CTX_OK;
-	bytes = raw_id;
-	if (n > 2 && n <= (CTX_BUILD_ID_TEXT_MAX - 1) / 2) {
-		for (ssize_t i = 0; i < n; i++)
-			snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+	if (n > 2) {
+		ctx_buildid_format(raw_id, (size_t)n, id);
 		status = find_alt(file, name, id, request, err);
 		if (status != CTX_OK)
 			return status;
@@ -305,7 +287,7 @@ enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char
 	char *slash;
 
 	*file = (struct ctx_dwarf_file){.object = {.fd = -1}, .alt_object = {.fd = -1}};
-	status = ctx_elfobj_open_path(&file->object, path, err);
+	status = ctx_elf_open_path(&file->object, path, err);
 	if (status != CTX_OK)
 		return status;
 	/* Debug files are often links, and what they name lies beside the file itself. */
@@ -319,28 +301,28 @@ enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char
 	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", path);
 }
 
-enum ctx_status ctx_dwarf_file_open_bytes(struct ctx_dwarf_file *file, const void *bytes, size_t n,
+enum ctx_status ctx_dwarf_file_open_image(struct ctx_dwarf_file *file, struct ctx_buf *image,
 					  const struct ctx_symtab_request *request, struct ctx_err *err)
 {
 	enum ctx_status status;
 
 	*file = (struct ctx_dwarf_file){.object = {.fd = -1}, .alt_object = {.fd = -1}};
-	status = ctx_elfobj_open_bytes(&file->object, bytes, n, err);
+	status = ctx_elf_open_image(&file->object, image, err);
 	return status == CTX_OK ? open_object(file, request, err) : status;
 }
 
 void ctx_dwarf_file_close(struct ctx_dwarf_file *file)
 {
 	end_dwarf(file);
-	ctx_elfobj_close(&file->object);
-	ctx_elfobj_close(&file->alt_object);
+	ctx_elf_close(&file->object);
+	ctx_elf_close(&file->alt_object);
 	free(file->folder);
 	*file = (struct ctx_dwarf_file){.object = {.fd = -1}, .alt_object = {.fd = -1}};
 }
 
-const struct ctx_elfobj_range *ctx_dwarf_file_code(const struct ctx_dwarf_file *file, uint64_t address)
+const struct ctx_elf_section *ctx_dwarf_file_code(const struct ctx_dwarf_file *file, uint64_t address)
 {
-	return ctx_elfobj_section(&file->object, address);
+	return ctx_elf_section_at(&file->object, address);
 }
 
 static const char *text_attribute(Dwarf_Die *die, unsigned name)
@@ -353,7 +335,7 @@ static const char *text_attribute(Dwarf_Die *die, unsigned name)
 /* Nothing there is well: libdw finds nothing then. */
 static bool is_sane_dwo(char *path)
 {
-	struct ctx_elfobj object = {.fd = -1};
+	struct ctx_elf_file object = {.fd = -1};
 	struct stat info;
 	uint64_t bytes;
 	bool sane = false;
@@ -361,9 +343,9 @@ static bool is_sane_dwo(char *path)
 	if (path != NULL && stat(path, &info) != 0)
 		sane = true;
 	else if (path != NULL) /* opens plain files only, and does not wait for a pipe's writer */
-		sane = ctx_elfobj_open_path(&object, path, NULL) == CTX_OK &&
+		sane = ctx_elf_open_path(&object, path, NULL) == CTX_OK &&
 		       measure(object.elf, &bytes, NULL) == CTX_OK;
-	ctx_elfobj_close(&object);
+	ctx_elf_close(&object);
 	free(path);
 	return sane;
 }

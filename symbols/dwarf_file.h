@@ -8,7 +8,7 @@
 #ifndef CTX_SYMBOLS_DWARF_FILE_H
 #define CTX_SYMBOLS_DWARF_FILE_H
 
-#include "symbols/elfobj.h"
+#include "elf/elf_file.h"
 #include "symbols/symtab.h"
 
 #include <elfutils/libdw.h>
@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 struct ctx_dwarf_file { /* ctx_dwarf_file_close also takes all zero with both fds -1 */
-	struct ctx_elfobj object;
-	Dwarf *dwarf;		      /* NULL: could not be renewed */
-	struct ctx_elfobj alt_object; /* .gnu_debugaltlink's; closed: none */
+	struct ctx_elf_file object;
+	Dwarf *dwarf;			/* NULL: could not be renewed */
+	struct ctx_elf_file alt_object; /* .gnu_debugaltlink's; closed: none */
 	Dwarf *alt;   /* stands for it where it was not found, too: libdw does not look for itself then */
 	char *folder; /* owned; where the file lies, NULL for bytes */
 	uint64_t debug_bytes; /* of all its debug sections, unpacked */
@@ -26,7 +26,7 @@ struct ctx_dwarf_file { /* ctx_dwarf_file_close also takes all zero with both fd
 };
 
 /*
- * Opens a plain file, or a copy of `n` bytes. `file` is zeroed first; close it whatever the result. `request` (NULL:
+ * Opens a plain file, or the bytes of a buffer, which move to `file`. `file` is zeroed first; close it whatever the result. `request` (NULL:
  * the usual places) says where files of dwz are looked for. Fails with CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO,
  * CTX_E_FORMAT (no debug information, damage, sections that unpack to more than compression can do), CTX_E_LIMIT (more
  * than 8 GiB), CTX_E_NOMEM.
@@ -34,8 +34,8 @@ struct ctx_dwarf_file { /* ctx_dwarf_file_close also takes all zero with both fd
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char *path,
 							const struct ctx_symtab_request *request,
 							struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_dwarf_file_open_bytes(struct ctx_dwarf_file *file, const void *bytes,
-							 size_t n, const struct ctx_symtab_request *request,
+CTX_MUST_CHECK enum ctx_status ctx_dwarf_file_open_image(struct ctx_dwarf_file *file, struct ctx_buf *image,
+							 const struct ctx_symtab_request *request,
 							 struct ctx_err *err);
 void ctx_dwarf_file_close(struct ctx_dwarf_file *file);
 
@@ -49,7 +49,7 @@ CTX_MUST_CHECK enum ctx_status ctx_dwarf_file_run(struct ctx_dwarf_file *file, c
 						  void *context, struct ctx_err *err);
 
 /* The executable section that holds an address: only there code can be. Debug information that belongs to functions which the linker threw away has other addresses. */
-const struct ctx_elfobj_range *ctx_dwarf_file_code(const struct ctx_dwarf_file *file, uint64_t address);
+const struct ctx_elf_section *ctx_dwarf_file_code(const struct ctx_dwarf_file *file, uint64_t address);
 
 /* Whether libdw may be asked for the split unit (.dwo) of a skeleton: what its name leads to is a plain file of sane size. */
 bool ctx_dwarf_file_may_split(const struct ctx_dwarf_file *file, Dwarf_Die *skeleton);

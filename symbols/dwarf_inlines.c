@@ -52,7 +52,7 @@ static enum ctx_status add_ranges(struct reading *reading, uint32_t node, bool *
 	if (!ctx_dwarf_bounds_take_ranges(&reader->bounds, &reading->walk.die, &reader->skeleton))
 		return CTX_OK;
 	while (status == CTX_OK && (at = dwarf_ranges(&reading->walk.die, at, &base, &begin, &end)) > 0) {
-		const struct ctx_elfobj_range *section = ctx_dwarf_file_code(reader->file, begin);
+		const struct ctx_elf_section *section = ctx_dwarf_file_code(reader->file, begin);
 
 		if (section == NULL || begin >= end)
 			continue;

@@ -7,6 +7,7 @@
  *	                                          (the same addresses by construction)
  */
 #include "base/mem.h"
+#include "symbols/elf_functions.h"
 #include "symbols/fde_ranges.h"
 #include "symbols/file_search.h"
 #include "symbols/symtab_table.h"
@@ -16,23 +17,23 @@
 struct opening {
 	struct ctx_symtab *table;
 	struct ctx_file_search search;
-	struct ctx_elfobj image, full; /* no elf: none */
-	const char *image_origin;      /* NULL none; lives as long as the search */
-	const char *full_origin;       /* as above; set as well when the image has the .symtab */
+	struct ctx_elf_file image, full; /* no elf: none */
+	const char *image_origin;	 /* NULL none; lives as long as the search */
+	const char *full_origin;	 /* as above; set as well when the image has the .symtab */
 };
 
 static void opening_cleanup(struct opening *opening)
 {
-	ctx_elfobj_close(&opening->image);
-	ctx_elfobj_close(&opening->full);
+	ctx_elf_close(&opening->image);
+	ctx_elf_close(&opening->full);
 	ctx_file_search_deinit(&opening->search);
 }
 
-static struct ctx_elfobj move_out(struct ctx_file_candidate *candidate)
+static struct ctx_elf_file move_out(struct ctx_file_candidate *candidate)
 {
-	struct ctx_elfobj obj = candidate->obj;
+	struct ctx_elf_file obj = candidate->obj;
 
-	candidate->obj = (struct ctx_elfobj){.fd = -1};
+	candidate->obj = (struct ctx_elf_file){.fd = -1};
 	return obj;
 }
 
@@ -46,8 +47,8 @@ static enum ctx_status visit(struct ctx_file_search *search, struct ctx_file_can
 	if (opening->full_origin == NULL) {
 		struct ctx_err damage;
 		size_t count = 0;
-		enum ctx_status status = ctx_elfobj_add_symbols(&candidate->obj, SHT_SYMTAB,
-								&opening->table->set, &count, &damage);
+		enum ctx_status status = ctx_elf_functions_add(&candidate->obj, SHT_SYMTAB,
+							       &opening->table->set, &count, &damage);
 
 		if (status == CTX_E_NOMEM)
 			return ctx_err_nomem(err);
@@ -69,16 +70,16 @@ static enum ctx_status visit(struct ctx_file_search *search, struct ctx_file_can
 	return CTX_OK;
 }
 
-static enum ctx_status add_dynamic(struct opening *opening, struct ctx_elfobj *obj, struct ctx_err *err)
+static enum ctx_status add_dynamic(struct opening *opening, struct ctx_elf_file *obj, struct ctx_err *err)
 {
 	struct ctx_symset *set = &opening->table->set;
 	struct ctx_err damage;
 	enum ctx_status status;
 	size_t count;
 
-	status = ctx_elfobj_add_symbols(obj, SHT_DYNSYM, set, &count, &damage);
+	status = ctx_elf_functions_add(obj, SHT_DYNSYM, set, &count, &damage);
 	if (status == CTX_OK)
-		status = ctx_elfobj_add_plt(obj, set, &damage);
+		status = ctx_elf_functions_add_plt(obj, set, &damage);
 	if (status == CTX_OK)
 		status = ctx_fde_ranges_add(obj, set, &damage);
 	if (status == CTX_E_NOMEM)
@@ -109,7 +110,7 @@ static enum ctx_status set_origin(struct opening *opening, struct ctx_err *err)
  * only that, it must do. */
 static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 {
-	struct ctx_elfobj *base = opening->image_origin != NULL ? &opening->image : &opening->full;
+	struct ctx_elf_file *base = opening->image_origin != NULL ? &opening->image : &opening->full;
 	struct ctx_symtab *table = opening->table;
 	enum ctx_status status = CTX_OK;
 
@@ -117,9 +118,9 @@ static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 		status = add_dynamic(opening, base, err);
 		memcpy(table->build_id, base->build_id, sizeof(table->build_id));
 		table->segments = base->segments;
-		table->segment_n = base->segment_n;
+		table->n_segments = base->n_segments;
 		base->segments = NULL;
-		base->segment_n = 0;
+		base->n_segments = 0;
 	}
 	if (status == CTX_OK)
 		status = ctx_symtab_freeze(table, err);

@@ -12,6 +12,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "symbols/debuginfod.h"
+#include "symbols/image.h"
 #include "symbols/symtab_table.h"
 
 #include <stdarg.h>
@@ -32,7 +33,7 @@ void ctx_file_search_deinit(struct ctx_file_search *search)
 
 static void candidate_cleanup(struct ctx_file_candidate *candidate)
 {
-	ctx_elfobj_close(&candidate->obj);
+	ctx_elf_close(&candidate->obj);
 }
 
 /* Old recorders write 20 bytes whatever the length: a shorter build id has zeros behind it then. */
@@ -76,7 +77,7 @@ static const char *make_path(struct ctx_file_search *search, const char *fmt, ..
 }
 
 /* The first image says what was not known: the build id, and the name of its debug file. */
-static void learn_from_image(struct ctx_file_search *search, const struct ctx_elfobj *image)
+static void learn_from_image(struct ctx_file_search *search, const struct ctx_elf_file *image)
 {
 	search->have_image = true;
 	if (search->build_id[0] == '\0')
@@ -115,6 +116,17 @@ static enum ctx_status visit_opened(struct ctx_file_search *search, struct ctx_f
 	return search->visit(search, candidate, err);
 }
 
+static enum ctx_status open_archive(struct ctx_elf_file *obj, const char *path, struct ctx_err *err)
+{
+	struct ctx_buf image __attribute__((cleanup(ctx_buf_deinit))) = {0};
+	enum ctx_status status = ctx_image_read(path, CTX_IMAGE_BYTES_MAX, &image, err);
+
+	if (status != CTX_OK)
+		return status;
+	status = ctx_elf_open_image(obj, &image, err);
+	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", path);
+}
+
 static enum ctx_status try_archive(struct ctx_file_search *search, struct ctx_err *err)
 {
 	struct ctx_file_candidate candidate __attribute__((cleanup(candidate_cleanup))) = {
@@ -124,7 +136,7 @@ static enum ctx_status try_archive(struct ctx_file_search *search, struct ctx_er
 
 	if (search->request->archive[0] == '\0')
 		return CTX_OK;
-	status = ctx_elfobj_open_archive(&candidate.obj, search->request->archive, &opened);
+	status = open_archive(&candidate.obj, search->request->archive, &opened);
 	return visit_opened(search, &candidate, false, status, &opened, err);
 }
 
@@ -138,7 +150,7 @@ static enum ctx_status try_path(struct ctx_file_search *search, const char *path
 
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_elfobj_open_path(&candidate.obj, path, &opened);
+	status = ctx_elf_open_path(&candidate.obj, path, &opened);
 	return visit_opened(search, &candidate, false, status, &opened, err);
 }
 
@@ -165,7 +177,7 @@ static enum ctx_status try_caches(struct ctx_file_search *search, bool images, s
 	const char *id = search->build_id;
 	enum ctx_status status = CTX_OK;
 
-	if (caches == NULL || !ctx_symtab_is_build_id(id))
+	if (caches == NULL || !ctx_buildid_is_plain(id))
 		return CTX_OK;
 	for (; *caches != NULL; caches++) {
 		for (size_t i = 0; i < CTX_COUNT_OF(files) && status == CTX_OK && search->wanted != 0; i++) {
@@ -216,7 +228,7 @@ static enum ctx_status try_debug_root(struct ctx_file_search *search, struct ctx
 {
 	const char *id = search->build_id;
 
-	if (!ctx_symtab_is_build_id(id))
+	if (!ctx_buildid_is_plain(id))
 		return CTX_OK;
 	return try_possible(search,
 			    make_path(search, "%s%s/.build-id/%.2s/%s.debug", search->request->symfs,
@@ -236,7 +248,7 @@ static enum ctx_status try_linked(struct ctx_file_search *search, const char *pa
 
 	if (stat(path, &info) != 0 || S_ISDIR(info.st_mode))
 		return CTX_OK;
-	status = ctx_elfobj_open_path(&candidate.obj, path, &opened);
+	status = ctx_elf_open_path(&candidate.obj, path, &opened);
 	if (status == CTX_OK)
 		status = ctx_debuglink_checksum(candidate.obj.fd, path, &crc, &opened);
 	if (status == CTX_OK && crc != search->link.crc)
@@ -297,7 +309,7 @@ static enum ctx_status search_servers(struct ctx_file_search *search, struct ctx
 {
 	enum ctx_status status = CTX_OK;
 
-	if (!ctx_symtab_is_build_id(search->build_id) || !ctx_debuginfod_is_wanted())
+	if (!ctx_buildid_is_plain(search->build_id) || !ctx_debuginfod_is_wanted())
 		return CTX_OK;
 	if (search->wanted & CTX_WANT_IMAGE && !search->have_image)
 		status = try_debuginfod(search, true, err);
@@ -325,7 +337,7 @@ enum ctx_status ctx_file_search_run_bytes(struct ctx_file_search *search, const 
 	struct ctx_file_candidate candidate __attribute__((cleanup(candidate_cleanup))) = {
 		.obj = {.fd = -1}, .origin = "memory", .is_image = true};
 	struct ctx_err opened = {0};
-	enum ctx_status status = ctx_elfobj_open_bytes(&candidate.obj, bytes, n, &opened);
+	enum ctx_status status = ctx_elf_open_bytes(&candidate.obj, bytes, n, &opened);
 
 	return visit_opened(search, &candidate, false, status, &opened, err);
 }

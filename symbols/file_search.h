@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "elf/elf_file.h"
 #include "symbols/debuglink.h"
-#include "symbols/elfobj.h"
 #include "symbols/symtab.h"
 
 /* What a visitor wants: images are visited while it wants either, debug files while it wants CTX_WANT_DEBUG. */
@@ -22,8 +22,8 @@ enum { CTX_WANT_IMAGE = 1, CTX_WANT_DEBUG = 2 };
 struct ctx_file_search;
 
 struct ctx_file_candidate {
-	struct ctx_elfobj obj; /* may be moved out; {.fd = -1} stays then */
-	const char *origin;    /* "archive", "memory" or the path; lives as long as the search */
+	struct ctx_elf_file obj; /* may be moved out; {.fd = -1} stays then */
+	const char *origin;	 /* "archive", "memory" or the path; lives as long as the search */
 	bool is_image;
 };
 
@@ -39,8 +39,7 @@ struct ctx_file_search {
 
 	struct ctx_buf reasons; /* why files were no good, one behind the other, for ctx_symtab_set_reasons */
 	/* Begins as all zero. */
-	char build_id
-		[CTX_BUILD_ID_TEXT_MAX]; /* wanted: the request's, or of the first image found without it */
+	char build_id[CTX_BUILDID_TEXT]; /* wanted: the request's, or of the first image found without it */
 	bool have_image;
 	struct ctx_debuglink link; /* of the images */
 	struct ctx_arena paths;

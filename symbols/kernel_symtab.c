@@ -5,9 +5,9 @@
  *	/proc/kallsyms                              /sys/kernel/notes has the build id: moved, too
  *	                                            else uname's release, and the kernel lies where it lay
  */
-#include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "elf/elf_buildid.h"
 #include "symbols/image.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symtab_table.h"
@@ -116,7 +116,7 @@ static enum ctx_status try_caches(struct search *search, struct ctx_err *err)
 	const char *id = search->kernel->build_id;
 	enum ctx_status status = CTX_OK;
 
-	if (caches == NULL || !ctx_symtab_is_build_id(id))
+	if (caches == NULL || !ctx_buildid_is_plain(id))
 		return CTX_OK;
 	for (; *caches != NULL && status == CTX_OK && search->table->origin == NULL; caches++) {
 		char *path CTX_AUTO_FREE = NULL;

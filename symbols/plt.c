@@ -7,7 +7,7 @@
  * On x86-64 the slots are decoded, which holds whatever the linker's order. Elsewhere (and where nothing is
  * recognised) slots are "@plt".
  */
-#include "symbols/elfobj.h"
+#include "symbols/elf_functions.h"
 
 #include "base/mem.h"
 
@@ -35,16 +35,6 @@ static void relocations_cleanup(struct relocations *relocations)
 {
 	free(relocations->items);
 	free(relocations->pushed);
-}
-
-static const char *section_name(const struct ctx_elfobj *obj, const GElf_Shdr *header)
-{
-	size_t names;
-	const char *name = NULL;
-
-	if (elf_getshdrstrndx(obj->elf, &names) == 0)
-		name = elf_strptr(obj->elf, names, header->sh_name);
-	return name != NULL ? name : "";
 }
 
 static enum ctx_status add_relocations(struct relocations *relocations, Elf_Data *data, bool pushed,
@@ -79,13 +69,13 @@ static int compare_relocations(const void *left, const void *right)
 	return a->got < b->got ? -1 : a->got > b->got;
 }
 
-static enum ctx_status read_relocations(const struct ctx_elfobj *obj, struct relocations *relocations,
+static enum ctx_status read_relocations(const struct ctx_elf_file *file, struct relocations *relocations,
 					struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 	Elf_Scn *section = NULL;
 
-	while (status == CTX_OK && (section = elf_nextscn(obj->elf, section)) != NULL) {
+	while (status == CTX_OK && (section = elf_nextscn(file->elf, section)) != NULL) {
 		GElf_Shdr header;
 		Elf_Data *data;
 
@@ -99,8 +89,9 @@ static enum ctx_status read_relocations(const struct ctx_elfobj *obj, struct rel
 			relocations->symbols = data;
 			relocations->names = header.sh_link;
 		} else if ((header.sh_flags & SHF_ALLOC) != 0) {
-			status = add_relocations(relocations, data,
-						 strcmp(section_name(obj, &header), ".rela.plt") == 0, err);
+			status = add_relocations(
+				relocations, data,
+				strcmp(ctx_elf_section_name(file->elf, &header), ".rela.plt") == 0, err);
 		}
 	}
 	if (relocations->n > 1)
@@ -109,7 +100,7 @@ static enum ctx_status read_relocations(const struct ctx_elfobj *obj, struct rel
 }
 
 /* The name of the function whose address the GOT word holds; NULL unknown. */
-static const char *function_of_got(const struct ctx_elfobj *obj, const struct relocations *relocations,
+static const char *function_of_got(const struct ctx_elf_file *file, const struct relocations *relocations,
 				   uint64_t got)
 {
 	const struct relocation key = {.got = got};
@@ -122,7 +113,7 @@ static const char *function_of_got(const struct ctx_elfobj *obj, const struct re
 	if (found == NULL || relocations->symbols == NULL || found->symbol > INT32_MAX ||
 	    gelf_getsym(relocations->symbols, (int)found->symbol, &symbol) == NULL)
 		return NULL;
-	name = elf_strptr(obj->elf, relocations->names, symbol.st_name);
+	name = elf_strptr(file->elf, relocations->names, symbol.st_name);
 	return name != NULL && name[0] != '\0' ? name : NULL;
 }
 
@@ -154,45 +145,50 @@ static bool decode_slot(const struct relocations *relocations, const uint8_t *co
 	return false;
 }
 
-static enum ctx_status add_slot(struct ctx_elfobj *obj, const char *function, uint64_t address, uint64_t size,
-				uint64_t limit, struct ctx_symset *set, struct ctx_err *err)
+/* `function` NULL: no relocation names it. */
+static enum ctx_status add_slot(struct ctx_symset *set, struct ctx_symset_raw slot, const char *function,
+				struct ctx_err *err)
 {
-	struct ctx_symset_raw raw = {
-		.start = address, .size = size, .limit = limit, .name = "@plt", .module = ""};
-
+	slot.name = "@plt";
+	slot.module = "";
 	if (function != NULL) {
 		size_t bytes = strlen(function) + sizeof("@plt");
-		char *name = ctx_arena_alloc(&obj->names, bytes);
+		char *name = ctx_arena_alloc(&set->names, bytes);
 
 		if (name == NULL)
 			return ctx_err_nomem(err);
 		snprintf(name, bytes, "%s@plt", function);
-		raw.name = name;
+		slot.name = name;
 	}
-	return ctx_symset_add(set, &raw, err);
+	return ctx_symset_add(set, &slot, err);
 }
 
-static enum ctx_status add_section(struct ctx_elfobj *obj, const struct relocations *relocations,
-				   const GElf_Shdr *header, const Elf_Data *code, struct ctx_symset *set,
-				   struct ctx_err *err)
+static enum ctx_status add_section(const struct ctx_elf_file *file, const struct relocations *relocations,
+				   Elf_Scn *section, struct ctx_symset *set, struct ctx_err *err)
 {
-	const uint64_t slot_bytes = header->sh_entsize == 8 ? 8 : SLOT_BYTES;
-	const uint64_t limit = header->sh_addr + code->d_size;
-	const uint8_t *bytes = code->d_buf;
+	const Elf_Data *code = elf_rawdata(section, NULL);
 	enum ctx_status status = CTX_OK;
+	struct ctx_symset_raw slot;
+	uint64_t slot_bytes;
+	GElf_Shdr header;
 
-	if (limit < header->sh_addr)
+	if (code == NULL || code->d_buf == NULL || gelf_getshdr(section, &header) == NULL ||
+	    header.sh_addr > UINT64_MAX - code->d_size)
 		return CTX_OK;
-	if (obj->machine != EM_X86_64)
-		return add_slot(obj, NULL, header->sh_addr, code->d_size, limit, set, err);
+	slot = (struct ctx_symset_raw){
+		.start = header.sh_addr, .size = code->d_size, .limit = header.sh_addr + code->d_size};
+	if (file->machine != EM_X86_64)
+		return add_slot(set, slot, NULL, err);
+	slot_bytes = header.sh_entsize == 8 ? 8 : SLOT_BYTES;
 	for (uint64_t at = 0; at < code->d_size && status == CTX_OK; at += slot_bytes) {
-		uint64_t n = code->d_size - at < slot_bytes ? code->d_size - at : slot_bytes;
 		const char *function = NULL;
 		uint64_t got;
 
-		if (decode_slot(relocations, bytes + at, n, header->sh_addr + at, &got))
-			function = function_of_got(obj, relocations, got);
-		status = add_slot(obj, function, header->sh_addr + at, n, limit, set, err);
+		slot.start = header.sh_addr + at;
+		slot.size = code->d_size - at < slot_bytes ? code->d_size - at : slot_bytes;
+		if (decode_slot(relocations, (const uint8_t *)code->d_buf + at, slot.size, slot.start, &got))
+			function = function_of_got(file, relocations, got);
+		status = add_slot(set, slot, function, err);
 	}
 	return status;
 }
@@ -202,22 +198,21 @@ static bool is_plt(const char *name)
 	return strcmp(name, ".plt") == 0 || strcmp(name, ".plt.sec") == 0 || strcmp(name, ".plt.got") == 0;
 }
 
-enum ctx_status ctx_elfobj_add_plt(struct ctx_elfobj *obj, struct ctx_symset *set, struct ctx_err *err)
+enum ctx_status ctx_elf_functions_add_plt(const struct ctx_elf_file *file, struct ctx_symset *set,
+					  struct ctx_err *err)
 {
 	struct relocations relocations __attribute__((cleanup(relocations_cleanup))) = {0};
-	enum ctx_status status = read_relocations(obj, &relocations, err);
+	enum ctx_status status = read_relocations(file, &relocations, err);
 	Elf_Scn *section = NULL;
 
-	while (status == CTX_OK && (section = elf_nextscn(obj->elf, section)) != NULL) {
+	while (status == CTX_OK && (section = elf_nextscn(file->elf, section)) != NULL) {
 		GElf_Shdr header;
-		Elf_Data *code;
 
 		if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_PROGBITS ||
-		    (header.sh_flags & SHF_EXECINSTR) == 0 || !is_plt(section_name(obj, &header)))
+		    (header.sh_flags & SHF_EXECINSTR) == 0 ||
+		    !is_plt(ctx_elf_section_name(file->elf, &header)))
 			continue;
-		code = elf_rawdata(section, NULL);
-		if (code != NULL && code->d_buf != NULL)
-			status = add_section(obj, &relocations, &header, code, set, err);
+		status = add_section(file, &relocations, section, set, err);
 	}
 	return status;
 }

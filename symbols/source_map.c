@@ -141,8 +141,7 @@ enum ctx_status ctx_source_map_open(const struct ctx_symtab_request *request, st
 	if (status == CTX_OK && found.path != NULL)
 		status = ctx_dwarf_file_open_path(&map->file, found.path, request, &why);
 	else if (status == CTX_OK)
-		status = ctx_dwarf_file_open_bytes(&map->file, found.bytes.bytes, found.bytes.n, request,
-						   &why);
+		status = ctx_dwarf_file_open_image(&map->file, &found.bytes, request, &why);
 	status = finish(&map, status, found.origin, ret, &why);
 	if (status != CTX_OK && err != NULL)
 		*err = why;
@@ -153,12 +152,17 @@ enum ctx_status ctx_source_map_open_bytes(const void *bytes, size_t n, struct ct
 					  struct ctx_err *err)
 {
 	struct ctx_source_map *map __attribute__((cleanup(map_cleanup))) = create_map();
+	struct ctx_buf image __attribute__((cleanup(ctx_buf_deinit))) = {0};
 	struct ctx_err why = {0};
 	enum ctx_status status;
 
 	if (map == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_dwarf_file_open_bytes(&map->file, bytes, n, NULL, &why);
+	if (n != 0)
+		ctx_buf_put(&image, bytes, n);
+	status = ctx_buf_check(&image, &why);
+	if (status == CTX_OK)
+		status = ctx_dwarf_file_open_image(&map->file, &image, NULL, &why);
 	status = finish(&map, status, "memory", ret, &why);
 	if (status != CTX_OK && err != NULL)
 		*err = why;

@@ -31,6 +31,7 @@ void ctx_symset_deinit(struct ctx_symset *set)
 	free(set->range_starts);
 	free(set->range_entries);
 	free(set->text);
+	ctx_arena_deinit(&set->names);
 	*set = (struct ctx_symset){0};
 }
 
@@ -339,6 +340,7 @@ enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err)
 	free(set->extents);
 	set->extents = NULL;
 	set->extent_n = set->extents_cap = 0;
+	ctx_arena_deinit(&set->names);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #ifndef CTX_SYMBOLS_SYMSET_H
 #define CTX_SYMBOLS_SYMSET_H
 
+#include "base/arena.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -40,6 +41,8 @@ struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
 	size_t raw_n, raw_cap;
 	struct ctx_symset_extent *extents; /* owned; gone after freeze */
 	size_t extent_n, extents_cap;
+	struct ctx_arena
+		names; /* of symbols whose names are not in the file as they stand; gone after freeze */
 
 	struct ctx_symset_entry *entries; /* owned, by start */
 	uint32_t n;

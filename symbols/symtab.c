@@ -45,11 +45,6 @@ void ctx_symtab_add_reason(struct ctx_buf *reasons, const char *fmt, ...)
 	ctx_buf_printf(reasons, "%s%s", reasons->n != 0 ? "; " : "", text);
 }
 
-bool ctx_symtab_is_build_id(const char *id)
-{
-	return strlen(id) >= 3 && strspn(id, "0123456789abcdef") == strlen(id);
-}
-
 void ctx_symtab_close_cleanup(struct ctx_symtab **table)
 {
 	ctx_symtab_close(*table);
@@ -88,15 +83,7 @@ bool ctx_symtab_address(const struct ctx_symtab *table, uint64_t file_offset, ui
 		*ret_address = file_offset;
 		return true;
 	}
-	for (size_t i = 0; i < table->segment_n; i++) {
-		const struct ctx_elfobj_range *segment = &table->segments[i];
-
-		if (file_offset >= segment->offset && file_offset - segment->offset < segment->size) {
-			*ret_address = file_offset - segment->offset + segment->address;
-			return true;
-		}
-	}
-	return false;
+	return ctx_elf_address(table->segments, table->n_segments, file_offset, ret_address);
 }
 
 bool ctx_symtab_find(const struct ctx_symtab *table, uint64_t address, uint32_t *ret_index)

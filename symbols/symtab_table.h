@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "elf/elf_file.h"
 #include "symbols/clones.h"
-#include "symbols/elfobj.h"
 #include "symbols/symset.h"
 #include "symbols/symtab.h"
 
@@ -24,10 +24,10 @@ struct ctx_symtab { /* all zero but for `origin` is a valid table without symbol
 	struct ctx_symtab_readable *readable; /* by entry */
 	struct ctx_clones clones;
 	struct ctx_arena arena;
-	struct ctx_elfobj_range *segments; /* owned */
-	size_t segment_n;
+	struct ctx_elf_segment *segments; /* owned */
+	size_t n_segments;
 	const char *origin; /* a constant, or in the arena */
-	char build_id[CTX_BUILD_ID_TEXT_MAX];
+	char build_id[CTX_BUILDID_TEXT];
 	bool flat; /* no segments: file offsets are addresses */
 };
 
@@ -40,9 +40,6 @@ CTX_MUST_CHECK enum ctx_status ctx_symtab_set_reasons(struct ctx_symtab *table, 
 
 /* Adds one reason to a list of them. */
 void ctx_symtab_add_reason(struct ctx_buf *reasons, const char *fmt, ...) CTX_PRINTF(2, 3);
-
-/* Digits only, and enough of them: safe as a part of a path. */
-bool ctx_symtab_is_build_id(const char *id);
 
 /* For __attribute__((cleanup)). */
 void ctx_symtab_close_cleanup(struct ctx_symtab **table);

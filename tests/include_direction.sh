@@ -9,8 +9,8 @@ allowed() {
 	base) echo "base" ;;
 	model) echo "base model" ;;
 	elf) echo "base elf" ;;
-	formats | store | calltree | timetree) echo "base model" ;;
-	symbols | unwind) echo "base model elf" ;;
+	store | calltree | timetree) echo "base model" ;;
+	formats | symbols | unwind) echo "base model elf" ;;
 	collect) echo "base model elf formats unwind" ;;
 	ingest) echo "base model formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;

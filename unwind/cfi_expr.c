@@ -1,7 +1,7 @@
 #include "unwind/cfi_expr.h"
 
+#include "elf/cfi_reader.h"
 #include "elf/elf_bytes.h"
-#include "unwind/cfi_reader.h"
 
 #include <dwarf.h>
 

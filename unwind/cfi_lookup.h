@@ -8,10 +8,9 @@
 #ifndef CTX_UNWIND_CFI_LOOKUP_H
 #define CTX_UNWIND_CFI_LOOKUP_H
 
-#include "unwind/cfi_elf.h"
+#include "elf/elf_file.h"
 #include "unwind/cfi_program.h"
 #include "unwind/cfi_rules.h"
-#include "unwind/cfi_table.h"
 
 #define CTX_CFI_INDEX_SHIFT 9
 
@@ -21,8 +20,8 @@ struct ctx_cfi_function {
 
 struct ctx_cfi_table { /* does not change once it is made */
 	enum ctx_machine machine;
-	char build_id[CTX_CFI_BUILD_ID_TEXT];
-	struct ctx_cfi_segment *segments; /* owned */
+	char build_id[CTX_BUILDID_TEXT];
+	struct ctx_elf_segment *segments; /* owned */
 	size_t n_segments;
 	struct ctx_cfi_rules rules;
 	struct ctx_cfi_rows rows; /* the first has pc 0, so that every address has a row before it */
@@ -30,7 +29,7 @@ struct ctx_cfi_table { /* does not change once it is made */
 	size_t n_index;
 	struct ctx_cfi_function *functions; /* owned; ascend, do not overlap */
 	size_t n_functions;
-	struct ctx_cfi_stats stats;
+	size_t damaged; /* FDEs and CIEs that could not be read */
 };
 
 /* The number of the row that holds at an address; the first row (which says that nothing is known) for those outside. */
@@ -54,9 +53,5 @@ static inline uint32_t ctx_cfi_table_row(const struct ctx_cfi_table *table, uint
 	}
 	return low;
 }
-
-/* A table of sections that are in memory already; `segments` may be none. For tests, and ctx_cfi_table_open. As that. */
-CTX_MUST_CHECK enum ctx_status ctx_cfi_table_build(const struct ctx_cfi_elf *elf, struct ctx_cfi_table **ret,
-						   struct ctx_err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef CTX_UNWIND_CFI_PROGRAM_H
 #define CTX_UNWIND_CFI_PROGRAM_H
 
-#include "unwind/cfi_reader.h"
+#include "elf/cfi_reader.h"
 #include "unwind/cfi_rules.h"
 
 struct ctx_cfi_row {

@@ -1,9 +1,9 @@
 #include "formats/experiment/exp_archive.h"
 
-#include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
+#include "elf/elf_buildid.h"
 #include "model/made_code.h"
 
 #include <elf.h>

@@ -7,6 +7,7 @@
  */
 #include "formats/export/gprofng_elf.h"
 
+#include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "formats/export/export_stack.h"
@@ -31,7 +32,6 @@
 #define SECTION_BYTES 64u
 #define SYMBOL_BYTES 24u
 #define NOTE_HEAD_BYTES 16u
-#define BUILD_ID_MAX 32u
 
 struct section {
 	uint32_t name, type;
@@ -198,7 +198,7 @@ static size_t note_bytes(const struct ctx_gpx_elf *elf)
 {
 	size_t n = strlen(elf->build_id) / 2;
 
-	return n == 0 || n > BUILD_ID_MAX ? 0 : NOTE_HEAD_BYTES + (n + 3) / 4 * 4;
+	return n == 0 || n > CTX_BUILDID_BYTES ? 0 : NOTE_HEAD_BYTES + (n + 3) / 4 * 4;
 }
 
 static void put_note(struct ctx_buf *out, const struct ctx_gpx_elf *elf)

@@ -5,7 +5,7 @@
 #define CTX_TESTS_UNIT_CFI_ASSEMBLY_H
 
 #include "base/buf.h"
-#include "unwind/cfi_lookup.h"
+#include "unwind/cfi_build.h"
 
 #include <string.h>
 
@@ -66,10 +66,10 @@ static inline void put_fde(struct assembly *assembly, uint64_t begin, uint64_t s
 
 static inline enum ctx_status build_raw(const void *bytes, size_t n, bool is_eh, struct ctx_cfi_table **ret)
 {
-	struct ctx_cfi_elf elf = {.fd = -1, .machine = CTX_MACHINE_X86_64, .n_sections = 1};
+	struct ctx_cfi_source source = {.machine = CTX_MACHINE_X86_64, .n_sections = 1};
 
-	elf.sections[0] = (struct ctx_cfi_section){.bytes = bytes, .n = n, .is_eh = is_eh};
-	return ctx_cfi_table_build(&elf, ret, NULL);
+	source.sections[0] = (struct ctx_cfi_section){.bytes = bytes, .n = n, .is_eh = is_eh};
+	return ctx_cfi_build(&source, ret, NULL);
 }
 
 #endif

@@ -1,6 +1,6 @@
+#include "elf/elf_buildid.h"
 #include "experiment_fixture.h"
 
-#include "base/buildid.h"
 #include "base/compress.h"
 #include "formats/experiment/exp_archive.h"
 #include "tests/unit/failing_malloc.h"

@@ -307,6 +307,7 @@ static void put_fde(struct frame *frame, size_t cie, bool wide, uint8_t encoding
 		ctx_buf_put(&frame->bytes, &start, width);
 		ctx_buf_put(&frame->bytes, &size, width);
 	}
+	ctx_buf_put_u8(&frame->bytes, 0); /* no augmentation data */
 	end_entry(frame);
 }
 
@@ -424,8 +425,9 @@ static void test_symbol_names__what_cannot_be_read_names_nothing(void **state)
 	put_fde(&frame, SIZE_MAX, false, 0, TEXT_ADDRESS, 16);
 	put_fde(&frame, cie, false, 0, 0, 16); /* of a section that the linker dropped */
 	put_fde(&frame, cie, false, 0, TEXT_ADDRESS, 0);
-	put_fde(&frame, cie, false, 0, FRAME_ADDRESS, 16); /* no code */
-	put_fde(&frame, cie, false, 0, TEXT_ADDRESS + 0x100, UINT64_MAX);
+	put_fde(&frame, cie, false, 0, FRAME_ADDRESS, 16);	  /* no code */
+	put_fde(&frame, cie, false, 0, TEXT_ADDRESS, UINT64_MAX); /* beyond all addresses */
+	put_fde(&frame, cie, false, 0, TEXT_ADDRESS + 0x100, UINT64_MAX - TEXT_ADDRESS - 0x100);
 	put_fde(&frame, cie, false, 0, TEXT_ADDRESS + 0x180, 16); /* begins in the one before */
 	table = open_frame(&frame);
 	assert_int_equal(ctx_symtab_count(table), 1);

@@ -3,10 +3,10 @@
  * compiler wrote. Everything is made up in a temporary directory, from this program's own file where an ELF file is
  * needed.
  */
-#include "base/buildid.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "chance.h"
+#include "elf/elf_buildid.h"
 #include "shell_commands.h"
 #include "symbols/perf_map.h"
 #include "symbols/symtab.h"

@@ -3,33 +3,109 @@
  *	CIE:   version | augmentation, 0 | .. | code, data alignment | return register | augmentation data | program
  *	FDE:   begin | size | augmentation data | program
  */
-#include "unwind/cfi_reader.h"
+#include "elf/cfi_reader.h"
 
 #include "elf/elf_bytes.h"
 
 #include <dwarf.h>
 #include <string.h>
 
-static uint64_t get_value(struct ctx_cursor *cursor, uint8_t format)
+/* "zPLRSB" and the like. A longer one means nothing to anybody, and costs time at each of its functions. */
+#define AUGMENTATION_MAX 16
+
+static uint64_t section_address(const struct ctx_elf_file *file, const char *name)
+{
+	Elf_Scn *section = ctx_elf_named_section(file, name);
+	GElf_Shdr header;
+
+	return section != NULL && gelf_getshdr(section, &header) != NULL ? header.sh_addr : 0;
+}
+
+bool ctx_cfi_section_open(const struct ctx_elf_file *file, bool is_eh, struct ctx_cfi_section *ret)
+{
+	Elf_Scn *section = ctx_elf_named_section(file, is_eh ? ".eh_frame" : ".debug_frame");
+	const Elf_Data *data;
+	GElf_Shdr header;
+
+	if (section == NULL && !is_eh)
+		section = ctx_elf_named_section(file, ".zdebug_frame");
+	data = section != NULL ? ctx_elf_section_data(file->elf, section) : NULL;
+	if (data == NULL || gelf_getshdr(section, &header) == NULL)
+		return false;
+	*ret = (struct ctx_cfi_section){.bytes = data->d_buf,
+					.n = data->d_size,
+					.address = header.sh_addr,
+					.is_eh = is_eh,
+					.is_32 = !file->is_64,
+					.big_endian = file->big_endian,
+					.text = section_address(file, ".text"),
+					.data = section_address(file, ".got")};
+	return true;
+}
+
+static uint64_t get_uint(const struct ctx_cfi_section *section, struct ctx_cursor *cursor, size_t n)
+{
+	return ctx_elf_get_uint(cursor, n, section->big_endian);
+}
+
+static size_t address_bytes(const struct ctx_cfi_section *section)
+{
+	return section->is_32 ? 4 : 8;
+}
+
+static uint64_t get_value(const struct ctx_cfi_section *section, struct ctx_cursor *cursor, uint8_t format)
 {
 	switch (format) {
 	case DW_EH_PE_absptr:
+		return get_uint(section, cursor, address_bytes(section));
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
-		return ctx_cursor_get_u64(cursor);
+		return get_uint(section, cursor, 8);
 	case DW_EH_PE_uleb128:
 		return ctx_cursor_get_varint(cursor);
 	case DW_EH_PE_sleb128:
 		return (uint64_t)ctx_elf_get_sleb(cursor);
 	case DW_EH_PE_udata2:
-		return ctx_cursor_get_u16(cursor);
+		return get_uint(section, cursor, 2);
 	case DW_EH_PE_udata4:
-		return ctx_cursor_get_u32(cursor);
+		return get_uint(section, cursor, 4);
 	case DW_EH_PE_sdata2:
-		return (uint64_t)(int64_t)(int16_t)ctx_cursor_get_u16(cursor);
+		return (uint64_t)(int64_t)(int16_t)get_uint(section, cursor, 2);
 	case DW_EH_PE_sdata4:
-		return (uint64_t)(int64_t)(int32_t)ctx_cursor_get_u32(cursor);
+		return (uint64_t)(int64_t)(int32_t)get_uint(section, cursor, 4);
 	default:
+		cursor->failed = true;
+		return 0;
+	}
+}
+
+static uint64_t get_pointer(const struct ctx_cfi_section *section, struct ctx_cursor *cursor,
+			    uint8_t encoding)
+{
+	size_t offset = (size_t)(cursor->at - section->bytes);
+	uint64_t value;
+
+	if (encoding == DW_EH_PE_aligned) {
+		size_t n = address_bytes(section);
+		size_t past = (size_t)((section->address + offset) % n);
+
+		if (past != 0)
+			(void)ctx_cursor_get_bytes(cursor, n - past);
+		return get_uint(section, cursor, n);
+	}
+	value = get_value(section, cursor, encoding & 0x0f);
+	switch (encoding & 0x70) {
+	case DW_EH_PE_absptr:
+		return value;
+	case DW_EH_PE_pcrel:
+		return section->address + offset + value;
+	case DW_EH_PE_textrel:
+		cursor->failed |= section->text == 0;
+		return section->text + value;
+	case DW_EH_PE_datarel:
+		cursor->failed |= section->data == 0;
+		return section->data + value;
+	default: /* of a function: only the landing pads' tables have such */
 		cursor->failed = true;
 		return 0;
 	}
@@ -38,30 +114,9 @@ static uint64_t get_value(struct ctx_cursor *cursor, uint8_t format)
 uint64_t ctx_cfi_get_pointer(const struct ctx_cfi_section *section, struct ctx_cursor *cursor,
 			     uint8_t encoding)
 {
-	size_t offset = (size_t)(cursor->at - section->bytes);
-	uint64_t value;
+	uint64_t value = get_pointer(section, cursor, encoding);
 
-	if (encoding == DW_EH_PE_aligned) {
-		uint64_t past = (section->address + offset) % 8;
-
-		if (past != 0)
-			(void)ctx_cursor_get_bytes(cursor, (size_t)(8 - past));
-		return ctx_cursor_get_u64(cursor);
-	}
-	value = get_value(cursor, encoding & 0x0f);
-	switch (encoding & 0x70) {
-	case DW_EH_PE_absptr:
-		return value;
-	case DW_EH_PE_pcrel:
-		return section->address + offset + value;
-	case DW_EH_PE_textrel:
-		return section->text + value;
-	case DW_EH_PE_datarel:
-		return section->data + value;
-	default: /* of a function: only the landing pads' tables have such */
-		cursor->failed = true;
-		return 0;
-	}
+	return section->is_32 ? (uint32_t)value : value;
 }
 
 /* The id: a CIE has a mark there, an FDE says where its CIE is. */
@@ -69,7 +124,7 @@ static bool read_id(const struct ctx_cfi_section *section, struct ctx_cfi_entry 
 {
 	size_t at = (size_t)(entry->body.at - section->bytes);
 	bool wide = entry->is_64 && !section->is_eh;
-	uint64_t id = wide ? ctx_cursor_get_u64(&entry->body) : ctx_cursor_get_u32(&entry->body);
+	uint64_t id = get_uint(section, &entry->body, wide ? 8 : 4);
 	uint64_t mark = section->is_eh ? 0 : wide ? UINT64_MAX : UINT32_MAX;
 
 	entry->kind = id == mark ? CTX_CFI_ENTRY_CIE : CTX_CFI_ENTRY_FDE;
@@ -92,10 +147,10 @@ enum ctx_status ctx_cfi_entry_next(const struct ctx_cfi_section *section, size_t
 		if (*at >= section->n)
 			return CTX_END;
 		cursor = ctx_cursor_make(section->bytes + *at, section->n - *at);
-		length = ctx_cursor_get_u32(&cursor);
+		length = get_uint(section, &cursor, 4);
 		if (length == UINT32_MAX) {
 			entry.is_64 = true;
-			length = ctx_cursor_get_u64(&cursor);
+			length = get_uint(section, &cursor, 8);
 		}
 		if (cursor.failed || length > ctx_cursor_left(&cursor))
 			return CTX_E_FORMAT;
@@ -137,8 +192,8 @@ static bool read_augmentation(const struct ctx_cfi_section *section, const char 
 		case 'B': /* aarch64: return addresses are signed with the other key */
 		case 'G': /* aarch64: tagged stack frames */
 			break;
-		default: /* what it means is not known, but where it ends is: its data has a length */
-			return true;
+		default: /* the data's length says where it ends; the encoding must not be behind it */
+			return strchr(letter, 'R') == NULL;
 		}
 	}
 	return !data->failed;
@@ -151,12 +206,13 @@ bool ctx_cfi_cie_read(const struct ctx_cfi_section *section, const struct ctx_cf
 	struct ctx_cfi_cie cie = {.encoding = DW_EH_PE_absptr};
 	uint8_t version = ctx_cursor_get_u8(&body);
 	const char *letters = (const char *)body.at;
-	const uint8_t *end = memchr(body.at, '\0', ctx_cursor_left(&body));
+	size_t left = ctx_cursor_left(&body);
+	const uint8_t *end = memchr(body.at, '\0', left < AUGMENTATION_MAX ? left : AUGMENTATION_MAX);
 
 	if (body.failed || end == NULL || version == 0 || version > 4 || version == 2)
 		return false;
 	(void)ctx_cursor_get_bytes(&body, (size_t)(end - body.at) + 1);
-	if (version == 4 && ctx_cursor_get_u8(&body) != 8)
+	if (version == 4 && ctx_cursor_get_u8(&body) != address_bytes(section))
 		return false; /* size of an address */
 	if (version == 4 && ctx_cursor_get_u8(&body) != 0)
 		return false; /* size of a segment selector */
@@ -187,9 +243,9 @@ bool ctx_cfi_fde_read(const struct ctx_cfi_section *section, const struct ctx_cf
 {
 	struct ctx_cursor body = entry->body;
 	uint64_t begin = ctx_cfi_get_pointer(section, &body, cie->encoding);
-	uint64_t size = get_value(&body, cie->encoding & 0x0f);
+	uint64_t size = get_value(section, &body, cie->encoding & 0x0f);
 
-	/* An indirect pointer is filled in by the dynamic linker: not known here. */
+	/* An indirect pointer is filled in by the dynamic linker. */
 	if (body.failed || (cie->encoding & DW_EH_PE_indirect) != 0 || begin > UINT64_MAX - size)
 		return false;
 	if (cie->sized) {

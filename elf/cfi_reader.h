@@ -1,13 +1,14 @@
 /*
  * Reader of .eh_frame and .debug_frame: common information entries (CIE) and frame descriptions (FDE).
  *
- * Private to unwind/. Sources: DWARF 5, 6.4.1; LSB 5.0, 10.6 (.eh_frame, pointer encodings, augmentations).
+ * Nothing here allocates, and all is bounded by the section. Sources: DWARF 5, 6.4.1; LSB 5.0, 10.6 (.eh_frame, pointer encodings, augmentations).
  */
-#ifndef CTX_UNWIND_CFI_READER_H
-#define CTX_UNWIND_CFI_READER_H
+#ifndef CTX_ELF_CFI_READER_H
+#define CTX_ELF_CFI_READER_H
 
 #include "base/cursor.h"
 #include "base/err.h"
+#include "elf/elf_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,10 +17,14 @@
 struct ctx_cfi_section {
 	const uint8_t *bytes; /* borrowed */
 	size_t n;
-	uint64_t address;    /* of the first byte; pointers may be relative to it */
-	bool is_eh;	     /* .eh_frame, otherwise .debug_frame */
-	uint64_t text, data; /* what textrel and datarel pointers start from */
+	uint64_t address;	/* of the first byte; pointers may be relative to it */
+	bool is_eh;		/* .eh_frame, otherwise .debug_frame */
+	bool is_32, big_endian; /* of the file */
+	uint64_t text, data;	/* what textrel and datarel pointers start from; 0: not known, these fail */
 };
+
+/* The section of a file, unpacked; `is_eh` says which. False: it has none, or a damaged one. Borrowed from the file. */
+bool ctx_cfi_section_open(const struct ctx_elf_file *file, bool is_eh, struct ctx_cfi_section *ret);
 
 struct ctx_cfi_cie {
 	uint64_t code_align;
