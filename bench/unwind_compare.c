@@ -19,6 +19,7 @@
 #include "formats/experiment/exp_reader.h"
 #include "formats/perfdata/pd_file.h"
 #include "formats/perfdata/pd_queue.h"
+#include "formats/perfevent/pe_sample.h"
 #include "unwind/table_cache.h"
 #include "unwind/unwind.h"
 
@@ -201,11 +202,12 @@ static void add_map(struct compare *compare, struct process *process, const stru
 
 static void take_map(struct compare *compare, const struct ctx_pd_record *record)
 {
-	struct ctx_pd_mmap mmap;
+	struct ctx_pe_mmap mmap;
 	struct process *process;
 
-	if (ctx_pd_mmap_parse(record->bytes, &record->header, compare->file.swap, &mmap, NULL) != CTX_OK ||
-	    !mmap.executable || mmap.pid < 0)
+	if (ctx_pe_mmap_parse(ctx_pe_body(record->bytes, record->header.size, compare->file.swap),
+			      &record->header, &mmap, NULL) != CTX_OK ||
+	    (mmap.protection & PROT_EXEC) == 0 || mmap.pid < 0)
 		return;
 	process = find_process(compare, mmap.pid);
 	if (process != NULL)
@@ -363,22 +365,19 @@ static void compare_sample(struct compare *compare, struct process *process,
 static void take_sample(struct compare *compare, const struct ctx_pd_record *record)
 {
 	struct ctx_user_state state = {0};
-	struct ctx_pd_sample sample;
+	const struct ctx_pd_event *event =
+		ctx_pd_sample_event(&compare->file.events, record->bytes, &record->header);
+	struct ctx_pe_sample sample;
 	struct process *process;
-	bool unknown;
 
-	if (ctx_pd_sample_parse(&compare->file.events, record->bytes, &record->header, compare->file.swap,
-				&sample, &unknown, NULL) != CTX_OK)
+	if (event == NULL ||
+	    ctx_pe_sample_parse(&event->layout, record->bytes, record->header.size, &sample, NULL) != CTX_OK)
 		return;
-	if (!sample.has_user_regs || sample.user_stack == NULL || sample.user_stack_bytes == 0) {
+	if (sample.user_regs == NULL || sample.user_stack == NULL || sample.user_stack_bytes == 0) {
 		compare->without_user++;
 		return;
 	}
-	ctx_user_regs_from_perf(&state.regs, ctx_machine_own(),
-				compare->file.events.items[sample.event].regs_user, sample.user_regs,
-				compare->file.swap);
-	state.stack = sample.user_stack;
-	state.stack_bytes = sample.user_stack_bytes;
+	ctx_pe_sample_user_state(&sample, &state);
 	process = find_process(compare, sample.pid);
 	if (process != NULL)
 		compare_sample(compare, process, &state);
@@ -394,8 +393,8 @@ static void take(struct compare *compare, const struct ctx_pd_record *record)
 		take_map(compare, record);
 		break;
 	case PERF_RECORD_COMM:
-		memcpy(&pid, record->bytes + CTX_PD_HEADER_BYTES, sizeof(pid));
-		if ((record->header.misc & CTX_PD_MISC_COMM_EXEC) != 0)
+		memcpy(&pid, record->bytes + CTX_PE_HEADER_BYTES, sizeof(pid));
+		if ((record->header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0)
 			forget(compare, pid);
 		break;
 	case PERF_RECORD_SAMPLE:

@@ -10,6 +10,11 @@
 #define USER_END CTX_KERNEL_START
 #endif
 
+static uint64_t entry(const struct ctx_perf_record *sample, size_t i)
+{
+	return ctx_pe_word(sample->sample.chain + 8 * i, false);
+}
+
 static bool is_possible(uint64_t ip, enum ctx_chainwalk_part part)
 {
 	return part == CTX_CHAINWALK_KERNEL ? ip >= CTX_KERNEL_START : ip >= USER_MIN && ip < USER_END;
@@ -22,7 +27,7 @@ void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_rec
 	size_t n = 0, n_entries = 0;
 
 	for (size_t i = 0; i < sample->sample.n_chain; i++) {
-		uint64_t ip = sample->sample.chain[i];
+		uint64_t ip = entry(sample, i);
 
 		if (!ctx_chainwalk_step(&walk, &ip)) {
 			skips = false;
@@ -31,7 +36,7 @@ void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_rec
 		n_entries++;
 		if (walk.part == CTX_CHAINWALK_ELSEWHERE || skips)
 			continue;
-		if (!is_possible(sample->sample.chain[i], walk.part)) {
+		if (!is_possible(entry(sample, i), walk.part)) {
 			is_cut = true;
 			skips = true; /* up to the next mark */
 			continue;
@@ -64,10 +69,10 @@ static size_t take_kernel(struct ctx_callchain *chain, const struct ctx_perf_rec
 	size_t n = 0;
 
 	for (size_t i = 0; i < sample->sample.n_chain && n < CTX_CALLCHAIN_MAX; i++) {
-		uint64_t ip = sample->sample.chain[i];
+		uint64_t ip = entry(sample, i);
 
 		if (ctx_chainwalk_step(&walk, &ip) && walk.part == CTX_CHAINWALK_KERNEL &&
-		    is_possible(sample->sample.chain[i], walk.part))
+		    is_possible(entry(sample, i), walk.part))
 			chain->frames[n++] = ip;
 	}
 	if (n == 0 && is_kernel && sample->sample.ip >= CTX_KERNEL_START)

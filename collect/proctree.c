@@ -422,8 +422,8 @@ bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t 
 static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
 {
-	struct process *parent = find_process(tree, record->task.ppid);
-	struct thread *creator = find_thread(tree, record->task.ptid);
+	struct process *parent = find_process(tree, record->task.parent_pid);
+	struct thread *creator = find_thread(tree, record->task.parent_tid);
 	struct ctx_exp_process start = {
 		.origin = CTX_EXP_FORK, .pid = record->pid, .time_ns = record->time_ns, .parent = CTX_NONE};
 	struct process *child = find_process(tree, record->pid);
@@ -432,11 +432,11 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 	if (child != NULL && record->time_ns <= child->looked_ns)
 		return CTX_OK;
 	if (parent == NULL)
-		status = start_present(tree, record->task.ppid, begin_of_met(tree, record->time_ns), &parent,
-				       err);
+		status = start_present(tree, record->task.parent_pid, begin_of_met(tree, record->time_ns),
+				       &parent, err);
 	if (status != CTX_OK)
 		return status;
-	if (record->pid == record->task.ppid)
+	if (record->pid == (uint32_t)record->task.parent_pid)
 		return start_thread(tree, parent, record->tid, creator != NULL ? creator->name : parent->name,
 				    record->time_ns, NULL, err);
 	start.parent = parent->number;
@@ -548,10 +548,10 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 
 	if (process == NULL || map.size == 0)
 		return CTX_OK;
-	/* The kernel reads build ids without waiting for the disk: a page that was not in memory is ours to
-	 * read. */
-	if (record->mmap.build_id_bytes != 0)
-		ctx_buildid_format(record->mmap.build_id, record->mmap.build_id_bytes, build_id);
+	/* The kernel reads build ids without waiting for the disk: a page that was not in memory, or a build id that
+	 * cannot be trusted, is ours to read. */
+	if (record->mmap.build_id[0] != '\0')
+		memcpy(build_id, record->mmap.build_id, sizeof(build_id));
 	else
 		find_build_id(tree, record->pid, map.path, map.address, build_id);
 	name_made_code(record->pid, &map, path);

@@ -72,7 +72,7 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 	case PERF_RECORD_FORK:
 		/* What nothing is recorded of is none of the recording's processes. */
 		return recorder->options->no_follow && !recorder->options->system_wide &&
-				       record.pid != record.task.ppid
+				       record.pid != (uint32_t)record.task.parent_pid
 			       ? CTX_OK
 			       : ctx_proctree_apply(recorder->tree, &record, err);
 	case PERF_RECORD_LOST:

@@ -14,6 +14,7 @@
 
 struct item {
 	struct ctx_perf_record record;
+	struct ctx_user_state user; /* of the record; what the stack can be unwound from */
 	uint32_t process, thread;   /* whose stack it is */
 	struct ctx_exp_state state; /* thread CTX_NONE: it is a sample */
 	bool has_stack;		    /* record is set */
@@ -108,16 +109,19 @@ struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *
 /* Takes in what the stack of an item is made of. */
 static void set_stack(struct ctx_sample_batch *batch, struct item *item, const struct ctx_perf_record *record)
 {
-	bool can_unwind = batch->frames != NULL && record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN;
+	bool can_unwind;
 
 	item->record = *record;
+	if (record->sample.user_regs != NULL)
+		ctx_pe_sample_user_state(&record->sample, &item->user);
+	can_unwind = batch->frames != NULL && item->user.regs.machine != CTX_MACHINE_UNKNOWN;
 	item->has_stack = true;
 	item->is_skipped = can_unwind && batch->hurries;
 	if (!can_unwind || batch->hurries)
 		return;
 	item->job = &batch->jobs[batch->n_jobs];
 	*item->job = (struct ctx_unwind_job){
-		.state = &item->record.sample.user,
+		.state = &item->user,
 		.view = {.maps = batch->maps, .process = item->process, .pid = record->pid},
 		.frames = batch->frames + batch->n_jobs * batch->max_frames,
 		.max = batch->max_frames,
@@ -289,9 +293,8 @@ static enum ctx_status write_sample(struct ctx_sample_batch *batch, const struct
 					.n_frames = batch->chain.n};
 	enum ctx_status status = ctx_exp_sample(batch->options.writer, &sample, err);
 
-	if (status == CTX_OK && batch->options.keep_stacks &&
-	    record->sample.user.regs.machine != CTX_MACHINE_UNKNOWN)
-		status = ctx_exp_keep_stack(batch->options.writer, &sample, &record->sample.user, err);
+	if (status == CTX_OK && batch->options.keep_stacks && item->user.regs.machine != CTX_MACHINE_UNKNOWN)
+		status = ctx_exp_keep_stack(batch->options.writer, &sample, &item->user, err);
 	return status;
 }
 

@@ -602,16 +602,22 @@ static enum ctx_status choose_states(const struct opening *opening, struct ctx_e
 	return ctx_state_events_choose(&options, &session->states, err);
 }
 
-/* What the samples of each event hold, by the attributes that they are opened with. */
-static void note_sample_types(const struct opening *opening)
+/* By the attributes that the events are opened with. */
+static void make_layouts(const struct opening *opening)
 {
 	struct ctx_session *session = opening->session;
+	struct ctx_pe_layout *layout = session->layouts;
 
-	for (size_t i = 0; i < session->events->n; i++)
-		session->sample_types[i] = event_attr(opening, &session->events->items[i]).sample_type;
-	for (unsigned i = 0; i < CTX_STATE_EVENT_N; i++)
-		session->sample_types[session->events->n + i] =
-			state_attr(opening, (enum ctx_state_event)i).sample_type;
+	for (size_t i = 0; i < session->events->n; i++) {
+		struct perf_event_attr attr = event_attr(opening, &session->events->items[i]);
+
+		*layout++ = ctx_pe_layout_make(&attr, false);
+	}
+	for (unsigned i = 0; i < CTX_STATE_EVENT_N; i++) {
+		struct perf_event_attr attr = state_attr(opening, (enum ctx_state_event)i);
+
+		*layout++ = ctx_pe_layout_make(&attr, false);
+	}
 }
 
 static void close_events(struct ctx_session *session)
@@ -651,9 +657,8 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	choose_sizes(&opening);
 	session->rings = ctx_calloc(opening.cpus.n, sizeof(*session->rings));
 	session->ring_fds = ctx_calloc(opening.cpus.n, sizeof(*session->ring_fds));
-	session->sample_types =
-		ctx_calloc(options->events->n + CTX_STATE_EVENT_N, sizeof(*session->sample_types));
-	if (session->rings == NULL || session->ring_fds == NULL || session->sample_types == NULL) {
+	session->layouts = ctx_calloc(options->events->n + CTX_STATE_EVENT_N, sizeof(*session->layouts));
+	if (session->rings == NULL || session->ring_fds == NULL || session->layouts == NULL) {
 		status = ctx_err_nomem(err);
 		goto out;
 	}
@@ -663,7 +668,7 @@ enum ctx_status ctx_session_open(struct ctx_session *session, const struct ctx_s
 	if (status == CTX_OK)
 		status = choose_states(&opening, err);
 	if (status == CTX_OK) {
-		note_sample_types(&opening);
+		make_layouts(&opening);
 		status = open_what_fits(&opening, err);
 	}
 out:
@@ -693,14 +698,13 @@ void ctx_session_close(struct ctx_session *session)
 	free(session->rings);
 	free(session->ring_fds);
 	free(session->fds);
-	free(session->sample_types);
+	free(session->layouts);
 	*session = (struct ctx_session){0};
 }
 
 struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session)
 {
 	return (struct ctx_perf_layout){.event_of_id = &session->event_of_id,
-					.sample_types = session->sample_types,
-					.n_events = (uint32_t)session->events->n + CTX_STATE_EVENT_N,
-					.user_regs = session->user_regs};
+					.events = session->layouts,
+					.n_events = (uint32_t)session->events->n + CTX_STATE_EVENT_N};
 }

@@ -37,7 +37,7 @@ struct ctx_session {
 	int *fds; /* all events, those of the rings included */
 	size_t n_fds, fds_cap;
 	struct ctx_map64 event_of_id;
-	uint64_t *sample_types; /* by event: the user's, then by enum ctx_state_event */
+	struct ctx_pe_layout *layouts; /* by event: the user's, then by enum ctx_state_event */
 	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were wanted but may not be had */
 	bool without_build_ids;

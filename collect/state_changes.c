@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-/* Bits of prev_state, which are the same since Linux 4.14: those of /proc/PID/stat's letters, then "preempted". */
-#define STATE_STOPPED 0x0cu /* T, t */
-#define STATE_ENDED 0x30u   /* X, Z */
-#define STATE_PREEMPTED 0x100u
-
 /* A wait that ended before it was seen to begin is short; what woke the thread longer ago ended another one. */
 #define EARLY_NS 1000000u
 
@@ -50,15 +45,18 @@ static enum ctx_status find(struct ctx_state_changes *changes, uint32_t thread, 
 	return CTX_OK;
 }
 
-enum ctx_state_change ctx_state_change_of(int64_t prev_state)
+static enum ctx_state_change change_of(enum ctx_pe_leaving leaving)
 {
-	uint64_t state = (uint64_t)prev_state;
-
-	if (state == 0 || (state & STATE_PREEMPTED) != 0)
-		return CTX_CHANGE_PREEMPTED;
-	if ((state & STATE_ENDED) != 0)
+	switch (leaving) {
+	case CTX_PE_LEAVING_BLOCKED:
+		return CTX_CHANGE_BLOCKED;
+	case CTX_PE_LEAVING_STOPPED:
+		return CTX_CHANGE_STOPPED;
+	case CTX_PE_LEAVING_DEAD:
 		return CTX_CHANGE_N;
-	return (state & STATE_STOPPED) != 0 ? CTX_CHANGE_STOPPED : CTX_CHANGE_BLOCKED;
+	default:
+		return CTX_CHANGE_PREEMPTED;
+	}
 }
 
 static struct ctx_state_step step_of(enum ctx_state_change change)
@@ -66,15 +64,16 @@ static struct ctx_state_step step_of(enum ctx_state_change change)
 	return (struct ctx_state_step){.change = change, .waker = {.thread = CTX_NONE, .outsider = CTX_NONE}};
 }
 
-enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32_t thread, int64_t prev_state,
-				       struct ctx_state_step *ret, struct ctx_err *err)
+enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32_t thread,
+				       enum ctx_pe_leaving leaving, struct ctx_state_step *ret,
+				       struct ctx_err *err)
 {
 	struct ctx_thread_seen *seen;
 	enum ctx_status status = find(changes, thread, &seen, err);
 
 	if (status != CTX_OK)
 		return status;
-	*ret = step_of(ctx_state_change_of(prev_state));
+	*ret = step_of(change_of(leaving));
 	seen->place = PLACE_OFF;
 	/* Who is preempted waits for nobody: what woke it early did so in vain. */
 	if (ret->change == CTX_CHANGE_PREEMPTED)

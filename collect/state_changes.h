@@ -5,13 +5,13 @@
  *	               left ------------> off the CPU --woken--> woken
  *	on a CPU <---- switched in ------------+-------------------+
  *
- * Knows nothing of perf: threads are numbers, one for each life of a tid. Source: requirement E8; the kernel's
- * include/trace/events/sched.h for prev_state.
+ * Threads are numbers, one for each life of a tid. Source: requirement E8.
  */
 #ifndef CTX_COLLECT_STATE_CHANGES_H
 #define CTX_COLLECT_STATE_CHANGES_H
 
 #include "base/err.h"
+#include "formats/perfevent/pe_tracepoint.h"
 #include "model/thread_state.h"
 
 #include <stdbool.h>
@@ -49,7 +49,7 @@ struct ctx_state_step {
 
 /* A thread leaves its CPU, and the scheduler says in which state. One that ends changes nothing. */
 CTX_MUST_CHECK enum ctx_status ctx_state_changes_left(struct ctx_state_changes *changes, uint32_t thread,
-						      int64_t prev_state, struct ctx_state_step *ret,
+						      enum ctx_pe_leaving leaving, struct ctx_state_step *ret,
 						      struct ctx_err *err);
 
 /* A thread leaves its CPU, why is not known before switched_out. */
@@ -71,8 +71,5 @@ CTX_MUST_CHECK enum ctx_status ctx_state_changes_switched_in(struct ctx_state_ch
 CTX_MUST_CHECK enum ctx_status ctx_state_changes_woken(struct ctx_state_changes *changes, uint32_t thread,
 						       uint64_t time_ns, struct ctx_waker waker,
 						       struct ctx_state_step *ret, struct ctx_err *err);
-
-/* What prev_state of sched_switch says; CTX_CHANGE_N: the thread ends. */
-enum ctx_state_change ctx_state_change_of(int64_t prev_state);
 
 #endif

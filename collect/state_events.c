@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "collect/perfrecord.h"
+#include "collect/tracepoint.h"
 
 #include <errno.h>
 #include <string.h>
@@ -118,18 +119,23 @@ static enum ctx_status find_fields(const struct ctx_tracepoint *of_switch,
 	const struct {
 		const struct ctx_tracepoint *of;
 		const char *name;
-		struct ctx_tracepoint_field *to;
+		struct ctx_pe_field *to;
 	} fields[] = {{of_switch, "prev_pid", &events->prev_pid},
 		      {of_switch, "prev_state", &events->prev_state},
 		      {of_waking, "common_pid", &events->common_pid},
 		      {of_waking, "pid", &events->pid}};
-	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i < CTX_COUNT_OF(fields) && status == CTX_OK; i++)
-		status = ctx_tracepoint_field_find(fields[i].of->format, fields[i].name, fields[i].to, err);
+	for (size_t i = 0; i < CTX_COUNT_OF(fields); i++) {
+		const char *format = fields[i].of->format;
+
+		if (!ctx_pe_format_field(format, strlen(format), fields[i].name, fields[i].to))
+			return ctx_err_set(err, CTX_E_FORMAT, "the format of a tracepoint has no number %s",
+					   fields[i].name);
+	}
+	events->prev_states = ctx_pe_prev_states_parse(of_switch->format, strlen(of_switch->format));
 	events->switch_id = of_switch->id;
 	events->waking_id = of_waking->id;
-	return status;
+	return CTX_OK;
 }
 
 static enum ctx_status read_calls(const char *tracefs, struct ctx_state_events *events, struct ctx_err *err)

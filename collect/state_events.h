@@ -15,7 +15,7 @@
 #define CTX_COLLECT_STATE_EVENTS_H
 
 #include "collect/recargs.h"
-#include "collect/tracepoint.h"
+#include "formats/perfevent/pe_tracepoint.h"
 
 #include <linux/perf_event.h>
 
@@ -41,8 +41,9 @@ struct ctx_state_events {
 	enum ctx_states_level level;
 	bool has_calls;					    /* full only, like all below */
 	uint64_t switch_id, waking_id, enter_id, return_id; /* of the tracepoints */
-	struct ctx_tracepoint_field prev_pid, prev_state;   /* of sched_switch */
-	struct ctx_tracepoint_field common_pid, pid;	    /* of sched_waking */
+	struct ctx_pe_field prev_pid, prev_state;	    /* of sched_switch */
+	struct ctx_pe_prev_states prev_states;		    /* what prev_state says */
+	struct ctx_pe_field common_pid, pid;		    /* of sched_waking */
 };
 
 struct ctx_state_events_options {

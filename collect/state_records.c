@@ -159,9 +159,13 @@ static uint32_t find_ended(const struct ctx_state_records *records, const struct
 		       : CTX_NONE;
 }
 
-static enum ctx_status missing_field(struct ctx_err *err)
+/* A field of a tracepoint's sample. */
+static enum ctx_status read_field(const struct ctx_pe_field *field, const struct ctx_perf_record *record,
+				  int64_t *ret, struct ctx_err *err)
 {
-	return ctx_err_set(err, CTX_E_FORMAT, "a tracepoint's sample ends before its fields");
+	return ctx_pe_field_read(field, record->sample.raw, record->sample.raw_bytes, false, ret)
+		       ? CTX_OK
+		       : ctx_err_set(err, CTX_E_FORMAT, "a tracepoint's sample ends before its fields");
 }
 
 /* Our id of a thread whose id of the kernel's own is told. */
@@ -170,10 +174,10 @@ static enum ctx_status note_id(struct ctx_state_records *records, const struct c
 {
 	int64_t id;
 	uint32_t *place;
+	enum ctx_status status = read_field(&records->options.events->prev_pid, record, &id, err);
 
-	if (!ctx_tracepoint_field_read(&records->options.events->prev_pid, record->sample.raw,
-				       record->sample.raw_bytes, &id))
-		return missing_field(err);
+	if (status != CTX_OK)
+		return status;
 	place = ctx_map64_place(&records->thread_of_id, (uint64_t)id);
 	if (place == NULL)
 		return ctx_err_nomem(err);
@@ -187,17 +191,16 @@ static enum ctx_status take_switch(struct ctx_state_records *records, const stru
 	struct ctx_state_step step;
 	struct ctx_exp_state state;
 	int64_t prev_state;
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status = read_field(&records->options.events->prev_state, record, &prev_state, err);
 
-	if (!ctx_tracepoint_field_read(&records->options.events->prev_state, record->sample.raw,
-				       record->sample.raw_bytes, &prev_state))
-		return missing_field(err);
-	if (!find_own(records, record, &state))
-		return CTX_OK;
+	if (status != CTX_OK || !find_own(records, record, &state))
+		return status;
 	if (records->is_inner)
 		status = note_id(records, record, err);
 	if (status == CTX_OK)
-		status = ctx_state_changes_left(&records->changes, state.thread, prev_state, &step, err);
+		status = ctx_state_changes_left(
+			&records->changes, state.thread,
+			ctx_pe_leaving_of(&records->options.events->prev_states, prev_state), &step, err);
 	if (status != CTX_OK || step.change == CTX_CHANGE_N)
 		return status;
 	state.change = step.change;
@@ -283,12 +286,12 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	struct ctx_state_step step;
 	int64_t woken, by_id;
 	bool is_by_thread = find_own(records, record, &by);
-	enum ctx_status status = CTX_OK;
+	enum ctx_status status = read_field(&events->pid, record, &woken, err);
 
-	if (!ctx_tracepoint_field_read(&events->pid, record->sample.raw, record->sample.raw_bytes, &woken) ||
-	    !ctx_tracepoint_field_read(&events->common_pid, record->sample.raw, record->sample.raw_bytes,
-				       &by_id))
-		return missing_field(err);
+	if (status == CTX_OK)
+		status = read_field(&events->common_pid, record, &by_id, err);
+	if (status != CTX_OK)
+		return status;
 	state = by;
 	if ((is_by_thread && is_of_all) || !find_woken(records, woken, &state))
 		return CTX_OK;

@@ -9,68 +9,6 @@
 
 #define FILE_MAX_BYTES ((size_t)1 << 20)
 #define PATH_BYTES 512
-#define SIZE_MAX_BYTES 8u
-
-/* Does the declaration "pid_t prev_pid" declare this name? */
-static bool declares(const char *text, size_t n, const char *name)
-{
-	size_t n_name = strlen(name);
-
-	return n > n_name && text[n - n_name - 1] == ' ' && memcmp(text + n - n_name, name, n_name) == 0;
-}
-
-/* "	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;" */
-static enum ctx_status take_line(const char *line, struct ctx_tracepoint_field *ret, struct ctx_err *err)
-{
-	struct ctx_tracepoint_field field = {0};
-	unsigned is_signed = 0;
-
-	if (sscanf(line, "; offset:%u; size:%u; signed:%u;", &field.offset, &field.size, &is_signed) != 3 ||
-	    field.offset > UINT16_MAX || field.size == 0 || field.size > SIZE_MAX_BYTES ||
-	    (field.size & (field.size - 1)) != 0)
-		return ctx_err_set(err, CTX_E_FORMAT, "its line \"%.*s\" is not understood",
-				   (int)strcspn(line, "\n"), line);
-	field.is_signed = is_signed != 0;
-	*ret = field;
-	return CTX_OK;
-}
-
-enum ctx_status ctx_tracepoint_field_find(const char *format, const char *name,
-					  struct ctx_tracepoint_field *ret, struct ctx_err *err)
-{
-	const char *at = format;
-	enum ctx_status status;
-
-	while ((at = strstr(at, "\tfield:")) != NULL) {
-		size_t n;
-
-		at += strlen("\tfield:");
-		n = strcspn(at, ";\n");
-		if (declares(at, n, name)) {
-			status = take_line(at + n, ret, err);
-			return status != CTX_OK ? ctx_err_prefix(err, status, "field %s", name) : CTX_OK;
-		}
-		at += n;
-	}
-	return ctx_err_set(err, CTX_E_NOTFOUND, "no field %s", name);
-}
-
-bool ctx_tracepoint_field_read(const struct ctx_tracepoint_field *field, const uint8_t *raw, size_t n,
-			       int64_t *ret)
-{
-	uint64_t value = 0;
-	unsigned shift = 64 - 8 * field->size;
-
-	if (raw == NULL || field->size == 0 || n < field->size || field->offset > n - field->size)
-		return false;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	memcpy(&value, raw + field->offset, field->size);
-#else
-	memcpy((char *)&value + sizeof(value) - field->size, raw + field->offset, field->size);
-#endif
-	*ret = field->is_signed ? (int64_t)(value << shift) >> shift : (int64_t)value;
-	return true;
-}
 
 static enum ctx_status read_text(const char *tracefs, const char *name, const char *file, char **ret,
 				 struct ctx_err *err)

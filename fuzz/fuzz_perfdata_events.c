@@ -67,8 +67,10 @@ static void turn(uint8_t *attr, size_t n)
 static void check_same(const struct ctx_pd_event *a, const struct ctx_pd_event *b)
 {
 	require(a->type == b->type && a->config == b->config && a->sample_period == b->sample_period);
-	require(a->sample_type == b->sample_type && a->read_format == b->read_format);
-	require(a->branch_sample_type == b->branch_sample_type && a->regs_user == b->regs_user);
+	require(a->layout.sample_type == b->layout.sample_type);
+	require(a->layout.read_format == b->layout.read_format);
+	require(a->layout.branch_sample_type == b->layout.branch_sample_type);
+	require(a->layout.regs_user == b->layout.regs_user);
 	require(a->sample_id_all == b->sample_id_all && a->freq == b->freq);
 	require(a->exclude_callchain_kernel == b->exclude_callchain_kernel);
 	require(a->exclude_callchain_user == b->exclude_callchain_user);

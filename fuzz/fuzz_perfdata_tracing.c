@@ -11,15 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_format(const struct ctx_pd_format *format, const uint8_t *raw)
 {
 	for (int field = 0; field < CTX_PD_FIELD_N; field++) {
-		struct ctx_pd_field_place place = format->fields[field];
-		size_t end = (size_t)place.offset + place.size;
+		const struct ctx_pe_field *place = &format->fields[field];
+		size_t end = (size_t)place->offset + place->size;
 		int64_t value;
 
-		if (place.size == 0)
+		if (place->size == 0)
 			continue;
-		if (!format->found ||
-		    !ctx_pd_tracing_value(format, (enum ctx_pd_field)field, raw, end, false, &value) ||
-		    ctx_pd_tracing_value(format, (enum ctx_pd_field)field, raw, end - 1, true, &value))
+		if (!format->found || !ctx_pe_field_read(place, raw, end, false, &value) ||
+		    ctx_pe_field_read(place, raw, end - 1, true, &value))
 			abort();
 	}
 }
@@ -39,7 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (tracing.formats[i].found)
 			check_format(&tracing.formats[i], raw);
 	}
-	if (status == CTX_OK && (tracing.dead | tracing.stopped | tracing.waits) == 0)
+	if (tracing.formats[CTX_PD_TP_SWITCH].found &&
+	    (tracing.prev_states.dead | tracing.prev_states.stopped | tracing.prev_states.waits) == 0)
 		abort();
 	ctx_pd_tracing_find(&tracing, size);
 	return 0;

@@ -9,7 +9,8 @@
 #ifndef CTX_FORMATS_PERFDATA_PD_CHAIN_H
 #define CTX_FORMATS_PERFDATA_PD_CHAIN_H
 
-#include "formats/perfdata/pd_record.h"
+#include "formats/perfdata/pd_events.h"
+#include "formats/perfevent/pe_sample.h"
 #include "model/user_regs.h"
 
 struct ctx_pd_chain {	  /* all zero is a valid empty one */
@@ -32,8 +33,8 @@ void ctx_pd_chain_deinit(struct ctx_pd_chain *chain);
  * program counter alone, truncated. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain,
-						const struct ctx_pd_sample *sample,
-						const struct ctx_pd_event *event, uint16_t misc, bool swap,
+						const struct ctx_pe_sample *sample,
+						const struct ctx_pd_event *event, uint16_t misc,
 						struct ctx_err *err);
 
 #endif

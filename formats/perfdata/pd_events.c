@@ -1,7 +1,7 @@
 #include "formats/perfdata/pd_events.h"
 
 #include "base/mem.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_wire.h"
 #include "model/profile.h"
 
 #include <linux/perf_event.h>
@@ -30,47 +30,50 @@ void ctx_pd_events_deinit(struct ctx_pd_events *events)
 	*events = (struct ctx_pd_events){0};
 }
 
-static void parse_attr(struct ctx_pd_event *event, const uint8_t *attr, size_t n, bool swap)
+static void parse_attr(struct ctx_pd_event *event, const uint8_t *bytes, size_t n, bool swap)
 {
 	uint8_t known[136] = {0};
-	struct ctx_pd_wire wire = ctx_pd_wire_make(known, sizeof(known), swap);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(known, sizeof(known), swap);
+	struct perf_event_attr attr = {0};
 	const uint8_t *flags;
 
-	memcpy(known, attr, n < sizeof(known) ? n : sizeof(known));
-	event->type = ctx_pd_wire_u32(&wire);
-	ctx_pd_wire_u32(&wire); /* size */
-	event->config = ctx_pd_wire_u64(&wire);
-	event->sample_period = ctx_pd_wire_u64(&wire);
-	event->sample_type = ctx_pd_wire_u64(&wire);
-	event->read_format = ctx_pd_wire_u64(&wire);
+	memcpy(known, bytes, n < sizeof(known) ? n : sizeof(known));
+	event->type = ctx_pe_wire_u32(&wire);
+	ctx_pe_wire_u32(&wire); /* size */
+	event->config = ctx_pe_wire_u64(&wire);
+	event->sample_period = attr.sample_period = ctx_pe_wire_u64(&wire);
+	attr.sample_type = ctx_pe_wire_u64(&wire);
+	attr.read_format = ctx_pe_wire_u64(&wire);
 	flags = wire.at;
-	event->exclude_user = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_USER, swap);
-	event->exclude_kernel = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_KERNEL, swap);
-	event->freq = ctx_pd_wire_flag(flags, FLAG_FREQ, swap);
-	event->sample_id_all = ctx_pd_wire_flag(flags, FLAG_SAMPLE_ID_ALL, swap);
-	event->exclude_callchain_kernel = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_KERNEL, swap);
-	event->exclude_callchain_user = ctx_pd_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_USER, swap);
-	event->use_clockid = ctx_pd_wire_flag(flags, FLAG_USE_CLOCKID, swap);
-	event->context_switch = ctx_pd_wire_flag(flags, FLAG_CONTEXT_SWITCH, swap);
-	ctx_pd_wire_bytes(&wire, 32); /* flags, wakeup, bp_type, config1, config2 */
-	event->branch_sample_type = ctx_pd_wire_u64(&wire);
-	event->regs_user = ctx_pd_wire_u64(&wire);
-	ctx_pd_wire_u32(&wire); /* sample_stack_user */
-	event->clockid = (int32_t)ctx_pd_wire_u32(&wire);
-	ctx_pd_wire_bytes(&wire, 12); /* sample_regs_intr, aux_watermark */
-	event->max_stack = ctx_pd_wire_u16(&wire);
+	event->exclude_user = ctx_pe_wire_flag(flags, FLAG_EXCLUDE_USER, swap);
+	event->exclude_kernel = ctx_pe_wire_flag(flags, FLAG_EXCLUDE_KERNEL, swap);
+	event->freq = ctx_pe_wire_flag(flags, FLAG_FREQ, swap);
+	event->sample_id_all = ctx_pe_wire_flag(flags, FLAG_SAMPLE_ID_ALL, swap);
+	event->exclude_callchain_kernel = ctx_pe_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_KERNEL, swap);
+	event->exclude_callchain_user = ctx_pe_wire_flag(flags, FLAG_EXCLUDE_CALLCHAIN_USER, swap);
+	event->use_clockid = ctx_pe_wire_flag(flags, FLAG_USE_CLOCKID, swap);
+	event->context_switch = ctx_pe_wire_flag(flags, FLAG_CONTEXT_SWITCH, swap);
+	ctx_pe_wire_bytes(&wire, 32); /* flags, wakeup, bp_type, config1, config2 */
+	attr.branch_sample_type = ctx_pe_wire_u64(&wire);
+	attr.sample_regs_user = ctx_pe_wire_u64(&wire);
+	ctx_pe_wire_u32(&wire); /* sample_stack_user */
+	event->clockid = (int32_t)ctx_pe_wire_u32(&wire);
+	ctx_pe_wire_bytes(&wire, 12); /* sample_regs_intr, aux_watermark */
+	event->max_stack = ctx_pe_wire_u16(&wire);
+	attr.freq = event->freq;
+	event->layout = ctx_pe_layout_make(&attr, swap);
 }
 
 enum ctx_status ctx_pd_events_add(struct ctx_pd_events *events, const void *attr, size_t n, bool swap,
 				  struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = ctx_pd_wire_make(attr, n, swap);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(attr, n, swap);
 	struct ctx_pd_event *event;
 	enum ctx_status status;
 	uint32_t size;
 
-	ctx_pd_wire_u32(&wire);
-	size = ctx_pd_wire_u32(&wire);
+	ctx_pe_wire_u32(&wire);
+	size = ctx_pe_wire_u32(&wire);
 	if (size == 0)
 		size = PERF_ATTR_SIZE_VER0; /* as the first version wrote it */
 	if (wire.failed || size < PERF_ATTR_SIZE_VER0 || size > n || size > ATTR_SIZE_MAX)
@@ -141,53 +144,6 @@ static enum ctx_status make_name(struct ctx_pd_events *events, uint32_t index, s
 	return ctx_pd_events_name(events, index, text, (size_t)n, err);
 }
 
-static int count_bits(uint64_t mask)
-{
-	return __builtin_popcountll(mask);
-}
-
-/* Where the event's samples have their id: every field before it takes 8 bytes. */
-static int id_in_sample(uint64_t type)
-{
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		return 0;
-	return type & PERF_SAMPLE_ID ? count_bits(type & (PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-							  PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR))
-				     : -1;
-}
-
-static int time_in_sample(uint64_t type)
-{
-	return type & PERF_SAMPLE_TIME
-		       ? count_bits(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
-		       : -1;
-}
-
-/* From the end: [tid] [time] [id] [stream id] [cpu] [identifier]. */
-static int time_in_trailer(uint64_t type)
-{
-	return type & PERF_SAMPLE_TIME ? 1 + count_bits(type & (PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
-								PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER))
-				       : -1;
-}
-
-static int id_in_trailer(uint64_t type)
-{
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		return 1;
-	return type & PERF_SAMPLE_ID ? 1 + count_bits(type & (PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)) : -1;
-}
-
-int ctx_pd_event_trailer_time(const struct ctx_pd_event *event)
-{
-	return time_in_trailer(event->sample_type);
-}
-
-int ctx_pd_event_sample_time(const struct ctx_pd_event *event)
-{
-	return time_in_sample(event->sample_type);
-}
-
 enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err)
 {
 	if (events->n_settled == 0) {
@@ -198,7 +154,7 @@ enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_er
 	for (; events->n_settled < events->n; events->n_settled++) {
 		size_t i = events->n_settled;
 		const struct ctx_pd_event *event = &events->items[i];
-		uint64_t type = event->sample_type;
+		uint64_t type = event->layout.sample_type;
 
 		if (event->name[0] == '\0') {
 			enum ctx_status status = make_name(events, (uint32_t)i, err);
@@ -207,20 +163,20 @@ enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_er
 				return status;
 		}
 		if (i == 0) {
-			events->sample_time_at = time_in_sample(type);
-			events->sample_id_at = id_in_sample(type);
-			events->trailer_time_at = time_in_trailer(type);
-			events->trailer_id_at = id_in_trailer(type);
+			events->sample_time_at = ctx_pe_sample_time_at(type);
+			events->sample_id_at = ctx_pe_sample_id_at(type);
+			events->trailer_time_at = ctx_pe_trailer_time_at(type);
+			events->trailer_id_at = ctx_pe_trailer_id_at(type);
 			events->has_trailer = event->sample_id_all;
 			continue;
 		}
-		if (events->sample_time_at != time_in_sample(type))
+		if (events->sample_time_at != ctx_pe_sample_time_at(type))
 			events->sample_time_at = -1;
-		if (events->sample_id_at != id_in_sample(type))
+		if (events->sample_id_at != ctx_pe_sample_id_at(type))
 			events->sample_id_at = -1;
-		if (events->trailer_time_at != time_in_trailer(type))
+		if (events->trailer_time_at != ctx_pe_trailer_time_at(type))
 			events->trailer_time_at = -1;
-		if (events->trailer_id_at != id_in_trailer(type))
+		if (events->trailer_id_at != ctx_pe_trailer_id_at(type))
 			events->trailer_id_at = -1;
 		events->has_trailer = events->has_trailer && event->sample_id_all;
 	}

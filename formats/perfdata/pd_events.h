@@ -1,10 +1,10 @@
 /*
- * Events: what perf.data announces of the counters that were sampled, and where a record holds what.
+ * Events: the counters that were sampled, as perf.data announces them, and where a record holds
+ * what.
  *
- * An event is one perf_event_attr with its ids. A sample's fields follow its event's sample type; the other records
- * end in a few of the same fields (sample_id) when sample_id_all is set. Attributes may be longer or shorter than
- * the ones that we know: what is missing is zero, what is new is skipped. Source: enum
- * perf_event_sample_format in include/uapi/linux/perf_event.h.
+ * An event is one perf_event_attr with its ids. Attributes may be longer or shorter than the ones
+ * that we know: what is missing is zero, what is new is skipped. Source: struct perf_event_attr in
+ * include/uapi/linux/perf_event.h.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_EVENTS_H
 #define CTX_FORMATS_PERFDATA_PD_EVENTS_H
@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map64.h"
+#include "formats/perfevent/pe_layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,11 +21,8 @@
 struct ctx_pd_event {
 	uint32_t type;
 	uint64_t config;
-	uint64_t sample_period; /* or frequency */
-	uint64_t sample_type;
-	uint64_t read_format;
-	uint64_t branch_sample_type;
-	uint64_t regs_user; /* mask */
+	uint64_t sample_period;	     /* or frequency */
+	struct ctx_pe_layout layout; /* of its records */
 	bool sample_id_all, exclude_callchain_kernel, exclude_callchain_user, freq, use_clockid;
 	bool context_switch; /* brings SWITCH records */
 	bool exclude_user, exclude_kernel;
@@ -40,8 +38,9 @@ struct ctx_pd_events { /* all zero is a valid empty one */
 	struct ctx_pd_event *items; /* owned */
 	size_t n, cap;
 	struct ctx_map64 by_id; /* id -> index */
-	/* Where things are, when all events agree (ctx_pd_events_settle); -1 otherwise. In units of 8 bytes,
-	 * from the first byte behind the header or back from the end of the record. */
+	/*
+	 * Positions as in pe_layout.h, where all events agree (ctx_pd_events_settle); -1 otherwise.
+	 */
 	int sample_time_at, sample_id_at;
 	int trailer_time_at, trailer_id_at;
 	bool has_trailer;
@@ -51,8 +50,9 @@ struct ctx_pd_events { /* all zero is a valid empty one */
 void ctx_pd_events_deinit(struct ctx_pd_events *events);
 
 /*
- * Adds an event from the `n` bytes of its attr, as found in the file (the attr's own size field must not be larger
- * than n; 64 bytes at least). Its index is events->n - 1 afterwards. Fails with CTX_E_FORMAT, CTX_E_NOMEM.
+ * Adds an event from the `n` bytes of its attr, as found in the file (the attr's own size field
+ * must not be larger than n; 64 bytes at least). Its index is events->n - 1 afterwards. Fails with
+ * CTX_E_FORMAT, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_events_add(struct ctx_pd_events *events, const void *attr, size_t n,
 						 bool swap, struct ctx_err *err);
@@ -64,15 +64,11 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_events_add_id(struct ctx_pd_events *events
 CTX_MUST_CHECK enum ctx_status ctx_pd_events_name(struct ctx_pd_events *events, uint32_t event,
 						  const char *name, size_t n, struct ctx_err *err);
 
-/* To be called after all events and ids are in, and again after more came: finds the common places. Names what has no
- * name by its type and config. */
+/*
+ * To be called after all events and ids are in, and again after more came: finds the common places.
+ * Names what has no name by its type and config.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err);
-
-/* Where the records of one event have their time in the trailer, as trailer_time_at: for those that do not agree. */
-int ctx_pd_event_trailer_time(const struct ctx_pd_event *event);
-
-/* The same for its samples, as sample_time_at. */
-int ctx_pd_event_sample_time(const struct ctx_pd_event *event);
 
 /* "ns" for clocks, "events" otherwise. */
 const char *ctx_pd_event_unit(const struct ctx_pd_event *event);

@@ -35,24 +35,24 @@ void ctx_pd_facts_deinit(struct ctx_pd_facts *facts)
 	*facts = (struct ctx_pd_facts){0};
 }
 
-static uint32_t skip_texts(struct ctx_pd_wire *wire)
+static uint32_t skip_texts(struct ctx_pe_wire *wire)
 {
-	uint32_t n = ctx_pd_wire_u32(wire);
+	uint32_t n = ctx_pe_wire_u32(wire);
 
 	for (uint32_t i = 0; i < n && !wire->failed; i++)
 		ctx_pd_fact_text(wire);
 	return n;
 }
 
-static void skip_u32s(struct ctx_pd_wire *wire, uint64_t n)
+static void skip_u32s(struct ctx_pe_wire *wire, uint64_t n)
 {
-	if (n > ctx_pd_wire_left(wire) / sizeof(uint32_t))
+	if (n > ctx_pe_wire_left(wire) / sizeof(uint32_t))
 		wire->failed = true;
 	else
-		ctx_pd_wire_bytes(wire, (size_t)n * sizeof(uint32_t));
+		ctx_pe_wire_bytes(wire, (size_t)n * sizeof(uint32_t));
 }
 
-static enum ctx_status read_text(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, const char **ret,
+static enum ctx_status read_text(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, const char **ret,
 				 struct ctx_err *err)
 {
 	const char *text = ctx_pd_fact_text(wire);
@@ -60,10 +60,10 @@ static enum ctx_status read_text(struct ctx_pd_facts *facts, struct ctx_pd_wire 
 	return text != NULL ? ctx_pd_fact_keep(facts, text, ret, err) : ctx_pd_fact_cut_short(err);
 }
 
-static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, struct ctx_err *err)
+static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, struct ctx_err *err)
 {
 	struct ctx_buf line __attribute__((cleanup(ctx_buf_deinit))) = {0};
-	uint32_t n = ctx_pd_wire_u32(wire);
+	uint32_t n = ctx_pe_wire_u32(wire);
 	enum ctx_status status;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -83,11 +83,11 @@ static enum ctx_status read_command(struct ctx_pd_facts *facts, struct ctx_pd_wi
 				: status;
 }
 
-static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 				       struct ctx_err *err)
 {
-	uint32_t available = ctx_pd_wire_u32(wire);
-	uint32_t online = ctx_pd_wire_u32(wire);
+	uint32_t available = ctx_pe_wire_u32(wire);
+	uint32_t online = ctx_pe_wire_u32(wire);
 
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
@@ -96,7 +96,7 @@ static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pd
 	return CTX_OK;
 }
 
-static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 				     struct ctx_err *err)
 {
 	uint32_t sockets = skip_texts(wire);
@@ -107,9 +107,9 @@ static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pd_w
 	 * What follows came with later versions. The array of processors does not tell its length; when the
 	 * file did not tell it before either, then dies remain unknown.
 	 */
-	if (ctx_pd_wire_left(wire) != 0 && facts->cpus_available != 0) {
+	if (ctx_pe_wire_left(wire) != 0 && facts->cpus_available != 0) {
 		skip_u32s(wire, (uint64_t)facts->cpus_available * 2);
-		if (ctx_pd_wire_left(wire) != 0)
+		if (ctx_pe_wire_left(wire) != 0)
 			dies = skip_texts(wire);
 		if (dies != 0)
 			skip_u32s(wire, facts->cpus_available);
@@ -122,14 +122,14 @@ static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pd_w
 	return CTX_OK;
 }
 
-static enum ctx_status read_numa(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, struct ctx_err *err)
+static enum ctx_status read_numa(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, struct ctx_err *err)
 {
-	uint32_t n = ctx_pd_wire_u32(wire);
+	uint32_t n = ctx_pe_wire_u32(wire);
 
 	for (uint32_t i = 0; i < n && !wire->failed; i++) {
-		ctx_pd_wire_u32(wire);	/* number of the node */
-		ctx_pd_wire_u64(wire);	/* its memory, kB */
-		ctx_pd_wire_u64(wire);	/* free, kB */
+		ctx_pe_wire_u32(wire);	/* number of the node */
+		ctx_pe_wire_u64(wire);	/* its memory, kB */
+		ctx_pe_wire_u64(wire);	/* free, kB */
 		ctx_pd_fact_text(wire); /* its processors */
 	}
 	if (wire->failed)
@@ -138,9 +138,9 @@ static enum ctx_status read_numa(struct ctx_pd_facts *facts, struct ctx_pd_wire 
 	return CTX_OK;
 }
 
-static enum ctx_status read_number(struct ctx_pd_wire *wire, uint64_t *ret, struct ctx_err *err)
+static enum ctx_status read_number(struct ctx_pe_wire *wire, uint64_t *ret, struct ctx_err *err)
 {
-	uint64_t value = ctx_pd_wire_u64(wire);
+	uint64_t value = ctx_pe_wire_u64(wire);
 
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
@@ -148,11 +148,11 @@ static enum ctx_status read_number(struct ctx_pd_wire *wire, uint64_t *ret, stru
 	return CTX_OK;
 }
 
-static enum ctx_status read_sample_times(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+static enum ctx_status read_sample_times(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 					 struct ctx_err *err)
 {
-	uint64_t first = ctx_pd_wire_u64(wire);
-	uint64_t last = ctx_pd_wire_u64(wire);
+	uint64_t first = ctx_pe_wire_u64(wire);
+	uint64_t last = ctx_pe_wire_u64(wire);
 
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
@@ -163,13 +163,13 @@ static enum ctx_status read_sample_times(struct ctx_pd_facts *facts, struct ctx_
 	return CTX_OK;
 }
 
-static enum ctx_status read_clock_data(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+static enum ctx_status read_clock_data(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 				       struct ctx_err *err)
 {
-	uint32_t version = ctx_pd_wire_u32(wire);
-	uint32_t clockid = ctx_pd_wire_u32(wire);
-	uint64_t wall_clock_ns = ctx_pd_wire_u64(wire);
-	uint64_t clock_ns = ctx_pd_wire_u64(wire);
+	uint32_t version = ctx_pe_wire_u32(wire);
+	uint32_t clockid = ctx_pe_wire_u32(wire);
+	uint64_t wall_clock_ns = ctx_pe_wire_u64(wire);
+	uint64_t clock_ns = ctx_pe_wire_u64(wire);
 
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
@@ -183,16 +183,16 @@ static enum ctx_status read_clock_data(struct ctx_pd_facts *facts, struct ctx_pd
 	return CTX_OK;
 }
 
-static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 					struct ctx_err *err)
 {
 	uint32_t type, level, ratio, mmap_bytes;
 
-	ctx_pd_wire_u32(wire); /* version: perf has always written 0 and looks at the type alone */
-	type = ctx_pd_wire_u32(wire);
-	level = ctx_pd_wire_u32(wire);
-	ratio = ctx_pd_wire_u32(wire);
-	mmap_bytes = ctx_pd_wire_u32(wire);
+	ctx_pe_wire_u32(wire); /* version: perf has always written 0 and looks at the type alone */
+	type = ctx_pe_wire_u32(wire);
+	level = ctx_pe_wire_u32(wire);
+	ratio = ctx_pe_wire_u32(wire);
+	mmap_bytes = ctx_pe_wire_u32(wire);
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
 	facts->compressed = true;
@@ -203,7 +203,7 @@ static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_p
 	return CTX_OK;
 }
 
-static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature, struct ctx_pd_wire *wire,
+static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature, struct ctx_pe_wire *wire,
 				    struct ctx_err *err)
 {
 	uint64_t resolution_ns;
@@ -253,7 +253,7 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature, const void *bytes, size_t n,
 				 bool swap, struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = ctx_pd_wire_make(bytes, n, swap);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(bytes, n, swap);
 	struct ctx_err reason = {0};
 	enum ctx_status status;
 

@@ -55,13 +55,13 @@ static enum ctx_status add_build_id(struct ctx_pd_facts *facts, const struct ctx
 	return CTX_OK;
 }
 
-static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct ctx_pd_wire *wire,
+static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct ctx_pe_wire *wire,
 				     struct ctx_err *err)
 {
 	uint32_t mode = misc & MISC_CPUMODE_MASK;
-	int32_t pid = (int32_t)ctx_pd_wire_u32(wire);
-	const uint8_t *bytes = ctx_pd_wire_bytes(wire, BUILD_ID_FIELD_BYTES);
-	const char *path = ctx_pd_wire_text(wire, ctx_pd_wire_left(wire));
+	int32_t pid = (int32_t)ctx_pe_wire_u32(wire);
+	const uint8_t *bytes = ctx_pe_wire_bytes(wire, BUILD_ID_FIELD_BYTES);
+	const char *path = ctx_pe_wire_text(wire, ctx_pe_wire_left(wire));
 	char hex[CTX_BUILDID_TEXT];
 	size_t n;
 
@@ -69,11 +69,11 @@ static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, 
 		return ctx_pd_fact_cut_short(err);
 	if (*path == '\0')
 		return ctx_err_set(err, CTX_E_FORMAT, "one without a path");
-	n = (misc & MISC_BUILD_ID_SIZE) != 0 ? bytes[CTX_PD_BUILD_ID_BYTES] : CTX_PD_BUILD_ID_BYTES;
-	if (n > CTX_PD_BUILD_ID_BYTES)
+	n = (misc & MISC_BUILD_ID_SIZE) != 0 ? bytes[CTX_PE_BUILD_ID_BYTES] : CTX_PE_BUILD_ID_BYTES;
+	if (n > CTX_PE_BUILD_ID_BYTES)
 		return ctx_err_set(err, CTX_E_FORMAT, "one of %zu bytes, of %s", n, path);
 	/* perf writes zeros for an object that has none. */
-	ctx_pd_build_id_text(bytes, n, hex);
+	ctx_pe_build_id_text(bytes, n, hex);
 	if (hex[0] == '\0')
 		return CTX_OK;
 	return add_build_id(
@@ -88,28 +88,28 @@ static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, 
 enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc, const void *bytes,
 					  size_t n, bool swap, struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = ctx_pd_wire_make(bytes, n, swap);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(bytes, n, swap);
 	struct ctx_err reason = {0};
 	enum ctx_status status = read_build_id(facts, misc, &wire, &reason);
 
 	return ctx_pd_fact_settle(facts, CTX_PD_FEATURE_BUILD_ID, status, &reason, err);
 }
 
-enum ctx_status ctx_pd_facts_read_build_ids(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+enum ctx_status ctx_pd_facts_read_build_ids(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 					    struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
-	while (status == CTX_OK && ctx_pd_wire_left(wire) != 0) {
+	while (status == CTX_OK && ctx_pe_wire_left(wire) != 0) {
 		const uint8_t *bytes;
 		uint16_t misc, size;
 
-		ctx_pd_wire_u32(wire); /* type: 0 or HEADER_BUILD_ID, by the version of perf */
-		misc = ctx_pd_wire_u16(wire);
-		size = ctx_pd_wire_u16(wire);
+		ctx_pe_wire_u32(wire); /* type: 0 or HEADER_BUILD_ID, by the version of perf */
+		misc = ctx_pe_wire_u16(wire);
+		size = ctx_pe_wire_u16(wire);
 		if (wire->failed || size < RECORD_HEADER_BYTES)
 			return ctx_pd_fact_cut_short(err);
-		bytes = ctx_pd_wire_bytes(wire, size - RECORD_HEADER_BYTES);
+		bytes = ctx_pe_wire_bytes(wire, size - RECORD_HEADER_BYTES);
 		if (bytes == NULL)
 			return ctx_pd_fact_cut_short(err);
 		status = ctx_pd_facts_add_build_id(facts, misc, bytes, size - RECORD_HEADER_BYTES, wire->swap,

@@ -15,14 +15,14 @@
 /* Which clock the samples bear is told nowhere but here when perf is older than CLOCK_DATA. */
 static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, size_t n, bool swap)
 {
-	struct ctx_pd_wire wire = ctx_pd_wire_make(attr, n, swap);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(attr, n, swap);
 
 	if (facts->has_clock_data || n < ATTR_CLOCKID_OFFSET + sizeof(uint32_t) ||
-	    !ctx_pd_wire_flag(attr + ATTR_FLAGS_OFFSET, ATTR_USE_CLOCKID, swap))
+	    !ctx_pe_wire_flag(attr + ATTR_FLAGS_OFFSET, ATTR_USE_CLOCKID, swap))
 		return;
-	ctx_pd_wire_bytes(&wire, ATTR_CLOCKID_OFFSET);
+	ctx_pe_wire_bytes(&wire, ATTR_CLOCKID_OFFSET);
 	facts->has_clockid = true;
-	facts->clockid = ctx_pd_wire_u32(&wire);
+	facts->clockid = ctx_pe_wire_u32(&wire);
 }
 
 static enum ctx_status number_ids(struct ctx_pd_facts *facts, const struct ctx_pd_event_desc *last,
@@ -39,25 +39,25 @@ static enum ctx_status number_ids(struct ctx_pd_facts *facts, const struct ctx_p
 	return CTX_OK;
 }
 
-static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire, uint32_t attr_size,
+static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire, uint32_t attr_size,
 				  struct ctx_err *err)
 {
-	const uint8_t *attr = ctx_pd_wire_bytes(wire, attr_size);
-	uint32_t n_ids = ctx_pd_wire_u32(wire);
+	const uint8_t *attr = ctx_pe_wire_bytes(wire, attr_size);
+	uint32_t n_ids = ctx_pe_wire_u32(wire);
 	const char *name = ctx_pd_fact_text(wire);
 	struct ctx_pd_event_desc event = {.n_ids = n_ids};
-	struct ctx_pd_wire fields;
+	struct ctx_pe_wire fields;
 	uint64_t *ids = NULL;
 	enum ctx_status status;
 
-	if (wire->failed || n_ids > ctx_pd_wire_left(wire) / sizeof(*ids))
+	if (wire->failed || n_ids > ctx_pe_wire_left(wire) / sizeof(*ids))
 		return ctx_pd_fact_cut_short(err);
 	if (facts->n_events == CTX_MAP64_NONE)
 		return ctx_err_set(err, CTX_E_LIMIT, "too many");
-	fields = ctx_pd_wire_make(attr, attr_size, wire->swap);
-	event.type = ctx_pd_wire_u32(&fields);
-	ctx_pd_wire_u32(&fields); /* its size once more */
-	event.config = ctx_pd_wire_u64(&fields);
+	fields = ctx_pe_wire_make(attr, attr_size, wire->swap);
+	event.type = ctx_pe_wire_u32(&fields);
+	ctx_pe_wire_u32(&fields); /* its size once more */
+	event.config = ctx_pe_wire_u64(&fields);
 	status = ctx_grow(&facts->events, &facts->events_cap, facts->n_events + 1, err);
 	if (status == CTX_OK)
 		status = ctx_pd_fact_keep(facts, name, &event.name, err);
@@ -68,7 +68,7 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire
 		if (ids == NULL)
 			return ctx_err_nomem(err);
 		for (uint32_t i = 0; i < n_ids; i++)
-			ids[i] = ctx_pd_wire_u64(wire);
+			ids[i] = ctx_pe_wire_u64(wire);
 	}
 	event.ids = ids;
 	facts->events[facts->n_events++] = event;
@@ -76,11 +76,11 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pd_wire
 	return number_ids(facts, &event, err);
 }
 
-enum ctx_status ctx_pd_facts_read_events(struct ctx_pd_facts *facts, struct ctx_pd_wire *wire,
+enum ctx_status ctx_pd_facts_read_events(struct ctx_pd_facts *facts, struct ctx_pe_wire *wire,
 					 struct ctx_err *err)
 {
-	uint32_t n = ctx_pd_wire_u32(wire);
-	uint32_t attr_size = ctx_pd_wire_u32(wire);
+	uint32_t n = ctx_pe_wire_u32(wire);
+	uint32_t attr_size = ctx_pe_wire_u32(wire);
 	enum ctx_status status = CTX_OK;
 
 	if (wire->failed)

@@ -10,11 +10,11 @@ enum ctx_status ctx_pd_fact_cut_short(struct ctx_err *err)
 	return ctx_err_set(err, CTX_E_FORMAT, "cut short, or a text without an end");
 }
 
-const char *ctx_pd_fact_text(struct ctx_pd_wire *wire)
+const char *ctx_pd_fact_text(struct ctx_pe_wire *wire)
 {
-	uint32_t n = ctx_pd_wire_u32(wire);
+	uint32_t n = ctx_pe_wire_u32(wire);
 
-	return ctx_pd_wire_text(wire, n);
+	return ctx_pe_wire_text(wire, n);
 }
 
 enum ctx_status ctx_pd_fact_keep(struct ctx_pd_facts *facts, const char *text, const char **ret,

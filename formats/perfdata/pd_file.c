@@ -3,7 +3,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "formats/perfdata/pd_scan.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_wire.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -147,13 +147,13 @@ static enum ctx_status add_ids(struct ctx_pd_file *file, uint64_t file_bytes, co
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
 	enum ctx_status status =
 		read_section(&file->parts[0], file_bytes, section, "the ids of an event", &bytes, err);
-	struct ctx_pd_wire wire;
+	struct ctx_pe_wire wire;
 
 	if (status != CTX_OK)
 		return status;
-	wire = ctx_pd_wire_make(bytes, (size_t)section->size, file->swap);
-	while (status == CTX_OK && ctx_pd_wire_left(&wire) >= 8)
-		status = ctx_pd_events_add_id(&file->events, ctx_pd_wire_u64(&wire),
+	wire = ctx_pe_wire_make(bytes, (size_t)section->size, file->swap);
+	while (status == CTX_OK && ctx_pe_wire_left(&wire) >= 8)
+		status = ctx_pd_events_add_id(&file->events, ctx_pe_wire_u64(&wire),
 					      (uint32_t)file->events.n - 1, err);
 	return status;
 }
@@ -186,11 +186,11 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes,
 	for (uint64_t i = 0; i < n && status == CTX_OK; i++) {
 		const uint8_t *entry = bytes + i * header->attr_size;
 		size_t attr_bytes = (size_t)header->attr_size - 16;
-		struct ctx_pd_wire wire = ctx_pd_wire_make(entry + attr_bytes, 16, file->swap);
-		struct section ids = {.offset = ctx_pd_wire_u64(&wire)};
+		struct ctx_pe_wire wire = ctx_pe_wire_make(entry + attr_bytes, 16, file->swap);
+		struct section ids = {.offset = ctx_pe_wire_u64(&wire)};
 		struct ctx_err why = {0};
 
-		ids.size = ctx_pd_wire_u64(&wire);
+		ids.size = ctx_pe_wire_u64(&wire);
 		status = ctx_pd_events_add(&file->events, entry, attr_bytes, file->swap, &why);
 		/* Each has a place of its own in the file; otherwise few bytes could be read for ever. */
 		if (status == CTX_OK && ids.size > file_bytes - ids_bytes)
@@ -229,7 +229,7 @@ static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_byt
 	struct section table = {.offset = header->data.offset + header->data.size};
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
 	struct ctx_err why = {0};
-	struct ctx_pd_wire wire;
+	struct ctx_pe_wire wire;
 	enum ctx_status status;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(header->features); i++)
@@ -238,15 +238,15 @@ static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_byt
 			      &why);
 	if (status != CTX_OK)
 		return forgive(file, status, &why, err);
-	wire = ctx_pd_wire_make(bytes, (size_t)table.size, file->swap);
+	wire = ctx_pe_wire_make(bytes, (size_t)table.size, file->swap);
 	for (uint32_t bit = 0; bit < CTX_PD_FEATURE_BITS; bit++) {
 		uint8_t *payload CTX_AUTO_FREE = NULL;
 		struct section section;
 
 		if (!(header->features[bit / 64] >> bit % 64 & 1))
 			continue;
-		section.offset = ctx_pd_wire_u64(&wire);
-		section.size = ctx_pd_wire_u64(&wire);
+		section.offset = ctx_pe_wire_u64(&wire);
+		section.size = ctx_pe_wire_u64(&wire);
 		if (bit == CTX_PD_FEATURE_TRACING_DATA) {
 			status = ctx_pd_file_tracing(file, &file->parts[0], file_bytes, section.offset,
 						     section.size, err);
@@ -270,27 +270,27 @@ static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_byt
 static enum ctx_status read_header(struct ctx_pd_file *file, const uint8_t *bytes, size_t n,
 				   struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = ctx_pd_wire_make(bytes, n, file->swap);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(bytes, n, file->swap);
 	struct ctx_pd_part *part = &file->parts[0];
 	uint64_t file_bytes = part->end;
 	struct header header;
 	enum ctx_status status;
 
-	ctx_pd_wire_bytes(&wire, MAGIC_BYTES);
-	header.size = ctx_pd_wire_u64(&wire);
+	ctx_pe_wire_bytes(&wire, MAGIC_BYTES);
+	header.size = ctx_pe_wire_u64(&wire);
 	if (header.size == PIPE_HEADER_BYTES) {
 		file->pipe = file->closed = true;
 		part->begin = PIPE_HEADER_BYTES;
 		return CTX_OK;
 	}
-	header.attr_size = ctx_pd_wire_u64(&wire);
-	header.attrs.offset = ctx_pd_wire_u64(&wire);
-	header.attrs.size = ctx_pd_wire_u64(&wire);
-	header.data.offset = ctx_pd_wire_u64(&wire);
-	header.data.size = ctx_pd_wire_u64(&wire);
-	ctx_pd_wire_bytes(&wire, 16); /* event types, no longer in use */
+	header.attr_size = ctx_pe_wire_u64(&wire);
+	header.attrs.offset = ctx_pe_wire_u64(&wire);
+	header.attrs.size = ctx_pe_wire_u64(&wire);
+	header.data.offset = ctx_pe_wire_u64(&wire);
+	header.data.size = ctx_pe_wire_u64(&wire);
+	ctx_pe_wire_bytes(&wire, 16); /* event types, no longer in use */
 	for (size_t i = 0; i < CTX_COUNT_OF(header.features); i++)
-		header.features[i] = ctx_pd_wire_u64(&wire);
+		header.features[i] = ctx_pe_wire_u64(&wire);
 	if (wire.failed || header.size < HEADER_BYTES || header.data.offset > file_bytes)
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: the header is cut or damaged", part->name);
 	/* The writer of the feature bits may have had words of 32 bits: the low bits are then in the upper half. */

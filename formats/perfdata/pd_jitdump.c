@@ -19,7 +19,7 @@
 #include "base/fileio.h"
 #include "base/map64.h"
 #include "base/mem.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +135,7 @@ static enum ctx_status damaged(struct reading *reading)
 
 /* `wire` is behind the record's own header and ends with the record or before; `end` is the record's end in the
  * file. */
-static enum ctx_status take_load(struct reading *reading, struct ctx_pd_wire *wire, uint64_t time_ns,
+static enum ctx_status take_load(struct reading *reading, struct ctx_pe_wire *wire, uint64_t time_ns,
 				 uint64_t at, uint64_t end, struct ctx_err *err)
 {
 	struct found found = {.load.time_ns = time_ns, .name = reading->names.n};
@@ -143,17 +143,17 @@ static enum ctx_status take_load(struct reading *reading, struct ctx_pd_wire *wi
 	const uint8_t *zero;
 	size_t n;
 
-	found.load.pid = ctx_pd_wire_u32(wire);
-	ctx_pd_wire_u32(wire); /* thread that compiled it */
-	ctx_pd_wire_u64(wire); /* virtual address: where it is said to be, not where it runs */
-	found.load.address = ctx_pd_wire_u64(wire);
-	found.load.size = ctx_pd_wire_u64(wire);
-	index = ctx_pd_wire_u64(wire);
+	found.load.pid = ctx_pe_wire_u32(wire);
+	ctx_pe_wire_u32(wire); /* thread that compiled it */
+	ctx_pe_wire_u64(wire); /* virtual address: where it is said to be, not where it runs */
+	found.load.address = ctx_pe_wire_u64(wire);
+	found.load.size = ctx_pe_wire_u64(wire);
+	index = ctx_pe_wire_u64(wire);
 	if (wire->failed || found.load.size > end - at - LOAD_BYTES ||
 	    found.load.size > UINT64_MAX - found.load.address)
 		return damaged(reading);
 	room = end - at - LOAD_BYTES - found.load.size;
-	n = ctx_pd_wire_left(wire) < room ? ctx_pd_wire_left(wire) : (size_t)room;
+	n = ctx_pe_wire_left(wire) < room ? ctx_pe_wire_left(wire) : (size_t)room;
 	zero = n != 0 ? memchr(wire->at, 0, n) : NULL;
 	if (zero == NULL)
 		return damaged(reading);
@@ -166,20 +166,20 @@ static enum ctx_status take_load(struct reading *reading, struct ctx_pd_wire *wi
 }
 
 /* Name, size and bytes are those of the load: a move cannot change them. */
-static enum ctx_status take_move(struct reading *reading, struct ctx_pd_wire *wire, uint64_t time_ns,
+static enum ctx_status take_move(struct reading *reading, struct ctx_pe_wire *wire, uint64_t time_ns,
 				 struct ctx_err *err)
 {
 	struct found found;
 	uint64_t address, index;
 	uint32_t pid, before;
 
-	pid = ctx_pd_wire_u32(wire);
-	ctx_pd_wire_u32(wire); /* thread */
-	ctx_pd_wire_u64(wire); /* virtual address */
-	ctx_pd_wire_u64(wire); /* old address */
-	address = ctx_pd_wire_u64(wire);
-	ctx_pd_wire_u64(wire); /* size */
-	index = ctx_pd_wire_u64(wire);
+	pid = ctx_pe_wire_u32(wire);
+	ctx_pe_wire_u32(wire); /* thread */
+	ctx_pe_wire_u64(wire); /* virtual address */
+	ctx_pe_wire_u64(wire); /* old address */
+	address = ctx_pe_wire_u64(wire);
+	ctx_pe_wire_u64(wire); /* size */
+	index = ctx_pe_wire_u64(wire);
 	if (wire->failed)
 		return damaged(reading);
 	before = ctx_map64_get(&reading->by_index, index);
@@ -197,7 +197,7 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 {
 	struct input *input = &reading->input;
 	uint64_t begin = *at, left = input->size - begin, time_ns;
-	struct ctx_pd_wire wire;
+	struct ctx_pe_wire wire;
 	const uint8_t *bytes;
 	enum ctx_status status;
 	uint32_t id, size;
@@ -214,10 +214,10 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 		reading->damaged++;
 		return CTX_END;
 	}
-	wire = ctx_pd_wire_make(bytes, RECORD_BYTES, reading->swap);
-	id = ctx_pd_wire_u32(&wire);
-	size = ctx_pd_wire_u32(&wire);
-	time_ns = ctx_pd_wire_u64(&wire);
+	wire = ctx_pe_wire_make(bytes, RECORD_BYTES, reading->swap);
+	id = ctx_pe_wire_u32(&wire);
+	size = ctx_pe_wire_u32(&wire);
+	time_ns = ctx_pe_wire_u64(&wire);
 	if (size < RECORD_BYTES || size > left) { /* nobody can tell where the next one begins */
 		reading->damaged++;
 		return CTX_END;
@@ -234,7 +234,7 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 		reading->damaged++;
 	if (status != CTX_OK)
 		return status;
-	wire = ctx_pd_wire_make(bytes + RECORD_BYTES, look - RECORD_BYTES, reading->swap);
+	wire = ctx_pe_wire_make(bytes + RECORD_BYTES, look - RECORD_BYTES, reading->swap);
 	if (id == MOVE)
 		return take_move(reading, &wire, time_ns, err);
 	return take_load(reading, &wire, time_ns, begin, begin + size, err);
@@ -246,7 +246,7 @@ static enum ctx_status take_header(struct reading *reading, struct ctx_pd_jitdum
 {
 	struct input *input = &reading->input;
 	uint32_t version, size, magic = 0;
-	struct ctx_pd_wire wire;
+	struct ctx_pe_wire wire;
 	enum ctx_status status = CTX_END;
 	const uint8_t *bytes;
 	uint64_t flags;
@@ -260,14 +260,14 @@ static enum ctx_status take_header(struct reading *reading, struct ctx_pd_jitdum
 	if (magic != MAGIC && magic != __builtin_bswap32(MAGIC))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a jitdump", input->name);
 	reading->swap = magic != MAGIC;
-	wire = ctx_pd_wire_make(bytes, HEADER_BYTES, reading->swap);
-	ctx_pd_wire_u32(&wire); /* magic */
-	version = ctx_pd_wire_u32(&wire);
-	size = ctx_pd_wire_u32(&wire);
-	ctx_pd_wire_u64(&wire); /* machine, padding */
-	dump->pid = ctx_pd_wire_u32(&wire);
-	ctx_pd_wire_u64(&wire); /* time of the header */
-	flags = ctx_pd_wire_u64(&wire);
+	wire = ctx_pe_wire_make(bytes, HEADER_BYTES, reading->swap);
+	ctx_pe_wire_u32(&wire); /* magic */
+	version = ctx_pe_wire_u32(&wire);
+	size = ctx_pe_wire_u32(&wire);
+	ctx_pe_wire_u64(&wire); /* machine, padding */
+	dump->pid = ctx_pe_wire_u32(&wire);
+	ctx_pe_wire_u64(&wire); /* time of the header */
+	flags = ctx_pe_wire_u64(&wire);
 	if (version > VERSION)
 		return ctx_err_set(err, CTX_E_VERSION, "%s: jitdump version %u, known is %d", input->name,
 				   version, VERSION);

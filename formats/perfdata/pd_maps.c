@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Memory that no file is behind: what runs there was made at run time. */
@@ -45,7 +46,7 @@ static enum ctx_status read_jit(struct ctx_pd_reader *reader, const char *path, 
 	return ctx_err_set(why, CTX_E_FORMAT, "%s is not used: its times are of another clock", path);
 }
 
-static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pd_mmap *mmap,
+static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pe_mmap *mmap,
 			       struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&reader->jits, &reader->jits_cap, reader->n_jits + 1, err);
@@ -110,7 +111,7 @@ enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time, 
 }
 
 static enum ctx_status put_module(struct ctx_pd_reader *reader, uint64_t time_ns,
-				  const struct ctx_pd_mmap *mmap, struct ctx_err *err)
+				  const struct ctx_pe_mmap *mmap, struct ctx_err *err)
 {
 	struct ctx_event event = {.kind = CTX_EV_MAP, .time_ns = time_ns, .process = CTX_NONE};
 	struct ctx_strtab *names = &reader->tasks.names;
@@ -133,7 +134,7 @@ static enum ctx_status put_module(struct ctx_pd_reader *reader, uint64_t time_ns
 
 /* perf names the kernel's map "[kernel.kallsyms]_text": the symbol by which its place is told. */
 static enum ctx_status on_kernel_map(struct ctx_pd_reader *reader, uint64_t time_ns,
-				     const struct ctx_pd_mmap *mmap, struct ctx_err *err)
+				     const struct ctx_pe_mmap *mmap, struct ctx_err *err)
 {
 	struct ctx_source_kernel *kernel = &reader->source.info.kernel;
 	const char *symbol = strchr(mmap->path, ']');
@@ -150,7 +151,7 @@ static enum ctx_status on_kernel_map(struct ctx_pd_reader *reader, uint64_t time
 			kernel->symbol = ctx_strtab_get(&reader->tasks.names, id);
 		kernel->address = mmap->file_offset;
 	}
-	if (status == CTX_OK && kernel->build_id[0] == '\0' && mmap->has_build_id) {
+	if (status == CTX_OK && kernel->build_id[0] == '\0' && mmap->build_id[0] != '\0') {
 		status = ctx_pd_reader_name(reader, mmap->build_id, &id, err);
 		if (status == CTX_OK)
 			kernel->build_id = ctx_strtab_get(&reader->tasks.names, id);
@@ -159,20 +160,21 @@ static enum ctx_status on_kernel_map(struct ctx_pd_reader *reader, uint64_t time
 }
 
 static enum ctx_status on_user_map(struct ctx_pd_reader *reader, uint64_t time_ns,
-				   const struct ctx_pd_mmap *mmap, struct ctx_err *err)
+				   const struct ctx_pe_mmap *mmap, struct ctx_err *err)
 {
 	struct ctx_strtab *names = &reader->tasks.names;
 	struct ctx_pd_map map = {.address = mmap->address,
 				 .size = mmap->size,
 				 .file_offset = mmap->file_offset,
-				 .executable = mmap->executable};
-	const char *build_id =
-		mmap->has_build_id ? mmap->build_id : ctx_pd_facts_build_id(&reader->file.facts, mmap->path);
+				 .executable = (mmap->protection & PROT_EXEC) != 0};
+	const char *build_id = mmap->build_id[0] != '\0'
+				       ? mmap->build_id
+				       : ctx_pd_facts_build_id(&reader->file.facts, mmap->path);
 	const char *path = mmap->path;
 	char jit_map[CTX_MADE_CODE_PATH];
 	enum ctx_status status;
 
-	if (mmap->executable && is_anonymous(path) && !reader->other_host) {
+	if ((mmap->protection & PROT_EXEC) != 0 && is_anonymous(path) && !reader->other_host) {
 		ctx_made_code_path(mmap->pid, jit_map);
 		if (access(jit_map, F_OK) == 0) {
 			path = jit_map;
@@ -191,12 +193,13 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 				 struct ctx_err *err)
 {
 	const struct ctx_pd_record *record = &item->record;
-	struct ctx_pd_mmap mmap;
+	struct ctx_pe_mmap mmap;
 	struct ctx_err why = {0};
 	enum ctx_status status;
 	uint32_t pid;
 
-	if (ctx_pd_mmap_parse(record->bytes, &record->header, reader->file.swap, &mmap, &why) != CTX_OK)
+	if (ctx_pe_mmap_parse(ctx_pe_body(record->bytes, record->header.size, reader->file.swap),
+			      &record->header, &mmap, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, record->offset, why.msg, err);
 	/* A guest's pids and addresses are not ours, and its samples have no names here. */
 	if (ctx_pd_record_is_of_guest(record->header.misc))
@@ -205,34 +208,35 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 	    (record->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		return on_kernel_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);
 	status = on_user_map(reader, ctx_pd_reader_relative(reader, item->time), &mmap, err);
-	if (status == CTX_OK && mmap.executable && ctx_pd_jitdump_is(mmap.path, &pid))
+	if (status == CTX_OK && (mmap.protection & PROT_EXEC) != 0 && ctx_pd_jitdump_is(mmap.path, &pid))
 		status = add_jit(reader, &mmap, err);
 	return status;
 }
 
-/* KSYMBOL: code that the kernel made at run time (BPF programs), or that is gone again. */
+/* KSYMBOL: code that the kernel generated (BPF programs), or released. */
 enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
-				    struct ctx_pd_wire *wire, struct ctx_err *err)
+				    struct ctx_err *err)
 {
 	struct ctx_event event = {.process = CTX_NONE, .time_ns = ctx_pd_reader_relative(reader, item->time)};
 	struct ctx_strtab *names = &reader->tasks.names;
-	const char *name;
+	struct ctx_pe_ksymbol symbol;
+	struct ctx_err why = {0};
 	uint32_t id = 0;
 	enum ctx_status status;
 
-	event.map.address = ctx_pd_wire_u64(wire);
-	event.map.size = ctx_pd_wire_u32(wire);
-	ctx_pd_wire_u16(wire); /* type */
-	event.kind = ctx_pd_wire_u16(wire) & 1 ? CTX_EV_UNMAP : CTX_EV_MAP;
-	name = ctx_pd_wire_text(wire, ctx_pd_wire_left(wire));
-	if (name == NULL || event.map.size == 0 || event.map.address < CTX_KERNEL_START ||
-	    event.map.size > UINT64_MAX - event.map.address)
-		return ctx_pd_reader_damage(reader, item->record.offset, "a kernel symbol that cannot be",
-					    err);
-	status = ctx_strtab_add_text(names, name, &id, err);
-	event.map.path = "[bpf]";
-	event.map.build_id = event.map.archive = "";
-	event.map.function = status == CTX_OK ? ctx_strtab_get(names, id) : "";
-	event.map.file_offset = (uint64_t)id << 32; /* unique to the name */
-	return status == CTX_OK ? ctx_pd_reader_put(reader, &event, err) : status;
+	if (ctx_pe_ksymbol_parse(ctx_pe_body(item->record.bytes, item->record.header.size, reader->file.swap),
+				 &symbol, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
+	status = ctx_strtab_add_text(names, symbol.name, &id, err);
+	if (status != CTX_OK)
+		return status;
+	event.kind = symbol.is_released ? CTX_EV_UNMAP : CTX_EV_MAP;
+	event.map = (struct ctx_map_event){.address = symbol.address,
+					   .size = symbol.size,
+					   .file_offset = (uint64_t)id << 32, /* unique to the name */
+					   .path = "[bpf]",
+					   .build_id = "",
+					   .archive = "",
+					   .function = ctx_strtab_get(names, id)};
+	return ctx_pd_reader_put(reader, &event, err);
 }

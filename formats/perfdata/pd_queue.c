@@ -163,7 +163,7 @@ static enum ctx_status take_in(struct ctx_pd_queue *queue, const struct ctx_pd_r
 
 	if (record->header.type == CTX_PD_FINISHED_ROUND)
 		return end_round(queue, err);
-	time = ctx_pd_record_time(queue->events, record->bytes, &record->header, queue->stream.swap);
+	time = ctx_pd_record_time(queue->events, record->bytes, &record->header);
 	if (time != 0 && time != CTX_PD_NO_TIME)
 		return append(queue, record, time, err);
 	record->chunk->references++;

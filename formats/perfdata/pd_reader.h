@@ -16,7 +16,7 @@
 #include "formats/perfdata/pd_queue.h"
 #include "formats/perfdata/pd_states.h"
 #include "formats/perfdata/pd_tasks.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_wire.h"
 #include "model/event_source.h"
 
 struct ctx_pd_jit { /* a dump whose functions come as time goes on */
@@ -90,10 +90,9 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_reader_damage(struct ctx_pd_reader *reader
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader,
 						const struct ctx_pd_queued *item, struct ctx_err *err);
 
-/* KSYMBOL; `wire` is its body. */
+/* KSYMBOL */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
-						   const struct ctx_pd_queued *item, struct ctx_pd_wire *wire,
-						   struct ctx_err *err);
+						   const struct ctx_pd_queued *item, struct ctx_err *err);
 
 /* The functions that had been made at run time by `time`, on the file's clock. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time,
@@ -102,9 +101,10 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, 
 /* Finds out which events tell what threads do, and says so in the info of the source. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err);
 
-/* The changes that a sample tells of; `told` is its own event, which was put already. */
+/* The changes that a sample of `source` tells of; `told` is its own event, which was put already. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader,
-						    const struct ctx_pd_sample *sample,
+						    const struct ctx_pd_event *source,
+						    const struct ctx_pe_sample *sample,
 						    const struct ctx_event *told, struct ctx_err *err);
 
 /* SWITCH and SWITCH_CPU_WIDE. *ret_used: false when they tell nothing. */

@@ -1,24 +1,23 @@
 #include "formats/perfdata/pd_scan.h"
 
 #include "formats/perfdata/pd_stream.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_wire.h"
 
 #include <string.h>
 
 enum { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_NAME = 2 };
 
-static struct ctx_pd_wire body_of(const struct ctx_pd_record *record, bool swap)
+static struct ctx_pe_wire body_of(const struct ctx_pd_record *record, bool swap)
 {
-	return ctx_pd_wire_make(record->bytes + CTX_PD_HEADER_BYTES,
-				(size_t)record->header.size - CTX_PD_HEADER_BYTES, swap);
+	return ctx_pe_body(record->bytes, record->header.size, swap);
 }
 
 /* HEADER_ATTR: an attr, then its ids up to the end of the record. */
 static enum ctx_status take_attr(struct ctx_pd_file *file, const struct ctx_pd_record *record,
 				 struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = body_of(record, file->swap);
-	size_t n = ctx_pd_wire_left(&wire);
+	struct ctx_pe_wire wire = body_of(record, file->swap);
+	size_t n = ctx_pe_wire_left(&wire);
 	const uint8_t *attr = wire.at;
 	struct ctx_err why = {0};
 	enum ctx_status status = ctx_pd_events_add(&file->events, attr, n, file->swap, &why);
@@ -28,12 +27,12 @@ static enum ctx_status take_attr(struct ctx_pd_file *file, const struct ctx_pd_r
 		return ctx_pd_file_damage(file, why.msg, err);
 	if (status != CTX_OK)
 		return ctx_err_nomem(err);
-	ctx_pd_wire_u32(&wire);
-	size = ctx_pd_wire_u32(&wire);
-	wire = ctx_pd_wire_make(attr, n, file->swap);
-	ctx_pd_wire_bytes(&wire, size != 0 ? size : 64);
-	while (status == CTX_OK && ctx_pd_wire_left(&wire) >= 8)
-		status = ctx_pd_events_add_id(&file->events, ctx_pd_wire_u64(&wire),
+	ctx_pe_wire_u32(&wire);
+	size = ctx_pe_wire_u32(&wire);
+	wire = ctx_pe_wire_make(attr, n, file->swap);
+	ctx_pe_wire_bytes(&wire, size != 0 ? size : 64);
+	while (status == CTX_OK && ctx_pe_wire_left(&wire) >= 8)
+		status = ctx_pd_events_add_id(&file->events, ctx_pe_wire_u64(&wire),
 					      (uint32_t)file->events.n - 1, err);
 	return status == CTX_OK ? ctx_pd_events_settle(&file->events, err) : status;
 }
@@ -42,14 +41,14 @@ static enum ctx_status take_attr(struct ctx_pd_file *file, const struct ctx_pd_r
 static enum ctx_status take_update(struct ctx_pd_file *file, const struct ctx_pd_record *record,
 				   struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = body_of(record, file->swap);
-	uint64_t kind = ctx_pd_wire_u64(&wire);
-	uint32_t event = ctx_map64_get(&file->events.by_id, ctx_pd_wire_u64(&wire));
+	struct ctx_pe_wire wire = body_of(record, file->swap);
+	uint64_t kind = ctx_pe_wire_u64(&wire);
+	uint32_t event = ctx_map64_get(&file->events.by_id, ctx_pe_wire_u64(&wire));
 	const char *name;
 
 	if (wire.failed || kind != UPDATE_NAME || event == CTX_MAP64_NONE)
 		return CTX_OK;
-	name = ctx_pd_wire_text(&wire, ctx_pd_wire_left(&wire));
+	name = ctx_pe_wire_text(&wire, ctx_pe_wire_left(&wire));
 	if (name == NULL || name[0] == '\0')
 		return CTX_OK;
 	return ctx_pd_events_name(&file->events, event, name, strlen(name), err);
@@ -58,18 +57,18 @@ static enum ctx_status take_update(struct ctx_pd_file *file, const struct ctx_pd
 static enum ctx_status take_feature(struct ctx_pd_file *file, const struct ctx_pd_record *record,
 				    struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = body_of(record, file->swap);
-	uint64_t feature = ctx_pd_wire_u64(&wire);
+	struct ctx_pe_wire wire = body_of(record, file->swap);
+	uint64_t feature = ctx_pe_wire_u64(&wire);
 
 	if (wire.failed || feature >= CTX_PD_FEATURE_BITS)
 		return CTX_OK;
-	return ctx_pd_facts_add(&file->facts, (uint32_t)feature, wire.at, ctx_pd_wire_left(&wire), file->swap,
+	return ctx_pd_facts_add(&file->facts, (uint32_t)feature, wire.at, ctx_pe_wire_left(&wire), file->swap,
 				err);
 }
 
 static void take_time(struct ctx_pd_file *file, const struct ctx_pd_record *record)
 {
-	uint64_t time = ctx_pd_record_time(&file->events, record->bytes, &record->header, file->swap);
+	uint64_t time = ctx_pd_record_time(&file->events, record->bytes, &record->header);
 
 	if (time == CTX_PD_NO_TIME || time == 0)
 		return;
@@ -82,7 +81,7 @@ static void take_time(struct ctx_pd_file *file, const struct ctx_pd_record *reco
 static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_part *part,
 			    const struct ctx_pd_record *record, struct ctx_err *err)
 {
-	struct ctx_pd_wire wire = body_of(record, file->swap);
+	struct ctx_pe_wire wire = body_of(record, file->swap);
 
 	switch (record->header.type) {
 	case PERF_RECORD_SAMPLE:
@@ -97,11 +96,11 @@ static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_part *
 	case CTX_PD_HEADER_TRACING_DATA:
 		return file->pipe ? ctx_pd_file_tracing(file, part, part->end,
 							record->offset + record->header.size,
-							ctx_pd_wire_u32(&wire), err)
+							ctx_pe_wire_u32(&wire), err)
 				  : CTX_OK;
 	case CTX_PD_HEADER_BUILD_ID:
 		return ctx_pd_facts_add_build_id(&file->facts, record->header.misc, wire.at,
-						 ctx_pd_wire_left(&wire), file->swap, err);
+						 ctx_pe_wire_left(&wire), file->swap, err);
 	default:
 		return CTX_OK;
 	}

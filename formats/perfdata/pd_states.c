@@ -42,9 +42,9 @@ static const char *name_of(const struct ctx_pd_reader *reader, const struct ctx_
 
 static uint8_t role_of(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
 {
-	if (event->type == PERF_TYPE_TRACEPOINT && (event->sample_type & PERF_SAMPLE_RAW))
+	if (event->type == PERF_TYPE_TRACEPOINT && (event->layout.sample_type & PERF_SAMPLE_RAW))
 		return (uint8_t)ctx_pd_tracing_find(&reader->file.tracing, event->config);
-	if (event->type != PERF_TYPE_SOFTWARE || !(event->sample_type & PERF_SAMPLE_ADDR))
+	if (event->type != PERF_TYPE_SOFTWARE || !(event->layout.sample_type & PERF_SAMPLE_ADDR))
 		return CTX_PD_TP_NONE;
 	if (event->config == PERF_COUNT_SW_PAGE_FAULTS)
 		return ROLE_FAULT;
@@ -78,7 +78,7 @@ static struct sources look(const struct ctx_pd_reader *reader)
 		ret.records = ret.records || event->context_switch;
 		ret.tracepoint = ret.tracepoint || role == CTX_PD_TP_SWITCH;
 		ret.stacks = ret.stacks ||
-			     (role == CTX_PD_TP_SWITCH && event->sample_type & PERF_SAMPLE_CALLCHAIN);
+			     (role == CTX_PD_TP_SWITCH && event->layout.sample_type & PERF_SAMPLE_CALLCHAIN);
 		ret.wakes = ret.wakes || role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP;
 		ret.clocks = ret.clocks || is_clock(reader, event);
 		ret.enters = ret.enters || role == CTX_PD_TP_SYS_ENTER;
@@ -250,38 +250,45 @@ static enum ctx_status put_off(struct ctx_pd_reader *reader, const struct ctx_ev
 
 /* Samples */
 
-static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+static uint8_t role_in(const struct ctx_pd_reader *reader, const struct ctx_pd_event *source)
+{
+	return reader->states.roles[source - reader->file.events.items];
+}
+
+/* A field of the tracepoint that the sample is of. */
+static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample, uint8_t role,
 		     enum ctx_pd_field field, int64_t *ret)
 {
-	return ctx_pd_tracing_value(&reader->file.tracing.formats[reader->states.roles[sample->event]], field,
-				    sample->raw, sample->raw_bytes, reader->file.swap, ret);
+	return ctx_pe_field_read(&reader->file.tracing.formats[role].fields[field], sample->raw,
+				 sample->raw_bytes, reader->file.swap, ret);
 }
 
 /* The thread that was running leaves the CPU. */
-static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				  const struct ctx_event *told, uint8_t *flags, struct ctx_err *err)
 {
-	const struct ctx_pd_tracing *tracing = &reader->file.tracing;
-	struct ctx_event event = change_of(told, CTX_CHANGE_PREEMPTED);
-	int64_t value;
-	uint64_t prev_state;
+	static const enum ctx_state_change changes[] = {
+		[CTX_PE_LEAVING_PREEMPTED] = CTX_CHANGE_PREEMPTED,
+		[CTX_PE_LEAVING_BLOCKED] = CTX_CHANGE_BLOCKED,
+		[CTX_PE_LEAVING_STOPPED] = CTX_CHANGE_STOPPED,
+	};
+	enum ctx_pe_leaving why;
+	struct ctx_event event;
+	int64_t prev_state;
 
-	if (!value_of(reader, sample, CTX_PD_FIELD_PREV_STATE, &value))
+	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_PREV_STATE, &prev_state))
 		return CTX_OK;
-	prev_state = (uint64_t)value;
-	if (prev_state & tracing->dead) {
+	why = ctx_pe_leaving_of(&reader->file.tracing.prev_states, prev_state);
+	if (why == CTX_PE_LEAVING_DEAD) {
 		*flags |= IS_OFF; /* for good, but that is for its EXIT to say */
 		return CTX_OK;
 	}
-	if (prev_state & tracing->stopped)
-		event.state.change = CTX_CHANGE_STOPPED;
-	else if (prev_state & tracing->waits)
-		event.state.change = CTX_CHANGE_BLOCKED;
+	event = change_of(told, changes[why]);
 	return put_off(reader, &event, flags, err);
 }
 
 /* The thread that comes: its own sample would only come when it leaves. */
-static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				 const struct ctx_event *told, struct ctx_err *err)
 {
 	struct ctx_event event = change_at(told->time_ns, 0, 0, sample->cpu, CTX_CHANGE_RUNS);
@@ -289,7 +296,7 @@ static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_
 	bool found;
 	int64_t tid;
 
-	if (!value_of(reader, sample, CTX_PD_FIELD_NEXT_PID, &tid) || tid <= 0)
+	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_NEXT_PID, &tid) || tid <= 0)
 		return CTX_OK; /* nobody: the processor idles */
 	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &event.process, &event.thread,
 				   err);
@@ -310,8 +317,8 @@ static void set_outsider(struct ctx_event *event, uint32_t process, const char *
 	event->state.stack.user = NULL;
 }
 
-static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
-				 const struct ctx_event *told, struct ctx_err *err)
+static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
+				 uint8_t role, const struct ctx_event *told, struct ctx_err *err)
 {
 	struct ctx_event event = change_of(told, CTX_CHANGE_WOKEN);
 	enum ctx_status status;
@@ -320,7 +327,7 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 	bool found;
 	int64_t tid;
 
-	if (!value_of(reader, sample, CTX_PD_FIELD_PID, &tid) || tid <= 0)
+	if (!value_of(reader, sample, role, CTX_PD_FIELD_PID, &tid) || tid <= 0)
 		return CTX_OK;
 	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &process, &event.thread, err);
 	if (status != CTX_OK || !found)
@@ -334,21 +341,22 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 }
 
 /* Is the address that could not be used at the instruction that is executed, which may reach into the next page? */
-static bool is_of_text(const struct ctx_pd_sample *sample)
+static bool is_of_text(const struct ctx_pe_sample *sample)
 {
-	uint64_t page = sample->addr >> PAGE_SHIFT, ip_page = sample->ip >> PAGE_SHIFT;
+	uint64_t page = sample->address >> PAGE_SHIFT, ip_page = sample->ip >> PAGE_SHIFT;
 
 	return sample->has_ip && sample->ip < CTX_KERNEL_START && (page == ip_page || page == ip_page + 1);
 }
 
-static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
-			      const struct ctx_event *told, uint8_t *flags, struct ctx_err *err)
+static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample, uint8_t role,
+			      const struct ctx_event *told, struct ctx_err *err)
 {
 	struct ctx_event event = change_of(told, CTX_CHANGE_ENTERS);
+	uint8_t *flags = &reader->states.threads[told->thread];
 	bool text = false;
 	int64_t value;
 
-	switch (reader->states.roles[sample->event]) {
+	switch (role) {
 	case CTX_PD_TP_SWITCH:
 		return on_leaving(reader, sample, told, flags, err);
 	case CTX_PD_TP_SYS_EXIT:
@@ -365,7 +373,7 @@ static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pd_
 		text = is_of_text(sample);
 		break;
 	case CTX_PD_TP_FAULT_USER:
-		text = value_of(reader, sample, CTX_PD_FIELD_ERROR_CODE, &value) &&
+		text = value_of(reader, sample, CTX_PD_TP_FAULT_USER, CTX_PD_FIELD_ERROR_CODE, &value) &&
 		       value & FAULT_OF_INSTRUCTIONS;
 		break;
 	case CTX_PD_TP_FAULT_KERNEL:
@@ -377,10 +385,11 @@ static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pd_
 	return CTX_OK;
 }
 
-enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
-				     const struct ctx_event *told, struct ctx_err *err)
+enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct ctx_pd_event *source,
+				     const struct ctx_pe_sample *sample, const struct ctx_event *told,
+				     struct ctx_err *err)
 {
-	uint8_t role = reader->states.roles[sample->event];
+	uint8_t role = role_in(reader, source);
 	enum ctx_status status = CTX_OK;
 	struct ctx_event event;
 	uint8_t *flags;
@@ -395,14 +404,14 @@ enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct 
 		*flags &= (uint8_t)~IS_OFF; /* such a sample is taken on the CPU */
 		status = put_text_fault(reader, flags, &event, err);
 		if (status == CTX_OK)
-			status = on_own(reader, sample, told, flags, err);
+			status = on_own(reader, sample, role, told, err);
 	}
 	if (status != CTX_OK)
 		return status;
 	if (role == CTX_PD_TP_SWITCH)
 		return on_coming(reader, sample, told, err);
 	return role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP || role == CTX_PD_TP_WAKEUP_NEW
-		       ? on_waking(reader, sample, told, err)
+		       ? on_waking(reader, sample, role, told, err)
 		       : CTX_OK;
 }
 
@@ -411,20 +420,20 @@ enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct 
 enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				     bool *ret_used, struct ctx_err *err)
 {
-	const struct ctx_pd_header *header = &item->record.header;
+	const struct perf_event_header *header = &item->record.header;
 	struct ctx_event event =
 		change_at(ctx_pd_reader_relative(reader, item->time), 0, 0, -1, CTX_CHANGE_RUNS);
-	struct ctx_pd_trailer who;
+	struct ctx_pe_trailer who;
 	enum ctx_status status;
 	uint8_t *flags;
 
-	*ret_used = item->time != 0 && ctx_pd_trailer_parse(&reader->file.events, item->record.bytes, header,
-							    reader->file.swap, &who);
+	*ret_used = item->time != 0 &&
+		    ctx_pd_trailer_parse(&reader->file.events, item->record.bytes, header, &who);
 	if (!*ret_used || who.tid <= 0)
 		return CTX_OK;
-	if (header->misc & CTX_PD_MISC_SWITCH_OUT)
-		event.state.change = header->misc & CTX_PD_MISC_SWITCH_OUT_PREEMPT ? CTX_CHANGE_PREEMPTED
-										   : CTX_CHANGE_BLOCKED;
+	if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		event.state.change = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? CTX_CHANGE_PREEMPTED
+											: CTX_CHANGE_BLOCKED;
 	/* The last that a thread does looks like a wait. */
 	if (event.state.change == CTX_CHANGE_BLOCKED && ctx_pd_tasks_has_ended(&reader->tasks, who.tid))
 		return CTX_OK;

@@ -1,7 +1,7 @@
 #include "formats/perfdata/pd_stream.h"
 
 #include "base/fileio.h"
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,9 +163,9 @@ static enum ctx_status read_inner(struct ctx_pd_stream *stream, struct ctx_err *
 	return CTX_OK;
 }
 
-static bool is_plausible(const struct ctx_pd_header *header)
+static bool is_plausible(const struct perf_event_header *header)
 {
-	return header->type > 0 && header->type < CTX_PD_TYPE_END && header->size >= CTX_PD_HEADER_BYTES;
+	return header->type > 0 && header->type < CTX_PD_TYPE_END && header->size >= CTX_PE_HEADER_BYTES;
 }
 
 enum row {
@@ -179,11 +179,11 @@ static enum row judge_row(const uint8_t *bytes, size_t n, bool swap)
 	size_t at = 0;
 
 	for (int i = 0; i < RECORDS_IN_A_ROW; i++) {
-		struct ctx_pd_header header;
+		struct perf_event_header header;
 
-		if (n - at < CTX_PD_HEADER_BYTES)
+		if (n - at < CTX_PE_HEADER_BYTES)
 			return i > 0 ? ROW : ROW_CUT;
-		header = ctx_pd_header_read(bytes + at, swap);
+		header = ctx_pe_header_read(bytes + at, swap);
 		if (!is_plausible(&header))
 			return ROW_NONE;
 		if (header.size > n - at)
@@ -197,7 +197,7 @@ static enum row judge_row(const uint8_t *bytes, size_t n, bool swap)
  * more, or to its end. */
 static void resynchronise(struct ctx_pd_window *window, bool swap, bool more_comes)
 {
-	while (window->lost && left_in(window) >= CTX_PD_HEADER_BYTES) {
+	while (window->lost && left_in(window) >= CTX_PE_HEADER_BYTES) {
 		enum row row = judge_row(window->chunk->bytes + window->begin, left_in(window), swap);
 
 		if (row == ROW_CUT && more_comes)
@@ -217,14 +217,14 @@ static bool more_comes(const struct ctx_pd_stream *stream, const struct ctx_pd_w
 
 /* A whole record at the window's begin? Damaged ones are passed over. */
 static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
-			struct ctx_pd_header *ret)
+			struct perf_event_header *ret)
 {
 	for (;;) {
 		if (window->lost)
 			resynchronise(window, stream->swap, more_comes(stream, window));
-		if (window->lost || left_in(window) < CTX_PD_HEADER_BYTES)
+		if (window->lost || left_in(window) < CTX_PE_HEADER_BYTES)
 			return false;
-		*ret = ctx_pd_header_read(window->chunk->bytes + window->begin, stream->swap);
+		*ret = ctx_pe_header_read(window->chunk->bytes + window->begin, stream->swap);
 		if (is_plausible(ret))
 			return ret->size <= left_in(window);
 		tell(stream, offset, "no record: its size or type is impossible");
@@ -234,7 +234,7 @@ static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *wind
 }
 
 static void hand_out(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
-		     const struct ctx_pd_header *header, struct ctx_pd_record *ret)
+		     const struct perf_event_header *header, struct ctx_pd_record *ret)
 {
 	ret->bytes = window->chunk->bytes + window->begin;
 	ret->header = *header;
@@ -246,15 +246,13 @@ static void hand_out(struct ctx_pd_stream *stream, struct ctx_pd_window *window,
 
 static void begin_unpacking(struct ctx_pd_stream *stream, const struct ctx_pd_record *record)
 {
-	struct ctx_pd_wire wire =
-		ctx_pd_wire_make(record->bytes + CTX_PD_HEADER_BYTES,
-				 (size_t)record->header.size - CTX_PD_HEADER_BYTES, stream->swap);
-	uint64_t n = ctx_pd_wire_left(&wire);
+	struct ctx_pe_wire wire = ctx_pe_body(record->bytes, record->header.size, stream->swap);
+	uint64_t n = ctx_pe_wire_left(&wire);
 
 	stream->n_compressed++;
 	if (record->header.type == CTX_PD_COMPRESSED2) { /* says its size, and is padded */
-		n = ctx_pd_wire_u64(&wire);
-		if (wire.failed || n > ctx_pd_wire_left(&wire)) {
+		n = ctx_pe_wire_u64(&wire);
+		if (wire.failed || n > ctx_pe_wire_left(&wire)) {
 			tell(stream, record->offset, "a compressed record is shorter than it says");
 			return;
 		}
@@ -271,13 +269,12 @@ static void begin_unpacking(struct ctx_pd_stream *stream, const struct ctx_pd_re
 /* Bytes that follow a record without being one. */
 static uint64_t data_behind(const struct ctx_pd_record *record, bool swap)
 {
-	struct ctx_pd_wire wire = ctx_pd_wire_make(record->bytes + CTX_PD_HEADER_BYTES,
-						   (size_t)record->header.size - CTX_PD_HEADER_BYTES, swap);
+	struct ctx_pe_wire wire = ctx_pe_body(record->bytes, record->header.size, swap);
 
 	if (record->header.type == CTX_PD_AUXTRACE)
-		return ctx_pd_wire_u64(&wire);
+		return ctx_pe_wire_u64(&wire);
 	if (record->header.type == CTX_PD_HEADER_TRACING_DATA)
-		return ((uint64_t)ctx_pd_wire_u32(&wire) + 7) & ~UINT64_C(7);
+		return ((uint64_t)ctx_pe_wire_u32(&wire) + 7) & ~UINT64_C(7);
 	return 0;
 }
 
@@ -285,7 +282,7 @@ static uint64_t data_behind(const struct ctx_pd_record *record, bool swap)
 static enum ctx_status next_inner(struct ctx_pd_stream *stream, struct ctx_pd_record *ret, bool *ret_found,
 				  struct ctx_err *err)
 {
-	struct ctx_pd_header header;
+	struct perf_event_header header;
 	enum ctx_status status = CTX_OK;
 
 	for (;;) {
@@ -305,7 +302,7 @@ static enum ctx_status next_inner(struct ctx_pd_stream *stream, struct ctx_pd_re
 static enum ctx_status next_outer(struct ctx_pd_stream *stream, struct ctx_pd_record *ret,
 				  struct ctx_err *err)
 {
-	struct ctx_pd_header header;
+	struct perf_event_header header;
 	enum ctx_status status;
 
 	while (!find_record(stream, &stream->outer, outer_offset(stream), &header)) {

@@ -28,7 +28,7 @@ void ctx_pd_chunk_drop(struct ctx_pd_chunk *chunk);
 
 struct ctx_pd_record {
 	const uint8_t *bytes; /* header.size of them */
-	struct ctx_pd_header header;
+	struct perf_event_header header;
 	struct ctx_pd_chunk *chunk; /* holds the bytes; take a reference to keep them */
 	uint64_t offset;	    /* in the file; of a compressed record: of what it was packed in */
 };

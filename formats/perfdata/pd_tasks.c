@@ -312,9 +312,10 @@ static enum ctx_status end_image(struct ctx_pd_tasks *tasks, uint32_t image, uin
 }
 
 /* The process goes on as another program: a new image, and its one thread. */
-static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t old_index,
-				  int64_t tid, uint32_t name, struct ctx_err *err)
+static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, const struct ctx_pd_comm *comm,
+				  uint32_t old_index, uint32_t name, struct ctx_err *err)
 {
+	uint64_t time_ns = comm->time_ns;
 	struct ctx_pd_image *old = &tasks->images[old_index];
 	struct ctx_pd_image image = {.pid = old->pid,
 				     .parent = old_index,
@@ -323,7 +324,7 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 				     .name = name,
 				     .begin_ns = time_ns,
 				     .named = true};
-	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid), index, task;
+	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)comm->tid), index, task;
 	enum ctx_status status = CTX_OK;
 
 	old->replaced = true;
@@ -337,31 +338,31 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 		status = end_image(tasks, old_index, time_ns, err);
 	if (status == CTX_OK)
 		status = add_image(tasks, &image, &index, err);
-	return status == CTX_OK ? add_task(tasks, time_ns, tid, index, name, &task, err) : status;
+	return status == CTX_OK ? add_task(tasks, time_ns, comm->tid, index, name, &task, err) : status;
 }
 
-enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, int64_t tid,
-				  const char *name, bool exec, struct ctx_err *err)
+enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, const struct ctx_pd_comm *comm,
+				  struct ctx_err *err)
 {
-	struct ctx_event event = {.kind = CTX_EV_THREAD_NAME, .time_ns = time_ns};
+	struct ctx_event event = {.kind = CTX_EV_THREAD_NAME, .time_ns = comm->time_ns};
 	uint32_t id = 0, image = 0, index = 0;
-	enum ctx_status status = ctx_strtab_add_text(&tasks->names, name, &id, err);
+	enum ctx_status status = ctx_strtab_add_text(&tasks->names, comm->name, &id, err);
 	struct ctx_pd_task *task;
 
 	tasks->told_of = true;
 	if (status == CTX_OK)
-		status = find_image(tasks, time_ns, pid, &image, err);
-	if (status == CTX_OK && exec)
-		return exec_image(tasks, time_ns, image, tid, id, err);
+		status = find_image(tasks, comm->time_ns, comm->pid, &image, err);
+	if (status == CTX_OK && comm->is_exec)
+		return exec_image(tasks, comm, image, id, err);
 	if (status == CTX_OK)
-		status = find_task(tasks, time_ns, pid, tid, &index, err);
+		status = find_task(tasks, comm->time_ns, comm->pid, comm->tid, &index, err);
 	if (status != CTX_OK)
 		return status;
 	task = &tasks->tasks[index];
 	task->name = id;
 	image = task->image;
 	tasks->images[image].named = true;
-	if (tid == pid && tasks->images[image].number == CTX_NONE)
+	if (comm->tid == comm->pid && tasks->images[image].number == CTX_NONE)
 		tasks->images[image].name = id;
 	if (task->number == CTX_NONE)
 		return CTX_OK;

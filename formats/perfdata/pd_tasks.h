@@ -87,8 +87,14 @@ struct ctx_pd_fork {
 /* Each of these fails with CTX_E_NOMEM only. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
 						 struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid,
-						 int64_t tid, const char *name, bool exec,
+struct ctx_pd_comm {
+	uint64_t time_ns;
+	int64_t pid, tid;
+	const char *name;
+	bool is_exec;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, const struct ctx_pd_comm *comm,
 						 struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_exit(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid,
 						 int64_t tid, struct ctx_err *err);

@@ -54,7 +54,7 @@ static enum ctx_status growth_of(struct ctx_pd_reader *reader, uint64_t id, uint
  * A sample with counters stands for each event whose counter has grown, as much as it has: in a group only the leader
  * is sampled (perf record -e '{a,b}:S'). Source: deliver_sample_group in tools/perf/util/session.c of Linux.
  */
-static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ctx_pd_sample *sample,
+static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				   uint64_t offset, struct ctx_event *event, struct ctx_err *err)
 {
 	const struct ctx_pd_events *events = &reader->file.events;
@@ -64,7 +64,7 @@ static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ct
 		uint64_t id, value;
 		uint32_t source;
 
-		ctx_pd_sample_count(sample, i, reader->file.swap, &id, &value);
+		ctx_pe_sample_count(sample, i, &id, &value);
 		source = ctx_map64_get(&events->by_id, id);
 		if (source == CTX_MAP64_NONE || events->items[source].metric == CTX_NONE) {
 			reader->counts.unknown_ids++;
@@ -87,21 +87,18 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	const struct ctx_pd_record *record = &item->record;
 	struct ctx_event event = {.kind = CTX_EV_SAMPLE,
 				  .time_ns = ctx_pd_reader_relative(reader, item->time)};
-	const struct ctx_pd_event *source;
-	struct ctx_pd_sample sample;
+	const struct ctx_pd_event *source =
+		ctx_pd_sample_event(&reader->file.events, record->bytes, &record->header);
+	struct ctx_pe_sample sample;
 	struct ctx_err why = {0};
 	enum ctx_status status;
-	bool unknown;
 
-	status = ctx_pd_sample_parse(&reader->file.events, record->bytes, &record->header, reader->file.swap,
-				     &sample, &unknown, &why);
-	if (unknown) {
+	if (source == NULL) {
 		reader->counts.unknown_ids++;
 		return CTX_OK;
 	}
-	if (status != CTX_OK)
+	if (ctx_pe_sample_parse(&source->layout, record->bytes, record->header.size, &sample, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, record->offset, why.msg, err);
-	source = &reader->file.events.items[sample.event];
 	if (source->metric == CTX_NONE) {
 		reader->counts.unknown_ids++;
 		return CTX_OK;
@@ -115,8 +112,7 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	reader->counts.longer += sample.is_longer;
 	reader->counts.guests += ctx_pd_record_is_of_guest(record->header.misc);
 	reader->counts.branches += sample.n_branches;
-	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, reader->file.swap,
-				  err);
+	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, err);
 	reader->counts.copied_stacks += sample.user_stack != NULL && !reader->chain.has_user;
 	if (status == CTX_OK)
 		status = ctx_pd_tasks_sample(&reader->tasks, event.time_ns, sample.pid, sample.tid,
@@ -134,45 +130,56 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	status = sample.n_counts != 0 ? put_counted(reader, &sample, record->offset, &event, err)
 				      : ctx_pd_reader_put(reader, &event, err);
 	return status == CTX_OK && reader->states.on && item->time != 0
-		       ? ctx_pd_states_sample(reader, &sample, &event, err)
+		       ? ctx_pd_states_sample(reader, source, &sample, &event, err)
 		       : status;
 }
 
 /* Tasks */
 
-static enum ctx_status on_task(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
-			       struct ctx_pd_wire *wire, struct ctx_err *err)
+/* The body of a record. */
+static struct ctx_pe_wire body_of(const struct ctx_pd_reader *reader, const struct ctx_pd_queued *item)
 {
-	const struct ctx_pd_header *header = &item->record.header;
-	struct ctx_pd_fork fork = {.time_ns = ctx_pd_reader_relative(reader, item->time),
-				   .synthesized = item->time == 0 || (header->misc & CTX_PD_MISC_FORK_EXEC)};
+	return ctx_pe_body(item->record.bytes, item->record.header.size, reader->file.swap);
+}
 
-	fork.pid = (int32_t)ctx_pd_wire_u32(wire);
-	fork.parent_pid = (int32_t)ctx_pd_wire_u32(wire);
-	fork.tid = (int32_t)ctx_pd_wire_u32(wire);
-	fork.parent_tid = (int32_t)ctx_pd_wire_u32(wire);
-	if (wire->failed)
-		return ctx_pd_reader_damage(reader, item->record.offset, "a task record that is cut", err);
-	if (header->type == PERF_RECORD_FORK)
-		return ctx_pd_tasks_fork(&reader->tasks, &fork, err);
-	return ctx_pd_tasks_exit(&reader->tasks, fork.time_ns, fork.pid, fork.tid, err);
+static enum ctx_status on_task(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
+			       struct ctx_err *err)
+{
+	const struct perf_event_header *header = &item->record.header;
+	struct ctx_pd_fork fork = {.time_ns = ctx_pd_reader_relative(reader, item->time),
+				   .synthesized =
+					   item->time == 0 || (header->misc & PERF_RECORD_MISC_FORK_EXEC)};
+	struct ctx_pe_task task;
+	struct ctx_err why = {0};
+
+	if (ctx_pe_task_parse(body_of(reader, item), &task, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
+	if (header->type == PERF_RECORD_EXIT)
+		return ctx_pd_tasks_exit(&reader->tasks, fork.time_ns, task.pid, task.tid, err);
+	fork.pid = task.pid;
+	fork.parent_pid = task.parent_pid;
+	fork.tid = task.tid;
+	fork.parent_tid = task.parent_tid;
+	return ctx_pd_tasks_fork(&reader->tasks, &fork, err);
 }
 
 static enum ctx_status on_comm(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
-			       struct ctx_pd_wire *wire, struct ctx_err *err)
+			       struct ctx_err *err)
 {
-	int64_t pid = (int32_t)ctx_pd_wire_u32(wire);
-	int64_t tid = (int32_t)ctx_pd_wire_u32(wire);
-	const char *name = ctx_pd_wire_text(wire, ctx_pd_wire_left(wire));
-	bool exec = item->record.header.misc & CTX_PD_MISC_COMM_EXEC;
-	uint64_t time_ns = ctx_pd_reader_relative(reader, item->time);
+	struct ctx_pd_comm comm = {.time_ns = ctx_pd_reader_relative(reader, item->time),
+				   .is_exec = item->record.header.misc & PERF_RECORD_MISC_COMM_EXEC};
+	struct ctx_pe_comm parsed;
+	struct ctx_err why = {0};
 	enum ctx_status status;
 
-	if (name == NULL)
-		return ctx_pd_reader_damage(reader, item->record.offset, "a name without its end", err);
-	status = ctx_pd_tasks_comm(&reader->tasks, time_ns, pid, tid, name, exec, err);
-	return status == CTX_OK && exec && reader->states.on && item->time != 0
-		       ? ctx_pd_states_exec(reader, time_ns, tid, err)
+	if (ctx_pe_comm_parse(body_of(reader, item), &parsed, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
+	comm.pid = parsed.pid;
+	comm.tid = parsed.tid;
+	comm.name = parsed.name;
+	status = ctx_pd_tasks_comm(&reader->tasks, &comm, err);
+	return status == CTX_OK && comm.is_exec && reader->states.on && item->time != 0
+		       ? ctx_pd_states_exec(reader, comm.time_ns, comm.tid, err)
 		       : status;
 }
 
@@ -188,17 +195,14 @@ static enum ctx_status on_switch(struct ctx_pd_reader *reader, const struct ctx_
 }
 
 static enum ctx_status on_lost(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
-			       struct ctx_pd_wire *wire, struct ctx_err *err)
+			       struct ctx_err *err)
 {
-	const struct ctx_pd_header *header = &item->record.header;
+	const struct perf_event_header *header = &item->record.header;
+	struct ctx_err why = {0};
 	uint64_t lost;
 
-	if (header->type == PERF_RECORD_LOST)
-		ctx_pd_wire_u64(wire); /* id */
-	lost = ctx_pd_wire_u64(wire);
-	if (wire->failed)
-		return ctx_pd_reader_damage(reader, item->record.offset, "a record of losses that is cut",
-					    err);
+	if (ctx_pe_lost_parse(body_of(reader, item), header, &lost, &why) != CTX_OK)
+		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
 	if (header->type == PERF_RECORD_LOST)
 		reader->counts.lost += lost;
 	else if (!(header->misc & CTX_PD_MISC_LOST_SAMPLES_BPF)) /* what a filter left out is not lost */
@@ -219,10 +223,7 @@ static enum ctx_status on_throttle(struct ctx_pd_reader *reader, const struct ct
 static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				 struct ctx_err *err)
 {
-	const struct ctx_pd_header *header = &item->record.header;
-	struct ctx_pd_wire wire =
-		ctx_pd_wire_make(item->record.bytes + CTX_PD_HEADER_BYTES,
-				 (size_t)header->size - CTX_PD_HEADER_BYTES, reader->file.swap);
+	const struct perf_event_header *header = &item->record.header;
 
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
@@ -232,12 +233,12 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 		return ctx_pd_maps_mmap(reader, item, err);
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		return on_task(reader, item, &wire, err);
+		return on_task(reader, item, err);
 	case PERF_RECORD_COMM:
-		return on_comm(reader, item, &wire, err);
+		return on_comm(reader, item, err);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return on_lost(reader, item, &wire, err);
+		return on_lost(reader, item, err);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return on_throttle(reader, item, err);
@@ -245,7 +246,7 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return on_switch(reader, item, err);
 	case PERF_RECORD_KSYMBOL:
-		return ctx_pd_maps_ksymbol(reader, item, &wire, err);
+		return ctx_pd_maps_ksymbol(reader, item, err);
 	default:
 		if (header->type < CTX_PD_TYPE_END)
 			reader->counts.types[header->type]++;

@@ -33,7 +33,7 @@ struct pd_form {
 
 static inline uint32_t pd_type_at(const struct pd_recording *recording, size_t at)
 {
-	return ctx_pd_header_read(recording->bytes.bytes + at, recording->swap).type;
+	return ctx_pe_header_read(recording->bytes.bytes + at, recording->swap).type;
 }
 
 static inline size_t pd_end_of(const struct pd_recording *recording, size_t i)

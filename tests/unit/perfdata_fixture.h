@@ -306,7 +306,7 @@ static inline void pd_end_with(struct pd_recording *recording, size_t attr_numbe
 static inline void pd_comm(struct pd_recording *recording, const struct pd_place *place, const char *name,
 			   bool exec)
 {
-	struct ctx_buf *buf = pd_begin(recording, PERF_RECORD_COMM, exec ? CTX_PD_MISC_COMM_EXEC : 0);
+	struct ctx_buf *buf = pd_begin(recording, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
 
 	pd_u32(buf, recording->swap, (uint32_t)place->pid);
 	pd_u32(buf, recording->swap, (uint32_t)place->tid);
@@ -341,7 +341,7 @@ static inline void pd_mmap(struct pd_recording *recording, const struct pd_place
 {
 	struct ctx_buf *buf = pd_begin(recording, PERF_RECORD_MMAP,
 				       (uint16_t)((map->mode != 0 ? map->mode : PERF_RECORD_MISC_USER) |
-						  (map->data ? CTX_PD_MISC_MMAP_DATA : 0)));
+						  (map->data ? PERF_RECORD_MISC_MMAP_DATA : 0)));
 
 	pd_u32(buf, recording->swap, (uint32_t)place->pid);
 	pd_u32(buf, recording->swap, (uint32_t)place->tid);
@@ -356,7 +356,7 @@ static inline void pd_mmap2(struct pd_recording *recording, const struct pd_plac
 			    const struct pd_map *map)
 {
 	uint16_t misc =
-		(uint16_t)(PERF_RECORD_MISC_USER | (map->build_id != 0 ? CTX_PD_MISC_MMAP_BUILD_ID : 0));
+		(uint16_t)(PERF_RECORD_MISC_USER | (map->build_id != 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
 	struct ctx_buf *buf = pd_begin(recording, PERF_RECORD_MMAP2, misc);
 
 	pd_u32(buf, recording->swap, (uint32_t)place->pid);

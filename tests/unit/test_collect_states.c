@@ -4,6 +4,7 @@
 #include "collect/recargs.h"
 #include "collect/state_changes.h"
 #include "collect/state_records.h"
+#include "collect/tracepoint.h"
 #include "experiment_fixture.h"
 #include "tests/unit/failing_malloc.h"
 
@@ -23,52 +24,6 @@ static const char SWITCH_FORMAT[] = "name: sched_switch\nID: 372\nformat:\n"
 
 static const char WAKING_FORMAT[] = "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
 				    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n";
-
-static void test_tracepoint__finds_fields_where_this_kernel_has_them(void **state)
-{
-	struct ctx_tracepoint_field field;
-	int64_t value = 0;
-	uint8_t raw[40] = {0};
-
-	(void)state;
-	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "prev_state", &field, NULL), CTX_OK);
-	assert_int_equal(field.offset, 32);
-	assert_int_equal(field.size, 8);
-	memcpy(raw + 32, &(int64_t){-7}, 8);
-	assert_true(ctx_tracepoint_field_read(&field, raw, 40, &value));
-	assert_int_equal(value, -7);
-	assert_false(ctx_tracepoint_field_read(&field, raw, 39, &value));
-	assert_false(ctx_tracepoint_field_read(&field, raw, 7, &value));
-	assert_false(ctx_tracepoint_field_read(&field, NULL, 0, &value));
-	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "prev_pid", &field, NULL), CTX_OK);
-	memcpy(raw + 24, &(int32_t){-1}, 4);
-	assert_true(ctx_tracepoint_field_read(&field, raw, 40, &value));
-	assert_int_equal(value, -1);
-	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "common_type", &field, NULL), CTX_OK);
-	memcpy(raw, "\xff\xff", 2);
-	assert_true(ctx_tracepoint_field_read(&field, raw, 40, &value));
-	assert_int_equal(value, 65535);
-}
-
-static void test_tracepoint__refuses_formats_that_it_does_not_understand(void **state)
-{
-	static const char *const broken[] = {"\tfield:int pid;\n",
-					     "\tfield:int pid;\toffset:4;\tsize:3;\tsigned:1;\n",
-					     "\tfield:int pid;\toffset:4;\tsize:16;\tsigned:1;\n",
-					     "\tfield:int pid;\toffset:4;\tsize:0;\tsigned:1;\n",
-					     "\tfield:int pid;\toffset:99999999;\tsize:4;\tsigned:1;\n",
-					     "\tfield:int pid"};
-	struct ctx_tracepoint_field field;
-	struct ctx_err err = {0};
-
-	(void)state;
-	for (size_t i = 0; i < CTX_COUNT_OF(broken); i++)
-		assert_int_equal(ctx_tracepoint_field_find(broken[i], "pid", &field, &err), CTX_E_FORMAT);
-	assert_non_null(strstr(err.msg, "field pid"));
-	/* A part of a name is another name. */
-	assert_int_equal(ctx_tracepoint_field_find(SWITCH_FORMAT, "pid", &field, NULL), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_tracepoint_field_find("", "pid", &field, NULL), CTX_E_NOTFOUND);
-}
 
 static void write_text(const char *directory, const char *name, const char *text)
 {
@@ -175,21 +130,6 @@ static void test_recargs__states_are_one_of_four(void **state)
 
 /* --- changes --- */
 
-static void test_state_changes__prev_state_tells_why(void **state)
-{
-	(void)state;
-	assert_int_equal(ctx_state_change_of(0), CTX_CHANGE_PREEMPTED);
-	assert_int_equal(ctx_state_change_of(0x100), CTX_CHANGE_PREEMPTED);
-	assert_int_equal(ctx_state_change_of(0x101), CTX_CHANGE_PREEMPTED);
-	assert_int_equal(ctx_state_change_of(1), CTX_CHANGE_BLOCKED);
-	assert_int_equal(ctx_state_change_of(2), CTX_CHANGE_BLOCKED);
-	assert_int_equal(ctx_state_change_of(4), CTX_CHANGE_STOPPED);
-	assert_int_equal(ctx_state_change_of(8), CTX_CHANGE_STOPPED);
-	assert_int_equal(ctx_state_change_of(0x10), CTX_CHANGE_N);
-	assert_int_equal(ctx_state_change_of(0x20), CTX_CHANGE_N);
-	assert_int_equal(ctx_state_change_of(0x80), CTX_CHANGE_BLOCKED);
-}
-
 /* One call by a letter: L left blocked, E left preempted, X left for ever, l leaves, o out, p out preempted, i in, w woken. */
 static enum ctx_status call(struct ctx_state_changes *changes, char what, uint32_t thread, uint64_t time_ns,
 			    struct ctx_state_step *step)
@@ -198,11 +138,11 @@ static enum ctx_status call(struct ctx_state_changes *changes, char what, uint32
 
 	switch (what) {
 	case 'L':
-		return ctx_state_changes_left(changes, thread, 1, step, NULL);
+		return ctx_state_changes_left(changes, thread, CTX_PE_LEAVING_BLOCKED, step, NULL);
 	case 'E':
-		return ctx_state_changes_left(changes, thread, 0x100, step, NULL);
+		return ctx_state_changes_left(changes, thread, CTX_PE_LEAVING_PREEMPTED, step, NULL);
 	case 'X':
-		return ctx_state_changes_left(changes, thread, 0x20, step, NULL);
+		return ctx_state_changes_left(changes, thread, CTX_PE_LEAVING_DEAD, step, NULL);
 	case 'l':
 		return ctx_state_changes_leaves(changes, thread, step, NULL);
 	case 'o':
@@ -376,26 +316,30 @@ static void put_trailer(struct bytes *bytes, uint32_t pid, uint32_t tid, uint64_
 
 struct layout {
 	struct ctx_map64 ids;
-	uint64_t types[CTX_STATE_EVENT_N];
+	struct ctx_pe_layout layouts[CTX_STATE_EVENT_N];
 	struct ctx_perf_layout layout;
 };
 
 static const struct ctx_state_events EVENTS = {.level = CTX_STATES_FULL,
 					       .prev_pid = {24, 4, true},
 					       .prev_state = {32, 8, true},
+					       .prev_states = {.dead = 0x30, .stopped = 0x0c, .waits = 0xc3},
 					       .common_pid = {4, 4, true},
 					       .pid = {24, 4, true}};
 
 /* State events alone: the event with id 10 + i is the i-th. */
 static void layout_begin(struct layout *layout)
 {
+	struct perf_event_attr attr;
+
 	*layout = (struct layout){0};
 	for (uint32_t i = 0; i < CTX_STATE_EVENT_N; i++) {
 		*ctx_map64_place(&layout->ids, 10 + i) = i;
-		layout->types[i] = ctx_state_event_attr(&EVENTS, (enum ctx_state_event)i, 0, 0).sample_type;
+		attr = ctx_state_event_attr(&EVENTS, (enum ctx_state_event)i, 0, 0);
+		layout->layouts[i] = ctx_pe_layout_make(&attr, false);
 	}
 	layout->layout = (struct ctx_perf_layout){
-		.event_of_id = &layout->ids, .sample_types = layout->types, .n_events = CTX_STATE_EVENT_N};
+		.event_of_id = &layout->ids, .events = layout->layouts, .n_events = CTX_STATE_EVENT_N};
 }
 
 /* A sample with one frame of the kernel; `raw` 40 bytes for tracepoints. */
@@ -838,7 +782,7 @@ static void test_state_records__a_sample_that_is_too_short_is_a_status(void **st
 	assert_int_equal(world_begin(&world), CTX_OK);
 	record.sample.raw = raw;
 	for (size_t n = 0; n < 28; n++) {
-		record.sample.raw_bytes = n;
+		record.sample.raw_bytes = (uint32_t)n;
 		for (unsigned i = 0; i <= CTX_STATE_EVENT_WAKING_ALL; i++)
 			assert_int_equal(ctx_state_records_sample(world.records, (enum ctx_state_event)i,
 								  &record, NULL),
@@ -879,13 +823,10 @@ static void test_state_records__a_failing_allocation_is_a_status(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tracepoint__finds_fields_where_this_kernel_has_them),
-		cmocka_unit_test(test_tracepoint__refuses_formats_that_it_does_not_understand),
 		cmocka_unit_test(test_tracepoint__is_read_from_tracefs),
 		cmocka_unit_test(
 			test_state_events__what_is_not_allowed_is_refused_by_name_and_left_out_otherwise),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
-		cmocka_unit_test(test_state_changes__prev_state_tells_why),
 		cmocka_unit_test(test_state_changes__what_is_told_twice_is_one_change),
 		cmocka_unit_test(test_state_changes__what_was_lost_is_made_up_for),
 		cmocka_unit_test(test_state_changes__a_guess_is_put_right),

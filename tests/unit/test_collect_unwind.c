@@ -24,19 +24,20 @@ struct record_parts {
 	uint64_t abi, size, filled;
 };
 
-static const uint64_t types[2] = {CTX_PERF_SAMPLE_TYPE, CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_PERIOD};
-static const uint64_t types_of_stacks[2] = {
-	CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-	CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER};
-
-static struct ctx_perf_layout layout_of(struct ctx_map64 *ids, uint64_t user_regs)
+/* Of samples with these registers and a stack. */
+static struct ctx_perf_layout layout_of(struct ctx_map64 *ids, struct ctx_pe_layout layouts[2],
+					uint64_t user_regs)
 {
+	struct perf_event_attr attr = {.sample_type = CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER |
+						      PERF_SAMPLE_STACK_USER,
+				       .sample_regs_user = user_regs};
+
+	layouts[0] = ctx_pe_layout_make(&attr, false);
+	attr.sample_type |= PERF_SAMPLE_PERIOD;
+	layouts[1] = ctx_pe_layout_make(&attr, false);
 	*ctx_map64_place(ids, 1000) = 0;
 	*ctx_map64_place(ids, 2000) = 1;
-	return (struct ctx_perf_layout){.event_of_id = ids,
-					.sample_types = user_regs != 0 ? types_of_stacks : types,
-					.n_events = 2,
-					.user_regs = user_regs};
+	return (struct ctx_perf_layout){.event_of_id = ids, .events = layouts, .n_events = 2};
 }
 
 static uint8_t stack_byte(size_t i)
@@ -88,9 +89,10 @@ static enum ctx_status parse_exact(const struct ctx_buf *bytes, size_t n,
 	memcpy(exact + offsetof(struct perf_event_header, size), &(uint16_t){(uint16_t)n}, 2);
 	status = ctx_perf_record_parse(exact, n, layout, &record, NULL);
 	if (status == CTX_OK && parts != NULL) {
-		const struct ctx_user_state *user = &record.sample.user;
+		struct ctx_user_state state, *user = &state;
 		size_t want = parts->filled < parts->size ? (size_t)parts->filled : (size_t)parts->size;
 
+		ctx_pe_sample_user_state(&record.sample, user);
 		assert_int_equal(record.sample.n_chain, parts->n_chain);
 		assert_int_equal(record.sample.period, parts->id == 2000 ? 4242 : 0);
 		assert_int_equal(user->stack_bytes, want);
@@ -115,7 +117,9 @@ static void test_perfrecord__registers_and_stacks_of_all_sizes_are_found(void **
 	static const uint64_t sizes[] = {0, 8, 16, 1024, 16384, 64000};
 	uint64_t mask = ctx_user_regs_perf_mask(ctx_machine_own());
 	struct ctx_map64 ids = {0};
-	struct ctx_perf_layout layout = layout_of(&ids, mask), all = layout_of(&ids, 0x1ff);
+	struct ctx_pe_layout layouts[2], layouts_of_all[2];
+	struct ctx_perf_layout layout = layout_of(&ids, layouts, mask),
+			       all = layout_of(&ids, layouts_of_all, 0x1ff);
 	struct ctx_buf bytes = {0};
 	size_t n_regs = (size_t)__builtin_popcountll(mask);
 
@@ -152,7 +156,8 @@ static void test_perfrecord__registers_and_stacks_of_all_sizes_are_found(void **
 static void test_perfrecord__cut_records_and_sizes_that_lie_are_refused(void **state)
 {
 	struct ctx_map64 ids = {0};
-	struct ctx_perf_layout layout = layout_of(&ids, 0x1ff);
+	struct ctx_pe_layout layouts[2];
+	struct ctx_perf_layout layout = layout_of(&ids, layouts, 0x1ff);
 	struct ctx_buf bytes = {0};
 	struct record_parts parts = {.id = 2000, .n_chain = 3, .size = 64, .filled = 64};
 
@@ -181,6 +186,7 @@ static void test_perfrecord__cut_records_and_sizes_that_lie_are_refused(void **s
 
 struct shot {
 	struct ctx_user_state state;
+	uint64_t values[CTX_USER_REGS_MAX]; /* its registers in perf's order */
 	uint8_t stack[STACK_MAX];
 	uint64_t depth; /* frames of deep on it */
 };
@@ -756,7 +762,34 @@ static void test_unwind_pool__a_failing_allocation_costs_one_round(void **state)
 
 /* --- batches --- */
 
-static struct ctx_perf_record record_of(const struct shot *shot, uint64_t time_ns)
+static const struct ctx_pe_layout *layout_of_shots(void)
+{
+	static struct ctx_pe_layout layout;
+	struct perf_event_attr attr = {.sample_type = CTX_PERF_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER |
+						      PERF_SAMPLE_STACK_USER,
+				       .sample_regs_user = ctx_user_regs_perf_mask(ctx_machine_own())};
+
+	layout = ctx_pe_layout_make(&attr, false);
+	return &layout;
+}
+
+/* Registers of perf's whose values are their own positions say which of ours they are. */
+static void put_values(struct shot *shot)
+{
+	uint64_t positions[CTX_USER_REGS_MAX];
+	struct ctx_user_regs position_of;
+
+	for (size_t i = 0; i < CTX_USER_REGS_MAX; i++)
+		positions[i] = i;
+	ctx_user_regs_from_perf(&position_of, ctx_machine_own(), layout_of_shots()->regs_user,
+				(const uint8_t *)positions, false);
+	for (size_t i = 0; i < CTX_USER_REGS_MAX; i++) {
+		if ((position_of.valid >> i & 1) != 0)
+			shot->values[position_of.value[i]] = shot->state.regs.value[i];
+	}
+}
+
+static struct ctx_perf_record record_of(struct shot *shot, uint64_t time_ns)
 {
 	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402001};
 	struct ctx_perf_record record = {.type = PERF_RECORD_SAMPLE,
@@ -766,10 +799,16 @@ static struct ctx_perf_record record_of(const struct shot *shot, uint64_t time_n
 					 .event = 0};
 
 	record.sample.ip = chain[1];
-	record.sample.chain = chain;
+	record.sample.layout = layout_of_shots();
+	record.sample.chain = (const uint8_t *)chain;
 	record.sample.n_chain = CTX_COUNT_OF(chain);
-	if (shot != NULL)
-		record.sample.user = shot->state;
+	if (shot == NULL)
+		return record;
+	put_values(shot);
+	record.sample.regs_abi = PERF_SAMPLE_REGS_ABI_64;
+	record.sample.user_regs = (const uint8_t *)shot->values;
+	record.sample.user_stack = shot->state.stack;
+	record.sample.user_stack_bytes = shot->state.stack_bytes;
 	return record;
 }
 
@@ -794,7 +833,7 @@ static void read_back(struct world *world, struct fixture_contents *out)
 	assert_int_equal(out->n_damage, 0);
 }
 
-static void add(struct ctx_sample_batch *batch, const struct shot *shot, uint64_t time_ns, uint32_t process,
+static void add(struct ctx_sample_batch *batch, struct shot *shot, uint64_t time_ns, uint32_t process,
 		uint32_t thread)
 {
 	struct ctx_perf_record record = record_of(shot, time_ns);

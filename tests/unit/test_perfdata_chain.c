@@ -79,6 +79,9 @@ static void check_frames(const struct ctx_pd_chain *chain, const uint64_t *want,
 	assert_int_equal(chain->truncated, n != 0 && want[n - 1] == TRUNCATED);
 }
 
+/* Of the machine that reads, and of the other byte order. */
+static const struct ctx_pe_layout orders[2] = {{.swap = false}, {.swap = true}};
+
 static void test_perfdata_chain__examples_give_these_frames(void **state)
 {
 	struct ctx_pd_chain chain = {0};
@@ -89,15 +92,15 @@ static void test_perfdata_chain__examples_give_these_frames(void **state)
 		for (int swap = 0; swap < 2; swap++) {
 			const struct example *example = &examples[i];
 			uint8_t bytes[8 * FRAMES_MAX + 1];
-			struct ctx_pd_sample sample = {.ip = example->ip,
+			struct ctx_pe_sample sample = {.layout = &orders[swap],
+						       .ip = example->ip,
 						       .has_ip = example->ip != NO_IP,
 						       .chain = bytes + 1, /* nothing is aligned */
 						       .n_chain = example->n_chain};
 
 			put_chain(bytes + 1, example->chain, example->n_chain, swap != 0);
-			assert_int_equal(
-				ctx_pd_chain_set(&chain, &sample, &event, example->misc, swap != 0, NULL),
-				CTX_OK);
+			assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, example->misc, NULL),
+					 CTX_OK);
 			check_frames(&chain, example->frames, example->n_frames);
 		}
 	}
@@ -117,7 +120,8 @@ static void test_perfdata_chain__a_chain_as_long_as_it_may_be_is_truncated(void 
 		for (size_t n = 0; n < 210; n++) {
 			uint64_t entries[220];
 			size_t at = 0, half = n / 2;
-			struct ctx_pd_sample sample = {.chain = (const uint8_t *)entries};
+			struct ctx_pe_sample sample = {.layout = &orders[0],
+						       .chain = (const uint8_t *)entries};
 
 			entries[at++] = MARK_KERNEL; /* marks do not count */
 			for (size_t k = 0; k < half; k++)
@@ -126,9 +130,9 @@ static void test_perfdata_chain__a_chain_as_long_as_it_may_be_is_truncated(void 
 			for (size_t k = half; k < n; k++)
 				entries[at++] = U(100 + k);
 			sample.n_chain = at;
-			assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL,
-							  false, NULL),
-					 CTX_OK);
+			assert_int_equal(
+				ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, NULL),
+				CTX_OK);
 			assert_int_equal(chain.truncated, n == limit);
 			assert_int_equal(chain.n, n + (n == limit));
 			if (n == limit)
@@ -141,31 +145,29 @@ static void test_perfdata_chain__a_chain_as_long_as_it_may_be_is_truncated(void 
 /* perf record --call-graph dwarf: the user's part is a copy of the stack, which is not walked here. */
 static void test_perfdata_chain__a_copied_stack_leaves_the_users_counter_and_a_truncation(void **state)
 {
-	static const uint64_t kernel_part[] = {MARK_KERNEL, K(10), K(21)};
+	static const uint64_t kernel_part[] = {MARK_KERNEL, K(10), K(21)}, pc = U(10);
+	static const struct ctx_pe_layout layout = {.n_regs = 1}, without_pc = {.n_regs = 1, .pc_reg = -1};
 	struct ctx_pd_event event = {.exclude_callchain_user = true};
-	struct ctx_pd_sample sample = {.ip = K(10),
+	struct ctx_pe_sample sample = {.layout = &layout,
+				       .ip = K(10),
 				       .has_ip = true,
 				       .chain = (const uint8_t *)kernel_part,
 				       .n_chain = 3,
-				       .has_user_regs = true,
-				       .user_ip = U(10)};
+				       .user_regs = (const uint8_t *)&pc};
 	struct ctx_pd_chain chain = {0};
 
 	(void)state;
-	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, false, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, NULL), CTX_OK);
 	check_frames(&chain, (uint64_t[]){K(10), K(20), U(10), TRUNCATED}, 4);
-	sample.user_ip = 0;
-	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, false, NULL),
-			 CTX_OK);
+	sample.layout = &without_pc;
+	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_KERNEL, NULL), CTX_OK);
 	check_frames(&chain, (uint64_t[]){K(10), K(20), TRUNCATED}, 3);
-	sample = (struct ctx_pd_sample){.ip = U(10), .has_ip = true, .has_user_regs = true, .user_ip = U(10)};
-	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, false, NULL),
-			 CTX_OK);
+	sample = (struct ctx_pe_sample){
+		.layout = &layout, .ip = U(10), .has_ip = true, .user_regs = (const uint8_t *)&pc};
+	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, NULL), CTX_OK);
 	check_frames(&chain, (uint64_t[]){U(10), TRUNCATED}, 2);
-	sample.has_user_regs = false; /* a kernel thread has no user's part */
-	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, false, NULL),
-			 CTX_OK);
+	sample.user_regs = NULL; /* a kernel thread has no user's part */
+	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, NULL), CTX_OK);
 	check_frames(&chain, (uint64_t[]){U(10)}, 1);
 	ctx_pd_chain_deinit(&chain);
 }
@@ -196,7 +198,8 @@ static void test_perfdata_chain__frames_of_any_noise_are_addresses_or_nothing(vo
 	for (int round = 0; round < 20000; round++) {
 		uint64_t entries[40];
 		size_t n_entries = 0;
-		struct ctx_pd_sample sample = {.has_ip = round % 2 != 0, .chain = (const uint8_t *)entries};
+		struct ctx_pe_sample sample = {
+			.layout = &orders[0], .has_ip = round % 2 != 0, .chain = (const uint8_t *)entries};
 
 		sample.n_chain = pd_random(&seed, 40);
 		sample.ip = kinds[pd_random(&seed, CTX_COUNT_OF(kinds))];
@@ -205,7 +208,7 @@ static void test_perfdata_chain__frames_of_any_noise_are_addresses_or_nothing(vo
 			n_entries += entries[i] < UINT64_C(0) - 4095;
 		}
 		assert_int_equal(
-			ctx_pd_chain_set(&chain, &sample, &event, (uint16_t)pd_random(&seed, 8), false, NULL),
+			ctx_pd_chain_set(&chain, &sample, &event, (uint16_t)pd_random(&seed, 8), NULL),
 			CTX_OK);
 		assert_in_range(chain.n, n_entries + (sample.has_ip && n_entries == 0),
 				n_entries + sample.has_ip);
@@ -219,17 +222,15 @@ static void test_perfdata_chain__frames_of_any_noise_are_addresses_or_nothing(vo
 static void test_perfdata_chain__memory_that_is_short_fails_and_keeps_the_chain_usable(void **state)
 {
 	static const uint64_t entries[] = {MARK_USER, U(1), U(2)};
-	struct ctx_pd_sample sample = {.chain = (const uint8_t *)entries, .n_chain = 3};
+	struct ctx_pe_sample sample = {.layout = &orders[0], .chain = (const uint8_t *)entries, .n_chain = 3};
 	struct ctx_pd_event event = {0};
 	struct ctx_pd_chain chain = {0};
 
 	(void)state;
 	fail_after = 0;
-	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, false, NULL),
-			 CTX_E_NOMEM);
+	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, NULL), CTX_E_NOMEM);
 	fail_after = -1;
-	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, false, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_pd_chain_set(&chain, &sample, &event, PERF_RECORD_MISC_USER, NULL), CTX_OK);
 	check_frames(&chain, (uint64_t[]){U(1), U(1)}, 2);
 	ctx_pd_chain_deinit(&chain);
 }

@@ -338,7 +338,7 @@ static void test_perfdata_damage__processes_that_begot_each_other_do_not_hang_it
 
 		pd_add_attr(&recording, PD_USUAL_TYPE, 10);
 		for (int32_t i = 0; i < n; i++)
-			pd_task(&recording, PERF_RECORD_FORK, CTX_PD_MISC_FORK_EXEC,
+			pd_task(&recording, PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC,
 				&(struct pd_place){.pid = 100 + i, .tid = 100 + i}, 100 + (i + 1) % n);
 		usual_sample(&recording, 0, &place);
 		pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);

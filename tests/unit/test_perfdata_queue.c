@@ -89,7 +89,7 @@ static size_t order_slowly(const struct scene *scene, struct want *out)
 
 	for (size_t i = 0; i < recording->n; i++) {
 		const uint8_t *bytes = recording->bytes.bytes + recording->starts[i];
-		struct ctx_pd_header header = ctx_pd_header_read(bytes, recording->swap);
+		struct perf_event_header header = ctx_pe_header_read(bytes, recording->swap);
 		struct want item = {.offset = recording->starts[i]};
 
 		if (header.type == CTX_PD_FINISHED_ROUND) {
@@ -97,7 +97,7 @@ static size_t order_slowly(const struct scene *scene, struct want *out)
 			limit = newest;
 			continue;
 		}
-		item.time = ctx_pd_record_time(&scene->events, bytes, &header, recording->swap);
+		item.time = ctx_pd_record_time(&scene->events, bytes, &header);
 		if (item.time == 0 || item.time == CTX_PD_NO_TIME) {
 			item.time = 0;
 			out[n++] = item;

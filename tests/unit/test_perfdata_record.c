@@ -2,7 +2,7 @@
  * Records taken apart: what went into a sample comes out, for every set of fields and in either byte order, and no cut
  * makes it read past the end (records are copied to memory of just their size, so that a sanitizer sees it).
  */
-#include "formats/perfdata/pd_wire.h"
+#include "formats/perfevent/pe_sample.h"
 #include "tests/unit/perfdata_fixture.h"
 
 #define REGS_X86 UINT64_C(0xff0fff)	 /* without segments; 8 is the instruction pointer */
@@ -37,9 +37,9 @@ static uint8_t *copy_last(const struct pd_recording *recording, size_t n)
 	return copy;
 }
 
-static struct ctx_pd_header last_header(const struct pd_recording *recording)
+static struct perf_event_header last_header(const struct pd_recording *recording)
 {
-	return ctx_pd_header_read(recording->bytes.bytes + recording->starts[recording->n - 1],
+	return ctx_pe_header_read(recording->bytes.bytes + recording->starts[recording->n - 1],
 				  recording->swap);
 }
 
@@ -98,27 +98,46 @@ static void draw_sample(struct pd_sample *sample, size_t attr, uint64_t *seed)
 	sample->stack_used = pd_random(seed, 50);
 }
 
-static void check_chain(const struct pd_sample *in, const struct ctx_pd_sample *out, bool swap)
+/* A sample as the reader parses it: first which event it is of. */
+struct parsed {
+	enum ctx_status status;
+	const struct ctx_pd_event *event; /* NULL: unknown */
+	struct ctx_pe_sample sample;
+	struct ctx_err err;
+};
+
+static struct parsed parse(const struct ctx_pd_events *events, const uint8_t *record,
+			   const struct perf_event_header *header)
+{
+	struct parsed parsed = {.status = CTX_E_FORMAT, .event = ctx_pd_sample_event(events, record, header)};
+
+	if (parsed.event != NULL)
+		parsed.status = ctx_pe_sample_parse(&parsed.event->layout, record, header->size,
+						    &parsed.sample, &parsed.err);
+	return parsed;
+}
+
+static void check_chain(const struct pd_sample *in, const struct ctx_pe_sample *out, bool swap)
 {
 	assert_int_equal(out->n_chain, in->n_frames);
 	for (size_t i = 0; i < in->n_frames; i++) {
-		struct ctx_pd_wire wire = ctx_pd_wire_make(out->chain + 8 * i, 8, swap);
+		struct ctx_pe_wire wire = ctx_pe_wire_make(out->chain + 8 * i, 8, swap);
 
-		assert_int_equal(ctx_pd_wire_u64(&wire), in->frames[i]);
+		assert_int_equal(ctx_pe_wire_u64(&wire), in->frames[i]);
 	}
 }
 
-static void check_registers(const struct pd_sample *in, const struct ctx_pd_sample *out, uint64_t mask)
+static void check_registers(const struct pd_sample *in, const struct ctx_pe_sample *out, uint64_t mask)
 {
 	uint64_t below = mask == REGS_X86 ? mask & 0xff : mask & UINT64_C(0xffffffff);
 
-	assert_int_equal(out->has_user_regs, in->regs_abi != 0);
+	assert_int_equal(out->user_regs != NULL, in->regs_abi != 0);
 	assert_int_equal(out->regs_abi, in->regs_abi);
-	assert_int_equal(out->user_ip,
+	assert_int_equal(ctx_pe_sample_user_pc(out),
 			 in->regs_abi != 0 ? in->first_reg + (uint64_t)__builtin_popcountll(below) : 0);
 }
 
-static void check_stack(const struct pd_sample *in, const struct ctx_pd_sample *out)
+static void check_stack(const struct pd_sample *in, const struct ctx_pe_sample *out)
 {
 	if (in->stack_bytes == 0) {
 		assert_null(out->user_stack);
@@ -132,7 +151,7 @@ static void check_stack(const struct pd_sample *in, const struct ctx_pd_sample *
 
 /* Values, ids and losses of counters count up from 80, 81, 82; a single counter stands at 77. */
 static void check_counts(const struct pd_sample *in, const struct pd_attr *attr,
-			 const struct ctx_pd_sample *out, uint64_t type, bool swap)
+			 const struct ctx_pe_sample *out, uint64_t type)
 {
 	bool group = attr->read_format & PERF_FORMAT_GROUP;
 	uint64_t n = group ? in->n_values : 1, id, value;
@@ -141,14 +160,14 @@ static void check_counts(const struct pd_sample *in, const struct pd_attr *attr,
 		n = 0;
 	assert_int_equal(out->n_counts, n);
 	for (uint64_t i = 0; i < n; i++) {
-		ctx_pd_sample_count(out, (size_t)i, swap, &id, &value);
+		ctx_pe_sample_count(out, (size_t)i, &id, &value);
 		assert_int_equal(value, group ? 80 + i : 77);
 		assert_int_equal(id, 81 + i);
 	}
 }
 
 static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
-			 const struct ctx_pd_sample *out, bool swap)
+			 const struct ctx_pe_sample *out, bool swap)
 {
 	uint64_t type = attr->sample_type;
 	bool has_tid = type & PERF_SAMPLE_TID, has_ip = type & PERF_SAMPLE_IP;
@@ -162,7 +181,7 @@ static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
 				      : attr->flags & PD_FLAG_FREQ ? 1
 								   : attr->period);
 	assert_int_equal(out->n_branches, type & PERF_SAMPLE_BRANCH_STACK ? in->n_branches : 0);
-	check_counts(in, attr, out, type, swap);
+	check_counts(in, attr, out, type);
 	assert_false(out->is_longer);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		check_chain(in, out, swap);
@@ -171,7 +190,7 @@ static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
 	if (type & PERF_SAMPLE_REGS_USER)
 		check_registers(in, out, attr->regs_user);
 	else
-		assert_false(out->has_user_regs);
+		assert_null(out->user_regs);
 	if (type & PERF_SAMPLE_STACK_USER)
 		check_stack(in, out);
 	else
@@ -182,39 +201,33 @@ static void check_sample(const struct pd_attr *attr, const struct pd_sample *in,
 static void check_whole(const struct pd_recording *recording, const struct ctx_pd_events *events,
 			const struct pd_sample *sample)
 {
-	struct ctx_pd_header header = last_header(recording);
+	struct perf_event_header header = last_header(recording);
 	uint8_t *copy = copy_last(recording, header.size);
 	const struct pd_attr *attr = &recording->attrs[sample->attr];
-	struct ctx_pd_sample out;
-	bool unknown;
+	struct parsed out = parse(events, copy, &header);
 
-	assert_int_equal(ctx_pd_sample_parse(events, copy, &header, recording->swap, &out, &unknown, NULL),
-			 CTX_OK);
-	assert_false(unknown);
-	assert_int_equal(out.event, sample->attr);
-	check_sample(attr, sample, &out, recording->swap);
-	assert_int_equal(ctx_pd_record_time(events, copy, &header, recording->swap),
+	assert_int_equal(out.status, CTX_OK);
+	assert_int_equal(out.event - events->items, sample->attr);
+	check_sample(attr, sample, &out.sample, recording->swap);
+	assert_int_equal(ctx_pd_record_time(events, copy, &header),
 			 attr->sample_type & PERF_SAMPLE_TIME ? sample->place.time : CTX_PD_NO_TIME);
 	free(copy);
 }
 
 static void check_cut(const struct pd_recording *recording, const struct ctx_pd_events *events)
 {
-	struct ctx_pd_header header = last_header(recording);
+	struct perf_event_header header = last_header(recording);
 	size_t whole = header.size;
 
-	for (size_t n = CTX_PD_HEADER_BYTES; n < whole; n++) {
+	for (size_t n = CTX_PE_HEADER_BYTES; n < whole; n++) {
 		uint8_t *copy = copy_last(recording, n);
-		struct ctx_pd_sample out;
-		struct ctx_err err = {0};
-		bool unknown;
+		struct parsed out;
 
 		header.size = (uint16_t)n;
-		assert_int_equal(
-			ctx_pd_sample_parse(events, copy, &header, recording->swap, &out, &unknown, &err),
-			CTX_E_FORMAT);
-		assert_true(err.msg[0] != '\0');
-		(void)ctx_pd_record_time(events, copy, &header, recording->swap);
+		out = parse(events, copy, &header);
+		assert_int_equal(out.status, CTX_E_FORMAT);
+		assert_true(out.event == NULL || out.err.msg[0] != '\0');
+		(void)ctx_pd_record_time(events, copy, &header);
 		free(copy);
 	}
 }
@@ -277,9 +290,8 @@ static void test_perfdata_record__without_identifier_the_place_of_the_id_must_be
 		struct pd_recording recording = {0};
 		struct ctx_pd_events events;
 		struct pd_sample sample = {.attr = 1, .place = {.pid = 3, .tid = 4, .time = 77}, .ip = 9};
-		struct ctx_pd_header header;
-		struct ctx_pd_sample out;
-		bool unknown;
+		struct perf_event_header header;
+		struct parsed out;
 		uint8_t *copy;
 
 		pd_add_attr(&recording, base | PERF_SAMPLE_PERIOD, 1);
@@ -288,10 +300,10 @@ static void test_perfdata_record__without_identifier_the_place_of_the_id_must_be
 		pd_sample(&recording, &sample);
 		header = last_header(&recording);
 		copy = copy_last(&recording, header.size);
-		assert_int_equal(ctx_pd_sample_parse(&events, copy, &header, false, &out, &unknown, NULL),
-				 apart ? CTX_E_FORMAT : CTX_OK);
-		assert_int_equal(unknown, apart);
-		assert_int_equal(ctx_pd_record_time(&events, copy, &header, false), 77);
+		out = parse(&events, copy, &header);
+		assert_int_equal(out.status, apart ? CTX_E_FORMAT : CTX_OK);
+		assert_int_equal(out.event == NULL, apart);
+		assert_int_equal(ctx_pd_record_time(&events, copy, &header), 77);
 		free(copy);
 		ctx_pd_events_deinit(&events);
 		pd_recording_deinit(&recording);
@@ -307,9 +319,8 @@ static void test_perfdata_record__an_id_of_zero_is_the_first_event_and_others_ar
 		struct pd_recording recording = {0};
 		struct ctx_pd_events events;
 		struct pd_sample sample = {.attr = 1, .place = {.id = 7, .time = 5}};
-		struct ctx_pd_header header;
-		struct ctx_pd_sample out;
-		bool unknown;
+		struct perf_event_header header;
+		struct parsed out;
 
 		pd_add_attr(&recording, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 1);
 		pd_add_attr(&recording, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 2);
@@ -317,12 +328,11 @@ static void test_perfdata_record__an_id_of_zero_is_the_first_event_and_others_ar
 		pd_sample(&recording, &sample);
 		pd_patch64(&recording.bytes, false, 8, ids[i]);
 		header = last_header(&recording);
-		assert_int_equal(ctx_pd_sample_parse(&events, recording.bytes.bytes, &header, false, &out,
-						     &unknown, NULL),
-				 i < 2 ? CTX_OK : CTX_E_FORMAT);
-		assert_int_equal(unknown, i >= 2);
+		out = parse(&events, recording.bytes.bytes, &header);
+		assert_int_equal(out.status, i < 2 ? CTX_OK : CTX_E_FORMAT);
+		assert_int_equal(out.event == NULL, i >= 2);
 		if (i < 2)
-			assert_int_equal(out.event, 0);
+			assert_ptr_equal(out.event, &events.items[0]);
 		ctx_pd_events_deinit(&events);
 		pd_recording_deinit(&recording);
 	}
@@ -341,9 +351,8 @@ static void test_perfdata_record__counts_that_are_too_large_are_refused(void **s
 		for (size_t k = 0; k < CTX_COUNT_OF(counts); k++) {
 			struct pd_recording recording = {.swap = k % 2 != 0};
 			struct ctx_pd_events events;
-			struct ctx_pd_header header;
-			struct ctx_pd_sample out;
-			bool unknown;
+			struct perf_event_header header;
+			struct parsed out;
 			uint8_t *copy;
 
 			pd_add_attr(&recording, types[i], 1)->read_format = PERF_FORMAT_GROUP;
@@ -355,9 +364,8 @@ static void test_perfdata_record__counts_that_are_too_large_are_refused(void **s
 			pd_end(&recording);
 			header = last_header(&recording);
 			copy = copy_last(&recording, header.size);
-			assert_int_equal(ctx_pd_sample_parse(&events, copy, &header, recording.swap, &out,
-							     &unknown, NULL),
-					 CTX_E_FORMAT);
+			out = parse(&events, copy, &header);
+			assert_int_equal(out.status, CTX_E_FORMAT);
 			free(copy);
 			ctx_pd_events_deinit(&events);
 			pd_recording_deinit(&recording);
@@ -372,9 +380,8 @@ static void test_perfdata_record__a_sample_longer_than_its_fields_is_told(void *
 		struct pd_recording recording = {0};
 		struct pd_sample sample = {.ip = 4};
 		struct ctx_pd_events events;
-		struct ctx_pd_header header;
-		struct ctx_pd_sample out;
-		bool unknown;
+		struct perf_event_header header;
+		struct parsed out;
 
 		/* With a field that is not read there is always more. */
 		pd_add_attr(&recording, PERF_SAMPLE_IP | (later ? PERF_SAMPLE_WEIGHT : 0), 1);
@@ -383,10 +390,9 @@ static void test_perfdata_record__a_sample_longer_than_its_fields_is_told(void *
 		pd_zeros(&recording.bytes, 8);
 		pd_end(&recording);
 		header = last_header(&recording);
-		assert_int_equal(ctx_pd_sample_parse(&events, recording.bytes.bytes, &header, false, &out,
-						     &unknown, NULL),
-				 CTX_OK);
-		assert_int_equal(out.is_longer, !later);
+		out = parse(&events, recording.bytes.bytes, &header);
+		assert_int_equal(out.status, CTX_OK);
+		assert_int_equal(out.sample.is_longer, !later);
 		ctx_pd_events_deinit(&events);
 		pd_recording_deinit(&recording);
 	}
@@ -404,7 +410,7 @@ static void test_perfdata_record__the_trailer_has_the_time_whatever_else_is_in_i
 		struct pd_recording recording = {.swap = set % 3 == 0};
 		struct ctx_pd_events events;
 		struct pd_place place = {.pid = 3, .tid = 4, .time = 4711, .cpu = 2};
-		struct ctx_pd_header header;
+		struct perf_event_header header;
 		uint64_t type = type_of_set(set), want;
 
 		if ((type & ~trailer_fields) != 0)
@@ -416,8 +422,7 @@ static void test_perfdata_record__the_trailer_has_the_time_whatever_else_is_in_i
 		pd_comm(&recording, &place, "a", false);
 		header = last_header(&recording);
 		want = type & PERF_SAMPLE_TIME && recording.attrs[0].flags != 0 ? 4711 : CTX_PD_NO_TIME;
-		assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header, recording.swap),
-				 want);
+		assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header), want);
 		ctx_pd_events_deinit(&events);
 		pd_recording_deinit(&recording);
 	}
@@ -430,7 +435,7 @@ static void test_perfdata_record__the_id_says_where_the_trailer_has_the_time(voi
 		struct pd_recording recording = {.swap = id % 2 != 0};
 		struct ctx_pd_events events;
 		struct pd_place place = {.id = id, .pid = 3, .tid = 4, .time = 4711, .cpu = 2};
-		struct ctx_pd_header header;
+		struct perf_event_header header;
 
 		pd_add_attr(&recording, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, 1);
 		pd_add_attr(&recording, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME, 2);
@@ -440,7 +445,7 @@ static void test_perfdata_record__the_id_says_where_the_trailer_has_the_time(voi
 		if (id == 0) /* as perf writes it for what was there before */
 			pd_patch64(&recording.bytes, recording.swap, recording.bytes.n - 8, 0);
 		header = last_header(&recording);
-		assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header, recording.swap),
+		assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header),
 				 id < 3 ? 4711 : CTX_PD_NO_TIME);
 		ctx_pd_events_deinit(&events);
 		pd_recording_deinit(&recording);
@@ -451,33 +456,33 @@ static void test_perfdata_record__own_kinds_of_perf_and_short_records_have_no_ti
 {
 	struct pd_recording recording = {0};
 	struct ctx_pd_events none = {0}, events;
-	struct ctx_pd_header header;
+	struct perf_event_header header;
 
 	(void)state;
 	pd_add_attr(&recording, PERF_SAMPLE_TIME | PERF_SAMPLE_TID, 1);
 	make_events(&recording, &events);
 	pd_round(&recording);
 	header = last_header(&recording);
-	assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header, false), CTX_PD_NO_TIME);
+	assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header), CTX_PD_NO_TIME);
 	header.type = PERF_RECORD_SAMPLE;
-	assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header, false), CTX_PD_NO_TIME);
+	assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header), CTX_PD_NO_TIME);
 	header.type = PERF_RECORD_EXIT;
-	assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header, false), CTX_PD_NO_TIME);
-	assert_int_equal(ctx_pd_record_time(&none, recording.bytes.bytes, &header, false), CTX_PD_NO_TIME);
+	assert_int_equal(ctx_pd_record_time(&events, recording.bytes.bytes, &header), CTX_PD_NO_TIME);
+	assert_int_equal(ctx_pd_record_time(&none, recording.bytes.bytes, &header), CTX_PD_NO_TIME);
 	ctx_pd_events_deinit(&events);
 	pd_recording_deinit(&recording);
 }
 
 /* ---- maps ---- */
 
-static enum ctx_status parse_map(const struct pd_recording *recording, size_t n, struct ctx_pd_mmap *ret,
+static enum ctx_status parse_map(const struct pd_recording *recording, size_t n, struct ctx_pe_mmap *ret,
 				 uint8_t **ret_copy)
 {
-	struct ctx_pd_header header = last_header(recording);
+	struct perf_event_header header = last_header(recording);
 
 	header.size = (uint16_t)n;
 	*ret_copy = copy_last(recording, n);
-	return ctx_pd_mmap_parse(*ret_copy, &header, recording->swap, ret, NULL);
+	return ctx_pe_mmap_parse(ctx_pe_body(*ret_copy, n, recording->swap), &header, ret, NULL);
 }
 
 static void check_map(const struct pd_recording *recording, const struct pd_map *map, size_t path_at)
@@ -487,8 +492,8 @@ static void check_map(const struct pd_recording *recording, const struct pd_map 
 
 	for (int i = 0; map->build_id != 0 && i < 20; i++)
 		snprintf(build_id + 2 * i, 3, "%02x", (uint8_t)(map->build_id + i));
-	for (size_t cut = CTX_PD_HEADER_BYTES; cut <= n; cut++) {
-		struct ctx_pd_mmap out;
+	for (size_t cut = CTX_PE_HEADER_BYTES; cut <= n; cut++) {
+		struct ctx_pe_mmap out;
 		uint8_t *copy;
 		enum ctx_status status = parse_map(recording, cut, &out, &copy);
 
@@ -499,10 +504,9 @@ static void check_map(const struct pd_recording *recording, const struct pd_map 
 			assert_int_equal(out.address, map->address);
 			assert_int_equal(out.size, map->size);
 			assert_int_equal(out.file_offset, map->offset);
-			assert_int_equal(out.executable, !map->data);
+			assert_int_equal((out.protection & 4) != 0, !map->data);
 			assert_string_equal(out.path, map->path);
 			assert_string_equal(out.build_id, build_id);
-			assert_int_equal(out.has_build_id, map->build_id != 0);
 		}
 		free(copy);
 	}
@@ -541,7 +545,7 @@ static void test_perfdata_record__a_map_past_the_end_of_the_address_space_is_ref
 		struct pd_recording recording = {0};
 		struct pd_place place = {.pid = -1, .tid = 0};
 		struct pd_map map = {.address = UINT64_MAX - 0xfff, .size = 0xfff + past, .path = "x"};
-		struct ctx_pd_mmap out;
+		struct ctx_pe_mmap out;
 		uint8_t *copy;
 
 		pd_add_attr(&recording, 0, 1);
@@ -555,12 +559,12 @@ static void test_perfdata_record__a_map_past_the_end_of_the_address_space_is_ref
 }
 
 /* What a map is that is said to have a build id, with these 24 bytes in its place. */
-static struct ctx_pd_mmap map_of_object_id(const void *bytes)
+static struct ctx_pe_mmap map_of_object_id(const void *bytes)
 {
 	struct pd_recording recording = {0};
 	struct pd_place place = {.pid = 1, .tid = 1};
 	struct pd_map map = {.size = 1, .path = "x", .build_id = 0xa0};
-	struct ctx_pd_mmap out;
+	struct ctx_pe_mmap out;
 	uint8_t *copy;
 
 	pd_add_attr(&recording, 0, 1);
@@ -578,12 +582,11 @@ static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void
 	(void)state;
 	for (unsigned size = 0; size < 256; size++) {
 		uint8_t bytes[24] = {(uint8_t)size};
-		struct ctx_pd_mmap out;
+		struct ctx_pe_mmap out;
 
 		memset(bytes + 4, 0xa0, size < 20 ? size : 20);
 		out = map_of_object_id(bytes);
 		assert_int_equal(strlen(out.build_id), size <= 20 ? 2 * size : 0);
-		assert_int_equal(out.has_build_id, size != 0 && size <= 20);
 	}
 }
 
@@ -604,9 +607,8 @@ static void test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(files); i++) {
 		bool fills_it = files[i].major == 20; /* no way to tell */
-		struct ctx_pd_mmap out = map_of_object_id(&files[i]);
+		struct ctx_pe_mmap out = map_of_object_id(&files[i]);
 
-		assert_int_equal(out.has_build_id, fills_it);
 		assert_int_equal(out.build_id[0] != '\0', fills_it);
 	}
 }
@@ -617,11 +619,11 @@ static void test_perfdata_record__zeros_are_no_build_id(void **state)
 	char text[CTX_BUILDID_TEXT];
 
 	(void)state;
-	ctx_pd_build_id_text(zeros, 20, text);
+	ctx_pe_build_id_text(zeros, 20, text);
 	assert_string_equal(text, "");
-	ctx_pd_build_id_text(last, 20, text);
+	ctx_pe_build_id_text(last, 20, text);
 	assert_string_equal(text, "0000000000000000000000000000000000000001");
-	ctx_pd_build_id_text(last, 19, text);
+	ctx_pe_build_id_text(last, 19, text);
 	assert_string_equal(text, "");
 }
 
@@ -689,8 +691,8 @@ static void test_perfdata_record__flags_are_where_the_compiler_puts_them(void **
 	assert_false(event->sample_id_all || event->exclude_callchain_kernel);
 	assert_int_equal(event->clockid, 4);
 	assert_int_equal(event->max_stack, 20);
-	assert_int_equal(event->branch_sample_type, 6);
-	assert_int_equal(event->regs_user, 7);
+	assert_int_equal(event->layout.branch_sample_type, 6);
+	assert_int_equal(event->layout.regs_user, 7);
 	assert_int_equal(event->sample_period, 99);
 	ctx_pd_events_deinit(&events);
 }

@@ -99,9 +99,9 @@ static void test_perfdata_states__formats_are_read_in_either_byte_order(void **s
 		assert_int_equal(format->fields[CTX_PD_FIELD_PREV_STATE].offset, 12);
 		assert_int_equal(format->fields[CTX_PD_FIELD_PREV_STATE].size, 8);
 		assert_int_equal(format->fields[CTX_PD_FIELD_PID].size, 0);
-		assert_int_equal(tracing.dead, 0x30);
-		assert_int_equal(tracing.stopped, 0x0c);
-		assert_int_equal(tracing.waits, 0xc3);
+		assert_int_equal(tracing.prev_states.dead, 0x30);
+		assert_int_equal(tracing.prev_states.stopped, 0x0c);
+		assert_int_equal(tracing.prev_states.waits, 0xc3);
 		ctx_buf_deinit(&buf);
 	}
 }
@@ -116,14 +116,14 @@ static void test_perfdata_states__bits_of_the_state_are_those_that_the_format_ha
 	(void)state;
 	put_tracing(&buf, false, &old, 1);
 	assert_int_equal(ctx_pd_tracing_parse(buf.bytes, buf.n, &tracing, NULL), CTX_OK);
-	assert_int_equal(tracing.dead, 16 | 32 | 64);
-	assert_int_equal(tracing.stopped, 4 | 8);
-	assert_int_equal(tracing.waits, 1 | 2 | 128 | 256 | 512 | 1024);
+	assert_int_equal(tracing.prev_states.dead, 16 | 32 | 64);
+	assert_int_equal(tracing.prev_states.stopped, 4 | 8);
+	assert_int_equal(tracing.prev_states.waits, 1 | 2 | 128 | 256 | 512 | 1024);
 	ctx_buf_deinit(&buf);
 	put_tracing(&buf, false, &none, 1);
 	assert_int_equal(ctx_pd_tracing_parse(buf.bytes, buf.n, &tracing, NULL), CTX_OK);
-	assert_int_equal(tracing.dead, 0x30);
-	assert_int_equal(tracing.waits, 0xc3);
+	assert_int_equal(tracing.prev_states.dead, 0x30);
+	assert_int_equal(tracing.prev_states.waits, 0xc3);
 	ctx_buf_deinit(&buf);
 }
 
@@ -165,43 +165,6 @@ static void test_perfdata_states__a_tracepoint_without_a_field_that_it_needs_is_
 	for (uint64_t id = 300; id < 304; id++)
 		assert_int_equal(ctx_pd_tracing_find(&tracing, id), CTX_PD_TP_NONE);
 	ctx_buf_deinit(&buf);
-}
-
-static void test_perfdata_states__values_are_signed_and_only_of_bytes_that_are_there(void **state)
-{
-	static const uint8_t raw[] = {0xff, 0xfe, 0xff, 0xff, 0xff, 0x80, 0, 0, 0};
-	static const struct {
-		struct ctx_pd_field_place place;
-		bool swap, found;
-		int64_t value;
-	} cases[] = {
-		{{0, 1}, false, true, -1},
-		{{5, 1}, false, true, -128},
-		{{8, 1}, true, true, 0},
-		{{0, 2}, false, true, -257},
-		{{0, 2}, true, true, -2},
-		{{1, 4}, false, true, -2},
-		{{5, 4}, false, true, 128},
-		{{5, 4}, true, true, INT32_MIN},
-		{{1, 8}, false, true, 0x80fffffffe},
-		{{9, 1}, false, false, 0},
-		{{6, 4}, false, false, 0},
-		{{2, 8}, false, false, 0},
-		{{65535, 8}, false, false, 0},
-		{{0, 0}, false, false, 0},
-	};
-
-	(void)state;
-	assert_true(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
-		struct ctx_pd_format format = {.fields[CTX_PD_FIELD_PID] = cases[i].place};
-		int64_t value = 0;
-
-		assert_int_equal(ctx_pd_tracing_value(&format, CTX_PD_FIELD_PID, raw, sizeof(raw),
-						      cases[i].swap, &value),
-				 cases[i].found);
-		assert_int_equal(value, cases[i].value);
-	}
 }
 
 /* ---- recordings ---- */
@@ -429,13 +392,13 @@ static void test_perfdata_states__switch_records_complete_what_the_tracepoint_sa
 	begin_app(&recording, false, true);
 	switch_record(&recording, at(100, 100, 90, 2), 0, -1);
 	switches(&recording, at(100, 100, 100, 2), 2, 0);
-	switch_record(&recording, at(100, 100, 101, 2), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 101, 2), PERF_RECORD_MISC_SWITCH_OUT, -1);
 	switch_record(&recording, at(100, 100, 200, 3), 0, 0);
 	switch_record(&recording, at(100, 100, 300, 3),
-		      CTX_PD_MISC_SWITCH_OUT | CTX_PD_MISC_SWITCH_OUT_PREEMPT, 55);
+		      PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 55);
 	switch_record(&recording, at(0, 0, 310, 3), 0, 100); /* the idle thread is none */
 	switch_record(&recording, at(100, 100, 400, 3), 0, -1);
-	switch_record(&recording, at(100, 100, 500, 3), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 500, 3), PERF_RECORD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "100 state 0/0 blocked cpu 2: ffffffff81000000 402001\n"
@@ -456,10 +419,10 @@ static void test_perfdata_states__the_end_of_a_thread_is_no_wait(void **state)
 	named(&recording, 100, 101, "app");
 	switch_record(&recording, at(100, 100, 90, 2), 0, -1);
 	switches(&recording, at(100, 100, 100, 2), 0x20, 0); /* dead, says the tracepoint */
-	switch_record(&recording, at(100, 100, 101, 2), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 101, 2), PERF_RECORD_MISC_SWITCH_OUT, -1);
 	switch_record(&recording, at(100, 101, 200, 2), 0, -1);
 	pd_task(&recording, PERF_RECORD_EXIT, 0, &end, 100);
-	switch_record(&recording, at(100, 101, 301, 2), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 101, 301, 2), PERF_RECORD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "200 state 0/1 runs cpu 2:\n");
@@ -477,7 +440,7 @@ static void test_perfdata_states__exec_goes_on_as_a_thread_that_runs(void **stat
 	named(&recording, 100, 100, "perf");
 	switch_record(&recording, at(100, 100, 90, 2), 0, -1);
 	pd_comm(&recording, &exec, "app", true);
-	switch_record(&recording, at(100, 100, 200, 2), CTX_PD_MISC_SWITCH_OUT, -1);
+	switch_record(&recording, at(100, 100, 200, 2), PERF_RECORD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "100 state 1/1 runs cpu -1:\n"
@@ -639,7 +602,6 @@ int main(void)
 		cmocka_unit_test(test_perfdata_states__formats_that_are_cut_anywhere_give_nothing),
 		cmocka_unit_test(
 			test_perfdata_states__a_tracepoint_without_a_field_that_it_needs_is_not_used),
-		cmocka_unit_test(test_perfdata_states__values_are_signed_and_only_of_bytes_that_are_there),
 		cmocka_unit_test(
 			test_perfdata_states__a_recording_of_all_processors_gives_these_changes_in_every_form),
 		cmocka_unit_test(test_perfdata_states__samples_of_the_events_stay_metrics),

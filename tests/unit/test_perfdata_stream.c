@@ -47,7 +47,7 @@ static void draw(struct pd_recording *recording, uint64_t seed, size_t bytes, bo
 static void check_record(const struct pd_recording *recording, size_t i, const struct ctx_pd_record *record)
 {
 	const uint8_t *want = recording->bytes.bytes + recording->starts[i];
-	struct ctx_pd_header header = ctx_pd_header_read(want, recording->swap);
+	struct perf_event_header header = ctx_pe_header_read(want, recording->swap);
 
 	assert_int_equal(record->header.type, header.type);
 	assert_int_equal(record->header.misc, header.misc);
@@ -314,7 +314,7 @@ static void test_perfdata_stream__records_behind_garbage_are_found_again(void **
 		memset(scene.recording.bytes.bytes + first * size, 0, 8);
 		open_stream(&scene, &scene.recording.bytes);
 		while (ctx_pd_stream_next(&scene.stream, &record, NULL) == CTX_OK) {
-			struct ctx_pd_header header = record.header;
+			struct perf_event_header header = record.header;
 
 			damage += scene.stream.damage[0] != '\0';
 			if (header.size != size || record.offset % size != 0)
@@ -398,7 +398,7 @@ static size_t end_of_packed(const struct ctx_buf *bytes, size_t n)
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++)
-		at += ctx_pd_header_read(bytes->bytes + at, false).size;
+		at += ctx_pe_header_read(bytes->bytes + at, false).size;
 	assert_true(at < bytes->n);
 	return at;
 }

@@ -62,7 +62,9 @@ static void found(struct history *history, int64_t pid, int64_t parent, int64_t 
 static void comm(struct history *history, uint64_t time, int64_t pid, int64_t tid, const char *name,
 		 bool exec)
 {
-	assert_int_equal(ctx_pd_tasks_comm(&history->tasks, time, pid, tid, name, exec, NULL), CTX_OK);
+	struct ctx_pd_comm comm = {.time_ns = time, .pid = pid, .tid = tid, .name = name, .is_exec = exec};
+
+	assert_int_equal(ctx_pd_tasks_comm(&history->tasks, &comm, NULL), CTX_OK);
 	take(history);
 }
 
@@ -722,7 +724,13 @@ static enum ctx_status run_short(struct history *history, struct ctx_err *err)
 		if (status == CTX_OK)
 			status = put_map(history, 5, pid, 0x1000, err);
 		if (status == CTX_OK)
-			status = ctx_pd_tasks_comm(tasks, 6, pid, pid, "a name", pid % 3 == 0, err);
+			status = ctx_pd_tasks_comm(tasks,
+						   &(struct ctx_pd_comm){.time_ns = 6,
+									 .pid = pid,
+									 .tid = pid,
+									 .name = "a name",
+									 .is_exec = pid % 3 == 0},
+						   err);
 		if (status == CTX_OK && pid % 5 == 0)
 			status = ctx_pd_tasks_sample(tasks, 7, pid, pid, &process, &thread, err);
 		if (status == CTX_OK)

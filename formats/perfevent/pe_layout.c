@@ -1,0 +1,30 @@
+#include "formats/perfevent/pe_layout.h"
+
+/*
+ * The program counter's number among perf's registers of a machine. x86 has no register 32, and a
+ * mask of aarch64's registers without it is of no use.
+ */
+#define REG_X86_PC 8
+#define REG_ARM64_PC 32
+
+struct ctx_pe_layout ctx_pe_layout_make(const struct perf_event_attr *attr, bool swap)
+{
+	uint64_t mask = attr->sample_regs_user;
+	bool is_arm64 = mask >> REG_ARM64_PC & 1;
+	int pc = is_arm64 ? REG_ARM64_PC : REG_X86_PC;
+
+	return (struct ctx_pe_layout){
+		.sample_type = attr->sample_type,
+		.read_format = attr->read_format,
+		.branch_sample_type = attr->branch_sample_type,
+		.regs_user = mask,
+		.period = attr->freq ? 1 : attr->sample_period,
+		.swap = swap,
+		.n_words = (uint8_t)ctx_pe_count_bits(attr->sample_type & CTX_PE_WORDS),
+		.n_trailer_words = (uint8_t)ctx_pe_count_bits(attr->sample_type & CTX_PE_TRAILER_WORDS),
+		.n_regs = (uint8_t)ctx_pe_count_bits(mask),
+		.pc_reg = mask >> pc & 1 ? (int8_t)ctx_pe_count_bits(mask & ((UINT64_C(1) << pc) - 1))
+					 : (int8_t)-1,
+		.machine = is_arm64 ? CTX_MACHINE_AARCH64 : CTX_MACHINE_X86_64,
+	};
+}

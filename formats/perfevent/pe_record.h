@@ -1,0 +1,105 @@
+/*
+ * Records of the kernel other than samples: header, body, trailer.
+ *
+ *	header (type, misc, size) | body | trailer: [pid tid] [time] [id] [stream id] [cpu -] [identifier]
+ *
+ * A body is parsed from a cursor on it; that may go on over the trailer, which no body needs. Every
+ * length is checked. Texts are borrowed from the record. All parsers fail with CTX_E_FORMAT, and
+ * then *ret is undefined. O(body). Source: enum perf_event_type in include/uapi/linux/perf_event.h.
+ */
+#ifndef CTX_FORMATS_PERFEVENT_PE_RECORD_H
+#define CTX_FORMATS_PERFEVENT_PE_RECORD_H
+
+#include "base/buildid.h"
+#include "base/err.h"
+#include "formats/perfevent/pe_layout.h"
+#include "formats/perfevent/pe_wire.h"
+
+/* The header at `bytes` (8 bytes, any alignment) in our byte order. */
+static inline struct perf_event_header ctx_pe_header_read(const void *bytes, bool swap)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, bytes, sizeof(header));
+	if (swap) {
+		header.type = __builtin_bswap32(header.type);
+		header.misc = __builtin_bswap16(header.misc);
+		header.size = __builtin_bswap16(header.size);
+	}
+	return header;
+}
+
+/* What is behind the header of a whole record of `size` bytes, 8 at least. */
+static inline struct ctx_pe_wire ctx_pe_body(const void *record, size_t size, bool swap)
+{
+	return ctx_pe_wire_make((const uint8_t *)record + CTX_PE_HEADER_BYTES, size - CTX_PE_HEADER_BYTES,
+				swap);
+}
+
+struct ctx_pe_trailer { /* -1 or 0 where the layout has no such field */
+	int32_t pid, tid, cpu;
+	uint64_t time_ns;
+};
+
+/* The trailer of a record of `size` bytes; false: it is too short. */
+bool ctx_pe_trailer_parse(const struct ctx_pe_layout *layout, const void *record, size_t size,
+			  struct ctx_pe_trailer *ret);
+
+/* MMAP, MMAP2 */
+struct ctx_pe_mmap {
+	int32_t pid, tid;		     /* pid -1: the kernel */
+	uint64_t address, size, file_offset; /* address + size does not wrap */
+	uint32_t protection;		     /* PROT_*; of MMAP, which has none: whether PROT_EXEC */
+	const char *path;
+	/*
+	 * Lower-case hex, "": none that can be trusted. The bit of the header that announces one is
+	 * not enough: once one of those who record a mapping at the same time has asked for build
+	 * ids, the kernel (6.18 still) sets it for all.
+	 */
+	char build_id[CTX_BUILDID_TEXT];
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pe_mmap_parse(struct ctx_pe_wire body,
+						 const struct perf_event_header *header,
+						 struct ctx_pe_mmap *ret, struct ctx_err *err);
+
+/*
+ * The text of a build id of `n` bytes as perf stores it: at most 20 are taken, and all zeros give
+ * "".
+ */
+void ctx_pe_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT]);
+
+#define CTX_PE_BUILD_ID_BYTES 20u
+
+struct ctx_pe_comm {
+	int32_t pid, tid;
+	const char *name;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pe_comm_parse(struct ctx_pe_wire body, struct ctx_pe_comm *ret,
+						 struct ctx_err *err);
+
+struct ctx_pe_task { /* FORK, EXIT */
+	int32_t pid, parent_pid, tid, parent_tid;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pe_task_parse(struct ctx_pe_wire body, struct ctx_pe_task *ret,
+						 struct ctx_err *err);
+
+/* LOST, LOST_SAMPLES: how many. */
+CTX_MUST_CHECK enum ctx_status ctx_pe_lost_parse(struct ctx_pe_wire body,
+						 const struct perf_event_header *header, uint64_t *ret,
+						 struct ctx_err *err);
+
+/* KSYMBOL: code that the kernel generated (BPF programs, trampolines), or released. */
+struct ctx_pe_ksymbol {
+	uint64_t address;
+	uint32_t size; /* not 0 */
+	bool is_released;
+	const char *name;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_pe_ksymbol_parse(struct ctx_pe_wire body, struct ctx_pe_ksymbol *ret,
+						    struct ctx_err *err);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * Records and tracepoints as the kernel writes and describes them. test_perfdata_record feeds the
+ * parsers of samples, maps and trailers with every set of fields in both byte orders, test_collect
+ * with the recorder's own layout.
+ */
+#include "base/mem.h"
+#include "formats/perfevent/pe_record.h"
+#include "formats/perfevent/pe_sample.h"
+#include "formats/perfevent/pe_tracepoint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* --- tracepoints --- */
+
+static const char SWITCH_FORMAT[] = "name: sched_switch\nID: 372\nformat:\n"
+				    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+				    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+				    "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				    "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				    "\tfield:long prev_state;\toffset:32;\tsize:8;\n"
+				    "\nprint fmt: \"prev_pid=%d\", REC->prev_pid\n";
+
+static bool find(const char *format, const char *name, struct ctx_pe_field *ret)
+{
+	return ctx_pe_format_field(format, strlen(format), name, ret);
+}
+
+static void test_perfevent__fields_are_where_the_format_says(void **state)
+{
+	struct ctx_pe_field field;
+	uint64_t id;
+	size_t n;
+
+	(void)state;
+	assert_true(find(SWITCH_FORMAT, "prev_state", &field));
+	assert_int_equal(field.offset, 32);
+	assert_int_equal(field.size, 8);
+	assert_true(field.is_signed); /* old kernels do not say */
+	assert_true(find(SWITCH_FORMAT, "common_type", &field));
+	assert_int_equal(field.size, 2);
+	assert_false(field.is_signed);
+	assert_true(ctx_pe_format_id(SWITCH_FORMAT, strlen(SWITCH_FORMAT), &id));
+	assert_int_equal(id, 372);
+	assert_memory_equal(ctx_pe_format_name(SWITCH_FORMAT, strlen(SWITCH_FORMAT), &n), "sched_switch\n",
+			    13);
+	assert_int_equal(n, 12);
+	assert_null(ctx_pe_format_name("ID: 4\n", 6, &n));
+	assert_false(ctx_pe_format_id("name: a\n", 8, &id));
+}
+
+static void test_perfevent__fields_that_are_no_number_are_refused(void **state)
+{
+	static const char *const broken[] = {"\tfield:int pid;\n",
+					     "\tfield:int pid;\toffset:4;\tsize:3;\tsigned:1;\n",
+					     "\tfield:int pid;\toffset:4;\tsize:16;\tsigned:1;\n",
+					     "\tfield:int pid;\toffset:4;\tsize:0;\tsigned:1;\n",
+					     "\tfield:int pid;\toffset:99999999;\tsize:4;\tsigned:1;\n",
+					     "\tfield:int pid",
+					     ""};
+	struct ctx_pe_field field;
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(broken); i++)
+		assert_false(find(broken[i], "pid", &field));
+	/* A part of a name is another name. */
+	assert_false(find(SWITCH_FORMAT, "pid", &field));
+	assert_false(find(SWITCH_FORMAT, "prev_comm", &field));
+}
+
+static void test_perfevent__values_are_signed_and_only_of_bytes_that_are_there(void **state)
+{
+	static const uint8_t raw[] = {0xff, 0xfe, 0xff, 0xff, 0xff, 0x80, 0, 0, 0};
+	static const struct {
+		struct ctx_pe_field field;
+		bool swap, found;
+		int64_t value;
+	} cases[] = {
+		{{0, 1, true}, false, true, -1},
+		{{5, 1, true}, false, true, -128},
+		{{8, 1, true}, true, true, 0},
+		{{0, 2, true}, false, true, -257},
+		{{0, 2, true}, true, true, -2},
+		{{1, 4, true}, false, true, -2},
+		{{5, 4, true}, false, true, 128},
+		{{5, 4, true}, true, true, INT32_MIN},
+		{{1, 8, true}, false, true, 0x80fffffffe},
+		{{9, 1, true}, false, false, 0},
+		{{6, 4, true}, false, false, 0},
+		{{2, 8, true}, false, false, 0},
+		{{65535, 8, true}, false, false, 0},
+		{{0, 0, true}, false, false, 0},
+		{{0, 1, false}, false, true, 255},
+		{{0, 2, false}, true, true, 0xfffe},
+		{{1, 4, false}, false, true, 0xfffffffe},
+	};
+
+	(void)state;
+	assert_true(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		int64_t value = 0;
+
+		assert_int_equal(ctx_pe_field_read(&cases[i].field, raw, sizeof(raw), cases[i].swap, &value),
+				 cases[i].found);
+		assert_int_equal(value, cases[i].value);
+	}
+}
+
+/* Without letters in the format: as Linux has them since 4.14. */
+static void test_perfevent__prev_state_says_why_a_thread_left(void **state)
+{
+	static const char letters[] =
+		"print fmt: \"%s\", { 0x0001, \"S\" }, { 0x0004, \"T\" }, { 0x0040, \"x\" }\n";
+	struct ctx_pe_prev_states usual = ctx_pe_prev_states_parse(SWITCH_FORMAT, strlen(SWITCH_FORMAT));
+	struct ctx_pe_prev_states old = ctx_pe_prev_states_parse(letters, strlen(letters));
+
+	(void)state;
+	assert_int_equal(ctx_pe_leaving_of(&usual, 0), CTX_PE_LEAVING_PREEMPTED);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 0x100), CTX_PE_LEAVING_PREEMPTED);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 1), CTX_PE_LEAVING_BLOCKED);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 2), CTX_PE_LEAVING_BLOCKED);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 4), CTX_PE_LEAVING_STOPPED);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 8), CTX_PE_LEAVING_STOPPED);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 0x10), CTX_PE_LEAVING_DEAD);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 0x20), CTX_PE_LEAVING_DEAD);
+	assert_int_equal(ctx_pe_leaving_of(&usual, 0x80), CTX_PE_LEAVING_BLOCKED);
+	assert_int_equal(ctx_pe_leaving_of(&old, 0x40), CTX_PE_LEAVING_DEAD);
+	assert_int_equal(ctx_pe_leaving_of(&old, 0x20), CTX_PE_LEAVING_PREEMPTED);
+}
+
+/* --- records --- */
+
+/* A map with these 24 bytes where a build id is, if it is one. */
+static struct ctx_pe_mmap map_with(const uint8_t object_id[24], uint16_t misc)
+{
+	const struct perf_event_header header = {.type = PERF_RECORD_MMAP2, .misc = misc};
+	uint8_t body[32 + 24 + 8 + 8] = {0};
+	struct ctx_pe_mmap map;
+
+	memcpy(body + 32, object_id, 24);
+	memcpy(body + 64, "/bin/a", 7);
+	assert_int_equal(ctx_pe_mmap_parse(ctx_pe_wire_make(body, sizeof(body), false), &header, &map, NULL),
+			 CTX_OK);
+	map.path = NULL;
+	return map;
+}
+
+static void test_perfevent__a_build_id_needs_the_bit_and_the_form_of_one(void **state)
+{
+	static const uint8_t id[24] = {4, 0, 0, 0, 0xde, 0xad, 0xbe, 0xef};
+	static const uint8_t inode[24] = {4, 0, 0, 0, 1, 0, 0, 0, 0x39, 0x30};
+
+	(void)state;
+	assert_string_equal(map_with(id, PERF_RECORD_MISC_MMAP_BUILD_ID).build_id, "deadbeef");
+	assert_string_equal(map_with(id, 0).build_id, "");
+	assert_string_equal(map_with(inode, PERF_RECORD_MISC_MMAP_BUILD_ID).build_id, "");
+}
+
+static void test_perfevent__kernel_symbols_are_in_the_kernel(void **state)
+{
+	uint8_t body[32] = {0};
+	struct ctx_pe_ksymbol symbol;
+
+	(void)state;
+	for (int in_kernel = 0; in_kernel < 2; in_kernel++) {
+		memcpy(body, &(uint64_t){in_kernel ? UINT64_C(0xffffffffc0000000) : 0x400000}, 8);
+		memcpy(body + 8, &(uint32_t){64}, 4);
+		body[14] = 1;
+		memcpy(body + 16, "bpf_prog", 9);
+		assert_int_equal(
+			ctx_pe_ksymbol_parse(ctx_pe_wire_make(body, sizeof(body), false), &symbol, NULL),
+			in_kernel ? CTX_OK : CTX_E_FORMAT);
+	}
+	assert_true(symbol.is_released);
+	assert_int_equal(symbol.size, 64);
+	assert_string_equal(symbol.name, "bpf_prog");
+}
+
+/* --- layouts --- */
+
+static void test_perfevent__a_layout_knows_the_machine_and_its_program_counter(void **state)
+{
+	static const struct {
+		uint64_t mask;
+		enum ctx_machine machine;
+		int pc;
+	} cases[] = {
+		{UINT64_C(0xff0fff), CTX_MACHINE_X86_64, 8},
+		{UINT64_C(0x1ffffffff), CTX_MACHINE_AARCH64, 32},
+		{UINT64_C(0x10f), CTX_MACHINE_X86_64, 4},
+		{UINT64_C(0xff), CTX_MACHINE_X86_64, -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct perf_event_attr attr = {
+			.sample_regs_user = cases[i].mask, .freq = 1, .sample_freq = 99};
+		struct ctx_pe_layout layout = ctx_pe_layout_make(&attr, false);
+
+		assert_int_equal(layout.machine, cases[i].machine);
+		assert_int_equal(layout.pc_reg, cases[i].pc);
+		assert_int_equal(layout.period, 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_perfevent__fields_are_where_the_format_says),
+		cmocka_unit_test(test_perfevent__fields_that_are_no_number_are_refused),
+		cmocka_unit_test(test_perfevent__values_are_signed_and_only_of_bytes_that_are_there),
+		cmocka_unit_test(test_perfevent__prev_state_says_why_a_thread_left),
+		cmocka_unit_test(test_perfevent__a_build_id_needs_the_bit_and_the_form_of_one),
+		cmocka_unit_test(test_perfevent__kernel_symbols_are_in_the_kernel),
+		cmocka_unit_test(test_perfevent__a_layout_knows_the_machine_and_its_program_counter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
