@@ -88,7 +88,7 @@ static enum ctx_status gather_code(struct answer *answer, struct ctx_query *quer
 		answer->reader = ctx_store_code_reader(answer->store);
 		status = ctx_store_code(answer->store, &code, err);
 		if (status == CTX_OK)
-			status = ctx_query_raw_histogram(query, &answer->raw, err);
+			status = ctx_query_raw_histogram(query, input->metric, &answer->raw, err);
 		if (status != CTX_OK)
 			return status;
 		answer->code = code;
@@ -228,7 +228,7 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 		input->parts = material->more.parts;
 		input->n_parts = material->more.n;
 	} else if (kind->needs_parts) {
-		status = ctx_query_parts(query, options->per_thread, &material->parts, err);
+		status = ctx_query_parts(query, input->metric, options->per_thread, &material->parts, err);
 		input->parts = material->parts.parts;
 		input->n_parts = material->parts.n;
 	}
@@ -239,8 +239,8 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 	if (status == CTX_OK && kind->needs_index)
 		status = gather_index(query, options, input, material, err);
 	if (status == CTX_OK && kind->needs_thread_sums && !is_whole_run(query)) {
-		status = ctx_query_thread_sums(query, &material->thread_samples, &material->thread_weight,
-					       err);
+		status = ctx_query_thread_sums(query, input->metric, &material->thread_samples,
+					       &material->thread_weight, err);
 		input->thread_samples = material->thread_samples;
 		input->thread_weight = material->thread_weight;
 	}
@@ -248,12 +248,18 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 		size_t threads = options->limit_given && options->report.limit != 0 ? options->report.limit
 										    : TIMELINE_THREADS;
 
-		input->slices_per_thread = slices_wanted(&options->report);
-		status = ctx_query_slices(query, input->slices_per_thread, threads, &material->slices,
-					  &input->n_slices, err);
+		struct ctx_query_slicing slicing = {
+			.metric = input->metric,
+			.per_thread = slices_wanted(&options->report),
+			.max_threads = threads,
+		};
+
+		input->slices_per_thread = slicing.per_thread;
+		status = ctx_query_slices(query, &slicing, &material->slices, &input->n_slices, err);
 		input->slices = material->slices;
 		if (status == CTX_OK)
-			status = ctx_query_levels(query, &material->levels, &input->n_levels, err);
+			status = ctx_query_levels(query, input->metric, &material->levels, &input->n_levels,
+						  err);
 		input->levels = material->levels;
 	}
 	input->omitted_weight = query->cost.omitted_weight;
@@ -267,7 +273,7 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 {
 	const struct ctx_selection *selection = &answer->selection;
 	const struct ctx_options *options = answer->options;
-	struct ctx_query query = {.store = answer->store, .selection = selection};
+	struct ctx_query query;
 	struct ctx_report_input input = {
 		.profile = ctx_store_profile(answer->store),
 		.path = answer->name,
@@ -284,8 +290,9 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 	double before = cpu_ms(), between;
 	enum ctx_status status;
 
-	query.flags = (options->top_only ? CTX_TIMETREE_TOP_ONLY : 0) |
-		      (kind->needs_calls ? 0 : CTX_TIMETREE_NO_CALLS);
+	ctx_query_init(&query, answer->store, selection,
+		       (options->top_only ? CTX_TIMETREE_TOP_ONLY : 0u) |
+			       (kind->needs_calls ? 0u : CTX_TIMETREE_NO_CALLS));
 	status = gather(&query, kind, options, &input, &material, err);
 	if (status == CTX_OK && kind->needs_code)
 		status = gather_code(answer, &query, &input, err);
@@ -296,6 +303,7 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 		explain(&query, kind->name, kind->needs_index ? "the index" : "addresses", between - before,
 			cpu_ms() - between);
 	release(&material);
+	ctx_query_deinit(&query);
 	return status;
 }
 

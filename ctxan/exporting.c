@@ -2,8 +2,7 @@
 
 #include "base/mem.h"
 #include "ctxan/exporting_places.h"
-#include "query/query_edges.h"
-#include "query/query_impl.h"
+#include "query/span_edges.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,11 +75,12 @@ static enum ctx_status hand_out_last(struct sieve *sieve, struct ctx_query *quer
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
-		struct ctx_query_edges edges;
+		const struct ctx_span_scope scope = {metrics[i], thread, sieve->interval};
+		struct ctx_span_edges edges;
 
 		if (!profile->metrics[metrics[i]].spans)
 			continue;
-		status = ctx_query_edges_find(query, thread, metrics[i], sieve->interval, &edges, err);
+		status = ctx_span_edges_find(query, &scope, &edges, err);
 		if (status == CTX_OK && edges.last.weight != 0)
 			status = pass(sieve, &edges.last, err);
 	}
@@ -116,13 +116,13 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 				struct ctx_err *err)
 {
 	struct sieve *sieve = context;
-	struct ctx_span_cache cache = {0};
-	struct ctx_query query = {.store = sieve->store, .selection = sieve->selection, .spans = &cache};
+	struct ctx_query query;
 	size_t n;
 	const uint32_t *metrics =
 		ctx_query_base_metrics(ctx_store_profile(sieve->store), sieve->selection->metrics, &n);
 	enum ctx_status status = CTX_OK;
 
+	ctx_query_init(&query, sieve->store, sieve->selection, 0);
 	sieve->each = each;
 	sieve->each_context = each_context;
 	sieve->counts =
@@ -131,7 +131,7 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 		sieve->interval = sieve->intervals[i];
 		status = hand_out_interval(sieve, &query, thread, metrics, n, err);
 	}
-	ctx_span_cache_deinit(&cache);
+	ctx_query_deinit(&query);
 	return status;
 }
 
@@ -166,7 +166,7 @@ static enum ctx_status gather_code(struct ctx_query *query, struct ctx_export_in
 
 	if (status != CTX_OK || code->n_files == 0)
 		return status;
-	status = ctx_query_raw_histogram(query, raw, err);
+	status = ctx_query_raw_histogram(query, input->metric, raw, err);
 	*reader = ctx_store_code_reader(query->store);
 	input->code = code;
 	input->raw = raw;
@@ -212,9 +212,9 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 	enum ctx_status status = CTX_OK;
 
 	if (kind->needs_whole)
-		status = ctx_query_parts(query, false, &whole, err);
+		status = ctx_query_parts(query, input->metric, false, &whole, err);
 	if (status == CTX_OK && kind->needs_parts)
-		status = ctx_query_parts(query, true, &parts, err);
+		status = ctx_query_parts(query, input->metric, true, &parts, err);
 	if (status == CTX_OK && kind->needs_code)
 		status = gather_code(query, input, &reader, &raw, err);
 	if (status == CTX_OK && kind->needs_places)
@@ -244,7 +244,7 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 				     const struct ctx_selection *selection, const struct ctx_options *options,
 				     struct ctx_err *err)
 {
-	struct ctx_query query = {.store = store, .selection = selection, .flags = 0};
+	struct ctx_query query;
 	struct ctx_export_input input = {
 		.profile = ctx_store_profile(store),
 		.path = name,
@@ -282,7 +282,9 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	input.reports = names;
 	input.n_reports = options->n_reports;
 	input.remark_context = &shown;
+	ctx_query_init(&query, store, selection, 0);
 	status = write_export(&query, options, &input, err);
+	ctx_query_deinit(&query);
 	free(sieve.selected);
 	return status;
 }

@@ -57,20 +57,15 @@ enum ctx_status ctx_more_parts_query(struct ctx_query *query, bool per_thread, s
 				     struct ctx_err *err)
 {
 	const struct ctx_selection *selection = query->selection;
-	struct ctx_selection one = *selection; /* its arrays are borrowed */
 	enum ctx_status status = CTX_OK;
 
 	*ret = (struct ctx_more_parts){.queries = ctx_calloc(selection->n_metrics, sizeof(*ret->queries))};
 	if (ret->queries == NULL)
 		return ctx_err_nomem(err);
-	query->selection = &one;
-	one.n_metrics = 1;
 	for (size_t i = 0; i < selection->n_metrics && status == CTX_OK; i++) {
-		one.metrics = selection->metrics + i;
-		status = ctx_query_parts(query, per_thread, &ret->queries[i], err);
+		status = ctx_query_parts(query, selection->metrics[i], per_thread, &ret->queries[i], err);
 		ret->n_queries += status == CTX_OK;
 	}
-	query->selection = selection;
 	if (status == CTX_OK)
 		status = join(ret, err);
 	if (status != CTX_OK)

@@ -1,46 +1,70 @@
 /*
- * From a selection to histograms: by time tree where the trees index the question, by a scan of the sample
- * blocks of the interval where they do not (processors, addresses).
+ * Query: a store and a selection, and what reports ask of them: histograms, sums, slices, waits, operations.
  *
- * A metric that is a sum of others is asked part by part. Of spans of time an interval gets the part inside: what it cuts is found in the
- * time trees of each thread (query/query_edges.h).
+ * A histogram comes from time trees where they index the question, else from a scan of the sample blocks of the interval
+ * (processors, filters, addresses). A metric that is a sum of others is asked for part by part. Of spans of time an interval
+ * gets the part inside; what it cuts is found in the time trees of each thread (query/span_edges.h).
+ *
+ *	query.h           this, the functions for reports	time_slices.c        the timeline
+ *	histograms.c      by call stack and by raw stack	tree_levels.c        levels of a time tree
+ *	index_sums.c      by the value of an expression		state_sums.c         how the time of a thread divides
+ *	sample_scan.h     selected samples one by one		waker_sums.c         who ended which waits
+ *	span_edges.h      spans that an interval cuts		traced_operations.c  operations one by one
+ *	tree_reader.h     the store as time trees		span_cache.h         spans that were looked up
+ *
+ * A query belongs to one thread. Functions fail with CTX_E_NOMEM and what the store fails with, where nothing else is said.
  */
 #ifndef CTX_QUERY_QUERY_H
 #define CTX_QUERY_QUERY_H
 
 #include "model/report_data.h"
 #include "query/selection.h"
+#include "query/span_cache.h"
 #include "store/store.h"
 #include "timetree/timetree.h"
 
-struct ctx_span_cache;
-
+/* May be moved while no function of it runs. */
 struct ctx_query {
-	struct ctx_store *store;
-	const struct ctx_selection *selection;
-	unsigned flags; /* CTX_TIMETREE_* */
-	struct ctx_timetree_cost cost;
-	uint64_t samples_scanned;     /* for processors, addresses and the states of slices */
-	struct ctx_span_cache *spans; /* while many intervals are asked for; else NULL */
-	bool asks_operations; /* besides the selection's filters: an index object asks for what only operations have */
-	const struct ctx_traced
-		*operation; /* while a scan hands out a sample that stands for one; else NULL */
+	struct ctx_store *store;	       /* borrowed */
+	const struct ctx_profile *profile;     /* the store's */
+	const struct ctx_selection *selection; /* borrowed */
+	unsigned flags;			       /* CTX_TIMETREE_*, of histograms by call stack */
+	struct ctx_timetree_cost cost;	       /* of all questions so far; the caller may zero it */
+	uint64_t samples_scanned;	       /* the same of scans */
+	struct ctx_span_cache spans;	       /* owned */
+};
+
+/* Store and selection must outlive the query. Cheap: nothing is read. */
+void ctx_query_init(struct ctx_query *query, struct ctx_store *store, const struct ctx_selection *selection,
+		    unsigned flags);
+void ctx_query_deinit(struct ctx_query *query);
+
+/* The metrics that a metric consists of: its parts, or itself. `*metric` is borrowed. */
+const uint32_t *ctx_query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric,
+				       size_t *ret_n);
+
+/* What a histogram is of. */
+struct ctx_query_scope {
+	uint32_t metric;
+	uint32_t thread;		      /* CTX_NONE: all selected together */
+	const struct ctx_interval *intervals; /* disjoint, each in a selected one; NULL: the selected ones */
+	size_t n_intervals;
 };
 
 /*
- * Adds the weights of one thread (CTX_NONE: of all selected together) in `intervals` to `out`. A thread
- * without samples adds nothing.
+ * Adds the weights in the scope to `out`. A thread without samples adds nothing. O(log n) nodes of a time tree for each interval and
+ * metric that the scope's consists of; with filters a scan.
  */
-CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query, uint32_t thread,
-						   const struct ctx_interval *intervals, size_t n_intervals,
+CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query,
+						   const struct ctx_query_scope *scope,
 						   struct ctx_histogram *out, struct ctx_err *err);
 
 /*
  * Adds the weights of all selected threads together by raw stack to `out`, which is empty; calls stay 0. Always exact, and always
  * a scan: the trees know no addresses. A sample without a raw stack adds to the root, 0.
  */
-CTX_MUST_CHECK enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, struct ctx_histogram *out,
-						       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, uint32_t metric,
+						       struct ctx_histogram *out, struct ctx_err *err);
 
 /* One part for all selected threads, or one for each that has samples. Owned by the caller
  * (ctx_query_parts_free). */
@@ -50,32 +74,40 @@ struct ctx_query_parts {
 	size_t n;
 };
 
-CTX_MUST_CHECK enum ctx_status ctx_query_parts(struct ctx_query *query, bool per_thread,
+CTX_MUST_CHECK enum ctx_status ctx_query_parts(struct ctx_query *query, uint32_t metric, bool per_thread,
 					       struct ctx_query_parts *ret, struct ctx_err *err);
 void ctx_query_parts_free(struct ctx_query_parts *parts);
 
-/* Samples and weight of every selected thread in the selection: arrays by thread id, malloc'ed. */
-CTX_MUST_CHECK enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint64_t **ret_samples,
-						     uint64_t **ret_weight, struct ctx_err *err);
+/* Samples and weight of every selected thread in the selected intervals: arrays by thread id, malloc'ed. */
+CTX_MUST_CHECK enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint32_t metric,
+						     uint64_t **ret_samples, uint64_t **ret_weight,
+						     struct ctx_err *err);
+
+struct ctx_query_slicing {
+	uint32_t metric;
+	size_t per_thread;  /* slices for each; not 0 */
+	size_t max_threads; /* the heaviest so many selected ones */
+};
 
 /*
- * The timeline: `per_thread` slices for all together (first) and for each of the `max_threads` heaviest
- * selected threads, over the hull of the selected intervals; with thread states how each divides, which is a scan. malloc'ed.
+ * The timeline: slices for all threads together (first) and for each of the heaviest, over the hull of the selected intervals; with
+ * thread states how each divides, which is a scan. malloc'ed.
  */
-CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query, size_t per_thread,
-						size_t max_threads, struct ctx_report_slice **ret,
-						size_t *ret_n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query,
+						const struct ctx_query_slicing *slicing,
+						struct ctx_report_slice **ret, size_t *ret_n,
+						struct ctx_err *err);
 
 /*
- * How the selected time of the threads divides into states: those with any, by thread id; spans that are cut count. Only with states.
- * malloc'ed.
+ * How the selected time of the threads divides into states: those with any, by thread id; spans that are cut count. malloc'ed.
+ * CTX_E_ARG: nothing was recorded of states.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_states(struct ctx_query *query, struct ctx_report_states **ret,
 						size_t *ret_n, struct ctx_err *err);
 
 /*
- * The waits of the selected threads that lie at least partly in the selected intervals, those that are alike together; the longest
- * first; of ctx_query_wait_states. Processors do not matter: who waits is on none. malloc'ed.
+ * The waits of the selected threads that lie at least partly in the selected intervals, in the states of ctx_query_wait_states; those
+ * that are alike are one row, the longest first. Processors do not matter: a waiting thread is on none. malloc'ed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret,
 						size_t *ret_n, struct ctx_err *err);
@@ -84,9 +116,9 @@ CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct 
 unsigned ctx_query_wait_states(const struct ctx_query *query);
 
 /*
- * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed, NULL for
- * none. An interval has those that were over in it. Of the heap there is also what others freed, between the intervals too: each as a
- * CTX_HEAP_FREE.
+ * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed,
+ * NULL for none. An interval has the operations that ended in it. For the heap, operations that are not selected are included as
+ * CTX_HEAP_FREE where they free what a selected one allocated; so are those between the intervals.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 						struct ctx_report_traced *ret, struct ctx_err *err);
@@ -99,13 +131,17 @@ struct ctx_query_index {
 	size_t n, n_metrics;
 };
 
-/* Always a scan. The expression was checked before; CTX_E_LIMIT for too many values. */
+/*
+ * In all selected metrics; always a scan. CTX_E_ARG: what is wrong with the expression, or it asks for what the samples of the
+ * metrics do not have. CTX_E_LIMIT: too many values.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression,
 					       struct ctx_query_index *ret, struct ctx_err *err);
 void ctx_query_index_free(struct ctx_query_index *index);
 
 /* What each level of the merged tree of the metric holds. malloc'ed. */
-CTX_MUST_CHECK enum ctx_status ctx_query_levels(struct ctx_query *query, struct ctx_report_level **ret,
-						size_t *ret_n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_query_levels(struct ctx_query *query, uint32_t metric,
+						struct ctx_report_level **ret, size_t *ret_n,
+						struct ctx_err *err);
 
 #endif

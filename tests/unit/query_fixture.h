@@ -28,6 +28,24 @@ static inline void put_trees(struct fixture *fixture, struct ctx_store *store)
 	ctx_tree_forest_destroy(forest);
 }
 
+/* Released with ctx_query_deinit. */
+static inline struct ctx_query ask_of(struct ctx_store *store, const struct ctx_selection *selection,
+				      unsigned flags)
+{
+	struct ctx_query query;
+
+	ctx_query_init(&query, store, selection, flags);
+	return query;
+}
+
+/* Adds the selection's first metric of all selected threads. */
+static inline void ask_all(struct ctx_query *query, struct ctx_histogram *out)
+{
+	struct ctx_query_scope scope = {.metric = query->selection->metrics[0], .thread = CTX_NONE};
+
+	must(ctx_query_histogram(query, &scope, out, err));
+}
+
 /* Up to three intervals, some of the threads or all, some of the processors or all. */
 struct choice {
 	struct ctx_interval intervals[3];

@@ -57,12 +57,11 @@ static void assert_by_samples(const struct fixture *fixture, const struct ctx_se
 /* By way of raw_to_stack it is what the time trees say. */
 static void assert_by_trees(struct ctx_query *query, const struct ctx_histogram *raw)
 {
-	const struct ctx_selection *selection = query->selection;
 	struct ctx_histogram want = {0}, mapped = {0};
 	const struct ctx_code *code;
 
 	must(ctx_store_code(query->store, &code, err));
-	must(ctx_query_histogram(query, CTX_NONE, selection->intervals, selection->n_intervals, &want, err));
+	ask_all(query, &want);
 	for (size_t i = 0; i < raw->n; i++)
 		must(ctx_histogram_add(
 			&mapped,
@@ -94,17 +93,18 @@ static void test_query__raw_stacks_weigh_what_call_stacks_weigh(void **state)
 
 		for (int round = 0; round < 40; round++) {
 			struct choice choice;
-			struct ctx_query query = {.store = store, .selection = &choice.selection};
+			struct ctx_query query = ask_of(store, &choice.selection, 0);
 			struct ctx_histogram raw = {0};
 
 			choose(&fixture, &choice);
-			must(ctx_query_raw_histogram(&query, &raw, err));
+			must(ctx_query_raw_histogram(&query, 0, &raw, err));
 			assert_true(query.samples_scanned >= raw.samples);
 			assert_true(choice.selection.cpus != NULL || query.samples_scanned == raw.samples);
 			assert_by_samples(&fixture, &choice.selection, &raw);
 			assert_by_trees(&query, &raw);
 			n_found += raw.samples;
 			ctx_histogram_deinit(&raw);
+			ctx_query_deinit(&query);
 		}
 		ctx_store_close(store);
 		fixture_deinit(&fixture);
@@ -120,13 +120,14 @@ static void test_query__a_metric_without_samples_weighs_nothing(void **state)
 	uint32_t metric = 1;
 	struct ctx_selection selection = {
 		.intervals = &run, .n_intervals = 1, .metrics = &metric, .n_metrics = 1};
-	struct ctx_query query = {.store = store, .selection = &selection};
+	struct ctx_query query = ask_of(store, &selection, 0);
 	struct ctx_histogram raw = {0};
 
 	(void)state;
-	must(ctx_query_raw_histogram(&query, &raw, err));
+	must(ctx_query_raw_histogram(&query, metric, &raw, err));
 	assert_true(raw.n == 0 && query.samples_scanned == 0);
 	ctx_histogram_deinit(&raw);
+	ctx_query_deinit(&query);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
 }
@@ -145,11 +146,12 @@ static void ask_with_short_memory(enum ctx_status (*ask)(struct ctx_query *query
 	long n;
 
 	for (n = 0; status == CTX_E_NOMEM; n++) {
-		struct ctx_query query = {.store = store, .selection = &selection};
+		struct ctx_query query = ask_of(store, &selection, 0);
 
 		fail_after = n;
 		status = ask(&query, &fixture);
 		fail_after = -1;
+		ctx_query_deinit(&query);
 		assert_true(status == CTX_E_NOMEM || status == CTX_OK);
 	}
 	assert_true(n > 10);
@@ -160,7 +162,7 @@ static void ask_with_short_memory(enum ctx_status (*ask)(struct ctx_query *query
 static enum ctx_status ask_histogram(struct ctx_query *query, const struct fixture *fixture)
 {
 	struct ctx_histogram raw = {0};
-	enum ctx_status status = ctx_query_raw_histogram(query, &raw, NULL);
+	enum ctx_status status = ctx_query_raw_histogram(query, 0, &raw, NULL);
 
 	if (status == CTX_OK)
 		assert_int_equal(raw.samples, fixture->n_samples);

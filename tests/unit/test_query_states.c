@@ -254,11 +254,10 @@ static void assert_same(const struct ctx_histogram *a, const struct ctx_histogra
 static void assert_top(const struct world *world, const struct ctx_selection *selection,
 		       const struct ctx_histogram *truth)
 {
-	struct ctx_query query = {
-		.store = world->store, .selection = selection, .flags = CTX_TIMETREE_TOP_ONLY};
+	struct ctx_query query = ask_of(world->store, selection, CTX_TIMETREE_TOP_ONLY);
 	struct ctx_histogram top = {0};
 
-	must(ctx_query_histogram(&query, CTX_NONE, selection->intervals, selection->n_intervals, &top, err));
+	ask_all(&query, &top);
 	assert_int_equal(top.weight + query.cost.omitted_weight, truth->weight);
 	assert_int_equal(top.samples + query.cost.omitted_samples, truth->samples);
 	for (size_t i = 0; i < top.n; i++) {
@@ -267,32 +266,34 @@ static void assert_top(const struct world *world, const struct ctx_selection *se
 		assert_true(top.entries[i].weight <= (entry != NULL ? entry->weight : 0));
 	}
 	ctx_histogram_deinit(&top);
+	ctx_query_deinit(&query);
 }
 
 static void ask(const struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
-	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_histogram truth = {0}, got = {0}, raw_truth = {0}, raw = {0};
 
 	selection->metrics[0] = metric;
 	sum_by_hand(world, selection, metric, CTX_NONE, false, &truth);
-	must(ctx_query_histogram(&query, CTX_NONE, selection->intervals, selection->n_intervals, &got, err));
+	ask_all(&query, &got);
 	assert_same(&got, &truth, world->profile->cct.n);
 	sum_by_hand(world, selection, metric, CTX_NONE, true, &raw_truth);
-	must(ctx_query_raw_histogram(&query, &raw, err));
+	must(ctx_query_raw_histogram(&query, metric, &raw, err));
 	assert_same(&raw, &raw_truth, world->fixture.raw.n);
 	assert_top(world, selection, &truth);
 	ctx_histogram_deinit(&truth);
 	ctx_histogram_deinit(&got);
 	ctx_histogram_deinit(&raw_truth);
 	ctx_histogram_deinit(&raw);
+	ctx_query_deinit(&query);
 }
 
 /* By thread and processor, in the metric and in the wall clock beside it. */
 static void ask_index(const struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
 	uint32_t wall = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
-	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_query_index index;
 	uint64_t totals[2] = {0};
 
@@ -331,6 +332,7 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 	}
 	selection->n_metrics = 1;
 	ctx_query_index_free(&index);
+	ctx_query_deinit(&query);
 }
 
 static uint64_t overlap(struct ctx_interval a, struct ctx_interval b)
@@ -344,13 +346,13 @@ static uint64_t overlap(struct ctx_interval a, struct ctx_interval b)
 /* Wall is the life, as far as it is selected; and so is the sum of all states. */
 static void assert_wall_is_life(const struct world *world, struct ctx_selection *selection)
 {
-	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query query = ask_of(world->store, selection, 0);
 	uint64_t *samples, *weight;
 	struct ctx_report_states *states;
 	size_t n, at = 0;
 
 	selection->metrics[0] = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
-	must(ctx_query_thread_sums(&query, &samples, &weight, err));
+	must(ctx_query_thread_sums(&query, selection->metrics[0], &samples, &weight, err));
 	must(ctx_query_states(&query, &states, &n, err));
 	for (uint32_t i = 0; i < world->profile->n_threads; i++) {
 		uint64_t want = 0, sum = 0;
@@ -373,11 +375,12 @@ static void assert_wall_is_life(const struct world *world, struct ctx_selection 
 	free(samples);
 	free(weight);
 	free(states);
+	ctx_query_deinit(&query);
 }
 
 static void assert_states(const struct world *world, const struct ctx_selection *selection)
 {
-	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_report_states *states;
 	size_t n;
 
@@ -393,16 +396,17 @@ static void assert_states(const struct world *world, const struct ctx_selection 
 		}
 	}
 	free(states);
+	ctx_query_deinit(&query);
 }
 
 static void assert_slices(const struct world *world, struct ctx_selection *selection)
 {
-	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_report_slice *slices;
 	size_t n, per_thread = 1 + (size_t)(world->fixture.seed % 9);
+	struct ctx_query_slicing slicing = {STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1, per_thread, 3};
 
-	selection->metrics[0] = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
-	must(ctx_query_slices(&query, per_thread, 3, &slices, &n, err));
+	must(ctx_query_slices(&query, &slicing, &slices, &n, err));
 	assert_true(n != 0 && n % per_thread == 0);
 	for (size_t i = 0; i < n; i++) {
 		struct ctx_selection one = *selection;
@@ -430,6 +434,7 @@ static void assert_slices(const struct world *world, struct ctx_selection *selec
 		assert_int_equal(slices[i].weight, sum);
 	}
 	free(slices);
+	ctx_query_deinit(&query);
 }
 
 /* ---- wakers ---- */
@@ -503,7 +508,7 @@ static bool at_once(const struct ctx_selection *selection, const struct ctx_wake
 
 static void assert_wakers(const struct world *world, const struct ctx_selection *selection)
 {
-	struct ctx_query query = {.store = world->store, .selection = selection};
+	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_report_wakers *rows;
 	uint64_t n_waits = 0, wait_ns = 0;
 	size_t n;
@@ -549,6 +554,7 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 	assert_int_equal(n_waits, 0);
 	assert_int_equal(wait_ns, 0);
 	free(rows);
+	ctx_query_deinit(&query);
 }
 
 /* ---- exports ---- */

@@ -1,7 +1,7 @@
 /*
  * Waits that are alike (who, in what, where; who woke it, from where) become one row: a hash table of rows by these six.
  */
-#include "query/query_impl.h"
+#include "query/query.h"
 
 #include "base/map64.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #define FREE_SLOT UINT32_MAX
 #define FIRST_SLOTS 256u
 
-struct gathering {
+struct collecting {
 	const struct ctx_selection *selection;
 	const struct ctx_profile *profile;
 	unsigned states; /* of CTX_STATE_BIT: those that count; 0: all */
@@ -55,52 +55,52 @@ static int compare_keys(const struct ctx_report_wakers *a, const struct ctx_repo
 	return 0;
 }
 
-static uint32_t *find(const struct gathering *gathering, const struct ctx_report_wakers *row)
+static uint32_t *find(const struct collecting *collecting, const struct ctx_report_wakers *row)
 {
-	size_t i = (size_t)(hash_of(row) >> 20) & (gathering->n_slots - 1);
+	size_t i = (size_t)(hash_of(row) >> 20) & (collecting->n_slots - 1);
 
-	while (gathering->slots[i] != FREE_SLOT &&
-	       compare_keys(&gathering->rows[gathering->slots[i]], row) != 0)
-		i = (i + 1) & (gathering->n_slots - 1);
-	return &gathering->slots[i];
+	while (collecting->slots[i] != FREE_SLOT &&
+	       compare_keys(&collecting->rows[collecting->slots[i]], row) != 0)
+		i = (i + 1) & (collecting->n_slots - 1);
+	return &collecting->slots[i];
 }
 
-static enum ctx_status grow(struct gathering *gathering, struct ctx_err *err)
+static enum ctx_status grow(struct collecting *collecting, struct ctx_err *err)
 {
-	size_t n = gathering->n_slots != 0 ? gathering->n_slots * 2 : FIRST_SLOTS;
+	size_t n = collecting->n_slots != 0 ? collecting->n_slots * 2 : FIRST_SLOTS;
 	uint32_t *slots = ctx_calloc(n, sizeof(*slots));
 
 	if (slots == NULL)
 		return ctx_err_nomem(err);
 	memset(slots, 0xff, n * sizeof(*slots));
-	free(gathering->slots);
-	gathering->slots = slots;
-	gathering->n_slots = n;
-	for (size_t i = 0; i < gathering->n; i++)
-		*find(gathering, &gathering->rows[i]) = (uint32_t)i;
+	free(collecting->slots);
+	collecting->slots = slots;
+	collecting->n_slots = n;
+	for (size_t i = 0; i < collecting->n; i++)
+		*find(collecting, &collecting->rows[i]) = (uint32_t)i;
 	return CTX_OK;
 }
 
 /* The row of these waits, made if it is new. */
-static enum ctx_status place(struct gathering *gathering, const struct ctx_report_wakers *like,
+static enum ctx_status place(struct collecting *collecting, const struct ctx_report_wakers *like,
 			     struct ctx_report_wakers **ret, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 	uint32_t *slot;
 
-	if (gathering->n * 2 >= gathering->n_slots)
-		status = grow(gathering, err);
+	if (collecting->n * 2 >= collecting->n_slots)
+		status = grow(collecting, err);
 	if (status != CTX_OK)
 		return status;
-	slot = find(gathering, like);
+	slot = find(collecting, like);
 	if (*slot == FREE_SLOT) {
-		status = ctx_grow(&gathering->rows, &gathering->cap, gathering->n + 1, err);
+		status = ctx_grow(&collecting->rows, &collecting->cap, collecting->n + 1, err);
 		if (status != CTX_OK)
 			return status;
-		gathering->rows[gathering->n] = *like;
-		*slot = (uint32_t)gathering->n++;
+		collecting->rows[collecting->n] = *like;
+		*slot = (uint32_t)collecting->n++;
 	}
-	*ret = &gathering->rows[*slot];
+	*ret = &collecting->rows[*slot];
 	return CTX_OK;
 }
 
@@ -129,9 +129,9 @@ static bool ends_inside(const struct ctx_selection *selection, uint64_t time_ns)
 }
 
 /* The same of a wait, as filters see it: the span of its state. */
-static uint64_t selected_wait(const struct gathering *gathering, const struct ctx_sample *span)
+static uint64_t selected_wait(const struct collecting *collecting, const struct ctx_sample *span)
 {
-	const struct ctx_selection *selection = gathering->selection;
+	const struct ctx_selection *selection = collecting->selection;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < selection->n_intervals; i++) {
@@ -146,8 +146,8 @@ static uint64_t selected_wait(const struct gathering *gathering, const struct ct
 
 static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
 {
-	struct gathering *gathering = context;
-	const struct ctx_selection *selection = gathering->selection;
+	struct collecting *collecting = context;
+	const struct ctx_selection *selection = collecting->selection;
 	const struct ctx_sample span = {
 		.time_ns = wakeup->time_ns != 0 ? wakeup->time_ns - 1 : 0,
 		.weight = wakeup->wait_ns,
@@ -155,9 +155,9 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 		.raw_stack = wakeup->raw_stack,
 		.thread = wakeup->thread,
 		.cpu = -1,
-		.metric = gathering->profile->states + wakeup->state,
+		.metric = collecting->profile->states + wakeup->state,
 	};
-	uint64_t wait_ns = selected_wait(gathering, &span);
+	uint64_t wait_ns = selected_wait(collecting, &span);
 	uint64_t delay_ns = selected_part(selection, wakeup->time_ns, wakeup->delay_ns);
 	struct ctx_report_wakers like = {
 		.thread = wakeup->thread,
@@ -170,14 +170,14 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 	struct ctx_report_wakers *row;
 	enum ctx_status status;
 
-	if ((gathering->selected != NULL && !gathering->selected[wakeup->thread]) ||
-	    (gathering->states != 0 && (gathering->states & CTX_STATE_BIT(wakeup->state)) == 0))
+	if ((collecting->selected != NULL && !collecting->selected[wakeup->thread]) ||
+	    (collecting->states != 0 && (collecting->states & CTX_STATE_BIT(wakeup->state)) == 0))
 		return CTX_OK;
 	/* Some waits are over at once: they have no part anywhere, but happened. */
 	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns) ||
 			     !ctx_selection_passes_filters(selection, &span)))
 		return CTX_OK;
-	status = place(gathering, &like, &row, err);
+	status = place(collecting, &like, &row, err);
 	if (status != CTX_OK)
 		return status;
 	row->waits++;
@@ -200,7 +200,7 @@ static int compare_rows(const void *left, const void *right)
 
 unsigned ctx_query_wait_states(const struct ctx_query *query)
 {
-	const struct ctx_profile *profile = ctx_store_profile(query->store);
+	const struct ctx_profile *profile = query->profile;
 	const struct ctx_selection *selection = query->selection;
 	unsigned states = 0;
 
@@ -213,26 +213,26 @@ unsigned ctx_query_wait_states(const struct ctx_query *query)
 enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret, size_t *ret_n,
 				 struct ctx_err *err)
 {
-	struct gathering gathering = {.selection = query->selection,
-				      .profile = ctx_store_profile(query->store),
-				      .states = ctx_query_wait_states(query)};
+	struct collecting collecting = {.selection = query->selection,
+					.profile = query->profile,
+					.states = ctx_query_wait_states(query)};
 	enum ctx_status status =
-		ctx_selection_mark_threads(query->selection, gathering.profile, &gathering.selected, err);
+		ctx_selection_mark_threads(query->selection, collecting.profile, &collecting.selected, err);
 
 	if (status == CTX_OK)
 		status = ctx_store_scan_wakeups(query->store, ctx_selection_hull(query->selection), take,
-						&gathering, err);
-	free(gathering.selected);
-	free(gathering.slots);
+						&collecting, err);
+	free(collecting.selected);
+	free(collecting.slots);
 	*ret = NULL;
 	*ret_n = 0;
 	if (status != CTX_OK) {
-		free(gathering.rows);
+		free(collecting.rows);
 		return status;
 	}
-	if (gathering.n != 0)
-		qsort(gathering.rows, gathering.n, sizeof(*gathering.rows), compare_rows);
-	*ret = gathering.rows;
-	*ret_n = gathering.n;
+	if (collecting.n != 0)
+		qsort(collecting.rows, collecting.n, sizeof(*collecting.rows), compare_rows);
+	*ret = collecting.rows;
+	*ret_n = collecting.n;
 	return CTX_OK;
 }

@@ -1,4 +1,4 @@
-#include "query/query_impl.h"
+#include "query/tree_reader.h"
 
 static enum ctx_status read_node(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
 				 struct ctx_err *err)
@@ -18,17 +18,7 @@ static enum ctx_status read_leaf(void *context, uint32_t node, const struct ctx_
 				  ret_n, err);
 }
 
-struct ctx_timetree_reader ctx_query_tree_reader(struct ctx_tree_place *place)
+struct ctx_timetree_reader ctx_tree_reader(struct ctx_tree_place *place)
 {
 	return (struct ctx_timetree_reader){.context = place, .node = read_node, .leaf = read_leaf};
-}
-
-const uint32_t *ctx_query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric,
-				       size_t *ret_n)
-{
-	const struct ctx_metric_info *info = *metric < profile->n_metrics ? &profile->metrics[*metric] : NULL;
-
-	/* No metrics at all: nothing was recorded. */
-	*ret_n = info == NULL ? 0 : info->parts != NULL ? info->n_parts : 1;
-	return info != NULL && info->parts != NULL ? info->parts : metric;
 }

@@ -1,12 +1,12 @@
 /*
  * Index objects: a scan, and a hash table from the values that were seen to rows. Memory grows with the number of values.
  */
-#include "query/query_edges.h"
-#include "query/query_impl.h"
+#include "query/query.h"
 
 #include "base/map64.h"
 #include "base/mem.h"
 #include "model/expression.h"
+#include "query/sample_scan.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,6 @@
 struct indexing {
 	const struct ctx_profile *profile;
 	const struct ctx_expression *expression;
-	const struct ctx_query *query;
 	struct ctx_query_index *rows;
 	struct ctx_map64 places; /* key -> row */
 	size_t metric;		 /* of the selection's: its number */
@@ -49,7 +48,8 @@ static enum ctx_status row_of(struct indexing *indexing, int64_t key, uint32_t *
 	return CTX_OK;
 }
 
-static enum ctx_status take(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+static enum ctx_status take(void *context, const struct ctx_sample *sample,
+			    const struct ctx_traced *operation, struct ctx_err *err)
 {
 	struct indexing *indexing = context;
 	struct ctx_query_index *rows = indexing->rows;
@@ -60,8 +60,8 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample, stru
 	enum ctx_status status;
 
 	ctx_expression_subject_of(indexing->profile, sample, &subject);
-	if (indexing->query->operation != NULL)
-		ctx_expression_subject_add(indexing->query->operation, &subject);
+	if (operation != NULL)
+		ctx_expression_subject_add(operation, &subject);
 	status = row_of(indexing, ctx_expression_key(indexing->expression, &subject), &row, err);
 	if (status != CTX_OK)
 		return status;
@@ -73,39 +73,22 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample, stru
 	return CTX_OK;
 }
 
-/* One thread, or CTX_NONE. */
-static enum ctx_status scan_thread(struct ctx_query *query, struct indexing *indexing, uint32_t thread,
-				   uint32_t metric, struct ctx_err *err)
-{
-	const struct ctx_selection *selection = query->selection;
-	size_t n;
-	const uint32_t *metrics = ctx_query_base_metrics(indexing->profile, &metric, &n);
-	enum ctx_status status = CTX_OK;
-
-	for (size_t m = 0; m < n; m++) {
-		for (size_t i = 0; i < selection->n_intervals && status == CTX_OK; i++)
-			status = ctx_query_scan(query, thread, metrics[m], selection->intervals[i], take,
-						indexing, err);
-	}
-	return status;
-}
-
 static enum ctx_status scan_metrics(struct ctx_query *query, struct indexing *indexing, struct ctx_err *err)
 {
-	const struct ctx_selection *selection = query->selection;
+	const struct ctx_profile *profile = indexing->profile;
+	struct ctx_scan scan = {
+		.reads_operations =
+			ctx_expression_asks_operations(indexing->expression) != CTX_EXPRESSION_NAMES_N,
+		.each = take,
+		.context = indexing,
+	};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t m = 0; m < indexing->rows->n_metrics && status == CTX_OK; m++) {
-		uint32_t metric = selection->metrics[m];
-
+		scan.metric = query->selection->metrics[m];
 		indexing->metric = m;
-		indexing->counts =
-			metric < indexing->profile->n_metrics && indexing->profile->metrics[metric].counts;
-		if (selection->threads == NULL)
-			status = scan_thread(query, indexing, CTX_NONE, metric, err);
-		for (size_t i = 0; selection->threads != NULL && i < selection->n_threads && status == CTX_OK;
-		     i++)
-			status = scan_thread(query, indexing, selection->threads[i], metric, err);
+		indexing->counts = scan.metric < profile->n_metrics && profile->metrics[scan.metric].counts;
+		status = ctx_scan_selected(query, &scan, err);
 	}
 	return status;
 }
@@ -113,28 +96,22 @@ static enum ctx_status scan_metrics(struct ctx_query *query, struct indexing *in
 enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression, struct ctx_query_index *ret,
 				struct ctx_err *err)
 {
-	struct indexing indexing = {.profile = ctx_store_profile(query->store), .rows = ret};
+	struct indexing indexing = {.profile = query->profile, .rows = ret};
 	struct ctx_expression *key = NULL;
-	struct ctx_span_cache cache = {0};
 	enum ctx_status status = ctx_expression_parse(expression, &key, NULL, err);
 
 	*ret = (struct ctx_query_index){.n_metrics = query->selection->n_metrics};
 	if (status == CTX_OK)
-		status = ctx_expression_bind(key, indexing.profile, err);
+		status = ctx_expression_bind(key, query->profile, err);
 	if (status == CTX_OK)
-		status = ctx_selection_check_asked(query->selection, indexing.profile, "--by", key, err);
-	ret->totals = ctx_calloc(ret->n_metrics, sizeof(*ret->totals));
-	if (status == CTX_OK && ret->totals == NULL)
-		status = ctx_err_nomem(err);
+		status = ctx_selection_check_asked(query->selection, query->profile, "--by", key, err);
+	if (status == CTX_OK) {
+		ret->totals = ctx_calloc(ret->n_metrics, sizeof(*ret->totals));
+		status = ret->totals != NULL ? CTX_OK : ctx_err_nomem(err);
+	}
 	indexing.expression = key;
-	indexing.query = query;
-	query->asks_operations =
-		status == CTX_OK && ctx_expression_asks_operations(key) != CTX_EXPRESSION_NAMES_N;
-	query->spans = &cache;
 	if (status == CTX_OK)
 		status = scan_metrics(query, &indexing, err);
-	query->spans = NULL;
-	ctx_span_cache_deinit(&cache);
 	ctx_map64_deinit(&indexing.places);
 	ctx_expression_destroy(key);
 	if (status != CTX_OK)

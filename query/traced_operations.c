@@ -1,10 +1,10 @@
-#include "query/query_impl.h"
+#include "query/query.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-struct gathering {
+struct collecting {
 	const struct ctx_selection *selection;
 	bool *selected; /* by thread; NULL: all */
 	struct ctx_traced *items;
@@ -13,9 +13,9 @@ struct gathering {
 };
 
 /* To filters it is a sample of no metric that weighs its bytes or its time. */
-static bool is_selected(const struct gathering *gathering, const struct ctx_traced *operation)
+static bool is_selected(const struct collecting *collecting, const struct ctx_traced *operation)
 {
-	const struct ctx_selection *selection = gathering->selection;
+	const struct ctx_selection *selection = collecting->selection;
 	struct ctx_sample sample = {
 		.time_ns = operation->time_ns,
 		.weight = operation->kind == CTX_TRACED_HEAP ? operation->size : operation->duration_ns,
@@ -26,7 +26,7 @@ static bool is_selected(const struct gathering *gathering, const struct ctx_trac
 		.stack = operation->stack,
 	};
 
-	if (gathering->selected != NULL && !gathering->selected[operation->thread])
+	if (collecting->selected != NULL && !collecting->selected[operation->thread])
 		return false;
 	if (!ctx_selection_has_operation(selection, &sample, operation))
 		return false;
@@ -60,21 +60,21 @@ static void leave_frees(struct ctx_traced *operation)
 
 static enum ctx_status take(void *context, const struct ctx_traced *item, struct ctx_err *err)
 {
-	struct gathering *gathering = context;
+	struct collecting *collecting = context;
 	struct ctx_traced taken = *item, *operation = &taken;
 	enum ctx_status status;
 
-	if (!is_selected(gathering, operation)) {
+	if (!is_selected(collecting, operation)) {
 		if (operation->kind != CTX_TRACED_HEAP)
 			return CTX_OK;
 		leave_frees(operation);
 	}
-	status = ctx_grow(&gathering->items, &gathering->cap, gathering->n + 1, err);
+	status = ctx_grow(&collecting->items, &collecting->cap, collecting->n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	if (gathering->n != 0 && gathering->items[gathering->n - 1].time_ns > operation->time_ns)
-		gathering->out_of_order = true;
-	gathering->items[gathering->n++] = *operation;
+	if (collecting->n != 0 && collecting->items[collecting->n - 1].time_ns > operation->time_ns)
+		collecting->out_of_order = true;
+	collecting->items[collecting->n++] = *operation;
 	return CTX_OK;
 }
 
@@ -89,23 +89,24 @@ enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind k
 				 struct ctx_report_traced *ret, struct ctx_err *err)
 {
 	const struct ctx_selection *selection = query->selection;
-	struct gathering gathering = {.selection = selection};
-	enum ctx_status status = ctx_selection_mark_threads(selection, ctx_store_profile(query->store),
-							    &gathering.selected, err);
+	struct collecting collecting = {.selection = selection};
+	enum ctx_status status =
+		ctx_selection_mark_threads(selection, query->profile, &collecting.selected, err);
 
 	if (status == CTX_OK)
-		status = ctx_store_scan_traced(query->store,
-					       &(struct ctx_store_traced_scan){
-						       kind, ctx_selection_hull(selection), take, &gathering},
-					       err);
-	free(gathering.selected);
+		status =
+			ctx_store_scan_traced(query->store,
+					      &(struct ctx_store_traced_scan){
+						      kind, ctx_selection_hull(selection), take, &collecting},
+					      err);
+	free(collecting.selected);
 	*ret = (struct ctx_report_traced){0};
 	if (status != CTX_OK) {
-		free(gathering.items);
+		free(collecting.items);
 		return status;
 	}
-	if (gathering.out_of_order)
-		qsort(gathering.items, gathering.n, sizeof(*gathering.items), by_time);
-	*ret = (struct ctx_report_traced){gathering.items, gathering.n};
+	if (collecting.out_of_order)
+		qsort(collecting.items, collecting.n, sizeof(*collecting.items), by_time);
+	*ret = (struct ctx_report_traced){collecting.items, collecting.n};
 	return CTX_OK;
 }

@@ -1,0 +1,278 @@
+#include "query/query.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct timeline {
+	struct ctx_query *query;
+	uint32_t metric;
+	struct ctx_interval hull; /* of the selected intervals */
+	size_t per_row;		  /* slices */
+	const uint32_t *threads;  /* that have a row, the heaviest first; behind the row of all */
+	size_t n_threads;
+	struct ctx_report_slice *slices; /* by row */
+};
+
+/* Weights that order threads for the timeline: of the whole run and the first metric; of the selection for spans, which every
+ * thread has. */
+static enum ctx_status order_weights(struct ctx_query *query, uint32_t metric, uint64_t **ret,
+				     struct ctx_err *err)
+{
+	const struct ctx_profile *profile = query->profile;
+	uint64_t *samples = NULL, *weights;
+	enum ctx_status status;
+
+	if (metric < profile->n_metrics &&
+	    (profile->metrics[metric].spans || profile->metrics[metric].parts != NULL)) {
+		status = ctx_query_thread_sums(query, metric, &samples, ret, err);
+		free(samples);
+		return status;
+	}
+	weights = ctx_calloc(profile->n_threads, sizeof(*weights));
+	if (weights == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->n_threads; i++)
+		weights[i] = profile->threads[i].weight;
+	*ret = weights;
+	return CTX_OK;
+}
+
+/* The heaviest selected threads, by descending weight. A thread that was only seen waiting is one too. */
+static size_t heaviest_threads(const struct ctx_query *query, const uint64_t *weights, size_t max,
+			       uint32_t *out)
+{
+	const struct ctx_profile *profile = query->profile;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ctx_selection_n_threads(query->selection, profile); i++) {
+		uint32_t thread = ctx_selection_thread(query->selection, i);
+		size_t at = n;
+
+		if (profile->threads[thread].samples == 0 && weights[thread] == 0 && !profile->has_states)
+			continue;
+		while (at > 0 && weights[out[at - 1]] < weights[thread])
+			at--;
+		if (at >= max)
+			continue;
+		n = n < max ? n + 1 : max;
+		memmove(&out[at + 1], &out[at], (n - at - 1) * sizeof(*out));
+		out[at] = thread;
+	}
+	return n;
+}
+
+/* The function with the largest exclusive weight; `weights` is zeros by function id, and is zeros again
+ * afterwards. */
+static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_histogram *histogram,
+				  uint64_t *weights)
+{
+	uint32_t best = CTX_NONE;
+
+	for (size_t i = 0; i < histogram->n; i++) {
+		const struct ctx_hist_entry *entry = &histogram->entries[i];
+		uint32_t function = cct->key[entry->stack];
+
+		if (function == CTX_TRIE_ROOT_KEY || entry->samples == 0)
+			continue;
+		weights[function] += entry->weight;
+		if (best == CTX_NONE || weights[function] > weights[best] ||
+		    (weights[function] == weights[best] && function < best))
+			best = function;
+	}
+	for (size_t i = 0; i < histogram->n; i++) {
+		uint32_t function = cct->key[histogram->entries[i].stack];
+
+		if (function != CTX_TRIE_ROOT_KEY)
+			weights[function] = 0;
+	}
+	return best;
+}
+
+/* The parts of the selected intervals that lie in a slice; `out` has room for all intervals. */
+static size_t selected_parts(const struct ctx_selection *selection, struct ctx_interval slice,
+			     struct ctx_interval *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		struct ctx_interval part = selection->intervals[i];
+
+		part.begin_ns = part.begin_ns > slice.begin_ns ? part.begin_ns : slice.begin_ns;
+		part.end_ns = part.end_ns < slice.end_ns ? part.end_ns : slice.end_ns;
+		if (!ctx_interval_is_empty(part))
+			out[n++] = part;
+	}
+	return n;
+}
+
+/* The slices of a row: all threads together, or one of those that are shown. */
+static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uint64_t *weights,
+				struct ctx_err *err)
+{
+	struct ctx_query *query = timeline->query;
+	struct ctx_interval *parts CTX_AUTO_FREE = ctx_calloc(query->selection->n_intervals, sizeof(*parts));
+	struct ctx_query_scope scope = {.metric = timeline->metric,
+					.thread = row == 0 ? CTX_NONE : timeline->threads[row - 1],
+					.intervals = parts};
+	struct ctx_report_slice *out = timeline->slices + row * timeline->per_row;
+	struct ctx_interval hull = timeline->hull;
+	struct ctx_histogram histogram = {0};
+	enum ctx_status status = parts != NULL ? CTX_OK : ctx_err_nomem(err);
+	uint64_t length = hull.end_ns - hull.begin_ns;
+
+	for (size_t i = 0, n = timeline->per_row; status == CTX_OK && i < n; i++) {
+		struct ctx_interval slice = {
+			hull.begin_ns + (uint64_t)((unsigned __int128)length * i / n),
+			hull.begin_ns + (uint64_t)((unsigned __int128)length * (i + 1) / n),
+		};
+
+		scope.n_intervals = selected_parts(query->selection, slice, parts);
+		ctx_histogram_clear(&histogram);
+		status = ctx_query_histogram(query, &scope, &histogram, err);
+		out[i] = (struct ctx_report_slice){
+			.thread = scope.thread,
+			.interval = slice,
+			.samples = histogram.samples,
+			.weight = histogram.weight,
+			.function = heaviest_function(&query->profile->cct, &histogram, weights),
+		};
+	}
+	ctx_histogram_deinit(&histogram);
+	return status;
+}
+
+/* ---- how slices divide into states ---- */
+
+/* The slices of one thread, and of all together: a span adds to every one that it lies in. */
+struct state_scan {
+	const struct timeline *timeline;
+	enum ctx_thread_state state;
+	struct ctx_report_slice *own; /* NULL: the thread is not shown */
+};
+
+static void add_part(const struct state_scan *scan, struct ctx_interval part)
+{
+	const struct timeline *timeline = scan->timeline;
+	struct ctx_interval hull = timeline->hull;
+	struct ctx_report_slice *all = timeline->slices;
+	uint64_t length = hull.end_ns - hull.begin_ns;
+	size_t i = (size_t)((unsigned __int128)(part.begin_ns - hull.begin_ns) * timeline->per_row / length);
+
+	for (; i < timeline->per_row && all[i].interval.begin_ns < part.end_ns; i++) {
+		struct ctx_interval slice = all[i].interval;
+		uint64_t begin_ns = part.begin_ns > slice.begin_ns ? part.begin_ns : slice.begin_ns;
+		uint64_t end_ns = part.end_ns < slice.end_ns ? part.end_ns : slice.end_ns;
+		uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+
+		all[i].state_ns[scan->state] += ns;
+		if (scan->own != NULL)
+			scan->own[i].state_ns[scan->state] += ns;
+	}
+}
+
+/* Spans of one thread come in order of time: the first that goes on behind the hull is the last. */
+static enum ctx_status scan_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct state_scan *scan = context;
+	struct ctx_query *query = scan->timeline->query;
+	const struct ctx_selection *selection = query->selection;
+
+	(void)err;
+	query->samples_scanned++;
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		struct ctx_sample span = *sample;
+
+		if (ctx_sample_clip(&span, selection->intervals[i]) && ctx_selection_has(selection, &span))
+			add_part(scan, (struct ctx_interval){ctx_sample_begin(&span), span.time_ns + 1});
+	}
+	return sample->time_ns >= scan->timeline->hull.end_ns ? CTX_END : CTX_OK;
+}
+
+static enum ctx_status scan_thread(struct state_scan *scan, uint32_t thread, struct ctx_err *err)
+{
+	const struct ctx_query *query = scan->timeline->query;
+	const struct ctx_profile *profile = query->profile;
+	struct ctx_interval window = {scan->timeline->hull.begin_ns, UINT64_MAX};
+	enum ctx_status status = CTX_OK;
+
+	if (!ctx_interval_overlaps(profile->threads[thread].life, scan->timeline->hull))
+		return CTX_OK;
+	for (unsigned s = 0; s < CTX_STATE_N && status == CTX_OK; s++) {
+		const struct ctx_tree_info *tree;
+
+		scan->state = (enum ctx_thread_state)s;
+		tree = ctx_store_find_tree(query->store, thread,
+					   ctx_profile_state_metric(profile, scan->state));
+		if (tree != NULL)
+			status = ctx_store_scan(query->store, tree->id,
+						&(struct ctx_store_scan){window, scan_span, scan}, err);
+	}
+	return status;
+}
+
+/* One scan over the states of every selected thread. */
+static enum ctx_status fill_states(const struct timeline *timeline, struct ctx_err *err)
+{
+	const struct ctx_selection *selection = timeline->query->selection;
+	struct state_scan scan = {.timeline = timeline};
+	enum ctx_status status = CTX_OK;
+	size_t n = ctx_selection_n_threads(selection, timeline->query->profile);
+
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		uint32_t thread = ctx_selection_thread(selection, i);
+		size_t row = 0;
+
+		while (row < timeline->n_threads && timeline->threads[row] != thread)
+			row++;
+		scan.own =
+			row < timeline->n_threads ? timeline->slices + (row + 1) * timeline->per_row : NULL;
+		status = scan_thread(&scan, thread, err);
+	}
+	return status;
+}
+
+static enum ctx_status fill(const struct timeline *timeline, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = timeline->query->profile;
+	uint64_t *weights CTX_AUTO_FREE = ctx_calloc(profile->n_functions, sizeof(*weights));
+	enum ctx_status status = weights != NULL ? CTX_OK : ctx_err_nomem(err);
+
+	for (size_t row = 0; status == CTX_OK && row <= timeline->n_threads; row++)
+		status = fill_row(timeline, row, weights, err);
+	if (status == CTX_OK && profile->has_states)
+		status = fill_states(timeline, err);
+	return status;
+}
+
+enum ctx_status ctx_query_slices(struct ctx_query *query, const struct ctx_query_slicing *slicing,
+				 struct ctx_report_slice **ret, size_t *ret_n, struct ctx_err *err)
+{
+	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(slicing->max_threads + 1, sizeof(*threads));
+	uint64_t *weights CTX_AUTO_FREE = NULL;
+	struct timeline timeline = {.query = query,
+				    .metric = slicing->metric,
+				    .hull = ctx_selection_hull(query->selection),
+				    .per_row = slicing->per_thread,
+				    .threads = threads};
+	enum ctx_status status =
+		threads != NULL ? order_weights(query, slicing->metric, &weights, err) : ctx_err_nomem(err);
+	size_t n;
+
+	if (status != CTX_OK)
+		return status;
+	timeline.n_threads = heaviest_threads(query, weights, slicing->max_threads, threads);
+	n = (timeline.n_threads + 1) * slicing->per_thread;
+	timeline.slices = ctx_calloc(n, sizeof(*timeline.slices));
+	if (timeline.slices == NULL)
+		return ctx_err_nomem(err);
+	status = fill(&timeline, err);
+	if (status != CTX_OK) {
+		free(timeline.slices);
+		return status;
+	}
+	*ret = timeline.slices;
+	*ret_n = n;
+	return CTX_OK;
+}
