@@ -5,7 +5,6 @@
 #include "ctxan/gprofng_names.h"
 #include "ctxan/sql.h"
 #include "query/filters.h"
-#include "query/more_parts.h"
 #include "query/query.h"
 
 #include <inttypes.h>
@@ -103,7 +102,6 @@ static enum ctx_status gather_code(struct answer *answer, struct ctx_query *quer
 struct material {
 	const char *by; /* of the report alone; NULL: as --by says */
 	struct ctx_query_parts parts;
-	struct ctx_more_parts more;
 	struct ctx_query_index index;
 	struct ctx_report_index shown_index;
 	struct ctx_report_states *states;
@@ -117,7 +115,6 @@ struct material {
 static void release(struct material *material)
 {
 	ctx_query_parts_free(&material->parts);
-	ctx_more_parts_free(&material->more);
 	ctx_query_index_free(&material->index);
 	free(material->states);
 	free(material->wakers);
@@ -223,12 +220,10 @@ static enum ctx_status gather(struct ctx_query *query, const struct ctx_report_k
 {
 	enum ctx_status status = CTX_OK;
 
-	if (kind->needs_parts && input->n_more != 0) {
-		status = ctx_more_parts_query(query, options->per_thread, &material->more, err);
-		input->parts = material->more.parts;
-		input->n_parts = material->more.n;
-	} else if (kind->needs_parts) {
-		status = ctx_query_parts(query, input->metric, options->per_thread, &material->parts, err);
+	if (kind->needs_parts) {
+		const struct ctx_query_metrics metrics = {query->selection->metrics, 1 + input->n_more};
+
+		status = ctx_query_parts(query, &metrics, options->per_thread, &material->parts, err);
 		input->parts = material->parts.parts;
 		input->n_parts = material->parts.n;
 	}

@@ -204,6 +204,7 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 				    struct ctx_export_input *input, struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->output.export;
+	const struct ctx_query_metrics metrics = {&input->metric, 1};
 	struct ctx_query_parts whole = {0}, parts = {0};
 	struct ctx_export_part *list CTX_AUTO_FREE = NULL;
 	struct ctx_code_reader reader;
@@ -212,9 +213,9 @@ static enum ctx_status write_export(struct ctx_query *query, const struct ctx_op
 	enum ctx_status status = CTX_OK;
 
 	if (kind->needs_whole)
-		status = ctx_query_parts(query, input->metric, false, &whole, err);
+		status = ctx_query_parts(query, &metrics, false, &whole, err);
 	if (status == CTX_OK && kind->needs_parts)
-		status = ctx_query_parts(query, input->metric, true, &parts, err);
+		status = ctx_query_parts(query, &metrics, true, &parts, err);
 	if (status == CTX_OK && kind->needs_code)
 		status = gather_code(query, input, &reader, &raw, err);
 	if (status == CTX_OK && kind->needs_places)

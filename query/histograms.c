@@ -165,55 +165,6 @@ enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, uint32_t metric
 	return status;
 }
 
-static enum ctx_status add_part(struct ctx_query *query, const struct ctx_query_scope *scope,
-				struct ctx_query_parts *parts, struct ctx_err *err)
-{
-	struct ctx_histogram *histogram = &parts->histograms[parts->n];
-	enum ctx_status status = CTX_OK;
-
-	/* One part holds most stacks of the run; those of single threads are small. */
-	if (scope->thread == CTX_NONE)
-		status = ctx_histogram_index(histogram, query->profile->cct.n, err);
-	if (status == CTX_OK)
-		status = ctx_query_histogram(query, scope, histogram, err);
-	if (status != CTX_OK || (scope->thread != CTX_NONE && histogram->n == 0))
-		return status;
-	parts->parts[parts->n++] = (struct ctx_report_part){.thread = scope->thread, .histogram = histogram};
-	return CTX_OK;
-}
-
-enum ctx_status ctx_query_parts(struct ctx_query *query, uint32_t metric, bool per_thread,
-				struct ctx_query_parts *ret, struct ctx_err *err)
-{
-	size_t n = per_thread ? ctx_selection_n_threads(query->selection, query->profile) : 1;
-	struct ctx_query_scope scope = {.metric = metric, .thread = CTX_NONE};
-	enum ctx_status status = CTX_OK;
-
-	*ret = (struct ctx_query_parts){
-		.parts = ctx_calloc(n, sizeof(*ret->parts)),
-		.histograms = ctx_calloc(n + 1, sizeof(*ret->histograms)),
-	};
-	if (ret->parts == NULL || ret->histograms == NULL)
-		status = ctx_err_nomem(err);
-	for (size_t i = 0; status == CTX_OK && i < n; i++) {
-		scope.thread = per_thread ? ctx_selection_thread(query->selection, i) : CTX_NONE;
-		status = add_part(query, &scope, ret, err);
-	}
-	if (status != CTX_OK)
-		ctx_query_parts_free(ret);
-	return status;
-}
-
-void ctx_query_parts_free(struct ctx_query_parts *parts)
-{
-	/* One more than n may hold memory: a part that failed half-way. */
-	for (size_t i = 0; parts->histograms != NULL && i <= parts->n; i++)
-		ctx_histogram_deinit(&parts->histograms[i]);
-	free(parts->parts);
-	free(parts->histograms);
-	*parts = (struct ctx_query_parts){0};
-}
-
 enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint32_t metric, uint64_t **ret_samples,
 				      uint64_t **ret_weight, struct ctx_err *err)
 {

@@ -5,12 +5,13 @@
  * (processors, filters, addresses). A metric that is a sum of others is asked for part by part. Of spans of time an interval
  * gets the part inside; what it cuts is found in the time trees of each thread (query/span_edges.h).
  *
- *	query.h           this, the functions for reports	time_slices.c        the timeline
- *	histograms.c      by call stack and by raw stack	tree_levels.c        levels of a time tree
- *	index_sums.c      by the value of an expression		state_sums.c         how the time of a thread divides
- *	sample_scan.h     selected samples one by one		waker_sums.c         who ended which waits
- *	span_edges.h      spans that an interval cuts		traced_operations.c  operations one by one
- *	tree_reader.h     the store as time trees		span_cache.h         spans that were looked up
+ *	histograms.c    by call stack, by raw stack	traced_operations.c  operations one by one
+ *	thread_parts.c  the same by thread		selection.h          what a question is about
+ *	index_sums.c    by the value of an expression	sample_scan.h        selected samples one by one
+ *	time_slices.c   the timeline			span_edges.h         spans that an interval cuts
+ *	tree_levels.c   levels of a time tree		span_cache.h         spans that were looked up
+ *	state_sums.c    how threads' time divides	tree_reader.h        the store as time trees
+ *	waker_sums.c    who ended which waits
  *
  * A query belongs to one thread. Functions fail with CTX_E_NOMEM and what the store fails with, where nothing else is said.
  */
@@ -66,15 +67,24 @@ CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query,
 CTX_MUST_CHECK enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, uint32_t metric,
 						       struct ctx_histogram *out, struct ctx_err *err);
 
-/* One part for all selected threads, or one for each that has samples. Owned by the caller
- * (ctx_query_parts_free). */
-struct ctx_query_parts {
-	struct ctx_report_part *parts;
-	struct ctx_histogram *histograms;
-	size_t n;
+struct ctx_query_metrics { /* borrowed */
+	const uint32_t *ids;
+	size_t n; /* at least one */
 };
 
-CTX_MUST_CHECK enum ctx_status ctx_query_parts(struct ctx_query *query, uint32_t metric, bool per_thread,
+/* Owned by the caller (ctx_query_parts_free). */
+struct ctx_query_parts {
+	struct ctx_report_part *parts;	  /* by thread id */
+	struct ctx_histogram *histograms; /* by part: n_metrics each */
+	size_t n, n_metrics;
+};
+
+/*
+ * Histograms of the selected intervals in each of the metrics: one part for all selected threads together, or one for each that has
+ * samples in any of the metrics.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_parts(struct ctx_query *query,
+					       const struct ctx_query_metrics *metrics, bool per_thread,
 					       struct ctx_query_parts *ret, struct ctx_err *err);
 void ctx_query_parts_free(struct ctx_query_parts *parts);
 

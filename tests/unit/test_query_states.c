@@ -335,6 +335,44 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 	ctx_query_deinit(&query);
 }
 
+/* Every thread that has samples in any metric, with all of them; of one part, the selected threads together. */
+static void assert_parts(struct world *world, struct ctx_selection *selection, uint32_t metric)
+{
+	const uint32_t ids[3] = {metric, STATES + CTX_STATE_SLEEP, STATES + CTX_STATE_N};
+	const struct ctx_query_metrics metrics = {ids, 1 + metric % 3};
+	struct ctx_query query = ask_of(world->store, selection, 0);
+
+	for (int per_thread = 0; per_thread < 2; per_thread++) {
+		uint32_t n_threads = per_thread ? world->profile->n_threads : 1;
+		struct ctx_query_parts parts;
+		size_t at = 0;
+
+		must(ctx_query_parts(&query, &metrics, per_thread, &parts, err));
+		for (uint32_t i = 0; i < n_threads; i++) {
+			uint32_t thread = per_thread ? i : CTX_NONE;
+			bool has_part = at < parts.n && parts.parts[at].thread == thread;
+
+			assert_true(has_part || per_thread);
+			for (size_t m = 0; m < metrics.n; m++) {
+				struct ctx_histogram truth = {0};
+
+				sum_by_hand(world, selection, ids[m], thread, false, &truth);
+				if (has_part)
+					assert_same(m == 0 ? parts.parts[at].histogram
+							   : &parts.parts[at].more[m - 1],
+						    &truth, world->profile->cct.n);
+				else
+					assert_int_equal(truth.samples, 0);
+				ctx_histogram_deinit(&truth);
+			}
+			at += has_part;
+		}
+		assert_int_equal(at, parts.n);
+		ctx_query_parts_free(&parts);
+	}
+	ctx_query_deinit(&query);
+}
+
 static uint64_t overlap(struct ctx_interval a, struct ctx_interval b)
 {
 	uint64_t begin = a.begin_ns > b.begin_ns ? a.begin_ns : b.begin_ns;
@@ -771,6 +809,15 @@ static void one_index(struct world *world, struct ctx_selection *selection, uint
 	ask_index(world, selection, metric);
 }
 
+static void test_query_states__parts_have_every_metric_of_every_thread(void **state)
+{
+	static const char *const filters[] = {"THRID % 2", "STATE == \"SLEEP\""};
+
+	(void)state;
+	for_many(assert_parts, 20);
+	for_many_filtered(assert_parts, 10, filters, CTX_COUNT_OF(filters));
+}
+
 static void test_query_states__an_index_sums_what_is_selected(void **state)
 {
 	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 2"};
@@ -853,6 +900,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_own_dir(test_query_states__an_interval_gets_the_part_of_a_span_inside),
 		in_own_dir(test_query_states__filters_see_spans_as_the_interval_cuts_them),
+		in_own_dir(test_query_states__parts_have_every_metric_of_every_thread),
 		in_own_dir(test_query_states__an_index_sums_what_is_selected),
 		in_own_dir(test_query_states__slices_divide_what_filters_keep),
 		in_own_dir(test_query_states__wall_is_the_selected_life),
