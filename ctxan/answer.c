@@ -47,7 +47,7 @@ static void explain(const struct ctx_query *query, const char *report, const cha
 	if (query->samples_scanned != 0)
 		fprintf(stderr, "explain %s: %" PRIu64 " samples scanned for %s\n", report,
 			query->samples_scanned,
-			ctx_selection_has_sieve(query->selection) ? "the filter" : what);
+			ctx_selection_is_filtered(query->selection) ? "the filter" : what);
 	fprintf(stderr,
 		"explain %s: since open %" PRIu64 " tree rows, %" PRIu64 " sample blocks, %" PRIu64
 		" bytes of blobs, %" PRIu64
@@ -131,7 +131,7 @@ static bool is_whole_run(const struct ctx_query *query)
 	const struct ctx_selection *selection = query->selection;
 	struct ctx_interval run = ctx_store_profile(query->store)->run;
 
-	return !ctx_selection_has_sieve(selection) && selection->threads == NULL &&
+	return !ctx_selection_is_filtered(selection) && selection->threads == NULL &&
 	       selection->metrics[0] == 0 && selection->n_intervals == 1 &&
 	       ctx_interval_contains(selection->intervals[0], run);
 }
@@ -329,7 +329,7 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 {
 	char *sql CTX_AUTO_FREE = NULL;
 
-	if (selection->n_intervals > 1 || ctx_selection_has_sieve(selection))
+	if (selection->n_intervals > 1 || ctx_selection_is_filtered(selection))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--show-sql goes with one interval and without --cpu and --filter");
 	sql = ctx_store_show_sql(kind->name,

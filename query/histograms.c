@@ -65,7 +65,7 @@ static enum ctx_status query_base(struct ctx_query *query, const struct ctx_quer
 static enum ctx_status query_thread(struct ctx_query *query, const struct ctx_query_scope *scope,
 				    struct ctx_histogram *out, struct ctx_err *err)
 {
-	bool by_scan = ctx_selection_has_sieve(query->selection);
+	bool by_scan = ctx_selection_is_filtered(query->selection);
 	size_t n;
 	const uint32_t *metrics = ctx_query_base_metrics(query->profile, &scope->metric, &n);
 	struct ctx_query_scope base = *scope;

@@ -7,11 +7,7 @@
 
 #include "model/expression.h"
 #include "model/profile.h"
-#include "query/selection_spec.h"
-
-struct ctx_cpu_range {
-	int32_t first, last;
-};
+#include "query/id_lists.h"
 
 struct ctx_selection {
 	struct ctx_interval *intervals; /* owned; sorted, disjoint, not empty, in the run; at least one */
@@ -19,9 +15,9 @@ struct ctx_selection {
 	uint32_t *threads; /* owned; ascending; NULL: all */
 	size_t n_threads;
 	struct ctx_cpu_range *cpus; /* owned; NULL: all */
-	size_t n_cpus, cpus_cap;
+	size_t n_cpus;
 	uint32_t *metrics; /* owned; none twice; at least one */
-	size_t n_metrics, metrics_cap;
+	size_t n_metrics;
 	struct ctx_expression **filters; /* owned; what all of them are true for; NULL: none */
 	size_t n_filters;
 	bool asks_operations;		   /* a filter asks for what only traced operations have */
@@ -40,8 +36,8 @@ void ctx_selection_deinit(struct ctx_selection *selection);
 
 bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);
 
-/* Whether there is anything that time trees do not know, processors or filters, so that samples have to be looked at. */
-bool ctx_selection_has_sieve(const struct ctx_selection *selection);
+/* Whether samples have to be looked at one by one: processors or filters, which time trees do not index. */
+bool ctx_selection_is_filtered(const struct ctx_selection *selection);
 
 /* Whether a sample passes: the processors and all filters, or the filters alone. Intervals and threads are not looked at. */
 bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample);

@@ -397,7 +397,7 @@ static void assert_wall_is_life(const struct world *world, struct ctx_selection 
 
 		for (size_t k = 0; k < selection->n_intervals && has_thread(selection, i); k++)
 			want += overlap(world->profile->threads[i].life, selection->intervals[k]);
-		if (!ctx_selection_has_sieve(selection))
+		if (!ctx_selection_is_filtered(selection))
 			assert_int_equal(weight[i], want);
 		if (at == n || states[at].thread != i) {
 			assert_int_equal(weight[i], 0);

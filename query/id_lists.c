@@ -1,0 +1,192 @@
+#include "query/id_lists.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TERM_MAX 256
+
+/* "7" or "2-5"; false: not a number or range. */
+static bool parse_range(const char *term, uint32_t *ret_first, uint32_t *ret_last)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (!isdigit((unsigned char)term[0]))
+		return false;
+	errno = 0;
+	first = last = strtoul(term, &end, 10);
+	if (*end == '-' && isdigit((unsigned char)end[1]))
+		last = strtoul(end + 1, &end, 10);
+	if (*end != '\0' || errno != 0 || last > INT32_MAX || first > last)
+		return false;
+	*ret_first = (uint32_t)first;
+	*ret_last = (uint32_t)last;
+	return true;
+}
+
+/* What a list selects from: threads or processes. */
+struct entities {
+	const char *what;      /* "thread" */
+	const char *id_prefix; /* "tid:" */
+	uint32_t n;
+	int64_t (*id)(const struct ctx_profile *profile, uint32_t i);
+	const char *(*name)(const struct ctx_profile *profile, uint32_t i);
+};
+
+static int64_t thread_tid(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->threads[i].tid;
+}
+
+static const char *thread_name(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->threads[i].name;
+}
+
+static int64_t process_pid(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->processes[i].pid;
+}
+
+static const char *process_name(const struct ctx_profile *profile, uint32_t i)
+{
+	return profile->processes[i].command;
+}
+
+static bool matches(const struct entities *entities, const struct ctx_profile *profile, uint32_t i,
+		    const char *term)
+{
+	uint32_t first, last;
+	size_t prefix = strlen(entities->id_prefix);
+
+	/* A number is one of the report's first column; one that is too large for that is meant as a tid or pid. */
+	if (parse_range(term, &first, &last) && (first != last || first < entities->n))
+		return first <= i && i <= last;
+	if (parse_range(term, &first, &last))
+		return (int64_t)first == entities->id(profile, i);
+	if (strncmp(term, entities->id_prefix, prefix) == 0)
+		return strtoll(term + prefix, NULL, 10) == entities->id(profile, i);
+	return strcmp(term, entities->name(profile, i)) == 0 ||
+	       fnmatch(term, entities->name(profile, i), 0) == 0;
+}
+
+/* Marks in `chosen` what a comma-separated list names; each term must name something. */
+static enum ctx_status choose(const struct entities *entities, const struct ctx_profile *profile,
+			      const char *list, bool *chosen, struct ctx_err *err)
+{
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		char term[TERM_MAX];
+		uint32_t first, last;
+		bool found = false;
+
+		if (n == 0 || n >= sizeof(term))
+			return ctx_err_set(err, CTX_E_ARG, "--%s '%s': an empty or overlong word in the list",
+					   entities->what, list);
+		memcpy(term, at, n);
+		term[n] = '\0';
+		if (isdigit((unsigned char)term[0]) && strspn(term, "0123456789-") == n &&
+		    !parse_range(term, &first, &last))
+			return ctx_err_set(err, CTX_E_ARG, "--%s '%s' is no range: FIRST-LAST is wanted",
+					   entities->what, term);
+		for (uint32_t i = 0; i < entities->n; i++) {
+			if (matches(entities, profile, i, term))
+				chosen[i] = found = true;
+		}
+		if (!found || (parse_range(term, &first, &last) && first != last && last >= entities->n))
+			return ctx_err_set(err, CTX_E_NOTFOUND,
+					   "no %s '%s' (the last one is %u: see --report %s%s)",
+					   entities->what, term, entities->n - 1, entities->what,
+					   entities->what[0] == 'p' ? "es" : "s");
+		at += n;
+		if (*at == '\0')
+			return CTX_OK;
+	}
+}
+
+enum ctx_status ctx_thread_list_read(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
+				     uint32_t **ret, size_t *ret_n, struct ctx_err *err)
+{
+	struct entities threads = {"thread", "tid:", profile->n_threads, thread_tid, thread_name};
+	struct entities processes = {"process", "pid:", profile->n_processes, process_pid, process_name};
+	bool *thread_chosen CTX_AUTO_FREE = NULL, *process_chosen CTX_AUTO_FREE = NULL;
+	uint32_t *chosen CTX_AUTO_FREE = NULL;
+	enum ctx_status status = CTX_OK;
+	size_t n = 0;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (spec->threads == NULL && spec->processes == NULL)
+		return CTX_OK;
+	thread_chosen = ctx_calloc(profile->n_threads, sizeof(bool));
+	process_chosen = ctx_calloc(profile->n_processes, sizeof(bool));
+	chosen = ctx_calloc(profile->n_threads, sizeof(*chosen));
+	if (thread_chosen == NULL || process_chosen == NULL || chosen == NULL)
+		return ctx_err_nomem(err);
+	if (spec->threads != NULL)
+		status = choose(&threads, profile, spec->threads, thread_chosen, err);
+	if (status == CTX_OK && spec->processes != NULL)
+		status = choose(&processes, profile, spec->processes, process_chosen, err);
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		if ((spec->threads == NULL || thread_chosen[i]) &&
+		    (spec->processes == NULL || process_chosen[profile->threads[i].process]))
+			chosen[n++] = i;
+	}
+	*ret = chosen;
+	*ret_n = n;
+	chosen = NULL;
+	return CTX_OK;
+}
+
+static enum ctx_status read_range(const char *list, const char *term, uint32_t n_cpus,
+				  struct ctx_cpu_range *ret, struct ctx_err *err)
+{
+	uint32_t first, last;
+
+	if (!parse_range(term, &first, &last))
+		return ctx_err_set(err, CTX_E_ARG, "--cpu '%s': numbers and ranges such as 0,2-5 are wanted",
+				   list);
+	if (first >= n_cpus)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no cpu %u (the recorded machine had %u)", first,
+				   n_cpus);
+	*ret = (struct ctx_cpu_range){(int32_t)first, (int32_t)last};
+	return CTX_OK;
+}
+
+enum ctx_status ctx_cpu_list_read(const char *list, const struct ctx_profile *profile,
+				  struct ctx_cpu_range **ret, size_t *ret_n, struct ctx_err *err)
+{
+	uint32_t n_cpus = (uint32_t)strtoul(ctx_profile_property(profile, "cpus", "0"), NULL, 10);
+	struct ctx_cpu_range *cpus CTX_AUTO_FREE = NULL;
+	size_t n_ranges = 0, cap = 0;
+
+	if (n_cpus == 0)
+		n_cpus = UINT32_MAX; /* not recorded */
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		char term[TERM_MAX] = "";
+		enum ctx_status status = ctx_grow(&cpus, &cap, n_ranges + 1, err);
+
+		if (n < sizeof(term))
+			memcpy(term, at, n);
+		if (status == CTX_OK)
+			status = read_range(list, term, n_cpus, &cpus[n_ranges], err);
+		if (status != CTX_OK)
+			return status;
+		n_ranges++;
+		at += n;
+		if (*at == '\0')
+			break;
+	}
+	*ret = cpus;
+	*ret_n = n_ranges;
+	cpus = NULL;
+	return CTX_OK;
+}
