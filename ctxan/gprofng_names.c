@@ -122,17 +122,22 @@ const char *ctx_gprofng_index(const char *report)
 
 enum ctx_status ctx_gprofng_refuse_report(const char *word, size_t n, struct ctx_err *err)
 {
-	const char *advice = advice_of(word, n), *report, *alias;
+	const struct ctx_report_kind *const *kinds = ctx_report_kinds();
+	const char *advice = advice_of(word, n);
 	struct ctx_near near = {0};
 	char names[CTX_ERR_MAX / 2];
 	int shown = (int)(n < WORD_MAX ? n : WORD_MAX);
 
 	if (advice != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "no report '%.*s': %s", shown, word, advice);
-	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++)
-		ctx_near_consider(&near, kind->name, strlen(kind->name), word, n);
-	for (size_t i = 0; (alias = ctx_report_alias(i, &report)) != NULL; i++)
-		ctx_near_consider(&near, alias, strlen(alias), word, n);
+	for (size_t i = 0; kinds[i] != NULL; i++)
+		ctx_near_consider(&near, kinds[i]->name, strlen(kinds[i]->name), word, n);
+	for (size_t i = 0; kinds[i] != NULL; i++) {
+		const struct ctx_report_alias *alias = kinds[i]->aliases;
+
+		for (; alias != NULL && alias->name != NULL; alias++)
+			ctx_near_consider(&near, alias->name, strlen(alias->name), word, n);
+	}
 	ctx_near_list(&near, names, sizeof(names));
 	return ctx_err_set(err, CTX_E_ARG, "no report '%.*s'%s%s (see --help for the list)", shown, word,
 			   near.n != 0 ? ", perhaps " : "", names);
@@ -169,32 +174,6 @@ enum ctx_status ctx_gprofng_check_arguments(int argc, char **argv, struct ctx_er
 
 /* ---- orders ---- */
 
-static bool has_key(const char *const *keys, const char *report)
-{
-	for (; *keys != NULL; keys++) {
-		if (strcmp(*keys, report) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* "exclusive" or "inclusive", as the report calls it; NULL: it has no such order. */
-static const char *key_of(const char *report, bool exclusive)
-{
-	static const char *const functions[] = {"functions", "objects", "lines", "pcs",
-						"source",    "disasm",	NULL};
-	static const char *const trees[] = {"callers-callees", NULL};
-	static const char *const sums[] = {"threads", "processes", "index", NULL};
-
-	if (has_key(functions, report))
-		return exclusive ? "exclusive" : "inclusive";
-	if (has_key(trees, report))
-		return exclusive ? "base" : "cum";
-	if (strcmp(report, "stacks") == 0 && exclusive)
-		return "exclusive";
-	return has_key(sums, report) ? "weight" : NULL;
-}
-
 /* The metric of a word as gprofng has it. CTX_NONE: none. */
 static uint32_t find_metric(const struct ctx_profile *profile, const char *word)
 {
@@ -215,11 +194,12 @@ static bool is_shown(const struct ctx_selection *selection, uint32_t metric)
 	return false;
 }
 
-enum ctx_status ctx_gprofng_sort_key(const char *sort, const struct ctx_report_kind *kind,
-				     const struct ctx_profile *profile, const struct ctx_selection *selection,
-				     char *buffer, size_t size, const char **ret, struct ctx_err *err)
+enum ctx_status ctx_gprofng_sort_key(const struct ctx_gprofng_sort *place, const struct ctx_report_kind *kind,
+				     const struct ctx_selection *selection, const char **ret,
+				     struct ctx_err *err)
 {
-	const char *at = sort, *key;
+	const struct ctx_profile *profile = selection->profile;
+	const char *sort = place->sort, *at = sort, *key;
 	char word[WORD_MAX];
 	uint32_t metric;
 
@@ -228,18 +208,18 @@ enum ctx_status ctx_gprofng_sort_key(const char *sort, const struct ctx_report_k
 	    !ctx_metric_notation_next(&at, word, sizeof(word)))
 		return CTX_OK;
 	metric = find_metric(profile, word);
-	key = key_of(kind->name, sort[0] == 'e');
+	key = sort[0] == 'e' ? kind->sort_exclusive : kind->sort_inclusive;
 	if (key == NULL)
 		return ctx_err_set(err, CTX_E_ARG, "%s cannot be sorted by '%s'", kind->name, sort);
 	if (metric == CTX_NONE || !is_shown(selection, metric))
 		return ctx_err_set(err, CTX_E_ARG, "--sort %s: %s '%s' (--metric chooses what is shown)",
 				   sort, metric == CTX_NONE ? "no metric" : "the report does not show", word);
 	if (metric == selection->metrics[0])
-		snprintf(buffer, size, "%s", key);
+		snprintf(place->buffer, place->size, "%s", key);
 	else
-		snprintf(buffer, size, "%s.%s", key,
+		snprintf(place->buffer, place->size, "%s.%s", key,
 			 profile->metrics[metric].word != NULL ? profile->metrics[metric].word
 							       : profile->metrics[metric].name);
-	*ret = buffer;
+	*ret = place->buffer;
 	return CTX_OK;
 }

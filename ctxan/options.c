@@ -208,13 +208,13 @@ SETTER(no_tail)
 
 static const char *report_name(size_t i)
 {
-	const struct ctx_report_kind *kind = ctx_report_kinds();
+	const struct ctx_report_kind *const *kinds = ctx_report_kinds();
 
-	while (i > 0 && kind->name != NULL) {
-		kind++;
+	while (i > 0 && *kinds != NULL) {
+		kinds++;
 		i--;
 	}
-	return kind->name;
+	return *kinds != NULL ? (*kinds)->name : NULL;
 }
 
 static const char *export_name(size_t i)

@@ -48,7 +48,7 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 		return ctx_err_set(err, CTX_E_ARG, "--export %s goes without --function: %s",
 				   options->output.export->name, instead);
 	for (size_t i = 0; i < options->n_reports && options->report.function != NULL; i++) {
-		if (options->reports[i].kind->any_function)
+		if (options->reports[i].kind->no_function)
 			return ctx_err_set(err, CTX_E_ARG, "the report '%s' goes without --function: %s",
 					   options->reports[i].kind->name, instead);
 	}
@@ -63,7 +63,7 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 		return options->output.max_size == 0
 			       ? CTX_OK
 			       : ctx_err_set(err, CTX_E_ARG, "--max-size goes with --export html");
-	if (!kind->whole_run && options->n_reports != 0)
+	if (!kind->takes_reports && options->n_reports != 0)
 		return ctx_err_set(err, CTX_E_ARG, "--export %s goes without --report", kind->name);
 	if (options->output.sql != NULL || options->output.show_sql)
 		return ctx_err_set(err, CTX_E_ARG, "--export goes without --sql and --show-sql");
@@ -77,7 +77,7 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 			err, CTX_E_ARG,
 			"--export %s has all rows and threads: it goes without --limit and --per-thread",
 			kind->name);
-	if (options->output.max_size != 0 && !kind->whole_run)
+	if (options->output.max_size != 0 && !kind->takes_max_size)
 		return ctx_err_set(err, CTX_E_ARG, "--max-size goes with --export html, not with %s",
 				   kind->name);
 	return CTX_OK;

@@ -1,7 +1,7 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ struct page {
 
 static uint32_t place_of(const struct page *page, uint32_t function)
 {
-	uint32_t n = page->out->input->profile->n_functions;
+	uint32_t n = page->out->profile->n_functions;
 
 	return function < n ? function : n;
 }
@@ -71,7 +71,7 @@ static int by_function(const void *left, const void *right)
 
 static const struct ctx_stanza *further_stanza(const struct page *page, size_t metric, uint32_t function)
 {
-	size_t n = (size_t)page->out->input->profile->n_functions + 1;
+	size_t n = (size_t)page->out->profile->n_functions + 1;
 
 	return &page->sets[metric + 1].stanzas[page->place_of[metric * n + place_of(page, function)]];
 }
@@ -99,7 +99,7 @@ static void find_more(const struct page *page, uint32_t function, const struct c
 static void fill_cells(const struct page *page, const struct ctx_edge_row *row, const char *relation,
 		       struct ctx_cell *cells)
 {
-	const struct ctx_profile *profile = page->out->input->profile;
+	const struct ctx_profile *profile = page->out->profile;
 	uint32_t index = page->index_of[place_of(page, row->function)];
 	bool self = *relation == 's';
 	struct ctx_cell name = ctx_function_cell(profile, row->function);
@@ -130,30 +130,34 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 	}
 }
 
-static void put_edges(const struct page *page, uint32_t function, const struct ctx_edge_row *rows, uint32_t n,
-		      const char *relation)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		struct ctx_cell cells[CTX_COUNT_OF(columns)];
-		struct ctx_flat_row numbers = flat_row(&rows[i]);
+/* The callers or callees of a stanza. */
+struct edges {
+	const struct ctx_edge_row *rows;
+	uint32_t n;
+	const char *relation; /* "parent", "child" */
+};
 
-		fill_cells(page, &rows[i], relation, cells);
-		find_more(page, function, &rows[i], *relation, page->more);
+static void put_edges(const struct page *page, uint32_t function, const struct edges *edges)
+{
+	for (uint32_t i = 0; i < edges->n; i++) {
+		const struct ctx_edge_row *row = &edges->rows[i];
+		struct ctx_cell cells[CTX_COUNT_OF(columns)];
+		struct ctx_flat_row numbers = flat_row(row);
+
+		fill_cells(page, row, edges->relation, cells);
+		find_more(page, function, row, *edges->relation, page->more);
 		ctx_metric_view_row(page->part->view, page->out, cells, &numbers, page->more);
 	}
 }
 
-static void put_list(const struct page *page, const char *key, uint32_t function,
-		     const struct ctx_edge_row *rows, uint32_t n, const char *relation)
+static void put_list(const struct page *page, const char *key, uint32_t function, const struct edges *edges)
 {
-	if (page->out->options->format != CTX_REPORT_JSON)
-		return;
 	ctx_out_list_begin(page->out, key);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < edges->n; i++) {
 		struct ctx_cell cells[CTX_COUNT_OF(columns)];
 
-		fill_cells(page, &rows[i], relation, cells);
-		find_more(page, function, &rows[i], *relation, page->more);
+		fill_cells(page, &edges->rows[i], edges->relation, cells);
+		find_more(page, function, &edges->rows[i], *edges->relation, page->more);
 		ctx_metric_view_list_row(page->part->view, page->out, cells, page->more);
 	}
 	ctx_out_list_end(page->out);
@@ -200,30 +204,36 @@ static void put_stanza(const struct page *page, const struct ctx_stanza *stanza)
 					  .base_samples = flat->base_samples,
 					  .cum_samples = flat->cum_samples};
 	struct ctx_cell cells[CTX_COUNT_OF(columns)];
-	bool json = page->out->options->format == CTX_REPORT_JSON;
+	bool lists = ctx_out_has_lists(page->out);
 
 	ctx_out_fail(page->out, sort_edges(page, flat->function, stanza->parents, stanza->n_parents, 'p'));
 	ctx_out_fail(page->out, sort_edges(page, flat->function, stanza->children, stanza->n_children, 'c'));
 	fill_cells(page, &self, "self", cells);
-	if (!json)
-		put_edges(page, flat->function, stanza->parents, stanza->n_parents, "parent");
+	if (!lists)
+		put_edges(page, flat->function,
+			  &(struct edges){stanza->parents, stanza->n_parents, "parent"});
 	find_more(page, flat->function, &self, 's', page->more);
 	ctx_metric_view_row_begin(page->part->view, page->out, cells, flat, page->more);
-	put_list(page, "parents", flat->function, stanza->parents, stanza->n_parents, "parent");
-	put_list(page, "children", flat->function, stanza->children, stanza->n_children, "child");
+	if (lists) {
+		put_list(page, "parents", flat->function,
+			 &(struct edges){stanza->parents, stanza->n_parents, "parent"});
+		put_list(page, "children", flat->function,
+			 &(struct edges){stanza->children, stanza->n_children, "child"});
+	}
 	ctx_out_row_end(page->out);
-	if (!json)
-		put_edges(page, flat->function, stanza->children, stanza->n_children, "child");
+	if (!lists)
+		put_edges(page, flat->function,
+			  &(struct edges){stanza->children, stanza->n_children, "child"});
 }
 
 static void put_page(struct page *page)
 {
 	const struct ctx_report_options *options = page->out->options;
-	const struct ctx_profile *profile = page->out->input->profile;
+	const struct ctx_profile *profile = page->out->profile;
 	uint32_t shown = 0, left_out = 0;
 
 	if (page->part->thread != CTX_NONE)
-		ctx_out_section(page->out, ctx_head_thread_title(page->out, page->part->thread));
+		ctx_out_section(page->out, ctx_thread_title(page->out, page->part->thread));
 	for (uint32_t i = 0; i < page->sets->n; i++) {
 		const struct ctx_stanza *stanza = &page->sets->stanzas[page->items[i].index];
 
@@ -257,7 +267,7 @@ static struct ctx_order_item sort_item(const struct page *page, uint32_t i)
 	else
 		item.number = numbers[page->part->key];
 	if (page->part->key == 3)
-		item.text = ctx_function_cell(page->out->input->profile, self->function).name;
+		item.text = ctx_function_cell(page->out->profile, self->function).name;
 	if (page->n_more == 0 || page->part->key >= 2)
 		return item;
 	for (size_t m = 0; m < page->n_more; m++)
@@ -281,7 +291,7 @@ static void page_deinit(struct page *page)
 
 static enum ctx_status add_metric(struct page *page, size_t metric, struct ctx_err *err)
 {
-	size_t n_functions = (size_t)page->out->input->profile->n_functions + 1;
+	size_t n_functions = (size_t)page->out->profile->n_functions + 1;
 	struct ctx_stanzas *set = &page->sets[metric + 1];
 	enum ctx_status status = ctx_stanzas_build(&page->part->tree[metric + 1], set, err);
 
@@ -299,7 +309,7 @@ static enum ctx_status add_metric(struct page *page, size_t metric, struct ctx_e
 
 static enum ctx_status page_init(struct page *page, struct ctx_err *err)
 {
-	size_t n_functions = (size_t)page->out->input->profile->n_functions + 1;
+	size_t n_functions = (size_t)page->out->profile->n_functions + 1;
 	enum ctx_status status;
 
 	page->sets = ctx_calloc(page->n_more + 1, sizeof(*page->sets));
@@ -336,17 +346,29 @@ static enum ctx_status put_part(const struct ctx_part_page *part, struct ctx_err
 	return status;
 }
 
-static const struct ctx_part_report report = {
+static const struct ctx_part_report report = {.kind = &ctx_report_callers_callees,
+					      .calls = true,
+					      .form = &form,
+					      .sort_keys = sort_keys,
+					      .put = put_part};
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	return ctx_part_trees_report(source, options, &report, err);
+}
+
+static const struct ctx_report_alias aliases[] = {
+	{"gprof", false}, {"csingle", true}, {"callers-callees-single", true}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_callers_callees = {
 	.name = "callers-callees",
-	.form = &form,
+	.summary = "for every function its callers and callees",
+	.metrics = CTX_REPORT_METRICS,
+	.sort_exclusive = "base",
+	.sort_inclusive = "cum",
+	.aliases = aliases,
 	.columns = columns,
 	.n_columns = CTX_COUNT_OF(columns),
-	.sort_keys = sort_keys,
-	.put = put_part,
+	.print = print,
 };
-
-enum ctx_status ctx_report_callers_callees(const struct ctx_report_input *input,
-					   const struct ctx_report_options *options, struct ctx_err *err)
-{
-	return ctx_part_trees_report(input, options, &report, err);
-}

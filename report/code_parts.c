@@ -16,15 +16,15 @@ void ctx_code_parts_deinit(struct ctx_code_parts *parts)
 }
 
 /* Takes the parts apart; returns with the number of slots in first_stray. */
-static enum ctx_status decode(const struct ctx_report_input *input, uint32_t function,
+static enum ctx_status decode(const struct ctx_code_view *view, uint32_t function,
 			      struct ctx_code_parts *parts, struct ctx_err *err)
 {
 	const struct ctx_function_code *code = NULL;
 	size_t n = 0;
 	enum ctx_status status = CTX_OK;
 
-	if (input->reader != NULL)
-		status = input->reader->code(input->reader->context, function, &code, &n, err);
+	if (view->reader != NULL)
+		status = view->reader->code(view->reader->context, function, &code, &n, err);
 	if (status != CTX_OK || n == 0)
 		return status;
 	status = ctx_disassembler_open(code[0].machine, &parts->disassembler, err);
@@ -107,23 +107,23 @@ static enum ctx_status assign(const struct ctx_code *code, uint32_t function, st
 	return CTX_OK;
 }
 
-static enum ctx_status add_up(const struct ctx_report_input *input, uint32_t function,
+static enum ctx_status add_up(const struct ctx_code_view *view, uint32_t function,
 			      struct ctx_code_parts *parts, struct ctx_err *err)
 {
-	size_t n_locations = input->code->n_locations, n;
+	size_t n_locations = view->code->n_locations, n;
 	uint32_t *slots CTX_AUTO_FREE = ctx_calloc(n_locations + 1, sizeof(*slots));
 	enum ctx_status status;
 
 	if (slots == NULL)
 		return ctx_err_nomem(err);
-	status = assign(input->code, function, parts, slots, err);
+	status = assign(view->code, function, parts, slots, err);
 	if (status != CTX_OK)
 		return status;
 	n = parts->first_stray + parts->n_strays;
 	parts->sums = ctx_calloc(n + 1, sizeof(*parts->sums));
 	if (parts->sums == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_code_add_up(input, NULL, slots, parts->sums, n, err);
+	status = ctx_code_add_up(view, &(struct ctx_code_adding){NULL, slots, parts->sums, n}, err);
 	for (size_t i = 0; i < n; i++) {
 		const struct ctx_code_sum *sum = &parts->sums[i];
 
@@ -135,14 +135,14 @@ static enum ctx_status add_up(const struct ctx_report_input *input, uint32_t fun
 	return status;
 }
 
-enum ctx_status ctx_code_parts_build(const struct ctx_report_input *input, uint32_t function,
+enum ctx_status ctx_code_parts_build(const struct ctx_code_view *view, uint32_t function,
 				     struct ctx_code_parts *ret, struct ctx_err *err)
 {
 	struct ctx_code_parts made = {0};
-	enum ctx_status status = decode(input, function, &made, err);
+	enum ctx_status status = decode(view, function, &made, err);
 
 	if (status == CTX_OK)
-		status = add_up(input, function, &made, err);
+		status = add_up(view, function, &made, err);
 	if (status != CTX_OK) {
 		ctx_code_parts_deinit(&made);
 		return status;

@@ -4,7 +4,7 @@
 #ifndef CTX_REPORT_CODE_PLACES_H
 #define CTX_REPORT_CODE_PLACES_H
 
-#include "report/out.h"
+#include "report/code_rows.h"
 
 /* Where an address lies in its function. */
 struct ctx_code_place {
@@ -18,7 +18,7 @@ struct ctx_code_place {
 /*
  * `reader` (NULL: none) is asked for the parts of a function only where the address is not in the function itself. Where it fails or does not know, there is no offset.
  */
-struct ctx_code_place ctx_code_place_of(const struct ctx_report_input *input, uint32_t location);
+struct ctx_code_place ctx_code_place_of(const struct ctx_code_view *view, uint32_t location);
 
 /* The same for the part of a function that begins at `address`: NULL for the function itself. */
 const char *ctx_code_part_name(const struct ctx_profile *profile, uint32_t function, uint64_t address);

@@ -35,17 +35,17 @@ static enum ctx_status check_sites(const struct ctx_code *code, uint32_t n_funct
 	return CTX_OK;
 }
 
-enum ctx_status ctx_code_check(const struct ctx_report_input *input, struct ctx_err *err)
+enum ctx_status ctx_code_check(const struct ctx_code_view *view, struct ctx_err *err)
 {
-	const struct ctx_code *code = input->code;
+	const struct ctx_code *code = view->code;
 	const struct ctx_trie *stacks;
 	enum ctx_status status;
 
-	if (code == NULL || input->raw == NULL)
+	if (code == NULL || view->raw == NULL)
 		return ctx_err_set(err, CTX_E_ARG, "the addresses of the samples are not known");
-	status = check_locations(code, input->profile->n_functions, err);
+	status = check_locations(code, view->profile->n_functions, err);
 	if (status == CTX_OK)
-		status = check_sites(code, input->profile->n_functions, err);
+		status = check_sites(code, view->profile->n_functions, err);
 	if (status != CTX_OK)
 		return status;
 	stacks = code->raw_stacks;
@@ -54,23 +54,37 @@ enum ctx_status ctx_code_check(const struct ctx_report_input *input, struct ctx_
 			return ctx_err_set(err, CTX_E_FORMAT, "raw stack %u has location %u of %zu", i,
 					   stacks->key[i], code->n_locations);
 	}
-	for (size_t i = 0; i < input->raw->n; i++) {
-		if (input->raw->entries[i].stack >= stacks->n)
+	for (size_t i = 0; i < view->raw->n; i++) {
+		if (view->raw->entries[i].stack >= stacks->n)
 			return ctx_err_set(err, CTX_E_ARG, "no raw stack %u: there are %u",
-					   input->raw->entries[i].stack, stacks->n);
+					   view->raw->entries[i].stack, stacks->n);
 	}
 	return CTX_OK;
 }
 
-enum ctx_status ctx_code_prepare(const char *report, const struct ctx_report_input *input,
-				 const struct ctx_report_options *options, const char *const *sort_keys,
-				 size_t *ret_key, struct ctx_err *err)
+enum ctx_status ctx_code_view_pull(struct ctx_report_source *source, const char *function,
+				   struct ctx_code_view *ret, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_order_find(report, options->sort, sort_keys, ret_key, err);
+	struct ctx_code_view view = {.profile = source->selection.profile};
+	struct ctx_report_code code;
+	enum ctx_status status = ctx_function_check(view.profile, function, err);
 
 	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
-	return status == CTX_OK ? ctx_code_check(input, err) : status;
+		status = source->code(source, &code, err);
+	if (status == CTX_OK)
+		status = source->raw_histogram(source, &view.raw, err);
+	if (status != CTX_OK)
+		return status;
+	view.code = code.code;
+	view.reader = code.reader;
+	*ret = view;
+	return ctx_code_check(ret, err);
+}
+
+void ctx_code_begin(struct ctx_out *out, struct ctx_out_spec spec, const struct ctx_code_view *view)
+{
+	spec.totals = ctx_totals_of_raw(view->profile, view->code, view->raw);
+	ctx_out_begin(out, &spec);
 }
 
 uint32_t ctx_code_real_function(const struct ctx_code *code, uint32_t location)
@@ -134,26 +148,25 @@ static void add_entry(struct adding *adding, uint32_t stack)
 	}
 }
 
-enum ctx_status ctx_code_add_up(const struct ctx_report_input *input, const uint32_t *by_site,
-				const uint32_t *by_location, struct ctx_code_sum *sums, size_t n,
+enum ctx_status ctx_code_add_up(const struct ctx_code_view *view, const struct ctx_code_adding *rows,
 				struct ctx_err *err)
 {
-	size_t *stamp CTX_AUTO_FREE = ctx_calloc(n, sizeof(*stamp));
-	struct adding adding = {.code = input->code,
-				.by_site = by_site,
-				.by_location = by_location,
-				.sums = sums,
+	size_t *stamp CTX_AUTO_FREE = ctx_calloc(rows->n, sizeof(*stamp));
+	struct adding adding = {.code = view->code,
+				.by_site = rows->by_site,
+				.by_location = rows->by_location,
+				.sums = rows->sums,
 				.stamp = stamp};
 
-	if (n == 0)
+	if (rows->n == 0)
 		return CTX_OK;
 	if (stamp == NULL)
 		return ctx_err_nomem(err);
-	for (size_t i = 0; i < input->raw->n; i++) {
+	for (size_t i = 0; i < view->raw->n; i++) {
 		adding.entry = i + 1;
-		adding.weight = input->raw->entries[i].weight;
-		adding.samples = input->raw->entries[i].samples;
-		add_entry(&adding, input->raw->entries[i].stack);
+		adding.weight = view->raw->entries[i].weight;
+		adding.samples = view->raw->entries[i].samples;
+		add_entry(&adding, view->raw->entries[i].stack);
 	}
 	return CTX_OK;
 }
@@ -213,10 +226,10 @@ static size_t number(const struct item *items, size_t n, uint32_t *row_of_place,
 	return n_rows;
 }
 
-enum ctx_status ctx_line_rows_build(const struct ctx_report_input *input, ctx_line_key_fn key_of,
+enum ctx_status ctx_line_rows_build(const struct ctx_code_view *view, ctx_line_key_fn key_of,
 				    const void *context, struct ctx_line_rows *ret, struct ctx_err *err)
 {
-	const struct ctx_code *code = input->code;
+	const struct ctx_code *code = view->code;
 	size_t n_places = code->n_sites + code->n_locations, n;
 	struct item *items CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*items));
 	uint32_t *row_of_place CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*row_of_place));
@@ -239,9 +252,12 @@ enum ctx_status ctx_line_rows_build(const struct ctx_report_input *input, ctx_li
 		return ctx_err_nomem(err);
 	made.n = number(items, n, row_of_place, made.rows);
 	sums = ctx_calloc(made.n, sizeof(*sums));
-	status = sums == NULL ? ctx_err_nomem(err)
-			      : ctx_code_add_up(input, row_of_place, row_of_place + code->n_sites, sums,
-						made.n, err);
+	status = sums == NULL
+			 ? ctx_err_nomem(err)
+			 : ctx_code_add_up(view,
+					   &(struct ctx_code_adding){
+						   row_of_place, row_of_place + code->n_sites, sums, made.n},
+					   err);
 	if (status != CTX_OK) {
 		ctx_line_rows_deinit(&made);
 		return status;

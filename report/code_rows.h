@@ -16,28 +16,42 @@ struct ctx_code_sum {
 	uint64_t exclusive_samples, inclusive_samples;
 };
 
+/* What rows of code are made of. All borrowed from the source. */
+struct ctx_code_view {
+	const struct ctx_profile *profile;
+	const struct ctx_code *code;
+	const struct ctx_histogram *raw;      /* all selected threads together, by raw stack */
+	const struct ctx_code_reader *reader; /* NULL: no instructions and texts are available */
+};
+
 /*
- * Checks that the ids of an input lead somewhere, so that nothing below has to: CTX_E_ARG where there is no code or no
+ * Checks that the ids of a view exist, so that nothing below has to: CTX_E_ARG where there is no code or no
  * histogram, CTX_E_FORMAT for an id that does not exist. O(locations + sites + entries).
  */
-CTX_MUST_CHECK enum ctx_status ctx_code_check(const struct ctx_report_input *input, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_code_check(const struct ctx_code_view *view, struct ctx_err *err);
 
-/* In front of a report that lists code: its order (as ctx_order_find), its filter, and the above. */
-CTX_MUST_CHECK enum ctx_status ctx_code_prepare(const char *report, const struct ctx_report_input *input,
-						const struct ctx_report_options *options,
-						const char *const *sort_keys, size_t *ret_key,
-						struct ctx_err *err);
+/* Pulls a view from a source, and checks --function and the view. */
+CTX_MUST_CHECK enum ctx_status ctx_code_view_pull(struct ctx_report_source *source, const char *function,
+						  struct ctx_code_view *ret, struct ctx_err *err);
+
+/* Begins a report of code: its totals are the histogram's. */
+void ctx_code_begin(struct ctx_out *out, struct ctx_out_spec spec, const struct ctx_code_view *view);
 
 /* The function that a location belongs to, not one that is inlined there; CTX_NONE: none. O(inlining). */
 uint32_t ctx_code_real_function(const struct ctx_code *code, uint32_t location);
 
-/*
- * Adds up the histogram in `sums`, `n` of them. `by_site` (NULL: there are no sites) says which row a site counts for,
- * `by_location` which one a location without a site does; CTX_NONE: none. O(all frames of all entries).
- */
-CTX_MUST_CHECK enum ctx_status ctx_code_add_up(const struct ctx_report_input *input, const uint32_t *by_site,
-					       const uint32_t *by_location, struct ctx_code_sum *sums,
-					       size_t n, struct ctx_err *err);
+/* Rows that locations count for. */
+struct ctx_code_adding {
+	const uint32_t
+		*by_site; /* the row that a site counts for; CTX_NONE: none. NULL: there are no sites */
+	const uint32_t *by_location; /* the same of locations without a site */
+	struct ctx_code_sum *sums;   /* of `n` rows */
+	size_t n;
+};
+
+/* Adds up the histogram in the sums. O(all frames of all entries). */
+CTX_MUST_CHECK enum ctx_status ctx_code_add_up(const struct ctx_code_view *view,
+					       const struct ctx_code_adding *rows, struct ctx_err *err);
 
 /* A line; what `owner` is decides who asks: a function, a section. */
 struct ctx_line_key {
@@ -61,9 +75,9 @@ typedef bool (*ctx_line_key_fn)(const void *context, uint32_t function, uint32_t
 				struct ctx_line_key *ret);
 
 /* Finds the lines of all sites, whether the histogram has them or not, and adds up. */
-CTX_MUST_CHECK enum ctx_status ctx_line_rows_build(const struct ctx_report_input *input,
-						   ctx_line_key_fn key_of, const void *context,
-						   struct ctx_line_rows *ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_line_rows_build(const struct ctx_code_view *view, ctx_line_key_fn key_of,
+						   const void *context, struct ctx_line_rows *ret,
+						   struct ctx_err *err);
 void ctx_line_rows_deinit(struct ctx_line_rows *rows);
 
 /* What lines without a number are called. */

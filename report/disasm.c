@@ -5,9 +5,11 @@
 #include "base/mem.h"
 #include "report/code_parts.h"
 #include "report/code_places.h"
+#include "report/disasm_subject.h"
 #include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/source_texts.h"
 #include "report/subject.h"
@@ -15,9 +17,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CONTEXT 15u    /* instructions around one with weight, where long runs are left out */
-#define MNEMONIC 7     /* columns */
-#define CANDIDATES 20u /* hottest functions that are looked at for one with code */
+#define CONTEXT 15u /* instructions around one with weight, where long runs are left out */
+#define MNEMONIC 7  /* columns */
 
 static const struct ctx_column columns[] = {
 	{NULL, "", CTX_STYLE_NAME},
@@ -81,7 +82,7 @@ static bool has_weight(const struct ctx_code_sum *sum)
 /* The last function that begins at or before an address; CTX_NONE: none that can have it. */
 static uint32_t find_neighbour(const struct page *page, uint64_t address)
 {
-	const struct ctx_function_info *functions = page->out->input->profile->functions;
+	const struct ctx_function_info *functions = page->out->profile->functions;
 	uint32_t low = 0, high = page->n_neighbours;
 
 	while (low < high) {
@@ -106,7 +107,7 @@ static uint32_t find_neighbour(const struct page *page, uint64_t address)
 static const char *target_name(const struct page *page, uint64_t target)
 {
 	struct ctx_out *out = page->out;
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	uint32_t function = find_neighbour(page, target);
 	const char *part;
 
@@ -155,7 +156,7 @@ static const char *instruction_text(struct page *page, const struct ctx_instruct
 
 static const char *file_path(const struct page *page, uint32_t file)
 {
-	const struct ctx_code *code = page->out->input->code;
+	const struct ctx_code *code = page->texts->view->code;
 
 	return file < code->n_files ? code->files[file].path : NULL;
 }
@@ -163,7 +164,7 @@ static const char *file_path(const struct page *page, uint32_t file)
 /* Offsets are from the part's first byte; where that is not known, from the function's. */
 static struct ctx_cell offset_cell(const struct page *page, uint64_t address)
 {
-	const struct ctx_function_info *function = &page->out->input->profile->functions[page->function];
+	const struct ctx_function_info *function = &page->out->profile->functions[page->function];
 
 	if (page->part != NULL)
 		return ctx_cell_number(address - page->part->code.address);
@@ -175,7 +176,7 @@ static struct ctx_cell offset_cell(const struct page *page, uint64_t address)
 static void put_instruction(struct page *page, const struct line *line)
 {
 	struct ctx_out *out = page->out;
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	const struct ctx_instruction *instruction = line->instruction;
 	const struct ctx_code_sum *sum = line->sum;
 	struct ctx_cell empty = ctx_cell_name(NULL);
@@ -254,7 +255,7 @@ static void put_gap(struct page *page, size_t n)
 static void put_title(struct page *page)
 {
 	struct ctx_out *out = page->out;
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	const char *title = ctx_function_title(out, page->function), *part;
 
 	page->shown = (struct ctx_line_row){.file = CTX_NONE, .line = UINT32_MAX};
@@ -322,7 +323,7 @@ static void put_part(struct page *page)
 
 static void put_strays(struct page *page)
 {
-	const struct ctx_code *code = page->out->input->code;
+	const struct ctx_code *code = page->texts->view->code;
 	bool titled = false;
 
 	page->part = NULL;
@@ -362,7 +363,7 @@ static int compare_offsets(const void *left, const void *right, void *context)
 
 static enum ctx_status find_neighbours(struct page *page, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = page->out->input->profile;
+	const struct ctx_profile *profile = page->out->profile;
 
 	page->neighbours = ctx_calloc((size_t)profile->n_functions + 1, sizeof(*page->neighbours));
 	if (page->neighbours == NULL)
@@ -383,7 +384,7 @@ static enum ctx_status put_function(struct ctx_out *out, struct ctx_source_texts
 {
 	struct ctx_code_parts parts;
 	struct page page = {.out = out, .texts = texts, .function = function, .parts = &parts};
-	enum ctx_status status = ctx_code_parts_build(out->input, function, &parts, err);
+	enum ctx_status status = ctx_code_parts_build(texts->view, function, &parts, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -400,108 +401,21 @@ static enum ctx_status put_function(struct ctx_out *out, struct ctx_source_texts
 	return status;
 }
 
-/* "'walk' has no instructions of its own: it is inlined into 'main', 'solve'" */
-static enum ctx_status refuse_inlined(const struct ctx_report_input *input, const struct ctx_subject *subject,
-				      struct ctx_err *err)
+static enum ctx_status print_subject(const struct ctx_code_view *view, const struct ctx_out_spec *spec,
+				     const struct ctx_subject *subject, struct ctx_err *err)
 {
-	uint32_t found[5], n = 0;
-	char names[512] = "";
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < input->code->n_locations && n < CTX_COUNT_OF(found); i++) {
-		uint32_t site = input->code->locations[i].site, real;
-		bool inside = false, known = false;
-
-		if (site == CTX_NONE)
-			continue;
-		for (; site != CTX_NONE; site = input->code->sites[site].caller)
-			inside |= subject->owner_of[input->code->sites[site].function] != CTX_NONE;
-		real = ctx_code_real_function(input->code, i);
-		for (uint32_t j = 0; j < n; j++)
-			known |= found[j] == real;
-		if (inside && !known)
-			found[n++] = real;
-	}
-	for (uint32_t i = 0; i < n && used < sizeof(names); i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%.90s'", i == 0 ? "" : ", ",
-					 input->profile->functions[found[i]].name);
-	return ctx_err_set(err, CTX_E_NOTFOUND,
-			   "'%.200s' has no instructions of its own: it is inlined into %s",
-			   input->profile->functions[subject->owners[0]].name, names);
-}
-
-/* The function with the largest exclusive weight that has code; where none has, the hottest. CTX_NONE: no samples. */
-static enum ctx_status find_hottest(const struct ctx_report_input *input, uint32_t *ret, struct ctx_err *err)
-{
-	const struct ctx_profile *profile = input->profile;
-	struct ctx_order_item *items CTX_AUTO_FREE =
-		ctx_calloc((size_t)profile->n_functions + 1, sizeof(*items));
-	const struct ctx_function_code *code;
-	size_t n;
-
-	if (items == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < profile->n_functions; i++)
-		items[i].index = i;
-	for (size_t i = 0; i < input->raw->n; i++) {
-		uint32_t stack = input->raw->entries[i].stack, function = CTX_NONE;
-
-		if (stack != CTX_TRIE_ROOT)
-			function = ctx_code_real_function(input->code, input->code->raw_stacks->key[stack]);
-		if (function != CTX_NONE && profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
-			items[function].number += input->raw->entries[i].weight;
-	}
-	ctx_order_sort(items, profile->n_functions);
-	*ret = profile->n_functions != 0 && items[0].number != 0 ? items[0].index : CTX_NONE;
-	for (uint32_t i = 0; i < CANDIDATES && i < profile->n_functions && items[i].number != 0; i++) {
-		if (input->reader == NULL)
-			break;
-		if (input->reader->code(input->reader->context, items[i].index, &code, &n, NULL) == CTX_OK &&
-		    n != 0) {
-			*ret = items[i].index;
-			break;
-		}
-	}
-	return CTX_OK;
-}
-
-static enum ctx_status find_subject(const struct ctx_report_input *input,
-				    const struct ctx_report_options *options, struct ctx_subject *ret,
-				    struct ctx_err *err)
-{
-	const char *text = options->subject != NULL ? options->subject : options->function;
-	bool any = false;
-	uint32_t hottest = CTX_NONE;
-	enum ctx_status status;
-
-	if (text == NULL) {
-		status = find_hottest(input, &hottest, err);
-		return status == CTX_OK && hottest != CTX_NONE
-			       ? ctx_subject_function(input, hottest, ret, err)
-			       : status;
-	}
-	status = ctx_subject_find(input, text, false, ret, err);
-	for (uint32_t i = 0; status == CTX_OK && i < ret->n; i++)
-		any |= !input->profile->functions[ret->owners[i]].inlined;
-	return status == CTX_OK && !any ? refuse_inlined(input, ret, err) : status;
-}
-
-static enum ctx_status print(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			     const struct ctx_subject *subject, struct ctx_err *err)
-{
+	uint32_t limit = spec->options->limit, shown = 0;
 	struct ctx_source_texts texts;
 	struct ctx_out out;
-	uint32_t shown = 0;
-	enum ctx_status status = ctx_source_texts_init(&texts, input, err);
+	enum ctx_status status = ctx_source_texts_init(&texts, view, err);
 
 	if (status != CTX_OK)
 		return status;
-	ctx_out_begin(&out, input, options, "disasm", columns, CTX_COUNT_OF(columns));
+	ctx_code_begin(&out, *spec, view);
 	if (subject->n == 0)
 		ctx_out_line(&out, "(no function in this selection has instructions)");
 	for (uint32_t i = 0; i < subject->n && status == CTX_OK; i++) {
-		if (input->profile->functions[subject->owners[i]].inlined ||
-		    (options->limit != 0 && shown++ >= options->limit))
+		if (view->profile->functions[subject->owners[i]].inlined || (limit != 0 && shown++ >= limit))
 			continue;
 		status = put_function(&out, &texts, subject->owners[i], err);
 		ctx_out_fail(&out, status);
@@ -511,20 +425,36 @@ static enum ctx_status print(const struct ctx_report_input *input, const struct 
 	return ctx_out_end(&out, err);
 }
 
-enum ctx_status ctx_report_disasm(const struct ctx_report_input *input,
-				  const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
+	const struct ctx_out_spec spec = {
+		.kind = &ctx_report_disasm, .selection = &source->selection, .options = options};
 	struct ctx_subject subject = {0};
-	enum ctx_status status;
+	struct ctx_code_view view;
+	enum ctx_status status = ctx_code_view_pull(source, NULL, &view, err);
 
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG,
-				   "disasm cannot be sorted: it is in the order of addresses");
-	status = ctx_code_check(input, err);
 	if (status == CTX_OK)
-		status = find_subject(input, options, &subject, err);
+		status = ctx_disasm_subject(&view,
+					    options->subject != NULL ? options->subject : options->function,
+					    &subject, err);
 	if (status == CTX_OK)
-		status = print(input, options, &subject, err);
+		status = print_subject(&view, &spec, &subject, err);
 	ctx_subject_deinit(&subject);
 	return status;
 }
+
+static const struct ctx_report_alias aliases[] = {{"dis", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_disasm = {
+	.name = "disasm",
+	.summary = "annotated disassembly: disasm=FUNCTION",
+	.takes_subject = true,
+	.order = ": it is in the order of addresses",
+	.sort_exclusive = "exclusive",
+	.sort_inclusive = "inclusive",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -11,8 +11,8 @@
  * neighbours share an edge. Script and style are constant texts; names are in text nodes only.
  */
 #include "base/mem.h"
+#include "model/export.h"
 #include "report/embedded.h"
-#include "report/export_head.h"
 #include "report/flame_colors.h"
 #include "report/head.h"
 #include "report/html_text.h"
@@ -39,7 +39,7 @@
 #define WARNINGS_MOST 8
 
 struct flame {
-	struct ctx_export_head head;
+	struct ctx_head head;
 	struct ctx_calltree tree;
 	struct ctx_flame_colors colors;
 	uint64_t *next;	   /* owned; by node: weight to the left of its next child */
@@ -70,7 +70,7 @@ static void put_place(struct ctx_buf *buf, const char *name, uint64_t place)
 
 static const char *file_of(const struct flame *flame, uint32_t function)
 {
-	const char *object = ctx_function_cell(flame->head.input.profile, function).object;
+	const char *object = ctx_function_cell(flame->head.selection.profile, function).object;
 
 	return object != NULL ? ctx_html_file_name(object) : NULL;
 }
@@ -85,7 +85,7 @@ static void put_file(struct ctx_buf *buf, const char *file)
 /* Functions without a name of their own get their object: "<Unknown> [libc.so.6]". Any bytes. */
 static bool has_object_in_name(const struct flame *flame, uint32_t function)
 {
-	const struct ctx_profile *profile = flame->head.input.profile;
+	const struct ctx_profile *profile = flame->head.selection.profile;
 
 	return function < profile->n_functions && profile->functions[function].kind == CTX_FUNCTION_UNKNOWN &&
 	       file_of(flame, function) != NULL;
@@ -97,7 +97,7 @@ static const char *make_name(struct flame *flame, uint32_t function)
 	struct ctx_buf *name = &flame->name;
 
 	ctx_buf_clear(name);
-	ctx_buf_put_text(name, ctx_function_cell(flame->head.input.profile, function).name);
+	ctx_buf_put_text(name, ctx_function_cell(flame->head.selection.profile, function).name);
 	if (has_object_in_name(flame, function)) {
 		ctx_buf_put_u8(name, ' ');
 		put_file(name, file_of(flame, function));
@@ -114,11 +114,11 @@ static const char *make_name(struct flame *flame, uint32_t function)
 static void put_title(const struct flame *flame, struct ctx_buf *buf, uint32_t node, const char *name)
 {
 	const struct ctx_calltree_node *it = &flame->tree.nodes[node];
-	const struct ctx_scale *scale = &flame->head.out.scale;
+	const struct ctx_scale *scale = &flame->head.scale;
 	const char *file = file_of(flame, it->function);
 	char weight[CTX_FIGURE_MAX], percent[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
 
-	ctx_head_count(&flame->head.out, it->cum_samples, count);
+	ctx_head_count(&flame->head, it->cum_samples, count);
 	ctx_figure_fixed(weight, it->cum, scale->divisor, scale->digits);
 	ctx_figure_percent(percent, it->cum, flame->tree.nodes[0].cum, 2);
 	ctx_buf_put_text(buf, "<title>");
@@ -214,7 +214,7 @@ static void put_warning(void *context, const char *text)
 
 static void put_head(struct flame *flame)
 {
-	const struct ctx_profile *profile = flame->head.input.profile;
+	const struct ctx_profile *profile = flame->head.selection.profile;
 	struct ctx_buf line = {0};
 
 	/* The bar of the script stands to the right. */
@@ -224,12 +224,12 @@ static void put_head(struct flame *flame)
 	ctx_html_put_cut(&flame->text, profile->name, 56);
 	ctx_buf_put_text(&flame->text, ": flame graph</text>\n");
 	flame->top = 38;
-	ctx_export_head_put(&flame->head, &line);
+	ctx_head_put_summary(&flame->head, &line);
 	ctx_buf_put_u8(&line, '\0');
 	flame->text.failed |= line.failed;
 	put_line(flame, "faint", line.failed ? "" : (const char *)line.bytes);
 	ctx_buf_deinit(&line);
-	ctx_export_head_warnings(&flame->head, put_warning, flame);
+	ctx_head_warnings(&flame->head, put_warning, flame);
 	if (flame->n_warnings > WARNINGS_MOST) {
 		char text[64];
 
@@ -298,7 +298,7 @@ static enum ctx_status write_picture(struct flame *flame, FILE *out, struct ctx_
 		       " width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" font-family=\"monospace\""
 		       " font-size=\"12\" role=\"img\">\n<title>",
 		       WIDTH, height, WIDTH, height);
-	ctx_html_put_text(&text, flame->head.input.profile->name);
+	ctx_html_put_text(&text, flame->head.selection.profile->name);
 	ctx_buf_printf(&text,
 		       ": flame graph</title>\n<style>\n%s</style>\n"
 		       "<rect id=\"paper\" width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
@@ -321,11 +321,15 @@ static enum ctx_status write_picture(struct flame *flame, FILE *out, struct ctx_
 static enum ctx_status write_flamegraph(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	struct flame flame = {0};
-	enum ctx_status status;
+	struct ctx_report_parts whole;
+	enum ctx_status status =
+		input->source->parts(input->source, &(struct ctx_parts_query){.calls = true}, &whole, err);
 
-	ctx_export_head_init(&flame.head, input);
-	status = ctx_calltree_build(&input->profile->cct, input->profile->n_functions, input->whole,
-				    &flame.tree, err);
+	if (status != CTX_OK)
+		return status;
+	flame.head = ctx_head_of_parts(input->selection, &whole);
+	status = ctx_calltree_build(&input->profile->cct, input->profile->n_functions,
+				    whole.parts[0].histogram, &flame.tree, err);
 	if (status != CTX_OK)
 		return status;
 	flame.next = ctx_calloc(flame.tree.n, sizeof(*flame.next));
@@ -346,6 +350,5 @@ const struct ctx_export_kind ctx_export_flamegraph = {
 	.name = "flamegraph",
 	.suffix = ".svg",
 	.summary = "one picture (SVG) with zoom and search, all threads together",
-	.needs_whole = true,
 	.write = write_flamegraph,
 };

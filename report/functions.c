@@ -1,7 +1,7 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 static const struct ctx_column columns[] = {
@@ -118,9 +118,9 @@ static void put_row(struct list *list, const struct ctx_flat_row *row, const str
 		ctx_cell_number(row->cum),
 		ctx_cell_number(row->base_samples),
 		ctx_cell_number(row->cum_samples),
-		ctx_thread_cell(out->input->profile, list->page->thread),
-		ctx_inlined_cell(out->input->profile, row->function),
-		ctx_parts_cell(out->input->profile, row->function),
+		ctx_thread_cell(out->profile, list->page->thread),
+		ctx_inlined_cell(out->profile, row->function),
+		ctx_parts_cell(out->profile, row->function),
 	};
 
 	ctx_metric_view_row(list->page->view, out, cells, row, more);
@@ -134,7 +134,7 @@ static struct ctx_order_item sort_item(const struct list *list, uint32_t i)
 	const uint64_t numbers[] = {row->base, row->cum, row->base_samples, row->cum_samples, 0, 0};
 	struct ctx_order_item item = {.index = i};
 	size_t key = list->page->key, metric;
-	struct ctx_cell name = ctx_function_cell(list->page->out->input->profile, row->function);
+	struct ctx_cell name = ctx_function_cell(list->page->out->profile, row->function);
 	bool cum = key == 1 || key == 3;
 
 	if (ctx_metric_view_key(list->page->view, key, &metric, &cum))
@@ -154,13 +154,13 @@ static struct ctx_order_item sort_item(const struct list *list, uint32_t i)
 
 static void put_heads(struct list *list)
 {
-	const struct ctx_report_input *input = list->page->out->input;
-	bool has_other = ctx_has_other(input);
+	const struct ctx_report_omitted *omitted = &list->page->out->head.omitted;
+	bool has_other = list->page->out->head.has_other;
 	struct ctx_flat_row other = {.function = CTX_NONE,
-				     .base = input->omitted_weight,
-				     .cum = input->omitted_weight,
-				     .base_samples = input->omitted_samples,
-				     .cum_samples = input->omitted_samples};
+				     .base = omitted->weight,
+				     .cum = omitted->weight,
+				     .base_samples = omitted->samples,
+				     .cum_samples = omitted->samples};
 	struct ctx_flat_row total = {
 		.function = CTX_NONE, .base = list->flat.weight, .base_samples = list->flat.samples};
 
@@ -181,13 +181,13 @@ static void put_list(struct list *list)
 	uint32_t shown = 0, left_out = 0;
 
 	if (list->page->thread != CTX_NONE)
-		ctx_out_section(out, ctx_head_thread_title(out, list->page->thread));
+		ctx_out_section(out, ctx_thread_title(out, list->page->thread));
 	put_heads(list);
 	for (uint32_t i = 0; i < list->flat.n; i++) {
 		uint32_t index = list->items[i].index;
 		const struct ctx_flat_row *row = &list->flat.rows[index];
 
-		if (!ctx_function_matches(out->input->profile, row->function, options->function))
+		if (!ctx_function_matches(out->profile, row->function, options->function))
 			continue;
 		if (options->limit != 0 && shown == options->limit) {
 			left_out++;
@@ -195,7 +195,7 @@ static void put_list(struct list *list)
 		}
 		shown++;
 		put_row(list, row, list->n_more != 0 ? &list->more[index * list->n_more] : NULL,
-			ctx_function_cell(out->input->profile, row->function));
+			ctx_function_cell(out->profile, row->function));
 	}
 	ctx_out_section(out, NULL);
 	ctx_out_more(out, left_out, "function");
@@ -217,16 +217,25 @@ static enum ctx_status put_page(const struct ctx_part_page *page, struct ctx_err
 }
 
 static const struct ctx_part_report report = {
+	.kind = &ctx_report_functions, .form = &form, .sort_keys = sort_keys, .put = put_page};
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	return ctx_part_trees_report(source, options, &report, err);
+}
+
+static const struct ctx_report_alias aliases[] = {
+	{"fsummary", false}, {"fsingle", true}, {"func", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_functions = {
 	.name = "functions",
-	.form = &form,
+	.summary = "functions by exclusive weight",
+	.metrics = CTX_REPORT_METRICS,
+	.sort_exclusive = "exclusive",
+	.sort_inclusive = "inclusive",
+	.aliases = aliases,
 	.columns = columns,
 	.n_columns = CTX_COUNT_OF(columns),
-	.sort_keys = sort_keys,
-	.put = put_page,
+	.print = print,
 };
-
-enum ctx_status ctx_report_functions(const struct ctx_report_input *input,
-				     const struct ctx_report_options *options, struct ctx_err *err)
-{
-	return ctx_part_trees_report(input, options, &report, err);
-}

@@ -1,9 +1,7 @@
 #include "report/head.h"
 
-#include "base/utf8.h"
-#include "report/names.h"
-
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,89 +47,105 @@ static uint64_t count_truncated(const struct ctx_profile *profile, const struct 
 	return truncated;
 }
 
-/* By raw stack. */
-static void add_raw_totals(const struct ctx_report_input *input, struct ctx_totals *ret)
+struct ctx_totals ctx_totals_of_parts(const struct ctx_profile *profile, const struct ctx_report_parts *parts)
 {
-	const struct ctx_code *code = input->code;
-	bool any = code != NULL && has_truncated_roots(input->profile);
+	struct ctx_totals totals = {.samples = parts->omitted.samples, .weight = parts->omitted.weight};
 
-	ret->samples += input->raw->samples;
-	ret->weight += input->raw->weight;
-	for (size_t i = 0; any && i < input->raw->n; i++) {
-		const struct ctx_hist_entry *entry = &input->raw->entries[i];
+	for (size_t i = 0; i < parts->n; i++) {
+		totals.samples += parts->parts[i].histogram->samples;
+		totals.weight += parts->parts[i].histogram->weight;
+		totals.truncated += count_truncated(profile, parts->parts[i].histogram);
+	}
+	return totals;
+}
+
+struct ctx_totals ctx_totals_of_raw(const struct ctx_profile *profile, const struct ctx_code *code,
+				    const struct ctx_histogram *raw)
+{
+	struct ctx_totals totals = {.samples = raw->samples, .weight = raw->weight};
+	bool any = has_truncated_roots(profile);
+
+	for (size_t i = 0; any && i < raw->n; i++) {
+		const struct ctx_hist_entry *entry = &raw->entries[i];
 
 		if (entry->stack < code->raw_stacks->n &&
-		    ctx_head_truncated_function(input->profile, code->raw_to_stack[entry->stack]) != CTX_NONE)
-			ret->truncated += entry->samples;
+		    ctx_head_truncated_function(profile, code->raw_to_stack[entry->stack]) != CTX_NONE)
+			totals.truncated += entry->samples;
 	}
+	return totals;
 }
 
-void ctx_head_totals(const struct ctx_report_input *input, struct ctx_totals *ret)
+struct ctx_totals ctx_totals_of_run(const struct ctx_report_selection *selection)
 {
-	*ret = (struct ctx_totals){.samples = input->omitted_samples, .weight = input->omitted_weight};
-	for (size_t i = 0; i < input->n_parts; i++) {
-		ret->samples += input->parts[i].histogram->samples;
-		ret->weight += input->parts[i].histogram->weight;
-		ret->truncated += count_truncated(input->profile, input->parts[i].histogram);
-	}
-	if (input->n_parts != 0)
-		return;
-	if (input->index != NULL) {
-		ret->samples += input->index->totals->samples;
-		ret->weight += input->index->totals->weight;
-		return;
-	}
-	if (input->raw != NULL) {
-		add_raw_totals(input, ret);
-		return;
-	}
-	for (size_t i = 0; i < input->n_slices; i++) {
-		ret->samples += input->slices[i].samples;
-		ret->weight += input->slices[i].weight;
-	}
-	if (input->n_slices != 0)
-		return;
-	if (input->thread_samples != NULL && input->thread_weight != NULL) {
-		for (uint32_t i = 0; i < input->profile->n_threads; i++) {
-			ret->samples += input->thread_samples[i];
-			ret->weight += input->thread_weight[i];
-		}
-		return;
-	}
-	ret->samples += ctx_head_metric(input).samples;
-	ret->weight += ctx_head_metric(input).weight;
+	struct ctx_metric_info metric = ctx_head_metric_of(selection->profile, selection->metrics[0]);
+
+	return (struct ctx_totals){.samples = metric.samples, .weight = metric.weight};
 }
 
-bool ctx_head_is_whole_run(const struct ctx_report_input *input)
+struct ctx_totals ctx_totals_of_threads(const struct ctx_report_selection *selection,
+					const struct ctx_report_thread_sums *sums)
 {
-	return input->threads == NULL && *input->filter == '\0' &&
-	       (input->n_intervals == 0 ||
-		(input->n_intervals == 1 && ctx_interval_contains(input->intervals[0], input->profile->run)));
+	struct ctx_totals totals = {.samples = sums->omitted.samples, .weight = sums->omitted.weight};
+
+	if (sums->samples == NULL || sums->weight == NULL)
+		return ctx_totals_of_run(selection);
+	for (uint32_t i = 0; i < selection->profile->n_threads; i++) {
+		totals.samples += sums->samples[i];
+		totals.weight += sums->weight[i];
+	}
+	return totals;
 }
 
-struct ctx_report_input ctx_head_whole_run(const struct ctx_report_input *input)
+bool ctx_head_is_whole_run(const struct ctx_report_selection *selection)
 {
-	return (struct ctx_report_input){
-		.profile = input->profile,
-		.path = input->path,
-		.intervals = &input->profile->run,
-		.n_intervals = 1,
-		.filter = "",
-		.metric = input->metric,
-	};
+	return selection->threads == NULL && *selection->filter == '\0' &&
+	       (selection->n_intervals == 0 ||
+		(selection->n_intervals == 1 &&
+		 ctx_interval_contains(selection->intervals[0], selection->profile->run)));
 }
 
-struct ctx_metric_info ctx_head_metric(const struct ctx_report_input *input)
+void ctx_head_make_whole(struct ctx_head *head, const char *note)
 {
-	if (input->metric >= input->profile->n_metrics)
+	struct ctx_report_selection *selection = &head->selection;
+
+	head->note = ctx_head_is_whole_run(selection) ? NULL : note;
+	selection->intervals = &selection->profile->run;
+	selection->n_intervals = 1;
+	selection->threads = NULL;
+	selection->n_threads = 0;
+	selection->filter = "";
+	head->totals = ctx_totals_of_run(selection);
+	head->omitted = (struct ctx_report_omitted){0};
+}
+
+struct ctx_head ctx_head_of_parts(const struct ctx_report_selection *selection,
+				  const struct ctx_report_parts *parts)
+{
+	struct ctx_head head = {.selection = *selection,
+				.totals = ctx_totals_of_parts(selection->profile, parts),
+				.omitted = parts->omitted};
+
+	ctx_head_scale(&head);
+	return head;
+}
+
+void ctx_head_scale(struct ctx_head *head)
+{
+	head->scale = ctx_scale_for(ctx_head_metric(head).unit, head->totals.weight);
+}
+
+struct ctx_metric_info ctx_head_metric_of(const struct ctx_profile *profile, uint32_t metric)
+{
+	if (metric >= profile->n_metrics)
 		return (struct ctx_metric_info){.name = "", .unit = "events"};
-	return input->profile->metrics[input->metric];
+	return profile->metrics[metric];
 }
 
-struct ctx_metric_info ctx_head_more_metric(const struct ctx_report_input *input, size_t i)
+struct ctx_metric_info ctx_head_metric(const struct ctx_head *head)
 {
-	return ctx_head_metric(
-		&(struct ctx_report_input){.profile = input->profile, .metric = input->more_metrics[i]});
+	if (head->topic != NULL)
+		return head->topic->metric;
+	return ctx_head_metric_of(head->selection.profile, head->selection.metrics[0]);
 }
 
 bool ctx_head_is_measured(const struct ctx_metric_info *metric)
@@ -154,23 +168,9 @@ int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread)
 	return thread < profile->n_threads ? profile->threads[thread].tid : -1;
 }
 
-const char *ctx_head_thread_title(struct ctx_out *out, uint32_t thread)
+static void warn_losses(const struct ctx_profile *profile, void (*put)(void *context, const char *text),
+			void *context)
 {
-	const struct ctx_profile *profile = out->input->profile;
-	const struct ctx_thread_info *info;
-	int64_t pid = -1;
-
-	if (thread >= profile->n_threads)
-		return NULL;
-	info = &profile->threads[thread];
-	if (info->process < profile->n_processes)
-		pid = profile->processes[info->process].pid;
-	return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s)", pid, info->tid, info->name);
-}
-
-static void warn_losses(struct ctx_out *out, void (*put)(void *context, const char *text), void *context)
-{
-	const struct ctx_profile *profile = out->input->profile;
 	char text[160];
 
 	if (!profile->closed)
@@ -192,13 +192,13 @@ static void warn_losses(struct ctx_out *out, void (*put)(void *context, const ch
 	}
 }
 
-static const char *counted(const struct ctx_out *out)
+static const char *counted(const struct ctx_head *head)
 {
-	struct ctx_metric_info metric = ctx_out_metric(out);
+	struct ctx_metric_info metric = ctx_head_metric(head);
 
-	if (out->topic != NULL)
-		return out->topic->counted;
-	if (is_traced(out->input->profile, &metric))
+	if (head->topic != NULL)
+		return head->topic->counted;
+	if (is_traced(head->selection.profile, &metric))
 		return "operations";
 	return ctx_head_is_measured(&metric) ? "spans" : "samples";
 }
@@ -208,49 +208,42 @@ void ctx_count_text(uint64_t n, const char *many, char ret[CTX_HEAD_COUNT_MAX])
 	snprintf(ret, CTX_HEAD_COUNT_MAX, "%" PRIu64 " %.*s", n, (int)strlen(many) - (n == 1), many);
 }
 
-void ctx_head_count(const struct ctx_out *out, uint64_t n, char ret[CTX_HEAD_COUNT_MAX])
+void ctx_head_count(const struct ctx_head *head, uint64_t n, char ret[CTX_HEAD_COUNT_MAX])
 {
-	ctx_count_text(n, counted(out), ret);
+	ctx_count_text(n, counted(head), ret);
 }
 
-/* Of a further metric, in the selection. */
-static uint64_t more_weight(const struct ctx_report_input *input, size_t i)
+static bool has_more_weight(const struct ctx_head *head)
 {
-	uint64_t sum = 0;
-
-	for (size_t part = 0; part < input->n_parts; part++)
-		sum += input->parts[part].more[i].weight;
-	return input->n_parts == 0 && input->index != NULL ? input->index->totals[i + 1].weight : sum;
-}
-
-static bool has_more_weight(const struct ctx_report_input *input)
-{
-	for (size_t i = 0; i < input->n_more; i++) {
-		if (more_weight(input, i) != 0)
+	for (size_t i = 0; i < head->n_more; i++) {
+		if (head->more_weights[i] != 0)
 			return true;
 	}
 	return false;
 }
 
-void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const char *text), void *context)
+void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, const char *text),
+		       void *context)
 {
-	const struct ctx_report_input *input = out->input;
-	const struct ctx_totals *totals = &out->totals;
-	struct ctx_metric_info metric = ctx_out_metric(out);
-	bool measured = ctx_head_is_measured(&metric) || is_traced(input->profile, &metric);
+	const struct ctx_profile *profile = head->selection.profile;
+	const struct ctx_totals *totals = &head->totals;
+	struct ctx_metric_info metric = ctx_head_metric(head);
+	bool measured = ctx_head_is_measured(&metric) || is_traced(profile, &metric);
 	char text[320], percent[CTX_FIGURE_MAX], largest[CTX_FIGURE_MAX];
 
-	if (out->note != NULL)
-		put(context, out->note);
-	if (out->topic != NULL && out->topic->second_note != NULL)
-		put(context, out->topic->second_note);
-	for (size_t i = 0; i < input->profile->n_warnings; i++)
-		put(context, input->profile->warnings[i]);
-	warn_losses(out, put, context);
+	if (head->topic != NULL && head->topic->note != NULL)
+		put(context, head->topic->note);
+	if (head->topic != NULL && head->topic->second_note != NULL)
+		put(context, head->topic->second_note);
+	if (head->note != NULL)
+		put(context, head->note);
+	for (size_t i = 0; i < profile->n_warnings; i++)
+		put(context, profile->warnings[i]);
+	warn_losses(profile, put, context);
 	if (totals->samples < CTX_FEW_SAMPLES &&
-	    (totals->samples == 0 ? !has_more_weight(input) : !measured)) {
+	    (totals->samples == 0 ? !has_more_weight(head) : !measured)) {
 		if (totals->samples == 0)
-			snprintf(text, sizeof(text), "no %s in this selection", counted(out));
+			snprintf(text, sizeof(text), "no %s in this selection", counted(head));
 		else
 			snprintf(text, sizeof(text),
 				 "only %" PRIu64 " sample%s: too few for percentages to mean much",
@@ -265,93 +258,17 @@ void ctx_head_warnings(struct ctx_out *out, void (*put)(void *context, const cha
 			ctx_figure_percent(percent, totals->truncated, totals->samples, 1);
 		snprintf(text, sizeof(text),
 			 "%s %% of the %s have truncated stacks: their outer callers are not known", percent,
-			 counted(out));
+			 counted(head));
 		put(context, text);
 	}
-	if (input->omitted_weight != 0) {
-		ctx_figure_percent(percent, totals->weight - input->omitted_weight, totals->weight, 2);
-		ctx_figure_fixed(largest, input->omitted_largest, out->scale.divisor, out->scale.digits);
+	if (head->omitted.weight != 0) {
+		ctx_figure_percent(percent, totals->weight - head->omitted.weight, totals->weight, 2);
+		ctx_figure_fixed(largest, head->omitted.largest, head->scale.divisor, head->scale.digits);
 		snprintf(text, sizeof(text),
 			 "coverage %s %%: the rest is <Other>; no stack in it has more than %s %.100s",
-			 percent, largest, out->scale.unit);
+			 percent, largest, head->scale.unit);
 		put(context, text);
 	}
-}
-
-static void print_line(struct ctx_out *out, const char *line, size_t n, unsigned indent, bool first)
-{
-	fprintf(out->options->out, "%*s%.*s\n", first ? 0 : (int)indent, "", (int)n, line);
-}
-
-/* Breaks at the last space that fits, or hard. `text` is safe. */
-static void wrap(struct ctx_out *out, const char *text, unsigned indent)
-{
-	size_t limit = out->options->width != 0 ? out->options->width : SIZE_MAX;
-	bool first = true;
-
-	for (;;) {
-		size_t room = first ? limit : limit > indent + 20 ? limit - indent : 20;
-		size_t n = 0, width = 0, space = 0;
-
-		while (text[n] != '\0') {
-			uint32_t code;
-			size_t length =
-				ctx_utf8_decode(text + n, strlen(text + n) < 4 ? strlen(text + n) : 4, &code);
-
-			width += ctx_char_width(code);
-			if (width > room)
-				break;
-			if (text[n] == ' ')
-				space = n;
-			n += length;
-		}
-		if (text[n] != '\0' && text[n] != ' ' && space > indent)
-			n = space;
-		print_line(out, text, n, indent, first);
-		text += n;
-		text += strspn(text, " ");
-		if (*text == '\0')
-			return;
-		first = false;
-	}
-}
-
-void ctx_head_print_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent)
-{
-	struct ctx_buf buf = {0};
-	bool is_first = true;
-
-	do {
-		const char *newline = strchrnul(text, '\n');
-		char *line = strndup(text, (size_t)(newline - text));
-
-		ctx_buf_clear(&buf);
-		ctx_buf_printf(&buf, "%*s", is_first ? 0 : (int)indent, "");
-		if (is_first)
-			ctx_name_put_text(&buf, first, out->options->ascii);
-		if (line != NULL)
-			ctx_name_put_text(&buf, line, out->options->ascii);
-		ctx_buf_put_u8(&buf, '\0');
-		if (line == NULL || buf.failed)
-			ctx_out_fail(out, CTX_E_NOMEM);
-		else
-			wrap(out, (const char *)buf.bytes, indent);
-		free(line);
-		is_first = false;
-		text = *newline != '\0' ? newline + 1 : newline;
-	} while (*text != '\0');
-	ctx_buf_deinit(&buf);
-}
-
-static void print_warning(void *context, const char *text)
-{
-	struct ctx_out *out = context;
-
-	if (out->options->color)
-		fputs("\033[33m", out->options->out);
-	ctx_head_print_wrapped(out, "note: ", text, 6);
-	if (out->options->color)
-		fputs("\033[0m", out->options->out);
 }
 
 static void put_interval(struct ctx_buf *title, const struct ctx_profile *profile,
@@ -365,67 +282,58 @@ static void put_interval(struct ctx_buf *title, const struct ctx_profile *profil
 	ctx_buf_printf(title, "%s%s-%s ms%s", before, begin, end, whole ? " (whole run)" : "");
 }
 
-static void put_threads(struct ctx_buf *title, const struct ctx_report_input *input)
+static void put_threads(struct ctx_buf *title, const struct ctx_report_selection *selection)
 {
-	if (input->threads == NULL) {
+	if (selection->threads == NULL) {
 		ctx_buf_put_text(title, " | all threads");
 		return;
 	}
-	ctx_buf_put_text(title, input->n_threads == 1 ? " | thread" : " | threads");
-	for (size_t i = 0; i < input->n_threads && i < 8; i++)
-		ctx_buf_printf(title, " %" PRId64, ctx_head_tid(input->profile, input->threads[i]));
-	if (input->n_threads > 8)
-		ctx_buf_printf(title, " and %zu more", input->n_threads - 8);
+	ctx_buf_put_text(title, selection->n_threads == 1 ? " | thread" : " | threads");
+	for (size_t i = 0; i < selection->n_threads && i < 8; i++)
+		ctx_buf_printf(title, " %" PRId64, ctx_head_tid(selection->profile, selection->threads[i]));
+	if (selection->n_threads > 8)
+		ctx_buf_printf(title, " and %zu more", selection->n_threads - 8);
 }
 
-void ctx_head_put_selection(const struct ctx_report_input *input, struct ctx_buf *buf)
+void ctx_head_put_selection(const struct ctx_report_selection *selection, struct ctx_buf *buf)
 {
-	for (size_t i = 0; i < input->n_intervals; i++)
-		put_interval(buf, input->profile, input->intervals[i], i != 0 ? " | " : "");
-	put_threads(buf, input);
-	if (*input->filter != '\0')
-		ctx_buf_printf(buf, " | %s", input->filter);
+	for (size_t i = 0; i < selection->n_intervals; i++)
+		put_interval(buf, selection->profile, selection->intervals[i], i != 0 ? " | " : "");
+	put_threads(buf, selection);
+	if (*selection->filter != '\0')
+		ctx_buf_printf(buf, " | %s", selection->filter);
 }
 
-static void put_more_metrics(struct ctx_buf *title, const struct ctx_report_input *input)
+static void put_weight(struct ctx_buf *buf, uint64_t sum, struct ctx_scale scale)
 {
-	for (size_t i = 0; i < input->n_more; i++) {
-		struct ctx_metric_info metric = ctx_head_more_metric(input, i);
-		uint64_t sum = more_weight(input, i);
-		struct ctx_scale scale = ctx_scale_for(metric.unit, sum);
-		char weight[CTX_FIGURE_MAX];
+	char weight[CTX_FIGURE_MAX];
 
-		ctx_figure_fixed(weight, sum, scale.divisor, scale.digits);
-		ctx_buf_printf(title, " | %s %s%s%s", metric.name, weight, *scale.unit != '\0' ? " " : "",
-			       scale.unit);
+	ctx_figure_fixed(weight, sum, scale.divisor, scale.digits);
+	ctx_buf_printf(buf, "%s%s%s", weight, *scale.unit != '\0' ? " " : "", scale.unit);
+}
+
+void ctx_head_put_summary(const struct ctx_head *head, struct ctx_buf *buf)
+{
+	char count[CTX_HEAD_COUNT_MAX];
+
+	ctx_head_put_selection(&head->selection, buf);
+	ctx_head_count(head, head->totals.samples, count);
+	ctx_buf_printf(buf, " | %s | %s | ", ctx_head_metric(head).name, count);
+	put_weight(buf, head->totals.weight, head->scale);
+}
+
+void ctx_head_put_title(const struct ctx_head *head, struct ctx_buf *buf)
+{
+	const struct ctx_report_selection *selection = &head->selection;
+
+	ctx_buf_printf(buf, "%s: %s%s", selection->profile->name, head->report,
+		       selection->n_intervals != 0 ? " | " : "");
+	ctx_head_put_summary(head, buf);
+	for (size_t i = 0; i < head->n_more; i++) {
+		struct ctx_metric_info metric =
+			ctx_head_metric_of(selection->profile, selection->metrics[i + 1]);
+
+		ctx_buf_printf(buf, " | %s ", metric.name);
+		put_weight(buf, head->more_weights[i], ctx_scale_for(metric.unit, head->more_weights[i]));
 	}
-}
-
-void ctx_head_print(struct ctx_out *out)
-{
-	const struct ctx_report_input *input = out->input;
-	struct ctx_metric_info metric = ctx_out_metric(out);
-	struct ctx_buf title = {0};
-	char weight[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
-
-	ctx_buf_printf(&title, "%s: %s%s", input->profile->name, out->report,
-		       input->n_intervals != 0 ? " | " : "");
-	ctx_head_put_selection(input, &title);
-	ctx_figure_fixed(weight, out->totals.weight, out->scale.divisor, out->scale.digits);
-	ctx_head_count(out, out->totals.samples, count);
-	ctx_buf_printf(&title, " | %s | %s | %s%s%s", metric.name, count, weight,
-		       *out->scale.unit != '\0' ? " " : "", out->scale.unit);
-	put_more_metrics(&title, input);
-	ctx_buf_put_u8(&title, '\0');
-	if (title.failed) {
-		ctx_out_fail(out, CTX_E_NOMEM);
-	} else {
-		/* A name is one line here. */
-		for (size_t i = 0; i + 1 < title.n; i++)
-			title.bytes[i] = title.bytes[i] == '\n' ? '?' : title.bytes[i];
-		ctx_head_print_wrapped(out, "", (const char *)title.bytes, 2);
-	}
-	ctx_buf_deinit(&title);
-	ctx_head_warnings(out, print_warning, out);
-	fputc('\n', out->options->out);
 }

@@ -1,6 +1,6 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
+#include "report/out.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,11 +35,10 @@ static int key_width(const struct ctx_profile *profile)
 
 static void put_text(struct ctx_out *out, const char *section, const char *key, const char *value)
 {
-	int width = ctx_out_is_text(out) ? key_width(out->input->profile) : 0;
+	int width = ctx_out_is_text(out) ? key_width(out->profile) : 0;
 
 	if (ctx_out_is_text(out))
-		ctx_head_print_wrapped(out, ctx_out_format(out, "%-*.60s ", width, key), value,
-				       (unsigned)width + 1);
+		ctx_out_wrapped(out, ctx_out_format(out, "%-*.60s ", width, key), value, (unsigned)width + 1);
 	else
 		put_cell(out, section, key, ctx_cell_name(value));
 }
@@ -62,7 +61,7 @@ static void put_title(struct ctx_out *out, const char *title)
 
 static void put_run(struct ctx_out *out)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	char duration[CTX_FIGURE_MAX];
 
 	for (size_t i = 0; i < profile->n_properties; i++)
@@ -98,7 +97,7 @@ static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *m
 
 static void put_metrics(struct ctx_out *out)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 
 	if (profile->n_metrics != 0)
 		put_title(out, "Metrics");
@@ -122,7 +121,7 @@ static void put_metrics(struct ctx_out *out)
 
 static void put_counts(struct ctx_out *out)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 
 	put_title(out, "Counts");
 	put_number(out, "count", "processes", profile->n_processes);
@@ -134,7 +133,7 @@ static void put_counts(struct ctx_out *out)
 
 static void put_objects(struct ctx_out *out)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	bool first = true;
 
 	for (uint32_t i = 0; i < profile->n_objects; i++) {
@@ -146,17 +145,17 @@ static void put_objects(struct ctx_out *out)
 			put_title(out, "Objects without symbols");
 		first = false;
 		if (ctx_out_is_text(out))
-			ctx_head_print_wrapped(
-				out, "", ctx_out_format(out, "%s (%s)", object->path, object->symbols), 4);
+			ctx_out_wrapped(out, "",
+					ctx_out_format(out, "%s (%s)", object->path, object->symbols), 4);
 		else
 			put_text(out, "object without symbols", object->path, object->symbols);
 	}
 }
 
 /* Why stacks do not reach the root of their thread, with the number of samples; only where the parts are of the whole run. */
-static void put_truncated(struct ctx_out *out, const struct ctx_report_input *input)
+static void put_truncated(struct ctx_out *out, const struct ctx_report_parts *parts)
 {
-	const struct ctx_profile *profile = input->profile;
+	const struct ctx_profile *profile = out->profile;
 	uint64_t *samples CTX_AUTO_FREE = ctx_calloc((size_t)profile->n_functions + 1, sizeof(*samples));
 	bool first = true;
 
@@ -164,8 +163,8 @@ static void put_truncated(struct ctx_out *out, const struct ctx_report_input *in
 		ctx_out_fail(out, CTX_E_NOMEM);
 		return;
 	}
-	for (size_t i = 0; i < input->n_parts; i++) {
-		const struct ctx_histogram *histogram = input->parts[i].histogram;
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct ctx_histogram *histogram = parts->parts[i].histogram;
 
 		for (size_t j = 0; j < histogram->n; j++) {
 			uint32_t function = ctx_head_truncated_function(profile, histogram->entries[j].stack);
@@ -184,34 +183,52 @@ static void put_truncated(struct ctx_out *out, const struct ctx_report_input *in
 	}
 }
 
-enum ctx_status ctx_report_header(const struct ctx_report_input *input,
-				  const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
-	const struct ctx_profile *profile = input->profile;
-	struct ctx_report_input whole;
+	const struct ctx_profile *profile = source->selection.profile;
+	struct ctx_out_spec spec = {.kind = &ctx_report_header,
+				    .selection = &source->selection,
+				    .options = options,
+				    .whole_note = "this report is about the whole run"};
+	struct ctx_report_parts parts = {0};
 	struct ctx_out out;
+	enum ctx_status status = CTX_OK;
 
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "header cannot be sorted");
+	if (ctx_head_is_whole_run(&source->selection))
+		status = source->parts(source, &(struct ctx_parts_query){.per_thread = options->per_thread},
+				       &parts, err);
+	if (status != CTX_OK)
+		return status;
 	/* Notes come before everything else (E3). */
-	if (options->format == CTX_REPORT_TEXT && *profile->notes != '\0') {
-		out = (struct ctx_out){.input = input, .options = options, .report = "header"};
-		ctx_head_print_wrapped(&out, "", profile->notes, 0);
-		ctx_out_line(&out, "");
-		if (out.status != CTX_OK)
-			return ctx_out_end(&out, err);
-		ctx_buf_deinit(&out.line);
-	}
-	ctx_out_begin_whole(&out, input, &whole, "this report is about the whole run", options, "header",
-			    columns, CTX_COUNT_OF(columns));
+	if (*profile->notes != '\0')
+		spec.preamble = profile->notes;
+	ctx_out_begin(&out, &spec);
 	if (!ctx_out_is_text(&out) && *profile->notes != '\0')
 		put_text(&out, "notes", "notes", profile->notes);
 	put_run(&out);
 	put_metrics(&out);
 	put_counts(&out);
-	if (ctx_head_is_whole_run(input) && input->omitted_samples == 0)
-		put_truncated(&out, input);
+	if (parts.omitted.samples == 0)
+		put_truncated(&out, &parts);
 	put_objects(&out);
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
+
+static const struct ctx_report_alias aliases[] = {
+	{"experiment-list", false},  {"exp-list", false},     {"experiments", false},
+	{"metric-list", false},	     {"cmetric-list", false}, {"gmetric-list", false},
+	{"indx-metric-list", false}, {NULL, false},
+};
+
+const struct ctx_report_kind ctx_report_header = {
+	.name = "header",
+	.summary = "what was recorded, when, how, and how well",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.order = "",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

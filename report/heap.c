@@ -3,6 +3,7 @@
  */
 #include "report/heap_life.h"
 #include "report/kinds.h"
+#include "report/out.h"
 #include "report/traced_page.h"
 
 #include "base/mem.h"
@@ -87,13 +88,11 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 	cells[HELD_BYTES] = ctx_cell_number(sums->held_bytes);
 }
 
-static const struct ctx_traced_report heap_report = {.name = "heap",
+static const struct ctx_traced_report heap_report = {.report = &ctx_report_heap,
 						     .kind = CTX_TRACED_HEAP,
 						     .topic = "Heap",
 						     .unit = "bytes",
 						     .counted = "allocations",
-						     .columns = columns,
-						     .n_columns = CTX_COUNT_OF(columns),
 						     .stack = STACK,
 						     .text = TEXT,
 						     .number_width = 44,
@@ -107,7 +106,6 @@ struct slice {
 
 struct heap {
 	struct ctx_traced_page page;
-	const struct ctx_report_input *input;
 	struct ctx_traced_groups stacks;
 	struct ctx_traced_sums sizes[CTX_TRACED_BUCKETS];
 	struct ctx_interval hull; /* of the selected intervals */
@@ -116,15 +114,15 @@ struct heap {
 	size_t peak_at; /* behind this many operations */
 };
 
-static struct ctx_interval hull_of(const struct ctx_report_input *input)
+static struct ctx_interval hull_of(const struct ctx_report_selection *selection)
 {
-	struct ctx_interval hull = input->profile->run;
+	struct ctx_interval hull = selection->profile->run;
 
-	for (size_t i = 0; i < input->n_intervals; i++) {
-		if (i == 0 || input->intervals[i].begin_ns < hull.begin_ns)
-			hull.begin_ns = input->intervals[i].begin_ns;
-		if (i == 0 || input->intervals[i].end_ns > hull.end_ns)
-			hull.end_ns = input->intervals[i].end_ns;
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		if (i == 0 || selection->intervals[i].begin_ns < hull.begin_ns)
+			hull.begin_ns = selection->intervals[i].begin_ns;
+		if (i == 0 || selection->intervals[i].end_ns > hull.end_ns)
+			hull.end_ns = selection->intervals[i].end_ns;
 	}
 	return hull;
 }
@@ -143,7 +141,7 @@ static bool is_wanted(const struct heap *heap, const struct ctx_traced *operatio
 
 static enum ctx_status sum_up(struct heap *heap)
 {
-	struct ctx_report_traced traced = heap->input->traced[CTX_TRACED_HEAP];
+	struct ctx_report_traced traced = heap->page.traced;
 
 	for (size_t i = 0; i < traced.n; i++) {
 		const struct ctx_traced *operation = &traced.items[i];
@@ -171,7 +169,7 @@ static void end_slice(struct heap *heap, struct ctx_heap_life *life, unsigned sl
 
 static enum ctx_status find_peak(struct heap *heap, struct ctx_heap_life *life)
 {
-	struct ctx_report_traced traced = heap->input->traced[CTX_TRACED_HEAP];
+	struct ctx_report_traced traced = heap->page.traced;
 	unsigned slice = 0;
 
 	for (size_t i = 0; i < traced.n; i++) {
@@ -213,7 +211,7 @@ static enum ctx_status add_held(void *context, uint64_t bytes, uint32_t stack)
 static enum ctx_status find_holders(struct heap *heap, struct ctx_heap_life *life)
 {
 	for (size_t i = 0; i < heap->peak_at; i++) {
-		const struct ctx_traced *operation = &heap->input->traced[CTX_TRACED_HEAP].items[i];
+		const struct ctx_traced *operation = &heap->page.traced.items[i];
 
 		if (ctx_heap_life_step(life, operation, is_wanted(heap, operation)) != CTX_OK)
 			return CTX_E_NOMEM;
@@ -225,7 +223,7 @@ static enum ctx_status walk(struct heap *heap,
 			    enum ctx_status (*through)(struct heap *heap, struct ctx_heap_life *life))
 {
 	struct ctx_heap_life life;
-	enum ctx_status status = ctx_heap_life_init(&life, heap->input->profile);
+	enum ctx_status status = ctx_heap_life_init(&life, heap->page.profile);
 
 	if (status == CTX_OK)
 		status = through(heap, &life);
@@ -275,12 +273,12 @@ static void put_slices(struct heap *heap)
 	}
 }
 
-static void print(struct heap *heap, const struct ctx_report_options *options)
+static void put_tables(struct heap *heap)
 {
 	static const struct ctx_traced_table stacks = {.what = "stack", .lists = true};
 	struct ctx_traced_page *page = &heap->page;
 
-	ctx_traced_page_begin(page, options);
+	ctx_traced_page_begin(page);
 	ctx_traced_merge_stacks(page, &heap->stacks);
 	ctx_sections_begin(&page->sections, &stack_section, NULL);
 	ctx_traced_put_total(page, add_peak, heap);
@@ -293,25 +291,37 @@ static void print(struct heap *heap, const struct ctx_report_options *options)
 				 &(struct ctx_traced_histogram){.from = FROM, .to = TO, .sums = heap->sizes});
 }
 
-enum ctx_status ctx_report_heap(const struct ctx_report_input *input,
-				const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
 	struct heap *heap CTX_AUTO_FREE = ctx_calloc(1, sizeof(*heap));
 	enum ctx_status status;
 
 	if (heap == NULL)
 		return ctx_err_nomem(err);
-	heap->input = input;
-	heap->hull = hull_of(input);
-	status = ctx_traced_page_init(&heap->page, &heap_report, input, options, err);
+	heap->hull = hull_of(&source->selection);
+	status = ctx_traced_page_init(&heap->page, &heap_report, source, options, err);
 	if (status == CTX_OK && gather(heap) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		heap->page.topic.totals.weight = heap->page.total.bytes;
-		print(heap, options);
+		put_tables(heap);
 		status = ctx_traced_page_end(&heap->page, err);
 	}
 	ctx_traced_groups_deinit(&heap->stacks);
 	ctx_traced_page_deinit(&heap->page);
 	return status;
 }
+
+static const struct ctx_report_alias aliases[] = {{"allocs", false}, {"heapstat", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_heap = {
+	.name = "heap",
+	.summary = "allocations by call stack, who held the most at the peak, sizes",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.traced = 1u << CTX_TRACED_HEAP,
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

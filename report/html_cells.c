@@ -55,6 +55,9 @@ struct gathering {
 	uint64_t end_ns;
 	uint64_t lead;	/* how far unit_weight is ahead of all other weights */
 	uint32_t state; /* stands in place of every stack; CTX_NONE: they stand themselves */
+	const uint32_t *metrics;
+	uint32_t n_metrics;
+	bool states; /* the metrics are those of states, in their order */
 };
 
 static enum ctx_status add_entry(struct gathering *gathering, const struct ctx_cell_entry *entry,
@@ -123,41 +126,43 @@ static enum ctx_status gather_metric(struct gathering *gathering, uint32_t metri
 				     struct ctx_err *err)
 {
 	const struct ctx_export_input *input = gathering->input;
+	struct ctx_samples_query query = {
+		.thread = thread, .whole_run = true, .has_metric = true, .metric = metric};
 
 	if (metric == input->metric && !input->profile->metrics[metric].spans)
-		return input->samples(input->samples_context, thread, take_sample, gathering, err);
-	return input->metric_samples(input->samples_context, metric, thread,
-				     input->profile->metrics[metric].spans ? take_span : take_sample,
-				     gathering, err);
+		query.has_metric = false;
+	return input->source->samples(input->source, &query,
+				      input->profile->metrics[metric].spans ? take_span : take_sample,
+				      gathering, err);
 }
 
 /* The metrics one after the other: entries are sorted at the end. */
-static enum ctx_status gather_thread(struct gathering *gathering, const uint32_t *metrics, uint32_t n_metrics,
-				     uint32_t thread, bool states, struct ctx_err *err)
+static enum ctx_status gather_thread(struct gathering *gathering, uint32_t thread, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
 	gathering->thread = &gathering->cells->threads[thread];
-	for (uint32_t i = 0; i < n_metrics && status == CTX_OK; i++) {
-		gathering->state = states ? i : CTX_NONE;
-		status = gather_metric(gathering, metrics[i], thread, err);
+	for (uint32_t i = 0; i < gathering->n_metrics && status == CTX_OK; i++) {
+		gathering->state = gathering->states ? i : CTX_NONE;
+		status = gather_metric(gathering, gathering->metrics[i], thread, err);
 	}
 	settle(gathering->thread);
 	return status;
 }
 
-static enum ctx_status gather(struct ctx_cells *cells, const struct ctx_export_input *input, uint32_t buckets,
-			      const uint32_t *metrics, uint32_t n_metrics, bool states, struct ctx_err *err)
+static enum ctx_status gather(struct gathering *gathering, uint32_t buckets, struct ctx_err *err)
 {
-	struct gathering gathering = {.input = input, .cells = cells, .end_ns = input->profile->run.end_ns};
+	const struct ctx_profile *profile = gathering->input->profile;
+	struct ctx_cells *cells = gathering->cells;
 	enum ctx_status status = CTX_OK;
 
-	*cells = (struct ctx_cells){.n_threads = input->profile->n_threads, .buckets = buckets};
+	gathering->end_ns = profile->run.end_ns;
+	*cells = (struct ctx_cells){.n_threads = profile->n_threads, .buckets = buckets};
 	cells->threads = ctx_calloc(cells->n_threads, sizeof(*cells->threads));
 	if (cells->threads == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < cells->n_threads && status == CTX_OK; i++)
-		status = gather_thread(&gathering, metrics, n_metrics, i, states, err);
+		status = gather_thread(gathering, i, err);
 	if (status != CTX_OK)
 		ctx_cells_deinit(cells);
 	return status;
@@ -167,20 +172,26 @@ enum ctx_status ctx_cells_gather(struct ctx_cells *cells, const struct ctx_expor
 				 uint32_t buckets, struct ctx_err *err)
 {
 	const struct ctx_metric_info *metric = &input->profile->metrics[input->metric];
+	struct gathering gathering = {
+		.input = input, .cells = cells, .metrics = &input->metric, .n_metrics = 1};
 
-	if (metric->parts != NULL)
-		return gather(cells, input, buckets, metric->parts, metric->n_parts, false, err);
-	return gather(cells, input, buckets, &input->metric, 1, false, err);
+	if (metric->parts != NULL) {
+		gathering.metrics = metric->parts;
+		gathering.n_metrics = metric->n_parts;
+	}
+	return gather(&gathering, buckets, err);
 }
 
 enum ctx_status ctx_cells_gather_states(struct ctx_cells *cells, const struct ctx_export_input *input,
 					uint32_t buckets, struct ctx_err *err)
 {
 	uint32_t metrics[CTX_STATE_N];
+	struct gathering gathering = {
+		.input = input, .cells = cells, .metrics = metrics, .n_metrics = CTX_STATE_N, .states = true};
 
 	for (uint32_t i = 0; i < CTX_STATE_N; i++)
 		metrics[i] = ctx_profile_state_metric(input->profile, (enum ctx_thread_state)i);
-	return gather(cells, input, buckets, metrics, CTX_STATE_N, true, err);
+	return gather(&gathering, buckets, err);
 }
 
 void ctx_cells_deinit(struct ctx_cells *cells)

@@ -68,11 +68,14 @@ struct fitting {
 
 static enum ctx_status pack(struct fitting *fitting, struct ctx_err *err)
 {
+	const struct ctx_html_profile page = {.profile = fitting->input->profile,
+					      .cells = &fitting->cells,
+					      .sources = &fitting->sources,
+					      .states = fitting->has_states ? &fitting->states : NULL};
 	enum ctx_status status;
 
 	ctx_buf_clear(&fitting->bytes);
-	status = ctx_html_profile_encode(fitting->input->profile, &fitting->cells, &fitting->sources,
-					 fitting->has_states ? &fitting->states : NULL, &fitting->bytes, err);
+	status = ctx_html_profile_encode(&page, &fitting->bytes, err);
 	return status == CTX_OK ? gzip(&fitting->bytes, &fitting->packed, err) : status;
 }
 
@@ -139,17 +142,19 @@ static void put_pair(struct ctx_buf *head, const char *before, const struct ctx_
 
 static void put_selected(struct ctx_buf *head, const struct ctx_export_input *input)
 {
+	const struct ctx_report_selection *selection = input->selection;
+
 	ctx_buf_put_text(head, ",\"selected\":{\"intervals_ns\":[");
-	for (size_t i = 0; i < input->n_intervals; i++)
+	for (size_t i = 0; i < selection->n_intervals; i++)
 		ctx_buf_printf(head, "%s[%" PRIu64 ",%" PRIu64 "]", i != 0 ? "," : "",
-			       input->intervals[i].begin_ns, input->intervals[i].end_ns);
+			       selection->intervals[i].begin_ns, selection->intervals[i].end_ns);
 	ctx_buf_put_text(head, "],\"threads\":");
-	if (input->threads == NULL) {
+	if (selection->threads == NULL) {
 		ctx_buf_put_text(head, "null");
 	} else {
-		for (size_t i = 0; i < input->n_threads; i++)
-			ctx_buf_printf(head, "%c%u", i != 0 ? ',' : '[', input->threads[i]);
-		ctx_buf_put_text(head, input->n_threads != 0 ? "]" : "[]");
+		for (size_t i = 0; i < selection->n_threads; i++)
+			ctx_buf_printf(head, "%c%u", i != 0 ? ',' : '[', selection->threads[i]);
+		ctx_buf_put_text(head, selection->n_threads != 0 ? "]" : "[]");
 	}
 	ctx_buf_put_text(head, ",\"reports\":[");
 	for (size_t i = 0; i < input->n_reports; i++) {
@@ -295,8 +300,8 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 		size_t fixed = ctx_html_template().n + head.n + 64;
 
 		fitting.room = max > fixed ? (max - fixed) / 4 * 3 : 0;
-		status = ctx_html_sources_make(input, fitting.cells.unit_weight, fitting.room / SOURCES_SHARE,
-					       &fitting.sources, err);
+		status = ctx_html_sources_make(input->source, fitting.cells.unit_weight,
+					       fitting.room / SOURCES_SHARE, &fitting.sources, err);
 	}
 	if (status == CTX_OK)
 		status = make_states(&fitting, err);
@@ -325,8 +330,7 @@ const struct ctx_export_kind ctx_export_html = {
 	.suffix = ".html",
 	.summary = "one offline page: time line, flame graph, tables, for any interval",
 	.binary = true,
-	.needs_samples = true,
-	.needs_code = true,
-	.whole_run = true,
+	.takes_reports = true,
+	.takes_max_size = true,
 	.write = write_html,
 };

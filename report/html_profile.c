@@ -244,11 +244,11 @@ static void put_strings(const struct ctx_strtab *strings, struct ctx_buf *out)
 	}
 }
 
-enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const struct ctx_cells *cells,
-					const struct ctx_html_sources *sources,
-					const struct ctx_cells *states, struct ctx_buf *out,
+enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, struct ctx_buf *out,
 					struct ctx_err *err)
 {
+	const struct ctx_profile *profile = page->profile;
+	const struct ctx_cells *cells = page->cells;
 	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
 	struct ctx_buf rest = {0}; /* behind the strings, which are known last */
 	enum ctx_status status = choose(profile, cells, &choice, err);
@@ -268,9 +268,9 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile, const
 		ctx_buf_put_varint(&rest, cells->unit_weight);
 		for (uint32_t i = 0; i < cells->n_threads; i++)
 			put_thread_cells(&cells->threads[i], &choice, cells->unit_weight, &rest);
-		put_sources(profile, sources, &choice, &rest);
-		if (states != NULL)
-			ctx_html_states_put(states, profile->run.end_ns, &rest);
+		put_sources(profile, page->sources, &choice, &rest);
+		if (page->states != NULL)
+			ctx_html_states_put(page->states, profile->run.end_ns, &rest);
 		status = ctx_buf_check(&rest, err);
 	}
 	if (status == CTX_OK) {

@@ -14,10 +14,14 @@
  * the cells; then the sources, and the states (NULL: none). Ids of functions, objects and CCT nodes are the page's own, in the order of the profile's; those of threads
  * are the profile's. Fails with CTX_E_NOMEM.
  */
-CTX_MUST_CHECK enum ctx_status ctx_html_profile_encode(const struct ctx_profile *profile,
-						       const struct ctx_cells *cells,
-						       const struct ctx_html_sources *sources,
-						       const struct ctx_cells *states, struct ctx_buf *out,
-						       struct ctx_err *err);
+struct ctx_html_profile {
+	const struct ctx_profile *profile;
+	const struct ctx_cells *cells;
+	const struct ctx_html_sources *sources;
+	const struct ctx_cells *states; /* NULL: none */
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page,
+						       struct ctx_buf *out, struct ctx_err *err);
 
 #endif

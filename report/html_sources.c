@@ -42,11 +42,12 @@ static void put_line_text(struct ctx_buf *out, const char *text, size_t n)
 }
 
 struct making {
-	const struct ctx_report_input *input;
+	const struct ctx_code_view *view;
 	struct ctx_subject subject;
 	struct ctx_source_sections sections;
 	struct ctx_source_texts texts;
 	uint64_t unit_weight;
+	size_t room; /* packed bytes */
 };
 
 static void making_cleanup(struct making *making)
@@ -106,16 +107,15 @@ static enum ctx_status add_text(const struct ctx_source_section *section, uint32
 static enum ctx_status choose_lines(struct making *making, const struct ctx_source_section *section,
 				    struct shown_lines *shown, struct ctx_err *err)
 {
-	uint32_t first = 1, last = 0;
+	struct ctx_line_range range = {1, 0};
 	enum ctx_status status = ctx_source_texts_count(&making->texts, section->file, &shown->n_text, err);
 
 	if (status == CTX_OK && ctx_line_has_weight(section->no_line))
 		status = add_line(shown, 0, section->no_line, err);
 	if (shown->n_text != 0 && section->n_rows != 0)
-		ctx_source_section_view(making->input, &making->subject, section, shown->n_text, &first,
-					&last);
-	if (status == CTX_OK && first <= last)
-		status = add_text(section, first, last, shown, err);
+		range = ctx_source_section_view(making->view, &making->subject, section, shown->n_text);
+	if (status == CTX_OK && range.first <= range.last)
+		status = add_text(section, range.first, range.last, shown, err);
 	/* What the text does not have: there is none, or it is another version of the file. */
 	for (size_t i = 0; i < section->n_rows && status == CTX_OK; i++) {
 		if (section->rows[i].key.line > shown->n_text && ctx_line_has_weight(&section->rows[i]))
@@ -182,7 +182,7 @@ static enum ctx_status put_section(struct making *making, const struct ctx_sourc
 	enum ctx_status status = choose_lines(making, section, &shown, err);
 
 	if (status == CTX_OK) {
-		const char *name = making->input->code->files[section->file].path;
+		const char *name = making->view->code->files[section->file].path;
 
 		ctx_html_put_valid(&path, name, strlen(name));
 		status = ctx_buf_check(&path, err);
@@ -320,8 +320,8 @@ static enum ctx_status put_group(struct making *making, const struct groups *gro
 }
 
 /* Puts the groups behind one another while they fit; `number_of` gets their numbers, by owner. */
-static enum ctx_status put_groups(struct making *making, const struct groups *groups, size_t room,
-				  uint32_t *number_of, struct ctx_html_sources *ret, struct ctx_err *err)
+static enum ctx_status put_groups(struct making *making, const struct groups *groups, uint32_t *number_of,
+				  struct ctx_html_sources *ret, struct ctx_err *err)
 {
 	z_stream stream = {0};
 	enum ctx_status status = CTX_OK;
@@ -335,7 +335,7 @@ static enum ctx_status put_groups(struct making *making, const struct groups *gr
 		status = put_group(making, groups, &groups->groups[i], &ret->groups, err);
 		if (status == CTX_OK)
 			status = packed_size(&stream, &ret->groups, from, &size, err);
-		if (status == CTX_OK && size <= room - ret->packed_bytes) {
+		if (status == CTX_OK && size <= making->room - ret->packed_bytes) {
 			ret->packed_bytes += size;
 			number_of[groups->groups[i].owner] =
 				CTX_HTML_SOURCE_FIRST + (uint32_t)ret->n_groups++;
@@ -348,19 +348,18 @@ static enum ctx_status put_groups(struct making *making, const struct groups *gr
 	return status;
 }
 
-static enum ctx_status make_sources(struct making *making, size_t room, struct ctx_html_sources *ret,
-				    struct ctx_err *err)
+static enum ctx_status make_sources(struct making *making, struct ctx_html_sources *ret, struct ctx_err *err)
 {
 	struct groups groups __attribute__((cleanup(groups_cleanup))) = {0};
 	uint32_t *number_of CTX_AUTO_FREE = ctx_calloc(making->subject.n + 1, sizeof(*number_of));
 	enum ctx_status status = number_of != NULL ? make_groups(making, &groups, err) : ctx_err_nomem(err);
-	uint32_t n_functions = making->input->profile->n_functions;
+	uint32_t n_functions = making->view->profile->n_functions;
 
 	if (status != CTX_OK)
 		return status;
 	for (uint32_t i = 0; i < making->subject.n; i++)
 		number_of[i] = CTX_HTML_SOURCE_LEFT;
-	status = put_groups(making, &groups, room, number_of, ret, err);
+	status = put_groups(making, &groups, number_of, ret, err);
 	if (status != CTX_OK)
 		return status;
 	ret->of_function = ctx_calloc(n_functions + 1, sizeof(*ret->of_function));
@@ -373,33 +372,42 @@ static enum ctx_status make_sources(struct making *making, size_t room, struct c
 	return CTX_OK;
 }
 
-enum ctx_status ctx_html_sources_make(const struct ctx_export_input *input, uint64_t unit_weight, size_t room,
+/* Without a source file there are no lines, and nothing is worth a scan: `ret->code` is NULL then. */
+static enum ctx_status pull(struct ctx_report_source *source, struct ctx_code_view *ret, struct ctx_err *err)
+{
+	struct ctx_report_code code;
+	enum ctx_status status = source->code(source, &code, err);
+
+	*ret = (struct ctx_code_view){.profile = source->selection.profile};
+	if (status != CTX_OK || code.code == NULL || code.code->n_files == 0)
+		return status;
+	ret->code = code.code;
+	ret->reader = code.reader;
+	status = source->raw_histogram(source, &ret->raw, err);
+	return status == CTX_OK ? ctx_code_check(ret, err) : status;
+}
+
+enum ctx_status ctx_html_sources_make(struct ctx_report_source *source, uint64_t unit_weight, size_t room,
 				      struct ctx_html_sources *ret, struct ctx_err *err)
 {
-	const struct ctx_report_input as_report = {.profile = input->profile,
-						   .metric = input->metric,
-						   .code = input->code,
-						   .raw = input->raw,
-						   .reader = input->reader};
-	struct making making
-		__attribute__((cleanup(making_cleanup))) = {.input = &as_report, .unit_weight = unit_weight};
-	enum ctx_status status;
+	struct ctx_code_view view;
+	struct making making __attribute__((cleanup(making_cleanup))) = {
+		.view = &view, .unit_weight = unit_weight, .room = room};
+	enum ctx_status status = pull(source, &view, err);
 
 	*ret = (struct ctx_html_sources){0};
-	if (input->code == NULL || input->raw == NULL)
-		return CTX_OK;
-	status = ctx_code_check(&as_report, err);
+	if (status != CTX_OK || view.code == NULL)
+		return status;
+	status = ctx_subject_lined(&view, &making.subject, err);
 	if (status == CTX_OK)
-		status = ctx_subject_lined(&as_report, &making.subject, err);
+		status = ctx_source_texts_init(&making.texts, &view, err);
 	if (status == CTX_OK)
-		status = ctx_source_texts_init(&making.texts, &as_report, err);
+		status = ctx_source_sections_build(&view, &making.subject, &making.sections, err);
 	if (status == CTX_OK)
-		status = ctx_source_sections_build(&as_report, &making.subject, &making.sections, err);
-	if (status == CTX_OK)
-		status = make_sources(&making, room, ret, err);
-	for (size_t i = 0; status == CTX_OK && i < input->raw->n; i++) {
-		ret->weight += input->raw->entries[i].weight;
-		ret->samples += input->raw->entries[i].samples;
+		status = make_sources(&making, ret, err);
+	for (size_t i = 0; status == CTX_OK && i < view.raw->n; i++) {
+		ret->weight += view.raw->entries[i].weight;
+		ret->samples += view.raw->entries[i].samples;
 	}
 	if (status != CTX_OK)
 		ctx_html_sources_deinit(ret);

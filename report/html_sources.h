@@ -10,7 +10,7 @@
 #define CTX_REPORT_HTML_SOURCES_H
 
 #include "base/buf.h"
-#include "model/export.h"
+#include "model/report_source.h"
 
 #define CTX_HTML_SOURCE_NONE 0u	 /* the function has no line numbers */
 #define CTX_HTML_SOURCE_LEFT 1u	 /* it has, but is not among those with source in the page */
@@ -26,12 +26,12 @@ struct ctx_html_sources {
 
 /*
  * Makes the groups: those with weight, by descending exclusive weight, then inclusive. One that does not fit into `room`
- * packed bytes is left out, lighter ones may still fit. An input without code: none. `unit_weight`: of the cells. Fails with
+ * packed bytes is left out, lighter ones may still fit. A recording without source files: none. `unit_weight`: of the cells. Fails with
  * CTX_E_NOMEM, with CTX_E_FORMAT for ids that do not exist, with what the reader fails with.
  */
-CTX_MUST_CHECK enum ctx_status ctx_html_sources_make(const struct ctx_export_input *input,
-						     uint64_t unit_weight, size_t room,
-						     struct ctx_html_sources *ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_html_sources_make(struct ctx_report_source *source, uint64_t unit_weight,
+						     size_t room, struct ctx_html_sources *ret,
+						     struct ctx_err *err);
 /* Leaves all groups out. `n_functions`: of the profile that they were made of. */
 void ctx_html_sources_drop(struct ctx_html_sources *sources, uint32_t n_functions);
 

@@ -40,7 +40,7 @@ static void put_warnings(struct ctx_static_page *page)
 
 	ctx_buf_put_text(&page->buf, "<ul class=\"notes\">\n");
 	filled = page->buf.n;
-	ctx_export_head_warnings(&page->head, put_warning, page);
+	ctx_head_warnings(&page->head, put_warning, page);
 	if (page->buf.n == filled)
 		page->buf.n = before; /* a list has items */
 	else
@@ -79,14 +79,14 @@ static void put_pairs(struct ctx_static_page *page)
 	struct ctx_buf selection = {0};
 	char text[CTX_FIGURE_MAX + 8], duration[CTX_FIGURE_MAX];
 
-	ctx_export_head_put(&page->head, &selection);
+	ctx_head_put_summary(&page->head, &selection);
 	ctx_buf_put_u8(&selection, '\0');
 	page->buf.failed |= selection.failed;
 	ctx_figure_fixed(duration, profile->run.end_ns, 1000 * 1000, 3);
 	snprintf(text, sizeof(text), "%s ms", duration);
 	ctx_buf_put_text(&page->buf, "<div class=\"wide\"><table class=\"pairs\"><tbody>\n");
 	put_pair(page, "selection", selection.failed ? "" : (const char *)selection.bytes);
-	put_pair(page, "recording", page->input->path);
+	put_pair(page, "recording", page->input->selection->path);
 	for (size_t i = 0; i < profile->n_properties; i++)
 		put_pair(page, profile->properties[i].key, profile->properties[i].value);
 	put_pair(page, "duration of the run", text);
@@ -166,12 +166,18 @@ static enum ctx_status put_page(struct ctx_static_page *page, struct ctx_err *er
 static enum ctx_status write_html_static(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	struct ctx_static_page page = {.input = input};
-	enum ctx_status status = ctx_calltree_build(&input->profile->cct, input->profile->n_functions,
-						    input->whole, &page.tree, err);
+	enum ctx_status status = input->source->parts(input->source, &(struct ctx_parts_query){.calls = true},
+						      &page.whole, err);
 
+	if (status == CTX_OK)
+		status = input->source->parts(input->source, &(struct ctx_parts_query){.per_thread = true},
+					      &page.parts, err);
+	if (status == CTX_OK)
+		status = ctx_calltree_build(&input->profile->cct, input->profile->n_functions,
+					    page.whole.parts[0].histogram, &page.tree, err);
 	if (status != CTX_OK)
 		return status;
-	ctx_export_head_init(&page.head, input);
+	page.head = ctx_head_of_parts(input->selection, &page.whole);
 	status = ctx_flat_build(&page.tree, &page.flat, err);
 	if (status == CTX_OK)
 		status = ctx_stanzas_build(&page.tree, &page.stanzas, err);
@@ -192,7 +198,5 @@ const struct ctx_export_kind ctx_export_html_static = {
 	.name = "html-static",
 	.suffix = ".html",
 	.summary = "tables for paper: HTML without a script",
-	.needs_whole = true,
-	.needs_parts = true,
 	.write = write_html_static,
 };

@@ -6,7 +6,8 @@
 #define CTX_REPORT_HTML_STATIC_H
 
 #include "calltree/calltree.h"
-#include "report/export_head.h"
+#include "model/export.h"
+#include "report/head.h"
 
 #define CTX_STATIC_FUNCTIONS 100 /* rows */
 #define CTX_STATIC_STACKS 10
@@ -18,7 +19,8 @@
 
 struct ctx_static_page {
 	const struct ctx_export_input *input;
-	struct ctx_export_head head;
+	struct ctx_report_parts whole, parts;
+	struct ctx_head head;
 	struct ctx_calltree tree;
 	struct ctx_flat flat;
 	struct ctx_stanzas stanzas;

@@ -35,7 +35,7 @@ void ctx_static_table_end(struct ctx_static_page *page)
 
 void ctx_static_weight(struct ctx_static_page *page, uint64_t weight)
 {
-	const struct ctx_scale *scale = &page->head.out.scale;
+	const struct ctx_scale *scale = &page->head.scale;
 	char figure[CTX_FIGURE_MAX];
 
 	ctx_figure_fixed(figure, weight, scale->divisor, scale->digits);
@@ -46,7 +46,7 @@ void ctx_static_percent(struct ctx_static_page *page, uint64_t weight)
 {
 	char figure[CTX_FIGURE_MAX];
 
-	ctx_figure_percent(figure, weight, page->head.out.totals.weight, 2);
+	ctx_figure_percent(figure, weight, page->head.totals.weight, 2);
 	ctx_buf_printf(&page->buf, "<td>%s</td>", figure);
 }
 

@@ -19,7 +19,7 @@ static void put_flat_row(struct ctx_static_page *page, const struct ctx_flat_row
 /* "Excl. ms"; the text lives as long as `out`. */
 static const char *with_unit(char out[64], const char *title, const struct ctx_static_page *page)
 {
-	snprintf(out, 64, "%s%s%.40s", title, *title != '\0' ? " " : "", page->head.out.scale.unit);
+	snprintf(out, 64, "%s%s%.40s", title, *title != '\0' ? " " : "", page->head.scale.unit);
 	return out;
 }
 

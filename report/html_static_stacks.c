@@ -19,7 +19,7 @@ static void put_stack(struct ctx_static_page *page, size_t number, const struct 
 		      uint64_t covered)
 {
 	const struct ctx_trie *cct = &page->input->profile->cct;
-	const struct ctx_out *out = &page->head.out;
+	const struct ctx_head *out = &page->head;
 	char share[CTX_FIGURE_MAX], weight[CTX_FIGURE_MAX], cumulative[CTX_FIGURE_MAX];
 	char count[CTX_HEAD_COUNT_MAX];
 	uint32_t shown = 0, at = entry->stack;
@@ -45,7 +45,7 @@ static void put_stack(struct ctx_static_page *page, size_t number, const struct 
 
 enum ctx_status ctx_static_stacks(struct ctx_static_page *page, struct ctx_err *err)
 {
-	const struct ctx_histogram *histogram = page->input->whole;
+	const struct ctx_histogram *histogram = page->whole.parts[0].histogram;
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(histogram->n, sizeof(*items));
 	uint64_t covered = 0;
 	size_t n = 0;

@@ -36,7 +36,7 @@ static void put_thread(struct ctx_static_page *page, uint32_t thread, const stru
 	ctx_buf_put_text(&page->buf, "</tr>\n");
 }
 
-static size_t select_threads(const struct ctx_export_input *input, const struct use *uses,
+static size_t select_threads(const struct ctx_report_selection *input, const struct use *uses,
 			     struct ctx_order_item *items)
 {
 	uint32_t n_threads = input->profile->n_threads;
@@ -59,9 +59,9 @@ static void put_threads(struct ctx_static_page *page, const struct use *uses, st
 	char weight[64];
 	const char *const titles[] = {"No",	 "PID",	 "TID", "Begin ms", "End ms",
 				      "Samples", weight, "%",	"<Name",    NULL};
-	size_t n = select_threads(page->input, uses, items);
+	size_t n = select_threads(page->input->selection, uses, items);
 
-	snprintf(weight, sizeof(weight), "Weight %.40s", page->head.out.scale.unit);
+	snprintf(weight, sizeof(weight), "Weight %.40s", page->head.scale.unit);
 	ctx_static_section(page, "threads", "Threads", false);
 	ctx_static_table(page, NULL, titles);
 	for (size_t i = 0; i < n && i < CTX_STATIC_THREADS; i++)
@@ -103,7 +103,7 @@ static void put_processes(struct ctx_static_page *page, const struct use *uses)
 				      "Samples", weight, "%",	   "<Command", NULL};
 	uint32_t n = profile->n_processes;
 
-	snprintf(weight, sizeof(weight), "Weight %.40s", page->head.out.scale.unit);
+	snprintf(weight, sizeof(weight), "Weight %.40s", page->head.scale.unit);
 	ctx_static_section(page, "processes", "Processes", true);
 	ctx_static_table(page, NULL, titles);
 	for (uint32_t i = 0; i < n && i < CTX_STATIC_THREADS; i++)
@@ -121,8 +121,8 @@ enum ctx_status ctx_static_threads(struct ctx_static_page *page, struct ctx_err 
 
 	if (threads == NULL || processes == NULL || items == NULL)
 		return ctx_err_nomem(err);
-	for (size_t i = 0; i < page->input->n_parts; i++) {
-		const struct ctx_export_part *part = &page->input->parts[i];
+	for (size_t i = 0; i < page->parts.n; i++) {
+		const struct ctx_report_part *part = &page->parts.parts[i];
 		uint32_t process;
 
 		if (part->thread >= profile->n_threads)

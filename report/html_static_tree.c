@@ -38,7 +38,7 @@ static void put_small(struct ctx_static_page *page, uint32_t node)
 static bool is_small(const struct ctx_static_page *page, uint64_t weight)
 {
 	return (unsigned __int128)weight * 1000 <
-	       (unsigned __int128)page->head.out.totals.weight * CTX_STATIC_SMALLEST;
+	       (unsigned __int128)page->head.totals.weight * CTX_STATIC_SMALLEST;
 }
 
 void ctx_static_tree(struct ctx_static_page *page)
@@ -49,8 +49,8 @@ void ctx_static_tree(struct ctx_static_page *page)
 	uint32_t lines = 0;
 	uint64_t left_out = 0;
 
-	snprintf(base, sizeof(base), "Base %.40s", page->head.out.scale.unit);
-	snprintf(cum, sizeof(cum), "Cum %.40s", page->head.out.scale.unit);
+	snprintf(base, sizeof(base), "Base %.40s", page->head.scale.unit);
+	snprintf(cum, sizeof(cum), "Cum %.40s", page->head.scale.unit);
 	ctx_static_section(page, "tree", "Call tree", false);
 	ctx_static_table(page,
 			 "Down to 0.5 % of the total. Base: at that place itself; cum: there and below.",

@@ -9,6 +9,7 @@
 #include "report/kinds.h"
 #include "report/metric_view.h"
 #include "report/order.h"
+#include "report/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,11 @@ static const char *const sort_keys[] = {"index", "weight", "samples", NULL};
 
 struct table {
 	struct ctx_out out;
-	const struct ctx_report_input *input;
-	struct ctx_column *columns; /* owned, as all below */
+	const struct ctx_report_selection *selection;
+	struct ctx_report_index index;
+	size_t n_more;
+	uint64_t *more_weights; /* owned, as all below */
+	struct ctx_column *columns;
 	struct ctx_cell *cells;
 	struct ctx_scale *scales;
 	const char **groups;
@@ -44,6 +48,7 @@ struct table {
 
 static void table_deinit(struct table *table)
 {
+	free(table->more_weights);
 	free(table->columns);
 	free(table->cells);
 	free(table->scales);
@@ -73,9 +78,10 @@ static const char *group_of(struct table *table, const struct ctx_metric_info *m
 /* Beside others the first metric has its name over its columns, as they have. */
 static enum ctx_status name_first_columns(struct table *table, struct ctx_err *err)
 {
-	struct ctx_metric_info metric = ctx_head_metric(table->input);
+	struct ctx_metric_info metric =
+		ctx_head_metric_of(table->selection->profile, table->selection->metrics[0]);
 	struct ctx_scale scale;
-	const char *group = group_of(table, &metric, table->input->index->totals[0].weight, &scale);
+	const char *group = group_of(table, &metric, table->index.totals[0].weight, &scale);
 
 	if (group == NULL)
 		return ctx_err_nomem(err);
@@ -89,12 +95,13 @@ static enum ctx_status name_first_columns(struct table *table, struct ctx_err *e
 static enum ctx_status add_more_columns(struct table *table, size_t more, size_t text_at, size_t csv_at,
 					struct ctx_err *err)
 {
-	struct ctx_metric_info metric = ctx_head_more_metric(table->input, more);
+	struct ctx_metric_info metric =
+		ctx_head_metric_of(table->selection->profile, table->selection->metrics[more + 1]);
 	struct ctx_column *columns = table->columns;
 
 	columns[text_at] = (struct ctx_column){NULL, "Weight", CTX_STYLE_WEIGHT};
-	table->groups[text_at] = group_of(table, &metric, table->input->index->totals[more + 1].weight,
-					  &table->scales[text_at]);
+	table->groups[text_at] =
+		group_of(table, &metric, table->index.totals[more + 1].weight, &table->scales[text_at]);
 	columns[csv_at] = (struct ctx_column){join(table, "samples", ".", ctx_metric_word(&metric)), NULL,
 					      CTX_STYLE_COUNT};
 	columns[csv_at + 1] = (struct ctx_column){join(table, "weight", ".", ctx_metric_word(&metric)), NULL,
@@ -107,23 +114,27 @@ static enum ctx_status add_more_columns(struct table *table, size_t more, size_t
 static enum ctx_status make_columns(struct table *table, struct ctx_err *err)
 {
 	size_t n_first = CTX_COUNT_OF(first_columns), n_last = CTX_COUNT_OF(last_columns);
-	size_t n_more = table->input->n_more, n = n_first + n_last + 3 * n_more;
+	size_t n_more = table->n_more, n = n_first + n_last + 3 * n_more;
 	enum ctx_status status = CTX_OK;
 
 	table->columns = ctx_calloc(n, sizeof(*table->columns));
 	table->cells = ctx_calloc(n, sizeof(*table->cells));
 	table->scales = ctx_calloc(n, sizeof(*table->scales));
 	table->groups = ctx_calloc(n, sizeof(*table->groups));
-	if (table->columns == NULL || table->cells == NULL || table->scales == NULL || table->groups == NULL)
+	table->more_weights = ctx_calloc(n_more, sizeof(*table->more_weights));
+	if (table->more_weights == NULL || table->columns == NULL || table->cells == NULL ||
+	    table->scales == NULL || table->groups == NULL)
 		return ctx_err_nomem(err);
 	memcpy(table->columns, first_columns, sizeof(first_columns));
 	memcpy(table->columns + n_first + n_more, last_columns, sizeof(last_columns));
-	if (table->input->index->title != NULL)
-		table->columns[n_first + n_more].title = table->input->index->title;
+	if (table->index.title != NULL)
+		table->columns[n_first + n_more].title = table->index.title;
 	if (n_more != 0)
 		status = name_first_columns(table, err);
-	for (size_t i = 0; i < n_more && status == CTX_OK; i++)
+	for (size_t i = 0; i < n_more && status == CTX_OK; i++) {
+		table->more_weights[i] = table->index.totals[i + 1].weight;
 		status = add_more_columns(table, i, n_first + i, n_first + n_more + n_last + 2 * i, err);
+	}
 	table->n_columns = n;
 	return status;
 }
@@ -139,13 +150,12 @@ static const char *io_name_of(int64_t key)
 }
 
 /* NULL: it has no name. */
-static const char *name_of(const struct ctx_report_input *input, int64_t key)
+static const char *name_of(const struct ctx_profile *profile, enum ctx_index_noun noun, int64_t key)
 {
-	const struct ctx_profile *profile = input->profile;
 
 	if (key == -1)
 		return "<Unknown>";
-	switch (input->index->noun) {
+	switch (noun) {
 	case CTX_INDEX_THREAD:
 		return key >= 0 && key < profile->n_threads ? profile->threads[key].name : NULL;
 	case CTX_INDEX_PROCESS:
@@ -177,11 +187,12 @@ static void put_metrics(struct ctx_out *out, const struct ctx_report_sum *more)
 		{"weight", NULL, CTX_STYLE_WEIGHT},
 	};
 
-	if (out->input->n_more == 0)
+	if (out->head.n_more == 0)
 		return;
 	ctx_out_list_begin(out, "metrics");
-	for (size_t i = 0; i < out->input->n_more; i++) {
-		struct ctx_metric_info metric = ctx_head_more_metric(out->input, i);
+	for (size_t i = 0; i < out->head.n_more; i++) {
+		struct ctx_metric_info metric =
+			ctx_head_metric_of(out->profile, out->head.selection.metrics[i + 1]);
 		const struct ctx_cell cells[] = {
 			ctx_cell_name(metric.name),	 ctx_cell_name(metric.word),
 			ctx_cell_name(metric.unit),	 ctx_cell_number(more[i].samples),
@@ -195,8 +206,8 @@ static void put_metrics(struct ctx_out *out, const struct ctx_report_sum *more)
 
 static void put_row(struct table *table, size_t row)
 {
-	const struct ctx_report_index *index = table->input->index;
-	const struct ctx_report_sum *sums = &index->sums[row * (table->input->n_more + 1)];
+	const struct ctx_report_index *index = &table->index;
+	const struct ctx_report_sum *sums = &index->sums[row * (table->n_more + 1)];
 	int64_t key = index->keys[row];
 	struct ctx_cell *cells = table->cells;
 	size_t n = 0;
@@ -204,14 +215,14 @@ static void put_row(struct table *table, size_t row)
 	cells[n++] = ctx_cell_number(sums->weight);
 	cells[n++] = ctx_cell_number(sums->weight);
 	cells[n++] = ctx_cell_number(sums->samples);
-	for (size_t i = 0; i < table->input->n_more; i++)
+	for (size_t i = 0; i < table->n_more; i++)
 		cells[n++] = ctx_cell_number(sums[i + 1].weight);
 	cells[n++] = key != -1 ? ctx_cell_signed(key) : ctx_cell_name(NULL);
 	cells[n++] = ctx_cell_signed(key);
-	cells[n++] = ctx_cell_name(name_of(table->input, key));
+	cells[n++] = ctx_cell_name(name_of(table->selection->profile, index->noun, key));
 	cells[n++] = ctx_cell_number(sums->samples);
 	cells[n++] = ctx_cell_number(sums->weight);
-	for (size_t i = 0; i < table->input->n_more; i++) {
+	for (size_t i = 0; i < table->n_more; i++) {
 		cells[n++] = ctx_cell_number(sums[i + 1].samples);
 		cells[n++] = ctx_cell_number(sums[i + 1].weight);
 	}
@@ -222,13 +233,13 @@ static void put_row(struct table *table, size_t row)
 
 static enum ctx_status sort_rows(struct table *table, size_t by, struct ctx_err *err)
 {
-	const struct ctx_report_index *index = table->input->index;
+	const struct ctx_report_index *index = &table->index;
 
 	table->items = ctx_calloc(index->n, sizeof(*table->items));
 	if (table->items == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < index->n; i++) {
-		const struct ctx_report_sum *sum = &index->sums[i * (table->input->n_more + 1)];
+		const struct ctx_report_sum *sum = &index->sums[i * (table->n_more + 1)];
 		uint64_t key = ctx_order_ascending(ctx_order_signed(index->keys[i]));
 
 		table->items[i] = (struct ctx_order_item){.number = by == 0   ? key
@@ -241,15 +252,23 @@ static enum ctx_status sort_rows(struct table *table, size_t by, struct ctx_err 
 	return CTX_OK;
 }
 
-static enum ctx_status print(struct table *table, const struct ctx_report_options *options,
-			     struct ctx_err *err)
+static enum ctx_status put_table(struct table *table, const struct ctx_report_options *options,
+				 struct ctx_err *err)
 {
-	size_t n = table->input->index->n, n_csv = 2 * table->input->n_more;
-	bool json = options->format == CTX_REPORT_JSON;
+	size_t n = table->index.n, n_csv = 2 * table->n_more;
+	const struct ctx_out_spec spec = {
+		.kind = &ctx_report_index,
+		.selection = table->selection,
+		.options = options,
+		.columns = table->columns,
+		.n_columns = options->format == CTX_REPORT_JSON ? table->n_columns - n_csv : table->n_columns,
+		.totals = {.samples = table->index.totals->samples, .weight = table->index.totals->weight},
+		.more_weights = table->more_weights,
+		.n_more = table->n_more,
+	};
 
-	ctx_out_begin(&table->out, table->input, options, "index", table->columns,
-		      json ? table->n_columns - n_csv : table->n_columns);
-	if (table->input->n_more != 0) {
+	ctx_out_begin(&table->out, &spec);
+	if (table->n_more != 0) {
 		table->out.scales = table->scales;
 		table->out.groups = table->groups;
 	}
@@ -262,19 +281,35 @@ static enum ctx_status print(struct table *table, const struct ctx_report_option
 	return ctx_out_end(&table->out, err);
 }
 
-enum ctx_status ctx_report_index(const struct ctx_report_input *input,
-				 const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
-	struct table table = {.input = input, .ascii = options->ascii};
+	struct table table = {.selection = &source->selection,
+			      .n_more = source->selection.n_metrics - 1,
+			      .ascii = options->ascii};
 	size_t by;
 	enum ctx_status status = ctx_order_find("index", options->sort, sort_keys, &by, err);
 
+	if (status == CTX_OK)
+		status = source->index(source, options->by, &table.index, err);
 	if (status == CTX_OK)
 		status = make_columns(&table, err);
 	if (status == CTX_OK)
 		status = sort_rows(&table, by, err);
 	if (status == CTX_OK)
-		status = print(&table, options, err);
+		status = put_table(&table, options, err);
 	table_deinit(&table);
 	return status;
 }
+
+/* Its columns depend on the metrics. */
+const struct ctx_report_kind ctx_report_index = {
+	.name = "index",
+	.summary = "weight by thread, process, cpu, second, state or any expression (--by)",
+	.metrics = CTX_REPORT_METRICS,
+	.no_function = true,
+	.needs_key = true,
+	.sort_exclusive = "weight",
+	.sort_inclusive = "weight",
+	.print = print,
+};

@@ -2,6 +2,7 @@
  * Input and output, as it was traced: by file, by descriptor, by call stack, by size and by time.
  */
 #include "report/kinds.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/traced_page.h"
 
@@ -135,13 +136,11 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 	cells[LONGEST_NS] = ctx_cell_number(sums->longest_ns);
 }
 
-static const struct ctx_traced_report io_report = {.name = "io",
+static const struct ctx_traced_report io_report = {.report = &ctx_report_io,
 						   .kind = CTX_TRACED_IO,
 						   .topic = "Input and output",
 						   .unit = "ns",
 						   .counted = "operations",
-						   .columns = columns,
-						   .n_columns = CTX_COUNT_OF(columns),
 						   .stack = STACK,
 						   .text = TEXT,
 						   .number_width = 66,
@@ -159,7 +158,7 @@ struct io {
 /* A descriptor is of one process, and of one file at a time. */
 static struct ctx_traced_group *descriptor_of(struct io *io, const struct ctx_traced *operation)
 {
-	uint32_t process = ctx_profile_process_of(io->page.input->profile, operation->thread);
+	uint32_t process = ctx_profile_process_of(io->page.profile, operation->thread);
 	uint32_t number =
 		ctx_traced_number(&io->numbers, (uint64_t)process << 32 | (uint32_t)operation->descriptor);
 	struct ctx_traced_group *group = NULL;
@@ -196,7 +195,7 @@ static enum ctx_status add(struct io *io, const struct ctx_traced *operation)
 
 static enum ctx_status gather(struct io *io)
 {
-	struct ctx_report_traced traced = io->page.input->traced[CTX_TRACED_IO];
+	struct ctx_report_traced traced = io->page.traced;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < traced.n && status == CTX_OK; i++) {
@@ -208,7 +207,7 @@ static enum ctx_status gather(struct io *io)
 
 static const char *file_name(const struct ctx_traced_page *page, uint32_t file)
 {
-	const struct ctx_profile *profile = page->input->profile;
+	const struct ctx_profile *profile = page->profile;
 
 	return file < profile->n_files ? profile->files[file] : NULL;
 }
@@ -225,7 +224,7 @@ static void name_file(struct ctx_traced_page *page, const struct ctx_traced_grou
 static void name_descriptor(struct ctx_traced_page *page, const struct ctx_traced_group *group,
 			    struct ctx_cell *cells)
 {
-	const struct ctx_profile *profile = page->input->profile;
+	const struct ctx_profile *profile = page->profile;
 	const char *name = file_name(page, group->file);
 	bool known = group->process < profile->n_processes;
 	struct ctx_buf *buf = &page->buf;
@@ -248,14 +247,14 @@ static void name_descriptor(struct ctx_traced_page *page, const struct ctx_trace
 		ctx_out_fail(&page->out, CTX_E_NOMEM);
 }
 
-static void print(struct io *io, const struct ctx_report_options *options)
+static void put_tables(struct io *io)
 {
 	static const struct ctx_traced_table files = {.what = "file", .name = name_file};
 	static const struct ctx_traced_table descriptors = {.what = "descriptor", .name = name_descriptor};
 	static const struct ctx_traced_table stacks = {.what = "stack", .lists = true};
 	struct ctx_traced_page *page = &io->page;
 
-	ctx_traced_page_begin(page, options);
+	ctx_traced_page_begin(page);
 	ctx_traced_merge_stacks(page, &io->stacks);
 	ctx_sections_begin(&page->sections, &file_section, NULL);
 	ctx_traced_put_total(page, NULL, NULL);
@@ -274,20 +273,20 @@ static void print(struct io *io, const struct ctx_report_options *options)
 		page, &(struct ctx_traced_histogram){.from = FROM_NS, .to = TO_NS, .sums = io->latencies});
 }
 
-enum ctx_status ctx_report_io(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			      struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
 	struct io *io CTX_AUTO_FREE = ctx_calloc(1, sizeof(*io));
 	enum ctx_status status;
 
 	if (io == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_traced_page_init(&io->page, &io_report, input, options, err);
+	status = ctx_traced_page_init(&io->page, &io_report, source, options, err);
 	if (status == CTX_OK && gather(io) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		io->page.topic.totals.weight = io->page.total.time_ns;
-		print(io, options);
+		put_tables(io);
 		status = ctx_traced_page_end(&io->page, err);
 	}
 	ctx_map64_deinit(&io->numbers);
@@ -297,3 +296,17 @@ enum ctx_status ctx_report_io(const struct ctx_report_input *input, const struct
 	ctx_traced_page_deinit(&io->page);
 	return status;
 }
+
+static const struct ctx_report_alias aliases[] = {
+	{"iostat", false}, {"ioactivity", false}, {"iodetail", false}, {"iocallstack", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_io = {
+	.name = "io",
+	.summary = "input and output by file, descriptor, call stack, size and time",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.traced = 1u << CTX_TRACED_IO,
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -2,6 +2,7 @@
  * Allocations that nobody freed up to the end, by call stack.
  */
 #include "report/kinds.h"
+#include "report/out.h"
 #include "report/traced_page.h"
 
 #include "base/mem.h"
@@ -33,13 +34,11 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 	cells[LARGEST] = ctx_cell_number(sums->largest_leak);
 }
 
-static const struct ctx_traced_report leaks_report = {.name = "leaks",
+static const struct ctx_traced_report leaks_report = {.report = &ctx_report_leaks,
 						      .kind = CTX_TRACED_HEAP,
 						      .topic = "Leaks",
 						      .unit = "bytes",
 						      .counted = "leaks",
-						      .columns = columns,
-						      .n_columns = CTX_COUNT_OF(columns),
 						      .stack = STACK,
 						      .text = TEXT,
 						      .number_width = 24,
@@ -49,7 +48,7 @@ static const struct ctx_traced_report leaks_report = {.name = "leaks",
 
 static enum ctx_status gather(struct ctx_traced_page *page, struct ctx_traced_groups *stacks)
 {
-	struct ctx_report_traced traced = page->input->traced[CTX_TRACED_HEAP];
+	struct ctx_report_traced traced = page->traced;
 
 	for (size_t i = 0; i < traced.n; i++) {
 		const struct ctx_traced *operation = &traced.items[i];
@@ -67,19 +66,19 @@ static enum ctx_status gather(struct ctx_traced_page *page, struct ctx_traced_gr
 	return CTX_OK;
 }
 
-enum ctx_status ctx_report_leaks(const struct ctx_report_input *input,
-				 const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
 	static const struct ctx_traced_table table = {.what = "stack", .lists = true};
 	struct ctx_traced_page page;
 	struct ctx_traced_groups stacks = {0};
-	enum ctx_status status = ctx_traced_page_init(&page, &leaks_report, input, options, err);
+	enum ctx_status status = ctx_traced_page_init(&page, &leaks_report, source, options, err);
 
 	if (status == CTX_OK && gather(&page, &stacks) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		page.topic.totals.weight = page.total.leaked_bytes;
-		ctx_traced_page_begin(&page, options);
+		ctx_traced_page_begin(&page);
 		ctx_traced_merge_stacks(&page, &stacks);
 		ctx_sections_begin(&page.sections, &stack_section, NULL);
 		ctx_traced_put_total(&page, NULL, NULL);
@@ -90,3 +89,13 @@ enum ctx_status ctx_report_leaks(const struct ctx_report_input *input,
 	ctx_traced_page_deinit(&page);
 	return status;
 }
+
+const struct ctx_report_kind ctx_report_leaks = {
+	.name = "leaks",
+	.summary = "allocations that were never freed, by call stack",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.traced = 1u << CTX_TRACED_HEAP,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

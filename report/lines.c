@@ -6,6 +6,7 @@
 #include "report/code_rows.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -43,13 +44,13 @@ static bool key_of(const void *context, uint32_t function, uint32_t file, uint32
 	return true;
 }
 
-static void put_row(struct ctx_out *out, const struct ctx_line_total *row)
+static void put_row(struct ctx_out *out, const struct ctx_code_view *view, const struct ctx_line_total *row)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	const struct ctx_code_sum *sum = &row->sum;
 	struct ctx_cell name = ctx_function_cell(profile, row->key.owner);
 	bool known = row->key.file != CTX_NONE;
-	const char *file = known ? out->input->code->files[row->key.file].path : NULL;
+	const char *file = known ? view->code->files[row->key.file].path : NULL;
 	const char *place = CTX_NO_LINE;
 
 	if (known && ctx_out_is_text(out))
@@ -73,7 +74,7 @@ static void put_row(struct ctx_out *out, const struct ctx_line_total *row)
 			 });
 }
 
-static size_t sort_rows(const struct ctx_report_input *input, const struct ctx_line_rows *rows,
+static size_t sort_rows(const struct ctx_code_view *view, const struct ctx_line_rows *rows,
 			const char *filter, size_t key, struct ctx_order_item *items)
 {
 	size_t n = 0;
@@ -87,12 +88,12 @@ static size_t sort_rows(const struct ctx_report_input *input, const struct ctx_l
 			.number = numbers[key], .second = sum->inclusive, .index = (uint32_t)i};
 
 		if ((sum->inclusive == 0 && sum->inclusive_samples == 0) ||
-		    !ctx_function_matches(input->profile, row->key.owner, filter))
+		    !ctx_function_matches(view->profile, row->key.owner, filter))
 			continue;
 		if (key == 4)
-			item.text = input->profile->functions[row->key.owner].name;
+			item.text = view->profile->functions[row->key.owner].name;
 		else if (key == 5)
-			item.text = row->key.file != CTX_NONE ? input->code->files[row->key.file].path : "";
+			item.text = row->key.file != CTX_NONE ? view->code->files[row->key.file].path : "";
 		if (key == 5)
 			item.number = ctx_order_ascending(row->key.line);
 		items[n++] = item;
@@ -101,17 +102,20 @@ static size_t sort_rows(const struct ctx_report_input *input, const struct ctx_l
 	return n;
 }
 
-enum ctx_status ctx_report_lines(const struct ctx_report_input *input,
-				 const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
 	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
 	struct ctx_line_rows rows = {0};
+	struct ctx_code_view view;
 	struct ctx_out out;
 	size_t key, n;
-	enum ctx_status status = ctx_code_prepare("lines", input, options, sort_keys, &key, err);
+	enum ctx_status status = ctx_order_find("lines", options->sort, sort_keys, &key, err);
 
 	if (status == CTX_OK)
-		status = ctx_line_rows_build(input, key_of, NULL, &rows, err);
+		status = ctx_code_view_pull(source, options->function, &view, err);
+	if (status == CTX_OK)
+		status = ctx_line_rows_build(&view, key_of, NULL, &rows, err);
 	if (status != CTX_OK)
 		return status;
 	items = ctx_calloc(rows.n, sizeof(*items));
@@ -119,10 +123,14 @@ enum ctx_status ctx_report_lines(const struct ctx_report_input *input,
 		ctx_line_rows_deinit(&rows);
 		return ctx_err_nomem(err);
 	}
-	n = sort_rows(input, &rows, options->function, key, items);
-	ctx_out_begin(&out, input, options, "lines", columns, CTX_COUNT_OF(columns));
+	n = sort_rows(&view, &rows, options->function, key, items);
+	ctx_code_begin(&out,
+		       (struct ctx_out_spec){.kind = &ctx_report_lines,
+					     .selection = &source->selection,
+					     .options = options},
+		       &view);
 	for (size_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
-		put_row(&out, &rows.rows[items[i].index]);
+		put_row(&out, &view, &rows.rows[items[i].index]);
 	ctx_out_section(&out, NULL);
 	if (options->limit != 0 && n > options->limit)
 		ctx_out_more(&out, n - options->limit, "line");
@@ -130,3 +138,16 @@ enum ctx_status ctx_report_lines(const struct ctx_report_input *input,
 	ctx_line_rows_deinit(&rows);
 	return ctx_out_end(&out, err);
 }
+
+static const struct ctx_report_alias aliases[] = {{"lsummary", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_lines = {
+	.name = "lines",
+	.summary = "source lines by exclusive weight",
+	.sort_exclusive = "exclusive",
+	.sort_inclusive = "inclusive",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -186,12 +186,14 @@ static enum ctx_status sort_all(const struct set *set, struct ctx_err *err)
 	return CTX_OK;
 }
 
-enum ctx_status ctx_metric_trees_build(const struct ctx_profile *profile, const struct ctx_report_part *part,
-				       size_t n_more, double small_percent, struct ctx_calltree *trees,
+enum ctx_status ctx_metric_trees_build(const struct ctx_metric_trees_input *input, struct ctx_calltree *trees,
 				       struct ctx_err *err)
 {
+	const struct ctx_profile *profile = input->profile;
+	const struct ctx_report_part *part = input->part;
+	size_t n_more = input->n_more;
 	uint32_t *node_of CTX_AUTO_FREE = NULL;
-	struct set set = {.trees = trees, .n = 1, .small_percent = small_percent};
+	struct set set = {.trees = trees, .n = 1, .small_percent = input->small_percent};
 	enum ctx_status status;
 
 	if (n_more == 0)

@@ -5,17 +5,25 @@
 #define CTX_REPORT_METRIC_TREES_H
 
 #include "calltree/calltree.h"
-#include "report/report.h"
+#include "model/profile.h"
+#include "model/report_data.h"
+
+#include <stdbool.h>
 
 /*
  * trees[0] is of the part's histogram, trees[1 + i] of more[i]: node by node the same call stacks, each with the numbers of its
  * own metric. Siblings come by descending cum of the first metric, then of the second, ...; those with
  * less than `small_percent` of the total in every metric come last. `trees` has room for 1 + n_more. O(nodes * metrics).
  */
-CTX_MUST_CHECK enum ctx_status ctx_metric_trees_build(const struct ctx_profile *profile,
-						      const struct ctx_report_part *part, size_t n_more,
-						      double small_percent, struct ctx_calltree *trees,
-						      struct ctx_err *err);
+struct ctx_metric_trees_input {
+	const struct ctx_profile *profile;
+	const struct ctx_report_part *part;
+	size_t n_more; /* histograms of part->more */
+	double small_percent;
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_metric_trees_build(const struct ctx_metric_trees_input *input,
+						      struct ctx_calltree *trees, struct ctx_err *err);
 
 /* Whether a node has less than so much of the total in each of `n` trees. */
 bool ctx_metric_trees_is_small(const struct ctx_calltree *trees, size_t n, uint32_t node, double percent);

@@ -1,9 +1,11 @@
 #include "report/metric_view.h"
 
 #include "base/mem.h"
-#include "report/head.h"
+#include "report/headings.h"
 #include "report/names.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_HEADING 16
@@ -36,21 +38,25 @@ static const char *heading_unit(const char *title, const struct ctx_scale *scale
 	return strcmp(scale->unit, "bytes") == 0 && strstr(title, "Bytes") != NULL ? "" : scale->unit;
 }
 
-static const struct ctx_metric_info *metric_of(const struct ctx_report_input *input, size_t i)
+static const struct ctx_metric_info *metric_of(const struct ctx_report_selection *selection, size_t i)
 {
-	uint32_t metric = i == 0 ? input->metric : input->more_metrics[i - 1];
+	uint32_t metric = selection->metrics[i];
 
-	return metric < input->profile->n_metrics ? &input->profile->metrics[metric] : NULL;
+	return metric < selection->profile->n_metrics ? &selection->profile->metrics[metric] : NULL;
 }
 
-static uint64_t weight_of(const struct ctx_report_input *input, size_t metric)
+static enum ctx_status add_weights(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
+				   struct ctx_err *err)
 {
-	uint64_t weight = 0;
-
-	for (size_t i = 0; i < input->n_parts; i++)
-		weight += metric == 0 ? input->parts[i].histogram->weight
-				      : input->parts[i].more[metric - 1].weight;
-	return weight;
+	view->weights = ctx_calloc(view->n_more + 1, sizeof(*view->weights));
+	if (view->weights == NULL)
+		return ctx_err_nomem(err);
+	for (size_t part = 0; part < parts->n; part++) {
+		view->weights[0] += parts->parts[part].histogram->weight;
+		for (size_t i = 0; i < view->n_more; i++)
+			view->weights[i + 1] += parts->parts[part].more[i].weight;
+	}
+	return CTX_OK;
 }
 
 /* With few digits: a number has 7 columns at the most, up to a day. */
@@ -109,43 +115,43 @@ static size_t at_least(size_t value, size_t least)
 }
 
 /* What is left for names; 0: nothing. */
-static size_t room(const struct ctx_metric_view *view, const struct ctx_report_input *input,
-		   const struct ctx_scale *scales, const char *const *headings, size_t width)
+static size_t room(const struct ctx_metric_view *view, const struct ctx_scale *scales,
+		   const char *const *headings, size_t width)
 {
 	size_t used = view->has_lead ? view->form->lead_width : 0;
 
 	for (size_t i = 0; i <= view->n_more; i++) {
-		size_t figure = figure_width(weight_of(input, i), &scales[i]);
+		size_t figure = figure_width(view->weights[i], &scales[i]);
 		size_t group = at_least(figure, strlen(view->form->cum_title)) + 1;
 
 		if (view->has_base)
 			group += at_least(figure, strlen(view->form->base_title)) + 1;
-		used += at_least(group, ctx_out_heading_width(headings[i]) + 1);
+		used += at_least(group, ctx_heading_width(headings[i]) + 1);
 	}
 	return width > used ? width - used : 0;
 }
 
 /* Gives up one thing after the other until names have what they want. */
-static void lay_out(struct ctx_metric_view *view, const struct ctx_report_input *input,
-		    struct ctx_scale *scales, const char *const *headings, unsigned width)
+static void lay_out(struct ctx_metric_view *view, struct ctx_scale *scales, const char *const *headings)
 {
+	unsigned width = view->options->width;
+
 	view->has_lead = view->has_base = true;
 	if (width == 0)
 		return;
-	for (unsigned step = 1; step <= 3 && room(view, input, scales, headings, width) < view->form->wanted;
+	for (unsigned step = 1; step <= 3 && room(view, scales, headings, width) < view->form->wanted;
 	     step++) {
 		for (size_t i = 0; i <= view->n_more && step == 1; i++)
-			scales[i] = narrow_scale(metric_of(input, i)->unit, weight_of(input, i));
+			scales[i] = narrow_scale(metric_of(view->selection, i)->unit, view->weights[i]);
 		if (step == 2)
 			view->has_lead = false;
 		if (step == 3)
 			view->has_base = false;
 	}
-	view->name_room = (unsigned)at_least(room(view, input, scales, headings, width), 12);
+	view->name_room = (unsigned)at_least(room(view, scales, headings, width), 12);
 }
 
-static enum ctx_status make_text(struct ctx_metric_view *view, const struct ctx_report_input *input,
-				 const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status make_text(struct ctx_metric_view *view, struct ctx_err *err)
 {
 	size_t n_metrics = view->n_more + 1, n = 0;
 	size_t most = view->form->n_lead + 2 * n_metrics + 1;
@@ -160,15 +166,15 @@ static enum ctx_status make_text(struct ctx_metric_view *view, const struct ctx_
 	    view->scales == NULL || view->groups == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < n_metrics; i++) {
-		scales[i] = ctx_scale_for(metric_of(input, i)->unit, weight_of(input, i));
-		headings[i] = ctx_metric_heading(metric_of(input, i), &scales[i], MAX_HEADING, options->ascii,
-						 &view->arena);
+		scales[i] = ctx_scale_for(metric_of(view->selection, i)->unit, view->weights[i]);
+		headings[i] = ctx_metric_heading(metric_of(view->selection, i), &scales[i], MAX_HEADING,
+						 view->options->ascii, &view->arena);
 		if (headings[i] == NULL)
 			return ctx_err_nomem(err);
 	}
-	lay_out(view, input, scales, headings, options->width);
+	lay_out(view, scales, headings);
 	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
-		view->columns[n++] = view->table[i];
+		view->columns[n++] = view->kind->columns[i];
 	for (size_t i = 0; i < n_metrics; i++) {
 		for (int cum = view->has_base ? 0 : 1; cum < 2; cum++) {
 			view->columns[n].title = cum ? view->form->cum_title : view->form->base_title;
@@ -177,14 +183,14 @@ static enum ctx_status make_text(struct ctx_metric_view *view, const struct ctx_
 			view->groups[n++] = headings[i];
 		}
 	}
-	view->columns[n++] = view->table[view->form->name];
+	view->columns[n++] = view->kind->columns[view->form->name];
 	view->n_columns = n;
 	return CTX_OK;
 }
 
 /* The keys of further metrics: base and cum of each. */
-static enum ctx_status make_keys(struct ctx_metric_view *view, const struct ctx_report_input *input,
-				 const char *const *sort_keys, struct ctx_err *err)
+static enum ctx_status make_keys(struct ctx_metric_view *view, const char *const *sort_keys,
+				 struct ctx_err *err)
 {
 	size_t n = 0;
 
@@ -197,7 +203,7 @@ static enum ctx_status make_keys(struct ctx_metric_view *view, const struct ctx_
 	for (size_t i = 0; i < n; i++)
 		view->sort_keys[i] = sort_keys[i];
 	for (size_t i = 1; i <= view->n_more; i++) {
-		const char *word = ctx_metric_word(metric_of(input, i));
+		const char *word = ctx_metric_word(metric_of(view->selection, i));
 
 		view->sort_keys[n++] = format(&view->arena, view->form->base_key, ".", word);
 		view->sort_keys[n++] = format(&view->arena, view->form->cum_key, ".", word);
@@ -209,44 +215,54 @@ static enum ctx_status make_keys(struct ctx_metric_view *view, const struct ctx_
 
 static enum ctx_status make_csv(struct ctx_metric_view *view, struct ctx_err *err)
 {
-	size_t n = view->n_table + 2 * view->n_more;
+	size_t n = view->kind->n_columns + 2 * view->n_more;
 
 	view->columns = ctx_calloc(n, sizeof(*view->columns));
 	view->cells = ctx_calloc(n, sizeof(*view->cells));
 	if (view->columns == NULL || view->cells == NULL)
 		return ctx_err_nomem(err);
-	memcpy(view->columns, view->table, view->n_table * sizeof(*view->columns));
-	for (size_t i = view->n_table; i < n; i++)
-		view->columns[i] =
-			(struct ctx_column){.key = view->sort_keys[view->n_own_keys + i - view->n_table],
-					    .style = CTX_STYLE_WEIGHT};
+	memcpy(view->columns, view->kind->columns, view->kind->n_columns * sizeof(*view->columns));
+	for (size_t i = view->kind->n_columns; i < n; i++)
+		view->columns[i] = (struct ctx_column){
+			.key = view->sort_keys[view->n_own_keys + i - view->kind->n_columns],
+			.style = CTX_STYLE_WEIGHT};
 	view->n_columns = n;
 	return CTX_OK;
 }
 
-enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct ctx_report_input *input,
-				     const struct ctx_report_options *options,
-				     const struct ctx_metric_form *form, const struct ctx_column *table,
-				     size_t n_table, const char *const *sort_keys, struct ctx_err *err)
+enum ctx_status ctx_metric_view_pull(const struct ctx_metric_view *view, struct ctx_report_source *source,
+				     bool calls, struct ctx_report_parts *ret, struct ctx_err *err)
+{
+	const struct ctx_parts_query query = {.per_thread = view->options->per_thread,
+					      .calls = calls,
+					      .every_metric = view->kind->metrics == CTX_REPORT_METRICS};
+
+	return source->parts(source, &query, ret, err);
+}
+
+enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
+				     const char *const *sort_keys, struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	*view = (struct ctx_metric_view){
-		.form = form, .table = table, .n_table = n_table, .n_more = input->n_more};
+	view->n_more = parts->n_more;
 	for (size_t i = 0; i <= view->n_more && view->n_more != 0; i++) {
-		if (metric_of(input, i) == NULL)
+		if (metric_of(view->selection, i) == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "there is no metric number %zu", i);
 	}
-	status = make_keys(view, input, sort_keys, err);
+	status = add_weights(view, parts, err);
+	if (status == CTX_OK)
+		status = make_keys(view, sort_keys, err);
 	if (status != CTX_OK || view->n_more == 0)
 		return status;
-	if (options->format == CTX_REPORT_TEXT)
-		return make_text(view, input, options, err);
-	return options->format == CTX_REPORT_CSV ? make_csv(view, err) : CTX_OK;
+	if (view->options->format == CTX_REPORT_CSV)
+		return make_csv(view, err);
+	return view->options->format == CTX_REPORT_JSON ? CTX_OK : make_text(view, err);
 }
 
 void ctx_metric_view_deinit(struct ctx_metric_view *view)
 {
+	free(view->weights);
 	free(view->columns);
 	free(view->cells);
 	free(view->scales);
@@ -257,13 +273,20 @@ void ctx_metric_view_deinit(struct ctx_metric_view *view)
 }
 
 void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *out,
-			   const struct ctx_report_input *input, const struct ctx_report_options *options,
-			   const char *report)
+			   const struct ctx_report_parts *parts)
 {
-	if (view->columns == NULL)
-		ctx_out_begin(out, input, options, report, view->table, view->n_table);
-	else
-		ctx_out_begin(out, input, options, report, view->columns, view->n_columns);
+	struct ctx_out_spec spec = {.kind = view->kind,
+				    .selection = view->selection,
+				    .options = view->options,
+				    .columns = view->columns,
+				    .n_columns = view->n_columns,
+				    .more_weights = view->weights + 1,
+				    .n_more = view->n_more};
+
+	ctx_out_spec_parts(&spec, parts);
+	if (parts->n == 0) /* --per-thread, and no thread has samples */
+		spec.totals = ctx_totals_of_run(view->selection);
+	ctx_out_begin(out, &spec);
 	out->scales = view->scales;
 	out->groups = view->groups;
 }
@@ -284,9 +307,9 @@ static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
 		{form->has_calls ? "calls" : NULL, NULL, CTX_STYLE_COUNT},
 	};
 
-	ctx_out_json_list_begin(out, "metrics");
+	ctx_out_list_begin(out, "metrics");
 	for (size_t i = 0; i < view->n_more; i++) {
-		const struct ctx_metric_info *metric = metric_of(out->input, i + 1);
+		const struct ctx_metric_info *metric = metric_of(view->selection, i + 1);
 		const struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 			ctx_cell_name(metric->name),	      ctx_cell_name(metric->word),
 			ctx_cell_name(metric->unit),	      ctx_cell_number(more[i].base),
@@ -296,7 +319,7 @@ static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
 
 		ctx_out_list_row(out, columns, CTX_COUNT_OF(columns), cells);
 	}
-	ctx_out_json_list_end(out);
+	ctx_out_list_end(out);
 }
 
 static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells,
@@ -322,7 +345,7 @@ static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells
 static void fill_csv(struct ctx_metric_view *view, const struct ctx_cell *cells,
 		     const struct ctx_flat_row *more)
 {
-	size_t n = view->n_table;
+	size_t n = view->kind->n_columns;
 
 	memcpy(view->cells, cells, n * sizeof(*cells));
 	for (size_t i = 0; i < view->n_more; i++) {
@@ -335,7 +358,7 @@ void ctx_metric_view_row_begin(struct ctx_metric_view *view, struct ctx_out *out
 			       const struct ctx_cell *cells, const struct ctx_flat_row *numbers,
 			       const struct ctx_flat_row *more)
 {
-	if (view->n_more == 0 || out->options->format == CTX_REPORT_JSON) {
+	if (view->columns == NULL) {
 		ctx_out_row_begin(out, cells);
 		if (view->n_more != 0)
 			put_metrics(view, out, more);
@@ -358,13 +381,10 @@ void ctx_metric_view_row(struct ctx_metric_view *view, struct ctx_out *out, cons
 void ctx_metric_view_list_row(const struct ctx_metric_view *view, struct ctx_out *out,
 			      const struct ctx_cell *cells, const struct ctx_flat_row *more)
 {
-	if (out->options->format != CTX_REPORT_JSON)
-		return;
-	ctx_out_json_row_begin(out);
-	ctx_out_json_cells(out, view->table, view->n_table, cells);
+	ctx_out_list_row_begin(out, view->kind->columns, view->kind->n_columns, cells);
 	if (view->n_more != 0)
 		put_metrics(view, out, more);
-	ctx_out_json_row_end(out);
+	ctx_out_list_row_end(out);
 }
 
 bool ctx_metric_view_key(const struct ctx_metric_view *view, size_t key, size_t *ret_metric, bool *ret_cum)

@@ -24,9 +24,13 @@ struct ctx_metric_form {
 };
 
 struct ctx_metric_view {
+	/* Set by the caller, borrowed. */
+	const struct ctx_report_kind *kind;
 	const struct ctx_metric_form *form;
-	const struct ctx_column *table; /* the report's own columns */
-	size_t n_table;
+	const struct ctx_report_selection *selection;
+	const struct ctx_report_options *options;
+	/* Set by ctx_metric_view_init. */
+	uint64_t *weights;	    /* by metric, of all parts */
 	size_t n_more;		    /* 0: nothing of what follows, but sort_keys */
 	bool has_lead, has_base;    /* text */
 	struct ctx_column *columns; /* text and CSV */
@@ -40,19 +44,20 @@ struct ctx_metric_view {
 	struct ctx_arena arena;
 };
 
+/* Pulls the parts that a report with such a view shows, in every selected metric. */
+CTX_MUST_CHECK enum ctx_status ctx_metric_view_pull(const struct ctx_metric_view *view,
+						    struct ctx_report_source *source, bool calls,
+						    struct ctx_report_parts *ret, struct ctx_err *err);
+
 /* `sort_keys` may be NULL. Borrows all that it is given; ctx_metric_view_deinit in any case. */
 CTX_MUST_CHECK enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view,
-						    const struct ctx_report_input *input,
-						    const struct ctx_report_options *options,
-						    const struct ctx_metric_form *form,
-						    const struct ctx_column *table, size_t n_table,
+						    const struct ctx_report_parts *parts,
 						    const char *const *sort_keys, struct ctx_err *err);
 void ctx_metric_view_deinit(struct ctx_metric_view *view);
 
-/* Begins the report with the view's columns. */
+/* Begins the report with the view's columns, and the totals of the parts. */
 void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *out,
-			   const struct ctx_report_input *input, const struct ctx_report_options *options,
-			   const char *report);
+			   const struct ctx_report_parts *parts);
 
 /*
  * A row. `cells` as for the report's own table; `numbers` are those of the first metric, `more` (n_more of them) those of the others. With

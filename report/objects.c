@@ -5,9 +5,9 @@
  * their own.
  */
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 static const struct ctx_column columns[] = {
@@ -93,7 +93,7 @@ static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, const c
 		ctx_cell_number(row->cum),
 		ctx_cell_number(row->base_samples),
 		ctx_cell_number(row->cum_samples),
-		ctx_thread_cell(out->input->profile, thread),
+		ctx_thread_cell(out->profile, thread),
 	};
 
 	ctx_out_row(out, cells);
@@ -101,10 +101,10 @@ static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, const c
 
 static void put_heads(struct ctx_out *out, const struct ctx_calltree *tree, uint32_t thread)
 {
-	const struct ctx_report_input *input = out->input;
+	const struct ctx_report_omitted *omitted = &out->head.omitted;
 	struct ctx_flat_row total = {.base = tree->nodes[0].cum, .base_samples = tree->nodes[0].cum_samples};
-	struct ctx_flat_row other = {.base = input->omitted_weight, .base_samples = input->omitted_samples};
-	bool has_other = ctx_has_other(input);
+	struct ctx_flat_row other = {.base = omitted->weight, .base_samples = omitted->samples};
+	bool has_other = out->head.has_other;
 
 	total.base += has_other ? other.base : 0;
 	total.base_samples += has_other ? other.base_samples : 0;
@@ -123,15 +123,17 @@ static const char *name_of(const struct ctx_profile *profile, uint32_t place)
 					  : profile->functions[place - profile->n_objects].name;
 }
 
-static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_calltree *tree,
-		     const struct sum *sums, const struct ctx_order_item *items, size_t n)
+static void put_part(const struct ctx_part_page *page, const struct sum *sums,
+		     const struct ctx_order_item *items, size_t n)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	struct ctx_out *out = page->out;
+	uint32_t thread = page->thread;
+	const struct ctx_profile *profile = out->profile;
 	uint32_t limit = out->options->limit;
 
 	if (thread != CTX_NONE)
-		ctx_out_section(out, ctx_head_thread_title(out, thread));
-	put_heads(out, tree, thread);
+		ctx_out_section(out, ctx_thread_title(out, thread));
+	put_heads(out, page->tree, thread);
 	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++) {
 		uint32_t place = items[i].index;
 
@@ -144,10 +146,8 @@ static void put_part(struct ctx_out *out, uint32_t thread, const struct ctx_call
 }
 
 /* With --function: the objects that have a function of this name. */
-static void mark_matching(const struct ctx_report_input *input, const char *filter, bool *matches)
+static void mark_matching(const struct ctx_profile *profile, const char *filter, bool *matches)
 {
-	const struct ctx_profile *profile = input->profile;
-
 	for (uint32_t i = 0; i < profile->n_functions; i++) {
 		if (ctx_function_matches(profile, i, filter))
 			matches[place_of(profile, i)] = true;
@@ -179,7 +179,7 @@ static size_t sort_rows(const struct ctx_profile *profile, const struct sum *sum
 static enum ctx_status put_page(const struct ctx_part_page *page, struct ctx_err *err)
 {
 	struct ctx_out *out = page->out;
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	size_t n_places = (size_t)profile->n_objects + profile->n_functions;
 	struct sum *sums CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*sums));
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_places, sizeof(*items));
@@ -188,27 +188,34 @@ static enum ctx_status put_page(const struct ctx_part_page *page, struct ctx_err
 
 	if (n_places != 0 && (sums == NULL || items == NULL || matches == NULL))
 		return ctx_err_nomem(err);
-	mark_matching(out->input, out->options->function, matches);
+	mark_matching(profile, out->options->function, matches);
 	status = add_up(profile, page->tree, sums, err);
 	if (status == CTX_OK)
-		put_part(out, page->thread, page->tree, sums, items,
-			 sort_rows(profile, sums, matches, page->key, items));
+		put_part(page, sums, items, sort_rows(profile, sums, matches, page->key, items));
 	return status;
 }
 
 static const struct ctx_metric_form form = {.base_key = "exclusive", .cum_key = "inclusive"};
 
 static const struct ctx_part_report report = {
+	.kind = &ctx_report_objects, .form = &form, .sort_keys = sort_keys, .put = put_page};
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	return ctx_part_trees_report(source, options, &report, err);
+}
+
+static const struct ctx_report_alias aliases[] = {
+	{"objects-list", false}, {"object-list", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_objects = {
 	.name = "objects",
-	.form = &form,
+	.summary = "load objects: exclusive and inclusive weight, build id, where symbols came from",
+	.sort_exclusive = "exclusive",
+	.sort_inclusive = "inclusive",
+	.aliases = aliases,
 	.columns = columns,
 	.n_columns = CTX_COUNT_OF(columns),
-	.sort_keys = sort_keys,
-	.put = put_page,
+	.print = print,
 };
-
-enum ctx_status ctx_report_objects(const struct ctx_report_input *input,
-				   const struct ctx_report_options *options, struct ctx_err *err)
-{
-	return ctx_part_trees_report(input, options, &report, err);
-}

@@ -1,5 +1,5 @@
 #include "report/names.h"
-#include "report/out.h"
+#include "report/out_backend.h"
 
 #include <inttypes.h>
 
@@ -12,7 +12,7 @@ static void print_line(struct ctx_out *out)
 		fwrite(out->line.bytes, 1, out->line.n, out->options->out);
 }
 
-void ctx_out_csv_header(struct ctx_out *out)
+static void begin(struct ctx_out *out)
 {
 	bool first = true;
 
@@ -26,7 +26,7 @@ void ctx_out_csv_header(struct ctx_out *out)
 	print_line(out);
 }
 
-void ctx_out_csv_row(struct ctx_out *out, const struct ctx_cell *cells)
+static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 {
 	bool first = true;
 
@@ -50,3 +50,5 @@ void ctx_out_csv_row(struct ctx_out *out, const struct ctx_cell *cells)
 	}
 	print_line(out);
 }
+
+const struct ctx_out_backend ctx_out_csv = {.begin = begin, .row_begin = row_begin};

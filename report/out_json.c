@@ -5,9 +5,8 @@
  *
  * Rows stand on lines of their own, so that files can be compared with diff.
  */
-#include "report/head.h"
 #include "report/names.h"
-#include "report/out.h"
+#include "report/out_backend.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -67,24 +66,24 @@ static void put_warning(void *context, const char *text)
 
 static void put_selection(struct ctx_out *out)
 {
-	const struct ctx_report_input *input = out->input;
+	const struct ctx_report_selection *selection = &out->head.selection;
 
 	put_key(out, "intervals_ns");
 	check(out, yajl_gen_array_open(out->gen));
-	for (size_t i = 0; i < input->n_intervals; i++) {
+	for (size_t i = 0; i < selection->n_intervals; i++) {
 		check(out, yajl_gen_array_open(out->gen));
-		put_number(out, input->intervals[i].begin_ns);
-		put_number(out, input->intervals[i].end_ns);
+		put_number(out, selection->intervals[i].begin_ns);
+		put_number(out, selection->intervals[i].end_ns);
 		check(out, yajl_gen_array_close(out->gen));
 	}
 	check(out, yajl_gen_array_close(out->gen));
 	put_key(out, "threads");
-	if (input->threads == NULL) {
+	if (selection->threads == NULL) {
 		check(out, yajl_gen_null(out->gen));
 	} else {
 		check(out, yajl_gen_array_open(out->gen));
-		for (size_t i = 0; i < input->n_threads; i++)
-			put_number(out, (uint64_t)ctx_head_tid(input->profile, input->threads[i]));
+		for (size_t i = 0; i < selection->n_threads; i++)
+			put_number(out, (uint64_t)ctx_head_tid(out->profile, selection->threads[i]));
 		check(out, yajl_gen_array_close(out->gen));
 	}
 }
@@ -105,40 +104,41 @@ static void put_metric(struct ctx_out *out, struct ctx_metric_info metric)
 
 static void put_head(struct ctx_out *out)
 {
+	const struct ctx_head *head = &out->head;
 	char share[CTX_FIGURE_MAX];
 
 	put_key(out, "report");
-	put_name(out, out->report);
+	put_name(out, head->report);
 	put_key(out, "experiment");
-	put_name(out, out->input->profile->name);
+	put_name(out, out->profile->name);
 	put_selection(out);
 	put_key(out, "metric");
-	put_metric(out, ctx_out_metric(out));
-	if (out->input->n_more != 0) {
+	put_metric(out, ctx_head_metric(head));
+	if (head->n_more != 0) {
 		put_key(out, "more_metrics");
 		check(out, yajl_gen_array_open(out->gen));
-		for (size_t i = 0; i < out->input->n_more; i++)
-			put_metric(out, ctx_head_more_metric(out->input, i));
+		for (size_t i = 0; i < head->n_more; i++)
+			put_metric(out, ctx_head_metric_of(out->profile, head->selection.metrics[i + 1]));
 		check(out, yajl_gen_array_close(out->gen));
 	}
 	put_key(out, "samples");
-	put_number(out, out->totals.samples);
+	put_number(out, head->totals.samples);
 	put_key(out, "weight");
-	put_number(out, out->totals.weight);
+	put_number(out, head->totals.weight);
 	put_key(out, "coverage");
-	ctx_figure_share(share, out->totals.weight - out->input->omitted_weight, out->totals.weight);
+	ctx_figure_share(share, head->totals.weight - head->omitted.weight, head->totals.weight);
 	check(out, yajl_gen_number(out->gen, share, strlen(share)));
 	put_key(out, "largest_omitted");
-	put_number(out, out->input->omitted_largest);
+	put_number(out, head->omitted.largest);
 	put_key(out, "lost_samples");
-	put_number(out, out->input->profile->lost_samples);
+	put_number(out, out->profile->lost_samples);
 	put_key(out, "warnings");
 	check(out, yajl_gen_array_open(out->gen));
-	ctx_head_warnings(out, put_warning, out);
+	ctx_head_warnings(head, put_warning, out);
 	check(out, yajl_gen_array_close(out->gen));
 }
 
-void ctx_out_json_begin(struct ctx_out *out)
+static void begin(struct ctx_out *out)
 {
 	out->gen = yajl_gen_alloc(NULL);
 	if (out->gen == NULL) {
@@ -153,7 +153,7 @@ void ctx_out_json_begin(struct ctx_out *out)
 	fputc('\n', out->options->out);
 }
 
-void ctx_out_json_rows_end(struct ctx_out *out)
+static void rows_end(struct ctx_out *out)
 {
 	if (out->status != CTX_OK)
 		return;
@@ -161,7 +161,7 @@ void ctx_out_json_rows_end(struct ctx_out *out)
 	check(out, yajl_gen_array_close(out->gen));
 }
 
-void ctx_out_json_end(struct ctx_out *out)
+static void end(struct ctx_out *out)
 {
 	if (out->gen == NULL)
 		return;
@@ -173,23 +173,8 @@ void ctx_out_json_end(struct ctx_out *out)
 	out->gen = NULL;
 }
 
-void ctx_out_json_row_begin(struct ctx_out *out)
-{
-	if (out->status != CTX_OK)
-		return;
-	out->gen_at_row = true;
-	check(out, yajl_gen_map_open(out->gen));
-	out->gen_at_row = false;
-}
-
-void ctx_out_json_row_end(struct ctx_out *out)
-{
-	if (out->status == CTX_OK)
-		check(out, yajl_gen_map_close(out->gen));
-}
-
-void ctx_out_json_cells(struct ctx_out *out, const struct ctx_column *columns, size_t n,
-			const struct ctx_cell *cells)
+static void put_cells(struct ctx_out *out, const struct ctx_column *columns, size_t n,
+		      const struct ctx_cell *cells)
 {
 	for (size_t i = 0; i < n && out->status == CTX_OK; i++) {
 		if (columns[i].key == NULL || cells[i].kind == CTX_CELL_ABSENT)
@@ -216,34 +201,56 @@ void ctx_out_json_cells(struct ctx_out *out, const struct ctx_column *columns, s
 	}
 }
 
-void ctx_out_json_list_begin(struct ctx_out *out, const char *key)
+static void list_row_begin(struct ctx_out *out, const struct ctx_column *columns, size_t n,
+			   const struct ctx_cell *cells)
 {
-	if (out->status != CTX_OK)
-		return;
+	out->gen_at_row = true;
+	check(out, yajl_gen_map_open(out->gen));
+	out->gen_at_row = false;
+	put_cells(out, columns, n, cells);
+}
+
+static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
+{
+	list_row_begin(out, out->columns, out->n_columns, cells);
+}
+
+static void row_end(struct ctx_out *out)
+{
+	check(out, yajl_gen_map_close(out->gen));
+}
+
+static void list_begin(struct ctx_out *out, const char *key)
+{
 	put_key(out, key);
 	check(out, yajl_gen_array_open(out->gen));
 }
 
-void ctx_out_json_name(struct ctx_out *out, const char *name)
+static void put_map(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
+		    const struct ctx_cell *cells)
 {
-	if (out->status == CTX_OK)
-		put_name(out, name);
-}
-
-void ctx_out_json_map(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
-		      const struct ctx_cell *cells)
-{
-	if (out->status != CTX_OK)
-		return;
 	put_key(out, key);
 	check(out, yajl_gen_map_open(out->gen));
-	ctx_out_json_cells(out, columns, n, cells);
+	put_cells(out, columns, n, cells);
 	if (out->status == CTX_OK)
 		check(out, yajl_gen_map_close(out->gen));
 }
 
-void ctx_out_json_list_end(struct ctx_out *out)
+static void list_end(struct ctx_out *out)
 {
-	if (out->status == CTX_OK)
-		check(out, yajl_gen_array_close(out->gen));
+	check(out, yajl_gen_array_close(out->gen));
 }
+
+const struct ctx_out_backend ctx_out_json = {
+	.begin = begin,
+	.row_begin = row_begin,
+	.row_end = row_end,
+	.list_begin = list_begin,
+	.list_row_begin = list_row_begin,
+	.list_row_end = row_end,
+	.list_name = put_name,
+	.list_end = list_end,
+	.map = put_map,
+	.rows_end = rows_end,
+	.end = end,
+};

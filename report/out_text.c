@@ -4,11 +4,15 @@
  * bytes in the C locale, and cannot cut in the middle).
  */
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "model/interval.h"
+#include "report/headings.h"
 #include "report/names.h"
-#include "report/out.h"
+#include "report/out_backend.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LONG_NAMES 36u	/* columns that names should have beside headings in one line */
@@ -21,7 +25,7 @@ static const char *copied(struct ctx_out *out, const char *text)
 	return text != NULL ? ctx_out_format(out, "%s", text) : NULL;
 }
 
-void ctx_out_text_row(struct ctx_out *out, const struct ctx_cell *cells)
+static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 {
 	struct ctx_cell *kept = ctx_arena_alloc(&out->arena, out->n_columns * sizeof(*kept));
 
@@ -46,7 +50,7 @@ static bool in_group(const struct ctx_out *out, size_t column)
 /* Columns of a group have a scale of their own. */
 static struct ctx_scale scale_of(const struct ctx_out *out, size_t column)
 {
-	return in_group(out, column) && out->scales != NULL ? out->scales[column] : out->scale;
+	return in_group(out, column) && out->scales != NULL ? out->scales[column] : out->head.scale;
 }
 
 static void put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
@@ -61,7 +65,7 @@ static void put_figure(const struct ctx_out *out, size_t column, const struct ct
 	else if (style == CTX_STYLE_WEIGHT)
 		ctx_figure_fixed(figure, cell->number, scale.divisor, scale.digits);
 	else if (style == CTX_STYLE_PERCENT)
-		ctx_figure_percent(figure, cell->number, out->totals.weight, 2);
+		ctx_figure_percent(figure, cell->number, out->head.totals.weight, 2);
 	else if (style == CTX_STYLE_TIME)
 		ctx_figure_fixed(figure, cell->number, 1000 * 1000, 3);
 	else if (style == CTX_STYLE_BYTES)
@@ -166,9 +170,9 @@ static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf
 
 	ctx_buf_clear(buf);
 	ctx_buf_put_text(buf, column->title);
-	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0' && *out->scale.unit != '\0' &&
+	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0' && *out->head.scale.unit != '\0' &&
 	    !in_group(out, i))
-		ctx_buf_printf(buf, " %s", out->scale.unit);
+		ctx_buf_printf(buf, " %s", out->head.scale.unit);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : buf->n - 1;
 }
@@ -225,57 +229,6 @@ static size_t group_end(const struct ctx_out *out, size_t first, size_t last, co
 	return end;
 }
 
-/* Of the longest word: a heading is broken into lines. */
-size_t ctx_out_heading_width(const char *heading)
-{
-	size_t most = 0;
-
-	while (*heading != '\0') {
-		size_t n = strcspn(heading, " "), width = ctx_text_width(heading, n);
-
-		most = width > most ? width : most;
-		heading += n + (heading[n] == ' ');
-	}
-	return most;
-}
-
-/* Bytes of the first line: as many words as there is room for, one at the least. */
-static size_t heading_line(const char *heading, size_t room)
-{
-	size_t n = strcspn(heading, " ");
-
-	while (heading[n] == ' ') {
-		size_t end = n + 1 + strcspn(heading + n + 1, " ");
-
-		if (ctx_text_width(heading, end) > room)
-			break;
-		n = end;
-	}
-	return n;
-}
-
-static size_t count_heading_lines(const char *heading, size_t room)
-{
-	size_t lines = 0;
-
-	for (; *heading != '\0'; lines++) {
-		size_t n = heading_line(heading, room);
-
-		heading += n + (heading[n] == ' ');
-	}
-	return lines;
-}
-
-/* Columns that a heading takes in so many lines, or as few as it can. */
-static size_t heading_room(const char *heading, size_t lines)
-{
-	size_t room = ctx_out_heading_width(heading), whole = ctx_text_width(heading, strlen(heading));
-
-	while (room < whole && count_heading_lines(heading, room) > lines)
-		room++;
-	return room;
-}
-
 /* A group is at least as wide as its heading in so many lines; returns how much wider all become. */
 static size_t widen_groups(const struct ctx_out *out, size_t last, size_t lines, size_t *widths, bool really)
 {
@@ -285,7 +238,7 @@ static size_t widen_groups(const struct ctx_out *out, size_t last, size_t lines,
 		size_t heading;
 
 		end = group_end(out, i, last, widths, &width);
-		heading = in_group(out, i) ? heading_room(out->groups[i], lines) : 0;
+		heading = in_group(out, i) ? ctx_heading_room(out->groups[i], lines) : 0;
 		if (heading > width) {
 			widths[i] += really ? heading - width : 0;
 			more += heading - width;
@@ -316,7 +269,7 @@ static size_t heading_lines(const struct ctx_out *out, size_t last, const size_t
 		size_t lines;
 
 		end = group_end(out, i, last, widths, &width);
-		lines = in_group(out, i) ? count_heading_lines(out->groups[i], width) : 0;
+		lines = in_group(out, i) ? ctx_heading_lines(out->groups[i], width) : 0;
 		most = lines > most ? lines : most;
 	}
 	return most;
@@ -331,10 +284,10 @@ static void put_heading_line(const struct ctx_out *out, size_t last, const size_
 		size_t lines, n = 0, used;
 
 		end = group_end(out, i, last, widths, &width);
-		lines = count_heading_lines(heading, width);
+		lines = ctx_heading_lines(heading, width);
 		for (size_t line = 0; line + behind < lines; line++) {
 			heading += n + (heading[n] == ' ' && line != 0);
-			n = heading_line(heading, width);
+			n = ctx_heading_line(heading, width);
 		}
 		used = ctx_text_width(heading, n);
 		ctx_buf_printf(text, "%*s%.*s ", (int)(width > used ? width - used : 0), "", (int)n, heading);
@@ -457,7 +410,7 @@ static void print_table(struct ctx_out *out)
 	ctx_buf_deinit(&text);
 }
 
-void ctx_out_text_flush(struct ctx_out *out)
+static void flush(struct ctx_out *out)
 {
 	if (out->n_rows != 0 && out->status == CTX_OK)
 		print_table(out);
@@ -465,3 +418,165 @@ void ctx_out_text_flush(struct ctx_out *out)
 	out->next_has_rule = false;
 	ctx_arena_deinit(&out->arena);
 }
+
+/* Both make their line before the table is printed: the text may live in the arena that this empties. */
+static void flush_and_print(struct ctx_out *out, struct ctx_buf *line)
+{
+	ctx_buf_put_u8(line, '\n');
+	flush(out);
+	if (line->failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		fwrite(line->bytes, 1, line->n, out->options->out);
+	ctx_buf_deinit(line);
+}
+
+static size_t line_width(const struct ctx_out *out)
+{
+	return out->options->width != 0 ? out->options->width : SIZE_MAX;
+}
+
+static void put_section(struct ctx_out *out, const char *title)
+{
+	struct ctx_buf safe = {0}, line = {0};
+
+	if (title == NULL) {
+		flush(out);
+		return;
+	}
+	ctx_name_put_text(&safe, title, out->options->ascii);
+	ctx_buf_put_u8(&line, '\n');
+	if (safe.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		ctx_text_cut(&line, (const char *)safe.bytes, safe.n, line_width(out), out->options->ascii);
+	ctx_buf_deinit(&safe);
+	flush_and_print(out, &line);
+}
+
+static void put_line(struct ctx_out *out, const char *text)
+{
+	struct ctx_buf line = {0};
+
+	ctx_text_cut(&line, text, strlen(text), line_width(out), out->options->ascii);
+	if (out->n_rows != 0) {
+		flush_and_print(out, &line);
+		return;
+	}
+	ctx_buf_put_u8(&line, '\n');
+	if (line.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		fwrite(line.bytes, 1, line.n, out->options->out);
+	ctx_buf_deinit(&line);
+}
+
+static void print_wrapped_line(struct ctx_out *out, const char *line, size_t n, unsigned indent, bool first)
+{
+	fprintf(out->options->out, "%*s%.*s\n", first ? 0 : (int)indent, "", (int)n, line);
+}
+
+/* Breaks at the last space that fits, or hard. `text` is safe. */
+static void wrap(struct ctx_out *out, const char *text, unsigned indent)
+{
+	size_t limit = out->options->width != 0 ? out->options->width : SIZE_MAX;
+	bool first = true;
+
+	for (;;) {
+		size_t room = first ? limit : limit > indent + 20 ? limit - indent : 20;
+		size_t n = 0, width = 0, space = 0;
+
+		while (text[n] != '\0') {
+			uint32_t code;
+			size_t length =
+				ctx_utf8_decode(text + n, strlen(text + n) < 4 ? strlen(text + n) : 4, &code);
+
+			width += ctx_char_width(code);
+			if (width > room)
+				break;
+			if (text[n] == ' ')
+				space = n;
+			n += length;
+		}
+		if (text[n] != '\0' && text[n] != ' ' && space > indent)
+			n = space;
+		print_wrapped_line(out, text, n, indent, first);
+		text += n;
+		text += strspn(text, " ");
+		if (*text == '\0')
+			return;
+		first = false;
+	}
+}
+
+static void put_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent)
+{
+	struct ctx_buf buf = {0};
+	bool is_first = true;
+
+	do {
+		const char *newline = strchrnul(text, '\n');
+		char *line = strndup(text, (size_t)(newline - text));
+
+		ctx_buf_clear(&buf);
+		ctx_buf_printf(&buf, "%*s", is_first ? 0 : (int)indent, "");
+		if (is_first)
+			ctx_name_put_text(&buf, first, out->options->ascii);
+		if (line != NULL)
+			ctx_name_put_text(&buf, line, out->options->ascii);
+		ctx_buf_put_u8(&buf, '\0');
+		if (line == NULL || buf.failed)
+			ctx_out_fail(out, CTX_E_NOMEM);
+		else
+			wrap(out, (const char *)buf.bytes, indent);
+		free(line);
+		is_first = false;
+		text = *newline != '\0' ? newline + 1 : newline;
+	} while (*text != '\0');
+	ctx_buf_deinit(&buf);
+}
+
+static void print_warning(void *context, const char *text)
+{
+	struct ctx_out *out = context;
+
+	if (out->options->color)
+		fputs("\033[33m", out->options->out);
+	put_wrapped(out, "note: ", text, 6);
+	if (out->options->color)
+		fputs("\033[0m", out->options->out);
+}
+
+static void begin(struct ctx_out *out)
+{
+	struct ctx_buf title = {0};
+
+	if (out->head.preamble != NULL) {
+		put_wrapped(out, "", out->head.preamble, 0);
+		put_line(out, "");
+	}
+	ctx_head_put_title(&out->head, &title);
+	ctx_buf_put_u8(&title, '\0');
+	if (title.failed) {
+		ctx_out_fail(out, CTX_E_NOMEM);
+	} else {
+		/* A name is one line here. */
+		for (size_t i = 0; i + 1 < title.n; i++)
+			title.bytes[i] = title.bytes[i] == '\n' ? '?' : title.bytes[i];
+		put_wrapped(out, "", (const char *)title.bytes, 2);
+	}
+	ctx_buf_deinit(&title);
+	ctx_head_warnings(&out->head, print_warning, out);
+	fputc('\n', out->options->out);
+}
+
+const struct ctx_out_backend ctx_out_text = {
+	.for_reading = true,
+	.begin = begin,
+	.row_begin = row_begin,
+	.section = put_section,
+	.line = put_line,
+	.wrapped = put_wrapped,
+	.rows_end = flush,
+	.end = flush,
+};

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "report/head.h"
 #include "report/kinds.h"
+#include "report/out.h"
 
 #include <inttypes.h>
 
@@ -14,7 +15,7 @@
  * record, numbered from 1, with its length.
  */
 
-/* Usage is told by the process and about once a second; nothing finer can be selected. */
+/* Usage is recorded by process and about once a second; nothing finer can be selected. */
 #define SELECTION_NOTE                                                                                       \
 	"this report is about whole processes: of the selection, only intervals (rows that overlap them) "   \
 	"and threads (rows of their processes) count; samples are of the whole run"
@@ -75,7 +76,7 @@ static void put_overview(struct walk *walk, const struct ctx_usage_info *now,
 	struct ctx_out *out = walk->out;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(now->time_ns),
-		ctx_cell_signed(out->input->profile->processes[now->process].pid),
+		ctx_cell_signed(out->profile->processes[now->process].pid),
 		ctx_cell_number(before->time_ns),
 		ctx_cell_number(now->time_ns),
 		difference(now->user_ns, before->user_ns),
@@ -100,7 +101,7 @@ static void put_sample(struct walk *walk, const struct ctx_usage_info *now,
 {
 	const struct ctx_cell cells[CTX_COUNT_OF(sample_columns)] = {
 		ctx_cell_number(walk->numbers[now->process]),
-		ctx_cell_signed(walk->out->input->profile->processes[now->process].pid),
+		ctx_cell_signed(walk->out->profile->processes[now->process].pid),
 		ctx_cell_number(before->time_ns),
 		ctx_cell_number(now->time_ns),
 		ctx_cell_number(now->time_ns - before->time_ns),
@@ -118,23 +119,25 @@ static void put_sample(struct walk *walk, const struct ctx_usage_info *now,
 	ctx_out_row(walk->out, cells);
 }
 
-static bool is_asked(const struct ctx_report_input *input, uint64_t begin, uint64_t end, uint32_t process)
+static bool is_asked(const struct ctx_report_selection *selection, uint64_t begin, uint64_t end,
+		     uint32_t process)
 {
-	bool in_interval = input->n_intervals == 0, has_thread = input->threads == NULL;
+	bool in_interval = selection->n_intervals == 0, has_thread = selection->threads == NULL;
 
-	for (size_t i = 0; i < input->n_intervals && !in_interval; i++)
-		in_interval = ctx_interval_overlaps(input->intervals[i], (struct ctx_interval){begin, end});
-	for (size_t i = 0; i < input->n_threads && !has_thread; i++)
-		has_thread = input->threads[i] < input->profile->n_threads &&
-			     input->profile->threads[input->threads[i]].process == process;
+	for (size_t i = 0; i < selection->n_intervals && !in_interval; i++)
+		in_interval =
+			ctx_interval_overlaps(selection->intervals[i], (struct ctx_interval){begin, end});
+	for (size_t i = 0; i < selection->n_threads && !has_thread; i++)
+		has_thread = selection->threads[i] < selection->profile->n_threads &&
+			     selection->profile->threads[selection->threads[i]].process == process;
 	return in_interval && has_thread;
 }
 
-/* `input` holds the selection: that of `out` is about the whole run. */
-static void put_rows(struct walk *walk, const struct ctx_report_input *input)
+/* The head of `out` is about the whole run: `selection` is what was asked. */
+static void put_rows(struct walk *walk, const struct ctx_report_selection *selection)
 {
 	struct ctx_out *out = walk->out;
-	const struct ctx_profile *profile = input->profile;
+	const struct ctx_profile *profile = selection->profile;
 	uint64_t shown = 0, left_out = 0;
 
 	for (size_t i = 0; i < profile->n_usage; i++) {
@@ -151,7 +154,7 @@ static void put_rows(struct walk *walk, const struct ctx_report_input *input)
 		walk->seen[now->process] = true;
 		walk->numbers[now->process] += !baseline;
 		if (!baseline && now->time_ns > last->time_ns &&
-		    is_asked(input, last->time_ns, now->time_ns, now->process)) {
+		    is_asked(selection, last->time_ns, now->time_ns, now->process)) {
 			if (out->options->limit != 0 && shown == out->options->limit) {
 				left_out++;
 			} else {
@@ -168,41 +171,69 @@ static void put_rows(struct walk *walk, const struct ctx_report_input *input)
 		ctx_out_line(out, ctx_out_format(out, "(%" PRIu64 " more lines)", left_out));
 }
 
-static enum ctx_status print(struct walk *walk, const char *report, const struct ctx_column *of,
-			     size_t n_columns, const struct ctx_report_input *input,
-			     const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print_walk(struct walk *walk, const struct ctx_report_kind *kind,
+				  const struct ctx_report_selection *selection,
+				  const struct ctx_report_options *options, struct ctx_err *err)
 {
-	struct ctx_usage_info *before CTX_AUTO_FREE =
-		ctx_calloc(input->profile->n_processes, sizeof(*before));
-	bool *seen CTX_AUTO_FREE = ctx_calloc(input->profile->n_processes, sizeof(*seen));
-	uint64_t *numbers CTX_AUTO_FREE = ctx_calloc(input->profile->n_processes, sizeof(*numbers));
-	struct ctx_report_input whole;
+	const struct ctx_out_spec spec = {
+		.kind = kind, .selection = selection, .options = options, .whole_note = SELECTION_NOTE};
+	uint32_t n = selection->profile->n_processes;
+	struct ctx_usage_info *before CTX_AUTO_FREE = ctx_calloc(n, sizeof(*before));
+	bool *seen CTX_AUTO_FREE = ctx_calloc(n, sizeof(*seen));
+	uint64_t *numbers CTX_AUTO_FREE = ctx_calloc(n, sizeof(*numbers));
 	struct ctx_out out;
 
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "%s cannot be sorted: it is in order of time", report);
 	if (before == NULL || seen == NULL || numbers == NULL)
 		return ctx_err_nomem(err);
 	walk->out = &out;
 	walk->before = before;
 	walk->seen = seen;
 	walk->numbers = numbers;
-	ctx_out_begin_whole(&out, input, &whole, SELECTION_NOTE, options, report, of, n_columns);
-	put_rows(walk, input);
+	ctx_out_begin(&out, &spec);
+	put_rows(walk, selection);
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
 
-enum ctx_status ctx_report_overview(const struct ctx_report_input *input,
-				    const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print_overview(struct ctx_report_source *source,
+				      const struct ctx_report_options *options, struct ctx_err *err)
 {
-	return print(&(struct walk){.put = put_overview}, "overview", columns, CTX_COUNT_OF(columns), input,
-		     options, err);
+	return print_walk(&(struct walk){.put = put_overview}, &ctx_report_overview, &source->selection,
+			  options, err);
 }
 
-enum ctx_status ctx_report_samples(const struct ctx_report_input *input,
-				   const struct ctx_report_options *options, struct ctx_err *err)
+static const struct ctx_report_alias overview_aliases[] = {{"statistics", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_overview = {
+	.name = "overview",
+	.summary = "resource use of the processes, second by second",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.no_function = true,
+	.order = ": it is in order of time",
+	.aliases = overview_aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print_overview,
+};
+
+static enum ctx_status print_samples(struct ctx_report_source *source,
+				     const struct ctx_report_options *options, struct ctx_err *err)
 {
-	return print(&(struct walk){.put = put_sample}, "samples", sample_columns,
-		     CTX_COUNT_OF(sample_columns), input, options, err);
+	return print_walk(&(struct walk){.put = put_sample}, &ctx_report_samples, &source->selection, options,
+			  err);
 }
+
+static const struct ctx_report_alias sample_aliases[] = {
+	{"sample-list", false}, {"sample-detail", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_samples = {
+	.name = "samples",
+	.summary = "the same for each record of resource use, numbered",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.no_function = true,
+	.order = ": it is in order of time",
+	.aliases = sample_aliases,
+	.columns = sample_columns,
+	.n_columns = CTX_COUNT_OF(sample_columns),
+	.print = print_samples,
+};

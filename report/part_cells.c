@@ -2,11 +2,11 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/metric_trees.h"
 #include "report/order.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
 struct ctx_cell ctx_function_cell(const struct ctx_profile *profile, uint32_t function)
 {
@@ -41,9 +41,23 @@ struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t funct
 	return ctx_cell_name(parts);
 }
 
+const char *ctx_thread_title(struct ctx_out *out, uint32_t thread)
+{
+	const struct ctx_profile *profile = out->profile;
+	const struct ctx_thread_info *info;
+	int64_t pid = -1;
+
+	if (thread >= profile->n_threads)
+		return NULL;
+	info = &profile->threads[thread];
+	if (info->process < profile->n_processes)
+		pid = profile->processes[info->process].pid;
+	return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s)", pid, info->tid, info->name);
+}
+
 const char *ctx_function_title(struct ctx_out *out, uint32_t function)
 {
-	struct ctx_cell cell = ctx_function_cell(out->input->profile, function);
+	struct ctx_cell cell = ctx_function_cell(out->profile, function);
 	const char *object = cell.object != NULL ? ctx_path_base(cell.object) : "";
 
 	if (object[0] == '\0')
@@ -51,18 +65,21 @@ const char *ctx_function_title(struct ctx_out *out, uint32_t function)
 	return ctx_out_format(out, object[0] == '[' ? "%s %s" : "%s [%s]", cell.name, object);
 }
 
-enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input, double small_percent,
-				     struct ctx_part_trees *ret, struct ctx_err *err)
+enum ctx_status ctx_part_trees_build(const struct ctx_profile *profile, const struct ctx_report_parts *parts,
+				     double small_percent, struct ctx_part_trees *ret, struct ctx_err *err)
 {
-	struct ctx_part_trees trees = {.n_metrics = input->n_more + 1};
+	struct ctx_part_trees trees = {.n_metrics = parts->n_more + 1};
 
-	trees.trees = ctx_calloc(input->n_parts, trees.n_metrics * sizeof(*trees.trees));
+	trees.trees = ctx_calloc(parts->n, trees.n_metrics * sizeof(*trees.trees));
 	if (trees.trees == NULL)
 		return ctx_err_nomem(err);
-	for (; trees.n < input->n_parts; trees.n++) {
+	for (; trees.n < parts->n; trees.n++) {
+		const struct ctx_metric_trees_input input = {.profile = profile,
+							     .part = &parts->parts[trees.n],
+							     .n_more = parts->n_more,
+							     .small_percent = small_percent};
 		enum ctx_status status =
-			ctx_metric_trees_build(input->profile, &input->parts[trees.n], input->n_more,
-					       small_percent, &trees.trees[trees.n * trees.n_metrics], err);
+			ctx_metric_trees_build(&input, &trees.trees[trees.n * trees.n_metrics], err);
 
 		if (status != CTX_OK) {
 			ctx_part_trees_deinit(&trees);
@@ -81,25 +98,26 @@ void ctx_part_trees_deinit(struct ctx_part_trees *trees)
 	*trees = (struct ctx_part_trees){0};
 }
 
-static enum ctx_status put_parts(const struct ctx_report_input *input,
-				 const struct ctx_report_options *options,
-				 const struct ctx_part_report *report, struct ctx_metric_view *view,
-				 struct ctx_err *err)
+static enum ctx_status put_parts(const struct ctx_part_report *report, const struct ctx_report_parts *parts,
+				 struct ctx_metric_view *view, struct ctx_err *err)
 {
+	const struct ctx_report_options *options = view->options;
+	const struct ctx_profile *profile = view->selection->profile;
 	struct ctx_part_trees trees;
 	struct ctx_out out;
 	struct ctx_part_page page = {.out = &out, .view = view};
-	enum ctx_status status = ctx_order_find(report->name, options->sort, view->sort_keys, &page.key, err);
+	enum ctx_status status =
+		ctx_order_find(report->kind->name, options->sort, view->sort_keys, &page.key, err);
 
 	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
+		status = ctx_function_check(profile, options->function, err);
 	if (status == CTX_OK)
-		status = ctx_part_trees_build(input, 0, &trees, err);
+		status = ctx_part_trees_build(profile, parts, 0, &trees, err);
 	if (status != CTX_OK)
 		return status;
-	ctx_metric_view_begin(view, &out, input, options, report->name);
+	ctx_metric_view_begin(view, &out, parts);
 	for (size_t i = 0; i < trees.n && status == CTX_OK; i++) {
-		page.thread = input->parts[i].thread;
+		page.thread = parts->parts[i].thread;
 		page.tree = &trees.trees[i * trees.n_metrics];
 		status = report->put(&page, err);
 		ctx_out_fail(&out, status);
@@ -109,16 +127,21 @@ static enum ctx_status put_parts(const struct ctx_report_input *input,
 	return ctx_out_end(&out, err);
 }
 
-enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
+enum ctx_status ctx_part_trees_report(struct ctx_report_source *source,
 				      const struct ctx_report_options *options,
 				      const struct ctx_part_report *report, struct ctx_err *err)
 {
-	struct ctx_metric_view view;
-	enum ctx_status status = ctx_metric_view_init(&view, input, options, report->form, report->columns,
-						      report->n_columns, report->sort_keys, err);
+	struct ctx_metric_view view = {.kind = report->kind,
+				       .form = report->form,
+				       .selection = &source->selection,
+				       .options = options};
+	struct ctx_report_parts parts;
+	enum ctx_status status = ctx_metric_view_pull(&view, source, report->calls, &parts, err);
 
 	if (status == CTX_OK)
-		status = put_parts(input, options, report, &view, err);
+		status = ctx_metric_view_init(&view, &parts, report->sort_keys, err);
+	if (status == CTX_OK)
+		status = put_parts(report, &parts, &view, err);
 	ctx_metric_view_deinit(&view);
 	return status;
 }
@@ -128,11 +151,6 @@ uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node)
 	while (node != CTX_CALLTREE_NONE && tree->nodes[node].next_sibling == CTX_CALLTREE_NONE)
 		node = tree->nodes[node].parent;
 	return node != CTX_CALLTREE_NONE ? tree->nodes[node].next_sibling : tree->n;
-}
-
-bool ctx_has_other(const struct ctx_report_input *input)
-{
-	return input->omitted_weight != 0 && input->n_parts == 1 && input->n_more == 0;
 }
 
 struct ctx_cell ctx_pid_cell(const struct ctx_profile *profile, uint32_t process)

@@ -16,6 +16,9 @@ struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t func
 /* JSON: "inlined": true, only where the function stands for inlined instances. */
 struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function);
 
+/* "pt_PID_TID (name)", the title of a thread's tree; lives until the section of `out` ends. CTX_NONE: NULL. */
+const char *ctx_thread_title(struct ctx_out *out, uint32_t thread);
+
 /* "NAME [OBJECT]", the object without its directories; lives until the section of `out` ends. */
 const char *ctx_function_title(struct ctx_out *out, uint32_t function);
 
@@ -30,7 +33,8 @@ struct ctx_part_trees {
 };
 
 /* `small_percent`: where there are several metrics, siblings with less in all of them come last. */
-CTX_MUST_CHECK enum ctx_status ctx_part_trees_build(const struct ctx_report_input *input,
+CTX_MUST_CHECK enum ctx_status ctx_part_trees_build(const struct ctx_profile *profile,
+						    const struct ctx_report_parts *parts,
 						    double small_percent, struct ctx_part_trees *ret,
 						    struct ctx_err *err);
 void ctx_part_trees_deinit(struct ctx_part_trees *trees);
@@ -48,25 +52,21 @@ struct ctx_part_page {
 typedef enum ctx_status (*ctx_part_page_fn)(const struct ctx_part_page *page, struct ctx_err *err);
 
 struct ctx_part_report {
-	const char *name;
+	const struct ctx_report_kind *kind;
+	bool calls; /* it shows them */
 	const struct ctx_metric_form *form;
-	const struct ctx_column *columns;
-	size_t n_columns;
 	const char *const *sort_keys;
 	ctx_part_page_fn put; /* prints the rows of one part */
 };
 
 /* A whole report of one table for each part: sort key and --function checked first, then `put` for every part. */
-CTX_MUST_CHECK enum ctx_status ctx_part_trees_report(const struct ctx_report_input *input,
+CTX_MUST_CHECK enum ctx_status ctx_part_trees_report(struct ctx_report_source *source,
 						     const struct ctx_report_options *options,
 						     const struct ctx_part_report *report,
 						     struct ctx_err *err);
 
 /* The first node behind the subtree of `node`. O(depth). */
 uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node);
-
-/* Whether <Other> has a row: something is omitted, and there is one part, and one metric, that it belongs to. */
-bool ctx_has_other(const struct ctx_report_input *input);
 
 /* A number cell of a process's pid, of a thread's tid; NULL cell where there is none, as for CTX_NONE. */
 struct ctx_cell ctx_pid_cell(const struct ctx_profile *profile, uint32_t process);

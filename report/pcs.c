@@ -6,6 +6,7 @@
 #include "report/code_rows.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ static const char *const sort_keys[] = {
 /* "walk+0x1a", "walk+0x2 in walk.cold", " 0x7f00"; the object is the cell's own. */
 static struct ctx_cell place_cell(struct ctx_out *out, const struct ctx_code_place *place, uint64_t address)
 {
-	struct ctx_cell cell = ctx_function_cell(out->input->profile, place->function);
+	struct ctx_cell cell = ctx_function_cell(out->profile, place->function);
 	const char *name = place->function != CTX_NONE ? cell.name : "";
 	const char *before = place->part != NULL ? " in " : "";
 	const char *part = place->part == NULL		      ? ""
@@ -54,21 +55,21 @@ static struct ctx_cell place_cell(struct ctx_out *out, const struct ctx_code_pla
 	return cell;
 }
 
-static void put_row(struct ctx_out *out, uint32_t index, const struct ctx_code_sum *sum)
+static void put_row(struct ctx_out *out, const struct ctx_code_view *view, uint32_t index,
+		    const struct ctx_code_sum *sum)
 {
-	const struct ctx_report_input *input = out->input;
-	const struct ctx_location *location = &input->code->locations[index];
-	const struct ctx_site *site = location->site != CTX_NONE ? &input->code->sites[location->site] : NULL;
-	struct ctx_code_place place = ctx_code_place_of(input, index);
-	struct ctx_cell function = ctx_function_cell(input->profile, place.function);
+	const struct ctx_location *location = &view->code->locations[index];
+	const struct ctx_site *site = location->site != CTX_NONE ? &view->code->sites[location->site] : NULL;
+	struct ctx_code_place place = ctx_code_place_of(view, index);
+	struct ctx_cell function = ctx_function_cell(view->profile, place.function);
 	bool has_line = site != NULL && site->file != CTX_NONE && site->line != 0;
-	const char *file = has_line ? input->code->files[site->file].path : NULL;
+	const char *file = has_line ? view->code->files[site->file].path : NULL;
 	const char *inlined = NULL;
 
 	if (place.function == CTX_NONE)
 		function = ctx_cell_name(NULL);
 	if (site != NULL && site->caller != CTX_NONE)
-		inlined = input->profile->functions[site->function].name;
+		inlined = view->profile->functions[site->function].name;
 	ctx_out_row(out, (struct ctx_cell[]){
 				 ctx_cell_number(sum->exclusive),
 				 ctx_cell_number(sum->exclusive),
@@ -79,8 +80,8 @@ static void put_row(struct ctx_out *out, uint32_t index, const struct ctx_code_s
 							: NULL),
 				 place_cell(out, &place, location->address),
 				 ctx_cell_name(function.name),
-				 location->object < input->profile->n_objects
-					 ? ctx_cell_name(input->profile->objects[location->object].path)
+				 location->object < view->profile->n_objects
+					 ? ctx_cell_name(view->profile->objects[location->object].path)
 					 : ctx_cell_name(NULL),
 				 place.has_offset ? ctx_cell_number(place.offset) : ctx_cell_name(NULL),
 				 ctx_cell_number(location->address),
@@ -96,67 +97,67 @@ static void put_row(struct ctx_out *out, uint32_t index, const struct ctx_code_s
 }
 
 /* Whether a location is an instruction, of a function that was asked for: the real one or one that is inlined there. */
-static bool is_wanted(const struct ctx_report_input *input, uint32_t index, const char *filter)
+static bool is_wanted(const struct ctx_code_view *view, uint32_t index, const char *filter)
 {
-	const struct ctx_location *location = &input->code->locations[index];
+	const struct ctx_location *location = &view->code->locations[index];
 	uint32_t function = location->function;
 
 	if (function == CTX_NONE || location->joins ||
-	    input->profile->functions[function].kind == CTX_FUNCTION_TRUNCATED)
+	    view->profile->functions[function].kind == CTX_FUNCTION_TRUNCATED)
 		return false;
 	if (filter == NULL)
 		return true;
 	if (location->site == CTX_NONE)
-		return ctx_function_matches(input->profile, function, filter);
-	for (uint32_t site = location->site; site != CTX_NONE; site = input->code->sites[site].caller) {
-		if (ctx_function_matches(input->profile, input->code->sites[site].function, filter))
+		return ctx_function_matches(view->profile, function, filter);
+	for (uint32_t site = location->site; site != CTX_NONE; site = view->code->sites[site].caller) {
+		if (ctx_function_matches(view->profile, view->code->sites[site].function, filter))
 			return true;
 	}
 	return false;
 }
 
-static size_t sort_rows(const struct ctx_report_input *input, const struct ctx_code_sum *sums,
-			const char *filter, size_t key, struct ctx_order_item *items)
+static size_t sort_rows(const struct ctx_code_view *view, const struct ctx_code_sum *sums, const char *filter,
+			size_t key, struct ctx_order_item *items)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < input->code->n_locations; i++) {
+	for (uint32_t i = 0; i < view->code->n_locations; i++) {
 		const struct ctx_code_sum *sum = &sums[i];
-		uint64_t address = ctx_order_ascending(input->code->locations[i].address);
+		uint64_t address = ctx_order_ascending(view->code->locations[i].address);
 		const uint64_t numbers[] = {sum->exclusive,	    sum->inclusive, sum->exclusive_samples,
 					    sum->inclusive_samples, address,	    address};
 
-		if ((sum->inclusive == 0 && sum->inclusive_samples == 0) || !is_wanted(input, i, filter))
+		if ((sum->inclusive == 0 && sum->inclusive_samples == 0) || !is_wanted(view, i, filter))
 			continue;
 		items[n] =
 			(struct ctx_order_item){.number = numbers[key], .second = sum->inclusive, .index = i};
 		if (key == 5)
 			items[n].text =
-				ctx_function_cell(input->profile, ctx_code_real_function(input->code, i))
-					.name;
+				ctx_function_cell(view->profile, ctx_code_real_function(view->code, i)).name;
 		n++;
 	}
 	ctx_order_sort(items, n);
 	return n;
 }
 
-static enum ctx_status add_up(const struct ctx_report_input *input, struct ctx_code_sum *sums,
+static enum ctx_status add_up(const struct ctx_code_view *view, struct ctx_code_sum *sums,
 			      struct ctx_err *err)
 {
-	size_t n = input->code->n_locations;
+	size_t n = view->code->n_locations;
 	uint32_t *rows CTX_AUTO_FREE = ctx_calloc(n, sizeof(*rows));
 
 	if (n != 0 && rows == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		rows[i] = (uint32_t)i;
-	return ctx_code_add_up(input, NULL, rows, sums, n, err);
+	return ctx_code_add_up(view, &(struct ctx_code_adding){NULL, rows, sums, n}, err);
 }
 
-static enum ctx_status print(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			     size_t key, struct ctx_err *err)
+static enum ctx_status print_rows(const struct ctx_code_view *view, const struct ctx_out_spec *spec,
+				  size_t key, struct ctx_err *err)
 {
-	size_t n = input->code->n_locations;
+	const struct ctx_report_options *options = spec->options;
+	size_t n = view->code->n_locations;
 	struct ctx_code_sum *sums CTX_AUTO_FREE = ctx_calloc(n, sizeof(*sums));
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n, sizeof(*items));
 	struct ctx_out out;
@@ -164,13 +165,13 @@ static enum ctx_status print(const struct ctx_report_input *input, const struct 
 
 	if (n != 0 && (sums == NULL || items == NULL))
 		return ctx_err_nomem(err);
-	status = add_up(input, sums, err);
+	status = add_up(view, sums, err);
 	if (status != CTX_OK)
 		return status;
-	n = sort_rows(input, sums, options->function, key, items);
-	ctx_out_begin(&out, input, options, "pcs", columns, CTX_COUNT_OF(columns));
+	n = sort_rows(view, sums, options->function, key, items);
+	ctx_code_begin(&out, *spec, view);
 	for (size_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
-		put_row(&out, items[i].index, &sums[items[i].index]);
+		put_row(&out, view, items[i].index, &sums[items[i].index]);
 	ctx_out_section(&out, NULL);
 	if (options->limit != 0 && n > options->limit)
 		ctx_out_more(&out, n - options->limit, "instruction");
@@ -178,11 +179,29 @@ static enum ctx_status print(const struct ctx_report_input *input, const struct 
 	return ctx_out_end(&out, err);
 }
 
-enum ctx_status ctx_report_pcs(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			       struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
+	const struct ctx_out_spec spec = {
+		.kind = &ctx_report_pcs, .selection = &source->selection, .options = options};
+	struct ctx_code_view view;
 	size_t key;
-	enum ctx_status status = ctx_code_prepare("pcs", input, options, sort_keys, &key, err);
+	enum ctx_status status = ctx_order_find("pcs", options->sort, sort_keys, &key, err);
 
-	return status == CTX_OK ? print(input, options, key, err) : status;
+	if (status == CTX_OK)
+		status = ctx_code_view_pull(source, options->function, &view, err);
+	return status == CTX_OK ? print_rows(&view, &spec, key, err) : status;
 }
+
+static const struct ctx_report_alias aliases[] = {{"psummary", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_pcs = {
+	.name = "pcs",
+	.summary = "instructions by exclusive weight",
+	.sort_exclusive = "exclusive",
+	.sort_inclusive = "inclusive",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

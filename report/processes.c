@@ -1,7 +1,7 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static struct ctx_cell exit_cell(const struct ctx_process_info *process)
 
 static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	const struct ctx_process_info *info = &profile->processes[i];
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(i),
@@ -65,10 +65,10 @@ static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
 	ctx_out_row(out, cells);
 }
 
-static void sum_threads(const struct ctx_report_input *input, struct use *uses)
+static void sum_threads(const struct ctx_profile *profile, const struct ctx_report_thread_sums *sums,
+			struct use *uses)
 {
-	const struct ctx_profile *profile = input->profile;
-	bool whole = input->thread_samples == NULL || input->thread_weight == NULL;
+	bool whole = sums->samples == NULL || sums->weight == NULL;
 
 	for (uint32_t i = 0; i < profile->n_processes && whole; i++)
 		uses[i] = (struct use){profile->processes[i].samples, profile->processes[i].weight};
@@ -77,8 +77,8 @@ static void sum_threads(const struct ctx_report_input *input, struct use *uses)
 
 		if (process >= profile->n_processes)
 			continue;
-		uses[process].samples += input->thread_samples[i];
-		uses[process].weight += input->thread_weight[i];
+		uses[process].samples += sums->samples[i];
+		uses[process].weight += sums->weight[i];
 	}
 }
 
@@ -100,30 +100,56 @@ static struct ctx_order_item sort_item(const struct ctx_profile *profile, const 
 		.index = i, .number = numbers[key], .text = key == 5 ? info->command : NULL};
 }
 
-enum ctx_status ctx_report_processes(const struct ctx_report_input *input,
-				     const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status put_page(const struct ctx_out_spec *spec, const struct ctx_report_thread_sums *sums,
+				size_t key, struct ctx_err *err)
 {
-	uint32_t n = input->profile->n_processes;
+	const struct ctx_profile *profile = spec->selection->profile;
+	uint32_t n = profile->n_processes, limit = spec->options->limit;
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n, sizeof(*items));
 	struct use *uses CTX_AUTO_FREE = ctx_calloc(n, sizeof(*uses));
 	struct ctx_out out;
-	size_t key;
-	enum ctx_status status = ctx_order_find("processes", options->sort, sort_keys, &key, err);
 
-	if (status != CTX_OK)
-		return status;
 	if (items == NULL || uses == NULL)
 		return ctx_err_nomem(err);
-	sum_threads(input, uses);
+	sum_threads(profile, sums, uses);
 	for (uint32_t i = 0; i < n; i++)
-		items[i] = sort_item(input->profile, uses, i, key);
+		items[i] = sort_item(profile, uses, i, key);
 	ctx_order_sort(items, n);
-	ctx_out_begin(&out, input, options, "processes", columns, CTX_COUNT_OF(columns));
-	for (uint32_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
+	ctx_out_begin(&out, spec);
+	for (uint32_t i = 0; i < n && (limit == 0 || i < limit); i++)
 		put_row(&out, uses, items[i].index);
 	ctx_out_section(&out, NULL);
-	if (options->limit != 0 && n > options->limit)
-		ctx_out_line(&out, ctx_out_format(&out, "(%" PRIu32 " more processes)", n - options->limit));
+	if (limit != 0 && n > limit)
+		ctx_out_line(&out, ctx_out_format(&out, "(%" PRIu32 " more processes)", n - limit));
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	struct ctx_out_spec spec = {
+		.kind = &ctx_report_processes, .selection = &source->selection, .options = options};
+	struct ctx_report_thread_sums sums;
+	size_t key;
+	enum ctx_status status = ctx_order_find("processes", options->sort, sort_keys, &key, err);
+
+	if (status == CTX_OK)
+		status = source->thread_sums(source, &sums, err);
+	if (status != CTX_OK)
+		return status;
+	spec.totals = ctx_totals_of_threads(spec.selection, &sums);
+	spec.omitted = sums.omitted;
+	return put_page(&spec, &sums, key, err);
+}
+
+const struct ctx_report_kind ctx_report_processes = {
+	.name = "processes",
+	.summary = "processes with their lives, exit status and weights",
+	.no_function = true,
+	.sort_exclusive = "weight",
+	.sort_inclusive = "weight",
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

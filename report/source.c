@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "report/head.h"
 #include "report/kinds.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/source_sections.h"
 #include "report/source_texts.h"
@@ -47,7 +48,7 @@ static bool is_hot(const struct ctx_source_section *section, const struct ctx_co
 static void put_line(const struct page *page, uint32_t line, const char *text,
 		     const struct ctx_line_total *row)
 {
-	const struct ctx_report_input *input = page->out->input;
+	const struct ctx_code_view *view = page->texts->view;
 	const struct ctx_source_section *section = page->section;
 	const struct ctx_code_sum none = {0};
 	const struct ctx_code_sum *sum = ctx_line_has_weight(row) ? &row->sum : &none;
@@ -56,7 +57,7 @@ static void put_line(const struct page *page, uint32_t line, const char *text,
 	struct ctx_cell number = line != 0 ? ctx_cell_number(line) : empty;
 
 	if (!page->subject->is_file)
-		function = ctx_function_cell(input->profile, page->subject->owners[section->owner]);
+		function = ctx_function_cell(view->profile, page->subject->owners[section->owner]);
 	ctx_out_row(page->out,
 		    (struct ctx_cell[]){
 			    ctx_cell_name(hot ? "##" : NULL),
@@ -66,7 +67,7 @@ static void put_line(const struct page *page, uint32_t line, const char *text,
 			    ctx_cell_name(text),
 			    ctx_cell_name(function.name),
 			    ctx_cell_name(function.object),
-			    ctx_cell_name(section->file != CTX_NONE ? input->code->files[section->file].path
+			    ctx_cell_name(section->file != CTX_NONE ? view->code->files[section->file].path
 								    : NULL),
 			    number,
 			    ctx_cell_name(text),
@@ -131,10 +132,10 @@ static void put_text(const struct page *page, uint32_t first, uint32_t last)
 
 static void put_title(const struct page *page)
 {
-	const struct ctx_report_input *input = page->out->input;
+	const struct ctx_code_view *view = page->texts->view;
 	const struct ctx_source_section *section = page->section;
 	const char *path =
-		section->file != CTX_NONE ? input->code->files[section->file].path : "no line numbers";
+		section->file != CTX_NONE ? view->code->files[section->file].path : "no line numbers";
 
 	if (page->subject->is_file) {
 		ctx_out_section(page->out, path);
@@ -154,7 +155,11 @@ static void put_section(const struct page *page)
 
 	put_title(page);
 	if (section->n_rows != 0 && !page->subject->is_file) {
-		ctx_source_section_view(page->out->input, page->subject, section, n_lines, &first, &last);
+		const struct ctx_line_range range =
+			ctx_source_section_view(page->texts->view, page->subject, section, n_lines);
+
+		first = range.first;
+		last = range.last;
 	} else if (section->file == CTX_NONE) {
 		last = 0;
 	}
@@ -185,11 +190,11 @@ static bool key_of_lined_function(const void *context, uint32_t function, uint32
 }
 
 /* The function with the largest exclusive weight that has lines; CTX_NONE: there is none with samples. */
-static enum ctx_status find_hottest(const struct ctx_report_input *input, uint32_t *ret, struct ctx_err *err)
+static enum ctx_status find_hottest(const struct ctx_code_view *view, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_line_rows rows = {0};
 	const struct ctx_line_total *best = NULL;
-	enum ctx_status status = ctx_line_rows_build(input, key_of_lined_function, NULL, &rows, err);
+	enum ctx_status status = ctx_line_rows_build(view, key_of_lined_function, NULL, &rows, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -206,7 +211,7 @@ static enum ctx_status find_hottest(const struct ctx_report_input *input, uint32
 	return CTX_OK;
 }
 
-static enum ctx_status find_subject(const struct ctx_report_input *input,
+static enum ctx_status find_subject(const struct ctx_code_view *view,
 				    const struct ctx_report_options *options, struct ctx_subject *ret,
 				    struct ctx_err *err)
 {
@@ -215,11 +220,11 @@ static enum ctx_status find_subject(const struct ctx_report_input *input,
 	enum ctx_status status;
 
 	if (text != NULL)
-		return ctx_subject_find(input, text, true, ret, err);
-	status = find_hottest(input, &hottest, err);
+		return ctx_subject_find(view, text, true, ret, err);
+	status = find_hottest(view, &hottest, err);
 	if (status != CTX_OK || hottest == CTX_NONE)
 		return status;
-	return ctx_subject_function(input, hottest, ret, err);
+	return ctx_subject_function(view, hottest, ret, err);
 }
 
 static void put_sections(struct page *page, const struct ctx_source_sections *sections)
@@ -240,21 +245,21 @@ static void put_sections(struct page *page, const struct ctx_source_sections *se
 		ctx_out_more(out, sections->n - limit, "section");
 }
 
-static enum ctx_status print(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			     const struct ctx_subject *subject, struct ctx_err *err)
+static enum ctx_status print_subject(const struct ctx_code_view *view, const struct ctx_out_spec *spec,
+				     const struct ctx_subject *subject, struct ctx_err *err)
 {
 	struct ctx_source_sections sections = {0};
 	struct ctx_source_texts texts;
 	struct ctx_out out;
 	struct page page = {.out = &out, .subject = subject, .texts = &texts};
-	enum ctx_status status = ctx_source_texts_init(&texts, input, err);
+	enum ctx_status status = ctx_source_texts_init(&texts, view, err);
 
 	if (status != CTX_OK)
 		return status;
 	if (subject->n != 0)
-		status = ctx_source_sections_build(input, subject, &sections, err);
+		status = ctx_source_sections_build(view, subject, &sections, err);
 	if (status == CTX_OK) {
-		ctx_out_begin(&out, input, options, "source", columns, CTX_COUNT_OF(columns));
+		ctx_code_begin(&out, *spec, view);
 		put_sections(&page, &sections);
 		ctx_out_rows_end(&out);
 		status = ctx_out_end(&out, err);
@@ -264,19 +269,34 @@ static enum ctx_status print(const struct ctx_report_input *input, const struct 
 	return status;
 }
 
-enum ctx_status ctx_report_source(const struct ctx_report_input *input,
-				  const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
+	const struct ctx_out_spec spec = {
+		.kind = &ctx_report_source, .selection = &source->selection, .options = options};
 	struct ctx_subject subject = {0};
-	enum ctx_status status;
+	struct ctx_code_view view;
+	enum ctx_status status = ctx_code_view_pull(source, NULL, &view, err);
 
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "source cannot be sorted: it is in the order of lines");
-	status = ctx_code_check(input, err);
 	if (status == CTX_OK)
-		status = find_subject(input, options, &subject, err);
+		status = find_subject(&view, options, &subject, err);
 	if (status == CTX_OK)
-		status = print(input, options, &subject, err);
+		status = print_subject(&view, &spec, &subject, err);
 	ctx_subject_deinit(&subject);
 	return status;
 }
+
+static const struct ctx_report_alias aliases[] = {{"src", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_source = {
+	.name = "source",
+	.summary = "annotated source: source=FUNCTION, source=FILE",
+	.takes_subject = true,
+	.order = ": it is in the order of lines",
+	.sort_exclusive = "exclusive",
+	.sort_inclusive = "inclusive",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -104,12 +104,11 @@ static size_t make_sections(const struct ctx_subject *subject, const struct ctx_
 	return n;
 }
 
-enum ctx_status ctx_source_sections_build(const struct ctx_report_input *input,
-					  const struct ctx_subject *subject, struct ctx_source_sections *ret,
-					  struct ctx_err *err)
+enum ctx_status ctx_source_sections_build(const struct ctx_code_view *view, const struct ctx_subject *subject,
+					  struct ctx_source_sections *ret, struct ctx_err *err)
 {
 	struct ctx_source_sections made = {0};
-	enum ctx_status status = ctx_line_rows_build(input, subject->is_file ? key_of_file : key_of_function,
+	enum ctx_status status = ctx_line_rows_build(view, subject->is_file ? key_of_file : key_of_function,
 						     subject, &made.lines, err);
 
 	if (status != CTX_OK)
@@ -128,13 +127,13 @@ enum ctx_status ctx_source_sections_build(const struct ctx_report_input *input,
 #define REACH 8
 
 /* The first line of another function behind `line`. */
-static uint32_t next_function(const struct ctx_report_input *input, const struct ctx_subject *subject,
+static uint32_t next_function(const struct ctx_code_view *view, const struct ctx_subject *subject,
 			      const struct ctx_source_section *section, uint32_t line)
 {
 	uint32_t first = UINT32_MAX;
 
-	for (size_t i = 0; i < input->code->n_sites; i++) {
-		const struct ctx_site *site = &input->code->sites[i];
+	for (size_t i = 0; i < view->code->n_sites; i++) {
+		const struct ctx_site *site = &view->code->sites[i];
 
 		if (site->file == section->file && site->line > line && site->line < first &&
 		    subject->owner_of[site->function] != section->owner)
@@ -159,43 +158,43 @@ static void extend_down(const struct ctx_function_code *part, uint32_t file, uin
 	} while (*last != before);
 }
 
-void ctx_source_section_range(const struct ctx_report_input *input, const struct ctx_subject *subject,
-			      const struct ctx_source_section *section, uint32_t *ret_first,
-			      uint32_t *ret_last)
+struct ctx_line_range ctx_source_section_range(const struct ctx_code_view *view,
+					       const struct ctx_subject *subject,
+					       const struct ctx_source_section *section)
 {
 	uint32_t owner = subject->owners[section->owner], first = section->rows[0].key.line,
 		 last = section->rows[section->n_rows - 1].key.line, limit;
 	const struct ctx_function_code *parts;
 	size_t n = 0;
 
-	if (subject->is_file || input->reader == NULL || input->profile->functions[owner].inlined ||
-	    input->reader->code(input->reader->context, owner, &parts, &n, NULL) != CTX_OK)
+	if (subject->is_file || view->reader == NULL || view->profile->functions[owner].inlined ||
+	    view->reader->code(view->reader->context, owner, &parts, &n, NULL) != CTX_OK)
 		n = 0;
-	limit = n != 0 ? next_function(input, subject, section, last) : 0;
+	limit = n != 0 ? next_function(view, subject, section, last) : 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct ctx_line_row *entry = parts[i].n_lines != 0 ? &parts[i].lines[0] : NULL;
 
 		if (entry != NULL && entry->file == section->file && entry->line != 0 &&
-		    ctx_code_is_inside(&input->profile->functions[owner], parts[i].address) &&
+		    ctx_code_is_inside(&view->profile->functions[owner], parts[i].address) &&
 		    entry->line < first)
 			first = entry->line;
 		extend_down(&parts[i], section->file, limit, &last);
 	}
-	*ret_first = first;
-	*ret_last = last;
+	return (struct ctx_line_range){first, last};
 }
 
-void ctx_source_section_view(const struct ctx_report_input *input, const struct ctx_subject *subject,
-			     const struct ctx_source_section *section, uint32_t n_lines, uint32_t *ret_first,
-			     uint32_t *ret_last)
+struct ctx_line_range ctx_source_section_view(const struct ctx_code_view *view,
+					      const struct ctx_subject *subject,
+					      const struct ctx_source_section *section, uint32_t n_lines)
 {
-	uint32_t first, last;
+	struct ctx_line_range range = ctx_source_section_range(view, subject, section);
 
-	ctx_source_section_range(input, subject, section, &first, &last);
-	*ret_first = first > CTX_SOURCE_AROUND ? first - CTX_SOURCE_AROUND : 1;
-	*ret_last = n_lines > CTX_SOURCE_AROUND && last < n_lines - CTX_SOURCE_AROUND
-			    ? last + CTX_SOURCE_AROUND
-			    : n_lines;
+	return (struct ctx_line_range){
+		.first = range.first > CTX_SOURCE_AROUND ? range.first - CTX_SOURCE_AROUND : 1,
+		.last = n_lines > CTX_SOURCE_AROUND && range.last < n_lines - CTX_SOURCE_AROUND
+				? range.last + CTX_SOURCE_AROUND
+				: n_lines,
+	};
 }
 
 size_t ctx_source_section_mark(const struct ctx_source_section *section, uint32_t first, size_t n,

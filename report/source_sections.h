@@ -28,7 +28,7 @@ struct ctx_source_sections {
 	size_t n;
 };
 
-CTX_MUST_CHECK enum ctx_status ctx_source_sections_build(const struct ctx_report_input *input,
+CTX_MUST_CHECK enum ctx_status ctx_source_sections_build(const struct ctx_code_view *view,
 							 const struct ctx_subject *subject,
 							 struct ctx_source_sections *ret,
 							 struct ctx_err *err);
@@ -52,13 +52,17 @@ size_t ctx_source_section_mark(const struct ctx_source_section *section, uint32_
  * The first and last line of a section that has rows. A function's begin at its first instruction's line and go on to its last one's,
  * as far as `reader` knows its code: those of inlined code that stands elsewhere in the file do not count.
  */
-void ctx_source_section_range(const struct ctx_report_input *input, const struct ctx_subject *subject,
-			      const struct ctx_source_section *section, uint32_t *ret_first,
-			      uint32_t *ret_last);
+struct ctx_line_range {
+	uint32_t first, last;
+};
+
+struct ctx_line_range ctx_source_section_range(const struct ctx_code_view *view,
+					       const struct ctx_subject *subject,
+					       const struct ctx_source_section *section);
 
 /* The same with CTX_SOURCE_AROUND lines, of a file with `n_lines`. */
-void ctx_source_section_view(const struct ctx_report_input *input, const struct ctx_subject *subject,
-			     const struct ctx_source_section *section, uint32_t n_lines, uint32_t *ret_first,
-			     uint32_t *ret_last);
+struct ctx_line_range ctx_source_section_view(const struct ctx_code_view *view,
+					      const struct ctx_subject *subject,
+					      const struct ctx_source_section *section, uint32_t n_lines);
 
 #endif

@@ -8,17 +8,17 @@
 
 #define TAB 8
 
-enum ctx_status ctx_source_texts_init(struct ctx_source_texts *texts, const struct ctx_report_input *input,
+enum ctx_status ctx_source_texts_init(struct ctx_source_texts *texts, const struct ctx_code_view *view,
 				      struct ctx_err *err)
 {
 	*texts = (struct ctx_source_texts){
-		.input = input, .files = ctx_calloc(input->code->n_files + 1, sizeof(*texts->files))};
+		.view = view, .files = ctx_calloc(view->code->n_files + 1, sizeof(*texts->files))};
 	return texts->files != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 void ctx_source_texts_deinit(struct ctx_source_texts *texts)
 {
-	for (size_t i = 0; texts->files != NULL && i < texts->input->code->n_files; i++) {
+	for (size_t i = 0; texts->files != NULL && i < texts->view->code->n_files; i++) {
 		free(texts->files[i].text);
 		free(texts->files[i].begins);
 	}
@@ -52,14 +52,14 @@ static enum ctx_status split(struct ctx_source_text *file, size_t n)
 enum ctx_status ctx_source_texts_count(struct ctx_source_texts *texts, uint32_t file, uint32_t *ret,
 				       struct ctx_err *err)
 {
-	const struct ctx_code_reader *reader = texts->input->reader;
+	const struct ctx_code_reader *reader = texts->view->reader;
 	struct ctx_source_text *entry;
 	enum ctx_status status = CTX_OK;
 	const char *text;
 	size_t n;
 
 	*ret = 0;
-	if (file >= texts->input->code->n_files || reader == NULL)
+	if (file >= texts->view->code->n_files || reader == NULL)
 		return CTX_OK;
 	entry = &texts->files[file];
 	if (!entry->asked) {

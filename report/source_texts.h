@@ -4,7 +4,7 @@
 #ifndef CTX_REPORT_SOURCE_TEXTS_H
 #define CTX_REPORT_SOURCE_TEXTS_H
 
-#include "report/out.h"
+#include "report/code_rows.h"
 
 struct ctx_source_text {
 	bool asked;
@@ -14,13 +14,12 @@ struct ctx_source_text {
 };
 
 struct ctx_source_texts {
-	const struct ctx_report_input *input;
+	const struct ctx_code_view *view;
 	struct ctx_source_text *files; /* owned; by file id */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_source_texts_init(struct ctx_source_texts *texts,
-						     const struct ctx_report_input *input,
-						     struct ctx_err *err);
+						     const struct ctx_code_view *view, struct ctx_err *err);
 void ctx_source_texts_deinit(struct ctx_source_texts *texts);
 
 /* Reads the file, if that was not done, and tells the number of its lines; 0: there is no text. */

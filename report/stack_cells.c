@@ -14,7 +14,7 @@ static uint32_t depth_of(const struct ctx_profile *profile, uint32_t stack)
 
 void ctx_stack_put_list(struct ctx_out *out, const char *key, uint32_t stack)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 
 	ctx_out_list_begin(out, key);
 	for (uint32_t i = 1; i <= depth_of(profile, stack); i++)
@@ -24,7 +24,7 @@ void ctx_stack_put_list(struct ctx_out *out, const char *key, uint32_t stack)
 
 struct ctx_cell ctx_stack_joined_cell(struct ctx_out *out, uint32_t stack, struct ctx_buf *buf)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 
 	ctx_buf_clear(buf);
 	for (uint32_t i = 1; i <= depth_of(profile, stack); i++) {

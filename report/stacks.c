@@ -1,8 +1,8 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/names.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ struct page {
 
 static uint32_t fill_path(const struct page *page, uint32_t stack)
 {
-	const struct ctx_trie *cct = &page->out->input->profile->cct;
+	const struct ctx_trie *cct = &page->out->profile->cct;
 	uint32_t depth = cct->depth[stack];
 
 	for (uint32_t i = depth; i-- > 0; stack = cct->parent[stack])
@@ -50,8 +50,7 @@ static const char *joined(struct page *page, uint32_t depth)
 	for (uint32_t i = 0; i < depth; i++) {
 		if (i != 0)
 			ctx_buf_put_u8(&page->text, ';');
-		ctx_buf_put_text(&page->text,
-				 ctx_function_cell(page->out->input->profile, page->path[i]).name);
+		ctx_buf_put_text(&page->text, ctx_function_cell(page->out->profile, page->path[i]).name);
 	}
 	ctx_buf_put_u8(&page->text, '\0');
 	if (page->text.failed) {
@@ -90,26 +89,34 @@ static void print_stack_head(struct page *page, uint32_t number, uint64_t weight
 	char share[CTX_FIGURE_MAX], shown[CTX_FIGURE_MAX], cumulative[CTX_FIGURE_MAX];
 	char count[CTX_HEAD_COUNT_MAX];
 
-	ctx_head_count(out, samples, count);
-	ctx_figure_percent(share, weight, out->totals.weight, 2);
-	ctx_figure_percent(cumulative, page->covered, out->totals.weight, 2);
-	ctx_figure_fixed(shown, weight, out->scale.divisor, out->scale.digits);
+	ctx_head_count(&out->head, samples, count);
+	ctx_figure_percent(share, weight, out->head.totals.weight, 2);
+	ctx_figure_percent(cumulative, page->covered, out->head.totals.weight, 2);
+	ctx_figure_fixed(shown, weight, out->head.scale.divisor, out->head.scale.digits);
 	if (number > 1)
 		ctx_out_line(out, "");
 	ctx_out_line(out, ctx_out_format(out, "#%" PRIu32 "  %s %%  %s %s  %s (cumulative %s %%)", number,
-					 share, shown, out->scale.unit, count, cumulative));
+					 share, shown, out->head.scale.unit, count, cumulative));
 }
 
-/* `depth` 0: the stack has a name of its own, `special`. */
-static void put_stack(struct page *page, uint32_t number, uint32_t depth, const char *special,
-		      uint64_t weight, uint64_t samples)
+/* A stack whose path is in the page. */
+struct shown {
+	uint32_t number;
+	uint32_t depth;	     /* 0: it has a name of its own */
+	const char *special; /* that name */
+	uint64_t weight, samples;
+};
+
+static void put_stack(struct page *page, const struct shown *stack)
 {
 	struct ctx_out *out = page->out;
-	const struct ctx_profile *profile = out->input->profile;
+	const char *special = stack->special;
+	uint32_t depth = stack->depth;
+	const struct ctx_profile *profile = out->profile;
 
-	page->covered += weight;
+	page->covered += stack->weight;
 	if (ctx_out_is_text(out)) {
-		print_stack_head(page, number, weight, samples);
+		print_stack_head(page, stack->number, stack->weight, stack->samples);
 		if (depth == 0)
 			print_frame(page, ctx_cell_name(special));
 		for (uint32_t i = depth; i-- > 0;) {
@@ -122,7 +129,7 @@ static void put_stack(struct page *page, uint32_t number, uint32_t depth, const 
 		return;
 	}
 	ctx_out_row_begin(out,
-			  (struct ctx_cell[]){ctx_cell_number(weight), ctx_cell_number(samples),
+			  (struct ctx_cell[]){ctx_cell_number(stack->weight), ctx_cell_number(stack->samples),
 					      ctx_thread_cell(profile, page->part->thread),
 					      ctx_cell_name(depth == 0 ? special : joined(page, depth))});
 	ctx_out_list_begin(out, "frames");
@@ -145,18 +152,18 @@ static bool passes(const struct page *page, uint32_t depth)
 	bool found = filter == NULL;
 
 	for (uint32_t i = 0; i < depth && !found; i++)
-		found = ctx_function_matches(page->out->input->profile, page->path[i], filter);
+		found = ctx_function_matches(page->out->profile, page->path[i], filter);
 	return found;
 }
 
 static void put_part(struct page *page, const struct ctx_order_item *items, size_t n)
 {
-	const struct ctx_report_input *input = page->out->input;
+	const struct ctx_head *head = &page->out->head;
 	uint32_t limit = page->out->options->limit, shown = 0;
 	uint64_t left_out = 0;
 
 	if (page->part->thread != CTX_NONE)
-		ctx_out_section(page->out, ctx_head_thread_title(page->out, page->part->thread));
+		ctx_out_section(page->out, ctx_thread_title(page->out, page->part->thread));
 	for (size_t i = 0; i < n; i++) {
 		const struct ctx_hist_entry *entry = &page->part->histogram->entries[items[i].index];
 		uint32_t depth = fill_path(page, entry->stack);
@@ -166,10 +173,12 @@ static void put_part(struct page *page, const struct ctx_order_item *items, size
 		if (limit != 0 && shown == limit)
 			left_out++;
 		else
-			put_stack(page, ++shown, depth, "<Total>", entry->weight, entry->samples);
+			put_stack(page,
+				  &(struct shown){++shown, depth, "<Total>", entry->weight, entry->samples});
 	}
-	if (ctx_has_other(input) && page->out->options->function == NULL && left_out == 0)
-		put_stack(page, ++shown, 0, "<Other>", input->omitted_weight, input->omitted_samples);
+	if (head->has_other && page->out->options->function == NULL && left_out == 0)
+		put_stack(page, &(struct shown){++shown, 0, "<Other>", head->omitted.weight,
+						head->omitted.samples});
 	if (left_out != 0) {
 		ctx_out_line(page->out, "");
 		ctx_out_line(page->out, ctx_out_format(page->out, "(%" PRIu64 " more stacks)", left_out));
@@ -205,13 +214,12 @@ static enum ctx_status sort_part(const struct ctx_report_part *part, size_t key,
 	return CTX_OK;
 }
 
-static enum ctx_status check_parts(const struct ctx_report_input *input, struct ctx_err *err)
+static enum ctx_status check_parts(const struct ctx_trie *cct, const struct ctx_report_parts *parts,
+				   struct ctx_err *err)
 {
-	const struct ctx_trie *cct = &input->profile->cct;
-
-	for (size_t part = 0; part < input->n_parts; part++) {
-		for (size_t i = 0; i < input->parts[part].histogram->n; i++) {
-			uint32_t stack = input->parts[part].histogram->entries[i].stack;
+	for (size_t part = 0; part < parts->n; part++) {
+		for (size_t i = 0; i < parts->parts[part].histogram->n; i++) {
+			uint32_t stack = parts->parts[part].histogram->entries[i].stack;
 
 			if (stack >= cct->n)
 				return ctx_err_set(err, CTX_E_ARG, "no call stack %u: there are %u", stack,
@@ -230,30 +238,22 @@ static uint32_t deepest(const struct ctx_trie *cct)
 	return depth;
 }
 
-enum ctx_status ctx_report_stacks(const struct ctx_report_input *input,
-				  const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print_parts(const struct ctx_out_spec *spec, const struct ctx_report_parts *parts,
+				   size_t key, struct ctx_err *err)
 {
-	uint32_t *path CTX_AUTO_FREE = ctx_calloc(deepest(&input->profile->cct), sizeof(*path));
+	uint32_t *path CTX_AUTO_FREE = ctx_calloc(deepest(&spec->selection->profile->cct), sizeof(*path));
 	struct ctx_out out;
 	struct page page = {.out = &out, .path = path};
-	size_t n_columns = CTX_COUNT_OF(columns) - (options->format == CTX_REPORT_JSON ? 1 : 0);
-	size_t key;
-	enum ctx_status status = ctx_order_find("stacks", options->sort, sort_keys, &key, err);
+	enum ctx_status status = CTX_OK;
 
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
-	if (status == CTX_OK)
-		status = check_parts(input, err);
-	if (status != CTX_OK)
-		return status;
-	ctx_out_begin(&out, input, options, "stacks", columns, n_columns);
-	for (size_t i = 0; i < input->n_parts && status == CTX_OK; i++) {
+	ctx_out_begin(&out, spec);
+	for (size_t i = 0; i < parts->n && status == CTX_OK; i++) {
 		struct ctx_order_item *items CTX_AUTO_FREE = NULL;
 		size_t n = 0;
 
-		page.part = &input->parts[i];
+		page.part = &parts->parts[i];
 		page.covered = 0;
 		status = sort_part(page.part, key, &items, &n, err);
 		if (status == CTX_OK)
@@ -264,3 +264,42 @@ enum ctx_status ctx_report_stacks(const struct ctx_report_input *input,
 	ctx_buf_deinit(&page.text);
 	return ctx_out_end(&out, err);
 }
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	const struct ctx_profile *profile = source->selection.profile;
+	struct ctx_out_spec spec = {.kind = &ctx_report_stacks,
+				    .selection = &source->selection,
+				    .options = options,
+				    .columns = columns,
+				    .n_columns = CTX_COUNT_OF(columns)};
+	struct ctx_report_parts parts;
+	size_t key;
+	enum ctx_status status = ctx_order_find("stacks", options->sort, sort_keys, &key, err);
+
+	if (options->format == CTX_REPORT_JSON)
+		spec.n_columns--; /* the frames are a list */
+	if (status == CTX_OK)
+		status = ctx_function_check(profile, options->function, err);
+	if (status == CTX_OK)
+		status = source->parts(source, &(struct ctx_parts_query){.per_thread = options->per_thread},
+				       &parts, err);
+	if (status == CTX_OK)
+		status = check_parts(&profile->cct, &parts, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_out_spec_parts(&spec, &parts);
+	if (parts.n == 0) /* --per-thread, and no thread has samples */
+		spec.totals = ctx_totals_of_run(spec.selection);
+	return print_parts(&spec, &parts, key, err);
+}
+
+const struct ctx_report_kind ctx_report_stacks = {
+	.name = "stacks",
+	.summary = "the heaviest complete call stacks",
+	.sort_exclusive = "exclusive",
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -1,7 +1,6 @@
 #include "report/strip.h"
 
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/names.h"
 #include "report/order.h"
 #include "report/part_cells.h"
@@ -25,7 +24,7 @@ static void give_letters(struct ctx_strips *strips, struct ctx_order_item *items
 			continue;
 		}
 		strips->functions[strips->n_letters] = items[i].index;
-		strips->slices[strips->n_letters] = first_strip ? items[i].number : 0;
+		strips->dominated[strips->n_letters] = first_strip ? items[i].number : 0;
 		strips->n_letters++;
 	}
 }
@@ -41,22 +40,21 @@ static void count_slices(const struct ctx_report_slice *slices, size_t n, struct
 	}
 }
 
-enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_report_input *input,
-				struct ctx_err *err)
+enum ctx_status ctx_strips_init(struct ctx_strips *strips, const struct ctx_report_selection *selection,
+				const struct ctx_report_slices *slices, struct ctx_err *err)
 {
-	uint32_t n_functions = input->profile->n_functions;
+	uint32_t n_functions = selection->profile->n_functions;
 	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_functions, sizeof(*items));
-	size_t n_first =
-		input->slices_per_thread < input->n_slices ? input->slices_per_thread : input->n_slices;
+	size_t n_first = slices->per_thread < slices->n ? slices->per_thread : slices->n;
 
-	*strips = (struct ctx_strips){0};
+	*strips = (struct ctx_strips){.selection = selection, .slices = *slices};
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	if (input->n_slices == 0)
+	if (slices->n == 0)
 		return CTX_OK;
-	count_slices(input->slices, n_first, items, n_functions);
+	count_slices(slices->slices, n_first, items, n_functions);
 	give_letters(strips, items, n_functions, true);
-	count_slices(input->slices + n_first, input->n_slices - n_first, items, n_functions);
+	count_slices(slices->slices + n_first, slices->n - n_first, items, n_functions);
 	for (unsigned letter = 0; letter < strips->n_letters; letter++)
 		items[strips->functions[letter]].number = 0;
 	give_letters(strips, items, n_functions, false);
@@ -74,13 +72,13 @@ static char letter_of(const struct ctx_strips *strips, uint32_t function)
 	return '.';
 }
 
-static bool is_selected(const struct ctx_report_input *input, struct ctx_interval slice)
+static bool is_selected(const struct ctx_report_selection *selection, struct ctx_interval slice)
 {
-	for (size_t i = 0; i < input->n_intervals; i++) {
-		if (ctx_interval_overlaps(input->intervals[i], slice))
+	for (size_t i = 0; i < selection->n_intervals; i++) {
+		if (ctx_interval_overlaps(selection->intervals[i], slice))
 			return true;
 	}
-	return input->n_intervals == 0;
+	return selection->n_intervals == 0;
 }
 
 /*
@@ -93,10 +91,10 @@ struct cell {
 	uint32_t function;
 };
 
-static struct cell column_cell(const struct ctx_report_input *input, const struct ctx_report_slice *slices,
+static struct cell column_cell(const struct ctx_strips *strips, const struct ctx_report_slice *slices,
 			       size_t column, size_t n_columns)
 {
-	size_t n = input->slices_per_thread;
+	size_t n = strips->slices.per_thread;
 	size_t begin = column * n / n_columns, end = (column + 1) * n / n_columns;
 	uint64_t heaviest = 0;
 	struct cell cell = {.function = CTX_NONE};
@@ -104,7 +102,7 @@ static struct cell column_cell(const struct ctx_report_input *input, const struc
 	if (end == begin)
 		end = begin + 1;
 	for (size_t i = begin; i < end && i < n; i++) {
-		if (!is_selected(input, slices[i].interval))
+		if (!is_selected(strips->selection, slices[i].interval))
 			continue;
 		cell.weight += slices[i].weight;
 		cell.length += slices[i].interval.end_ns - slices[i].interval.begin_ns;
@@ -132,27 +130,27 @@ static double height_of(const struct cell *cell, const struct layout *layout)
 	return (double)cell->weight;
 }
 
-static struct layout make_layout(const struct ctx_out *out)
+static struct layout make_layout(const struct ctx_strips *strips, const struct ctx_out *out)
 {
-	const struct ctx_report_input *input = out->input;
 	size_t width = out->options->width != 0 ? out->options->width : 120;
 	size_t room = width > LABEL_WIDTH + 21 ? width - LABEL_WIDTH - 1 : 20;
-	size_t n = input->slices_per_thread;
-	struct layout layout = {.is_time = strcmp(ctx_head_metric(input).unit, "ns") == 0};
+	size_t n = strips->slices.per_thread;
+	struct layout layout = {.is_time = strcmp(ctx_head_metric(&out->head).unit, "ns") == 0};
 
 	if (room > MAX_COLUMNS)
 		room = MAX_COLUMNS;
 	/* A whole number of columns a slice, as long as all fit. */
 	layout.columns = n <= room ? n * (room / n) : room;
 	layout.full = layout.is_time ? 1 : 0;
-	for (size_t first = 0; first + n <= input->n_slices; first += n) {
+	for (size_t first = 0; first + n <= strips->slices.n; first += n) {
 		for (size_t i = 0; i < layout.columns; i++) {
-			struct cell cell = column_cell(input, input->slices + first, i, layout.columns);
+			struct cell cell =
+				column_cell(strips, strips->slices.slices + first, i, layout.columns);
 			double height = height_of(&cell, &layout);
 
 			/* Several threads together are busy for more than the time that passes. */
 			if (height > layout.full &&
-			    (!layout.is_time || input->slices[first].thread == CTX_NONE))
+			    (!layout.is_time || strips->slices.slices[first].thread == CTX_NONE))
 				layout.full = height;
 		}
 	}
@@ -174,7 +172,7 @@ static const char *block(double share, bool ascii)
 
 static void put_label(struct ctx_out *out, struct ctx_buf *line, uint32_t thread)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	struct ctx_buf label = {0};
 	size_t width;
 
@@ -215,7 +213,7 @@ static const char *const state_colors[CTX_STATE_N] = {
 };
 
 /* The state that has most of each column. Escapes have no width, so the line is not cut by its bytes: it fits anyway. */
-static void print_states(struct ctx_out *out, const struct layout *layout,
+static void print_states(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 			 const struct ctx_report_slice *slices, struct ctx_buf *line)
 {
 	unsigned before = CTX_STATE_N;
@@ -225,7 +223,7 @@ static void print_states(struct ctx_out *out, const struct layout *layout,
 		unsigned state = CTX_STATE_N;
 
 		if (i < layout->columns) {
-			struct cell cell = column_cell(out->input, slices, i, layout->columns);
+			struct cell cell = column_cell(strips, slices, i, layout->columns);
 
 			state = ctx_state_most(cell.state_ns);
 		}
@@ -256,31 +254,32 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 {
 	put_label(out, line, slices->thread);
 	for (size_t i = 0; i < layout->columns; i++) {
-		struct cell cell = column_cell(out->input, slices, i, layout->columns);
+		struct cell cell = column_cell(strips, slices, i, layout->columns);
 
 		ctx_buf_put_text(line, block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
 					     out->options->ascii));
 	}
 	print_line(out, line);
-	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, out->input->profile->has_states ? "function" : "");
+	ctx_buf_printf(line, "%*s ", LABEL_WIDTH, out->profile->has_states ? "function" : "");
 	for (size_t i = 0; i < layout->columns; i++) {
-		struct cell cell = column_cell(out->input, slices, i, layout->columns);
+		struct cell cell = column_cell(strips, slices, i, layout->columns);
 
 		ctx_buf_put_u8(line, (uint8_t)letter_of(strips, cell.function));
 	}
 	print_line(out, line);
-	if (out->input->profile->has_states && slices->thread != CTX_NONE)
-		print_states(out, layout, slices, line);
+	if (out->profile->has_states && slices->thread != CTX_NONE)
+		print_states(strips, out, layout, slices, line);
 }
 
-static void print_axis(struct ctx_out *out, const struct layout *layout, struct ctx_buf *line)
+static void print_axis(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
+		       struct ctx_buf *line)
 {
-	const struct ctx_report_input *input = out->input;
 	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
 	size_t used;
 
-	ctx_figure_fixed(begin, input->slices[0].interval.begin_ns, 1000 * 1000, 3);
-	ctx_figure_fixed(end, input->slices[input->slices_per_thread - 1].interval.end_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(begin, strips->slices.slices[0].interval.begin_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(end, strips->slices.slices[strips->slices.per_thread - 1].interval.end_ns,
+			 1000 * 1000, 3);
 	ctx_buf_printf(line, "%*s", LABEL_WIDTH + 1, "");
 	for (size_t i = 0; i < layout->columns; i++)
 		ctx_buf_put_text(line, out->options->ascii ? (i == 0 || i + 1 == layout->columns ? "+" : "-")
@@ -294,10 +293,10 @@ static void print_axis(struct ctx_out *out, const struct layout *layout, struct 
 	print_line(out, line);
 }
 
-/* "<Unknown>" of two objects are two functions. Other names are told by themselves. */
+/* "<Unknown>" of two objects are two functions. Other names need no object. */
 static void put_function(struct ctx_out *out, struct ctx_buf *line, uint32_t function)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	struct ctx_cell name = ctx_function_cell(profile, function);
 	const char *slash = name.object != NULL ? strrchr(name.object, '/') : NULL;
 	const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : name.object;
@@ -312,13 +311,14 @@ static void put_function(struct ctx_out *out, struct ctx_buf *line, uint32_t fun
 
 static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, struct ctx_buf *line)
 {
-	size_t n = out->input->slices_per_thread;
-	bool together = out->input->slices[0].thread == CTX_NONE;
+	size_t n = strips->slices.per_thread;
+	bool together = strips->slices.slices[0].thread == CTX_NONE;
 
 	for (unsigned i = 0; i < strips->n_letters; i++) {
 		ctx_buf_printf(line, "%c  ", 'A' + (int)i);
-		if (strips->slices[i] != 0)
-			ctx_buf_printf(line, "heaviest in %" PRIu64 " of %zu slices", strips->slices[i], n);
+		if (strips->dominated[i] != 0)
+			ctx_buf_printf(line, "heaviest in %" PRIu64 " of %zu slices", strips->dominated[i],
+				       n);
 		else
 			ctx_buf_printf(line, "heaviest only in slices of %s",
 				       together ? "single threads" : "other threads");
@@ -335,16 +335,18 @@ static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, s
 }
 
 /* "States: U user, L user lock", of those that have most of some column. */
-static void print_state_legend(struct ctx_out *out, const struct layout *layout, struct ctx_buf *line)
+static void print_state_legend(const struct ctx_strips *strips, struct ctx_out *out,
+			       const struct layout *layout, struct ctx_buf *line)
 {
-	const struct ctx_report_input *input = out->input;
-	size_t n = input->slices_per_thread;
+	size_t n = strips->slices.per_thread;
 	uint64_t columns[CTX_STATE_N + 1] = {0};
 	bool first = true;
 
-	for (size_t strip = 0; strip + n <= input->n_slices; strip += n) {
-		for (size_t i = 0; i < layout->columns && input->slices[strip].thread != CTX_NONE; i++) {
-			struct cell cell = column_cell(input, input->slices + strip, i, layout->columns);
+	for (size_t strip = 0; strip + n <= strips->slices.n; strip += n) {
+		for (size_t i = 0; i < layout->columns && strips->slices.slices[strip].thread != CTX_NONE;
+		     i++) {
+			struct cell cell =
+				column_cell(strips, strips->slices.slices + strip, i, layout->columns);
 
 			columns[ctx_state_most(cell.state_ns)]++;
 		}
@@ -365,19 +367,18 @@ static void print_state_legend(struct ctx_out *out, const struct layout *layout,
 
 void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out)
 {
-	const struct ctx_report_input *input = out->input;
 	struct layout layout;
 	struct ctx_buf line = {0};
 
-	if (input->slices_per_thread == 0 || input->n_slices < input->slices_per_thread)
+	if (strips->slices.per_thread == 0 || strips->slices.n < strips->slices.per_thread)
 		return;
-	layout = make_layout(out);
-	for (size_t i = 0; i + input->slices_per_thread <= input->n_slices; i += input->slices_per_thread)
-		print_thread(strips, out, &layout, input->slices + i, &line);
-	print_axis(out, &layout, &line);
+	layout = make_layout(strips, out);
+	for (size_t i = 0; i + strips->slices.per_thread <= strips->slices.n; i += strips->slices.per_thread)
+		print_thread(strips, out, &layout, strips->slices.slices + i, &line);
+	print_axis(strips, out, &layout, &line);
 	ctx_out_line(out, "");
-	if (input->profile->has_states)
-		print_state_legend(out, &layout, &line);
+	if (out->profile->has_states)
+		print_state_legend(strips, out, &layout, &line);
 	print_legend(strips, out, &line);
 	ctx_buf_deinit(&line);
 }

@@ -10,8 +10,11 @@
 #define CTX_STRIP_LETTERS 26
 
 struct ctx_strips {
+	const struct ctx_report_selection *selection; /* borrowed */
+	struct ctx_report_slices slices;
 	uint32_t functions[CTX_STRIP_LETTERS]; /* by letter */
-	uint64_t slices[CTX_STRIP_LETTERS];    /* of the first strip that it dominates; 0: of others only */
+	uint64_t dominated
+		[CTX_STRIP_LETTERS]; /* slices of the first strip that it dominates; 0: of others only */
 	unsigned n_letters;
 	bool has_others;
 	uint64_t other_slices; /* of the first strip, of functions without a letter */
@@ -22,7 +25,8 @@ struct ctx_strips {
  * those of the others. CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_strips_init(struct ctx_strips *strips,
-					       const struct ctx_report_input *input, struct ctx_err *err);
+					       const struct ctx_report_selection *selection,
+					       const struct ctx_report_slices *slices, struct ctx_err *err);
 
 /* Prints strips of all threads, the time axis, and what the letters mean. */
 void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out);

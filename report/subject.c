@@ -61,10 +61,10 @@ static void add(struct ctx_subject *subject, uint32_t id, uint32_t owner)
 }
 
 /* Functions that are not inlined come first, so that they are the owners. */
-static void add_functions(const struct ctx_report_input *input, const char *name, uint32_t like,
+static void add_functions(const struct ctx_code_view *view, const char *name, uint32_t like,
 			  struct ctx_subject *subject)
 {
-	const struct ctx_profile *profile = input->profile;
+	const struct ctx_profile *profile = view->profile;
 
 	for (int inlined = 0; inlined < 2; inlined++) {
 		for (uint32_t i = 0; i < profile->n_functions; i++) {
@@ -95,18 +95,18 @@ static void add_files(const struct ctx_code *code, const char *text, struct ctx_
 	}
 }
 
-static enum ctx_status refuse(const struct ctx_report_input *input, const char *text, bool allow_files,
+static enum ctx_status refuse(const struct ctx_code_view *view, const char *text, bool allow_files,
 			      struct ctx_err *err)
 {
 	struct ctx_near near = {0};
 	char names[640];
 
-	for (uint32_t i = 0; i < input->profile->n_functions; i++)
-		ctx_near_consider(&near, input->profile->functions[i].name,
-				  ctx_function_plain_length(&input->profile->functions[i]), text,
+	for (uint32_t i = 0; i < view->profile->n_functions; i++)
+		ctx_near_consider(&near, view->profile->functions[i].name,
+				  ctx_function_plain_length(&view->profile->functions[i]), text,
 				  strlen(text));
-	for (size_t i = 0; allow_files && i < input->code->n_files; i++) {
-		const char *path = input->code->files[i].path, *slash = strrchr(path, '/');
+	for (size_t i = 0; allow_files && i < view->code->n_files; i++) {
+		const char *path = view->code->files[i].path, *slash = strrchr(path, '/');
 		const char *base = slash != NULL ? slash + 1 : path;
 
 		ctx_near_consider(&near, base, strlen(base), text, strlen(text));
@@ -122,34 +122,34 @@ static enum ctx_status refuse(const struct ctx_report_input *input, const char *
 			   near.n != 0 ? "; like it: " : "", names);
 }
 
-enum ctx_status ctx_subject_find(const struct ctx_report_input *input, const char *text, bool allow_files,
+enum ctx_status ctx_subject_find(const struct ctx_code_view *view, const char *text, bool allow_files,
 				 struct ctx_subject *ret, struct ctx_err *err)
 {
-	enum ctx_status status = make(input->profile->n_functions, false, ret, err);
+	enum ctx_status status = make(view->profile->n_functions, false, ret, err);
 
 	if (status != CTX_OK)
 		return status;
-	add_functions(input, text, CTX_NONE, ret);
+	add_functions(view, text, CTX_NONE, ret);
 	if (ret->n == 0 && allow_files) {
 		ctx_subject_deinit(ret);
-		status = make(input->code->n_files, true, ret, err);
+		status = make(view->code->n_files, true, ret, err);
 		if (status != CTX_OK)
 			return status;
-		add_files(input->code, text, ret);
+		add_files(view->code, text, ret);
 	}
 	if (ret->n != 0)
 		return CTX_OK;
 	ctx_subject_deinit(ret);
-	return refuse(input, text, allow_files, err);
+	return refuse(view, text, allow_files, err);
 }
 
-enum ctx_status ctx_subject_function(const struct ctx_report_input *input, uint32_t function,
+enum ctx_status ctx_subject_function(const struct ctx_code_view *view, uint32_t function,
 				     struct ctx_subject *ret, struct ctx_err *err)
 {
-	enum ctx_status status = make(input->profile->n_functions, false, ret, err);
+	enum ctx_status status = make(view->profile->n_functions, false, ret, err);
 
 	if (status == CTX_OK)
-		add_functions(input, NULL, function, ret);
+		add_functions(view, NULL, function, ret);
 	return status;
 }
 
@@ -217,19 +217,19 @@ static void add_lined(struct namesakes *namesakes, const bool *lined, struct ctx
 	}
 }
 
-enum ctx_status ctx_subject_lined(const struct ctx_report_input *input, struct ctx_subject *ret,
+enum ctx_status ctx_subject_lined(const struct ctx_code_view *view, struct ctx_subject *ret,
 				  struct ctx_err *err)
 {
-	struct namesakes namesakes __attribute__((cleanup(namesakes_cleanup))) = {.profile = input->profile};
-	bool *lined CTX_AUTO_FREE = ctx_calloc(input->profile->n_functions + 1, sizeof(*lined));
+	struct namesakes namesakes __attribute__((cleanup(namesakes_cleanup))) = {.profile = view->profile};
+	bool *lined CTX_AUTO_FREE = ctx_calloc(view->profile->n_functions + 1, sizeof(*lined));
 	enum ctx_status status = lined != NULL ? find_namesakes(&namesakes, err) : ctx_err_nomem(err);
 
 	if (status == CTX_OK)
-		status = make(input->profile->n_functions, false, ret, err);
+		status = make(view->profile->n_functions, false, ret, err);
 	if (status != CTX_OK)
 		return status;
-	for (size_t i = 0; i < input->code->n_sites; i++) {
-		const struct ctx_site *site = &input->code->sites[i];
+	for (size_t i = 0; i < view->code->n_sites; i++) {
+		const struct ctx_site *site = &view->code->sites[i];
 
 		if (site->file != CTX_NONE && site->line != 0)
 			lined[namesakes.key_of[site->function]] = true;

@@ -5,7 +5,7 @@
 #ifndef CTX_REPORT_SUBJECT_H
 #define CTX_REPORT_SUBJECT_H
 
-#include "report/out.h"
+#include "report/code_rows.h"
 
 struct ctx_subject {
 	uint32_t *
@@ -20,17 +20,17 @@ struct ctx_subject {
  * Functions of this name (as --function finds them; the inlined instances of a function belong to it), or else files that
  * have this path or end in it. Refused where there is none (CTX_E_NOTFOUND), with the names that are most like it. O(names).
  */
-CTX_MUST_CHECK enum ctx_status ctx_subject_find(const struct ctx_report_input *input, const char *text,
+CTX_MUST_CHECK enum ctx_status ctx_subject_find(const struct ctx_code_view *view, const char *text,
 						bool allow_files, struct ctx_subject *ret,
 						struct ctx_err *err);
 
 /* The subject that is this function, with its inlined instances. */
-CTX_MUST_CHECK enum ctx_status ctx_subject_function(const struct ctx_report_input *input, uint32_t function,
+CTX_MUST_CHECK enum ctx_status ctx_subject_function(const struct ctx_code_view *view, uint32_t function,
 						    struct ctx_subject *ret, struct ctx_err *err);
 
 /* Every function that has line numbers, each with its inlined instances. O(functions + sites). */
-CTX_MUST_CHECK enum ctx_status ctx_subject_lined(const struct ctx_report_input *input,
-						 struct ctx_subject *ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_subject_lined(const struct ctx_code_view *view, struct ctx_subject *ret,
+						 struct ctx_err *err);
 
 void ctx_subject_deinit(struct ctx_subject *subject);
 

@@ -2,6 +2,7 @@
  * Waits for locks, conditions and other objects of the program, as they were traced: by object and by call stack.
  */
 #include "report/kinds.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/traced_page.h"
 
@@ -52,13 +53,11 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 	cells[WAIT_MAX_NS] = ctx_cell_number(sums->longest_ns);
 }
 
-static const struct ctx_traced_report sync_report = {.name = "sync",
+static const struct ctx_traced_report sync_report = {.report = &ctx_report_sync,
 						     .kind = CTX_TRACED_SYNC,
 						     .topic = "Waits",
 						     .unit = "ns",
 						     .counted = "waits",
-						     .columns = columns,
-						     .n_columns = CTX_COUNT_OF(columns),
 						     .stack = STACK,
 						     .text = TEXT,
 						     .number_width = 28,
@@ -76,7 +75,7 @@ struct waits {
 /* An address is of one process. */
 static struct ctx_traced_group *object_of(struct waits *waits, const struct ctx_traced *operation)
 {
-	uint32_t process = ctx_profile_process_of(waits->page.input->profile, operation->thread);
+	uint32_t process = ctx_profile_process_of(waits->page.profile, operation->thread);
 	uint32_t number = ctx_traced_number(&waits->addresses, operation->address);
 	struct ctx_traced_group *group = NULL;
 
@@ -91,7 +90,7 @@ static struct ctx_traced_group *object_of(struct waits *waits, const struct ctx_
 
 static enum ctx_status gather(struct waits *waits)
 {
-	struct ctx_report_traced traced = waits->page.input->traced[CTX_TRACED_SYNC];
+	struct ctx_report_traced traced = waits->page.traced;
 
 	for (size_t i = 0; i < traced.n; i++) {
 		const struct ctx_traced *operation = &traced.items[i];
@@ -116,7 +115,7 @@ static enum ctx_status gather(struct waits *waits)
 static void name_object(struct ctx_traced_page *page, const struct ctx_traced_group *group,
 			struct ctx_cell *cells)
 {
-	const struct ctx_profile *profile = page->input->profile;
+	const struct ctx_profile *profile = page->profile;
 	bool known = group->process < profile->n_processes;
 
 	cells[PROCESS] = ctx_pid_cell(profile, group->process);
@@ -139,13 +138,13 @@ static void add_total(struct ctx_cell *cells, const void *context)
 	cells[TEXT] = ctx_cell_name(NULL);
 }
 
-static void print(struct waits *waits, const struct ctx_report_options *options)
+static void put_tables(struct waits *waits)
 {
 	static const struct ctx_traced_table objects = {.what = "object", .name = name_object, .lists = true};
 	static const struct ctx_traced_table stacks = {.what = "stack", .lists = true};
 	struct ctx_traced_page *page = &waits->page;
 
-	ctx_traced_page_begin(page, options);
+	ctx_traced_page_begin(page);
 	ctx_traced_merge_stacks(page, &waits->stacks);
 	ctx_sections_begin(&page->sections, &object_section, NULL);
 	ctx_traced_put_total(page, add_total, NULL);
@@ -159,20 +158,20 @@ static void print(struct waits *waits, const struct ctx_report_options *options)
 		page, &(struct ctx_traced_histogram){.from = FROM, .to = TO, .sums = waits->latencies});
 }
 
-enum ctx_status ctx_report_sync(const struct ctx_report_input *input,
-				const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
 	struct waits *waits CTX_AUTO_FREE = ctx_calloc(1, sizeof(*waits));
 	enum ctx_status status;
 
 	if (waits == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_traced_page_init(&waits->page, &sync_report, input, options, err);
+	status = ctx_traced_page_init(&waits->page, &sync_report, source, options, err);
 	if (status == CTX_OK && gather(waits) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		waits->page.topic.totals.weight = waits->page.total.time_ns;
-		print(waits, options);
+		put_tables(waits);
 		status = ctx_traced_page_end(&waits->page, err);
 	}
 	ctx_map64_deinit(&waits->addresses);
@@ -181,3 +180,16 @@ enum ctx_status ctx_report_sync(const struct ctx_report_input *input,
 	ctx_traced_page_deinit(&waits->page);
 	return status;
 }
+
+static const struct ctx_report_alias aliases[] = {{"synctrace", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_sync = {
+	.name = "sync",
+	.summary = "traced waits by object and by call stack",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.traced = 1u << CTX_TRACED_SYNC,
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -8,9 +8,9 @@
  * then a small table of the ten states. JSON and CSV have all of it in each row.
  */
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/state_cells.h"
 
@@ -107,6 +107,8 @@ static const struct kind state_kinds[CTX_STATE_N] = {
 
 struct page {
 	struct ctx_out *out;
+	const struct ctx_report_states *states; /* by thread */
+	size_t n_states;
 	struct ctx_report_states total;
 	const struct kind *kinds; /* text: the columns that are not 0 */
 	unsigned shown[CTX_STATE_N], n_shown;
@@ -125,7 +127,7 @@ static const char *name_of(const struct ctx_thread_info *thread)
 
 static void put_data_row(const struct page *page, const struct ctx_report_states *states)
 {
-	const struct ctx_profile *profile = page->out->input->profile;
+	const struct ctx_profile *profile = page->out->profile;
 	const struct ctx_thread_info *thread = ctx_profile_thread(profile, states->thread);
 	struct ctx_cell spans[CTX_STATE_N], cells[CTX_COUNT_OF(columns)] = {0};
 
@@ -157,7 +159,7 @@ static struct ctx_cell share_cell(struct ctx_out *out, uint64_t part, uint64_t w
 static void put_text_row(const struct page *page, const struct ctx_report_states *states)
 {
 	struct ctx_out *out = page->out;
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	const struct ctx_thread_info *thread = ctx_profile_thread(profile, states->thread);
 	uint64_t wall = ctx_state_sum(states->ns, ALL_STATES);
 	struct ctx_cell cells[MAX_COLUMNS] = {0}, shares[MAX_COLUMNS] = {0};
@@ -294,10 +296,10 @@ static void put_sums(struct page *page)
 	ctx_out_section(out, NULL);
 }
 
-static struct ctx_order_item sort_item(const struct ctx_report_input *input, uint32_t i, size_t key)
+static struct ctx_order_item sort_item(const struct ctx_profile *profile,
+				       const struct ctx_report_states *states, uint32_t i, size_t key)
 {
-	const struct ctx_report_states *states = &input->states[i];
-	const struct ctx_thread_info *thread = ctx_profile_thread(input->profile, states->thread);
+	const struct ctx_thread_info *thread = ctx_profile_thread(profile, states->thread);
 	struct ctx_order_item item = {.index = i};
 
 	/* Of a whole system nearly all were there all the time: those that only slept come last. */
@@ -309,31 +311,32 @@ static struct ctx_order_item sort_item(const struct ctx_report_input *input, uin
 	else if (key <= METRICS + CTX_STATE_N)
 		item.number = states->ns[key - METRICS - 1];
 	else if (key == METRICS + CTX_STATE_N + 1)
-		item.number = ctx_order_ascending((uint64_t)ctx_head_tid(input->profile, states->thread));
+		item.number = ctx_order_ascending((uint64_t)ctx_head_tid(profile, states->thread));
 	else
 		item.text = name_of(thread);
 	return item;
 }
 
-static void add_up(const struct ctx_report_input *input, struct ctx_report_states *total)
+static void add_up(struct page *page)
 {
+	struct ctx_report_states *total = &page->total;
+
 	*total = (struct ctx_report_states){.thread = CTX_NONE};
-	for (size_t i = 0; i < input->n_states; i++) {
+	for (size_t i = 0; i < page->n_states; i++) {
 		for (unsigned state = 0; state < CTX_STATE_N; state++) {
-			total->ns[state] += input->states[i].ns[state];
-			total->spans[state] += input->states[i].spans[state];
+			total->ns[state] += page->states[i].ns[state];
+			total->spans[state] += page->states[i].spans[state];
 		}
 	}
 }
 
-static bool has_processes(const struct ctx_report_input *input)
+static bool has_processes(const struct page *page, const struct ctx_profile *profile)
 {
 	const struct ctx_thread_info *first =
-		input->n_states != 0 ? ctx_profile_thread(input->profile, input->states[0].thread) : NULL;
+		page->n_states != 0 ? ctx_profile_thread(profile, page->states[0].thread) : NULL;
 
-	for (size_t i = 1; i < input->n_states && first != NULL; i++) {
-		const struct ctx_thread_info *thread =
-			ctx_profile_thread(input->profile, input->states[i].thread);
+	for (size_t i = 1; i < page->n_states && first != NULL; i++) {
+		const struct ctx_thread_info *thread = ctx_profile_thread(profile, page->states[i].thread);
 
 		if (thread != NULL && thread->process != first->process)
 			return true;
@@ -343,13 +346,12 @@ static bool has_processes(const struct ctx_report_input *input)
 
 static void put_rows(struct page *page, const struct ctx_order_item *items)
 {
-	const struct ctx_report_input *input = page->out->input;
 	bool text = ctx_out_is_text(page->out);
 	size_t limit = page->out->options->limit != 0 ? page->out->options->limit : SIZE_MAX;
 
-	for (size_t i = 0; i <= input->n_states && i <= limit; i++) {
+	for (size_t i = 0; i <= page->n_states && i <= limit; i++) {
 		const struct ctx_report_states *states =
-			i == 0 ? &page->total : &input->states[items[i - 1].index];
+			i == 0 ? &page->total : &page->states[items[i - 1].index];
 
 		if (text)
 			put_text_row(page, states);
@@ -357,52 +359,78 @@ static void put_rows(struct page *page, const struct ctx_order_item *items)
 			put_data_row(page, states);
 	}
 	ctx_out_section(page->out, NULL);
-	if (input->n_states > limit)
-		ctx_out_more(page->out, input->n_states - limit, "thread");
-	if (text && input->n_states != 0) {
+	if (page->n_states > limit)
+		ctx_out_more(page->out, page->n_states - limit, "thread");
+	if (text && page->n_states != 0) {
 		put_zeros(page);
 		put_sums(page);
 	}
 }
 
-enum ctx_status ctx_report_states(const struct ctx_report_input *input,
-				  const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status put_page(struct page *page, struct ctx_out_spec *spec, size_t key, struct ctx_err *err)
 {
-	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
-	struct ctx_out out;
+	const struct ctx_profile *profile = spec->selection->profile;
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(page->n_states, sizeof(*items));
 	char note[320];
-	struct ctx_out_topic topic = {.counted = "spans",
-				      .note = ctx_state_note(input->profile, note, sizeof(note))};
-	struct page page = {.out = &out, .has_pid = has_processes(input)};
-	/* JSON has the spans in an object. */
-	size_t key, n_columns = options->format == CTX_REPORT_JSON ? FIRST_SPANS : CTX_COUNT_OF(columns);
-	enum ctx_status status = ctx_order_find("states", options->sort, sort_keys, &key, err);
+	struct ctx_head_topic topic = {.counted = "spans",
+				       .note = ctx_state_note(profile, note, sizeof(note))};
+	struct ctx_out out;
 
-	if (status == CTX_OK)
-		status = ctx_state_check(input->profile, err);
-	if (status != CTX_OK)
-		return status;
-	items = ctx_calloc(input->n_states, sizeof(*items));
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < input->n_states; i++)
-		items[i] = sort_item(input, i, key);
-	ctx_order_sort(items, input->n_states);
-	add_up(input, &page.total);
-	topic.metric = ctx_head_metric(&(struct ctx_report_input){
-		.profile = input->profile,
-		.metric = ctx_profile_state_sum(input->profile, CTX_STATE_METRICS_N - 1)});
-	topic.totals.weight = ctx_state_sum(page.total.ns, ALL_STATES);
-	topic.totals.samples = ctx_state_sum(page.total.spans, ALL_STATES);
-	ctx_out_begin_topic(&out, input, options, &topic, "states", columns, n_columns);
+	for (uint32_t i = 0; i < page->n_states; i++)
+		items[i] = sort_item(profile, &page->states[i], i, key);
+	ctx_order_sort(items, page->n_states);
+	add_up(page);
+	topic.metric = ctx_head_metric_of(profile, ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1));
+	topic.totals.weight = ctx_state_sum(page->total.ns, ALL_STATES);
+	topic.totals.samples = ctx_state_sum(page->total.spans, ALL_STATES);
+	spec->topic = &topic;
+	page->out = &out;
+	ctx_out_begin(&out, spec);
 	if (ctx_out_is_text(&out)) {
-		lay_out(&page, out.scale);
-		out.columns = page.columns;
-		out.n_columns = page.n_columns;
-		out.groups = page.groups;
-		out.scales = page.scales;
+		lay_out(page, out.head.scale);
+		out.columns = page->columns;
+		out.n_columns = page->n_columns;
+		out.groups = page->groups;
+		out.scales = page->scales;
 	}
-	put_rows(&page, items);
+	put_rows(page, items);
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	const struct ctx_profile *profile = source->selection.profile;
+	struct ctx_out_spec spec = {.kind = &ctx_report_states,
+				    .selection = &source->selection,
+				    .options = options,
+				    .columns = columns,
+				    .n_columns = CTX_COUNT_OF(columns)};
+	struct page page = {.out = NULL};
+	size_t key;
+	enum ctx_status status = ctx_order_find("states", options->sort, sort_keys, &key, err);
+
+	if (options->format == CTX_REPORT_JSON)
+		spec.n_columns = FIRST_SPANS; /* the spans are an object */
+	if (status == CTX_OK)
+		status = ctx_state_check(profile, err);
+	if (status == CTX_OK)
+		status = source->states(source, &page.states, &page.n_states, err);
+	if (status != CTX_OK)
+		return status;
+	page.has_pid = has_processes(&page, profile);
+	return put_page(&page, &spec, key, err);
+}
+
+const struct ctx_report_kind ctx_report_states = {
+	.name = "states",
+	.summary = "threads by what they did: on a CPU, waiting for one, a lock, a page, anything else",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.no_function = true,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -1,7 +1,7 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 static const struct ctx_column columns[] = {
@@ -18,23 +18,29 @@ static const struct ctx_column columns[] = {
 static const char *const sort_keys[] = {"weight", "samples", "begin",  "end",
 					"name",	  "process", "thread", NULL};
 
-static uint64_t samples_of(const struct ctx_report_input *input, uint32_t thread)
+struct page {
+	struct ctx_out *out;
+	const struct ctx_report_selection *selection;
+	struct ctx_report_thread_sums sums;
+};
+
+static uint64_t samples_of(const struct page *page, uint32_t thread)
 {
-	return input->thread_samples != NULL ? input->thread_samples[thread]
-					     : input->profile->threads[thread].samples;
+	return page->sums.samples != NULL ? page->sums.samples[thread]
+					  : page->selection->profile->threads[thread].samples;
 }
 
-static uint64_t weight_of(const struct ctx_report_input *input, uint32_t thread)
+static uint64_t weight_of(const struct page *page, uint32_t thread)
 {
-	return input->thread_weight != NULL ? input->thread_weight[thread]
-					    : input->profile->threads[thread].weight;
+	return page->sums.weight != NULL ? page->sums.weight[thread]
+					 : page->selection->profile->threads[thread].weight;
 }
 
-static void put_row(struct ctx_out *out, uint32_t thread)
+static void put_row(const struct page *page, uint32_t thread)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = page->selection->profile;
 	const struct ctx_thread_info *info = &profile->threads[thread];
-	uint64_t samples = samples_of(out->input, thread), weight = weight_of(out->input, thread);
+	uint64_t samples = samples_of(page, thread), weight = weight_of(page, thread);
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(thread),
 		ctx_pid_cell(profile, info->process),
@@ -53,15 +59,15 @@ static void put_row(struct ctx_out *out, uint32_t thread)
 		ctx_cell_number(thread),
 	};
 
-	ctx_out_row(out, cells);
+	ctx_out_row(page->out, cells);
 }
 
-static struct ctx_order_item sort_item(const struct ctx_report_input *input, uint32_t thread, size_t key)
+static struct ctx_order_item sort_item(const struct page *page, uint32_t thread, size_t key)
 {
-	const struct ctx_thread_info *info = &input->profile->threads[thread];
+	const struct ctx_thread_info *info = &page->selection->profile->threads[thread];
 	const uint64_t numbers[] = {
-		weight_of(input, thread),
-		samples_of(input, thread),
+		weight_of(page, thread),
+		samples_of(page, thread),
 		ctx_order_ascending(info->life.begin_ns),
 		ctx_order_ascending(info->life.end_ns),
 		0,
@@ -73,40 +79,77 @@ static struct ctx_order_item sort_item(const struct ctx_report_input *input, uin
 		.index = thread, .number = numbers[key], .text = key == 4 ? info->name : NULL};
 }
 
-static size_t select_threads(const struct ctx_report_input *input, size_t key, struct ctx_order_item *items)
+static size_t select_threads(const struct page *page, size_t key, struct ctx_order_item *items)
 {
-	uint32_t n_threads = input->profile->n_threads;
+	const struct ctx_report_selection *selection = page->selection;
+	uint32_t n_threads = selection->profile->n_threads;
 	size_t n = 0;
 
-	for (uint32_t i = 0; input->threads == NULL && i < n_threads; i++)
-		items[n++] = sort_item(input, i, key);
-	for (size_t i = 0; input->threads != NULL && i < input->n_threads && n < n_threads; i++) {
-		if (input->threads[i] < n_threads)
-			items[n++] = sort_item(input, input->threads[i], key);
+	for (uint32_t i = 0; selection->threads == NULL && i < n_threads; i++)
+		items[n++] = sort_item(page, i, key);
+	for (size_t i = 0; selection->threads != NULL && i < selection->n_threads && n < n_threads; i++) {
+		if (selection->threads[i] < n_threads)
+			items[n++] = sort_item(page, selection->threads[i], key);
 	}
 	ctx_order_sort(items, n);
 	return n;
 }
 
-enum ctx_status ctx_report_threads(const struct ctx_report_input *input,
-				   const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status put_page(struct page *page, const struct ctx_out_spec *spec, size_t key,
+				struct ctx_err *err)
 {
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(input->profile->n_threads, sizeof(*items));
+	uint32_t limit = spec->options->limit, n_threads = spec->selection->profile->n_threads;
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n_threads, sizeof(*items));
 	struct ctx_out out;
-	size_t key, n;
-	enum ctx_status status = ctx_order_find("threads", options->sort, sort_keys, &key, err);
+	size_t n;
 
-	if (status != CTX_OK)
-		return status;
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	n = select_threads(input, key, items);
-	ctx_out_begin(&out, input, options, "threads", columns, CTX_COUNT_OF(columns));
-	for (size_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
-		put_row(&out, items[i].index);
+	page->out = &out;
+	n = select_threads(page, key, items);
+	ctx_out_begin(&out, spec);
+	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++)
+		put_row(page, items[i].index);
 	ctx_out_section(&out, NULL);
-	if (options->limit != 0 && n > options->limit)
-		ctx_out_more(&out, n - options->limit, "thread");
+	if (limit != 0 && n > limit)
+		ctx_out_more(&out, n - limit, "thread");
 	ctx_out_rows_end(&out);
 	return ctx_out_end(&out, err);
 }
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	struct ctx_out_spec spec = {
+		.kind = &ctx_report_threads, .selection = &source->selection, .options = options};
+	struct page page = {.selection = &source->selection};
+	struct ctx_report_parts parts;
+	size_t key;
+	enum ctx_status status = ctx_order_find("threads", options->sort, sort_keys, &key, err);
+
+	/* The head counts truncated stacks too. */
+	if (status == CTX_OK)
+		status = source->parts(source, &(struct ctx_parts_query){.per_thread = options->per_thread},
+				       &parts, err);
+	if (status == CTX_OK)
+		status = source->thread_sums(source, &page.sums, err);
+	if (status != CTX_OK)
+		return status;
+	ctx_out_spec_parts(&spec, &parts);
+	return put_page(&page, &spec, key, err);
+}
+
+static const struct ctx_report_alias aliases[] = {
+	{"thread-list", false}, {"lwps", false}, {"lwp-list", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_threads = {
+	.name = "threads",
+	.summary = "threads with their lives and weights",
+	.no_function = true,
+	.sort_exclusive = "weight",
+	.sort_inclusive = "weight",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

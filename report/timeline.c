@@ -1,9 +1,15 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/state_cells.h"
 #include "report/strip.h"
+
+#define THREADS 16u	 /* with a strip, unless --limit says otherwise */
+#define MARGIN 30u	 /* columns for a thread's name */
+#define LEAST_SLICES 20u /* of a thread */
+#define MOST_SLICES 200u
+#define DATA_SLICES 100u /* in JSON and CSV */
 
 static const struct ctx_column slice_columns[] = {
 	{"thread", NULL, CTX_STYLE_COUNT},    {"begin", NULL, CTX_STYLE_TIME},
@@ -20,7 +26,7 @@ static const struct ctx_column level_columns[] = {
 
 static void put_slice(struct ctx_out *out, const struct ctx_report_slice *slice)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	unsigned most = profile->has_states ? ctx_state_most(slice->state_ns) : CTX_STATE_N;
 	struct ctx_cell states[CTX_STATE_N];
 	bool has_function = slice->function < profile->n_functions;
@@ -54,12 +60,10 @@ static void fill_level(const struct ctx_report_level *level, struct ctx_cell *ce
 		cells[i] = ctx_cell_number(numbers[i]);
 }
 
-static void put_levels(struct ctx_out *out)
+static void put_levels(struct ctx_out *out, const struct ctx_report_level *levels, size_t n)
 {
-	const struct ctx_report_input *input = out->input;
-
 	if (ctx_out_is_text(out)) {
-		if (input->n_levels != 0)
+		if (n != 0)
 			ctx_out_section(out, "Time tree");
 		/* From here on the table is another one. */
 		out->columns = level_columns;
@@ -69,10 +73,10 @@ static void put_levels(struct ctx_out *out)
 		return;
 	ctx_out_rows_end(out);
 	ctx_out_list_begin(out, "levels");
-	for (size_t i = 0; i < input->n_levels; i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct ctx_cell cells[CTX_COUNT_OF(level_columns)];
 
-		fill_level(&input->levels[i], cells);
+		fill_level(&levels[i], cells);
 		if (ctx_out_is_text(out))
 			ctx_out_row(out, cells);
 		else
@@ -81,24 +85,73 @@ static void put_levels(struct ctx_out *out)
 	ctx_out_list_end(out);
 }
 
-enum ctx_status ctx_report_timeline(const struct ctx_report_input *input,
-				    const struct ctx_report_options *options, struct ctx_err *err)
+/* Slices of a thread that are of use: as many as there are columns. */
+static size_t slices_wanted(const struct ctx_report_options *options)
 {
+	size_t width = options->width != 0 ? options->width : 120;
+
+	if (options->format == CTX_REPORT_JSON || options->format == CTX_REPORT_CSV)
+		return DATA_SLICES;
+	width = width > MARGIN + LEAST_SLICES ? width - MARGIN : LEAST_SLICES;
+	return width < MOST_SLICES ? width : MOST_SLICES;
+}
+
+struct timeline {
+	struct ctx_report_parts parts; /* for the head */
+	struct ctx_report_slices slices;
+	const struct ctx_report_level *levels;
+	size_t n_levels;
+};
+
+static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_report_options *options,
+			    struct timeline *ret, struct ctx_err *err)
+{
+	enum ctx_status status = source->parts(
+		source, &(struct ctx_parts_query){.per_thread = options->per_thread}, &ret->parts, err);
+
+	if (status == CTX_OK)
+		status = source->slices(source, slices_wanted(options),
+					options->limit != 0 ? options->limit : THREADS, &ret->slices, err);
+	if (status == CTX_OK)
+		status = source->levels(source, &ret->levels, &ret->n_levels, err);
+	return status;
+}
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	/* The last column is there only where there are states. */
+	struct ctx_out_spec spec = {.kind = &ctx_report_timeline,
+				    .selection = &source->selection,
+				    .options = options,
+				    .columns = slice_columns,
+				    .n_columns = CTX_COUNT_OF(slice_columns) -
+						 (source->selection.profile->has_states ? 0 : 1)};
+	struct timeline timeline;
 	struct ctx_strips strips;
 	struct ctx_out out;
-	enum ctx_status status = ctx_strips_init(&strips, input, err);
+	enum ctx_status status = pull(source, options, &timeline, err);
 
+	if (status == CTX_OK)
+		status = ctx_strips_init(&strips, spec.selection, &timeline.slices, err);
 	if (status != CTX_OK)
 		return status;
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "timeline cannot be sorted: it is in order of time");
-	/* The last column is there only where there are states. */
-	ctx_out_begin(&out, input, options, "timeline", slice_columns,
-		      CTX_COUNT_OF(slice_columns) - (input->profile->has_states ? 0 : 1));
+	ctx_out_spec_parts(&spec, &timeline.parts);
+	ctx_out_begin(&out, &spec);
 	if (ctx_out_is_text(&out))
 		ctx_strips_print(&strips, &out);
-	for (size_t i = 0; i < input->n_slices && !ctx_out_is_text(&out); i++)
-		put_slice(&out, &input->slices[i]);
-	put_levels(&out);
+	for (size_t i = 0; i < timeline.slices.n && !ctx_out_is_text(&out); i++)
+		put_slice(&out, &timeline.slices.slices[i]);
+	put_levels(&out, timeline.levels, timeline.n_levels);
 	return ctx_out_end(&out, err);
 }
+
+const struct ctx_report_kind ctx_report_timeline = {
+	.name = "timeline",
+	.summary = "the run from left to right: how busy, and with which function",
+	.no_function = true,
+	.order = ": it is in order of time",
+	.columns = slice_columns,
+	.n_columns = CTX_COUNT_OF(slice_columns),
+	.print = print,
+};

@@ -69,28 +69,37 @@ static size_t most_rows(const struct ctx_report_options *options)
 {
 	if (options->limit != 0)
 		return options->limit;
-	return options->whole || options->format != CTX_REPORT_TEXT ? SIZE_MAX : DEFAULT_ROWS;
+	if (options->whole || options->format == CTX_REPORT_JSON || options->format == CTX_REPORT_CSV)
+		return SIZE_MAX;
+	return DEFAULT_ROWS;
 }
 
 enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page, const struct ctx_traced_report *report,
-				     const struct ctx_report_input *input,
+				     struct ctx_report_source *source,
 				     const struct ctx_report_options *options, struct ctx_err *err)
 {
+	const struct ctx_profile *profile = source->selection.profile;
 	enum ctx_status status;
 
-	*page = (struct ctx_traced_page){.report = report, .input = input, .most = most_rows(options)};
+	*page = (struct ctx_traced_page){.report = report,
+					 .selection = &source->selection,
+					 .options = options,
+					 .profile = profile,
+					 .most = most_rows(options)};
 	page->topic.metric =
 		(struct ctx_metric_info){.name = report->topic, .unit = report->unit, .spans = true};
 	page->topic.counted = report->counted;
-	status = ctx_order_find(report->name, options->sort, report->sort_keys, &page->key, err);
+	status = ctx_order_find(report->report->name, options->sort, report->sort_keys, &page->key, err);
 	if (status == CTX_OK)
-		status = check_recorded(input->profile, report->kind, err);
+		status = check_recorded(profile, report->kind, err);
 	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
+		status = ctx_function_check(profile, options->function, err);
 	if (status == CTX_OK && options->function != NULL)
-		status = find_passing(input->profile, options->function, &page->passes, err);
+		status = find_passing(profile, options->function, &page->passes, err);
 	if (status == CTX_OK && options->function != NULL)
 		status = note_function(page, options->function, err);
+	if (status == CTX_OK)
+		status = source->traced(source, report->kind, &page->traced, err);
 	return status;
 }
 
@@ -104,18 +113,19 @@ void ctx_traced_page_deinit(struct ctx_traced_page *page)
 bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_traced *operation)
 {
 	return page->passes == NULL ||
-	       (operation->stack < page->input->profile->cct.n && page->passes[operation->stack]);
+	       (operation->stack < page->profile->cct.n && page->passes[operation->stack]);
 }
 
-void ctx_traced_page_begin(struct ctx_traced_page *page, const struct ctx_report_options *options)
+void ctx_traced_page_begin(struct ctx_traced_page *page)
 {
-	const struct ctx_traced_report *report = page->report;
+	const struct ctx_report_kind *kind = page->report->report;
+	const struct ctx_out_spec spec = {
+		.kind = kind, .selection = page->selection, .options = page->options, .topic = &page->topic};
 
 	page->topic.totals.samples = page->total.count;
-	ctx_out_begin_topic(&page->out, page->input, options, &page->topic, report->name, report->columns,
-			    report->n_columns);
+	ctx_out_begin(&page->out, &spec);
 	page->sections = (struct ctx_sections){
-		.out = &page->out, .columns = report->columns, .n_columns = report->n_columns};
+		.out = &page->out, .columns = kind->columns, .n_columns = kind->n_columns};
 }
 
 enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page, struct ctx_err *err)
@@ -173,8 +183,8 @@ const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack)
 	struct ctx_buf *buf = &page->buf;
 
 	ctx_buf_clear(buf);
-	ctx_wait_chain_put_within(page->input->profile, without_collector(page->input->profile, stack),
-				  room_of(page), page->out.options->ascii, buf);
+	ctx_wait_chain_put_within(page->profile, without_collector(page->profile, stack), room_of(page),
+				  page->out.options->ascii, buf);
 	ctx_buf_put_u8(buf, '\0');
 	if (buf->failed) {
 		ctx_out_fail(&page->out, CTX_E_NOMEM);

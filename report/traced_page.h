@@ -11,13 +11,11 @@
 #define CTX_TRACED_COLUMNS 32u /* that a report may have */
 
 struct ctx_traced_report {
-	const char *name;
+	const struct ctx_report_kind *report;
 	enum ctx_traced_kind kind;
 	const char *topic, *unit, *counted; /* of the head: "Allocations", "bytes", "allocations" */
-	const struct ctx_column *columns;
-	size_t n_columns;
-	unsigned stack;	       /* the column "stack": the names joined, in CSV only */
-	unsigned text;	       /* the column of text only: chains, names, bars */
+	unsigned stack;			    /* the column "stack": the names joined, in CSV only */
+	unsigned text;			    /* the column of text only: chains, names, bars */
 	unsigned number_width; /* columns of text that the numbers in front of call stacks take, about */
 	const char *const *sort_keys;
 	uint64_t (*value)(const struct ctx_traced_sums *sums, size_t key); /* of a sort key */
@@ -26,9 +24,12 @@ struct ctx_traced_report {
 
 struct ctx_traced_page {
 	const struct ctx_traced_report *report;
-	const struct ctx_report_input *input;
+	const struct ctx_report_selection *selection;
+	const struct ctx_report_options *options;
+	const struct ctx_profile *profile;
+	struct ctx_report_traced traced; /* the operations of the kind */
 	struct ctx_out out;
-	struct ctx_out_topic topic;
+	struct ctx_head_topic topic;
 	struct ctx_sections sections;
 	size_t key;   /* of the sort keys */
 	size_t most;  /* rows of a table of groups */
@@ -39,12 +40,12 @@ struct ctx_traced_page {
 };
 
 /*
- * Checks what was asked; nothing is printed yet, and nothing to release after a failure. CTX_E_NOTFOUND: the recording has none of
+ * Checks what was asked and pulls the operations; nothing is printed yet. CTX_E_NOTFOUND: the recording has none of
  * these operations.
  */
 CTX_MUST_CHECK enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page,
 						    const struct ctx_traced_report *report,
-						    const struct ctx_report_input *input,
+						    struct ctx_report_source *source,
 						    const struct ctx_report_options *options,
 						    struct ctx_err *err);
 void ctx_traced_page_deinit(struct ctx_traced_page *page);
@@ -52,8 +53,8 @@ void ctx_traced_page_deinit(struct ctx_traced_page *page);
 /* Whether its stack passes --function. */
 bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_traced *operation);
 
-/* Prints the head: page->total and the topic's totals are there. */
-void ctx_traced_page_begin(struct ctx_traced_page *page, const struct ctx_report_options *options);
+/* Prints the head: page->total and the topic's totals are set. */
+void ctx_traced_page_begin(struct ctx_traced_page *page);
 CTX_MUST_CHECK enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page, struct ctx_err *err);
 
 /* Text of the page that lives as long as it; "" when memory is short. */

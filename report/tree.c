@@ -1,7 +1,7 @@
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/metric_trees.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
@@ -72,8 +72,8 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		ctx_cell_number(node->cum),
 		ctx_cell_number(node->base_samples),
 		ctx_cell_number(node->cum_samples),
-		ctx_thread_cell(out->input->profile, walk->thread),
-		ctx_inlined_cell(out->input->profile, node->function),
+		ctx_thread_cell(out->profile, walk->thread),
+		ctx_inlined_cell(out->profile, node->function),
 	};
 
 	struct ctx_flat_row numbers = row_of(node);
@@ -170,7 +170,7 @@ static bool is_small(const struct walk *walk, uint32_t node)
 		return node != walk->top && ctx_metric_trees_is_small(walk->tree, walk->view->n_more + 1,
 								      node, walk->out->options->min_percent);
 	return node != walk->top &&
-	       share < walk->out->options->min_percent * (double)walk->out->totals.weight;
+	       share < walk->out->options->min_percent * (double)walk->out->head.totals.weight;
 }
 
 /* One line for `node` and its later siblings, which are smaller still. Text only: a row of JSON is a node. */
@@ -213,17 +213,17 @@ static void put_subtree(struct walk *walk)
 			i = ctx_subtree_end(walk->tree, nodes[i].parent);
 			continue;
 		}
-		name = ctx_function_cell(walk->out->input->profile, nodes[i].function);
+		name = ctx_function_cell(walk->out->profile, nodes[i].function);
 		if (i == 0 && walk->thread != CTX_NONE)
-			name.name = ctx_head_thread_title(walk->out, walk->thread);
+			name.name = ctx_thread_title(walk->out, walk->thread);
 		name.drawing = draw(walk, i, !has_next(walk, i));
 		clear_more(walk);
 		add_more(walk, i);
 		if (i == 0 && walk->other) {
 			struct ctx_calltree_node total = nodes[0];
 
-			total.cum += walk->out->input->omitted_weight;
-			total.cum_samples += walk->out->input->omitted_samples;
+			total.cum += walk->out->head.omitted.weight;
+			total.cum_samples += walk->out->head.omitted.samples;
 			put_row(walk, &total, name, true);
 		} else {
 			put_row(walk, &nodes[i], name, true);
@@ -234,13 +234,13 @@ static void put_subtree(struct walk *walk)
 
 static void put_other(struct walk *walk)
 {
-	const struct ctx_report_input *input = walk->out->input;
+	const struct ctx_report_omitted *omitted = &walk->out->head.omitted;
 	struct ctx_calltree_node other = {.function = CTX_TRIE_ROOT_KEY,
 					  .level = 1,
-					  .base = input->omitted_weight,
-					  .cum = input->omitted_weight,
-					  .base_samples = input->omitted_samples,
-					  .cum_samples = input->omitted_samples};
+					  .base = omitted->weight,
+					  .cum = omitted->weight,
+					  .base_samples = omitted->samples,
+					  .cum_samples = omitted->samples};
 	struct ctx_cell name = ctx_cell_name("<Other>");
 
 	name.drawing = walk->out->options->ascii ? "`-" : "└─";
@@ -252,9 +252,9 @@ static void put_tree(struct walk *walk)
 	const struct ctx_calltree *tree = walk->tree;
 	const char *filter = walk->out->options->function;
 
-	walk->other = ctx_has_other(walk->out->input) && filter == NULL;
+	walk->other = walk->out->head.has_other && filter == NULL;
 	for (uint32_t i = 0; i < tree->n; i++) {
-		if (!ctx_function_matches(walk->out->input->profile, tree->nodes[i].function, filter))
+		if (!ctx_function_matches(walk->out->profile, tree->nodes[i].function, filter))
 			continue;
 		walk->top = i;
 		put_subtree(walk);
@@ -272,27 +272,27 @@ static void put_tree(struct walk *walk)
 	ctx_buf_deinit(&walk->drawing);
 }
 
-static enum ctx_status put_parts(const struct ctx_report_input *input,
-				 const struct ctx_report_options *options, struct ctx_metric_view *view,
+static enum ctx_status put_parts(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
 				 struct ctx_err *err)
 {
-	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(input->n_more, sizeof(*more));
+	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(parts->n_more, sizeof(*more));
 	struct ctx_part_trees trees;
 	struct ctx_out out;
 	enum ctx_status status;
 
 	if (more == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_part_trees_build(input, options->min_percent, &trees, err);
+	status = ctx_part_trees_build(view->selection->profile, parts, view->options->min_percent, &trees,
+				      err);
 	if (status != CTX_OK)
 		return status;
-	ctx_metric_view_begin(view, &out, input, options, "tree");
+	ctx_metric_view_begin(view, &out, parts);
 	for (size_t i = 0; i < trees.n; i++) {
 		struct walk walk = {.out = &out,
 				    .view = view,
 				    .tree = &trees.trees[i * trees.n_metrics],
 				    .more = more,
-				    .thread = input->parts[i].thread};
+				    .thread = parts->parts[i].thread};
 
 		if (i != 0)
 			ctx_out_section(&out, "");
@@ -303,20 +303,33 @@ static enum ctx_status put_parts(const struct ctx_report_input *input,
 	return ctx_out_end(&out, err);
 }
 
-enum ctx_status ctx_report_tree(const struct ctx_report_input *input,
-				const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
 {
-	struct ctx_metric_view view;
-	enum ctx_status status = ctx_function_check(input->profile, options->function, err);
+	struct ctx_metric_view view = {
+		.kind = &ctx_report_tree, .form = &form, .selection = &source->selection, .options = options};
+	struct ctx_report_parts parts;
+	enum ctx_status status = ctx_function_check(source->selection.profile, options->function, err);
 
-	if (options->sort != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "tree cannot be sorted: the heaviest child comes first");
-	if (status != CTX_OK)
-		return status;
-	status =
-		ctx_metric_view_init(&view, input, options, &form, columns, CTX_COUNT_OF(columns), NULL, err);
 	if (status == CTX_OK)
-		status = put_parts(input, options, &view, err);
+		status = ctx_metric_view_pull(&view, source, true, &parts, err);
+	if (status == CTX_OK)
+		status = ctx_metric_view_init(&view, &parts, NULL, err);
+	if (status == CTX_OK)
+		status = put_parts(&view, &parts, err);
 	ctx_metric_view_deinit(&view);
 	return status;
 }
+
+static const struct ctx_report_alias aliases[] = {{"calltree", false}, {"ctree", false}, {NULL, false}};
+
+const struct ctx_report_kind ctx_report_tree = {
+	.name = "tree",
+	.summary = "the call tree: level, recursion level, calls, base, cum",
+	.metrics = CTX_REPORT_METRICS,
+	.order = ": the heaviest child comes first",
+	.aliases = aliases,
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -8,10 +8,10 @@
  * A group is a thread (or more than a few of one name), a state and a place; its lines are the wakers; waits for threads of the recording come first. JSON and CSV have the rows as they are, with whole stacks.
  */
 #include "base/mem.h"
-#include "report/head.h"
 #include "report/kinds.h"
 #include "report/names.h"
 #include "report/order.h"
+#include "report/out.h"
 #include "report/part_cells.h"
 #include "report/stack_cells.h"
 #include "report/state_cells.h"
@@ -61,6 +61,12 @@ struct line {
 
 struct page {
 	struct ctx_out *out;
+	const struct ctx_profile *profile;
+	const struct ctx_report_options *options;
+	const struct ctx_report_wakers *wakers;
+	size_t n_wakers;
+	const struct ctx_report_states *states; /* of all threads, for what nobody was seen to end */
+	size_t n_states;
 	size_t key;
 	struct ctx_arena texts;
 	struct ctx_thread_labels labels;
@@ -104,11 +110,10 @@ static bool has_function(const struct ctx_profile *profile, uint32_t stack, cons
 	return false;
 }
 
-static bool passes(const struct ctx_report_input *input, const struct ctx_report_options *options,
-		   const struct ctx_report_wakers *row)
+static bool passes(const struct page *page, const struct ctx_report_wakers *row)
 {
-	return has_function(input->profile, row->stack, options->subject) &&
-	       has_function(input->profile, row->stack, options->function);
+	return has_function(page->profile, row->stack, page->options->subject) &&
+	       has_function(page->profile, row->stack, page->options->function);
 }
 
 static const char *state_name(uint32_t state, bool word)
@@ -130,7 +135,7 @@ static const char *outsider_of(const struct ctx_profile *profile, const struct c
 
 static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *row, struct ctx_buf *bufs)
 {
-	const struct ctx_profile *profile = out->input->profile;
+	const struct ctx_profile *profile = out->profile;
 	const struct ctx_thread_info *thread = ctx_profile_thread(profile, row->thread);
 	const struct ctx_thread_info *waker = ctx_profile_thread(profile, row->waker);
 	bool csv = out->options->format == CTX_REPORT_CSV;
@@ -161,24 +166,23 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 
 static enum ctx_status put_data(struct page *page, struct ctx_err *err)
 {
-	const struct ctx_report_input *input = page->out->input;
 	const struct ctx_report_options *options = page->out->options;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(input->n_wakers, sizeof(*items));
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(page->n_wakers, sizeof(*items));
 	struct ctx_buf bufs[N_STACKS] = {0};
 	size_t n = 0;
 
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < input->n_wakers; i++) {
-		struct sums sums = sums_of(&input->wakers[i]);
+	for (uint32_t i = 0; i < page->n_wakers; i++) {
+		struct sums sums = sums_of(&page->wakers[i]);
 
-		if (passes(input, options, &input->wakers[i]))
+		if (passes(page, &page->wakers[i]))
 			items[n++] = (struct ctx_order_item){
 				.index = i, .number = key_of(&sums, page->key), .second = sums.wait_ns};
 	}
 	ctx_order_sort(items, n);
 	for (size_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
-		put_data_row(page->out, &input->wakers[items[i].index], bufs);
+		put_data_row(page->out, &page->wakers[items[i].index], bufs);
 	ctx_buf_deinit(&bufs[0]);
 	ctx_buf_deinit(&bufs[1]);
 	return CTX_OK;
@@ -201,27 +205,26 @@ static const char *keep(struct page *page, struct ctx_buf *buf)
 /* A newline in a name is no end of a line here: names are made safe by ctx_name_put_text. */
 static void make_line(struct page *page, uint32_t i, struct line *line, struct ctx_buf *buf)
 {
-	const struct ctx_report_input *input = page->out->input;
-	const struct ctx_report_wakers *row = &input->wakers[i];
+	const struct ctx_report_wakers *row = &page->wakers[i];
 	bool ascii = page->out->options->ascii;
-	const char *outsider = outsider_of(input->profile, row);
+	const char *outsider = outsider_of(page->profile, row);
 	size_t begin;
 
 	*line = (struct line){
 		.thread = ctx_thread_label(&page->labels, row->thread), .row = i, .sums = sums_of(row)};
 	line->state = state_name(row->state, false);
-	line->by_threads_ns = row->waker < input->profile->n_threads ? row->wait_ns : 0;
-	ctx_wait_chain_put(input->profile, row->stack, ascii, buf);
+	line->by_threads_ns = row->waker < page->profile->n_threads ? row->wait_ns : 0;
+	ctx_wait_chain_put(page->profile, row->stack, ascii, buf);
 	line->place = keep(page, buf);
 	ctx_thread_label_put(&page->labels, row->thread, ascii, buf);
 	line->group = keep(page, buf);
-	if (row->waker < input->profile->n_threads)
+	if (row->waker < page->profile->n_threads)
 		ctx_thread_label_put(&page->labels, row->waker, ascii, buf);
 	else
 		ctx_name_put_text(buf, outsider != NULL ? outsider : "<not seen>", ascii);
 	begin = buf->n;
 	ctx_buf_put_text(buf, ": ");
-	ctx_wait_chain_put(input->profile, row->waker_stack, ascii, buf);
+	ctx_wait_chain_put(page->profile, row->waker_stack, ascii, buf);
 	if (!buf->failed && buf->n == begin + 2)
 		buf->n = begin;
 	line->waker = keep(page, buf);
@@ -256,39 +259,37 @@ static void add_line(struct line *to, const struct line *from)
 /* Those that wait, and those that wake. */
 static enum ctx_status make_labels(struct page *page, struct ctx_err *err)
 {
-	const struct ctx_report_input *input = page->out->input;
 	const struct ctx_report_options *options = page->out->options;
-	uint32_t n = input->profile->n_threads;
+	uint32_t n = page->profile->n_threads;
 	bool *is_there CTX_AUTO_FREE = ctx_calloc(n, sizeof(*is_there));
 
 	if (is_there == NULL)
 		return ctx_err_nomem(err);
-	for (size_t i = 0; i < input->n_wakers; i++) {
-		const struct ctx_report_wakers *row = &input->wakers[i];
+	for (size_t i = 0; i < page->n_wakers; i++) {
+		const struct ctx_report_wakers *row = &page->wakers[i];
 
-		if (!passes(input, options, row))
+		if (!passes(page, row))
 			continue;
 		if (row->thread < n)
 			is_there[row->thread] = true;
 		if (row->waker < n)
 			is_there[row->waker] = true;
 	}
-	return ctx_thread_labels_init(&page->labels, input->profile, is_there,
+	return ctx_thread_labels_init(&page->labels, page->profile, is_there,
 				      options->per_thread ? UINT32_MAX : FEW_THREADS, err);
 }
 
 static enum ctx_status make_lines(struct page *page, struct ctx_err *err)
 {
-	const struct ctx_report_input *input = page->out->input;
 	struct ctx_buf buf = {0};
 	size_t n = 0;
 
-	page->lines = ctx_calloc(input->n_wakers, sizeof(*page->lines));
-	page->groups = ctx_calloc(input->n_wakers, sizeof(*page->groups));
+	page->lines = ctx_calloc(page->n_wakers, sizeof(*page->lines));
+	page->groups = ctx_calloc(page->n_wakers, sizeof(*page->groups));
 	if (page->lines == NULL || page->groups == NULL)
 		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < input->n_wakers; i++) {
-		if (passes(input, page->out->options, &input->wakers[i]))
+	for (uint32_t i = 0; i < page->n_wakers; i++) {
+		if (passes(page, &page->wakers[i]))
 			make_line(page, i, &page->lines[n++], &buf);
 	}
 	ctx_buf_deinit(&buf);
@@ -348,7 +349,7 @@ static void fill_figures(const struct page *page, const struct sums *sums,
 {
 	const uint64_t times[] = {sums->wait_ns, sums->waits != 0 ? sums->wait_ns / sums->waits : 0,
 				  sums->wait_max_ns, sums->delay_ns};
-	struct ctx_scale scale = page->out->scale;
+	struct ctx_scale scale = page->out->head.scale;
 
 	snprintf(figures[0], CTX_FIGURE_MAX, "%" PRIu64, sums->waits);
 	for (size_t i = 0; i < CTX_COUNT_OF(times); i++)
@@ -390,7 +391,7 @@ static void print_line(const struct page *page, const struct sums *sums, const c
 	char figures[FIGURES][CTX_FIGURE_MAX], share[CTX_FIGURE_MAX];
 
 	fill_figures(page, sums, figures);
-	ctx_figure_percent(share, sums->wait_ns, page->out->totals.weight, 2);
+	ctx_figure_percent(share, sums->wait_ns, page->out->head.totals.weight, 2);
 	put_figures(page, figures, share, buf);
 	ctx_buf_put_text(buf, text);
 	print_buf(page, buf);
@@ -399,7 +400,7 @@ static void print_line(const struct page *page, const struct sums *sums, const c
 static void print_titles(struct page *page, const struct sums *total, struct ctx_buf *buf)
 {
 	char figures[FIGURES][CTX_FIGURE_MAX], titles[FIGURES][CTX_FIGURE_MAX];
-	const char *unit = page->out->scale.unit;
+	const char *unit = page->out->head.scale.unit;
 
 	snprintf(titles[0], CTX_FIGURE_MAX, "Waits");
 	snprintf(titles[1], CTX_FIGURE_MAX, "Wait %s", unit);
@@ -432,15 +433,16 @@ static void print_group(const struct page *page, const struct line *group, struc
 		return;
 	}
 	ctx_out_line(page->out, "");
-	ctx_figure_fixed(waited, group->sums.wait_ns, page->out->scale.divisor, page->out->scale.digits);
+	ctx_figure_fixed(waited, group->sums.wait_ns, page->out->head.scale.divisor,
+			 page->out->head.scale.digits);
 	ctx_buf_clear(buf);
-	ctx_buf_printf(buf, "%s: %s, %s %s%s%s", group->group, group->state, waited, page->out->scale.unit,
-		       *group->place != '\0' ? ", in " : "", group->place);
+	ctx_buf_printf(buf, "%s: %s, %s %s%s%s", group->group, group->state, waited,
+		       page->out->head.scale.unit, *group->place != '\0' ? ", in " : "", group->place);
 	ctx_buf_put_u8(buf, '\0');
 	if (buf->failed)
 		ctx_out_fail(page->out, CTX_E_NOMEM);
 	else
-		ctx_head_print_wrapped(page->out, "", (const char *)buf->bytes, 4);
+		ctx_out_wrapped(page->out, "", (const char *)buf->bytes, 4);
 	for (size_t i = 0; i < group->n && i < most; i++)
 		print_line(page, &lines[items[i].index].sums, lines[items[i].index].waker, buf);
 	if (group->n > most)
@@ -490,16 +492,16 @@ static void name_waits(unsigned states, char *name, size_t size)
  * A wait that nobody was seen to end is in the report of states alone; where that is much, who reads this one has to know. A
  * single function's waits are not told apart there. NULL: little is missing.
  */
-static const char *note_unseen(const struct ctx_report_input *input, const struct ctx_report_options *options,
-			       uint64_t seen_ns, char *buf, size_t size)
+static const char *note_unseen(const struct page *page, unsigned states, uint64_t seen_ns, char *buf,
+			       size_t size)
 {
-	unsigned states = input->wait_states != 0 ? input->wait_states : CTX_STATES_OF_WAITS;
+	const struct ctx_report_options *options = page->options;
 	char percent[CTX_FIGURE_MAX], unseen[CTX_FIGURE_MAX];
 	struct ctx_scale scale = ctx_scale_for("ns", seen_ns);
 	uint64_t all_ns = 0;
 
-	for (size_t i = 0; i < input->n_states; i++)
-		all_ns += ctx_state_sum(input->states[i].ns, states);
+	for (size_t i = 0; i < page->n_states; i++)
+		all_ns += ctx_state_sum(page->states[i].ns, states != 0 ? states : CTX_STATES_OF_WAITS);
 	if (options->function != NULL || options->subject != NULL || all_ns <= seen_ns ||
 	    all_ns - seen_ns < all_ns / 100 * UNSEEN_PERCENT)
 		return NULL;
@@ -510,44 +512,74 @@ static const char *note_unseen(const struct ctx_report_input *input, const struc
 	return buf;
 }
 
-enum ctx_status ctx_report_wakers(const struct ctx_report_input *input,
-				  const struct ctx_report_options *options, struct ctx_err *err)
+static enum ctx_status put_page(struct page *page, struct ctx_out_spec *spec, struct ctx_err *err)
 {
-	struct ctx_out out;
+	unsigned states = spec->selection->wait_states;
 	char name[160], note[320], unseen[160];
-	struct ctx_out_topic topic = {.metric = {.name = name, .unit = "ns", .spans = true},
-				      .counted = "waits",
-				      .note = ctx_state_note(input->profile, note, sizeof(note))};
-	struct page page = {.out = &out};
+	struct ctx_head_topic topic = {.metric = {.name = name, .unit = "ns", .spans = true},
+				       .counted = "waits",
+				       .note = ctx_state_note(page->profile, note, sizeof(note))};
 	struct sums total = {0};
-	size_t n_columns = CTX_COUNT_OF(columns) - (options->format == CTX_REPORT_JSON ? N_STACKS : 0);
-	enum ctx_status status = ctx_order_find("wakers", options->sort, sort_keys, &page.key, err);
+	struct ctx_out out;
+	enum ctx_status status;
 
-	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->function, err);
-	if (status == CTX_OK)
-		status = ctx_function_check(input->profile, options->subject, err);
-	if (status == CTX_OK)
-		status = ctx_state_check(input->profile, err);
-	if (status != CTX_OK)
-		return status;
-	name_waits(input->wait_states, name, sizeof(name));
-	for (size_t i = 0; i < input->n_wakers; i++) {
-		struct sums sums = sums_of(&input->wakers[i]);
+	name_waits(states, name, sizeof(name));
+	for (size_t i = 0; i < page->n_wakers; i++) {
+		struct sums sums = sums_of(&page->wakers[i]);
 
-		if (passes(input, options, &input->wakers[i]))
+		if (passes(page, &page->wakers[i]))
 			add_sums(&total, &sums);
 	}
 	topic.totals.samples = total.waits;
 	topic.totals.weight = total.wait_ns;
-	topic.second_note = note_unseen(input, options, total.wait_ns, unseen, sizeof(unseen));
-	ctx_out_begin_topic(&out, input, options, &topic, "wakers", columns, n_columns);
-	status = ctx_out_is_text(&out) ? put_text(&page, &total, err) : put_data(&page, err);
+	topic.second_note = note_unseen(page, states, total.wait_ns, unseen, sizeof(unseen));
+	spec->topic = &topic;
+	page->out = &out;
+	ctx_out_begin(&out, spec);
+	status = ctx_out_is_text(&out) ? put_text(page, &total, err) : put_data(page, err);
 	ctx_out_fail(&out, status);
 	ctx_out_rows_end(&out);
-	ctx_arena_deinit(&page.texts);
-	ctx_thread_labels_deinit(&page.labels);
-	free(page.lines);
-	free(page.groups);
+	ctx_arena_deinit(&page->texts);
+	ctx_thread_labels_deinit(&page->labels);
+	free(page->lines);
+	free(page->groups);
 	return ctx_out_end(&out, err);
 }
+
+static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
+			     struct ctx_err *err)
+{
+	const struct ctx_profile *profile = source->selection.profile;
+	struct ctx_out_spec spec = {.kind = &ctx_report_wakers,
+				    .selection = &source->selection,
+				    .options = options,
+				    .columns = columns,
+				    .n_columns = CTX_COUNT_OF(columns)};
+	struct page page = {.profile = profile, .options = options};
+	enum ctx_status status = ctx_order_find("wakers", options->sort, sort_keys, &page.key, err);
+
+	if (options->format == CTX_REPORT_JSON)
+		spec.n_columns -= N_STACKS; /* they are lists */
+	if (status == CTX_OK)
+		status = ctx_function_check(profile, options->function, err);
+	if (status == CTX_OK)
+		status = ctx_function_check(profile, options->subject, err);
+	if (status == CTX_OK)
+		status = ctx_state_check(profile, err);
+	if (status == CTX_OK)
+		status = source->states(source, &page.states, &page.n_states, err);
+	if (status == CTX_OK)
+		status = source->wakers(source, &page.wakers, &page.n_wakers, err);
+	return status == CTX_OK ? put_page(&page, &spec, err) : status;
+}
+
+const struct ctx_report_kind ctx_report_wakers = {
+	.name = "wakers",
+	.summary = "who ended the waits: wakers=FUNCTION, of waits in it",
+	.metrics = CTX_REPORT_NO_METRIC,
+	.takes_subject = true,
+	.no_cpu = "who waits is on none",
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print,
+};

@@ -31,14 +31,15 @@ struct call {
 
 struct callgrind {
 	const struct ctx_export_input *input;
-	struct ctx_export_names names; /* owned */
-	uint64_t *weight;	       /* owned; by CCT node: inclusive */
-	int64_t *calls;		       /* owned; by CCT node: of it */
-	bool *used;		       /* owned; by CCT node: has samples, or a node below it has */
-	uint32_t *child, *sibling;     /* owned; by CCT node: first used child, next used one; 0 none */
-	uint32_t *active;	       /* owned; by function: how often it is on the present stack */
-	uint64_t *self;		       /* owned; by function; one more for samples without a stack */
-	struct call *list;	       /* owned; by caller and callee */
+	const struct ctx_histogram *whole; /* all selected threads together */
+	struct ctx_export_names names;	   /* owned */
+	uint64_t *weight;		   /* owned; by CCT node: inclusive */
+	int64_t *calls;			   /* owned; by CCT node: of it */
+	bool *used;			   /* owned; by CCT node: has samples, or a node below it has */
+	uint32_t *child, *sibling;	   /* owned; by CCT node: first used child, next used one; 0 none */
+	uint32_t *active;		   /* owned; by function: how often it is on the present stack */
+	uint64_t *self;			   /* owned; by function; one more for samples without a stack */
+	struct call *list;		   /* owned; by caller and callee */
 	size_t n;
 	bool *named_function, *named_object; /* owned; by id: the name stands in the file */
 	struct ctx_buf out;
@@ -47,7 +48,7 @@ struct callgrind {
 static void add_up(struct callgrind *it)
 {
 	const struct ctx_trie *cct = &it->input->profile->cct;
-	const struct ctx_histogram *histogram = it->input->whole;
+	const struct ctx_histogram *histogram = it->whole;
 
 	for (size_t i = 0; i < histogram->n; i++) {
 		const struct ctx_hist_entry *entry = &histogram->entries[i];
@@ -255,10 +256,11 @@ static void put_head(struct callgrind *it)
 	ctx_buf_printf(out, "# callgrind format\nversion: 1\ncreator: ctxan " CTX_VERSION "\n");
 	if (command[0] != '\0')
 		put_line(out, "cmd: ", command);
-	put_line(out, "desc: Recording: ", input->path);
-	for (size_t i = 0; i < input->n_intervals; i++)
+	put_line(out, "desc: Recording: ", input->selection->path);
+	for (size_t i = 0; i < input->selection->n_intervals; i++)
 		ctx_buf_printf(out, "desc: Interval: %" PRIu64 "-%" PRIu64 " ns\n",
-			       input->intervals[i].begin_ns, input->intervals[i].end_ns);
+			       input->selection->intervals[i].begin_ns,
+			       input->selection->intervals[i].end_ns);
 	ctx_buf_printf(out, "positions: line\nevent: ");
 	put_event(out, metric->name);
 	ctx_buf_printf(out, " : ");
@@ -267,7 +269,7 @@ static void put_head(struct callgrind *it)
 	ctx_export_put_text(out, metric->unit);
 	ctx_buf_printf(out, ")\nevents: ");
 	put_event(out, metric->name);
-	ctx_buf_printf(out, "\nsummary: %" PRIu64 "\n\n", it->input->whole->weight);
+	ctx_buf_printf(out, "\nsummary: %" PRIu64 "\n\n", it->whole->weight);
 }
 
 static enum ctx_status put_all(struct callgrind *it, FILE *out, struct ctx_err *err)
@@ -280,13 +282,14 @@ static enum ctx_status put_all(struct callgrind *it, FILE *out, struct ctx_err *
 	status = flush(it, out, err);
 	for (uint32_t caller = 0; status == CTX_OK && caller <= n_functions + 1; caller++)
 		status = put_block(it, caller, &next, out, err);
-	ctx_buf_printf(&it->out, "totals: %" PRIu64 "\n", it->input->whole->weight);
+	ctx_buf_printf(&it->out, "totals: %" PRIu64 "\n", it->whole->weight);
 	return status == CTX_OK ? flush(it, out, err) : status;
 }
 
 static void remark(const struct ctx_export_input *input)
 {
-	size_t n_threads = input->threads != NULL ? input->n_threads : input->profile->n_threads;
+	size_t n_threads =
+		input->selection->threads != NULL ? input->selection->n_threads : input->profile->n_threads;
 
 	input->remark(input->remark_context,
 		      "this format has no time, no stacks and here no lines: only what each function cost "
@@ -331,7 +334,14 @@ static enum ctx_status write_callgrind(const struct ctx_export_input *input, FIL
 {
 	const struct ctx_profile *profile = input->profile;
 	struct callgrind it = {.input = input};
-	enum ctx_status status = ctx_export_names_init(&it.names, profile, err);
+	struct ctx_report_parts whole;
+	enum ctx_status status =
+		input->source->parts(input->source, &(struct ctx_parts_query){.calls = true}, &whole, err);
+
+	if (status != CTX_OK)
+		return status;
+	it.whole = whole.parts[0].histogram;
+	status = ctx_export_names_init(&it.names, profile, err);
 
 	it.named_function = ctx_calloc((size_t)profile->n_functions + 1, sizeof(*it.named_function));
 	it.named_object = ctx_calloc((size_t)profile->n_objects + 1, sizeof(*it.named_object));
@@ -362,6 +372,5 @@ const struct ctx_export_kind ctx_export_callgrind = {
 	.name = "callgrind",
 	.suffix = ".callgrind",
 	.summary = "costs and calls of functions, for callgrind_annotate and KCachegrind",
-	.needs_whole = true,
 	.write = write_callgrind,
 };

@@ -194,9 +194,10 @@ static void put_thread(struct trace *trace, uint32_t thread)
 	put_name(trace, "thread_name", info->name);
 	ctx_export_lane_begin(&trace->lane, input);
 	if (trace->json.status == CTX_OK)
-		ctx_export_json_fail(&trace->json, input->samples(input->samples_context, thread,
-								  is_clock ? each_slice : each_instant, trace,
-								  trace->json.err));
+		ctx_export_json_fail(
+			&trace->json,
+			input->source->samples(input->source, &(struct ctx_samples_query){.thread = thread},
+					       is_clock ? each_slice : each_instant, trace, trace->json.err));
 	if (is_clock && trace->json.status == CTX_OK)
 		end_slices(trace, CTX_TRIE_ROOT, trace->lane.end_ns);
 }
@@ -252,9 +253,9 @@ static void put_file(struct trace *trace)
 		put_stack_frames(trace);
 	ctx_export_json_key(json, "traceEvents");
 	ctx_export_json_open_list(json);
-	for (size_t i = 0; i < input->n_parts && json->status == CTX_OK; i++) {
-		if (input->parts[i].histogram->samples != 0)
-			put_thread(trace, input->parts[i].thread);
+	for (size_t i = 0; i < trace->used.parts.n && json->status == CTX_OK; i++) {
+		if (trace->used.parts.parts[i].histogram->samples != 0)
+			put_thread(trace, trace->used.parts.parts[i].thread);
 	}
 	ctx_export_json_close_list(json);
 	ctx_export_json_close(json);
@@ -272,7 +273,7 @@ static void remark(const struct trace *trace)
 	} else {
 		input->remark(input->remark_context, "the metric is no time: samples are instants; their "
 						     "stacks show in chrome://tracing only");
-		ctx_export_remark_rounding(input);
+		ctx_export_remark_rounding(input, &trace->used.parts);
 	}
 	input->remark(input->remark_context, "processors are not in the file; a pid or tid that came again "
 					     "has 10000000 added for each time");
@@ -313,7 +314,5 @@ const struct ctx_export_kind ctx_export_chrome_trace = {
 	.name = "chrome-trace",
 	.suffix = ".trace.json",
 	.summary = "Perfetto, chrome://tracing: what each thread ran, over time",
-	.needs_parts = true,
-	.needs_samples = true,
 	.write = write_chrome_trace,
 };

@@ -12,10 +12,10 @@ struct ctx_interval ctx_export_extent(const struct ctx_export_input *input)
 {
 	struct ctx_interval extent = input->profile->run;
 
-	if (input->n_intervals != 0) {
-		uint64_t end = input->intervals[input->n_intervals - 1].end_ns;
+	if (input->selection->n_intervals != 0) {
+		uint64_t end = input->selection->intervals[input->selection->n_intervals - 1].end_ns;
 
-		extent.begin_ns = input->intervals[0].begin_ns;
+		extent.begin_ns = input->selection->intervals[0].begin_ns;
 		if (end < extent.end_ns)
 			extent.end_ns = end;
 	}

@@ -76,13 +76,17 @@ enum ctx_status ctx_export_used_init(struct ctx_export_used *used, const struct 
 	enum ctx_status status;
 
 	*used = (struct ctx_export_used){.profile = profile, .deepest = 1};
-	status = rows_init(&used->stacks, profile->cct.n, err);
+	status = input->source->parts(input->source,
+				      &(struct ctx_parts_query){.per_thread = true, .calls = true},
+				      &used->parts, err);
+	if (status == CTX_OK)
+		status = rows_init(&used->stacks, profile->cct.n, err);
 	if (status == CTX_OK)
 		status = rows_init(&used->functions, profile->n_functions, err);
 	if (status == CTX_OK)
 		status = rows_init(&used->objects, profile->n_objects, err);
-	for (size_t i = 0; i < input->n_parts && status == CTX_OK; i++)
-		status = mark_leaves(used, input->parts[i].histogram, err);
+	for (size_t i = 0; i < used->parts.n && status == CTX_OK; i++)
+		status = mark_leaves(used, used->parts.parts[i].histogram, err);
 	if (status == CTX_OK)
 		status = mark_frames(used, err);
 	if (status != CTX_OK)
@@ -115,24 +119,24 @@ enum ctx_status ctx_export_used_stack(const struct ctx_export_used *used, uint32
 	return CTX_OK;
 }
 
-struct ctx_export_sums ctx_export_sum(const struct ctx_export_input *input)
+struct ctx_export_sums ctx_export_sum(const struct ctx_report_parts *parts)
 {
 	struct ctx_export_sums sums = {0};
 
-	for (size_t i = 0; i < input->n_parts; i++) {
-		const struct ctx_histogram *histogram = input->parts[i].histogram;
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct ctx_histogram *histogram = parts->parts[i].histogram;
 
 		sums.samples += histogram->samples;
 		sums.weight += histogram->weight;
-		if (histogram->weight > input->parts[sums.heaviest].histogram->weight)
+		if (histogram->weight > parts->parts[sums.heaviest].histogram->weight)
 			sums.heaviest = i;
 	}
 	return sums;
 }
 
-void ctx_export_remark_rounding(const struct ctx_export_input *input)
+void ctx_export_remark_rounding(const struct ctx_export_input *input, const struct ctx_report_parts *parts)
 {
-	if (ctx_export_sum(input).weight > EXACT)
+	if (ctx_export_sum(parts).weight > EXACT)
 		input->remark(input->remark_context,
 			      "numbers above 2^53 are in the file, but readers in JavaScript round them");
 }

@@ -23,6 +23,7 @@ struct ctx_export_rows {
 
 struct ctx_export_used {
 	const struct ctx_profile *profile;
+	struct ctx_report_parts parts; /* a part for each thread with samples; borrowed from the source */
 	struct ctx_export_rows stacks; /* without the root */
 	struct ctx_export_rows functions;
 	struct ctx_export_rows objects;
@@ -31,7 +32,7 @@ struct ctx_export_used {
 };
 
 /*
- * Looks through input->parts (needs_parts). O(CCT nodes + functions + objects + entries), 4 bytes for each node,
+ * Pulls the stacks of every thread and looks through them. O(CCT nodes + functions + objects + entries), 4 bytes for each node,
  * function and object. Fails with CTX_E_NOMEM; CTX_E_FORMAT for stacks that the profile does not have. Release with
  * deinit in any case.
  */
@@ -49,9 +50,9 @@ struct ctx_export_sums {
 	uint64_t samples, weight;
 	size_t heaviest; /* part; 0 where there is none */
 };
-struct ctx_export_sums ctx_export_sum(const struct ctx_export_input *input);
+struct ctx_export_sums ctx_export_sum(const struct ctx_report_parts *parts);
 
 /* Remarks that numbers are rounded in readers that have no 64-bit integers, if they are that large. */
-void ctx_export_remark_rounding(const struct ctx_export_input *input);
+void ctx_export_remark_rounding(const struct ctx_export_input *input, const struct ctx_report_parts *parts);
 
 #endif

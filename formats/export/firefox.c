@@ -385,7 +385,7 @@ static enum ctx_status each_cpu_time(void *context, const struct ctx_sample *sam
 	return fox->json.status;
 }
 
-static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_export_sample_fn each)
+static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_report_sample_fn each)
 {
 	const struct ctx_export_input *input = fox->input;
 
@@ -394,8 +394,10 @@ static void put_column(struct fox *fox, const char *key, uint32_t thread, ctx_ex
 	ctx_export_json_key(&fox->json, key);
 	ctx_export_json_open_list(&fox->json);
 	if (thread != CTX_NONE)
-		ctx_export_json_fail(
-			&fox->json, input->samples(input->samples_context, thread, each, fox, fox->json.err));
+		ctx_export_json_fail(&fox->json,
+				     input->source->samples(input->source,
+							    &(struct ctx_samples_query){.thread = thread},
+							    each, fox, fox->json.err));
 	ctx_export_json_close_list(&fox->json);
 	ctx_export_json_line(&fox->json);
 }
@@ -512,10 +514,10 @@ static void put_threads(struct fox *fox)
 
 	ctx_export_json_key(&fox->json, "threads");
 	ctx_export_json_open_list(&fox->json);
-	for (size_t i = 0; i < fox->input->n_parts && fox->json.status == CTX_OK; i++) {
-		if (fox->input->parts[i].histogram->samples == 0)
+	for (size_t i = 0; i < fox->used.parts.n && fox->json.status == CTX_OK; i++) {
+		if (fox->used.parts.parts[i].histogram->samples == 0)
 			continue;
-		put_thread(fox, fox->input->parts[i].thread);
+		put_thread(fox, fox->used.parts.parts[i].thread);
 		n++;
 	}
 	if (n == 0)
@@ -564,7 +566,7 @@ static uint64_t start_seconds(const struct ctx_profile *profile)
 /* The mean time between samples of a thread that runs, in ns. */
 static uint64_t sampling_interval(const struct fox *fox)
 {
-	struct ctx_export_sums sums = ctx_export_sum(fox->input);
+	struct ctx_export_sums sums = ctx_export_sum(&fox->used.parts);
 	struct ctx_interval extent = ctx_export_extent(fox->input);
 	uint64_t time = fox->is_clock ? sums.weight : extent.end_ns - extent.begin_ns;
 	uint64_t interval = sums.samples != 0 ? time / sums.samples : 0;
@@ -634,7 +636,7 @@ static void remark(const struct fox *fox)
 	if (strcmp(weight_type(fox), "samples") == 0)
 		input->remark(input->remark_context,
 			      "the metric is neither time nor bytes: its weights are shown as \"samples\"");
-	ctx_export_remark_rounding(input);
+	ctx_export_remark_rounding(input, &fox->used.parts);
 	input->remark(input->remark_context,
 		      "processors, addresses and the parents of processes are not in the file");
 }
@@ -664,7 +666,5 @@ const struct ctx_export_kind ctx_export_firefox = {
 	.name = "firefox",
 	.suffix = ".firefox.json",
 	.summary = "profiler.firefox.com: samples of each thread with times and categories",
-	.needs_parts = true,
-	.needs_samples = true,
 	.write = write_firefox,
 };

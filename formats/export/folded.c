@@ -17,7 +17,7 @@ static void put_frame(struct ctx_buf *line, struct ctx_buf *name)
 	ctx_buf_clear(name);
 }
 
-static enum ctx_status write_stack(const struct ctx_profile *profile, const struct ctx_export_part *part,
+static enum ctx_status write_stack(const struct ctx_profile *profile, const struct ctx_report_part *part,
 				   const struct ctx_hist_entry *entry, uint32_t *functions,
 				   struct ctx_buf *line, struct ctx_buf *name)
 {
@@ -40,16 +40,20 @@ static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *
 	uint32_t *functions CTX_AUTO_FREE =
 		ctx_calloc(ctx_export_deepest(&input->profile->cct) + 1u, sizeof(*functions));
 	struct ctx_buf line = {0}, name = {0};
-	enum ctx_status status = functions != NULL ? CTX_OK : ctx_err_nomem(err);
+	struct ctx_report_parts parts;
+	enum ctx_status status = input->source->parts(
+		input->source, &(struct ctx_parts_query){.per_thread = true, .calls = true}, &parts, err);
 
-	for (size_t i = 0; status == CTX_OK && i < input->n_parts; i++) {
-		const struct ctx_histogram *histogram = input->parts[i].histogram;
+	if (status == CTX_OK && functions == NULL)
+		status = ctx_err_nomem(err);
+	for (size_t i = 0; status == CTX_OK && i < parts.n; i++) {
+		const struct ctx_histogram *histogram = parts.parts[i].histogram;
 
 		for (size_t k = 0; status == CTX_OK && k < histogram->n; k++) {
 			if (histogram->entries[k].samples == 0)
 				continue;
-			write_stack(input->profile, &input->parts[i], &histogram->entries[k], functions,
-				    &line, &name);
+			write_stack(input->profile, &parts.parts[i], &histogram->entries[k], functions, &line,
+				    &name);
 			status = ctx_buf_check(&line, err);
 			if (status == CTX_OK)
 				fwrite(line.bytes, 1, line.n, out);
@@ -64,6 +68,5 @@ const struct ctx_export_kind ctx_export_folded = {
 	.name = "folded",
 	.suffix = ".folded",
 	.summary = "one line a stack with its weight, for flame graph scripts",
-	.needs_parts = true,
 	.write = write_folded,
 };

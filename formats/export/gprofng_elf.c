@@ -332,10 +332,14 @@ static int create(const char *path, struct ctx_err *err)
 static enum ctx_status write_code(const struct ctx_gpx_elf *elf, int fd, const char *path,
 				  struct ctx_err *err)
 {
-	const struct ctx_code_reader *reader = elf->input->reader;
 	const struct ctx_gpx_object *object = elf->object;
-	enum ctx_status status = CTX_OK;
+	const struct ctx_code_reader *reader;
+	struct ctx_report_code code;
+	enum ctx_status status = elf->input->source->code(elf->input->source, &code, err);
 
+	if (status != CTX_OK)
+		return status;
+	reader = code.reader;
 	for (size_t i = 0; reader != NULL && i < object->n_symbols && status == CTX_OK; i++) {
 		const struct ctx_function_code *parts;
 		size_t n_parts;

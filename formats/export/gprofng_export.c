@@ -455,8 +455,8 @@ static enum ctx_status write_event(void *context, const struct ctx_sample *sampl
 static enum ctx_status write_events(struct exporting *exporting, struct ctx_err *err)
 {
 	const struct ctx_export_input *input = exporting->input;
-	enum ctx_status status =
-		input->samples(input->samples_context, CTX_NONE, write_event, exporting, err);
+	enum ctx_status status = input->source->samples(
+		input->source, &(struct ctx_samples_query){.thread = CTX_NONE}, write_event, exporting, err);
 
 	for (uint32_t i = 0; i < input->profile->n_processes && status == CTX_OK; i++)
 		status = ctx_gpx_blocks_finish(&exporting->events[i], err);
@@ -544,7 +544,5 @@ const struct ctx_export_kind ctx_export_gprofng = {
 	.suffix = ".er",
 	.summary = "a directory, for gprofng display text -functions",
 	.binary = true,
-	.needs_samples = true,
-	.needs_places = true,
 	.write_directory = write_gprofng,
 };

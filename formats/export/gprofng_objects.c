@@ -188,8 +188,8 @@ static enum ctx_status write_object(struct ctx_gpx_objects *objects, uint32_t id
 	path = ctx_path_join(directory, name);
 	if (path == NULL)
 		return ctx_err_nomem(err);
-	if (is_real && input->object_file != NULL) {
-		status = input->object_file(input->object_context, id, &image, err);
+	if (is_real && input->source->object_file != NULL) {
+		status = input->source->object_file(input->source, id, &image, err);
 		if (status == CTX_OK && image.n <= FILE_MAX_BYTES)
 			status = ctx_gpx_elf_copy(&elf, &image, path, err);
 		else if (status == CTX_OK || status == CTX_E_NOTFOUND)

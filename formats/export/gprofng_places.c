@@ -25,15 +25,21 @@ static int by_process(const void *a, const void *b)
 enum ctx_status ctx_gpx_places_init(struct ctx_gpx_places *places, const struct ctx_export_input *input,
 				    const struct ctx_gpx_objects *objects, struct ctx_err *err)
 {
+	const struct ctx_mapping_info *mappings;
+	size_t n;
+	enum ctx_status status = input->source->mappings(input->source, &mappings, &n, err);
+
 	*places = (struct ctx_gpx_places){.objects = objects};
-	places->mappings = ctx_calloc(input->n_mappings, sizeof(*places->mappings));
+	if (status != CTX_OK)
+		return status;
+	places->mappings = ctx_calloc(n, sizeof(*places->mappings));
 	places->places = ctx_calloc(objects->n, sizeof(*places->places));
 	if (places->mappings == NULL || places->places == NULL)
 		return ctx_err_nomem(err);
-	places->n_mappings = input->n_mappings;
-	if (input->n_mappings != 0) {
-		memcpy(places->mappings, input->mappings, input->n_mappings * sizeof(*places->mappings));
-		qsort(places->mappings, input->n_mappings, sizeof(*places->mappings), by_process);
+	places->n_mappings = n;
+	if (n != 0) {
+		memcpy(places->mappings, mappings, n * sizeof(*places->mappings));
+		qsort(places->mappings, n, sizeof(*places->mappings), by_process);
 	}
 	return CTX_OK;
 }

@@ -18,7 +18,7 @@ uint32_t ctx_gpx_parent(const struct ctx_gpx_stacks *stacks, uint32_t node)
 	uint32_t parent;
 
 	if (node < stacks->n_raw)
-		return stacks->input->code->raw_stacks->parent[node];
+		return stacks->code->raw_stacks->parent[node];
 	parent = stacks->input->profile->cct.parent[node - stacks->n_raw];
 	return parent != 0 ? stacks->n_raw + parent : 0;
 }
@@ -26,14 +26,14 @@ uint32_t ctx_gpx_parent(const struct ctx_gpx_stacks *stacks, uint32_t node)
 uint32_t ctx_gpx_depth(const struct ctx_gpx_stacks *stacks, uint32_t node)
 {
 	if (node < stacks->n_raw)
-		return stacks->input->code->raw_stacks->depth[node];
+		return stacks->code->raw_stacks->depth[node];
 	return stacks->input->profile->cct.depth[node - stacks->n_raw];
 }
 
 uint32_t ctx_gpx_place(const struct ctx_gpx_stacks *stacks, uint32_t node)
 {
 	if (node < stacks->n_raw)
-		return stacks->input->code->raw_stacks->key[node];
+		return stacks->code->raw_stacks->key[node];
 	return stacks->n_locations + stacks->input->profile->cct.key[node - stacks->n_raw];
 }
 
@@ -93,7 +93,7 @@ static struct ctx_gpx_frame frame_of(const struct ctx_profile *profile, uint32_t
 struct ctx_gpx_frame ctx_gpx_frame(const struct ctx_gpx_stacks *stacks, uint32_t place)
 {
 	const struct ctx_profile *profile = stacks->input->profile;
-	const struct ctx_code *code = stacks->input->code;
+	const struct ctx_code *code = stacks->code;
 	struct ctx_gpx_frame none = {0};
 
 	if (place < stacks->n_locations) {
@@ -238,7 +238,8 @@ static enum ctx_status read_samples(struct ctx_gpx_stacks *stacks, struct ctx_er
 
 	if (used_nodes == NULL)
 		return ctx_err_nomem(err);
-	status = input->samples(input->samples_context, CTX_NONE, note_sample, &reading, err);
+	status = input->source->samples(input->source, &(struct ctx_samples_query){.thread = CTX_NONE},
+					note_sample, &reading, err);
 	if (status == CTX_OK)
 		status = number_pairs(stacks, err);
 	if (status == CTX_OK)
@@ -250,9 +251,14 @@ enum ctx_status ctx_gpx_stacks_init(struct ctx_gpx_stacks *stacks, const struct 
 				    struct ctx_err *err)
 {
 	const struct ctx_profile *profile = input->profile;
-	const struct ctx_code *code = input->code;
+	const struct ctx_code *code;
+	struct ctx_report_code pulled;
+	enum ctx_status status = input->source->code(input->source, &pulled, err);
 
 	*stacks = (struct ctx_gpx_stacks){.input = input};
+	if (status != CTX_OK)
+		return status;
+	stacks->code = code = pulled.code;
 	if ((uint64_t)code->raw_stacks->n + profile->cct.n > MAX_NODES ||
 	    (uint64_t)code->n_locations + profile->n_functions > MAX_NODES)
 		return ctx_err_set(err, CTX_E_LIMIT, "too many stacks");

@@ -46,6 +46,7 @@ struct ctx_gpx_use { /* of a process */
 
 struct ctx_gpx_stacks {
 	const struct ctx_export_input *input;
+	const struct ctx_code *code; /* of the source */
 	uint32_t n_raw, n_nodes;
 	uint32_t n_locations, n_places;
 	bool *used;		    /* owned; by place */

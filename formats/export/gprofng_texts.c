@@ -231,19 +231,22 @@ static void put_comment(struct ctx_buf *out, const char *text)
 static void put_selection(struct writing *writing)
 {
 	const struct ctx_export_input *input = writing->texts->input;
+	const struct ctx_report_selection *selection = input->selection;
 	struct ctx_buf text = {0};
 
-	ctx_buf_printf(&text, "exported by ctxan %s from %s: %s", CTX_VERSION, input->path,
+	ctx_buf_printf(&text, "exported by ctxan %s from %s: %s", CTX_VERSION, selection->path,
 		       writing->profile->metrics[input->metric].name);
-	for (size_t i = 0; i < input->n_intervals; i++)
+	for (size_t i = 0; i < selection->n_intervals; i++)
 		ctx_buf_printf(&text, "%s %" PRIu64 ".%06" PRIu64 ":%" PRIu64 ".%06" PRIu64 " ms",
-			       i == 0 ? ", interval" : ",", input->intervals[i].begin_ns / 1000000,
-			       input->intervals[i].begin_ns % 1000000, input->intervals[i].end_ns / 1000000,
-			       input->intervals[i].end_ns % 1000000);
-	if (input->threads != NULL)
-		ctx_buf_printf(&text, ", %zu of %u threads", input->n_threads, writing->profile->n_threads);
-	if (input->filter != NULL && input->filter[0] != '\0')
-		ctx_buf_printf(&text, ", %s", input->filter);
+			       i == 0 ? ", interval" : ",", selection->intervals[i].begin_ns / 1000000,
+			       selection->intervals[i].begin_ns % 1000000,
+			       selection->intervals[i].end_ns / 1000000,
+			       selection->intervals[i].end_ns % 1000000);
+	if (selection->threads != NULL)
+		ctx_buf_printf(&text, ", %zu of %u threads", selection->n_threads,
+			       writing->profile->n_threads);
+	if (selection->filter != NULL && selection->filter[0] != '\0')
+		ctx_buf_printf(&text, ", %s", selection->filter);
 	ctx_buf_put_u8(&text, 0);
 	writing->out.failed |= text.failed;
 	if (!text.failed)

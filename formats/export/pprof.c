@@ -26,6 +26,7 @@ enum { LABELS = 4, VALUES = 2 };
 
 struct pprof {
 	const struct ctx_export_input *input;
+	struct ctx_report_parts parts; /* by thread */
 	struct ctx_pprof_file *file;   /* owned */
 	struct ctx_export_names names; /* owned */
 	uint64_t *location_of; /* owned; by function: number of its location and of itself, 0 none yet */
@@ -108,12 +109,13 @@ static enum ctx_status put_times(struct pprof *pprof, struct ctx_err *err)
 	uint64_t duration_ns = 0;
 	int64_t start = start_ns(input->profile);
 
-	for (size_t i = 0; i < input->n_intervals; i++)
-		duration_ns += input->intervals[i].end_ns - input->intervals[i].begin_ns;
+	for (size_t i = 0; i < input->selection->n_intervals; i++)
+		duration_ns +=
+			input->selection->intervals[i].end_ns - input->selection->intervals[i].begin_ns;
 	piece.duration_nanos = to_signed(pprof, duration_ns);
-	if (start != 0 && input->n_intervals != 0 &&
-	    input->intervals[0].begin_ns <= (uint64_t)(INT64_MAX - start))
-		piece.time_nanos = start + (int64_t)input->intervals[0].begin_ns;
+	if (start != 0 && input->selection->n_intervals != 0 &&
+	    input->selection->intervals[0].begin_ns <= (uint64_t)(INT64_MAX - start))
+		piece.time_nanos = start + (int64_t)input->selection->intervals[0].begin_ns;
 	return ctx_pprof_file_put(pprof->file, &piece, err);
 }
 
@@ -124,13 +126,14 @@ static enum ctx_status put_comments(struct pprof *pprof, struct ctx_err *err)
 	struct ctx_buf text = {0};
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; status == CTX_OK && i <= input->n_intervals; i++) {
+	for (size_t i = 0; status == CTX_OK && i <= input->selection->n_intervals; i++) {
 		ctx_buf_clear(&text);
 		if (i == 0)
-			ctx_buf_printf(&text, "recording: %s", input->path);
+			ctx_buf_printf(&text, "recording: %s", input->selection->path);
 		else
 			ctx_buf_printf(&text, "interval: %" PRIu64 " to %" PRIu64 " ns from its start",
-				       input->intervals[i - 1].begin_ns, input->intervals[i - 1].end_ns);
+				       input->selection->intervals[i - 1].begin_ns,
+				       input->selection->intervals[i - 1].end_ns);
 		ctx_buf_put_u8(&text, 0);
 		status = ctx_buf_check(&text, err);
 		if (status == CTX_OK)
@@ -213,7 +216,7 @@ static enum ctx_status put_sample(struct pprof *pprof, const struct ctx_hist_ent
 	return ctx_pprof_file_put(pprof->file, &piece, err);
 }
 
-static enum ctx_status put_part(struct pprof *pprof, const struct ctx_export_part *part, struct ctx_err *err)
+static enum ctx_status put_part(struct pprof *pprof, const struct ctx_report_part *part, struct ctx_err *err)
 {
 	Pprof__Label labels[LABELS];
 	Pprof__Label *list[LABELS];
@@ -259,9 +262,9 @@ static uint32_t program(const struct pprof *pprof)
 	const char *command, *name;
 	size_t n;
 
-	if (pprof->input->n_parts == 0)
+	if (pprof->parts.n == 0)
 		return CTX_NONE;
-	command = profile->processes[profile->threads[pprof->input->parts[0].thread].process].command;
+	command = profile->processes[profile->threads[pprof->parts.parts[0].thread].process].command;
 	n = strcspn(command, " ");
 	for (name = command + n; name > command && name[-1] != '/';)
 		name--;
@@ -337,8 +340,8 @@ static enum ctx_status put_all(struct pprof *pprof, struct ctx_err *err)
 {
 	enum ctx_status status = put_head(pprof, err);
 
-	for (size_t i = 0; status == CTX_OK && i < pprof->input->n_parts; i++)
-		status = put_part(pprof, &pprof->input->parts[i], err);
+	for (size_t i = 0; status == CTX_OK && i < pprof->parts.n; i++)
+		status = put_part(pprof, &pprof->parts.parts[i], err);
 	if (status == CTX_OK)
 		status = put_mappings(pprof, err);
 	for (uint32_t i = 0; status == CTX_OK && i < pprof->n_functions; i++)
@@ -379,7 +382,12 @@ static enum ctx_status prepare(struct pprof *pprof, FILE *out, struct ctx_err *e
 static enum ctx_status write_pprof(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	struct pprof pprof = {.input = input};
-	enum ctx_status status = prepare(&pprof, out, err);
+	enum ctx_status status = input->source->parts(
+		input->source, &(struct ctx_parts_query){.per_thread = true, .calls = true}, &pprof.parts,
+		err);
+
+	if (status == CTX_OK)
+		status = prepare(&pprof, out, err);
 
 	if (status == CTX_OK)
 		status = put_all(&pprof, err);
@@ -400,6 +408,5 @@ const struct ctx_export_kind ctx_export_pprof = {
 	.suffix = ".pb.gz",
 	.summary = "profile.proto, for go tool pprof and what reads the same",
 	.binary = true,
-	.needs_parts = true,
 	.write = write_pprof,
 };

@@ -109,7 +109,7 @@ static enum ctx_status put_weight(void *context, const struct ctx_sample *sample
 	return scope->json.status;
 }
 
-static void put_column(struct scope *scope, const char *key, uint32_t thread, ctx_export_sample_fn each)
+static void put_column(struct scope *scope, const char *key, uint32_t thread, ctx_report_sample_fn each)
 {
 	const struct ctx_export_input *input = scope->input;
 
@@ -122,8 +122,10 @@ static void put_column(struct scope *scope, const char *key, uint32_t thread, ct
 	ctx_export_json_key(&scope->json, key);
 	ctx_export_json_open_list(&scope->json);
 	if (thread != CTX_NONE)
-		ctx_export_json_fail(&scope->json, input->samples(input->samples_context, thread, each, scope,
-								  scope->json.err));
+		ctx_export_json_fail(&scope->json,
+				     input->source->samples(input->source,
+							    &(struct ctx_samples_query){.thread = thread},
+							    each, scope, scope->json.err));
 	ctx_export_json_close_list(&scope->json);
 	ctx_export_json_line(&scope->json);
 }
@@ -179,17 +181,17 @@ static void put_profile(struct scope *scope, uint32_t thread)
 
 static void put_profiles(struct scope *scope)
 {
-	const struct ctx_export_input *input = scope->input;
+	const struct ctx_report_parts *parts = &scope->used.parts;
 	size_t active = 0, n = 0;
 
 	ctx_export_json_key(&scope->json, "profiles");
 	ctx_export_json_open_list(&scope->json);
-	for (size_t i = 0; i < input->n_parts && scope->json.status == CTX_OK; i++) {
-		if (input->parts[i].histogram->samples == 0)
+	for (size_t i = 0; i < parts->n && scope->json.status == CTX_OK; i++) {
+		if (parts->parts[i].histogram->samples == 0)
 			continue;
-		if (i == ctx_export_sum(input).heaviest)
+		if (i == ctx_export_sum(parts).heaviest)
 			active = n;
-		put_profile(scope, input->parts[i].thread);
+		put_profile(scope, parts->parts[i].thread);
 		n++;
 	}
 	if (n == 0)
@@ -221,7 +223,7 @@ static void remark(const struct scope *scope)
 		input->remark(
 			input->remark_context,
 			"the metric is no time: stacks follow one another by weight, pauses are not shown");
-	ctx_export_remark_rounding(input);
+	ctx_export_remark_rounding(input, &scope->used.parts);
 	input->remark(input->remark_context, "processors and processes' lives are not in the file");
 }
 
@@ -252,7 +254,5 @@ const struct ctx_export_kind ctx_export_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
 	.summary = "speedscope.app: stacks of each thread over time",
-	.needs_parts = true,
-	.needs_samples = true,
 	.write = write_speedscope,
 };

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "fake_source.h"
 #include "formats/export/exports.h"
 
 #include <setjmp.h>
@@ -84,9 +85,9 @@ struct world {
 	struct frames samples[MAX_SAMPLES];
 	size_t n;
 	struct ctx_histogram whole, by_thread[THREADS];
-	struct ctx_export_part parts[THREADS];
+	struct ctx_report_part parts[THREADS];
 	struct ctx_interval interval;
-	struct ctx_export_input input;
+	struct fake_source input;
 	char remarks[1024];
 	char *text; /* the file */
 	size_t size;
@@ -201,10 +202,11 @@ static struct world *make_world(uint32_t seed, size_t n)
 	}
 	for (uint32_t i = 0; i < THREADS; i++) {
 		if (world->by_thread[i].n != 0)
-			world->parts[n_parts++] = (struct ctx_export_part){i, &world->by_thread[i]};
+			world->parts[n_parts++] =
+				(struct ctx_report_part){.thread = i, .histogram = &world->by_thread[i]};
 	}
 	world->interval = (struct ctx_interval){1000, 5001000};
-	world->input = (struct ctx_export_input){
+	world->input = (struct fake_source){
 		.profile = &world->profile,
 		.path = "dir/x\n.er",
 		.intervals = &world->interval,
@@ -239,7 +241,7 @@ static inline enum ctx_status write_file(struct world *world, const struct ctx_e
 	out = open_memstream(&world->text, &world->size);
 	assert_non_null(out);
 	world->remarks[0] = '\0';
-	status = kind->write(&world->input, out, err);
+	status = kind->write(fake_export(&world->input), out, err);
 	assert_int_equal(fclose(out), 0);
 	return status;
 }

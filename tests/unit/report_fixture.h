@@ -6,6 +6,7 @@
 #define CTX_TESTS_REPORT_FIXTURE_H
 
 #include "base/mem.h"
+#include "fake_source.h"
 #include "report/report.h"
 #include "report_golden.h"
 
@@ -26,7 +27,7 @@ struct fixture {
 	struct ctx_report_part parts[2];
 	struct ctx_report_slice slices[40];
 	struct ctx_report_level levels[3];
-	struct ctx_report_input input;
+	struct fake_source input;
 };
 
 static struct ctx_function_info functions[] = {
@@ -201,18 +202,18 @@ static int setup(void **state)
 	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->worker, NULL), CTX_OK);
 	make_slices(fixture);
 	fixture->parts[0] = (struct ctx_report_part){.thread = CTX_NONE, .histogram = &fixture->all};
-	fixture->input = (struct ctx_report_input){.profile = profile,
-						   .path = "test.1.er",
-						   .intervals = &whole_run,
-						   .n_intervals = 1,
-						   .filter = "",
-						   .parts = fixture->parts,
-						   .n_parts = 1,
-						   .slices = fixture->slices,
-						   .n_slices = 40,
-						   .slices_per_thread = 20,
-						   .levels = fixture->levels,
-						   .n_levels = 3};
+	fixture->input = (struct fake_source){.profile = profile,
+					      .path = "test.1.er",
+					      .intervals = &whole_run,
+					      .n_intervals = 1,
+					      .filter = "",
+					      .parts = fixture->parts,
+					      .n_parts = 1,
+					      .slices = fixture->slices,
+					      .n_slices = 40,
+					      .slices_per_thread = 20,
+					      .levels = fixture->levels,
+					      .n_levels = 3};
 	*state = fixture;
 	return 0;
 }

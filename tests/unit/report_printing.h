@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "fake_source.h"
 #include "report/names.h"
 #include "report/report.h"
 #include "report_golden.h"
@@ -13,8 +14,7 @@
 #include <yajl/yajl_parse.h>
 
 /* The report's text; free() it. */
-static char *print_report(const char *name, const struct ctx_report_input *input,
-			  struct ctx_report_options options)
+static char *print_report(const char *name, struct fake_source *input, struct ctx_report_options options)
 {
 	const struct ctx_report_kind *kind = ctx_report_find(name);
 	struct ctx_err err = {0};
@@ -23,7 +23,7 @@ static char *print_report(const char *name, const struct ctx_report_input *input
 
 	assert_non_null(kind);
 	options.out = open_memstream(&text, &n);
-	if (kind->print(input, &options, &err) != CTX_OK)
+	if (ctx_report_print(kind, fake_open(input), &options, &err) != CTX_OK)
 		fail_msg("%s: %s", name, err.msg);
 	fclose(options.out);
 	return text;
@@ -70,12 +70,12 @@ static inline void assert_harmless(const char *text, enum ctx_report_format form
 		assert_json(text);
 }
 
-static inline void assert_every_format(const char *report, const struct ctx_report_input *input,
+static inline void assert_every_format(const char *report, struct fake_source *input,
 				       struct ctx_report_options options, const char *golden, ...)
 	CTX_PRINTF(4, 5);
 
 /* Text of two widths, JSON and CSV against golden files of the name `golden`. */
-static inline void assert_every_format(const char *report, const struct ctx_report_input *input,
+static inline void assert_every_format(const char *report, struct fake_source *input,
 				       struct ctx_report_options options, const char *golden, ...)
 {
 	static const struct {

@@ -43,8 +43,8 @@ struct addressed {
 	char path[80];
 };
 
-static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
-				struct ctx_err *err)
+static enum ctx_status hand_out(void *context, const struct ctx_samples_query *query,
+				ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
 {
 	const struct addressed *made = context;
 	enum ctx_status status = CTX_OK;
@@ -58,7 +58,7 @@ static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sampl
 					    .thread = from->thread,
 					    .cpu = (int32_t)(i % 5) - 1};
 
-		if (thread == CTX_NONE || thread == from->thread)
+		if (query->thread == CTX_NONE || query->thread == from->thread)
 			status = each(each_context, &sample, err);
 	}
 	return status;
@@ -148,7 +148,7 @@ static enum ctx_status write_experiment(struct addressed *made, struct ctx_err *
 	assert_int_equal(ctx_dir_remove(made->path, NULL), CTX_OK);
 	assert_int_equal(mkdir(made->path, 0777), 0);
 	made->world->remarks[0] = '\0';
-	return ctx_export_gprofng.write_directory(&made->world->input, made->path, err);
+	return ctx_export_gprofng.write_directory(fake_export(&made->world->input), made->path, err);
 }
 
 /* What there is to be: sums by thread and path of names. */
@@ -541,12 +541,15 @@ static void test_export_gprofng__a_full_directory_or_one_that_is_gone_is_said(vo
 	struct ctx_err err = {0};
 
 	(void)state;
-	assert_int_equal(ctx_export_gprofng.write_directory(&made->world->input, "/nonexistent/out.er", &err),
+	assert_int_equal(ctx_export_gprofng.write_directory(fake_export(&made->world->input),
+							    "/nonexistent/out.er", &err),
 			 CTX_E_IO);
 	assert_non_null(strstr(err.msg, "/nonexistent/out.er"));
 	/* A file of an earlier one is not written into. */
 	assert_int_equal(write_experiment(made, NULL), CTX_OK);
-	assert_int_equal(ctx_export_gprofng.write_directory(&made->world->input, made->path, &err), CTX_E_IO);
+	assert_int_equal(
+		ctx_export_gprofng.write_directory(fake_export(&made->world->input), made->path, &err),
+		CTX_E_IO);
 	assert_non_null(strstr(err.msg, "File exists"));
 	free_addressed(made);
 }
@@ -598,7 +601,8 @@ static void test_export_gprofng__memory_that_runs_out_is_an_error(void **state)
 		assert_int_equal(ctx_dir_remove(made->path, NULL), CTX_OK);
 		assert_int_equal(mkdir(made->path, 0777), 0);
 		fail_after = n;
-		status = ctx_export_gprofng.write_directory(&made->world->input, made->path, &err);
+		status = ctx_export_gprofng.write_directory(fake_export(&made->world->input), made->path,
+							    &err);
 		fail_after = -1;
 		if (status != CTX_OK && status != CTX_E_NOMEM)
 			fail_msg("after %ld: %s", n, err.msg);
@@ -712,8 +716,10 @@ static struct ctx_gpx_symbol three[] = {
 static void make_elf(struct world *world, const char *path, struct ctx_buf *image)
 {
 	struct ctx_gpx_object object = {.name = "prog", .symbols = three, .n_symbols = CTX_COUNT_OF(three)};
-	struct ctx_gpx_elf elf = {
-		.input = &world->input, .object = &object, .build_id = "0123456789abcdef", .machine = 62};
+	struct ctx_gpx_elf elf = {.input = fake_export(&world->input),
+				  .object = &object,
+				  .build_id = "0123456789abcdef",
+				  .machine = 62};
 	struct ctx_err err = {0};
 
 	unlink(path);
@@ -726,7 +732,8 @@ static void make_elf(struct world *world, const char *path, struct ctx_buf *imag
 static enum ctx_status copy_elf(struct world *world, struct ctx_buf *image, const char *path)
 {
 	struct ctx_gpx_object object = {.name = "prog", .symbols = three, .n_symbols = CTX_COUNT_OF(three)};
-	struct ctx_gpx_elf elf = {.input = &world->input, .object = &object, .build_id = "", .machine = 62};
+	struct ctx_gpx_elf elf = {
+		.input = fake_export(&world->input), .object = &object, .build_id = "", .machine = 62};
 	enum ctx_status status;
 
 	unlink(path);
@@ -841,7 +848,8 @@ static void test_gpx_elf__functions_far_apart_are_pages_side_by_side(void **stat
 				       {UINT64_MAX - 4096, UINT64_MAX, 5}};
 	struct ctx_gpx_object object = {.name = "far", .symbols = far, .n_symbols = CTX_COUNT_OF(far)};
 	struct world *world = make_world(1, 0);
-	struct ctx_gpx_elf elf = {.input = &world->input, .object = &object, .build_id = "", .machine = 62};
+	struct ctx_gpx_elf elf = {
+		.input = fake_export(&world->input), .object = &object, .build_id = "", .machine = 62};
 	char path[] = "/tmp/ctx-test-gpx-XXXXXX";
 	struct stat info;
 

@@ -21,15 +21,15 @@ struct timed { /* a world whose samples have times */
 	bool stranger; /* the samples have one more, with a stack that no histogram has */
 };
 
-static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
-				struct ctx_err *err)
+static enum ctx_status hand_out(void *context, const struct ctx_samples_query *query,
+				ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
 {
 	struct timed *timed = context;
-	struct ctx_sample sample = {.thread = thread};
+	struct ctx_sample sample = {.thread = query->thread};
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < timed->world->n && status == CTX_OK; i++) {
-		if (timed->world->samples[i].thread != thread)
+		if (timed->world->samples[i].thread != query->thread)
 			continue;
 		sample.time_ns = timed->times[i];
 		sample.weight = timed->world->samples[i].weight;
@@ -213,13 +213,13 @@ static void test_export_lane__keeps_lengths_and_finds_back_to_the_time_stamps(vo
 	};
 	struct ctx_profile profile = {.run = {0, 3000}};
 	struct ctx_interval interval = {1000, UINT64_MAX};
-	struct ctx_export_input input = {.profile = &profile, .intervals = &interval, .n_intervals = 1};
+	struct fake_source input = {.profile = &profile, .intervals = &interval, .n_intervals = 1};
 	struct ctx_export_lane lane = {0};
 
 	(void)state;
-	assert_int_equal(ctx_export_extent(&input).begin_ns, 1000);
-	assert_int_equal(ctx_export_extent(&input).end_ns, 3000);
-	ctx_export_lane_begin(&lane, &input);
+	assert_int_equal(ctx_export_extent(fake_export(&input)).begin_ns, 1000);
+	assert_int_equal(ctx_export_extent(fake_export(&input)).end_ns, 3000);
+	ctx_export_lane_begin(&lane, fake_export(&input));
 	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
 		struct ctx_sample sample = {.time_ns = cases[i].time, .weight = cases[i].weight};
 		struct ctx_export_span span = ctx_export_lane_place(&lane, &sample);
@@ -300,7 +300,7 @@ static void check_speedscope(struct timed *timed, bool is_clock)
 	assert_string_equal(text_of(get(tree, "name")), "x.er");
 	assert_int_equal(length(profiles), timed->world->input.n_parts);
 	for (size_t i = 0; i < timed->world->input.n_parts; i++) {
-		const struct ctx_export_part *part = &timed->world->parts[i];
+		const struct ctx_report_part *part = &timed->world->parts[i];
 
 		check_speedscope_profile(timed, part->thread, frames, item(profiles, i), is_clock);
 		heaviest = part->histogram->weight > heaviest ? part->histogram->weight : heaviest;
@@ -554,7 +554,7 @@ static void check_slices(const struct timed *timed, uint32_t id, yajl_val tree,
 	struct track track = open_track(timed, id, tree);
 	struct ctx_export_lane lane = {0};
 
-	ctx_export_lane_begin(&lane, &timed->world->input);
+	ctx_export_lane_begin(&lane, fake_export(&timed->world->input));
 	for (size_t i = 0; i < timed->world->n; i++) {
 		const struct frames *sample = &timed->world->samples[i];
 		struct ctx_sample point = {.time_ns = timed->times[i], .weight = sample->weight};
@@ -709,7 +709,8 @@ static void test_exports_json__large_weights_stay_exact_and_are_remarked(void **
 		add_sample(world, &world->samples[0]);
 		timed->stacks[0] = 1;
 		timed->times[0] = 2000;
-		world->parts[world->input.n_parts++] = (struct ctx_export_part){0, &world->by_thread[0]};
+		world->parts[world->input.n_parts++] =
+			(struct ctx_report_part){.histogram = &world->by_thread[0]};
 		assert_int_equal(write_file(world, kinds[k], NULL), CTX_OK);
 		assert_non_null(strstr(world->text, "[9007199254740993]"));
 		assert_non_null(strstr(world->text, "\"bytes\""));
@@ -761,7 +762,7 @@ static void test_exports_json__memory_that_runs_out_is_said(void **state)
 
 			assert_non_null(out);
 			fail_after = n;
-			status = kinds[k]->write(&timed->world->input, out, &err);
+			status = kinds[k]->write(fake_export(&timed->world->input), out, &err);
 			if (status == CTX_OK)
 				assert_true(fail_after >= 0); /* nothing failed */
 			fail_after = -1;

@@ -3,6 +3,7 @@
  */
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "fake_source.h"
 #include "report/html_cells.h"
 #include "report/html_profile.h"
 
@@ -24,17 +25,17 @@ struct fixture {
 	struct ctx_thread_info threads[THREADS];
 	struct ctx_metric_info metric;
 	struct ctx_sample samples[SAMPLES];
-	struct ctx_export_input input;
+	struct fake_source input;
 };
 
-static enum ctx_status hand_out(void *context, uint32_t thread, ctx_export_sample_fn each, void *each_context,
-				struct ctx_err *err)
+static enum ctx_status hand_out(void *context, const struct ctx_samples_query *query,
+				ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
 {
 	const struct fixture *fixture = context;
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < SAMPLES && status == CTX_OK; i++) {
-		if (fixture->samples[i].thread == thread)
+		if (fixture->samples[i].thread == query->thread)
 			status = each(each_context, &fixture->samples[i], err);
 	}
 	return status;
@@ -81,8 +82,8 @@ static struct fixture *make(unsigned seed, uint64_t end_ns)
 			.stack = (uint32_t)rand() % (NODES / 2), /* the others are not needed by anybody */
 			.thread = (uint32_t)rand() % (THREADS - 1),
 		};
-	fixture->input = (struct ctx_export_input){
-		.profile = profile, .samples = hand_out, .samples_context = fixture};
+	fixture->input =
+		(struct fake_source){.profile = profile, .samples = hand_out, .samples_context = fixture};
 	return fixture;
 }
 
@@ -141,7 +142,7 @@ static void test_html__cells_are_the_sums_of_their_samples(void **state)
 		struct fixture *fixture = make(i + 1, ends[i]);
 		struct ctx_cells cells;
 
-		assert_int_equal(ctx_cells_gather(&cells, &fixture->input, 256, NULL), CTX_OK);
+		assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
 		check_cells(fixture, &cells);
 		assert_int_equal(cells.unit_weight, 250);
 		assert_int_equal(cells.samples, SAMPLES);
@@ -157,7 +158,7 @@ static void test_html__halved_cells_are_those_gathered_with_half_as_many_buckets
 	struct ctx_cells cells;
 
 	(void)state;
-	assert_int_equal(ctx_cells_gather(&cells, &fixture->input, 256, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
 	while (cells.buckets > 2) {
 		ctx_cells_halve(&cells);
 		check_cells(fixture, &cells);
@@ -176,7 +177,7 @@ static void test_html__what_is_dropped_is_counted_and_is_the_lightest(void **sta
 	(void)state;
 	for (size_t i = 0; i < SAMPLES; i++)
 		weight[fixture->samples[i].stack] += fixture->samples[i].weight;
-	assert_int_equal(ctx_cells_gather(&cells, &fixture->input, 64, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 64, NULL), CTX_OK);
 	assert_int_equal(ctx_cells_keep(&cells, NODES, 10, NULL), CTX_OK);
 	for (uint32_t t = 0; t < THREADS; t++) {
 		for (size_t i = 0; i < cells.threads[t].n; i++) {
@@ -276,14 +277,18 @@ static void test_html__a_profile_is_read_back(void **state)
 	struct ctx_cells cells;
 
 	(void)state;
-	assert_int_equal(ctx_cells_gather(&cells, &fixture->input, 512, NULL), CTX_OK);
-	assert_int_equal(ctx_html_profile_encode(&fixture->profile, &cells, &none, NULL, &bytes, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 512, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_html_profile_encode(&(struct ctx_html_profile){&fixture->profile, &cells, &none, NULL},
+					&bytes, NULL),
+		CTX_OK);
 	check_profile(fixture, &cells, &bytes);
 	ctx_buf_clear(&bytes);
 	assert_int_equal(ctx_cells_keep(&cells, NODES, 3, NULL), CTX_OK);
-	assert_int_equal(ctx_html_profile_encode(&fixture->profile, &cells, &none, NULL, &bytes, NULL),
-			 CTX_OK);
+	assert_int_equal(
+		ctx_html_profile_encode(&(struct ctx_html_profile){&fixture->profile, &cells, &none, NULL},
+					&bytes, NULL),
+		CTX_OK);
 	check_profile(fixture, &cells, &bytes);
 	ctx_buf_deinit(&bytes);
 	ctx_cells_deinit(&cells);
@@ -302,14 +307,15 @@ struct span_fixture {
 	size_t n;
 };
 
-static enum ctx_status hand_out_metric(void *context, uint32_t metric, uint32_t thread,
-				       ctx_export_sample_fn each, void *each_context, struct ctx_err *err)
+static enum ctx_status hand_out_metric(void *context, const struct ctx_samples_query *query,
+				       ctx_report_sample_fn each, void *each_context, struct ctx_err *err)
 {
 	const struct span_fixture *fixture = context;
 	enum ctx_status status = CTX_OK;
 
+	assert_true(query->has_metric && query->whole_run);
 	for (size_t i = 0; i < fixture->n && status == CTX_OK; i++) {
-		if (fixture->spans[i].thread == thread && fixture->spans[i].metric == metric)
+		if (fixture->spans[i].thread == query->thread && fixture->spans[i].metric == query->metric)
 			status = each(each_context, &fixture->spans[i], err);
 	}
 	return status;
@@ -351,7 +357,7 @@ static void make_spans(struct span_fixture *fixture, unsigned seed, uint64_t end
 		}
 	}
 	fixture->base->input.metric = 1 + CTX_STATE_N;
-	fixture->base->input.metric_samples = hand_out_metric;
+	fixture->base->input.samples = hand_out_metric;
 	fixture->base->input.samples_context = fixture;
 }
 
@@ -409,13 +415,16 @@ static void test_html__spans_are_cut_at_the_borders_of_buckets(void **state)
 		struct ctx_cells cells;
 
 		make_spans(&fixture, i + 20, ends[i]);
-		assert_int_equal(ctx_cells_gather(&cells, &fixture.base->input, 256, NULL), CTX_OK);
+		assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture.base->input), 256, NULL),
+				 CTX_OK);
 		assert_int_equal(cells.unit_weight, 0);
 		check_spans(&fixture, &cells, false);
 		ctx_cells_halve(&cells);
 		check_spans(&fixture, &cells, false);
 		ctx_cells_deinit(&cells);
-		assert_int_equal(ctx_cells_gather_states(&cells, &fixture.base->input, 128, NULL), CTX_OK);
+		assert_int_equal(
+			ctx_cells_gather_states(&cells, fake_export(&fixture.base->input), 128, NULL),
+			CTX_OK);
 		check_spans(&fixture, &cells, true);
 		ctx_cells_deinit(&cells);
 		drop_fixture(fixture.base);
@@ -434,7 +443,7 @@ static void test_html__a_metric_of_spans_has_only_its_own(void **state)
 	fixture.base->input.metric = 1 + CTX_STATE_SLEEP;
 	for (size_t i = 0; i < fixture.n; i++)
 		wanted += fixture.spans[i].metric == 1 + CTX_STATE_SLEEP ? fixture.spans[i].weight : 0;
-	assert_int_equal(ctx_cells_gather(&cells, &fixture.base->input, 64, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture.base->input), 64, NULL), CTX_OK);
 	assert_true(wanted != 0);
 	assert_int_equal(cells.weight, wanted);
 	ctx_cells_deinit(&cells);
@@ -524,7 +533,9 @@ static void test_html__states_are_read_back(void **state)
 		struct ctx_cells cells;
 
 		make_spans(&fixture, i + 40, i == 2 ? 1000 : 7000001);
-		assert_int_equal(ctx_cells_gather_states(&cells, &fixture.base->input, 1024, NULL), CTX_OK);
+		assert_int_equal(
+			ctx_cells_gather_states(&cells, fake_export(&fixture.base->input), 1024, NULL),
+			CTX_OK);
 		for (; cells.buckets >= 2; ctx_cells_halve(&cells))
 			check_states(&cells, fixture.base->profile.run.end_ns, &bytes);
 		ctx_cells_deinit(&cells);
@@ -544,7 +555,8 @@ static void test_html__a_state_that_lasts_is_one_row(void **state)
 	fixture.n = 1;
 	fixture.spans[0] = (struct ctx_sample){
 		.time_ns = 4095999, .weight = 4096000, .thread = 1, .metric = 1 + CTX_STATE_SLEEP};
-	assert_int_equal(ctx_cells_gather_states(&cells, &fixture.base->input, 4096, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_gather_states(&cells, fake_export(&fixture.base->input), 4096, NULL),
+			 CTX_OK);
 	check_states(&cells, 4096000, &bytes);
 	assert_int_equal(bytes, 2 + 1 + (1 + 1 + 2) + 1);
 	ctx_cells_deinit(&cells);

@@ -4,6 +4,7 @@
 #include "base/cursor.h"
 #include "base/mem.h"
 #include "failing_malloc.h"
+#include "fake_source.h"
 #include "report/html_sources.h"
 
 #include <setjmp.h>
@@ -42,7 +43,7 @@ struct world {
 	char *texts[N + 1]; /* owned; NULL: not found */
 	struct ctx_code code;
 	struct ctx_code_reader reader;
-	struct ctx_export_input input;
+	struct fake_source input;
 	uint64_t weight[N_SITES + 1];
 	uint32_t raw_to_stack[N_SITES + 2];
 };
@@ -145,10 +146,10 @@ static int setup(void **state)
 					world->sites,	    N_SITES,
 					world->files,	    N + 1};
 	world->reader = (struct ctx_code_reader){read_text, read_code, world};
-	world->input = (struct ctx_export_input){.profile = &world->profile,
-						 .code = &world->code,
-						 .raw = &world->raw,
-						 .reader = &world->reader};
+	world->input = (struct fake_source){.profile = &world->profile,
+					    .code = &world->code,
+					    .raw = &world->raw,
+					    .reader = &world->reader};
 	*state = world;
 	return 0;
 }
@@ -197,8 +198,9 @@ static void test_html_sources__the_hottest_functions_are_there_as_far_as_there_i
 		uint64_t least = UINT64_MAX, most_left = 0;
 		size_t left = 0;
 
-		assert_int_equal(ctx_html_sources_make(&world->input, UNIT, rooms[r], &sources, NULL),
-				 CTX_OK);
+		assert_int_equal(
+			ctx_html_sources_make(fake_open(&world->input), UNIT, rooms[r], &sources, NULL),
+			CTX_OK);
 		assert_true(sources.packed_bytes <= rooms[r]);
 		if (sources.n_groups != 0)
 			assert_true(packed(&sources.groups) <= rooms[r] + 16);
@@ -233,7 +235,8 @@ static void test_html_sources__dropped_ones_are_left_out(void **state)
 	struct world *world = *state;
 	struct ctx_html_sources sources;
 
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_OK);
 	ctx_html_sources_drop(&sources, N_FUNCTIONS);
 	assert_int_equal(sources.n_groups + sources.groups.n, 0);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
@@ -329,7 +332,8 @@ static void test_html_sources__lines_are_read_back_with_their_weights_and_texts(
 	struct ctx_cursor cursor;
 	uint64_t before = UINT64_MAX, all = 0;
 
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_OK);
 	cursor = ctx_cursor_make(sources.groups.bytes, sources.groups.n);
 	for (size_t g = 0; g < sources.n_groups; g++) {
 		uint64_t n = ctx_cursor_get_varint(&cursor), sum = 0;
@@ -367,7 +371,8 @@ static void test_html_sources__a_file_without_text_has_the_lines_with_weight(voi
 		free(world->texts[i]);
 		world->texts[i] = NULL;
 	}
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_OK);
 	assert_int_equal(sources.n_groups, N);
 	cursor = ctx_cursor_make(sources.groups.bytes, sources.groups.n);
 	while (ctx_cursor_left(&cursor) != 0) {
@@ -403,7 +408,8 @@ static void test_html_sources__long_lines_are_cut_and_bytes_that_are_no_text_are
 	world->texts[0] = text;
 	for (size_t i = 0; i < world->raw.n; i++) /* function 0 alone, all of it in one line */
 		world->raw.entries[i].weight = world->raw.entries[i].samples = i == 1;
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_OK);
 	assert_int_equal(sources.n_groups, 1);
 	cursor = ctx_cursor_make(sources.groups.bytes, sources.groups.n);
 	assert_int_equal(ctx_cursor_get_varint(&cursor), 1);
@@ -424,13 +430,15 @@ static void test_html_sources__without_code_there_are_none(void **state)
 	world->code.n_sites = 0;
 	for (uint32_t i = 0; i <= N_SITES; i++)
 		world->locations[i].site = CTX_NONE;
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_OK);
 	assert_int_equal(sources.n_groups, 0);
 	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
 		assert_int_equal(sources.of_function[i], CTX_HTML_SOURCE_NONE);
 	ctx_html_sources_deinit(&sources);
 	world->input.code = NULL;
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_OK);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_OK);
 	assert_null(sources.of_function);
 	assert_int_equal(sources.n_groups + sources.groups.n, 0);
 	assert_int_equal(sources.weight, 0);
@@ -443,7 +451,8 @@ static void test_html_sources__ids_that_lead_nowhere_are_refused(void **state)
 	struct ctx_html_sources sources;
 
 	world->sites[3].file = N + 1;
-	assert_int_equal(ctx_html_sources_make(&world->input, UNIT, 1 << 20, &sources, NULL), CTX_E_FORMAT);
+	assert_int_equal(ctx_html_sources_make(fake_open(&world->input), UNIT, 1 << 20, &sources, NULL),
+			 CTX_E_FORMAT);
 	assert_null(sources.of_function);
 }
 
@@ -455,7 +464,7 @@ static void test_html_sources__memory_that_runs_out_is_a_status(void **state)
 
 	for (enum ctx_status status = CTX_E_NOMEM; status != CTX_OK; calls++) {
 		fail_after = calls;
-		status = ctx_html_sources_make(&world->input, UNIT, 20000, &sources, NULL);
+		status = ctx_html_sources_make(fake_open(&world->input), UNIT, 20000, &sources, NULL);
 		assert_true(fail_after >= 0 ? status == CTX_OK : status == CTX_E_NOMEM);
 		fail_after = -1;
 	}

@@ -287,8 +287,8 @@ static void test_options__reports_and_formats_are_in_the_manual(void **state)
 	size_t n = 0;
 
 	(void)state;
-	for (const struct ctx_report_kind *kind = ctx_report_kinds(); kind->name != NULL; kind++, n++)
-		assert_string_equal(ctx_option_word(&ctx_options_table.rows[0], n), kind->name);
+	for (const struct ctx_report_kind *const *kind = ctx_report_kinds(); *kind != NULL; kind++, n++)
+		assert_string_equal(ctx_option_word(&ctx_options_table.rows[0], n), (*kind)->name);
 	assert_null(ctx_option_word(&ctx_options_table.rows[0], n));
 	for (size_t i = 0; i < ctx_options_table.n_rows; i++) {
 		if (strcmp(ctx_options_table.rows[i].name, "export") != 0)

@@ -611,8 +611,8 @@ static enum ctx_status receive(void *context, const struct ctx_sample *sample, s
 
 	assert_true(sample->time_ns >= received.last_ns);
 	received.last_ns = sample->time_ns;
-	for (size_t i = 0; i < input->n_intervals; i++)
-		is_inside |= ctx_interval_has(input->intervals[i], sample->time_ns);
+	for (size_t i = 0; i < input->selection->n_intervals; i++)
+		is_inside |= ctx_interval_has(input->selection->intervals[i], sample->time_ns);
 	assert_true(is_inside);
 	return ctx_histogram_add_samples(&received.histogram, &input->profile->cct, sample, 1, err);
 }
@@ -622,13 +622,13 @@ static enum ctx_status write_all(const struct ctx_export_input *input, FILE *out
 	struct ctx_export_input copy = *input;
 
 	(void)out;
-	return input->samples(input->samples_context, CTX_NONE, receive, &copy, err);
+	return input->source->samples(input->source, &(struct ctx_samples_query){.thread = CTX_NONE}, receive,
+				      &copy, err);
 }
 
 static void assert_exported(struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
-	static const struct ctx_export_kind kind = {
-		.name = "all", .suffix = "", .needs_samples = true, .write = write_all};
+	static const struct ctx_export_kind kind = {.name = "all", .suffix = "", .write = write_all};
 	struct ctx_options options = {.output.export = &kind};
 	struct ctx_histogram truth = {0};
 

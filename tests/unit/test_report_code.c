@@ -143,7 +143,7 @@ struct world {
 	struct ctx_histogram raw;
 	struct ctx_code code;
 	struct ctx_code_reader reader;
-	struct ctx_report_input input;
+	struct fake_source input;
 	const char *texts[N_FILES];
 	size_t lengths[N_FILES];
 	bool no_code;
@@ -245,14 +245,14 @@ static int setup(void **state)
 					files,
 					N_FILES};
 	world->reader = (struct ctx_code_reader){read_text, read_code, world};
-	world->input = (struct ctx_report_input){.profile = &world->profile,
-						 .path = "test.1.er",
-						 .intervals = &whole_run,
-						 .n_intervals = 1,
-						 .filter = "",
-						 .code = &world->code,
-						 .raw = &world->raw,
-						 .reader = &world->reader};
+	world->input = (struct fake_source){.profile = &world->profile,
+					    .path = "test.1.er",
+					    .intervals = &whole_run,
+					    .n_intervals = 1,
+					    .filter = "",
+					    .code = &world->code,
+					    .raw = &world->raw,
+					    .reader = &world->reader};
 	*state = world;
 	return 0;
 }
@@ -346,15 +346,14 @@ static void test_report_code__callers_count_for_the_call_instruction(void **stat
 	free(text);
 }
 
-static void assert_refused(const struct world *world, const char *report, const char *subject,
-			   const char *because)
+static void assert_refused(struct world *world, const char *report, const char *subject, const char *because)
 {
 	struct ctx_err err = {0};
 	char *text = NULL;
 	size_t n = 0;
 	struct ctx_report_options options = {.out = open_memstream(&text, &n), .subject = subject};
 
-	assert_int_equal(ctx_report_find(report)->print(&world->input, &options, &err), CTX_E_NOTFOUND);
+	assert_int_equal(fake_print(report, &world->input, &options, &err), CTX_E_NOTFOUND);
 	if (strstr(err.msg, because) == NULL)
 		fail_msg("%s", err.msg);
 	fclose(options.out);
@@ -417,6 +416,13 @@ static void test_report_code__an_empty_selection_is_a_report_too(void **state)
 	}
 }
 
+static enum ctx_status check_code(struct world *world, struct ctx_err *err)
+{
+	struct ctx_code_view view;
+
+	return ctx_code_view_pull(fake_open(&world->input), NULL, &view, err);
+}
+
 static void test_report_code__ids_that_lead_nowhere_are_errors(void **state)
 {
 	struct world *world = *state;
@@ -424,25 +430,25 @@ static void test_report_code__ids_that_lead_nowhere_are_errors(void **state)
 	static struct ctx_site wrong_sites[CTX_COUNT_OF(sites)];
 	struct ctx_err err = {0};
 
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_OK);
+	assert_int_equal(check_code(world, &err), CTX_OK);
 	memcpy(wrong_locations, locations, sizeof(locations));
 	memcpy(wrong_sites, sites, sizeof(sites));
 	wrong_sites[3].caller = 3;
 	world->code.sites = wrong_sites;
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_FORMAT);
+	assert_int_equal(check_code(world, &err), CTX_E_FORMAT);
 	wrong_sites[3] = (struct ctx_site){CLAMP, N_FILES, 1, CTX_NONE};
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_FORMAT);
+	assert_int_equal(check_code(world, &err), CTX_E_FORMAT);
 	world->code.sites = sites;
 	wrong_locations[0].site = CTX_COUNT_OF(sites);
 	world->code.locations = wrong_locations;
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_FORMAT);
+	assert_int_equal(check_code(world, &err), CTX_E_FORMAT);
 	wrong_locations[0] = (struct ctx_location){0, CTX_COUNT_OF(functions), 0, CTX_NONE, false};
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_FORMAT);
+	assert_int_equal(check_code(world, &err), CTX_E_FORMAT);
 	world->code.locations = locations;
 	world->code.n_locations = 3;
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_FORMAT);
+	assert_int_equal(check_code(world, &err), CTX_E_FORMAT);
 	world->input.code = NULL;
-	assert_int_equal(ctx_code_check(&world->input, &err), CTX_E_ARG);
+	assert_int_equal(check_code(world, &err), CTX_E_ARG);
 }
 
 static void test_report_code__hostile_sources_and_paths_are_harmless(void **state)
@@ -511,7 +517,7 @@ static void test_report_code__memory_that_runs_out_is_an_error(void **state)
 
 				assert_non_null(options.out);
 				fail_after = n;
-				status = ctx_report_find(names[i])->print(&world->input, &options, &err);
+				status = fake_print(names[i], &world->input, &options, &err);
 				fail_after = -1;
 				fclose(options.out);
 				if (status != CTX_OK)
@@ -545,7 +551,7 @@ struct random_code {
 	struct ctx_trie stacks;
 	struct ctx_histogram raw;
 	struct ctx_code code;
-	struct ctx_report_input input;
+	struct ctx_code_view view;
 };
 
 static void fill(struct random_code *it, uint64_t *random)
@@ -644,8 +650,8 @@ static void test_report_code__sums_are_those_of_the_obvious_slow_way(void **stat
 					    .n_locations = 30,
 					    .sites = it.sites,
 					    .n_sites = 40};
-		it.input = (struct ctx_report_input){.code = &it.code, .raw = &it.raw};
-		assert_int_equal(ctx_line_rows_build(&it.input, key_of, NULL, &rows, NULL), CTX_OK);
+		it.view = (struct ctx_code_view){.code = &it.code, .raw = &it.raw};
+		assert_int_equal(ctx_line_rows_build(&it.view, key_of, NULL, &rows, NULL), CTX_OK);
 		for (size_t i = 0; i < rows.n; i++) {
 			struct ctx_code_sum want = slow_sum(&it, &rows.rows[i].key);
 

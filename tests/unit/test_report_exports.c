@@ -15,19 +15,19 @@
 
 #define HOSTILE "]]></script></style></title><script>alert(1)</script><!-- & \"'"
 
-static struct ctx_export_input input_of(const struct fixture *fixture, const struct ctx_export_part *parts)
+static struct fake_source input_of(const struct fixture *fixture, const struct ctx_report_part *parts)
 {
-	return (struct ctx_export_input){.profile = &fixture->profile,
-					 .path = "test.1.er",
-					 .intervals = &whole_run,
-					 .n_intervals = 1,
-					 .whole = &fixture->all,
-					 .parts = parts,
-					 .n_parts = parts != NULL ? 2 : 0};
+	return (struct fake_source){.profile = &fixture->profile,
+				    .path = "test.1.er",
+				    .intervals = &whole_run,
+				    .n_intervals = 1,
+				    .whole = &fixture->all,
+				    .parts = parts,
+				    .n_parts = parts != NULL ? 2 : 0};
 }
 
 /* The file's text; free() it. */
-static char *write_export(const struct ctx_export_kind *kind, const struct ctx_export_input *input)
+static char *write_export(const struct ctx_export_kind *kind, struct fake_source *input)
 {
 	struct ctx_err err = {0};
 	char *text = NULL;
@@ -35,7 +35,7 @@ static char *write_export(const struct ctx_export_kind *kind, const struct ctx_e
 	FILE *out = open_memstream(&text, &n);
 
 	assert_non_null(out);
-	if (kind->write(input, out, &err) != CTX_OK)
+	if (kind->write(fake_export(input), out, &err) != CTX_OK)
 		fail_msg("%s: %s", kind->name, err.msg);
 	fclose(out);
 	assert_int_equal(strlen(text), n);
@@ -173,7 +173,7 @@ static size_t check_frames(xmlDoc *document)
 static void test_flamegraph__is_as_ever(void **state)
 {
 	struct fixture *fixture = *state;
-	struct ctx_export_input input = input_of(fixture, NULL);
+	struct fake_source input = input_of(fixture, NULL);
 	char *text = write_export(&ctx_export_flamegraph, &input);
 	char *style = strstr(text, ctx_flame_style), *script = strstr(text, ctx_flame_script);
 	xmlDoc *document = parse(text);
@@ -197,7 +197,7 @@ static void test_flamegraph__says_the_selection_and_what_is_wrong(void **state)
 	struct fixture *fixture = *state;
 	static const struct ctx_interval some = {10 * MS, 20 * MS};
 	static const uint32_t selected[] = {1};
-	struct ctx_export_input input = input_of(fixture, NULL);
+	struct fake_source input = input_of(fixture, NULL);
 	char *text;
 
 	input.intervals = &some;
@@ -274,7 +274,7 @@ static void test_flamegraph__has_every_frame_that_is_wide_enough(void **state)
 {
 	for (unsigned seed = 1; seed <= 60; seed++) {
 		struct random_profile random;
-		struct ctx_export_input input = input_of(*state, NULL);
+		struct fake_source input = input_of(*state, NULL);
 		uint64_t wide, narrow;
 		char said[64], *text;
 		xmlDoc *document;
@@ -300,10 +300,10 @@ static void test_flamegraph__has_every_frame_that_is_wide_enough(void **state)
 	}
 }
 
-static const struct ctx_export_part *parts_of(struct fixture *fixture, struct ctx_export_part parts[2])
+static const struct ctx_report_part *parts_of(struct fixture *fixture, struct ctx_report_part parts[2])
 {
-	parts[0] = (struct ctx_export_part){0, &fixture->main_thread};
-	parts[1] = (struct ctx_export_part){1, &fixture->worker};
+	parts[0] = (struct ctx_report_part){.thread = 0, .histogram = &fixture->main_thread};
+	parts[1] = (struct ctx_report_part){.thread = 1, .histogram = &fixture->worker};
 	return parts;
 }
 
@@ -331,8 +331,8 @@ static void check_links(xmlDoc *document)
 static void test_html_static__is_as_ever(void **state)
 {
 	struct fixture *fixture = *state;
-	struct ctx_export_part parts[2];
-	struct ctx_export_input input = input_of(fixture, parts_of(fixture, parts));
+	struct ctx_report_part parts[2];
+	struct fake_source input = input_of(fixture, parts_of(fixture, parts));
 	char *text = write_export(&ctx_export_html_static, &input);
 	char *style = strstr(text, ctx_static_style);
 	xmlDoc *document = parse(text);
@@ -366,8 +366,8 @@ static char *row_text(xmlNode *row)
 static void test_html_static__has_the_numbers_of_the_reports(void **state)
 {
 	struct fixture *fixture = *state;
-	struct ctx_export_part parts[2];
-	struct ctx_export_input input = input_of(fixture, parts_of(fixture, parts));
+	struct ctx_report_part parts[2];
+	struct fake_source input = input_of(fixture, parts_of(fixture, parts));
 	char *text = write_export(&ctx_export_html_static, &input);
 	xmlDoc *document = parse(text);
 	struct ctx_calltree tree;
@@ -404,7 +404,7 @@ static void test_html_static__stanzas_add_up(void **state)
 {
 	struct fixture *fixture = *state;
 	struct random_profile random;
-	struct ctx_export_input input = input_of(fixture, NULL);
+	struct fake_source input = input_of(fixture, NULL);
 	char *text;
 	xmlDoc *document;
 	size_t stanzas = 0;
@@ -484,8 +484,8 @@ static void test_report_exports__hostile_names_are_literal(void **state)
 	fixture->profile.name = HOSTILE;
 	fixture->profile.notes = HOSTILE "\n" HOSTILE;
 	for (size_t i = 0; i < CTX_COUNT_OF(kinds); i++) {
-		struct ctx_export_part parts[2];
-		struct ctx_export_input input = input_of(fixture, parts_of(fixture, parts));
+		struct ctx_report_part parts[2];
+		struct fake_source input = input_of(fixture, parts_of(fixture, parts));
 		char *text;
 		xmlDoc *document;
 		xmlChar *content;
@@ -527,7 +527,7 @@ static void test_report_exports__an_empty_selection_is_a_file_too(void **state)
 	static const struct ctx_export_kind *const kinds[] = {&ctx_export_flamegraph,
 							      &ctx_export_html_static};
 	struct ctx_histogram nothing = {0};
-	struct ctx_export_input input = input_of(*state, NULL);
+	struct fake_source input = input_of(*state, NULL);
 
 	input.whole = &nothing;
 	for (size_t i = 0; i < CTX_COUNT_OF(kinds); i++) {
@@ -548,8 +548,8 @@ static void test_report_exports__memory_that_runs_out_is_an_error(void **state)
 							      &ctx_export_html_static};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(kinds); i++) {
-		struct ctx_export_part parts[2];
-		struct ctx_export_input input = input_of(fixture, parts_of(fixture, parts));
+		struct ctx_report_part parts[2];
+		struct fake_source input = input_of(fixture, parts_of(fixture, parts));
 		FILE *nowhere = fopen("/dev/null", "w");
 		bool failed = true;
 
@@ -559,7 +559,7 @@ static void test_report_exports__memory_that_runs_out_is_an_error(void **state)
 			enum ctx_status status;
 
 			fail_after = n;
-			status = kinds[i]->write(&input, nowhere, &err);
+			status = kinds[i]->write(fake_export(&input), nowhere, &err);
 			failed = fail_after == -1;
 			fail_after = -1;
 			assert_int_equal(status, failed ? CTX_E_NOMEM : CTX_OK);

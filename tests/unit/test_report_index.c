@@ -133,7 +133,7 @@ static void test_report_index__names_of_metrics_are_made_safe_in_headings(void *
 }
 
 /* The lines of CSV behind the header, by their keys. */
-static void assert_order(const struct ctx_report_input *input, const char *sort, const char *wanted)
+static void assert_order(struct fake_source *input, const char *sort, const char *wanted)
 {
 	char *text = print_report("index", input,
 				  (struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = sort});
@@ -218,7 +218,7 @@ static void test_report_index__short_memory_is_a_status(void **state)
 		enum ctx_status status;
 
 		fail_after = n;
-		status = ctx_report_find("index")->print(&fixture->input, &options, NULL);
+		status = fake_print("index", &fixture->input, &options, NULL);
 		failed = fail_after < 0;
 		fail_after = -1;
 		/* A width that was not measured is no failure. */

@@ -395,8 +395,7 @@ static void test_report_states__without_states_they_say_how_to_record_them(void 
 		struct ctx_err err = {0};
 		struct ctx_report_options options = {.out = stdout};
 
-		assert_int_equal(ctx_report_find(reports[i])->print(&fixture->input, &options, &err),
-				 CTX_E_NOTFOUND);
+		assert_int_equal(fake_print(reports[i], &fixture->input, &options, &err), CTX_E_NOTFOUND);
 		assert_non_null(strstr(err.msg, "no thread states were recorded"));
 	}
 }

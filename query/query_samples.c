@@ -1,0 +1,145 @@
+#include "query/query_samples.h"
+
+#include "base/mem.h"
+#include "query/span_edges.h"
+
+#include <stdlib.h>
+
+/* What the samples are handed out through: filters that the tree does not have. */
+struct passing {
+	const struct ctx_query_samples *samples;
+	const struct ctx_profile *profile;
+	const struct ctx_interval *intervals; /* borrowed */
+	size_t n_intervals;
+	bool *selected; /* owned; by thread; NULL: all */
+	struct ctx_interval
+		interval; /* that is being handed out; spans are cut at its begin (they end in it) */
+	bool counts;	  /* the samples of the metric are counted: each weighs 1 */
+};
+
+static enum ctx_status pass(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct passing *passing = context;
+	const struct ctx_query_samples *samples = passing->samples;
+	struct ctx_sample one = *sample;
+
+	if (!ctx_selection_has(samples->selection, sample))
+		return CTX_OK;
+	if (passing->selected != NULL && !passing->selected[sample->thread])
+		return CTX_OK;
+	if (passing->counts)
+		one.weight = 1;
+	return samples->each(samples->context, &one, err);
+}
+
+/* A span that ends in the interval may have begun before it. */
+static enum ctx_status pass_part(void *context, const struct ctx_sample *sample, struct ctx_err *err)
+{
+	const struct passing *passing = context;
+	struct ctx_sample part = *sample;
+
+	if (passing->profile->metrics[sample->metric].spans && !ctx_sample_clip(&part, passing->interval))
+		return CTX_OK;
+	return pass(context, &part, err);
+}
+
+static enum ctx_status pass_metric(struct passing *passing, struct ctx_err *err)
+{
+	const struct ctx_samples_query *query = passing->samples->query;
+	struct ctx_store *store = passing->samples->store;
+	const struct ctx_tree_info *tree = ctx_store_find_tree(store, query->thread, query->metric);
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; tree != NULL && i < passing->n_intervals && status == CTX_OK; i++)
+		status = ctx_store_scan(store, tree->id,
+					&(struct ctx_store_scan){passing->intervals[i], pass, passing}, err);
+	return status;
+}
+
+/* The metrics that the selection's consists of, each with samples of its own. */
+struct metrics {
+	const uint32_t *list;
+	size_t n;
+};
+
+/* The spans of one thread that go on behind the interval. */
+static enum ctx_status pass_last(struct passing *passing, struct ctx_query *query, uint32_t thread,
+				 const struct metrics *metrics, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (size_t i = 0; i < metrics->n && status == CTX_OK; i++) {
+		const struct ctx_span_scope scope = {metrics->list[i], thread, passing->interval};
+		struct ctx_span_edges edges;
+
+		if (!passing->profile->metrics[metrics->list[i]].spans)
+			continue;
+		status = ctx_span_edges_find(query, &scope, &edges, err);
+		if (status == CTX_OK && edges.last.weight != 0)
+			status = pass(passing, &edges.last, err);
+	}
+	return status;
+}
+
+static enum ctx_status pass_interval(struct passing *passing, struct ctx_query *query,
+				     const struct metrics *metrics, struct ctx_err *err)
+{
+	struct ctx_store *store = passing->samples->store;
+	uint32_t thread = passing->samples->query->thread;
+	uint32_t *trees CTX_AUTO_FREE = ctx_calloc(metrics->n, sizeof(*trees));
+	enum ctx_status status;
+	size_t n_trees = 0;
+
+	if (trees == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < metrics->n; i++) {
+		const struct ctx_tree_info *tree = ctx_store_find_tree(store, thread, metrics->list[i]);
+
+		if (tree != NULL)
+			trees[n_trees++] = tree->id;
+	}
+	status = ctx_store_scan_merged(store, trees, n_trees,
+				       &(struct ctx_store_scan){passing->interval, pass_part, passing}, err);
+	if (thread != CTX_NONE)
+		return status == CTX_OK ? pass_last(passing, query, thread, metrics, err) : status;
+	for (uint32_t i = 0; i < passing->profile->n_threads && status == CTX_OK; i++)
+		status = pass_last(passing, query, i, metrics, err);
+	return status;
+}
+
+static enum ctx_status pass_selected(struct passing *passing, struct ctx_err *err)
+{
+	const struct ctx_selection *selection = passing->samples->selection;
+	struct ctx_query query;
+	struct metrics metrics;
+	enum ctx_status status = CTX_OK;
+
+	metrics.list = ctx_query_base_metrics(passing->profile, selection->metrics, &metrics.n);
+	ctx_query_init(&query, passing->samples->store, selection, 0);
+	passing->counts = metrics.n != 0 && passing->profile->metrics[selection->metrics[0]].counts;
+	for (size_t i = 0; i < passing->n_intervals && status == CTX_OK; i++) {
+		passing->interval = passing->intervals[i];
+		status = pass_interval(passing, &query, &metrics, err);
+	}
+	ctx_query_deinit(&query);
+	return status;
+}
+
+enum ctx_status ctx_query_samples(const struct ctx_query_samples *samples, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = ctx_store_profile(samples->store);
+	const struct ctx_selection *selection = samples->selection;
+	bool whole_run = samples->query->whole_run;
+	struct passing passing = {.samples = samples,
+				  .profile = profile,
+				  .intervals = whole_run ? &profile->run : selection->intervals,
+				  .n_intervals = whole_run ? 1 : selection->n_intervals};
+	enum ctx_status status =
+		whole_run ? CTX_OK : ctx_selection_mark_threads(selection, profile, &passing.selected, err);
+
+	if (status == CTX_OK)
+		status = samples->query->has_metric ? pass_metric(&passing, err)
+						    : pass_selected(&passing, err);
+	free(passing.selected);
+	return status;
+}

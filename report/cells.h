@@ -1,0 +1,75 @@
+/*
+ * Cells and columns: what a report's table is made of, whatever prints it.
+ *
+ * Names in cells are borrowed until the section ends (report/out.h); `drawing` and `index` are copied.
+ */
+#ifndef CTX_REPORT_CELLS_H
+#define CTX_REPORT_CELLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ctx_style {
+	CTX_STYLE_COUNT,   /* an integer as it is */
+	CTX_STYLE_WEIGHT,  /* scaled to ms or s in text; its title gets the unit */
+	CTX_STYLE_PERCENT, /* in text: the number's share of the total weight */
+	CTX_STYLE_TIME,	   /* ns; ms in text */
+	CTX_STYLE_BYTES,   /* MiB in text */
+	CTX_STYLE_NAME,	   /* text, left-aligned; cut when it is the last column */
+	CTX_STYLE_PLACE, /* a file and line: has at most half of what numbers leave, directories go first; one a table */
+	CTX_STYLE_SOURCE, /* the last column: a line of a program, cut at its end */
+};
+
+struct ctx_column {
+	const char *key;   /* JSON and CSV; NULL: in text only */
+	const char *title; /* text; NULL: in JSON and CSV only */
+	enum ctx_style style;
+};
+
+enum ctx_cell_kind {
+	CTX_CELL_NULL, /* JSON null, otherwise empty */
+	CTX_CELL_NUMBER,
+	CTX_CELL_SIGNED,
+	CTX_CELL_NAME,
+	CTX_CELL_BOOL,	 /* JSON true, false; otherwise "true", "false" */
+	CTX_CELL_ABSENT, /* JSON: not even the key; otherwise empty */
+};
+
+struct ctx_cell {
+	enum ctx_cell_kind kind;
+	uint64_t number;     /* CTX_CELL_SIGNED: converted from int64_t */
+	const char *name;    /* any bytes */
+	const char *drawing; /* text: safe text before the name, kept whole; NULL none. Copied. */
+	const char
+		*object; /* text: shown behind the name as " [object]", without its directories; NULL none */
+	const char *index; /* text: safe text behind the name, " [3]"; NULL none. Copied. */
+};
+
+static inline struct ctx_cell ctx_cell_number(uint64_t number)
+{
+	return (struct ctx_cell){.kind = CTX_CELL_NUMBER, .number = number};
+}
+
+static inline struct ctx_cell ctx_cell_signed(int64_t number)
+{
+	return (struct ctx_cell){.kind = CTX_CELL_SIGNED, .number = (uint64_t)number};
+}
+
+static inline struct ctx_cell ctx_cell_name(const char *name) /* NULL: an empty cell */
+{
+	return (struct ctx_cell){.kind = name != NULL ? CTX_CELL_NAME : CTX_CELL_NULL, .name = name};
+}
+
+static inline struct ctx_cell ctx_cell_bool(bool value)
+{
+	return (struct ctx_cell){.kind = CTX_CELL_BOOL, .number = value};
+}
+
+/* A key that is there only where it is true. */
+static inline struct ctx_cell ctx_cell_if(bool value)
+{
+	return (struct ctx_cell){.kind = value ? CTX_CELL_BOOL : CTX_CELL_ABSENT, .number = value};
+}
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * The back ends of report/out.h: one table of functions for each format.
+ *
+ *	out_text.c	rows are kept until the section ends, measured, aligned
+ *	out_json.c	streamed through yajl, nested lists allowed
+ *	out_csv.c	streamed
+ *
+ * Reports do not include this: they print through report/out.h.
+ */
+#ifndef CTX_REPORT_OUT_BACKEND_H
+#define CTX_REPORT_OUT_BACKEND_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "report/cells.h"
+#include "report/head.h"
+#include "report/report.h"
+
+struct ctx_out;
+
+/* NULL: the format has no such thing. Nothing is called after a failure but `end`. */
+struct ctx_out_backend {
+	bool for_reading; /* a person reads it: titles, drawings, lines of text; else keys and every value */
+	void (*begin)(struct ctx_out *out); /* prints the head */
+	void (*row_begin)(struct ctx_out *out, const struct ctx_cell *cells);
+	void (*row_end)(struct ctx_out *out);
+	void (*list_begin)(struct ctx_out *out, const char *key);
+	void (*list_row_begin)(struct ctx_out *out, const struct ctx_column *columns, size_t n,
+			       const struct ctx_cell *cells);
+	void (*list_row_end)(struct ctx_out *out);
+	void (*list_name)(struct ctx_out *out, const char *name);
+	void (*list_end)(struct ctx_out *out);
+	void (*map)(struct ctx_out *out, const char *key, const struct ctx_column *columns, size_t n,
+		    const struct ctx_cell *cells);
+	void (*section)(struct ctx_out *out, const char *title);
+	void (*line)(struct ctx_out *out, const char *text);
+	void (*wrapped)(struct ctx_out *out, const char *first, const char *text, unsigned indent);
+	void (*rows_end)(struct ctx_out *out);
+	void (*end)(struct ctx_out *out);
+};
+
+extern const struct ctx_out_backend ctx_out_text, ctx_out_json, ctx_out_csv;
+
+struct ctx_out_row { /* text: a kept row */
+	struct ctx_cell *cells;
+	bool rule_before;
+};
+
+struct ctx_out {
+	const struct ctx_out_backend *backend;
+	const struct ctx_profile *profile;
+	const struct ctx_report_options *options;
+	struct ctx_head head;
+	const struct ctx_column *columns;
+	size_t n_columns;
+	const struct ctx_scale *scales; /* text: by column, of columns in a group; NULL: no groups */
+	const char *const *
+		groups; /* text: by column; neighbours with the same (pointer) have this heading together. Safe text */
+	struct ctx_arena arena; /* until the section ends */
+	struct ctx_buf line;	/* scratch */
+	struct ctx_out_row *rows;
+	size_t n_rows, rows_cap;
+	bool next_has_rule;
+	void *gen;		/* yajl_gen */
+	bool gen_at_row;	/* the next comma of the generator ends a line */
+	enum ctx_status status; /* first failure */
+};
+
+/* The first failure of a report sticks. */
+void ctx_out_fail(struct ctx_out *out, enum ctx_status status);
+
+/* printf into memory that lives until the section ends; "" when memory is short. */
+const char *ctx_out_format(struct ctx_out *out, const char *fmt, ...) CTX_PRINTF(2, 3);
+
+#endif
