@@ -44,13 +44,17 @@ static enum ctx_status query_base(struct ctx_query *query, const struct ctx_quer
 				  struct ctx_histogram *out, struct ctx_err *err)
 {
 	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, scope->thread, scope->metric);
-	struct ctx_tree_place place = {query->store, tree != NULL ? tree->id : 0};
-	struct ctx_timetree_reader reader = ctx_tree_reader(&place);
 	struct ctx_span_scope spans = {.metric = scope->metric, .thread = scope->thread};
+	struct ctx_timetree_reader reader;
+	struct ctx_tree_place place;
 	enum ctx_status status = CTX_OK;
 
+	if (tree == NULL)
+		return CTX_OK;
+	place = (struct ctx_tree_place){query->store, tree->id};
+	reader = ctx_tree_reader(&place);
 	reader.cct = &query->profile->cct;
-	for (size_t i = 0; i < scope->n_intervals && tree != NULL && status == CTX_OK; i++) {
+	for (size_t i = 0; i < scope->n_intervals && status == CTX_OK; i++) {
 		spans.interval = scope->intervals[i];
 		status = ctx_timetree_query(&reader,
 					    (struct ctx_timetree_request){spans.interval, query->flags}, out,
