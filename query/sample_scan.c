@@ -13,14 +13,18 @@ static enum ctx_status hand_out(const struct scanning *scanning, const struct ct
 				const struct ctx_traced *operation, struct ctx_err *err)
 {
 	const struct ctx_scan *scan = scanning->scan;
-	struct ctx_sample part = *sample;
+	const struct ctx_selection *selection = scanning->query->selection;
+	struct ctx_sample part;
 
 	/* One without any length is a point. */
-	if (scanning->spans && sample->weight != 0 && !ctx_sample_clip(&part, scanning->selected))
-		return CTX_OK;
-	if (!ctx_selection_has_operation(scanning->query->selection, &part, operation))
-		return CTX_OK;
-	if (scanning->spans && sample->weight != 0 && !ctx_sample_clip(&part, scan->interval))
+	if (!scanning->spans || sample->weight == 0)
+		return ctx_selection_has_operation(selection, sample, operation)
+			       ? scan->each(scan->context, sample, operation, err)
+			       : CTX_OK;
+	part = *sample;
+	if (!ctx_sample_clip(&part, scanning->selected) ||
+	    !ctx_selection_has_operation(selection, &part, operation) ||
+	    !ctx_sample_clip(&part, scan->interval))
 		return CTX_OK;
 	return scan->each(scan->context, &part, operation, err);
 }
