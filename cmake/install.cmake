@@ -3,7 +3,28 @@ set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
 # What `cmake --install` puts where, and the packages that CPack makes of it: cd build && cpack -G DEB (or TGZ).
 # The programs are installed where they are built (collect/, ctxan/).
-install(FILES docs/man/ctxan.1 docs/man/ctxrec.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# Man pages and shell completion are made from the programs' options and manuals (base/option_table.h, base/manual.h).
+set(made ${CMAKE_BINARY_DIR}/share)
+file(MAKE_DIRECTORY ${made})
+set(made_files "")
+# make_file(TOOL ARGUMENTS FILE FOLDER): the output of TOOL is FILE, which is installed in FOLDER.
+function(make_file tool arguments file folder)
+  add_custom_command(OUTPUT ${made}/${file} COMMAND ${tool} ${arguments} > ${made}/${file} DEPENDS ${tool} VERBATIM)
+  install(FILES ${made}/${file} DESTINATION ${folder})
+  set(made_files ${made_files} ${made}/${file} PARENT_SCOPE)
+endfunction()
+foreach(tool make_manual make_completion)
+  add_executable(${tool} tools/${tool}.c)
+  target_link_libraries(${tool} PRIVATE ctx_ctxan ctx_collect)
+endforeach()
+foreach(program ctxan ctxrec)
+  make_file(make_manual ${program} ${program}.1 ${CMAKE_INSTALL_MANDIR}/man1)
+  make_file(make_completion "bash;${program}" ${program} ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+  make_file(make_completion "zsh;${program}" _${program} ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions)
+  make_file(make_completion "fish;${program}" ${program}.fish ${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d)
+endforeach()
+add_custom_target(share ALL DEPENDS ${made_files})
 
 # Man pages and --help name files in docs/; README.md shows the picture and links to them.
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/ctxan)

@@ -20,7 +20,7 @@ step() { printf '== %s (after %d s)\n' "$1" $(($(date +%s) - begin)); }
 step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
-install_packages g++ clang llvm dwz zstd chromium dpkg-dev
+install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish
 # node that is already installed stays.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
 # install_npm FOLDER [OPTION]: its packages, as its lock file has them. Tests download nothing: they skip what is missing.
@@ -41,7 +41,7 @@ tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) + 1))
 
 install_packages clang-format clang-tidy libclang-rt-dev
 step "formatting"
-find $folders tests fuzz bench testdata -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+find $folders tests fuzz bench testdata tools -name node_modules -prune -o -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
 step "build by clang with sanitizers, warnings are errors"
 cmake --preset sanitize >/dev/null
 cmake --build --preset sanitize -j "$(nproc)"

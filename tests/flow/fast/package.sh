@@ -25,9 +25,11 @@ done
 [ "$(wc -l <depends.txt)" -ge 5 ] || fail "Depends: $(field Depends)"
 readelf -d "$usr/bin/ctxan" "$usr/bin/ctxrec" | grep -E 'RPATH|RUNPATH' && fail "a program looks for libraries in the build folder"
 
-# Documents that the man pages, --help and the README name are there, and the man pages can be read.
+# Man pages and completion are there, and the documents that they, --help and the README name.
 for page in ctxan ctxrec; do
-	[ -s "$usr/share/man/man1/$page.1" ] || fail "no man page $page.1"
+	for file in man/man1/$page.1 bash-completion/completions/$page zsh/site-functions/_$page fish/vendor_completions.d/$page.fish; do
+		[ -s "$usr/share/$file" ] || fail "no $file"
+	done
 done
 documents=$usr/share/doc/ctxan
 "$usr/bin/ctxan" --help >help.txt && "$usr/bin/ctxrec" --help >>help.txt || fail "--help"
