@@ -30,7 +30,6 @@ struct ctx_export_input {
 struct ctx_export_kind {
 	const char *name;    /* "pprof" */
 	const char *suffix;  /* of the usual file name: ".pb.gz" */
-	const char *summary; /* one line for --help */
 	bool binary;	     /* not for a terminal */
 	bool takes_reports;  /* --report says what the reader sees first; else there is no such choice */
 	bool takes_max_size; /* it can be made smaller */

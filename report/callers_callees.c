@@ -363,7 +363,6 @@ static const struct ctx_report_alias aliases[] = {
 
 const struct ctx_report_kind ctx_report_callers_callees = {
 	.name = "callers-callees",
-	.summary = "for every function its callers and callees",
 	.metrics = CTX_REPORT_METRICS,
 	.sort_exclusive = "base",
 	.sort_inclusive = "cum",

@@ -448,7 +448,6 @@ static const struct ctx_report_alias aliases[] = {{"dis", false}, {NULL, false}}
 
 const struct ctx_report_kind ctx_report_disasm = {
 	.name = "disasm",
-	.summary = "annotated disassembly: disasm=FUNCTION",
 	.takes_subject = true,
 	.order = ": it is in the order of addresses",
 	.sort_exclusive = "exclusive",

@@ -349,6 +349,5 @@ static enum ctx_status write_flamegraph(const struct ctx_export_input *input, FI
 const struct ctx_export_kind ctx_export_flamegraph = {
 	.name = "flamegraph",
 	.suffix = ".svg",
-	.summary = "one picture (SVG) with zoom and search, all threads together",
 	.write = write_flamegraph,
 };

@@ -230,7 +230,6 @@ static const struct ctx_report_alias aliases[] = {
 
 const struct ctx_report_kind ctx_report_functions = {
 	.name = "functions",
-	.summary = "functions by exclusive weight",
 	.metrics = CTX_REPORT_METRICS,
 	.sort_exclusive = "exclusive",
 	.sort_inclusive = "inclusive",

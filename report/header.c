@@ -224,7 +224,6 @@ static const struct ctx_report_alias aliases[] = {
 
 const struct ctx_report_kind ctx_report_header = {
 	.name = "header",
-	.summary = "what was recorded, when, how, and how well",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.order = "",
 	.aliases = aliases,

@@ -317,7 +317,6 @@ static const struct ctx_report_alias aliases[] = {{"allocs", false}, {"heapstat"
 
 const struct ctx_report_kind ctx_report_heap = {
 	.name = "heap",
-	.summary = "allocations by call stack, who held the most at the peak, sizes",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.traced = 1u << CTX_TRACED_HEAP,
 	.aliases = aliases,

@@ -328,7 +328,6 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 const struct ctx_export_kind ctx_export_html = {
 	.name = "html",
 	.suffix = ".html",
-	.summary = "one offline page: time line, flame graph, tables, for any interval",
 	.binary = true,
 	.takes_reports = true,
 	.takes_max_size = true,

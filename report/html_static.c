@@ -197,6 +197,5 @@ static enum ctx_status write_html_static(const struct ctx_export_input *input, F
 const struct ctx_export_kind ctx_export_html_static = {
 	.name = "html-static",
 	.suffix = ".html",
-	.summary = "tables for paper: HTML without a script",
 	.write = write_html_static,
 };

@@ -305,7 +305,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 /* Its columns depend on the metrics. */
 const struct ctx_report_kind ctx_report_index = {
 	.name = "index",
-	.summary = "weight by thread, process, cpu, second, state or any expression (--by)",
 	.metrics = CTX_REPORT_METRICS,
 	.no_function = true,
 	.needs_key = true,

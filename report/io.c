@@ -302,7 +302,6 @@ static const struct ctx_report_alias aliases[] = {
 
 const struct ctx_report_kind ctx_report_io = {
 	.name = "io",
-	.summary = "input and output by file, descriptor, call stack, size and time",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.traced = 1u << CTX_TRACED_IO,
 	.aliases = aliases,

@@ -92,7 +92,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 
 const struct ctx_report_kind ctx_report_leaks = {
 	.name = "leaks",
-	.summary = "allocations that were never freed, by call stack",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.traced = 1u << CTX_TRACED_HEAP,
 	.columns = columns,

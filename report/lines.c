@@ -143,7 +143,6 @@ static const struct ctx_report_alias aliases[] = {{"lsummary", false}, {NULL, fa
 
 const struct ctx_report_kind ctx_report_lines = {
 	.name = "lines",
-	.summary = "source lines by exclusive weight",
 	.sort_exclusive = "exclusive",
 	.sort_inclusive = "inclusive",
 	.aliases = aliases,

@@ -211,7 +211,6 @@ static const struct ctx_report_alias aliases[] = {
 
 const struct ctx_report_kind ctx_report_objects = {
 	.name = "objects",
-	.summary = "load objects: exclusive and inclusive weight, build id, where symbols came from",
 	.sort_exclusive = "exclusive",
 	.sort_inclusive = "inclusive",
 	.aliases = aliases,

@@ -206,7 +206,6 @@ static const struct ctx_report_alias overview_aliases[] = {{"statistics", false}
 
 const struct ctx_report_kind ctx_report_overview = {
 	.name = "overview",
-	.summary = "resource use of the processes, second by second",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.no_function = true,
 	.order = ": it is in order of time",
@@ -228,7 +227,6 @@ static const struct ctx_report_alias sample_aliases[] = {
 
 const struct ctx_report_kind ctx_report_samples = {
 	.name = "samples",
-	.summary = "the same for each record of resource use, numbered",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.no_function = true,
 	.order = ": it is in order of time",

@@ -197,7 +197,6 @@ static const struct ctx_report_alias aliases[] = {{"psummary", false}, {NULL, fa
 
 const struct ctx_report_kind ctx_report_pcs = {
 	.name = "pcs",
-	.summary = "instructions by exclusive weight",
 	.sort_exclusive = "exclusive",
 	.sort_inclusive = "inclusive",
 	.aliases = aliases,

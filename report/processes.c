@@ -145,7 +145,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 
 const struct ctx_report_kind ctx_report_processes = {
 	.name = "processes",
-	.summary = "processes with their lives, exit status and weights",
 	.no_function = true,
 	.sort_exclusive = "weight",
 	.sort_inclusive = "weight",

@@ -57,8 +57,7 @@ struct ctx_report_alias {
  * names follow from it.
  */
 struct ctx_report_kind {
-	const char *name;    /* "callers-callees" */
-	const char *summary; /* one line for --help */
+	const char *name; /* "callers-callees" */
 	enum ctx_report_metrics metrics;
 	bool takes_subject; /* "--report source=FUNC" */
 	bool no_function;   /* has no rows of functions or stacks to choose from by --function */

@@ -290,7 +290,6 @@ static const struct ctx_report_alias aliases[] = {{"src", false}, {NULL, false}}
 
 const struct ctx_report_kind ctx_report_source = {
 	.name = "source",
-	.summary = "annotated source: source=FUNCTION, source=FILE",
 	.takes_subject = true,
 	.order = ": it is in the order of lines",
 	.sort_exclusive = "exclusive",

@@ -297,7 +297,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 
 const struct ctx_report_kind ctx_report_stacks = {
 	.name = "stacks",
-	.summary = "the heaviest complete call stacks",
 	.sort_exclusive = "exclusive",
 	.columns = columns,
 	.n_columns = CTX_COUNT_OF(columns),

@@ -185,7 +185,6 @@ static const struct ctx_report_alias aliases[] = {{"synctrace", false}, {NULL, f
 
 const struct ctx_report_kind ctx_report_sync = {
 	.name = "sync",
-	.summary = "traced waits by object and by call stack",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.traced = 1u << CTX_TRACED_SYNC,
 	.aliases = aliases,

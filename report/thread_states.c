@@ -427,7 +427,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 
 const struct ctx_report_kind ctx_report_states = {
 	.name = "states",
-	.summary = "threads by what they did: on a CPU, waiting for one, a lock, a page, anything else",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.no_function = true,
 	.columns = columns,

@@ -144,7 +144,6 @@ static const struct ctx_report_alias aliases[] = {
 
 const struct ctx_report_kind ctx_report_threads = {
 	.name = "threads",
-	.summary = "threads with their lives and weights",
 	.no_function = true,
 	.sort_exclusive = "weight",
 	.sort_inclusive = "weight",

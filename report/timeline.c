@@ -148,7 +148,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 
 const struct ctx_report_kind ctx_report_timeline = {
 	.name = "timeline",
-	.summary = "the run from left to right: how busy, and with which function",
 	.no_function = true,
 	.order = ": it is in order of time",
 	.columns = slice_columns,

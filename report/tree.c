@@ -325,7 +325,6 @@ static const struct ctx_report_alias aliases[] = {{"calltree", false}, {"ctree",
 
 const struct ctx_report_kind ctx_report_tree = {
 	.name = "tree",
-	.summary = "the call tree: level, recursion level, calls, base, cum",
 	.metrics = CTX_REPORT_METRICS,
 	.order = ": the heaviest child comes first",
 	.aliases = aliases,

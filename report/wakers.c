@@ -575,7 +575,6 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 
 const struct ctx_report_kind ctx_report_wakers = {
 	.name = "wakers",
-	.summary = "who ended the waits: wakers=FUNCTION, of waits in it",
 	.metrics = CTX_REPORT_NO_METRIC,
 	.takes_subject = true,
 	.no_cpu = "who waits is on none",

@@ -371,6 +371,5 @@ static enum ctx_status write_callgrind(const struct ctx_export_input *input, FIL
 const struct ctx_export_kind ctx_export_callgrind = {
 	.name = "callgrind",
 	.suffix = ".callgrind",
-	.summary = "costs and calls of functions, for callgrind_annotate and KCachegrind",
 	.write = write_callgrind,
 };

@@ -313,6 +313,5 @@ static enum ctx_status write_chrome_trace(const struct ctx_export_input *input, 
 const struct ctx_export_kind ctx_export_chrome_trace = {
 	.name = "chrome-trace",
 	.suffix = ".trace.json",
-	.summary = "Perfetto, chrome://tracing: what each thread ran, over time",
 	.write = write_chrome_trace,
 };

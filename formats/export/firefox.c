@@ -665,6 +665,5 @@ static enum ctx_status write_firefox(const struct ctx_export_input *input, FILE 
 const struct ctx_export_kind ctx_export_firefox = {
 	.name = "firefox",
 	.suffix = ".firefox.json",
-	.summary = "profiler.firefox.com: samples of each thread with times and categories",
 	.write = write_firefox,
 };

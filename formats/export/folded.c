@@ -67,6 +67,5 @@ static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *
 const struct ctx_export_kind ctx_export_folded = {
 	.name = "folded",
 	.suffix = ".folded",
-	.summary = "one line a stack with its weight, for flame graph scripts",
 	.write = write_folded,
 };

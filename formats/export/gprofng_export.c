@@ -542,7 +542,6 @@ static enum ctx_status write_gprofng(const struct ctx_export_input *input, const
 const struct ctx_export_kind ctx_export_gprofng = {
 	.name = "gprofng",
 	.suffix = ".er",
-	.summary = "a directory, for gprofng display text -functions",
 	.binary = true,
 	.write_directory = write_gprofng,
 };

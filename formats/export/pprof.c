@@ -406,7 +406,6 @@ static enum ctx_status write_pprof(const struct ctx_export_input *input, FILE *o
 const struct ctx_export_kind ctx_export_pprof = {
 	.name = "pprof",
 	.suffix = ".pb.gz",
-	.summary = "profile.proto, for go tool pprof and what reads the same",
 	.binary = true,
 	.write = write_pprof,
 };

@@ -253,6 +253,5 @@ static enum ctx_status write_speedscope(const struct ctx_export_input *input, FI
 const struct ctx_export_kind ctx_export_speedscope = {
 	.name = "speedscope",
 	.suffix = ".speedscope.json",
-	.summary = "speedscope.app: stacks of each thread over time",
 	.write = write_speedscope,
 };
