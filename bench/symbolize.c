@@ -170,7 +170,7 @@ static void report(const struct addresses *list, const struct ctx_source_map *ma
 int main(int argc, char **argv)
 {
 	struct options options = {.debug_root = "", .seed = 1};
-	struct ctx_symtab_request request = {"", "", "", "", "", NULL};
+	struct ctx_file_request request = {"", "", "", "", "", NULL};
 	struct addresses list = {0};
 	struct ctx_symtab *symbols;
 	struct ctx_source_map *map;

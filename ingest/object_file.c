@@ -1,7 +1,7 @@
 #include "ingest/object_file.h"
 
 #include "base/fileio.h"
-#include "symbols/debug_files.h"
+#include "elf/debug_files.h"
 
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ enum ctx_status ctx_object_file_read(const struct ctx_object_file_request *reque
 				     struct ctx_buf *out, struct ctx_err *err)
 {
 	bool is_known = request->build_id[0] != '\0';
-	struct ctx_symtab_request wanted = {
+	struct ctx_file_request wanted = {
 		.path = is_known ? request->path : "",
 		.build_id = request->build_id,
 		.archive = access(request->archive, R_OK) == 0 ? request->archive : "",

@@ -80,7 +80,7 @@ enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver, const struct 
 }
 
 bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
-			       struct ctx_symtab_request *ret)
+			       struct ctx_file_request *ret)
 {
 	if (!ctx_resolver_has_file(resolver, &resolver->objects[object]))
 		return false;
@@ -102,7 +102,7 @@ static bool is_elf(const char *path)
 static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_resolver_object *object,
 				   struct ctx_err *err)
 {
-	struct ctx_symtab_request request = ctx_resolver_request(resolver, object);
+	struct ctx_file_request request = ctx_resolver_request(resolver, object);
 	enum ctx_status status;
 
 	object->opened = true;

@@ -78,9 +78,9 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver
 						   struct ctx_err *err);
 
 /* What to look for when a file of an object is wanted. False: it has none. Borrowed from the resolver. */
-struct ctx_symtab_request;
+struct ctx_file_request;
 bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
-			       struct ctx_symtab_request *ret);
+			       struct ctx_file_request *ret);
 
 /*
  * The functions at a location, the real one first, then what is inlined there. None: it only marks something.

@@ -4,10 +4,10 @@
  */
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "elf/debug_files.h"
+#include "elf/image.h"
 #include "ingest/resolver_impl.h"
 #include "model/made_code.h"
-#include "symbols/debug_files.h"
-#include "symbols/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -227,7 +227,7 @@ struct putting {
 	struct ctx_resolver *resolver;
 	const struct ctx_code_list *list;
 	struct ctx_store *store;
-	struct ctx_image **images; /* by object; NULL: not opened, or there is none */
+	struct ctx_elf_file *images; /* by object; no elf: not opened, or there is none */
 	bool *opened;
 	size_t n_images;
 	struct ctx_buf bytes;
@@ -236,27 +236,26 @@ struct putting {
 static void putting_cleanup(struct putting *putting)
 {
 	for (size_t i = 0; putting->images != NULL && i < putting->n_images; i++)
-		ctx_debug_files_close_image(putting->images[i]);
+		if (putting->images[i].elf != NULL)
+			ctx_elf_close(&putting->images[i]);
 	free(putting->images);
 	free(putting->opened);
 	ctx_buf_deinit(&putting->bytes);
 }
 
 /* NULL: names came from a debug file alone. */
-static enum ctx_status image_of(struct putting *putting, uint32_t object, struct ctx_image **ret,
+static enum ctx_status image_of(struct putting *putting, uint32_t object, const struct ctx_elf_file **ret,
 				struct ctx_err *err)
 {
 	struct ctx_resolver *resolver = putting->resolver;
-	struct ctx_symtab_request request = ctx_resolver_request(resolver, &resolver->objects[object]);
+	struct ctx_file_request request = ctx_resolver_request(resolver, &resolver->objects[object]);
 	enum ctx_status status = CTX_OK;
 
 	if (!putting->opened[object]) {
 		putting->opened[object] = true;
 		status = ctx_debug_files_open_image(&request, &putting->images[object], NULL);
-		if (status != CTX_OK)
-			putting->images[object] = NULL;
 	}
-	*ret = putting->images[object];
+	*ret = putting->images[object].elf != NULL ? &putting->images[object] : NULL;
 	return status == CTX_E_NOMEM ? ctx_err_nomem(err) : CTX_OK;
 }
 
@@ -265,7 +264,7 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 {
 	struct ctx_function_code code = {.function = part->function, .address = part->address};
 	const struct ctx_resolver_dynamic_function *dynamic = part->dynamic;
-	struct ctx_image *image;
+	const struct ctx_elf_file *image;
 	enum ctx_status status;
 
 	if (dynamic != NULL) {
@@ -278,12 +277,12 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 	if (status != CTX_OK || image == NULL)
 		return status;
 	putting->bytes.n = 0;
-	status = ctx_debug_files_read_code(image, part->address, part->size, &putting->bytes, NULL);
+	status = ctx_elf_read_code(image, part->address, part->size, &putting->bytes, NULL);
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK || putting->bytes.n == 0)
 		return CTX_OK; /* what only looks like a function */
-	code.machine = ctx_debug_files_machine(image);
+	code.machine = image->machine;
 	code.bytes = putting->bytes.bytes;
 	code.n_bytes = putting->bytes.n;
 	code.lines = part->n_rows != 0 ? &putting->list->rows[part->first_row] : NULL;
@@ -296,11 +295,11 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver, const struct ctx_code_list *list,
 				      struct ctx_store *store, struct ctx_err *err)
 {
-	struct putting putting __attribute__((cleanup(putting_cleanup))) = {
+	struct putting putting CTX_CLEANUP(putting_cleanup) = {
 		.resolver = resolver, .list = list, .store = store, .n_images = resolver->n_objects};
 	enum ctx_status status = CTX_OK;
 
-	putting.images = ctx_calloc(resolver->n_objects + 1, sizeof(struct ctx_image *));
+	putting.images = ctx_calloc(resolver->n_objects + 1, sizeof(*putting.images));
 	putting.opened = ctx_calloc(resolver->n_objects + 1, sizeof(*putting.opened));
 	if (putting.images == NULL || putting.opened == NULL)
 		return ctx_err_nomem(err);

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
-}
-
 /* The functions of a path are an object beside the file of that path: the key, with its zero byte, is no string. */
 static enum ctx_status dynamic_object(struct ctx_resolver *resolver, const struct ctx_map_event *event,
 				      uint32_t *ret_object, struct ctx_err *err)
@@ -94,7 +89,7 @@ enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t 
 
 	location->address = dynamic->file_offset + (at & (CTX_DYNAMIC_BYTES_MAX - 1));
 	if (dynamic->function == CTX_NONE) {
-		struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+		struct ctx_buf text CTX_AUTO_BUF = {0};
 
 		if (ctx_demangle(dynamic->name, &text))
 			info.name = ctx_arena_strndup(resolver->arena, (const char *)text.bytes, text.n);

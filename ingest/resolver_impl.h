@@ -127,8 +127,8 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, 
 void ctx_resolver_sites_deinit(struct ctx_resolver *resolver);
 
 /* What to look for when files of an object are wanted. */
-struct ctx_symtab_request ctx_resolver_request(const struct ctx_resolver *resolver,
-					       const struct ctx_resolver_object *object);
+struct ctx_file_request ctx_resolver_request(const struct ctx_resolver *resolver,
+					     const struct ctx_resolver_object *object);
 
 /* Is there a file of the object to look for? */
 bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object);

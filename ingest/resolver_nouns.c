@@ -85,10 +85,10 @@ bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx
 	return object->path[0] == '[' && object->build_id[0] != '\0' && resolver->options.caches != NULL;
 }
 
-struct ctx_symtab_request ctx_resolver_request(const struct ctx_resolver *resolver,
-					       const struct ctx_resolver_object *object)
+struct ctx_file_request ctx_resolver_request(const struct ctx_resolver *resolver,
+					     const struct ctx_resolver_object *object)
 {
-	return (struct ctx_symtab_request){
+	return (struct ctx_file_request){
 		.path = object->path,
 		.build_id = object->build_id,
 		.archive = object->archive,

@@ -86,7 +86,7 @@ static enum ctx_status inlined_function(struct ctx_resolver *resolver, uint32_t 
 static enum ctx_status open_map(struct ctx_resolver *resolver, struct ctx_resolver_object *object,
 				struct ctx_err *err)
 {
-	struct ctx_symtab_request request = ctx_resolver_request(resolver, object);
+	struct ctx_file_request request = ctx_resolver_request(resolver, object);
 
 	if (object->source_map_opened || !ctx_resolver_has_file(resolver, object))
 		return CTX_OK;

@@ -188,7 +188,7 @@ static bool begins_with_one(const char *at, const char *const *directories, size
 
 char *ctx_symbol_caches_rename(const char *text, const char *const *directories, const char *const *names)
 {
-	struct ctx_buf out __attribute__((cleanup(ctx_buf_deinit))) = {0};
+	struct ctx_buf out CTX_AUTO_BUF = {0};
 	size_t place, n;
 
 	while (*text != '\0') {

@@ -1,7 +1,7 @@
 #include "ingest/unwinding.h"
 
 #include "base/mem.h"
-#include "symbols/debug_files.h"
+#include "elf/debug_files.h"
 #include "unwind/unwind.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static enum ctx_status read_table(struct ctx_unwinding *unwinding, uint32_t obje
 				  struct ctx_cfi_table **ret)
 {
 	struct ctx_found_file file = {0};
-	struct ctx_symtab_request request;
+	struct ctx_file_request request;
 	enum ctx_status status;
 
 	if (!ctx_resolver_file_request(unwinding->resolver, object, &request))

@@ -169,7 +169,7 @@ static enum ctx_status try_alt(struct ctx_dwarf_file *file, char *path, const ch
 }
 
 static enum ctx_status find_alt(struct ctx_dwarf_file *file, const char *name, const char *id,
-				const struct ctx_symtab_request *request, struct ctx_err *err)
+				const struct ctx_file_request *request, struct ctx_err *err)
 {
 	const char *symfs = request != NULL ? request->symfs : "";
 	const char *root =
@@ -190,7 +190,7 @@ static enum ctx_status find_alt(struct ctx_dwarf_file *file, const char *name, c
 	return status;
 }
 
-static enum ctx_status open_alt(struct ctx_dwarf_file *file, const struct ctx_symtab_request *request,
+static enum ctx_status open_alt(struct ctx_dwarf_file *file, const struct ctx_file_request *request,
 				struct ctx_err *err)
 {
 	char id[CTX_BUILDID_TEXT];
@@ -218,7 +218,7 @@ static enum ctx_status open_alt(struct ctx_dwarf_file *file, const struct ctx_sy
 
 struct opening {
 	struct ctx_dwarf_file *file;
-	const struct ctx_symtab_request *request;
+	const struct ctx_file_request *request;
 };
 
 static enum ctx_status open_dwarf(void *context, struct ctx_err *err)
@@ -270,7 +270,7 @@ enum ctx_status ctx_dwarf_file_run(struct ctx_dwarf_file *file, ctx_dwarf_file_f
 	return status;
 }
 
-static enum ctx_status open_object(struct ctx_dwarf_file *file, const struct ctx_symtab_request *request,
+static enum ctx_status open_object(struct ctx_dwarf_file *file, const struct ctx_file_request *request,
 				   struct ctx_err *err)
 {
 	struct opening opening = {file, request};
@@ -281,7 +281,7 @@ static enum ctx_status open_object(struct ctx_dwarf_file *file, const struct ctx
 }
 
 enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char *path,
-					 const struct ctx_symtab_request *request, struct ctx_err *err)
+					 const struct ctx_file_request *request, struct ctx_err *err)
 {
 	enum ctx_status status;
 	char *slash;
@@ -302,7 +302,7 @@ enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char
 }
 
 enum ctx_status ctx_dwarf_file_open_image(struct ctx_dwarf_file *file, struct ctx_buf *image,
-					  const struct ctx_symtab_request *request, struct ctx_err *err)
+					  const struct ctx_file_request *request, struct ctx_err *err)
 {
 	enum ctx_status status;
 

@@ -32,10 +32,10 @@ struct ctx_dwarf_file { /* ctx_dwarf_file_close also takes all zero with both fd
  * than 8 GiB), CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char *path,
-							const struct ctx_symtab_request *request,
+							const struct ctx_file_request *request,
 							struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_file_open_image(struct ctx_dwarf_file *file, struct ctx_buf *image,
-							 const struct ctx_symtab_request *request,
+							 const struct ctx_file_request *request,
 							 struct ctx_err *err);
 void ctx_dwarf_file_close(struct ctx_dwarf_file *file);
 

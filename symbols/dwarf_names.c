@@ -5,11 +5,6 @@
 
 #define HOPS_MAX 16
 
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
-}
-
 static const char *text_attribute(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
@@ -49,7 +44,7 @@ static const char *linkage_name(Dwarf_Die die, const char **ret_plain, Dwarf_Die
 static enum ctx_status add_plain(struct ctx_dwarf_reader *reader, const char *plain, Dwarf_Die *named,
 				 uint32_t *ret_id, struct ctx_err *err)
 {
-	struct ctx_buf name __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf name CTX_AUTO_BUF = {0};
 	enum ctx_status status = ctx_dwarf_scope_put(reader, named, &name, err);
 
 	if (status != CTX_OK)

@@ -7,11 +7,6 @@
 #include <dwarf.h>
 #include <string.h>
 
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
-}
-
 void ctx_dwarf_reader_deinit(struct ctx_dwarf_reader *reader)
 {
 	ctx_strtab_deinit(&reader->strings);
@@ -82,7 +77,7 @@ enum ctx_status ctx_dwarf_reader_text(struct ctx_dwarf_reader *reader, const cha
 static enum ctx_status add_path(struct ctx_dwarf_reader *reader, const char *name, uint32_t *ret_id,
 				struct ctx_err *err)
 {
-	struct ctx_buf path __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf path CTX_AUTO_BUF = {0};
 	enum ctx_status status;
 
 	if (reader->text_left == 0)

@@ -7,9 +7,10 @@
  *	                                          (the same addresses by construction)
  */
 #include "base/mem.h"
+#include "elf/file_search.h"
+#include "elf/reasons.h"
 #include "symbols/elf_functions.h"
 #include "symbols/fde_ranges.h"
-#include "symbols/file_search.h"
 #include "symbols/symtab_table.h"
 
 #include <string.h>
@@ -53,7 +54,7 @@ static enum ctx_status visit(struct ctx_file_search *search, struct ctx_file_can
 		if (status == CTX_E_NOMEM)
 			return ctx_err_nomem(err);
 		if (status != CTX_OK)
-			ctx_symtab_add_reason(&search->reasons, "%s", damage.msg);
+			ctx_reasons_add(&search->reasons, "%s", damage.msg);
 		is_full = status == CTX_OK && count != 0;
 	}
 	if (is_full) {
@@ -85,7 +86,7 @@ static enum ctx_status add_dynamic(struct opening *opening, struct ctx_elf_file 
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK)
-		ctx_symtab_add_reason(&opening->search.reasons, "%s", damage.msg);
+		ctx_reasons_add(&opening->search.reasons, "%s", damage.msg);
 	return CTX_OK;
 }
 
@@ -96,9 +97,9 @@ static enum ctx_status set_origin(struct opening *opening, struct ctx_err *err)
 
 	if (table->set.n == 0) {
 		if (opening->image_origin != NULL)
-			ctx_symtab_add_reason(reasons, "no symbols");
+			ctx_reasons_add(reasons, "no symbols");
 		else if (reasons->n == 0)
-			ctx_symtab_add_reason(reasons, "no file");
+			ctx_reasons_add(reasons, "no file");
 		return ctx_symtab_set_reasons(table, reasons, err);
 	}
 	table->origin = ctx_arena_strdup(&table->arena, opening->full_origin != NULL ? opening->full_origin
@@ -128,12 +129,11 @@ static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 }
 
 /* Searches with `bytes` where they are given, else everywhere. */
-static enum ctx_status open_table(const struct ctx_symtab_request *request, const void *bytes, size_t n,
+static enum ctx_status open_table(const struct ctx_file_request *request, const void *bytes, size_t n,
 				  struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_symtab *table __attribute__((cleanup(ctx_symtab_close_cleanup))) =
-		ctx_calloc(1, sizeof(*table));
-	struct opening opening __attribute__((cleanup(opening_cleanup))) = {
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_close_cleanup) = ctx_calloc(1, sizeof(*table));
+	struct opening opening CTX_CLEANUP(opening_cleanup) = {
 		.table = table,
 		.search = {.request = request, .wanted = CTX_WANT_IMAGE | CTX_WANT_DEBUG, .visit = visit},
 		.image = {.fd = -1},
@@ -154,7 +154,7 @@ static enum ctx_status open_table(const struct ctx_symtab_request *request, cons
 	return CTX_OK;
 }
 
-enum ctx_status ctx_symtab_open(const struct ctx_symtab_request *request, struct ctx_symtab **ret,
+enum ctx_status ctx_symtab_open(const struct ctx_file_request *request, struct ctx_symtab **ret,
 				struct ctx_err *err)
 {
 	return open_table(request, NULL, 0, ret, err);
@@ -163,7 +163,7 @@ enum ctx_status ctx_symtab_open(const struct ctx_symtab_request *request, struct
 enum ctx_status ctx_symtab_open_bytes(const void *bytes, size_t n, struct ctx_symtab **ret,
 				      struct ctx_err *err)
 {
-	static const struct ctx_symtab_request request = {"", "", "", "", "", NULL};
+	static const struct ctx_file_request request = {"", "", "", "", "", NULL};
 
 	return open_table(&request, bytes != NULL ? bytes : "", n, ret, err);
 }

@@ -184,7 +184,7 @@ static enum ctx_status add_lines(const struct lines *lines, struct ctx_symset *s
 enum ctx_status ctx_kallsyms_add(char *text, size_t n, const struct ctx_kallsyms_reference *reference,
 				 struct ctx_symset *set, struct ctx_err *err)
 {
-	struct lines lines __attribute__((cleanup(lines_cleanup))) = {0};
+	struct lines lines CTX_CLEANUP(lines_cleanup) = {0};
 	enum ctx_status status = parse_lines(text, n, &lines, err);
 	size_t before = set->raw_n;
 

@@ -8,7 +8,8 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "elf/elf_buildid.h"
-#include "symbols/image.h"
+#include "elf/image.h"
+#include "elf/reasons.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symtab_table.h"
 
@@ -25,16 +26,10 @@ struct search {
 	struct ctx_buf reasons;
 };
 
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
-}
-
 /* `text` is followed by a zero byte, and is cut up. */
 static enum ctx_status open_kallsyms_text(struct ctx_buf *text, struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_symtab *table __attribute__((cleanup(ctx_symtab_close_cleanup))) =
-		ctx_calloc(1, sizeof(*table));
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_close_cleanup) = ctx_calloc(1, sizeof(*table));
 	enum ctx_status status;
 
 	if (table == NULL)
@@ -56,7 +51,7 @@ static enum ctx_status open_kallsyms_text(struct ctx_buf *text, struct ctx_symta
 
 enum ctx_status ctx_symtab_open_kallsyms(const char *path, struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 	enum ctx_status status = ctx_image_read(path, CTX_IMAGE_BYTES_MAX, &text, err);
 
 	if (status != CTX_OK)
@@ -68,7 +63,7 @@ enum ctx_status ctx_symtab_open_kallsyms(const char *path, struct ctx_symtab **r
 enum ctx_status ctx_symtab_open_kallsyms_bytes(const void *bytes, size_t n, struct ctx_symtab **ret,
 					       struct ctx_err *err)
 {
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 	enum ctx_status status = ctx_image_unpack(bytes, n, CTX_IMAGE_BYTES_MAX, &text, err);
 
 	return status == CTX_OK ? open_kallsyms_text(&text, ret, err) : status;
@@ -86,7 +81,7 @@ static enum ctx_status try_kallsyms(struct search *search, const char *path, con
 {
 	const struct ctx_kallsyms_reference reference = {search->kernel->symbol, search->kernel->address,
 							 exact};
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 	struct ctx_symtab *table = search->table;
 	struct ctx_err reason = {0};
 	enum ctx_status status = ctx_image_read(path, CTX_IMAGE_BYTES_MAX, &text, &reason);
@@ -103,7 +98,7 @@ static enum ctx_status try_kallsyms(struct search *search, const char *path, con
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK) {
-		ctx_symtab_add_reason(&search->reasons, "%s", reason.msg);
+		ctx_reasons_add(&search->reasons, "%s", reason.msg);
 		return CTX_OK;
 	}
 	table->origin = ctx_arena_strdup(&table->arena, origin);
@@ -138,7 +133,7 @@ static enum ctx_status running_build_id(const struct search *search, char id[CTX
 					struct ctx_err *err)
 {
 	const char *path = search->kernel->notes;
-	struct ctx_buf notes __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf notes CTX_AUTO_BUF = {0};
 	enum ctx_status status =
 		ctx_file_read(path[0] != '\0' ? path : "/sys/kernel/notes", NOTES_BYTES_MAX, &notes, NULL);
 
@@ -163,25 +158,25 @@ static enum ctx_status try_running(struct search *search, struct ctx_err *err)
 	if (kernel->build_id[0] != '\0' && id[0] != '\0') {
 		if (strcmp(kernel->build_id, id) == 0)
 			return try_kallsyms(search, path, "kallsyms", false, err);
-		ctx_symtab_add_reason(&search->reasons, "the running kernel's build id is %s, wanted %s", id,
-				      kernel->build_id);
+		ctx_reasons_add(&search->reasons, "the running kernel's build id is %s, wanted %s", id,
+				kernel->build_id);
 		return CTX_OK;
 	}
 	if (kernel->release[0] == '\0') {
-		ctx_symtab_add_reason(&search->reasons, "nothing tells which kernel it was");
+		ctx_reasons_add(&search->reasons, "nothing tells which kernel it was");
 		return CTX_OK;
 	}
 	if (uname(&names) == 0 && strcmp(names.release, kernel->release) == 0)
 		return try_kallsyms(search, path, "kallsyms", true, err);
-	ctx_symtab_add_reason(&search->reasons, "the running kernel is %s, wanted %s", names.release,
-			      kernel->release);
+	ctx_reasons_add(&search->reasons, "the running kernel is %s, wanted %s", names.release,
+			kernel->release);
 	return CTX_OK;
 }
 
 enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_kernel *kernel, struct ctx_symtab **ret,
 				       struct ctx_err *err)
 {
-	struct search search __attribute__((cleanup(search_cleanup))) = {.kernel = kernel};
+	struct search search CTX_CLEANUP(search_cleanup) = {.kernel = kernel};
 	enum ctx_status status = CTX_OK;
 
 	search.table = ctx_calloc(1, sizeof(*search.table));
@@ -190,7 +185,7 @@ enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_kernel *kernel, s
 	search.table->flat = true;
 	/* Where it lay is needed even when the build id fits: at another boot it lies elsewhere. */
 	if (kernel->symbol[0] == '\0')
-		ctx_symtab_add_reason(&search.reasons, "nothing tells where the kernel lay");
+		ctx_reasons_add(&search.reasons, "nothing tells where the kernel lay");
 	else
 		status = try_caches(&search, err);
 	if (status == CTX_OK && kernel->symbol[0] != '\0' && search.table->origin == NULL)

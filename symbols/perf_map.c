@@ -7,7 +7,8 @@
  *	line 2               |--- C ---|          dropped: B's code has overwritten its beginning
  */
 #include "symbols/perf_map.h"
-#include "symbols/image.h"
+#include "elf/image.h"
+#include "elf/reasons.h"
 
 #include "base/digits.h"
 #include "base/fileio.h"
@@ -38,11 +39,6 @@ struct lines {
 static void lines_cleanup(struct lines *lines)
 {
 	free(lines->items);
-}
-
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
 }
 
 /* A hexadecimal number, with or without 0x, and the blanks behind it; false when there is none, or more than 64
@@ -138,7 +134,7 @@ static enum ctx_status sweep(struct lines *lines, struct ctx_symset *set, struct
 
 enum ctx_status ctx_perf_map_add(char *text, size_t n, struct ctx_symset *set, struct ctx_err *err)
 {
-	struct lines lines __attribute__((cleanup(lines_cleanup))) = {0};
+	struct lines lines CTX_CLEANUP(lines_cleanup) = {0};
 	enum ctx_status status = parse_lines(text, n, &lines, err);
 
 	if (status != CTX_OK)
@@ -169,7 +165,7 @@ static enum ctx_status read_own_file(const char *path, struct ctx_buf *out, stru
 /* `is_copy`: an archive of the recording, which says what it is by being there. */
 static enum ctx_status fill(struct ctx_symtab *table, const char *path, bool is_copy, struct ctx_err *err)
 {
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 	enum ctx_status status =
 		is_copy ? ctx_image_read(path, FILE_BYTES_MAX, &text, err) : read_own_file(path, &text, err);
 
@@ -192,17 +188,16 @@ static enum ctx_status fill(struct ctx_symtab *table, const char *path, bool is_
 
 static enum ctx_status make_empty(struct ctx_symtab *table, const char *reason, struct ctx_err *err)
 {
-	struct ctx_buf reasons __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf reasons CTX_AUTO_BUF = {0};
 	enum ctx_status status = ctx_symtab_freeze(table, err);
 
-	ctx_symtab_add_reason(&reasons, "%s", reason);
+	ctx_reasons_add(&reasons, "%s", reason);
 	return status == CTX_OK ? ctx_symtab_set_reasons(table, &reasons, err) : status;
 }
 
 static enum ctx_status open_file(const char *path, bool is_copy, struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_symtab *table __attribute__((cleanup(ctx_symtab_close_cleanup))) =
-		ctx_calloc(1, sizeof(*table));
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_close_cleanup) = ctx_calloc(1, sizeof(*table));
 	struct ctx_err reason = {0};
 	enum ctx_status status;
 

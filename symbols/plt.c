@@ -201,7 +201,7 @@ static bool is_plt(const char *name)
 enum ctx_status ctx_elf_functions_add_plt(const struct ctx_elf_file *file, struct ctx_symset *set,
 					  struct ctx_err *err)
 {
-	struct relocations relocations __attribute__((cleanup(relocations_cleanup))) = {0};
+	struct relocations relocations CTX_CLEANUP(relocations_cleanup) = {0};
 	enum ctx_status status = read_relocations(file, &relocations, err);
 	Elf_Scn *section = NULL;
 

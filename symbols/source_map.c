@@ -9,7 +9,7 @@
 #include "symbols/source_map.h"
 
 #include "base/mem.h"
-#include "symbols/debug_files.h"
+#include "elf/debug_files.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf_units.h"
 
@@ -33,11 +33,6 @@ struct ctx_source_map {
 	struct ctx_arena arena;
 	const char *origin; /* a constant, or in the arena */
 };
-
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
-}
 
 static void map_cleanup(struct ctx_source_map **map)
 {
@@ -127,11 +122,11 @@ static enum ctx_status finish(struct ctx_source_map **map, enum ctx_status opene
 	return CTX_OK;
 }
 
-enum ctx_status ctx_source_map_open(const struct ctx_symtab_request *request, struct ctx_source_map **ret,
+enum ctx_status ctx_source_map_open(const struct ctx_file_request *request, struct ctx_source_map **ret,
 				    struct ctx_err *err)
 {
-	struct ctx_source_map *map __attribute__((cleanup(map_cleanup))) = create_map();
-	struct ctx_found_file found __attribute__((cleanup(ctx_found_file_deinit))) = {0};
+	struct ctx_source_map *map CTX_CLEANUP(map_cleanup) = create_map();
+	struct ctx_found_file found CTX_CLEANUP(ctx_found_file_deinit) = {0};
 	struct ctx_err why = {0};
 	enum ctx_status status;
 
@@ -151,8 +146,8 @@ enum ctx_status ctx_source_map_open(const struct ctx_symtab_request *request, st
 enum ctx_status ctx_source_map_open_bytes(const void *bytes, size_t n, struct ctx_source_map **ret,
 					  struct ctx_err *err)
 {
-	struct ctx_source_map *map __attribute__((cleanup(map_cleanup))) = create_map();
-	struct ctx_buf image __attribute__((cleanup(ctx_buf_deinit))) = {0};
+	struct ctx_source_map *map CTX_CLEANUP(map_cleanup) = create_map();
+	struct ctx_buf image CTX_AUTO_BUF = {0};
 	struct ctx_err why = {0};
 	enum ctx_status status;
 
@@ -173,7 +168,7 @@ enum ctx_status ctx_source_map_open_bytes(const void *bytes, size_t n, struct ct
 static enum ctx_status read_name(struct ctx_source_map *map, uint32_t id, struct ctx_source_frame *frame,
 				 struct ctx_err *err)
 {
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 	const char *name = ctx_strtab_get(&map->reader.strings, id);
 
 	if (id >= map->readable_n) {

@@ -1,7 +1,7 @@
 /*
  * Source map: what DWARF tells of the addresses of one load object: inlined calls, files and lines.
  *
- * The debug information is looked for where symbols are (symbols/debug_files.h): in the object itself, in its separate
+ * The debug information is looked for where symbols are (elf/debug_files.h): in the object itself, in its separate
  * debug file, with what dwz moved out (.gnu_debugaltlink) and with split DWARF (.dwo) beside it; versions 2 to 5,
  * compressed sections too. Compilation units are found by address; one is taken apart when the first of its addresses
  * is asked for, once, into sorted ranges: after that a look-up is a binary search. elfutils reads the DWARF.
@@ -30,7 +30,7 @@ struct ctx_source_frame {
  * Always makes a map unless memory is short: an object without debug information gives an empty one. A debug file of
  * another build is not used. Cost: finding the files, and one look at each unit's head.
  */
-CTX_MUST_CHECK enum ctx_status ctx_source_map_open(const struct ctx_symtab_request *request,
+CTX_MUST_CHECK enum ctx_status ctx_source_map_open(const struct ctx_file_request *request,
 						   struct ctx_source_map **ret, struct ctx_err *err);
 
 /* The map of one ELF file that is in memory (copied; nothing else is looked for but what it names itself: files of dwz, .dwo). */

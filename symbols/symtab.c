@@ -4,7 +4,6 @@
 #include "symbols/demangle.h"
 #include "symbols/symtab_table.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,25 +33,9 @@ enum ctx_status ctx_symtab_set_reasons(struct ctx_symtab *table, struct ctx_buf 
 	return CTX_OK;
 }
 
-void ctx_symtab_add_reason(struct ctx_buf *reasons, const char *fmt, ...)
-{
-	char text[CTX_ERR_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	ctx_buf_printf(reasons, "%s%s", reasons->n != 0 ? "; " : "", text);
-}
-
 void ctx_symtab_close_cleanup(struct ctx_symtab **table)
 {
 	ctx_symtab_close(*table);
-}
-
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
 }
 
 void ctx_symtab_close(struct ctx_symtab *table)
@@ -99,7 +82,7 @@ uint32_t ctx_symtab_count(const struct ctx_symtab *table)
 /* A readable form that is the same as the linkage name costs no copy. */
 static const char *readable_name(struct ctx_symtab *table, const char *linkage_name)
 {
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 
 	if (!ctx_clones_readable(linkage_name, &text) && !ctx_demangle(linkage_name, &text))
 		return text.failed ? NULL : linkage_name;
@@ -117,7 +100,7 @@ static const char *static_name(struct ctx_symtab *table, uint64_t start)
 
 static const char *readable_aliases(struct ctx_symtab *table, const struct ctx_symset_entry *entry)
 {
-	struct ctx_buf text __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf text CTX_AUTO_BUF = {0};
 	const char *alias = table->set.text + entry->aliases;
 
 	if (entry->alias_count == 0)

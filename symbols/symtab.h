@@ -1,7 +1,7 @@
 /*
  * Symbols of one load object: file offset -> function.
  *
- * A symbol table is made from the object's files, looked for in the order of symbols/file_search.h: the archived copy,
+ * A symbol table is made from the object's files, looked for in the order of elf/file_search.h: the archived copy,
  * the build-id caches, the file at its own path, separate debug files, debuginfod. A file whose build id differs from
  * the wanted one is never used: a missing name is better than a wrong one. `.symtab` is preferred, `.dynsym` is merged
  * in. Names are demangled (C++, Rust, D). Aliases at one address share one name: the last in alphabetical order (E11);
@@ -16,6 +16,7 @@
 #define CTX_SYMBOLS_SYMTAB_H
 
 #include "base/err.h"
+#include "elf/file_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,15 +32,6 @@ struct ctx_symbol {
 	uint32_t
 		whole; /* index of the symbol that this one is a clone or an outlined part of (foo.cold, foo.isra.0,
 				foo.part.0, foo.constprop.0 of foo); its own index: of none */
-};
-
-struct ctx_symtab_request {
-	const char *path;	   /* as the target mapped it; opened only when nothing better is found */
-	const char *build_id;	   /* lower-case hex; "" unknown: then only `archive` and `path` are tried */
-	const char *archive;	   /* zstd copy of the file, "" none */
-	const char *debug_root;	   /* "" for /usr/lib/debug; tests point elsewhere */
-	const char *symfs;	   /* put in front of path and debug_root, "" none */
-	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
 };
 
 /* Which kernel: see struct ctx_source_kernel. */
@@ -59,7 +51,7 @@ struct ctx_symtab;
  * ctx_symtab_origin says "none: <reason>". Owned by the caller. O(symbols log symbols); demangling is done on
  * demand, once a symbol is looked up.
  */
-CTX_MUST_CHECK enum ctx_status ctx_symtab_open(const struct ctx_symtab_request *request,
+CTX_MUST_CHECK enum ctx_status ctx_symtab_open(const struct ctx_file_request *request,
 					       struct ctx_symtab **ret, struct ctx_err *err);
 
 /* The table of one ELF file that is in memory (copied; nothing else is looked for). As ctx_symtab_open; its

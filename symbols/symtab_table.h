@@ -38,9 +38,6 @@ CTX_MUST_CHECK enum ctx_status ctx_symtab_freeze(struct ctx_symtab *table, struc
 CTX_MUST_CHECK enum ctx_status ctx_symtab_set_reasons(struct ctx_symtab *table, struct ctx_buf *reasons,
 						      struct ctx_err *err);
 
-/* Adds one reason to a list of them. */
-void ctx_symtab_add_reason(struct ctx_buf *reasons, const char *fmt, ...) CTX_PRINTF(2, 3);
-
 /* For __attribute__((cleanup)). */
 void ctx_symtab_close_cleanup(struct ctx_symtab **table);
 

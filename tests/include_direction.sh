@@ -12,7 +12,7 @@ allowed() {
 	store | calltree | timetree) echo "base model" ;;
 	formats | symbols | unwind) echo "base model elf" ;;
 	collect) echo "base model elf formats unwind" ;;
-	ingest) echo "base model formats symbols unwind store calltree timetree" ;;
+	ingest) echo "base model elf formats symbols unwind store calltree timetree" ;;
 	query) echo "base model store timetree" ;;
 	report) echo "base model calltree timetree" ;;
 	ctxan) echo "base model formats ingest query store report calltree timetree" ;;

@@ -4,8 +4,9 @@
  */
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "elf/debug_files.h"
+#include "symbols/symtab.h"
 #include "shell_commands.h"
-#include "symbols/debug_files.h"
 #include "tests/unit/failing_malloc.h"
 #include "tests/unit/test_folder.h"
 
@@ -78,19 +79,19 @@ static void copy(const char *from, const char *to)
 	run("mkdir -p \"$(dirname '%s')\" && cp '%s' '%s'", to, in_folder("%s", from), to);
 }
 
-static struct ctx_symtab_request request_of(const char *place)
+static struct ctx_file_request request_of(const char *place)
 {
-	return (struct ctx_symtab_request){.path = in_folder("%s/lib/lib.so", ctx_path_base(place)),
-					   .build_id = ID,
-					   .archive = "",
-					   .debug_root = in_folder("%s/root", ctx_path_base(place)),
-					   .symfs = ""};
+	return (struct ctx_file_request){.path = in_folder("%s/lib/lib.so", ctx_path_base(place)),
+					 .build_id = ID,
+					 .archive = "",
+					 .debug_root = in_folder("%s/root", ctx_path_base(place)),
+					 .symfs = ""};
 }
 
-typedef enum ctx_status (*find_fn)(const struct ctx_symtab_request *request, struct ctx_found_file *ret,
+typedef enum ctx_status (*find_fn)(const struct ctx_file_request *request, struct ctx_found_file *ret,
 				   struct ctx_err *err);
 
-static void assert_found(find_fn find, const struct ctx_symtab_request *request, const char *origin)
+static void assert_found(find_fn find, const struct ctx_file_request *request, const char *origin)
 {
 	struct ctx_found_file file = {0};
 	struct ctx_err err = {0};
@@ -110,7 +111,7 @@ static void assert_found(find_fn find, const struct ctx_symtab_request *request,
 	ctx_found_file_deinit(&file);
 }
 
-static void assert_not_found(find_fn find, const struct ctx_symtab_request *request, const char *reason)
+static void assert_not_found(find_fn find, const struct ctx_file_request *request, const char *reason)
 {
 	struct ctx_found_file file = {0};
 	struct ctx_err err = {0};
@@ -122,7 +123,7 @@ static void assert_not_found(find_fn find, const struct ctx_symtab_request *requ
 }
 
 /* The name of the function that whole.c does not export. */
-static void assert_hidden_is_named(const struct ctx_symtab_request *request, const char *origin)
+static void assert_hidden_is_named(const struct ctx_file_request *request, const char *origin)
 {
 	struct ctx_symtab *table;
 	struct ctx_symbol symbol;
@@ -142,7 +143,7 @@ static void assert_hidden_is_named(const struct ctx_symtab_request *request, con
 
 static void test_debug_files__the_image_is_the_nearest_file_of_the_build_id(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("image"));
+	struct ctx_file_request request = request_of(make_place("image"));
 	const char *const caches[] = {in_folder("image/cache"), NULL};
 
 	(void)state;
@@ -170,7 +171,7 @@ static void test_debug_files__the_image_is_the_nearest_file_of_the_build_id(void
 
 static void test_debug_files__a_symfs_stands_before_all_paths(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("symfs"));
+	struct ctx_file_request request = request_of(make_place("symfs"));
 
 	(void)state;
 	need_objects();
@@ -188,7 +189,7 @@ static void test_debug_files__a_symfs_stands_before_all_paths(void **state)
 
 static void test_debug_files__dwarf_is_in_the_image_or_in_the_debug_file_of_its_build_id(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("dwarf"));
+	struct ctx_file_request request = request_of(make_place("dwarf"));
 	const char *const caches[] = {in_folder("dwarf/cache"), NULL};
 	const char *debug = in_folder("dwarf/root/.build-id/01/%s.debug", &ID[2]);
 
@@ -219,7 +220,7 @@ static void test_debug_files__dwarf_is_in_the_image_or_in_the_debug_file_of_its_
 
 static void test_debug_files__a_debug_link_leads_to_three_places(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("link"));
+	struct ctx_file_request request = request_of(make_place("link"));
 	const char *const places[] = {in_folder("link/lib/whole.debug"),
 				      in_folder("link/lib/.debug/whole.debug"),
 				      in_folder("link/root%s/link/lib/whole.debug", folder)};
@@ -249,7 +250,7 @@ static void test_debug_files__a_debug_link_leads_to_three_places(void **state)
 /* A right checksum of a wrong file: somebody linked it by mistake. */
 static void test_debug_files__a_linked_file_of_another_build_id_is_not_used(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("wrong"));
+	struct ctx_file_request request = request_of(make_place("wrong"));
 
 	(void)state;
 	need_objects();
@@ -262,7 +263,7 @@ static void test_debug_files__a_linked_file_of_another_build_id_is_not_used(void
 
 static void test_debug_files__a_debug_link_is_a_plain_name(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("plain"));
+	struct ctx_file_request request = request_of(make_place("plain"));
 
 	(void)state;
 	need_objects();
@@ -292,7 +293,7 @@ static void test_debug_files__a_debug_link_is_a_plain_name(void **state)
 /* A server that is a directory: URL/buildid/ID/{debuginfo,executable}. */
 static void test_debug_files__debuginfod_is_asked_last_where_the_user_wants_it(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("server"));
+	struct ctx_file_request request = request_of(make_place("server"));
 	struct ctx_found_file file = {0};
 	struct ctx_symtab *table;
 	char url[600];
@@ -338,9 +339,9 @@ static void test_debug_files__debuginfod_is_asked_last_where_the_user_wants_it(v
 }
 
 /* The code of a function, from the file as it is read by hand. */
-static void compare_code(const struct ctx_symtab_request *request, const struct ctx_buf *file)
+static void compare_code(const struct ctx_file_request *request, const struct ctx_buf *file)
 {
-	struct ctx_image *image;
+	struct ctx_elf_file image = {.fd = -1};
 	struct ctx_symtab *table;
 	struct ctx_buf code = {0};
 	uint64_t address = 0;
@@ -352,31 +353,30 @@ static void compare_code(const struct ctx_symtab_request *request, const struct 
 	while (!ctx_symtab_address(table, offset, &address))
 		offset++;
 	assert_int_equal(ctx_debug_files_open_image(request, &image, NULL), CTX_OK);
-	assert_int_equal(ctx_debug_files_machine(image),
-			 file->bytes[offsetof(Elf64_Ehdr, e_machine)] |
-				 file->bytes[offsetof(Elf64_Ehdr, e_machine) + 1] << 8);
+	assert_int_equal(image.machine, file->bytes[offsetof(Elf64_Ehdr, e_machine)] |
+						file->bytes[offsetof(Elf64_Ehdr, e_machine) + 1] << 8);
 	ctx_buf_put_text(&code, "kept");
 	for (; ctx_symtab_address(table, offset, &ignored); offset++, address++) {
-		assert_int_equal(ctx_debug_files_read_code(image, address, 16, &code, NULL), CTX_OK);
+		assert_int_equal(ctx_elf_read_code(&image, address, 16, &code, NULL), CTX_OK);
 		assert_true(code.n > 4 && code.n <= 20);
 		assert_memory_equal(code.bytes + 4, file->bytes + offset, code.n - 4);
 		if (code.n < 20)
 			assert_false(ctx_symtab_address(table, offset + code.n - 4, &ignored));
 		code.n = 4;
 	}
-	assert_int_equal(ctx_debug_files_read_code(image, address, 16, &code, &err), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_debug_files_read_code(image, UINT64_MAX, 16, &code, &err), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_debug_files_read_code(image, address - 8, SIZE_MAX, &code, &err), CTX_OK);
+	assert_int_equal(ctx_elf_read_code(&image, address, 16, &code, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_elf_read_code(&image, UINT64_MAX, 16, &code, &err), CTX_E_NOTFOUND);
+	assert_int_equal(ctx_elf_read_code(&image, address - 8, SIZE_MAX, &code, &err), CTX_OK);
 	assert_int_equal(code.n, 4 + 8);
 	assert_memory_equal(code.bytes, "kept", 4);
 	ctx_buf_deinit(&code);
-	ctx_debug_files_close_image(image);
+	ctx_elf_close(&image);
 	ctx_symtab_close(table);
 }
 
 static void test_debug_files__code_is_read_as_it_stands_in_the_file(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("code"));
+	struct ctx_file_request request = request_of(make_place("code"));
 	struct ctx_buf file = {0};
 
 	(void)state;
@@ -388,14 +388,13 @@ static void test_debug_files__code_is_read_as_it_stands_in_the_file(void **state
 	request.path = "/nonexistent";
 	compare_code(&request, &file);
 	ctx_buf_deinit(&file);
-	ctx_debug_files_close_image(NULL);
 }
 
 /* Headers may promise more than there is. */
 static void test_debug_files__code_that_the_file_does_not_have_is_left_out(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("short"));
-	struct ctx_image *image;
+	struct ctx_file_request request = request_of(make_place("short"));
+	struct ctx_elf_file image = {.fd = -1};
 	struct ctx_buf file = {0};
 	struct ctx_buf code = {0};
 	Elf64_Ehdr header;
@@ -420,11 +419,11 @@ static void test_debug_files__code_that_the_file_does_not_have_is_left_out(void 
 	}
 	assert_int_equal(ctx_file_replace(request.path, file.bytes, file.n, NULL), CTX_OK);
 	assert_int_equal(ctx_debug_files_open_image(&request, &image, NULL), CTX_OK);
-	assert_int_equal(ctx_debug_files_read_code(image, address, SIZE_MAX, &code, NULL), CTX_OK);
+	assert_int_equal(ctx_elf_read_code(&image, address, SIZE_MAX, &code, NULL), CTX_OK);
 	assert_int_equal(code.n, file.n - offset);
-	assert_int_equal(ctx_debug_files_read_code(image, address + file.n, 16, &code, NULL), CTX_OK);
+	assert_int_equal(ctx_elf_read_code(&image, address + file.n, 16, &code, NULL), CTX_OK);
 	assert_int_equal(code.n, file.n - offset);
-	ctx_debug_files_close_image(image);
+	ctx_elf_close(&image);
 	ctx_buf_deinit(&code);
 	ctx_buf_deinit(&file);
 }
@@ -432,7 +431,7 @@ static void test_debug_files__code_that_the_file_does_not_have_is_left_out(void 
 /* Each allocation of our own fails once: a status, no crash, no leak. libelf's are not among them. */
 static void test_debug_files__without_memory_there_is_a_status(void **state)
 {
-	struct ctx_symtab_request request = request_of(make_place("memory"));
+	struct ctx_file_request request = request_of(make_place("memory"));
 	long failures = 0;
 
 	(void)state;
@@ -442,7 +441,7 @@ static void test_debug_files__without_memory_there_is_a_status(void **state)
 	request.archive = in_folder("stripped.zst");
 	for (long n = 0;; n++) {
 		struct ctx_found_file file = {0};
-		struct ctx_image *image = NULL;
+		struct ctx_elf_file image = {.fd = -1};
 		enum ctx_status dwarf, code;
 
 		fail_after = n;
@@ -453,7 +452,7 @@ static void test_debug_files__without_memory_there_is_a_status(void **state)
 			assert_int_equal(dwarf, CTX_OK);
 			assert_int_equal(code, CTX_OK);
 			ctx_found_file_deinit(&file);
-			ctx_debug_files_close_image(image);
+			ctx_elf_close(&image);
 			break;
 		}
 		assert_true(dwarf == CTX_OK || dwarf == CTX_E_NOMEM);
@@ -461,7 +460,7 @@ static void test_debug_files__without_memory_there_is_a_status(void **state)
 		assert_true(dwarf == CTX_E_NOMEM || code == CTX_E_NOMEM);
 		failures++;
 		ctx_found_file_deinit(&file);
-		ctx_debug_files_close_image(image);
+		ctx_elf_close(&image);
 	}
 	assert_true(failures > 5);
 }

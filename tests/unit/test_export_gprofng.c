@@ -246,7 +246,7 @@ struct reading {
 static void keep_map(struct reading *reading, const struct ctx_event *event)
 {
 	struct mapped *mapped = &reading->maps[reading->n_maps++];
-	struct ctx_symtab_request request = {
+	struct ctx_file_request request = {
 		.path = "", .build_id = "", .debug_root = "/nonexistent", .symfs = ""};
 	struct ctx_symtab *table = NULL;
 

@@ -35,7 +35,7 @@ static const char source[] =
 
 static struct ctx_source_map *open_map(const char *path)
 {
-	const struct ctx_symtab_request request = {path, "", "", "", "", NULL};
+	const struct ctx_file_request request = {path, "", "", "", "", NULL};
 	struct ctx_source_map *map = NULL;
 
 	assert_int_equal(ctx_source_map_open(&request, &map, NULL), CTX_OK);
@@ -299,7 +299,7 @@ static void test_source_map__memory_that_runs_out_is_a_status_and_not_the_end(vo
 	make_object("memory.so", "-g");
 	f = address_of("memory.so", "f");
 	for (long after = 0; !done; after++) {
-		const struct ctx_symtab_request request = {"memory.so", "", "", "", "", NULL};
+		const struct ctx_file_request request = {"memory.so", "", "", "", "", NULL};
 		struct ctx_source_map *map = NULL;
 		enum ctx_status status;
 

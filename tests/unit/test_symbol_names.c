@@ -37,7 +37,7 @@ static void need(const char *script)
 
 static struct ctx_symtab *open_path(const char *path)
 {
-	const struct ctx_symtab_request request = {path, "", "", folder, "", NULL};
+	const struct ctx_file_request request = {path, "", "", folder, "", NULL};
 	struct ctx_symtab *table;
 
 	assert_int_equal(ctx_symtab_open(&request, &table, NULL), CTX_OK);
@@ -153,7 +153,7 @@ static void test_symbol_names__static_functions_of_stripped_files_are_known_by_t
 /* The system's libc, where its symbols are installed: the table without them has its static functions. */
 static void test_symbol_names__libc_has_its_static_functions(void **state)
 {
-	const struct ctx_symtab_request request = {LIBC, "", "", "", "", NULL};
+	const struct ctx_file_request request = {LIBC, "", "", "", "", NULL};
 	struct ctx_symtab *whole;
 	bool installed;
 
@@ -745,7 +745,7 @@ static void test_symbol_names__slots_of_every_kind_are_named_as_objdump_does(voi
 /* Each allocation fails once: a status, no crash, no leak; and a table that was made is whole. */
 static void test_symbol_names__without_memory_there_is_a_status(void **state)
 {
-	struct ctx_symtab_request request = {"", "", "", folder, "", NULL};
+	struct ctx_file_request request = {"", "", "", folder, "", NULL};
 	long failures = 0;
 	bool done = false;
 

@@ -31,7 +31,7 @@
 
 static char self[4096];
 
-static struct ctx_symtab *open_table(const struct ctx_symtab_request *request)
+static struct ctx_symtab *open_table(const struct ctx_file_request *request)
 {
 	struct ctx_symtab *table = NULL;
 	struct ctx_err err;
@@ -42,7 +42,7 @@ static struct ctx_symtab *open_table(const struct ctx_symtab_request *request)
 
 static struct ctx_symtab *open_path(const char *path)
 {
-	const struct ctx_symtab_request request = {path, "", "", "", "", NULL};
+	const struct ctx_file_request request = {path, "", "", "", "", NULL};
 
 	return open_table(&request);
 }
@@ -275,7 +275,7 @@ static void test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its
 	const char *id = ctx_symtab_build_id(whole);
 	const char *path = in_folder("stripped");
 	const char *root = in_folder("debug");
-	struct ctx_symtab_request request = {path, id, "", root, "", NULL};
+	struct ctx_file_request request = {path, id, "", root, "", NULL};
 	struct ctx_symtab *table;
 
 	(void)state;
@@ -318,7 +318,7 @@ static void test_symbols__a_short_build_id_may_be_padded_to_20_bytes(void **stat
 	static const char padded[] = "0123456789abcdef000000000000000000000000";
 	static const char other[] = "0123456789abcdef000000000000000000000001";
 	const char *path = in_folder("short.so");
-	struct ctx_symtab_request request = {path, padded, "", "", "", NULL};
+	struct ctx_file_request request = {path, padded, "", "", "", NULL};
 	struct ctx_symtab *table;
 
 	(void)state;
@@ -338,7 +338,7 @@ static void test_symbols__a_short_build_id_may_be_padded_to_20_bytes(void **stat
 
 static void test_symbols__a_file_of_another_build_id_is_never_used(void **state)
 {
-	const struct ctx_symtab_request request = {self, "0123456789abcdef", "", folder, "", NULL};
+	const struct ctx_file_request request = {self, "0123456789abcdef", "", folder, "", NULL};
 	struct ctx_symtab *table = open_table(&request);
 	uint64_t address;
 
@@ -357,7 +357,7 @@ static void test_symbols__an_archive_gives_what_the_file_gives(void **state)
 	struct ctx_buf file = {0};
 	struct ctx_buf packed = {0};
 	const char *path = in_folder("archive.zst");
-	const struct ctx_symtab_request request = {"[vdso]", "", path, "", "", NULL};
+	const struct ctx_file_request request = {"[vdso]", "", path, "", "", NULL};
 	struct ctx_symtab *whole = open_path(self);
 	struct ctx_symtab *table;
 

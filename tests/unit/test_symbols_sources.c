@@ -84,7 +84,7 @@ static const char *make_cached_folder(const char *cache, const char *id)
 
 static struct ctx_symtab *open_in_caches(const char *path, const char *id, const char *const *caches)
 {
-	const struct ctx_symtab_request request = {path, id, "", folder, "", caches};
+	const struct ctx_file_request request = {path, id, "", folder, "", caches};
 	struct ctx_symtab *table = NULL;
 	struct ctx_err err = {0};
 
@@ -644,7 +644,7 @@ static void test_symbols_sources__perf_maps_equal_the_slow_rule(void **state)
 static void test_symbols_sources__without_memory_there_is_a_status(void **state)
 {
 	const char *const caches[] = {in_folder("memory"), NULL};
-	const struct ctx_symtab_request request = {"", self_id, "", folder, "", caches};
+	const struct ctx_file_request request = {"", self_id, "", folder, "", caches};
 	struct ctx_symtab_kernel kernel = running_kernel();
 	const char *path = in_folder("memory.map");
 	uint32_t expected[] = {0, 5, 2};

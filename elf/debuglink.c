@@ -1,7 +1,7 @@
 /*
  * The section:  name '\0' padding to a multiple of 4, then the checksum in the file's byte order.
  */
-#include "symbols/debuglink.h"
+#include "elf/debuglink.h"
 
 #include "base/fileio.h"
 

@@ -2,8 +2,8 @@
  * debuginfod: a server that has files by build id. Asked only where the user names one in DEBUGINFOD_URLS; its client
  * library is loaded then, and keeps what it got in a cache of its own.
  */
-#ifndef CTX_SYMBOLS_DEBUGINFOD_H
-#define CTX_SYMBOLS_DEBUGINFOD_H
+#ifndef CTX_ELF_DEBUGINFOD_H
+#define CTX_ELF_DEBUGINFOD_H
 
 #include "base/err.h"
 

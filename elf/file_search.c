@@ -7,13 +7,13 @@
  *	debug link                    an image that has one: beside the image's path, .debug/ there, ROOT and the path
  *	debuginfod                    a build id, and DEBUGINFOD_URLS
  */
-#include "symbols/file_search.h"
+#include "elf/file_search.h"
 
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "symbols/debuginfod.h"
-#include "symbols/image.h"
-#include "symbols/symtab_table.h"
+#include "elf/debuginfod.h"
+#include "elf/image.h"
+#include "elf/reasons.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static void add_file_reason(struct ctx_file_search *search, const char *reason)
 
 	if (n != 0 && strncmp(reason, own, n) == 0 && strncmp(reason + n, ": ", 2) == 0)
 		reason += n + 2;
-	ctx_symtab_add_reason(&search->reasons, "%s", reason);
+	ctx_reasons_add(&search->reasons, "%s", reason);
 }
 
 /* A path that lives as long as the search. */
@@ -87,13 +87,11 @@ static void learn_from_image(struct ctx_file_search *search, const struct ctx_el
 }
 
 /*
- * Takes the result of opening one candidate: the visitor gets it when it is the wanted object. A file that is no good is
- * a reason, not a failure; only memory is. `linked`: its checksum told that it belongs to an image, so that it needs no
- * build id.
+ * Takes the result of opening one candidate: the visitor gets it when it is the wanted object. A useless file is a
+ * reason, not a failure; only lack of memory is.
  */
 static enum ctx_status visit_opened(struct ctx_file_search *search, struct ctx_file_candidate *candidate,
-				    bool linked, enum ctx_status status, const struct ctx_err *opened,
-				    struct ctx_err *err)
+				    enum ctx_status status, const struct ctx_err *opened, struct ctx_err *err)
 {
 	const char *wanted = search->build_id;
 	const char *found = candidate->obj.build_id;
@@ -105,7 +103,7 @@ static enum ctx_status visit_opened(struct ctx_file_search *search, struct ctx_f
 		add_file_reason(search, opened->msg);
 		return CTX_OK;
 	}
-	if (wanted[0] != '\0' && !is_same_id(wanted, found) && !(linked && found[0] == '\0')) {
+	if (wanted[0] != '\0' && !is_same_id(wanted, found) && !(candidate->is_linked && found[0] == '\0')) {
 		ctx_err_set(&differs, CTX_E_NOTFOUND, "%s: build id is %.*s, wanted %.*s", candidate->origin,
 			    ID_DIGITS_SHOWN, found[0] != '\0' ? found : "missing", ID_DIGITS_SHOWN, wanted);
 		add_file_reason(search, differs.msg);
@@ -118,7 +116,7 @@ static enum ctx_status visit_opened(struct ctx_file_search *search, struct ctx_f
 
 static enum ctx_status open_archive(struct ctx_elf_file *obj, const char *path, struct ctx_err *err)
 {
-	struct ctx_buf image __attribute__((cleanup(ctx_buf_deinit))) = {0};
+	struct ctx_buf image CTX_AUTO_BUF = {0};
 	enum ctx_status status = ctx_image_read(path, CTX_IMAGE_BYTES_MAX, &image, err);
 
 	if (status != CTX_OK)
@@ -129,7 +127,7 @@ static enum ctx_status open_archive(struct ctx_elf_file *obj, const char *path, 
 
 static enum ctx_status try_archive(struct ctx_file_search *search, struct ctx_err *err)
 {
-	struct ctx_file_candidate candidate __attribute__((cleanup(candidate_cleanup))) = {
+	struct ctx_file_candidate candidate CTX_CLEANUP(candidate_cleanup) = {
 		.obj = {.fd = -1}, .origin = "archive", .is_image = true};
 	struct ctx_err opened = {0};
 	enum ctx_status status;
@@ -137,13 +135,13 @@ static enum ctx_status try_archive(struct ctx_file_search *search, struct ctx_er
 	if (search->request->archive[0] == '\0')
 		return CTX_OK;
 	status = open_archive(&candidate.obj, search->request->archive, &opened);
-	return visit_opened(search, &candidate, false, status, &opened, err);
+	return visit_opened(search, &candidate, status, &opened, err);
 }
 
 static enum ctx_status try_path(struct ctx_file_search *search, const char *path, bool is_image,
 				struct ctx_err *err)
 {
-	struct ctx_file_candidate candidate __attribute__((cleanup(candidate_cleanup))) = {
+	struct ctx_file_candidate candidate CTX_CLEANUP(candidate_cleanup) = {
 		.obj = {.fd = -1}, .origin = path, .is_image = is_image};
 	struct ctx_err opened = {0};
 	enum ctx_status status;
@@ -151,7 +149,7 @@ static enum ctx_status try_path(struct ctx_file_search *search, const char *path
 	if (path == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_elf_open_path(&candidate.obj, path, &opened);
-	return visit_opened(search, &candidate, false, status, &opened, err);
+	return visit_opened(search, &candidate, status, &opened, err);
 }
 
 /* A place where most objects have nothing, which is no reason of its own. */
@@ -239,8 +237,8 @@ static enum ctx_status try_debug_root(struct ctx_file_search *search, struct ctx
 /* One place of the debug link's file. The checksum is taken last: it reads all of the file. */
 static enum ctx_status try_linked(struct ctx_file_search *search, const char *path, struct ctx_err *err)
 {
-	struct ctx_file_candidate candidate
-		__attribute__((cleanup(candidate_cleanup))) = {.obj = {.fd = -1}, .origin = path};
+	struct ctx_file_candidate candidate CTX_CLEANUP(candidate_cleanup) = {
+		.obj = {.fd = -1}, .origin = path, .is_linked = true};
 	struct ctx_err opened = {0};
 	enum ctx_status status;
 	struct stat info;
@@ -254,7 +252,7 @@ static enum ctx_status try_linked(struct ctx_file_search *search, const char *pa
 	if (status == CTX_OK && crc != search->link.crc)
 		status = ctx_err_set(&opened, CTX_E_NOTFOUND, "%s: checksum is %08x, wanted %08x", path, crc,
 				     search->link.crc);
-	return visit_opened(search, &candidate, true, status, &opened, err);
+	return visit_opened(search, &candidate, status, &opened, err);
 }
 
 static enum ctx_status try_debug_link(struct ctx_file_search *search, struct ctx_err *err)
@@ -301,7 +299,7 @@ static enum ctx_status try_debuginfod(struct ctx_file_search *search, bool is_im
 		return ctx_err_nomem(err);
 	if (status == CTX_OK)
 		return try_path(search, make_path(search, "%s", path), is_image, err);
-	ctx_symtab_add_reason(&search->reasons, "%s", reason.msg);
+	ctx_reasons_add(&search->reasons, "%s", reason.msg);
 	return CTX_OK;
 }
 
@@ -334,10 +332,10 @@ enum ctx_status ctx_file_search_run(struct ctx_file_search *search, struct ctx_e
 enum ctx_status ctx_file_search_run_bytes(struct ctx_file_search *search, const void *bytes, size_t n,
 					  struct ctx_err *err)
 {
-	struct ctx_file_candidate candidate __attribute__((cleanup(candidate_cleanup))) = {
+	struct ctx_file_candidate candidate CTX_CLEANUP(candidate_cleanup) = {
 		.obj = {.fd = -1}, .origin = "memory", .is_image = true};
 	struct ctx_err opened = {0};
 	enum ctx_status status = ctx_elf_open_bytes(&candidate.obj, bytes, n, &opened);
 
-	return visit_opened(search, &candidate, false, status, &opened, err);
+	return visit_opened(search, &candidate, status, &opened, err);
 }

@@ -1,4 +1,4 @@
-#include "symbols/debuginfod.h"
+#include "elf/debuginfod.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -12,11 +12,12 @@
  * ROOT is /usr/lib/debug. debuginfod is asked when DEBUGINFOD_URLS is set, through its client library, loaded at run
  * time, so that nothing depends on it.
  */
-#ifndef CTX_SYMBOLS_DEBUG_FILES_H
-#define CTX_SYMBOLS_DEBUG_FILES_H
+#ifndef CTX_ELF_DEBUG_FILES_H
+#define CTX_ELF_DEBUG_FILES_H
 
 #include "base/buf.h"
-#include "symbols/symtab.h"
+#include "elf/elf_file.h"
+#include "elf/file_request.h"
 
 /* A file that was found: `path` of one that can be opened, or its bytes (an archive, unpacked). */
 struct ctx_found_file { /* all zero is a valid empty one */
@@ -28,23 +29,15 @@ struct ctx_found_file { /* all zero is a valid empty one */
 void ctx_found_file_deinit(struct ctx_found_file *file);
 
 /* The image of an object. Fails with CTX_E_NOTFOUND (the message says why each candidate was no good), CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_debug_files_image(const struct ctx_symtab_request *request,
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_image(const struct ctx_file_request *request,
 						     struct ctx_found_file *ret, struct ctx_err *err);
 
 /* The file with an object's DWARF (.debug_info). As above. */
-CTX_MUST_CHECK enum ctx_status ctx_debug_files_dwarf(const struct ctx_symtab_request *request,
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_dwarf(const struct ctx_file_request *request,
 						     struct ctx_found_file *ret, struct ctx_err *err);
 
-/*
- * `n` bytes of an object's code from a virtual address on, as they are in the file; `*ret_n` fewer where the segment
- * ends. Appends to `out`. Fails with CTX_E_NOTFOUND (not in an executable segment), CTX_E_IO, CTX_E_NOMEM.
- */
-struct ctx_image;
-CTX_MUST_CHECK enum ctx_status ctx_debug_files_open_image(const struct ctx_symtab_request *request,
-							  struct ctx_image **ret, struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_debug_files_read_code(struct ctx_image *image, uint64_t address, size_t n,
-							 struct ctx_buf *out, struct ctx_err *err);
-uint16_t ctx_debug_files_machine(const struct ctx_image *image); /* e_machine */
-void ctx_debug_files_close_image(struct ctx_image *image);
+/* The image of an object, opened; written on success alone, and to be closed then. As above. */
+CTX_MUST_CHECK enum ctx_status ctx_debug_files_open_image(const struct ctx_file_request *request,
+							  struct ctx_elf_file *ret, struct ctx_err *err);
 
 #endif

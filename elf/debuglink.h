@@ -1,8 +1,8 @@
 /*
  * .gnu_debuglink: the name of a separate debug file that a stripped file carries, and the checksum that this must have.
  */
-#ifndef CTX_SYMBOLS_DEBUGLINK_H
-#define CTX_SYMBOLS_DEBUGLINK_H
+#ifndef CTX_ELF_DEBUGLINK_H
+#define CTX_ELF_DEBUGLINK_H
 
 #include "elf/elf_file.h"
 

@@ -1,4 +1,4 @@
-#include "symbols/image.h"
+#include "elf/image.h"
 
 #include "base/fileio.h"
 
@@ -12,11 +12,6 @@ static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
 static void stream_cleanup(ZSTD_DStream **stream)
 {
 	ZSTD_freeDStream(*stream);
-}
-
-static void buf_cleanup(struct ctx_buf *buf)
-{
-	ctx_buf_deinit(buf);
 }
 
 static enum ctx_status unpack_stream(ZSTD_DStream *stream, ZSTD_inBuffer *in, size_t max_bytes,
@@ -49,7 +44,7 @@ static enum ctx_status unpack_stream(ZSTD_DStream *stream, ZSTD_inBuffer *in, si
 enum ctx_status ctx_image_unpack(const void *bytes, size_t n, size_t max_bytes, struct ctx_buf *out,
 				 struct ctx_err *err)
 {
-	ZSTD_DStream *stream __attribute__((cleanup(stream_cleanup))) = NULL;
+	ZSTD_DStream *stream CTX_CLEANUP(stream_cleanup) = NULL;
 	ZSTD_inBuffer in = {.src = bytes, .size = n, .pos = 0};
 
 	if (n > sizeof(zstd_magic) && memcmp(bytes, zstd_magic, sizeof(zstd_magic)) == 0) {
@@ -67,7 +62,7 @@ enum ctx_status ctx_image_unpack(const void *bytes, size_t n, size_t max_bytes, 
 
 enum ctx_status ctx_image_read(const char *path, size_t max_bytes, struct ctx_buf *out, struct ctx_err *err)
 {
-	struct ctx_buf packed __attribute__((cleanup(buf_cleanup))) = {0};
+	struct ctx_buf packed CTX_AUTO_BUF = {0};
 	enum ctx_status status = ctx_file_read(path, max_bytes, &packed, err);
 
 	if (status != CTX_OK)

@@ -2,8 +2,8 @@
  * The bytes of an archived file: plain, or any number of zstd frames (with or without a content size),
  * unpacked as a stream.
  */
-#ifndef CTX_SYMBOLS_IMAGE_H
-#define CTX_SYMBOLS_IMAGE_H
+#ifndef CTX_ELF_IMAGE_H
+#define CTX_ELF_IMAGE_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
-#include "symbols/debug_files.h"
+#include "elf/debug_files.h"
 
 #include "base/mem.h"
-#include "symbols/file_search.h"
+#include "elf/file_search.h"
 
 #include <string.h>
 
@@ -9,10 +9,6 @@ struct finding {
 	struct ctx_file_search search;
 	struct ctx_elf_file obj; /* what was found; fd -1 and no elf: nothing */
 	const char *origin;	 /* lives as long as the search */
-};
-
-struct ctx_image {
-	struct ctx_elf_file obj;
 };
 
 static void finding_cleanup(struct finding *finding)
@@ -58,8 +54,8 @@ static enum ctx_status visit_dwarf(struct ctx_file_search *search, struct ctx_fi
 }
 
 /* `finding` must be cleaned up whatever the result. CTX_E_NOTFOUND: nothing found, `what` is missing. */
-static enum ctx_status find(struct finding *finding, const struct ctx_symtab_request *request,
-			    unsigned wanted, const char *what, struct ctx_err *err)
+static enum ctx_status find(struct finding *finding, const struct ctx_file_request *request, unsigned wanted,
+			    const char *what, struct ctx_err *err)
 {
 	enum ctx_status status;
 
@@ -80,10 +76,10 @@ static enum ctx_status find(struct finding *finding, const struct ctx_symtab_req
 	return ctx_err_set(err, CTX_E_NOTFOUND, "%s", finding->search.have_image ? what : "no file");
 }
 
-static enum ctx_status find_file(const struct ctx_symtab_request *request, unsigned wanted, const char *what,
+static enum ctx_status find_file(const struct ctx_file_request *request, unsigned wanted, const char *what,
 				 struct ctx_found_file *ret, struct ctx_err *err)
 {
-	struct finding finding __attribute__((cleanup(finding_cleanup)));
+	struct finding finding CTX_CLEANUP(finding_cleanup);
 	enum ctx_status status = find(&finding, request, wanted, what, err);
 	struct ctx_found_file file = {0};
 
@@ -106,51 +102,27 @@ static enum ctx_status find_file(const struct ctx_symtab_request *request, unsig
 	return CTX_OK;
 }
 
-enum ctx_status ctx_debug_files_image(const struct ctx_symtab_request *request, struct ctx_found_file *ret,
+enum ctx_status ctx_debug_files_image(const struct ctx_file_request *request, struct ctx_found_file *ret,
 				      struct ctx_err *err)
 {
 	return find_file(request, CTX_WANT_IMAGE, "no file", ret, err);
 }
 
-enum ctx_status ctx_debug_files_dwarf(const struct ctx_symtab_request *request, struct ctx_found_file *ret,
+enum ctx_status ctx_debug_files_dwarf(const struct ctx_file_request *request, struct ctx_found_file *ret,
 				      struct ctx_err *err)
 {
 	return find_file(request, CTX_WANT_DEBUG, "no debug information", ret, err);
 }
 
-enum ctx_status ctx_debug_files_open_image(const struct ctx_symtab_request *request, struct ctx_image **ret,
+enum ctx_status ctx_debug_files_open_image(const struct ctx_file_request *request, struct ctx_elf_file *ret,
 					   struct ctx_err *err)
 {
-	struct finding finding __attribute__((cleanup(finding_cleanup)));
+	struct finding finding CTX_CLEANUP(finding_cleanup);
 	enum ctx_status status = find(&finding, request, CTX_WANT_IMAGE, "no file", err);
-	struct ctx_image *image;
 
 	if (status != CTX_OK)
 		return status;
-	image = ctx_calloc(1, sizeof(*image));
-	if (image == NULL)
-		return ctx_err_nomem(err);
-	image->obj = finding.obj;
+	*ret = finding.obj;
 	finding.obj = (struct ctx_elf_file){.fd = -1};
-	*ret = image;
 	return CTX_OK;
-}
-
-enum ctx_status ctx_debug_files_read_code(struct ctx_image *image, uint64_t address, size_t n,
-					  struct ctx_buf *out, struct ctx_err *err)
-{
-	return ctx_elf_read_code(&image->obj, address, n, out, err);
-}
-
-uint16_t ctx_debug_files_machine(const struct ctx_image *image)
-{
-	return image->obj.machine;
-}
-
-void ctx_debug_files_close_image(struct ctx_image *image)
-{
-	if (image == NULL)
-		return;
-	ctx_elf_close(&image->obj);
-	free(image);
 }

@@ -7,14 +7,14 @@
  *
  * Files of another build are not visited. For those who fill tables: elf_symtab.c, debug_files.c.
  */
-#ifndef CTX_SYMBOLS_FILE_SEARCH_H
-#define CTX_SYMBOLS_FILE_SEARCH_H
+#ifndef CTX_ELF_FILE_SEARCH_H
+#define CTX_ELF_FILE_SEARCH_H
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "elf/debuglink.h"
 #include "elf/elf_file.h"
-#include "symbols/debuglink.h"
-#include "symbols/symtab.h"
+#include "elf/file_request.h"
 
 /* What a visitor wants: images are visited while it wants either, debug files while it wants CTX_WANT_DEBUG. */
 enum { CTX_WANT_IMAGE = 1, CTX_WANT_DEBUG = 2 };
@@ -25,6 +25,7 @@ struct ctx_file_candidate {
 	struct ctx_elf_file obj; /* may be moved out; {.fd = -1} stays then */
 	const char *origin;	 /* "archive", "memory" or the path; lives as long as the search */
 	bool is_image;
+	bool is_linked; /* a debug link and its checksum led here: it needs no build id */
 };
 
 /* Clears search->wanted of what it has got. */
@@ -32,7 +33,7 @@ typedef enum ctx_status (*ctx_file_visit_fn)(struct ctx_file_search *search,
 					     struct ctx_file_candidate *candidate, struct ctx_err *err);
 
 struct ctx_file_search {
-	const struct ctx_symtab_request *request;
+	const struct ctx_file_request *request;
 	unsigned wanted;
 	ctx_file_visit_fn visit;
 	void *context; /* the visitor's */
