@@ -202,9 +202,16 @@ static enum ctx_status run_loop(struct ctx_recorder *recorder, struct ctx_err *e
 static enum ctx_status archive_sources(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	struct ctx_sources_result result;
-	enum ctx_status status = ctx_sources_archive(recorder->writer, &ctx_sources_usual, &result, err);
-	char text[256];
+	struct ctx_err why = {0};
+	enum ctx_status status = ctx_sources_archive(recorder->writer, &ctx_sources_usual, &result, &why);
+	char text[CTX_ERR_MAX + 64];
 
+	if (status == CTX_E_NOTFOUND) {
+		snprintf(text, sizeof(text), "no source files were copied: %s", why.msg);
+		return ctx_recorder_warn(recorder, text, err);
+	}
+	if (status != CTX_OK)
+		return ctx_err_set(err, status, "%s", why.msg);
 	if (status == CTX_OK && result.copied == 0)
 		status = ctx_recorder_warn(
 			recorder,
@@ -212,6 +219,12 @@ static enum ctx_status archive_sources(struct ctx_recorder *recorder, struct ctx
 				? "no source files were copied: no program here has line tables (gcc -g)"
 				: "no source files were copied: the log says what was looked for",
 			err);
+	if (status == CTX_OK && result.unread != 0) {
+		snprintf(text, sizeof(text),
+			 "the line tables of %u load objects could not be read, or not in time",
+			 result.unread);
+		status = ctx_recorder_warn(recorder, text, err);
+	}
 	if (status == CTX_OK && result.left_out != 0) {
 		snprintf(text, sizeof(text),
 			 "%u source files were not copied: larger than 4 MiB, or beyond 64 MiB in all",

@@ -1,16 +1,21 @@
 /*
- *	writer: places --> object by object: offsets --> addresses --> line tables --> paths --> writer: archives/source-N.zst
+ *	writer: places --> object by object: offsets --> ctxrec-sources --> paths --> writer: archives/source-N.zst
  */
 #include "collect/sources.h"
 
 #include "base/mem.h"
 #include "base/strtab.h"
-#include "collect/debug_object.h"
+#include "collect/source_helper.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
-const struct ctx_sources_limits ctx_sources_usual = {
-	.file_bytes = UINT64_C(4) << 20, .total_bytes = UINT64_C(64) << 20, .files = 65536};
+const struct ctx_sources_limits ctx_sources_usual = {.file_bytes = UINT64_C(4) << 20,
+						     .total_bytes = UINT64_C(64) << 20,
+						     .files = 65536,
+						     .object_seconds = 90,
+						     .total_seconds = 300};
 
 struct collecting {
 	const struct ctx_sources_limits *limits;
@@ -19,6 +24,8 @@ struct collecting {
 	int64_t *built; /* by id of path: when the oldest object with this file was made; owned */
 	size_t built_cap;
 	int64_t built_now; /* the object at hand */
+	const char *program;
+	time_t end; /* no object is begun after it */
 };
 
 static enum ctx_status take_path(void *context, const char *path, struct ctx_err *err)
@@ -43,40 +50,40 @@ static enum ctx_status take_path(void *context, const char *path, struct ctx_err
 	return CTX_OK;
 }
 
-static int by_address(const void *a, const void *b)
+static time_t now_seconds(void)
 {
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+	struct timespec now;
 
-	return (left > right) - (left < right);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
 }
 
 static enum ctx_status take_object(void *context, const struct ctx_exp_sampled *sampled, struct ctx_err *err)
 {
 	struct collecting *collecting = context;
-	struct ctx_debug_object *object;
-	struct ctx_debug_line_stats stats;
-	uint64_t *addresses CTX_AUTO_FREE = NULL;
+	struct ctx_source_helper_request request = {.program = collecting->program,
+						    .object = sampled->path,
+						    .build_id = sampled->build_id,
+						    .offsets = sampled->offsets,
+						    .n_offsets = sampled->n_offsets,
+						    .all = sampled->all,
+						    .seconds = collecting->limits->object_seconds};
 	enum ctx_status status;
-	size_t n = 0;
+	struct stat info;
 
 	if (sampled->path[0] != '/' || sampled->path[1] == '/') /* "[vdso]", "//anon" */
 		return CTX_OK;
-	addresses = ctx_calloc(sampled->n_offsets + 1, sizeof(*addresses));
-	if (addresses == NULL)
-		return ctx_err_nomem(err);
-	status = ctx_debug_object_open(sampled->path, sampled->build_id, CTX_DEBUG_ROOT, &object, err);
-	if (status != CTX_OK)
-		return status == CTX_E_NOTFOUND ? CTX_OK : status;
-	for (size_t i = 0; i < sampled->n_offsets; i++)
-		n += ctx_debug_object_address(object, sampled->offsets[i], &addresses[n]);
-	if (n != 0) /* segments need not ascend as their offsets do */
-		qsort(addresses, n, sizeof(*addresses), by_address);
-	collecting->result->objects++;
-	collecting->built_now = ctx_debug_object_time(object);
-	status = ctx_debug_object_files(object, addresses, n, sampled->all, take_path, collecting, &stats,
-					err);
-	ctx_debug_object_close(object);
-	return status;
+	if (stat(sampled->path, &info) != 0)
+		return CTX_OK;
+	if (now_seconds() >= collecting->end) {
+		collecting->result->unread++;
+		return CTX_OK;
+	}
+	collecting->built_now = info.st_mtim.tv_sec;
+	status = ctx_source_helper_run(&request, take_path, collecting, err);
+	collecting->result->objects += status == CTX_OK || status == CTX_E_LIMIT;
+	collecting->result->unread += status == CTX_E_LIMIT;
+	return status == CTX_E_NOTFOUND || status == CTX_E_LIMIT ? CTX_OK : status;
 }
 
 static enum ctx_status copy_files(struct ctx_exp_writer *writer, const struct collecting *collecting,
@@ -108,10 +115,15 @@ static enum ctx_status copy_files(struct ctx_exp_writer *writer, const struct co
 enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer, const struct ctx_sources_limits *limits,
 				    struct ctx_sources_result *ret, struct ctx_err *err)
 {
-	struct collecting collecting = {.limits = limits, .result = ret};
-	enum ctx_status status;
+	struct collecting collecting = {
+		.limits = limits, .result = ret, .end = now_seconds() + limits->total_seconds};
+	char program[PATH_MAX];
+	enum ctx_status status = ctx_source_helper_find(program, err);
 
 	*ret = (struct ctx_sources_result){0};
+	if (status != CTX_OK)
+		return status;
+	collecting.program = program;
 	status = ctx_exp_each_sampled(writer, take_object, &collecting, err);
 	if (status == CTX_OK)
 		status = copy_files(writer, &collecting, err);

@@ -7,8 +7,9 @@
 #include "formats/experiment/exp_writer.h"
 
 struct ctx_sources_limits {
-	uint64_t file_bytes, total_bytes; /* before compression */
-	uint32_t files;			  /* looked at; those beyond are not even listed */
+	uint64_t file_bytes, total_bytes;	/* before compression */
+	uint32_t files;				/* looked at; those beyond are not even listed */
+	unsigned object_seconds, total_seconds; /* for reading line tables */
 };
 extern const struct ctx_sources_limits ctx_sources_usual;
 
@@ -17,12 +18,15 @@ struct ctx_sources_result {
 	uint32_t left_out;	  /* beyond a limit */
 	uint32_t newer;		  /* of those copied: changed after the load object was made */
 	uint32_t objects;	  /* with line tables */
+	uint32_t unread;	  /* objects whose line tables could not be read, or not in time */
 	uint64_t bytes;		  /* copied, before compression */
 };
 
 /*
- * For a writer with keep_places, before it is closed. Reads the line tables of every load object with samples, here or in
- * /usr/lib/debug. What an object or a file does not give is no failure; CTX_E_IO, CTX_E_NOMEM are.
+ * For a writer with keep_places, before it is closed; the target has ended. Runs ctxrec-sources for
+ * every load object with samples, which reads its line tables here or in /usr/lib/debug. What an
+ * object or a file does not give is no failure. Fails with CTX_E_NOTFOUND (there is no
+ * ctxrec-sources: nothing is copied), CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer,
 						   const struct ctx_sources_limits *limits,

@@ -10,7 +10,10 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* "zPLRSB" and the like. A longer one means nothing to anybody, and costs time at each of its functions. */
+/*
+ * "zPLRSB" and the like. A longer one means nothing to anybody, and costs time at each of its
+ * functions.
+ */
 #define AUGMENTATION_MAX 16
 
 static uint64_t section_address(const struct ctx_elf_file *file, const char *name)
@@ -156,7 +159,10 @@ enum ctx_status ctx_cfi_entry_next(const struct ctx_cfi_section *section, size_t
 			return CTX_E_FORMAT;
 		*at = (size_t)(cursor.at - section->bytes) + (size_t)length;
 		if (length == 0) {
-			/* .eh_frame ends with an empty entry; linkers have left some in the middle, too. */
+			/*
+			 * .eh_frame ends with an empty entry; linkers have left some in the middle,
+			 * too.
+			 */
 			continue;
 		}
 		entry.body = ctx_cursor_make(cursor.at, (size_t)length);

@@ -1,7 +1,9 @@
 /*
- * Reader of .eh_frame and .debug_frame: common information entries (CIE) and frame descriptions (FDE).
+ * Reader of .eh_frame and .debug_frame: common information entries (CIE) and frame descriptions
+ * (FDE).
  *
- * Nothing here allocates, and all is bounded by the section. Sources: DWARF 5, 6.4.1; LSB 5.0, 10.6 (.eh_frame, pointer encodings, augmentations).
+ * Nothing here allocates, and all is bounded by the section. Sources: DWARF 5, 6.4.1; LSB 5.0, 10.6
+ * (.eh_frame, pointer encodings, augmentations).
  */
 #ifndef CTX_ELF_CFI_READER_H
 #define CTX_ELF_CFI_READER_H
@@ -23,7 +25,10 @@ struct ctx_cfi_section {
 	uint64_t text, data;	/* what textrel and datarel pointers start from; 0: not known, these fail */
 };
 
-/* The section of a file, unpacked; `is_eh` says which. False: it has none, or a damaged one. Borrowed from the file. */
+/*
+ * The section of a file, unpacked; `is_eh` says which. False: it has none, or a damaged one.
+ * Borrowed from the file.
+ */
 bool ctx_cfi_section_open(const struct ctx_elf_file *file, bool is_eh, struct ctx_cfi_section *ret);
 
 struct ctx_cfi_cie {
@@ -56,8 +61,9 @@ struct ctx_cfi_entry {
 };
 
 /*
- * The entry at *at, and moves *at to the next one. CTX_END at the end of the section or its terminator; CTX_E_FORMAT when
- * the length is damaged: where the next entry begins is not known then.
+ * The entry at *at, and moves *at to the next one. CTX_END at the end of the section or its
+ * terminator; CTX_E_FORMAT when the length is damaged: where the next entry begins is not known
+ * then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_entry_next(const struct ctx_cfi_section *section, size_t *at,
 						  struct ctx_cfi_entry *ret);

@@ -53,7 +53,10 @@ static enum ctx_status visit_dwarf(struct ctx_file_search *search, struct ctx_fi
 	return take(search, candidate);
 }
 
-/* `finding` must be cleaned up whatever the result. CTX_E_NOTFOUND: nothing found, `what` is missing. */
+/*
+ * `finding` must be cleaned up whatever the result. CTX_E_NOTFOUND: nothing found, `what` is
+ * missing.
+ */
 static enum ctx_status find(struct finding *finding, const struct ctx_file_request *request, unsigned wanted,
 			    const char *what, struct ctx_err *err)
 {

@@ -1,16 +1,16 @@
 /*
  * Debug files: the ELF files that tell of one load object, and where they are looked for.
  *
- * An object has an *image* (the file that was mapped: its code, .dynsym, .eh_frame) and possibly a *debug file* beside
- * it (.symtab, DWARF). Looked for in this order, and used only when the build id is the wanted one (debug link: when its
- * checksum is):
+ * An object has an *image* (the file that was mapped: its code, .dynsym, .eh_frame) and possibly a
+ * *debug file* beside it (.symtab, DWARF). Looked for in this order, and used only when the build
+ * id is the wanted one (debug link: when its checksum is):
  *
  *	image	archived copy; CACHE/.build-id/xx/yyyy/{elf,vdso}; the file at its own path; debuginfod ("executable")
  *	debug	the image, when it has what is wanted; CACHE/.../debug; ROOT/.build-id/xx/yyyy.debug; .gnu_debuglink: beside the
  *		image, in .debug/ beside it, ROOT/path; debuginfod ("debuginfo")
  *
- * ROOT is /usr/lib/debug. debuginfod is asked when DEBUGINFOD_URLS is set, through its client library, loaded at run
- * time, so that nothing depends on it.
+ * ROOT is /usr/lib/debug. debuginfod is asked when DEBUGINFOD_URLS is set, through its client
+ * library, loaded at run time, so that nothing depends on it.
  */
 #ifndef CTX_ELF_DEBUG_FILES_H
 #define CTX_ELF_DEBUG_FILES_H
@@ -28,7 +28,10 @@ struct ctx_found_file { /* all zero is a valid empty one */
 
 void ctx_found_file_deinit(struct ctx_found_file *file);
 
-/* The image of an object. Fails with CTX_E_NOTFOUND (the message says why each candidate was no good), CTX_E_NOMEM. */
+/*
+ * The image of an object. Fails with CTX_E_NOTFOUND (the message says why each candidate was no
+ * good), CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_debug_files_image(const struct ctx_file_request *request,
 						     struct ctx_found_file *ret, struct ctx_err *err);
 

@@ -8,8 +8,10 @@
 
 #define LIBRARY "libdebuginfod.so.1"
 
-/* Of elfutils/debuginfod.h, which is not needed to build this. Length 0: the build id is text. Returns an open file, or
- * -errno. */
+/*
+ * Of elfutils/debuginfod.h, which is not needed to build this. Length 0: the build id is text.
+ * Returns an open file, or -errno.
+ */
 typedef struct debuginfod_client *(*begin_fn)(void);
 typedef void (*end_fn)(struct debuginfod_client *client);
 typedef int (*find_fn)(struct debuginfod_client *client, const unsigned char *build_id, int length,

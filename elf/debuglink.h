@@ -1,5 +1,6 @@
 /*
- * .gnu_debuglink: the name of a separate debug file that a stripped file carries, and the checksum that this must have.
+ * .gnu_debuglink: the name of a separate debug file that a stripped file carries, and the checksum
+ * that this must have.
  */
 #ifndef CTX_ELF_DEBUGLINK_H
 #define CTX_ELF_DEBUGLINK_H

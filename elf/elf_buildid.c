@@ -2,8 +2,8 @@
  *	ELF header --> program headers --> PT_NOTE segments --.
  *	          `--> section headers --> SHT_NOTE sections --+--> the note "GNU", NT_GNU_BUILD_ID
  *
- * Segments come first, because every object that is mapped has them. The program headers of a separate debug file
- * describe the file that it was made from; its sections have the note then.
+ * Segments come first, because every object that is mapped has them. The program headers of a
+ * separate debug file describe the file that it was made from; its sections have the note then.
  */
 #include "elf/elf_buildid.h"
 
@@ -50,7 +50,10 @@ static uint64_t align_up(uint64_t n, uint64_t align)
 	return (n + align - 1) & ~(align - 1);
 }
 
-/* Walks over the notes; a note is: length of the name, length of the contents, type, name, contents. */
+/*
+ * Walks over the notes; a note is: length of the name, length of the contents, type, name,
+ * contents.
+ */
 static bool find_in_notes(const struct source *source, const struct notes *notes, char text[CTX_BUILDID_TEXT])
 {
 	uint64_t align = notes->align == 8 ? 8 : 4, at = 0;

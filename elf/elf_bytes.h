@@ -1,8 +1,8 @@
 /*
  * Integers as ELF and DWARF encode them: fixed widths in the file's byte order, and LEB128.
  *
- * Unsigned LEB128 numbers are ctx_cursor_get_varint (base/cursor.h), which rejects more than 64 bits. As there errors
- * stick: a read past the end returns 0, sets `failed` and moves nothing.
+ * Unsigned LEB128 numbers are ctx_cursor_get_varint (base/cursor.h), which rejects more than 64
+ * bits. As there errors stick: a read past the end returns 0, sets `failed` and moves nothing.
  */
 #ifndef CTX_ELF_ELF_BYTES_H
 #define CTX_ELF_ELF_BYTES_H

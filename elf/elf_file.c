@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* zlib never makes more than about a thousandth of what it unpacks. Small sections are worth no suspicion. */
+/*
+ * zlib never makes more than about a thousandth of what it unpacks. Small sections are worth no
+ * suspicion.
+ */
 #define COMPRESSION_MAX 1100
 #define COMPRESSED_EXTRA 4096
 #define SECTION_BYTES_MAX ((uint64_t)1 << 31)

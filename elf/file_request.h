@@ -1,5 +1,6 @@
 /*
- * Which files of a load object are wanted, and where to look for them (elf/debug_files.h says in which order).
+ * Which files of a load object are wanted, and where to look for them (elf/debug_files.h says in
+ * which order).
  */
 #ifndef CTX_ELF_FILE_REQUEST_H
 #define CTX_ELF_FILE_REQUEST_H

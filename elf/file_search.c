@@ -87,8 +87,8 @@ static void learn_from_image(struct ctx_file_search *search, const struct ctx_el
 }
 
 /*
- * Takes the result of opening one candidate: the visitor gets it when it is the wanted object. A useless file is a
- * reason, not a failure; only lack of memory is.
+ * Takes the result of opening one candidate: the visitor gets it when it is the wanted object. A
+ * useless file is a reason, not a failure; only lack of memory is.
  */
 static enum ctx_status visit_opened(struct ctx_file_search *search, struct ctx_file_candidate *candidate,
 				    enum ctx_status status, const struct ctx_err *opened, struct ctx_err *err)
@@ -204,7 +204,10 @@ static enum ctx_status search_images(struct ctx_file_search *search, struct ctx_
 
 	if (status == CTX_OK && search->wanted != 0)
 		status = try_caches(search, true, err);
-	/* Without a build id nothing tells that an archive and the file at the path are the same object. */
+	/*
+	 * Without a build id nothing tells that an archive and the file at the path are the same
+	 * object.
+	 */
 	if (status != CTX_OK || search->wanted == 0 || !has_own_path(search) ||
 	    (search->have_image && !was_known))
 		return status;

@@ -1,5 +1,6 @@
 /*
- * File search: visits the ELF files of one load object, the nearest first, until the visitor has what it wants.
+ * File search: visits the ELF files of one load object, the nearest first, until the visitor has
+ * what it wants.
  *
  *	images       archived copy, CACHE/.build-id/xx/yyyy/{elf,vdso} (or yyyy itself), the object's own path
  *	debug files  CACHE/.build-id/xx/yyyy/debug, ROOT/.build-id/xx/yyyy.debug, .gnu_debuglink
@@ -16,7 +17,10 @@
 #include "elf/elf_file.h"
 #include "elf/file_request.h"
 
-/* What a visitor wants: images are visited while it wants either, debug files while it wants CTX_WANT_DEBUG. */
+/*
+ * What a visitor wants: images are visited while it wants either, debug files while it wants
+ * CTX_WANT_DEBUG.
+ */
 enum { CTX_WANT_IMAGE = 1, CTX_WANT_DEBUG = 2 };
 
 struct ctx_file_search;

@@ -20,8 +20,10 @@ static enum ctx_status unpack_stream(ZSTD_DStream *stream, ZSTD_inBuffer *in, si
 	size_t before = out->n;
 	size_t hint = 1;
 
-	/* zstd may hold output back after all input was eaten: the call that makes nothing out of nothing is
-	 * the end. */
+	/*
+	 * zstd may hold output back after all input was eaten: the call that makes nothing out of
+	 * nothing is the end.
+	 */
 	for (;;) {
 		size_t eaten = in->pos;
 		ZSTD_outBuffer room = {.dst = ctx_buf_reserve(out, STEP_BYTES), .size = STEP_BYTES, .pos = 0};

@@ -56,10 +56,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint64_t i = 0; i < ADDRESSES; i++)
 		check_address(map, i * 3 + (i % 2 ? 0x1000 : 0));
 	check_address(map, UINT64_MAX);
-	if (ctx_source_map_lines(map, 0, LINES_MAX, check_line, &lines, NULL) == CTX_OK && lines.n == 0)
+	if (ctx_source_map_lines(map, (struct ctx_source_range){0, LINES_MAX}, check_line, &lines, NULL) ==
+		    CTX_OK &&
+	    lines.n == 0)
 		abort();
 	lines = (struct lines){.begin = 0x1010};
-	if (ctx_source_map_lines(map, 0x1010, 0x1011, check_line, &lines, NULL) == CTX_OK && lines.n != 1)
+	if (ctx_source_map_lines(map, (struct ctx_source_range){0x1010, 0x1011}, check_line, &lines, NULL) ==
+		    CTX_OK &&
+	    lines.n != 1)
 		abort();
 	ctx_source_map_close(map);
 	return 0;

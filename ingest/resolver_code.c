@@ -172,8 +172,9 @@ static enum ctx_status read_lines(struct ctx_resolver *resolver, struct ctx_code
 
 	part->first_row = list->n_rows;
 	if (map != NULL)
-		status = ctx_source_map_lines(map, part->address, part->address + part->size, take_line,
-					      &reading, err);
+		status = ctx_source_map_lines(
+			map, (struct ctx_source_range){part->address, part->address + part->size}, take_line,
+			&reading, err);
 	part->n_rows = list->n_rows - part->first_row;
 	return status;
 }

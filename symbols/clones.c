@@ -37,7 +37,10 @@ static const char *last_dot(const char *name, size_t n)
 	return memrchr(name, '.', n);
 }
 
-/* What the last suffix of a name of `n` bytes is; `*ret_base` is the length of what stands before it, never 0. */
+/*
+ * What the last suffix of a name of `n` bytes is; `*ret_base` is the length of what stands before
+ * it, never 0.
+ */
 static enum suffix last_suffix(const char *name, size_t n, size_t *ret_base)
 {
 	static const char *const clones[] = {"cold", "part", "isra", "constprop", "clone"};
@@ -145,8 +148,10 @@ static uint32_t find_base(const struct ctx_clones *clones, const struct ctx_syms
 	return UINT32_MAX;
 }
 
-/* The nearest thing that an entry is a part of: of foo.isra.0.cold it is foo.isra.0, or foo where there is no such
- * function. UINT32_MAX none. */
+/*
+ * The nearest thing that an entry is a part of: of foo.isra.0.cold it is foo.isra.0, or foo where
+ * there is no such function. UINT32_MAX none.
+ */
 static uint32_t find_parent(const struct ctx_clones *clones, const struct ctx_symset *set, uint32_t index)
 {
 	const struct ctx_symset_entry *entry = &set->entries[index];

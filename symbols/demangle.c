@@ -1,7 +1,9 @@
 /*
- * Mangled names come from files that nobody trusts, and they can refer back to their own parts: 200 bytes may stand for gigabytes. So output goes through a callback that leaves libiberty
- * (longjmp) once READABLE_BYTES_MAX are written; its C++ demangler holds no heap memory then, its Rust demangler at most one identifier in punycode. The D demangler has no callback: there
- * the number of references back is bounded instead.
+ * Mangled names come from files that nobody trusts, and they can refer back to their own parts: 200
+ * bytes may stand for gigabytes. So output goes through a callback that leaves libiberty (longjmp)
+ * once READABLE_BYTES_MAX are written; its C++ demangler holds no heap memory then, its Rust
+ * demangler at most one identifier in punycode. The D demangler has no callback: there the number
+ * of references back is bounded instead.
  */
 #include "symbols/demangle.h"
 
@@ -15,7 +17,10 @@
 #define NAME_BYTES_MAX ((size_t)64 * 1024)
 #define READABLE_BYTES_MAX ((size_t)64 * 1024)
 
-/* libiberty refuses C++ names over 1 KiB unless its recursion limit is lifted; at this length a hostile name takes less than 2 MiB of stack. */
+/*
+ * libiberty refuses C++ names over 1 KiB unless its recursion limit is lifted; at this length a
+ * hostile name takes less than 2 MiB of stack.
+ */
 #define CPLUS_BYTES_MAX ((size_t)4 * 1024)
 
 /* Two references may double the text: 24 make a name at most 4096 times as long. */
@@ -91,7 +96,10 @@ bool ctx_demangle(const char *name, struct ctx_buf *out)
 	n = strnlen(name, NAME_BYTES_MAX + 1);
 	if (n > NAME_BYTES_MAX)
 		return false;
-	/* The name of a PLT slot is that of the function it leads to, and a suffix that no demangler knows. */
+	/*
+	 * The name of a PLT slot is that of the function it leads to, and a suffix that no
+	 * demangler knows.
+	 */
 	if (n <= suffix || strcmp(name + n - suffix, plt) != 0)
 		return demangle_whole(name, n, out);
 	base = ctx_memdup0(name, n - suffix);

@@ -7,7 +7,10 @@
 #include <gelf.h>
 #include <string.h>
 
-/* Each range and each row takes more than that many bytes of the file, if no two units share a table. */
+/*
+ * Each range and each row takes more than that many bytes of the file, if no two units share a
+ * table.
+ */
 #define BYTES_PER_RANGE 2
 #define BYTES_PER_ROW 1
 #define BOUND_EXTRA 1024
@@ -15,11 +18,17 @@
 #define UNIT_PATHS_MAX ((uint64_t)512 << 20)
 #define FILE_BYTES_MIN 5 /* of the header, for a file */
 
-/* What libdw keeps, roughly: of a row, while it reads and then; of a byte in front of the rows, where the files are. */
+/*
+ * What libdw keeps, roughly: of a row, while it reads and then; of a byte in front of the rows,
+ * where the files are.
+ */
 #define LIBDW_ROW_BYTES 112
 #define LIBDW_FILE_BYTES 8
 
-/* Compilers write a table for each unit, tools that merge units share some: a few hundred entries, 64 bytes in libdw each. */
+/*
+ * Compilers write a table for each unit, tools that merge units share some: a few hundred entries,
+ * 64 bytes in libdw each.
+ */
 #define BYTES_PER_ABBREVIATION 4
 #define ABBREVIATIONS_EXTRA 1000000u
 #define ABBREVIATIONS_MAX 32000000u
@@ -224,7 +233,10 @@ bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *di
 
 /* --- lines --- */
 
-/* How many rows a program of the line table makes; stops above a bound, and fails at a number that is too long. */
+/*
+ * How many rows a program of the line table makes; stops above a bound, and fails at a number that
+ * is too long.
+ */
 static uint64_t count_rows(struct ctx_cursor *in, uint8_t opcode_base, const uint8_t *arguments, uint64_t max)
 {
 	uint64_t n = 0;
@@ -251,8 +263,8 @@ static uint64_t count_rows(struct ctx_cursor *in, uint8_t opcode_base, const uin
 }
 
 /*
- * libdw makes a path of each file: the folder of the compilation, one of the header, its name. Bytes of all of them, at
- * most; paths that lie in .debug_line_str (version 5) are taken for short.
+ * libdw makes a path of each file: the folder of the compilation, one of the header, its name.
+ * Bytes of all of them, at most; paths that lie in .debug_line_str (version 5) are taken for short.
  */
 static uint64_t path_bytes(Dwarf_Die *unit, const uint8_t *header, uint64_t header_bytes)
 {

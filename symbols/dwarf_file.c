@@ -16,10 +16,16 @@
 #define DEBUG_ROOT "/usr/lib/debug"
 #define DEBUG_BYTES_MAX ((uint64_t)8 << 30)
 
-/* After that much a new handle is opened. Opening one costs about a microsecond for each unit that is visited again. */
+/*
+ * After that much a new handle is opened. Opening one costs about a microsecond for each unit that
+ * is visited again.
+ */
 #define SPENT_MAX ((uint64_t)64 << 20)
 
-/* libdw's handler for lack of memory gets no argument, may not return, and ends the process by default. */
+/*
+ * libdw's handler for lack of memory gets no argument, may not return, and ends the process by
+ * default.
+ */
 static _Thread_local jmp_buf *out_of_memory;
 
 static void __attribute__((noreturn)) leave(void)
@@ -95,8 +101,9 @@ static enum ctx_status begin_dwarf(struct ctx_dwarf_file *file, struct ctx_err *
 }
 
 /*
- * libdw looks for the alternate file itself where it has not been given one, and takes it whatever its build id is. So
- * where there is no right one, it gets one that holds a single byte of each section.
+ * libdw looks for the alternate file itself where it has not been given one, and takes it whatever
+ * its build id is. So where there is no right one, it gets one that holds a single byte of each
+ * section.
  */
 static enum ctx_status open_empty_alt(struct ctx_dwarf_file *file, struct ctx_err *err)
 {

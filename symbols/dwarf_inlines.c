@@ -1,5 +1,7 @@
+#include "symbols/dwarf_inlines.h"
+
 #include "base/mem.h"
-#include "symbols/dwarf_unit.h"
+#include "symbols/dwarf_names.h"
 #include "symbols/dwarf_walk.h"
 
 #include <dwarf.h>
@@ -16,7 +18,10 @@ struct reading {
 	uint32_t around[CTX_DWARF_DEPTH_MAX]; /* by depth: the node that a DIE of this depth lies in */
 };
 
-/* DIEs that code may be inside of. What is declared only, and the abstract instance of an inlined function, has none. */
+/*
+ * DIEs that code may be inside of. What is declared only, and the abstract instance of an inlined
+ * function, has none.
+ */
 static bool may_hold_code(Dwarf_Die *die, int tag)
 {
 	switch (tag) {

@@ -1,9 +1,11 @@
+#include "symbols/dwarf_lines.h"
+
 #include "base/mem.h"
-#include "symbols/dwarf_unit.h"
 
 /*
- * Rows come sorted, the end of a sequence before the beginning of the next at the same address; of several at one
- * address the last one counts. Sequences of functions that the linker threw away begin at 0 or -1: no code is there.
+ * Rows come sorted, the end of a sequence before the beginning of the next at the same address; of
+ * several at one address the last one counts. Sequences of functions that the linker threw away
+ * begin at 0 or -1: no code is there.
  */
 static enum ctx_status add_row(struct ctx_dwarf_unit *unit, const struct ctx_dwarf_row *row,
 			       struct ctx_err *err)

@@ -1,3 +1,5 @@
+#include "symbols/dwarf_names.h"
+
 #include "symbols/dwarf_scope.h"
 
 #include <dwarf.h>
@@ -13,8 +15,9 @@ static const char *text_attribute(Dwarf_Die *die, unsigned name)
 }
 
 /*
- * An inlined function names its abstract instance, that one its declaration in a class or namespace, and any of them
- * may have the name. `*ret_plain` is what the last of them that has a plain name calls itself.
+ * An inlined function names its abstract instance, that one its declaration in a class or
+ * namespace, and any of them may have the name. `*ret_plain` is what the last of them that has a
+ * plain name calls itself.
  */
 static const char *linkage_name(Dwarf_Die die, const char **ret_plain, Dwarf_Die *ret_named)
 {

@@ -67,7 +67,9 @@ static enum ctx_status read_scopes(struct ctx_dwarf_reader *reader, Dwarf_Die *u
 	return status;
 }
 
-/* The innermost scope around an offset: they are in the order of their begins, and properly nested. */
+/*
+ * The innermost scope around an offset: they are in the order of their begins, and properly nested.
+ */
 static uint32_t find_scope(const struct ctx_dwarf_reader *reader, Dwarf_Off offset)
 {
 	size_t low = 0;

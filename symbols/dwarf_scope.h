@@ -1,20 +1,17 @@
 /*
- * Scopes of one unit: namespaces and classes by the range of DIEs inside them, because a DIE does not know its parent.
- * Serves the names of functions without a linkage name (dwarf_names.c).
+ * Scopes of one unit: namespaces and classes by the range of DIEs inside them, because a DIE does
+ * not know its parent. Serves the names of functions without a linkage name (dwarf_names.c).
  */
 #ifndef CTX_SYMBOLS_DWARF_SCOPE_H
 #define CTX_SYMBOLS_DWARF_SCOPE_H
 
 #include "base/buf.h"
-#include "symbols/dwarf_unit.h"
+#include "symbols/dwarf_reader.h"
 
-struct ctx_dwarf_scope {
-	Dwarf_Off begin, end; /* offsets of DIEs */
-	const char *name;     /* NULL: shown by nothing. Borrowed from libdw */
-	uint32_t parent;      /* CTX_DWARF_NONE none */
-};
-
-/* Appends "ns::class::" for a DIE. Reads the unit's scopes when they are others than the last time. Fails with CTX_E_NOMEM. */
+/*
+ * Appends "ns::class::" for a DIE. Reads the unit's scopes when they are others than the last time.
+ * Fails with CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_scope_put(struct ctx_dwarf_reader *reader, Dwarf_Die *die,
 						   struct ctx_buf *out, struct ctx_err *err);
 

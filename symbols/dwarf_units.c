@@ -1,6 +1,7 @@
 #include "symbols/dwarf_units.h"
 
 #include "base/mem.h"
+#include "symbols/dwarf_unit_read.h"
 
 #include <dwarf.h>
 
@@ -17,7 +18,10 @@ void ctx_dwarf_units_deinit(struct ctx_dwarf_units *units)
 	*units = (struct ctx_dwarf_units){0};
 }
 
-/* Where ranges of units overlap the smaller one knows better: a unit may state one range around all it has. */
+/*
+ * Where ranges of units overlap the smaller one knows better: a unit may state one range around all
+ * it has.
+ */
 static enum ctx_status add_range(struct ctx_rangemap *map, uint64_t begin, uint64_t end, uint32_t index,
 				 struct ctx_err *err)
 {
@@ -150,8 +154,7 @@ static enum ctx_status read_unstated(struct ctx_dwarf_units *units, struct ctx_d
 }
 
 enum ctx_status ctx_dwarf_units_find(struct ctx_dwarf_units *units, struct ctx_dwarf_reader *reader,
-				     uint64_t address, const struct ctx_dwarf_unit **ret, uint64_t *ret_end,
-				     struct ctx_err *err)
+				     uint64_t address, struct ctx_dwarf_found *ret, struct ctx_err *err)
 {
 	uint64_t end, unstated_end;
 	uint32_t index = ctx_rangemap_find(&units->stated, address, &end);
@@ -170,7 +173,7 @@ enum ctx_status ctx_dwarf_units_find(struct ctx_dwarf_units *units, struct ctx_d
 		status = load(&units->items[index], reader, err);
 	if (status != CTX_OK)
 		return status;
-	*ret = index != CTX_RANGEMAP_NONE ? units->items[index].unit : NULL;
-	*ret_end = end;
+	ret->unit = index != CTX_RANGEMAP_NONE ? units->items[index].unit : NULL;
+	ret->end = end;
 	return CTX_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * Walk over the DIEs of one unit in the order of the file: linear in the size of the unit, with or without
- * DW_AT_sibling, and without recursion.
+ * Walk over the DIEs of one unit in the order of the file: linear in the size of the unit, with or
+ * without DW_AT_sibling, and without recursion.
  *
  *	struct ctx_dwarf_walk walk;
  *	bool more = ctx_dwarf_walk_begin(&walk, &unit_die);
@@ -26,7 +26,10 @@ struct ctx_dwarf_walk {
 /* The walk stands on the unit's own DIE. False: it cannot be read. */
 bool ctx_dwarf_walk_begin(struct ctx_dwarf_walk *walk, const Dwarf_Die *unit);
 
-/* Goes to the first child (`into`, if there is one), else to the DIE behind this one and its children. False: that was the last one. */
+/*
+ * Goes to the first child (`into`, if there is one), else to the DIE behind this one and its
+ * children. False: that was the last one.
+ */
 bool ctx_dwarf_walk_next(struct ctx_dwarf_walk *walk, bool into);
 
 #endif

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * A string table may be shared by symbols that point into one another's names, but not without bound: names
- * are copied, and a small hostile file must not become gigabytes.
+ * A string table may be shared by symbols that point into one another's names, but not without
+ * bound: names are copied, and a small hostile file must not become gigabytes.
  */
 #define NAME_BYTES_FACTOR 16
 #define NAME_BYTES_EXTRA ((size_t)1 << 20)
@@ -17,7 +17,10 @@ struct adding { /* the symbols of one table */
 	uint32_t source; /* number of the source file that local symbols are of; 0 unknown */
 };
 
-/* A function of this object, by type and place; mapping symbols ($x, $d) and labels of data are not. */
+/*
+ * A function of this object, by type and place; mapping symbols ($x, $d) and labels of data are
+ * not.
+ */
 static bool is_function(const GElf_Sym *symbol)
 {
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
@@ -29,8 +32,9 @@ static bool is_function(const GElf_Sym *symbol)
 }
 
 /*
- * In .symtab a versioned symbol is NAME@@VERSION, in .dynsym NAME: without the version they are the same
- * name, and a profile reads the same from stripped files. Names that we give have an '@' of their own: they are in files that an export made.
+ * In .symtab a versioned symbol is NAME@@VERSION, in .dynsym NAME: without the version they are the
+ * same name, and a profile reads the same from stripped files. Names that we give have an '@' of
+ * their own: they are in files that an export made.
  */
 static const char *without_version(struct ctx_symset *set, const char *name, size_t bytes)
 {
@@ -98,7 +102,10 @@ static enum ctx_status add_table(const struct ctx_elf_file *file, Elf_Scn *secti
 
 		if (gelf_getsym(symbols, (int)i, &symbol) == NULL)
 			break;
-		/* Local symbols follow that of their source file; the linker's own follow one without a name. */
+		/*
+		 * Local symbols follow that of their source file; the linker's own follow one
+		 * without a name.
+		 */
 		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
 			adding.source = symbol.st_name != 0 ? ++sources : 0;
 		status = add_symbol(&adding, &symbol, err);

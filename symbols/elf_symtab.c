@@ -1,6 +1,6 @@
 /*
- * From a load object's files to its table. Up to two files are kept open while it is made, because names are borrowed
- * from them until the set is frozen:
+ * From a load object's files to its table. Up to two files are kept open while it is made, because
+ * names are borrowed from them until the set is frozen:
  *
  *	image   segments, .dynsym, PLT, FDEs      the first that is found
  *	full    .symtab                           the first that has one with functions: an image, or a debug file
@@ -11,6 +11,7 @@
 #include "elf/reasons.h"
 #include "symbols/elf_functions.h"
 #include "symbols/fde_ranges.h"
+#include "symbols/symtab.h"
 #include "symbols/symtab_table.h"
 
 #include <string.h>
@@ -107,8 +108,10 @@ static enum ctx_status set_origin(struct opening *opening, struct ctx_err *err)
 	return table->origin != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* Headers, .dynsym and PLT are the image's: a debug file has empty sections, and offsets of its own. Where there is
- * only that, it must do. */
+/*
+ * Headers, .dynsym and PLT are the image's: a debug file has empty sections, and offsets of its
+ * own. Where there is only that, it must do.
+ */
 static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 {
 	struct ctx_elf_file *base = opening->image_origin != NULL ? &opening->image : &opening->full;
@@ -132,7 +135,7 @@ static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 static enum ctx_status open_table(const struct ctx_file_request *request, const void *bytes, size_t n,
 				  struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_close_cleanup) = ctx_calloc(1, sizeof(*table));
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_free_cleanup) = ctx_calloc(1, sizeof(*table));
 	struct opening opening CTX_CLEANUP(opening_cleanup) = {
 		.table = table,
 		.search = {.request = request, .wanted = CTX_WANT_IMAGE | CTX_WANT_DEBUG, .visit = visit},

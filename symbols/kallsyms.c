@@ -1,7 +1,7 @@
 /*
- * kallsyms tells no sizes: a function reaches to the next symbol of any type, so that the data behind the
- * kernel's text ends its last function. Between a module's last function and the next module lies unknown
- * memory: there it reaches REACH_BYTES at most.
+ * kallsyms tells no sizes: a function reaches to the next symbol of any type, so that the data
+ * behind the kernel's text ends its last function. Between a module's last function and the next
+ * module lies unknown memory: there it reaches REACH_BYTES at most.
  */
 #include "symbols/kallsyms.h"
 

@@ -18,14 +18,15 @@ struct ctx_kallsyms_reference {
 };
 
 /*
- * Adds the text symbols (t, T, w, W). `text` is cut into strings in place, and the set borrows them: text[n]
- * must be a zero byte. A line that does not follow the format is skipped.
+ * Adds the text symbols (t, T, w, W). `text` is cut into strings in place, and the set borrows
+ * them: text[n] must be a zero byte. A line that does not follow the format is skipped.
  *
- * With a `reference` (NULL none) the kernel's symbols are moved by as much as the reference symbol has moved (KASLR);
- * those of modules, which move on their own, are left out then.
+ * With a `reference` (NULL none) the kernel's symbols are moved by as much as the reference symbol
+ * has moved (KASLR); those of modules, which move on their own, are left out then.
  *
- * Fails with CTX_E_FORMAT (no text symbol with an address: all zero for a reader without permission),
- * CTX_E_NOTFOUND (no reference symbol, or not where it must be), CTX_E_NOMEM; then nothing is added.
+ * Fails with CTX_E_FORMAT (no text symbol with an address: all zero for a reader without
+ * permission), CTX_E_NOTFOUND (no reference symbol, or not where it must be), CTX_E_NOMEM; then
+ * nothing is added.
  */
 CTX_MUST_CHECK enum ctx_status ctx_kallsyms_add(char *text, size_t n,
 						const struct ctx_kallsyms_reference *reference,

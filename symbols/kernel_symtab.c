@@ -11,6 +11,7 @@
 #include "elf/image.h"
 #include "elf/reasons.h"
 #include "symbols/kallsyms.h"
+#include "symbols/symtab.h"
 #include "symbols/symtab_table.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct search {
 /* `text` is followed by a zero byte, and is cut up. */
 static enum ctx_status open_kallsyms_text(struct ctx_buf *text, struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_close_cleanup) = ctx_calloc(1, sizeof(*table));
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_free_cleanup) = ctx_calloc(1, sizeof(*table));
 	enum ctx_status status;
 
 	if (table == NULL)
@@ -71,7 +72,7 @@ enum ctx_status ctx_symtab_open_kallsyms_bytes(const void *bytes, size_t n, stru
 
 static void search_cleanup(struct search *search)
 {
-	ctx_symtab_close(search->table);
+	ctx_symtab_free(search->table);
 	ctx_buf_deinit(&search->reasons);
 }
 

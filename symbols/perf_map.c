@@ -1,6 +1,6 @@
 /*
- * The lines, sorted by start, are swept once. Those kept so far whose range goes on are a stack with the latest line
- * on top, because an earlier line that begins under a later one is not kept:
+ * The lines, sorted by start, are swept once. Those kept so far whose range goes on are a stack
+ * with the latest line on top, because an earlier line that begins under a later one is not kept:
  *
  *	line 1      |--- A ---------------|       kept
  *	line 3           |--- B ---|              kept: the set gives the addresses from here on to B, then A again
@@ -13,6 +13,7 @@
 #include "base/digits.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "symbols/symtab.h"
 #include "symbols/symtab_table.h"
 
 #include <errno.h>
@@ -41,8 +42,10 @@ static void lines_cleanup(struct lines *lines)
 	free(lines->items);
 }
 
-/* A hexadecimal number, with or without 0x, and the blanks behind it; false when there is none, or more than 64
- * bits. */
+/*
+ * A hexadecimal number, with or without 0x, and the blanks behind it; false when there is none, or
+ * more than 64 bits.
+ */
 static bool take_number(char **at, uint64_t *ret)
 {
 	const char *digits = *at;
@@ -197,7 +200,7 @@ static enum ctx_status make_empty(struct ctx_symtab *table, const char *reason, 
 
 static enum ctx_status open_file(const char *path, bool is_copy, struct ctx_symtab **ret, struct ctx_err *err)
 {
-	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_close_cleanup) = ctx_calloc(1, sizeof(*table));
+	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_free_cleanup) = ctx_calloc(1, sizeof(*table));
 	struct ctx_err reason = {0};
 	enum ctx_status status;
 

@@ -9,10 +9,11 @@
 #include <stddef.h>
 
 /*
- * Adds the functions. `text` is cut into strings in place, and the set borrows them: text[n] must be a zero byte. A
- * line that does not follow the format, or whose function is empty, is skipped. Code that is made at run time is
- * also given up at run time, and nothing tells when: of functions at one address the last line counts, and one that
- * begins inside a function of a later line was there before it, and is dropped.
+ * Adds the functions. `text` is cut into strings in place, and the set borrows them: text[n] must
+ * be a zero byte. A line that does not follow the format, or whose function is empty, is skipped.
+ * Code that is made at run time is also given up at run time, and nothing tells when: of functions
+ * at one address the last line counts, and one that begins inside a function of a later line was
+ * there before it, and is dropped.
  *
  * Fails with CTX_E_FORMAT (no function), CTX_E_LIMIT (more than 16 M functions), CTX_E_NOMEM.
  */

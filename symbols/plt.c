@@ -1,11 +1,11 @@
 /*
- * PLT slots have no symbols. A slot jumps through one word of the GOT, and a relocation names the function
- * that is stored there:
+ * PLT slots have no symbols. A slot jumps through one word of the GOT, and a relocation names the
+ * function that is stored there:
  *
  *	.plt.sec + 16:  endbr64; jmp *disp(%rip)  --->  GOT word  <---  .rela.plt / .rela.dyn: r_offset, symbol .plt + 16:      endbr64; push $n; jmp PLT0                <---  .rela.plt entry n
  *
- * On x86-64 the slots are decoded, which holds whatever the linker's order. Elsewhere (and where nothing is
- * recognised) slots are "@plt".
+ * On x86-64 the slots are decoded, which holds whatever the linker's order. Elsewhere (and where
+ * nothing is recognised) slots are "@plt".
  */
 #include "symbols/elf_functions.h"
 

@@ -19,7 +19,10 @@
 /* More than a walk over each unit takes. */
 #define STEPS_EXTRA 1024
 
-/* Names of functions with their scopes, paths with their folders: that many times what there is of debug information. */
+/*
+ * Names of functions with their scopes, paths with their folders: that many times what there is of
+ * debug information.
+ */
 #define TEXT_FACTOR 4
 #define TEXT_EXTRA ((uint64_t)16 << 20)
 
@@ -218,15 +221,16 @@ enum ctx_status ctx_source_map_find(struct ctx_source_map *map, uint64_t address
 				    struct ctx_err *err)
 {
 	struct ctx_source_frame place = {0};
-	const struct ctx_dwarf_unit *unit = NULL;
+	struct ctx_dwarf_found found = {0};
+	const struct ctx_dwarf_unit *unit;
 	const struct ctx_dwarf_row *row;
 	enum ctx_status status = CTX_OK;
 	uint32_t node;
-	uint64_t end;
 	size_t depth, n = 0;
 
 	if (map->usable)
-		status = ctx_dwarf_units_find(&map->units, &map->reader, address, &unit, &end, err);
+		status = ctx_dwarf_units_find(&map->units, &map->reader, address, &found, err);
+	unit = found.unit;
 	if (status != CTX_OK || unit == NULL) {
 		*ret_n = 0;
 		return status;
@@ -293,25 +297,23 @@ static enum ctx_status give_unit(struct giving *giving, const struct ctx_dwarf_u
 	return status;
 }
 
-enum ctx_status ctx_source_map_lines(struct ctx_source_map *map, uint64_t begin, uint64_t end,
+enum ctx_status ctx_source_map_lines(struct ctx_source_map *map, struct ctx_source_range range,
 				     ctx_source_line_fn each, void *context, struct ctx_err *err)
 {
 	struct giving giving = {
 		.map = map, .each = each, .context = context, .last = {.address = UINT64_MAX}};
 	enum ctx_status status = CTX_OK;
 
-	while (begin < end && status == CTX_OK) {
-		const struct ctx_dwarf_unit *unit = NULL;
-		uint64_t unit_end = end;
+	while (range.begin < range.end && status == CTX_OK) {
+		struct ctx_dwarf_found found = {.end = range.end};
 
 		if (map->usable)
-			status =
-				ctx_dwarf_units_find(&map->units, &map->reader, begin, &unit, &unit_end, err);
-		if (unit_end > end)
-			unit_end = end;
+			status = ctx_dwarf_units_find(&map->units, &map->reader, range.begin, &found, err);
+		if (found.end > range.end)
+			found.end = range.end;
 		if (status == CTX_OK)
-			status = give_unit(&giving, unit, begin, unit_end, err);
-		begin = unit_end;
+			status = give_unit(&giving, found.unit, range.begin, found.end, err);
+		range.begin = found.end;
 	}
 	return status;
 }

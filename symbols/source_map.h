@@ -1,12 +1,14 @@
 /*
  * Source map: what DWARF tells of the addresses of one load object: inlined calls, files and lines.
  *
- * The debug information is looked for where symbols are (elf/debug_files.h): in the object itself, in its separate
- * debug file, with what dwz moved out (.gnu_debugaltlink) and with split DWARF (.dwo) beside it; versions 2 to 5,
- * compressed sections too. Compilation units are found by address; one is taken apart when the first of its addresses
- * is asked for, once, into sorted ranges: after that a look-up is a binary search. elfutils reads the DWARF.
+ * The debug information is looked for where symbols are (elf/debug_files.h): in the object itself,
+ * in its separate debug file, with what dwz moved out (.gnu_debugaltlink) and with split DWARF
+ * (.dwo) beside it; versions 2 to 5, compressed sections too. Compilation units are found by
+ * address; one is taken apart when the first of its addresses is asked for, once, into sorted
+ * ranges: after that a look-up is a binary search. elfutils reads the DWARF.
  *
- * Everything in the file is untrusted: depth, number of ranges and lines are limited, damage costs one unit.
+ * Everything in the file is untrusted: depth, number of ranges and lines are limited, damage costs
+ * one unit.
  */
 #ifndef CTX_SYMBOLS_SOURCE_MAP_H
 #define CTX_SYMBOLS_SOURCE_MAP_H
@@ -27,13 +29,17 @@ struct ctx_source_frame {
 #define CTX_SOURCE_FRAMES_MAX 64 /* deeper inlining is cut: the innermost are left out */
 
 /*
- * Always makes a map unless memory is short: an object without debug information gives an empty one. A debug file of
- * another build is not used. Cost: finding the files, and one look at each unit's head.
+ * Always makes a map unless memory is short: an object without debug information gives an empty
+ * one. A debug file of another build is not used. Cost: finding the files, and one look at each
+ * unit's head.
  */
 CTX_MUST_CHECK enum ctx_status ctx_source_map_open(const struct ctx_file_request *request,
 						   struct ctx_source_map **ret, struct ctx_err *err);
 
-/* The map of one ELF file that is in memory (copied; nothing else is looked for but what it names itself: files of dwz, .dwo). */
+/*
+ * The map of one ELF file that is in memory (copied; nothing else is looked for but what it names
+ * itself: files of dwz, .dwo).
+ */
 CTX_MUST_CHECK enum ctx_status ctx_source_map_open_bytes(const void *bytes, size_t n,
 							 struct ctx_source_map **ret, struct ctx_err *err);
 
@@ -43,9 +49,9 @@ void ctx_source_map_close(struct ctx_source_map *map);
 const char *ctx_source_map_origin(const struct ctx_source_map *map);
 
 /*
- * The frames of a virtual address of the object, innermost first; the last one is of the function that the address
- * belongs to. `*ret_n` 0: no debug information there. O(log) but for the first address of a unit. Fails with
- * CTX_E_NOMEM.
+ * The frames of a virtual address of the object, innermost first; the last one is of the function
+ * that the address belongs to. `*ret_n` 0: no debug information there. O(log) but for the first
+ * address of a unit. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_source_map_find(struct ctx_source_map *map, uint64_t address,
 						   struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX],
@@ -57,10 +63,14 @@ struct ctx_source_line { /* from `address` to the next one's */
 	uint32_t line;
 };
 
-/* Calls `each` for the line rows of [begin, end), by address; the first one begins at `begin`. */
+struct ctx_source_range { /* of addresses */
+	uint64_t begin, end;
+};
+
+/* Calls `each` for the line rows of a range, by address; the first one begins at its begin. */
 typedef enum ctx_status (*ctx_source_line_fn)(void *context, const struct ctx_source_line *line,
 					      struct ctx_err *err);
-CTX_MUST_CHECK enum ctx_status ctx_source_map_lines(struct ctx_source_map *map, uint64_t begin, uint64_t end,
+CTX_MUST_CHECK enum ctx_status ctx_source_map_lines(struct ctx_source_map *map, struct ctx_source_range range,
 						    ctx_source_line_fn each, void *context,
 						    struct ctx_err *err);
 

@@ -1,19 +1,20 @@
 /*
- * Raw symbols, sorted by (start, name), become one entry per start address; entries overlap or nest as the
- * file says:
+ * Raw symbols, sorted by (start, name), become one entry per start address; entries overlap or nest
+ * as the file says:
  *
  *	entries   |---- outer (sized) ---------|      |- unsized ->|- next -|
  *	                 |-- inner --|
  *	ranges    [outer)[inner      )[outer   )[none)[unsized     )[next   )[none
  *
- * Extents (what unwind tables tell of functions) go in between, where there is no symbol, as entries without a name:
+ * Extents (what unwind tables tell of functions) go in between, where there is no symbol, as
+ * entries without a name:
  *
  *	symbols   |-- sized --|    |- unsized ->                     |- unsized ->
  *	extents   |-----------|    |----------|       |---------|
  *	entries   |-- sized --|    |- unsized-|       | no name |    |- unsized (to the end of the section)
  *
- * The ranges are disjoint and sorted, so that a lookup is one binary search. They are made by one sweep with
- * a stack of the entries that are open: the top has the largest start.
+ * The ranges are disjoint and sorted, so that a lookup is one binary search. They are made by one
+ * sweep with a stack of the entries that are open: the top has the largest start.
  */
 #include "symbols/symset.h"
 
@@ -120,7 +121,9 @@ static enum ctx_status put_text(struct ctx_symset *set, const char *text, uint32
 	return CTX_OK;
 }
 
-/* The alias that is shown: the last by name (E11), but a symbol without a size only where all are. */
+/*
+ * The alias that is shown: the last by name (E11), but a symbol without a size only where all are.
+ */
 static size_t shown_alias(const struct ctx_symset_raw *raw, size_t n)
 {
 	for (size_t i = n; i-- > 0;) {
@@ -130,8 +133,10 @@ static size_t shown_alias(const struct ctx_symset_raw *raw, size_t n)
 	return n - 1;
 }
 
-/* Symbols of one module mostly stand together, so looking at the previous entry's module spares nearly all
- * copies. */
+/*
+ * Symbols of one module mostly stand together, so looking at the previous entry's module spares
+ * nearly all copies.
+ */
 static enum ctx_status put_module(struct ctx_symset *set, const char *module, uint32_t *ret_offset,
 				  struct ctx_err *err)
 {
@@ -146,7 +151,9 @@ static enum ctx_status put_module(struct ctx_symset *set, const char *module, ui
 	return put_text(set, module, ret_offset, err);
 }
 
-/* Names of the `n` raw symbols of one start address. Equal names (of .symtab and .dynsym) are one. */
+/*
+ * Names of the `n` raw symbols of one start address. Equal names (of .symtab and .dynsym) are one.
+ */
 static enum ctx_status put_names(struct ctx_symset *set, const struct ctx_symset_raw *raw, size_t n,
 				 struct ctx_symset_entry *entry, struct ctx_err *err)
 {
@@ -179,14 +186,20 @@ static uint32_t common_file(const struct ctx_symset_raw *raw, size_t n)
 	return file;
 }
 
-/* Where the making of entries stands: raw symbols and extents are taken in the order of their starts. */
+/*
+ * Where the making of entries stands: raw symbols and extents are taken in the order of their
+ * starts.
+ */
 struct making {
 	struct ctx_symset *set;
 	uint64_t sized_end; /* no symbol with a size so far reaches further */
 	size_t extent;	    /* the first that is not taken yet */
 };
 
-/* The first address behind `start` that an unsized symbol there does not own, as far as extents tell. */
+/*
+ * The first address behind `start` that an unsized symbol there does not own, as far as extents
+ * tell.
+ */
 static uint64_t extent_limit(const struct making *making, uint64_t start)
 {
 	const struct ctx_symset *set = making->set;
@@ -197,8 +210,8 @@ static uint64_t extent_limit(const struct making *making, uint64_t start)
 }
 
 /*
- * Adds the entry for the `n` raw symbols of one start address; `next` is the following start address. One
- * without a size inside a sized one is a label of that function, and is dropped.
+ * Adds the entry for the `n` raw symbols of one start address; `next` is the following start
+ * address. One without a size inside a sized one is a label of that function, and is dropped.
  */
 static enum ctx_status add_entry(struct making *making, const struct ctx_symset_raw *raw, size_t n,
 				 uint64_t next, struct ctx_err *err)
@@ -230,9 +243,9 @@ static enum ctx_status add_entry(struct making *making, const struct ctx_symset_
 }
 
 /*
- * Takes the extents that begin up to `until`, where the next symbol is; those that begin before it become entries
- * without a name. The extent of a signal trampoline begins one byte early, so that a lookup of the return address - 1
- * finds it: that byte is no function.
+ * Takes the extents that begin up to `until`, where the next symbol is; those that begin before it
+ * become entries without a name. The extent of a signal trampoline begins one byte early, so that a
+ * lookup of the return address - 1 finds it: that byte is no function.
  */
 static void take_extents(struct making *making, uint64_t until)
 {
@@ -275,7 +288,9 @@ static uint64_t entry_end(const struct ctx_symset_entry *entry)
 	return entry->start + entry->size;
 }
 
-/* Addresses from `start` on belong to `owner`; a range that turns out to be empty is overwritten. */
+/*
+ * Addresses from `start` on belong to `owner`; a range that turns out to be empty is overwritten.
+ */
 static void put_range(struct ctx_symset *set, uint64_t start, uint32_t owner)
 {
 	if (set->range_n > 0 && set->range_starts[set->range_n - 1] == start)
@@ -284,7 +299,9 @@ static void put_range(struct ctx_symset *set, uint64_t start, uint32_t owner)
 	set->range_entries[set->range_n++] = owner;
 }
 
-/* Closes the entries that end at or before `until`; each gives way to the one below it, or to none. */
+/*
+ * Closes the entries that end at or before `until`; each gives way to the one below it, or to none.
+ */
 static size_t close_entries(struct ctx_symset *set, const uint32_t *open, size_t depth, uint64_t until)
 {
 	while (depth > 0) {

@@ -1,8 +1,8 @@
 /*
  * Symbol set: from the raw symbols of one or more tables to "which symbol covers this address".
  *
- * First ctx_symset_add for each symbol (names borrowed until freeze) and ctx_symset_add_extent for each function whose name
- * nobody knows perhaps, then ctx_symset_freeze once; lookups afterwards.
+ * First ctx_symset_add for each symbol (names borrowed until freeze) and ctx_symset_add_extent for
+ * each function whose name nobody knows perhaps, then ctx_symset_freeze once; lookups afterwards.
  */
 #ifndef CTX_SYMBOLS_SYMSET_H
 #define CTX_SYMBOLS_SYMSET_H
@@ -47,8 +47,10 @@ struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
 	struct ctx_symset_entry *entries; /* owned, by start */
 	uint32_t n;
 
-	/* The address space cut into ranges: range i is [range_starts[i], range_starts[i + 1]) and belongs to
-	 * one entry, or none. */
+	/*
+	 * The address space cut into ranges: range i is [range_starts[i], range_starts[i + 1]) and
+	 * belongs to one entry, or none.
+	 */
 	uint64_t *range_starts;
 	uint32_t *range_entries; /* UINT32_MAX none */
 	size_t range_n;
@@ -59,28 +61,33 @@ struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
 
 void ctx_symset_deinit(struct ctx_symset *set);
 
-/* Adds a symbol; one that is empty of name or outside its limit is ignored. Amortised O(1). Fails with
- * CTX_E_NOMEM. */
+/*
+ * Adds a symbol; one that is empty of name or outside its limit is ignored. Amortised O(1). Fails
+ * with CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_symset_add(struct ctx_symset *set, const struct ctx_symset_raw *raw,
 					      struct ctx_err *err);
 
 /*
- * Adds the extent of a function, whether it has symbols or not. Where a symbol with a size covers its start it tells
- * nothing; a symbol without a size reaches to the end of the extent it is in and not into the next one; an extent that
- * begins with no symbol becomes a function without a name. Of extents that overlap the first counts, up to its
- * end. size > 0; start + size must not overflow. Amortised O(1). Fails with CTX_E_NOMEM.
+ * Adds the extent of a function, whether it has symbols or not. Where a symbol with a size covers
+ * its start it tells nothing; a symbol without a size reaches to the end of the extent it is in and
+ * not into the next one; an extent that begins with no symbol becomes a function without a name. Of
+ * extents that overlap the first counts, up to its end. size > 0; start + size must not overflow.
+ * Amortised O(1). Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_symset_add_extent(struct ctx_symset *set, uint64_t start, uint64_t size,
 						     struct ctx_err *err);
 
 /*
- * Copies the names, joins aliases, and makes the ranges. O(n log n). Fails with CTX_E_NOMEM, CTX_E_LIMIT (4
- * GiB of names or 1 G symbols).
+ * Copies the names, joins aliases, and makes the ranges. O(n log n). Fails with CTX_E_NOMEM,
+ * CTX_E_LIMIT (4 GiB of names or 1 G symbols).
  */
 CTX_MUST_CHECK enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err);
 
-/* The entry that covers an address: of several the one with the largest start, and any with a size before
- * those without. O(log n). */
+/*
+ * The entry that covers an address: of several the one with the largest start, and any with a size
+ * before those without. O(log n).
+ */
 bool ctx_symset_find(const struct ctx_symset *set, uint64_t address, uint32_t *ret_index);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * The symbol table itself, for those who fill it: elf_symtab.c, kernel_symtab.c, perf_map.c.
  *
- * A table is: the executable segments (file offset -> address), the frozen symbol set (address -> entry), and
- * one lazily filled pair of readable names for each entry.
+ * A table is: the executable segments (file offset -> address), the frozen symbol set (address ->
+ * entry), and one lazily filled pair of readable names for each entry.
  */
 #ifndef CTX_SYMBOLS_SYMTAB_TABLE_H
 #define CTX_SYMBOLS_SYMTAB_TABLE_H
@@ -12,7 +12,6 @@
 #include "elf/elf_file.h"
 #include "symbols/clones.h"
 #include "symbols/symset.h"
-#include "symbols/symtab.h"
 
 struct ctx_symtab_readable { /* NULL until asked for */
 	const char *name;
@@ -31,14 +30,19 @@ struct ctx_symtab { /* all zero but for `origin` is a valid table without symbol
 	bool flat; /* no segments: file offsets are addresses */
 };
 
-/* Freezes the set: no symbols can be added any more, and what their names were borrowed from may go. */
+/*
+ * Freezes the set: no symbols can be added any more, and what their names were borrowed from may
+ * go.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_freeze(struct ctx_symtab *table, struct ctx_err *err);
 
-/* Sets the origin "none: <reasons>"; `reasons` gets a zero byte at its end. Fails with CTX_E_NOMEM. */
+/*
+ * Sets the origin "none: <reasons>"; `reasons` gets a zero byte at its end. Fails with CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_set_reasons(struct ctx_symtab *table, struct ctx_buf *reasons,
 						      struct ctx_err *err);
 
-/* For __attribute__((cleanup)). */
-void ctx_symtab_close_cleanup(struct ctx_symtab **table);
+void ctx_symtab_free(struct ctx_symtab *table);
+void ctx_symtab_free_cleanup(struct ctx_symtab **table); /* for CTX_CLEANUP */
 
 #endif

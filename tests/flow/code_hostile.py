@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -59,6 +60,34 @@ def run(label, recording, *options, report="stacks"):
     if os.WEXITSTATUS(status) != 0:
         return None
     return open("out.json", errors="replace").read()
+
+
+def source_files(label, world):
+    """What ctxrec asks after a recording: the files of all code, and of the places of some functions. Within its limits, so that nothing kills it."""
+    global runs, slowest, largest
+    offsets = struct.pack(f"={len(world.functions)}Q", *(begin for begin, _ in world.functions.values()))
+    for places in (["all"], []):
+        began = time.monotonic()
+        with open("places", "wb") as file:
+            file.write(offsets)
+        with open("places", "rb") as file, open("paths", "wb") as out, open("err.txt", "w") as err:
+            child = subprocess.Popen([BIN + "/ctxrec-sources", world.path, world.build_id, *places], stdin=file, stdout=out, stderr=err)
+            timer = threading.Timer(SECONDS, os.kill, (child.pid, 9))
+            timer.start()
+            _, status, usage = os.wait4(child.pid, 0)
+            timer.cancel()
+        took = time.monotonic() - began
+        runs += 1
+        slowest = max(slowest, (took, "sources: " + label))
+        largest = max(largest, (usage.ru_maxrss, "sources: " + label))
+        text = open("err.txt", errors="replace").read()
+        paths = open("paths", "rb").read().split(b"\0")
+        if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) not in (0, 3) or "Sanitizer" in text or "runtime error" in text:
+            fail(f"{label}: ctxrec-sources: status {status:#x} after {took:.0f} s: {text[:600]}")
+        elif usage.ru_maxrss > MEMORY_KB:
+            fail(f"{label}: ctxrec-sources: {usage.ru_maxrss >> 10} MiB of memory")
+        elif paths.pop() != b"" or not all(path.startswith(b"/") for path in paths):
+            fail(f"{label}: ctxrec-sources: not all paths are absolute: {paths[:4]}")
 
 
 def stacks(label, recording, *options):
@@ -190,6 +219,7 @@ def damaged_debug_information(world):
             world.put("bad")
             label = f"{section}, {kind}, seed {seed}"
             same_frames(label, world.right_chain, stacks(label, world.chain))
+            source_files(label, world)
 
 
 def damaged_stacks(world):
@@ -380,6 +410,7 @@ def bombs_go_off(world):
             sys.exit("objcopy has changed the build id")
         world.put("bad")
         same_frames(label, world.right_chain, stacks(label, world.chain), inlined=None if "names" in options else {"<unnamed> (inlined)"})
+        source_files(label, world)
 
 
 # --- files that are not what they say ---

@@ -123,15 +123,20 @@ static void test_source_map__lines_cover_a_range_from_its_first_byte(void **stat
 	make_object("ranges.so", "-g");
 	map = open_map("ranges.so");
 	part.begin = address_of("ranges.so", "g") + 1;
-	assert_int_equal(ctx_source_map_lines(map, 0, 1 << 20, see, &whole, NULL), CTX_OK);
+	assert_int_equal(ctx_source_map_lines(map, (struct ctx_source_range){0, 1 << 20}, see, &whole, NULL),
+			 CTX_OK);
 	assert_int_equal(whole.lines, 0x1f); /* 0: what lies around the code */
-	assert_int_equal(ctx_source_map_lines(map, part.begin, part.begin + 1, see, &part, NULL), CTX_OK);
+	assert_int_equal(ctx_source_map_lines(map, (struct ctx_source_range){part.begin, part.begin + 1}, see,
+					      &part, NULL),
+			 CTX_OK);
 	assert_int_equal(part.n, 1);
 	assert_int_equal(part.lines, 1u << 4);
-	assert_int_equal(ctx_source_map_lines(map, 1, 2, see, &nowhere, NULL), CTX_OK);
+	assert_int_equal(ctx_source_map_lines(map, (struct ctx_source_range){1, 2}, see, &nowhere, NULL),
+			 CTX_OK);
 	assert_int_equal(nowhere.n, 1);
 	assert_int_equal(nowhere.lines, 1);
-	assert_int_equal(ctx_source_map_lines(map, 2, 2, see, &nowhere, NULL), CTX_OK);
+	assert_int_equal(ctx_source_map_lines(map, (struct ctx_source_range){2, 2}, see, &nowhere, NULL),
+			 CTX_OK);
 	assert_int_equal(nowhere.n, 1);
 	ctx_source_map_close(map);
 }
@@ -211,7 +216,8 @@ static void expect_none(const char *path, const char *reason)
 		fail_msg("%s: origin is '%s'", path, ctx_source_map_origin(map));
 	assert_int_equal(ctx_source_map_find(map, 0x1000, frames, &n, NULL), CTX_OK);
 	assert_int_equal(n, 0);
-	assert_int_equal(ctx_source_map_lines(map, 0, 4096, see, &seen, NULL), CTX_OK);
+	assert_int_equal(ctx_source_map_lines(map, (struct ctx_source_range){0, 4096}, see, &seen, NULL),
+			 CTX_OK);
 	assert_int_equal(seen.n, 1);
 	ctx_source_map_close(map);
 }

@@ -16,14 +16,14 @@ usr=$work/root/usr
 
 # Every library that a program is linked with is in a package that this one depends on (several may have one of its name).
 field Depends | sed 's/([^)]*)//g' | tr -d ' ' | tr ',' '\n' | sort -u >depends.txt
-for program in ctxan ctxrec; do
-	for library in $(readelf -d "$usr/bin/$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+for program in bin/ctxan bin/ctxrec libexec/ctxrec/ctxrec-sources; do
+	for library in $(readelf -d "$usr/$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
 		dpkg-query -S "*/$library" 2>/dev/null | sed 's/:.*//' | sort -u >owners.txt
 		[ ! -s owners.txt ] || [ -n "$(comm -12 owners.txt depends.txt)" ] || fail "$program needs $library of $(cat owners.txt): not among the dependencies"
 	done
 done
 [ "$(wc -l <depends.txt)" -ge 5 ] || fail "Depends: $(field Depends)"
-readelf -d "$usr/bin/ctxan" "$usr/bin/ctxrec" | grep -E 'RPATH|RUNPATH' && fail "a program looks for libraries in the build folder"
+readelf -d "$usr/bin/ctxan" "$usr/bin/ctxrec" "$usr/libexec/ctxrec/ctxrec-sources" | grep -E 'RPATH|RUNPATH' && fail "a program looks for libraries in the build folder"
 
 # Man pages and completion are there, and the documents that they, --help and the README name.
 for page in ctxan ctxrec; do

@@ -67,5 +67,13 @@ grep -q 'main.c" archive=' private.er/log.xml && fail "a file with zero bytes wa
 # No line tables, no files: said, and no failure.
 objcopy --remove-section=.gnu_debuglink made/prog
 expect 0 'no source files were copied' ctxrec --archive-sources -o none.er -- made/prog
+
+# The program that reads line tables is missing: said in one line, and the recording is whole.
+mkdir alone
+cp "$bin/ctxrec" alone/
+(cd made && cc -g -O1 -fno-omit-frame-pointer -o prog main.c 2>/dev/null || { cp ../kept/main.c . && cc -g -O1 -fno-omit-frame-pointer -o prog main.c; })
+expect 0 'no source files were copied: the program ctxrec-sources' alone/ctxrec --archive-sources -o alone.er -- made/prog
+grep -q '<event kind="exit"' alone.er/log.xml || fail "without ctxrec-sources: the log has no end: $(tail -n 3 alone.er/log.xml)"
+ctxan -q alone.er -r functions --format csv --limit 0 | grep -q spin || fail "without ctxrec-sources the recording has no functions"
 expect 1 'exclude each other' ctxrec --archive-sources --no-archive -- true
 finish

@@ -1,8 +1,8 @@
 /*
- * Source files of addresses, from what the compiler at hand writes, in every version of DWARF: held against what objdump decodes, and against what
+ * Source files of places, from what the compiler at hand writes, in every version of DWARF: held against what objdump decodes, and against what
  * is known of the program. Without a compiler those are skipped.
  */
-#include "collect/debug_object.h"
+#include "symbols/source_files.h"
 
 #include "base/fileio.h"
 #include "base/strtab.h"
@@ -56,14 +56,48 @@ static enum ctx_status keep_path(void *context, const char *path, struct ctx_err
 	return ctx_strtab_add_text(context, path, &id, err);
 }
 
-static struct ctx_debug_object *open_program(void)
+/* Of the program in the folder. */
+static struct ctx_source_files_request request_of(const char *build_id, const char *debug_root)
 {
-	struct ctx_debug_object *object = NULL;
+	return (struct ctx_source_files_request){.object = {.path = in_folder("prog"),
+							    .build_id = build_id,
+							    .archive = "",
+							    .debug_root = debug_root,
+							    .symfs = ""}};
+}
+
+static void list_all(struct ctx_strtab *paths)
+{
+	struct ctx_source_files_request request = request_of("", "/nowhere");
 	struct ctx_err err = {0};
 
-	if (ctx_debug_object_open(in_folder("prog"), "", "/nowhere", &object, &err) != CTX_OK)
+	request.all = true;
+	if (ctx_source_files(&request, keep_path, paths, &err) != CTX_OK)
 		fail_msg("%s", err.msg);
-	return object;
+}
+
+/* The program's text lies in the file as it is mapped: offsets are addresses. */
+static void list_at(struct ctx_strtab *paths, uint64_t offset)
+{
+	struct ctx_source_files_request request = request_of("", "/nowhere");
+	struct ctx_err err = {0};
+
+	request.offsets = &offset;
+	request.n_offsets = 1;
+	if (ctx_source_files(&request, keep_path, paths, &err) != CTX_OK)
+		fail_msg("%s", err.msg);
+}
+
+static enum ctx_status try_files(const char *build_id, const char *debug_root)
+{
+	struct ctx_source_files_request request = request_of(build_id, debug_root);
+	struct ctx_strtab paths = {0};
+	enum ctx_status status;
+
+	request.all = true;
+	status = ctx_source_files(&request, keep_path, &paths, NULL);
+	ctx_strtab_deinit(&paths);
+	return status;
 }
 
 static bool has(const struct ctx_strtab *paths, const char *name)
@@ -73,24 +107,17 @@ static bool has(const struct ctx_strtab *paths, const char *name)
 	return ctx_strtab_find(paths, path, strlen(path)) != UINT32_MAX;
 }
 
-static void test_debug_line__all_files_are_those_that_objdump_decodes(void **state)
+static void test_source_files__all_files_are_those_that_objdump_decodes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
 		struct ctx_strtab paths = {0}, names = {0};
-		struct ctx_debug_line_stats stats;
-		struct ctx_debug_object *object;
 		char line[512];
 		FILE *pipe;
 		uint32_t id;
 
 		compile(flavours[i]);
-		object = open_program();
-		assert_int_equal(
-			ctx_debug_object_files(object, NULL, 0, true, keep_path, &paths, &stats, NULL),
-			CTX_OK);
-		assert_int_equal(stats.damaged, 0);
-		assert_int_equal(stats.homeless, 0);
+		list_all(&paths);
 		for (uint32_t k = 0; k < paths.n; k++)
 			assert_int_equal(ctx_strtab_add_text(&names, ctx_path_base(ctx_strtab_get(&paths, k)),
 							     &id, NULL),
@@ -110,123 +137,77 @@ static void test_debug_line__all_files_are_those_that_objdump_decodes(void **sta
 		pclose(pipe);
 		assert_int_equal(id, names.n);
 		assert_true(id >= 3);
-		ctx_debug_object_close(object);
 		ctx_strtab_deinit(&paths);
 		ctx_strtab_deinit(&names);
 	}
 }
 
-static void test_debug_line__only_files_of_the_addresses_are_told_with_their_directories(void **state)
+static void test_source_files__only_files_of_the_places_are_handed_out_with_their_directories(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
 		struct ctx_strtab paths = {0};
-		struct ctx_debug_line_stats stats;
-		struct ctx_debug_object *object;
-		uint64_t address;
 
 		compile(flavours[i]);
-		object = open_program();
-		address = address_of(in_folder("prog"), "hot") + 2;
-		assert_int_equal(
-			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
-			CTX_OK);
+		list_at(&paths, address_of(in_folder("prog"), "hot") + 2);
 		assert_int_equal(paths.n, 1);
 		assert_true(has(&paths, "sub/hot.h"));
-		address = address_of(in_folder("prog"), "cold");
-		assert_int_equal(
-			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
-			CTX_OK);
+		list_at(&paths, address_of(in_folder("prog"), "cold"));
 		assert_int_equal(paths.n, 2);
 		assert_true(has(&paths, "cold.h"));
-		address = 1; /* in no code at all */
-		assert_int_equal(
-			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
-			CTX_OK);
+		list_at(&paths, 1); /* in no code at all */
+		list_at(&paths, UINT64_MAX);
 		assert_int_equal(paths.n, 2);
-		ctx_debug_object_close(object);
 		ctx_strtab_deinit(&paths);
 	}
 }
 
-static void test_debug_line__paths_are_without_dots_but_for_those_that_links_decide(void **state)
+static void test_source_files__paths_are_without_dots_but_for_those_that_links_decide(void **state)
 {
 	(void)state;
 	for (int version = 2; version <= 5; version++) {
 		struct ctx_strtab paths = {0};
-		struct ctx_debug_line_stats stats;
-		struct ctx_debug_object *object;
-		uint64_t address;
 
 		compile("-g");
 		run("cd %s && cc -gdwarf-%d -O1 -o prog .//./main.c 2>cc.txt", folder, version);
-		object = open_program();
-		address = address_of(in_folder("prog"), "main");
-		assert_int_equal(
-			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
-			CTX_OK);
+		list_at(&paths, address_of(in_folder("prog"), "main"));
 		assert_int_equal(paths.n, 1);
 		assert_true(has(&paths, "main.c"));
 		run("cd %s/sub && cc -gdwarf-%d -O1 -o ../prog ../main.c 2>../cc.txt", folder, version);
-		ctx_debug_object_close(object);
-		object = open_program();
-		address = address_of(in_folder("prog"), "main");
-		assert_int_equal(
-			ctx_debug_object_files(object, &address, 1, false, keep_path, &paths, &stats, NULL),
-			CTX_OK);
+		list_at(&paths, address_of(in_folder("prog"), "main"));
 		assert_true(has(&paths, "sub/../main.c"));
-		ctx_debug_object_close(object);
 		ctx_strtab_deinit(&paths);
 	}
 }
 
-static void test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build(void **state)
+static void test_source_files__a_separate_file_is_used_when_it_is_of_the_same_build(void **state)
 {
-	struct ctx_debug_object *object = NULL;
-	const char *path = in_folder("prog"), *root = in_folder("root");
+	const char *root = in_folder("root");
 
 	(void)state;
 	compile("-g -Wl,--build-id=none");
 	run("cd %s && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug "
 	    "--add-gnu-debuglink=prog.debug prog",
 	    folder);
-	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_OK);
-	ctx_debug_object_close(object);
+	assert_int_equal(try_files("", "/nowhere"), CTX_OK);
 	run("printf x >>%s/prog.debug", folder); /* the checksum is another one now */
-	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(try_files("", "/nowhere"), CTX_E_NOTFOUND);
 
 	compile("-g -Wl,--build-id=0x0123456789abcdef");
 	run("cd %s && mkdir -p root/.build-id/01 && objcopy --only-keep-debug prog "
 	    "root/.build-id/01/23456789abcdef.debug && objcopy --strip-debug prog",
 	    folder);
-	assert_int_equal(ctx_debug_object_open(path, "", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_debug_object_open(path, "ff", "/nowhere", &object, NULL), CTX_E_NOTFOUND);
-	assert_int_equal(ctx_debug_object_open(path, "0123456789abcdef", root, &object, NULL), CTX_OK);
-	ctx_debug_object_close(object);
+	assert_int_equal(try_files("", "/nowhere"), CTX_E_NOTFOUND);
+	assert_int_equal(try_files("ff", "/nowhere"), CTX_E_NOTFOUND);
+	assert_int_equal(try_files("0123456789abcdef", root), CTX_OK);
 	compile("-g -Wl,--build-id=0xfedcba9876543210"); /* what lies there is of another build */
 	run("cd %s && objcopy --strip-debug prog && mkdir -p root/.build-id/fe && mv "
 	    "root/.build-id/01/23456789abcdef.debug root/.build-id/fe/dcba9876543210.debug",
 	    folder);
-	assert_int_equal(ctx_debug_object_open(path, "", root, &object, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(try_files("", root), CTX_E_NOTFOUND);
 }
 
-static void test_debug_line__an_offset_becomes_an_address_in_executable_segments_only(void **state)
-{
-	struct ctx_debug_object *object;
-	uint64_t address;
-
-	(void)state;
-	compile("-g");
-	object = open_program();
-	assert_false(ctx_debug_object_address(object, 0, &address)); /* the ELF header */
-	assert_false(ctx_debug_object_address(object, UINT64_MAX, &address));
-	assert_true(ctx_debug_object_address(object, address_of(in_folder("prog"), "main"),
-					     &address)); /* its text lies where it is mapped */
-	assert_int_equal(address, address_of(in_folder("prog"), "main"));
-	ctx_debug_object_close(object);
-}
-
-static void test_debug_line__damage_costs_names_and_nothing_else(void **state)
+static void test_source_files__damage_costs_names_and_nothing_else(void **state)
 {
 	struct ctx_buf original = {0};
 	const char *path = in_folder("prog");
@@ -240,9 +221,7 @@ static void test_debug_line__damage_costs_names_and_nothing_else(void **state)
 		for (int round = 0; round < 400; round++) {
 			size_t n = round % 4 == 0 ? original.n * (size_t)round / 400 : original.n;
 			uint8_t *copy = __real_malloc(original.n);
-			struct ctx_debug_object *object = NULL;
-			struct ctx_strtab paths = {0};
-			struct ctx_debug_line_stats stats;
+			enum ctx_status status;
 
 			assert_non_null(copy);
 			memcpy(copy, original.bytes, original.n);
@@ -251,36 +230,24 @@ static void test_debug_line__damage_costs_names_and_nothing_else(void **state)
 				copy[64 + (seed >> 8) % (original.n - 64)] = (uint8_t)(seed >> 3);
 			}
 			assert_int_equal(ctx_file_replace(path, copy, n, NULL), CTX_OK);
-			if (ctx_debug_object_open(path, "", "/nowhere", &object, NULL) == CTX_OK)
-				assert_int_equal(ctx_debug_object_files(object, NULL, 0, true, keep_path,
-									&paths, &stats, NULL),
-						 CTX_OK);
-			ctx_debug_object_close(object);
-			ctx_strtab_deinit(&paths);
+			status = try_files("", "/nowhere");
+			assert_true(status == CTX_OK || status == CTX_E_NOTFOUND);
 			free(copy);
 		}
 	}
 	ctx_buf_deinit(&original);
 }
 
-static void test_debug_line__short_memory_is_said_and_nothing_leaks(void **state)
+static void test_source_files__short_memory_is_said_and_nothing_leaks(void **state)
 {
 	enum ctx_status status = CTX_E_NOMEM;
-	const char *path = in_folder("prog");
 	long n = 0;
 
 	(void)state;
 	compile("-gdwarf-4");
 	for (; n < 1000 && status != CTX_OK; n++) {
-		struct ctx_debug_object *object = NULL;
-		struct ctx_strtab paths = {0};
-		struct ctx_debug_line_stats stats;
-
 		fail_after = n;
-		status = ctx_debug_object_open(path, "", "/nowhere", &object, NULL);
-		if (status == CTX_OK)
-			status = ctx_debug_object_files(object, NULL, 0, true, keep_path, &paths, &stats,
-							NULL);
+		status = try_files("", "/nowhere");
 		if (fail_after >= 0) /* it was not used up: this round had all the memory it asked for */
 			assert_int_equal(status, CTX_OK);
 		else
@@ -288,8 +255,6 @@ static void test_debug_line__short_memory_is_said_and_nothing_leaks(void **state
 		if (status == CTX_OK && fail_after < 0)
 			status = CTX_E_NOMEM; /* done without what failed: go on */
 		fail_after = -1;
-		ctx_debug_object_close(object);
-		ctx_strtab_deinit(&paths);
 	}
 	assert_true(n > 5 && n < 1000);
 }
@@ -297,14 +262,13 @@ static void test_debug_line__short_memory_is_said_and_nothing_leaks(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_debug_line__all_files_are_those_that_objdump_decodes),
+		cmocka_unit_test(test_source_files__all_files_are_those_that_objdump_decodes),
 		cmocka_unit_test(
-			test_debug_line__only_files_of_the_addresses_are_told_with_their_directories),
-		cmocka_unit_test(test_debug_line__paths_are_without_dots_but_for_those_that_links_decide),
-		cmocka_unit_test(test_debug_line__a_separate_file_is_used_when_it_is_of_the_same_build),
-		cmocka_unit_test(test_debug_line__an_offset_becomes_an_address_in_executable_segments_only),
-		cmocka_unit_test(test_debug_line__damage_costs_names_and_nothing_else),
-		cmocka_unit_test(test_debug_line__short_memory_is_said_and_nothing_leaks),
+			test_source_files__only_files_of_the_places_are_handed_out_with_their_directories),
+		cmocka_unit_test(test_source_files__paths_are_without_dots_but_for_those_that_links_decide),
+		cmocka_unit_test(test_source_files__a_separate_file_is_used_when_it_is_of_the_same_build),
+		cmocka_unit_test(test_source_files__damage_costs_names_and_nothing_else),
+		cmocka_unit_test(test_source_files__short_memory_is_said_and_nothing_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, make_sources, remove_folder);
