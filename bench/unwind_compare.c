@@ -173,7 +173,8 @@ static enum ctx_status get_table(struct compare *compare, const char *path, cons
 	size_t n;
 
 	if (strcmp(path, "[vdso]") == 0 && ctx_exp_own_vdso(&image, &n, build_id))
-		return ctx_table_cache_get_bytes(&compare->tables, path, image, n, ret, NULL);
+		return ctx_table_cache_get_image(&compare->tables, &(struct ctx_table_image){path, image, n},
+						 ret, NULL);
 	return ctx_table_cache_get(&compare->tables, path, "", ret, NULL);
 }
 

@@ -83,13 +83,16 @@ static const struct ctx_cfi_table *read_table(struct ctx_codemaps *maps, uint32_
 	const struct ctx_cfi_table *table = NULL;
 	char room[4096], own[CTX_BUILDID_TEXT];
 	enum ctx_status status = CTX_OK;
-	const uint8_t *image;
-	size_t n;
+	struct ctx_table_image image = {.key = path};
+	const uint8_t *vdso;
 
 	if (strcmp(path, "[vdso]") == 0) {
 		/* Ours is that of all 64-bit processes; others have none of the build id. */
-		if (build_id[0] != '\0' && ctx_exp_own_vdso(&image, &n, own) && strcmp(own, build_id) == 0)
-			status = ctx_table_cache_get_bytes(&maps->cache, path, image, n, &table, NULL);
+		if (build_id[0] != '\0' && ctx_exp_own_vdso(&vdso, &image.n, own) &&
+		    strcmp(own, build_id) == 0) {
+			image.bytes = vdso;
+			status = ctx_table_cache_get_image(&maps->cache, &image, &table, NULL);
+		}
 	} else {
 		path = path_to_read(pid, path, room, sizeof(room));
 		if (path[0] != '\0')

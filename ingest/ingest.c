@@ -167,16 +167,14 @@ static enum ctx_status unwound_stack_of(struct ingest *in, struct process *proce
 {
 	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
 	enum ctx_status status = CTX_OK;
-	const uint64_t *frames;
-	size_t n;
+	struct ctx_unwound whole;
 
 	if (in->unwinding == NULL)
 		status = ctx_unwinding_create(in->resolver, &in->unwinding, err);
 	if (status == CTX_OK)
-		status = ctx_unwinding_frames(in->unwinding, &process->space, stack->frames, stack->n_frames,
-					      stack->user, &frames, &n, err);
-	return status == CTX_OK ? ctx_chaindict_resolve(&process->chains, frames, n, &spaces, in->resolver,
-							&in->stacks, ret, err)
+		status = ctx_unwinding_frames(in->unwinding, &process->space, stack, &whole, err);
+	return status == CTX_OK ? ctx_chaindict_resolve(&process->chains, whole.frames, whole.n, &spaces,
+							in->resolver, &in->stacks, ret, err)
 				: status;
 }
 

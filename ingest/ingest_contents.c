@@ -83,7 +83,7 @@ static enum ctx_status tell_changed_objects(struct ingest *in, int64_t recorded_
 static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_options *options,
 				 struct ctx_source_file **ret_files, size_t *ret_n, struct ctx_err *err)
 {
-	uint32_t newer = 0;
+	struct ctx_source_list sources = {0};
 	enum ctx_status status = ingest_grow_leaf_samples(in, err);
 
 	if (status == CTX_OK)
@@ -91,14 +91,16 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 						err);
 	if (status == CTX_OK)
 		status = ctx_resolver_list_sources(in->resolver, &in->source->info, options->recorded_s,
-						   ret_files, ret_n, &newer, err);
+						   &sources, err);
+	*ret_files = sources.files;
+	*ret_n = sources.n;
 	if (status == CTX_OK)
 		status = tell_changed_objects(in, options->recorded_s, err);
-	if (status == CTX_OK && newer != 0)
+	if (status == CTX_OK && sources.newer != 0)
 		status = ctx_profile_builder_warn(
 			&in->nouns, err,
 			"%u source file%s changed since the recording: lines may stand beside other text",
-			newer, newer == 1 ? "" : "s");
+			sources.newer, sources.newer == 1 ? "" : "s");
 	return status;
 }
 

@@ -1,5 +1,6 @@
 /*
- * The file of a load object, long after the ingest: where it may still be, and only if it is the one that was recorded.
+ * The file of a load object, long after the ingest: where it may still be, and only if it is the
+ * one that was recorded.
  */
 #ifndef CTX_INGEST_OBJECT_FILE_H
 #define CTX_INGEST_OBJECT_FILE_H
@@ -16,7 +17,10 @@ struct ctx_object_file_request {
 	const char *const *caches;
 };
 
-/* Appends the file to `out`. CTX_E_NOTFOUND, with the reasons; CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than max_bytes); `out` is then as it was. */
+/*
+ * Appends the file to `out`. CTX_E_NOTFOUND, with the reasons; CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT
+ * (larger than max_bytes); `out` is then as it was.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_object_file_read(const struct ctx_object_file_request *request,
 						    size_t max_bytes, struct ctx_buf *out,
 						    struct ctx_err *err);

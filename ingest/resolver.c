@@ -8,6 +8,7 @@
  *
  *	absolute addresses: kernel symbol -> function id, address -> location id; one object for the kernel, one for each of its modules
  */
+#include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 
 #include "base/fileio.h"
@@ -34,10 +35,15 @@ enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, 
 	resolver->arena = arena;
 	resolver->kernel_origin = "none: no kallsyms in the experiment";
 	memset(resolver->truncated, 0xff, sizeof(resolver->truncated));
-	status = ctx_resolver_add_artificial(resolver, "<Unknown>", CTX_FUNCTION_UNKNOWN, CTX_NONE, &id, err);
+	status = ctx_resolver_add_artificial(
+		resolver, (struct ctx_resolver_artificial){"<Unknown>", CTX_FUNCTION_UNKNOWN, CTX_NONE}, &id,
+		err);
 	if (status == CTX_OK)
-		status = ctx_resolver_add_artificial(resolver, "<Truncated-stack>", CTX_FUNCTION_TRUNCATED,
-						     CTX_NONE, &id, err);
+		status = ctx_resolver_add_artificial(resolver,
+						     (struct ctx_resolver_artificial){"<Truncated-stack>",
+										      CTX_FUNCTION_TRUNCATED,
+										      CTX_NONE},
+						     &id, err);
 	if (status != CTX_OK) {
 		ctx_resolver_destroy(resolver);
 		return status;
@@ -76,7 +82,8 @@ enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver, const struct 
 {
 	const char *key = map->build_id[0] != '\0' ? map->build_id : map->path;
 
-	return ctx_resolver_object_of_key(resolver, key, strlen(key), map, ret_object, err);
+	return ctx_resolver_object_of_key(resolver, (struct ctx_resolver_key){key, strlen(key)}, map,
+					  ret_object, err);
 }
 
 bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
@@ -121,7 +128,9 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	return object->by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* Another part of a function. A few are worth naming; a damaged object may have a hundred thousand. */
+/*
+ * Another part of a function. A few are worth naming; a damaged object may have a hundred thousand.
+ */
 static enum ctx_status add_part(struct ctx_resolver *resolver, uint32_t function, const char *part,
 				struct ctx_err *err)
 {
@@ -142,28 +151,28 @@ static enum ctx_status add_part(struct ctx_resolver *resolver, uint32_t function
 	return CTX_OK;
 }
 
-enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver, struct ctx_symtab *symtab,
-				       uint32_t symbol, uint32_t object, uint32_t *by_symbol,
+enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver,
+				       const struct ctx_resolver_symbols *symbols, uint32_t symbol,
 				       uint32_t *ret_function, struct ctx_err *err)
 {
-	struct ctx_function_info info = {.object = object, .kind = CTX_FUNCTION_ORDINARY};
+	struct ctx_function_info info = {.object = symbols->object, .kind = CTX_FUNCTION_ORDINARY};
+	uint32_t *known = &symbols->by_symbol[symbol];
 	struct ctx_symbol found;
 	enum ctx_status status;
 
-	if (by_symbol[symbol] != CTX_NONE) {
-		*ret_function = by_symbol[symbol];
+	if (*known != CTX_NONE) {
+		*ret_function = *known;
 		return CTX_OK;
 	}
-	status = ctx_symtab_get(symtab, symbol, &found, err);
+	status = ctx_symtab_get(symbols->symtab, symbol, &found, err);
 	if (status != CTX_OK)
 		return status;
 	if (found.whole != symbol) {
-		status = ctx_resolver_of_symbol(resolver, symtab, found.whole, object, by_symbol,
-						ret_function, err);
+		status = ctx_resolver_of_symbol(resolver, symbols, found.whole, ret_function, err);
 		if (status == CTX_OK)
 			status = add_part(resolver, *ret_function, found.linkage_name, err);
 		if (status == CTX_OK)
-			by_symbol[symbol] = *ret_function;
+			*known = *ret_function;
 		return status;
 	}
 	info.name = ctx_arena_strdup(resolver->arena, found.name);
@@ -178,14 +187,15 @@ enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver, struct ctx
 		return ctx_err_nomem(err);
 	status = ctx_resolver_add_function(resolver, &info, ret_function, err);
 	if (status == CTX_OK)
-		by_symbol[symbol] = *ret_function;
+		*known = *ret_function;
 	return status;
 }
 
 /*
- * Is the address in front of this symbol really its first byte? A caller's address is that of its return address, less
- * one; but what a signal interrupted returns to the beginning of a trampoline, and what an interrupt met at the
- * beginning of a kernel function has in front of it the padding, `__pfx_NAME`.
+ * Is the address in front of this symbol really its first byte? A caller's address is that of its
+ * return address, less one; but what a signal interrupted returns to the beginning of a trampoline,
+ * and what an interrupt met at the beginning of a kernel function has in front of it the padding,
+ * `__pfx_NAME`.
  */
 static bool is_entered_exactly(const char *name, const char *before)
 {
@@ -250,8 +260,10 @@ enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t o
 	if (object->is_dynamic)
 		status = ctx_resolver_of_dynamic(resolver, object_id, file_offset, &location, err);
 	else if (found)
-		status = ctx_resolver_of_symbol(resolver, object->symtab, symbol, object_id,
-						object->by_symbol, &location.function, err);
+		status = ctx_resolver_of_symbol(
+			resolver,
+			&(struct ctx_resolver_symbols){object->symtab, object->by_symbol, object_id}, symbol,
+			&location.function, err);
 	else
 		status = ctx_resolver_unknown(resolver, object_id, &location.function, err);
 	if (status == CTX_OK && found)
@@ -284,7 +296,10 @@ static const char *origin_of(const struct ctx_resolver *resolver, const struct c
 	return object->opened ? "none: not a file" : "not needed: no samples there";
 }
 
-/* As it is kept in the database: a cache that was unpacked for a while is called by its lasting name. */
+/*
+ * As it is kept in the database: a cache that was unpacked for a while is called by its lasting
+ * name.
+ */
 static const char *lasting_origin(struct ctx_resolver *resolver, const struct ctx_resolver_object *object)
 {
 	const char *origin = origin_of(resolver, object);
@@ -296,7 +311,10 @@ static const char *lasting_origin(struct ctx_resolver *resolver, const struct ct
 	return renamed != NULL ? ctx_arena_strdup(resolver->arena, renamed) : NULL;
 }
 
-/* As it was recorded. perf has none of an object that was never on top of a stack: then that of the file that gave the names. */
+/*
+ * As it was recorded. perf has none of an object that was never on top of a stack: then that of the
+ * file that gave the names.
+ */
 static const char *lasting_build_id(struct ctx_resolver *resolver, const struct ctx_resolver_object *object)
 {
 	if (object->build_id[0] != '\0' || object->symtab == NULL)

@@ -1,16 +1,17 @@
 /*
- * From addresses to functions: load objects, their symbol tables, and one location for each (object, address)
- * that occurs.
+ * From addresses to functions: load objects, their symbol tables, and one location for each
+ * (object, address) that occurs.
  *
- * A load object is told apart by build id where it has one, by path otherwise: a library that twenty
- * processes map is one object and its functions are the same functions. A symbol table is opened when the
- * first address of its object is looked up.
+ * A load object is told apart by build id where it has one, by path otherwise: a library that
+ * twenty processes map is one object and its functions are the same functions. A symbol table is
+ * opened when the first address of its object is looked up.
  */
 #ifndef CTX_INGEST_RESOLVER_H
 #define CTX_INGEST_RESOLVER_H
 
 #include "base/err.h"
 #include "ingest/addrspace.h"
+#include "ingest/resolver_options.h"
 #include "model/event_source.h"
 #include "model/profile.h"
 #include "store/store.h"
@@ -18,22 +19,6 @@
 #include <stdint.h>
 
 struct ctx_resolver;
-
-/* Functions that exist from the start. */
-#define CTX_FUNCTION_ID_UNKNOWN 0u   /* <Unknown>, without an object */
-#define CTX_FUNCTION_ID_TRUNCATED 1u /* <Truncated-stack>; those with a reason are made when they are met */
-
-struct ctx_resolver_options {
-	const char *kallsyms;	   /* copy of the target's kallsyms, "" none */
-	const char *debug_root;	   /* "" for the system's */
-	const char *symfs;	   /* "" none */
-	bool no_inlines;	   /* inlined functions are not told apart from those that they are in */
-	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
-	const char *const
-		*cache_names; /* what to call each of them where symbols come from, NULL: by its path */
-	const struct ctx_source_kernel *
-		kernel; /* which kernel it was, when there is no copy; NULL or its strings NULL: not known. Must outlive the resolver */
-};
 
 /* `arena` gets all strings; it must outlive the resolver. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options,
@@ -47,16 +32,19 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_object(struct ctx_resolver *resolver
 						   struct ctx_err *err);
 
 /*
- * A map event with a `function`: fills in the object and the file offset of `map`, whose addresses are set, so that
- * each of its addresses is of that function, and of no other that is or was at the same address. The offsets are the
- * resolver's own and mean something to ctx_resolver_in_object only. The same (path, file_offset, size, name) again
- * is the same function. A function is 4 GiB long at most: `map` is cut. O(1).
+ * A map event with a `function`: fills in the object and the file offset of `map`, whose addresses
+ * are set, so that each of its addresses is of that function, and of no other that is or was at the
+ * same address. The offsets are the resolver's own and mean something to ctx_resolver_in_object
+ * only. The same (path, file_offset, size, name) again is the same function. A function is 4 GiB
+ * long at most: `map` is cut. O(1).
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolver,
 						    const struct ctx_map_event *event, struct ctx_mapped *map,
 						    struct ctx_err *err);
 
-/* The location at `file_offset` of an object. O(1) for a known one, O(log symbols) for a new one. */
+/*
+ * The location at `file_offset` of an object. O(1) for a known one, O(log symbols) for a new one.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t object,
 						      uint64_t file_offset, uint32_t *ret_location,
 						      struct ctx_err *err);
@@ -64,28 +52,34 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resol
 /* Is it no address, but says something of the stack (ctx_frame_truncated, CTX_FRAME_JOINED)? */
 bool ctx_resolver_is_pseudo(uint64_t address);
 
-/* The location of a kernel address, or of an address that nothing is mapped at, or of a pseudo address. */
+/*
+ * The location of a kernel address, or of an address that nothing is mapped at, or of a pseudo
+ * address.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t address,
 						     uint32_t *ret_location, struct ctx_err *err);
 
 /*
- * The location of a kernel address, with what is mapped in the kernel's address space (modules, functions made at run
- * time). A module's names come from kallsyms, and only where the module is mapped that kallsyms says, unless
- * kallsyms is a copy that was recorded. O(log maps).
+ * The location of a kernel address, with what is mapped in the kernel's address space (modules,
+ * functions made at run time). A module's names come from kallsyms, and only where the module is
+ * mapped that kallsyms says, unless kallsyms is a copy that was recorded. O(log maps).
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
 						   uint64_t address, uint32_t *ret_location,
 						   struct ctx_err *err);
 
-/* What to look for when a file of an object is wanted. False: it has none. Borrowed from the resolver. */
+/*
+ * What to look for when a file of an object is wanted. False: it has none. Borrowed from the
+ * resolver.
+ */
 struct ctx_file_request;
 bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t object,
 			       struct ctx_file_request *ret);
 
 /*
- * The functions at a location, the real one first, then what is inlined there. None: it only marks something.
- * `*ret_is_part`: it is in a clone or an outlined part of the function. O(1) but for inlined ones.
- * ctx_resolver_functions writes the `n` of them that were counted.
+ * The functions at a location, the real one first, then what is inlined there. None: it only marks
+ * something. `*ret_is_part`: it is in a clone or an outlined part of the function. O(1) but for
+ * inlined ones. ctx_resolver_functions writes the `n` of them that were counted.
  */
 size_t ctx_resolver_function_count(const struct ctx_resolver *resolver, uint32_t location, bool *ret_is_part);
 void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t location, size_t n, uint32_t *ret);
@@ -93,7 +87,10 @@ void ctx_resolver_functions(const struct ctx_resolver *resolver, uint32_t locati
 /* Is it an address of the kernel or of a module? */
 bool ctx_resolver_in_kernel(const struct ctx_resolver *resolver, uint32_t location);
 
-/* The function that a location belongs to, whatever is inlined there; CTX_NONE: it only marks something. */
+/*
+ * The function that a location belongs to, whatever is inlined there; CTX_NONE: it only marks
+ * something.
+ */
 uint32_t ctx_resolver_location_function(const struct ctx_resolver *resolver, uint32_t location);
 
 /* Borrowed. */
@@ -105,7 +102,10 @@ const struct ctx_location *ctx_resolver_locations(const struct ctx_resolver *res
 /* The sites of locations; borrowed, as above. */
 const struct ctx_site *ctx_resolver_sites(const struct ctx_resolver *resolver, size_t *ret_n);
 
-/* Which code is kept in the database: that of functions that were met, the hottest first, 4 MiB of it at most. All zero is empty. */
+/*
+ * Which code is kept in the database: that of functions that were met, the hottest first, 4 MiB of
+ * it at most. All zero is empty.
+ */
 struct ctx_code_part;
 struct ctx_code_list {
 	struct ctx_code_part *parts; /* owned; by function, then by address */
@@ -117,25 +117,32 @@ struct ctx_code_list {
 void ctx_code_list_deinit(struct ctx_code_list *list);
 
 /*
- * How many load objects that gave names have no build id, so that their path alone says which they are, and were written to since
- * `recorded_s` (0: not known); *ret_path is the first one's, if there is one.
+ * How many load objects that gave names have no build id, so that their path alone says which they
+ * are, and were written to since `recorded_s` (0: not known); *ret_path is the first one's, if
+ * there is one.
  */
 uint32_t ctx_resolver_count_changed(const struct ctx_resolver *resolver, int64_t recorded_s,
 				    const char **ret_path);
 
 /*
- * For the annotated reports; `leaf_samples` counts samples by raw stack. In this order, the two that put behind ctx_store_put_contents. Listing the code meets the source files
- * of its lines. The array of files is the caller's (free()), its strings are the resolver's; `*ret_newer` of them have changed since `recorded_s` (0: not known). Texts are read from the recording's own copies
- * or from where the files lie now (`symfs` in front): 128 MiB of them at most, 4 MiB each. O(bytes). Fail as the store does, and with CTX_E_NOMEM.
+ * For the annotated reports; `leaf_samples` counts samples by raw stack. In this order, the two
+ * that put behind ctx_store_put_contents. Listing the code meets the source files of its lines;
+ * `recorded_s` is 0 where it is not known. Texts are read from the recording's own copies or from
+ * where the files lie now (`symfs` in front): 128 MiB of them at most, 4 MiB each. O(bytes). Fail
+ * as the store does, and with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver,
 						      const struct ctx_trie *raw,
 						      const uint32_t *leaf_samples,
 						      struct ctx_code_list *list, struct ctx_err *err);
+struct ctx_source_list {
+	struct ctx_source_file *files; /* the caller's (free()); strings are the resolver's */
+	size_t n;
+	uint32_t newer; /* of them: changed since `recorded_s` */
+};
 CTX_MUST_CHECK enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver,
 							 const struct ctx_source_info *info,
-							 int64_t recorded_s, struct ctx_source_file **ret,
-							 size_t *ret_n, uint32_t *ret_newer,
+							 int64_t recorded_s, struct ctx_source_list *ret,
 							 struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver,
 						     const struct ctx_code_list *list,
@@ -144,7 +151,10 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_put_texts(const struct ctx_source_in
 						      const struct ctx_source_file *files, size_t n,
 						      struct ctx_store *store, struct ctx_err *err);
 
-/* Moves functions and objects into the profile (ownership moves); the resolver must not resolve any more. */
+/*
+ * Moves functions and objects into the profile (ownership moves); the resolver must not resolve any
+ * more.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,
 						 struct ctx_err *err);
 

@@ -1,11 +1,12 @@
 /*
- * What the annotated reports need and the database keeps: instructions of the functions that were met, their lines, and
- * the texts of the source files that these lines are in.
+ * What the annotated reports need and the database keeps: instructions of the functions that were
+ * met, their lines, and the texts of the source files that these lines are in.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "elf/debug_files.h"
 #include "elf/image.h"
+#include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 #include "model/made_code.h"
 
@@ -312,8 +313,8 @@ enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver, const struc
 /* --- texts --- */
 
 /*
- * Paths come from the debug information of whatever was recorded. Only what looks like a source file is read: nobody
- * shall find /etc/shadow in a report that was passed on.
+ * Paths come from the debug information of whatever was recorded. Only what looks like a source
+ * file is read: nobody shall find /etc/shadow in a report that was passed on.
  */
 static bool is_source_path(const char *path)
 {
@@ -377,7 +378,10 @@ static bool is_newer(const char *origin, int64_t recorded_s)
 	return recorded_s != 0 && origin[0] == '/' && stat(origin, &info) == 0 && info.st_mtime > recorded_s;
 }
 
-/* A build id finds no other file, and a copy of the recording is what it was: it is about all others. */
+/*
+ * A build id finds no other file, and a copy of the recording is what it was: it is about all
+ * others.
+ */
 static bool has_changed(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object,
 			int64_t recorded_s)
 {
@@ -404,26 +408,25 @@ uint32_t ctx_resolver_count_changed(const struct ctx_resolver *resolver, int64_t
 }
 
 enum ctx_status ctx_resolver_list_sources(struct ctx_resolver *resolver, const struct ctx_source_info *info,
-					  int64_t recorded_s, struct ctx_source_file **ret, size_t *ret_n,
-					  uint32_t *ret_newer, struct ctx_err *err)
+					  int64_t recorded_s, struct ctx_source_list *ret,
+					  struct ctx_err *err)
 {
 	size_t n = resolver->files.n;
 	struct ctx_source_file *files = ctx_calloc(n + 1, sizeof(*files));
 	enum ctx_status status = files != NULL ? CTX_OK : ctx_err_nomem(err);
+	uint32_t newer = 0;
 
-	*ret_newer = 0;
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
 		files[i].path = ctx_strtab_get(&resolver->files, (uint32_t)i);
 		status = find_text(resolver, info, files[i].path, &files[i].origin, err);
 		if (status == CTX_OK)
-			*ret_newer += is_newer(files[i].origin, recorded_s);
+			newer += is_newer(files[i].origin, recorded_s);
 	}
 	if (status != CTX_OK) {
 		free(files);
 		return status;
 	}
-	*ret = files;
-	*ret_n = n;
+	*ret = (struct ctx_source_list){files, n, newer};
 	return CTX_OK;
 }
 

@@ -1,16 +1,20 @@
 #include "base/buf.h"
 #include "base/mem.h"
+#include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 #include "symbols/demangle.h"
 
 #include <string.h>
 
-/* The functions of a path are an object beside the file of that path: the key, with its zero byte, is no string. */
+/*
+ * The functions of a path are an object beside the file of that path: the key, with its zero byte,
+ * is no string.
+ */
 static enum ctx_status dynamic_object(struct ctx_resolver *resolver, const struct ctx_map_event *event,
 				      uint32_t *ret_object, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_resolver_object_of_key(resolver, event->path, strlen(event->path) + 1,
-							    event, ret_object, err);
+	struct ctx_resolver_key key = {event->path, strlen(event->path) + 1};
+	enum ctx_status status = ctx_resolver_object_of_key(resolver, key, event, ret_object, err);
 
 	if (status == CTX_OK)
 		resolver->objects[*ret_object].is_dynamic = true;
@@ -58,7 +62,9 @@ enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolver, const struct
 	if (place == NULL)
 		return ctx_err_nomem(err);
 	known = *place != CTX_MAP64_NONE ? &object->dynamic[*place] : NULL;
-	/* Where the source breaks its promise of being unique, the later one is another function. */
+	/*
+	 * Where the source breaks its promise of being unique, the later one is another function.
+	 */
 	if (known == NULL || known->size != event->size || strcmp(known->name, event->function) != 0)
 		status = add_dynamic(resolver, object, event, place, err);
 	if (status != CTX_OK)

@@ -13,7 +13,9 @@
 
 #include "base/map64.h"
 #include "base/strtab.h"
-#include "ingest/resolver.h"
+#include "ingest/resolver_options.h"
+#include "model/profile.h"
+#include "store/store.h"
 #include "symbols/source_map.h"
 #include "symbols/symtab.h"
 
@@ -77,9 +79,13 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_add_function(struct ctx_resolver *re
 							 const struct ctx_function_info *info,
 							 uint32_t *ret_function, struct ctx_err *err);
 
-/* A function without code, with a name that lives as long as the arena. */
-CTX_MUST_CHECK enum ctx_status ctx_resolver_add_artificial(struct ctx_resolver *resolver, const char *name,
-							   enum ctx_function_kind kind, uint32_t object,
+struct ctx_resolver_artificial { /* a function without code */
+	const char *name;	 /* lives as long as the arena */
+	enum ctx_function_kind kind;
+	uint32_t object; /* CTX_NONE none */
+};
+CTX_MUST_CHECK enum ctx_status ctx_resolver_add_artificial(struct ctx_resolver *resolver,
+							   struct ctx_resolver_artificial artificial,
 							   uint32_t *ret_function, struct ctx_err *err);
 
 /* CTX_E_LIMIT: too many. */
@@ -87,9 +93,17 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_add_location(struct ctx_resolver *re
 							 const struct ctx_location *location, uint32_t *place,
 							 struct ctx_err *err);
 
-/* The object of a key, made of `map` if it is new. Equal keys are one object. */
-CTX_MUST_CHECK enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *resolver, const char *key,
-							  size_t key_bytes, const struct ctx_map_event *map,
+/*
+ * The object whose key is `n` bytes of `key`, made of `map` if it is new. Equal keys are one
+ * object.
+ */
+struct ctx_resolver_key {
+	const char *key;
+	size_t n;
+};
+CTX_MUST_CHECK enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *resolver,
+							  struct ctx_resolver_key key,
+							  const struct ctx_map_event *map,
 							  uint32_t *ret_object, struct ctx_err *err);
 
 /* A table from symbol to function, where none was met; NULL: no memory. Owned by the caller. */
@@ -100,13 +114,21 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_find_symbol(struct ctx_symtab *symta
 							bool *ret_found, uint32_t *ret_symbol,
 							struct ctx_err *err);
 
-/* The function of a symbol, or of that which it is a part of. `by_symbol` keeps what was met. */
+/* The function of a symbol, or of that which it is a part of. */
+struct ctx_resolver_symbols {
+	struct ctx_symtab *symtab;
+	uint32_t *by_symbol; /* functions that are known; CTX_NONE: not yet */
+	uint32_t object;
+};
 CTX_MUST_CHECK enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver,
-						      struct ctx_symtab *symtab, uint32_t symbol,
-						      uint32_t object, uint32_t *by_symbol,
-						      uint32_t *ret_function, struct ctx_err *err);
+						      const struct ctx_resolver_symbols *symbols,
+						      uint32_t symbol, uint32_t *ret_function,
+						      struct ctx_err *err);
 
-/* The function at `at`, the file offset in an object of functions made at run time, into `location`. */
+/*
+ * The function at `at`, the file offset in an object of functions made at run time, into
+ * `location`.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t object,
 						       uint64_t at, struct ctx_location *location,
 						       struct ctx_err *err);

@@ -1,5 +1,6 @@
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 
 #include <stdio.h>
@@ -59,8 +60,10 @@ static enum ctx_status open_kernel(struct ctx_resolver *resolver, struct ctx_err
 	return resolver->kernel_by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* Whether a path ("", "[ext4]", ".../ext4.ko.xz") is of a module as kallsyms names it ("" the kernel itself,
- * "[ext4]"): file names may have '-' for '_'. */
+/*
+ * Whether a path ("", "[ext4]", ".../ext4.ko.xz") is of a module as kallsyms names it ("" the
+ * kernel itself, "[ext4]"): file names may have '-' for '_'.
+ */
 static bool is_module(const char *path, const char *module)
 {
 	const char *at = ctx_path_base(path);
@@ -92,47 +95,61 @@ static enum ctx_status kernel_object(struct ctx_resolver *resolver, const char *
 	return status;
 }
 
+struct kernel_place {
+	uint64_t address;
+	const char *mapped; /* path of what is mapped there, "" nothing */
+};
+
+struct kernel_symbol {
+	bool found;
+	uint32_t index;
+	const char *module; /* "" the kernel itself */
+};
+
 /*
- * What lies at a kernel address according to kallsyms. False: nothing, or a module's symbol of a kallsyms that is not
- * the recording's own, where `mapped` (the path of what is mapped there, "" nothing) is not that module: modules come
- * and go, and lie elsewhere then.
+ * What lies at a kernel address according to kallsyms. Not found: nothing, or a module's symbol of
+ * a kallsyms that is not the recording's own, where another module is mapped: modules come and go,
+ * and lie elsewhere then.
  */
-static enum ctx_status find_in_kallsyms(struct ctx_resolver *resolver, uint64_t address, const char *mapped,
-					bool *ret_found, uint32_t *ret_symbol, struct ctx_symbol *ret,
-					struct ctx_err *err)
+static enum ctx_status find_in_kallsyms(struct ctx_resolver *resolver, const struct kernel_place *place,
+					struct kernel_symbol *ret, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
+	struct ctx_symbol symbol;
 	bool found;
 
-	*ret_found = false;
+	*ret = (struct kernel_symbol){.module = ""};
 	if (!resolver->kernel_opened)
 		status = open_kernel(resolver, err);
 	if (status != CTX_OK || resolver->kernel == NULL)
 		return status;
-	status = ctx_resolver_find_symbol(resolver->kernel, address, &found, ret_symbol, err);
+	status = ctx_resolver_find_symbol(resolver->kernel, place->address, &found, &ret->index, err);
 	if (status != CTX_OK || !found)
 		return status;
-	status = ctx_symtab_get(resolver->kernel, *ret_symbol, ret, err);
-	if (status == CTX_OK)
-		*ret_found = resolver->kernel_recorded || is_module(mapped, ret->module);
-	return status;
-}
-
-static enum ctx_status resolve_kernel(struct ctx_resolver *resolver, uint64_t address, const char *mapped,
-				      struct ctx_location *location, struct ctx_err *err)
-{
-	struct ctx_symbol symbol = {.module = ""};
-	uint32_t index;
-	bool found;
-	enum ctx_status status = find_in_kallsyms(resolver, address, mapped, &found, &index, &symbol, err);
-
-	if (status == CTX_OK)
-		status = kernel_object(resolver, found ? symbol.module : "", &location->object, err);
+	status = ctx_symtab_get(resolver->kernel, ret->index, &symbol, err);
 	if (status != CTX_OK)
 		return status;
-	return found ? ctx_resolver_of_symbol(resolver, resolver->kernel, index, location->object,
-					      resolver->kernel_by_symbol, &location->function, err)
-		     : ctx_resolver_unknown(resolver, location->object, &location->function, err);
+	ret->module = symbol.module;
+	ret->found = resolver->kernel_recorded || is_module(place->mapped, symbol.module);
+	return CTX_OK;
+}
+
+static enum ctx_status resolve_kernel(struct ctx_resolver *resolver, const struct kernel_place *place,
+				      struct ctx_location *location, struct ctx_err *err)
+{
+	struct kernel_symbol symbol;
+	struct ctx_resolver_symbols symbols;
+	enum ctx_status status = find_in_kallsyms(resolver, place, &symbol, err);
+
+	if (status == CTX_OK)
+		status = kernel_object(resolver, symbol.found ? symbol.module : "", &location->object, err);
+	if (status != CTX_OK)
+		return status;
+	if (!symbol.found)
+		return ctx_resolver_unknown(resolver, location->object, &location->function, err);
+	symbols =
+		(struct ctx_resolver_symbols){resolver->kernel, resolver->kernel_by_symbol, location->object};
+	return ctx_resolver_of_symbol(resolver, &symbols, symbol.index, &location->function, err);
 }
 
 bool ctx_resolver_is_pseudo(uint64_t address)
@@ -161,17 +178,19 @@ static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t ad
 	kept = ctx_arena_strdup(resolver->arena, name);
 	if (kept == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_resolver_add_artificial(resolver, kept, CTX_FUNCTION_TRUNCATED, CTX_NONE,
-					     &resolver->truncated[reason], err);
+	status = ctx_resolver_add_artificial(
+		resolver, (struct ctx_resolver_artificial){kept, CTX_FUNCTION_TRUNCATED, CTX_NONE},
+		&resolver->truncated[reason], err);
 	location->function = resolver->truncated[reason];
 	return status;
 }
 
 /* `known` keeps what was found before. */
 static enum ctx_status resolve_absolute(struct ctx_resolver *resolver, struct ctx_map64 *known,
-					uint64_t address, const char *mapped, uint32_t *ret_location,
+					const struct kernel_place *at, uint32_t *ret_location,
 					struct ctx_err *err)
 {
+	uint64_t address = at->address;
 	struct ctx_location location = {.object = CTX_NONE,
 					.function = CTX_FUNCTION_ID_UNKNOWN,
 					.address = address,
@@ -187,7 +206,7 @@ static enum ctx_status resolve_absolute(struct ctx_resolver *resolver, struct ct
 	if (ctx_resolver_is_pseudo(address))
 		status = resolve_pseudo(resolver, address, &location, err);
 	else if (address >= CTX_KERNEL_START)
-		status = resolve_kernel(resolver, address, mapped, &location, err);
+		status = resolve_kernel(resolver, at, &location, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_add_location(resolver, &location, ret_location, err);
 	if (status != CTX_OK)
@@ -202,7 +221,9 @@ static enum ctx_status resolve_absolute(struct ctx_resolver *resolver, struct ct
 enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t address, uint32_t *ret_location,
 				      struct ctx_err *err)
 {
-	return resolve_absolute(resolver, &resolver->by_address, address, "", ret_location, err);
+	struct kernel_place place = {address, ""};
+
+	return resolve_absolute(resolver, &resolver->by_address, &place, ret_location, err);
 }
 
 enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
@@ -210,10 +231,9 @@ enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_ad
 {
 	const struct ctx_mapped *map = ctx_addrspace_find(space, address);
 	const struct ctx_resolver_object *object;
-	struct ctx_symbol symbol;
+	struct kernel_symbol symbol;
+	struct kernel_place place;
 	enum ctx_status status;
-	uint32_t index;
-	bool found;
 
 	if (map == NULL)
 		return ctx_resolver_absolute(resolver, address, ret_location, err);
@@ -222,12 +242,13 @@ enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_ad
 		/* The kernel itself is mapped as well: "[kernel.kallsyms]". */
 		if (strncmp(object->path, "[kernel", strlen("[kernel")) == 0)
 			return ctx_resolver_absolute(resolver, address, ret_location, err);
-		status = find_in_kallsyms(resolver, address, object->path, &found, &index, &symbol, err);
+		place = (struct kernel_place){address, object->path};
+		status = find_in_kallsyms(resolver, &place, &symbol, err);
 		if (status != CTX_OK)
 			return status;
-		if (found)
-			return resolve_absolute(resolver, &resolver->by_module_address, address, object->path,
-						ret_location, err);
+		if (symbol.found)
+			return resolve_absolute(resolver, &resolver->by_module_address, &place, ret_location,
+						err);
 	}
 	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
 				      ret_location, err);

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 
 #include <string.h>
@@ -16,22 +17,21 @@ enum ctx_status ctx_resolver_add_function(struct ctx_resolver *resolver, const s
 	return CTX_OK;
 }
 
-enum ctx_status ctx_resolver_add_artificial(struct ctx_resolver *resolver, const char *name,
-					    enum ctx_function_kind kind, uint32_t object,
-					    uint32_t *ret_function, struct ctx_err *err)
+enum ctx_status ctx_resolver_add_artificial(struct ctx_resolver *resolver,
+					    struct ctx_resolver_artificial artificial, uint32_t *ret_function,
+					    struct ctx_err *err)
 {
-	struct ctx_function_info info = {.name = name,
-					 .linkage_name = name,
+	struct ctx_function_info info = {.name = artificial.name,
+					 .linkage_name = artificial.name,
 					 .aliases = "",
 					 .parts = "",
-					 .object = object,
-					 .kind = kind};
+					 .object = artificial.object,
+					 .kind = artificial.kind};
 
 	return ctx_resolver_add_function(resolver, &info, ret_function, err);
 }
 
-/* Equal keys are one object. */
-enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *resolver, const char *key, size_t key_bytes,
+enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *resolver, struct ctx_resolver_key key,
 					   const struct ctx_map_event *map, uint32_t *ret_object,
 					   struct ctx_err *err)
 {
@@ -41,7 +41,7 @@ enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *resolver, const 
 	uint32_t id;
 
 	if (status == CTX_OK)
-		status = ctx_strtab_add(&resolver->object_keys, key, key_bytes, &id, err);
+		status = ctx_strtab_add(&resolver->object_keys, key.key, key.n, &id, err);
 	if (status != CTX_OK)
 		return status;
 	if (id == resolver->n_objects) {
@@ -105,7 +105,8 @@ enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolver, uint32_t obj
 
 	if (place->unknown == CTX_NONE) {
 		enum ctx_status status = ctx_resolver_add_artificial(
-			resolver, "<Unknown>", CTX_FUNCTION_UNKNOWN, object, &place->unknown, err);
+			resolver, (struct ctx_resolver_artificial){"<Unknown>", CTX_FUNCTION_UNKNOWN, object},
+			&place->unknown, err);
 		if (status != CTX_OK)
 			return status;
 	}

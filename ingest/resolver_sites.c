@@ -4,6 +4,7 @@
  * Equal sites are one site, so that the addresses of a line share it.
  */
 #include "base/mem.h"
+#include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 
 #include <stdio.h>

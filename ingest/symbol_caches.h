@@ -1,6 +1,7 @@
 /*
- * The places where load objects are kept by build id, in the order in which they are looked at: directories as perf
- * keeps them (~/.debug), and tarballs of them (`perf archive`), which are unpacked when they are needed.
+ * The places where load objects are kept by build id, in the order in which they are looked at:
+ * directories as perf keeps them (~/.debug), and tarballs of them (`perf archive`), which are
+ * unpacked when they are needed.
  *
  *	struct ctx_symbol_caches caches = {0};
  *	ctx_symbol_caches_add(&caches, "--buildid-dir's", &err);
@@ -32,8 +33,10 @@ struct ctx_symbol_caches {
 CTX_MUST_CHECK enum ctx_status ctx_symbol_caches_add(struct ctx_symbol_caches *caches, const char *path,
 						     struct ctx_err *err);
 
-/* `recording` with .tar.bz2, .tar.gz, .tar.xz, .tar.zst or .tar behind: the first that is there, if any.
- * CTX_E_NOMEM. */
+/*
+ * `recording` with .tar.bz2, .tar.gz, .tar.xz, .tar.zst or .tar behind: the first that is there, if
+ * any. CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_symbol_caches_add_beside(struct ctx_symbol_caches *caches,
 							    const char *recording, struct ctx_err *err);
 
@@ -42,15 +45,17 @@ CTX_MUST_CHECK enum ctx_status ctx_symbol_caches_add_perf(struct ctx_symbol_cach
 							  struct ctx_err *err);
 
 /*
- * A number that differs when other places are looked at: real paths of those that were named, size and time of
- * tarballs. What a directory has in it does not count, nor does perf's own cache. 0: nothing of that kind. O(list).
+ * A number that differs when other places are looked at: real paths of those that were named, size
+ * and time of tarballs. What a directory has in it does not count, nor does perf's own cache. 0:
+ * nothing of that kind. O(list).
  */
 uint64_t ctx_symbol_caches_hash(const struct ctx_symbol_caches *caches);
 
 /*
- * Unpacks the tarballs into private temporary directories, and sets `directories` and `names`. One that was named
- * and is no good fails as ctx_symbol_tarball_unpack does; of one beside the recording, which perhaps is something
- * else, what is good is used, and `left_out`, which must be {0}, gets the reason. As long as unpacking takes.
+ * Unpacks the tarballs into private temporary directories, and sets `directories` and `names`. One
+ * that was named and is no good fails as ctx_symbol_tarball_unpack does; of one beside the
+ * recording, which perhaps is something else, what is good is used, and `left_out`, which must be
+ * {0}, gets the reason. As long as unpacking takes.
  */
 CTX_MUST_CHECK enum ctx_status ctx_symbol_caches_open(struct ctx_symbol_caches *caches,
 						      struct ctx_err *left_out, struct ctx_err *err);
@@ -58,8 +63,10 @@ CTX_MUST_CHECK enum ctx_status ctx_symbol_caches_open(struct ctx_symbol_caches *
 /* Removes what was unpacked, releases the list. */
 void ctx_symbol_caches_deinit(struct ctx_symbol_caches *caches);
 
-/* `text` with each of `directories` replaced by its name, malloc'ed; NULL when memory is short. Both lists end
- * with NULL. */
+/*
+ * `text` with each of `directories` replaced by its name, malloc'ed; NULL when memory is short.
+ * Both lists end with NULL.
+ */
 char *ctx_symbol_caches_rename(const char *text, const char *const *directories, const char *const *names);
 
 #endif

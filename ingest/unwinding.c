@@ -106,30 +106,28 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 }
 
 enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding, const struct ctx_addrspace *space,
-				     const uint64_t *kernel, size_t n_kernel,
-				     const struct ctx_user_state *state, const uint64_t **ret_frames,
-				     size_t *ret_n, struct ctx_err *err)
+				     const struct ctx_event_stack *stack, struct ctx_unwound *ret,
+				     struct ctx_err *err)
 {
 	struct ctx_unwind_space objects = {.find = find, .context = unwinding};
 	enum ctx_truncation end;
-	size_t n_user, n = n_kernel;
+	size_t n_user, n = stack->n_frames;
 
 	unwinding->space = space;
 	unwinding->status = CTX_OK;
-	end = ctx_unwind(&objects, state, unwinding->unwound, FRAMES_MAX, &n_user);
+	end = ctx_unwind(&objects, stack->user, unwinding->unwound, FRAMES_MAX, &n_user);
 	if (unwinding->status != CTX_OK ||
-	    ctx_grow(&unwinding->frames, &unwinding->frames_cap, n_kernel + n_user + 1, NULL) != CTX_OK)
+	    ctx_grow(&unwinding->frames, &unwinding->frames_cap, n + n_user + 1, NULL) != CTX_OK)
 		return ctx_err_nomem(err);
-	if (n_kernel != 0)
-		memcpy(unwinding->frames, kernel, n_kernel * sizeof(*kernel));
+	if (n != 0)
+		memcpy(unwinding->frames, stack->frames, n * sizeof(*stack->frames));
 	for (size_t i = 0; i < n_user; i++)
 		unwinding->frames[n++] = unwinding->unwound[i].address;
 	if (end != CTX_TRUNCATED_NOT)
 		unwinding->frames[n++] = ctx_frame_truncated(end);
 	unwinding->counts.samples++;
 	unwinding->counts.ends[end]++;
-	*ret_frames = unwinding->frames;
-	*ret_n = n;
+	*ret = (struct ctx_unwound){unwinding->frames, n};
 	return CTX_OK;
 }
 

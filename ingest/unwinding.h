@@ -1,5 +1,6 @@
 /*
- * Unwinding at ingest: samples that hold a copy of the stack instead of a call chain (perf record --call-graph dwarf).
+ * Unwinding at ingest: samples that hold a copy of the stack instead of a call chain (perf record
+ * --call-graph dwarf).
  *
  *	pc --address space--> object --its image--> table of call frame information (read once for each object)
  */
@@ -17,16 +18,21 @@ CTX_MUST_CHECK enum ctx_status ctx_unwinding_create(struct ctx_resolver *resolve
 						    struct ctx_err *err);
 void ctx_unwinding_destroy(struct ctx_unwinding *unwinding);
 
+struct ctx_unwound {
+	const uint64_t *frames;
+	size_t n;
+};
+
 /*
- * The whole stack of a sample: its `kernel` frames, then what is unwound from `state` in the address space of its
- * process; leaf first, ended by a truncation where the root was not reached. Borrowed until the next call. Fails with CTX_E_NOMEM.
- * O(frames), and a table for each object that is met for the first time.
+ * The whole stack of a sample: its `frames`, which are the kernel's, then what is unwound from its
+ * `user` state in the address space of its process; leaf first, ended by a truncation where the
+ * root was not reached. Borrowed until the next call. Fails with CTX_E_NOMEM. O(frames), and a
+ * table for each object that is met for the first time.
  */
 CTX_MUST_CHECK enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding,
-						    const struct ctx_addrspace *space, const uint64_t *kernel,
-						    size_t n_kernel, const struct ctx_user_state *state,
-						    const uint64_t **ret_frames, size_t *ret_n,
-						    struct ctx_err *err);
+						    const struct ctx_addrspace *space,
+						    const struct ctx_event_stack *stack,
+						    struct ctx_unwound *ret, struct ctx_err *err);
 
 struct ctx_unwinding_counts {
 	uint64_t samples;

@@ -3,7 +3,8 @@
  *
  *	rows       0: NONE | 1 = f: rule | f+4: rule | ... | end of f: NONE | g: rule ...
  *
- * The base is one byte before the first function, so that the first row always says that nothing is known.
+ * The base is one byte before the first function, so that the first row always says that nothing is
+ * known.
  */
 #include "unwind/cfi_build.h"
 
@@ -67,7 +68,8 @@ static enum ctx_status read_cie(struct builder *builder, uint32_t section, size_
 	if (ctx_cfi_entry_next(from, &at, &entry) != CTX_OK || entry.offset != offset ||
 	    entry.kind != CTX_CFI_ENTRY_CIE || !ctx_cfi_cie_read(from, &entry, &ret->cie))
 		return settle(builder, CTX_E_FORMAT);
-	status = ctx_cfi_run_cie(builder->machine, from, &ret->cie, err);
+	builder->machine->section = from;
+	status = ctx_cfi_run_cie(builder->machine, &ret->cie, err);
 	ret->usable = status == CTX_OK;
 	ret->initial = builder->machine->state;
 	return settle(builder, status);
@@ -180,13 +182,16 @@ static enum ctx_status add_rows(struct builder *builder, const struct fde *fde, 
 	size_t n = rows->n;
 	enum ctx_status status;
 
-	/* The row that ends the function before this one is about to be replaced, and may come back. */
+	/*
+	 * The row that ends the function before this one is about to be replaced, and may come
+	 * back.
+	 */
 	if (rows->items[n - 1].pc == fde->fde.begin - rows->base && n > 1)
 		n--;
 	builder->machine->rules = &table->rules;
 	builder->machine->rows = rows;
-	status = ctx_cfi_run_fde(builder->machine, &builder->source->sections[fde->section], &cie->cie,
-				 &cie->initial, &fde->fde, err);
+	builder->machine->section = &builder->source->sections[fde->section];
+	status = ctx_cfi_run_fde(builder->machine, &cie->cie, &cie->initial, &fde->fde, err);
 	if (status == CTX_OK)
 		return ctx_cfi_rows_add(rows, fde->fde.end, CTX_CFI_RULE_NONE, err);
 	status = settle(builder, status);

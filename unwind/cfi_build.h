@@ -1,7 +1,8 @@
 /*
  * Builds the table of call frame information from the sections of one load object.
  *
- * Private to unwind/. Everything that allocates is here; walking a finished table (unwind/cfi_lookup.h) does not.
+ * Private to unwind/. Everything that allocates is here; walking a finished table
+ * (unwind/cfi_lookup.h) does not.
  */
 #ifndef CTX_UNWIND_CFI_BUILD_H
 #define CTX_UNWIND_CFI_BUILD_H
@@ -18,7 +19,10 @@ struct ctx_cfi_source { /* all is borrowed */
 	size_t n_sections;
 };
 
-/* Damage costs the functions that it is in. Fails with CTX_E_NOTFOUND (no frame information), CTX_E_LIMIT, CTX_E_NOMEM. */
+/*
+ * Damage costs the functions that it is in. Fails with CTX_E_NOTFOUND (no frame information),
+ * CTX_E_LIMIT, CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_build(const struct ctx_cfi_source *source, struct ctx_cfi_table **ret,
 					     struct ctx_err *err);
 

@@ -1,5 +1,6 @@
 /*
- * DWARF expressions as call frame information uses them: a small stack machine over registers and the copied stack.
+ * DWARF expressions as call frame information uses them: a small stack machine over registers and
+ * the copied stack.
  *
  * Private to unwind/. Bounded: steps, stack, memory. Source: DWARF 5, 2.5 and 6.4.2.
  */
@@ -23,8 +24,8 @@ struct ctx_cfi_input {
 };
 
 /*
- * Evaluates; `first` (NULL none) is pushed before. `*ret` is the topmost number at the end; for CTX_CFI_UNKNOWN it is
- * the register.
+ * Evaluates; `first` (NULL none) is pushed before. `*ret` is the topmost number at the end; for
+ * CTX_CFI_UNKNOWN it is the register.
  */
 enum ctx_cfi_result ctx_cfi_evaluate(const uint8_t *bytes, size_t n, const struct ctx_cfi_input *input,
 				     const uint64_t *first, uint64_t *ret);

@@ -32,7 +32,10 @@ struct ctx_cfi_table { /* does not change once it is made */
 	size_t damaged; /* FDEs and CIEs that could not be read */
 };
 
-/* The number of the row that holds at an address; the first row (which says that nothing is known) for those outside. */
+/*
+ * The number of the row that holds at an address; the first row (which says that nothing is known)
+ * for those outside.
+ */
 static inline uint32_t ctx_cfi_table_row(const struct ctx_cfi_table *table, uint64_t address)
 {
 	uint64_t pc = address - table->rows.base;

@@ -37,8 +37,7 @@ static enum ctx_status emit(struct ctx_cfi_machine *machine, struct ctx_err *err
 	enum ctx_status status;
 	uint32_t rule;
 
-	status = ctx_cfi_rules_add(machine->rules, &machine->state, (uint8_t)machine->cie->return_register,
-				   machine->cie->signal, &rule, err);
+	status = ctx_cfi_rules_add(machine->rules, &machine->state, &rule, err);
 	if (status == CTX_OK)
 		status = ctx_cfi_rows_add(machine->rows, machine->pc, rule, err);
 	return status;
@@ -279,27 +278,26 @@ static enum ctx_status run(struct ctx_cfi_machine *machine, struct ctx_cursor pr
 	return status;
 }
 
-enum ctx_status ctx_cfi_run_cie(struct ctx_cfi_machine *machine, const struct ctx_cfi_section *section,
-				const struct ctx_cfi_cie *cie, struct ctx_err *err)
+enum ctx_status ctx_cfi_run_cie(struct ctx_cfi_machine *machine, const struct ctx_cfi_cie *cie,
+				struct ctx_err *err)
 {
 	if (cie->return_register >= CTX_USER_REGS_MAX || ctx_cursor_left(&cie->program) > MAX_CIE_PROGRAM)
 		return damaged(err);
-	machine->section = section;
 	machine->cie = cie;
 	machine->initial = NULL;
 	machine->rows = NULL;
 	machine->pc = machine->end = 0;
-	machine->state = (struct ctx_cfi_state){0};
+	machine->state = (struct ctx_cfi_state){.return_register = (uint8_t)cie->return_register,
+						.signal = cie->signal};
 	return run(machine, cie->program, err);
 }
 
-enum ctx_status ctx_cfi_run_fde(struct ctx_cfi_machine *machine, const struct ctx_cfi_section *section,
-				const struct ctx_cfi_cie *cie, const struct ctx_cfi_state *initial,
-				const struct ctx_cfi_fde *fde, struct ctx_err *err)
+enum ctx_status ctx_cfi_run_fde(struct ctx_cfi_machine *machine, const struct ctx_cfi_cie *cie,
+				const struct ctx_cfi_state *initial, const struct ctx_cfi_fde *fde,
+				struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	machine->section = section;
 	machine->cie = cie;
 	machine->initial = initial;
 	machine->pc = fde->begin;

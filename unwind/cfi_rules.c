@@ -2,8 +2,8 @@
  *	state --key--> number of the rule --> summary (8 bytes, every step)
  *	                                 `--> whole rule --> saves (one for each register that was set)
  *
- * A key holds the touched registers alone, as 10 bytes each; expressions are numbers in it, so that its length is
- * bounded whatever a file says.
+ * A key holds the touched registers alone, as 10 bytes each; expressions are numbers in it, so that
+ * its length is bounded whatever a file says.
  */
 #include "unwind/cfi_rules.h"
 
@@ -30,11 +30,11 @@ static void key_put(struct key *key, uint8_t tag, const struct ctx_cfi_place *pl
 	key->n += 10;
 }
 
-static void key_make(struct key *key, const struct ctx_cfi_state *state, uint8_t return_register, bool signal)
+static void key_make(struct key *key, const struct ctx_cfi_state *state)
 {
 	key->n = 0;
-	key->bytes[key->n++] = return_register;
-	key->bytes[key->n++] = signal;
+	key->bytes[key->n++] = state->return_register;
+	key->bytes[key->n++] = state->signal;
 	key_put(key, (uint8_t)state->cfa_register, &state->cfa);
 	for (uint64_t left = state->touched; left != 0; left &= left - 1) {
 		unsigned reg = (unsigned)__builtin_ctzll(left);
@@ -57,11 +57,10 @@ static bool summarize_fp(const struct ctx_cfi_place *place, int16_t *ret)
 	return true;
 }
 
-static bool summarize_x86_64(const struct ctx_cfi_state *state, uint8_t return_register,
-			     struct ctx_cfi_summary *ret)
+static bool summarize_x86_64(const struct ctx_cfi_state *state, struct ctx_cfi_summary *ret)
 {
 	const struct ctx_cfi_place *sp = &state->registers[ctx_machine_sp(CTX_MACHINE_X86_64)];
-	const struct ctx_cfi_place *address = &state->registers[return_register];
+	const struct ctx_cfi_place *address = &state->registers[state->return_register];
 
 	if (state->cfa.how != CTX_CFI_REGISTER || state->cfa.value < INT32_MIN ||
 	    state->cfa.value > INT32_MAX)
@@ -78,16 +77,15 @@ static bool summarize_x86_64(const struct ctx_cfi_state *state, uint8_t return_r
 	return ret->kind != CTX_CFI_NONE;
 }
 
-static struct ctx_cfi_summary summarize(enum ctx_machine machine, const struct ctx_cfi_state *state,
-					uint8_t return_register, bool signal)
+static struct ctx_cfi_summary summarize(enum ctx_machine machine, const struct ctx_cfi_state *state)
 {
 	struct ctx_cfi_summary summary = {0};
 
-	if (state->registers[return_register].how == CTX_CFI_UNDEFINED)
+	if (state->registers[state->return_register].how == CTX_CFI_UNDEFINED)
 		return (struct ctx_cfi_summary){.kind = CTX_CFI_ROOT};
-	if (!signal && machine == CTX_MACHINE_X86_64 && summarize_x86_64(state, return_register, &summary))
+	if (!state->signal && machine == CTX_MACHINE_X86_64 && summarize_x86_64(state, &summary))
 		return summary;
-	return (struct ctx_cfi_summary){.kind = CTX_CFI_FULL, .signal = signal};
+	return (struct ctx_cfi_summary){.kind = CTX_CFI_FULL, .signal = state->signal};
 }
 
 static enum ctx_status append(struct ctx_cfi_rules *rules, const struct ctx_cfi_rule *rule,
@@ -107,13 +105,13 @@ static enum ctx_status append(struct ctx_cfi_rules *rules, const struct ctx_cfi_
 }
 
 static enum ctx_status append_state(struct ctx_cfi_rules *rules, const struct ctx_cfi_state *state,
-				    uint8_t return_register, bool signal, struct ctx_err *err)
+				    struct ctx_err *err)
 {
-	struct ctx_cfi_summary summary = summarize(rules->machine, state, return_register, signal);
+	struct ctx_cfi_summary summary = summarize(rules->machine, state);
 	struct ctx_cfi_rule rule = {.cfa = state->cfa,
 				    .cfa_register = (uint8_t)state->cfa_register,
-				    .return_register = return_register,
-				    .signal = signal,
+				    .return_register = state->return_register,
+				    .signal = state->signal,
 				    .first_save = (uint32_t)rules->n_saves};
 	enum ctx_status status =
 		ctx_grow(&rules->saves, &rules->saves_cap, rules->n_saves + CTX_USER_REGS_MAX, err);
@@ -155,7 +153,7 @@ void ctx_cfi_rules_deinit(struct ctx_cfi_rules *rules)
 }
 
 enum ctx_status ctx_cfi_rules_add(struct ctx_cfi_rules *rules, const struct ctx_cfi_state *state,
-				  uint8_t return_register, bool signal, uint32_t *ret, struct ctx_err *err)
+				  uint32_t *ret, struct ctx_err *err)
 {
 	enum ctx_status status;
 	struct key key;
@@ -166,13 +164,16 @@ enum ctx_status ctx_cfi_rules_add(struct ctx_cfi_rules *rules, const struct ctx_
 		return ctx_err_set(err, CTX_E_FORMAT, "no frame address");
 	if (rules->n >= MAX_RULES || rules->n_saves >= MAX_SAVES)
 		return ctx_err_set(err, CTX_E_LIMIT, "too many different rules");
-	key_make(&key, state, return_register, signal);
+	key_make(&key, state);
 	status = ctx_strtab_add(&rules->keys, (const char *)key.bytes, key.n, &id, err);
 	if (status != CTX_OK)
 		return status;
-	/* A key whose rule could not be appended (memory) leaves the numbers apart: the whole table fails then. */
+	/*
+	 * A key whose rule could not be appended (memory) leaves the numbers apart: the whole table
+	 * fails then.
+	 */
 	if (id + 1 == rules->n)
-		status = append_state(rules, state, return_register, signal, err);
+		status = append_state(rules, state, err);
 	if (status == CTX_OK)
 		*ret = id + 1;
 	return status;

@@ -1,10 +1,10 @@
 /*
- * Rules: how to find the caller's registers from those of a frame. Equal rules of a table are kept once, so that a row
- * is a pc and the number of a rule.
+ * Rules: how to find the caller's registers from those of a frame. Equal rules of a table are kept
+ * once, so that a row is a pc and the number of a rule.
  *
- * Every rule has a summary of 8 bytes, which is all that most frames of x86-64 need (CFA = stack or frame pointer +
- * offset, return address below the CFA, where the frame pointer was saved), and a whole description beside it.
- * Private to unwind/. Source: DWARF 5, 6.4.1.
+ * Every rule has a summary of 8 bytes, which is all that most frames of x86-64 need (CFA = stack or
+ * frame pointer + offset, return address below the CFA, where the frame pointer was saved), and a
+ * whole description beside it. Private to unwind/. Source: DWARF 5, 6.4.1.
  */
 #ifndef CTX_UNWIND_CFI_RULES_H
 #define CTX_UNWIND_CFI_RULES_H
@@ -35,12 +35,16 @@ struct ctx_cfi_place {
 	uint8_t how;   /* enum ctx_cfi_how */
 };
 
-/* What holds at one pc while a program runs. The CFA: CTX_CFI_REGISTER (of cfa_register, + value) or
- * CTX_CFI_VAL_EXPRESSION; CTX_CFI_UNSPECIFIED before it was defined. */
+/*
+ * What holds at one pc while a program runs. The CFA: CTX_CFI_REGISTER (of cfa_register, + value)
+ * or CTX_CFI_VAL_EXPRESSION; CTX_CFI_UNSPECIFIED before it was defined.
+ */
 struct ctx_cfi_state {
 	struct ctx_cfi_place cfa;
 	uint64_t cfa_register;
-	uint64_t touched; /* bit i: registers[i] was set once */
+	uint64_t touched;	 /* bit i: registers[i] was set once */
+	uint8_t return_register; /* these two are the CIE's */
+	bool signal;
 	struct ctx_cfi_place registers[CTX_USER_REGS_MAX];
 };
 
@@ -90,10 +94,12 @@ CTX_MUST_CHECK enum ctx_status ctx_cfi_rules_init(struct ctx_cfi_rules *rules, e
 						  struct ctx_err *err);
 void ctx_cfi_rules_deinit(struct ctx_cfi_rules *rules);
 
-/* The number of the rule for a state. Fails with CTX_E_FORMAT (no CFA), CTX_E_LIMIT, CTX_E_NOMEM. */
+/*
+ * The number of the rule for a state. Fails with CTX_E_FORMAT (no CFA), CTX_E_LIMIT, CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_rules_add(struct ctx_cfi_rules *rules,
-						 const struct ctx_cfi_state *state, uint8_t return_register,
-						 bool signal, uint32_t *ret, struct ctx_err *err);
+						 const struct ctx_cfi_state *state, uint32_t *ret,
+						 struct ctx_err *err);
 
 /* The number of an expression. Fails with CTX_E_LIMIT (longer than anybody writes), CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_rules_add_expression(struct ctx_cfi_rules *rules, const uint8_t *bytes,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * An entry is a key and its table, NULL when there is none. A miss for want of a path has no entry, so that a later
- * call with a path tries.
+ * An entry is a key and its table, NULL when there is none. A miss for want of a path has no entry,
+ * so that a later call with a path tries.
  */
 
 void ctx_table_cache_deinit(struct ctx_table_cache *cache)
@@ -69,17 +69,17 @@ enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache, const char *p
 	return keep(cache, key, status == CTX_OK ? table : NULL, ret, err);
 }
 
-enum ctx_status ctx_table_cache_get_bytes(struct ctx_table_cache *cache, const char *key, const void *bytes,
-					  size_t n, const struct ctx_cfi_table **ret, struct ctx_err *err)
+enum ctx_status ctx_table_cache_get_image(struct ctx_table_cache *cache, const struct ctx_table_image *image,
+					  const struct ctx_cfi_table **ret, struct ctx_err *err)
 {
 	struct ctx_cfi_table *table = NULL;
 	enum ctx_status status;
 
 	*ret = NULL;
-	if (find(cache, key, ret))
+	if (find(cache, image->key, ret))
 		return CTX_OK;
-	status = ctx_cfi_table_open_bytes(bytes, n, &table, err);
+	status = ctx_cfi_table_open_bytes(image->bytes, image->n, &table, err);
 	if (status == CTX_E_NOMEM)
 		return status;
-	return keep(cache, key, status == CTX_OK ? table : NULL, ret, err);
+	return keep(cache, image->key, status == CTX_OK ? table : NULL, ret, err);
 }

@@ -1,5 +1,6 @@
 /*
- * Table cache: call frame information tables by build id, each file read once. That there is none is kept as well.
+ * Table cache: call frame information tables by build id, each file read once. That there is none
+ * is kept as well.
  */
 #ifndef CTX_UNWIND_TABLE_CACHE_H
 #define CTX_UNWIND_TABLE_CACHE_H
@@ -18,17 +19,24 @@ struct ctx_table_cache {	       /* all zero is a valid empty one */
 void ctx_table_cache_deinit(struct ctx_table_cache *cache);
 
 /*
- * The table of an object; NULL: it has none that can be used (no file, no frame information, a file with another build
- * id: never used). Borrowed, lives as long as the cache. `path` is where to read it ("" nowhere; then a later call with a path tries again); `build_id` "" when not
- * known: the path is the key then. Fails with CTX_E_NOMEM.
+ * The table of an object; NULL: it has none that can be used (no file, no frame information, a file
+ * with another build id: never used). Borrowed, lives as long as the cache. `path` is where to read
+ * it ("" nowhere; then a later call with a path tries again); `build_id` "" when not known: the
+ * path is the key then. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache, const char *path,
 						   const char *build_id, const struct ctx_cfi_table **ret,
 						   struct ctx_err *err);
 
-/* The same for a file in memory; `key` names it. */
-CTX_MUST_CHECK enum ctx_status ctx_table_cache_get_bytes(struct ctx_table_cache *cache, const char *key,
-							 const void *bytes, size_t n,
+struct ctx_table_image { /* a file in memory */
+	const char *key; /* names it */
+	const void *bytes;
+	size_t n;
+};
+
+/* The same for a file in memory. */
+CTX_MUST_CHECK enum ctx_status ctx_table_cache_get_image(struct ctx_table_cache *cache,
+							 const struct ctx_table_image *image,
 							 const struct ctx_cfi_table **ret,
 							 struct ctx_err *err);
 

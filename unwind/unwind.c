@@ -1,8 +1,9 @@
 /*
  *	registers --locate--> object, row --step--> registers of the caller --> again
  *
- * The first walk follows pc, stack and frame pointer only, which is all that nearly every frame needs. When a rule asks for
- * another register that has got lost on the way, the walk starts again at the leaf and follows all of them.
+ * The first walk follows pc, stack and frame pointer only, which is all that nearly every frame
+ * needs. When a rule asks for another register that has got lost on the way, the walk starts again
+ * at the leaf and follows all of them.
  */
 #include "unwind/unwind.h"
 
@@ -97,7 +98,10 @@ static enum verdict enter_caller(struct walk *walk, uint64_t pc, uint64_t cfa, u
 	return GO_ON;
 }
 
-/* A frame as code with frame pointers lays it out: [fp] is the caller's, [fp + 8] the return address. */
+/*
+ * A frame as code with frame pointers lays it out: [fp] is the caller's, [fp + 8] the return
+ * address.
+ */
 static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
 {
 	uint64_t fp = walk->value[walk->fp];
@@ -165,8 +169,8 @@ static enum verdict step_by_guess(struct walk *walk, uint64_t *ret_cfa)
 }
 
 /*
- * Compilers do not tell that the end of a function has popped a register: its place is below the stack pointer then,
- * and it has its old value already.
+ * Compilers do not tell that the end of a function has popped a register: its place is below the
+ * stack pointer then, and it has its old value already.
  */
 static bool is_popped(const struct walk *walk, uint64_t address)
 {
@@ -264,7 +268,10 @@ static enum ctx_cfi_result get_saved(const struct walk *walk, const struct ctx_c
 	return ctx_cfi_memory_read(&walk->memory, address, ret) ? CTX_CFI_OK : CTX_CFI_OUTSIDE;
 }
 
-/* What has become of the registers that the rule restores; `lost` is the trouble with the return address, if any. */
+/*
+ * What has become of the registers that the rule restores; `lost` is the trouble with the return
+ * address, if any.
+ */
 static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t cfa, struct walk *next,
 		    enum ctx_cfi_result *ret_lost)
 {
@@ -321,8 +328,9 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 }
 
 /*
- * The row of a pc. A return address belongs to the call before it, except where no call was: a handler returns to
- * the beginning of the signal trampoline. *ret_address is what the frame is to be looked up by.
+ * The row of a pc. A return address belongs to the call before it, except where no call was: a
+ * handler returns to the beginning of the signal trampoline. *ret_address is what the frame is to
+ * be looked up by.
  */
 static uint32_t find_rule(const struct walk *walk, uint64_t *ret_address)
 {
@@ -370,7 +378,10 @@ static enum verdict step(struct walk *walk, struct ctx_unwind_frame *frame)
 	}
 }
 
-/* A call to nowhere: the thread stands outside of all code, but the call has pushed where it came from. */
+/*
+ * A call to nowhere: the thread stands outside of all code, but the call has pushed where it came
+ * from.
+ */
 static enum verdict step_from_nowhere(struct walk *walk, struct ctx_unwind_frame *frame)
 {
 	return try_entry(walk, 0, &frame->cfa) ? GO_ON : end(walk, CTX_TRUNCATED_NO_MAP);

@@ -3,13 +3,13 @@
  *
  *	pc --space--> object, table --> row --> CFA --> caller's pc, frame pointer (all from the copied stack) --> again
  *
- * It ends honestly: either at the root (the call frame information says that there is no caller, as in _start and
- * where threads begin) or with the reason why it could not go on. Code without a table (made at run time) is stepped
- * over by its frame pointer when what lies there is plausible: a larger frame, within the copied stack, and a return
- * address in executable memory.
+ * It ends honestly: either at the root (the call frame information says that there is no caller, as
+ * in _start and where threads begin) or with the reason why it could not go on. Code without a
+ * table (made at run time) is stepped over by its frame pointer when what lies there is plausible:
+ * a larger frame, within the copied stack, and a return address in executable memory.
  *
- * Cost: about 0.1 us a frame. No memory is allocated. Nothing is read but the copied stack and the tables. May be called
- * by several threads at once.
+ * Cost: about 0.1 us a frame. No memory is allocated. Nothing is read but the copied stack and the
+ * tables. May be called by several threads at once.
  */
 #ifndef CTX_UNWIND_UNWIND_H
 #define CTX_UNWIND_UNWIND_H
@@ -41,8 +41,8 @@ struct ctx_unwind_frame {
 };
 
 /*
- * Writes the frames, leaf first, at most `max` (at least 1), and their number. Returns why it ended there:
- * CTX_TRUNCATED_NOT (the root was reached) or a reason.
+ * Writes the frames, leaf first, at most `max` (at least 1), and their number. Returns why it ended
+ * there: CTX_TRUNCATED_NOT (the root was reached) or a reason.
  */
 enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n);
