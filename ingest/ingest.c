@@ -1,6 +1,7 @@
 /*
  *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
  *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
+ *	                            +-- FUNCTION ---> functions by name (resolver_named.c)
  *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
  *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
  *	                            +-- TRACED -----> raw stack, name of the file --> blocks of operations (forest.c) --> store
@@ -228,8 +229,20 @@ enum ctx_status ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err)
 	return CTX_OK;
 }
 
-/* The rest of a sample whose raw stack is known. */
-static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, struct ctx_err *err)
+/* Calls that the source says are new are new, even where the stack is the one before. */
+static uint32_t limit_kept(const struct ingest *in, const struct ctx_sample *sample, uint32_t kept_frames)
+{
+	const struct ctx_trie *raw = &in->stacks.raw, *cct = &in->stacks.cct;
+	uint32_t depth = raw->depth[sample->raw_stack];
+	uint32_t kept = in->stacks.raw_to_stack[ctx_trie_ancestor(raw, sample->raw_stack,
+								  kept_frames < depth ? kept_frames : depth)];
+
+	return cct->depth[kept] < cct->depth[sample->kept_stack] ? kept : sample->kept_stack;
+}
+
+/* The rest of a sample whose raw stack is known. `kept_frames`: see struct ctx_event_sample; UINT32_MAX not known. */
+static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, uint32_t kept_frames,
+				  struct ctx_err *err)
 {
 	const struct ctx_trie *cct = &in->stacks.cct;
 	uint32_t *last = last_stack_of(in, sample->thread, sample->metric);
@@ -240,6 +253,8 @@ static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, 
 	sample->kept_stack = sample->stack == *last
 				     ? sample->stack
 				     : ctx_stack_paths_common(&in->paths, cct, sample->stack, *last);
+	if (kept_frames != UINT32_MAX)
+		sample->kept_stack = limit_kept(in, sample, kept_frames);
 	sample->kept_depth = cct->depth[sample->kept_stack];
 	*last = sample->stack;
 	ctx_profile_builder_count(&in->nouns, sample->thread, sample->metric, sample->weight);
@@ -256,9 +271,10 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		.cpu = event->sample.cpu,
 		.metric = event->sample.metric,
 	};
+	const struct ctx_source_info *info = &in->source->info;
 	enum ctx_status status;
 
-	if (sample.metric >= in->source->info.n_metrics || in->source->info.metrics[sample.metric].counts)
+	if (sample.metric >= info->n_metrics || info->metrics[sample.metric].counts)
 		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
 	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 	if (status == CTX_OK)
@@ -271,7 +287,9 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 		return status;
 	in->leaf_samples[sample.raw_stack]++;
 	in->stats.samples++;
-	return put_sample(in, &sample, err);
+	return put_sample(in, &sample,
+			  info->metrics[sample.metric].exact_calls ? event->sample.kept_frames : UINT32_MAX,
+			  err);
 }
 
 /* --- thread states --- */
@@ -304,7 +322,7 @@ static enum ctx_status put_span(void *context, const struct ctx_state_span *span
 	};
 
 	in->stats.spans++;
-	return put_sample(in, &sample, err);
+	return put_sample(in, &sample, UINT32_MAX, err);
 }
 
 static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
@@ -406,6 +424,8 @@ static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event
 		return on_map(in, event, err);
 	case CTX_EV_UNMAP:
 		return on_unmap(in, event, err);
+	case CTX_EV_FUNCTION:
+		return ctx_resolver_add_named(in->resolver, &event->function, err);
 	case CTX_EV_STATE:
 		return on_state(in, event, err);
 	case CTX_EV_TRACED:

@@ -3,6 +3,7 @@
  */
 #include "ingest/ingest_impl.h"
 
+#include "base/buf.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 
@@ -63,6 +64,30 @@ static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
 	}
 	event.property = (struct ctx_property){.key = "unwinding", .value = text};
 	return ctx_profile_builder_event(&in->nouns, &event, err);
+}
+
+/* A line for the header: of which metrics the calls are counted. Those of all others are estimated from samples. */
+static enum ctx_status tell_exact_calls(struct ingest *in, struct ctx_err *err)
+{
+	const struct ctx_source_info *info = &in->source->info;
+	struct ctx_event event = {.kind = CTX_EV_PROPERTY};
+	struct ctx_buf text = {0};
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < info->n_metrics; i++) {
+		if (info->metrics[i].exact_calls)
+			ctx_buf_printf(&text, "%s%s", text.n == 0 ? "counted: " : ", ",
+				       info->metrics[i].name);
+	}
+	if (text.n != 0) {
+		ctx_buf_put_u8(&text, 0);
+		event.property = (struct ctx_property){.key = "calls", .value = (const char *)text.bytes};
+		status = ctx_buf_check(&text, err);
+	}
+	if (status == CTX_OK && text.n != 0)
+		status = ctx_profile_builder_event(&in->nouns, &event, err);
+	ctx_buf_deinit(&text);
+	return status;
 }
 
 /* What may not be the file that ran. */
@@ -183,6 +208,8 @@ enum ctx_status ingest_put_contents(struct ingest *in, const struct ctx_ingest_o
 		status = finish_trees(in, options, err);
 	if (status == CTX_OK)
 		status = tell_unwinding(in, err);
+	if (status == CTX_OK)
+		status = tell_exact_calls(in, err);
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->nouns, err);
 	if (status == CTX_OK)

@@ -70,6 +70,8 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 	ctx_map64_deinit(&resolver->by_module_address);
 	ctx_strtab_deinit(&resolver->object_keys);
 	ctx_resolver_sites_deinit(resolver);
+	ctx_map64_deinit(&resolver->named.of_id);
+	free(resolver->named.items);
 	free(resolver->objects);
 	free(resolver->functions);
 	free(resolver->locations);

@@ -43,8 +43,17 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolve
 						    struct ctx_err *err);
 
 /*
- * The location at `file_offset` of an object. O(1) for a known one, O(log symbols) for a new one.
+ * A function that frames name (CTX_EV_FUNCTION). CTX_E_FORMAT: its number is another function's already. O(1).
  */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_add_named(struct ctx_resolver *resolver,
+						      const struct ctx_event_function *function,
+						      struct ctx_err *err);
+
+/* The location of a frame that is a function by name; of a number that was not announced <Unknown>. O(1). */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_named(struct ctx_resolver *resolver, uint64_t frame,
+						  uint32_t *ret_location, struct ctx_err *err);
+
+/* The location at `file_offset` of an object. O(1) for a known one, O(log symbols) for a new one. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t object,
 						      uint64_t file_offset, uint32_t *ret_location,
 						      struct ctx_err *err);

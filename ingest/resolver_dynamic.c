@@ -39,6 +39,7 @@ static enum ctx_status add_dynamic(struct ctx_resolver *resolver, struct ctx_res
 		.file_offset = event->file_offset,
 		.size = event->size,
 		.function = CTX_NONE,
+		.file = CTX_NONE,
 		.code = event->code,
 		.n_code = event->n_code,
 		.machine = event->machine,
@@ -75,6 +76,19 @@ enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolver, const struct
 	return CTX_OK;
 }
 
+/* Where the source knows the line of a function by name, or of a position in it. */
+static enum ctx_status add_line(struct ctx_resolver *resolver,
+				const struct ctx_resolver_dynamic_function *dynamic, uint32_t position,
+				struct ctx_location *location, struct ctx_err *err)
+{
+	struct ctx_site site = {.function = location->function, .file = dynamic->file, .caller = CTX_NONE};
+
+	if (dynamic->file == CTX_NONE)
+		return CTX_OK;
+	site.line = dynamic->positions == CTX_POSITION_LINE && position != 0 ? position : dynamic->line;
+	return ctx_resolver_add_site(resolver, &site, &location->site, err);
+}
+
 /* `at`: the file offset in an object of functions made at run time. */
 enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t object, uint64_t at,
 					struct ctx_location *location, struct ctx_err *err)
@@ -104,5 +118,5 @@ enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t 
 		status = ctx_resolver_add_function(resolver, &info, &dynamic->function, err);
 	}
 	location->function = dynamic->function;
-	return status;
+	return status == CTX_OK ? add_line(resolver, dynamic, (uint32_t)at, location, err) : status;
 }

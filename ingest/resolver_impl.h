@@ -4,6 +4,7 @@
  *	resolver.c		from addresses in objects to locations; what is taken and released at the end
  *	resolver_nouns.c	objects, functions, locations: adding one
  *	resolver_dynamic.c	functions that were made at run time
+ *	resolver_named.c	functions that a source knows by name alone
  *	resolver_kernel.c	the kernel and its modules, and addresses where nothing is mapped
  *	resolver_sites.c	lines and inlined functions, from debug information
  *	resolver_code.c		instructions and texts of source files, for the database
@@ -24,10 +25,24 @@
 struct ctx_resolver_dynamic_function { /* a function that was made at run time */
 	const char *name;
 	uint64_t file_offset, size;
-	uint32_t function;   /* CTX_NONE: no sample there yet */
+	uint32_t function; /* CTX_NONE: no sample there yet */
+	/* Of a function by name: its source file (CTX_NONE: not known), and what positions in it are. */
+	uint32_t file, line;
+	enum ctx_position positions;
 	const uint8_t *code; /* the source's; NULL not known */
 	size_t n_code;
 	uint16_t machine;
+};
+
+struct ctx_resolver_named { /* where a function by name stands among those made at run time */
+	uint32_t object;
+	uint64_t file_offset; /* as ctx_resolver_in_object takes it */
+};
+
+struct ctx_resolver_named_functions { /* all zero is none */
+	struct ctx_map64 of_id;	      /* the source's number -> index in items */
+	struct ctx_resolver_named *items;
+	size_t n, cap;
 };
 
 struct ctx_resolver_object {
@@ -63,6 +78,7 @@ struct ctx_resolver {
 	bool kernel_opened;
 	bool kernel_recorded; /* kallsyms is a copy from the time of the recording: its modules lay there */
 	uint32_t *kernel_by_symbol;
+	struct ctx_resolver_named_functions named;
 	uint32_t truncated[CTX_TRUNCATED_N]; /* function for each reason, CTX_NONE: not met */
 	struct ctx_strtab site_keys;	     /* id = site id; the key is the site itself */
 	struct ctx_site *sites;
@@ -140,6 +156,11 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolve
 /* Lines and inlined functions of a location whose object, address and (real) function are set. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver,
 						      struct ctx_location *location, struct ctx_err *err);
+
+/* The number of a site; equal sites are one. */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_add_site(struct ctx_resolver *resolver,
+						     const struct ctx_site *site, uint32_t *ret,
+						     struct ctx_err *err);
 
 /* The number of a source file; CTX_NONE for NULL. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, const char *path,

@@ -26,8 +26,8 @@ enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, const char *pat
 	return path != NULL ? ctx_strtab_add_text(&resolver->files, path, ret, err) : CTX_OK;
 }
 
-static enum ctx_status site_id(struct ctx_resolver *resolver, const struct ctx_site *site, uint32_t *ret,
-			       struct ctx_err *err)
+enum ctx_status ctx_resolver_add_site(struct ctx_resolver *resolver, const struct ctx_site *site,
+				      uint32_t *ret, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&resolver->sites, &resolver->sites_cap, resolver->n_sites + 1, err);
 
@@ -117,7 +117,7 @@ enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver, struct ctx
 		if (status == CTX_OK)
 			status = ctx_resolver_file(resolver, frames[i].file, &site.file, err);
 		if (status == CTX_OK)
-			status = site_id(resolver, &site, &id, err);
+			status = ctx_resolver_add_site(resolver, &site, &id, err);
 		site.caller = id;
 	}
 	location->site = id;

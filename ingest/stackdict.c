@@ -76,6 +76,8 @@ enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_res
 		return ctx_resolver_absolute(resolver, address, ret_location, err);
 	if (address >= CTX_KERNEL_START)
 		return ctx_resolver_kernel(resolver, spaces->kernel, address, ret_location, err);
+	if (ctx_frame_is_named(address))
+		return ctx_resolver_named(resolver, address, ret_location, err);
 	map = ctx_addrspace_find(spaces->process, address);
 	if (map == NULL)
 		return ctx_resolver_absolute(resolver, address, ret_location, err);

@@ -42,7 +42,7 @@ struct ctx_source_node {
 	uint32_t padding;
 };
 
-/* The location of an address now. O(log maps). */
+/* The location of a frame now. O(log maps). */
 CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces,
 						struct ctx_resolver *resolver, uint64_t address,
 						uint32_t *ret_location, struct ctx_err *err);

@@ -163,6 +163,7 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 		.time_ns = event->time_ns,
 		.thread = event->thread,
 		.change = event->state.change,
+		.wait = event->state.wait,
 		.cpu = event->state.cpu,
 		.waker = CTX_NONE,
 		.outsider = CTX_NONE,

@@ -142,6 +142,8 @@ static enum ctx_thread_state state_of_wait(const struct ctx_thread_change *chang
 {
 	unsigned classes = change->classes;
 
+	if (change->change == CTX_CHANGE_BLOCKED && change->wait != CTX_WAIT_UNKNOWN)
+		return ctx_wait_state(change->wait);
 	if (change->change == CTX_CHANGE_STOPPED || (classes & CTX_STACK_STOP) != 0)
 		return CTX_STATE_STOPPED;
 	if ((classes & CTX_STACK_KERNEL_FAULT) != 0)

@@ -94,6 +94,7 @@ struct ctx_thread_change {
 	uint64_t time_ns;
 	uint32_t thread;
 	enum ctx_state_change change;
+	enum ctx_wait wait; /* BLOCKED: what for; CTX_WAIT_UNKNOWN: `classes` say it */
 	int32_t cpu;
 	uint32_t raw_stack; /* its own; 0 not known; not of WOKEN */
 	unsigned classes;   /* of this stack */

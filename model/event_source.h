@@ -6,27 +6,37 @@
  * numbered by the source, densely from 0, each announced before its first use. A *process* here is one image
  * of a program: exec starts a new one. A *thread* is one life of a tid.
  *
- * Order: events come sorted by time; at equal times maps come before samples. A source that cannot keep the
- * order exactly (a damaged file) hands the late event out anyway; the ingest counts it.
+ * Order: events come sorted by time; at equal times maps and functions come before samples. A source that cannot keep
+ * the order exactly (a damaged file) hands the late event out anyway; the ingest counts it.
  *
- * Stacks: a source keeps, per process, a dictionary of address-level stack nodes. CTX_EV_STACKS appends nodes
- * to it; ids run from 1 upward per process, 0 is the empty stack, a node's parent is always smaller.
- * CTX_EV_STACKS_RESET forgets the dictionary of a process (ids start at 1 again). A sample names its leaf's
- * node. A source whose file has whole stacks hands them out whole instead (`frames` of a sample): interning is
- * the ingest's business then. One whose file numbers whole stacks hands out numbers instead of nodes (`stack` of a sample), and
- * tells the frames of a number when it is asked (`stack_frames`): those of most samples never are.
+ * Stacks: a source keeps, per process, a dictionary of frame-level stack nodes. CTX_EV_STACKS appends nodes to it; ids
+ * run from 1 upward per process, 0 is the empty stack, a node's parent is always smaller. CTX_EV_STACKS_RESET forgets
+ * the dictionary of a process (ids start at 1 again). A sample names its leaf's node. A source whose file has whole
+ * stacks hands them out whole instead (`frames` of struct ctx_event_stack): interning is the ingest's business then. One
+ * whose file numbers whole stacks hands out numbers instead of nodes (`id`), and gives the frames of a number when it is
+ * asked (`stack_frames`): those of most samples never are.
+ *
+ * Frames are 64-bit numbers of three kinds:
+ *
+ *  - An address, to be looked up as it is. For frames above the leaf that is an address inside the call instruction
+ *    (return address minus one), so that nobody subtracts anything later.
+ *  - A function by name, for what has no address (virtual machines, traces of other tools): ctx_frame_named(id,
+ *    position), of a function that CTX_EV_FUNCTION announced before. A source that announces functions passes addresses
+ *    of its file through ctx_frame_address, so that none is mistaken for one.
+ *  - A mark. ctx_frame_truncated(reason) as the root-most frame says that the caller of the next frame is not known, and
+ *    why. CTX_FRAME_JOINED between two frames says that what is on its root side was not found by this sample, but
+ *    taken over from an earlier one of the thread; it is no call.
+ *
+ * Calls are estimated from what consecutive stacks have in common, unless the source knows better: see `exact_calls` of
+ * struct ctx_source_metric.
  *
  * States: a source that sees what threads do when they are on no CPU hands out CTX_EV_STATE, for each thread in order
  * of time with its samples. A change that repeats what is known already does no harm, and one that was lost costs
- * no more than its own interval. `info.has_states` says so in advance.
+ * no more than its own interval. `info.has_states` says so in advance. What a thread waits for is judged by the kernel's
+ * functions on its stack, unless the source knows it (`wait`).
  *
- * Traced operations: CTX_EV_TRACED, those of each kind in order of time. What is summed up by call stack comes as samples besides.
- *
- * Frame addresses: an address to look up as it is. For frames above the leaf that is an address inside the
- * call instruction (return address minus one), so nobody subtracts anything later. ctx_frame_truncated(reason) as the
- * root-most frame says that the caller of the next frame is not known, and why. CTX_FRAME_JOINED between two frames
- * says that what is on its root side was not found by this sample, but taken over from an earlier one of the thread; it is
- * no call.
+ * Traced operations: CTX_EV_TRACED, those of each kind in order of time. What is summed up by call stack comes as samples
+ * besides.
  */
 #ifndef CTX_MODEL_EVENT_SOURCE_H
 #define CTX_MODEL_EVENT_SOURCE_H
@@ -75,6 +85,39 @@ static inline enum ctx_truncation ctx_frame_truncation(uint64_t address)
 /* A few words: "no call frame information". */
 const char *ctx_truncation_text(enum ctx_truncation reason);
 
+/* A frame that is a function by name has this in its highest byte: no program has code there (x86-64, aarch64). */
+#define CTX_FRAME_NAMED_TAG 0x40u
+#define CTX_FRAME_POSITION_BITS 24
+#define CTX_FRAME_POSITIONS ((uint32_t)1 << CTX_FRAME_POSITION_BITS)
+
+/* The frame at a position in a function of CTX_EV_FUNCTION; positions from CTX_FRAME_POSITIONS on are not kept (0). */
+static inline uint64_t ctx_frame_named(uint32_t function, uint32_t position)
+{
+	return (uint64_t)CTX_FRAME_NAMED_TAG << 56 | (uint64_t)function << CTX_FRAME_POSITION_BITS |
+	       (position < CTX_FRAME_POSITIONS ? position : 0);
+}
+
+static inline bool ctx_frame_is_named(uint64_t frame)
+{
+	return frame >> 56 == CTX_FRAME_NAMED_TAG;
+}
+
+static inline uint32_t ctx_frame_function(uint64_t named)
+{
+	return (uint32_t)(named >> CTX_FRAME_POSITION_BITS);
+}
+
+static inline uint32_t ctx_frame_position(uint64_t named)
+{
+	return (uint32_t)named & (CTX_FRAME_POSITIONS - 1);
+}
+
+/* The frame of an address of a file: what looks like a function by name becomes another address where nothing is. */
+static inline uint64_t ctx_frame_address(uint64_t address)
+{
+	return ctx_frame_is_named(address) ? address | (uint64_t)1 << 63 : address;
+}
+
 /* Addresses from here on belong to the kernel (x86-64 and aarch64 with 64-bit kernels). */
 #define CTX_KERNEL_START ((uint64_t)0xffff000000000000u)
 
@@ -86,6 +129,7 @@ enum ctx_event_kind {
 	CTX_EV_THREAD_EXIT,
 	CTX_EV_MAP,
 	CTX_EV_UNMAP,
+	CTX_EV_FUNCTION, /* a function that frames refer to by name */
 	CTX_EV_STACKS,
 	CTX_EV_STACKS_RESET,
 	CTX_EV_SAMPLE,
@@ -138,12 +182,32 @@ struct ctx_map_event {
 	uint16_t machine; /* of the code: ELF's e_machine */
 };
 
+/* What the position of a frame in a function is. */
+enum ctx_position {
+	CTX_POSITION_CODE, /* an offset in its code: of an instruction, of a bytecode */
+	CTX_POSITION_LINE, /* a line of its file; 0 not known */
+};
+
+/*
+ * A function that has a name and no addresses. The number is the source's choice, of the whole source, and stands for this
+ * function from here on: it is announced once, and functions of different numbers are different, whatever their names.
+ */
+struct ctx_event_function {
+	uint32_t id;
+	const char *name;   /* is demangled if it is mangled */
+	const char *module; /* what it belongs to, shown as its load object: "app.jar", "<Java methods>" */
+	const char *file;   /* with its source; NULL not known */
+	uint32_t line;	    /* where it begins, for frames without a line of their own; 0 not known */
+	uint32_t size;	    /* positions are smaller than this; 0 not known */
+	enum ctx_position positions;
+};
+
 /* Nodes that are appended to the stack dictionary of a process. */
 struct ctx_event_stacks {
 	uint32_t first; /* id of the first node */
 	uint32_t n;
 	const uint32_t *parents;
-	const uint64_t *addresses;
+	const uint64_t *addresses; /* frames */
 };
 
 /* A call stack as an event names it. No stack: `id` 0, `frames` and `user` NULL. */
@@ -161,6 +225,12 @@ struct ctx_event_stack {
 struct ctx_event_sample {
 	uint64_t weight;
 	uint32_t metric;
+	/*
+	 * If the metric has exact_calls: how many frames, counted from the root, are still the calls that they were at the
+	 * thread's previous sample of this metric. All frames above were entered since then, even if the stack looks the
+	 * same. Not looked at for the first sample of a thread.
+	 */
+	uint32_t kept_frames;
 	int32_t cpu; /* -1 unknown */
 	struct ctx_event_stack stack;
 };
@@ -168,6 +238,7 @@ struct ctx_event_sample {
 struct ctx_event_state {
 	enum ctx_state_change change;
 	int32_t cpu;	      /* -1 unknown */
+	enum ctx_wait wait;   /* BLOCKED: what for, if the source knows it */
 	uint32_t waker;	      /* WOKEN: thread that did it; CTX_NONE: none of the recording */
 	const char *outsider; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
 	/*
@@ -193,7 +264,7 @@ struct ctx_event {
 	enum ctx_event_kind kind;
 	uint64_t time_ns;
 	uint32_t
-		process; /* of every kind but LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
+		process; /* of every kind but FUNCTION, LOST, THROTTLE, DAMAGE, WARNING, PROPERTY; a MAP or UNMAP with CTX_NONE is
 			     of the kernel's address space */
 	uint32_t thread; /* of THREAD_*, SAMPLE, STATE and TRACED */
 	union {
@@ -202,6 +273,7 @@ struct ctx_event {
 		struct ctx_event_thread_start thread_start;
 		const char *thread_name;
 		struct ctx_map_event map; /* UNMAP: address and size only */
+		struct ctx_event_function function;
 		struct ctx_event_stacks stacks;
 		struct ctx_event_sample sample;
 		struct ctx_event_state state;
@@ -231,6 +303,8 @@ struct ctx_source_metric {
 	const char *word; /* as in struct ctx_metric_info; NULL */
 	bool counts;	  /* no samples of its own: how many there are of metric `of` */
 	uint32_t of;
+	/* All samples have kept_frames: calls are counted, not estimated. */
+	bool exact_calls;
 };
 
 /* A source file that was kept with the recording. */

@@ -51,6 +51,25 @@ char ctx_state_letter(enum ctx_thread_state state)
 	return states[state].letter;
 }
 
+enum ctx_thread_state ctx_wait_state(enum ctx_wait wait)
+{
+	switch (wait) {
+	case CTX_WAIT_LOCK:
+		return CTX_STATE_USER_LOCK;
+	case CTX_WAIT_TEXT_PAGE:
+		return CTX_STATE_TEXT_FAULT;
+	case CTX_WAIT_DATA_PAGE:
+		return CTX_STATE_DATA_FAULT;
+	case CTX_WAIT_UNKNOWN:
+	case CTX_WAIT_TIME:
+	case CTX_WAIT_IO:
+	case CTX_WAIT_OTHER:
+	case CTX_WAIT_N:
+		break;
+	}
+	return CTX_STATE_SLEEP;
+}
+
 const char *ctx_state_change_text(enum ctx_state_change change)
 {
 	return changes[change];

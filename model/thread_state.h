@@ -72,6 +72,21 @@ enum ctx_state_change {
 	CTX_CHANGE_N,
 };
 
+/* What a thread waits for that leaves its CPU, where a source knows it. */
+enum ctx_wait {
+	CTX_WAIT_UNKNOWN = 0, /* judged by the functions on its stack */
+	CTX_WAIT_LOCK,	      /* a lock, condition or semaphore of user space */
+	CTX_WAIT_TIME,	      /* it sleeps */
+	CTX_WAIT_IO,	      /* input or output */
+	CTX_WAIT_TEXT_PAGE,   /* a page of instructions */
+	CTX_WAIT_DATA_PAGE,   /* a page of data */
+	CTX_WAIT_OTHER,	      /* another thread or process, a message, ... */
+	CTX_WAIT_N,
+};
+
+/* The state that such a wait is. Not of CTX_WAIT_UNKNOWN. */
+enum ctx_thread_state ctx_wait_state(enum ctx_wait wait);
+
 /* A short word that stands in log files and messages: "runs", "preempted", ... */
 const char *ctx_state_change_text(enum ctx_state_change change);
 

@@ -56,6 +56,7 @@ void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struc
 
 	ret->state.change = (enum ctx_state_change)change->change;
 	ret->state.cpu = change->cpu;
+	ret->state.wait = CTX_WAIT_UNKNOWN;
 	ret->state.stack = (struct ctx_event_stack){.id = change->stack};
 	ret->state.waker = thread != CTX_NONE ? reader->log.threads[thread].number : CTX_NONE;
 	ret->state.outsider = change->waker != 0 && thread == CTX_NONE

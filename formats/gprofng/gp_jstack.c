@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define METHODS_AT ((uint64_t)1 << 62) /* no program has addresses here: neither canonical nor of 52 bits */
-#define CODES_MAX 65536u	       /* bytes of a method's bytecode */
+#define CODES_MAX 65536u /* bytes of a method's bytecode */
 
 static const char unknown_method[] = "<no Java callstack recorded>"; /* as gprofng says */
 
 void ctx_gp_jstacks_deinit(struct ctx_gp_jstacks *stacks)
 {
 	ctx_strtab_deinit(&stacks->names);
+	ctx_map64_deinit(&stacks->announced);
 	free(stacks->frames);
 	free(stacks->work);
 	free(stacks->due);
@@ -27,7 +27,6 @@ void ctx_gp_jstacks_deinit(struct ctx_gp_jstacks *stacks)
 void ctx_gp_jimage_deinit(struct ctx_gp_jimage *image)
 {
 	ctx_gp_java_deinit(&image->methods);
-	ctx_map64_deinit(&image->announced);
 }
 
 /* Processes */
@@ -122,22 +121,20 @@ static enum ctx_status make_room(struct ctx_gp_jstacks *stacks, struct ctx_err *
 	return stacks->frames != NULL && stacks->work != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* The address that stands for a place in a method; the method is announced when it is new to the process. */
-static enum ctx_status address_of(struct ctx_gp_jimage *image, uint32_t name, int32_t index, uint64_t *ret,
-				  struct ctx_err *err)
+/* The frame of a place in a method, which is announced when it is new. */
+static enum ctx_status frame_of(struct ctx_gp_jstacks *stacks, uint32_t name, int32_t index, uint64_t *ret,
+				struct ctx_err *err)
 {
-	struct ctx_gp_jstacks *stacks = image->shared;
-	uint32_t *place = ctx_map64_place(&image->announced, name);
+	uint32_t *place = ctx_map64_place(&stacks->announced, name);
 
 	if (place == NULL)
 		return ctx_err_nomem(err);
-	*ret = METHODS_AT + ctx_gp_jstacks_place(name) +
-	       (index > 0 && index < (int32_t)CODES_MAX ? (uint64_t)index : 0);
+	*ret = ctx_frame_named(name, index > 0 && index < (int32_t)CODES_MAX ? (uint32_t)index : 0);
 	if (*place != CTX_MAP64_NONE)
 		return CTX_OK;
-	*place = 0;
 	if (ctx_grow(&stacks->due, &stacks->due_cap, stacks->n_due + 1, err) != CTX_OK)
 		return CTX_E_NOMEM;
+	*place = 0;
 	stacks->due[stacks->n_due++] = name;
 	return CTX_OK;
 }
@@ -175,7 +172,7 @@ static enum ctx_status put_java(struct ctx_gp_jimage *image, size_t n_java, int6
 		if (name == CTX_NONE)
 			status = ctx_strtab_add_text(&stacks->names, unknown_method, &name, err);
 		if (status == CTX_OK)
-			status = address_of(image, name, frame->index, &to->frames[to->n], err);
+			status = frame_of(stacks, name, frame->index, &to->frames[to->n], err);
 		to->n += status == CTX_OK;
 	}
 	return status;
@@ -219,13 +216,10 @@ bool ctx_gp_jstacks_next(struct ctx_gp_jstacks *stacks, struct ctx_event *ret)
 		return false;
 	}
 	name = stacks->due[stacks->due_at++];
-	*ret = (struct ctx_event){.kind = CTX_EV_MAP, .time_ns = stacks->time_ns, .process = stacks->process};
-	ret->map = (struct ctx_map_event){.address = METHODS_AT + ctx_gp_jstacks_place(name),
-					  .size = CODES_MAX,
-					  .file_offset = ctx_gp_jstacks_place(name),
-					  .path = "<Java methods>",
-					  .build_id = "",
-					  .archive = "",
-					  .function = ctx_strtab_get(&stacks->names, name)};
+	*ret = (struct ctx_event){.kind = CTX_EV_FUNCTION, .time_ns = stacks->time_ns};
+	ret->function = (struct ctx_event_function){.id = name,
+						    .name = ctx_strtab_get(&stacks->names, name),
+						    .module = "<Java methods>",
+						    .size = CODES_MAX};
 	return true;
 }

@@ -1,5 +1,5 @@
 /*
- * Stacks of Java: methods become addresses of their own, announced as functions when they are first met.
+ * Stacks of Java: methods are functions by name, announced when they are first met; a frame's position is the index of its bytecode.
  *
  *	leaf ... native frames of a native method | Java frames ... root      where there is a Java stack
  *	leaf ... native frames ... root                                       where there is none
@@ -19,17 +19,16 @@ struct ctx_gp_jstacks {
 	struct ctx_strtab names;	  /* of methods, of all processes */
 	struct ctx_gp_java_frame *frames; /* owned; room for one stack */
 	uint64_t *work;
+	struct ctx_map64 announced; /* methods, by name */
 	uint32_t *due; /* owned; names of the methods that are to be announced before the next sample */
 	size_t n_due, due_cap, due_at;
-	uint64_t time_ns; /* of that sample, and its process: set by the caller */
-	uint32_t process;
+	uint64_t time_ns; /* of that sample: set by the caller */
 };
 
 /* What it keeps for one process. All but `shared` zero is an empty one. */
 struct ctx_gp_jimage {
 	struct ctx_gp_jstacks *shared; /* borrowed */
 	struct ctx_gp_java methods;
-	struct ctx_map64 announced;    /* methods, by name */
 	uint64_t code_begin, code_end; /* code that the virtual machine made */
 	uint64_t jvm_begin, jvm_end;   /* the virtual machine */
 };

@@ -34,7 +34,7 @@ static size_t translate_marks(uint64_t *frames, size_t n, uint64_t truncations)
 		else if (frames[i] == MARK_FAILED)
 			frames[kept++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
 		else
-			frames[kept++] = frames[i] < MARKS_FROM ? frames[i] : 0;
+			frames[kept++] = frames[i] < MARKS_FROM ? ctx_frame_address(frames[i]) : 0;
 	}
 	return kept;
 }

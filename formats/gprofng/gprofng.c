@@ -144,7 +144,6 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	sample.sample.cpu = event.cpu;
 	sample.sample.stack = (struct ctx_event_stack){0};
 	reader->jstacks.time_ns = time_ns;
-	reader->jstacks.process = sample.process;
 	status = find_stack(reader, experiment, &event, &sample.sample.stack.id, err);
 	if (status == CTX_OK)
 		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,

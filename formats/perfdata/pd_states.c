@@ -197,9 +197,7 @@ static struct ctx_event change_at(uint64_t time_ns, uint32_t process, uint32_t t
 	struct ctx_event event = {
 		.kind = CTX_EV_STATE, .time_ns = time_ns, .process = process, .thread = thread};
 
-	event.state.change = change;
-	event.state.cpu = cpu;
-	event.state.waker = CTX_NONE;
+	event.state = (struct ctx_event_state){.change = change, .cpu = cpu, .waker = CTX_NONE};
 	return event;
 }
 

@@ -738,6 +738,9 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 	case CTX_EV_PROPERTY:
 		fail_msg("an experiment knows its properties from the start");
 		break;
+	case CTX_EV_FUNCTION:
+		fail_msg("an experiment has addresses");
+		break;
 	case CTX_EV_TRACED:
 		fail_msg("an experiment has no traced operations");
 		break;

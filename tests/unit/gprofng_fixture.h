@@ -184,6 +184,10 @@ static inline void gp_note(struct gp_reading *reading, const struct ctx_event *e
 				       ctx_path_base(event->map.archive));
 		ctx_buf_put_text(out, "\n");
 		break;
+	case CTX_EV_FUNCTION:
+		ctx_buf_printf(out, "%llu function %x+%x %s of %s\n", time, event->function.id,
+			       event->function.size, event->function.name, event->function.module);
+		break;
 	case CTX_EV_USAGE:
 		ctx_buf_printf(out, "%llu usage %u user %llu\n", time, event->process,
 			       (unsigned long long)event->usage.user_ns);

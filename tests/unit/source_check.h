@@ -37,6 +37,7 @@ static inline void source_check_deinit(struct source_check *check)
 static inline bool source_check_has_process(const struct ctx_event *event)
 {
 	switch (event->kind) {
+	case CTX_EV_FUNCTION:
 	case CTX_EV_LOST:
 	case CTX_EV_THROTTLE:
 	case CTX_EV_DAMAGE:
@@ -126,6 +127,10 @@ static inline void source_check_event(struct source_check *check, const struct c
 	}
 	if (event->kind == CTX_EV_STATE)
 		source_check_state(check, info, event);
+	if (event->kind == CTX_EV_FUNCTION) {
+		assert_non_null(event->function.name);
+		assert_non_null(event->function.module);
+	}
 	if (event->kind == CTX_EV_MAP) {
 		assert_true(event->map.size <= UINT64_MAX - event->map.address);
 		assert_non_null(event->map.path);

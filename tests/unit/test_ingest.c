@@ -9,6 +9,7 @@
 #include "ingest/stack_paths.h"
 #include "store/store.h"
 #include "tests/unit/failing_malloc.h"
+#include "tests/unit/list_source.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -124,51 +125,6 @@ static void test_ingest__an_answer_holds_as_long_as_its_generation(void **state)
 	assert_true(kept > 1000 && quiet > 200);
 }
 
-/* A source that hands out an array of events. */
-struct list_source {
-	struct ctx_event_source source;
-	struct ctx_event *events;
-	size_t n, at;
-};
-
-static enum ctx_status list_next(struct ctx_event_source *source, struct ctx_event *ret, struct ctx_err *err)
-{
-	struct list_source *list = source->impl;
-
-	(void)err;
-	if (list->at == list->n)
-		return CTX_END;
-	*ret = list->events[list->at++];
-	return CTX_OK;
-}
-
-static uint64_t list_progress(const struct ctx_event_source *source)
-{
-	(void)source;
-	return 0;
-}
-
-static struct ctx_source_metric clock_metric = {.name = "cpu-clock", .unit = "ns"};
-
-static void list_open(struct list_source *list, struct ctx_event *events, size_t n, uint64_t duration_ns)
-{
-	*list = (struct list_source){.events = events, .n = n};
-	list->source.impl = list;
-	list->source.next = list_next;
-	list->source.progress = list_progress;
-	list->source.info = (struct ctx_source_info){
-		.name = "list.er",
-		.format = "list",
-		.duration_ns = duration_ns,
-		.closed = true,
-		.notes = "",
-		.kallsyms = "",
-		.fallback_root = "",
-		.metrics = &clock_metric,
-		.n_metrics = 1,
-	};
-}
-
 static char program[4096]; /* this file */
 static char directory[] = "/tmp/ctx-ingest-XXXXXX";
 
@@ -209,65 +165,6 @@ static const struct ctx_sample *samples_of(struct ctx_store *store, size_t *ret_
 				   &samples, ret_n, NULL),
 		CTX_OK);
 	return samples;
-}
-
-static struct ctx_event process_start(uint64_t time, uint32_t process, int64_t pid)
-{
-	struct ctx_event event = {.kind = CTX_EV_PROCESS_START, .time_ns = time, .process = process};
-
-	event.process_start.pid = pid;
-	event.process_start.parent = CTX_NONE;
-	event.process_start.command = "command";
-	event.process_start.lineage = "";
-	return event;
-}
-
-static struct ctx_event thread_start(uint64_t time, uint32_t process, uint32_t thread, int64_t tid)
-{
-	struct ctx_event event = {
-		.kind = CTX_EV_THREAD_START, .time_ns = time, .process = process, .thread = thread};
-
-	event.thread_start.tid = tid;
-	event.thread_start.name = "name";
-	return event;
-}
-
-static struct ctx_event map_event(uint64_t time, uint64_t address, uint64_t size, const char *path)
-{
-	struct ctx_event event = {.kind = CTX_EV_MAP, .time_ns = time};
-
-	event.map = (struct ctx_map_event){.address = address,
-					   .size = size,
-					   .path = path,
-					   .build_id = "",
-					   .archive = "",
-					   .function = ""};
-	return event;
-}
-
-static struct ctx_event sample_event(uint64_t time, uint32_t process, uint32_t thread, uint32_t stack)
-{
-	struct ctx_event event = {
-		.kind = CTX_EV_SAMPLE, .time_ns = time, .process = process, .thread = thread};
-
-	event.sample.weight = 10;
-	event.sample.stack.id = stack;
-	event.sample.cpu = 1;
-	event.sample.stack.frames = NULL;
-	event.sample.stack.user = NULL;
-	return event;
-}
-
-static struct ctx_event stacks_event(uint64_t time, uint32_t n, const uint32_t *parents,
-				     const uint64_t *addresses)
-{
-	struct ctx_event event = {.kind = CTX_EV_STACKS, .time_ns = time};
-
-	event.stacks.first = 1;
-	event.stacks.n = n;
-	event.stacks.parents = parents;
-	event.stacks.addresses = addresses;
-	return event;
 }
 
 static const char *object_of_leaf(const struct ctx_profile *profile, uint32_t stack)
@@ -709,16 +606,6 @@ static void test_ingest__a_reused_tid_is_another_thread(void **state)
 	assert_int_equal(profile->threads[1].life.begin_ns, 30);
 	assert_int_equal(profile->processes[0].weight, 30);
 	ctx_store_close(store);
-}
-
-static struct ctx_event change_event(uint64_t time, uint32_t thread, enum ctx_state_change change)
-{
-	struct ctx_event event = {.kind = CTX_EV_STATE, .time_ns = time, .thread = thread};
-
-	event.state.change = change;
-	event.state.cpu = 1;
-	event.state.waker = CTX_NONE;
-	return event;
 }
 
 /* Who runs when the limit is reached did not go on for the rest of the run, as far as anybody knows. */
