@@ -15,21 +15,20 @@ void ctx_chaindict_deinit(struct ctx_chaindict *dict)
 }
 
 /* The frames that a new chain has in common with the last new one, from the root. */
-static size_t common_frames(const struct ctx_chaindict *dict, const uint64_t *frames, size_t n)
+static size_t common_frames(const struct ctx_chaindict *dict, const struct ctx_chain *chain)
 {
-	size_t max = n < dict->n_last ? n : dict->n_last, i = 0;
+	size_t n = chain->n, max = n < dict->n_last ? n : dict->n_last, i = 0;
 
-	while (i < max && dict->addresses[i] == frames[n - 1 - i])
+	while (i < max && dict->addresses[i] == chain->frames[n - 1 - i])
 		i++;
 	return i;
 }
 
 /* The locations of a chain into dict->path, from the root. */
-static enum ctx_status locate(struct ctx_chaindict *dict, const uint64_t *frames, size_t n,
-			      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-			      struct ctx_err *err)
+static enum ctx_status locate(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope,
+			      const struct ctx_chain *chain, struct ctx_err *err)
 {
-	size_t kept = common_frames(dict, frames, n);
+	size_t n = chain->n, kept = common_frames(dict, chain);
 	enum ctx_status status = ctx_grow(&dict->addresses, &dict->addresses_cap, n, err);
 
 	if (status == CTX_OK)
@@ -40,8 +39,8 @@ static enum ctx_status locate(struct ctx_chaindict *dict, const uint64_t *frames
 	if (dict->n_nodes > kept)
 		dict->n_nodes = kept;
 	for (size_t i = kept; status == CTX_OK && i < n; i++) {
-		dict->addresses[i] = frames[n - 1 - i];
-		status = ctx_stack_locate(spaces, resolver, dict->addresses[i], &dict->path[i], err);
+		dict->addresses[i] = chain->frames[n - 1 - i];
+		status = ctx_stack_locate(scope, dict->addresses[i], &dict->path[i], err);
 	}
 	if (status == CTX_OK)
 		dict->n_last = n;
@@ -49,24 +48,24 @@ static enum ctx_status locate(struct ctx_chaindict *dict, const uint64_t *frames
 }
 
 /* Interns a chain that this process has not had, and keeps its path for the next one. */
-static enum ctx_status intern(struct ctx_chaindict *dict, const uint64_t *frames, size_t n,
-			      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-			      struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
+static enum ctx_status intern(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope,
+			      const struct ctx_chain *chain, uint32_t *ret_raw, struct ctx_err *err)
 {
-	enum ctx_status status = locate(dict, frames, n, spaces, resolver, err);
+	enum ctx_status status = locate(dict, scope, chain, err);
+	size_t n = chain->n, from;
 	uint32_t *place;
-	size_t from;
 
 	if (status != CTX_OK)
 		return status;
 	/* Other processes run the same programs elsewhere: the same locations, other addresses. */
-	place = ctx_chain_table_place(&forest->known, dict->path, n * sizeof(*dict->path));
+	place = ctx_chain_table_place(&scope->forest->known, dict->path, n * sizeof(*dict->path));
 	if (place == NULL)
 		return ctx_err_nomem(err);
 	if (*place == CTX_CHAIN_NONE) {
 		from = dict->n_nodes;
-		status = ctx_stack_forest_add(forest, from != 0 ? dict->nodes[from - 1] : CTX_TRIE_ROOT,
-					      dict->path + from, n - from, resolver, dict->nodes + from, err);
+		status = ctx_stack_forest_add(
+			scope->forest, from != 0 ? dict->nodes[from - 1] : CTX_TRIE_ROOT,
+			(struct ctx_trie_keys){dict->path + from, n - from}, dict->nodes + from, err);
 		if (status != CTX_OK)
 			return status;
 		dict->n_nodes = n;
@@ -76,32 +75,31 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const uint64_t *frames
 	return CTX_OK;
 }
 
-/* Forgets what may no longer be so. */
-static void keep_up(struct ctx_chaindict *dict, const struct ctx_spaces *spaces)
+/* Forgets what may no longer hold. */
+static void keep_up(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope)
 {
-	if (dict->generation == spaces->process->generation &&
-	    dict->kernel_generation == spaces->kernel->generation && dict->epoch != 0)
+	if (dict->generation == scope->process->generation &&
+	    dict->kernel_generation == scope->kernel->generation && dict->epoch != 0)
 		return;
 	dict->epoch++;
 	ctx_chain_table_clear(&dict->known);
 	dict->n_last = 0;
 	dict->n_nodes = 0;
-	dict->generation = spaces->process->generation;
-	dict->kernel_generation = spaces->kernel->generation;
+	dict->generation = scope->process->generation;
+	dict->kernel_generation = scope->kernel->generation;
 }
 
-enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const uint64_t *frames, size_t n,
-				      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-				      struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
+enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope,
+				      const struct ctx_chain *chain, uint32_t *ret_raw, struct ctx_err *err)
 {
 	uint32_t *place;
 
-	keep_up(dict, spaces);
-	place = ctx_chain_table_place(&dict->known, frames, n * sizeof(*frames));
+	keep_up(dict, scope);
+	place = ctx_chain_table_place(&dict->known, chain->frames, chain->n * sizeof(*chain->frames));
 	if (place == NULL)
 		return ctx_err_nomem(err);
 	if (*place == CTX_CHAIN_NONE) {
-		enum ctx_status status = intern(dict, frames, n, spaces, resolver, forest, place, err);
+		enum ctx_status status = intern(dict, scope, chain, place, err);
 
 		if (status != CTX_OK)
 			return status;
@@ -110,26 +108,26 @@ enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const uint64_t
 	return CTX_OK;
 }
 
-uint32_t ctx_chaindict_get(struct ctx_chaindict *dict, uint32_t number, const struct ctx_spaces *spaces)
+uint32_t ctx_chaindict_get(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope, uint32_t number)
 {
-	keep_up(dict, spaces);
+	keep_up(dict, scope);
 	if (number >= dict->n_numbered || dict->numbered[number].epoch != dict->epoch)
 		return CTX_CHAIN_NONE;
 	return dict->numbered[number].raw;
 }
 
-enum ctx_status ctx_chaindict_number(struct ctx_chaindict *dict, uint32_t number, const uint64_t *frames,
-				     size_t n, const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-				     struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
+enum ctx_status ctx_chaindict_number(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope,
+				     const struct ctx_chain *chain, uint32_t *ret_raw, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_grow(&dict->numbered, &dict->numbered_cap, (size_t)number + 1, err);
+	size_t number = chain->number;
+	enum ctx_status status = ctx_grow(&dict->numbered, &dict->numbered_cap, number + 1, err);
 
 	if (status != CTX_OK)
 		return status;
 	while (dict->n_numbered <= number)
 		dict->numbered[dict->n_numbered++] = (struct ctx_numbered_chain){0};
-	keep_up(dict, spaces);
-	status = intern(dict, frames, n, spaces, resolver, forest, ret_raw, err);
+	keep_up(dict, scope);
+	status = intern(dict, scope, chain, ret_raw, err);
 	if (status == CTX_OK)
 		dict->numbered[number] = (struct ctx_numbered_chain){.raw = *ret_raw, .epoch = dict->epoch};
 	return status;

@@ -16,6 +16,12 @@
 
 #include "ingest/stackdict.h"
 
+struct ctx_chain {		/* a whole stack */
+	const uint64_t *frames; /* leaf first */
+	size_t n;
+	uint32_t number; /* the source's; 0: none */
+};
+
 struct ctx_numbered_chain {
 	uint32_t raw;	/* raw stack, valid in `epoch` */
 	uint32_t epoch; /* of the dictionary when it was resolved; 0: not yet */
@@ -39,24 +45,21 @@ struct ctx_chaindict {		      /* of one process; all zero is empty */
 void ctx_chaindict_deinit(struct ctx_chaindict *dict);
 
 /*
- * The raw stack of `n` frames (leaf first). O(n) for the hash; a new chain O(frames not shared with the last new
- * one). Fails with CTX_E_NOMEM, CTX_E_LIMIT and what resolving symbols fails with.
+ * The raw stack of a chain; its number is not looked at. O(n) for the hash; a new chain O(frames not shared with the last
+ * new one). Fails with CTX_E_NOMEM, CTX_E_LIMIT and what resolving symbols fails with.
  */
-CTX_MUST_CHECK enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict, const uint64_t *frames,
-						     size_t n, const struct ctx_spaces *spaces,
-						     struct ctx_resolver *resolver,
-						     struct ctx_stack_forest *forest, uint32_t *ret_raw,
+CTX_MUST_CHECK enum ctx_status ctx_chaindict_resolve(struct ctx_chaindict *dict,
+						     const struct ctx_stack_scope *scope,
+						     const struct ctx_chain *chain, uint32_t *ret_raw,
 						     struct ctx_err *err);
 
 /* The raw stack of the source's number, if it is known and still holds; CTX_CHAIN_NONE otherwise. O(1). */
-uint32_t ctx_chaindict_get(struct ctx_chaindict *dict, uint32_t number, const struct ctx_spaces *spaces);
+uint32_t ctx_chaindict_get(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope, uint32_t number);
 
-/* As ctx_chaindict_resolve for a stack with a number, which ctx_chaindict_get knows from now on. */
-CTX_MUST_CHECK enum ctx_status ctx_chaindict_number(struct ctx_chaindict *dict, uint32_t number,
-						    const uint64_t *frames, size_t n,
-						    const struct ctx_spaces *spaces,
-						    struct ctx_resolver *resolver,
-						    struct ctx_stack_forest *forest, uint32_t *ret_raw,
+/* As ctx_chaindict_resolve for a chain with a number, which ctx_chaindict_get knows from now on. */
+CTX_MUST_CHECK enum ctx_status ctx_chaindict_number(struct ctx_chaindict *dict,
+						    const struct ctx_stack_scope *scope,
+						    const struct ctx_chain *chain, uint32_t *ret_raw,
 						    struct ctx_err *err);
 
 #endif

@@ -19,12 +19,7 @@ struct operations {		  /* of a kind, that wait for their block to be full */
 };
 
 struct ctx_tree_forest {
-	struct ctx_store *store;
-	struct ctx_timetree_params params;
-	struct ctx_interval run;
-	const struct ctx_trie *cct;
-	bool single_thread;
-	uint32_t n_metrics;
+	struct ctx_tree_forest_options options;
 	struct tree **trees; /* by id; each is malloc'ed because its address is the sink's context */
 	size_t n, cap;
 	struct ctx_map64 by_key; /* thread << 32 | metric -> id */
@@ -39,36 +34,29 @@ static enum ctx_status store_leaf(void *context, uint32_t node, const struct ctx
 {
 	struct tree *tree = context;
 
-	return ctx_store_put_leaf(tree->forest->store, (struct ctx_store_node){tree->info.id, node}, samples,
-				  n, err);
+	return ctx_store_put_leaf(tree->forest->options.store, (struct ctx_store_node){tree->info.id, node},
+				  samples, n, err);
 }
 
 static enum ctx_status store_node(void *context, const struct ctx_timenode *node, struct ctx_err *err)
 {
 	struct tree *tree = context;
 
-	return ctx_store_put_node(tree->forest->store, tree->info.id, node, err);
+	return ctx_store_put_node(tree->forest->options.store, tree->info.id, node, err);
 }
 
-enum ctx_status ctx_tree_forest_create(struct ctx_store *store, const struct ctx_timetree_params *params,
-				       struct ctx_interval run, const struct ctx_trie *cct,
-				       bool single_thread, uint32_t n_metrics, struct ctx_tree_forest **ret,
-				       struct ctx_err *err)
+enum ctx_status ctx_tree_forest_create(const struct ctx_tree_forest_options *options,
+				       struct ctx_tree_forest **ret, struct ctx_err *err)
 {
 	struct ctx_tree_forest *forest;
-	enum ctx_status status = ctx_timetree_params_check(params, err);
+	enum ctx_status status = ctx_timetree_params_check(&options->params, err);
 
 	if (status != CTX_OK)
 		return status;
 	forest = ctx_calloc(1, sizeof(*forest));
 	if (forest == NULL)
 		return ctx_err_nomem(err);
-	*forest = (struct ctx_tree_forest){.store = store,
-					   .params = *params,
-					   .run = run,
-					   .cct = cct,
-					   .single_thread = single_thread,
-					   .n_metrics = n_metrics};
+	forest->options = *options;
 	*ret = forest;
 	return CTX_OK;
 }
@@ -91,7 +79,7 @@ void ctx_tree_forest_destroy(struct ctx_tree_forest *forest)
 
 void ctx_tree_forest_set_cct(struct ctx_tree_forest *forest, const struct ctx_trie *cct)
 {
-	forest->cct = cct;
+	forest->options.cct = cct;
 }
 
 static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread, uint32_t metric,
@@ -111,18 +99,19 @@ static enum ctx_status new_tree(struct ctx_tree_forest *forest, uint32_t thread,
 		.id = (uint32_t)forest->n,
 		.thread = thread,
 		.metric = metric,
-		.leaf_samples = forest->params.leaf_samples,
-		.fanout = forest->params.fanout,
-		.percent = forest->params.percent,
-		.mode = forest->params.mode,
-		.keep_tail = forest->params.keep_tail,
+		.leaf_samples = forest->options.params.leaf_samples,
+		.fanout = forest->options.params.fanout,
+		.percent = forest->options.params.percent,
+		.mode = forest->options.params.mode,
+		.keep_tail = forest->options.params.keep_tail,
 		.same_as = CTX_NONE,
 	};
 	sink.context = tree;
-	status = ctx_timetree_builder_create(
-		&(struct ctx_timetree_plan){
-			.params = forest->params, .run = forest->run, .cct = forest->cct, .sink = sink},
-		&tree->builder, err);
+	status = ctx_timetree_builder_create(&(struct ctx_timetree_plan){.params = forest->options.params,
+									 .run = forest->options.run,
+									 .cct = forest->options.cct,
+									 .sink = sink},
+					     &tree->builder, err);
 	if (status != CTX_OK) {
 		free(tree);
 		return status;
@@ -166,7 +155,7 @@ enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest, const struct
 
 	if (status == CTX_OK)
 		status = ctx_timetree_builder_add(tree->builder, sample, err);
-	if (status != CTX_OK || forest->single_thread)
+	if (status != CTX_OK || forest->options.single_thread)
 		return status;
 	status = find_or_make(forest, sample->thread, sample->metric, &tree, err);
 	if (status != CTX_OK)
@@ -183,7 +172,7 @@ static enum ctx_status put_wakeups(struct ctx_tree_forest *forest, struct ctx_er
 	size_t n = forest->n_wakeups;
 
 	forest->n_wakeups = 0;
-	return ctx_store_put_wakeups(forest->store, forest->wakeups, n, err);
+	return ctx_store_put_wakeups(forest->options.store, forest->wakeups, n, err);
 }
 
 enum ctx_status ctx_tree_forest_add_wakeup(struct ctx_tree_forest *forest, const struct ctx_wakeup *wakeup,
@@ -215,7 +204,7 @@ static enum ctx_status put_traced(struct ctx_tree_forest *forest, struct operati
 		in_order++;
 	if (in_order < n)
 		qsort(traced->items, n, sizeof(*traced->items), by_time);
-	return ctx_store_put_traced(forest->store, traced->items, n, err);
+	return ctx_store_put_traced(forest->options.store, traced->items, n, err);
 }
 
 enum ctx_status ctx_tree_forest_add_traced(struct ctx_tree_forest *forest, const struct ctx_traced *operation,
@@ -246,7 +235,7 @@ static enum ctx_status finish_tree(struct tree *tree, struct ctx_err *err)
 enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint32_t thread,
 					   struct ctx_err *err)
 {
-	for (uint32_t metric = 0; metric < forest->n_metrics; metric++) {
+	for (uint32_t metric = 0; metric < forest->options.n_metrics; metric++) {
 		uint32_t id = ctx_map64_get(&forest->by_key, (uint64_t)thread << 32 | metric);
 		enum ctx_status status = CTX_OK;
 
@@ -267,7 +256,7 @@ static enum ctx_status put_alias(struct ctx_tree_forest *forest, const struct ct
 	alias.id = id;
 	alias.thread = 0;
 	alias.same_as = merged->id;
-	return ctx_store_put_tree(forest->store, &alias, err);
+	return ctx_store_put_tree(forest->options.store, &alias, err);
 }
 
 enum ctx_status ctx_tree_forest_finish(struct ctx_tree_forest *forest, uint32_t *ret_trees,
@@ -286,8 +275,8 @@ enum ctx_status ctx_tree_forest_finish(struct ctx_tree_forest *forest, uint32_t 
 
 		status = finish_tree(tree, err);
 		if (status == CTX_OK)
-			status = ctx_store_put_tree(forest->store, &tree->info, err);
-		if (status == CTX_OK && forest->single_thread)
+			status = ctx_store_put_tree(forest->options.store, &tree->info, err);
+		if (status == CTX_OK && forest->options.single_thread)
 			status = put_alias(forest, &tree->info, id++, err);
 		if (status != CTX_OK)
 			return status;

@@ -12,14 +12,17 @@
 
 struct ctx_tree_forest;
 
-/*
- * `cct` grows while trees are built. `single_thread`: the source has one thread only, so its tree and the
- * merged one are equal and are stored once.
- */
-CTX_MUST_CHECK enum ctx_status ctx_tree_forest_create(struct ctx_store *store,
-						      const struct ctx_timetree_params *params,
-						      struct ctx_interval run, const struct ctx_trie *cct,
-						      bool single_thread, uint32_t n_metrics,
+struct ctx_tree_forest_options {
+	struct ctx_store *store; /* borrowed */
+	struct ctx_timetree_params params;
+	struct ctx_interval run;
+	const struct ctx_trie *cct; /* borrowed; grows while trees are built */
+	bool single_thread; /* the source has one thread only: its tree and the merged one are equal and are stored once */
+	uint32_t n_metrics;
+};
+
+/* CTX_E_ARG (tree parameters), CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_tree_forest_create(const struct ctx_tree_forest_options *options,
 						      struct ctx_tree_forest **ret, struct ctx_err *err);
 void ctx_tree_forest_destroy(struct ctx_tree_forest *forest);
 

@@ -1,18 +1,11 @@
 /*
- *	event source --> ingest.c --+-- PROCESS_*, THREAD_*, USAGE, LOST, ... --> struct ctx_profile (profile_builder.c)
- *	                            +-- MAP, UNMAP --> address space of the process or of the kernel (addrspace.c), mapping list
- *	                            +-- FUNCTION ---> functions by name (resolver_named.c)
- *	                            +-- STACKS -----> dictionary of the process (stackdict.c)
- *	                            +-- SAMPLE -----> raw stack, CCT node (stackdict.c or chaindict.c, resolver.c) --> time trees (forest.c) --> store
- *	                            +-- TRACED -----> raw stack, name of the file --> blocks of operations (forest.c) --> store
- *	                            `-- STATE ------> raw stack --> spans of states (state_feed.c) --> samples of the state metrics, as above
+ *	event source --> ingest_events.c, one event after the other --> ingest_contents.c --> finished database
  */
-#include "ingest/ingest_impl.h"
+#include "ingest/ingest.h"
 
 #include "base/mem.h"
-#include "ingest/stackdict.h"
+#include "ingest/ingest_impl.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define EVENTS_PER_PROGRESS 65536u
@@ -43,411 +36,6 @@ static void ingest_deinit(struct ingest *in)
 	free(in->shows_running);
 }
 
-static enum ctx_status process_of(struct ingest *in, uint32_t number, struct process **ret,
-				  struct ctx_err *err)
-{
-	enum ctx_status status = CTX_OK;
-
-	if (number >= in->n_processes)
-		status = ctx_grow(&in->processes, &in->processes_cap, (size_t)number + 1, err);
-	if (status != CTX_OK)
-		return status;
-	while (in->n_processes <= number)
-		in->processes[in->n_processes++] = (struct process){0};
-	*ret = &in->processes[number];
-	return CTX_OK;
-}
-
-/* Many threads times many metrics could be more than memory: most of the pairs have no sample. NULL when memory is
- * short. */
-static uint32_t *last_stack_of(struct ingest *in, uint32_t thread, uint32_t metric)
-{
-	uint32_t *place = ctx_map64_place(&in->last_stack, (uint64_t)thread << 32 | metric);
-
-	if (place != NULL && *place == CTX_MAP64_NONE)
-		*place = CTX_TRIE_ROOT;
-	return place;
-}
-
-/* The address space of a map event; CTX_NONE is the kernel. */
-static enum ctx_status space_of(struct ingest *in, uint32_t process_number, struct ctx_addrspace **ret,
-				struct ctx_err *err)
-{
-	struct process *process;
-	enum ctx_status status;
-
-	if (process_number == CTX_NONE) {
-		*ret = &in->kernel_space;
-		return CTX_OK;
-	}
-	status = process_of(in, process_number, &process, err);
-	if (status == CTX_OK)
-		*ret = &process->space;
-	return status;
-}
-
-/* The list of mappings is of processes. */
-static enum ctx_status add_mapping(struct ingest *in, const struct ctx_event *event, struct ctx_mapped *map,
-				   struct ctx_err *err)
-{
-	enum ctx_status status;
-
-	map->record = CTX_NONE;
-	if (event->process == CTX_NONE)
-		return CTX_OK;
-	status = ctx_grow(&in->mappings, &in->mappings_cap, in->n_mappings + 1, err);
-	if (status != CTX_OK)
-		return status;
-	map->record = (uint32_t)in->n_mappings;
-	in->mappings[in->n_mappings++] = (struct ctx_mapping_info){
-		.process = event->process,
-		.object = map->object,
-		.address = event->map.address,
-		.size = event->map.size,
-		.file_offset = event->map.file_offset,
-		.life = {event->time_ns, in->source->info.duration_ns},
-	};
-	return CTX_OK;
-}
-
-static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	struct ctx_mapped map = {
-		.begin = event->map.address,
-		.end = event->map.address + event->map.size,
-		.file_offset = event->map.file_offset,
-	};
-	struct ctx_addrspace *space;
-	enum ctx_status status = space_of(in, event->process, &space, err);
-
-	if (status == CTX_OK && map.end <= map.begin)
-		return ctx_profile_builder_damage(
-			&in->nouns, "a map without size or past the end of the address space", err);
-	if (status == CTX_OK && event->map.function[0] != '\0')
-		status = ctx_resolver_dynamic(in->resolver, &event->map, &map, err);
-	else if (status == CTX_OK)
-		status = ctx_resolver_object(in->resolver, &event->map, &map.object, err);
-	if (status == CTX_OK)
-		status = add_mapping(in, event, &map, err);
-	return status == CTX_OK ? ctx_addrspace_map(space, &map, err) : status;
-}
-
-static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	const struct ctx_mapped *map;
-	struct ctx_addrspace *space;
-	enum ctx_status status = space_of(in, event->process, &space, err);
-
-	if (status != CTX_OK)
-		return status;
-	map = ctx_addrspace_find(space, event->map.address);
-	if (map != NULL && map->record != CTX_NONE)
-		in->mappings[map->record].life.end_ns = event->time_ns;
-	return ctx_addrspace_unmap(space, event->map.address, event->map.address + event->map.size, err);
-}
-
-static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	struct process *process;
-	enum ctx_status status = process_of(in, event->process, &process, err);
-
-	if (status != CTX_OK)
-		return status;
-	if (event->kind == CTX_EV_STACKS_RESET) {
-		ctx_stackdict_reset(&process->dict);
-		return CTX_OK;
-	}
-	return ctx_stackdict_append(&process->dict, event->stacks.first, event->stacks.n,
-				    event->stacks.parents, event->stacks.addresses, err);
-}
-
-/* A stack that comes as a copy of the memory instead. */
-static enum ctx_status unwound_stack_of(struct ingest *in, struct process *process,
-					const struct ctx_event_stack *stack, uint32_t *ret,
-					struct ctx_err *err)
-{
-	struct ctx_spaces spaces = {.process = &process->space, .kernel = &in->kernel_space};
-	enum ctx_status status = CTX_OK;
-	struct ctx_unwound whole;
-
-	if (in->unwinding == NULL)
-		status = ctx_unwinding_create(in->resolver, &in->unwinding, err);
-	if (status == CTX_OK)
-		status = ctx_unwinding_frames(in->unwinding, &process->space, stack, &whole, err);
-	return status == CTX_OK ? ctx_chaindict_resolve(&process->chains, whole.frames, whole.n, &spaces,
-							in->resolver, &in->stacks, ret, err)
-				: status;
-}
-
-/* A stack that the source has a number for: it is asked for the frames when they are not known yet, or may be elsewhere now. */
-static enum ctx_status numbered_stack_of(struct ingest *in, uint32_t process_number, uint32_t stack,
-					 const struct ctx_spaces *spaces, uint32_t *ret, struct ctx_err *err)
-{
-	struct ctx_chaindict *chains = &in->processes[process_number].chains;
-	const uint64_t *frames;
-	enum ctx_status status;
-	uint32_t n;
-
-	*ret = ctx_chaindict_get(chains, stack, spaces);
-	if (*ret != CTX_CHAIN_NONE)
-		return CTX_OK;
-	status = in->source->stack_frames(in->source, process_number, stack, &frames, &n, err);
-	return status == CTX_OK ? ctx_chaindict_number(chains, stack, frames, n, spaces, in->resolver,
-						       &in->stacks, ret, err)
-				: status;
-}
-
-static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,
-				    const struct ctx_event_stack *stack, uint32_t *ret, struct ctx_err *err)
-{
-	struct ctx_spaces spaces = {.kernel = &in->kernel_space};
-	struct process *process;
-	enum ctx_status status = process_of(in, process_number, &process, err);
-
-	if (status != CTX_OK)
-		return status;
-	spaces.process = &process->space;
-	if (stack->user != NULL)
-		return unwound_stack_of(in, process, stack, ret, err);
-	if (stack->frames != NULL)
-		return ctx_chaindict_resolve(&process->chains, stack->frames, stack->n_frames, &spaces,
-					     in->resolver, &in->stacks, ret, err);
-	if (in->source->stack_frames != NULL)
-		return numbered_stack_of(in, process_number, stack->id, &spaces, ret, err);
-	return ctx_stackdict_resolve(&process->dict, stack->id, &spaces, in->resolver, &in->stacks, ret, err);
-}
-
-enum ctx_status ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err)
-{
-	enum ctx_status status = ctx_grow(&in->leaf_samples, &in->leaf_samples_cap, in->stacks.raw.n, err);
-
-	if (status != CTX_OK)
-		return status;
-	memset(in->leaf_samples + in->n_leaf_samples, 0,
-	       (in->stacks.raw.n - in->n_leaf_samples) * sizeof(*in->leaf_samples));
-	in->n_leaf_samples = in->stacks.raw.n;
-	return CTX_OK;
-}
-
-/* Calls that the source says are new are new, even where the stack is the one before. */
-static uint32_t limit_kept(const struct ingest *in, const struct ctx_sample *sample, uint32_t kept_frames)
-{
-	const struct ctx_trie *raw = &in->stacks.raw, *cct = &in->stacks.cct;
-	uint32_t depth = raw->depth[sample->raw_stack];
-	uint32_t kept = in->stacks.raw_to_stack[ctx_trie_ancestor(raw, sample->raw_stack,
-								  kept_frames < depth ? kept_frames : depth)];
-
-	return cct->depth[kept] < cct->depth[sample->kept_stack] ? kept : sample->kept_stack;
-}
-
-/* The rest of a sample whose raw stack is known. `kept_frames`: see struct ctx_event_sample; UINT32_MAX not known. */
-static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, uint32_t kept_frames,
-				  struct ctx_err *err)
-{
-	const struct ctx_trie *cct = &in->stacks.cct;
-	uint32_t *last = last_stack_of(in, sample->thread, sample->metric);
-
-	if (last == NULL)
-		return ctx_err_nomem(err);
-	sample->stack = in->stacks.raw_to_stack[sample->raw_stack];
-	sample->kept_stack = sample->stack == *last
-				     ? sample->stack
-				     : ctx_stack_paths_common(&in->paths, cct, sample->stack, *last);
-	if (kept_frames != UINT32_MAX)
-		sample->kept_stack = limit_kept(in, sample, kept_frames);
-	sample->kept_depth = cct->depth[sample->kept_stack];
-	*last = sample->stack;
-	ctx_profile_builder_count(&in->nouns, sample->thread, sample->metric, sample->weight);
-	return in->worker != NULL ? ctx_tree_worker_add(in->worker, sample, err)
-				  : ctx_tree_forest_add(in->trees, sample, err);
-}
-
-static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	struct ctx_sample sample = {
-		.time_ns = event->time_ns,
-		.weight = event->sample.weight,
-		.thread = event->thread,
-		.cpu = event->sample.cpu,
-		.metric = event->sample.metric,
-	};
-	const struct ctx_source_info *info = &in->source->info;
-	enum ctx_status status;
-
-	if (sample.metric >= info->n_metrics || info->metrics[sample.metric].counts)
-		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
-	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
-	if (status == CTX_OK)
-		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
-	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
-		status = ctx_state_feed_sample(in->states, event, sample.raw_stack, err);
-	if (status == CTX_OK && in->stacks.raw.n > in->n_leaf_samples)
-		status = ingest_grow_leaf_samples(in, err);
-	if (status != CTX_OK)
-		return status;
-	in->leaf_samples[sample.raw_stack]++;
-	in->stats.samples++;
-	return put_sample(in, &sample,
-			  info->metrics[sample.metric].exact_calls ? event->sample.kept_frames : UINT32_MAX,
-			  err);
-}
-
-/* --- thread states --- */
-
-static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	uint32_t raw_stack;
-	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
-
-	if (in->states == NULL)
-		return ctx_err_set(err, CTX_E_FORMAT, "thread states were not announced");
-	if (status == CTX_OK && event->state.waker != CTX_NONE)
-		status = ctx_profile_builder_check_thread(&in->nouns, event->state.waker, err);
-	if (status == CTX_OK)
-		status = raw_stack_of(in, event->process, &event->state.stack, &raw_stack, err);
-	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
-}
-
-/* A span is a sample at its last nanosecond, and weighs as many as it has. */
-static enum ctx_status put_span(void *context, const struct ctx_state_span *span, struct ctx_err *err)
-{
-	struct ingest *in = context;
-	struct ctx_sample sample = {
-		.time_ns = span->end_ns - 1,
-		.weight = span->end_ns - span->begin_ns,
-		.thread = span->thread,
-		.cpu = span->cpu,
-		.metric = ctx_profile_state_metric(&in->nouns.profile, span->state),
-		.raw_stack = span->raw_stack,
-	};
-
-	in->stats.spans++;
-	return put_sample(in, &sample, UINT32_MAX, err);
-}
-
-static enum ctx_status put_wakeup(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
-{
-	struct ingest *in = context;
-
-	return in->worker != NULL ? ctx_tree_worker_add_wakeup(in->worker, wakeup, err)
-				  : ctx_tree_forest_add_wakeup(in->trees, wakeup, err);
-}
-
-static enum ctx_status end_thread(void *context, uint32_t thread, struct ctx_err *err)
-{
-	struct ingest *in = context;
-
-	return in->worker != NULL ? ctx_tree_worker_end_thread(in->worker, thread, err)
-				  : ctx_tree_forest_end_thread(in->trees, thread, err);
-}
-
-static enum ctx_status begin_states(struct ingest *in, struct ctx_err *err)
-{
-	const struct ctx_source_info *info = &in->source->info;
-	struct ctx_state_feed_options options = {.stacks = &in->stacks,
-						 .resolver = in->resolver,
-						 .sink = {in, put_span, put_wakeup, end_thread},
-						 .user_clock_ns = info->user_clock_ns,
-						 .kernel_clock = info->kernel_clock,
-						 .end_ns = info->states_end_ns};
-
-	if (!info->has_states)
-		return CTX_OK;
-	in->shows_running = ctx_calloc(info->n_metrics, sizeof(*in->shows_running));
-	if (in->shows_running == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < info->n_metrics; i++)
-		in->shows_running[i] = strcmp(info->metrics[i].unit, "ns") == 0 ||
-				       strstr(info->metrics[i].name, "cycles") != NULL ||
-				       strstr(info->metrics[i].name, "instructions") != NULL;
-	return ctx_state_feed_create(&options, &in->states, err);
-}
-
-/* --- traced operations --- */
-
-static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	struct ctx_traced operation = *event->traced.operation;
-	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
-
-	operation.time_ns = event->time_ns;
-	operation.thread = event->thread;
-	operation.file = CTX_NONE;
-	if (operation.duration_ns > operation.time_ns)
-		operation.duration_ns = operation.time_ns;
-	if (operation.operation >= ctx_traced_n_operations((enum ctx_traced_kind)operation.kind))
-		return ctx_err_set(err, CTX_E_FORMAT, "operation %u of kind %u", operation.operation,
-				   operation.kind);
-	if (status == CTX_OK)
-		status = raw_stack_of(in, event->process, &event->traced.stack, &operation.raw_stack, err);
-	if (status == CTX_OK && event->traced.file != NULL)
-		status = ctx_strtab_add_text(&in->files, event->traced.file, &operation.file, err);
-	if (status != CTX_OK)
-		return status;
-	operation.stack = in->stacks.raw_to_stack[operation.raw_stack];
-	in->nouns.profile.traced[operation.kind]++;
-	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
-				  : ctx_tree_forest_add_traced(in->trees, &operation, err);
-}
-
-/* --- events --- */
-
-/* With states the trees of a thread end behind its last span. */
-static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	enum ctx_status status = ctx_profile_builder_event(&in->nouns, event, err);
-
-	if (status != CTX_OK)
-		return status;
-	return in->states != NULL ? ctx_state_feed_life(in->states, event, err)
-				  : end_thread(in, event->thread, err);
-}
-
-static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	enum ctx_status status = ctx_profile_builder_event(&in->nouns, event, err);
-
-	if (event->kind == CTX_EV_PROCESS_EXIT && event->process < in->n_processes)
-		ctx_chaindict_deinit(&in->processes[event->process].chains);
-	return status == CTX_OK && in->states != NULL ? ctx_state_feed_life(in->states, event, err) : status;
-}
-
-static enum ctx_status on_event(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
-{
-	switch (event->kind) {
-	case CTX_EV_SAMPLE:
-		return on_sample(in, event, err);
-	case CTX_EV_STACKS:
-	case CTX_EV_STACKS_RESET:
-		return on_stacks(in, event, err);
-	case CTX_EV_MAP:
-		return on_map(in, event, err);
-	case CTX_EV_UNMAP:
-		return on_unmap(in, event, err);
-	case CTX_EV_FUNCTION:
-		return ctx_resolver_add_named(in->resolver, &event->function, err);
-	case CTX_EV_STATE:
-		return on_state(in, event, err);
-	case CTX_EV_TRACED:
-		return on_traced(in, event, err);
-	case CTX_EV_THREAD_EXIT:
-		return on_thread_exit(in, event, err);
-	case CTX_EV_THREAD_START:
-	case CTX_EV_PROCESS_EXIT:
-		return on_life(in, event, err);
-	case CTX_EV_PROCESS_START:
-	case CTX_EV_THREAD_NAME:
-	case CTX_EV_USAGE:
-	case CTX_EV_LOST:
-	case CTX_EV_THROTTLE:
-	case CTX_EV_DAMAGE:
-	case CTX_EV_WARNING:
-	case CTX_EV_PROPERTY:
-		return ctx_profile_builder_event(&in->nouns, event, err);
-	}
-	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);
-}
-
 static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_options *options,
 				struct ctx_err *err)
 {
@@ -458,7 +46,7 @@ static enum ctx_status read_all(struct ingest *in, const struct ctx_ingest_optio
 		if (status == CTX_END)
 			return CTX_OK;
 		if (status == CTX_OK)
-			status = on_event(in, &event, err);
+			status = ctx_ingest_event(in, &event, err);
 		if (status != CTX_OK)
 			return status;
 		if (++in->stats.events % EVENTS_PER_PROGRESS == 0 && options->progress != NULL)
@@ -484,17 +72,22 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 	enum ctx_status status = ctx_profile_builder_init(&in->nouns, info, err);
 
 	if (status == CTX_OK)
-		status = ctx_stack_forest_init(&in->stacks, err);
-	if (status == CTX_OK)
 		status = ctx_resolver_create(&resolver, &in->nouns.profile.arena, &in->resolver, err);
+	if (status == CTX_OK)
+		status = ctx_stack_forest_init(&in->stacks, in->resolver, err);
 	if (status == CTX_OK)
 		status = ctx_store_create(path, &in->store, err);
 	if (status == CTX_OK)
-		status = ctx_tree_forest_create(in->store, &options->tree, run, &in->stacks.cct,
-						info->n_threads == 1, in->nouns.profile.n_metrics, &in->trees,
-						err);
+		status = ctx_tree_forest_create(
+			&(struct ctx_tree_forest_options){.store = in->store,
+							  .params = options->tree,
+							  .run = run,
+							  .cct = &in->stacks.cct,
+							  .single_thread = info->n_threads == 1,
+							  .n_metrics = in->nouns.profile.n_metrics},
+			&in->trees, err);
 	if (status == CTX_OK)
-		status = begin_states(in, err);
+		status = ctx_ingest_begin_states(in, err);
 	return status;
 }
 
@@ -524,7 +117,7 @@ enum ctx_status ctx_ingest(struct ctx_event_source *source, const char *path,
 	if (status == CTX_OK)
 		status = read_all(&in, options, err);
 	if (status == CTX_OK)
-		status = ingest_put_contents(&in, options, err);
+		status = ctx_ingest_put_contents(&in, options, err);
 	if (status == CTX_OK) {
 		store = in.store;
 		in.store = NULL;

@@ -10,31 +10,8 @@
 #define CTX_INGEST_INGEST_H
 
 #include "base/err.h"
+#include "ingest/ingest_options.h"
 #include "model/event_source.h"
-#include "timetree/timetree.h"
-
-struct ctx_ingest_options {
-	struct ctx_timetree_params tree;
-	const char *debug_root;	   /* where separate debug files are, "" for the system's */
-	const char *symfs;	   /* put in front of paths of load objects, "" none */
-	const char *const *caches; /* build-id cache directories (perf's), NULL at the end; NULL: none */
-	/* What to call each of `caches` in what is written down, NULL: by its path (ctx_symbol_caches has both). */
-	const char *const *cache_names;
-	bool no_inlines; /* inlined functions count as those that they are in */
-	int64_t recorded_s; /* when it was recorded, seconds since 1970: source files changed since then are told of; 0 not known */
-	const char *fingerprint; /* kept in the database */
-	bool one_thread;	 /* do all in the caller's thread */
-	/* Called about every 64 k events; done and total in bytes. May be NULL. */
-	void (*progress)(void *context, uint64_t done, uint64_t total, uint64_t samples);
-	void *progress_context;
-};
-
-struct ctx_ingest_stats {
-	uint64_t samples, events;
-	uint64_t spans; /* of thread states */
-	uint32_t stacks, raw_stacks, locations, functions, objects, threads, trees;
-	uint64_t moved; /* samples whose time was put into order */
-};
 
 /*
  * Reads `source` to its end and writes the database at `path` (which appears only when all is done). The

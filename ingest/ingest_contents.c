@@ -109,7 +109,7 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 				 struct ctx_source_file **ret_files, size_t *ret_n, struct ctx_err *err)
 {
 	struct ctx_source_list sources = {0};
-	enum ctx_status status = ingest_grow_leaf_samples(in, err);
+	enum ctx_status status = ctx_ingest_grow_leaf_samples(in, err);
 
 	if (status == CTX_OK)
 		status = ctx_resolver_list_code(in->resolver, &in->stacks.raw, in->leaf_samples, &in->code,
@@ -190,8 +190,8 @@ static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_o
 	return status;
 }
 
-enum ctx_status ingest_put_contents(struct ingest *in, const struct ctx_ingest_options *options,
-				    struct ctx_err *err)
+enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_ingest_options *options,
+					struct ctx_err *err)
 {
 	struct ctx_store_contents contents = {
 		.profile = &in->nouns.profile,

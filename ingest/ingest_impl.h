@@ -1,5 +1,6 @@
 /*
- * An ingest under way, for the files that make it up: ingest.c reads the events, ingest_contents.c puts what they came to.
+ * An ingest under way, for the files that make it up: ingest.c runs it, ingest_events.c takes the events, ingest_contents.c stores
+ * what they came to.
  */
 #ifndef CTX_INGEST_INGEST_IMPL_H
 #define CTX_INGEST_INGEST_IMPL_H
@@ -8,7 +9,7 @@
 #include "base/strtab.h"
 #include "ingest/chaindict.h"
 #include "ingest/forest.h"
-#include "ingest/ingest.h"
+#include "ingest/ingest_options.h"
 #include "ingest/profile_builder.h"
 #include "ingest/stack_paths.h"
 #include "ingest/stackdict.h"
@@ -47,12 +48,19 @@ struct ingest {
 	struct ctx_ingest_stats stats;
 };
 
-/* Room in the counters for all raw stacks that there are. */
-CTX_MUST_CHECK enum ctx_status ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err);
+/* Prepares thread states, if the source sees them. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err);
 
-/* All events were read: the trees are finished, and the store gets the rest, with what there is to say about the recording. */
-CTX_MUST_CHECK enum ctx_status ingest_put_contents(struct ingest *in,
-						   const struct ctx_ingest_options *options,
-						   struct ctx_err *err);
+/* Takes one event. Fails with what is wrong with it (CTX_E_FORMAT), and as ctx_ingest does. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *event,
+						struct ctx_err *err);
+
+/* Room in the counters for all raw stacks that exist. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err);
+
+/* All events were read: the trees are finished, and the store gets the rest, with remarks on the recording. */
+CTX_MUST_CHECK enum ctx_status ctx_ingest_put_contents(struct ingest *in,
+						       const struct ctx_ingest_options *options,
+						       struct ctx_err *err);
 
 #endif

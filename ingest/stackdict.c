@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_err *err)
+enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_resolver *resolver,
+				      struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	*forest = (struct ctx_stack_forest){0};
+	*forest = (struct ctx_stack_forest){.resolver = resolver};
 	status = ctx_trie_init(&forest->cct, err);
 	if (status == CTX_OK)
 		status = ctx_trie_init(&forest->raw, err);
@@ -46,42 +47,45 @@ void ctx_stackdict_reset(struct ctx_stackdict *dict)
 	dict->n = 0;
 }
 
-enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, uint32_t first, uint32_t n,
-				     const uint32_t *parents, const uint64_t *addresses, struct ctx_err *err)
+enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, const struct ctx_event_stacks *stacks,
+				     struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	if (first != dict->n + 1)
-		return ctx_err_set(err, CTX_E_FORMAT, "stack %u follows stack %zu", first, dict->n);
-	status = ctx_grow(&dict->nodes, &dict->cap, dict->n + n, err);
+	if (stacks->first != dict->n + 1)
+		return ctx_err_set(err, CTX_E_FORMAT, "stack %u follows stack %zu", stacks->first, dict->n);
+	status = ctx_grow(&dict->nodes, &dict->cap, dict->n + stacks->n, err);
 	if (status != CTX_OK)
 		return status;
-	for (uint32_t i = 0; i < n; i++) {
-		if (parents[i] > dict->n)
+	for (uint32_t i = 0; i < stacks->n; i++) {
+		uint32_t parent = stacks->parents[i];
+
+		if (parent > dict->n)
 			return ctx_err_set(err, CTX_E_FORMAT,
 					   "stack %zu has the later stack %u as its parent", dict->n + 1,
-					   parents[i]);
+					   parent);
 		dict->nodes[dict->n++] =
-			(struct ctx_source_node){.address = addresses[i], .parent = parents[i]};
+			(struct ctx_source_node){.address = stacks->addresses[i], .parent = parent};
 	}
 	return CTX_OK;
 }
 
-enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-				 uint64_t address, uint32_t *ret_location, struct ctx_err *err)
+enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t frame, uint32_t *ret_location,
+				 struct ctx_err *err)
 {
+	struct ctx_resolver *resolver = scope->forest->resolver;
 	const struct ctx_mapped *map;
 
-	if (ctx_resolver_is_pseudo(address))
-		return ctx_resolver_absolute(resolver, address, ret_location, err);
-	if (address >= CTX_KERNEL_START)
-		return ctx_resolver_kernel(resolver, spaces->kernel, address, ret_location, err);
-	if (ctx_frame_is_named(address))
-		return ctx_resolver_named(resolver, address, ret_location, err);
-	map = ctx_addrspace_find(spaces->process, address);
+	if (frame >= CTX_KERNEL_START) /* marks are there too */
+		return ctx_resolver_is_pseudo(frame)
+			       ? ctx_resolver_absolute(resolver, frame, ret_location, err)
+			       : ctx_resolver_kernel(resolver, scope->kernel, frame, ret_location, err);
+	if (ctx_frame_is_named(frame))
+		return ctx_resolver_named(resolver, frame, ret_location, err);
+	map = ctx_addrspace_find(scope->process, frame);
 	if (map == NULL)
-		return ctx_resolver_absolute(resolver, address, ret_location, err);
-	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
+		return ctx_resolver_absolute(resolver, frame, ret_location, err);
+	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (frame - map->begin),
 				      ret_location, err);
 }
 
@@ -89,22 +93,22 @@ enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces, struct ctx_res
  * The functions of new raw stacks, one behind the other, into forest->functions; how many there are up to each raw stack
  * into forest->ends. A part of a function that the function itself has called is no call.
  */
-static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, const uint32_t *locations,
-			      size_t n, const struct ctx_resolver *resolver, struct ctx_err *err)
+static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, struct ctx_trie_keys path,
+			      struct ctx_err *err)
 {
 	size_t n_functions = 0;
-	enum ctx_status status = ctx_grow(&forest->ends, &forest->ends_cap, n, err);
+	enum ctx_status status = ctx_grow(&forest->ends, &forest->ends_cap, path.n, err);
 
-	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+	for (size_t i = 0; i < path.n && status == CTX_OK; i++) {
 		bool is_part;
-		size_t n_of = ctx_resolver_function_count(resolver, locations[i], &is_part);
+		size_t n_of = ctx_resolver_function_count(forest->resolver, path.keys[i], &is_part);
 		uint32_t *of;
 
 		status = ctx_grow(&forest->functions, &forest->functions_cap, n_functions + n_of, err);
 		if (status != CTX_OK)
 			return status;
 		of = &forest->functions[n_functions];
-		ctx_resolver_functions(resolver, locations[i], n_of, of);
+		ctx_resolver_functions(forest->resolver, path.keys[i], n_of, of);
 		if (is_part && of[0] == caller)
 			memmove(of, of + 1, --n_of * sizeof(*of));
 		n_functions += n_of;
@@ -115,22 +119,21 @@ static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, 
 	return status;
 }
 
-enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw, const uint32_t *locations,
-				     size_t n, const struct ctx_resolver *resolver, uint32_t *nodes,
-				     struct ctx_err *err)
+enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw, struct ctx_trie_keys path,
+				     uint32_t *nodes, struct ctx_err *err)
 {
 	uint32_t before = forest->raw.n, stack;
-	enum ctx_status status =
-		ctx_trie_path(&forest->raw, raw, (struct ctx_trie_keys){locations, n}, nodes, err);
+	enum ctx_status status = ctx_trie_path(&forest->raw, raw, path, nodes, err);
 	size_t old = 0, n_new = forest->raw.n - before;
 
 	if (status != CTX_OK || n_new == 0)
 		return status;
-	old = n - n_new; /* what is new is the end of the path, in a row */
+	old = path.n - n_new; /* what is new is the end of the path, in a row */
 	stack = forest->raw_to_stack[old != 0 ? nodes[old - 1] : raw];
 	status = ctx_grow(&forest->raw_to_stack, &forest->raw_to_stack_cap, forest->raw.n, err);
 	if (status == CTX_OK)
-		status = expand(forest, forest->cct.key[stack], locations + old, n_new, resolver, err);
+		status = expand(forest, forest->cct.key[stack],
+				(struct ctx_trie_keys){path.keys + old, n_new}, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&forest->path, &forest->path_cap, forest->ends[n_new - 1], err);
 	if (status == CTX_OK)
@@ -143,11 +146,10 @@ enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t r
 	return status;
 }
 
-enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
-				      const struct ctx_spaces *spaces, struct ctx_resolver *resolver,
-				      struct ctx_stack_forest *forest, uint32_t *ret_raw, struct ctx_err *err)
+enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, const struct ctx_stack_scope *scope,
+				      uint32_t id, uint32_t *ret_raw, struct ctx_err *err)
 {
-	uint32_t generation = spaces->process->generation + 1;
+	uint32_t generation = scope->process->generation + 1;
 	uint32_t raw = CTX_TRIE_ROOT;
 	size_t n = 0;
 
@@ -166,10 +168,11 @@ enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
 	while (n > 0) {
 		struct ctx_source_node *node = &dict->nodes[dict->path[--n] - 1];
 		uint32_t location;
-		enum ctx_status status = ctx_stack_locate(spaces, resolver, node->address, &location, err);
+		enum ctx_status status = ctx_stack_locate(scope, node->address, &location, err);
 
 		if (status == CTX_OK)
-			status = ctx_stack_forest_add(forest, raw, &location, 1, resolver, &raw, err);
+			status = ctx_stack_forest_add(scope->forest, raw,
+						      (struct ctx_trie_keys){&location, 1}, &raw, err);
 		if (status != CTX_OK)
 			return status;
 		node->raw = raw;

@@ -14,25 +14,29 @@
 #include "ingest/resolver.h"
 #include "model/trie.h"
 
-/* Where the addresses of a process's stacks are looked up. */
-struct ctx_spaces {
-	struct ctx_addrspace *process, *kernel; /* borrowed */
-};
-
 /* The stacks of the whole experiment. */
 struct ctx_stack_forest {
 	struct ctx_trie cct;	/* key = function id */
 	struct ctx_trie raw;	/* key = location id */
 	uint32_t *raw_to_stack; /* by raw stack node, owned */
 	size_t raw_to_stack_cap;
-	struct ctx_chain_table known; /* whole stacks: locations from the root -> raw stack */
-	uint32_t *functions, *path;   /* scratch, owned */
-	size_t *ends;		      /* scratch, owned */
+	struct ctx_resolver *resolver; /* borrowed */
+	struct ctx_chain_table known;  /* whole stacks: locations from the root -> raw stack */
+	uint32_t *functions, *path;    /* scratch, owned */
+	size_t *ends;		       /* scratch, owned */
 	size_t functions_cap, path_cap, ends_cap;
 };
 
-CTX_MUST_CHECK enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest, struct ctx_err *err);
+/* The resolver must outlive the forest. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *forest,
+						     struct ctx_resolver *resolver, struct ctx_err *err);
 void ctx_stack_forest_deinit(struct ctx_stack_forest *forest);
+
+/* Where frames of a process's stacks are looked up, and where the stacks go. All borrowed. */
+struct ctx_stack_scope {
+	struct ctx_addrspace *process, *kernel;
+	struct ctx_stack_forest *forest;
+};
 
 struct ctx_source_node {
 	uint64_t address;
@@ -43,17 +47,15 @@ struct ctx_source_node {
 };
 
 /* The location of a frame now. O(log maps). */
-CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_spaces *spaces,
-						struct ctx_resolver *resolver, uint64_t address,
+CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t frame,
 						uint32_t *ret_location, struct ctx_err *err);
 
 /*
- * The raw stacks that `n` more frames make below `raw`, one behind the other, into `nodes`, and their CCT nodes beside
+ * The raw stacks that a path of locations makes below `raw`, one behind the other, into `nodes`, and their CCT nodes beside
  * them: for each location the function that it is in, and those that are inlined there. O(n).
  */
 CTX_MUST_CHECK enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw,
-						    const uint32_t *locations, size_t n,
-						    const struct ctx_resolver *resolver, uint32_t *nodes,
+						    struct ctx_trie_keys path, uint32_t *nodes,
 						    struct ctx_err *err);
 
 /* One process's dictionary. All zero is empty. */
@@ -69,19 +71,17 @@ void ctx_stackdict_deinit(struct ctx_stackdict *dict);
 /* Forgets all nodes (a new epoch of the source). */
 void ctx_stackdict_reset(struct ctx_stackdict *dict);
 
-/* Appends nodes; `first` must follow the last one, parents must exist: CTX_E_FORMAT otherwise. */
-CTX_MUST_CHECK enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict, uint32_t first, uint32_t n,
-						    const uint32_t *parents, const uint64_t *addresses,
+/* Appends nodes; the first must follow the last one, parents must exist: CTX_E_FORMAT otherwise. */
+CTX_MUST_CHECK enum ctx_status ctx_stackdict_append(struct ctx_stackdict *dict,
+						    const struct ctx_event_stacks *stacks,
 						    struct ctx_err *err);
 
 /*
  * The raw stack of a node (0 gives the root). O(1) when resolved, else O(frames not resolved yet).
  * CTX_E_FORMAT: no such node.
  */
-CTX_MUST_CHECK enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict, uint32_t id,
-						     const struct ctx_spaces *spaces,
-						     struct ctx_resolver *resolver,
-						     struct ctx_stack_forest *forest, uint32_t *ret_raw,
-						     struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_stackdict_resolve(struct ctx_stackdict *dict,
+						     const struct ctx_stack_scope *scope, uint32_t id,
+						     uint32_t *ret_raw, struct ctx_err *err);
 
 #endif

@@ -55,9 +55,10 @@ static enum ctx_status make_unknown(struct ctx_state_feed *feed, struct ctx_err 
 	uint32_t location;
 	enum ctx_status status = ctx_resolver_absolute(feed->resolver, 0, &location, err);
 
-	return status == CTX_OK ? ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT, &location, 1,
-						       feed->resolver, &feed->unknown, err)
-				: status;
+	return status == CTX_OK
+		       ? ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT,
+					      (struct ctx_trie_keys){&location, 1}, &feed->unknown, err)
+		       : status;
 }
 
 enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *options,
@@ -130,8 +131,9 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	/* From the leaf on, written from the end of the first half backwards: the forest wants the root first. */
 	for (uint32_t node = raw_stack; node != raw->parent[entry] && n < depth; node = raw->parent[node])
 		feed->path[depth - ++n] = raw->key[node];
-	status = ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT, feed->path + depth - n, n, feed->resolver,
-				      feed->path + depth, err);
+	status = ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT,
+				      (struct ctx_trie_keys){feed->path + depth - n, n}, feed->path + depth,
+				      err);
 	if (status == CTX_OK)
 		*ret = *known = n != 0 ? feed->path[depth + n - 1] : CTX_TRIE_ROOT;
 	return status;

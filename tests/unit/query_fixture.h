@@ -12,16 +12,19 @@
 /* The trees as an ingest makes them, with small leaves, so that queries take lists, whole leaves and parts of leaves. */
 static inline void put_trees(struct fixture *fixture, struct ctx_store *store)
 {
-	struct ctx_timetree_params params = ctx_timetree_default_params();
+	struct ctx_tree_forest_options options = {.store = store,
+						  .params = ctx_timetree_default_params(),
+						  .run = fixture->profile.run,
+						  .cct = &fixture->profile.cct,
+						  .single_thread = fixture->profile.n_threads == 1,
+						  .n_metrics = fixture->profile.n_metrics};
 	struct ctx_tree_forest *forest = NULL;
 	uint64_t moved, late;
 	uint32_t n;
 
-	params.leaf_samples = 40;
-	params.fanout = 4;
-	must(ctx_tree_forest_create(store, &params, fixture->profile.run, &fixture->profile.cct,
-				    fixture->profile.n_threads == 1, fixture->profile.n_metrics, &forest,
-				    err));
+	options.params.leaf_samples = 40;
+	options.params.fanout = 4;
+	must(ctx_tree_forest_create(&options, &forest, err));
 	for (size_t i = 0; i < fixture->n_samples; i++)
 		must(ctx_tree_forest_add(forest, &fixture->samples[i], err));
 	must(ctx_tree_forest_finish(forest, &n, &moved, &late, err));

@@ -97,7 +97,7 @@ static int setup(void **state)
 	assert_int_equal(fclose(file), 0);
 	options.kallsyms = world->path;
 	assert_int_equal(ctx_resolver_create(&options, &world->arena, &world->resolver, NULL), CTX_OK);
-	assert_int_equal(ctx_stack_forest_init(&world->forest, NULL), CTX_OK);
+	assert_int_equal(ctx_stack_forest_init(&world->forest, world->resolver, NULL), CTX_OK);
 	*state = world;
 	return 0;
 }
@@ -126,8 +126,8 @@ static uint32_t add_stack(struct world *world, const int *frames, size_t n)
 		assert_int_equal(ctx_resolver_absolute(world->resolver, address, &locations[i], NULL),
 				 CTX_OK);
 	}
-	assert_int_equal(ctx_stack_forest_add(&world->forest, CTX_TRIE_ROOT, locations, n, world->resolver,
-					      nodes, NULL),
+	assert_int_equal(ctx_stack_forest_add(&world->forest, CTX_TRIE_ROOT,
+					      (struct ctx_trie_keys){locations, n}, nodes, NULL),
 			 CTX_OK);
 	return nodes[n - 1];
 }
