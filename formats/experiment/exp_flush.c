@@ -146,9 +146,9 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 		return ctx_err_nomem(err);
 	block->n += CTX_EXP_BLOCK_HEADER_BYTES;
 	if (status == CTX_OK)
-		status = ctx_compress(
-			&writer->scratch.compressor, LEVEL,
-			(struct ctx_bytes){writer->scratch.raw.bytes, writer->scratch.raw.n}, block, err);
+		status = ctx_compress(&writer->scratch.compressor, LEVEL,
+				      (struct ctx_bytes){writer->scratch.raw.bytes, writer->scratch.raw.n},
+				      block, err);
 	if (status != CTX_OK)
 		return status;
 	header->raw_bytes = (uint32_t)writer->scratch.raw.n;

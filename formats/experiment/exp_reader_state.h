@@ -1,5 +1,5 @@
 /*
- * The reader's own state, shared by exp_reader.c (the merge), exp_changes.c (changes of state), exp_frames.c (call stacks) and exp_opening.c (opening and closing).
+ * The reader's own state (what all parts do with it is in exp_reader_state.c), shared by exp_reader.c (the merge), exp_changes.c (changes of state), exp_frames.c (call stacks) and exp_opening.c (opening and closing).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H

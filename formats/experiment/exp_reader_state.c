@@ -1,0 +1,98 @@
+/*
+ * What all parts of the reader do: queue an event to be handed out, announce a process, read a block.
+ */
+#include "formats/experiment/exp_reader_state.h"
+
+#include "base/mem.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Pending events */
+
+enum ctx_status ctx_exp_reader_push(struct ctx_exp_reader *reader, const struct ctx_event *event, char *text,
+				    struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (reader->pending.at == reader->pending.n)
+		reader->pending.at = reader->pending.n = 0;
+	status = ctx_grow(&reader->pending.items, &reader->pending.cap, reader->pending.n + 1, err);
+	if (status != CTX_OK) {
+		free(text);
+		return status;
+	}
+	reader->pending.items[reader->pending.n++] = (struct ctx_exp_pending){*event, text};
+	return CTX_OK;
+}
+
+enum ctx_status ctx_exp_reader_push_damage(struct ctx_exp_reader *reader, uint64_t time_ns,
+					   const struct ctx_exp_place *place, const char *why,
+					   struct ctx_err *err)
+{
+	struct ctx_event event = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
+	char *text;
+
+	if (asprintf(&text, "%s: offset %llu: %s; block skipped", reader->index.files[place->file],
+		     (unsigned long long)place->offset, why) < 0)
+		return ctx_err_nomem(err);
+	event.text = text;
+	return ctx_exp_reader_push(reader, &event, text, err);
+}
+
+/* Announcements */
+
+enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t row, uint64_t time_ns,
+					struct ctx_err *err)
+{
+	struct ctx_exp_process_row *process = &reader->log.processes[row];
+	struct ctx_event event = {.kind = CTX_EV_PROCESS_START, .time_ns = time_ns};
+	uint32_t parent;
+
+	if (process->number != CTX_NONE)
+		return CTX_OK;
+	process->number = reader->next_process++;
+	event.process = process->number;
+	event.process_start.pid = process->pid;
+	event.process_start.command = process->command;
+	event.process_start.lineage = process->lineage;
+	parent = process->parent_key != CTX_NONE
+			 ? ctx_map64_get(&reader->log.process_of_key, process->parent_key)
+			 : CTX_MAP64_NONE;
+	event.process_start.parent =
+		parent != CTX_MAP64_NONE && parent != row ? reader->log.processes[parent].number : CTX_NONE;
+	return ctx_exp_reader_push(reader, &event, NULL, err);
+}
+
+/* Blocks */
+
+enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const struct ctx_exp_place *place,
+					  struct ctx_exp_block_header *ret, struct ctx_err *err)
+{
+	const char *name = reader->index.files[place->file];
+	enum ctx_status status;
+
+	if (reader->file.fd < 0 || reader->file.number != place->file) {
+		if (reader->file.fd >= 0)
+			close(reader->file.fd);
+		reader->file.fd = openat(reader->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		reader->file.number = place->file;
+		if (reader->file.fd < 0)
+			return ctx_err_errno(err, CTX_E_FORMAT, "cannot be opened any more");
+	}
+	status = ctx_exp_read_block(reader->file.fd, name, place->offset, &reader->file.compressor,
+				    &reader->file.scratch, ret, &reader->file.payload, err);
+	if (status == CTX_OK)
+		reader->consumed += ret->header_bytes + (uint64_t)ret->frame_bytes;
+	return status;
+}
+
+void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
+{
+	if (block == NULL)
+		return;
+	free(block->packets);
+	free(block->usage);
+	free(block);
+}
