@@ -306,12 +306,14 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	if (status == CTX_OK)
 		status = announce_maps(writer, number, err);
 	for (uint32_t i = 0; status == CTX_OK && i < settings->load.threads; i++)
-		status = ctx_exp_thread_start(writer, number, 1000 + i, thread_name(settings, i), START_NS,
-					      &threads[i], err);
+		status = ctx_exp_thread_start(
+			writer,
+			&(struct ctx_exp_thread){number, 1000 + i, thread_name(settings, i), START_NS},
+			&threads[i], err);
 	if (status == CTX_OK)
 		status = write_samples(writer, settings, threads, number, err);
 	if (status == CTX_OK)
-		status = ctx_exp_process_exit(writer, number, end_ns, true, 0, err);
+		status = ctx_exp_process_exit(writer, number, &(struct ctx_exp_exit){end_ns, true, 0}, err);
 	if (status == CTX_OK)
 		return ctx_exp_close(writer, end_ns, err);
 	if (ctx_exp_close(writer, end_ns, NULL) != CTX_OK)

@@ -158,7 +158,7 @@ static enum ctx_status end_process(struct ctx_proctree *tree, struct process *pr
 	if (status != CTX_OK)
 		return status;
 	drop_process(tree, process);
-	return ctx_exp_process_exit(tree->writer, number, time_ns, false, 0, err);
+	return ctx_exp_process_exit(tree->writer, number, &(struct ctx_exp_exit){time_ns, false, 0}, err);
 }
 
 /* A pid (below: a tid) that is in the table although a new one has it now: it has called exec, or its exit
@@ -223,8 +223,9 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 	if (thread->next != NULL)
 		thread->next->previous = thread;
 	process->threads = thread;
-	status =
-		ctx_exp_thread_start(tree->writer, process->number, tid, name, time_ns, &thread->number, err);
+	status = ctx_exp_thread_start(tree->writer,
+				      &(struct ctx_exp_thread){process->number, tid, name, time_ns},
+				      &thread->number, err);
 	if (status != CTX_OK) {
 		drop_thread(tree, thread);
 		return status;
@@ -593,7 +594,8 @@ enum ctx_status ctx_proctree_founder_exit(struct ctx_proctree *tree, uint64_t ti
 	if (status != CTX_OK)
 		return status;
 	drop_process(tree, process);
-	return ctx_exp_process_exit(tree->writer, number, time_ns, true, status_value, err);
+	return ctx_exp_process_exit(tree->writer, number, &(struct ctx_exp_exit){time_ns, true, status_value},
+				    err);
 }
 
 size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_live *out, size_t max)

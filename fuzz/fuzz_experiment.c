@@ -44,7 +44,7 @@ static void decode(const uint8_t *data, size_t size)
 	if (ctx_exp_decode_block_header(data, size, &header, NULL) == CTX_OK &&
 	    header.raw_bytes > CTX_EXP_RAW_MAX)
 		abort();
-	if (ctx_exp_decode_packets(data, size, 0, packets, RECORDS_MAX, NULL) == CTX_OK) {
+	if (ctx_exp_decode_packets((struct ctx_bytes){data, size}, 0, packets, RECORDS_MAX, NULL) == CTX_OK) {
 		for (size_t i = 1; i < RECORDS_MAX; i++) {
 			if (packets[i].time_ns < packets[i - 1].time_ns)
 				abort();

@@ -215,10 +215,10 @@ static inline __attribute__((always_inline)) bool decode_column(struct ctx_curso
 	return fine && !cursor->failed;
 }
 
-enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes, uint64_t first_ns,
+enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 				       struct ctx_exp_packet *packets, size_t n, struct ctx_err *err)
 {
-	struct ctx_cursor cursor = ctx_cursor_make(payload, n_bytes);
+	struct ctx_cursor cursor = ctx_cursor_make(payload.at, payload.n);
 
 	if (decode_column(&cursor, COLUMN_TIME, first_ns, packets, n) &&
 	    decode_column(&cursor, COLUMN_THREAD, 0, packets, n) &&

@@ -99,9 +99,9 @@ static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t outsider)
 void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, struct ctx_buf *out);
 
 /* The other way; `packets` has room for n (the header's n_records). Times are made from first_ns. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(const uint8_t *payload, size_t n_bytes,
-						      uint64_t first_ns, struct ctx_exp_packet *packets,
-						      size_t n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
+						      struct ctx_exp_packet *packets, size_t n,
+						      struct ctx_err *err);
 
 /*
  * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id), varint k >= 1, and k addresses, root-most first, each a zigzag difference to the one before it in

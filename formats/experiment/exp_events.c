@@ -53,11 +53,10 @@ enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer *writer, uint32
 	return status;
 }
 
-enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process, int64_t tid,
-				     const char *name, uint64_t time_ns, uint32_t *ret_thread,
-				     struct ctx_err *err)
+enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, const struct ctx_exp_thread *thread,
+				     uint32_t *ret_thread, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	enum ctx_status status = ctx_exp_check_process(writer, thread->process, err);
 	uint32_t number = (uint32_t)writer->n_threads;
 	struct ctx_buf *out;
 
@@ -67,12 +66,12 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t pro
 		status = ctx_grow(&writer->threads, &writer->threads_cap, writer->n_threads + 1, err);
 	if (status != CTX_OK)
 		return status;
-	writer->threads[writer->n_threads++] = (struct ctx_exp_thread){.process = process};
-	out = ctx_exp_log_event(writer, "thread", time_ns);
+	writer->threads[writer->n_threads++] = (struct ctx_exp_last_stack){.process = thread->process};
+	out = ctx_exp_log_event(writer, "thread", thread->time_ns);
 	ctx_exp_xml_number(out, "thread", number);
-	ctx_exp_xml_number(out, "process", process);
-	ctx_exp_xml_signed(out, "tid", tid);
-	ctx_exp_xml_attribute(out, "name", name);
+	ctx_exp_xml_number(out, "process", thread->process);
+	ctx_exp_xml_signed(out, "tid", thread->tid);
+	ctx_exp_xml_attribute(out, "name", thread->name);
 	*ret_thread = number;
 	return ctx_exp_log_end(writer, err);
 }

@@ -60,7 +60,7 @@ static enum ctx_status stick(struct ctx_exp_writer *writer, struct ctx_err *err)
 /*
  * Appends to a file of the founder or of a descendant (`name` is relative to the founder's directory). `skip_if_old` bytes in front (the file header) are left out when the file has contents already.
  */
-static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, const uint8_t *bytes, size_t n,
+static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, struct ctx_bytes bytes,
 			      size_t skip_if_old, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE =
@@ -73,8 +73,8 @@ static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, c
 	} else {
 		size_t skip = info.st_size != 0 ? skip_if_old : 0;
 
-		if (ctx_file_write(fd, name, bytes + skip, n - skip, &local) == CTX_OK) {
-			writer->stats.bytes_written += n - skip;
+		if (ctx_file_write(fd, name, (const uint8_t *)bytes.at + skip, bytes.n - skip, &local) == CTX_OK) {
+			writer->stats.bytes_written += bytes.n - skip;
 			return CTX_OK;
 		}
 		ctx_err_prefix(&local, CTX_E_IO, "%s", writer->path);
@@ -88,7 +88,7 @@ static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, c
 enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name, const void *bytes,
 				  size_t n, struct ctx_err *err)
 {
-	return append(writer, name, bytes, n, 0, err);
+	return append(writer, name, (struct ctx_bytes){bytes, n}, 0, err);
 }
 
 /* Appends lines and empties the buffer, also after an I/O error: what failed once must not be written behind later lines. */
@@ -98,7 +98,7 @@ static enum ctx_status append_lines(struct ctx_exp_writer *writer, const char *n
 	enum ctx_status status = ctx_buf_check(lines, err);
 
 	if (status == CTX_OK && lines->n != 0)
-		status = append(writer, name, lines->bytes, lines->n, 0, err);
+		status = append(writer, name, (struct ctx_bytes){lines->bytes, lines->n}, 0, err);
 	ctx_buf_clear(lines);
 	return status;
 }
@@ -161,7 +161,8 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 		tell_limit(writer);
 		return ctx_err_set(err, CTX_E_LIMIT, "limit of bytes reached");
 	}
-	return append(writer, name, block->bytes, block->n, CTX_EXP_FILE_HEADER_BYTES, err);
+	return append(writer, name, (struct ctx_bytes){block->bytes, block->n}, CTX_EXP_FILE_HEADER_BYTES,
+		      err);
 }
 
 enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err)

@@ -54,15 +54,20 @@ static bool counts(const char *name)
 	return strncmp(name, "ctxan.db", 8) != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-static enum ctx_status add(struct entries *entries, int dir, const char *below, const char *name,
-			   bool *ret_is_dir, struct ctx_err *err)
+struct folder {
+	int fd;
+	const char *below; /* its name relative to the experiment, "" */
+};
+
+static enum ctx_status add(struct entries *entries, struct folder folder, const char *name, bool *ret_is_dir,
+			   struct ctx_err *err)
 {
 	struct entry entry = {0};
 	struct stat info;
 	enum ctx_status status;
 
 	*ret_is_dir = false;
-	if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+	if (fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
 		return CTX_OK; /* gone meanwhile */
 	*ret_is_dir = S_ISDIR(info.st_mode);
 	if (*ret_is_dir)
@@ -70,7 +75,7 @@ static enum ctx_status add(struct entries *entries, int dir, const char *below, 
 	status = ctx_grow(&entries->items, &entries->cap, entries->n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	entry.name = ctx_path_join(below, name);
+	entry.name = ctx_path_join(folder.below, name);
 	if (entry.name == NULL)
 		return ctx_err_nomem(err);
 	entry.size = (uint64_t)info.st_size;
@@ -101,7 +106,7 @@ static enum ctx_status list(struct entries *entries, const char *path, const cha
 
 		if (!counts(item->d_name))
 			continue;
-		status = add(entries, fd, below, item->d_name, &is_dir, err);
+		status = add(entries, (struct folder){fd, below}, item->d_name, &is_dir, err);
 		if (status == CTX_OK && is_dir && below[0] == '\0') {
 			char *deeper CTX_AUTO_FREE = ctx_path_join(path, item->d_name);
 

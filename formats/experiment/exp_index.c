@@ -30,17 +30,23 @@ static enum ctx_status damage(struct ctx_exp_log *log, const char *name, uint64_
 	return ctx_exp_log_damage(log, text, err);
 }
 
-/* The offset of the next block magic from `from` on, or `size`. */
-static enum ctx_status find_magic(int fd, const char *name, uint64_t from, uint64_t size, uint64_t *ret,
-				  struct ctx_err *err)
+struct file {
+	int fd;
+	const char *name;
+	uint64_t size;
+};
+
+/* The offset of the next block magic from `from` on, or the file's size. */
+static enum ctx_status find_magic(const struct file *file, uint64_t from, uint64_t *ret, struct ctx_err *err)
 {
 	char *window CTX_AUTO_FREE = malloc(WINDOW);
 
 	if (window == NULL)
 		return ctx_err_nomem(err);
-	while (from < size) {
+	while (from < file->size) {
 		size_t got;
-		enum ctx_status status = ctx_file_pread(fd, name, window, WINDOW, from, &got, err);
+		enum ctx_status status =
+			ctx_file_pread(file->fd, file->name, window, WINDOW, from, &got, err);
 		const char *hit;
 
 		if (status < 0)
@@ -54,7 +60,7 @@ static enum ctx_status find_magic(int fd, const char *name, uint64_t from, uint6
 			break;
 		from += got - 3;
 	}
-	*ret = size;
+	*ret = file->size;
 	return CTX_OK;
 }
 
@@ -114,28 +120,28 @@ static enum ctx_status read_header(int fd, const char *name, uint64_t offset,
 }
 
 /* Walks from block to block; behind damage, from magic to magic. */
-static enum ctx_status walk(struct ctx_exp_index *index, int fd, const char *name, uint64_t offset,
-			    uint64_t size, struct ctx_exp_log *log, struct ctx_err *err)
+static enum ctx_status walk(struct ctx_exp_index *index, const struct file *file, uint64_t offset,
+			    struct ctx_exp_log *log, struct ctx_err *err)
 {
-	bool lost = false; /* the damage was told already */
+	bool lost = false; /* the damage was reported already */
 	enum ctx_status status = CTX_OK;
 
-	while (offset < size && status == CTX_OK) {
+	while (offset < file->size && status == CTX_OK) {
 		struct ctx_exp_block_header header;
 		struct ctx_err local = {0};
 
-		status = read_header(fd, name, offset, &header, &local);
-		if (status == CTX_OK && header.frame_bytes > size - offset - header.header_bytes)
+		status = read_header(file->fd, file->name, offset, &header, &local);
+		if (status == CTX_OK && header.frame_bytes > file->size - offset - header.header_bytes)
 			status = ctx_err_set(&local, CTX_E_FORMAT, "the file ends within a block");
 		if (status == CTX_OK) {
 			status = add_block(index, &header, offset, err);
 			offset += header.header_bytes + (uint64_t)header.frame_bytes;
 			lost = false;
 		} else if (status == CTX_E_FORMAT) {
-			status = lost ? CTX_OK : damage(log, name, offset, local.msg, err);
+			status = lost ? CTX_OK : damage(log, file->name, offset, local.msg, err);
 			lost = true;
 			if (status == CTX_OK)
-				status = find_magic(fd, name, offset + 1, size, &offset, err);
+				status = find_magic(file, offset + 1, &offset, err);
 		} else if (err != NULL) {
 			*err = local;
 		}
@@ -150,31 +156,30 @@ static bool is_known(const char *name)
 	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0;
 }
 
-/* `header` is what the check of the file header gave, `why` its message. */
-static enum ctx_status add_file(struct ctx_exp_index *index, int fd, const char *name, uint64_t size,
-				enum ctx_status header, const char *why, struct ctx_exp_log *log,
-				struct ctx_err *err)
+/* `header` is what the check of the file header gave. */
+static enum ctx_status add_file(struct ctx_exp_index *index, const struct file *file,
+				const struct ctx_err *header, struct ctx_exp_log *log, struct ctx_err *err)
 {
 	uint64_t offset = CTX_EXP_FILE_HEADER_BYTES;
 	enum ctx_status status = ctx_grow(&index->files, &index->files_cap, index->n_files + 1, err);
 
 	if (status != CTX_OK)
 		return status;
-	index->files[index->n_files] = ctx_arena_strdup(&index->arena, name);
+	index->files[index->n_files] = ctx_arena_strdup(&index->arena, file->name);
 	if (index->files[index->n_files] == NULL)
 		return ctx_err_nomem(err);
 	index->n_files++;
-	if (strcmp(ctx_path_base(name), CTX_EXP_KEPT_FILE) != 0) /* those are read beside the events */
-		index->bytes += size;
-	if (header != CTX_OK) {
-		status = damage(log, name, 0, why, err);
-		if (status != CTX_OK || header == CTX_E_VERSION)
+	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) != 0) /* those are read beside the events */
+		index->bytes += file->size;
+	if (header->status != CTX_OK) {
+		status = damage(log, file->name, 0, header->msg, err);
+		if (status != CTX_OK || header->status == CTX_E_VERSION)
 			return status;
-		status = find_magic(fd, name, 0, size, &offset, err);
+		status = find_magic(file, 0, &offset, err);
 		if (status != CTX_OK)
 			return status;
 	}
-	return walk(index, fd, name, offset, size, log, err);
+	return walk(index, file, offset, log, err);
 }
 
 enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
@@ -182,16 +187,16 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 {
 	uint8_t head[CTX_EXP_FILE_HEADER_BYTES];
 	struct ctx_err local = {0};
+	struct file file = {.fd = fd, .name = name};
 	struct stat info;
 	enum ctx_status status;
-	uint64_t size;
 	size_t got;
 
 	if (fstat(fd, &info) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", name);
 	if (info.st_size == 0)
 		return CTX_OK;
-	size = (uint64_t)info.st_size;
+	file.size = (uint64_t)info.st_size;
 	status = ctx_file_pread(fd, name, head, sizeof(head), 0, &got, err);
 	if (status < 0)
 		return status;
@@ -199,7 +204,7 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 				     : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
 	if (status == CTX_E_FORMAT && !is_known(ctx_path_base(name)))
 		return CTX_OK; /* somebody put a file of his own here */
-	return add_file(index, fd, name, size, status, local.msg, log, err);
+	return add_file(index, &file, &local, log, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -236,27 +241,26 @@ void ctx_exp_index_sort(struct ctx_exp_index *index)
 		qsort(index->frames, index->n_frames, sizeof(*index->frames), by_process);
 }
 
-enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset,
-				   struct ctx_compressor *compressor, struct ctx_buf *scratch,
-				   struct ctx_exp_block_header *ret, struct ctx_buf *payload,
-				   struct ctx_err *err)
+enum ctx_status ctx_exp_read_block(struct ctx_exp_block_file *file, const char *name, uint64_t offset,
+				   struct ctx_exp_block_header *ret, struct ctx_err *err)
 {
-	enum ctx_status status = read_header(fd, name, offset, ret, err);
+	enum ctx_status status = read_header(file->fd, name, offset, ret, err);
 	uint8_t *room;
 	size_t got;
 
 	if (status != CTX_OK)
 		return status;
-	ctx_buf_clear(scratch);
-	room = ctx_buf_reserve(scratch, ret->frame_bytes + 1);
+	ctx_buf_clear(&file->scratch);
+	room = ctx_buf_reserve(&file->scratch, ret->frame_bytes + 1);
 	if (room == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_file_pread(fd, name, room, ret->frame_bytes, offset + ret->header_bytes, &got, err);
+	status =
+		ctx_file_pread(file->fd, name, room, ret->frame_bytes, offset + ret->header_bytes, &got, err);
 	if (status != CTX_OK)
 		return status < 0 ? status : ctx_err_set(err, CTX_E_FORMAT, "the file ends within a block");
 	if (ctx_xxh3(room, ret->frame_bytes) != ret->checksum)
 		return ctx_err_set(err, CTX_E_FORMAT, "checksum differs");
-	ctx_buf_clear(payload);
-	return ctx_decompress(compressor, (struct ctx_bytes){room, ret->frame_bytes}, ret->raw_bytes, payload,
-			      err);
+	ctx_buf_clear(&file->payload);
+	return ctx_decompress(&file->compressor, (struct ctx_bytes){room, ret->frame_bytes}, ret->raw_bytes,
+			      &file->payload, err);
 }

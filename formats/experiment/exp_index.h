@@ -38,10 +38,18 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, in
 						 struct ctx_exp_log *log, struct ctx_err *err);
 void ctx_exp_index_sort(struct ctx_exp_index *index);
 
-/* Reads and decompresses a block into `payload` (emptied first). CTX_E_FORMAT: damaged. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_read_block(int fd, const char *name, uint64_t offset,
-						  struct ctx_compressor *compressor, struct ctx_buf *scratch,
-						  struct ctx_exp_block_header *ret, struct ctx_buf *payload,
+/* Reading of blocks, one at a time. All zero but `fd` is a valid one. */
+struct ctx_exp_block_file {
+	int fd;		 /* of the file in hand; -1: none */
+	uint32_t number; /* of the file, in the index */
+	struct ctx_compressor compressor;
+	struct ctx_buf scratch;
+	struct ctx_buf payload; /* of the block that was read last */
+};
+
+/* Reads and decompresses a block of the file in hand into its payload. CTX_E_FORMAT: damaged. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_read_block(struct ctx_exp_block_file *file, const char *name,
+						  uint64_t offset, struct ctx_exp_block_header *ret,
 						  struct ctx_err *err);
 
 #endif

@@ -62,8 +62,8 @@ static int by_offset(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-enum ctx_status ctx_exp_places_get(const struct ctx_exp_places *set, uint32_t object, uint64_t **ret_offsets,
-				   size_t *ret_n, bool *ret_all, struct ctx_err *err)
+enum ctx_status ctx_exp_places_get(const struct ctx_exp_places *set, uint32_t object,
+				   struct ctx_exp_offsets *ret, struct ctx_err *err)
 {
 	uint64_t *offsets = NULL;
 	size_t n = 0, cap = 0;
@@ -81,8 +81,6 @@ enum ctx_status ctx_exp_places_get(const struct ctx_exp_places *set, uint32_t ob
 	}
 	if (n != 0)
 		qsort(offsets, n, sizeof(*offsets), by_offset);
-	*ret_offsets = offsets;
-	*ret_n = n;
-	*ret_all = is_anywhere(set, object);
+	*ret = (struct ctx_exp_offsets){offsets, n, is_anywhere(set, object)};
 	return CTX_OK;
 }

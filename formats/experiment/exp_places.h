@@ -29,12 +29,14 @@ void ctx_exp_places_add(struct ctx_exp_places *set, uint32_t object, uint64_t fi
 /* From now on the object was sampled anywhere. If memory is short even for this, all objects are. */
 void ctx_exp_places_add_all(struct ctx_exp_places *set, uint32_t object);
 
-/*
- * The places of an object, ascending: `*ret_offsets` is malloc'ed (free()). `*ret_all`: there are more, nobody knows which.
- * O(all places). Fails with CTX_E_NOMEM.
- */
+struct ctx_exp_offsets {
+	uint64_t *offsets; /* ascending, each once; owned by the caller: free() */
+	size_t n;
+	bool all; /* there are more, nobody knows which */
+};
+
+/* The offsets in an object. O(places). CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_places_get(const struct ctx_exp_places *set, uint32_t object,
-						  uint64_t **ret_offsets, size_t *ret_n, bool *ret_all,
-						  struct ctx_err *err);
+						  struct ctx_exp_offsets *ret, struct ctx_err *err);
 
 #endif

@@ -141,8 +141,8 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	return ctx_exp_log_end(writer, err);
 }
 
-enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process, uint64_t time_ns,
-				     bool has_status, int32_t status_value, struct ctx_err *err)
+enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process,
+				     const struct ctx_exp_exit *how, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check_process(writer, process, err);
 	struct ctx_exp_proc *proc;
@@ -151,10 +151,10 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 	if (status != CTX_OK)
 		return status;
 	proc = &writer->procs[process];
-	out = ctx_exp_log_event(writer, "process-exit", time_ns);
+	out = ctx_exp_log_event(writer, "process-exit", how->time_ns);
 	ctx_exp_xml_number(out, "process", process);
-	if (has_status)
-		ctx_exp_xml_signed(out, "status", status_value);
+	if (how->has_status)
+		ctx_exp_xml_signed(out, "status", how->status);
 	status = ctx_exp_log_end(writer, err);
 	if (status == CTX_OK && proc->live != NULL)
 		status = ctx_exp_retire(writer, proc->live, err);
@@ -236,30 +236,33 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 	return after_map_line(writer, live, err);
 }
 
-enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process, uint64_t address,
-			      uint64_t size, uint64_t time_ns, struct ctx_err *err)
+enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
+			      const struct ctx_exp_map *range, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check_process(writer, process, err);
+	uint64_t size = range->size;
 	struct ctx_exp_live *live;
+	struct ctx_buf *out;
 
 	if (status != CTX_OK || size == 0)
 		return status;
-	if (size > UINT64_MAX - address)
-		size = UINT64_MAX - address;
-	status = ctx_exp_map_list_remove(&writer->procs[process].maps, address, size, err);
+	if (size > UINT64_MAX - range->address)
+		size = UINT64_MAX - range->address;
+	status = ctx_exp_map_list_remove(&writer->procs[process].maps, range->address, size, err);
 	if (status != CTX_OK || !writer->procs[process].has_samples)
 		return status;
 	status = ctx_exp_get_live(writer, process, &live, err);
 	if (status != CTX_OK)
 		return status;
-	ctx_buf_put_text(&live->map_lines, "<unmap");
-	ctx_exp_xml_time(&live->map_lines, "tstamp", ctx_exp_relative(writer, time_ns));
-	ctx_exp_xml_number(&live->map_lines, "process", process);
-	ctx_exp_xml_hex(&live->map_lines, "address", address);
-	ctx_exp_xml_hex(&live->map_lines, "size", size);
-	ctx_buf_put_text(&live->map_lines, "/>\n");
-	if (time_ns < live->oldest_ns)
-		live->oldest_ns = time_ns;
+	out = &live->map_lines;
+	ctx_buf_put_text(out, "<unmap");
+	ctx_exp_xml_time(out, "tstamp", ctx_exp_relative(writer, range->time_ns));
+	ctx_exp_xml_number(out, "process", process);
+	ctx_exp_xml_hex(out, "address", range->address);
+	ctx_exp_xml_hex(out, "size", size);
+	ctx_buf_put_text(out, "/>\n");
+	if (range->time_ns < live->oldest_ns)
+		live->oldest_ns = range->time_ns;
 	return after_map_line(writer, live, err);
 }
 

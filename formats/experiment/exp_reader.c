@@ -341,8 +341,9 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));
 	if (block->packets == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_exp_decode_packets(reader->file.payload.bytes, reader->file.payload.n, header->first_ns,
-					block->packets, block->n, err);
+	status =
+		ctx_exp_decode_packets((struct ctx_bytes){reader->file.payload.bytes, reader->file.payload.n},
+				       header->first_ns, block->packets, block->n, err);
 	if (status == CTX_OK && block->packets[block->n - 1].time_ns > header->last_ns)
 		status = ctx_err_set(err, CTX_E_FORMAT, "a packet is outside of its block");
 	if (status == CTX_OK)

@@ -81,8 +81,7 @@ enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *reader, const s
 		if (reader->file.fd < 0)
 			return ctx_err_errno(err, CTX_E_FORMAT, "cannot be opened any more");
 	}
-	status = ctx_exp_read_block(reader->file.fd, name, place->offset, &reader->file.compressor,
-				    &reader->file.scratch, ret, &reader->file.payload, err);
+	status = ctx_exp_read_block(&reader->file, name, place->offset, ret, err);
 	if (status == CTX_OK)
 		reader->consumed += ret->header_bytes + (uint64_t)ret->frame_bytes;
 	return status;

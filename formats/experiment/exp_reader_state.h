@@ -60,14 +60,6 @@ struct ctx_exp_nodes {
 	size_t n, parents_cap, addresses_cap;
 };
 
-/* Reading of blocks: the data file that was read last stays open. */
-struct ctx_exp_block_file {
-	int fd; /* -1: none */
-	uint32_t number;
-	struct ctx_compressor compressor;
-	struct ctx_buf scratch, payload;
-};
-
 /* Copies that were recorded: of load objects, of kallsyms, of source files. */
 struct ctx_exp_archives {
 	struct ctx_strtab names; /* of files in archives/ */
@@ -95,7 +87,7 @@ struct ctx_exp_reader {
 	struct ctx_exp_loading loading;
 	struct ctx_exp_nodes nodes;
 	uint32_t next_process, next_thread;
-	struct ctx_exp_block_file file;
+	struct ctx_exp_block_file file; /* the data file that was read last stays open */
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
 	bool thread_damage_told, outsider_damage_told;

@@ -134,7 +134,7 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct record *record)
 {
 	uint32_t epoch = writer->procs[record->process].epoch;
-	struct ctx_exp_thread *thread = record->like != CTX_NONE ? &writer->threads[record->like] : NULL;
+	struct ctx_exp_last_stack *thread = record->like != CTX_NONE ? &writer->threads[record->like] : NULL;
 	uint32_t first = (uint32_t)live->stacks.n;
 	uint32_t prefix, stack, like = 0;
 
@@ -146,7 +146,7 @@ static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 	if (live->stacks.n != first)
 		put_new_nodes(writer, live, first, prefix);
 	if (thread != NULL)
-		*thread = (struct ctx_exp_thread){record->process, epoch, stack};
+		*thread = (struct ctx_exp_last_stack){record->process, epoch, stack};
 	return stack;
 }
 

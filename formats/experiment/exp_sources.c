@@ -43,15 +43,18 @@ enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *writer, ctx_exp_samp
 	for (uint32_t i = 0; i < n && status == CTX_OK; i++) {
 		struct ctx_exp_sampled object = {.path = ctx_exp_objects_path(&writer->objects, i),
 						 .build_id = ctx_exp_objects_build_id(&writer->objects, i)};
-		uint64_t *offsets CTX_AUTO_FREE = NULL;
+		struct ctx_exp_offsets found;
 
 		if (!writer->objects.sampled[i])
 			continue;
-		status =
-			ctx_exp_places_get(&writer->places, i, &offsets, &object.n_offsets, &object.all, err);
-		object.offsets = offsets;
-		if (status == CTX_OK)
-			status = each(context, &object, err);
+		status = ctx_exp_places_get(&writer->places, i, &found, err);
+		if (status != CTX_OK)
+			return status;
+		object.offsets = found.offsets;
+		object.n_offsets = found.n;
+		object.all = found.all;
+		status = each(context, &object, err);
+		free(found.offsets);
 	}
 	return status;
 }

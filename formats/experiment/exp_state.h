@@ -62,8 +62,8 @@ struct ctx_exp_proc {
 	struct ctx_exp_live *live; /* NULL without buffered data */
 };
 
-struct ctx_exp_thread {
-	uint32_t process; /* that the leaf is of */
+struct ctx_exp_last_stack { /* of a thread */
+	uint32_t process;   /* that the leaf is of */
 	uint32_t epoch;
 	uint32_t leaf; /* of its last stack that was told */
 };
@@ -105,7 +105,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_data_files data;
 	struct ctx_exp_proc *procs;
 	size_t n_procs, procs_cap;
-	struct ctx_exp_thread *threads;
+	struct ctx_exp_last_stack *threads; /* by number */
 	size_t n_threads, threads_cap;
 	struct ctx_exp_live **live;
 	size_t n_live, live_cap;

@@ -78,15 +78,27 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writ
 CTX_MUST_CHECK enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent,
 						 uint32_t child, uint64_t time_ns, struct ctx_err *err);
 
-/* Ends a process: its blocks are written and its dictionary released. `status` as waitpid gives it, if has_status. */
+struct ctx_exp_exit {
+	uint64_t time_ns;
+	bool has_status;
+	int32_t status; /* as waitpid gives it, if has_status */
+};
+
+/* Ends a process: its blocks are written and its dictionary released. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process,
-						    uint64_t time_ns, bool has_status, int32_t status,
-						    struct ctx_err *err);
+						    const struct ctx_exp_exit *how, struct ctx_err *err);
+
+struct ctx_exp_thread {
+	uint32_t process;
+	int64_t tid;
+	const char *name;
+	uint64_t time_ns; /* when it starts */
+};
 
 /* Numbers are dense from 0 over the whole experiment; one number is one life of a tid. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, uint32_t process,
-						    int64_t tid, const char *name, uint64_t time_ns,
-						    uint32_t *ret_thread, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer,
+						    const struct ctx_exp_thread *thread, uint32_t *ret_thread,
+						    struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thread,
 						   const char *name, uint64_t time_ns, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thread,
@@ -102,9 +114,10 @@ struct ctx_exp_map {
 
 CTX_MUST_CHECK enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process,
 					   const struct ctx_exp_map *map, struct ctx_err *err);
+
+/* Of `range` address, size and time count. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
-					     uint64_t address, uint64_t size, uint64_t time_ns,
-					     struct ctx_err *err);
+					     const struct ctx_exp_map *range, struct ctx_err *err);
 
 struct ctx_exp_sample {
 	uint64_t time_ns;

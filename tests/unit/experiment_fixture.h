@@ -236,8 +236,10 @@ static inline uint32_t fixture_start_thread(struct fixture_recording *recording,
 					.time_ns = recording->now_ns};
 
 	if (!fixture_note(recording,
-			  ctx_exp_thread_start(recording->writer, process, thread.tid, name,
-					       FIXTURE_START_NS + recording->now_ns, &number, NULL)))
+			  ctx_exp_thread_start(recording->writer,
+					       &(struct ctx_exp_thread){process, thread.tid, name,
+									FIXTURE_START_NS + recording->now_ns},
+					       &number, NULL)))
 		return 0;
 	assert_int_equal(number, recording->in.n_threads);
 	snprintf(thread.name, sizeof(thread.name), "%s", name);
@@ -378,8 +380,12 @@ static inline void fixture_close(struct fixture_recording *recording)
 static inline void fixture_remove_map(struct fixture_recording *recording, uint32_t process, uint64_t address,
 				      uint64_t size)
 {
-	if (!fixture_note(recording, ctx_exp_unmap(recording->writer, process, address, size,
-						   FIXTURE_START_NS + recording->now_ns, NULL)))
+	if (!fixture_note(recording, ctx_exp_unmap(recording->writer, process,
+						   &(struct ctx_exp_map){.address = address,
+									 .size = size,
+									 .time_ns = FIXTURE_START_NS +
+										    recording->now_ns},
+						   NULL)))
 		return;
 	*fixture_append(recording->in.maps, recording->in.n_maps, recording->in.maps_cap) =
 		(struct fixture_map){.pid = 1000 + (int64_t)process,
@@ -476,8 +482,10 @@ static inline void fixture_step(struct fixture_recording *recording, uint32_t wi
 		break;
 	case 7:
 		if (process != 0 &&
-		    fixture_note(recording, ctx_exp_process_exit(recording->writer, process, absolute,
-								 thread % 2 != 0, -7, NULL)))
+		    fixture_note(recording,
+				 ctx_exp_process_exit(recording->writer, process,
+						      &(struct ctx_exp_exit){absolute, thread % 2 != 0, -7},
+						      NULL)))
 			recording->in.processes[process].exited = true;
 		if (recording->in.processes[process].exited) {
 			recording->in.processes[process].exit_ns = recording->now_ns;

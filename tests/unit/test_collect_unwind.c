@@ -315,9 +315,11 @@ static void world_begin(struct world *world)
 	assert_int_equal(ctx_exp_create(&options, &world->writer, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_process_start(world->writer, &founder, &world->process, NULL), CTX_OK);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(ctx_exp_thread_start(world->writer, 0, 50000 + i, "t", FIXTURE_START_NS,
-						      &number, NULL),
-				 CTX_OK);
+		assert_int_equal(
+			ctx_exp_thread_start(world->writer,
+					     &(struct ctx_exp_thread){0, 50000 + i, "t", FIXTURE_START_NS},
+					     &number, NULL),
+			CTX_OK);
 	put_own_maps(world, world->process);
 	n = readlink("/proc/self/exe", world->own_path, sizeof(world->own_path) - 1);
 	assert_true(n > 0);
@@ -394,9 +396,12 @@ static void change(struct world *world, struct model *model, uint64_t *seed, uin
 	case 2:
 	case 3:
 	case 4:
-		assert_int_equal(
-			ctx_exp_unmap(world->writer, process, at * PAGE, n * PAGE, FIXTURE_START_NS, NULL),
-			CTX_OK);
+		assert_int_equal(ctx_exp_unmap(world->writer, process,
+					       &(struct ctx_exp_map){.address = at * PAGE,
+								     .size = n * PAGE,
+								     .time_ns = FIXTURE_START_NS},
+					       NULL),
+				 CTX_OK);
 		for (uint64_t i = at; i < at + n; i++)
 			model->pages[process][i].object = CTX_NONE;
 		break;
@@ -921,7 +926,9 @@ static void test_sample_batch__cut_stacks_are_joined_within_their_thread_alone(v
 	assert_int_equal(ctx_exp_process_start(world.writer, &image, &number, NULL), CTX_OK);
 	put_own_maps(&world, number);
 	assert_int_equal(
-		ctx_exp_thread_start(world.writer, number, 50002, "t", FIXTURE_START_NS + 5, &number, NULL),
+		ctx_exp_thread_start(world.writer,
+				     &(struct ctx_exp_thread){number, 50002, "t", FIXTURE_START_NS + 5},
+				     &number, NULL),
 		CTX_OK);
 	batch = make_batch(&world, 0);
 	for (size_t i = 0; i < N; i++)

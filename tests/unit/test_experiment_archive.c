@@ -35,7 +35,9 @@ static enum ctx_status write_little(const char *path)
 	if (status == CTX_OK)
 		status = ctx_exp_fork_maps(writer, 0, 1, FIXTURE_START_NS + 5, NULL);
 	for (uint32_t i = 0; i < 2 && status == CTX_OK; i++)
-		status = ctx_exp_thread_start(writer, i, 1000 + i, "t", FIXTURE_START_NS + 6, &number, NULL);
+		status = ctx_exp_thread_start(
+			writer, &(struct ctx_exp_thread){i, 1000 + i, "t", FIXTURE_START_NS + 6}, &number,
+			NULL);
 	for (uint32_t i = 0; i < 8 && status == CTX_OK; i++) {
 		struct ctx_exp_sample sample = {.time_ns = FIXTURE_START_NS + 10 + i,
 						.process = i % 2,
@@ -48,7 +50,11 @@ static enum ctx_status write_little(const char *path)
 		status = ctx_exp_sample(writer, &sample, NULL);
 	}
 	if (status == CTX_OK)
-		status = ctx_exp_unmap(writer, 1, 0x400800, 0x100, FIXTURE_START_NS + 20, NULL);
+		status = ctx_exp_unmap(writer, 1,
+				       &(struct ctx_exp_map){.address = 0x400800,
+							     .size = 0x100,
+							     .time_ns = FIXTURE_START_NS + 20},
+				       NULL);
 	if (status == CTX_OK)
 		status = ctx_exp_usage(writer, &usage, NULL);
 	closed = ctx_exp_close(writer, FIXTURE_START_NS + 30, NULL);
@@ -284,7 +290,10 @@ static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_el
 	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_process_start(writer, &founder, &number, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_map(writer, 0, &map, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_thread_start(writer, 0, 1000, "t", FIXTURE_START_NS, &number, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_thread_start(writer,
+					      &(struct ctx_exp_thread){0, 1000, "t", FIXTURE_START_NS},
+					      &number, NULL),
+			 CTX_OK);
 	assert_int_equal(ctx_exp_sample(writer, &sample, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_each_sampled(writer, check_sampled, &objects, NULL), CTX_OK);
 	assert_int_equal(objects, 1);

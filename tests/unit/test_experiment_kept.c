@@ -145,8 +145,9 @@ static enum ctx_status begin(struct ctx_exp_writer *writer)
 		status = ctx_exp_process_start(writer, &process, &number, NULL);
 	}
 	for (uint32_t i = 0; i < CTX_COUNT_OF(process_of) && status == CTX_OK; i++)
-		status = ctx_exp_thread_start(writer, process_of[i], 50000 + i, "t", FIXTURE_START_NS,
-					      &number, NULL);
+		status = ctx_exp_thread_start(
+			writer, &(struct ctx_exp_thread){process_of[i], 50000 + i, "t", FIXTURE_START_NS},
+			&number, NULL);
 	return status;
 }
 
