@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size--;
 	fd = file_of(data, size);
 	ctx_gp_blocks_set(&memory, data, size, 0, big_endian);
-	require(ctx_gp_blocks_init(&file, fd, "blocks", big_endian, 0, UINT64_MAX, NULL) == CTX_OK);
+	require(ctx_gp_blocks_init(&file, fd, "blocks", big_endian, NULL) == CTX_OK);
 	for (;;) {
 		enum ctx_status status = ctx_gp_blocks_next(&memory, &record, NULL);
 

@@ -11,15 +11,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(const struct ctx_gp_frames *frames, uint64_t uid)
 {
 	uint64_t out[STACK_MAX], work[2 * STACK_MAX];
-	struct ctx_gp_java_frame java[STACK_MAX];
+	struct ctx_gp_java_frame java_frames[STACK_MAX];
+	struct ctx_gp_java_stack java = {.frames = java_frames, .work = work, .max = STACK_MAX};
 	size_t n = STACK_MAX + 1;
 	enum ctx_gp_stack_state state = ctx_gp_frames_get(frames, uid, out, STACK_MAX, &n);
 
 	if (n > STACK_MAX || (state == CTX_GP_STACK_MISSING && n != 0))
 		abort();
-	n = STACK_MAX + 1;
-	state = ctx_gp_frames_get_java(frames, uid, work, java, STACK_MAX, &n);
-	if (n > STACK_MAX || (state == CTX_GP_STACK_MISSING && n != 0))
+	java.n = STACK_MAX + 1;
+	state = ctx_gp_frames_get_java(frames, uid, &java);
+	if (java.n > STACK_MAX || (state == CTX_GP_STACK_MISSING && java.n != 0))
 		abort();
 }
 

@@ -156,13 +156,14 @@ static enum ctx_status numbered_stack_of(struct ingest *in, uint32_t process_num
 {
 	struct process *process = &in->processes[process_number];
 	struct ctx_stack_scope scope = {&process->space, &in->kernel_space, &in->stacks};
-	struct ctx_chain chain = {.number = stack};
-	uint32_t n = 0;
-	enum ctx_status status =
-		in->source->stack_frames(in->source, process_number, stack, &chain.frames, &n, err);
+	struct ctx_event_stack whole;
+	struct ctx_chain chain;
+	enum ctx_status status = in->source->stack_frames(in->source, process_number, stack, &whole, err);
 
-	chain.n = n;
-	return status == CTX_OK ? ctx_chaindict_number(&process->chains, &scope, &chain, ret, err) : status;
+	if (status != CTX_OK)
+		return status;
+	chain = (struct ctx_chain){.frames = whole.frames, .n = whole.n_frames, .number = stack};
+	return ctx_chaindict_number(&process->chains, &scope, &chain, ret, err);
 }
 
 static enum ctx_status raw_stack_of(struct ingest *in, uint32_t process_number,

@@ -358,7 +358,7 @@ struct ctx_event_source {
 	 * that an event had, and until the process has exited. Fails as next() does.
 	 */
 	enum ctx_status (*stack_frames)(struct ctx_event_source *source, uint32_t process, uint32_t stack,
-					const uint64_t **ret, uint32_t *ret_n, struct ctx_err *err);
+					struct ctx_event_stack *ret, struct ctx_err *err);
 	/* Bytes consumed so far, of info.bytes. */
 	uint64_t (*progress)(const struct ctx_event_source *source);
 	void (*close)(struct ctx_event_source *source); /* releases the source itself too */

@@ -55,18 +55,23 @@ static enum category object_category(const char *path)
 	return CATEGORY_KERNEL;
 }
 
-/* One column: `cell` puts the value of each id that has a row, `bare` that of the row of samples without a stack. */
+struct cells {
+	void (*cell)(struct fox *fox, uint32_t id); /* of each id that has a row */
+	void (*bare)(struct fox *fox); /* of the row of samples without a stack; NULL: there is none */
+};
+
+/* One column. */
 static void put_cells(struct fox *fox, const char *key, const struct ctx_export_rows *rows, uint32_t n_ids,
-		      void (*cell)(struct fox *fox, uint32_t id), void (*bare)(struct fox *fox))
+		      struct cells cells)
 {
 	ctx_export_json_key(&fox->json, key);
 	ctx_export_json_open_list(&fox->json);
 	for (uint32_t i = 0; i < n_ids; i++) {
 		if (rows->row[i] != CTX_NONE)
-			cell(fox, i);
+			cells.cell(fox, i);
 	}
-	if (bare != NULL && fox->used.has_bare)
-		bare(fox);
+	if (cells.bare != NULL && fox->used.has_bare)
+		cells.bare(fox);
 	ctx_export_json_close_list(&fox->json);
 }
 
@@ -142,8 +147,8 @@ static void put_stacks(struct fox *fox)
 
 	ctx_export_json_key(json, "stackTable");
 	ctx_export_json_open(json);
-	put_cells(fox, "frame", &fox->used.stacks, n, put_stack_frame, put_bare_frame);
-	put_cells(fox, "prefixOffset", &fox->used.stacks, n, put_prefix_offset, put_zero);
+	put_cells(fox, "frame", &fox->used.stacks, n, (struct cells){put_stack_frame, put_bare_frame});
+	put_cells(fox, "prefixOffset", &fox->used.stacks, n, (struct cells){put_prefix_offset, put_zero});
 	ctx_export_json_key_number(json, "length", fox->used.stacks.n + fox->used.has_bare);
 	ctx_export_json_close(json);
 	ctx_export_json_line(json);
@@ -193,11 +198,11 @@ static void put_frames(struct fox *fox)
 	ctx_export_json_key(&fox->json, "frameTable");
 	ctx_export_json_open(&fox->json);
 	put_same(fox, "address", n, put_none);
-	put_cells(fox, "lib", rows, n_ids, put_object_row, put_none);
+	put_cells(fox, "lib", rows, n_ids, (struct cells){put_object_row, put_none});
 	put_same(fox, "inlineDepth", n, put_zero);
-	put_cells(fox, "category", rows, n_ids, put_category, put_zero);
+	put_cells(fox, "category", rows, n_ids, (struct cells){put_category, put_zero});
 	put_same(fox, "subcategory", n, put_zero);
-	put_cells(fox, "func", rows, n_ids, put_function_row, put_bare_frame);
+	put_cells(fox, "func", rows, n_ids, (struct cells){put_function_row, put_bare_frame});
 	put_same(fox, "nativeSymbol", n, put_null);
 	put_same(fox, "innerWindowID", n, put_zero);
 	put_same(fox, "line", n, put_null);
@@ -216,10 +221,10 @@ static void put_functions(struct fox *fox)
 
 	ctx_export_json_key(&fox->json, "funcTable");
 	ctx_export_json_open(&fox->json);
-	put_cells(fox, "name", rows, n_ids, put_function_row, put_bare_frame);
+	put_cells(fox, "name", rows, n_ids, (struct cells){put_function_row, put_bare_frame});
 	put_same(fox, "isJS", n, put_false);
 	put_same(fox, "relevantForJS", n, put_false);
-	put_cells(fox, "resource", rows, n_ids, put_object_row, put_none);
+	put_cells(fox, "resource", rows, n_ids, (struct cells){put_object_row, put_none});
 	put_same(fox, "source", n, put_null);
 	put_same(fox, "lineNumber", n, put_null);
 	put_same(fox, "columnNumber", n, put_null);
@@ -252,7 +257,7 @@ static void put_resources(struct fox *fox)
 
 	ctx_export_json_key(&fox->json, "resourceTable");
 	ctx_export_json_open(&fox->json);
-	put_cells(fox, "name", rows, fox->profile->n_objects, put_resource_name, NULL);
+	put_cells(fox, "name", rows, fox->profile->n_objects, (struct cells){put_resource_name, NULL});
 	put_same(fox, "host", rows->n, put_null);
 	put_same(fox, "type", rows->n, put_resource_type);
 	ctx_export_json_key_number(&fox->json, "length", rows->n);
@@ -325,7 +330,7 @@ static void put_shared(struct fox *fox)
 					      "sourceMapURL", "content",  NULL};
 	static const char *const places[] = {"source", "line", "column", NULL};
 
-	put_cells(fox, "libs", &fox->used.objects, fox->profile->n_objects, put_lib, NULL);
+	put_cells(fox, "libs", &fox->used.objects, fox->profile->n_objects, (struct cells){put_lib, NULL});
 	ctx_export_json_line(&fox->json);
 	ctx_export_json_key(&fox->json, "shared");
 	ctx_export_json_open(&fox->json);

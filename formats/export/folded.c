@@ -17,29 +17,34 @@ static void put_frame(struct ctx_buf *line, struct ctx_buf *name)
 	ctx_buf_clear(name);
 }
 
-static enum ctx_status write_stack(const struct ctx_profile *profile, const struct ctx_report_part *part,
-				   const struct ctx_hist_entry *entry, uint32_t *functions,
-				   struct ctx_buf *line, struct ctx_buf *name)
+struct folding {
+	const struct ctx_profile *profile;
+	uint32_t *functions; /* room for the deepest stack */
+	struct ctx_buf line, name;
+};
+
+static void fold_stack(struct folding *folding, uint32_t thread, const struct ctx_hist_entry *entry)
 {
-	size_t n = ctx_export_frames(profile, entry->stack, functions);
+	const struct ctx_profile *profile = folding->profile;
+	size_t n = ctx_export_frames(profile, entry->stack, folding->functions);
+	struct ctx_buf *line = &folding->line, *name = &folding->name;
 
 	ctx_buf_clear(line);
-	ctx_export_put_text(name, profile->threads[part->thread].name);
+	ctx_export_put_text(name, profile->threads[thread].name);
 	put_frame(line, name);
 	for (size_t i = 0; i < n; i++) {
 		ctx_buf_put_u8(line, ';');
-		ctx_export_put_name(name, profile, functions[i]);
+		ctx_export_put_name(name, profile, folding->functions[i]);
 		put_frame(line, name);
 	}
 	ctx_buf_printf(line, " %" PRIu64 "\n", entry->weight);
-	return CTX_OK;
 }
 
 static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
 {
 	uint32_t *functions CTX_AUTO_FREE =
 		ctx_calloc(ctx_export_deepest(&input->profile->cct) + 1u, sizeof(*functions));
-	struct ctx_buf line = {0}, name = {0};
+	struct folding folding = {.profile = input->profile, .functions = functions};
 	struct ctx_report_parts parts;
 	enum ctx_status status = input->source->parts(
 		input->source, &(struct ctx_parts_query){.per_thread = true, .calls = true}, &parts, err);
@@ -52,15 +57,14 @@ static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *
 		for (size_t k = 0; status == CTX_OK && k < histogram->n; k++) {
 			if (histogram->entries[k].samples == 0)
 				continue;
-			write_stack(input->profile, &parts.parts[i], &histogram->entries[k], functions, &line,
-				    &name);
-			status = ctx_buf_check(&line, err);
+			fold_stack(&folding, parts.parts[i].thread, &histogram->entries[k]);
+			status = ctx_buf_check(&folding.line, err);
 			if (status == CTX_OK)
-				fwrite(line.bytes, 1, line.n, out);
+				fwrite(folding.line.bytes, 1, folding.line.n, out);
 		}
 	}
-	ctx_buf_deinit(&line);
-	ctx_buf_deinit(&name);
+	ctx_buf_deinit(&folding.line);
+	ctx_buf_deinit(&folding.name);
 	return status;
 }
 

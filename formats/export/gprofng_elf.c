@@ -238,17 +238,21 @@ static void put_header(struct ctx_buf *out, const struct ctx_gpx_elf *elf, size_
 	ctx_buf_put_u16(out, (uint16_t)(n_sections - 1));
 }
 
-static void put_program(struct ctx_buf *out, uint32_t type, uint32_t flags, uint64_t offset, uint64_t address,
-			uint64_t size, uint64_t align)
+struct program {
+	uint32_t type, flags;
+	uint64_t offset, address, size, align;
+};
+
+static void put_program(struct ctx_buf *out, const struct program *program)
 {
-	ctx_buf_put_u32(out, type);
-	ctx_buf_put_u32(out, flags);
-	ctx_buf_put_u64(out, offset);
-	ctx_buf_put_u64(out, address);
-	ctx_buf_put_u64(out, address);
-	ctx_buf_put_u64(out, size);
-	ctx_buf_put_u64(out, size);
-	ctx_buf_put_u64(out, align);
+	ctx_buf_put_u32(out, program->type);
+	ctx_buf_put_u32(out, program->flags);
+	ctx_buf_put_u64(out, program->offset);
+	ctx_buf_put_u64(out, program->address);
+	ctx_buf_put_u64(out, program->address);
+	ctx_buf_put_u64(out, program->size);
+	ctx_buf_put_u64(out, program->size);
+	ctx_buf_put_u64(out, program->align);
 }
 
 /* Of the sections of a made file, in order: none, .text for each segment, .note.gnu.build-id, .symtab, .strtab, .shstrtab. */
@@ -263,11 +267,20 @@ static void put_head(struct ctx_buf *head, const struct ctx_gpx_elf *elf, uint64
 
 	put_header(head, elf, n_programs, sections_at, object->n_segments + 4 + (note != 0));
 	for (size_t i = 0; i < object->n_segments; i++)
-		put_program(head, PT_LOAD, PF_R | PF_X, object->segments[i].file_offset,
-			    object->segments[i].address, object->segments[i].size, PAGE);
+		put_program(head, &(struct program){.type = PT_LOAD,
+						    .flags = PF_R | PF_X,
+						    .offset = object->segments[i].file_offset,
+						    .address = object->segments[i].address,
+						    .size = object->segments[i].size,
+						    .align = PAGE});
 	if (note == 0)
 		return;
-	put_program(head, PT_NOTE, PF_R, note_at, note_at, note, 4);
+	put_program(head, &(struct program){.type = PT_NOTE,
+					    .flags = PF_R,
+					    .offset = note_at,
+					    .address = note_at,
+					    .size = note,
+					    .align = 4});
 	put_note(head, elf);
 }
 
@@ -311,12 +324,12 @@ static void put_sections(struct ctx_buf *out, const struct ctx_gpx_elf *elf, uin
 	put_section(out, &sections);
 }
 
-static enum ctx_status pwrite_all(int fd, const char *path, const void *bytes, size_t n, uint64_t at,
+static enum ctx_status pwrite_all(int fd, const char *path, struct ctx_bytes bytes, uint64_t at,
 				  struct ctx_err *err)
 {
 	if (lseek(fd, (off_t)at, SEEK_SET) < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", path);
-	return ctx_file_write(fd, path, bytes, n, err);
+	return ctx_file_write(fd, path, bytes.at, bytes.n, err);
 }
 
 static int create(const char *path, struct ctx_err *err)
@@ -356,8 +369,10 @@ static enum ctx_status write_code(const struct ctx_gpx_elf *elf, int fd, const c
 				continue;
 			in = parts[k].address - segment->address;
 			room = segment->size - in;
-			status = pwrite_all(fd, path, parts[k].bytes,
-					    parts[k].n_bytes < room ? parts[k].n_bytes : (size_t)room,
+			status = pwrite_all(fd, path,
+					    (struct ctx_bytes){parts[k].bytes, parts[k].n_bytes < room
+										       ? parts[k].n_bytes
+										       : (size_t)room},
 					    segment->file_offset + in, err);
 		}
 	}
@@ -405,11 +420,11 @@ enum ctx_status ctx_gpx_elf_make(const struct ctx_gpx_elf *elf, const char *path
 	if (status == CTX_OK && (fd = create(path, err)) < 0)
 		status = CTX_E_IO;
 	if (status == CTX_OK)
-		status = pwrite_all(fd, path, head.bytes, head.n, 0, err);
+		status = pwrite_all(fd, path, (struct ctx_bytes){head.bytes, head.n}, 0, err);
 	if (status == CTX_OK)
 		status = write_code(elf, fd, path, err);
 	if (status == CTX_OK)
-		status = pwrite_all(fd, path, tail.bytes, tail.n, end, err);
+		status = pwrite_all(fd, path, (struct ctx_bytes){tail.bytes, tail.n}, end, err);
 	ctx_buf_deinit(&head);
 	ctx_buf_deinit(&tail);
 	ctx_buf_deinit(&names);
@@ -537,16 +552,21 @@ static bool is_hidden(const char *name)
 	       strcmp(name, ".gnu_debuglink") == 0;
 }
 
+struct new_symbols {
+	uint64_t at;		  /* in the file */
+	size_t bytes, name_bytes; /* their names come behind them */
+};
+
 /* Table of sections: the old ones, of which some have another name, then the symbols, their names and the names of all sections. */
 static void put_new_sections(struct ctx_buf *out, const struct original *file, const struct ctx_buf *texts,
-			     uint64_t symbols_at, size_t symbol_bytes, size_t name_bytes)
+			     const struct new_symbols *new)
 {
 	uint32_t added = (uint32_t)file->names_bytes;
-	uint64_t names_at = symbols_at + symbol_bytes;
+	uint64_t names_at = new->at + new->bytes;
 	struct section symbols =
-		symbol_section(added + 9, symbols_at, symbol_bytes, (uint32_t)file->n_sections + 1);
-	struct section names = string_section(added + 17, names_at, name_bytes);
-	struct section sections = string_section(added + 25, names_at + name_bytes, texts->n);
+		symbol_section(added + 9, new->at, new->bytes, (uint32_t)file->n_sections + 1);
+	struct section names = string_section(added + 17, names_at, new->name_bytes);
+	struct section sections = string_section(added + 25, names_at + new->name_bytes, texts->n);
 
 	for (size_t i = 0; i < file->n_sections; i++) {
 		struct section section = get_section(file, i);
@@ -564,24 +584,30 @@ static void put_new_sections(struct ctx_buf *out, const struct original *file, c
 	put_section(out, &sections);
 }
 
-/* What comes behind the file, `*ret_sections` bytes of it in front of the table of sections. */
-static void put_tail(struct ctx_buf *tail, const struct ctx_gpx_elf *elf, const struct original *file,
-		     const uint16_t *section_of, size_t *ret_sections)
+struct tail { /* what comes behind the file */
+	struct ctx_buf bytes;
+	size_t sections; /* bytes in front of the table of sections */
+};
+
+static void put_tail(struct tail *ret, const struct ctx_gpx_elf *elf, const struct original *file,
+		     const uint16_t *section_of)
 {
 	static const char added[] = "\0.before\0.symtab\0.strtab\0.shstrtab";
-	struct ctx_buf names = {0}, texts = {0};
-	size_t lead = (8 - file->n % 8) % 8, symbol_bytes;
+	struct ctx_buf *tail = &ret->bytes, names = {0}, texts = {0};
+	size_t lead = (8 - file->n % 8) % 8;
+	struct new_symbols new = {.at = file->n + lead};
 
 	ctx_buf_put(&texts, file->bytes + file->names_at, (size_t)file->names_bytes);
 	ctx_buf_put(&texts, added, sizeof(added));
 	put_zeros(tail, lead);
 	put_symbols(elf, section_of, tail, &names);
-	symbol_bytes = tail->n - lead;
+	new.bytes = tail->n - lead;
+	new.name_bytes = names.n;
 	ctx_buf_put(tail, names.bytes, names.n);
 	ctx_buf_put(tail, texts.bytes, texts.n);
 	put_zeros(tail, (8 - (file->n + tail->n) % 8) % 8);
-	*ret_sections = tail->n;
-	put_new_sections(tail, file, &texts, file->n + lead, symbol_bytes, names.n);
+	ret->sections = tail->n;
+	put_new_sections(tail, file, &texts, &new);
 	tail->failed |= names.failed || texts.failed;
 	ctx_buf_deinit(&names);
 	ctx_buf_deinit(&texts);
@@ -593,11 +619,10 @@ static void set_u16(uint8_t *at, size_t value)
 	at[1] = (uint8_t)(value >> 8);
 }
 
-static enum ctx_status write_copy(struct ctx_buf *image, const struct original *file,
-				  const struct ctx_buf *tail, size_t sections, const char *path,
-				  struct ctx_err *err)
+static enum ctx_status write_copy(struct ctx_buf *image, const struct original *file, const struct tail *tail,
+				  const char *path, struct ctx_err *err)
 {
-	uint64_t sections_at = file->n + sections;
+	uint64_t sections_at = file->n + tail->sections;
 	int fd CTX_AUTO_CLOSE = create(path, err);
 	enum ctx_status status;
 
@@ -608,16 +633,15 @@ static enum ctx_status write_copy(struct ctx_buf *image, const struct original *
 	set_u16(image->bytes + 60, file->n_sections + 3);
 	set_u16(image->bytes + 62, file->n_sections + 2);
 	status = ctx_file_write(fd, path, image->bytes, image->n, err);
-	return status == CTX_OK ? ctx_file_write(fd, path, tail->bytes, tail->n, err) : status;
+	return status == CTX_OK ? ctx_file_write(fd, path, tail->bytes.bytes, tail->bytes.n, err) : status;
 }
 
 enum ctx_status ctx_gpx_elf_copy(const struct ctx_gpx_elf *elf, struct ctx_buf *image, const char *path,
 				 struct ctx_err *err)
 {
 	uint16_t *section_of CTX_AUTO_FREE = ctx_calloc(elf->object->n_symbols, sizeof(*section_of));
-	struct ctx_buf tail = {0};
+	struct tail tail = {0};
 	struct original file;
-	size_t sections = 0;
 	enum ctx_status status;
 
 	if (section_of == NULL)
@@ -629,10 +653,10 @@ enum ctx_status ctx_gpx_elf_copy(const struct ctx_gpx_elf *elf, struct ctx_buf *
 		return status;
 	if (!find_sections(&file, elf->object, section_of))
 		return CTX_END;
-	put_tail(&tail, elf, &file, section_of, &sections);
-	status = ctx_buf_check(&tail, err);
+	put_tail(&tail, elf, &file, section_of);
+	status = ctx_buf_check(&tail.bytes, err);
 	if (status == CTX_OK)
-		status = write_copy(image, &file, &tail, sections, path, err);
-	ctx_buf_deinit(&tail);
+		status = write_copy(image, &file, &tail, path, err);
+	ctx_buf_deinit(&tail.bytes);
 	return status;
 }

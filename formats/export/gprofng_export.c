@@ -336,14 +336,16 @@ static enum ctx_status write_processes(struct exporting *exporting, struct ctx_e
 				      .usage = &usage,
 				      .start_unix = start_of(profile)};
 	uint32_t n = profile->n_processes;
-	enum ctx_status status =
-		ctx_gpx_groups_init(&threads, n, profile->n_threads, thread_group, profile, err);
+	enum ctx_status status = ctx_gpx_groups_init(
+		&threads, &(struct ctx_gpx_grouping){n, profile->n_threads, thread_group, profile}, err);
 
 	if (status == CTX_OK)
-		status = ctx_gpx_groups_init(&children, n, n, child_group, profile, err);
+		status = ctx_gpx_groups_init(&children,
+					     &(struct ctx_gpx_grouping){n, n, child_group, profile}, err);
 	if (status == CTX_OK)
-		status =
-			ctx_gpx_groups_init(&usage, n, (uint32_t)profile->n_usage, usage_group, profile, err);
+		status = ctx_gpx_groups_init(
+			&usage,
+			&(struct ctx_gpx_grouping){n, (uint32_t)profile->n_usage, usage_group, profile}, err);
 	if (status == CTX_OK)
 		status = write_each(exporting, &texts, err);
 	ctx_gpx_groups_deinit(&threads);

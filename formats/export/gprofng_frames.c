@@ -98,9 +98,18 @@ static bool is_linked(const struct ctx_gpx_frames *frames, uint32_t node)
 	       ctx_gpx_frame(stacks, ctx_gpx_place(stacks, node)).kind != CTX_GPX_FRAME_NONE;
 }
 
-static enum ctx_status write_record(struct ctx_gpx_blocks *blocks, uint32_t node, const uint64_t *values,
-				    size_t n, uint32_t link, struct ctx_err *err)
+struct record {
+	uint32_t node;
+	uint32_t link; /* node of the rest; 0 none */
+	size_t n;
+	uint64_t values[2 * STEP];
+};
+
+static enum ctx_status write_record(struct ctx_gpx_blocks *blocks, const struct record *record,
+				    struct ctx_err *err)
 {
+	uint32_t node = record->node, link = record->link;
+	size_t n = record->n;
 	size_t info = n != 0 ? INFO_BYTES + n * 8 + (link != 0 ? 8 : 0) : 0;
 	uint8_t *at = ctx_gpx_blocks_add(blocks, TYPE_FRAMES, HEAD_BYTES + info, err);
 
@@ -115,7 +124,7 @@ static enum ctx_status write_record(struct ctx_gpx_blocks *blocks, uint32_t node
 	ctx_gpx_put_u32(at + 4, NATIVE | (link != 0 ? LINKED : 0));
 	ctx_gpx_put_u64(at + 8, info_number(node));
 	for (size_t i = 0; i < n; i++)
-		ctx_gpx_put_u64(at + INFO_BYTES + i * 8, values[i]);
+		ctx_gpx_put_u64(at + INFO_BYTES + i * 8, record->values[i]);
 	if (link != 0)
 		ctx_gpx_put_u64(at + INFO_BYTES + n * 8, info_number(link));
 	return CTX_OK;
@@ -130,19 +139,22 @@ static enum ctx_status write_stack(struct ctx_gpx_frames *frames, struct ctx_gpx
 	enum ctx_status status = CTX_OK;
 
 	while (node != 0 && frames->written[node] != turn && status == CTX_OK) {
-		uint64_t values[2 * STEP];
+		struct record record;
 		uint32_t at = node;
-		size_t n = 0;
 
-		for (; at != 0 && !(n != 0 && is_linked(frames, at)) && n < CTX_COUNT_OF(values);
+		record.node = node;
+		record.n = 0;
+		for (; at != 0 && !(record.n != 0 && is_linked(frames, at)) &&
+		       record.n < CTX_COUNT_OF(record.values);
 		     at = ctx_gpx_parent(stacks, at)) {
 			struct ctx_gpx_frame frame = ctx_gpx_frame(stacks, ctx_gpx_place(stacks, at));
 
 			if (frame.kind != CTX_GPX_FRAME_NONE)
-				values[n++] = value_of(frames, &frame);
+				record.values[record.n++] = value_of(frames, &frame);
 		}
 		frames->written[node] = turn;
-		status = write_record(blocks, node, values, n, at, err);
+		record.link = at;
+		status = write_record(blocks, &record, err);
 		node = at;
 	}
 	return status;

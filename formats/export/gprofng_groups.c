@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, uint32_t n_groups, uint32_t n_items,
-				    uint32_t (*group_of)(const void *context, uint32_t item),
-				    const void *context, struct ctx_err *err)
+enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, const struct ctx_gpx_grouping *grouping,
+				    struct ctx_err *err)
 {
+	uint32_t n_groups = grouping->n_groups, n_items = grouping->n_items;
 	uint32_t at = 0;
 
 	*groups =
@@ -19,7 +19,7 @@ enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, uint32_t n_gr
 	}
 	/* begins[g + 1] is how many come before group g, then where the next of them goes, and so ends as its end. */
 	for (uint32_t i = 0; i < n_items; i++) {
-		uint32_t group = group_of(context, i);
+		uint32_t group = grouping->group_of(grouping->context, i);
 
 		if (group < n_groups)
 			groups->begins[group + 2]++;
@@ -29,7 +29,7 @@ enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, uint32_t n_gr
 		groups->begins[group + 1] = at;
 	}
 	for (uint32_t i = 0; i < n_items; i++) {
-		uint32_t group = group_of(context, i);
+		uint32_t group = grouping->group_of(grouping->context, i);
 
 		if (group < n_groups)
 			groups->items[groups->begins[group + 1]++] = i;

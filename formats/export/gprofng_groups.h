@@ -13,11 +13,17 @@ struct ctx_gpx_groups {	  /* all zero is a valid empty one */
 	uint32_t *begins; /* owned; one more than groups */
 };
 
-/* `group_of` tells the group of an item; items with a group that is not there belong to none. O(groups + items). CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, uint32_t n_groups,
-						   uint32_t n_items,
-						   uint32_t (*group_of)(const void *context, uint32_t item),
-						   const void *context, struct ctx_err *err);
+struct ctx_gpx_grouping {
+	uint32_t n_groups, n_items;
+	/* The group of an item; items whose group does not exist belong to none. */
+	uint32_t (*group_of)(const void *context, uint32_t item);
+	const void *context;
+};
+
+/* O(groups + items). CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups,
+						   const struct ctx_gpx_grouping *grouping,
+						   struct ctx_err *err);
 void ctx_gpx_groups_deinit(struct ctx_gpx_groups *groups);
 
 #endif

@@ -211,25 +211,31 @@ static const char *path_of(const struct ctx_profile *profile, uint32_t id)
 	return id - profile->n_objects == CTX_GPX_TRUNCATIONS ? CTX_GP_TRUNCATIONS : "[marks]";
 }
 
+struct spots {
+	const struct spot *items; /* by object */
+	size_t n;
+};
+
 static enum ctx_status make_objects(struct ctx_gpx_objects *objects, const struct ctx_gpx_stacks *stacks,
-				    const char *directory, const struct spot *spots, size_t n,
-				    struct ctx_strtab *taken, struct ctx_err *err)
+				    const char *directory, struct spots spots, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = stacks->input->profile;
+	struct ctx_strtab taken = {0};
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0, next; i < n && status == CTX_OK; i = next) {
-		uint32_t id = spots[i].object;
+	for (size_t i = 0, next; i < spots.n && status == CTX_OK; i = next) {
+		uint32_t id = spots.items[i].object;
 		struct ctx_gpx_object *object = &objects->items[id];
 
-		for (next = i; next < n && spots[next].object == id; next++)
+		for (next = i; next < spots.n && spots.items[next].object == id; next++)
 			;
-		status = name_object(objects, object, path_of(profile, id), taken, err);
+		status = name_object(objects, object, path_of(profile, id), &taken, err);
 		if (status == CTX_OK)
-			status = add_symbols(object, profile, &spots[i], next - i, err);
+			status = add_symbols(object, profile, &spots.items[i], next - i, err);
 		if (status == CTX_OK)
 			status = write_object(objects, id, stacks->input, directory, err);
 	}
+	ctx_strtab_deinit(&taken);
 	return status;
 }
 
@@ -237,7 +243,6 @@ enum ctx_status ctx_gpx_objects_init(struct ctx_gpx_objects *objects, const stru
 				     const char *directory, struct ctx_err *err)
 {
 	struct spot *spots CTX_AUTO_FREE = NULL;
-	struct ctx_strtab taken = {0};
 	size_t n = 0;
 	enum ctx_status status;
 
@@ -249,8 +254,7 @@ enum ctx_status ctx_gpx_objects_init(struct ctx_gpx_objects *objects, const stru
 		return ctx_err_errno(err, CTX_E_IO, "%s", directory);
 	status = gather_spots(stacks, &spots, &n, err);
 	if (status == CTX_OK)
-		status = make_objects(objects, stacks, directory, spots, n, &taken, err);
-	ctx_strtab_deinit(&taken);
+		status = make_objects(objects, stacks, directory, (struct spots){spots, n}, err);
 	return status;
 }
 

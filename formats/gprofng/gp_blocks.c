@@ -12,14 +12,14 @@
 #define WINDOW_BYTES ((size_t)256 << 10)
 
 enum ctx_status ctx_gp_blocks_init(struct ctx_gp_blocks *blocks, int fd, const char *name, bool big_endian,
-				   uint64_t begin, uint64_t end, struct ctx_err *err)
+				   struct ctx_err *err)
 {
 	struct stat info;
 
-	*blocks = (struct ctx_gp_blocks){.fd = fd, .name = name, .big_endian = big_endian, .at = begin};
+	*blocks = (struct ctx_gp_blocks){.fd = fd, .name = name, .big_endian = big_endian};
 	if (fstat(fd, &info) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", name);
-	blocks->end = end < (uint64_t)info.st_size ? end : (uint64_t)info.st_size;
+	blocks->end = (uint64_t)info.st_size;
 	blocks->window = malloc(WINDOW_BYTES);
 	blocks->bytes = blocks->window;
 	return blocks->window != NULL ? CTX_OK : ctx_err_nomem(err);

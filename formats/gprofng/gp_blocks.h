@@ -39,10 +39,9 @@ struct ctx_gp_blocks {
 	uint64_t invalid_at;
 };
 
-/* Records of the file from `begin` to `end`; both are kept inside it. `name` is for messages, borrowed. CTX_E_IO, CTX_E_NOMEM. */
+/* Records of a file. `name` is for messages, borrowed. CTX_E_IO, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_init(struct ctx_gp_blocks *blocks, int fd, const char *name,
-						  bool big_endian, uint64_t begin, uint64_t end,
-						  struct ctx_err *err);
+						  bool big_endian, struct ctx_err *err);
 
 /* Records of `n` bytes in memory, which are borrowed and lie at `offset` of their file. */
 void ctx_gp_blocks_set(struct ctx_gp_blocks *blocks, const void *bytes, size_t n, uint64_t offset,

@@ -210,34 +210,34 @@ static enum ctx_status scan(struct ctx_gp_events *events, uint32_t file, struct 
 	return status == CTX_END ? CTX_OK : status;
 }
 
-enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const char *path,
-				  const struct ctx_gp_log *log, size_t file, uint32_t owner, int64_t shift_ns,
-				  int64_t latest_ns, struct ctx_gp_events_found *ret, struct ctx_err *err)
+enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const struct ctx_gp_data_file *added,
+				  struct ctx_gp_events_found *ret, struct ctx_err *err)
 {
+	const struct ctx_gp_log *log = added->log;
 	struct ctx_gp_events_found found = {0};
 	struct ctx_gp_blocks blocks;
 	int fd CTX_AUTO_CLOSE = -1;
-	enum ctx_status status = open_file(path, &fd, err);
+	enum ctx_status status = open_file(added->path, &fd, err);
 
 	if (status == CTX_OK)
 		status = ctx_grow(&events->files, &events->files_cap, events->n_files + 1, err);
 	if (status != CTX_OK)
 		return status;
 	events->files[events->n_files] = (struct data_file){
-		.path = strdup(path),
+		.path = strdup(added->path),
 		.log = log,
-		.file = file,
+		.file = added->file,
 		.layout_type = UINT32_MAX,
-		.owner = owner,
-		.base_ns = log->times.run_ns - shift_ns,
+		.owner = added->owner,
+		.base_ns = log->times.run_ns - added->shift_ns,
 		.earliest_ns = log->times.run_ns - 1000000000,
-		.latest_ns = latest_ns,
+		.latest_ns = added->latest_ns,
 	};
 	if (events->files[events->n_files].path == NULL)
 		return ctx_err_nomem(err);
 	events->n_files++;
 	status = ctx_gp_blocks_init(&blocks, fd, events->files[events->n_files - 1].path,
-				    log->machine.big_endian, 0, UINT64_MAX, err);
+				    log->machine.big_endian, err);
 	if (status == CTX_OK)
 		status = scan(events, (uint32_t)(events->n_files - 1), &blocks, &found, err);
 	found.bytes = blocks.end;

@@ -28,14 +28,18 @@ struct ctx_gp_events_found {
 	uint64_t impossible; /* records whose time cannot be; they are left out */
 };
 
-/*
- * Adds a data file: `path` is copied, `log` is borrowed and must stay. `file` is its number in the log. Events get
- * time_ns - run_ns + shift_ns for their order. Those before the run, or later than `latest_ns` (absolute), cannot be. CTX_E_NOTFOUND, CTX_E_IO,
- * CTX_E_FORMAT (no plain file), CTX_E_NOMEM.
- */
-CTX_MUST_CHECK enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const char *path,
-						 const struct ctx_gp_log *log, size_t file, uint32_t owner,
-						 int64_t shift_ns, int64_t latest_ns,
+struct ctx_gp_data_file {
+	const char *path;	      /* is copied */
+	const struct ctx_gp_log *log; /* borrowed, must stay */
+	size_t file;		      /* its number in the log */
+	uint32_t owner;		      /* of its events, as the caller numbers them */
+	int64_t shift_ns;	      /* events get time_ns - run_ns + shift_ns for their order */
+	int64_t latest_ns;	      /* absolute: events before the run, or later than this, cannot be */
+};
+
+/* Adds a data file. CTX_E_NOTFOUND, CTX_E_IO, CTX_E_FORMAT (no plain file), CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events,
+						 const struct ctx_gp_data_file *added,
 						 struct ctx_gp_events_found *ret, struct ctx_err *err);
 
 /* The relative time of the next event. CTX_END, CTX_E_IO, CTX_E_NOMEM. */

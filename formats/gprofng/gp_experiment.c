@@ -407,8 +407,7 @@ enum ctx_status ctx_gp_experiment_read_frames(struct ctx_gp_experiments *experim
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_gp_experiments_damage(experiments, err,
 						 "%sdata.frameinfo is no plain file: no call stacks", prefix);
-	status =
-		ctx_gp_blocks_init(&blocks, fd, path, experiment->log.machine.big_endian, 0, UINT64_MAX, err);
+	status = ctx_gp_blocks_init(&blocks, fd, path, experiment->log.machine.big_endian, err);
 	if (status == CTX_OK)
 		status = ctx_gp_frames_read(&experiment->frames, &blocks, experiment->log.machine.is_32bit,
 					    err);

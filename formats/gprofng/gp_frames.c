@@ -318,24 +318,25 @@ static int32_t index_of(const struct ctx_gp_frames *frames, uint64_t value)
 }
 
 enum ctx_gp_stack_state ctx_gp_frames_get_java(const struct ctx_gp_frames *frames, uint64_t uid,
-					       uint64_t *work, struct ctx_gp_java_frame *out, size_t max,
-					       size_t *ret_n)
+					       struct ctx_gp_java_stack *stack)
 {
 	uint32_t record = ctx_map64_get(&frames->stack_of_uid, uid);
+	const uint64_t *work = stack->work;
 	enum ctx_gp_stack_state state;
 	size_t n;
 
-	*ret_n = 0;
+	stack->n = 0;
 	if (record == CTX_MAP64_NONE || frames->stacks[record].java == 0)
 		return CTX_GP_STACK_WHOLE;
-	state = collect(frames, frames->stacks[record].java, work, 2 * max, &n);
+	state = collect(frames, frames->stacks[record].java, stack->work, 2 * stack->max, &n);
 	for (size_t i = 0; i < n / 2; i++) {
 		uint64_t method = work[2 * i + 1];
 
 		if (frames->is_32bit && method != CTX_GP_JAVA_TRUNCATED)
 			method &= UINT32_MAX;
-		out[i] = (struct ctx_gp_java_frame){.method = method, .index = index_of(frames, work[2 * i])};
+		stack->frames[i] =
+			(struct ctx_gp_java_frame){.method = method, .index = index_of(frames, work[2 * i])};
 	}
-	*ret_n = n / 2;
+	stack->n = n / 2;
 	return state;
 }

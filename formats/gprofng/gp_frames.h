@@ -82,11 +82,15 @@ struct ctx_gp_java_frame {
 
 #define CTX_GP_JAVA_NATIVE (-3)
 
-/*
- * The same for the Java stack; none at all is CTX_GP_STACK_WHOLE with *ret_n 0. `work` has room for 2 x max.
- */
+struct ctx_gp_java_stack {
+	struct ctx_gp_java_frame *frames; /* the caller's, as `work`: room for `max`, and for 2 x max there */
+	uint64_t *work;
+	size_t max;
+	size_t n; /* frames that it has */
+};
+
+/* The same for the Java stack; none at all is CTX_GP_STACK_WHOLE with n 0. */
 enum ctx_gp_stack_state ctx_gp_frames_get_java(const struct ctx_gp_frames *frames, uint64_t uid,
-					       uint64_t *work, struct ctx_gp_java_frame *out, size_t max,
-					       size_t *ret_n);
+					       struct ctx_gp_java_stack *stack);
 
 #endif

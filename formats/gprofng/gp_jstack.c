@@ -18,8 +18,8 @@ void ctx_gp_jstacks_deinit(struct ctx_gp_jstacks *stacks)
 {
 	ctx_strtab_deinit(&stacks->names);
 	ctx_map64_deinit(&stacks->announced);
-	free(stacks->frames);
-	free(stacks->work);
+	free(stacks->stack.frames);
+	free(stacks->stack.work);
 	free(stacks->due);
 	*stacks = (struct ctx_gp_jstacks){0};
 }
@@ -72,7 +72,7 @@ static enum ctx_status read_classes(struct ctx_gp_jimage *image, const char *pat
 		return ctx_err_errno(err, CTX_E_IO, "jclasses");
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_FORMAT, "jclasses is no plain file");
-	status = ctx_gp_blocks_init(&blocks, fd, "jclasses", big_endian, 0, UINT64_MAX, err);
+	status = ctx_gp_blocks_init(&blocks, fd, "jclasses", big_endian, err);
 	if (status == CTX_OK)
 		status = ctx_gp_java_read(&image->methods, &blocks, &image->shared->names, err);
 	damaged = blocks.invalid + image->methods.damaged;
@@ -112,13 +112,14 @@ enum ctx_status ctx_gp_jimage_name(struct ctx_gp_jimage *image, uint64_t method,
 
 /* Stacks */
 
-static enum ctx_status make_room(struct ctx_gp_jstacks *stacks, struct ctx_err *err)
+static enum ctx_status make_room(struct ctx_gp_java_stack *stack, struct ctx_err *err)
 {
-	if (stacks->frames == NULL)
-		stacks->frames = ctx_calloc(CTX_GP_STACK_MAX, sizeof(*stacks->frames));
-	if (stacks->work == NULL)
-		stacks->work = ctx_calloc(CTX_GP_STACK_MAX, 2 * sizeof(*stacks->work));
-	return stacks->frames != NULL && stacks->work != NULL ? CTX_OK : ctx_err_nomem(err);
+	stack->max = CTX_GP_STACK_MAX;
+	if (stack->frames == NULL)
+		stack->frames = ctx_calloc(stack->max, sizeof(*stack->frames));
+	if (stack->work == NULL)
+		stack->work = ctx_calloc(stack->max, 2 * sizeof(*stack->work));
+	return stack->frames != NULL && stack->work != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 /* The frame of a place in a method, which is announced when it is new. */
@@ -155,14 +156,14 @@ static uint32_t count_native(const struct ctx_gp_jimage *image, const uint64_t *
 }
 
 /* Appends the Java frames behind those that are kept. */
-static enum ctx_status put_java(struct ctx_gp_jimage *image, size_t n_java, int64_t time_ns,
-				struct ctx_gp_stack_frames *to, struct ctx_err *err)
+static enum ctx_status put_java(struct ctx_gp_jimage *image, int64_t time_ns, struct ctx_gp_stack_frames *to,
+				struct ctx_err *err)
 {
 	struct ctx_gp_jstacks *stacks = image->shared;
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i < n_java && to->n < CTX_GP_STACK_MAX - 1 && status == CTX_OK; i++) {
-		const struct ctx_gp_java_frame *frame = &stacks->frames[i];
+	for (size_t i = 0; i < stacks->stack.n && to->n < CTX_GP_STACK_MAX - 1 && status == CTX_OK; i++) {
+		const struct ctx_gp_java_frame *frame = &stacks->stack.frames[i];
 		uint32_t name = ctx_gp_java_find(&image->methods, frame->method, time_ns);
 
 		if (frame->method == CTX_GP_JAVA_TRUNCATED) {
@@ -182,26 +183,24 @@ enum ctx_status ctx_gp_jimage_take(struct ctx_gp_jimage *image, const struct ctx
 				   struct ctx_gp_numbered *stack, struct ctx_gp_stack_frames *to,
 				   struct ctx_err *err)
 {
-	struct ctx_gp_jstacks *stacks = image->shared;
+	struct ctx_gp_java_stack *java = &image->shared->stack;
 	enum ctx_gp_stack_state state;
 	enum ctx_status status;
-	size_t n_java;
 
 	if (!ctx_gp_frames_have_java(frames, stack->uid))
 		return CTX_OK;
-	status = make_room(stacks, err);
+	status = make_room(java, err);
 	if (status != CTX_OK)
 		return status;
-	state = ctx_gp_frames_get_java(frames, stack->uid, stacks->work, stacks->frames, CTX_GP_STACK_MAX,
-				       &n_java);
+	state = ctx_gp_frames_get_java(frames, stack->uid, java);
 	/* The virtual machine may not have been able to tell: then the native stack is all there is. */
-	if (n_java == 0 ||
-	    ctx_gp_java_find(&image->methods, stacks->frames[0].method, stack->time_ns) == CTX_NONE)
+	if (java->n == 0 ||
+	    ctx_gp_java_find(&image->methods, java->frames[0].method, stack->time_ns) == CTX_NONE)
 		return CTX_OK;
 	stack->is_java = true;
 	stack->state = state;
-	to->n = stacks->frames[0].index == CTX_GP_JAVA_NATIVE ? count_native(image, to->frames, to->n) : 0;
-	status = put_java(image, n_java, stack->time_ns, to, err);
+	to->n = java->frames[0].index == CTX_GP_JAVA_NATIVE ? count_native(image, to->frames, to->n) : 0;
+	status = put_java(image, stack->time_ns, to, err);
 	if (status == CTX_OK && state == CTX_GP_STACK_CUT)
 		to->frames[to->n++] = ctx_frame_truncated(CTX_TRUNCATED_UNKNOWN);
 	return status;

@@ -16,10 +16,9 @@
 
 /* What the source keeps for all processes. All zero is an empty one. */
 struct ctx_gp_jstacks {
-	struct ctx_strtab names;	  /* of methods, of all processes */
-	struct ctx_gp_java_frame *frames; /* owned; room for one stack */
-	uint64_t *work;
-	struct ctx_map64 announced; /* methods, by name */
+	struct ctx_strtab names;	/* of methods, of all processes */
+	struct ctx_gp_java_stack stack; /* its arrays are owned: room for one stack */
+	struct ctx_map64 announced;	/* methods, by name */
 	uint32_t *due; /* owned; names of the methods that are to be announced before the next sample */
 	size_t n_due, due_cap, due_at;
 	uint64_t time_ns; /* of that sample: set by the caller */

@@ -39,14 +39,14 @@ static const struct {
 
 /* Announcing */
 
-static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap, const char *name,
-				  const char *unit, const char *word, uint32_t *ret, struct ctx_err *err)
+static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap,
+				  const struct ctx_source_metric *metric, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_source_info *info = &reader->source.info;
 	enum ctx_status status;
 
 	for (uint32_t i = 0; i < info->n_metrics; i++) {
-		if (strcmp(info->metrics[i].name, name) == 0) {
+		if (strcmp(info->metrics[i].name, metric->name) == 0) {
 			*ret = i;
 			return CTX_OK;
 		}
@@ -55,8 +55,7 @@ static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap, con
 	if (status != CTX_OK)
 		return status;
 	*ret = info->n_metrics;
-	info->metrics[info->n_metrics++] =
-		(struct ctx_source_metric){.name = name, .unit = unit, .word = word};
+	info->metrics[info->n_metrics++] = *metric;
 	return CTX_OK;
 }
 
@@ -87,13 +86,21 @@ static enum ctx_status make_clock(struct ctx_gp_reader *reader, size_t *cap, boo
 	for (size_t i = 0; i < CTX_GP_STATES; i++)
 		reader->state_metrics[i] = CTX_NONE;
 	if (has_clock)
-		status = add_metric(reader, cap, states[STATE_LINUX_CPU].name, "ns", NULL,
+		status = add_metric(reader, cap,
+				    &(struct ctx_source_metric){
+					    .name = states[STATE_LINUX_CPU].name, .unit = "ns", .word = NULL},
 				    &reader->state_metrics[STATE_LINUX_CPU], err);
 	if (status == CTX_OK && (wanted & 0x3ff) == 0x3ff)
-		status = add_metric(reader, cap, "Total Thread", "ns", "total", &reader->thread_metric, err);
+		status = add_metric(
+			reader, cap,
+			&(struct ctx_source_metric){.name = "Total Thread", .unit = "ns", .word = "total"},
+			&reader->thread_metric, err);
 	for (size_t i = 0; i < CTX_GP_STATES && status == CTX_OK; i++) {
 		if ((wanted >> i & 1) != 0)
-			status = add_metric(reader, cap, states[i].name, "ns", states[i].word,
+			status = add_metric(reader, cap,
+					    &(struct ctx_source_metric){.name = states[i].name,
+									.unit = "ns",
+									.word = states[i].word},
 					    &reader->state_metrics[i], err);
 	}
 	return status;
@@ -145,8 +152,12 @@ static enum ctx_status make_counter(struct ctx_gp_reader *reader, size_t *cap,
 	title = ctx_arena_strdup(&reader->arena, reader->text);
 	if (title == NULL)
 		return ctx_err_nomem(err);
-	return add_metric(reader, cap, title, "events", counter->name[0] != '\0' ? counter->name : NULL, ret,
-			  err);
+	return add_metric(
+		reader, cap,
+		&(struct ctx_source_metric){.name = title,
+					    .unit = "events",
+					    .word = counter->name[0] != '\0' ? counter->name : NULL},
+		ret, err);
 }
 
 enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err *err)

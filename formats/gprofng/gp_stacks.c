@@ -39,12 +39,12 @@ static size_t translate_marks(uint64_t *frames, size_t n, uint64_t truncations)
 	return kept;
 }
 
-static enum ctx_gp_stack_state get_frames(const struct ctx_gp_stacks *stacks,
-					  const struct ctx_gp_frames *frames, uint64_t uid,
+static enum ctx_gp_stack_state get_frames(const struct ctx_gp_stacks *stacks, uint64_t uid,
 					  struct ctx_gp_stack_frames *to)
 {
 	size_t n;
-	enum ctx_gp_stack_state state = ctx_gp_frames_get(frames, uid, to->frames, CTX_GP_STACK_MAX - 1, &n);
+	enum ctx_gp_stack_state state =
+		ctx_gp_frames_get(stacks->frames, uid, to->frames, CTX_GP_STACK_MAX - 1, &n);
 
 	n = translate_marks(to->frames, n, stacks->truncations);
 	if (state != CTX_GP_STACK_WHOLE)
@@ -53,8 +53,8 @@ static enum ctx_gp_stack_state get_frames(const struct ctx_gp_stacks *stacks,
 	return state;
 }
 
-static enum ctx_status add(struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames, uint64_t uid,
-			   struct ctx_gp_stack_frames *last, struct ctx_err *err)
+static enum ctx_status add(struct ctx_gp_stacks *stacks, uint64_t uid, struct ctx_gp_stack_frames *last,
+			   struct ctx_err *err)
 {
 	enum ctx_status status = ctx_grow(&stacks->items, &stacks->cap, stacks->n + 1, err);
 
@@ -63,14 +63,14 @@ static enum ctx_status add(struct ctx_gp_stacks *stacks, const struct ctx_gp_fra
 	if (status != CTX_OK)
 		return status;
 	stacks->items[stacks->n++] =
-		(struct ctx_gp_numbered){.uid = uid, .state = get_frames(stacks, frames, uid, last)};
+		(struct ctx_gp_numbered){.uid = uid, .state = get_frames(stacks, uid, last)};
 	last->of = stacks;
 	last->number = (uint32_t)stacks->n;
 	return CTX_OK;
 }
 
-enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames,
-				     uint64_t uid, struct ctx_gp_stack_frames *last, uint32_t *ret_number,
+enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, uint64_t uid,
+				     struct ctx_gp_stack_frames *last, uint32_t *ret_number,
 				     struct ctx_err *err)
 {
 	uint32_t *place = ctx_map64_place(&stacks->number_of_uid, uid);
@@ -78,7 +78,7 @@ enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, const struct 
 	if (place == NULL)
 		return ctx_err_nomem(err);
 	if (*place == CTX_MAP64_NONE) {
-		enum ctx_status status = add(stacks, frames, uid, last, err);
+		enum ctx_status status = add(stacks, uid, last, err);
 
 		if (status != CTX_OK)
 			return status;
@@ -88,14 +88,14 @@ enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, const struct 
 	return CTX_OK;
 }
 
-bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames,
-			  uint32_t number, struct ctx_gp_stack_frames *last)
+bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, uint32_t number,
+			  struct ctx_gp_stack_frames *last)
 {
 	if (last->of == stacks && last->number == number)
 		return true;
 	if (number == 0 || number > stacks->n)
 		return false;
-	get_frames(stacks, frames, stacks->items[number - 1].uid, last);
+	get_frames(stacks, stacks->items[number - 1].uid, last);
 	last->of = stacks;
 	last->number = number;
 	return true;

@@ -22,8 +22,9 @@ struct ctx_gp_stacks { /* of one experiment; all zero is empty */
 	struct ctx_map64 number_of_uid;
 	struct ctx_gp_numbered *items; /* owned; items[0] is number 1 */
 	size_t n, cap;
-	uint64_t truncations; /* as of the experiment's map */
-	size_t n_broken;      /* that are not whole */
+	const struct ctx_gp_frames *frames; /* of the experiment; borrowed, set by the caller */
+	uint64_t truncations;		    /* as of the experiment's map; set by the caller */
+	size_t n_broken;		    /* that are not whole */
 };
 
 /* Frames that were looked at last. All zero is none. */
@@ -37,11 +38,9 @@ struct ctx_gp_stack_frames {
 void ctx_gp_stacks_deinit(struct ctx_gp_stacks *stacks);
 
 /*
- * The number of a stack. A new one is looked up in `frames`, which must be of the same experiment, and its
- * frames are left in `last`. CTX_E_NOMEM, CTX_E_LIMIT.
+ * The number of a stack. The frames of a new one are left in `last`. CTX_E_NOMEM, CTX_E_LIMIT.
  */
-CTX_MUST_CHECK enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks,
-						    const struct ctx_gp_frames *frames, uint64_t uid,
+CTX_MUST_CHECK enum ctx_status ctx_gp_stacks_number(struct ctx_gp_stacks *stacks, uint64_t uid,
 						    struct ctx_gp_stack_frames *last, uint32_t *ret_number,
 						    struct ctx_err *err);
 
@@ -52,7 +51,7 @@ static inline void ctx_gp_stacks_prefetch(const struct ctx_gp_stacks *stacks, ui
 }
 
 /* Puts the frames of a number into `last`. False: there is no such number. */
-bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, const struct ctx_gp_frames *frames,
-			  uint32_t number, struct ctx_gp_stack_frames *last);
+bool ctx_gp_stacks_frames(const struct ctx_gp_stacks *stacks, uint32_t number,
+			  struct ctx_gp_stack_frames *last);
 
 #endif

@@ -217,8 +217,9 @@ enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_e
 
 /* Filling */
 
+/* `time_ns` is from its run. */
 static enum ctx_status add(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-			   enum ctx_gp_moment_kind kind, int64_t time_ns, size_t item, struct ctx_err *err)
+			   struct ctx_gp_moment moment, int64_t time_ns, struct ctx_err *err)
 {
 	enum ctx_status status =
 		ctx_grow(&reader->moments.items, &reader->moments.cap, reader->moments.n + 1, err);
@@ -229,33 +230,38 @@ static enum ctx_status add(struct ctx_gp_reader *reader, const struct ctx_gp_exp
 		time_ns = 0;
 	if (time_ns > experiment->end_ns)
 		time_ns = experiment->end_ns;
-	reader->moments.items[reader->moments.n++] =
-		(struct ctx_gp_moment){.time_ns = (uint64_t)(experiment->shift_ns + time_ns),
-				       .kind = kind,
-				       .experiment = experiment->number,
-				       .item = (uint32_t)item};
+	moment.time_ns = (uint64_t)(experiment->shift_ns + time_ns);
+	moment.experiment = experiment->number;
+	reader->moments.items[reader->moments.n++] = moment;
 	return CTX_OK;
 }
 
 static enum ctx_status fill_one(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 				struct ctx_err *err)
 {
-	enum ctx_status status = add(reader, experiment, CTX_GP_MOMENT_START, 0, 0, err);
+	enum ctx_status status = add(reader, experiment,
+				     (struct ctx_gp_moment){.kind = CTX_GP_MOMENT_START, .item = 0}, 0, err);
 
 	for (size_t i = 0; i < experiment->map.n && status == CTX_OK; i++) {
 		const struct ctx_gp_map_entry *entry = &experiment->map.entries[i];
 
 		if (entry->size != 0 && (entry->executable || entry->is_unmap))
-			status = add(reader, experiment, CTX_GP_MOMENT_MAP, entry->time_ns, i, err);
+			status = add(reader, experiment,
+				     (struct ctx_gp_moment){.kind = CTX_GP_MOMENT_MAP, .item = (uint32_t)i},
+				     entry->time_ns, err);
 	}
 	for (size_t i = 0; i < experiment->overview.n && status == CTX_OK; i++) {
 		int64_t time = experiment->overview.records[i].time_ns - experiment->log.times.run_ns;
 
 		if (time >= 0 && time <= experiment->end_ns)
-			status = add(reader, experiment, CTX_GP_MOMENT_USAGE, time, i, err);
+			status = add(reader, experiment,
+				     (struct ctx_gp_moment){.kind = CTX_GP_MOMENT_USAGE, .item = (uint32_t)i},
+				     time, err);
 	}
-	return status == CTX_OK ? add(reader, experiment, CTX_GP_MOMENT_END, experiment->end_ns, 0, err)
-				: status;
+	return status == CTX_OK
+		       ? add(reader, experiment, (struct ctx_gp_moment){.kind = CTX_GP_MOMENT_END, .item = 0},
+			     experiment->end_ns, err)
+		       : status;
 }
 
 static int by_time(const void *a, const void *b)

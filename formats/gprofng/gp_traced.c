@@ -153,8 +153,14 @@ static enum ctx_status add_heap_files(struct ctx_gp_events *events,
 		if (path == NULL)
 			return ctx_err_nomem(err);
 		/* What is wrong with a file was said when it was added for its events. */
-		status = ctx_gp_events_add(events, path, log, i, experiment->number, experiment->shift_ns,
-					   latest_ns, &found, NULL);
+		status = ctx_gp_events_add(events,
+					   &(struct ctx_gp_data_file){.path = path,
+								      .log = log,
+								      .file = i,
+								      .owner = experiment->number,
+								      .shift_ns = experiment->shift_ns,
+								      .latest_ns = latest_ns},
+					   &found, NULL);
 		if (status == CTX_E_NOMEM)
 			return ctx_err_nomem(err);
 	}
@@ -302,11 +308,27 @@ static uint32_t name_of(const struct image *image, int32_t fd)
 	return name != NO_NAME ? name : CTX_MAP64_NONE;
 }
 
+static enum ctx_io_operation operation_of(const struct ctx_gp_event *event)
+{
+	static const enum ctx_io_operation operations[] = {
+		[CTX_GP_IO_READ] = CTX_IO_READ,	  [CTX_GP_IO_WRITE] = CTX_IO_WRITE,
+		[CTX_GP_IO_OPEN] = CTX_IO_OPEN,	  [CTX_GP_IO_CLOSE] = CTX_IO_CLOSE,
+		[CTX_GP_IO_OTHER] = CTX_IO_OTHER,
+	};
+
+	return operations[event->io.kind % CTX_GP_IO_KINDS];
+}
+
+static bool has_failed(const struct ctx_gp_event *event)
+{
+	return event->io.kind >= CTX_GP_IO_KINDS;
+}
+
 /* Opening a name, or another descriptor again, names the descriptor; closing it forgets that. The name, or CTX_MAP64_NONE. */
 static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
-				 enum ctx_io_operation operation, bool failed, uint32_t *ret,
-				 struct ctx_err *err)
+				 uint32_t *ret, struct ctx_err *err)
 {
+	enum ctx_io_operation operation = operation_of(event);
 	struct image *image = &reader->traced->images[event->owner];
 	size_t n = 0;
 	uint32_t *place;
@@ -326,7 +348,7 @@ static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_
 
 		*ret = name_of(image, copies ? event->io.old_fd : event->io.fd);
 	}
-	if (failed || event->io.fd < 0 || (operation != CTX_IO_OPEN && operation != CTX_IO_CLOSE))
+	if (has_failed(event) || event->io.fd < 0 || (operation != CTX_IO_OPEN && operation != CTX_IO_CLOSE))
 		return CTX_OK;
 	place = ctx_map64_place(&image->file_of, (uint32_t)event->io.fd);
 	if (place == NULL)
@@ -338,25 +360,19 @@ static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_
 static enum ctx_status take_io(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
 			       const struct ctx_event *like, const char **ret_file, struct ctx_err *err)
 {
-	static const uint8_t operations[] = {
-		[CTX_GP_IO_READ] = CTX_IO_READ,	  [CTX_GP_IO_WRITE] = CTX_IO_WRITE,
-		[CTX_GP_IO_OPEN] = CTX_IO_OPEN,	  [CTX_GP_IO_CLOSE] = CTX_IO_CLOSE,
-		[CTX_GP_IO_OTHER] = CTX_IO_OTHER,
-	};
-	uint8_t operation = operations[event->io.kind % CTX_GP_IO_KINDS];
-	bool failed = event->io.kind >= CTX_GP_IO_KINDS, moves = operation <= CTX_IO_WRITE && !failed;
+	enum ctx_io_operation operation = operation_of(event);
+	bool failed = has_failed(event), moves = operation <= CTX_IO_WRITE && !failed;
 	uint64_t bytes = moves && event->io.bytes > 0 ? (uint64_t)event->io.bytes : 0;
 	uint64_t time_ns = duration(event, event->io.request_ns);
 	uint32_t file;
-	enum ctx_status status =
-		find_file(reader, event, (enum ctx_io_operation)operation, failed, &file, err);
+	enum ctx_status status = find_file(reader, event, &file, err);
 
 	if (status != CTX_OK)
 		return status;
 	*ret_file = file != CTX_MAP64_NONE ? ctx_strtab_get(&reader->traced->names, file) : NULL;
 	reader->traced->operation = (struct ctx_traced){
 		.kind = CTX_TRACED_IO,
-		.operation = operation,
+		.operation = (uint8_t)operation,
 		.duration_ns = time_ns,
 		.size = bytes,
 		.descriptor = event->io.fd >= 0 && operation != CTX_IO_OTHER ? event->io.fd : -1,
@@ -373,8 +389,9 @@ static enum ctx_status take_io(struct ctx_gp_reader *reader, const struct ctx_gp
 }
 
 enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
-				   const struct ctx_event *like, size_t at, struct ctx_err *err)
+				   const struct ctx_event *like, struct ctx_err *err)
 {
+	size_t at = reader->later.n;
 	struct ctx_gp_traced *traced = reader->traced;
 	struct ctx_event *ret = &reader->later.events[at];
 	uint64_t wild = reader->sums.impossible;

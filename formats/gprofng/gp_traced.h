@@ -26,10 +26,9 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_traced_metrics(struct ctx_gp_reader *reade
 /* Is the record of one of these kinds? */
 bool ctx_gp_traced_is(const struct ctx_gp_event *event);
 
-/* Puts the operation and its samples into reader->later.events, from `at` on; `like` is a sample without metric and weight. CTX_E_NOMEM. */
+/* Appends the operation and its samples to reader->later; `like` is a sample without metric and weight. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader,
 						  const struct ctx_gp_event *event,
-						  const struct ctx_event *like, size_t at,
-						  struct ctx_err *err);
+						  const struct ctx_event *like, struct ctx_err *err);
 
 #endif

@@ -180,9 +180,13 @@ static size_t tag_end(const struct ctx_gp_xml *xml, size_t at, size_t *ret_next)
 	return 0;
 }
 
+struct attribute { /* where it is in `values` */
+	size_t name, value;
+};
+
 /* One attribute from *at on; its value goes to `values`. False: there is none that makes sense. */
-static bool take_attribute(const char *text, size_t *at, size_t end, struct ctx_buf *values, size_t *ret_name,
-			   size_t *ret_value)
+static bool take_attribute(const char *text, size_t *at, size_t end, struct ctx_buf *values,
+			   struct attribute *ret)
 {
 	size_t i = *at, begin = i;
 	const char *close;
@@ -191,7 +195,7 @@ static bool take_attribute(const char *text, size_t *at, size_t end, struct ctx_
 		i++;
 	if (i == begin)
 		return false;
-	*ret_name = values->n;
+	ret->name = values->n;
 	ctx_buf_put(values, text + begin, i - begin);
 	ctx_buf_put_u8(values, 0);
 	while (i < end && is_space(text[i]))
@@ -205,18 +209,18 @@ static bool take_attribute(const char *text, size_t *at, size_t end, struct ctx_
 	close = memchr(text + i + 1, text[i], end - i - 1);
 	if (close == NULL)
 		return false;
-	*ret_value = values->n;
+	ret->value = values->n;
 	put_unescaped(values, text + i + 1, (size_t)(close - text) - i - 1);
 	*at = (size_t)(close - text) + 1;
 	return true;
 }
 
-/* The inside of a tag, [at, end), and the text behind it. False: it makes no sense. */
-static bool take_tag(struct ctx_gp_xml *xml, size_t at, size_t end, size_t text_begin, size_t text_end,
-		     struct ctx_gp_tag *ret)
+/* The inside of a tag, [at, end), and the text behind its '>'. False: it makes no sense. */
+static bool take_tag(struct ctx_gp_xml *xml, size_t at, size_t end, size_t text_end, struct ctx_gp_tag *ret)
 {
 	const char *text = (const char *)xml->text.bytes;
-	size_t names[CTX_GP_ATTRIBUTES_MAX], places[CTX_GP_ATTRIBUTES_MAX], begin, content;
+	struct attribute found[CTX_GP_ATTRIBUTES_MAX];
+	size_t text_begin = end + 1, begin, content;
 
 	ctx_buf_clear(&xml->values);
 	ret->closes = at < end && text[at] == '/';
@@ -236,8 +240,7 @@ static bool take_tag(struct ctx_gp_xml *xml, size_t at, size_t end, size_t text_
 			at++;
 		if (at >= end || ret->n_attributes == CTX_GP_ATTRIBUTES_MAX)
 			break;
-		if (!take_attribute(text, &at, end, &xml->values, &names[ret->n_attributes],
-				    &places[ret->n_attributes]))
+		if (!take_attribute(text, &at, end, &xml->values, &found[ret->n_attributes]))
 			return false;
 		ret->n_attributes++;
 	}
@@ -248,8 +251,8 @@ static bool take_tag(struct ctx_gp_xml *xml, size_t at, size_t end, size_t text_
 	ret->name = (const char *)xml->values.bytes;
 	ret->text = (const char *)xml->values.bytes + content;
 	for (size_t i = 0; i < ret->n_attributes; i++) {
-		ret->attributes[i].name = (const char *)xml->values.bytes + names[i];
-		ret->attributes[i].value = (const char *)xml->values.bytes + places[i];
+		ret->attributes[i].name = (const char *)xml->values.bytes + found[i].name;
+		ret->attributes[i].value = (const char *)xml->values.bytes + found[i].value;
 	}
 	return true;
 }
@@ -281,7 +284,7 @@ enum ctx_status ctx_gp_xml_next(struct ctx_gp_xml *xml, struct ctx_gp_tag *ret, 
 		if (text_end - end > TAG_BYTES_MAX)
 			text_end = end + TAG_BYTES_MAX;
 	}
-	if (!take_tag(xml, at + 1, end - 1, end, text_end, ret))
+	if (!take_tag(xml, at + 1, end - 1, text_end, ret))
 		return ctx_err_set(err, CTX_E_FORMAT, "line %zu: is no element", ret->line);
 	return ctx_buf_check(&xml->values, err);
 }

@@ -30,7 +30,6 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 	size_t before = stacks->n;
 	enum ctx_status status = CTX_OK;
 
-	stacks->truncations = experiment->map.truncations;
 	if (event->stack == 0) { /* it has none */
 		*ret = 0;
 		return CTX_OK;
@@ -38,8 +37,7 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 	if (!experiment->has_frames)
 		status = ctx_gp_experiment_read_frames(&reader->experiments, experiment, err);
 	if (status == CTX_OK)
-		status = ctx_gp_stacks_number(stacks, &experiment->frames, event->stack, &reader->last, ret,
-					      err);
+		status = ctx_gp_stacks_number(stacks, event->stack, &reader->last, ret, err);
 	if (status == CTX_OK && stacks->n != before) {
 		struct ctx_gp_numbered *stack = &stacks->items[*ret - 1];
 
@@ -58,7 +56,7 @@ static enum ctx_status find_stack(struct ctx_gp_reader *reader, struct ctx_gp_ex
 }
 
 static enum ctx_status stack_frames(struct ctx_event_source *source, uint32_t process, uint32_t stack,
-				    const uint64_t **ret, uint32_t *ret_n, struct ctx_err *err)
+				    struct ctx_event_stack *ret, struct ctx_err *err)
 {
 	struct ctx_gp_reader *reader = source->impl;
 	uint32_t number = reader->experiment_of[process];
@@ -68,17 +66,15 @@ static enum ctx_status stack_frames(struct ctx_event_source *source, uint32_t pr
 	bool is_last = reader->last.of == stacks && reader->last.number == stack;
 	enum ctx_status status = CTX_OK;
 
-	*ret = reader->last.frames;
-	*ret_n = 0;
+	*ret = (struct ctx_event_stack){.id = stack, .frames = reader->last.frames};
 	if (stack == 0)
 		return CTX_OK;
-	if (!ctx_gp_stacks_frames(stacks, frames, stack, &reader->last))
+	if (!ctx_gp_stacks_frames(stacks, stack, &reader->last))
 		return ctx_err_set(err, CTX_E_INTERNAL, "no stack %u of process %u", stack, process);
 	if (!is_last && stacks->items[stack - 1].is_java)
 		status = ctx_gp_jimage_take(&image->java, frames, &stacks->items[stack - 1], &reader->last,
 					    err);
-	*ret = reader->last.frames;
-	*ret_n = reader->last.n;
+	ret->n_frames = reader->last.n;
 	return status;
 }
 
@@ -93,31 +89,31 @@ static const char *thread_name(const struct ctx_gp_log *log, int64_t tid)
 	return "";
 }
 
-/* The number of an event's thread; a new one is announced in *ret, and then *ret_new. */
-static enum ctx_status find_thread(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
-				   int64_t tid, uint64_t time_ns, uint32_t *ret_thread, struct ctx_event *ret,
-				   bool *ret_new, struct ctx_err *err)
+/* The thread of a sample; a new one is announced before it. */
+static enum ctx_status set_thread(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
+				  int64_t tid, struct ctx_event *sample, struct ctx_err *err)
 {
 	struct ctx_gp_image *image = &reader->images[experiment->number];
 	uint32_t *place = ctx_map64_place(&image->thread_of_tid, (uint64_t)tid);
+	struct ctx_event *start = &reader->later.events[reader->later.n];
 
 	if (place == NULL)
 		return ctx_err_nomem(err);
-	*ret_new = *place == CTX_MAP64_NONE;
-	if (*ret_new) {
+	if (*place == CTX_MAP64_NONE) {
 		if (reader->n_threads == UINT32_MAX - 1)
 			return ctx_err_set(err, CTX_E_LIMIT, "more than 4 G threads");
 		*place = reader->n_threads++;
-		*ret = (struct ctx_event){.kind = CTX_EV_THREAD_START,
-					  .time_ns = tid == experiment->log.process.pid
-							     ? (uint64_t)experiment->shift_ns
-							     : time_ns,
-					  .process = image->number,
-					  .thread = *place};
-		ret->thread_start.tid = tid;
-		ret->thread_start.name = thread_name(&experiment->log, tid);
+		*start = (struct ctx_event){.kind = CTX_EV_THREAD_START,
+					    .time_ns = tid == experiment->log.process.pid
+							       ? (uint64_t)experiment->shift_ns
+							       : sample->time_ns,
+					    .process = image->number,
+					    .thread = *place};
+		start->thread_start.tid = tid;
+		start->thread_start.name = thread_name(&experiment->log, tid);
+		reader->later.n++;
 	}
-	*ret_thread = *place;
+	sample->thread = *place;
 	return CTX_OK;
 }
 
@@ -129,7 +125,7 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	struct ctx_event sample = {.kind = CTX_EV_SAMPLE, .time_ns = time_ns};
 	struct ctx_gp_experiment *experiment;
 	struct ctx_gp_event event;
-	bool is_new = false, is_traced;
+	bool is_traced;
 	enum ctx_status status = ctx_gp_events_next(reader->events, &event, err);
 
 	reader->later.n = reader->later.at = 0;
@@ -146,13 +142,11 @@ static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns
 	reader->jstacks.time_ns = time_ns;
 	status = find_stack(reader, experiment, &event, &sample.sample.stack.id, err);
 	if (status == CTX_OK)
-		status = find_thread(reader, experiment, event.lwp, time_ns, &sample.thread,
-				     &reader->later.events[0], &is_new, err);
+		status = set_thread(reader, experiment, event.lwp, &sample, err);
 	if (status != CTX_OK)
 		return status;
-	reader->later.n = is_new;
 	if (is_traced)
-		return ctx_gp_traced_take(reader, &event, &sample, is_new, err);
+		return ctx_gp_traced_take(reader, &event, &sample, err);
 	ctx_gp_metrics_take(reader, &event, &sample);
 	return CTX_OK;
 }
@@ -174,6 +168,8 @@ static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_expe
 	uint32_t parent = image->parent;
 
 	image->number = reader->n_processes++;
+	image->stacks.frames = &experiment->frames;
+	image->stacks.truncations = experiment->map.truncations;
 	reader->experiment_of[image->number] = experiment->number;
 	ret->kind = CTX_EV_PROCESS_START;
 	ret->process_start.pid = log->process.pid;
@@ -450,10 +446,15 @@ static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_expe
 	char prefix[256];
 	struct ctx_err why = {0};
 	enum ctx_status status =
-		path != NULL
-			? ctx_gp_events_add(reader->events, path, &experiment->log, file, experiment->number,
-					    experiment->shift_ns, latest_ns, &found, &why)
-			: CTX_E_NOMEM;
+		path != NULL ? ctx_gp_events_add(reader->events,
+						 &(struct ctx_gp_data_file){.path = path,
+									    .log = &experiment->log,
+									    .file = file,
+									    .owner = experiment->number,
+									    .shift_ns = experiment->shift_ns,
+									    .latest_ns = latest_ns},
+						 &found, &why)
+			     : CTX_E_NOMEM;
 
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);

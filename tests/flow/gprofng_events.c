@@ -56,8 +56,11 @@ static enum ctx_status run(const char *path, struct ctx_gp_experiments *experime
 		char *file CTX_AUTO_FREE = ctx_path_join(path, log->files[i]);
 		struct ctx_gp_events_found found;
 
-		status = file != NULL ? ctx_gp_events_add(events, file, log, i, 0, 0, INT64_MAX, &found, err)
-				      : ctx_err_nomem(err);
+		status = file != NULL
+				 ? ctx_gp_events_add(
+					   events, &(struct ctx_gp_data_file){file, log, i, 0, 0, INT64_MAX},
+					   &found, err)
+				 : ctx_err_nomem(err);
 	}
 	if (status == CTX_OK)
 		status = ctx_gp_experiment_read_frames(experiments, experiments->items[0], err);

@@ -292,8 +292,7 @@ static void read_back(const char *path, struct sums *sums, struct reading *readi
 	assert_int_equal(ctx_gprofng_open(path, &source, &err), CTX_OK);
 	while ((status = source->next(source, &event, &err)) == CTX_OK) {
 		char names_text[PATH_BYTES] = "";
-		const uint64_t *frames = NULL;
-		uint32_t n_frames = 0;
+		struct ctx_event_stack stack = {0};
 
 		if (event.kind == CTX_EV_DAMAGE || event.kind == CTX_EV_WARNING)
 			fail_msg("%s", event.text);
@@ -305,11 +304,11 @@ static void read_back(const char *path, struct sums *sums, struct reading *readi
 			continue;
 		if (event.sample.stack.id != 0)
 			assert_int_equal(source->stack_frames(source, event.process, event.sample.stack.id,
-							      &frames, &n_frames, NULL),
+							      &stack, NULL),
 					 CTX_OK);
-		for (uint32_t i = n_frames; i > 0; i--)
-			put_frame(reading, event.process, frames[i - 1], names_text + strlen(names_text),
-				  sizeof(names_text) - strlen(names_text));
+		for (uint32_t i = stack.n_frames; i > 0; i--)
+			put_frame(reading, event.process, stack.frames[i - 1],
+				  names_text + strlen(names_text), sizeof(names_text) - strlen(names_text));
 		add_sum(sums, reading->tids[event.thread], names_text, event.sample.weight);
 		reading->n_samples++;
 	}
@@ -402,8 +401,7 @@ static uint64_t ticks_in(const char *path)
 
 	assert_int_equal(fstat(fd, &info), 0);
 	assert_int_equal(info.st_size % 65536, 0);
-	assert_int_equal(ctx_gp_blocks_init(&blocks, fd, "profile", false, 0, (uint64_t)info.st_size, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_gp_blocks_init(&blocks, fd, "profile", false, NULL), CTX_OK);
 	while (ctx_gp_blocks_next(&blocks, &record, NULL) == CTX_OK) {
 		assert_int_equal(record.type, 8);
 		ticks += (uint64_t)record.bytes[48] | (uint64_t)record.bytes[49] << 8 |
@@ -646,8 +644,7 @@ static void test_gpx_blocks__what_is_added_is_read_again(void **state)
 		assert_int_equal(fstat(fd, &info), 0);
 		assert_int_equal(info.st_size % 65536, 0);
 		assert_int_equal(info.st_size == 0, n == 0);
-		assert_int_equal(ctx_gp_blocks_init(&in, fd, path, false, 0, (uint64_t)info.st_size, NULL),
-				 CTX_OK);
+		assert_int_equal(ctx_gp_blocks_init(&in, fd, path, false, NULL), CTX_OK);
 		for (size_t i = 0; i < n; i++) {
 			assert_int_equal(ctx_gp_blocks_next(&in, &record, NULL), CTX_OK);
 			assert_int_equal(record.n, 8 + next_random(&again) % (i % 50 == 0 ? 8000 : 20) * 8);
@@ -694,7 +691,10 @@ static void test_gpx_groups__are_those_that_are_found_by_looking_through_all(voi
 
 		for (uint32_t i = 0; i < n; i++)
 			group[i] = next_random(&random) % 9 == 0 ? CTX_NONE : next_random(&random) % 25;
-		assert_int_equal(ctx_gpx_groups_init(&groups, n_groups, n, group_of, group, NULL), CTX_OK);
+		assert_int_equal(ctx_gpx_groups_init(&groups,
+						     &(struct ctx_gpx_grouping){n_groups, n, group_of, group},
+						     NULL),
+				 CTX_OK);
 		for (uint32_t g = 0; g < n_groups; g++) {
 			uint32_t at = groups.begins[g];
 

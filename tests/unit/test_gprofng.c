@@ -25,20 +25,13 @@ static int tear_down(void **state)
 /* Samples name their stacks by number: twice the same number are the same frames. */
 static void ask_for_frames(struct ctx_event_source *source, struct ctx_event *event)
 {
-	const uint64_t *again;
-	uint32_t n;
+	struct ctx_event_stack *stack = &event->sample.stack, again;
 
-	assert_null(event->sample.stack.frames);
-	assert_int_equal(
-		source->stack_frames(source, event->process, event->sample.stack.id, &again, &n, NULL),
-		CTX_OK);
-	assert_int_equal(source->stack_frames(source, event->process, event->sample.stack.id,
-					      &event->sample.stack.frames, &event->sample.stack.n_frames,
-					      NULL),
-			 CTX_OK);
-	assert_int_equal(event->sample.stack.n_frames, n);
-	assert_int_equal(source->stack_frames(source, event->process, 1000000, &again, &n, NULL),
-			 CTX_E_INTERNAL);
+	assert_null(stack->frames);
+	assert_int_equal(source->stack_frames(source, event->process, stack->id, &again, NULL), CTX_OK);
+	assert_int_equal(source->stack_frames(source, event->process, stack->id, stack, NULL), CTX_OK);
+	assert_int_equal(stack->n_frames, again.n_frames);
+	assert_int_equal(source->stack_frames(source, event->process, 1000000, &again, NULL), CTX_E_INTERNAL);
 }
 
 static enum ctx_status read_all(const char *path, struct gp_reading *reading, struct ctx_err *err)

@@ -176,18 +176,17 @@ static void write_java(void)
 /* Frames of earlier stacks are the same when they are asked for once more. */
 static void ask_again(struct ctx_event_source *source, uint32_t process)
 {
-	const uint64_t *frames;
-	uint32_t n;
+	struct ctx_event_stack stack;
 
 	for (unsigned times = 0; times < 2; times++) {
-		assert_int_equal(source->stack_frames(source, process, 2, &frames, &n, NULL), CTX_OK);
-		assert_int_equal(n, 3);
-		assert_int_equal(frames[0], 0x8010);
-		assert_int_equal(frames[2], UINT64_C(0x4000000000000003));
+		assert_int_equal(source->stack_frames(source, process, 2, &stack, NULL), CTX_OK);
+		assert_int_equal(stack.n_frames, 3);
+		assert_int_equal(stack.frames[0], 0x8010);
+		assert_int_equal(stack.frames[2], UINT64_C(0x4000000000000003));
 	}
-	assert_int_equal(source->stack_frames(source, process, 1, &frames, &n, NULL), CTX_OK);
-	assert_int_equal(n, 2);
-	assert_int_equal(frames[0], UINT64_C(0x4000000001000007));
+	assert_int_equal(source->stack_frames(source, process, 1, &stack, NULL), CTX_OK);
+	assert_int_equal(stack.n_frames, 2);
+	assert_int_equal(stack.frames[0], UINT64_C(0x4000000001000007));
 }
 
 static void test_gprofng__java_frames_are_functions_that_are_announced(void **state)
@@ -206,8 +205,7 @@ static void test_gprofng__java_frames_are_functions_that_are_announced(void **st
 	while ((status = source->next(source, &event, NULL)) == CTX_OK) {
 		if (event.kind == CTX_EV_SAMPLE) {
 			assert_int_equal(source->stack_frames(source, event.process, event.sample.stack.id,
-							      &event.sample.stack.frames,
-							      &event.sample.stack.n_frames, NULL),
+							      &event.sample.stack, NULL),
 					 CTX_OK);
 			assert_int_equal(event.sample.stack.id, ++n_samples);
 		}

@@ -278,7 +278,9 @@ static void test_gp_events__come_in_order_of_time_from_any_blocks(void **state)
 		}
 		gp_write_buf("/tmp", ctx_path_base(path), &bytes);
 		assert_int_equal(ctx_gp_events_create(&events, NULL), CTX_OK);
-		assert_int_equal(ctx_gp_events_add(events, path, &log, 0, 3, 100, INT64_MAX, &found, NULL),
+		assert_int_equal(ctx_gp_events_add(
+					 events, &(struct ctx_gp_data_file){path, &log, 0, 3, 100, INT64_MAX},
+					 &found, NULL),
 				 CTX_OK);
 		assert_int_equal(found.n, n);
 		while (ctx_gp_events_next(events, &event, NULL) == CTX_OK) {

@@ -866,17 +866,16 @@ struct numbered_source {
 };
 
 static enum ctx_status numbered_frames(struct ctx_event_source *source, uint32_t process, uint32_t stack,
-				       const uint64_t **ret, uint32_t *ret_n, struct ctx_err *err)
+				       struct ctx_event_stack *ret, struct ctx_err *err)
 {
 	struct numbered_source *numbered = source->impl;
 
 	(void)err;
 	assert_int_equal(process, 0);
 	numbered->asked++;
-	*ret = numbered->frames;
-	*ret_n = 0;
+	*ret = (struct ctx_event_stack){.id = stack, .frames = numbered->frames};
 	for (; stack != 0; stack = numbered->history->parents[stack - 1])
-		numbered->frames[(*ret_n)++] = numbered->history->addresses[stack - 1];
+		numbered->frames[ret->n_frames++] = numbered->history->addresses[stack - 1];
 	return CTX_OK;
 }
 
