@@ -150,13 +150,10 @@ static enum ctx_status create_batch(struct ctx_recorder *recorder, struct ctx_er
 
 static enum ctx_status create_states(struct ctx_recorder *recorder, struct ctx_err *err)
 {
-	const struct ctx_rec_options *options = recorder->options;
 	struct ctx_state_records_options states = {.events = &recorder->session.states,
 						   .tree = recorder->tree,
 						   .batch = recorder->batch,
-						   .writer = recorder->writer,
-						   .from_start =
-							   options->command != NULL && !options->system_wide};
+						   .writer = recorder->writer};
 
 	return ctx_state_records_create(&states, &recorder->states, err);
 }

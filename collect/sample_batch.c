@@ -10,7 +10,7 @@
 #define BATCH_MAX 512u
 #define JOBS_MAX 64u
 #define FRAMES_SPARE 16u /* beside one for each 8 bytes of the stack */
-#define KEPT 256u	 /* stacks of changes that may come, at once */
+#define JOIN_MAX 16u /* a switch is this many items long at the most: those of other CPUs are in between */
 
 struct item {
 	struct ctx_perf_record record;
@@ -20,15 +20,6 @@ struct item {
 	bool has_stack;		    /* record is set */
 	struct ctx_unwind_job *job; /* NULL: the kernel's chain is all there is */
 	bool is_skipped;	    /* for want of time */
-	enum { AS_IT_IS, TO_BE_KEPT, WITH_KEPT } use;
-};
-
-/* The stack of a change that may come. */
-struct kept {
-	uint32_t thread;  /* number, of the change; */
-	uint32_t process; /* of the stack */
-	uint64_t *frames; /* owned */
-	size_t n, cap;	  /* n 0: there is none */
 };
 
 struct ctx_sample_batch {
@@ -42,7 +33,6 @@ struct ctx_sample_batch {
 	struct ctx_unwind_pool *pool;
 	struct ctx_stack_memory memory;
 	struct ctx_callchain chain;
-	struct kept kept[KEPT]; /* by thread, modulo */
 	struct ctx_exp_unwinding counts;
 	bool hurries;
 };
@@ -90,8 +80,6 @@ void ctx_sample_batch_destroy(struct ctx_sample_batch *batch)
 	ctx_unwind_pool_destroy(batch->pool);
 	ctx_codemaps_destroy(batch->maps);
 	ctx_stack_memory_deinit(&batch->memory);
-	for (size_t i = 0; i < KEPT; i++)
-		free(batch->kept[i].frames);
 	free(batch->frames);
 	free(batch);
 }
@@ -129,7 +117,8 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	batch->n_jobs++;
 }
 
-static enum ctx_status flush_when_full(struct ctx_sample_batch *batch, struct ctx_err *err)
+/* Room for one more. */
+static enum ctx_status make_room(struct ctx_sample_batch *batch, struct ctx_err *err)
 {
 	return batch->n == BATCH_MAX || batch->n_jobs == JOBS_MAX ? ctx_sample_batch_flush(batch, err)
 								  : CTX_OK;
@@ -138,55 +127,54 @@ static enum ctx_status flush_when_full(struct ctx_sample_batch *batch, struct ct
 enum ctx_status ctx_sample_batch_add(struct ctx_sample_batch *batch, const struct ctx_perf_record *record,
 				     uint32_t process, uint32_t thread, struct ctx_err *err)
 {
-	struct item *item = &batch->items[batch->n++];
+	enum ctx_status status = make_room(batch, err);
+	struct item *item;
 
+	if (status != CTX_OK)
+		return status;
+	item = &batch->items[batch->n++];
 	*item = (struct item){.process = process, .thread = thread, .state.thread = CTX_NONE};
 	set_stack(batch, item, record);
-	return flush_when_full(batch, err);
-}
-
-static enum ctx_status add_change(struct ctx_sample_batch *batch, const struct item *like,
-				  const struct ctx_perf_record *record, struct ctx_err *err)
-{
-	struct item *item = &batch->items[batch->n++];
-
-	*item = *like;
-	item->process = item->state.process;
-	if (record != NULL)
-		set_stack(batch, item, record);
-	return flush_when_full(batch, err);
+	return CTX_OK;
 }
 
 enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batch *batch, const struct ctx_exp_state *state,
 					   const struct ctx_perf_record *record, uint32_t thread,
 					   struct ctx_err *err)
 {
-	return add_change(batch, &(struct item){.thread = thread, .state = *state}, record, err);
+	enum ctx_status status = make_room(batch, err);
+	struct item *item;
+
+	if (status != CTX_OK)
+		return status;
+	item = &batch->items[batch->n++];
+	*item = (struct item){.process = state->process, .thread = thread, .state = *state};
+	if (record != NULL)
+		set_stack(batch, item, record);
+	return CTX_OK;
 }
 
-enum ctx_status ctx_sample_batch_keep(struct ctx_sample_batch *batch, const struct ctx_exp_state *state,
-				      const struct ctx_perf_record *record, uint32_t thread,
-				      struct ctx_err *err)
+bool ctx_sample_batch_join(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change)
 {
-	return add_change(batch, &(struct item){.thread = thread, .state = *state, .use = TO_BE_KEPT}, record,
-			  err);
-}
+	size_t end = batch->n > JOIN_MAX ? batch->n - JOIN_MAX : 0;
 
-enum ctx_status ctx_sample_batch_add_kept(struct ctx_sample_batch *batch, const struct ctx_exp_state *state,
-					  struct ctx_err *err)
-{
-	return add_change(batch, &(struct item){.state = *state, .use = WITH_KEPT}, NULL, err);
-}
-
-bool ctx_sample_batch_amend(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change)
-{
-	for (size_t i = batch->n; i-- > 0;) {
+	for (size_t i = batch->n; i-- > end;) {
 		struct ctx_exp_state *state = &batch->items[i].state;
 
-		if (state->thread != thread || thread == CTX_NONE || batch->items[i].use == TO_BE_KEPT)
+		if (state->thread != thread || state->change == CTX_SEEN_WAKING)
 			continue;
-		state->change = change;
-		return true;
+		switch (state->change) {
+		case CTX_SEEN_LEAVES:
+			state->change =
+				change == CTX_SEEN_OFF_PREEMPTED ? CTX_CHANGE_PREEMPTED : CTX_CHANGE_BLOCKED;
+			return true;
+		case CTX_CHANGE_PREEMPTED:
+		case CTX_CHANGE_BLOCKED:
+		case CTX_CHANGE_STOPPED:
+			return true;
+		default:
+			return false;
+		}
 	}
 	return false;
 }
@@ -231,51 +219,10 @@ static void make_stack(struct ctx_sample_batch *batch, const struct item *item)
 	}
 }
 
-/* The stack that was made last is kept for a change that may come. */
-static enum ctx_status keep_stack(struct ctx_sample_batch *batch, const struct item *item,
-				  struct ctx_err *err)
-{
-	struct kept *kept = &batch->kept[item->state.thread % KEPT];
-	enum ctx_status status;
-
-	kept->n = 0;
-	status = ctx_grow(&kept->frames, &kept->cap, batch->chain.n, err);
-	if (status != CTX_OK || batch->chain.n == 0)
-		return status;
-	memcpy(kept->frames, batch->chain.frames, batch->chain.n * sizeof(*kept->frames));
-	kept->n = batch->chain.n;
-	kept->thread = item->state.thread;
-	kept->process = item->state.process;
-	return CTX_OK;
-}
-
-/* What a process that is over had mapped is not known any more: the kernel's part is left, which is any process's. */
-static void take_kept(struct ctx_sample_batch *batch, struct ctx_exp_state *state)
-{
-	struct kept *kept = &batch->kept[state->thread % KEPT];
-
-	if (kept->n == 0 || kept->thread != state->thread)
-		return;
-	state->frames = kept->frames;
-	if (ctx_exp_maps(batch->options.writer, kept->process) != NULL) {
-		state->process = kept->process;
-		state->n_frames = kept->n;
-	} else {
-		while (state->n_frames < kept->n && kept->frames[state->n_frames] >= CTX_KERNEL_START &&
-		       ctx_frame_truncation(kept->frames[state->n_frames]) == CTX_TRUNCATED_NOT)
-			state->n_frames++;
-	}
-	kept->n = 0;
-}
-
 static enum ctx_status write_state(struct ctx_sample_batch *batch, struct item *item, struct ctx_err *err)
 {
 	item->state.frames = batch->chain.frames;
 	item->state.n_frames = item->has_stack ? batch->chain.n : 0;
-	if (item->use == TO_BE_KEPT)
-		return keep_stack(batch, item, err);
-	if (item->use == WITH_KEPT)
-		take_kept(batch, &item->state);
 	return ctx_exp_state(batch->options.writer, &item->state, err);
 }
 

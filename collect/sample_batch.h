@@ -1,11 +1,11 @@
 /*
- * Sample batch: samples, and changes of threads' states, on their way from the rings to the writer, unwound on the way, many
- * at a time, in order.
+ * Sample batch: samples, and changes of threads' states, on their way from the rings to the writer,
+ * unwound on the way, many at a time, in order.
  *
  *	records --add--> batch --flush--> unwind pool --> stack memory --> callchain --> writer
  *
- * A batch must be flushed before anything changes that it depends on: before the records' room in the rings is given back,
- * and before a record that changes processes or maps is applied.
+ * A batch must be flushed before anything changes that it depends on: before the records' room in
+ * the rings is given back, and before a record that changes processes or maps is applied.
  */
 #ifndef CTX_COLLECT_SAMPLE_BATCH_H
 #define CTX_COLLECT_SAMPLE_BATCH_H
@@ -29,15 +29,18 @@ CTX_MUST_CHECK enum ctx_status ctx_sample_batch_create(const struct ctx_sample_b
 						       struct ctx_sample_batch **ret, struct ctx_err *err);
 void ctx_sample_batch_destroy(struct ctx_sample_batch *batch);
 
-/* Takes a sample in; what it borrows must live until the next flush. A full batch flushes itself. Fails as the writer
- * does. */
+/*
+ * Takes a sample in; what it borrows must live until the next flush. A full batch flushes itself.
+ * Fails as the writer does.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add(struct ctx_sample_batch *batch,
 						    const struct ctx_perf_record *record, uint32_t process,
 						    uint32_t thread, struct ctx_err *err);
 
 /*
- * Takes a change in. Its stack, if it has one, is made of `record` (NULL: it has none) as that of a sample is, and is
- * `thread`'s: for WOKEN the waker's. The frames of `state` are not looked at.
+ * Takes a change in. Its stack, if it has one, is made of `record` (NULL: it has none) as that of a
+ * sample is, and is `thread`'s: for SEEN_WAKING the waker's. The frames of `state` are not looked
+ * at.
  */
 CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batch *batch,
 							  const struct ctx_exp_state *state,
@@ -45,25 +48,18 @@ CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add_state(struct ctx_sample_batc
 							  uint32_t thread, struct ctx_err *err);
 
 /*
- * Takes the stack of `record` in, made as above, and keeps it: `state` is WOKEN of a thread that may turn out to have waited. The
- * next kept for the thread takes its place, and so may that of another: room is for a few hundred.
+ * A record says that a thread has left its CPU: what the sample in front of it said stands for
+ * both, and says now why the thread left, if it did not know. False: there is no such sample, or it
+ * has been written already.
  */
-CTX_MUST_CHECK enum ctx_status ctx_sample_batch_keep(struct ctx_sample_batch *batch,
-						     const struct ctx_exp_state *state,
-						     const struct ctx_perf_record *record, uint32_t thread,
-						     struct ctx_err *err);
-
-/* Takes a change in, with the stack that was kept for its thread, if there is one; of a process that is over with the kernel's part. */
-CTX_MUST_CHECK enum ctx_status ctx_sample_batch_add_kept(struct ctx_sample_batch *batch,
-							 const struct ctx_exp_state *state,
-							 struct ctx_err *err);
-
-/* Gives the last change of a thread that was taken in another kind; false: it has been written already, or there is none. */
-bool ctx_sample_batch_amend(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change);
+bool ctx_sample_batch_join(struct ctx_sample_batch *batch, uint32_t thread, enum ctx_state_change change);
 
 CTX_MUST_CHECK enum ctx_status ctx_sample_batch_flush(struct ctx_sample_batch *batch, struct ctx_err *err);
 
-/* From the next sample on: true, there is no time to unwind, and stacks are what the kernel's chains say; false, there is. */
+/*
+ * From the next sample on: true, there is no time to unwind, and stacks are what the kernel's
+ * chains say; false, there is.
+ */
 void ctx_sample_batch_hurry(struct ctx_sample_batch *batch, bool hurries);
 
 /* How it went so far. */

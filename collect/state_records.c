@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "collect/procfs.h"
-#include "collect/state_changes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,10 @@
 #define ENDED 256u			 /* remembered at once, */
 #define ENDED_NS UINT64_C(1000000000)	 /* for so long */
 #define NAME_BYTES 64
-/* Of the first of all pid namespaces, whose ids are those that tracepoints tell: include/linux/proc_ns.h in the kernel. */
+/*
+ * Of the first of all pid namespaces, whose ids are those that tracepoints tell:
+ * include/linux/proc_ns.h in the kernel.
+ */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
 struct outsider {
@@ -31,7 +33,6 @@ struct ended {
 
 struct ctx_state_records {
 	struct ctx_state_records_options options;
-	struct ctx_state_changes changes;
 	struct outsider outsiders[OUTSIDERS]; /* by tid, modulo */
 	struct ended ended[ENDED];	      /* by tid, modulo */
 	uint64_t page_size;
@@ -55,7 +56,6 @@ enum ctx_status ctx_state_records_create(const struct ctx_state_records_options 
 	if (records == NULL)
 		return ctx_err_nomem(err);
 	records->options = *options;
-	records->changes.from_start = options->from_start;
 	records->page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	records->is_inner = !is_in_first_namespace();
 	*ret = records;
@@ -66,7 +66,6 @@ void ctx_state_records_destroy(struct ctx_state_records *records)
 {
 	if (records == NULL)
 		return;
-	ctx_state_changes_deinit(&records->changes);
 	ctx_map64_deinit(&records->thread_of_id);
 	free(records);
 }
@@ -90,43 +89,26 @@ static enum ctx_status add(struct ctx_state_records *records, const struct ctx_e
 
 /* --- switches --- */
 
-static enum ctx_status switch_in(struct ctx_state_records *records, struct ctx_exp_state *state,
-				 struct ctx_err *err)
-{
-	struct ctx_state_step step;
-	struct ctx_exp_state woken = *state;
-	enum ctx_status status =
-		ctx_state_changes_switched_in(&records->changes, state->thread, state->time_ns, &step, err);
-
-	if (status == CTX_OK && step.was_woken) {
-		woken.change = CTX_CHANGE_WOKEN;
-		woken.cpu = -1;
-		woken.waker = step.waker.thread;
-		woken.outsider = step.waker.outsider;
-		status = ctx_sample_batch_add_kept(records->options.batch, &woken, err);
-	}
-	state->change = CTX_CHANGE_RUNS;
-	return status == CTX_OK ? add(records, state, NULL, err) : status;
-}
-
+/*
+ * What the sample in front of a switch and the record behind it say is one observation: the
+ * sample's stack, and whether the thread could have gone on.
+ */
 enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
 					 const struct ctx_perf_record *record, struct ctx_err *err)
 {
-	bool is_out = (record->misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
-	bool is_preempted = (record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
-	struct ctx_state_step step;
 	struct ctx_exp_state state;
-	enum ctx_status status;
 
 	if (!find_own(records, record, &state))
 		return CTX_OK;
-	if (!is_out)
-		return switch_in(records, &state, err);
-	status = ctx_state_changes_switched_out(&records->changes, state.thread, is_preempted, &step, err);
-	if (status != CTX_OK || step.change == CTX_CHANGE_N ||
-	    (step.amends && ctx_sample_batch_amend(records->options.batch, state.thread, step.change)))
-		return status;
-	state.change = step.change;
+	if ((record->misc & PERF_RECORD_MISC_SWITCH_OUT) == 0)
+		state.change = CTX_CHANGE_RUNS;
+	else if ((record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0)
+		state.change = CTX_SEEN_OFF_PREEMPTED;
+	else
+		state.change = CTX_SEEN_OFF;
+	if (state.change != CTX_CHANGE_RUNS && records->options.events->level != CTX_STATES_SWITCHES &&
+	    ctx_sample_batch_join(records->options.batch, state.thread, state.change))
+		return CTX_OK;
 	return add(records, &state, NULL, err);
 }
 
@@ -135,9 +117,10 @@ enum ctx_status ctx_state_records_exec(struct ctx_state_records *records,
 {
 	struct ctx_exp_state state;
 
-	return records->options.events->level != CTX_STATES_NONE && find_own(records, record, &state)
-		       ? switch_in(records, &state, err)
-		       : CTX_OK;
+	if (records->options.events->level == CTX_STATES_NONE || !find_own(records, record, &state))
+		return CTX_OK;
+	state.change = CTX_CHANGE_RUNS;
+	return add(records, &state, NULL, err);
 }
 
 void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_perf_record *record)
@@ -188,37 +171,23 @@ static enum ctx_status note_id(struct ctx_state_records *records, const struct c
 static enum ctx_status take_switch(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				   struct ctx_err *err)
 {
-	struct ctx_state_step step;
+	static const enum ctx_state_change changes[] = {
+		[CTX_PE_LEAVING_PREEMPTED] = CTX_CHANGE_PREEMPTED,
+		[CTX_PE_LEAVING_BLOCKED] = CTX_CHANGE_BLOCKED,
+		[CTX_PE_LEAVING_STOPPED] = CTX_CHANGE_STOPPED,
+		[CTX_PE_LEAVING_DEAD] = CTX_SEEN_DEAD,
+	};
 	struct ctx_exp_state state;
 	int64_t prev_state;
 	enum ctx_status status = read_field(&records->options.events->prev_state, record, &prev_state, err);
 
 	if (status != CTX_OK || !find_own(records, record, &state))
 		return status;
+	state.change = changes[ctx_pe_leaving_of(&records->options.events->prev_states, prev_state)];
 	if (records->is_inner)
 		status = note_id(records, record, err);
-	if (status == CTX_OK)
-		status = ctx_state_changes_left(
-			&records->changes, state.thread,
-			ctx_pe_leaving_of(&records->options.events->prev_states, prev_state), &step, err);
-	if (status != CTX_OK || step.change == CTX_CHANGE_N)
-		return status;
-	state.change = step.change;
-	return add(records, &state, record, err);
-}
-
-static enum ctx_status take_leaving(struct ctx_state_records *records, const struct ctx_perf_record *record,
-				    struct ctx_err *err)
-{
-	struct ctx_state_step step;
-	struct ctx_exp_state state;
-	enum ctx_status status;
-
-	if (!find_own(records, record, &state))
-		return CTX_OK;
-	status = ctx_state_changes_leaves(&records->changes, state.thread, &step, err);
-	state.change = step.change;
-	return status == CTX_OK ? add(records, &state, record, err) : status;
+	return status == CTX_OK ? add(records, &state, state.change != CTX_SEEN_DEAD ? record : NULL, err)
+				: status;
 }
 
 /* --- wake-ups --- */
@@ -231,9 +200,6 @@ static void name_outsider(const struct ctx_perf_record *record, bool is_idle, ch
 		snprintf(name, NAME_BYTES, "<another container>");
 	else if (ctx_procfs_comm(record->tid, 0, name, NAME_BYTES, NULL) != CTX_OK)
 		snprintf(name, NAME_BYTES, "<ended>");
-	/* What a worker of the kernel works at stands behind its name, and is another thing each time. */
-	if (strncmp(name, "kworker/", strlen("kworker/")) == 0)
-		name[strcspn(name, "-+")] = '\0';
 }
 
 static enum ctx_status find_outsider(struct ctx_state_records *records, const struct ctx_perf_record *record,
@@ -273,17 +239,16 @@ static bool find_woken(const struct ctx_state_records *records, int64_t id, stru
 }
 
 /*
- * A wake-up by a thread of the recording comes twice where everybody's are seen as well: the one that has the waker's whole
- * stack is taken. One that ends has no events any more when it tells its parent: its stack is the kernel's part alone, and is
- * kept with the woken thread's process, since its own may be over.
+ * A wake-up by a thread of the recording comes twice where everybody's are seen as well: the one
+ * that has the waker's whole stack is taken. One that ends has no events any more when it tells its
+ * parent: its stack is the kernel's part alone, and is kept with the woken thread's process, since
+ * its own may be over.
  */
 static enum ctx_status take_waking(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				   bool is_of_all, struct ctx_err *err)
 {
 	const struct ctx_state_events *events = records->options.events;
-	struct ctx_waker waker = {.outsider = CTX_NONE};
 	struct ctx_exp_state state, by;
-	struct ctx_state_step step;
 	int64_t woken, by_id;
 	bool is_by_thread = find_own(records, record, &by);
 	enum ctx_status status = read_field(&events->pid, record, &woken, err);
@@ -295,23 +260,15 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 	state = by;
 	if ((is_by_thread && is_of_all) || !find_woken(records, woken, &state))
 		return CTX_OK;
-	waker.thread = is_by_thread ? by.thread : find_ended(records, record);
-	if (waker.thread == CTX_NONE)
-		status = find_outsider(records, record, by_id == 0, &waker.outsider, err);
-	if (status == CTX_OK)
-		status = ctx_state_changes_woken(&records->changes, state.thread, record->time_ns, waker,
-						 &step, err);
-	if (status != CTX_OK || (step.change == CTX_CHANGE_N && !step.is_early))
+	state.waker = is_by_thread ? by.thread : find_ended(records, record);
+	if (state.waker == CTX_NONE)
+		status = find_outsider(records, record, by_id == 0, &state.outsider, err);
+	if (status != CTX_OK)
 		return status;
-	state.change = CTX_CHANGE_WOKEN;
+	state.change = CTX_SEEN_WAKING;
 	state.cpu = -1;
-	state.waker = waker.thread;
-	state.outsider = waker.outsider;
 	if (is_by_thread)
 		state.process = by.process;
-	if (step.is_early)
-		return ctx_sample_batch_keep(records->options.batch, &state, record,
-					     is_by_thread ? by.thread : state.thread, err);
 	return ctx_sample_batch_add_state(records->options.batch, &state, record,
 					  is_by_thread ? by.thread : state.thread, err);
 }
@@ -319,8 +276,8 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 /* --- faults --- */
 
 /*
- * A fault for the instruction itself, or the rest of it that lies in the next page. It comes when the page is there, so after
- * the wait.
+ * A fault for the instruction itself, or the rest of it that lies in the next page. It comes when
+ * the page is there, so after the wait.
  */
 static enum ctx_status take_fault(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
@@ -336,17 +293,17 @@ static enum ctx_status take_fault(struct ctx_state_records *records, const struc
 	return add(records, &state, NULL, err);
 }
 
-/* --- system calls --- */
+/* --- system calls, switches without a reason --- */
 
-static enum ctx_status take_call(struct ctx_state_records *records, const struct ctx_perf_record *record,
-				 enum ctx_state_change change, struct ctx_err *err)
+static enum ctx_status take_own(struct ctx_state_records *records, const struct ctx_perf_record *record,
+				enum ctx_state_change change, struct ctx_err *err)
 {
 	struct ctx_exp_state state;
 
 	if (!find_own(records, record, &state))
 		return CTX_OK;
 	state.change = change;
-	return add(records, &state, NULL, err);
+	return add(records, &state, change == CTX_SEEN_LEAVES ? record : NULL, err);
 }
 
 enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum ctx_state_event event,
@@ -359,11 +316,11 @@ enum ctx_status ctx_state_records_sample(struct ctx_state_records *records, enum
 	case CTX_STATE_EVENT_WAKING_ALL:
 		return take_waking(records, record, event == CTX_STATE_EVENT_WAKING_ALL, err);
 	case CTX_STATE_EVENT_LEAVES:
-		return take_leaving(records, record, err);
+		return take_own(records, record, CTX_SEEN_LEAVES, err);
 	case CTX_STATE_EVENT_ENTER:
-		return take_call(records, record, CTX_CHANGE_ENTERS, err);
+		return take_own(records, record, CTX_CHANGE_ENTERS, err);
 	case CTX_STATE_EVENT_RETURN:
-		return take_call(records, record, CTX_CHANGE_RETURNS, err);
+		return take_own(records, record, CTX_CHANGE_RETURNS, err);
 	default:
 		return take_fault(records, record, err);
 	}

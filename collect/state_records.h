@@ -1,7 +1,8 @@
 /*
- * State records: the switches, wake-ups and faults that perf tells of, into changes of threads' states.
+ * State records: switches, wake-ups and faults as perf's records have them, into what is seen of
+ * threads. What it means is for the analysis to find out (ingest/sched_model.h).
  *
- *	SWITCH, samples --> threads (proctree) --> state_changes --> sample_batch
+ *	SWITCH, samples --> threads (proctree) --> sample_batch
  */
 #ifndef CTX_COLLECT_STATE_RECORDS_H
 #define CTX_COLLECT_STATE_RECORDS_H
@@ -17,28 +18,39 @@ struct ctx_state_records_options {
 	const struct ctx_proctree *tree;
 	struct ctx_sample_batch *batch;
 	struct ctx_exp_writer *writer;
-	bool from_start; /* all threads are seen from their beginning on */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_state_records_create(const struct ctx_state_records_options *options,
 							struct ctx_state_records **ret, struct ctx_err *err);
 void ctx_state_records_destroy(struct ctx_state_records *records);
 
-/* Takes a SWITCH or SWITCH_CPU_WIDE record; nothing happens where the thread is not known. Fails as the writer does. */
+/*
+ * Takes a SWITCH or SWITCH_CPU_WIDE record; nothing happens where the thread is not known. Fails as
+ * the writer does.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
 							const struct ctx_perf_record *record,
 							struct ctx_err *err);
 
-/* After the process tree has taken a COMM record of an exec: the new image's thread is on a CPU. Fails as the writer does. */
+/*
+ * After the process tree has taken a COMM record of an exec: the new image's thread is on a CPU.
+ * Fails as the writer does.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_exec(struct ctx_state_records *records,
 						      const struct ctx_perf_record *record,
 						      struct ctx_err *err);
 
-/* Before the process tree takes an EXIT record: the last that a thread does is to wake who waits for its end. */
+/*
+ * Before the process tree takes an EXIT record: the last that a thread does is to wake who waits
+ * for its end.
+ */
 void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_perf_record *record);
 
-/* Takes a sample of this state event; what it borrows must live until the batch is flushed. Fails as the writer does, and
- * with CTX_E_FORMAT where it does not hold what the tracepoint promises: it is to be counted as lost. */
+/*
+ * Takes a sample of this state event; what it borrows must live until the batch is flushed. Fails
+ * as the writer does, and with CTX_E_FORMAT where it does not hold what the tracepoint promises: it
+ * is to be counted as lost.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_sample(struct ctx_state_records *records,
 							enum ctx_state_event event,
 							const struct ctx_perf_record *record,

@@ -126,7 +126,7 @@ static void put_files(const char *directory, struct ctx_buf *files)
 static void check_state(const struct ctx_event_source *source, const struct ctx_event *event,
 			uint32_t n_processes, uint32_t n_threads)
 {
-	bool woken = event->state.change == CTX_CHANGE_WOKEN;
+	bool woken = ctx_state_change_has_waker(event->state.change);
 
 	if (!source->info.has_states || event->process >= n_processes || event->thread >= n_threads ||
 	    (unsigned)event->state.change >= CTX_CHANGE_N)

@@ -98,7 +98,7 @@ static void check_state(const struct ctx_event *event, const struct seen *seen,
 			const struct ctx_source_info *info)
 {
 	static volatile uint64_t sink;
-	bool woken = event->state.change == CTX_CHANGE_WOKEN;
+	bool woken = ctx_state_change_has_waker(event->state.change);
 
 	require(info->has_states && event->thread < seen->n_threads && event->process < seen->n_processes);
 	require(woken || event->process == seen->process_of[event->thread]);

@@ -2,6 +2,7 @@
 
 #include "base/map64.h"
 #include "base/mem.h"
+#include "ingest/sched_model.h"
 
 #include <string.h>
 
@@ -11,6 +12,7 @@ struct ctx_state_feed {
 	struct ctx_stack_forest *stacks;
 	struct ctx_resolver *resolver;
 	struct ctx_state_sink sink;
+	struct ctx_sched_model model;
 	struct ctx_states *states;
 	uint64_t end_ns; /* all are known up to then */
 	struct ctx_stack_classes classes;
@@ -92,6 +94,7 @@ void ctx_state_feed_destroy(struct ctx_state_feed *feed)
 {
 	if (feed == NULL)
 		return;
+	ctx_sched_model_deinit(&feed->model);
 	ctx_states_destroy(feed->states);
 	ctx_stack_classes_deinit(&feed->classes);
 	ctx_strtab_deinit(&feed->outsiders);
@@ -139,10 +142,17 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	return status;
 }
 
+/* What a worker of the kernel works at stands behind its name, "kworker/0:1-events", and is another thing each time. */
+static size_t name_bytes(const char *name)
+{
+	return strncmp(name, "kworker/", strlen("kworker/")) == 0 ? strcspn(name, "-+") : strlen(name);
+}
+
 static enum ctx_status set_waker(struct ctx_state_feed *feed, const struct ctx_event *event,
 				 uint32_t raw_stack, struct ctx_thread_change *change, struct ctx_err *err)
 {
 	const char *outsider = event->state.waker == CTX_NONE ? event->state.outsider : NULL;
+	size_t n_outsider = 0;
 	unsigned classes;
 	enum ctx_status status = class_of(feed, raw_stack, &classes, err);
 
@@ -153,9 +163,32 @@ static enum ctx_status set_waker(struct ctx_state_feed *feed, const struct ctx_e
 		outsider = INTERRUPT_NAME;
 		status = interrupt_alone(feed, raw_stack, &change->waker_raw_stack, err);
 	}
+	if (outsider != NULL)
+		n_outsider = name_bytes(outsider);
 	if (status == CTX_OK && outsider != NULL)
-		status = ctx_strtab_add(&feed->outsiders, outsider, strlen(outsider), &change->outsider, err);
+		status = ctx_strtab_add(&feed->outsiders, outsider, n_outsider, &change->outsider, err);
 	return status;
+}
+
+static enum ctx_status put_changes(struct ctx_state_feed *feed, const struct ctx_sched_changes *changes,
+				   struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (unsigned i = 0; i < changes->n && status == CTX_OK; i++)
+		status = ctx_states_change(feed->states, &changes->items[i], err);
+	return status;
+}
+
+/* Who wakes others is on a CPU. */
+static enum ctx_status take_waker(struct ctx_state_feed *feed, const struct ctx_event *event,
+				  struct ctx_err *err)
+{
+	struct ctx_sched_changes changes;
+	enum ctx_status status =
+		ctx_sched_model_acts(&feed->model, event->state.waker, event->time_ns, &changes, err);
+
+	return status == CTX_OK ? put_changes(feed, &changes, err) : status;
 }
 
 enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct ctx_event *event,
@@ -170,13 +203,18 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 		.waker = CTX_NONE,
 		.outsider = CTX_NONE,
 	};
-	enum ctx_status status;
+	struct ctx_sched_changes changes;
+	enum ctx_status status = CTX_OK;
 
 	if (event->time_ns >= feed->end_ns)
 		return CTX_OK;
-	if (change.change == CTX_CHANGE_WOKEN) {
+	if (change.change == CTX_SEEN_WAKING && event->state.waker != CTX_NONE)
+		status = take_waker(feed, event, err);
+	if (status != CTX_OK)
+		return status;
+	if (ctx_state_change_has_waker(change.change)) {
 		status = set_waker(feed, event, raw_stack, &change, err);
-	} else {
+	} else if (raw_stack != CTX_TRIE_ROOT) {
 		status = class_of(feed, raw_stack, &change.classes, err);
 		if (status == CTX_OK)
 			status = ctx_stack_without_scheduler(&feed->classes, &feed->stacks->raw,
@@ -184,7 +222,9 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 							     err);
 		change.user_stack = ctx_stack_user_part(&feed->stacks->raw, feed->resolver, raw_stack);
 	}
-	return status == CTX_OK ? ctx_states_change(feed->states, &change, err) : status;
+	if (status == CTX_OK)
+		status = ctx_sched_model_take(&feed->model, &change, &changes, err);
+	return status == CTX_OK ? put_changes(feed, &changes, err) : status;
 }
 
 enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed, const struct ctx_event *event,
@@ -201,6 +241,21 @@ enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed, const struct 
 				: status;
 }
 
+static enum ctx_status start_thread(struct ctx_state_feed *feed, const struct ctx_event *event,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	/* Not the idle task of a CPU, nor what stands for those whose names were gone. */
+	if (event->thread_start.tid <= 0)
+		return CTX_OK;
+	if (event->time_ns != 0)
+		status = ctx_sched_model_start(&feed->model, event->thread, err);
+	return status == CTX_OK
+		       ? ctx_states_start(feed->states, event->thread, event->process, event->time_ns, err)
+		       : status;
+}
+
 enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ctx_event *event,
 				    struct ctx_err *err)
 {
@@ -208,10 +263,7 @@ enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ct
 		return CTX_OK;
 	switch (event->kind) {
 	case CTX_EV_THREAD_START:
-		/* Not the idle task of a CPU, nor what stands for those whose names were gone. */
-		if (event->thread_start.tid <= 0)
-			return CTX_OK;
-		return ctx_states_start(feed->states, event->thread, event->process, event->time_ns, err);
+		return start_thread(feed, event, err);
 	case CTX_EV_THREAD_EXIT:
 		return ctx_states_end(feed->states, event->thread, event->time_ns, err);
 	case CTX_EV_PROCESS_EXIT:

@@ -532,7 +532,7 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 	case CTX_CHANGE_TEXT_FAULT:
 		on_text_fault(states, change->thread);
 		return CTX_OK;
-	case CTX_CHANGE_N:
+	default: /* what was only seen is for sched_model */
 		break;
 	}
 	return ctx_err_set(err, CTX_E_FORMAT, "thread %u: a change of unknown kind %d", change->thread,

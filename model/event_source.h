@@ -31,9 +31,9 @@
  * struct ctx_source_metric.
  *
  * States: a source that sees what threads do when they are on no CPU hands out CTX_EV_STATE, for each thread in order
- * of time with its samples. A change that repeats what is known already does no harm, and one that was lost costs
- * no more than its own interval. `info.has_states` says so in advance. What a thread waits for is judged by the kernel's
- * functions on its stack, unless the source knows it (`wait`).
+ * of time with its samples: what it saw (CTX_SEEN_*), or what an older recorder made of it. A change that repeats what is
+ * known already does no harm, and one that was lost costs no more than its own interval. `info.has_states` says so in
+ * advance. What a thread waits for is judged by the kernel's functions on its stack, unless the source knows it (`wait`).
  *
  * Traced operations: CTX_EV_TRACED, those of each kind in order of time. What is summed up by call stack comes as samples
  * besides.

@@ -17,10 +17,21 @@ static const struct {
 };
 
 static const char *const changes[CTX_CHANGE_N] = {
-	[CTX_CHANGE_RUNS] = "runs",	  [CTX_CHANGE_PREEMPTED] = "preempted",
-	[CTX_CHANGE_BLOCKED] = "blocked", [CTX_CHANGE_STOPPED] = "stopped",
-	[CTX_CHANGE_WOKEN] = "woken",	  [CTX_CHANGE_ENTERS] = "enters",
-	[CTX_CHANGE_RETURNS] = "returns", [CTX_CHANGE_TEXT_FAULT] = "text-fault",
+	[CTX_CHANGE_RUNS] = "runs",
+	[CTX_CHANGE_PREEMPTED] = "preempted",
+	[CTX_CHANGE_BLOCKED] = "blocked",
+	[CTX_CHANGE_STOPPED] = "stopped",
+	[CTX_CHANGE_WOKEN] = "woken",
+	[CTX_CHANGE_ENTERS] = "enters",
+	[CTX_CHANGE_RETURNS] = "returns",
+	[CTX_CHANGE_TEXT_FAULT] = "text-fault",
+	[CTX_SEEN_LEAVES] = "leaves",
+	[CTX_SEEN_OFF] = "off",
+	[CTX_SEEN_OFF_PREEMPTED] = "off-preempted",
+	[CTX_SEEN_WAKING] = "waking",
+	[CTX_SEEN_DEAD] = "dead",
+	[CTX_SEEN_FAULT] = "fault-begins",
+	[CTX_SEEN_TEXT_FAULT] = "text-fault-begins",
 };
 
 const struct ctx_state_metric ctx_state_metrics[CTX_STATE_METRICS_N] = {

@@ -1,9 +1,10 @@
 /*
  * What a thread does at each moment of its life, and the metrics that are made of it.
  *
- * The ten states are the microstates of the Solaris family. At any time a thread is in exactly one: the time spent in each, summed
- * over all, is the thread's life. Each is a metric of its own (USER, SLEEP, ...: weights in ns), and the metrics
- * that users ask for ("User CPU", "Wait CPU", ..., "Wall") are sums of them. Source: requirement E8.
+ * The ten states are the microstates of the Solaris family. At any time a thread is in exactly one:
+ * the time spent in each, summed over all, is the thread's life. Each is a metric of its own (USER,
+ * SLEEP, ...: weights in ns), and the metrics that users ask for ("User CPU", "Wait CPU", ...,
+ * "Wall") are sums of them. Source: requirement E8.
  */
 #ifndef CTX_MODEL_THREAD_STATE_H
 #define CTX_MODEL_THREAD_STATE_H
@@ -27,7 +28,10 @@ enum ctx_thread_state {
 	CTX_STATE_N,
 };
 
-/* "USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU". */
+/*
+ * "USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED",
+ * "WAIT_CPU".
+ */
 const char *ctx_state_name(enum ctx_thread_state state);
 
 /* For people, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU". */
@@ -53,12 +57,16 @@ struct ctx_state_metric {
 
 #define CTX_STATE_METRICS_N 8
 
-/* User CPU, System CPU, Wait CPU, User lock, Text page fault, Data page fault, Other wait: together each state once; then Wall, all of them. */
+/*
+ * User CPU, System CPU, Wait CPU, User lock, Text page fault, Data page fault, Other wait: together
+ * each state once; then Wall, all of them.
+ */
 extern const struct ctx_state_metric ctx_state_metrics[CTX_STATE_METRICS_N];
 
 /*
- * What a source can see of a thread: it changes what it does. From the changes of a thread, in order, and its clock samples the ingest
- * makes its states.
+ * What a source can see of a thread: it changes what it does. From the changes of a thread, in
+ * order, and its clock samples the ingest makes its states. The numbers are in files: they are
+ * added to, never changed.
  */
 enum ctx_state_change {
 	CTX_CHANGE_RUNS,      /* gets a CPU */
@@ -69,8 +77,24 @@ enum ctx_state_change {
 	CTX_CHANGE_ENTERS,    /* on the CPU: begins a system call */
 	CTX_CHANGE_RETURNS,   /* on the CPU: back in user mode */
 	CTX_CHANGE_TEXT_FAULT, /* the page fault that it waited in last was for instructions; changes nothing else */
+	/*
+	 * What was seen, and may turn out to be one of the above, or nothing: ingest/sched_model.h.
+	 */
+	CTX_SEEN_LEAVES,	/* leaves the CPU, why is not known: the stack may tell */
+	CTX_SEEN_OFF,		/* has left the CPU, and could not have gone on */
+	CTX_SEEN_OFF_PREEMPTED, /* has left the CPU, and would like to go on */
+	CTX_SEEN_WAKING, /* is woken, whether it has left the CPU already or not; the stack is the waker's */
+	CTX_SEEN_DEAD,	 /* leaves the CPU for good */
+	CTX_SEEN_FAULT,	 /* a page fault begins, */
+	CTX_SEEN_TEXT_FAULT, /* for instructions */
 	CTX_CHANGE_N,
 };
+
+/* Does it have a waker, and the waker's stack? */
+static inline bool ctx_state_change_has_waker(enum ctx_state_change change)
+{
+	return change == CTX_CHANGE_WOKEN || change == CTX_SEEN_WAKING;
+}
 
 /* What a thread waits for that leaves its CPU, where a source knows it. */
 enum ctx_wait {

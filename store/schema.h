@@ -12,7 +12,7 @@
 /* In the file's header, so that file(1) and we know it without SQL: "CTXa". */
 #define CTX_SCHEMA_APPLICATION_ID 0x43545861
 /* Goes up with the tables, and when an ingest puts something better into them: a database of another version is made anew. */
-#define CTX_SCHEMA_VERSION 6
+#define CTX_SCHEMA_VERSION 7
 
 /* Makes all tables and views in an empty database. */
 CTX_MUST_CHECK enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err *err);

@@ -33,7 +33,9 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_FRAMES = 2,   /* call stacks */
 	CTX_EXP_BLOCK_OVERVIEW = 3, /* resource use */
 	CTX_EXP_BLOCK_KEPT = 4,	    /* registers and copied stacks: exp_keep.h */
-	CTX_EXP_BLOCK_STATES = 5,   /* changes of what threads do, in the same columns as samples */
+	CTX_EXP_BLOCK_STATES =
+		5, /* changes of what threads do, as older recorders made them of what they saw; read only */
+	CTX_EXP_BLOCK_SEEN = 6, /* what was seen of threads, in the same columns as samples */
 };
 
 struct ctx_exp_block_header {
@@ -65,6 +67,12 @@ void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header,
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n,
 							   struct ctx_exp_block_header *ret,
 							   struct ctx_err *err);
+
+/* Does the block hold changes of what threads do, or what was seen of them? */
+static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *header)
+{
+	return header->kind == CTX_EXP_BLOCK_STATES || header->kind == CTX_EXP_BLOCK_SEEN;
+}
 
 /* One sample, or one change of what a thread does, in memory, on both sides. */
 struct ctx_exp_packet {

@@ -35,7 +35,7 @@ enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader, u
 	enum ctx_status status = CTX_OK;
 
 	*ret_fine = change->change < CTX_CHANGE_N && key < CTX_NONE &&
-		    (change->waker == 0 || change->change == CTX_CHANGE_WOKEN);
+		    (change->waker == 0 || ctx_state_change_has_waker((enum ctx_state_change)change->change));
 	if (!*ret_fine || change->waker == 0)
 		return CTX_OK;
 	*ret_fine = change->waker % 2 == 0 || has_process(&reader->log, change->thread);

@@ -99,13 +99,13 @@ static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric
 	ctx_buf_put_text(out, "/></profile>\n");
 }
 
-/* The <states> line: the same for changes of what a thread does. */
+/* The <scheduling> line: the same for what is seen of threads. */
 static void put_states(struct ctx_buf *out)
 {
-	ctx_buf_put_text(out, "<states");
+	ctx_buf_put_text(out, "<scheduling");
 	ctx_exp_xml_attribute(out, "file", CTX_EXP_STATES_FILE);
 	ctx_buf_put_text(out, ">" FIRST_FIELDS "<field name=\"change\" type=\"varint\"/>"
-			      "<field name=\"waker\" type=\"varint\"/></states>\n");
+			      "<field name=\"waker\" type=\"varint\"/></scheduling>\n");
 }
 
 static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,

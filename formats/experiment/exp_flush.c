@@ -73,7 +73,8 @@ static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, s
 	} else {
 		size_t skip = info.st_size != 0 ? skip_if_old : 0;
 
-		if (ctx_file_write(fd, name, (const uint8_t *)bytes.at + skip, bytes.n - skip, &local) == CTX_OK) {
+		if (ctx_file_write(fd, name, (const uint8_t *)bytes.at + skip, bytes.n - skip, &local) ==
+		    CTX_OK) {
 			writer->stats.bytes_written += bytes.n - skip;
 			return CTX_OK;
 		}
@@ -313,7 +314,7 @@ static enum ctx_status flush_packets(struct ctx_exp_writer *writer, struct ctx_e
 				     struct ctx_err *err)
 {
 	struct ctx_exp_packet_buf *buf = &live->bufs[file];
-	struct ctx_exp_block_header header = {.kind = file == writer->data.states ? CTX_EXP_BLOCK_STATES
+	struct ctx_exp_block_header header = {.kind = file == writer->data.states ? CTX_EXP_BLOCK_SEEN
 										  : CTX_EXP_BLOCK_PROFILE,
 					      .n_records = (uint32_t)buf->n,
 					      .epoch = writer->procs[live->process].epoch,

@@ -87,9 +87,9 @@ static enum ctx_status add_block(struct ctx_exp_index *index, const struct ctx_e
 		return status;
 	}
 	if (header->kind != CTX_EXP_BLOCK_PROFILE && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
-	    header->kind != CTX_EXP_BLOCK_STATES)
+	    !ctx_exp_block_has_changes(header))
 		return CTX_OK;
-	index->has_states = index->has_states || header->kind == CTX_EXP_BLOCK_STATES;
+	index->has_states = index->has_states || ctx_exp_block_has_changes(header);
 	status = ctx_grow(&index->blocks, &index->blocks_cap, index->n_blocks + 1, err);
 	if (status == CTX_OK)
 		index->blocks[index->n_blocks++] = place;

@@ -485,7 +485,8 @@ static enum ctx_status read_element(struct ctx_exp_log *log, const struct ctx_ex
 		return read_profile(log, line, err);
 	if (strcmp(line->element, "source") == 0)
 		return read_source(log, line, err);
-	log->has_states = log->has_states || strcmp(line->element, "states") == 0;
+	log->has_states = log->has_states || strcmp(line->element, "states") == 0 ||
+			  strcmp(line->element, "scheduling") == 0;
 	return CTX_OK;
 }
 

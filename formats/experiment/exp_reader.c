@@ -335,7 +335,7 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 
 	if (header->n_records > CTX_EXP_PACKETS_MAX || header->process == CTX_NONE)
 		return ctx_err_set(err, CTX_E_FORMAT, "block of %u packets", header->n_records);
-	block->has_changes = header->kind == CTX_EXP_BLOCK_STATES;
+	block->has_changes = ctx_exp_block_has_changes(header);
 	block->n = header->n_records;
 	block->bytes = block->n * sizeof(*block->packets);
 	block->packets = ctx_calloc(block->n, sizeof(*block->packets));

@@ -221,7 +221,7 @@ static enum ctx_status check_state(const struct ctx_exp_writer *writer, const st
 		status = ctx_err_set(err, CTX_E_ARG, "the experiment was created without states of threads");
 	if (status == CTX_OK && state->change >= CTX_CHANGE_N)
 		status = ctx_err_set(err, CTX_E_ARG, "change %d is unknown", (int)state->change);
-	if (status != CTX_OK || state->change != CTX_CHANGE_WOKEN)
+	if (status != CTX_OK || !ctx_state_change_has_waker(state->change))
 		return status;
 	if (state->waker != CTX_NONE)
 		return ctx_exp_check_thread(writer, state->waker, err);
@@ -233,7 +233,7 @@ static enum ctx_status check_state(const struct ctx_exp_writer *writer, const st
 enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
 			      struct ctx_err *err)
 {
-	bool woken = state->change == CTX_CHANGE_WOKEN;
+	bool woken = ctx_state_change_has_waker(state->change);
 	struct record record = {.time_ns = state->time_ns,
 				.process = state->process,
 				.like = woken ? state->waker : state->thread,

@@ -135,16 +135,16 @@ struct ctx_exp_sample {
 CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer,
 					      const struct ctx_exp_sample *sample, struct ctx_err *err);
 
-/* A thread changes what it does: its state from here on until its next change. See model/thread_state.h. */
+/* What is seen of a thread: see model/thread_state.h. */
 struct ctx_exp_state {
 	uint64_t time_ns;
 	uint32_t
-		process; /* whose dictionary the stack goes to: the thread's own process; for WOKEN by a thread of the recording, the waker's */
+		process; /* whose dictionary the stack goes to: the thread's own process; woken by a thread of the recording: the waker's */
 	uint32_t thread;
 	enum ctx_state_change change;
 	int32_t cpu;		/* -1 unknown */
-	uint32_t waker;		/* WOKEN: thread number; CTX_NONE */
-	uint32_t outsider;	/* WOKEN by none of them: as ctx_exp_outsider gave it; CTX_NONE */
+	uint32_t waker;		/* who is woken: thread number; CTX_NONE */
+	uint32_t outsider;	/* woken by none of them: as ctx_exp_outsider gave it; CTX_NONE */
 	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
 	size_t n_frames;
 };

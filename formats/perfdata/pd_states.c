@@ -17,17 +17,9 @@ enum {
 	ROLE_MAJOR_FAULT,	  /* major-faults: behind it */
 };
 
-/* What is known of a thread. */
-enum {
-	IS_OFF = 1,	    /* it left the CPU, and the model was told so */
-	FAULTS_ON_TEXT = 2, /* its last page fault was for instructions, and it has not waited since */
-	WAITS_FOR_TEXT = 4, /* that fault waits */
-};
-
 void ctx_pd_states_deinit(struct ctx_pd_states *states)
 {
 	free(states->roles);
-	free(states->threads);
 	*states = (struct ctx_pd_states){0};
 }
 
@@ -91,7 +83,10 @@ static struct sources look(const struct ctx_pd_reader *reader)
 	return ret;
 }
 
-/* "from sched:sched_switch; no switch records, no stacks, no clock samples, no wake-ups, no syscalls" */
+/*
+ * "from sched:sched_switch; no switch records, no stacks, no clock samples, no wake-ups, no
+ * syscalls"
+ */
 static void describe(const struct sources *sources, char *text, size_t n)
 {
 	static const char *const from[] = {"none", "from sched:sched_switch", "from switch records",
@@ -167,28 +162,16 @@ enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err 
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < events->n; i++)
 		reader->states.roles[i] = role_of(reader, &events->items[i]);
+	for (size_t i = 0; i < events->n; i++)
+		reader->states.has_waking =
+			reader->states.has_waking || reader->states.roles[i] == CTX_PD_TP_WAKING;
 	reader->states.on = reader->source.info.has_states = sources.tracepoint || sources.records;
 	find_clocks(events, &reader->source.info);
 	describe(&sources, text, sizeof(text));
 	return add_property(reader, text, err);
 }
 
-/* Changes */
-
-static enum ctx_status flags_of(struct ctx_pd_states *states, uint32_t thread, uint8_t **ret,
-				struct ctx_err *err)
-{
-	enum ctx_status status = ctx_grow(&states->threads, &states->threads_cap, (size_t)thread + 1, err);
-
-	if (status != CTX_OK)
-		return status;
-	if (thread >= states->n_threads) {
-		memset(states->threads + states->n_threads, 0, thread + 1 - states->n_threads);
-		states->n_threads = (size_t)thread + 1;
-	}
-	*ret = &states->threads[thread];
-	return CTX_OK;
-}
+/* What is seen */
 
 /* A change of the event's thread, with nothing else said. */
 static struct ctx_event change_at(uint64_t time_ns, uint32_t process, uint32_t thread, int32_t cpu,
@@ -211,41 +194,6 @@ static struct ctx_event change_of(const struct ctx_event *told, enum ctx_state_c
 	return event;
 }
 
-/* It is on the CPU again: what it waited for is known now. */
-static enum ctx_status put_text_fault(struct ctx_pd_reader *reader, uint8_t *flags,
-				      const struct ctx_event *at, struct ctx_err *err)
-{
-	struct ctx_event event =
-		change_at(at->time_ns, at->process, at->thread, at->state.cpu, CTX_CHANGE_TEXT_FAULT);
-
-	if (!(*flags & WAITS_FOR_TEXT))
-		return CTX_OK;
-	*flags &= (uint8_t)~WAITS_FOR_TEXT;
-	return ctx_pd_reader_put(reader, &event, err);
-}
-
-static enum ctx_status put_runs(struct ctx_pd_reader *reader, const struct ctx_event *event,
-				struct ctx_err *err)
-{
-	uint8_t *flags;
-	enum ctx_status status = flags_of(&reader->states, event->thread, &flags, err);
-
-	if (status != CTX_OK)
-		return status;
-	*flags &= (uint8_t)~IS_OFF;
-	status = ctx_pd_reader_put(reader, event, err);
-	return status == CTX_OK ? put_text_fault(reader, flags, event, err) : status;
-}
-
-static enum ctx_status put_off(struct ctx_pd_reader *reader, const struct ctx_event *event, uint8_t *flags,
-			       struct ctx_err *err)
-{
-	*flags |= IS_OFF;
-	if (event->state.change == CTX_CHANGE_BLOCKED && *flags & FAULTS_ON_TEXT)
-		*flags = IS_OFF | WAITS_FOR_TEXT;
-	return ctx_pd_reader_put(reader, event, err);
-}
-
 /* Samples */
 
 static uint8_t role_in(const struct ctx_pd_reader *reader, const struct ctx_pd_event *source)
@@ -263,26 +211,21 @@ static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pe_sam
 
 /* The thread that was running leaves the CPU. */
 static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
-				  const struct ctx_event *told, uint8_t *flags, struct ctx_err *err)
+				  const struct ctx_event *told, struct ctx_err *err)
 {
 	static const enum ctx_state_change changes[] = {
 		[CTX_PE_LEAVING_PREEMPTED] = CTX_CHANGE_PREEMPTED,
 		[CTX_PE_LEAVING_BLOCKED] = CTX_CHANGE_BLOCKED,
 		[CTX_PE_LEAVING_STOPPED] = CTX_CHANGE_STOPPED,
+		[CTX_PE_LEAVING_DEAD] = CTX_SEEN_DEAD, /* its EXIT says when it ends */
 	};
-	enum ctx_pe_leaving why;
 	struct ctx_event event;
 	int64_t prev_state;
 
 	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_PREV_STATE, &prev_state))
 		return CTX_OK;
-	why = ctx_pe_leaving_of(&reader->file.tracing.prev_states, prev_state);
-	if (why == CTX_PE_LEAVING_DEAD) {
-		*flags |= IS_OFF; /* for good, but that is for its EXIT to say */
-		return CTX_OK;
-	}
-	event = change_of(told, changes[why]);
-	return put_off(reader, &event, flags, err);
+	event = change_of(told, changes[ctx_pe_leaving_of(&reader->file.tracing.prev_states, prev_state)]);
+	return ctx_pd_reader_put(reader, &event, err);
 }
 
 /* The thread that comes: its own sample would only come when it leaves. */
@@ -298,10 +241,13 @@ static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_
 		return CTX_OK; /* nobody: the processor idles */
 	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &event.process, &event.thread,
 				   err);
-	return status == CTX_OK && found ? put_runs(reader, &event, err) : status;
+	return status == CTX_OK && found ? ctx_pd_reader_put(reader, &event, err) : status;
 }
 
-/* Who is none of the recording has no maps here, and a number that says nothing: the kernel's part of the stack is left. */
+/*
+ * Who is none of the recording has no maps here, and a number that says nothing: the kernel's part
+ * of the stack is left.
+ */
 static void set_outsider(struct ctx_event *event, uint32_t process, const char *name)
 {
 	uint32_t n = 0;
@@ -318,7 +264,12 @@ static void set_outsider(struct ctx_event *event, uint32_t process, const char *
 static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				 uint8_t role, const struct ctx_event *told, struct ctx_err *err)
 {
-	struct ctx_event event = change_of(told, CTX_CHANGE_WOKEN);
+	/*
+	 * A wake-up behind sched_waking is late: it never is what ends a wait that has yet to
+	 * begin.
+	 */
+	bool is_waking = role == CTX_PD_TP_WAKING || (role == CTX_PD_TP_WAKEUP && !reader->states.has_waking);
+	struct ctx_event event = change_of(told, is_waking ? CTX_SEEN_WAKING : CTX_CHANGE_WOKEN);
 	enum ctx_status status;
 	const char *name;
 	uint32_t process;
@@ -338,7 +289,10 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
-/* Is the address that could not be used at the instruction that is executed, which may reach into the next page? */
+/*
+ * Is the address that could not be used at the instruction that is executed, which may reach into
+ * the next page?
+ */
 static bool is_of_text(const struct ctx_pe_sample *sample)
 {
 	uint64_t page = sample->address >> PAGE_SHIFT, ip_page = sample->ip >> PAGE_SHIFT;
@@ -346,41 +300,43 @@ static bool is_of_text(const struct ctx_pe_sample *sample)
 	return sample->has_ip && sample->ip < CTX_KERNEL_START && (page == ip_page || page == ip_page + 1);
 }
 
+/* What the sample's thread does. Faults have no use for their stacks. */
 static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample, uint8_t role,
 			      const struct ctx_event *told, struct ctx_err *err)
 {
 	struct ctx_event event = change_of(told, CTX_CHANGE_ENTERS);
-	uint8_t *flags = &reader->states.threads[told->thread];
-	bool text = false;
+	struct ctx_event fault =
+		change_at(told->time_ns, told->process, told->thread, told->sample.cpu, CTX_SEEN_FAULT);
 	int64_t value;
 
 	switch (role) {
 	case CTX_PD_TP_SWITCH:
-		return on_leaving(reader, sample, told, flags, err);
+		return on_leaving(reader, sample, told, err);
 	case CTX_PD_TP_SYS_EXIT:
 		event.state.change = CTX_CHANGE_RETURNS;
 		return ctx_pd_reader_put(reader, &event, err);
 	case CTX_PD_TP_SYS_ENTER:
-		*flags &= (uint8_t)~FAULTS_ON_TEXT;
 		return ctx_pd_reader_put(reader, &event, err);
 	case ROLE_MAJOR_FAULT:
-		if (is_of_text(sample))
-			*flags |= WAITS_FOR_TEXT;
-		return put_text_fault(reader, flags, &event, err);
+		if (!is_of_text(sample))
+			return CTX_OK;
+		fault.state.change = CTX_CHANGE_TEXT_FAULT;
+		break;
 	case ROLE_FAULT:
-		text = is_of_text(sample);
+		if (is_of_text(sample))
+			fault.state.change = CTX_SEEN_TEXT_FAULT;
 		break;
 	case CTX_PD_TP_FAULT_USER:
-		text = value_of(reader, sample, CTX_PD_TP_FAULT_USER, CTX_PD_FIELD_ERROR_CODE, &value) &&
-		       value & FAULT_OF_INSTRUCTIONS;
+		if (value_of(reader, sample, CTX_PD_TP_FAULT_USER, CTX_PD_FIELD_ERROR_CODE, &value) &&
+		    value & FAULT_OF_INSTRUCTIONS)
+			fault.state.change = CTX_SEEN_TEXT_FAULT;
 		break;
 	case CTX_PD_TP_FAULT_KERNEL:
 		break;
 	default:
 		return CTX_OK;
 	}
-	*flags = (uint8_t)((*flags & ~FAULTS_ON_TEXT) | (text ? FAULTS_ON_TEXT : 0));
-	return CTX_OK;
+	return ctx_pd_reader_put(reader, &fault, err);
 }
 
 enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct ctx_pd_event *source,
@@ -389,21 +345,11 @@ enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct 
 {
 	uint8_t role = role_in(reader, source);
 	enum ctx_status status = CTX_OK;
-	struct ctx_event event;
-	uint8_t *flags;
 
 	if (role == CTX_PD_TP_NONE)
 		return CTX_OK;
-	if (sample->tid > 0) {
-		event = change_of(told, CTX_CHANGE_RUNS);
-		status = flags_of(&reader->states, told->thread, &flags, err);
-		if (status != CTX_OK)
-			return status;
-		*flags &= (uint8_t)~IS_OFF; /* such a sample is taken on the CPU */
-		status = put_text_fault(reader, flags, &event, err);
-		if (status == CTX_OK)
-			status = on_own(reader, sample, role, told, err);
-	}
+	if (sample->tid > 0)
+		status = on_own(reader, sample, role, told, err);
 	if (status != CTX_OK)
 		return status;
 	if (role == CTX_PD_TP_SWITCH)
@@ -423,29 +369,22 @@ enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader, const struct 
 		change_at(ctx_pd_reader_relative(reader, item->time), 0, 0, -1, CTX_CHANGE_RUNS);
 	struct ctx_pe_trailer who;
 	enum ctx_status status;
-	uint8_t *flags;
 
 	*ret_used = item->time != 0 &&
 		    ctx_pd_trailer_parse(&reader->file.events, item->record.bytes, header, &who);
 	if (!*ret_used || who.tid <= 0)
 		return CTX_OK;
 	if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
-		event.state.change = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? CTX_CHANGE_PREEMPTED
-											: CTX_CHANGE_BLOCKED;
+		event.state.change = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+					     ? CTX_SEEN_OFF_PREEMPTED
+					     : CTX_SEEN_OFF;
 	/* The last that a thread does looks like a wait. */
-	if (event.state.change == CTX_CHANGE_BLOCKED && ctx_pd_tasks_has_ended(&reader->tasks, who.tid))
+	if (event.state.change == CTX_SEEN_OFF && ctx_pd_tasks_has_ended(&reader->tasks, who.tid))
 		return CTX_OK;
 	event.state.cpu = who.cpu;
 	status = ctx_pd_tasks_sample(&reader->tasks, event.time_ns, who.pid, who.tid, &event.process,
 				     &event.thread, err);
-	if (status != CTX_OK)
-		return status;
-	if (event.state.change == CTX_CHANGE_RUNS)
-		return put_runs(reader, &event, err);
-	status = flags_of(&reader->states, event.thread, &flags, err);
-	if (status != CTX_OK || *flags & IS_OFF)
-		return status; /* sched_switch has said it, and better */
-	return put_off(reader, &event, flags, err);
+	return status == CTX_OK ? ctx_pd_reader_put(reader, &event, err) : status;
 }
 
 enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_ns, int64_t tid,
@@ -456,5 +395,5 @@ enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_n
 	bool found;
 
 	status = ctx_pd_tasks_find(&reader->tasks, time_ns, tid, &found, &event.process, &event.thread, err);
-	return status == CTX_OK && found ? put_runs(reader, &event, err) : status;
+	return status == CTX_OK && found ? ctx_pd_reader_put(reader, &event, err) : status;
 }

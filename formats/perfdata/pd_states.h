@@ -1,26 +1,25 @@
 /*
- * States: what a recording tells of threads that are on no CPU, as changes of the model.
+ * States: what a recording has seen of threads that are on no CPU. ingest/sched_model.h interprets
+ * it.
  *
- *	sched:sched_switch	its thread blocks, is preempted, stops: with the sample's stack; the next one runs
- *	SWITCH records		runs; blocks or is preempted, without stack, where sched_switch has not said it already
- *	sched:sched_waking ..	woken, with who did it and its stack
+ *	sched:sched_switch	its thread blocks, is preempted, stops, with the sample's stack; the next one runs
+ *	SWITCH records		a thread runs; has left its CPU, preempted or not
+ *	sched:sched_waking ..	is woken, with who did it and its stack
  *	raw_syscalls		enters, returns
- *	page faults		whether the wait that follows is for instructions
+ *	page faults		for instructions or not
  *
- * A file without events that tell when threads leave the CPU gives none of it.
+ * A file without events of switches gives none of it.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_STATES_H
 #define CTX_FORMATS_PERFDATA_PD_STATES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct ctx_pd_states { /* all zero is a valid one that tells nothing */
+struct ctx_pd_states { /* all zero is a valid one that gives nothing */
 	bool on;
-	uint8_t *roles;	  /* owned; what the samples of an event tell, by its index */
-	uint8_t *threads; /* owned; what is known of a thread, by its number */
-	size_t n_threads, threads_cap;
+	bool has_waking; /* samples of sched_waking, which come before those of sched_wakeup */
+	uint8_t *roles;	 /* owned; what the samples of an event are of, by its index */
 };
 
 void ctx_pd_states_deinit(struct ctx_pd_states *states);

@@ -348,7 +348,7 @@ static inline void fixture_put_any_change(struct fixture_recording *recording, u
 
 	told.change = (enum ctx_state_change)fixture_random(seed, CTX_CHANGE_N);
 	told.cpu = (int32_t)fixture_random(seed, 5) - 1;
-	if (told.change == CTX_CHANGE_WOKEN) {
+	if (ctx_state_change_has_waker(told.change)) {
 		int64_t pid = recording->in.threads[other].pid;
 
 		if (fixture_random(seed, 3) == 0)

@@ -67,7 +67,7 @@ static inline void pd_note_state(struct ctx_buf *out, const struct ctx_event *ev
 {
 	ctx_buf_printf(out, "%" PRIu64 " state %u/%u %s cpu %d", event->time_ns, event->process,
 		       event->thread, ctx_state_change_text(event->state.change), event->state.cpu);
-	if (event->state.change == CTX_CHANGE_WOKEN)
+	if (ctx_state_change_has_waker(event->state.change))
 		ctx_buf_printf(out, " by %d %s", (int)event->state.waker,
 			       event->state.outsider != NULL ? event->state.outsider : "-");
 	ctx_buf_put_text(out, ":");

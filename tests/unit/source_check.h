@@ -89,7 +89,7 @@ static inline void source_check_process(const struct source_check *check, uint32
 static inline void source_check_state(const struct source_check *check, const struct ctx_source_info *info,
 				      const struct ctx_event *event)
 {
-	bool woken = event->state.change == CTX_CHANGE_WOKEN;
+	bool woken = ctx_state_change_has_waker(event->state.change);
 
 	assert_true(info->has_states);
 	assert_true(event->thread < check->n_threads);

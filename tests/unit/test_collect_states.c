@@ -2,7 +2,6 @@
  * What threads do when they are on no CPU: from the bytes of perf's records to the changes in an experiment.
  */
 #include "collect/recargs.h"
-#include "collect/state_changes.h"
 #include "collect/state_records.h"
 #include "collect/tracepoint.h"
 #include "experiment_fixture.h"
@@ -126,145 +125,6 @@ static void test_recargs__states_are_one_of_four(void **state)
 			 CTX_E_ARG);
 	assert_non_null(strstr(err.msg, "--states 'all'"));
 	ctx_rec_options_deinit(&options);
-}
-
-/* --- changes --- */
-
-/* One call by a letter: L left blocked, E left preempted, X left for ever, l leaves, o out, p out preempted, i in, w woken. */
-static enum ctx_status call(struct ctx_state_changes *changes, char what, uint32_t thread, uint64_t time_ns,
-			    struct ctx_state_step *step)
-{
-	struct ctx_waker waker = {.thread = 7, .outsider = CTX_NONE};
-
-	switch (what) {
-	case 'L':
-		return ctx_state_changes_left(changes, thread, CTX_PE_LEAVING_BLOCKED, step, NULL);
-	case 'E':
-		return ctx_state_changes_left(changes, thread, CTX_PE_LEAVING_PREEMPTED, step, NULL);
-	case 'X':
-		return ctx_state_changes_left(changes, thread, CTX_PE_LEAVING_DEAD, step, NULL);
-	case 'l':
-		return ctx_state_changes_leaves(changes, thread, step, NULL);
-	case 'o':
-	case 'p':
-		return ctx_state_changes_switched_out(changes, thread, what == 'p', step, NULL);
-	case 'i':
-		return ctx_state_changes_switched_in(changes, thread, time_ns, step, NULL);
-	default:
-		return ctx_state_changes_woken(changes, thread, time_ns, waker, step, NULL);
-	}
-}
-
-/* What comes of the calls, a letter each: - nothing, R, B, P, W; in lower case: in place of the last; "w" in front of R: woken early. */
-static void check_calls(bool from_start, const char *calls, const char *want)
-{
-	static const char letters[] = {
-		[CTX_CHANGE_RUNS] = 'R',    [CTX_CHANGE_PREEMPTED] = 'P', [CTX_CHANGE_BLOCKED] = 'B',
-		[CTX_CHANGE_STOPPED] = 'S', [CTX_CHANGE_WOKEN] = 'W',	  [CTX_CHANGE_N] = '-'};
-	struct ctx_state_changes changes = {.from_start = from_start};
-	char got[64];
-	size_t n = 0;
-
-	for (size_t i = 0; calls[i] != '\0'; i++) {
-		struct ctx_state_step step;
-		char letter;
-
-		assert_int_equal(call(&changes, calls[i], 3, i * 1000, &step), CTX_OK);
-		letter = letters[step.change];
-		if (step.was_woken)
-			got[n++] = 'w';
-		if (step.was_woken || step.change == CTX_CHANGE_WOKEN)
-			assert_int_equal(step.waker.thread, 7);
-		got[n++] = (char)(step.amends ? letter | 0x20 : letter);
-	}
-	got[n] = '\0';
-	assert_string_equal(got, want);
-	ctx_state_changes_deinit(&changes);
-}
-
-static void test_state_changes__what_is_told_twice_is_one_change(void **state)
-{
-	(void)state;
-	check_calls(false, "iLowi", "RB-WR");
-	check_calls(false, "iLowwwi", "RB-W--R");
-	check_calls(false, "iEoi", "RP-R");
-	/* Woken between the scheduler's decision and the switch. */
-	check_calls(false, "iLwoi", "RBW-R");
-}
-
-static void test_state_changes__what_was_lost_is_made_up_for(void **state)
-{
-	(void)state;
-	check_calls(false, "iowi", "RBWR"); /* no sample of the switch */
-	check_calls(false, "ipi", "RPR");
-	check_calls(false, "iLoLoi", "RB-B-R"); /* nor that it ran between */
-	check_calls(false, "iX", "R-");
-	check_calls(false, "iXo", "R--");
-}
-
-static void test_state_changes__a_guess_is_put_right(void **state)
-{
-	(void)state;
-	check_calls(false, "iloi", "RB-R");
-	check_calls(false, "ilpi", "RBpR");
-}
-
-static void test_state_changes__who_is_woken_too_early_is_woken_when_it_runs(void **state)
-{
-	struct ctx_state_changes changes = {0};
-	struct ctx_state_step step;
-
-	(void)state;
-	check_calls(false, "iwLoi", "R-B-wR");
-	check_calls(false, "iwLowi", "R-B-WR"); /* woken again: that one counts */
-	check_calls(false, "iwEoi", "R-P-R");
-	/* Of a thread of which nothing was seen: it can be asleep, but not where all began before our eyes. */
-	check_calls(false, "wi", "WR");
-	check_calls(true, "wLoi", "-B-wR");
-	/* What was long ago has not ended this wait. */
-	assert_int_equal(call(&changes, 'i', 0, 0, &step), CTX_OK);
-	assert_int_equal(call(&changes, 'w', 0, 10, &step), CTX_OK);
-	assert_int_equal(call(&changes, 'L', 0, 20, &step), CTX_OK);
-	assert_int_equal(call(&changes, 'i', 0, 2000000, &step), CTX_OK);
-	assert_false(step.was_woken);
-	ctx_state_changes_deinit(&changes);
-}
-
-/* Whatever comes in whatever order: nobody is woken who is not known to be off its CPU, and nobody twice. */
-static void test_state_changes__any_order_keeps_the_rules(void **state)
-{
-	static const char calls[] = "LEXlopiw";
-	struct ctx_state_changes changes = {0};
-	bool is_off[20] = {0}, is_woken[20] = {0};
-	uint64_t seed = 5;
-	unsigned n_woken = 0;
-
-	(void)state;
-	for (uint64_t round = 0; round < 100000; round++) {
-		uint32_t thread = (uint32_t)fixture_random(&seed, 20);
-		char what = calls[fixture_random(&seed, 8)];
-		struct ctx_state_step step;
-
-		if (what == 'w' && !is_off[thread] && round < 1000)
-			continue; /* so that none is woken of which nothing was seen */
-		assert_int_equal(call(&changes, what, thread, round * 100, &step), CTX_OK);
-		if (step.change == CTX_CHANGE_WOKEN) {
-			assert_true(is_off[thread] && !is_woken[thread]);
-			is_woken[thread] = true;
-			n_woken++;
-		}
-		if (what == 'i') {
-			assert_int_equal(step.change, CTX_CHANGE_RUNS);
-			is_off[thread] = is_woken[thread] = false;
-		} else if (what != 'w') {
-			is_off[thread] = true;
-			if (strchr("LEXl", what) != NULL)
-				is_woken[thread] = false;
-		}
-		assert_true(!step.amends || step.change == CTX_CHANGE_PREEMPTED);
-	}
-	assert_true(n_woken > 1000);
-	ctx_state_changes_deinit(&changes);
 }
 
 /* --- records --- */
@@ -626,8 +486,8 @@ static void test_state_records__a_wait_and_who_ended_it(void **state)
 		{200, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
 		{300, CTX_CHANGE_BLOCKED, 0, CTX_NONE, true, ""},
 		{400, CTX_CHANGE_RUNS, 1, CTX_NONE, false, ""},
-		{501, CTX_CHANGE_WOKEN, 0, 1, true, ""},
-		{600, CTX_CHANGE_PREEMPTED, 1, CTX_NONE, false, ""},
+		{501, CTX_SEEN_WAKING, 0, 1, true, ""},
+		{600, CTX_SEEN_OFF_PREEMPTED, 1, CTX_NONE, false, ""},
 		{700, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
 	};
 	struct world world;
@@ -642,13 +502,13 @@ static void test_state_records__a_wait_and_who_ended_it(void **state)
 		assert_int_equal(seen[i].change, want[i].change);
 		assert_int_equal(seen[i].thread, want[i].thread);
 		assert_int_equal(seen[i].has_stack, want[i].has_stack);
-		if (seen[i].change == CTX_CHANGE_WOKEN)
+		if (seen[i].change == CTX_SEEN_WAKING)
 			assert_int_equal(seen[i].waker, want[i].waker);
 	}
 	world_end(&world);
 }
 
-/* Who wakes a thread that has not left its CPU yet is told when it is back, with the stack of then. */
+/* Who wakes a thread that has not left its CPU yet is written like all others, with the stack of the moment. */
 static void test_state_records__an_early_waker_has_its_stack(void **state)
 {
 	struct world world;
@@ -658,27 +518,21 @@ static void test_state_records__an_early_waker_has_its_stack(void **state)
 	assert_int_equal(world_begin(&world), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, P, 200), CTX_OK);
-	/* For nothing: it goes on. */
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 250, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 1, 290, (int32_t)P, 0), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 300, (int32_t)P, 1), CTX_OK);
-	assert_int_equal(ctx_sample_batch_flush(world.batch, NULL), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, P, 400), CTX_OK);
-	/* The same in one batch, by somebody else. */
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 490, (int32_t)P, 0), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P, 500, (int32_t)P, 1), CTX_OK);
-	assert_int_equal(take_switch(&world, 0, P, 600), CTX_OK);
-	assert_int_equal(read_changes(&world, seen, 16), 7);
-	assert_int_equal(seen[1].change, CTX_CHANGE_BLOCKED);
-	assert_int_equal(seen[2].change, CTX_CHANGE_WOKEN);
-	assert_int_equal(seen[2].time_ns, 400);
+	assert_int_equal(read_changes(&world, seen, 16), 5);
+	assert_int_equal(seen[1].change, CTX_SEEN_WAKING);
+	assert_int_equal(seen[1].time_ns, 250);
+	assert_int_equal(seen[1].waker, CTX_NONE);
+	assert_string_equal(seen[1].outsider, "<idle>");
+	assert_true(seen[1].has_stack);
+	assert_int_equal(seen[2].change, CTX_SEEN_WAKING);
 	assert_int_equal(seen[2].waker, 1);
 	assert_true(seen[2].has_stack);
-	assert_int_equal(seen[3].change, CTX_CHANGE_RUNS);
-	assert_int_equal(seen[5].change, CTX_CHANGE_WOKEN);
-	assert_int_equal(seen[5].waker, CTX_NONE);
-	assert_string_equal(seen[5].outsider, "<idle>");
-	assert_true(seen[5].has_stack);
+	assert_int_equal(seen[3].change, CTX_CHANGE_BLOCKED);
+	assert_int_equal(seen[4].change, CTX_CHANGE_RUNS);
 	world_end(&world);
 }
 
@@ -747,27 +601,40 @@ static void test_state_records__wakers_outside_have_names_and_the_ended_are_thre
 	world_end(&world);
 }
 
-static void test_state_records__a_guess_is_amended_in_the_batch_and_followed_when_it_is_written(void **state)
+/* The sample in front of a switch and the record behind it are one, in a batch; behind a batch they are two. */
+static void test_state_records__both_reports_of_a_switch_are_one(void **state)
 {
 	struct world world;
 	struct seen seen[16];
 
 	(void)state;
 	assert_int_equal(world_begin(&world), CTX_OK);
+	assert_int_equal(take_task(&world, PERF_RECORD_FORK, P + 1, 100), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_LEAVES, P, 200, 0, 0), CTX_OK);
 	assert_int_equal(take_switch(&world, OUT_PREEMPTED, P, 201), CTX_OK);
 	assert_int_equal(take_switch(&world, 0, P, 300), CTX_OK);
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_LEAVES, P, 400, 0, 0), CTX_OK);
+	/* Woken by another CPU in between. */
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_WAKING, P + 1, 401, (int32_t)P, 0), CTX_OK);
+	assert_int_equal(take_switch(&world, OUT, P, 402), CTX_OK);
+	assert_int_equal(take_switch(&world, 0, P, 500), CTX_OK);
+	assert_int_equal(take_switch(&world, OUT, P, 600), CTX_OK); /* its sample was lost */
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_LEAVES, P, 700, 0, 0), CTX_OK);
 	assert_int_equal(ctx_sample_batch_flush(world.batch, NULL), CTX_OK);
-	assert_int_equal(take_switch(&world, OUT_PREEMPTED, P, 401), CTX_OK);
-	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_FAULT, P, 500, 0, 0), CTX_OK);
-	assert_int_equal(read_changes(&world, seen, 16), 5);
+	assert_int_equal(take_switch(&world, OUT_PREEMPTED, P, 701), CTX_OK);
+	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_FAULT, P, 800, 0, 0), CTX_OK);
+	assert_int_equal(read_changes(&world, seen, 16), 9);
 	assert_int_equal(seen[0].change, CTX_CHANGE_PREEMPTED);
 	assert_true(seen[0].has_stack);
 	assert_int_equal(seen[1].change, CTX_CHANGE_RUNS);
 	assert_int_equal(seen[2].change, CTX_CHANGE_BLOCKED);
-	assert_int_equal(seen[3].change, CTX_CHANGE_PREEMPTED);
-	assert_int_equal(seen[4].change, CTX_CHANGE_TEXT_FAULT);
+	assert_true(seen[2].has_stack);
+	assert_int_equal(seen[3].change, CTX_SEEN_WAKING);
+	assert_int_equal(seen[4].change, CTX_CHANGE_RUNS);
+	assert_int_equal(seen[5].change, CTX_SEEN_OFF);
+	assert_int_equal(seen[6].change, CTX_SEEN_LEAVES);
+	assert_int_equal(seen[7].change, CTX_SEEN_OFF_PREEMPTED);
+	assert_int_equal(seen[8].change, CTX_CHANGE_TEXT_FAULT);
 	world_end(&world);
 }
 
@@ -827,19 +694,13 @@ int main(void)
 		cmocka_unit_test(
 			test_state_events__what_is_not_allowed_is_refused_by_name_and_left_out_otherwise),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
-		cmocka_unit_test(test_state_changes__what_is_told_twice_is_one_change),
-		cmocka_unit_test(test_state_changes__what_was_lost_is_made_up_for),
-		cmocka_unit_test(test_state_changes__a_guess_is_put_right),
-		cmocka_unit_test(test_state_changes__who_is_woken_too_early_is_woken_when_it_runs),
-		cmocka_unit_test(test_state_changes__any_order_keeps_the_rules),
 		cmocka_unit_test(test_perfrecord__takes_switches_and_tracepoints_apart_and_refuses_cut_ones),
 		cmocka_unit_test(test_state_records__a_wait_and_who_ended_it),
 		cmocka_unit_test(test_state_records__an_early_waker_has_its_stack),
 		cmocka_unit_test(
 			test_state_records__nobody_is_announced_and_a_tid_used_again_is_another_thread),
 		cmocka_unit_test(test_state_records__wakers_outside_have_names_and_the_ended_are_threads),
-		cmocka_unit_test(
-			test_state_records__a_guess_is_amended_in_the_batch_and_followed_when_it_is_written),
+		cmocka_unit_test(test_state_records__both_reports_of_a_switch_are_one),
 		cmocka_unit_test(test_state_records__a_sample_that_is_too_short_is_a_status),
 		cmocka_unit_test(test_state_records__a_failing_allocation_is_a_status),
 	};

@@ -286,7 +286,7 @@ static void test_experiment_states__the_log_describes_them_only_if_there_may_be_
 
 	fixture_begin(&recording, &options);
 	close_and_check(&recording, place->path); /* has_states without a change */
-	assert_true(log_has(place->path, "<states file=\"states\"><field name=\"time\""));
+	assert_true(log_has(place->path, "<scheduling file=\"states\"><field name=\"time\""));
 	options.has_states = false;
 	recording = (struct fixture_recording){.seed = 1};
 	fixture_begin(&recording, &options);
@@ -330,7 +330,7 @@ static void test_experiment_states__without_the_log_s_line_blocks_tell_that_ther
 	struct fixture_contents out;
 
 	make_known(&recording, place->path);
-	spoil_line(place->path, "<states ");
+	spoil_line(place->path, "<scheduling ");
 	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	assert_true(out.has_states);
 	fixture_check_changes(&recording.in, &out);

@@ -340,7 +340,7 @@ static void whole_system(struct pd_recording *recording, bool swap)
 static const char whole_system_states[] = "0 state 0/0 enters cpu 0: ffffffff81000000 402001\n"
 					  "100 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
 					  "100 state 1/1 runs cpu 0:\n"
-					  "200 state 1/0 woken cpu 0 by 1 -: ffffffff81000000 402001\n"
+					  "200 state 1/0 waking cpu 0 by 1 -: ffffffff81000000 402001\n"
 					  "300 state 1/1 preempted cpu 0: ffffffff81000000 402001\n"
 					  "300 state 0/0 runs cpu 0:\n"
 					  "400 state 0/0 returns cpu 0: ffffffff81000000 402001\n"
@@ -348,8 +348,9 @@ static const char whole_system_states[] = "0 state 0/0 enters cpu 0: ffffffff810
 					  "500 state 1/1 runs cpu 0:\n"
 					  "600 state 1/1 stopped cpu 0: ffffffff81000000 402001\n"
 					  "700 state 0/0 runs cpu 1:\n"
-					  "750 state 1/1 woken cpu 0 by -1 swapper: ffffffff81000000\n"
+					  "750 state 1/1 waking cpu 0 by -1 swapper: ffffffff81000000\n"
 					  "800 state 1/1 runs cpu 0:\n"
+					  "900 state 1/1 dead cpu 0: ffffffff81000000 402001\n"
 					  "1000 state 0/0 blocked cpu 1: ffffffff81000000 402001\n";
 
 static void test_perfdata_states__a_recording_of_all_processors_gives_these_changes_in_every_form(
@@ -383,8 +384,8 @@ static void test_perfdata_states__samples_of_the_events_stay_metrics(void **stat
 	pd_recording_deinit(&recording);
 }
 
-/* SWITCH alone, and beside sched_switch: then it says again what was said, and has no stack. */
-static void test_perfdata_states__switch_records_complete_what_the_tracepoint_says(void **state)
+/* SWITCH alone, and beside sched_switch: what is the same switch is for the ingest to find out. */
+static void test_perfdata_states__switch_records_come_beside_the_tracepoint(void **state)
 {
 	struct pd_recording recording;
 
@@ -402,10 +403,11 @@ static void test_perfdata_states__switch_records_complete_what_the_tracepoint_sa
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "100 state 0/0 blocked cpu 2: ffffffff81000000 402001\n"
+		      "101 state 0/0 off cpu 2:\n"
 		      "200 state 0/0 runs cpu 3:\n"
-		      "300 state 0/0 preempted cpu 3:\n"
+		      "300 state 0/0 off-preempted cpu 3:\n"
 		      "400 state 0/0 runs cpu 3:\n"
-		      "500 state 0/0 blocked cpu 3:\n");
+		      "500 state 0/0 off cpu 3:\n");
 	pd_recording_deinit(&recording);
 }
 
@@ -425,6 +427,8 @@ static void test_perfdata_states__the_end_of_a_thread_is_no_wait(void **state)
 	switch_record(&recording, at(100, 101, 301, 2), PERF_RECORD_MISC_SWITCH_OUT, -1);
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
+		      "100 state 0/0 dead cpu 2: ffffffff81000000 402001\n"
+		      "101 state 0/0 off cpu 2:\n"
 		      "200 state 0/1 runs cpu 2:\n");
 	pd_recording_deinit(&recording);
 }
@@ -444,7 +448,7 @@ static void test_perfdata_states__exec_goes_on_as_a_thread_that_runs(void **stat
 	expect_states(&recording, PD_FILE,
 		      "90 state 0/0 runs cpu 2:\n"
 		      "100 state 1/1 runs cpu -1:\n"
-		      "200 state 1/1 blocked cpu 2:\n");
+		      "200 state 1/1 off cpu 2:\n");
 	pd_recording_deinit(&recording);
 }
 
@@ -460,7 +464,7 @@ static void test_perfdata_states__who_wakes_from_outside_is_no_thread_and_lends_
 	wakes(&recording, at(100, 100, 300, 0), 500); /* not of the recording, though its sample told of it */
 	expect_states(&recording, PD_FILE,
 		      "100 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
-		      "200 state 0/0 woken cpu 0 by -1 :500: ffffffff81000000\n");
+		      "200 state 0/0 waking cpu 0 by -1 :500: ffffffff81000000\n");
 	pd_recording_deinit(&recording);
 }
 
@@ -470,7 +474,7 @@ static void major_fault(struct pd_recording *recording, struct pd_place place, u
 		  &(struct pd_sample){.attr = MAJOR, .place = place, .ip = ip, .addr = address, .period = 1});
 }
 
-static void test_perfdata_states__a_wait_in_a_fault_for_instructions_is_told_when_it_is_over(void **state)
+static void test_perfdata_states__faults_are_for_instructions_or_not(void **state)
 {
 	struct pd_recording recording;
 
@@ -489,15 +493,17 @@ static void test_perfdata_states__a_wait_in_a_fault_for_instructions_is_told_whe
 	major_fault(&recording, at(100, 100, 600, 0), 0x400ff0, 0x401000);
 	major_fault(&recording, at(100, 100, 700, 0), 0x400ff0, 0x700000);
 	expect_states(&recording, PD_FILE,
+		      "100 state 0/0 text-fault-begins cpu 0:\n"
 		      "110 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
 		      "110 state 1/1 runs cpu 0:\n"
 		      "200 state 1/1 preempted cpu 0: ffffffff81000000 402001\n"
 		      "200 state 0/0 runs cpu 0:\n"
-		      "200 state 0/0 text-fault cpu 0:\n"
+		      "300 state 0/0 fault-begins cpu 0:\n"
 		      "310 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
 		      "310 state 1/1 runs cpu 0:\n"
 		      "400 state 1/1 preempted cpu 0: ffffffff81000000 402001\n"
 		      "400 state 0/0 runs cpu 0:\n"
+		      "500 state 0/0 text-fault-begins cpu 0:\n"
 		      "510 state 0/0 enters cpu 0: ffffffff81000000 402001\n"
 		      "520 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
 		      "600 state 0/0 text-fault cpu 0:\n");
@@ -573,7 +579,7 @@ static void test_perfdata_states__raw_data_that_is_too_short_tells_nothing(void 
 		if (sample.attr != ENTER && sample.attr != EXIT)
 			pd_sample(&recording, &sample);
 	}
-	expect_states(&recording, PD_FILE, "");
+	expect_states(&recording, PD_FILE, "10 state 0/0 fault-begins cpu 0:\n"); /* for what is not known */
 	pd_recording_deinit(&recording);
 }
 
@@ -605,13 +611,12 @@ int main(void)
 		cmocka_unit_test(
 			test_perfdata_states__a_recording_of_all_processors_gives_these_changes_in_every_form),
 		cmocka_unit_test(test_perfdata_states__samples_of_the_events_stay_metrics),
-		cmocka_unit_test(test_perfdata_states__switch_records_complete_what_the_tracepoint_says),
+		cmocka_unit_test(test_perfdata_states__switch_records_come_beside_the_tracepoint),
 		cmocka_unit_test(test_perfdata_states__the_end_of_a_thread_is_no_wait),
 		cmocka_unit_test(test_perfdata_states__exec_goes_on_as_a_thread_that_runs),
 		cmocka_unit_test(
 			test_perfdata_states__who_wakes_from_outside_is_no_thread_and_lends_no_user_stack),
-		cmocka_unit_test(
-			test_perfdata_states__a_wait_in_a_fault_for_instructions_is_told_when_it_is_over),
+		cmocka_unit_test(test_perfdata_states__faults_are_for_instructions_or_not),
 		cmocka_unit_test(
 			test_perfdata_states__formats_that_are_damaged_or_missing_are_told_and_give_no_states),
 		cmocka_unit_test(test_perfdata_states__a_file_without_switches_has_none),
