@@ -17,7 +17,7 @@
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_kept.h"
 #include "formats/experiment/exp_reader.h"
-#include "formats/perfdata/pd_file.h"
+#include "formats/perfdata/pd_opening.h"
 #include "formats/perfdata/pd_queue.h"
 #include "formats/perfevent/pe_sample.h"
 #include "unwind/table_cache.h"

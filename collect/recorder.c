@@ -4,11 +4,12 @@
  *	                                                     +- fork, exec, mmap, exit -> proctree -> writer
  *	                                                     +- lost, throttled -> writer
  */
-#include "collect/recorder_impl.h"
+#include "collect/recorder.h"
 
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "collect/recmeta.h"
+#include "collect/recorder_impl.h"
 #include "collect/sources.h"
 
 #include <errno.h>

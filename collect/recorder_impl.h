@@ -11,7 +11,7 @@
 #include "collect/child.h"
 #include "collect/merge.h"
 #include "collect/proctree.h"
-#include "collect/recorder.h"
+#include "collect/recargs.h"
 #include "collect/sample_batch.h"
 #include "collect/session.h"
 #include "collect/state_records.h"
@@ -27,7 +27,7 @@
 
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
-	ctx_say *say;
+	void (*say)(void *context, const char *text); /* ctx_say of recorder.h */
 	void *context;
 	struct ctx_perf_events events;
 	struct ctx_exp_metric *metrics; /* owned, like all below */

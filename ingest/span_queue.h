@@ -5,7 +5,9 @@
 #ifndef CTX_INGEST_SPAN_QUEUE_H
 #define CTX_INGEST_SPAN_QUEUE_H
 
-#include "ingest/states.h"
+#include "ingest/state_span.h"
+
+#include <stddef.h>
 
 struct ctx_waiting; /* a span, or a wake-up */
 

@@ -20,9 +20,8 @@
 #define CTX_INGEST_STATES_H
 
 #include "base/err.h"
-#include "model/interval.h"
+#include "ingest/state_span.h"
 #include "model/thread_state.h"
-#include "model/wakeup.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,25 +36,6 @@ enum ctx_stack_class {
 	CTX_STACK_TEXT_FAULT = 32,   /* the same, and known to be for instructions */
 	CTX_STACK_KERNEL_FAULT = 64, /* in a page fault of the kernel's own */
 	CTX_STACK_STOP = 128,	     /* stopped by a signal or a tracer */
-};
-
-struct ctx_state_span {
-	uint64_t begin_ns, end_ns; /* not empty */
-	uint32_t thread;
-	enum ctx_thread_state state;
-	uint32_t raw_stack; /* 0 not known */
-	int32_t cpu;	    /* on a CPU: which; else the one it was on last; -1 not known */
-};
-
-/*
- * Spans come in order of their ends, each thread's one behind the other; wake-ups in order of when the thread ran; thread_end behind all of
- * a thread that ended.
- */
-struct ctx_state_sink {
-	void *context;
-	enum ctx_status (*span)(void *context, const struct ctx_state_span *span, struct ctx_err *err);
-	enum ctx_status (*wakeup)(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err);
-	enum ctx_status (*thread_end)(void *context, uint32_t thread, struct ctx_err *err);
 };
 
 struct ctx_states;

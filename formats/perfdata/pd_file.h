@@ -1,6 +1,6 @@
 /*
- * File: what perf.data is before its records are read: one file or a directory of them, its header, events and
- * facts.
+ * File: what perf.data is before its records are read: one file or a directory of them, its header,
+ * events and facts.
  *
  *	file       magic, sizes of sections | attrs with ids | data | features (when the recording was closed)
  *	pipe       magic, 16 | data, with attrs and features among the records
@@ -45,19 +45,24 @@ struct ctx_pd_file {
 bool ctx_pd_file_is(const char *path);
 
 /*
- * Opens and reads header, events and facts; where the file does not tell the time of its samples, reads all records
- * once for it. What is damaged is a line in `damage`. Zero the struct before; deinit it also after a failure. Fails
- * with CTX_E_NOTFOUND, CTX_E_FORMAT, CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
+ * Opens the files only, without a look at what is in them. Zero the struct before; deinit it also
+ * after a failure. Fails with CTX_E_NOTFOUND, CTX_E_IO, CTX_E_NOMEM.
  */
-CTX_MUST_CHECK enum ctx_status ctx_pd_file_open(struct ctx_pd_file *file, const char *path,
-						struct ctx_err *err);
-/* Opens the files only, without a look at what is in them. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_list(struct ctx_pd_file *file, const char *path,
 						struct ctx_err *err);
+
+/*
+ * Reads header, events and facts of files that are listed. What is damaged is a line in `damage`.
+ * Fails with CTX_E_FORMAT, CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_pd_file_read(struct ctx_pd_file *file, struct ctx_err *err);
+
 void ctx_pd_file_deinit(struct ctx_pd_file *file);
 
-/* Takes in the formats of tracepoints, `size` bytes at `offset` of a part whose file has `file_bytes`. What is wrong with them is a line of damage. Fails with
- * CTX_E_NOMEM, CTX_E_IO. */
+/*
+ * Takes in the formats of tracepoints, `size` bytes at `offset` of a part whose file has
+ * `file_bytes`. What is wrong with them is a line of damage. Fails with CTX_E_NOMEM, CTX_E_IO.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part,
 						   uint64_t file_bytes, uint64_t offset, uint64_t size,
 						   struct ctx_err *err);

@@ -14,7 +14,6 @@
 #include "formats/perfdata/pd_file.h"
 #include "formats/perfdata/pd_jitdump.h"
 #include "formats/perfdata/pd_queue.h"
-#include "formats/perfdata/pd_states.h"
 #include "formats/perfdata/pd_tasks.h"
 #include "formats/perfevent/pe_wire.h"
 #include "model/event_source.h"
@@ -30,6 +29,13 @@ struct ctx_pd_counts {
 	uint64_t lost, lost_samples; /* records that the kernel dropped; samples, as it says at the end */
 	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
 	uint64_t types[CTX_PD_TYPE_END]; /* records that are not used, by type */
+};
+
+/* What pd_states.c knows. */
+struct ctx_pd_states { /* all zero is a valid one that gives nothing */
+	bool on;
+	bool has_waking; /* samples of sched_waking, which come before those of sched_wakeup */
+	uint8_t *roles;	 /* owned; what the samples of an event are of, by its index */
 };
 
 struct ctx_pd_reader {
@@ -96,24 +102,6 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
 
 /* The functions that had been made at run time by `time`, on the file's clock. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time,
-						  struct ctx_err *err);
-
-/* Finds out which events tell what threads do, and says so in the info of the source. */
-CTX_MUST_CHECK enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err);
-
-/* The changes that a sample of `source` tells of; `told` is its own event, which was put already. */
-CTX_MUST_CHECK enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader,
-						    const struct ctx_pd_event *source,
-						    const struct ctx_pe_sample *sample,
-						    const struct ctx_event *told, struct ctx_err *err);
-
-/* SWITCH and SWITCH_CPU_WIDE. *ret_used: false when they tell nothing. */
-CTX_MUST_CHECK enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader,
-						    const struct ctx_pd_queued *item, bool *ret_used,
-						    struct ctx_err *err);
-
-/* A thread goes on as another program: on the CPU, as the first of a new process. */
-CTX_MUST_CHECK enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_ns, int64_t tid,
 						  struct ctx_err *err);
 
 /* Fills in the info of the source. */

@@ -1,7 +1,6 @@
 #include "formats/perfdata/pd_states.h"
 
 #include "base/mem.h"
-#include "formats/perfdata/pd_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,8 @@
 #include "formats/perfdata/perfdata.h"
 
 #include "base/mem.h"
-#include "formats/perfdata/pd_reader.h"
+#include "formats/perfdata/pd_opening.h"
+#include "formats/perfdata/pd_states.h"
 
 #include <stdio.h>
 #include <stdlib.h>
