@@ -14,8 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_build_ids(const struct ctx_pd_facts *facts)
 {
-	for (size_t i = 0; i < facts->n_build_ids; i++) {
-		const struct ctx_pd_build_id *build_id = &facts->build_ids[i];
+	for (size_t i = 0; i < facts->build_ids.n; i++) {
+		const struct ctx_pd_build_id *build_id = &facts->build_ids.items[i];
 		size_t n = strlen(build_id->hex);
 
 		if (n == 0 || n > 40 || strspn(build_id->hex, "0123456789abcdef") != n)
@@ -29,9 +29,9 @@ static void check_build_ids(const struct ctx_pd_facts *facts)
 
 static void check_events(const struct ctx_pd_facts *facts)
 {
-	for (size_t i = 0; i < facts->n_events; i++) {
-		for (uint32_t j = 0; j < facts->events[i].n_ids; j++) {
-			if (ctx_pd_facts_event_name(facts, facts->events[i].ids[j]) == NULL)
+	for (size_t i = 0; i < facts->events.n; i++) {
+		for (uint32_t j = 0; j < facts->events.items[i].n_ids; j++) {
+			if (ctx_pd_facts_event_name(facts, facts->events.items[i].ids[j]) == NULL)
 				abort();
 		}
 	}
@@ -42,7 +42,7 @@ static void check_properties(struct ctx_pd_facts *facts)
 	struct ctx_property *properties;
 	size_t n;
 
-	if (ctx_pd_facts_properties(facts, facts->first_sample_ns, &properties, &n, NULL) != CTX_OK)
+	if (ctx_pd_facts_properties(facts, facts->clock.first_sample_ns, &properties, &n, NULL) != CTX_OK)
 		abort();
 	for (size_t i = 0; i < n; i++) {
 		if (*properties[i].value == '\0')
@@ -53,7 +53,7 @@ static void check_properties(struct ctx_pd_facts *facts)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ctx_pd_facts facts = {.cpus_available = PROCESSORS, .cpus_online = PROCESSORS};
+	struct ctx_pd_facts facts = {.machine.cpus_available = PROCESSORS, .machine.cpus_online = PROCESSORS};
 	enum ctx_status status;
 
 	if (size < 2)
@@ -69,10 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	/* A quotation mark takes four bytes; a chunk of the arena is 64 KiB. */
-	if (facts.arena.total_bytes > 32 * size + 100 * 1000 || facts.events_cap > size + 64)
+	if (facts.arena.total_bytes > 32 * size + 100 * 1000 || facts.events.cap > size + 64)
 		abort();
-	for (size_t i = 0; i < facts.n_damage; i++) {
-		if (strncmp(facts.damage[i], "header: ", 8) != 0)
+	for (size_t i = 0; i < facts.damage.n; i++) {
+		if (strncmp(facts.damage.lines[i], "header: ", 8) != 0)
 			abort();
 	}
 	check_build_ids(&facts);

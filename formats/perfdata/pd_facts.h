@@ -57,33 +57,57 @@ struct ctx_pd_event_desc { /* the name of the events with these ids */
 	uint64_t config;
 };
 
-struct ctx_pd_facts {		/* all zero is a valid empty one */
-	struct ctx_arena arena; /* owns all strings and arrays of ids */
-	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid; /* NULL: not told */
-	const char *command; /* the command line of perf, quoted for a shell where needed; NULL not told */
-	uint32_t cpus_online, cpus_available; /* 0 not told */
-	uint64_t memory_kb;		      /* 0 not told */
-	uint32_t sockets, cores, dies;	      /* distinct sibling lists; 0 not told */
+struct ctx_pd_machine { /* that was recorded; NULL and 0: unknown */
+	const char *hostname, *os_release, *arch, *cpu_desc, *cpuid;
+	uint32_t cpus_online, cpus_available;
+	uint64_t memory_kb;
+	uint32_t sockets, cores, dies; /* distinct sibling lists */
 	uint32_t numa_nodes;
-	uint64_t first_sample_ns, last_sample_ns; /* on the file's clock; both 0: not told */
+};
+
+struct ctx_pd_clock {
 	bool has_clockid;
 	uint32_t clockid; /* CLOCK_MONOTONIC and so on: of the clock data, else of an event with a clock */
 	bool has_clock_data;
 	uint64_t wall_clock_ns, clock_ns; /* the same moment on the wall clock and on the file's clock */
-	uint64_t dir_version;		  /* 0: not a directory */
-	bool compressed;
-	uint32_t compression_type, compression_level, compression_ratio, compression_mmap_bytes;
-	struct ctx_pd_build_id *build_ids; /* owned */
-	size_t n_build_ids, build_ids_cap;
-	struct ctx_strtab build_id_paths; /* path -> number of its last build id, see ctx_pd_facts_build_id */
-	uint32_t *build_id_of_path;
-	size_t build_id_of_path_cap;
-	struct ctx_pd_event_desc *events; /* owned */
-	size_t n_events, events_cap;
-	struct ctx_map64 event_of_id; /* -> number of the first event with this id */
-	/* Owned array; one line for each feature or build id that could not be read, at most 64 and "more". */
-	const char **damage;
-	size_t n_damage, damage_cap;
+	uint64_t first_sample_ns, last_sample_ns; /* on the file's clock; both 0: unknown */
+};
+
+struct ctx_pd_compression {
+	bool on;
+	uint32_t type, level, ratio, mmap_bytes;
+};
+
+struct ctx_pd_build_ids {
+	struct ctx_pd_build_id *items; /* owned */
+	size_t n, cap;
+	struct ctx_strtab paths; /* path -> number of its last build id, see ctx_pd_facts_build_id */
+	uint32_t *of_path;	 /* owned */
+	size_t of_path_cap;
+};
+
+struct ctx_pd_event_descs {
+	struct ctx_pd_event_desc *items; /* owned */
+	size_t n, cap;
+	struct ctx_map64 of_id; /* -> number of the first event with this id */
+};
+
+struct ctx_pd_damage { /* a line for each feature or build id that could not be read, at most 64 and "more" */
+	const char **lines; /* owned array */
+	size_t n, cap;
+};
+
+struct ctx_pd_facts {		/* all zero is a valid empty one */
+	struct ctx_arena arena; /* owns all strings and arrays of ids */
+	const char *version;	/* of perf; NULL unknown */
+	const char *command;	/* the command line of perf, quoted for a shell where needed; NULL unknown */
+	struct ctx_pd_machine machine;
+	struct ctx_pd_clock clock;
+	uint64_t dir_version; /* 0: not a directory */
+	struct ctx_pd_compression compression;
+	struct ctx_pd_build_ids build_ids;
+	struct ctx_pd_event_descs events;
+	struct ctx_pd_damage damage;
 	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features that were there */
 };
 

@@ -21,37 +21,37 @@
 static enum ctx_status add_build_id(struct ctx_pd_facts *facts, const struct ctx_pd_build_id *found,
 				    struct ctx_err *err)
 {
-	size_t n_paths = facts->build_id_paths.n;
+	size_t n_paths = facts->build_ids.paths.n;
 	struct ctx_pd_build_id build_id = *found;
 	const struct ctx_pd_build_id *known = NULL;
-	uint32_t path = ctx_strtab_find(&facts->build_id_paths, found->path, strlen(found->path));
+	uint32_t path = ctx_strtab_find(&facts->build_ids.paths, found->path, strlen(found->path));
 	enum ctx_status status;
 
 	if (path != UINT32_MAX) {
-		known = &facts->build_ids[facts->build_id_of_path[path]];
+		known = &facts->build_ids.items[facts->build_ids.of_path[path]];
 		if (known->pid == found->pid && known->kernel == found->kernel &&
 		    strcmp(known->hex, found->hex) == 0)
 			return CTX_OK;
 	}
-	if (facts->n_build_ids == UINT32_MAX)
+	if (facts->build_ids.n == UINT32_MAX)
 		return ctx_err_set(err, CTX_E_LIMIT, "too many");
-	status = ctx_grow(&facts->build_ids, &facts->build_ids_cap, facts->n_build_ids + 1, err);
+	status = ctx_grow(&facts->build_ids.items, &facts->build_ids.cap, facts->build_ids.n + 1, err);
 	if (status == CTX_OK)
-		status = ctx_grow(&facts->build_id_of_path, &facts->build_id_of_path_cap, n_paths + 1, err);
+		status = ctx_grow(&facts->build_ids.of_path, &facts->build_ids.of_path_cap, n_paths + 1, err);
 	if (status == CTX_OK)
 		status = ctx_pd_fact_keep(facts, found->hex, &build_id.hex, err);
 	if (status == CTX_OK)
-		status = ctx_strtab_add_text(&facts->build_id_paths, found->path, &path, err);
+		status = ctx_strtab_add_text(&facts->build_ids.paths, found->path, &path, err);
 	if (status != CTX_OK)
 		return status;
 	if (path < n_paths)
-		known = &facts->build_ids[facts->build_id_of_path[path]]; /* may have moved */
-	build_id.path = ctx_strtab_get(&facts->build_id_paths, path);
-	facts->build_ids[facts->n_build_ids] = build_id;
+		known = &facts->build_ids.items[facts->build_ids.of_path[path]]; /* may have moved */
+	build_id.path = ctx_strtab_get(&facts->build_ids.paths, path);
+	facts->build_ids.items[facts->build_ids.n] = build_id;
 	/* Samples are of the host: what a guest has at the same path is another file. */
 	if (known == NULL || build_id.pid == PID_HOST || known->pid != PID_HOST)
-		facts->build_id_of_path[path] = (uint32_t)facts->n_build_ids;
-	facts->n_build_ids++;
+		facts->build_ids.of_path[path] = (uint32_t)facts->build_ids.n;
+	facts->build_ids.n++;
 	return CTX_OK;
 }
 
@@ -120,7 +120,7 @@ enum ctx_status ctx_pd_facts_read_build_ids(struct ctx_pd_facts *facts, struct c
 
 const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path)
 {
-	uint32_t number = ctx_strtab_find(&facts->build_id_paths, path, strlen(path));
+	uint32_t number = ctx_strtab_find(&facts->build_ids.paths, path, strlen(path));
 
-	return number != UINT32_MAX ? facts->build_ids[facts->build_id_of_path[number]].hex : "";
+	return number != UINT32_MAX ? facts->build_ids.items[facts->build_ids.of_path[number]].hex : "";
 }

@@ -17,24 +17,24 @@ static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, siz
 {
 	struct ctx_pe_wire wire = ctx_pe_wire_make(attr, n, swap);
 
-	if (facts->has_clock_data || n < ATTR_CLOCKID_OFFSET + sizeof(uint32_t) ||
+	if (facts->clock.has_clock_data || n < ATTR_CLOCKID_OFFSET + sizeof(uint32_t) ||
 	    !ctx_pe_wire_flag(attr + ATTR_FLAGS_OFFSET, ATTR_USE_CLOCKID, swap))
 		return;
 	ctx_pe_wire_bytes(&wire, ATTR_CLOCKID_OFFSET);
-	facts->has_clockid = true;
-	facts->clockid = ctx_pe_wire_u32(&wire);
+	facts->clock.has_clockid = true;
+	facts->clock.clockid = ctx_pe_wire_u32(&wire);
 }
 
 static enum ctx_status number_ids(struct ctx_pd_facts *facts, const struct ctx_pd_event_desc *last,
 				  struct ctx_err *err)
 {
 	for (uint32_t i = 0; i < last->n_ids; i++) {
-		uint32_t *place = ctx_map64_place(&facts->event_of_id, last->ids[i]);
+		uint32_t *place = ctx_map64_place(&facts->events.of_id, last->ids[i]);
 
 		if (place == NULL)
 			return ctx_err_nomem(err);
 		if (*place == CTX_MAP64_NONE)
-			*place = (uint32_t)facts->n_events - 1;
+			*place = (uint32_t)facts->events.n - 1;
 	}
 	return CTX_OK;
 }
@@ -52,13 +52,13 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pe_wire
 
 	if (wire->failed || n_ids > ctx_pe_wire_left(wire) / sizeof(*ids))
 		return ctx_pd_fact_cut_short(err);
-	if (facts->n_events == CTX_MAP64_NONE)
+	if (facts->events.n == CTX_MAP64_NONE)
 		return ctx_err_set(err, CTX_E_LIMIT, "too many");
 	fields = ctx_pe_wire_make(attr, attr_size, wire->swap);
 	event.type = ctx_pe_wire_u32(&fields);
 	ctx_pe_wire_u32(&fields); /* its size once more */
 	event.config = ctx_pe_wire_u64(&fields);
-	status = ctx_grow(&facts->events, &facts->events_cap, facts->n_events + 1, err);
+	status = ctx_grow(&facts->events.items, &facts->events.cap, facts->events.n + 1, err);
 	if (status == CTX_OK)
 		status = ctx_pd_fact_keep(facts, name, &event.name, err);
 	if (status != CTX_OK)
@@ -71,7 +71,7 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pe_wire
 			ids[i] = ctx_pe_wire_u64(wire);
 	}
 	event.ids = ids;
-	facts->events[facts->n_events++] = event;
+	facts->events.items[facts->events.n++] = event;
 	read_attr_clock(facts, attr, attr_size, wire->swap);
 	return number_ids(facts, &event, err);
 }
@@ -94,7 +94,7 @@ enum ctx_status ctx_pd_facts_read_events(struct ctx_pd_facts *facts, struct ctx_
 
 const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id)
 {
-	uint32_t number = ctx_map64_get(&facts->event_of_id, id);
+	uint32_t number = ctx_map64_get(&facts->events.of_id, id);
 
-	return number != CTX_MAP64_NONE ? facts->events[number].name : NULL;
+	return number != CTX_MAP64_NONE ? facts->events.items[number].name : NULL;
 }

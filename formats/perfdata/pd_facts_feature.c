@@ -26,12 +26,12 @@
 void ctx_pd_facts_deinit(struct ctx_pd_facts *facts)
 {
 	ctx_arena_deinit(&facts->arena);
-	ctx_strtab_deinit(&facts->build_id_paths);
-	free(facts->build_ids);
-	free(facts->build_id_of_path);
-	free(facts->events);
-	ctx_map64_deinit(&facts->event_of_id);
-	free(facts->damage);
+	ctx_strtab_deinit(&facts->build_ids.paths);
+	free(facts->build_ids.items);
+	free(facts->build_ids.of_path);
+	free(facts->events.items);
+	ctx_map64_deinit(&facts->events.of_id);
+	free(facts->damage.lines);
 	*facts = (struct ctx_pd_facts){0};
 }
 
@@ -91,8 +91,8 @@ static enum ctx_status read_processors(struct ctx_pd_facts *facts, struct ctx_pe
 
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
-	facts->cpus_available = available;
-	facts->cpus_online = online;
+	facts->machine.cpus_available = available;
+	facts->machine.cpus_online = online;
 	return CTX_OK;
 }
 
@@ -107,18 +107,18 @@ static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pe_w
 	 * What follows came with later versions. The array of processors does not tell its length; when the
 	 * file did not tell it before either, then dies remain unknown.
 	 */
-	if (ctx_pe_wire_left(wire) != 0 && facts->cpus_available != 0) {
-		skip_u32s(wire, (uint64_t)facts->cpus_available * 2);
+	if (ctx_pe_wire_left(wire) != 0 && facts->machine.cpus_available != 0) {
+		skip_u32s(wire, (uint64_t)facts->machine.cpus_available * 2);
 		if (ctx_pe_wire_left(wire) != 0)
 			dies = skip_texts(wire);
 		if (dies != 0)
-			skip_u32s(wire, facts->cpus_available);
+			skip_u32s(wire, facts->machine.cpus_available);
 	}
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
-	facts->sockets = sockets;
-	facts->cores = cores;
-	facts->dies = dies;
+	facts->machine.sockets = sockets;
+	facts->machine.cores = cores;
+	facts->machine.dies = dies;
 	return CTX_OK;
 }
 
@@ -134,7 +134,7 @@ static enum ctx_status read_numa(struct ctx_pd_facts *facts, struct ctx_pe_wire 
 	}
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
-	facts->numa_nodes = n;
+	facts->machine.numa_nodes = n;
 	return CTX_OK;
 }
 
@@ -158,8 +158,8 @@ static enum ctx_status read_sample_times(struct ctx_pd_facts *facts, struct ctx_
 		return ctx_pd_fact_cut_short(err);
 	if (last < first)
 		return ctx_err_set(err, CTX_E_FORMAT, "the last sample is before the first");
-	facts->first_sample_ns = first;
-	facts->last_sample_ns = last;
+	facts->clock.first_sample_ns = first;
+	facts->clock.last_sample_ns = last;
 	return CTX_OK;
 }
 
@@ -175,11 +175,11 @@ static enum ctx_status read_clock_data(struct ctx_pd_facts *facts, struct ctx_pe
 		return ctx_pd_fact_cut_short(err);
 	if (version != CLOCK_DATA_VERSION)
 		return ctx_err_set(err, CTX_E_FORMAT, "version %u is not known", version);
-	facts->has_clockid = true;
-	facts->clockid = clockid;
-	facts->has_clock_data = true;
-	facts->wall_clock_ns = wall_clock_ns;
-	facts->clock_ns = clock_ns;
+	facts->clock.has_clockid = true;
+	facts->clock.clockid = clockid;
+	facts->clock.has_clock_data = true;
+	facts->clock.wall_clock_ns = wall_clock_ns;
+	facts->clock.clock_ns = clock_ns;
 	return CTX_OK;
 }
 
@@ -195,11 +195,11 @@ static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_p
 	mmap_bytes = ctx_pe_wire_u32(wire);
 	if (wire->failed)
 		return ctx_pd_fact_cut_short(err);
-	facts->compressed = true;
-	facts->compression_type = type;
-	facts->compression_level = level;
-	facts->compression_ratio = ratio;
-	facts->compression_mmap_bytes = mmap_bytes;
+	facts->compression.on = true;
+	facts->compression.type = type;
+	facts->compression.level = level;
+	facts->compression.ratio = ratio;
+	facts->compression.mmap_bytes = mmap_bytes;
 	return CTX_OK;
 }
 
@@ -212,21 +212,21 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 	case CTX_PD_FEATURE_BUILD_ID:
 		return ctx_pd_facts_read_build_ids(facts, wire, err);
 	case CTX_PD_FEATURE_HOSTNAME:
-		return read_text(facts, wire, &facts->hostname, err);
+		return read_text(facts, wire, &facts->machine.hostname, err);
 	case CTX_PD_FEATURE_OSRELEASE:
-		return read_text(facts, wire, &facts->os_release, err);
+		return read_text(facts, wire, &facts->machine.os_release, err);
 	case CTX_PD_FEATURE_VERSION:
 		return read_text(facts, wire, &facts->version, err);
 	case CTX_PD_FEATURE_ARCH:
-		return read_text(facts, wire, &facts->arch, err);
+		return read_text(facts, wire, &facts->machine.arch, err);
 	case CTX_PD_FEATURE_NRCPUS:
 		return read_processors(facts, wire, err);
 	case CTX_PD_FEATURE_CPUDESC:
-		return read_text(facts, wire, &facts->cpu_desc, err);
+		return read_text(facts, wire, &facts->machine.cpu_desc, err);
 	case CTX_PD_FEATURE_CPUID:
-		return read_text(facts, wire, &facts->cpuid, err);
+		return read_text(facts, wire, &facts->machine.cpuid, err);
 	case CTX_PD_FEATURE_TOTAL_MEM:
-		return read_number(wire, &facts->memory_kb, err);
+		return read_number(wire, &facts->machine.memory_kb, err);
 	case CTX_PD_FEATURE_CMDLINE:
 		return read_command(facts, wire, err);
 	case CTX_PD_FEATURE_EVENT_DESC:

@@ -76,19 +76,19 @@ static enum ctx_status add_damage(struct ctx_pd_facts *facts, uint32_t feature, 
 	struct ctx_err line = {0};
 	enum ctx_status status;
 
-	if (facts->n_damage > DAMAGE_MAX)
+	if (facts->damage.n > DAMAGE_MAX)
 		return CTX_OK;
-	if (facts->n_damage == DAMAGE_MAX)
+	if (facts->damage.n == DAMAGE_MAX)
 		ctx_err_set(&line, CTX_E_FORMAT, "header: more could not be read");
 	else
 		ctx_err_set(&line, CTX_E_FORMAT, "header: %s: %s", feature_name(feature), reason);
-	status = ctx_grow(&facts->damage, &facts->damage_cap, facts->n_damage + 1, err);
+	status = ctx_grow(&facts->damage.lines, &facts->damage.cap, facts->damage.n + 1, err);
 	if (status != CTX_OK)
 		return status;
-	facts->damage[facts->n_damage] = ctx_arena_strdup(&facts->arena, line.msg);
-	if (facts->damage[facts->n_damage] == NULL)
+	facts->damage.lines[facts->damage.n] = ctx_arena_strdup(&facts->arena, line.msg);
+	if (facts->damage.lines[facts->damage.n] == NULL)
 		return ctx_err_nomem(err);
-	facts->n_damage++;
+	facts->damage.n++;
 	return CTX_OK;
 }
 

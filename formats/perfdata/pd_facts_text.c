@@ -60,29 +60,30 @@ static void put_count(struct ctx_buf *value, uint32_t n, const char *one, const 
 static enum ctx_status put_processors(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
 	struct ctx_buf *value = &lines->value;
-	const char *name =
-		facts->cpu_desc != NULL && *facts->cpu_desc != '\0' ? facts->cpu_desc : facts->cpuid;
+	const char *name = facts->machine.cpu_desc != NULL && *facts->machine.cpu_desc != '\0'
+				   ? facts->machine.cpu_desc
+				   : facts->machine.cpuid;
 
 	if (name != NULL)
 		ctx_buf_put_text(value, name);
-	if (facts->cpus_online != 0 || facts->cpus_available != 0)
+	if (facts->machine.cpus_online != 0 || facts->machine.cpus_available != 0)
 		ctx_buf_printf(value, "%s%" PRIu32 " online of %" PRIu32, value->n != 0 ? ", " : "",
-			       facts->cpus_online, facts->cpus_available);
-	if (facts->sockets != 0)
-		put_count(value, facts->sockets, "socket", "sockets");
-	if (facts->cores != 0)
-		put_count(value, facts->cores, "core", "cores");
-	if (facts->dies > facts->sockets)
-		put_count(value, facts->dies, "die", "dies");
-	if (facts->numa_nodes > 1)
-		put_count(value, facts->numa_nodes, "NUMA node", "NUMA nodes");
+			       facts->machine.cpus_online, facts->machine.cpus_available);
+	if (facts->machine.sockets != 0)
+		put_count(value, facts->machine.sockets, "socket", "sockets");
+	if (facts->machine.cores != 0)
+		put_count(value, facts->machine.cores, "core", "cores");
+	if (facts->machine.dies > facts->machine.sockets)
+		put_count(value, facts->machine.dies, "die", "dies");
+	if (facts->machine.numa_nodes > 1)
+		put_count(value, facts->machine.numa_nodes, "NUMA node", "NUMA nodes");
 	return end_line(lines, facts, "processors", err);
 }
 
 /* "23.5 GiB", cut off and not rounded: nobody has memory that is not there. perf's kB are 1024 bytes. */
 static enum ctx_status put_memory(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
-	uint64_t kb = facts->memory_kb;
+	uint64_t kb = facts->machine.memory_kb;
 	unsigned shift = kb >> 20 != 0 ? 20 : 10;
 	uint64_t rest = kb & ((UINT64_C(1) << shift) - 1);
 
@@ -95,10 +96,11 @@ static enum ctx_status put_memory(struct lines *lines, struct ctx_pd_facts *fact
 /* When the file's clock showed `time_ns`, what did the wall clock show? false: before 1970, or after 2554. */
 static bool wall_time(const struct ctx_pd_facts *facts, uint64_t time_ns, uint64_t *ret_ns)
 {
-	uint64_t passed_ns = time_ns - facts->clock_ns; /* modulo 2^64 */
+	uint64_t passed_ns = time_ns - facts->clock.clock_ns; /* modulo 2^64 */
 
-	*ret_ns = facts->wall_clock_ns + passed_ns;
-	return time_ns >= facts->clock_ns ? *ret_ns >= facts->wall_clock_ns : *ret_ns < facts->wall_clock_ns;
+	*ret_ns = facts->clock.wall_clock_ns + passed_ns;
+	return time_ns >= facts->clock.clock_ns ? *ret_ns >= facts->clock.wall_clock_ns
+						: *ret_ns < facts->clock.wall_clock_ns;
 }
 
 static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts, uint64_t start_ns,
@@ -109,7 +111,7 @@ static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts
 	struct tm parts;
 	time_t seconds;
 
-	if (start_ns == UINT64_MAX || !facts->has_clock_data || !wall_time(facts, start_ns, &wall_ns))
+	if (start_ns == UINT64_MAX || !facts->clock.has_clock_data || !wall_time(facts, start_ns, &wall_ns))
 		return CTX_OK;
 	seconds = (time_t)(wall_ns / NS_PER_SECOND);
 	if (gmtime_r(&seconds, &parts) == NULL ||
@@ -138,12 +140,12 @@ static const char *clock_name(uint32_t clockid)
 
 static enum ctx_status put_clock(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
-	const char *name = clock_name(facts->clockid);
+	const char *name = clock_name(facts->clock.clockid);
 
-	if (facts->has_clockid && name != NULL)
+	if (facts->clock.has_clockid && name != NULL)
 		ctx_buf_put_text(&lines->value, name);
-	else if (facts->has_clockid)
-		ctx_buf_printf(&lines->value, "clock %" PRIu32, facts->clockid);
+	else if (facts->clock.has_clockid)
+		ctx_buf_printf(&lines->value, "clock %" PRIu32, facts->clock.clockid);
 	return end_line(lines, facts, "clock", err);
 }
 
@@ -160,11 +162,11 @@ enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t sta
 	if (status == CTX_OK)
 		status = put_text(&lines, facts, "command", "", facts->command, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "host", "", facts->hostname, err);
+		status = put_text(&lines, facts, "host", "", facts->machine.hostname, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "kernel", "", facts->os_release, err);
+		status = put_text(&lines, facts, "kernel", "", facts->machine.os_release, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "arch", "", facts->arch, err);
+		status = put_text(&lines, facts, "arch", "", facts->machine.arch, err);
 	if (status == CTX_OK)
 		status = put_processors(&lines, facts, err);
 	if (status == CTX_OK)

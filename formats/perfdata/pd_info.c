@@ -123,10 +123,10 @@ enum ctx_status ctx_pd_info_fill(struct ctx_pd_reader *reader, struct ctx_err *e
 	info->notes = info->kallsyms = info->fallback_root = "";
 	info->kernel = (struct ctx_source_kernel){
 		.build_id = ctx_pd_facts_build_id(&file->facts, "[kernel.kallsyms]"),
-		.release = or_nothing(file->facts.os_release),
+		.release = or_nothing(file->facts.machine.os_release),
 		.symbol = "",
 	};
 	info->bytes = file->bytes;
-	reader->other_host = is_other_host(file->facts.hostname);
+	reader->other_host = is_other_host(file->facts.machine.hostname);
 	return CTX_OK;
 }

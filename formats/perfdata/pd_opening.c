@@ -7,8 +7,8 @@ static enum ctx_status take_damage(struct ctx_pd_file *file, struct ctx_err *err
 {
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i < file->facts.n_damage && status == CTX_OK; i++)
-		status = ctx_pd_file_damage(file, file->facts.damage[i], err);
+	for (size_t i = 0; i < file->facts.damage.n && status == CTX_OK; i++)
+		status = ctx_pd_file_damage(file, file->facts.damage.lines[i], err);
 	return status;
 }
 
@@ -22,8 +22,8 @@ static enum ctx_status take_times(struct ctx_pd_file *file, struct ctx_err *err)
 	status = ctx_pd_events_settle(&file->events, err);
 	if (status != CTX_OK)
 		return status;
-	file->first_sample = facts->first_sample_ns;
-	file->last_sample = facts->last_sample_ns;
+	file->first_sample = facts->clock.first_sample_ns;
+	file->last_sample = facts->clock.last_sample_ns;
 	if (file->pipe || file->last_sample == 0 || file->last_sample == UINT64_MAX)
 		status = ctx_pd_scan(file, err);
 	return status;

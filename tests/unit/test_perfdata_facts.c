@@ -22,11 +22,11 @@ static void check_build_ids(const struct ctx_pd_facts *facts)
 	assert_string_equal(ctx_pd_facts_build_id(facts, "/usr/bin/xz"),
 			    "e0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3");
 	assert_string_equal(ctx_pd_facts_build_id(facts, "/usr/bin/x"), "");
-	assert_int_equal(facts->n_build_ids, 2);
-	assert_true(facts->build_ids[0].kernel);
-	assert_false(facts->build_ids[1].kernel);
-	assert_int_equal(facts->build_ids[0].pid, -1);
-	assert_string_equal(facts->build_ids[1].path, "/usr/bin/xz");
+	assert_int_equal(facts->build_ids.n, 2);
+	assert_true(facts->build_ids.items[0].kernel);
+	assert_false(facts->build_ids.items[1].kernel);
+	assert_int_equal(facts->build_ids.items[0].pid, -1);
+	assert_string_equal(facts->build_ids.items[1].path, "/usr/bin/xz");
 }
 
 static void make_host(struct maker *maker)
@@ -36,7 +36,7 @@ static void make_host(struct maker *maker)
 
 static void check_host(const struct ctx_pd_facts *facts)
 {
-	assert_string_equal(facts->hostname, "target1");
+	assert_string_equal(facts->machine.hostname, "target1");
 }
 
 static void make_release(struct maker *maker)
@@ -46,7 +46,7 @@ static void make_release(struct maker *maker)
 
 static void check_release(const struct ctx_pd_facts *facts)
 {
-	assert_string_equal(facts->os_release, "6.1.0-18-amd64");
+	assert_string_equal(facts->machine.os_release, "6.1.0-18-amd64");
 }
 
 static void make_version(struct maker *maker)
@@ -66,7 +66,7 @@ static void make_arch(struct maker *maker)
 
 static void check_arch(const struct ctx_pd_facts *facts)
 {
-	assert_string_equal(facts->arch, "s390x");
+	assert_string_equal(facts->machine.arch, "s390x");
 }
 
 static void make_processors(struct maker *maker)
@@ -77,8 +77,8 @@ static void make_processors(struct maker *maker)
 
 static void check_processors(const struct ctx_pd_facts *facts)
 {
-	assert_int_equal(facts->cpus_available, 4);
-	assert_int_equal(facts->cpus_online, 3);
+	assert_int_equal(facts->machine.cpus_available, 4);
+	assert_int_equal(facts->machine.cpus_online, 3);
 }
 
 static void make_cpu_desc(struct maker *maker)
@@ -88,7 +88,7 @@ static void make_cpu_desc(struct maker *maker)
 
 static void check_cpu_desc(const struct ctx_pd_facts *facts)
 {
-	assert_string_equal(facts->cpu_desc, "A processor, fast");
+	assert_string_equal(facts->machine.cpu_desc, "A processor, fast");
 }
 
 static void make_cpuid(struct maker *maker)
@@ -98,7 +98,7 @@ static void make_cpuid(struct maker *maker)
 
 static void check_cpuid(const struct ctx_pd_facts *facts)
 {
-	assert_string_equal(facts->cpuid, "GenuineIntel,6,85,7");
+	assert_string_equal(facts->machine.cpuid, "GenuineIntel,6,85,7");
 }
 
 static void make_memory(struct maker *maker)
@@ -108,7 +108,7 @@ static void make_memory(struct maker *maker)
 
 static void check_memory(const struct ctx_pd_facts *facts)
 {
-	assert_int_equal(facts->memory_kb, 24684096);
+	assert_int_equal(facts->machine.memory_kb, 24684096);
 }
 
 static void make_command(struct maker *maker)
@@ -145,21 +145,21 @@ static void make_events(struct maker *maker)
 /* Repeated, they are there again. */
 static void check_events(const struct ctx_pd_facts *facts)
 {
-	assert_int_equal(facts->n_events % 2, 0);
-	assert_string_equal(facts->events[0].name, "cpu-clock");
-	assert_int_equal(facts->events[0].type, 1);
-	assert_int_equal(facts->events[0].config, 0);
-	assert_int_equal(facts->events[0].n_ids, 2);
-	assert_int_equal(facts->events[0].ids[1], UINT64_C(0x1122334455667788));
-	assert_string_equal(facts->events[1].name, "sched:sched_switch");
-	assert_int_equal(facts->events[1].type, 2);
-	assert_int_equal(facts->events[1].config, 0x1234567890);
-	assert_int_equal(facts->events[1].n_ids, 0);
+	assert_int_equal(facts->events.n % 2, 0);
+	assert_string_equal(facts->events.items[0].name, "cpu-clock");
+	assert_int_equal(facts->events.items[0].type, 1);
+	assert_int_equal(facts->events.items[0].config, 0);
+	assert_int_equal(facts->events.items[0].n_ids, 2);
+	assert_int_equal(facts->events.items[0].ids[1], UINT64_C(0x1122334455667788));
+	assert_string_equal(facts->events.items[1].name, "sched:sched_switch");
+	assert_int_equal(facts->events.items[1].type, 2);
+	assert_int_equal(facts->events.items[1].config, 0x1234567890);
+	assert_int_equal(facts->events.items[1].n_ids, 0);
 	assert_string_equal(ctx_pd_facts_event_name(facts, 66), "cpu-clock");
 	assert_string_equal(ctx_pd_facts_event_name(facts, UINT64_C(0x1122334455667788)), "cpu-clock");
 	assert_null(ctx_pd_facts_event_name(facts, 0));
-	assert_true(facts->has_clockid);
-	assert_int_equal(facts->clockid, CLOCK_MONOTONIC_RAW);
+	assert_true(facts->clock.has_clockid);
+	assert_int_equal(facts->clock.clockid, CLOCK_MONOTONIC_RAW);
 }
 
 /* The number of processors comes first, as in every file. */
@@ -184,9 +184,9 @@ static void make_topology(struct maker *maker)
 
 static void check_topology(const struct ctx_pd_facts *facts)
 {
-	assert_int_equal(facts->sockets, 1);
-	assert_int_equal(facts->cores, 2);
-	assert_int_equal(facts->dies, 3);
+	assert_int_equal(facts->machine.sockets, 1);
+	assert_int_equal(facts->machine.cores, 2);
+	assert_int_equal(facts->machine.dies, 3);
 }
 
 static void make_numa(struct maker *maker)
@@ -202,7 +202,7 @@ static void make_numa(struct maker *maker)
 
 static void check_numa(const struct ctx_pd_facts *facts)
 {
-	assert_int_equal(facts->numa_nodes, 2);
+	assert_int_equal(facts->machine.numa_nodes, 2);
 }
 
 static void make_times(struct maker *maker)
@@ -213,8 +213,8 @@ static void make_times(struct maker *maker)
 
 static void check_times(const struct ctx_pd_facts *facts)
 {
-	assert_int_equal(facts->first_sample_ns, UINT64_C(757886710327));
-	assert_int_equal(facts->last_sample_ns, UINT64_C(777712750548));
+	assert_int_equal(facts->clock.first_sample_ns, UINT64_C(757886710327));
+	assert_int_equal(facts->clock.last_sample_ns, UINT64_C(777712750548));
 }
 
 static void make_resolution(struct maker *maker)
@@ -249,11 +249,11 @@ static void make_compression(struct maker *maker)
 
 static void check_compression(const struct ctx_pd_facts *facts)
 {
-	assert_true(facts->compressed);
-	assert_int_equal(facts->compression_type, 1);
-	assert_int_equal(facts->compression_level, 3);
-	assert_int_equal(facts->compression_ratio, 5);
-	assert_int_equal(facts->compression_mmap_bytes, 528384);
+	assert_true(facts->compression.on);
+	assert_int_equal(facts->compression.type, 1);
+	assert_int_equal(facts->compression.level, 3);
+	assert_int_equal(facts->compression.ratio, 5);
+	assert_int_equal(facts->compression.mmap_bytes, 528384);
 }
 
 static void make_clock(struct maker *maker)
@@ -266,11 +266,11 @@ static void make_clock(struct maker *maker)
 
 static void check_clock(const struct ctx_pd_facts *facts)
 {
-	assert_true(facts->has_clockid);
-	assert_true(facts->has_clock_data);
-	assert_int_equal(facts->clockid, CLOCK_MONOTONIC_RAW);
-	assert_int_equal(facts->wall_clock_ns, UINT64_C(1795244643243823000));
-	assert_int_equal(facts->clock_ns, UINT64_C(11894936115446));
+	assert_true(facts->clock.has_clockid);
+	assert_true(facts->clock.has_clock_data);
+	assert_int_equal(facts->clock.clockid, CLOCK_MONOTONIC_RAW);
+	assert_int_equal(facts->clock.wall_clock_ns, UINT64_C(1795244643243823000));
+	assert_int_equal(facts->clock.clock_ns, UINT64_C(11894936115446));
 }
 
 static const struct example {
@@ -328,7 +328,7 @@ static void test_perfdata_facts__every_feature_is_read_in_either_byte_order(void
 			seen |= UINT64_C(1) << examples[i].feature;
 		}
 		assert_int_equal(facts.seen[0], seen);
-		assert_int_equal(facts.n_damage, 0);
+		assert_int_equal(facts.damage.n, 0);
 		ctx_pd_facts_deinit(&facts);
 		assert_int_equal(facts.seen[0], 0);
 	}
@@ -351,18 +351,18 @@ static void test_perfdata_facts__a_feature_that_is_cut_off_anywhere_is_one_line(
 
 			add(&facts, CTX_PD_FEATURE_NRCPUS, &processors);
 			assert_int_equal(add_copy(&facts, example->feature, &maker, n), CTX_OK);
-			assert_true(facts.n_damage <= 1);
-			shorter += facts.n_damage == 0;
-			if (facts.n_damage != 0)
-				assert_int_equal(strncmp(facts.damage[0], "header: ", 8), 0);
+			assert_true(facts.damage.n <= 1);
+			shorter += facts.damage.n == 0;
+			if (facts.damage.n != 0)
+				assert_int_equal(strncmp(facts.damage.lines[0], "header: ", 8), 0);
 			ctx_pd_facts_deinit(&facts);
 
 			add(&facts, CTX_PD_FEATURE_NRCPUS, &processors);
 			add(&facts, example->feature, &maker);
 			assert_int_equal(add_copy(&facts, example->feature, &maker, n), CTX_OK);
 			if (example->feature == CTX_PD_FEATURE_EVENT_DESC)
-				assert_int_equal(facts.n_events, n < FIRST_EVENT_BYTES ? 2 : 3);
-			else if (!topology || facts.n_damage != 0)
+				assert_int_equal(facts.events.n, n < FIRST_EVENT_BYTES ? 2 : 3);
+			else if (!topology || facts.damage.n != 0)
 				example->check(&facts);
 			ctx_pd_facts_deinit(&facts);
 		}
@@ -382,11 +382,11 @@ static void test_perfdata_facts__a_feature_that_comes_twice_replaces_or_is_added
 	add_all(&facts, true);
 	for (uint32_t i = 0; i < CTX_COUNT_OF(examples); i++)
 		examples[i].check(&facts); /* equal build ids are one */
-	assert_int_equal(facts.n_events, 4);
+	assert_int_equal(facts.events.n, 4);
 	put_text(&maker, "target2");
 	add(&facts, CTX_PD_FEATURE_HOSTNAME, &maker);
-	assert_string_equal(facts.hostname, "target2");
-	assert_int_equal(facts.n_damage, 0);
+	assert_string_equal(facts.machine.hostname, "target2");
+	assert_int_equal(facts.damage.n, 0);
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
@@ -402,7 +402,7 @@ static void test_perfdata_facts__features_that_nobody_knows_are_no_damage(void *
 	put_text(&maker, "what a later perf writes");
 	for (uint32_t i = 0; i < CTX_COUNT_OF(unknown); i++)
 		add(&facts, unknown[i], &maker);
-	assert_int_equal(facts.n_damage, 0);
+	assert_int_equal(facts.damage.n, 0);
 	for (uint32_t i = 0; i < CTX_COUNT_OF(facts.seen); i++)
 		seen += (uint32_t)__builtin_popcountll(facts.seen[i]);
 	assert_int_equal(seen, 10);
@@ -418,13 +418,13 @@ static void expect_damage(uint32_t feature, struct maker *maker, const char *rea
 	struct ctx_pd_facts facts = {0};
 
 	add(&facts, feature, maker);
-	assert_int_equal(facts.n_damage, 1);
-	if (strstr(facts.damage[0], reason) == NULL)
-		fail_msg("'%s' is not in '%s'", reason, facts.damage[0]);
+	assert_int_equal(facts.damage.n, 1);
+	if (strstr(facts.damage.lines[0], reason) == NULL)
+		fail_msg("'%s' is not in '%s'", reason, facts.damage.lines[0]);
 	/* One chunk of the arena, or each string for itself. */
 	assert_true(facts.arena.total_bytes < 100000);
-	assert_true(facts.events_cap < 100);
-	assert_int_equal(facts.event_of_id.cap, 0);
+	assert_true(facts.events.cap < 100);
+	assert_int_equal(facts.events.of_id.cap, 0);
 	ctx_pd_facts_deinit(&facts);
 	ctx_buf_clear(&maker->buf);
 }
@@ -503,10 +503,10 @@ static void test_perfdata_facts__the_damage_of_a_whole_file_is_a_few_lines(void 
 	(void)state;
 	for (int i = 0; i < 1000; i++)
 		add(&facts, CTX_PD_FEATURE_HOSTNAME, &maker);
-	assert_int_equal(facts.n_damage, 65);
-	assert_string_equal(facts.damage[63],
+	assert_int_equal(facts.damage.n, 65);
+	assert_string_equal(facts.damage.lines[63],
 			    "header: name of the host: cut short, or a text without an end");
-	assert_string_equal(facts.damage[64], "header: more could not be read");
+	assert_string_equal(facts.damage.lines[64], "header: more could not be read");
 	ctx_pd_facts_deinit(&facts);
 }
 
@@ -527,8 +527,8 @@ static void test_perfdata_facts__clock_data_outrank_the_clock_of_an_event(void *
 		if (i / 2 != 0)
 			add_example(&facts, CTX_COUNT_OF(examples) - 1, maker.swap);
 		add(&facts, CTX_PD_FEATURE_EVENT_DESC, &maker);
-		assert_true(facts.has_clockid);
-		assert_int_equal(facts.clockid, i / 2 != 0 ? CLOCK_MONOTONIC_RAW : CLOCK_TAI);
+		assert_true(facts.clock.has_clockid);
+		assert_int_equal(facts.clock.clockid, i / 2 != 0 ? CLOCK_MONOTONIC_RAW : CLOCK_TAI);
 		add_example(&facts, CTX_COUNT_OF(examples) - 1, maker.swap);
 		check_clock(&facts);
 		ctx_buf_deinit(&maker.buf);
@@ -544,10 +544,10 @@ static void test_perfdata_facts__topology_without_the_number_of_processors_has_n
 	(void)state;
 	make_topology(&maker);
 	add(&facts, CTX_PD_FEATURE_CPU_TOPOLOGY, &maker);
-	assert_int_equal(facts.sockets, 1);
-	assert_int_equal(facts.cores, 2);
-	assert_int_equal(facts.dies, 0);
-	assert_int_equal(facts.n_damage, 0);
+	assert_int_equal(facts.machine.sockets, 1);
+	assert_int_equal(facts.machine.cores, 2);
+	assert_int_equal(facts.machine.dies, 0);
+	assert_int_equal(facts.damage.n, 0);
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
@@ -564,8 +564,8 @@ static void test_perfdata_facts__more_processors_than_the_topology_has_room_for_
 	ctx_buf_clear(&maker.buf);
 	make_topology(&maker);
 	add(&facts, CTX_PD_FEATURE_CPU_TOPOLOGY, &maker);
-	assert_int_equal(facts.n_damage, 1);
-	assert_int_equal(facts.sockets, 0);
+	assert_int_equal(facts.damage.n, 1);
+	assert_int_equal(facts.machine.sockets, 0);
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
@@ -615,28 +615,33 @@ static void test_perfdata_facts__properties_are_in_order_with_the_keys_of_an_exp
 
 static void test_perfdata_facts__what_is_not_told_has_no_line(void **state)
 {
-	struct ctx_pd_facts facts = {
-		.hostname = "", .cpu_desc = "", .cpuid = "A,1", .dies = 1, .sockets = 1, .memory_kb = 1537};
+	struct ctx_pd_facts facts = {.machine.hostname = "",
+				     .machine.cpu_desc = "",
+				     .machine.cpuid = "A,1",
+				     .machine.dies = 1,
+				     .machine.sockets = 1,
+				     .machine.memory_kb = 1537};
 
 	(void)state;
 	expect_properties(&facts, 0,
 			  (struct ctx_property[]){{"processors", "A,1, 1 socket"}, {"memory", "1.5 MiB"}}, 2);
 	ctx_pd_facts_deinit(&facts);
-	facts = (struct ctx_pd_facts){.cpus_online = 2, .cpus_available = 2};
+	facts = (struct ctx_pd_facts){.machine.cpus_online = 2, .machine.cpus_available = 2};
 	expect_properties(&facts, 0, (struct ctx_property[]){{"processors", "2 online of 2"}}, 1);
 	ctx_pd_facts_deinit(&facts);
-	facts = (struct ctx_pd_facts){.has_clockid = true, .clockid = 12345};
+	facts = (struct ctx_pd_facts){.clock.has_clockid = true, .clock.clockid = 12345};
 	expect_properties(&facts, 0, (struct ctx_property[]){{"clock", "clock 12345"}}, 1);
 	ctx_pd_facts_deinit(&facts);
-	facts = (struct ctx_pd_facts){.memory_kb = UINT64_MAX};
+	facts = (struct ctx_pd_facts){.machine.memory_kb = UINT64_MAX};
 	expect_properties(&facts, 0, (struct ctx_property[]){{"memory", "17592186044415.9 GiB"}}, 1);
 	ctx_pd_facts_deinit(&facts);
 }
 
 static void expect_start(uint64_t wall_clock_ns, uint64_t clock_ns, uint64_t start_ns, const char *expected)
 {
-	struct ctx_pd_facts facts = {
-		.has_clock_data = true, .wall_clock_ns = wall_clock_ns, .clock_ns = clock_ns};
+	struct ctx_pd_facts facts = {.clock.has_clock_data = true,
+				     .clock.wall_clock_ns = wall_clock_ns,
+				     .clock.clock_ns = clock_ns};
 
 	expect_properties(&facts, start_ns, &(struct ctx_property){"start", expected}, expected != NULL);
 	ctx_pd_facts_deinit(&facts);

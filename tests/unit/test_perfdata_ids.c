@@ -23,7 +23,7 @@ static void test_perfdata_ids__build_ids_have_the_length_that_is_told(void **sta
 	add_build_id(&facts, MISC_USER, &maker);
 	put_build_id(&maker, -1, 0x31, 20, 1, "/byte");
 	add_build_id(&facts, MISC_SIZE, &maker);
-	assert_int_equal(facts.n_damage, 0);
+	assert_int_equal(facts.damage.n, 0);
 	put_build_id(&maker, -1, 0x31, 20, 21, "/long");
 	add_build_id(&facts, MISC_SIZE, &maker);
 	put_build_id(&maker, -1, 0x31, 20, 20, "");
@@ -33,10 +33,10 @@ static void test_perfdata_ids__build_ids_have_the_length_that_is_told(void **sta
 			    "3132333435363738393a3b3c3d3e3f4000000000");
 	assert_string_equal(ctx_pd_facts_build_id(&facts, "/byte"), "31");
 	assert_string_equal(ctx_pd_facts_build_id(&facts, "/long"), "");
-	assert_int_equal(facts.n_build_ids, 3);
-	assert_int_equal(facts.n_damage, 2);
-	assert_string_equal(facts.damage[0], "header: build ids: one of 21 bytes, of /long");
-	assert_string_equal(facts.damage[1], "header: build ids: one without a path");
+	assert_int_equal(facts.build_ids.n, 3);
+	assert_int_equal(facts.damage.n, 2);
+	assert_string_equal(facts.damage.lines[0], "header: build ids: one of 21 bytes, of /long");
+	assert_string_equal(facts.damage.lines[1], "header: build ids: one without a path");
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
@@ -53,8 +53,8 @@ static void test_perfdata_ids__a_build_id_of_zeros_is_none(void **state)
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
 	put_build_id(&maker, -1, 0x31, 20, 0, "/c"); /* no byte of it counts */
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
-	assert_int_equal(facts.n_build_ids, 0);
-	assert_int_equal(facts.n_damage, 0);
+	assert_int_equal(facts.build_ids.n, 0);
+	assert_int_equal(facts.damage.n, 0);
 	put_build_id(&maker, -1, 0, 20, 20, "/d"); /* the first byte alone is zero */
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
 	assert_string_equal(ctx_pd_facts_build_id(&facts, "/d"), "000102030405060708090a0b0c0d0e0f10111213");
@@ -84,11 +84,11 @@ static void test_perfdata_ids__the_last_build_id_of_the_host_counts(void **state
 	put_build_id(&maker, 77, 0x40, 2, 2, "/lib");
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
 	assert_string_equal(ctx_pd_facts_build_id(&facts, "/lib"), "3031");
-	assert_int_equal(facts.n_build_ids, 5);
-	assert_int_equal(facts.build_ids[0].pid, 77);
-	assert_true(facts.build_ids[0].kernel);
-	assert_int_equal(facts.build_ids[2].pid, -1);
-	assert_false(facts.build_ids[4].kernel);
+	assert_int_equal(facts.build_ids.n, 5);
+	assert_int_equal(facts.build_ids.items[0].pid, 77);
+	assert_true(facts.build_ids.items[0].kernel);
+	assert_int_equal(facts.build_ids.items[2].pid, -1);
+	assert_false(facts.build_ids.items[4].kernel);
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
@@ -106,9 +106,9 @@ static void test_perfdata_ids__a_damaged_build_id_is_one_of_many(void **state)
 	maker.buf.bytes[maker.buf.n - 1] = 'c'; /* no end */
 	put_build_id_record(&maker, MISC_USER, 0x40, "/d");
 	add(&facts, CTX_PD_FEATURE_BUILD_ID, &maker);
-	assert_int_equal(facts.n_damage, 2);
-	assert_int_equal(facts.n_build_ids, 2);
-	assert_string_equal(facts.build_ids[1].path, "/d");
+	assert_int_equal(facts.damage.n, 2);
+	assert_int_equal(facts.build_ids.n, 2);
+	assert_string_equal(facts.build_ids.items[1].path, "/d");
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
@@ -141,10 +141,10 @@ static void test_perfdata_ids__many_paths_keep_their_build_ids(void **state)
 
 static const char *slow_event_name(const struct ctx_pd_facts *facts, uint64_t id)
 {
-	for (size_t i = 0; i < facts->n_events; i++) {
-		for (uint32_t j = 0; j < facts->events[i].n_ids; j++) {
-			if (facts->events[i].ids[j] == id)
-				return facts->events[i].name;
+	for (size_t i = 0; i < facts->events.n; i++) {
+		for (uint32_t j = 0; j < facts->events.items[i].n_ids; j++) {
+			if (facts->events.items[i].ids[j] == id)
+				return facts->events.items[i].name;
 		}
 	}
 	return NULL;
@@ -174,13 +174,13 @@ static void test_perfdata_ids__an_id_has_the_name_of_the_first_event_with_it(voi
 				put64(&maker, (uint64_t)(rand() % 500));
 		}
 		add(&facts, CTX_PD_FEATURE_EVENT_DESC, &maker);
-		assert_int_equal(facts.n_damage, 0);
+		assert_int_equal(facts.damage.n, 0);
 		for (uint64_t id = 0; id < 501; id++)
 			assert_ptr_equal(ctx_pd_facts_event_name(&facts, id), slow_event_name(&facts, id));
 		ctx_buf_deinit(&maker.buf);
 	}
-	assert_true(facts.n_events > 100);
-	assert_false(facts.has_clockid);
+	assert_true(facts.events.n > 100);
+	assert_false(facts.clock.has_clockid);
 	ctx_pd_facts_deinit(&facts);
 }
 
@@ -199,10 +199,10 @@ static void test_perfdata_ids__attributes_of_an_old_perf_have_no_clock(void **st
 	put_text(&maker, "old");
 	put64(&maker, 9);
 	add(&facts, CTX_PD_FEATURE_EVENT_DESC, &maker);
-	assert_int_equal(facts.n_damage, 0);
+	assert_int_equal(facts.damage.n, 0);
 	assert_string_equal(ctx_pd_facts_event_name(&facts, 9), "old");
-	assert_int_equal(facts.events[0].type, 5);
-	assert_false(facts.has_clockid);
+	assert_int_equal(facts.events.items[0].type, 5);
+	assert_false(facts.clock.has_clockid);
 	ctx_buf_deinit(&maker.buf);
 	ctx_pd_facts_deinit(&facts);
 }
