@@ -1,10 +1,11 @@
 /*
- * Facts: what the header features of a perf.data file tell of the recording: host, command line, processors, names
- * of events, build ids, clocks.
+ * Facts: what the header features of a perf.data file tell of the recording: host, command line,
+ * processors, names of events, build ids, clocks.
  *
- * In file mode a feature is a section of the file; in pipe mode it is a HEADER_FEATURE record. Both hold the same
- * bytes. A feature that cannot be read is one line in `damage`; a feature that nobody here knows is counted, not
- * complained of. Source: tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ * In file mode a feature is a section of the file; in pipe mode it is a HEADER_FEATURE record. Both
+ * hold the same bytes. A feature that cannot be read is one line in `damage`; a feature that nobody
+ * here knows is counted, not complained of. Source:
+ * tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_FACTS_H
 #define CTX_FORMATS_PERFDATA_PD_FACTS_H
@@ -114,34 +115,39 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 void ctx_pd_facts_deinit(struct ctx_pd_facts *facts);
 
 /*
- * Takes in one feature: `n` bytes written in the other byte order when `swap`. What is known of the same feature
- * is replaced, except for build ids and event descriptions, which are added. Fails with CTX_E_NOMEM only.
+ * Takes in one feature: `n` bytes written in the other byte order when `swap`. What is known of the
+ * same feature is replaced, except for build ids and event descriptions, which are added. Fails
+ * with CTX_E_NOMEM only.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature,
 						const void *bytes, size_t n, bool swap, struct ctx_err *err);
 
 /*
- * Takes in one build id in the layout of a HEADER_BUILD_ID record behind its header (pid, 24 bytes of build id of
- * which one may be the length, path); `misc` is of the record's header. A damaged one is a line in `damage`; one
- * of zeros says that there is none, and adds nothing. Without a length it has 20 bytes, zeros at its end included.
+ * Takes in one build id in the layout of a HEADER_BUILD_ID record behind its header (pid, 24 bytes
+ * of build id of which one may be the length, path); `misc` is of the record's header. A damaged
+ * one is a line in `damage`; one of zeros says that there is none, and adds nothing. Without a
+ * length it has 20 bytes, zeros at its end included.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc,
 							 const void *bytes, size_t n, bool swap,
 							 struct ctx_err *err);
 
-/* The last build id of a path, lower-case hex, or ""; one of a guest only where the host has none. Borrowed.
- * O(1). */
+/*
+ * The last build id of a path, lower-case hex, or ""; one of a guest only where the host has none.
+ * Borrowed. O(1).
+ */
 const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path);
 
 /* The name of the event with this id, NULL unknown. O(1). */
 const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id);
 
 /*
- * The facts as lines of a report's head, in a fixed order and with the keys of an experiment: "collector"
- * ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors" ("Intel ..., 2 online of 2, 1 socket, 2
- * cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21 06:43:14 UTC": the wall clock at `start_ns` of the file's
- * clock, when clock data tells), "clock" ("CLOCK_MONOTONIC"). What is not told has no line. `*ret` is malloc'ed
- * (free()), its strings are in the arena.
+ * The facts as lines of a report's head, in a fixed order and with the keys of an experiment:
+ * "collector" ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors" ("Intel ..., 2
+ * online of 2, 1 socket, 2 cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21 06:43:14 UTC": the
+ * wall clock at `start_ns` of the file's clock, when clock data tells), "clock"
+ * ("CLOCK_MONOTONIC"). What is not told has no line. `*ret` is malloc'ed (free()), its strings are
+ * in the arena.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
 						       struct ctx_property **ret, size_t *ret_n,

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Memory that no file is behind: what runs there was made at run time. */
+/* Memory that no file is behind: what runs there is JIT code. */
 static bool is_anonymous(const char *path)
 {
 	static const char *const beginnings[] = {

@@ -71,14 +71,19 @@ static inline enum ctx_status ctx_pd_reader_put(struct ctx_pd_reader *reader, co
 	return ctx_pd_outbox_put(&reader->out, event, err);
 }
 
-/* The number of a text among the names, which live as long as the reader. Fails with CTX_E_NOMEM. */
+/*
+ * The number of a text among the names, which live as long as the reader. Fails with CTX_E_NOMEM.
+ */
 static inline enum ctx_status ctx_pd_reader_name(struct ctx_pd_reader *reader, const char *text,
 						 uint32_t *ret, struct ctx_err *err)
 {
 	return ctx_strtab_add_text(&reader->tasks.names, text, ret, err);
 }
 
-/* The time of a record from the start of the experiment; what is outside of it is moved to its ends. */
+/*
+ * The time of a record from the start of the experiment; what is outside of it is moved to its
+ * ends.
+ */
 static inline uint64_t ctx_pd_reader_relative(const struct ctx_pd_reader *reader, uint64_t time)
 {
 	const struct ctx_pd_file *file = &reader->file;
@@ -100,7 +105,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader,
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
 						   const struct ctx_pd_queued *item, struct ctx_err *err);
 
-/* The functions that had been made at run time by `time`, on the file's clock. */
+/* The JIT functions that existed by `time`, on the file's clock. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time,
 						  struct ctx_err *err);
 

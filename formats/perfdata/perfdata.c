@@ -19,9 +19,9 @@
 
 /* Samples */
 
-static const char wild_period[] = "a sample with an impossible period";
+static const char bad_period[] = "a sample with an impossible period";
 
-/* A wild period would outweigh all others, or be more than sums can hold. */
+/* A period that is out of range would outweigh all others, or be more than sums can hold. */
 static bool takes_weight(struct ctx_pd_reader *reader, uint64_t period)
 {
 	if (period > PERIOD_MAX || period > UINT64_MAX - reader->weight)
@@ -52,8 +52,9 @@ static enum ctx_status growth_of(struct ctx_pd_reader *reader, uint64_t id, uint
 }
 
 /*
- * A sample with counters stands for each event whose counter has grown, as much as it has: in a group only the leader
- * is sampled (perf record -e '{a,b}:S'). Source: deliver_sample_group in tools/perf/util/session.c of Linux.
+ * A sample with counters stands for each event whose counter has grown, as much as it has: in a
+ * group only the leader is sampled (perf record -e '{a,b}:S'). Source: deliver_sample_group in
+ * tools/perf/util/session.c of Linux.
  */
 static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				   uint64_t offset, struct ctx_event *event, struct ctx_err *err)
@@ -76,7 +77,7 @@ static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ct
 		if (status != CTX_OK || event->sample.weight == 0)
 			continue;
 		if (!takes_weight(reader, event->sample.weight))
-			return ctx_pd_reader_damage(reader, offset, wild_period, err);
+			return ctx_pd_reader_damage(reader, offset, bad_period, err);
 		status = ctx_pd_reader_put(reader, event, err);
 	}
 	return status;
@@ -105,7 +106,7 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 		return CTX_OK;
 	}
 	if (sample.n_counts == 0 && !takes_weight(reader, sample.period))
-		return ctx_pd_reader_damage(reader, record->offset, wild_period, err);
+		return ctx_pd_reader_damage(reader, record->offset, bad_period, err);
 	if (item->time == 0)
 		reader->counts.without_time++;
 	else if (item->time < reader->file.first_sample || item->time > reader->file.last_sample)
@@ -257,7 +258,10 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 
 /* The source */
 
-/* The oldest record of all queues. A queue that has no time of its own for it (or has met damage) goes first. */
+/*
+ * The oldest record of all queues. A queue that has no time of its own for it (or has met damage)
+ * goes first.
+ */
 static enum ctx_status peek(struct ctx_pd_reader *reader, const struct ctx_pd_queued **ret,
 			    struct ctx_err *err)
 {
