@@ -1,5 +1,5 @@
 /*
- * Debug files: the ELF files that tell of one load object, and where they are looked for.
+ * Debug files: the ELF files of one load object, and where they are searched.
  *
  * An object has an *image* (the file that was mapped: its code, .dynsym, .eh_frame) and possibly a
  * *debug file* beside it (.symtab, DWARF). Looked for in this order, and used only when the build

@@ -1,5 +1,6 @@
 #include "elf/elf_file.h"
 
+#include "base/bisect.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "elf/elf_buildid.h"
@@ -257,20 +258,11 @@ Elf_Data *ctx_elf_section_data(Elf *elf, Elf_Scn *section)
 
 const struct ctx_elf_section *ctx_elf_section_at(const struct ctx_elf_file *file, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = file->n_sections;
+	size_t n = ctx_count_up_to(file->sections, file->n_sections, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->sections[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - file->sections[low - 1].address >= file->sections[low - 1].size)
+	if (n == 0 || address - file->sections[n - 1].address >= file->sections[n - 1].size)
 		return NULL;
-	return &file->sections[low - 1];
+	return &file->sections[n - 1];
 }
 
 /* --- segments --- */

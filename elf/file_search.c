@@ -22,7 +22,7 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-/* Of a build id in a reason: enough to tell two apart. */
+/* Of a build id in a reason: enough to distinguish two. */
 #define ID_DIGITS_SHOWN 12
 
 void ctx_file_search_deinit(struct ctx_file_search *search)
@@ -45,7 +45,7 @@ static bool is_same_id(const char *wanted, const char *found)
 	       (wanted[n] == '\0' || strlen(wanted) == 40);
 }
 
-/* A reason names its file; that of the object at its own place everybody knows. */
+/* A reason names its file, unless that is the object at its own path. */
 static void add_file_reason(struct ctx_file_search *search, const char *reason)
 {
 	const char *own = search->request->path;

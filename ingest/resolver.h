@@ -2,7 +2,7 @@
  * From addresses to functions: load objects, their symbol tables, and one location for each
  * (object, address) that occurs.
  *
- * A load object is told apart by build id where it has one, by path otherwise: a library that
+ * A load object is identified by build id where it has one, by path otherwise: a library that
  * twenty processes map is one object and its functions are the same functions. A symbol table is
  * opened when the first address of its object is looked up.
  */

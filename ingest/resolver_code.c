@@ -349,7 +349,7 @@ static const char *archived(const struct ctx_source_info *info, const char *path
 	return NULL;
 }
 
-/* Where the text of a file is to be had: "archive", a path, or "" nowhere. */
+/* Where the text of a file is available: "archive", a path, or "" nowhere. */
 static enum ctx_status find_text(const struct ctx_resolver *resolver, const struct ctx_source_info *info,
 				 const char *file, const char **ret, struct ctx_err *err)
 {

@@ -72,7 +72,7 @@ struct ctx_resolver {
 	struct ctx_location *locations;
 	size_t n_locations, locations_cap;
 	struct ctx_map64 by_address;	    /* absolute addresses -> location id */
-	struct ctx_map64 by_module_address; /* the same, where the module that kallsyms tells is mapped */
+	struct ctx_map64 by_module_address; /* the same, where the module named by kallsyms is mapped */
 	struct ctx_symtab *kernel;	    /* NULL: not opened, or no kallsyms */
 	const char *kernel_origin;
 	bool kernel_opened;

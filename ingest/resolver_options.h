@@ -16,7 +16,7 @@ struct ctx_resolver_options {
 	const char *kallsyms;	   /* copy of the target's kallsyms, "" none */
 	const char *debug_root;	   /* "" for the system's */
 	const char *symfs;	   /* "" none */
-	bool no_inlines;	   /* inlined functions are not told apart from those that they are in */
+	bool no_inlines;	   /* inlined functions count as those that they are inlined into */
 	const char *const *caches; /* build-id cache directories, NULL at the end; NULL: none */
 	const char *const
 		*cache_names; /* what to call each of them where symbols come from, NULL: by its path */

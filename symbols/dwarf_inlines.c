@@ -46,7 +46,7 @@ static bool may_hold_code(Dwarf_Die *die, int tag)
 	}
 }
 
-/* Adds a node's ranges; `*ret_any` tells whether it has code. */
+/* Adds a node's ranges; `*ret_any`: it has code. */
 static enum ctx_status add_ranges(struct reading *reading, uint32_t node, bool *ret_any, struct ctx_err *err)
 {
 	struct ctx_dwarf_reader *reader = reading->reader;

@@ -1,5 +1,6 @@
 #include "symbols/dwarf_scope.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "symbols/dwarf_walk.h"
 
@@ -72,19 +73,9 @@ static enum ctx_status read_scopes(struct ctx_dwarf_reader *reader, Dwarf_Die *u
  */
 static uint32_t find_scope(const struct ctx_dwarf_reader *reader, Dwarf_Off offset)
 {
-	size_t low = 0;
-	size_t high = reader->scope_n;
-	uint32_t i;
+	size_t n = ctx_count_below(reader->scopes, reader->scope_n, begin, offset);
+	uint32_t i = n > 0 ? (uint32_t)n - 1 : CTX_DWARF_NONE;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reader->scopes[middle].begin < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	i = low > 0 ? (uint32_t)low - 1 : CTX_DWARF_NONE;
 	while (i != CTX_DWARF_NONE && reader->scopes[i].end <= offset)
 		i = reader->scopes[i].parent;
 	return i;

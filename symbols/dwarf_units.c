@@ -76,7 +76,7 @@ enum ctx_status ctx_dwarf_units_list(struct ctx_dwarf_units *units, struct ctx_d
 	Dwarf_Off offset = 0, next;
 	size_t header;
 
-	/* A damaged head ends the list: nothing tells where the next unit begins. */
+	/* A damaged header ends the list: where the next unit begins is unknown. */
 	while (status == CTX_OK &&
 	       dwarf_next_unit(reader->file->dwarf, offset, &next, &header, NULL, NULL, NULL, NULL, NULL,
 			       NULL) == 0 &&

@@ -264,7 +264,7 @@ struct giving {
 	struct ctx_source_map *map;
 	ctx_source_line_fn each;
 	void *context;
-	struct ctx_source_line last; /* what the caller was told last; address UINT64_MAX: nothing yet */
+	struct ctx_source_line last; /* what was handed out last; address UINT64_MAX: nothing yet */
 };
 
 static enum ctx_status give(struct giving *giving, uint64_t address, const struct ctx_dwarf_row *row,

@@ -1,10 +1,10 @@
 /*
- * Source map: what DWARF tells of the addresses of one load object: inlined calls, files and lines.
+ * Source map: inlined calls, files and lines of the addresses of one load object, from DWARF.
  *
  * The debug information is looked for where symbols are (elf/debug_files.h): in the object itself,
  * in its separate debug file, with what dwz moved out (.gnu_debugaltlink) and with split DWARF
  * (.dwo) beside it; versions 2 to 5, compressed sections too. Compilation units are found by
- * address; one is taken apart when the first of its addresses is asked for, once, into sorted
+ * address; one is parsed when the first of its addresses is asked for, once, into sorted
  * ranges: after that a look-up is a binary search. elfutils reads the DWARF.
  *
  * Everything in the file is untrusted: depth, number of ranges and lines are limited, damage costs

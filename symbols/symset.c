@@ -18,6 +18,7 @@
  */
 #include "symbols/symset.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -363,19 +364,10 @@ enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err)
 
 bool ctx_symset_find(const struct ctx_symset *set, uint64_t address, uint32_t *ret_index)
 {
-	size_t low = 0;
-	size_t high = set->range_n;
+	size_t n = ctx_count_up_to_u64(set->range_starts, set->range_n, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (set->range_starts[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || set->range_entries[low - 1] == NO_ENTRY)
+	if (n == 0 || set->range_entries[n - 1] == NO_ENTRY)
 		return false;
-	*ret_index = set->range_entries[low - 1];
+	*ret_index = set->range_entries[n - 1];
 	return true;
 }

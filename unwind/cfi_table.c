@@ -1,5 +1,6 @@
 #include "unwind/cfi_table.h"
 
+#include "base/bisect.h"
 #include "elf/elf_file.h"
 #include "unwind/cfi_build.h"
 
@@ -75,19 +76,11 @@ bool ctx_cfi_table_function(const struct ctx_cfi_table *table, uint64_t address,
 			    uint64_t *ret_end)
 {
 	uint64_t pc = address - table->rows.base;
-	size_t low = 0, high = table->n_functions;
+	size_t n = ctx_count_up_to(table->functions, table->n_functions, begin, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->functions[middle].begin <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || pc >= table->functions[low - 1].end)
+	if (n == 0 || pc >= table->functions[n - 1].end)
 		return false;
-	*ret_begin = table->rows.base + table->functions[low - 1].begin;
-	*ret_end = table->rows.base + table->functions[low - 1].end;
+	*ret_begin = table->rows.base + table->functions[n - 1].begin;
+	*ret_end = table->rows.base + table->functions[n - 1].end;
 	return true;
 }

@@ -21,7 +21,7 @@
 
 enum verdict {
 	GO_ON,
-	ENDED, /* walk->reason tells why */
+	ENDED, /* walk->reason says why */
 };
 
 struct walk {
@@ -87,7 +87,7 @@ static bool locate(struct walk *walk, uint64_t address)
 	return true;
 }
 
-/* To the caller; what is not told of its registers is not known. */
+/* To the caller; registers without a rule are not known. */
 static enum verdict enter_caller(struct walk *walk, uint64_t pc, uint64_t cfa, uint64_t fp)
 {
 	walk->value[walk->pc] = pc;
