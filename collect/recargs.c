@@ -209,7 +209,7 @@ static const char *const event_names[] = {
 
 #define FLAG(field) .set = ctx_option_set_flag, .at = offsetof(struct ctx_rec_options, field)
 #define STRING(field) .set = ctx_option_set_text, .at = offsetof(struct ctx_rec_options, field)
-#define SIZE(setter, field) .set = setter, .at = offsetof(struct ctx_rec_options, field)
+#define SIZE(setter, field) .set = (setter), .at = offsetof(struct ctx_rec_options, field)
 
 /* In the order of the manual. */
 // clang-format off

@@ -233,7 +233,7 @@ static const char *export_name(size_t i)
 #define FLAG(field) .set = ctx_option_set_flag, .at = offsetof(struct ctx_options, field)
 #define STRING(field) .set = ctx_option_set_text, .at = offsetof(struct ctx_options, field)
 #define NUMBER(setter, field, from, to)                                                                      \
-	.set = setter, .at = offsetof(struct ctx_options, field), .min = from, .max = to
+	.set = (setter), .at = offsetof(struct ctx_options, field), .min = (from), .max = (to)
 
 /* In the order of the manual. */
 // clang-format off
