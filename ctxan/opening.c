@@ -262,10 +262,21 @@ static int64_t recorded_at(const char *input)
 	return stat(input, &info) == 0 && S_ISREG(info.st_mode) ? (int64_t)info.st_mtime : 0;
 }
 
-static enum ctx_status ingest(const char *input, const struct format *format, const char *path,
-			      const char *fingerprint, const struct ctx_opening_options *options,
-			      struct ctx_symbol_caches *caches, struct ctx_err *err)
+/* What is ingested, and how. */
+struct recording {
+	const char *input;
+	const struct format *format;
+	const struct ctx_opening_options *options;
+	struct ctx_symbol_caches *caches;
+};
+
+/* Into the database `path`, which remembers the fingerprint. */
+static enum ctx_status ingest(const struct recording *recording, const char *path, const char *fingerprint,
+			      struct ctx_err *err)
 {
+	const struct ctx_opening_options *options = recording->options;
+	struct ctx_symbol_caches *caches = recording->caches;
+	const char *input = recording->input;
 	struct ctx_ingest_options ingest_options = {
 		.tree = options->tree,
 		.symfs = options->symfs,
@@ -280,7 +291,7 @@ static enum ctx_status ingest(const char *input, const struct format *format, co
 	enum ctx_status status = open_caches(caches, options, err);
 
 	if (status == CTX_OK)
-		status = format->open(input, &source, err);
+		status = recording->format->open(input, &source, err);
 	if (status != CTX_OK)
 		return status;
 	ingest_options.caches = caches->directories;
@@ -322,6 +333,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 				      struct ctx_err *err)
 {
 	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
+	struct recording recording = {input, format, options, &caches};
 	char *path CTX_AUTO_FREE = NULL;
 	char fingerprint[17], full[128];
 	enum ctx_status status;
@@ -350,7 +362,7 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "%s is there and is not a database of ctxan: not overwritten", path);
-	status = ingest(input, format, path, full, options, &caches, err);
+	status = ingest(&recording, path, full, err);
 	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
 }
 
