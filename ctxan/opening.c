@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A format that can be ingested, told apart by looking into the file. */
+/* A format that can be ingested, recognised by the file's contents. */
 struct format {
 	bool (*is)(const char *path);
 	enum ctx_status (*open)(const char *path, struct ctx_event_source **ret, struct ctx_err *err);
@@ -47,7 +47,7 @@ static const struct format *format_of(const char *path)
 	return NULL;
 }
 
-/* Where the database of a recording is unless it is told, or cannot be: "x.er/ctxan.db", "perf.data.ctxan.db". */
+/* Where the database of a recording is by default: "x.er/ctxan.db", "perf.data.ctxan.db". */
 static char *usual_path(const char *input, const struct format *format)
 {
 	size_t n = strlen(input);
