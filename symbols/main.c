@@ -20,7 +20,7 @@
 #define SECONDS_MAX 60
 #define OUTPUT_MAX ((size_t)64 << 20)
 
-static void limit(int resource, rlim_t value)
+static void limit(__rlimit_resource_t resource, rlim_t value)
 {
 	struct rlimit now;
 
