@@ -47,7 +47,7 @@ static void check_info(const struct ctx_source_info *info)
 {
 	require(info->duration_ns > 0 && info->n_metrics > 0);
 	for (uint32_t i = 0; i < info->n_metrics; i++) {
-		read_text(info->metrics[i].unit);
+		read_text(ctx_unit_word(info->metrics[i].unit));
 		require(info->metrics[i].name[0] != '\0');
 		for (uint32_t j = 0; j < i && j < METRICS_COMPARED; j++)
 			require(strcmp(info->metrics[i].name, info->metrics[j].name) != 0);

@@ -148,8 +148,7 @@ static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
 		const struct ctx_metric_info *metric = &profile->metrics[i];
 
 		/* "cpu-clock:u" was not meant to see everything. */
-		if (strcmp(metric->unit, "ns") != 0 || metric->parts != NULL ||
-		    strchr(metric->name, ':') != NULL)
+		if (metric->kind != CTX_METRIC_CPU_TIME || strchr(metric->name, ':') != NULL)
 			continue;
 		if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
 			return CTX_OK;

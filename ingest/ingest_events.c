@@ -246,7 +246,7 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 	const struct ctx_source_info *info = &in->source->info;
 	enum ctx_status status;
 
-	if (sample.metric >= info->n_metrics || info->metrics[sample.metric].counts)
+	if (sample.metric >= info->n_metrics || info->metrics[sample.metric].kind == CTX_METRIC_COUNT)
 		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
 	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
 	if (status == CTX_OK)
@@ -329,9 +329,8 @@ enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err)
 	if (in->shows_running == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < info->n_metrics; i++)
-		in->shows_running[i] = strcmp(info->metrics[i].unit, "ns") == 0 ||
-				       strstr(info->metrics[i].name, "cycles") != NULL ||
-				       strstr(info->metrics[i].name, "instructions") != NULL;
+		in->shows_running[i] = ctx_metric_shows_running(ctx_source_metric_kind(&info->metrics[i]),
+								info->metrics[i].name);
 	return ctx_state_feed_create(&options, &in->states, err);
 }
 

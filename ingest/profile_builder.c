@@ -50,7 +50,6 @@ static enum ctx_status set_counted(struct ctx_profile *profile, uint32_t i, uint
 	parts[0] = of;
 	metric->parts = parts;
 	metric->n_parts = 1;
-	metric->counts = true;
 	return CTX_OK;
 }
 
@@ -66,11 +65,11 @@ static enum ctx_status keep_metrics(struct ctx_profile_builder *builder, const s
 	for (uint32_t i = 0; i < info->n_metrics; i++) {
 		enum ctx_status status = keep(builder, info->metrics[i].name, &profile->metrics[i].name, err);
 
-		if (status == CTX_OK)
-			status = keep(builder, info->metrics[i].unit, &profile->metrics[i].unit, err);
+		profile->metrics[i].unit = info->metrics[i].unit;
+		profile->metrics[i].kind = ctx_source_metric_kind(&info->metrics[i]);
 		if (status == CTX_OK && info->metrics[i].word != NULL)
 			status = keep(builder, info->metrics[i].word, &profile->metrics[i].word, err);
-		if (status == CTX_OK && info->metrics[i].counts)
+		if (status == CTX_OK && ctx_metric_is_count(&profile->metrics[i]))
 			status = set_counted(profile, i, info->metrics[i].of, err);
 		if (status != CTX_OK)
 			return status;
@@ -100,16 +99,18 @@ static enum ctx_status add_state_metrics(struct ctx_profile *profile, struct ctx
 	profile->has_states = true;
 	profile->states = profile->n_metrics;
 	for (uint32_t state = 0; state < CTX_STATE_N; state++)
-		profile->metrics[profile->n_metrics++] = (struct ctx_metric_info){
-			.name = ctx_state_name((enum ctx_thread_state)state), .unit = "ns", .spans = true};
+		profile->metrics[profile->n_metrics++] =
+			(struct ctx_metric_info){.name = ctx_state_name((enum ctx_thread_state)state),
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS};
 	for (size_t i = 0; i < CTX_STATE_METRICS_N; i++) {
 		struct ctx_metric_info *metric = &profile->metrics[profile->n_metrics++];
 		enum ctx_status status;
 
 		*metric = (struct ctx_metric_info){.name = ctx_state_metrics[i].name,
-						   .unit = "ns",
 						   .word = ctx_state_metrics[i].word,
-						   .spans = true};
+						   .kind = CTX_METRIC_SPAN,
+						   .unit = CTX_UNIT_NS};
 		status = set_parts(profile, ctx_state_metrics[i].states, metric, err);
 		if (status != CTX_OK)
 			return status;
@@ -127,7 +128,7 @@ static void add_up_parts(struct ctx_profile *profile)
 			metric->samples += profile->metrics[metric->parts[k]].samples;
 			metric->weight += profile->metrics[metric->parts[k]].weight;
 		}
-		if (metric->counts)
+		if (ctx_metric_is_count(metric))
 			metric->weight = metric->samples;
 	}
 }

@@ -299,13 +299,20 @@ struct ctx_source_kernel {
 
 struct ctx_source_metric {
 	const char *name;
-	const char *unit;
 	const char *word; /* as in struct ctx_metric_info; NULL */
-	bool counts;	  /* no samples of its own: how many there are of metric `of` */
+	enum ctx_metric_kind
+		kind; /* CTX_METRIC_COUNT: no samples of its own, how many there are of metric `of` */
+	enum ctx_unit unit;
 	uint32_t of;
 	/* All samples have kept_frames: calls are counted, not estimated. */
 	bool exact_calls;
 };
+
+/* The kind that the source said, else the unit's. */
+static inline enum ctx_metric_kind ctx_source_metric_kind(const struct ctx_source_metric *metric)
+{
+	return metric->kind != CTX_METRIC_BY_UNIT ? metric->kind : ctx_metric_kind_of_unit(metric->unit);
+}
 
 /* A source file that was kept with the recording. */
 struct ctx_source_text {

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "model/interval.h"
+#include "model/metric.h"
 #include "model/thread_state.h"
 #include "model/traced.h"
 #include "model/trie.h"
@@ -68,24 +69,6 @@ struct ctx_thread_info {
 	struct ctx_interval life; /* a thread is (tid, life), never tid alone */
 	uint64_t samples;
 	uint64_t weight; /* of metric 0 */
-};
-
-struct ctx_metric_info {
-	const char *name; /* "cpu-clock" */
-	const char *unit; /* "ns", "events", "bytes" */
-	const char *word; /* a short name for options and keys: "wait-cpu"; NULL: the name itself */
-	uint64_t samples;
-	uint64_t weight;
-	/*
-	 * A sample is a span of time: it ends with the nanosecond time_ns and weighs as many as it is long, so it began at
-	 * time_ns + 1 - weight. The spans of a thread do not overlap, not even those of different metrics. An interval
-	 * that cuts a span gets the part inside.
-	 */
-	bool spans;
-	/* A sum of other metrics, which have samples; it has none of its own. Ascending. NULL: no sum. */
-	const uint32_t *parts;
-	uint32_t n_parts;
-	bool counts; /* with parts: the number of their samples, not the sum of their weights; unit "" */
 };
 
 struct ctx_property { /* a line of the header: key "host", value "target1" */

@@ -84,7 +84,7 @@ static enum ctx_status query_thread(struct ctx_query *query, const struct ctx_qu
 
 static bool is_count(const struct ctx_profile *profile, uint32_t metric)
 {
-	return metric < profile->n_metrics && profile->metrics[metric].counts;
+	return metric < profile->n_metrics && ctx_metric_is_count(&profile->metrics[metric]);
 }
 
 /* How many samples there are is what weighs. `cost` is the query's as it was before they were added. */

@@ -87,7 +87,8 @@ static enum ctx_status scan_metrics(struct ctx_query *query, struct indexing *in
 	for (size_t m = 0; m < indexing->rows->n_metrics && status == CTX_OK; m++) {
 		scan.metric = query->selection->metrics[m];
 		indexing->metric = m;
-		indexing->counts = scan.metric < profile->n_metrics && profile->metrics[scan.metric].counts;
+		indexing->counts = scan.metric < profile->n_metrics &&
+				   ctx_metric_is_count(&profile->metrics[scan.metric]);
 		status = ctx_scan_selected(query, &scan, err);
 	}
 	return status;

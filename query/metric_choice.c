@@ -113,9 +113,9 @@ static uint32_t default_metric(const struct ctx_selection_spec *spec, const stru
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[i];
 
-		if (metric->samples != 0 && !metric->spans && metric->parts == NULL)
+		if (metric->samples != 0 && !ctx_metric_is_clipped(metric) && metric->parts == NULL)
 			return i;
-		span_samples += metric->spans ? metric->samples : 0;
+		span_samples += ctx_metric_is_clipped(metric) ? metric->samples : 0;
 	}
 	return profile->has_states && span_samples != 0
 		       ? ctx_profile_state_sum(profile, CTX_STATE_METRICS_N - 1)

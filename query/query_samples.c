@@ -38,7 +38,8 @@ static enum ctx_status pass_part(void *context, const struct ctx_sample *sample,
 	const struct passing *passing = context;
 	struct ctx_sample part = *sample;
 
-	if (passing->profile->metrics[sample->metric].spans && !ctx_sample_clip(&part, passing->interval))
+	if (ctx_metric_is_clipped(&passing->profile->metrics[sample->metric]) &&
+	    !ctx_sample_clip(&part, passing->interval))
 		return CTX_OK;
 	return pass(context, &part, err);
 }
@@ -72,7 +73,7 @@ static enum ctx_status pass_last(struct passing *passing, struct ctx_query *quer
 		const struct ctx_span_scope scope = {metrics->list[i], thread, passing->interval};
 		struct ctx_span_edges edges;
 
-		if (!passing->profile->metrics[metrics->list[i]].spans)
+		if (!ctx_metric_is_clipped(&passing->profile->metrics[metrics->list[i]]))
 			continue;
 		status = ctx_span_edges_find(query, &scope, &edges, err);
 		if (status == CTX_OK && edges.last.weight != 0)
@@ -116,7 +117,8 @@ static enum ctx_status pass_selected(struct passing *passing, struct ctx_err *er
 
 	metrics.list = ctx_query_base_metrics(passing->profile, selection->metrics, &metrics.n);
 	ctx_query_init(&query, passing->samples->store, selection, 0);
-	passing->counts = metrics.n != 0 && passing->profile->metrics[selection->metrics[0]].counts;
+	passing->counts =
+		metrics.n != 0 && ctx_metric_is_count(&passing->profile->metrics[selection->metrics[0]]);
 	for (size_t i = 0; i < passing->n_intervals && status == CTX_OK; i++) {
 		passing->interval = passing->intervals[i];
 		status = pass_interval(passing, &query, &metrics, err);

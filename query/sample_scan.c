@@ -103,7 +103,7 @@ enum ctx_status ctx_scan_samples(struct ctx_query *query, const struct ctx_scan 
 	const struct ctx_tree_info *tree = ctx_store_find_tree(query->store, scan->thread, scan->metric);
 	struct scanning scanning = {.query = query,
 				    .scan = scan,
-				    .spans = metric->spans,
+				    .spans = ctx_metric_is_clipped(metric),
 				    .selected = selected_around(query->selection, scan->interval)};
 	enum ctx_traced_kind kind;
 	enum ctx_status status;

@@ -124,7 +124,8 @@ enum ctx_status ctx_span_edges_correct(struct ctx_query *query, const struct ctx
 	struct ctx_span_scope one = *scope;
 	enum ctx_status status = CTX_OK;
 
-	if (!profile->metrics[scope->metric].spans || ctx_interval_contains(scope->interval, profile->run))
+	if (!ctx_metric_is_clipped(&profile->metrics[scope->metric]) ||
+	    ctx_interval_contains(scope->interval, profile->run))
 		return CTX_OK;
 	if (scope->thread != CTX_NONE)
 		return correct_thread(query, scope, out, err);

@@ -25,7 +25,7 @@ static enum ctx_status order_weights(struct ctx_query *query, uint32_t metric, u
 	enum ctx_status status;
 
 	if (metric < profile->n_metrics &&
-	    (profile->metrics[metric].spans || profile->metrics[metric].parts != NULL)) {
+	    (ctx_metric_is_clipped(&profile->metrics[metric]) || profile->metrics[metric].parts != NULL)) {
 		status = ctx_query_thread_sums(query, metric, &samples, ret, err);
 		free(samples);
 		return status;

@@ -2,12 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-struct ctx_scale ctx_scale_for(const char *unit, uint64_t largest)
+struct ctx_scale ctx_scale_for(enum ctx_unit unit, uint64_t largest)
 {
-	if (strcmp(unit, "ns") != 0)
-		return (struct ctx_scale){.unit = unit, .divisor = 1, .digits = 0};
+	if (unit != CTX_UNIT_NS)
+		return (struct ctx_scale){.unit = ctx_unit_word(unit), .divisor = 1, .digits = 0};
 	if (largest < UINT64_C(100) * 1000 * 1000 * 1000)
 		return (struct ctx_scale){.unit = "ms", .divisor = 1000 * 1000, .digits = 3};
 	return (struct ctx_scale){.unit = "s", .divisor = 1000 * 1000 * 1000, .digits = 3};

@@ -5,7 +5,9 @@
 #ifndef CTX_REPORT_FIGURES_H
 #define CTX_REPORT_FIGURES_H
 
+#include "model/metric.h"
 #include <stddef.h>
+
 #include <stdint.h>
 
 #define CTX_FIGURE_MAX 48
@@ -18,7 +20,7 @@ struct ctx_scale {
 };
 
 /* Nanoseconds become ms, or s when the largest weight has 100 s or more; everything else stays as it is. */
-struct ctx_scale ctx_scale_for(const char *unit, uint64_t largest);
+struct ctx_scale ctx_scale_for(enum ctx_unit unit, uint64_t largest);
 
 /* value / divisor with so many (at most 6) digits behind the point, rounded. */
 void ctx_figure_fixed(char out[CTX_FIGURE_MAX], uint64_t value, uint64_t divisor, unsigned digits);

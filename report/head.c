@@ -137,7 +137,7 @@ void ctx_head_scale(struct ctx_head *head)
 struct ctx_metric_info ctx_head_metric_of(const struct ctx_profile *profile, uint32_t metric)
 {
 	if (metric >= profile->n_metrics)
-		return (struct ctx_metric_info){.name = "", .unit = "events"};
+		return (struct ctx_metric_info){.name = "", .unit = CTX_UNIT_EVENTS};
 	return profile->metrics[metric];
 }
 
@@ -150,7 +150,7 @@ struct ctx_metric_info ctx_head_metric(const struct ctx_head *head)
 
 bool ctx_head_is_measured(const struct ctx_metric_info *metric)
 {
-	return metric->spans || (metric->parts != NULL && !metric->counts);
+	return ctx_metric_is_clipped(metric) || (metric->parts != NULL && !ctx_metric_is_count(metric));
 }
 
 /* Whether its samples are traced operations: every one is there. */
@@ -158,7 +158,7 @@ static bool is_traced(const struct ctx_profile *profile, const struct ctx_metric
 {
 	enum ctx_traced_kind kind;
 
-	if (metric->counts && metric->n_parts != 0 && metric->parts[0] < profile->n_metrics)
+	if (ctx_metric_is_count(metric) && metric->n_parts != 0 && metric->parts[0] < profile->n_metrics)
 		metric = &profile->metrics[metric->parts[0]];
 	return ctx_traced_kind_of_metric(metric->word, &kind) && profile->traced[kind] != 0;
 }

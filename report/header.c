@@ -81,7 +81,7 @@ static void put_run(struct ctx_out *out)
 /* In text the time in each state is the report `states`' business: the sums that people ask for are enough here, where there are any. */
 static bool is_for_people(const struct ctx_metric_info *metric)
 {
-	return !metric->spans || (metric->n_parts != 0 && metric->weight != 0);
+	return !ctx_metric_is_clipped(metric) || (metric->n_parts != 0 && metric->weight != 0);
 }
 
 static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *metric, const char *weight,
@@ -90,7 +90,7 @@ static void put_metric_text(struct ctx_out *out, const struct ctx_metric_info *m
 	const char *word = metric->word != NULL ? ctx_out_format(out, "  (--metric %s)", metric->word) : "";
 	char count[CTX_HEAD_COUNT_MAX];
 
-	ctx_count_text(metric->samples, metric->spans ? "spans" : "samples", count);
+	ctx_count_text(metric->samples, ctx_metric_is_clipped(metric) ? "spans" : "samples", count);
 	put_text(out, "metric", metric->name,
 		 ctx_out_format(out, "%s, %s%s%s%s", count, weight, *unit != '\0' ? " " : "", unit, word));
 }
@@ -113,7 +113,7 @@ static void put_metrics(struct ctx_out *out)
 			continue;
 		}
 		put_text(out, "metric", "name", metric->name);
-		put_text(out, "metric", "unit", metric->unit);
+		put_text(out, "metric", "unit", ctx_unit_word(metric->unit));
 		put_number(out, "metric", "samples", metric->samples);
 		put_number(out, "metric", "weight", metric->weight);
 	}

@@ -91,7 +91,7 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 static const struct ctx_traced_report heap_report = {.report = &ctx_report_heap,
 						     .kind = CTX_TRACED_HEAP,
 						     .topic = "Heap",
-						     .unit = "bytes",
+						     .unit = CTX_UNIT_BYTES,
 						     .counted = "allocations",
 						     .stack = STACK,
 						     .text = TEXT,

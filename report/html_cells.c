@@ -129,10 +129,11 @@ static enum ctx_status gather_metric(struct gathering *gathering, uint32_t metri
 	struct ctx_samples_query query = {
 		.thread = thread, .whole_run = true, .has_metric = true, .metric = metric};
 
-	if (metric == input->metric && !input->profile->metrics[metric].spans)
+	if (metric == input->metric && !ctx_metric_is_clipped(&input->profile->metrics[metric]))
 		query.has_metric = false;
 	return input->source->samples(input->source, &query,
-				      input->profile->metrics[metric].spans ? take_span : take_sample,
+				      ctx_metric_is_clipped(&input->profile->metrics[metric]) ? take_span
+											      : take_sample,
 				      gathering, err);
 }
 

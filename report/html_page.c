@@ -166,8 +166,7 @@ static void put_selected(struct ctx_buf *head, const struct ctx_export_input *in
 
 static bool is_spans(const struct ctx_profile *profile, const struct ctx_metric_info *metric)
 {
-	return metric->parts != NULL && metric->n_parts != 0 ? profile->metrics[metric->parts[0]].spans
-							     : metric->spans;
+	return ctx_metric_is_clipped(metric->n_parts != 0 ? &profile->metrics[metric->parts[0]] : metric);
 }
 
 static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
@@ -181,7 +180,7 @@ static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
 	ctx_buf_put_text(head, ",\"metric\":{\"name\":");
 	ctx_name_put_json(head, metric->name);
 	ctx_buf_put_text(head, ",\"unit\":");
-	ctx_name_put_json(head, metric->unit);
+	ctx_name_put_json(head, ctx_unit_word(metric->unit));
 	if (is_spans(profile, metric))
 		ctx_buf_put_text(head, ",\"spans\":true");
 	ctx_buf_printf(head,

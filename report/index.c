@@ -194,8 +194,10 @@ static void put_metrics(struct ctx_out *out, const struct ctx_report_sum *more)
 		struct ctx_metric_info metric =
 			ctx_head_metric_of(out->profile, out->head.selection.metrics[i + 1]);
 		const struct ctx_cell cells[] = {
-			ctx_cell_name(metric.name),	 ctx_cell_name(metric.word),
-			ctx_cell_name(metric.unit),	 ctx_cell_number(more[i].samples),
+			ctx_cell_name(metric.name),
+			ctx_cell_name(metric.word),
+			ctx_cell_name(ctx_unit_word(metric.unit)),
+			ctx_cell_number(more[i].samples),
 			ctx_cell_number(more[i].weight),
 		};
 

@@ -139,7 +139,7 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 static const struct ctx_traced_report io_report = {.report = &ctx_report_io,
 						   .kind = CTX_TRACED_IO,
 						   .topic = "Input and output",
-						   .unit = "ns",
+						   .unit = CTX_UNIT_NS,
 						   .counted = "operations",
 						   .stack = STACK,
 						   .text = TEXT,

@@ -37,7 +37,7 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 static const struct ctx_traced_report leaks_report = {.report = &ctx_report_leaks,
 						      .kind = CTX_TRACED_HEAP,
 						      .topic = "Leaks",
-						      .unit = "bytes",
+						      .unit = CTX_UNIT_BYTES,
 						      .counted = "leaks",
 						      .stack = STACK,
 						      .text = TEXT,

@@ -33,9 +33,10 @@ static const char *short_title(const struct ctx_metric_info *metric)
 }
 
 /* Behind that title. */
-static const char *heading_unit(const char *title, const struct ctx_scale *scale)
+static const char *heading_unit(const struct ctx_metric_info *metric, const char *title,
+				const struct ctx_scale *scale)
 {
-	return strcmp(scale->unit, "bytes") == 0 && strstr(title, "Bytes") != NULL ? "" : scale->unit;
+	return metric->unit == CTX_UNIT_BYTES && strstr(title, "Bytes") != NULL ? "" : scale->unit;
 }
 
 static const struct ctx_metric_info *metric_of(const struct ctx_report_selection *selection, size_t i)
@@ -60,13 +61,13 @@ static enum ctx_status add_weights(struct ctx_metric_view *view, const struct ct
 }
 
 /* With few digits: a number has 7 columns at the most, up to a day. */
-static struct ctx_scale narrow_scale(const char *unit, uint64_t largest)
+static struct ctx_scale narrow_scale(enum ctx_unit unit, uint64_t largest)
 {
 	struct ctx_scale scale = ctx_scale_for(unit, largest);
 
 	if (scale.divisor == 1)
 		return scale;
-	if (strcmp(scale.unit, "ms") == 0)
+	if (scale.divisor == 1000 * 1000)
 		scale.digits = largest < UINT64_C(1000) * 1000 * 1000 ? 2 : 1;
 	else
 		scale.digits = largest < UINT64_C(1000) * 1000 * 1000 * 1000 ? 2 : 1;
@@ -86,7 +87,7 @@ static char *format(struct ctx_arena *arena, const char *first, const char *betw
 const char *ctx_metric_heading(const struct ctx_metric_info *metric, const struct ctx_scale *scale,
 			       size_t width, bool ascii, struct ctx_arena *arena)
 {
-	const char *title = short_title(metric), *unit = heading_unit(title, scale);
+	const char *title = short_title(metric), *unit = heading_unit(metric, title, scale);
 	struct ctx_buf safe = {0}, cut = {0};
 	char *text = NULL;
 
@@ -311,10 +312,14 @@ static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
 	for (size_t i = 0; i < view->n_more; i++) {
 		const struct ctx_metric_info *metric = metric_of(view->selection, i + 1);
 		const struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
-			ctx_cell_name(metric->name),	      ctx_cell_name(metric->word),
-			ctx_cell_name(metric->unit),	      ctx_cell_number(more[i].base),
-			ctx_cell_number(more[i].cum),	      ctx_cell_number(more[i].base_samples),
-			ctx_cell_number(more[i].cum_samples), ctx_cell_signed(more[i].calls),
+			ctx_cell_name(metric->name),
+			ctx_cell_name(metric->word),
+			ctx_cell_name(ctx_unit_word(metric->unit)),
+			ctx_cell_number(more[i].base),
+			ctx_cell_number(more[i].cum),
+			ctx_cell_number(more[i].base_samples),
+			ctx_cell_number(more[i].cum_samples),
+			ctx_cell_signed(more[i].calls),
 		};
 
 		ctx_out_list_row(out, columns, CTX_COUNT_OF(columns), cells);

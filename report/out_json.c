@@ -98,7 +98,7 @@ static void put_metric(struct ctx_out *out, struct ctx_metric_info metric)
 		put_name(out, metric.word);
 	}
 	put_key(out, "unit");
-	put_name(out, metric.unit);
+	put_name(out, ctx_unit_word(metric.unit));
 	check(out, yajl_gen_map_close(out->gen));
 }
 

@@ -135,7 +135,8 @@ static struct layout make_layout(const struct ctx_strips *strips, const struct c
 	size_t width = out->options->width != 0 ? out->options->width : 120;
 	size_t room = width > LABEL_WIDTH + 21 ? width - LABEL_WIDTH - 1 : 20;
 	size_t n = strips->slices.per_thread;
-	struct layout layout = {.is_time = strcmp(ctx_head_metric(&out->head).unit, "ns") == 0};
+	const struct ctx_metric_info metric = ctx_head_metric(&out->head);
+	struct layout layout = {.is_time = ctx_metric_is_time(&metric)};
 
 	if (room > MAX_COLUMNS)
 		room = MAX_COLUMNS;

@@ -56,7 +56,7 @@ static void fill(const struct ctx_traced_sums *sums, struct ctx_cell *cells)
 static const struct ctx_traced_report sync_report = {.report = &ctx_report_sync,
 						     .kind = CTX_TRACED_SYNC,
 						     .topic = "Waits",
-						     .unit = "ns",
+						     .unit = CTX_UNIT_NS,
 						     .counted = "waits",
 						     .stack = STACK,
 						     .text = TEXT,

@@ -86,8 +86,8 @@ enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page, const struct 
 					 .options = options,
 					 .profile = profile,
 					 .most = most_rows(options)};
-	page->topic.metric =
-		(struct ctx_metric_info){.name = report->topic, .unit = report->unit, .spans = true};
+	page->topic.metric = (struct ctx_metric_info){
+		.name = report->topic, .unit = report->unit, .kind = CTX_METRIC_SPAN};
 	page->topic.counted = report->counted;
 	status = ctx_order_find(report->report->name, options->sort, report->sort_keys, &page->key, err);
 	if (status == CTX_OK)

@@ -13,9 +13,10 @@
 struct ctx_traced_report {
 	const struct ctx_report_kind *report;
 	enum ctx_traced_kind kind;
-	const char *topic, *unit, *counted; /* of the head: "Allocations", "bytes", "allocations" */
-	unsigned stack;			    /* the column "stack": the names joined, in CSV only */
-	unsigned text;			    /* the column of text only: chains, names, bars */
+	const char *topic, *counted; /* of the head: "Allocations", "allocations" */
+	enum ctx_unit unit;
+	unsigned stack;	       /* the column "stack": the names joined, in CSV only */
+	unsigned text;	       /* the column of text only: chains, names, bars */
 	unsigned number_width; /* columns of text that the numbers in front of call stacks take, about */
 	const char *const *sort_keys;
 	uint64_t (*value)(const struct ctx_traced_sums *sums, size_t key); /* of a sort key */

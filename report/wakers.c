@@ -497,7 +497,7 @@ static const char *note_unseen(const struct page *page, unsigned states, uint64_
 {
 	const struct ctx_report_options *options = page->options;
 	char percent[CTX_FIGURE_MAX], unseen[CTX_FIGURE_MAX];
-	struct ctx_scale scale = ctx_scale_for("ns", seen_ns);
+	struct ctx_scale scale = ctx_scale_for(CTX_UNIT_NS, seen_ns);
 	uint64_t all_ns = 0;
 
 	for (size_t i = 0; i < page->n_states; i++)
@@ -516,7 +516,7 @@ static enum ctx_status put_page(struct page *page, struct ctx_out_spec *spec, st
 {
 	unsigned states = spec->selection->wait_states;
 	char name[160], note[320], unseen[160];
-	struct ctx_head_topic topic = {.metric = {.name = name, .unit = "ns", .spans = true},
+	struct ctx_head_topic topic = {.metric = {.name = name, .unit = CTX_UNIT_NS, .kind = CTX_METRIC_SPAN},
 				       .counted = "waits",
 				       .note = ctx_state_note(page->profile, note, sizeof(note))};
 	struct sums total = {0};

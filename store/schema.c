@@ -14,7 +14,7 @@ static const struct {
 	{"property", "CREATE TABLE property(id INTEGER PRIMARY KEY, key TEXT, value TEXT)"},
 	{"warning", "CREATE TABLE warning(id INTEGER PRIMARY KEY, text TEXT)"},
 	{"metric", "CREATE TABLE metric(id INTEGER PRIMARY KEY, name TEXT, unit TEXT, samples INTEGER, "
-		   "weight INTEGER, word TEXT, spans INTEGER, parts TEXT, counts INTEGER)"},
+		   "weight INTEGER, word TEXT, spans INTEGER, parts TEXT, counts INTEGER, kind TEXT)"},
 	{"outsider", "CREATE TABLE outsider(id INTEGER PRIMARY KEY, name TEXT)"},
 	{"traced_file", "CREATE TABLE traced_file(id INTEGER PRIMARY KEY, name TEXT)"},
 	{"process", "CREATE TABLE process(id INTEGER PRIMARY KEY, parent INTEGER, pid INTEGER, exit_status "

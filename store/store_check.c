@@ -19,7 +19,8 @@ static bool is_sound_metric(const struct ctx_profile *profile, uint32_t i)
 {
 	const struct ctx_metric_info *metric = &profile->metrics[i];
 
-	if ((metric->parts == NULL) != (metric->n_parts == 0) || (metric->counts && metric->parts == NULL))
+	if ((metric->parts == NULL) != (metric->n_parts == 0) ||
+	    (ctx_metric_is_count(metric) && metric->parts == NULL) || metric->kind == CTX_METRIC_BY_UNIT)
 		return false;
 	for (uint32_t k = 0; k < metric->n_parts; k++) {
 		if (metric->parts[k] >= i || profile->metrics[metric->parts[k]].parts != NULL ||
@@ -38,7 +39,7 @@ static bool are_sound_states(const struct ctx_profile *profile)
 	for (uint32_t i = 0; i < CTX_STATE_N; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[profile->states + i];
 
-		if (!metric->spans || metric->parts != NULL)
+		if (!ctx_metric_is_clipped(metric) || metric->parts != NULL)
 			return false;
 	}
 	for (uint32_t i = 0; i < CTX_STATE_METRICS_N; i++) {
@@ -53,7 +54,9 @@ static enum ctx_status check_metrics(const struct ctx_profile *profile, enum ctx
 {
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		if (!is_sound_metric(profile, i))
-			return ctx_err_set(err, wrong, "metric %" PRIu32 " is a sum of what it cannot be", i);
+			return ctx_err_set(
+				err, wrong,
+				"metric %" PRIu32 " is of no known kind, or a sum of what it cannot be", i);
 	}
 	if (profile->has_states && !are_sound_states(profile))
 		return ctx_err_set(err, wrong, "the metrics of the thread states are not there");

@@ -155,7 +155,7 @@ static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store
 	} tables[] = {
 		{"INSERT INTO property VALUES (?, ?, ?)", profile->n_properties, bind_property},
 		{"INSERT INTO warning VALUES (?, ?)", profile->n_warnings, bind_warning},
-		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics,
+		{"INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", profile->n_metrics,
 		 ctx_store_bind_metric},
 		{"INSERT INTO outsider VALUES (?, ?)", profile->n_outsiders, ctx_store_bind_outsider},
 		{"INSERT INTO traced_file VALUES (?, ?)", profile->n_files, ctx_store_bind_traced_file},

@@ -28,16 +28,17 @@ void ctx_store_bind_metric(struct ctx_store_rows *rows, size_t i)
 	const struct ctx_metric_info *metric = &rows->contents->profile->metrics[i];
 
 	ctx_bind_text(rows->stmt, 2, metric->name);
-	ctx_bind_text(rows->stmt, 3, metric->unit);
+	ctx_bind_text(rows->stmt, 3, ctx_unit_word(metric->unit));
 	ctx_bind_u64(rows->stmt, 4, metric->samples);
 	ctx_bind_u64(rows->stmt, 5, metric->weight);
 	ctx_bind_text(rows->stmt, 6, metric->word); /* NULL is NULL */
-	ctx_bind_u64(rows->stmt, 7, metric->spans);
+	ctx_bind_u64(rows->stmt, 7, ctx_metric_is_clipped(metric));
 	if (metric->parts == NULL)
 		sqlite3_bind_null(rows->stmt, 8);
 	else
 		bind_parts(rows, 8, metric);
-	ctx_bind_u64(rows->stmt, 9, metric->counts);
+	ctx_bind_u64(rows->stmt, 9, ctx_metric_is_count(metric));
+	ctx_bind_text(rows->stmt, 10, ctx_metric_kind_word(metric->kind));
 }
 
 void ctx_store_bind_outsider(struct ctx_store_rows *rows, size_t i)
@@ -83,14 +84,18 @@ enum ctx_status ctx_store_take_metric(struct ctx_store_reader *reader, size_t i,
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	item->name = ctx_store_reader_text(reader, 1);
-	item->unit = ctx_store_reader_text(reader, 2);
+	item->unit = ctx_unit_of_word(ctx_store_reader_text(reader, 2));
 	item->samples = ctx_column_u64(reader->stmt, 3);
 	item->weight = ctx_column_u64(reader->stmt, 4);
 	if (sqlite3_column_type(reader->stmt, 5) != SQLITE_NULL)
 		item->word = ctx_store_reader_text(reader, 5);
-	item->spans = sqlite3_column_int64(reader->stmt, 6) != 0;
-	item->counts = sqlite3_column_int64(reader->stmt, 8) != 0;
+	item->kind = ctx_metric_kind_of_word(ctx_store_reader_text(reader, 9));
 	profile->n_metrics = (uint32_t)i + 1;
+	/* Both columns follow from the kind; they are there for SQL. */
+	if (ctx_metric_is_clipped(item) != (sqlite3_column_int64(reader->stmt, 6) != 0) ||
+	    ctx_metric_is_count(item) != (sqlite3_column_int64(reader->stmt, 8) != 0))
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: metric %zu is of two kinds", reader->store->path,
+				   i);
 	if (sqlite3_column_type(reader->stmt, 7) == SQLITE_NULL)
 		return CTX_OK;
 	return take_parts(reader, item, i, err);

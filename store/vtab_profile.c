@@ -85,7 +85,7 @@ static enum ctx_status add_tree(struct cursor *cursor, uint32_t thread, uint32_t
 
 	if (tree == NULL)
 		return CTX_OK;
-	if (!profile->metrics[metric].spans || thread == CTX_NONE)
+	if (!ctx_metric_is_clipped(&profile->metrics[metric]) || thread == CTX_NONE)
 		return ctx_store_scan(cursor->cursor.store, tree->id,
 				      &(struct ctx_store_scan){window, add_sample, cursor}, err);
 	cursor->window = window;
@@ -98,7 +98,8 @@ static enum ctx_status add_all(struct cursor *cursor, uint32_t metric, struct ct
 			       struct ctx_err *err)
 {
 	const struct ctx_profile *profile = &cursor->cursor.store->profile;
-	bool cuts = profile->metrics[metric].spans && !ctx_interval_contains(window, profile->run);
+	bool cuts = ctx_metric_is_clipped(&profile->metrics[metric]) &&
+		    !ctx_interval_contains(window, profile->run);
 	enum ctx_status status = CTX_OK;
 
 	if (!cuts && ctx_store_find_tree(cursor->cursor.store, CTX_NONE, metric) != NULL)
@@ -333,7 +334,7 @@ static enum ctx_status add_metrics(struct cursor *cursor, const struct arguments
 		return add_metric(cursor, arguments, arguments->metric, err);
 	for (uint32_t i = 0; i < metric->n_parts && status == CTX_OK; i++)
 		status = add_metric(cursor, arguments, metric->parts[i], err);
-	for (uint32_t i = 0; i < profile->cct.n && metric->counts; i++)
+	for (uint32_t i = 0; i < profile->cct.n && ctx_metric_is_count(metric); i++)
 		cursor->sums[i].base = cursor->sums[i].base_samples;
 	return status;
 }

@@ -425,12 +425,12 @@ static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_ex
 		return status;
 	for (; log->n_metrics <= number; log->n_metrics++) {
 		log->metrics[log->n_metrics] =
-			(struct ctx_source_metric){.name = "<Unknown>", .unit = "events"};
+			(struct ctx_source_metric){.name = "<Unknown>", .unit = CTX_UNIT_EVENTS};
 		log->periods[log->n_metrics] = 1;
 	}
 	log->periods[number] = period;
-	status = keep(log, name, &log->metrics[number].name, err);
-	return status == CTX_OK ? keep(log, unit, &log->metrics[number].unit, err) : status;
+	log->metrics[number].unit = ctx_unit_of_word(unit);
+	return keep(log, name, &log->metrics[number].name, err);
 }
 
 /* A copy of a source file; one that is missing is for people only. The first line of a path counts. */

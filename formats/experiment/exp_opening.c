@@ -305,7 +305,7 @@ static void find_clocks(const struct ctx_exp_log *log, struct ctx_source_info *i
 	size_t n = 0, n_user = 0, n_kernel = 0;
 
 	for (size_t i = 0; i < log->n_metrics; i++) {
-		if (strcmp(log->metrics[i].unit, "ns") != 0)
+		if (ctx_source_metric_kind(&log->metrics[i]) != CTX_METRIC_CPU_TIME)
 			continue;
 		n++;
 		if (is_limited_to(log, i, 'k', "kernel"))

@@ -266,7 +266,7 @@ static void put_head(struct callgrind *it)
 	ctx_buf_printf(out, " : ");
 	ctx_export_put_text(out, metric->name);
 	ctx_buf_printf(out, " (");
-	ctx_export_put_text(out, metric->unit);
+	ctx_export_put_text(out, ctx_unit_word(metric->unit));
 	ctx_buf_printf(out, ")\nevents: ");
 	put_event(out, metric->name);
 	ctx_buf_printf(out, "\nsummary: %" PRIu64 "\n\n", it->whole->weight);

@@ -245,7 +245,8 @@ static void put_file(struct trace *trace)
 	ctx_export_json_key_text(json, "experiment", trace->profile->name);
 	if (input->metric < trace->profile->n_metrics) {
 		ctx_export_json_key_text(json, "metric", trace->profile->metrics[input->metric].name);
-		ctx_export_json_key_text(json, "unit", trace->profile->metrics[input->metric].unit);
+		ctx_export_json_key_text(json, "unit",
+					 ctx_unit_word(trace->profile->metrics[input->metric].unit));
 	}
 	ctx_export_json_close(json);
 	ctx_export_json_line(json);

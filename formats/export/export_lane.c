@@ -1,11 +1,9 @@
 #include "formats/export/export_lane.h"
 
-#include <string.h>
-
 bool ctx_export_is_clock(const struct ctx_export_input *input)
 {
 	return input->metric < input->profile->n_metrics &&
-	       strcmp(input->profile->metrics[input->metric].unit, "ns") == 0;
+	       ctx_metric_is_time(&input->profile->metrics[input->metric]);
 }
 
 struct ctx_interval ctx_export_extent(const struct ctx_export_input *input)

@@ -24,7 +24,7 @@ struct ctx_export_span {
 	uint64_t begin_ns, end_ns;
 };
 
-/* True where a weight is time: the metric's unit is "ns". */
+/* True where a weight is time: ctx_metric_is_time. */
 bool ctx_export_is_clock(const struct ctx_export_input *input);
 
 /* What is selected, from the first interval's begin to the last one's end, within the run. */

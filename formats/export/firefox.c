@@ -412,7 +412,7 @@ static const char *weight_type(const struct fox *fox)
 	if (fox->is_clock)
 		return "tracing-ms";
 	if (fox->input->metric < fox->profile->n_metrics &&
-	    strcmp(fox->profile->metrics[fox->input->metric].unit, "bytes") == 0)
+	    fox->profile->metrics[fox->input->metric].unit == CTX_UNIT_BYTES)
 		return "bytes";
 	return "samples";
 }

@@ -70,14 +70,13 @@ static bool are_states(const struct ctx_profile *profile, uint32_t metric)
 		if (!is_state(profile, info->parts[i]))
 			return false;
 	}
-	return !info->counts && (info->n_parts != 0 || is_state(profile, metric));
+	return !ctx_metric_is_count(info) && (info->n_parts != 0 || is_state(profile, metric));
 }
 
 /* Of the times that are measured (waits, input and output) gprofng would say that they are time on a CPU. */
 static bool is_cpu_clock(const struct ctx_metric_info *info)
 {
-	return strcmp(info->unit, "ns") == 0 && info->parts == NULL &&
-	       (strcasestr(info->name, "cpu") != NULL || strcasestr(info->name, "clock") != NULL);
+	return info->kind == CTX_METRIC_CPU_TIME && info->parts == NULL;
 }
 
 /* The coarsest tick that makes every weight a whole number of ticks; otherwise a microsecond, the finest that there is. */

@@ -47,11 +47,11 @@ static int64_t to_signed(struct pprof *pprof, uint64_t value)
 }
 
 /* As the readers spell it, who scale by it: "ns" is theirs too, but the long one is what the format's text has. */
-static const char *unit_name(const char *unit)
+static const char *unit_name(enum ctx_unit unit)
 {
-	if (strcmp(unit, "ns") == 0)
+	if (unit == CTX_UNIT_NS)
 		return "nanoseconds";
-	return strcmp(unit, "events") == 0 ? "count" : unit;
+	return unit == CTX_UNIT_EVENTS ? "count" : ctx_unit_word(unit);
 }
 
 static enum ctx_status put_type(struct pprof *pprof, const char *name, const char *unit, bool is_period,

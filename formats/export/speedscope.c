@@ -137,7 +137,7 @@ static const char *unit(const struct scope *scope)
 	if (scope->is_clock)
 		return "nanoseconds";
 	if (input->metric < input->profile->n_metrics &&
-	    strcmp(input->profile->metrics[input->metric].unit, "bytes") == 0)
+	    input->profile->metrics[input->metric].unit == CTX_UNIT_BYTES)
 		return "bytes";
 	return "none";
 }

@@ -74,9 +74,22 @@ static uint32_t states_of(const struct ctx_gp_log *log)
 	}
 }
 
+static enum ctx_status add_state(struct ctx_gp_reader *reader, size_t *cap, size_t state, struct ctx_err *err)
+{
+	bool runs = state <= STATE_TRAP || state >= STATE_LINUX_CPU;
+	struct ctx_source_metric metric = {.name = states[state].name,
+					   .word = states[state].word,
+					   .kind = runs ? CTX_METRIC_CPU_TIME : CTX_METRIC_THREAD_TIME,
+					   .unit = CTX_UNIT_NS};
+
+	return add_metric(reader, cap, &metric, &reader->state_metrics[state], err);
+}
+
 static enum ctx_status make_clock(struct ctx_gp_reader *reader, size_t *cap, bool has_clock,
 				  struct ctx_err *err)
 {
+	static const struct ctx_source_metric total_thread = {
+		.name = "Total Thread", .word = "total", .kind = CTX_METRIC_THREAD_TIME, .unit = CTX_UNIT_NS};
 	uint32_t wanted = 0;
 	enum ctx_status status = CTX_OK;
 
@@ -86,22 +99,12 @@ static enum ctx_status make_clock(struct ctx_gp_reader *reader, size_t *cap, boo
 	for (size_t i = 0; i < CTX_GP_STATES; i++)
 		reader->state_metrics[i] = CTX_NONE;
 	if (has_clock)
-		status = add_metric(reader, cap,
-				    &(struct ctx_source_metric){
-					    .name = states[STATE_LINUX_CPU].name, .unit = "ns", .word = NULL},
-				    &reader->state_metrics[STATE_LINUX_CPU], err);
+		status = add_state(reader, cap, STATE_LINUX_CPU, err);
 	if (status == CTX_OK && (wanted & 0x3ff) == 0x3ff)
-		status = add_metric(
-			reader, cap,
-			&(struct ctx_source_metric){.name = "Total Thread", .unit = "ns", .word = "total"},
-			&reader->thread_metric, err);
+		status = add_metric(reader, cap, &total_thread, &reader->thread_metric, err);
 	for (size_t i = 0; i < CTX_GP_STATES && status == CTX_OK; i++) {
 		if ((wanted >> i & 1) != 0)
-			status = add_metric(reader, cap,
-					    &(struct ctx_source_metric){.name = states[i].name,
-									.unit = "ns",
-									.word = states[i].word},
-					    &reader->state_metrics[i], err);
+			status = add_state(reader, cap, i, err);
 	}
 	return status;
 }
@@ -146,18 +149,18 @@ static void put_title(struct ctx_gp_reader *reader, const struct ctx_gp_counter 
 static enum ctx_status make_counter(struct ctx_gp_reader *reader, size_t *cap,
 				    const struct ctx_gp_counter *counter, uint32_t *ret, struct ctx_err *err)
 {
+	struct ctx_source_metric metric;
 	const char *title;
 
 	put_title(reader, counter);
 	title = ctx_arena_strdup(&reader->arena, reader->text);
 	if (title == NULL)
 		return ctx_err_nomem(err);
-	return add_metric(
-		reader, cap,
-		&(struct ctx_source_metric){.name = title,
-					    .unit = "events",
-					    .word = counter->name[0] != '\0' ? counter->name : NULL},
-		ret, err);
+	metric = (struct ctx_source_metric){.name = title,
+					    .word = counter->name[0] != '\0' ? counter->name : NULL,
+					    .kind = CTX_METRIC_EVENTS,
+					    .unit = CTX_UNIT_EVENTS};
+	return add_metric(reader, cap, &metric, ret, err);
 }
 
 enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err *err)

@@ -32,26 +32,27 @@ enum metric {
 
 /* Names and words are gprofng's. */
 static const struct {
-	const char *name, *word, *unit;
+	const char *name, *word;
+	enum ctx_unit unit;
 	uint8_t kind;
 	uint8_t of; /* N_METRICS: it has samples */
 } metrics[N_METRICS] = {
-	[SYNC_TIME] = {"Sync Wait Time", "sync", "ns", CTX_TRACED_SYNC, N_METRICS},
-	[SYNC_COUNT] = {"Sync Wait Count", "syncn", "", CTX_TRACED_SYNC, SYNC_TIME},
-	[HEAP_BYTES] = {"Bytes Allocated", "heapallocbytes", "bytes", CTX_TRACED_HEAP, N_METRICS},
-	[HEAP_COUNT] = {"Allocations", "heapalloccnt", "", CTX_TRACED_HEAP, HEAP_BYTES},
-	[LEAK_BYTES] = {"Bytes Leaked", "heapleakbytes", "bytes", CTX_TRACED_HEAP, N_METRICS},
-	[LEAK_COUNT] = {"Leaks", "heapleakcnt", "", CTX_TRACED_HEAP, LEAK_BYTES},
-	[READ_TIME] = {"Read Time", "ioreadtime", "ns", CTX_TRACED_IO, N_METRICS},
-	[READ_BYTES] = {"Read Bytes", "ioreadbytes", "bytes", CTX_TRACED_IO, N_METRICS},
-	[READ_COUNT] = {"Read Count", "ioreadcnt", "", CTX_TRACED_IO, READ_TIME},
-	[WRITE_TIME] = {"Write Time", "iowritetime", "ns", CTX_TRACED_IO, N_METRICS},
-	[WRITE_BYTES] = {"Write Bytes", "iowritebytes", "bytes", CTX_TRACED_IO, N_METRICS},
-	[WRITE_COUNT] = {"Write Count", "iowritecnt", "", CTX_TRACED_IO, WRITE_TIME},
-	[OTHER_TIME] = {"Other I/O Time", "ioothertime", "ns", CTX_TRACED_IO, N_METRICS},
-	[OTHER_COUNT] = {"Other I/O Count", "ioothercnt", "", CTX_TRACED_IO, OTHER_TIME},
-	[ERROR_TIME] = {"I/O Error Time", "ioerrortime", "ns", CTX_TRACED_IO, N_METRICS},
-	[ERROR_COUNT] = {"I/O Error Count", "ioerrorcnt", "", CTX_TRACED_IO, ERROR_TIME},
+	[SYNC_TIME] = {"Sync Wait Time", "sync", CTX_UNIT_NS, CTX_TRACED_SYNC, N_METRICS},
+	[SYNC_COUNT] = {"Sync Wait Count", "syncn", CTX_UNIT_NONE, CTX_TRACED_SYNC, SYNC_TIME},
+	[HEAP_BYTES] = {"Bytes Allocated", "heapallocbytes", CTX_UNIT_BYTES, CTX_TRACED_HEAP, N_METRICS},
+	[HEAP_COUNT] = {"Allocations", "heapalloccnt", CTX_UNIT_NONE, CTX_TRACED_HEAP, HEAP_BYTES},
+	[LEAK_BYTES] = {"Bytes Leaked", "heapleakbytes", CTX_UNIT_BYTES, CTX_TRACED_HEAP, N_METRICS},
+	[LEAK_COUNT] = {"Leaks", "heapleakcnt", CTX_UNIT_NONE, CTX_TRACED_HEAP, LEAK_BYTES},
+	[READ_TIME] = {"Read Time", "ioreadtime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
+	[READ_BYTES] = {"Read Bytes", "ioreadbytes", CTX_UNIT_BYTES, CTX_TRACED_IO, N_METRICS},
+	[READ_COUNT] = {"Read Count", "ioreadcnt", CTX_UNIT_NONE, CTX_TRACED_IO, READ_TIME},
+	[WRITE_TIME] = {"Write Time", "iowritetime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
+	[WRITE_BYTES] = {"Write Bytes", "iowritebytes", CTX_UNIT_BYTES, CTX_TRACED_IO, N_METRICS},
+	[WRITE_COUNT] = {"Write Count", "iowritecnt", CTX_UNIT_NONE, CTX_TRACED_IO, WRITE_TIME},
+	[OTHER_TIME] = {"Other I/O Time", "ioothertime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
+	[OTHER_COUNT] = {"Other I/O Count", "ioothercnt", CTX_UNIT_NONE, CTX_TRACED_IO, OTHER_TIME},
+	[ERROR_TIME] = {"I/O Error Time", "ioerrortime", CTX_UNIT_NS, CTX_TRACED_IO, N_METRICS},
+	[ERROR_COUNT] = {"I/O Error Count", "ioerrorcnt", CTX_UNIT_NONE, CTX_TRACED_IO, ERROR_TIME},
 };
 
 struct image { /* what is known of a process */
@@ -197,6 +198,13 @@ enum ctx_status ctx_gp_traced_read(struct ctx_gp_reader *reader, const struct ct
 
 /* Metrics */
 
+static enum ctx_metric_kind kind_of_metric(size_t i)
+{
+	if (metrics[i].of != N_METRICS)
+		return CTX_METRIC_COUNT;
+	return metrics[i].unit == CTX_UNIT_NS ? CTX_METRIC_DURATION : CTX_METRIC_BYTES;
+}
+
 enum ctx_status ctx_gp_traced_metrics(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_gp_traced *traced = reader->traced;
@@ -214,9 +222,9 @@ enum ctx_status ctx_gp_traced_metrics(struct ctx_gp_reader *reader, struct ctx_e
 		traced->number[i] = info->n_metrics;
 		info->metrics[info->n_metrics++] =
 			(struct ctx_source_metric){.name = metrics[i].name,
-						   .unit = metrics[i].unit,
 						   .word = metrics[i].word,
-						   .counts = counts,
+						   .kind = kind_of_metric(i),
+						   .unit = metrics[i].unit,
 						   .of = counts ? traced->number[metrics[i].of] : 0};
 	}
 	return CTX_OK;

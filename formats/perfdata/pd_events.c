@@ -183,12 +183,12 @@ enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_er
 	return CTX_OK;
 }
 
-const char *ctx_pd_event_unit(const struct ctx_pd_event *event)
+enum ctx_unit ctx_pd_event_unit(const struct ctx_pd_event *event)
 {
 	return event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
 						     event->config == PERF_COUNT_SW_TASK_CLOCK)
-		       ? "ns"
-		       : "events";
+		       ? CTX_UNIT_NS
+		       : CTX_UNIT_EVENTS;
 }
 
 bool ctx_pd_event_is_dummy(const struct ctx_pd_event *event)

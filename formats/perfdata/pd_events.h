@@ -70,8 +70,8 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_events_name(struct ctx_pd_events *events, 
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_events_settle(struct ctx_pd_events *events, struct ctx_err *err);
 
-/* "ns" for clocks, "events" otherwise. */
-const char *ctx_pd_event_unit(const struct ctx_pd_event *event);
+/* CTX_UNIT_NS for clocks of CPU time, CTX_UNIT_EVENTS otherwise. */
+enum ctx_unit ctx_pd_event_unit(const struct ctx_pd_event *event);
 
 /* Does the event only bring side-band records (perf's dummy)? */
 bool ctx_pd_event_is_dummy(const struct ctx_pd_event *event);

@@ -51,10 +51,8 @@ struct sources {
 /* Do its samples show where a thread spends its time on a CPU? As the ingest sees it. */
 static bool is_clock(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
 {
-	const char *name = name_of(reader, event);
-
-	return strcmp(ctx_pd_event_unit(event), "ns") == 0 || strstr(name, "cycles") != NULL ||
-	       strstr(name, "instructions") != NULL;
+	return ctx_metric_shows_running(ctx_metric_kind_of_unit(ctx_pd_event_unit(event)),
+					name_of(reader, event));
 }
 
 static struct sources look(const struct ctx_pd_reader *reader)
@@ -136,7 +134,7 @@ static void find_clocks(const struct ctx_pd_events *events, struct ctx_source_in
 	for (size_t i = 0; i < events->n; i++) {
 		const struct ctx_pd_event *event = &events->items[i];
 
-		if (strcmp(ctx_pd_event_unit(event), "ns") != 0)
+		if (ctx_pd_event_unit(event) != CTX_UNIT_NS)
 			continue;
 		n++;
 		if (event->exclude_user)

@@ -127,7 +127,8 @@ static void make_nouns(struct world *world)
 	world->threads[0] = (struct ctx_thread_info){.process = 0, .tid = 7, .name = "prog"};
 	world->threads[1] = (struct ctx_thread_info){.process = 0, .tid = 9, .name = "wor;ker 1\xff"};
 	world->threads[2] = (struct ctx_thread_info){.process = 1, .tid = 8, .name = ""};
-	world->metric = (struct ctx_metric_info){.name = "cpu-clock:u", .unit = "ns"};
+	world->metric = (struct ctx_metric_info){
+		.name = "cpu-clock:u", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS};
 	world->properties[0] = (struct ctx_property){"start", "2026-11-21 07:04:05 UTC"};
 	world->properties[1] = (struct ctx_property){"command", "prog\nevents: x"};
 	*profile = (struct ctx_profile){

@@ -31,7 +31,8 @@ static inline uint64_t list_progress(const struct ctx_event_source *source)
 	return 0;
 }
 
-static struct ctx_source_metric clock_metric = {.name = "cpu-clock", .unit = "ns"};
+static struct ctx_source_metric clock_metric = {
+	.name = "cpu-clock", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS};
 
 static inline void list_open(struct list_source *list, struct ctx_event *events, size_t n,
 			     uint64_t duration_ns)

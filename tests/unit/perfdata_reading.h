@@ -141,7 +141,7 @@ static inline void pd_note_info(struct pd_reading *reading, const struct ctx_sou
 	ctx_buf_printf(&reading->head, "duration %" PRIu64 "\n", info->duration_ns);
 	for (uint32_t i = 0; i < info->n_metrics; i++)
 		ctx_buf_printf(&reading->head, "metric %s (%s)\n", info->metrics[i].name,
-			       info->metrics[i].unit);
+			       ctx_unit_word(info->metrics[i].unit));
 	reading->closed = info->closed;
 	snprintf(reading->format, sizeof(reading->format), "%s", info->format);
 	for (size_t i = 0; i < info->n_properties && n < sizeof(reading->properties); i++)

@@ -86,8 +86,11 @@ static struct ctx_thread_info threads[] = {
 	 .weight = 60 * MS},
 };
 
-static struct ctx_metric_info metrics[] = {
-	{.name = "cpu-clock", .unit = "ns", .samples = 300, .weight = 300 * MS}};
+static struct ctx_metric_info metrics[] = {{.name = "cpu-clock",
+					    .kind = CTX_METRIC_CPU_TIME,
+					    .unit = CTX_UNIT_NS,
+					    .samples = 300,
+					    .weight = 300 * MS}};
 static struct ctx_property properties[] = {
 	{"collector", "ctxrec 0.1.0"},
 	{"host", "target1"},

@@ -92,8 +92,10 @@ static inline void fixture_make_nouns(struct fixture *fixture, uint32_t n_thread
 	}
 	p->n_metrics = 2;
 	p->metrics = ctx_calloc(2, sizeof(*p->metrics));
-	p->metrics[0] = (struct ctx_metric_info){.name = "cpu-clock", .unit = "ns"};
-	p->metrics[1] = (struct ctx_metric_info){.name = "page-faults", .unit = "events"};
+	p->metrics[0] = (struct ctx_metric_info){
+		.name = "cpu-clock", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS};
+	p->metrics[1] = (struct ctx_metric_info){
+		.name = "page-faults", .kind = CTX_METRIC_EVENTS, .unit = CTX_UNIT_EVENTS};
 	p->n_processes = 2;
 	p->processes = ctx_calloc(2, sizeof(*p->processes));
 	p->processes[0] = (struct ctx_process_info){.parent = CTX_NONE,

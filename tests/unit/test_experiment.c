@@ -108,7 +108,7 @@ static void test_experiment__properties_notes_and_metrics_come_back(void **state
 	assert_int_equal(info->n_metrics, options.n_metrics);
 	for (uint32_t i = 0; i < info->n_metrics; i++) {
 		assert_string_equal(info->metrics[i].name, FIXTURE_METRICS[i].name);
-		assert_string_equal(info->metrics[i].unit, FIXTURE_METRICS[i].unit);
+		assert_string_equal(ctx_unit_word(info->metrics[i].unit), FIXTURE_METRICS[i].unit);
 	}
 	assert_int_equal(info->n_properties, options.n_properties + 1);
 	for (size_t i = 0; i < options.n_properties; i++) {

@@ -360,7 +360,8 @@ static void test_export_gprofng__a_counter_is_written_as_one(void **state)
 	struct addressed *made = make_addressed(4, 300, 7);
 
 	(void)state;
-	made->world->metric.unit = "events";
+	made->world->metric.kind = CTX_METRIC_EVENTS;
+	made->world->metric.unit = CTX_UNIT_EVENTS;
 	check_back(made);
 	assert_non_null(strstr(made->world->remarks, "hardware counter"));
 	free_addressed(made);

@@ -299,8 +299,11 @@ static void test_pprof__head_says_what_the_values_are_and_when_it_was(void **sta
 	assert_non_null(strstr(world->remarks, "no time"));
 	pprof__profile__free_unpacked(file, NULL);
 
-	world->metric =
-		(struct ctx_metric_info){.name = "cycles", .unit = "events", .samples = 3, .weight = 7};
+	world->metric = (struct ctx_metric_info){.name = "cycles",
+						 .kind = CTX_METRIC_EVENTS,
+						 .unit = CTX_UNIT_EVENTS,
+						 .samples = 3,
+						 .weight = 7};
 	world->properties[0].value = "2026-11-21 07:04:05 somewhere";
 	assert_int_equal(write_file(world, &ctx_export_pprof, NULL), CTX_OK);
 	file = read_pprof(world);

@@ -317,7 +317,7 @@ static void test_speedscope__has_every_sample_with_its_stack_weight_and_time(voi
 		struct timed *timed = make_timed(seed, seed * 13);
 
 		check_speedscope(timed, true);
-		timed->world->metric.unit = "events";
+		timed->world->metric.unit = CTX_UNIT_EVENTS;
 		check_speedscope(timed, false);
 		assert_non_null(strstr(timed->world->remarks, "no time"));
 		free_timed(timed);
@@ -450,7 +450,7 @@ static void test_firefox__has_every_sample_with_its_stack_weight_and_time(void *
 		struct timed *timed = make_timed(seed, seed * 13);
 
 		check_firefox(timed, true);
-		timed->world->metric.unit = "events";
+		timed->world->metric.unit = CTX_UNIT_EVENTS;
 		check_firefox(timed, false);
 		assert_non_null(strstr(timed->world->remarks, "shown as \"samples\""));
 		free_timed(timed);
@@ -643,7 +643,7 @@ static void test_chrome_trace__samples_without_length_are_instants_with_stack_an
 	for (uint32_t seed = 1; seed < 30; seed++) {
 		struct timed *timed = make_timed(seed, seed * 13);
 
-		timed->world->metric.unit = "events";
+		timed->world->metric.unit = CTX_UNIT_EVENTS;
 		check_trace(timed, false);
 		free_timed(timed);
 	}
@@ -677,7 +677,7 @@ static void test_exports_json__nothing_selected_is_a_file_all_the_same(void **st
 		tree = write_and_parse(timed, &ctx_export_chrome_trace);
 		assert_int_equal(length(get(tree, "traceEvents")), 0);
 		yajl_tree_free(tree);
-		timed->world->metric.unit = "bytes";
+		timed->world->metric.unit = CTX_UNIT_BYTES;
 	}
 	free_timed(timed);
 }
@@ -703,7 +703,7 @@ static void test_exports_json__large_weights_stay_exact_and_are_remarked(void **
 		struct timed *timed = make_timed(5, 0);
 		struct world *world = timed->world;
 
-		world->metric.unit = "bytes";
+		world->metric.unit = CTX_UNIT_BYTES;
 		world->samples[world->n++] =
 			(struct frames){.n = 1, .functions = {1}, .weight = UINT64_C(9007199254740993)};
 		add_sample(world, &world->samples[0]);

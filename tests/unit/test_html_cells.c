@@ -329,11 +329,11 @@ static void make_spans(struct span_fixture *fixture, unsigned seed, uint64_t end
 	*fixture = (struct span_fixture){.base = make(seed, end_ns)};
 	profile = &fixture->base->profile;
 	for (uint32_t i = 0; i < CTX_STATE_N; i++) {
-		fixture->metrics[1 + i].spans = true;
+		fixture->metrics[1 + i].kind = CTX_METRIC_SPAN;
 		fixture->parts[i] = 1 + i;
 	}
-	fixture->metrics[1 + CTX_STATE_N] =
-		(struct ctx_metric_info){.parts = fixture->parts, .n_parts = CTX_STATE_N};
+	fixture->metrics[1 + CTX_STATE_N] = (struct ctx_metric_info){
+		.kind = CTX_METRIC_SPAN, .parts = fixture->parts, .n_parts = CTX_STATE_N};
 	profile->metrics = fixture->metrics;
 	profile->n_metrics = CTX_COUNT_OF(fixture->metrics);
 	profile->has_states = true;

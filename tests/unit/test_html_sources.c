@@ -134,7 +134,8 @@ static int setup(void **state)
 	make_functions(world);
 	make_samples(world);
 	world->object.path = "/bin/demo";
-	world->metric = (struct ctx_metric_info){.name = "cpu-clock", .unit = "ns"};
+	world->metric = (struct ctx_metric_info){
+		.name = "cpu-clock", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS};
 	world->profile.functions = world->functions;
 	world->profile.n_functions = N_FUNCTIONS;
 	world->profile.objects = &world->object;

@@ -331,7 +331,8 @@ static size_t walk(struct walk *walk, unsigned seed)
 
 static void test_ingest_sources__calls_are_exact_where_a_stack_says_what_it_keeps(void **state)
 {
-	struct ctx_source_metric exact = {.name = "spans", .unit = "ns", .exact_calls = true};
+	struct ctx_source_metric exact = {
+		.name = "spans", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS, .exact_calls = true};
 	struct walk *steps = ctx_calloc(1, sizeof(*steps));
 	int64_t missed = 0;
 
@@ -374,7 +375,8 @@ static void test_ingest_sources__calls_are_exact_where_a_stack_says_what_it_keep
 /* A source that keeps more than there is, or than the stack before had, costs calls but nothing else. */
 static void test_ingest_sources__more_than_is_there_cannot_be_kept(void **state)
 {
-	struct ctx_source_metric exact = {.name = "spans", .unit = "ns", .exact_calls = true};
+	struct ctx_source_metric exact = {
+		.name = "spans", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS, .exact_calls = true};
 	const uint64_t one[] = {ctx_frame_named(2, 0), ctx_frame_named(1, 0)};
 	const uint64_t other[] = {ctx_frame_named(3, 0), ctx_frame_named(1, 0)};
 	struct ctx_event events[] = {

@@ -420,10 +420,11 @@ static void test_model__an_operation_weighs_what_its_metrics_say(void **state)
 
 static void test_profile__the_words_of_a_recording_come_before_what_others_call_the_same(void **state)
 {
-	struct ctx_metric_info metrics[] = {{.name = "Total CPU", .unit = "ns"},
-					    {.name = "Wait CPU", .unit = "ns", .word = "wait-cpu"},
-					    {.name = "USER", .unit = "ns"},
-					    {.name = "User CPU", .unit = "ns", .word = "user"}};
+	struct ctx_metric_info metrics[] = {
+		{.name = "Total CPU", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS},
+		{.name = "Wait CPU", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS, .word = "wait-cpu"},
+		{.name = "USER", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS},
+		{.name = "User CPU", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS, .word = "user"}};
 	struct ctx_profile profile = {.metrics = metrics, .n_metrics = 4};
 
 	(void)state;

@@ -33,8 +33,10 @@ static void make_metrics(struct ctx_profile *p)
 	p->has_states = true;
 	p->states = STATES;
 	for (unsigned s = 0; s < CTX_STATE_N; s++)
-		metrics[STATES + s] = (struct ctx_metric_info){
-			.name = ctx_state_name((enum ctx_thread_state)s), .unit = "ns", .spans = true};
+		metrics[STATES + s] =
+			(struct ctx_metric_info){.name = ctx_state_name((enum ctx_thread_state)s),
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS};
 	for (unsigned i = 0; i < CTX_STATE_METRICS_N; i++) {
 		uint32_t *parts = ctx_arena_alloc(&p->arena, CTX_STATE_N * sizeof(*parts)), n = 0;
 
@@ -45,8 +47,8 @@ static void make_metrics(struct ctx_profile *p)
 		metrics[STATES + CTX_STATE_N + i] =
 			(struct ctx_metric_info){.name = ctx_state_metrics[i].name,
 						 .word = ctx_state_metrics[i].word,
-						 .unit = "ns",
-						 .spans = true,
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS,
 						 .parts = parts,
 						 .n_parts = n};
 	}
@@ -200,7 +202,7 @@ static bool by_hand(const struct world *world, const struct ctx_selection *selec
 	if (!is_part(&world->fixture.profile, sample->metric, metric) ||
 	    !has_thread(selection, sample->thread) || !ctx_selection_has_cpu(selection, sample->cpu))
 		return false;
-	if (!world->fixture.profile.metrics[sample->metric].spans)
+	if (!ctx_metric_is_clipped(&world->fixture.profile.metrics[sample->metric]))
 		return ctx_interval_has(interval, sample->time_ns) &&
 		       ctx_selection_passes_filters(selection, ret);
 	ret->weight = 0;

@@ -219,8 +219,11 @@ static int setup(void **state)
 	struct world *world = ctx_calloc(1, sizeof(*world));
 
 	assert_non_null(world);
-	world->metric = (struct ctx_metric_info){
-		.name = "cpu-clock", .unit = "ns", .samples = 240, .weight = 240 * MS};
+	world->metric = (struct ctx_metric_info){.name = "cpu-clock",
+						 .kind = CTX_METRIC_CPU_TIME,
+						 .unit = CTX_UNIT_NS,
+						 .samples = 240,
+						 .weight = 240 * MS};
 	world->profile = (struct ctx_profile){.name = "test.1.er",
 					      .run = whole_run,
 					      .closed = true,

@@ -412,9 +412,9 @@ static void test_html_static__stanzas_add_up(void **state)
 	make_random(&random, fixture, 18);
 	input.profile = &random.profile;
 	input.whole = &random.histogram;
-	fixture->profile.metrics[0].unit = "events"; /* whole numbers */
+	fixture->profile.metrics[0].unit = CTX_UNIT_EVENTS; /* whole numbers */
 	text = write_export(&ctx_export_html_static, &input);
-	fixture->profile.metrics[0].unit = "ns";
+	fixture->profile.metrics[0].unit = CTX_UNIT_NS;
 	document = parse(text);
 	for (xmlNode *row = xmlDocGetRootElement(document); row != NULL; row = next_node(row)) {
 		long long callers[3] = {0}, self[3] = {0}, callees[3] = {0};

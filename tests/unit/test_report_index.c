@@ -12,9 +12,9 @@
 #define N_METRICS 3u
 
 static struct ctx_metric_info all_metrics[N_METRICS] = {
-	{.name = "cpu-clock", .unit = "ns"},
-	{.name = "User lock", .word = "lock", .unit = "ns"},
-	{.name = "page-faults", .unit = "events"},
+	{.name = "cpu-clock", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS},
+	{.name = "User lock", .word = "lock", .kind = CTX_METRIC_SPAN, .unit = CTX_UNIT_NS},
+	{.name = "page-faults", .kind = CTX_METRIC_EVENTS, .unit = CTX_UNIT_EVENTS},
 };
 static const uint32_t more_metrics[] = {1, 2};
 static const int64_t keys[N_ROWS] = {1, -1, 0, 7};
@@ -91,8 +91,8 @@ static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_
 	give(fixture, &states);
 	metric = &fixture->profile.metrics[more_metrics[1]];
 	before = *metric;
-	metric->name = "Bytes sent and received";
-	metric->unit = "kB";
+	metric->name = "Bytes sent and received kB";
+	metric->unit = CTX_UNIT_NONE;
 	fixture->input.more_metrics = more_metrics;
 	fixture->input.n_more = 2;
 	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {

@@ -28,14 +28,15 @@ static void give_metrics(struct ctx_profile *profile)
 	for (unsigned i = 0; i < CTX_STATE_N; i++)
 		all_metrics[1 + i] =
 			(struct ctx_metric_info){.name = ctx_state_name((enum ctx_thread_state)i),
-						 .unit = "ns",
-						 .spans = true,
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS,
 						 .samples = 1,
 						 .weight = MS};
 	for (unsigned i = 0; i < CTX_STATE_METRICS_N; i++)
 		all_metrics[1 + CTX_STATE_N + i] = (struct ctx_metric_info){.name = ctx_state_metrics[i].name,
 									    .word = ctx_state_metrics[i].word,
-									    .unit = "ns",
+									    .kind = CTX_METRIC_SPAN,
+									    .unit = CTX_UNIT_NS,
 									    .parts = (const uint32_t[]){1},
 									    .n_parts = 1};
 	profile->metrics = all_metrics;

@@ -16,10 +16,10 @@
 #define WALL (EVENTS + CTX_STATE_N + CTX_STATE_METRICS_N - 1)
 
 static struct ctx_metric_info metrics[EVENTS + CTX_STATE_N + CTX_STATE_METRICS_N] = {
-	{.name = "cpu-clock:u", .unit = "ns"},
-	{.name = "cpu/event=1,umask=2/", .unit = "events"},
-	{.name = "instructions", .unit = "events"},
-	{.name = "a,b", .unit = "events"},
+	{.name = "cpu-clock:u", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS},
+	{.name = "cpu/event=1,umask=2/", .kind = CTX_METRIC_EVENTS, .unit = CTX_UNIT_EVENTS},
+	{.name = "instructions", .kind = CTX_METRIC_EVENTS, .unit = CTX_UNIT_EVENTS},
+	{.name = "a,b", .kind = CTX_METRIC_EVENTS, .unit = CTX_UNIT_EVENTS},
 };
 
 static struct ctx_profile make_profile(void)
@@ -30,13 +30,16 @@ static struct ctx_profile make_profile(void)
 	for (uint32_t i = 0; i < EVENTS; i++)
 		metrics[i].samples = 0;
 	for (unsigned state = 0; state < CTX_STATE_N; state++)
-		metrics[EVENTS + state] = (struct ctx_metric_info){
-			.name = ctx_state_name((enum ctx_thread_state)state), .unit = "ns", .spans = true};
+		metrics[EVENTS + state] =
+			(struct ctx_metric_info){.name = ctx_state_name((enum ctx_thread_state)state),
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS};
 	for (unsigned sum = 0; sum < CTX_STATE_METRICS_N; sum++)
 		metrics[EVENTS + CTX_STATE_N + sum] =
 			(struct ctx_metric_info){.name = ctx_state_metrics[sum].name,
 						 .word = ctx_state_metrics[sum].word,
-						 .unit = "ns",
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS,
 						 .parts = &part,
 						 .n_parts = 1};
 	profile.has_states = true;

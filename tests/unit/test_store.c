@@ -170,7 +170,8 @@ static void assert_same_profile(const struct ctx_profile *a, const struct ctx_pr
 	assert_int_equal(a->n_metrics, b->n_metrics);
 	for (uint32_t i = 0; i < a->n_metrics; i++) {
 		assert_string_equal(a->metrics[i].name, b->metrics[i].name);
-		assert_string_equal(a->metrics[i].unit, b->metrics[i].unit);
+		assert_int_equal(a->metrics[i].unit, b->metrics[i].unit);
+		assert_int_equal(a->metrics[i].kind, b->metrics[i].kind);
 		assert_int_equal(a->metrics[i].samples, b->metrics[i].samples);
 		assert_int_equal(a->metrics[i].weight, b->metrics[i].weight);
 	}

@@ -98,17 +98,17 @@ static void add_nouns(struct fixture *fixture)
 	parts[0] = 2;
 	p->metrics[2] = (struct ctx_metric_info){.name = "Bytes Allocated",
 						 .word = "heapallocbytes",
-						 .unit = "bytes",
+						 .kind = CTX_METRIC_BYTES,
+						 .unit = CTX_UNIT_BYTES,
 						 .samples = 7,
 						 .weight = 80};
 	p->metrics[3] = (struct ctx_metric_info){.name = "Allocations",
 						 .word = "heapalloccnt",
-						 .unit = "",
+						 .kind = CTX_METRIC_COUNT,
 						 .samples = 7,
 						 .weight = 7,
 						 .parts = parts,
-						 .n_parts = 1,
-						 .counts = true};
+						 .n_parts = 1};
 	p->n_files = 2;
 	p->files = ctx_calloc(2, sizeof(*p->files));
 	p->files[0] = "/tmp/a";
@@ -306,7 +306,7 @@ static void test_store_traced__sql_sees_them_and_what_is_with_them(void **state)
 	add_nouns(&fixture);
 	store = write_and_open_operations(&fixture, 100);
 	p = ctx_store_profile(store);
-	assert_true(p->metrics[3].counts && !p->metrics[2].counts);
+	assert_true(p->metrics[3].kind == CTX_METRIC_COUNT && p->metrics[2].kind == CTX_METRIC_BYTES);
 	assert_int_equal(p->n_files, 2);
 	assert_string_equal(p->files[1], "b\xff");
 	snprintf(want, sizeof(want), "heap|%llu\nio|%llu\nsync|%llu\n",
@@ -359,6 +359,8 @@ static void test_store_traced__damage_is_found(void **state)
 		"DELETE FROM traced_file WHERE id = 1",
 		"DELETE FROM traced_file WHERE id = 0",
 		"UPDATE metric SET counts = 1 WHERE id = 0",
+		"UPDATE metric SET spans = 1 WHERE id = 0",
+		"UPDATE metric SET kind = 'nothing' WHERE id = 0",
 		"UPDATE metric SET parts = NULL WHERE id = 3",
 	};
 	struct fixture fixture;

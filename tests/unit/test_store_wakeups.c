@@ -67,11 +67,19 @@ static void add_nouns(struct fixture *fixture)
 	parts[0] = 0;
 	parts[1] = 2;
 	p->metrics[2] = (struct ctx_metric_info){
-		.name = "SLEEP", .unit = "ns", .samples = 7, .weight = 8, .spans = true};
-	p->metrics[3] = (struct ctx_metric_info){
-		.name = "Other wait", .word = "other-wait", .unit = "ns", .parts = parts, .n_parts = 2};
-	p->metrics[4] = (struct ctx_metric_info){
-		.name = "One", .word = "", .unit = "ns", .parts = parts + 1, .n_parts = 1, .spans = true};
+		.name = "SLEEP", .kind = CTX_METRIC_SPAN, .unit = CTX_UNIT_NS, .samples = 7, .weight = 8};
+	p->metrics[3] = (struct ctx_metric_info){.name = "Other wait",
+						 .word = "other-wait",
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS,
+						 .parts = parts,
+						 .n_parts = 2};
+	p->metrics[4] = (struct ctx_metric_info){.name = "One",
+						 .word = "",
+						 .kind = CTX_METRIC_SPAN,
+						 .unit = CTX_UNIT_NS,
+						 .parts = parts + 1,
+						 .n_parts = 1};
 	p->n_outsiders = 2;
 	p->outsiders = ctx_calloc(2, sizeof(*p->outsiders));
 	p->outsiders[0] = "<interrupt>";
@@ -207,8 +215,9 @@ static void test_store_wakeups__metrics_and_outsiders_come_back(void **state)
 	store = write_and_open(&fixture, in_dir("a.db"));
 	p = ctx_store_profile(store);
 	assert_int_equal(p->n_metrics, 5);
-	assert_true(p->metrics[2].spans && p->metrics[2].parts == NULL && p->metrics[2].word == NULL);
-	assert_true(!p->metrics[3].spans && p->metrics[4].spans);
+	assert_true(ctx_metric_is_clipped(&p->metrics[2]) && p->metrics[2].parts == NULL &&
+		    p->metrics[2].word == NULL);
+	assert_true(ctx_metric_is_clipped(&p->metrics[3]) && ctx_metric_is_clipped(&p->metrics[4]));
 	assert_string_equal(p->metrics[3].word, "other-wait");
 	assert_string_equal(p->metrics[4].word, "");
 	assert_int_equal(p->metrics[3].n_parts, 2);
