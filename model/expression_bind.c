@@ -85,7 +85,7 @@ static enum ctx_status compile(const struct binding *binding, const struct expr_
 {
 	struct expr_lexer lexer = {.text = "", .err = binding->err};
 
-	return expr_compile(&lexer, node->pattern, 0, ret);
+	return ctx_expr_compile(&lexer, node->pattern, 0, ret);
 }
 
 /* For who wants to tell of patterns that fit nothing. */

@@ -145,20 +145,20 @@ struct expr_lexer {
 	const char *string;
 };
 
-CTX_MUST_CHECK enum ctx_status expr_lex(struct expr_lexer *lexer);
+CTX_MUST_CHECK enum ctx_status ctx_expr_lex(struct expr_lexer *lexer);
 
 /* "column N: ...", of a byte of the text. */
-enum ctx_status expr_fail(const struct expr_lexer *lexer, enum ctx_status status, size_t at, const char *fmt,
-			  ...) CTX_PRINTF(4, 5);
+enum ctx_status ctx_expr_fail(const struct expr_lexer *lexer, enum ctx_status status, size_t at,
+			      const char *fmt, ...) CTX_PRINTF(4, 5);
 
 /* Whether the token is this word, in any case. */
-bool expr_is_word(const struct expr_lexer *lexer, const char *word);
+bool ctx_expr_is_word(const struct expr_lexer *lexer, const char *word);
 
 /* Refuses the word, which is no name: with what is near it, where little has to be changed; else with all names. */
-enum ctx_status expr_refuse_name(const struct expr_lexer *lexer);
+enum ctx_status ctx_expr_refuse_name(const struct expr_lexer *lexer);
 
 /* Whether the pattern can be used; released with regfree. A failure is told as one at the byte. */
-CTX_MUST_CHECK enum ctx_status expr_compile(const struct expr_lexer *lexer, const char *pattern, size_t at,
-					    regex_t *ret);
+CTX_MUST_CHECK enum ctx_status ctx_expr_compile(const struct expr_lexer *lexer, const char *pattern,
+						size_t at, regex_t *ret);
 
 #endif

@@ -19,8 +19,8 @@ static size_t column_of(const char *text, size_t at)
 	return column;
 }
 
-enum ctx_status expr_fail(const struct expr_lexer *lexer, enum ctx_status status, size_t at, const char *fmt,
-			  ...)
+enum ctx_status ctx_expr_fail(const struct expr_lexer *lexer, enum ctx_status status, size_t at,
+			      const char *fmt, ...)
 {
 	size_t column = column_of(lexer->text, at);
 	char message[CTX_ERR_MAX / 2];
@@ -34,7 +34,7 @@ enum ctx_status expr_fail(const struct expr_lexer *lexer, enum ctx_status status
 	return ctx_err_set(lexer->err, status, "column %zu: %s", column, message);
 }
 
-bool expr_is_word(const struct expr_lexer *lexer, const char *word)
+bool ctx_expr_is_word(const struct expr_lexer *lexer, const char *word)
 {
 	return (lexer->token == EXPR_TOKEN_WORD || lexer->token == EXPR_TOKEN_OPERATOR) &&
 	       lexer->length == strlen(word) &&
@@ -50,8 +50,8 @@ static bool is_word_byte(char byte)
 
 static enum ctx_status too_large(const struct expr_lexer *lexer)
 {
-	return expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is too large a number", (int)lexer->length,
-			 lexer->text + lexer->at);
+	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is too large a number", (int)lexer->length,
+			     lexer->text + lexer->at);
 }
 
 static enum ctx_status no_number(const struct expr_lexer *lexer)
@@ -61,8 +61,8 @@ static enum ctx_status no_number(const struct expr_lexer *lexer)
 	bool is_time = digits != 0 && (lexer->length - digits == 1 || lexer->length - digits == 2) &&
 		       text[lexer->length - 1] == 's';
 
-	return expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is no number%s", (int)lexer->length, text,
-			 is_time ? " (times are in ns: 5e6 is 5 ms)" : "");
+	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is no number%s", (int)lexer->length, text,
+			     is_time ? " (times are in ns: 5e6 is 5 ms)" : "");
 }
 
 /* 64 bits: addresses of the upper half are negative. */
@@ -192,8 +192,8 @@ static enum ctx_status lex_string(struct expr_lexer *lexer)
 		else if (text[n] == '\\' && text[n + 1] != '\0')
 			copy[used++] = text[n++];
 		if (text[n] == '\0')
-			return expr_fail(lexer, CTX_E_ARG, lexer->at,
-					 "this text has no end: '\"' is missing");
+			return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at,
+					     "this text has no end: '\"' is missing");
 		copy[used++] = text[n++];
 	}
 	copy[used] = '\0';
@@ -213,19 +213,19 @@ static enum ctx_status lex_word(struct expr_lexer *lexer)
 	lexer->length = 0;
 	while (is_word_byte(text[lexer->length]))
 		lexer->length++;
-	if (expr_is_word(lexer, "IN")) {
+	if (ctx_expr_is_word(lexer, "IN")) {
 		lexer->token = EXPR_TOKEN_OPERATOR;
 		lexer->op = EXPR_IN;
 		return CTX_OK;
 	}
-	if (!expr_is_word(lexer, "SOME") && !expr_is_word(lexer, "ORDERED"))
+	if (!ctx_expr_is_word(lexer, "SOME") && !ctx_expr_is_word(lexer, "ORDERED"))
 		return CTX_OK;
-	lexer->op = expr_is_word(lexer, "SOME") ? EXPR_SOME_IN : EXPR_ORDERED_IN;
+	lexer->op = ctx_expr_is_word(lexer, "SOME") ? EXPR_SOME_IN : EXPR_ORDERED_IN;
 	blanks = strspn(text + lexer->length, " \t\r\n");
 	if (blanks == 0 || strncasecmp(text + lexer->length + blanks, "IN", 2) != 0 ||
 	    is_word_byte(text[lexer->length + blanks + 2]))
-		return expr_fail(lexer, CTX_E_ARG, lexer->at + lexer->length, "IN is missing behind %.*s",
-				 (int)lexer->length, text);
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at + lexer->length, "IN is missing behind %.*s",
+				     (int)lexer->length, text);
 	lexer->token = EXPR_TOKEN_OPERATOR;
 	lexer->length += blanks + 2;
 	return CTX_OK;
@@ -282,15 +282,15 @@ static enum ctx_status lex_symbol(struct expr_lexer *lexer)
 		return CTX_OK;
 	}
 	if (*text == '=')
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "'=' is no operator: '==' compares");
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'=' is no operator: '==' compares");
 	while (((unsigned char)text[length] & 0xc0) == 0x80)
 		length++;
 	if (*text == '\'')
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "texts are in double quotes");
-	return expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is not known here", length, text);
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "texts are in double quotes");
+	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is not known here", length, text);
 }
 
-enum ctx_status expr_lex(struct expr_lexer *lexer)
+enum ctx_status ctx_expr_lex(struct expr_lexer *lexer)
 {
 	const char *text = lexer->text;
 	enum ctx_status status;

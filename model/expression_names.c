@@ -104,7 +104,7 @@ static bool is_function(const struct expr_lexer *lexer)
 	       strncasecmp(behind, "ORDERED IN", 10) == 0 || *behind == ',';
 }
 
-enum ctx_status expr_refuse_name(const struct expr_lexer *lexer)
+enum ctx_status ctx_expr_refuse_name(const struct expr_lexer *lexer)
 {
 	const char *word = lexer->text + lexer->at;
 	int shown = (int)(lexer->length < 40 ? lexer->length : 40);
@@ -113,9 +113,9 @@ enum ctx_status expr_refuse_name(const struct expr_lexer *lexer)
 	size_t used = 0;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(foreign_names); i++) {
-		if (expr_is_word(lexer, foreign_names[i].text))
-			return expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s': %s", shown, word,
-					 foreign_names[i].advice);
+		if (ctx_expr_is_word(lexer, foreign_names[i].text))
+			return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s': %s", shown, word,
+					     foreign_names[i].advice);
 	}
 	for (unsigned i = 0; i < CTX_EXPRESSION_NAMES_N; i++) {
 		ctx_near_consider(&near, names[i], strlen(names[i]), word, lexer->length);
@@ -123,14 +123,14 @@ enum ctx_status expr_refuse_name(const struct expr_lexer *lexer)
 					 names[i]);
 	}
 	if (is_function(lexer))
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "functions are in quotes: \"%.*s\"", shown,
-				 word);
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "functions are in quotes: \"%.*s\"", shown,
+				     word);
 	if (near.n != 0) {
 		ctx_near_list(&near, known, sizeof(known));
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s', perhaps %s", shown, word,
-				 known);
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "no name '%.*s', perhaps %s", shown, word,
+				     known);
 	}
-	return expr_fail(lexer, CTX_E_ARG, lexer->at,
-			 "no name '%.*s' (%s; LEAF, STACK, FNAME(\"...\"), LNAME(\"...\"))", shown, word,
-			 known);
+	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at,
+			     "no name '%.*s' (%s; LEAF, STACK, FNAME(\"...\"), LNAME(\"...\"))", shown, word,
+			     known);
 }

@@ -31,9 +31,9 @@ static enum ctx_status add_node(struct parser *parser, struct expr_node node, ui
 	enum ctx_status status;
 
 	if (expression->n == CTX_EXPRESSION_NODES_MAX)
-		return expr_fail(&parser->lexer, CTX_E_LIMIT, node.at,
-				 "the expression is too large: it has more than %u parts",
-				 CTX_EXPRESSION_NODES_MAX);
+		return ctx_expr_fail(&parser->lexer, CTX_E_LIMIT, node.at,
+				     "the expression is too large: it has more than %u parts",
+				     CTX_EXPRESSION_NODES_MAX);
 	status = ctx_grow(&expression->nodes, &expression->cap, expression->n + 1, parser->err);
 	if (status != CTX_OK)
 		return status;
@@ -48,9 +48,10 @@ static enum ctx_status add_test(struct parser *parser, struct expr_test test, si
 	enum ctx_status status;
 
 	if (expression->n_tests == CTX_EXPRESSION_TESTS_MAX)
-		return expr_fail(&parser->lexer, CTX_E_LIMIT, at,
-				 "the expression is too large: it has more than %u comparisons with patterns",
-				 CTX_EXPRESSION_TESTS_MAX);
+		return ctx_expr_fail(
+			&parser->lexer, CTX_E_LIMIT, at,
+			"the expression is too large: it has more than %u comparisons with patterns",
+			CTX_EXPRESSION_TESTS_MAX);
 	status = ctx_grow(&expression->tests, &expression->tests_cap, expression->n_tests + 1, parser->err);
 	if (status != CTX_OK)
 		return status;
@@ -68,17 +69,18 @@ static enum ctx_status check_number(const struct parser *parser, uint32_t node)
 	case EXPR_TYPE_REAL:
 		return CTX_OK;
 	case EXPR_TYPE_STRING:
-		return expr_fail(&parser->lexer, CTX_E_ARG, info->at,
-				 "a number is wanted: a text goes with IN, or with == and != behind THRID, "
-				 "PROCID, METRIC, STATE, HTYPE, IOTYPE and IOFNAME");
+		return ctx_expr_fail(
+			&parser->lexer, CTX_E_ARG, info->at,
+			"a number is wanted: a text goes with IN, or with == and != behind THRID, "
+			"PROCID, METRIC, STATE, HTYPE, IOTYPE and IOFNAME");
 	case EXPR_TYPE_SET:
-		return expr_fail(&parser->lexer, CTX_E_ARG, info->at,
-				 "a number is wanted: functions go with IN, SOME IN and ORDERED IN");
+		return ctx_expr_fail(&parser->lexer, CTX_E_ARG, info->at,
+				     "a number is wanted: functions go with IN, SOME IN and ORDERED IN");
 	case EXPR_TYPE_FRAMES:
 		break;
 	}
-	return expr_fail(&parser->lexer, CTX_E_ARG, info->at,
-			 "a number is wanted: LEAF and STACK go with IN, SOME IN and ORDERED IN");
+	return ctx_expr_fail(&parser->lexer, CTX_E_ARG, info->at,
+			     "a number is wanted: LEAF and STACK go with IN, SOME IN and ORDERED IN");
 }
 
 static enum ctx_status check_integer(const struct parser *parser, uint32_t node)
@@ -86,8 +88,8 @@ static enum ctx_status check_integer(const struct parser *parser, uint32_t node)
 	enum ctx_status status = check_number(parser, node);
 
 	if (status == CTX_OK && node_of(parser, node)->type == EXPR_TYPE_REAL)
-		return expr_fail(&parser->lexer, CTX_E_ARG, node_of(parser, node)->at,
-				 "an integer is wanted, not a decimal");
+		return ctx_expr_fail(&parser->lexer, CTX_E_ARG, node_of(parser, node)->at,
+				     "an integer is wanted, not a decimal");
 	return status;
 }
 
@@ -101,21 +103,21 @@ static bool is_set(const struct parser *parser, uint32_t node)
 }
 
 /* The right side of an operator was read. */
-static enum ctx_status make_stack_test(struct parser *parser, enum expr_op op, size_t at, uint32_t left,
-				       uint32_t right, uint32_t *ret)
+static enum ctx_status make_stack_test(struct parser *parser, struct expr_node node, uint32_t *ret)
 {
-	bool left_set = is_set(parser, left), right_set = is_set(parser, right);
-	uint32_t frames = left_set ? right : left;
+	const enum expr_op op = node.op;
+	bool left_set = is_set(parser, node.left), right_set = is_set(parser, node.right);
+	uint32_t frames = left_set ? node.right : node.left;
 	bool leaf = node_of(parser, frames)->op == EXPR_LEAF;
-	struct expr_node node = {.op = EXPR_TEST, .left = left, .right = right, .at = (uint32_t)at};
-	struct expr_test test = {.set = left_set ? left : right};
+	struct expr_test test = {.set = left_set ? node.left : node.right};
 	enum ctx_status status;
 
 	if (left_set == right_set || node_of(parser, frames)->type != EXPR_TYPE_FRAMES)
-		return expr_fail(&parser->lexer, CTX_E_ARG, at,
-				 "IN wants LEAF or STACK on one side, and functions on the other");
+		return ctx_expr_fail(&parser->lexer, CTX_E_ARG, node.at,
+				     "IN wants LEAF or STACK on one side, and functions on the other");
 	if (op == EXPR_ORDERED_IN && (!left_set || leaf))
-		return expr_fail(&parser->lexer, CTX_E_ARG, at, "ORDERED IN wants STACK on its right side");
+		return ctx_expr_fail(&parser->lexer, CTX_E_ARG, node.at,
+				     "ORDERED IN wants STACK on its right side");
 	if (op == EXPR_ORDERED_IN)
 		test.kind = EXPR_TEST_ORDERED;
 	else if (leaf)
@@ -124,17 +126,17 @@ static enum ctx_status make_stack_test(struct parser *parser, enum expr_op op, s
 		test.kind = EXPR_TEST_SOME;
 	else
 		test.kind = left_set ? EXPR_TEST_ALL : EXPR_TEST_EVERY;
-	status = add_test(parser, test, at, &node.test);
+	node.op = EXPR_TEST;
+	status = add_test(parser, test, node.at, &node.test);
 	return status == CTX_OK ? add_node(parser, node, ret) : status;
 }
 
-static enum ctx_status make_name_test(struct parser *parser, enum expr_op op, size_t at, uint32_t left,
-				      uint32_t right, uint32_t *ret)
+static enum ctx_status make_name_test(struct parser *parser, struct expr_node binary, uint32_t *ret)
 {
-	uint32_t name = node_of(parser, left)->op == EXPR_NAME ? left : right;
-	uint32_t text = name == left ? right : left;
+	uint32_t name = node_of(parser, binary.left)->op == EXPR_NAME ? binary.left : binary.right;
+	uint32_t text = name == binary.left ? binary.right : binary.left;
 	const struct expr_node *info = node_of(parser, name);
-	struct expr_node node = {.op = EXPR_NAME_LIKE, .left = name, .right = text, .at = (uint32_t)at};
+	struct expr_node node = {.op = EXPR_NAME_LIKE, .left = name, .right = text, .at = binary.at};
 	struct expr_test test = {.kind = EXPR_TEST_NAME_VALUE, .set = text, .name = info->name};
 	bool named = info->name == CTX_NAME_THRID || info->name == CTX_NAME_PROCID ||
 		     info->name == CTX_NAME_METRIC || info->name == CTX_NAME_STATE ||
@@ -143,13 +145,13 @@ static enum ctx_status make_name_test(struct parser *parser, enum expr_op op, si
 	enum ctx_status status;
 
 	if (info->op != EXPR_NAME || !named || node_of(parser, text)->op != EXPR_STRING)
-		return check_number(parser, is_set(parser, left) ? left : right);
-	status = add_test(parser, test, at, &node.test);
+		return check_number(parser, is_set(parser, binary.left) ? binary.left : binary.right);
+	status = add_test(parser, test, node.at, &node.test);
 	if (status == CTX_OK)
 		status = add_node(parser, node, ret);
-	if (status == CTX_OK && op == EXPR_UNEQUAL)
-		status = add_node(parser,
-				  (struct expr_node){.op = EXPR_NOT, .left = *ret, .at = (uint32_t)at}, ret);
+	if (status == CTX_OK && binary.op == EXPR_UNEQUAL)
+		status = add_node(parser, (struct expr_node){.op = EXPR_NOT, .left = *ret, .at = node.at},
+				  ret);
 	return status;
 }
 
@@ -201,17 +203,18 @@ static bool wants_integers(enum expr_op op)
 	       op == EXPR_SHIFT_RIGHT || op == EXPR_REMAINDER;
 }
 
-static enum ctx_status make_binary(struct parser *parser, enum expr_op op, size_t at, uint32_t left,
-				   uint32_t right, uint32_t *ret)
+/* The node has an operator and both sides. */
+static enum ctx_status make_binary(struct parser *parser, struct expr_node node, uint32_t *ret)
 {
-	struct expr_node node = {.op = op, .left = left, .right = right, .at = (uint32_t)at};
+	const enum expr_op op = node.op;
+	const uint32_t left = node.left, right = node.right;
 	bool arithmetic = precedence(op) >= precedence(EXPR_ADD);
 	enum ctx_status status;
 
 	if (op == EXPR_IN || op == EXPR_SOME_IN || op == EXPR_ORDERED_IN)
-		return make_stack_test(parser, op, at, left, right, ret);
+		return make_stack_test(parser, node, ret);
 	if ((op == EXPR_EQUAL || op == EXPR_UNEQUAL) && is_set(parser, left) != is_set(parser, right))
-		return make_name_test(parser, op, at, left, right, ret);
+		return make_name_test(parser, node, ret);
 	status = wants_integers(op) ? check_integer(parser, left) : check_number(parser, left);
 	if (status == CTX_OK)
 		status = wants_integers(op) ? check_integer(parser, right) : check_number(parser, right);
@@ -225,7 +228,7 @@ static enum ctx_status make_binary(struct parser *parser, enum expr_op op, size_
 
 static enum ctx_status lex(struct parser *parser)
 {
-	return expr_lex(&parser->lexer);
+	return ctx_expr_lex(&parser->lexer);
 }
 
 /* ---- what stands between operators ---- */
@@ -238,7 +241,7 @@ static enum ctx_status parse_name(struct parser *parser, uint32_t *ret)
 
 	node.name = ctx_expression_find_name(lexer->text + lexer->at, lexer->length);
 	if (node.name == CTX_EXPRESSION_NAMES_N)
-		return expr_refuse_name(lexer);
+		return ctx_expr_refuse_name(lexer);
 	status = add_node(parser, node, ret);
 	return status == CTX_OK ? lex(parser) : status;
 }
@@ -246,7 +249,8 @@ static enum ctx_status parse_name(struct parser *parser, uint32_t *ret)
 static enum ctx_status check_pattern(struct parser *parser)
 {
 	regex_t regex;
-	enum ctx_status status = expr_compile(&parser->lexer, parser->lexer.string, parser->lexer.at, &regex);
+	enum ctx_status status =
+		ctx_expr_compile(&parser->lexer, parser->lexer.string, parser->lexer.at, &regex);
 
 	if (status == CTX_OK)
 		regfree(&regex);
@@ -274,17 +278,17 @@ static enum ctx_status parse_functions(struct parser *parser, enum expr_op op, u
 	enum ctx_status status = lex(parser);
 
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_OPEN)
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "'(' is missing behind %.*s", length,
-				 lexer->text + at);
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'(' is missing behind %.*s", length,
+				     lexer->text + at);
 	if (status == CTX_OK)
 		status = lex(parser);
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_STRING)
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "%.*s wants a pattern in quotes", length,
-				 lexer->text + at);
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "%.*s wants a pattern in quotes", length,
+				     lexer->text + at);
 	if (status == CTX_OK)
 		status = parse_string(parser, op, EXPR_TYPE_SET, at, ret);
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_CLOSE)
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "')' is missing behind the pattern");
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "')' is missing behind the pattern");
 	return status == CTX_OK ? lex(parser) : status;
 }
 
@@ -292,14 +296,14 @@ static enum ctx_status parse_word(struct parser *parser, uint32_t *ret)
 {
 	const struct expr_lexer *lexer = &parser->lexer;
 	struct expr_node frames = {.type = EXPR_TYPE_FRAMES, .at = (uint32_t)lexer->at};
-	bool leaf = expr_is_word(lexer, "LEAF");
+	bool leaf = ctx_expr_is_word(lexer, "LEAF");
 	enum ctx_status status;
 
-	if (expr_is_word(lexer, "FNAME"))
+	if (ctx_expr_is_word(lexer, "FNAME"))
 		return parse_functions(parser, EXPR_STRING, ret);
-	if (expr_is_word(lexer, "LNAME") || expr_is_word(lexer, "OBJECT"))
+	if (ctx_expr_is_word(lexer, "LNAME") || ctx_expr_is_word(lexer, "OBJECT"))
 		return parse_functions(parser, EXPR_OBJECT, ret);
-	if (!leaf && !expr_is_word(lexer, "STACK"))
+	if (!leaf && !ctx_expr_is_word(lexer, "STACK"))
 		return parse_name(parser, ret);
 	frames.op = leaf ? EXPR_LEAF : EXPR_STACK;
 	status = add_node(parser, frames, ret);
@@ -315,13 +319,13 @@ static enum ctx_status parse_list(struct parser *parser, size_t open_at, uint32_
 
 	for (items[n++] = first; status == CTX_OK; n++) {
 		if (!is_set(parser, items[n - 1]) || node_of(parser, items[n - 1])->op == EXPR_LIST)
-			return expr_fail(&parser->lexer, CTX_E_ARG, node_of(parser, items[n - 1])->at,
-					 "a list has names of functions, each a text or FNAME(\"...\")");
+			return ctx_expr_fail(&parser->lexer, CTX_E_ARG, node_of(parser, items[n - 1])->at,
+					     "a list has names of functions, each a text or FNAME(\"...\")");
 		if (parser->lexer.token != EXPR_TOKEN_COMMA)
 			break;
 		if (n == CTX_EXPRESSION_TESTS_MAX)
-			return expr_fail(&parser->lexer, CTX_E_LIMIT, parser->lexer.at,
-					 "this list has more than %u items", CTX_EXPRESSION_TESTS_MAX);
+			return ctx_expr_fail(&parser->lexer, CTX_E_LIMIT, parser->lexer.at,
+					     "this list has more than %u items", CTX_EXPRESSION_TESTS_MAX);
 		status = lex(parser);
 		if (status == CTX_OK)
 			status = parse_condition(parser, &items[n]);
@@ -349,11 +353,11 @@ static enum ctx_status refuse_operator(const struct expr_lexer *lexer, const cha
 		     {"MOD", "%"},  {"XOR", "^"}};
 
 	for (size_t i = 0; lexer->token == EXPR_TOKEN_WORD && i < CTX_COUNT_OF(words); i++) {
-		if (expr_is_word(lexer, words[i].word))
-			return expr_fail(lexer, CTX_E_ARG, lexer->at, "the operator is '%s'",
-					 words[i].operator);
+		if (ctx_expr_is_word(lexer, words[i].word))
+			return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "the operator is '%s'",
+					     words[i].operator);
 	}
-	return expr_fail(lexer, CTX_E_ARG, lexer->at, "%s", otherwise);
+	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "%s", otherwise);
 }
 
 static enum ctx_status parse_parentheses(struct parser *parser, uint32_t *ret)
@@ -396,7 +400,7 @@ static enum ctx_status parse_primary(struct parser *parser, uint32_t *ret)
 	case EXPR_TOKEN_OPEN:
 		return parse_parentheses(parser, ret);
 	default:
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "a number or name is missing");
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "a number or name is missing");
 	}
 }
 
@@ -418,10 +422,11 @@ static bool sign_of(const struct expr_lexer *lexer, enum expr_op *ret)
 static enum ctx_status enter(struct parser *parser)
 {
 	if (parser->depth == CTX_EXPRESSION_DEPTH_MAX)
-		return expr_fail(&parser->lexer, CTX_E_LIMIT, parser->lexer.at,
-				 "the expression is too deep: more than %u parentheses, signs and conditions "
-				 "in each other",
-				 CTX_EXPRESSION_DEPTH_MAX);
+		return ctx_expr_fail(
+			&parser->lexer, CTX_E_LIMIT, parser->lexer.at,
+			"the expression is too deep: more than %u parentheses, signs and conditions "
+			"in each other",
+			CTX_EXPRESSION_DEPTH_MAX);
 	parser->depth++;
 	return CTX_OK;
 }
@@ -462,7 +467,11 @@ static enum ctx_status parse_binary(struct parser *parser, int lowest, uint32_t 
 		if (status == CTX_OK)
 			status = parse_binary(parser, precedence(op) + 1, &right);
 		if (status == CTX_OK)
-			status = make_binary(parser, op, at, left, right, ret);
+			status = make_binary(
+				parser,
+				(struct expr_node){
+					.op = op, .left = left, .right = right, .at = (uint32_t)at},
+				ret);
 	}
 	return status;
 }
@@ -478,8 +487,8 @@ static enum ctx_status parse_branches(struct parser *parser, uint32_t condition,
 	if (status == CTX_OK)
 		status = parse_condition(parser, &node.right);
 	if (status == CTX_OK && parser->lexer.token != EXPR_TOKEN_COLON)
-		return expr_fail(&parser->lexer, CTX_E_ARG, parser->lexer.at,
-				 "':' is missing: CONDITION ? VALUE : OTHERWISE");
+		return ctx_expr_fail(&parser->lexer, CTX_E_ARG, parser->lexer.at,
+				     "':' is missing: CONDITION ? VALUE : OTHERWISE");
 	if (status == CTX_OK)
 		status = lex(parser);
 	if (status == CTX_OK)
@@ -517,7 +526,7 @@ static enum ctx_status parse_all(struct parser *parser)
 	if (status == CTX_OK)
 		status = parse_condition(parser, &root);
 	if (status == CTX_OK && lexer->token == EXPR_TOKEN_CLOSE)
-		return expr_fail(lexer, CTX_E_ARG, lexer->at, "')' without '('");
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "')' without '('");
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_END)
 		return refuse_operator(lexer, "an operator is missing in front of this");
 	return status == CTX_OK ? check_number(parser, root) : status;
@@ -537,9 +546,9 @@ enum ctx_status ctx_expression_parse(const char *text, struct ctx_expression **r
 	if (ret_column != NULL)
 		*ret_column = 1;
 	if (strlen(text) > CTX_EXPRESSION_TEXT_MAX)
-		status = expr_fail(&parser.lexer, CTX_E_LIMIT, 0,
-				   "the expression is too large: it has more than %u bytes",
-				   CTX_EXPRESSION_TEXT_MAX);
+		status = ctx_expr_fail(&parser.lexer, CTX_E_LIMIT, 0,
+				       "the expression is too large: it has more than %u bytes",
+				       CTX_EXPRESSION_TEXT_MAX);
 	else
 		status = parse_all(&parser);
 	if (status != CTX_OK) {

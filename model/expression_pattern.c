@@ -86,20 +86,20 @@ static bool has_back_reference(const char *pattern)
 	return false;
 }
 
-enum ctx_status expr_compile(const struct expr_lexer *lexer, const char *pattern, size_t at, regex_t *ret)
+enum ctx_status ctx_expr_compile(const struct expr_lexer *lexer, const char *pattern, size_t at, regex_t *ret)
 {
 	char why[128];
 	int error;
 
 	if (strlen(pattern) > PATTERN_MAX || unrolled_size(pattern) > PATTERN_SIZE_MAX)
-		return expr_fail(lexer, CTX_E_LIMIT, at, "this pattern is too large");
+		return ctx_expr_fail(lexer, CTX_E_LIMIT, at, "this pattern is too large");
 	if (has_back_reference(pattern))
-		return expr_fail(lexer, CTX_E_ARG, at, "patterns have no references to groups (\\1)");
+		return ctx_expr_fail(lexer, CTX_E_ARG, at, "patterns have no references to groups (\\1)");
 	error = regcomp(ret, pattern, REG_EXTENDED);
 	if (error == 0)
 		return CTX_OK;
 	if (error == REG_ESPACE)
 		return ctx_err_nomem(lexer->err);
 	regerror(error, ret, why, sizeof(why));
-	return expr_fail(lexer, CTX_E_ARG, at, "this is no pattern: %s", why);
+	return ctx_expr_fail(lexer, CTX_E_ARG, at, "this is no pattern: %s", why);
 }
