@@ -6,6 +6,7 @@
 #include "ctxan/refusals.h"
 #include "ctxan/sql.h"
 #include "query/store_source.h"
+#include "report/html_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -168,6 +169,8 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 
 	if (status != CTX_OK)
 		return status;
+	if (options->report.page != NULL)
+		ctx_html_tables_recording(options->report.page, ctx_store_profile(answer->store)->name);
 	status = options->n_reports == 0 ? default_reports(answer, err) : asked_reports(answer, err);
 	ctx_query_source_close(answer->source);
 	return status;

@@ -20,7 +20,7 @@ static const struct {
 	{"limit", "--limit N does that"},
 	{"outfile", "-o FILE does that"},
 	{"appendfile", "-o FILE writes a new file"},
-	{"printmode", "--format text|json|csv does that"},
+	{"printmode", "--format text|json|csv|html does that"},
 	{"filters", "--filter EXPRESSION does that"},
 	{"describe", "docs/filters.md lists what filters know"},
 	{"indxobj-define", "--index NAME=EXPRESSION does that, --by NAME shows it"},

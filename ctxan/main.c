@@ -9,6 +9,7 @@
 #include "ctxan/options.h"
 #include "ctxan/standard_input.h"
 #include "query/filters.h"
+#include "report/html_tables.h"
 
 #include <langinfo.h>
 #include <libxml/xmlversion.h>
@@ -131,7 +132,7 @@ static bool is_database_of_another(const char *const *inputs, size_t n, size_t a
 	return false;
 }
 
-static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_err *err)
+static enum ctx_status answer_inputs(const struct ctx_options *options, struct ctx_err *err)
 {
 	char *newest CTX_AUTO_FREE = NULL;
 	const char *const *inputs = options->inputs;
@@ -156,6 +157,23 @@ static enum ctx_status answer_all(const struct ctx_options *options, struct ctx_
 		status = strcmp(inputs[i], "-") == 0 ? answer_standard_input(options, err)
 						     : answer_input(inputs[i], inputs[i], options, err);
 	}
+	return status;
+}
+
+/* Reports of all recordings are one page in HTML. */
+static enum ctx_status answer_all(struct ctx_options *options, struct ctx_err *err)
+{
+	enum ctx_status status;
+
+	if (options->report.format != CTX_REPORT_HTML)
+		return answer_inputs(options, err);
+	status = ctx_html_tables_create(&options->report.page, err);
+	if (status == CTX_OK)
+		status = answer_inputs(options, err);
+	if (status == CTX_OK)
+		status = ctx_html_tables_write(options->report.page, options->report.out, err);
+	ctx_html_tables_destroy(options->report.page);
+	options->report.page = NULL;
 	return status;
 }
 

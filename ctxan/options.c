@@ -257,7 +257,7 @@ static const struct ctx_option rows[] = {
 	{"coverage", 0, CTX_OPTION_TEXT, .set = set_coverage, .words = WORDS("top", "exact")},
 	{"exact", 0, CTX_OPTION_FLAG, .set = set_exact},
 
-	{"format", 0, CTX_OPTION_TEXT, .set = set_format, .words = WORDS("text", "json", "csv")},
+	{"format", 0, CTX_OPTION_TEXT, .set = set_format, .words = WORDS("text", "json", "csv", "html")},
 	{"output", 'o', CTX_OPTION_FILE, .set = set_output},
 	{"width", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, report.width, 40, 10000)},
 	{"ascii", 0, CTX_OPTION_FLAG, FLAG(report.ascii)},

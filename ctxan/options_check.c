@@ -107,6 +107,10 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 		return ctx_err_set(err, CTX_E_ARG, "--by goes with the report index");
 	if (options->output.sql != NULL && (options->n_reports != 0 || options->output.show_sql))
 		return ctx_err_set(err, CTX_E_ARG, "--sql goes without --report and --show-sql");
+	if (options->report.format == CTX_REPORT_HTML &&
+	    (options->output.sql != NULL || options->output.show_sql || options->output.export != NULL))
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--format html goes with reports, not with SQL and --export");
 	if (options->output.show_sql &&
 	    (options->report.function != NULL || options->report.min_percent > 0 || options->limit_given ||
 	     options->per_thread || options->top_only))

@@ -126,6 +126,8 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 		cells[i] = filled[i];
 	if (ctx_out_is_text(page->out)) {
 		cells[5].drawing = self ? "* " : "    ";
+		cells[5].level = self ? 0 : 2;
+		cells[5].anchor = self ? CTX_ANCHOR_STANZA : CTX_ANCHOR_NONE;
 		cells[5].index = ctx_out_format(page->out, " [%" PRIu32 "]", index);
 	}
 }

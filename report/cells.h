@@ -27,6 +27,13 @@ struct ctx_column {
 	enum ctx_style style;
 };
 
+/* In HTML: that a row is the place where names of its function lead. */
+enum ctx_anchor {
+	CTX_ANCHOR_NONE,
+	CTX_ANCHOR_ROW,	   /* in a list of functions */
+	CTX_ANCHOR_STANZA, /* with its callers and callees around it: goes before a row */
+};
+
 enum ctx_cell_kind {
 	CTX_CELL_NULL, /* JSON null, otherwise empty */
 	CTX_CELL_NUMBER,
@@ -43,7 +50,10 @@ struct ctx_cell {
 	const char *drawing; /* text: safe text before the name, kept whole; NULL none. Copied. */
 	const char
 		*object; /* text: shown behind the name as " [object]", without its directories; NULL none */
-	const char *index; /* text: safe text behind the name, " [3]"; NULL none. Copied. */
+	const char *index;	/* text: safe text behind the name, " [3]"; NULL none. Copied. */
+	uint32_t link;		/* HTML: 1 + the function that the name is of; 0 none */
+	enum ctx_anchor anchor; /* HTML: of that function */
+	unsigned level;		/* HTML: indentation, in place of the drawing */
 };
 
 static inline struct ctx_cell ctx_cell_number(uint64_t number)

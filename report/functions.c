@@ -186,6 +186,7 @@ static void put_list(struct list *list)
 	for (uint32_t i = 0; i < list->flat.n; i++) {
 		uint32_t index = list->items[i].index;
 		const struct ctx_flat_row *row = &list->flat.rows[index];
+		struct ctx_cell name;
 
 		if (!ctx_function_matches(out->profile, row->function, options->function))
 			continue;
@@ -194,8 +195,9 @@ static void put_list(struct list *list)
 			continue;
 		}
 		shown++;
-		put_row(list, row, list->n_more != 0 ? &list->more[index * list->n_more] : NULL,
-			ctx_function_cell(out->profile, row->function));
+		name = ctx_function_cell(out->profile, row->function);
+		name.anchor = CTX_ANCHOR_ROW;
+		put_row(list, row, list->n_more != 0 ? &list->more[index * list->n_more] : NULL, name);
 	}
 	ctx_out_section(out, NULL);
 	ctx_out_more(out, left_out, "function");

@@ -10,6 +10,7 @@ static const struct ctx_out_backend *const backends[] = {
 	[CTX_REPORT_TEXT] = &ctx_out_text,
 	[CTX_REPORT_JSON] = &ctx_out_json,
 	[CTX_REPORT_CSV] = &ctx_out_csv,
+	[CTX_REPORT_HTML] = &ctx_out_html,
 };
 
 bool ctx_out_is_text(const struct ctx_out *out)
@@ -132,6 +133,12 @@ void ctx_out_line(struct ctx_out *out, const char *text)
 {
 	if (out->backend->line != NULL)
 		out->backend->line(out, text);
+}
+
+void ctx_out_name_line(struct ctx_out *out, const char *before, const struct ctx_cell *cell)
+{
+	if (out->backend->name_line != NULL)
+		out->backend->name_line(out, before, cell);
 }
 
 void ctx_out_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent)

@@ -1,7 +1,7 @@
 /*
  * Where rows go: one way to print a table, a back end for each format behind it (report/out_backend.h).
  *
- *	report -> ctx_out_begin, ctx_out_row, ..., ctx_out_end -> out_text.c, out_json.c, out_csv.c
+ *	report -> ctx_out_begin, ctx_out_row, ..., ctx_out_end -> out_text.c, out_json.c, out_csv.c, out_html.c
  *
  * Failures of a row stick (memory, a full disk) and come out of ctx_out_end. Names in cells are borrowed until the section
  * ends.
@@ -67,6 +67,9 @@ void ctx_out_section(struct ctx_out *out, const char *title);
 
 /* For reading: a line of its own, of safe text, cut to the width. Prints the table so far first. */
 void ctx_out_line(struct ctx_out *out, const char *text);
+
+/* For reading: a line of safe text and a function's name with its object, not cut in the middle. */
+void ctx_out_name_line(struct ctx_out *out, const char *before, const struct ctx_cell *cell);
 
 /*
  * For reading: "<first><text>", wrapped at the width, further lines indented by `indent` columns. Both may hold any bytes; a

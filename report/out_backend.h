@@ -4,6 +4,7 @@
  *	out_text.c	rows are kept until the section ends, measured, aligned
  *	out_json.c	streamed through yajl, nested lists allowed
  *	out_csv.c	streamed
+ *	out_html.c	to the page of the options (report/html_tables.h)
  *
  * Reports do not include this: they print through report/out.h.
  */
@@ -34,12 +35,16 @@ struct ctx_out_backend {
 		    const struct ctx_cell *cells);
 	void (*section)(struct ctx_out *out, const char *title);
 	void (*line)(struct ctx_out *out, const char *text);
+	void (*name_line)(struct ctx_out *out, const char *before, const struct ctx_cell *cell);
 	void (*wrapped)(struct ctx_out *out, const char *first, const char *text, unsigned indent);
 	void (*rows_end)(struct ctx_out *out);
 	void (*end)(struct ctx_out *out);
 };
 
-extern const struct ctx_out_backend ctx_out_text, ctx_out_json, ctx_out_csv;
+extern const struct ctx_out_backend ctx_out_text, ctx_out_json, ctx_out_csv, ctx_out_html;
+
+/* HTML: what stands at the end of the page so far. */
+enum ctx_out_place { CTX_OUT_NOTHING, CTX_OUT_TABLE, CTX_OUT_LINES };
 
 struct ctx_out_row { /* text: a kept row */
 	struct ctx_cell *cells;
@@ -61,6 +66,7 @@ struct ctx_out {
 	struct ctx_out_row *rows;
 	size_t n_rows, rows_cap;
 	bool next_has_rule;
+	enum ctx_out_place at;
 	void *gen;		/* yajl_gen */
 	bool gen_at_row;	/* the next comma of the generator ends a line */
 	enum ctx_status status; /* first failure */
@@ -71,5 +77,12 @@ void ctx_out_fail(struct ctx_out *out, enum ctx_status status);
 
 /* printf into memory that lives until the section ends; "" when memory is short. */
 const char *ctx_out_format(struct ctx_out *out, const char *fmt, ...) CTX_PRINTF(2, 3);
+
+/* Whether a column stands under the heading of a group. */
+bool ctx_out_in_group(const struct ctx_out *out, size_t column);
+
+/* Appends the number of a cell as a person reads it: in the scale of the column, as a share of the total, in ms or MiB. */
+void ctx_out_put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
+			struct ctx_buf *buf);
 
 #endif

@@ -4,11 +4,11 @@
  * bytes in the C locale, and cannot cut in the middle).
  */
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "model/interval.h"
 #include "report/headings.h"
 #include "report/names.h"
 #include "report/out_backend.h"
+#include "report/wrapping.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,39 +40,6 @@ static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 	}
 	out->rows[out->n_rows++] = (struct ctx_out_row){.cells = kept, .rule_before = out->next_has_rule};
 	out->next_has_rule = false;
-}
-
-static bool in_group(const struct ctx_out *out, size_t column)
-{
-	return out->groups != NULL && out->groups[column] != NULL;
-}
-
-/* Columns of a group have a scale of their own. */
-static struct ctx_scale scale_of(const struct ctx_out *out, size_t column)
-{
-	return in_group(out, column) && out->scales != NULL ? out->scales[column] : out->head.scale;
-}
-
-static void put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
-		       struct ctx_buf *buf)
-{
-	enum ctx_style style = out->columns[column].style;
-	struct ctx_scale scale = scale_of(out, column);
-	char figure[CTX_FIGURE_MAX] = "";
-
-	if (cell->kind == CTX_CELL_SIGNED)
-		snprintf(figure, sizeof(figure), "%" PRId64, (int64_t)cell->number);
-	else if (style == CTX_STYLE_WEIGHT)
-		ctx_figure_fixed(figure, cell->number, scale.divisor, scale.digits);
-	else if (style == CTX_STYLE_PERCENT)
-		ctx_figure_percent(figure, cell->number, out->head.totals.weight, 2);
-	else if (style == CTX_STYLE_TIME)
-		ctx_figure_fixed(figure, cell->number, 1000 * 1000, 3);
-	else if (style == CTX_STYLE_BYTES)
-		ctx_figure_fixed(figure, cell->number, 1024 * 1024, 1);
-	else
-		snprintf(figure, sizeof(figure), "%" PRIu64, cell->number);
-	ctx_buf_put_text(buf, figure);
 }
 
 /*
@@ -158,7 +125,7 @@ static size_t put_cell(const struct ctx_out *out, size_t column, const struct ct
 	else if (cell->kind == CTX_CELL_BOOL)
 		ctx_buf_put_text(buf, cell->number != 0 ? "true" : "false");
 	else if (cell->kind == CTX_CELL_NUMBER || cell->kind == CTX_CELL_SIGNED)
-		put_figure(out, column, cell, buf);
+		ctx_out_put_figure(out, column, cell, buf);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : ctx_text_width((const char *)buf->bytes, buf->n - 1);
 }
@@ -171,7 +138,7 @@ static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf
 	ctx_buf_clear(buf);
 	ctx_buf_put_text(buf, column->title);
 	if (column->style == CTX_STYLE_WEIGHT && *column->title != '\0' && *out->head.scale.unit != '\0' &&
-	    !in_group(out, i))
+	    !ctx_out_in_group(out, i))
 		ctx_buf_printf(buf, " %s", out->head.scale.unit);
 	ctx_buf_put_u8(buf, '\0');
 	return buf->failed ? 0 : buf->n - 1;
@@ -238,7 +205,7 @@ static size_t widen_groups(const struct ctx_out *out, size_t last, size_t lines,
 		size_t heading;
 
 		end = group_end(out, i, last, widths, &width);
-		heading = in_group(out, i) ? ctx_heading_room(out->groups[i], lines) : 0;
+		heading = ctx_out_in_group(out, i) ? ctx_heading_room(out->groups[i], lines) : 0;
 		if (heading > width) {
 			widths[i] += really ? heading - width : 0;
 			more += heading - width;
@@ -269,7 +236,7 @@ static size_t heading_lines(const struct ctx_out *out, size_t last, const size_t
 		size_t lines;
 
 		end = group_end(out, i, last, widths, &width);
-		lines = in_group(out, i) ? ctx_heading_lines(out->groups[i], width) : 0;
+		lines = ctx_out_in_group(out, i) ? ctx_heading_lines(out->groups[i], width) : 0;
 		most = lines > most ? lines : most;
 	}
 	return most;
@@ -280,7 +247,7 @@ static void put_heading_line(const struct ctx_out *out, size_t last, const size_
 			     struct ctx_buf *text)
 {
 	for (size_t i = 0, end = 0, width; i < last; i = end) {
-		const char *heading = in_group(out, i) ? out->groups[i] : "";
+		const char *heading = ctx_out_in_group(out, i) ? out->groups[i] : "";
 		size_t lines, n = 0, used;
 
 		end = group_end(out, i, last, widths, &width);
@@ -471,42 +438,9 @@ static void put_line(struct ctx_out *out, const char *text)
 	ctx_buf_deinit(&line);
 }
 
-static void print_wrapped_line(struct ctx_out *out, const char *line, size_t n, unsigned indent, bool first)
+static void print_wrapped_line(void *context, const char *line, size_t n, unsigned indent)
 {
-	fprintf(out->options->out, "%*s%.*s\n", first ? 0 : (int)indent, "", (int)n, line);
-}
-
-/* Breaks at the last space that fits, or hard. `text` is safe. */
-static void wrap(struct ctx_out *out, const char *text, unsigned indent)
-{
-	size_t limit = out->options->width != 0 ? out->options->width : SIZE_MAX;
-	bool first = true;
-
-	for (;;) {
-		size_t room = first ? limit : limit > indent + 20 ? limit - indent : 20;
-		size_t n = 0, width = 0, space = 0;
-
-		while (text[n] != '\0') {
-			uint32_t code;
-			size_t length =
-				ctx_utf8_decode(text + n, strlen(text + n) < 4 ? strlen(text + n) : 4, &code);
-
-			width += ctx_char_width(code);
-			if (width > room)
-				break;
-			if (text[n] == ' ')
-				space = n;
-			n += length;
-		}
-		if (text[n] != '\0' && text[n] != ' ' && space > indent)
-			n = space;
-		print_wrapped_line(out, text, n, indent, first);
-		text += n;
-		text += strspn(text, " ");
-		if (*text == '\0')
-			return;
-		first = false;
-	}
+	fprintf(context, "%*s%.*s\n", (int)indent, "", (int)n, line);
 }
 
 static void put_wrapped(struct ctx_out *out, const char *first, const char *text, unsigned indent)
@@ -528,12 +462,37 @@ static void put_wrapped(struct ctx_out *out, const char *first, const char *text
 		if (line == NULL || buf.failed)
 			ctx_out_fail(out, CTX_E_NOMEM);
 		else
-			wrap(out, (const char *)buf.bytes, indent);
+			ctx_text_wrap((const char *)buf.bytes, out->options->width, indent,
+				      print_wrapped_line, out->options->out);
 		free(line);
 		is_first = false;
 		text = *newline != '\0' ? newline + 1 : newline;
 	} while (*text != '\0');
 	ctx_buf_deinit(&buf);
+}
+
+/* As in stacks: the name is not cut in the middle. */
+static void put_name_line(struct ctx_out *out, const char *before, const struct ctx_cell *cell)
+{
+	struct ctx_buf text = {0};
+	bool ascii = out->options->ascii;
+
+	ctx_buf_put_text(&text, before);
+	ctx_name_put_text(&text, cell->name, ascii);
+	if (cell->object != NULL) {
+		const char *slash = strrchr(cell->object, '/');
+		const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : cell->object;
+
+		ctx_buf_put_text(&text, *base == '[' ? " " : " [");
+		ctx_name_put_text(&text, base, ascii);
+		ctx_buf_put_text(&text, *base == '[' ? "" : "]");
+	}
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	else
+		put_line(out, (const char *)text.bytes);
+	ctx_buf_deinit(&text);
 }
 
 static void print_warning(void *context, const char *text)
@@ -576,6 +535,7 @@ const struct ctx_out_backend ctx_out_text = {
 	.row_begin = row_begin,
 	.section = put_section,
 	.line = put_line,
+	.name_line = put_name_line,
 	.wrapped = put_wrapped,
 	.rows_end = flush,
 	.end = flush,

@@ -16,6 +16,7 @@ struct ctx_cell ctx_function_cell(const struct ctx_profile *profile, uint32_t fu
 	if (function >= profile->n_functions)
 		return ctx_cell_name("<Total>");
 	cell = ctx_cell_name(profile->functions[function].name);
+	cell.link = function + 1;
 	object = profile->functions[function].object;
 	if (object < profile->n_objects)
 		cell.object = profile->objects[object].path;

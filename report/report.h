@@ -1,5 +1,5 @@
 /*
- * Reports: what a source answers in, text, JSON or CSV out. Pure: no database, no files but the stream to
+ * Reports: what a source answers in, text, JSON, CSV or HTML tables out. Pure: no database, no files but the stream to
  * print to.
  *
  * A report pulls histograms and everything else that it shows from a source (model/report_source.h); where they come from
@@ -20,12 +20,16 @@ enum ctx_report_format {
 	CTX_REPORT_TEXT,
 	CTX_REPORT_JSON,
 	CTX_REPORT_CSV,
+	CTX_REPORT_HTML, /* to the page of the options */
 };
+
+struct ctx_html_tables;
 
 struct ctx_report_options {
 	enum ctx_report_format format;
 	FILE *out;
-	unsigned width; /* columns of text; 0: not limited */
+	struct ctx_html_tables *page; /* of CTX_REPORT_HTML (report/html_tables.h) */
+	unsigned width;		      /* columns of text; 0: not limited */
 	bool color;
 	bool ascii;	/* no Unicode drawing (a terminal without UTF-8) */
 	uint32_t limit; /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */

@@ -1,12 +1,10 @@
 #include "base/mem.h"
 #include "report/kinds.h"
-#include "report/names.h"
 #include "report/order.h"
 #include "report/out.h"
 #include "report/part_cells.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define SHOWN_FRAMES 64
 
@@ -62,25 +60,7 @@ static const char *joined(struct page *page, uint32_t depth)
 
 static void print_frame(struct page *page, struct ctx_cell name)
 {
-	bool ascii = page->out->options->ascii;
-	struct ctx_buf *text = &page->text;
-
-	ctx_buf_clear(text);
-	ctx_buf_put_text(text, "      ");
-	ctx_name_put_text(text, name.name, ascii);
-	if (name.object != NULL) {
-		const char *slash = strrchr(name.object, '/');
-		const char *base = slash != NULL && slash[1] != '\0' ? slash + 1 : name.object;
-
-		ctx_buf_put_text(text, *base == '[' ? " " : " [");
-		ctx_name_put_text(text, base, ascii);
-		ctx_buf_put_text(text, *base == '[' ? "" : "]");
-	}
-	ctx_buf_put_u8(text, '\0');
-	if (text->failed)
-		ctx_out_fail(page->out, CTX_E_NOMEM);
-	else
-		ctx_out_line(page->out, (const char *)text->bytes);
+	ctx_out_name_line(page->out, "      ", &name);
 }
 
 static void print_stack_head(struct page *page, uint32_t number, uint64_t weight, uint64_t samples)

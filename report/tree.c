@@ -197,6 +197,7 @@ static void put_small(struct walk *walk, uint32_t node)
 	name = ctx_cell_name(
 		ctx_out_format(walk->out, "(%u more below %g %%)", n, walk->out->options->min_percent));
 	name.drawing = draw(walk, node, !(walk->other && nodes[node].level == 1));
+	name.level = nodes[node].level - nodes[walk->top].level;
 	put_row(walk, &sum, name, false);
 }
 
@@ -217,6 +218,7 @@ static void put_subtree(struct walk *walk)
 		if (i == 0 && walk->thread != CTX_NONE)
 			name.name = ctx_thread_title(walk->out, walk->thread);
 		name.drawing = draw(walk, i, !has_next(walk, i));
+		name.level = nodes[i].level - nodes[walk->top].level;
 		clear_more(walk);
 		add_more(walk, i);
 		if (i == 0 && walk->other) {
@@ -244,6 +246,7 @@ static void put_other(struct walk *walk)
 	struct ctx_cell name = ctx_cell_name("<Other>");
 
 	name.drawing = walk->out->options->ascii ? "`-" : "└─";
+	name.level = 1;
 	put_row(walk, &other, name, false);
 }
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-static void assert_golden(const char *name, const char *text)
+static inline void assert_golden(const char *name, const char *text)
 {
 	char path[4096], *want = NULL;
 	const char *update = getenv("UPDATE_GOLDEN");

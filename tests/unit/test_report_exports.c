@@ -7,11 +7,9 @@
 #include "report/embedded.h"
 #include "report/report_exports.h"
 #include "report_fixture.h"
+#include "xml_document.h"
 
 #include <stdio.h>
-
-#include <libxml/parser.h>
-#include <libxml/tree.h>
 
 #define HOSTILE "]]></script></style></title><script>alert(1)</script><!-- & \"'"
 
@@ -42,56 +40,11 @@ static char *write_export(const struct ctx_export_kind *kind, struct fake_source
 	return text;
 }
 
-static xmlDoc *parse(const char *text)
-{
-	xmlDoc *document = xmlReadMemory(text, (int)strlen(text), "export", NULL, XML_PARSE_NONET);
-
-	assert_non_null(document);
-	return document;
-}
-
-static bool is(const xmlNode *node, const char *name)
-{
-	return node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
-}
-
-/* The node behind `node` in the order of the document; NULL at the end. */
-static xmlNode *next_node(xmlNode *node)
-{
-	if (node->children != NULL && node->type != XML_ENTITY_REF_NODE)
-		return node->children;
-	while (node != NULL && node->next == NULL)
-		node = node->parent;
-	return node != NULL ? node->next : NULL;
-}
-
-static size_t count(xmlDoc *document, const char *name)
-{
-	size_t n = 0;
-
-	for (xmlNode *node = xmlDocGetRootElement(document); node != NULL; node = next_node(node))
-		n += is(node, name);
-	return n;
-}
-
 static xmlNode *child(xmlNode *node, const char *name)
 {
 	for (xmlNode *it = node->children; it != NULL; it = it->next) {
 		if (is(it, name))
 			return it;
-	}
-	return NULL;
-}
-
-static xmlNode *by_id(xmlDoc *document, const char *id)
-{
-	for (xmlNode *node = xmlDocGetRootElement(document); node != NULL; node = next_node(node)) {
-		xmlChar *value = node->type == XML_ELEMENT_NODE ? xmlGetProp(node, BAD_CAST "id") : NULL;
-		bool found = value != NULL && strcmp((const char *)value, id) == 0;
-
-		xmlFree(value);
-		if (found)
-			return node;
 	}
 	return NULL;
 }
@@ -307,27 +260,6 @@ static const struct ctx_report_part *parts_of(struct fixture *fixture, struct ct
 	return parts;
 }
 
-/* Every link leads to an id of the page, no id is there twice, nothing comes from elsewhere. */
-static void check_links(xmlDoc *document)
-{
-	for (xmlNode *node = xmlDocGetRootElement(document); node != NULL; node = next_node(node)) {
-		for (xmlAttr *attr = node->type == XML_ELEMENT_NODE ? node->properties : NULL; attr != NULL;
-		     attr = attr->next) {
-			const char *name = (const char *)attr->name;
-			xmlChar *value = xmlNodeListGetString(document, attr->children, 1);
-
-			assert_true(strncmp(name, "on", 2) != 0 && strcmp(name, "src") != 0);
-			if (strcmp(name, "href") == 0) {
-				assert_int_equal(*value, '#');
-				assert_non_null(by_id(document, (const char *)value + 1));
-			}
-			if (strcmp(name, "id") == 0)
-				assert_ptr_equal(by_id(document, (const char *)value), node);
-			xmlFree(value);
-		}
-	}
-}
-
 static void test_html_static__is_as_ever(void **state)
 {
 	struct fixture *fixture = *state;
@@ -399,7 +331,7 @@ static void test_html_static__has_the_numbers_of_the_reports(void **state)
 	free(text);
 }
 
-/* Callers, self and callees of a stanza add up also where more callers are than the page shows. */
+/* Callers, self and callees of a stanza add up. A stanza is a part of the table, its own row is marked. */
 static void test_html_static__stanzas_add_up(void **state)
 {
 	struct fixture *fixture = *state;
@@ -416,34 +348,36 @@ static void test_html_static__stanzas_add_up(void **state)
 	text = write_export(&ctx_export_html_static, &input);
 	fixture->profile.metrics[0].unit = CTX_UNIT_NS;
 	document = parse(text);
-	for (xmlNode *row = xmlDocGetRootElement(document); row != NULL; row = next_node(row)) {
+	for (xmlNode *body = xmlDocGetRootElement(document); body != NULL; body = next_node(body)) {
 		long long callers[3] = {0}, self[3] = {0}, callees[3] = {0};
+		bool found = false;
 
-		if (!is(row, "tbody") || row->children == NULL)
+		if (!is(body, "tbody"))
 			continue;
-		for (xmlNode *it = row->children; it != NULL; it = it->next) {
-			char *cells = is(it, "tr") ? row_text(it) : NULL;
+		for (xmlNode *row = body->children; row != NULL; row = row->next) {
+			xmlChar *class = is(row, "tr") ? xmlGetProp(row, BAD_CAST "class") : NULL;
+			char *cells = is(row, "tr") ? row_text(row) : NULL;
+			bool is_self = class != NULL && strcmp((const char *)class, "self") == 0;
+			long long *sums = is_self ? self : found ? callees : callers;
 			long long n[3] = {0};
-			char relation[8] = "";
 
-			if (cells != NULL &&
-			    sscanf(cells, "%7[a-z]|%lld|%lld|%lld|", relation, &n[0], &n[1], &n[2]) == 4) {
-				long long *sums = strcmp(relation, "caller") == 0 ? callers
-						  : strcmp(relation, "self") == 0 ? self
-										  : callees;
-
+			if (cells != NULL && sscanf(cells + strcspn(cells, "|") + 1, "%lld|%lld|%lld|", &n[0],
+						    &n[1], &n[2]) == 3) {
 				for (int i = 0; i < 3; i++)
 					sums[i] += n[i];
-				stanzas += sums == self;
 			}
+			found |= is_self;
+			xmlFree(class);
 			free(cells);
 		}
+		if (!found)
+			continue;
+		stanzas++;
 		for (int i = 0; i < 3; i++)
 			assert_true(callers[i] == self[i]);
 		assert_true(callees[2] + self[1] == self[2]);
 	}
 	assert_int_equal(stanzas, 10);
-	assert_non_null(strstr(text, "class=\"more\"><td class=\"t\">caller</td>"));
 	xmlFreeDoc(document);
 	free(text);
 	ctx_trie_deinit(&random.profile.cct);

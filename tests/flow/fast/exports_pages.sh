@@ -11,7 +11,7 @@ of_report() {
 }
 of_page() {
 	xmllint --xpath '//h2[@id="functions"]/following::table[1]/tbody/tr[@id]' page.html | sed 's|</tr>|\n|g' |
-		sed 's|<td[^>]*>|\t|g; s|<[^>]*>||g' | awk -F '\t' 'NF > 6 { printf "%s\t%s\t%s\t%s\n", $2, $4, $6, $7 }' | head -n 10
+		sed 's| <span class="faint">[^<]*</span>||g; s|<td[^>]*>|\t|g; s|<[^>]*>||g' | awk -F '\t' 'NF > 6 { printf "%s\t%s\t%s\t%s\n", $2, $4, $6, $7 }' | head -n 10
 }
 # The whole of a function's frames (none of these recurs) is its inclusive share.
 of_picture() {
@@ -44,6 +44,20 @@ command -v tidy >/dev/null 2>&1 || leave_out "tidy is not installed: the static 
 check
 check --interval 300:700
 check --thread 1
+
+# Any report is a page too, and several are one.
+for report in header overview samples functions objects lines pcs source disasm tree callers-callees stacks states wakers threads processes timeline index; do
+	ctxan -q phases.er -r $report --format html >table.html 2>message || { grep -q 'no thread states' message || fail "$report: $(cat message)"; continue; }
+	xmllint --noout table.html || fail "$report: not well-formed"
+	[ "$(xmllint --xpath "count(//h2[@id='$report'])" table.html)" = 1 ] || fail "$report: no section of its own"
+done
+ctxan -q phases.er -r functions,callers-callees --format html -o table.html || fail "two reports"
+xmllint --xpath '//tr[@id]//a/@href' table.html | tr -d ' "' | sed -n 's|href=#||p' | sort -u >links
+xmllint --xpath '//@id' table.html | tr -d ' "' | sed -n 's|id=||p' | sort -u >ids
+[ "$(wc -l <links)" -gt 5 ] || fail "names of functions are no links"
+[ -z "$(comm -23 links ids)" ] || fail "links lead nowhere: $(comm -23 links ids | head -n 3)"
+expect 1 'goes with reports' ctxan phases.er --format html --sql 'select 1'
+expect 1 'goes with reports' ctxan phases.er --format html --export folded
 grep -q 'thread [0-9]* |' picture.svg || fail "the picture does not say its thread"
 
 expect 1 'no such format' ctxan phases.er --export flame-graph -o x
