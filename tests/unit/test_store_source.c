@@ -1,0 +1,168 @@
+/* The store as a source of reports: what it hands out is what the queries say, and stays. */
+#include "query_fixture.h"
+
+#include "failing_malloc.h"
+#include "query/store_source.h"
+
+static const struct ctx_selection_spec words;
+
+static struct ctx_store *make_store(struct fixture *fixture, uint64_t seed)
+{
+	struct ctx_store *store = NULL;
+
+	fixture_init(fixture, seed, 5, 3000);
+	must(ctx_store_create(in_dir("a.db"), &store, err));
+	put_trees(fixture, store);
+	must(fixture_put_contents(fixture, store, err));
+	must(ctx_store_commit(store, err));
+	must(ctx_store_open(in_dir("a.db"), &store, err));
+	return store;
+}
+
+static struct ctx_report_source *open_source(struct ctx_store *store, const struct ctx_selection *selection)
+{
+	const struct ctx_query_source_spec spec = {
+		.store = store, .selection = selection, .words = &words, .path = "a.db"};
+	struct ctx_report_source *source = NULL;
+
+	must(ctx_query_source_open(&spec, &source, err));
+	return source;
+}
+
+static void assert_same(const struct ctx_histogram *a, const struct ctx_histogram *b)
+{
+	assert_int_equal(a->n, b->n);
+	assert_int_equal(a->weight, b->weight);
+	assert_memory_equal(a->entries, b->entries, a->n * sizeof(*a->entries));
+}
+
+static void test_store_source__parts_are_those_of_the_query_and_cost_once(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 12; seed++) {
+		struct fixture fixture;
+		struct ctx_store *store = make_store(&fixture, seed);
+		struct choice choice;
+		struct ctx_report_source *source;
+
+		choose(&fixture, &choice);
+		source = open_source(store, &choice.selection);
+		for (unsigned i = 0; i < 4; i++) {
+			const struct ctx_parts_query asked = {.per_thread = i % 2 != 0, .calls = i / 2 != 0};
+			struct ctx_query query = {.store = store,
+						  .selection = &choice.selection,
+						  .flags = asked.calls ? 0 : CTX_TIMETREE_NO_CALLS};
+			struct ctx_report_parts parts, again;
+			struct ctx_query_parts truth;
+			struct ctx_query_source_cost cost;
+
+			must(source->parts(source, &asked, &parts, err));
+			cost = ctx_query_source_take_cost(source);
+			must(ctx_query_parts(&query, asked.per_thread, &truth, err));
+			assert_memory_equal(&cost.tree, &query.cost, sizeof(query.cost));
+			assert_int_equal(cost.samples_scanned, query.samples_scanned);
+			assert_int_equal(parts.n, truth.n);
+			for (size_t k = 0; k < truth.n; k++) {
+				assert_int_equal(parts.parts[k].thread, truth.parts[k].thread);
+				assert_same(parts.parts[k].histogram, truth.parts[k].histogram);
+			}
+			ctx_query_parts_free(&truth);
+			must(source->parts(source, &asked, &again, err));
+			assert_ptr_equal(again.parts, parts.parts);
+			cost = ctx_query_source_take_cost(source);
+			assert_int_equal(cost.tree.nodes_visited + cost.samples_scanned, 0);
+		}
+		ctx_query_source_close(source);
+		ctx_store_close(store);
+		fixture_deinit(&fixture);
+	}
+}
+
+static enum ctx_status sum_up(void *context, const struct ctx_sample *sample, struct ctx_err *error)
+{
+	(void)error;
+	*(uint64_t *)context += sample->weight;
+	return CTX_OK;
+}
+
+/* Thread sums, the index by thread, the raw histogram, samples one by one: all of them add up to the same. */
+static void test_store_source__every_answer_has_the_same_total(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed < 12; seed++) {
+		struct fixture fixture;
+		struct ctx_store *store = make_store(&fixture, seed);
+		struct choice choice;
+		struct ctx_report_source *source;
+		const struct ctx_histogram *raw;
+		struct ctx_report_parts parts;
+		struct ctx_report_thread_sums sums;
+		struct ctx_report_index index, again;
+		uint64_t of_threads = 0, of_samples = 0;
+
+		choose(&fixture, &choice);
+		source = open_source(store, &choice.selection);
+		must(source->parts(source, &(struct ctx_parts_query){0}, &parts, err));
+		must(source->raw_histogram(source, &raw, err));
+		must(source->thread_sums(source, &sums, err));
+		must(source->index(source, "thread", &index, err));
+		must(source->index(source, NULL, &again,
+				   err)); /* thread is what --by has unless it is given */
+		must(source->samples(source, &(struct ctx_samples_query){.thread = CTX_NONE}, sum_up,
+				     &of_samples, err));
+		for (uint32_t i = 0; i < source->selection.profile->n_threads; i++)
+			of_threads += sums.weight != NULL ? sums.weight[i]
+							  : source->selection.profile->threads[i].weight;
+		assert_int_equal(parts.parts[0].histogram->weight, raw->weight);
+		assert_int_equal(of_threads, raw->weight);
+		assert_int_equal(index.totals->weight, raw->weight);
+		assert_int_equal(again.totals->weight, raw->weight);
+		assert_int_equal(of_samples, raw->weight);
+		ctx_query_source_close(source);
+		ctx_store_close(store);
+		fixture_deinit(&fixture);
+	}
+}
+
+static void test_store_source__memory_that_runs_out_is_a_status_and_can_be_asked_again(void **state)
+{
+	struct fixture fixture;
+	struct ctx_store *store = make_store(&fixture, 3);
+	struct choice choice;
+	struct ctx_report_source *source;
+	struct ctx_report_slices slices;
+	struct ctx_report_index index;
+	bool failed = true;
+
+	(void)state;
+	choose(&fixture, &choice);
+	source = open_source(store, &choice.selection);
+	for (long n = 0; failed; n++) {
+		enum ctx_status status;
+
+		fail_after = n;
+		status = source->slices(source, 20, 4, &slices, NULL);
+		if (status == CTX_OK)
+			status = source->index(source, "thread", &index, NULL);
+		failed = fail_after == -1;
+		fail_after = -1;
+		assert_true(status == CTX_OK || (failed && status == CTX_E_NOMEM));
+		assert_true(n < 100000);
+	}
+	assert_int_equal(slices.per_thread, 20);
+	ctx_query_source_close(source);
+	ctx_query_source_close(NULL);
+	ctx_store_close(store);
+	fixture_deinit(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_own_dir(test_store_source__parts_are_those_of_the_query_and_cost_once),
+		in_own_dir(test_store_source__every_answer_has_the_same_total),
+		in_own_dir(test_store_source__memory_that_runs_out_is_a_status_and_can_be_asked_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
