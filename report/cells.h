@@ -76,7 +76,7 @@ static inline struct ctx_cell ctx_cell_bool(bool value)
 	return (struct ctx_cell){.kind = CTX_CELL_BOOL, .number = value};
 }
 
-/* A key that is there only where it is true. */
+/* A key only where it is true. */
 static inline struct ctx_cell ctx_cell_if(bool value)
 {
 	return (struct ctx_cell){.kind = value ? CTX_CELL_BOOL : CTX_CELL_ABSENT, .number = value};

@@ -28,7 +28,7 @@ struct ctx_code_parts {
 };
 
 /*
- * Asks the reader for the code of `function`, which is not inlined, takes it apart and adds up. Code of a machine that is not known is
+ * Asks the reader for the code of `function`, which is not inlined, decodes it and adds up. Code of a machine that is not known is
  * left out: its addresses are strays. Valid until the reader is asked for code again.
  */
 CTX_MUST_CHECK enum ctx_status ctx_code_parts_build(const struct ctx_code_view *view, uint32_t function,

@@ -231,7 +231,7 @@ static enum ctx_status walk(struct heap *heap,
 	return status;
 }
 
-static enum ctx_status gather(struct heap *heap)
+static enum ctx_status collect(struct heap *heap)
 {
 	enum ctx_status status = sum_up(heap);
 
@@ -301,7 +301,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 		return ctx_err_nomem(err);
 	heap->hull = hull_of(&source->selection);
 	status = ctx_traced_page_init(&heap->page, &heap_report, source, options, err);
-	if (status == CTX_OK && gather(heap) != CTX_OK)
+	if (status == CTX_OK && collect(heap) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		heap->page.topic.totals.weight = heap->page.total.bytes;

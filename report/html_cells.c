@@ -48,7 +48,7 @@ static void settle(struct ctx_thread_cells *cells)
 	cells->n = kept + 1;
 }
 
-struct gathering {
+struct collecting {
 	const struct ctx_export_input *input;
 	struct ctx_cells *cells;
 	struct ctx_thread_cells *thread;
@@ -60,10 +60,10 @@ struct gathering {
 	bool states; /* the metrics are those of states, in their order */
 };
 
-static enum ctx_status add_entry(struct gathering *gathering, const struct ctx_cell_entry *entry,
+static enum ctx_status add_entry(struct collecting *collecting, const struct ctx_cell_entry *entry,
 				 struct ctx_err *err)
 {
-	struct ctx_thread_cells *thread = gathering->thread;
+	struct ctx_thread_cells *thread = collecting->thread;
 	enum ctx_status status = ctx_grow(&thread->entries, &thread->cap, thread->n + 1, err);
 
 	if (status == CTX_OK)
@@ -73,32 +73,32 @@ static enum ctx_status add_entry(struct gathering *gathering, const struct ctx_c
 
 static enum ctx_status take_sample(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
-	struct gathering *gathering = context;
-	struct ctx_cells *cells = gathering->cells;
+	struct collecting *collecting = context;
+	struct ctx_cells *cells = collecting->cells;
 	const struct ctx_cell_entry entry = {
 		.weight = sample->weight,
 		.samples = 1,
-		.bucket = ctx_cells_bucket(sample->time_ns, gathering->end_ns, cells->buckets),
+		.bucket = ctx_cells_bucket(sample->time_ns, collecting->end_ns, cells->buckets),
 		.stack = sample->stack,
 	};
 
 	cells->samples++;
 	cells->weight += sample->weight;
-	if (gathering->lead == 0)
+	if (collecting->lead == 0)
 		cells->unit_weight = sample->weight;
-	gathering->lead += sample->weight == cells->unit_weight ? 1 : (uint64_t)-1;
-	return add_entry(gathering, &entry, err);
+	collecting->lead += sample->weight == cells->unit_weight ? 1 : (uint64_t)-1;
+	return add_entry(collecting, &entry, err);
 }
 
 /* From its end to its begin, as the end is what is known for sure. */
 static enum ctx_status take_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
-	struct gathering *gathering = context;
-	struct ctx_cells *cells = gathering->cells;
-	uint32_t bucket = ctx_cells_bucket(sample->time_ns, gathering->end_ns, cells->buckets);
+	struct collecting *collecting = context;
+	struct ctx_cells *cells = collecting->cells;
+	uint32_t bucket = ctx_cells_bucket(sample->time_ns, collecting->end_ns, cells->buckets);
 	struct ctx_cell_entry entry = {
 		.samples = 1,
-		.stack = gathering->state != CTX_NONE ? gathering->state : sample->stack,
+		.stack = collecting->state != CTX_NONE ? collecting->state : sample->stack,
 	};
 	uint64_t left = sample->weight, end = sample->time_ns + 1;
 	enum ctx_status status = CTX_OK;
@@ -106,13 +106,13 @@ static enum ctx_status take_span(void *context, const struct ctx_sample *sample,
 	cells->samples++;
 	cells->weight += sample->weight;
 	for (;; bucket--) {
-		uint64_t begin = ctx_cells_border(bucket, gathering->end_ns, cells->buckets);
+		uint64_t begin = ctx_cells_border(bucket, collecting->end_ns, cells->buckets);
 
 		/* What began before the run is in its first bucket. */
 		entry.weight = bucket != 0 && end - begin < left ? end - begin : left;
 		entry.bucket = bucket;
-		if (entry.weight != 0 || (entry.samples != 0 && gathering->state == CTX_NONE))
-			status = add_entry(gathering, &entry, err);
+		if (entry.weight != 0 || (entry.samples != 0 && collecting->state == CTX_NONE))
+			status = add_entry(collecting, &entry, err);
 		entry.samples = 0;
 		left -= entry.weight;
 		end = begin;
@@ -122,10 +122,10 @@ static enum ctx_status take_span(void *context, const struct ctx_sample *sample,
 	return status;
 }
 
-static enum ctx_status gather_metric(struct gathering *gathering, uint32_t metric, uint32_t thread,
-				     struct ctx_err *err)
+static enum ctx_status collect_metric(struct collecting *collecting, uint32_t metric, uint32_t thread,
+				      struct ctx_err *err)
 {
-	const struct ctx_export_input *input = gathering->input;
+	const struct ctx_export_input *input = collecting->input;
 	struct ctx_samples_query query = {
 		.thread = thread, .whole_run = true, .has_metric = true, .metric = metric};
 
@@ -134,65 +134,65 @@ static enum ctx_status gather_metric(struct gathering *gathering, uint32_t metri
 	return input->source->samples(input->source, &query,
 				      ctx_metric_is_clipped(&input->profile->metrics[metric]) ? take_span
 											      : take_sample,
-				      gathering, err);
+				      collecting, err);
 }
 
 /* The metrics one after the other: entries are sorted at the end. */
-static enum ctx_status gather_thread(struct gathering *gathering, uint32_t thread, struct ctx_err *err)
+static enum ctx_status collect_thread(struct collecting *collecting, uint32_t thread, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
-	gathering->thread = &gathering->cells->threads[thread];
-	for (uint32_t i = 0; i < gathering->n_metrics && status == CTX_OK; i++) {
-		gathering->state = gathering->states ? i : CTX_NONE;
-		status = gather_metric(gathering, gathering->metrics[i], thread, err);
+	collecting->thread = &collecting->cells->threads[thread];
+	for (uint32_t i = 0; i < collecting->n_metrics && status == CTX_OK; i++) {
+		collecting->state = collecting->states ? i : CTX_NONE;
+		status = collect_metric(collecting, collecting->metrics[i], thread, err);
 	}
-	settle(gathering->thread);
+	settle(collecting->thread);
 	return status;
 }
 
-static enum ctx_status gather(struct gathering *gathering, uint32_t buckets, struct ctx_err *err)
+static enum ctx_status collect(struct collecting *collecting, uint32_t buckets, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = gathering->input->profile;
-	struct ctx_cells *cells = gathering->cells;
+	const struct ctx_profile *profile = collecting->input->profile;
+	struct ctx_cells *cells = collecting->cells;
 	enum ctx_status status = CTX_OK;
 
-	gathering->end_ns = profile->run.end_ns;
+	collecting->end_ns = profile->run.end_ns;
 	*cells = (struct ctx_cells){.n_threads = profile->n_threads, .buckets = buckets};
 	cells->threads = ctx_calloc(cells->n_threads, sizeof(*cells->threads));
 	if (cells->threads == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < cells->n_threads && status == CTX_OK; i++)
-		status = gather_thread(gathering, i, err);
+		status = collect_thread(collecting, i, err);
 	if (status != CTX_OK)
 		ctx_cells_deinit(cells);
 	return status;
 }
 
-enum ctx_status ctx_cells_gather(struct ctx_cells *cells, const struct ctx_export_input *input,
-				 uint32_t buckets, struct ctx_err *err)
+enum ctx_status ctx_cells_collect(struct ctx_cells *cells, const struct ctx_export_input *input,
+				  uint32_t buckets, struct ctx_err *err)
 {
 	const struct ctx_metric_info *metric = &input->profile->metrics[input->metric];
-	struct gathering gathering = {
+	struct collecting collecting = {
 		.input = input, .cells = cells, .metrics = &input->metric, .n_metrics = 1};
 
 	if (metric->parts != NULL) {
-		gathering.metrics = metric->parts;
-		gathering.n_metrics = metric->n_parts;
+		collecting.metrics = metric->parts;
+		collecting.n_metrics = metric->n_parts;
 	}
-	return gather(&gathering, buckets, err);
+	return collect(&collecting, buckets, err);
 }
 
-enum ctx_status ctx_cells_gather_states(struct ctx_cells *cells, const struct ctx_export_input *input,
-					uint32_t buckets, struct ctx_err *err)
+enum ctx_status ctx_cells_collect_states(struct ctx_cells *cells, const struct ctx_export_input *input,
+					 uint32_t buckets, struct ctx_err *err)
 {
 	uint32_t metrics[CTX_STATE_N];
-	struct gathering gathering = {
+	struct collecting collecting = {
 		.input = input, .cells = cells, .metrics = metrics, .n_metrics = CTX_STATE_N, .states = true};
 
 	for (uint32_t i = 0; i < CTX_STATE_N; i++)
 		metrics[i] = ctx_profile_state_metric(input->profile, (enum ctx_thread_state)i);
-	return gather(&gathering, buckets, err);
+	return collect(&collecting, buckets, err);
 }
 
 void ctx_cells_deinit(struct ctx_cells *cells)

@@ -38,13 +38,14 @@ uint32_t ctx_cells_bucket(uint64_t time_ns, uint64_t end_ns, uint32_t buckets);
 uint64_t ctx_cells_border(uint32_t bucket, uint64_t end_ns, uint32_t buckets);
 
 /* Reads all samples of the input's metric (of a sum: of its parts), thread by thread. O(samples log). Fails with what reading fails with, CTX_E_NOMEM. */
-CTX_MUST_CHECK enum ctx_status ctx_cells_gather(struct ctx_cells *cells, const struct ctx_export_input *input,
-						uint32_t buckets, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_cells_collect(struct ctx_cells *cells,
+						 const struct ctx_export_input *input, uint32_t buckets,
+						 struct ctx_err *err);
 
 /* How the time of each thread divides among the states, in place of stacks. The profile has states. As above. */
-CTX_MUST_CHECK enum ctx_status ctx_cells_gather_states(struct ctx_cells *cells,
-						       const struct ctx_export_input *input, uint32_t buckets,
-						       struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_cells_collect_states(struct ctx_cells *cells,
+							const struct ctx_export_input *input,
+							uint32_t buckets, struct ctx_err *err);
 void ctx_cells_deinit(struct ctx_cells *cells);
 
 /* Half as many buckets, which must be even. O(entries log). */

@@ -91,7 +91,7 @@ static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 	enum ctx_status status = CTX_OK;
 
 	if (profile->has_states)
-		status = ctx_cells_gather_states(&fitting->states, fitting->input, BUCKETS_MOST, err);
+		status = ctx_cells_collect_states(&fitting->states, fitting->input, BUCKETS_MOST, err);
 	while (profile->has_states && status == CTX_OK) {
 		ctx_buf_clear(&fitting->bytes);
 		ctx_html_states_put(&fitting->states, profile->run.end_ns, &fitting->bytes);
@@ -288,7 +288,7 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 	size_t max = input->max_bytes != 0 ? input->max_bytes : MAX_BYTES;
 	struct fitting fitting = {.input = input};
 	struct ctx_buf head = {0};
-	enum ctx_status status = ctx_cells_gather(&fitting.cells, input, BUCKETS_MOST, err);
+	enum ctx_status status = ctx_cells_collect(&fitting.cells, input, BUCKETS_MOST, err);
 
 	if (status == CTX_OK) {
 		put_head(&head, input,

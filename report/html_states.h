@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "report/html_cells.h"
 
-/* Appends the part. `states` as ctx_cells_gather_states makes them; `end_ns`: of the run. Memory that runs out fails the buffer. */
+/* Appends the part. `states` as ctx_cells_collect_states makes them; `end_ns`: of the run. Memory that runs out fails the buffer. */
 void ctx_html_states_put(const struct ctx_cells *states, uint64_t end_ns, struct ctx_buf *out);
 
 #endif

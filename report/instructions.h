@@ -1,5 +1,5 @@
 /*
- * Instructions: machine code taken apart by capstone: x86-64 and i386 in AT&T syntax, aarch64.
+ * Instructions: machine code decoded by capstone: x86-64 and i386 in AT&T syntax, aarch64.
  *
  * What is no instruction is a byte by itself (x86), or a word (aarch64), and decoding goes on behind it: bytes are data.
  */

@@ -193,7 +193,7 @@ static enum ctx_status add(struct io *io, const struct ctx_traced *operation)
 	return CTX_OK;
 }
 
-static enum ctx_status gather(struct io *io)
+static enum ctx_status collect(struct io *io)
 {
 	struct ctx_report_traced traced = io->page.traced;
 	enum ctx_status status = CTX_OK;
@@ -282,7 +282,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (io == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_traced_page_init(&io->page, &io_report, source, options, err);
-	if (status == CTX_OK && gather(io) != CTX_OK)
+	if (status == CTX_OK && collect(io) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		io->page.topic.totals.weight = io->page.total.time_ns;

@@ -46,7 +46,7 @@ static const struct ctx_traced_report leaks_report = {.report = &ctx_report_leak
 						      .value = value,
 						      .fill = fill};
 
-static enum ctx_status gather(struct ctx_traced_page *page, struct ctx_traced_groups *stacks)
+static enum ctx_status collect(struct ctx_traced_page *page, struct ctx_traced_groups *stacks)
 {
 	struct ctx_report_traced traced = page->traced;
 
@@ -74,7 +74,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	struct ctx_traced_groups stacks = {0};
 	enum ctx_status status = ctx_traced_page_init(&page, &leaks_report, source, options, err);
 
-	if (status == CTX_OK && gather(&page, &stacks) != CTX_OK)
+	if (status == CTX_OK && collect(&page, &stacks) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		page.topic.totals.weight = page.total.leaked_bytes;

@@ -27,7 +27,7 @@ struct use {
 	uint64_t samples, weight;
 };
 
-/* As a shell tells it: the exit code, or 128 and the signal. */
+/* As a shell reports it: the exit code, or 128 and the signal. */
 static struct ctx_cell exit_cell(const struct ctx_process_info *process)
 {
 	int status = process->exit_status;

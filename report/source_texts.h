@@ -22,7 +22,7 @@ CTX_MUST_CHECK enum ctx_status ctx_source_texts_init(struct ctx_source_texts *te
 						     const struct ctx_code_view *view, struct ctx_err *err);
 void ctx_source_texts_deinit(struct ctx_source_texts *texts);
 
-/* Reads the file, if that was not done, and tells the number of its lines; 0: there is no text. */
+/* Reads the file, if that was not done, and returns the number of its lines; 0: there is no text. */
 CTX_MUST_CHECK enum ctx_status ctx_source_texts_count(struct ctx_source_texts *texts, uint32_t file,
 						      uint32_t *ret, struct ctx_err *err);
 

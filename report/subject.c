@@ -24,7 +24,7 @@ bool ctx_subject_same(const struct ctx_profile *profile, uint32_t a, uint32_t b)
 	       strncmp(left->name, right->name, n) == 0;
 }
 
-/* Static functions of one name are told apart by their ids; inlined instances go with the first of their name. */
+/* Static functions of one name are distinguished by their ids; inlined instances go with the first of their name. */
 static uint32_t find_owner(const struct ctx_profile *profile, const struct ctx_subject *subject,
 			   uint32_t function)
 {

@@ -88,7 +88,7 @@ static struct ctx_traced_group *object_of(struct waits *waits, const struct ctx_
 	return group;
 }
 
-static enum ctx_status gather(struct waits *waits)
+static enum ctx_status collect(struct waits *waits)
 {
 	struct ctx_report_traced traced = waits->page.traced;
 
@@ -167,7 +167,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (waits == NULL)
 		return ctx_err_nomem(err);
 	status = ctx_traced_page_init(&waits->page, &sync_report, source, options, err);
-	if (status == CTX_OK && gather(waits) != CTX_OK)
+	if (status == CTX_OK && collect(waits) != CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK) {
 		waits->page.topic.totals.weight = waits->page.total.time_ns;

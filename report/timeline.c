@@ -120,7 +120,7 @@ static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_r
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
 			     struct ctx_err *err)
 {
-	/* The last column is there only where there are states. */
+	/* The last column exists only with states. */
 	struct ctx_out_spec spec = {.kind = &ctx_report_timeline,
 				    .selection = &source->selection,
 				    .options = options,

@@ -77,7 +77,7 @@ static bool is_lock_inside(const struct ctx_profile *profile, uint32_t node)
 	return libc && (function->kind == CTX_FUNCTION_UNKNOWN || strcmp(function->name, "syscall") == 0);
 }
 
-/* Below every stack: it tells nothing. */
+/* Below every stack: it says nothing. */
 static bool is_start(const struct ctx_profile *profile, uint32_t node)
 {
 	static const char *const names[] = {"_start",
@@ -219,7 +219,7 @@ static bool is_inside(const struct chain *chain, size_t i)
 	       is_system(chain->profile, chain->nodes[i + 1]);
 }
 
-/* The function, or a gap where one is not there yet; false: it is in the gap that is there. */
+/* The function, or a gap where the last one is none; false: it is in that gap. */
 static bool put_link(const struct chain *chain, size_t i, bool hidden, bool *in_gap, struct ctx_buf *buf)
 {
 	if (hidden && *in_gap)

@@ -1,32 +1,19 @@
 /*
- * Who ended the waits. In text the rows are put together by what is printed of them, so that a person sees who waits for whom:
- *
- *	worker/1 102: user lock, 832.105 ms, in take_batch < consumer
- *	     80   700.100     8.751    12.345     0.800  producer 103: put_batch < produce
- *	     40   132.005     3.300     9.000     0.434  <interrupt>
- *
- * A group is a thread (or more than a few of one name), a state and a place; its lines are the wakers; waits for threads of the recording come first. JSON and CSV have the rows as they are, with whole stacks.
+ * Who ended the waits. JSON and CSV have the rows as they are, with whole stacks; text is wakers_text.c.
  */
 #include "base/mem.h"
 #include "report/kinds.h"
-#include "report/names.h"
 #include "report/order.h"
 #include "report/out.h"
 #include "report/part_cells.h"
 #include "report/stack_cells.h"
 #include "report/state_cells.h"
-#include "report/thread_labels.h"
-#include "report/wait_chain.h"
+#include "report/wakers_text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define DEFAULT_GROUPS 20u
-#define DEFAULT_LINES 8u
-#define FEW_THREADS 8u /* of one name: of more, nobody reads each */
-#define FIGURES 5u
 #define UNSEEN_PERCENT 1u /* of the waiting: less is no news */
-#define WIDE 100u	  /* columns from which there is room for a share */
 
 /* JSON has the stacks as lists, behind these; in CSV they are names joined by a semicolon. */
 static const struct ctx_column columns[] = {
@@ -44,94 +31,11 @@ static const struct ctx_column columns[] = {
 
 static const char *const sort_keys[] = {"wait_ns", "waits", "wait_max_ns", "delay_ns", "delay_max_ns", NULL};
 
-struct sums {
-	uint64_t waits, wait_ns, wait_max_ns, delay_ns, delay_max_ns;
-};
-
-/* A line of text to be: rows with the same texts are one. */
-struct line {
-	const char *group, *waker; /* texts */
-	const char *state, *place; /* of the group's heading */
-	uint32_t thread, row;
-	struct sums sums;
-	uint64_t
-		by_threads_ns; /* waited for threads of the recording: they can be improved, a clock cannot */
-	size_t first, n;       /* of a group: its lines */
-};
-
 struct page {
-	struct ctx_out *out;
-	const struct ctx_profile *profile;
-	const struct ctx_report_options *options;
-	const struct ctx_report_wakers *wakers;
-	size_t n_wakers;
+	struct ctx_wakers_view view;
 	const struct ctx_report_states *states; /* of all threads, for what nobody was seen to end */
 	size_t n_states;
-	size_t key;
-	struct ctx_arena texts;
-	struct ctx_thread_labels labels;
-	struct line *lines, *groups;
-	size_t n_lines, n_groups;
-	int widths[FIGURES + 1]; /* columns of text */
 };
-
-static struct sums sums_of(const struct ctx_report_wakers *row)
-{
-	return (struct sums){row->waits, row->wait_ns, row->wait_max_ns, row->delay_ns, row->delay_max_ns};
-}
-
-static void add_sums(struct sums *to, const struct sums *from)
-{
-	to->waits += from->waits;
-	to->wait_ns += from->wait_ns;
-	to->delay_ns += from->delay_ns;
-	to->wait_max_ns = from->wait_max_ns > to->wait_max_ns ? from->wait_max_ns : to->wait_max_ns;
-	to->delay_max_ns = from->delay_max_ns > to->delay_max_ns ? from->delay_max_ns : to->delay_max_ns;
-}
-
-static uint64_t key_of(const struct sums *sums, size_t key)
-{
-	const uint64_t numbers[] = {sums->wait_ns, sums->waits, sums->wait_max_ns, sums->delay_ns,
-				    sums->delay_max_ns};
-
-	return numbers[key];
-}
-
-static bool has_function(const struct ctx_profile *profile, uint32_t stack, const char *function)
-{
-	if (function == NULL)
-		return true;
-	if (stack >= profile->cct.n)
-		return false;
-	for (; stack != CTX_TRIE_ROOT; stack = profile->cct.parent[stack]) {
-		if (ctx_function_matches(profile, profile->cct.key[stack], function))
-			return true;
-	}
-	return false;
-}
-
-static bool passes(const struct page *page, const struct ctx_report_wakers *row)
-{
-	return has_function(page->profile, row->stack, page->options->subject) &&
-	       has_function(page->profile, row->stack, page->options->function);
-}
-
-static const char *state_name(uint32_t state, bool word)
-{
-	if (state >= CTX_STATE_N)
-		return "?";
-	return word ? ctx_state_name((enum ctx_thread_state)state)
-		    : ctx_state_text((enum ctx_thread_state)state);
-}
-
-static const char *outsider_of(const struct ctx_profile *profile, const struct ctx_report_wakers *row)
-{
-	return row->waker >= profile->n_threads && row->outsider < profile->n_outsiders
-		       ? profile->outsiders[row->outsider]
-		       : NULL;
-}
-
-/* JSON and CSV. */
 
 static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *row, struct ctx_buf *bufs)
 {
@@ -144,7 +48,7 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 		ctx_thread_cell(profile, row->thread),
 		ctx_cell_name(thread != NULL ? thread->name : NULL),
 		ctx_cell_number(row->thread),
-		ctx_cell_name(state_name(row->state, true)),
+		ctx_cell_name(ctx_wakers_state(row->state, true)),
 		ctx_cell_number(row->waits),
 		ctx_cell_number(row->wait_ns),
 		ctx_cell_number(row->wait_max_ns),
@@ -153,7 +57,7 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 		ctx_thread_cell(profile, row->waker),
 		ctx_cell_name(waker != NULL ? waker->name : NULL),
 		waker != NULL ? ctx_cell_number(row->waker) : ctx_cell_name(NULL),
-		ctx_cell_name(outsider_of(profile, row)),
+		ctx_cell_name(ctx_wakers_outsider(profile, row)),
 		csv ? ctx_stack_joined_cell(out, row->stack, &bufs[0]) : ctx_cell_name(NULL),
 		csv ? ctx_stack_joined_cell(out, row->waker_stack, &bufs[1]) : ctx_cell_name(NULL),
 	};
@@ -164,315 +68,28 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 	ctx_out_row_end(out);
 }
 
-static enum ctx_status put_data(struct page *page, struct ctx_err *err)
+static enum ctx_status put_data(const struct ctx_wakers_view *view, struct ctx_err *err)
 {
-	const struct ctx_report_options *options = page->out->options;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(page->n_wakers, sizeof(*items));
+	const struct ctx_report_options *options = view->out->options;
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(view->n_wakers, sizeof(*items));
 	struct ctx_buf bufs[N_STACKS] = {0};
 	size_t n = 0;
 
 	if (items == NULL)
 		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < page->n_wakers; i++) {
-		struct sums sums = sums_of(&page->wakers[i]);
+	for (uint32_t i = 0; i < view->n_wakers; i++) {
+		struct ctx_wakers_sums sums = ctx_wakers_sums_of(&view->wakers[i]);
 
-		if (passes(page, &page->wakers[i]))
-			items[n++] = (struct ctx_order_item){
-				.index = i, .number = key_of(&sums, page->key), .second = sums.wait_ns};
+		if (ctx_wakers_passes(view, &view->wakers[i]))
+			items[n++] = (struct ctx_order_item){.index = i,
+							     .number = ctx_wakers_key(&sums, view->key),
+							     .second = sums.wait_ns};
 	}
 	ctx_order_sort(items, n);
 	for (size_t i = 0; i < n && (options->limit == 0 || i < options->limit); i++)
-		put_data_row(page->out, &page->wakers[items[i].index], bufs);
+		put_data_row(view->out, &view->wakers[items[i].index], bufs);
 	ctx_buf_deinit(&bufs[0]);
 	ctx_buf_deinit(&bufs[1]);
-	return CTX_OK;
-}
-
-/* Text. */
-
-static const char *keep(struct page *page, struct ctx_buf *buf)
-{
-	const char *text;
-
-	ctx_buf_put_u8(buf, '\0');
-	text = buf->failed ? NULL : ctx_arena_strdup(&page->texts, (const char *)buf->bytes);
-	if (text == NULL)
-		ctx_out_fail(page->out, CTX_E_NOMEM);
-	ctx_buf_clear(buf);
-	return text != NULL ? text : "";
-}
-
-/* A newline in a name is no end of a line here: names are made safe by ctx_name_put_text. */
-static void make_line(struct page *page, uint32_t i, struct line *line, struct ctx_buf *buf)
-{
-	const struct ctx_report_wakers *row = &page->wakers[i];
-	bool ascii = page->out->options->ascii;
-	const char *outsider = outsider_of(page->profile, row);
-	size_t begin;
-
-	*line = (struct line){
-		.thread = ctx_thread_label(&page->labels, row->thread), .row = i, .sums = sums_of(row)};
-	line->state = state_name(row->state, false);
-	line->by_threads_ns = row->waker < page->profile->n_threads ? row->wait_ns : 0;
-	ctx_wait_chain_put(page->profile, row->stack, ascii, buf);
-	line->place = keep(page, buf);
-	ctx_thread_label_put(&page->labels, row->thread, ascii, buf);
-	line->group = keep(page, buf);
-	if (row->waker < page->profile->n_threads)
-		ctx_thread_label_put(&page->labels, row->waker, ascii, buf);
-	else
-		ctx_name_put_text(buf, outsider != NULL ? outsider : "<not seen>", ascii);
-	begin = buf->n;
-	ctx_buf_put_text(buf, ": ");
-	ctx_wait_chain_put(page->profile, row->waker_stack, ascii, buf);
-	if (!buf->failed && buf->n == begin + 2)
-		buf->n = begin;
-	line->waker = keep(page, buf);
-}
-
-static int compare_groups(const struct line *a, const struct line *b)
-{
-	int order;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	order = strcmp(a->state, b->state);
-	return order != 0 ? order : strcmp(a->place, b->place);
-}
-
-static int by_text(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-	int order = compare_groups(a, b);
-
-	if (order == 0)
-		order = strcmp(a->waker, b->waker);
-	return order != 0 ? order : a->row < b->row ? -1 : a->row > b->row;
-}
-
-static void add_line(struct line *to, const struct line *from)
-{
-	add_sums(&to->sums, &from->sums);
-	to->by_threads_ns += from->by_threads_ns;
-}
-
-/* Those that wait, and those that wake. */
-static enum ctx_status make_labels(struct page *page, struct ctx_err *err)
-{
-	const struct ctx_report_options *options = page->out->options;
-	uint32_t n = page->profile->n_threads;
-	bool *is_there CTX_AUTO_FREE = ctx_calloc(n, sizeof(*is_there));
-
-	if (is_there == NULL)
-		return ctx_err_nomem(err);
-	for (size_t i = 0; i < page->n_wakers; i++) {
-		const struct ctx_report_wakers *row = &page->wakers[i];
-
-		if (!passes(page, row))
-			continue;
-		if (row->thread < n)
-			is_there[row->thread] = true;
-		if (row->waker < n)
-			is_there[row->waker] = true;
-	}
-	return ctx_thread_labels_init(&page->labels, page->profile, is_there,
-				      options->per_thread ? UINT32_MAX : FEW_THREADS, err);
-}
-
-static enum ctx_status make_lines(struct page *page, struct ctx_err *err)
-{
-	struct ctx_buf buf = {0};
-	size_t n = 0;
-
-	page->lines = ctx_calloc(page->n_wakers, sizeof(*page->lines));
-	page->groups = ctx_calloc(page->n_wakers, sizeof(*page->groups));
-	if (page->lines == NULL || page->groups == NULL)
-		return ctx_err_nomem(err);
-	for (uint32_t i = 0; i < page->n_wakers; i++) {
-		if (passes(page, &page->wakers[i]))
-			make_line(page, i, &page->lines[n++], &buf);
-	}
-	ctx_buf_deinit(&buf);
-	if (n > 1)
-		qsort(page->lines, n, sizeof(*page->lines), by_text);
-	for (size_t i = 0; i < n; i++) {
-		struct line *last = page->n_lines != 0 ? &page->lines[page->n_lines - 1] : NULL;
-
-		if (last != NULL && compare_groups(last, &page->lines[i]) == 0 &&
-		    strcmp(last->waker, page->lines[i].waker) == 0)
-			add_line(last, &page->lines[i]);
-		else
-			page->lines[page->n_lines++] = page->lines[i];
-	}
-	return CTX_OK;
-}
-
-static void make_groups(struct page *page)
-{
-	for (size_t i = 0; i < page->n_lines; i++) {
-		struct line *group = page->n_groups != 0 ? &page->groups[page->n_groups - 1] : NULL;
-
-		if (group != NULL && compare_groups(group, &page->lines[i]) == 0) {
-			add_line(group, &page->lines[i]);
-			group->n++;
-			continue;
-		}
-		group = &page->groups[page->n_groups++];
-		*group = page->lines[i];
-		group->first = i;
-		group->n = 1;
-	}
-}
-
-/* By the key that was asked for; else the waits for other threads come first. */
-static enum ctx_status sorted(const struct page *page, const struct line *lines, size_t n,
-			      struct ctx_order_item **ret)
-{
-	bool own_order = page->out->options->sort == NULL;
-	struct ctx_order_item *items = ctx_calloc(n, sizeof(*items));
-
-	if (items == NULL)
-		return CTX_E_NOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		items[i] = (struct ctx_order_item){.index = i,
-						   .number = own_order ? lines[i].by_threads_ns
-								       : key_of(&lines[i].sums, page->key),
-						   .second = lines[i].sums.wait_ns};
-	ctx_order_sort(items, n);
-	*ret = items;
-	return CTX_OK;
-}
-
-/* Figures of a line, in the order of the columns: waits, waiting, average, longest, delay. */
-static void fill_figures(const struct page *page, const struct sums *sums,
-			 char figures[FIGURES][CTX_FIGURE_MAX])
-{
-	const uint64_t times[] = {sums->wait_ns, sums->waits != 0 ? sums->wait_ns / sums->waits : 0,
-				  sums->wait_max_ns, sums->delay_ns};
-	struct ctx_scale scale = page->out->head.scale;
-
-	snprintf(figures[0], CTX_FIGURE_MAX, "%" PRIu64, sums->waits);
-	for (size_t i = 0; i < CTX_COUNT_OF(times); i++)
-		ctx_figure_fixed(figures[i + 1], times[i], scale.divisor, scale.digits);
-}
-
-static void put_figures(const struct page *page, char figures[FIGURES][CTX_FIGURE_MAX], const char *share,
-			struct ctx_buf *buf)
-{
-	ctx_buf_clear(buf);
-	for (unsigned i = 0; i < FIGURES; i++) {
-		ctx_buf_printf(buf, "%*s ", page->widths[i], figures[i]);
-		if (i == 1 && page->widths[FIGURES] != 0)
-			ctx_buf_printf(buf, "%*s ", page->widths[FIGURES], share);
-	}
-	ctx_buf_put_u8(buf, ' ');
-}
-
-static void print_buf(const struct page *page, struct ctx_buf *buf)
-{
-	const struct ctx_report_options *options = page->out->options;
-	struct ctx_buf line = {0};
-
-	if (!buf->failed)
-		ctx_text_cut_end(&line, (const char *)buf->bytes, buf->n,
-				 options->width != 0 ? options->width : SIZE_MAX, options->ascii);
-	ctx_buf_put_u8(&line, '\0');
-	if (buf->failed || line.failed)
-		ctx_out_fail(page->out, CTX_E_NOMEM);
-	else
-		ctx_out_line(page->out, (const char *)line.bytes);
-	ctx_buf_deinit(&line);
-	ctx_buf_clear(buf);
-}
-
-static void print_line(const struct page *page, const struct sums *sums, const char *text,
-		       struct ctx_buf *buf)
-{
-	char figures[FIGURES][CTX_FIGURE_MAX], share[CTX_FIGURE_MAX];
-
-	fill_figures(page, sums, figures);
-	ctx_figure_percent(share, sums->wait_ns, page->out->head.totals.weight, 2);
-	put_figures(page, figures, share, buf);
-	ctx_buf_put_text(buf, text);
-	print_buf(page, buf);
-}
-
-static void print_titles(struct page *page, const struct sums *total, struct ctx_buf *buf)
-{
-	char figures[FIGURES][CTX_FIGURE_MAX], titles[FIGURES][CTX_FIGURE_MAX];
-	const char *unit = page->out->head.scale.unit;
-
-	snprintf(titles[0], CTX_FIGURE_MAX, "Waits");
-	snprintf(titles[1], CTX_FIGURE_MAX, "Wait %s", unit);
-	snprintf(titles[2], CTX_FIGURE_MAX, "Average");
-	snprintf(titles[3], CTX_FIGURE_MAX, "Longest");
-	snprintf(titles[4], CTX_FIGURE_MAX, "Delay %s", unit);
-	fill_figures(page, total, figures);
-	for (unsigned i = 0; i < FIGURES; i++) {
-		/* No average is longer than the longest. */
-		const char *widest = i == 2 ? figures[3] : figures[i];
-		size_t width = strlen(widest) > strlen(titles[i]) ? strlen(widest) : strlen(titles[i]);
-
-		page->widths[i] = (int)width;
-	}
-	page->widths[FIGURES] = page->out->options->width == 0 || page->out->options->width >= WIDE ? 6 : 0;
-	put_figures(page, titles, "%", buf);
-	ctx_buf_put_text(buf, "Woken by");
-	print_buf(page, buf);
-}
-
-static void print_group(const struct page *page, const struct line *group, struct ctx_buf *buf)
-{
-	size_t most = page->out->options->whole ? SIZE_MAX : DEFAULT_LINES;
-	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
-	const struct line *lines = &page->lines[group->first];
-	char waited[CTX_FIGURE_MAX];
-
-	if (sorted(page, lines, group->n, &items) != CTX_OK) {
-		ctx_out_fail(page->out, CTX_E_NOMEM);
-		return;
-	}
-	ctx_out_line(page->out, "");
-	ctx_figure_fixed(waited, group->sums.wait_ns, page->out->head.scale.divisor,
-			 page->out->head.scale.digits);
-	ctx_buf_clear(buf);
-	ctx_buf_printf(buf, "%s: %s, %s %s%s%s", group->group, group->state, waited,
-		       page->out->head.scale.unit, *group->place != '\0' ? ", in " : "", group->place);
-	ctx_buf_put_u8(buf, '\0');
-	if (buf->failed)
-		ctx_out_fail(page->out, CTX_E_NOMEM);
-	else
-		ctx_out_wrapped(page->out, "", (const char *)buf->bytes, 4);
-	for (size_t i = 0; i < group->n && i < most; i++)
-		print_line(page, &lines[items[i].index].sums, lines[items[i].index].waker, buf);
-	if (group->n > most)
-		ctx_out_more(page->out, group->n - most, "waker");
-}
-
-static enum ctx_status put_text(struct page *page, const struct sums *total, struct ctx_err *err)
-{
-	const struct ctx_report_options *options = page->out->options;
-	size_t most = options->limit != 0 ? options->limit : options->whole ? SIZE_MAX : DEFAULT_GROUPS;
-	struct ctx_order_item *items CTX_AUTO_FREE = NULL;
-	struct ctx_buf buf = {0};
-	enum ctx_status status = make_labels(page, err);
-
-	if (status == CTX_OK)
-		status = make_lines(page, err);
-	if (status != CTX_OK)
-		return status;
-	make_groups(page);
-	if (sorted(page, page->groups, page->n_groups, &items) != CTX_OK)
-		return ctx_err_nomem(err);
-	print_titles(page, total, &buf);
-	print_line(page, total, "<Total>", &buf);
-	for (size_t i = 0; i < page->n_groups && i < most; i++)
-		print_group(page, &page->groups[items[i].index], &buf);
-	if (page->n_groups > most) {
-		ctx_out_line(page->out, "");
-		ctx_out_more(page->out, page->n_groups - most, "place");
-	}
-	ctx_buf_deinit(&buf);
 	return CTX_OK;
 }
 
@@ -484,18 +101,18 @@ static void name_waits(unsigned states, char *name, size_t size)
 	for (unsigned state = 0, n = 0; state < CTX_STATE_N && at < size; state++) {
 		if ((states & CTX_STATE_BIT(state)) != 0)
 			at += (size_t)snprintf(name + at, size - at, "%s%s", n++ == 0 ? ": " : ", ",
-					       state_name(state, false));
+					       ctx_wakers_state(state, false));
 	}
 }
 
 /*
  * A wait that nobody was seen to end is in the report of states alone; where that is much, who reads this one has to know. A
- * single function's waits are not told apart there. NULL: little is missing.
+ * single function's waits cannot be separated there. NULL: little is missing.
  */
 static const char *note_unseen(const struct page *page, unsigned states, uint64_t seen_ns, char *buf,
 			       size_t size)
 {
-	const struct ctx_report_options *options = page->options;
+	const struct ctx_report_options *options = page->view.options;
 	char percent[CTX_FIGURE_MAX], unseen[CTX_FIGURE_MAX];
 	struct ctx_scale scale = ctx_scale_for(CTX_UNIT_NS, seen_ns);
 	uint64_t all_ns = 0;
@@ -518,31 +135,28 @@ static enum ctx_status put_page(struct page *page, struct ctx_out_spec *spec, st
 	char name[160], note[320], unseen[160];
 	struct ctx_head_topic topic = {.metric = {.name = name, .unit = CTX_UNIT_NS, .kind = CTX_METRIC_SPAN},
 				       .counted = "waits",
-				       .note = ctx_state_note(page->profile, note, sizeof(note))};
-	struct sums total = {0};
+				       .note = ctx_state_note(page->view.profile, note, sizeof(note))};
+	struct ctx_wakers_sums total = {0};
 	struct ctx_out out;
 	enum ctx_status status;
 
 	name_waits(states, name, sizeof(name));
-	for (size_t i = 0; i < page->n_wakers; i++) {
-		struct sums sums = sums_of(&page->wakers[i]);
+	for (size_t i = 0; i < page->view.n_wakers; i++) {
+		struct ctx_wakers_sums sums = ctx_wakers_sums_of(&page->view.wakers[i]);
 
-		if (passes(page, &page->wakers[i]))
-			add_sums(&total, &sums);
+		if (ctx_wakers_passes(&page->view, &page->view.wakers[i]))
+			ctx_wakers_add(&total, &sums);
 	}
 	topic.totals.samples = total.waits;
 	topic.totals.weight = total.wait_ns;
 	topic.second_note = note_unseen(page, states, total.wait_ns, unseen, sizeof(unseen));
 	spec->topic = &topic;
-	page->out = &out;
+	page->view.out = &out;
 	ctx_out_begin(&out, spec);
-	status = ctx_out_is_text(&out) ? put_text(page, &total, err) : put_data(page, err);
+	status = ctx_out_is_text(&out) ? ctx_wakers_put_text(&page->view, &total, err)
+				       : put_data(&page->view, err);
 	ctx_out_fail(&out, status);
 	ctx_out_rows_end(&out);
-	ctx_arena_deinit(&page->texts);
-	ctx_thread_labels_deinit(&page->labels);
-	free(page->lines);
-	free(page->groups);
 	return ctx_out_end(&out, err);
 }
 
@@ -555,8 +169,8 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 				    .options = options,
 				    .columns = columns,
 				    .n_columns = CTX_COUNT_OF(columns)};
-	struct page page = {.profile = profile, .options = options};
-	enum ctx_status status = ctx_order_find("wakers", options->sort, sort_keys, &page.key, err);
+	struct page page = {.view = {.profile = profile, .options = options}};
+	enum ctx_status status = ctx_order_find("wakers", options->sort, sort_keys, &page.view.key, err);
 
 	if (options->format == CTX_REPORT_JSON)
 		spec.n_columns -= N_STACKS; /* they are lists */
@@ -569,7 +183,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (status == CTX_OK)
 		status = source->states(source, &page.states, &page.n_states, err);
 	if (status == CTX_OK)
-		status = source->wakers(source, &page.wakers, &page.n_wakers, err);
+		status = source->wakers(source, &page.view.wakers, &page.view.n_wakers, err);
 	return status == CTX_OK ? put_page(&page, &spec, err) : status;
 }
 

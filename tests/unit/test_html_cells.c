@@ -142,7 +142,7 @@ static void test_html__cells_are_the_sums_of_their_samples(void **state)
 		struct fixture *fixture = make(i + 1, ends[i]);
 		struct ctx_cells cells;
 
-		assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
+		assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
 		check_cells(fixture, &cells);
 		assert_int_equal(cells.unit_weight, 250);
 		assert_int_equal(cells.samples, SAMPLES);
@@ -158,7 +158,7 @@ static void test_html__halved_cells_are_those_gathered_with_half_as_many_buckets
 	struct ctx_cells cells;
 
 	(void)state;
-	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 256, NULL), CTX_OK);
 	while (cells.buckets > 2) {
 		ctx_cells_halve(&cells);
 		check_cells(fixture, &cells);
@@ -177,7 +177,7 @@ static void test_html__what_is_dropped_is_counted_and_is_the_lightest(void **sta
 	(void)state;
 	for (size_t i = 0; i < SAMPLES; i++)
 		weight[fixture->samples[i].stack] += fixture->samples[i].weight;
-	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 64, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 64, NULL), CTX_OK);
 	assert_int_equal(ctx_cells_keep(&cells, NODES, 10, NULL), CTX_OK);
 	for (uint32_t t = 0; t < THREADS; t++) {
 		for (size_t i = 0; i < cells.threads[t].n; i++) {
@@ -277,7 +277,7 @@ static void test_html__a_profile_is_read_back(void **state)
 	struct ctx_cells cells;
 
 	(void)state;
-	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture->input), 512, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture->input), 512, NULL), CTX_OK);
 	assert_int_equal(
 		ctx_html_profile_encode(&(struct ctx_html_profile){&fixture->profile, &cells, &none, NULL},
 					&bytes, NULL),
@@ -415,7 +415,7 @@ static void test_html__spans_are_cut_at_the_borders_of_buckets(void **state)
 		struct ctx_cells cells;
 
 		make_spans(&fixture, i + 20, ends[i]);
-		assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture.base->input), 256, NULL),
+		assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture.base->input), 256, NULL),
 				 CTX_OK);
 		assert_int_equal(cells.unit_weight, 0);
 		check_spans(&fixture, &cells, false);
@@ -423,7 +423,7 @@ static void test_html__spans_are_cut_at_the_borders_of_buckets(void **state)
 		check_spans(&fixture, &cells, false);
 		ctx_cells_deinit(&cells);
 		assert_int_equal(
-			ctx_cells_gather_states(&cells, fake_export(&fixture.base->input), 128, NULL),
+			ctx_cells_collect_states(&cells, fake_export(&fixture.base->input), 128, NULL),
 			CTX_OK);
 		check_spans(&fixture, &cells, true);
 		ctx_cells_deinit(&cells);
@@ -443,7 +443,7 @@ static void test_html__a_metric_of_spans_has_only_its_own(void **state)
 	fixture.base->input.metric = 1 + CTX_STATE_SLEEP;
 	for (size_t i = 0; i < fixture.n; i++)
 		wanted += fixture.spans[i].metric == 1 + CTX_STATE_SLEEP ? fixture.spans[i].weight : 0;
-	assert_int_equal(ctx_cells_gather(&cells, fake_export(&fixture.base->input), 64, NULL), CTX_OK);
+	assert_int_equal(ctx_cells_collect(&cells, fake_export(&fixture.base->input), 64, NULL), CTX_OK);
 	assert_true(wanted != 0);
 	assert_int_equal(cells.weight, wanted);
 	ctx_cells_deinit(&cells);
@@ -534,7 +534,7 @@ static void test_html__states_are_read_back(void **state)
 
 		make_spans(&fixture, i + 40, i == 2 ? 1000 : 7000001);
 		assert_int_equal(
-			ctx_cells_gather_states(&cells, fake_export(&fixture.base->input), 1024, NULL),
+			ctx_cells_collect_states(&cells, fake_export(&fixture.base->input), 1024, NULL),
 			CTX_OK);
 		for (; cells.buckets >= 2; ctx_cells_halve(&cells))
 			check_states(&cells, fixture.base->profile.run.end_ns, &bytes);
@@ -555,7 +555,7 @@ static void test_html__a_state_that_lasts_is_one_row(void **state)
 	fixture.n = 1;
 	fixture.spans[0] = (struct ctx_sample){
 		.time_ns = 4095999, .weight = 4096000, .thread = 1, .metric = 1 + CTX_STATE_SLEEP};
-	assert_int_equal(ctx_cells_gather_states(&cells, fake_export(&fixture.base->input), 4096, NULL),
+	assert_int_equal(ctx_cells_collect_states(&cells, fake_export(&fixture.base->input), 4096, NULL),
 			 CTX_OK);
 	check_states(&cells, 4096000, &bytes);
 	assert_int_equal(bytes, 2 + 1 + (1 + 1 + 2) + 1);

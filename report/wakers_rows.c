@@ -1,0 +1,60 @@
+#include "report/wakers_rows.h"
+
+#include "report/function_names.h"
+
+struct ctx_wakers_sums ctx_wakers_sums_of(const struct ctx_report_wakers *row)
+{
+	return (struct ctx_wakers_sums){row->waits, row->wait_ns, row->wait_max_ns, row->delay_ns,
+					row->delay_max_ns};
+}
+
+void ctx_wakers_add(struct ctx_wakers_sums *to, const struct ctx_wakers_sums *from)
+{
+	to->waits += from->waits;
+	to->wait_ns += from->wait_ns;
+	to->delay_ns += from->delay_ns;
+	to->wait_max_ns = from->wait_max_ns > to->wait_max_ns ? from->wait_max_ns : to->wait_max_ns;
+	to->delay_max_ns = from->delay_max_ns > to->delay_max_ns ? from->delay_max_ns : to->delay_max_ns;
+}
+
+uint64_t ctx_wakers_key(const struct ctx_wakers_sums *sums, size_t key)
+{
+	const uint64_t numbers[] = {sums->wait_ns, sums->waits, sums->wait_max_ns, sums->delay_ns,
+				    sums->delay_max_ns};
+
+	return numbers[key];
+}
+
+static bool has_function(const struct ctx_profile *profile, uint32_t stack, const char *function)
+{
+	if (function == NULL)
+		return true;
+	if (stack >= profile->cct.n)
+		return false;
+	for (; stack != CTX_TRIE_ROOT; stack = profile->cct.parent[stack]) {
+		if (ctx_function_matches(profile, profile->cct.key[stack], function))
+			return true;
+	}
+	return false;
+}
+
+bool ctx_wakers_passes(const struct ctx_wakers_view *view, const struct ctx_report_wakers *row)
+{
+	return has_function(view->profile, row->stack, view->options->subject) &&
+	       has_function(view->profile, row->stack, view->options->function);
+}
+
+const char *ctx_wakers_state(uint32_t state, bool word)
+{
+	if (state >= CTX_STATE_N)
+		return "?";
+	return word ? ctx_state_name((enum ctx_thread_state)state)
+		    : ctx_state_text((enum ctx_thread_state)state);
+}
+
+const char *ctx_wakers_outsider(const struct ctx_profile *profile, const struct ctx_report_wakers *row)
+{
+	return row->waker >= profile->n_threads && row->outsider < profile->n_outsiders
+		       ? profile->outsiders[row->outsider]
+		       : NULL;
+}

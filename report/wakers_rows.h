@@ -1,0 +1,36 @@
+/*
+ * Rows of the report wakers: which of them are asked for, and their sums.
+ */
+#ifndef CTX_REPORT_WAKERS_ROWS_H
+#define CTX_REPORT_WAKERS_ROWS_H
+
+#include "report/out.h"
+
+struct ctx_wakers_sums {
+	uint64_t waits, wait_ns, wait_max_ns, delay_ns, delay_max_ns;
+};
+
+/* What the report shows. All borrowed. */
+struct ctx_wakers_view {
+	struct ctx_out *out;
+	const struct ctx_profile *profile;
+	const struct ctx_report_options *options;
+	const struct ctx_report_wakers *wakers;
+	size_t n_wakers;
+	size_t key; /* of the order: a position in wait_ns, waits, wait_max_ns, delay_ns, delay_max_ns */
+};
+
+struct ctx_wakers_sums ctx_wakers_sums_of(const struct ctx_report_wakers *row);
+void ctx_wakers_add(struct ctx_wakers_sums *to, const struct ctx_wakers_sums *from);
+uint64_t ctx_wakers_key(const struct ctx_wakers_sums *sums, size_t key);
+
+/* Whether the row waits in the functions that are asked for. O(depth). */
+bool ctx_wakers_passes(const struct ctx_wakers_view *view, const struct ctx_report_wakers *row);
+
+/* The name of a state, "USER_LOCK" (`word`) or "user lock"; "?" where there is none. */
+const char *ctx_wakers_state(uint32_t state, bool word);
+
+/* What woke the thread, where that is no thread of the recording; NULL: it is one, or is not known. */
+const char *ctx_wakers_outsider(const struct ctx_profile *profile, const struct ctx_report_wakers *row);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * The report wakers for a person: waits of one thread, state and place together, below them who ended them.
+ */
+#ifndef CTX_REPORT_WAKERS_TEXT_H
+#define CTX_REPORT_WAKERS_TEXT_H
+
+#include "report/wakers_rows.h"
+
+/* Prints titles, the total and the groups. CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_wakers_put_text(const struct ctx_wakers_view *view,
+						   const struct ctx_wakers_sums *total, struct ctx_err *err);
+
+#endif
