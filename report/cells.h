@@ -44,16 +44,16 @@ enum ctx_cell_kind {
 };
 
 struct ctx_cell {
-	enum ctx_cell_kind kind;
-	uint64_t number;     /* CTX_CELL_SIGNED: converted from int64_t */
-	const char *name;    /* any bytes */
-	const char *drawing; /* text: safe text before the name, kept whole; NULL none. Copied. */
+	enum ctx_cell_kind kind : 8;
+	enum ctx_anchor anchor : 8; /* HTML: of the function that `link` means */
+	unsigned level : 16;	    /* HTML: indentation, in place of the drawing */
+	uint32_t link;		    /* HTML: 1 + the function that the name is of; 0 none */
+	uint64_t number;	    /* CTX_CELL_SIGNED: converted from int64_t */
+	const char *name;	    /* any bytes */
+	const char *drawing;	    /* text: safe text before the name, kept whole; NULL none. Copied. */
 	const char
 		*object; /* text: shown behind the name as " [object]", without its directories; NULL none */
-	const char *index;	/* text: safe text behind the name, " [3]"; NULL none. Copied. */
-	uint32_t link;		/* HTML: 1 + the function that the name is of; 0 none */
-	enum ctx_anchor anchor; /* HTML: of that function */
-	unsigned level;		/* HTML: indentation, in place of the drawing */
+	const char *index; /* text: safe text behind the name, " [3]"; NULL none. Copied. */
 };
 
 static inline struct ctx_cell ctx_cell_number(uint64_t number)

@@ -36,29 +36,31 @@ bool ctx_out_in_group(const struct ctx_out *out, size_t column)
 }
 
 /* Columns of a group have a scale of their own. */
-static struct ctx_scale scale_of(const struct ctx_out *out, size_t column)
+static const struct ctx_scale *scale_of(const struct ctx_out *out, size_t column)
 {
-	return ctx_out_in_group(out, column) && out->scales != NULL ? out->scales[column] : out->head.scale;
+	return ctx_out_in_group(out, column) && out->scales != NULL ? &out->scales[column] : &out->head.scale;
 }
 
 void ctx_out_put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
 			struct ctx_buf *buf)
 {
 	enum ctx_style style = out->columns[column].style;
-	struct ctx_scale scale = scale_of(out, column);
-	char figure[CTX_FIGURE_MAX] = "";
+	char figure[CTX_FIGURE_MAX];
 
-	if (cell->kind == CTX_CELL_SIGNED)
+	if (cell->kind == CTX_CELL_SIGNED) {
 		snprintf(figure, sizeof(figure), "%" PRId64, (int64_t)cell->number);
-	else if (style == CTX_STYLE_WEIGHT)
-		ctx_figure_fixed(figure, cell->number, scale.divisor, scale.digits);
-	else if (style == CTX_STYLE_PERCENT)
+	} else if (style == CTX_STYLE_WEIGHT) {
+		const struct ctx_scale *scale = scale_of(out, column);
+
+		ctx_figure_fixed(figure, cell->number, scale->divisor, scale->digits);
+	} else if (style == CTX_STYLE_PERCENT) {
 		ctx_figure_percent(figure, cell->number, out->head.totals.weight, 2);
-	else if (style == CTX_STYLE_TIME)
+	} else if (style == CTX_STYLE_TIME) {
 		ctx_figure_fixed(figure, cell->number, 1000 * 1000, 3);
-	else if (style == CTX_STYLE_BYTES)
+	} else if (style == CTX_STYLE_BYTES) {
 		ctx_figure_fixed(figure, cell->number, 1024 * 1024, 1);
-	else
+	} else {
 		snprintf(figure, sizeof(figure), "%" PRIu64, cell->number);
+	}
 	ctx_buf_put_text(buf, figure);
 }

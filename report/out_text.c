@@ -22,7 +22,11 @@
 
 static const char *copied(struct ctx_out *out, const char *text)
 {
-	return text != NULL ? ctx_out_format(out, "%s", text) : NULL;
+	const char *copy = text != NULL ? ctx_arena_strdup(&out->arena, text) : NULL;
+
+	if (copy == NULL && text != NULL)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	return copy;
 }
 
 static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
@@ -315,8 +319,10 @@ static void print_lines(struct ctx_out *out, const char *text, size_t heads)
 				fputs(options->ascii ? "-" : "─", options->out);
 			fputc('\n', options->out);
 		}
-		fprintf(options->out, "%s%.*s%s\n", bold ? "\033[1m" : "", (int)n, text,
-			bold ? "\033[0m" : "");
+		if (bold)
+			fputs("\033[1m", options->out);
+		fwrite(text, 1, n, options->out);
+		fputs(bold ? "\033[0m\n" : "\n", options->out);
 		text = *newline != '\0' ? newline + 1 : newline;
 	}
 }

@@ -173,6 +173,14 @@ static bool is_small(const struct walk *walk, uint32_t node)
 	       share < walk->out->options->min_percent * (double)walk->out->head.totals.weight;
 }
 
+/* In HTML: levels below the top; where that is very many, nobody counts. */
+static uint16_t indent_of(const struct walk *walk, uint32_t node)
+{
+	uint32_t level = walk->tree->nodes[node].level - walk->tree->nodes[walk->top].level;
+
+	return (uint16_t)(level < UINT16_MAX ? level : UINT16_MAX);
+}
+
 /* One line for `node` and its later siblings, which are smaller still. Text only: a row of JSON is a node. */
 static void put_small(struct walk *walk, uint32_t node)
 {
@@ -197,7 +205,7 @@ static void put_small(struct walk *walk, uint32_t node)
 	name = ctx_cell_name(
 		ctx_out_format(walk->out, "(%u more below %g %%)", n, walk->out->options->min_percent));
 	name.drawing = draw(walk, node, !(walk->other && nodes[node].level == 1));
-	name.level = nodes[node].level - nodes[walk->top].level;
+	name.level = indent_of(walk, node);
 	put_row(walk, &sum, name, false);
 }
 
@@ -218,7 +226,7 @@ static void put_subtree(struct walk *walk)
 		if (i == 0 && walk->thread != CTX_NONE)
 			name.name = ctx_thread_title(walk->out, walk->thread);
 		name.drawing = draw(walk, i, !has_next(walk, i));
-		name.level = nodes[i].level - nodes[walk->top].level;
+		name.level = indent_of(walk, i);
 		clear_more(walk);
 		add_more(walk, i);
 		if (i == 0 && walk->other) {
