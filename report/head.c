@@ -148,7 +148,8 @@ struct ctx_metric_info ctx_head_metric(const struct ctx_head *head)
 	return ctx_head_metric_of(head->selection.profile, head->selection.metrics[0]);
 }
 
-bool ctx_head_is_measured(const struct ctx_metric_info *metric)
+/* Whether its samples are spans that were measured, so that few of them are as good as many. */
+static bool is_measured(const struct ctx_metric_info *metric)
 {
 	return ctx_metric_is_clipped(metric) || (metric->parts != NULL && !ctx_metric_is_count(metric));
 }
@@ -200,7 +201,7 @@ static const char *counted(const struct ctx_head *head)
 		return head->topic->counted;
 	if (is_traced(head->selection.profile, &metric))
 		return "operations";
-	return ctx_head_is_measured(&metric) ? "spans" : "samples";
+	return is_measured(&metric) ? "spans" : "samples";
 }
 
 void ctx_count_text(uint64_t n, const char *many, char ret[CTX_HEAD_COUNT_MAX])
@@ -228,7 +229,7 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 	const struct ctx_profile *profile = head->selection.profile;
 	const struct ctx_totals *totals = &head->totals;
 	struct ctx_metric_info metric = ctx_head_metric(head);
-	bool measured = ctx_head_is_measured(&metric) || is_traced(profile, &metric);
+	bool measured = is_measured(&metric) || is_traced(profile, &metric);
 	char text[320], percent[CTX_FIGURE_MAX], largest[CTX_FIGURE_MAX];
 
 	if (head->topic != NULL && head->topic->note != NULL)
@@ -295,7 +296,8 @@ static void put_threads(struct ctx_buf *title, const struct ctx_report_selection
 		ctx_buf_printf(title, " and %zu more", selection->n_threads - 8);
 }
 
-void ctx_head_put_selection(const struct ctx_report_selection *selection, struct ctx_buf *buf)
+/* "0.000-1000.000 ms (whole run) | all threads | cpu 3" */
+static void put_selection(const struct ctx_report_selection *selection, struct ctx_buf *buf)
 {
 	for (size_t i = 0; i < selection->n_intervals; i++)
 		put_interval(buf, selection->profile, selection->intervals[i], i != 0 ? " | " : "");
@@ -316,7 +318,7 @@ void ctx_head_put_summary(const struct ctx_head *head, struct ctx_buf *buf)
 {
 	char count[CTX_HEAD_COUNT_MAX];
 
-	ctx_head_put_selection(&head->selection, buf);
+	put_selection(&head->selection, buf);
 	ctx_head_count(head, head->totals.samples, count);
 	ctx_buf_printf(buf, " | %s | %s | ", ctx_head_metric(head).name, count);
 	put_weight(buf, head->totals.weight, head->scale);

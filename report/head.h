@@ -81,9 +81,6 @@ struct ctx_metric_info ctx_head_metric_of(const struct ctx_profile *profile, uin
 /* What the head is about: the topic or the first metric. */
 struct ctx_metric_info ctx_head_metric(const struct ctx_head *head);
 
-/* Whether its samples are spans that were measured, so that few of them are as good as many. */
-bool ctx_head_is_measured(const struct ctx_metric_info *metric);
-
 /* The thread's tid; -1 for a thread that is not in the profile. */
 int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread);
 
@@ -95,9 +92,6 @@ void ctx_head_count(const struct ctx_head *head, uint64_t n, char ret[CTX_HEAD_C
 /* Calls `put` for every warning, in order. Texts may hold any bytes. */
 void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, const char *text),
 		       void *context);
-
-/* Appends "0.000-1000.000 ms (whole run) | all threads | cpu 3". Any bytes. */
-void ctx_head_put_selection(const struct ctx_report_selection *selection, struct ctx_buf *buf);
 
 /* Appends "0.000-1000.000 ms (whole run) | all threads | cpu-clock | 300 samples | 300.000 ms". Any bytes. */
 void ctx_head_put_summary(const struct ctx_head *head, struct ctx_buf *buf);

@@ -158,9 +158,8 @@ static void extend_down(const struct ctx_function_code *part, uint32_t file, uin
 	} while (*last != before);
 }
 
-struct ctx_line_range ctx_source_section_range(const struct ctx_code_view *view,
-					       const struct ctx_subject *subject,
-					       const struct ctx_source_section *section)
+static struct ctx_line_range range_of(const struct ctx_code_view *view, const struct ctx_subject *subject,
+				      const struct ctx_source_section *section)
 {
 	uint32_t owner = subject->owners[section->owner], first = section->rows[0].key.line,
 		 last = section->rows[section->n_rows - 1].key.line, limit;
@@ -187,7 +186,7 @@ struct ctx_line_range ctx_source_section_view(const struct ctx_code_view *view,
 					      const struct ctx_subject *subject,
 					      const struct ctx_source_section *section, uint32_t n_lines)
 {
-	struct ctx_line_range range = ctx_source_section_range(view, subject, section);
+	struct ctx_line_range range = range_of(view, subject, section);
 
 	return (struct ctx_line_range){
 		.first = range.first > CTX_SOURCE_AROUND ? range.first - CTX_SOURCE_AROUND : 1,

@@ -48,19 +48,15 @@ static inline bool ctx_line_has_weight(const struct ctx_line_total *row)
 size_t ctx_source_section_mark(const struct ctx_source_section *section, uint32_t first, size_t n,
 			       bool *marks);
 
-/*
- * The first and last line of a section that has rows. A function's begin at its first instruction's line and go on to its last one's,
- * as far as `reader` knows its code: those of inlined code that stands elsewhere in the file do not count.
- */
 struct ctx_line_range {
 	uint32_t first, last;
 };
 
-struct ctx_line_range ctx_source_section_range(const struct ctx_code_view *view,
-					       const struct ctx_subject *subject,
-					       const struct ctx_source_section *section);
-
-/* The same with CTX_SOURCE_AROUND lines, of a file with `n_lines`. */
+/*
+ * The first and last line that are shown of a section that has rows, of a file with `n_lines`, with CTX_SOURCE_AROUND lines
+ * around. A function's begin at its first instruction's line and go on to its last one's, as far as `reader` knows its code:
+ * those of inlined code that stands elsewhere in the file do not count.
+ */
 struct ctx_line_range ctx_source_section_view(const struct ctx_code_view *view,
 					      const struct ctx_subject *subject,
 					      const struct ctx_source_section *section, uint32_t n_lines);
