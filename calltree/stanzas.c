@@ -138,21 +138,26 @@ static enum ctx_status make_edges(struct work *work, struct ctx_err *err)
 	return CTX_OK;
 }
 
-static int compare_rows(uint64_t cum_a, uint64_t base_a, uint32_t function_a, uint64_t cum_b, uint64_t base_b,
-			uint32_t function_b)
+struct rank {
+	uint64_t cum, base;
+	uint32_t function;
+};
+
+static int compare_ranks(struct rank a, struct rank b)
 {
-	if (cum_a != cum_b)
-		return cum_a > cum_b ? -1 : 1;
-	if (base_a != base_b)
-		return base_a > base_b ? -1 : 1;
-	return function_a < function_b ? -1 : function_a > function_b;
+	if (a.cum != b.cum)
+		return a.cum > b.cum ? -1 : 1;
+	if (a.base != b.base)
+		return a.base > b.base ? -1 : 1;
+	return a.function < b.function ? -1 : a.function > b.function;
 }
 
 static int compare_edges(const void *left, const void *right)
 {
 	const struct ctx_edge_row *a = left, *b = right;
 
-	return compare_rows(a->cum, a->base, a->function, b->cum, b->base, b->function);
+	return compare_ranks((struct rank){a->cum, a->base, a->function},
+			     (struct rank){b->cum, b->base, b->function});
 }
 
 static int compare_stanzas(const void *left, const void *right)
@@ -162,7 +167,8 @@ static int compare_stanzas(const void *left, const void *right)
 
 	if ((a->function == CTX_TRIE_ROOT_KEY) != (b->function == CTX_TRIE_ROOT_KEY))
 		return a->function == CTX_TRIE_ROOT_KEY ? -1 : 1;
-	return compare_rows(a->cum, a->base, a->function, b->cum, b->base, b->function);
+	return compare_ranks((struct rank){a->cum, a->base, a->function},
+			     (struct rank){b->cum, b->base, b->function});
 }
 
 static enum ctx_status make_stanzas(struct work *work, struct ctx_stanzas *set, struct ctx_err *err)

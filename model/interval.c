@@ -52,11 +52,6 @@ static enum ctx_status parse_time(const char *text, size_t n, uint64_t run_ns, u
 	return CTX_OK;
 }
 
-enum ctx_status ctx_time_parse(const char *text, uint64_t run_ns, uint64_t *ret_ns, struct ctx_err *err)
-{
-	return parse_time(text, strlen(text), run_ns, ret_ns, err);
-}
-
 enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run, struct ctx_interval *ret,
 				   struct ctx_err *err)
 {

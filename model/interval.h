@@ -48,10 +48,6 @@ static inline bool ctx_interval_contains(struct ctx_interval outer, struct ctx_i
 CTX_MUST_CHECK enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run,
 						  struct ctx_interval *ret, struct ctx_err *err);
 
-/* One time, the same grammar as an interval's end. */
-CTX_MUST_CHECK enum ctx_status ctx_time_parse(const char *text, uint64_t run_ns, uint64_t *ret_ns,
-					      struct ctx_err *err);
-
 /*
  * Writes a duration for people: "812 ns", "4.53 us", "300.000 ms", "12.345 s". `out` gets at most `size`
  * bytes, zero included.

@@ -143,16 +143,6 @@ void ctx_trie_deinit(struct ctx_trie *trie)
 	*trie = (struct ctx_trie){0};
 }
 
-enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_t *ret_node,
-			       struct ctx_err *err)
-{
-	enum ctx_status status = reserve(trie, 1, err);
-
-	if (status == CTX_OK)
-		*ret_node = find_or_append(trie, parent, key, extend(trie->hash[parent], key));
-	return status;
-}
-
 enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, struct ctx_trie_keys path,
 			      uint32_t *nodes, struct ctx_err *err)
 {

@@ -53,10 +53,6 @@ struct ctx_trie_keys {
 CTX_MUST_CHECK enum ctx_status ctx_trie_init(struct ctx_trie *trie, struct ctx_err *err);
 void ctx_trie_deinit(struct ctx_trie *trie);
 
-/* Finds or makes the child of `parent` with `key`. O(1). Fails with CTX_E_NOMEM, CTX_E_LIMIT. */
-CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent, uint32_t key,
-					      uint32_t *ret_node, struct ctx_err *err);
-
 /*
  * Finds or makes the nodes of a path that begins below `from`; `nodes` gets one for each key, in order. O(n), and
  * much faster than n times ctx_trie_child when the tree is larger than the processor's caches. Fails with
@@ -64,6 +60,14 @@ CTX_MUST_CHECK enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t pa
  */
 CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, struct ctx_trie_keys path,
 					     uint32_t *nodes, struct ctx_err *err);
+
+/* The same for one child of `parent`. O(1). */
+CTX_MUST_CHECK static inline enum ctx_status ctx_trie_child(struct ctx_trie *trie, uint32_t parent,
+							    uint32_t key, uint32_t *ret_node,
+							    struct ctx_err *err)
+{
+	return ctx_trie_path(trie, parent, (struct ctx_trie_keys){&key, 1}, ret_node, err);
+}
 
 /*
  * From now on the arrays `parent` and `depth` stay valid, as they were, when the tree grows out of them, until it is

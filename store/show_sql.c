@@ -67,7 +67,7 @@ static const struct {
 		   "  UNION ALL SELECT 1, 0, key, value FROM experiment) ORDER BY part, id, key;"},
 };
 
-const char *ctx_store_report_sql(const char *report)
+static const char *report_sql(const char *report)
 {
 	for (size_t i = 0; i < CTX_COUNT_OF(texts); i++) {
 		if (strcmp(texts[i].report, report) == 0)
@@ -95,7 +95,7 @@ static void put_threads(struct ctx_buf *out, const uint32_t *threads, size_t n)
 
 char *ctx_store_show_sql(const char *report, const struct ctx_sql_arguments *arguments)
 {
-	const char *sql = ctx_store_report_sql(report);
+	const char *sql = report_sql(report);
 	struct ctx_buf out = {0};
 
 	if (sql == NULL)

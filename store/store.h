@@ -150,9 +150,6 @@ CTX_MUST_CHECK enum ctx_status ctx_store_code(struct ctx_store *store, const str
  */
 struct ctx_code_reader ctx_store_code_reader(struct ctx_store *store);
 
-/* Trees by id. Borrowed. */
-const struct ctx_tree_info *ctx_store_trees(const struct ctx_store *store, size_t *ret_n);
-
 /* The tree of (thread or CTX_NONE, metric), same_as followed; NULL: no samples there. */
 const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread,
 						uint32_t metric);
@@ -238,13 +235,6 @@ typedef enum ctx_status (*ctx_sql_row_fn)(void *context, const struct ctx_sql_re
 CTX_MUST_CHECK enum ctx_status ctx_store_sql(struct ctx_store *store, const char *sql, ctx_sql_row_fn each,
 					     void *context, struct ctx_err *err);
 
-/*
- * A statement for ctx_store_sql that gives the numbers of a report, with the parameters :begin_ns, :end_ns,
- * :metric and :threads (ids as in '0,3', or NULL for all). NULL: no single statement gives them, or there is
- * no such report.
- */
-const char *ctx_store_report_sql(const char *report);
-
 struct ctx_sql_arguments {
 	struct ctx_interval interval;
 	uint32_t metric;
@@ -253,8 +243,8 @@ struct ctx_sql_arguments {
 };
 
 /*
- * The same with the parameters written out, to be pasted. malloc'ed (free()); NULL as above, or when memory
- * is short.
+ * A statement for ctx_store_sql that gives the numbers of a report, to be pasted. malloc'ed (free()); NULL: no
+ * single statement gives them, there is no such report, or memory is short.
  */
 char *ctx_store_show_sql(const char *report, const struct ctx_sql_arguments *arguments);
 

@@ -118,11 +118,6 @@ void ctx_code_state_deinit(struct code_state *state);
 
 void ctx_leaf_reader_deinit(struct leaf_reader *reader);
 
-/* The samples of one leaf, checked; n 0 when it has none. Borrowed until the next call with this reader. */
-CTX_MUST_CHECK enum ctx_status ctx_leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
-						   const struct ctx_sample **ret_samples, size_t *ret_n,
-						   struct ctx_err *err);
-
 /*
  * The leaves of a tree that overlap a window, in time order: depth first over the nodes. Several walks may be
  * under way at once.

@@ -198,12 +198,6 @@ const struct ctx_profile *ctx_store_profile(const struct ctx_store *store)
 	return &store->profile;
 }
 
-const struct ctx_tree_info *ctx_store_trees(const struct ctx_store *store, size_t *ret_n)
-{
-	*ret_n = store->n_trees;
-	return store->trees;
-}
-
 const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread,
 						uint32_t metric)
 {

@@ -55,8 +55,10 @@ static enum ctx_status decode(struct leaf_reader *reader, uint32_t tree, size_t 
 	return status;
 }
 
-enum ctx_status ctx_leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
-				    const struct ctx_sample **ret_samples, size_t *ret_n, struct ctx_err *err)
+/* The samples of one leaf, checked; n 0 when it has none. Borrowed until the next call with this reader. */
+static enum ctx_status leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
+				       const struct ctx_sample **ret_samples, size_t *ret_n,
+				       struct ctx_err *err)
 {
 	const struct ctx_store *store = reader->store;
 	enum ctx_status status = CTX_OK;
@@ -103,7 +105,7 @@ enum ctx_status ctx_store_get_leaf(struct ctx_store *store, struct ctx_store_nod
 	enum ctx_status status = follow(store, &leaf.tree, err);
 
 	if (status == CTX_OK)
-		status = ctx_leaf_reader_get(&store->leaf, leaf, ret_samples, ret_n, err);
+		status = leaf_reader_get(&store->leaf, leaf, ret_samples, ret_n, err);
 	return status;
 }
 
@@ -265,9 +267,8 @@ enum ctx_status ctx_leaf_walk_next(struct leaf_walk *walk, const struct ctx_samp
 		if (!ctx_interval_overlaps(node.interval, walk->window))
 			continue;
 		if (node.n_children == 0)
-			return ctx_leaf_reader_get(&walk->reader,
-						   (struct ctx_store_node){walk->tree, node.id}, ret_samples,
-						   ret_n, err);
+			return leaf_reader_get(&walk->reader, (struct ctx_store_node){walk->tree, node.id},
+					       ret_samples, ret_n, err);
 		status = push_children(walk, &node, err);
 	}
 	return status == CTX_OK ? CTX_END : status;

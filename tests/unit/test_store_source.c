@@ -49,16 +49,17 @@ static void test_store_source__parts_are_those_of_the_query_and_cost_once(void *
 		source = open_source(store, &choice.selection);
 		for (unsigned i = 0; i < 4; i++) {
 			const struct ctx_parts_query asked = {.per_thread = i % 2 != 0, .calls = i / 2 != 0};
-			struct ctx_query query = {.store = store,
-						  .selection = &choice.selection,
-						  .flags = asked.calls ? 0 : CTX_TIMETREE_NO_CALLS};
+			const struct ctx_query_metrics metrics = {choice.selection.metrics, 1};
+			struct ctx_query query;
 			struct ctx_report_parts parts, again;
 			struct ctx_query_parts truth;
 			struct ctx_query_source_cost cost;
 
 			must(source->parts(source, &asked, &parts, err));
 			cost = ctx_query_source_take_cost(source);
-			must(ctx_query_parts(&query, asked.per_thread, &truth, err));
+			ctx_query_init(&query, store, &choice.selection,
+				       asked.calls ? 0 : CTX_TIMETREE_NO_CALLS);
+			must(ctx_query_parts(&query, &metrics, asked.per_thread, &truth, err));
 			assert_memory_equal(&cost.tree, &query.cost, sizeof(query.cost));
 			assert_int_equal(cost.samples_scanned, query.samples_scanned);
 			assert_int_equal(parts.n, truth.n);
@@ -67,6 +68,7 @@ static void test_store_source__parts_are_those_of_the_query_and_cost_once(void *
 				assert_same(parts.parts[k].histogram, truth.parts[k].histogram);
 			}
 			ctx_query_parts_free(&truth);
+			ctx_query_deinit(&query);
 			must(source->parts(source, &asked, &again, err));
 			assert_ptr_equal(again.parts, parts.parts);
 			cost = ctx_query_source_take_cost(source);
