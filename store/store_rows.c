@@ -28,19 +28,6 @@ enum ctx_status ctx_store_put_rows(struct ctx_store_rows *rows, const char *sql,
 	return status;
 }
 
-const char *ctx_store_reader_text(struct ctx_store_reader *reader, int at)
-{
-	const char *found = (const char *)sqlite3_column_text(reader->stmt, at);
-	const char *copy;
-
-	if (found == NULL)
-		return "";
-	copy = ctx_arena_strdup(&reader->store->profile.arena, found);
-	if (copy == NULL)
-		reader->failed = true;
-	return copy != NULL ? copy : "";
-}
-
 enum ctx_status ctx_store_read_rows(struct ctx_store *store, const char *sql, ctx_store_take_fn take,
 				    struct ctx_err *err)
 {
@@ -93,12 +80,15 @@ struct chunk { /* that is being written: n entries from `first` on */
 static enum ctx_status bind_chunk(const struct chunk *chunk, int at, ctx_store_entry_fn entry,
 				  struct ctx_err *err)
 {
+	const struct ctx_store_contents *contents = chunk->contents;
 	struct ctx_block_codec *codec = &chunk->store->codec;
+	uint64_t *values = codec->values;
+	size_t first = chunk->first, n = chunk->n;
 	enum ctx_status status;
 
-	for (size_t i = 0; i < chunk->n; i++)
-		codec->values[i] = entry(chunk->contents, chunk->first + i);
-	status = ctx_column_encode(codec, codec->values, chunk->n, err);
+	for (size_t i = 0; i < n; i++)
+		values[i] = entry(contents, first + i);
+	status = ctx_column_encode(codec, values, n, err);
 	if (status == CTX_OK && sqlite3_bind_blob64(chunk->stmt, at, codec->payload.bytes, codec->payload.n,
 						    SQLITE_TRANSIENT) != SQLITE_OK)
 		status = ctx_err_nomem(err);
@@ -199,7 +189,7 @@ enum ctx_status ctx_store_load_trie(struct ctx_store *store, const struct ctx_st
 				    struct ctx_trie *ret, struct ctx_err *err)
 {
 	struct ctx_store_column parents = *keys;
-	uint32_t *parent = NULL, *key = NULL;
+	uint32_t *parent = NULL, *key = NULL, n = keys->n;
 	enum ctx_status status;
 
 	parents.name = "parent";
@@ -210,11 +200,12 @@ enum ctx_status ctx_store_load_trie(struct ctx_store *store, const struct ctx_st
 		free(parent);
 		return status;
 	}
-	for (uint32_t i = 0; i < keys->n; i++) {
-		/* A distance beyond the root wraps to a number that the check of parents refuses. */
+	/* A distance beyond the root wraps to a number that the check of parents refuses. */
+	for (uint32_t i = 0; i < n; i++) {
 		parent[i] = i - parent[i];
-		key[i] = i == 0 ? CTX_TRIE_ROOT_KEY : key[i] - 1;
+		key[i]--;
 	}
-	status = ctx_trie_take(ret, parent, key, keys->n, err);
+	key[0] = CTX_TRIE_ROOT_KEY; /* there is room for one, also of none */
+	status = ctx_trie_take(ret, parent, key, n, err);
 	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", store->path);
 }

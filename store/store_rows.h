@@ -58,7 +58,18 @@ CTX_MUST_CHECK enum ctx_status ctx_store_read_rows(struct ctx_store *store, cons
 						   ctx_store_take_fn take, struct ctx_err *err);
 
 /* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
-const char *ctx_store_reader_text(struct ctx_store_reader *reader, int at);
+static inline const char *ctx_store_reader_text(struct ctx_store_reader *reader, int at)
+{
+	const char *found = (const char *)sqlite3_column_text(reader->stmt, at);
+	const char *copy;
+
+	if (found == NULL)
+		return "";
+	copy = ctx_arena_strdup(&reader->store->profile.arena, found);
+	if (copy == NULL)
+		reader->failed = true;
+	return copy != NULL ? copy : "";
+}
 
 /*
  * Appends one zeroed item to an array of `n` items and returns its place, NULL when memory is short; for
