@@ -1,5 +1,6 @@
 #include "collect/merge.h"
 
+#include "base/heap.h"
 #include "base/mem.h"
 #include "collect/perfrecord.h"
 
@@ -25,28 +26,11 @@ void ctx_merge_deinit(struct ctx_merge *merge)
 	*merge = (struct ctx_merge){0};
 }
 
-static bool is_before(const struct ctx_merge_head *a, const struct ctx_merge_head *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct ctx_merge_head *a = left, *b = right;
+
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->ring < b->ring;
-}
-
-static void sift_down(struct ctx_merge *merge, uint32_t at)
-{
-	struct ctx_merge_head *heap = merge->heap, moving = heap[at];
-
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= merge->n_heap)
-			break;
-		if (child + 1 < merge->n_heap && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!is_before(&heap[child], &moving))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moving;
 }
 
 /* Looks at the next record of a ring; false: nothing waits there. */
@@ -79,10 +63,8 @@ void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns)
 		if (ctx_ring_fill(ring) > ring->size / 2)
 			merge->limit_ns = UINT64_MAX;
 		if (look(merge, i, &merge->heap[merge->n_heap]))
-			merge->n_heap++;
+			ctx_heap_rise(merge->heap, ++merge->n_heap, sizeof(*merge->heap), is_before);
 	}
-	for (uint32_t i = merge->n_heap / 2; i-- > 0;)
-		sift_down(merge, i);
 }
 
 /* Steps over the record that the caller had. */
@@ -95,12 +77,9 @@ static void step(struct ctx_merge *merge)
 	ctx_ring_advance(ring, top->size);
 	if (ring->tail - ring->published > ring->size / PUBLISH_PART)
 		merge->is_due = true;
-	if (!look(merge, top->ring, top)) {
+	if (!look(merge, top->ring, top))
 		merge->heap[0] = merge->heap[--merge->n_heap];
-		if (merge->n_heap == 0)
-			return;
-	}
-	sift_down(merge, 0);
+	ctx_heap_sink(merge->heap, merge->n_heap, sizeof(*merge->heap), is_before);
 }
 
 const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge)
