@@ -7,6 +7,8 @@
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
 #define CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
 
+#include "base/bisect.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,26 +38,26 @@ struct ctx_exp_dictionary { /* of one process row */
 void ctx_exp_dictionary_clear(struct ctx_exp_dictionary *dictionary);
 void ctx_exp_dictionary_deinit(struct ctx_exp_dictionary *dictionary);
 
+static inline bool ctx_exp_epoch_ends_before(const void *items, size_t i, uint64_t id)
+{
+	const struct ctx_exp_epoch *epoch = items;
+
+	return epoch->ranges[i].first + (epoch->ranges[i].n - 1) < id;
+}
+
 /* The id handed out for an id of the file; false if it is lost. */
 static inline bool ctx_exp_epoch_translate(const struct ctx_exp_epoch *epoch, uint32_t id, uint32_t *ret)
 {
-	size_t low = 0, high = epoch->n_ranges;
+	size_t at;
 
 	if (id == 0) {
 		*ret = 0;
 		return true;
 	}
-	while (low < high) { /* the first range that ends behind id */
-		size_t middle = low + (high - low) / 2;
-
-		if (epoch->ranges[middle].first + (epoch->ranges[middle].n - 1) < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == epoch->n_ranges || epoch->ranges[low].first > id)
+	at = ctx_bisect(epoch, epoch->n_ranges, ctx_exp_epoch_ends_before, id);
+	if (at == epoch->n_ranges || epoch->ranges[at].first > id)
 		return false;
-	*ret = epoch->ranges[low].out + (id - epoch->ranges[low].first);
+	*ret = epoch->ranges[at].out + (id - epoch->ranges[at].first);
 	return true;
 }
 

@@ -5,6 +5,7 @@
  *
  * Ids in the files begin anew in each epoch; `ranges` maps them to the ids handed out, which skip nothing even when frames were lost.
  */
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_reader_state.h"
 
@@ -23,17 +24,7 @@ static struct ctx_exp_dictionary *get_dictionary(struct ctx_exp_reader *reader, 
 /* First frames block of a process (by key). */
 static size_t first_frames(const struct ctx_exp_index *index, uint32_t process)
 {
-	size_t low = 0, high = index->n_frames;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->frames[middle].process < process)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ctx_count_below(index->frames, index->n_frames, process, process);
 }
 
 enum ctx_status ctx_exp_reader_epoch(struct ctx_exp_reader *reader, struct ctx_exp_epoch **ret,

@@ -1,5 +1,6 @@
 #include "formats/experiment/exp_maps.h"
 
+#include "base/bisect.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
@@ -96,21 +97,17 @@ void ctx_exp_map_list_release(struct ctx_exp_map_list *list)
 	free(list);
 }
 
-/* Number of entries that end at or before `address`: the place of the first one that reaches beyond it. */
+static bool ends_up_to(const void *items, size_t i, uint64_t address)
+{
+	const struct ctx_exp_map_entry *entries = items;
+
+	return entries[i].address + entries[i].size <= address;
+}
+
+/* The index of the first entry that reaches beyond `address`. */
 static size_t first_beyond(const struct ctx_exp_map_list *list, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = list->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->entries[middle].address + list->entries[middle].size <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ctx_bisect(list->entries, list->n, ends_up_to, address);
 }
 
 const struct ctx_exp_map_entry *ctx_exp_map_list_find(const struct ctx_exp_map_list *list, uint64_t address)

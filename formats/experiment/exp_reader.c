@@ -8,6 +8,7 @@
  * A block is read when the merge reaches its first time, and freed behind its last packet. Opening a block of samples first brings the dictionary of its process (exp_frames.c) up to the largest stack id
  * in it: blocks of frames are read one by one and handed out.
  */
+#include "base/heap.h"
 #include "formats/experiment/exp_reader_state.h"
 
 #include "base/mem.h"
@@ -141,28 +142,11 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 
 /* The heap of open blocks */
 
-static inline bool before(const struct ctx_exp_heap_item *a, const struct ctx_exp_heap_item *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct ctx_exp_heap_item *a = left, *b = right;
+
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
-
-static void sift_down(struct ctx_exp_reader *reader)
-{
-	struct ctx_exp_heap_item *heap = reader->open.items;
-	struct ctx_exp_heap_item item = heap[0];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < reader->open.n && before(&heap[child + 1], &heap[child]))
-			child++;
-		if (child >= reader->open.n || !before(&heap[child], &item))
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = item;
 }
 
 static enum ctx_status heap_push(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
@@ -170,15 +154,12 @@ static enum ctx_status heap_push(struct ctx_exp_reader *reader, struct ctx_exp_o
 {
 	struct ctx_exp_heap_item item = {.order = reader->open.order++, .block = block};
 	enum ctx_status status = ctx_grow(&reader->open.items, &reader->open.cap, reader->open.n + 1, err);
-	size_t at;
 
 	if (status != CTX_OK)
 		return status;
 	item.time_ns = block->packets != NULL ? block->packets[0].time_ns : block->usage[0].time_ns;
-	for (at = reader->open.n++; at != 0 && before(&item, &reader->open.items[(at - 1) / 2]);
-	     at = (at - 1) / 2)
-		reader->open.items[at] = reader->open.items[(at - 1) / 2];
-	reader->open.items[at] = item;
+	reader->open.items[reader->open.n++] = item;
+	ctx_heap_rise(reader->open.items, reader->open.n, sizeof(item), is_before);
 	return CTX_OK;
 }
 
@@ -197,8 +178,7 @@ static void advance(struct ctx_exp_reader *reader)
 		ctx_exp_open_block_free(block);
 		reader->open.items[0] = reader->open.items[--reader->open.n];
 	}
-	if (reader->open.n > 1)
-		sift_down(reader);
+	ctx_heap_sink(reader->open.items, reader->open.n, sizeof(*reader->open.items), is_before);
 }
 
 /* Reading blocks */
