@@ -1,5 +1,6 @@
 #include "formats/export/gprofng_places.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -59,24 +60,23 @@ void ctx_gpx_places_begin(struct ctx_gpx_places *places, uint32_t process)
 	places->n_ranges = 0;
 }
 
+static bool is_before(const void *items, size_t i, uint64_t key)
+{
+	const struct ctx_mapping_info *mappings = items;
+
+	return ((uint64_t)mappings[i].process << 32 | mappings[i].object) < key;
+}
+
 /* The first mapping of the object in the process. */
 static const struct ctx_mapping_info *find_mapping(const struct ctx_gpx_places *places, uint32_t process,
 						   uint32_t object)
 {
-	struct ctx_mapping_info wanted = {.process = process, .object = object};
-	size_t low = 0, high = places->n_mappings;
+	size_t at =
+		ctx_bisect(places->mappings, places->n_mappings, is_before, (uint64_t)process << 32 | object);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_process(&places->mappings[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < places->n_mappings && places->mappings[low].process == process &&
-	    places->mappings[low].object == object)
-		return &places->mappings[low];
+	if (at < places->n_mappings && places->mappings[at].process == process &&
+	    places->mappings[at].object == object)
+		return &places->mappings[at];
 	return NULL;
 }
 
@@ -95,17 +95,7 @@ static uint64_t address_at(const struct ctx_gpx_object *object, uint64_t file_of
 /* Index of the first range that ends behind `address`. */
 static size_t find_range(const struct ctx_gpx_places *places, uint64_t address)
 {
-	size_t low = 0, high = places->n_ranges;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (places->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ctx_count_up_to(places->ranges, places->n_ranges, end, address);
 }
 
 /* Nothing is there yet, and the object does not reach around the end of all addresses. */
