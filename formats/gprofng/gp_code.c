@@ -6,6 +6,7 @@
  */
 #include "formats/gprofng/gp_code.h"
 
+#include "base/bisect.h"
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "formats/gprofng/gp_wire.h"
@@ -84,17 +85,7 @@ enum ctx_status ctx_gp_code_read(struct ctx_gp_code *code, const char *path, boo
 /* How many regions begin at `address` or below it. */
 static size_t count_below(const struct ctx_gp_code *code, uint64_t address)
 {
-	size_t low = 0, high = code->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->regions[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ctx_count_up_to(code->regions, code->n, address, address);
 }
 
 /* Of two at one address: the last one up to `time_ns`, otherwise the first. */

@@ -9,6 +9,7 @@
 #include "formats/gprofng/gp_events.h"
 
 #include "base/fileio.h"
+#include "base/heap.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -251,30 +252,11 @@ enum ctx_status ctx_gp_events_add(struct ctx_gp_events *events, const struct ctx
 
 /* Merging */
 
-static bool is_before(const struct head *a, const struct head *b)
+static bool is_before(const void *left, const void *right)
 {
+	const struct head *a = left, *b = right;
+
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
-
-/* Finds the place for a head that belongs at `at` or below it. */
-static void sift_down(struct head *heap, size_t n, size_t at, struct head head)
-{
-	for (size_t child; (child = 2 * at + 1) < n; at = child) {
-		if (child + 1 < n && is_before(&heap[child + 1], &heap[child]))
-			child++;
-		if (!is_before(&heap[child], &head))
-			break;
-		heap[at] = heap[child];
-	}
-	heap[at] = head;
-}
-
-/* The same for `at` or above it. */
-static void sift_up(struct head *heap, size_t at, struct head head)
-{
-	for (; at != 0 && is_before(&head, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-		heap[at] = heap[(at - 1) / 2];
-	heap[at] = head;
 }
 
 static int by_first(const void *a, const void *b)
@@ -385,26 +367,25 @@ static enum ctx_status open_run(struct ctx_gp_events *events, uint32_t number, s
 		close_run(open);
 		return status;
 	}
-	sift_up(events->heap, events->n_heap++,
-		(struct head){.time_ns = open->events[0].time_ns, .order = run->order, .open = place});
+	events->heap[events->n_heap++] =
+		(struct head){.time_ns = open->events[0].time_ns, .order = run->order, .open = place};
+	ctx_heap_rise(events->heap, events->n_heap, sizeof(*events->heap), is_before);
 	return CTX_OK;
 }
 
 /* Goes behind the event that was handed out. */
 static void move_on(struct ctx_gp_events *events)
 {
-	struct head head = events->heap[0];
-	struct open_run *top = &events->open[head.open];
+	struct open_run *top = &events->open[events->heap[0].open];
 
 	events->took = false;
 	if (++top->next < top->n) {
-		head.time_ns = top->events[top->next].time_ns;
+		events->heap[0].time_ns = top->events[top->next].time_ns;
 	} else {
 		close_run(top);
-		head = events->heap[--events->n_heap];
+		events->heap[0] = events->heap[--events->n_heap];
 	}
-	if (events->n_heap != 0)
-		sift_down(events->heap, events->n_heap, 0, head);
+	ctx_heap_sink(events->heap, events->n_heap, sizeof(*events->heap), is_before);
 }
 
 enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_time_ns, struct ctx_err *err)
