@@ -1,5 +1,6 @@
 #include "formats/perfdata/pd_queue.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -103,17 +104,7 @@ static enum ctx_status sort_items(struct ctx_pd_queue *queue, struct ctx_err *er
 /* Everything up to `limit` may go. */
 static void release_until(struct ctx_pd_queue *queue, uint64_t limit)
 {
-	size_t low = 0, high = queue->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (queue->items[middle].time <= limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	queue->ready = low;
+	queue->ready = ctx_count_up_to(queue->items, queue->n, time, limit);
 }
 
 static enum ctx_status end_round(struct ctx_pd_queue *queue, struct ctx_err *err)
