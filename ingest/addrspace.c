@@ -1,5 +1,6 @@
 #include "ingest/addrspace.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -13,17 +14,7 @@ void ctx_addrspace_deinit(struct ctx_addrspace *space)
 /* Number of the first map that ends behind `address`. */
 static size_t first_ending_after(const struct ctx_addrspace *space, uint64_t address)
 {
-	size_t low = 0, high = space->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (space->maps[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return ctx_count_up_to(space->maps, space->n, end, address);
 }
 
 static enum ctx_status insert_at(struct ctx_addrspace *space, size_t at, const struct ctx_mapped *map,
