@@ -1,3 +1,4 @@
+#include "base/bisect.h"
 #include "model/expression_impl.h"
 
 #include <math.h>
@@ -226,22 +227,15 @@ static int64_t sample_number(const struct evaluation *evaluation)
 	int64_t process = evaluation->subject->values[CTX_NAME_PROCID];
 	uint64_t time_ns = (uint64_t)evaluation->subject->values[CTX_NAME_TSTAMP];
 	struct expr_range range;
-	size_t low, high;
+	size_t before;
 
 	if (process < 0 || (uint64_t)process >= expression->usage_processes)
 		return -1;
 	range = expression->usage_of[process];
-	low = range.begin;
-	high = range.end;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (expression->usage_ns[middle] < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > range.begin && low < range.end ? (int64_t)(low - range.begin) : -1;
+	if (range.begin == range.end)
+		return -1;
+	before = ctx_count_below_u64(expression->usage_ns + range.begin, range.end - range.begin, time_ns);
+	return before > 0 && before < range.end - range.begin ? (int64_t)before : -1;
 }
 
 static struct ctx_value of_name(const struct evaluation *evaluation, enum ctx_expression_name name)
