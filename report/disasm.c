@@ -2,6 +2,7 @@
  * Annotated disassembly: the instructions of a function, with the weight of each, below the source lines that they come
  * from. Above the leaf the weight is the call instruction's.
  */
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "report/code_parts.h"
 #include "report/code_places.h"
@@ -79,23 +80,23 @@ static bool has_weight(const struct ctx_code_sum *sum)
 	return sum->inclusive != 0 || sum->inclusive_samples != 0;
 }
 
+static bool begins_up_to(const void *items, size_t i, uint64_t address)
+{
+	const struct page *page = items;
+
+	return page->out->profile->functions[page->neighbours[i]].offset <= address;
+}
+
 /* The last function that begins at or before an address; CTX_NONE: none that can have it. */
 static uint32_t find_neighbour(const struct page *page, uint64_t address)
 {
 	const struct ctx_function_info *functions = page->out->profile->functions;
-	uint32_t low = 0, high = page->n_neighbours;
+	size_t n = ctx_bisect(page, page->n_neighbours, begins_up_to, address);
+	uint32_t low;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (functions[page->neighbours[middle]].offset <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (n == 0)
 		return CTX_NONE;
-	low = page->neighbours[low - 1];
+	low = page->neighbours[n - 1];
 	/* A function of unknown size is named where it begins. */
 	if (functions[low].size == 0 ? functions[low].offset != address
 				     : address - functions[low].offset >= functions[low].size)

@@ -1,5 +1,6 @@
 #include "report/instructions.h"
 
+#include "base/bisect.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -109,16 +110,8 @@ static struct ctx_instruction describe(struct ctx_disassembler *disassembler, co
 
 size_t ctx_instructions_find(const struct ctx_instructions *instructions, uint64_t address)
 {
-	size_t low = 0, high = instructions->n;
+	size_t low = ctx_count_up_to(instructions->list, instructions->n, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (instructions->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address - instructions->list[low - 1].address >= instructions->list[low - 1].size)
 		return SIZE_MAX;
 	return low - 1;
