@@ -19,7 +19,8 @@
 extern const char ctx_rec_manual[];
 CTX_EMBED(ctx_rec_manual, CTX_MANUAL_FILE);
 
-bool ctx_size_parse(const char *text, uint64_t *ret_bytes)
+/* "4096", "64k", "10M", "2G" (powers of 1024). False: not a size, or it does not fit. */
+static bool parse_size(const char *text, uint64_t *ret_bytes)
 {
 	static const char units[] = "kMG";
 	unsigned shift = 0;
@@ -104,7 +105,7 @@ SETTER(size)
 {
 	uint64_t *size = (uint64_t *)((char *)context + option->at);
 
-	if (!ctx_size_parse(value, size) || *size == 0)
+	if (!parse_size(value, size) || *size == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--%s: \"%s\" is not a size (for example 64k, 100M, 2G)",
 				   option->name, value);
 	return CTX_OK;

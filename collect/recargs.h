@@ -57,9 +57,6 @@ CTX_MUST_CHECK enum ctx_status ctx_rec_options_parse(int argc, char **argv, stru
 						     struct ctx_err *err);
 void ctx_rec_options_deinit(struct ctx_rec_options *options);
 
-/* "4096", "64k", "10M", "2G" (powers of 1024). False: not a size, or it does not fit. */
-bool ctx_size_parse(const char *text, uint64_t *ret_bytes);
-
 /*
  * The next free default name in the current directory: <stem>.<n>.er, n one more than the highest there is.
  * malloc'ed; NULL when memory is short.
