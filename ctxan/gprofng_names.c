@@ -106,7 +106,8 @@ static const char *advice_of(const char *command, size_t n)
 	return NULL;
 }
 
-const char *ctx_gprofng_advice(const char *command)
+/* What to do instead of a command of gprofng's: "--limit N does that". NULL: it is none, or a report here. '_' is '-'. */
+static const char *find_advice(const char *command)
 {
 	return advice_of(command, strlen(command));
 }
@@ -160,7 +161,7 @@ enum ctx_status ctx_gprofng_check_arguments(int argc, char **argv, struct ctx_er
 
 		if (argv[i][0] != '-' || strlen(word) < 2 || !isalpha((unsigned char)word[0]))
 			continue;
-		advice = ctx_gprofng_advice(word);
+		advice = find_advice(word);
 		if (advice != NULL)
 			return ctx_err_set(err, CTX_E_ARG, "unknown option '%s': %s", argv[i], advice);
 		if (is_report(word))

@@ -8,9 +8,6 @@
 #include "query/selection.h"
 #include "report/report.h"
 
-/* What to do instead of a command of gprofng's: "--limit N does that". NULL: it is none, or a report here. '_' is '-'. */
-const char *ctx_gprofng_advice(const char *command);
-
 /* The index object that a report is: "cpus" is --by cpu; "indxobj" with a subject is any. NULL: none; "": the subject. */
 const char *ctx_gprofng_index(const char *report);
 
