@@ -42,8 +42,6 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_
  */
 bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CTX_BUILDID_TEXT]);
 
-/* The names of source files' copies: "source-<number>.zst". A path makes no good name: two that hash alike would be one file. */
-void ctx_exp_source_name(uint32_t number, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
 bool ctx_exp_is_source_name(const char *name);
 
 struct ctx_exp_image { /* a file's contents and permissions */

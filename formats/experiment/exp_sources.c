@@ -17,7 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void ctx_exp_source_name(uint32_t number, char out[CTX_EXP_ARCHIVE_NAME_MAX])
+/* The names of source files' copies: "source-<number>.zst". A path makes no good name: two that hash alike would be one file. */
+static void source_name(uint32_t number, char out[CTX_EXP_ARCHIVE_NAME_MAX])
 {
 	snprintf(out, CTX_EXP_ARCHIVE_NAME_MAX, "source-%u.zst", number);
 }
@@ -127,7 +128,7 @@ enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer, const stru
 	if (writer->failed.status != CTX_OK)
 		return ctx_err_set(err, writer->failed.status, "%s", writer->failed.msg);
 	status = read_text(source, &info, &text, &local);
-	ctx_exp_source_name(writer->n_sources, name);
+	source_name(writer->n_sources, name);
 	if (status == CTX_OK) {
 		/* The experiment may be open to more people than the file was. */
 		struct ctx_exp_image image = {text.bytes, text.n,
