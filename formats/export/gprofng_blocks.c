@@ -11,7 +11,7 @@
 #define TYPE_EMPTY 0u
 #define TYPE_CLOSED 65535u
 
-void ctx_gpx_put_u16(uint8_t *at, uint16_t value)
+static void put_u16(uint8_t *at, uint16_t value)
 {
 	at[0] = (uint8_t)value;
 	at[1] = (uint8_t)(value >> 8);
@@ -19,8 +19,8 @@ void ctx_gpx_put_u16(uint8_t *at, uint16_t value)
 
 void ctx_gpx_put_u32(uint8_t *at, uint32_t value)
 {
-	ctx_gpx_put_u16(at, (uint16_t)value);
-	ctx_gpx_put_u16(at + 2, (uint16_t)(value >> 16));
+	put_u16(at, (uint16_t)value);
+	put_u16(at + 2, (uint16_t)(value >> 16));
 }
 
 void ctx_gpx_put_u64(uint8_t *at, uint64_t value)
@@ -56,8 +56,8 @@ static void end_block(struct ctx_gpx_blocks *blocks, uint16_t type, struct ctx_e
 	}
 	memset(room, 0, rest);
 	if (rest >= HEAD_BYTES && rest < BLOCK_BYTES) {
-		ctx_gpx_put_u16(room, (uint16_t)rest);
-		ctx_gpx_put_u16(room + 2, type);
+		put_u16(room, (uint16_t)rest);
+		put_u16(room + 2, type);
 	}
 	blocks->block.n += rest;
 	flush(blocks, err);
@@ -79,8 +79,8 @@ uint8_t *ctx_gpx_blocks_add(struct ctx_gpx_blocks *blocks, uint16_t type, size_t
 		return NULL;
 	}
 	memset(room, 0, n);
-	ctx_gpx_put_u16(room, (uint16_t)n);
-	ctx_gpx_put_u16(room + 2, type);
+	put_u16(room, (uint16_t)n);
+	put_u16(room + 2, type);
 	blocks->block.n += n;
 	return room;
 }

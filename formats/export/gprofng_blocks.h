@@ -31,7 +31,6 @@ CTX_MUST_CHECK enum ctx_status ctx_gpx_blocks_finish(struct ctx_gpx_blocks *bloc
 void ctx_gpx_blocks_deinit(struct ctx_gpx_blocks *blocks);
 
 /* Little-endian numbers at any address. */
-void ctx_gpx_put_u16(uint8_t *at, uint16_t value);
 void ctx_gpx_put_u32(uint8_t *at, uint32_t value);
 void ctx_gpx_put_u64(uint8_t *at, uint64_t value);
 

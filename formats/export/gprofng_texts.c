@@ -13,7 +13,8 @@
 #define USAGE_BYTES 504u
 #define CPUS_MAX 4096u
 
-void ctx_gpx_put_escaped(struct ctx_buf *out, const char *text)
+/* Appends text as it stands in an attribute or between tags. */
+static void put_escaped(struct ctx_buf *out, const char *text)
 {
 	struct ctx_buf plain = {0};
 
@@ -53,7 +54,7 @@ struct writing {
 static void put_attribute(struct ctx_buf *out, const char *key, const char *text)
 {
 	ctx_buf_printf(out, " %s=\"", key);
-	ctx_gpx_put_escaped(out, text);
+	put_escaped(out, text);
 	ctx_buf_put_text(out, "\"");
 }
 
@@ -137,7 +138,7 @@ static void put_process(struct writing *writing)
 	ctx_buf_put_text(out, "<process");
 	put_attribute(out, "cwd", property(writing, "cwd", "directory", "/"));
 	ctx_buf_put_text(out, "></process>\n<process wsize=\"64\"></process>\n<process>");
-	ctx_gpx_put_escaped(out, info->command[0] != '\0' ? info->command : "unknown");
+	put_escaped(out, info->command[0] != '\0' ? info->command : "unknown");
 	ctx_buf_put_text(out, "</process>\n<dataptr name=\"frameinfo\" format=\"binary\"/>\n");
 	ctx_buf_put_text(out, "<setting linetrace=\"fork|exec|combo\"/>\n");
 }

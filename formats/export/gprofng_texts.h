@@ -53,7 +53,4 @@ CTX_MUST_CHECK enum ctx_status ctx_gpx_kallsyms_write(const struct ctx_export_in
 						      const struct ctx_gpx_objects *objects,
 						      const char *directory, struct ctx_err *err);
 
-/* Appends text as it stands in an attribute or between tags. */
-void ctx_gpx_put_escaped(struct ctx_buf *out, const char *text);
-
 #endif
