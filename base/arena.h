@@ -1,8 +1,8 @@
 /*
  * Arena: many small allocations with one owner and one end.
  *
- * Memory comes in chunks and is released all at once by ctx_arena_deinit. Sanitizer builds make every
- * allocation its own malloc, so that an overrun of one string into the next is seen.
+ * Memory comes in chunks and is released all at once by ctx_arena_deinit. Sanitizer builds make
+ * every allocation its own malloc, so that an overrun of one string into the next is seen.
  *
  *	struct ctx_arena arena = {0};
  *	char *name = ctx_arena_strdup(&arena, "main");
@@ -22,7 +22,9 @@ struct ctx_arena { /* all zero is a valid empty arena */
 	size_t total_bytes; /* asked of malloc so far */
 };
 
-/* `size` bytes aligned for any type, not initialised; NULL when memory is short. Lives until deinit. */
+/*
+ * `size` bytes aligned for any type, not initialised; NULL when memory is short. Lives until deinit.
+ */
 void *ctx_arena_alloc(struct ctx_arena *arena, size_t size);
 
 /* Copies of a string, or of `n` bytes with a zero byte behind them. NULL when memory is short. */

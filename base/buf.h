@@ -1,9 +1,10 @@
 /*
- * Growable byte buffer, and the encodings that we write into it: LEB128 varints, zigzag, little-endian fixed
- * widths.
+ * Growable byte buffer, and the encodings that we write into it: LEB128 varints, zigzag,
+ * little-endian fixed widths.
  *
- * Errors stick: after memory ran out the buffer ignores further appends and `failed` stays set, so that an
- * encoder can append freely and look once (ctx_buf_check) at the end. All zero is a valid empty buffer.
+ * Errors stick: after memory ran out the buffer ignores further appends and `failed` stays set, so
+ * that an encoder can append freely and look once (ctx_buf_check) at the end. All zero is a valid
+ * empty buffer.
  */
 #ifndef CTX_BASE_BUF_H
 #define CTX_BASE_BUF_H
@@ -38,7 +39,8 @@ void ctx_buf_clear(struct ctx_buf *buf);
 /* CTX_E_NOMEM if any append since the last clear failed. */
 CTX_MUST_CHECK enum ctx_status ctx_buf_check(const struct ctx_buf *buf, struct ctx_err *err);
 
-/* Room for `n` more bytes at the returned place (then add to buf->n yourself). NULL: failed is set. */
+/* Room for `n` more bytes at the returned place (then add to buf->n yourself). NULL: failed is
+ * set. */
 uint8_t *ctx_buf_reserve(struct ctx_buf *buf, size_t n);
 
 void ctx_buf_put(struct ctx_buf *buf, const void *bytes, size_t n);

@@ -15,7 +15,8 @@ struct ctx_compressor { /* all zero is valid; not for two threads at once */
 
 void ctx_compressor_deinit(struct ctx_compressor *compressor);
 
-/* Appends one zstd frame holding the bytes to `out`. `level`: 1 (fast) .. 19. Fails with CTX_E_NOMEM. */
+/* Appends one zstd frame holding the bytes to `out`. `level`: 1 (fast) .. 19. Fails with
+ * CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_compress(struct ctx_compressor *compressor, int level,
 					    struct ctx_bytes bytes, struct ctx_buf *out, struct ctx_err *err);
 

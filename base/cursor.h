@@ -1,8 +1,8 @@
 /*
- * Byte cursor: reads what base/buf.h writes, from bytes that nobody trusts.
+ * Byte cursor: reads what base/buf.h writes, from untrusted bytes.
  *
- * Errors stick: a read past the end or an overlong varint returns 0, sets `failed` and moves nothing, and so
- * does every read after it. Read a whole record, then look once.
+ * Errors stick: a read past the end or an overlong varint returns 0, sets `failed` and moves
+ * nothing, and so does every read after it. Read a whole record, then look once.
  */
 #ifndef CTX_BASE_CURSOR_H
 #define CTX_BASE_CURSOR_H

@@ -1,13 +1,13 @@
 /*
  * Errors: a status to branch on, and a message for a person.
  *
- * A function that can fail returns enum ctx_status and takes `struct ctx_err *err` last; the caller owns it
- * (usually on the stack) and may pass NULL when only the status matters. 0 is success, CTX_END is the end of
- * a sequence (not a failure), negative values are failures. `*ret` parameters are written on success only.
- * Library folders never print and never exit.
+ * A function that can fail returns enum ctx_status and takes `struct ctx_err *err` last; the caller
+ * owns it (usually on the stack) and may pass NULL when only the status matters. 0 is success,
+ * CTX_END is the end of a sequence (not a failure), negative values are failures. `*ret` parameters
+ * are written on success only. Library folders never print and never exit.
  *
- * A message says what and where: "profile: offset 4096: checksum differs". Each folder boundary puts its
- * context in front once with ctx_err_prefix.
+ * A message says what and where: "profile: offset 4096: checksum differs". Each folder boundary
+ * puts its context in front once with ctx_err_prefix.
  */
 #ifndef CTX_BASE_ERR_H
 #define CTX_BASE_ERR_H
@@ -21,7 +21,7 @@
 enum ctx_status {
 	CTX_OK = 0,
 	CTX_END = 1,	     /* no more items; nothing is wrong */
-	CTX_E_NOMEM = -1,    /* memory could not be had */
+	CTX_E_NOMEM = -1,    /* memory ran out */
 	CTX_E_IO = -2,	     /* the operating system refused: errno text is in the message */
 	CTX_E_FORMAT = -3,   /* bytes that do not follow their format */
 	CTX_E_ARG = -4,	     /* a caller's or user's argument is wrong */
@@ -39,8 +39,8 @@ struct ctx_err {
 	char msg[CTX_ERR_MAX]; /* one line, no newline; control characters are replaced by '?' */
 };
 
-/* Stores status and message in `err` (may be NULL) and returns `status`, so that `return ctx_err_set(...)`
- * reads well. */
+/* Stores status and message in `err` (may be NULL) and returns `status`, so that `return
+ * ctx_err_set(...)` reads well. */
 enum ctx_status ctx_err_set(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
 
@@ -48,8 +48,8 @@ enum ctx_status ctx_err_set(struct ctx_err *err, enum ctx_status status, const c
 enum ctx_status ctx_err_errno(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
 
-/* Puts "<text>: " in front of the message; returns the status that is stored (or `status` passed through if
- * err is NULL). */
+/* Puts "<text>: " in front of the message; returns the status that is stored (or `status` passed
+ * through if err is NULL). */
 enum ctx_status ctx_err_prefix(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
 

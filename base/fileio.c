@@ -110,7 +110,8 @@ enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size
 	return CTX_OK;
 }
 
-/* Where to write instead of `path`: itself when it is no plain file (a device, a pipe), a name beside it otherwise. */
+/* Where to write instead of `path`: itself when it is no plain file (a device, a pipe), a name
+ * beside it otherwise. */
 static enum ctx_status choose_place(struct ctx_file_writing *writing, const char *path, mode_t *ret_mode,
 				    struct ctx_err *err)
 {
@@ -279,7 +280,8 @@ enum ctx_status ctx_dir_commit(struct ctx_dir_writing *writing, struct ctx_err *
 {
 	enum ctx_status status = CTX_OK;
 
-	/* Not over an empty directory that somebody made meanwhile, if the file system knows how. */
+	/* Not over an empty directory that somebody made meanwhile, if the file system knows
+	 * how. */
 	if (renameat2(AT_FDCWD, writing->temporary, AT_FDCWD, writing->path, RENAME_NOREPLACE) != 0 &&
 	    (errno == EEXIST || rename(writing->temporary, writing->path) != 0))
 		status = ctx_err_errno(err, CTX_E_IO, "%s: rename", writing->path);

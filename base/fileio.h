@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no plain file), CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than
- * max_bytes). */
+/* Appends the whole file to `out`. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no plain file),
+ * CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (larger than max_bytes). */
 CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf *out,
 					     struct ctx_err *err);
 
@@ -22,8 +22,8 @@ CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes,
 CTX_MUST_CHECK enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes,
 						struct ctx_buf *out, struct ctx_err *err);
 
-/* Reads exactly `n` bytes at `offset`; fewer (end of file) is CTX_END and `*ret_got` tells how many. `name`
- * is for the message. */
+/* Reads exactly `n` bytes at `offset`; fewer (end of file) is CTX_END and `*ret_got` says how
+ * many. `name` is for the message. */
 CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n,
 					      uint64_t offset, size_t *ret_got, struct ctx_err *err);
 
@@ -38,15 +38,16 @@ struct ctx_file_writing {
 };
 
 /*
- * Begins to write a file in place of what is there: to a temporary name beside it, renamed by commit, with the mode that
- * it had. A link stays a link. What is there and is no plain file (a device, a pipe) is written to and not replaced.
- * After CTX_OK one of commit and abandon must follow. CTX_E_ARG for a directory, CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO,
- * CTX_E_NOMEM.
+ * Begins to replace a file, or to make it: writes to a temporary name beside it, renamed by
+ * commit, with the mode that it had. A link stays a link. What exists and is no plain file (a device,
+ * a pipe) is written to and not replaced. After CTX_OK one of commit and abandon must
+ * follow. CTX_E_ARG for a directory, CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_file_begin(struct ctx_file_writing *writing, const char *path,
 					      struct ctx_err *err);
 
-/* Ends it: the file is there, whole. Whatever failed to be written is an error here, and then nothing has changed. */
+/* Ends it: the file is there, whole. Whatever failed to be written is an error here, and then
+ * nothing has changed. */
 CTX_MUST_CHECK enum ctx_status ctx_file_commit(struct ctx_file_writing *writing, struct ctx_err *err);
 
 /* Gives it up: what was there stays. */
@@ -56,14 +57,15 @@ void ctx_file_abandon(struct ctx_file_writing *writing);
 CTX_MUST_CHECK enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n,
 						struct ctx_err *err);
 
-/* A directory that is being filled, and is not there before it is whole. */
+/* A directory that is being filled, and appears when it is complete. */
 struct ctx_dir_writing {
 	char *path, *temporary; /* owned; to be filled is `temporary` */
 };
 
 /*
- * Makes an empty directory beside `path`, where nothing may be. After CTX_OK one of commit and abandon must follow. CTX_E_ARG: there is
- * something at `path`; CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO, CTX_E_NOMEM.
+ * Makes an empty directory beside `path`, where nothing may be. After CTX_OK one of commit and
+ * abandon must follow. CTX_E_ARG: there is something at `path`; CTX_E_NOTFOUND, CTX_E_PERM,
+ * CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_dir_begin(struct ctx_dir_writing *writing, const char *path,
 					     struct ctx_err *err);
@@ -80,7 +82,8 @@ char *ctx_path_join(const char *dir, const char *name);
 /* The part behind the last '/', borrowed. */
 const char *ctx_path_base(const char *path);
 
-/* What is in front of that, with its '/'; "." where there is none. malloc'ed (free()); NULL when memory is short. */
+/* What is in front of that, with its '/'; "." where there is none. malloc'ed (free()); NULL when
+ * memory is short. */
 char *ctx_path_dir(const char *path);
 
 /* Removes a directory and all below it, not following links. A missing one is fine. */

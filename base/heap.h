@@ -5,8 +5,8 @@
  *	pop		items[0] = items[--n];		ctx_heap_sink(items, n, size, is_before);
  *	change the top	items[0].time_ns = later;	ctx_heap_sink(items, n, size, is_before);
  *
- * Items that compare equal come in no particular order. Each call is O(log n). All of it is inlined: a
- * heap costs what one written by hand costs. Items have up to CTX_HEAP_ITEM_MAX bytes.
+ * Items that compare equal come in no particular order. Each call is O(log n). All of it is
+ * inlined: a heap costs what one written by hand costs. Items have up to CTX_HEAP_ITEM_MAX bytes.
  */
 #ifndef CTX_BASE_HEAP_H
 #define CTX_BASE_HEAP_H

@@ -1,9 +1,10 @@
 /*
- * Hash map from a 64-bit key to a 32-bit value, for hot paths: open addressing, linear probing, no removal.
+ * Hash map from a 64-bit key to a 32-bit value, for hot paths: open addressing, linear probing, no
+ * removal.
  *
- * Value 0xffffffff (CTX_MAP64_NONE) cannot be stored: it marks a free slot. For ordinary maps use uthash. All
- * zero is a valid empty map. A lookup costs one multiplication and, at a load of at most 5/8, 1.5 probes on
- * average.
+ * Value 0xffffffff (CTX_MAP64_NONE) cannot be stored: it marks a free slot. For ordinary maps use
+ * uthash. All zero is a valid empty map. A lookup costs one multiplication and, at a load of at
+ * most 5/8, 1.5 probes on average.
  */
 #ifndef CTX_BASE_MAP64_H
 #define CTX_BASE_MAP64_H
@@ -56,7 +57,7 @@ static inline uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key)
 	return map->cap != 0 ? ctx_map64_slot(map, key)->value : CTX_MAP64_NONE;
 }
 
-/* For who will ask for `key` soon: a large map is not in the processor's caches. */
+/* Before a lookup of `key` that comes soon: a large map is not in the caches. */
 static inline void ctx_map64_prefetch(const struct ctx_map64 *map, uint64_t key)
 {
 	if (map->cap != 0)
@@ -67,8 +68,8 @@ static inline void ctx_map64_prefetch(const struct ctx_map64 *map, uint64_t key)
 uint32_t *ctx_map64_add(struct ctx_map64 *map, uint64_t key);
 
 /*
- * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces at once.
- * The place is valid until the next call. NULL when memory is short.
+ * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces
+ * at once. The place is valid until the next call. NULL when memory is short.
  */
 static inline uint32_t *ctx_map64_place(struct ctx_map64 *map, uint64_t key)
 {

@@ -1,8 +1,8 @@
 /*
  * Memory: the one place where sizes are checked for overflow, and cleanup attributes.
  *
- * ctx_grow is the growable array: keep `items`, `n`, `cap` beside each other in your struct and call it
- * before appending.
+ * ctx_grow is the growable array: keep `items`, `n`, `cap` beside each other in your struct and
+ * call it before appending.
  */
 #ifndef CTX_BASE_MEM_H
 #define CTX_BASE_MEM_H
@@ -13,22 +13,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* n * size bytes of zeros, NULL when memory is short or the product overflows. Release with free(). */
+/* n * size bytes of zeros, NULL when memory is short or the product overflows. Release with
+ * free(). */
 void *ctx_calloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 
 /*
  * `size` bytes, not initialised, for a table that is read at random: where it is large, on huge pages if the system has
- * them, which spares most of the waiting for translations of addresses. NULL when memory is short. Release with free().
+ * them, which spares most of the waiting for translations of addresses. NULL when memory is short.
+ * Release with free().
  */
 void *ctx_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* A copy of `n` bytes plus a terminating zero byte; NULL when memory is short. Release with free(). */
+/* A copy of `n` bytes plus a terminating zero byte; NULL when memory is short. Release with
+ * free(). */
 char *ctx_memdup0(const void *bytes, size_t n);
 
 /*
- * Makes room for `want` items of `size` bytes in `*items` (capacity `*cap`, both changed on success only);
- * doubles, so appending is amortised O(1). New items are not initialised. Returns CTX_E_NOMEM on failure or
- * overflow; the old array stays valid.
+ * Makes room for `want` items of `size` bytes in `*items` (capacity `*cap`, both changed on success
+ * only); doubles, so appending is amortised O(1). New items are not initialised. Returns
+ * CTX_E_NOMEM on failure or overflow; the old array stays valid.
  */
 CTX_MUST_CHECK enum ctx_status ctx_grow_raw(void **items, size_t *cap, size_t want, size_t size,
 					    struct ctx_err *err);

@@ -17,9 +17,11 @@ struct ctx_near {
 };
 
 /*
- * The first `n` bytes of `name`, ended by a zero further on, beside a text of `want` bytes. Names that hold the text are nearest, by what they hold besides; others by how
- * many characters have to be changed, added or taken away, if that is little. Upper and lower case are the same. Of a C++ name it is the part before the
- * parameters that is compared so. O(n * want), of long ones only the beginnings.
+ * The first `n` bytes of `name`, ended by a zero further on, beside a text of `want` bytes. Names
+ * that hold the text are nearest, by what they hold besides; others by how many characters have to
+ * be changed, added or taken away, if that is little. Upper and lower case are the same. Of a C++
+ * name it is the part before the parameters that is compared so. O(n * want), of long ones only the
+ * beginnings.
  */
 void ctx_near_consider(struct ctx_near *near, const char *name, size_t n, const char *text, size_t want);
 

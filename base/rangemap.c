@@ -6,7 +6,8 @@
  *	         a    b      c  d   e  f  g  h
  *	found    1    2      1  -   1  -  2  -
  *
- * The top of the heap is what is found; a range that has ended leaves the heap when it comes to the top.
+ * The top of the heap is what is found; a range that has ended leaves the heap when it comes to the
+ * top.
  */
 #include "base/rangemap.h"
 

@@ -36,7 +36,8 @@ CTX_MUST_CHECK enum ctx_status ctx_rangemap_add(struct ctx_rangemap *map, struct
 /* O(n log n). Fails with CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_rangemap_freeze(struct ctx_rangemap *map, struct ctx_err *err);
 
-/* The value at an address, CTX_RANGEMAP_NONE without a range; *ret_end as ctx_ranges_find. O(log n). */
+/* The value at an address, CTX_RANGEMAP_NONE without a range; *ret_end as ctx_ranges_find. O(log
+ * n). */
 uint32_t ctx_rangemap_find(const struct ctx_rangemap *map, uint64_t address, uint64_t *ret_end);
 
 #endif

@@ -39,8 +39,8 @@ struct ctx_ranges {
 void ctx_ranges_deinit(struct ctx_ranges *ranges);
 
 /*
- * Removes [begin, end) from all ranges; begin < end. *ret_bytes: how many bytes of them were removed.
- * Fails with CTX_E_NOMEM; nothing is changed then.
+ * Removes [begin, end) from all ranges; begin < end. *ret_bytes: how many bytes of them were
+ * removed. Fails with CTX_E_NOMEM; nothing is changed then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_ranges_cut(struct ctx_ranges *ranges, uint64_t begin, uint64_t end,
 					      uint64_t *ret_bytes, struct ctx_err *err);

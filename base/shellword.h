@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 
-/* Appends `word` so that a shell reads one word with the same bytes: as it is, or in single quotes where it must be. What
- * fails is told by ctx_buf_check. */
+/* Appends `word` so that a shell reads one word with the same bytes: as it is, or in single quotes
+ * where it must be. ctx_buf_check reports failures. */
 void ctx_shellword_put(struct ctx_buf *out, const char *word);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * String table: equal strings get equal ids, so that inside the program equality of names is equality of ids.
+ * String table: equal strings get equal ids, so that inside the program equality of names is
+ * equality of ids.
  *
- * Ids are dense and in order of first appearance: 0, 1, 2, ... Strings are copied and live until deinit. All
- * zero is a valid empty table.
+ * Ids are dense and in order of first appearance: 0, 1, 2, ... Strings are copied and live until
+ * deinit. All zero is a valid empty table.
  */
 #ifndef CTX_BASE_STRTAB_H
 #define CTX_BASE_STRTAB_H
@@ -31,7 +32,8 @@ CTX_MUST_CHECK enum ctx_status ctx_strtab_add(struct ctx_strtab *table, const ch
 CTX_MUST_CHECK enum ctx_status ctx_strtab_add_text(struct ctx_strtab *table, const char *text,
 						   uint32_t *ret_id, struct ctx_err *err);
 
-/* The id of an equal string, UINT32_MAX where there is none; adds nothing. Costs a hash of the string. */
+/* The id of an equal string, UINT32_MAX where there is none; adds nothing. Costs a hash of the
+ * string. */
 uint32_t ctx_strtab_find(const struct ctx_strtab *table, const char *text, size_t n);
 
 /* The string of an id that ctx_strtab_add gave; zero-terminated, borrowed. */

@@ -1,6 +1,6 @@
 /*
- * XXH3, inlined from Debian's xxhash header: checksums of blocks and hashes of strings. Nothing is linked for
- * it.
+ * XXH3, inlined from Debian's xxhash header: checksums of blocks and hashes of strings. Nothing is
+ * linked for it.
  */
 #ifndef CTX_BASE_XXH_H
 #define CTX_BASE_XXH_H

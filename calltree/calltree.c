@@ -5,9 +5,9 @@
  *	touched	      x . x x . . x .		a bit for every entry and for its ancestors
  *	rank	      0   1 2     3		number of touched ids below; dense, and parents still come before children
  *
- * All sums are made in arrays by rank: one sweep backwards adds children to parents. Siblings are then
- * sorted, and with the sizes of the subtrees known every node's place in depth-first order follows from its
- * parent's, in one sweep forwards.
+ * All sums are made in arrays by rank: one sweep backwards adds children to parents. Siblings are
+ * then sorted, and with the sizes of the subtrees known every node's place in depth-first order
+ * follows from its parent's, in one sweep forwards.
  */
 #include "calltree/calltree.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Function ids may come from a caller who broke the tree on purpose: every index is looked at before it is
- * used. */
+/* Function ids may come from a caller who broke the tree on purpose: every index is looked at
+ * before it is used. */
 static const char *broken_links(const struct ctx_calltree *tree, uint32_t i)
 {
 	const struct ctx_calltree_node *node = &tree->nodes[i];
@@ -58,8 +58,8 @@ static const char *broken_children(const struct ctx_calltree *tree, uint32_t i)
 					    : "has a sample count that is not its own and its children's";
 }
 
-/* Needs sound parents and functions. Every non-root node must be reached by one list of instances, with the
- * right recursion level. */
+/* Needs sound parents and functions. Every non-root node must be reached by one list of instances,
+ * with the right recursion level. */
 static const char *broken_recursion(const struct ctx_calltree *tree, uint32_t *open, uint32_t *ret_node)
 {
 	for (uint32_t i = 1; i < tree->n; i++) {

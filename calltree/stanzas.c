@@ -1,16 +1,16 @@
 /*
- * Edges first, stanzas from them. An edge caller -> callee sums all pairs of a node and its parent with these
- * functions:
+ * Edges first, stanzas from them. An edge caller -> callee sums all pairs of a node and its parent
+ * with these functions:
  *
  *	main			f is its own parent. The sample in g is below both instances of f:
  *	 `- f (outer)		 - as caller's share it belongs to main, who called the outer f;
  *	     `- f (inner)	 - as callee's share it belongs to g below the inner f.
  *		 `- g
  *
- * So an edge has two cums. For the callee's stanza: the cum of the nodes with recursion level 0. For the
- * caller's stanza: the cum of all its nodes, less what lies below a deeper instance of the caller, which that
- * instance's own edges have. One walk in depth-first order does both; it remembers the path, and for every
- * function its innermost instance on the path.
+ * So an edge has two cums. For the callee's stanza: the cum of the nodes with recursion level 0.
+ * For the caller's stanza: the cum of all its nodes, less what lies below a deeper instance of the
+ * caller, which that instance's own edges have. One walk in depth-first order does both; it
+ * remembers the path, and for every function its innermost instance on the path.
  */
 #include "calltree/calltree.h"
 
@@ -108,8 +108,8 @@ static enum ctx_status add_node(struct work *work, uint32_t i, struct ctx_err *e
 		edge->parent_samples += node->cum_samples;
 		return CTX_OK;
 	}
-	/* The outer instance has this node's samples below the child that leads here: they are this node's
-	 * now. */
+	/* The outer instance has this node's samples below the child that leads here: they are this
+	 * node's now. */
 	edge = edge_to(work, work->path[work->tree->nodes[outer].level + 1]);
 	if (edge == NULL)
 		return ctx_err_nomem(err);

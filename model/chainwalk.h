@@ -1,8 +1,9 @@
 /*
- * Chain walk: what call chains of the kernel have in common, wherever they come from: a ring buffer or a file.
+ * Chain walk: what call chains of the kernel have in common, wherever they come from: a ring buffer
+ * or a file.
  *
- * A chain is the program counter and then return addresses, with marks where the kernel's part ends and the user's
- * begins. Source: enum perf_callchain_context in include/uapi/linux/perf_event.h.
+ * A chain is the program counter and then return addresses, with marks where the kernel's part ends
+ * and the user's begins. Source: enum perf_callchain_context in include/uapi/linux/perf_event.h.
  *
  *	struct ctx_chainwalk walk = ctx_chainwalk_begin(ctx_chainwalk_part_of(misc));
  *
@@ -37,8 +38,9 @@ bool ctx_chainwalk_is_mark(uint64_t entry);
 struct ctx_chainwalk ctx_chainwalk_begin(enum ctx_chainwalk_part part);
 
 /*
- * Takes in one entry. True: an address; it becomes one to look up (a return address minus one). Whether it can be one
- * of its part is not looked at. False: a mark, one that nobody knows included; what follows it is exact again.
+ * Takes in one entry. True: an address; it becomes one to look up (a return address minus one).
+ * Whether it can be one of its part is not looked at. False: a mark, one that nobody knows
+ * included; what follows it is exact again.
  */
 bool ctx_chainwalk_step(struct ctx_chainwalk *walk, uint64_t *entry);
 

@@ -1,13 +1,14 @@
 /*
- * Code: where the addresses of stacks lie in objects, functions and source files; loaded when a report asks for lines
- * or instructions.
+ * Code: where the addresses of stacks lie in objects, functions and source files; loaded when a
+ * report asks for lines or instructions.
  *
  *	raw stack --key--> location (object, address) --site--> site (function, file, line)
  *	                                                          `--caller--> site that it is inlined into --> ...
  *
- * A *location* is one address in a load object. A *site* is a place in the source at which control can be: for an address in
- * inlined code it has a caller, the place of the inlined call, and so on up to the function that the address really belongs to.
- * The functions of a location, the real one first, are its nodes of the CCT.
+ * A *location* is one address in a load object. A *site* is a place in the source at which control
+ * can be: for an address in inlined code it has a caller, the place of the inlined call, and so on
+ * up to the function that the address really belongs to. The functions of a location, the real one
+ * first, are its nodes of the CCT.
  */
 #ifndef CTX_MODEL_CODE_H
 #define CTX_MODEL_CODE_H
@@ -58,7 +59,8 @@ struct ctx_line_row {
 	uint32_t line;
 };
 
-/* The instructions of a function that is not inlined: one part, or several that lie apart (cold code). */
+/* The instructions of a function that is not inlined: one part, or several that lie apart (cold
+ * code). */
 struct ctx_function_code {
 	uint32_t function;
 	uint64_t address; /* of the first byte, in the object's own address space */
@@ -77,10 +79,12 @@ struct ctx_mapping_info { /* where an object was mapped, for the record (SQL, ex
 
 /* What a report asks for when it needs it; texts and bytes are kept in the database, compressed. */
 struct ctx_code_reader {
-	/* The text of a source file, zero-terminated, `*ret_n` bytes before the zero. CTX_E_NOTFOUND: there is none. Borrowed until the next call. */
+	/* The text of a source file, zero-terminated, `*ret_n` bytes before the zero.
+	 * CTX_E_NOTFOUND: there is none. Borrowed until the next call. */
 	enum ctx_status (*text)(void *context, uint32_t file, const char **ret, size_t *ret_n,
 				struct ctx_err *err);
-	/* The parts of a function, by address; none: `*ret_n` is 0. Borrowed until the next call. */
+	/* The parts of a function, by address; none: `*ret_n` is 0. Borrowed until the next
+	 * call. */
 	enum ctx_status (*code)(void *context, uint32_t function, const struct ctx_function_code **ret,
 				size_t *ret_n, struct ctx_err *err);
 	void *context;

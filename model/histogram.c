@@ -26,7 +26,8 @@ void ctx_histogram_clear(struct ctx_histogram *histogram)
 	histogram->samples = 0;
 }
 
-/* The slot of a stack, or the free one where it would go. Ids are dense: one multiplication scatters them. */
+/* The slot of a stack, or the free one where it would go. Ids are dense: one multiplication
+ * scatters them. */
 static uint64_t *find(uint64_t *slots, size_t cap, unsigned shift, uint32_t stack)
 {
 	size_t i = (size_t)(stack * UINT64_C(0x9e3779b97f4a7c15) >> shift);

@@ -1,7 +1,9 @@
 /*
- * Histogram: stack id -> weight, samples, calls. What every report is computed from, wherever it came from.
+ * Histogram: stack id -> weight, samples, calls. What every report is computed from, wherever it
+ * came from.
  *
- * An entry's calls is a difference, not a total: the calls that a function got in the interval are the sum of
+ * An entry's calls is a difference, not a total: the calls that a function got in the interval are
+ * the sum of
  * `calls` over the CCT subtree below it (entering a stack adds 1 at its leaf and takes 1 away at the deepest
  * frame that was there before). So an entry may have no samples and negative calls.
  *
@@ -43,16 +45,16 @@ void ctx_histogram_deinit(struct ctx_histogram *histogram);
 void ctx_histogram_clear(struct ctx_histogram *histogram);
 
 /*
- * For a large histogram over stacks with ids below `n_stacks`: finds entries by a plain array from now on,
- * three times as fast as by hashing, for 4 bytes a stack. Only while the histogram is empty.
- * Other ids must not be added then.
+ * For a large histogram over stacks with ids below `n_stacks`: finds entries by a plain array from
+ * now on, three times as fast as by hashing, for 4 bytes a stack. Only while the histogram is
+ * empty. Other ids must not be added then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_index(struct ctx_histogram *histogram, uint32_t n_stacks,
 						   struct ctx_err *err);
 
 /*
- * Adds `more` to the entry of its stack, making it if need be. O(1). Fails with CTX_E_NOMEM; CTX_E_FORMAT
- * for a stack beyond the index.
+ * Adds `more` to the entry of its stack, making it if need be. O(1). Fails with CTX_E_NOMEM;
+ * CTX_E_FORMAT for a stack beyond the index.
  */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, struct ctx_hist_entry more,
 						 struct ctx_err *err);
@@ -65,20 +67,23 @@ struct ctx_hist_item {
 	uint32_t padding;
 };
 
-/* Adds many items; faster than one by one, because the places of many are looked up before the first is changed. */
+/* Adds many items; faster than one by one, because the places of many are looked up before the
+ * first is changed. */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram,
 						      const struct ctx_hist_item *items, size_t n,
 						      struct ctx_err *err);
 
 /*
- * Adds samples and, with a CCT (NULL: without), their calls. A kept_depth that is not less than the stack's own depth counts as no call.
+ * Adds samples and, with a CCT (NULL: without), their calls. A kept_depth that is not less than the
+ * stack's own depth counts as no call.
  */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *histogram,
 							 const struct ctx_trie *cct,
 							 const struct ctx_sample *samples, size_t n,
 							 struct ctx_err *err);
 
-/* Takes weight from an entry, as far as it has so much; samples and calls stay. Returns how much it was. */
+/* Takes weight from an entry, as far as it has so much; samples and calls stay. Returns how much it
+ * was. */
 uint64_t ctx_histogram_subtract(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight);
 
 /* Adds every entry of `from`. O(entries of from). */

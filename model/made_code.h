@@ -1,6 +1,7 @@
 /*
- * Code that is made at run time: just-in-time compilers tell its functions by address in /tmp/perf-PID.map, and code in
- * anonymous memory is called by that file. Source: tools/perf/Documentation/jit-interface.txt of Linux.
+ * JIT code: just-in-time compilers report its functions by address in
+ * /tmp/perf-PID.map, and code in anonymous memory is called by that file. Source:
+ * tools/perf/Documentation/jit-interface.txt of Linux.
  */
 #ifndef CTX_MODEL_MADE_CODE_H
 #define CTX_MODEL_MADE_CODE_H

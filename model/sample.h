@@ -1,5 +1,6 @@
 /*
- * One sample: at this time this thread had this call stack, and it stands for this much of a metric.
+ * One sample: at this time this thread had this call stack, and it stands for this much of a
+ * metric.
  */
 #ifndef CTX_MODEL_SAMPLE_H
 #define CTX_MODEL_SAMPLE_H
@@ -16,13 +17,14 @@ struct ctx_sample {
 	uint32_t thread;    /* thread id, as in struct ctx_profile */
 	int32_t cpu;	    /* -1: unknown */
 	/*
-	 * Depth of the deepest CCT node that this sample shares with the previous sample of the same thread
-	 * (at most depth of `stack`). The frames below it were entered since then: that is how calls are
-	 * counted from samples (a lower bound of the real number of calls).
+	 * Depth of the deepest CCT node that this sample shares with the previous sample of the
+	 * same thread (at most depth of `stack`). The frames below it were entered since then: that
+	 * is how calls are counted from samples (a lower bound of the real number of calls).
 	 */
 	uint32_t kept_depth;
 	uint32_t metric; /* metric id */
-	/* The node of that depth, for who has it at hand: what is stored has the depth alone. 0 with a depth: look it up. */
+	/* The node of that depth, where it is known already: only the depth is stored. 0
+	 * with a depth: look it up. */
 	uint32_t kept_stack;
 };
 

@@ -1,6 +1,6 @@
 /*
- * One node of a hierarchical time tree, as it is stored: the row that timetree/ makes and reads and store/
- * keeps.
+ * One node of a hierarchical time tree, as it is stored: the row that timetree/ makes and reads and
+ * store/ keeps.
  */
 #ifndef CTX_MODEL_TIMENODE_H
 #define CTX_MODEL_TIMENODE_H
@@ -22,7 +22,8 @@ struct ctx_timenode {
 	uint64_t tail_weight; /* weight of what `top` leaves out */
 	uint64_t tail_samples;
 	uint64_t tail_largest; /* the largest weight of one stack in the tail */
-	/* Encoded lists (timetree/timenode_codec.h), inner nodes only; borrowed from whoever made the row. */
+	/* Encoded lists (timetree/timenode_codec.h), inner nodes only; borrowed from whoever made
+	 * the row. */
 	const uint8_t *top, *tail, *calls;
 	size_t top_bytes, tail_bytes, calls_bytes;
 };

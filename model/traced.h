@@ -1,8 +1,9 @@
 /*
- * One operation of the program that a collector traced: an allocation, a wait for an object, an input or output. Not a sample: every one is there.
+ * One operation of the program that a collector traced: an allocation, a wait for an object, an
+ * input or output. Not a sample: every one is there.
  *
- * What can be summed up by call stack (bytes, time, counts) comes as samples of metrics besides; this is what reports by object, file,
- * descriptor and size ask. Source: requirement E9.
+ * What can be summed up by call stack (bytes, time, counts) comes as samples of metrics besides;
+ * this is what reports by object, file, descriptor and size ask. Source: requirement E9.
  */
 #ifndef CTX_MODEL_TRACED_H
 #define CTX_MODEL_TRACED_H
@@ -60,8 +61,9 @@ struct ctx_traced {
 bool ctx_traced_is_allocation(const struct ctx_traced *operation);
 
 /*
- * The metrics that operations have samples of, by their words: heapallocbytes, heapleakbytes, sync, ioreadtime, ioreadbytes, iowritetime, iowritebytes, ioothertime,
- * ioerrortime. False: the word is none of them.
+ * The metrics that operations have samples of, by their words: heapallocbytes, heapleakbytes, sync,
+ * ioreadtime, ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime. False: the word is
+ * none of them.
  */
 bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
 

@@ -48,7 +48,8 @@ static enum ctx_status rebuild_index(struct ctx_trie *trie, size_t cap, struct c
 	return CTX_OK;
 }
 
-/* As ctx_grow, and the array that was too small is kept until the end when somebody may still read it. */
+/* As ctx_grow, and the array that was too small is kept until the end when somebody may still read
+ * it. */
 static enum ctx_status grow_kept(struct ctx_trie *trie, uint32_t **items, size_t *cap, size_t want,
 				 struct ctx_err *err)
 {

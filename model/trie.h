@@ -4,16 +4,17 @@
  *  - the calling-context tree (CCT): key = function id; node = a function-level call stack, its "stack id"
  *  - the raw stacks: key = location id (an address in a load object); node = an address-level call stack
  *
- * Node 0 is the root, the empty stack, shown as <Total>; its key is CTX_TRIE_ROOT_KEY. Ids are dense, in
- * order of first appearance, and a parent's id is always smaller than its children's: a sweep from the last
- * node to the first adds up subtrees (cum), a sweep forwards hands down.
+ * Node 0 is the root, the empty stack, shown as <Total>; its key is CTX_TRIE_ROOT_KEY. Ids are
+ * dense, in order of first appearance, and a parent's id is always smaller than its children's: a
+ * sweep from the last node to the first adds up subtrees (cum), a sweep forwards hands down.
  *
  *	root(0) -- main(1) -- parse(2) -- read(3)
  *	               `----- solve(4)
  *
- * While it is being built, an index finds the node of a path by a hash over all keys of the path. So where the nodes of
- * a whole path lie is known before any of them is looked at, and ctx_trie_path asks for all of them at once: with
- * millions of nodes the time goes into waiting for memory, not into arithmetic.
+ * While it is being built, an index finds the node of a path by a hash over all keys of the path.
+ * So where the nodes of a whole path lie is known before any of them is looked at, and
+ * ctx_trie_path asks for all of them at once: with millions of nodes the time goes into waiting for
+ * memory, not into arithmetic.
  *
  * Cost: 12 bytes a node, and 8 + 8 / 0.6 for the index while it is being built.
  */
@@ -54,9 +55,9 @@ CTX_MUST_CHECK enum ctx_status ctx_trie_init(struct ctx_trie *trie, struct ctx_e
 void ctx_trie_deinit(struct ctx_trie *trie);
 
 /*
- * Finds or makes the nodes of a path that begins below `from`; `nodes` gets one for each key, in order. O(n), and
- * much faster than n times ctx_trie_child when the tree is larger than the processor's caches. Fails with
- * CTX_E_NOMEM, CTX_E_LIMIT; some nodes may have been made then.
+ * Finds or makes the nodes of a path that begins below `from`; `nodes` gets one for each key, in
+ * order. O(n), and much faster than n times ctx_trie_child when the tree is larger than the
+ * processor's caches. Fails with CTX_E_NOMEM, CTX_E_LIMIT; some nodes may have been made then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, struct ctx_trie_keys path,
 					     uint32_t *nodes, struct ctx_err *err);
@@ -70,9 +71,9 @@ CTX_MUST_CHECK static inline enum ctx_status ctx_trie_child(struct ctx_trie *tri
 }
 
 /*
- * From now on the arrays `parent` and `depth` stay valid, as they were, when the tree grows out of them, until it is
- * frozen or released: a copy of the struct is a view that another thread may read while this one adds nodes. Costs
- * as much memory again as these two arrays.
+ * From now on the arrays `parent` and `depth` stay valid, as they were, when the tree grows out of
+ * them, until it is frozen or released: a copy of the struct is a view that another thread may read
+ * while this one adds nodes. Costs as much memory again as these two arrays.
  */
 void ctx_trie_keep_old(struct ctx_trie *trie);
 
@@ -80,8 +81,9 @@ void ctx_trie_keep_old(struct ctx_trie *trie);
 void ctx_trie_freeze(struct ctx_trie *trie);
 
 /*
- * Makes a frozen trie from `n` nodes' parents and keys (as read from a database); arrays are taken over
- * (free()d by deinit, also on failure). Checks parent < node for every node; CTX_E_FORMAT otherwise.
+ * Makes a frozen trie from `n` nodes' parents and keys (as read from a database); arrays are taken
+ * over (free()d by deinit, also on failure). Checks parent < node for every node; CTX_E_FORMAT
+ * otherwise.
  */
 CTX_MUST_CHECK enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key,
 					     uint32_t n, struct ctx_err *err);

@@ -1,9 +1,10 @@
 /*
- * User registers: what a sample holds of a thread's registers when it was last in user mode, for the unwinder.
+ * User registers: what a sample holds of a thread's registers when it was last in user mode, for
+ * the unwinder.
  *
- * Registers are numbered as in DWARF, so that call frame information speaks of them directly. Source: System V ABI,
- * AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture; perf's numbers:
- * arch/{x86,arm64}/include/uapi/asm/perf_regs.h.
+ * Registers are numbered as in DWARF, so that call frame information speaks of them directly.
+ * Source: System V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit architecture;
+ * perf's numbers: arch/{x86,arm64}/include/uapi/asm/perf_regs.h.
  */
 #ifndef CTX_MODEL_USER_REGS_H
 #define CTX_MODEL_USER_REGS_H
@@ -42,8 +43,9 @@ enum ctx_machine ctx_machine_of_elf(uint16_t e_machine);
 uint64_t ctx_user_regs_perf_mask(enum ctx_machine machine);
 
 /*
- * From a perf sample: `values` holds one number of 8 bytes (any alignment, `swap`: of the other byte order) for each bit
- * of `mask`, the lowest first. Registers that no unwinder needs are left out.
+ * From a perf sample: `values` holds one number of 8 bytes (any alignment, `swap`: of the other
+ * byte order) for each bit of `mask`, the lowest first. Registers that no unwinder needs are left
+ * out.
  */
 void ctx_user_regs_from_perf(struct ctx_user_regs *regs, enum ctx_machine machine, uint64_t mask,
 			     const uint8_t *values, bool swap);

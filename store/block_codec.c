@@ -39,7 +39,8 @@ static uint64_t column_value(const struct ctx_sample *sample, int column)
 	}
 }
 
-/* One column of the samples. Inlined for each column: which one it is, is asked outside the loop. Returns how often it changes. */
+/* One column of the samples. Inlined for each column: which one it is, is asked outside the loop.
+ * Returns how often it changes. */
 static inline __attribute__((always_inline)) size_t gather(uint64_t *values, const struct ctx_sample *samples,
 							   size_t n, int column)
 {

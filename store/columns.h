@@ -20,7 +20,8 @@ struct ctx_block_codec { /* all zero is valid; not for two threads at once */
 
 void ctx_block_codec_deinit(struct ctx_block_codec *codec);
 
-/* Appends a column of `n` values. That they change `changes` times, from one to the next, may be known already. */
+/* Appends a column of `n` values. That they change `changes` times, from one to the next, may be
+ * known already. */
 void ctx_column_put(struct ctx_buf *out, const uint64_t *values, size_t n);
 void ctx_column_put_changing(struct ctx_buf *out, const uint64_t *values, size_t n, size_t changes);
 
@@ -35,7 +36,8 @@ CTX_MUST_CHECK enum ctx_status ctx_columns_end(const struct ctx_cursor *cursor, 
 /* codec->columns becomes codec->payload. */
 CTX_MUST_CHECK enum ctx_status ctx_columns_pack(struct ctx_block_codec *codec, struct ctx_err *err);
 
-/* A cursor over the columns of a payload; compressed ones must not be longer than `max_bytes`. CTX_E_FORMAT. */
+/* A cursor over the columns of a payload; compressed ones must not be longer than `max_bytes`.
+ * CTX_E_FORMAT. */
 CTX_MUST_CHECK enum ctx_status ctx_columns_unpack(struct ctx_block_codec *codec, struct ctx_bytes payload,
 						  size_t max_bytes, struct ctx_cursor *ret,
 						  struct ctx_err *err);

@@ -1,6 +1,6 @@
 /*
- * Blocks of other items than samples: waits that were ended, traced operations. Each kind of item says
- * what its columns are.
+ * Blocks of other items than samples: waits that were ended, traced operations. Each kind of item
+ * says what its columns are.
  */
 #include "base/mem.h"
 #include "store/block_codec.h"

@@ -45,8 +45,8 @@ static const struct {
 	 "end_ns INTEGER, n INTEGER, weight INTEGER, first_child INTEGER, n_children INTEGER, "
 	 "tail_samples INTEGER, tail_weight INTEGER, tail_largest INTEGER)"},
 	{"node_list", "CREATE TABLE node_list(id INTEGER PRIMARY KEY, top BLOB, tail BLOB, calls BLOB)"},
-	/* Two tables, so that rows without lists lie close together: a walk over the nodes reads few pages.
-	 */
+	/* Two tables, so that rows without lists lie close together: a walk over the nodes reads
+	 * few pages. */
 	{"time_node",
 	 "CREATE VIEW time_node AS SELECT r.id AS id, r.id >> 32 AS tree, r.id & 4294967295 AS node, "
 	 "r.parent, "

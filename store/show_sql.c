@@ -1,6 +1,6 @@
 /*
- * The reports as SQL. A text holds :begin_ns, :end_ns, :metric and :threads (a text like '0,3', or NULL for
- * all).
+ * The reports as SQL. A text holds :begin_ns, :end_ns, :metric and :threads (a text like '0,3', or
+ * NULL for all).
  */
 #include "store/store.h"
 

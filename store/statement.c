@@ -16,7 +16,7 @@ static enum ctx_status status_of(int rc)
 		return CTX_E_IO;
 	case SQLITE_TOOBIG:
 		return CTX_E_LIMIT;
-	case SQLITE_CONSTRAINT: /* a row that is there already */
+	case SQLITE_CONSTRAINT: /* the row exists already */
 		return CTX_E_ARG;
 	case SQLITE_MISUSE:
 	case SQLITE_RANGE:

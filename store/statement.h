@@ -9,8 +9,8 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/* The status and message for a failed call: full disk and I/O are CTX_E_IO, damage is CTX_E_FORMAT. `name`:
- * the file. */
+/* The status and message for a failed call: full disk and I/O are CTX_E_IO, damage is CTX_E_FORMAT.
+ * `name`: the file. */
 enum ctx_status ctx_statement_fail(sqlite3 *db, int rc, const char *name, struct ctx_err *err);
 
 CTX_MUST_CHECK enum ctx_status ctx_statement_exec(sqlite3 *db, const char *name, const char *sql,

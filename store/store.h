@@ -1,10 +1,11 @@
 /*
- * The database: the only folder that knows SQLite. One file holds one ingested experiment and needs nothing
- * else.
+ * The database: the only folder that knows SQLite. One file holds one ingested experiment and needs
+ * nothing else.
  *
- * Rows for what is few (processes, threads, functions, time-tree nodes), columns in blobs for what is many
- * (samples, call stacks). Schema: docs/schema.md. Written in one transaction into "PATH.<pid>.tmp", renamed
- * to PATH by ctx_store_commit: a killed ingest leaves nothing at PATH. The same calls give the same bytes.
+ * Rows for what is few (processes, threads, functions, time-tree nodes), columns in blobs for what
+ * is many (samples, call stacks). Schema: docs/schema.md. Written in one transaction into
+ * "PATH.<pid>.tmp", renamed to PATH by ctx_store_commit: a killed ingest leaves nothing at PATH.
+ * The same calls give the same bytes.
  */
 #ifndef CTX_STORE_STORE_H
 #define CTX_STORE_STORE_H
@@ -28,8 +29,8 @@ struct ctx_store;
 CTX_MUST_CHECK enum ctx_status ctx_store_create(const char *path, struct ctx_store **ret,
 						struct ctx_err *err);
 
-/* A table of trees: one per (thread, metric), and one per metric for all threads together (thread CTX_NONE).
- */
+/* A table of trees: one per (thread, metric), and one per metric for all threads together (thread
+ * CTX_NONE). */
 struct ctx_tree_info {
 	uint32_t id;	 /* dense from 0 */
 	uint32_t thread; /* CTX_NONE: all threads */
@@ -50,17 +51,17 @@ struct ctx_store_node {
 };
 
 /*
- * The samples of one leaf, as a block of columns. Samples of one metric in time order; of one thread, or of
- * all in the merged tree.
+ * The samples of one leaf, as a block of columns. Samples of one metric in time order; of one
+ * thread, or of all in the merged tree.
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, struct ctx_store_node leaf,
 						  const struct ctx_sample *samples, size_t n,
 						  struct ctx_err *err);
 
 /*
- * Everything that is known at the end: the nouns of `profile` (its cct included), locations, raw stacks (key
- * = location) with the CCT node of each, mappings, sites and source files. A location that joins has object, function and site
- * CTX_NONE. Inlining deeper than 256 is refused.
+ * Everything that is known at the end: the entities of `profile` (its cct included), locations, raw
+ * stacks (key = location) with the CCT node of each, mappings, sites and source files. A location
+ * that joins has object, function and site CTX_NONE. Inlining deeper than 256 is refused.
  */
 struct ctx_store_contents {
 	const struct ctx_profile *profile;
@@ -83,9 +84,10 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_contents(struct ctx_store *store,
 						      struct ctx_err *err);
 
 /*
- * Texts and code are kept compressed, and come behind ctx_store_put_contents, which says which files and functions there are
- * (CTX_E_ARG before it, and for ids that it did not have). What is too large is refused with CTX_E_LIMIT. After a refusal of either
- * kind nothing of it is there and the store can be used further.
+ * Texts and code are kept compressed, and come behind ctx_store_put_contents, which says which
+ * files and functions there are (CTX_E_ARG before it, and for ids that it did not have). What is
+ * too large is refused with CTX_E_LIMIT. After a refusal of either kind nothing of it is there and
+ * the store can be used further.
  */
 #define CTX_STORE_TEXT_MAX ((size_t)16 << 20)	    /* bytes of a text */
 #define CTX_STORE_CODE_MAX ((size_t)1 << 20)	    /* bytes of one part of a function */
@@ -97,34 +99,36 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_source_text(struct ctx_store *store
 							 const char *text, size_t n, struct ctx_err *err);
 
 /*
- * One part of a function's code, not empty; several parts one call after the other, in order of address and not overlapping.
- * The lines ascend strictly and lie in the part.
+ * One part of a function's code, not empty; several parts one call after the other, in order of
+ * address and not overlapping. The lines ascend strictly and lie in the part.
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_code(struct ctx_store *store,
 						  const struct ctx_function_code *code, struct ctx_err *err);
 
 /*
- * A block of waits that were ended, in any order; any number of calls, before or behind ctx_store_put_contents. Nothing for n 0. The `stack`s
- * are not stored: they follow from the raw stacks.
+ * A block of waits that were ended, in any order; any number of calls, before or behind
+ * ctx_store_put_contents. Nothing for n 0. The `stack`s are not stored: they follow from the raw
+ * stacks.
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_wakeups(struct ctx_store *store,
 						     const struct ctx_wakeup *wakeups, size_t n,
 						     struct ctx_err *err);
 
-/* A block of traced operations of one kind, in order of time; otherwise as ctx_store_put_wakeups. */
+/* A block of traced operations of one kind, in order of time; otherwise as
+ * ctx_store_put_wakeups. */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_traced(struct ctx_store *store,
 						    const struct ctx_traced *operations, size_t n,
 						    struct ctx_err *err);
 
-/* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the temporary
- * file is removed). */
+/* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the
+ * temporary file is removed). */
 CTX_MUST_CHECK enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err);
 
 /* ---- reading ---- */
 
 /*
- * Opens read-only. CTX_E_NOTFOUND, CTX_E_FORMAT (not such a database, or damaged), CTX_E_VERSION (schema of a
- * newer or older program: ingest again).
+ * Opens read-only. CTX_E_NOTFOUND, CTX_E_FORMAT (not such a database, or damaged), CTX_E_VERSION
+ * (schema of a newer or older program: ingest again).
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_open(const char *path, struct ctx_store **ret, struct ctx_err *err);
 
@@ -134,19 +138,20 @@ bool ctx_store_is_database(const char *path);
 /* Borrowed, "" if none. */
 const char *ctx_store_fingerprint(const struct ctx_store *store);
 
-/* All nouns. Borrowed: lives as long as the store. */
+/* All entities. Borrowed: lives as long as the store. */
 const struct ctx_profile *ctx_store_profile(const struct ctx_store *store);
 
 /*
- * Locations, sites, raw stacks and the names of source files: read at the first call. Borrowed, as above. Cost: the raw stacks are
- * the largest table of all (12 bytes for each address-level stack).
+ * Locations, sites, raw stacks and the names of source files: read at the first call. Borrowed, as
+ * above. Cost: the raw stacks are the largest table of all (12 bytes for each address-level stack).
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_code(struct ctx_store *store, const struct ctx_code **ret,
 					      struct ctx_err *err);
 
 /*
- * Reads texts and instructions from the database, as reports ask for them. What one function gave stays valid while the other
- * is called. Damage is CTX_E_FORMAT. Cost: decompressing what is asked for.
+ * Reads texts and instructions from the database, as reports ask for them. What one function gave
+ * stays valid while the other is called. Damage is CTX_E_FORMAT. Cost: decompressing what is asked
+ * for.
  */
 struct ctx_code_reader ctx_store_code_reader(struct ctx_store *store);
 
@@ -171,17 +176,20 @@ struct ctx_store_scan {
 	void *context;		  /* of `each` */
 };
 
-/* The samples of a tree, for filters that no tree indexes (CPU). Reads only the leaves that overlap. */
+/* The samples of a tree, for filters that no tree indexes (CPU). Reads only the leaves that
+ * overlap. */
 CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree,
 					      const struct ctx_store_scan *scan, struct ctx_err *err);
 
-/* The same for several trees: merged by time, of samples of one time those of the tree named first. */
+/* The same for several trees: merged by time, of samples of one time those of the tree named
+ * first. */
 CTX_MUST_CHECK enum ctx_status ctx_store_scan_merged(struct ctx_store *store, const uint32_t *trees, size_t n,
 						     const struct ctx_store_scan *scan, struct ctx_err *err);
 
 /*
- * Calls `each` for every wait that ended in the window or had begun in it (time_ns - wait_ns < end, time_ns >= begin), with
- * the stacks filled in; ordered by block, not by time. Reads only the blocks that can have such.
+ * Calls `each` for every wait that ended in the window or had begun in it (time_ns - wait_ns < end,
+ * time_ns >= begin), with the stacks filled in; ordered by block, not by time. Reads only the
+ * blocks that can have such.
  */
 typedef enum ctx_status (*ctx_store_wakeup_fn)(void *context, const struct ctx_wakeup *wakeup,
 					       struct ctx_err *err);
@@ -226,9 +234,9 @@ struct ctx_sql_result_row {
 };
 
 /*
- * Runs one or more statements that only read (others are refused: CTX_E_ARG) against the tables, views and
- * virtual tables of docs/schema.md. `each` is called for every row; a failure of it ends the run. CTX_E_ARG
- * with SQLite's message for a wrong statement.
+ * Runs one or more statements that only read (others are refused: CTX_E_ARG) against the tables,
+ * views and virtual tables of docs/schema.md. `each` is called for every row; a failure of it ends
+ * the run. CTX_E_ARG with SQLite's message for a wrong statement.
  */
 typedef enum ctx_status (*ctx_sql_row_fn)(void *context, const struct ctx_sql_result_row *row,
 					  struct ctx_err *err);
@@ -243,8 +251,8 @@ struct ctx_sql_arguments {
 };
 
 /*
- * A statement for ctx_store_sql that gives the numbers of a report, to be pasted. malloc'ed (free()); NULL: no
- * single statement gives them, there is no such report, or memory is short.
+ * A statement for ctx_store_sql that gives the numbers of a report, to be pasted. malloc'ed
+ * (free()); NULL: no single statement gives them, there is no such report, or memory is short.
  */
 char *ctx_store_show_sql(const char *report, const struct ctx_sql_arguments *arguments);
 

@@ -14,7 +14,7 @@ enum ctx_status ctx_store_range(enum ctx_status wrong, const char *what, size_t 
 
 /* ---- metrics ---- */
 
-/* Sums are of what stands before them, and of nothing that is a sum itself: whoever expands one comes to an end. */
+/* Sums are of metrics before them that are no sums themselves: expanding one ends. */
 static bool is_sound_metric(const struct ctx_profile *profile, uint32_t i)
 {
 	const struct ctx_metric_info *metric = &profile->metrics[i];

@@ -1,6 +1,7 @@
 /*
- * What must hold of a database: ids in range, no process its own ancestor, sums of metrics, sites. Checked
- * before writing (CTX_E_ARG) and after reading (CTX_E_FORMAT); `wrong` says which. Fails with CTX_E_NOMEM, too.
+ * What must hold of a database: ids in range, no process its own ancestor, sums of metrics, sites.
+ * Checked before writing (CTX_E_ARG) and after reading (CTX_E_FORMAT); `wrong` says which. Fails
+ * with CTX_E_NOMEM, too.
  */
 #ifndef CTX_STORE_STORE_CHECK_H
 #define CTX_STORE_STORE_CHECK_H

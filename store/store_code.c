@@ -1,5 +1,6 @@
 /*
- * Reading code: locations, sites, source files and raw stacks as arrays, at the first call; texts and instructions row by row.
+ * Reading code: locations, sites, source files and raw stacks as arrays, at the first call; texts
+ * and instructions row by row.
  */
 #include "base/mem.h"
 #include "store/store_check.h"
@@ -201,7 +202,8 @@ static enum ctx_status read_text(void *context, uint32_t file, const char **ret,
 	return CTX_OK;
 }
 
-/* The row that the statement is on becomes the next part. Its bytes and lines have no places yet: their arrays still grow. */
+/* The row that the statement is on becomes the next part. Its bytes and lines have no places yet:
+ * their arrays still grow. */
 static enum ctx_status take_part(struct ctx_store *store, struct ctx_function_code *part, struct ctx_err *err)
 {
 	struct code_state *state = &store->code;

@@ -143,8 +143,8 @@ static void bind_usage(struct ctx_store_rows *rows, size_t i)
 		ctx_bind_u64(rows->stmt, (int)k + 2, values[k]);
 }
 
-static enum ctx_status put_nouns(struct ctx_store *store, const struct ctx_store_contents *contents,
-				 struct ctx_err *err)
+static enum ctx_status put_entities(struct ctx_store *store, const struct ctx_store_contents *contents,
+				    struct ctx_err *err)
 {
 	const struct ctx_profile *profile = contents->profile;
 	struct ctx_store_rows rows = {.store = store, .contents = contents};
@@ -305,7 +305,7 @@ enum ctx_status ctx_store_put_contents(struct ctx_store *store, const struct ctx
 	if (status == CTX_OK)
 		status = put_experiment(store, contents, err);
 	if (status == CTX_OK)
-		status = put_nouns(store, contents, err);
+		status = put_entities(store, contents, err);
 	if (status == CTX_OK)
 		status = put_arrays(store, contents, err);
 	if (status == CTX_OK)

@@ -13,9 +13,9 @@
  *	store_rows.c	  tables as rows and chunks		 store_blocks.c	 blocks of columns by time
  *	store_check.c	  what must hold of all ids
  *
- * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no index is
- * needed, and the rows of a tree lie together. In the same way part p of the code of function f has the id
- * f << 32 | p.
+ * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no
+ * index is needed, and the rows of a tree lie together. In the same way part p of the code of
+ * function f has the id f << 32 | p.
  */
 #ifndef CTX_STORE_STORE_IMPL_H
 #define CTX_STORE_STORE_IMPL_H
@@ -119,8 +119,8 @@ void ctx_code_state_deinit(struct code_state *state);
 void ctx_leaf_reader_deinit(struct leaf_reader *reader);
 
 /*
- * The leaves of a tree that overlap a window, in time order: depth first over the nodes. Several walks may be
- * under way at once.
+ * The leaves of a tree that overlap a window, in time order: depth first over the nodes. Several
+ * walks may be under way at once.
  */
 struct pending_node {
 	uint32_t node, parent;
@@ -140,15 +140,17 @@ CTX_MUST_CHECK enum ctx_status ctx_leaf_walk_init(struct leaf_walk *walk, struct
 						  uint32_t tree, struct ctx_interval window,
 						  struct ctx_err *err);
 
-/* All samples of the next leaf (those outside the window too; there may be none); CTX_END behind the last. */
+/* All samples of the next leaf (those outside the window too; there may be none); CTX_END behind
+ * the last. */
 CTX_MUST_CHECK enum ctx_status ctx_leaf_walk_next(struct leaf_walk *walk,
 						  const struct ctx_sample **ret_samples, size_t *ret_n,
 						  struct ctx_err *err);
 void ctx_leaf_walk_deinit(struct leaf_walk *walk);
 
 /*
- * What is kept in blocks of columns, each block with the time that it covers, so that a query of an interval
- * reads few of them: waits that were ended, traced operations. The items of a table have one type.
+ * What is kept in blocks of columns, each block with the time that it covers, so that a query of an
+ * interval reads few of them: waits that were ended, traced operations. The items of a table have
+ * one type.
  */
 struct block {
 	uint64_t kind;
@@ -164,11 +166,13 @@ struct block_table {
 	const char
 		*select; /* kind (0 where there are none), n, first_ns, last_ns, payload, as they were put */
 	size_t item_bytes;
-	/* All items before one is written, CTX_E_ARG; then up to CTX_CHUNK_ENTRIES of them become a row. */
+	/* All items before one is written, CTX_E_ARG; then up to CTX_CHUNK_ENTRIES of them become a
+	 * row. */
 	enum ctx_status (*check)(const struct ctx_store *store, const void *items, size_t n,
 				 struct ctx_err *err);
 	enum ctx_status (*put)(struct ctx_store *store, const void *items, size_t n, struct ctx_err *err);
-	/* Makes walk->items of the block, for which there is room, and checks them; stacks follow from raw ones. */
+	/* Makes walk->items of the block, for which there is room, and checks them; stacks follow
+	 * from raw ones. */
 	enum ctx_status (*decode)(struct block_walk *walk, const struct block *block, struct ctx_err *err);
 };
 
@@ -192,7 +196,8 @@ struct block_walk {
 	size_t n, cap;
 };
 
-/* Of the store, table, kind and window that are set in it. ctx_block_walk_deinit is due also after a failure. */
+/* Of the store, table, kind and window that are set in it. ctx_block_walk_deinit is due also after
+ * a failure. */
 CTX_MUST_CHECK enum ctx_status ctx_block_walk_init(struct block_walk *walk, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_block_walk_next(struct block_walk *walk,
 						   struct ctx_err *err); /* CTX_END behind the last */

@@ -182,7 +182,7 @@ static enum ctx_status check_trees(struct ctx_store *store, struct ctx_err *err)
 	return CTX_OK;
 }
 
-static enum ctx_status read_nouns(struct ctx_store *store, struct ctx_err *err)
+static enum ctx_status read_entities(struct ctx_store *store, struct ctx_err *err)
 {
 	static const struct {
 		const char *sql;
@@ -312,7 +312,7 @@ enum ctx_status ctx_store_load(struct ctx_store *store, struct ctx_err *err)
 	enum ctx_status status = read_facts(store, &facts, err);
 
 	if (status == CTX_OK)
-		status = read_nouns(store, err);
+		status = read_entities(store, err);
 	if (status == CTX_OK)
 		status = load_stacks(store, &facts, err);
 	if (status == CTX_OK)

@@ -48,7 +48,8 @@ void ctx_store_bind_outsider(struct ctx_store_rows *rows, size_t i)
 
 /* ---- reading ---- */
 
-/* "4,5" into an array in the profile's arena. A metric cannot have more parts than there are metrics before it. */
+/* "4,5" into an array in the profile's arena. A metric cannot have more parts than there are
+ * metrics before it. */
 static enum ctx_status take_parts(struct ctx_store_reader *reader, struct ctx_metric_info *metric, size_t i,
 				  struct ctx_err *err)
 {

@@ -21,7 +21,7 @@ static uint32_t big_endian_32(const uint8_t *at)
 	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* CTX_E_FORMAT and CTX_E_VERSION are told from the first bytes, before SQLite sees the file. */
+/* CTX_E_FORMAT and CTX_E_VERSION are reported from the first bytes, before SQLite sees the file. */
 static enum ctx_status check_header(const char *path, uint64_t *ret_size, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -63,9 +63,9 @@ bool ctx_store_is_database(const char *path)
 }
 
 /*
- * The path as a URI, whatever characters it has. "immutable": a database is replaced by renaming, never
- * changed in place, so that no locks are needed, nothing beside the file is looked at, and read-only media
- * are no special case.
+ * The path as a URI, whatever characters it has. "immutable": a database is replaced by renaming,
+ * never changed in place, so that no locks are needed, nothing beside the file is looked at, and
+ * read-only media are no special case.
  */
 static char *make_uri(const char *path)
 {
@@ -98,8 +98,8 @@ static int pages_read(const struct ctx_store *store)
 	return now;
 }
 
-/* A file that somebody sent us: no SQL of its own is run with any power, and damage is found, not followed.
- */
+/* A file that somebody sent us: no SQL of its own is run with any power, and damage is found, not
+ * followed. */
 static enum ctx_status harden(struct ctx_store *store, struct ctx_err *err)
 {
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -172,8 +172,8 @@ void ctx_store_close(struct ctx_store *store)
 	ctx_leaf_reader_deinit(&store->leaf);
 	ctx_code_state_deinit(&store->code);
 	sqlite3_close_v2(store->db);
-	/* Removed while the lock is still held: nobody can take it for an abandoned one, and be writing to
-	 * it, in between. */
+	/* Removed while the lock is still held: nobody can take it for an abandoned one, and be
+	 * writing to it, in between. */
 	if (store->temp_path != NULL && store->lock_fd >= 0)
 		unlink(store->temp_path);
 	if (store->lock_fd >= 0)

@@ -55,7 +55,8 @@ static enum ctx_status decode(struct leaf_reader *reader, uint32_t tree, size_t 
 	return status;
 }
 
-/* The samples of one leaf, checked; n 0 when it has none. Borrowed until the next call with this reader. */
+/* The samples of one leaf, checked; n 0 when it has none. Borrowed until the next call with this
+ * reader. */
 static enum ctx_status leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
 				       const struct ctx_sample **ret_samples, size_t *ret_n,
 				       struct ctx_err *err)
@@ -89,7 +90,7 @@ static enum ctx_status leaf_reader_get(struct leaf_reader *reader, struct ctx_st
 	return CTX_OK;
 }
 
-/* The tree that holds the rows; CTX_E_ARG for one that is not there. */
+/* The tree that holds the rows; CTX_E_ARG for an unknown one. */
 static enum ctx_status follow(const struct ctx_store *store, uint32_t *tree, struct ctx_err *err)
 {
 	if (*tree >= store->n_trees)
@@ -111,7 +112,7 @@ enum ctx_status ctx_store_get_leaf(struct ctx_store *store, struct ctx_store_nod
 
 /* ---- nodes ---- */
 
-/* Children come after their parent and inside it: whoever descends by these rows comes to an end. */
+/* Children come after their parent and inside it: descending by these rows ends. */
 static bool is_sound(const struct ctx_timenode *node)
 {
 	if (node->interval.begin_ns > node->interval.end_ns)
@@ -220,7 +221,8 @@ static enum ctx_status push_children(struct leaf_walk *walk, const struct ctx_ti
 {
 	enum ctx_status status;
 
-	/* A tree's fanout is at most 256; a damaged row must not make us reserve memory for 4 G children. */
+	/* A tree's fanout is at most 256; a damaged row must not make us reserve memory for 4 G
+	 * children. */
 	if (node->n_children > 65536)
 		return ctx_err_set(err, CTX_E_FORMAT, "node %u claims %u children", node->id,
 				   node->n_children);

@@ -1,6 +1,6 @@
 /*
- * Tables as rows and as chunks of columns: what writing and reading the contents consists of. Private to
- * store/.
+ * Tables as rows and as chunks of columns: what writing and reading the contents consists of.
+ * Private to store/.
  */
 #ifndef CTX_STORE_STORE_ROWS_H
 #define CTX_STORE_STORE_ROWS_H
@@ -72,8 +72,8 @@ static inline const char *ctx_store_reader_text(struct ctx_store_reader *reader,
 }
 
 /*
- * Appends one zeroed item to an array of `n` items and returns its place, NULL when memory is short; for
- * arrays without a capacity beside them: it is the next power of two.
+ * Appends one zeroed item to an array of `n` items and returns its place, NULL when memory is
+ * short; for arrays without a capacity beside them: it is the next power of two.
  */
 void *ctx_store_append(void *items_pointer, size_t n, size_t size);
 
@@ -88,7 +88,8 @@ CTX_MUST_CHECK enum ctx_status ctx_store_load_column(struct ctx_store *store,
 						     const struct ctx_store_column *column, void *ret,
 						     struct ctx_err *err);
 
-/* A trie from the column of its keys, plus one, and the column `parent` beside it, distances to parents. */
+/* A trie from the column of its keys, plus one, and the column `parent` beside it, distances to
+ * parents. */
 CTX_MUST_CHECK enum ctx_status ctx_store_load_trie(struct ctx_store *store,
 						   const struct ctx_store_column *keys, struct ctx_trie *ret,
 						   struct ctx_err *err);

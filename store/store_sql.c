@@ -1,6 +1,6 @@
 /*
- * SQL from users: only statements that read. Three fences: the file is open read-only, SQLite says that the
- * statement does not write, and an authorizer lets nothing through but reading.
+ * SQL from users: only statements that read. Three fences: the file is open read-only, SQLite says
+ * that the statement does not write, and an authorizer lets nothing through but reading.
  */
 #include "store/vtab.h"
 
@@ -26,8 +26,8 @@ static const char *const views[] = {
 };
 
 /*
- * Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer: done
- * before it is there.
+ * Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer:
+ * done before it is there.
  */
 static const char first_use[] = "SELECT 1 FROM samples, wakeups, traced, stack, raw_stack, location, site, "
 				"functions, call_tree LIMIT 0";

@@ -62,7 +62,8 @@ enum ctx_status ctx_store_take_traced_file(struct ctx_store_reader *reader, size
 	return CTX_OK;
 }
 
-/* What the codec cannot know: the ranges of ids and times, and the stacks that follow from the raw ones. */
+/* What the codec cannot know: the ranges of ids and times, and the stacks that follow from the raw
+ * ones. */
 static enum ctx_status resolve(const struct ctx_store *store, const struct block *block,
 			       struct ctx_traced *operations, struct ctx_err *err)
 {

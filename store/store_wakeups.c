@@ -1,5 +1,6 @@
 /*
- * Waits that were ended, in blocks; the time that a block covers is that from the begin of the first wait to the last end.
+ * Waits that were ended, in blocks; the time that a block covers is that from the begin of the
+ * first wait to the last end.
  */
 #include "store/store_check.h"
 #include "store/store_impl.h"

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /*
- * Nothing of this is ever read back before commit, and a crash leaves a file that nobody looks at: so no
- * journal and no syncing but the one at the end. The cache is large because the trees of many threads are
- * filled side by side.
+ * Nothing of this is ever read back before commit, and a crash leaves a file that nobody looks at:
+ * so no journal and no syncing but the one at the end. The cache is large because the trees of many
+ * threads are filled side by side.
  */
 static const char begin_sql[] =
 	"PRAGMA page_size = 8192; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = NONE;"
@@ -47,7 +47,8 @@ static enum ctx_status claim(const char *temp_path, int *ret_fd, struct ctx_err 
 		close(fd);
 		return ctx_err_set(err, CTX_E_IO, "%s: is being written by another process", temp_path);
 	}
-	/* Between open and lock another process may have taken it for a dead one's and removed it. */
+	/* Between open and lock another process may have taken it for a dead one's and removed
+	 * it. */
 	if (fstat(fd, &stat) != 0 || stat.st_nlink == 0) {
 		close(fd);
 		return ctx_err_set(err, CTX_E_IO, "%s: was removed by another process", temp_path);
@@ -74,8 +75,8 @@ static bool is_temp_name(const char *name, const char *base)
 	return n != 0 && strcmp(name + n, ".tmp") == 0;
 }
 
-/* Removes what killed writers left: a temporary file that nobody has locked. Whatever goes wrong here does
- * not matter. */
+/* Removes what killed writers left: a temporary file that nobody has locked. Whatever goes wrong
+ * here does not matter. */
 static void remove_stale(const char *path)
 {
 	const char *base = ctx_path_base(path);

@@ -111,7 +111,8 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-/* A step of the cursor ended so. A failure of ours becomes SQLite's: the message goes to the table, the code is returned. */
+/* A step of the cursor ended so. A failure of ours becomes SQLite's: the message goes to the table,
+ * the code is returned. */
 static int settle(struct vtab_cursor *cursor, enum ctx_status status, const struct ctx_err *err)
 {
 	sqlite3_vtab *vtab = cursor->base.pVtab;
@@ -147,7 +148,7 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *text, int ar
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct vtab_cursor *cursor = (struct vtab_cursor *)base;
-	struct ctx_err err; /* not cleared for every row: who fails writes into it */
+	struct ctx_err err; /* not cleared for every row: a failure writes into it */
 
 	err.msg[0] = '\0';
 	cursor->row++;

@@ -32,16 +32,19 @@ struct vtab_table {
 	const char *name, *declaration;
 	const struct vtab_wish *wishes;
 	int n_wishes;
-	/* The columns from this one on, if it is not 0, are arguments of a table-valued function: bounds of them are taken as they are. */
+	/* The columns from this one on, if it is not 0, are arguments of a table-valued function:
+	 * bounds of them are taken as they are. */
 	int arguments_from;
 	bool is_by_id; /* the only wish finds one row */
 	int kind;      /* which of the tables that share a file */
-	/* On to the next block, CTX_END: there is none. Sets `n`, which may be 0, and the items. NULL: vtab_timed_* are not used. */
+	/* On to the next block, CTX_END: there is none. Sets `n`, which may be 0, and the items.
+	 * NULL: vtab_timed_* are not used. */
 	enum ctx_status (*next_block)(struct vtab_timed_cursor *timed, struct ctx_err *err);
 	size_t cursor_bytes;
 	/*
-	 * On to the first row, from a cursor that was reset, and to the next one; CTX_END: there is none. values[i] is what wish i is to be
-	 * compared with, NULL if it is not in the query. SQLite checks every row again: there may be too many, but for arguments.
+	 * On to the first row, from a cursor that was reset, and to the next one; CTX_END: there is
+	 * none. values[i] is what wish i is to be compared with, NULL if it is not in the query.
+	 * SQLite checks every row again: there may be too many, but for arguments.
 	 */
 	enum ctx_status (*first)(struct vtab_cursor *cursor, sqlite3_value *const *values,
 				 struct ctx_err *err);
@@ -54,8 +57,8 @@ struct vtab_table {
 CTX_MUST_CHECK enum ctx_status ctx_vtab_register_all(struct ctx_store *store, struct ctx_err *err);
 
 /*
- * Tables whose rows lie in blocks by time: `first` and `next`, by way of `next_block`. The wishes are these, as many of
- * them as the table has. SQLite compares what is no integer.
+ * Tables whose rows lie in blocks by time: `first` and `next`, by way of `next_block`. The wishes
+ * are these, as many of them as the table has. SQLite compares what is no integer.
  */
 enum { VTAB_FROM, VTAB_TO, VTAB_THREAD, VTAB_METRIC };
 

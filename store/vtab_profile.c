@@ -1,11 +1,11 @@
 /*
- * functions(begin_ns, end_ns, metric, threads) and call_tree(the same): what the reports of these names show,
- * as tables.
+ * functions(begin_ns, end_ns, metric, threads) and call_tree(the same): what the reports of these
+ * names show, as tables.
  *
  *	samples of the interval -> base per CCT node -> (from the last node to the first) cum -> touched nodes, depth first
  *
- * The samples are scanned: the lists of the time tree belong to another folder. All arguments may be left
- * out; `threads` is a text of thread ids, '0,3,7'.
+ * The samples are scanned: the lists of the time tree belong to another folder. All arguments may
+ * be left out; `threads` is a text of thread ids, '0,3,7'.
  */
 #include "store/vtab.h"
 
@@ -66,7 +66,8 @@ static enum ctx_status add_sample(void *context, const struct ctx_sample *sample
 	return CTX_OK;
 }
 
-/* Spans of one thread, in order of time: the first that goes on behind the window is the last of interest. */
+/* Spans of one thread, in order of time: the first that goes on behind the window is the last of
+ * interest. */
 static enum ctx_status add_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct cursor *cursor = context;
@@ -93,7 +94,8 @@ static enum ctx_status add_tree(struct cursor *cursor, uint32_t thread, uint32_t
 			      &(struct ctx_store_scan){{window.begin_ns, UINT64_MAX}, add_span, cursor}, err);
 }
 
-/* All threads: their merged tree if there is one. Where spans are cut it is each thread's own, which knows who goes on. */
+/* All threads: their merged tree if there is one. Where spans are cut it is each thread's own,
+ * which knows who goes on. */
 static enum ctx_status add_all(struct cursor *cursor, uint32_t metric, struct ctx_interval window,
 			       struct ctx_err *err)
 {
@@ -193,8 +195,8 @@ struct tree {
 };
 
 /*
- * Depth first. A pending entry below the top is a sibling to come; leaving a node takes its function off
- * again.
+ * Depth first. A pending entry below the top is a sibling to come; leaving a node takes its
+ * function off again.
  */
 static enum ctx_status walk_tree(struct cursor *cursor, const struct tree *tree, struct ctx_err *err)
 {

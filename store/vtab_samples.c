@@ -1,8 +1,9 @@
 /*
- * samples(time_ns, thread, cpu, metric, weight, stack, raw_stack, kept_depth): the sample blocks as rows.
+ * samples(time_ns, thread, cpu, metric, weight, stack, raw_stack, kept_depth): the sample blocks as
+ * rows.
  *
- * A query that names a thread walks that thread's tree, any other the tree of all threads; bounds of time
- * choose the leaves.
+ * A query that names a thread walks that thread's tree, any other the tree of all threads; bounds
+ * of time choose the leaves.
  */
 #include "store/vtab.h"
 
@@ -39,8 +40,8 @@ static void reset(struct vtab_cursor *base)
 	cursor->next_tree = 0;
 }
 
-/* Is this one of the trees that the query walks? For all threads: the merged tree of the metric, or where
- * there is none, each thread's. */
+/* Is this one of the trees that the query walks? For all threads: the merged tree of the metric, or
+ * where there is none, each thread's. */
 static bool is_wanted(const struct vtab_timed_cursor *timed, const struct ctx_tree_info *tree)
 {
 	if (timed->metric >= 0 && tree->metric != timed->metric)

@@ -1,5 +1,6 @@
 /*
- * Tables whose rows lie in blocks by time: what is the same for all of them. Bounds of the time choose the blocks.
+ * Tables whose rows lie in blocks by time: what is the same for all of them. Bounds of the time
+ * choose the blocks.
  */
 #include "store/vtab.h"
 

@@ -1,6 +1,7 @@
 /*
- * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu, descriptor, file, failed, leaked, leaked_size, stack, raw_stack): the
- * traced operations as rows. Bounds of time_ns choose the blocks.
+ * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
+ * descriptor, file, failed, leaked, leaked_size, stack, raw_stack): the traced operations as rows.
+ * Bounds of time_ns choose the blocks.
  */
 #include "store/vtab.h"
 

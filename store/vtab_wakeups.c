@@ -1,6 +1,7 @@
 /*
- * wakeups(time_ns, wait_ns, delay_ns, thread, state, stack, raw_stack, waker, outsider, waker_stack, waker_raw_stack): the
- * waits that were ended as rows. Bounds of time_ns choose the blocks.
+ * wakeups(time_ns, wait_ns, delay_ns, thread, state, stack, raw_stack, waker, outsider,
+ * waker_stack, waker_raw_stack): the waits that were ended as rows. Bounds of time_ns choose the
+ * blocks.
  */
 #include "store/vtab.h"
 

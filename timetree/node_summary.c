@@ -1,6 +1,7 @@
 /*
- * Sorting is most of the work. The entries are sorted by stack first, which is the order of the calls list,
- * and then by size, stably, which leaves equal sizes in the order of their stacks. Both are radix sorts of
+ * Sorting is most of the work. The entries are sorted by stack first, which is the order of the
+ * calls list, and then by size, stably, which leaves equal sizes in the order of their stacks. Both
+ * are radix sorts of
  * 16-byte items; when all samples weigh the same their number is the size, which has far fewer digits than
  * the weight.
  */
@@ -76,7 +77,8 @@ static void sort_items(struct ctx_node_summary *summary, size_t n)
 	}
 }
 
-/* Does every sample weigh the same? Not where that is nothing: a list without a unit is in the order of weights. */
+/* Does every sample weigh the same? Not where that is nothing: a list without a unit is in the
+ * order of weights. */
 static bool same_unit(const struct ctx_histogram *histogram)
 {
 	uint64_t unit, weight;
@@ -94,8 +96,8 @@ static bool same_unit(const struct ctx_histogram *histogram)
 	return true;
 }
 
-/* Sorts by stack; leaves the calls list, and in the items those stacks that have samples, keyed by descending
- * size. */
+/* Sorts by stack; leaves the calls list, and in the items those stacks that have samples, keyed by
+ * descending size. */
 static size_t sort_by_stack(struct ctx_node_summary *summary, const struct ctx_histogram *histogram)
 {
 	bool by_samples = same_unit(histogram);
@@ -139,7 +141,8 @@ static void sort_by_size(struct ctx_node_summary *summary, const struct ctx_hist
 	}
 }
 
-/* Where the top ends: as soon as it has `percent` of the weight. 100 keeps also what weighs nothing. */
+/* Where the top ends: as soon as it has `percent` of the weight. 100 keeps also what weighs
+ * nothing. */
 static void cut(struct ctx_node_summary *summary, const struct ctx_histogram *histogram, uint32_t percent)
 {
 	unsigned __int128 want = (unsigned __int128)histogram->weight * percent;
@@ -164,7 +167,8 @@ static enum ctx_status make_room(struct ctx_node_summary *summary, size_t n, str
 	if (status == CTX_OK)
 		status = ctx_grow(&summary->calls, &summary->calls_cap, n, err);
 	if (status == CTX_OK && summary->items_cap < n) {
-		/* The two change places while sorting: both must be large before either counts as large. */
+		/* The two change places while sorting: both must be large before either counts as
+		 * large. */
 		size_t items_cap = summary->items_cap, scratch_cap = summary->items_cap;
 
 		status = ctx_grow(&summary->scratch, &scratch_cap, n, err);

@@ -27,7 +27,8 @@ CTX_MUST_CHECK enum ctx_status ctx_node_summary_make(struct ctx_node_summary *su
 						     const struct ctx_histogram *histogram, uint32_t percent,
 						     bool keep_tail, struct ctx_err *err);
 
-/* Points the lists of `node` into the summary and fills in its totals; valid until the next make. */
+/* Points the lists of `node` into the summary and fills in its totals; valid until the next
+ * make. */
 void ctx_node_summary_fill(const struct ctx_node_summary *summary, const struct ctx_histogram *histogram,
 			   struct ctx_timenode *node);
 

@@ -157,8 +157,8 @@ static enum ctx_status read_run(struct ctx_timenode_list *list, struct ctx_err *
 	return CTX_OK;
 }
 
-/* Hands out `n` entries of a run. list->stack is the next one's id; behind the last entry of the run it
- * stays. */
+/* Hands out `n` entries of a run. list->stack is the next one's id; behind the last entry of the
+ * run it stays. */
 static enum ctx_status read_ids(struct ctx_timenode_list *list, struct ctx_hist_item *ret, size_t n,
 				struct ctx_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * The lists of a time tree's inner node as bytes: top and tail (stack, weight, samples) and calls (stack,
- * difference of calls).
+ * The lists of a time tree's inner node as bytes: top and tail (stack, weight, samples) and calls
+ * (stack, difference of calls).
  *
  * An empty list is 0 bytes. Numbers are LEB128 varints (base/buf.h). A top or tail list is
  *
@@ -9,9 +9,9 @@
  *	runs    of neighbours with equal weight and samples:
  *	        drop     unit 0: weight of the run before it (of the first: weight) minus its own, then samples otherwise: the same difference of samples id       of its first entry, times 2, plus 1 if the run is longer than one length   minus 2, only if longer than one deltas   of the ids that follow, each minus 1
  *
- * Most stacks of a profile have very few samples, so a long list is mostly a few long runs: about a byte an
- * entry. A calls list is n, then for each entry the id's distance from the one before it (minus 1, except for
- * the first) and the calls, zigzag.
+ * Most stacks of a profile have very few samples, so a long list is mostly a few long runs: about a
+ * byte an entry. A calls list is n, then for each entry the id's distance from the one before it
+ * (minus 1, except for the first) and the calls, zigzag.
  */
 #ifndef CTX_TIMETREE_TIMENODE_CODEC_H
 #define CTX_TIMETREE_TIMENODE_CODEC_H
@@ -31,9 +31,9 @@ struct ctx_timenode_calls {
 };
 
 /*
- * Appends the list to `out`, whose errors stick. `entries` are by descending weight, ties by ascending stack,
- * no stack twice, samples not 0; weights and samples add up to at most UINT64_MAX each: anything else gives
- * bytes that do not decode.
+ * Appends the list to `out`, whose errors stick. `entries` are by descending weight, ties by
+ * ascending stack, no stack twice, samples not 0; weights and samples add up to at most UINT64_MAX
+ * each: anything else gives bytes that do not decode.
  */
 void ctx_timenode_list_encode(const struct ctx_hist_item *entries, size_t n, struct ctx_buf *out);
 
@@ -56,16 +56,16 @@ struct ctx_timenode_list {
 struct ctx_timenode_list ctx_timenode_list_open(const uint8_t *bytes, size_t n);
 
 /*
- * Reads up to `cap` (not 0) entries. CTX_END when there are no more; CTX_E_FORMAT when the bytes are not such
- * a list: cut short, wrong order, a number too large, sums that overflow, bytes behind the end. That no stack
- * comes twice is checked among equal weights only.
+ * Reads up to `cap` (not 0) entries. CTX_END when there are no more; CTX_E_FORMAT when the bytes
+ * are not such a list: cut short, wrong order, a number too large, sums that overflow, bytes behind
+ * the end. That no stack comes twice is checked among equal weights only.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timenode_list_read(struct ctx_timenode_list *list,
 						      struct ctx_hist_item *ret, size_t cap, size_t *ret_n,
 						      struct ctx_err *err);
 
-/* Adds a whole top or tail list to `out`; `*ret_n`: its entries. Fails with CTX_E_FORMAT, CTX_E_NOMEM; `out`
- * then holds a part. */
+/* Adds a whole top or tail list to `out`; `*ret_n`: its entries. Fails with CTX_E_FORMAT,
+ * CTX_E_NOMEM; `out` then holds a part. */
 CTX_MUST_CHECK enum ctx_status ctx_timenode_list_decode(const uint8_t *bytes, size_t n,
 							struct ctx_histogram *out, size_t *ret_n,
 							struct ctx_err *err);

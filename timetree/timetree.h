@@ -1,14 +1,14 @@
 /*
  * Hierarchical time tree: which call stacks took the weight inside any window of time?
  *
- * Built once from samples in time order, then frozen; a query touches O(N log n) nodes and reads the
- * samples of at most two leaves. Source: requirements T1-T11. Pure: no files, no database. Finished
- * nodes go to a sink, queries read through a reader, so that a tree can be larger than memory; struct
- * ctx_timetree is the sink and reader that keeps everything in memory.
+ * Built once from samples in time order, then frozen; a query touches O(N log n) nodes and reads
+ * the samples of at most two leaves. Source: requirements T1-T11. Pure: no files, no database.
+ * Finished nodes go to a sink, queries read through a reader, so that a tree can be larger than
+ * memory; struct ctx_timetree is the sink and reader that keeps everything in memory.
  *
- * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too short
- * to split); otherwise its N children split it into equal parts (child i begins at
- * begin + (end - begin) * i / N). A leaf has its samples, nothing else. An inner node has
+ * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too
+ * short to split); otherwise its N children split it into equal parts (child i begins at begin +
+ * (end - begin) * i / N). A leaf has its samples, nothing else. An inner node has
  *
  *	top	its stacks by descending weight (ties: ascending id), until P percent of the weight
  *		are covered (T4)
@@ -16,10 +16,10 @@
  *	calls	the differences of calls, see model/histogram.h, by ascending id; only with a CCT
  *	totals	exact ones, and what top leaves out: tail_weight, tail_samples, tail_largest
  *
- * residual mode (the default) is built while the samples stream in: memory is
- * O(depth * (M + distinct stacks)), not O(samples). cascade mode drops at every node what its top
- * leaves out, before its children are made; it holds all samples until finish (40 bytes each) and its
- * answers are those of the source's example T9.
+ * residual mode (the default) is built while the samples stream in: memory is O(depth * (M +
+ * distinct stacks)), not O(samples). cascade mode drops at every node what its top leaves out,
+ * before its children are made; it holds all samples until finish (40 bytes each) and its answers
+ * are those of the source's example T9.
  */
 #ifndef CTX_TIMETREE_TIMETREE_H
 #define CTX_TIMETREE_TIMETREE_H
@@ -52,12 +52,12 @@ struct ctx_timetree_params ctx_timetree_default_params(void);
 CTX_MUST_CHECK enum ctx_status ctx_timetree_params_check(const struct ctx_timetree_params *params,
 							 struct ctx_err *err);
 
-/* Where finished nodes go. Children come before their parent; ids are given when a node is split, so a
- * parent's id is smaller than its children's. A failure ends the build. */
+/* Where finished nodes go. Children come before their parent; ids are given when a node is split,
+ * so a parent's id is smaller than its children's. A failure ends the build. */
 struct ctx_timetree_sink {
 	void *context;
-	/* The samples of leaf `node`, in time order; called before node() for it, only if there are any.
-	 * Borrowed. */
+	/* The samples of leaf `node`, in time order; called before node() for it, only if there are
+	 * any. Borrowed. */
 	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample *samples, size_t n,
 				struct ctx_err *err);
 	/* `node` and its lists are borrowed for the call. */
@@ -73,18 +73,18 @@ struct ctx_timetree_plan {
 	struct ctx_timetree_sink sink;
 };
 
-/* Begins a tree. The CCT and the sink's context must outlive the builder. Fails with CTX_E_ARG, CTX_E_NOMEM. */
+/* Begins a tree. The CCT and the sink's context must outlive the builder. Fails with CTX_E_ARG,
+ * CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(const struct ctx_timetree_plan *plan,
 							   struct ctx_timetree_builder **ret,
 							   struct ctx_err *err);
 
 /*
- * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the last one, a
- * later one as the run's last nanosecond, and both are counted. Amortised O(depth).
- * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that the CCT does not have; the builder is finished or has
- * failed),
- * CTX_E_LIMIT (the weights add up to more than 64 bits hold, or too many nodes), and what the sink fails
- * with.
+ * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the
+ * last one, a later one as the run's last nanosecond, and both are counted. Amortised O(depth).
+ * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that the CCT does not have; the builder is finished or
+ * has failed), CTX_E_LIMIT (the weights add up to more than 64 bits hold, or too many nodes), and
+ * what the sink fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_add(struct ctx_timetree_builder *builder,
 							const struct ctx_sample *sample, struct ctx_err *err);
@@ -103,14 +103,14 @@ void ctx_timetree_builder_destroy(struct ctx_timetree_builder *builder);
 struct ctx_timetree_reader {
 	void *context;
 	/*
-	 * The row of `node`. `want_lists`: the lists are needed too; otherwise they may be left out (NULL, 0
-	 * bytes) to save reading. Valid until the next call of either function. CTX_E_FORMAT when there is no
-	 * such node.
+	 * The row of `node`. `want_lists`: the lists are needed too; otherwise they may be left out
+	 * (NULL, 0 bytes) to save reading. Valid until the next call of either function.
+	 * CTX_E_FORMAT when there is no such node.
 	 */
 	enum ctx_status (*node)(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
 				struct ctx_err *err);
-	/* The samples of leaf `node` (time_ns, weight, stack, kept_depth, thread, cpu), in time order. Valid
-	 * until the next call of either. */
+	/* The samples of leaf `node` (time_ns, weight, stack, kept_depth, thread, cpu), in time
+	 * order. Valid until the next call of either. */
 	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample **ret_samples,
 				size_t *ret_n, struct ctx_err *err);
 	const struct ctx_trie *cct; /* NULL: calls of partly covered leaves are not computed */
@@ -144,8 +144,9 @@ struct ctx_timetree_request {
 };
 
 /*
- * Adds to `out` the weight of every stack in the window. `cost` may be NULL. On failure `out` holds a
- * part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not decode), and what the reader fails with.
+ * Adds to `out` the weight of every stack in the window. `cost` may be NULL. On failure `out` holds
+ * a part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not decode), and what the reader
+ * fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
 						  struct ctx_timetree_request request,
@@ -153,8 +154,9 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_read
 						  struct ctx_err *err);
 
 /*
- * The first sample at or after `time_ns`; CTX_END when there is none. For weights that are spans of time: who covers this moment?
- * O(depth) nodes and one leaf, or few where leaves are empty. Fails as ctx_timetree_query does.
+ * The first sample at or after `time_ns`; CTX_END when there is none. For weights that are spans of
+ * time: who covers this moment? O(depth) nodes and one leaf, or few where leaves are empty. Fails
+ * as ctx_timetree_query does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_first_at(const struct ctx_timetree_reader *reader,
 						     uint64_t time_ns, struct ctx_sample *ret,
@@ -169,9 +171,10 @@ struct ctx_timetree_sink ctx_timetree_sink(struct ctx_timetree *tree);
 struct ctx_timetree_reader ctx_timetree_reader(struct ctx_timetree *tree, const struct ctx_trie *cct);
 
 /*
- * Asserts the invariants of a whole tree: children tile their parent, totals add up (residual: children's
- * samples = parent's; cascade: children's = parent's minus tail), lists sorted, no stack twice, top reaches P
- * percent and would not without its last entry. CTX_E_FORMAT with the node and the rule that is broken.
+ * Asserts the invariants of a whole tree: children tile their parent, totals add up (residual:
+ * children's samples = parent's; cascade: children's = parent's minus tail), lists sorted, no stack
+ * twice, top reaches P percent and would not without its last entry. CTX_E_FORMAT with the node and
+ * the rule that is broken.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_check(const struct ctx_timetree_reader *reader,
 						  const struct ctx_timetree_params *params,

@@ -5,13 +5,13 @@
  *	levels[1]                                           |closed|closed|--open--t | . . |
  *	leaf                                                              |ssss ss t |
  *
- * Only the open leaf has samples in memory. A sample behind its end closes it and, where it was the last
- * child, the nodes above it; the next sibling is the new open leaf. A closing leaf is counted into the
- * histogram of the level above, a closing level merges its histogram into the one above it: cheaper than
- * counting every sample at every level, because a node has far fewer stacks than samples. When the leaf
- * reaches M samples it becomes a level, and its samples are distributed to the children: those before the
- * newest sample are closed at once (each has fewer than M samples, so it is a leaf), the one with the newest
- * sample is the open leaf.
+ * Only the open leaf has samples in memory. A sample behind its end closes it and, where it was the
+ * last child, the nodes above it; the next sibling is the new open leaf. A closing leaf is counted
+ * into the histogram of the level above, a closing level merges its histogram into the one above
+ * it: cheaper than counting every sample at every level, because a node has far fewer stacks than
+ * samples. When the leaf reaches M samples it becomes a level, and its samples are distributed to
+ * the children: those before the newest sample are closed at once (each has fewer than M samples,
+ * so it is a leaf), the one with the newest sample is the open leaf.
  */
 #include "base/bisect.h"
 #include "base/mem.h"
@@ -110,7 +110,8 @@ uint64_t ctx_timetree_builder_moved(const struct ctx_timetree_builder *builder)
 	return builder->moved;
 }
 
-/* Hands the open leaf, which holds these samples, to the sink and counts it into the level above. */
+/* Hands the open leaf, which holds these samples, to the sink and counts it into the level
+ * above. */
 static enum ctx_status close_leaf(struct ctx_timetree_builder *builder, const struct ctx_sample *samples,
 				  size_t n, struct ctx_err *err)
 {
@@ -166,7 +167,8 @@ static void open_leaf(struct ctx_timetree_builder *builder, uint32_t i)
 	builder->leaf_id = level->first_child + i;
 }
 
-/* Closes the open leaf and opens the one behind it; at the end of the run that leaves no level open. */
+/* Closes the open leaf and opens the one behind it; at the end of the run that leaves no level
+ * open. */
 static enum ctx_status step(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
 	enum ctx_status status = close_leaf(builder, builder->samples, builder->n_samples, err);

@@ -1,6 +1,6 @@
 /*
- * The source's own way (T8, T9): from the root down, each node sees only those samples that no node above it
- * dropped.
+ * The source's own way (T8, T9): from the root down, each node sees only those samples that no node
+ * above it dropped.
  *
  *	samples of a node   A B H A C A B | A B A C B A I B A
  *	its top: A B C      A B A C A B   | A B A C B A B A		the rest closes up, in place
@@ -12,8 +12,8 @@
 #include "timetree/node_summary.h"
 #include "timetree/timetree_parts.h"
 
-/* Moves the samples whose stacks are in the top to the front; returns how many. `tops` are the top's stacks
- * and nothing else. */
+/* Moves the samples whose stacks are in the top to the front; returns how many. `tops` are the
+ * top's stacks and nothing else. */
 static size_t keep_top(struct ctx_sample *samples, size_t n, const struct ctx_histogram *tops)
 {
 	size_t kept = 0;

@@ -160,8 +160,10 @@ static enum ctx_status check_inner(const struct checker *checker, const struct c
 	return CTX_OK;
 }
 
-/* `expected` holds what the parent knows: id, parent, level, interval. The recursion is at most 64 deep, for
- * every level halves the interval at least. */
+/*
+ * `expected` holds what the parent knows: id, parent, level, interval. The recursion is at most 64 deep, for
+ * every level halves the interval at least.
+ */
 static enum ctx_status check_node(struct checker *checker, const struct ctx_timenode *expected,
 				  struct ctx_timenode *ret)
 {

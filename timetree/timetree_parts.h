@@ -1,5 +1,6 @@
 /*
- * How a node is split: the arithmetic that builders, query and check agree on. Private to timetree/.
+ * How a node is split: the arithmetic that builders, query and check agree on. Private to
+ * timetree/.
  */
 #ifndef CTX_TIMETREE_TIMETREE_PARTS_H
 #define CTX_TIMETREE_TIMETREE_PARTS_H

@@ -6,8 +6,8 @@
  *	children   | skipped |   partly   |  whole  |   partly   |    whole: its lists, and no further
  *	leaves               |skip|partly |         |partly|skip |    partly: sample by sample
  *
- * Where the children lie follows from their parent's interval, so what is disjoint from the window is not
- * even read.
+ * Where the children lie follows from their parent's interval, so what is disjoint from the window
+ * is not even read.
  */
 #include "base/bisect.h"
 #include "timetree/timenode_codec.h"
@@ -43,8 +43,8 @@ static enum ctx_status check_samples(const struct walk *walk, const struct ctx_t
 	return CTX_OK;
 }
 
-/* A leaf: those of its samples that are in the window. Checked before they are used, for they may come from a
- * damaged file. */
+/* A leaf: those of its samples that are in the window. Checked before they are used, for they may
+ * come from a damaged file. */
 static enum ctx_status take_leaf(struct walk *walk, const struct ctx_timenode *node)
 {
 	const struct ctx_trie *cct = (walk->flags & CTX_TIMETREE_NO_CALLS) != 0 ? NULL : walk->reader->cct;
@@ -189,7 +189,7 @@ enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
 
 	if (ctx_interval_is_empty(request.window))
 		return CTX_OK;
-	/* Only the row tells what the root covers. */
+	/* Only the row says what the root covers. */
 	status = read_row(&walk, 0, false, &root);
 	if (status != CTX_OK)
 		return status;
