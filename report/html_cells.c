@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-uint32_t ctx_cells_bucket(uint64_t time_ns, uint64_t end_ns, uint32_t buckets)
+/* The bucket of a time. */
+static uint32_t bucket_of(uint64_t time_ns, uint64_t end_ns, uint32_t buckets)
 {
 	/* Bucket i begins at end * i / buckets, rounded down: the last one that does not begin behind the time. */
 	uint64_t bucket = (uint64_t)(((unsigned __int128)time_ns * buckets + buckets - 1) / end_ns);
@@ -78,7 +79,7 @@ static enum ctx_status take_sample(void *context, const struct ctx_sample *sampl
 	const struct ctx_cell_entry entry = {
 		.weight = sample->weight,
 		.samples = 1,
-		.bucket = ctx_cells_bucket(sample->time_ns, collecting->end_ns, cells->buckets),
+		.bucket = bucket_of(sample->time_ns, collecting->end_ns, cells->buckets),
 		.stack = sample->stack,
 	};
 
@@ -95,7 +96,7 @@ static enum ctx_status take_span(void *context, const struct ctx_sample *sample,
 {
 	struct collecting *collecting = context;
 	struct ctx_cells *cells = collecting->cells;
-	uint32_t bucket = ctx_cells_bucket(sample->time_ns, collecting->end_ns, cells->buckets);
+	uint32_t bucket = bucket_of(sample->time_ns, collecting->end_ns, cells->buckets);
 	struct ctx_cell_entry entry = {
 		.samples = 1,
 		.stack = collecting->state != CTX_NONE ? collecting->state : sample->stack,

@@ -31,9 +31,6 @@ struct ctx_cells {
 	uint64_t unit_weight; /* the commonest weight of a sample, or near it; 0 of spans */
 };
 
-/* The bucket of a time. */
-uint32_t ctx_cells_bucket(uint64_t time_ns, uint64_t end_ns, uint32_t buckets);
-
 /* Begin of a bucket; that of bucket `buckets` is the end of the run. */
 uint64_t ctx_cells_border(uint32_t bucket, uint64_t end_ns, uint32_t buckets);
 

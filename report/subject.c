@@ -15,7 +15,8 @@ void ctx_subject_deinit(struct ctx_subject *subject)
 	*subject = (struct ctx_subject){0};
 }
 
-bool ctx_subject_same(const struct ctx_profile *profile, uint32_t a, uint32_t b)
+/* Whether two functions are one by name and object, be they inlined or not. */
+static bool is_same(const struct ctx_profile *profile, uint32_t a, uint32_t b)
 {
 	const struct ctx_function_info *left = &profile->functions[a], *right = &profile->functions[b];
 	size_t n = ctx_function_plain_length(left);
@@ -32,7 +33,7 @@ static uint32_t find_owner(const struct ctx_profile *profile, const struct ctx_s
 		uint32_t owner = subject->owners[i];
 
 		if ((profile->functions[owner].inlined || profile->functions[function].inlined) &&
-		    ctx_subject_same(profile, owner, function))
+		    is_same(profile, owner, function))
 			return i;
 	}
 	return CTX_NONE;
@@ -71,7 +72,7 @@ static void add_functions(const struct ctx_code_view *view, const char *name, ui
 			bool meant = name != NULL ? ctx_function_matches(profile, i, name)
 						  : i == like || (profile->functions[i].inlined !=
 									  profile->functions[like].inlined &&
-								  ctx_subject_same(profile, i, like));
+								  is_same(profile, i, like));
 
 			if (meant && profile->functions[i].inlined == (inlined != 0))
 				add(subject, i, find_owner(profile, subject, i));

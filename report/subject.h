@@ -34,7 +34,4 @@ CTX_MUST_CHECK enum ctx_status ctx_subject_lined(const struct ctx_code_view *vie
 
 void ctx_subject_deinit(struct ctx_subject *subject);
 
-/* Whether two functions are one by name and object, be they inlined or not. */
-bool ctx_subject_same(const struct ctx_profile *profile, uint32_t a, uint32_t b);
-
 #endif

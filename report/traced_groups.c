@@ -46,6 +46,32 @@ static int by_text(const void *left, const void *right)
 	return order != 0 ? order : a->key < b->key ? -1 : a->key > b->key;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void add_sums(struct ctx_traced_sums *to, const struct ctx_traced_sums *from)
+{
+	if (from->longest_ns > to->longest_ns)
+		to->longest_stack = from->longest_stack;
+	to->count += from->count;
+	to->bytes += from->bytes;
+	to->largest = larger(to->largest, from->largest);
+	to->time_ns += from->time_ns;
+	to->longest_ns = larger(to->longest_ns, from->longest_ns);
+	to->leaks += from->leaks;
+	to->leaked_bytes += from->leaked_bytes;
+	to->largest_leak = larger(to->largest_leak, from->largest_leak);
+	to->held += from->held;
+	to->held_bytes += from->held_bytes;
+	for (unsigned i = 0; i < CTX_TRACED_CALLS; i++) {
+		to->calls[i] += from->calls[i];
+		to->call_ns[i] += from->call_ns[i];
+		to->call_bytes[i] += from->call_bytes[i];
+	}
+}
+
 void ctx_traced_groups_merge(struct ctx_traced_groups *groups)
 {
 	size_t n = 0;
@@ -55,16 +81,11 @@ void ctx_traced_groups_merge(struct ctx_traced_groups *groups)
 		qsort(groups->items, groups->n, sizeof(*groups->items), by_text);
 	for (size_t i = 0; i < groups->n; i++) {
 		if (n != 0 && strcmp(groups->items[n - 1].text, groups->items[i].text) == 0)
-			ctx_traced_add_sums(&groups->items[n - 1].sums, &groups->items[i].sums);
+			add_sums(&groups->items[n - 1].sums, &groups->items[i].sums);
 		else
 			groups->items[n++] = groups->items[i];
 	}
 	groups->n = n;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 void ctx_traced_add(struct ctx_traced_sums *to, const struct ctx_traced *operation)
@@ -91,27 +112,6 @@ void ctx_traced_add(struct ctx_traced_sums *to, const struct ctx_traced *operati
 	to->calls[call]++;
 	to->call_ns[call] += operation->duration_ns;
 	to->call_bytes[call] += bytes;
-}
-
-void ctx_traced_add_sums(struct ctx_traced_sums *to, const struct ctx_traced_sums *from)
-{
-	if (from->longest_ns > to->longest_ns)
-		to->longest_stack = from->longest_stack;
-	to->count += from->count;
-	to->bytes += from->bytes;
-	to->largest = larger(to->largest, from->largest);
-	to->time_ns += from->time_ns;
-	to->longest_ns = larger(to->longest_ns, from->longest_ns);
-	to->leaks += from->leaks;
-	to->leaked_bytes += from->leaked_bytes;
-	to->largest_leak = larger(to->largest_leak, from->largest_leak);
-	to->held += from->held;
-	to->held_bytes += from->held_bytes;
-	for (unsigned i = 0; i < CTX_TRACED_CALLS; i++) {
-		to->calls[i] += from->calls[i];
-		to->call_ns[i] += from->call_ns[i];
-		to->call_bytes[i] += from->call_bytes[i];
-	}
 }
 
 uint32_t ctx_traced_number(struct ctx_map64 *map, uint64_t value)

@@ -50,8 +50,6 @@ struct ctx_traced_group *ctx_traced_stack_group(struct ctx_traced_groups *groups
 void ctx_traced_groups_merge(struct ctx_traced_groups *groups);
 
 void ctx_traced_add(struct ctx_traced_sums *to, const struct ctx_traced *operation);
-void ctx_traced_add_sums(struct ctx_traced_sums *to, const struct ctx_traced_sums *from);
-
 /* A number for each value, from 0: pairs of numbers of any size fit into a key of 64 bits then. CTX_MAP64_NONE: no memory. */
 uint32_t ctx_traced_number(struct ctx_map64 *map, uint64_t value);
 
