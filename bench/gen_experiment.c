@@ -158,7 +158,7 @@ static enum ctx_status put_change(struct turns *turns, struct ctx_exp_state chan
 				  struct ctx_err *err)
 {
 	change.process = turns->process;
-	change.outsider = CTX_NONE;
+	change.external_waker = CTX_NONE;
 	change.frames = turns->frames;
 	if (has_stack)
 		change.n_frames =
@@ -288,7 +288,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 		.start_ns = START_NS,
 		.start_unix_ns = INT64_C(1700000000000000000),
 	};
-	struct ctx_exp_process process = {.origin = CTX_EXP_FOUNDER,
+	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
 					  .parent = CTX_NONE,
 					  .pid = 1000,
 					  .command = settings->command,

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "collect/procfs.h"
 #include "formats/experiment/exp_archive.h"
-#include "model/made_code.h"
+#include "model/jit_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,9 +50,9 @@ struct ctx_proctree {
 	struct process *processes;
 	struct thread *threads;
 	uint64_t looks_until_ns, looks_start_ns; /* who is met up to then was there at the start */
-	int64_t founder_pid;			 /* -1: none, or waited for */
-	bool founder_has_execed;
-	bool founder_is_gone; /* its last thread has ended, its status is not known yet */
+	int64_t root_process_pid;		 /* -1: none, or waited for */
+	bool root_process_has_execed;
+	bool root_process_is_gone; /* its last thread has ended, its status is not known yet */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
 
@@ -66,7 +66,7 @@ enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_pr
 	if (tree == NULL)
 		return ctx_err_nomem(err);
 	tree->writer = writer;
-	tree->founder_pid = -1;
+	tree->root_process_pid = -1;
 	(void)ctx_exp_own_vdso(&image, &n, tree->vdso_build_id);
 	*ret = tree;
 	return CTX_OK;
@@ -235,10 +235,10 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 	return CTX_OK;
 }
 
-enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid, const char *command,
-					 uint64_t time_ns, struct ctx_err *err)
+enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t pid, const char *command,
+					      uint64_t time_ns, struct ctx_err *err)
 {
-	struct ctx_exp_process start = {.origin = CTX_EXP_FOUNDER,
+	struct ctx_exp_process start = {.origin = CTX_EXP_ROOT_PROCESS,
 					.parent = CTX_NONE,
 					.pid = pid,
 					.command = command,
@@ -248,7 +248,7 @@ enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid,
 
 	if (status != CTX_OK)
 		return status;
-	tree->founder_pid = pid;
+	tree->root_process_pid = pid;
 	return start_thread(tree, process, pid, "", time_ns, NULL, err);
 }
 
@@ -256,7 +256,7 @@ enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid,
  * Code in anonymous memory was made at run time: the map is called by the file that tells its functions, as other
  * profilers do, so that it is archived and read like any object.
  */
-static void name_made_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_MADE_CODE_PATH])
+static void name_jit_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_JIT_CODE_PATH])
 {
 	static const char *const begins[] = {"//anon", "[anon:", "/anon_hugepage", "/dev/zero",
 					     "/memfd:doublemapper"};
@@ -266,7 +266,7 @@ static void name_made_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_M
 		is_anonymous = is_anonymous || strncmp(map->path, begins[i], strlen(begins[i])) == 0;
 	if ((map->protection & PROT_EXEC) == 0 || !is_anonymous)
 		return;
-	ctx_made_code_path(pid, path);
+	ctx_jit_code_path(pid, path);
 	map->path = path;
 	map->file_offset = map->address;
 }
@@ -282,7 +282,7 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 	/* A kernel thread has none; a process that is gone or not ours to look at goes without. */
 	status = CTX_OK;
 	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
-		char build_id[CTX_BUILDID_TEXT], path[CTX_MADE_CODE_PATH];
+		char build_id[CTX_BUILDID_TEXT], path[CTX_JIT_CODE_PATH];
 		struct ctx_exp_map map = {.address = raw.address,
 					  .size = raw.size,
 					  .file_offset = raw.file_offset,
@@ -292,7 +292,7 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 					  .time_ns = time_ns};
 
 		find_build_id(tree, process->pid, raw.path, raw.address, build_id);
-		name_made_code(process->pid, &map, path);
+		name_jit_code(process->pid, &map, path);
 		status = ctx_exp_map(tree->writer, process->number, &map, err);
 	}
 	ctx_buf_deinit(&buf);
@@ -500,10 +500,10 @@ static enum ctx_status apply_comm(struct ctx_proctree *tree, const struct ctx_pe
 	struct process *process = find_process(tree, record->pid);
 	struct thread *thread = find_thread(tree, record->tid);
 
-	/* The first exec of our own child is what makes it the founder: it was announced with the command
+	/* The first exec of our own child is what makes it the root process: it was announced with the command
 	 * line already. */
-	if (is_exec && record->pid == tree->founder_pid && !tree->founder_has_execed)
-		tree->founder_has_execed = true;
+	if (is_exec && record->pid == tree->root_process_pid && !tree->root_process_has_execed)
+		tree->root_process_has_execed = true;
 	else if (is_exec && (process == NULL || record->time_ns > process->looked_ns))
 		return apply_exec(tree, record, err);
 	if (process == NULL || thread == NULL || thread->process != process)
@@ -527,8 +527,8 @@ static enum ctx_status apply_exit(struct ctx_proctree *tree, const struct ctx_pe
 	status = end_thread(tree, thread, record->time_ns, err);
 	if (status != CTX_OK || process->threads != NULL)
 		return status;
-	if (process->pid == tree->founder_pid) {
-		tree->founder_is_gone = true;
+	if (process->pid == tree->root_process_pid) {
+		tree->root_process_is_gone = true;
 		return CTX_OK;
 	}
 	return end_process(tree, process, record->time_ns, err);
@@ -538,7 +538,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 				  struct ctx_err *err)
 {
 	struct process *process = find_process(tree, record->pid);
-	char build_id[CTX_BUILDID_TEXT], path[CTX_MADE_CODE_PATH];
+	char build_id[CTX_BUILDID_TEXT], path[CTX_JIT_CODE_PATH];
 	struct ctx_exp_map map = {.address = record->mmap.address,
 				  .size = record->mmap.size,
 				  .file_offset = record->mmap.file_offset,
@@ -555,7 +555,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 		memcpy(build_id, record->mmap.build_id, sizeof(build_id));
 	else
 		find_build_id(tree, record->pid, map.path, map.address, build_id);
-	name_made_code(record->pid, &map, path);
+	name_jit_code(record->pid, &map, path);
 	return ctx_exp_map(tree->writer, process->number, &map, err);
 }
 
@@ -579,14 +579,15 @@ enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree, const struct ctx_p
 	}
 }
 
-enum ctx_status ctx_proctree_founder_exit(struct ctx_proctree *tree, uint64_t time_ns, int32_t status_value,
-					  struct ctx_err *err)
+enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64_t time_ns,
+					       int32_t status_value, struct ctx_err *err)
 {
-	struct process *process = tree->founder_pid >= 0 ? find_process(tree, tree->founder_pid) : NULL;
+	struct process *process =
+		tree->root_process_pid >= 0 ? find_process(tree, tree->root_process_pid) : NULL;
 	uint32_t number;
 	enum ctx_status status;
 
-	tree->founder_pid = -1;
+	tree->root_process_pid = -1;
 	if (process == NULL)
 		return CTX_OK;
 	number = process->number;
@@ -604,7 +605,7 @@ size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_li
 
 	for (const struct process *process = tree->processes; process != NULL && n < max;
 	     process = process->hh.next) {
-		if (process->pid != tree->founder_pid || !tree->founder_is_gone)
+		if (process->pid != tree->root_process_pid || !tree->root_process_is_gone)
 			out[n++] =
 				(struct ctx_proctree_live){.pid = process->pid, .process = process->number};
 	}
@@ -613,12 +614,14 @@ size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_li
 
 bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid)
 {
-	return find_process(tree, pid) != NULL && (pid != tree->founder_pid || !tree->founder_is_gone);
+	return find_process(tree, pid) != NULL &&
+	       (pid != tree->root_process_pid || !tree->root_process_is_gone);
 }
 
-uint32_t ctx_proctree_founder(const struct ctx_proctree *tree)
+uint32_t ctx_proctree_root_process(const struct ctx_proctree *tree)
 {
-	const struct process *process = tree->founder_pid >= 0 ? find_process(tree, tree->founder_pid) : NULL;
+	const struct process *process =
+		tree->root_process_pid >= 0 ? find_process(tree, tree->root_process_pid) : NULL;
 
 	return process != NULL ? process->number : CTX_NONE;
 }

@@ -19,10 +19,10 @@ CTX_MUST_CHECK enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer
 void ctx_proctree_destroy(struct ctx_proctree *tree);
 
 /* Announces the process that we started, with its one thread, before any record of it. Its exit is told by
- * ctx_proctree_founder_exit, not by its records. */
-CTX_MUST_CHECK enum ctx_status ctx_proctree_add_founder(struct ctx_proctree *tree, int64_t pid,
-							const char *command, uint64_t time_ns,
-							struct ctx_err *err);
+ * ctx_proctree_root_process_exit, not by its records. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t pid,
+							     const char *command, uint64_t time_ns,
+							     struct ctx_err *err);
 
 /* Announces a process that was there before, with the threads and mappings that it has now. CTX_OK too when
  * it is gone already. Nothing happens when it is known. Records of it that are older than this look (the
@@ -51,8 +51,8 @@ bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t 
 			 uint32_t *ret_thread);
 
 /* The process that we started has been waited for. */
-CTX_MUST_CHECK enum ctx_status ctx_proctree_founder_exit(struct ctx_proctree *tree, uint64_t time_ns,
-							 int32_t status, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64_t time_ns,
+							      int32_t status, struct ctx_err *err);
 
 struct ctx_proctree_live {
 	int64_t pid;
@@ -64,7 +64,7 @@ size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_li
 
 bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid);
 
-/* The number of the founder's current image; CTX_NONE without one. */
-uint32_t ctx_proctree_founder(const struct ctx_proctree *tree);
+/* The number of the root process's current image; CTX_NONE without one. */
+uint32_t ctx_proctree_root_process(const struct ctx_proctree *tree);
 
 #endif

@@ -31,13 +31,13 @@
 static enum ctx_status take_last_usage(struct ctx_recorder *recorder, uint64_t time_ns, struct ctx_err *err)
 {
 	const struct rusage *used = &recorder->child.usage;
-	struct ctx_usage_info usage = recorder->founder_usage;
-	uint32_t founder = ctx_proctree_founder(recorder->tree);
+	struct ctx_usage_info usage = recorder->root_process_usage;
+	uint32_t root_process = ctx_proctree_root_process(recorder->tree);
 
-	if (founder == CTX_NONE)
+	if (root_process == CTX_NONE)
 		return CTX_OK;
 	usage.time_ns = time_ns;
-	usage.process = founder;
+	usage.process = root_process;
 	if (ctx_exp_stats(recorder->writer).processes == 1) {
 		usage.user_ns = (uint64_t)used->ru_utime.tv_sec * CTX_RECORDER_SECOND_NS +
 				(uint64_t)used->ru_utime.tv_usec * 1000;
@@ -56,7 +56,7 @@ static enum ctx_status take_last_usage(struct ctx_recorder *recorder, uint64_t t
 static bool look_at_child(struct ctx_recorder *recorder, bool block)
 {
 	struct ctx_child *child = &recorder->child;
-	struct ctx_usage_info usage, *last = &recorder->founder_usage;
+	struct ctx_usage_info usage, *last = &recorder->root_process_usage;
 	siginfo_t info = {0};
 
 	if (child->pid < 0)
@@ -254,7 +254,8 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	if (recorder->child.has_ended) {
 		status = take_last_usage(recorder, now, err);
 		if (status == CTX_OK)
-			status = ctx_proctree_founder_exit(recorder->tree, now, recorder->child.status, err);
+			status = ctx_proctree_root_process_exit(recorder->tree, now, recorder->child.status,
+								err);
 	} else {
 		status = ctx_recorder_take_usage(recorder, now, err);
 	}

@@ -219,8 +219,8 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = create_states(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
-		status = ctx_proctree_add_founder(recorder->tree, recorder->child.pid, meta.command,
-						  recorder->start_ns, err);
+		status = ctx_proctree_add_root_process(recorder->tree, recorder->child.pid, meta.command,
+						       recorder->start_ns, err);
 	recorder->next_usage_ns = recorder->start_ns + CTX_RECORDER_SECOND_NS;
 	ctx_recmeta_deinit(&meta);
 	return status;

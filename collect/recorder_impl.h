@@ -46,9 +46,9 @@ struct ctx_recorder {
 	int signal_fd;
 	struct pollfd *polls; /* signal_fd, then the rings */
 	uint64_t start_ns, next_usage_ns;
-	uint64_t taken_ns;		     /* records of before then have been taken */
-	uint64_t child_ended_ns;	     /* when that was seen; 0: not yet */
-	struct ctx_usage_info founder_usage; /* the last that was seen */
+	uint64_t taken_ns;			  /* records of before then have been taken */
+	uint64_t child_ended_ns;		  /* when that was seen; 0: not yet */
+	struct ctx_usage_info root_process_usage; /* the last that was seen */
 	uint64_t lost;
 	unsigned interruptions;
 	int last_signal; /* of them */

@@ -122,7 +122,7 @@ enum ctx_status ctx_recorder_take_usage(struct ctx_recorder *recorder, uint64_t 
 {
 	struct ctx_proctree_live live[CTX_RECORDER_PROCESSES_MAX];
 	size_t n = ctx_proctree_live(recorder->tree, live, CTX_COUNT_OF(live));
-	uint32_t founder = ctx_proctree_founder(recorder->tree);
+	uint32_t root_process = ctx_proctree_root_process(recorder->tree);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; i < n && status == CTX_OK; i++) {
@@ -132,8 +132,8 @@ enum ctx_status ctx_recorder_take_usage(struct ctx_recorder *recorder, uint64_t 
 			continue;
 		usage.time_ns = time_ns;
 		usage.process = live[i].process;
-		if (usage.process == founder && usage.vsize_bytes != 0)
-			recorder->founder_usage = usage;
+		if (usage.process == root_process && usage.vsize_bytes != 0)
+			recorder->root_process_usage = usage;
 		status = ctx_exp_usage(recorder->writer, &usage, err);
 	}
 	recorder->next_usage_ns = time_ns + CTX_RECORDER_SECOND_NS;

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OUTSIDERS 256u			 /* remembered at once */
-#define OUTSIDER_NS UINT64_C(1000000000) /* for so long its name is not looked at again: ids are reused */
-#define ENDED 256u			 /* remembered at once, */
-#define ENDED_NS UINT64_C(1000000000)	 /* for so long */
+#define EXTERNAL_WAKERS 256u /* remembered at once */
+#define EXTERNAL_WAKER_NS                                                                                    \
+	UINT64_C(1000000000)	      /* for so long its name is not looked at again: ids are reused */
+#define ENDED 256u		      /* remembered at once, */
+#define ENDED_NS UINT64_C(1000000000) /* for so long */
 #define NAME_BYTES 64
 /*
  * Of the first of all pid namespaces, whose ids are those that tracepoints tell:
@@ -18,7 +19,7 @@
  */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
-struct outsider {
+struct external_waker {
 	int64_t tid;
 	uint64_t until_ns; /* 0: none */
 	uint32_t number;
@@ -33,8 +34,8 @@ struct ended {
 
 struct ctx_state_records {
 	struct ctx_state_records_options options;
-	struct outsider outsiders[OUTSIDERS]; /* by tid, modulo */
-	struct ended ended[ENDED];	      /* by tid, modulo */
+	struct external_waker external_wakers[EXTERNAL_WAKERS]; /* by tid, modulo */
+	struct ended ended[ENDED];				/* by tid, modulo */
 	uint64_t page_size;
 	bool is_inner;		       /* our ids are not the kernel's */
 	struct ctx_map64 thread_of_id; /* then: kernel's id -> our tid */
@@ -74,8 +75,10 @@ void ctx_state_records_destroy(struct ctx_state_records *records)
 static bool find_own(const struct ctx_state_records *records, const struct ctx_perf_record *record,
 		     struct ctx_exp_state *state)
 {
-	*state = (struct ctx_exp_state){
-		.time_ns = record->time_ns, .cpu = record->cpu, .waker = CTX_NONE, .outsider = CTX_NONE};
+	*state = (struct ctx_exp_state){.time_ns = record->time_ns,
+					.cpu = record->cpu,
+					.waker = CTX_NONE,
+					.external_waker = CTX_NONE};
 	/* The idle thread of every CPU has id 0. */
 	return record->tid != 0 && record->tid <= INT32_MAX &&
 	       ctx_proctree_lookup(records->options.tree, record->tid, &state->process, &state->thread);
@@ -192,7 +195,7 @@ static enum ctx_status take_switch(struct ctx_state_records *records, const stru
 
 /* --- wake-ups --- */
 
-static void name_outsider(const struct ctx_perf_record *record, bool is_idle, char name[NAME_BYTES])
+static void name_external_waker(const struct ctx_perf_record *record, bool is_idle, char name[NAME_BYTES])
 {
 	if (is_idle)
 		snprintf(name, NAME_BYTES, "<idle>");
@@ -202,24 +205,25 @@ static void name_outsider(const struct ctx_perf_record *record, bool is_idle, ch
 		snprintf(name, NAME_BYTES, "<ended>");
 }
 
-static enum ctx_status find_outsider(struct ctx_state_records *records, const struct ctx_perf_record *record,
-				     bool is_idle, uint32_t *ret, struct ctx_err *err)
+static enum ctx_status find_external_waker(struct ctx_state_records *records,
+					   const struct ctx_perf_record *record, bool is_idle, uint32_t *ret,
+					   struct ctx_err *err)
 {
 	/* The idle thread and those of other containers all have id 0 here. */
 	int64_t tid = is_idle ? -1 : (int64_t)record->tid;
-	struct outsider *outsider = &records->outsiders[record->tid % OUTSIDERS];
+	struct external_waker *external_waker = &records->external_wakers[record->tid % EXTERNAL_WAKERS];
 	char name[NAME_BYTES];
 	enum ctx_status status;
 
-	if (outsider->tid == tid && record->time_ns < outsider->until_ns) {
-		*ret = outsider->number;
+	if (external_waker->tid == tid && record->time_ns < external_waker->until_ns) {
+		*ret = external_waker->number;
 		return CTX_OK;
 	}
-	name_outsider(record, is_idle, name);
-	status = ctx_exp_outsider(records->options.writer, name, record->time_ns, ret, err);
+	name_external_waker(record, is_idle, name);
+	status = ctx_exp_external_waker(records->options.writer, name, record->time_ns, ret, err);
 	if (status == CTX_OK)
-		*outsider = (struct outsider){
-			.tid = tid, .until_ns = record->time_ns + OUTSIDER_NS, .number = *ret};
+		*external_waker = (struct external_waker){
+			.tid = tid, .until_ns = record->time_ns + EXTERNAL_WAKER_NS, .number = *ret};
 	return status;
 }
 
@@ -262,7 +266,7 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 		return CTX_OK;
 	state.waker = is_by_thread ? by.thread : find_ended(records, record);
 	if (state.waker == CTX_NONE)
-		status = find_outsider(records, record, by_id == 0, &state.outsider, err);
+		status = find_external_waker(records, record, by_id == 0, &state.external_waker, err);
 	if (status != CTX_OK)
 		return status;
 	state.change = CTX_SEEN_WAKING;

@@ -121,7 +121,7 @@ static void tell_unfit(const struct ctx_selection *selection)
 		size_t at = 0;
 
 		while (ctx_expression_next_unfit(selection->filters[i], &at, &unfit)) {
-			fprintf(stderr, "ctxan: --filter: no %s here is called \"", unfit.noun);
+			fprintf(stderr, "ctxan: --filter: no %s here is called \"", unfit.entity);
 			ctx_report_put_name(stderr, unfit.pattern);
 			fputs("\" (a regular expression for the whole name)\n", stderr);
 		}

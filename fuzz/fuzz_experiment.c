@@ -133,8 +133,8 @@ static void check_state(const struct ctx_event_source *source, const struct ctx_
 		abort();
 	if (event->state.waker != CTX_NONE && (!woken || event->state.waker >= n_threads))
 		abort();
-	if (event->state.outsider != NULL &&
-	    (!woken || event->state.waker != CTX_NONE || strlen(event->state.outsider) >= (size_t)16 << 20))
+	if (event->state.external_waker != NULL && (!woken || event->state.waker != CTX_NONE ||
+						    strlen(event->state.external_waker) >= (size_t)16 << 20))
 		abort();
 }
 

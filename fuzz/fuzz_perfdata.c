@@ -106,8 +106,8 @@ static void check_state(const struct ctx_event *event, const struct seen *seen,
 	require(event->state.stack.frames != NULL || event->state.stack.n_frames == 0);
 	for (uint32_t i = 0; i < event->state.stack.n_frames; i++)
 		sink = sink + event->state.stack.frames[i];
-	if (event->state.outsider != NULL)
-		read_text(event->state.outsider);
+	if (event->state.external_waker != NULL)
+		read_text(event->state.external_waker);
 }
 
 static void add_thread(const struct ctx_event *event, struct seen *seen)

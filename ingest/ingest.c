@@ -26,7 +26,7 @@ static void ingest_deinit(struct ingest *in)
 	ctx_state_feed_destroy(in->states);
 	ctx_resolver_destroy(in->resolver);
 	ctx_stack_forest_deinit(&in->stacks);
-	ctx_profile_builder_deinit(&in->nouns);
+	ctx_profile_builder_deinit(&in->entities);
 	ctx_strtab_deinit(&in->files);
 	ctx_store_close(in->store);
 	ctx_code_list_deinit(&in->code);
@@ -69,10 +69,10 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 		.kernel = &info->kernel,
 		.no_inlines = options->no_inlines,
 	};
-	enum ctx_status status = ctx_profile_builder_init(&in->nouns, info, err);
+	enum ctx_status status = ctx_profile_builder_init(&in->entities, info, err);
 
 	if (status == CTX_OK)
-		status = ctx_resolver_create(&resolver, &in->nouns.profile.arena, &in->resolver, err);
+		status = ctx_resolver_create(&resolver, &in->entities.profile.arena, &in->resolver, err);
 	if (status == CTX_OK)
 		status = ctx_stack_forest_init(&in->stacks, in->resolver, err);
 	if (status == CTX_OK)
@@ -84,7 +84,7 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 							  .run = run,
 							  .cct = &in->stacks.cct,
 							  .single_thread = info->n_threads == 1,
-							  .n_metrics = in->nouns.profile.n_metrics},
+							  .n_metrics = in->entities.profile.n_metrics},
 			&in->trees, err);
 	if (status == CTX_OK)
 		status = ctx_ingest_begin_states(in, err);

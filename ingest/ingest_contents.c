@@ -14,21 +14,22 @@
 
 static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 {
-	struct ctx_profile *profile = &in->nouns.profile;
+	struct ctx_profile *profile = &in->entities.profile;
 	enum ctx_status status;
 
 	if (in->states == NULL)
 		return CTX_OK;
 	status = ctx_state_feed_finish(in->states, profile->run.end_ns, err);
-	return status == CTX_OK ? ctx_state_feed_outsiders(in->states, &profile->arena, &profile->outsiders,
-							   &profile->n_outsiders, err)
+	return status == CTX_OK ? ctx_state_feed_external_wakers(in->states, &profile->arena,
+								 &profile->external_wakers,
+								 &profile->n_external_wakers, err)
 				: status;
 }
 
 /* The names of the files become the profile's. */
 static enum ctx_status name_files(struct ingest *in, struct ctx_err *err)
 {
-	struct ctx_profile *profile = &in->nouns.profile;
+	struct ctx_profile *profile = &in->entities.profile;
 
 	profile->files = ctx_calloc(in->files.n, sizeof(*profile->files));
 	if (profile->files == NULL)
@@ -63,7 +64,7 @@ static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
 				      (unsigned long long)counts.ends[i]);
 	}
 	event.property = (struct ctx_property){.key = "unwinding", .value = text};
-	return ctx_profile_builder_event(&in->nouns, &event, err);
+	return ctx_profile_builder_event(&in->entities, &event, err);
 }
 
 /* A line for the header: of which metrics the calls are counted. Those of all others are estimated from samples. */
@@ -85,7 +86,7 @@ static enum ctx_status tell_exact_calls(struct ingest *in, struct ctx_err *err)
 		status = ctx_buf_check(&text, err);
 	}
 	if (status == CTX_OK && text.n != 0)
-		status = ctx_profile_builder_event(&in->nouns, &event, err);
+		status = ctx_profile_builder_event(&in->entities, &event, err);
 	ctx_buf_deinit(&text);
 	return status;
 }
@@ -98,7 +99,7 @@ static enum ctx_status tell_changed_objects(struct ingest *in, int64_t recorded_
 
 	if (n == 0)
 		return CTX_OK;
-	return ctx_profile_builder_warn(&in->nouns, err,
+	return ctx_profile_builder_warn(&in->entities, err,
 					"%u load object%s changed since the recording (%.200s%s), and there "
 					"is neither a copy nor a build id: names may be of other code",
 					n, n == 1 ? "" : "s", ctx_path_base(path), n == 1 ? "" : ", ...");
@@ -123,7 +124,7 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 		status = tell_changed_objects(in, options->recorded_s, err);
 	if (status == CTX_OK && sources.newer != 0)
 		status = ctx_profile_builder_warn(
-			&in->nouns, err,
+			&in->entities, err,
 			"%u source file%s changed since the recording: lines may stand beside other text",
 			sources.newer, sources.newer == 1 ? "" : "s");
 	return status;
@@ -135,7 +136,7 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
  */
 static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = &in->nouns.profile;
+	const struct ctx_profile *profile = &in->entities.profile;
 	const char *modes = ctx_profile_property(profile, "modes", "user,kernel");
 	uint64_t on_cpu_ns = 0;
 
@@ -152,7 +153,7 @@ static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
 			continue;
 		if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
 			return CTX_OK;
-		return ctx_profile_builder_warn(&in->nouns, err,
+		return ctx_profile_builder_warn(&in->entities, err,
 						"%s saw %llu %% of the time on CPUs: threads that live for "
 						"less than its tick have no samples; "
 						"--metric user,system has all of it",
@@ -172,18 +173,18 @@ static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_o
 	if (status == CTX_OK)
 		status = ctx_tree_forest_finish(in->trees, &in->stats.trees, &in->stats.moved, &late, err);
 	if (status == CTX_OK && in->stats.moved != 0)
-		status = ctx_profile_builder_warn(&in->nouns, err,
+		status = ctx_profile_builder_warn(&in->entities, err,
 						  "%llu samples came out of order and were moved in time",
 						  (unsigned long long)in->stats.moved);
 	if (status == CTX_OK && late != 0)
 		status = ctx_profile_builder_warn(
-			&in->nouns, err,
+			&in->entities, err,
 			"%llu samples came after the exit of their thread: they are in no thread's "
 			"tree, but in the whole",
 			(unsigned long long)late);
 	if (status == CTX_OK && options->tree.mode == CTX_TIMETREE_CASCADE)
 		status = ctx_profile_builder_warn(
-			&in->nouns, err,
+			&in->entities, err,
 			"the time tree was pruned in cascade mode: an interval lacks what the "
 			"lists of larger ones left out");
 	return status;
@@ -193,7 +194,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 					struct ctx_err *err)
 {
 	struct ctx_store_contents contents = {
-		.profile = &in->nouns.profile,
+		.profile = &in->entities.profile,
 		.raw_stacks = &in->stacks.raw,
 		.raw_to_stack = in->stacks.raw_to_stack,
 		.mappings = in->mappings,
@@ -210,7 +211,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	if (status == CTX_OK)
 		status = tell_exact_calls(in, err);
 	if (status == CTX_OK)
-		status = ctx_profile_builder_finish(&in->nouns, err);
+		status = ctx_profile_builder_finish(&in->entities, err);
 	if (status == CTX_OK)
 		status = tell_unseen_time(in, err);
 	if (status == CTX_OK)
@@ -218,22 +219,22 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	if (status == CTX_OK)
 		status = list_code(in, options, &files, &contents.n_files, err);
 	if (status == CTX_OK)
-		status = ctx_resolver_take(in->resolver, &in->nouns.profile, err);
+		status = ctx_resolver_take(in->resolver, &in->entities.profile, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_trie_freeze(&in->stacks.cct);
 	ctx_trie_freeze(&in->stacks.raw);
-	in->nouns.profile.cct = in->stacks.cct;
+	in->entities.profile.cct = in->stacks.cct;
 	in->stacks.cct = (struct ctx_trie){0};
 	contents.locations = ctx_resolver_locations(in->resolver, &contents.n_locations);
 	contents.sites = ctx_resolver_sites(in->resolver, &contents.n_sites);
 	contents.files = files;
-	in->stats.stacks = in->nouns.profile.cct.n;
+	in->stats.stacks = in->entities.profile.cct.n;
 	in->stats.raw_stacks = in->stacks.raw.n;
 	in->stats.locations = (uint32_t)contents.n_locations;
-	in->stats.functions = in->nouns.profile.n_functions;
-	in->stats.objects = in->nouns.profile.n_objects;
-	in->stats.threads = in->nouns.profile.n_threads;
+	in->stats.functions = in->entities.profile.n_functions;
+	in->stats.objects = in->entities.profile.n_objects;
+	in->stats.threads = in->entities.profile.n_threads;
 	status = ctx_store_put_contents(in->store, &contents, err);
 	if (status == CTX_OK)
 		status = ctx_resolver_put_code(in->resolver, &in->code, in->store, err);

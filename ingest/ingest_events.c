@@ -92,7 +92,7 @@ static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, 
 
 	if (status == CTX_OK && map.end <= map.begin)
 		return ctx_profile_builder_damage(
-			&in->nouns, "a map without size or past the end of the address space", err);
+			&in->entities, "a map without size or past the end of the address space", err);
 	if (status == CTX_OK && event->map.function[0] != '\0')
 		status = ctx_resolver_dynamic(in->resolver, &event->map, &map, err);
 	else if (status == CTX_OK)
@@ -229,7 +229,7 @@ static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, 
 		sample->kept_stack = limit_kept(in, sample, kept_frames);
 	sample->kept_depth = cct->depth[sample->kept_stack];
 	*last = sample->stack;
-	ctx_profile_builder_count(&in->nouns, sample->thread, sample->metric, sample->weight);
+	ctx_profile_builder_count(&in->entities, sample->thread, sample->metric, sample->weight);
 	return in->worker != NULL ? ctx_tree_worker_add(in->worker, sample, err)
 				  : ctx_tree_forest_add(in->trees, sample, err);
 }
@@ -248,7 +248,7 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 
 	if (sample.metric >= info->n_metrics || info->metrics[sample.metric].kind == CTX_METRIC_COUNT)
 		return ctx_err_set(err, CTX_E_FORMAT, "metric %u was not announced", sample.metric);
-	status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
+	status = ctx_profile_builder_check_thread(&in->entities, event->thread, err);
 	if (status == CTX_OK)
 		status = raw_stack_of(in, event->process, &event->sample.stack, &sample.raw_stack, err);
 	if (status == CTX_OK && in->states != NULL && in->shows_running[sample.metric])
@@ -269,12 +269,12 @@ static enum ctx_status on_sample(struct ingest *in, const struct ctx_event *even
 static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	uint32_t raw_stack;
-	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
+	enum ctx_status status = ctx_profile_builder_check_thread(&in->entities, event->thread, err);
 
 	if (in->states == NULL)
 		return ctx_err_set(err, CTX_E_FORMAT, "thread states were not announced");
 	if (status == CTX_OK && event->state.waker != CTX_NONE)
-		status = ctx_profile_builder_check_thread(&in->nouns, event->state.waker, err);
+		status = ctx_profile_builder_check_thread(&in->entities, event->state.waker, err);
 	if (status == CTX_OK)
 		status = raw_stack_of(in, event->process, &event->state.stack, &raw_stack, err);
 	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
@@ -289,7 +289,7 @@ static enum ctx_status put_span(void *context, const struct ctx_state_span *span
 		.weight = span->end_ns - span->begin_ns,
 		.thread = span->thread,
 		.cpu = span->cpu,
-		.metric = ctx_profile_state_metric(&in->nouns.profile, span->state),
+		.metric = ctx_profile_state_metric(&in->entities.profile, span->state),
 		.raw_stack = span->raw_stack,
 	};
 
@@ -339,7 +339,7 @@ enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err)
 static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	struct ctx_traced operation = *event->traced.operation;
-	enum ctx_status status = ctx_profile_builder_check_thread(&in->nouns, event->thread, err);
+	enum ctx_status status = ctx_profile_builder_check_thread(&in->entities, event->thread, err);
 
 	operation.time_ns = event->time_ns;
 	operation.thread = event->thread;
@@ -356,7 +356,7 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 	if (status != CTX_OK)
 		return status;
 	operation.stack = in->stacks.raw_to_stack[operation.raw_stack];
-	in->nouns.profile.traced[operation.kind]++;
+	in->entities.profile.traced[operation.kind]++;
 	return in->worker != NULL ? ctx_tree_worker_add_traced(in->worker, &operation, err)
 				  : ctx_tree_forest_add_traced(in->trees, &operation, err);
 }
@@ -366,7 +366,7 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 /* With states the trees of a thread end behind its last span. */
 static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_profile_builder_event(&in->nouns, event, err);
+	enum ctx_status status = ctx_profile_builder_event(&in->entities, event, err);
 
 	if (status != CTX_OK)
 		return status;
@@ -376,7 +376,7 @@ static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event 
 
 static enum ctx_status on_life(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_profile_builder_event(&in->nouns, event, err);
+	enum ctx_status status = ctx_profile_builder_event(&in->entities, event, err);
 
 	if (event->kind == CTX_EV_PROCESS_EXIT && event->process < in->n_processes)
 		ctx_chaindict_deinit(&in->processes[event->process].chains);
@@ -414,7 +414,7 @@ enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *even
 	case CTX_EV_DAMAGE:
 	case CTX_EV_WARNING:
 	case CTX_EV_PROPERTY:
-		return ctx_profile_builder_event(&in->nouns, event, err);
+		return ctx_profile_builder_event(&in->entities, event, err);
 	}
 	return ctx_err_set(err, CTX_E_INTERNAL, "event of unknown kind %d", (int)event->kind);
 }

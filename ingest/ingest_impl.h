@@ -33,7 +33,7 @@ struct ingest {
 	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
 	struct ctx_state_feed *states;	/* NULL: the source sees none */
 	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
-	struct ctx_profile_builder nouns;
+	struct ctx_profile_builder entities;
 	struct ctx_strtab files; /* names, of traced input and output */
 	struct ctx_addrspace kernel_space;
 	struct process *processes;

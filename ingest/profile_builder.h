@@ -1,5 +1,5 @@
 /*
- * Collects the nouns of an experiment from a source's events: processes, threads, usage, warnings, counts.
+ * Collects the entities of an experiment from a source's events: processes, threads, usage, warnings, counts.
  */
 #ifndef CTX_INGEST_PROFILE_BUILDER_H
 #define CTX_INGEST_PROFILE_BUILDER_H

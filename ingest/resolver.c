@@ -14,7 +14,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "ingest/symbol_caches.h"
-#include "model/made_code.h"
+#include "model/jit_code.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -117,9 +117,9 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 	object->opened = true;
 	if (!ctx_resolver_has_file(resolver, object))
 		return CTX_OK; /* [heap], [stack], //anon without a file: nothing to open */
-	if (ctx_made_code_is(object->path) && object->archive[0] != '\0' && !is_elf(object->archive))
+	if (ctx_jit_code_is(object->path) && object->archive[0] != '\0' && !is_elf(object->archive))
 		status = ctx_symtab_open_perf_map_copy(object->archive, &object->symtab, err);
-	else if (ctx_made_code_is(object->path) && object->archive[0] == '\0')
+	else if (ctx_jit_code_is(object->path) && object->archive[0] == '\0')
 		status =
 			ctx_symtab_open_perf_map(object->path, resolver->options.symfs, &object->symtab, err);
 	else
@@ -329,7 +329,7 @@ static const char *shown_path(const struct ctx_resolver_object *object)
 {
 	bool has_names = object->symtab != NULL && ctx_symtab_count(object->symtab) != 0;
 
-	return ctx_made_code_is(object->path) && !has_names ? "//anon" : object->path;
+	return ctx_jit_code_is(object->path) && !has_names ? "//anon" : object->path;
 }
 
 enum ctx_status ctx_resolver_take(struct ctx_resolver *resolver, struct ctx_profile *profile,

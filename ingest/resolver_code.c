@@ -8,7 +8,7 @@
 #include "elf/image.h"
 #include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
-#include "model/made_code.h"
+#include "model/jit_code.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,7 +211,7 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 		if (object->is_dynamic)
 			status = list_dynamic(resolver, i, samples, list, err);
 		else if (object->symtab != NULL && ctx_resolver_has_file(resolver, object) &&
-			 !ctx_made_code_is(object->path))
+			 !ctx_jit_code_is(object->path))
 			status = list_object(resolver, i, samples, list, err);
 	}
 	if (status == CTX_OK && list->n != 0) {

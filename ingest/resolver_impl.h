@@ -2,7 +2,7 @@
  * The resolver itself, for its parts:
  *
  *	resolver.c		from addresses in objects to locations; what is taken and released at the end
- *	resolver_nouns.c	objects, functions, locations: adding one
+ *	resolver_entities.c	objects, functions, locations: adding one
  *	resolver_dynamic.c	functions that were made at run time
  *	resolver_named.c	functions that a source knows by name alone
  *	resolver_kernel.c	the kernel and its modules, and addresses where nothing is mapped

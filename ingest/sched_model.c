@@ -25,7 +25,7 @@ struct ctx_sched_thread {
 	bool faults_on_text; /* its last page fault was for instructions, and it has not waited since */
 	bool waits_for_text; /* that fault waits */
 	uint64_t early_ns;   /* when it was woken, */
-	uint32_t waker, outsider, waker_raw_stack; /* and by whom */
+	uint32_t waker, external_waker, waker_raw_stack; /* and by whom */
 };
 
 void ctx_sched_model_deinit(struct ctx_sched_model *model)
@@ -77,7 +77,7 @@ static struct ctx_thread_change *put_bare(struct ctx_sched_changes *changes,
 					 .thread = seen->thread,
 					 .cpu = seen->cpu,
 					 .waker = CTX_NONE,
-					 .outsider = CTX_NONE};
+					 .external_waker = CTX_NONE};
 
 	return put(changes, &bare, kind);
 }
@@ -100,7 +100,7 @@ static void on_runs(struct ctx_sched_thread *thread, const struct ctx_thread_cha
 
 		woken->cpu = -1;
 		woken->waker = thread->waker;
-		woken->outsider = thread->outsider;
+		woken->external_waker = thread->external_waker;
 		woken->waker_raw_stack = thread->waker_raw_stack;
 	}
 	thread->has_early = false;
@@ -160,7 +160,7 @@ static void on_waking(struct ctx_sched_thread *thread, const struct ctx_thread_c
 	thread->has_early = true;
 	thread->early_ns = seen->time_ns;
 	thread->waker = seen->waker;
-	thread->outsider = seen->outsider;
+	thread->external_waker = seen->external_waker;
 	thread->waker_raw_stack = seen->waker_raw_stack;
 }
 

@@ -16,7 +16,7 @@ struct ctx_state_feed {
 	struct ctx_states *states;
 	uint64_t end_ns; /* all are known up to then */
 	struct ctx_stack_classes classes;
-	struct ctx_strtab outsiders;
+	struct ctx_strtab external_wakers;
 	struct ctx_map64 interrupts; /* raw stack of an interrupted thread -> of the interrupt alone */
 	uint32_t *path;		     /* scratch, owned: locations, then nodes */
 	size_t path_cap;
@@ -97,7 +97,7 @@ void ctx_state_feed_destroy(struct ctx_state_feed *feed)
 	ctx_sched_model_deinit(&feed->model);
 	ctx_states_destroy(feed->states);
 	ctx_stack_classes_deinit(&feed->classes);
-	ctx_strtab_deinit(&feed->outsiders);
+	ctx_strtab_deinit(&feed->external_wakers);
 	ctx_map64_deinit(&feed->interrupts);
 	free(feed->path);
 	free(feed);
@@ -151,8 +151,8 @@ static size_t name_bytes(const char *name)
 static enum ctx_status set_waker(struct ctx_state_feed *feed, const struct ctx_event *event,
 				 uint32_t raw_stack, struct ctx_thread_change *change, struct ctx_err *err)
 {
-	const char *outsider = event->state.waker == CTX_NONE ? event->state.outsider : NULL;
-	size_t n_outsider = 0;
+	const char *external_waker = event->state.waker == CTX_NONE ? event->state.external_waker : NULL;
+	size_t n_external_waker = 0;
 	unsigned classes;
 	enum ctx_status status = class_of(feed, raw_stack, &classes, err);
 
@@ -160,13 +160,14 @@ static enum ctx_status set_waker(struct ctx_state_feed *feed, const struct ctx_e
 	change->waker_raw_stack = raw_stack;
 	if (status == CTX_OK && (classes & CTX_STACK_INTERRUPT) != 0) {
 		change->waker = CTX_NONE;
-		outsider = INTERRUPT_NAME;
+		external_waker = INTERRUPT_NAME;
 		status = interrupt_alone(feed, raw_stack, &change->waker_raw_stack, err);
 	}
-	if (outsider != NULL)
-		n_outsider = name_bytes(outsider);
-	if (status == CTX_OK && outsider != NULL)
-		status = ctx_strtab_add(&feed->outsiders, outsider, n_outsider, &change->outsider, err);
+	if (external_waker != NULL)
+		n_external_waker = name_bytes(external_waker);
+	if (status == CTX_OK && external_waker != NULL)
+		status = ctx_strtab_add(&feed->external_wakers, external_waker, n_external_waker,
+					&change->external_waker, err);
 	return status;
 }
 
@@ -201,7 +202,7 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 		.wait = event->state.wait,
 		.cpu = event->state.cpu,
 		.waker = CTX_NONE,
-		.outsider = CTX_NONE,
+		.external_waker = CTX_NONE,
 	};
 	struct ctx_sched_changes changes;
 	enum ctx_status status = CTX_OK;
@@ -278,16 +279,16 @@ enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed, uint64_t time
 	return ctx_states_finish(feed->states, time_ns < feed->end_ns ? time_ns : feed->end_ns, err);
 }
 
-enum ctx_status ctx_state_feed_outsiders(const struct ctx_state_feed *feed, struct ctx_arena *arena,
-					 const char ***ret, uint32_t *ret_n, struct ctx_err *err)
+enum ctx_status ctx_state_feed_external_wakers(const struct ctx_state_feed *feed, struct ctx_arena *arena,
+					       const char ***ret, uint32_t *ret_n, struct ctx_err *err)
 {
-	uint32_t n = (uint32_t)feed->outsiders.n;
+	uint32_t n = (uint32_t)feed->external_wakers.n;
 	const char **names = ctx_calloc(n, sizeof(*names));
 
 	if (names == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < n; i++) {
-		names[i] = ctx_arena_strdup(arena, ctx_strtab_get(&feed->outsiders, i));
+		names[i] = ctx_arena_strdup(arena, ctx_strtab_get(&feed->external_wakers, i));
 		if (names[i] == NULL) {
 			free(names);
 			return ctx_err_nomem(err);

@@ -46,8 +46,8 @@ CTX_MUST_CHECK enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed
 						     struct ctx_err *err);
 
 /* Who woke threads and is none: names by number, in the arena. The array is the caller's (free()). */
-CTX_MUST_CHECK enum ctx_status ctx_state_feed_outsiders(const struct ctx_state_feed *feed,
-							struct ctx_arena *arena, const char ***ret,
-							uint32_t *ret_n, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_state_feed_external_wakers(const struct ctx_state_feed *feed,
+							      struct ctx_arena *arena, const char ***ret,
+							      uint32_t *ret_n, struct ctx_err *err);
 
 #endif

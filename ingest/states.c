@@ -347,7 +347,7 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 	if (thread->mode == WANTS_CPU && thread->woken && thread->wakeup.waker == CTX_NONE &&
 	    change->waker != CTX_NONE && states->now_ns - thread->wakeup.time_ns <= SAME_SWITCH_NS) {
 		thread->wakeup.waker = change->waker;
-		thread->wakeup.outsider = CTX_NONE;
+		thread->wakeup.external_waker = CTX_NONE;
 		thread->wakeup.waker_raw_stack = change->waker_raw_stack;
 	}
 	if (thread->mode == NOT_SEEN && thread->start_ns == 0) {
@@ -365,7 +365,7 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 					     .state = thread->state,
 					     .raw_stack = thread->raw_stack,
 					     .waker = change->waker,
-					     .outsider = change->outsider,
+					     .external_waker = change->external_waker,
 					     .waker_raw_stack = change->waker_raw_stack};
 	return status;
 }

@@ -80,7 +80,7 @@ struct ctx_thread_change {
 	unsigned classes;   /* of this stack */
 	uint32_t
 		user_stack; /* its part in user mode; the same for all waits of one page fault; 0 not known */
-	uint32_t waker, outsider, waker_raw_stack; /* WOKEN: as in struct ctx_wakeup */
+	uint32_t waker, external_waker, waker_raw_stack; /* WOKEN: as in struct ctx_wakeup */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_states_change(struct ctx_states *states,

@@ -237,10 +237,10 @@ struct ctx_event_sample {
 
 struct ctx_event_state {
 	enum ctx_state_change change;
-	int32_t cpu;	      /* -1 unknown */
-	enum ctx_wait wait;   /* BLOCKED: what for, if the source knows it */
-	uint32_t waker;	      /* WOKEN: thread that did it; CTX_NONE: none of the recording */
-	const char *outsider; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
+	int32_t cpu;		    /* -1 unknown */
+	enum ctx_wait wait;	    /* BLOCKED: what for, if the source knows it */
+	uint32_t waker;		    /* WOKEN: thread that did it; CTX_NONE: none of the recording */
+	const char *external_waker; /* WOKEN without a waker: who, "kworker/0:1"; NULL not known */
 	/*
 	 * The thread's own; for WOKEN the waker's, and `process` (of the event) is the process whose
 	 * dictionary and maps it is of.

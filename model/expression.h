@@ -76,7 +76,7 @@ struct ctx_expression_subject {
 	uint32_t stack; /* CCT node of the profile that the expression is bound to */
 };
 
-/* The profile's nouns must have the ids of the sample. Numbers that are too large are the largest. It is no operation. O(1). */
+/* The profile's entities must have the ids of the sample. Numbers that are too large are the largest. It is no operation. O(1). */
 void ctx_expression_subject_of(const struct ctx_profile *profile, const struct ctx_sample *sample,
 			       struct ctx_expression_subject *ret);
 
@@ -114,7 +114,7 @@ CTX_MUST_CHECK enum ctx_status ctx_expression_bind(struct ctx_expression *expres
 /* A pattern that nothing in the profile is called like, and what: "thread", "function", ... */
 struct ctx_expression_unfit {
 	const char *pattern; /* the expression's own: any bytes */
-	const char *noun;
+	const char *entity;
 };
 
 /* The next of a bound expression, `*at` being 0 at first; false: there is none. */

@@ -437,7 +437,7 @@ enum ctx_status ctx_expression_bind(struct ctx_expression *expression, const str
 }
 
 /* What a pattern is looked for among. */
-static const char *noun_of(const struct expr_node *node)
+static const char *entity_of(const struct expr_node *node)
 {
 	switch (node->of) {
 	case CTX_NAME_THRID:
@@ -465,7 +465,7 @@ bool ctx_expression_next_unfit(const struct ctx_expression *expression, size_t *
 
 		if (!node->fits_nothing)
 			continue;
-		*ret = (struct ctx_expression_unfit){.pattern = node->pattern, .noun = noun_of(node)};
+		*ret = (struct ctx_expression_unfit){.pattern = node->pattern, .entity = entity_of(node)};
 		return true;
 	}
 	return false;

@@ -15,7 +15,7 @@ void ctx_profile_deinit(struct ctx_profile *profile)
 	free(profile->processes);
 	free(profile->threads);
 	free(profile->metrics);
-	free(profile->outsiders);
+	free(profile->external_wakers);
 	free(profile->files);
 	free(profile->usage);
 	ctx_trie_deinit(&profile->cct);

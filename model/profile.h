@@ -1,5 +1,5 @@
 /*
- * The nouns of an ingested experiment, as reports see them: plain arrays, loaded at once when a database is
+ * The entities of an ingested experiment, as reports see them: plain arrays, loaded at once when a database is
  * opened.
  *
  * Everything is indexed by dense id. Strings are zero-terminated, never NULL unless said, may hold any bytes
@@ -56,7 +56,7 @@ struct ctx_process_info {
 	int32_t exit_status; /* as waitpid gives it; only with has_exit_status */
 	bool has_exit_status;
 	const char *command; /* command line, or the name where that is all that is known */
-	const char *lineage; /* "" for the founder, "_f1", "_f1_x1", ... */
+	const char *lineage; /* "" for the root process, "_f1", "_f1_x1", ... */
 	struct ctx_interval life;
 	uint64_t samples;
 	uint64_t weight; /* of metric 0 */
@@ -121,8 +121,8 @@ struct ctx_profile {
 	uint32_t n_files;
 	uint64_t traced[CTX_TRACED_N]; /* how many operations there are, by enum ctx_traced_kind */
 	const char **
-		outsiders; /* who ended waits and is no thread of the recording: "<interrupt>", "kworker/0:1" */
-	uint32_t n_outsiders;
+		external_wakers; /* who ended waits and is no thread of the recording: "<interrupt>", "kworker/0:1" */
+	uint32_t n_external_wakers;
 	struct ctx_usage_info *usage; /* in time order */
 	size_t n_usage;
 	struct ctx_trie cct; /* key = function id */

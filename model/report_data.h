@@ -39,12 +39,12 @@ struct ctx_report_states {
 
 /* Waits of the selection that ended the same way. */
 struct ctx_report_wakers {
-	uint32_t thread;      /* that waited */
-	uint32_t state;	      /* enum ctx_thread_state */
-	uint32_t stack;	      /* where it waited: CCT node */
-	uint32_t waker;	      /* thread; CTX_NONE: no thread of the recording */
-	uint32_t outsider;    /* index in profile->outsiders; CTX_NONE */
-	uint32_t waker_stack; /* CCT node; 0 not known */
+	uint32_t thread;	 /* that waited */
+	uint32_t state;		 /* enum ctx_thread_state */
+	uint32_t stack;		 /* where it waited: CCT node */
+	uint32_t waker;		 /* thread; CTX_NONE: no thread of the recording */
+	uint32_t external_waker; /* index in profile->external wakers; CTX_NONE */
+	uint32_t waker_stack;	 /* CCT node; 0 not known */
 	uint64_t waits;
 	uint64_t wait_ns, wait_max_ns;	 /* of the part inside the selected intervals */
 	uint64_t delay_ns, delay_max_ns; /* between being woken and running */
@@ -55,7 +55,7 @@ struct ctx_report_sum {
 };
 
 /* What the keys of an index are. */
-enum ctx_index_noun {
+enum ctx_index_entity {
 	CTX_INDEX_NUMBER,
 	CTX_INDEX_THREAD,
 	CTX_INDEX_PROCESS,
@@ -69,7 +69,7 @@ enum ctx_index_noun {
 /* Sums by the value of an expression: -1 is not known. In any order. */
 struct ctx_report_index {
 	const char *title; /* of the column of keys: safe text; NULL: it has none */
-	enum ctx_index_noun noun;
+	enum ctx_index_entity entity;
 	const int64_t *keys; /* all different */
 	size_t n;
 	const struct ctx_report_sum *sums;   /* for each key: of the metric, then of each of more_metrics */

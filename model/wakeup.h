@@ -16,7 +16,7 @@ struct ctx_wakeup {
 	uint32_t stack;	    /* the same as CCT node */
 	uint32_t waker;	    /* thread id; CTX_NONE: not one of the recording */
 	uint32_t
-		outsider; /* index in profile->outsiders, when waker is CTX_NONE: an interrupt, another process; CTX_NONE: nobody was seen */
+		external_waker; /* index in profile->external wakers, when waker is CTX_NONE: an interrupt, another process; CTX_NONE: nobody was seen */
 	uint32_t waker_raw_stack; /* what the waker did; 0 not known */
 	uint32_t waker_stack;
 };

@@ -231,20 +231,20 @@ static enum ctx_status pull_traced(struct ctx_report_source *base, enum ctx_trac
 }
 
 /* Keys that are ids have names. */
-static enum ctx_index_noun noun_of(const char *text)
+static enum ctx_index_entity entity_of(const char *text)
 {
 	static const struct {
 		enum ctx_expression_name name;
-		enum ctx_index_noun noun;
-	} nouns[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},       {CTX_NAME_PROCID, CTX_INDEX_PROCESS},
-		     {CTX_NAME_METRIC, CTX_INDEX_METRIC},      {CTX_NAME_STATE, CTX_INDEX_STATE},
-		     {CTX_NAME_IOFNAME, CTX_INDEX_FILE},       {CTX_NAME_HTYPE, CTX_INDEX_HEAP_OPERATION},
-		     {CTX_NAME_IOTYPE, CTX_INDEX_IO_OPERATION}};
+		enum ctx_index_entity entity;
+	} entities[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},	  {CTX_NAME_PROCID, CTX_INDEX_PROCESS},
+			{CTX_NAME_METRIC, CTX_INDEX_METRIC},	  {CTX_NAME_STATE, CTX_INDEX_STATE},
+			{CTX_NAME_IOFNAME, CTX_INDEX_FILE},	  {CTX_NAME_HTYPE, CTX_INDEX_HEAP_OPERATION},
+			{CTX_NAME_IOTYPE, CTX_INDEX_IO_OPERATION}};
 	enum ctx_expression_name name = ctx_expression_find_name(text, strlen(text));
 
-	for (size_t i = 0; i < CTX_COUNT_OF(nouns); i++) {
-		if (name == nouns[i].name)
-			return nouns[i].noun;
+	for (size_t i = 0; i < CTX_COUNT_OF(entities); i++) {
+		if (name == entities[i].name)
+			return entities[i].entity;
 	}
 	return CTX_INDEX_NUMBER;
 }
@@ -261,7 +261,7 @@ static enum ctx_status query_index(struct source *source, struct index *index, s
 	end(source);
 	index->shown = (struct ctx_report_index){
 		.title = key.is_word ? key.name : NULL,
-		.noun = noun_of(key.text),
+		.entity = entity_of(key.text),
 		.keys = index->rows.keys,
 		.n = index->rows.n,
 		.sums = index->rows.sums,

@@ -25,8 +25,8 @@ struct collecting {
 
 static void key_of(const struct ctx_report_wakers *row, uint32_t key[6])
 {
-	const uint32_t fields[6] = {row->thread, row->state,	row->stack,
-				    row->waker,	 row->outsider, row->waker_stack};
+	const uint32_t fields[6] = {row->thread, row->state,	      row->stack,
+				    row->waker,	 row->external_waker, row->waker_stack};
 
 	memcpy(key, fields, sizeof(fields));
 }
@@ -164,7 +164,7 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 		.state = wakeup->state,
 		.stack = wakeup->stack,
 		.waker = wakeup->waker,
-		.outsider = wakeup->outsider,
+		.external_waker = wakeup->external_waker,
 		.waker_stack = wakeup->waker_stack,
 	};
 	struct ctx_report_wakers *row;

@@ -150,12 +150,12 @@ static const char *io_name_of(int64_t key)
 }
 
 /* NULL: it has no name. */
-static const char *name_of(const struct ctx_profile *profile, enum ctx_index_noun noun, int64_t key)
+static const char *name_of(const struct ctx_profile *profile, enum ctx_index_entity entity, int64_t key)
 {
 
 	if (key == -1)
 		return "<Unknown>";
-	switch (noun) {
+	switch (entity) {
 	case CTX_INDEX_THREAD:
 		return key >= 0 && key < profile->n_threads ? profile->threads[key].name : NULL;
 	case CTX_INDEX_PROCESS:
@@ -221,7 +221,7 @@ static void put_row(struct table *table, size_t row)
 		cells[n++] = ctx_cell_number(sums[i + 1].weight);
 	cells[n++] = key != -1 ? ctx_cell_signed(key) : ctx_cell_name(NULL);
 	cells[n++] = ctx_cell_signed(key);
-	cells[n++] = ctx_cell_name(name_of(table->selection->profile, index->noun, key));
+	cells[n++] = ctx_cell_name(name_of(table->selection->profile, index->entity, key));
 	cells[n++] = ctx_cell_number(sums->samples);
 	cells[n++] = ctx_cell_number(sums->weight);
 	for (size_t i = 0; i < table->n_more; i++) {

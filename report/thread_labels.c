@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 /* Each thread on the page stands for all of its name that come behind it. */
-static enum ctx_status gather_names(struct ctx_thread_labels *labels, const bool *is_there,
-				    struct ctx_strtab *names, struct ctx_err *err)
+static enum ctx_status collect_names(struct ctx_thread_labels *labels, const bool *is_there,
+				     struct ctx_strtab *names, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = labels->profile;
 	uint32_t *first_of CTX_AUTO_FREE = ctx_calloc(profile->n_threads, sizeof(*first_of));
@@ -49,7 +49,7 @@ enum ctx_status ctx_thread_labels_init(struct ctx_thread_labels *labels, const s
 	if (labels->first == NULL || labels->n == NULL)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK)
-		status = gather_names(labels, is_there, &names, err);
+		status = collect_names(labels, is_there, &names, err);
 	ctx_strtab_deinit(&names);
 	if (status != CTX_OK) {
 		ctx_thread_labels_deinit(labels);

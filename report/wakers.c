@@ -57,7 +57,7 @@ static void put_data_row(struct ctx_out *out, const struct ctx_report_wakers *ro
 		ctx_thread_cell(profile, row->waker),
 		ctx_cell_name(waker != NULL ? waker->name : NULL),
 		waker != NULL ? ctx_cell_number(row->waker) : ctx_cell_name(NULL),
-		ctx_cell_name(ctx_wakers_outsider(profile, row)),
+		ctx_cell_name(ctx_wakers_external_waker(profile, row)),
 		csv ? ctx_stack_joined_cell(out, row->stack, &bufs[0]) : ctx_cell_name(NULL),
 		csv ? ctx_stack_joined_cell(out, row->waker_stack, &bufs[1]) : ctx_cell_name(NULL),
 	};

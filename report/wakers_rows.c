@@ -52,9 +52,9 @@ const char *ctx_wakers_state(uint32_t state, bool word)
 		    : ctx_state_text((enum ctx_thread_state)state);
 }
 
-const char *ctx_wakers_outsider(const struct ctx_profile *profile, const struct ctx_report_wakers *row)
+const char *ctx_wakers_external_waker(const struct ctx_profile *profile, const struct ctx_report_wakers *row)
 {
-	return row->waker >= profile->n_threads && row->outsider < profile->n_outsiders
-		       ? profile->outsiders[row->outsider]
+	return row->waker >= profile->n_threads && row->external_waker < profile->n_external_wakers
+		       ? profile->external_wakers[row->external_waker]
 		       : NULL;
 }

@@ -31,6 +31,6 @@ bool ctx_wakers_passes(const struct ctx_wakers_view *view, const struct ctx_repo
 const char *ctx_wakers_state(uint32_t state, bool word);
 
 /* What woke the thread, where that is no thread of the recording; NULL: it is one, or is not known. */
-const char *ctx_wakers_outsider(const struct ctx_profile *profile, const struct ctx_report_wakers *row);
+const char *ctx_wakers_external_waker(const struct ctx_profile *profile, const struct ctx_report_wakers *row);
 
 #endif

@@ -64,7 +64,7 @@ static void make_line(struct page *page, uint32_t i, struct line *line, struct c
 {
 	const struct ctx_report_wakers *row = &page->view->wakers[i];
 	bool ascii = page->out->options->ascii;
-	const char *outsider = ctx_wakers_outsider(page->view->profile, row);
+	const char *external_waker = ctx_wakers_external_waker(page->view->profile, row);
 	size_t begin;
 
 	*line = (struct line){.thread = ctx_thread_label(&page->labels, row->thread),
@@ -79,7 +79,7 @@ static void make_line(struct page *page, uint32_t i, struct line *line, struct c
 	if (row->waker < page->view->profile->n_threads)
 		ctx_thread_label_put(&page->labels, row->waker, ascii, buf);
 	else
-		ctx_name_put_text(buf, outsider != NULL ? outsider : "<not seen>", ascii);
+		ctx_name_put_text(buf, external_waker != NULL ? external_waker : "<not seen>", ascii);
 	begin = buf->n;
 	ctx_buf_put_text(buf, ": ");
 	ctx_wait_chain_put(page->view->profile, row->waker_stack, ascii, buf);

@@ -4,8 +4,8 @@
 
 #define SAMPLE_COLUMNS 7 /* as in the picture in the header */
 
-static enum ctx_status gather_times(uint64_t *values, const struct ctx_sample *samples, size_t n,
-				    struct ctx_err *err)
+static enum ctx_status collect_times(uint64_t *values, const struct ctx_sample *samples, size_t n,
+				     struct ctx_err *err)
 {
 	uint64_t last = 0;
 
@@ -41,8 +41,9 @@ static uint64_t column_value(const struct ctx_sample *sample, int column)
 
 /* One column of the samples. Inlined for each column: which one it is, is asked outside the loop.
  * Returns how often it changes. */
-static inline __attribute__((always_inline)) size_t gather(uint64_t *values, const struct ctx_sample *samples,
-							   size_t n, int column)
+static inline __attribute__((always_inline)) size_t collect(uint64_t *values,
+							    const struct ctx_sample *samples, size_t n,
+							    int column)
 {
 	uint64_t last = column_value(&samples[0], column);
 	size_t changes = 0;
@@ -56,21 +57,21 @@ static inline __attribute__((always_inline)) size_t gather(uint64_t *values, con
 	return changes;
 }
 
-static size_t gather_column(uint64_t *values, const struct ctx_sample *samples, size_t n, int column)
+static size_t collect_column(uint64_t *values, const struct ctx_sample *samples, size_t n, int column)
 {
 	switch (column) {
 	case 1:
-		return gather(values, samples, n, 1);
+		return collect(values, samples, n, 1);
 	case 2:
-		return gather(values, samples, n, 2);
+		return collect(values, samples, n, 2);
 	case 3:
-		return gather(values, samples, n, 3);
+		return collect(values, samples, n, 3);
 	case 4:
-		return gather(values, samples, n, 4);
+		return collect(values, samples, n, 4);
 	case 5:
-		return gather(values, samples, n, 5);
+		return collect(values, samples, n, 5);
 	default:
-		return gather(values, samples, n, 6);
+		return collect(values, samples, n, 6);
 	}
 }
 
@@ -83,14 +84,14 @@ enum ctx_status ctx_block_encode(struct ctx_block_codec *codec, const struct ctx
 		return ctx_err_set(err, n == 0 ? CTX_E_ARG : CTX_E_LIMIT, "a leaf of %zu samples", n);
 	status = ctx_grow(&codec->values, &codec->values_cap, n, err);
 	if (status == CTX_OK)
-		status = gather_times(codec->values, samples, n, err);
+		status = collect_times(codec->values, samples, n, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_buf_clear(&codec->columns);
 	ctx_buf_put_varint(&codec->columns, samples[0].metric);
 	ctx_column_put(&codec->columns, codec->values, n);
 	for (int column = 1; column < SAMPLE_COLUMNS; column++) {
-		size_t changes = gather_column(codec->values, samples, n, column);
+		size_t changes = collect_column(codec->values, samples, n, column);
 
 		ctx_column_put_changing(&codec->columns, codec->values, n, changes);
 	}

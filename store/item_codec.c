@@ -10,7 +10,7 @@ struct item_form {
 	int n_columns;		    /* as in the picture in the header; */
 	int narrow_from, narrow_to; /* of them these have only 32 bits */
 	/* One column: from the items, and into them, from the first column on. */
-	void (*gather)(uint64_t *values, const void *items, size_t n, int column);
+	void (*collect)(uint64_t *values, const void *items, size_t n, int column);
 	void (*scatter)(const uint64_t *values, void *items, size_t n, int column);
 };
 
@@ -23,7 +23,7 @@ static enum ctx_status encode(struct ctx_block_codec *codec, const struct item_f
 		return status;
 	ctx_buf_clear(&codec->columns);
 	for (int column = 0; column < form->n_columns; column++) {
-		form->gather(codec->values, items, n, column);
+		form->collect(codec->values, items, n, column);
 		ctx_column_put(&codec->columns, codec->values, n);
 	}
 	return ctx_columns_pack(codec, err);
@@ -89,13 +89,13 @@ static uint64_t wakeup_value(const struct ctx_wakeup *wakeups, size_t i, int col
 	case 6:
 		return wakeup->waker + 1u;
 	case 7:
-		return wakeup->outsider + 1u;
+		return wakeup->external_waker + 1u;
 	default:
 		return wakeup->waker_raw_stack;
 	}
 }
 
-static void gather_wakeups(uint64_t *values, const void *items, size_t n, int column)
+static void collect_wakeups(uint64_t *values, const void *items, size_t n, int column)
 {
 	for (size_t i = 0; i < n; i++)
 		values[i] = wakeup_value(items, i, column);
@@ -130,7 +130,7 @@ static void scatter_wakeup(struct ctx_wakeup *wakeups, size_t i, uint64_t value,
 		wakeup->waker = id - 1u;
 		break;
 	case 7:
-		wakeup->outsider = id - 1u;
+		wakeup->external_waker = id - 1u;
 		break;
 	default:
 		wakeup->waker_raw_stack = id;
@@ -144,7 +144,7 @@ static void scatter_wakeups(const uint64_t *values, void *items, size_t n, int c
 		scatter_wakeup(items, i, values[i], column);
 }
 
-static const struct item_form wakeup_form = {"waits", 9, 3, 9, gather_wakeups, scatter_wakeups};
+static const struct item_form wakeup_form = {"waits", 9, 3, 9, collect_wakeups, scatter_wakeups};
 
 enum ctx_status ctx_wakeups_encode(struct ctx_block_codec *codec, const struct ctx_wakeup *wakeups, size_t n,
 				   struct ctx_err *err)
@@ -197,7 +197,7 @@ static uint64_t traced_value(const struct ctx_traced *operations, size_t i, int 
 	}
 }
 
-static void gather_operations(uint64_t *values, const void *items, size_t n, int column)
+static void collect_operations(uint64_t *values, const void *items, size_t n, int column)
 {
 	for (size_t i = 0; i < n; i++)
 		values[i] = traced_value(items, i, column);
@@ -259,7 +259,7 @@ static void scatter_operations(const uint64_t *values, void *items, size_t n, in
 		scatter_traced(items, i, values[i], column);
 }
 
-static const struct item_form traced_form = {"operations", 13, 5, 12, gather_operations, scatter_operations};
+static const struct item_form traced_form = {"operations", 13, 5, 12, collect_operations, scatter_operations};
 
 static enum ctx_status check_order(const struct ctx_traced *operations, size_t n, struct ctx_err *err)
 {

@@ -191,7 +191,7 @@ static enum ctx_status read_entities(struct ctx_store *store, struct ctx_err *er
 		{"SELECT * FROM property ORDER BY id", take_property},
 		{"SELECT * FROM warning ORDER BY id", take_warning},
 		{"SELECT * FROM metric ORDER BY id", ctx_store_take_metric},
-		{"SELECT * FROM outsider ORDER BY id", ctx_store_take_outsider},
+		{"SELECT * FROM outsider ORDER BY id", ctx_store_take_external_waker},
 		{"SELECT * FROM traced_file ORDER BY id", ctx_store_take_traced_file},
 		{"SELECT * FROM process ORDER BY id", take_process},
 		{"SELECT * FROM thread ORDER BY id", take_thread},

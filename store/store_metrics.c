@@ -1,5 +1,5 @@
 /*
- * Metrics and outsiders: their rows. The parts of a sum are a text, "4,5": SQL has no lists.
+ * Metrics and external wakers: their rows. The parts of a sum are a text, "4,5": SQL has no lists.
  */
 #include "base/mem.h"
 #include "store/store_rows.h"
@@ -41,9 +41,9 @@ void ctx_store_bind_metric(struct ctx_store_rows *rows, size_t i)
 	ctx_bind_text(rows->stmt, 10, ctx_metric_kind_word(metric->kind));
 }
 
-void ctx_store_bind_outsider(struct ctx_store_rows *rows, size_t i)
+void ctx_store_bind_external_waker(struct ctx_store_rows *rows, size_t i)
 {
-	ctx_bind_text(rows->stmt, 2, rows->contents->profile->outsiders[i]);
+	ctx_bind_text(rows->stmt, 2, rows->contents->profile->external_wakers[i]);
 }
 
 /* ---- reading ---- */
@@ -102,14 +102,14 @@ enum ctx_status ctx_store_take_metric(struct ctx_store_reader *reader, size_t i,
 	return take_parts(reader, item, i, err);
 }
 
-enum ctx_status ctx_store_take_outsider(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
+enum ctx_status ctx_store_take_external_waker(struct ctx_store_reader *reader, size_t i, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &reader->store->profile;
-	const char **item = ctx_store_append(&profile->outsiders, i, sizeof(*item));
+	const char **item = ctx_store_append(&profile->external_wakers, i, sizeof(*item));
 
 	if (item == NULL)
 		return ctx_err_nomem(err);
 	*item = ctx_store_reader_text(reader, 1);
-	profile->n_outsiders = (uint32_t)i + 1;
+	profile->n_external_wakers = (uint32_t)i + 1;
 	return CTX_OK;
 }

@@ -13,7 +13,7 @@ static enum ctx_status check(const struct ctx_store *store, const void *items, s
 
 	for (size_t i = 0; i < n; i++) {
 		if (wakeups[i].wait_ns > wakeups[i].time_ns || wakeups[i].state >= CTX_STATE_N ||
-		    (wakeups[i].waker != CTX_NONE && wakeups[i].outsider != CTX_NONE))
+		    (wakeups[i].waker != CTX_NONE && wakeups[i].external_waker != CTX_NONE))
 			return ctx_err_set(err, CTX_E_ARG, "%s: wait %zu cannot be", store->path, i);
 	}
 	return CTX_OK;
@@ -66,8 +66,8 @@ static enum ctx_status resolve(const struct ctx_store *store, const struct block
 		    wakeup->waker_raw_stack >= store->n_raw_stacks || wakeup->state >= CTX_STATE_N ||
 		    wakeup->thread >= profile->n_threads ||
 		    !ctx_store_is_id(wakeup->waker, profile->n_threads, true) ||
-		    !ctx_store_is_id(wakeup->outsider, profile->n_outsiders, true) ||
-		    (wakeup->waker != CTX_NONE && wakeup->outsider != CTX_NONE))
+		    !ctx_store_is_id(wakeup->external_waker, profile->n_external_wakers, true) ||
+		    (wakeup->waker != CTX_NONE && wakeup->external_waker != CTX_NONE))
 			return ctx_err_set(err, CTX_E_FORMAT, "wait %zu names something that is not there",
 					   i);
 		wakeup->stack = store->raw_to_stack[wakeup->raw_stack];

@@ -1,5 +1,5 @@
 /*
- * wakeups(time_ns, wait_ns, delay_ns, thread, state, stack, raw_stack, waker, outsider,
+ * wakeups(time_ns, wait_ns, delay_ns, thread, state, stack, raw_stack, waker, external waker,
  * waker_stack, waker_raw_stack): the waits that were ended as rows. Bounds of time_ns choose the
  * blocks.
  */
@@ -16,7 +16,7 @@ enum column {
 	STACK,
 	RAW_STACK,
 	WAKER,
-	OUTSIDER,
+	EXTERNAL_WAKER,
 	WAKER_STACK,
 	WAKER_RAW_STACK,
 	N_COLUMNS
@@ -35,9 +35,10 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 	const uint32_t waker_raw = wakeup->waker_raw_stack != 0 ? wakeup->waker_raw_stack : CTX_NONE;
 	const uint32_t waker_stack = wakeup->waker_raw_stack != 0 ? wakeup->waker_stack : CTX_NONE;
 	const uint32_t ids[N_COLUMNS] = {
-		[THREAD] = wakeup->thread,	 [STATE] = wakeup->state,	[STACK] = wakeup->stack,
-		[RAW_STACK] = wakeup->raw_stack, [WAKER] = wakeup->waker,	[OUTSIDER] = wakeup->outsider,
-		[WAKER_STACK] = waker_stack,	 [WAKER_RAW_STACK] = waker_raw,
+		[THREAD] = wakeup->thread,   [STATE] = wakeup->state,
+		[STACK] = wakeup->stack,     [RAW_STACK] = wakeup->raw_stack,
+		[WAKER] = wakeup->waker,     [EXTERNAL_WAKER] = wakeup->external_waker,
+		[WAKER_STACK] = waker_stack, [WAKER_RAW_STACK] = waker_raw,
 	};
 	const uint64_t times[] = {wakeup->time_ns, wakeup->wait_ns, wakeup->delay_ns};
 

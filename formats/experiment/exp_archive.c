@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/xxh.h"
 #include "elf/elf_buildid.h"
-#include "model/made_code.h"
+#include "model/jit_code.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -219,7 +219,7 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 	}
 	/* Anybody may make links in /tmp. */
 	file = open(path,
-		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (ctx_made_code_is(path) ? O_NOFOLLOW : 0));
+		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (ctx_jit_code_is(path) ? O_NOFOLLOW : 0));
 	if (file < 0)
 		(void)ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	return file;
@@ -253,7 +253,7 @@ enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *obj
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
-	if (ctx_made_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(object->file))
+	if (ctx_jit_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(object->file))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not the object that was mapped");
 	ctx_buildid_of_fd(object->file, found);
 	if (build_id[0] != '\0' && strcmp(found, build_id) != 0)

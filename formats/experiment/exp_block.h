@@ -79,7 +79,7 @@ struct ctx_exp_packet {
 	uint64_t time_ns; /* relative */
 	union {
 		uint64_t weight; /* sample. 0: the period of the metric */
-		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: outsider k */
+		uint64_t waker;	 /* change. 0: none; 2 k + 1: thread k; 2 k + 2: external waker k */
 	};
 	uint32_t stack;
 	uint32_t thread;
@@ -94,11 +94,11 @@ struct ctx_exp_packet {
 #define CTX_EXP_STATES_FILE "states"
 
 /* The waker of a packet; CTX_NONE: not this one. */
-static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t outsider)
+static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)
 {
 	if (thread != CTX_NONE)
 		return 2 * (uint64_t)thread + 1;
-	return outsider != CTX_NONE ? 2 * (uint64_t)outsider + 2 : 0;
+	return external_waker != CTX_NONE ? 2 * (uint64_t)external_waker + 2 : 0;
 }
 
 #define CTX_EXP_PACKETS_MAX 16384u /* of one block; fits packet.order */

@@ -1,19 +1,19 @@
 /*
- * Changes of what threads do, as the reader hands them out. In a packet of the file the waker is 2 k + 1 for the thread and 2 k + 2 for the outsider with the number k; in a translated one k is a row of the log.
+ * Changes of what threads do, as the reader hands them out. In a packet of the file the waker is 2 k + 1 for the thread and 2 k + 2 for the external waker with the number k; in a translated one k is a row of the log.
  */
 #include "formats/experiment/exp_reader_state.h"
 
-/* An outsider that the log does not have is nobody; that is told once. */
-static enum ctx_status find_outsider(struct ctx_exp_reader *reader, uint32_t key, uint64_t time_ns,
-				     uint32_t *ret_row, struct ctx_err *err)
+/* An external waker that the log does not have is nobody; that is told once. */
+static enum ctx_status find_external_waker(struct ctx_exp_reader *reader, uint32_t key, uint64_t time_ns,
+					   uint32_t *ret_row, struct ctx_err *err)
 {
 	struct ctx_event told = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
-	uint32_t row = ctx_map64_get(&reader->log.outsiders.of_key, key);
+	uint32_t row = ctx_map64_get(&reader->log.external_wakers.of_key, key);
 
 	*ret_row = row != CTX_MAP64_NONE ? row : CTX_NONE;
-	if (row != CTX_MAP64_NONE || reader->outsider_damage_told)
+	if (row != CTX_MAP64_NONE || reader->external_waker_damage_told)
 		return CTX_OK;
-	reader->outsider_damage_told = true;
+	reader->external_waker_damage_told = true;
 	told.text = "log.xml: changes of state name outsiders that the log does not have";
 	return ctx_exp_reader_push(reader, &told, NULL, err);
 }
@@ -31,7 +31,7 @@ enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader, u
 						struct ctx_err *err)
 {
 	uint64_t key = change->waker != 0 ? (change->waker - 1) / 2 : 0;
-	uint32_t thread = CTX_NONE, outsider = CTX_NONE;
+	uint32_t thread = CTX_NONE, external_waker = CTX_NONE;
 	enum ctx_status status = CTX_OK;
 
 	*ret_fine = change->change < CTX_CHANGE_N && key < CTX_NONE &&
@@ -44,8 +44,8 @@ enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader, u
 	if (change->waker % 2 == 1)
 		status = ctx_exp_log_thread(&reader->log, (uint32_t)key, process, &thread, err);
 	else
-		status = find_outsider(reader, (uint32_t)key, change->time_ns, &outsider, err);
-	change->waker = ctx_exp_waker(thread, outsider);
+		status = find_external_waker(reader, (uint32_t)key, change->time_ns, &external_waker, err);
+	change->waker = ctx_exp_waker(thread, external_waker);
 	return status;
 }
 
@@ -59,7 +59,7 @@ void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struc
 	ret->state.wait = CTX_WAIT_UNKNOWN;
 	ret->state.stack = (struct ctx_event_stack){.id = change->stack};
 	ret->state.waker = thread != CTX_NONE ? reader->log.threads[thread].number : CTX_NONE;
-	ret->state.outsider = change->waker != 0 && thread == CTX_NONE
-				      ? reader->log.outsiders.names[(change->waker - 2) / 2]
-				      : NULL;
+	ret->state.external_waker = change->waker != 0 && thread == CTX_NONE
+					    ? reader->log.external_wakers.names[(change->waker - 2) / 2]
+					    : NULL;
 }

@@ -174,7 +174,7 @@ static void release(struct ctx_exp_writer *writer)
 	ctx_map64_deinit(&writer->present);
 	ctx_exp_objects_deinit(&writer->objects);
 	ctx_exp_places_deinit(&writer->places);
-	ctx_strtab_deinit(&writer->outsiders);
+	ctx_strtab_deinit(&writer->external_wakers);
 	ctx_buf_deinit(&writer->log);
 	ctx_buf_deinit(&writer->overview.records);
 	ctx_compressor_deinit(&writer->scratch.compressor);

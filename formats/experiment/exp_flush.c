@@ -33,7 +33,7 @@ void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char
 
 		if (proc->is_root && proc->by_number)
 			snprintf(part, sizeof(part), "_n%u", process);
-		else if (proc->is_root && proc->origin != CTX_EXP_FOUNDER)
+		else if (proc->is_root && proc->origin != CTX_EXP_ROOT_PROCESS)
 			snprintf(part, sizeof(part), "_p%lld", (long long)proc->pid);
 		else if (!proc->is_root)
 			snprintf(part, sizeof(part), "_%c%u", proc->origin == CTX_EXP_EXEC ? 'x' : 'f',
@@ -58,7 +58,7 @@ static enum ctx_status stick(struct ctx_exp_writer *writer, struct ctx_err *err)
 }
 
 /*
- * Appends to a file of the founder or of a descendant (`name` is relative to the founder's directory). `skip_if_old` bytes in front (the file header) are left out when the file has contents already.
+ * Appends to a file of the root process or of a descendant (`name` is relative to the root process's directory). `skip_if_old` bytes in front (the file header) are left out when the file has contents already.
  */
 static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, struct ctx_bytes bytes,
 			      size_t skip_if_old, struct ctx_err *err)

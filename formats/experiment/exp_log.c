@@ -26,8 +26,8 @@ void ctx_exp_log_deinit(struct ctx_exp_log *log)
 	free(log->periods);
 	free(log->sources.rows);
 	ctx_strtab_deinit(&log->sources.paths);
-	free(log->outsiders.names);
-	ctx_map64_deinit(&log->outsiders.of_key);
+	free(log->external_wakers.names);
+	ctx_map64_deinit(&log->external_wakers.of_key);
 	*log = (struct ctx_exp_log){0};
 }
 
@@ -262,25 +262,27 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 }
 
 /* Somebody who is no thread of the recording, and woke one. */
-static enum ctx_status read_outsider(struct ctx_exp_log *log, const struct ctx_exp_line *line,
-				     struct ctx_err *err)
+static enum ctx_status read_external_waker(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+					   struct ctx_err *err)
 {
 	uint32_t key, *row;
 	enum ctx_status status;
 
 	if (!ctx_exp_line_number32(line, "outsider", &key))
 		return CTX_E_FORMAT;
-	status = ctx_grow(&log->outsiders.names, &log->outsiders.cap, log->outsiders.n + 1, err);
+	status = ctx_grow(&log->external_wakers.names, &log->external_wakers.cap, log->external_wakers.n + 1,
+			  err);
 	if (status != CTX_OK)
 		return status;
-	row = ctx_map64_place(&log->outsiders.of_key, key);
+	row = ctx_map64_place(&log->external_wakers.of_key, key);
 	if (row == NULL)
 		return ctx_err_nomem(err);
 	if (*row != CTX_MAP64_NONE)
 		return CTX_E_FORMAT;
-	status = keep(log, ctx_exp_line_text(line, "name"), &log->outsiders.names[log->outsiders.n], err);
+	status = keep(log, ctx_exp_line_text(line, "name"),
+		      &log->external_wakers.names[log->external_wakers.n], err);
 	if (status == CTX_OK)
-		*row = (uint32_t)log->outsiders.n++;
+		*row = (uint32_t)log->external_wakers.n++;
 	return status;
 }
 
@@ -353,7 +355,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		else if (strcmp(kind, "unwinding") == 0)
 			status = read_unwinding(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
-			status = read_outsider(log, line, err);
+			status = read_external_waker(log, line, err);
 		if (status != CTX_OK)
 			return status;
 		if (entry.time_ns > log->last_ns)

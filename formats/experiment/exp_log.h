@@ -52,7 +52,7 @@ struct ctx_exp_source_rows {
 };
 
 /* External wakers that are no threads of the recording. */
-struct ctx_exp_outsiders {
+struct ctx_exp_external_wakers {
 	const char **names; /* by row */
 	size_t n, cap;
 	struct ctx_map64 of_key; /* number in the files: row */
@@ -74,7 +74,7 @@ struct ctx_exp_log {
 	uint64_t *periods;
 	size_t n_metrics, metrics_cap, periods_cap;
 	struct ctx_exp_source_rows sources;
-	struct ctx_exp_outsiders outsiders;
+	struct ctx_exp_external_wakers external_wakers;
 	uint64_t last_ns; /* the largest time of all */
 	uint64_t
 		limit_ns; /* where the limit of bytes was reached: records are missing from then on; 0: it was not */

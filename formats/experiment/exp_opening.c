@@ -137,11 +137,11 @@ static enum ctx_status tell_mapless(struct ctx_exp_reader *reader, const char *b
 	return ctx_exp_log_damage(&reader->log, text, err);
 }
 
-/* The data files and the map of the founder (`below` is ".") or of a descendant. */
+/* The data files and the map of the root process (`below` is ".") or of a descendant. */
 static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
 	struct ctx_strtab names = {0};
-	bool founder = strcmp(below, ".") == 0, has_map = false;
+	bool root_process = strcmp(below, ".") == 0, has_map = false;
 	enum ctx_status status = list_names(reader->dir, below, &names, err);
 	char *name = NULL;
 
@@ -152,7 +152,7 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 		int fd CTX_AUTO_CLOSE = -1;
 
 		free(name);
-		name = founder ? strdup(last) : ctx_path_join(below, last);
+		name = root_process ? strdup(last) : ctx_path_join(below, last);
 		if (name == NULL)
 			status = ctx_err_nomem(err);
 		else if (strcmp(last, "map.xml") == 0)

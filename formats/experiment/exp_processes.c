@@ -93,8 +93,8 @@ static void set_lineage(struct ctx_exp_writer *writer, struct ctx_exp_proc *proc
 		return;
 	}
 	proc->is_root = true;
-	if (proc->origin == CTX_EXP_FOUNDER && !writer->has_founder) {
-		writer->has_founder = true;
+	if (proc->origin == CTX_EXP_ROOT_PROCESS && !writer->has_root_process) {
+		writer->has_root_process = true;
 		return;
 	}
 	proc->origin = CTX_EXP_PRESENT;

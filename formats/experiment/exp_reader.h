@@ -1,5 +1,5 @@
 /*
- * Reads an experiment directory (docs/experiment-format.md) as an event source: the founder and all descendants, merged by time.
+ * Reads an experiment directory (docs/experiment-format.md) as an event source: the root process and all descendants, merged by time.
  *
  * Works while the experiment is being written and after the recorder was killed. A torn or damaged block or line is reported as a CTX_EV_DAMAGE event that names file and offset, skipped, and everything
  * else is used. Nothing in the directory is trusted: no XML entities, no network, no path out of the experiment is ever written or followed, sizes are checked before memory is asked for.

@@ -90,7 +90,7 @@ struct ctx_exp_reader {
 	struct ctx_exp_block_file file; /* the data file that was read last stays open */
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
-	bool thread_damage_told, outsider_damage_told;
+	bool thread_damage_told, external_waker_damage_told;
 };
 
 /* Puts an event behind those that wait to be handed out. `text` (NULL: none) is what the event points to; it is taken over, also on error. */

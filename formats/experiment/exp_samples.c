@@ -14,8 +14,8 @@
 #include <string.h>
 
 #define FRAMES_MAX ((size_t)1 << 16) /* of one stack; what is nearer to the root than this is cut */
-#define OUTSIDERS_MAX 65535u	     /* names; the rest share one, so that nobody outside can use up memory */
-#define OTHER_OUTSIDERS "<Others>"
+#define EXTERNAL_WAKERS_MAX 65535u   /* names; the rest share one, so that nobody outside can use up memory */
+#define OTHER_EXTERNAL_WAKERS "<Others>"
 
 /* A process's buffer goes to disk when it has so much: some stacks compress better together, many cost memory. */
 #define KEPT_BYTES ((size_t)256 * 1024)
@@ -225,8 +225,8 @@ static enum ctx_status check_state(const struct ctx_exp_writer *writer, const st
 		return status;
 	if (state->waker != CTX_NONE)
 		return ctx_exp_check_thread(writer, state->waker, err);
-	if (state->outsider != CTX_NONE && state->outsider >= writer->outsiders.n)
-		return ctx_err_set(err, CTX_E_ARG, "outsider %u was never named", state->outsider);
+	if (state->external_waker != CTX_NONE && state->external_waker >= writer->external_wakers.n)
+		return ctx_err_set(err, CTX_E_ARG, "outsider %u was never named", state->external_waker);
 	return CTX_OK;
 }
 
@@ -245,7 +245,7 @@ enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_ex
 	if (status != CTX_OK)
 		return status;
 	record.packet = (struct ctx_exp_packet){
-		.waker = woken ? ctx_exp_waker(state->waker, state->outsider) : 0,
+		.waker = woken ? ctx_exp_waker(state->waker, state->external_waker) : 0,
 		.thread = state->thread,
 		.cpu = state->cpu >= 0 ? state->cpu : -1,
 		.change = (uint16_t)state->change,
@@ -254,18 +254,19 @@ enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_ex
 	return add(writer, &record, err);
 }
 
-enum ctx_status ctx_exp_outsider(struct ctx_exp_writer *writer, const char *name, uint64_t time_ns,
-				 uint32_t *ret, struct ctx_err *err)
+enum ctx_status ctx_exp_external_waker(struct ctx_exp_writer *writer, const char *name, uint64_t time_ns,
+				       uint32_t *ret, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check(writer, err);
-	uint32_t before = (uint32_t)writer->outsiders.n;
+	uint32_t before = (uint32_t)writer->external_wakers.n;
 	struct ctx_buf *out;
 
 	if (status != CTX_OK)
 		return status;
-	if (before >= OUTSIDERS_MAX && ctx_strtab_find(&writer->outsiders, name, strlen(name)) == UINT32_MAX)
-		name = OTHER_OUTSIDERS;
-	status = ctx_strtab_add_text(&writer->outsiders, name, ret, err);
+	if (before >= EXTERNAL_WAKERS_MAX &&
+	    ctx_strtab_find(&writer->external_wakers, name, strlen(name)) == UINT32_MAX)
+		name = OTHER_EXTERNAL_WAKERS;
+	status = ctx_strtab_add_text(&writer->external_wakers, name, ret, err);
 	if (status != CTX_OK || *ret < before)
 		return status;
 	out = ctx_exp_log_event(writer, "outsider", time_ns);

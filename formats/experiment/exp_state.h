@@ -54,7 +54,7 @@ struct ctx_exp_proc {
 	uint32_t n_forks, n_execs;
 	uint32_t epoch; /* of its dictionary, from 1 */
 	uint8_t origin; /* enum ctx_exp_origin */
-	bool is_root; /* lineage does not build upon the parent's: "" for the founder, _p<pid>, _n<number> */
+	bool is_root; /* lineage does not build upon the parent's: "" for the root process, _p<pid>, _n<number> */
 	bool by_number;	  /* a root whose lineage is _n<number> */
 	bool has_samples; /* its maps are on the way to disk: later ones are appended */
 	bool has_dir;
@@ -112,16 +112,16 @@ struct ctx_exp_writer {
 	struct ctx_map64 present; /* pids with a lineage _p<pid> */
 	struct ctx_exp_objects objects;
 	bool keep_places;
-	struct ctx_exp_places places; /* if keep_places */
-	uint32_t n_sources;	      /* copied so far */
-	struct ctx_strtab outsiders;  /* names by number */
-	struct ctx_buf log;	      /* lines not yet written */
+	struct ctx_exp_places places;	   /* if keep_places */
+	uint32_t n_sources;		   /* copied so far */
+	struct ctx_strtab external_wakers; /* names by number */
+	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
 	uint64_t flushing_ns; /* relative: the oldest record of the process that is being written */
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_stats stats;
-	bool has_founder, kernel_seen;
+	bool has_root_process, kernel_seen;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 
@@ -154,7 +154,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writ
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
 
-/* Makes a file of the founder that has these bytes in it. */
+/* Makes a file of the root process that has these bytes in it. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,
 						 const void *bytes, size_t n, struct ctx_err *err);
 

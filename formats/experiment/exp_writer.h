@@ -1,12 +1,12 @@
 /*
  * Writes an experiment directory (docs/experiment-format.md) while a recording runs.
  *
- * One writer holds the founder's experiment and all descendants'. Times are absolute nanoseconds of CLOCK_MONOTONIC; the writer makes them relative to the run event. Call stacks are interned on the
+ * One writer holds the root process's experiment and all descendants'. Times are absolute nanoseconds of CLOCK_MONOTONIC; the writer makes them relative to the run event. Call stacks are interned on the
  * way in: a sample on disk is a handful of bytes. Memory is bounded by options.memory_bytes whatever the target does: when the dictionaries of all processes together reach it, all blocks are written, the
  * dictionaries are emptied and go on in a new epoch. Disk is bounded by options.max_bytes: past it samples are counted as lost to the limit and dropped, the log says so once, everything else (exit, maps) goes on.
  *
  * What is on disk is always whole: blocks are written with one write each, the log and the map before the frames, the frames before the packets that name them. ctx_exp_tick writes what is older than a second.
- * A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes that were there before) is made when it gets its first sample; processes without samples are in the founder's log only.
+ * A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes that were there before) is made when it gets its first sample; processes without samples are in the root process's log only.
  * Files are opened, appended to and closed as needed, so any number of processes costs no descriptors.
  *
  * An I/O error sticks: the call that meets it returns CTX_E_IO, later calls return it again at once, ctx_exp_close still writes what it can.
@@ -50,12 +50,12 @@ struct ctx_exp_options {
 
 struct ctx_exp_writer;
 
-/* Makes the directory and the founder's files. CTX_E_ARG: exists and no overwrite, or the name does not end in .er, or what is there is no experiment; CTX_E_IO, CTX_E_PERM, CTX_E_NOMEM. */
+/* Makes the directory and the root process's files. CTX_E_ARG: exists and no overwrite, or the name does not end in .er, or what is there is no experiment; CTX_E_IO, CTX_E_PERM, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_create(const struct ctx_exp_options *options,
 					      struct ctx_exp_writer **ret, struct ctx_err *err);
 
 enum ctx_exp_origin {
-	CTX_EXP_FOUNDER, /* the first process; exactly once, except when whole systems or several processes are watched */
+	CTX_EXP_ROOT_PROCESS, /* the first process; exactly once, except when whole systems or several processes are watched */
 	CTX_EXP_FORK,	 /* lineage: the parent's + _f<n> */
 	CTX_EXP_EXEC,	 /* lineage: that of the process that exec'ed + _x<n>; the old process ends there */
 	CTX_EXP_PRESENT, /* was there before the recording: lineage _p<pid> */
@@ -142,10 +142,10 @@ struct ctx_exp_state {
 		process; /* whose dictionary the stack goes to: the thread's own process; woken by a thread of the recording: the waker's */
 	uint32_t thread;
 	enum ctx_state_change change;
-	int32_t cpu;		/* -1 unknown */
-	uint32_t waker;		/* who is woken: thread number; CTX_NONE */
-	uint32_t outsider;	/* woken by none of them: as ctx_exp_outsider gave it; CTX_NONE */
-	const uint64_t *frames; /* as in samples; n_frames 0: no stack */
+	int32_t cpu;		 /* -1 unknown */
+	uint32_t waker;		 /* who is woken: thread number; CTX_NONE */
+	uint32_t external_waker; /* woken by none of them: as ctx_exp_external_waker gave it; CTX_NONE */
+	const uint64_t *frames;	 /* as in samples; n_frames 0: no stack */
 	size_t n_frames;
 };
 
@@ -154,8 +154,8 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, cons
 					     struct ctx_err *err);
 
 /* A number for somebody who is no thread of the recording, "kworker/0:1": a line of the log when the name is new. Numbers are dense from 0. */
-CTX_MUST_CHECK enum ctx_status ctx_exp_outsider(struct ctx_exp_writer *writer, const char *name,
-						uint64_t time_ns, uint32_t *ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_exp_external_waker(struct ctx_exp_writer *writer, const char *name,
+						      uint64_t time_ns, uint32_t *ret, struct ctx_err *err);
 
 /* Stores what a sample's stack can be unwound from beside it: its time, process and thread. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer,

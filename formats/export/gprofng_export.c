@@ -1,5 +1,5 @@
 /*
- * An experiment of gprofng's: a directory for each process, the founder's around the others.
+ * An experiment of gprofng's: a directory for each process, the root process's around the others.
  *
  *	samples --1--> stacks, their addresses --> archives/ (a file for each load object)
  *	process --> objects' places --> data.frameinfo, map.xml, log.xml, overview
@@ -107,7 +107,7 @@ static uint32_t parent_of(const struct ctx_profile *profile, uint32_t process)
 {
 	uint32_t parent = profile->processes[process].parent;
 
-	return parent < process ? parent : 0; /* who has none is taken for the founder's child */
+	return parent < process ? parent : 0; /* who has none is taken for the root process's child */
 }
 
 /* Whether the recording has a name for each, as we need it: "_f1_x2", no two the same. */

@@ -38,8 +38,8 @@ static int by_address(const void *a, const void *b)
 	return (left->function > right->function) - (left->function < right->function);
 }
 
-static enum ctx_status gather_spots(const struct ctx_gpx_stacks *stacks, struct spot **ret, size_t *ret_n,
-				    struct ctx_err *err)
+static enum ctx_status collect_spots(const struct ctx_gpx_stacks *stacks, struct spot **ret, size_t *ret_n,
+				     struct ctx_err *err)
 {
 	struct spot *spots = ctx_calloc(stacks->n_places, sizeof(*spots));
 	size_t n = 0;
@@ -252,7 +252,7 @@ enum ctx_status ctx_gpx_objects_init(struct ctx_gpx_objects *objects, const stru
 		return ctx_err_nomem(err);
 	if (mkdir(directory, 0777) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", directory);
-	status = gather_spots(stacks, &spots, &n, err);
+	status = collect_spots(stacks, &spots, &n, err);
 	if (status == CTX_OK)
 		status = make_objects(objects, stacks, directory, (struct spots){spots, n}, err);
 	return status;

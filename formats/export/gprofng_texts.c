@@ -343,7 +343,7 @@ static void put_log(struct writing *writing)
 		put_counter(writing);
 	else
 		put_clock(writing);
-	if (writing->id == writing->texts->founder)
+	if (writing->id == writing->texts->root_process)
 		put_selection(writing);
 	put_threads(writing);
 	for (uint32_t i = children->begins[writing->id]; i < children->begins[writing->id + 1]; i++) {
@@ -476,7 +476,7 @@ enum ctx_status ctx_gpx_texts_write(const struct ctx_gpx_texts *texts, uint32_t 
 		put_usage(&writing);
 		status = end_file(&writing, "overview", err);
 	}
-	if (status == CTX_OK && process == texts->founder && writing.profile->notes[0] != '\0') {
+	if (status == CTX_OK && process == texts->root_process && writing.profile->notes[0] != '\0') {
 		put_notes(&writing.out, writing.profile->notes);
 		status = end_file(&writing, "notes", err);
 	}

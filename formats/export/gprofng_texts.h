@@ -25,7 +25,7 @@ struct ctx_gpx_data {
 
 struct ctx_gpx_process { /* an experiment directory */
 	char *path;	 /* owned */
-	char *lineage;	 /* owned; "" for the founder */
+	char *lineage;	 /* owned; "" for the root process */
 	uint64_t begin_ns, end_ns;
 	bool closed;	    /* its end was seen */
 	uint32_t successor; /* process that it became by executing a program; CTX_NONE */
@@ -37,7 +37,7 @@ struct ctx_gpx_texts {
 	const struct ctx_gpx_process *processes;		 /* by process id */
 	const uint64_t *thread_numbers;				 /* by thread id: THRID */
 	const struct ctx_gpx_groups *threads, *children, *usage; /* of each process */
-	uint32_t founder;
+	uint32_t root_process;
 	int64_t start_unix; /* seconds since 1970; 0 not known */
 };
 

@@ -69,7 +69,7 @@ enum ctx_status ctx_gp_experiments_damage(struct ctx_gp_experiments *experiments
 
 const char *ctx_gp_experiment_prefix(const struct ctx_gp_experiment *experiment, char out[256])
 {
-	if (experiment->founder == 0 && experiment->lineage[0] == '\0')
+	if (experiment->root_process == 0 && experiment->lineage[0] == '\0')
 		out[0] = '\0';
 	else
 		snprintf(out, 256, "%.200s: ", ctx_path_base(experiment->path));
@@ -194,7 +194,7 @@ static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct c
 					 (unsigned long long)experiment->log.damaged);
 }
 
-/* Links in an experiment may lead to a directory that is open already: it counts once. A group may have a founder twice. */
+/* Links in an experiment may lead to a directory that is open already: it counts once. A group may have a root process twice. */
 static enum ctx_status note_directory(struct ctx_gp_experiments *experiments,
 				      const struct ctx_gp_experiment *experiment, struct ctx_err *err)
 {
@@ -206,7 +206,7 @@ static enum ctx_status note_directory(struct ctx_gp_experiments *experiments,
 				     experiment->path);
 	place = ctx_map64_place(&experiments->by_inode, info.st_dev * UINT64_C(0x9e3779b97f4a7c15) ^
 								info.st_ino ^
-								(uint64_t)experiment->founder << 40);
+								(uint64_t)experiment->root_process << 40);
 	if (place == NULL)
 		return ctx_err_nomem(err);
 	if (*place != CTX_MAP64_NONE)
@@ -224,19 +224,19 @@ static char *lineage_of(const char *name)
 	return strndup(name, n > 3 ? n - 3 : n);
 }
 
-static enum ctx_status open_one(struct ctx_gp_experiments *experiments, const char *path, uint32_t founder,
-				struct ctx_err *err)
+static enum ctx_status open_one(struct ctx_gp_experiments *experiments, const char *path,
+				uint32_t root_process, struct ctx_err *err)
 {
 	struct ctx_gp_experiment *experiment = ctx_calloc(1, sizeof(*experiment));
-	bool is_founder = founder == UINT32_MAX;
+	bool is_root_process = root_process == UINT32_MAX;
 	enum ctx_status status;
 
 	if (experiment == NULL)
 		return ctx_err_nomem(err);
 	experiment->path = strdup(path);
-	experiment->lineage = is_founder ? strdup("") : lineage_of(ctx_path_base(path));
+	experiment->lineage = is_root_process ? strdup("") : lineage_of(ctx_path_base(path));
 	experiment->number = (uint32_t)experiments->n;
-	experiment->founder = is_founder ? experiment->number : founder;
+	experiment->root_process = is_root_process ? experiment->number : root_process;
 	status = experiment->path != NULL && experiment->lineage != NULL ? CTX_OK : ctx_err_nomem(err);
 	if (status == CTX_OK && experiments->n >= EXPERIMENTS_MAX)
 		status = ctx_err_set(err, CTX_E_LIMIT, "more than %u experiments", EXPERIMENTS_MAX);
@@ -267,7 +267,7 @@ static int is_descendant(const struct dirent *entry)
 
 /* A descendant that cannot be opened costs itself alone. */
 static enum ctx_status open_descendants(struct ctx_gp_experiments *experiments, const char *path,
-					uint32_t founder, struct ctx_err *err)
+					uint32_t root_process, struct ctx_err *err)
 {
 	struct dirent **entries;
 	int n = scandir(path, &entries, is_descendant, alphasort);
@@ -280,7 +280,8 @@ static enum ctx_status open_descendants(struct ctx_gp_experiments *experiments, 
 		struct ctx_err why = {0};
 
 		if (status == CTX_OK)
-			status = inside != NULL ? open_one(experiments, inside, founder, &why) : CTX_E_NOMEM;
+			status = inside != NULL ? open_one(experiments, inside, root_process, &why)
+						: CTX_E_NOMEM;
 		if (status == CTX_E_NOMEM)
 			ctx_err_nomem(err);
 		else if (status < 0)
@@ -292,13 +293,13 @@ static enum ctx_status open_descendants(struct ctx_gp_experiments *experiments, 
 	return status;
 }
 
-static enum ctx_status open_founder(struct ctx_gp_experiments *experiments, const char *path,
-				    struct ctx_err *err)
+static enum ctx_status open_root_process(struct ctx_gp_experiments *experiments, const char *path,
+					 struct ctx_err *err)
 {
-	uint32_t founder = (uint32_t)experiments->n;
+	uint32_t root_process = (uint32_t)experiments->n;
 	enum ctx_status status = open_one(experiments, path, UINT32_MAX, err);
 
-	return status == CTX_OK ? open_descendants(experiments, path, founder, err) : status;
+	return status == CTX_OK ? open_descendants(experiments, path, root_process, err) : status;
 }
 
 /* The next line of a text, which may have zero bytes in it: what is behind one is a line of its own. NULL: no more. */
@@ -360,7 +361,7 @@ static enum ctx_status open_group(struct ctx_gp_experiments *experiments, const 
 		if (line[0] == '#' || line[0] == '\0')
 			continue;
 		inside = member_path(directory, line);
-		status = inside != NULL ? open_founder(experiments, inside, &why) : CTX_E_NOMEM;
+		status = inside != NULL ? open_root_process(experiments, inside, &why) : CTX_E_NOMEM;
 		if (status == CTX_E_NOMEM)
 			ctx_err_nomem(err);
 		else if (status < 0)
@@ -379,7 +380,7 @@ enum ctx_status ctx_gp_experiments_open(struct ctx_gp_experiments *experiments, 
 					struct ctx_err *err)
 {
 	return ctx_gp_group_is(path) ? open_group(experiments, path, err)
-				     : open_founder(experiments, path, err);
+				     : open_root_process(experiments, path, err);
 }
 
 /* Stacks */

@@ -1,5 +1,5 @@
 /*
- * One directory: a process as gprofng recorded it. Descendants are directories inside the founder's.
+ * One directory: a process as gprofng recorded it. Descendants are directories inside the root process's.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_EXPERIMENT_H
 #define CTX_FORMATS_GPROFNG_GP_EXPERIMENT_H
@@ -13,10 +13,11 @@
 #include "formats/gprofng/gp_overview.h"
 
 struct ctx_gp_experiment {
-	char *path;	  /* owned */
-	char *lineage;	  /* owned; "" for a founder, "_f1_x1" */
-	uint32_t founder; /* number of its founder, its own for a founder; as they were opened */
-	uint32_t number;  /* as opened */
+	char *path;    /* owned */
+	char *lineage; /* owned; "" for a root process, "_f1_x1" */
+	uint32_t
+		root_process; /* number of its root process, its own for a root process; as they were opened */
+	uint32_t number;      /* as opened */
 	struct ctx_gp_log log;
 	struct ctx_gp_map map;
 	struct ctx_gp_overview overview;
@@ -30,9 +31,10 @@ struct ctx_gp_experiment {
 
 /* Several of them. All zero is none. */
 struct ctx_gp_experiments {
-	struct ctx_gp_experiment **items; /* owned; founders and, behind each, its descendants by name */
+	struct ctx_gp_experiment *
+		*items; /* owned; root processes and, behind each, its descendants by name */
 	size_t n, cap;
-	struct ctx_map64 by_inode; /* founder, device and inode of a directory: its number */
+	struct ctx_map64 by_inode; /* root process, device and inode of a directory: its number */
 	/* Where something could not be used: one line each, owned by `arena`. */
 	struct ctx_arena arena;
 	const char **damage;
@@ -60,7 +62,7 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_experiments_damage(struct ctx_gp_experimen
 							 struct ctx_err *err, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
 
-/* The name for messages: "" for the only founder, "_f1.er: ". */
+/* The name for messages: "" for the only root process, "_f1.er: ". */
 const char *ctx_gp_experiment_prefix(const struct ctx_gp_experiment *experiment, char out[256]);
 
 /* Reads its call stacks, once. What could not be used is damage. CTX_E_IO, CTX_E_NOMEM. */

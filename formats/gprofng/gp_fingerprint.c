@@ -63,7 +63,7 @@ static enum ctx_status mix_group(struct ctx_buf *all, const char *path, struct c
 	enum ctx_status status = ctx_gp_experiments_open(&experiments, path, err);
 
 	for (size_t i = 0; i < experiments.n && status == CTX_OK; i++) {
-		if (experiments.items[i]->founder == i)
+		if (experiments.items[i]->root_process == i)
 			status = mix_inside(all, experiments.items[i]->path, 0, err);
 	}
 	ctx_gp_experiments_deinit(&experiments);

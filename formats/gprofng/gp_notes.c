@@ -37,15 +37,15 @@ static enum ctx_status read_notes(struct ctx_gp_reader *reader, struct ctx_err *
 {
 	const struct ctx_gp_experiments *experiments = &reader->experiments;
 	struct ctx_buf all = {0};
-	size_t n_founders = 0;
+	size_t n_root_processes = 0;
 	enum ctx_status status = CTX_OK;
 
 	reader->source.info.notes = "";
 	for (size_t i = 0; i < experiments->n; i++)
-		n_founders += experiments->items[i]->founder == i;
+		n_root_processes += experiments->items[i]->root_process == i;
 	for (size_t i = 0; i < experiments->n && status == CTX_OK && all.n < NOTES_BYTES_MAX; i++) {
-		if (experiments->items[i]->founder == i)
-			status = add_notes(experiments->items[i], n_founders > 1, &all, err);
+		if (experiments->items[i]->root_process == i)
+			status = add_notes(experiments->items[i], n_root_processes > 1, &all, err);
 	}
 	if (status == CTX_OK)
 		status = ctx_buf_check(&all, err);
@@ -146,9 +146,9 @@ enum ctx_status ctx_gp_notes_read(struct ctx_gp_reader *reader, struct ctx_err *
 	for (size_t i = 0; i < experiments->n && status == CTX_OK; i++) {
 		const struct ctx_gp_experiment *item = experiments->items[i];
 
-		if (item->founder == i)
+		if (item->root_process == i)
 			status = read_labels(reader, item, err);
-		if (status == CTX_OK && item->founder == i)
+		if (status == CTX_OK && item->root_process == i)
 			status = name_samples(reader, item, err);
 	}
 	return status;

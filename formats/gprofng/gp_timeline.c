@@ -1,9 +1,9 @@
 /*
- *	founder   run |-----------maps--usage---------------------| exit
+ *	root process   run |-----------maps--usage---------------------| exit
  *	_f1.er           run |----maps------| exit
  *	              0      shift_ns                               time
  *
- * Descendants are on the founder's clock. Founders of a group are on one clock too where that makes sense: the same host, and
+ * Descendants are on the root process's clock. Root processes of a group are on one clock too where that makes sense: the same host, and
  * the difference of the monotonic times is that of the wall clock.
  */
 #include "formats/gprofng/gp_reader.h"
@@ -23,7 +23,7 @@ static int64_t difference(const struct ctx_gp_experiment *a, const struct ctx_gp
 	return __builtin_sub_overflow(a->log.times.run_ns, b->log.times.run_ns, &ns) ? 0 : ns;
 }
 
-/* From the run of one founder to that of another; without any common clock they begin together. */
+/* From the run of one root process to that of another; without any common clock they begin together. */
 static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp_experiment *to)
 {
 	int64_t monotonic = difference(to, from);
@@ -36,7 +36,7 @@ static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp
 	return is_known ? wall : 0;
 }
 
-/* Experiments of each founder by process number and time, and by lineage: there may be tens of thousands. */
+/* Experiments of each root process by process number and time, and by lineage: there may be tens of thousands. */
 struct kin {
 	const struct ctx_gp_experiment **by_pid, **by_lineage; /* owned */
 	size_t n;
@@ -51,7 +51,7 @@ static int by_pid(const void *a, const void *b)
 {
 	const struct ctx_gp_experiment *left = *(const struct ctx_gp_experiment *const *)a,
 				       *right = *(const struct ctx_gp_experiment *const *)b;
-	int is = order(left->founder, right->founder);
+	int is = order(left->root_process, right->root_process);
 
 	if (is == 0)
 		is = order(left->log.process.pid, right->log.process.pid);
@@ -64,7 +64,7 @@ static int by_lineage(const void *a, const void *b)
 {
 	const struct ctx_gp_experiment *left = *(const struct ctx_gp_experiment *const *)a,
 				       *right = *(const struct ctx_gp_experiment *const *)b;
-	int is = order(left->founder, right->founder);
+	int is = order(left->root_process, right->root_process);
 
 	if (is == 0)
 		is = strcmp(left->lineage, right->lineage);
@@ -114,15 +114,15 @@ static size_t count_before(const struct ctx_gp_experiment **items, size_t n,
 }
 
 /* The experiment of a process that is said to be an ancestor; CTX_NONE. */
-static uint32_t find_lineage(const struct kin *kin, uint32_t founder, const char *lineage, size_t n)
+static uint32_t find_lineage(const struct kin *kin, uint32_t root_process, const char *lineage, size_t n)
 {
 	char text[NAME_MAX + 1]; /* lineages are names of directories */
-	struct ctx_gp_experiment key = {.founder = founder, .lineage = text};
+	struct ctx_gp_experiment key = {.root_process = root_process, .lineage = text};
 	size_t at;
 
 	snprintf(text, sizeof(text), "%.*s", (int)n, lineage);
 	at = count_before(kin->by_lineage, kin->n, &key, by_lineage);
-	if (at == kin->n || kin->by_lineage[at]->founder != founder ||
+	if (at == kin->n || kin->by_lineage[at]->root_process != root_process ||
 	    strcmp(kin->by_lineage[at]->lineage, text) != 0)
 		return CTX_NONE;
 	return kin->by_lineage[at]->number;
@@ -132,7 +132,7 @@ static uint32_t find_lineage(const struct kin *kin, uint32_t founder, const char
 static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const struct ctx_gp_experiment *child,
 						int64_t pid)
 {
-	struct ctx_gp_experiment key = {.founder = child->founder, .number = UINT32_MAX};
+	struct ctx_gp_experiment key = {.root_process = child->root_process, .number = UINT32_MAX};
 	size_t at;
 
 	key.log.process.pid = pid;
@@ -140,7 +140,7 @@ static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const str
 	at = pid >= 0 ? count_before(kin->by_pid, kin->n, &key, by_pid) : 0;
 	if (at != 0 && kin->by_pid[at - 1] == child)
 		at--;
-	if (at == 0 || kin->by_pid[at - 1]->founder != child->founder ||
+	if (at == 0 || kin->by_pid[at - 1]->root_process != child->root_process ||
 	    kin->by_pid[at - 1]->log.process.pid != pid)
 		return NULL;
 	return kin->by_pid[at - 1];
@@ -148,7 +148,7 @@ static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const str
 
 /*
  * Who executed it (the same number, unless that one exited: then the number was given out again), who forked it (the parent's
- * number), who is named by its lineage; else the founder. Lineages alone do not tell: what vfork and exec make of system() is
+ * number), who is named by its lineage; else the root process. Lineages alone do not tell: what vfork and exec make of system() is
  * named after the first.
  */
 static uint32_t parent_of(const struct kin *kin, const struct ctx_gp_experiment *child)
@@ -165,8 +165,9 @@ static uint32_t parent_of(const struct kin *kin, const struct ctx_gp_experiment 
 	if (found != NULL)
 		return found->number;
 	if (last != NULL)
-		parent = find_lineage(kin, child->founder, child->lineage, (size_t)(last - child->lineage));
-	return parent != CTX_NONE ? parent : child->founder;
+		parent = find_lineage(kin, child->root_process, child->lineage,
+				      (size_t)(last - child->lineage));
+	return parent != CTX_NONE ? parent : child->root_process;
 }
 
 static enum ctx_status find_parents(struct ctx_gp_reader *reader, struct ctx_err *err)
@@ -200,10 +201,11 @@ enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_e
 		return status;
 	for (size_t i = 0; i < experiments->n; i++) {
 		struct ctx_gp_experiment *item = experiments->items[i];
-		struct ctx_gp_experiment *founder = experiments->items[item->founder];
+		struct ctx_gp_experiment *root_process = experiments->items[item->root_process];
 
-		item->shift_ns = item == founder ? between(experiments->items[0], item)
-						 : founder->shift_ns + difference(item, founder);
+		item->shift_ns = item == root_process
+					 ? between(experiments->items[0], item)
+					 : root_process->shift_ns + difference(item, root_process);
 		item->end_ns = item->log.times.last_ns;
 		if (item->log.times.has_exit && item->log.times.exit_ns > item->end_ns)
 			item->end_ns = item->log.times.exit_ns;

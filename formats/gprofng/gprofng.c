@@ -178,17 +178,18 @@ static void start_process(struct ctx_gp_reader *reader, const struct ctx_gp_expe
 	ret->process_start.lineage = experiment->lineage;
 }
 
-/* The copy of a load object in the founder's archives; "" none. */
+/* The copy of a load object in the root process's archives; "" none. */
 static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 				const char *path)
 {
-	const struct ctx_gp_experiment *founder = reader->experiments.items[experiment->founder];
+	const struct ctx_gp_experiment *root_process = reader->experiments.items[experiment->root_process];
 	char name[CTX_GP_ARCHIVE_NAME];
 
-	bool is_alone = ctx_path_base(founder->path)[0] == '_'; /* a descendant that is opened by itself */
+	bool is_alone =
+		ctx_path_base(root_process->path)[0] == '_'; /* a descendant that is opened by itself */
 
 	ctx_gp_archive_name(path, name);
-	if ((size_t)snprintf(reader->text, sizeof(reader->text), "%s/%sarchives/%s", founder->path,
+	if ((size_t)snprintf(reader->text, sizeof(reader->text), "%s/%sarchives/%s", root_process->path,
 			     is_alone ? "../" : "", name) >= sizeof(reader->text) ||
 	    access(reader->text, R_OK) != 0)
 		return "";

@@ -1,7 +1,7 @@
 #include "formats/perfdata/pd_reader.h"
 
 #include "base/mem.h"
-#include "model/made_code.h"
+#include "model/jit_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -171,11 +171,11 @@ static enum ctx_status on_user_map(struct ctx_pd_reader *reader, uint64_t time_n
 				       ? mmap->build_id
 				       : ctx_pd_facts_build_id(&reader->file.facts, mmap->path);
 	const char *path = mmap->path;
-	char jit_map[CTX_MADE_CODE_PATH];
+	char jit_map[CTX_JIT_CODE_PATH];
 	enum ctx_status status;
 
 	if ((mmap->protection & PROT_EXEC) != 0 && is_anonymous(path) && !reader->other_host) {
-		ctx_made_code_path(mmap->pid, jit_map);
+		ctx_jit_code_path(mmap->pid, jit_map);
 		if (access(jit_map, F_OK) == 0) {
 			path = jit_map;
 			map.file_offset = mmap->address;

@@ -245,7 +245,7 @@ static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_
  * Who is none of the recording has no maps here, and a number that says nothing: the kernel's part
  * of the stack is left.
  */
-static void set_outsider(struct ctx_event *event, uint32_t process, const char *name)
+static void set_external_waker(struct ctx_event *event, uint32_t process, const char *name)
 {
 	uint32_t n = 0;
 
@@ -253,7 +253,7 @@ static void set_outsider(struct ctx_event *event, uint32_t process, const char *
 	       ctx_frame_truncation(event->state.stack.frames[n]) == CTX_TRUNCATED_NOT)
 		n++;
 	event->process = process;
-	event->state.outsider = name;
+	event->state.external_waker = name;
 	event->state.stack.n_frames = n;
 	event->state.stack.user = NULL;
 }
@@ -278,9 +278,9 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &process, &event.thread, err);
 	if (status != CTX_OK || !found)
 		return status;
-	name = sample->tid == 0 ? "swapper" : ctx_pd_tasks_stranger(&reader->tasks, sample->tid);
+	name = sample->tid == 0 ? "swapper" : ctx_pd_tasks_untracked_task(&reader->tasks, sample->tid);
 	if (name != NULL)
-		set_outsider(&event, process, name);
+		set_external_waker(&event, process, name);
 	else
 		event.state.waker = told->thread;
 	return ctx_pd_reader_put(reader, &event, err);

@@ -329,7 +329,7 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 
 	old->replaced = true;
 	if (old->number == CTX_NONE && text(tasks, old->lineage)[0] == '\0')
-		image.lineage = old->lineage; /* the founder: nobody saw what it was before */
+		image.lineage = old->lineage; /* the root process: nobody saw what it was before */
 	else
 		status = make_lineage(tasks, old->lineage, 'x', ++old->n_execs, &image.lineage, err);
 	if (status == CTX_OK && known != CTX_MAP64_NONE)
@@ -569,11 +569,11 @@ enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
 
 	*ret_found = index != CTX_MAP64_NONE && !tasks->tasks[index].told &&
-		     ctx_pd_tasks_stranger(tasks, tid) == NULL;
+		     ctx_pd_tasks_untracked_task(tasks, tid) == NULL;
 	return *ret_found ? touch_task(tasks, time_ns, index, ret_process, ret_thread, err) : CTX_OK;
 }
 
-const char *ctx_pd_tasks_stranger(const struct ctx_pd_tasks *tasks, int64_t tid)
+const char *ctx_pd_tasks_untracked_task(const struct ctx_pd_tasks *tasks, int64_t tid)
 {
 	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
 

@@ -72,7 +72,7 @@ struct ctx_pd_tasks { /* all zero is a valid empty one */
 	uint32_t *exits; /* owned; tasks whose end is still to be told, by time, from exits_at on */
 	size_t exits_at, n_exits, exits_cap;
 	uint32_t n_processes, n_threads; /* announced */
-	bool told_of;			 /* any COMM or FORK: who is not among those is a stranger */
+	bool told_of;			 /* any COMM or FORK: who is not among those is a untracked task */
 	struct ctx_pd_outbox *out;	 /* borrowed */
 };
 
@@ -107,7 +107,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, u
 						   struct ctx_err *err);
 
 /*
- * The thread that has this tid now, among those that are known and no strangers; announces it when it is new. *ret_found
+ * The thread that has this tid now, among those that are known and no untracked tasks; announces it when it is new. *ret_found
  * says whether there is one.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid,
@@ -116,7 +116,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uin
 
 /* The name of a thread that only samples told of, though COMM or FORK told of others: it is not one of those that were to be
  * recorded. NULL otherwise. Borrowed from the names. */
-const char *ctx_pd_tasks_stranger(const struct ctx_pd_tasks *tasks, int64_t tid);
+const char *ctx_pd_tasks_untracked_task(const struct ctx_pd_tasks *tasks, int64_t tid);
 
 /* Did the thread that has this tid end? */
 bool ctx_pd_tasks_has_ended(const struct ctx_pd_tasks *tasks, int64_t tid);

@@ -47,7 +47,7 @@ struct fixture_change {
 	enum ctx_state_change change;
 	int32_t cpu;
 	uint32_t n_frames;
-	char outsider[28]; /* "" none */
+	char external_waker[28]; /* "" none */
 	uint64_t frames[FIXTURE_FRAMES];
 };
 
@@ -308,9 +308,9 @@ static inline void fixture_put_sample(struct fixture_recording *recording, uint3
 	*fixture_append(recording->in.samples, recording->in.n_samples, recording->in.samples_cap) = sample;
 }
 
-/* The change `told`, now; its outsider is the one of this name (NULL: none). */
+/* The change `told`, now; its external waker is the one of this name (NULL: none). */
 static inline void fixture_put_change(struct fixture_recording *recording, struct ctx_exp_state *told,
-				      const char *outsider)
+				      const char *external_waker)
 {
 	struct fixture_change change = {.time_ns = recording->now_ns,
 					.pid = 1000 + (int64_t)told->process,
@@ -322,13 +322,14 @@ static inline void fixture_put_change(struct fixture_recording *recording, struc
 					.n_frames = (uint32_t)told->n_frames};
 
 	told->time_ns = FIXTURE_START_NS + recording->now_ns;
-	if (outsider != NULL &&
-	    !fixture_note(recording, ctx_exp_outsider(recording->writer, outsider, told->time_ns,
-						      &told->outsider, NULL)))
+	if (external_waker != NULL &&
+	    !fixture_note(recording, ctx_exp_external_waker(recording->writer, external_waker, told->time_ns,
+							    &told->external_waker, NULL)))
 		return;
 	if (!fixture_note(recording, ctx_exp_state(recording->writer, told, NULL)))
 		return;
-	snprintf(change.outsider, sizeof(change.outsider), "%s", outsider != NULL ? outsider : "");
+	snprintf(change.external_waker, sizeof(change.external_waker), "%s",
+		 external_waker != NULL ? external_waker : "");
 	for (size_t i = 0; i < told->n_frames; i++)
 		change.frames[i] = told->frames[i];
 	*fixture_append(recording->in.changes, recording->in.n_changes, recording->in.changes_cap) = change;
@@ -338,13 +339,13 @@ static inline void fixture_put_change(struct fixture_recording *recording, struc
 static inline void fixture_put_any_change(struct fixture_recording *recording, uint32_t thread,
 					  uint32_t width)
 {
-	static const char *const OUTSIDERS[] = {"kworker/0:1", "swapper", "<\xff & \"co\">"};
+	static const char *const EXTERNAL_WAKERS[] = {"kworker/0:1", "swapper", "<\xff & \"co\">"};
 	uint64_t *seed = &recording->seed;
 	uint32_t other = (uint32_t)fixture_random(seed, recording->in.n_threads);
 	uint32_t waker = CTX_NONE;
-	const char *outsider = NULL;
+	const char *external_waker = NULL;
 	uint64_t frames[FIXTURE_FRAMES];
-	struct ctx_exp_state told = {.thread = thread, .outsider = CTX_NONE, .frames = frames};
+	struct ctx_exp_state told = {.thread = thread, .external_waker = CTX_NONE, .frames = frames};
 
 	told.change = (enum ctx_state_change)fixture_random(seed, CTX_CHANGE_N);
 	told.cpu = (int32_t)fixture_random(seed, 5) - 1;
@@ -352,7 +353,7 @@ static inline void fixture_put_any_change(struct fixture_recording *recording, u
 		int64_t pid = recording->in.threads[other].pid;
 
 		if (fixture_random(seed, 3) == 0)
-			outsider = OUTSIDERS[fixture_random(seed, CTX_COUNT_OF(OUTSIDERS))];
+			external_waker = EXTERNAL_WAKERS[fixture_random(seed, CTX_COUNT_OF(EXTERNAL_WAKERS))];
 		else if (!recording->in.threads[other].exited && !recording->in.processes[pid - 1000].exited)
 			waker = other;
 	}
@@ -361,7 +362,7 @@ static inline void fixture_put_any_change(struct fixture_recording *recording, u
 	if (told.change != CTX_CHANGE_RUNS)
 		told.n_frames = (size_t)fixture_random(seed, FIXTURE_FRAMES + 1);
 	fixture_draw_frames(recording, frames, (uint32_t)told.n_frames, width);
-	fixture_put_change(recording, &told, outsider);
+	fixture_put_change(recording, &told, external_waker);
 }
 
 /* All that was told so far is in the files from here on: by that time it has waited long enough. */
@@ -534,7 +535,7 @@ static inline void fixture_step(struct fixture_recording *recording, uint32_t wi
 	}
 }
 
-/* Begins a recording with a founder, its thread and a map. */
+/* Begins a recording with a root process, its thread and a map. */
 static inline void fixture_begin(struct fixture_recording *recording, const struct ctx_exp_options *options)
 {
 	uint32_t process;
@@ -542,7 +543,7 @@ static inline void fixture_begin(struct fixture_recording *recording, const stru
 	if (!fixture_note(recording, ctx_exp_create(options, &recording->writer, NULL)))
 		return;
 	recording->has_states = options->has_states;
-	process = fixture_start_process(recording, CTX_EXP_FOUNDER, CTX_NONE, "./app");
+	process = fixture_start_process(recording, CTX_EXP_ROOT_PROCESS, CTX_NONE, "./app");
 	fixture_start_thread(recording, process, "app");
 	recording->now_ns += 1000;
 	fixture_put_map(recording, process, 0x400000, 0x8000, "/usr/bin/app", "abcdef");
@@ -612,8 +613,8 @@ static inline void fixture_read_change(struct fixture_reading *reading, const st
 	change->cpu = event->state.cpu;
 	change->n_frames =
 		fixture_read_frames(reading, event->process, event->state.stack.id, change->frames);
-	snprintf(change->outsider, sizeof(change->outsider), "%s",
-		 event->state.outsider != NULL ? event->state.outsider : "");
+	snprintf(change->external_waker, sizeof(change->external_waker), "%s",
+		 event->state.external_waker != NULL ? event->state.external_waker : "");
 }
 
 static inline void fixture_read_sample(struct fixture_reading *reading, const struct ctx_event *event)

@@ -108,7 +108,7 @@ static void on_remark(void *context, const char *text)
 	snprintf(world->remarks + n, sizeof(world->remarks) - n, "%s\n", text);
 }
 
-static void make_nouns(struct world *world)
+static void make_entities(struct world *world)
 {
 	struct ctx_profile *profile = &world->profile;
 
@@ -196,7 +196,7 @@ static struct world *make_world(uint32_t seed, size_t n)
 	size_t n_parts = 0;
 
 	assert_non_null(world);
-	make_nouns(world);
+	make_entities(world);
 	for (; world->n < n; world->n++) {
 		make_sample(world, &seed, world->n);
 		add_sample(world, &world->samples[world->n]);

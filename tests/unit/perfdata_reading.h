@@ -69,7 +69,7 @@ static inline void pd_note_state(struct ctx_buf *out, const struct ctx_event *ev
 		       event->thread, ctx_state_change_text(event->state.change), event->state.cpu);
 	if (ctx_state_change_has_waker(event->state.change))
 		ctx_buf_printf(out, " by %d %s", (int)event->state.waker,
-			       event->state.outsider != NULL ? event->state.outsider : "-");
+			       event->state.external_waker != NULL ? event->state.external_waker : "-");
 	ctx_buf_put_text(out, ":");
 	for (uint32_t i = 0; i < event->state.stack.n_frames; i++)
 		ctx_buf_printf(out, " %" PRIx64, event->state.stack.frames[i]);

@@ -95,7 +95,7 @@ static inline void source_check_state(const struct source_check *check, const st
 	assert_true(event->thread < check->n_threads);
 	assert_true((unsigned)event->state.change < CTX_CHANGE_N);
 	assert_true(event->state.waker == CTX_NONE || (woken && event->state.waker < check->n_threads));
-	assert_true(event->state.outsider == NULL || (woken && event->state.waker == CTX_NONE));
+	assert_true(event->state.external_waker == NULL || (woken && event->state.waker == CTX_NONE));
 	source_check_process(check, event->process,
 			     event->state.waker != CTX_NONE ? event->state.waker : event->thread);
 }

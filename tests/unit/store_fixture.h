@@ -1,5 +1,5 @@
 /*
- * A seeded experiment for the tests of the store: nouns, call stacks, samples, and time trees made the plain
+ * A seeded experiment for the tests of the store: entities, call stacks, samples, and time trees made the plain
  * way. Everything is kept in memory, so that what is read back, and what SQL says, can be compared with it.
  */
 #ifndef CTX_TESTS_STORE_FIXTURE_H
@@ -49,7 +49,7 @@ static inline const char *fixture_name(struct fixture *fixture, const char *stem
 	return ctx_arena_strdup(&fixture->profile.arena, text);
 }
 
-static inline void fixture_make_nouns(struct fixture *fixture, uint32_t n_threads, uint32_t n_functions)
+static inline void fixture_make_entities(struct fixture *fixture, uint32_t n_threads, uint32_t n_functions)
 {
 	struct ctx_profile *p = &fixture->profile;
 
@@ -240,7 +240,7 @@ static inline void fixture_make_samples(struct fixture *fixture, size_t n)
 static inline void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t n_threads, size_t n_samples)
 {
 	*fixture = (struct fixture){.seed = seed * 2 + 1, .leaf_samples = 50};
-	fixture_make_nouns(fixture, n_threads, 5 + fixture_random(fixture, 30));
+	fixture_make_entities(fixture, n_threads, 5 + fixture_random(fixture, 30));
 	fixture_make_stacks(fixture, 2 + fixture_random(fixture, 300));
 	fixture_make_samples(fixture, n_samples);
 }

@@ -632,8 +632,8 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 
 	(void)state;
 	tree = begin_tree("tree.er", &writer);
-	assert_int_equal(ctx_proctree_add_founder(tree, P, "app", 1, NULL), CTX_OK);
-	make_comm(&bytes, P, P, "app", true, 2); /* the founder's own exec: no new process */
+	assert_int_equal(ctx_proctree_add_root_process(tree, P, "app", 1, NULL), CTX_OK);
+	make_comm(&bytes, P, P, "app", true, 2); /* the root process's own exec: no new process */
 	apply(tree, &bytes);
 	assert_int_equal(ctx_exp_stats(writer).processes, 1);
 	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P, P, P + 1, P}, 3); /* a thread */
@@ -668,12 +668,12 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	apply(tree, &bytes);
 	assert_int_equal(ctx_proctree_find(tree, P, P, 15, &process, &thread, NULL), CTX_OK);
 	assert_int_equal(process, 3);
-	assert_int_equal(ctx_proctree_founder(tree), 3);
+	assert_int_equal(ctx_proctree_root_process(tree), 3);
 	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P, P, P, P}, 16);
 	apply(tree, &bytes);
 	check_live(tree, 0);
-	assert_int_equal(ctx_proctree_founder_exit(tree, 17, 256, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_founder(tree), CTX_NONE);
+	assert_int_equal(ctx_proctree_root_process_exit(tree, 17, 256, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_root_process(tree), CTX_NONE);
 	end_tree(tree, writer);
 }
 

@@ -329,7 +329,7 @@ static enum ctx_status world_begin(struct world *world)
 	records.tree = world->tree;
 	records.batch = world->batch;
 	if (status == CTX_OK)
-		status = ctx_proctree_add_founder(world->tree, P, "app", FIXTURE_START_NS, NULL);
+		status = ctx_proctree_add_root_process(world->tree, P, "app", FIXTURE_START_NS, NULL);
 	return status == CTX_OK ? ctx_state_records_create(&records, &world->records, NULL) : status;
 }
 
@@ -413,7 +413,7 @@ struct seen {
 	enum ctx_state_change change;
 	uint32_t thread, waker;
 	bool has_stack;
-	char outsider[32];
+	char external_waker[32];
 };
 
 static size_t read_changes(struct world *world, struct seen *seen, size_t max)
@@ -431,10 +431,11 @@ static size_t read_changes(struct world *world, struct seen *seen, size_t max)
 		if (event.kind != CTX_EV_STATE)
 			continue;
 		assert_true(n < max);
-		seen[n] = (struct seen){event.time_ns,	   event.state.change,	   event.thread,
+		seen[n] = (struct seen){event.time_ns,	   event.state.change,	      event.thread,
 					event.state.waker, event.state.stack.id != 0, ""};
-		if (event.state.outsider != NULL)
-			snprintf(seen[n].outsider, sizeof(seen[n].outsider), "%s", event.state.outsider);
+		if (event.state.external_waker != NULL)
+			snprintf(seen[n].external_waker, sizeof(seen[n].external_waker), "%s",
+				 event.state.external_waker);
 		n++;
 	}
 	source->close(source);
@@ -526,7 +527,7 @@ static void test_state_records__an_early_waker_has_its_stack(void **state)
 	assert_int_equal(seen[1].change, CTX_SEEN_WAKING);
 	assert_int_equal(seen[1].time_ns, 250);
 	assert_int_equal(seen[1].waker, CTX_NONE);
-	assert_string_equal(seen[1].outsider, "<idle>");
+	assert_string_equal(seen[1].external_waker, "<idle>");
 	assert_true(seen[1].has_stack);
 	assert_int_equal(seen[2].change, CTX_SEEN_WAKING);
 	assert_int_equal(seen[2].waker, 1);
@@ -548,7 +549,7 @@ static void test_state_records__nobody_is_announced_and_a_tid_used_again_is_anot
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P + 1, 200, (int32_t)P + 1, 1), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_EXIT, P + 1, 300), CTX_OK);
 	threads = ctx_exp_stats(world.writer).threads;
-	/* Its last switch, one of a stranger, of an idle CPU; wake-ups of nobody. */
+	/* Its last switch, one of a untracked task, of an idle CPU; wake-ups of nobody. */
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P + 1, 310, (int32_t)P + 1, 0x20),
 			 CTX_OK);
 	assert_int_equal(take_switch(&world, OUT, P + 1, 311), CTX_OK);
@@ -591,13 +592,13 @@ static void test_state_records__wakers_outside_have_names_and_the_ended_are_thre
 	assert_int_equal(take_sample_of(&world, CTX_STATE_EVENT_WAKING_ALL, 0, 77, 610, (int32_t)P, 0),
 			 CTX_OK);
 	assert_int_equal(read_changes(&world, seen, 16), 10);
-	assert_string_equal(seen[1].outsider, "<idle>");
+	assert_string_equal(seen[1].external_waker, "<idle>");
 	assert_int_equal(seen[2].change, CTX_CHANGE_STOPPED);
-	assert_string_equal(seen[3].outsider, "<ended>");
-	assert_memory_equal(seen[5].outsider, "test_collect_st", 15);
+	assert_string_equal(seen[3].external_waker, "<ended>");
+	assert_memory_equal(seen[5].external_waker, "test_collect_st", 15);
 	assert_int_equal(seen[7].waker, 1);
-	assert_string_equal(seen[7].outsider, "");
-	assert_string_equal(seen[9].outsider, "<another container>");
+	assert_string_equal(seen[7].external_waker, "");
+	assert_string_equal(seen[9].external_waker, "<another container>");
 	world_end(&world);
 }
 

@@ -304,7 +304,8 @@ static void put_own_maps(struct world *world, uint32_t process)
 
 static void world_begin(struct world *world)
 {
-	struct ctx_exp_process founder = {CTX_EXP_FOUNDER, CTX_NONE, getpid(), "app", FIXTURE_START_NS};
+	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, getpid(), "app",
+					       FIXTURE_START_NS};
 	struct ctx_exp_options options;
 	uint32_t number;
 	ssize_t n;
@@ -313,7 +314,7 @@ static void world_begin(struct world *world)
 	world->path = ctx_path_join(world->directory, "run.er");
 	options = fixture_options(world->path);
 	assert_int_equal(ctx_exp_create(&options, &world->writer, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_process_start(world->writer, &founder, &world->process, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(world->writer, &root_process, &world->process, NULL), CTX_OK);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(
 			ctx_exp_thread_start(world->writer,

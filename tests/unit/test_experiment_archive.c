@@ -15,7 +15,7 @@ static enum ctx_status write_little(const char *path)
 {
 	static const uint64_t FRAMES[] = {0x400010, 0x400020, 0x400030};
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process founder = {CTX_EXP_FOUNDER, CTX_NONE, 1000, "app", FIXTURE_START_NS};
+	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, 1000, "app", FIXTURE_START_NS};
 	struct ctx_exp_process child = {CTX_EXP_FORK, 0, 1001, "app", FIXTURE_START_NS + 5};
 	struct ctx_exp_map map = {0x400000, 0x1000, 0, 5, "/usr/bin/app", "00ff", FIXTURE_START_NS + 1};
 	struct ctx_usage_info usage = {.time_ns = FIXTURE_START_NS + 9};
@@ -27,7 +27,7 @@ static enum ctx_status write_little(const char *path)
 	status = ctx_exp_create(&options, &writer, NULL);
 	if (status != CTX_OK)
 		return status;
-	status = ctx_exp_process_start(writer, &founder, &number, NULL);
+	status = ctx_exp_process_start(writer, &root_process, &number, NULL);
 	if (status == CTX_OK)
 		status = ctx_exp_map(writer, 0, &map, NULL);
 	if (status == CTX_OK)
@@ -272,7 +272,7 @@ static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_el
 	char *text = ctx_path_join(directory, "text.c"), *log = ctx_path_join(path, "log.xml");
 	char *link = ctx_path_join(path, "archives/source-9.zst");
 	struct ctx_exp_options options = fixture_options(path);
-	struct ctx_exp_process founder = {CTX_EXP_FOUNDER, CTX_NONE, 1000, "app", FIXTURE_START_NS};
+	struct ctx_exp_process root_process = {CTX_EXP_ROOT_PROCESS, CTX_NONE, 1000, "app", FIXTURE_START_NS};
 	struct ctx_exp_map map = {0x400000, 0x1000, 0x1000, 5, "/usr/bin/app", "00ff", FIXTURE_START_NS + 1};
 	struct ctx_exp_sample sample = {
 		.time_ns = FIXTURE_START_NS + 10, .weight = 1, .frames = FRAMES, .n_frames = 3};
@@ -288,7 +288,7 @@ static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_el
 	assert_int_equal(ctx_file_replace(text, "int a;\n", 7, NULL), CTX_OK);
 	options.keep_places = true;
 	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
-	assert_int_equal(ctx_exp_process_start(writer, &founder, &number, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_process_start(writer, &root_process, &number, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_map(writer, 0, &map, NULL), CTX_OK);
 	assert_int_equal(ctx_exp_thread_start(writer,
 					      &(struct ctx_exp_thread){0, 1000, "t", FIXTURE_START_NS},

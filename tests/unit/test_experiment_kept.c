@@ -139,7 +139,7 @@ static enum ctx_status begin(struct ctx_exp_writer *writer)
 	uint32_t number;
 
 	for (uint32_t i = 0; i < 3 && status == CTX_OK; i++) {
-		struct ctx_exp_process process = {i == 0 ? CTX_EXP_FOUNDER : CTX_EXP_FORK,
+		struct ctx_exp_process process = {i == 0 ? CTX_EXP_ROOT_PROCESS : CTX_EXP_FORK,
 						  i == 0 ? CTX_NONE : 0, 1000 + i, "app", FIXTURE_START_NS};
 
 		status = ctx_exp_process_start(writer, &process, &number, NULL);

@@ -26,7 +26,7 @@ static void put_change(struct fixture_recording *recording, uint32_t process, ui
 				     .change = change,
 				     .cpu = 0,
 				     .waker = waker,
-				     .outsider = CTX_NONE};
+				     .external_waker = CTX_NONE};
 
 	fixture_put_change(recording, &told, NULL);
 }
@@ -132,7 +132,7 @@ static void test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process
 	struct ctx_exp_state told = {.thread = 1,
 				     .change = CTX_CHANGE_WOKEN,
 				     .waker = 0,
-				     .outsider = CTX_NONE,
+				     .external_waker = CTX_NONE,
 				     .frames = frames,
 				     .n_frames = 3};
 	uint32_t child;
@@ -149,7 +149,7 @@ static void test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process
 	close_and_check(&recording, place->path);
 }
 
-static void test_experiment_states__outsiders_have_numbers_by_their_names(void **state)
+static void test_experiment_states__external_wakers_have_numbers_by_their_names(void **state)
 {
 	struct place *place = *state;
 	struct ctx_exp_options options = options_with_states(place->path);
@@ -160,12 +160,14 @@ static void test_experiment_states__outsiders_have_numbers_by_their_names(void *
 	fixture_begin(&recording, &options);
 	for (uint32_t i = 0; i < 70000; i++) {
 		snprintf(name, sizeof(name), "x%u", i);
-		assert_int_equal(ctx_exp_outsider(recording.writer, name, FIXTURE_START_NS, &number, NULL),
-				 CTX_OK);
+		assert_int_equal(
+			ctx_exp_external_waker(recording.writer, name, FIXTURE_START_NS, &number, NULL),
+			CTX_OK);
 		/* Somebody outside who goes by ever new names does not use up memory. */
 		assert_int_equal(number, i < 65535 ? i : 65535);
 	}
-	assert_int_equal(ctx_exp_outsider(recording.writer, "x7", FIXTURE_START_NS, &number, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_external_waker(recording.writer, "x7", FIXTURE_START_NS, &number, NULL),
+			 CTX_OK);
 	assert_int_equal(number, 7);
 	close_and_check(&recording, place->path);
 }
@@ -219,14 +221,14 @@ static void test_experiment_states__wrong_arguments_are_refused(void **state)
 	struct ctx_exp_options options = options_with_states(place->path);
 	struct fixture_recording recording = {.seed = 1};
 	const struct ctx_exp_state good = {
-		.change = CTX_CHANGE_WOKEN, .waker = CTX_NONE, .outsider = CTX_NONE};
+		.change = CTX_CHANGE_WOKEN, .waker = CTX_NONE, .external_waker = CTX_NONE};
 	struct ctx_exp_state bad[5] = {good, good, good, good, good};
 	struct ctx_exp_metric metric = FIXTURE_METRICS[0];
 
 	bad[0].process = 1;
 	bad[1].thread = 1;
 	bad[2].waker = 1;
-	bad[3].outsider = 0;
+	bad[3].external_waker = 0;
 	bad[4].change = CTX_CHANGE_N;
 	fixture_begin(&recording, &options);
 	for (size_t i = 0; i < CTX_COUNT_OF(bad); i++)
@@ -301,11 +303,12 @@ static void test_experiment_states__the_log_describes_them_only_if_there_may_be_
 	fixture_contents_deinit(&recording.in);
 }
 
-/* Two processes and an outsider; the child is woken by the founder. */
+/* Two processes and an external waker; the child is woken by the root process. */
 static void make_known(struct fixture_recording *recording, const char *path)
 {
 	struct ctx_exp_options options = options_with_states(path);
-	struct ctx_exp_state told = {.change = CTX_CHANGE_WOKEN, .waker = CTX_NONE, .outsider = CTX_NONE};
+	struct ctx_exp_state told = {
+		.change = CTX_CHANGE_WOKEN, .waker = CTX_NONE, .external_waker = CTX_NONE};
 
 	fixture_begin(recording, &options);
 	fixture_descend(recording, CTX_EXP_FORK, 0);
@@ -351,7 +354,7 @@ static void test_experiment_states__who_is_not_described_is_made_up_or_nobody(vo
 	assert_non_null(strstr(out.damage, "name outsiders that the log does not have"));
 	assert_int_equal(out.n_changes, recording.in.n_changes);
 	assert_int_equal(out.changes[1].change, CTX_CHANGE_WOKEN);
-	assert_string_equal(out.changes[1].outsider, "");
+	assert_string_equal(out.changes[1].external_waker, "");
 	fixture_contents_deinit(&out);
 	/* A thread that another one woke: by that alone nobody knows whose it is. */
 	spoil_line(place->path, "kind=\"thread\" tstamp=\"0.000001000\" thread=\"1\"");
@@ -367,7 +370,7 @@ static void test_experiment_states__who_is_not_described_is_made_up_or_nobody(vo
 
 /* ---- packets that nobody writes ---- */
 
-/* Puts a block of these packets where the founder's changes are, with everything right around it. */
+/* Puts a block of these packets where the root process's changes are, with everything right around it. */
 static void put_block(const char *path, const struct ctx_exp_packet *packets, size_t n)
 {
 	char *file = ctx_path_join(path, "states");
@@ -461,7 +464,7 @@ int main(void)
 		place_test(test_experiment_states__full_blocks_out_of_order_come_back_in_order),
 		place_test(test_experiment_states__at_equal_times_changes_keep_their_order),
 		place_test(test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process),
-		place_test(test_experiment_states__outsiders_have_numbers_by_their_names),
+		place_test(test_experiment_states__external_wakers_have_numbers_by_their_names),
 		place_test(test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost),
 		place_test(test_experiment_states__wrong_arguments_are_refused),
 		place_test(test_experiment_states__the_log_describes_them_only_if_there_may_be_any),

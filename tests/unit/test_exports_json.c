@@ -18,7 +18,7 @@ struct timed { /* a world whose samples have times */
 	struct world *world;
 	uint64_t times[MAX_SAMPLES];
 	uint32_t stacks[MAX_SAMPLES];
-	bool stranger; /* the samples have one more, with a stack that no histogram has */
+	bool untracked_task; /* the samples have one more, with a stack that no histogram has */
 };
 
 static enum ctx_status hand_out(void *context, const struct ctx_samples_query *query,
@@ -36,7 +36,7 @@ static enum ctx_status hand_out(void *context, const struct ctx_samples_query *q
 		sample.stack = timed->stacks[i];
 		status = each(each_context, &sample, err);
 	}
-	if (timed->stranger && status == CTX_OK) {
+	if (timed->untracked_task && status == CTX_OK) {
 		sample.stack = timed->world->profile.cct.n;
 		status = each(each_context, &sample, err);
 	}
@@ -726,7 +726,7 @@ static void test_exports_json__samples_that_the_histograms_do_not_have_are_refus
 		struct timed *timed = make_timed(5, 50);
 		struct ctx_err err;
 
-		timed->stranger = true;
+		timed->untracked_task = true;
 		assert_int_equal(write_file(timed->world, kinds[k], &err), CTX_E_FORMAT);
 		assert_non_null(strstr(err.msg, "stack"));
 		free_timed(timed);

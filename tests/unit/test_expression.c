@@ -899,7 +899,7 @@ static void test_expression__a_pattern_that_is_not_bound_matches_nothing(void **
 	assert_integer("STATE == \".*\"", 0);
 }
 
-/* What fits nothing, as "noun pattern\n" for each. */
+/* What fits nothing, as "entity pattern\n" for each. */
 static void assert_unfit(const char *text, const struct ctx_profile *profile, const char *expected)
 {
 	struct ctx_expression *expression = parse(text);
@@ -912,7 +912,7 @@ static void assert_unfit(const char *text, const struct ctx_profile *profile, co
 	while (ctx_expression_next_unfit(expression, &at, &unfit)) {
 		size_t used = strlen(found);
 
-		snprintf(found + used, sizeof(found) - used, "%s %s\n", unfit.noun, unfit.pattern);
+		snprintf(found + used, sizeof(found) - used, "%s %s\n", unfit.entity, unfit.pattern);
 	}
 	assert_string_equal(found, expected);
 	ctx_expression_destroy(expression);

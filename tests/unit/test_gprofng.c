@@ -200,7 +200,7 @@ static void test_gprofng__one_that_was_not_closed_has_all_its_records(void **sta
 	gp_reading_deinit(&reading);
 }
 
-static void test_gprofng__descendants_are_on_the_founders_clock(void **state)
+static void test_gprofng__descendants_are_on_the_root_processes_clock(void **state)
 {
 	char inside[100];
 	struct gp_reading reading;
@@ -418,8 +418,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__one_that_was_not_closed_has_all_its_records,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_gprofng__descendants_are_on_the_founders_clock, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(test_gprofng__descendants_are_on_the_root_processes_clock,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__copies_in_the_archives_go_with_their_maps,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__a_group_is_all_its_experiments, set_up,

@@ -152,7 +152,7 @@ static void test_html__cells_are_the_sums_of_their_samples(void **state)
 }
 
 /* Bucket borders of half the number are borders of the whole: halving loses nothing but resolution. */
-static void test_html__halved_cells_are_those_gathered_with_half_as_many_buckets(void **state)
+static void test_html__halved_cells_are_those_collected_with_half_as_many_buckets(void **state)
 {
 	struct fixture *fixture = make(9, 999983);
 	struct ctx_cells cells;
@@ -567,7 +567,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_html__cells_are_the_sums_of_their_samples),
-		cmocka_unit_test(test_html__halved_cells_are_those_gathered_with_half_as_many_buckets),
+		cmocka_unit_test(test_html__halved_cells_are_those_collected_with_half_as_many_buckets),
 		cmocka_unit_test(test_html__what_is_dropped_is_counted_and_is_the_lightest),
 		cmocka_unit_test(test_html__a_profile_is_read_back),
 		cmocka_unit_test(test_html__spans_are_cut_at_the_borders_of_buckets),

@@ -2,7 +2,7 @@
 #include "model/chainwalk.h"
 #include "model/histogram.h"
 #include "model/interval.h"
-#include "model/made_code.h"
+#include "model/jit_code.h"
 #include "model/profile.h"
 #include "model/traced.h"
 #include "model/trie.h"
@@ -333,7 +333,7 @@ static void test_model__a_chain_walk_knows_parts_and_what_is_exact(void **state)
 		assert_int_equal(ctx_chainwalk_part_of(misc), CTX_CHAINWALK_ELSEWHERE);
 }
 
-static void test_model__a_file_of_made_code_is_known_by_its_path(void **state)
+static void test_model__a_file_of_jit_code_is_known_by_its_path(void **state)
 {
 	static const char *const others[] = {"",
 					     "//anon",
@@ -343,16 +343,16 @@ static void test_model__a_file_of_made_code_is_known_by_its_path(void **state)
 					     "/var/perf-12.map",
 					     "/tmp/perf-12/.map",
 					     "/tmp/perf-12"};
-	char path[CTX_MADE_CODE_PATH];
+	char path[CTX_JIT_CODE_PATH];
 
 	(void)state;
-	ctx_made_code_path(4711, path);
+	ctx_jit_code_path(4711, path);
 	assert_string_equal(path, "/tmp/perf-4711.map");
-	assert_true(ctx_made_code_is(path));
-	ctx_made_code_path(INT64_MAX, path);
-	assert_true(ctx_made_code_is(path));
+	assert_true(ctx_jit_code_is(path));
+	ctx_jit_code_path(INT64_MAX, path);
+	assert_true(ctx_jit_code_is(path));
 	for (size_t i = 0; i < CTX_COUNT_OF(others); i++)
-		assert_false(ctx_made_code_is(others[i]));
+		assert_false(ctx_jit_code_is(others[i]));
 }
 
 /* What each word weighs; UINT64_MAX: nothing. Written out once more, operation by operation. */
@@ -453,7 +453,7 @@ int main(void)
 		cmocka_unit_test(test_model__a_histogram_gives_away_no_more_than_it_has),
 		cmocka_unit_test(test_model__a_span_is_cut_at_both_ends),
 		cmocka_unit_test(test_model__a_chain_walk_knows_parts_and_what_is_exact),
-		cmocka_unit_test(test_model__a_file_of_made_code_is_known_by_its_path),
+		cmocka_unit_test(test_model__a_file_of_jit_code_is_known_by_its_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

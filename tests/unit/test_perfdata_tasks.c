@@ -197,7 +197,7 @@ static void test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread(
 	struct history history;
 	struct ctx_pd_fork thread = {.time_ns = 6, .pid = 10, .parent_pid = 10, .tid = 12, .parent_tid = 11};
 	struct ctx_pd_fork process = {.time_ns = 7, .pid = 20, .parent_pid = 10, .tid = 20, .parent_tid = 11};
-	struct ctx_pd_fork stranger = {
+	struct ctx_pd_fork untracked_task = {
 		.time_ns = 8, .pid = 10, .parent_pid = 10, .tid = 13, .parent_tid = 20};
 
 	(void)state;
@@ -207,7 +207,7 @@ static void test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread(
 	comm(&history, 5, 10, 11, "worker", false);
 	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &thread, NULL), CTX_OK);
 	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &process, NULL), CTX_OK);
-	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &stranger, NULL), CTX_OK);
+	assert_int_equal(ctx_pd_tasks_fork(&history.tasks, &untracked_task, NULL), CTX_OK);
 	sample(&history, 9, 10, 12, 0, 0);
 	sample(&history, 9, 20, 20, 1, 1);
 	sample(&history, 9, 10, 13, 0, 2);
@@ -246,7 +246,7 @@ static void test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told(
 }
 
 /* perf's own child execs before anybody saw a sample of it: then that is where the history begins. */
-static void test_perfdata_tasks__the_founder_is_what_was_executed(void **state)
+static void test_perfdata_tasks__the_root_process_is_what_was_executed(void **state)
 {
 	struct history history;
 
@@ -769,7 +769,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata_tasks__a_forked_child_has_the_name_and_the_maps_of_its_parent),
 		cmocka_unit_test(test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread),
 		cmocka_unit_test(test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told),
-		cmocka_unit_test(test_perfdata_tasks__the_founder_is_what_was_executed),
+		cmocka_unit_test(test_perfdata_tasks__the_root_process_is_what_was_executed),
 		cmocka_unit_test(test_perfdata_tasks__a_thread_that_executes_a_program_ends_with_the_old_one),
 		cmocka_unit_test(test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing),
 		cmocka_unit_test(test_perfdata_tasks__names_of_threads_are_told_when_they_change),

@@ -19,7 +19,7 @@ struct world {
 	size_t n_waits;
 };
 
-static const char *outsiders[] = {"<interrupt>", "kworker/0:1"};
+static const char *external_wakers[] = {"<interrupt>", "kworker/0:1"};
 
 static void make_metrics(struct ctx_profile *p)
 {
@@ -52,9 +52,9 @@ static void make_metrics(struct ctx_profile *p)
 						 .parts = parts,
 						 .n_parts = n};
 	}
-	p->n_outsiders = CTX_COUNT_OF(outsiders);
-	p->outsiders = ctx_calloc(p->n_outsiders, sizeof(*p->outsiders));
-	memcpy(p->outsiders, outsiders, sizeof(outsiders));
+	p->n_external_wakers = CTX_COUNT_OF(external_wakers);
+	p->external_wakers = ctx_calloc(p->n_external_wakers, sizeof(*p->external_wakers));
+	memcpy(p->external_wakers, external_wakers, sizeof(external_wakers));
 }
 
 static int by_time(const void *a, const void *b)
@@ -128,14 +128,14 @@ static void make_waits(struct world *world)
 					    .state = fixture_random(fixture, CTX_STATE_N),
 					    .raw_stack = fixture_random(fixture, 3),
 					    .waker = CTX_NONE,
-					    .outsider = CTX_NONE};
+					    .external_waker = CTX_NONE};
 		wait->wait_ns = fixture_random(fixture, 9) == 0
 					? 0
 					: fixture_random(fixture, (uint32_t)wait->time_ns + 1);
 		if (who == 0)
 			wait->waker = fixture_random(fixture, n_threads);
 		else if (who == 1)
-			wait->outsider = fixture_random(fixture, 2);
+			wait->external_waker = fixture_random(fixture, 2);
 		if (who != 2)
 			wait->waker_raw_stack = fixture_random(fixture, 2);
 		wait->raw_stack = wait->raw_stack < fixture->raw.n ? wait->raw_stack : 0;
@@ -565,7 +565,8 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 
 			if (wait->thread != want.thread || wait->state != want.state ||
 			    wait->stack != want.stack || wait->waker != want.waker ||
-			    wait->outsider != want.outsider || wait->waker_stack != want.waker_stack)
+			    wait->external_waker != want.external_waker ||
+			    wait->waker_stack != want.waker_stack)
 				continue;
 			if (part == 0 && !at_once(selection, wait))
 				continue;

@@ -29,10 +29,14 @@ static const struct ctx_report_sum several[N_ROWS * N_METRICS] = {
 static const struct ctx_report_sum several_totals[N_METRICS] = {
 	{301, 300 * MS}, {43, 2017 * MS + 1}, {79, 12354}};
 
-static struct ctx_report_index index_of(enum ctx_index_noun noun, const char *title)
+static struct ctx_report_index index_of(enum ctx_index_entity entity, const char *title)
 {
-	return (struct ctx_report_index){
-		.title = title, .noun = noun, .keys = keys, .n = N_ROWS, .sums = one, .totals = &one_total};
+	return (struct ctx_report_index){.title = title,
+					 .entity = entity,
+					 .keys = keys,
+					 .n = N_ROWS,
+					 .sums = one,
+					 .totals = &one_total};
 }
 
 static void give(struct fixture *fixture, const struct ctx_report_index *index)
@@ -163,7 +167,7 @@ static void test_report_index__rows_are_in_order(void **state)
 static void test_report_index__names_are_those_of_the_keys(void **state)
 {
 	static const struct {
-		enum ctx_index_noun noun;
+		enum ctx_index_entity entity;
 		const char *line;
 	} cases[] = {{CTX_INDEX_NUMBER, "\n1,,60,60000000\r"},
 		     {CTX_INDEX_METRIC, "\n1,\"User lock\",60,60000000\r"},
@@ -173,7 +177,7 @@ static void test_report_index__names_are_those_of_the_keys(void **state)
 	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
-		struct ctx_report_index index = index_of(cases[i].noun, NULL);
+		struct ctx_report_index index = index_of(cases[i].entity, NULL);
 		char *text;
 
 		give(fixture, &index);

@@ -13,7 +13,7 @@
 #define N_METRICS (1 + CTX_STATE_N + CTX_STATE_METRICS_N)
 
 static struct ctx_metric_info all_metrics[N_METRICS];
-static const char *outsiders[] = {"<interrupt>", "kworker/0:1"};
+static const char *external_wakers[] = {"<interrupt>", "kworker/0:1"};
 
 struct lives { /* what the threads of the fixture did */
 	struct ctx_report_states states[2];
@@ -43,8 +43,8 @@ static void give_metrics(struct ctx_profile *profile)
 	profile->n_metrics = N_METRICS;
 	profile->has_states = true;
 	profile->states = 1;
-	profile->outsiders = outsiders;
-	profile->n_outsiders = CTX_COUNT_OF(outsiders);
+	profile->external_wakers = external_wakers;
+	profile->n_external_wakers = CTX_COUNT_OF(external_wakers);
 }
 
 static void add_time(struct ctx_histogram *histogram, uint32_t stack, uint64_t ms)
@@ -354,7 +354,7 @@ static void test_report_states__hostile_names_are_harmless(void **state)
 {
 	static const char *const reports[] = {"states",	   "wakers", "timeline",
 					      "functions", "tree",   "callers-callees"};
-	static const char *hostile_outsiders[] = {"\033[2J<interrupt>", "k\nworker\xff"};
+	static const char *hostile_external_wakers[] = {"\033[2J<interrupt>", "k\nworker\xff"};
 	struct fixture *fixture = *state;
 	struct lives *lives = lives_new(fixture);
 	struct ctx_function_info hostile[CTX_COUNT_OF(functions)];
@@ -369,7 +369,7 @@ static void test_report_states__hostile_names_are_harmless(void **state)
 	all_metrics[1 + CTX_STATE_N].name = "m\033[2J\n漢字漢字漢字漢字漢字漢字";
 	fixture->profile.functions = hostile;
 	fixture->profile.threads = hostile_threads;
-	fixture->profile.outsiders = hostile_outsiders;
+	fixture->profile.external_wakers = hostile_external_wakers;
 	fixture->input.more_metrics = lives->more_metrics;
 	for (size_t i = 0; i < 3 * CTX_COUNT_OF(reports); i++) {
 		int format = (int)(i % 3);
@@ -497,7 +497,7 @@ static void test_report_states__many_threads_of_one_name_are_one_waiter(void **s
 						     .state = CTX_STATE_USER_LOCK,
 						     .stack = waits,
 						     .waker = (i + 1) % 18,
-						     .outsider = CTX_NONE,
+						     .external_waker = CTX_NONE,
 						     .waits = 1,
 						     .wait_ns = MS,
 						     .wait_max_ns = MS};

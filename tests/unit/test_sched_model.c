@@ -21,7 +21,7 @@ static struct ctx_thread_change seen_at(uint64_t time_ns, uint32_t thread, enum 
 					  .change = kind,
 					  .cpu = (int32_t)thread,
 					  .waker = CTX_NONE,
-					  .outsider = CTX_NONE};
+					  .external_waker = CTX_NONE};
 }
 
 /* --- changes --- */

@@ -107,7 +107,7 @@ static void change(struct world *world, uint32_t thread, uint64_t time_ns, enum 
 				       .classes = classes,
 				       .user_stack = 100 + stack,
 				       .waker = CTX_NONE,
-				       .outsider = CTX_NONE};
+				       .external_waker = CTX_NONE};
 
 	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
 }
@@ -121,7 +121,7 @@ static void change_on(struct world *world, uint32_t thread, int32_t cpu, uint64_
 				       .change = what,
 				       .cpu = cpu,
 				       .waker = CTX_NONE,
-				       .outsider = CTX_NONE};
+				       .external_waker = CTX_NONE};
 
 	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
 }
@@ -133,7 +133,7 @@ static void wake(struct world *world, uint32_t thread, uint64_t time_ns, uint32_
 				       .change = CTX_CHANGE_WOKEN,
 				       .cpu = (int32_t)thread, /* one for each */
 				       .waker = waker,
-				       .outsider = waker == CTX_NONE ? 0 : CTX_NONE,
+				       .external_waker = waker == CTX_NONE ? 0 : CTX_NONE,
 				       .waker_raw_stack = stack};
 
 	assert_int_equal(ctx_states_change(world->states, &it, NULL), CTX_OK);
@@ -411,7 +411,7 @@ static void test_states__without_stacks_of_the_program_a_fault_for_instructions_
 						    .raw_stack = 1,
 						    .classes = CTX_STACK_KERNEL | CTX_STACK_FAULT,
 						    .waker = CTX_NONE,
-						    .outsider = CTX_NONE};
+						    .external_waker = CTX_NONE};
 
 		assert_int_equal(ctx_states_change(world->states, &blocked, NULL), CTX_OK);
 		change(world, 0, at + 5, CTX_CHANGE_RUNS, 0, 0);
@@ -606,7 +606,7 @@ static void test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_coun
 	finish(world, 90);
 	assert_int_equal(world->seen.n_wakeups, 1);
 	assert_int_equal(world->seen.wakeups[0].waker, 3);
-	assert_int_equal(world->seen.wakeups[0].outsider, CTX_NONE);
+	assert_int_equal(world->seen.wakeups[0].external_waker, CTX_NONE);
 	assert_int_equal(world->seen.wakeups[0].time_ns, 50);
 	assert_int_equal(world->seen.wakeups[0].waker_raw_stack, 7);
 }

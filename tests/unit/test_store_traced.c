@@ -88,7 +88,7 @@ static void test_store_traced__codec_gives_back_any_operations(void **state)
 
 /* ---- through a database ---- */
 
-static void add_nouns(struct fixture *fixture)
+static void add_entities(struct fixture *fixture)
 {
 	struct ctx_profile *p = &fixture->profile;
 	uint32_t *parts = ctx_arena_alloc(&p->arena, sizeof(*parts));
@@ -152,7 +152,7 @@ static void init_with_operations(struct fixture *fixture, uint64_t seed)
 {
 	fixture_init(fixture, seed, 3, 100);
 	make_operations(fixture, N_OPERATIONS);
-	add_nouns(fixture);
+	add_entities(fixture);
 }
 
 struct expected {
@@ -303,7 +303,7 @@ static void test_store_traced__sql_sees_them_and_what_is_with_them(void **state)
 					    .descriptor = -1,
 					    .leaked = true,
 					    .leaked_size = 4};
-	add_nouns(&fixture);
+	add_entities(&fixture);
 	store = write_and_open_operations(&fixture, 100);
 	p = ctx_store_profile(store);
 	assert_true(p->metrics[3].kind == CTX_METRIC_COUNT && p->metrics[2].kind == CTX_METRIC_BYTES);

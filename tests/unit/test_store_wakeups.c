@@ -1,4 +1,4 @@
-/* Waits that were ended, metrics that are spans or sums, outsiders: in and out of the database, and damaged. */
+/* Waits that were ended, metrics that are spans or sums, external wakers: in and out of the database, and damaged. */
 #include "store_damage.h"
 
 #include "store/block_codec.h"
@@ -15,7 +15,7 @@ static void make_waits(struct fixture *fixture, struct ctx_wakeup *waits, size_t
 			.state = fixture_random(fixture, CTX_STATE_N),
 			.raw_stack = fixture_random(fixture, fixture->raw.n),
 			.waker = who == 0 ? fixture_random(fixture, fixture->profile.n_threads) : CTX_NONE,
-			.outsider = who == 1 ? fixture_random(fixture, 2) : CTX_NONE,
+			.external_waker = who == 1 ? fixture_random(fixture, 2) : CTX_NONE,
 			.waker_raw_stack = fixture_random(fixture, fixture->raw.n),
 		};
 		waits[i].wait_ns = fixture_random(fixture, (uint32_t)waits[i].time_ns + 1);
@@ -57,7 +57,7 @@ static void test_store_wakeups__codec_gives_back_any_waits(void **state)
 
 static struct ctx_wakeup waits[N_WAITS];
 
-static void add_nouns(struct fixture *fixture)
+static void add_entities(struct fixture *fixture)
 {
 	struct ctx_profile *p = &fixture->profile;
 	uint32_t *parts = ctx_arena_alloc(&p->arena, 2 * sizeof(*parts));
@@ -80,10 +80,10 @@ static void add_nouns(struct fixture *fixture)
 						 .unit = CTX_UNIT_NS,
 						 .parts = parts + 1,
 						 .n_parts = 1};
-	p->n_outsiders = 2;
-	p->outsiders = ctx_calloc(2, sizeof(*p->outsiders));
-	p->outsiders[0] = "<interrupt>";
-	p->outsiders[1] = "kworker\xff/0:1";
+	p->n_external_wakers = 2;
+	p->external_wakers = ctx_calloc(2, sizeof(*p->external_wakers));
+	p->external_wakers[0] = "<interrupt>";
+	p->external_wakers[1] = "kworker\xff/0:1";
 }
 
 /* A database with waits in blocks of `block`. */
@@ -114,7 +114,7 @@ static struct ctx_store *write_and_open_waits(struct fixture *fixture, size_t bl
 static void init_with_waits(struct fixture *fixture, uint64_t seed)
 {
 	fixture_init(fixture, seed, 3, 100);
-	add_nouns(fixture);
+	add_entities(fixture);
 	make_waits(fixture, waits, N_WAITS);
 }
 
@@ -188,9 +188,9 @@ static void test_store_wakeups__blocks_outside_the_window_are_not_decoded(void *
 static void test_store_wakeups__what_cannot_be_is_refused(void **state)
 {
 	static const struct ctx_wakeup wrong[] = {
-		{.time_ns = 5, .wait_ns = 6, .waker = CTX_NONE, .outsider = CTX_NONE},
-		{.state = CTX_STATE_N, .waker = CTX_NONE, .outsider = CTX_NONE},
-		{.waker = 0, .outsider = 0},
+		{.time_ns = 5, .wait_ns = 6, .waker = CTX_NONE, .external_waker = CTX_NONE},
+		{.state = CTX_STATE_N, .waker = CTX_NONE, .external_waker = CTX_NONE},
+		{.waker = 0, .external_waker = 0},
 	};
 
 	(void)state;
@@ -203,7 +203,7 @@ static void test_store_wakeups__what_cannot_be_is_refused(void **state)
 	}
 }
 
-static void test_store_wakeups__metrics_and_outsiders_come_back(void **state)
+static void test_store_wakeups__metrics_and_external_wakers_come_back(void **state)
 {
 	const struct ctx_profile *p;
 	struct ctx_store *store;
@@ -211,7 +211,7 @@ static void test_store_wakeups__metrics_and_outsiders_come_back(void **state)
 
 	(void)state;
 	fixture_init(&fixture, 6, 3, 100);
-	add_nouns(&fixture);
+	add_entities(&fixture);
 	store = write_and_open(&fixture, in_dir("a.db"));
 	p = ctx_store_profile(store);
 	assert_int_equal(p->n_metrics, 5);
@@ -225,8 +225,8 @@ static void test_store_wakeups__metrics_and_outsiders_come_back(void **state)
 	assert_int_equal(p->metrics[3].parts[1], 2);
 	assert_int_equal(p->metrics[4].n_parts, 1);
 	assert_int_equal(p->metrics[4].parts[0], 2);
-	assert_int_equal(p->n_outsiders, 2);
-	assert_string_equal(p->outsiders[1], "kworker\xff/0:1");
+	assert_int_equal(p->n_external_wakers, 2);
+	assert_string_equal(p->external_wakers[1], "kworker\xff/0:1");
 	assert_false(p->has_states);
 	ctx_store_close(store);
 	fixture_deinit(&fixture);
@@ -246,7 +246,7 @@ static void test_store_wakeups__sums_of_what_cannot_be_are_refused(void **state)
 		struct fixture fixture;
 
 		fixture_init(&fixture, 6, 3, 100);
-		add_nouns(&fixture);
+		add_entities(&fixture);
 		if (i < CTX_COUNT_OF(wrong)) {
 			fixture.profile.metrics[4].parts = wrong[i].parts;
 			fixture.profile.metrics[4].n_parts = wrong[i].n;
@@ -306,7 +306,7 @@ int main(void)
 		in_own_dir(test_store_wakeups__come_back_by_window),
 		in_own_dir(test_store_wakeups__blocks_outside_the_window_are_not_decoded),
 		in_own_dir(test_store_wakeups__what_cannot_be_is_refused),
-		in_own_dir(test_store_wakeups__metrics_and_outsiders_come_back),
+		in_own_dir(test_store_wakeups__metrics_and_external_wakers_come_back),
 		in_own_dir(test_store_wakeups__sums_of_what_cannot_be_are_refused),
 		in_own_dir(test_store_wakeups__damage_is_found),
 	};

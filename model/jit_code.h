@@ -3,17 +3,17 @@
  * /tmp/perf-PID.map, and code in anonymous memory is called by that file. Source:
  * tools/perf/Documentation/jit-interface.txt of Linux.
  */
-#ifndef CTX_MODEL_MADE_CODE_H
-#define CTX_MODEL_MADE_CODE_H
+#ifndef CTX_MODEL_JIT_CODE_H
+#define CTX_MODEL_JIT_CODE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CTX_MADE_CODE_PATH 48 /* bytes that such a path takes at the most, with its zero */
+#define CTX_JIT_CODE_PATH 48 /* bytes that such a path takes at the most, with its zero */
 
-void ctx_made_code_path(int64_t pid, char path[CTX_MADE_CODE_PATH]);
+void ctx_jit_code_path(int64_t pid, char path[CTX_JIT_CODE_PATH]);
 
 /* Is this such a path? */
-bool ctx_made_code_is(const char *path);
+bool ctx_jit_code_is(const char *path);
 
 #endif

@@ -1,16 +1,16 @@
-#include "model/made_code.h"
+#include "model/jit_code.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char before[] = "/tmp/perf-", behind[] = ".map";
 
-void ctx_made_code_path(int64_t pid, char path[CTX_MADE_CODE_PATH])
+void ctx_jit_code_path(int64_t pid, char path[CTX_JIT_CODE_PATH])
 {
-	snprintf(path, CTX_MADE_CODE_PATH, "%s%lld%s", before, (long long)pid, behind);
+	snprintf(path, CTX_JIT_CODE_PATH, "%s%lld%s", before, (long long)pid, behind);
 }
 
-bool ctx_made_code_is(const char *path)
+bool ctx_jit_code_is(const char *path)
 {
 	size_t digits;
 
