@@ -23,7 +23,7 @@ offers() {
 mkdir run.er folder
 touch plain.txt
 offers '--fanout --filter --format --function' ctxan --f
-offers 'csv json text' ctxan run.er --format ''
+offers 'csv html json text' ctxan run.er --format ''
 offers 'json' ctxan --format = j
 offers 'callers-callees' ctxan -r call
 offers 'functions,stacks functions,states' ctxan --report functions,sta
@@ -57,7 +57,7 @@ if command -v fish >/dev/null 2>&1; then
 		[ "$(cat offered.txt)" = "$1 " ] || fail "fish: $3: offers '$(cat offered.txt)' and not '$1': $(head -n 3 err.txt)"
 	}
 	fish_offers '--fanout --filter --format --function' ctxan 'ctxan --f'
-	fish_offers 'csv json text' ctxan 'ctxan --format '
+	fish_offers 'csv html json text' ctxan 'ctxan --format '
 	fish_offers 'functions,stacks functions,states' ctxan 'ctxan -r functions,sta'
 	fish_offers '--stack-size --states' ctxrec 'ctxrec --sta'
 else
