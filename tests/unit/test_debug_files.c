@@ -5,8 +5,8 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "elf/debug_files.h"
-#include "symbols/symtab.h"
 #include "shell_commands.h"
+#include "symbols/symtab.h"
 #include "tests/unit/failing_malloc.h"
 #include "tests/unit/test_folder.h"
 
