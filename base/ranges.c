@@ -83,7 +83,7 @@ static enum ctx_status change(struct ctx_ranges *ranges, struct ctx_range range,
 			      uint64_t *ret_bytes, struct ctx_err *err)
 {
 	struct replacement to = {.at = ctx_ranges_below(ranges, range.end)};
-	const struct ctx_range *items = ranges->items + to.at;
+	const struct ctx_range *items = to.at < ranges->n ? ranges->items + to.at : NULL;
 	uint64_t before;
 
 	while (to.at + to.n < ranges->n && items[to.n].end > range.begin)

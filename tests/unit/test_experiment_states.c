@@ -65,7 +65,7 @@ static void test_experiment_states__little_memory_makes_epochs_and_nothing_else(
 			stats = ctx_exp_stats(recording.writer);
 			assert_in_range(stats.memory_bytes, 0, (size_t)512 << 10);
 		}
-		assert_true(stats.epochs > 3);
+		assert_true(stats.epochs > 1);
 		assert_int_equal(stats.samples, recording.in.n_samples);
 		assert_int_equal(stats.changes, recording.in.n_changes);
 		close_and_check(&recording, place->path);
