@@ -26,7 +26,7 @@ struct ctx_query_source_spec { /* everything is borrowed until the source is clo
 /* Reads nothing yet. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 						     struct ctx_report_source **ret, struct ctx_err *err);
-void ctx_query_source_close(struct ctx_report_source *source); /* NULL does nothing */
+void ctx_query_source_close(struct ctx_report_source *base); /* NULL does nothing */
 
 /* What was asked of the source since it was opened or since the last call. */
 struct ctx_query_source_cost {
@@ -35,6 +35,6 @@ struct ctx_query_source_cost {
 	double cpu_ms;
 };
 
-struct ctx_query_source_cost ctx_query_source_take_cost(struct ctx_report_source *source);
+struct ctx_query_source_cost ctx_query_source_take_cost(struct ctx_report_source *base);
 
 #endif
