@@ -53,6 +53,7 @@ static void print_summary(void *context, const struct ctx_recording *recording)
 int main(int argc, char **argv)
 {
 	struct ctx_rec_options options;
+	const struct ctx_recorder_user user = {say, print_summary, &options};
 	struct ctx_recording recording = {0};
 	struct ctx_err err = {0};
 	enum ctx_status status = ctx_rec_options_parse(argc, argv, &options, &err);
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
 	} else if (options.version) {
 		printf("ctxrec %s\nlibzstd %s\n", CTX_VERSION, ZSTD_versionString());
 	} else {
-		status = ctx_record(&options, say, &options, print_summary, &recording, &err);
+		status = ctx_record(&options, &user, &recording, &err);
 		code = recording.exit_code;
 		if (status != CTX_OK) {
 			say(NULL, err.msg);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,13 +170,19 @@ static bool is_plain_name(const char *name)
 	return *name != '\0' && *name != '.' && strchr(name, '/') == NULL;
 }
 
-static enum ctx_status read_number_below(const char *root, const char *dir, const char *name,
-					 const char *file, uint64_t *ret, struct ctx_err *err)
+/* Reads a file that holds one number; `format` and what follows give its path. */
+static enum ctx_status __attribute__((format(printf, 3, 4)))
+read_number(uint64_t *ret, struct ctx_err *err, const char *format, ...)
 {
 	char path[2 * NAME_MAX_BYTES], line[64];
 	enum ctx_status status;
+	va_list args;
+	int n;
 
-	if (snprintf(path, sizeof(path), "%s/%s/%s/%s", root, dir, name, file) >= (int)sizeof(path))
+	va_start(args, format);
+	n = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (n >= (int)sizeof(path))
 		return ctx_err_set(err, CTX_E_ARG, "name is too long");
 	status = read_line(path, line, sizeof(line), err);
 	if (status == CTX_OK && !parse_u64(line, 0, ret))
@@ -307,7 +314,7 @@ static enum ctx_status set_pmu(char *name, const struct ctx_perf_roots *roots, s
 	*terms++ = '\0';
 	if (!is_plain_name(name))
 		return ctx_err_set(err, CTX_E_ARG, "no unit before the slash");
-	status = read_number_below(roots->event_sources, name, ".", "type", &type, err);
+	status = read_number(&type, err, "%s/%s/type", roots->event_sources, name);
 	if (status == CTX_E_NOTFOUND)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "%s/%s does not exist", roots->event_sources, name);
 	if (status != CTX_OK)
@@ -319,7 +326,7 @@ static enum ctx_status set_pmu(char *name, const struct ctx_perf_roots *roots, s
 static enum ctx_status set_tracepoint(char *name, const struct ctx_perf_roots *roots,
 				      struct perf_event_attr *attr, struct ctx_err *err)
 {
-	char dir[NAME_MAX_BYTES + 16], list[NAME_MAX_BYTES];
+	char list[NAME_MAX_BYTES];
 	char *colon = strchr(name, ':');
 	uint64_t id;
 	enum ctx_status status;
@@ -327,8 +334,7 @@ static enum ctx_status set_tracepoint(char *name, const struct ctx_perf_roots *r
 	*colon++ = '\0';
 	if (!is_plain_name(name) || !is_plain_name(colon))
 		return ctx_err_set(err, CTX_E_ARG, "not a tracepoint's name");
-	snprintf(dir, sizeof(dir), "events/%s", name);
-	status = read_number_below(roots->tracefs, dir, colon, "id", &id, err);
+	status = read_number(&id, err, "%s/events/%s/%s/id", roots->tracefs, name, colon);
 	snprintf(list, sizeof(list), "%s/events", roots->tracefs);
 	if (status != CTX_OK && access(list, R_OK | X_OK) != 0)
 		return ctx_err_set(

@@ -196,24 +196,24 @@ static enum ctx_status start_process(struct ctx_proctree *tree, const struct ctx
 	return CTX_OK;
 }
 
-static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *process, int64_t tid,
-				    const char *name, uint64_t time_ns, struct thread **ret,
-				    struct ctx_err *err)
+/* Starts a thread of `process`, whatever number `start` has. `ret` may be NULL. */
+static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *process,
+				    struct ctx_exp_thread start, struct thread **ret, struct ctx_err *err)
 {
-	struct thread *thread = find_thread(tree, tid);
+	struct thread *thread = find_thread(tree, start.tid);
 	enum ctx_status status;
 
 	if (thread != NULL) {
-		status = end_thread(tree, thread, time_ns, err);
+		status = end_thread(tree, thread, start.time_ns, err);
 		if (status != CTX_OK)
 			return status;
 	}
 	thread = ctx_calloc(1, sizeof(*thread));
 	if (thread == NULL)
 		return ctx_err_nomem(err);
-	thread->tid = tid;
+	thread->tid = start.tid;
 	thread->process = process;
-	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	snprintf(thread->name, sizeof(thread->name), "%s", start.name);
 	HASH_ADD(hh, tree->threads, tid, sizeof(thread->tid), thread);
 	if (thread->out_of_memory) {
 		free(thread);
@@ -223,9 +223,8 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 	if (thread->next != NULL)
 		thread->next->previous = thread;
 	process->threads = thread;
-	status = ctx_exp_thread_start(tree->writer,
-				      &(struct ctx_exp_thread){process->number, tid, name, time_ns},
-				      &thread->number, err);
+	start.process = process->number;
+	status = ctx_exp_thread_start(tree->writer, &start, &thread->number, err);
 	if (status != CTX_OK) {
 		drop_thread(tree, thread);
 		return status;
@@ -249,7 +248,8 @@ enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t
 	if (status != CTX_OK)
 		return status;
 	tree->root_process_pid = pid;
-	return start_thread(tree, process, pid, "", time_ns, NULL, err);
+	return start_thread(tree, process,
+			    (struct ctx_exp_thread){.tid = pid, .name = "", .time_ns = time_ns}, NULL, err);
 }
 
 /*
@@ -309,9 +309,10 @@ static enum ctx_status add_threads(struct ctx_proctree *tree, struct process *pr
 		tids.n = 0;
 	for (size_t i = 0; i < tids.n && status == CTX_OK; i++) {
 		char name[NAME_BYTES];
+		struct ctx_exp_thread start = {.tid = tids.items[i], .name = name, .time_ns = time_ns};
 
 		if (ctx_procfs_comm(process->pid, tids.items[i], name, sizeof(name), NULL) == CTX_OK)
-			status = start_thread(tree, process, tids.items[i], name, time_ns, NULL, err);
+			status = start_thread(tree, process, start, NULL, err);
 	}
 	ctx_ids_deinit(&tids);
 	return status;
@@ -381,25 +382,29 @@ enum ctx_status ctx_proctree_add_present(struct ctx_proctree *tree, int64_t pid,
 	return start_present(tree, pid, time_ns, &process, err);
 }
 
-enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int64_t pid, int64_t tid, uint64_t time_ns,
+enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, const struct ctx_proctree_task *task,
 				  uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
 {
-	struct thread *thread = find_thread(tree, tid);
+	struct ctx_exp_thread start = {.tid = task->tid, .time_ns = task->time_ns};
+	struct thread *thread = find_thread(tree, task->tid);
+	int64_t pid = task->pid;
 	struct process *process;
 	enum ctx_status status = CTX_OK;
 
 	/* The idle thread of every CPU has tid 0 and belongs to pid 0. */
 	if (thread == NULL || thread->process->pid != pid) {
-		if (pid < 0 || pid >= INT32_MAX || tid < 0 || tid >= INT32_MAX)
+		if (pid < 0 || pid >= INT32_MAX || task->tid < 0 || task->tid >= INT32_MAX)
 			return ctx_err_set(err, CTX_E_NOTFOUND, "a sample of a task that is gone");
 		process = find_process(tree, pid);
 		if (process == NULL) {
-			time_ns = begin_of_met(tree, time_ns);
-			status = start_present(tree, pid, time_ns, &process, err);
+			start.time_ns = begin_of_met(tree, task->time_ns);
+			status = start_present(tree, pid, start.time_ns, &process, err);
 		}
-		thread = status == CTX_OK ? find_thread(tree, tid) : NULL;
-		if (status == CTX_OK && (thread == NULL || thread->process != process))
-			status = start_thread(tree, process, tid, process->name, time_ns, &thread, err);
+		thread = status == CTX_OK ? find_thread(tree, task->tid) : NULL;
+		if (status == CTX_OK && (thread == NULL || thread->process != process)) {
+			start.name = process->name;
+			status = start_thread(tree, process, start, &thread, err);
+		}
 		if (status != CTX_OK)
 			return status;
 	}
@@ -428,6 +433,7 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 	struct ctx_exp_process start = {
 		.origin = CTX_EXP_FORK, .pid = record->pid, .time_ns = record->time_ns, .parent = CTX_NONE};
 	struct process *child = find_process(tree, record->pid);
+	struct ctx_exp_thread first = {.tid = record->tid, .time_ns = record->time_ns};
 	enum ctx_status status = CTX_OK;
 
 	if (child != NULL && record->time_ns <= child->looked_ns)
@@ -437,16 +443,14 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 				       &parent, err);
 	if (status != CTX_OK)
 		return status;
+	first.name = creator != NULL ? creator->name : parent->name;
 	if (record->pid == (uint32_t)record->task.parent_pid)
-		return start_thread(tree, parent, record->tid, creator != NULL ? creator->name : parent->name,
-				    record->time_ns, NULL, err);
+		return start_thread(tree, parent, first, NULL, err);
 	start.parent = parent->number;
 	start.command = parent->command;
 	status = start_process(tree, &start, parent->name, &child, err);
 	if (status == CTX_OK)
-		status =
-			start_thread(tree, child, record->tid, creator != NULL ? creator->name : parent->name,
-				     record->time_ns, NULL, err);
+		status = start_thread(tree, child, first, NULL, err);
 	if (status == CTX_OK)
 		status = ctx_exp_fork_maps(tree->writer, start.parent, child->number, record->time_ns, err);
 	return status;
@@ -475,6 +479,7 @@ static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_pe
 					.pid = record->pid,
 					.parent = old != NULL ? old->number : CTX_NONE,
 					.time_ns = record->time_ns};
+	struct ctx_exp_thread first = {.tid = record->tid, .name = record->comm, .time_ns = record->time_ns};
 	struct ctx_buf command = {0};
 	enum ctx_status status = CTX_OK;
 
@@ -488,9 +493,7 @@ static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_pe
 		status = start_process(tree, &start, record->comm, &process, err);
 	}
 	ctx_buf_deinit(&command);
-	return status == CTX_OK
-		       ? start_thread(tree, process, record->tid, record->comm, record->time_ns, NULL, err)
-		       : status;
+	return status == CTX_OK ? start_thread(tree, process, first, NULL, err) : status;
 }
 
 static enum ctx_status apply_comm(struct ctx_proctree *tree, const struct ctx_perf_record *record,

@@ -37,10 +37,18 @@ void ctx_proctree_looks(struct ctx_proctree *tree, uint64_t start_ns, uint64_t u
 CTX_MUST_CHECK enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree,
 						  const struct ctx_perf_record *record, struct ctx_err *err);
 
-/* The numbers of a thread, for a sample of it at this time. CTX_E_NOTFOUND: the kernel no longer knew who it
- * was (pid -1). */
-CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree, int64_t pid, int64_t tid,
-						 uint64_t time_ns, uint32_t *ret_process,
+/* The task of a sample, by the kernel's ids. */
+struct ctx_proctree_task {
+	int64_t pid, tid; /* -1: the task was gone when the kernel took the sample */
+	uint64_t time_ns;
+};
+
+/*
+ * The numbers of the thread of a sample. Unknown tasks are looked up in /proc and announced. Fails with CTX_E_NOTFOUND
+ * where pid or tid is -1, and as the writer does.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree,
+						 const struct ctx_proctree_task *task, uint32_t *ret_process,
 						 uint32_t *ret_thread, struct ctx_err *err);
 
 /*

@@ -348,8 +348,7 @@ static enum ctx_status check_command(const struct ctx_rec_options *options, stru
 	return status;
 }
 
-static void record(struct ctx_recorder *recorder,
-		   void (*told)(void *context, const struct ctx_recording *recording),
+static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user *user,
 		   struct ctx_recording *recording)
 {
 	struct ctx_err err = {0};
@@ -364,8 +363,8 @@ static void record(struct ctx_recorder *recorder,
 	/* The rings cost the command no more. */
 	ctx_merge_deinit(&recorder->merge);
 	ctx_session_close(&recorder->session);
-	if (told != NULL)
-		told(recorder->context, recording);
+	if (user->finished != NULL)
+		user->finished(user->context, recording);
 	if (recorder->options->command == NULL)
 		return;
 	wait_for_child(recorder, 0);
@@ -373,12 +372,14 @@ static void record(struct ctx_recorder *recorder,
 							 : 128 + recorder->last_signal;
 }
 
-enum ctx_status ctx_record(const struct ctx_rec_options *options, ctx_say *say, void *context,
-			   void (*told)(void *context, const struct ctx_recording *recording),
+enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct ctx_recorder_user *user,
 			   struct ctx_recording *ret, struct ctx_err *err)
 {
-	struct ctx_recorder recorder = {
-		.options = options, .say = say, .context = context, .child = CTX_CHILD_NONE, .signal_fd = -1};
+	struct ctx_recorder recorder = {.options = options,
+					.say = user->say,
+					.context = user->context,
+					.child = CTX_CHILD_NONE,
+					.signal_fd = -1};
 	enum ctx_status status;
 
 	*ret = (struct ctx_recording){0};
@@ -395,7 +396,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, ctx_say *say, 
 		if (status != CTX_OK)
 			return give_up(&recorder, status);
 	}
-	record(&recorder, told, ret);
+	record(&recorder, user, ret);
 	if (recorder.has_failed && ret->exit_code == 0)
 		ret->exit_code = 2;
 	recorder.child.pid = -1; /* after a second interruption it goes on without us */

@@ -14,19 +14,23 @@ struct ctx_recording { /* what came out of it */
 	int exit_code;
 };
 
-/* Called for each line that the user should see; `text` without a newline. */
-typedef void ctx_say(void *context, const char *text);
+/* Receives what the user should see. */
+struct ctx_recorder_user {
+	void (*say)(void *context, const char *text); /* one line, without a newline */
+	/* Called as soon as the experiment is complete, which can be before the command has ended; may be NULL. */
+	void (*finished)(void *context, const struct ctx_recording *recording);
+	void *context;
+};
 
 /*
- * Fails when nothing could be recorded: CTX_E_NOTFOUND and CTX_E_PERM of the command itself come with
- * exit_code 127 and 126, all others leave it 0. What goes wrong while the command runs is told through `say`;
- * exit_code then is the command's, or 2 where the command did not fail itself. Signals SIGINT, SIGTERM,
- * SIGHUP and SIGCHLD are blocked meanwhile and SIGPIPE is ignored. `told`, if not NULL, is called as soon as
- * the experiment is complete, which can be before the command has ended.
+ * Fails when nothing could be recorded: CTX_E_NOTFOUND and CTX_E_PERM of the command itself come with exit_code 127 and
+ * 126, all others leave it 0. Failures while the command runs are reported through `say`; exit_code then is the
+ * command's, or 2 where the command did not fail itself. Signals SIGINT, SIGTERM, SIGHUP and SIGCHLD are blocked
+ * meanwhile and SIGPIPE is ignored.
  */
-CTX_MUST_CHECK enum ctx_status ctx_record(const struct ctx_rec_options *options, ctx_say *say, void *context,
-					  void (*told)(void *context, const struct ctx_recording *recording),
-					  struct ctx_recording *ret, struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_record(const struct ctx_rec_options *options,
+					  const struct ctx_recorder_user *user, struct ctx_recording *ret,
+					  struct ctx_err *err);
 
 void ctx_recording_deinit(struct ctx_recording *recording);
 

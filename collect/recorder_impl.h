@@ -27,7 +27,7 @@
 
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
-	void (*say)(void *context, const char *text); /* ctx_say of recorder.h */
+	void (*say)(void *context, const char *text); /* of ctx_recorder_user */
 	void *context;
 	struct ctx_perf_events events;
 	struct ctx_exp_metric *metrics; /* owned, like all below */

@@ -36,6 +36,7 @@ static enum ctx_status take_state(struct ctx_recorder *recorder, const struct ct
 static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
 				   struct ctx_err *err)
 {
+	const struct ctx_proctree_task task = {(int32_t)record->pid, (int32_t)record->tid, record->time_ns};
 	uint32_t process, thread;
 	enum ctx_status status;
 
@@ -43,8 +44,7 @@ static enum ctx_status take_sample(struct ctx_recorder *recorder, const struct c
 		return CTX_OK;
 	if (record->event >= recorder->events.n)
 		return take_state(recorder, record, err);
-	status = ctx_proctree_find(recorder->tree, (int32_t)record->pid, (int32_t)record->tid,
-				   record->time_ns, &process, &thread, err);
+	status = ctx_proctree_find(recorder->tree, &task, &process, &thread, err);
 	if (status == CTX_E_NOTFOUND)
 		return count_lost(recorder, record->time_ns, 1, err);
 	return status == CTX_OK ? ctx_sample_batch_add(recorder->batch, record, process, thread, err)

@@ -194,17 +194,20 @@ static void compose(struct ctx_sample_batch *batch, const struct item *item)
 {
 	struct ctx_unwind_job *job = item->job;
 	struct ctx_unwound user = {.frames = job->frames, .n = job->n, .end = job->end};
+	const struct ctx_stack_part part = {job->frames, job->n};
+	struct ctx_stack_part callers = {0};
 
-	if (user.end == CTX_TRUNCATED_COPY && user.n != 0)
-		user.joined = ctx_stack_memory_callers(&batch->memory, item->thread, &job->view, user.frames,
-						       user.n, &user.n_joined);
-	if (user.joined != NULL)
+	if (user.end == CTX_TRUNCATED_COPY && part.n != 0)
+		callers = ctx_stack_memory_callers(&batch->memory, item->thread, &job->view, part);
+	if (callers.frames != NULL) {
+		user.joined = callers.frames;
+		user.n_joined = callers.n;
 		user.end = CTX_TRUNCATED_NOT;
+	}
 	count(batch, item, user.end, user.joined != NULL);
 	ctx_callchain_compose(&batch->chain, &item->record, &user);
 	if (user.end == CTX_TRUNCATED_NOT)
-		ctx_stack_memory_keep(&batch->memory, item->thread, user.frames, user.n, user.joined,
-				      user.n_joined);
+		ctx_stack_memory_keep(&batch->memory, item->thread, part, callers);
 }
 
 static void make_stack(struct ctx_sample_batch *batch, const struct item *item)

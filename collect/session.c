@@ -328,12 +328,18 @@ static enum ctx_status map_ring(struct opening *opening, int fd, struct ctx_err 
 	}
 }
 
-/* One event of one thread on one CPU; `ring_fd` -1: it gets the ring itself. CTX_END: the thread or the CPU
- * is not there (any more). */
-static enum ctx_status open_one(struct opening *opening, struct perf_event_attr *attr, const char *name,
-				int64_t tid, int64_t cpu, int *ring_fd, struct ctx_err *err)
+/* Where events are opened. */
+struct target {
+	int64_t tid; /* -1: all threads of this CPU */
+	int64_t cpu;
+	int *ring_fd; /* the event whose ring all share; -1: the next one gets the ring */
+};
+
+/* Opens one event. CTX_END: the thread or the CPU does not exist (any more). */
+static enum ctx_status open_one(struct opening *opening, const struct target *target,
+				struct perf_event_attr *attr, const char *name, struct ctx_err *err)
 {
-	int fd = perf_open(attr, (pid_t)tid, (int)cpu);
+	int fd = perf_open(attr, (pid_t)target->tid, (int)target->cpu);
 	enum ctx_status status;
 
 	if (fd < 0 &&
@@ -345,13 +351,13 @@ static enum ctx_status open_one(struct opening *opening, struct perf_event_attr 
 	status = keep_fd(opening->session, fd, err);
 	if (status != CTX_OK)
 		return status;
-	if (*ring_fd < 0) {
+	if (*target->ring_fd < 0) {
 		status = map_ring(opening, fd, err);
 		if (status == CTX_OK)
-			*ring_fd = fd;
+			*target->ring_fd = fd;
 		return status;
 	}
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *ring_fd) != 0)
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, *target->ring_fd) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "event \"%s\" cannot share a ring buffer", name);
 	return CTX_OK;
 }
@@ -377,9 +383,7 @@ static void leave_out_idle(struct ctx_session *session, enum ctx_state_event eve
 		(void)ioctl(session->fds[session->n_fds - 1], PERF_EVENT_IOC_SET_FILTER, "prev_pid != 0");
 }
 
-/* `tid` -1: what is of this CPU. */
-static enum ctx_status open_states(struct opening *opening, int64_t tid, int64_t cpu, int *ring_fd,
-				   struct ctx_err *err)
+static enum ctx_status open_states(struct opening *opening, const struct target *target, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
 	enum ctx_status status = CTX_OK;
@@ -390,11 +394,12 @@ static enum ctx_status open_states(struct opening *opening, int64_t tid, int64_t
 
 		/* Who watches the whole system needs no two of the same. */
 		if (!ctx_state_events_has(&session->states, event) ||
-		    (event == CTX_STATE_EVENT_WAKING_ALL) != (tid == -1 && opening->options->tids != NULL))
+		    (event == CTX_STATE_EVENT_WAKING_ALL) !=
+			    (target->tid == -1 && opening->options->tids != NULL))
 			continue;
 		attr = state_attr(opening, event);
-		status = open_one(opening, &attr, ctx_state_event_name(event), tid, cpu, ring_fd, err);
-		if (status == CTX_OK && tid == -1)
+		status = open_one(opening, target, &attr, ctx_state_event_name(event), err);
+		if (status == CTX_OK && target->tid == -1)
 			leave_out_idle(session, event);
 		if (status == CTX_OK)
 			status = note_id(session, (uint32_t)session->events->n + i, err);
@@ -402,20 +407,20 @@ static enum ctx_status open_states(struct opening *opening, int64_t tid, int64_t
 	return status;
 }
 
-static enum ctx_status open_thread_on_cpu(struct opening *opening, int64_t tid, int64_t cpu, int *ring_fd,
+static enum ctx_status open_thread_on_cpu(struct opening *opening, const struct target *target,
 					  struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;
 	struct perf_event_attr attr = side_band_attr(opening);
-	enum ctx_status status = open_one(opening, &attr, "side band", tid, cpu, ring_fd, err);
+	enum ctx_status status = open_one(opening, target, &attr, "side band", err);
 
 	for (uint32_t i = 0; i < session->events->n && status == CTX_OK; i++) {
 		attr = event_attr(opening, &session->events->items[i]);
-		status = open_one(opening, &attr, session->events->items[i].name, tid, cpu, ring_fd, err);
+		status = open_one(opening, target, &attr, session->events->items[i].name, err);
 		if (status == CTX_OK)
 			status = note_id(session, i, err);
 	}
-	return status == CTX_OK ? open_states(opening, tid, cpu, ring_fd, err) : status;
+	return status == CTX_OK ? open_states(opening, target, err) : status;
 }
 
 static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
@@ -425,15 +430,18 @@ static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
 
 	for (size_t c = 0; c < opening->cpus.n; c++) {
 		int ring_fd = -1;
+		struct target target = {.tid = -1, .cpu = opening->cpus.items[c], .ring_fd = &ring_fd};
 
 		for (size_t t = 0; t < (tids != NULL ? tids->n : 1); t++) {
-			status = open_thread_on_cpu(opening, tids != NULL ? tids->items[t] : -1,
-						    opening->cpus.items[c], &ring_fd, err);
+			if (tids != NULL)
+				target.tid = tids->items[t];
+			status = open_thread_on_cpu(opening, &target, err);
 			if (status != CTX_OK && status != CTX_END)
 				return status;
 		}
 		if (tids != NULL && ring_fd >= 0) {
-			status = open_states(opening, -1, opening->cpus.items[c], &ring_fd, err);
+			target.tid = -1;
+			status = open_states(opening, &target, err);
 			if (status != CTX_OK && status != CTX_END)
 				return status;
 		}

@@ -80,9 +80,8 @@ static void forget_others(struct ctx_stack_memory *memory, const struct ctx_reme
 	}
 }
 
-void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
-			   const struct ctx_unwind_frame *frames, size_t n,
-			   const struct ctx_unwind_frame *more, size_t n_more)
+void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, struct ctx_stack_part part,
+			   struct ctx_stack_part more)
 {
 	struct ctx_remembered *item = &memory->items[thread % CTX_STACK_MEMORY_THREADS];
 	struct ctx_remembered_stack *stack;
@@ -94,19 +93,20 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
 		item->thread = thread;
 	}
 	stack = next_place(item);
-	if (stack != NULL && n_more != 0 && stack->n != 0 && more >= stack->frames &&
-	    more < stack->frames + stack->n)
-		from = (size_t)(more - stack->frames);
-	if (stack == NULL || n + n_more > CTX_STACK_MEMORY_FRAMES || !grow(memory, stack, n + n_more)) {
+	if (stack != NULL && more.n != 0 && stack->n != 0 && more.frames >= stack->frames &&
+	    more.frames < stack->frames + stack->n)
+		from = (size_t)(more.frames - stack->frames);
+	if (stack == NULL || part.n + more.n > CTX_STACK_MEMORY_FRAMES ||
+	    !grow(memory, stack, part.n + more.n)) {
 		forget(memory, item);
 		return;
 	}
-	if (n_more != 0)
-		memmove(stack->frames + n, from != SIZE_MAX ? stack->frames + from : more,
-			n_more * sizeof(*more));
-	if (n != 0)
-		memcpy(stack->frames, frames, n * sizeof(*frames));
-	stack->n = n + n_more;
+	if (more.n != 0)
+		memmove(stack->frames + part.n, from != SIZE_MAX ? stack->frames + from : more.frames,
+			more.n * sizeof(*more.frames));
+	if (part.n != 0)
+		memcpy(stack->frames, part.frames, part.n * sizeof(*part.frames));
+	stack->n = part.n + more.n;
 	if (memory->n_frames > CTX_STACK_MEMORY_ALL)
 		forget_others(memory, item);
 }
@@ -138,37 +138,33 @@ static const struct ctx_unwind_frame *find(const struct wanted *wanted,
 	return NULL;
 }
 
-const struct ctx_unwind_frame *ctx_stack_memory_callers(const struct ctx_stack_memory *memory,
-							uint32_t thread, struct ctx_code_view *view,
-							const struct ctx_unwind_frame *frames, size_t n,
-							size_t *ret_n)
+struct ctx_stack_part ctx_stack_memory_callers(const struct ctx_stack_memory *memory, uint32_t thread,
+					       struct ctx_code_view *view, struct ctx_stack_part part)
 {
 	const struct ctx_remembered *item = &memory->items[thread % CTX_STACK_MEMORY_THREADS];
-	struct wanted wanted = {.view = view, .frame = &frames[n - 1]};
-	const struct ctx_unwind_frame *found = NULL, *other;
-	size_t n_found = 0, n_other, n_stacks = 0;
+	struct wanted wanted = {.view = view, .frame = &part.frames[part.n - 1]};
+	const struct ctx_stack_part none = {0};
+	struct ctx_stack_part found = none, other;
+	size_t n_stacks = 0;
 
 	/* Where its place is not known, its callee's is, and then that one must have been called from the same address. */
-	if (wanted.frame->cfa == 0 && n >= 2) {
+	if (wanted.frame->cfa == 0 && part.n >= 2) {
 		wanted.caller = wanted.frame;
 		wanted.frame--;
 	}
 	if (item->thread != thread || wanted.frame->cfa == 0)
-		return NULL;
+		return none;
 	for (uint32_t i = 0; i < item->n; i++) {
 		uint32_t place = (item->newest + CTX_STACK_MEMORY_STACKS - i) % CTX_STACK_MEMORY_STACKS;
 
-		other = find(&wanted, &item->stacks[place], &n_other);
-		if (other == NULL)
+		other.frames = find(&wanted, &item->stacks[place], &other.n);
+		if (other.frames == NULL)
 			continue;
-		if (found != NULL && (n_other != n_found || !is_same(found, other, n_found)))
-			return NULL;
+		if (found.frames != NULL &&
+		    (other.n != found.n || !is_same(found.frames, other.frames, found.n)))
+			return none;
 		found = other;
-		n_found = n_other;
 		n_stacks++;
 	}
-	if (n_stacks < WITNESSES)
-		return NULL;
-	*ret_n = n_found;
-	return found;
+	return n_stacks >= WITNESSES ? found : none;
 }

@@ -40,19 +40,24 @@ struct ctx_stack_memory {
 CTX_MUST_CHECK enum ctx_status ctx_stack_memory_init(struct ctx_stack_memory *memory, struct ctx_err *err);
 void ctx_stack_memory_deinit(struct ctx_stack_memory *memory);
 
-/* Remembers a stack that reaches its root: `frames` with the `more` ones behind them. `more` may be what `callers` has just
- * given for this thread. Where memory is short the thread is forgotten. O(frames). */
-void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread,
-			   const struct ctx_unwind_frame *frames, size_t n,
-			   const struct ctx_unwind_frame *more, size_t n_more);
+/* Consecutive frames of a stack, leaf first; borrowed. */
+struct ctx_stack_part {
+	const struct ctx_unwind_frame *frames;
+	size_t n;
+};
 
 /*
- * The callers of the last of `n` frames (at least 1), of which the last one's caller is not known; NULL: none of the thread's
- * stacks has this frame, or they do not agree. Borrowed until the next call of keep. O(all remembered frames of the thread).
+ * Remembers a stack that reaches its root: `part` and its callers in `more`, which may be what `callers` has just returned for this
+ * thread. On memory shortage the thread is forgotten. O(frames).
  */
-const struct ctx_unwind_frame *ctx_stack_memory_callers(const struct ctx_stack_memory *memory,
-							uint32_t thread, struct ctx_code_view *view,
-							const struct ctx_unwind_frame *frames, size_t n,
-							size_t *ret_n);
+void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, struct ctx_stack_part part,
+			   struct ctx_stack_part more);
+
+/*
+ * The callers of the last frame of `part`, which has at least one. `frames` is NULL where none of the thread's stacks has this
+ * frame, or they do not agree. Borrowed until the next call of keep. O(all remembered frames of the thread).
+ */
+struct ctx_stack_part ctx_stack_memory_callers(const struct ctx_stack_memory *memory, uint32_t thread,
+					       struct ctx_code_view *view, struct ctx_stack_part part);
 
 #endif

@@ -140,7 +140,7 @@ static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
 	const char *modes = ctx_profile_property(profile, "modes", "user,kernel");
 	uint64_t on_cpu_ns = 0;
 
-	if (in->states == NULL || in->source->info.user_clock_ns != 0 || profile->lost_samples != 0 ||
+	if (in->states == NULL || in->source->info.user_clock_ns != 0 || profile->losses.samples != 0 ||
 	    strcmp(modes, "user,kernel") != 0)
 		return CTX_OK;
 	for (unsigned state = CTX_STATE_USER; state <= CTX_STATE_TRAP; state++)

@@ -182,8 +182,8 @@ enum ctx_status ctx_profile_builder_warn(struct ctx_profile_builder *builder, st
 enum ctx_status ctx_profile_builder_damage(struct ctx_profile_builder *builder, const char *text,
 					   struct ctx_err *err)
 {
-	builder->profile.damaged++;
-	if (builder->profile.damaged > DAMAGE_SHOWN)
+	builder->profile.losses.damaged++;
+	if (builder->profile.losses.damaged > DAMAGE_SHOWN)
 		return CTX_OK;
 	builder->damage_shown++;
 	return ctx_profile_builder_warn(builder, err, "%s", text);
@@ -329,10 +329,10 @@ enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder, c
 				builder, err,
 				"%llu samples and changes of state beyond the limit were dropped",
 				(unsigned long long)event->lost.count);
-		builder->profile.lost_samples += event->lost.count;
+		builder->profile.losses.samples += event->lost.count;
 		return CTX_OK;
 	case CTX_EV_THROTTLE:
-		builder->profile.throttled += event->lost.count != 0;
+		builder->profile.losses.throttled += event->lost.count != 0;
 		return CTX_OK;
 	case CTX_EV_DAMAGE:
 		return ctx_profile_builder_damage(builder, event->text, err);
@@ -391,9 +391,9 @@ enum ctx_status ctx_profile_builder_finish(struct ctx_profile_builder *builder, 
 		profile->processes[thread->process].samples += thread->samples;
 		profile->processes[thread->process].weight += thread->weight;
 	}
-	if (profile->damaged > builder->damage_shown)
+	if (profile->losses.damaged > builder->damage_shown)
 		return ctx_profile_builder_warn(
 			builder, err, "%llu more places are damaged",
-			(unsigned long long)(profile->damaged - builder->damage_shown));
+			(unsigned long long)(profile->losses.damaged - builder->damage_shown));
 	return CTX_OK;
 }

@@ -93,7 +93,7 @@ static const struct {
 	{"hyperv_callback_vector", SAYS_INTERRUPT},
 };
 
-static uint16_t judge(const char *name)
+static uint16_t classify(const char *name)
 {
 	for (size_t i = 0; i < CTX_COUNT_OF(prefixes); i++) {
 		if (begins_with(name, prefixes[i].prefix))
@@ -111,10 +111,10 @@ static uint16_t judge(const char *name)
 	return KNOWN_FUNCTION;
 }
 
-static enum ctx_status says(struct ctx_stack_classes *classes, const struct ctx_resolver *resolver,
-			    uint32_t location, unsigned *ret, struct ctx_err *err)
+static enum ctx_status says(struct ctx_stack_classes *classes, uint32_t location, unsigned *ret,
+			    struct ctx_err *err)
 {
-	uint32_t function = ctx_resolver_location_function(resolver, location);
+	uint32_t function = ctx_resolver_location_function(classes->resolver, location);
 	enum ctx_status status;
 
 	*ret = 0;
@@ -129,20 +129,21 @@ static enum ctx_status says(struct ctx_stack_classes *classes, const struct ctx_
 		classes->n_functions = classes->functions_cap;
 	}
 	if (classes->of_function[function] == 0)
-		classes->of_function[function] = judge(ctx_resolver_function_name(resolver, function));
+		classes->of_function[function] =
+			classify(ctx_resolver_function_name(classes->resolver, function));
 	*ret = classes->of_function[function];
 	return CTX_OK;
 }
 
 /* Without the kernel's part, or its names, what the program called tells of locks. */
-static enum ctx_status look_at_user(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
-				    const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+static enum ctx_status look_at_user(struct ctx_stack_classes *classes, uint32_t stack, unsigned *ret,
 				    struct ctx_err *err)
 {
+	const struct ctx_trie *raw = classes->raw;
 	*ret = 0;
 	for (unsigned i = 0; i < USER_FRAMES && stack != CTX_TRIE_ROOT; i++, stack = raw->parent[stack]) {
 		unsigned bits;
-		enum ctx_status status = says(classes, resolver, raw->key[stack], &bits, err);
+		enum ctx_status status = says(classes, raw->key[stack], &bits, err);
 
 		if (status != CTX_OK)
 			return status;
@@ -153,24 +154,24 @@ static enum ctx_status look_at_user(struct ctx_stack_classes *classes, const str
 }
 
 /* The kernel's part, from the leaf to where the kernel was entered. */
-static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
-				      const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, uint32_t stack, unsigned *ret,
 				      struct ctx_err *err)
 {
+	const struct ctx_trie *raw = classes->raw;
 	unsigned found = CTX_STACK_KERNEL, fault = 0;
 	bool has_names = false, returns = false;
 	enum ctx_status status;
 
-	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
+	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(classes->resolver, raw->key[stack]);
 	     stack = raw->parent[stack]) {
 		unsigned bits;
 		bool is_entry;
 
-		status = says(classes, resolver, raw->key[stack], &bits, err);
+		status = says(classes, raw->key[stack], &bits, err);
 		if (status != CTX_OK)
 			return status;
 		is_entry = raw->parent[stack] == CTX_TRIE_ROOT ||
-			   !ctx_resolver_in_kernel(resolver, raw->key[raw->parent[stack]]);
+			   !ctx_resolver_in_kernel(classes->resolver, raw->key[raw->parent[stack]]);
 		has_names |= (bits & SAYS_NOTHING) == 0;
 		if ((bits & SAYS_FUTEX) != 0)
 			found |= CTX_STACK_FUTEX;
@@ -194,15 +195,15 @@ static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, const s
 	*ret = found | fault;
 	if (has_names)
 		return CTX_OK;
-	status = look_at_user(classes, raw, resolver, stack, &found, err);
+	status = look_at_user(classes, stack, &found, err);
 	*ret |= found;
 	return status;
 }
 
-enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
-				   const struct ctx_resolver *resolver, uint32_t stack, unsigned *ret,
+enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, uint32_t stack, unsigned *ret,
 				   struct ctx_err *err)
 {
+	const struct ctx_trie *raw = classes->raw;
 	enum ctx_status status;
 
 	if (stack >= classes->n_raw) {
@@ -217,9 +218,9 @@ enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const stru
 		unsigned found = 0;
 
 		status = stack == CTX_TRIE_ROOT ? CTX_OK
-			 : ctx_resolver_in_kernel(resolver, raw->key[stack])
-				 ? look_at_kernel(classes, raw, resolver, stack, &found, err)
-				 : look_at_user(classes, raw, resolver, stack, &found, err);
+			 : ctx_resolver_in_kernel(classes->resolver, raw->key[stack])
+				 ? look_at_kernel(classes, stack, &found, err)
+				 : look_at_user(classes, stack, &found, err);
 		if (status != CTX_OK)
 			return status;
 		classes->of_raw[stack] = (uint16_t)(found | KNOWN);
@@ -228,23 +229,25 @@ enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, const stru
 	return CTX_OK;
 }
 
-uint32_t ctx_stack_user_part(const struct ctx_trie *raw, const struct ctx_resolver *resolver, uint32_t stack)
+uint32_t ctx_stack_user_part(const struct ctx_stack_classes *classes, uint32_t stack)
 {
-	while (stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]))
+	const struct ctx_trie *raw = classes->raw;
+
+	while (stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(classes->resolver, raw->key[stack]))
 		stack = raw->parent[stack];
 	return stack;
 }
 
-enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
-					  const struct ctx_resolver *resolver, uint32_t stack, uint32_t *ret,
+enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, uint32_t stack, uint32_t *ret,
 					  struct ctx_err *err)
 {
+	const struct ctx_trie *raw = classes->raw;
 	uint32_t entry = CTX_TRIE_ROOT;
 
-	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(resolver, raw->key[stack]);
+	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(classes->resolver, raw->key[stack]);
 	     stack = raw->parent[stack]) {
 		unsigned bits;
-		enum ctx_status status = says(classes, resolver, raw->key[stack], &bits, err);
+		enum ctx_status status = says(classes, raw->key[stack], &bits, err);
 
 		if (status != CTX_OK)
 			return status;
@@ -257,17 +260,17 @@ enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, con
 	return CTX_OK;
 }
 
-enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes, const struct ctx_trie *raw,
-					    const struct ctx_resolver *resolver, uint32_t stack,
-					    uint32_t *ret, struct ctx_err *err)
+enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes, uint32_t stack, uint32_t *ret,
+					    struct ctx_err *err)
 {
+	const struct ctx_trie *raw = classes->raw;
 	for (; stack != CTX_TRIE_ROOT && raw->parent[stack] != CTX_TRIE_ROOT; stack = raw->parent[stack]) {
 		unsigned bits;
 		enum ctx_status status = CTX_OK;
 
-		if (!ctx_resolver_in_kernel(resolver, raw->key[stack]))
+		if (!ctx_resolver_in_kernel(classes->resolver, raw->key[stack]))
 			break;
-		status = says(classes, resolver, raw->key[stack], &bits, err);
+		status = says(classes, raw->key[stack], &bits, err);
 		if (status != CTX_OK)
 			return status;
 		if ((bits & SAYS_SCHEDULER) == 0)

@@ -74,6 +74,7 @@ enum ctx_status ctx_state_feed_create(const struct ctx_state_feed_options *optio
 		return ctx_err_nomem(err);
 	feed->stacks = options->stacks;
 	feed->resolver = options->resolver;
+	feed->classes = (struct ctx_stack_classes){.raw = &feed->stacks->raw, .resolver = feed->resolver};
 	feed->sink = options->sink;
 	feed->end_ns = options->end_ns != 0 ? options->end_ns : UINT64_MAX;
 	status = make_unknown(feed, err);
@@ -103,12 +104,6 @@ void ctx_state_feed_destroy(struct ctx_state_feed *feed)
 	free(feed);
 }
 
-static enum ctx_status class_of(struct ctx_state_feed *feed, uint32_t raw_stack, unsigned *ret,
-				struct ctx_err *err)
-{
-	return ctx_stack_class_of(&feed->classes, &feed->stacks->raw, feed->resolver, raw_stack, ret, err);
-}
-
 /* The interrupt's own part of a stack: what it interrupted has nothing to do with it. */
 static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw_stack, uint32_t *ret,
 				       struct ctx_err *err)
@@ -128,7 +123,7 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	status = ctx_grow(&feed->path, &feed->path_cap, 2 * depth, err);
 	if (status != CTX_OK)
 		return status;
-	status = ctx_stack_interrupt_entry(&feed->classes, raw, feed->resolver, raw_stack, &entry, err);
+	status = ctx_stack_interrupt_entry(&feed->classes, raw_stack, &entry, err);
 	if (status != CTX_OK)
 		return status;
 	/* From the leaf on, written from the end of the first half backwards: the forest wants the root first. */
@@ -154,7 +149,7 @@ static enum ctx_status set_waker(struct ctx_state_feed *feed, const struct ctx_e
 	const char *external_waker = event->state.waker == CTX_NONE ? event->state.external_waker : NULL;
 	size_t n_external_waker = 0;
 	unsigned classes;
-	enum ctx_status status = class_of(feed, raw_stack, &classes, err);
+	enum ctx_status status = ctx_stack_class_of(&feed->classes, raw_stack, &classes, err);
 
 	change->waker = event->state.waker;
 	change->waker_raw_stack = raw_stack;
@@ -216,12 +211,11 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 	if (ctx_state_change_has_waker(change.change)) {
 		status = set_waker(feed, event, raw_stack, &change, err);
 	} else if (raw_stack != CTX_TRIE_ROOT) {
-		status = class_of(feed, raw_stack, &change.classes, err);
+		status = ctx_stack_class_of(&feed->classes, raw_stack, &change.classes, err);
 		if (status == CTX_OK)
-			status = ctx_stack_without_scheduler(&feed->classes, &feed->stacks->raw,
-							     feed->resolver, raw_stack, &change.raw_stack,
+			status = ctx_stack_without_scheduler(&feed->classes, raw_stack, &change.raw_stack,
 							     err);
-		change.user_stack = ctx_stack_user_part(&feed->stacks->raw, feed->resolver, raw_stack);
+		change.user_stack = ctx_stack_user_part(&feed->classes, raw_stack);
 	}
 	if (status == CTX_OK)
 		status = ctx_sched_model_take(&feed->model, &change, &changes, err);
@@ -231,15 +225,16 @@ enum ctx_status ctx_state_feed_change(struct ctx_state_feed *feed, const struct 
 enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed, const struct ctx_event *event,
 				      uint32_t raw_stack, struct ctx_err *err)
 {
-	unsigned classes;
+	struct ctx_thread_sample sample = {.time_ns = event->time_ns,
+					   .thread = event->thread,
+					   .cpu = event->sample.cpu,
+					   .raw_stack = raw_stack};
 	enum ctx_status status;
 
 	if (event->time_ns >= feed->end_ns)
 		return CTX_OK;
-	status = class_of(feed, raw_stack, &classes, err);
-	return status == CTX_OK ? ctx_states_sample(feed->states, event->thread, event->time_ns,
-						    event->sample.cpu, raw_stack, classes, err)
-				: status;
+	status = ctx_stack_class_of(&feed->classes, raw_stack, &sample.classes, err);
+	return status == CTX_OK ? ctx_states_sample(feed->states, &sample, err) : status;
 }
 
 static enum ctx_status start_thread(struct ctx_state_feed *feed, const struct ctx_event *event,

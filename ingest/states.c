@@ -582,10 +582,11 @@ static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t numb
 	return status;
 }
 
-enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, uint64_t time_ns, int32_t cpu,
-				  uint32_t raw_stack, unsigned classes, struct ctx_err *err)
+enum ctx_status ctx_states_sample(struct ctx_states *states, const struct ctx_thread_sample *sample,
+				  struct ctx_err *err)
 {
-	enum ctx_status status = go_on(states, time_ns, err);
+	enum ctx_status status = go_on(states, sample->time_ns, err);
+	uint32_t number = sample->thread;
 	enum ctx_thread_state state;
 	struct thread *thread;
 
@@ -593,27 +594,28 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t number, ui
 		return status;
 	thread = &states->threads[number];
 	if (thread->mode == WAITS || thread->mode == WANTS_CPU) {
-		struct ctx_thread_change runs = {.thread = number, .change = CTX_CHANGE_RUNS, .cpu = cpu};
+		struct ctx_thread_change runs = {
+			.thread = number, .change = CTX_CHANGE_RUNS, .cpu = sample->cpu};
 
 		status = on_runs(states, &runs, err);
 	}
-	if (status == CTX_OK && cpu != thread->cpu) {
+	if (status == CTX_OK && sample->cpu != thread->cpu) {
 		thread->ticked_here = false;
-		status = take_cpu(states, number, cpu, err);
+		status = take_cpu(states, number, sample->cpu, err);
 	}
 	if (status == CTX_OK && thread->mode == ON_CPU && !thread->sees_calls)
 		status = put_missed_ticks(states, number, err);
 	thread->mode = ON_CPU;
-	if (cpu >= 0)
-		thread->cpu = cpu;
-	state = state_of_sample(states, thread, classes);
-	thread->last = (struct doing){.state = (uint8_t)state, .known = true, .raw_stack = raw_stack};
+	if (sample->cpu >= 0)
+		thread->cpu = sample->cpu;
+	state = state_of_sample(states, thread, sample->classes);
+	thread->last = (struct doing){.state = (uint8_t)state, .known = true, .raw_stack = sample->raw_stack};
 	states->last_of[thread->process] = states->last = thread->last;
 	if (thread->sees_calls)
 		*(thread->in_call ? &thread->inside : &thread->outside) = thread->last;
 	if (state == CTX_STATE_USER)
 		thread->fault_ns = NEVER;
-	return status == CTX_OK ? put_span(states, number, state, raw_stack, err) : status;
+	return status == CTX_OK ? put_span(states, number, state, sample->raw_stack, err) : status;
 }
 
 enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)

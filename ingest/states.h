@@ -86,10 +86,17 @@ struct ctx_thread_change {
 CTX_MUST_CHECK enum ctx_status ctx_states_change(struct ctx_states *states,
 						 const struct ctx_thread_change *change, struct ctx_err *err);
 
-/* A clock sample: the thread runs, here. */
-CTX_MUST_CHECK enum ctx_status ctx_states_sample(struct ctx_states *states, uint32_t thread, uint64_t time_ns,
-						 int32_t cpu, uint32_t raw_stack, unsigned classes,
-						 struct ctx_err *err);
+/* A clock sample: the thread runs on this CPU. */
+struct ctx_thread_sample {
+	uint64_t time_ns;
+	uint32_t thread;
+	int32_t cpu; /* -1 unknown */
+	uint32_t raw_stack;
+	unsigned classes; /* of this stack */
+};
+
+CTX_MUST_CHECK enum ctx_status ctx_states_sample(struct ctx_states *states,
+						 const struct ctx_thread_sample *sample, struct ctx_err *err);
 
 /* The recording ends: so do all spans, and all is handed out. */
 CTX_MUST_CHECK enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns,

@@ -88,16 +88,21 @@ struct ctx_usage_info {
 	uint64_t threads;
 };
 
+/* What is missing from the recording. */
+struct ctx_profile_losses {
+	uint64_t samples;   /* dropped by the kernel */
+	uint64_t throttled; /* throttle events */
+	uint64_t damaged;   /* blocks, lines or records that could not be used */
+};
+
 struct ctx_profile {
 	struct ctx_arena arena;	 /* owns all strings */
 	const char *name;	 /* "test.1.er" */
 	struct ctx_interval run; /* begin_ns is 0 */
 	bool closed;		 /* the recording ended in order */
 	bool has_states;	 /* of threads: see `states` */
-	uint64_t lost_samples;	 /* that the kernel had to drop */
-	uint64_t throttled;	 /* throttle events */
-	uint64_t damaged;	 /* blocks, lines or records that could not be used */
-	const char *notes;	 /* "" none */
+	struct ctx_profile_losses losses;
+	const char *notes; /* "" none */
 	struct ctx_property *properties;
 	size_t n_properties;
 	const char **warnings; /* one line each, for the head of every report */

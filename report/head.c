@@ -176,19 +176,19 @@ static void warn_losses(const struct ctx_profile *profile, void (*put)(void *con
 
 	if (!profile->closed)
 		put(context, "the run was not closed: the recorder was killed or is still running");
-	if (profile->lost_samples != 0) {
+	if (profile->losses.samples != 0) {
 		snprintf(text, sizeof(text), "%" PRIu64 " samples were lost: the kernel's buffer was full",
-			 profile->lost_samples);
+			 profile->losses.samples);
 		put(context, text);
 	}
-	if (profile->throttled != 0) {
+	if (profile->losses.throttled != 0) {
 		snprintf(text, sizeof(text), "the kernel throttled sampling %" PRIu64 " time%s",
-			 profile->throttled, profile->throttled == 1 ? "" : "s");
+			 profile->losses.throttled, profile->losses.throttled == 1 ? "" : "s");
 		put(context, text);
 	}
-	if (profile->damaged != 0) {
+	if (profile->losses.damaged != 0) {
 		snprintf(text, sizeof(text), "damaged and left out: %" PRIu64 " (blocks, lines or records)",
-			 profile->damaged);
+			 profile->losses.damaged);
 		put(context, text);
 	}
 }

@@ -73,9 +73,9 @@ static void put_run(struct ctx_out *out)
 		put_number(out, "run", "duration", profile->run.end_ns);
 	}
 	put_text(out, "run", "closed", profile->closed ? "yes" : "no");
-	put_number(out, "run", "lost samples", profile->lost_samples);
-	put_number(out, "run", "throttled", profile->throttled);
-	put_number(out, "run", "damaged", profile->damaged);
+	put_number(out, "run", "lost samples", profile->losses.samples);
+	put_number(out, "run", "throttled", profile->losses.throttled);
+	put_number(out, "run", "damaged", profile->losses.damaged);
 }
 
 /* In text the time in each state is the report `states`' business: the sums that people ask for are enough here, where there are any. */

@@ -187,7 +187,7 @@ static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
 		       "},\"duration_ns\":%" PRIu64 ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64
 		       ",\"lost_samples\":%" PRIu64 ",\"coverage\":%.6f,\"omitted_weight\":%" PRIu64
 		       ",\"resolution_ns\":%" PRIu64 ",\"buckets\":%u",
-		       profile->run.end_ns, cells->samples, cells->weight, profile->lost_samples,
+		       profile->run.end_ns, cells->samples, cells->weight, profile->losses.samples,
 		       cells->weight != 0 ? 1.0 - (double)cells->dropped_weight / (double)cells->weight : 1.0,
 		       cells->dropped_weight, profile->run.end_ns / cells->buckets, cells->buckets);
 	ctx_buf_put_text(head, ",\"properties\":[");

@@ -131,7 +131,7 @@ static void put_head(struct ctx_out *out)
 	put_key(out, "largest_omitted");
 	put_number(out, head->omitted.largest);
 	put_key(out, "lost_samples");
-	put_number(out, out->profile->lost_samples);
+	put_number(out, out->profile->losses.samples);
 	put_key(out, "warnings");
 	check(out, yajl_gen_array_open(out->gen));
 	ctx_head_warnings(head, put_warning, out);

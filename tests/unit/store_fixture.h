@@ -56,9 +56,9 @@ static inline void fixture_make_entities(struct fixture *fixture, uint32_t n_thr
 	p->name = "test.1.er";
 	p->run = (struct ctx_interval){0, FIXTURE_RUN_NS};
 	p->closed = fixture_random(fixture, 2) != 0;
-	p->lost_samples = fixture_random(fixture, 100);
-	p->throttled = fixture_random(fixture, 100);
-	p->damaged = fixture_random(fixture, 100);
+	p->losses.samples = fixture_random(fixture, 100);
+	p->losses.throttled = fixture_random(fixture, 100);
+	p->losses.damaged = fixture_random(fixture, 100);
 	p->notes = "a note\nof two lines";
 	p->n_properties = 2;
 	p->properties = ctx_calloc(p->n_properties, sizeof(*p->properties));

@@ -638,16 +638,22 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	assert_int_equal(ctx_exp_stats(writer).processes, 1);
 	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P, P, P + 1, P}, 3); /* a thread */
 	apply(tree, &bytes);
-	assert_int_equal(ctx_proctree_find(tree, P, P + 1, 4, &process, &first_thread, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P + 1, 4}, &process,
+					   &first_thread, NULL),
+			 CTX_OK);
 	assert_int_equal(process, 0);
 	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P + 2, P, P + 2, P + 1}, 5); /* a process */
 	apply(tree, &bytes);
 	check_live(tree, 2);
-	assert_int_equal(ctx_proctree_find(tree, P + 2, P + 2, 6, &child_process, &thread, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P + 2, P + 2, 6}, &child_process,
+					   &thread, NULL),
+			 CTX_OK);
 	assert_int_equal(child_process, 1);
 	make_comm(&bytes, P + 2, P + 2, "ls", true, 7); /* exec: another image, another life of the tid */
 	apply(tree, &bytes);
-	assert_int_equal(ctx_proctree_find(tree, P + 2, P + 2, 8, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P + 2, P + 2, 8}, &process,
+					   &thread, NULL),
+			 CTX_OK);
 	assert_int_equal(process, 2);
 	check_live(tree, 2);
 	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P + 2, P, P + 2, P}, 9);
@@ -658,7 +664,9 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	apply(tree, &bytes);
 	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P, P, P + 1, P}, 11);
 	apply(tree, &bytes);
-	assert_int_equal(ctx_proctree_find(tree, P, P + 1, 12, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P + 1, 12}, &process, &thread, NULL),
+		CTX_OK);
 	assert_int_equal(process, 0);
 	assert_true(thread > first_thread);
 	/* The second thread calls exec: the other one ends, it takes the process's id over. */
@@ -666,7 +674,9 @@ static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 	apply(tree, &bytes);
 	make_comm(&bytes, P, P, "again", true, 14);
 	apply(tree, &bytes);
-	assert_int_equal(ctx_proctree_find(tree, P, P, 15, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P, 15}, &process, &thread, NULL),
+		CTX_OK);
 	assert_int_equal(process, 3);
 	assert_int_equal(ctx_proctree_root_process(tree), 3);
 	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P, P, P, P}, 16);
@@ -687,10 +697,15 @@ static void test_proctree__makes_up_for_records_that_were_lost(void **state)
 	(void)state;
 	tree = begin_tree("lost.er", &writer);
 	/* Samples and forks of processes that nobody announced; pid -1: gone. */
-	assert_int_equal(ctx_proctree_find(tree, P, P, 4, &process, &thread, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_find(tree, P, P, 5, &again, &thread, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P, 4}, &process, &thread, NULL),
+		CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P, 5}, &again, &thread, NULL),
+			 CTX_OK);
 	assert_int_equal(process, again);
-	assert_int_equal(ctx_proctree_find(tree, -1, -1, 5, &process, &thread, NULL), CTX_E_NOTFOUND);
+	assert_int_equal(
+		ctx_proctree_find(tree, &(struct ctx_proctree_task){-1, -1, 5}, &process, &thread, NULL),
+		CTX_E_NOTFOUND);
 	make_task(&bytes, PERF_RECORD_EXIT, (uint32_t[]){P + 9, P, P + 9, P}, 6);
 	apply(tree, &bytes);
 	make_mmap(&bytes, P + 9, "/x", 6);
@@ -731,13 +746,19 @@ static void test_proctree__who_is_met_while_proc_is_looked_through_was_there_bef
 	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
 	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
 	ctx_proctree_looks(tree, 1, UINT64_MAX);
-	assert_int_equal(ctx_proctree_find(tree, P, P, 40, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P, 40}, &process, &thread, NULL),
+		CTX_OK);
 	/* A child that is seen to begin begins then. */
 	make_task(&bytes, PERF_RECORD_FORK, (uint32_t[]){P + 1, P, P + 1, P}, 50);
 	apply(tree, &bytes);
 	ctx_proctree_looks(tree, 1, 60);
-	assert_int_equal(ctx_proctree_find(tree, P + 2, P + 2, 60, &process, &thread, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_find(tree, P + 3, P + 3, 61, &process, &thread, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P + 2, P + 2, 60}, &process,
+					   &thread, NULL),
+			 CTX_OK);
+	assert_int_equal(ctx_proctree_find(tree, &(struct ctx_proctree_task){P + 3, P + 3, 61}, &process,
+					   &thread, NULL),
+			 CTX_OK);
 	ctx_proctree_destroy(tree);
 	assert_int_equal(ctx_exp_close(writer, 100, NULL), CTX_OK);
 	assert_int_equal(start_of_thread(path, P), 0);

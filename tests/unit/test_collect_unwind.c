@@ -570,31 +570,34 @@ static void test_stack_memory__joins_where_a_slow_search_does(void **state)
 	for (int round = 0; round < 20000; round++) {
 		/* The first of a pair has the place most of the time. */
 		uint32_t t = (uint32_t)(fixture_random(&seed, 2) * 2 + (fixture_random(&seed, 60) == 0));
-		const struct ctx_unwind_frame *found, *want = NULL;
+		const struct ctx_unwind_frame *want = NULL;
+		struct ctx_stack_part found;
 		struct ctx_unwind_frame frames[KEPT_MAX];
-		size_t n = draw_stack(&seed, frames, KEPT_MAX), n_found = 0, n_want = 0, n_have;
+		size_t n = draw_stack(&seed, frames, KEPT_MAX), n_want = 0, n_have;
 		bool agree;
 
 		if (fixture_random(&seed, 3) == 0) {
-			ctx_stack_memory_keep(&memory, threads[t], frames, n, NULL, 0);
+			ctx_stack_memory_keep(&memory, threads[t], (struct ctx_stack_part){frames, n},
+					      (struct ctx_stack_part){0});
 			note_stack(&histories[t], frames, n);
 			histories[t ^ 1].n_stacks = 0;
 			continue;
 		}
 		n = 1 + fixture_random(&seed, n);
-		found = ctx_stack_memory_callers(&memory, threads[t], &view, frames, n, &n_found);
+		found = ctx_stack_memory_callers(&memory, threads[t], &view,
+						 (struct ctx_stack_part){frames, n});
 		agree = search(&histories[t], &frames[n - 1], &n_have, &want, &n_want);
 		if (n_have == 0)
-			assert_null(found);
+			assert_null(found.frames);
 		if (n_have >= 2)
-			assert_int_equal(found != NULL, agree);
+			assert_int_equal(found.frames != NULL, agree);
 		n_disagree += !agree;
-		if (found == NULL)
+		if (found.frames == NULL)
 			continue;
 		n_joined++;
-		assert_int_equal(n_found, n_want);
-		assert_memory_equal(found, want, n_want * sizeof(*found));
-		ctx_stack_memory_keep(&memory, threads[t], frames, n, found, n_found);
+		assert_int_equal(found.n, n_want);
+		assert_memory_equal(found.frames, want, n_want * sizeof(*want));
+		ctx_stack_memory_keep(&memory, threads[t], (struct ctx_stack_part){frames, n}, found);
 		memcpy(frames + n, want, n_want * sizeof(*want));
 		note_stack(&histories[t], frames, n + n_want);
 		histories[t ^ 1].n_stacks = 0;
@@ -610,8 +613,9 @@ static void test_stack_memory__is_bounded_and_forgets_what_it_cannot_hold(void *
 {
 	struct ctx_stack_memory memory;
 	struct ctx_unwind_frame *frames = calloc(CTX_STACK_MEMORY_FRAMES + 1, sizeof(*frames));
-	struct ctx_code_view view = {0}; /* not asked: the addresses are equal */
-	size_t n;
+	const struct ctx_stack_part leaf = {frames, 1};
+	struct ctx_stack_part callers;
+	struct ctx_code_view view = {0}; /* not used: the addresses are equal */
 
 	(void)state;
 	assert_non_null(frames);
@@ -619,25 +623,33 @@ static void test_stack_memory__is_bounded_and_forgets_what_it_cannot_hold(void *
 		frames[i] = (struct ctx_unwind_frame){0x1000 + i, 0x7000 + 16 * i};
 	assert_int_equal(ctx_stack_memory_init(&memory, NULL), CTX_OK);
 	for (int i = 0; i < 100; i++)
-		ctx_stack_memory_keep(&memory, 5, frames, CTX_STACK_MEMORY_FRAMES, NULL, 0);
-	assert_non_null(ctx_stack_memory_callers(&memory, 5, &view, frames, 1, &n));
-	assert_int_equal(n, CTX_STACK_MEMORY_FRAMES - 1);
-	assert_null(ctx_stack_memory_callers(&memory, 5 + CTX_STACK_MEMORY_THREADS, &view, frames, 1, &n));
-	assert_null(ctx_stack_memory_callers(&memory, 6, &view, frames, 1, &n));
+		ctx_stack_memory_keep(&memory, 5, (struct ctx_stack_part){frames, CTX_STACK_MEMORY_FRAMES},
+				      (struct ctx_stack_part){0});
+	callers = ctx_stack_memory_callers(&memory, 5, &view, leaf);
+	assert_non_null(callers.frames);
+	assert_int_equal(callers.n, CTX_STACK_MEMORY_FRAMES - 1);
+	assert_null(ctx_stack_memory_callers(&memory, 5 + CTX_STACK_MEMORY_THREADS, &view, leaf).frames);
+	assert_null(ctx_stack_memory_callers(&memory, 6, &view, leaf).frames);
 	for (uint32_t i = 0; i < 100 * CTX_STACK_MEMORY_STACKS; i++)
-		ctx_stack_memory_keep(&memory, 100 + i % 100, frames, CTX_STACK_MEMORY_FRAMES, NULL, 0);
+		ctx_stack_memory_keep(&memory, 100 + i % 100,
+				      (struct ctx_stack_part){frames, CTX_STACK_MEMORY_FRAMES},
+				      (struct ctx_stack_part){0});
 	assert_in_range(memory.n_frames, 1,
 			CTX_STACK_MEMORY_ALL + 2 * CTX_STACK_MEMORY_STACKS * CTX_STACK_MEMORY_FRAMES);
-	ctx_stack_memory_keep(&memory, 5, frames, CTX_STACK_MEMORY_FRAMES + 1, NULL, 0);
-	assert_null(ctx_stack_memory_callers(&memory, 5, &view, frames, 1, &n));
+	ctx_stack_memory_keep(&memory, 5, (struct ctx_stack_part){frames, CTX_STACK_MEMORY_FRAMES + 1},
+			      (struct ctx_stack_part){0});
+	assert_null(ctx_stack_memory_callers(&memory, 5, &view, leaf).frames);
 	for (long i = 0; i < 2; i++) {
-		ctx_stack_memory_keep(&memory, 7, frames, 10, NULL, 0);
-		ctx_stack_memory_keep(&memory, 7, frames, 10, NULL, 0);
+		ctx_stack_memory_keep(&memory, 7, (struct ctx_stack_part){frames, 10},
+				      (struct ctx_stack_part){0});
+		ctx_stack_memory_keep(&memory, 7, (struct ctx_stack_part){frames, 10},
+				      (struct ctx_stack_part){0});
 		fail_after = 0;
-		ctx_stack_memory_keep(&memory, 7, frames, 10, NULL, 0);
+		ctx_stack_memory_keep(&memory, 7, (struct ctx_stack_part){frames, 10},
+				      (struct ctx_stack_part){0});
 		fail_after = -1;
 	}
-	assert_null(ctx_stack_memory_callers(&memory, 7, &view, frames, 1, &n));
+	assert_null(ctx_stack_memory_callers(&memory, 7, &view, leaf).frames);
 	ctx_stack_memory_deinit(&memory);
 	free(frames);
 }

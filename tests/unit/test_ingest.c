@@ -645,7 +645,7 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	assert_int_equal(all_ns, 400);
 	assert_int_equal(on_cpu_ns, 398);
 	assert_int_equal(profile->threads[0].samples, 2);
-	assert_int_equal(profile->lost_samples, 0);
+	assert_int_equal(profile->losses.samples, 0);
 	assert_int_equal(profile->n_warnings, 1);
 	assert_non_null(
 		strstr(profile->warnings[0], "5 samples and changes of state beyond the limit were dropped"));

@@ -39,9 +39,9 @@ static void test_report__e19_says_what_distorts(void **state)
 	struct fixture *fixture = *state;
 
 	fixture->profile.closed = false;
-	fixture->profile.lost_samples = 7;
-	fixture->profile.throttled = 2;
-	fixture->profile.damaged = 1;
+	fixture->profile.losses.samples = 7;
+	fixture->profile.losses.throttled = 2;
+	fixture->profile.losses.damaged = 1;
 	fixture->profile.notes = "first line\nsecond \033[31mline";
 	fixture->profile.warnings = warnings;
 	fixture->profile.n_warnings = 1;

@@ -157,7 +157,7 @@ static void test_flamegraph__says_the_selection_and_what_is_wrong(void **state)
 	input.threads = selected;
 	input.n_threads = 1;
 	input.filter = "cpu 3";
-	fixture->profile.lost_samples = 7;
+	fixture->profile.losses.samples = 7;
 	text = write_export(&ctx_export_flamegraph, &input);
 	assert_non_null(strstr(text, ">10.000-20.000 ms | thread 102 | cpu 3 | cpu-clock | 300 samples | "));
 	assert_non_null(strstr(text, ">note: 7 samples were lost"));

@@ -331,6 +331,7 @@ static void play_all(struct play *play)
 		assert_int_equal(ctx_sched_model_start(&play->model, thread, NULL), CTX_OK);
 	}
 	for (unsigned turn = 0; turn < TURNS; turn++, time_ns += 1000) {
+		struct ctx_thread_sample sample;
 		uint32_t thread = turn % 4;
 		unsigned how;
 
@@ -342,7 +343,9 @@ static void play_all(struct play *play)
 		play_leaves(play, time_ns + 100, thread, how >= 12);
 		if (how >= 4 && how < 9)
 			play_waking(play, time_ns + 500, thread);
-		assert_int_equal(ctx_states_sample(play->states, 3, time_ns + 700, 3, 55, 0, NULL), CTX_OK);
+		sample = (struct ctx_thread_sample){
+			.time_ns = time_ns + 700, .thread = 3, .cpu = 3, .raw_stack = 55};
+		assert_int_equal(ctx_states_sample(play->states, &sample, NULL), CTX_OK);
 	}
 	assert_int_equal(ctx_states_finish(play->states, time_ns, NULL), CTX_OK);
 	ctx_states_destroy(play->states);

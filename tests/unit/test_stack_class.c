@@ -98,6 +98,7 @@ static int setup(void **state)
 	options.kallsyms = world->path;
 	assert_int_equal(ctx_resolver_create(&options, &world->arena, &world->resolver, NULL), CTX_OK);
 	assert_int_equal(ctx_stack_forest_init(&world->forest, world->resolver, NULL), CTX_OK);
+	world->classes = (struct ctx_stack_classes){.raw = &world->forest.raw, .resolver = world->resolver};
 	*state = world;
 	return 0;
 }
@@ -137,13 +138,9 @@ static unsigned class_of(struct world *world, const int *frames, size_t n)
 	uint32_t leaf = add_stack(world, frames, n);
 	unsigned first, second;
 
-	assert_int_equal(
-		ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver, leaf, &first, NULL),
-		CTX_OK);
+	assert_int_equal(ctx_stack_class_of(&world->classes, leaf, &first, NULL), CTX_OK);
 	/* What is remembered is the same. */
-	assert_int_equal(
-		ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver, leaf, &second, NULL),
-		CTX_OK);
+	assert_int_equal(ctx_stack_class_of(&world->classes, leaf, &second, NULL), CTX_OK);
 	assert_int_equal(first, second);
 	return first;
 }
@@ -207,20 +204,14 @@ static void test_stack_class__a_wait_ends_where_the_scheduler_was_called(void **
 
 	class_of(world, frames, 5);
 	leaf = world->forest.raw.n - 1;
-	assert_int_equal(ctx_stack_without_scheduler(&world->classes, &world->forest.raw, world->resolver,
-						     leaf, &found, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_stack_without_scheduler(&world->classes, leaf, &found, NULL), CTX_OK);
 	assert_int_equal(found, leaf - 2);
 	/* A second time there is nothing to take away, nor is there of the program's own, nor the last frame. */
-	assert_int_equal(ctx_stack_without_scheduler(&world->classes, &world->forest.raw, world->resolver,
-						     found, &found, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_stack_without_scheduler(&world->classes, found, &found, NULL), CTX_OK);
 	assert_int_equal(found, leaf - 2);
 	class_of(world, frames + 3, 1);
 	alone = world->forest.raw.n - 1;
-	assert_int_equal(ctx_stack_without_scheduler(&world->classes, &world->forest.raw, world->resolver,
-						     alone, &found, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_stack_without_scheduler(&world->classes, alone, &found, NULL), CTX_OK);
 	assert_int_equal(found, alone);
 }
 
@@ -244,9 +235,7 @@ static void test_stack_class__an_interrupt_begins_where_the_first_one_came_in(vo
 	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
 		uint32_t want = add_stack(world, cases[i].frames, cases[i].n), found;
 
-		assert_int_equal(ctx_stack_interrupt_entry(&world->classes, &world->forest.raw,
-							   world->resolver, want, &found, NULL),
-				 CTX_OK);
+		assert_int_equal(ctx_stack_interrupt_entry(&world->classes, want, &found, NULL), CTX_OK);
 		for (size_t k = 0; k < cases[i].above; k++)
 			want = world->forest.raw.parent[want];
 		assert_int_equal(found, want);
@@ -258,9 +247,7 @@ static void test_stack_class__the_empty_stack_says_nothing(void **state)
 	struct world *world = *state;
 	unsigned classes = 77;
 
-	assert_int_equal(ctx_stack_class_of(&world->classes, &world->forest.raw, world->resolver,
-					    CTX_TRIE_ROOT, &classes, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_stack_class_of(&world->classes, CTX_TRIE_ROOT, &classes, NULL), CTX_OK);
 	assert_int_equal(classes, 0);
 }
 

@@ -141,9 +141,13 @@ static void wake(struct world *world, uint32_t thread, uint64_t time_ns, uint32_
 
 static void sample(struct world *world, uint32_t thread, uint64_t time_ns, uint32_t stack, unsigned classes)
 {
-	assert_int_equal(
-		ctx_states_sample(world->states, thread, time_ns, (int32_t)thread, stack, classes, NULL),
-		CTX_OK);
+	struct ctx_thread_sample it = {.time_ns = time_ns,
+				       .thread = thread,
+				       .cpu = (int32_t)thread,
+				       .raw_stack = stack,
+				       .classes = classes};
+
+	assert_int_equal(ctx_states_sample(world->states, &it, NULL), CTX_OK);
 }
 
 static void end(struct world *world, uint32_t thread, uint64_t time_ns)

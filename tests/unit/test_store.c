@@ -156,9 +156,9 @@ static void assert_same_profile(const struct ctx_profile *a, const struct ctx_pr
 	assert_string_equal(a->notes, b->notes);
 	assert_memory_equal(&a->run, &b->run, sizeof(a->run));
 	assert_int_equal(a->closed, b->closed);
-	assert_int_equal(a->lost_samples, b->lost_samples);
-	assert_int_equal(a->throttled, b->throttled);
-	assert_int_equal(a->damaged, b->damaged);
+	assert_int_equal(a->losses.samples, b->losses.samples);
+	assert_int_equal(a->losses.throttled, b->losses.throttled);
+	assert_int_equal(a->losses.damaged, b->losses.damaged);
 	assert_int_equal(a->n_properties, b->n_properties);
 	for (size_t i = 0; i < a->n_properties; i++) {
 		assert_string_equal(a->properties[i].key, b->properties[i].key);
