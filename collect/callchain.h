@@ -1,6 +1,6 @@
 /*
- * A perf sample into frames: the one place that knows how stacks come to be. The kernel's part comes from the kernel; the
- * user's from the kernel too, which follows frame pointers, or from an unwinder.
+ * Builds the frames of a perf sample. The kernel's part always comes from the kernel; the user's
+ * part comes from the kernel, which follows frame pointers, or from an unwinder.
  */
 #ifndef CTX_COLLECT_CALLCHAIN_H
 #define CTX_COLLECT_CALLCHAIN_H
@@ -8,8 +8,10 @@
 #include "collect/perfrecord.h"
 #include "unwind/unwind.h"
 
-/* The kernel's limit can be raised up to this (sysctl kernel.perf_event_max_stack has no upper bound of its
- * own, records have: 64 KiB). */
+/*
+ * The kernel's limit can be raised up to this (sysctl kernel.perf_event_max_stack has no upper
+ * bound of its own, records have: 64 KiB).
+ */
 #define CTX_CALLCHAIN_MAX 8192
 
 struct ctx_callchain {
@@ -19,13 +21,14 @@ struct ctx_callchain {
 };
 
 /*
- * Sets frames and n, leaf first: the kernel's part, then the user's. The pc's are exact, callers are return
- * address - 1; CTX_FRAME_TRUNCATED is last when the chain was cut, or ended in an address that cannot be (a
- * register that was no frame pointer). A sample without a chain has its ip alone.
+ * Sets frames and n, leaf first: the kernel's part, then the user's. The pc's are exact, callers
+ * are return address - 1; CTX_FRAME_TRUNCATED is last when the chain was cut, or ended in an
+ * impossible address (the register did not hold a frame pointer). A sample without a chain has its
+ * ip alone.
  */
 void ctx_callchain_unwind(struct ctx_callchain *chain, const struct ctx_perf_record *sample);
 
-/* A user's part that was unwound: borrowed. */
+/* An unwound user stack; borrowed. */
 struct ctx_unwound {
 	const struct ctx_unwind_frame *frames;
 	size_t n;
@@ -35,13 +38,14 @@ struct ctx_unwound {
 };
 
 /*
- * The same with a user's part that was unwound: CTX_FRAME_JOINED in front of joined callers, ctx_frame_truncated last unless
- * the root was reached. Where nothing could be unwound, and the kernel's chain has more, the chain is taken.
+ * The same with an unwound user part: CTX_FRAME_JOINED in front of joined callers,
+ * ctx_frame_truncated last unless the root was reached. Where nothing could be unwound, and the
+ * kernel's chain has more, the chain is taken.
  */
 void ctx_callchain_compose(struct ctx_callchain *chain, const struct ctx_perf_record *sample,
 			   const struct ctx_unwound *user);
 
-/* Says in a chain that was made by ctx_callchain_unwind why it is no better. */
+/* Appends the reason why a chain of ctx_callchain_unwind was not unwound further. */
 void ctx_callchain_end(struct ctx_callchain *chain, enum ctx_truncation end);
 
 #endif

@@ -141,7 +141,7 @@ bool ctx_child_wait(struct ctx_child *child, bool block)
 	while (pid < 0 && errno == EINTR);
 	if (pid == 0)
 		return false;
-	/* ECHILD: somebody made us ignore SIGCHLD, and the kernel has cleared it away. */
+	/* ECHILD: SIGCHLD is ignored (inherited), so the kernel has reaped the child. */
 	if (pid < 0)
 		child->status = 0;
 	child->has_ended = true;

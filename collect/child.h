@@ -1,8 +1,8 @@
 /*
  * The command that is recorded: forked, held back until the events are open, executed, waited for.
  *
- * The child waits at a pipe whose other end only the recorder has: if the recorder dies before it lets go,
- * the child sees the end of the pipe and leaves without running anything.
+ * The child blocks on a pipe whose other end only the recorder holds: if the recorder dies before
+ * releasing it, the child reads end of file and exits without running anything.
  */
 #ifndef CTX_COLLECT_CHILD_H
 #define CTX_COLLECT_CHILD_H
@@ -16,8 +16,8 @@
 #include <sys/types.h>
 
 struct ctx_child {
-	pid_t pid;    /* -1: none, or waited for */
-	int go_fd;    /* writing lets it go */
+	pid_t pid;    /* -1: none, or reaped */
+	int go_fd;    /* a write releases the child */
 	int error_fd; /* errno of a failed exec, or the end of file */
 	bool has_ended;
 	int status; /* as waitpid gives it, once has_ended */
@@ -27,29 +27,33 @@ struct ctx_child {
 #define CTX_CHILD_NONE ((struct ctx_child){.pid = -1, .go_fd = -1, .error_fd = -1})
 
 /*
- * Looks for a program as execvp does. CTX_E_NOTFOUND: there is none; CTX_E_PERM: there is one that cannot be
- * executed.
+ * Searches a program as execvp does. CTX_E_NOTFOUND: it does not exist; CTX_E_PERM: it exists but
+ * cannot be executed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_command_check(const char *command, struct ctx_err *err);
 
-/* Forks. The child gets `mask` as its signal mask and SIGPIPE as `sigpipe`; `argv` ends with NULL. Fails with
- * CTX_E_IO. */
+/*
+ * Forks. The child gets `mask` as its signal mask and SIGPIPE as `sigpipe`; `argv` ends with NULL.
+ * Fails with CTX_E_IO.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv,
 					      const sigset_t *mask, const struct sigaction *sigpipe,
 					      struct ctx_err *err);
 
-/* Lets it go and waits until it has executed the command. CTX_E_NOTFOUND, CTX_E_PERM, CTX_E_IO: it could not,
- * and has been waited for. */
+/*
+ * Releases the child and waits until it has executed the command. CTX_E_NOTFOUND, CTX_E_PERM,
+ * CTX_E_IO: exec failed, and the child has been reaped.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_child_exec(struct ctx_child *child, const char *command,
 					      struct ctx_err *err);
 
-/* Looks whether it has ended, or waits until it has. True: has_ended is set. */
+/* Polls for the child's end, or waits for it. True: has_ended is set. */
 bool ctx_child_wait(struct ctx_child *child, bool block);
 
-/* Ends a child that has not been let go. */
+/* Kills a child that has not been released. */
 void ctx_child_abandon(struct ctx_child *child);
 
-/* What the shell would make of a status. */
+/* The exit code that a shell would report for a wait status. */
 int ctx_exit_code(int status);
 
 #endif

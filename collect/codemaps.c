@@ -13,7 +13,7 @@
 
 struct object {
 	const struct ctx_cfi_table *table; /* borrowed from the cache */
-	bool is_known; /* written last and read first: whoever sees it set sees the table */
+	bool is_known; /* written last and read first: once it is set, the table is visible */
 };
 
 struct ctx_codemaps {
@@ -59,7 +59,9 @@ enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, struct ctx_err *
 	return CTX_OK;
 }
 
-/* Where to read the file that the process calls `path`: in a container that is another one than ours. */
+/*
+ * Where to read the file that the process knows as `path`: in a container it can differ from ours.
+ */
 static const char *path_to_read(int64_t pid, const char *path, char *room, size_t size)
 {
 	struct stat inside, ours;
@@ -73,7 +75,7 @@ static const char *path_to_read(int64_t pid, const char *path, char *room, size_
 												      : room;
 }
 
-/* Memory may be short: then there is no table, and the next pc tries again. */
+/* Without memory there is no table, and the next pc tries again. */
 static const struct ctx_cfi_table *read_table(struct ctx_codemaps *maps, uint32_t number, int64_t pid,
 					      bool *ret_is_known)
 {
@@ -87,7 +89,7 @@ static const struct ctx_cfi_table *read_table(struct ctx_codemaps *maps, uint32_
 	const uint8_t *vdso;
 
 	if (strcmp(path, "[vdso]") == 0) {
-		/* Ours is that of all 64-bit processes; others have none of the build id. */
+		/* Our own vdso is that of all 64-bit processes; others do not have its build id. */
 		if (build_id[0] != '\0' && ctx_exp_own_vdso(&vdso, &image.n, own) &&
 		    strcmp(own, build_id) == 0) {
 			image.bytes = vdso;

@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	}
 	ctx_recording_deinit(&recording);
 	ctx_rec_options_deinit(&options);
-	/* Text that is longer than the buffer has failed before. */
+	/* Text longer than the buffer has set the error flag already. */
 	if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
 		say(NULL, "standard output cannot be written to");
 		code = 2;

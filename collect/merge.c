@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* The kernel learns of free room this often even within a round: part of the ring's size. */
+/*
+ * Free room is published to the kernel this often even within a round, as a part of the ring's
+ * size.
+ */
 #define PUBLISH_PART 8u
 
 enum ctx_status ctx_merge_init(struct ctx_merge *merge, struct ctx_ring *rings, uint32_t n_rings,
@@ -33,7 +36,7 @@ static bool is_before(const void *left, const void *right)
 	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->ring < b->ring;
 }
 
-/* Looks at the next record of a ring; false: nothing waits there. */
+/* Peeks at the next record of a ring; false: the ring is empty. */
 static bool look(struct ctx_merge *merge, uint32_t ring, struct ctx_merge_head *ret)
 {
 	const struct perf_event_header *header = ctx_ring_peek(&merge->rings[ring], &merge->damaged);
@@ -67,7 +70,7 @@ void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns)
 	}
 }
 
-/* Steps over the record that the caller had. */
+/* Consumes the record that the caller had. */
 static void step(struct ctx_merge *merge)
 {
 	struct ctx_merge_head *top = &merge->heap[0];

@@ -1,5 +1,5 @@
 /*
- * Merges the rings of all CPUs by time, straight out of the rings.
+ * Merges the records of all CPUs' rings by time, without copying.
  *
  *	ctx_merge_begin(&merge, now - slack);
  *	while ((header = ctx_merge_next(&merge)) != NULL) {
@@ -9,9 +9,9 @@
  *	}
  *	ctx_merge_release(&merge);
  *
- * A round sees what was in the rings when it began, up to a time: a record younger than that stays, because
- * an older one may still be under way on another CPU. When a ring is more than half full, the round takes
- * everything, for losing records is worse than a few out of order.
+ * A round sees what was in the rings when it began, up to a time: a record younger than that stays,
+ * because an older one may still be under way on another CPU. When a ring is more than half full,
+ * the round takes everything, for losing records is worse than a few out of order.
  */
 #ifndef CTX_COLLECT_MERGE_H
 #define CTX_COLLECT_MERGE_H
@@ -32,10 +32,10 @@ struct ctx_merge {
 	struct ctx_merge_head *heap; /* owned: the oldest record of each ring that has one, oldest first */
 	uint32_t n_heap;
 	uint64_t limit_ns;
-	bool holds;	  /* the record on top of the heap is with the caller */
-	bool is_due;	  /* a ring has handed out much that the kernel does not know of */
-	unsigned fullest; /* percent that the fullest ring was filled when the round began */
-	uint64_t damaged; /* times that a ring had to be skipped over */
+	bool holds;	  /* the caller holds the record on top of the heap */
+	bool is_due;	  /* a ring has much consumed data that is not yet published to the kernel */
+	unsigned fullest; /* fill level of the fullest ring when the round began, in percent */
+	uint64_t damaged; /* times that the contents of a ring had to be dropped */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_merge_init(struct ctx_merge *merge, struct ctx_ring *rings,
@@ -45,16 +45,19 @@ void ctx_merge_deinit(struct ctx_merge *merge);
 /* Starts a round. */
 void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns);
 
-/* The oldest record of the round, valid until ctx_merge_release; NULL at the end of the round. O(log rings). */
+/*
+ * The oldest record of the round, valid until ctx_merge_release; NULL at the end of the round.
+ * O(log rings).
+ */
 const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge);
 
-/* Should the kernel get its room back soon? */
+/* Whether consumed room should be returned to the kernel soon. */
 static inline bool ctx_merge_is_due(const struct ctx_merge *merge)
 {
 	return merge->is_due;
 }
 
-/* Gives the room of all records that were handed out back to the kernel. */
+/* Returns the room of all consumed records to the kernel. */
 void ctx_merge_release(struct ctx_merge *merge);
 
 #endif

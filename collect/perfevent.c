@@ -92,7 +92,10 @@ static bool set_known(const char *name, struct perf_event_attr *attr)
 	return false;
 }
 
-/* <cache>-<operation>s or <cache>-<operation>-misses; the operation is `load` when only misses are named. */
+/*
+ * <cache>-<operation>s or <cache>-<operation>-misses; the operation is `load` when only misses are
+ * named.
+ */
 static bool set_cache(const char *name, struct perf_event_attr *attr)
 {
 	for (size_t c = 0; c < CTX_COUNT_OF(caches); c++) {
@@ -191,8 +194,8 @@ read_number(uint64_t *ret, struct ctx_err *err, const char *format, ...)
 }
 
 /*
- * Spreads `value` over the bits that a format file names: "config:0-7,32-35" or "config1:16". The lowest bits
- * of the value go to the first range.
+ * Spreads `value` over the bits that a format file names: "config:0-7,32-35" or "config1:16". The
+ * lowest bits of the value go to the first range.
  */
 static enum ctx_status apply_format(const char *format, uint64_t value, struct perf_event_attr *attr,
 				    struct ctx_err *err)
@@ -233,7 +236,7 @@ struct term_context {
 
 static enum ctx_status apply_terms(const struct term_context *context, char *terms, struct ctx_err *err);
 
-/* A bare word: an event that sysfs lists for this unit. */
+/* A bare word: an event that sysfs lists for this PMU. */
 static enum ctx_status apply_alias(const struct term_context *context, const char *name, struct ctx_err *err)
 {
 	struct term_context inner = *context;
@@ -374,7 +377,7 @@ static enum ctx_status apply_modifiers(const char *modifiers, struct perf_event_
 	return CTX_OK;
 }
 
-/* `name` is a private copy and is cut into pieces here. */
+/* `name` is a private copy and is modified. */
 static enum ctx_status set_event(char *name, const struct ctx_perf_roots *roots, struct ctx_perf_event *event,
 				 struct ctx_err *err)
 {
@@ -480,7 +483,9 @@ void ctx_perf_event_set_rate(struct ctx_perf_event *event, uint64_t period, uint
 	}
 	event->period = period;
 	event->frequency_hz = frequency_hz;
-	/* PERF_SAMPLE_PERIOD together with a fixed period would make every hit of a software event a sample.
+	/*
+	 * PERF_SAMPLE_PERIOD together with a fixed period would make every hit of a software event
+	 * a sample.
 	 */
 	event->has_period = period == 0;
 	attr->freq = period == 0;

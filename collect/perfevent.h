@@ -1,5 +1,5 @@
 /*
- * What to count: names of events, as users write them, into perf_event_attr.
+ * Parses names of events, as users write them, into perf_event_attr.
  *
  *	cycles  page-faults:u  L1-dcache-load-misses  r1a8  cpu/event=0x3c,umask=0/k  sched:sched_switch
  *
@@ -21,7 +21,7 @@ struct ctx_perf_event {
 					ctx_perf_event_set_rate */
 	bool is_clock;		     /* cpu-clock, task-clock: the weight is nanoseconds */
 	bool has_period;	     /* each sample says how much it stands for */
-	uint64_t period;       /* of every sample otherwise; before set_rate: asked for in the name, 0 not */
+	uint64_t period;       /* of every sample otherwise; before set_rate: the one in the name, 0 none */
 	uint64_t frequency_hz; /* 0: a fixed number of events */
 };
 
@@ -30,7 +30,7 @@ struct ctx_perf_events {	      /* all zero is a valid empty list */
 	size_t n, cap;
 };
 
-/* Where the kernel's lists are; tests bring their own. */
+/* Where the kernel's lists are; tests provide their own. */
 struct ctx_perf_roots {
 	const char *event_sources; /* "/sys/bus/event_source/devices" */
 	const char *tracefs;	   /* "/sys/kernel/tracing" */
@@ -42,16 +42,16 @@ void ctx_perf_events_deinit(struct ctx_perf_events *events);
 
 /*
  * Appends the events of a list separated by commas (commas between slashes belong to the event).
- * Fails with CTX_E_ARG (the message names the event and says what is wrong), CTX_E_NOTFOUND, CTX_E_PERM
+ * Fails with CTX_E_ARG (the message names the event and the error), CTX_E_NOTFOUND, CTX_E_PERM
  * (tracefs), CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_perf_events_parse(struct ctx_perf_events *events, const char *list,
 						     const struct ctx_perf_roots *roots, struct ctx_err *err);
 
 /*
- * Decides how often an event samples. `period` and `frequency_hz` are what the user asked for all events, 0
- * not; a period in the event's own name wins. Nothing asked: every hit of a tracepoint, `default_hz` for all
- * others. Clocks tick at fixed intervals, of at least 10 us: the kernel has no shorter ones.
+ * Sets how often an event samples. `period` and `frequency_hz` are the user's for all events, 0 not
+ * set; a period in the event's own name wins. Default: every hit of a tracepoint, `default_hz` for
+ * all others. Clocks tick at fixed intervals, of at least 10 us: the kernel has no shorter ones.
  */
 void ctx_perf_event_set_rate(struct ctx_perf_event *event, uint64_t period, uint64_t frequency_hz,
 			     uint64_t default_hz);

@@ -37,7 +37,7 @@ static enum ctx_status too_short(size_t n, struct ctx_err *err)
 	return ctx_err_set(err, CTX_E_FORMAT, "perf record of %zu bytes is too short", n);
 }
 
-/* A sample of an event that is none of ours has what all of ours have. */
+/* A sample of an unknown event has the fields that all our events have. */
 static enum ctx_status parse_sample(const void *bytes, size_t n, const struct ctx_perf_layout *layout,
 				    struct ctx_perf_record *record, struct ctx_err *err)
 {
@@ -92,7 +92,7 @@ static enum ctx_status parse_body(struct ctx_pe_wire body, const struct perf_eve
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		return ctx_pe_lost_parse(body, header, &record->lost, err);
-	case PERF_RECORD_SWITCH_CPU_WIDE: /* who comes or goes; who the record is about, the trailer says */
+	case PERF_RECORD_SWITCH_CPU_WIDE: /* ids: the next or previous task; the current one is in the trailer */
 		return ctx_pe_wire_left(&body) < 2 * sizeof(uint32_t)
 			       ? too_short(ctx_pe_wire_left(&body), err)
 			       : CTX_OK;

@@ -1,9 +1,9 @@
 /*
- * One record of our rings, parsed.
+ * Parses one record of our rings.
  *
  * All our events have the sample type CTX_PERF_SAMPLE_TYPE (plus bits of CTX_PERF_SAMPLE_MORE) and
- * sample_id_all, so that the time of any record is found without looking at its kind.
- * formats/perfevent/ parses; which event a record is of is known here.
+ * sample_id_all, so that the time of any record is found whatever its type.
+ * formats/perfevent/ parses; this module finds the event of a record.
  */
 #ifndef CTX_COLLECT_PERFRECORD_H
 #define CTX_COLLECT_PERFRECORD_H
@@ -17,12 +17,12 @@
 	((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
 
-/* What the samples of an event can have besides; of registers and stack both or none. */
+/* Optional parts of an event's samples; registers and stack come both or not at all. */
 #define CTX_PERF_SAMPLE_MORE                                                                                 \
 	((uint64_t)PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |         \
 	 PERF_SAMPLE_STACK_USER)
 
-/* Which event a record belongs to, and what its samples hold. */
+/* Maps a record to its event, and an event to the layout of its samples. */
 struct ctx_perf_layout {
 	const struct ctx_map64 *event_of_id; /* PERF_EVENT_IOC_ID -> index of the event; borrowed */
 	const struct ctx_pe_layout *events;  /* by index; borrowed */
@@ -33,9 +33,9 @@ struct ctx_perf_record {
 	uint32_t type; /* PERF_RECORD_* */
 	uint16_t misc;
 	uint64_t time_ns;
-	uint32_t pid, tid; /* of the task that the record is about */
+	uint32_t pid, tid; /* of the task that the record is for */
 	int32_t cpu;
-	uint32_t event; /* index, UINT32_MAX: none of ours */
+	uint32_t event; /* index, UINT32_MAX: unknown event */
 	union {		/* texts and lists are borrowed */
 		struct ctx_pe_sample sample;
 		struct ctx_pe_mmap mmap; /* MMAP2 */
@@ -50,8 +50,7 @@ uint64_t ctx_perf_record_time(const struct perf_event_header *header);
 
 /*
  * Parses `n` bytes, aligned to 8. Kinds that are not used here give CTX_OK with only the common
- * fields set. CTX_E_FORMAT: the record does not hold what its kind promises; *ret is undefined
- * then.
+ * fields set. CTX_E_FORMAT: the record does not match its type; *ret is undefined then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_perf_record_parse(const void *bytes, size_t n,
 						     const struct ctx_perf_layout *layout,

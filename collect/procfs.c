@@ -103,7 +103,7 @@ void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out)
 	size_t start = out->n;
 
 	for (size_t at = 0; at < n; at += strnlen(arguments + at, n - at) + 1) {
-		/* The last one may lack its end where a process wrote over its own arguments. */
+		/* The last one may not be terminated where a process overwrote its arguments. */
 		char *word CTX_AUTO_FREE = ctx_memdup0(arguments + at, strnlen(arguments + at, n - at));
 
 		if (word == NULL) {
@@ -179,7 +179,7 @@ bool ctx_procfs_next_map(char **text, struct ctx_procfs_map *ret)
 	return false;
 }
 
-/* The number behind a "Key:" in one of the files of lines; 0 if it is not there. */
+/* The number after a "Key:" in a file of lines; 0 if missing. */
 static uint64_t value_of(const char *text, const char *key)
 {
 	const char *at = text;
@@ -208,7 +208,7 @@ static enum ctx_status read_text(int64_t pid, const char *file, struct ctx_buf *
 	return status != CTX_OK ? status : ctx_buf_check(out, err);
 }
 
-/* The fields of stat behind the name, which may itself hold anything, ')' included. */
+/* The fields of stat after the name, which can hold any character, ')' included. */
 static bool parse_stat(const char *text, struct ctx_usage_info *usage)
 {
 	const char *at = strrchr(text, ')');
@@ -265,7 +265,10 @@ enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct
 	return CTX_OK;
 }
 
-/* Only plain files: opening a device or a pipe that a process has mapped could do something, or wait. */
+/*
+ * Only regular files: opening a device or a pipe that a process has mapped could have side effects
+ * or block.
+ */
 static int open_plain(const char *path)
 {
 	struct stat info;

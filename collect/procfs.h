@@ -1,6 +1,6 @@
 /*
- * What /proc tells about processes that run: names, threads, mappings, resource use. Every call may find the
- * process gone: that is CTX_E_NOTFOUND and no fault.
+ * Reads /proc of running processes: names, threads, mappings, resource use. A process can end at
+ * any time: CTX_E_NOTFOUND then, which is not an error.
  */
 #ifndef CTX_COLLECT_PROCFS_H
 #define CTX_COLLECT_PROCFS_H
@@ -31,8 +31,8 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_comm(int64_t pid, int64_t tid, char *n
 					       struct ctx_err *err);
 
 /*
- * Joins arguments (each ended by a zero byte, `n` bytes in all) by spaces; what the shell would take apart is
- * quoted. Appends to `out`, zero-terminated (the zero is not counted in out->n).
+ * Joins arguments (each ended by a zero byte, `n` bytes in all) by spaces; arguments that a shell
+ * would split are quoted. Appends to `out`, zero-terminated (the zero is not counted in out->n).
  */
 void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out);
 
@@ -46,20 +46,20 @@ struct ctx_procfs_map {
 };
 
 /*
- * Takes the next executable mapping out of the text of a maps file, which is cut up on the way; false at the
- * end. Lines that are none are skipped.
+ * Parses the next executable mapping from the text of a maps file, which is modified; false at the
+ * end. Malformed lines are skipped.
  */
 bool ctx_procfs_next_map(char **text, struct ctx_procfs_map *ret);
 
 /* Appends the text of the maps file and a zero byte. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_maps(int64_t pid, struct ctx_buf *out, struct ctx_err *err);
 
-/* Fills all but time_ns and process. What this user may not read (io of others) stays 0. */
+/* Fills all but time_ns and process. Values that this user may not read (io of others) stay 0. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct ctx_err *err);
 
 /*
- * The GNU build id of an ELF file as lower-case hex ("" when it has none, is no ELF file, or cannot be read).
- * `pid`: look from inside this process's root directory first; 0: from ours.
+ * The GNU build id of an ELF file as lower-case hex ("" when it has none, is not an ELF file, or
+ * cannot be read). `pid`: try below this process's root directory first; 0: below ours only.
  */
 void ctx_elf_build_id(int64_t pid, const char *path, char text[CTX_BUILDID_TEXT]);
 

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* uthash reports missing memory through this hook instead of leaving the program. */
+/* uthash reports failed allocations through this hook instead of exiting. */
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element) ((element)->out_of_memory = true)
 #include <uthash.h>
@@ -39,7 +39,7 @@ struct process {
 	uint32_t number;
 	char name[NAME_BYTES];
 	char *command;	    /* owned */
-	uint64_t looked_ns; /* when /proc was asked: what older records tell is in there */
+	uint64_t looked_ns; /* when /proc was read: older records are already reflected */
 	struct thread *threads;
 	bool out_of_memory;
 	UT_hash_handle hh; /* keeps the order of insertion */
@@ -49,10 +49,10 @@ struct ctx_proctree {
 	struct ctx_exp_writer *writer; /* borrowed */
 	struct process *processes;
 	struct thread *threads;
-	uint64_t looks_until_ns, looks_start_ns; /* who is met up to then was there at the start */
-	int64_t root_process_pid;		 /* -1: none, or waited for */
+	uint64_t looks_until_ns, looks_start_ns; /* processes first seen up to then existed at the start */
+	int64_t root_process_pid;		 /* -1: none, or reaped */
 	bool root_process_has_execed;
-	bool root_process_is_gone; /* its last thread has ended, its status is not known yet */
+	bool root_process_is_gone; /* its last thread has ended, its status is unknown yet */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
 
@@ -72,7 +72,10 @@ enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_pr
 	return CTX_OK;
 }
 
-/* The kernel names no build id for the vdso. Above 4 GiB it is that of 64-bit processes, so the one that we have ourselves. */
+/*
+ * The kernel reports no build id for the vdso. Above 4 GiB it is that of 64-bit processes, thus our
+ * own.
+ */
 static void find_build_id(const struct ctx_proctree *tree, int64_t pid, const char *path, uint64_t address,
 			  char text[CTX_BUILDID_TEXT])
 {
@@ -161,8 +164,10 @@ static enum ctx_status end_process(struct ctx_proctree *tree, struct process *pr
 	return ctx_exp_process_exit(tree->writer, number, &(struct ctx_exp_exit){time_ns, false, 0}, err);
 }
 
-/* A pid (below: a tid) that is in the table although a new one has it now: it has called exec, or its exit
- * record was lost. */
+/*
+ * Removes a pid (below: a tid) whose number was reused: its owner has called exec, or its exit
+ * record was lost.
+ */
 static enum ctx_status start_process(struct ctx_proctree *tree, const struct ctx_exp_process *start,
 				     const char *name, struct process **ret, struct ctx_err *err)
 {
@@ -253,8 +258,8 @@ enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t
 }
 
 /*
- * Code in anonymous memory was made at run time: the map is called by the file that tells its functions, as other
- * profilers do, so that it is archived and read like any object.
+ * Code in anonymous memory is JIT code: its map gets the path of the perf map file that lists its
+ * functions, as in other profilers, so that it is archived and read like any object.
  */
 static void name_jit_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_JIT_CODE_PATH])
 {
@@ -279,7 +284,10 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 	enum ctx_status status = ctx_procfs_maps(process->pid, &buf, NULL);
 	char *text = status == CTX_OK ? (char *)buf.bytes : NULL;
 
-	/* A kernel thread has none; a process that is gone or not ours to look at goes without. */
+	/*
+	 * Kernel threads have no maps; for a process that has ended or is not accessible none are
+	 * added.
+	 */
 	status = CTX_OK;
 	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
 		char build_id[CTX_BUILDID_TEXT], path[CTX_JIT_CODE_PATH];
@@ -332,13 +340,13 @@ void ctx_proctree_looks(struct ctx_proctree *tree, uint64_t start_ns, uint64_t u
 	tree->looks_until_ns = until_ns;
 }
 
-/* When a process began that a record of this time is the first of. */
+/* The start of a process whose first record is of this time. */
 static uint64_t begin_of_met(const struct ctx_proctree *tree, uint64_t time_ns)
 {
 	return time_ns <= tree->looks_until_ns ? tree->looks_start_ns : time_ns;
 }
 
-/* Announces a process from what /proc knows, or by its id alone where /proc knows nothing any more. */
+/* Announces a process as /proc shows it, or by its id alone where it has left /proc. */
 static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uint64_t time_ns,
 				     struct process **ret, struct ctx_err *err)
 {
@@ -456,8 +464,7 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 	return status;
 }
 
-/* The command line of an image that has just started, if it still is the one that runs; its name otherwise.
- */
+/* The command line of an image that has just started, if it still runs; its name otherwise. */
 static void command_of_exec(int64_t pid, const char *name, struct ctx_buf *out)
 {
 	char name_now[NAME_BYTES];
@@ -470,7 +477,10 @@ static void command_of_exec(int64_t pid, const char *name, struct ctx_buf *out)
 	ctx_buf_put(out, name, strlen(name) + 1);
 }
 
-/* The old image and all its threads end, the thread that called exec goes on under the process's id. */
+/*
+ * The old image and all its threads end; the thread that called exec continues under the process's
+ * id.
+ */
 static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_perf_record *record,
 				  struct ctx_err *err)
 {
@@ -488,7 +498,7 @@ static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_pe
 	command_of_exec(record->pid, record->comm, &command);
 	status = ctx_buf_check(&command, err);
 	if (status == CTX_OK) {
-		/* The old one is ended on the way: it has the same pid. */
+		/* start_process ends the old image, which has the same pid. */
 		start.command = (const char *)command.bytes;
 		status = start_process(tree, &start, record->comm, &process, err);
 	}
@@ -503,8 +513,10 @@ static enum ctx_status apply_comm(struct ctx_proctree *tree, const struct ctx_pe
 	struct process *process = find_process(tree, record->pid);
 	struct thread *thread = find_thread(tree, record->tid);
 
-	/* The first exec of our own child is what makes it the root process: it was announced with the command
-	 * line already. */
+	/*
+	 * The first exec of our own child makes it the root process, which is announced already
+	 * with its command line.
+	 */
 	if (is_exec && record->pid == tree->root_process_pid && !tree->root_process_has_execed)
 		tree->root_process_has_execed = true;
 	else if (is_exec && (process == NULL || record->time_ns > process->looked_ns))
@@ -552,8 +564,10 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 
 	if (process == NULL || map.size == 0)
 		return CTX_OK;
-	/* The kernel reads build ids without waiting for the disk: a page that was not in memory, or a build id that
-	 * cannot be trusted, is ours to read. */
+	/*
+	 * The kernel reads build ids without waiting for the disk: where the page was not in
+	 * memory, or the build id cannot be trusted, it is read here.
+	 */
 	if (record->mmap.build_id[0] != '\0')
 		memcpy(build_id, record->mmap.build_id, sizeof(build_id));
 	else
@@ -565,7 +579,7 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree, const struct ctx_perf_record *record,
 				   struct ctx_err *err)
 {
-	/* -1: the kernel no longer knew who it was. */
+	/* -1: the task was already gone. */
 	if (record->pid > INT32_MAX || record->tid > INT32_MAX)
 		return CTX_OK;
 	switch (record->type) {

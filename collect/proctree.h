@@ -1,10 +1,10 @@
 /*
- * Which processes and threads live now: turns the kernel's fork, comm, mmap and exit records into the
- * writer's dense numbers.
+ * The processes and threads that live now: maps the kernel's fork, comm, mmap and exit records to
+ * the writer's dense numbers.
  *
- * A process here is one image of a program (exec starts a new one), a thread one life of a tid. What the
- * records leave out (they can be lost; processes may have been there before) is looked up in /proc when the
- * first sample comes.
+ * A process here is one image of a program (exec starts a new one), a thread one life of a tid.
+ * Tasks without records (lost ones, or processes older than the recording) are looked up in /proc
+ * at their first sample.
  */
 #ifndef CTX_COLLECT_PROCTREE_H
 #define CTX_COLLECT_PROCTREE_H
@@ -18,22 +18,29 @@ CTX_MUST_CHECK enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer
 						   struct ctx_err *err);
 void ctx_proctree_destroy(struct ctx_proctree *tree);
 
-/* Announces the process that we started, with its one thread, before any record of it. Its exit is told by
- * ctx_proctree_root_process_exit, not by its records. */
+/*
+ * Announces the process that the recorder started, with its one thread, before any record of it.
+ * Its exit is reported by ctx_proctree_root_process_exit, not by its records.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t pid,
 							     const char *command, uint64_t time_ns,
 							     struct ctx_err *err);
 
-/* Announces a process that was there before, with the threads and mappings that it has now. CTX_OK too when
- * it is gone already. Nothing happens when it is known. Records of it that are older than this look (the
- * events may be on already) change nothing later. */
+/*
+ * Announces a process that already runs, with its present threads and mappings. CTX_OK too when it
+ * has ended. No effect on a known process. Later records of it that are older than this call
+ * (events may be enabled already) are ignored.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_add_present(struct ctx_proctree *tree, int64_t pid,
 							uint64_t time_ns, struct ctx_err *err);
 
-/* A process that nobody announced, but that a record up to `until_ns` is of, was there at `start_ns`: /proc is still being looked through. */
+/*
+ * While /proc is still being scanned: an unannounced process whose first record is not after
+ * `until_ns` starts at `start_ns`.
+ */
 void ctx_proctree_looks(struct ctx_proctree *tree, uint64_t start_ns, uint64_t until_ns);
 
-/* Takes a FORK, EXIT, COMM or MMAP2 record; others are ignored. Fails as the writer does. */
+/* Applies a FORK, EXIT, COMM or MMAP2 record; others are ignored. Fails as the writer does. */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree,
 						  const struct ctx_perf_record *record, struct ctx_err *err);
 
@@ -44,21 +51,21 @@ struct ctx_proctree_task {
 };
 
 /*
- * The numbers of the thread of a sample. Unknown tasks are looked up in /proc and announced. Fails with CTX_E_NOTFOUND
- * where pid or tid is -1, and as the writer does.
+ * The numbers of the thread of a sample. Unknown tasks are looked up in /proc and announced. Fails
+ * with CTX_E_NOTFOUND where pid or tid is -1, and as the writer does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree,
 						 const struct ctx_proctree_task *task, uint32_t *ret_process,
 						 uint32_t *ret_thread, struct ctx_err *err);
 
 /*
- * The numbers of a thread that is known, found by its id alone; false: there is none. Announces nothing, for records that may
- * be of threads that are not recorded, or are over: switches, wake-ups.
+ * The numbers of a known thread, by its id alone; false: unknown. Announces nothing: for records
+ * (switches, wake-ups) whose threads may be untracked or have ended.
  */
 bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t *ret_process,
 			 uint32_t *ret_thread);
 
-/* The process that we started has been waited for. */
+/* The root process has been reaped. */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64_t time_ns,
 							      int32_t status, struct ctx_err *err);
 

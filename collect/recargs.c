@@ -151,7 +151,7 @@ SETTER(stack_size)
 	struct ctx_rec_options *options = context;
 	enum ctx_status status = set_size(context, option, value, err);
 
-	/* 64k is what everybody tries first; records take 8 bytes less. */
+	/* 64k is the obvious value; records hold 8 bytes less. */
 	if (options->stack_bytes == STACK_BYTES_MAX + 8)
 		options->stack_bytes = STACK_BYTES_MAX;
 	if (status == CTX_OK && (options->stack_bytes % 8 != 0 || options->stack_bytes > STACK_BYTES_MAX))

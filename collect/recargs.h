@@ -19,9 +19,9 @@ enum ctx_rec_unwind {
 	CTX_REC_UNWIND_NONE, /* the program counter alone */
 };
 
-/* How much is recorded of what threads do when they are on no CPU. */
+/* How much is recorded of threads that are off CPU. */
 enum ctx_rec_states {
-	CTX_REC_STATES_AUTO, /* the first of the following that is allowed */
+	CTX_REC_STATES_AUTO, /* the first permitted one of the following */
 	CTX_REC_STATES_FULL, /* switches with their stacks and reasons, wake-ups with their wakers, faults: tracepoints */
 	CTX_REC_STATES_MIN, /* switches with their stacks, faults: needs kernel samples */
 	CTX_REC_STATES_OFF,
@@ -33,10 +33,10 @@ struct ctx_rec_options {
 	uint64_t frequency_hz, period; /* 0: not asked */
 	struct ctx_buf events; /* names separated by commas, zero-terminated; empty: the usual one; owned */
 	const char *output;    /* NULL: <command>.<n>.er */
-	uint64_t duration_ns;  /* 0: until the end */
+	uint64_t duration_ns;  /* 0: unlimited */
 	const char *comment;   /* "" none */
 	uint64_t max_bytes, memory_bytes, ring_bytes; /* 0: as usual */
-	uint64_t stack_bytes;			      /* to copy for each sample; 0: as usual */
+	uint64_t stack_bytes;			      /* copied with each sample; 0: the default */
 	char *const *command; /* ends with NULL; NULL: none. Borrowed from argv, like all strings */
 	enum ctx_rec_unwind unwind;
 	enum ctx_rec_states states;
@@ -50,7 +50,7 @@ struct ctx_rec_options {
 extern const struct ctx_option_table ctx_rec_options_table;
 
 /*
- * Fails with CTX_E_ARG (one line that says what is wrong), CTX_E_NOMEM. ctx_rec_options_deinit is
+ * Fails with CTX_E_ARG (a message of one line), CTX_E_NOMEM. ctx_rec_options_deinit is
  * required after a failure too. Uses getopt_long: not for two threads at once.
  */
 CTX_MUST_CHECK enum ctx_status ctx_rec_options_parse(int argc, char **argv, struct ctx_rec_options *ret,
@@ -58,8 +58,8 @@ CTX_MUST_CHECK enum ctx_status ctx_rec_options_parse(int argc, char **argv, stru
 void ctx_rec_options_deinit(struct ctx_rec_options *options);
 
 /*
- * The next free default name in the current directory: <stem>.<n>.er, n one more than the highest there is.
- * malloc'ed; NULL when memory is short.
+ * The next free default name in the current directory: <stem>.<n>.er, n one more than the highest
+ * existing one. malloc'ed; NULL: out of memory.
  */
 char *ctx_default_name(const char *stem);
 

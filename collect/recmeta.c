@@ -87,7 +87,10 @@ static void add_machine(struct ctx_recmeta *meta)
 	add(meta, "uid", "%lu", (unsigned long)getuid());
 }
 
-/* Does /proc/kallsyms show this user addresses? All are 0 otherwise; a few at its beginning may be so anyway. */
+/*
+ * Whether /proc/kallsyms shows this user addresses. All are 0 otherwise; the first few can be 0
+ * anyway.
+ */
 static bool shows_kernel_names(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");

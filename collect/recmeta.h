@@ -1,5 +1,5 @@
 /*
- * What the head of a report says about a recording: machine, command, settings.
+ * Metadata of a recording for the header of reports: machine, command, settings.
  */
 #ifndef CTX_COLLECT_RECMETA_H
 #define CTX_COLLECT_RECMETA_H
@@ -15,12 +15,12 @@ struct ctx_recmeta {
 	struct ctx_arena arena; /* owns the strings */
 	struct ctx_property properties[CTX_RECMETA_MAX];
 	size_t n;
-	const char *command; /* as one could type it; "" none */
-	const char *stem;    /* of a default name for the experiment */
+	const char *command; /* quoted for a shell; "" none */
+	const char *stem;    /* of the experiment's default name */
 	bool is_short_of_memory;
 };
 
-/* Deinit is due after a failure (CTX_E_NOMEM) too. */
+/* Deinit is required after a failure (CTX_E_NOMEM) too. */
 CTX_MUST_CHECK enum ctx_status ctx_recmeta_init(struct ctx_recmeta *meta,
 						const struct ctx_rec_options *options,
 						const struct ctx_session *session, struct ctx_err *err);

@@ -26,8 +26,10 @@
 
 /* --- the command --- */
 
-/* Its last resource use. wait4 counts to the nanosecond, but also what the command waited for itself: it is
- * used where there was nothing else. */
+/*
+ * Its last resource use. wait4 is exact, but includes the command's own reaped children: used only
+ * where /proc gave nothing.
+ */
 static enum ctx_status take_last_usage(struct ctx_recorder *recorder, uint64_t time_ns, struct ctx_err *err)
 {
 	const struct rusage *used = &recorder->child.usage;
@@ -52,7 +54,7 @@ static enum ctx_status take_last_usage(struct ctx_recorder *recorder, uint64_t t
 	return ctx_exp_usage(recorder->writer, &usage, err);
 }
 
-/* Waits for the command; on the way keeps what /proc still says of it. */
+/* Waits for the command; before reaping it reads its last usage in /proc. */
 static bool look_at_child(struct ctx_recorder *recorder, bool block)
 {
 	struct ctx_child *child = &recorder->child;
@@ -71,8 +73,10 @@ static bool look_at_child(struct ctx_recorder *recorder, bool block)
 	return ctx_child_wait(child, block);
 }
 
-/* Reads the signals that wait. Those that are meant to end us count as interruptions and go to the command,
- * unless the terminal has sent them to it already. */
+/*
+ * Reads pending signals. Terminating ones count as interruptions and are forwarded to the command,
+ * unless the terminal has sent them to it already.
+ */
 static void take_signals(struct ctx_recorder *recorder)
 {
 	struct signalfd_siginfo info;
@@ -127,15 +131,17 @@ static bool all_have_ended(const struct ctx_recorder *recorder)
 	for (size_t i = 0; i < recorder->options->pids.n; i++) {
 		int64_t pid = recorder->options->pids.items[i];
 
-		/* A process that has ended stays a zombie until its parent has looked: the exit record tells
-		 * earlier. */
+		/*
+		 * An ended process stays a zombie until its parent reaps it: the exit record comes
+		 * earlier.
+		 */
 		if (ctx_proctree_is_live(recorder->tree, pid) && !is_gone(pid))
 			return false;
 	}
 	return true;
 }
 
-/* What the command started last is known when the records of its last moments have been taken. */
+/* Processes that the command started last are known once its last records have been taken. */
 static bool descendants_have_ended(struct ctx_recorder *recorder, uint64_t now)
 {
 	if (recorder->child_ended_ns == 0)
@@ -167,8 +173,10 @@ static void wait_for_records(struct ctx_recorder *recorder, uint64_t now)
 		timeout = (int)((recorder->start_ns + duration_ns - now) / 1000000 + 1);
 	if (poll(recorder->polls, n, timeout) <= 0)
 		return;
-	/* All that an event watched has ended: its end would wake us for ever. The ring goes on being looked
-	 * at. */
+	/*
+	 * All threads of an event have ended: POLLHUP would wake us for ever. The ring is still
+	 * read.
+	 */
 	for (nfds_t i = 1; i < n; i++) {
 		if ((recorder->polls[i].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
 			recorder->polls[i].fd = -1;
@@ -266,7 +274,7 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	return status;
 }
 
-/* Says what went wrong, once. */
+/* Reports the first error. */
 static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 {
 	char text[CTX_ERR_MAX + 64];
@@ -278,7 +286,7 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 	recorder->say(recorder->context, text);
 }
 
-/* Closes the experiment whatever happened: what is on disk stays valid. */
+/* Closes the experiment in any case: what is on disk stays valid. */
 static void finish(struct ctx_recorder *recorder, struct ctx_recording *recording)
 {
 	uint64_t end_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
@@ -320,13 +328,12 @@ static void release(struct ctx_recorder *recorder)
 		close(recorder->signal_fd);
 }
 
-/* Nothing was recorded: an experiment that we have made is taken away again. */
+/* Nothing was recorded: removes the experiment if it was created. */
 static enum ctx_status give_up(struct ctx_recorder *recorder, enum ctx_status status)
 {
 	if (recorder->writer != NULL) {
 		/*
-		 * The reason why nothing was recorded is what the user should read, not what the clearing
-		 * away met.
+		 * The user should read why nothing was recorded, not errors of the removal.
 		 */
 		if (ctx_exp_close(recorder->writer, ctx_recorder_now_ns(CLOCK_MONOTONIC), NULL) != CTX_OK ||
 		    ctx_dir_remove(recorder->path, NULL) != CTX_OK)
@@ -360,7 +367,7 @@ static void record(struct ctx_recorder *recorder, const struct ctx_recorder_user
 		wait_for_child(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC) + GRACE_NS);
 	}
 	finish(recorder, recording);
-	/* The rings cost the command no more. */
+	/* From here on the rings cost the command nothing. */
 	ctx_merge_deinit(&recorder->merge);
 	ctx_session_close(&recorder->session);
 	if (user->finished != NULL)
@@ -399,7 +406,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 	record(&recorder, user, ret);
 	if (recorder.has_failed && ret->exit_code == 0)
 		ret->exit_code = 2;
-	recorder.child.pid = -1; /* after a second interruption it goes on without us */
+	recorder.child.pid = -1; /* after a second interruption it continues unobserved */
 	release(&recorder);
 	return CTX_OK;
 }

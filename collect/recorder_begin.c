@@ -45,8 +45,10 @@ static enum ctx_status choose_events(struct ctx_recorder *recorder, struct ctx_e
 	return CTX_OK;
 }
 
-/* From here on signals are read, not suffered. One that is ignored (nohup, a background job of a shell) stays
- * so. */
+/*
+ * From here on signals are blocked and read from a descriptor. Ignored ones (nohup, a background
+ * job of a shell) stay ignored.
+ */
 static enum ctx_status take_over_signals(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
@@ -58,7 +60,9 @@ static enum ctx_status take_over_signals(struct ctx_recorder *recorder, struct c
 		struct sigaction action;
 
 		if (wanted[i] == SIGCHLD) {
-			/* Ignored, it would have the kernel clear the child away before we know its status.
+			/*
+			 * If SIGCHLD were ignored, the kernel would reap the child before its
+			 * status is known.
 			 */
 			action = (struct sigaction){.sa_handler = SIG_DFL};
 			sigaction(SIGCHLD, &action, NULL);
@@ -93,7 +97,7 @@ static enum ctx_status list_threads(struct ctx_recorder *recorder, struct ctx_er
 	return CTX_OK;
 }
 
-/* To be copied with each sample; 0: callers are found without. */
+/* Stack bytes to copy with each sample; 0: callers are found without a copy. */
 static size_t stack_bytes(const struct ctx_rec_options *options)
 {
 	if (options->unwind == CTX_REC_UNWIND_FP || options->unwind == CTX_REC_UNWIND_NONE)
@@ -173,7 +177,7 @@ static enum ctx_status create_named(struct ctx_recorder *recorder, struct ctx_ex
 	return ctx_exp_create(exp, &recorder->writer, err);
 }
 
-/* By the next number; another recorder may take it at the same moment. */
+/* With the next free number; another recorder can take it at the same time. */
 static enum ctx_status create_numbered(struct ctx_recorder *recorder, const char *stem,
 				       struct ctx_exp_options *exp, struct ctx_err *err)
 {
@@ -244,7 +248,7 @@ static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err
 	if (recorder->session.stack_bytes != 0 && recorder->session.stack_bytes < stack_bytes(options)) {
 		char text[160];
 
-		snprintf(text, sizeof(text), "only %zu bytes of each stack are looked at: %s",
+		snprintf(text, sizeof(text), "only %zu bytes of each stack are copied: %s",
 			 recorder->session.stack_bytes,
 			 options->ring_bytes != 0 ? "rings as small as -m says have no room for more"
 						  : "the limit on locked memory allows no larger rings "
@@ -267,7 +271,10 @@ static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err
 	return status;
 }
 
-/* What runs already: the events are on first, so that nothing is missed between looking and recording. */
+/*
+ * Processes that already run: events are enabled first, so that nothing is missed between the scan
+ * and the recording.
+ */
 static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
@@ -279,7 +286,7 @@ static enum ctx_status begin_present(struct ctx_recorder *recorder, struct ctx_e
 	ctx_proctree_looks(recorder->tree, recorder->start_ns, UINT64_MAX);
 	if (options->system_wide)
 		status = ctx_procfs_pids(&all, err);
-	/* Looking at many takes longer than a ring of samples with stacks lasts. */
+	/* The scan of many processes takes longer than a ring of samples with stacks lasts. */
 	for (size_t i = 0; i < pids->n && status == CTX_OK; i++) {
 		status = ctx_proctree_add_present(recorder->tree, pids->items[i], recorder->start_ns, err);
 		if (status == CTX_OK && i % 8 == 7)

@@ -22,8 +22,8 @@
 #include <time.h>
 
 #define CTX_RECORDER_SECOND_NS UINT64_C(1000000000)
-#define CTX_RECORDER_SLACK_NS UINT64_C(5000000) /* a record that old is in its ring, whatever CPU it is of */
-#define CTX_RECORDER_PROCESSES_MAX 256		/* whose resource use is looked at */
+#define CTX_RECORDER_SLACK_NS UINT64_C(5000000) /* records of that age are visible in the rings of all CPUs */
+#define CTX_RECORDER_PROCESSES_MAX 256		/* whose resource use is sampled */
 
 struct ctx_recorder {
 	const struct ctx_rec_options *options;
@@ -57,18 +57,21 @@ struct ctx_recorder {
 
 uint64_t ctx_recorder_now_ns(clockid_t clock);
 
-/* All up to the target's first instruction; for processes that run already, up to what is known of them. Fails as ctx_record does. */
+/*
+ * Prepares everything up to the target's first instruction; for processes that already run, up to
+ * their scan. Fails as ctx_record does.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err *err);
 
-/* A line for the user and for the head of reports. */
+/* A line for the user and for the header of reports. */
 CTX_MUST_CHECK enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *text,
 						 struct ctx_err *err);
 
-/* Carries the records up to a time from the rings to the writer. Fails as the writer does. */
+/* Moves the records up to a time from the rings to the writer. Fails as the writer does. */
 CTX_MUST_CHECK enum ctx_status ctx_recorder_take_until(struct ctx_recorder *recorder, uint64_t limit_ns,
 						       struct ctx_err *err);
 
-/* Notes the resource use of the processes that live. */
+/* Records the resource use of the live processes. */
 CTX_MUST_CHECK enum ctx_status ctx_recorder_take_usage(struct ctx_recorder *recorder, uint64_t time_ns,
 						       struct ctx_err *err);
 

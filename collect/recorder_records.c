@@ -1,12 +1,12 @@
 /*
- * Records on their way: parse, batch, apply; what is lost is counted.
+ * Records: parse, batch, apply; lost ones are counted.
  */
 #include "collect/recorder_impl.h"
 
 #include "base/mem.h"
 #include "collect/procfs.h"
 
-#define HURRY_PERCENT 75u /* of a ring: when it is that full, there is no time to unwind */
+#define HURRY_PERCENT 75u /* of a ring: when it is that full, unwinding is skipped */
 
 uint64_t ctx_recorder_now_ns(clockid_t clock)
 {
@@ -57,8 +57,7 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 	struct ctx_perf_record record;
 	enum ctx_status status;
 
-	/* A record that is not what it says: counted as lost, for the recording as a whole is more worth than
-	 * one. */
+	/* A malformed record is counted as lost and does not end the recording. */
 	if (ctx_perf_record_parse(header, header->size, &recorder->layout, &record, NULL) != CTX_OK)
 		return count_lost(recorder, ctx_recorder_now_ns(CLOCK_MONOTONIC), 1, err);
 	if (record.type == PERF_RECORD_SAMPLE)
@@ -70,7 +69,7 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 		return status;
 	switch (record.type) {
 	case PERF_RECORD_FORK:
-		/* What nothing is recorded of is none of the recording's processes. */
+		/* A process of which nothing is recorded is not part of the recording. */
 		return recorder->options->no_follow && !recorder->options->system_wide &&
 				       record.pid != (uint32_t)record.task.parent_pid
 			       ? CTX_OK

@@ -10,16 +10,16 @@
 #define BATCH_MAX 512u
 #define JOBS_MAX 64u
 #define FRAMES_SPARE 16u /* beside one for each 8 bytes of the stack */
-#define JOIN_MAX 16u /* a switch is this many items long at the most: those of other CPUs are in between */
+#define JOIN_MAX 16u	 /* a switch spans at most this many items: those of other CPUs are in between */
 
 struct item {
 	struct ctx_perf_record record;
-	struct ctx_user_state user; /* of the record; what the stack can be unwound from */
+	struct ctx_user_state user; /* of the record; input of the unwinder */
 	uint32_t process, thread;   /* whose stack it is */
-	struct ctx_exp_state state; /* thread CTX_NONE: it is a sample */
+	struct ctx_exp_state state; /* thread CTX_NONE: the item is a sample */
 	bool has_stack;		    /* record is set */
-	struct ctx_unwind_job *job; /* NULL: the kernel's chain is all there is */
-	bool is_skipped;	    /* for want of time */
+	struct ctx_unwind_job *job; /* NULL: only the kernel's chain is available */
+	bool is_skipped;	    /* for lack of time */
 };
 
 struct ctx_sample_batch {
@@ -94,7 +94,7 @@ struct ctx_exp_unwinding ctx_sample_batch_counts(const struct ctx_sample_batch *
 	return batch->counts;
 }
 
-/* Takes in what the stack of an item is made of. */
+/* Keeps the inputs of an item's stack. */
 static void set_stack(struct ctx_sample_batch *batch, struct item *item, const struct ctx_perf_record *record)
 {
 	bool can_unwind;
@@ -179,7 +179,7 @@ bool ctx_sample_batch_join(struct ctx_sample_batch *batch, uint32_t thread, enum
 	return false;
 }
 
-/* How unwinding goes is told of samples: less is copied of other stacks. */
+/* Statistics of unwinding cover samples only: less is copied of other stacks. */
 static void count(struct ctx_sample_batch *batch, const struct item *item, enum ctx_truncation end,
 		  bool is_joined)
 {
@@ -189,7 +189,7 @@ static void count(struct ctx_sample_batch *batch, const struct item *item, enum 
 	batch->counts.joined += is_joined;
 }
 
-/* Makes one stack out of what was unwound and what is known of the thread. */
+/* Builds one stack from the unwound frames and the thread's remembered stacks. */
 static void compose(struct ctx_sample_batch *batch, const struct item *item)
 {
 	struct ctx_unwind_job *job = item->job;

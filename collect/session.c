@@ -20,15 +20,16 @@
 #define RING_BYTES_STACKS_FEW_CPUS ((size_t)16 << 20) /* up to 16 CPUs */
 #define RING_BYTES_STACKS ((size_t)8 << 20)
 #define RING_BYTES_STACKS_MANY_CPUS ((size_t)2 << 20)
-/* With switches, of which there may be 100,000 a second. */
+/* With switches, of which there can be 100,000 a second. */
 #define RING_BYTES_STATES ((size_t)4 << 20)
-#define RING_SAMPLES_MIN 32u /* with stacks, a ring holds so many at least */
+#define RING_SAMPLES_MIN 32u /* with stacks, the least number of samples that a ring holds */
 #define MANY_CPUS 64u
 #define FEW_CPUS 16u
 #define STACK_BYTES_MIN 1024u
 /*
- * At switches and wake-ups a smaller part of the stack is copied: 2 KiB where samples have 32. Waits are in functions with small
- * frames: 2 % of the stacks of a python program and of a compiler were cut (1 KiB: 5 %, 4 KiB: 1.7 %, 8 KiB: 0.4 %).
+ * At switches and wake-ups a smaller part of the stack is copied: 2 KiB where samples have 32.
+ * Waits are in functions with small frames: 2 % of the stacks of a python program and of a compiler
+ * were cut (1 KiB: 5 %, 4 KiB: 1.7 %, 8 KiB: 0.4 %).
  */
 #define STATE_STACK_PART 16u
 #define STATE_STACK_BYTES_MIN 1024u
@@ -146,8 +147,8 @@ static void set_common(const struct opening *opening, struct perf_event_attr *at
 }
 
 /*
- * The bits are set after set_common, not by an initialiser: gcc 12 at -O2 (store merging) loses them
- * otherwise.
+ * The bits are set after set_common, not by an initialiser: gcc 12 at -O2 (store merging) loses
+ * them otherwise.
  */
 static struct perf_event_attr side_band_attr(const struct opening *opening)
 {
@@ -163,14 +164,18 @@ static struct perf_event_attr side_band_attr(const struct opening *opening)
 	attr.context_switch = opening->session->states.level != CTX_STATES_NONE;
 	attr.sample_period = 1;
 	attr.build_id = !opening->session->without_build_ids;
-	/* Samples with stacks fill a ring in a tenth of a second: wake up while there is room for more. */
+	/*
+	 * Samples with stacks fill a ring in a tenth of a second: wake up while there is room for
+	 * more.
+	 */
 	attr.wakeup_watermark =
 		(uint32_t)(opening->session->ring_bytes / (opening->session->stack_bytes != 0 ? 4 : 2));
 	return attr;
 }
 
 /*
- * States are seen in both modes, whatever samples are asked for; without permission for the kernel's, in user mode.
+ * States are observed in both modes, whatever samples were requested; in user mode only without
+ * permission for kernel samples.
  */
 static struct perf_event_attr state_attr(const struct opening *opening, enum ctx_state_event event)
 {
@@ -186,7 +191,10 @@ static struct perf_event_attr state_attr(const struct opening *opening, enum ctx
 	attr.exclude_callchain_user |= common.exclude_callchain_user;
 	attr.disabled = 1;
 	if (event == CTX_STATE_EVENT_WAKING_ALL) {
-		/* Its CPU's, nobody's exec enables it. What comes before that is of threads that nobody knows. */
+		/*
+		 * The event is per CPU, so exec does not enable it. Earlier samples are of
+		 * untracked threads.
+		 */
 		attr.disabled = !opening->options->on_exec;
 		return attr;
 	}
@@ -208,7 +216,7 @@ static struct perf_event_attr event_attr(const struct opening *opening, const st
 		attr.sample_regs_user = opening->session->user_regs;
 		attr.sample_stack_user = (uint32_t)opening->session->stack_bytes;
 	}
-	/* A machine at rest is not what a profile of the whole system is about. */
+	/* A profile of the whole system excludes idle CPUs. */
 	if (event->is_clock && opening->options->tids == NULL)
 		attr.exclude_idle = 1;
 	return attr;
@@ -376,7 +384,7 @@ static enum ctx_status note_id(struct ctx_session *session, uint32_t event, stru
 	return CTX_OK;
 }
 
-/* All of the whole system's threads but those that do nothing. */
+/* All threads of the system but the idle ones. */
 static void leave_out_idle(struct ctx_session *session, enum ctx_state_event event)
 {
 	if (event == CTX_STATE_EVENT_SWITCH)
@@ -392,7 +400,7 @@ static enum ctx_status open_states(struct opening *opening, const struct target 
 		enum ctx_state_event event = (enum ctx_state_event)i;
 		struct perf_event_attr attr;
 
-		/* Who watches the whole system needs no two of the same. */
+		/* Recording the whole system needs only one of the two. */
 		if (!ctx_state_events_has(&session->states, event) ||
 		    (event == CTX_STATE_EVENT_WAKING_ALL) !=
 			    (target->tid == -1 && opening->options->tids != NULL))
@@ -452,8 +460,8 @@ static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
 }
 
 /*
- * What this user and this kernel allow is found by trying it on ourselves: first everything, then without the
- * kernel's samples, then without build ids (before Linux 5.12).
+ * Finds what this user and this kernel allow by opening an event: first with everything, then
+ * without kernel samples, then without build ids (before Linux 5.12).
  */
 static void find_limits(struct opening *opening)
 {
@@ -475,11 +483,11 @@ static void find_limits(struct opening *opening)
 		else if (errno == EINVAL && !session->without_build_ids)
 			session->without_build_ids = true;
 		else
-			return; /* opening it in earnest tells why */
+			return; /* the real open reports why */
 	}
 }
 
-/* An event that could never have a sample is refused rather than recorded in vain. */
+/* An event that can never have a sample is refused. */
 static enum ctx_status check_modes(const struct opening *opening, struct ctx_err *err)
 {
 	const struct ctx_session_options *options = opening->options;
@@ -538,8 +546,8 @@ static bool may_lock_memory(void)
 }
 
 /*
- * What an ordinary user may lock is one sum for all CPUs: rings that were as large as they could would leave nothing to the
- * last ones. Source: perf_mmap in the kernel's kernel/events/core.c.
+ * The limit on locked memory is one sum for all CPUs: rings of maximal size would leave nothing for
+ * the last CPUs. Source: perf_mmap in the kernel's kernel/events/core.c.
  */
 static size_t fair_ring(size_t wanted, size_t n_cpus)
 {
@@ -551,13 +559,13 @@ static size_t fair_ring(size_t wanted, size_t n_cpus)
 	    limit.rlim_cur == RLIM_INFINITY)
 		return wanted;
 	share += (size_t)limit.rlim_cur / n_cpus;
-	/* One page of each mapping is the kernel's. */
+	/* One page of each mapping is the control page. */
 	while (wanted + page_size > share && wanted / 2 >= RING_PAGES_MIN * page_size)
 		wanted /= 2;
 	return wanted;
 }
 
-/* Decides how large rings and copied stacks are. */
+/* Sets the sizes of rings and copied stacks. */
 static void choose_sizes(const struct opening *opening)
 {
 	const struct ctx_session_options *options = opening->options;
@@ -583,7 +591,7 @@ static void choose_sizes(const struct opening *opening)
 		session->stack_bytes = session->stack_bytes / 2 / 8 * 8;
 }
 
-/* Where the user wants no kernel samples, nobody has tried yet. */
+/* Without kernel samples requested, the permission is not tested yet. */
 static bool may_sample_kernel(const struct opening *opening)
 {
 	struct perf_event_attr attr = side_band_attr(opening);
@@ -610,7 +618,7 @@ static enum ctx_status choose_states(const struct opening *opening, struct ctx_e
 	return ctx_state_events_choose(&options, &session->states, err);
 }
 
-/* By the attributes that the events are opened with. */
+/* Built from the attributes that the events are opened with. */
 static void make_layouts(const struct opening *opening)
 {
 	struct ctx_session *session = opening->session;
@@ -639,7 +647,10 @@ static void close_events(struct ctx_session *session)
 	ctx_map64_deinit(&session->event_of_id);
 }
 
-/* Many threads on many CPUs: where states were not asked for, they are what is left out when there are too many files. */
+/*
+ * Many threads on many CPUs can exceed the limit on open files: states are dropped then unless
+ * requested.
+ */
 static enum ctx_status open_what_fits(struct opening *opening, struct ctx_err *err)
 {
 	struct ctx_session *session = opening->session;

@@ -1,9 +1,10 @@
 /*
- * The open perf events of a recording: for a command and its descendants, for given processes, or for the
- * whole system.
+ * The open perf events of a recording: for a command and its descendants, for given processes, or
+ * for the whole system.
  *
- * Event 0 on every CPU is a dummy that carries the side-band records (mmap, comm, fork, exit, switch) and owns the
- * CPU's ring; all others write into the same ring: the user's events, then the state events.
+ * Event 0 on every CPU is a dummy that carries the side-band records (mmap, comm, fork, exit,
+ * switch) and owns the CPU's ring; all others write into the same ring: the user's events, then the
+ * state events.
  */
 #ifndef CTX_COLLECT_SESSION_H
 #define CTX_COLLECT_SESSION_H
@@ -17,16 +18,16 @@
 
 struct ctx_session_options {
 	struct ctx_perf_events
-		*events;	    /* rates are set; exclude_kernel is set here when it must be; borrowed */
-	const struct ctx_ids *tids; /* threads to watch; NULL: all that runs */
-	bool on_exec;		    /* enabled by the exec of the (one) thread, not by ctx_session_enable */
+		*events;	    /* rates are set; exclude_kernel is set here where required; borrowed */
+	const struct ctx_ids *tids; /* threads to record; NULL: the whole system */
+	bool on_exec;		    /* enabled by the exec of the one thread, not by ctx_session_enable */
 	bool follow;		    /* descendants too */
 	bool user_only, kernel_only;
 	size_t stack_bytes; /* of the user's stack in each sample, with registers; 0: none. A multiple of 8 */
 	bool without_callers; /* no call chain of the user's part */
-	size_t ring_bytes;    /* per CPU, 0: what is usual; rounded up to a power of two pages */
+	size_t ring_bytes;    /* per CPU, 0: the default; rounded up to a power of two pages */
 	enum ctx_rec_states states;
-	bool ring_is_fixed; /* fail rather than take less when the limit on locked memory is reached */
+	bool ring_is_fixed; /* fail instead of using less when the limit on locked memory is reached */
 };
 
 struct ctx_session {
@@ -34,29 +35,29 @@ struct ctx_session {
 	struct ctx_ring *rings;		/* one per CPU; owned, like all below */
 	int *ring_fds;			/* to poll on */
 	uint32_t n_rings;
-	int *fds; /* all events, those of the rings included */
+	int *fds; /* all events, those that own rings included */
 	size_t n_fds, fds_cap;
 	struct ctx_map64 event_of_id;
 	struct ctx_pe_layout *layouts; /* by event: the user's, then by enum ctx_state_event */
 	struct ctx_state_events states;
-	bool without_kernel; /* kernel samples were wanted but may not be had */
+	bool without_kernel; /* kernel samples were requested but are not permitted */
 	bool without_build_ids;
 	size_t ring_bytes;  /* what it became */
-	size_t stack_bytes; /* the same: less than asked for where a ring would hold too few samples */
-	uint64_t user_regs; /* that samples have; 0: none */
+	size_t stack_bytes; /* the same: less than requested where a ring would hold too few samples */
+	uint64_t user_regs; /* in samples; 0: none */
 };
 
-/* The CPUs of a list as the kernel writes them: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */
+/* Parses a CPU list of the kernel: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_cpu_list_parse(const char *text, struct ctx_ids *cpus,
 						  struct ctx_err *err);
 
-/* Can this process count CPU cycles here? */
+/* Whether this process can count CPU cycles. */
 bool ctx_session_has_cycles(void);
 
 /*
- * Opens everything, disabled. Fails with CTX_E_PERM (the message names the setting to change), CTX_E_ARG (an
- * event that cannot be sampled here), CTX_E_NOTFOUND (none of the threads is there), CTX_E_IO, CTX_E_NOMEM.
- * ctx_session_close is due after a failure too.
+ * Opens everything, disabled. Fails with CTX_E_PERM (the message names the setting to change),
+ * CTX_E_ARG (an event that cannot be sampled here), CTX_E_NOTFOUND (none of the threads exists),
+ * CTX_E_IO, CTX_E_NOMEM. ctx_session_close is required after a failure too.
  */
 CTX_MUST_CHECK enum ctx_status ctx_session_open(struct ctx_session *session,
 						const struct ctx_session_options *options,
@@ -65,7 +66,7 @@ void ctx_session_enable(const struct ctx_session *session);
 void ctx_session_disable(const struct ctx_session *session);
 void ctx_session_close(struct ctx_session *session);
 
-/* How the session's records are laid out; borrowed from it. */
+/* The layout of the session's records; borrowed from it. */
 struct ctx_perf_layout ctx_session_layout(const struct ctx_session *session);
 
 #endif

@@ -63,8 +63,8 @@ static enum ctx_status make_input(const struct ctx_source_helper_request *reques
 }
 
 /*
- * The recorder blocks signals and ignores SIGPIPE; the program has none of that, and writes to the
- * pipe alone.
+ * The helper starts with default signal handling (the recorder blocks signals and ignores SIGPIPE),
+ * and can write to the pipe only.
  */
 static int spawn(const struct ctx_source_helper_request *request, int input, int output, pid_t *ret)
 {
@@ -107,7 +107,7 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* All that comes until the pipe's end. False: too late or too much. */
+/* Reads the pipe to its end. False: timeout or too much data. */
 static bool read_paths(int pipe, unsigned seconds, struct ctx_buf *out)
 {
 	int64_t end = now_ms() + (int64_t)seconds * 1000;
@@ -121,7 +121,7 @@ static bool read_paths(int pipe, unsigned seconds, struct ctx_buf *out)
 		if (left <= 0 || out->n > OUTPUT_MAX)
 			return false;
 		if (poll(&wait, 1, (int)left) <= 0)
-			continue; /* a signal, or the time is over */
+			continue; /* a signal, or the timeout */
 		room = ctx_buf_reserve(out, STEP_BYTES);
 		n = room != NULL ? read(pipe, room, STEP_BYTES) : -1;
 		if (n == 0)
@@ -143,7 +143,7 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-/* Only what has its zero byte; the last one may have been cut. */
+/* Only terminated paths; the last one can be cut. */
 static enum ctx_status hand_out(const struct ctx_buf *paths, ctx_source_path_fn each, void *context,
 				struct ctx_err *err)
 {

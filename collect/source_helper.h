@@ -1,5 +1,5 @@
 /*
- * Runs ctxrec-sources (model/source_protocol.h), which knows the source files of places in a load
+ * Runs ctxrec-sources (model/source_protocol.h), which finds the source files of offsets in a load
  * object.
  */
 #ifndef CTX_COLLECT_SOURCE_HELPER_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /*
- * The program: beside this one (where it is built), or in its directory of the installation. Fails
+ * The helper's path: beside this program (in a build tree), or in its installation directory. Fails
  * with CTX_E_NOTFOUND.
  */
 CTX_MUST_CHECK enum ctx_status ctx_source_helper_find(char path[PATH_MAX], struct ctx_err *err);
@@ -23,17 +23,17 @@ struct ctx_source_helper_request {
 	const char *object, *build_id; /* "" not known */
 	const uint64_t *offsets;       /* in the file */
 	size_t n_offsets;
-	bool all; /* the files of all code instead */
+	bool all; /* the files of all code, not of single offsets */
 	unsigned seconds;
 };
 
-/* Gets each source file, an absolute path. A failure ends the whole. */
+/* Receives each source file, an absolute path. A failure ends the run. */
 typedef enum ctx_status (*ctx_source_path_fn)(void *context, const char *path, struct ctx_err *err);
 
 /*
- * Runs it for one object and waits for it, `seconds` at most: it is killed then. Fails with
- * CTX_E_NOTFOUND (the object has no line tables), CTX_E_LIMIT (it did not end well: out of time or
- * memory, or damage), CTX_E_IO (it could not be run), CTX_E_NOMEM, and what `each` fails with.
+ * Runs the helper for one object and waits for at most `seconds`, after which it is killed. Fails
+ * with CTX_E_NOTFOUND (the object has no line tables), CTX_E_LIMIT (it timed out, ran out of memory
+ * or met damaged data), CTX_E_IO (it could not be run), CTX_E_NOMEM, and what `each` fails with.
  */
 CTX_MUST_CHECK enum ctx_status ctx_source_helper_run(const struct ctx_source_helper_request *request,
 						     ctx_source_path_fn each, void *context,

@@ -21,11 +21,11 @@ struct collecting {
 	const struct ctx_sources_limits *limits;
 	struct ctx_sources_result *result;
 	struct ctx_strtab paths;
-	int64_t *built; /* by id of path: when the oldest object with this file was made; owned */
+	int64_t *built; /* by id of path: modification time of the oldest object with this file; owned */
 	size_t built_cap;
-	int64_t built_now; /* the object at hand */
+	int64_t built_now; /* the current object */
 	const char *program;
-	time_t end; /* no object is begun after it */
+	time_t end; /* no object is started after it */
 };
 
 static enum ctx_status take_path(void *context, const char *path, struct ctx_err *err)

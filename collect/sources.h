@@ -1,5 +1,5 @@
 /*
- * --archive-sources: copies the source files that samples were in into the experiment.
+ * --archive-sources: copies the source files of sampled code into the experiment.
  */
 #ifndef CTX_COLLECT_SOURCES_H
 #define CTX_COLLECT_SOURCES_H
@@ -8,25 +8,25 @@
 
 struct ctx_sources_limits {
 	uint64_t file_bytes, total_bytes;	/* before compression */
-	uint32_t files;				/* looked at; those beyond are not even listed */
+	uint32_t files;				/* considered; further ones are not listed */
 	unsigned object_seconds, total_seconds; /* for reading line tables */
 };
 extern const struct ctx_sources_limits ctx_sources_usual;
 
 struct ctx_sources_result {
-	uint32_t copied, missing; /* missing: no plain file of text there */
+	uint32_t copied, missing; /* missing: not a regular text file */
 	uint32_t left_out;	  /* beyond a limit */
-	uint32_t newer;		  /* of those copied: changed after the load object was made */
+	uint32_t newer;		  /* of those copied: newer than the load object */
 	uint32_t objects;	  /* with line tables */
-	uint32_t unread;	  /* objects whose line tables could not be read, or not in time */
+	uint32_t unread;	  /* objects whose line tables could not be read (in time) */
 	uint64_t bytes;		  /* copied, before compression */
 };
 
 /*
  * For a writer with keep_places, before it is closed; the target has ended. Runs ctxrec-sources for
- * every load object with samples, which reads its line tables here or in /usr/lib/debug. What an
- * object or a file does not give is no failure. Fails with CTX_E_NOTFOUND (there is no
- * ctxrec-sources: nothing is copied), CTX_E_IO, CTX_E_NOMEM.
+ * every load object with samples, which reads its line tables here or in /usr/lib/debug. Unreadable
+ * objects and files are not failures. Fails with CTX_E_NOTFOUND (ctxrec-sources does not exist:
+ * nothing is copied), CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer,
 						   const struct ctx_sources_limits *limits,

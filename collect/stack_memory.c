@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * So many stacks must say the same. Where known stacks were cut off at the leaf to see what would be joined, one witness was
- * wrong in a sixth of all cases, mostly by another call in the same function; two in 3 %, three in less than 0.1 %; in the
- * middle of a stack, where there are many, 0.2 %.
+ * The number of stacks that must agree. Measured on known stacks that were cut near the leaf: one
+ * witness was wrong in a sixth of all cases, mostly by another call in the same function; two in 3
+ * %, three in less than 0.1 %. In the middle of a stack, where there are many, 0.2 %.
  */
 #define WITNESSES 2u
 
@@ -50,7 +50,7 @@ static bool is_same(const struct ctx_unwind_frame *a, const struct ctx_unwind_fr
 	return true;
 }
 
-/* Where the next stack of the thread goes: over its oldest one. */
+/* The place of the thread's next stack; it replaces the oldest one. */
 static struct ctx_remembered_stack *next_place(struct ctx_remembered *item)
 {
 	if (item->stacks == NULL)
@@ -71,7 +71,7 @@ static bool grow(struct ctx_stack_memory *memory, struct ctx_remembered_stack *s
 	return status == CTX_OK;
 }
 
-/* Threads that have ended are not told apart from others: all begin anew. */
+/* Ended threads cannot be recognised: all other threads are forgotten. */
 static void forget_others(struct ctx_stack_memory *memory, const struct ctx_remembered *but)
 {
 	for (size_t i = 0; i < CTX_STACK_MEMORY_THREADS; i++) {
@@ -86,7 +86,7 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, str
 	struct ctx_remembered *item = &memory->items[thread % CTX_STACK_MEMORY_THREADS];
 	struct ctx_remembered_stack *stack;
 	size_t from =
-		SIZE_MAX; /* where in its place the joined callers lie already: they move with the array */
+		SIZE_MAX; /* index of the joined callers if they are in this stack already: they move with the array */
 
 	if (item->thread != thread) {
 		item->n = 0;
@@ -111,15 +111,15 @@ void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, str
 		forget_others(memory, item);
 }
 
-/* What is looked for in a remembered stack. */
+/* The frame searched for in a remembered stack. */
 struct wanted {
 	struct ctx_code_view *view;
-	const struct ctx_unwind_frame *frame; /* of known place */
+	const struct ctx_unwind_frame *frame; /* whose CFA is known */
 	const struct ctx_unwind_frame
-		*caller; /* of unknown place, which must have called it; NULL: its callers are wanted */
+		*caller; /* its caller, whose CFA is unknown; NULL: the callers of `frame` are wanted */
 };
 
-/* The callers in this stack; NULL: it does not have the frame. */
+/* The callers in this stack; NULL: the frame is not in it. */
 static const struct ctx_unwind_frame *find(const struct wanted *wanted,
 					   const struct ctx_remembered_stack *stack, size_t *ret_n)
 {
@@ -147,7 +147,10 @@ struct ctx_stack_part ctx_stack_memory_callers(const struct ctx_stack_memory *me
 	struct ctx_stack_part found = none, other;
 	size_t n_stacks = 0;
 
-	/* Where its place is not known, its callee's is, and then that one must have been called from the same address. */
+	/*
+	 * Where its CFA is unknown, that of its callee is known, which then must have been called
+	 * from the same address.
+	 */
 	if (wanted.frame->cfa == 0 && part.n >= 2) {
 		wanted.caller = wanted.frame;
 		wanted.frame--;

@@ -1,14 +1,14 @@
 /*
- * Stack memory: what the stack of each thread was when it was last known up to its root, so that a stack whose copy ended
- * too early can be continued.
+ * Stack memory: remembers the last complete stacks of each thread, so that a stack whose copy ended
+ * too early can be completed.
  *
- * A frame whose caller could not be read is looked for in the thread's last whole stacks: the same function with the same CFA,
- * which is to say a frame at the very same place in memory. Its callers are then taken to be the same as before, if two
- * of those stacks have it and all that have it agree; a reader is told where they begin. Deep recursion and handlers on an alternate stack become
- * whole in this way.
+ * A frame whose caller could not be read is searched in the thread's last complete stacks: the same
+ * function with the same CFA, thus at the same place in memory. Its callers are taken from there if
+ * at least two of those stacks have it and all that have it agree; joined callers are marked in the
+ * recording. This completes deep recursion and handlers on an alternate stack.
  *
- * Bounded: threads beyond a thousand share places and drive each other out; when all stacks together are too many, those of
- * other threads are forgotten.
+ * Bounded: beyond CTX_STACK_MEMORY_THREADS, threads share places and evict each other; above
+ * CTX_STACK_MEMORY_ALL, the stacks of other threads are forgotten.
  */
 #ifndef CTX_COLLECT_STACK_MEMORY_H
 #define CTX_COLLECT_STACK_MEMORY_H
@@ -26,15 +26,15 @@ struct ctx_remembered_stack {
 };
 
 struct ctx_remembered {
-	uint32_t thread;		     /* number of it; CTX_NONE: nothing is remembered here */
+	uint32_t thread;		     /* thread number; CTX_NONE: empty */
 	uint32_t n;			     /* stacks */
-	uint32_t newest;		     /* of them; the one before is older, in a circle */
+	uint32_t newest;		     /* index of the newest one; a circular buffer */
 	struct ctx_remembered_stack *stacks; /* CTX_STACK_MEMORY_STACKS; owned; NULL: none yet */
 };
 
 struct ctx_stack_memory {
 	struct ctx_remembered *items; /* by thread number, modulo; owned */
-	size_t n_frames;	      /* that there is room for in all stacks */
+	size_t n_frames;	      /* capacity of all stacks */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_stack_memory_init(struct ctx_stack_memory *memory, struct ctx_err *err);
@@ -47,15 +47,17 @@ struct ctx_stack_part {
 };
 
 /*
- * Remembers a stack that reaches its root: `part` and its callers in `more`, which may be what `callers` has just returned for this
- * thread. On memory shortage the thread is forgotten. O(frames).
+ * Remembers a stack that reaches its root: `part` and its callers in `more`, which may be what
+ * `callers` has just returned for this thread. On memory shortage the thread is forgotten.
+ * O(frames).
  */
 void ctx_stack_memory_keep(struct ctx_stack_memory *memory, uint32_t thread, struct ctx_stack_part part,
 			   struct ctx_stack_part more);
 
 /*
- * The callers of the last frame of `part`, which has at least one. `frames` is NULL where none of the thread's stacks has this
- * frame, or they do not agree. Borrowed until the next call of keep. O(all remembered frames of the thread).
+ * The callers of the last frame of `part`, which has at least one. `frames` is NULL where none of
+ * the thread's stacks has this frame, or they do not agree. Borrowed until the next call of keep.
+ * O(all remembered frames of the thread).
  */
 struct ctx_stack_part ctx_stack_memory_callers(const struct ctx_stack_memory *memory, uint32_t thread,
 					       struct ctx_code_view *view, struct ctx_stack_part part);

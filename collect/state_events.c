@@ -168,7 +168,7 @@ static enum ctx_status read_tracepoints(const char *tracefs, struct ctx_state_ev
 	return status;
 }
 
-/* The most that full needs: what the tracepoint tells, of everybody on a CPU. */
+/* The most that `full` needs: the tracepoint for all threads of a CPU. */
 static enum ctx_status try_tracepoint(const struct ctx_state_events *events, struct ctx_err *err)
 {
 	struct perf_event_attr attr = ctx_state_event_attr(events, CTX_STATE_EVENT_WAKING_ALL, 0, 0);

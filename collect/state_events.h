@@ -1,15 +1,16 @@
 /*
- * State events: what is counted beside the user's events to see what threads do when they are on no CPU, and how much of that
- * is allowed here.
+ * State events: opened beside the user's events to record what threads do off CPU; finds the
+ * permitted level.
  *
  *	level     SWITCH records  sched_switch  sched_waking  context-switches  major-faults
  *	switches        x                                                       (user mode)
  *	min             x                                            x               x
  *	full            x              x             x                               x
- *	 and, where they were asked for, sys_enter and sys_exit of raw_syscalls
+ *	 and, where requested, sys_enter and sys_exit of raw_syscalls
  *
- * SWITCH records tell when; samples of sched_switch (or, less well, of context-switches) why and where, those of sched_waking
- * who ended a wait, major faults what a page was waited for. Source: requirement E8.
+ * SWITCH records have the time; samples of sched_switch (or, less exactly, of context-switches)
+ * reason and stack, those of sched_waking the waker, major faults the waits for pages. Source:
+ * requirement E8.
  */
 #ifndef CTX_COLLECT_STATE_EVENTS_H
 #define CTX_COLLECT_STATE_EVENTS_H
@@ -27,13 +28,13 @@ enum ctx_states_level {
 };
 
 enum ctx_state_event {
-	CTX_STATE_EVENT_SWITCH, /* sched_switch: a thread leaves its CPU */
-	CTX_STATE_EVENT_WAKING, /* sched_waking by a thread that is recorded */
-	CTX_STATE_EVENT_WAKING_ALL, /* sched_waking by anybody, on this CPU; the kernel's part of the stack alone */
-	CTX_STATE_EVENT_LEAVES, /* context-switches: a thread leaves its CPU, why is not told */
-	CTX_STATE_EVENT_FAULT,	/* major-faults: a page has come */
-	CTX_STATE_EVENT_ENTER,	/* sys_enter: a system call begins */
-	CTX_STATE_EVENT_RETURN, /* sys_exit: it ends */
+	CTX_STATE_EVENT_SWITCH,	    /* sched_switch: a thread leaves its CPU */
+	CTX_STATE_EVENT_WAKING,	    /* sched_waking by a recorded thread */
+	CTX_STATE_EVENT_WAKING_ALL, /* sched_waking by any thread, on this CPU; kernel part of the stack only */
+	CTX_STATE_EVENT_LEAVES,	    /* context-switches: a thread leaves its CPU, without the reason */
+	CTX_STATE_EVENT_FAULT,	    /* major-faults: a page has been read */
+	CTX_STATE_EVENT_ENTER,	    /* sys_enter: a system call begins */
+	CTX_STATE_EVENT_RETURN,	    /* sys_exit: it ends */
 	CTX_STATE_EVENT_N,
 };
 
@@ -42,7 +43,7 @@ struct ctx_state_events {
 	bool has_calls;					    /* full only, like all below */
 	uint64_t switch_id, waking_id, enter_id, return_id; /* of the tracepoints */
 	struct ctx_pe_field prev_pid, prev_state;	    /* of sched_switch */
-	struct ctx_pe_prev_states prev_states;		    /* what prev_state says */
+	struct ctx_pe_prev_states prev_states;		    /* meaning of prev_state */
 	struct ctx_pe_field common_pid, pid;		    /* of sched_waking */
 };
 
@@ -53,21 +54,21 @@ struct ctx_state_events_options {
 };
 
 /*
- * Finds the level by trying. Fails with CTX_E_PERM or CTX_E_NOTFOUND, and a message that says what is missing, where a certain
- * level was asked for that cannot be had; CTX_E_NOMEM.
+ * Finds the level by opening events. Fails with CTX_E_PERM or CTX_E_NOTFOUND, and a message that
+ * names what is missing, where a requested level is not available; CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_state_events_choose(const struct ctx_state_events_options *options,
 						       struct ctx_state_events *ret, struct ctx_err *err);
 
-/* For the head of reports, one line: what is recorded, and what is missing for more. */
+/* One line for the header of reports: what is recorded, and what is missing for more. */
 const char *ctx_states_level_text(const struct ctx_state_events *events);
 
-/* Has this level such an event? */
+/* Whether the level has this event. */
 bool ctx_state_events_has(const struct ctx_state_events *events, enum ctx_state_event event);
 
 /*
- * Type, config, period and what is sampled beside the usual: the caller adds what is common to all events of its session.
- * `user_regs` 0: no registers and no stack.
+ * Type, config, period and additional sample fields; the caller adds what is common to all events
+ * of its session. `user_regs` 0: no registers and no stack.
  */
 struct perf_event_attr ctx_state_event_attr(const struct ctx_state_events *events, enum ctx_state_event event,
 					    uint64_t user_regs, uint32_t stack_bytes);

@@ -7,15 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXTERNAL_WAKERS 256u /* remembered at once */
-#define EXTERNAL_WAKER_NS                                                                                    \
-	UINT64_C(1000000000)	      /* for so long its name is not looked at again: ids are reused */
-#define ENDED 256u		      /* remembered at once, */
-#define ENDED_NS UINT64_C(1000000000) /* for so long */
+#define EXTERNAL_WAKERS 256u		       /* remembered at once */
+#define EXTERNAL_WAKER_NS UINT64_C(1000000000) /* how long a cached name is valid: ids are reused */
+#define ENDED 256u			       /* remembered at once, */
+#define ENDED_NS UINT64_C(1000000000)	       /* for so long */
 #define NAME_BYTES 64
 /*
- * Of the first of all pid namespaces, whose ids are those that tracepoints tell:
- * include/linux/proc_ns.h in the kernel.
+ * Inode of the initial pid namespace, whose ids tracepoints report: include/linux/proc_ns.h in the
+ * kernel.
  */
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
@@ -37,7 +36,7 @@ struct ctx_state_records {
 	struct external_waker external_wakers[EXTERNAL_WAKERS]; /* by tid, modulo */
 	struct ended ended[ENDED];				/* by tid, modulo */
 	uint64_t page_size;
-	bool is_inner;		       /* our ids are not the kernel's */
+	bool is_inner;		       /* our ids differ from those of the initial pid namespace */
 	struct ctx_map64 thread_of_id; /* then: kernel's id -> our tid */
 };
 
@@ -71,7 +70,7 @@ void ctx_state_records_destroy(struct ctx_state_records *records)
 	free(records);
 }
 
-/* The thread that a record is of, with its process. */
+/* The thread of a record, with its process. */
 static bool find_own(const struct ctx_state_records *records, const struct ctx_perf_record *record,
 		     struct ctx_exp_state *state)
 {
@@ -93,8 +92,8 @@ static enum ctx_status add(struct ctx_state_records *records, const struct ctx_e
 /* --- switches --- */
 
 /*
- * What the sample in front of a switch and the record behind it say is one observation: the
- * sample's stack, and whether the thread could have gone on.
+ * The sample before a switch and the SWITCH record after it are one observation: the sample has the
+ * stack, the record whether the thread was preempted.
  */
 enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
 					 const struct ctx_perf_record *record, struct ctx_err *err)
@@ -135,7 +134,7 @@ void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_
 			.tid = record->tid, .thread = state.thread, .time_ns = record->time_ns};
 }
 
-/* The thread that a record is of and that has ended just before it; CTX_NONE. */
+/* The thread of a record if it ended just before it, else CTX_NONE. */
 static uint32_t find_ended(const struct ctx_state_records *records, const struct ctx_perf_record *record)
 {
 	const struct ended *ended = &records->ended[record->tid % ENDED];
@@ -154,7 +153,7 @@ static enum ctx_status read_field(const struct ctx_pe_field *field, const struct
 		       : ctx_err_set(err, CTX_E_FORMAT, "a tracepoint's sample ends before its fields");
 }
 
-/* Our id of a thread whose id of the kernel's own is told. */
+/* Our id of a thread, from its id in the initial namespace. */
 static enum ctx_status note_id(struct ctx_state_records *records, const struct ctx_perf_record *record,
 			       struct ctx_err *err)
 {
@@ -227,7 +226,7 @@ static enum ctx_status find_external_waker(struct ctx_state_records *records,
 	return status;
 }
 
-/* The thread that is woken. */
+/* The woken thread. */
 static bool find_woken(const struct ctx_state_records *records, int64_t id, struct ctx_exp_state *state)
 {
 	if (id <= 0)
@@ -243,10 +242,10 @@ static bool find_woken(const struct ctx_state_records *records, int64_t id, stru
 }
 
 /*
- * A wake-up by a thread of the recording comes twice where everybody's are seen as well: the one
- * that has the waker's whole stack is taken. One that ends has no events any more when it tells its
- * parent: its stack is the kernel's part alone, and is kept with the woken thread's process, since
- * its own may be over.
+ * With wake-ups of all threads recorded, one by a thread of the recording comes twice: the one with
+ * the waker's whole stack is used. A thread that exits has no events any more when it notifies its
+ * parent: its stack is the kernel part only, and is kept with the process of the woken thread,
+ * since its own can have ended.
  */
 static enum ctx_status take_waking(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				   bool is_of_all, struct ctx_err *err)
@@ -280,8 +279,8 @@ static enum ctx_status take_waking(struct ctx_state_records *records, const stru
 /* --- faults --- */
 
 /*
- * A fault for the instruction itself, or the rest of it that lies in the next page. It comes when
- * the page is there, so after the wait.
+ * A fault for the instruction itself, or for its rest in the next page. The sample is taken when
+ * the page is present, thus after the wait.
  */
 static enum ctx_status take_fault(struct ctx_state_records *records, const struct ctx_perf_record *record,
 				  struct ctx_err *err)

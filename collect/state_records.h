@@ -1,6 +1,6 @@
 /*
- * State records: switches, wake-ups and faults as perf's records have them, into what is seen of
- * threads. What it means is for the analysis to find out (ingest/sched_model.h).
+ * State records: turns perf's records of switches, wake-ups and faults into observations of
+ * threads. Their interpretation is up to the analysis (ingest/sched_model.h).
  *
  *	SWITCH, samples --> threads (proctree) --> sample_batch
  */
@@ -25,7 +25,7 @@ CTX_MUST_CHECK enum ctx_status ctx_state_records_create(const struct ctx_state_r
 void ctx_state_records_destroy(struct ctx_state_records *records);
 
 /*
- * Takes a SWITCH or SWITCH_CPU_WIDE record; nothing happens where the thread is not known. Fails as
+ * Takes a SWITCH or SWITCH_CPU_WIDE record; those of unknown threads are ignored. Fails as
  * the writer does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_switch(struct ctx_state_records *records,
@@ -33,23 +33,23 @@ CTX_MUST_CHECK enum ctx_status ctx_state_records_switch(struct ctx_state_records
 							struct ctx_err *err);
 
 /*
- * After the process tree has taken a COMM record of an exec: the new image's thread is on a CPU.
- * Fails as the writer does.
+ * To be called after the process tree has applied a COMM record of an exec: the new image's thread
+ * is on a CPU. Fails as the writer does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_exec(struct ctx_state_records *records,
 						      const struct ctx_perf_record *record,
 						      struct ctx_err *err);
 
 /*
- * Before the process tree takes an EXIT record: the last that a thread does is to wake who waits
- * for its end.
+ * To be called before the process tree applies an EXIT record: the last thing that a thread does is
+ * to wake the waiter for its end.
  */
 void ctx_state_records_exit(struct ctx_state_records *records, const struct ctx_perf_record *record);
 
 /*
  * Takes a sample of this state event; what it borrows must live until the batch is flushed. Fails
- * as the writer does, and with CTX_E_FORMAT where it does not hold what the tracepoint promises: it
- * is to be counted as lost.
+ * as the writer does, and with CTX_E_FORMAT where it does not match the tracepoint's format: the
+ * caller counts it as lost.
  */
 CTX_MUST_CHECK enum ctx_status ctx_state_records_sample(struct ctx_state_records *records,
 							enum ctx_state_event event,

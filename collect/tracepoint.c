@@ -44,7 +44,7 @@ enum ctx_status ctx_tracepoint_read(const char *tracefs, const char *name, struc
 	enum ctx_status status = read_text(tracefs, name, "id", &id, err);
 
 	if (status == CTX_OK && sscanf(id, "%llu", &number) != 1)
-		status = ctx_err_set(err, CTX_E_FORMAT, "its id is no number");
+		status = ctx_err_set(err, CTX_E_FORMAT, "its id is not a number");
 	if (status == CTX_OK)
 		status = read_text(tracefs, name, "format", &tracepoint.format, err);
 	if (status != CTX_OK)

@@ -1,5 +1,5 @@
 /*
- * Tracepoints of the kernel that runs here: their numbers and formats
+ * Tracepoints of the running kernel: their numbers and formats
  * (formats/perfevent/pe_tracepoint.h), read from tracefs.
  */
 #ifndef CTX_COLLECT_TRACEPOINT_H
@@ -15,8 +15,8 @@ struct ctx_tracepoint {
 };
 
 /*
- * Reads `name` ("sched/sched_switch") in the directory of tracefs. CTX_E_NOTFOUND: the kernel has
- * no such tracepoint; CTX_E_PERM: tracefs is not mounted, or not readable by this user;
+ * Reads `name` ("sched/sched_switch") in the directory of tracefs. CTX_E_NOTFOUND: the kernel does
+ * not have this tracepoint; CTX_E_PERM: tracefs is not mounted, or not readable by this user;
  * CTX_E_FORMAT, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_tracepoint_read(const char *tracefs, const char *name,

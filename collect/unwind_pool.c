@@ -1,6 +1,6 @@
 /*
- * The caller posts a round (jobs, n, a new generation), works on it too, and waits until nobody is at work. Jobs are taken by
- * counting `next` up.
+ * The caller posts a round (jobs, n, a new generation), works on it too, and waits until all
+ * workers are done. Jobs are taken by counting `next` up.
  */
 #include "collect/unwind_pool.h"
 
@@ -10,7 +10,7 @@
 
 #define THREADS_MAX 4u
 #define CPUS_PER_THREAD 4
-/* A stack takes some microseconds: for a few of them nobody is woken. */
+/* A stack takes some microseconds: no worker is woken for a few of them. */
 #define WORTH_WAKING 8u
 
 struct ctx_unwind_pool {
@@ -19,7 +19,7 @@ struct ctx_unwind_pool {
 	struct ctx_unwind_job *jobs;
 	size_t n, next; /* next: atomic */
 	uint64_t generation;
-	unsigned n_busy; /* threads that may still touch the jobs */
+	unsigned n_busy; /* threads that can still access the jobs */
 	bool ends;
 	unsigned n_threads;
 	pthread_t threads[THREADS_MAX];

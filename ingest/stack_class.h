@@ -1,7 +1,7 @@
 /*
- * What a stack says of the state of its thread, by the names of the functions on it: is it in the kernel, and why.
+ * Classifies a stack by the names of its functions: whether its thread is in the kernel, and why.
  *
- * Names are those of Linux on x86-64 (also before 5.8) and aarch64. Each function is judged once, each stack once. Source: requirement E8.
+ * Names are those of Linux on x86-64 (also before 5.8) and aarch64. Each function and each stack is classified once. Source: requirement E8.
  */
 #ifndef CTX_INGEST_STACK_CLASS_H
 #define CTX_INGEST_STACK_CLASS_H
