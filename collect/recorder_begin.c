@@ -236,7 +236,7 @@ enum ctx_status ctx_recorder_warn(struct ctx_recorder *recorder, const char *tex
 	return ctx_exp_warning(recorder->writer, recorder->start_ns, text, err);
 }
 
-static enum ctx_status tell_limits(struct ctx_recorder *recorder, struct ctx_err *err)
+static enum ctx_status warn_of_limits(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
 	enum ctx_status status = CTX_OK;
@@ -313,7 +313,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK)
 		status = create_experiment(recorder, err);
 	if (status == CTX_OK)
-		status = tell_limits(recorder, err);
+		status = warn_of_limits(recorder, err);
 	if (status == CTX_OK && (options->command == NULL || options->system_wide))
 		status = begin_present(recorder, err);
 	return status;

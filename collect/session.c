@@ -695,7 +695,7 @@ out:
 	return status;
 }
 
-static void tell_all(const struct ctx_session *session, unsigned long request)
+static void ioctl_all(const struct ctx_session *session, unsigned long request)
 {
 	for (size_t i = 0; i < session->n_fds; i++)
 		(void)ioctl(session->fds[i], request, 0);
@@ -703,12 +703,12 @@ static void tell_all(const struct ctx_session *session, unsigned long request)
 
 void ctx_session_enable(const struct ctx_session *session)
 {
-	tell_all(session, PERF_EVENT_IOC_ENABLE);
+	ioctl_all(session, PERF_EVENT_IOC_ENABLE);
 }
 
 void ctx_session_disable(const struct ctx_session *session)
 {
-	tell_all(session, PERF_EVENT_IOC_DISABLE);
+	ioctl_all(session, PERF_EVENT_IOC_DISABLE);
 }
 
 void ctx_session_close(struct ctx_session *session)

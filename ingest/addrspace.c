@@ -11,7 +11,7 @@ void ctx_addrspace_deinit(struct ctx_addrspace *space)
 	*space = (struct ctx_addrspace){0};
 }
 
-/* Number of the first map that ends behind `address`. */
+/* Index of the first map that ends after `address`. */
 static size_t first_ending_after(const struct ctx_addrspace *space, uint64_t address)
 {
 	return ctx_count_up_to(space->maps, space->n, end, address);
@@ -37,7 +37,9 @@ static struct ctx_mapped without_front(struct ctx_mapped map, uint64_t new_begin
 	return map;
 }
 
-/* Was an address looked up in one of the maps from number `at` on that begin before `end`? */
+/*
+ * Whether an address was looked up in one of the maps from index `at` on that begin before `end`.
+ */
 static bool is_used(const struct ctx_addrspace *space, size_t at, uint64_t end)
 {
 	for (; at < space->n && space->maps[at].begin < end; at++) {

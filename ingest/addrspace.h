@@ -1,10 +1,10 @@
 /*
- * Address space of one process: what was mapped where, now.
+ * Address space of one process: its present mappings.
  *
- * Maps come in time order. A new map replaces what it overlaps (the recorder is not told of every munmap).
- * Whoever has resolved addresses compares generations: a change that could give another answer to a look-up made
- * before starts a new one, others do not (a library that is loaded where nothing was and nobody looked leaves
- * all that is known as it is). Source: requirement E14.
+ * Maps come in time order. A new map replaces what it overlaps (not every munmap is recorded).
+ * Users that cache resolved addresses compare generations: a change that could alter the result of
+ * an earlier look-up starts a new one; others do not (a library that is loaded where nothing was
+ * mapped or looked up). Source: requirement E14.
  */
 #ifndef CTX_INGEST_ADDRSPACE_H
 #define CTX_INGEST_ADDRSPACE_H
@@ -19,7 +19,7 @@ struct ctx_mapped {
 	uint64_t begin, end;  /* addresses, half-open */
 	uint64_t file_offset; /* of begin */
 	uint32_t object;      /* object id */
-	uint32_t record;      /* number of the map event it comes from: a map that is cut in two keeps it */
+	uint32_t record;      /* number of its map event: kept by both parts of a map that is split */
 	bool used;	      /* an address in it was looked up */
 };
 
@@ -27,25 +27,29 @@ struct ctx_addrspace {		 /* all zero is a valid empty one */
 	struct ctx_mapped *maps; /* owned; sorted by begin, disjoint */
 	size_t n, cap;
 	uint32_t generation;
-	uint64_t missed_low, missed_end; /* addresses that were looked up and not mapped lie in between */
+	uint64_t missed_low, missed_end; /* range of the addresses that were looked up and not mapped */
 };
 
 void ctx_addrspace_deinit(struct ctx_addrspace *space);
 
-/* Maps [begin, end); what it overlaps is cut back or dropped. An empty range does nothing. O(maps). Fails
- * with CTX_E_NOMEM. */
+/*
+ * Maps [begin, end); overlapped maps are cut or dropped. An empty range has no effect. O(maps).
+ * Fails with CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, const struct ctx_mapped *map,
 						 struct ctx_err *err);
 
-/* Takes [begin, end) out. */
+/* Unmaps [begin, end). */
 CTX_MUST_CHECK enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin, uint64_t end,
 						   struct ctx_err *err);
 
-/* The map that holds `address`, or NULL; remembers that it was asked for. O(log maps). Borrowed until the next
- * change. */
+/*
+ * The map that holds `address`, or NULL; marks the address as looked up. O(log maps). Borrowed
+ * until the next change.
+ */
 const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address);
 
-/* The same for one who only looks what could be there: it is not remembered. */
+/* The same without the mark. */
 const struct ctx_mapped *ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Chain table: from a whole stack (an array of numbers) to its raw stack, by a hash of all of it.
+ * Chain table: maps a whole stack (an array of numbers) to its raw stack, by a hash of all numbers.
  *
- * The hash has 96 bits and stands for the stack: with a hundred million distinct stacks two of them are confused with a
- * probability of 1e-13. All zero is a valid empty table.
+ * The hash has 96 bits and stands for the stack: with a hundred million distinct stacks two of them
+ * are confused with a probability of 1e-13. All zero is a valid empty table.
  */
 #ifndef CTX_INGEST_CHAIN_TABLE_H
 #define CTX_INGEST_CHAIN_TABLE_H
@@ -28,12 +28,12 @@ struct ctx_chain_table {
 
 void ctx_chain_table_deinit(struct ctx_chain_table *table);
 
-/* Forgets all, keeps the memory. O(cap). */
+/* Removes all entries, keeps the memory. O(cap). */
 void ctx_chain_table_clear(struct ctx_chain_table *table);
 
 /*
- * The place of the raw stack of these bytes; CTX_CHAIN_NONE is in it when they are new, and the caller fills it in
- * before it asks again. Valid until the next call. NULL when memory is short. O(n).
+ * The slot of the raw stack of these bytes; it holds CTX_CHAIN_NONE when they are new, and the
+ * caller fills it before the next call. Valid until then. NULL: out of memory. O(n).
  */
 uint32_t *ctx_chain_table_place(struct ctx_chain_table *table, const void *bytes, size_t n);
 

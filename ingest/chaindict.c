@@ -14,7 +14,7 @@ void ctx_chaindict_deinit(struct ctx_chaindict *dict)
 	*dict = (struct ctx_chaindict){0};
 }
 
-/* The frames that a new chain has in common with the last new one, from the root. */
+/* The number of frames, from the root, that a new chain shares with the last new one. */
 static size_t common_frames(const struct ctx_chaindict *dict, const struct ctx_chain *chain)
 {
 	size_t n = chain->n, max = n < dict->n_last ? n : dict->n_last, i = 0;
@@ -47,7 +47,7 @@ static enum ctx_status locate(struct ctx_chaindict *dict, const struct ctx_stack
 	return status;
 }
 
-/* Interns a chain that this process has not had, and keeps its path for the next one. */
+/* Interns a chain that is new for this process, and keeps its path for the next one. */
 static enum ctx_status intern(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope,
 			      const struct ctx_chain *chain, uint32_t *ret_raw, struct ctx_err *err)
 {
@@ -57,7 +57,7 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const struct ctx_stack
 
 	if (status != CTX_OK)
 		return status;
-	/* Other processes run the same programs elsewhere: the same locations, other addresses. */
+	/* Other processes run the same programs at other addresses: the same locations. */
 	place = ctx_chain_table_place(&scope->forest->known, dict->path, n * sizeof(*dict->path));
 	if (place == NULL)
 		return ctx_err_nomem(err);
@@ -75,7 +75,7 @@ static enum ctx_status intern(struct ctx_chaindict *dict, const struct ctx_stack
 	return CTX_OK;
 }
 
-/* Forgets what may no longer hold. */
+/* Drops entries that may be stale. */
 static void keep_up(struct ctx_chaindict *dict, const struct ctx_stack_scope *scope)
 {
 	if (dict->generation == scope->process->generation &&

@@ -13,7 +13,7 @@ struct tree {
 	uint64_t moved;
 };
 
-struct operations {		  /* of a kind, that wait for their block to be full */
+struct operations {		  /* of a kind; buffered until their block is full */
 	struct ctx_traced *items; /* owned */
 	size_t n, cap;
 };
@@ -24,7 +24,7 @@ struct ctx_tree_forest {
 	size_t n, cap;
 	struct ctx_map64 by_key; /* thread << 32 | metric -> id */
 	uint64_t late;
-	struct ctx_wakeup *wakeups; /* owned; that wait for their block to be full */
+	struct ctx_wakeup *wakeups; /* owned; buffered until their block is full */
 	size_t n_wakeups, wakeups_cap;
 	struct operations traced[CTX_TRACED_N];
 };
@@ -193,7 +193,7 @@ static int by_time(const void *a, const void *b)
 	return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
 }
 
-/* Late ones come into order as far as their block goes. */
+/* Late ones are sorted within their block. */
 static enum ctx_status put_traced(struct ctx_tree_forest *forest, struct operations *traced,
 				  struct ctx_err *err)
 {
@@ -247,7 +247,7 @@ enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint3
 	return CTX_OK;
 }
 
-/* With one thread the merged tree is the thread's: say so instead of storing it twice. */
+/* With one thread the merged tree is the thread's: it is referenced, not stored twice. */
 static enum ctx_status put_alias(struct ctx_tree_forest *forest, const struct ctx_tree_info *merged,
 				 uint32_t id, struct ctx_err *err)
 {

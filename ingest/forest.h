@@ -1,6 +1,6 @@
 /*
- * The time trees of one ingest: one per (thread, metric), one per metric for all threads, all fed sample by
- * sample and stored as they close.
+ * The time trees of one ingest: one per (thread, metric), one per metric for all threads, all fed
+ * sample by sample and stored as they close.
  */
 #ifndef CTX_INGEST_FOREST_H
 #define CTX_INGEST_FOREST_H
@@ -29,11 +29,11 @@ void ctx_tree_forest_destroy(struct ctx_tree_forest *forest);
 /* Trees that are made from now on see this CCT (borrowed). */
 void ctx_tree_forest_set_cct(struct ctx_tree_forest *forest, const struct ctx_trie *cct);
 
-/* Adds a sample to its thread's tree and the merged tree of its metric; makes trees as they are needed. */
+/* Adds a sample to its thread's tree and the merged tree of its metric; creates trees on demand. */
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add(struct ctx_tree_forest *forest,
 						   const struct ctx_sample *sample, struct ctx_err *err);
 
-/* Hands a wait that was ended to the store, in blocks. */
+/* Stores a wake-up; buffered in blocks. */
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add_wakeup(struct ctx_tree_forest *forest,
 							  const struct ctx_wakeup *wakeup,
 							  struct ctx_err *err);
@@ -43,8 +43,10 @@ CTX_MUST_CHECK enum ctx_status ctx_tree_forest_add_traced(struct ctx_tree_forest
 							  const struct ctx_traced *operation,
 							  struct ctx_err *err);
 
-/* The thread has ended: its trees are finished and their memory released. A later sample of it starts no new
- * tree; it is counted and kept in the merged tree only. */
+/*
+ * The thread has ended: its trees are finished and their memory released. A later sample of it
+ * starts no new tree; it is counted and kept in the merged tree only.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_tree_forest_end_thread(struct ctx_tree_forest *forest, uint32_t thread,
 							  struct ctx_err *err);
 

@@ -91,7 +91,7 @@ static enum ctx_status ingest_init(struct ingest *in, const char *path,
 	return status;
 }
 
-/* Where there is a second processor the trees get a thread of their own; without a thread it works as well. */
+/* With a second processor the trees get their own thread; without one they are fed from here. */
 static enum ctx_status start_worker(struct ingest *in, struct ctx_err *err)
 {
 	struct ctx_err why;

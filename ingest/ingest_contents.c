@@ -1,5 +1,5 @@
 /*
- *	states, trees finished -> what is said about the recording -> profile, stacks, code, sources -> store
+ *	states, trees finished -> remarks on the recording -> profile, stacks, code, sources -> store
  */
 #include "ingest/ingest_impl.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNSEEN_LEAST_NS UINT64_C(100000000) /* of less time on CPUs nobody expects many samples */
+#define UNSEEN_LEAST_NS UINT64_C(100000000) /* below this time on CPUs few samples are normal */
 
 static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 {
@@ -26,7 +26,7 @@ static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 				: status;
 }
 
-/* The names of the files become the profile's. */
+/* Moves the names of the files into the profile. */
 static enum ctx_status name_files(struct ingest *in, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &in->entities.profile;
@@ -44,7 +44,7 @@ static enum ctx_status name_files(struct ingest *in, struct ctx_err *err)
 }
 
 /* A line for the header: how far copied stacks could be unwound. */
-static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
+static enum ctx_status add_unwinding(struct ingest *in, struct ctx_err *err)
 {
 	struct ctx_event event = {.kind = CTX_EV_PROPERTY};
 	struct ctx_unwinding_counts counts;
@@ -67,8 +67,11 @@ static enum ctx_status tell_unwinding(struct ingest *in, struct ctx_err *err)
 	return ctx_profile_builder_event(&in->entities, &event, err);
 }
 
-/* A line for the header: of which metrics the calls are counted. Those of all others are estimated from samples. */
-static enum ctx_status tell_exact_calls(struct ingest *in, struct ctx_err *err)
+/*
+ * A line for the header: the metrics whose calls are counted. All others are estimated from
+ * samples.
+ */
+static enum ctx_status add_exact_calls(struct ingest *in, struct ctx_err *err)
 {
 	const struct ctx_source_info *info = &in->source->info;
 	struct ctx_event event = {.kind = CTX_EV_PROPERTY};
@@ -91,8 +94,8 @@ static enum ctx_status tell_exact_calls(struct ingest *in, struct ctx_err *err)
 	return status;
 }
 
-/* What may not be the file that ran. */
-static enum ctx_status tell_changed_objects(struct ingest *in, int64_t recorded_s, struct ctx_err *err)
+/* Warns of object files that may differ from those that ran. */
+static enum ctx_status warn_of_changed_objects(struct ingest *in, int64_t recorded_s, struct ctx_err *err)
 {
 	const char *path = "";
 	uint32_t n = ctx_resolver_count_changed(in->resolver, recorded_s, &path);
@@ -105,7 +108,10 @@ static enum ctx_status tell_changed_objects(struct ingest *in, int64_t recorded_
 					n, n == 1 ? "" : "s", ctx_path_base(path), n == 1 ? "" : ", ...");
 }
 
-/* Which instructions and source files the database gets; the array is the caller's (free()). */
+/*
+ * Selects the instructions and source files for the database; the array is owned by the caller
+ * (free()).
+ */
 static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_options *options,
 				 struct ctx_source_file **ret_files, size_t *ret_n, struct ctx_err *err)
 {
@@ -121,7 +127,7 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 	*ret_files = sources.files;
 	*ret_n = sources.n;
 	if (status == CTX_OK)
-		status = tell_changed_objects(in, options->recorded_s, err);
+		status = warn_of_changed_objects(in, options->recorded_s, err);
 	if (status == CTX_OK && sources.newer != 0)
 		status = ctx_profile_builder_warn(
 			&in->entities, err,
@@ -131,10 +137,10 @@ static enum ctx_status list_code(struct ingest *in, const struct ctx_ingest_opti
 }
 
 /*
- * A clock of each thread begins with a whole tick: threads that live for less have no samples. What the states know of the time on
- * CPUs says how much that is.
+ * A clock of each thread begins with a whole tick: threads that live for less have no samples. The
+ * states give the time that is missing.
  */
-static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
+static enum ctx_status warn_of_unseen_time(struct ingest *in, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = &in->entities.profile;
 	const char *modes = ctx_profile_property(profile, "modes", "user,kernel");
@@ -148,7 +154,7 @@ static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
 	for (uint32_t i = 0; i < profile->states; i++) {
 		const struct ctx_metric_info *metric = &profile->metrics[i];
 
-		/* "cpu-clock:u" was not meant to see everything. */
+		/* "cpu-clock:u" is limited to user mode on purpose. */
 		if (metric->kind != CTX_METRIC_CPU_TIME || strchr(metric->name, ':') != NULL)
 			continue;
 		if (on_cpu_ns < UNSEEN_LEAST_NS || metric->weight / 3 > on_cpu_ns / 4)
@@ -163,7 +169,7 @@ static enum ctx_status tell_unseen_time(struct ingest *in, struct ctx_err *err)
 	return CTX_OK;
 }
 
-/* No more samples come: the trees are finished, and it is said what became of some of them. */
+/* All samples have been added: finishes the trees and adds remarks on them. */
 static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_options *options,
 				    struct ctx_err *err)
 {
@@ -207,13 +213,13 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	if (status == CTX_OK)
 		status = finish_trees(in, options, err);
 	if (status == CTX_OK)
-		status = tell_unwinding(in, err);
+		status = add_unwinding(in, err);
 	if (status == CTX_OK)
-		status = tell_exact_calls(in, err);
+		status = add_exact_calls(in, err);
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->entities, err);
 	if (status == CTX_OK)
-		status = tell_unseen_time(in, err);
+		status = warn_of_unseen_time(in, err);
 	if (status == CTX_OK)
 		status = name_files(in, err);
 	if (status == CTX_OK)

@@ -28,8 +28,10 @@ static enum ctx_status process_of(struct ingest *in, uint32_t number, struct pro
 	return CTX_OK;
 }
 
-/* Many threads times many metrics could be more than memory: most of the pairs have no sample. NULL when memory is
- * short. */
+/*
+ * A map, since a table of all threads and metrics could exceed memory: most pairs have no sample.
+ * NULL: out of memory.
+ */
 static uint32_t *last_stack_of(struct ingest *in, uint32_t thread, uint32_t metric)
 {
 	uint32_t *place = ctx_map64_place(&in->last_stack, (uint64_t)thread << 32 | metric);
@@ -56,7 +58,7 @@ static enum ctx_status space_of(struct ingest *in, uint32_t process_number, stru
 	return status;
 }
 
-/* The list of mappings is of processes. */
+/* The list of mappings covers processes only. */
 static enum ctx_status add_mapping(struct ingest *in, const struct ctx_event *event, struct ctx_mapped *map,
 				   struct ctx_err *err)
 {
@@ -130,7 +132,7 @@ static enum ctx_status on_stacks(struct ingest *in, const struct ctx_event *even
 	return ctx_stackdict_append(&process->dict, &event->stacks, err);
 }
 
-/* A stack that comes as a copy of the memory instead. */
+/* A stack recorded as a copy of its memory. */
 static enum ctx_status unwound_stack_of(struct ingest *in, struct process *process,
 					const struct ctx_event_stack *stack, uint32_t *ret,
 					struct ctx_err *err)
@@ -150,7 +152,7 @@ static enum ctx_status unwound_stack_of(struct ingest *in, struct process *proce
 	return ctx_chaindict_resolve(&process->chains, &scope, &chain, ret, err);
 }
 
-/* A stack that the source has a number for, and whose frames are not known yet, or may mean something else now. */
+/* A stack numbered by the source whose frames are unknown or may be stale. */
 static enum ctx_status numbered_stack_of(struct ingest *in, uint32_t process_number, uint32_t stack,
 					 uint32_t *ret, struct ctx_err *err)
 {
@@ -201,7 +203,7 @@ enum ctx_status ctx_ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *
 	return CTX_OK;
 }
 
-/* Calls that the source says are new are new, even where the stack is the one before. */
+/* Calls that the source marks as new are new, even with an unchanged stack. */
 static uint32_t limit_kept(const struct ingest *in, const struct ctx_sample *sample, uint32_t kept_frames)
 {
 	const struct ctx_trie *raw = &in->stacks.raw, *cct = &in->stacks.cct;
@@ -212,7 +214,10 @@ static uint32_t limit_kept(const struct ingest *in, const struct ctx_sample *sam
 	return cct->depth[kept] < cct->depth[sample->kept_stack] ? kept : sample->kept_stack;
 }
 
-/* The rest of a sample whose raw stack is known. `kept_frames`: see struct ctx_event_sample; UINT32_MAX not known. */
+/*
+ * The rest of a sample whose raw stack is known. `kept_frames`: see struct ctx_event_sample;
+ * UINT32_MAX unknown.
+ */
 static enum ctx_status put_sample(struct ingest *in, struct ctx_sample *sample, uint32_t kept_frames,
 				  struct ctx_err *err)
 {
@@ -280,7 +285,7 @@ static enum ctx_status on_state(struct ingest *in, const struct ctx_event *event
 	return status == CTX_OK ? ctx_state_feed_change(in->states, event, raw_stack, err) : status;
 }
 
-/* A span is a sample at its last nanosecond, and weighs as many as it has. */
+/* A span becomes a sample at its last nanosecond, with its duration in ns as weight. */
 static enum ctx_status put_span(void *context, const struct ctx_state_span *span, struct ctx_err *err)
 {
 	struct ingest *in = context;
@@ -363,7 +368,7 @@ static enum ctx_status on_traced(struct ingest *in, const struct ctx_event *even
 
 /* --- events --- */
 
-/* With states the trees of a thread end behind its last span. */
+/* With states the trees of a thread end after its last span. */
 static enum ctx_status on_thread_exit(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_profile_builder_event(&in->entities, event, err);

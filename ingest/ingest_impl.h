@@ -1,6 +1,6 @@
 /*
- * An ingest under way, for the files that make it up: ingest.c runs it, ingest_events.c takes the events, ingest_contents.c stores
- * what they came to.
+ * The state of an ingest, for its own files: ingest.c runs it, ingest_events.c handles the events,
+ * ingest_contents.c stores the results.
  */
 #ifndef CTX_INGEST_INGEST_IMPL_H
 #define CTX_INGEST_INGEST_IMPL_H
@@ -19,19 +19,19 @@
 
 struct process {
 	struct ctx_addrspace space;
-	struct ctx_stackdict dict;   /* of a source that has interned stacks */
-	struct ctx_chaindict chains; /* of a source that has whole ones */
+	struct ctx_stackdict dict;   /* of a source with interned stacks */
+	struct ctx_chaindict chains; /* of a source with whole stacks */
 };
 
 struct ingest {
 	struct ctx_event_source *source;
 	struct ctx_store *store;
 	struct ctx_resolver *resolver;
-	struct ctx_unwinding *unwinding; /* NULL: no sample has needed it */
+	struct ctx_unwinding *unwinding; /* NULL: not needed yet */
 	struct ctx_stack_forest stacks;
 	struct ctx_tree_forest *trees;
 	struct ctx_tree_worker *worker; /* NULL: the trees are fed from here */
-	struct ctx_state_feed *states;	/* NULL: the source sees none */
+	struct ctx_state_feed *states;	/* NULL: the source records none */
 	bool *shows_running;		/* owned; by metric: a sample of it shows its thread on a CPU */
 	struct ctx_profile_builder entities;
 	struct ctx_strtab files; /* names, of traced input and output */
@@ -48,17 +48,20 @@ struct ingest {
 	struct ctx_ingest_stats stats;
 };
 
-/* Prepares thread states, if the source sees them. */
+/* Prepares thread states, if the source records them. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_begin_states(struct ingest *in, struct ctx_err *err);
 
-/* Takes one event. Fails with what is wrong with it (CTX_E_FORMAT), and as ctx_ingest does. */
+/* Handles one event. Fails with CTX_E_FORMAT for an invalid one, and as ctx_ingest does. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_event(struct ingest *in, const struct ctx_event *event,
 						struct ctx_err *err);
 
 /* Room in the counters for all raw stacks that exist. */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_grow_leaf_samples(struct ingest *in, struct ctx_err *err);
 
-/* All events were read: the trees are finished, and the store gets the rest, with remarks on the recording. */
+/*
+ * To be called after the last event: finishes the trees and stores the rest, with remarks on the
+ * recording.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_ingest_put_contents(struct ingest *in,
 						       const struct ctx_ingest_options *options,
 						       struct ctx_err *err);

@@ -1,6 +1,5 @@
 /*
- * The file of a load object, long after the ingest: where it may still be, and only if it is the
- * one that was recorded.
+ * Finds the file of a load object after the ingest, only if it is the recorded one.
  */
 #ifndef CTX_INGEST_OBJECT_FILE_H
 #define CTX_INGEST_OBJECT_FILE_H
@@ -11,8 +10,8 @@
 struct ctx_object_file_request {
 	const char *path; /* as it was mapped */
 	const char *
-		build_id; /* lower-case hex; "" unknown: then the archive alone is looked at, since there is no telling what is at `path` now */
-	const char *archive; /* where a copy may be, "" none */
+		build_id; /* lower-case hex; "" unknown: only the archive is used then, since the file at `path` cannot be verified */
+	const char *archive; /* directory of copies, "" none */
 	const char *symfs;   /* these two as in struct ctx_ingest_options */
 	const char *const *caches;
 };

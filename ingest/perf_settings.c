@@ -26,7 +26,7 @@ static const char *next_line(const char *at)
 	return *at == '\n' ? at + 1 : at;
 }
 
-/* Is the word of `n` bytes at `at` this one? Case does not count. */
+/* Whether the `n` bytes at `at` are this word, ignoring case. */
 static bool is_word(const char *at, size_t n, const char *word)
 {
 	return n == strlen(word) && strncasecmp(at, word, n) == 0;
@@ -42,8 +42,9 @@ static size_t word_length(const char *at)
 }
 
 /*
- * The value from `at` to the end of its line into `out`, which is as long as the rest of the text. Quotes keep blanks
- * and comment signs, a backslash keeps the next character, or joins the next line; blanks outside quotes become one.
+ * The value from `at` to the end of its line into `out`, which is as long as the rest of the text.
+ * Quotes keep blanks and comment signs, a backslash keeps the next character, or joins the next
+ * line; blanks outside quotes become one.
  */
 static const char *read_value(const char *at, char *out)
 {
@@ -78,7 +79,7 @@ static const char *read_value(const char *at, char *out)
 enum ctx_status ctx_perf_settings_find(const char *text, const char *section, const char *name, char **ret,
 				       struct ctx_err *err)
 {
-	/* A value is shorter than the text, and so is what joins it. */
+	/* A value is not longer than the text. */
 	char *value CTX_AUTO_FREE = malloc(strlen(text) + 1);
 	bool inside = false, found = false;
 
@@ -106,7 +107,10 @@ enum ctx_status ctx_perf_settings_find(const char *text, const char *section, co
 	return CTX_OK;
 }
 
-/* buildid.dir of one file replaces `*dir` when it is set there. A file that cannot be used sets nothing. */
+/*
+ * buildid.dir of one file replaces `*dir` when it is set there. A file that cannot be used sets
+ * nothing.
+ */
 static enum ctx_status read_file(const char *path, char **dir, struct ctx_err *err)
 {
 	struct ctx_buf text __attribute__((cleanup(ctx_buf_deinit))) = {0};
@@ -114,7 +118,7 @@ static enum ctx_status read_file(const char *path, char **dir, struct ctx_err *e
 	enum ctx_status status;
 	char *found;
 
-	/* As perf: what others wrote counts for nothing. */
+	/* As perf does: files of other users are ignored. */
 	if (stat(path, &info) != 0 || (info.st_uid != 0 && info.st_uid != geteuid()))
 		return CTX_OK;
 	status = ctx_file_read(path, SETTINGS_BYTES_MAX, &text, NULL);

@@ -29,7 +29,7 @@ static bool is_ours(const char *name)
 	       strlen(name) == strlen(NAME_BEGIN NAME_RANDOM);
 }
 
-/* An open directory that nobody has locked, and that we made: locked. */
+/* Locks an open directory if it is a leftover: ours, and not locked. */
 static bool is_left(int fd)
 {
 	struct stat info;
@@ -37,14 +37,14 @@ static bool is_left(int fd)
 	return fstat(fd, &info) == 0 && info.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* What cannot be removed now is, by the next process that makes one. */
+/* What cannot be removed now is removed by the next process that creates one. */
 static void remove_all(const char *path)
 {
 	if (ctx_dir_remove(path, NULL) != CTX_OK)
 		return;
 }
 
-/* Removes what killed processes left. Whatever goes wrong here does not matter. */
+/* Removes leftovers of killed processes. Errors are ignored. */
 static void remove_stale(const char *place)
 {
 	DIR *dir = opendir(place);
@@ -65,7 +65,10 @@ static void remove_stale(const char *place)
 		closedir(dir);
 }
 
-/* Makes one, and locks it. CTX_END: another process took it for a left one before it was locked. */
+/*
+ * Creates and locks a directory. CTX_END: another process removed it as a leftover before it was
+ * locked.
+ */
 static enum ctx_status try_create(const char *place, struct ctx_private_dir *ret, struct ctx_err *err)
 {
 	char *path CTX_AUTO_FREE = ctx_path_join(place, NAME_BEGIN NAME_RANDOM);
@@ -79,7 +82,7 @@ static enum ctx_status try_create(const char *place, struct ctx_private_dir *ret
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || !is_left(fd) || stat(path, &info) != 0) {
 		ctx_close_cleanup(&fd);
-		rmdir(path); /* where locks do not work nobody else will */
+		rmdir(path); /* without working locks no process removes leftovers */
 		return CTX_END;
 	}
 	ret->path = path;

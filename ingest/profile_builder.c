@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define DAMAGE_SHOWN 8u
-#define MAX_NUMBER (1u << 26) /* processes or threads: more is a damaged file */
+#define MAX_NUMBER (1u << 26) /* processes or threads: more means a damaged file */
 
 static enum ctx_status keep(struct ctx_profile_builder *builder, const char *text, const char **ret,
 			    struct ctx_err *err)
@@ -36,7 +36,7 @@ static enum ctx_status keep_properties(struct ctx_profile_builder *builder,
 	return CTX_OK;
 }
 
-/* What metric `i` counts, stands before it and has samples. */
+/* Sets the metric whose samples metric `i` counts: an earlier one, not a sum. */
 static enum ctx_status set_counted(struct ctx_profile *profile, uint32_t i, uint32_t of, struct ctx_err *err)
 {
 	struct ctx_metric_info *metric = &profile->metrics[i];
@@ -118,7 +118,7 @@ static enum ctx_status add_state_metrics(struct ctx_profile *profile, struct ctx
 	return CTX_OK;
 }
 
-/* What sums of metrics add up to. */
+/* Computes the metrics that are sums of others. */
 static void add_up_parts(struct ctx_profile *profile)
 {
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {

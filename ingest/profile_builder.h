@@ -1,5 +1,6 @@
 /*
- * Collects the entities of an experiment from a source's events: processes, threads, usage, warnings, counts.
+ * Collects the entities of an experiment from a source's events: processes, threads, usage,
+ * warnings, counts.
  */
 #ifndef CTX_INGEST_PROFILE_BUILDER_H
 #define CTX_INGEST_PROFILE_BUILDER_H
@@ -8,7 +9,7 @@
 #include "model/profile.h"
 
 struct ctx_profile_builder {
-	struct ctx_profile profile; /* functions, objects and cct are filled by others */
+	struct ctx_profile profile; /* functions, objects and cct are filled by the ingest */
 	size_t processes_cap, threads_cap, usage_cap, warnings_cap;
 	bool *thread_known; /* by thread: announced */
 	size_t thread_known_cap;
@@ -20,7 +21,7 @@ CTX_MUST_CHECK enum ctx_status ctx_profile_builder_init(struct ctx_profile_build
 							struct ctx_err *err);
 void ctx_profile_builder_deinit(struct ctx_profile_builder *builder);
 
-/* Every kind of event but maps, stacks and samples. CTX_E_FORMAT: numbers that make no sense. */
+/* Handles all events but maps, stacks and samples. CTX_E_FORMAT: invalid numbers. */
 CTX_MUST_CHECK enum ctx_status ctx_profile_builder_event(struct ctx_profile_builder *builder,
 							 const struct ctx_event *event, struct ctx_err *err);
 
@@ -32,7 +33,7 @@ CTX_MUST_CHECK enum ctx_status ctx_profile_builder_check_thread(const struct ctx
 void ctx_profile_builder_count(struct ctx_profile_builder *builder, uint32_t thread, uint32_t metric,
 			       uint64_t weight);
 
-/* A line for the head of reports. */
+/* A line for the header of reports. */
 CTX_MUST_CHECK enum ctx_status ctx_profile_builder_warn(struct ctx_profile_builder *builder,
 							struct ctx_err *err, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
@@ -41,7 +42,7 @@ CTX_MUST_CHECK enum ctx_status ctx_profile_builder_warn(struct ctx_profile_build
 CTX_MUST_CHECK enum ctx_status ctx_profile_builder_damage(struct ctx_profile_builder *builder,
 							  const char *text, struct ctx_err *err);
 
-/* Sums up: processes' samples, lives that have no end, a line for damage that was not shown. */
+/* Finishes: processes' samples, open lives, a line for damage that was not shown. */
 CTX_MUST_CHECK enum ctx_status ctx_profile_builder_finish(struct ctx_profile_builder *builder,
 							  struct ctx_err *err);
 

@@ -4,7 +4,7 @@
  *	   |         `-- symbol index -> function id   (by_symbol)
  *	   `------------ file offset  -> location id   (by_offset)
  *
- *	object of functions made at run time (no symtab): file offset = number of the function << 32 | offset in it
+ *	object of JIT functions (no symtab): file offset = number of the function << 32 | offset in it
  *
  *	absolute addresses: kernel symbol -> function id, address -> location id; one object for the kernel, one for each of its modules
  */
@@ -97,7 +97,7 @@ bool ctx_resolver_file_request(const struct ctx_resolver *resolver, uint32_t obj
 	return true;
 }
 
-/* A copy of a list of functions that an export made is a load object with these functions. */
+/* A recorded copy of an exported list of functions is a load object with these functions. */
 static bool is_elf(const char *path)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -131,7 +131,8 @@ static enum ctx_status open_symtab(struct ctx_resolver *resolver, struct ctx_res
 }
 
 /*
- * Another part of a function. A few are worth naming; a damaged object may have a hundred thousand.
+ * Adds a further part of a function. Only a few are listed; a damaged object may have a hundred
+ * thousand.
  */
 static enum ctx_status add_part(struct ctx_resolver *resolver, uint32_t function, const char *part,
 				struct ctx_err *err)
@@ -194,10 +195,10 @@ enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver,
 }
 
 /*
- * Is the address in front of this symbol really its first byte? A caller's address is that of its
- * return address, less one; but what a signal interrupted returns to the beginning of a trampoline,
- * and what an interrupt met at the beginning of a kernel function has in front of it the padding,
- * `__pfx_NAME`.
+ * Whether the address before this symbol stands for its first byte. A caller's address is its
+ * return address less one; but code interrupted by a signal returns to the beginning of a
+ * trampoline, and for an interrupt at the beginning of a kernel function the address less one is in
+ * the padding, `__pfx_NAME`.
  */
 static bool is_entered_exactly(const char *name, const char *before)
 {
@@ -213,7 +214,7 @@ static bool is_entered_exactly(const char *name, const char *before)
 	return false;
 }
 
-/* The symbol of an address, with what is known of addresses right in front of one. */
+/* The symbol of an address, or the one right after it where is_entered_exactly holds. */
 enum ctx_status ctx_resolver_find_symbol(struct ctx_symtab *symtab, uint64_t address, bool *ret_found,
 					 uint32_t *ret_symbol, struct ctx_err *err)
 {
@@ -299,8 +300,7 @@ static const char *origin_of(const struct ctx_resolver *resolver, const struct c
 }
 
 /*
- * As it is kept in the database: a cache that was unpacked for a while is called by its lasting
- * name.
+ * The path for the database: that of a temporarily unpacked cache is replaced by its lasting name.
  */
 static const char *lasting_origin(struct ctx_resolver *resolver, const struct ctx_resolver_object *object)
 {
@@ -314,8 +314,8 @@ static const char *lasting_origin(struct ctx_resolver *resolver, const struct ct
 }
 
 /*
- * As it was recorded. perf has none of an object that was never on top of a stack: then that of the
- * file that gave the names.
+ * The recorded build id. perf has none for objects that were never at the leaf of a stack: then
+ * that of the file that gave the names.
  */
 static const char *lasting_build_id(struct ctx_resolver *resolver, const struct ctx_resolver_object *object)
 {
@@ -324,7 +324,7 @@ static const char *lasting_build_id(struct ctx_resolver *resolver, const struct 
 	return ctx_arena_strdup(resolver->arena, ctx_symtab_build_id(object->symtab));
 }
 
-/* Code in anonymous memory is called by the file that names its functions, where there is one. */
+/* Code in anonymous memory gets the path of the file that names its functions, if it exists. */
 static const char *shown_path(const struct ctx_resolver_object *object)
 {
 	bool has_names = object->symtab != NULL && ctx_symtab_count(object->symtab) != 0;

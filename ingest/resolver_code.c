@@ -1,6 +1,6 @@
 /*
- * What the annotated reports need and the database keeps: instructions of the functions that were
- * met, their lines, and the texts of the source files that these lines are in.
+ * Inputs of the annotated reports, for the database: instructions of the functions with samples,
+ * their lines, and the texts of the source files of these lines.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -29,7 +29,7 @@ struct ctx_code_part {
 	uint64_t samples; /* that the function had itself */
 	size_t first_row, n_rows;
 	const struct ctx_resolver_dynamic_function
-		*dynamic; /* it has the bytes; NULL: the object's file has */
+		*dynamic; /* has the bytes; NULL: they are in the object's file */
 };
 
 void ctx_code_list_deinit(struct ctx_code_list *list)
@@ -109,7 +109,7 @@ static enum ctx_status list_dynamic(struct ctx_resolver *resolver, uint32_t id, 
 	return status;
 }
 
-/* Symbols may overlap; parts do not. And what is too much is left out. */
+/* Symbols may overlap; parts do not. Code beyond the limit is left out. */
 static void clip(struct ctx_code_list *list)
 {
 	const struct ctx_code_part *before = NULL;
@@ -158,7 +158,7 @@ static enum ctx_status take_line(void *context, const struct ctx_source_line *li
 	if (status != CTX_OK)
 		return status;
 	if (list->n_rows != reading->part->first_row && list->rows[list->n_rows - 1].address >= row.address)
-		list->n_rows--; /* of several rows at one address the last counts */
+		list->n_rows--; /* of several rows at one address the last is valid */
 	if (list->n_rows == reading->part->first_row || list->rows[list->n_rows - 1].address < row.address)
 		list->rows[list->n_rows++] = row;
 	return CTX_OK;
@@ -180,7 +180,7 @@ static enum ctx_status read_lines(struct ctx_resolver *resolver, struct ctx_code
 	return status;
 }
 
-/* Samples by function, of those that are not inlined; owned by the caller. NULL: no memory. */
+/* Samples by function that is not inlined; owned by the caller. NULL: out of memory. */
 static uint64_t *samples_by_function(const struct ctx_resolver *resolver, const struct ctx_trie *raw,
 				     const uint32_t *leaf_samples)
 {
@@ -219,7 +219,7 @@ enum ctx_status ctx_resolver_list_code(struct ctx_resolver *resolver, const stru
 		clip(list);
 		qsort(list->parts, list->n, sizeof(*list->parts), by_function);
 	}
-	/* The files of their lines are to be known before the first is put. */
+	/* The files of their lines must be known before the first is put. */
 	for (size_t i = 0; i < list->n && status == CTX_OK; i++)
 		status = read_lines(resolver, list, &list->parts[i], err);
 	return status;
@@ -229,7 +229,7 @@ struct putting {
 	struct ctx_resolver *resolver;
 	const struct ctx_code_list *list;
 	struct ctx_store *store;
-	struct ctx_elf_file *images; /* by object; no elf: not opened, or there is none */
+	struct ctx_elf_file *images; /* by object; no elf: not opened, or none */
 	bool *opened;
 	size_t n_images;
 	struct ctx_buf bytes;
@@ -245,7 +245,7 @@ static void putting_cleanup(struct putting *putting)
 	ctx_buf_deinit(&putting->bytes);
 }
 
-/* NULL: names came from a debug file alone. */
+/* NULL: names came only from a debug file. */
 static enum ctx_status image_of(struct putting *putting, uint32_t object, const struct ctx_elf_file **ret,
 				struct ctx_err *err)
 {
@@ -283,12 +283,12 @@ static enum ctx_status put_part(struct putting *putting, const struct ctx_code_p
 	if (status == CTX_E_NOMEM)
 		return ctx_err_nomem(err);
 	if (status != CTX_OK || putting->bytes.n == 0)
-		return CTX_OK; /* what only looks like a function */
+		return CTX_OK; /* not really a function */
 	code.machine = image->machine;
 	code.bytes = putting->bytes.bytes;
 	code.n_bytes = putting->bytes.n;
 	code.lines = part->n_rows != 0 ? &putting->list->rows[part->first_row] : NULL;
-	/* A segment that ends early has fewer bytes than its symbol, and no lines behind them. */
+	/* A segment that ends early has fewer bytes than its symbol, and no lines after them. */
 	while (code.n_lines < part->n_rows && code.lines[code.n_lines].address - part->address < code.n_bytes)
 		code.n_lines++;
 	return ctx_store_put_code(putting->store, &code, err);
@@ -313,8 +313,8 @@ enum ctx_status ctx_resolver_put_code(struct ctx_resolver *resolver, const struc
 /* --- texts --- */
 
 /*
- * Paths come from the debug information of whatever was recorded. Only what looks like a source
- * file is read: nobody shall find /etc/shadow in a report that was passed on.
+ * Paths come from the debug information of untrusted programs. Only files that look like sources
+ * are read, so that /etc/shadow cannot end up in a shared report.
  */
 static bool is_source_path(const char *path)
 {
@@ -349,7 +349,7 @@ static const char *archived(const struct ctx_source_info *info, const char *path
 	return NULL;
 }
 
-/* Where the text of a file is available: "archive", a path, or "" nowhere. */
+/* Where the text of a file is available: "archive", a path, or "" not at all. */
 static enum ctx_status find_text(const struct ctx_resolver *resolver, const struct ctx_source_info *info,
 				 const char *file, const char **ret, struct ctx_err *err)
 {
@@ -370,7 +370,7 @@ static enum ctx_status find_text(const struct ctx_resolver *resolver, const stru
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* A copy of the recording is what it was. */
+/* A copy of the recording is unchanged. */
 static bool is_newer(const char *origin, int64_t recorded_s)
 {
 	struct stat info;
@@ -379,8 +379,7 @@ static bool is_newer(const char *origin, int64_t recorded_s)
 }
 
 /*
- * A build id finds no other file, and a copy of the recording is what it was: it is about all
- * others.
+ * Files found by build id and copies of the recording are unchanged: checks all others.
  */
 static bool has_changed(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object,
 			int64_t recorded_s)
@@ -445,7 +444,7 @@ enum ctx_status ctx_resolver_put_texts(const struct ctx_source_info *info,
 		if (files[i].origin[0] == '\0')
 			continue;
 		text.n = 0;
-		/* Recorded copies are compressed, others may be: both are read. */
+		/* Recorded copies are compressed, other files can be: both are read. */
 		status = ctx_image_read(copy != NULL ? copy : files[i].origin, max, &text, NULL);
 		if (status == CTX_OK) {
 			left -= text.n;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The functions of a path are an object beside the file of that path: the key, with its zero byte,
- * is no string.
+ * The functions of a path are an object beside the file of that path: the key contains a zero byte,
+ * unlike a path.
  */
 static enum ctx_status dynamic_object(struct ctx_resolver *resolver, const struct ctx_map_event *event,
 				      uint32_t *ret_object, struct ctx_err *err)
@@ -64,7 +64,7 @@ enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolver, const struct
 		return ctx_err_nomem(err);
 	known = *place != CTX_MAP64_NONE ? &object->dynamic[*place] : NULL;
 	/*
-	 * Where the source breaks its promise of being unique, the later one is another function.
+	 * Where the source's ids are not unique as required, the later one is another function.
 	 */
 	if (known == NULL || known->size != event->size || strcmp(known->name, event->function) != 0)
 		status = add_dynamic(resolver, object, event, place, err);
@@ -76,7 +76,7 @@ enum ctx_status ctx_resolver_dynamic(struct ctx_resolver *resolver, const struct
 	return CTX_OK;
 }
 
-/* Where the source knows the line of a function by name, or of a position in it. */
+/* Where the source has the line of a function by name, or of a position in it. */
 static enum ctx_status add_line(struct ctx_resolver *resolver,
 				const struct ctx_resolver_dynamic_function *dynamic, uint32_t position,
 				struct ctx_location *location, struct ctx_err *err)
@@ -89,7 +89,7 @@ static enum ctx_status add_line(struct ctx_resolver *resolver,
 	return ctx_resolver_add_site(resolver, &site, &location->site, err);
 }
 
-/* `at`: the file offset in an object of functions made at run time. */
+/* `at`: the file offset in an object of JIT functions. */
 enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t object, uint64_t at,
 					struct ctx_location *location, struct ctx_err *err)
 {

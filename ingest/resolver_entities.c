@@ -81,7 +81,7 @@ bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx
 		return false;
 	if (object->path[0] == '/' || object->archive[0] != '\0')
 		return true;
-	/* A cache may have what is no file: [vdso]. */
+	/* A cache can have objects without a file: [vdso]. */
 	return object->path[0] == '[' && object->build_id[0] != '\0' && resolver->options.caches != NULL;
 }
 

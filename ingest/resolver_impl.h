@@ -1,11 +1,11 @@
 /*
  * The resolver itself, for its parts:
  *
- *	resolver.c		from addresses in objects to locations; what is taken and released at the end
+ *	resolver.c		from addresses in objects to locations; results, and release
  *	resolver_entities.c	objects, functions, locations: adding one
- *	resolver_dynamic.c	functions that were made at run time
- *	resolver_named.c	functions that a source knows by name alone
- *	resolver_kernel.c	the kernel and its modules, and addresses where nothing is mapped
+ *	resolver_dynamic.c	JIT functions
+ *	resolver_named.c	functions known by name only
+ *	resolver_kernel.c	the kernel and its modules, and unmapped addresses
  *	resolver_sites.c	lines and inlined functions, from debug information
  *	resolver_code.c		instructions and texts of source files, for the database
  */
@@ -22,21 +22,24 @@
 
 #define CTX_DYNAMIC_BYTES_MAX ((uint64_t)1 << 32)
 
-struct ctx_resolver_dynamic_function { /* a function that was made at run time */
+struct ctx_resolver_dynamic_function { /* a JIT function */
 	const char *name;
 	uint64_t file_offset, size;
 	uint32_t function; /* CTX_NONE: no sample there yet */
-	/* Of a function by name: its source file (CTX_NONE: not known), and what positions in it are. */
+	/*
+	 * Of a function by name: its source file (CTX_NONE: unknown), and the meaning of positions
+	 * in it.
+	 */
 	uint32_t file, line;
 	enum ctx_position positions;
-	const uint8_t *code; /* the source's; NULL not known */
+	const uint8_t *code; /* the source's; NULL unknown */
 	size_t n_code;
 	uint16_t machine;
 };
 
-struct ctx_resolver_named { /* where a function by name stands among those made at run time */
+struct ctx_resolver_named { /* place of a function by name in an object of JIT functions */
 	uint32_t object;
-	uint64_t file_offset; /* as ctx_resolver_in_object takes it */
+	uint64_t file_offset; /* for ctx_resolver_in_object */
 };
 
 struct ctx_resolver_named_functions { /* all zero is none */
@@ -49,14 +52,14 @@ struct ctx_resolver_object {
 	const char *path, *build_id, *archive;
 	struct ctx_symtab *symtab; /* NULL until needed, and for pseudo objects */
 	bool opened;
-	uint32_t *by_symbol;		   /* symbol index -> function id, CTX_NONE: not met */
+	uint32_t *by_symbol;		   /* symbol index -> function id, CTX_NONE: not used yet */
 	struct ctx_map64 by_offset;	   /* file offset -> location id */
 	struct ctx_source_map *source_map; /* NULL until needed, and for objects without a file */
 	bool source_map_opened;
-	uint32_t unknown; /* the function <Unknown> of this object, CTX_NONE: not met */
+	uint32_t unknown; /* the function <Unknown> of this object, CTX_NONE: not used yet */
 	bool kernel;	  /* the kernel or a module: its symbols are kallsyms' */
 	bool is_dynamic;
-	struct ctx_resolver_dynamic_function *dynamic; /* of an object of functions made at run time */
+	struct ctx_resolver_dynamic_function *dynamic; /* of an object of JIT functions */
 	size_t n_dynamic, dynamic_cap;
 	struct ctx_map64 dynamic_by_offset; /* file offset as recorded -> number of the last one there */
 };
@@ -76,10 +79,10 @@ struct ctx_resolver {
 	struct ctx_symtab *kernel;	    /* NULL: not opened, or no kallsyms */
 	const char *kernel_origin;
 	bool kernel_opened;
-	bool kernel_recorded; /* kallsyms is a copy from the time of the recording: its modules lay there */
+	bool kernel_recorded; /* kallsyms is a recorded copy: its module addresses are right */
 	uint32_t *kernel_by_symbol;
 	struct ctx_resolver_named_functions named;
-	uint32_t truncated[CTX_TRUNCATED_N]; /* function for each reason, CTX_NONE: not met */
+	uint32_t truncated[CTX_TRUNCATED_N]; /* function for each reason, CTX_NONE: not used yet */
 	struct ctx_strtab site_keys;	     /* id = site id; the key is the site itself */
 	struct ctx_site *sites;
 	size_t n_sites, sites_cap;
@@ -89,7 +92,7 @@ struct ctx_resolver {
 	size_t n_inlined, inlined_cap;
 };
 
-/* All fail with CTX_E_NOMEM, and with what is said. */
+/* All fail with CTX_E_NOMEM, and as documented. */
 
 CTX_MUST_CHECK enum ctx_status ctx_resolver_add_function(struct ctx_resolver *resolver,
 							 const struct ctx_function_info *info,
@@ -110,7 +113,7 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_add_location(struct ctx_resolver *re
 							 struct ctx_err *err);
 
 /*
- * The object whose key is `n` bytes of `key`, made of `map` if it is new. Equal keys are one
+ * The object whose key is `n` bytes of `key`, created from `map` if it is new. Equal keys are one
  * object.
  */
 struct ctx_resolver_key {
@@ -122,18 +125,20 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_object_of_key(struct ctx_resolver *r
 							  const struct ctx_map_event *map,
 							  uint32_t *ret_object, struct ctx_err *err);
 
-/* A table from symbol to function, where none was met; NULL: no memory. Owned by the caller. */
+/* An empty table from symbol to function; NULL: out of memory. Owned by the caller. */
 uint32_t *ctx_resolver_new_index(uint32_t count);
 
-/* The symbol of an address, with what is known of addresses right in front of one. */
+/*
+ * The symbol of an address, or the one right after it where the address stands for its first byte.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_find_symbol(struct ctx_symtab *symtab, uint64_t address,
 							bool *ret_found, uint32_t *ret_symbol,
 							struct ctx_err *err);
 
-/* The function of a symbol, or of that which it is a part of. */
+/* The function of a symbol, or the one that it is a part of. */
 struct ctx_resolver_symbols {
 	struct ctx_symtab *symtab;
-	uint32_t *by_symbol; /* functions that are known; CTX_NONE: not yet */
+	uint32_t *by_symbol; /* known functions; CTX_NONE: not yet */
 	uint32_t object;
 };
 CTX_MUST_CHECK enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resolver,
@@ -142,8 +147,7 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resol
 						      struct ctx_err *err);
 
 /*
- * The function at `at`, the file offset in an object of functions made at run time, into
- * `location`.
+ * Sets the function of `location` at `at`, the file offset in an object of JIT functions.
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t object,
 						       uint64_t at, struct ctx_location *location,
@@ -157,7 +161,7 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolve
 CTX_MUST_CHECK enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver,
 						      struct ctx_location *location, struct ctx_err *err);
 
-/* The number of a site; equal sites are one. */
+/* The number of a site; equal sites share one. */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_add_site(struct ctx_resolver *resolver,
 						     const struct ctx_site *site, uint32_t *ret,
 						     struct ctx_err *err);
@@ -166,14 +170,14 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_add_site(struct ctx_resolver *resolv
 CTX_MUST_CHECK enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, const char *path,
 						 uint32_t *ret, struct ctx_err *err);
 
-/* Releases what belongs to sites. */
+/* Releases all data of sites. */
 void ctx_resolver_sites_deinit(struct ctx_resolver *resolver);
 
-/* What to look for when files of an object are wanted. */
+/* The search key for files of an object. */
 struct ctx_file_request ctx_resolver_request(const struct ctx_resolver *resolver,
 					     const struct ctx_resolver_object *object);
 
-/* Is there a file of the object to look for? */
+/* Whether the object can have a file. */
 bool ctx_resolver_has_file(const struct ctx_resolver *resolver, const struct ctx_resolver_object *object);
 
 #endif

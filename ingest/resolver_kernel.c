@@ -11,7 +11,7 @@ static const char *or_empty(const char *text)
 	return text != NULL ? text : "";
 }
 
-/* Without a recorded copy of kallsyms: one that fits what is known of the kernel. */
+/* Without a recorded copy of kallsyms: one that matches the recorded kernel. */
 static enum ctx_status find_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
 {
 	const struct ctx_source_kernel *known = resolver->options.kernel;
@@ -97,7 +97,7 @@ static enum ctx_status kernel_object(struct ctx_resolver *resolver, const char *
 
 struct kernel_place {
 	uint64_t address;
-	const char *mapped; /* path of what is mapped there, "" nothing */
+	const char *mapped; /* path of the mapping there, "" none */
 };
 
 struct kernel_symbol {
@@ -107,9 +107,8 @@ struct kernel_symbol {
 };
 
 /*
- * What lies at a kernel address according to kallsyms. Not found: nothing, or a module's symbol of
- * a kallsyms that is not the recording's own, where another module is mapped: modules come and go,
- * and lie elsewhere then.
+ * The symbol at a kernel address according to kallsyms. Not found: none, or a module's symbol in a
+ * kallsyms that is not the recording's own, where another module is mapped: reloaded modules move.
  */
 static enum ctx_status find_in_kallsyms(struct ctx_resolver *resolver, const struct kernel_place *place,
 					struct kernel_symbol *ret, struct ctx_err *err)
@@ -157,7 +156,7 @@ bool ctx_resolver_is_pseudo(uint64_t address)
 	return address == CTX_FRAME_JOINED || ctx_frame_truncation(address) != CTX_TRUNCATED_NOT;
 }
 
-/* Each reason is a function of its own, so that any report can tell them apart. */
+/* Each reason has its own function, so that every report distinguishes them. */
 static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t address,
 				      struct ctx_location *location, struct ctx_err *err)
 {
@@ -185,7 +184,7 @@ static enum ctx_status resolve_pseudo(struct ctx_resolver *resolver, uint64_t ad
 	return status;
 }
 
-/* `known` keeps what was found before. */
+/* `known` caches earlier results. */
 static enum ctx_status resolve_absolute(struct ctx_resolver *resolver, struct ctx_map64 *known,
 					const struct kernel_place *at, uint32_t *ret_location,
 					struct ctx_err *err)

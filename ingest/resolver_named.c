@@ -1,8 +1,8 @@
 /*
- *	number of the source --> (object of functions made at run time, place in it) --position--> location, site
+ *	number of the source --> (object of JIT functions, place in it) --position--> location, site
  *
- * A function by name is kept as JIT code without instructions and addresses: its place in the module's object is its number
- * and the position, so that each position is a location of its own.
+ * A function by name is kept as JIT code without instructions and addresses: its place in the
+ * module's object is its number and the position, so that each position is a location of its own.
  */
 #include "base/mem.h"
 #include "ingest/resolver.h"

@@ -1,7 +1,7 @@
 /*
  *	address --source map--> frames, innermost first --from the outermost--> sites: (function, file, line, caller)
  *
- * Equal sites are one site, so that the addresses of a line share it.
+ * Equal sites share one number, and so do the addresses of a line.
  */
 #include "base/mem.h"
 #include "ingest/resolver.h"
@@ -57,7 +57,7 @@ static enum ctx_status new_inlined(struct ctx_resolver *resolver, uint32_t objec
 	return ctx_resolver_add_function(resolver, &info, ret_function, err);
 }
 
-/* The function that stands for the inlined instances of a function in an object. */
+/* The function for the inlined instances of a function in an object. */
 static enum ctx_status inlined_function(struct ctx_resolver *resolver, uint32_t object,
 					const struct ctx_source_frame *frame, uint32_t *ret_function,
 					struct ctx_err *err)
@@ -125,7 +125,7 @@ enum ctx_status ctx_resolver_add_sites(struct ctx_resolver *resolver, struct ctx
 	return status;
 }
 
-/* The function that a location really belongs to. */
+/* The function that a location belongs to, not an inlined one. */
 static uint32_t real_function(const struct ctx_resolver *resolver, const struct ctx_location *location,
 			      size_t *ret_depth)
 {

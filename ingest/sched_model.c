@@ -6,15 +6,15 @@
 #include <string.h>
 
 /*
- * A wait that ended before it was seen to begin is short; what woke the thread longer ago ended
- * another one.
+ * A wake-up before the thread left its CPU ends the next wait only within this time; an older one
+ * ended another wait.
  */
 #define EARLY_NS 1000000u
 
 enum place {
 	PLACE_UNKNOWN = 0,
 	PLACE_ON,
-	PLACE_LEAVING, /* off, as a sample says that does not tell why */
+	PLACE_LEAVING, /* off, by a sample without the reason */
 	PLACE_OFF,
 	PLACE_WOKEN,
 };
@@ -82,7 +82,7 @@ static struct ctx_thread_change *put_bare(struct ctx_sched_changes *changes,
 	return put(changes, &bare, kind);
 }
 
-/* It is on a CPU again: what it waited for is known now. */
+/* The thread is on a CPU again, so the reason of its wait is known. */
 static void on_cpu(struct ctx_sched_thread *thread, const struct ctx_thread_change *seen,
 		   struct ctx_sched_changes *changes)
 {
@@ -111,7 +111,7 @@ static void on_runs(struct ctx_sched_thread *thread, const struct ctx_thread_cha
 static void put_off(struct ctx_sched_thread *thread, const struct ctx_thread_change *seen,
 		    enum ctx_state_change kind, struct ctx_sched_changes *changes)
 {
-	/* Who is preempted waits for nobody: what woke it early did so in vain. */
+	/* A preempted thread does not wait: an early wake-up is ignored. */
 	if (kind == CTX_CHANGE_PREEMPTED)
 		thread->has_early = false;
 	if (kind == CTX_CHANGE_BLOCKED && thread->faults_on_text) {
@@ -121,7 +121,7 @@ static void put_off(struct ctx_sched_thread *thread, const struct ctx_thread_cha
 	put(changes, seen, kind);
 }
 
-/* A sample in front of the switch: nothing in between was seen, so it was on a CPU. */
+/* A sample before the switch: no change was recorded in between, so the thread was on a CPU. */
 static void on_leaves(struct ctx_sched_thread *thread, const struct ctx_thread_change *seen,
 		      struct ctx_sched_changes *changes)
 {
@@ -133,7 +133,7 @@ static void on_leaves(struct ctx_sched_thread *thread, const struct ctx_thread_c
 		put_off(thread, seen, has_reason ? seen->change : CTX_CHANGE_BLOCKED, changes);
 }
 
-/* The record behind the switch. */
+/* The record after the switch. */
 static void on_left(struct ctx_sched_thread *thread, const struct ctx_thread_change *seen,
 		    struct ctx_sched_changes *changes)
 {
@@ -147,7 +147,7 @@ static void on_left(struct ctx_sched_thread *thread, const struct ctx_thread_cha
 		put_off(thread, seen, is_preempted ? CTX_CHANGE_PREEMPTED : CTX_CHANGE_BLOCKED, changes);
 }
 
-/* Who is on no CPU is woken now, though nobody may have seen it leave. */
+/* A thread off CPU is woken now, even if its leaving was not recorded. */
 static void on_waking(struct ctx_sched_thread *thread, const struct ctx_thread_change *seen,
 		      struct ctx_sched_changes *changes)
 {

@@ -1,17 +1,14 @@
 /*
- * Scheduler model: from what a source has seen of threads (switches, wake-ups, faults, system
- * calls: each once, twice or never) to the changes that states.c divides their lives by.
+ * Scheduler model: turns a source's observations of threads (switches, wake-ups, faults, system
+ * calls: each once, twice or never) into the changes that states.c divides their lives by.
  *
  *	          left, has left             woken
  *	on a CPU ----------------> off it ---------> woken
  *	    ^---------- switched in -----------------'
  *
- * - A switch is seen up to twice: by a sample in front of it that may tell why, and by a record
- *   behind it that tells whether the thread could have gone on. The second one adds what the first
- *   did not know, and is no change otherwise.
- * - A thread that is about to wait can be woken before it has left its CPU. If it runs again within
- *   a millisecond of that, this is what ended its wait.
- * - A page fault is seen before its wait or after it. What it was for is a change behind the wait.
+ * - A switch is seen up to twice: by a sample before it that may have the reason, and by a record after it that has whether the thread was preempted. The second one adds what the first lacked, and is not a change otherwise.
+ * - A thread that is about to wait can be woken before it has left its CPU. If it runs again within a millisecond, that wake-up ended its wait.
+ * - A page fault is seen before its wait or after it. Its kind is a change after the wait.
  *
  * Threads are numbers, one for each life of a tid. Source: requirement E8.
  */
@@ -20,9 +17,9 @@
 
 #include "ingest/states.h"
 
-struct ctx_sched_thread; /* what was last seen of one */
+struct ctx_sched_thread; /* last observation of a thread */
 
-struct ctx_sched_model {		  /* all zero is valid: nothing was seen of anybody */
+struct ctx_sched_model {		  /* all zero is valid: no observations */
 	struct ctx_sched_thread *threads; /* by number; owned */
 	size_t n, cap;
 };
@@ -30,7 +27,7 @@ struct ctx_sched_model {		  /* all zero is valid: nothing was seen of anybody */
 void ctx_sched_model_deinit(struct ctx_sched_model *model);
 
 /*
- * A thread that begins while it is recorded: until something is seen of it, it is on a CPU. Fails
+ * Adds a thread that starts during the recording: on a CPU until the first observation. Fails
  * with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_sched_model_start(struct ctx_sched_model *model, uint32_t thread,
@@ -44,14 +41,14 @@ struct ctx_sched_changes {
 };
 
 /*
- * Makes changes of what was seen. Calls are in order of time, with thread numbers that may be new.
- * O(1). Fails with CTX_E_NOMEM, then nothing has changed.
+ * Turns an observation into changes. Calls are in order of time, with thread numbers that may be
+ * new. O(1). Fails with CTX_E_NOMEM, then nothing has changed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_sched_model_take(struct ctx_sched_model *model,
 						    const struct ctx_thread_change *seen,
 						    struct ctx_sched_changes *ret, struct ctx_err *err);
 
-/* A thread does something, and so is on a CPU. As above. */
+/* A thread acts, and so is on a CPU. As above. */
 CTX_MUST_CHECK enum ctx_status ctx_sched_model_acts(struct ctx_sched_model *model, uint32_t thread,
 						    uint64_t time_ns, struct ctx_sched_changes *ret,
 						    struct ctx_err *err);

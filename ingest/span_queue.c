@@ -6,7 +6,7 @@
 #define WAITING_MAX 262144u
 
 struct ctx_waiting {
-	uint64_t time_ns; /* they are in its order: the end of a span; of a wake-up when its thread ran */
+	uint64_t time_ns; /* the order of the queue: the end of a span; for a wake-up when its thread ran */
 	uint32_t thread;
 	bool is_wakeup;
 	union {

@@ -5,22 +5,22 @@
 #include <string.h>
 
 #define KNOWN 0x8000u  /* of a stack */
-#define USER_FRAMES 4u /* that can tell of a lock where the kernel's part is missing */
+#define USER_FRAMES 4u /* searched for a lock where the kernel's part is missing */
 
-/* What one function says; KNOWN_FUNCTION: it was judged. */
+/* Classes of one function; KNOWN_FUNCTION: it was classified. */
 enum {
 	KNOWN_FUNCTION = 1,
-	SAYS_EXCEPTION = 2,
-	SAYS_INTERRUPT = 4,
-	SAYS_FUTEX = 8,
-	SAYS_FAULT = 16, /* an exception for a page */
-	SAYS_TEXT_FAULT = 32,
-	SAYS_FAULT_INSIDE = 64, /* what a fault does, however it came about */
-	SAYS_STOP = 128,
-	SAYS_SCHEDULER = 256,
-	SAYS_NOTHING = 512,	/* its name is not known */
-	SAYS_RETURN = 1024,	/* the last before user mode: signals, other work; the thread's own again */
-	SAYS_OF_PROGRAM = 2048, /* the exception is the program's, wherever the kernel was entered */
+	IS_EXCEPTION = 2,
+	IS_INTERRUPT = 4,
+	IS_FUTEX = 8,
+	IS_FAULT = 16, /* a page fault exception */
+	IS_TEXT_FAULT = 32,
+	IS_FAULT_INSIDE = 64, /* inside the handling of a fault, whatever its entry */
+	IS_STOP = 128,
+	IS_SCHEDULER = 256,
+	IS_UNNAMED = 512,     /* its name is unknown */
+	IS_RETURN = 1024,     /* the return to user mode: signals and other work of the thread itself */
+	IS_OF_PROGRAM = 2048, /* the exception is the program's, wherever it is in the kernel's part */
 };
 
 void ctx_stack_classes_deinit(struct ctx_stack_classes *classes)
@@ -37,82 +37,85 @@ static bool begins_with(const char *name, const char *prefix)
 
 static const struct {
 	const char *prefix;
-	uint16_t says;
+	uint16_t classes;
 } prefixes[] = {
-	{"asm_exc_page_fault", SAYS_EXCEPTION | SAYS_FAULT},
-	{"asm_exc_", SAYS_EXCEPTION},
-	{"asm_sysvec_", SAYS_INTERRUPT},
-	{"asm_common_interrupt", SAYS_INTERRUPT},
-	{"asm_spurious_interrupt", SAYS_INTERRUPT},
-	{"el0_ia", SAYS_EXCEPTION | SAYS_FAULT | SAYS_TEXT_FAULT | SAYS_OF_PROGRAM},
-	{"el0_da", SAYS_EXCEPTION | SAYS_FAULT | SAYS_OF_PROGRAM},
-	{"el1_abort", SAYS_EXCEPTION | SAYS_FAULT},
-	{"el0t_64_irq", SAYS_INTERRUPT},
-	{"el1h_64_irq", SAYS_INTERRUPT},
-	{"el0_interrupt", SAYS_INTERRUPT},
-	{"el1_interrupt", SAYS_INTERRUPT},
-	{"irqentry_exit_to_user_mode", SAYS_RETURN},
-	{"exit_to_user_mode", SAYS_RETURN}, /* _loop, _prepare */
-	{"exit_to_usermode", SAYS_RETURN},
-	{"prepare_exit_to_usermode", SAYS_RETURN},
-	{"arch_do_signal_or_restart", SAYS_RETURN},
-	{"do_notify_resume", SAYS_RETURN},
-	{"handle_mm_fault", SAYS_FAULT_INSIDE},
-	{"do_signal_stop", SAYS_STOP},
-	{"ptrace_stop", SAYS_STOP},
-	{"do_jobctl_trap", SAYS_STOP},
-	{"__schedule", SAYS_SCHEDULER},
-	{"schedule", SAYS_SCHEDULER}, /* schedule_timeout, schedule_hrtimeout_range, ... */
-	{"io_schedule", SAYS_SCHEDULER},
-	{"preempt_schedule", SAYS_SCHEDULER},
-	{"__traceiter_sched_switch", SAYS_SCHEDULER},
-	{"__traceiter_perf", SAYS_SCHEDULER},
-	{"perf_trace_sched_switch", SAYS_SCHEDULER},
+	{"asm_exc_page_fault", IS_EXCEPTION | IS_FAULT},
+	{"asm_exc_", IS_EXCEPTION},
+	{"asm_sysvec_", IS_INTERRUPT},
+	{"asm_common_interrupt", IS_INTERRUPT},
+	{"asm_spurious_interrupt", IS_INTERRUPT},
+	{"el0_ia", IS_EXCEPTION | IS_FAULT | IS_TEXT_FAULT | IS_OF_PROGRAM},
+	{"el0_da", IS_EXCEPTION | IS_FAULT | IS_OF_PROGRAM},
+	{"el1_abort", IS_EXCEPTION | IS_FAULT},
+	{"el0t_64_irq", IS_INTERRUPT},
+	{"el1h_64_irq", IS_INTERRUPT},
+	{"el0_interrupt", IS_INTERRUPT},
+	{"el1_interrupt", IS_INTERRUPT},
+	{"irqentry_exit_to_user_mode", IS_RETURN},
+	{"exit_to_user_mode", IS_RETURN}, /* _loop, _prepare */
+	{"exit_to_usermode", IS_RETURN},
+	{"prepare_exit_to_usermode", IS_RETURN},
+	{"arch_do_signal_or_restart", IS_RETURN},
+	{"do_notify_resume", IS_RETURN},
+	{"handle_mm_fault", IS_FAULT_INSIDE},
+	{"do_signal_stop", IS_STOP},
+	{"ptrace_stop", IS_STOP},
+	{"do_jobctl_trap", IS_STOP},
+	{"__schedule", IS_SCHEDULER},
+	{"schedule", IS_SCHEDULER}, /* schedule_timeout, schedule_hrtimeout_range, ... */
+	{"io_schedule", IS_SCHEDULER},
+	{"preempt_schedule", IS_SCHEDULER},
+	{"__traceiter_sched_switch", IS_SCHEDULER},
+	{"__traceiter_perf", IS_SCHEDULER},
+	{"perf_trace_sched_switch", IS_SCHEDULER},
 };
 
-/* Entries of x86-64 before Linux 5.8, in recordings that come from there. */
+/* Entries of x86-64 before Linux 5.8. */
 static const struct {
 	const char *name;
-	uint16_t says;
+	uint16_t classes;
 } old_names[] = {
-	{"page_fault", SAYS_EXCEPTION | SAYS_FAULT},
-	{"async_page_fault", SAYS_EXCEPTION | SAYS_FAULT},
-	{"general_protection", SAYS_EXCEPTION},
-	{"device_not_available", SAYS_EXCEPTION},
-	{"divide_error", SAYS_EXCEPTION},
-	{"invalid_op", SAYS_EXCEPTION},
-	{"int3", SAYS_EXCEPTION},
-	{"apic_timer_interrupt", SAYS_INTERRUPT},
-	{"ret_from_intr", SAYS_INTERRUPT},
-	{"common_interrupt", SAYS_INTERRUPT},
-	{"reschedule_interrupt", SAYS_INTERRUPT},
-	{"call_function_interrupt", SAYS_INTERRUPT},
-	{"call_function_single_interrupt", SAYS_INTERRUPT},
-	{"irq_work_interrupt", SAYS_INTERRUPT},
-	{"xen_hvm_callback_vector", SAYS_INTERRUPT},
-	{"hyperv_callback_vector", SAYS_INTERRUPT},
+	{"page_fault", IS_EXCEPTION | IS_FAULT},
+	{"async_page_fault", IS_EXCEPTION | IS_FAULT},
+	{"general_protection", IS_EXCEPTION},
+	{"device_not_available", IS_EXCEPTION},
+	{"divide_error", IS_EXCEPTION},
+	{"invalid_op", IS_EXCEPTION},
+	{"int3", IS_EXCEPTION},
+	{"apic_timer_interrupt", IS_INTERRUPT},
+	{"ret_from_intr", IS_INTERRUPT},
+	{"common_interrupt", IS_INTERRUPT},
+	{"reschedule_interrupt", IS_INTERRUPT},
+	{"call_function_interrupt", IS_INTERRUPT},
+	{"call_function_single_interrupt", IS_INTERRUPT},
+	{"irq_work_interrupt", IS_INTERRUPT},
+	{"xen_hvm_callback_vector", IS_INTERRUPT},
+	{"hyperv_callback_vector", IS_INTERRUPT},
 };
 
 static uint16_t classify(const char *name)
 {
 	for (size_t i = 0; i < CTX_COUNT_OF(prefixes); i++) {
 		if (begins_with(name, prefixes[i].prefix))
-			return (uint16_t)(prefixes[i].says | KNOWN_FUNCTION);
+			return (uint16_t)(prefixes[i].classes | KNOWN_FUNCTION);
 	}
 	for (size_t i = 0; i < CTX_COUNT_OF(old_names); i++) {
 		if (strcmp(name, old_names[i].name) == 0)
-			return (uint16_t)(old_names[i].says | KNOWN_FUNCTION);
+			return (uint16_t)(old_names[i].classes | KNOWN_FUNCTION);
 	}
 	if (strcmp(name, "<Unknown>") == 0)
-		return SAYS_NOTHING | KNOWN_FUNCTION;
-	/* The kernel's futex_wait, do_futex, __x64_sys_futex; glibc's __futex_abstimed_wait_common, __lll_lock_wait. */
+		return IS_UNNAMED | KNOWN_FUNCTION;
+	/*
+	 * The kernel's futex_wait, do_futex, __x64_sys_futex; glibc's __futex_abstimed_wait_common,
+	 * __lll_lock_wait.
+	 */
 	if (strstr(name, "futex") != NULL || strstr(name, "lll_lock_wait") != NULL)
-		return SAYS_FUTEX | KNOWN_FUNCTION;
+		return IS_FUTEX | KNOWN_FUNCTION;
 	return KNOWN_FUNCTION;
 }
 
-static enum ctx_status says(struct ctx_stack_classes *classes, uint32_t location, unsigned *ret,
-			    struct ctx_err *err)
+static enum ctx_status class_of_location(struct ctx_stack_classes *classes, uint32_t location, unsigned *ret,
+					 struct ctx_err *err)
 {
 	uint32_t function = ctx_resolver_location_function(classes->resolver, location);
 	enum ctx_status status;
@@ -135,7 +138,7 @@ static enum ctx_status says(struct ctx_stack_classes *classes, uint32_t location
 	return CTX_OK;
 }
 
-/* Without the kernel's part, or its names, what the program called tells of locks. */
+/* Without the kernel's part, or its names, locks are recognised by the functions of the program. */
 static enum ctx_status look_at_user(struct ctx_stack_classes *classes, uint32_t stack, unsigned *ret,
 				    struct ctx_err *err)
 {
@@ -143,11 +146,11 @@ static enum ctx_status look_at_user(struct ctx_stack_classes *classes, uint32_t 
 	*ret = 0;
 	for (unsigned i = 0; i < USER_FRAMES && stack != CTX_TRIE_ROOT; i++, stack = raw->parent[stack]) {
 		unsigned bits;
-		enum ctx_status status = says(classes, raw->key[stack], &bits, err);
+		enum ctx_status status = class_of_location(classes, raw->key[stack], &bits, err);
 
 		if (status != CTX_OK)
 			return status;
-		if ((bits & SAYS_FUTEX) != 0)
+		if ((bits & IS_FUTEX) != 0)
 			*ret |= CTX_STACK_FUTEX;
 	}
 	return CTX_OK;
@@ -167,29 +170,31 @@ static enum ctx_status look_at_kernel(struct ctx_stack_classes *classes, uint32_
 		unsigned bits;
 		bool is_entry;
 
-		status = says(classes, raw->key[stack], &bits, err);
+		status = class_of_location(classes, raw->key[stack], &bits, err);
 		if (status != CTX_OK)
 			return status;
 		is_entry = raw->parent[stack] == CTX_TRIE_ROOT ||
 			   !ctx_resolver_in_kernel(classes->resolver, raw->key[raw->parent[stack]]);
-		has_names |= (bits & SAYS_NOTHING) == 0;
-		if ((bits & SAYS_FUTEX) != 0)
+		has_names |= (bits & IS_UNNAMED) == 0;
+		if ((bits & IS_FUTEX) != 0)
 			found |= CTX_STACK_FUTEX;
-		if ((bits & SAYS_STOP) != 0)
+		if ((bits & IS_STOP) != 0)
 			found |= CTX_STACK_STOP;
-		if ((bits & (SAYS_EXCEPTION | SAYS_INTERRUPT)) != 0)
+		if ((bits & (IS_EXCEPTION | IS_INTERRUPT)) != 0)
 			found |= CTX_STACK_TRAP;
-		/* On its way back to the program a thread does nothing for the interrupt or the fault that it came for: a
-		 * signal ends it there. */
-		returns |= (bits & SAYS_RETURN) != 0;
+		/*
+		 * On the return to user mode a thread no longer works for the interrupt or fault
+		 * that entered the kernel: it can end there by a signal.
+		 */
+		returns |= (bits & IS_RETURN) != 0;
 		if (returns)
 			continue;
-		if ((bits & SAYS_INTERRUPT) != 0)
+		if ((bits & IS_INTERRUPT) != 0)
 			found |= CTX_STACK_INTERRUPT;
 		/* A fault right at the entry is the program's, one further in is the kernel's. */
-		if ((bits & SAYS_FAULT) != 0 && (is_entry || (bits & SAYS_OF_PROGRAM) != 0))
-			fault = CTX_STACK_FAULT | ((bits & SAYS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
-		else if ((bits & (SAYS_FAULT | SAYS_FAULT_INSIDE)) != 0)
+		if ((bits & IS_FAULT) != 0 && (is_entry || (bits & IS_OF_PROGRAM) != 0))
+			fault = CTX_STACK_FAULT | ((bits & IS_TEXT_FAULT) != 0 ? CTX_STACK_TEXT_FAULT : 0);
+		else if ((bits & (IS_FAULT | IS_FAULT_INSIDE)) != 0)
 			fault = CTX_STACK_KERNEL_FAULT;
 	}
 	*ret = found | fault;
@@ -247,13 +252,13 @@ enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, uin
 	for (; stack != CTX_TRIE_ROOT && ctx_resolver_in_kernel(classes->resolver, raw->key[stack]);
 	     stack = raw->parent[stack]) {
 		unsigned bits;
-		enum ctx_status status = says(classes, raw->key[stack], &bits, err);
+		enum ctx_status status = class_of_location(classes, raw->key[stack], &bits, err);
 
 		if (status != CTX_OK)
 			return status;
-		if ((bits & SAYS_RETURN) != 0)
+		if ((bits & IS_RETURN) != 0)
 			break;
-		if ((bits & SAYS_INTERRUPT) != 0)
+		if ((bits & IS_INTERRUPT) != 0)
 			entry = stack;
 	}
 	*ret = entry;
@@ -270,10 +275,10 @@ enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes, u
 
 		if (!ctx_resolver_in_kernel(classes->resolver, raw->key[stack]))
 			break;
-		status = says(classes, raw->key[stack], &bits, err);
+		status = class_of_location(classes, raw->key[stack], &bits, err);
 		if (status != CTX_OK)
 			return status;
-		if ((bits & SAYS_SCHEDULER) == 0)
+		if ((bits & IS_SCHEDULER) == 0)
 			break;
 	}
 	*ret = stack;

@@ -1,7 +1,8 @@
 /*
  * Classifies a stack by the names of its functions: whether its thread is in the kernel, and why.
  *
- * Names are those of Linux on x86-64 (also before 5.8) and aarch64. Each function and each stack is classified once. Source: requirement E8.
+ * Names are those of Linux on x86-64 (also before 5.8) and aarch64. Each function and each stack is
+ * classified once. Source: requirement E8.
  */
 #ifndef CTX_INGEST_STACK_CLASS_H
 #define CTX_INGEST_STACK_CLASS_H
@@ -26,19 +27,23 @@ void ctx_stack_classes_deinit(struct ctx_stack_classes *classes);
 CTX_MUST_CHECK enum ctx_status ctx_stack_class_of(struct ctx_stack_classes *classes, uint32_t stack,
 						  unsigned *ret, struct ctx_err *err);
 
-/* The part of a stack that is in user mode; CTX_TRIE_ROOT: none, or it is not known. O(frames of the kernel). */
+/*
+ * The part of a stack that is in user mode; CTX_TRIE_ROOT: none, or unknown. O(frames of
+ * the kernel).
+ */
 uint32_t ctx_stack_user_part(const struct ctx_stack_classes *classes, uint32_t stack);
 
 /*
- * The stack without the scheduler's own functions at its leaf: they are the same for all waits, and say nothing. At least one
- * frame of a stack stays.
+ * The stack without the scheduler's own functions at its leaf: they are the same for all waits, and
+ * say nothing. At least one frame of a stack stays.
  */
 CTX_MUST_CHECK enum ctx_status ctx_stack_without_scheduler(struct ctx_stack_classes *classes, uint32_t stack,
 							   uint32_t *ret, struct ctx_err *err);
 
 /*
- * The node nearest to the root, of the kernel's part of a stack, where an interrupt came in; CTX_TRIE_ROOT: none, or only one
- * that is over, and what is left is the thread's own work before it goes back to its program. O(depth).
+ * The node nearest to the root, of the kernel's part of a stack, where an interrupt came in;
+ * CTX_TRIE_ROOT: none, or only one that is over, and what is left is the thread's own work before
+ * it goes back to its program. O(depth).
  */
 CTX_MUST_CHECK enum ctx_status ctx_stack_interrupt_entry(struct ctx_stack_classes *classes, uint32_t stack,
 							 uint32_t *ret, struct ctx_err *err);

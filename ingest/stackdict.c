@@ -76,7 +76,7 @@ enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t f
 	struct ctx_resolver *resolver = scope->forest->resolver;
 	const struct ctx_mapped *map;
 
-	if (frame >= CTX_KERNEL_START) /* marks are there too */
+	if (frame >= CTX_KERNEL_START) /* includes markers */
 		return ctx_resolver_is_pseudo(frame)
 			       ? ctx_resolver_absolute(resolver, frame, ret_location, err)
 			       : ctx_resolver_kernel(resolver, scope->kernel, frame, ret_location, err);
@@ -90,8 +90,8 @@ enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t f
 }
 
 /*
- * The functions of new raw stacks, one behind the other, into forest->functions; how many there are up to each raw stack
- * into forest->ends. A part of a function that the function itself has called is no call.
+ * Writes the functions of new raw stacks, concatenated, to forest->functions, and the number up to
+ * each raw stack to forest->ends. A part of a function called by the function itself is not a call.
  */
 static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, struct ctx_trie_keys path,
 			      struct ctx_err *err)
@@ -128,7 +128,7 @@ enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t r
 
 	if (status != CTX_OK || n_new == 0)
 		return status;
-	old = path.n - n_new; /* what is new is the end of the path, in a row */
+	old = path.n - n_new; /* the new nodes are the consecutive end of the path */
 	stack = forest->raw_to_stack[old != 0 ? nodes[old - 1] : raw];
 	status = ctx_grow(&forest->raw_to_stack, &forest->raw_to_stack_cap, forest->raw.n, err);
 	if (status == CTX_OK)

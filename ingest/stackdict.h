@@ -1,10 +1,10 @@
 /*
- * Stack dictionaries: from a source's address-level stack nodes to raw stacks and CCT nodes.
+ * Stack dictionaries: map a source's address-level stack nodes to raw stacks and CCT nodes.
  *
  *	source node (process, id) --address space--> location path = raw stack node --functions--> CCT node
  *
- * A source node is resolved when a sample first uses it, and again only after its process's address space has
- * changed (requirement E14: the same address may mean something else by then).
+ * A source node is resolved when a sample first uses it, and again only after its process's address
+ * space has changed (requirement E14: the same address can then be other code).
  */
 #ifndef CTX_INGEST_STACKDICT_H
 #define CTX_INGEST_STACKDICT_H
@@ -32,7 +32,10 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_forest_init(struct ctx_stack_forest *fo
 						     struct ctx_resolver *resolver, struct ctx_err *err);
 void ctx_stack_forest_deinit(struct ctx_stack_forest *forest);
 
-/* Where frames of a process's stacks are looked up, and where the stacks go. All borrowed. */
+/*
+ * Where frames of a process's stacks are looked up, and the destination of the stacks. All
+ * borrowed.
+ */
 struct ctx_stack_scope {
 	struct ctx_addrspace *process, *kernel;
 	struct ctx_stack_forest *forest;
@@ -51,8 +54,8 @@ CTX_MUST_CHECK enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *sc
 						uint32_t *ret_location, struct ctx_err *err);
 
 /*
- * The raw stacks that a path of locations makes below `raw`, one behind the other, into `nodes`, and their CCT nodes beside
- * them: for each location the function that it is in, and those that are inlined there. O(n).
+ * Adds the raw stacks of a path of locations below `raw`, written to `nodes`, and their CCT nodes:
+ * for each location its function and those inlined there. O(n).
  */
 CTX_MUST_CHECK enum ctx_status ctx_stack_forest_add(struct ctx_stack_forest *forest, uint32_t raw,
 						    struct ctx_trie_keys path, uint32_t *nodes,
@@ -68,7 +71,7 @@ struct ctx_stackdict {
 
 void ctx_stackdict_deinit(struct ctx_stackdict *dict);
 
-/* Forgets all nodes (a new epoch of the source). */
+/* Removes all nodes (a new epoch of the source). */
 void ctx_stackdict_reset(struct ctx_stackdict *dict);
 
 /* Appends nodes; the first must follow the last one, parents must exist: CTX_E_FORMAT otherwise. */

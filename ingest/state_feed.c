@@ -14,7 +14,7 @@ struct ctx_state_feed {
 	struct ctx_state_sink sink;
 	struct ctx_sched_model model;
 	struct ctx_states *states;
-	uint64_t end_ns; /* all are known up to then */
+	uint64_t end_ns; /* states end here */
 	struct ctx_stack_classes classes;
 	struct ctx_strtab external_wakers;
 	struct ctx_map64 interrupts; /* raw stack of an interrupted thread -> of the interrupt alone */
@@ -104,7 +104,7 @@ void ctx_state_feed_destroy(struct ctx_state_feed *feed)
 	free(feed);
 }
 
-/* The interrupt's own part of a stack: what it interrupted has nothing to do with it. */
+/* The part of a stack that belongs to an interrupt, without the interrupted code. */
 static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw_stack, uint32_t *ret,
 				       struct ctx_err *err)
 {
@@ -126,7 +126,10 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	status = ctx_stack_interrupt_entry(&feed->classes, raw_stack, &entry, err);
 	if (status != CTX_OK)
 		return status;
-	/* From the leaf on, written from the end of the first half backwards: the forest wants the root first. */
+	/*
+	 * From the leaf on, written from the end of the first half backwards: the forest expects
+	 * the root first.
+	 */
 	for (uint32_t node = raw_stack; node != raw->parent[entry] && n < depth; node = raw->parent[node])
 		feed->path[depth - ++n] = raw->key[node];
 	status = ctx_stack_forest_add(feed->stacks, CTX_TRIE_ROOT,
@@ -137,7 +140,10 @@ static enum ctx_status interrupt_alone(struct ctx_state_feed *feed, uint32_t raw
 	return status;
 }
 
-/* What a worker of the kernel works at stands behind its name, "kworker/0:1-events", and is another thing each time. */
+/*
+ * The bytes of a name without the current work item of a kernel worker, which changes:
+ * "kworker/0:1-events".
+ */
 static size_t name_bytes(const char *name)
 {
 	return strncmp(name, "kworker/", strlen("kworker/")) == 0 ? strcspn(name, "-+") : strlen(name);
@@ -176,7 +182,7 @@ static enum ctx_status put_changes(struct ctx_state_feed *feed, const struct ctx
 	return status;
 }
 
-/* Who wakes others is on a CPU. */
+/* A waker is on a CPU. */
 static enum ctx_status take_waker(struct ctx_state_feed *feed, const struct ctx_event *event,
 				  struct ctx_err *err)
 {
@@ -242,7 +248,7 @@ static enum ctx_status start_thread(struct ctx_state_feed *feed, const struct ct
 {
 	enum ctx_status status = CTX_OK;
 
-	/* Not the idle task of a CPU, nor what stands for those whose names were gone. */
+	/* Excludes the idle task of a CPU and the pseudo threads of unknown tasks. */
 	if (event->thread_start.tid <= 0)
 		return CTX_OK;
 	if (event->time_ns != 0)

@@ -1,5 +1,6 @@
 /*
- * From events to thread states: judges stacks, tells interrupts from wakers, and makes samples of the spans.
+ * From events to thread states: classifies stacks, separates interrupts from wakers, and turns
+ * spans into samples.
  *
  *	CTX_EV_STATE, clock samples, lives of threads --> state_feed --> states.c --> samples of the state metrics, wake-ups
  */
@@ -11,14 +12,14 @@
 #include "ingest/stackdict.h"
 #include "model/event_source.h"
 
-/* Where it goes; as in struct ctx_state_sink, with a raw stack that is never 0. */
+/* The sink; as in struct ctx_state_sink, with a raw stack that is never 0. */
 struct ctx_state_feed_options {
 	struct ctx_stack_forest *stacks; /* borrowed, as the resolver */
 	struct ctx_resolver *resolver;
 	struct ctx_state_sink sink;
 	uint64_t user_clock_ns; /* as in struct ctx_source_info, */
 	bool kernel_clock;
-	uint64_t end_ns; /* and its states_end_ns: what comes from then on is ignored, and spans end there */
+	uint64_t end_ns; /* and its states_end_ns: later events are ignored, and spans end there */
 };
 
 struct ctx_state_feed;
@@ -45,7 +46,7 @@ CTX_MUST_CHECK enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, 
 CTX_MUST_CHECK enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed, uint64_t time_ns,
 						     struct ctx_err *err);
 
-/* Who woke threads and is none: names by number, in the arena. The array is the caller's (free()). */
+/* External wakers: names by number, in the arena. The array is owned by the caller (free()). */
 CTX_MUST_CHECK enum ctx_status ctx_state_feed_external_wakers(const struct ctx_state_feed *feed,
 							      struct ctx_arena *arena, const char ***ret,
 							      uint32_t *ret_n, struct ctx_err *err);

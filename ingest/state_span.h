@@ -1,5 +1,5 @@
 /*
- * Spans of thread states, and who takes them.
+ * Spans of thread states, and their sink.
  */
 #ifndef CTX_INGEST_STATE_SPAN_H
 #define CTX_INGEST_STATE_SPAN_H
@@ -14,13 +14,13 @@ struct ctx_state_span {
 	uint64_t begin_ns, end_ns; /* not empty */
 	uint32_t thread;
 	enum ctx_thread_state state;
-	uint32_t raw_stack; /* 0 not known */
-	int32_t cpu;	    /* on a CPU: which; else the one it was on last; -1 not known */
+	uint32_t raw_stack; /* 0 unknown */
+	int32_t cpu;	    /* on a CPU: its number; else the last one; -1 unknown */
 };
 
 /*
- * Spans come in order of their ends, each thread's one behind the other; wake-ups in order of when
- * the thread ran; thread_end behind all of a thread that ended.
+ * Spans come in order of their ends, those of a thread without gaps; wake-ups in order of when the
+ * thread ran; thread_end after the last span of a thread.
  */
 struct ctx_state_sink {
 	void *context;

@@ -4,23 +4,23 @@
 #include "ingest/span_queue.h"
 #include "model/profile.h"
 
-#define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are told late (perf.data: 0.1 s) */
+#define QUEUE_NS UINT64_C(250000000)	/* longer than ends of threads are delayed (perf.data: 0.1 s) */
 #define SAME_SWITCH_NS UINT64_C(100000) /* two reports of one switch, or wake-up, are not further apart */
-#define PREEMPTED_LATE_NS UINT64_C(20000000) /* but for this one: a hypervisor may take the CPU in between */
-#define TICK_JITTER_NS UINT64_C(25000)	     /* a tick is no later where nobody took the CPU away */
+#define PREEMPTED_LATE_NS UINT64_C(20000000) /* except here: a hypervisor can take the CPU in between */
+#define TICK_JITTER_NS UINT64_C(25000) /* the maximal delay of a tick where no hypervisor took the CPU */
 #define CPUS_MAX 65536
 #define NEVER UINT64_MAX
 
 enum mode {
 	NOT_STARTED,
-	NOT_SEEN, /* started, but nothing is known of it yet */
+	NOT_SEEN, /* started, without an observation yet */
 	ON_CPU,
 	WAITS,	   /* in thread.state */
 	WANTS_CPU, /* preempted, woken, or new */
 	ENDED,
 };
 
-/* What a sample found a thread doing. */
+/* What a thread did at a sample. */
 struct doing {
 	uint8_t state;
 	bool known;
@@ -29,20 +29,19 @@ struct doing {
 
 struct thread {
 	uint8_t mode;		  /* enum mode */
-	uint8_t state;		  /* WAITS: what for */
-	bool sees_calls, in_call; /* system calls are seen; it is in one */
-	bool woken;		  /* `wakeup` waits for the thread to run */
+	uint8_t state;		  /* WAITS: the state */
+	bool sees_calls, in_call; /* system calls are recorded; it is in one */
+	bool woken;		  /* `wakeup` is pending until the thread runs */
 	int32_t cpu;
 	uint32_t process, sibling; /* the thread of the process that started before it; CTX_NONE */
-	uint32_t raw_stack;	   /* off the CPU: where it left */
+	uint32_t raw_stack;	   /* off the CPU: the stack where it left */
 	struct doing last; /* in its last sample; without any, the stack that it left the CPU with last */
-	struct doing inside,
-		outside;	     /* where system calls are seen: in its last sample in one, and in none */
-	uint64_t start_ns, since_ns; /* `since`: all before it is handed out */
-	uint64_t fault_ns;	     /* when it began to wait in its last page fault; NEVER */
-	uint32_t fault_stack;	     /* user_stack of that fault */
+	struct doing inside, outside; /* with system calls: in its last sample inside one, and outside */
+	uint64_t start_ns, since_ns;  /* `since`: all before it has been emitted */
+	uint64_t fault_ns;	      /* begin of the wait in its last page fault; NEVER */
+	uint32_t fault_stack;	      /* user_stack of that fault */
 	uint64_t silent_ns; /* user clock: time on this CPU since the last tick, in turns that are over */
-	uint64_t late_ns;   /* user clock: how late the last tick was */
+	uint64_t late_ns;   /* user clock: delay of the last tick */
 	bool ticked_here; /* user clock: there was a tick since it came to this CPU, so the next ones are known */
 	struct ctx_wakeup wakeup;
 };
@@ -53,10 +52,10 @@ struct ctx_states {
 	uint32_t *newest; /* by process: the thread that started last, CTX_NONE; owned */
 	size_t n_processes, processes_cap, last_cap;
 	struct doing *last_of; /* by process: its last sample; owned */
-	struct doing last;     /* of anybody */
+	struct doing last;     /* of any thread */
 	struct ctx_span_queue queue;
-	uint64_t latest_ns; /* of all that was told */
-	uint64_t now_ns;    /* when what is told now happened: the same, but for late ends of lives */
+	uint64_t latest_ns; /* of all calls */
+	uint64_t now_ns;    /* time of the current call: the same, except for late ends of lives */
 	uint64_t user_clock_ns;
 	bool kernel_clock;
 	uint32_t *on_cpu; /* by CPU: the thread that got it last, CTX_NONE; owned */
@@ -94,7 +93,7 @@ void ctx_states_destroy(struct ctx_states *states)
 
 void ctx_states_user_clock(struct ctx_states *states, uint64_t ns)
 {
-	/* A span that ends a tick ago is still to be put into the queue. */
+	/* A span that ended one tick ago must still fit into the queue. */
 	states->user_clock_ns = ns <= QUEUE_NS / 2 ? ns : 0;
 }
 
@@ -132,7 +131,10 @@ static enum ctx_thread_state state_of_sample(const struct ctx_states *states, co
 		return CTX_STATE_SYSTEM;
 	if ((classes & CTX_STACK_TRAP) != 0)
 		return CTX_STATE_TRAP;
-	/* A kernel sample outside of a call is on the way in or out. A clock of the kernel alone sees nothing else. */
+	/*
+	 * A kernel sample outside of a call is on the way in or out. A kernel-only clock has no
+	 * others.
+	 */
 	if (thread->sees_calls && states->kernel_clock)
 		return CTX_STATE_USER;
 	return (classes & CTX_STACK_KERNEL) != 0 ? CTX_STATE_SYSTEM : CTX_STATE_USER;
@@ -155,13 +157,19 @@ static enum ctx_thread_state state_of_wait(const struct ctx_thread_change *chang
 	return (classes & CTX_STACK_FUTEX) != 0 ? CTX_STATE_USER_LOCK : CTX_STATE_SLEEP;
 }
 
-/* No tick for so long, on one CPU, that the thread was not in user mode when one was due. Ticks come late, by less than a half. */
+/*
+ * No tick for so long, on one CPU, that the thread was not in user mode when one was due. Ticks are
+ * late by less than half a period.
+ */
 static bool missed_tick(const struct ctx_states *states, uint64_t silent_ns)
 {
 	return states->user_clock_ns != 0 && silent_ns > states->user_clock_ns + states->user_clock_ns / 2;
 }
 
-/* System calls tell user from system; samples, the stack, and what of the time outside of calls was spent in traps. */
+/*
+ * System calls separate user from system; samples give the stack, and the part of the time outside
+ * of calls spent in traps.
+ */
 static struct doing in_or_out(const struct thread *thread)
 {
 	const struct doing *known = thread->in_call ? &thread->inside : &thread->outside;
@@ -200,7 +208,7 @@ static enum ctx_status put_wakeup(struct ctx_states *states, struct thread *thre
 	return ctx_span_queue_push_wakeup(&states->queue, states->now_ns, &thread->wakeup, err);
 }
 
-/* Hands out what the thread did up to now. */
+/* Emits the thread's spans up to now. */
 static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bool by_running,
 				  struct ctx_err *err)
 {
@@ -214,7 +222,10 @@ static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bo
 	case WANTS_CPU:
 		return put_span(states, number, CTX_STATE_WAIT_CPU, thread->raw_stack, err);
 	case NOT_SEEN:
-		/* One that gets a CPU now was there before the recording, and waited, or is new, and waited for a CPU. */
+		/*
+		 * A thread that gets a CPU now either existed before the recording and waited, or
+		 * is new and waited for a CPU.
+		 */
 		if (by_running)
 			return put_span(states, number,
 					thread->start_ns == 0 ? CTX_STATE_SLEEP : CTX_STATE_WAIT_CPU, 0, err);
@@ -227,7 +238,8 @@ static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bo
 }
 
 /*
- * A CPU has one thread: who had it before and was not seen leaving has left, to wait for something unknown until it is seen again.
+ * A CPU runs one thread: the previous one, if its leaving was not recorded, has left, and waits for
+ * something unknown until its next observation.
  */
 static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int32_t cpu, struct ctx_err *err)
 {
@@ -277,8 +289,9 @@ static enum ctx_status on_runs(struct ctx_states *states, const struct ctx_threa
 }
 
 /*
- * Of a thread that never had a sample the stack that it leaves with is all that is known, and it leaves in the kernel: which side it was on
- * before is taken from the samples of others, of its process if there are any. One here and there is wrong, but not their sum.
+ * For a thread without samples only the stack that it leaves with is known, and it leaves in the
+ * kernel: whether it was in user mode before is taken from the samples of others, of its process if
+ * there are any. Single spans can be wrong; their sum is right.
  */
 static void guess(struct ctx_states *states, struct thread *thread, const struct ctx_thread_change *change)
 {
@@ -294,7 +307,7 @@ static void guess(struct ctx_states *states, struct thread *thread, const struct
 	}
 }
 
-/* Leaves the CPU. A second report of the same switch adds what the first did not know. */
+/* Leaves the CPU. A second report of the same switch adds what the first lacked. */
 static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thread_change *change,
 				 struct ctx_err *err)
 {
@@ -304,8 +317,8 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 
 	if (is_off && change->raw_stack == 0) {
 		/*
-		 * The first report does not say why. A thread that waits cannot be preempted: this is the same switch,
-		 * unless the thread's return was lost.
+		 * The first report has no reason. A thread that waits cannot be preempted: this is
+		 * the same switch, unless the thread's return was lost.
 		 */
 		if (change->change == CTX_CHANGE_PREEMPTED &&
 		    states->now_ns - thread->since_ns <= PREEMPTED_LATE_NS)
@@ -327,7 +340,7 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 	} else {
 		thread->mode = WAITS;
 		thread->state = (uint8_t)state_of_wait(change);
-		/* Of what came before it is known now: had it been for instructions, that would have been told. */
+		/* The previous fault was not for instructions, or that would have been reported. */
 		if (thread->state != CTX_STATE_DATA_FAULT || change->user_stack == 0 ||
 		    change->user_stack != thread->fault_stack)
 			thread->fault_ns = NEVER;
@@ -343,7 +356,7 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 	uint64_t began_ns = thread->since_ns;
 	enum ctx_status status;
 
-	/* Seen twice: once by the waker, once by the system; the one that knows more counts. */
+	/* Reported twice: by the waker and by the system; the more complete report is used. */
 	if (thread->mode == WANTS_CPU && thread->woken && thread->wakeup.waker == CTX_NONE &&
 	    change->waker != CTX_NONE && states->now_ns - thread->wakeup.time_ns <= SAME_SWITCH_NS) {
 		thread->wakeup.waker = change->waker;
@@ -378,7 +391,10 @@ static enum ctx_status on_call(struct ctx_states *states, const struct ctx_threa
 	enum ctx_status status = CTX_OK;
 
 	thread->sees_calls = true;
-	/* Of the time before the first call that was seen it is known which side it was on. */
+	/*
+	 * The first recorded call determines whether the time before it was inside or outside of a
+	 * call.
+	 */
 	if (thread->mode != ON_CPU && thread->mode != NOT_SEEN)
 		status = on_runs(states, change, err);
 	thread->in_call = change->change == CTX_CHANGE_RETURNS;
@@ -405,7 +421,7 @@ static bool is_alive(const struct ctx_states *states, uint32_t number)
 	       states->threads[number].mode != ENDED;
 }
 
-/* Time goes on; what is old is handed out. */
+/* Advances the time and emits old spans. */
 static enum ctx_status go_on(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)
 {
 	if (time_ns > states->latest_ns)
@@ -445,7 +461,7 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 		return status;
 	if (states->threads[number].mode != NOT_STARTED)
 		return ctx_err_set(err, CTX_E_FORMAT, "thread %u starts twice", number);
-	/* The start may be told late: the life covers it all the same. */
+	/* The start may be reported late: the life covers it all the same. */
 	states->threads[number] = (struct thread){.mode = NOT_SEEN,
 						  .last = {.state = CTX_STATE_USER},
 						  .cpu = -1,
@@ -458,7 +474,10 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 	return go_on(states, time_ns, err);
 }
 
-/* One that was never seen and does not run to its end waits with all others when the recording ends. */
+/*
+ * A thread without observations that does not run to its end waits like all others when the
+ * recording ends.
+ */
 static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, uint64_t time_ns, bool ran,
 				  struct ctx_err *err)
 {
@@ -466,7 +485,7 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 	struct ctx_state_span end = {.thread = number};
 	enum ctx_status status = CTX_OK;
 
-	/* It may be told late. */
+	/* The end may be reported late. */
 	if (time_ns < thread->since_ns) {
 		status = ctx_span_queue_take_back(&states->queue, number, time_ns, err);
 		thread->since_ns = time_ns;
@@ -532,7 +551,7 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 	case CTX_CHANGE_TEXT_FAULT:
 		on_text_fault(states, change->thread);
 		return CTX_OK;
-	default: /* what was only seen is for sched_model */
+	default: /* observations are for sched_model */
 		break;
 	}
 	return ctx_err_set(err, CTX_E_FORMAT, "thread %u: a change of unknown kind %d", change->thread,
@@ -540,9 +559,9 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 }
 
 /*
- * How late the tick at `now` is. The timer ticks at multiples of its period of the thread's time on this CPU,
- * whether its ticks make samples or not. A tick in between was due while a hypervisor had taken the CPU away, and
- * came when the CPU was back.
+ * The delay of the tick at `now`. The timer ticks at multiples of its period of the thread's time
+ * on this CPU, whether its ticks make samples or not. A tick in between was due while a hypervisor
+ * had taken the CPU away, and came when the CPU was back.
  */
 static uint64_t tick_lateness(const struct ctx_states *states, const struct thread *thread)
 {
@@ -559,8 +578,8 @@ static uint64_t tick_lateness(const struct ctx_states *states, const struct thre
 }
 
 /*
- * A tick was seen. Those that were due since the turn began, and were not seen, found the thread in the kernel. A late
- * tick says that none were due.
+ * After a tick: ticks that were due since the turn began, and were not recorded, found the thread
+ * in the kernel. After a late tick none were due.
  */
 static enum ctx_status put_missed_ticks(struct ctx_states *states, uint32_t number, struct ctx_err *err)
 {

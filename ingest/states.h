@@ -1,5 +1,6 @@
 /*
- * Thread states: from what threads are seen to do (they get a CPU, leave it, are woken) and their clock samples to spans of their states.
+ * Thread states: computes spans of states from the changes of threads (they get a CPU, leave it,
+ * are woken) and their clock samples.
  *
  *	change, sample --> thread's machine --spans, each ending now--> queue of 0.1 s --> sink
  *
@@ -7,14 +8,17 @@
  *	on CPU ------------------> waits ---------> wants a CPU ---------> on CPU
  *	          preempted: straight to "wants a CPU"
  *
- * The spans of a thread cover its life from its start to its end, without gap and overlap. What was not seen is filled in as well as can be: a
- * thread that gives a sample runs, one that is woken waited.
+ * The spans of a thread cover its life from its start to its end, without gap and overlap. Missing
+ * changes are inferred: a thread with a sample runs, one that is woken waited.
  *
- * Time on a CPU is divided by samples: each stands for the time since the one before it in the same turn on the CPU, the last also for the rest of the turn; a turn
- * without a sample is what the thread's last sample was, before its first one that of its process. Where system calls were seen, the time in them is system, and samples divide the time outside of them: between two
- * calls there is also the way through the kernel, which recording calls makes longer.
+ * Time on a CPU is divided by samples: each covers the time since the one before it in the same
+ * turn on the CPU, the last also the rest of the turn; a turn without a sample has the state of the
+ * thread's last sample, or before its first one of its process's. With system calls recorded, the
+ * time in them is system, and samples divide the time outside of them: between two calls there is
+ * also the entry and exit of the kernel, which recording calls makes longer.
  *
- * The queue is there because what a page fault was for is known only when it is over. Source: requirements E8, C9, C10.
+ * The queue exists because the kind of a page fault is known only after it. Source: requirements
+ * E8, C9, C10.
  */
 #ifndef CTX_INGEST_STATES_H
 #define CTX_INGEST_STATES_H
@@ -26,47 +30,54 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the functions on a stack say of it; the kernel's first. Bits. */
+/* Classes of a stack by its functions, the kernel's first. Bits. */
 enum ctx_stack_class {
 	CTX_STACK_KERNEL = 1,	     /* the leaf is in the kernel */
 	CTX_STACK_TRAP = 2,	     /* the kernel was entered by an exception or an interrupt */
-	CTX_STACK_INTERRUPT = 4,     /* by an interrupt: what is below it has nothing to do with it */
+	CTX_STACK_INTERRUPT = 4,     /* by an interrupt, which is unrelated to the code below it */
 	CTX_STACK_FUTEX = 8,	     /* in futex */
 	CTX_STACK_FAULT = 16,	     /* in a page fault of user mode */
 	CTX_STACK_TEXT_FAULT = 32,   /* the same, and known to be for instructions */
-	CTX_STACK_KERNEL_FAULT = 64, /* in a page fault of the kernel's own */
+	CTX_STACK_KERNEL_FAULT = 64, /* in a page fault of the kernel */
 	CTX_STACK_STOP = 128,	     /* stopped by a signal or a tracer */
 };
 
 struct ctx_states;
 
-/* Fails with CTX_E_NOMEM. The calls below, besides, with what the sink fails with. */
+/* Fails with CTX_E_NOMEM. The calls below fail as the sink does, too. */
 CTX_MUST_CHECK enum ctx_status ctx_states_create(const struct ctx_state_sink *sink, struct ctx_states **ret,
 						 struct ctx_err *err);
 void ctx_states_destroy(struct ctx_states *states);
 
 /*
- * The clock ticks every `ns` of a thread's time on a CPU, but is seen in user mode alone: where its samples are missing
- * the thread was in the kernel. A tick off that grid came late, because a hypervisor took the CPU away: none is missing
- * then. 0, the default: the clock is seen everywhere. Clocks slower than 8 Hz are taken for 0.
+ * The clock ticks every `ns` of a thread's time on a CPU, but is recorded only in user mode: where
+ * its samples are missing the thread was in the kernel. A tick off that grid came late, because a
+ * hypervisor took the CPU away: none is missing then. 0, the default: the clock is recorded in both
+ * modes. Clocks slower than 8 Hz are taken for 0.
  */
 void ctx_states_user_clock(struct ctx_states *states, uint64_t ns);
 
 /*
- * The clock is seen in the kernel alone. Where system calls are seen, its samples do not divide the time outside of
- * them: that is user mode.
+ * The clock is recorded only in the kernel. With system calls recorded, its samples do not divide
+ * the time outside of them: that is user mode.
  */
 void ctx_states_kernel_clock(struct ctx_states *states);
 
-/* A life begins; `thread` was not used before. Times never decrease over all calls: what is late happens now, but for ends. */
+/*
+ * A life begins; `thread` was not used before. Times never decrease over all calls: late events
+ * count as now, except ends.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t thread, uint32_t process,
 						uint64_t time_ns, struct ctx_err *err);
 
-/* It ends; the second time, and for a thread that never started, nothing happens. What a thread does later is ignored. */
+/*
+ * A life ends; ignored for an ended thread and one that never started. Later events of the thread
+ * are ignored.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_states_end(struct ctx_states *states, uint32_t thread, uint64_t time_ns,
 					      struct ctx_err *err);
 
-/* All lives in a process end. */
+/* All lives of a process end. */
 CTX_MUST_CHECK enum ctx_status ctx_states_end_process(struct ctx_states *states, uint32_t process,
 						      uint64_t time_ns, struct ctx_err *err);
 
@@ -74,12 +85,11 @@ struct ctx_thread_change {
 	uint64_t time_ns;
 	uint32_t thread;
 	enum ctx_state_change change;
-	enum ctx_wait wait; /* BLOCKED: what for; CTX_WAIT_UNKNOWN: `classes` say it */
+	enum ctx_wait wait; /* BLOCKED: the reason; CTX_WAIT_UNKNOWN: given by `classes` */
 	int32_t cpu;
-	uint32_t raw_stack; /* its own; 0 not known; not of WOKEN */
-	unsigned classes;   /* of this stack */
-	uint32_t
-		user_stack; /* its part in user mode; the same for all waits of one page fault; 0 not known */
+	uint32_t raw_stack;  /* its own; 0 unknown; not for WOKEN */
+	unsigned classes;    /* of this stack */
+	uint32_t user_stack; /* its part in user mode; the same for all waits of one page fault; 0 unknown */
 	uint32_t waker, external_waker, waker_raw_stack; /* WOKEN: as in struct ctx_wakeup */
 };
 
@@ -98,7 +108,7 @@ struct ctx_thread_sample {
 CTX_MUST_CHECK enum ctx_status ctx_states_sample(struct ctx_states *states,
 						 const struct ctx_thread_sample *sample, struct ctx_err *err);
 
-/* The recording ends: so do all spans, and all is handed out. */
+/* The recording ends: all spans end and are emitted. */
 CTX_MUST_CHECK enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns,
 						 struct ctx_err *err);
 

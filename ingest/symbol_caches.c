@@ -64,7 +64,7 @@ enum ctx_status ctx_symbol_caches_add_beside(struct ctx_symbol_caches *caches, c
 	static const char *const endings[] = {".tar.bz2", ".tar.gz", ".tar.xz", ".tar.zst", ".tar"};
 	size_t n = strlen(recording);
 
-	/* A recording may be a directory. */
+	/* A recording can be a directory. */
 	while (n > 1 && recording[n - 1] == '/')
 		n--;
 	for (size_t i = 0; i < CTX_COUNT_OF(endings); i++) {
@@ -103,7 +103,7 @@ uint64_t ctx_symbol_caches_hash(const struct ctx_symbol_caches *caches)
 
 		if (item->origin == PERF)
 			continue;
-		/* The tarball beside a recording may be moved together with it. */
+		/* The tarball beside a recording can be moved together with it. */
 		if (item->origin == GIVEN && realpath(item->path, real) != NULL)
 			parts[2] = ctx_xxh3(real, strlen(real));
 		if (item->is_tarball) {
@@ -171,7 +171,7 @@ void ctx_symbol_caches_deinit(struct ctx_symbol_caches *caches)
 	*caches = (struct ctx_symbol_caches){0};
 }
 
-/* The list's place of a directory that `at` begins with; `*ret_n` is its length. False: none. */
+/* The index of the directory that `at` begins with; `*ret_n` is its length. False: none. */
 static bool begins_with_one(const char *at, const char *const *directories, size_t *ret_place, size_t *ret_n)
 {
 	for (size_t i = 0; directories[i] != NULL; i++) {

@@ -1,5 +1,5 @@
 /*
- * What `perf archive` packs, and what becomes of it (ID: xx and rest together):
+ * The members that `perf archive` packs, and their unpacked paths (ID: xx and rest together):
  *
  *	.build-id/xx/rest -> ../../usr/lib/libz.so/ID	passed over
  *	usr/lib/libz.so/ID/elf				.build-id/xx/rest/elf		debug, vdso: likewise
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES ((size_t)1 << 18)
-#define MEMBERS_MAX 1000000u /* each costs a look at least, and a file at most */
+#define MEMBERS_MAX 1000000u /* each costs at least a header and at most a file */
 #define LINKS_DIR ".build-id"
 #define KERNEL_DIR "[kernel.kallsyms]"
 
@@ -36,7 +36,7 @@ struct unpacking {
 	uint64_t bytes, bytes_max;
 };
 
-/* A file that we want. */
+/* A file to unpack. */
 struct wanted {
 	char id[CTX_BUILDID_TEXT];
 	const char *file; /* "elf", "debug", "vdso", "kallsyms" */
@@ -50,7 +50,7 @@ static void unpacking_cleanup(struct unpacking *unpacking)
 	free(unpacking->chunk);
 }
 
-/* What libarchive says, as ours. */
+/* Maps libarchive's error to a status. */
 static enum ctx_status complain(const struct unpacking *unpacking, struct ctx_err *err)
 {
 	const char *text = archive_error_string(unpacking->archive);
@@ -61,7 +61,7 @@ static enum ctx_status complain(const struct unpacking *unpacking, struct ctx_er
 			   text != NULL ? text : "damaged");
 }
 
-/* The last components of a name, the last one first; those that are not there are "". */
+/* The last components of a name, the last one first; missing ones are "". */
 #define PARTS 4
 
 struct parts {
@@ -123,7 +123,7 @@ static bool is_wanted(const char *name, struct wanted *ret)
 	return take_id(&parts, 0, ret->id);
 }
 
-/* Makes the directories and the file of `wanted`. `*ret_fd` is -1 when there is one already. */
+/* Makes the directories and the file of `wanted`. `*ret_fd` is -1 when the file exists already. */
 static enum ctx_status create(const struct unpacking *unpacking, const struct wanted *wanted, int *ret_fd,
 			      struct ctx_err *err)
 {
@@ -154,7 +154,10 @@ static enum ctx_status too_large(const struct unpacking *unpacking, struct ctx_e
 			   (unsigned long long)unpacking->bytes_max);
 }
 
-/* Reads a member's bytes to their end and writes them to `fd`. What a header says of the size is not relied on. */
+/*
+ * Reads a member's bytes to their end and writes them to `fd`. The size in the header is not relied
+ * on.
+ */
 static enum ctx_status copy(struct unpacking *unpacking, int fd, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -182,7 +185,7 @@ static enum ctx_status take_member(struct unpacking *unpacking, struct archive_e
 
 	if (name == NULL) /* in letters that this locale does not have */
 		name = archive_entry_pathname_utf8(entry);
-	/* What is passed over must be read all the same. */
+	/* Skipped members must be read all the same. */
 	if (size < 0 || (uint64_t)size > unpacking->bytes_max - unpacking->bytes)
 		return too_large(unpacking, err);
 	if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != NULL ||
@@ -209,7 +212,10 @@ static enum ctx_status start(struct unpacking *unpacking, const char *into, stru
 	unpacking->into = open(into, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (unpacking->into < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", into);
-	/* A filter that libarchive was built without is a program that it starts: still not a failure. */
+	/*
+	 * A filter that libarchive was built without is a program that it starts: still not a
+	 * failure.
+	 */
 	if (archive_read_support_format_tar(archive) < ARCHIVE_WARN ||
 	    archive_read_support_filter_gzip(archive) < ARCHIVE_WARN ||
 	    archive_read_support_filter_bzip2(archive) < ARCHIVE_WARN ||

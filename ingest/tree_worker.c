@@ -1,5 +1,6 @@
 /*
- * A ring of batches: the ingest fills the one at `filled`, the thread empties the one at `emptied`; both numbers only grow.
+ * A ring of batches: the ingest fills the one at `filled`, the thread empties the one at `emptied`;
+ * both numbers only grow.
  *
  *	emptied <= filled < emptied + BATCHES
  */
@@ -35,7 +36,7 @@ struct ctx_tree_worker {
 	pthread_mutex_t mutex; /* of all below */
 	pthread_cond_t changed;
 	uint64_t filled, emptied;
-	bool ended; /* nothing more comes */
+	bool ended; /* no more batches */
 	enum ctx_status status;
 	struct ctx_err err;
 };
@@ -107,7 +108,7 @@ enum ctx_status ctx_tree_worker_start(struct ctx_tree_forest *forest, const stru
 	pthread_cond_init(&worker->changed, NULL);
 	if (pthread_create(&worker->thread, NULL, run, worker) != 0) {
 		ctx_tree_worker_destroy(worker);
-		return ctx_err_set(err, CTX_E_LIMIT, "no more threads to be had");
+		return ctx_err_set(err, CTX_E_LIMIT, "no more threads available");
 	}
 	worker->runs = true;
 	ctx_tree_forest_set_cct(forest, &worker->view);
@@ -120,7 +121,7 @@ static enum ctx_status failure_of(const struct ctx_tree_worker *worker, struct c
 	return worker->status == CTX_OK ? CTX_OK : ctx_err_set(err, worker->status, "%s", worker->err.msg);
 }
 
-/* Hands the batch in hand over and waits for room for the next. */
+/* Passes the current batch on and waits for room for the next. */
 static enum ctx_status close_batch(struct ctx_tree_worker *worker, struct ctx_err *err)
 {
 	enum ctx_status status;

@@ -8,8 +8,8 @@
 
 #define FRAMES_MAX 4096u /* of the user's part */
 
-struct object_table {		     /* by object id; all zero: not looked for yet */
-	struct ctx_cfi_table *table; /* owned; NULL: there is none */
+struct object_table {		     /* by object id; all zero: not searched yet */
+	struct ctx_cfi_table *table; /* owned; NULL: none */
 	bool known;
 };
 
@@ -17,8 +17,8 @@ struct ctx_unwinding {
 	struct ctx_resolver *resolver;
 	struct object_table *tables;
 	size_t n_tables, tables_cap;
-	const struct ctx_addrspace *space; /* of the sample in hand */
-	enum ctx_status status;		   /* of looking for tables */
+	const struct ctx_addrspace *space; /* of the current sample */
+	enum ctx_status status;		   /* of the search for tables */
 	struct ctx_unwinding_counts counts;
 	uint64_t *frames;
 	size_t frames_cap;
@@ -48,7 +48,10 @@ void ctx_unwinding_destroy(struct ctx_unwinding *unwinding)
 	free(unwinding);
 }
 
-/* No file, or one without call frame information, is no failure: its frames end in a reason. */
+/*
+ * A missing file, or one without call frame information, is not a failure: stacks end there with a
+ * reason.
+ */
 static enum ctx_status read_table(struct ctx_unwinding *unwinding, uint32_t object,
 				  struct ctx_cfi_table **ret)
 {
@@ -96,7 +99,7 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 		return false;
 	*ret = (struct ctx_unwind_object){.begin = map->begin, .end = map->end};
 	ret->table = table_of(unwinding, map->object);
-	/* By the pc: a segment may begin behind the page that its mapping begins with. */
+	/* By the pc: a segment can begin after the page that its mapping begins with. */
 	if (ret->table != NULL &&
 	    ctx_cfi_table_address(ret->table, map->file_offset + (pc - map->begin), &address))
 		ret->bias = pc - address;

@@ -13,7 +13,7 @@
 
 struct ctx_unwinding;
 
-/* `resolver` is borrowed: it knows the objects and where their files are. */
+/* `resolver` is borrowed: it has the objects and the places of their files. */
 CTX_MUST_CHECK enum ctx_status ctx_unwinding_create(struct ctx_resolver *resolver, struct ctx_unwinding **ret,
 						    struct ctx_err *err);
 void ctx_unwinding_destroy(struct ctx_unwinding *unwinding);
@@ -24,10 +24,10 @@ struct ctx_unwound {
 };
 
 /*
- * The whole stack of a sample: its `frames`, which are the kernel's, then what is unwound from its
- * `user` state in the address space of its process; leaf first, ended by a truncation where the
+ * The whole stack of a sample: its `frames`, which are the kernel's, then the frames unwound from
+ * its `user` state in the address space of its process; leaf first, ended by a truncation where the
  * root was not reached. Borrowed until the next call. Fails with CTX_E_NOMEM. O(frames), and a
- * table for each object that is met for the first time.
+ * table for each new object.
  */
 CTX_MUST_CHECK enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding,
 						    const struct ctx_addrspace *space,
