@@ -443,7 +443,7 @@ static enum ctx_status read_part(struct compare *compare, const struct ctx_pd_pa
 	enum ctx_status status;
 
 	ctx_pd_queue_init(&queue, &compare->file.events, BYTES_QUEUED);
-	ctx_pd_stream_init(&queue.stream, part->fd, part->name, part->begin, part->end, compare->file.swap);
+	ctx_pd_stream_init(&queue.stream, part, compare->file.swap);
 	while ((status = ctx_pd_queue_peek(&queue, &item, err)) == CTX_OK) {
 		if (item == NULL)
 			continue; /* damage is not the subject here */

@@ -54,17 +54,17 @@ static void check_properties(struct ctx_pd_facts *facts)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ctx_pd_facts facts = {.machine.cpus_available = PROCESSORS, .machine.cpus_online = PROCESSORS};
+	struct ctx_pe_wire wire;
 	enum ctx_status status;
 
 	if (size < 2)
 		return 0;
+	wire = ctx_pe_wire_make(data + 2, size - 2, (data[0] & 1) != 0);
 	for (int round = 0; round < 2; round++) {
 		if (data[1] == UINT8_MAX)
-			status = ctx_pd_facts_add_build_id(&facts, (uint16_t)(data[0] << 8), data + 2,
-							   size - 2, (data[0] & 1) != 0, NULL);
+			status = ctx_pd_facts_add_build_id(&facts, (uint16_t)(data[0] << 8), wire, NULL);
 		else
-			status = ctx_pd_facts_add(&facts, data[1], data + 2, size - 2, (data[0] & 1) != 0,
-						  NULL);
+			status = ctx_pd_facts_add(&facts, data[1], wire, NULL);
 		if (status != CTX_OK)
 			abort();
 	}

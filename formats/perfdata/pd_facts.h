@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/map64.h"
 #include "base/strtab.h"
+#include "formats/perfevent/pe_wire.h"
 #include "model/profile.h"
 
 #include <stdbool.h>
@@ -115,22 +116,20 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 void ctx_pd_facts_deinit(struct ctx_pd_facts *facts);
 
 /*
- * Takes in one feature: `n` bytes written in the other byte order when `swap`. What is known of the
- * same feature is replaced, except for build ids and event descriptions, which are added. Fails
- * with CTX_E_NOMEM only.
+ * Adds one feature, which is the rest of `wire`. It replaces earlier values of the same feature,
+ * except for build ids and event descriptions, which accumulate. Fails with CTX_E_NOMEM only.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature,
-						const void *bytes, size_t n, bool swap, struct ctx_err *err);
+						struct ctx_pe_wire wire, struct ctx_err *err);
 
 /*
- * Takes in one build id in the layout of a HEADER_BUILD_ID record behind its header (pid, 24 bytes
- * of build id of which one may be the length, path); `misc` is of the record's header. A damaged
- * one is a line in `damage`; one of zeros says that there is none, and adds nothing. Without a
- * length it has 20 bytes, zeros at its end included.
+ * Adds one build id. The rest of `wire` is the body of a HEADER_BUILD_ID record (pid, 24 bytes of
+ * build id, of which one may be the length, path); `misc` comes from the record's header. A damaged
+ * record adds a line to `damage`; a build id of zeros means that the object has none, and adds
+ * nothing. Without a length the build id has 20 bytes, trailing zeros included.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc,
-							 const void *bytes, size_t n, bool swap,
-							 struct ctx_err *err);
+							 struct ctx_pe_wire wire, struct ctx_err *err);
 
 /*
  * The last build id of a path, lower-case hex, or ""; one of a guest only where the host has none.

@@ -85,10 +85,9 @@ static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, 
 		err);
 }
 
-enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc, const void *bytes,
-					  size_t n, bool swap, struct ctx_err *err)
+enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct ctx_pe_wire wire,
+					  struct ctx_err *err)
 {
-	struct ctx_pe_wire wire = ctx_pe_wire_make(bytes, n, swap);
 	struct ctx_err reason = {0};
 	enum ctx_status status = read_build_id(facts, misc, &wire, &reason);
 
@@ -112,8 +111,8 @@ enum ctx_status ctx_pd_facts_read_build_ids(struct ctx_pd_facts *facts, struct c
 		bytes = ctx_pe_wire_bytes(wire, size - RECORD_HEADER_BYTES);
 		if (bytes == NULL)
 			return ctx_pd_fact_cut_short(err);
-		status = ctx_pd_facts_add_build_id(facts, misc, bytes, size - RECORD_HEADER_BYTES, wire->swap,
-						   err);
+		status = ctx_pd_facts_add_build_id(
+			facts, misc, ctx_pe_wire_make(bytes, size - RECORD_HEADER_BYTES, wire->swap), err);
 	}
 	return status;
 }

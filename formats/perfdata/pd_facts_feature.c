@@ -250,10 +250,9 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 	}
 }
 
-enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature, const void *bytes, size_t n,
-				 bool swap, struct ctx_err *err)
+enum ctx_status ctx_pd_facts_add(struct ctx_pd_facts *facts, uint32_t feature, struct ctx_pe_wire wire,
+				 struct ctx_err *err)
 {
-	struct ctx_pe_wire wire = ctx_pe_wire_make(bytes, n, swap);
 	struct ctx_err reason = {0};
 	enum ctx_status status;
 

@@ -40,15 +40,19 @@ static enum ctx_status end_line(struct lines *lines, struct ctx_pd_facts *facts,
 	return CTX_OK;
 }
 
-/* `before`: what stands in front of the text. */
 static enum ctx_status put_text(struct lines *lines, struct ctx_pd_facts *facts, const char *key,
-				const char *before, const char *text, struct ctx_err *err)
+				const char *text, struct ctx_err *err)
 {
-	if (text != NULL && *text != '\0') {
-		ctx_buf_put_text(&lines->value, before);
+	if (text != NULL)
 		ctx_buf_put_text(&lines->value, text);
-	}
 	return end_line(lines, facts, key, err);
+}
+
+static enum ctx_status put_collector(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
+{
+	if (facts->version != NULL && *facts->version != '\0')
+		ctx_buf_put_text(&lines->value, "perf ");
+	return put_text(lines, facts, "collector", facts->version, err);
 }
 
 static void put_count(struct ctx_buf *value, uint32_t n, const char *one, const char *many)
@@ -117,7 +121,7 @@ static enum ctx_status put_start(struct lines *lines, struct ctx_pd_facts *facts
 	if (gmtime_r(&seconds, &parts) == NULL ||
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0)
 		return CTX_OK;
-	return put_text(lines, facts, "start", "", text, err);
+	return put_text(lines, facts, "start", text, err);
 }
 
 static const char *clock_name(uint32_t clockid)
@@ -158,15 +162,15 @@ enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t sta
 	lines.items = ctx_calloc(LINES_MAX, sizeof(*lines.items));
 	if (lines.items == NULL)
 		return ctx_err_nomem(err);
-	status = put_text(&lines, facts, "collector", "perf ", facts->version, err);
+	status = put_collector(&lines, facts, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "command", "", facts->command, err);
+		status = put_text(&lines, facts, "command", facts->command, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "host", "", facts->machine.hostname, err);
+		status = put_text(&lines, facts, "host", facts->machine.hostname, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "kernel", "", facts->machine.os_release, err);
+		status = put_text(&lines, facts, "kernel", facts->machine.os_release, err);
 	if (status == CTX_OK)
-		status = put_text(&lines, facts, "arch", "", facts->machine.arch, err);
+		status = put_text(&lines, facts, "arch", facts->machine.arch, err);
 	if (status == CTX_OK)
 		status = put_processors(&lines, facts, err);
 	if (status == CTX_OK)

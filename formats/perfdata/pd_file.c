@@ -104,9 +104,10 @@ static enum ctx_status add_part(struct ctx_pd_file *file, const char *path, stru
 
 	if (status != CTX_OK)
 		return status;
-	part.fd = open_plain(path, &part.end);
+	part.fd = open_plain(path, &part.file_bytes);
 	if (part.fd < 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
+	part.end = part.file_bytes;
 	part.name = strdup(ctx_path_base(path));
 	if (part.name == NULL) {
 		close(part.fd);
@@ -117,13 +118,12 @@ static enum ctx_status add_part(struct ctx_pd_file *file, const char *path, stru
 }
 
 /* The bytes of a section in malloc'ed memory; CTX_E_FORMAT when it is not in the file. */
-static enum ctx_status read_section(const struct ctx_pd_part *part, uint64_t file_bytes,
-				    const struct section *section, const char *what, uint8_t **ret,
-				    struct ctx_err *err)
+static enum ctx_status read_section(const struct ctx_pd_part *part, const struct section *section,
+				    const char *what, uint8_t **ret, struct ctx_err *err)
 {
 	size_t got;
 
-	if (section->size > file_bytes || section->offset > file_bytes - section->size ||
+	if (section->size > part->file_bytes || section->offset > part->file_bytes - section->size ||
 	    section->size > SECTION_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: %s (%llu bytes at %llu) is not in the file",
 				   part->name, what, (unsigned long long)section->size,
@@ -140,12 +140,10 @@ static enum ctx_status read_section(const struct ctx_pd_part *part, uint64_t fil
 	return CTX_OK;
 }
 
-static enum ctx_status add_ids(struct ctx_pd_file *file, uint64_t file_bytes, const struct section *section,
-			       struct ctx_err *err)
+static enum ctx_status add_ids(struct ctx_pd_file *file, const struct section *section, struct ctx_err *err)
 {
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
-	enum ctx_status status =
-		read_section(&file->parts[0], file_bytes, section, "the ids of an event", &bytes, err);
+	enum ctx_status status = read_section(&file->parts[0], section, "the ids of an event", &bytes, err);
 	struct ctx_pe_wire wire;
 
 	if (status != CTX_OK)
@@ -167,18 +165,17 @@ static enum ctx_status forgive(struct ctx_pd_file *file, enum ctx_status status,
 				      : ctx_err_set(err, status, "%s", why->msg);
 }
 
-static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes, const struct header *header,
-				  struct ctx_err *err)
+static enum ctx_status read_attrs(struct ctx_pd_file *file, const struct header *header, struct ctx_err *err)
 {
+	const struct ctx_pd_part *part = &file->parts[0];
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
 	enum ctx_status status;
 	uint64_t n, ids_bytes = 0;
 
 	if (header->attr_size < 64 + 16 || header->attr_size > SECTION_MAX)
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: event attributes of %llu bytes",
-				   file->parts[0].name, (unsigned long long)header->attr_size);
-	status = read_section(&file->parts[0], file_bytes, &header->attrs, "the section of event attributes",
-			      &bytes, err);
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: event attributes of %llu bytes", part->name,
+				   (unsigned long long)header->attr_size);
+	status = read_section(part, &header->attrs, "the section of event attributes", &bytes, err);
 	if (status != CTX_OK)
 		return status;
 	n = header->attrs.size / header->attr_size;
@@ -192,12 +189,12 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes,
 		ids.size = ctx_pe_wire_u64(&wire);
 		status = ctx_pd_events_add(&file->events, entry, attr_bytes, file->swap, &why);
 		/* Each has a place of its own in the file; otherwise few bytes could be read for ever. */
-		if (status == CTX_OK && ids.size > file_bytes - ids_bytes)
+		if (status == CTX_OK && ids.size > part->file_bytes - ids_bytes)
 			status = ctx_err_set(&why, CTX_E_FORMAT,
 					     "%s: the ids of the events are more than the file has room for",
-					     file->parts[0].name);
+					     part->name);
 		if (status == CTX_OK)
-			status = add_ids(file, file_bytes, &ids, &why);
+			status = add_ids(file, &ids, &why);
 		if (status == CTX_OK)
 			ids_bytes += ids.size;
 		status = forgive(file, status, &why, err);
@@ -205,14 +202,14 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, uint64_t file_bytes,
 	return status;
 }
 
-enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part,
-				    uint64_t file_bytes, uint64_t offset, uint64_t size, struct ctx_err *err)
+enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part, uint64_t offset,
+				    uint64_t size, struct ctx_err *err)
 {
 	static const char what[] = "the section with the formats of tracepoints";
 	struct section section = {.offset = offset, .size = size};
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
 	struct ctx_err why = {0};
-	enum ctx_status status = read_section(part, file_bytes, &section, what, &bytes, &why);
+	enum ctx_status status = read_section(part, &section, what, &bytes, &why);
 
 	if (status == CTX_OK)
 		status = ctx_pd_tracing_parse(bytes, (size_t)size, &file->tracing, &why);
@@ -222,9 +219,10 @@ enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_p
 }
 
 /* Behind the data there is one section description for each feature bit. */
-static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_bytes,
-				     const struct header *header, struct ctx_err *err)
+static enum ctx_status read_features(struct ctx_pd_file *file, const struct header *header,
+				     struct ctx_err *err)
 {
+	const struct ctx_pd_part *part = &file->parts[0];
 	struct section table = {.offset = header->data.offset + header->data.size};
 	uint8_t *bytes CTX_AUTO_FREE = NULL;
 	struct ctx_err why = {0};
@@ -233,8 +231,7 @@ static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_byt
 
 	for (size_t i = 0; i < CTX_COUNT_OF(header->features); i++)
 		table.size += (uint64_t)__builtin_popcountll(header->features[i]) * 16;
-	status = read_section(&file->parts[0], file_bytes, &table, "the table of header features", &bytes,
-			      &why);
+	status = read_section(part, &table, "the table of header features", &bytes, &why);
 	if (status != CTX_OK)
 		return forgive(file, status, &why, err);
 	wire = ctx_pe_wire_make(bytes, (size_t)table.size, file->swap);
@@ -247,17 +244,16 @@ static enum ctx_status read_features(struct ctx_pd_file *file, uint64_t file_byt
 		section.offset = ctx_pe_wire_u64(&wire);
 		section.size = ctx_pe_wire_u64(&wire);
 		if (bit == CTX_PD_FEATURE_TRACING_DATA) {
-			status = ctx_pd_file_tracing(file, &file->parts[0], file_bytes, section.offset,
-						     section.size, err);
+			status = ctx_pd_file_tracing(file, part, section.offset, section.size, err);
 			if (status != CTX_OK)
 				return status;
 			continue;
 		}
-		status = read_section(&file->parts[0], file_bytes, &section, "a header feature", &payload,
-				      &why);
+		status = read_section(part, &section, "a header feature", &payload, &why);
 		if (status == CTX_OK)
-			status = ctx_pd_facts_add(&file->facts, bit, payload, (size_t)section.size,
-						  file->swap, err);
+			status = ctx_pd_facts_add(&file->facts, bit,
+						  ctx_pe_wire_make(payload, (size_t)section.size, file->swap),
+						  err);
 		else
 			status = forgive(file, status, &why, err);
 		if (status != CTX_OK)
@@ -271,7 +267,7 @@ static enum ctx_status read_header(struct ctx_pd_file *file, const uint8_t *byte
 {
 	struct ctx_pe_wire wire = ctx_pe_wire_make(bytes, n, file->swap);
 	struct ctx_pd_part *part = &file->parts[0];
-	uint64_t file_bytes = part->end;
+	uint64_t file_bytes = part->file_bytes;
 	struct header header;
 	enum ctx_status status;
 
@@ -295,7 +291,7 @@ static enum ctx_status read_header(struct ctx_pd_file *file, const uint8_t *byte
 	/* The writer of the feature bits may have had words of 32 bits: the low bits are then in the upper half. */
 	if (file->swap && header.features[0] != 0 && (header.features[0] & UINT64_C(0xffffffff)) == 0)
 		header.features[0] = header.features[0] >> 32;
-	status = read_attrs(file, file_bytes, &header, err);
+	status = read_attrs(file, &header, err);
 	if (status != CTX_OK)
 		return status;
 	part->begin = header.data.offset;
@@ -310,7 +306,7 @@ static enum ctx_status read_header(struct ctx_pd_file *file, const uint8_t *byte
 		return ctx_pd_file_damage(file, text, err);
 	}
 	part->end = header.data.offset + header.data.size;
-	return read_features(file, file_bytes, &header, err);
+	return read_features(file, &header, err);
 }
 
 enum ctx_status ctx_pd_file_read(struct ctx_pd_file *file, struct ctx_err *err)

@@ -12,16 +12,11 @@
 #include "base/err.h"
 #include "formats/perfdata/pd_events.h"
 #include "formats/perfdata/pd_facts.h"
+#include "formats/perfdata/pd_part.h"
 #include "formats/perfdata/pd_tracing.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct ctx_pd_part { /* one file with records */
-	int fd;	     /* owned */
-	char *name;  /* owned; for messages */
-	uint64_t begin, end;
-};
 
 struct ctx_pd_file {
 	char *path;		   /* owned, without trailing slashes */
@@ -60,12 +55,11 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_file_read(struct ctx_pd_file *file, struct
 void ctx_pd_file_deinit(struct ctx_pd_file *file);
 
 /*
- * Takes in the formats of tracepoints, `size` bytes at `offset` of a part whose file has
- * `file_bytes`. What is wrong with them is a line of damage. Fails with CTX_E_NOMEM, CTX_E_IO.
+ * Reads the tracepoint formats, `size` bytes at `offset` of the part's file. Format errors add a
+ * line to `damage`. Fails with CTX_E_NOMEM, CTX_E_IO.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_pd_part *part,
-						   uint64_t file_bytes, uint64_t offset, uint64_t size,
-						   struct ctx_err *err);
+						   uint64_t offset, uint64_t size, struct ctx_err *err);
 
 /* A line of damage that was found before the first record. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_file_damage(struct ctx_pd_file *file, const char *text,

@@ -133,12 +133,17 @@ static enum ctx_status damaged(struct reading *reading)
 	return CTX_OK;
 }
 
-/* `wire` is behind the record's own header and ends with the record or before; `end` is the record's end in the
- * file. */
-static enum ctx_status take_load(struct reading *reading, struct ctx_pe_wire *wire, uint64_t time_ns,
-				 uint64_t at, uint64_t end, struct ctx_err *err)
+struct record {
+	uint64_t begin, end; /* in the file */
+	uint64_t time_ns;
+	struct ctx_pe_wire body; /* after the record's header; may end before the record does */
+};
+
+static enum ctx_status take_load(struct reading *reading, struct record *record, struct ctx_err *err)
 {
-	struct found found = {.load.time_ns = time_ns, .name = reading->names.n};
+	struct found found = {.load.time_ns = record->time_ns, .name = reading->names.n};
+	uint64_t record_bytes = record->end - record->begin;
+	struct ctx_pe_wire *wire = &record->body;
 	uint64_t index, room;
 	const uint8_t *zero;
 	size_t n;
@@ -149,16 +154,16 @@ static enum ctx_status take_load(struct reading *reading, struct ctx_pe_wire *wi
 	found.load.address = ctx_pe_wire_u64(wire);
 	found.load.size = ctx_pe_wire_u64(wire);
 	index = ctx_pe_wire_u64(wire);
-	if (wire->failed || found.load.size > end - at - LOAD_BYTES ||
+	if (wire->failed || found.load.size > record_bytes - LOAD_BYTES ||
 	    found.load.size > UINT64_MAX - found.load.address)
 		return damaged(reading);
-	room = end - at - LOAD_BYTES - found.load.size;
+	room = record_bytes - LOAD_BYTES - found.load.size;
 	n = ctx_pe_wire_left(wire) < room ? ctx_pe_wire_left(wire) : (size_t)room;
 	zero = n != 0 ? memchr(wire->at, 0, n) : NULL;
 	if (zero == NULL)
 		return damaged(reading);
 	n = (size_t)(zero - wire->at) + 1;
-	found.load.file_offset = at + LOAD_BYTES + n;
+	found.load.file_offset = record->begin + LOAD_BYTES + n;
 	ctx_buf_put(&reading->names, wire->at, n);
 	if (ctx_buf_check(&reading->names, err) != CTX_OK)
 		return CTX_E_NOMEM;
@@ -166,9 +171,9 @@ static enum ctx_status take_load(struct reading *reading, struct ctx_pe_wire *wi
 }
 
 /* Name, size and bytes are those of the load: a move cannot change them. */
-static enum ctx_status take_move(struct reading *reading, struct ctx_pe_wire *wire, uint64_t time_ns,
-				 struct ctx_err *err)
+static enum ctx_status take_move(struct reading *reading, struct record *record, struct ctx_err *err)
 {
+	struct ctx_pe_wire *wire = &record->body;
 	struct found found;
 	uint64_t address, index;
 	uint32_t pid, before;
@@ -186,7 +191,7 @@ static enum ctx_status take_move(struct reading *reading, struct ctx_pe_wire *wi
 	if (before == CTX_MAP64_NONE || reading->found[before].load.size > UINT64_MAX - address)
 		return damaged(reading);
 	found = reading->found[before];
-	found.load.time_ns = time_ns;
+	found.load.time_ns = record->time_ns;
 	found.load.address = address;
 	found.load.pid = pid;
 	return append(reading, &found, index, err);
@@ -196,7 +201,8 @@ static enum ctx_status take_move(struct reading *reading, struct ctx_pe_wire *wi
 static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct ctx_err *err)
 {
 	struct input *input = &reading->input;
-	uint64_t begin = *at, left = input->size - begin, time_ns;
+	uint64_t left = input->size - *at;
+	struct record record = {.begin = *at};
 	struct ctx_pe_wire wire;
 	const uint8_t *bytes;
 	enum ctx_status status;
@@ -207,7 +213,7 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 		return CTX_END;
 	if (look > LOAD_BYTES + NAME_BYTES_MAX)
 		look = LOAD_BYTES + NAME_BYTES_MAX;
-	status = left < RECORD_BYTES ? CTX_END : input_get(input, begin, RECORD_BYTES, &bytes, err);
+	status = left < RECORD_BYTES ? CTX_END : input_get(input, record.begin, RECORD_BYTES, &bytes, err);
 	if (status < 0)
 		return status;
 	if (status == CTX_END) {
@@ -217,27 +223,25 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 	wire = ctx_pe_wire_make(bytes, RECORD_BYTES, reading->swap);
 	id = ctx_pe_wire_u32(&wire);
 	size = ctx_pe_wire_u32(&wire);
-	time_ns = ctx_pe_wire_u64(&wire);
+	record.time_ns = ctx_pe_wire_u64(&wire);
 	if (size < RECORD_BYTES || size > left) { /* nobody can tell where the next one begins */
 		reading->damaged++;
 		return CTX_END;
 	}
 	if (id == CLOSE)
 		return CTX_END;
-	*at = begin + size;
+	*at = record.end = record.begin + size;
 	if (id != LOAD && id != MOVE)
 		return CTX_OK;
 	if (look > size)
 		look = size;
-	status = input_get(input, begin, look, &bytes, err);
+	status = input_get(input, record.begin, look, &bytes, err);
 	if (status == CTX_END)
 		reading->damaged++;
 	if (status != CTX_OK)
 		return status;
-	wire = ctx_pe_wire_make(bytes + RECORD_BYTES, look - RECORD_BYTES, reading->swap);
-	if (id == MOVE)
-		return take_move(reading, &wire, time_ns, err);
-	return take_load(reading, &wire, time_ns, begin, begin + size, err);
+	record.body = ctx_pe_wire_make(bytes + RECORD_BYTES, look - RECORD_BYTES, reading->swap);
+	return id == MOVE ? take_move(reading, &record, err) : take_load(reading, &record, err);
 }
 
 /* `*ret_at` is where the records begin. */

@@ -62,8 +62,7 @@ static enum ctx_status take_feature(struct ctx_pd_file *file, const struct ctx_p
 
 	if (wire.failed || feature >= CTX_PD_FEATURE_BITS)
 		return CTX_OK;
-	return ctx_pd_facts_add(&file->facts, (uint32_t)feature, wire.at, ctx_pe_wire_left(&wire), file->swap,
-				err);
+	return ctx_pd_facts_add(&file->facts, (uint32_t)feature, wire, err);
 }
 
 static void take_time(struct ctx_pd_file *file, const struct ctx_pd_record *record)
@@ -94,13 +93,11 @@ static enum ctx_status take(struct ctx_pd_file *file, const struct ctx_pd_part *
 	case CTX_PD_HEADER_FEATURE:
 		return file->pipe ? take_feature(file, record, err) : CTX_OK;
 	case CTX_PD_HEADER_TRACING_DATA:
-		return file->pipe ? ctx_pd_file_tracing(file, part, part->end,
-							record->offset + record->header.size,
+		return file->pipe ? ctx_pd_file_tracing(file, part, record->offset + record->header.size,
 							ctx_pe_wire_u32(&wire), err)
 				  : CTX_OK;
 	case CTX_PD_HEADER_BUILD_ID:
-		return ctx_pd_facts_add_build_id(&file->facts, record->header.misc, wire.at,
-						 ctx_pe_wire_left(&wire), file->swap, err);
+		return ctx_pd_facts_add_build_id(&file->facts, record->header.misc, wire, err);
 	default:
 		return CTX_OK;
 	}
@@ -113,7 +110,7 @@ static enum ctx_status scan_part(struct ctx_pd_file *file, const struct ctx_pd_p
 	struct ctx_pd_record record;
 	enum ctx_status status;
 
-	ctx_pd_stream_init(&stream, part->fd, part->name, part->begin, part->end, file->swap);
+	ctx_pd_stream_init(&stream, part, file->swap);
 	do {
 		status = ctx_pd_stream_next(&stream, &record, err);
 		if (status == CTX_OK)

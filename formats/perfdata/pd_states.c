@@ -229,16 +229,18 @@ static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx
 static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				 const struct ctx_event *told, struct ctx_err *err)
 {
-	struct ctx_event event = change_at(told->time_ns, 0, 0, sample->cpu, CTX_CHANGE_RUNS);
+	struct ctx_pd_thread_numbers next = {0};
+	struct ctx_event event;
 	enum ctx_status status;
-	bool found;
 	int64_t tid;
 
 	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_NEXT_PID, &tid) || tid <= 0)
 		return CTX_OK; /* nobody: the processor idles */
-	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &event.process, &event.thread,
-				   err);
-	return status == CTX_OK && found ? ctx_pd_reader_put(reader, &event, err) : status;
+	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &next, err);
+	if (status != CTX_OK || next.thread == CTX_NONE)
+		return status;
+	event = change_at(told->time_ns, next.process, next.thread, sample->cpu, CTX_CHANGE_RUNS);
+	return ctx_pd_reader_put(reader, &event, err);
 }
 
 /*
@@ -267,20 +269,20 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 	 */
 	bool is_waking = role == CTX_PD_TP_WAKING || (role == CTX_PD_TP_WAKEUP && !reader->states.has_waking);
 	struct ctx_event event = change_of(told, is_waking ? CTX_SEEN_WAKING : CTX_CHANGE_WOKEN);
+	struct ctx_pd_thread_numbers woken = {0};
 	enum ctx_status status;
 	const char *name;
-	uint32_t process;
-	bool found;
 	int64_t tid;
 
 	if (!value_of(reader, sample, role, CTX_PD_FIELD_PID, &tid) || tid <= 0)
 		return CTX_OK;
-	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &found, &process, &event.thread, err);
-	if (status != CTX_OK || !found)
+	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &woken, err);
+	if (status != CTX_OK || woken.thread == CTX_NONE)
 		return status;
+	event.thread = woken.thread;
 	name = sample->tid == 0 ? "swapper" : ctx_pd_tasks_untracked_task(&reader->tasks, sample->tid);
 	if (name != NULL)
-		set_external_waker(&event, process, name);
+		set_external_waker(&event, woken.process, name);
 	else
 		event.state.waker = told->thread;
 	return ctx_pd_reader_put(reader, &event, err);
@@ -364,6 +366,7 @@ enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader, const struct 
 	const struct perf_event_header *header = &item->record.header;
 	struct ctx_event event =
 		change_at(ctx_pd_reader_relative(reader, item->time), 0, 0, -1, CTX_CHANGE_RUNS);
+	struct ctx_pd_thread_numbers thread = {0};
 	struct ctx_pe_trailer who;
 	enum ctx_status status;
 
@@ -379,18 +382,24 @@ enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader, const struct 
 	if (event.state.change == CTX_SEEN_OFF && ctx_pd_tasks_has_ended(&reader->tasks, who.tid))
 		return CTX_OK;
 	event.state.cpu = who.cpu;
-	status = ctx_pd_tasks_sample(&reader->tasks, event.time_ns, who.pid, who.tid, &event.process,
-				     &event.thread, err);
+	status = ctx_pd_tasks_sample(
+		&reader->tasks,
+		&(struct ctx_pd_task_at){.time_ns = event.time_ns, .pid = who.pid, .tid = who.tid}, &thread,
+		err);
+	event.process = thread.process;
+	event.thread = thread.thread;
 	return status == CTX_OK ? ctx_pd_reader_put(reader, &event, err) : status;
 }
 
 enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_ns, int64_t tid,
 				   struct ctx_err *err)
 {
-	struct ctx_event event = change_at(time_ns, 0, 0, -1, CTX_CHANGE_RUNS);
-	enum ctx_status status;
-	bool found;
+	struct ctx_pd_thread_numbers thread = {0};
+	struct ctx_event event;
+	enum ctx_status status = ctx_pd_tasks_find(&reader->tasks, time_ns, tid, &thread, err);
 
-	status = ctx_pd_tasks_find(&reader->tasks, time_ns, tid, &found, &event.process, &event.thread, err);
-	return status == CTX_OK && found ? ctx_pd_reader_put(reader, &event, err) : status;
+	if (status != CTX_OK || thread.thread == CTX_NONE)
+		return status;
+	event = change_at(time_ns, thread.process, thread.thread, -1, CTX_CHANGE_RUNS);
+	return ctx_pd_reader_put(reader, &event, err);
 }

@@ -59,10 +59,10 @@ static enum ctx_status make_room(struct ctx_pd_window *window, struct ctx_err *e
 	return CTX_OK;
 }
 
-void ctx_pd_stream_init(struct ctx_pd_stream *stream, int fd, const char *name, uint64_t begin, uint64_t end,
-			bool swap)
+void ctx_pd_stream_init(struct ctx_pd_stream *stream, const struct ctx_pd_part *part, bool swap)
 {
-	*stream = (struct ctx_pd_stream){.fd = fd, .name = name, .swap = swap, .at = begin, .end = end};
+	*stream = (struct ctx_pd_stream){
+		.fd = part->fd, .name = part->name, .swap = swap, .at = part->begin, .end = part->end};
 }
 
 void ctx_pd_stream_deinit(struct ctx_pd_stream *stream)

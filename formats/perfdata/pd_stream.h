@@ -11,6 +11,7 @@
 #define CTX_FORMATS_PERFDATA_PD_STREAM_H
 
 #include "base/err.h"
+#include "formats/perfdata/pd_part.h"
 #include "formats/perfdata/pd_record.h"
 
 #include <stdbool.h>
@@ -58,8 +59,8 @@ struct ctx_pd_stream {
 	char damage[256]; /* of the last record asked for; "" none */
 };
 
-void ctx_pd_stream_init(struct ctx_pd_stream *stream, int fd, const char *name, uint64_t begin, uint64_t end,
-			bool swap);
+/* The stream borrows the part's descriptor and name. `swap`: records are in the other byte order. */
+void ctx_pd_stream_init(struct ctx_pd_stream *stream, const struct ctx_pd_part *part, bool swap);
 void ctx_pd_stream_deinit(struct ctx_pd_stream *stream);
 
 /*

@@ -125,59 +125,64 @@ static enum ctx_status find_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 	return status == CTX_OK ? add_image(tasks, &image, ret, err) : status;
 }
 
-/* "<lineage of the parent>_f3" */
-static enum ctx_status make_lineage(struct ctx_pd_tasks *tasks, uint32_t parent, char kind, uint32_t number,
+/* The lineage of the next child of an image: "<lineage of the parent>_f3". `kind`: 'f' fork, 'x' exec. */
+static enum ctx_status make_lineage(struct ctx_pd_tasks *tasks, struct ctx_pd_image *parent, char kind,
 				    uint32_t *ret, struct ctx_err *err)
 {
+	uint32_t number = kind == 'f' ? ++parent->n_forks : ++parent->n_execs;
 	char lineage[256];
-	int n = snprintf(lineage, sizeof(lineage), "%s_%c%u", text(tasks, parent), kind, number);
+	int n = snprintf(lineage, sizeof(lineage), "%s_%c%u", text(tasks, parent->lineage), kind, number);
 
-	if (n < 0 || (size_t)n >= sizeof(lineage)) { /* deeper than anybody reads */
-		*ret = parent;
+	if (n < 0 || (size_t)n >= sizeof(lineage)) { /* too deep to be of use */
+		*ret = parent->lineage;
 		return CTX_OK;
 	}
 	return ctx_strtab_add_text(&tasks->names, lineage, ret, err);
 }
 
-static enum ctx_status add_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid, uint32_t image,
-				uint32_t name, uint32_t *ret, struct ctx_err *err)
+/* A new task becomes the thread of its tid. Of `task`, tid, image, name and begin_ns are used. */
+static enum ctx_status add_task(struct ctx_pd_tasks *tasks, const struct ctx_pd_task *task, uint32_t *ret,
+				struct ctx_err *err)
 {
+	struct ctx_pd_image *image = &tasks->images[task->image];
 	enum ctx_status status = ctx_grow(&tasks->tasks, &tasks->tasks_cap, tasks->n_tasks + 1, err);
 
 	if (status == CTX_OK)
-		status = set_value(&tasks->task_of_tid, tid, (uint32_t)tasks->n_tasks, err);
+		status = set_value(&tasks->task_of_tid, task->tid, (uint32_t)tasks->n_tasks, err);
 	if (status != CTX_OK)
 		return status;
 	*ret = (uint32_t)tasks->n_tasks;
-	tasks->tasks[tasks->n_tasks++] = (struct ctx_pd_task){.tid = tid,
-							      .image = image,
+	tasks->tasks[tasks->n_tasks++] = (struct ctx_pd_task){.tid = task->tid,
+							      .image = task->image,
 							      .number = CTX_NONE,
-							      .name = name,
-							      .sibling = tasks->images[image].newest,
-							      .begin_ns = time_ns};
-	tasks->images[image].newest = *ret;
-	tasks->images[image].n_threads++;
+							      .name = task->name,
+							      .sibling = image->newest,
+							      .begin_ns = task->begin_ns};
+	image->newest = *ret;
+	image->n_threads++;
 	return CTX_OK;
 }
 
 /* The idle threads of all processors have the number 0: told apart from nothing else, they are one. */
-static enum ctx_status find_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, int64_t tid,
-				 uint32_t *ret, struct ctx_err *err)
+static enum ctx_status find_task(struct ctx_pd_tasks *tasks, const struct ctx_pd_task_at *at, uint32_t *ret,
+				 struct ctx_err *err)
 {
-	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
-	uint32_t image = CTX_NONE;
+	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)at->tid);
+	struct ctx_pd_task task = {.tid = at->tid, .image = CTX_NONE};
 	enum ctx_status status;
 
 	if (known != CTX_MAP64_NONE && !tasks->tasks[known].told &&
-	    tasks->images[tasks->tasks[known].image].pid == pid) {
+	    tasks->images[tasks->tasks[known].image].pid == at->pid) {
 		*ret = known;
 		return CTX_OK;
 	}
-	if (known == CTX_MAP64_NONE)
-		time_ns = 0; /* it was there before anybody told of it */
-	status = find_image(tasks, time_ns, pid, &image, err);
-	return status == CTX_OK ? add_task(tasks, time_ns, tid, image, tasks->images[image].name, ret, err)
-				: status;
+	/* A tid that was never seen before existed when the recording began. */
+	task.begin_ns = known != CTX_MAP64_NONE ? at->time_ns : 0;
+	status = find_image(tasks, task.begin_ns, at->pid, &task.image, err);
+	if (status != CTX_OK)
+		return status;
+	task.name = tasks->images[task.image].name;
+	return add_task(tasks, &task, ret, err);
 }
 
 /* Notes the end of a task; it is told later. */
@@ -235,7 +240,7 @@ static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_
 	/* Not when the parent descends from it: a damaged file, or a pid that was used again while perf read /proc. */
 	if (tasks->images[image].root == CTX_NONE && root_of(tasks, parent) != image)
 		tasks->images[image].parent = tasks->images[image].root = parent;
-	return find_task(tasks, 0, fork->pid, fork->tid, &task, err);
+	return find_task(tasks, &(struct ctx_pd_task_at){.pid = fork->pid, .tid = fork->tid}, &task, err);
 }
 
 /* What is forked has the name of the thread that forks it, which may be another one than its process has. */
@@ -249,26 +254,18 @@ static uint32_t name_of_parent(const struct ctx_pd_tasks *tasks, const struct ct
 		       : tasks->images[parent_image].name;
 }
 
-/* A new image with this name and the maps of its parent. */
-static enum ctx_status fork_image(struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
-				  uint32_t parent_index, uint32_t name, uint32_t *ret, struct ctx_err *err)
+/* Adds a new image, which takes its lineage and maps from its parent. */
+static enum ctx_status fork_image(struct ctx_pd_tasks *tasks, struct ctx_pd_image *child, uint32_t *ret,
+				  struct ctx_err *err)
 {
-	struct ctx_pd_image *parent = &tasks->images[parent_index];
-	struct ctx_pd_image image = {.pid = fork->pid,
-				     .parent = parent_index,
-				     .root = parent_index,
-				     .number = CTX_NONE,
-				     .name = name,
-				     .begin_ns = fork->time_ns,
-				     .named = true};
-	enum ctx_status status =
-		make_lineage(tasks, parent->lineage, 'f', ++parent->n_forks, &image.lineage, err);
+	struct ctx_pd_image *parent = &tasks->images[child->parent];
+	enum ctx_status status = make_lineage(tasks, parent, 'f', &child->lineage, err);
 
 	if (status == CTX_OK)
-		status = add_image(tasks, &image, ret, err);
+		status = add_image(tasks, child, ret, err);
 	if (status != CTX_OK)
 		return status;
-	parent = &tasks->images[parent_index];
+	parent = &tasks->images[child->parent];
 	if (parent->maps != NULL) {
 		tasks->images[*ret].maps = parent->maps;
 		tasks->images[*ret].n_maps = parent->n_maps;
@@ -281,7 +278,8 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 				  struct ctx_err *err)
 {
 	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)fork->tid);
-	uint32_t image = 0, name, task;
+	struct ctx_pd_task task = {.tid = fork->tid, .begin_ns = fork->time_ns};
+	uint32_t index;
 	enum ctx_status status = CTX_OK;
 
 	tasks->told_of = true;
@@ -290,13 +288,22 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 	if (known != CTX_MAP64_NONE) /* its number is used again */
 		status = end_task(tasks, known, fork->time_ns, err);
 	if (status == CTX_OK)
-		status = find_image(tasks, 0, fork->parent_pid, &image, err);
+		status = find_image(tasks, 0, fork->parent_pid, &task.image, err);
 	if (status != CTX_OK)
 		return status;
-	name = name_of_parent(tasks, fork, image);
-	if (fork->pid != fork->parent_pid)
-		status = fork_image(tasks, fork, image, name, &image, err);
-	return status == CTX_OK ? add_task(tasks, fork->time_ns, fork->tid, image, name, &task, err) : status;
+	task.name = name_of_parent(tasks, fork, task.image);
+	if (fork->pid != fork->parent_pid) {
+		struct ctx_pd_image child = {.pid = fork->pid,
+					     .parent = task.image,
+					     .root = task.image,
+					     .number = CTX_NONE,
+					     .name = task.name,
+					     .begin_ns = fork->time_ns,
+					     .named = true};
+
+		status = fork_image(tasks, &child, &task.image, err);
+	}
+	return status == CTX_OK ? add_task(tasks, &task, &index, err) : status;
 }
 
 /* No thread of an image goes on: also the one that called exec, which has the number of the first from then on, and no record of its end. */
@@ -324,21 +331,22 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 				     .name = name,
 				     .begin_ns = time_ns,
 				     .named = true};
-	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)comm->tid), index, task;
+	struct ctx_pd_task task = {.tid = comm->tid, .name = name, .begin_ns = time_ns};
+	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)comm->tid), index;
 	enum ctx_status status = CTX_OK;
 
 	old->replaced = true;
 	if (old->number == CTX_NONE && text(tasks, old->lineage)[0] == '\0')
 		image.lineage = old->lineage; /* the root process: nobody saw what it was before */
 	else
-		status = make_lineage(tasks, old->lineage, 'x', ++old->n_execs, &image.lineage, err);
+		status = make_lineage(tasks, old, 'x', &image.lineage, err);
 	if (status == CTX_OK && known != CTX_MAP64_NONE)
 		status = end_task(tasks, known, time_ns, err);
 	if (status == CTX_OK)
 		status = end_image(tasks, old_index, time_ns, err);
 	if (status == CTX_OK)
-		status = add_image(tasks, &image, &index, err);
-	return status == CTX_OK ? add_task(tasks, time_ns, comm->tid, index, name, &task, err) : status;
+		status = add_image(tasks, &image, &task.image, err);
+	return status == CTX_OK ? add_task(tasks, &task, &index, err) : status;
 }
 
 enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, const struct ctx_pd_comm *comm,
@@ -355,7 +363,10 @@ enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, const struct ctx_p
 	if (status == CTX_OK && comm->is_exec)
 		return exec_image(tasks, comm, image, id, err);
 	if (status == CTX_OK)
-		status = find_task(tasks, comm->time_ns, comm->pid, comm->tid, &index, err);
+		status = find_task(tasks,
+				   &(struct ctx_pd_task_at){
+					   .time_ns = comm->time_ns, .pid = comm->pid, .tid = comm->tid},
+				   &index, err);
 	if (status != CTX_OK)
 		return status;
 	task = &tasks->tasks[index];
@@ -537,7 +548,7 @@ static enum ctx_status announce_task(struct ctx_pd_tasks *tasks, struct ctx_pd_t
 
 /* Something happened to a thread: it is announced by now, and not over before. */
 static inline enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t index,
-					 uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+					 struct ctx_pd_thread_numbers *ret, struct ctx_err *err)
 {
 	struct ctx_pd_task *task = &tasks->tasks[index];
 	enum ctx_status status = CTX_OK;
@@ -549,28 +560,30 @@ static inline enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t ti
 		if (status == CTX_OK)
 			status = announce_task(tasks, task, err);
 	}
-	*ret_process = tasks->images[task->image].number;
-	*ret_thread = task->number;
+	ret->process = tasks->images[task->image].number;
+	ret->thread = task->number;
 	return status;
 }
 
-enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid, int64_t tid,
-				    uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, const struct ctx_pd_task_at *at,
+				    struct ctx_pd_thread_numbers *ret, struct ctx_err *err)
 {
 	uint32_t index = 0;
-	enum ctx_status status = find_task(tasks, time_ns, pid, tid, &index, err);
+	enum ctx_status status = find_task(tasks, at, &index, err);
 
-	return status == CTX_OK ? touch_task(tasks, time_ns, index, ret_process, ret_thread, err) : status;
+	return status == CTX_OK ? touch_task(tasks, at->time_ns, index, ret, err) : status;
 }
 
-enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid, bool *ret_found,
-				  uint32_t *ret_process, uint32_t *ret_thread, struct ctx_err *err)
+enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid,
+				  struct ctx_pd_thread_numbers *ret, struct ctx_err *err)
 {
 	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
 
-	*ret_found = index != CTX_MAP64_NONE && !tasks->tasks[index].told &&
-		     ctx_pd_tasks_untracked_task(tasks, tid) == NULL;
-	return *ret_found ? touch_task(tasks, time_ns, index, ret_process, ret_thread, err) : CTX_OK;
+	if (index != CTX_MAP64_NONE && !tasks->tasks[index].told &&
+	    ctx_pd_tasks_untracked_task(tasks, tid) == NULL)
+		return touch_task(tasks, time_ns, index, ret, err);
+	*ret = (struct ctx_pd_thread_numbers){.process = CTX_NONE, .thread = CTX_NONE};
+	return CTX_OK;
 }
 
 const char *ctx_pd_tasks_untracked_task(const struct ctx_pd_tasks *tasks, int64_t tid)

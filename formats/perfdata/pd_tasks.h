@@ -101,18 +101,26 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_exit(struct ctx_pd_tasks *tasks, uin
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid,
 						const struct ctx_pd_map *map, struct ctx_err *err);
 
-/* The numbers of a sample's process and thread; announces them when they are new. */
-CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t pid,
-						   int64_t tid, uint32_t *ret_process, uint32_t *ret_thread,
-						   struct ctx_err *err);
+struct ctx_pd_task_at { /* the thread that had these ids at this time */
+	uint64_t time_ns;
+	int64_t pid, tid;
+};
+
+struct ctx_pd_thread_numbers { /* of a thread and its process, as announced */
+	uint32_t process, thread;
+};
+
+/* The numbers of a sample's process and thread. Announces them when they are new. */
+CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_sample(struct ctx_pd_tasks *tasks,
+						   const struct ctx_pd_task_at *at,
+						   struct ctx_pd_thread_numbers *ret, struct ctx_err *err);
 
 /*
- * The thread that has this tid now, among those that are known and no untracked tasks; announces it when it is new. *ret_found
- * says whether there is one.
+ * The thread that has this tid now; untracked tasks are not searched. Announces it when it is new.
+ * ret->thread is CTX_NONE when no such thread is known.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, int64_t tid,
-						 bool *ret_found, uint32_t *ret_process, uint32_t *ret_thread,
-						 struct ctx_err *err);
+						 struct ctx_pd_thread_numbers *ret, struct ctx_err *err);
 
 /* The name of a thread that only samples told of, though COMM or FORK told of others: it is not one of those that were to be
  * recorded. NULL otherwise. Borrowed from the names. */

@@ -91,6 +91,7 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 				  .time_ns = ctx_pd_reader_relative(reader, item->time)};
 	const struct ctx_pd_event *source =
 		ctx_pd_sample_event(&reader->file.events, record->bytes, &record->header);
+	struct ctx_pd_thread_numbers thread = {0};
 	struct ctx_pe_sample sample;
 	struct ctx_err why = {0};
 	enum ctx_status status;
@@ -117,10 +118,15 @@ static enum ctx_status on_sample(struct ctx_pd_reader *reader, const struct ctx_
 	status = ctx_pd_chain_set(&reader->chain, &sample, source, record->header.misc, err);
 	reader->counts.copied_stacks += sample.user_stack != NULL && !reader->chain.has_user;
 	if (status == CTX_OK)
-		status = ctx_pd_tasks_sample(&reader->tasks, event.time_ns, sample.pid, sample.tid,
-					     &event.process, &event.thread, err);
+		status = ctx_pd_tasks_sample(&reader->tasks,
+					     &(struct ctx_pd_task_at){.time_ns = event.time_ns,
+								      .pid = sample.pid,
+								      .tid = sample.tid},
+					     &thread, err);
 	if (status != CTX_OK)
 		return status;
+	event.process = thread.process;
+	event.thread = thread.thread;
 	event.sample.weight = sample.period;
 	event.sample.metric = source->metric;
 	event.sample.cpu = sample.cpu;
@@ -391,7 +397,7 @@ static enum ctx_status make_queues(struct ctx_pd_reader *reader, struct ctx_err 
 		struct ctx_pd_queue *queue = &reader->queues[reader->n_ready];
 		const struct ctx_pd_part *part = &file->parts[reader->n_ready];
 
-		ctx_pd_stream_init(&queue->stream, part->fd, part->name, part->begin, part->end, file->swap);
+		ctx_pd_stream_init(&queue->stream, part, file->swap);
 		ctx_pd_queue_init(queue, &file->events,
 				  bytes_max > WAITING_BYTES_MIN ? bytes_max : WAITING_BYTES_MIN);
 	}

@@ -116,7 +116,7 @@ static inline enum ctx_status add_copy(struct ctx_pd_facts *facts, uint32_t feat
 	assert_non_null(copy);
 	if (n != 0)
 		memcpy(copy, maker->buf.bytes, n);
-	status = ctx_pd_facts_add(facts, feature, copy, n, maker->swap, &err);
+	status = ctx_pd_facts_add(facts, feature, ctx_pe_wire_make(copy, n, maker->swap), &err);
 	free(copy);
 	assert_int_equal(err.status, status);
 	return status;

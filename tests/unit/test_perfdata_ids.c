@@ -5,9 +5,9 @@
 
 static void add_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct maker *maker)
 {
-	assert_int_equal(
-		ctx_pd_facts_add_build_id(facts, misc, maker->buf.bytes, maker->buf.n, maker->swap, NULL),
-		CTX_OK);
+	struct ctx_pe_wire wire = ctx_pe_wire_make(maker->buf.bytes, maker->buf.n, maker->swap);
+
+	assert_int_equal(ctx_pd_facts_add_build_id(facts, misc, wire, NULL), CTX_OK);
 	ctx_buf_clear(&maker->buf);
 }
 

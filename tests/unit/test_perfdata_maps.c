@@ -93,14 +93,13 @@ static void fork_from(struct fixture *fixture, size_t which)
 static void sample(struct fixture *fixture, size_t which)
 {
 	int64_t pid = FIRST_PID + (int64_t)which;
-	uint32_t process, thread;
+	struct ctx_pd_task_at at = {.time_ns = ++fixture->time, .pid = pid, .tid = pid};
+	struct ctx_pd_thread_numbers got;
 
-	assert_int_equal(
-		ctx_pd_tasks_sample(&fixture->tasks, ++fixture->time, pid, pid, &process, &thread, NULL),
-		CTX_OK);
+	assert_int_equal(ctx_pd_tasks_sample(&fixture->tasks, &at, &got, NULL), CTX_OK);
 	take_events(fixture);
 	assert_true(fixture->slow.sampled[which]);
-	assert_int_equal(process, fixture->slow.number[which]);
+	assert_int_equal(got.process, fixture->slow.number[which]);
 }
 
 static void test_perfdata_maps__forked_processes_have_the_maps_of_their_parents_and_their_own(void **state)
@@ -149,13 +148,14 @@ static void test_perfdata_maps__parents_in_a_circle_are_a_line(void **state)
 	for (int64_t n = 1; n <= 20; n++) {
 		struct ctx_pd_outbox out = {0};
 		struct ctx_pd_tasks tasks = {.out = &out};
-		uint32_t process, thread;
+		struct ctx_pd_task_at at = {.time_ns = 1, .pid = 1, .tid = 1};
+		struct ctx_pd_thread_numbers got;
 		int64_t expected = 1;
 
 		for (int64_t pid = 1; pid <= n; pid++)
 			tell_parent(&tasks, pid, pid % n + 1);
-		assert_int_equal(ctx_pd_tasks_sample(&tasks, 1, 1, 1, &process, &thread, NULL), CTX_OK);
-		assert_int_equal(process, n - 1);
+		assert_int_equal(ctx_pd_tasks_sample(&tasks, &at, &got, NULL), CTX_OK);
+		assert_int_equal(got.process, n - 1);
 		for (size_t i = 0; i < out.n; i++) {
 			if (out.items[i].kind != CTX_EV_PROCESS_START)
 				continue;

@@ -35,8 +35,10 @@ static void open_queue(struct scene *scene, size_t bytes_max)
 {
 	if (scene->file.fd < 0)
 		scene->file = pd_memory_open(&scene->recording.bytes);
-	ctx_pd_stream_init(&scene->queue.stream, scene->file.fd, "data", 0, scene->recording.bytes.n,
-			   scene->recording.swap);
+	ctx_pd_stream_init(
+		&scene->queue.stream,
+		&(struct ctx_pd_part){.fd = scene->file.fd, .name = "data", .end = scene->recording.bytes.n},
+		scene->recording.swap);
 	ctx_pd_queue_init(&scene->queue, &scene->events, bytes_max);
 }
 

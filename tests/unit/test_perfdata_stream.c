@@ -14,10 +14,17 @@ struct scene {
 	struct ctx_pd_stream stream;
 };
 
+static void init_stream(struct scene *scene, size_t n)
+{
+	ctx_pd_stream_init(&scene->stream,
+			   &(struct ctx_pd_part){.fd = scene->file.fd, .name = "data", .end = n},
+			   scene->recording.swap);
+}
+
 static void open_stream(struct scene *scene, const struct ctx_buf *bytes)
 {
 	scene->file = pd_memory_open(bytes);
-	ctx_pd_stream_init(&scene->stream, scene->file.fd, "data", 0, bytes->n, scene->recording.swap);
+	init_stream(scene, bytes->n);
 }
 
 static void end(struct scene *scene)
@@ -499,7 +506,7 @@ static void test_perfdata_stream__memory_that_is_short_fails_and_leaks_nothing(v
 		struct ctx_pd_record record;
 		struct ctx_err err = {0};
 
-		ctx_pd_stream_init(&scene.stream, scene.file.fd, "data", 0, scene.bytes.n, false);
+		init_stream(&scene, scene.bytes.n);
 		fail_after = n;
 		do {
 			status = ctx_pd_stream_next(&scene.stream, &record, &err);

@@ -102,14 +102,13 @@ static void map_at(struct history *history, uint64_t time, int64_t pid, uint64_t
 static void sample(struct history *history, uint64_t time, int64_t pid, int64_t tid, uint32_t process,
 		   uint32_t thread)
 {
-	uint32_t got_process = 77, got_thread = 77;
+	struct ctx_pd_task_at at = {.time_ns = time, .pid = pid, .tid = tid};
+	struct ctx_pd_thread_numbers got = {77, 77};
 
-	assert_int_equal(
-		ctx_pd_tasks_sample(&history->tasks, time, pid, tid, &got_process, &got_thread, NULL),
-		CTX_OK);
+	assert_int_equal(ctx_pd_tasks_sample(&history->tasks, &at, &got, NULL), CTX_OK);
 	take(history);
-	assert_int_equal(got_process, process);
-	assert_int_equal(got_thread, thread);
+	assert_int_equal(got.process, process);
+	assert_int_equal(got.thread, thread);
 	assert_true(process < history->check.n_processes);
 	assert_true(thread < history->check.n_threads);
 }
@@ -456,7 +455,7 @@ static void test_perfdata_tasks__lines_of_descent_never_close(void **state)
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct history history;
 		uint64_t draw = seed;
-		uint32_t process, thread;
+		struct ctx_pd_thread_numbers got;
 
 		begin(&history);
 		for (int i = 0; i < 40; i++) {
@@ -467,10 +466,11 @@ static void test_perfdata_tasks__lines_of_descent_never_close(void **state)
 			else
 				found(&history, pid, parent, pid);
 		}
-		for (int64_t pid = 0; pid < 8; pid++)
-			assert_int_equal(
-				ctx_pd_tasks_sample(&history.tasks, 50, pid, pid, &process, &thread, NULL),
-				CTX_OK);
+		for (int64_t pid = 0; pid < 8; pid++) {
+			struct ctx_pd_task_at at = {.time_ns = 50, .pid = pid, .tid = pid};
+
+			assert_int_equal(ctx_pd_tasks_sample(&history.tasks, &at, &got, NULL), CTX_OK);
+		}
 		take(&history);
 		end(&history);
 	}
@@ -584,15 +584,15 @@ static void model_sample(struct model *model, struct history *history, uint64_t 
 {
 	struct model_task *task = model_task(model, pid, tid);
 	struct model_image *image = &model->images[task->image];
-	uint32_t process, thread;
+	struct ctx_pd_task_at at = {.time_ns = time, .pid = pid, .tid = tid};
+	struct ctx_pd_thread_numbers got;
 
 	if (task->ended && time > task->end_ns)
 		task->end_ns = time;
-	assert_int_equal(ctx_pd_tasks_sample(&history->tasks, time, pid, tid, &process, &thread, NULL),
-			 CTX_OK);
+	assert_int_equal(ctx_pd_tasks_sample(&history->tasks, &at, &got, NULL), CTX_OK);
 	if (image->number == CTX_NONE)
-		image->number = process;
-	assert_int_equal(process, image->number);
+		image->number = got.process;
+	assert_int_equal(got.process, image->number);
 }
 
 /* Maps that each process was told to have, from the events. */
@@ -713,7 +713,7 @@ static enum ctx_status run_short(struct history *history, struct ctx_err *err)
 {
 	struct ctx_pd_tasks *tasks = &history->tasks;
 	enum ctx_status status = CTX_OK;
-	uint32_t process, thread;
+	struct ctx_pd_thread_numbers got;
 
 	for (int64_t pid = 1; pid < 40 && status == CTX_OK; pid++) {
 		struct ctx_pd_fork told = {.time_ns = 5, .pid = pid, .parent_pid = pid / 2, .tid = pid};
@@ -732,7 +732,9 @@ static enum ctx_status run_short(struct history *history, struct ctx_err *err)
 									 .is_exec = pid % 3 == 0},
 						   err);
 		if (status == CTX_OK && pid % 5 == 0)
-			status = ctx_pd_tasks_sample(tasks, 7, pid, pid, &process, &thread, err);
+			status = ctx_pd_tasks_sample(
+				tasks, &(struct ctx_pd_task_at){.time_ns = 7, .pid = pid, .tid = pid}, &got,
+				err);
 		if (status == CTX_OK)
 			status = ctx_pd_tasks_exit(tasks, 8, pid, pid, err);
 	}
