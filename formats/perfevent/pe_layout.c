@@ -1,8 +1,8 @@
 #include "formats/perfevent/pe_layout.h"
 
 /*
- * The program counter's number among perf's registers of a machine. x86 has no register 32, and a
- * mask of aarch64's registers without it is of no use.
+ * perf's register number of the program counter. Register 32 exists on aarch64 only, and a mask of
+ * aarch64 registers without it is useless: the bit tells the machines apart.
  */
 #define REG_X86_PC 8
 #define REG_ARM64_PC 32

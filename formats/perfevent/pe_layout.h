@@ -1,9 +1,9 @@
 /*
- * Layout: what the records of one event hold, and where.
+ * Layout: which fields the records of one event have, and where.
  *
- * A sample's fields follow the sample_type of its event, in the order of the format; the kernel's
- * other records end in a trailer with a few of the same fields (sample_id) where sample_id_all is
- * set. The fields up to PERIOD are one word of 8 bytes each. Source: enum perf_event_sample_format
+ * sample_type of the event selects the fields of a sample; their order is fixed by the format. With
+ * sample_id_all, the kernel's other records end in a trailer (sample_id) with some of the same
+ * fields. Each field up to PERIOD is one word of 8 bytes. Source: enum perf_event_sample_format
  * and PERF_RECORD_SAMPLE in include/uapi/linux/perf_event.h.
  */
 #ifndef CTX_FORMATS_PERFEVENT_PE_LAYOUT_H
@@ -19,7 +19,7 @@
 
 #define CTX_PE_HEADER_BYTES 8u
 
-/* Fields of a trailer, and of the beginning of a sample: a word each. */
+/* Fields of a trailer, and the leading fields of a sample: one word each. */
 #define CTX_PE_TRAILER_WORDS                                                                                 \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |     \
 	 PERF_SAMPLE_IDENTIFIER)
@@ -28,14 +28,14 @@
 struct ctx_pe_layout {
 	/* As in struct perf_event_attr. */
 	uint64_t sample_type, read_format, branch_sample_type, regs_user;
-	uint64_t period; /* of samples that do not have their own */
+	uint64_t period; /* of samples without a period field */
 	bool swap;	 /* records are in the other byte order */
 	/* Derived by ctx_pe_layout_make. */
-	uint8_t n_words; /* that a sample begins with, one for each field */
+	uint8_t n_words; /* leading fields of a sample, one word each */
 	uint8_t n_trailer_words;
 	uint8_t n_regs;		  /* bits of regs_user */
-	int8_t pc_reg;		  /* which of them is the program counter, -1 none */
-	enum ctx_machine machine; /* whose registers they are */
+	int8_t pc_reg;		  /* index of the program counter among them, -1 none */
+	enum ctx_machine machine; /* that the registers belong to */
 };
 
 static inline int ctx_pe_count_bits(uint64_t mask)
@@ -44,8 +44,8 @@ static inline int ctx_pe_count_bits(uint64_t mask)
 }
 
 /*
- * Position of a sample's id: words behind the header, -1 none. O(1), constant for a constant type;
- * so are the next three.
+ * Position of a sample's id: words after the header, -1 none. O(1), and a constant for a constant
+ * type, like the next three.
  */
 static inline int ctx_pe_sample_id_at(uint64_t type)
 {
@@ -64,8 +64,8 @@ static inline int ctx_pe_sample_time_at(uint64_t type)
 }
 
 /*
- * Position in the trailer: words back from the end of the record, -1 none. The order is [tid]
- * [time] [id] [stream id] [cpu] [identifier].
+ * Position in the trailer: words before the end of the record, -1 none. The order is [tid] [time]
+ * [id] [stream id] [cpu] [identifier].
  */
 static inline int ctx_pe_trailer_time_at(uint64_t type)
 {
@@ -83,7 +83,7 @@ static inline int ctx_pe_trailer_id_at(uint64_t type)
 				     : -1;
 }
 
-/* The layout of what an event with this attribute writes. Nothing of `attr` is kept. */
+/* The layout of the records of an event with this attribute. `attr` is not kept. */
 struct ctx_pe_layout ctx_pe_layout_make(const struct perf_event_attr *attr, bool swap);
 
 static inline uint64_t ctx_pe_word(const void *bytes, bool swap)
@@ -94,7 +94,7 @@ static inline uint64_t ctx_pe_word(const void *bytes, bool swap)
 	return swap ? __builtin_bswap64(value) : value;
 }
 
-/* The word at such a position in a record of `size` bytes; false: it has none. */
+/* The word `at` words after the header of a record of `size` bytes; false: not in the record. */
 static inline bool ctx_pe_word_at(const void *record, size_t size, int at, bool swap, uint64_t *ret)
 {
 	size_t offset = CTX_PE_HEADER_BYTES + (size_t)at * 8;
@@ -105,6 +105,7 @@ static inline bool ctx_pe_word_at(const void *record, size_t size, int at, bool 
 	return true;
 }
 
+/* The word `back` words before the end. */
 static inline bool ctx_pe_word_back(const void *record, size_t size, int back, bool swap, uint64_t *ret)
 {
 	if (back < 0 || (size_t)back * 8 + CTX_PE_HEADER_BYTES > size)

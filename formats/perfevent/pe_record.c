@@ -41,8 +41,8 @@ void ctx_pe_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_T
 }
 
 /*
- * OBJECT_ID_BYTES: size, three zeros, the build id and zeros up to the end; or device and inode,
- * the generation last.
+ * OBJECT_ID_BYTES hold either size, three zeros, build id, zeros up to the end; or major, minor,
+ * inode, generation.
  */
 static bool is_build_id(const uint8_t *bytes)
 {

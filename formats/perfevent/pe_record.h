@@ -1,11 +1,12 @@
 /*
- * Records of the kernel other than samples: header, body, trailer.
+ * The kernel's records other than samples: header, body, trailer.
  *
  *	header (type, misc, size) | body | trailer: [pid tid] [time] [id] [stream id] [cpu -] [identifier]
  *
- * A body is parsed from a cursor on it; that may go on over the trailer, which no body needs. Every
- * length is checked. Texts are borrowed from the record. All parsers fail with CTX_E_FORMAT, and
- * then *ret is undefined. O(body). Source: enum perf_event_type in include/uapi/linux/perf_event.h.
+ * Each parser takes a cursor on the body, which may include the trailer: no body runs to the end of
+ * its record. Every length is checked. Strings are borrowed from the record. All parsers fail with
+ * CTX_E_FORMAT, and then *ret is undefined. O(body). Source: enum perf_event_type in
+ * include/uapi/linux/perf_event.h.
  */
 #ifndef CTX_FORMATS_PERFEVENT_PE_RECORD_H
 #define CTX_FORMATS_PERFEVENT_PE_RECORD_H
@@ -29,7 +30,7 @@ static inline struct perf_event_header ctx_pe_header_read(const void *bytes, boo
 	return header;
 }
 
-/* What is behind the header of a whole record of `size` bytes, 8 at least. */
+/* Everything after the header of a whole record of `size` bytes, at least 8. */
 static inline struct ctx_pe_wire ctx_pe_body(const void *record, size_t size, bool swap)
 {
 	return ctx_pe_wire_make((const uint8_t *)record + CTX_PE_HEADER_BYTES, size - CTX_PE_HEADER_BYTES,
@@ -41,7 +42,7 @@ struct ctx_pe_trailer { /* -1 or 0 where the layout has no such field */
 	uint64_t time_ns;
 };
 
-/* The trailer of a record of `size` bytes; false: it is too short. */
+/* Parses the trailer of a record of `size` bytes; false: the record is too short. */
 bool ctx_pe_trailer_parse(const struct ctx_pe_layout *layout, const void *record, size_t size,
 			  struct ctx_pe_trailer *ret);
 
@@ -49,12 +50,12 @@ bool ctx_pe_trailer_parse(const struct ctx_pe_layout *layout, const void *record
 struct ctx_pe_mmap {
 	int32_t pid, tid;		     /* pid -1: the kernel */
 	uint64_t address, size, file_offset; /* address + size does not wrap */
-	uint32_t protection;		     /* PROT_*; of MMAP, which has none: whether PROT_EXEC */
+	uint32_t protection;		     /* PROT_*; MMAP has no such field: PROT_EXEC or 0 */
 	const char *path;
 	/*
-	 * Lower-case hex, "": none that can be trusted. The bit of the header that announces one is
-	 * not enough: once one of those who record a mapping at the same time has asked for build
-	 * ids, the kernel (6.18 still) sets it for all.
+	 * Lower-case hex; "": none, or not trustworthy. The header's bit is not enough: when
+	 * several events record the same mapping and one of them asks for build ids, the kernel (as
+	 * of 6.18) sets the bit for all of them.
 	 */
 	char build_id[CTX_BUILDID_TEXT];
 };
@@ -64,8 +65,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pe_mmap_parse(struct ctx_pe_wire body,
 						 struct ctx_pe_mmap *ret, struct ctx_err *err);
 
 /*
- * The text of a build id of `n` bytes as perf stores it: at most 20 are taken, and all zeros give
- * "".
+ * A build id of `n` bytes as perf stores it, in hex: at most 20 bytes are used, all zeros give "".
  */
 void ctx_pe_build_id_text(const uint8_t *bytes, size_t n, char ret[CTX_BUILDID_TEXT]);
 
@@ -86,12 +86,12 @@ struct ctx_pe_task { /* FORK, EXIT */
 CTX_MUST_CHECK enum ctx_status ctx_pe_task_parse(struct ctx_pe_wire body, struct ctx_pe_task *ret,
 						 struct ctx_err *err);
 
-/* LOST, LOST_SAMPLES: how many. */
+/* LOST, LOST_SAMPLES: the number of lost records or samples. */
 CTX_MUST_CHECK enum ctx_status ctx_pe_lost_parse(struct ctx_pe_wire body,
 						 const struct perf_event_header *header, uint64_t *ret,
 						 struct ctx_err *err);
 
-/* KSYMBOL: code that the kernel generated (BPF programs, trampolines), or released. */
+/* KSYMBOL: code that the kernel generated (BPF programs, trampolines) or released. */
 struct ctx_pe_ksymbol {
 	uint64_t address;
 	uint32_t size; /* not 0 */

@@ -19,7 +19,7 @@ static inline uint32_t half(const uint8_t *bytes, bool swap)
 	return swap ? __builtin_bswap32(value) : value;
 }
 
-/* The fields of one word each; all of them are in the record. */
+/* The leading one-word fields. The caller has checked that the record holds them all. */
 static inline const uint8_t *take_words(uint64_t type, const uint8_t *at, bool swap,
 					struct ctx_pe_sample *sample)
 {
@@ -59,7 +59,7 @@ static inline const uint8_t *take_words(uint64_t type, const uint8_t *at, bool s
 }
 
 /*
- *	one:    value [enabled] [running] [id] [lost]
+ *	single: value [enabled] [running] [id] [lost]
  *	group:  n [enabled] [running] then n times: value [id] [lost]
  */
 static void take_read(struct ctx_pe_wire *wire, uint64_t format, struct ctx_pe_sample *sample)
@@ -113,7 +113,7 @@ static void skip_branches(struct ctx_pe_wire *wire, uint64_t branch_type, struct
 	sample->n_branches = n;
 }
 
-/* An abi of 0 has no registers behind it. */
+/* An abi of 0 is not followed by registers. */
 static inline void take_registers(struct ctx_pe_wire *wire, struct ctx_pe_sample *sample)
 {
 	uint64_t abi = ctx_pe_wire_u64(wire);
@@ -124,8 +124,8 @@ static inline void take_registers(struct ctx_pe_wire *wire, struct ctx_pe_sample
 }
 
 /*
- * A size of 0 has nothing behind it. The last word says how much of the room was filled: the copy
- * ends where nothing is mapped.
+ * Nothing follows a size of 0. The last word is the number of bytes copied: the copy stops at an
+ * unmapped page.
  */
 static inline void take_stack(struct ctx_pe_wire *wire, struct ctx_pe_sample *sample)
 {
@@ -183,7 +183,7 @@ enum ctx_status ctx_pe_sample_parse(const struct ctx_pe_layout *layout, const vo
 	take_lists(&wire, layout, ret);
 	if (wire.failed)
 		return too_short(err);
-	/* A sample with other fields does not end here. */
+	/* Fields unknown to this parser would follow here. */
 	ret->is_longer =
 		(layout->sample_type & ~(uint64_t)(CTX_PE_WORDS | LISTS)) == 0 && wire.at != wire.end;
 	return CTX_OK;

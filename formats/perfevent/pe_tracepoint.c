@@ -42,7 +42,7 @@ static bool take_word(struct text *text, const char *word)
 	return true;
 }
 
-/* What follows `key` in the line that begins with it. */
+/* The rest of the first line that begins with `key`. */
 static bool find_line(struct text text, const char *key, struct text *ret)
 {
 	while (text.at < text.end) {
@@ -79,7 +79,7 @@ static bool take_number(struct text *text, uint64_t *ret)
 	return text->at > begin;
 }
 
-/* The number behind "KEY:" in a line. */
+/* The number after "KEY:" in a line. */
 static bool find_number(struct text line, const char *key, uint64_t *ret)
 {
 	char *at = memmem(line.at, (size_t)(line.end - line.at), key, strlen(key));
@@ -114,7 +114,7 @@ static bool is_of_name(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Does the declaration, "pid_t prev_pid", declare this name? It is the last word. */
+/* Does the declaration ("pid_t prev_pid") declare this name? The name is the last word. */
 static bool declares(struct text declaration, const char *name)
 {
 	const char *begin = declaration.end;
@@ -125,7 +125,7 @@ static bool declares(struct text declaration, const char *name)
 	       memcmp(name, begin, (size_t)(declaration.end - begin)) == 0;
 }
 
-/* Old kernels say nothing of signs: what is read here is signed there. */
+/* Old kernels have no "signed:"; the fields read here are signed there. */
 bool ctx_pe_format_field(const char *text, size_t n, const char *name, struct ctx_pe_field *ret)
 {
 	struct text left = make_text(text, n);
@@ -174,7 +174,7 @@ bool ctx_pe_field_read(const struct ctx_pe_field *field, const uint8_t *raw, siz
 
 /* --- prev_state --- */
 
-/* Letters as the kernel has had them since 2.6: X, Z and x are dead, T and t stopped. */
+/* The kernel's letters since 2.6: X, Z and x are dead, T and t are stopped. */
 static void take_state(struct ctx_pe_prev_states *states, uint64_t bit, char letter)
 {
 	if (letter == 'X' || letter == 'Z' || letter == 'x')

@@ -1,6 +1,6 @@
 /*
- * Tracepoints: where the data of one (PERF_SAMPLE_RAW) has its fields, as the kernel describes it
- * in a text, the file `format` of tracefs or its copy in perf.data.
+ * Tracepoint formats: where the fields of the raw data (PERF_SAMPLE_RAW) are. The kernel describes
+ * them in a text, the file `format` of tracefs; perf.data holds a copy.
  *
  *	name: sched_switch
  *	ID: 372
@@ -8,8 +8,8 @@
  *		field:pid_t prev_pid;	offset:24;	size:4;	signed:1;
  *	print fmt: "... prev_state=%s", ... __print_flags(..., { 0x00000001, "S" }, ...
  *
- * Both offsets and the meaning of prev_state's bits differ from kernel to kernel. Texts have `n`
- * bytes and need no zero byte. Each call is one pass over the text. Source:
+ * Offsets and the meaning of prev_state's bits vary with the kernel. Texts have `n` bytes and need
+ * not be zero-terminated. Each call makes one pass over the text. Source:
  * Documentation/trace/events.rst of Linux, "Event formats".
  */
 #ifndef CTX_FORMATS_PERFEVENT_PE_TRACEPOINT_H
@@ -20,20 +20,20 @@
 #include <stdint.h>
 
 struct ctx_pe_field {
-	uint16_t offset, size; /* bytes in the raw data; size 1, 2, 4 or 8; 0: there is no such field */
+	uint16_t offset, size; /* bytes in the raw data; size 1, 2, 4 or 8; 0: no such field */
 	bool is_signed;
 };
 
-/* The number in the line "ID:"; false: there is none. */
+/* The number in the line "ID:"; false: none. */
 bool ctx_pe_format_id(const char *text, size_t n, uint64_t *ret);
 
-/* What the line "name:" says, *ret_n bytes of the text; NULL: there is none. */
+/* The value of the line "name:", *ret_n bytes of the text; NULL: none. */
 const char *ctx_pe_format_name(const char *text, size_t n, size_t *ret_n);
 
-/* The number called `name`; false: there is none, or it is no number. */
+/* The integer field `name`; false: no such field, or not an integer. */
 bool ctx_pe_format_field(const char *text, size_t n, const char *name, struct ctx_pe_field *ret);
 
-/* The field's value in `n` bytes; false: they end before it. */
+/* The field's value in raw data of `n` bytes; false: the data ends before it. */
 bool ctx_pe_field_read(const struct ctx_pe_field *field, const uint8_t *raw, size_t n, bool swap,
 		       int64_t *ret);
 
@@ -43,14 +43,14 @@ struct ctx_pe_prev_states {
 };
 
 /*
- * As the letters of the print format of sched_switch say; without letters as they are since Linux
- * 4.14.
+ * The bits by the letters in sched_switch's print format; without letters, the bits of Linux 4.14
+ * and later.
  */
 struct ctx_pe_prev_states ctx_pe_prev_states_parse(const char *text, size_t n);
 
 /* Why a thread leaves its CPU. */
 enum ctx_pe_leaving {
-	CTX_PE_LEAVING_PREEMPTED, /* it could have gone on */
+	CTX_PE_LEAVING_PREEMPTED, /* still runnable */
 	CTX_PE_LEAVING_BLOCKED,
 	CTX_PE_LEAVING_STOPPED, /* by a signal or a tracer */
 	CTX_PE_LEAVING_DEAD,

@@ -1,9 +1,9 @@
 /*
- * Wire: a cursor over bytes that perf or the kernel wrote, in the byte order of the machine that
- * they come from.
+ * Wire: a cursor over bytes written by perf or the kernel, in the byte order of the recorded
+ * machine.
  *
- * Errors stick, as with base/cursor.h: a read past the end gives 0 and sets `failed`. Read a whole
- * record, then check once. Nothing needs to be aligned.
+ * Errors are sticky, as in base/cursor.h: a read past the end returns 0 and sets `failed`. Read a
+ * whole record, then check once. Reads may be unaligned.
  */
 #ifndef CTX_FORMATS_PERFEVENT_PE_WIRE_H
 #define CTX_FORMATS_PERFEVENT_PE_WIRE_H
@@ -79,8 +79,8 @@ static inline uint64_t ctx_pe_wire_u64(struct ctx_pe_wire *wire)
 }
 
 /*
- * Flag `bit` of the 8 bytes of a C bit field: its first member is the lowest bit of the first byte
- * on a little-endian machine and the highest bit of the first byte on a big-endian one.
+ * Flag `bit` of an 8-byte C bit field. The first member is the lowest bit of the first byte on a
+ * little-endian machine, the highest bit of the first byte on a big-endian one.
  */
 static inline bool ctx_pe_wire_flag(const uint8_t bytes[8], unsigned bit, bool swap)
 {
@@ -91,8 +91,8 @@ static inline bool ctx_pe_wire_flag(const uint8_t bytes[8], unsigned bit, bool s
 }
 
 /*
- * A string of at most `n` bytes that ends with a zero byte within them; takes all `n`. NULL (and
- * failed) when there is no zero byte or fewer bytes are left. Borrowed.
+ * A zero-terminated string in the next `n` bytes; consumes all `n`. NULL (and failed) when they
+ * contain no zero byte or fewer are left. Borrowed.
  */
 static inline const char *ctx_pe_wire_text(struct ctx_pe_wire *wire, size_t n)
 {
