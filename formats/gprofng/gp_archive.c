@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POLYNOMIAL 0x807u /* x^64 + x^11 + x^2 + x + 1, the highest bit left out */
+#define POLYNOMIAL 0x807u /* x^64 + x^11 + x^2 + x + 1, without the highest bit */
 #define DIGITS 11
 #define BASE_MAX 243u
 
@@ -21,7 +21,7 @@ static uint64_t crc64(const char *text, size_t n)
 	return crc;
 }
 
-/* Eleven digits of six bits, the lowest first. */
+/* Eleven digits of six bits, least significant first. */
 static void put_hash(char out[DIGITS + 1], uint64_t hash)
 {
 	static const char alphabet[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";

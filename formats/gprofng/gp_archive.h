@@ -6,7 +6,9 @@
 
 #define CTX_GP_ARCHIVE_NAME 300u
 
-/* The name under which the file at `path` is archived: its last part, and a hash of its directory. */
+/*
+ * The name under which the file at `path` is archived: its last part, and a hash of its directory.
+ */
 void ctx_gp_archive_name(const char *path, char ret[CTX_GP_ARCHIVE_NAME]);
 
 #endif

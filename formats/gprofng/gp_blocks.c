@@ -44,7 +44,7 @@ void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks)
 	*blocks = (struct ctx_gp_blocks){0};
 }
 
-/* Gets `n` bytes at `at` into memory; what is behind the end of the file is not asked for. */
+/* Reads `n` bytes at `at` into memory; never asks for bytes past the end of the file. */
 static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_err *err)
 {
 	uint64_t left = blocks->end - blocks->at;
@@ -57,12 +57,12 @@ static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_e
 		return status;
 	blocks->bytes_at = blocks->at;
 	blocks->n_bytes = got;
-	if (got < n) /* cut while it is read */
+	if (got < n) /* truncated while being read */
 		blocks->end = blocks->at + got;
 	return CTX_OK;
 }
 
-/* Goes behind a hole of the file: nothing was ever written there. */
+/* Skips a hole of the file, where nothing was ever written. */
 static void skip_hole(struct ctx_gp_blocks *blocks)
 {
 	off_t data = lseek(blocks->fd, (off_t)blocks->at, SEEK_DATA);
@@ -111,7 +111,7 @@ enum ctx_status ctx_gp_blocks_search(struct ctx_gp_blocks *blocks, struct ctx_gp
 		if (status != CTX_OK)
 			return status;
 		if (n > blocks->end - blocks->at)
-			continue; /* cut meanwhile: told at the top */
+			continue; /* truncated meanwhile: reported at the top of the loop */
 		*ret = (struct ctx_gp_record){.bytes = blocks->bytes + (blocks->at - blocks->bytes_at),
 					      .n = n,
 					      .type = type,

@@ -3,8 +3,9 @@
  *
  *	| head tsize,type | ... | head ... | EMPTY or CLOSED to the block's end | next block, perhaps of another thread
  *
- * A record of size 0 (memory that was never written) ends what can be followed: the walk goes on at the next multiple of
- * 16 KiB. So does one that begins at an odd place or reaches beyond the file, and that is counted.
+ * After a record of size 0 (memory that was never written) the walk resumes at the next multiple of
+ * 16 KiB. It does the same after a record that is misaligned or extends past the end of the file;
+ * these are counted.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_BLOCKS_H
 #define CTX_FORMATS_GPROFNG_GP_BLOCKS_H
@@ -20,22 +21,22 @@
 #define CTX_GP_CLOSED 65535u
 
 struct ctx_gp_record {
-	const uint8_t *bytes; /* with its head; borrowed until the next call */
+	const uint8_t *bytes; /* including its header; borrowed until the next call */
 	size_t n;
 	uint32_t type;
 	uint64_t offset;
 };
 
 struct ctx_gp_blocks {
-	int fd; /* borrowed; -1: all is in `bytes` */
+	int fd; /* borrowed; -1: everything is in `bytes` */
 	const char *name;
 	bool big_endian;
 	uint64_t at, end; /* in the file */
-	uint8_t *window;  /* owned, where a file is read */
+	uint8_t *window;  /* owned when a file is read */
 	const uint8_t *bytes;
-	uint64_t bytes_at; /* where `bytes` lie in the file */
+	uint64_t bytes_at; /* file offset of `bytes` */
 	size_t n_bytes;
-	uint64_t invalid; /* places where no record could be followed */
+	uint64_t invalid; /* offsets at which no valid record was found */
 	uint64_t invalid_at;
 };
 
@@ -43,23 +44,26 @@ struct ctx_gp_blocks {
 CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_init(struct ctx_gp_blocks *blocks, int fd, const char *name,
 						  bool big_endian, struct ctx_err *err);
 
-/* Records of `n` bytes in memory, which are borrowed and lie at `offset` of their file. */
+/* Records from `n` borrowed bytes in memory, which are at `offset` of their file. */
 void ctx_gp_blocks_set(struct ctx_gp_blocks *blocks, const void *bytes, size_t n, uint64_t offset,
 		       bool big_endian);
 
 void ctx_gp_blocks_deinit(struct ctx_gp_blocks *blocks);
 
-/* As ctx_gp_blocks_next, whatever comes next. */
+/* Slow path of ctx_gp_blocks_next. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_blocks_search(struct ctx_gp_blocks *blocks, struct ctx_gp_record *ret,
 						    struct ctx_err *err);
 
-/* Are `n` bytes at `at` in memory? Then they are inside the file, too. */
+/* Are `n` bytes at `at` in memory? If so, they are also inside the file. */
 static inline bool ctx_gp_blocks_has(const struct ctx_gp_blocks *blocks, size_t n)
 {
 	return blocks->at >= blocks->bytes_at && blocks->at + n <= blocks->bytes_at + blocks->n_bytes;
 }
 
-/* The next record that is neither EMPTY nor CLOSED. CTX_END, CTX_E_IO. Mostly it lies right behind the one before. */
+/*
+ * The next record that is neither EMPTY nor CLOSED. CTX_END, CTX_E_IO. Usually it directly follows
+ * the previous one.
+ */
 CTX_MUST_CHECK static inline enum ctx_status ctx_gp_blocks_next(struct ctx_gp_blocks *blocks,
 								struct ctx_gp_record *ret,
 								struct ctx_err *err)

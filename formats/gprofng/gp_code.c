@@ -2,7 +2,7 @@
  *	u32 type, u32 size of all, then
  *	1: i64 load time from the run, u64 address     2: code     3: line table     4: source file
  *
- * What is not 1 belongs to the last 1. Several 2 are one behind the other.
+ * Records 2 to 4 belong to the last record 1. Several records 2 are concatenated.
  */
 #include "formats/gprofng/gp_code.h"
 
@@ -82,13 +82,13 @@ enum ctx_status ctx_gp_code_read(struct ctx_gp_code *code, const char *path, boo
 	return status == CTX_OK ? parse(code, big_endian, err) : status;
 }
 
-/* How many regions begin at `address` or below it. */
+/* Number of regions that begin at or below `address`. */
 static size_t count_below(const struct ctx_gp_code *code, uint64_t address)
 {
 	return ctx_count_up_to(code->regions, code->n, address, address);
 }
 
-/* Of two at one address: the last one up to `time_ns`, otherwise the first. */
+/* Of several regions at one address: the last one up to `time_ns`, otherwise the first. */
 static bool is_better(const struct ctx_gp_code_region *one, const struct ctx_gp_code_region *best,
 		      int64_t time_ns)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define CPUS_MAX 65536u /* a higher number is none of a processor */
+#define CPUS_MAX 65536u /* a higher number is not a processor */
 
 struct decoding {
 	const struct ctx_gp_layout *layout;

@@ -7,7 +7,7 @@
 #include "formats/gprofng/gp_blocks.h"
 #include "formats/gprofng/gp_log.h"
 
-/* What a heap record tells of. The numbers are in the files. */
+/* Kinds of heap records. The numbers are those in the files. */
 enum ctx_gp_heap_kind {
 	CTX_GP_HEAP_MALLOC = 0, /* and calloc, memalign, ... */
 	CTX_GP_HEAP_FREE = 1,
@@ -33,9 +33,9 @@ struct ctx_gp_clock_event {
 };
 
 struct ctx_gp_heap_event {
-	uint32_t kind; /* enum ctx_gp_heap_kind, or what the file has */
+	uint32_t kind; /* enum ctx_gp_heap_kind, or another value from the file */
 	uint64_t size;
-	uint64_t address;     /* that was returned, or freed */
+	uint64_t address;     /* returned or freed */
 	uint64_t old_address; /* of realloc */
 };
 
@@ -57,17 +57,17 @@ struct ctx_gp_io_event {
 struct ctx_gp_counter_event {
 	uint32_t tag; /* of the counter */
 	uint64_t count;
-	uint64_t address; /* that was accessed; 0 not known */
+	uint64_t address; /* accessed address; 0 unknown */
 };
 
 struct ctx_gp_event {
 	uint32_t type;	      /* CTX_GP_CLOCK, ...: which of the structs is set */
 	uint32_t owner;	      /* as given with the file */
 	int64_t time_ns;      /* absolute, as `run` of the log */
-	int64_t lwp, thread;  /* on Linux both the tid */
-	int32_t cpu;	      /* -1 not known */
+	int64_t lwp, thread;  /* on Linux both are the tid */
+	int32_t cpu;	      /* -1 unknown */
 	uint64_t stack;	      /* number in data.frameinfo; 0 none */
-	uint64_t later_stack; /* that of an event some places behind this one, as a hint; 0 not known */
+	uint64_t later_stack; /* that of an event a few places after this one, as a hint; 0 unknown */
 	union {
 		struct ctx_gp_clock_event clock;
 		uint32_t ticks[CTX_GP_OLD_STATES]; /* CTX_GP_STATES_CLOCK: in each state */
@@ -79,13 +79,13 @@ struct ctx_gp_event {
 };
 
 /*
- * Decodes one record by the layout of its type; NULL: the log does not describe it. False: it is not described, is too short for
- * its type, or has no time.
+ * Decodes one record by the layout of its type (NULL: the log does not describe the type). False:
+ * no layout, too short for its type, or no time.
  */
 bool ctx_gp_event_decode(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
 			 bool big_endian, struct ctx_gp_event *ret);
 
-/* Its time alone, absolute. False as above. */
+/* Decodes only its time, absolute. False as above. */
 static inline bool ctx_gp_event_time(const struct ctx_gp_layout *layout, const struct ctx_gp_record *record,
 				     bool big_endian, int64_t *ret_ns)
 {

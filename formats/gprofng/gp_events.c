@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 #define OPEN_MAX_RUNS 2048u
-#define LATER 4u /* events of the same run between an event and the one whose stack it hints at */
+#define LATER 4u /* events of the same run between an event and the one whose stack is its hint */
 
 struct data_file {
 	char *path; /* owned */
 	const struct ctx_gp_log *log;
 	size_t file;
-	const struct ctx_gp_layout *layout; /* of the last type that was looked up */
+	const struct ctx_gp_layout *layout; /* of the type looked up last */
 	uint32_t layout_type;		    /* UINT32_MAX: none was */
 	uint32_t owner;
 	int64_t base_ns; /* subtracted from absolute times */
@@ -45,7 +45,7 @@ struct timed {		 /* one event of an open run */
 };
 
 struct open_run {
-	uint8_t *bytes; /* owned; NULL: the place is free */
+	uint8_t *bytes; /* owned; NULL: the slot is free */
 	struct timed *events;
 	size_t n, cap, next;
 	uint32_t run;
@@ -53,24 +53,24 @@ struct open_run {
 
 struct head {
 	int64_t time_ns;
-	uint32_t order; /* of the run: decides at equal times, so that the order is always the same */
-	uint32_t open;	/* place of the run in open[] */
+	uint32_t order; /* of the run: breaks ties between equal times, so that the order is deterministic */
+	uint32_t open;	/* index of the run in open[] */
 };
 
 struct ctx_gp_events {
 	struct data_file *files;
 	size_t n_files, files_cap;
-	int fd;		  /* of the file that was read last; -1 none: they could be more than may be open */
+	int fd; /* of the file read last; -1 none. Only one is open: they may outnumber the descriptors */
 	uint32_t fd_file; /* its number */
 	struct run *runs;
 	size_t n_runs, runs_cap, next_run;
-	struct open_run *open; /* owned; as many places as were ever open at once */
+	struct open_run *open; /* owned; as many slots as runs were ever open at once */
 	size_t n_open, open_cap;
 	struct head *heap; /* owned */
 	size_t n_heap, heap_cap;
 	bool sorted;
 	bool ready; /* the top of the heap is the next event */
-	bool took;  /* it was handed out: the top moves on with the next call */
+	bool took;  /* it was returned: the next call removes it from the top */
 	uint64_t progress;
 };
 
@@ -83,7 +83,7 @@ enum ctx_status ctx_gp_events_create(struct ctx_gp_events **ret, struct ctx_err 
 	return CTX_OK;
 }
 
-/* The place keeps its array for the next one. */
+/* The slot keeps its array for the next run. */
 static void close_run(struct open_run *open)
 {
 	free(open->bytes);
@@ -125,7 +125,10 @@ static enum ctx_status open_file(const char *path, int *ret, struct ctx_err *err
 	return CTX_OK;
 }
 
-/* The layout of a type in this file; NULL where the log does not describe it. Nearly always it is that of the record before. */
+/*
+ * The layout of a type in this file; NULL where the log does not describe it. Nearly always it is
+ * that of the previous record.
+ */
 static const struct ctx_gp_layout *layout_of(struct data_file *file, uint32_t type)
 {
 	if (file->layout_type != type) {
@@ -135,7 +138,10 @@ static const struct ctx_gp_layout *layout_of(struct data_file *file, uint32_t ty
 	return file->layout;
 }
 
-/* Is this a record that is used? Its time is absolute; what is wrong with others goes to `found`, if there is one. */
+/*
+ * Is this record used? Its time is absolute. Problems of other records are counted in `found`,
+ * unless that is NULL.
+ */
 static inline bool find_time(struct data_file *file, const struct ctx_gp_record *record, int64_t *ret_ns,
 			     struct ctx_gp_events_found *found)
 {
@@ -277,7 +283,7 @@ static int by_time(const void *a, const void *b)
 	return left->at < right->at ? -1 : left->at > right->at;
 }
 
-/* The events of a run, in order. They mostly are already: threads of one flow only take turns. */
+/* Sorts the events of a run. They mostly are sorted: threads of one flow only take turns. */
 static enum ctx_status list_events(struct open_run *open, struct data_file *file,
 				   struct ctx_gp_blocks *blocks, uint64_t begin, struct ctx_err *err)
 {
@@ -334,7 +340,7 @@ static enum ctx_status read_run(struct ctx_gp_events *events, const struct run *
 	return status;
 }
 
-/* A place for one more open run. */
+/* A slot for one more open run. */
 static enum ctx_status find_place(struct ctx_gp_events *events, uint32_t *ret, struct ctx_err *err)
 {
 	size_t place = 0;
@@ -373,7 +379,7 @@ static enum ctx_status open_run(struct ctx_gp_events *events, uint32_t number, s
 	return CTX_OK;
 }
 
-/* Goes behind the event that was handed out. */
+/* Moves past the event returned last. */
 static void move_on(struct ctx_gp_events *events)
 {
 	struct open_run *top = &events->open[events->heap[0].open];
@@ -413,10 +419,10 @@ enum ctx_status ctx_gp_events_peek(struct ctx_gp_events *events, int64_t *ret_ti
 	return CTX_OK;
 }
 
-/* The stack of an event further on in a run. */
+/* The stack of a later event of a run. */
 static uint64_t later_stack(const struct data_file *file, const struct open_run *run)
 {
-	const struct ctx_gp_layout *layout = file->layout; /* most likely it is of the same type */
+	const struct ctx_gp_layout *layout = file->layout; /* most likely it has the same type */
 	const struct timed *event;
 
 	if (layout == NULL || run->n - run->next <= LATER)

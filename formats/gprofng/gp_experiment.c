@@ -76,9 +76,9 @@ const char *ctx_gp_experiment_prefix(const struct ctx_gp_experiment *experiment,
 	return out;
 }
 
-/* Told apart */
+/* Recognising formats */
 
-/* The first bytes of a plain file. */
+/* The first bytes of a regular file. */
 static size_t peek(const char *path, char *out, size_t n)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -92,8 +92,8 @@ static size_t peek(const char *path, char *out, size_t n)
 }
 
 /*
- * Ours has a version without a point, and says so in an element that ends at once; Sun's and gprofng's have "12.4" and an element
- * with a child.
+ * Experiments that ctxan exported have a version without a point in a self-closing element; those
+ * of Sun's tools and gprofng have "12.4" and an element with a child.
  */
 bool ctx_gp_experiment_is(const char *path)
 {
@@ -160,7 +160,7 @@ static enum ctx_status read_overview(struct ctx_gp_experiments *experiments,
 					 ctx_gp_experiment_prefix(experiment, prefix));
 }
 
-/* Messages that were written beside the log. What is wrong with this file costs nothing but it. */
+/* Messages in the file next to the log. If that file is damaged, only its messages are lost. */
 static enum ctx_status read_warnings(struct ctx_gp_experiment *experiment, struct ctx_err *err)
 {
 	char *path CTX_AUTO_FREE = ctx_path_join(experiment->path, "warnings.xml");
@@ -184,7 +184,8 @@ static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct c
 	if (status != CTX_OK)
 		return status;
 	if (!experiment->log.times.has_run)
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: log.xml does not tell that the target was started",
+		return ctx_err_set(err, CTX_E_FORMAT,
+				   "%s: log.xml does not record that the target was started",
 				   experiment->path);
 	status = read_warnings(experiment, err);
 	if (status != CTX_OK || experiment->log.damaged == 0)
@@ -194,7 +195,10 @@ static enum ctx_status read_log(struct ctx_gp_experiments *experiments, struct c
 					 (unsigned long long)experiment->log.damaged);
 }
 
-/* Links in an experiment may lead to a directory that is open already: it counts once. A group may have a root process twice. */
+/*
+ * Links in an experiment may lead to a directory that is open already; it counts once. A group may
+ * list a root process twice.
+ */
 static enum ctx_status note_directory(struct ctx_gp_experiments *experiments,
 				      const struct ctx_gp_experiment *experiment, struct ctx_err *err)
 {
@@ -265,7 +269,7 @@ static int is_descendant(const struct dirent *entry)
 	return entry->d_name[0] == '_' && n > 4 && strcmp(entry->d_name + n - 3, ".er") == 0;
 }
 
-/* A descendant that cannot be opened costs itself alone. */
+/* A descendant that cannot be opened is skipped. */
 static enum ctx_status open_descendants(struct ctx_gp_experiments *experiments, const char *path,
 					uint32_t root_process, struct ctx_err *err)
 {
@@ -302,7 +306,7 @@ static enum ctx_status open_root_process(struct ctx_gp_experiments *experiments,
 	return status == CTX_OK ? open_descendants(experiments, path, root_process, err) : status;
 }
 
-/* The next line of a text, which may have zero bytes in it: what is behind one is a line of its own. NULL: no more. */
+/* The next line of a text. Zero bytes also end a line. NULL: no more lines. */
 static char *next_line(struct ctx_buf *text, size_t *at)
 {
 	char *line = (char *)text->bytes + *at;
@@ -315,7 +319,10 @@ static char *next_line(struct ctx_buf *text, size_t *at)
 	return line;
 }
 
-/* Where a member is: beside the group, else seen from where we are, as gprofng has it. NULL: no memory. */
+/*
+ * The path of a member: relative to the group's directory, otherwise to the working directory, as
+ * in gprofng. NULL: no memory.
+ */
 static char *member_path(const char *directory, const char *line)
 {
 	char *beside;
@@ -329,7 +336,7 @@ static char *member_path(const char *directory, const char *line)
 	return strdup(line);
 }
 
-/* Without the blanks around it. */
+/* Without surrounding blanks. */
 static char *trimmed(char *line)
 {
 	size_t n;
@@ -340,7 +347,7 @@ static char *trimmed(char *line)
 	return line;
 }
 
-/* One path a line; lines with # say nothing. */
+/* One path per line; lines with # are comments. */
 static enum ctx_status open_group(struct ctx_gp_experiments *experiments, const char *path,
 				  struct ctx_err *err)
 {

@@ -13,7 +13,7 @@
 
 #define DEPTH_MAX 2 /* NAME.er/_f1.er/archives */
 
-/* What belongs to the experiment, not to those who analyse it. */
+/* Files of the experiment, as opposed to those of analysers. */
 static int counts(const struct dirent *entry)
 {
 	return strncmp(entry->d_name, "ctxan.db", 8) != 0 && strcmp(entry->d_name, ".") != 0 &&
@@ -41,13 +41,13 @@ static enum ctx_status mix_inside(struct ctx_buf *all, const char *path, int dep
 	return status;
 }
 
-/* Name, size and time of a file; what is below a directory. */
+/* Name, size and time of a file; recurses into directories. */
 static enum ctx_status mix(struct ctx_buf *all, const char *path, int depth, struct ctx_err *err)
 {
 	struct stat info;
 
 	if (lstat(path, &info) != 0)
-		return CTX_OK; /* gone meanwhile */
+		return CTX_OK; /* removed meanwhile */
 	if (S_ISDIR(info.st_mode))
 		return depth <= DEPTH_MAX ? mix_inside(all, path, depth, err) : CTX_OK;
 	ctx_buf_put_string(all, ctx_path_base(path));

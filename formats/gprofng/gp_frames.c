@@ -34,7 +34,7 @@ struct reading {
 	struct ctx_err *err;
 };
 
-/* Writes `value` for `key`, in the place of another if `again`. */
+/* Stores `value` for `key`; replaces an existing value if `again`. */
 static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, bool again, struct ctx_err *err)
 {
 	uint32_t *place = ctx_map64_place(map, key);
@@ -49,8 +49,8 @@ static enum ctx_status put(struct ctx_map64 *map, uint64_t key, size_t value, bo
 }
 
 /*
- * Frames are kept as numbers are made of them, so that root sides can be computed: those of 32 bits with their sign. Java frames
- * are pairs (bytecode index, method).
+ * Frames are kept in the form that the numbers are computed from, so that numbers of root sides can
+ * be computed: 32-bit frames are sign-extended. Java frames are pairs (bytecode index, method).
  */
 static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes, size_t n)
 {
@@ -73,8 +73,9 @@ static enum ctx_status add_frames(struct reading *reading, const uint8_t *bytes,
 }
 
 /*
- * A node from the body of an info or a UID record: frames, and a link behind them. What is stored again counts where more of it is
- * stored: the one with less may link to what only the other has.
+ * A node from the body of an info or a UID record: frames, then a link. Of two nodes with the same
+ * number the one with more frames wins: the shorter one may link to frames that only the longer one
+ * has.
  */
 static enum ctx_status add_node(struct reading *reading, uint64_t uid, const uint8_t *body, size_t n,
 				bool linked)
@@ -84,7 +85,7 @@ static enum ctx_status add_node(struct reading *reading, uint64_t uid, const uin
 	uint32_t known = ctx_map64_get(&frames->node_of_uid, uid);
 	enum ctx_status status;
 
-	if (linked && n < LINK_BYTES) /* nothing but its number: it is known already, or comes later */
+	if (linked && n < LINK_BYTES) /* only a number: the node is known already or comes later */
 		return CTX_OK;
 	if (linked) {
 		n -= LINK_BYTES;
@@ -161,7 +162,7 @@ static enum ctx_status on_uid(struct reading *reading, const struct ctx_gp_recor
 			record->bytes + HEAD_BYTES, record->n - HEAD_BYTES, linked);
 }
 
-/* Adds a number to suffix_of_uid, without a suffix yet, unless it is a node's. */
+/* Adds a number to suffix_of_uid, without a suffix yet, unless it belongs to a node. */
 static enum ctx_status want(struct ctx_gp_frames *frames, uint64_t uid, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -177,7 +178,7 @@ static enum ctx_status want(struct ctx_gp_frames *frames, uint64_t uid, struct c
 	return status;
 }
 
-/* What links name, and stacks of which only the number is stored. */
+/* The numbers that links name, and stacks of which only the number is stored. */
 static enum ctx_status find_wanted(struct ctx_gp_frames *frames, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -193,8 +194,8 @@ static enum ctx_status find_wanted(struct ctx_gp_frames *frames, struct ctx_err 
 }
 
 /*
- * Walks down every stack for the numbers of its root sides: those that links want are kept. The end of what is stored in
- * part is no root side: there is only its own link.
+ * Walks every stack and computes the numbers of its root sides; those that links refer to are kept.
+ * A partly stored stack has no root sides of its own at its end, only its link.
  */
 static void find_suffixes(struct ctx_gp_frames *frames)
 {
@@ -242,7 +243,7 @@ enum ctx_status ctx_gp_frames_read(struct ctx_gp_frames *frames, struct ctx_gp_b
 	return status;
 }
 
-/* Where the frames of a number begin. */
+/* Finds where the frames of a number begin. */
 static bool find(const struct ctx_gp_frames *frames, uint64_t uid, struct ctx_gp_suffix *ret)
 {
 	uint32_t node = ctx_map64_get(&frames->node_of_uid, uid), suffix;
@@ -258,7 +259,7 @@ static bool find(const struct ctx_gp_frames *frames, uint64_t uid, struct ctx_gp
 	return true;
 }
 
-/* The frames of an info, as they are kept. */
+/* The frames of an info, in the stored form. */
 static enum ctx_gp_stack_state collect(const struct ctx_gp_frames *frames, uint64_t uid, uint64_t *out,
 				       size_t max, size_t *ret_n)
 {
@@ -269,7 +270,9 @@ static enum ctx_gp_stack_state collect(const struct ctx_gp_frames *frames, uint6
 	*ret_n = 0;
 	if (!find(frames, uid, &at))
 		return CTX_GP_STACK_MISSING;
-	/* Links that form a circle come back to a node that was seen at a power of two. */
+	/*
+	 * Cycle detection: links that form a cycle return to a node remembered at a power of two.
+	 */
 	while (*ret_n < max && at.node != seen) {
 		const struct ctx_gp_stack_node *node = &frames->nodes[at.node];
 
@@ -311,7 +314,7 @@ bool ctx_gp_frames_have_java(const struct ctx_gp_frames *frames, uint64_t uid)
 	return record != CTX_MAP64_NONE && frames->stacks[record].java != 0;
 }
 
-/* The index takes the first 32 bits; behind them is garbage. */
+/* The index takes the first 32 bits; the rest is garbage. */
 static int32_t index_of(const struct ctx_gp_frames *frames, uint64_t value)
 {
 	return (int32_t)(uint32_t)(frames->big_endian && !frames->is_32bit ? value >> 32 : value);

@@ -10,7 +10,7 @@
 
 /* Properties */
 
-/* "2026-11-21 02:55:15 UTC"; "" not known. */
+/* "2026-11-21 02:55:15 UTC"; "" unknown. */
 static void format_start(const struct ctx_gp_log *log, char out[32])
 {
 	time_t seconds = (time_t)log->times.run_unix;
@@ -45,7 +45,7 @@ static enum ctx_status host_properties(struct ctx_gp_reader *reader, const struc
 	return status;
 }
 
-/* A negative threshold is one that the collector measured. */
+/* A negative threshold was measured by the collector. */
 static enum ctx_status sync_property(struct ctx_gp_reader *reader, const char *threshold, struct ctx_err *err)
 {
 	bool calibrated = threshold[0] == '-';
@@ -54,7 +54,10 @@ static enum ctx_status sync_property(struct ctx_gp_reader *reader, const char *t
 			       threshold + calibrated, calibrated ? " (calibrated)" : "");
 }
 
-/* "2 times, 300.000 ms"; nothing for none. What goes on at the end lasts up to the last event. */
+/*
+ * "2 times, 300.000 ms"; empty if there were none. A pause that is still open at the end lasts up
+ * to the last event.
+ */
 static enum ctx_status phases_property(struct ctx_gp_reader *reader, const char *key,
 				       const struct ctx_gp_phases *phases, int64_t end_ns,
 				       struct ctx_err *err)
@@ -173,7 +176,7 @@ static enum ctx_status make_warnings(struct ctx_gp_reader *reader, struct ctx_er
 
 /* All */
 
-/* gprofng records no functions of the kernel; what ctxan has exported may have them. */
+/* gprofng records no kernel functions; experiments that ctxan exported may have them. */
 static enum ctx_status find_kallsyms(struct ctx_gp_reader *reader, struct ctx_err *err)
 {
 	char *path CTX_AUTO_FREE = ctx_path_join(reader->experiments.items[0]->path, "kallsyms");

@@ -107,7 +107,7 @@ struct reading {
 	struct ctx_err *err;
 };
 
-/* The text at *at, and then the next one's place: they take multiples of 4. */
+/* Returns the text at *at and moves *at to the next one: each takes a multiple of 4 bytes. */
 static const char *take_text(const struct ctx_gp_record *record, size_t *at, size_t *ret_n)
 {
 	const char *text = (const char *)record->bytes + *at;
@@ -117,7 +117,7 @@ static const char *take_text(const struct ctx_gp_record *record, size_t *at, siz
 	return text;
 }
 
-/* A class that is none (an array's) has no methods. */
+/* An array class has no methods. */
 static enum ctx_status on_class(struct reading *reading, const struct ctx_gp_record *record)
 {
 	struct ctx_buf *text = &reading->java->text;
@@ -149,7 +149,7 @@ static enum ctx_status on_method(struct reading *reading, const struct ctx_gp_re
 	put_parameters(&java->text, signature, signature_n);
 	if (java->text.n > NAME_BYTES_MAX)
 		java->text.n = NAME_BYTES_MAX;
-	/* Methods that differ in what they return have the same name and are others. */
+	/* Methods that differ only in the return type have the same name but are distinct. */
 	ctx_buf_put_u8(&java->text, 0);
 	ctx_buf_put(&java->text, signature, signature_n);
 	status = ctx_buf_check(&java->text, reading->err);
@@ -191,7 +191,10 @@ enum ctx_status ctx_gp_java_read(struct ctx_gp_java *java, struct ctx_gp_blocks 
 	return status == CTX_END ? CTX_OK : status;
 }
 
-/* Numbers are used again when classes are unloaded: the last that was loaded by then, or the first of all. */
+/*
+ * Numbers are reused after classes are unloaded: takes the last one loaded by then, or the first of
+ * all.
+ */
 uint32_t ctx_gp_java_find(const struct ctx_gp_java *java, uint64_t number, int64_t time_ns)
 {
 	uint32_t at = ctx_map64_get(&java->by_number, number), name = CTX_NONE;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CODES_MAX 65536u /* bytes of a method's bytecode */
+#define CODES_MAX 65536u /* size limit of a method's bytecode */
 
 static const char unknown_method[] = "<no Java callstack recorded>"; /* as gprofng says */
 
@@ -43,7 +43,10 @@ static void stretch(uint64_t *begin, uint64_t *end, const struct ctx_gp_map_entr
 		*end = last != UINT64_MAX ? last + 1 : last;
 }
 
-/* Where the virtual machine lies, and what it made: one region, in which each stub and method is a map of its own. */
+/*
+ * Finds the virtual machine and its JIT code: one region, in which each stub and method is a map of
+ * its own.
+ */
 static void find_regions(struct ctx_gp_jimage *image, const struct ctx_gp_map *map)
 {
 	for (size_t i = 0; i < map->n; i++) {
@@ -122,7 +125,7 @@ static enum ctx_status make_room(struct ctx_gp_java_stack *stack, struct ctx_err
 	return stack->frames != NULL && stack->work != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* The frame of a place in a method, which is announced when it is new. */
+/* The frame of a position in a method; a new method is announced. */
 static enum ctx_status frame_of(struct ctx_gp_jstacks *stacks, uint32_t name, int32_t index, uint64_t *ret,
 				struct ctx_err *err)
 {
@@ -141,8 +144,8 @@ static enum ctx_status frame_of(struct ctx_gp_jstacks *stacks, uint32_t name, in
 }
 
 /*
- * How many frames from the leaf are of the native method that is Java's leaf: up to where code of the virtual machine's making
- * called it. None if the virtual machine itself is what it called.
+ * Number of frames, counted from the leaf, of the native method at the leaf of the Java stack: up
+ * to the JIT code that called it. 0 if the callee is the virtual machine itself.
  */
 static uint32_t count_native(const struct ctx_gp_jimage *image, const uint64_t *frames, uint32_t n)
 {
@@ -155,7 +158,7 @@ static uint32_t count_native(const struct ctx_gp_jimage *image, const uint64_t *
 	return k;
 }
 
-/* Appends the Java frames behind those that are kept. */
+/* Appends the Java frames after the native frames that are kept. */
 static enum ctx_status put_java(struct ctx_gp_jimage *image, int64_t time_ns, struct ctx_gp_stack_frames *to,
 				struct ctx_err *err)
 {
@@ -193,7 +196,9 @@ enum ctx_status ctx_gp_jimage_take(struct ctx_gp_jimage *image, const struct ctx
 	if (status != CTX_OK)
 		return status;
 	state = ctx_gp_frames_get_java(frames, stack->uid, java);
-	/* The virtual machine may not have been able to tell: then the native stack is all there is. */
+	/*
+	 * The virtual machine may not have been able to unwind: then only the native stack exists.
+	 */
 	if (java->n == 0 ||
 	    ctx_gp_java_find(&image->methods, java->frames[0].method, stack->time_ns) == CTX_NONE)
 		return CTX_OK;

@@ -33,8 +33,8 @@ static struct ctx_gp_interval *find(struct ctx_gp_intervals *intervals, const ch
 }
 
 /*
- * When a mark is: as it is said (relative 0), or so long after another experiment's beginning, which is this one's if it
- * is of the same host; else the wall clocks tell. False: it cannot be told.
+ * The time of a mark: as given (relative 0), or relative to the beginning of another experiment. On
+ * the same host the monotonic clocks are compared, otherwise the wall clocks. False: unknown.
  */
 static bool take_time(const struct ctx_gp_tag *tag, const struct ctx_gp_log *log, int64_t *ret)
 {
@@ -59,7 +59,7 @@ static bool take_time(const struct ctx_gp_tag *tag, const struct ctx_gp_log *log
 	return true;
 }
 
-/* The first beginning counts, and the last end behind it. */
+/* The first start counts, and the last stop after it. */
 static void take_mark(struct ctx_gp_interval *interval, const char *command, int64_t time)
 {
 	if (strncmp(command, "start", 5) == 0) {

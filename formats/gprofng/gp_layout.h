@@ -1,6 +1,6 @@
 /*
- * Layouts of the event records, as the log describes them: where which field lies and how wide it is. Nothing that
- * the log says is known beforehand.
+ * Layouts of the event records, as the log describes them: offset and width of each field. No
+ * layout is assumed beyond what the log says.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_LAYOUT_H
 #define CTX_FORMATS_GPROFNG_GP_LAYOUT_H
@@ -9,12 +9,12 @@
 
 #include <stddef.h>
 
-/* Types of records that are used; the numbers are in the files. */
+/* Types of records that are used; the numbers are those in the files. */
 #define CTX_GP_STATES_CLOCK 1u /* of old Solaris collectors: ticks in each of ten states */
 #define CTX_GP_SYNC 2u
 #define CTX_GP_HWC 3u
 #define CTX_GP_HEAP 5u
-#define CTX_GP_MHWC 7u /* a hardware counter, and the address that was accessed */
+#define CTX_GP_MHWC 7u /* a hardware counter, and the accessed address */
 #define CTX_GP_CLOCK 8u
 #define CTX_GP_IO 19u
 
@@ -29,7 +29,7 @@ enum ctx_gp_field {
 	CTX_GP_FRINFO,
 	CTX_GP_MSTATE,
 	CTX_GP_NTICK,
-	CTX_GP_WEIGHT, /* of experiments that ctxan exported: what NTICK says, to the nanosecond */
+	CTX_GP_WEIGHT, /* of experiments that ctxan exported: NTICK in nanoseconds */
 	CTX_GP_SRQST,
 	CTX_GP_SOBJ,
 	CTX_GP_HTYPE,
@@ -57,7 +57,7 @@ struct ctx_gp_place {
 	bool is_signed;
 };
 
-/* The records of one type. All zero is one without fields. */
+/* The records of one type. All zero is a valid layout without fields. */
 struct ctx_gp_layout {
 	uint32_t type;
 	uint32_t file; /* number of the data file, of the log */
@@ -65,7 +65,9 @@ struct ctx_gp_layout {
 	size_t bytes_min; /* of a record that has all fields but a string */
 };
 
-/* Adds a field as the log tells of it: names that are not known are left out. False: the offset or type makes no sense. */
+/*
+ * Adds a field as the log describes it; unknown names are ignored. False: invalid offset or type.
+ */
 bool ctx_gp_layout_add(struct ctx_gp_layout *layout, const char *name, uint64_t offset, const char *type);
 
 static inline bool ctx_gp_layout_has(const struct ctx_gp_layout *layout, enum ctx_gp_field field)
@@ -73,7 +75,10 @@ static inline bool ctx_gp_layout_has(const struct ctx_gp_layout *layout, enum ct
 	return layout->places[field].bytes != 0;
 }
 
-/* The number in a record of at least bytes_min bytes; sign-extended where the log says so. 0 without the field. */
+/*
+ * The number in a record of at least bytes_min bytes; sign-extended where the log says so. 0 if the
+ * layout lacks the field.
+ */
 static inline uint64_t ctx_gp_layout_get(const struct ctx_gp_layout *layout, enum ctx_gp_field field,
 					 const uint8_t *record, bool big_endian)
 {
@@ -88,7 +93,10 @@ static inline uint64_t ctx_gp_layout_get(const struct ctx_gp_layout *layout, enu
 	return place->is_signed ? (uint64_t)(int64_t)(int32_t)narrow : narrow;
 }
 
-/* The text in a record of `n` bytes: not zero-terminated if *ret_n reaches the end. Borrowed; *ret_n 0 without it. */
+/*
+ * The text in a record of `n` bytes: not zero-terminated if *ret_n reaches the end. Borrowed;
+ * *ret_n is 0 if the layout lacks the field.
+ */
 const char *ctx_gp_layout_text(const struct ctx_gp_layout *layout, enum ctx_gp_field field,
 			       const uint8_t *record, size_t n, size_t *ret_n);
 

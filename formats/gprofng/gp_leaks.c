@@ -38,7 +38,7 @@ static size_t home_of(const struct ctx_gp_leaks *leaks, uint64_t address)
 	return (size_t)(ctx_hash64(address) >> 20) & (leaks->n_slots - 1);
 }
 
-/* The slot of the address, or the free one where it belongs. */
+/* The slot of the address, or the free slot for it. */
 static size_t find(const struct ctx_gp_leaks *leaks, uint64_t address)
 {
 	size_t i = home_of(leaks, address);
@@ -85,7 +85,10 @@ static enum ctx_status allocate(struct ctx_gp_leaks *leaks, uint64_t address, ui
 	return CTX_OK;
 }
 
-/* Those behind the hole move up as far as they may, so that every search still ends at them. */
+/*
+ * Backward-shift deletion: entries after the hole move up as far as their hash allows, so that
+ * searches still find them.
+ */
 static void release(struct ctx_gp_leaks *leaks, uint64_t address)
 {
 	size_t mask = leaks->n_slots - 1, hole;

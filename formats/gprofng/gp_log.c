@@ -7,9 +7,9 @@
 
 #define VERSION_MIN 12u
 #define TIME_MAX                                                                                             \
-	((int64_t)1 << 60) /* 36 years of a monotonic clock: sums of a few such times are none too large */
+	((int64_t)1 << 60) /* 36 years of a monotonic clock: sums of a few such times do not overflow */
 
-/* Where the reading stands: a <field> belongs to the <profpckt>, that to the last <profdata>. */
+/* Parser state: a <field> belongs to the last <profpckt>, which belongs to the last <profdata>. */
 struct reading {
 	struct ctx_gp_log *log;
 	size_t file;		      /* CTX_GP_FILES_MAX: none */
@@ -148,7 +148,7 @@ static enum ctx_status on_profile(struct reading *reading)
 	return CTX_OK;
 }
 
-/* A name in the directory itself. */
+/* Is this a plain name inside the directory? */
 static bool is_plain(const char *name)
 {
 	return name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL && strlen(name) < 200;
@@ -296,7 +296,7 @@ static void end_phase(struct ctx_gp_phases *phases, int64_t time)
 	phases->goes_on = false;
 }
 
-/* Pauses, and what Java tells of its collecting garbage. False: none of these. */
+/* Pauses, and garbage collections reported by Java. False: neither. */
 static bool on_phase(struct ctx_gp_log *log, const char *kind, int64_t time)
 {
 	if (strcmp(kind, "pause") == 0)
@@ -317,7 +317,7 @@ static void on_run(struct reading *reading, int64_t time)
 	struct ctx_gp_log *log = reading->log;
 	uint64_t seconds;
 
-	if (log->times.has_run || time < 0) /* written once more when it is closed */
+	if (log->times.has_run || time < 0) /* written again when the experiment is closed */
 		return;
 	log->times.has_run = true;
 	log->times.run_ns = time;
@@ -419,7 +419,7 @@ static enum ctx_status on_tag(struct reading *reading)
 	return CTX_OK;
 }
 
-/* The first tag says that it is an experiment, and of which version. */
+/* The first tag identifies an experiment and its version. */
 static enum ctx_status on_first(struct reading *reading)
 {
 	struct ctx_gp_log *log = reading->log;
@@ -486,7 +486,7 @@ enum ctx_status ctx_gp_log_parse(struct ctx_gp_log *log, struct ctx_gp_xml *xml,
 	return is_first ? ctx_err_set(err, CTX_E_FORMAT, "log.xml has nothing in it") : CTX_OK;
 }
 
-/* What the tag says to people, if it is a message. */
+/* The text of the tag, if it is a message. */
 static enum ctx_status on_message_tag(struct reading *reading)
 {
 	const char *kind = ctx_gp_tag_text(reading->tag, "kind");

@@ -1,5 +1,5 @@
 /*
- * What log.xml says, as tables.
+ * The contents of log.xml as tables.
  *
  *	<experiment> <system> <process> <setting> --> facts
  *	<profile> <profdata> <profpckt> <field>   --> data files, layouts, counters
@@ -37,26 +37,29 @@ struct ctx_gp_label { /* a sample of the overview, by its number */
 
 struct ctx_gp_counter {
 	uint64_t tag;
-	const char *name;   /* as it was asked for */
-	const char *title;  /* "" none: its name says it all */
-	const char *prefix; /* of the title; "" mostly */
+	const char *name;   /* as requested */
+	const char *title;  /* "" none */
+	const char *prefix; /* of the title; usually "" */
 	uint64_t interval;
-	uint64_t cpu; /* gprofng's number of the kind of processor; 0 not known */
+	uint64_t cpu; /* gprofng's number of the kind of processor; 0 unknown */
 	bool has_memory;
 };
 
-/* A descendant was to be started (`started` false) or was; or an exec, which ends this experiment. */
+/*
+ * A descendant about to be started (`started` false) or started; or an exec, which ends this
+ * experiment.
+ */
 struct ctx_gp_descent {
 	int64_t time_ns;
 	const char *variant, *lineage, *text;
 	bool started;
 };
 
-/* Something that happens now and then, for a while. */
+/* Recurring intervals, such as pauses. */
 struct ctx_gp_phases {
 	uint64_t n;
 	int64_t total_ns;
-	int64_t since_ns; /* of the one that goes on */
+	int64_t since_ns; /* of the one that is open */
 	bool goes_on;
 };
 
@@ -65,7 +68,7 @@ struct ctx_gp_named_thread {
 	const char *name;
 };
 
-/* All texts are "" where the log says nothing. */
+/* Texts are "" where the log has none. */
 struct ctx_gp_writer {
 	const char *version;	/* of the format: "12.4" */
 	uint64_t version_major; /* 12 */
@@ -75,25 +78,25 @@ struct ctx_gp_writer {
 struct ctx_gp_machine {
 	const char *host, *arch, *os;
 	uint64_t page_bytes, n_pages, n_cpus, clock_mhz;
-	bool is_32bit, big_endian; /* the process is, its records are */
+	bool is_32bit, big_endian; /* the process is 64-bit, and so are its records */
 };
 
 struct ctx_gp_process {
-	int64_t pid, ppid; /* -1 not known */
+	int64_t pid, ppid; /* -1 unknown */
 	const char *cwd, *command;
 };
 
 struct ctx_gp_times {
 	int64_t run_ns;	  /* absolute, of the monotonic clock */
-	int64_t run_unix; /* seconds since 1970; 0 not known */
+	int64_t run_unix; /* seconds since 1970; 0 unknown */
 	bool has_run, has_exit, has_exec;
-	int64_t exit_ns; /* of exit, else of the exec */
+	int64_t exit_ns; /* of exit, otherwise of the exec */
 	int64_t last_ns; /* of any event */
 };
 
 struct ctx_gp_settings {
 	uint64_t n_states; /* thread states that the clock profile distinguishes; Linux: 1 */
-	uint64_t ticks_us; /* length of a clock tick; 0: no clock profile was asked for */
+	uint64_t ticks_us; /* length of a clock tick; 0: no clock profile was requested */
 	uint64_t sample_period_s;
 	const char *follow;
 	const char *jvm;	    /* version of the Java virtual machine; "" no Java */
@@ -130,14 +133,17 @@ struct ctx_gp_log {
 	char damage[256];		  /* the first one, "" none */
 };
 
-/* Reads DIRECTORY/log.xml. CTX_E_NOTFOUND, CTX_E_FORMAT (it is no experiment), CTX_E_VERSION, CTX_E_IO, CTX_E_LIMIT, CTX_E_NOMEM. */
+/*
+ * Reads DIRECTORY/log.xml. CTX_E_NOTFOUND, CTX_E_FORMAT (not an experiment), CTX_E_VERSION,
+ * CTX_E_IO, CTX_E_LIMIT, CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_gp_log_read(struct ctx_gp_log *log, const char *path, struct ctx_err *err);
 
-/* The same from tags that are open already. */
+/* The same from open tags. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_log_parse(struct ctx_gp_log *log, struct ctx_gp_xml *xml,
 						struct ctx_err *err);
 
-/* Adds the messages of a file that was written beside the log (warnings.xml). CTX_E_NOMEM. */
+/* Adds the messages of a file next to the log (warnings.xml). CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_log_add_messages(struct ctx_gp_log *log, struct ctx_gp_xml *xml,
 						       struct ctx_err *err);
 
@@ -146,7 +152,7 @@ void ctx_gp_log_deinit(struct ctx_gp_log *log);
 /* The layout of a type in a data file, or NULL. */
 const struct ctx_gp_layout *ctx_gp_log_layout(const struct ctx_gp_log *log, size_t file, uint32_t type);
 
-/* What a message of the collector means, in words; NULL: not known. */
+/* A description of a message of the collector; NULL: unknown. */
 const char *ctx_gp_message_meaning(uint64_t id);
 
 #endif

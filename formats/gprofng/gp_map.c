@@ -13,7 +13,7 @@
 struct reading {
 	struct ctx_gp_map *map;
 	const struct ctx_gp_tag *tag;
-	size_t group; /* first dynfunc that waits for its function */
+	size_t group; /* first dynfunc that waits for its region */
 	struct ctx_err *err;
 };
 
@@ -24,7 +24,7 @@ void ctx_gp_map_deinit(struct ctx_gp_map *map)
 	*map = (struct ctx_gp_map){0};
 }
 
-/* Code may run in it, and may have run before the collector saw it. */
+/* Is it executable? Code may have run there before the collector saw it. */
 static bool counts_back(const struct ctx_gp_map_entry *entry)
 {
 	return !entry->is_unmap && entry->executable && entry->size != 0;
@@ -53,7 +53,7 @@ static enum ctx_status add(struct reading *reading, const struct ctx_gp_map_entr
 	return status;
 }
 
-/* Address and size that make sense. */
+/* Reads address and size. False: invalid. */
 static bool take_range(const struct ctx_gp_tag *tag, struct ctx_gp_map_entry *entry)
 {
 	return ctx_gp_tag_number(tag, "vaddr", &entry->address) &&
@@ -96,7 +96,10 @@ static enum ctx_status on_dynamic(struct reading *reading, struct ctx_gp_map_ent
 	return status == CTX_OK ? add(reading, entry) : status;
 }
 
-/* The region around the functions before it: it comes first, so that they lie in front of it. */
+/*
+ * The region around the preceding functions: it is inserted before them, so that they take
+ * precedence.
+ */
 static enum ctx_status on_function(struct reading *reading, struct ctx_gp_map_entry *entry)
 {
 	struct ctx_gp_map *map = reading->map;
@@ -185,7 +188,10 @@ static uint32_t ended_by(const struct ctx_gp_map_entry *unmap, const struct ctx_
 				  : ctx_map64_get(by_address, unmap->address);
 }
 
-/* An unmap names a beginning only: its size, and the time when that map ended, come from what began there last. */
+/*
+ * An unmap has only a start address: its size, and the map whose end it is, are taken from the last
+ * map that began there.
+ */
 static enum ctx_status size_unmaps(struct ctx_gp_map *map, int64_t *ends, struct ctx_err *err)
 {
 	struct ctx_map64 by_address = {0}, by_method = {0};
@@ -227,8 +233,8 @@ static bool overlap(const struct ctx_gp_map_entry *a, const struct ctx_gp_map_en
 }
 
 /*
- * A map counts from when its addresses were free. Functions of one region were told at one time, and are no obstacle to each
- * other. Of very many maps the times stay as they are.
+ * A map counts from when its addresses became free. Functions of one region were reported at the
+ * same time and do not block each other. Times of very long lists of maps are left unchanged.
  */
 static void move_back(struct ctx_gp_map *map, const int64_t *ends)
 {
@@ -243,7 +249,7 @@ static void move_back(struct ctx_gp_map *map, const int64_t *ends)
 		for (size_t k = 0; k < i; k++) {
 			const struct ctx_gp_map_entry *other = &map->entries[k];
 			bool one_region = entry->function != UINT32_MAX && other->function != UINT32_MAX &&
-					  entry->told_ns == other->told_ns;
+					  entry->reported_ns == other->reported_ns;
 
 			if (free_since < ends[k] && overlap(entry, other) && counts_back(other) &&
 			    !one_region)
@@ -274,7 +280,7 @@ static enum ctx_status put_in_order(struct ctx_gp_map *map, struct ctx_err *err)
 		return ctx_err_nomem(err);
 	for (size_t i = 0; i < map->n; i++) {
 		map->entries[i].order = (uint32_t)i;
-		map->entries[i].told_ns = map->entries[i].time_ns;
+		map->entries[i].reported_ns = map->entries[i].time_ns;
 	}
 	status = size_unmaps(map, ends, err);
 	if (status != CTX_OK)

@@ -1,5 +1,5 @@
 /*
- *	clock record: ticks, state --> Total CPU, and where the collector told states apart: Total Thread and one metric a state
+ *	clock record: ticks, state --> Total CPU, and where the collector distinguished states: Total Thread and one per state
  *	counter record: tag, count --> the counter's metric
  */
 #include "formats/gprofng/gp_reader.h"
@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WEIGHT_MAX ((uint64_t)1 << 56) /* 2 years of CPU time in one sample */
+#define WEIGHT_MAX ((uint64_t)1 << 56) /* limit: 2 years of CPU time in one sample */
 #define CPU_UNKNOWN 2499u	       /* numbers of processors: gprofng knows no counters of this one */
 
 /* What a thread does at a tick; the numbers are in the files. */
 enum {
 	STATE_TRAP = 2,	      /* up to here it runs */
-	STATE_LINUX_CPU = 10, /* it runs; no more is known */
+	STATE_LINUX_CPU = 10, /* it runs; details unknown */
 	STATE_KERNEL_CPU = 11,
 };
 
-/* Names and words are gprofng's, but for "wait", which all metrics of that kind share. */
+/* Names and descriptions are gprofng's, except "wait", which all metrics of that kind share. */
 static const struct {
 	const char *name, *word;
 } states[CTX_GP_STATES] = {
@@ -59,7 +59,7 @@ static enum ctx_status add_metric(struct ctx_gp_reader *reader, size_t *cap,
 	return CTX_OK;
 }
 
-/* The states that a log's clock profile tells apart, as bits. */
+/* The states that a log's clock profile distinguishes, as bits. */
 static uint32_t states_of(const struct ctx_gp_log *log)
 {
 	switch (log->settings.n_states) {
@@ -109,7 +109,7 @@ static enum ctx_status make_clock(struct ctx_gp_reader *reader, size_t *cap, boo
 	return status;
 }
 
-/* What gprofng calls a counter: the same on all processors that have it. NULL: not one of the well-known. */
+/* What gprofng calls a counter: the same on all processors that have it. NULL: not well-known. */
 static const char *well_known(const char *name, size_t n, uint64_t cpu)
 {
 	static const struct {
@@ -191,7 +191,10 @@ enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader, struct ctx_err
 
 /* Weighing */
 
-/* Puts a sample into reader->later.events, from `like`. Nothing for a metric that is none. */
+/*
+ * Appends a copy of `like` with this metric and weight to reader->later.events. Does nothing for
+ * CTX_NONE.
+ */
 static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *like, uint32_t metric,
 		       uint64_t weight)
 {
@@ -205,7 +208,7 @@ static void add_sample(struct ctx_gp_reader *reader, const struct ctx_event *lik
 	reader->later.n++;
 }
 
-/* False: it cannot be. */
+/* False: out of range. */
 static bool is_possible(struct ctx_gp_reader *reader, uint64_t weight)
 {
 	if (weight > WEIGHT_MAX || weight > UINT64_MAX / 4 - reader->sums.weight) {

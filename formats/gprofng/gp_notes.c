@@ -12,7 +12,7 @@
 
 /* Notes */
 
-/* Those of several experiments stand one after the other, each behind its name. */
+/* Notes of several experiments follow one another, each after the experiment's name. */
 static enum ctx_status add_notes(const struct ctx_gp_experiment *experiment, bool with_name,
 				 struct ctx_buf *out, struct ctx_err *err)
 {
@@ -63,7 +63,10 @@ static enum ctx_status read_notes(struct ctx_gp_reader *reader, struct ctx_err *
 
 /* Labels */
 
-/* "name: 100.000:200.000 ms, comment"; the times are those of the recording, as --interval takes them. */
+/*
+ * "name: 100.000:200.000 ms, comment"; the times are those of the recording, as --interval takes
+ * them.
+ */
 static enum ctx_status interval_property(struct ctx_gp_reader *reader,
 					 const struct ctx_gp_experiment *experiment,
 					 const struct ctx_gp_interval *interval, struct ctx_err *err)
@@ -112,7 +115,7 @@ static enum ctx_status read_labels(struct ctx_gp_reader *reader, const struct ct
 						   ctx_gp_experiment_prefix(experiment, prefix), why.msg);
 }
 
-/* Samples that the program or a person took; the collector's own have names of its own. */
+/* Samples taken by the program or the user; the collector's own are recognised by their names. */
 static bool is_own(const char *label)
 {
 	return label[0] == '\0' || strcmp(label, "periodic") == 0 || strncmp(label, "collector_", 10) == 0;
@@ -122,15 +125,15 @@ static enum ctx_status name_samples(struct ctx_gp_reader *reader, const struct c
 				    struct ctx_err *err)
 {
 	const struct ctx_gp_log *log = &experiment->log;
-	size_t told = 0;
+	size_t listed = 0;
 	enum ctx_status status = CTX_OK;
 
-	for (size_t i = 0; i < log->n_labels && told < SAMPLES_MAX && status == CTX_OK; i++) {
+	for (size_t i = 0; i < log->n_labels && listed < SAMPLES_MAX && status == CTX_OK; i++) {
 		const struct ctx_gp_label *label = &log->labels[i];
 
 		if (is_own(label->label))
 			continue;
-		told++;
+		listed++;
 		status = ctx_gp_property(reader, err, "sample", "%llu ends at %.3f ms: %.400s",
 					 (unsigned long long)label->id,
 					 (double)(experiment->shift_ns + label->time_ns) / 1e6, label->label);

@@ -16,10 +16,10 @@
 #define HEAD_BYTES 8u
 #define N_TIMES 20u
 #define N_COUNTS 22u
-#define RECORDS_MAX ((size_t)4 << 20) /* seven weeks of a sample each second */
+#define RECORDS_MAX ((size_t)4 << 20) /* limit: seven weeks with one sample per second */
 #define PIECE_RECORDS 256u
 
-/* Places of what is used, among the times and among the counts. */
+/* Indices of the fields that are used, among the times and among the counts. */
 enum {
 	TIME_NOW = 0,
 	TIME_USER = 4,
@@ -55,7 +55,7 @@ static uint64_t word_at(const uint8_t *record, size_t i, const struct form *form
 	return form->word_bytes == 8 ? ctx_gp_u64(at, form->big_endian) : ctx_gp_u32(at, form->big_endian);
 }
 
-/* What makes no sense is 0. */
+/* Invalid values are 0. */
 static uint64_t time_at(const uint8_t *record, size_t i, const struct form *form)
 {
 	uint64_t seconds = word_at(record, 2 * i, form), nanoseconds = word_at(record, 2 * i + 1, form);
@@ -85,7 +85,7 @@ static struct ctx_gp_usage record_at(const uint8_t *at, const struct form *form)
 	};
 }
 
-/* The records of one piece. CTX_END: behind here is nothing that was written. */
+/* The records of one piece. CTX_END: nothing was written from here on. */
 static enum ctx_status take_piece(struct ctx_gp_overview *overview, const uint8_t *bytes, size_t n,
 				  const struct form *form, struct ctx_err *err)
 {

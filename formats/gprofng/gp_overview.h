@@ -1,6 +1,6 @@
 /*
- * overview: what the process had used by the times of its samples. Records of 504 bytes, of 32-bit targets 256, appended one
- * by one.
+ * overview: resource usage of the process at the times of its samples. Records of 504 bytes (256
+ * for 32-bit targets), appended one by one.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_OVERVIEW_H
 #define CTX_FORMATS_GPROFNG_GP_OVERVIEW_H
@@ -19,17 +19,17 @@ struct ctx_gp_usage {	 /* sums since the process began */
 	uint64_t blocks_read, blocks_written;
 };
 
-struct ctx_gp_overview {	      /* all zero is an empty one */
+struct ctx_gp_overview {	      /* all zero is a valid empty one */
 	struct ctx_gp_usage *records; /* owned */
 	size_t n, cap;
-	bool is_cut; /* a record is not whole, or has no time: it and what is behind it are left out */
+	bool is_cut; /* a record is truncated or has no time: it and all later ones are dropped */
 };
 
 void ctx_gp_overview_deinit(struct ctx_gp_overview *overview);
 
 /*
- * Reads the file. CTX_E_NOTFOUND, CTX_E_IO, CTX_E_FORMAT (no plain file), CTX_E_LIMIT (more than weeks of a sample each second; what was read
- * before stays), CTX_E_NOMEM.
+ * Reads the file. CTX_E_NOTFOUND, CTX_E_IO, CTX_E_FORMAT (not a regular file), CTX_E_LIMIT (more
+ * records than seven weeks of one per second; those read before stay), CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_gp_overview_read(struct ctx_gp_overview *overview, const char *path,
 						    bool is_32bit, bool big_endian, struct ctx_err *err);

@@ -1,5 +1,5 @@
 /*
- * The parts of the source, for its own files only.
+ * The parts of the event source. Private to formats/gprofng/.
  *
  *	experiments --> timeline (starts, maps, usage, ends) --.
  *	data files --> events, merged by time -----------------+--> gprofng.c: next event
@@ -13,9 +13,9 @@
 #include "model/event_source.h"
 
 #define CTX_GP_LATER_MAX 40u
-#define CTX_GP_STATES 12u /* that a thread may be in at a tick */
+#define CTX_GP_STATES 12u /* states that a thread may have at a tick */
 
-/* What happens at a time besides events. In this order at equal times. */
+/* What happens at a time besides events; at equal times in this order. */
 enum ctx_gp_moment_kind {
 	CTX_GP_MOMENT_START,
 	CTX_GP_MOMENT_MAP,
@@ -26,8 +26,8 @@ enum ctx_gp_moment_kind {
 struct ctx_gp_moment {
 	uint64_t time_ns;
 	enum ctx_gp_moment_kind kind;
-	uint32_t experiment; /* as opened */
-	uint32_t item;	     /* of its map or overview */
+	uint32_t experiment; /* in the order of opening */
+	uint32_t item;	     /* index in its map or overview */
 };
 
 /* By time. */
@@ -36,7 +36,7 @@ struct ctx_gp_moments {
 	size_t n, cap, at;
 };
 
-/* A process as it is announced. */
+/* A process as announced. */
 struct ctx_gp_image {
 	uint32_t number;	  /* of the source; CTX_NONE: not announced */
 	uint32_t parent;	  /* experiment, CTX_NONE */
@@ -46,13 +46,16 @@ struct ctx_gp_image {
 	struct ctx_gp_jimage java;
 };
 
-/* Warnings for the head of the reports. */
+/* Warnings for the header of the reports. */
 struct ctx_gp_warnings {
 	const char **texts; /* owned; the texts are the arena's */
 	size_t n, cap, at;
 };
 
-/* Events behind the one that was handed out: samples behind their thread's start, and what else a record gives. */
+/*
+ * Events that follow the one returned last: samples after the start of their thread, and further
+ * events of the same record.
+ */
 struct ctx_gp_later {
 	struct ctx_event events[CTX_GP_LATER_MAX];
 	size_t n, at;
@@ -61,7 +64,7 @@ struct ctx_gp_later {
 /* Reported at the end. */
 struct ctx_gp_sums {
 	uint64_t missing, cut; /* stacks */
-	uint64_t impossible;   /* samples whose weight cannot be */
+	uint64_t impossible;   /* samples with a weight out of range */
 	uint64_t weight;       /* sum of all weights */
 };
 
@@ -80,8 +83,8 @@ struct ctx_gp_reader {
 	struct ctx_gp_traced *traced;
 	struct ctx_gp_jstacks jstacks;
 
-	/* For what is handed out. */
-	struct ctx_arena arena; /* of texts that the source's info names, and of warnings */
+	/* Storage for what is returned. */
+	struct ctx_arena arena; /* owns the texts of the source's info, and the warnings */
 	struct ctx_gp_warnings warnings;
 	size_t damage_at;
 	size_t n_properties_cap;
@@ -95,14 +98,16 @@ struct ctx_gp_reader {
 /* Fills source.info: metrics, properties; and the warnings of the collector. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_info_fill(struct ctx_gp_reader *reader, struct ctx_err *err);
 
-/* A line of the header; `key` must stay. Nothing is added for an empty text. */
+/* Adds a line to the header; `key` must outlive it. An empty text adds nothing. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_property(struct ctx_gp_reader *reader, struct ctx_err *err,
 					       const char *key, const char *fmt, ...) CTX_PRINTF(4, 5);
 
-/* What people wrote: the notes, and intervals and samples with names, as lines of the header. CTX_E_NOMEM. */
+/*
+ * Adds what users wrote (notes, named intervals and samples) as lines of the header. CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_gp_notes_read(struct ctx_gp_reader *reader, struct ctx_err *err);
 
-/* A line in the head of every report; the same text is said once. */
+/* Adds a line to the header of every report; equal texts are added once. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_warn(struct ctx_gp_reader *reader, struct ctx_err *err, const char *fmt,
 					   ...) CTX_PRINTF(3, 4);
 
@@ -112,14 +117,17 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_metrics_make(struct ctx_gp_reader *reader,
 /* Is the record a tick of the clock or of a counter? */
 bool ctx_gp_metrics_are_of(const struct ctx_gp_event *event);
 
-/* Adds the samples of such a record to reader->later.events; `like` is a sample without metric and weight. */
+/*
+ * Adds the samples of such a record to reader->later.events; `like` is a sample without metric and
+ * weight.
+ */
 void ctx_gp_metrics_take(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
 			 const struct ctx_event *like);
 
-/* Where each experiment stands in time, and who is whose parent. CTX_E_NOMEM. */
+/* Computes when each experiment began, and its parent. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_timeline_place(struct ctx_gp_reader *reader, struct ctx_err *err);
 
-/* Lists all moments; experiments' ends are known by then. CTX_E_NOMEM. */
+/* Lists all moments; the ends of the experiments must be known. CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_gp_timeline_fill(struct ctx_gp_reader *reader, struct ctx_err *err);
 
 #endif

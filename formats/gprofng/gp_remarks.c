@@ -1,4 +1,4 @@
-/* What the head of reports shows of the experiment, line by line: properties and warnings. */
+/* The lines on the experiment in the header of reports: properties and warnings. */
 #include "formats/gprofng/gp_reader.h"
 
 #include "base/mem.h"

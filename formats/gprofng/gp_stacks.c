@@ -6,7 +6,7 @@
 #define MARK_UNSURE ((uint64_t)-1)
 #define MARK_TRUNCATED ((uint64_t)-2)
 #define MARK_FAILED ((uint64_t)-3)
-#define MARKS_FROM ((uint64_t)-64) /* nothing from here on is an address */
+#define MARKS_FROM ((uint64_t)-64) /* values from here on are not addresses */
 
 void ctx_gp_stacks_deinit(struct ctx_gp_stacks *stacks)
 {
@@ -15,7 +15,7 @@ void ctx_gp_stacks_deinit(struct ctx_gp_stacks *stacks)
 	*stacks = (struct ctx_gp_stacks){0};
 }
 
-/* Marks become ours; others that are no address become 0, which is nowhere. */
+/* Markers are translated to ours; other values that are not addresses become 0. */
 static size_t translate_marks(uint64_t *frames, size_t n, uint64_t truncations)
 {
 	size_t kept = 0;

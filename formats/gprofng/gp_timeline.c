@@ -3,8 +3,8 @@
  *	_f1.er           run |----maps------| exit
  *	              0      shift_ns                               time
  *
- * Descendants are on the root process's clock. Root processes of a group are on one clock too where that makes sense: the same host, and
- * the difference of the monotonic times is that of the wall clock.
+ * Descendants are on the root process's clock. Root processes of a group share a clock if they ran
+ * on the same host and the differences of monotonic time and of wall-clock time agree.
  */
 #include "formats/gprofng/gp_reader.h"
 
@@ -23,7 +23,10 @@ static int64_t difference(const struct ctx_gp_experiment *a, const struct ctx_gp
 	return __builtin_sub_overflow(a->log.times.run_ns, b->log.times.run_ns, &ns) ? 0 : ns;
 }
 
-/* From the run of one root process to that of another; without any common clock they begin together. */
+/*
+ * Time from the run of one root process to that of another; without a common clock both begin
+ * together.
+ */
 static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp_experiment *to)
 {
 	int64_t monotonic = difference(to, from);
@@ -36,7 +39,10 @@ static int64_t between(const struct ctx_gp_experiment *from, const struct ctx_gp
 	return is_known ? wall : 0;
 }
 
-/* Experiments of each root process by process number and time, and by lineage: there may be tens of thousands. */
+/*
+ * Experiments of each root process by process number and time, and by lineage: there may be tens of
+ * thousands.
+ */
 struct kin {
 	const struct ctx_gp_experiment **by_pid, **by_lineage; /* owned */
 	size_t n;
@@ -96,7 +102,7 @@ static enum ctx_status kin_init(struct kin *kin, const struct ctx_gp_experiments
 	return CTX_OK;
 }
 
-/* How many stand in front of `key` in the order. */
+/* Number of entries before `key` in the order. */
 static size_t count_before(const struct ctx_gp_experiment **items, size_t n,
 			   const struct ctx_gp_experiment *key, int (*compare)(const void *, const void *))
 {
@@ -113,7 +119,7 @@ static size_t count_before(const struct ctx_gp_experiment **items, size_t n,
 	return low;
 }
 
-/* The experiment of a process that is said to be an ancestor; CTX_NONE. */
+/* The experiment of a recorded ancestor; CTX_NONE. */
 static uint32_t find_lineage(const struct kin *kin, uint32_t root_process, const char *lineage, size_t n)
 {
 	char text[NAME_MAX + 1]; /* lineages are names of directories */
@@ -128,7 +134,7 @@ static uint32_t find_lineage(const struct kin *kin, uint32_t root_process, const
 	return kin->by_lineage[at]->number;
 }
 
-/* The last one that had this process number and began before; NULL: none. */
+/* The last earlier experiment with this process number; NULL: none. */
 static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const struct ctx_gp_experiment *child,
 						int64_t pid)
 {
@@ -147,9 +153,10 @@ static const struct ctx_gp_experiment *find_pid(const struct kin *kin, const str
 }
 
 /*
- * Who executed it (the same number, unless that one exited: then the number was given out again), who forked it (the parent's
- * number), who is named by its lineage; else the root process. Lineages alone do not tell: what vfork and exec make of system() is
- * named after the first.
+ * The parent is, in this order: the experiment that executed it (same process number, unless that
+ * one exited and the number was reused), the one that forked it (the parent's number), the one
+ * named by its lineage, the root process. Lineages alone are not enough: after vfork and exec in
+ * system() the child is named after the first.
  */
 static uint32_t parent_of(const struct kin *kin, const struct ctx_gp_experiment *child)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_NAME (CTX_MAP64_NONE - 1) /* of a descriptor; CTX_MAP64_NONE is a free place of the map */
+#define NO_NAME (CTX_MAP64_NONE - 1) /* of a descriptor; CTX_MAP64_NONE is a free slot of the map */
 
 enum metric {
 	SYNC_TIME,
@@ -30,7 +30,7 @@ enum metric {
 	N_METRICS
 };
 
-/* Names and words are gprofng's. */
+/* Names and descriptions are gprofng's. */
 static const struct {
 	const char *name, *word;
 	enum ctx_unit unit;
@@ -55,7 +55,7 @@ static const struct {
 	[ERROR_COUNT] = {"I/O Error Count", "ioerrorcnt", CTX_UNIT_NONE, CTX_TRACED_IO, ERROR_TIME},
 };
 
-struct image { /* what is known of a process */
+struct image { /* state of a process */
 	struct ctx_gp_leaks leaks;
 	uint64_t n_heap;	  /* heap records so far */
 	struct ctx_map64 file_of; /* descriptor: name; NO_NAME while it is closed */
@@ -66,8 +66,8 @@ struct ctx_gp_traced {
 	size_t n_images;
 	struct ctx_strtab names;
 	bool has[CTX_TRACED_N];
-	uint32_t number[N_METRICS];  /* of the metrics that are announced */
-	struct ctx_traced operation; /* that is being handed out */
+	uint32_t number[N_METRICS];  /* of the announced metrics */
+	struct ctx_traced operation; /* being returned */
 };
 
 void ctx_gp_traced_destroy(struct ctx_gp_traced *traced)
@@ -83,7 +83,7 @@ void ctx_gp_traced_destroy(struct ctx_gp_traced *traced)
 	free(traced);
 }
 
-/* A program begins with the first three descriptors open. */
+/* A program starts with the first three descriptors open. */
 static enum ctx_status name_standard(struct ctx_gp_traced *traced, struct image *image, struct ctx_err *err)
 {
 	static const char *const names[] = {"<stdin>", "<stdout>", "<stderr>"};
@@ -153,7 +153,7 @@ static enum ctx_status add_heap_files(struct ctx_gp_events *events,
 		path = ctx_path_join(experiment->path, log->files[i]);
 		if (path == NULL)
 			return ctx_err_nomem(err);
-		/* What is wrong with a file was said when it was added for its events. */
+		/* Damage of a file was reported when it was added for its events. */
 		status = ctx_gp_events_add(events,
 					   &(struct ctx_gp_data_file){.path = path,
 								      .log = log,
@@ -308,7 +308,7 @@ static void take_sync(struct ctx_gp_reader *reader, const struct ctx_gp_event *e
 	add_sample(reader, like, SYNC_TIME, wait_ns);
 }
 
-/* CTX_MAP64_NONE: not known. */
+/* CTX_MAP64_NONE: unknown. */
 static uint32_t name_of(const struct image *image, int32_t fd)
 {
 	uint32_t name = ctx_map64_get(&image->file_of, (uint32_t)fd);
@@ -332,7 +332,10 @@ static bool has_failed(const struct ctx_gp_event *event)
 	return event->io.kind >= CTX_GP_IO_KINDS;
 }
 
-/* Opening a name, or another descriptor again, names the descriptor; closing it forgets that. The name, or CTX_MAP64_NONE. */
+/*
+ * Opening or duplicating names the descriptor; closing forgets the name. Returns the name, or
+ * CTX_MAP64_NONE.
+ */
 static enum ctx_status find_file(struct ctx_gp_reader *reader, const struct ctx_gp_event *event,
 				 uint32_t *ret, struct ctx_err *err)
 {
@@ -402,7 +405,7 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 	size_t at = reader->later.n;
 	struct ctx_gp_traced *traced = reader->traced;
 	struct ctx_event *ret = &reader->later.events[at];
-	uint64_t wild = reader->sums.impossible;
+	uint64_t out_of_range = reader->sums.impossible;
 	const char *file = NULL;
 	enum ctx_status status = CTX_OK;
 
@@ -415,9 +418,12 @@ enum ctx_status ctx_gp_traced_take(struct ctx_gp_reader *reader, const struct ct
 		status = take_io(reader, event, like, &file, err);
 	if (status != CTX_OK)
 		return status;
-	/* What cannot be is left out of the operations too: their sums are the metrics'. */
-	if (reader->sums.impossible != wild) {
-		reader->sums.impossible = wild + 1;
+	/*
+	 * Values out of range are dropped from the operations too, so that their sums equal the
+	 * metrics.
+	 */
+	if (reader->sums.impossible != out_of_range) {
+		reader->sums.impossible = out_of_range + 1;
 		reader->later.n = at;
 		return CTX_OK;
 	}

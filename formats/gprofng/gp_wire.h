@@ -1,5 +1,5 @@
 /*
- * Numbers in the byte order of the machine that was recorded, at any address.
+ * Unaligned numbers in the byte order of the recorded machine.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_WIRE_H
 #define CTX_FORMATS_GPROFNG_GP_WIRE_H

@@ -51,7 +51,7 @@ void ctx_gp_xml_deinit(struct ctx_gp_xml *xml)
 
 /* Text */
 
-/* The character that "&name;" (without its ends) stands for; -1: none. */
+/* The character that "&name;" (without its ends) denotes; -1: none. */
 static long entity(const char *name, size_t n)
 {
 	static const struct {
@@ -102,7 +102,7 @@ static void put_character(struct ctx_buf *out, long code)
 	ctx_buf_put_u8(out, (uint8_t)(0x80 | (code & 0x3f)));
 }
 
-/* Appends the text and a zero. An entity that is none stays as it is written. */
+/* Appends the text and a zero. An unknown entity is copied unchanged. */
 static void put_unescaped(struct ctx_buf *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -154,7 +154,10 @@ static void go_to(struct ctx_gp_xml *xml, size_t at)
 	xml->at = at;
 }
 
-/* Where the tag that begins at `at` ends: behind its '>'. 0: it does not, and *ret_next is where to go on. */
+/*
+ * The end of the tag that begins at `at`: after its '>'. 0: it does not end, and *ret_next is where
+ * to resume.
+ */
 static size_t tag_end(const struct ctx_gp_xml *xml, size_t at, size_t *ret_next)
 {
 	const char *text = (const char *)xml->text.bytes;
@@ -180,11 +183,11 @@ static size_t tag_end(const struct ctx_gp_xml *xml, size_t at, size_t *ret_next)
 	return 0;
 }
 
-struct attribute { /* where it is in `values` */
+struct attribute { /* its offset in `values` */
 	size_t name, value;
 };
 
-/* One attribute from *at on; its value goes to `values`. False: there is none that makes sense. */
+/* One attribute from *at on; its value goes to `values`. False: no valid one. */
 static bool take_attribute(const char *text, size_t *at, size_t end, struct ctx_buf *values,
 			   struct attribute *ret)
 {
@@ -215,7 +218,7 @@ static bool take_attribute(const char *text, size_t *at, size_t end, struct ctx_
 	return true;
 }
 
-/* The inside of a tag, [at, end), and the text behind its '>'. False: it makes no sense. */
+/* The inside of a tag, [at, end), and the text after its '>'. False: invalid. */
 static bool take_tag(struct ctx_gp_xml *xml, size_t at, size_t end, size_t text_end, struct ctx_gp_tag *ret)
 {
 	const char *text = (const char *)xml->text.bytes;
@@ -247,7 +250,7 @@ static bool take_tag(struct ctx_gp_xml *xml, size_t at, size_t end, size_t text_
 	content = xml->values.n;
 	put_unescaped(&xml->values, text + text_begin, text_end - text_begin);
 	if (xml->values.failed)
-		return true; /* told by the caller */
+		return true; /* reported by the caller */
 	ret->name = (const char *)xml->values.bytes;
 	ret->text = (const char *)xml->values.bytes + content;
 	for (size_t i = 0; i < ret->n_attributes; i++) {

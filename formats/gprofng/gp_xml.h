@@ -1,9 +1,10 @@
 /*
  * The tags of log.xml and map.xml, one after the other.
  *
- * These files are no XML documents: a row of elements without a root, with zero bytes between them, cut where the target
- * died. What the recorder writes is small: elements, attributes, five entities. That much is read here, and a tag that
- * cannot be read costs itself alone. Declarations ("<!", "<?") are refused, so nothing can expand.
+ * These files are not XML documents: a sequence of elements without a root, with zero bytes between
+ * them, truncated where the target died. The recorder uses a small subset: elements, attributes,
+ * five entities. Only that is read here, and an invalid tag is skipped. Declarations ("<!", "<?")
+ * are refused, so nothing can expand.
  */
 #ifndef CTX_FORMATS_GPROFNG_GP_XML_H
 #define CTX_FORMATS_GPROFNG_GP_XML_H
@@ -29,7 +30,7 @@ struct ctx_gp_tag {
 	bool empty;  /* <name/> */
 	struct ctx_gp_attribute attributes[CTX_GP_ATTRIBUTES_MAX];
 	size_t n_attributes;
-	const char *text; /* from an opening tag up to the next tag, unescaped; "" none */
+	const char *text; /* text from an opening tag up to the next tag, unescaped; "" none */
 	size_t line;	  /* in the file, from 1 */
 };
 
@@ -48,7 +49,10 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_xml_set(struct ctx_gp_xml *xml, const void
 
 void ctx_gp_xml_deinit(struct ctx_gp_xml *xml);
 
-/* The next tag, CTX_END, or CTX_E_FORMAT for one that cannot be used (the next call goes on behind it). CTX_E_NOMEM. */
+/*
+ * The next tag, CTX_END, or CTX_E_FORMAT for an invalid one (the next call resumes after it).
+ * CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_gp_xml_next(struct ctx_gp_xml *xml, struct ctx_gp_tag *ret,
 					       struct ctx_err *err);
 
@@ -56,13 +60,13 @@ CTX_MUST_CHECK enum ctx_status ctx_gp_xml_next(struct ctx_gp_xml *xml, struct ct
 const char *ctx_gp_tag_text(const struct ctx_gp_tag *tag, const char *name);
 
 /*
- * Values of a kind; false where the attribute is missing or is none. Numbers are decimal or hexadecimal with 0x, with "+" or
- * "-" in front. Times are seconds with up to nine decimals, and may be negative.
+ * Typed values; false if the attribute is missing or invalid. Numbers are decimal, or hexadecimal
+ * with 0x, optionally signed. Times are seconds with up to nine decimals, and may be negative.
  */
 bool ctx_gp_tag_number(const struct ctx_gp_tag *tag, const char *name, uint64_t *ret);
 bool ctx_gp_tag_time(const struct ctx_gp_tag *tag, const char *name, int64_t *ret_ns);
 
-/* The same of a text. */
+/* The same from a string. */
 bool ctx_gp_number_parse(const char *text, uint64_t *ret);
 
 #endif

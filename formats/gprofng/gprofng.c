@@ -89,7 +89,7 @@ static const char *thread_name(const struct ctx_gp_log *log, int64_t tid)
 	return "";
 }
 
-/* The thread of a sample; a new one is announced before it. */
+/* The thread of a sample; a new one is announced first. */
 static enum ctx_status set_thread(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 				  int64_t tid, struct ctx_event *sample, struct ctx_err *err)
 {
@@ -119,7 +119,7 @@ static enum ctx_status set_thread(struct ctx_gp_reader *reader, const struct ctx
 
 /* Events */
 
-/* Whether anything waits in `later` now tells whether the event was used. */
+/* The event was used if anything waits in `later` afterwards. */
 static enum ctx_status take_event(struct ctx_gp_reader *reader, uint64_t time_ns, struct ctx_err *err)
 {
 	struct ctx_event sample = {.kind = CTX_EV_SAMPLE, .time_ns = time_ns};
@@ -185,8 +185,7 @@ static const char *find_archive(struct ctx_gp_reader *reader, const struct ctx_g
 	const struct ctx_gp_experiment *root_process = reader->experiments.items[experiment->root_process];
 	char name[CTX_GP_ARCHIVE_NAME];
 
-	bool is_alone =
-		ctx_path_base(root_process->path)[0] == '_'; /* a descendant that is opened by itself */
+	bool is_alone = ctx_path_base(root_process->path)[0] == '_'; /* a descendant opened on its own */
 
 	ctx_gp_archive_name(path, name);
 	if ((size_t)snprintf(reader->text, sizeof(reader->text), "%s/%sarchives/%s", root_process->path,
@@ -205,7 +204,7 @@ static uint16_t machine_of(const struct ctx_gp_log *log)
 	return strcmp(log->machine.arch, "aarch64") == 0 ? EM_AARCH64 : EM_NONE;
 }
 
-/* Code that was made at run time: methods are described by their names, other functions by where they are. */
+/* JIT code: methods are identified by their names, other functions by their addresses. */
 static enum ctx_status name_code(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
 				 const struct ctx_gp_map_entry *entry, struct ctx_event *ret,
 				 struct ctx_err *err)
@@ -215,7 +214,7 @@ static enum ctx_status name_code(struct ctx_gp_reader *reader, struct ctx_gp_exp
 
 	if (status != CTX_OK)
 		return status;
-	ret->map.code = ctx_gp_code_find(&experiment->code, entry->address, entry->size, entry->told_ns,
+	ret->map.code = ctx_gp_code_find(&experiment->code, entry->address, entry->size, entry->reported_ns,
 					 &ret->map.n_code);
 	ret->map.machine = machine_of(&experiment->log);
 	if (entry->method == 0) {
@@ -226,7 +225,7 @@ static enum ctx_status name_code(struct ctx_gp_reader *reader, struct ctx_gp_exp
 		return CTX_OK;
 	}
 	status = ctx_gp_jimage_name(&reader->images[experiment->number].java, entry->method,
-				    experiment->log.times.run_ns + entry->told_ns, &name, err);
+				    experiment->log.times.run_ns + entry->reported_ns, &name, err);
 	if (status != CTX_OK)
 		return status;
 	ret->map.path = "<compiled Java methods>";
@@ -276,7 +275,7 @@ static void usage_moment(const struct ctx_gp_experiment *experiment, uint32_t it
 	};
 }
 
-/* Java's methods may lack their names then. */
+/* Java methods may then lack their names. */
 static enum ctx_status start_java(struct ctx_gp_reader *reader, const struct ctx_gp_experiment *experiment,
 				  struct ctx_err *err)
 {
@@ -338,14 +337,14 @@ static enum ctx_status tell_sums(struct ctx_gp_reader *reader, struct ctx_err *e
 			experiments, err, "%llu samples with an impossible weight or counter are left out",
 			(unsigned long long)reader->sums.impossible);
 	if (status == CTX_OK && experiments->n_more_damage != 0) {
-		experiments->n_damage--; /* the last place is for this */
+		experiments->n_damage--; /* the last entry is reserved for this */
 		status = ctx_gp_experiments_damage(experiments, err, "and %llu more such places",
 						   (unsigned long long)experiments->n_more_damage + 1);
 	}
 	return status;
 }
 
-/* What was found out meanwhile. True: *ret is it. */
+/* Reports problems found meanwhile. True: *ret is one. */
 static bool take_text(struct ctx_gp_reader *reader, struct ctx_event *ret)
 {
 	if (reader->warnings.at < reader->warnings.n) {
@@ -361,7 +360,7 @@ static bool take_text(struct ctx_gp_reader *reader, struct ctx_event *ret)
 	return false;
 }
 
-/* A moment is due before the next event, but ends come behind the events of their time. */
+/* Is a moment due before the next event? Ends come after the events of their time. */
 static bool is_due(const struct ctx_gp_reader *reader, uint64_t event_ns)
 {
 	const struct ctx_gp_moment *moment = &reader->moments.items[reader->moments.at];
@@ -437,7 +436,7 @@ static void close_reader(struct ctx_event_source *source)
 
 /* Opening */
 
-/* One data file: read through for its times. One that is missing or damaged costs itself. */
+/* Adds one data file: reads through it for its times. A missing or damaged one is skipped. */
 static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_experiment *experiment,
 				size_t file, int64_t latest_ns, struct ctx_err *err)
 {
@@ -480,7 +479,7 @@ static enum ctx_status add_data(struct ctx_gp_reader *reader, struct ctx_gp_expe
 	return status;
 }
 
-/* How late events may be: a closed experiment says when it ended. */
+/* The latest valid time of events: a closed experiment records when it ended. */
 static int64_t latest_of(const struct ctx_gp_experiment *experiment)
 {
 	const struct ctx_gp_log *log = &experiment->log;

@@ -4,8 +4,9 @@
  *	NAME.er/        an experiment: one process; its descendants are directories inside
  *	NAME.erg        a text file that lists experiments
  *
- * What is handed out: clock profile and hardware counters as samples, maps, threads, usage, messages of the collector. Stacks
- * have addresses of call instructions as they are. Source: gprofng/libcollector and gprofng/src of GNU binutils 2.40.
+ * Events: clock profile and hardware counters as samples, maps, threads, usage, messages of the
+ * collector. Stacks contain addresses of call instructions, unchanged. Source: gprofng/libcollector
+ * and gprofng/src of GNU binutils 2.40.
  */
 #ifndef CTX_FORMATS_GPROFNG_GPROFNG_H
 #define CTX_FORMATS_GPROFNG_GPROFNG_H
@@ -15,20 +16,21 @@
 
 #include <stdbool.h>
 
-/* Is there an experiment of gprofng's at this path, or a group? Told by looking into log.xml or the file. */
+/* Is there a gprofng experiment or a group at this path? Looks into log.xml or the file. */
 bool ctx_gprofng_is_experiment(const char *path);
 bool ctx_gprofng_is_group(const char *path);
 
 /*
- * Opens an experiment with its descendants, or a group. Data files are read through once for their times. Close with
- * (*ret)->close. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT, CTX_E_VERSION, CTX_E_IO, CTX_E_LIMIT, CTX_E_NOMEM.
+ * Opens an experiment with its descendants, or a group. Reads through the data files once for their
+ * times. Close with (*ret)->close. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT, CTX_E_VERSION,
+ * CTX_E_IO, CTX_E_LIMIT, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_gprofng_open(const char *path, struct ctx_event_source **ret,
 						struct ctx_err *err);
 
 /*
- * 16 hex digits and a zero byte that change when the experiment (or one of the group) does: names, sizes and times of all
- * files but the database. CTX_E_IO, CTX_E_NOTFOUND, CTX_E_NOMEM.
+ * 16 hex digits and a zero byte that change when the experiment (or one of the group) does: names,
+ * sizes and times of all files but the database. CTX_E_IO, CTX_E_NOTFOUND, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_gprofng_fingerprint(const char *path, char ret[17], struct ctx_err *err);
 

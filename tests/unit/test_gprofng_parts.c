@@ -333,7 +333,7 @@ static void test_gp_map__a_map_counts_from_when_its_addresses_were_free(void **s
 	assert_int_equal(map.entries[1].time_ns, 0);
 	assert_int_equal(map.entries[2].method, 0x77);
 	assert_int_equal(map.entries[2].time_ns, 0);
-	assert_int_equal(map.entries[2].told_ns, 4000000000);
+	assert_int_equal(map.entries[2].reported_ns, 4000000000);
 	assert_int_equal(map.entries[3].time_ns, 2000000000); /* over a */
 	assert_true(map.entries[4].is_unmap);
 	assert_int_equal(map.entries[4].address, 0x9000);
