@@ -1,15 +1,15 @@
 /*
- * Callgrind's output format: for each function its own cost and, for each function that it called, the calls and what
- * they cost, everything below included.
+ * Callgrind's output format: for each function its own cost and, for each callee, the calls and
+ * their inclusive cost.
  *
  *	stack               weight        the file
  *	main;parse;read     3             main:  calls parse, 4
  *	main;parse          1             parse: itself 1; calls read, 3
  *
- * Readers (callgrind_annotate, KCachegrind) take as the inclusive cost of a function the sum of the calls to it. Two
- * things would make that wrong. Recursion: of main;f;g;f both calls of f cost the whole; so the cost stands at the
- * outermost call only, and inner ones have 0. And functions that are called, but in other stacks have no caller; so what
- * begins a stack is called by <Total>.
+ * Readers (callgrind_annotate, KCachegrind) compute the inclusive cost of a function as the sum of
+ * the calls to it. Two cases need care. Recursion: in main;f;g;f both calls of f would have the
+ * whole cost, so only the outermost call has it and inner ones have 0. Functions with callers in
+ * some stacks but none in others: the root function of every stack is called by <Total>.
  */
 #include "base/mem.h"
 #include "formats/export/export_names.h"
@@ -19,7 +19,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Numbers of names. 0 is none for KCachegrind. */
+/* Numbers of names, from 1: KCachegrind treats 0 as none. */
 enum { TOTAL_NUMBER = 1, FUNCTION_NUMBERS, NO_OBJECT_NUMBER = 1, OBJECT_NUMBERS };
 
 struct call {
@@ -35,13 +35,13 @@ struct callgrind {
 	struct ctx_export_names names;	   /* owned */
 	uint64_t *weight;		   /* owned; by CCT node: inclusive */
 	int64_t *calls;			   /* owned; by CCT node: of it */
-	bool *used;			   /* owned; by CCT node: has samples, or a node below it has */
+	bool *used;			   /* owned; by CCT node: it or a descendant has samples */
 	uint32_t *child, *sibling;	   /* owned; by CCT node: first used child, next used one; 0 none */
-	uint32_t *active;		   /* owned; by function: how often it is on the present stack */
-	uint64_t *self;			   /* owned; by function; one more for samples without a stack */
-	struct call *list;		   /* owned; by caller and callee */
+	uint32_t *active;		   /* owned; by function: how often it is on the current stack */
+	uint64_t *self;	   /* owned; by function; one extra entry for samples without a stack */
+	struct call *list; /* owned; by caller and callee */
 	size_t n;
-	bool *named_function, *named_object; /* owned; by id: the name stands in the file */
+	bool *named_function, *named_object; /* owned; by id: the name has been written */
 	struct ctx_buf out;
 };
 
@@ -121,7 +121,7 @@ static int by_caller(const void *a, const void *b)
 	return (left->callee > right->callee) - (left->callee < right->callee);
 }
 
-/* One for each pair. */
+/* Sums calls of the same pair. */
 static void merge_calls(struct callgrind *it)
 {
 	size_t n = 0;
@@ -138,7 +138,7 @@ static void merge_calls(struct callgrind *it)
 	it->n = n;
 }
 
-/* A number without a name would refer to a name that is not there. */
+/* The path must not become empty: a number alone refers to an earlier name. */
 static void put_path(struct ctx_buf *out, const char *path)
 {
 	while (*path > 0 && *path <= ' ')
@@ -147,8 +147,8 @@ static void put_path(struct ctx_buf *out, const char *path)
 }
 
 /*
- * Every name has a number in front of it: nothing that stands in a name is taken for one. No name begins with a space, is
- * empty, or has more than one line (export_names.h).
+ * Every name is preceded by its number, so that nothing in a name is parsed as a number. No name
+ * begins with a space, is empty, or has more than one line (export_names.h).
  */
 static void put_object(struct callgrind *it, const char *key, uint32_t function)
 {
@@ -188,7 +188,7 @@ static enum ctx_status flush(struct callgrind *it, FILE *out, struct ctx_err *er
 
 static void put_call(struct callgrind *it, const struct call *call)
 {
-	/* A call that no sample shows as one, because it lasts from before the interval, is one all the same. */
+	/* A call that began before the interval counts as one, although no sample shows it. */
 	int64_t calls = call->calls > 0 ? call->calls : 1;
 
 	put_object(it, "cob", call->callee);
@@ -217,7 +217,9 @@ static enum ctx_status put_block(struct callgrind *it, uint32_t caller, size_t *
 	return flush(it, out, err);
 }
 
-/* Names of events are letters and digits that begin with a letter: "cpu-clock:u" becomes cpuClockU. */
+/*
+ * Names of events are letters and digits that begin with a letter: "cpu-clock:u" becomes cpuClockU.
+ */
 static void put_event(struct ctx_buf *out, const char *name)
 {
 	bool begins = true, upper = false;
@@ -246,7 +248,7 @@ static void put_line(struct ctx_buf *out, const char *key, const char *value)
 	ctx_buf_put_u8(out, '\n');
 }
 
-static void put_head(struct callgrind *it)
+static void put_header(struct callgrind *it)
 {
 	const struct ctx_export_input *input = it->input;
 	const struct ctx_metric_info *metric = &input->profile->metrics[input->metric];
@@ -278,7 +280,7 @@ static enum ctx_status put_all(struct callgrind *it, FILE *out, struct ctx_err *
 	size_t next = 0;
 	enum ctx_status status;
 
-	put_head(it);
+	put_header(it);
 	status = flush(it, out, err);
 	for (uint32_t caller = 0; status == CTX_OK && caller <= n_functions + 1; caller++)
 		status = put_block(it, caller, &next, out, err);

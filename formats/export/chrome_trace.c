@@ -1,17 +1,17 @@
 /*
  * Trace events (the JSON object form), for Perfetto and chrome://tracing.
  *
- * Both draw nested slices, and nothing else that could hold a stack over time: Perfetto passes over the object's "samples"
- * list. So samples of a clock become slices: a frame's slice begins (B) with the first of a row of samples that have
- * it at the same place of the stack and ends (E) with the last. The lengths of the slices without those inside add up to
- * the weights.
+ * Nested slices are the only way to show a stack over time in both: Perfetto ignores the object's
+ * "samples" list. So samples of a clock become slices: the slice of a frame begins (B) with the
+ * first of consecutive samples that have it at the same depth and ends (E) with the last. The self
+ * times of the slices add up to the weights.
  *
  *	samples	  main;read  main;parse		main	   main
  *	slices	 [main-----------------] idle  [main-----------]
  *		 [read---][parse-------]
  *
- * Samples of other metrics have no length. They are instants (i) with the leaf's name and the weight, and their stack
- * is a row of "stackFrames", which chrome://tracing shows.
+ * Samples of other metrics have no length. They are instants (i) with the leaf's name and the
+ * weight; their stack is an entry of "stackFrames", which chrome://tracing shows.
  */
 #include "formats/export/export_ids.h"
 #include "formats/export/export_json.h"
@@ -25,10 +25,7 @@
 
 #include <inttypes.h>
 
-/*
- * What a later life of a pid or tid has in front of it, in decimal: 4242, then 10004242. Larger than any pid that Linux
- * gives, 2^22.
- */
+/* Added for each reuse of a pid or tid: 4242, then 10004242. Larger than any Linux pid (2^22). */
 #define TURN 10000000
 
 struct trace {
@@ -42,7 +39,7 @@ struct trace {
 	struct ctx_buf token;
 	uint32_t *frames;  /* owned; room for the deepest stack */
 	uint64_t pid, tid; /* of the thread at hand */
-	uint32_t open;	   /* the stack whose slices are open; none: CTX_TRIE_ROOT */
+	uint32_t open;	   /* the stack with open slices; CTX_TRIE_ROOT: none */
 	bool bare_open;	   /* the slice of samples without a stack is open */
 };
 
@@ -67,7 +64,7 @@ static void put_frame_name(struct trace *trace, uint32_t stack)
 	ctx_export_json_key_text(&trace->json, "name", ctx_export_names_get(&trace->names, function));
 }
 
-/* What the viewers call the category is the object here. */
+/* The object is written as the category of the viewers. */
 static void put_frame_object(struct trace *trace, const char *key, uint32_t stack)
 {
 	const char *object = stack != CTX_TRIE_ROOT

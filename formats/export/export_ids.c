@@ -3,7 +3,7 @@
 #include "base/map64.h"
 #include "base/mem.h"
 
-/* How often `id` has been seen, and once more. */
+/* Returns how often `id` has been seen, and counts this time. */
 static enum ctx_status take_turn(struct ctx_map64 *map, int64_t id, uint32_t *ret_turn, struct ctx_err *err)
 {
 	uint32_t *seen = ctx_map64_place(map, ctx_export_id(id));

@@ -1,7 +1,7 @@
 /*
- * Numbers of processes and threads that are unique in a file. The system gives numbers again, and a process that executes
- * a program keeps its number, while other tools know a process by its number alone: so each life has a turn, 0 for the
- * first that had the number.
+ * Numbers of processes and threads that are unique in a file. The system reuses numbers, and a
+ * process keeps its number across exec, while other tools identify a process by its number alone.
+ * So each use of a number has a turn, 0 for the first one.
  */
 #ifndef CTX_FORMATS_EXPORT_EXPORT_IDS_H
 #define CTX_FORMATS_EXPORT_EXPORT_IDS_H
@@ -18,7 +18,7 @@ CTX_MUST_CHECK enum ctx_status ctx_export_ids_init(struct ctx_export_ids *ids,
 						   const struct ctx_profile *profile, struct ctx_err *err);
 void ctx_export_ids_deinit(struct ctx_export_ids *ids);
 
-/* A pid or tid as a number that is not negative: tools have no place for the kernel's -1. */
+/* A pid or tid as a non-negative number: other tools cannot represent the kernel's -1. */
 static inline uint64_t ctx_export_id(int64_t id)
 {
 	return id > 0 ? (uint64_t)id : 0;

@@ -1,6 +1,6 @@
 /*
- * Numbers go in as ready-made tokens (yajl_gen_number writes its text as it stands): yajl's integers end at 2^63 - 1,
- * and its fractions are printed with digits that nobody has measured.
+ * Numbers are passed as tokens (yajl_gen_number copies its text): yajl's integers end at 2^63 - 1,
+ * and its fractions are printed with more digits than were measured.
  */
 #include "formats/export/export_json.h"
 

@@ -36,7 +36,7 @@ struct ctx_export_span ctx_export_lane_place(struct ctx_export_lane *lane, const
 	if (begin > lane->end_ns && begin - lane->end_ns > weight)
 		span.idle_ns = begin - lane->end_ns;
 	span.begin_ns = lane->end_ns + span.idle_ns;
-	/* Weights from a damaged recording may be anything: time ends, it does not begin again. */
+	/* Weights of a damaged recording may be arbitrary: times saturate and never wrap. */
 	if (__builtin_add_overflow(span.begin_ns, weight, &span.end_ns))
 		span.end_ns = UINT64_MAX;
 	lane->end_ns = span.end_ns;

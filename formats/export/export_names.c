@@ -1,12 +1,12 @@
 /*
- * Rounds: sort all names, and to those that are there more than once append something that may tell them apart.
+ * Rounds: sort all names, and append a distinguishing suffix to those that occur more than once.
  *
  *	init  init  init  read        by name
  *	init [a.so]  init [a.so]  init [b.so]  read
  *	init [a.so] +0x1000  init [a.so] +0x2000  init [b.so]  read
  *
- * The last round cannot fail: it appends " #<number>", and does so also to names that end like that already. So a name
- * with such an end has the number of its own function, and one without has been alone.
+ * The last round cannot fail: it appends " #<number>", also to names that already end like that. So
+ * a name with such an end has the number of its own function, and any other name is unique.
  */
 #include "formats/export/export_names.h"
 

@@ -4,7 +4,7 @@
 
 #define EXACT (UINT64_C(1) << 53) /* integers up to here are exact in a double */
 
-/* While they are collected, rows are 0 for what is used. */
+/* During collection the row of a used id is 0. */
 static enum ctx_status rows_init(struct ctx_export_rows *rows, uint32_t n, struct ctx_err *err)
 {
 	rows->row = malloc((size_t)n * sizeof(*rows->row) + 1);
@@ -39,7 +39,7 @@ static enum ctx_status mark_leaves(struct ctx_export_used *used, const struct ct
 	return CTX_OK;
 }
 
-/* Parents come before their children: backwards, each node's mark is there before it is handed on. */
+/* Parents precede their children: in a backward sweep each mark is set before it is propagated. */
 static enum ctx_status mark_frames(struct ctx_export_used *used, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = used->profile;

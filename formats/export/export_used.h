@@ -1,21 +1,22 @@
 /*
- * What of a profile is in a file: the CCT nodes, functions and objects that the selected stacks have, each with a row
- * number of its own, in order of id.
+ * The part of a profile that is in a file: CCT nodes, functions and objects of the selected stacks,
+ * each with its own row number, in order of id.
  *
  *	stacks (CCT nodes)	1 4 5 9		rows 0 1 2 3; a parent's row is less than its children's
  *	functions		0 2 7		rows 0 1 2
  *	objects			0 3		rows 0 1
  *
- * A sample without any frame (the CCT's root) has a row behind all others: no tool has a place for weight at the root.
+ * Samples without a frame (the CCT's root) have a row after all others: no tool accepts weight at
+ * the root.
  */
 #ifndef CTX_FORMATS_EXPORT_EXPORT_USED_H
 #define CTX_FORMATS_EXPORT_EXPORT_USED_H
 
 #include "model/export.h"
 
-#define CTX_EXPORT_NO_STACK "<No stack>" /* the one frame of such a sample */
+#define CTX_EXPORT_NO_STACK "<No stack>" /* the only frame of such a sample */
 
-/* Row numbers by id, CTX_NONE: not in the file; and how many. */
+/* Row numbers by id (CTX_NONE: not in the file), and their count. */
 struct ctx_export_rows {
 	uint32_t *row;
 	uint32_t n;
@@ -32,8 +33,8 @@ struct ctx_export_used {
 };
 
 /*
- * Pulls the stacks of every thread and looks through them. O(CCT nodes + functions + objects + entries), 4 bytes for each node,
- * function and object. Fails with CTX_E_NOMEM; CTX_E_FORMAT for stacks that the profile does not have. Release with
+ * Reads the stacks of every thread. O(CCT nodes + functions + objects + entries), 4 bytes for each
+ * node, function and object. Fails with CTX_E_NOMEM, CTX_E_FORMAT (unknown stack). Release with
  * deinit in any case.
  */
 CTX_MUST_CHECK enum ctx_status ctx_export_used_init(struct ctx_export_used *used,
@@ -41,18 +42,18 @@ CTX_MUST_CHECK enum ctx_status ctx_export_used_init(struct ctx_export_used *used
 						    struct ctx_err *err);
 void ctx_export_used_deinit(struct ctx_export_used *used);
 
-/* The row of a sample's stack. Fails with CTX_E_FORMAT where the histograms do not have it. */
+/* The row of a sample's stack. Fails with CTX_E_FORMAT if the histograms lack it. */
 CTX_MUST_CHECK enum ctx_status ctx_export_used_stack(const struct ctx_export_used *used, uint32_t stack,
 						     uint32_t *ret_row, struct ctx_err *err);
 
-/* What is in the selection: samples and weight of all parts. */
+/* Totals of the selection: samples and weight of all parts. */
 struct ctx_export_sums {
 	uint64_t samples, weight;
-	size_t heaviest; /* part; 0 where there is none */
+	size_t heaviest; /* part; 0 if there is none */
 };
 struct ctx_export_sums ctx_export_sum(const struct ctx_report_parts *parts);
 
-/* Remarks that numbers are rounded in readers that have no 64-bit integers, if they are that large. */
+/* Emits a remark if numbers are so large that readers without 64-bit integers round them. */
 void ctx_export_remark_rounding(const struct ctx_export_input *input, const struct ctx_report_parts *parts);
 
 #endif

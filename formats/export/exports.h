@@ -1,5 +1,5 @@
 /*
- * The formats of other tools that we write.
+ * Export formats: files for other tools.
  */
 #ifndef CTX_FORMATS_EXPORT_EXPORTS_H
 #define CTX_FORMATS_EXPORT_EXPORTS_H
@@ -9,11 +9,12 @@
 /* folded, callgrind, speedscope, firefox, chrome-trace, pprof, gprofng; ends with a NULL name. */
 const struct ctx_export_kind *const *ctx_exports(void);
 
-extern const struct ctx_export_kind ctx_export_folded; /* one line a stack, for flamegraph.pl and the like */
+extern const struct ctx_export_kind
+	ctx_export_folded; /* one line per stack, for flamegraph.pl and the like */
 extern const struct ctx_export_kind ctx_export_callgrind; /* callgrind_annotate, KCachegrind */
 extern const struct ctx_export_kind
-	ctx_export_speedscope;				/* speedscope.app: one profile a thread, with time */
-extern const struct ctx_export_kind ctx_export_firefox; /* profiler.firefox.com: processed profile */
+	ctx_export_speedscope; /* speedscope.app: one profile per thread, with time */
+extern const struct ctx_export_kind ctx_export_firefox;	     /* profiler.firefox.com: processed profile */
 extern const struct ctx_export_kind ctx_export_chrome_trace; /* chrome://tracing, Perfetto */
 extern const struct ctx_export_kind ctx_export_pprof;	     /* go tool pprof: profile.proto, gzip */
 extern const struct ctx_export_kind ctx_export_gprofng;	     /* gprofng display: an experiment directory */

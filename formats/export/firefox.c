@@ -1,12 +1,14 @@
 /*
- * The Firefox Profiler's processed profile, format version 70 (docs-developer/CHANGELOG-formats.md of its
- * repository). Tables are columns of equal length that point at each other by row; they are shared by all threads:
+ * The Firefox Profiler's processed profile, format version 70 (docs-developer/CHANGELOG-formats.md
+ * of its repository). Tables are columns of equal length that refer to each other by row; all
+ * threads share them:
  *
  *	thread.samples.stack --> stackTable.frame --> frameTable.func --> funcTable.name --> stringArray
  *				 stackTable.prefixOffset		  funcTable.resource --> resourceTable
  *
- * A row of stackTable is a CCT node, rows of frameTable and funcTable are functions, those of resourceTable and libs
- * are objects. Columns of samples come from one run over the thread's samples each: nothing is kept.
+ * A row of stackTable is a CCT node, rows of frameTable and funcTable are functions, those of
+ * resourceTable and libs are objects. Each column of samples is written in a pass of its own over
+ * the thread's samples, so none are kept in memory.
  */
 #include "formats/export/export_ids.h"
 #include "formats/export/export_json.h"
@@ -23,7 +25,7 @@
 #include <time.h>
 
 #define PROCESSED_VERSION 70
-#define GECKO_VERSION 36 /* of the recording that Firefox itself would make; nothing depends on it here */
+#define GECKO_VERSION 36 /* of Firefox's own recordings; nothing here depends on it */
 #define RESOURCE_LIBRARY 1
 
 enum category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL };
@@ -40,7 +42,7 @@ struct fox {
 	bool is_clock;
 };
 
-/* Brackets are the kernel and its modules; of the maps of a process the kernel names these so. */
+/* Names in brackets are the kernel and its modules, except these special maps of processes. */
 static enum category object_category(const char *path)
 {
 	static const char *const user[] = {"[vdso]", "[vsyscall]", "[vvar",    "[heap]",
@@ -56,8 +58,8 @@ static enum category object_category(const char *path)
 }
 
 struct cells {
-	void (*cell)(struct fox *fox, uint32_t id); /* of each id that has a row */
-	void (*bare)(struct fox *fox); /* of the row of samples without a stack; NULL: there is none */
+	void (*cell)(struct fox *fox, uint32_t id); /* values of each id that has a row */
+	void (*bare)(struct fox *fox); /* value of the row of samples without a stack; NULL: no such row */
 };
 
 /* One column. */
@@ -90,7 +92,7 @@ static void put_zero(struct fox *fox)
 	ctx_export_json_number(&fox->json, 0);
 }
 
-static void put_none(struct fox *fox) /* where the format has no null */
+static void put_none(struct fox *fox) /* the format does not allow null here */
 {
 	ctx_export_json_minus(&fox->json, 1);
 }
@@ -213,7 +215,7 @@ static void put_frames(struct fox *fox)
 	ctx_export_json_line(&fox->json);
 }
 
-/* The texts of functions are the first of all texts, in the order of their rows. */
+/* The strings of functions come first, in the order of their rows. */
 static void put_functions(struct fox *fox)
 {
 	const struct ctx_export_rows *rows = &fox->used.functions;
@@ -283,8 +285,8 @@ static void put_texts(struct fox *fox)
 }
 
 /*
- * Breakpad's id of a GNU build id: its first 16 bytes as a GUID, whose first three fields are little-endian numbers, and
- * an age of 0.
+ * Breakpad's id of a GNU build id: its first 16 bytes as a GUID, whose first three fields are
+ * little-endian numbers, and an age of 0.
  */
 static void put_breakpad_id(struct fox *fox, const char *build_id)
 {
@@ -427,7 +429,7 @@ static void put_samples(struct fox *fox, uint32_t thread)
 	put_column(fox, "timeDeltas", thread, each_time);
 	put_column(fox, "weight", thread, each_weight);
 	ctx_export_json_key_text(&fox->json, "weightType", weight_type(fox));
-	/* So the graph of a thread is as high as it was busy. */
+	/* Makes the height of a thread's graph its CPU usage. */
 	if (fox->is_clock)
 		put_column(fox, "threadCPUDelta", thread, each_cpu_time);
 	ctx_export_json_key_number(&fox->json, "length", fox->n_samples);
@@ -442,7 +444,7 @@ static void put_ms(struct fox *fox, const char *key, uint64_t time_ns)
 	ctx_export_json_decimal(&fox->json, time_ns, 6);
 }
 
-/* A life may be open at its end: then it lasts as long as the run. */
+/* A thread without a recorded end lasts until the end of the run. */
 static void put_life(struct fox *fox, const char *begin, const char *end, struct ctx_interval life)
 {
 	put_ms(fox, begin, life.begin_ns);
@@ -494,7 +496,7 @@ static void put_nobody(struct fox *fox)
 	put_id(fox, "tid", 0, 0, false);
 }
 
-/* The thread CTX_NONE has no samples: the profiler shows no file without threads. */
+/* The thread CTX_NONE has no samples: the profiler rejects files without threads. */
 static void put_thread(struct fox *fox, uint32_t thread)
 {
 	static const char *const markers[] = {"data",  "name",	   "startTime", "endTime",
@@ -530,7 +532,7 @@ static void put_threads(struct fox *fox)
 	ctx_export_json_close_list(&fox->json);
 }
 
-/* ---- the head ---- */
+/* ---- the header ---- */
 
 static void put_categories(struct fox *fox)
 {
@@ -557,7 +559,7 @@ static void put_categories(struct fox *fox)
 	ctx_export_json_close_list(&fox->json);
 }
 
-/* The wall clock's time when the run began, 0 where it is not known. */
+/* The wall-clock time when the run began, 0 unknown. */
 static uint64_t start_seconds(const struct ctx_profile *profile)
 {
 	const char *text = ctx_profile_property(profile, "start", "");
@@ -568,7 +570,7 @@ static uint64_t start_seconds(const struct ctx_profile *profile)
 	return seconds > 0 ? (uint64_t)seconds : 0;
 }
 
-/* The mean time between samples of a thread that runs, in ns. */
+/* The mean time between samples of a running thread, in ns. */
 static uint64_t sampling_interval(const struct fox *fox)
 {
 	struct ctx_export_sums sums = ctx_export_sum(&fox->used.parts);
@@ -612,7 +614,7 @@ static void put_meta(struct fox *fox)
 	put_same(fox, "markerSchema", 0, put_null);
 	if (fox->is_clock)
 		put_units(fox);
-	/* Names are complete: nobody is to be asked for symbols. */
+	/* Names are complete: the viewer must not ask a symbol server. */
 	ctx_export_json_key(json, "symbolicated");
 	ctx_export_json_bool(json, true);
 	ctx_export_json_key(json, "symbolicationNotSupported");

@@ -1,6 +1,6 @@
 /*
- * Folded stacks: "main;parse;read 1234", one line for each stack, the weight behind it. For several threads the
- * thread's process name is the first frame, as the folding scripts of perf have it.
+ * Folded stacks: "main;parse;read 1234", one line per stack, followed by its weight. With several
+ * threads the first frame is the name of the process, as in the output of perf's folding scripts.
  */
 #include "base/mem.h"
 #include "formats/export/export_stack.h"
@@ -8,12 +8,12 @@
 
 #include <inttypes.h>
 
-/* Frames are separated by ';' and the weight by a space: neither may be in a name. */
+/* Separators: ';' between frames and a space before the weight. Neither may be in a name. */
 static void put_frame(struct ctx_buf *line, struct ctx_buf *name)
 {
 	for (size_t i = 0; i < name->n; i++)
 		ctx_buf_put_u8(line, name->bytes[i] == ';' ? ':' : name->bytes[i]);
-	line->failed |= name->failed; /* which the next line forgets */
+	line->failed |= name->failed; /* not restored by the next statement */
 	ctx_buf_clear(name);
 }
 

@@ -29,7 +29,10 @@ void ctx_gpx_put_u64(uint8_t *at, uint64_t value)
 	ctx_gpx_put_u32(at + 4, (uint32_t)(value >> 32));
 }
 
-/* Appends what there is of the block to the file, which stays closed between blocks: there may be thousands of them. */
+/*
+ * Appends the current block to the file, which is closed between blocks: there may be thousands of
+ * files.
+ */
 static void flush(struct ctx_gpx_blocks *blocks, struct ctx_err *err)
 {
 	int flags = O_WRONLY | O_APPEND | O_CLOEXEC | (blocks->exists ? 0 : O_CREAT | O_EXCL);
@@ -44,7 +47,7 @@ static void flush(struct ctx_gpx_blocks *blocks, struct ctx_err *err)
 	ctx_buf_clear(&blocks->block);
 }
 
-/* The rest of the block says what it is, and is zeros. */
+/* The rest of the block is a CLOSED record of zeros. */
 static void end_block(struct ctx_gpx_blocks *blocks, uint16_t type, struct ctx_err *err)
 {
 	size_t rest = BLOCK_BYTES - blocks->block.n;

@@ -2,8 +2,9 @@
  *	made	| header | program headers | build id | segment 0 (a hole) | segment 1 | ... | symbols, names, section headers
  *	copied	| the file, with another place of section headers in its header	       | symbols, names, section headers
  *
- * gprofng finds a function by its offset in the file, of which it keeps 32 bits: in a made file pages without samples are left out,
- * so that the kernel's modules lie beside the kernel. A code byte is where the database has it, so that instructions can be shown.
+ * gprofng finds a function by its file offset, of which it keeps 32 bits. So a synthetic file
+ * ("made") omits pages without samples, which places the kernel's modules next to the kernel. Code
+ * bytes known to the database are written, so that instructions can be shown.
  */
 #include "formats/export/gprofng_elf.h"
 
@@ -66,7 +67,7 @@ static void put_zeros(struct ctx_buf *out, size_t n)
 
 /* Symbols */
 
-/* gprofng drops frames that are leafs in what is called "@plt". */
+/* gprofng drops leaf frames in functions called "@plt". */
 static void put_function_name(struct ctx_buf *names, const struct ctx_function_info *info)
 {
 	const char *name = info == NULL ? "<Unknown>" : info->linkage_name;
@@ -85,8 +86,8 @@ static void put_function_name(struct ctx_buf *names, const struct ctx_function_i
 }
 
 /*
- * The table and its names; `section_of` by symbol. A name is what the linker knows, from which gprofng makes the one that people see; on one
- * line, since it is printed.
+ * The table and its names; `section_of` by symbol. Names are linkage names, which gprofng
+ * demangles; on one line, since they are printed.
  */
 static void put_symbols(const struct ctx_gpx_elf *elf, const uint16_t *section_of, struct ctx_buf *symbols,
 			struct ctx_buf *names)
@@ -128,14 +129,14 @@ static struct section string_section(uint32_t name, uint64_t offset, uint64_t si
 	return (struct section){.name = name, .type = SHT_STRTAB, .offset = offset, .size = size, .align = 1};
 }
 
-/* A made file */
+/* A synthetic file */
 
 static uint64_t page_begin(uint64_t address)
 {
 	return address & ~(PAGE - 1);
 }
 
-static uint64_t page_end(uint64_t address) /* of the page that has the byte before */
+static uint64_t page_end(uint64_t address) /* end of the page of the preceding byte */
 {
 	return page_begin(address - 1) + PAGE;
 }
@@ -152,7 +153,9 @@ static enum ctx_status add_segment(struct ctx_gpx_object *object, uint64_t begin
 	return CTX_OK;
 }
 
-/* Runs of pages that have symbols; what reaches the end of all addresses loses its last page. */
+/*
+ * Runs of pages with symbols; a run that reaches the end of the address space loses its last page.
+ */
 static enum ctx_status divide(struct ctx_gpx_object *object, uint64_t gap, struct ctx_err *err)
 {
 	uint64_t begin = 0, end = 0;
@@ -179,7 +182,7 @@ static enum ctx_status divide(struct ctx_gpx_object *object, uint64_t gap, struc
 	return status == CTX_OK && end > begin ? add_segment(object, begin, end, err) : status;
 }
 
-/* Places the segments in the file, one page-aligned behind the other. */
+/* Assigns page-aligned file offsets to the segments, one after the other. */
 static enum ctx_status place(struct ctx_gpx_object *object, uint64_t at, uint64_t *ret_end,
 			     struct ctx_err *err)
 {
@@ -255,11 +258,14 @@ static void put_program(struct ctx_buf *out, const struct program *program)
 	ctx_buf_put_u64(out, program->align);
 }
 
-/* Of the sections of a made file, in order: none, .text for each segment, .note.gnu.build-id, .symtab, .strtab, .shstrtab. */
+/*
+ * The sections of a synthetic file, in order: none, .text for each segment, .note.gnu.build-id,
+ * .symtab, .strtab, .shstrtab.
+ */
 static const char section_names[] = "\0.text\0.note.gnu.build-id\0.symtab\0.strtab\0.shstrtab";
 enum { NAME_TEXT = 1, NAME_NOTE = 7, NAME_SYMBOLS = 26, NAME_STRINGS = 34, NAME_NAMES = 42 };
 
-static void put_head(struct ctx_buf *head, const struct ctx_gpx_elf *elf, uint64_t sections_at)
+static void put_header(struct ctx_buf *head, const struct ctx_gpx_elf *elf, uint64_t sections_at)
 {
 	const struct ctx_gpx_object *object = elf->object;
 	size_t note = note_bytes(elf), n_programs = object->n_segments + (note != 0);
@@ -341,7 +347,7 @@ static int create(const char *path, struct ctx_err *err)
 	return fd;
 }
 
-/* The instructions of the functions, where the database has them. */
+/* The instructions of functions that the database has. */
 static enum ctx_status write_code(const struct ctx_gpx_elf *elf, int fd, const char *path,
 				  struct ctx_err *err)
 {
@@ -413,7 +419,7 @@ enum ctx_status ctx_gpx_elf_make(const struct ctx_gpx_elf *elf, const char *path
 		ctx_buf_put(&tail, names.bytes, names.n);
 		ctx_buf_put(&tail, section_names, sizeof(section_names));
 		put_zeros(&tail, (8 - tail.n % 8) % 8);
-		put_head(&head, elf, end + tail.n);
+		put_header(&head, elf, end + tail.n);
 		put_sections(&tail, elf, end, symbol_bytes, names.n);
 		status = head.failed || tail.failed || names.failed ? ctx_err_nomem(err) : CTX_OK;
 	}
@@ -433,7 +439,7 @@ enum ctx_status ctx_gpx_elf_make(const struct ctx_gpx_elf *elf, const char *path
 
 /* A copied file */
 
-struct original { /* the file as it was; everything in it was checked to lie inside */
+struct original { /* the original file; all its offsets were checked */
 	const uint8_t *bytes;
 	size_t n;
 	uint64_t programs_at, sections_at, names_at, names_bytes;
@@ -489,7 +495,7 @@ static struct section get_section(const struct original *file, size_t number)
 				.entry = ctx_gp_u64(at + 56, false)};
 }
 
-/* The parts of the file that can be run, as they are mapped. */
+/* The executable parts of the file, as they are mapped. */
 static enum ctx_status find_segments(const struct original *file, struct ctx_gpx_object *object,
 				     struct ctx_err *err)
 {
@@ -515,7 +521,7 @@ static enum ctx_status find_segments(const struct original *file, struct ctx_gpx
 	return status;
 }
 
-/* The section that an address and its place in the file are in; 0: none. */
+/* The section with an address and its file offset; 0: none. */
 static uint16_t find_section(const struct original *file, uint64_t address, uint64_t offset)
 {
 	for (size_t i = 1; i < file->n_sections; i++) {
@@ -545,7 +551,7 @@ static bool find_sections(const struct original *file, const struct ctx_gpx_obje
 	return true;
 }
 
-/* What gprofng would take instead of our symbols, or would drop frames for. */
+/* Sections that gprofng would prefer to our symbols, or would drop frames for. */
 static bool is_hidden(const char *name)
 {
 	return strcmp(name, ".symtab") == 0 || strcmp(name, ".plt") == 0 ||
@@ -554,10 +560,13 @@ static bool is_hidden(const char *name)
 
 struct new_symbols {
 	uint64_t at;		  /* in the file */
-	size_t bytes, name_bytes; /* their names come behind them */
+	size_t bytes, name_bytes; /* their names follow them */
 };
 
-/* Table of sections: the old ones, of which some have another name, then the symbols, their names and the names of all sections. */
+/*
+ * Section table: the old sections, some renamed, then the symbols, their names and the names of all
+ * sections.
+ */
 static void put_new_sections(struct ctx_buf *out, const struct original *file, const struct ctx_buf *texts,
 			     const struct new_symbols *new)
 {
@@ -584,9 +593,9 @@ static void put_new_sections(struct ctx_buf *out, const struct original *file, c
 	put_section(out, &sections);
 }
 
-struct tail { /* what comes behind the file */
+struct tail { /* bytes appended to the file */
 	struct ctx_buf bytes;
-	size_t sections; /* bytes in front of the table of sections */
+	size_t sections; /* appended bytes before the section table */
 };
 
 static void put_tail(struct tail *ret, const struct ctx_gpx_elf *elf, const struct original *file,

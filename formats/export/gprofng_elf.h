@@ -10,19 +10,22 @@
 
 struct ctx_gpx_elf {
 	const struct ctx_export_input *input;
-	struct ctx_gpx_object *object; /* with symbols; segments are filled in */
+	struct ctx_gpx_object *object; /* with symbols; the writer fills in the segments */
 	const char *build_id;	       /* hex, "" none */
 	uint16_t machine;
 };
 
-/* Appends a symbol table, sections and what a program needs to be one, to a file of which only the segments, as holes, are there. Fills the segments. CTX_E_NOMEM, CTX_E_LIMIT, CTX_E_IO. */
+/*
+ * Builds a synthetic file: headers, segments as holes with the known code, symbol table and
+ * sections. Sets object->segments. CTX_E_NOMEM, CTX_E_LIMIT, CTX_E_IO.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_gpx_elf_make(const struct ctx_gpx_elf *elf, const char *path,
 						struct ctx_err *err);
 
 /*
- * The file in `image`, with our symbols: appended behind it, with a table of sections that leaves out the symbols of its own, where separate
- * debug files are, and that there is a procedure linkage table (gprofng drops frames in it). CTX_END: it is no such file, or does not have all of the addresses;
- * nothing is written. Otherwise as above.
+ * Copies the file in `image` and appends our symbols, and a section table without its own symbols,
+ * links to separate debug files and procedure linkage table (gprofng drops frames in it). CTX_END:
+ * not such a file, or it lacks some of the addresses; nothing is written. Otherwise as above.
  */
 CTX_MUST_CHECK enum ctx_status ctx_gpx_elf_copy(const struct ctx_gpx_elf *elf, struct ctx_buf *image,
 						const char *path, struct ctx_err *err);

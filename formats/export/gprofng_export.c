@@ -1,5 +1,5 @@
 /*
- * An experiment of gprofng's: a directory for each process, the root process's around the others.
+ * Writes a gprofng experiment: a directory for each process, all inside that of the root process.
  *
  *	samples --1--> stacks, their addresses --> archives/ (a file for each load object)
  *	process --> objects' places --> data.frameinfo, map.xml, log.xml, overview
@@ -24,8 +24,8 @@
 #include <time.h>
 
 #define TICKS_MAX ((uint64_t)INT32_MAX) /* of a packet: gprofng reads an int */
-#define LINEAGE_MAX 200u		/* characters: a directory is named by it */
-#define LIFE_STEP 10000000		/* between the thread numbers of one tid's lives */
+#define LINEAGE_MAX 200u		/* length limit: it names a directory */
+#define LIFE_STEP 10000000		/* between the thread numbers of two uses of one tid */
 #define TYPE_CLOCK 8u
 #define TYPE_COUNTER 3u
 #define CLOCK_BYTES 56u
@@ -48,9 +48,9 @@ struct exporting {
 	struct ctx_gpx_objects objects;
 	struct ctx_gpx_data data;
 	struct ctx_gpx_pair bare;	   /* of samples without a stack */
-	int64_t owed_ns;		   /* to all stacks together */
+	int64_t owed_ns;		   /* total over all stacks */
 	struct ctx_gpx_process *processes; /* owned; by process id */
-	bool has_lineages;		   /* the recording's own will do */
+	bool has_lineages;		   /* those of the recording can be used */
 	struct ctx_gpx_blocks *events;	   /* owned; by process id */
 	uint64_t *thread_numbers;	   /* owned; by thread id */
 };
@@ -73,13 +73,19 @@ static bool are_states(const struct ctx_profile *profile, uint32_t metric)
 	return !ctx_metric_is_count(info) && (info->n_parts != 0 || is_state(profile, metric));
 }
 
-/* Of the times that are measured (waits, input and output) gprofng would say that they are time on a CPU. */
+/*
+ * Measured times (waits, input and output) are not clock profiles: gprofng would show them as CPU
+ * time.
+ */
 static bool is_cpu_clock(const struct ctx_metric_info *info)
 {
 	return info->kind == CTX_METRIC_CPU_TIME && info->parts == NULL;
 }
 
-/* The coarsest tick that makes every weight a whole number of ticks; otherwise a microsecond, the finest that there is. */
+/*
+ * The coarsest tick of which every weight is a multiple; otherwise a microsecond, the finest
+ * possible.
+ */
 static void choose_data(struct exporting *exporting)
 {
 	const struct ctx_profile *profile = exporting->input->profile;
@@ -107,10 +113,11 @@ static uint32_t parent_of(const struct ctx_profile *profile, uint32_t process)
 {
 	uint32_t parent = profile->processes[process].parent;
 
-	return parent < process ? parent : 0; /* who has none is taken for the root process's child */
+	return parent < process ? parent
+				: 0; /* a process without a parent becomes a child of the root process */
 }
 
-/* Whether the recording has a name for each, as we need it: "_f1_x2", no two the same. */
+/* Whether the recording has a unique lineage for each process: "_f1_x2". */
 static enum ctx_status has_lineages(const struct ctx_profile *profile, bool *ret, struct ctx_err *err)
 {
 	struct ctx_strtab known = {0};
@@ -132,7 +139,7 @@ static enum ctx_status has_lineages(const struct ctx_profile *profile, bool *ret
 	return status;
 }
 
-/* The parent's with another step; a long one is a number of its own. */
+/* The parent's lineage plus one step; one that gets too long is replaced by a number. */
 static char *make_lineage(const struct exporting *exporting, uint32_t process, uint32_t *forks,
 			  uint32_t *execs)
 {
@@ -185,7 +192,7 @@ static enum ctx_status make_process(struct exporting *exporting, uint32_t id, ui
 	return CTX_OK;
 }
 
-/* A child with its parent's number is what the parent became. */
+/* A child with its parent's number is the parent after exec. */
 static void find_successors(struct exporting *exporting)
 {
 	const struct ctx_profile *profile = exporting->input->profile;
@@ -235,7 +242,9 @@ static int by_tid(const void *a, const void *b)
 	return (left->thread > right->thread) - (left->thread < right->thread);
 }
 
-/* A thread is its tid; the second that has it in a process gets another number. */
+/*
+ * A thread is identified by its tid; the second one with that tid in a process gets another number.
+ */
 static enum ctx_status number_threads(struct exporting *exporting, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = exporting->input->profile;
@@ -362,7 +371,7 @@ static uint8_t *add_event(struct exporting *exporting, const struct ctx_sample *
 	uint64_t thread = exporting->thread_numbers[sample->thread];
 	uint64_t time_ns = (uint64_t)CTX_GPX_RUN_NS + sample->time_ns;
 	uint8_t *at = ctx_gpx_blocks_add(&exporting->events[process], type, n, err);
-	size_t packed = type == TYPE_CLOCK ? 4 : 0; /* clock records have no hole behind the CPU */
+	size_t packed = type == TYPE_CLOCK ? 4 : 0; /* clock records have no padding after the CPU */
 
 	if (at == NULL)
 		return NULL;
@@ -375,8 +384,9 @@ static uint8_t *add_event(struct exporting *exporting, const struct ctx_sample *
 }
 
 /*
- * Ticks of a sample. What is less than a tick is owed to the stack, so that a stack is never off by more than a tick. A stack
- * that comes up takes over what is owed to all before it, as far as that is less than half a tick: so the sum is not off either.
+ * Ticks of a sample. The remainder below a tick is carried by the stack, so that a stack is never
+ * off by more than a tick. A new stack takes over the global carry, at most half a tick, so
+ * that the total is not off by more either.
  */
 static uint64_t ticks_of(struct exporting *exporting, const struct ctx_sample *sample, uint32_t process)
 {
@@ -388,7 +398,7 @@ static uint64_t ticks_of(struct exporting *exporting, const struct ctx_sample *s
 	if (exporting->data.is_exact)
 		return ticks;
 	if (node != 0 && (pair = ctx_gpx_pair(&exporting->stacks, process, node)) == NULL)
-		return ticks; /* the samples are others than before */
+		return ticks; /* the samples differ from the first pass */
 	if (!pair->begun) {
 		int64_t all = exporting->owed_ns;
 
@@ -406,7 +416,7 @@ static uint64_t ticks_of(struct exporting *exporting, const struct ctx_sample *s
 	return ticks;
 }
 
-/* A record has 31 bits of ticks: a weight that needs more has several. */
+/* A record has 31 bits of ticks: a larger weight is split into several. */
 static enum ctx_status write_clock(struct exporting *exporting, const struct ctx_sample *sample,
 				   struct ctx_err *err)
 {
@@ -428,7 +438,7 @@ static enum ctx_status write_clock(struct exporting *exporting, const struct ctx
 		ctx_gpx_put_u32(at + 48, (uint32_t)some);
 		if (!exporting->data.is_exact)
 			ctx_gpx_put_u64(at + 56, exact);
-		exact = 0; /* all of it is in the first */
+		exact = 0; /* the first one has all of it */
 		ticks -= some;
 	} while (ticks != 0);
 	return CTX_OK;
@@ -474,7 +484,7 @@ static void say(const struct exporting *exporting)
 
 	if (objects->n_made != 0) {
 		snprintf(text, sizeof(text),
-			 "%u of %u load objects are not to be had: their archives have names and no lines",
+			 "%u of %u load objects are not available: their archives have names but no lines",
 			 objects->n_made, objects->n_made + objects->n_copies);
 		input->remark(input->remark_context, text);
 	}

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 32u /* depth between stacks that are always written */
+#define STEP 32u /* distance in depth between stacks that are always written */
 #define TYPE_FRAMES 11u
 #define HEAD_BYTES 16u
 #define INFO_BYTES 16u
@@ -15,9 +15,12 @@
 #define LINKED 0x80000000u
 #define TRUNCATED ((uint64_t)-2)
 #define UNWIND_FAILED ((uint64_t)-3)
-#define NOWHERE 1u /* an address that no program has */
+#define NOWHERE 1u /* an address outside every program */
 
-/* Numbers are unique by being made from numbers by a bijection: gprofng looks them up by some of their bits. */
+/*
+ * Numbers are unique because they are made by a bijection, which also mixes the bits: gprofng looks
+ * them up by some of them.
+ */
 static uint64_t spread(uint64_t number)
 {
 	return number * 0x9e3779b97f4a7c15u;
@@ -49,7 +52,10 @@ void ctx_gpx_frames_deinit(struct ctx_gpx_frames *frames)
 	*frames = (struct ctx_gpx_frames){0};
 }
 
-/* All objects of a stack; all before any address, since a place that is taken may not be an address in no object. */
+/*
+ * Places all objects of a stack. This comes before any address: an address in no object must not
+ * lie in a placed one.
+ */
 static enum ctx_status place_objects(struct ctx_gpx_frames *frames, uint32_t node, struct ctx_err *err)
 {
 	const struct ctx_gpx_stacks *stacks = frames->stacks;
@@ -67,7 +73,7 @@ static enum ctx_status place_objects(struct ctx_gpx_frames *frames, uint32_t nod
 	return status;
 }
 
-/* The value that stands for a frame. Those at the end of all addresses have meanings. */
+/* The value of a frame. Values at the end of the address space are reserved. */
 static uint64_t value_of(const struct ctx_gpx_frames *frames, const struct ctx_gpx_frame *frame)
 {
 	const struct ctx_gpx_places *places = frames->places;
@@ -88,7 +94,7 @@ static uint64_t value_of(const struct ctx_gpx_frames *frames, const struct ctx_g
 											       : address;
 }
 
-/* Whether a stack that goes on with this one has only a link to it. */
+/* Whether longer stacks store only a link to this one. */
 static bool is_linked(const struct ctx_gpx_frames *frames, uint32_t node)
 {
 	const struct ctx_gpx_stacks *stacks = frames->stacks;
@@ -130,7 +136,7 @@ static enum ctx_status write_record(struct ctx_gpx_blocks *blocks, const struct 
 	return CTX_OK;
 }
 
-/* A stack and what it links to. */
+/* Writes a stack and the stacks that it links to. */
 static enum ctx_status write_stack(struct ctx_gpx_frames *frames, struct ctx_gpx_blocks *blocks,
 				   uint32_t node, struct ctx_err *err)
 {

@@ -17,7 +17,10 @@ enum ctx_status ctx_gpx_groups_init(struct ctx_gpx_groups *groups, const struct 
 		ctx_gpx_groups_deinit(groups);
 		return ctx_err_nomem(err);
 	}
-	/* begins[g + 1] is how many come before group g, then where the next of them goes, and so ends as its end. */
+	/*
+	 * Counting sort: begins[g + 1] first counts the items before group g, then is the place of
+	 * its next item, and finally its end.
+	 */
 	for (uint32_t i = 0; i < n_items; i++) {
 		uint32_t group = grouping->group_of(grouping->context, i);
 

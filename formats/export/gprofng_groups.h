@@ -1,5 +1,6 @@
 /*
- * Which items belong to a group, in order: threads of processes, children of processes. Two arrays, made by counting.
+ * Items by group, in order: threads of processes, children of processes. Two arrays, filled by a
+ * counting sort.
  */
 #ifndef CTX_FORMATS_EXPORT_GPROFNG_GROUPS_H
 #define CTX_FORMATS_EXPORT_GPROFNG_GROUPS_H
@@ -15,7 +16,7 @@ struct ctx_gpx_groups {	  /* all zero is a valid empty one */
 
 struct ctx_gpx_grouping {
 	uint32_t n_groups, n_items;
-	/* The group of an item; items whose group does not exist belong to none. */
+	/* The group of an item; items whose group is out of range belong to none. */
 	uint32_t (*group_of)(const void *context, uint32_t item);
 	const void *context;
 };

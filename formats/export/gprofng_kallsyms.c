@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "[ext4]" of "[ext4]" and of ".../ext4.ko.xz"; nothing for the kernel itself. */
+/* "[ext4]" for "[ext4]" and ".../ext4.ko.xz"; empty for the kernel itself. */
 static void put_module(struct ctx_buf *out, const char *path)
 {
 	const char *base = ctx_path_base(path);
@@ -31,7 +31,10 @@ static void put_name(struct ctx_buf *out, const struct ctx_function_info *info)
 	}
 }
 
-/* A function reaches to what is next, of any kind: where nothing is, there is something without a name. */
+/*
+ * A kallsyms function reaches to the next symbol of any type: before a gap
+ * a data symbol ends it.
+ */
 static void put_object(struct ctx_buf *out, const struct ctx_export_input *input,
 		       const struct ctx_gpx_object *object, const char *path)
 {

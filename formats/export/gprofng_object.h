@@ -23,7 +23,7 @@ struct ctx_gpx_segment {
 };
 
 struct ctx_gpx_object {
-	const char *name; /* plain text, unlike that of any other object; NULL: no sample is in it */
+	const char *name;		/* plain text, unique among the objects; NULL: no samples in it */
 	struct ctx_gpx_symbol *symbols; /* owned; by address, not overlapping */
 	size_t n_symbols, symbols_cap;
 	struct ctx_gpx_segment *segments; /* owned; by address */
@@ -31,7 +31,7 @@ struct ctx_gpx_object {
 	bool is_copy; /* the file itself is archived */
 };
 
-/* The segment that an address of an object is in; NULL for addresses that no sample has. */
+/* The segment with an address of an object; NULL for addresses without samples. */
 const struct ctx_gpx_segment *ctx_gpx_object_segment(const struct ctx_gpx_object *object, uint64_t address);
 
 #endif

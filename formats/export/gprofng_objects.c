@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define NAME_MAX_BYTES 200u	   /* of the last part of a path: the archived file has more */
-#define BEYOND ((uint64_t)1 << 20) /* the most that lies between two samples of a symbol, and around them */
-#define FILE_MAX_BYTES ((size_t)1 << 30) /* of a file that is copied */
+#define NAME_MAX_BYTES 200u /* limit for the last part of a path: the name of the archived file is longer */
+#define BEYOND                                                                                               \
+	((uint64_t)1 << 20) /* largest distance between two samples of a symbol, and margin around them */
+#define FILE_MAX_BYTES ((size_t)1 << 30) /* size limit of a copied file */
 #define MACHINE_X86_64 62u
 #define MACHINE_AARCH64 183u
 
@@ -62,7 +63,10 @@ static enum ctx_status collect_spots(const struct ctx_gpx_stacks *stacks, struct
 	return CTX_OK;
 }
 
-/* From the first to the last of spots of one function: up to its own begin and end where these are around, and nobody else's. */
+/*
+ * The range from the first to the last spot of a function, extended to its begin and end if these
+ * are near and no other function is in between.
+ */
 static struct ctx_gpx_symbol symbol_of(const struct ctx_profile *profile, const struct spot *first,
 				       const struct spot *last, uint64_t floor, uint64_t ceiling)
 {
@@ -92,7 +96,7 @@ static enum ctx_status add_symbols(struct ctx_gpx_object *object, const struct c
 		uint64_t floor = object->n_symbols != 0 ? object->symbols[object->n_symbols - 1].end : 0;
 		size_t last = i;
 
-		/* One address is one function: of a second at the same address we do not know better. */
+		/* An address has one function: a second one at the same address is dropped. */
 		for (next = i + 1; next < n; next++) {
 			if (spots[next].address == spots[last].address)
 				continue;
@@ -112,8 +116,8 @@ static enum ctx_status add_symbols(struct ctx_gpx_object *object, const struct c
 /* Names */
 
 /*
- * gprofng knows an object by its path alone, and takes some for what they are not: no text in angle brackets, no backquote (a part
- * of another object).
+ * gprofng identifies an object by its path alone and gives some characters a meaning: a path must
+ * not be in angle brackets, nor have a backquote (a part of another object).
  */
 static void put_object_name(struct ctx_buf *name, const char *path)
 {
@@ -132,7 +136,7 @@ static void put_object_name(struct ctx_buf *name, const char *path)
 	if (name->n - base <= NAME_MAX_BYTES)
 		return;
 	name->n = base + NAME_MAX_BYTES;
-	while (name->n > base && (name->bytes[name->n] & 0xc0) == 0x80) /* no half of a character */
+	while (name->n > base && (name->bytes[name->n] & 0xc0) == 0x80) /* not in the middle of a character */
 		name->n--;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Load objects as gprofng's format has them: a file in archives/ for each, from which gprofng reads the names of functions.
- * Where the file that was recorded can be had it is what is archived, with our symbols instead of its own. Otherwise the archived file has
- * nothing but these: its segments are holes.
+ * Load objects in gprofng's format: a file in archives/ for each, from which gprofng reads the
+ * names of functions. If the recorded file is available, it is archived with our symbols instead of
+ * its own. Otherwise the archived file has only these symbols: its segments are holes.
  */
 #ifndef CTX_FORMATS_EXPORT_GPROFNG_OBJECTS_H
 #define CTX_FORMATS_EXPORT_GPROFNG_OBJECTS_H
@@ -14,12 +14,13 @@ struct ctx_gpx_objects {
 	struct ctx_arena arena;
 	struct ctx_gpx_object *items; /* owned; by object id, then CTX_GPX_OBJECTS_MORE */
 	uint32_t n;
-	uint32_t n_copies, n_made; /* of those that are used */
+	uint32_t n_copies, n_made; /* number of used ones */
 };
 
 /*
- * Makes the objects of all used places and writes their files to `directory`, which is made. O(places log places). CTX_E_IO,
- * CTX_E_NOMEM, CTX_E_LIMIT (addresses of one object too far apart). Release in any case.
+ * Collects the objects of all used places and writes their files to `directory`, which is created.
+ * O(places log places). CTX_E_IO, CTX_E_NOMEM, CTX_E_LIMIT (addresses of one object too far apart).
+ * Release in any case.
  */
 CTX_MUST_CHECK enum ctx_status ctx_gpx_objects_init(struct ctx_gpx_objects *objects,
 						    const struct ctx_gpx_stacks *stacks,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FREE_BEGIN ((uint64_t)1 << 44) /* where nobody maps anything */
+#define FREE_BEGIN ((uint64_t)1 << 44) /* an area without mappings */
 #define FREE_STEP ((uint64_t)1 << 32)
 #define TRIES 65536u
 
@@ -80,7 +80,10 @@ static const struct ctx_mapping_info *find_mapping(const struct ctx_gpx_places *
 	return NULL;
 }
 
-/* The address in the object that is at an offset of its file; in a file that we made up, and do not know, these are the same. */
+/*
+ * The address in the object at an offset of its file; in a synthetic or unknown file the two are
+ * equal.
+ */
 static uint64_t address_at(const struct ctx_gpx_object *object, uint64_t file_offset)
 {
 	for (size_t i = 0; object->is_copy && i < object->n_segments; i++) {
@@ -92,13 +95,13 @@ static uint64_t address_at(const struct ctx_gpx_object *object, uint64_t file_of
 	return file_offset;
 }
 
-/* Index of the first range that ends behind `address`. */
+/* Index of the first range that ends after `address`. */
 static size_t find_range(const struct ctx_gpx_places *places, uint64_t address)
 {
 	return ctx_count_up_to(places->ranges, places->n_ranges, end, address);
 }
 
-/* Nothing is there yet, and the object does not reach around the end of all addresses. */
+/* Is the range free, and does the object not wrap around the end of the address space? */
 static bool is_free(const struct ctx_gpx_places *places, const struct ctx_gpx_object *object, uint64_t bias)
 {
 	for (size_t i = 0; i < object->n_segments; i++) {

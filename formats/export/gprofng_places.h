@@ -1,6 +1,7 @@
 /*
- * Where load objects lie in the address space of a process: where they were mapped, if that is known and free. A database has addresses by
- * object, and may have objects of one place (one after the other) or of none (functions made at run time): such get a free place.
+ * Places of load objects in the address space of a process: where they were mapped, if that is
+ * known and free. A database has addresses relative to objects; several objects may have been
+ * mapped at one address over time, others at none (JIT code). These get a free place.
  */
 #ifndef CTX_FORMATS_EXPORT_GPROFNG_PLACES_H
 #define CTX_FORMATS_EXPORT_GPROFNG_PLACES_H
@@ -13,9 +14,9 @@ struct ctx_gpx_range {
 	uint64_t file_offset;
 };
 
-struct ctx_gpx_place_of { /* of an object in the present process */
-	uint32_t turn;	  /* of the process that the rest is of */
-	uint64_t bias;	  /* what is added to an address of the object */
+struct ctx_gpx_place_of { /* of an object in the current process */
+	uint32_t turn;	  /* of the process that the other fields belong to */
+	uint64_t bias;	  /* added to an address of the object */
 	uint64_t since_ns;
 };
 
@@ -25,9 +26,9 @@ struct ctx_gpx_places {
 	size_t n_mappings;
 	uint32_t process, turn;
 	struct ctx_gpx_place_of *places; /* owned; by object */
-	struct ctx_gpx_range *ranges;	 /* owned; of the present process, by address */
+	struct ctx_gpx_range *ranges;	 /* owned; of the current process, by address */
 	size_t n_ranges, ranges_cap;
-	uint64_t n_moved; /* objects that are not where they were mapped, of all processes */
+	uint64_t n_moved; /* objects not placed where they were mapped, over all processes */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_gpx_places_init(struct ctx_gpx_places *places,
@@ -36,17 +37,17 @@ CTX_MUST_CHECK enum ctx_status ctx_gpx_places_init(struct ctx_gpx_places *places
 						   struct ctx_err *err);
 void ctx_gpx_places_deinit(struct ctx_gpx_places *places);
 
-/* Forgets the process before. */
+/* Forgets the previous process. */
 void ctx_gpx_places_begin(struct ctx_gpx_places *places, uint32_t process);
 
 /* Places an object, once. O(log mappings + ranges). CTX_E_NOMEM, CTX_E_LIMIT. */
 CTX_MUST_CHECK enum ctx_status ctx_gpx_places_put(struct ctx_gpx_places *places, uint32_t object,
 						  struct ctx_err *err);
 
-/* The address in the process, of an object that was placed. */
+/* The address in the process, for a placed object. */
 uint64_t ctx_gpx_places_address(const struct ctx_gpx_places *places, uint32_t object, uint64_t address);
 
-/* Whether something lies there. */
+/* Whether an object covers the address. */
 bool ctx_gpx_places_has(const struct ctx_gpx_places *places, uint64_t address);
 
 #endif

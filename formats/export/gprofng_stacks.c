@@ -37,7 +37,7 @@ uint32_t ctx_gpx_place(const struct ctx_gpx_stacks *stacks, uint32_t node)
 	return stacks->n_locations + stacks->input->profile->cct.key[node - stacks->n_raw];
 }
 
-/* The function that was not inlined: the last of a chain of calls in the source. */
+/* The function that was not inlined: the last one of a chain of inlined calls. */
 static uint32_t real_function(const struct ctx_code *code, const struct ctx_location *location)
 {
 	uint32_t site = location->site, function = location->function;
@@ -49,7 +49,7 @@ static uint32_t real_function(const struct ctx_code *code, const struct ctx_loca
 	return function;
 }
 
-/* The first page of an object is none: 0 is no address. */
+/* The first page of an object is unused: 0 is not an address. */
 static struct ctx_gpx_frame mark_of(const struct ctx_profile *profile, uint32_t function)
 {
 	const struct ctx_function_info *info = &profile->functions[function];
@@ -144,7 +144,7 @@ static enum ctx_status note_pair(struct ctx_gpx_stacks *stacks, uint32_t process
 		return ctx_err_nomem(err);
 	if (*at != CTX_MAP64_NONE)
 		return CTX_OK;
-	*at = 0; /* numbers come when all are known */
+	*at = 0; /* numbers are assigned when all are known */
 	if (ctx_grow(&stacks->pairs, &stacks->pairs_cap, stacks->n_pairs + 1, err) != CTX_OK)
 		return CTX_E_NOMEM;
 	stacks->pairs[stacks->n_pairs++] = (struct ctx_gpx_pair){.process = process, .node = node};
@@ -213,7 +213,7 @@ static enum ctx_status number_pairs(struct ctx_gpx_stacks *stacks, struct ctx_er
 	return CTX_OK;
 }
 
-/* A stack's frames are used with it. Parents have smaller numbers, so one sweep will do. */
+/* Marks the frames of used stacks. Parents have smaller numbers, so one sweep is enough. */
 static void mark_places(struct ctx_gpx_stacks *stacks, bool *used_nodes)
 {
 	for (uint32_t node = stacks->n_nodes - 1; node > 0; node--) {

@@ -1,5 +1,5 @@
 /*
- * The call stacks of a selection as addresses, which is what gprofng's format has.
+ * The call stacks of a selection as addresses, as gprofng's format requires.
  *
  *	node	a stack: a raw stack, or, where a sample has none, a node of the CCT (numbered behind the raw stacks)
  *	place	a frame: a location, or, in such a node, a function (numbered behind the locations)
@@ -12,30 +12,30 @@
 #include "model/export.h"
 
 enum ctx_gpx_frame_kind {
-	CTX_GPX_FRAME_NONE = 0, /* no code: marks of a joined stack, functions that were inlined */
+	CTX_GPX_FRAME_NONE = 0, /* not code: markers of a joined stack, inlined functions */
 	CTX_GPX_FRAME_CODE,	/* `address` in `object` */
 	CTX_GPX_FRAME_ABSOLUTE, /* `address` in no object */
-	CTX_GPX_FRAME_DEPTH,	/* <Truncated-stack: too deep>, what gprofng knows as truncated */
+	CTX_GPX_FRAME_DEPTH,	/* <Truncated-stack: too deep>, gprofng's truncated stacks */
 	CTX_GPX_FRAME_UNWIND,	/* <Truncated-stack>, as gprofng's <Stack-unwind-failed> */
 };
 
 /*
- * Behind the objects of the profile: one of the reasons why stacks end, by reason, and one of all other functions that are no code, by
- * function. gprofng shows them by their names.
+ * Objects after those of the profile: one for the reasons why stacks end, by reason, and one for
+ * all other functions that are not code, by function. gprofng shows them by name.
  */
 enum { CTX_GPX_TRUNCATIONS, CTX_GPX_MARKS, CTX_GPX_OBJECTS_MORE };
 
 struct ctx_gpx_frame {
 	enum ctx_gpx_frame_kind kind;
-	uint32_t object;   /* of the profile, or one behind them */
-	uint32_t function; /* that the address really belongs to, never an inlined one */
+	uint32_t object;   /* of the profile, or one of the additional ones */
+	uint32_t function; /* the function that contains the address, never an inlined one */
 	uint64_t address;
 };
 
 struct ctx_gpx_pair {
 	uint32_t process, node;
-	bool begun;	 /* there was a packet */
-	int64_t owed_ns; /* weight that packets did not have yet, since they count in microseconds */
+	bool begun;	 /* a packet was written */
+	int64_t owed_ns; /* weight not yet in packets, which count in microseconds */
 };
 
 struct ctx_gpx_use { /* of a process */
@@ -58,7 +58,10 @@ struct ctx_gpx_stacks {
 	uint64_t samples, heaviest;
 };
 
-/* Reads all samples once. O(samples + nodes); 1 byte a place, some 40 a pair. CTX_E_FORMAT for ids that the profile does not have. Release in any case. */
+/*
+ * Reads all samples once. O(samples + nodes); 1 byte a place, some 40 a pair. CTX_E_FORMAT: unknown
+ * ids. Release in any case.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_gpx_stacks_init(struct ctx_gpx_stacks *stacks,
 						   const struct ctx_export_input *input, struct ctx_err *err);
 void ctx_gpx_stacks_deinit(struct ctx_gpx_stacks *stacks);
@@ -71,17 +74,17 @@ static inline uint32_t ctx_gpx_node(const struct ctx_gpx_stacks *stacks, const s
 	return stacks->n_raw + sample->stack;
 }
 
-/* The stack without its leaf; 0: nothing is left. */
+/* The stack without its leaf; 0: empty. */
 uint32_t ctx_gpx_parent(const struct ctx_gpx_stacks *stacks, uint32_t node);
 uint32_t ctx_gpx_depth(const struct ctx_gpx_stacks *stacks, uint32_t node);
 
 /* The place of the leaf. */
 uint32_t ctx_gpx_place(const struct ctx_gpx_stacks *stacks, uint32_t node);
 
-/* What there is at a place. */
+/* The description of a place. */
 struct ctx_gpx_frame ctx_gpx_frame(const struct ctx_gpx_stacks *stacks, uint32_t place);
 
-/* The pair of a sample's node, which init has seen. */
+/* The pair of a sample's node; it must have been seen by init. */
 struct ctx_gpx_pair *ctx_gpx_pair(const struct ctx_gpx_stacks *stacks, uint32_t process, uint32_t node);
 
 #endif

@@ -13,7 +13,7 @@
 #define USAGE_BYTES 504u
 #define CPUS_MAX 4096u
 
-/* Appends text as it stands in an attribute or between tags. */
+/* Appends text, escaped for an attribute or between tags. */
 static void put_escaped(struct ctx_buf *out, const char *text)
 {
 	struct ctx_buf plain = {0};
@@ -41,7 +41,7 @@ static void put_escaped(struct ctx_buf *out, const char *text)
 	ctx_buf_deinit(&plain);
 }
 
-/* What there is to write about a process, and where to. */
+/* Inputs and output of the files of one process. */
 struct writing {
 	const struct ctx_gpx_texts *texts;
 	const struct ctx_profile *profile;
@@ -76,7 +76,7 @@ static uint64_t number_in(const char *text, uint64_t otherwise)
 
 /* Who, where and what */
 
-/* What a recording says of its host, by the words of one kind of recording or another. */
+/* A property of the host, under the key of either kind of recording. */
 static const char *property(const struct writing *writing, const char *key, const char *other,
 			    const char *otherwise)
 {
@@ -101,7 +101,7 @@ static void put_system(struct writing *writing)
 	uint64_t n_cpus = number_in(cpus, 1);
 	struct ctx_buf *out = &writing->out, os = {0};
 
-	/* gprofng takes an architecture that it does not know for one of the other byte order. */
+	/* gprofng treats an unknown architecture as one of the other byte order. */
 	if (strcmp(arch, "aarch64") != 0)
 		arch = "x86_64";
 	ctx_buf_put_text(&os, ctx_profile_property(profile, "os", "Linux"));
@@ -194,7 +194,10 @@ static void put_clock(struct writing *writing)
 	ctx_buf_put_text(out, "  </profpckt>\n</profile>\n");
 }
 
-/* gprofng's own names of counters have attributes behind "~" and a register behind "/": none of these are in a name. */
+/*
+ * gprofng's names of counters have attributes after "~" and a register after "/": these characters
+ * must not be in a name.
+ */
 static void put_counter(struct writing *writing)
 {
 	const struct ctx_metric_info *metric = &writing->profile->metrics[writing->texts->input->metric];
@@ -228,7 +231,7 @@ static void put_comment(struct ctx_buf *out, const char *text)
 	ctx_buf_put_text(out, "/>\n");
 }
 
-/* What is in the experiment is not all that was recorded. */
+/* Notes that the experiment has only a part of the recording. */
 static void put_selection(struct writing *writing)
 {
 	const struct ctx_export_input *input = writing->texts->input;
@@ -275,7 +278,7 @@ static void put_child(struct writing *writing, uint32_t child)
 	ctx_buf_put_text(out, "/>\n");
 }
 
-/* gprofng reads them as names of Java threads, which it shows for Java alone. */
+/* gprofng reads these as names of Java threads, and shows them only for Java. */
 static void put_threads(struct writing *writing)
 {
 	const struct ctx_gpx_groups *threads = writing->texts->threads;
@@ -298,7 +301,10 @@ static void put_threads(struct writing *writing)
 	}
 }
 
-/* A sample each usage record, and one at the end without a record: gprofng takes the end of the run from there. */
+/*
+ * One sample per usage record, and one at the end without a record: gprofng takes the end of the
+ * run from it.
+ */
 static void put_samples(struct writing *writing)
 {
 	const struct ctx_gpx_groups *usage = writing->texts->usage;
@@ -424,7 +430,7 @@ static void put_usage(struct writing *writing)
 	}
 }
 
-/* gprofng prints them as they are: line by line, what is no text left out. */
+/* gprofng prints them unchanged: written line by line, without non-text bytes. */
 static void put_notes(struct ctx_buf *out, const char *notes)
 {
 	while (*notes != '\0') {

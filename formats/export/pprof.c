@@ -5,8 +5,8 @@
  *	location  one for each function, with the same number; functions are numbered as they appear
  *	mapping   one for each object that a function is of, the program first
  *
- * A profile.proto knows addresses, we have functions: a location without an address says so. Samples without a stack have
- * one made-up function, whose id is behind those of the profile.
+ * A profile.proto has addresses, a profile has functions: locations are written without an address.
+ * Samples without a stack get a synthetic function, whose id follows those of the profile.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -35,7 +35,7 @@ struct pprof {
 	uint64_t *mapping_of; /* owned; by object: number of its mapping, 0 none */
 	uint32_t *frames;     /* owned; room for the deepest stack */
 	uint64_t *locations;  /* owned; the same */
-	uint64_t too_large;   /* values that a signed number cannot hold */
+	uint64_t too_large;   /* values that overflow a signed number */
 };
 
 static int64_t to_signed(struct pprof *pprof, uint64_t value)
@@ -46,7 +46,7 @@ static int64_t to_signed(struct pprof *pprof, uint64_t value)
 	return INT64_MAX;
 }
 
-/* As the readers spell it, who scale by it: "ns" is theirs too, but the long one is what the format's text has. */
+/* The unit as spelled by the format's documentation. Readers scale by it, and accept "ns" too. */
 static const char *unit_name(enum ctx_unit unit)
 {
 	if (unit == CTX_UNIT_NS)
@@ -69,7 +69,7 @@ static enum ctx_status put_type(struct pprof *pprof, const char *name, const cha
 
 		piece.period_type = &type;
 		piece.default_sample_type = type.type;
-		/* Known where every sample stood for the same; a mean would pretend to be. */
+		/* Known only if all samples have the same period; a mean would be misleading. */
 		if (metric->samples != 0 && metric->weight % metric->samples == 0)
 			piece.period = to_signed(pprof, metric->weight / metric->samples);
 	} else {
@@ -90,7 +90,7 @@ static enum ctx_status put_comment(struct pprof *pprof, const char *text, struct
 	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
 }
 
-/* When the recording was begun, in ns since 1970; 0 where that is not known. */
+/* Start of the recording, in ns since 1970; 0 unknown. */
 static int64_t start_ns(const struct ctx_profile *profile)
 {
 	const char *end, *text = ctx_profile_property(profile, "start", "");
@@ -119,7 +119,7 @@ static enum ctx_status put_times(struct pprof *pprof, struct ctx_err *err)
 	return ctx_pprof_file_put(pprof->file, &piece, err);
 }
 
-/* What a colleague who has only this file wants to know. */
+/* Describes the recording, for readers who have only this file. */
 static enum ctx_status put_comments(struct pprof *pprof, struct ctx_err *err)
 {
 	const struct ctx_export_input *input = pprof->input;
@@ -145,7 +145,7 @@ static enum ctx_status put_comments(struct pprof *pprof, struct ctx_err *err)
 	return status;
 }
 
-static enum ctx_status put_head(struct pprof *pprof, struct ctx_err *err)
+static enum ctx_status put_header(struct pprof *pprof, struct ctx_err *err)
 {
 	const struct ctx_metric_info *metric = &pprof->input->profile->metrics[pprof->input->metric];
 	const char *unit = unit_name(metric->unit);
@@ -249,13 +249,13 @@ static enum ctx_status put_mapping(struct pprof *pprof, uint32_t object, uint64_
 	if (status == CTX_OK)
 		status = ctx_pprof_file_string(pprof->file, info->build_id, &mapping.build_id, err);
 	pprof->mapping_of[object] = mapping.id = id;
-	mapping.has_functions = true; /* or readers look for symbols of addresses that are not there */
+	mapping.has_functions = true; /* otherwise readers look for symbols of missing addresses */
 	piece.mapping = &mappings;
 	piece.n_mapping = 1;
 	return status == CTX_OK ? ctx_pprof_file_put(pprof->file, &piece, err) : status;
 }
 
-/* The object that bears the name of the first process's program; CTX_NONE where none does. */
+/* The object that has the name of the first process's program; CTX_NONE if none has. */
 static uint32_t program(const struct pprof *pprof)
 {
 	const struct ctx_profile *profile = pprof->input->profile;
@@ -297,8 +297,9 @@ static enum ctx_status put_mappings(struct pprof *pprof, struct ctx_err *err)
 }
 
 /*
- * Only where it is not the name: where both are equal, readers take the name for one that nobody has demangled, and cut
- * what they take for arguments: of "<Unknown> [libc.so.6]" only the end would be left.
+ * Written only if it differs from the name: if both are equal, readers assume a mangled name,
+ * demangle it and strip template arguments, which would leave only the end of "<Unknown>
+ * [libc.so.6]".
  */
 static enum ctx_status put_system_name(struct pprof *pprof, const struct ctx_function_info *info,
 				       int64_t *ret, struct ctx_err *err)
@@ -308,7 +309,7 @@ static enum ctx_status put_system_name(struct pprof *pprof, const struct ctx_fun
 	return ctx_pprof_file_string(pprof->file, info->linkage_name, ret, err);
 }
 
-/* The function and its location, which have the same number. */
+/* Writes the function and its location, which have the same number. */
 static enum ctx_status put_function(struct pprof *pprof, uint32_t function, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = pprof->input->profile;
@@ -338,7 +339,7 @@ static enum ctx_status put_function(struct pprof *pprof, uint32_t function, stru
 
 static enum ctx_status put_all(struct pprof *pprof, struct ctx_err *err)
 {
-	enum ctx_status status = put_head(pprof, err);
+	enum ctx_status status = put_header(pprof, err);
 
 	for (size_t i = 0; status == CTX_OK && i < pprof->parts.n; i++)
 		status = put_part(pprof, &pprof->parts.parts[i], err);
@@ -356,7 +357,7 @@ static void remark(const struct pprof *pprof)
 	input->remark(
 		input->remark_context,
 		"this format has no time: the samples of the interval are added up by thread and stack");
-	input->remark(input->remark_context, "no addresses are written: one location stands for a function");
+	input->remark(input->remark_context, "no addresses are written: one location per function");
 	if (pprof->too_large != 0)
 		input->remark(input->remark_context, "values of 2^63 and more are cut to 2^63 - 1");
 }

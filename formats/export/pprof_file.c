@@ -8,17 +8,17 @@
 #include <string.h>
 #include <zlib.h>
 
-#define CHUNK ((size_t)1 << 16) /* bytes from which on it pays to compress */
+#define CHUNK ((size_t)1 << 16) /* minimum of pending bytes worth compressing */
 #define GZIP_WINDOW (15 + 16)	/* the largest, in gzip's wrapping */
 #define MEMORY_LEVEL 8
-#define UNKNOWN_SYSTEM 255 /* of the gzip header: the bytes depend on no machine */
+#define UNKNOWN_SYSTEM 255 /* in the gzip header, so that the bytes do not depend on the machine */
 
 struct ctx_pprof_file {
 	FILE *out;
 	z_stream deflate;
 	gz_header header;
 	struct ctx_strtab strings;
-	struct ctx_buf text;  /* of a string that is being added */
+	struct ctx_buf text;  /* buffer for the string being added */
 	struct ctx_buf plain; /* packed, not yet compressed */
 	uint8_t packed[CHUNK];
 };
@@ -52,7 +52,7 @@ enum ctx_status ctx_pprof_file_create(FILE *out, struct ctx_pprof_file **ret, st
 		free(file);
 		return ctx_err_nomem(err);
 	}
-	(void)deflateSetHeader(&file->deflate, &file->header); /* refuses other wrappings than gzip's only */
+	(void)deflateSetHeader(&file->deflate, &file->header); /* fails only for wrappings other than gzip */
 	status = ctx_pprof_file_string(file, "", &empty, err); /* number 0 */
 	if (status != CTX_OK) {
 		ctx_pprof_file_destroy(file);
@@ -131,7 +131,7 @@ enum ctx_status ctx_pprof_file_put(struct ctx_pprof_file *file, const struct Ppr
 enum ctx_status ctx_pprof_file_close(struct ctx_pprof_file *file, struct ctx_err *err)
 {
 	for (size_t i = 0; i < file->strings.n; i++) {
-		char *text = (char *)ctx_strtab_get(&file->strings, (uint32_t)i); /* is only read */
+		char *text = (char *)ctx_strtab_get(&file->strings, (uint32_t)i); /* only read */
 		Pprof__Profile piece = PPROF__PROFILE__INIT;
 		enum ctx_status status;
 

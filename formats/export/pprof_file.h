@@ -1,8 +1,9 @@
 /*
- * A profile.proto file as it grows: pieces of the one message, packed and compressed as they come.
+ * Streaming writer of a profile.proto file: pieces of one message are packed and compressed as they
+ * arrive.
  *
- * Serialised messages that follow each other are read as one, repeated fields one behind the other. So a file is
- * written sample by sample, and never stands in memory as a whole.
+ * Concatenated serialised messages are read as one message, with repeated fields concatenated. So a
+ * file is written sample by sample and never held in memory as a whole.
  */
 #ifndef CTX_FORMATS_EXPORT_PPROF_FILE_H
 #define CTX_FORMATS_EXPORT_PPROF_FILE_H
@@ -13,24 +14,29 @@
 #include <stdio.h>
 
 struct ctx_pprof_file;
-struct Pprof__Profile; /* profile.pb-c.h, made from profile.proto */
+struct Pprof__Profile; /* profile.pb-c.h, generated from profile.proto */
 
-/* Begins a gzip file without name and time in `out`, which must outlive it. Fails with CTX_E_NOMEM. */
+/*
+ * Begins a gzip file without name and time in `out`, which must outlive it. Fails with CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_pprof_file_create(FILE *out, struct ctx_pprof_file **ret,
 						     struct ctx_err *err);
 
-/* Releases it. What was not closed is no whole file. NULL is fine. */
+/* Releases it. A file that was not closed is incomplete. NULL is fine. */
 void ctx_pprof_file_destroy(struct ctx_pprof_file *file);
 
-/* The number of a string in the file's table; control characters and what is not UTF-8 are replaced. */
+/* The number of a string in the file's table; control characters and invalid UTF-8 are replaced. */
 CTX_MUST_CHECK enum ctx_status ctx_pprof_file_string(struct ctx_pprof_file *file, const char *text,
 						     int64_t *ret, struct ctx_err *err);
 
-/* Appends a piece, which is borrowed during the call and has no strings. */
+/* Appends a piece, which is borrowed during the call and must not have strings. */
 CTX_MUST_CHECK enum ctx_status ctx_pprof_file_put(struct ctx_pprof_file *file,
 						  const struct Pprof__Profile *piece, struct ctx_err *err);
 
-/* Appends the table of strings and ends the gzip file. Write errors of `out` are the caller's to find. */
+/*
+ * Appends the table of strings and ends the gzip file. The caller must check `out` for write
+ * errors.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_pprof_file_close(struct ctx_pprof_file *file, struct ctx_err *err);
 
 #endif

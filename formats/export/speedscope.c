@@ -1,13 +1,15 @@
 /*
- * speedscope's own format (https://www.speedscope.app/file-format-schema.json): frames once, and a "sampled" profile
- * for each thread: a list of stacks and a list of weights of the same length, drawn end to end.
+ * speedscope's own format (https://www.speedscope.app/file-format-schema.json): frames once, and a
+ * "sampled" profile for each thread: a list of stacks and a list of weights of the same length,
+ * drawn end to end.
  *
  *	shared.frames	   [main, parse, read]
  *	profiles[thread]   samples  [[0,1,2], [], [0]]	  a list of frames each, root first
  *			   weights  [ 1000000, 5000000, 1000000]
  *
- * Time without samples is an empty stack, which speedscope draws as nothing and leaves out of its shares; so a clock's
- * profile has its samples where they were in time. Both lists come from one run over the samples each: nothing is kept.
+ * Time without samples is an empty stack, which speedscope does not draw and excludes from its
+ * percentages; so samples of a clock appear at their times. Each list is written in a pass of its
+ * own over the samples, so none are kept in memory.
  */
 #include "formats/export/export_json.h"
 #include "formats/export/export_lane.h"
@@ -153,7 +155,7 @@ static void put_thread_name(struct scope *scope, uint32_t thread)
 	ctx_export_json_buf(&scope->json, &scope->token);
 }
 
-/* The thread CTX_NONE is a profile without samples: speedscope shows no file that has no profile. */
+/* The thread CTX_NONE is a profile without samples: speedscope rejects files without profiles. */
 static void put_profile(struct scope *scope, uint32_t thread)
 {
 	struct ctx_export_json *json = &scope->json;
