@@ -1,13 +1,13 @@
 /*
- * From a histogram to a tree, touching what the histogram touches:
+ * Builds a tree from a histogram, visiting only CCT nodes that the histogram touches:
  *
  *	cct ids	      0 1 2 3 4 5 6 7 ...
- *	touched	      x . x x . . x .		a bit for every entry and for its ancestors
- *	rank	      0   1 2     3		number of touched ids below; dense, and parents still come before children
+ *	touched	      x . x x . . x .		a bit for every entry and each of its ancestors
+ *	rank	      0   1 2     3		number of touched ids below; parents still precede children
  *
- * All sums are made in arrays by rank: one sweep backwards adds children to parents. Siblings are
- * then sorted, and with the sizes of the subtrees known every node's place in depth-first order
- * follows from its parent's, in one sweep forwards.
+ * All sums are computed in arrays indexed by rank: one backward sweep adds children to parents.
+ * Siblings are then sorted. With the subtree sizes known, one forward sweep computes every node's
+ * position in depth-first order from its parent's.
  */
 #include "calltree/calltree.h"
 
@@ -23,12 +23,12 @@ struct touched {
 	uint32_t n;
 };
 
-/* What is known of a node before it has its place; by rank. */
+/* State of a node before its position is known; by rank. */
 struct draft {
 	uint64_t base, cum, base_samples, cum_samples;
 	int64_t calls;
 	uint32_t stack, parent;	    /* parent: rank */
-	uint32_t first, n_children; /* its part of the array of siblings */
+	uint32_t first, n_children; /* its slice of the array of siblings */
 	uint32_t size;		    /* nodes of the subtree */
 	uint32_t place;		    /* index in the finished tree */
 };
@@ -71,7 +71,7 @@ static enum ctx_status touch(const struct ctx_trie *cct, uint32_t n_functions,
 	touched->rank_before = ctx_calloc(touched->n_words, sizeof(*touched->rank_before));
 	if (touched->bits == NULL || touched->rank_before == NULL)
 		return ctx_err_nomem(err);
-	touched->bits[0] = 1; /* the root is always there, and ends every walk upwards */
+	touched->bits[0] = 1; /* the root is always touched, and ends every upward walk */
 	for (size_t i = 0; i < histogram->n; i++) {
 		uint32_t stack = histogram->entries[i].stack;
 		enum ctx_status status;
@@ -141,7 +141,7 @@ static int heavier_first(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Groups the nodes by parent, each group sorted, and gives every node its place. */
+/* Groups the nodes by parent, sorts each group, and assigns every node its position. */
 static void place_nodes(struct draft *drafts, struct sibling *siblings, uint32_t n)
 {
 	uint32_t next = 0;
@@ -200,7 +200,7 @@ static void write_nodes(const struct ctx_trie *cct, const struct draft *drafts,
 	}
 }
 
-/* `open` counts, by function, the instances on the path from the root to the node at hand. */
+/* `open` counts, by function, the instances on the path from the root to the current node. */
 static void number_levels(struct ctx_calltree *tree, uint32_t *open)
 {
 	for (uint32_t i = 1; i < tree->n; i++) {

@@ -2,12 +2,12 @@
  * Call trees from a histogram: level, recursion level, calls, base, cum; the flat profile;
  * gprof-style stanzas.
  *
- * Source: requirements C1, C3-C7, E10. Pure and in memory: a function of (CCT, histogram). Only
- * stacks that the histogram touches, and their ancestors, become nodes.
+ * Source: requirements C1, C3-C7, E10. Pure and in memory: a function of (CCT, histogram). Nodes
+ * are made only of stacks that the histogram touches, and their ancestors.
  *
  * A node is one call stack of functions. base is the weight of samples that ended exactly there,
- * cum that of the whole subtree. calls counts how often the node was entered, as far as the samples
- * show it. recursion_level counts the instances of the same function above the node.
+ * cum that of the whole subtree. calls is how often the node was entered, as far as the samples
+ * show. recursion_level is the number of instances of the same function above the node.
  */
 #ifndef CTX_CALLTREE_CALLTREE_H
 #define CTX_CALLTREE_CALLTREE_H
@@ -43,9 +43,9 @@ struct ctx_calltree {
 };
 
 /*
- * Builds the tree of a histogram. `n_functions` is one more than the largest function id. Only the
- * root when the histogram is empty. O(touched nodes * log of siblings + cct nodes / 8). Fails with
- * CTX_E_NOMEM, CTX_E_ARG (a stack id that the CCT does not have).
+ * Builds the tree of a histogram. `n_functions` is one more than the largest function id. An empty
+ * histogram gives only the root. O(touched nodes * log of siblings + cct nodes / 8). Fails with
+ * CTX_E_NOMEM, CTX_E_ARG (a stack id that is not in the CCT).
  */
 CTX_MUST_CHECK enum ctx_status ctx_calltree_build(const struct ctx_trie *cct, uint32_t n_functions,
 						  const struct ctx_histogram *histogram,
@@ -56,7 +56,7 @@ void ctx_calltree_deinit(struct ctx_calltree *tree);
 CTX_MUST_CHECK enum ctx_status ctx_calltree_check(const struct ctx_calltree *tree, struct ctx_err *err);
 
 /*
- * One function over the whole tree. A sample counts once for inclusive, however often the function
+ * One function over the whole tree. A sample counts once in inclusive, however often the function
  * recurs (E10).
  */
 struct ctx_flat_row {
@@ -79,13 +79,19 @@ void ctx_flat_deinit(struct ctx_flat *flat);
 /*
  * Stanzas: for every function its callers, itself, its callees. The invariants of C7 hold for every
  * function, recursive ones included:
- *   sum of parents' calls = self calls;  sum of parents' base = self base;  sum of parents' cum = self cum;  children's cum + self base = self cum
- * To that end each sample below a function is attributed once: to the caller of the outermost
+ *   sum of parents' calls = self calls
+ *   sum of parents' base = self base
+ *   sum of parents' cum = self cum
+ *   children's cum + self base = self cum
+ * For this each sample below a function is attributed once: to the caller of the outermost
  * instance, and to the callee of the innermost one.
- *  - A parent row has the calls and base of all instances with that caller, and the cum of those with recursion level 0. A function that calls itself is its own parent, with cum 0.
- *  - A child row has the calls and base of all nodes of the child right below an instance of self, and the cum of the samples whose innermost instance of self has that child on the way to the leaf.
- * The root's function is CTX_TRIE_ROOT_KEY (<Total>): it is the parent of thread roots and has a
- * stanza of its own without parents.
+ *  - A parent row has the calls and base of all instances with that caller, and the cum of those
+ *    with recursion level 0. A function that calls itself is its own parent, with cum 0.
+ *  - A child row has the calls and base of all nodes of the child right below an instance of self,
+ *    and the cum of the samples whose innermost instance of self has that child on the path to the
+ *    leaf.
+ * The root's function is CTX_TRIE_ROOT_KEY (<Total>): it is the parent of thread roots, and its
+ * stanza has no parents.
  */
 struct ctx_edge_row {
 	uint32_t function; /* the parent or child */

@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-/* Function ids may come from a caller who broke the tree on purpose: every index is looked at
- * before it is used. */
+/* The tree may have been corrupted on purpose: every index is checked before it is used. */
 static const char *broken_links(const struct ctx_calltree *tree, uint32_t i)
 {
 	const struct ctx_calltree_node *node = &tree->nodes[i];

@@ -24,7 +24,7 @@ static struct ctx_flat_row sum_instances(const struct ctx_calltree *tree, uint32
 		row.base += node->base;
 		row.base_samples += node->base_samples;
 		row.calls += node->calls;
-		/* What is below a recursive instance is below the outermost one as well. */
+		/* Anything below a recursive instance is below the outermost one as well. */
 		if (node->recursion_level == 0) {
 			row.cum += node->cum;
 			row.cum_samples += node->cum_samples;

@@ -3,14 +3,14 @@
  * with these functions:
  *
  *	main			f is its own parent. The sample in g is below both instances of f:
- *	 `- f (outer)		 - as caller's share it belongs to main, who called the outer f;
+ *	 `- f (outer)		 - as caller's share it belongs to main, which called the outer f;
  *	     `- f (inner)	 - as callee's share it belongs to g below the inner f.
  *		 `- g
  *
  * So an edge has two cums. For the callee's stanza: the cum of the nodes with recursion level 0.
  * For the caller's stanza: the cum of all its nodes, less what lies below a deeper instance of the
- * caller, which that instance's own edges have. One walk in depth-first order does both; it
- * remembers the path, and for every function its innermost instance on the path.
+ * caller, which that instance's own edges have. One depth-first walk computes both; it keeps the
+ * path, and for every function its innermost instance on the path.
  */
 #include "calltree/calltree.h"
 
@@ -22,7 +22,7 @@
 
 struct edge {
 	uint32_t caller,
-		callee; /* function ids; the root's is n_functions here, so that arrays have a place for it */
+		callee; /* function ids; the root's is n_functions here, so that arrays have an entry for it */
 	int64_t calls;
 	uint64_t base, base_samples;
 	uint64_t parent_cum, parent_samples; /* as a parent row of the callee */
@@ -34,9 +34,9 @@ struct work {
 	struct ctx_map64 index; /* caller << 32 | callee -> edge */
 	struct edge *edges;
 	size_t n_edges, edges_cap;
-	uint32_t *path;	     /* by level: the node on the way to the one at hand */
+	uint32_t *path;	     /* by level: the nodes on the path to the current one */
 	uint32_t *innermost; /* by function: its deepest node on the path, or CTX_CALLTREE_NONE */
-	uint32_t *outer;     /* by node: what innermost was before */
+	uint32_t *outer;     /* by node: the previous value of innermost */
 	uint32_t *stanza_of; /* by function; the root's last */
 };
 
@@ -71,7 +71,7 @@ static uint32_t place_of(const struct ctx_calltree *tree, uint32_t node)
 	return node == 0 ? tree->n_functions : tree->nodes[node].function;
 }
 
-/* The edge into `node`; NULL when memory is short. Valid until the next call. */
+/* The edge into `node`; NULL: out of memory. Valid until the next call. */
 static struct edge *edge_to(struct work *work, uint32_t node)
 {
 	uint32_t caller = place_of(work->tree, work->tree->nodes[node].parent);
@@ -81,7 +81,7 @@ static struct edge *edge_to(struct work *work, uint32_t node)
 	if (place == NULL)
 		return NULL;
 	if (*place == CTX_MAP64_NONE) {
-		/* Never more edges than nodes, so the number fits. */
+		/* There are never more edges than nodes, so the number fits. */
 		if (ctx_grow(&work->edges, &work->edges_cap, work->n_edges + 1, NULL) != CTX_OK)
 			return NULL;
 		work->edges[work->n_edges] = (struct edge){.caller = caller, .callee = callee};
@@ -108,8 +108,10 @@ static enum ctx_status add_node(struct work *work, uint32_t i, struct ctx_err *e
 		edge->parent_samples += node->cum_samples;
 		return CTX_OK;
 	}
-	/* The outer instance has this node's samples below the child that leads here: they are this
-	 * node's now. */
+	/*
+	 * The outer instance counted these samples below the child on the path to this node: move
+	 * them to this node.
+	 */
 	edge = edge_to(work, work->path[work->tree->nodes[outer].level + 1]);
 	if (edge == NULL)
 		return ctx_err_nomem(err);
@@ -204,7 +206,7 @@ static uint32_t shown_function(const struct work *work, uint32_t place)
 	return place == work->tree->n_functions ? CTX_TRIE_ROOT_KEY : place;
 }
 
-/* Hands out the rows: stanza by stanza, parents then children. */
+/* Emits the rows: stanza by stanza, parents then children. */
 static enum ctx_status share_edges(const struct work *work, struct ctx_stanzas *set, struct ctx_err *err)
 {
 	struct ctx_edge_row *next;

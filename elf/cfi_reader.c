@@ -1,5 +1,5 @@
 /*
- *	entry: length 4 (or ffffffff, length 8) | id: 0 (.debug_frame: all ones) for a CIE, else where the CIE is | body
+ *	entry: length 4 (or ffffffff, length 8) | id: 0 (.debug_frame: all ones) for a CIE, otherwise the position of the CIE | body
  *	CIE:   version | augmentation, 0 | .. | code, data alignment | return register | augmentation data | program
  *	FDE:   begin | size | augmentation data | program
  */
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * "zPLRSB" and the like. A longer one means nothing to anybody, and costs time at each of its
+ * "zPLRSB" and the like. No longer one is defined, and parsing it would cost time at each of its
  * functions.
  */
 #define AUGMENTATION_MAX 16
@@ -108,7 +108,7 @@ static uint64_t get_pointer(const struct ctx_cfi_section *section, struct ctx_cu
 	case DW_EH_PE_datarel:
 		cursor->failed |= section->data == 0;
 		return section->data + value;
-	default: /* of a function: only the landing pads' tables have such */
+	default: /* relative to a function: only landing-pad tables use it */
 		cursor->failed = true;
 		return 0;
 	}
@@ -122,7 +122,7 @@ uint64_t ctx_cfi_get_pointer(const struct ctx_cfi_section *section, struct ctx_c
 	return section->is_32 ? (uint32_t)value : value;
 }
 
-/* The id: a CIE has a mark there, an FDE says where its CIE is. */
+/* The id: a marker in a CIE, the position of the CIE in an FDE. */
 static bool read_id(const struct ctx_cfi_section *section, struct ctx_cfi_entry *entry)
 {
 	size_t at = (size_t)(entry->body.at - section->bytes);
@@ -160,8 +160,8 @@ enum ctx_status ctx_cfi_entry_next(const struct ctx_cfi_section *section, size_t
 		*at = (size_t)(cursor.at - section->bytes) + (size_t)length;
 		if (length == 0) {
 			/*
-			 * .eh_frame ends with an empty entry; linkers have left some in the middle,
-			 * too.
+			 * .eh_frame ends with an empty entry; some linkers left empty entries in
+			 * the middle, too.
 			 */
 			continue;
 		}
@@ -173,7 +173,7 @@ enum ctx_status ctx_cfi_entry_next(const struct ctx_cfi_section *section, size_t
 	}
 }
 
-/* "zR...": what the letters stand for is in `data`. */
+/* "zR...": the operands of the letters are in `data`. */
 static bool read_augmentation(const struct ctx_cfi_section *section, const char *letters,
 			      struct ctx_cursor *data, struct ctx_cfi_cie *cie)
 {
@@ -198,7 +198,7 @@ static bool read_augmentation(const struct ctx_cfi_section *section, const char 
 		case 'B': /* aarch64: return addresses are signed with the other key */
 		case 'G': /* aarch64: tagged stack frames */
 			break;
-		default: /* the data's length says where it ends; the encoding must not be behind it */
+		default: /* unknown: skipped by the data's length, unless the encoding follows it */
 			return strchr(letter, 'R') == NULL;
 		}
 	}
@@ -251,7 +251,7 @@ bool ctx_cfi_fde_read(const struct ctx_cfi_section *section, const struct ctx_cf
 	uint64_t begin = ctx_cfi_get_pointer(section, &body, cie->encoding);
 	uint64_t size = get_value(section, &body, cie->encoding & 0x0f);
 
-	/* An indirect pointer is filled in by the dynamic linker. */
+	/* An indirect pointer is known only after dynamic linking. */
 	if (body.failed || (cie->encoding & DW_EH_PE_indirect) != 0 || begin > UINT64_MAX - size)
 		return false;
 	if (cie->sized) {

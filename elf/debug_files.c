@@ -7,7 +7,7 @@
 
 struct finding {
 	struct ctx_file_search search;
-	struct ctx_elf_file obj; /* what was found; fd -1 and no elf: nothing */
+	struct ctx_elf_file obj; /* the file found; fd -1 and no elf: none */
 	const char *origin;	 /* lives as long as the search */
 };
 
@@ -42,7 +42,7 @@ static enum ctx_status visit_image(struct ctx_file_search *search, struct ctx_fi
 	return take(search, candidate);
 }
 
-/* .zdebug_info: as the linker compressed it before sections had a flag for that. */
+/* .zdebug_info: compressed section of linkers older than SHF_COMPRESSED. */
 static enum ctx_status visit_dwarf(struct ctx_file_search *search, struct ctx_file_candidate *candidate,
 				   struct ctx_err *err)
 {
@@ -89,7 +89,7 @@ static enum ctx_status find_file(const struct ctx_file_request *request, unsigne
 	if (status != CTX_OK)
 		return status;
 	if (finding.obj.fd < 0) {
-		/* libelf looks at the bytes for as long as it is open. */
+		/* libelf reads the bytes as long as it is open. */
 		elf_end(finding.obj.elf);
 		finding.obj.elf = NULL;
 		file.bytes = finding.obj.image;

@@ -9,7 +9,7 @@
 #define LIBRARY "libdebuginfod.so.1"
 
 /*
- * Of elfutils/debuginfod.h, which is not needed to build this. Length 0: the build id is text.
+ * From elfutils/debuginfod.h, which is not needed to build this. Length 0: the build id is text.
  * Returns an open file, or -errno.
  */
 typedef struct debuginfod_client *(*begin_fn)(void);
@@ -30,7 +30,7 @@ bool ctx_debuginfod_is_wanted(void)
 	return urls != NULL && urls[strspn(urls, " ")] != '\0';
 }
 
-/* The library stays loaded: what it brings along (TLS, curl) does not like to be unloaded. */
+/* The library stays loaded: its dependencies (TLS, curl) cannot be unloaded safely. */
 static bool load_client(struct client *client)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);

@@ -29,7 +29,7 @@ bool ctx_debuglink_read(const struct ctx_elf_file *obj, struct ctx_debuglink *re
 	if (data == NULL || data->d_buf == NULL || ident == NULL)
 		return false;
 	n = strnlen(data->d_buf, data->d_size);
-	/* A name with a directory could lead anywhere. */
+	/* A name with a directory could point anywhere. */
 	if (n == 0 || n >= sizeof(ret->name) || n / 4 * 4 + 8 > data->d_size ||
 	    memchr(data->d_buf, '/', n) != NULL)
 		return false;

@@ -1,6 +1,6 @@
 /*
- * .gnu_debuglink: the name of a separate debug file that a stripped file carries, and the checksum
- * that this must have.
+ * .gnu_debuglink: the name of the separate debug file of a stripped file, and the checksum that it
+ * must have.
  */
 #ifndef CTX_ELF_DEBUGLINK_H
 #define CTX_ELF_DEBUGLINK_H
@@ -12,10 +12,10 @@ struct ctx_debuglink {
 	uint32_t crc;
 };
 
-/* False where the file has no link, or one that names no plain file name. */
+/* False if the file has no link, or the link is not a plain file name. */
 bool ctx_debuglink_read(const struct ctx_elf_file *obj, struct ctx_debuglink *ret);
 
-/* The checksum of a whole open file. Reads it all. Fails with CTX_E_IO. */
+/* The checksum of a whole open file. Reads the whole file. Fails with CTX_E_IO. */
 CTX_MUST_CHECK enum ctx_status ctx_debuglink_checksum(int fd, const char *path, uint32_t *ret_crc,
 						      struct ctx_err *err);
 

@@ -2,8 +2,8 @@
  *	ELF header --> program headers --> PT_NOTE segments --.
  *	          `--> section headers --> SHT_NOTE sections --+--> the note "GNU", NT_GNU_BUILD_ID
  *
- * Segments come first, because every object that is mapped has them. The program headers of a
- * separate debug file describe the file that it was made from; its sections have the note then.
+ * Segments come first, because every mapped object has them. The program headers of a separate
+ * debug file describe the original file; there the note is found through the sections.
  */
 #include "elf/elf_buildid.h"
 
@@ -30,7 +30,7 @@ struct table { /* of headers */
 	size_t n, entry_bytes;
 };
 
-struct notes { /* what a header says */
+struct notes { /* fields of a header */
 	uint32_t type;
 	uint64_t offset, size, align;
 };
@@ -114,7 +114,7 @@ static struct notes read_section(const struct source *source, struct ctx_cursor 
 	return notes;
 }
 
-/* The build id of the notes that a table's headers of one type lead to. */
+/* The build id from the notes of all headers of one type in a table. */
 static bool find_in_table(const struct source *source, const struct table *table, bool is_sections,
 			  char text[CTX_BUILDID_TEXT])
 {

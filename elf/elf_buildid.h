@@ -1,9 +1,9 @@
 /*
- * Reader of GNU build ids: of open ELF files, of images and of notes in memory.
+ * Reader of GNU build ids from open ELF files, and from images and notes in memory.
  *
  * Cheap enough for every file that a target maps: a handful of reads, no allocation. Everything is
- * untrusted: of a table of headers the first 256 are read, of a list of notes the first 128. Both
- * classes, both byte orders. Where there is no build id the result is false and "".
+ * untrusted: at most 256 headers of a table and 128 notes of a list are read. Both classes, both
+ * byte orders. Without a build id the result is false and "".
  */
 #ifndef CTX_ELF_ELF_BUILDID_H
 #define CTX_ELF_ELF_BUILDID_H

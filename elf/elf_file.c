@@ -11,10 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * zlib never makes more than about a thousandth of what it unpacks. Small sections are worth no
- * suspicion.
- */
+/* zlib never compresses to less than about a thousandth. Small sections are not checked. */
 #define COMPRESSION_MAX 1100
 #define COMPRESSED_EXTRA 4096
 #define SECTION_BYTES_MAX ((uint64_t)1 << 31)
@@ -120,7 +117,7 @@ enum ctx_status ctx_elf_open_bytes(struct ctx_elf_file *file, const void *bytes,
 		return ctx_err_set(err, CTX_E_FORMAT, "not an ELF file");
 	elf_version(EV_CURRENT);
 	(void)ctx_buildid_of_image(bytes, n, file->build_id);
-	/* libelf takes the image as its own to change, but does not for what is only read. */
+	/* libelf's parameter is not const, but it does not modify an image that is only read. */
 	file->elf = elf_memory((char *)(uintptr_t)bytes, n);
 	return read_headers(file, err);
 }
@@ -134,7 +131,7 @@ enum ctx_status ctx_elf_open_image(struct ctx_elf_file *file, struct ctx_buf *im
 	return status;
 }
 
-/* Opening a device could do something, a pipe in the file's place wait. */
+/* Opening a device could have side effects; opening a pipe could block. */
 static enum ctx_status open_plain(const char *path, int *ret, struct ctx_err *err)
 {
 	struct stat info;
@@ -203,7 +200,7 @@ Elf_Scn *ctx_elf_named_section(const struct ctx_elf_file *file, const char *name
 	return NULL;
 }
 
-/* As linkers compressed sections before there was a flag for that. */
+/* Compressed section of linkers older than SHF_COMPRESSED. */
 static bool read_gnu_size(Elf_Scn *section, const GElf_Shdr *header, const char *name, uint64_t *ret)
 {
 	const Elf_Data *data;
@@ -280,7 +277,7 @@ bool ctx_elf_address(const struct ctx_elf_segment *segments, size_t n, uint64_t 
 	return false;
 }
 
-/* A file that ends before its segment does gives what it has. */
+/* A file that ends before its segment returns the bytes that it has. */
 static enum ctx_status read_at(const struct ctx_elf_file *file, uint64_t offset, size_t n,
 			       struct ctx_buf *out, struct ctx_err *err)
 {

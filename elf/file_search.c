@@ -1,8 +1,8 @@
 /*
- * The order of places, and what each needs:
+ * The order of the places, and the inputs of each:
  *
- *	archive, caches, own path     nothing but the request; a build id is checked where one is known
- *	caches again                  an own file that was found without a build id said which one it has
+ *	archive, caches, own path     only the request; the build id is checked if it is known
+ *	caches again                  build id learned from a file found without one
  *	caches' debug, ROOT           a build id
  *	debug link                    an image that has one: beside the image's path, .debug/ there, ROOT and the path
  *	debuginfod                    a build id, and DEBUGINFOD_URLS
@@ -22,7 +22,7 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-/* Of a build id in a reason: enough to distinguish two. */
+/* Digits of a build id in a reason: enough to distinguish two. */
 #define ID_DIGITS_SHOWN 12
 
 void ctx_file_search_deinit(struct ctx_file_search *search)
@@ -36,7 +36,7 @@ static void candidate_cleanup(struct ctx_file_candidate *candidate)
 	ctx_elf_close(&candidate->obj);
 }
 
-/* Old recorders write 20 bytes whatever the length: a shorter build id has zeros behind it then. */
+/* Old recorders always write 20 bytes: a shorter build id is padded with zeros. */
 static bool is_same_id(const char *wanted, const char *found)
 {
 	size_t n = strlen(found);
@@ -45,7 +45,7 @@ static bool is_same_id(const char *wanted, const char *found)
 	       (wanted[n] == '\0' || strlen(wanted) == 40);
 }
 
-/* A reason names its file, unless that is the object at its own path. */
+/* A reason names its file, unless it is the object at its own path. */
 static void add_file_reason(struct ctx_file_search *search, const char *reason)
 {
 	const char *own = search->request->path;
@@ -76,7 +76,7 @@ static const char *make_path(struct ctx_file_search *search, const char *fmt, ..
 	return path;
 }
 
-/* The first image says what was not known: the build id, and the name of its debug file. */
+/* The first image provides what was unknown: the build id, and the name of its debug file. */
 static void learn_from_image(struct ctx_file_search *search, const struct ctx_elf_file *image)
 {
 	search->have_image = true;
@@ -87,8 +87,8 @@ static void learn_from_image(struct ctx_file_search *search, const struct ctx_el
 }
 
 /*
- * Takes the result of opening one candidate: the visitor gets it when it is the wanted object. A
- * useless file is a reason, not a failure; only lack of memory is.
+ * Handles the result of opening one candidate: passes it to the visitor if it is the wanted object.
+ * An unusable file is recorded as a reason; only lack of memory is a failure.
  */
 static enum ctx_status visit_opened(struct ctx_file_search *search, struct ctx_file_candidate *candidate,
 				    enum ctx_status status, const struct ctx_err *opened, struct ctx_err *err)
@@ -152,7 +152,7 @@ static enum ctx_status try_path(struct ctx_file_search *search, const char *path
 	return visit_opened(search, &candidate, status, &opened, err);
 }
 
-/* A place where most objects have nothing, which is no reason of its own. */
+/* A place where most objects have no file: a missing one is not recorded as a reason. */
 static enum ctx_status try_possible(struct ctx_file_search *search, const char *path, bool is_image,
 				    struct ctx_err *err)
 {
@@ -189,7 +189,7 @@ static enum ctx_status try_caches(struct ctx_file_search *search, bool images, s
 	return status;
 }
 
-/* "[vdso]", "//anon" and the like are no files. */
+/* "[vdso]", "//anon" and the like are not files. */
 static bool has_own_path(const struct ctx_file_search *search)
 {
 	const char *path = search->request->path;
@@ -204,10 +204,7 @@ static enum ctx_status search_images(struct ctx_file_search *search, struct ctx_
 
 	if (status == CTX_OK && search->wanted != 0)
 		status = try_caches(search, true, err);
-	/*
-	 * Without a build id nothing tells that an archive and the file at the path are the same
-	 * object.
-	 */
+	/* Without a build id an archive and the file at the path may be different objects. */
 	if (status != CTX_OK || search->wanted == 0 || !has_own_path(search) ||
 	    (search->have_image && !was_known))
 		return status;
@@ -237,7 +234,7 @@ static enum ctx_status try_debug_root(struct ctx_file_search *search, struct ctx
 			    false, err);
 }
 
-/* One place of the debug link's file. The checksum is taken last: it reads all of the file. */
+/* One place of the debug link's file. The checksum comes last: it reads the whole file. */
 static enum ctx_status try_linked(struct ctx_file_search *search, const char *path, struct ctx_err *err)
 {
 	struct ctx_file_candidate candidate CTX_CLEANUP(candidate_cleanup) = {

@@ -1,12 +1,12 @@
 /*
- * File search: visits the ELF files of one load object, the nearest first, until the visitor has
- * what it wants.
+ * File search: visits the ELF files of one load object, nearest first, until the visitor has all it
+ * wants.
  *
  *	images       archived copy, CACHE/.build-id/xx/yyyy/{elf,vdso} (or yyyy itself), the object's own path
  *	debug files  CACHE/.build-id/xx/yyyy/debug, ROOT/.build-id/xx/yyyy.debug, .gnu_debuglink
- *	debuginfod   the image where there is none yet, the debug file
+ *	debuginfod   the image if there is none yet, the debug file
  *
- * Files of another build are not visited. For those who fill tables: elf_symtab.c, debug_files.c.
+ * Files of another build are not visited. Used by elf_symtab.c and debug_files.c.
  */
 #ifndef CTX_ELF_FILE_SEARCH_H
 #define CTX_ELF_FILE_SEARCH_H
@@ -26,13 +26,13 @@ enum { CTX_WANT_IMAGE = 1, CTX_WANT_DEBUG = 2 };
 struct ctx_file_search;
 
 struct ctx_file_candidate {
-	struct ctx_elf_file obj; /* may be moved out; {.fd = -1} stays then */
+	struct ctx_elf_file obj; /* may be moved out; then set it to {.fd = -1} */
 	const char *origin;	 /* "archive", "memory" or the path; lives as long as the search */
 	bool is_image;
-	bool is_linked; /* a debug link and its checksum led here: it needs no build id */
+	bool is_linked; /* found by a debug link and its checksum: needs no build id */
 };
 
-/* Clears search->wanted of what it has got. */
+/* Clears the bits of search->wanted that it has got. */
 typedef enum ctx_status (*ctx_file_visit_fn)(struct ctx_file_search *search,
 					     struct ctx_file_candidate *candidate, struct ctx_err *err);
 
@@ -40,20 +40,23 @@ struct ctx_file_search {
 	const struct ctx_file_request *request;
 	unsigned wanted;
 	ctx_file_visit_fn visit;
-	void *context; /* the visitor's */
+	void *context; /* of the visitor */
 
-	struct ctx_buf reasons; /* why files were no good, one behind the other, for ctx_symtab_set_reasons */
-	/* Begins as all zero. */
-	char build_id[CTX_BUILDID_TEXT]; /* wanted: the request's, or of the first image found without it */
+	struct ctx_buf reasons; /* why files were rejected, separated by "; ", for ctx_symtab_set_reasons */
+	/* State; initially all zero. */
+	char build_id[CTX_BUILDID_TEXT]; /* wanted: of the request, or of the first image if it has none */
 	bool have_image;
 	struct ctx_debuglink link; /* of the images */
 	struct ctx_arena paths;
 };
 
-/* Looks everywhere. Not finding is no failure; CTX_E_NOMEM is, and what the visitor fails with. */
+/*
+ * Searches all places. Finding nothing is not a failure. Fails with CTX_E_NOMEM, and as the visitor
+ * fails.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_file_search_run(struct ctx_file_search *search, struct ctx_err *err);
 
-/* Visits one file that is in memory (copied) and nothing else. As above. */
+/* Visits only one file in memory (copied). As above. */
 CTX_MUST_CHECK enum ctx_status ctx_file_search_run_bytes(struct ctx_file_search *search, const void *bytes,
 							 size_t n, struct ctx_err *err);
 

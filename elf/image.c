@@ -21,8 +21,8 @@ static enum ctx_status unpack_stream(ZSTD_DStream *stream, ZSTD_inBuffer *in, si
 	size_t hint = 1;
 
 	/*
-	 * zstd may hold output back after all input was eaten: the call that makes nothing out of
-	 * nothing is the end.
+	 * zstd may hold back output after all input is consumed: the end is a call that neither
+	 * consumes nor produces.
 	 */
 	for (;;) {
 		size_t eaten = in->pos;

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 
-/* Appends one; of a long one the first CTX_ERR_MAX bytes. Errors stick in the buffer. */
+/* Appends one, at most its first CTX_ERR_MAX bytes. Errors stick in the buffer. */
 void ctx_reasons_add(struct ctx_buf *reasons, const char *fmt, ...) CTX_PRINTF(2, 3);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- *	sections --1--> FDEs --sort by begin, drop what overlaps--> --2--> rows, rules --3--> index
+ *	sections --1--> FDEs --sort by begin, drop overlaps--> --2--> rows, rules --3--> index
  *
  *	rows       0: NONE | 1 = f: rule | f+4: rule | ... | end of f: NONE | g: rule ...
  *
- * The base is one byte before the first function, so that the first row always says that nothing is
- * known.
+ * The base is one byte before the first function, so that the first row is always NONE (no
+ * information).
  */
 #include "unwind/cfi_build.h"
 
@@ -48,7 +48,7 @@ static void builder_deinit(struct builder *builder)
 	ctx_map64_deinit(&builder->cie_of);
 }
 
-/* Damage of one entry is counted; only memory ends the whole. */
+/* Damage of one entry is counted; only lack of memory is a failure. */
 static enum ctx_status settle(struct builder *builder, enum ctx_status status)
 {
 	if (status == CTX_OK || status == CTX_E_NOMEM)
@@ -75,7 +75,7 @@ static enum ctx_status read_cie(struct builder *builder, uint32_t section, size_
 	return settle(builder, status);
 }
 
-/* The CIE at an offset, read once. */
+/* The CIE at an offset; each is read once. */
 static enum ctx_status find_cie(struct builder *builder, uint32_t section, size_t offset, uint32_t *ret,
 				struct ctx_err *err)
 {
@@ -101,7 +101,7 @@ static enum ctx_status find_cie(struct builder *builder, uint32_t section, size_
 	return CTX_OK;
 }
 
-/* Code that the linker has thrown away keeps descriptions in .debug_frame, at address 0. */
+/* Descriptions of code that the linker discarded stay in .debug_frame, at address 0. */
 static bool is_code(const struct ctx_cfi_source *source, const struct ctx_cfi_fde *fde)
 {
 	for (size_t i = 0; i < source->n_segments; i++) {
@@ -146,7 +146,7 @@ static enum ctx_status read_section(struct builder *builder, uint32_t section, s
 		if (status != CTX_OK)
 			break;
 		if (entry.kind == CTX_CFI_ENTRY_CIE)
-			continue; /* read when somebody needs it */
+			continue; /* read on demand */
 		status = read_fde(builder, section, &entry, err);
 		if (status != CTX_OK)
 			return status;
@@ -154,7 +154,7 @@ static enum ctx_status read_section(struct builder *builder, uint32_t section, s
 	return status == CTX_END ? CTX_OK : settle(builder, status);
 }
 
-/* .eh_frame before .debug_frame, the order of the file among equals: the first one wins. */
+/* .eh_frame before .debug_frame, ties in file order: the first one wins. */
 static int compare_fdes(const void *left, const void *right)
 {
 	const struct fde *a = left;
@@ -167,7 +167,7 @@ static int compare_fdes(const void *left, const void *right)
 	return a->fde.program.at < b->fde.program.at ? -1 : a->fde.program.at > b->fde.program.at;
 }
 
-/* Takes the rows of a damaged function back: nothing is known about it. */
+/* Removes the rows of a damaged function: it has no information. */
 static enum ctx_status forget_rows(struct ctx_cfi_rows *rows, size_t n, uint64_t begin, struct ctx_err *err)
 {
 	rows->n = n;
@@ -183,8 +183,8 @@ static enum ctx_status add_rows(struct builder *builder, const struct fde *fde, 
 	enum ctx_status status;
 
 	/*
-	 * The row that ends the function before this one is about to be replaced, and may come
-	 * back.
+	 * The row that ends the previous function is about to be replaced, and may have to be
+	 * restored.
 	 */
 	if (rows->items[n - 1].pc == fde->fde.begin - rows->base && n > 1)
 		n--;
@@ -229,7 +229,7 @@ static enum ctx_status add_functions(struct builder *builder, struct ctx_err *er
 		const struct fde *fde = &builder->fdes[i];
 
 		if (i != 0 && fde->fde.begin < last)
-			continue; /* described by the one before: the same function in the other section */
+			continue; /* described by the previous entry: the same function in the other section */
 		last = fde->fde.end;
 		status = add_function(builder, fde, err);
 	}

@@ -1,8 +1,8 @@
 /*
  * Builds the table of call frame information from the sections of one load object.
  *
- * Private to unwind/. Everything that allocates is here; walking a finished table
- * (unwind/cfi_lookup.h) does not.
+ * Private to unwind/. All allocation is here; walking a finished table (unwind/cfi_lookup.h) does
+ * not allocate.
  */
 #ifndef CTX_UNWIND_CFI_BUILD_H
 #define CTX_UNWIND_CFI_BUILD_H
@@ -10,18 +10,18 @@
 #include "base/err.h"
 #include "unwind/cfi_lookup.h"
 
-struct ctx_cfi_source { /* all is borrowed */
+struct ctx_cfi_source { /* everything is borrowed */
 	enum ctx_machine machine;
 	const char *build_id; /* NULL: none */
 	const struct ctx_elf_segment *segments;
-	size_t n_segments;		    /* 0: not known, every address may be code */
+	size_t n_segments;		    /* 0: unknown, every address may be code */
 	struct ctx_cfi_section sections[2]; /* .eh_frame first, if both exist */
 	size_t n_sections;
 };
 
 /*
- * Damage costs the functions that it is in. Fails with CTX_E_NOTFOUND (no frame information),
- * CTX_E_LIMIT, CTX_E_NOMEM.
+ * Damaged functions are dropped. Fails with CTX_E_NOTFOUND (no frame information), CTX_E_LIMIT,
+ * CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_build(const struct ctx_cfi_source *source, struct ctx_cfi_table **ret,
 					     struct ctx_err *err);

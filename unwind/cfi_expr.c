@@ -41,7 +41,7 @@ static uint64_t pop(struct run *run)
 	return run->stack[--run->n];
 }
 
-/* The number `depth` below the top. */
+/* The value `depth` below the top. */
 static uint64_t peek(struct run *run, size_t depth)
 {
 	if (depth >= run->n) {
@@ -76,7 +76,7 @@ static void dereference(struct run *run, unsigned size)
 		fail(run, CTX_CFI_OUTSIDE);
 		return;
 	}
-	memcpy(&value, memory->bytes + at, size); /* little-endian, as all machines that we know */
+	memcpy(&value, memory->bytes + at, size); /* little-endian, like all supported machines */
 	push(run, value);
 }
 
@@ -260,7 +260,7 @@ static void compute(struct run *run, uint8_t code)
 		if (is_comparison(code))
 			push(run, compare(code, (int64_t)left, (int64_t)right));
 		else
-			fail(run, CTX_CFI_BAD); /* of types, objects, threads: nothing that a frame needs */
+			fail(run, CTX_CFI_BAD); /* types, objects, threads: not needed by frames */
 		break;
 	}
 }
@@ -320,7 +320,7 @@ static void step(struct run *run)
 enum ctx_cfi_result ctx_cfi_evaluate(const uint8_t *bytes, size_t n, const struct ctx_cfi_input *input,
 				     const uint64_t *first, uint64_t *ret)
 {
-	struct run run; /* its stack is not cleared: this is the way of every call through a PLT */
+	struct run run; /* its stack is not cleared: this path is taken for every call through a PLT */
 
 	run.input = input;
 	run.begin = bytes;

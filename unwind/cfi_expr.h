@@ -13,8 +13,8 @@
 enum ctx_cfi_result {
 	CTX_CFI_OK,
 	CTX_CFI_OUTSIDE, /* memory that was not copied */
-	CTX_CFI_UNKNOWN, /* a register whose value is not known */
-	CTX_CFI_BAD,	 /* damaged, or no expression for frames */
+	CTX_CFI_UNKNOWN, /* a register with an unknown value */
+	CTX_CFI_BAD,	 /* damaged, or not an expression for frames */
 };
 
 struct ctx_cfi_input {
@@ -24,8 +24,8 @@ struct ctx_cfi_input {
 };
 
 /*
- * Evaluates; `first` (NULL none) is pushed before. `*ret` is the topmost number at the end; for
- * CTX_CFI_UNKNOWN it is the register.
+ * Evaluates an expression; `first` (NULL none) is pushed initially. `*ret` is the value at the top
+ * in the end; for CTX_CFI_UNKNOWN it is the register.
  */
 enum ctx_cfi_result ctx_cfi_evaluate(const uint8_t *bytes, size_t n, const struct ctx_cfi_input *input,
 				     const uint64_t *first, uint64_t *ret);

@@ -1,5 +1,5 @@
 /*
- * The inside of a table, for the unwinder: which row holds at an address.
+ * Internals of a table, for the unwinder: which row applies at an address.
  *
  *	address - base --index (one entry for each 512 bytes)--> first candidate --a few rows on--> row
  *
@@ -18,7 +18,7 @@ struct ctx_cfi_function {
 	uint32_t begin, end; /* from the base */
 };
 
-struct ctx_cfi_table { /* does not change once it is made */
+struct ctx_cfi_table { /* immutable once built */
 	enum ctx_machine machine;
 	char build_id[CTX_BUILDID_TEXT];
 	struct ctx_elf_segment *segments; /* owned */
@@ -33,8 +33,8 @@ struct ctx_cfi_table { /* does not change once it is made */
 };
 
 /*
- * The number of the row that holds at an address; the first row (which says that nothing is known)
- * for those outside.
+ * The index of the row that applies at an address; for addresses outside it is the first row, which
+ * has no information.
  */
 static inline uint32_t ctx_cfi_table_row(const struct ctx_cfi_table *table, uint64_t address)
 {

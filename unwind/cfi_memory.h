@@ -1,5 +1,5 @@
 /*
- * What an unwinder may read: the copied stack, and nothing else. Private to unwind/.
+ * Memory that an unwinder may read: only the copied stack. Private to unwind/.
  */
 #ifndef CTX_UNWIND_CFI_MEMORY_H
 #define CTX_UNWIND_CFI_MEMORY_H
@@ -15,7 +15,7 @@ struct ctx_cfi_memory {
 	uint64_t address; /* of the first byte */
 };
 
-/* A number of 8 bytes; false where it is not, or not wholly, in the copy. */
+/* Reads 8 bytes; false if they are not entirely in the copy. */
 static inline bool ctx_cfi_memory_read(const struct ctx_cfi_memory *memory, uint64_t address, uint64_t *ret)
 {
 	uint64_t at = address - memory->address;

@@ -1,5 +1,5 @@
 /*
- *	state (CFA, a place for each register) --advance--> row from the old pc on --instructions--> next state
+ *	state (CFA, a rule for each register) --advance--> row from the old pc on --instructions--> next state
  */
 #include "unwind/cfi_program.h"
 
@@ -43,7 +43,7 @@ static enum ctx_status emit(struct ctx_cfi_machine *machine, struct ctx_err *err
 	return status;
 }
 
-/* What the state says holds from the old pc to the new one. */
+/* The current state applies from the old pc to the new one. */
 static enum ctx_status move_to(struct ctx_cfi_machine *machine, uint64_t pc, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -66,7 +66,7 @@ static enum ctx_status advance(struct ctx_cfi_machine *machine, uint64_t delta, 
 	return move_to(machine, machine->pc + bytes, err);
 }
 
-/* Registers that are not followed (floating point, vectors) are left out. */
+/* Registers that are not tracked (floating point, vectors) are ignored. */
 static void set(struct ctx_cfi_machine *machine, uint64_t reg, enum ctx_cfi_how how, int64_t value)
 {
 	if (reg >= CTX_USER_REGS_MAX)
@@ -117,7 +117,7 @@ static enum ctx_status recall(struct ctx_cfi_machine *machine, struct ctx_err *e
 	if (machine->remembered == 0)
 		return damaged(err);
 	machine->state = machine->stack[--machine->remembered];
-	/* What was touched since is unspecified now; the bits only say where to look. */
+	/* Registers touched since then become unspecified; the bits only say where to look. */
 	machine->state.touched |= touched;
 	return CTX_OK;
 }
@@ -135,7 +135,7 @@ static enum ctx_status define_cfa_part(struct ctx_cfi_machine *machine, uint8_t 
 	struct ctx_cfi_state *state = &machine->state;
 
 	if (state->cfa.how != CTX_CFI_REGISTER)
-		return damaged(err); /* only part of what an expression was */
+		return damaged(err); /* only part of an expression */
 	if (code == DW_CFA_def_cfa_register)
 		state->cfa_register = ctx_cursor_get_varint(program);
 	else if (code == DW_CFA_def_cfa_offset)
@@ -168,7 +168,7 @@ static enum ctx_status run_cfa(struct ctx_cfi_machine *machine, uint8_t code, st
 	}
 }
 
-/* Instructions that say where one register is. */
+/* Instructions that set the rule of one register. */
 static enum ctx_status run_register(struct ctx_cfi_machine *machine, uint8_t code, struct ctx_cursor *program,
 				    struct ctx_err *err)
 {
@@ -224,7 +224,7 @@ static enum ctx_status run_extended(struct ctx_cfi_machine *machine, uint8_t cod
 {
 	switch (code) {
 	case DW_CFA_nop:
-	case DW_CFA_AARCH64_negate_ra_state: /* signatures of return addresses are masked off anyway */
+	case DW_CFA_AARCH64_negate_ra_state: /* return-address signatures are masked off anyway */
 		return CTX_OK;
 	case DW_CFA_GNU_args_size:
 		(void)ctx_cursor_get_varint(program);

@@ -2,8 +2,8 @@
  *	state --key--> number of the rule --> summary (8 bytes, every step)
  *	                                 `--> whole rule --> saves (one for each register that was set)
  *
- * A key holds the touched registers alone, as 10 bytes each; expressions are numbers in it, so that
- * its length is bounded whatever a file says.
+ * A key has only the touched registers, in 10 bytes each; expressions are numbers in it, so that
+ * its length is bounded for any file.
  */
 #include "unwind/cfi_rules.h"
 
@@ -44,7 +44,7 @@ static void key_make(struct key *key, const struct ctx_cfi_state *state)
 	}
 }
 
-/* The caller's frame pointer: false when a summary cannot say where it is. */
+/* The rule of the caller's frame pointer: false if a summary cannot express it. */
 static bool summarize_fp(const struct ctx_cfi_place *place, int16_t *ret)
 {
 	*ret = 0;
@@ -168,10 +168,7 @@ enum ctx_status ctx_cfi_rules_add(struct ctx_cfi_rules *rules, const struct ctx_
 	status = ctx_strtab_add(&rules->keys, (const char *)key.bytes, key.n, &id, err);
 	if (status != CTX_OK)
 		return status;
-	/*
-	 * A key whose rule could not be appended (memory) leaves the numbers apart: the whole table
-	 * fails then.
-	 */
+	/* If memory runs out here, the key has a number without a rule: the whole table fails. */
 	if (id + 1 == rules->n)
 		status = append_state(rules, state, err);
 	if (status == CTX_OK)

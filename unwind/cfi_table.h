@@ -4,16 +4,16 @@
  *
  *	.eh_frame, .debug_frame --cfi_reader.c--> CIE, FDE --cfi_program.c--> rows --cfi_table.c--> this table
  *
- * A row says which rule holds from its pc to the next row's. Rows take 8 bytes and are sorted by
- * pc, equal rules are kept once. A rule's summary of 8 bytes says where the canonical frame address
- * (CFA) is, and where the caller's frame pointer and return address were saved, as offsets from it;
- * so a step is a short search and two loads. What does not fit (DWARF expressions, other registers
- * that the CFA depends on, signal frames, offsets beyond 16 bits) is in the full rule beside it.
- * Between functions without information lie rows that say so.
+ * A row says which rule applies from its pc to the next row's. Rows take 8 bytes and are sorted by
+ * pc; equal rules are stored once. A rule's summary of 8 bytes says where the canonical frame
+ * address (CFA) is, and where the caller's frame pointer and return address were saved, as offsets
+ * from it; so a step is a short search and two loads. Rules that do not fit (DWARF expressions,
+ * other registers that the CFA depends on, signal frames, offsets beyond 16 bits) use the full rule
+ * beside it. Gaps between functions have rows without information.
  *
- * Everything in the file is untrusted: lengths and offsets are checked, programs are run with a
- * limit on their steps; damage costs the rows of one function, never more. Sources: DWARF 5, 6.4;
- * LSB 5.0, 10.6 (.eh_frame).
+ * Everything in the file is untrusted: lengths and offsets are checked, programs run with a limit
+ * on their steps; damage affects only the rows of one function. Sources: DWARF 5, 6.4; LSB 5.0,
+ * 10.6 (.eh_frame).
  */
 #ifndef CTX_UNWIND_CFI_TABLE_H
 #define CTX_UNWIND_CFI_TABLE_H
@@ -28,17 +28,17 @@
 struct ctx_cfi_table;
 
 /*
- * Reads the table of an ELF file; what the file has of .eh_frame and of .debug_frame (compressed
- * too) is merged, the former first. Fails with CTX_E_NOTFOUND (no file, or no frame information in
- * it), CTX_E_PERM, CTX_E_IO, CTX_E_FORMAT (no ELF file of a machine that can be unwound),
- * CTX_E_LIMIT, CTX_E_NOMEM. O(instructions of the call frame programs): about 0.03 s for 500,000
- * rows.
+ * Reads the table of an ELF file: .eh_frame and .debug_frame (also compressed) are merged, the
+ * former takes precedence. Fails with CTX_E_NOTFOUND (no file, or no frame information in it),
+ * CTX_E_PERM, CTX_E_IO, CTX_E_FORMAT (not an ELF file of a supported machine), CTX_E_LIMIT,
+ * CTX_E_NOMEM. O(instructions of the call frame programs): about 0.03 s for 500,000 rows.
  */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_table_open(const char *path, struct ctx_cfi_table **ret,
 						  struct ctx_err *err);
 
 /*
- * The same for a file that is in memory ([vdso], an unpacked archive); the bytes may go afterwards.
+ * The same for a file in memory ([vdso], a decompressed archive); the bytes are not needed
+ * afterwards.
  */
 CTX_MUST_CHECK enum ctx_status ctx_cfi_table_open_bytes(const void *bytes, size_t n,
 							struct ctx_cfi_table **ret, struct ctx_err *err);
@@ -49,16 +49,16 @@ void ctx_cfi_table_close(struct ctx_cfi_table *table);
 const char *ctx_cfi_table_build_id(const struct ctx_cfi_table *table);
 
 /*
- * Turns an offset in the file into the object's virtual address (program headers). False: no
- * executable segment has it.
+ * Converts a file offset to the object's virtual address (program headers). False: not in an
+ * executable segment.
  */
 bool ctx_cfi_table_address(const struct ctx_cfi_table *table, uint64_t file_offset, uint64_t *ret_address);
 
 struct ctx_cfi_stats {
-	size_t functions;   /* FDEs that were read */
-	size_t damaged;	    /* FDEs and CIEs that could not be */
+	size_t functions;   /* FDEs read */
+	size_t damaged;	    /* damaged FDEs and CIEs */
 	size_t rows, bytes; /* of memory */
-	size_t full_rules;  /* rules that did not fit into a row */
+	size_t full_rules;  /* rules that did not fit into a summary */
 };
 struct ctx_cfi_stats ctx_cfi_table_stats(const struct ctx_cfi_table *table);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * An entry is a key and its table, NULL when there is none. A miss for want of a path has no entry,
- * so that a later call with a path tries.
+ * An entry is a key and its table, NULL if there is none. A miss for lack of a path has no entry,
+ * so that a later call with a path tries again.
  */
 
 void ctx_table_cache_deinit(struct ctx_table_cache *cache)
@@ -29,7 +29,7 @@ static bool find(const struct ctx_table_cache *cache, const char *key, const str
 	return true;
 }
 
-/* Takes over the table, also when it fails. */
+/* Takes ownership of the table, also on failure. */
 static enum ctx_status keep(struct ctx_table_cache *cache, const char *key, struct ctx_cfi_table *table,
 			    const struct ctx_cfi_table **ret, struct ctx_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * Table cache: call frame information tables by build id, each file read once. That there is none
- * is kept as well.
+ * Table cache: call frame information tables by build id, each file read once. Missing tables are
+ * cached as well.
  */
 #ifndef CTX_UNWIND_TABLE_CACHE_H
 #define CTX_UNWIND_TABLE_CACHE_H
@@ -10,8 +10,8 @@
 #include "unwind/cfi_table.h"
 
 struct ctx_table_cache {	       /* all zero is a valid empty one */
-	struct ctx_strtab keys;	       /* build id, or path where there is none; id = index in tables */
-	struct ctx_cfi_table **tables; /* owned; NULL: there is none */
+	struct ctx_strtab keys;	       /* build id, or path if there is none; id = index in tables */
+	struct ctx_cfi_table **tables; /* owned; NULL: none */
 	size_t n, cap;
 	size_t bytes; /* of all tables */
 };
@@ -19,17 +19,17 @@ struct ctx_table_cache {	       /* all zero is a valid empty one */
 void ctx_table_cache_deinit(struct ctx_table_cache *cache);
 
 /*
- * The table of an object; NULL: it has none that can be used (no file, no frame information, a file
- * with another build id: never used). Borrowed, lives as long as the cache. `path` is where to read
- * it ("" nowhere; then a later call with a path tries again); `build_id` "" when not known: the
- * path is the key then. Fails with CTX_E_NOMEM.
+ * The table of an object; NULL: no usable one (no file, no frame information, or a file with
+ * another build id). Borrowed, lives as long as the cache. `path` is where to read it ("" nowhere;
+ * then a later call with a path tries again); `build_id` "" is unknown: then the path is the key.
+ * Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache, const char *path,
 						   const char *build_id, const struct ctx_cfi_table **ret,
 						   struct ctx_err *err);
 
 struct ctx_table_image { /* a file in memory */
-	const char *key; /* names it */
+	const char *key; /* its name */
 	const void *bytes;
 	size_t n;
 };

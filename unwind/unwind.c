@@ -1,9 +1,8 @@
 /*
  *	registers --locate--> object, row --step--> registers of the caller --> again
  *
- * The first walk follows pc, stack and frame pointer only, which is all that nearly every frame
- * needs. When a rule asks for another register that has got lost on the way, the walk starts again
- * at the leaf and follows all of them.
+ * The first walk tracks pc, stack and frame pointer only, which suffices for nearly every frame.
+ * When a rule needs another register, the walk restarts at the leaf and tracks all of them.
  */
 #include "unwind/unwind.h"
 
@@ -11,7 +10,7 @@
 #include "unwind/cfi_lookup.h"
 #include "unwind/cfi_memory.h"
 
-/* Addresses of user space on aarch64; above them a return address may bear its signature. */
+/* Addresses of user space on aarch64; above them a return address may have its signature. */
 #define AARCH64_ADDRESS ((UINT64_C(1) << 48) - 1)
 #define AARCH64_LR 30
 
@@ -26,13 +25,13 @@ enum verdict {
 
 struct walk {
 	const struct ctx_unwind_space *space;
-	struct ctx_unwind_object object; /* the last that was found; begin == end: none yet */
+	struct ctx_unwind_object object; /* the last one found; begin == end: none yet */
 	struct ctx_cfi_memory memory;
 	enum ctx_machine machine;
 	unsigned sp, fp, pc; /* numbers of registers */
-	bool exact;	     /* pc is where the thread was, not where a call returns to */
-	bool full;	     /* all registers are followed */
-	bool needs_full;     /* a register that is not followed was asked for */
+	bool exact;	     /* pc is where the thread was, not a return address */
+	bool full;	     /* all registers are tracked */
+	bool needs_full;     /* a register that is not tracked was needed */
 	uint64_t valid;
 	uint64_t value[CTX_USER_REGS_MAX];
 	enum ctx_truncation reason;
@@ -44,7 +43,7 @@ static enum verdict end(struct walk *walk, enum ctx_truncation reason)
 	return ENDED;
 }
 
-/* A register that the rule needs is not known; the frame that had it may be outside of the copy. */
+/* A register that the rule needs is unknown; the frame that saved it may be outside the copy. */
 static enum verdict end_without_register(struct walk *walk)
 {
 	walk->needs_full = !walk->full;
@@ -67,7 +66,7 @@ static bool is_executable(const struct walk *walk, uint64_t pc)
 	return pc != 0 && walk->space->find(walk->space->context, pc, &object);
 }
 
-/* Can a call return there? */
+/* Can this be a return address? */
 static bool is_return(const struct walk *walk, uint64_t pc)
 {
 	return pc > 1 && is_executable(walk, pc - 1);
@@ -87,7 +86,7 @@ static bool locate(struct walk *walk, uint64_t address)
 	return true;
 }
 
-/* To the caller; registers without a rule are not known. */
+/* Steps to the caller; registers without a rule become unknown. */
 static enum verdict enter_caller(struct walk *walk, uint64_t pc, uint64_t cfa, uint64_t fp)
 {
 	walk->value[walk->pc] = pc;
@@ -99,7 +98,7 @@ static enum verdict enter_caller(struct walk *walk, uint64_t pc, uint64_t cfa, u
 }
 
 /*
- * A frame as code with frame pointers lays it out: [fp] is the caller's, [fp + 8] the return
+ * The frame of code with frame pointers: [fp] is the caller's frame pointer, [fp + 8] the return
  * address.
  */
 static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
@@ -122,7 +121,7 @@ static bool try_frame_pointer(struct walk *walk, uint64_t *ret_cfa)
 	return true;
 }
 
-/* A return address at [sp + offset]: the function has not made its frame yet. */
+/* A return address at [sp + offset]: the function has not set up its frame yet. */
 static bool try_entry(struct walk *walk, uint64_t offset, uint64_t *ret_cfa)
 {
 	uint64_t at = walk->value[walk->sp] + offset;
@@ -164,13 +163,13 @@ static enum verdict step_by_guess(struct walk *walk, uint64_t *ret_cfa)
 	if (walk->exact)
 		return try_entry(walk, 0, ret_cfa) ? GO_ON : end(walk, CTX_TRUNCATED_NO_TABLE);
 	if ((walk->valid & BIT(walk->fp)) != 0 && walk->value[walk->fp] == 0)
-		return end(walk, CTX_TRUNCATED_NOT); /* as the ABI marks the outermost frame */
+		return end(walk, CTX_TRUNCATED_NOT); /* the ABI's marker of the outermost frame */
 	return end(walk, CTX_TRUNCATED_NO_TABLE);
 }
 
 /*
- * Compilers do not tell that the end of a function has popped a register: its place is below the
- * stack pointer then, and it has its old value already.
+ * Compilers do not record that an epilogue has popped a register: its slot is then below the stack
+ * pointer, and it has its old value already.
  */
 static bool is_popped(const struct walk *walk, uint64_t address)
 {
@@ -187,7 +186,7 @@ static void restore_fp(struct walk *walk, uint64_t address, uint64_t *fp)
 		walk->valid &= ~BIT(walk->fp);
 }
 
-/* The frame of most functions of x86-64. */
+/* The frame of most x86-64 functions. */
 static enum verdict step_by_summary(struct walk *walk, const struct ctx_cfi_summary *summary,
 				    uint64_t *ret_cfa)
 {
@@ -268,10 +267,7 @@ static enum ctx_cfi_result get_saved(const struct walk *walk, const struct ctx_c
 	return ctx_cfi_memory_read(&walk->memory, address, ret) ? CTX_CFI_OK : CTX_CFI_OUTSIDE;
 }
 
-/*
- * What has become of the registers that the rule restores; `lost` is the trouble with the return
- * address, if any.
- */
+/* Restores the registers of a rule; `lost` is why the return address is missing, if it is. */
 static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t cfa, struct walk *next,
 		    enum ctx_cfi_result *ret_lost)
 {
@@ -292,7 +288,7 @@ static void restore(const struct walk *walk, const struct ctx_cfi_rule *rule, ui
 
 static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *rule, uint64_t *ret_cfa)
 {
-	bool leaf = walk->exact && walk->machine == CTX_MACHINE_AARCH64; /* needs no stack there */
+	bool leaf = walk->exact && walk->machine == CTX_MACHINE_AARCH64; /* does not need the stack */
 	enum ctx_cfi_result result;
 	struct walk next = *walk;
 	uint64_t cfa;
@@ -308,7 +304,7 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 	next.valid &= walk->machine == CTX_MACHINE_X86_64 ? X86_64_SAVED : AARCH64_SAVED;
 	next.value[walk->sp] = cfa;
 	next.valid |= BIT(walk->sp);
-	/* Where the rule says nothing of it, the return address is still in its register. */
+	/* Without a rule for it, the return address is still in its register. */
 	result = get_register(walk, rule->return_register, 0, &next.value[rule->return_register]);
 	if (rule->return_register == walk->pc)
 		result = CTX_CFI_BAD;
@@ -328,9 +324,9 @@ static enum verdict step_by_rule(struct walk *walk, const struct ctx_cfi_rule *r
 }
 
 /*
- * The row of a pc. A return address belongs to the call before it, except where no call was: a
- * handler returns to the beginning of the signal trampoline. *ret_address is what the frame is to
- * be looked up by.
+ * The row of a pc. A return address belongs to the preceding call, unless there was no call: a
+ * handler returns to the beginning of the signal trampoline. *ret_address is the address for
+ * looking up the frame.
  */
 static uint32_t find_rule(const struct walk *walk, uint64_t *ret_address)
 {
@@ -379,8 +375,8 @@ static enum verdict step(struct walk *walk, struct ctx_unwind_frame *frame)
 }
 
 /*
- * A call to nowhere: the thread stands outside of all code, but the call has pushed where it came
- * from.
+ * A call to an invalid address: the pc is outside all code, but the call has pushed its return
+ * address.
  */
 static enum verdict step_from_nowhere(struct walk *walk, struct ctx_unwind_frame *frame)
 {

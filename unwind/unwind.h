@@ -3,13 +3,13 @@
  *
  *	pc --space--> object, table --> row --> CFA --> caller's pc, frame pointer (all from the copied stack) --> again
  *
- * It ends honestly: either at the root (the call frame information says that there is no caller, as
- * in _start and where threads begin) or with the reason why it could not go on. Code without a
- * table (made at run time) is stepped over by its frame pointer when what lies there is plausible:
- * a larger frame, within the copied stack, and a return address in executable memory.
+ * It ends either at the root (the call frame information says that there is no caller, as in _start
+ * and where threads begin) or with the reason why it could not go on. Code without a table (JIT
+ * code) is unwound by its frame pointer if the frame is plausible: a larger frame, within the
+ * copied stack, and a return address in executable memory.
  *
- * Cost: about 0.1 us a frame. No memory is allocated. Nothing is read but the copied stack and the
- * tables. May be called by several threads at once.
+ * Cost: about 0.1 us a frame. No memory is allocated. It reads only the copied stack and the
+ * tables. Thread-safe.
  */
 #ifndef CTX_UNWIND_UNWIND_H
 #define CTX_UNWIND_UNWIND_H
@@ -18,11 +18,11 @@
 #include "model/user_regs.h"
 #include "unwind/cfi_table.h"
 
-/* What lies at a pc. */
+/* What is mapped at a pc. */
 struct ctx_unwind_object {
-	uint64_t begin, end;		   /* of the executable mapping that holds it */
-	const struct ctx_cfi_table *table; /* NULL: the object has none, or there is no object (JIT) */
-	uint64_t bias;			   /* pc - bias is the address that the table knows */
+	uint64_t begin, end;		   /* of the executable mapping that contains it */
+	const struct ctx_cfi_table *table; /* NULL: the object has none, or there is no object (JIT code) */
+	uint64_t bias;			   /* pc - bias is the address in the table */
 };
 
 struct ctx_unwind_space {
@@ -32,17 +32,17 @@ struct ctx_unwind_space {
 };
 
 struct ctx_unwind_frame {
-	uint64_t
-		address; /* to look up: the pc for the leaf and for frames that a signal interrupted, else inside the
-			     call (return address - 1) */
-	uint64_t
-		cfa; /* stack pointer before the call: equal (address, cfa) of one thread are the same frame; 0
-			     unknown */
+	/* For lookups: the pc for the leaf and for frames that a signal interrupted, else inside the
+	 * call (return address - 1). */
+	uint64_t address;
+	/* Stack pointer before the call; 0 unknown. Equal (address, cfa) of one thread are the same
+	 * frame. */
+	uint64_t cfa;
 };
 
 /*
- * Writes the frames, leaf first, at most `max` (at least 1), and their number. Returns why it ended
- * there: CTX_TRUNCATED_NOT (the root was reached) or a reason.
+ * Writes the frames, leaf first, at most `max` (at least 1), and their number. Returns why the walk
+ * ended: CTX_TRUNCATED_NOT (the root was reached) or a reason.
  */
 enum ctx_truncation ctx_unwind(const struct ctx_unwind_space *space, const struct ctx_user_state *state,
 			       struct ctx_unwind_frame *frames, size_t max, size_t *ret_n);
