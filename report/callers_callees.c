@@ -37,10 +37,10 @@ struct page {
 	const struct ctx_part_page *part;
 	struct ctx_out *out;
 	size_t n_more;
-	struct ctx_stanzas *sets;  /* by metric; of the further ones rows are sorted by function */
+	struct ctx_stanzas *sets;  /* by metric; from the second on, rows are sorted by function */
 	uint32_t *index_of;	   /* by function, the root last: number of its stanza, from 1 */
 	uint32_t *place_of;	   /* by further metric and function, the root last: its stanza */
-	struct ctx_flat_row *more; /* scratch: the numbers of a row in the further metrics */
+	struct ctx_flat_row *more; /* scratch: the values of a row in the further metrics */
 	uint64_t *further;	   /* scratch of sorting */
 	struct ctx_order_item *items;
 };
@@ -76,7 +76,10 @@ static const struct ctx_stanza *further_stanza(const struct page *page, size_t m
 	return &page->sets[metric + 1].stanzas[page->place_of[metric * n + place_of(page, function)]];
 }
 
-/* The numbers of an edge of `function`'s stanza in the further metrics. Their trees have the same nodes, so they have it too. */
+/*
+ * Values of an edge of `function`'s stanza in the further metrics. Their trees have the same nodes,
+ * so the edge exists in each.
+ */
 static void find_more(const struct page *page, uint32_t function, const struct ctx_edge_row *row,
 		      char relation, struct ctx_flat_row *more)
 {
@@ -165,7 +168,10 @@ static void put_list(const struct page *page, const char *key, uint32_t function
 	ctx_out_list_end(page->out);
 }
 
-/* By cum of the first metric, then of the second, ... They come sorted by the first. */
+/*
+ * Sorts by cum of the first metric, then of the second, and so on. The input is sorted by the
+ * first.
+ */
 static enum ctx_status sort_edges(const struct page *page, uint32_t function, struct ctx_edge_row *rows,
 				  uint32_t n, char relation)
 {
@@ -253,7 +259,10 @@ static void put_page(struct page *page)
 	ctx_out_more(page->out, left_out, "function");
 }
 
-/* <Total> comes first in the order of cum. Equal ones go by the further metrics, in the end by their place in the set. */
+/*
+ * <Total> comes first in the order of cum. Ties are broken by the further metrics, then by the
+ * position in the set.
+ */
 static struct ctx_order_item sort_item(const struct page *page, uint32_t i)
 {
 	const struct ctx_flat_row *self = &page->sets->stanzas[i].self;

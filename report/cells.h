@@ -1,7 +1,8 @@
 /*
- * Cells and columns: what a report's table is made of, whatever prints it.
+ * Cells and columns of a report's table, independent of the output format.
  *
- * Names in cells are borrowed until the section ends (report/out.h); `drawing` and `index` are copied.
+ * Names in cells are borrowed until the section ends (report/out.h); `drawing` and `index` are
+ * copied.
  */
 #ifndef CTX_REPORT_CELLS_H
 #define CTX_REPORT_CELLS_H
@@ -17,7 +18,11 @@ enum ctx_style {
 	CTX_STYLE_TIME,	   /* ns; ms in text */
 	CTX_STYLE_BYTES,   /* MiB in text */
 	CTX_STYLE_NAME,	   /* text, left-aligned; cut when it is the last column */
-	CTX_STYLE_PLACE, /* a file and line: has at most half of what numbers leave, directories go first; one a table */
+	/*
+	 * a file and line: at most half of the width left by numbers, cut from the left; one per
+	 * table
+	 */
+	CTX_STYLE_PLACE,
 	CTX_STYLE_SOURCE, /* the last column: a line of a program, cut at its end */
 };
 
@@ -27,11 +32,11 @@ struct ctx_column {
 	enum ctx_style style;
 };
 
-/* In HTML: that a row is the place where names of its function lead. */
+/* HTML: whether this row is the target of links to its function. */
 enum ctx_anchor {
 	CTX_ANCHOR_NONE,
 	CTX_ANCHOR_ROW,	   /* in a list of functions */
-	CTX_ANCHOR_STANZA, /* with its callers and callees around it: goes before a row */
+	CTX_ANCHOR_STANZA, /* its stanza of callers and callees: preferred to a row */
 };
 
 enum ctx_cell_kind {
@@ -45,15 +50,14 @@ enum ctx_cell_kind {
 
 struct ctx_cell {
 	enum ctx_cell_kind kind : 8;
-	enum ctx_anchor anchor : 8; /* HTML: of the function that `link` means */
-	unsigned level : 16;	    /* HTML: indentation, in place of the drawing */
-	uint32_t link;		    /* HTML: 1 + the function that the name is of; 0 none */
+	enum ctx_anchor anchor : 8; /* HTML: for the function of `link` */
+	unsigned level : 16;	    /* HTML: indentation, instead of the drawing */
+	uint32_t link;		    /* HTML: 1 + id of the function that the name belongs to; 0 none */
 	uint64_t number;	    /* CTX_CELL_SIGNED: converted from int64_t */
 	const char *name;	    /* any bytes */
 	const char *drawing;	    /* text: safe text before the name, kept whole; NULL none. Copied. */
-	const char
-		*object; /* text: shown behind the name as " [object]", without its directories; NULL none */
-	const char *index; /* text: safe text behind the name, " [3]"; NULL none. Copied. */
+	const char *object;	    /* text: " [object]" after the name, without directories; NULL none */
+	const char *index;	    /* text: safe text after the name, " [3]"; NULL none. Copied. */
 };
 
 static inline struct ctx_cell ctx_cell_number(uint64_t number)

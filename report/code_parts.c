@@ -15,7 +15,7 @@ void ctx_code_parts_deinit(struct ctx_code_parts *parts)
 	*parts = (struct ctx_code_parts){0};
 }
 
-/* Takes the parts apart; returns with the number of slots in first_stray. */
+/* Disassembles the parts; first_stray is the number of slots on return. */
 static enum ctx_status decode(const struct ctx_code_view *view, uint32_t function,
 			      struct ctx_code_parts *parts, struct ctx_err *err)
 {
@@ -47,7 +47,7 @@ static enum ctx_status decode(const struct ctx_code_view *view, uint32_t functio
 	return CTX_OK;
 }
 
-/* The slot of the instruction that has the address. */
+/* The slot of the instruction that contains the address. */
 static uint32_t find_slot(const struct ctx_code_parts *parts, uint64_t address)
 {
 	for (size_t i = 0; i < parts->n; i++) {
@@ -70,7 +70,7 @@ static int compare_addresses(const void *left, const void *right, void *context)
 	return i < j ? -1 : i > j;
 }
 
-/* Gives every location of the function its slot. */
+/* Assigns every location of the function its slot. */
 static enum ctx_status assign(const struct ctx_code *code, uint32_t function, struct ctx_code_parts *parts,
 			      uint32_t *slots, struct ctx_err *err)
 {

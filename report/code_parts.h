@@ -1,6 +1,6 @@
 /*
- * The instructions of one function with their weights: the function itself, parts that lie apart (cold code), and addresses of samples
- * whose bytes are not known.
+ * The instructions of one function with their weights: the function itself, its split-off parts
+ * (cold code), and sampled addresses without known bytes.
  *
  *	slots:	| instructions of part 0 | of part 1 | ... | addresses without bytes, in order |
  */
@@ -20,7 +20,7 @@ struct ctx_code_part {
 struct ctx_code_parts {
 	struct ctx_code_part *parts; /* owned */
 	size_t n;
-	uint32_t *strays; /* owned; locations without bytes, by address: equal addresses have one slot */
+	uint32_t *strays; /* owned; locations without bytes, by address: equal addresses share a slot */
 	size_t n_strays, first_stray;
 	struct ctx_code_sum *sums;	       /* owned; by slot */
 	struct ctx_disassembler *disassembler; /* owned; NULL: no part */
@@ -28,8 +28,9 @@ struct ctx_code_parts {
 };
 
 /*
- * Asks the reader for the code of `function`, which is not inlined, decodes it and adds up. Code of a machine that is not known is
- * left out: its addresses are strays. Valid until the reader is asked for code again.
+ * Reads the code of `function`, which is not inlined, decodes it and adds up the weights. Code of
+ * an unknown machine is skipped: its addresses are strays. Valid until the reader is asked for code
+ * again.
  */
 CTX_MUST_CHECK enum ctx_status ctx_code_parts_build(const struct ctx_code_view *view, uint32_t function,
 						    struct ctx_code_parts *ret, struct ctx_err *err);

@@ -17,7 +17,7 @@ const char *ctx_code_part_name(const struct ctx_profile *profile, uint32_t funct
 	return info->parts;
 }
 
-/* The start of the part that has the address. */
+/* The start of the part that contains the address. */
 static bool find_part(const struct ctx_code_view *view, uint32_t function, uint64_t address, uint64_t *ret)
 {
 	const struct ctx_function_code *parts;

@@ -98,7 +98,7 @@ uint32_t ctx_code_real_function(const struct ctx_code *code, uint32_t location)
 	return code->sites[site].function;
 }
 
-/* Adding up: `stamp` of a row is the number of the last entry that it has counted. */
+/* `stamp` of a row is the number of the last entry added to it. */
 struct adding {
 	const struct ctx_code *code;
 	const uint32_t *by_site, *by_location;
@@ -171,7 +171,7 @@ enum ctx_status ctx_code_add_up(const struct ctx_code_view *view, const struct c
 	return CTX_OK;
 }
 
-/* A place, a site or behind them a location without one, and its line. */
+/* A place is a site, or (numbered after the sites) a location without one; with its line. */
 struct item {
 	struct ctx_line_key key;
 	uint32_t place;
@@ -213,7 +213,7 @@ static size_t collect(const struct ctx_code *code, ctx_line_key_fn key_of, const
 	return n;
 }
 
-/* Gives every place its row; returns the number of rows. */
+/* Assigns every place its row; returns the number of rows. */
 static size_t number(const struct item *items, size_t n, uint32_t *row_of_place, struct ctx_line_total *rows)
 {
 	size_t n_rows = 0;

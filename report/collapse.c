@@ -1,10 +1,10 @@
 /*
  * std::_Rb_tree<int, pair<int, x> >::_M_erase(node*) -> std::_Rb_tree<…>::_M_erase(…)
  *
- * One pass finds the groups (balanced brackets) with their depth; all of a depth collapse together, the
- * outermost first, because an outer group takes its inner ones with it: from the outside in there is one step
- * for templates and one for parameters. A group is left alone when it is the name itself: <Total>,
- * (anonymous namespace), the brackets of operator<, operator-> and operator().
+ * One pass finds the groups (balanced brackets) with their depth. All groups of one depth collapse
+ * together, the outermost first, because an outer group includes its inner ones: per depth there is
+ * one step for templates and one for parameters. A group is kept when it is the name itself:
+ * <Total>, (anonymous namespace), the brackets of operator<, operator-> and operator().
  */
 #include "base/mem.h"
 #include "report/names.h"
@@ -20,7 +20,7 @@ static bool is_word(char c)
 	       (c >= 'A' && c <= 'Z');
 }
 
-/* Bytes at `at` that are an operator's symbol, or a bracket without a partner; 0: none. */
+/* Length of an operator's symbol or of an unbalanced bracket at `at`; 0: none. */
 static size_t symbol_bytes(const char *text, size_t n, size_t at)
 {
 	static const char *const symbols[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
@@ -32,14 +32,14 @@ static size_t symbol_bytes(const char *text, size_t n, size_t at)
 	for (size_t i = 0; after_operator && i < CTX_COUNT_OF(symbols); i++) {
 		size_t size = strlen(symbols[i]);
 
-		/* operator< <int>: a symbol takes what it can, as the compiler does. */
+		/* operator< <int>: the longest symbol matches, as in the compiler. */
 		if (size <= n - at && memcmp(text + at, symbols[i], size) == 0)
 			return size;
 	}
 	return n - at >= 2 && text[at] == '-' && text[at + 1] == '>' ? 2 : 0;
 }
 
-/* The place of the bracket that closes the one at `begin`; `n`: none does. */
+/* Position of the bracket that closes the one at `begin`; `n`: none. */
 static size_t group_end(const char *text, size_t n, size_t begin)
 {
 	char open = text[begin], close = open == '<' ? '>' : ')';
@@ -52,7 +52,7 @@ static size_t group_end(const char *text, size_t n, size_t begin)
 			i += symbol - 1;
 			continue;
 		}
-		/* Inside of parentheses "<" may be a comparison: it belongs to their text. */
+		/* Inside parentheses "<" may be a comparison: it is plain text. */
 		if (open == '<' && text[i] == '(')
 			parens++;
 		else if (open == '<' && text[i] == ')' && parens > 0)
@@ -76,7 +76,10 @@ static bool is_kept(const char *text, size_t n, size_t begin, size_t end)
 	return n - begin >= size && memcmp(text + begin, ANONYMOUS, size) == 0;
 }
 
-/* Appends the text with the outermost groups of one kind collapsed. O(n * depth of what is not balanced). */
+/*
+ * Appends the text with the outermost groups of one kind collapsed. O(n * depth of unbalanced
+ * brackets).
+ */
 static void put_collapsed(struct ctx_buf *buf, const char *text, size_t n, char open, bool ascii)
 {
 	size_t unbalanced = 0;
@@ -90,7 +93,7 @@ static void put_collapsed(struct ctx_buf *buf, const char *text, size_t n, char 
 			i += symbol - 1;
 			continue;
 		}
-		/* A name of thousands of open brackets must not cost their square. */
+		/* A name with thousands of open brackets must not take quadratic time. */
 		if (text[i] == open && unbalanced < 8)
 			end = group_end(text, n, i);
 		if (text[i] == open && end == n)
@@ -115,7 +118,7 @@ void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t wi
 		ctx_buf_put(buf, text, n);
 		return;
 	}
-	/* What says that the function is inlined is no parameter list, and stays. */
+	/* The suffix " (inlined)" is not a parameter list and is kept. */
 	if (n > sizeof(inlined) - 1 && width > 2 * sizeof(inlined) &&
 	    memcmp(text + n - (sizeof(inlined) - 1), inlined, sizeof(inlined) - 1) == 0) {
 		ctx_text_shorten(buf, text, n - (sizeof(inlined) - 1), width - (sizeof(inlined) - 1), ascii);

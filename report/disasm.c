@@ -1,6 +1,6 @@
 /*
- * Annotated disassembly: the instructions of a function, with the weight of each, below the source lines that they come
- * from. Above the leaf the weight is the call instruction's.
+ * Annotated disassembly: the instructions of a function with their weights, below the source lines
+ * that they come from. In callers, the weight is attributed to the call instruction.
  */
 #include "base/bisect.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define CONTEXT 15u /* instructions around one with weight, where long runs are left out */
+#define CONTEXT 15u /* instructions shown around one with weight, where long runs are left out */
 #define MNEMONIC 7  /* columns */
 
 static const struct ctx_column columns[] = {
@@ -87,7 +87,7 @@ static bool begins_up_to(const void *items, size_t i, uint64_t address)
 	return page->out->profile->functions[page->neighbours[i]].offset <= address;
 }
 
-/* The last function that begins at or before an address; CTX_NONE: none that can have it. */
+/* The last function that begins at or before an address; CTX_NONE: none can contain it. */
 static uint32_t find_neighbour(const struct page *page, uint64_t address)
 {
 	const struct ctx_function_info *functions = page->out->profile->functions;
@@ -97,14 +97,14 @@ static uint32_t find_neighbour(const struct page *page, uint64_t address)
 	if (n == 0)
 		return CTX_NONE;
 	low = page->neighbours[n - 1];
-	/* A function of unknown size is named where it begins. */
+	/* A function of unknown size matches at its first address only. */
 	if (functions[low].size == 0 ? functions[low].offset != address
 				     : address - functions[low].offset >= functions[low].size)
 		return CTX_NONE;
 	return low;
 }
 
-/* "walk+0x6", "read"; for another part of the function "walk+0x2 in walk.cold". NULL: not known. */
+/* "walk+0x6", "read"; for another part of the function "walk+0x2 in walk.cold". NULL: unknown. */
 static const char *target_name(const struct page *page, uint64_t target)
 {
 	struct ctx_out *out = page->out;
@@ -136,7 +136,7 @@ static bool is_here(const struct page *page, uint64_t target)
 	return target >= code->address && target - code->address < code->n_bytes;
 }
 
-/* As text has it: "jne     0x1136 <+0x6>". */
+/* For text: "jne     0x1136 <+0x6>". */
 static const char *instruction_text(struct page *page, const struct ctx_instruction *instruction,
 				    const char *name)
 {
@@ -162,7 +162,7 @@ static const char *file_path(const struct page *page, uint32_t file)
 	return file < code->n_files ? code->files[file].path : NULL;
 }
 
-/* Offsets are from the part's first byte; where that is not known, from the function's. */
+/* Offsets are from the part's first byte; if that is unknown, from the function's. */
 static struct ctx_cell offset_cell(const struct page *page, uint64_t address)
 {
 	const struct ctx_function_info *function = &page->out->profile->functions[page->function];

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define CANDIDATES 20u /* hottest functions that are looked at for one with code */
+#define CANDIDATES 20u /* the number of hottest functions searched for one with code */
 
 /* "'walk' has no instructions of its own: it is inlined into 'main', 'solve'" */
 static enum ctx_status refuse_inlined(const struct ctx_code_view *view, const struct ctx_subject *subject,
@@ -37,7 +37,10 @@ static enum ctx_status refuse_inlined(const struct ctx_code_view *view, const st
 			   view->profile->functions[subject->owners[0]].name, names);
 }
 
-/* The function with the largest exclusive weight that has code; where none has, the hottest. CTX_NONE: no samples. */
+/*
+ * The function with the largest exclusive weight that has code; if none has, the hottest. CTX_NONE:
+ * no samples.
+ */
 static enum ctx_status find_hottest(const struct ctx_code_view *view, uint32_t *ret, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = view->profile;

@@ -10,10 +10,10 @@
 #define GREY 0xc8c8c8u
 #define SHADES 4
 
-/* Far apart, and none near the kernel's. */
+/* Well separated hues, none near the kernel's. */
 static const uint16_t hues[] = {210, 130, 285, 178, 335, 80, 245, 105, 310, 190};
 
-/* Brackets are the kernel and its modules; of the maps of a process the kernel names these so. */
+/* Names in brackets are the kernel and its modules, except for these special maps of a process. */
 static bool is_kernel(const char *path)
 {
 	static const char *const user[] = {"[vdso]", "[vsyscall]", "[vvar",    "[heap]",
@@ -27,8 +27,9 @@ static bool is_kernel(const char *path)
 }
 
 /*
- * One channel of an HSL colour, saturation and lightness in percent: l - s * min(l, 1 - l) * max(-1, min(k - 3, 9 - k, 1))
- * with k = offset + hue / 30, modulo 12 (CSS Color 4); here k is counted in degrees.
+ * One channel of an HSL colour, saturation and lightness in percent: l - s * min(l, 1 - l) *
+ * max(-1, min(k - 3, 9 - k, 1)) with k = offset + hue / 30, modulo 12 (CSS Color 4); here k is
+ * counted in degrees.
  */
 static uint32_t channel(unsigned hue, unsigned saturation, unsigned lightness, unsigned offset)
 {
@@ -69,7 +70,7 @@ static struct use *sum_objects(const struct ctx_flame_colors *colors, const stru
 		struct use *use = &uses[object >= n ? n + 1 : colors->kernel[object] ? n : object];
 
 		use->weight += tree->nodes[i].base;
-		use->seen |= i != 0 || tree->nodes[i].base != 0; /* the root is no function */
+		use->seen |= i != 0 || tree->nodes[i].base != 0; /* the root is not a function */
 	}
 	return uses;
 }

@@ -1,6 +1,7 @@
 /*
- * Colours of a flame graph: a hue for each object, the heaviest first, so that neighbours in the legend are easy to
- * tell apart; shades of it by function. Orange is the kernel and its modules, grey is what has no object.
+ * Colours of a flame graph: a hue for each object, assigned by descending weight so that neighbours
+ * in the legend are easy to distinguish; each function has a shade of its object's hue. Orange is
+ * the kernel and its modules, grey is code without an object.
  */
 #ifndef CTX_REPORT_FLAME_COLORS_H
 #define CTX_REPORT_FLAME_COLORS_H
@@ -8,13 +9,13 @@
 #include "calltree/calltree.h"
 #include "model/profile.h"
 
-/* In the legend; the objects behind them share a hue with one of these. */
+/* In the legend; further objects share a hue with one of these. */
 #define CTX_FLAME_LEGEND 10
 
 struct ctx_flame_key {	  /* one entry of the legend */
 	const char *name; /* "libc.so.6"; borrowed, any bytes */
 	uint32_t color;	  /* 0xrrggbb */
-	uint64_t weight;  /* exclusive: all keys together have the total */
+	uint64_t weight;  /* exclusive: the weights of all keys add up to the total */
 };
 
 struct ctx_flame_colors {
@@ -32,7 +33,7 @@ CTX_MUST_CHECK enum ctx_status ctx_flame_colors_init(struct ctx_flame_colors *co
 						     const struct ctx_calltree *tree, struct ctx_err *err);
 void ctx_flame_colors_deinit(struct ctx_flame_colors *colors);
 
-/* 0xrrggbb; light enough for black text (contrast of 4.5 and more). CTX_TRIE_ROOT_KEY: the root. */
+/* 0xrrggbb; light enough for black text (contrast of at least 4.5). CTX_TRIE_ROOT_KEY: the root. */
 uint32_t ctx_flame_color(const struct ctx_flame_colors *colors, uint32_t function);
 
 bool ctx_flame_is_kernel(const struct ctx_flame_colors *colors, uint32_t function);

@@ -1,14 +1,15 @@
 /*
- * A flame graph as one SVG, the root on top (icicle): the way down is the way the call tree report reads, and deep stacks
- * do not push the root and the head out of sight.
+ * A flame graph as one SVG, the root on top (icicle): it reads in the direction of the call tree
+ * report, and deep stacks do not push the root and the report header out of view.
  *
  *	title, selection, warnings, legend
  *	+--------------------- <Total> ---------------------+	each frame: <g><title/><rect/><text/></g>, depth first,
- *	+---------- main ----------+---- start_thread ------+	the heaviest child on the left; what is left blank
+ *	+---------- main ----------+---- start_thread ------+	the heaviest child on the left; the blank space
  *	+-- solve --+- walk -+	   +-- solve --+		below a frame is its exclusive weight
  *
- * Places are integers, in 1/10000 px, rounded from the weight to the left of an edge: so a frame never leaves its parent, and
- * neighbours share an edge. Script and style are constant texts; names are in text nodes only.
+ * Coordinates are integers, in 1/10000 px, rounded from the weight to the left of an edge: a frame
+ * never extends beyond its parent, and neighbours share an edge. Script and style are constant;
+ * names occur in text nodes only.
  */
 #include "base/mem.h"
 #include "model/export.h"
@@ -32,7 +33,7 @@
 #define LINE 18
 #define BASELINE 12	       /* of a label, from the top of its frame */
 #define PAD 3		       /* beside a label */
-#define COLUMN UINT64_C(72500) /* of the font at 12 px, in places; wide enough for every usual one */
+#define COLUMN UINT64_C(72500) /* of any usual font at 12 px, in coordinates */
 #define LINE_COLUMNS (INNER * UNIT / COLUMN)
 #define LABEL_COLUMNS_LEAST 3
 #define SMALLEST 10 /* frames narrower than 1/10 px are left out */
@@ -82,7 +83,7 @@ static void put_file(struct ctx_buf *buf, const char *file)
 	ctx_buf_put_text(buf, *file == '[' ? "" : "]");
 }
 
-/* Functions without a name of their own get their object: "<Unknown> [libc.so.6]". Any bytes. */
+/* Functions without a name are shown with their object: "<Unknown> [libc.so.6]". Any bytes. */
 static bool has_object_in_name(const struct flame *flame, uint32_t function)
 {
 	const struct ctx_profile *profile = flame->head.selection.profile;
@@ -108,8 +109,8 @@ static const char *make_name(struct flame *flame, uint32_t function)
 }
 
 /*
- * What a pointer that rests on the frame shows. Name and object have a line each (the script counts on it): neither holds a
- * line break itself.
+ * The tooltip of a frame. Name and object have a line each (the script relies on it): neither
+ * contains a line break.
  */
 static void put_title(const struct flame *flame, struct ctx_buf *buf, uint32_t node, const char *name)
 {
@@ -165,7 +166,7 @@ static void put_frame(struct flame *flame, struct ctx_buf *buf, uint32_t node, u
 	ctx_buf_put_text(buf, "</g>\n");
 }
 
-/* Siblings stand by descending weight: behind the first small one all are small. */
+/* Siblings are sorted by descending weight: after the first small one all are small. */
 static void put_frames(struct flame *flame)
 {
 	const struct ctx_calltree_node *nodes = flame->tree.nodes;
@@ -217,7 +218,7 @@ static void put_head(struct flame *flame)
 	const struct ctx_profile *profile = flame->head.selection.profile;
 	struct ctx_buf line = {0};
 
-	/* The bar of the script stands to the right. */
+	/* The script's toolbar is on the right. */
 	ctx_buf_printf(&flame->text,
 		       "<text id=\"heading\" x=\"%d\" y=\"26\" font-size=\"17\" font-weight=\"bold\">",
 		       MARGIN);
@@ -238,7 +239,7 @@ static void put_head(struct flame *flame)
 	}
 }
 
-/* Columns of a name as it is shown. */
+/* Columns of a name as displayed. */
 static size_t columns_of(struct flame *flame, const char *name)
 {
 	ctx_buf_clear(&flame->name);

@@ -20,14 +20,16 @@ static bool begins_a_name(const char *name, size_t at)
 	return at == 0 || strchr(" :.*&", name[at - 1]) != NULL;
 }
 
-/* Behind the short name come template arguments, parameters, a part (" [cold]"), or nothing. */
+/* The short name is followed by template arguments, parameters, a part (" [cold]"), or nothing. */
 static bool ends_a_name(const char *name, size_t n, size_t at)
 {
 	return at == n || name[at] == '(' || name[at] == '<' || name[at] == '[' ||
 	       (name[at] == ' ' && at + 1 < n && name[at + 1] == '[');
 }
 
-/* The name of a function lies outside of all brackets: those hold its parameters and template arguments. */
+/*
+ * The name of a function is outside all brackets: those enclose parameters and template arguments.
+ */
 static bool is_short_name(const char *name, size_t n, const char *filter)
 {
 	size_t want = strlen(filter), depth = 0;

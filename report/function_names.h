@@ -1,5 +1,5 @@
 /*
- * Names of functions, as a person types them: the whole name, the linkage name, or the short one.
+ * Function names as users type them: the whole name, the linkage name, or the short name.
  *
  *	std::vector<int>::push_back(int const&)		whole
  *	_ZNSt6vectorIiSaIiEE9push_backERKi		linkage
@@ -18,12 +18,13 @@
 size_t ctx_function_plain_length(const struct ctx_function_info *function);
 
 /*
- * Whether a function passes the filter: its shown name (with or without " (inlined)"), linkage name or short name is equal, or
- * that of a part that is folded into it. NULL: all do.
+ * Whether a function passes the filter: its displayed name (with or without " (inlined)"), linkage
+ * name or short name is equal, or a name of a part that is folded into it. NULL: every function
+ * passes.
  */
 bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
 
-/* CTX_E_NOTFOUND when there is a filter and no function of the experiment passes. */
+/* CTX_E_NOTFOUND: there is a filter and no function of the experiment passes. */
 CTX_MUST_CHECK enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter,
 						  struct ctx_err *err);
 

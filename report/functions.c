@@ -39,11 +39,11 @@ static const struct ctx_metric_form form = {
 /* The functions of one part, in every metric. */
 struct list {
 	const struct ctx_part_page *page;
-	struct ctx_flat flat; /* of the first metric: its rows are those that are shown */
+	struct ctx_flat flat; /* of the first metric: its rows are shown */
 	size_t n_more;
 	struct ctx_flat_row *more; /* by row of flat: n_more each */
 	struct ctx_flat_row *more_totals;
-	uint64_t *further; /* by row: what it is sorted by where the first metric is equal */
+	uint64_t *further; /* by row: sort key where the first metric is equal */
 	struct ctx_order_item *items;
 };
 
@@ -56,7 +56,7 @@ static void list_deinit(struct list *list)
 	free(list->items);
 }
 
-/* The trees have the same nodes, so every function of the first is in all. */
+/* The trees have the same nodes, so every function of the first is in the others. */
 static enum ctx_status add_metric(struct list *list, size_t metric, uint32_t *row_of, struct ctx_err *err)
 {
 	struct ctx_flat flat;
@@ -126,7 +126,7 @@ static void put_row(struct list *list, const struct ctx_flat_row *row, const str
 	ctx_metric_view_row(list->page->view, out, cells, row, more);
 }
 
-/* By the key, where that is equal by the same of the further metrics. */
+/* By the key; ties by the same key of the further metrics. */
 static struct ctx_order_item sort_item(const struct list *list, uint32_t i)
 {
 	const struct ctx_flat_row *row = &list->flat.rows[i];
@@ -169,7 +169,7 @@ static void put_heads(struct list *list)
 	total.cum = total.base;
 	total.cum_samples = total.base_samples;
 	put_row(list, &total, list->more_totals, ctx_cell_name("<Total>"));
-	/* It is there with one metric only. */
+	/* Exists with one metric only. */
 	if (has_other)
 		put_row(list, &other, NULL, ctx_cell_name("<Other>"));
 }

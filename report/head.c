@@ -13,7 +13,7 @@ static bool is_truncated_root(const struct ctx_profile *profile, uint32_t node)
 	       profile->functions[function].kind == CTX_FUNCTION_TRUNCATED;
 }
 
-/* Whether there are nodes below which the stacks hang whose root is not known: one for each reason. */
+/* Whether the CCT has nodes for stacks with an unknown root: one for each reason. */
 static bool has_truncated_roots(const struct ctx_profile *profile)
 {
 	for (uint32_t i = 1; i < profile->cct.n; i++) {
@@ -32,8 +32,8 @@ uint32_t ctx_head_truncated_function(const struct ctx_profile *profile, uint32_t
 }
 
 /*
- * Samples of stacks that begin at <Truncated-stack>. O(nodes of the CCT), and O(entries * depth) where there
- * are such stacks.
+ * Samples of stacks that begin at <Truncated-stack>. O(nodes of the CCT), plus O(entries * depth)
+ * if there are such stacks.
  */
 static uint64_t count_truncated(const struct ctx_profile *profile, const struct ctx_histogram *histogram)
 {
@@ -148,13 +148,13 @@ struct ctx_metric_info ctx_head_metric(const struct ctx_head *head)
 	return ctx_head_metric_of(head->selection.profile, head->selection.metrics[0]);
 }
 
-/* Whether its samples are spans that were measured, so that few of them are as good as many. */
+/* Whether its samples are measured spans: a small number of them is exact too. */
 static bool is_measured(const struct ctx_metric_info *metric)
 {
 	return ctx_metric_is_clipped(metric) || (metric->parts != NULL && !ctx_metric_is_count(metric));
 }
 
-/* Whether its samples are traced operations: every one is there. */
+/* Whether its samples are traced operations, of which all were recorded. */
 static bool is_traced(const struct ctx_profile *profile, const struct ctx_metric_info *metric)
 {
 	enum ctx_traced_kind kind;
@@ -252,7 +252,7 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 		put(context, text);
 	}
 	if (totals->truncated != 0) {
-		/* Few of very many are not none. */
+		/* A small share of very many is not shown as 0. */
 		if (totals->truncated < totals->samples / 1000)
 			snprintf(percent, sizeof(percent), "less than 0.1");
 		else

@@ -8,7 +8,7 @@
 #define KEY_WIDTH 18u
 #define KEY_WIDTH_MAX 24u
 
-/* Text has lines of its own: commands and notes are shown whole, wrapped. */
+/* Text output prints lines, not a table: commands and notes are shown whole, wrapped. */
 static const struct ctx_column columns[] = {
 	{"section", NULL, CTX_STYLE_NAME},
 	{"key", NULL, CTX_STYLE_NAME},
@@ -20,7 +20,7 @@ static void put_cell(struct ctx_out *out, const char *section, const char *key, 
 	ctx_out_row(out, (struct ctx_cell[]){ctx_cell_name(section), ctx_cell_name(key), value});
 }
 
-/* Of all keys, so that the values are below one another. */
+/* The width of the longest key, so that values are aligned. */
 static int key_width(const struct ctx_profile *profile)
 {
 	size_t width = KEY_WIDTH;
@@ -78,7 +78,10 @@ static void put_run(struct ctx_out *out)
 	put_number(out, "run", "damaged", profile->losses.damaged);
 }
 
-/* In text the time in each state is the report `states`' business: the sums that people ask for are enough here, where there are any. */
+/*
+ * Text shows the usual sums only, if there are any; the time in each state is in the report
+ * `states`.
+ */
 static bool is_for_people(const struct ctx_metric_info *metric)
 {
 	return !ctx_metric_is_clipped(metric) || (metric->n_parts != 0 && metric->weight != 0);
@@ -152,7 +155,10 @@ static void put_objects(struct ctx_out *out)
 	}
 }
 
-/* Why stacks do not reach the root of their thread, with the number of samples; only where the parts are of the whole run. */
+/*
+ * The reasons for truncated stacks, with the number of samples; only if the parts cover the whole
+ * run.
+ */
 static void put_truncated(struct ctx_out *out, const struct ctx_report_parts *parts)
 {
 	const struct ctx_profile *profile = out->profile;

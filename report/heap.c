@@ -1,5 +1,6 @@
 /*
- * The heap: who allocated, who held the most at the peak, what was never freed, and how large the pieces were.
+ * The heap: allocations by call stack, the memory live at the peak, leaks, and the sizes of
+ * allocations.
  */
 #include "report/heap_life.h"
 #include "report/kinds.h"
@@ -159,7 +160,7 @@ static enum ctx_status sum_up(struct heap *heap)
 	return CTX_OK;
 }
 
-/* What lives at its end is where the next one begins. */
+/* What is live at its end is live at the begin of the next one. */
 static void end_slice(struct heap *heap, struct ctx_heap_life *life, unsigned slice)
 {
 	ctx_heap_life_until(life, slice_begin(heap, slice + 1));
@@ -207,7 +208,7 @@ static enum ctx_status add_held(void *context, uint64_t bytes, uint32_t stack)
 	return CTX_OK;
 }
 
-/* A second walk, up to the peak: what lives then. */
+/* A second pass, up to the peak: the blocks that are live then. */
 static enum ctx_status find_holders(struct heap *heap, struct ctx_heap_life *life)
 {
 	for (size_t i = 0; i < heap->peak_at; i++) {

@@ -2,7 +2,7 @@
  *	allocate, reallocate --> (process, address) --> block -- free, reallocate --> gone
  *	map -------------------> process's ranges ------------- unmap, map --------> cut
  *
- *	processes by their end: those in front of n_ended have nothing any more
+ *	processes by their end: those before n_ended have no blocks left
  */
 #include "report/heap_life.h"
 
@@ -83,7 +83,7 @@ void ctx_heap_life_until(struct ctx_heap_life *life, uint64_t time_ns)
 
 /* ---- blocks ---- */
 
-/* The block that lives there; NULL: none. */
+/* The live block at the address; NULL: none. */
 static struct ctx_heap_block *find(const struct ctx_heap_life *life, uint32_t process, uint64_t address)
 {
 	uint32_t number = ctx_map64_get(&life->addresses, address), place;
@@ -128,7 +128,7 @@ static enum ctx_status step_block(struct ctx_heap_life *life, uint32_t process,
 					     ? find(life, process, operation->old_address)
 					     : find(life, process, operation->address);
 
-	/* A realloc that failed leaves the old block. One to nothing frees it. */
+	/* A failed realloc keeps the old block. A realloc to size 0 frees it. */
 	if (old != NULL && operation->operation == CTX_HEAP_REALLOCATE)
 		frees = operation->address != 0 || operation->size == 0;
 	else if (old != NULL && ctx_traced_is_allocation(operation))

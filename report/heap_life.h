@@ -1,9 +1,9 @@
 /*
- * How many bytes lived when: allocations and what freed them, of a list of operations in order of time. What was there before the
- * first of them is not known, and counts as nothing.
+ * Live heap bytes over time, from a list of operations in order of time. Memory allocated before
+ * the first operation is unknown and not counted.
  *
- * Each process has addresses of its own, and what it has ends with it. An address that is given out again without having been
- * freed was freed unseen.
+ * Each process has its own address space, and its memory is freed when it ends. If an address is
+ * allocated again without a free in between, the old block was freed unrecorded.
  */
 #ifndef CTX_REPORT_HEAP_LIFE_H
 #define CTX_REPORT_HEAP_LIFE_H
@@ -41,14 +41,20 @@ CTX_MUST_CHECK enum ctx_status ctx_heap_life_init(struct ctx_heap_life *life,
 						  const struct ctx_profile *profile);
 void ctx_heap_life_deinit(struct ctx_heap_life *life);
 
-/* Processes that ended before `time_ns` have nothing any more. Times do not go back; a step does this first. */
+/*
+ * Frees the memory of processes that ended before `time_ns`. Times must not go back;
+ * ctx_heap_life_step calls this first.
+ */
 void ctx_heap_life_until(struct ctx_heap_life *life, uint64_t time_ns);
 
-/* One operation of the heap. `counts`: an allocation that is to be looked at; others free what they free, no more. */
+/* Applies one heap operation. `counts`: the operation is selected; others only free memory. */
 CTX_MUST_CHECK enum ctx_status ctx_heap_life_step(struct ctx_heap_life *life,
 						  const struct ctx_traced *operation, bool counts);
 
-/* Hands out what lives: its bytes and call stack; of a mapping each part. What `each` returns but CTX_OK ends it. */
+/*
+ * Passes each live block (of a mapping, each part) with its bytes and call stack to `each`. Stops
+ * at the first status other than CTX_OK.
+ */
 enum ctx_status ctx_heap_life_each(const struct ctx_heap_life *life,
 				   enum ctx_status (*each)(void *context, uint64_t bytes, uint32_t stack),
 				   void *context);

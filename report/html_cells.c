@@ -7,7 +7,10 @@
 /* The bucket of a time. */
 static uint32_t bucket_of(uint64_t time_ns, uint64_t end_ns, uint32_t buckets)
 {
-	/* Bucket i begins at end * i / buckets, rounded down: the last one that does not begin behind the time. */
+	/*
+	 * Bucket i begins at end * i / buckets, rounded down: returns the last one that does not
+	 * begin after the time.
+	 */
 	uint64_t bucket = (uint64_t)(((unsigned __int128)time_ns * buckets + buckets - 1) / end_ns);
 
 	while (bucket > 0 && (uint64_t)((unsigned __int128)end_ns * bucket / buckets) > time_ns)
@@ -29,7 +32,7 @@ static int by_place(const void *a, const void *b)
 	return left->stack < right->stack ? -1 : left->stack > right->stack;
 }
 
-/* Sorts, and makes one of those with the same bucket and stack. */
+/* Sorts, and merges entries with the same bucket and stack. */
 static void settle(struct ctx_thread_cells *cells)
 {
 	struct ctx_cell_entry *entries = cells->entries;
@@ -55,7 +58,7 @@ struct collecting {
 	struct ctx_thread_cells *thread;
 	uint64_t end_ns;
 	uint64_t lead;	/* how far unit_weight is ahead of all other weights */
-	uint32_t state; /* stands in place of every stack; CTX_NONE: they stand themselves */
+	uint32_t state; /* used instead of every stack; CTX_NONE: the stacks themselves are used */
 	const uint32_t *metrics;
 	uint32_t n_metrics;
 	bool states; /* the metrics are those of states, in their order */
@@ -91,7 +94,7 @@ static enum ctx_status take_sample(void *context, const struct ctx_sample *sampl
 	return add_entry(collecting, &entry, err);
 }
 
-/* From its end to its begin, as the end is what is known for sure. */
+/* From its end to its begin: only the end is certain. */
 static enum ctx_status take_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct collecting *collecting = context;
@@ -109,7 +112,7 @@ static enum ctx_status take_span(void *context, const struct ctx_sample *sample,
 	for (;; bucket--) {
 		uint64_t begin = ctx_cells_border(bucket, collecting->end_ns, cells->buckets);
 
-		/* What began before the run is in its first bucket. */
+		/* Time before the begin of the run counts in its first bucket. */
 		entry.weight = bucket != 0 && end - begin < left ? end - begin : left;
 		entry.bucket = bucket;
 		if (entry.weight != 0 || (entry.samples != 0 && collecting->state == CTX_NONE))
@@ -138,7 +141,7 @@ static enum ctx_status collect_metric(struct collecting *collecting, uint32_t me
 				      collecting, err);
 }
 
-/* The metrics one after the other: entries are sorted at the end. */
+/* One metric after the other: entries are sorted at the end. */
 static enum ctx_status collect_thread(struct collecting *collecting, uint32_t thread, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;

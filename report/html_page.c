@@ -1,5 +1,6 @@
 /*
- * The HTML page: template with a head (JSON) and a profile (binary, gzip, base64) put in. docs/html-page.md has the layout.
+ * The HTML page: the template with metadata (JSON) and a profile (binary, gzip, base64) inserted.
+ * The layout is in docs/html-page.md.
  *
  *	samples --html_cells--> cells ------+--html_profile--> bytes --gzip--> small enough? --no--> fewer buckets, fewer stacks
  *	raw stacks --html_sources--> sources'
@@ -24,7 +25,7 @@
 #define MAX_BYTES ((size_t)5 << 20) /* unless --max-size says otherwise */
 #define BUCKETS_MOST 4096u
 #define BUCKETS_LEAST 64u
-#define SOURCES_SHARE 5u /* the part of the room that sources take at most */
+#define SOURCES_SHARE 5u /* the largest share of the available size that sources may use */
 #define STATES_SHARE 5u	 /* and the states */
 #define GZIP_WINDOW (15 + 16)
 #define HEAD_MARK "/*CTX-HEAD*/"
@@ -84,7 +85,7 @@ static bool fits(const struct fitting *fitting)
 	return fitting->packed.n <= fitting->room;
 }
 
-/* States, as fine in time as fits into their share of the room. */
+/* Adds thread states with the finest resolution that fits into their share of the size. */
 static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = fitting->input->profile;
@@ -106,7 +107,10 @@ static enum ctx_status make_states(struct fitting *fitting, struct ctx_err *err)
 	return status;
 }
 
-/* Coarser in time first; then without the lightest stacks, half of those that are left each time; then without sources. */
+/*
+ * Reduces the page in steps: coarser in time; then without the lightest stacks, halving their
+ * number each time; then without sources.
+ */
 static enum ctx_status fit(struct fitting *fitting, struct ctx_err *err)
 {
 	uint32_t n_stacks = fitting->input->profile->cct.n;
@@ -202,7 +206,7 @@ static void put_head(struct ctx_buf *head, const struct ctx_export_input *input,
 	put_selected(head, input);
 }
 
-/* Only strings of the head have '<' in them: as an escape it ends no element. */
+/* '<' occurs only in strings of the metadata: written as an escape, it cannot end the element. */
 static void write_head(const struct ctx_buf *head, FILE *out)
 {
 	for (size_t i = 0; i < head->n; i++) {
@@ -291,8 +295,9 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 	enum ctx_status status = ctx_cells_collect(&fitting.cells, input, BUCKETS_MOST, err);
 
 	if (status == CTX_OK) {
-		put_head(&head, input,
-			 &fitting.cells); /* for its size: the last one is as long within a few bytes */
+		put_head(
+			&head, input,
+			&fitting.cells); /* only for its size: the final one differs by a few bytes at most */
 		status = ctx_buf_check(&head, err);
 	}
 	if (status == CTX_OK) {

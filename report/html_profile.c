@@ -8,7 +8,7 @@
 #define UNUSED UINT32_MAX
 #define OTHER_NAME "<Other>"
 
-/* Which ids of the profile the page has, and under which numbers. */
+/* The ids of the profile that are in the page, and their numbers there. */
 struct choice {
 	uint32_t *nodes, *functions,
 		*objects; /* owned; by id of the profile: number in the page, or UNUSED */
@@ -43,7 +43,7 @@ static uint32_t number_used(uint32_t *numbers, uint32_t n, uint32_t first)
 	return first;
 }
 
-/* A node is used when a cell has it, or one below it. */
+/* A node is used if a cell refers to it or to a descendant. */
 static void mark_nodes(const struct ctx_trie *cct, const struct ctx_cells *cells, struct choice *choice)
 {
 	choice->nodes[CTX_TRIE_ROOT] = 0;
@@ -181,7 +181,7 @@ static uint32_t node_of(const struct choice *choice, uint32_t stack)
 	return stack == CTX_CELLS_OTHER ? choice->n_nodes : choice->nodes[stack];
 }
 
-/* The number of the entry behind the cell that begins at `at`. */
+/* The number of the first entry after the cell that begins at `at`. */
 static size_t cell_end(const struct ctx_thread_cells *thread, size_t at)
 {
 	size_t end = at + 1;
@@ -250,7 +250,7 @@ enum ctx_status ctx_html_profile_encode(const struct ctx_html_profile *page, str
 	const struct ctx_profile *profile = page->profile;
 	const struct ctx_cells *cells = page->cells;
 	struct choice choice __attribute__((cleanup(choice_cleanup))) = {0};
-	struct ctx_buf rest = {0}; /* behind the strings, which are known last */
+	struct ctx_buf rest = {0}; /* after the strings, which are complete last */
 	enum ctx_status status = choose(profile, cells, &choice, err);
 	uint32_t empty;
 

@@ -1,5 +1,5 @@
 /*
- * The binary profile of the HTML page, version 3: docs/html-page.md has every byte.
+ * The binary profile of the HTML page, version 3. The format is in docs/html-page.md.
  */
 #ifndef CTX_REPORT_HTML_PROFILE_H
 #define CTX_REPORT_HTML_PROFILE_H
@@ -10,9 +10,10 @@
 #include "report/html_states.h"
 
 /*
- * Appends the profile: the part of the CCT, functions and objects that the cells need, all processes and threads, and
- * the cells; then the sources, and the states (NULL: none). Ids of functions, objects and CCT nodes are the page's own, in the order of the profile's; those of threads
- * are the profile's. Fails with CTX_E_NOMEM.
+ * Appends the profile: the CCT nodes, functions and objects that the cells need, all processes and
+ * threads, and the cells; then the sources, and the states (NULL: none). Functions, objects and CCT
+ * nodes are renumbered in the order of the profile; ids of threads are the profile's. Fails with
+ * CTX_E_NOMEM.
  */
 struct ctx_html_profile {
 	const struct ctx_profile *profile;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#define LONGEST 400u  /* characters of a line that the page has; longer ones end in an ellipsis */
-#define MISSES_MOST 8 /* groups that do not fit before the page is taken to be full */
+#define LONGEST 400u  /* maximum length of a line in characters; longer ones end in an ellipsis */
+#define MISSES_MOST 8 /* number of groups that may fail to fit before the page counts as full */
 #define DICTIONARY 32768u
 
 void ctx_html_put_valid(struct ctx_buf *out, const char *text, size_t n)
@@ -58,7 +58,7 @@ static void making_cleanup(struct making *making)
 		ctx_source_texts_deinit(&making->texts);
 }
 
-/* Lines of a section as the page has them: `row` NULL has no weight. */
+/* One line of a section in the page: without weight if `row` is NULL. */
 struct shown_line {
 	uint32_t line; /* 0: instructions without line numbers */
 	const struct ctx_line_total *row;
@@ -80,7 +80,7 @@ static enum ctx_status add_line(struct shown_lines *shown, uint32_t line, const 
 	return status;
 }
 
-/* Lines first to last, without long runs that have no weight. */
+/* Lines first to last, without long runs of lines without weight. */
 static enum ctx_status add_text(const struct ctx_source_section *section, uint32_t first, uint32_t last,
 				struct shown_lines *shown, struct ctx_err *err)
 {
@@ -116,7 +116,7 @@ static enum ctx_status choose_lines(struct making *making, const struct ctx_sour
 		range = ctx_source_section_view(making->view, &making->subject, section, shown->n_text);
 	if (status == CTX_OK && range.first <= range.last)
 		status = add_text(section, range.first, range.last, shown, err);
-	/* What the text does not have: there is none, or it is another version of the file. */
+	/* Lines that the text lacks: there is no text, or it is another version of the file. */
 	for (size_t i = 0; i < section->n_rows && status == CTX_OK; i++) {
 		if (section->rows[i].key.line > shown->n_text && ctx_line_has_weight(&section->rows[i]))
 			status = add_line(shown, section->rows[i].key.line, &section->rows[i], err);
@@ -217,7 +217,7 @@ static bool section_has_weight(const struct ctx_source_section *section)
 struct group {
 	uint64_t exclusive, inclusive;
 	uint32_t owner;
-	size_t first, n; /* in a list of sections that has those of an owner together */
+	size_t first, n; /* in a list of sections grouped by owner */
 };
 
 static int compare_groups(const void *left, const void *right)
@@ -232,7 +232,7 @@ static int compare_groups(const void *left, const void *right)
 }
 
 struct groups {
-	struct group *groups; /* owned; hottest first, without those that have no weight */
+	struct group *groups;			   /* owned; hottest first, only those with weight */
 	const struct ctx_source_section **members; /* owned */
 	size_t n;
 };
@@ -286,7 +286,7 @@ static enum ctx_status make_groups(const struct making *making, struct groups *r
 	return CTX_OK;
 }
 
-/* What the bytes from `from` on come to, packed behind those before them. */
+/* Compressed size of the bytes from `from` on, after those before them. */
 static enum ctx_status packed_size(z_stream *stream, const struct ctx_buf *bytes, size_t from, size_t *ret,
 				   struct ctx_err *err)
 {
@@ -319,7 +319,7 @@ static enum ctx_status put_group(struct making *making, const struct groups *gro
 	return status == CTX_OK ? ctx_buf_check(out, err) : status;
 }
 
-/* Puts the groups behind one another while they fit; `number_of` gets their numbers, by owner. */
+/* Appends groups while they fit; `number_of` gets their numbers, by owner. */
 static enum ctx_status put_groups(struct making *making, const struct groups *groups, uint32_t *number_of,
 				  struct ctx_html_sources *ret, struct ctx_err *err)
 {
@@ -372,7 +372,7 @@ static enum ctx_status make_sources(struct making *making, struct ctx_html_sourc
 	return CTX_OK;
 }
 
-/* Without a source file there are no lines, and nothing is worth a scan: `ret->code` is NULL then. */
+/* Without source files there are no lines, and the scan is skipped: `ret->code` is NULL then. */
 static enum ctx_status pull(struct ctx_report_source *source, struct ctx_code_view *ret, struct ctx_err *err)
 {
 	struct ctx_report_code code;

@@ -1,16 +1,16 @@
 #include "report/html_states.h"
 
 /* Kinds of rows. */
-#define NOWHERE 0u		    /* the thread is not there */
+#define NOWHERE 0u		    /* the thread does not exist */
 #define WHOLE(state) (1u + (state)) /* all the time in this state */
-#define SHARED (1u + CTX_STATE_N)   /* one bucket; and its states, as bits */
-#define FULL (1u << CTX_STATE_N)    /* to SHARED: nothing is missing of it, so the last state is the rest */
+#define SHARED (1u + CTX_STATE_N)   /* one bucket, and its states as bits */
+#define FULL (1u << CTX_STATE_N)    /* for SHARED: all of it is known, so the last state is the rest */
 
 /* The columns of one thread. */
 struct rows {
 	struct ctx_buf kinds, lengths, times;
 	uint64_t n;
-	uint32_t run_kind, run_length; /* the run that is not put yet; none if it has no length */
+	uint32_t run_kind, run_length; /* the pending run, not yet appended; none if its length is 0 */
 };
 
 static void rows_cleanup(struct rows *rows)

@@ -1,7 +1,9 @@
 /*
- * Thread states of the HTML page: how each bucket of time of each thread divides among the states. docs/html-page.md has the layout.
+ * Thread states of the HTML page: the share of each state in each time bucket of each thread. The
+ * layout is in docs/html-page.md.
  *
- * Most buckets are wholly in one state: rows are runs of such ones, or a single bucket that several states share.
+ * Most buckets are entirely in one state: a row is a run of such buckets, or a single bucket shared
+ * by several states.
  */
 #ifndef CTX_REPORT_HTML_STATES_H
 #define CTX_REPORT_HTML_STATES_H
@@ -9,7 +11,10 @@
 #include "base/buf.h"
 #include "report/html_cells.h"
 
-/* Appends the part. `states` as ctx_cells_collect_states makes them; `end_ns`: of the run. Memory that runs out fails the buffer. */
+/*
+ * Appends the encoded states. `states` is from ctx_cells_collect_states; `end_ns`: of the run. If
+ * memory runs out, the buffer fails.
+ */
 void ctx_html_states_put(const struct ctx_cells *states, uint64_t end_ns, struct ctx_buf *out);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * Tables on paper: one HTML page without a script, a list of reports of the selection printed to it
- * (report/html_tables.h). What it shows is what the reports show.
+ * Static HTML for printing: one page without a script, with a list of reports of the selection
+ * (report/html_tables.h). The content is that of the reports.
  */
 #include "base/mem.h"
 #include "report/html_tables.h"
 #include "report/kinds.h"
 #include "report/report_exports.h"
 
-/* Fewer than a report would have: the page is for reading. */
+/* Fewer than the reports' defaults: the page is for reading. */
 static const struct section {
 	const struct ctx_report_kind *kind;
 	const char *sort;

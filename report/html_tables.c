@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places that a function may have on the page. */
+/* Anchors that a function may have on the page. */
 #define HAS_ROW 1u
 #define HAS_STANZA 2u
 
@@ -16,7 +16,7 @@
 struct link {
 	size_t begin, end; /* in the body */
 	uint32_t function;
-	enum ctx_anchor own; /* the name stands at this anchor itself */
+	enum ctx_anchor own; /* the name is at this anchor itself */
 	uint32_t recording;
 };
 
@@ -32,7 +32,7 @@ struct ctx_html_tables {
 	char *title; /* owned; NULL: none yet */
 	struct link *links;
 	size_t n_links, links_cap;
-	struct recording *recordings; /* the last one is at hand */
+	struct recording *recordings; /* the last one is current */
 	size_t n_recordings, recordings_cap;
 	const char **sections; /* owned; names of reports, borrowed */
 	size_t n_sections, sections_cap;
@@ -89,7 +89,7 @@ void ctx_html_tables_recording(struct ctx_html_tables *page, const char *name)
 	if (page->title == NULL)
 		page->title = strdup(name);
 	page->body.failed |= page->title == NULL;
-	if (page->n_recordings == 1) /* it stands above the contents */
+	if (page->n_recordings == 1) /* its heading is above the contents */
 		return;
 	ctx_buf_put_text(&page->body, "<h1>");
 	ctx_html_put_text(&page->body, name);
@@ -195,7 +195,7 @@ void ctx_html_tables_put_name(struct ctx_html_tables *page, const struct ctx_cel
 		page->links[page->n_links++] = link;
 }
 
-/* Where a name leads; CTX_ANCHOR_NONE: the page says no more of the function. */
+/* Link target of a name; CTX_ANCHOR_NONE: the page has no other row for the function. */
 static enum ctx_anchor target_of(const struct ctx_html_tables *page, const struct link *link)
 {
 	const struct recording *recording = &page->recordings[link->recording];

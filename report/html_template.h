@@ -1,5 +1,5 @@
 /*
- * The built page (report/html/page.html) as it is embedded in the program.
+ * The built page (report/html/page.html), embedded in the program.
  */
 #ifndef CTX_REPORT_HTML_TEMPLATE_H
 #define CTX_REPORT_HTML_TEMPLATE_H

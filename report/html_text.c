@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* `text` is harmless UTF-8; what is left is the syntax. */
+/* `text` is safe UTF-8; only the syntax characters remain to be escaped. */
 static void put_escaped(struct ctx_buf *buf, const struct ctx_buf *text)
 {
 	size_t done = 0;

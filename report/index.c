@@ -1,8 +1,9 @@
 /*
- * Weights by an index object: a row for each value of what was asked for. Exclusive only: a sample belongs to one row
- * (requirement E16).
+ * Weights by an index object: a row for each value of the key. Exclusive only: a sample belongs to
+ * one row (requirement E16).
  *
- * Columns: those of text, with one for each further metric; those of JSON and CSV; then of CSV alone two for each further metric.
+ * Columns: those of text, with one for each further metric; those of JSON and CSV; then two for
+ * each further metric, in CSV only.
  */
 #include "base/mem.h"
 #include "report/head.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADING 48u /* columns of a metric's name at the most */
+#define HEADING 48u /* maximum width of a metric's name */
 
 static const struct ctx_column first_columns[] = {
 	{NULL, "Weight", CTX_STYLE_WEIGHT},
@@ -67,7 +68,7 @@ static const char *join(struct table *table, const char *first, const char *betw
 	return text;
 }
 
-/* The heading over columns of a metric, and the scale of their weights. NULL: no memory. */
+/* The heading above the columns of a metric, and the scale of their weights. NULL: no memory. */
 static const char *group_of(struct table *table, const struct ctx_metric_info *metric, uint64_t total,
 			    struct ctx_scale *scale)
 {
@@ -75,7 +76,7 @@ static const char *group_of(struct table *table, const struct ctx_metric_info *m
 	return ctx_metric_heading(metric, scale, HEADING, table->ascii, &table->arena);
 }
 
-/* Beside others the first metric has its name over its columns, as they have. */
+/* With several metrics the first one has its name above its columns too. */
 static enum ctx_status name_first_columns(struct table *table, struct ctx_err *err)
 {
 	struct ctx_metric_info metric =

@@ -58,7 +58,7 @@ void ctx_disassembler_close(struct ctx_disassembler *disassembler)
 	free(disassembler);
 }
 
-/* One instruction into the scratch; false: these bytes are none. */
+/* Decodes one instruction into the scratch; false: the bytes are not an instruction. */
 static bool decode(struct ctx_disassembler *disassembler, const uint8_t *bytes, size_t n, uint64_t address)
 {
 	return cs_disasm_iter(disassembler->handle, &bytes, &n, &address, disassembler->scratch);

@@ -1,5 +1,5 @@
 /*
- * Input and output, as it was traced: by file, by descriptor, by call stack, by size and by time.
+ * Traced input and output: by file, by descriptor, by call stack, by size and by duration.
  */
 #include "report/kinds.h"
 #include "report/out.h"
@@ -155,7 +155,7 @@ struct io {
 	struct ctx_traced_sums sizes[CTX_TRACED_BUCKETS], latencies[CTX_TRACED_BUCKETS];
 };
 
-/* A descriptor is of one process, and of one file at a time. */
+/* A descriptor belongs to one process, and to one file at a time. */
 static struct ctx_traced_group *descriptor_of(struct io *io, const struct ctx_traced *operation)
 {
 	uint32_t process = ctx_profile_process_of(io->page.profile, operation->thread);

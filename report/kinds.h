@@ -1,4 +1,4 @@
-/* The reports, one file each. A new one is a line here. */
+/* The reports, one file each. A new report needs a line here. */
 #ifndef CTX_REPORT_KINDS_H
 #define CTX_REPORT_KINDS_H
 

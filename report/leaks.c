@@ -1,5 +1,5 @@
 /*
- * Allocations that nobody freed up to the end, by call stack.
+ * Allocations not freed by the end of the run, by call stack.
  */
 #include "report/kinds.h"
 #include "report/out.h"

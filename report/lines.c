@@ -1,6 +1,6 @@
 /*
- * Hot lines. A row is a line in a function: one source line that is inlined in several functions has a row for the
- * inlined function, and the lines of the calls have their own.
+ * Hot lines. A row is a line in a function: a source line of a function that is inlined into
+ * several others has one row, for the inlined function; the lines of the calls have their own rows.
  */
 #include "base/mem.h"
 #include "report/code_rows.h"
@@ -33,7 +33,7 @@ static const char *const sort_keys[] = {
 	"exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "function", "file", NULL,
 };
 
-/* A line is a number in a file that is known. */
+/* A line is a line number in a known file. */
 static bool key_of(const void *context, uint32_t function, uint32_t file, uint32_t line,
 		   struct ctx_line_key *ret)
 {

@@ -1,7 +1,7 @@
 /*
  *	histograms of the metrics -> one histogram with the stacks of all -> calltree: the nodes
- *	each metric's histogram -> its numbers on a copy of these nodes
- *	siblings sorted anew by all metrics -> every node's new place -> all copies rearranged the same way
+ *	each metric's histogram -> its values on a copy of these nodes
+ *	siblings sorted by all metrics -> new position of every node -> all copies rearranged the same way
  */
 #include "report/metric_trees.h"
 
@@ -105,7 +105,7 @@ static int compare_siblings(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Puts the children of `node` in `siblings`, sorted; returns how many. */
+/* Writes the sorted children of `node` to `siblings`; returns their number. */
 static size_t sorted_children(const struct set *set, uint32_t node, struct sibling *siblings)
 {
 	const struct ctx_calltree_node *nodes = set->trees[0].nodes;
@@ -119,7 +119,10 @@ static size_t sorted_children(const struct set *set, uint32_t node, struct sibli
 	return n;
 }
 
-/* The new place of every node, and the place of its next sibling. Parents are placed before their children. */
+/*
+ * The new position of every node, and of its next sibling. Parents are placed before their
+ * children.
+ */
 static void place_nodes(const struct set *set, uint32_t *size, uint32_t *place, uint32_t *next,
 			struct sibling *siblings)
 {

@@ -1,5 +1,5 @@
 /*
- * Call trees of several metrics over the same nodes: those that any of the metrics has.
+ * Call trees of several metrics over the same nodes: the union of the metrics' nodes.
  */
 #ifndef CTX_REPORT_METRIC_TREES_H
 #define CTX_REPORT_METRIC_TREES_H
@@ -11,9 +11,10 @@
 #include <stdbool.h>
 
 /*
- * trees[0] is of the part's histogram, trees[1 + i] of more[i]: node by node the same call stacks, each with the numbers of its
- * own metric. Siblings come by descending cum of the first metric, then of the second, ...; those with
- * less than `small_percent` of the total in every metric come last. `trees` has room for 1 + n_more. O(nodes * metrics).
+ * trees[0] is built from the part's histogram, trees[1 + i] from more[i]: node by node the same
+ * call stacks, each tree with the values of its own metric. Siblings are sorted by descending cum
+ * of the first metric, then of the second, and so on; those with less than `small_percent` of the
+ * total in every metric come last. `trees` has room for 1 + n_more. O(nodes * metrics).
  */
 struct ctx_metric_trees_input {
 	const struct ctx_profile *profile;
@@ -25,7 +26,7 @@ struct ctx_metric_trees_input {
 CTX_MUST_CHECK enum ctx_status ctx_metric_trees_build(const struct ctx_metric_trees_input *input,
 						      struct ctx_calltree *trees, struct ctx_err *err);
 
-/* Whether a node has less than so much of the total in each of `n` trees. */
+/* Whether a node has less than `percent` of the total in each of `n` trees. */
 bool ctx_metric_trees_is_small(const struct ctx_calltree *trees, size_t n, uint32_t node, double percent);
 
 #endif

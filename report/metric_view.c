@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MAX_HEADING 16
-#define OBJECTS_FROM 50u /* columns for names from which objects are shown too */
+#define OBJECTS_FROM 50u /* minimum width of names at which objects are shown too */
 
 const char *ctx_metric_word(const struct ctx_metric_info *metric)
 {
@@ -60,7 +60,7 @@ static enum ctx_status add_weights(struct ctx_metric_view *view, const struct ct
 	return CTX_OK;
 }
 
-/* With few digits: a number has 7 columns at the most, up to a day. */
+/* With few digits: a number takes at most 7 columns, up to a day. */
 static struct ctx_scale narrow_scale(enum ctx_unit unit, uint64_t largest)
 {
 	struct ctx_scale scale = ctx_scale_for(unit, largest);
@@ -115,7 +115,7 @@ static size_t at_least(size_t value, size_t least)
 	return value > least ? value : least;
 }
 
-/* What is left for names; 0: nothing. */
+/* Columns left for names; 0: none. */
 static size_t room(const struct ctx_metric_view *view, const struct ctx_scale *scales,
 		   const char *const *headings, size_t width)
 {
@@ -132,7 +132,7 @@ static size_t room(const struct ctx_metric_view *view, const struct ctx_scale *s
 	return width > used ? width - used : 0;
 }
 
-/* Gives up one thing after the other until names have what they want. */
+/* Drops parts of the table, one after the other, until names have enough columns. */
 static void lay_out(struct ctx_metric_view *view, struct ctx_scale *scales, const char *const *headings)
 {
 	unsigned width = view->options->width;
@@ -342,7 +342,7 @@ static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells
 		view->cells[n++] = ctx_cell_number(row->cum);
 	}
 	view->cells[n] = cells[view->form->name];
-	/* Where there is little room it is the name's. */
+	/* In a narrow table the name gets the width. */
 	if (view->name_room != 0 && view->name_room < OBJECTS_FROM)
 		view->cells[n].object = NULL;
 }

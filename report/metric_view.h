@@ -1,8 +1,10 @@
 /*
- * Several metrics side by side, in the reports that can show them. With one metric a row is printed as it is; with more:
+ * Several metrics side by side, in the reports that support it. With one metric a row is printed
+ * unchanged; with more:
  *
- *	text	a heading for each metric above its own columns; percentages and samples give way, and
- *		where the width is small digits, the columns in front, and at last the exclusive columns
+ *	text	a heading for each metric above its own columns; percentages and samples are dropped,
+ *		and in a narrow table also digits, the columns in front, and finally the exclusive
+ *		columns
  *	JSON	the row has "metrics": one object for each further metric
  *	CSV	further columns: base.lock, cum.lock, ...
  */
@@ -17,10 +19,10 @@ struct ctx_metric_form {
 	const char *base_title, *cum_title;
 	const char *base_key, *cum_key, *base_samples_key, *cum_samples_key;
 	bool has_calls;	     /* "calls" of each metric in JSON */
-	unsigned n_lead;     /* so many of its first columns stay where there is room */
-	unsigned lead_width; /* columns of text that they take */
+	unsigned n_lead;     /* number of its first columns that are kept if there is room */
+	unsigned lead_width; /* their width in text */
 	unsigned name;	     /* the column of names */
-	unsigned wanted;     /* columns that names should have at least */
+	unsigned wanted;     /* minimum width of names */
 };
 
 struct ctx_metric_view {
@@ -31,7 +33,7 @@ struct ctx_metric_view {
 	const struct ctx_report_options *options;
 	/* Set by ctx_metric_view_init. */
 	uint64_t *weights;	    /* by metric, of all parts */
-	size_t n_more;		    /* 0: nothing of what follows, but sort_keys */
+	size_t n_more;		    /* 0: of the following fields only sort_keys is set */
 	bool has_lead, has_base;    /* text */
 	struct ctx_column *columns; /* text and CSV */
 	struct ctx_cell *cells;
@@ -44,12 +46,12 @@ struct ctx_metric_view {
 	struct ctx_arena arena;
 };
 
-/* Pulls the parts that a report with such a view shows, in every selected metric. */
+/* Queries the parts for a report with such a view, in every selected metric. */
 CTX_MUST_CHECK enum ctx_status ctx_metric_view_pull(const struct ctx_metric_view *view,
 						    struct ctx_report_source *source, bool calls,
 						    struct ctx_report_parts *ret, struct ctx_err *err);
 
-/* `sort_keys` may be NULL. Borrows all that it is given; ctx_metric_view_deinit in any case. */
+/* `sort_keys` may be NULL. Borrows its arguments; call ctx_metric_view_deinit in any case. */
 CTX_MUST_CHECK enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view,
 						    const struct ctx_report_parts *parts,
 						    const char *const *sort_keys, struct ctx_err *err);
@@ -60,8 +62,8 @@ void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *o
 			   const struct ctx_report_parts *parts);
 
 /*
- * A row. `cells` as for the report's own table; `numbers` are those of the first metric, `more` (n_more of them) those of the others. With
- * _begin JSON lists may follow, until ctx_out_row_end.
+ * A row. `cells` as for the report's own table; `numbers` are the values of the first metric,
+ * `more` (n_more) those of the others. After _begin JSON lists may follow, until ctx_out_row_end.
  */
 void ctx_metric_view_row(struct ctx_metric_view *view, struct ctx_out *out, const struct ctx_cell *cells,
 			 const struct ctx_flat_row *numbers, const struct ctx_flat_row *more);
@@ -73,15 +75,18 @@ void ctx_metric_view_row_begin(struct ctx_metric_view *view, struct ctx_out *out
 void ctx_metric_view_list_row(const struct ctx_metric_view *view, struct ctx_out *out,
 			      const struct ctx_cell *cells, const struct ctx_flat_row *more);
 
-/* What a further sort key means: which metric (from 1), and whether its cum. False: it is one of the report's own. */
+/*
+ * Resolves a sort key of a further metric: the metric (from 1), and whether it is its cum. False:
+ * it is one of the report's own keys.
+ */
 bool ctx_metric_view_key(const struct ctx_metric_view *view, size_t key, size_t *ret_metric, bool *ret_cum);
 
 /* For keys and headings. Borrowed from the profile, or constant. */
 const char *ctx_metric_word(const struct ctx_metric_info *metric);
 
 /*
- * What stands over a metric's columns: its title, made safe and cut to `width` columns, and the unit, where the title ("Bytes Allocated") does
- * not say it. In the arena. NULL: no memory.
+ * The heading of a metric's columns: its title, made safe and cut to `width` columns, and the unit,
+ * unless the title includes it ("Bytes Allocated"). In the arena. NULL: no memory.
  */
 const char *ctx_metric_heading(const struct ctx_metric_info *metric, const struct ctx_scale *scale,
 			       size_t width, bool ascii, struct ctx_arena *arena);

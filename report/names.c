@@ -13,7 +13,7 @@ struct range {
 	uint32_t first, last;
 };
 
-/* Zero columns: combining marks of the scripts that names are written in, and variation selectors. */
+/* Zero columns: combining marks of common scripts, and variation selectors. */
 static const struct range zero_width[] = {
 	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},
 	{0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31}, {0x0e34, 0x0e3a},
@@ -33,8 +33,8 @@ static const struct range wide[] = {
 };
 
 /*
- * Controls; what is invisible or turns the direction of text (U+202E and its kin); line separators;
- * noncharacters.
+ * Control characters; invisible and bidirectional formatting characters (such as U+202E); line
+ * separators; noncharacters.
  */
 static const struct range harmful[] = {
 	{0x0000, 0x001f}, {0x007f, 0x009f},   {0x00ad, 0x00ad},	   {0x034f, 0x034f}, {0x061c, 0x061c},
@@ -140,7 +140,7 @@ void ctx_name_put_csv(struct ctx_buf *buf, const char *name)
 	more = ctx_buf_reserve(buf, quotes + 1);
 	if (more == NULL)
 		return;
-	/* From the end, so that every byte moves once. */
+	/* Backwards, so that every byte moves once. */
 	for (size_t i = buf->n, to = buf->n + quotes; i-- > begin + 1;) {
 		buf->bytes[--to] = buf->bytes[i];
 		if (buf->bytes[i] == '"')
@@ -165,7 +165,7 @@ size_t ctx_text_width(const char *text, size_t n)
 	return width;
 }
 
-/* Bytes of the longest beginning that fits `width` columns. */
+/* Bytes of the longest prefix that fits `width` columns. */
 static size_t prefix_bytes(const char *text, size_t n, size_t width)
 {
 	size_t used = 0;
@@ -200,7 +200,7 @@ void ctx_text_cut(struct ctx_buf *buf, const char *text, size_t n, size_t width,
 	left = (width - ellipsis) / 2;
 	head = prefix_bytes(text, n, left);
 	left = ctx_text_width(text, head);
-	/* The tail begins where at most the rest of the columns is left. */
+	/* The tail is the longest suffix that fits the remaining columns. */
 	for (tail = head; ctx_text_width(text + tail, n - tail) > width - ellipsis - left;) {
 		size_t skipped =
 			prefix_bytes(text + tail, n - tail,

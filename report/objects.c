@@ -1,8 +1,8 @@
 /*
- * Load objects: what was spent in each, and below each.
+ * Load objects: exclusive and inclusive weight of each.
  *
- * A sample counts once for every object on its stack. Functions of no object (<Truncated-stack>, <Unknown>) are rows of
- * their own.
+ * A sample counts once for every object on its stack. Functions without an object
+ * (<Truncated-stack>, <Unknown>) have their own rows.
  */
 #include "base/mem.h"
 #include "report/kinds.h"
@@ -36,10 +36,10 @@ static const char *const sort_keys[] = {
 
 struct sum {
 	struct ctx_flat_row row; /* its function is not used */
-	uint32_t on_path;	 /* how often it is on the path from the root to the node at hand */
+	uint32_t on_path;	 /* how often it is on the path from the root to the current node */
 };
 
-/* By object, and behind them by function. */
+/* Rows by object, followed by rows by function. */
 static uint32_t place_of(const struct ctx_profile *profile, uint32_t function)
 {
 	uint32_t object = profile->functions[function].object;
@@ -47,7 +47,7 @@ static uint32_t place_of(const struct ctx_profile *profile, uint32_t function)
 	return object < profile->n_objects ? object : profile->n_objects + function;
 }
 
-/* Nodes are in depth-first order, so a path changes at its end only. O(nodes). */
+/* Nodes are in depth-first order, so the path changes at its end only. O(nodes). */
 static enum ctx_status add_up(const struct ctx_profile *profile, const struct ctx_calltree *tree,
 			      struct sum *sums, struct ctx_err *err)
 {
@@ -154,7 +154,7 @@ static void mark_matching(const struct ctx_profile *profile, const char *filter,
 	}
 }
 
-/* The exclusive order has the inclusive one below it. */
+/* In exclusive order, ties are sorted by inclusive weight. */
 static size_t sort_rows(const struct ctx_profile *profile, const struct sum *sums, const bool *matches,
 			size_t key, struct ctx_order_item *items)
 {

@@ -1,5 +1,5 @@
 /*
- * Sorting rows by a key that the user names. A report fills one item a row and sorts; equal items keep the
+ * Sorts rows by a key that the user selects. A report fills one item per row; equal items keep the
  * report's own order.
  */
 #ifndef CTX_REPORT_ORDER_H
@@ -12,8 +12,8 @@
 struct ctx_order_item {
 	const char *text;     /* NULL: by number */
 	uint64_t number;      /* larger ones first */
-	uint64_t second;      /* the same, where the first are equal */
-	const uint64_t *more; /* and n_more further numbers, where those are equal too; borrowed */
+	uint64_t second;      /* second key, where the first are equal */
+	const uint64_t *more; /* n_more further keys, where those are equal too; borrowed */
 	uint32_t n_more;      /* the same for all items */
 	uint32_t index;
 };
@@ -26,8 +26,8 @@ uint64_t ctx_order_signed(int64_t value);
 uint64_t ctx_order_ascending(uint64_t value);
 
 /*
- * The place of `sort` among the keys (ended by NULL); CTX_E_ARG naming the keys if it is none. `sort` NULL:
- * place 0, the report's own.
+ * Position of `sort` among the keys (ended by NULL); CTX_E_ARG with the list of keys if it is not
+ * one of them. `sort` NULL: position 0, the report's own order.
  */
 CTX_MUST_CHECK enum ctx_status ctx_order_find(const char *report, const char *sort, const char *const *keys,
 					      size_t *ret_place, struct ctx_err *err);

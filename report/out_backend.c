@@ -35,7 +35,7 @@ bool ctx_out_in_group(const struct ctx_out *out, size_t column)
 	return out->groups != NULL && out->groups[column] != NULL;
 }
 
-/* Columns of a group have a scale of their own. */
+/* Columns of a group have their own scale. */
 static const struct ctx_scale *scale_of(const struct ctx_out *out, size_t column)
 {
 	return ctx_out_in_group(out, column) && out->scales != NULL ? &out->scales[column] : &out->head.scale;

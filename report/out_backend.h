@@ -1,7 +1,7 @@
 /*
  * The back ends of report/out.h: one table of functions for each format.
  *
- *	out_text.c	rows are kept until the section ends, measured, aligned
+ *	out_text.c	rows are buffered until the section ends, then aligned
  *	out_json.c	streamed through yajl, nested lists allowed
  *	out_csv.c	streamed
  *	out_html.c	to the page of the options (report/html_tables.h)
@@ -19,9 +19,9 @@
 
 struct ctx_out;
 
-/* NULL: the format has no such thing. Nothing is called after a failure but `end`. */
+/* NULL: not supported by the format. After a failure only `end` is called. */
 struct ctx_out_backend {
-	bool for_reading; /* a person reads it: titles, drawings, lines of text; else keys and every value */
+	bool for_reading; /* for people: titles, drawings, lines of text; else keys and every value */
 	void (*begin)(struct ctx_out *out); /* prints the head */
 	void (*row_begin)(struct ctx_out *out, const struct ctx_cell *cells);
 	void (*row_end)(struct ctx_out *out);
@@ -43,7 +43,7 @@ struct ctx_out_backend {
 
 extern const struct ctx_out_backend ctx_out_text, ctx_out_json, ctx_out_csv, ctx_out_html;
 
-/* HTML: what stands at the end of the page so far. */
+/* HTML: the last element of the page so far. */
 enum ctx_out_place { CTX_OUT_NOTHING, CTX_OUT_TABLE, CTX_OUT_LINES };
 
 struct ctx_out_row { /* text: a kept row */
@@ -58,9 +58,9 @@ struct ctx_out {
 	struct ctx_head head;
 	const struct ctx_column *columns;
 	size_t n_columns;
-	const struct ctx_scale *scales; /* text: by column, of columns in a group; NULL: no groups */
+	const struct ctx_scale *scales; /* text: by column, for columns in a group; NULL: no groups */
 	const char *const *
-		groups; /* text: by column; neighbours with the same (pointer) have this heading together. Safe text */
+		groups; /* text: by column; adjacent columns with the same pointer share the heading. Safe text */
 	struct ctx_arena arena; /* until the section ends */
 	struct ctx_buf line;	/* scratch */
 	struct ctx_out_row *rows;
@@ -72,16 +72,19 @@ struct ctx_out {
 	enum ctx_status status; /* first failure */
 };
 
-/* The first failure of a report sticks. */
+/* Records a failure; the first one of a report is kept. */
 void ctx_out_fail(struct ctx_out *out, enum ctx_status status);
 
-/* printf into memory that lives until the section ends; "" when memory is short. */
+/* printf into memory that is valid until the section ends; "" if memory runs out. */
 const char *ctx_out_format(struct ctx_out *out, const char *fmt, ...) CTX_PRINTF(2, 3);
 
-/* Whether a column stands under the heading of a group. */
+/* Whether a column is below the heading of a group. */
 bool ctx_out_in_group(const struct ctx_out *out, size_t column);
 
-/* Appends the number of a cell as a person reads it: in the scale of the column, as a share of the total, in ms or MiB. */
+/*
+ * Appends the number of a cell for people: in the scale of the column, as a share of the total, in
+ * ms or MiB.
+ */
 void ctx_out_put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
 			struct ctx_buf *buf);
 

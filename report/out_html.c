@@ -1,6 +1,6 @@
 /*
- * HTML: a table for each section, lines of text in between. It goes to the page of the options, not to their stream: names
- * become links when the whole page is known (report/html_tables.h).
+ * HTML: a table for each section, lines of text in between. Output goes to the page of the options,
+ * not to their stream: names become links when the page is complete (report/html_tables.h).
  */
 #include "report/html_tables.h"
 #include "report/html_text.h"
@@ -15,7 +15,7 @@ static struct ctx_buf *body_of(const struct ctx_out *out)
 	return ctx_html_tables_body(out->options->page);
 }
 
-/* Ends the table or the lines at hand. */
+/* Ends the open table or block of lines. */
 static void leave(struct ctx_out *out)
 {
 	if (out->at == CTX_OUT_TABLE)
@@ -117,7 +117,7 @@ static void enter_table(struct ctx_out *out)
 	out->at = CTX_OUT_TABLE;
 }
 
-/* " [libc.so.6]", and the number behind a name. */
+/* " [libc.so.6]", and the number after a name. */
 static void put_behind(const struct ctx_out *out, const struct ctx_cell *cell)
 {
 	struct ctx_buf *body = body_of(out);
@@ -215,7 +215,7 @@ static void put_section(struct ctx_out *out, const char *title)
 	ctx_buf_put_text(body_of(out), "</h3>\n");
 }
 
-/* Lines that follow one another are one block. */
+/* Consecutive lines form one block. */
 static void enter_lines(struct ctx_out *out)
 {
 	if (out->at == CTX_OUT_LINES)

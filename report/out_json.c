@@ -1,9 +1,9 @@
 /*
- * JSON through yajl's generator, which keeps the commas and the nesting right. Strings and large numbers go
- * in as ready-made tokens (yajl_gen_number writes its text as it stands): yajl's own strings
- * would leave direction overrides and C1 controls raw, and its integers end at 2^63 - 1.
+ * JSON through yajl's generator, which handles commas and nesting. Strings and large numbers are
+ * passed as preformatted tokens (yajl_gen_number writes its text unchanged): yajl's own strings
+ * would leave direction overrides and C1 controls unescaped, and its integers end at 2^63 - 1.
  *
- * Rows stand on lines of their own, so that files can be compared with diff.
+ * Each row is on its own line, so that files can be compared with diff.
  */
 #include "report/names.h"
 #include "report/out_backend.h"

@@ -1,7 +1,7 @@
 /*
- * Text: the rows of a section are kept until it ends, because the width that is left for names is known only
- * then. Widths are counted by names.h, so nothing depends on the locale of the program (libsmartcols counts
- * bytes in the C locale, and cannot cut in the middle).
+ * Text: the rows of a section are buffered until it ends, because only then the width left for
+ * names is known. Widths are computed by names.h, so the output is independent of the locale
+ * (libsmartcols counts bytes in the C locale, and cannot cut in the middle).
  */
 #include "base/mem.h"
 #include "model/interval.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG_NAMES 36u	/* columns that names should have beside headings in one line */
+#define LONG_NAMES 36u	/* minimum width of names for which headings stay in one line */
 #define SHORT_NAMES 24u /* in two */
 #define MIN_NAME_WIDTH 12
 #define UNLIMITED ((size_t)1 << 20)
@@ -47,8 +47,8 @@ static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 }
 
 /*
- * Drawing, name and object within `width` columns: the name gives way, the object only when it has more than
- * half.
+ * Drawing, name and object within `width` columns: the name is cut first, the object only if it
+ * takes more than half.
  */
 static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, size_t width,
 		     struct ctx_buf *buf)
@@ -99,7 +99,7 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 	ctx_buf_deinit(&object);
 }
 
-/* A place gives up its directories, a line of a program its end. */
+/* A place loses its directories, a line of source its end. */
 static void put_place(const struct ctx_out *out, enum ctx_style style, const struct ctx_cell *cell,
 		      size_t width, struct ctx_buf *buf)
 {
@@ -134,7 +134,7 @@ static size_t put_cell(const struct ctx_out *out, size_t column, const struct ct
 	return buf->failed ? 0 : ctx_text_width((const char *)buf->bytes, buf->n - 1);
 }
 
-/* The unit of a group stands in its heading. */
+/* The unit of a group is in its heading. */
 static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf)
 {
 	const struct ctx_column *column = &out->columns[i];
@@ -148,7 +148,10 @@ static size_t put_title(const struct ctx_out *out, size_t i, struct ctx_buf *buf
 	return buf->failed ? 0 : buf->n - 1;
 }
 
-/* Appends the cell to the line at hand, padded to its column. The last column is not padded on the right. */
+/*
+ * Appends the cell to the current line, padded to its column. The last column is not padded on the
+ * right.
+ */
 static void put_aligned(struct ctx_buf *text, const struct ctx_buf *cell, size_t width, enum ctx_style style,
 			bool last)
 {
@@ -173,7 +176,7 @@ static size_t last_column(const struct ctx_out *out)
 	return last;
 }
 
-/* A place has at most half of what the numbers leave. */
+/* A place gets at most half of the width that numbers leave. */
 static void limit_places(const struct ctx_out *out, size_t last, size_t *widths, size_t *used)
 {
 	for (size_t i = 0; i < last; i++) {
@@ -188,7 +191,10 @@ static void limit_places(const struct ctx_out *out, size_t last, size_t *widths,
 	}
 }
 
-/* The columns from `first` on that have the same heading; `*ret_width` with the spaces between them. */
+/*
+ * The number of columns from `first` on that share a heading; `*ret_width` includes the spaces
+ * between them.
+ */
 static size_t group_end(const struct ctx_out *out, size_t first, size_t last, const size_t *widths,
 			size_t *ret_width)
 {
@@ -200,7 +206,7 @@ static size_t group_end(const struct ctx_out *out, size_t first, size_t last, co
 	return end;
 }
 
-/* A group is at least as wide as its heading in so many lines; returns how much wider all become. */
+/* Widens groups to the width of their headings in so many lines; returns the total widening. */
 static size_t widen_groups(const struct ctx_out *out, size_t last, size_t lines, size_t *widths, bool really)
 {
 	size_t more = 0;
@@ -218,7 +224,7 @@ static size_t widen_groups(const struct ctx_out *out, size_t last, size_t lines,
 	return more;
 }
 
-/* In one line or two where there is room for names, else in more. */
+/* In one or two lines if that leaves room for names, else in more. */
 static size_t make_room_for_groups(const struct ctx_out *out, size_t last, size_t used, size_t *widths)
 {
 	size_t limit = out->options->width, lines = 1;
@@ -246,7 +252,7 @@ static size_t heading_lines(const struct ctx_out *out, size_t last, const size_t
 	return most;
 }
 
-/* One line of all headings, which end at the bottom: `behind` lines follow. */
+/* One line of all headings, which are aligned at the bottom: `behind` lines follow. */
 static void put_heading_line(const struct ctx_out *out, size_t last, const size_t *widths, size_t behind,
 			     struct ctx_buf *text)
 {
@@ -276,7 +282,7 @@ static size_t put_groups(const struct ctx_out *out, size_t last, const size_t *w
 	return lines;
 }
 
-/* Widths of all columns but the last; returns what is left for that. */
+/* Computes the widths of all columns but the last; returns the width left for that. */
 static size_t measure(struct ctx_out *out, size_t last, size_t *widths)
 {
 	size_t used = 0;
@@ -392,7 +398,10 @@ static void flush(struct ctx_out *out)
 	ctx_arena_deinit(&out->arena);
 }
 
-/* Both make their line before the table is printed: the text may live in the arena that this empties. */
+/*
+ * Both build their line before the table is printed, because printing clears the arena that may
+ * hold the text.
+ */
 static void flush_and_print(struct ctx_out *out, struct ctx_buf *line)
 {
 	ctx_buf_put_u8(line, '\n');
@@ -477,7 +486,7 @@ static void put_wrapped(struct ctx_out *out, const char *first, const char *text
 	ctx_buf_deinit(&buf);
 }
 
-/* As in stacks: the name is not cut in the middle. */
+/* As in stacks, the name is not cut in the middle. */
 static void put_name_line(struct ctx_out *out, const char *before, const struct ctx_cell *cell)
 {
 	struct ctx_buf text = {0};

@@ -1,7 +1,7 @@
 /*
- * Usage records are cumulative, one a process and second. A row is the difference between two records of a
- * process; the first record is held against zero at the start of the process, unless it was
- * taken right there: then it is where counting begins (an attached process had used something before).
+ * Usage records are cumulative, one per process and second. A row is the difference between two
+ * records of a process. The first record is compared with zero at the start of the process, unless
+ * it was taken at the start: then it is the baseline (an attached process has earlier usage).
  */
 #include "base/mem.h"
 #include "report/head.h"
@@ -11,8 +11,8 @@
 #include <inttypes.h>
 
 /*
- * Two reports: `overview` is about how the run went, `samples` is the same for those who know gprofng's samples: one a process and
- * record, numbered from 1, with its length.
+ * Two reports: `overview` shows resource usage over the run; `samples` shows the same as gprofng's
+ * samples: one per process and record, numbered from 1, with its duration.
  */
 
 /* Usage is recorded by process and about once a second; nothing finer can be selected. */
@@ -64,7 +64,7 @@ struct walk {
 	uint64_t *numbers; /* of the last sample, by process */
 };
 
-/* A counter that went back was reset: what it has is what was used since. */
+/* A counter that decreased was reset: its value is the usage since then. */
 static struct ctx_cell difference(uint64_t now, uint64_t before)
 {
 	return ctx_cell_number(now >= before ? now - before : now);
@@ -133,7 +133,7 @@ static bool is_asked(const struct ctx_report_selection *selection, uint64_t begi
 	return in_interval && has_thread;
 }
 
-/* The head of `out` is about the whole run: `selection` is what was asked. */
+/* The header of `out` is about the whole run: `selection` is the requested one. */
 static void put_rows(struct walk *walk, const struct ctx_report_selection *selection)
 {
 	struct ctx_out *out = walk->out;

@@ -1,5 +1,5 @@
 /*
- * What reports of functions share: cells for functions, and the --function filter.
+ * Common parts of reports of functions: cells for functions, and the --function filter.
  */
 #ifndef CTX_REPORT_PART_CELLS_H
 #define CTX_REPORT_PART_CELLS_H
@@ -13,26 +13,32 @@
 struct ctx_cell ctx_function_cell(const struct ctx_profile *profile, uint32_t function);
 struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t function);
 
-/* JSON: "inlined": true, only where the function stands for inlined instances. */
+/* JSON: "inlined": true, only if the function represents inlined instances. */
 struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function);
 
-/* "pt_PID_TID (name)", the title of a thread's tree; lives until the section of `out` ends. CTX_NONE: NULL. */
+/*
+ * "pt_PID_TID (name)", the title of a thread's tree; valid until the section of `out` ends.
+ * CTX_NONE: NULL.
+ */
 const char *ctx_thread_title(struct ctx_out *out, uint32_t thread);
 
-/* "NAME [OBJECT]", the object without its directories; lives until the section of `out` ends. */
+/* "NAME [OBJECT]", the object without its directories; valid until the section of `out` ends. */
 const char *ctx_function_title(struct ctx_out *out, uint32_t function);
 
-/* JSON: "parts": the clones and outlined parts that are counted with the function, only where there are any. */
+/*
+ * JSON: "parts": the clones and outlined parts that are counted with the function, only if there
+ * are any.
+ */
 struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t function);
 
-/* Call trees of all parts, so that a refusal comes before the first line is printed. */
+/* Call trees of all parts, built first so that errors are returned before anything is printed. */
 struct ctx_part_trees {
-	struct ctx_calltree *trees; /* owned; by part, of each part all metrics (metric_trees.h) */
+	struct ctx_calltree *trees; /* owned; by part, for each part all metrics (metric_trees.h) */
 	size_t n;		    /* parts */
 	size_t n_metrics;
 };
 
-/* `small_percent`: where there are several metrics, siblings with less in all of them come last. */
+/* `small_percent`: with several metrics, siblings below it in all of them come last. */
 CTX_MUST_CHECK enum ctx_status ctx_part_trees_build(const struct ctx_profile *profile,
 						    const struct ctx_report_parts *parts,
 						    double small_percent, struct ctx_part_trees *ret,
@@ -59,16 +65,22 @@ struct ctx_part_report {
 	ctx_part_page_fn put; /* prints the rows of one part */
 };
 
-/* A whole report of one table for each part: sort key and --function checked first, then `put` for every part. */
+/*
+ * Prints a whole report with one table per part: checks sort key and --function, then calls `put`
+ * for every part.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_part_trees_report(struct ctx_report_source *source,
 						     const struct ctx_report_options *options,
 						     const struct ctx_part_report *report,
 						     struct ctx_err *err);
 
-/* The first node behind the subtree of `node`. O(depth). */
+/* The first node after the subtree of `node`. O(depth). */
 uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node);
 
-/* A number cell of a process's pid, of a thread's tid; NULL cell where there is none, as for CTX_NONE. */
+/*
+ * A number cell of a process's pid, of a thread's tid; a null cell if there is none, as for
+ * CTX_NONE.
+ */
 struct ctx_cell ctx_pid_cell(const struct ctx_profile *profile, uint32_t process);
 struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread);
 

@@ -1,5 +1,6 @@
 /*
- * Hot instructions. Above the leaf an address is that of the byte before the one to return to: inside the call.
+ * Hot instructions. In callers the address is the return address minus 1, which is inside the call
+ * instruction.
  */
 #include "base/mem.h"
 #include "report/code_places.h"
@@ -96,7 +97,10 @@ static void put_row(struct ctx_out *out, const struct ctx_code_view *view, uint3
 			 });
 }
 
-/* Whether a location is an instruction, of a function that was asked for: the real one or one that is inlined there. */
+/*
+ * Whether a location is an instruction of a requested function: of the containing function, or of
+ * one inlined there.
+ */
 static bool is_wanted(const struct ctx_code_view *view, uint32_t index, const char *filter)
 {
 	const struct ctx_location *location = &view->code->locations[index];

@@ -1,11 +1,12 @@
 /*
- * Reports: what a source answers in, text, JSON, CSV or HTML tables out. Pure: no database, no files but the stream to
- * print to.
+ * Reports: data of a source in, text, JSON, CSV or HTML tables out. No database, and no files
+ * except the output stream.
  *
- * A report pulls histograms and everything else that it shows from a source (model/report_source.h); where they come from
- * it does not know. The JSON and CSV keys are a contract: keys are added, never renamed (docs/json.md).
- * Text fits `width` columns: names are cut with an ellipsis in the middle, numbers never. Names are data:
- * control characters, escapes and invalid UTF-8 are shown harmless in every format.
+ * A report queries histograms and all other data from a source (model/report_source.h); it does not
+ * know their origin. The JSON and CSV keys are a contract: keys are added, never renamed
+ * (docs/json.md). Text fits `width` columns: names are cut with an ellipsis in the middle, numbers
+ * never. Names are untrusted: control characters, escapes and invalid UTF-8 are made safe in every
+ * format.
  */
 #ifndef CTX_REPORT_REPORT_H
 #define CTX_REPORT_REPORT_H
@@ -33,43 +34,42 @@ struct ctx_report_options {
 	bool color;
 	bool ascii;	/* no Unicode drawing (a terminal without UTF-8) */
 	uint32_t limit; /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */
-	bool per_thread; /* a tree or list for each thread; wakers: threads of one name are not put together, however many they are */
+	bool per_thread; /* a tree or list for each thread; wakers: threads with the same name are not merged */
 	bool whole; /* source, disasm: long runs without samples are printed too (--limit 0); wakers: all of them */
 	const char *sort; /* a row key such as "inclusive"; NULL: the report's own order */
 	const char *
-		subject; /* source, disasm: what of, FUNC or FILE; NULL: the hottest function. wakers: FUNC */
-	const char *by;	 /* index: its key; NULL: as --by says */
+		subject; /* source, disasm: the subject, FUNC or FILE; NULL: the hottest function. wakers: FUNC */
+	const char *by;	      /* index: its key; NULL: that of --by */
 	const char *function; /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
-	double min_percent; /* tree: leave out nodes with less of the total than this; they are summed in a line */
+	double min_percent;   /* tree: omit nodes with less of the total than this; a line has their sum */
 };
 
 /* Which metrics a report shows. */
 enum ctx_report_metrics {
-	CTX_REPORT_ONE_METRIC, /* the first that is selected; more are refused */
+	CTX_REPORT_ONE_METRIC, /* only the first selected one; more are refused */
 	CTX_REPORT_METRICS,    /* several side by side */
-	CTX_REPORT_NO_METRIC,  /* it is not about a metric: whatever is selected does not matter */
+	CTX_REPORT_NO_METRIC,  /* it is not about a metric: the selected ones do not matter */
 };
 
-/* A name that gprofng or Solaris Studio has for a report; '_' is '-'. */
+/* A report's name in gprofng or Solaris Studio; '_' is '-'. */
 struct ctx_report_alias {
 	const char *name;
 	bool takes_function; /* "csingle=FUNC": with --function FUNC */
 };
 
 /*
- * The declaration of a report, which stands in its own file. Refusals of options, --help, the order of gprofng's metrics and
- * names follow from it.
+ * The declaration of a report, in the report's own file. Checks of options, --help, sort keys of
+ * gprofng's metrics and aliases are derived from it.
  */
 struct ctx_report_kind {
 	const char *name; /* "callers-callees" */
 	enum ctx_report_metrics metrics;
 	bool takes_subject; /* "--report source=FUNC" */
-	bool no_function;   /* has no rows of functions or stacks to choose from by --function */
-	const char *no_cpu; /* why it goes without --cpu; NULL: it does not */
-	const char *
-		order; /* why it cannot be sorted, ": it is in order of time"; NULL: by sort keys of its own */
-	unsigned traced; /* 1 << enum ctx_traced_kind: its rows are such operations */
-	bool needs_key;	 /* wants --by or a key of its own */
+	bool no_function;   /* has no rows of functions or stacks, so --function does not apply */
+	const char *no_cpu; /* why --cpu does not apply; NULL: it applies */
+	const char *order;  /* why it cannot be sorted, ": it is in order of time"; NULL: it has sort keys */
+	unsigned traced;    /* 1 << enum ctx_traced_kind: its rows are such operations */
+	bool needs_key;	    /* needs --by or a key of its own */
 	const char *sort_exclusive,
 		*sort_inclusive;		/* keys for gprofng's e.METRIC and i.METRIC; NULL: none */
 	const struct ctx_report_alias *aliases; /* ended by a NULL name; NULL: none */
@@ -83,8 +83,9 @@ struct ctx_report_kind {
 const struct ctx_report_kind *const *ctx_report_kinds(void);
 
 /*
- * Prints a report to options->out. CTX_E_ARG, CTX_E_NOTFOUND: options that it cannot do (an order, a function that is not in
- * the recording); nothing is printed then. Otherwise what the source fails with, CTX_E_IO or CTX_E_NOMEM.
+ * Prints a report to options->out. CTX_E_ARG, CTX_E_NOTFOUND: options that it does not support (a
+ * sort key, a function that is not in the recording); nothing is printed then. Otherwise what the
+ * source fails with, CTX_E_IO or CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_report_print(const struct ctx_report_kind *kind,
 						struct ctx_report_source *source,
@@ -95,14 +96,14 @@ CTX_MUST_CHECK enum ctx_status ctx_report_print(const struct ctx_report_kind *ki
 const struct ctx_report_kind *ctx_report_find(const char *name);
 
 /*
- * The report that gprofng and Solaris Studio call so: "calltree", "iostat". `*ret_takes_function`: a name behind it is for
- * options.function ("csingle=FUNC"). NULL: none.
+ * The report with this name in gprofng or Solaris Studio: "calltree", "iostat".
+ * `*ret_takes_function`: a name after "=" is for options.function ("csingle=FUNC"). NULL: none.
  */
 const struct ctx_report_kind *ctx_report_find_alias(const char *name, bool *ret_takes_function);
 
 /*
- * Prints text so that no byte of it can do harm: text format: control characters, DEL, C1, bidirectional
- * overrides and invalid UTF-8 as \xHH. For other printers of names (SQL results, errors).
+ * Prints untrusted text safely, as in text reports: control characters, DEL, C1, bidirectional
+ * overrides and invalid UTF-8 as \xHH. For other output of names (SQL results, errors).
  */
 void ctx_report_put_name(FILE *out, const char *name);
 

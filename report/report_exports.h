@@ -1,5 +1,5 @@
 /*
- * Exports that are pages or pictures.
+ * Exports that are pages or flame graphs.
  */
 #ifndef CTX_REPORT_REPORT_EXPORTS_H
 #define CTX_REPORT_REPORT_EXPORTS_H

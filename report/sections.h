@@ -1,6 +1,7 @@
 /*
- * Reports of several tables. In text each table has columns of its own; in JSON and CSV all rows are of one table, whose first key,
- * "section", says which one a row is of. A row has the keys that its section knows; CSV has empty fields for the rest.
+ * Reports of several tables. In text each table has its own columns; in JSON and CSV all rows are
+ * in one table, whose first key, "section", names the section of the row. A row has the keys of its
+ * section; in CSV the other fields are empty.
  */
 #ifndef CTX_REPORT_SECTIONS_H
 #define CTX_REPORT_SECTIONS_H
@@ -29,13 +30,19 @@ struct ctx_sections {
 	struct ctx_column text[CTX_SECTION_COLUMNS];
 };
 
-/* Ends the table before. `title`: instead of the section's own; NULL: that one. */
+/*
+ * Begins a section and ends the previous table. `title`: overrides the section's own; NULL: keeps
+ * it.
+ */
 void ctx_sections_begin(struct ctx_sections *sections, const struct ctx_section *section, const char *title);
 
-/* Cells for a row: none of them is there. */
+/* Clears the cells of a row: all are null. */
 void ctx_sections_clear(const struct ctx_sections *sections, struct ctx_cell *cells);
 
-/* A row; `cells` by column of the report, the first is filled in. `name`: of another section, in JSON and CSV; NULL: this one. */
+/*
+ * A row; `cells` by column of the report, the first is filled in. `name`: another section's name
+ * for JSON and CSV; NULL: this one.
+ */
 void ctx_sections_row_begin(struct ctx_sections *sections, struct ctx_cell *cells, const char *name);
 void ctx_sections_row_end(struct ctx_sections *sections);
 

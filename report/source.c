@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define FILE_CONTEXT 5u /* lines around one with weight, where long runs of a file are left out */
+#define FILE_CONTEXT 5u /* lines shown around one with weight, where long runs of a file are left out */
 
 static const struct ctx_column columns[] = {
 	{NULL, "", CTX_STYLE_NAME},
@@ -44,7 +44,7 @@ static bool is_hot(const struct ctx_source_section *section, const struct ctx_co
 	       ctx_code_is_hot(sum->inclusive, section->largest_inclusive);
 }
 
-/* `row` NULL, or without weight: the line alone. `line` 0: a text of its own. */
+/* `row` NULL, or without weight: only the line. `line` 0: a text that is not a source line. */
 static void put_line(const struct page *page, uint32_t line, const char *text,
 		     const struct ctx_line_total *row)
 {
@@ -170,7 +170,7 @@ static void put_section(const struct page *page)
 		put_line(page, 0, CTX_NO_LINE, section->no_line);
 	if (last != 0 && first <= last)
 		put_text(page, first, last);
-	/* What the text does not have: there is none, or it is another version of the file. */
+	/* Lines that the text lacks: there is no text, or it is another version of the file. */
 	for (size_t i = 0; i < section->n_rows; i++) {
 		if (section->rows[i].key.line > n_lines && ctx_line_has_weight(&section->rows[i]))
 			put_line(page, section->rows[i].key.line, NULL, &section->rows[i]);
@@ -189,7 +189,10 @@ static bool key_of_lined_function(const void *context, uint32_t function, uint32
 	return file != CTX_NONE && line != 0;
 }
 
-/* The function with the largest exclusive weight that has lines; CTX_NONE: there is none with samples. */
+/*
+ * The function with the largest exclusive weight that has lines; CTX_NONE: none of them has
+ * samples.
+ */
 static enum ctx_status find_hottest(const struct ctx_code_view *view, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_line_rows rows = {0};

@@ -63,7 +63,7 @@ static int compare(const void *left, const void *right)
 				    : (a->file < b->file ? -1 : a->file > b->file);
 }
 
-/* What a function has without lines goes to its heaviest section. */
+/* Weight of a function without a line goes to its heaviest section. */
 static void give_no_line(struct ctx_source_section *sections, size_t n, const struct ctx_line_total *row)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -123,10 +123,13 @@ enum ctx_status ctx_source_sections_build(const struct ctx_code_view *view, cons
 	return CTX_OK;
 }
 
-/* Lines of its instructions that are this much behind what is known to be the function's still are. */
+/*
+ * Maximum distance of an instruction's line after the known lines of a function to be counted as
+ * the function's.
+ */
 #define REACH 8
 
-/* The first line of another function behind `line`. */
+/* The first line of another function after `line`. */
 static uint32_t next_function(const struct ctx_code_view *view, const struct ctx_subject *subject,
 			      const struct ctx_source_section *section, uint32_t line)
 {

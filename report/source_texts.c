@@ -26,7 +26,7 @@ void ctx_source_texts_deinit(struct ctx_source_texts *texts)
 	*texts = (struct ctx_source_texts){0};
 }
 
-/* What follows the last newline is a line too, unless it is empty. */
+/* Text after the last newline is a line too, unless it is empty. */
 static enum ctx_status split(struct ctx_source_text *file, size_t n)
 {
 	size_t lines = 0, at = 0;

@@ -8,7 +8,7 @@
 
 #define SHOWN_FRAMES 64
 
-/* CSV has no lists: it gets the names, joined, as a fourth column. */
+/* CSV has no lists: the fourth column has the joined names. */
 static const struct ctx_column columns[] = {
 	{"exclusive", NULL, CTX_STYLE_WEIGHT},
 	{"samples", NULL, CTX_STYLE_COUNT},
@@ -79,7 +79,7 @@ static void print_stack_head(struct page *page, uint32_t number, uint64_t weight
 					 share, shown, out->head.scale.unit, count, cumulative));
 }
 
-/* A stack whose path is in the page. */
+/* A stack whose path is stored in the page. */
 struct shown {
 	uint32_t number;
 	uint32_t depth;	     /* 0: it has a name of its own */
@@ -175,8 +175,8 @@ static enum ctx_status sort_part(const struct ctx_report_part *part, size_t key,
 	if (items == NULL)
 		return ctx_err_nomem(err);
 	/*
-	 * Equal weights by stack id, whatever the order of the histogram: the id is the second key, and the
-	 * entry is looked up again below.
+	 * Equal weights are sorted by stack id, independent of the order of the histogram: the id
+	 * is the second key, and the entry is looked up again below.
 	 */
 	for (size_t i = 0; i < histogram->n; i++) {
 		const struct ctx_hist_entry *entry = &histogram->entries[i];

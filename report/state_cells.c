@@ -47,7 +47,7 @@ const char *ctx_state_note(const struct ctx_profile *profile, char *buf, size_t 
 	const char *level = ctx_profile_property(profile, "states", "");
 	const char *missing = strchr(level, ';');
 
-	/* Without system calls there are all states, as ctxrec has them too. */
+	/* All states are known without system calls too, as in recordings of ctxrec. */
 	if (missing == NULL || strcmp(missing, "; no syscalls") == 0)
 		return NULL;
 	snprintf(buf, size, "states: %s", level);

@@ -1,5 +1,5 @@
 /*
- * What reports of thread states share.
+ * Common parts of reports of thread states.
  */
 #ifndef CTX_REPORT_STATE_CELLS_H
 #define CTX_REPORT_STATE_CELLS_H
@@ -14,12 +14,13 @@ void ctx_state_fill(const uint64_t numbers[CTX_STATE_N], struct ctx_cell cells[C
 
 uint64_t ctx_state_sum(const uint64_t numbers[CTX_STATE_N], unsigned states);
 
-/* The state with the most; CTX_STATE_N when all are 0. */
+/* The state with the most time; CTX_STATE_N if all are 0. */
 unsigned ctx_state_most(const uint64_t numbers[CTX_STATE_N]);
 
 /*
- * For the head of reports, how much of the states there was to be seen where that is not all: "states: min: switches with
- * stacks, faults; no wakers, ..."; NULL: nothing is missing, or it is not known. What is missing stands behind a semicolon.
+ * A note for the report header on incompletely recorded states: "states: min: switches with stacks,
+ * faults; no wakers, ..."; NULL: nothing is missing, or it is unknown. Missing data follows the
+ * semicolon.
  */
 const char *ctx_state_note(const struct ctx_profile *profile, char *buf, size_t size);
 

@@ -12,7 +12,7 @@
 #define LABEL_WIDTH 16
 #define MAX_COLUMNS 400
 
-/* Gives letters to what `items` (by function) count, the most first. */
+/* Assigns letters to the functions counted by `items` (by function), the largest count first. */
 static void give_letters(struct ctx_strips *strips, struct ctx_order_item *items, uint32_t n_functions,
 			 bool first_strip)
 {
@@ -82,8 +82,8 @@ static bool is_selected(const struct ctx_report_selection *selection, struct ctx
 }
 
 /*
- * A column of the strip: the slices that fall on it, together; those in gaps between the selected intervals
- * are left out, so that they take nothing from the height.
+ * A column of the strip: the sum of its slices; those in gaps between the selected intervals are
+ * left out, so that they do not reduce the height.
  */
 struct cell {
 	uint64_t weight, length;
@@ -119,8 +119,8 @@ static struct cell column_cell(const struct ctx_strips *strips, const struct ctx
 
 struct layout {
 	size_t columns;
-	bool is_time; /* weights are ns of the time line, so that a busy slice is full */
-	double full;  /* weight a ns, or the largest weight of a column, that fills the height */
+	bool is_time; /* weights are ns of time, so that a busy slice is full */
+	double full;  /* weight per ns that fills the height, or the largest weight of a column */
 };
 
 static double height_of(const struct cell *cell, const struct layout *layout)
@@ -140,7 +140,7 @@ static struct layout make_layout(const struct ctx_strips *strips, const struct c
 
 	if (room > MAX_COLUMNS)
 		room = MAX_COLUMNS;
-	/* A whole number of columns a slice, as long as all fit. */
+	/* A whole number of columns per slice, as long as all fit. */
 	layout.columns = n <= room ? n * (room / n) : room;
 	layout.full = layout.is_time ? 1 : 0;
 	for (size_t first = 0; first + n <= strips->slices.n; first += n) {
@@ -149,7 +149,7 @@ static struct layout make_layout(const struct ctx_strips *strips, const struct c
 				column_cell(strips, strips->slices.slices + first, i, layout.columns);
 			double height = height_of(&cell, &layout);
 
-			/* Several threads together are busy for more than the time that passes. */
+			/* The sum over several threads can exceed the elapsed time. */
 			if (height > layout.full &&
 			    (!layout.is_time || strips->slices.slices[first].thread == CTX_NONE))
 				layout.full = height;
@@ -192,7 +192,7 @@ static void put_label(struct ctx_out *out, struct ctx_buf *line, uint32_t thread
 	ctx_buf_deinit(&label);
 }
 
-/* Trailing spaces are no part of a line. */
+/* Trailing spaces are removed. */
 static void print_line(struct ctx_out *out, struct ctx_buf *line)
 {
 	while (line->n > 0 && line->bytes[line->n - 1] == ' ')
@@ -205,7 +205,7 @@ static void print_line(struct ctx_out *out, struct ctx_buf *line)
 	ctx_buf_clear(line);
 }
 
-/* Colours of a terminal: green is good, red waits for others. */
+/* Terminal colours: green is running, red is waiting for others. */
 static const char *const state_colors[CTX_STATE_N] = {
 	[CTX_STATE_USER] = "32",       [CTX_STATE_SYSTEM] = "36",     [CTX_STATE_TRAP] = "36",
 	[CTX_STATE_TEXT_FAULT] = "35", [CTX_STATE_DATA_FAULT] = "35", [CTX_STATE_KERNEL_FAULT] = "35",
@@ -213,7 +213,10 @@ static const char *const state_colors[CTX_STATE_N] = {
 	[CTX_STATE_WAIT_CPU] = "33",
 };
 
-/* The state that has most of each column. Escapes have no width, so the line is not cut by its bytes: it fits anyway. */
+/*
+ * The dominant state of each column. Escapes have no width, so the line is not cut by its bytes; it
+ * always fits.
+ */
 static void print_states(const struct ctx_strips *strips, struct ctx_out *out, const struct layout *layout,
 			 const struct ctx_report_slice *slices, struct ctx_buf *line)
 {
@@ -335,7 +338,7 @@ static void print_legend(const struct ctx_strips *strips, struct ctx_out *out, s
 	}
 }
 
-/* "States: U user, L user lock", of those that have most of some column. */
+/* "States: U user, L user lock", of those that dominate some column. */
 static void print_state_legend(const struct ctx_strips *strips, struct ctx_out *out,
 			       const struct layout *layout, struct ctx_buf *line)
 {

@@ -15,7 +15,7 @@ void ctx_subject_deinit(struct ctx_subject *subject)
 	*subject = (struct ctx_subject){0};
 }
 
-/* Whether two functions are one by name and object, be they inlined or not. */
+/* Whether two functions have the same name and object, inlined or not. */
 static bool is_same(const struct ctx_profile *profile, uint32_t a, uint32_t b)
 {
 	const struct ctx_function_info *left = &profile->functions[a], *right = &profile->functions[b];
@@ -25,7 +25,10 @@ static bool is_same(const struct ctx_profile *profile, uint32_t a, uint32_t b)
 	       strncmp(left->name, right->name, n) == 0;
 }
 
-/* Static functions of one name are distinguished by their ids; inlined instances go with the first of their name. */
+/*
+ * Static functions of one name are distinguished by their ids; inlined instances go with the first
+ * of their name.
+ */
 static uint32_t find_owner(const struct ctx_profile *profile, const struct ctx_subject *subject,
 			   uint32_t function)
 {
@@ -113,7 +116,7 @@ static enum ctx_status refuse(const struct ctx_code_view *view, const char *text
 		ctx_near_consider(&near, base, strlen(base), text, strlen(text));
 	}
 	ctx_near_list(&near, names, sizeof(names));
-	/* Names have commas of their own, so a subject takes all that follows. */
+	/* Names may contain commas, so a subject extends to the end of the argument. */
 	return ctx_err_set(err, CTX_E_NOTFOUND, "no function%s '%.200s' in the experiment%s%s%s",
 			   allow_files ? " and no source file" : "", text,
 			   near.n == 0 && strchr(text, ',') != NULL
@@ -194,7 +197,10 @@ static enum ctx_status find_namesakes(struct namesakes *namesakes, struct ctx_er
 	return status;
 }
 
-/* Those that are not inlined first: each is an owner, the first of a name also that of the inlined ones. */
+/*
+ * Functions that are not inlined come first: each is an owner, and the first one of a name also
+ * owns the inlined ones.
+ */
 static void add_lined(struct namesakes *namesakes, const bool *lined, struct ctx_subject *subject)
 {
 	const struct ctx_profile *profile = namesakes->profile;

@@ -1,6 +1,6 @@
 /*
- * Subjects: what the reports source and disasm are of. A name may mean several functions (static ones of several files,
- * one in two objects) or several files: each is an owner of rows.
+ * Subjects of the reports source and disasm. A name may match several functions (static ones of
+ * several files, one in two objects) or several files: each is an owner of rows.
  */
 #ifndef CTX_REPORT_SUBJECT_H
 #define CTX_REPORT_SUBJECT_H
@@ -9,16 +9,16 @@
 
 struct ctx_subject {
 	uint32_t *
-		owner_of; /* owned; by function id, of files by file id: number of the owner; CTX_NONE: not meant */
-	uint32_t *
-		owners; /* owned; a function (the one that is not inlined, where there is one) or file of each */
+		owner_of; /* owned; by function id, of files by file id: number of the owner; CTX_NONE: not selected */
+	uint32_t *owners; /* owned; function (not an inlined one, if possible) or file of each owner */
 	uint32_t n;
 	bool is_file;
 };
 
 /*
- * Functions of this name (as --function finds them; the inlined instances of a function belong to it), or else files that
- * have this path or end in it. Refused where there is none (CTX_E_NOTFOUND), with the names that are most like it. O(names).
+ * Functions of this name (as --function finds them; the inlined instances of a function belong to
+ * it), or else files with this path or path suffix. CTX_E_NOTFOUND with the most similar names if
+ * there are none. O(names).
  */
 CTX_MUST_CHECK enum ctx_status ctx_subject_find(const struct ctx_code_view *view, const char *text,
 						bool allow_files, struct ctx_subject *ret,

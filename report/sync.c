@@ -1,5 +1,6 @@
 /*
- * Waits for locks, conditions and other objects of the program, as they were traced: by object and by call stack.
+ * Traced waits for locks, condition variables and other synchronization objects: by object and by
+ * call stack.
  */
 #include "report/kinds.h"
 #include "report/out.h"

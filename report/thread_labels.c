@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* Each thread on the page stands for all of its name that come behind it. */
+/* Each thread on the page represents all later ones of the same name. */
 static enum ctx_status collect_names(struct ctx_thread_labels *labels, const bool *is_there,
 				     struct ctx_strtab *names, struct ctx_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Threads, and how the time of each divides. In text, by the width that there is:
+ * Threads, and the time of each by state. In text, depending on the width:
  *
  *	the ten states, ms and % of each	(200 columns)
  *	the seven metrics, ms and % of each
@@ -67,7 +67,7 @@ static const struct ctx_column sum_columns[] = {
 	{NULL, "Spans", CTX_STYLE_COUNT},
 };
 
-/* The last three are of the thread. */
+/* The last three belong to the thread. */
 static const char *const sort_keys[] = {
 	"wall",	      "user",  "system",  "wait-cpu", "lock",	"text-fault", "data-fault",
 	"other-wait", "USER",  "SYSTEM",  "TRAP",     "TFAULT", "DFAULT",     "KFAULT",
@@ -198,7 +198,7 @@ static size_t at_least(size_t value, size_t least)
 	return value > least ? value : least;
 }
 
-/* Chooses the columns of `kinds`; returns the width that they take, without the name. */
+/* Chooses the columns of `kinds`; returns their width, without the name. */
 static size_t make_columns(struct page *page, const struct kind *kinds, unsigned n_kinds, bool shares_below,
 			   struct ctx_scale scale)
 {
@@ -273,7 +273,7 @@ static void put_zeros(const struct page *page)
 	ctx_buf_deinit(&line);
 }
 
-/* From here on the table is another one. */
+/* The table of states follows. */
 static void put_sums(struct page *page)
 {
 	struct ctx_out *out = page->out;
@@ -302,7 +302,10 @@ static struct ctx_order_item sort_item(const struct ctx_profile *profile,
 	const struct ctx_thread_info *thread = ctx_profile_thread(profile, states->thread);
 	struct ctx_order_item item = {.index = i};
 
-	/* Of a whole system nearly all were there all the time: those that only slept come last. */
+	/*
+	 * In a system-wide recording most threads exist the whole time: those that only slept come
+	 * last.
+	 */
 	item.second = key == 0 ? ctx_state_sum(states->ns, ALL_STATES & ~CTX_STATE_BIT(CTX_STATE_SLEEP)) : 0;
 	if (key == 0)
 		item.number = ctx_state_sum(states->ns, ALL_STATES);

@@ -127,7 +127,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	size_t key;
 	enum ctx_status status = ctx_order_find("threads", options->sort, sort_keys, &key, err);
 
-	/* The head counts truncated stacks too. */
+	/* The report header counts truncated stacks too. */
 	if (status == CTX_OK)
 		status = source->parts(source, &(struct ctx_parts_query){.per_thread = options->per_thread},
 				       &parts, err);

@@ -65,7 +65,7 @@ static void put_levels(struct ctx_out *out, const struct ctx_report_level *level
 	if (ctx_out_is_text(out)) {
 		if (n != 0)
 			ctx_out_section(out, "Time tree");
-		/* From here on the table is another one. */
+		/* The table of levels follows. */
 		out->columns = level_columns;
 		out->n_columns = CTX_COUNT_OF(level_columns);
 	}
@@ -85,7 +85,7 @@ static void put_levels(struct ctx_out *out, const struct ctx_report_level *level
 	ctx_out_list_end(out);
 }
 
-/* Slices of a thread that are of use: as many as there are columns. */
+/* The useful number of slices of a thread: one per column. */
 static size_t slices_wanted(const struct ctx_report_options *options)
 {
 	size_t width = options->width != 0 ? options->width : 120;

@@ -1,5 +1,5 @@
 /*
- * Sums of traced operations, by anything: stacks, files, objects.
+ * Sums of traced operations by an arbitrary key: stacks, files, objects.
  */
 #ifndef CTX_REPORT_TRACED_GROUPS_H
 #define CTX_REPORT_TRACED_GROUPS_H
@@ -24,8 +24,8 @@ struct ctx_traced_sums {
 
 struct ctx_traced_group {
 	uint64_t key;
-	const char *text; /* borrowed; NULL unless its maker gives it one */
-	uint32_t stack;	  /* CCT node that stands for the group; 0 none */
+	const char *text; /* borrowed; NULL unless set by the report */
+	uint32_t stack;	  /* CCT node of the group; 0 none */
 	uint32_t process, file;
 	int32_t descriptor;
 	uint64_t address;
@@ -40,17 +40,23 @@ struct ctx_traced_groups {
 
 void ctx_traced_groups_deinit(struct ctx_traced_groups *groups);
 
-/* The group of a key, made when it is new (all zero but the key). Valid until the next call. NULL: no memory. */
+/*
+ * The group of a key, created if it is new (all zero but the key). Valid until the next call. NULL:
+ * no memory.
+ */
 struct ctx_traced_group *ctx_traced_group_at(struct ctx_traced_groups *groups, uint64_t key);
 
 /* The same of operations with one call stack, which is the key. */
 struct ctx_traced_group *ctx_traced_stack_group(struct ctx_traced_groups *groups, uint32_t stack);
 
-/* Groups with the same text become one. The map is gone then. */
+/* Merges groups with the same text, and releases the map. */
 void ctx_traced_groups_merge(struct ctx_traced_groups *groups);
 
 void ctx_traced_add(struct ctx_traced_sums *to, const struct ctx_traced *operation);
-/* A number for each value, from 0: pairs of numbers of any size fit into a key of 64 bits then. CTX_MAP64_NONE: no memory. */
+/*
+ * A dense number for each value, from 0, so that a pair of arbitrary values fits into a key of 64
+ * bits. CTX_MAP64_NONE: no memory.
+ */
 uint32_t ctx_traced_number(struct ctx_map64 *map, uint64_t value);
 
 /* Powers of two: 0, 1, 2-3, 4-7, ... */

@@ -15,7 +15,7 @@
 #define DEFAULT_ROWS 20u /* of a table of text */
 #define BAR 24u
 
-/* Parents have smaller ids than their children: one way through the nodes is enough. */
+/* Parents have smaller ids than their children: one pass over the nodes is enough. */
 static enum ctx_status find_passing(const struct ctx_profile *profile, const char *function, bool **ret,
 				    struct ctx_err *err)
 {
@@ -45,13 +45,13 @@ static enum ctx_status check_recorded(const struct ctx_profile *profile, enum ct
 		"no waits were traced (gprofng collect app -s all)",
 		"no input and output was traced (gprofng collect app -i on)"};
 
-	/* Asked for, but none happened: that is what the report says. */
+	/* Recorded, but none occurred: the report says so. */
 	if (profile->traced[kind] != 0 || ctx_profile_property(profile, asked[kind], NULL) != NULL)
 		return CTX_OK;
 	return ctx_err_set(err, CTX_E_NOTFOUND, "%s", hints[kind]);
 }
 
-/* That what follows is not all. */
+/* Adds the note that the report is restricted to one function. */
 static enum ctx_status note_function(struct ctx_traced_page *page, const char *function, struct ctx_err *err)
 {
 	static const char before[] = "only what has ", behind[] = " on its call stack";
@@ -156,7 +156,7 @@ const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...)
 	return text;
 }
 
-/* Where the collector itself is the leaf, its caller says more. */
+/* If the leaf is the collector itself, its caller is more informative. */
 static uint32_t without_collector(const struct ctx_profile *profile, uint32_t stack)
 {
 	static const char own[] = "__collector_";
@@ -168,7 +168,7 @@ static uint32_t without_collector(const struct ctx_profile *profile, uint32_t st
 	return stack;
 }
 
-/* What the numbers in front leave. */
+/* The width left by the numbers. */
 static size_t room_of(const struct ctx_traced_page *page)
 {
 	size_t width = page->out.options->width, numbers = page->report->number_width;

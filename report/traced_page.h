@@ -1,5 +1,6 @@
 /*
- * What the reports of traced operations share: the head, --function, tables of groups and histograms.
+ * Common parts of reports of traced operations: the report header, --function, tables of groups and
+ * histograms.
  */
 #ifndef CTX_REPORT_TRACED_PAGE_H
 #define CTX_REPORT_TRACED_PAGE_H
@@ -13,11 +14,11 @@
 struct ctx_traced_report {
 	const struct ctx_report_kind *report;
 	enum ctx_traced_kind kind;
-	const char *topic, *counted; /* of the head: "Allocations", "allocations" */
+	const char *topic, *counted; /* for the report header: "Allocations", "allocations" */
 	enum ctx_unit unit;
 	unsigned stack;	       /* the column "stack": the names joined, in CSV only */
 	unsigned text;	       /* the column of text only: chains, names, bars */
-	unsigned number_width; /* columns of text that the numbers in front of call stacks take, about */
+	unsigned number_width; /* approximate width of the numbers before call stacks */
 	const char *const *sort_keys;
 	uint64_t (*value)(const struct ctx_traced_sums *sums, size_t key); /* of a sort key */
 	void (*fill)(const struct ctx_traced_sums *sums, struct ctx_cell *cells);
@@ -41,8 +42,8 @@ struct ctx_traced_page {
 };
 
 /*
- * Checks what was asked and pulls the operations; nothing is printed yet. CTX_E_NOTFOUND: the recording has none of
- * these operations.
+ * Checks the options and queries the operations; nothing is printed yet. CTX_E_NOTFOUND: the
+ * recording has none of these operations.
  */
 CTX_MUST_CHECK enum ctx_status ctx_traced_page_init(struct ctx_traced_page *page,
 						    const struct ctx_traced_report *report,
@@ -54,26 +55,27 @@ void ctx_traced_page_deinit(struct ctx_traced_page *page);
 /* Whether its stack passes --function. */
 bool ctx_traced_passes(const struct ctx_traced_page *page, const struct ctx_traced *operation);
 
-/* Prints the head: page->total and the topic's totals are set. */
+/* Prints the report header: page->total and the topic's totals must be set. */
 void ctx_traced_page_begin(struct ctx_traced_page *page);
 CTX_MUST_CHECK enum ctx_status ctx_traced_page_end(struct ctx_traced_page *page, struct ctx_err *err);
 
-/* Text of the page that lives as long as it; "" when memory is short. */
+/* Formats text that is valid as long as the page; "" if memory runs out. */
 const char *ctx_traced_text(struct ctx_traced_page *page, const char *fmt, ...) CTX_PRINTF(2, 3);
 
-/* The innermost functions of a stack in a few words, for text; lives as long as the page. */
+/* The innermost functions of a stack, abbreviated, for text; valid as long as the page. */
 const char *ctx_traced_chain(struct ctx_traced_page *page, uint32_t stack);
 
-/* In text: groups with the same short chain of functions become one. They have stacks. */
+/* In text: merges groups with the same short chain of functions. The groups must have stacks. */
 void ctx_traced_merge_stacks(struct ctx_traced_page *page, struct ctx_traced_groups *groups);
 
-/* The row for all, in the table at hand. */
+/* Prints the row of the total in the current table. */
 void ctx_traced_put_total(struct ctx_traced_page *page,
 			  void (*more)(struct ctx_cell *cells, const void *context), const void *context);
 
 /*
- * The heaviest groups, largest first, and how many more there are. `what` is one of them: "stack". `name`: cells of the group beside
- * the sums; NULL none. In text the page's text column has the group's text; `lists`: the group's stack in JSON and CSV.
+ * Prints the heaviest groups, largest first, and the number of further ones. `what` is the
+ * singular: "stack". `name`: additional cells of the group; NULL none. In text the page's text
+ * column has the group's text; `lists`: the group's stack in JSON and CSV.
  */
 struct ctx_traced_table {
 	const char *what;
@@ -85,7 +87,10 @@ struct ctx_traced_table {
 void ctx_traced_put_groups(struct ctx_traced_page *page, const struct ctx_traced_groups *groups,
 			   const struct ctx_traced_table *table);
 
-/* By bucket, those that have any: sums of CTX_TRACED_BUCKETS. The cells `from` and `to` are columns of numbers; the bar is as long as the count. */
+/*
+ * Prints the non-empty buckets of CTX_TRACED_BUCKETS sums. The cells `from` and `to` are columns of
+ * numbers; the bar is as long as the count.
+ */
 struct ctx_traced_histogram {
 	unsigned from, to;
 	const struct ctx_traced_sums *sums;
@@ -93,7 +98,7 @@ struct ctx_traced_histogram {
 
 void ctx_traced_put_histogram(struct ctx_traced_page *page, const struct ctx_traced_histogram *histogram);
 
-/* '#' for each so many. */
+/* A bar of '#', proportional to the value. */
 const char *ctx_traced_bar(struct ctx_traced_page *page, uint64_t value, uint64_t largest);
 
 #endif

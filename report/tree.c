@@ -35,9 +35,9 @@ struct walk {
 	struct ctx_out *out;
 	struct ctx_metric_view *view;
 	const struct ctx_calltree *tree; /* of the first metric; the others follow */
-	struct ctx_flat_row *more;	 /* scratch: the node's numbers in the other metrics */
+	struct ctx_flat_row *more;	 /* scratch: the node's values in the other metrics */
 	uint32_t thread;
-	uint32_t top;		  /* root of the subtree that is shown */
+	uint32_t top;		  /* root of the displayed subtree */
 	bool other;		  /* <Other> follows as the root's last child */
 	uint64_t shown, left_out; /* rows */
 	struct ctx_buf drawing;
@@ -105,7 +105,7 @@ static void clear_more(struct walk *walk)
 		walk->more[i] = (struct ctx_flat_row){0};
 }
 
-/* Branches that are drawn at the most: names need some columns too. */
+/* Maximum number of branches drawn, which leaves some columns for names. */
 static uint32_t most_levels(const struct walk *walk)
 {
 	unsigned width = walk->out->options->width, room = walk->view->name_room;
@@ -125,8 +125,8 @@ static bool has_next(const struct walk *walk, uint32_t node)
 }
 
 /*
- * The branches to the left of a line `level` levels below the top, whose ancestor there is `node`. Very deep
- * ones lose their beginning: the level is in its own column.
+ * The branches to the left of a line `level` levels below the top, whose ancestor there is `node`.
+ * Very deep ones are cut at the beginning: the level is in its own column.
  */
 static const char *draw(struct walk *walk, uint32_t node, bool last)
 {
@@ -173,7 +173,7 @@ static bool is_small(const struct walk *walk, uint32_t node)
 	       share < walk->out->options->min_percent * (double)walk->out->head.totals.weight;
 }
 
-/* In HTML: levels below the top; where that is very many, nobody counts. */
+/* In HTML: levels below the top, up to a maximum. */
 static uint16_t indent_of(const struct walk *walk, uint32_t node)
 {
 	uint32_t level = walk->tree->nodes[node].level - walk->tree->nodes[walk->top].level;
@@ -181,7 +181,10 @@ static uint16_t indent_of(const struct walk *walk, uint32_t node)
 	return (uint16_t)(level < UINT16_MAX ? level : UINT16_MAX);
 }
 
-/* One line for `node` and its later siblings, which are smaller still. Text only: a row of JSON is a node. */
+/*
+ * One line for `node` and its later siblings, which are smaller. Text only: a row of JSON is a
+ * node.
+ */
 static void put_small(struct walk *walk, uint32_t node)
 {
 	const struct ctx_calltree_node *nodes = walk->tree->nodes;
@@ -269,7 +272,7 @@ static void put_tree(struct walk *walk)
 			continue;
 		walk->top = i;
 		put_subtree(walk);
-		/* What matches below was shown with it. */
+		/* Matches below it were printed with it. */
 		i = ctx_subtree_end(tree, i) - 1;
 	}
 	if (walk->other)

@@ -44,7 +44,7 @@ static bool is_libc(const char *path)
 	       begins_with(base, "ld-musl");
 }
 
-/* What a program calls to lock, and what that is made of: says no more than the state does. */
+/* Locking functions and their internals: they add nothing to the state. */
 static bool is_lock_inside(const struct ctx_profile *profile, uint32_t node)
 {
 	static const char *const c_parts[] = {
@@ -77,7 +77,7 @@ static bool is_lock_inside(const struct ctx_profile *profile, uint32_t node)
 	return libc && (function->kind == CTX_FUNCTION_UNKNOWN || strcmp(function->name, "syscall") == 0);
 }
 
-/* Below every stack: it says nothing. */
+/* Below every stack: not informative. */
 static bool is_start(const struct ctx_profile *profile, uint32_t node)
 {
 	static const char *const names[] = {"_start",
@@ -99,7 +99,7 @@ static bool is_start(const struct ctx_profile *profile, uint32_t node)
 	return begins_with(function->name, "__libc_start_main");
 }
 
-/* How the kernel wakes threads: every waker's stack ends with it. */
+/* The kernel's functions that wake threads: the leaf of every waker's stack. */
 static bool is_wake_up(const struct ctx_profile *profile, uint32_t node)
 {
 	static const char *const parts[] = {"wake_up", "wakeup", "wake_function",
@@ -129,7 +129,7 @@ static bool is_unknown(const struct ctx_profile *profile, uint32_t node)
 	return function != NULL && function->kind == CTX_FUNCTION_UNKNOWN;
 }
 
-/* The node that the text begins with. */
+/* The node with which the text begins. */
 static uint32_t first_node(const struct ctx_profile *profile, uint32_t stack)
 {
 	const struct ctx_trie *cct = &profile->cct;
@@ -144,7 +144,7 @@ static uint32_t first_node(const struct ctx_profile *profile, uint32_t stack)
 		last = node;
 		node = cct->parent[node];
 	}
-	/* A chain of frame pointers gets lost here: the outermost that is known says more. */
+	/* Frame pointer unwinding fails here: the outermost known function is more informative. */
 	if (node != user && is_unknown(profile, node))
 		return last;
 	return node != CTX_TRIE_ROOT && !is_start(profile, node) ? node : user;
@@ -185,7 +185,9 @@ void ctx_wait_chain_put(const struct ctx_profile *profile, uint32_t stack, bool 
 
 /* ---- in some columns ---- */
 
-/* Libraries whose inside says little about the program: what it called of them does. */
+/*
+ * Libraries whose internals are of little interest: the function that the program called is shown.
+ */
 static bool is_system(const struct ctx_profile *profile, uint32_t node)
 {
 	static const char *const beginnings[] = {"ld-", "libstdc++", "libm.", "libm-", "libgp-", "libgcc_s"};
@@ -212,14 +214,14 @@ struct chain {
 	bool ascii;
 };
 
-/* Called by a function of such a library, and not what everything is about. */
+/* Called by a function of such a library, and not the node at which the text begins. */
 static bool is_inside(const struct chain *chain, size_t i)
 {
 	return i != 0 && i + 1 < chain->n && is_system(chain->profile, chain->nodes[i]) &&
 	       is_system(chain->profile, chain->nodes[i + 1]);
 }
 
-/* The function, or a gap where the last one is none; false: it is in that gap. */
+/* Appends the function, or a gap if hidden; false: it extends the previous gap. */
 static bool put_link(const struct chain *chain, size_t i, bool hidden, bool *in_gap, struct ctx_buf *buf)
 {
 	if (hidden && *in_gap)
@@ -239,7 +241,7 @@ static size_t width_from(const struct ctx_buf *buf, size_t begin)
 	return ctx_text_width((const char *)buf->bytes + begin, buf->n - begin);
 }
 
-/* False, and nothing is appended: there is no room. */
+/* False: there is no room, and nothing is appended. */
 static bool put_whole(const struct chain *chain, size_t room, struct ctx_buf *buf)
 {
 	size_t begin = buf->n, width = 0;
@@ -257,7 +259,7 @@ static bool put_whole(const struct chain *chain, size_t room, struct ctx_buf *bu
 	return true;
 }
 
-/* What has no room behind the first four is a gap too. */
+/* Functions after the first four that do not fit become a gap too. */
 static void put_outside(const struct chain *chain, size_t room, struct ctx_buf *buf)
 {
 	size_t width = 0, shown = 0;

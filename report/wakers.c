@@ -1,5 +1,5 @@
 /*
- * Who ended the waits. JSON and CSV have the rows as they are, with whole stacks; text is wakers_text.c.
+ * Wakers of the waits. JSON and CSV have all rows with whole stacks; text is in wakers_text.c.
  */
 #include "base/mem.h"
 #include "report/kinds.h"
@@ -13,9 +13,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define UNSEEN_PERCENT 1u /* of the waiting: less is no news */
+#define UNSEEN_PERCENT 1u /* of the waiting time: less is not reported */
 
-/* JSON has the stacks as lists, behind these; in CSV they are names joined by a semicolon. */
+/* JSON has the stacks as lists, after these; in CSV they are names joined by semicolons. */
 static const struct ctx_column columns[] = {
 	{"process", NULL, CTX_STYLE_COUNT},    {"thread", NULL, CTX_STYLE_COUNT},
 	{"thread_name", NULL, CTX_STYLE_NAME}, {"thread_id", NULL, CTX_STYLE_COUNT},
@@ -33,7 +33,7 @@ static const char *const sort_keys[] = {"wait_ns", "waits", "wait_max_ns", "dela
 
 struct page {
 	struct ctx_wakers_view view;
-	const struct ctx_report_states *states; /* of all threads, for what nobody was seen to end */
+	const struct ctx_report_states *states; /* of all threads, for waits without a recorded waker */
 	size_t n_states;
 };
 
@@ -93,7 +93,7 @@ static enum ctx_status put_data(const struct ctx_wakers_view *view, struct ctx_e
 	return CTX_OK;
 }
 
-/* "Waits", or "Waits: user lock, stopped" where it is not all of them. */
+/* "Waits", or "Waits: user lock, stopped" if not all are selected. */
 static void name_waits(unsigned states, char *name, size_t size)
 {
 	size_t at = (size_t)snprintf(name, size, "Waits");
@@ -106,8 +106,8 @@ static void name_waits(unsigned states, char *name, size_t size)
 }
 
 /*
- * A wait that nobody was seen to end is in the report of states alone; where that is much, who reads this one has to know. A
- * single function's waits cannot be separated there. NULL: little is missing.
+ * Waits without a recorded end are in the report of states only; the note says so if they are a
+ * large part. The waits of a single function cannot be separated there. NULL: little is missing.
  */
 static const char *note_unseen(const struct page *page, unsigned states, uint64_t seen_ns, char *buf,
 			       size_t size)

@@ -1,5 +1,5 @@
 /*
- * Rows of the report wakers: which of them are asked for, and their sums.
+ * Rows of the report wakers: filter and sums.
  */
 #ifndef CTX_REPORT_WAKERS_ROWS_H
 #define CTX_REPORT_WAKERS_ROWS_H
@@ -10,7 +10,7 @@ struct ctx_wakers_sums {
 	uint64_t waits, wait_ns, wait_max_ns, delay_ns, delay_max_ns;
 };
 
-/* What the report shows. All borrowed. */
+/* Inputs of the report. All borrowed. */
 struct ctx_wakers_view {
 	struct ctx_out *out;
 	const struct ctx_profile *profile;
@@ -24,13 +24,13 @@ struct ctx_wakers_sums ctx_wakers_sums_of(const struct ctx_report_wakers *row);
 void ctx_wakers_add(struct ctx_wakers_sums *to, const struct ctx_wakers_sums *from);
 uint64_t ctx_wakers_key(const struct ctx_wakers_sums *sums, size_t key);
 
-/* Whether the row waits in the functions that are asked for. O(depth). */
+/* Whether the row waits in the selected functions. O(depth). */
 bool ctx_wakers_passes(const struct ctx_wakers_view *view, const struct ctx_report_wakers *row);
 
-/* The name of a state, "USER_LOCK" (`word`) or "user lock"; "?" where there is none. */
+/* The name of a state, "USER_LOCK" (`word`) or "user lock"; "?" if there is none. */
 const char *ctx_wakers_state(uint32_t state, bool word);
 
-/* What woke the thread, where that is no thread of the recording; NULL: it is one, or is not known. */
+/* What woke the thread, if not a recorded thread; NULL: a recorded thread, or unknown. */
 const char *ctx_wakers_external_waker(const struct ctx_profile *profile, const struct ctx_report_wakers *row);
 
 #endif

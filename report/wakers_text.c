@@ -1,11 +1,12 @@
 /*
- * In text the rows are put together by what is printed of them, so that a person sees who waits for whom:
+ * In text, rows that print alike are merged, so that it is visible who waits for whom:
  *
  *	worker/1 102: user lock, 832.105 ms, in take_batch < consumer
  *	     80   700.100     8.751    12.345     0.800  producer 103: put_batch < produce
  *	     40   132.005     3.300     9.000     0.434  <interrupt>
  *
- * A group is a thread (or more than a few of one name), a state and a place; its lines are the wakers; waits for threads of the recording come first.
+ * A group is a thread (or all threads of a name, if many), a state and a place; its lines are the
+ * wakers; waits for threads of the recording come first.
  */
 #include "report/wakers_text.h"
 
@@ -22,11 +23,11 @@
 
 #define DEFAULT_GROUPS 20u
 #define DEFAULT_LINES 8u
-#define FEW_THREADS 8u /* of one name: of more, nobody reads each */
+#define FEW_THREADS 8u /* of one name: more threads are merged */
 #define FIGURES 5u
-#define WIDE 100u /* columns from which there is room for a share */
+#define WIDE 100u /* minimum width for a column of shares */
 
-/* A line of text to be: rows with the same texts are one. */
+/* A line of text: rows with the same texts are merged. */
 struct line {
 	const char *group, *waker; /* texts */
 	const char *state, *place; /* of the group's heading */
@@ -59,7 +60,7 @@ static const char *keep(struct page *page, struct ctx_buf *buf)
 	return text != NULL ? text : "";
 }
 
-/* A newline in a name is no end of a line here: names are made safe by ctx_name_put_text. */
+/* A newline in a name does not end the line: names are made safe by ctx_name_put_text. */
 static void make_line(struct page *page, uint32_t i, struct line *line, struct ctx_buf *buf)
 {
 	const struct ctx_report_wakers *row = &page->view->wakers[i];
@@ -114,7 +115,7 @@ static void add_line(struct line *to, const struct line *from)
 	to->by_threads_ns += from->by_threads_ns;
 }
 
-/* Those that wait, and those that wake. */
+/* Labels of the waiting and of the waking threads. */
 static enum ctx_status make_labels(struct page *page, struct ctx_err *err)
 {
 	const struct ctx_report_options *options = page->out->options;
@@ -182,7 +183,7 @@ static void make_groups(struct page *page)
 	}
 }
 
-/* By the key that was asked for; else the waits for other threads come first. */
+/* By the requested key; else waits for other threads come first. */
 static enum ctx_status sorted(const struct page *page, const struct line *lines, size_t n,
 			      struct ctx_order_item **ret)
 {

@@ -1,5 +1,5 @@
 /*
- * The report wakers for a person: waits of one thread, state and place together, below them who ended them.
+ * The report wakers as text: waits grouped by thread, state and place, with their wakers below.
  */
 #ifndef CTX_REPORT_WAKERS_TEXT_H
 #define CTX_REPORT_WAKERS_TEXT_H
