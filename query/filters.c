@@ -10,7 +10,7 @@
 
 #define SHOWN_MAX 160u /* bytes of an expression that is printed to point at */
 
-/* Up to which power of four, of ten. */
+/* Largest power of four, of ten. */
 #define BYTES(n) "SIZE<=(1<<" #n ")?1<<" #n ":"
 #define LONG(ns) "EVT_TIME<=" #ns "?" #ns ":"
 #define DATASIZE                                                                                             \
@@ -30,7 +30,7 @@ static const struct ctx_index_key objects[] = {
 	{"descriptor", "IOFD", true}, {"datasize", DATASIZE, true}, {"duration", DURATION, true},
 };
 
-/* As gprofng calls them; of others it is the plural. */
+/* The names in gprofng; otherwise the plural. */
 static const struct {
 	const char *name, *object;
 } other_names[] = {{"processes", "process"}, {"experiment_ids", "process"}};
@@ -74,7 +74,7 @@ static enum ctx_status check(const char *option, const char *text, struct ctx_wr
 
 /* ---- index objects ---- */
 
-/* The bytes of NAME in "NAME=EXPRESSION"; 0: it is no such thing. */
+/* Length of NAME in "NAME=EXPRESSION"; 0: the text does not have this form. */
 static size_t name_length(const char *definition)
 {
 	size_t n = 0;
@@ -196,7 +196,7 @@ enum ctx_status ctx_index_key_find(const struct ctx_selection_spec *spec, const 
 	return CTX_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all expressions ---- */
 
 enum ctx_status ctx_index_key_check(const struct ctx_selection_spec *spec, const char *by,
 				    struct ctx_wrong_place *ret_place, struct ctx_err *err)
@@ -229,7 +229,7 @@ void ctx_wrong_place_print(const struct ctx_wrong_place *place, FILE *out)
 	if (n == 0 || n > SHOWN_MAX)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		/* What is escaped, or has another width, would move the caret. */
+		/* Escaped or wide characters would misplace the caret. */
 		if (place->text[i] < ' ' || place->text[i] > '~')
 			return;
 	}

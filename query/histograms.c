@@ -87,7 +87,7 @@ static bool is_count(const struct ctx_profile *profile, uint32_t metric)
 	return metric < profile->n_metrics && ctx_metric_is_count(&profile->metrics[metric]);
 }
 
-/* How many samples there are is what weighs. `cost` is the query's as it was before they were added. */
+/* Sets the weight to the number of samples. `cost` is the query's cost before they were added. */
 static void count_samples(struct ctx_query *query, const struct ctx_timetree_cost *cost,
 			  struct ctx_histogram *out)
 {
@@ -124,7 +124,10 @@ enum ctx_status ctx_query_histogram(struct ctx_query *query, const struct ctx_qu
 	return status;
 }
 
-/* A scan by raw stack. Samples wait until there are many: their places in a large histogram are looked up side by side. */
+/*
+ * A scan by raw stack. Samples are buffered, so that their entries in a large histogram are looked
+ * up in batches.
+ */
 struct raw_scan {
 	struct ctx_histogram *out;
 	struct ctx_hist_item items[RAW_ITEMS];

@@ -29,7 +29,7 @@ static bool parse_range(const char *term, uint32_t *ret_first, uint32_t *ret_las
 	return true;
 }
 
-/* What a list selects from: threads or processes. */
+/* The set that a list selects from: threads or processes. */
 struct entities {
 	const char *what;      /* "thread" */
 	const char *id_prefix; /* "tid:" */
@@ -64,7 +64,10 @@ static bool matches(const struct entities *entities, const struct ctx_profile *p
 	uint32_t first, last;
 	size_t prefix = strlen(entities->id_prefix);
 
-	/* A number is one of the report's first column; one that is too large for that is meant as a tid or pid. */
+	/*
+	 * A number is an id from the report's first column; a larger one is probably meant as a tid
+	 * or pid.
+	 */
 	if (parse_range(term, &first, &last) && (first != last || first < entities->n))
 		return first <= i && i <= last;
 	if (parse_range(term, &first, &last))
@@ -75,7 +78,7 @@ static bool matches(const struct entities *entities, const struct ctx_profile *p
 	       fnmatch(term, entities->name(profile, i), 0) == 0;
 }
 
-/* Marks in `chosen` what a comma-separated list names; each term must name something. */
+/* Marks in `chosen` the items of a comma-separated list; each term must match something. */
 static enum ctx_status choose(const struct entities *entities, const struct ctx_profile *profile,
 			      const char *list, bool *chosen, struct ctx_err *err)
 {

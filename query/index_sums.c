@@ -1,5 +1,6 @@
 /*
- * Index objects: a scan, and a hash table from the values that were seen to rows. Memory grows with the number of values.
+ * Index objects: a scan with a hash table from values to rows. Memory grows with the number of
+ * distinct values.
  */
 #include "query/query.h"
 
@@ -17,12 +18,14 @@ struct indexing {
 	const struct ctx_expression *expression;
 	struct ctx_query_index *rows;
 	struct ctx_map64 places; /* key -> row */
-	size_t metric;		 /* of the selection's: its number */
+	size_t metric;		 /* number of the metric in the selection */
 	size_t keys_cap, sums_cap;
-	bool counts; /* what it counts are its samples: each weighs 1 */
+	bool counts; /* it counts samples: each weighs 1 */
 };
 
-/* Made if it is new. What may fail comes first: a place of the map must not stay free. */
+/*
+ * Created if it is new. Allocations come first: a slot of the map must not stay empty on failure.
+ */
 static enum ctx_status row_of(struct indexing *indexing, int64_t key, uint32_t *ret, struct ctx_err *err)
 {
 	struct ctx_query_index *rows = indexing->rows;

@@ -11,10 +11,10 @@
 #include <strings.h>
 
 #define TERM_MAX 256
-#define NEAR_MIN 3u /* bytes of a word that others may be like */
+#define NEAR_MIN 3u /* maximum length of a word that is matched to similar ones */
 
-/* The bytes of an event's name in front of its modifiers: "cpu-clock:u" and "cycles:ppp" have some, "sched:sched_switch"
- * has none. */
+/* Length of an event's name without modifiers: "cpu-clock:u" and "cycles:ppp" have modifiers,
+ * "sched:sched_switch" has none. */
 static size_t bare_length(const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -29,7 +29,7 @@ static const char *word_or_name(const struct ctx_metric_info *metric)
 	return metric->word != NULL ? metric->word : metric->name;
 }
 
-/* What was meant, perhaps: ", perhaps 'heapallocbytes'"; "" nothing is near. */
+/* A suggestion: ", perhaps 'heapallocbytes'"; "" nothing is similar. */
 static void list_near(const struct ctx_profile *profile, const char *name, char *out, size_t size)
 {
 	struct ctx_near near = {0};
@@ -75,7 +75,10 @@ static void list_metrics(const struct ctx_profile *profile, char *known, size_t 
 	}
 }
 
-/* By its name or word, else by its name without modifiers. CTX_NONE: none; `*ret_n_bare` how many have it then. */
+/*
+ * Finds a metric by its name or word, else by its name without modifiers. CTX_NONE: none, or
+ * several, whose number is `*ret_n_bare`.
+ */
 static uint32_t find_metric(const struct ctx_profile *profile, const char *wanted, uint32_t *ret_n_bare)
 {
 	uint32_t found = ctx_profile_find_metric(profile, wanted), bare = CTX_NONE;
@@ -102,7 +105,7 @@ static bool asks_states(const struct ctx_selection_spec *spec)
 	       strcasecmp(key.text, "STATE") == 0;
 }
 
-/* The first that has samples of events; of a program that did nothing but wait: Wall. */
+/* The first metric that has samples of events; if the program only waited: Wall. */
 static uint32_t default_metric(const struct ctx_selection_spec *spec, const struct ctx_profile *profile)
 {
 	uint64_t span_samples = 0;
@@ -142,7 +145,10 @@ static enum ctx_status add_metric(struct choice *choice, uint32_t metric, struct
 	return status;
 }
 
-/* Bytes up to the comma that ends a name. Those between slashes belong to it: "cpu/event=1,umask=2/u". */
+/*
+ * Length up to the comma that ends a name. Commas between slashes belong to the name:
+ * "cpu/event=1,umask=2/u".
+ */
 static size_t metric_length(const char *list)
 {
 	bool inside = false;
@@ -218,7 +224,7 @@ enum ctx_status ctx_metric_choice_read(const struct ctx_selection_spec *spec,
 	enum ctx_status status;
 	uint32_t n_bare, metric;
 
-	/* A name may have commas: the whole list is tried as one first. */
+	/* A name may contain commas: the whole list is tried as one name first. */
 	metric = list == NULL ? default_metric(spec, profile) : find_metric(profile, list, &n_bare);
 	status = metric != CTX_NONE ? add_metric(&choice, metric, err) : add_list(&choice, list, err);
 	if (status != CTX_OK) {

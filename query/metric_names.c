@@ -14,7 +14,7 @@ static bool is_column(const char *item, size_t n)
 	return false;
 }
 
-/* Where the word of an item begins; 0: it is no item. */
+/* Offset of the word of an item; 0: it is not an item. */
 static size_t word_of(const char *item, size_t n)
 {
 	size_t which = strspn(item, "eiad"), show;

@@ -17,7 +17,7 @@ const uint32_t *ctx_query_base_metrics(const struct ctx_profile *profile, const 
 {
 	const struct ctx_metric_info *info = *metric < profile->n_metrics ? &profile->metrics[*metric] : NULL;
 
-	/* No metrics at all: nothing was recorded. */
+	/* No metrics: nothing was recorded. */
 	*ret_n = info == NULL ? 0 : info->parts != NULL ? info->n_parts : 1;
 	return info != NULL && info->parts != NULL ? info->parts : metric;
 }

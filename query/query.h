@@ -1,19 +1,22 @@
 /*
- * Query: a store and a selection, and what reports ask of them: histograms, sums, slices, waits, operations.
+ * Query: the results that reports need of a store and a selection: histograms, sums, slices, waits,
+ * operations.
  *
- * A histogram comes from time trees where they index the question, else from a scan of the sample blocks of the interval
- * (processors, filters, addresses). A metric that is a sum of others is asked for part by part. Of spans of time an interval
- * gets the part inside; what it cuts is found in the time trees of each thread (query/span_edges.h).
+ * A histogram is computed from time trees if they index the query, else by a scan of the sample
+ * blocks of the interval (processors, filters, addresses). A metric that is a sum of others is
+ * queried part by part. An interval counts the part of a span that is inside; spans cut by its ends
+ * are found in the time trees of each thread (query/span_edges.h).
  *
  *	histograms.c    by call stack, by raw stack	traced_operations.c  operations one by one
- *	thread_parts.c  the same by thread		selection.h          what a question is about
+ *	thread_parts.c  the same by thread		selection.h          what is selected
  *	index_sums.c    by the value of an expression	sample_scan.h        selected samples one by one
  *	time_slices.c   the timeline			span_edges.h         spans that an interval cuts
  *	tree_levels.c   levels of a time tree		span_cache.h         spans that were looked up
- *	state_sums.c    how threads' time divides	tree_reader.h        the store as time trees
- *	waker_sums.c    who ended which waits
+ *	state_sums.c    threads' time by state		tree_reader.h        the store as time trees
+ *	waker_sums.c    waits and their wakers
  *
- * A query belongs to one thread. Functions fail with CTX_E_NOMEM and what the store fails with, where nothing else is said.
+ * A query belongs to one thread. Unless stated otherwise, functions fail with CTX_E_NOMEM and the
+ * errors of the store.
  */
 #ifndef CTX_QUERY_QUERY_H
 #define CTX_QUERY_QUERY_H
@@ -24,13 +27,13 @@
 #include "store/store.h"
 #include "timetree/timetree.h"
 
-/* May be moved while no function of it runs. */
+/* May be moved in memory while none of its functions runs. */
 struct ctx_query {
 	struct ctx_store *store;	       /* borrowed */
 	const struct ctx_profile *profile;     /* the store's */
 	const struct ctx_selection *selection; /* borrowed */
 	unsigned flags;			       /* CTX_TIMETREE_*, of histograms by call stack */
-	struct ctx_timetree_cost cost;	       /* of all questions so far; the caller may zero it */
+	struct ctx_timetree_cost cost;	       /* of all queries so far; the caller may zero it */
 	uint64_t samples_scanned;	       /* the same of scans */
 	struct ctx_span_cache spans;	       /* owned */
 };
@@ -40,7 +43,7 @@ void ctx_query_init(struct ctx_query *query, struct ctx_store *store, const stru
 		    unsigned flags);
 void ctx_query_deinit(struct ctx_query *query);
 
-/* The metrics that a metric consists of: its parts, or itself. `*metric` is borrowed. */
+/* The component metrics of a metric: its parts, or itself. `*metric` is borrowed. */
 const uint32_t *ctx_query_base_metrics(const struct ctx_profile *profile, const uint32_t *metric,
 				       size_t *ret_n);
 
@@ -53,16 +56,17 @@ struct ctx_query_scope {
 };
 
 /*
- * Adds the weights in the scope to `out`. A thread without samples adds nothing. O(log n) nodes of a time tree for each interval and
- * metric that the scope's consists of; with filters a scan.
+ * Adds the weights in the scope to `out`. A thread without samples adds nothing. O(log n) nodes of
+ * a time tree for each interval and component metric; with filters a scan.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_histogram(struct ctx_query *query,
 						   const struct ctx_query_scope *scope,
 						   struct ctx_histogram *out, struct ctx_err *err);
 
 /*
- * Adds the weights of all selected threads together by raw stack to `out`, which is empty; calls stay 0. Always exact, and always
- * a scan: the trees know no addresses. A sample without a raw stack adds to the root, 0.
+ * Adds the weights of all selected threads together by raw stack to `out`, which is empty; calls
+ * stay 0. Always exact, and always a scan: time trees do not index addresses. A sample without a
+ * raw stack adds to the root, 0.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_raw_histogram(struct ctx_query *query, uint32_t metric,
 						       struct ctx_histogram *out, struct ctx_err *err);
@@ -80,15 +84,18 @@ struct ctx_query_parts {
 };
 
 /*
- * Histograms of the selected intervals in each of the metrics: one part for all selected threads together, or one for each that has
- * samples in any of the metrics.
+ * Histograms of the selected intervals in each of the metrics: one part for all selected threads
+ * together, or one for each that has samples in any of the metrics.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_parts(struct ctx_query *query,
 					       const struct ctx_query_metrics *metrics, bool per_thread,
 					       struct ctx_query_parts *ret, struct ctx_err *err);
 void ctx_query_parts_free(struct ctx_query_parts *parts);
 
-/* Samples and weight of every selected thread in the selected intervals: arrays by thread id, malloc'ed. */
+/*
+ * Samples and weight of every selected thread in the selected intervals: arrays by thread id,
+ * malloc'ed.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_query_thread_sums(struct ctx_query *query, uint32_t metric,
 						     uint64_t **ret_samples, uint64_t **ret_weight,
 						     struct ctx_err *err);
@@ -96,12 +103,12 @@ CTX_MUST_CHECK enum ctx_status ctx_query_thread_sums(struct ctx_query *query, ui
 struct ctx_query_slicing {
 	uint32_t metric;
 	size_t per_thread;  /* slices for each; not 0 */
-	size_t max_threads; /* the heaviest so many selected ones */
+	size_t max_threads; /* maximum number of threads: the heaviest selected ones */
 };
 
 /*
- * The timeline: slices for all threads together (first) and for each of the heaviest, over the hull of the selected intervals; with
- * thread states how each divides, which is a scan. malloc'ed.
+ * The timeline: slices for all threads together (first) and for each of the heaviest, over the hull
+ * of the selected intervals; with thread states also the time by state, which is a scan. malloc'ed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query,
 						const struct ctx_query_slicing *slicing,
@@ -109,31 +116,36 @@ CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query,
 						struct ctx_err *err);
 
 /*
- * How the selected time of the threads divides into states: those with any, by thread id; spans that are cut count. malloc'ed.
- * CTX_E_ARG: nothing was recorded of states.
+ * The selected time of the threads by state: threads with any time, by thread id; of cut spans the
+ * inner part counts. malloc'ed. CTX_E_ARG: no thread states were recorded.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_states(struct ctx_query *query, struct ctx_report_states **ret,
 						size_t *ret_n, struct ctx_err *err);
 
 /*
- * The waits of the selected threads that lie at least partly in the selected intervals, in the states of ctx_query_wait_states; those
- * that are alike are one row, the longest first. Processors do not matter: a waiting thread is on none. malloc'ed.
+ * The waits of the selected threads that lie at least partly in the selected intervals, in the
+ * states of ctx_query_wait_states; equal ones are merged into a row, the longest first. Processors
+ * are ignored: a waiting thread is on none. malloc'ed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct ctx_report_wakers **ret,
 						size_t *ret_n, struct ctx_err *err);
 
-/* The waits among the states of the selected metrics, of CTX_STATE_BIT. 0: all of them, or none, and then all are wanted too. */
+/*
+ * The wait states among the states of the selected metrics, of CTX_STATE_BIT. 0: all or none of
+ * them, which both mean all.
+ */
 unsigned ctx_query_wait_states(const struct ctx_query *query);
 
 /*
- * The traced operations of a kind in the selection (intervals, threads, processors, filters), in order of time; `ret->items` is malloc'ed,
- * NULL for none. An interval has the operations that ended in it. For the heap, operations that are not selected are included as
- * CTX_HEAP_FREE where they free what a selected one allocated; so are those between the intervals.
+ * The traced operations of a kind in the selection (intervals, threads, processors, filters), in
+ * order of time; `ret->items` is malloc'ed, NULL for none. An interval includes the operations that
+ * ended in it. For the heap, unselected operations that free memory of a selected allocation are
+ * included as CTX_HEAP_FREE; so are those between the intervals.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_traced(struct ctx_query *query, enum ctx_traced_kind kind,
 						struct ctx_report_traced *ret, struct ctx_err *err);
 
-/* Sums by the value of an expression, in no order. Owned by the caller (ctx_query_index_free). */
+/* Sums by the value of an expression, unordered. Owned by the caller (ctx_query_index_free). */
 struct ctx_query_index {
 	int64_t *keys;
 	struct ctx_report_sum *sums;   /* n_metrics for each key, as the selection has them */
@@ -142,14 +154,14 @@ struct ctx_query_index {
 };
 
 /*
- * In all selected metrics; always a scan. CTX_E_ARG: what is wrong with the expression, or it asks for what the samples of the
- * metrics do not have. CTX_E_LIMIT: too many values.
+ * In all selected metrics; always a scan. CTX_E_ARG: the expression is invalid, or uses properties
+ * that the samples of the metrics do not have. CTX_E_LIMIT: too many values.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_index(struct ctx_query *query, const char *expression,
 					       struct ctx_query_index *ret, struct ctx_err *err);
 void ctx_query_index_free(struct ctx_query_index *index);
 
-/* What each level of the merged tree of the metric holds. malloc'ed. */
+/* Contents of each level of the merged tree of the metric. malloc'ed. */
 CTX_MUST_CHECK enum ctx_status ctx_query_levels(struct ctx_query *query, uint32_t metric,
 						struct ctx_report_level **ret, size_t *ret_n,
 						struct ctx_err *err);

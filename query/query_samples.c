@@ -5,16 +5,15 @@
 
 #include <stdlib.h>
 
-/* What the samples are handed out through: filters that the tree does not have. */
+/* Passes samples through the filters that the tree does not index. */
 struct passing {
 	const struct ctx_query_samples *samples;
 	const struct ctx_profile *profile;
 	const struct ctx_interval *intervals; /* borrowed */
 	size_t n_intervals;
-	bool *selected; /* owned; by thread; NULL: all */
-	struct ctx_interval
-		interval; /* that is being handed out; spans are cut at its begin (they end in it) */
-	bool counts;	  /* the samples of the metric are counted: each weighs 1 */
+	bool *selected;		      /* owned; by thread; NULL: all */
+	struct ctx_interval interval; /* being returned; spans are cut at its begin (they end in it) */
+	bool counts;		      /* the samples of the metric are counted: each weighs 1 */
 };
 
 static enum ctx_status pass(void *context, const struct ctx_sample *sample, struct ctx_err *err)
@@ -57,13 +56,13 @@ static enum ctx_status pass_metric(struct passing *passing, struct ctx_err *err)
 	return status;
 }
 
-/* The metrics that the selection's consists of, each with samples of its own. */
+/* The component metrics of the selected one, each with its own samples. */
 struct metrics {
 	const uint32_t *list;
 	size_t n;
 };
 
-/* The spans of one thread that go on behind the interval. */
+/* The spans of one thread that extend beyond the end of the interval. */
 static enum ctx_status pass_last(struct passing *passing, struct ctx_query *query, uint32_t thread,
 				 const struct metrics *metrics, struct ctx_err *err)
 {

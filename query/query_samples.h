@@ -1,5 +1,5 @@
 /*
- * Selected samples one by one, for those who want every one of them: exports and the HTML page.
+ * Selected samples one by one, for exports and the HTML page.
  */
 #ifndef CTX_QUERY_QUERY_SAMPLES_H
 #define CTX_QUERY_QUERY_SAMPLES_H
@@ -9,8 +9,9 @@
 #include "store/store.h"
 
 /*
- * Hands out the samples that `query` describes, in order of time; with `has_metric` spans as they are recorded, else cut at the
- * intervals (those that go on behind an interval end with its last nanosecond, behind all others). Reads the sample blocks of
+ * Passes the samples that `query` describes to `each` in order of time; with `has_metric` spans are
+ * as recorded, else cut at the intervals (those that extend beyond an interval end with its last
+ * nanosecond, after all others). Reads the sample blocks of
  * the intervals once. Ends with the first status of `each` that is not CTX_OK.
  */
 struct ctx_query_samples {

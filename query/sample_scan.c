@@ -6,7 +6,7 @@ struct scanning {
 	struct ctx_query *query;
 	const struct ctx_scan *scan;
 	bool spans;
-	struct ctx_interval selected; /* the whole selected interval: what filters see of a span */
+	struct ctx_interval selected; /* the whole selected interval: filters see this part of a span */
 };
 
 static enum ctx_status hand_out(const struct scanning *scanning, const struct ctx_sample *sample,
@@ -16,7 +16,7 @@ static enum ctx_status hand_out(const struct scanning *scanning, const struct ct
 	const struct ctx_selection *selection = scanning->query->selection;
 	struct ctx_sample part;
 
-	/* One without any length is a point. */
+	/* A span without length is a point. */
 	if (!scanning->spans || sample->weight == 0)
 		return ctx_selection_has_operation(selection, sample, operation)
 			       ? scan->each(scan->context, sample, operation, err)
@@ -37,7 +37,7 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample, stru
 	return hand_out(scanning, sample, NULL, err);
 }
 
-/* What a sample of the metric does not know, the operation that it was made of does. */
+/* Properties that the sample lacks come from its traced operation. */
 static enum ctx_status take_operation(void *context, const struct ctx_traced *operation, struct ctx_err *err)
 {
 	const struct scanning *scanning = context;
@@ -55,14 +55,14 @@ static enum ctx_status take_operation(void *context, const struct ctx_traced *op
 	if ((scan->thread != CTX_NONE && operation->thread != scan->thread) ||
 	    !ctx_traced_weigh(operation, profile->metrics[scan->metric].word, &sample.weight))
 		return CTX_OK;
-	/* What was called since the thread's last sample is not known: nothing, as a lower bound. */
+	/* Calls since the thread's last sample are unknown: 0, as a lower bound. */
 	if (sample.stack < profile->cct.n)
 		sample.kept_depth = profile->cct.depth[sample.stack];
 	scanning->query->samples_scanned++;
 	return hand_out(scanning, &sample, operation, err);
 }
 
-/* The span of a thread that goes on behind the interval. */
+/* The span of a thread that extends beyond the end of the interval. */
 static enum ctx_status take_last(const struct scanning *scanning, uint32_t thread, struct ctx_err *err)
 {
 	const struct ctx_span_scope scope = {scanning->scan->metric, thread, scanning->scan->interval};

@@ -1,15 +1,18 @@
 /*
  * Sample scan: selected samples one by one, out of the sample blocks.
  *
- * Spans are cut to the interval first, and filters see a span as the selection cuts it. Samples come in order of time, but for
- * spans that go on behind the interval: their parts come last.
+ * Spans are cut to the interval first, and filters see a span as the selection cuts it. Samples are
+ * in order of time, except spans that extend beyond the interval: their parts come last.
  */
 #ifndef CTX_QUERY_SAMPLE_SCAN_H
 #define CTX_QUERY_SAMPLE_SCAN_H
 
 #include "query/query.h"
 
-/* `operation`: the traced operation that the sample stands for; NULL: none, or the scan does not read operations. */
+/*
+ * `operation`: the traced operation of the sample; NULL: none, or the scan does not read
+ * operations.
+ */
 typedef enum ctx_status (*ctx_scan_fn)(void *context, const struct ctx_sample *sample,
 				       const struct ctx_traced *operation, struct ctx_err *err);
 
@@ -17,16 +20,19 @@ struct ctx_scan {
 	uint32_t metric;
 	uint32_t thread;	      /* CTX_NONE: all, selected or not */
 	struct ctx_interval interval; /* in one of the selected */
-	bool reads_operations; /* samples of metrics of traced operations are made of these (also where a filter asks for them) */
+	bool reads_operations; /* samples of metrics of traced operations are made from these (also if a filter uses them) */
 	ctx_scan_fn each;
 	void *context;
 };
 
-/* The metric has trees of its own. Fails with what `each` fails with. */
+/* The metric must have its own trees. Fails with the errors of `each`. */
 CTX_MUST_CHECK enum ctx_status ctx_scan_samples(struct ctx_query *query, const struct ctx_scan *scan,
 						struct ctx_err *err);
 
-/* All selected threads and intervals, and all metrics that the metric consists of; `thread` and `interval` are not looked at. */
+/*
+ * All selected threads and intervals, and all component metrics; `thread` and `interval` are
+ * ignored.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_scan_selected(struct ctx_query *query, const struct ctx_scan *scan,
 						 struct ctx_err *err);
 

@@ -171,7 +171,7 @@ bool ctx_selection_has_operation(const struct ctx_selection *selection, const st
 	return ctx_selection_has_cpu(selection, sample->cpu) && passes(selection, sample, operation);
 }
 
-/* The kind of operations that a metric is of, or that its parts are; CTX_TRACED_N: none. */
+/* The kind of traced operations of a metric or of its parts; CTX_TRACED_N: none. */
 static enum ctx_traced_kind kind_of(const struct ctx_profile *profile, uint32_t metric)
 {
 	const struct ctx_metric_info *info = metric < profile->n_metrics ? &profile->metrics[metric] : NULL;

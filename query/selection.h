@@ -1,6 +1,5 @@
 /*
- * What a question is about: intervals, threads, processors, metric - from the words on the command line to
- * ids.
+ * Selection: intervals, threads, processors and metrics, resolved from the command line to ids.
  */
 #ifndef CTX_QUERY_SELECTION_H
 #define CTX_QUERY_SELECTION_H
@@ -18,16 +17,16 @@ struct ctx_selection {
 	size_t n_cpus;
 	uint32_t *metrics; /* owned; none twice; at least one */
 	size_t n_metrics;
-	struct ctx_expression **filters; /* owned; what all of them are true for; NULL: none */
+	struct ctx_expression **filters; /* owned; all of them must be true; NULL: none */
 	size_t n_filters;
-	bool asks_operations;		   /* a filter asks for what only traced operations have */
-	const struct ctx_profile *profile; /* borrowed; that the filters are bound to */
-	char *filter;			   /* owned: processors and filters in words, "" none */
+	bool asks_operations;		   /* a filter uses properties that only traced operations have */
+	const struct ctx_profile *profile; /* borrowed; the profile to which the filters are bound */
+	char *filter;			   /* owned: processors and filters as text, "" none */
 };
 
 /*
- * CTX_E_ARG or CTX_E_NOTFOUND with one line: an interval that is reversed or behind the end, a thread,
- * process or metric that is not there; what is wrong with a filter.
+ * CTX_E_ARG or CTX_E_NOTFOUND with one line: a reversed interval or one after the end, an unknown
+ * thread, process or metric, or an invalid filter.
  */
 CTX_MUST_CHECK enum ctx_status ctx_selection_make(const struct ctx_selection_spec *spec,
 						  const struct ctx_profile *profile,
@@ -36,20 +35,27 @@ void ctx_selection_deinit(struct ctx_selection *selection);
 
 bool ctx_selection_has_cpu(const struct ctx_selection *selection, int32_t cpu);
 
-/* Whether samples have to be looked at one by one: processors or filters, which time trees do not index. */
+/*
+ * Whether samples must be checked one by one: for processors or filters, which time trees do not
+ * index.
+ */
 bool ctx_selection_is_filtered(const struct ctx_selection *selection);
 
-/* Whether a sample passes: the processors and all filters, or the filters alone. Intervals and threads are not looked at. */
+/*
+ * Whether a sample passes: the processors and all filters, or the filters alone. Intervals and
+ * threads are ignored.
+ */
 bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample);
 
-/* The same, of a sample that stands for an operation; NULL: for none. */
+/* The same for a sample of a traced operation; NULL: of none. */
 bool ctx_selection_has_operation(const struct ctx_selection *selection, const struct ctx_sample *sample,
 				 const struct ctx_traced *operation);
 bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample);
 
 /*
- * Whether any selected metric has samples that the expression can tell apart. CTX_E_ARG: it asks for what only traced operations have, and
- * the metrics are none of them; the message begins with the option's name.
+ * Checks that the expression applies to the samples of a selected metric. CTX_E_ARG: it uses
+ * properties that only traced operations have, and no metric has those; the message begins with the
+ * option's name.
  */
 CTX_MUST_CHECK enum ctx_status ctx_selection_check_asked(const struct ctx_selection *selection,
 							 const struct ctx_profile *profile,

@@ -1,7 +1,9 @@
 /*
- * Selection spec: what a user asks about, as typed: --interval 300:700 --thread 0,2-5 --filter 'CPUID==3'.
+ * Selection spec: the options of a selection, as typed: --interval 300:700 --thread 0,2-5 --filter
+ * 'CPUID==3'.
  *
- * Nothing is checked here. ctx_filters_check reads the expressions before a recording is opened, ctx_selection_make makes ids of the words.
+ * Nothing is checked here. ctx_filters_check parses the expressions before a recording is opened,
+ * ctx_selection_make resolves names to ids.
  */
 #ifndef CTX_QUERY_SELECTION_SPEC_H
 #define CTX_QUERY_SELECTION_SPEC_H

@@ -17,7 +17,7 @@ enum ctx_status ctx_span_cache_place(struct ctx_span_cache *cache, uint32_t thre
 	enum ctx_status status = ctx_grow(&cache->known, &cache->cap, cache->n + 1, err);
 	uint32_t *place;
 
-	/* What may fail comes first: a place of the map must not stay free. */
+	/* Allocations come first: a slot of the map must not stay empty on failure. */
 	if (status != CTX_OK)
 		return status;
 	place = ctx_map64_place(&cache->places, (uint64_t)thread << 32 | metric);

@@ -1,9 +1,9 @@
 /*
  * Span cache: spans of threads that were looked up in time trees, kept for the next lookup nearby.
  *
- * Intervals often lie side by side: the span over the end of one is the span over the begin of the next. An entry is
- * a fact about the recording and stays true, whatever is selected. Memory: an entry for each pair of thread and metric
- * that was asked for, a few dozen bytes.
+ * Intervals are often adjacent: the span over the end of one is the span over the begin of the
+ * next. An entry depends on the recording only and is valid for every selection. Memory: a few
+ * dozen bytes for each queried pair of thread and metric.
  */
 #ifndef CTX_QUERY_SPAN_CACHE_H
 #define CTX_QUERY_SPAN_CACHE_H
@@ -33,8 +33,8 @@ struct ctx_span_cache {		      /* all zero is valid and empty */
 void ctx_span_cache_deinit(struct ctx_span_cache *cache);
 
 /*
- * The entry of a thread and a metric, made if it is new. The metric CTX_NONE stands for any: there the caller keeps the span
- * that it found over a point of time. Valid until the next call. CTX_E_NOMEM.
+ * The entry of a thread and a metric, created if it is new. The metric CTX_NONE means any: its
+ * entry holds the span found over a point of time. Valid until the next call. CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_span_cache_place(struct ctx_span_cache *cache, uint32_t thread,
 						    uint32_t metric, struct ctx_known_span **ret,

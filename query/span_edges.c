@@ -35,7 +35,7 @@ static bool lies_over(const struct ctx_sample *span, uint64_t time_ns)
 	return ctx_sample_begin(span) < time_ns && time_ns <= span->time_ns;
 }
 
-/* The span of the metric that has nanoseconds before and behind the time. CTX_END: none. */
+/* The span of the metric that extends before and after the time. CTX_END: none. */
 static enum ctx_status find_over(struct ctx_query *query, const struct ctx_span_scope *scope,
 				 uint64_t time_ns, struct ctx_sample *ret, struct ctx_err *err)
 {
@@ -48,7 +48,7 @@ static enum ctx_status find_over(struct ctx_query *query, const struct ctx_span_
 	status = ctx_span_cache_place(&query->spans, scope->thread, CTX_NONE, &over, err);
 	if (status != CTX_OK)
 		return status;
-	/* Where one metric has a span no other has. */
+	/* At any time at most one metric has a span. */
 	if (over->used && lies_over(&over->span, time_ns)) {
 		*ret = over->span;
 		return over->span.metric == scope->metric ? CTX_OK : CTX_END;
@@ -91,7 +91,10 @@ enum ctx_status ctx_span_edges_find(struct ctx_query *query, const struct ctx_sp
 	return CTX_OK;
 }
 
-/* What the lists left out (--coverage top) is counted in the cost: that is where the rest is taken from. */
+/*
+ * Weight omitted from the lists (--coverage top) is counted in the cost: the remainder is
+ * subtracted there.
+ */
 static void subtract(struct ctx_query *query, struct ctx_histogram *out, uint32_t stack, uint64_t excess_ns)
 {
 	uint64_t rest = excess_ns - ctx_histogram_subtract(out, stack, excess_ns);

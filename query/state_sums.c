@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Only the sums are wanted. The tops are enough for them: what they leave out is counted in the cost, exactly.
+ * Only sums are needed, so the top lists suffice: the weight that they omit is counted exactly in
+ * the cost.
  */
 static enum ctx_status sum_state(struct ctx_query *tops, const struct ctx_query_scope *scope,
 				 struct ctx_histogram *scratch, struct ctx_report_sum *ret,
@@ -21,7 +22,7 @@ static enum ctx_status sum_state(struct ctx_query *tops, const struct ctx_query_
 	return status;
 }
 
-/* The thread is named in `states`. `*ret_any`: it has any time. */
+/* The thread is given in `states`. `*ret_any`: it has any time. */
 static enum ctx_status sum_thread(struct ctx_query *tops, struct ctx_histogram *scratch,
 				  struct ctx_report_states *states, bool *ret_any, struct ctx_err *err)
 {
@@ -62,7 +63,7 @@ static enum ctx_status sum_threads(struct ctx_query *tops, struct ctx_report_sta
 	return status;
 }
 
-/* What `other` cost is the query's cost too. Nothing is missing in what the caller gets. */
+/* Takes over the cost of `other`, but not its omitted weight: the caller's result is complete. */
 static void add_cost(struct ctx_query *query, const struct ctx_query *other)
 {
 	struct ctx_timetree_cost cost = other->cost;

@@ -1,8 +1,8 @@
 /*
  *	struct source
- *	  query     one query object: its counters are what --explain prints
- *	  results   one place for each question, filled when it is asked; questions with parameters of any value
- *		    (slices, index) are lists
+ *	  query     one query object, whose counters --explain prints
+ *	  results   one slot for each query, filled on first use; queries with arbitrary parameters
+ *		    (slices, index) have lists
  */
 #include "query/store_source.h"
 
@@ -75,7 +75,7 @@ static double cpu_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* Each question is between these two. */
+/* Every query is enclosed by these two. */
 static void begin(struct source *source, bool calls)
 {
 	struct ctx_timetree_cost *cost = &source->query.cost;
@@ -296,7 +296,7 @@ static enum ctx_status pull_index(struct ctx_report_source *base, const char *by
 		if (index == NULL)
 			return ctx_err_nomem(err);
 		index->by = by != NULL ? strdup(by) : NULL;
-		/* The title may be the key itself: it has to live as long as the result. */
+		/* The title may be the key itself: it must live as long as the result. */
 		status = by != NULL && index->by == NULL ? ctx_err_nomem(err)
 							 : query_index(source, index, err);
 		if (status != CTX_OK) {

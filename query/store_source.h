@@ -1,5 +1,6 @@
 /*
- * The store as a source of reports and exports: struct ctx_report_source of a database and a selection.
+ * The store as a source of reports and exports: struct ctx_report_source of a database and a
+ * selection.
  *
  * Results are kept until the source is closed, so that several reports of one command share them.
  */
@@ -17,7 +18,9 @@ struct ctx_query_source_spec { /* everything is borrowed until the source is clo
 	const struct ctx_selection_spec *words; /* --by and --index */
 	const char *path;			/* as the user named the recording */
 	bool top_only; /* --coverage top: only the heaviest stacks of each node of the time tree are read */
-	/* The file of a load object, as struct ctx_report_source has it; NULL: none are available. */
+	/*
+	 * The file of a load object, as struct ctx_report_source has it; NULL: none are available.
+	 */
 	enum ctx_status (*object_file)(void *context, uint32_t object, struct ctx_buf *out,
 				       struct ctx_err *err);
 	void *object_context;
@@ -28,7 +31,7 @@ CTX_MUST_CHECK enum ctx_status ctx_query_source_open(const struct ctx_query_sour
 						     struct ctx_report_source **ret, struct ctx_err *err);
 void ctx_query_source_close(struct ctx_report_source *base); /* NULL does nothing */
 
-/* What was asked of the source since it was opened or since the last call. */
+/* The queries made since the source was opened or since the last call. */
 struct ctx_query_source_cost {
 	struct ctx_timetree_cost tree;
 	uint64_t samples_scanned; /* for filters, index objects, addresses and the states of slices */

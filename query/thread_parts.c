@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
-/* The histograms of one part, side by side; those of a thread without samples in any metric are used again. */
+/*
+ * The histograms of one part, side by side; those of a thread without samples in any metric are
+ * used again.
+ */
 static enum ctx_status add_part(struct ctx_query *query, const struct ctx_query_metrics *metrics,
 				uint32_t thread, struct ctx_query_parts *parts, struct ctx_err *err)
 {
@@ -55,7 +58,10 @@ enum ctx_status ctx_query_parts(struct ctx_query *query, const struct ctx_query_
 
 void ctx_query_parts_free(struct ctx_query_parts *parts)
 {
-	/* One part more than n may hold memory: a thread without samples, or one that failed half-way. */
+	/*
+	 * The part after the first n may hold memory too: of a thread without samples, or one that
+	 * failed.
+	 */
 	size_t n = (parts->n + 1) * parts->n_metrics;
 
 	for (size_t i = 0; parts->histograms != NULL && i < n; i++)

@@ -10,13 +10,13 @@ struct timeline {
 	uint32_t metric;
 	struct ctx_interval hull; /* of the selected intervals */
 	size_t per_row;		  /* slices */
-	const uint32_t *threads;  /* that have a row, the heaviest first; behind the row of all */
+	const uint32_t *threads;  /* threads with a row, the heaviest first; after the row of all threads */
 	size_t n_threads;
 	struct ctx_report_slice *slices; /* by row */
 };
 
-/* Weights that order threads for the timeline: of the whole run and the first metric; of the selection for spans, which every
- * thread has. */
+/* Weights for sorting threads in the timeline: of the whole run and the first metric; of the
+ * selection for spans, which every thread has. */
 static enum ctx_status order_weights(struct ctx_query *query, uint32_t metric, uint64_t **ret,
 				     struct ctx_err *err)
 {
@@ -39,7 +39,7 @@ static enum ctx_status order_weights(struct ctx_query *query, uint32_t metric, u
 	return CTX_OK;
 }
 
-/* The heaviest selected threads, by descending weight. A thread that was only seen waiting is one too. */
+/* The heaviest selected threads, by descending weight. A thread that only waited counts too. */
 static size_t heaviest_threads(const struct ctx_query *query, const uint64_t *weights, size_t max,
 			       uint32_t *out)
 {
@@ -63,8 +63,10 @@ static size_t heaviest_threads(const struct ctx_query *query, const uint64_t *we
 	return n;
 }
 
-/* The function with the largest exclusive weight; `weights` is zeros by function id, and is zeros again
- * afterwards. */
+/*
+ * The function with the largest exclusive weight; `weights` is zeros by function id, and is zeros
+ * again afterwards.
+ */
 static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_histogram *histogram,
 				  uint64_t *weights)
 {
@@ -90,7 +92,7 @@ static uint32_t heaviest_function(const struct ctx_trie *cct, const struct ctx_h
 	return best;
 }
 
-/* The parts of the selected intervals that lie in a slice; `out` has room for all intervals. */
+/* The parts of the selected intervals inside a slice; `out` has room for all intervals. */
 static size_t selected_parts(const struct ctx_selection *selection, struct ctx_interval slice,
 			     struct ctx_interval *out)
 {
@@ -107,7 +109,7 @@ static size_t selected_parts(const struct ctx_selection *selection, struct ctx_i
 	return n;
 }
 
-/* The slices of a row: all threads together, or one of those that are shown. */
+/* The slices of a row: all threads together, or one of the shown threads. */
 static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uint64_t *weights,
 				struct ctx_err *err)
 {
@@ -143,9 +145,9 @@ static enum ctx_status fill_row(const struct timeline *timeline, size_t row, uin
 	return status;
 }
 
-/* ---- how slices divide into states ---- */
+/* ---- states of slices ---- */
 
-/* The slices of one thread, and of all together: a span adds to every one that it lies in. */
+/* The slices of one thread, and of all together: a span adds to every slice that it overlaps. */
 struct state_scan {
 	const struct timeline *timeline;
 	enum ctx_thread_state state;
@@ -172,7 +174,7 @@ static void add_part(const struct state_scan *scan, struct ctx_interval part)
 	}
 }
 
-/* Spans of one thread come in order of time: the first that goes on behind the hull is the last. */
+/* Spans of one thread are in order of time: the first that extends beyond the hull is the last. */
 static enum ctx_status scan_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	const struct state_scan *scan = context;

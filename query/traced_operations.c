@@ -12,7 +12,7 @@ struct collecting {
 	bool out_of_order;
 };
 
-/* To filters it is a sample of no metric that weighs its bytes or its time. */
+/* For filters it is a sample without a metric whose weight is its bytes or its duration. */
 static bool is_selected(const struct collecting *collecting, const struct ctx_traced *operation)
 {
 	const struct ctx_selection *selection = collecting->selection;
@@ -37,12 +37,12 @@ static bool is_selected(const struct collecting *collecting, const struct ctx_tr
 	return false;
 }
 
-/* Of the heap: what an operation that is not selected frees is free for those that are, and that is all that is seen of it. */
+/* Heap only: an unselected operation is reduced to freeing memory of selected ones. */
 static void leave_frees(struct ctx_traced *operation)
 {
 	if (operation->operation == CTX_HEAP_FREE || operation->operation == CTX_HEAP_UNMAP)
 		return;
-	if (operation->operation == CTX_HEAP_MAP) { /* takes its place from what is mapped there */
+	if (operation->operation == CTX_HEAP_MAP) { /* replaces the mappings in its range */
 		operation->operation = CTX_HEAP_UNMAP;
 		operation->leaked = false;
 		operation->leaked_size = 0;

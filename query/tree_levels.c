@@ -43,7 +43,7 @@ enum ctx_status ctx_query_levels(struct ctx_query *query, uint32_t metric, struc
 
 	*ret = NULL;
 	*ret_n = 0;
-	/* A sum is shown by the first of its parts that has a tree. */
+	/* A sum is represented by the first of its parts that has a tree. */
 	for (size_t i = 0; i < n && tree == NULL; i++)
 		tree = ctx_store_find_tree(query->store, CTX_NONE, metrics[i]);
 	if (tree == NULL)

@@ -12,7 +12,7 @@ struct ctx_tree_place {
 	uint32_t tree; /* id in the store */
 };
 
-/* Without a CCT, which the caller adds where calls are wanted. `place` must outlive the reader. */
+/* Without a CCT, which the caller adds if calls are needed. `place` must outlive the reader. */
 struct ctx_timetree_reader ctx_tree_reader(struct ctx_tree_place *place);
 
 #endif

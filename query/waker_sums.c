@@ -1,5 +1,6 @@
 /*
- * Waits that are alike (who, in what, where; who woke it, from where) become one row: a hash table of rows by these six.
+ * Equal waits (thread, state, call stack; waker and its call stack) become one row: a hash table of
+ * rows by these fields.
  */
 #include "query/query.h"
 
@@ -15,7 +16,7 @@
 struct collecting {
 	const struct ctx_selection *selection;
 	const struct ctx_profile *profile;
-	unsigned states; /* of CTX_STATE_BIT: those that count; 0: all */
+	unsigned states; /* of CTX_STATE_BIT: states that count; 0: all */
 	bool *selected;	 /* by thread; NULL: all */
 	struct ctx_report_wakers *rows;
 	size_t n, cap;
@@ -81,7 +82,7 @@ static enum ctx_status grow(struct collecting *collecting, struct ctx_err *err)
 	return CTX_OK;
 }
 
-/* The row of these waits, made if it is new. */
+/* The row of these waits, created if it is new. */
 static enum ctx_status place(struct collecting *collecting, const struct ctx_report_wakers *like,
 			     struct ctx_report_wakers **ret, struct ctx_err *err)
 {
@@ -104,7 +105,7 @@ static enum ctx_status place(struct collecting *collecting, const struct ctx_rep
 	return CTX_OK;
 }
 
-/* So much of [begin, begin + length) lies in the selected intervals. */
+/* The length of the part of [begin, begin + length) inside the selected intervals. */
 static uint64_t selected_part(const struct ctx_selection *selection, uint64_t begin_ns, uint64_t length)
 {
 	uint64_t end_ns = length <= UINT64_MAX - begin_ns ? begin_ns + length : UINT64_MAX, sum = 0;
@@ -173,7 +174,7 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 	if ((collecting->selected != NULL && !collecting->selected[wakeup->thread]) ||
 	    (collecting->states != 0 && (collecting->states & CTX_STATE_BIT(wakeup->state)) == 0))
 		return CTX_OK;
-	/* Some waits are over at once: they have no part anywhere, but happened. */
+	/* A wait of length 0 has no part inside an interval, but counts. */
 	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns) ||
 			     !ctx_selection_passes_filters(selection, &span)))
 		return CTX_OK;
@@ -188,7 +189,7 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 	return CTX_OK;
 }
 
-/* The longest first; then by what they are, so that the order is always the same. */
+/* The longest first; ties by the key, for a stable order. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct ctx_report_wakers *a = left, *b = right;
