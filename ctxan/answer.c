@@ -25,7 +25,7 @@ static double cpu_ms(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-/* One command on one database. */
+/* Runs one command on one database. */
 struct answer {
 	struct ctx_store *store;
 	const struct ctx_options *options;
@@ -33,7 +33,7 @@ struct answer {
 	struct ctx_report_source *source; /* of all its reports */
 };
 
-/* --explain goes to stderr, so that the report itself stays the same. */
+/* --explain is printed to stderr, so that the report is unchanged. */
 static void explain(const struct answer *answer, const struct ctx_report_kind *kind, double all_ms)
 {
 	struct ctx_query_source_cost query = ctx_query_source_take_cost(answer->source);
@@ -102,7 +102,7 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 
 	if (selection->n_intervals > 1 || ctx_selection_is_filtered(selection))
 		return ctx_err_set(err, CTX_E_ARG,
-				   "--show-sql goes with one interval and without --cpu and --filter");
+				   "--show-sql requires a single interval and excludes --cpu and --filter");
 	sql = ctx_store_show_sql(kind->name,
 				 &(struct ctx_sql_arguments){selection->intervals[0], selection->metrics[0],
 							     selection->threads, selection->n_threads});
@@ -113,7 +113,7 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 	return CTX_OK;
 }
 
-/* A misspelt name keeps nothing, or everything, without a word. */
+/* Warns about names that match nothing: a misspelt name silently keeps nothing, or everything. */
 static void tell_unfit(const struct ctx_selection *selection)
 {
 	for (size_t i = 0; i < selection->n_filters; i++) {

@@ -11,7 +11,7 @@
 /* The kind of this name; NULL: no such format. */
 const struct ctx_export_kind *ctx_export_kind_find(const char *name);
 
-/* Kind number `number` from 0 on, in the order of --help; NULL behind the last. */
+/* Kind number `number`, from 0, in the order of --help; NULL after the last. */
 const struct ctx_export_kind *ctx_export_kind_at(size_t number);
 
 #endif

@@ -58,9 +58,8 @@ enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,
 	enum ctx_status status;
 
 	if (selection->asks_operations)
-		return ctx_err_set(
-			err, CTX_E_ARG,
-			"--export goes without filters that ask for traced operations (HSIZE, IOFD, ...)");
+		return ctx_err_set(err, CTX_E_ARG,
+				   "--export excludes filters that use traced operations (HSIZE, IOFD, ...)");
 	if (options->output.export->binary && options->output.path == NULL && isatty(STDOUT_FILENO))
 		return ctx_err_set(err, CTX_E_ARG, "--export %s is not for a terminal: use -o FILE%s",
 				   options->output.export->name, options->output.export->suffix);

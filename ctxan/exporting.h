@@ -1,5 +1,5 @@
 /*
- * --export: the selection as a file of another tool, or as a page.
+ * --export: writes the selection in the format of another tool, or as a page.
  */
 #ifndef CTX_CTXAN_EXPORTING_H
 #define CTX_CTXAN_EXPORTING_H

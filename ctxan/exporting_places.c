@@ -24,7 +24,7 @@ static char *archives_of(const char *recording)
 	return directory != NULL ? ctx_path_join(directory, "archives") : NULL;
 }
 
-/* Once, when the first file is asked for. */
+/* Called once, for the first file. */
 static enum ctx_status open_objects(struct ctx_export_objects *objects, struct ctx_err *err)
 {
 	const struct ctx_opening_options *options = objects->options;
@@ -66,7 +66,7 @@ static enum ctx_status read_from(const struct ctx_export_objects *objects,
 	return archive != NULL ? ctx_object_file_read(&request, MAX_BYTES, out, err) : ctx_err_nomem(err);
 }
 
-/* Whatever is wrong with a file, short of memory, makes it unavailable. */
+/* Any error of a file except lack of memory makes it unavailable. */
 enum ctx_status ctx_export_objects_read(void *context, uint32_t object, struct ctx_buf *out,
 					struct ctx_err *err)
 {

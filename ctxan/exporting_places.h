@@ -13,15 +13,16 @@ struct ctx_export_objects {
 	const char *recording; /* these three are set by the caller */
 	const struct ctx_profile *profile;
 	const struct ctx_opening_options *options; /* --symfs, --buildid-dir */
-	char *archives; /* owned; directory of the recording's copies, "" none; NULL: nothing was asked for yet */
+	char *archives; /* owned; directory of the recording's copies, "" none; NULL: not determined yet */
 	struct ctx_symbol_caches caches;
 };
 
 void ctx_export_objects_close(struct ctx_export_objects *objects);
 
 /*
- * Appends the file of a load object, for struct ctx_report_source; the context is a struct ctx_export_objects. CTX_E_NOTFOUND:
- * it is not available. Caches are opened with the first call; what is wrong with them comes out of it.
+ * Appends the file of a load object, for struct ctx_report_source; the context is a struct
+ * ctx_export_objects. CTX_E_NOTFOUND: it is not available. The first call opens the caches and
+ * returns their errors.
  */
 CTX_MUST_CHECK enum ctx_status ctx_export_objects_read(void *context, uint32_t object, struct ctx_buf *out,
 						       struct ctx_err *err);

@@ -22,23 +22,23 @@ static const struct {
 	{"appendfile", "-o FILE writes a new file"},
 	{"printmode", "--format text|json|csv|html does that"},
 	{"filters", "--filter EXPRESSION does that"},
-	{"describe", "docs/filters.md lists what filters know"},
+	{"describe", "docs/filters.md lists the names for filters"},
 	{"indxobj-define", "--index NAME=EXPRESSION does that, --by NAME shows it"},
 	{"indxobj-list",
-	 "--by knows thread, process, cpu, second, sample, state, metric, lwp, file, descriptor, "
+	 "--by accepts thread, process, cpu, second, sample, state, metric, lwp, file, descriptor, "
 	 "datasize, duration and any expression"},
 	{"sample-select", "--interval BEGIN:END or --filter 'SAMPLE==1' does that"},
 	{"lwp-select", "--thread tid:N does that"},
 	{"thread-select", "--thread LIST does that"},
 	{"cpu-select", "--cpu LIST does that"},
 	{"cprepend",
-	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with a piece like this"},
+	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with such a fragment"},
 	{"cappend",
-	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with a piece like this"},
+	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with such a fragment"},
 	{"crmfirst",
-	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with a piece like this"},
+	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with such a fragment"},
 	{"crmlast",
-	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with a piece like this"},
+	 "--filter '(\"caller\", \"callee\") ORDERED IN STACK' keeps the stacks with such a fragment"},
 	{"object-show", "--filter 'LEAF IN LNAME(\"...\")' keeps the functions of some objects"},
 	{"object-hide", "--filter '!(LEAF IN LNAME(\"...\"))' leaves out the functions of some objects"},
 	{"object-api", "--filter 'LEAF IN LNAME(\"...\")' keeps the functions of some objects"},
@@ -46,29 +46,29 @@ static const struct {
 	{"objects-default", "every object is shown"},
 	{"name", "names are long ones, with their objects"},
 	{"viewmode", "--no-inlines leaves out inlined functions"},
-	{"compare", "there is no comparison of recordings"},
-	{"setpath", "--symfs DIR and --debug-root DIR say where files are"},
-	{"addpath", "--symfs DIR and --debug-root DIR say where files are"},
-	{"pathmap", "--symfs DIR and --debug-root DIR say where files are"},
-	{"preload-libdirs", "--symfs DIR and --debug-root DIR say where files are"},
-	{"scc", "there is no compiler commentary"},
-	{"dcc", "there is no compiler commentary"},
-	{"cc", "there is no compiler commentary"},
-	{"sthresh", "what is hot is marked from three quarters of the largest on"},
-	{"dthresh", "what is hot is marked from three quarters of the largest on"},
+	{"compare", "recordings cannot be compared"},
+	{"setpath", "--symfs DIR and --debug-root DIR set where files are searched"},
+	{"addpath", "--symfs DIR and --debug-root DIR set where files are searched"},
+	{"pathmap", "--symfs DIR and --debug-root DIR set where files are searched"},
+	{"preload-libdirs", "--symfs DIR and --debug-root DIR set where files are searched"},
+	{"scc", "compiler commentary is not available"},
+	{"dcc", "compiler commentary is not available"},
+	{"cc", "compiler commentary is not available"},
+	{"sthresh", "hot is what has at least three quarters of the largest value"},
+	{"dthresh", "hot is what has at least three quarters of the largest value"},
 	{"script", "a shell script does that"},
-	{"en-desc", "descendants are there; --process LIST chooses"},
+	{"en-desc", "descendants are included; --process LIST selects"},
 	{"open-exp", "recordings are arguments"},
 	{"add-exp", "recordings are arguments"},
 	{"drop-exp", "recordings are arguments"},
-	{"ifreq", "there is no instruction frequency on Linux"},
-	{"deadlocks", "the report wakers says who waited for whom"},
-	{"dsummary", "the report wakers says who waited for whom"},
-	{"procstats", "--explain says what an answer cost"},
+	{"ifreq", "instruction frequency is not available on Linux"},
+	{"deadlocks", "the report wakers shows who waited for whom"},
+	{"dsummary", "the report wakers shows who waited for whom"},
+	{"procstats", "--explain shows the cost of a query"},
 	{"version", "--version does that"},
 };
 
-/* With what --by knows; a report of the same name goes first. */
+/* Reports of gprofng by key of --by; a report of the same name takes precedence. */
 static const struct {
 	const char *report, *by;
 } indexes[] = {
@@ -85,7 +85,7 @@ static const struct {
 	{"indxobj", ""},
 };
 
-/* '_' is '-', capitals are small letters. */
+/* Treats '_' as '-' and ignores case. */
 static bool is_word(const char *text, size_t n, const char *word)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -106,7 +106,10 @@ static const char *advice_of(const char *command, size_t n)
 	return NULL;
 }
 
-/* What to do instead of a command of gprofng's: "--limit N does that". NULL: it is none, or a report here. '_' is '-'. */
+/*
+ * The replacement of a gprofng command: "--limit N does that". NULL: not a command, or a report
+ * here. '_' is '-'.
+ */
 static const char *find_advice(const char *command)
 {
 	return advice_of(command, strlen(command));
@@ -175,7 +178,7 @@ enum ctx_status ctx_gprofng_check_arguments(int argc, char **argv, struct ctx_er
 
 /* ---- orders ---- */
 
-/* The metric of a word as gprofng has it. CTX_NONE: none. */
+/* The metric of a word of gprofng. CTX_NONE: none. */
 static uint32_t find_metric(const struct ctx_profile *profile, const char *word)
 {
 	uint32_t metric = ctx_profile_find_metric(profile, word);

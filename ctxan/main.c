@@ -1,5 +1,5 @@
 /*
- * ctxan: wiring only. Reads the command line, opens each input, prints its answer.
+ * ctxan: reads the command line, opens each input, prints its reports.
  */
 #include "base/fileio.h"
 #include "base/manual.h"
@@ -61,7 +61,7 @@ static void print_version(void)
 	       ZSTD_versionString(), LIBXML_DOTTED_VERSION);
 }
 
-/* A terminal's own width; otherwise COLUMNS, otherwise something that fits most pages. */
+/* The width of the terminal; otherwise COLUMNS, otherwise a width that fits most pages. */
 static unsigned output_width(const FILE *out)
 {
 	const char *columns = getenv("COLUMNS");
@@ -74,7 +74,7 @@ static unsigned output_width(const FILE *out)
 	return value >= 40 && value <= 10000 ? (unsigned)value : DEFAULT_WIDTH;
 }
 
-/* A terminal that is not UTF-8 gets ASCII; files and pipes get UTF-8. */
+/* ASCII for terminals that are not UTF-8; UTF-8 for files and pipes. */
 static void choose_charset(struct ctx_options *options)
 {
 	bool utf8;
@@ -117,7 +117,10 @@ static enum ctx_status answer_standard_input(const struct ctx_options *given, st
 	return status;
 }
 
-/* "perf.data*" names perf.data.ctxan.db as well, the second time: the database of an input is passed over. */
+/*
+ * "perf.data*" matches perf.data.ctxan.db from the second run on: databases of other inputs are
+ * skipped.
+ */
 static bool is_database_of_another(const char *const *inputs, size_t n, size_t at)
 {
 	size_t length = strlen(inputs[at]), suffix = strlen(CTX_OPENING_SUFFIX);
@@ -160,7 +163,7 @@ static enum ctx_status answer_inputs(const struct ctx_options *options, struct c
 	return status;
 }
 
-/* Reports of all recordings are one page in HTML. */
+/* In HTML the reports of all recordings form one page. */
 static enum ctx_status answer_all(struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -185,7 +188,7 @@ static bool is_same_file(const char *a, const char *b)
 	       left.st_ino == right.st_ino;
 }
 
-/* An answer in the place of what it is the answer about would be the end of that. */
+/* Refuses an output file that would overwrite the recording or a database. */
 static enum ctx_status check_output(const struct ctx_options *options, struct ctx_err *err)
 {
 	for (size_t i = 0; i < options->n_inputs; i++) {
@@ -201,7 +204,7 @@ static enum ctx_status check_output(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
-/* To a directory, which is there when all is well. */
+/* To a directory, which is created on success only. */
 static enum ctx_status answer_to_directory(struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_dir_writing writing;
@@ -218,7 +221,7 @@ static enum ctx_status answer_to_directory(struct ctx_options *options, struct c
 	return status;
 }
 
-/* To a file: as it comes, and in place of what was there when all is well. */
+/* To a file, which replaces an existing one on success only. */
 static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_err *err)
 {
 	struct ctx_file_writing writing;
@@ -237,7 +240,7 @@ static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_er
 	return status;
 }
 
-/* The whole answer first, then the output: an answer that fails prints nothing. */
+/* Buffers the whole output: a failed command prints nothing. */
 static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err *err)
 {
 	char *text = NULL;
@@ -257,7 +260,7 @@ static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err 
 	return status;
 }
 
-/* A query may have more rows than memory, and an export more samples: they are printed as they come. */
+/* Results of SQL and exports may exceed memory: they are printed unbuffered. */
 static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -280,7 +283,7 @@ static enum ctx_status check_expressions(const struct ctx_options *options, stru
 			status = ctx_index_key_check(selection, options->reports[i].by, ret_place, err);
 	}
 	if (status == CTX_OK && selection->n_indexes != 0 && !ctx_options_has_report(options, "index"))
-		return ctx_err_set(err, CTX_E_ARG, "--index goes with --by");
+		return ctx_err_set(err, CTX_E_ARG, "--index requires --by");
 	return status;
 }
 
@@ -293,7 +296,10 @@ int main(int argc, char **argv)
 
 	if (status != CTX_OK)
 		return complain(status, &err);
-	/* One heap for all threads: glibc lets that of a second thread grow by single pages, each with a system call. */
+	/*
+	 * One heap for all threads: glibc lets that of a second thread grow by single pages, each
+	 * with a system call.
+	 */
 	(void)mallopt(M_ARENA_MAX, 1);
 	status = check_expressions(&options, &wrong, &err);
 	if (status != CTX_OK) {

@@ -28,7 +28,7 @@ struct format {
 	bool is_perfs;	      /* its load objects are where perf keeps them */
 };
 
-/* Our experiments come last: gprofng's begin with the same words. */
+/* Our experiments are tried last: gprofng's begin with the same words. */
 static const struct format formats[] = {
 	{ctx_gprofng_is_experiment, ctx_gprofng_open, ctx_gprofng_fingerprint, true, false},
 	{ctx_gprofng_is_group, ctx_gprofng_open, ctx_gprofng_fingerprint, false, false},
@@ -36,7 +36,7 @@ static const struct format formats[] = {
 	{ctx_perfdata_is, ctx_perfdata_open, ctx_perfdata_fingerprint, false, true},
 };
 
-#define OURS 2u /* of formats: the one that says what an experiment lacks */
+#define OURS 2u /* of formats: the one that reports why an experiment is unusable */
 
 static const struct format *format_of(const char *path)
 {
@@ -47,7 +47,7 @@ static const struct format *format_of(const char *path)
 	return NULL;
 }
 
-/* Where the database of a recording is by default: "x.er/ctxan.db", "perf.data.ctxan.db". */
+/* Default path of the database of a recording: "x.er/ctxan.db", "perf.data.ctxan.db". */
 static char *usual_path(const char *input, const struct format *format)
 {
 	size_t n = strlen(input);
@@ -60,7 +60,7 @@ static char *usual_path(const char *input, const struct format *format)
 	return asprintf(&path, "%.*s" CTX_OPENING_SUFFIX, (int)n, input) < 0 ? NULL : path;
 }
 
-/* May a file be made beside (or in) the place of `path`? */
+/* Whether a file can be created beside `path` (or in it). */
 static bool is_writable(const char *path)
 {
 	char *directory CTX_AUTO_FREE = ctx_path_dir(path);
@@ -69,8 +69,8 @@ static bool is_writable(const char *path)
 }
 
 /*
- * The file of a recording that is written as long as it runs, malloc'ed: its time tells the newest recording, not the
- * one last looked at. NULL: the name is not one of a recording.
+ * The file of a recording that is written during the run, malloc'ed: its time determines the newest
+ * recording, not the one last analysed. NULL: not the name of a recording.
  */
 static char *growing_file(const char *directory, const char *name)
 {
@@ -120,7 +120,7 @@ enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx
 	return CTX_OK;
 }
 
-/* $XDG_CACHE_HOME/ctxan/<hash of the real path>.db, for recordings where nothing can be written. */
+/* $XDG_CACHE_HOME/ctxan/<hash of the real path>.db, for recordings in read-only directories. */
 static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx_err *err)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
@@ -133,7 +133,7 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 	if (cache == NULL || cache[0] != '/') {
 		if (home == NULL || home[0] != '/')
 			return ctx_err_set(err, CTX_E_PERM,
-					   "%s cannot be written to, and there is no HOME: use --db FILE",
+					   "%s is not writable, and HOME is not set: use --db FILE",
 					   experiment);
 		if (asprintf(&directory, "%s/.cache", home) < 0)
 			directory = NULL;
@@ -148,9 +148,9 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 		return ctx_err_nomem(err);
 	mkdir(*ret, 0700);
 	if (access(*ret, W_OK) != 0) {
-		enum ctx_status status = ctx_err_set(
-			err, CTX_E_PERM, "%s cannot be written to, and nor can the cache %s: use --db FILE",
-			experiment, *ret);
+		enum ctx_status status =
+			ctx_err_set(err, CTX_E_PERM, "neither %s nor the cache %s is writable: use --db FILE",
+				    experiment, *ret);
 
 		free(*ret);
 		*ret = NULL;
@@ -162,7 +162,7 @@ static enum ctx_status cache_path(const char *experiment, char **ret, struct ctx
 	return CTX_OK;
 }
 
-/* --db FILE, in a directory that must be there. */
+/* --db FILE, in an existing directory. */
 static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *err)
 {
 	char *directory CTX_AUTO_FREE = ctx_path_dir(file);
@@ -175,7 +175,7 @@ static enum ctx_status given_path(const char *file, char **ret, struct ctx_err *
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* Where the database is, if there is one, and is made if that can be. */
+/* Path of the existing database, or of the one to be created. */
 static enum ctx_status database_path(const char *input, const struct format *format,
 				     const struct ctx_opening_options *options, char **ret,
 				     struct ctx_err *err)
@@ -186,7 +186,7 @@ static enum ctx_status database_path(const char *input, const struct format *for
 	return *ret != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* "<experiment>/<tree>": the second part counts only when the user asked for a tree. */
+/* "<experiment>/<tree>": the second part counts only if the user requested tree parameters. */
 static void full_fingerprint(const char *experiment, const struct ctx_opening_options *options,
 			     const struct ctx_symbol_caches *caches, char *out, size_t size)
 {
@@ -210,7 +210,7 @@ static bool is_current(const char *have, const char *wanted, bool tree_given)
 	return strncmp(have, wanted, (size_t)(tree - wanted) + 1) == 0;
 }
 
-/* Where load objects may be besides their own places: what was named first. */
+/* Further places of load objects: those given by the user come first. */
 static enum ctx_status find_caches(const char *input, const struct format *format,
 				   const struct ctx_opening_options *options,
 				   struct ctx_symbol_caches *caches, struct ctx_err *err)
@@ -233,14 +233,17 @@ static enum ctx_status open_caches(struct ctx_symbol_caches *caches,
 	enum ctx_status status = ctx_symbol_caches_open(caches, &left_out, err);
 
 	if (left_out.status != CTX_OK && !options->quiet) {
-		fputs("ctxan: for symbols not used, or in part: ", stderr);
+		fputs("ctxan: not or only partly used for symbols: ", stderr);
 		ctx_report_put_name(stderr, left_out.msg);
 		fputc('\n', stderr);
 	}
 	return status;
 }
 
-/* Whoever may not read the recording may not read its database either. Returns the mask as it was. */
+/*
+ * Sets the umask so that users who cannot read the recording cannot read its database. Returns the
+ * old mask.
+ */
 static mode_t hide_as(const char *input)
 {
 	mode_t mask = umask(077);
@@ -251,7 +254,10 @@ static mode_t hide_as(const char *input)
 	return mask;
 }
 
-/* When the recording was last written to, in seconds since 1970; 0 not known. An experiment's log is written last. */
+/*
+ * Time of the last write to the recording, in seconds since 1970; 0 unknown. An experiment's log is
+ * written last.
+ */
 static int64_t recorded_at(const char *input)
 {
 	char *log CTX_AUTO_FREE = ctx_path_join(input, "log.xml");
@@ -270,7 +276,7 @@ struct recording {
 	struct ctx_symbol_caches *caches;
 };
 
-/* Into the database `path`, which remembers the fingerprint. */
+/* Ingests into the database `path`, which stores the fingerprint. */
 static enum ctx_status ingest(const struct recording *recording, const char *path, const char *fingerprint,
 			      struct ctx_err *err)
 {
@@ -306,14 +312,14 @@ static enum ctx_status ingest(const struct recording *recording, const char *pat
 	return status;
 }
 
-/* What was recorded and not closed lacks the objects of this host, perhaps. */
+/* An experiment that was not closed may lack load objects of this host. */
 static void complete_archives(const char *input, const struct ctx_opening_options *options)
 {
 	uint32_t copied;
 
 	if (ctx_exp_archive_late(input, &copied, NULL) == CTX_OK && copied != 0 && !options->quiet)
 		fprintf(stderr,
-			"ctxan: %s was not closed: %u load objects of this host put into its archives\n",
+			"ctxan: %s was not closed: added %u load objects of this host to its archives\n",
 			input, copied);
 }
 
@@ -357,16 +363,16 @@ static enum ctx_status open_recording(const char *input, const struct format *fo
 		if (status != CTX_OK || open_current(path, full, options, ret))
 			return status;
 		if (!options->quiet)
-			fprintf(stderr, "ctxan: %s cannot be written to; its database is %s\n", input, path);
+			fprintf(stderr, "ctxan: %s is not writable; its database is %s\n", input, path);
 	}
 	if (options->db != NULL && access(path, F_OK) == 0 && !ctx_store_is_database(path))
 		return ctx_err_set(err, CTX_E_ARG,
-				   "%s is there and is not a database of ctxan: not overwritten", path);
+				   "%s exists and is not a database of ctxan: not overwritten", path);
 	status = ingest(&recording, path, full, err);
 	return status == CTX_OK ? ctx_store_open(path, ret, err) : status;
 }
 
-/* One that is no recording as far as can be seen. */
+/* The error for a directory that is not a recording. */
 static enum ctx_status open_directory(const char *input, const struct ctx_opening_options *options,
 				      struct ctx_store **ret, struct ctx_err *err)
 {
@@ -376,10 +382,11 @@ static enum ctx_status open_directory(const char *input, const struct ctx_openin
 		return ctx_err_nomem(err);
 	if (access(input, R_OK | X_OK) != 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", input);
-	if (access(log, F_OK) == 0) /* says what the experiment lacks */
+	if (access(log, F_OK) == 0) /* reports why the experiment is unusable */
 		return open_recording(input, &formats[OURS], options, ret, err);
 	return ctx_err_set(err, CTX_E_FORMAT,
-			   "%s: neither an experiment (log.xml) nor perf.data (a file data) is in it", input);
+			   "%s: contains neither an experiment (log.xml) nor perf.data (a file named data)",
+			   input);
 }
 
 enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_options *options,
@@ -398,7 +405,7 @@ enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_opt
 	if (ctx_store_is_database(input)) {
 		if (options->reingest || options->db != NULL)
 			return ctx_err_set(err, CTX_E_ARG,
-					   "%s is a database: --reingest and --db go with a recording",
+					   "%s is a database: --reingest and --db require a recording",
 					   input);
 		return ctx_store_open(input, ret, err);
 	}

@@ -1,6 +1,6 @@
 /*
- * From what the user names to an open database: finds the newest recording, ingests when there is no
- * database or the recording has changed.
+ * Opens the database of an input: finds the newest recording, and ingests if there is no database
+ * or the recording has changed.
  */
 #ifndef CTX_CTXAN_OPENING_H
 #define CTX_CTXAN_OPENING_H
@@ -10,12 +10,12 @@
 
 #define CTX_OPENING_SUFFIX ".ctxan.db" /* of the database beside a recording that is a file */
 
-/* How recordings are ingested, and where their databases are. Strings are borrowed. */
+/* Options of ingesting, and of database paths. Strings are borrowed. */
 struct ctx_opening_options {
-	const char *db; /* the database's path; NULL: the usual place */
+	const char *db; /* the database's path; NULL: the default */
 	bool reingest;	/* even if nothing changed */
 	bool no_inlines;
-	bool tree_given; /* the tree's parameters must be these: a database with others is ingested again */
+	bool tree_given; /* the tree's parameters must match; otherwise the recording is ingested again */
 	struct ctx_timetree_params tree;
 	const char *symfs, *debug_root; /* "": none */
 	const char **caches;		/* directories and tarballs of load objects, in this order; owned */
@@ -23,13 +23,15 @@ struct ctx_opening_options {
 	bool quiet; /* neither progress nor remarks */
 };
 
-/* The name in `directory` (malloc'ed) of the newest recording there: an experiment *.er, or perf.data. CTX_E_NOTFOUND:
- * none. */
+/*
+ * The name in `directory` (malloc'ed) of the newest recording there: an experiment *.er, or
+ * perf.data. CTX_E_NOTFOUND: none.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err);
 
 /*
- * Opens the database of `input` (an experiment, perf.data or a database). Remarks and progress go to stderr unless
- * options->quiet.
+ * Opens the database of `input` (an experiment, perf.data or a database). Remarks and progress go
+ * to stderr unless options->quiet.
  */
 CTX_MUST_CHECK enum ctx_status ctx_opening_open(const char *input, const struct ctx_opening_options *options,
 						struct ctx_store **ret, struct ctx_err *err);

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-/* What stands behind the name of a report: "=SUBJECT" up to the end of the text, for the kinds that have one. */
+/*
+ * The part after the name of a report: "=SUBJECT" to the end of the text, for kinds that have one.
+ */
 static enum ctx_status parse_subject(struct ctx_option_report *report, const char *text, bool is_function,
 				     struct ctx_err *err)
 {
@@ -13,7 +15,7 @@ static enum ctx_status parse_subject(struct ctx_option_report *report, const cha
 	if (!report->kind->takes_subject && !is_function)
 		return ctx_err_set(err, CTX_E_ARG, "the report '%s' takes no '%s'", report->kind->name, text);
 	if (text[1] == '\0')
-		return ctx_err_set(err, CTX_E_ARG, "--report %s= wants a name behind it", report->kind->name);
+		return ctx_err_set(err, CTX_E_ARG, "--report %s= requires a name", report->kind->name);
 	*(is_function ? &report->function : &report->subject) = text + 1;
 	return CTX_OK;
 }
@@ -27,14 +29,14 @@ static enum ctx_status parse_index(struct ctx_option_report *report, const char 
 			       ? CTX_OK
 			       : ctx_err_set(err, CTX_E_ARG, "the report '%s' takes no '%s'", name, text);
 	if (text[0] != '=' || text[1] == '\0')
-		return ctx_err_set(err, CTX_E_ARG, "--report %s=KEY wants what --by does", name);
+		return ctx_err_set(err, CTX_E_ARG, "--report %s=KEY requires a key of --by", name);
 	report->by = text + 1;
 	return CTX_OK;
 }
 
 /*
- * "functions,tree", "lines,source=FUNC". A subject goes to the end of the argument, because names of functions have commas
- * ("map<int, int>::at").
+ * "functions,tree", "lines,source=FUNC". A subject extends to the end of the argument, because
+ * function names contain commas ("map<int, int>::at").
  */
 enum ctx_status ctx_option_reports_parse(struct ctx_options *options, const char *text, struct ctx_err *err)
 {
@@ -69,5 +71,5 @@ enum ctx_status ctx_option_reports_parse(struct ctx_options *options, const char
 			break;
 		text += n + (text[n] == ',');
 	}
-	return options->n_reports != 0 ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--report wants a name");
+	return options->n_reports != 0 ? CTX_OK : ctx_err_set(err, CTX_E_ARG, "--report requires a name");
 }

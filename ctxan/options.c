@@ -86,8 +86,8 @@ SETTER(min_percent)
 	if (*end == '%')
 		end++;
 	if (end == value || *end != '\0' || !(percent >= 0 && percent <= 100))
-		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': a number from 0 to 100 is wanted",
-				   option->name, value);
+		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': expected a number from 0 to 100", option->name,
+				   value);
 	options->report.min_percent = percent;
 	return CTX_OK;
 }
@@ -135,7 +135,7 @@ SETTER(output)
 {
 	(void)option;
 	(void)err;
-	/* As in other programs - is standard output. */
+	/* As in other programs, - is standard output. */
 	((struct ctx_options *)context)->output.path = strcmp(value, "-") != 0 ? value : NULL;
 	return CTX_OK;
 }
@@ -171,7 +171,7 @@ SETTER(max_size)
 		size = size <= SIZE_MAX / 1024 ? size * 1024 : 0;
 	if (!isdigit((unsigned char)value[0]) || errno != 0 || size == 0 ||
 	    (*end != '\0' && (unit == NULL || end[1] != '\0')))
-		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': a number of bytes like 5M is wanted",
+		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': expected a number of bytes such as 5M",
 				   option->name, value);
 	((struct ctx_options *)context)->output.max_size = size;
 	return CTX_OK;

@@ -23,10 +23,11 @@ struct ctx_option_report {
 	const char *by;	      /* "cpus": --by for this report alone; NULL: as given */
 };
 
-/* Where the answer goes when it is not text on standard output, or no report. */
+/* Output other than reports as text on standard output. */
 struct ctx_output_options {
-	const char *path;      /* NULL: standard output */
-	const char *directory; /* that becomes `path`, of exports that are directories; not an option */
+	const char *path; /* NULL: standard output */
+	const char *
+		directory; /* temporary path, renamed to `path`, of exports that are directories; not an option */
 	const struct ctx_export_kind *export; /* NULL: none */
 	size_t max_size;		      /* of the export in bytes; 0: the format's own limit */
 	const char *sql;
@@ -54,21 +55,21 @@ struct ctx_options {
 extern const struct ctx_option_table ctx_options_table;
 
 /*
- * Reads argv, options and arguments in any order. Arrays are owned by `ret` (ctx_options_deinit), strings
- * belong to argv. CTX_E_ARG with one line that names the option.
+ * Reads argv, options and arguments in any order. Arrays are owned by `ret` (ctx_options_deinit),
+ * strings belong to argv. CTX_E_ARG with one line that names the option.
  */
 CTX_MUST_CHECK enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret,
 						 struct ctx_err *err);
 void ctx_options_deinit(struct ctx_options *options);
 
-/* Is the report of this name among those that are asked for? */
+/* Whether the report of this name is requested. */
 bool ctx_options_has_report(const struct ctx_options *options, const char *name);
 
 /* Appends the reports of one --report: "functions,tree", "source=FUNC". CTX_E_ARG, CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_option_reports_parse(struct ctx_options *options, const char *text,
 							struct ctx_err *err);
 
-/* Refuses options that contradict each other or mean nothing together, with CTX_E_ARG. */
+/* Refuses contradictory or meaningless combinations of options with CTX_E_ARG. */
 CTX_MUST_CHECK enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err);
 
 #endif

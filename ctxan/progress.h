@@ -1,5 +1,6 @@
 /*
- * A progress bar on stderr, for work that takes longer than a second; silent when stderr is no terminal.
+ * A progress bar on stderr, for work that takes longer than a second; silent when stderr is no
+ * terminal.
  */
 #ifndef CTX_CTXAN_PROGRESS_H
 #define CTX_CTXAN_PROGRESS_H

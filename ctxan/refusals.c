@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A figure that looks as if it were of a processor would be wrong. */
+/* Refuses --cpu for reports whose figures cannot be restricted to processors. */
 static enum ctx_status check_cpus(const struct ctx_options *options, struct ctx_err *err)
 {
 	for (size_t i = 0; i < options->n_reports && options->selection.cpus != NULL; i++) {
 		const struct ctx_report_kind *kind = options->reports[i].kind;
 
 		if (kind->no_cpu != NULL)
-			return ctx_err_set(err, CTX_E_ARG, "the report '%s' goes without --cpu: %s",
-					   kind->name, kind->no_cpu);
+			return ctx_err_set(err, CTX_E_ARG, "the report '%s' excludes --cpu: %s", kind->name,
+					   kind->no_cpu);
 	}
 	return CTX_OK;
 }
@@ -46,11 +46,11 @@ static enum ctx_status check_metrics(const struct ctx_options *options, const st
 	if (selection->n_metrics == 1)
 		return CTX_OK;
 	if (options->output.export != NULL)
-		return ctx_err_set(err, CTX_E_ARG, "--export goes with one metric");
+		return ctx_err_set(err, CTX_E_ARG, "--export requires a single metric");
 	if (options->output.show_sql)
-		return ctx_err_set(err, CTX_E_ARG, "--show-sql goes with one metric");
+		return ctx_err_set(err, CTX_E_ARG, "--show-sql requires a single metric");
 	if (options->top_only)
-		return ctx_err_set(err, CTX_E_ARG, "--coverage top goes with one metric");
+		return ctx_err_set(err, CTX_E_ARG, "--coverage top requires a single metric");
 	list_several(several, sizeof(several));
 	for (size_t i = 0; i < options->n_reports; i++) {
 		const struct ctx_report_kind *kind = options->reports[i].kind;
@@ -63,7 +63,7 @@ static enum ctx_status check_metrics(const struct ctx_options *options, const st
 	return CTX_OK;
 }
 
-/* The same of reports of operations that are of another kind. */
+/* The same for reports of another kind of operations. */
 static enum ctx_status check_kind(const struct ctx_report_kind *kind, const struct ctx_expression *filter,
 				  struct ctx_err *err)
 {
@@ -77,7 +77,7 @@ static enum ctx_status check_kind(const struct ctx_report_kind *kind, const stru
 			   ctx_expression_name(name), kind->name);
 }
 
-/* A filter on operations leaves nothing of samples that are none: better said than shown as an empty report. */
+/* A filter on operations matches no other samples: refused, instead of an empty report. */
 static enum ctx_status check_filters(const struct ctx_options *options, const struct ctx_selection *selection,
 				     struct ctx_err *err)
 {

@@ -19,8 +19,8 @@
 #define MAGIC_BYTES 8u /* of perf.data, at its beginning */
 
 /*
- * For the signal handler, which may call little more than unlink: the files that can be in the directory when a signal
- * comes. The third is the database while it is written (store/).
+ * For the signal handler, which may call little more than unlink: the files that can be in the
+ * directory. The third is the database while it is written (store/).
  */
 enum { RECORDING, DATABASE, DATABASE_TEMPORARY, DIRECTORY, N_PATHS };
 static char paths[N_PATHS][PATH_MAX];
@@ -29,7 +29,7 @@ static volatile sig_atomic_t reading;
 static void on_signal(int number)
 {
 	if (number == SIGINT && reading) {
-		reading = 0; /* the next one ends us */
+		reading = 0; /* the next one ends the program */
 		return;
 	}
 	for (int i = 0; i < DIRECTORY; i++)
@@ -46,7 +46,7 @@ static void catch_signals(void)
 
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < CTX_COUNT_OF(numbers); i++) {
-		/* What a shell has told us to ignore stays ignored. */
+		/* Signals ignored by the parent stay ignored. */
 		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	}
@@ -104,14 +104,15 @@ static enum ctx_status copy(const char *recording, struct ctx_err *err)
 			return status;
 		total += (uint64_t)got;
 		known = known || ctx_perfdata_is(recording);
-		/* What never ends and is no recording shall not fill the disk. */
+		/*
+		 * Checked early: an endless input that is not a recording must not fill the disk.
+		 */
 		if (!known && total >= MAGIC_BYTES)
 			break;
 	}
 	if (total == 0)
-		return ctx_err_set(err, CTX_E_FORMAT, "nothing came in on standard input");
-	return known ? CTX_OK
-		     : ctx_err_set(err, CTX_E_FORMAT, "what came in on standard input is no perf.data");
+		return ctx_err_set(err, CTX_E_FORMAT, "standard input is empty");
+	return known ? CTX_OK : ctx_err_set(err, CTX_E_FORMAT, "standard input is not perf.data");
 }
 
 enum ctx_status ctx_standard_input_take(struct ctx_standard_input *ret, struct ctx_err *err)

@@ -1,6 +1,7 @@
 /*
- * `perf record -o - -- COMMAND | ctxan -`: what comes in on standard input, kept in a temporary directory ($TMPDIR, or
- * /tmp) because a recording is read more than once. The directory is removed by a signal that ends the program, too.
+ * `perf record -o - -- COMMAND | ctxan -`: standard input, stored in a temporary directory
+ * ($TMPDIR, or /tmp) because a recording is read more than once. The directory is also removed on a
+ * signal that ends the program.
  */
 #ifndef CTX_CTXAN_STANDARD_INPUT_H
 #define CTX_CTXAN_STANDARD_INPUT_H
@@ -11,14 +12,15 @@
 
 struct ctx_standard_input {
 	char *directory; /* all are owned */
-	char *recording; /* in it: all that came in */
+	char *recording; /* in it: the whole input */
 	char *database;	 /* in it: not made yet */
 };
 
 /*
- * Reads to the end of the input. The first SIGINT until then is not ours: Ctrl-C ends the recorder in front of the pipe,
- * and that the input. Once for a process. Fails with CTX_E_ARG (a terminal), CTX_E_FORMAT (nothing came, or no
- * perf.data; told by the first bytes), CTX_E_IO, CTX_E_NOMEM; nothing is left then.
+ * Reads to the end of the input. The first SIGINT until then is ignored: Ctrl-C ends the recorder
+ * before the pipe, which ends the input. Call once per process. Fails with CTX_E_ARG (a terminal),
+ * CTX_E_FORMAT (empty, or not perf.data by the first bytes), CTX_E_IO, CTX_E_NOMEM; no files are
+ * left then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_standard_input_take(struct ctx_standard_input *ret, struct ctx_err *err);
 

@@ -98,17 +98,16 @@ static enum ctx_status check_definition(const struct ctx_selection_spec *spec, s
 	if (n == 0)
 		return ctx_err_set(
 			err, CTX_E_ARG,
-			"--index '%s': NAME=EXPRESSION is wanted, with a name of letters and digits",
+			"--index '%s': expected NAME=EXPRESSION, with a name of letters and digits",
 			definition);
 	for (size_t k = 0; k < CTX_COUNT_OF(objects); k++) {
 		if (is_named(definition, objects[k].name))
-			return ctx_err_set(err, CTX_E_ARG, "--index %s: there is an index object '%s'",
+			return ctx_err_set(err, CTX_E_ARG, "--index %s: an index object '%s' exists already",
 					   definition, objects[k].name);
 	}
 	for (size_t k = 0; k < i; k++) {
 		if (name_length(spec->indexes[k]) == n && strncmp(definition, spec->indexes[k], n) == 0)
-			return ctx_err_set(err, CTX_E_ARG, "--index %s: this name is there twice",
-					   definition);
+			return ctx_err_set(err, CTX_E_ARG, "--index %s: duplicate name", definition);
 	}
 	return check("index", definition + n + 1, place, err);
 }

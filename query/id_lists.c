@@ -95,7 +95,7 @@ static enum ctx_status choose(const struct entities *entities, const struct ctx_
 		term[n] = '\0';
 		if (isdigit((unsigned char)term[0]) && strspn(term, "0123456789-") == n &&
 		    !parse_range(term, &first, &last))
-			return ctx_err_set(err, CTX_E_ARG, "--%s '%s' is no range: FIRST-LAST is wanted",
+			return ctx_err_set(err, CTX_E_ARG, "--%s '%s' is not a range (FIRST-LAST)",
 					   entities->what, term);
 		for (uint32_t i = 0; i < entities->n; i++) {
 			if (matches(entities, profile, i, term))
@@ -154,7 +154,7 @@ static enum ctx_status read_range(const char *list, const char *term, uint32_t n
 	uint32_t first, last;
 
 	if (!parse_range(term, &first, &last))
-		return ctx_err_set(err, CTX_E_ARG, "--cpu '%s': numbers and ranges such as 0,2-5 are wanted",
+		return ctx_err_set(err, CTX_E_ARG, "--cpu '%s': expected numbers and ranges such as 0,2-5",
 				   list);
 	if (first >= n_cpus)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "no cpu %u (the recorded machine had %u)", first,

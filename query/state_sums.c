@@ -85,7 +85,7 @@ enum ctx_status ctx_query_states(struct ctx_query *query, struct ctx_report_stat
 	*ret = NULL;
 	*ret_n = 0;
 	if (!query->profile->has_states)
-		return ctx_err_set(err, CTX_E_ARG, "nothing was recorded of what the threads waited for");
+		return ctx_err_set(err, CTX_E_ARG, "no thread states were recorded");
 	states = ctx_calloc(ctx_selection_n_threads(query->selection, query->profile) + 1, sizeof(*states));
 	if (states == NULL)
 		return ctx_err_nomem(err);

@@ -255,7 +255,7 @@ static enum ctx_status write_page(const struct fitting *fitting, const struct ct
 	return CTX_OK;
 }
 
-static void CTX_PRINTF(2, 3) tell(const struct ctx_export_input *input, const char *format, ...)
+static void CTX_PRINTF(2, 3) put_remark(const struct ctx_export_input *input, const char *format, ...)
 {
 	char text[160];
 	va_list args;
@@ -268,23 +268,23 @@ static void CTX_PRINTF(2, 3) tell(const struct ctx_export_input *input, const ch
 	input->remark(input->remark_context, text);
 }
 
-static void tell_what_is_lost(const struct fitting *fitting)
+static void put_remarks(const struct fitting *fitting)
 {
 	const struct ctx_export_input *input = fitting->input;
 	const struct ctx_cells *cells = &fitting->cells, *states = &fitting->states;
 	double end_ms = (double)input->profile->run.end_ns / 1e6;
 
 	if (cells->buckets < BUCKETS_MOST)
-		tell(input, "to fit --max-size, intervals begin and end at multiples of %.3f ms",
-		     end_ms / cells->buckets);
+		put_remark(input, "to fit --max-size, intervals begin and end at multiples of %.3f ms",
+			   end_ms / cells->buckets);
 	if (cells->dropped_weight != 0)
-		tell(input, "to fit --max-size, the page has the stacks of %.2f %% of the weight",
-		     100.0 * (1.0 - (double)cells->dropped_weight / (double)cells->weight));
+		put_remark(input, "to fit --max-size, the page has the stacks of %.2f %% of the weight",
+			   100.0 * (1.0 - (double)cells->dropped_weight / (double)cells->weight));
 	if (input->profile->has_states && !fitting->has_states)
-		tell(input, "to fit --max-size, the page has no thread states");
+		put_remark(input, "to fit --max-size, the page has no thread states");
 	else if (input->profile->has_states && states->buckets < cells->buckets)
-		tell(input, "to fit --max-size, thread states are those of multiples of %.3f ms",
-		     end_ms / states->buckets);
+		put_remark(input, "to fit --max-size, thread states are those of multiples of %.3f ms",
+			   end_ms / states->buckets);
 }
 
 static enum ctx_status write_html(const struct ctx_export_input *input, FILE *out, struct ctx_err *err)
@@ -319,7 +319,7 @@ static enum ctx_status write_html(const struct ctx_export_input *input, FILE *ou
 	if (status == CTX_OK)
 		status = write_page(&fitting, &head, out, err);
 	if (status == CTX_OK)
-		tell_what_is_lost(&fitting);
+		put_remarks(&fitting);
 	ctx_buf_deinit(&head);
 	ctx_buf_deinit(&fitting.bytes);
 	ctx_buf_deinit(&fitting.packed);

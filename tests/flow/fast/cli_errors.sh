@@ -51,25 +51,25 @@ expect 1 "not overwritten" ctxan good.er --db mine.txt
 expect 1 "syntax error|near" ctxan good.er --sql 'selec 1'
 expect 1 "read" ctxan good.er --sql 'delete from thread'
 expect 1 "nowhere/x.db" ctxan good.er --db nowhere/x.db
-expect 1 "no file name" ctxan good.er --db ''
-expect 1 "no file name" ctxan good.er -o ''
+expect 1 "not a file name" ctxan good.er --db ''
+expect 1 "not a file name" ctxan good.er -o ''
 expect 1 "Is a directory" ctxan good.er -o .
 expect 1 "no statement" ctxan good.er --sql ''
-expect 1 "without --report" ctxan good.er --sql 'select 1' -r functions
+expect 1 "excludes --report" ctxan good.er --sql 'select 1' -r functions
 # What selects is not passed over.
 expect 1 "sql selects by itself" ctxan good.er --sql 'select 1' -i 0:100
 expect 1 "sql selects by itself" ctxan good.er --sql 'select 1' --filter 'THRID==1'
 for report in overview samples states threads processes timeline index; do
-	expect 1 "'$report' goes without --function: --filter" ctxan good.er -r functions,$report --function work_1
+	expect 1 "'$report' excludes --function: --filter" ctxan good.er -r functions,$report --function work_1
 done
-expect 1 "folded goes without --function" ctxan good.er --export folded --function work_1
+expect 1 "folded excludes --function" ctxan good.er --export folded --function work_1
 expect 1 "folded has all rows and threads" ctxan good.er --export folded --limit 5
 expect 1 "html has all rows and threads" ctxan good.er --export html -o x.html --per-thread
-expect 1 "max-size goes with --export html, not with folded" ctxan good.er --export folded --max-size 5M
-expect 1 "max-size goes with --export html" ctxan good.er --max-size 5M
+expect 1 "max-size requires --export html, not folded" ctxan good.er --export folded --max-size 5M
+expect 1 "max-size requires --export html" ctxan good.er --max-size 5M
 expect 1 "is a database" ctxan good.er/ctxan.db --reingest
-expect 1 "goes with --report" ctxan good.er --sort samples
-expect 1 "is no range" ctxan good.er --thread 2-1
+expect 1 "requires --report" ctxan good.er --sort samples
+expect 1 "is not a range" ctxan good.er --thread 2-1
 expect 1 "" ctxan good.er -r functions,threads --sort inclusive
 [ ! -s out.txt ] || fail "something was printed before the mistake was seen"
 expect 1 "No such file" ctxan good.er missing.er

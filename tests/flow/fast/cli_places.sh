@@ -19,7 +19,7 @@ fi
 chmod -R a+rX,a-w run.er && chmod a+rx "$work"
 chown nobody home
 as_nobody() { setpriv --reuid=nobody --clear-groups "$@"; }
-expect 0 "cannot be written to; its database is .*home/.cache/ctxan/" as_nobody "$bin/ctxan" run.er -r functions
+expect 0 "is not writable; its database is .*home/.cache/ctxan/" as_nobody "$bin/ctxan" run.er -r functions
 [ ! -e run.er/ctxan.db ] || fail "a database in a read-only experiment"
 [ "$(find home -name '*.db' | wc -l)" = 1 ] || fail "databases in the cache: $(find home -name '*.db')"
 expect 0 "" as_nobody "$bin/ctxan" run.er -r functions

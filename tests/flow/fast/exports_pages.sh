@@ -56,8 +56,8 @@ xmllint --xpath '//tr[@id]//a/@href' table.html | tr -d ' "' | sed -n 's|href=#|
 xmllint --xpath '//@id' table.html | tr -d ' "' | sed -n 's|id=||p' | sort -u >ids
 [ "$(wc -l <links)" -gt 5 ] || fail "names of functions are no links"
 [ -z "$(comm -23 links ids)" ] || fail "links lead nowhere: $(comm -23 links ids | head -n 3)"
-expect 1 'goes with reports' ctxan phases.er --format html --sql 'select 1'
-expect 1 'goes with reports' ctxan phases.er --format html --export folded
+expect 1 'requires a report' ctxan phases.er --format html --sql 'select 1'
+expect 1 'requires a report' ctxan phases.er --format html --export folded
 grep -q 'thread [0-9]* |' picture.svg || fail "the picture does not say its thread"
 
 expect 1 'no such format' ctxan phases.er --export flame-graph -o x

@@ -29,12 +29,12 @@ expect 1 '--filter asks for HSIZE, but no such operations were recorded' ctxan f
 expect 1 '--by asks for IOFD, but no such operations were recorded' ctxan f.er --by IOFD
 for by in Threads CPUs SECONDS processes sample tid; do ctxan -q f.er --by $by >out.txt 2>&1 || fail "--by $by: $(cat out.txt)"; done
 expect 1 'by thread,cpu: one key at a time' ctxan f.er --by thread,cpu
-expect 1 'NAME=EXPRESSION is wanted' ctxan f.er --index TSTAMP
-expect 1 "there is an index object 'cpu'" ctxan f.er --index cpu=1
-expect 1 '--index goes with --by' ctxan f.er --index a=1 -r functions
+expect 1 'expected NAME=EXPRESSION' ctxan f.er --index TSTAMP
+expect 1 "an index object 'cpu' exists already" ctxan f.er --index cpu=1
+expect 1 '--index requires --by' ctxan f.er --index a=1 -r functions
 expect 1 'there twice' ctxan f.er --index a=1 --index a=2
-expect 1 'goes with the report index' ctxan f.er --by cpu -r functions
-expect 1 'without --cpu and --filter' ctxan f.er --show-sql --filter 1
+expect 1 'requires the report index' ctxan f.er --by cpu -r functions
+expect 1 'excludes --cpu and --filter' ctxan f.er --show-sql --filter 1
 expect 1 'index' ctxan f.er --by cpu --sort name
 
 # The head names the filters, with nothing in them that a terminal could take for a command.

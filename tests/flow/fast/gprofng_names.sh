@@ -94,7 +94,7 @@ expect 1 "unknown option '--reprot', perhaps --report" ctxan traces.er --reprot 
 expect 1 "unknown option '--qqqq' \\(see" ctxan traces.er --qqqq
 expect 1 "no metric 'heapleakcn', perhaps 'heapleakcnt'" ctxan traces.er --metric e.heapleakcn
 expect 1 "no such index object, perhaps 'thread'" ctxan traces.er -r indxobj=thred
-expect 1 'indxobj=KEY wants what --by does' ctxan traces.er -r indxobj
+expect 1 'indxobj=KEY requires a key of --by' ctxan traces.er -r indxobj
 expect 1 "the report 'cpus' takes no '=1'" ctxan traces.er -r cpus=1
 ctxan traces.er -r 'indxobj=TSTAMP/' 2>err.txt && fail "indxobj=TSTAMP/"
 printf 'ctxan: --by: column 8: a number or name is missing\n  TSTAMP/\n         ^\n' | cmp -s - err.txt || fail "indxobj=TSTAMP/: $(cat err.txt)"
@@ -104,7 +104,7 @@ expect 1 "asks for HSIZE, which samples of 'Total CPU' do not have \\(--metric h
 expect 1 "by asks for IOFD, which samples of 'Total CPU' do not have \\(--metric ioreadtime, " ctxan traces.er --by IOFD
 expect 1 "asks for SOBJ, which operations of the report 'heap' do not have" ctxan traces.er -r sync,heap --filter 'SOBJ>1'
 expect 1 "asks for IOFD, which operations of the report 'sync' do not have" ctxan traces.er -r sync --filter 'IOFD>1'
-expect 1 'goes without filters that ask for traced operations' ctxan traces.er --export folded --metric heapallocbytes --filter 'HSIZE>1'
+expect 1 'excludes filters that use traced operations' ctxan traces.er --export folded --metric heapallocbytes --filter 'HSIZE>1'
 ctxan nothing.er --filter '1 && HSIZ>1' 2>err.txt && fail "HSIZ"
 printf "ctxan: --filter: column 6: no name 'HSIZ', perhaps 'HSIZE'\n  1 && HSIZ>1\n       ^\n" | cmp -s - err.txt || fail "HSIZ: $(cat err.txt)"
 for report in heap leaks; do expect 0 '' ctxan -q traces.er -r $report --filter 'HSIZE>1000 && HTYPE=="malloc"'; done

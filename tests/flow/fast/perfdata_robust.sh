@@ -102,14 +102,14 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	expect 2 "secret.data: Permission denied" as_nobody "$bin/ctxan" secret.data
 	# One that can be read, where nothing can be written: the database is in the user's cache.
 	chmod 644 secret.data
-	expect 0 "secret.data cannot be written to; its database is .*nobody/.cache/ctxan/" as_nobody "$bin/ctxan" secret.data -r functions
+	expect 0 "secret.data is not writable; its database is .*nobody/.cache/ctxan/" as_nobody "$bin/ctxan" secret.data -r functions
 	[ ! -e secret.data.ctxan.db ] || fail "a database where nothing could be written"
 	expect 0 "" as_nobody "$bin/ctxan" secret.data -r functions
 	[ ! -s err.txt ] || fail "the second time it is ingested again: $(cat err.txt)"
 	# The same with a database beside it that is of another recording.
 	rm -rf nobody/.cache
 	cp half.data changed.data && ctxan -q changed.data -r functions >/dev/null && cp good.data changed.data && chmod 644 changed.data
-	expect 0 "changed.data cannot be written to; its database is .*nobody/.cache/ctxan/" as_nobody "$bin/ctxan" changed.data -r functions
+	expect 0 "changed.data is not writable; its database is .*nobody/.cache/ctxan/" as_nobody "$bin/ctxan" changed.data -r functions
 	rm -f changed.data.ctxan.db
 fi
 
@@ -215,9 +215,9 @@ grep -Eq '^standard input: functions .* [0-9]+ samples' piped.txt || fail "stand
 ctxan -q - -r functions <good.data | tail -n +2 >redirected.txt
 ctxan -q good.data -r functions | tail -n +2 | cmp -s - redirected.txt || fail "standard input from a file is not the same"
 ctxan -q - --db given.db -r functions <good.data >/dev/null && [ "$(samples given.db)" = "$all" ] || fail "standard input with --db"
-expect 1 "nothing came in" sh -c 'ctxan - </dev/null'
+expect 1 "standard input is empty" sh -c 'ctxan - </dev/null'
 expect 1 "no perf.data" sh -c 'ulimit -f 20000; yes | ctxan -'
-expect 1 "standard input can be read once" sh -c 'ctxan - - <good.data'
+expect 1 "standard input can be read only once" sh -c 'ctxan - - <good.data'
 script -qec "ctxan -" typescript >/dev/null </dev/null && fail "standard input is a terminal: status 0"
 grep -q "standard input, which is a terminal" typescript || fail "standard input is a terminal: $(cat typescript)"
 # Ctrl-C ends the recorder and so the input, not the reader; another one in the middle of the ingest leaves nothing.

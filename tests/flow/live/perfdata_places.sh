@@ -206,7 +206,7 @@ mkdir locked theirs
 cp second.data locked/run.data
 chmod a+rx "$work" locked && chmod a+r locked/run.data && chown nobody theirs
 as_nobody() { setpriv --reuid=nobody --clear-groups env -u XDG_CACHE_HOME TMPDIR=/tmp HOME="$work/theirs" "$@"; }
-expect 0 "locked/run.data cannot be written to; its database is .*theirs/.cache/ctxan/" as_nobody "$bin/ctxan" locked/run.data -r functions
+expect 0 "locked/run.data is not writable; its database is .*theirs/.cache/ctxan/" as_nobody "$bin/ctxan" locked/run.data -r functions
 [ "$(ls locked)" = run.data ] || fail "in a directory that cannot be written to: $(ls locked)"
 expect 0 "" as_nobody "$bin/ctxan" locked/run.data -r functions
 [ ! -s err.txt ] || fail "the second time it is ingested again: $(cat err.txt)"
