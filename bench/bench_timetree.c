@@ -1,11 +1,12 @@
 /*
- * Time trees of several M and N: what they cost to build, how large their lists are, how long a query takes.
+ * Time trees of several M and N: build time, size of the lists, and query time.
  *
  *	bench_timetree [SAMPLES...]      (default: 100000 1000000 10000000)
  *
- * The samples are made from a fixed seed after a real recording: 32 k stacks, 25 of them hold half of the
- * samples; 8 us to 1.5 ms apart, all of one weight; a sample keeps most of the stack
- * before it. Prints a Markdown table; times are CPU time of the only thread.
+ * The samples are generated from a fixed seed, modelled on a real recording: 32 k stacks, 25 of
+ * them have half of the samples; 8 us to 1.5 ms between samples, equal weights; a sample shares
+ * most of the stack of the previous one. Prints a Markdown table; times are CPU time of the only
+ * thread.
  */
 #include "timetree/timetree.h"
 
@@ -25,7 +26,7 @@ struct data {
 	struct ctx_interval run;
 };
 
-struct tally { /* a sink in front of the tree in memory */
+struct tally { /* a sink that forwards to the tree in memory */
 	struct ctx_timetree_sink tree;
 	uint64_t nodes, list_bytes;
 };
@@ -62,8 +63,8 @@ static enum ctx_status make_cct(struct ctx_trie *cct, struct ctx_err *err)
 }
 
 /*
- * Half of the samples in the hot stacks, the rest falling off towards the rare ones; what is frequent changes
- * slowly over time.
+ * Half of the samples are in the hot stacks, the rest decreases towards the rare ones; the frequent
+ * stacks change slowly over time.
  */
 static uint32_t some_stack(size_t i, size_t n)
 {

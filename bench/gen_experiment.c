@@ -1,17 +1,18 @@
 /*
- * Writes a real experiment from a seed: what the benchmarks and the flow tests read.
+ * Writes an experiment from a seed, for the benchmarks and the flow tests.
  *
  *	gen_experiment --samples N --threads T --stacks S --depth D --seed K --duration-ms MS -o NAME.er
  *			[--changes N] [--command NAME] [--thread-name NAME]...
  *
- * The call stacks are the nodes of a random call tree of S nodes, at most D deep, over a thousand functions
- * of this very program, so that addresses resolve to symbols. Half of the samples are in 25 hot stacks, which
- * change from one twentieth of the run to the next; the other half is spread over all stacks. Threads take
- * turns at random; they get the given names in turn. The same arguments give the same experiment, but for the
- * addresses: link without PIE for those too.
+ * The call stacks are the nodes of a random call tree of S nodes, at most D deep, over a thousand
+ * functions of this program, so that addresses resolve to symbols. Half of the samples are in 25
+ * hot stacks, which change from one twentieth of the run to the next; the other half is spread over
+ * all stacks. Threads take turns at random; they get the given names in turn. The same arguments
+ * give the same experiment, except for the addresses: link without PIE to keep those too.
  *
- * With --changes the threads of each CPU run one after the other: who runs wakes the next one and waits. That is three changes of
- * state, with the stacks of a waker and of a wait. Samples are then of who runs.
+ * With --changes the threads of each CPU run in turn: the running thread wakes the next one and
+ * waits. That is three state changes, with the stacks of a waker and of a wait. Samples are then of
+ * the running thread.
  */
 #include "base/mem.h"
 #include "bench/generated_load.h"
@@ -84,7 +85,9 @@ static int make_stacks(const struct settings *settings, uint64_t *random, struct
 		uint32_t parent = i;
 
 		if (i != 0) {
-			/* Mostly deeper below the last one, so that stacks are deep; else a branch somewhere.
+			/*
+			 * Mostly below the last one, so that stacks are deep; else a branch
+			 * anywhere. /
 			 */
 			parent = next_random(random) % 10 < 7 ? i - 1 : (uint32_t)(next_random(random) % i);
 			while (ret->depth[parent] >= settings->load.depth)
@@ -109,7 +112,7 @@ static size_t frames_of(const struct stacks *stacks, uint32_t stack, uint64_t *f
 	}
 }
 
-/* Announces this program's own code as what the addresses belong to. */
+/* Records the mapping of this program's own code, to which the addresses belong. */
 static enum ctx_status announce_maps(struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -151,7 +154,7 @@ struct turns {
 	uint32_t process;
 	uint64_t random;
 	uint64_t switches; /* done */
-	uint32_t at[CPUS]; /* indices of threads: on CPU c those with c as the remainder by CPUS */
+	uint32_t at[CPUS]; /* indices of threads: on CPU c those with index % CPUS == c */
 };
 
 static enum ctx_status put_change(struct turns *turns, struct ctx_exp_state change, bool has_stack,
@@ -317,7 +320,7 @@ static enum ctx_status generate(const struct settings *settings, struct ctx_err 
 	if (status == CTX_OK)
 		return ctx_exp_close(writer, end_ns, err);
 	if (ctx_exp_close(writer, end_ns, NULL) != CTX_OK)
-		return status; /* the first failure is the one to tell */
+		return status; /* the first failure is reported */
 	return status;
 }
 

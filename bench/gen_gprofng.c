@@ -6,12 +6,14 @@
  *	symbols of the objects --> tree of calls --> stacks --data.frameinfo--> uid of each
  *	                                               `------> samples --profile, in blocks of flows-->
  *
- * The first object (this program, when none is given) is the one that ran; code of the others was called too, and what is given
- * with --map was only mapped. A stack is an address in a function below the calls that led there: 5 to D frames, a few
- * addresses for each way. Half of the samples are in 25 hot stacks, which change from one twentieth of the run to the next, the
- * other half is spread over all S. Each thread has a sample every 997 microseconds of its own CPU time, more or
- * less, as with `collect app -p hi`. Stacks are numbered by the collector's hash. It shortens only what ends like
- * another whole stack, whose leaf would have to be a call instruction: none here.
+ * The first object (this program by default) is the executable; code of the others is called too,
+ * objects given with --map are only mapped. A stack is an address in a function below the calls
+ * that lead to it: 5 to D frames, a few addresses for each path. Half of the samples are in 25 hot
+ * stacks, which change from one twentieth of the run to the next, the other half is spread over all
+ * S. Each thread has a sample every 997 microseconds of its own CPU time, more or less, as with
+ * `collect app -p hi`. Stacks are numbered by the collector's hash. The collector shortens only
+ * stacks that end in another whole stack, whose leaf would have to be a call instruction: none
+ * here.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -65,7 +67,7 @@ struct functions {
 	size_t n, cap;
 };
 
-/* A call that is going on: where its caller is in it, and what was called. */
+/* An active call: the position in its caller, and the called function. */
 struct call {
 	uint64_t site; /* an address in the caller's function */
 	uint32_t caller, function, depth;
@@ -150,7 +152,7 @@ static void add_symbols(struct functions *functions, const struct object *object
 	}
 }
 
-/* The functions of .symtab, of .dynsym where there is none. */
+/* The functions of .symtab, or of .dynsym if there is none. */
 static void read_object(struct functions *functions, const struct object *object)
 {
 	int fd CTX_AUTO_CLOSE = open(object->path, O_RDONLY | O_CLOEXEC);
@@ -209,7 +211,7 @@ static void map_object(FILE *file, const struct object *object)
 
 /* --- stacks --- */
 
-/* Calls and samples are at a few places of a function, again and again. */
+/* Calls and samples are at a few fixed places of a function. */
 static uint64_t address_in(const struct functions *functions, uint32_t function, uint64_t *random)
 {
 	const struct function *item = &functions->items[function];
@@ -218,8 +220,9 @@ static uint64_t address_in(const struct functions *functions, uint32_t function,
 }
 
 /*
- * A new call is mostly made from within the last one, so that stacks are deep, else from any other. Every second one of those
- * calls the same function as that other one does, from another place of the same caller.
+ * A new call is mostly made from the last one, so that stacks are deep, else from any other. Every
+ * second of the latter calls the same function as the other call, from another place of the same
+ * caller.
  */
 static void make_call(const struct settings *settings, const struct functions *functions, uint64_t *random,
 		      struct stacks *stacks)
@@ -289,7 +292,7 @@ static void write_block(struct block_file *to, const struct block *block)
 		fail("write");
 }
 
-/* A head for the rest of a block. */
+/* A header for the rest of a block. */
 static void put_rest(struct block *block, uint32_t type)
 {
 	if (block->used == BLOCK_BYTES)
@@ -298,7 +301,7 @@ static void put_rest(struct block *block, uint32_t type)
 	put_u16(block->bytes + block->used + 2, type);
 }
 
-/* Room for a record of `n` bytes, with its head. */
+/* Room for a record of `n` bytes, including its header. */
 static uint8_t *put_record(struct block_file *to, uint32_t flow, uint32_t type, size_t n)
 {
 	struct block *block = &to->flows[flow];
@@ -337,7 +340,10 @@ static uint64_t hash(const uint64_t *frames, uint32_t n, uint64_t seed)
 	return seed;
 }
 
-/* A record with one info: the native stack. Both have a number each, by the same hash from another seed. */
+/*
+ * A record with one info: the native stack. Each has its own number, by the same hash with another
+ * seed.
+ */
 static void store_stack(const struct stacks *stacks, struct stack *stack, struct block_file *to,
 			uint32_t flow)
 {
@@ -360,7 +366,7 @@ static void store_stack(const struct stacks *stacks, struct stack *stack, struct
 
 /* --- samples --- */
 
-/* Returns when the last one was taken, relative to the run. */
+/* Returns the time of the last one, relative to the run. */
 static uint64_t write_samples(const struct settings *settings, struct stacks *stacks, uint64_t *random)
 {
 	struct block_file *profile = ctx_calloc(1, sizeof(*profile));
@@ -401,7 +407,9 @@ static uint64_t write_samples(const struct settings *settings, struct stacks *st
 
 /* --- the other files --- */
 
-/* Resources at the start and once a second: records of 504 bytes with a time, and CPU time so far. */
+/*
+ * Resources at the start and once a second: records of 504 bytes with a time, and CPU time so far.
+ */
 static uint32_t write_overview(const struct settings *settings, uint64_t end_ns)
 {
 	FILE *file = create(settings->load.path, "overview");

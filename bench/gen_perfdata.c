@@ -1,26 +1,28 @@
 /*
- * Makes a long perf.data of a short one: the recorded work happens again and again.
+ * Makes a long perf.data from a short one by repeating the recorded work.
  *
  *	gen_perfdata [--diverse PERCENT] [--stretch] [--seed K] IN.perf.data OUT.perf.data SAMPLES|COPIESx
  *
  *	IN:   header | attributes, ids | data: synthesized records (time 0), then timed ones | features
  *	OUT:  the same                 | data: all of it, the timed ones again, ...          | features, moved
  *
- * The timed records of copy k are k * (duration + gap) later, where the gap is the mean distance of two samples;
- * so the copies follow each other and the rounds (FINISHED_ROUND) order the long file as they did the short one.
- * Records without a time, or with time 0, are there once: a process that ran before the recording began and ended
- * in it has no maps in the later copies. With SAMPLES the last copy ends at that sample.
+ * The timed records of copy k are k * (duration + gap) later, where the gap is the mean distance of
+ * two samples; so the copies follow each other and the rounds (FINISHED_ROUND) order the long file
+ * as they did the short one. Records without a time, or with time 0, are written once: a process
+ * that ran before the recording began and ended in it has no maps in the later copies. With SAMPLES
+ * the last copy ends at that sample.
  *
- * --stretch makes one long run of the same processes instead: they begin in the first copy and do not end. (What
- * a process did before it executed another program is later done by that program: fine for a benchmark.)
+ * --stretch makes one long run of the same processes instead: they begin in the first copy and do
+ * not end. (What a process did before it executed another program is later done by that program:
+ * fine for a benchmark.)
  *
- * --diverse makes the stacks of about that many percent of the samples unique: below the sampled user address come
- * return addresses that the process has elsewhere, in an order that nobody else has. The sampled address stays: the
- * flat profile is that of the plain file. Chains too short for that become longer.
+ * --diverse makes the stacks of about that many percent of the samples unique: below the sampled
+ * user address are return addresses of the same process, in a unique order. The sampled address
+ * stays: the flat profile is that of the plain file. Chains that are too short are extended.
  *
- * Reads file mode in this machine's byte order, neither compressed nor with AUX traces; the file is mapped and
- * read through once for each copy. Source: tools/perf/Documentation/perf.data-file-format.txt and
- * include/uapi/linux/perf_event.h of Linux.
+ * Reads file mode in this machine's byte order, neither compressed nor with AUX traces; the file is
+ * mapped and read once for each copy. Source: tools/perf/Documentation/perf.data-file-format.txt
+ * and include/uapi/linux/perf_event.h of Linux.
  */
 #include "base/map64.h"
 #include "base/mem.h"
@@ -60,12 +62,12 @@ struct header {
 	uint64_t flags[FEATURE_BITS / 64];
 };
 
-struct event {		  /* where the things are in the records of one event */
+struct event {		  /* positions of fields in the records of one event */
 	size_t time_at;	  /* in a sample, from the beginning of the record */
 	size_t time_back; /* in others, from the end; 0: they have no time */
 	size_t pid_at;	  /* in a sample; 0: not there */
-	size_t chain_at;  /* in a sample; 0: not there, or at no fixed place */
-	bool identified;  /* samples begin, other records end with the id */
+	size_t chain_at;  /* in a sample; 0: missing, or not at a fixed position */
+	bool identified;  /* samples begin with the id, other records end with it */
 };
 
 struct range {
@@ -89,11 +91,11 @@ struct recording {
 	uint64_t samples;
 	struct range *code; /* executable maps of all processes; sorted after the survey */
 	size_t n_code, code_cap;
-	struct pool *pools; /* in the order in which they come in the data */
+	struct pool *pools; /* in the order of the data */
 	size_t n_pools, pools_cap;
 };
 
-struct walk { /* which pool is a process in? The same answers at each time through the data */
+struct walk { /* the pool of each process; the same in each pass over the data */
 	struct ctx_map64 pool_of_pid;
 	uint32_t n_pools;
 };
@@ -152,7 +154,7 @@ static bool has_feature(const struct header *header, unsigned feature)
 	return (header->flags[feature / 64] >> feature % 64 & 1) != 0;
 }
 
-/* Bytes of the one-word fields of a sample that are there and among `fields`. */
+/* Bytes of the one-word fields of a sample that exist and are among `fields`. */
 static size_t words(uint64_t sample_type, uint64_t fields)
 {
 	return 8 * (size_t)__builtin_popcountll(sample_type & fields);
@@ -249,7 +251,7 @@ static enum ctx_status check_header(const struct recording *recording, struct ct
 		return ctx_err_set(err, CTX_E_FORMAT, "compressed, a directory, or with AUX traces");
 	if (header->data.size == 0 || !within(recording, header->data))
 		return ctx_err_set(err, CTX_E_FORMAT,
-				   "not finished: the header does not tell where the data end");
+				   "not finished: the header does not have the end of the data");
 	return CTX_OK;
 }
 
@@ -299,10 +301,10 @@ static const struct event *event_of(const struct recording *recording, const uin
 		return &recording->events[0];
 	number = ctx_map64_get(&recording->event_of_id, load64(record + at));
 	return &recording->events[number != CTX_MAP64_NONE ? number
-							   : 0]; /* id 0 is of the first, as in perf */
+							   : 0]; /* id 0 belongs to the first, as in perf */
 }
 
-/* Where the record's time is; 0: it has none. */
+/* Position of the record's time; 0: none. */
 static size_t time_place(const struct recording *recording, const uint8_t *record)
 {
 	struct perf_event_header header = header_of(record);
@@ -316,7 +318,7 @@ static size_t time_place(const struct recording *recording, const uint8_t *recor
 									    : 0;
 }
 
-/* The next record at `*at`, CTX_END behind the last. */
+/* The next record at `*at`, CTX_END after the last. */
 static enum ctx_status next_record(const struct recording *recording, uint64_t *at, const uint8_t **ret,
 				   struct ctx_err *err)
 {
@@ -348,7 +350,7 @@ static const uint8_t *chain_of(const struct recording *recording, const uint8_t 
 	return *ret_n <= (size - at - 8) / 8 ? sample + at + 8 : NULL;
 }
 
-/* The place of the first user address in a chain, or `n`. */
+/* The index of the first user address in a chain, or `n`. */
 static uint64_t user_begin(const uint8_t *chain, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -357,7 +359,7 @@ static uint64_t user_begin(const uint8_t *chain, uint64_t n)
 	return n;
 }
 
-/* Notices what a record says about processes; the number of the pool that a sample's process is in. */
+/* Tracks processes by a record; returns the number of the pool of a sample's process. */
 static enum ctx_status follow(const struct recording *recording, struct walk *walk, const uint8_t *record,
 			      uint32_t *ret_pool, struct ctx_err *err)
 {
@@ -391,7 +393,7 @@ static enum ctx_status note_code(struct recording *recording, const uint8_t *rec
 	return status;
 }
 
-/* Takes the return addresses of a sample into its pool: one of 64 bytes, mostly one of a function. */
+/* Adds the return addresses of a sample to its pool: one per 64 bytes, usually one per function. */
 static enum ctx_status note_addresses(struct recording *recording, uint32_t number, const uint8_t *sample,
 				      struct ctx_err *err)
 {
@@ -429,7 +431,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* Wrong frame pointers give wrong addresses: only those in code that somebody mapped stay in the pools. */
+/* Wrong frame pointers give wrong addresses: only those in mapped code stay in the pools. */
 static void keep_code(struct recording *recording)
 {
 	size_t n = 0;
@@ -469,7 +471,7 @@ static void keep_code(struct recording *recording)
 	}
 }
 
-/* Once through the data: times, counts, and the pools when stacks are to become diverse. */
+/* One pass over the data: times, counts, and the pools for diverse stacks. */
 static enum ctx_status survey(struct recording *recording, bool diverse, struct ctx_err *err)
 {
 	struct walk walk = {0};
@@ -510,13 +512,16 @@ static enum ctx_status survey(struct recording *recording, bool diverse, struct 
 	return status == CTX_END ? CTX_OK : status;
 }
 
-/* Is the next sample one to change? Spread over the file, and the same each time. */
+/* Whether the next sample is changed. Spread evenly over the file, and reproducible. */
 static bool chosen(const struct settings *settings, uint64_t sample)
 {
 	return (ctx_hash64(sample + settings->seed * MIXER) >> 32) % 100 < settings->diverse;
 }
 
-/* How many addresses of the pool make an order of their own for each of `orders` samples, several times over? */
+/*
+ * The number of addresses of the pool that give each of `orders` samples a unique order, with a
+ * margin.
+ */
 static unsigned frames_needed(const struct pool *pool, uint64_t orders, uint64_t *ret_orders)
 {
 	unsigned n = 0;
@@ -526,7 +531,9 @@ static unsigned frames_needed(const struct pool *pool, uint64_t orders, uint64_t
 	return n;
 }
 
-/* Gives the sample in output->record a chain of its own. Leaves it as it is where that is not possible. */
+/*
+ * Gives the sample in output->record a unique chain. Leaves it unchanged if that is not possible.
+ */
 static void diversify(const struct settings *settings, const struct recording *recording, uint64_t total,
 		      const struct pool *pool, struct output *output)
 {
@@ -570,7 +577,10 @@ static void note_sample(struct output *output, uint64_t time_ns)
 		output->last_sample_ns = time_ns;
 }
 
-/* Whether a record tells of the life of a process that a stretched run has once only, or never. */
+/*
+ * Whether a record is about the lifetime of a process, which a stretched run has only once, or not
+ * at all.
+ */
 static bool is_left_out(const struct settings *settings, uint32_t type, uint64_t shift_ns)
 {
 	if (!settings->stretch)
@@ -620,7 +630,10 @@ static enum ctx_status put_copy(const struct settings *settings, const struct re
 	return status == CTX_END ? CTX_OK : status;
 }
 
-/* Writes what follows the data: the table of the features and the features, all `moved` bytes further on. */
+/*
+ * Writes what follows the data: the table of the features and the features, all `moved` bytes
+ * further on.
+ */
 static enum ctx_status put_features(const struct recording *recording, uint64_t moved, struct output *output,
 				    struct ctx_err *err)
 {

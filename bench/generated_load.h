@@ -1,5 +1,6 @@
 /*
- * What the generators of experiments have in common: how much there is to be, chance from a seed, and which stacks are hot.
+ * Common parts of the generators of experiments: size of the load, seeded random numbers, and the
+ * hot stacks.
  */
 #ifndef CTX_BENCH_GENERATED_LOAD_H
 #define CTX_BENCH_GENERATED_LOAD_H
@@ -9,17 +10,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define HOT 25u	   /* stacks, at a time, that have half of the samples */
-#define PHASES 20u /* of a run: from one to the next the hot stacks change */
+#define HOT 25u	   /* number of stacks that have half of the samples at any time */
+#define PHASES 20u /* parts of a run: the hot stacks change from one to the next */
 
-/* How much is generated, from which seed and where to. */
+/* Size, seed and destination of the generated load. */
 struct load {
 	uint64_t samples, stacks, seed;
 	uint32_t threads, depth;
 	const char *path;
 };
 
-/* For getopt_long, as take_load_option knows them. */
+/* For getopt_long; take_load_option handles them. */
 /* clang-format off */
 #define LOAD_OPTIONS \
 	{"samples", required_argument, NULL, 'n'}, \
@@ -30,7 +31,7 @@ struct load {
 	{"output", required_argument, NULL, 'o'}
 /* clang-format on */
 
-/* False: it is none of LOAD_OPTIONS. `text` is borrowed. */
+/* False: not one of LOAD_OPTIONS. `text` is borrowed. */
 static inline bool take_load_option(struct load *load, int option, const char *text)
 {
 	uint64_t value = text != NULL ? strtoull(text, NULL, 10) : 0;

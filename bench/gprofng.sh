@@ -1,7 +1,7 @@
 #!/bin/bash
 # Experiments of gprofng: ctxan next to gprofng itself, on the same files, in one run. Prints Markdown tables.
 #   bench/gprofng.sh [--large] BUILD_DIR
-# --large: 10 M samples too. Files go to $TMPDIR. STACKS="..." and RUNS=... in the environment set other numbers.
+# --large: 10 M samples too. Files are written to $TMPDIR. STACKS="..." and RUNS=... in the environment override the numbers.
 set -eu -o pipefail
 large=
 [ "${1:-}" != --large ] || { large=1 && shift; }
@@ -28,14 +28,14 @@ median() { # of a column of a file
 		awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "failed" }'
 }
 
-number() { # VALUE DIGITS; what is no number stays
+number() { # VALUE DIGITS; other text is kept
 	awk -v v="$1" -v d="$2" 'BEGIN { if (v + 0 == v) printf "%.*f", d, v; else printf "%s", v }'
 }
 ratio() { # of two values
 	awk -v a="$1" -v b="$2" 'BEGIN { if (a + 0 == a && b + 0 == b && b > 0) printf "%.*f", a / b < 10, a / b; else printf "-" }'
 }
 
-# The same total on both sides, or the comparison is worth nothing.
+# The comparison is valid only if both totals are equal.
 same_total() {
 	local theirs ours
 	theirs=$(awk '/<Total>/ { print $1; exit }' functions.out)
@@ -51,7 +51,7 @@ compare() { # SAMPLES STACKS RUNS [ctxan's options...]
 	cat x.er/* >/dev/null 2>&1 || true # into the page cache
 	for run in $(seq "$runs"); do
 		measured functions gprofng display text -functions x.er
-		# Minutes with very many stacks: once is enough then.
+		# Takes minutes with very many stacks: run once then.
 		[ "$stacks" -gt 20000 ] && [ "$run" -gt 1 ] || measured callers gprofng display text -callers-callees x.er
 		rm -f x.db && measured first "$bin/ctxan" -q x.er --db x.db -r functions "$@"
 		same_total

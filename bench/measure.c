@@ -1,11 +1,11 @@
 /*
- * Runs a command and appends one line to a file: CPU seconds (user and system of the command and all it waited
- * for), peak memory in MB (the largest process), elapsed seconds, bytes read from storage; "failed" when the
- * command failed.
+ * Runs a command and appends one line to a file: CPU seconds (user and system of the command and
+ * all it waited for), peak memory in MB (the largest process), elapsed seconds, bytes read from
+ * storage; "failed" if the command failed.
  *
  *	measure FILE COMMAND [ARGUMENT...]
  *
- * The same as time(1), but in microseconds: an interval query is over before time has counted to 0.01.
+ * Like time(1), but in microseconds: an interval query takes less than time's resolution of 0.01 s.
  */
 #include <errno.h>
 #include <spawn.h>

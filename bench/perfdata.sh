@@ -2,8 +2,8 @@
 # Reading perf.data: ctxan next to perf itself, on the same files, in one run. Prints Markdown tables.
 #   bench/perfdata.sh [--large] [--mixed FILE] BUILD_DIR [WORK_DIR]
 # --large: 50 M samples too (7 GB of disk and an hour). --mixed: a recording with very many stacks, in file mode and
-# not compressed, to be used beside the one made here. WORK_DIR keeps that recording; otherwise nothing stays.
-# SIZES="..." in the environment sets other sizes. Recordings and files go to WORK_DIR or $TMPDIR.
+# not compressed, to be used beside the one made here. WORK_DIR keeps that recording; otherwise it is removed.
+# SIZES="..." in the environment overrides the sizes. Recordings and files are written to WORK_DIR or $TMPDIR.
 set -eu -o pipefail
 sizes=${SIZES:-1000000 10000000}
 mixed=
@@ -27,10 +27,10 @@ work=$(realpath "${2:-$scratch}")
 mkdir -p "$work"
 cd "$scratch"
 
-# Call graphs of perf take all memory there is: they get four fifths of what is free now, and 15 minutes.
+# Call graphs of perf use all memory: they are limited to four fifths of the free memory, and 15 minutes.
 limit_kb=$(awk '/MemAvailable/ { print int($2 * 4 / 5) }' /proc/meminfo)
 
-# What ordinary programs do, some 20 seconds of it: a database, a compressor, an interpreter, a compiler.
+# Some 20 seconds of ordinary programs: a database, a compressor, an interpreter, a compiler.
 workload() {
 	seq 1 800000 | awk '{ print $1 "," $1 * 7919 % 1000003 "," $1 % 1009 ",name" $1 * 31 % 65537 }' >rows.csv
 	sqlite3 rows.db "CREATE TABLE r(a INTEGER PRIMARY KEY, b, c, d)" ".mode csv" ".import rows.csv r" \
@@ -68,13 +68,13 @@ measured() {
 	"$bin/measure" "$name" "$@" >/dev/null 2>"$name.stderr" || tail -n 1 "$name.stderr" >&2
 }
 
-median() { # of a column of a file; "-" when there is nothing, "failed" when all failed
+median() { # of a column of a file; "-" if it is empty, "failed" if all failed
 	[ -s "$1" ] || { echo "-" && return; }
 	awk -v c="$2" '$1 != "failed" { print $c }' "$1" | sort -n |
 		awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "failed" }'
 }
 
-folded() { # perf script into the folding script: the CPU of both, the memory of the greater
+folded() { # perf script into the folding script: the CPU time of both, the larger of the two peaks
 	rm -f one other
 	"$bin/measure" one perf script -i "$1" 2>/dev/null | "$bin/measure" other perl "$here/stackcollapse.pl" >stacks || true
 	cat one other | awk '{ s += $1; if ($2 > m) m = $2; if ($1 == "failed") f = 1 } END { print f ? "failed" : s " " m }' >>pipe
@@ -84,7 +84,7 @@ graph() { # the call graph of perf within its limits
 	(ulimit -v "$limit_kb" && measured caller timeout 900 perf report -i "$1" --stdio --children -g caller)
 }
 
-number() { # VALUE FACTOR DIGITS; what is no number stays
+number() { # VALUE FACTOR DIGITS; other text is kept
 	awk -v v="$1" -v f="$2" -v d="$3" 'BEGIN { if (v + 0 == v) printf "%.*f", d, v * f; else printf "%s", v }'
 }
 ratio() { # of two values
@@ -146,7 +146,7 @@ intervals() { # NAME FILE SAMPLES RUNS
 	done
 }
 
-# A file is cold when none of it is in the page cache; others' files stay there.
+# A file is cold if none of it is in the page cache; other files stay cached.
 drop_cache() { sync "$1" && dd if="$1" iflag=nocache count=0 status=none; }
 
 measure() { # NAME RECORDING gen_perfdata's options...
@@ -169,7 +169,7 @@ all() {
 	measure "ordinary, one run" "$work/ordinary.data" --stretch
 	if [ -n "$mixed" ]; then
 		measure mixed "$mixed"
-		sizes=${sizes% 50000000} # half of 50 M samples with a stack of their own is no program
+		sizes=${sizes% 50000000} # 25 M unique stacks are not realistic
 		measure "mixed, diverse" "$mixed" --diverse 50
 	fi
 	echo

@@ -1,7 +1,8 @@
 /*
- * Two threads that wake each other in turn, so that every turn is a switch: the worst that a recorder of switches can meet.
+ * Two threads that wake each other in turn, so that every turn is a switch: the worst case for a
+ * recorder of switches.
  *	ping_pong pipe|futex 1|2 TURNS
- * on one processor or on two. Prints the number of switches and the seconds that they took.
+ * on one processor or on two. Prints the number of switches and their duration in seconds.
  */
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What recording with call stacks costs: ctxrec next to perf record, in turn, on python3 and on gcc's cc1. Prints a Markdown table.
+# Overhead of recording with call stacks: ctxrec and perf record, in turn, on python3 and on gcc's cc1. Prints a Markdown table.
 #   bench/recording.sh [RUNS [BIN]]
 set -eu
 runs=${1:-7}
@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 sh "$targets/gen_large_c.sh" 130 >large.c
 
-# CPU seconds of a command and everything it waited for.
+# CPU seconds of a command and of the children it waited for.
 TIMEFORMAT='%U %S'
 cpu() { { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }

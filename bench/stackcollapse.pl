@@ -2,7 +2,7 @@
 # Folds what `perf script` prints: one line for each distinct stack, "program;outermost;...;innermost COUNT".
 #   perf script -i perf.data | bench/stackcollapse.pl >folded.txt
 #
-# The peer of bench/perfdata.sh. What people pipe perf script into (stackcollapse-perf.pl) is not packaged; this does
+# The peer of bench/perfdata.sh. The usual script for this (stackcollapse-perf.pl) is not packaged; this one does
 # the same work with its defaults: samples are counted, offsets and argument lists dropped, a function without a
 # name is called after its object.
 use strict;

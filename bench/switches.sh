@@ -1,5 +1,5 @@
 #!/bin/bash
-# What recording thread states costs per switch: two threads that wake each other, under ctxrec --states off|min|full and under
+# Overhead per switch of recording thread states: two threads that wake each other, under ctxrec --states off|min|full and under
 # perf record -e sched:sched_switch -g and perf sched record, in turn. Needs root. Prints a Markdown table.
 #   bench/switches.sh [RUNS [BIN [TURNS]]]
 set -eu
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 ${CC:-cc} -O2 -D_GNU_SOURCE -pthread -o ping_pong "$here/ping_pong.c"
 
-# CPU seconds of a command and all that it waited for; what the target says goes to the file `target`.
+# CPU seconds of a command and of the children it waited for; the target's output is written to the file `target`.
 TIMEFORMAT='%U %S'
 cpu() { { time "$@" >target 2>messages; } 2>&1 | awk '{ print $1 + $2 }'; }
 median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
@@ -28,7 +28,7 @@ perf_switch_g() { perf record -q -e sched:sched_switch -g -o r.data -- "$@"; }
 perf_sched() { perf sched record -o r.data -- "$@"; }
 ways="alone off min full full_fp perf_switch_g perf_sched"
 
-# Bytes on disk, records lost, of the last recording.
+# Bytes on disk and lost records of the last recording.
 of_last() {
 	case $1 in
 	alone) echo "0 0" ;;

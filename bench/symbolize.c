@@ -1,11 +1,12 @@
 /*
- * Prints functions, files and lines of addresses as addr2line -a -i -f -C does, inlined calls included:
+ * Prints functions, files and lines of addresses as addr2line -a -i -f -C does, inlined calls
+ * included:
  *
  *	symbolize [--random N] [--seed N] [--quiet] [--debug-root DIR] FILE [ADDRESS...]
  *
- * Without addresses they are read from the standard input, one a line, hexadecimal. --random picks N addresses, spread
- * over the bytes of the file's functions, and takes them in order; --print-addresses prints those only. Seconds and peak
- * memory go to the standard error output.
+ * Without addresses they are read from standard input, one per line, hexadecimal. --random picks N
+ * addresses, spread over the bytes of the file's functions, and takes them in order;
+ * --print-addresses prints those only. Seconds and peak memory are printed to standard error.
  */
 #include "symbols/source_map.h"
 #include "symbols/symtab.h"
@@ -69,7 +70,7 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Each byte of code that a function has is as likely as any other. */
+/* Every byte of the functions' code is equally likely. */
 static void pick(struct ctx_symtab *symbols, const struct options *options, struct addresses *list)
 {
 	uint32_t n = ctx_symtab_count(symbols);

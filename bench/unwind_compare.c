@@ -1,12 +1,13 @@
 /*
- * Unwinds the samples of a recording twice, by ours and by libdw, and compares. The recording is a perf.data (perf record
- * --call-graph dwarf) or an experiment (ctxrec --keep-stacks).
+ * Unwinds the samples of a recording with our unwinder and with libdw, and compares. The recording
+ * is a perf.data (perf record --call-graph dwarf) or an experiment (ctxrec --keep-stacks).
  *
  *	unwind_compare PERF.DATA|EXPERIMENT [-v N]		-v: print the first N stacks that differ
  *
- * Time is CPU time of the unwinding alone. Our tables are made before, when an object is mapped (libdw reads frame
- * descriptions as it meets them, and keeps them); each stack is unwound once, so that its bytes are cold for ours.
- * Frames are compared as pcs, from the leaf. The load objects are read from where they were mapped from.
+ * Time is CPU time of the unwinding alone. Our tables are built before, when an object is mapped
+ * (libdw reads frame descriptions on demand, and caches them); each stack is unwound once, so that
+ * its bytes are cold for ours.
+ * Frames are compared as pcs, from the leaf. The load objects are read from their mapped paths.
  *
  * Differences of two kinds are explained (docs/unwinding.md), and counted only on these conditions:
  *	further		ours reaches the root, and libdw's stack is the beginning of it
@@ -148,7 +149,10 @@ static struct process *find_process(struct compare *compare, int64_t pid)
 	return &compare->processes[compare->n_processes++];
 }
 
-/* The vdso is in no file. Returns a descriptor of one that holds ours, which all processes here have; -1: none. */
+/*
+ * The vdso has no file. Returns a descriptor of a file with our own vdso, which is the same in all
+ * processes here; -1: none.
+ */
 static int open_vdso(void)
 {
 	char build_id[CTX_BUILDID_TEXT];
@@ -219,7 +223,7 @@ static void take_map(struct compare *compare, const struct ctx_pd_record *record
 						.path = mmap.path});
 }
 
-/* An exec throws away what was mapped. */
+/* An exec removes all mappings. */
 static void forget(struct compare *compare, int64_t pid)
 {
 	struct process *process = find_process(compare, pid);
@@ -305,7 +309,7 @@ static void count(struct tally *tally, const struct stack *stack, uint64_t ns)
 	tally->ns += ns;
 }
 
-/* Is it one of libgcc's functions that unwind? They are named _Unwind_*, or uw_* where symbols tell. */
+/* Whether it is a function of libgcc's unwinder: _Unwind_*, or uw_* if symbols are available. */
 static bool is_unwinder(struct process *process, uint64_t pc)
 {
 	Dwfl_Module *module = dwfl_addrmodule(process->dwfl, pc);
@@ -317,7 +321,7 @@ static bool is_unwinder(struct process *process, uint64_t pc)
 	       (strncmp(name, "_Unwind_", 8) == 0 || strncmp(name, "uw_", 3) == 0);
 }
 
-/* Counts a difference where one of them begins as the other. False: it is not explained. */
+/* Counts a difference if one stack is a prefix of the other. False: it is not explained. */
 static bool explain(struct compare *compare, struct process *process, const struct stack *ours,
 		    const struct stack *theirs)
 {
@@ -463,8 +467,8 @@ static enum ctx_status read_perfdata(struct compare *compare, const char *path, 
 	return status;
 }
 
-/* Takes the maps that were there by then. `event` is the one that comes next; the numbers of processes take the place of pids,
- * for an exec begins a new one. */
+/* Adds the maps up to the next event, which is `event`. Numbers of processes are used instead of
+ * pids, because an exec begins a new process. */
 static enum ctx_status read_maps(struct compare *compare, struct ctx_event_source *source, uint64_t time_ns,
 				 struct ctx_event *event, struct ctx_err *err)
 {

@@ -1,5 +1,5 @@
-/* A table of any bytes: the first one says whether they are an ELF file, .eh_frame or .debug_frame. Every row has a
- * rule, rows ascend, every function is found. */
+/* Parses arbitrary bytes as an unwind table; the first byte selects an ELF file, .eh_frame or
+ * .debug_frame. Every row has a rule, rows ascend, every function is found. */
 #include "unwind/cfi_build.h"
 #include "unwind/cfi_table.h"
 

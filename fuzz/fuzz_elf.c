@@ -1,5 +1,5 @@
-/* An ELF file of any bytes: opened, every symbol looked up and read, every lookup answers with a symbol that
- * covers the address. */
+/* Opens arbitrary bytes as an ELF file, and reads and looks up every symbol: a lookup returns a
+ * symbol that covers the address. */
 #include "symbols/symtab.h"
 
 #include <stdlib.h>

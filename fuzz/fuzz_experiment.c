@@ -1,9 +1,10 @@
 /*
- * Fuzz target: an experiment directory made of any bytes is read to its end.
+ * Fuzz target: reads an experiment directory of arbitrary bytes to its end.
  *
- * The first byte is a set of bits: 1, data is wrapped in correct file and block headers, so that what lies behind the checksums is
- * reached; 2, log.xml begins as it should. Then come parts: file (1 byte), length (2 bytes), bytes. In wrapped parts the first four
- * bytes are the process, the epoch, the number of records and the first time.
+ * The first byte is a set of bits: 1, data is wrapped in correct file and block headers, so that
+ * the code after the checksums is reached; 2, log.xml has a valid beginning. Then come parts: file
+ * (1 byte), length (2 bytes), bytes. In wrapped parts the first four bytes are the process, the
+ * epoch, the number of records and the first time.
  */
 #include "base/compress.h"
 #include "base/cursor.h"
@@ -59,7 +60,7 @@ static void decode(const uint8_t *data, size_t size)
 	}
 }
 
-/* A block that has these bytes as its payload, with everything right around it. */
+/* A valid block with these bytes as its payload. */
 static void wrap(const char *file, const uint8_t *bytes, size_t n, struct ctx_buf *out)
 {
 	struct ctx_compressor compressor = {0};
@@ -164,11 +165,11 @@ static void read_all(const char *directory)
 			check_state(source, &event, n_processes, n_threads);
 	}
 	if (status != CTX_END)
-		abort(); /* damage is an event, never the end */
+		abort(); /* damage is an event, not an end of the input */
 	source->close(source);
 }
 
-/* One directory for all inputs, in memory if there is such a place; removed at exit. */
+/* One directory for all inputs, in memory if possible; removed at exit. */
 static char directory[64];
 
 static void remove_directory(void)

@@ -1,4 +1,4 @@
-/* Fuzz target: the expression that a user types, looked up in a small profile and evaluated. */
+/* Fuzz target: an expression from the command line, bound to a small profile and evaluated. */
 #include "model/expression.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* A block file of any bytes: records lie inside it, one behind the other, and read the same from memory and from a file. */
+/*
+ * Reads arbitrary bytes as a block file: records are inside it, one after the other, and equal
+ * whether read from memory or from a file.
+ */
 #include "formats/gprofng/gp_blocks.h"
 
 #include <stdlib.h>

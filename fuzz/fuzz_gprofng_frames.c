@@ -1,4 +1,7 @@
-/* A frame table of any bytes: each stack that it holds is told in full or said not to be, and links in a circle end. A table of Java classes of the same. */
+/*
+ * Reads arbitrary bytes as a frame table: each stack is returned in full or marked incomplete, and
+ * cyclic links end. Then the same bytes as a table of Java classes.
+ */
 #include "formats/gprofng/gp_frames.h"
 #include "formats/gprofng/gp_java.h"
 

@@ -1,4 +1,7 @@
-/* log.xml, map.xml, labels.xml and warnings.xml of any bytes, and a record by the layouts that such a log describes. */
+/*
+ * Reads arbitrary bytes as log.xml, map.xml, labels.xml and warnings.xml, and a record by the
+ * layouts that the log describes.
+ */
 #include "formats/gprofng/gp_events.h"
 #include "formats/gprofng/gp_labels.h"
 #include "formats/gprofng/gp_map.h"
@@ -14,7 +17,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* Every layout, on records of exactly as many bytes as it says that it needs, and of one less. */
+/* Every layout, on records of exactly the size that it needs, and of one byte less. */
 static void check_layouts(const struct ctx_gp_log *log)
 {
 	for (size_t i = 0; i < log->n_layouts; i++) {
@@ -72,7 +75,7 @@ static void check_map(const uint8_t *data, size_t size)
 	ctx_gp_xml_deinit(&xml);
 }
 
-/* Ends are behind beginnings' marks, times in reach, and names there. */
+/* Ends are after begins, times in range, and names not NULL. */
 static void check_labels(const uint8_t *data, size_t size)
 {
 	struct ctx_gp_log log = {.machine.host = "h", .times.run_ns = 1000, .times.run_unix = 1000};

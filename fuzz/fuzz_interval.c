@@ -1,4 +1,4 @@
-/* Fuzz target: the interval that a user types. Whatever is accepted must be a part of the run. */
+/* Fuzz target: an interval from the command line. If accepted, it must be within the run. */
 #include "model/interval.h"
 
 #include <stdlib.h>

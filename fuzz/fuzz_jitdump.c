@@ -1,4 +1,7 @@
-/* A jitdump of any bytes: loads come in order of time, have names and bytes within the file, and do not wrap. */
+/*
+ * Reads arbitrary bytes as a jitdump: loads are in order of time, have names and code bytes within
+ * the file, and do not wrap.
+ */
 #include "formats/perfdata/pd_jitdump.h"
 
 #include <stdlib.h>

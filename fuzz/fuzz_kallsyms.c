@@ -1,5 +1,5 @@
-/* A copy of /proc/kallsyms of any bytes, plain or zstd: each symbol has a name, a size, and is found at its
- * own start, in the kernel as it lies and as it lay. */
+/* Reads arbitrary bytes as a copy of /proc/kallsyms, plain or zstd: each symbol has a name, a size,
+ * and is found at its own start, with and without relocation of the kernel. */
 #include "base/mem.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symtab.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The same lines of a kernel that lay elsewhere. */
+/* The same lines of a kernel at another address. */
 static void move_elsewhere(const uint8_t *data, size_t size)
 {
 	static const struct ctx_kallsyms_reference reference = {"_text", 0xffffffff93000000, false};

@@ -1,4 +1,4 @@
-/* A perf map of any bytes: every function has a name and is found at its own start. */
+/* Reads arbitrary bytes as a perf map: every function has a name and is found at its own start. */
 #include "base/mem.h"
 #include "symbols/perf_map.h"
 

@@ -1,8 +1,10 @@
 /*
- * perf.data of any bytes is opened and read to its end; what every source owes is checked on the way.
+ * Opens arbitrary bytes as perf.data and reads them to the end, checking the guarantees of every
+ * source.
  *
- * An input is the file as it is. One that begins with "DIR" and three bytes n (little endian) is a directory: n bytes
- * are its file `data`, the rest is `data.0`. Of every fourth size the source is closed in the middle.
+ * An input is the file itself. If it begins with "DIR" and three bytes n (little endian), it is a
+ * directory: n bytes are its file `data`, the rest is `data.0`. For every fourth size the source is
+ * closed in the middle.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -34,7 +36,7 @@ static void require(bool holds)
 		abort();
 }
 
-/* Reads all of a text, so that a sanitizer sees one without an end or of memory that is gone. */
+/* Reads a text to its end, so that a sanitizer detects a missing terminator or freed memory. */
 static void read_text(const char *text)
 {
 	static volatile size_t sink;
@@ -172,7 +174,7 @@ static void check_event(const struct ctx_event *event, struct seen *seen, const 
 	case CTX_EV_THROTTLE:
 		break;
 	default:
-		abort(); /* what this source has no reason to send */
+		abort(); /* events that this source does not emit */
 	}
 }
 
@@ -197,7 +199,7 @@ static void read_all(const char *path, unsigned n_events_max)
 	for (unsigned i = 0; i < n_events_max; i++) {
 		status = source->next(source, &event, &err);
 		if (status != CTX_OK) {
-			require(status == CTX_END); /* damage is an event, never the end */
+			require(status == CTX_END); /* damage is an event, not an end of the input */
 			require(source->next(source, &event, &err) == CTX_END);
 			break;
 		}
@@ -208,7 +210,7 @@ static void read_all(const char *path, unsigned n_events_max)
 	free(seen.process_of);
 }
 
-/* A file in memory and a directory for all inputs, the latter in memory too if there is such a place. */
+/* A file in memory and a directory for all inputs, the latter in memory too if possible. */
 static int file = -1;
 static char file_path[64], directory[64];
 

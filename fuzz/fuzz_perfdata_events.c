@@ -1,10 +1,10 @@
 /*
- * Event attributes of any bytes. Each is added as it is and, its fields turned round, as a machine of the other byte
- * order would have written it: the two must say the same. Then places in records are found, and compared with what each
- * event says by itself.
+ * Event attributes of arbitrary bytes. Each is added as it is and, byte-swapped, as a machine of
+ * the other byte order would have written it: the results must be equal. Then field positions in
+ * records are looked up, and compared with those of each event.
  *
- * Input: attributes one after the other, each behind a byte of its length and a byte of bits: 1, it has an id; 2, it
- * has a name.
+ * Input: a sequence of attributes, each after a byte of its length and a byte of bits: 1, it has an
+ * id; 2, it has a name.
  */
 #include "base/cursor.h"
 #include "formats/perfdata/pd_events.h"
@@ -32,7 +32,7 @@ static void turn_bytes(uint8_t *bytes, size_t n)
 	}
 }
 
-/* A bit field is filled from the other end of each byte. */
+/* Bit fields are filled from the other end of each byte. */
 static void turn_bits(uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -44,10 +44,10 @@ static void turn_bits(uint8_t *bytes, size_t n)
 	}
 }
 
-/* Writes an attribute as a machine of the other byte order would have. */
+/* Writes an attribute in the other byte order. */
 static void turn(uint8_t *attr, size_t n)
 {
-	/* Of the fields, in their order; 0: the flags. */
+	/* Sizes of the fields, in order; 0: the flags. */
 	static const uint8_t widths[] = {4, 4, 8, 8, 8, 8, 0, 4, 4, 8, 8, 8, 8, 4, 4, 8, 4, 2, 2, 4, 4, 8};
 	size_t at = 0;
 
@@ -92,7 +92,7 @@ static void name(struct ctx_pd_events *events, const uint8_t *attr, size_t n, ui
 		abort();
 }
 
-/* Where all events agree, the place is that of each; where they do not, there is none. */
+/* If all events agree, the position is that of each; otherwise there is none. */
 static void check_places(const struct ctx_pd_events *events)
 {
 	bool all_ids = true;
@@ -131,7 +131,7 @@ static void add(struct ctx_pd_events *little, struct ctx_pd_events *big, const u
 		return;
 	}
 	require(little->n == big->n);
-	if (bytes[4] % 8 == 0) /* otherwise the end of the attribute may cut a field in two */
+	if (bytes[4] % 8 == 0) /* otherwise the end of the attribute may split a field */
 		check_same(&little->items[little->n - 1], &big->items[big->n - 1]);
 	name(little, bytes, n, bits);
 }

@@ -1,7 +1,7 @@
 /*
- * Features of a perf.data file of any bytes. First byte: odd is the other byte order; second byte: the number of the
- * feature, 255 a single build id. The feature is read twice, behind a number of processors. Whatever it was, memory
- * stays in proportion to the bytes, and what was read can be asked for.
+ * Features of a perf.data file of arbitrary bytes. First byte: odd is the other byte order; second
+ * byte: the number of the feature, 255 a single build id. The feature is read twice, after a number
+ * of processors. In every case memory is proportional to the input, and the results can be queried.
  */
 #include "formats/perfdata/pd_facts.h"
 

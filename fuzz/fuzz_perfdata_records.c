@@ -1,8 +1,8 @@
 /*
- * One record of any bytes, in either byte order, parsed as any event may say.
+ * One record of arbitrary bytes, in either byte order, parsed with the layout of any event.
  *
- * The first bytes choose, see `choice_of`; the rest is the body of the record, behind a header that
- * is right.
+ * The first bytes select the layout, see `choice_of`; the rest is the body of the record, after a
+ * valid header.
  */
 #include "base/cursor.h"
 #include "formats/perfdata/pd_chain.h"
@@ -56,13 +56,13 @@ static struct choice choice_of(struct ctx_cursor *cursor)
 	event->first_id = 1;
 	choice.events[1] = *event;
 	choice.events[1].first_id = 2;
-	if (bits & 32) /* the events differ in what their samples have */
+	if (bits & 32) /* the events have different sample fields */
 		attr.sample_type ^= PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
 	choice.events[1].layout = ctx_pe_layout_make(&attr, choice.swap);
 	return choice;
 }
 
-/* Do the `n` items of `each` bytes at `part` lie in the record? Reads them. */
+/* Whether the `n` items of `each` bytes at `part` are inside the record. Reads them. */
 static void check_part(const uint8_t *record, const struct perf_event_header *header, const uint8_t *part,
 		       uint64_t n, size_t each)
 {
@@ -86,12 +86,12 @@ static void check_chain(const struct ctx_pd_chain *chain, const struct ctx_pe_sa
 
 		require(is_mark == (chain->truncated && i + 1 == chain->n));
 	}
-	/* In user mode the registers say where it was. */
+	/* In user mode the registers contain the address. */
 	if (sample->has_ip && !chain->has_user)
 		require(chain->n != 0 && (chain->frames[0] == sample->ip || chain->frames[0] == 0));
 }
 
-/* The time by the order of the fields, one after the other. */
+/* The time, found by walking the fields in order. */
 static uint64_t slow_time(const struct ctx_pe_layout *layout, const uint8_t *record)
 {
 	static const uint64_t before[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID};
@@ -141,7 +141,7 @@ static void check_text(const uint8_t *record, const struct perf_event_header *he
 	check_part(record, header, (const uint8_t *)text, strlen(text) + 1, 1);
 }
 
-/* The other records: each as every kind, since none trusts its header's. */
+/* The other records, parsed as every kind: no parser relies on the header's type. */
 static void check_bodies(const uint8_t *record, const struct perf_event_header *header, bool swap)
 {
 	struct ctx_pe_wire body = ctx_pe_body(record, header->size, swap);
@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ctx_pd_events_settle(&events, NULL) != CTX_OK)
 		abort();
 	choice.header.size = (uint16_t)(n + CTX_PE_HEADER_BYTES);
-	record = malloc(choice.header.size); /* so that a sanitizer sees a step past its end */
+	record = malloc(choice.header.size); /* so that a sanitizer detects a read past its end */
 	if (record == NULL)
 		abort();
 	memcpy(record, &choice.header, CTX_PE_HEADER_BYTES);

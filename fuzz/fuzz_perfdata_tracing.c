@@ -1,6 +1,6 @@
 /*
- * Tracing data of any bytes: formats of tracepoints. What was read is asked for: every field lies in raw data that is as
- * long as its place says, and in none that is shorter.
+ * Tracing data of arbitrary bytes: formats of tracepoints. Each field that was parsed is found in
+ * raw data of exactly the size that it needs, and not in shorter data.
  */
 #include "formats/perfdata/pd_tracing.h"
 

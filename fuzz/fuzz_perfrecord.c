@@ -1,6 +1,7 @@
 /*
- * Fuzz target: one record out of a ring buffer, the call chain of a sample in it, and the fields of a tracepoint's. The highest
- * bits of misc, which the kernel does not set, say what samples have: registers and a stack; an address and raw data.
+ * Fuzz target: one record of a ring buffer, a sample's call chain, and the fields of a tracepoint.
+ * The highest bits of misc, which the kernel does not set, select the sample fields: registers and
+ * a stack; an address and raw data.
  */
 #include "base/map64.h"
 #include "collect/callchain.h"
@@ -36,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	aligned = malloc(size);
 	if (aligned != NULL) {
-		/* A ring hands out header.size bytes: here that is what there is. */
+		/* A ring returns header.size bytes: here the size of the input. */
 		memcpy(&header, data, sizeof(header));
 		if ((header.misc & 0x8000) != 0) {
 			attr.sample_regs_user = ctx_user_regs_perf_mask(ctx_machine_own());

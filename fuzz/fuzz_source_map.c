@@ -1,4 +1,7 @@
-/* An ELF file of any bytes: every kind of question at addresses all over its executable sections, and at others. */
+/*
+ * An ELF file of arbitrary bytes: every kind of query at addresses throughout its executable
+ * sections, and at others.
+ */
 #include "symbols/source_map.h"
 
 #include <stdlib.h>

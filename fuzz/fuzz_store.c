@@ -1,7 +1,7 @@
 /*
- * The columns of sample blocks. The first byte says what to do with the rest: decode it as a block, decode it
- * as one column, or make samples of it and hold the round trip against them; 128 and more: decode it as waits, 192 and more:
- * as traced operations.
+ * The columns of sample blocks. The first byte selects what is done with the rest: decode it as a
+ * block, decode it as one column, or make samples from it and check the round trip; 128 and more:
+ * decode it as waits, 192 and more: as traced operations.
  */
 #include "store/block_codec.h"
 
@@ -42,7 +42,7 @@ static void round_trip(struct ctx_block_codec *codec, const uint8_t *data, size_
 		abort();
 }
 
-/* What decodes encodes, and decodes to the same. */
+/* Decoded data can be encoded, and decodes to the same again. */
 static void decode_waits(struct ctx_block_codec *codec, const uint8_t *data, size_t size, size_t n)
 {
 	struct ctx_wakeup waits[ENTRIES], again[ENTRIES];
@@ -65,7 +65,7 @@ static bool is_same(const struct ctx_traced *a, const struct ctx_traced *b)
 	       a->leaked == b->leaked && a->leaked_size == b->leaked_size;
 }
 
-/* The same; times that went over the end are refused. */
+/* The same; overflowing times are refused. */
 static void decode_traced(struct ctx_block_codec *codec, const uint8_t *data, size_t size, size_t n)
 {
 	struct ctx_traced operations[ENTRIES], again[ENTRIES];
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 3)
 		return 0;
 	n = (data[1] | (size_t)data[2] << 8) % (ENTRIES + 1);
-	/* A status in either case; the sanitizers tell whether it was reached honestly. */
+	/* Any status is valid; the sanitizers detect invalid accesses. */
 	if (data[0] >= 192) {
 		decode_traced(&codec, data + 3, size - 3, n);
 	} else if (data[0] >= 128) {

@@ -1,6 +1,6 @@
 /*
- * A tarball of any bytes: nothing but plain files comes out, each at the place of a build id, all together no larger
- * than allowed; and nothing beside the directory.
+ * A tarball of arbitrary bytes: only regular files are extracted, each at the path of a build id,
+ * with a limited total size, and nothing outside the directory.
  */
 #include "base/buildid.h"
 #include "base/fileio.h"
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* For the callback of nftw, which has no argument of ours. */
+/* For the callback of nftw, which has no context argument. */
 static size_t top_length;
 static uint64_t bytes_found;
 

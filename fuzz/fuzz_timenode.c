@@ -1,6 +1,6 @@
 /*
- * The lists of a time tree's nodes: any bytes decode or are refused, and what decodes comes back the same
- * after encoding and decoding once more.
+ * The lists of a time tree's nodes: arbitrary bytes are decoded or refused, and decoded lists are
+ * unchanged by encoding and decoding again.
  */
 #include "timetree/timenode_codec.h"
 
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ctx_histogram histogram = {0};
 	size_t n = 0;
 
-	/* The first byte chooses the kind of list. */
+	/* The first byte selects the kind of list. */
 	if (size == 0)
 		return 0;
 	if ((data[0] & 1) != 0) {

@@ -1,4 +1,4 @@
-/* Registers, a stack and .eh_frame of any bytes: the walk ends, and reads nothing but the copy.
+/* Registers, a stack and .eh_frame of arbitrary bytes: the walk ends, and reads only the copy.
  * Input: 17 registers of 8 bytes | number of 8-byte words of stack, 1 byte | stack | .eh_frame */
 #include "unwind/cfi_build.h"
 #include "unwind/unwind.h"
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(state.regs.value, data, 17 * sizeof(uint64_t));
 	n = (size_t)data[17 * 8] * 8;
 	n = n < size - at ? n : size - at;
-	stack = malloc(n + 1); /* of its own, so that a read past it is seen */
+	stack = malloc(n + 1); /* a separate allocation, so that a read past its end is detected */
 	if (stack == NULL)
 		return 0;
 	memcpy(stack, data + at, n);

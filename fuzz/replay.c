@@ -1,11 +1,11 @@
 /*
- * Runs a fuzz target over files or directories of files: how a corpus becomes an ordinary test with any
+ * Runs a fuzz target over files or directories of files: makes a corpus an ordinary test with any
  * compiler.
  *
  *	fuzz_x corpus/fuzz_x [more files or directories]
  *
- * Every file is also tried cut in half and with each of its first 64 bytes inverted, so that a small corpus
- * already reaches the error paths.
+ * Every file is also run cut in half and with each of its first 64 bytes inverted, so that a small
+ * corpus reaches the error paths.
  */
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned long runs;
 
-/* A copy of exactly `n` bytes on the heap, so that a sanitizer sees a read past the end. */
+/* A copy of exactly `n` bytes on the heap, so that a sanitizer detects a read past the end. */
 static void run_one(const uint8_t *bytes, size_t n)
 {
 	uint8_t *copy = malloc(n != 0 ? n : 1);

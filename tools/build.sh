@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing (Debian packages) and builds the release into build/: build/bin/ctxrec, build/bin/ctxan.
 #   tools/build.sh [CMake options]
-#   CTX_TARGETS="ctxrec ctxan" tools/build.sh    these alone, without tests and benchmarks
+#   CTX_TARGETS="ctxrec ctxan" tools/build.sh    only these, without tests and benchmarks
 set -eu
 cd "$(dirname "$0")/.."
 

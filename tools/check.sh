@@ -1,11 +1,11 @@
 #!/bin/sh
-# Everything that must hold before a change lands: the release build with the fast and the live tests, formatting, clang-tidy, and one build by clang
+# All checks before a change is merged: the release build with the fast and the live tests, formatting, clang-tidy, and one build by clang
 # with the address and the undefined-behaviour sanitizers, with the fast tests.
 #   tools/check.sh [--quick | --long]
-#     --quick   the release build and its tests alone
+#     --quick   only the release build and its tests
 #     --long    besides: the long tests (comparisons with other programs on fresh recordings, readers from npm, speed), every
 #               fuzz target for a minute, and the live tests with sanitizers
-# What was skipped or repeated stands behind each run of tests, with the reasons.
+# Each test run ends with the list of skipped and repeated tests, with the reasons.
 set -eu
 cd "$(dirname "$0")/.."
 mode=${1:-}
@@ -21,9 +21,9 @@ step "packages"
 . tools/install.sh
 install_packages valgrind binutils bzip2 xz-utils sqlite3 jq linux-perf procps python3 golang-go libxml2-utils tidy
 install_packages g++ clang llvm dwz zstd chromium dpkg-dev groff-base mandoc zsh fish
-# node that is already installed stays.
+# An installed node is kept.
 command -v node >/dev/null 2>&1 && command -v npm >/dev/null 2>&1 || install_packages nodejs npm
-# install_npm FOLDER [OPTION]: its packages, as its lock file has them. Tests download nothing: they skip what is missing.
+# install_npm FOLDER [OPTION]: its packages, in the versions of its lock file. Tests download nothing: they are skipped if packages are missing.
 install_npm() {
 	[ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] ||
 		npm ci --prefix "$1" ${2:-} --no-audit --no-fund --no-update-notifier --silent </dev/null ||
@@ -35,7 +35,7 @@ install_npm tests/browser
 step "release build"
 tools/build.sh -DCTX_WERROR=ON
 step "fast and live tests"
-# One more than processors: the browser's test waits half of its time.
+# One job more than processors: the browser's test waits half of its time.
 tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) + 1))
 [ "$mode" = --quick ] && exit 0
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds, records the bundled example program, and asks about the whole run and about a part of it.
+# Builds, records the bundled example program, and prints reports of the whole run and of a part of it.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one fuzz target for some time, from its corpus; prints its output only when it finds something. A finding becomes a file in the corpus.
+# Runs one fuzz target for some time, from its corpus; prints its output only if it finds a failure. The failing input is added to the corpus.
 #   tools/fuzz.sh SECONDS build-fuzz/bin/fuzz_NAME
 set -eu
 name=${2##*/}
@@ -10,5 +10,5 @@ if "$2" -max_total_time="$1" -rss_limit_mb=2048 -verbosity=0 -print_final_stats=
 else
 	cat "$work/log"
 	echo "fuzz: $name failed"
-	exit 255 # xargs starts no more
+	exit 255 # makes xargs stop
 fi

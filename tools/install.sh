@@ -1,4 +1,4 @@
-# Sourced by the other scripts: install_packages NAME... installs those Debian packages that are missing, without questions.
+# Sourced by the other scripts: install_packages NAME... installs missing Debian packages without prompting.
 install_packages() {
 	missing=""
 	for package in "$@"; do

@@ -1,5 +1,6 @@
 /*
- * Makes the completion of a program for a shell from its options and manual: make_completion bash|zsh|fish ctxan|ctxrec
+ * Generates the shell completion of a program from its options and manual: make_completion
+ * bash|zsh|fish ctxan|ctxrec
  */
 #include "base/buf.h"
 #include "base/manual.h"
@@ -14,8 +15,8 @@
 #define DESCRIPTION_MAX 60u
 
 /*
- * The first line of the option's text in the manual, shortened, for single quotes of the shell; `quote`
- * is how one is written inside.
+ * The first line of the option's text in the manual, shortened, for single quotes of the shell;
+ * `quote` is how one is written inside.
  */
 static void put_description(const struct ctx_option_table *table, const struct ctx_option *option,
 			    const char *quote)
@@ -27,7 +28,7 @@ static void put_description(const struct ctx_option_table *table, const struct c
 	for (const char *at = table->manual; ctx_manual_next(&at, &line);) {
 		const char *name;
 
-		/* An entry may have its text on the line below. */
+		/* The text of an entry may be on the next line. */
 		if (found && line.kind == CTX_MANUAL_TEXT)
 			break;
 		if (line.kind != CTX_MANUAL_OPTION)
@@ -75,7 +76,7 @@ static void put_pattern(const struct ctx_option *option)
 	printf("--%s", option->name);
 }
 
-/* Options whose value nothing is known of, or all that have one: "-p | --pid | --memory) ". */
+/* Options with an arbitrary value, or all options with a value: "-p | --pid | --memory) ". */
 static void put_patterns(const struct ctx_option_table *table, bool all)
 {
 	for (size_t i = 0, n = 0; i < table->n_rows; i++) {
@@ -90,7 +91,7 @@ static void put_patterns(const struct ctx_option_table *table, bool all)
 	fputs(") ", stdout);
 }
 
-/* Where the command begins that is recorded: its words are completed as if they stood alone. */
+/* Position of the recorded command: its words are completed as a command line of its own. */
 static void put_bash_command(const struct ctx_option_table *table)
 {
 	fputs("\tlocal i\n"

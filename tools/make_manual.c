@@ -1,9 +1,10 @@
 /*
- * Makes the man page of a program from its manual text (base/manual.h): make_manual ctxan|ctxrec >ctxan.1
+ * Generates the man page of a program from its manual text (base/manual.h): make_manual
+ * ctxan|ctxrec >ctxan.1
  *
- * Headings become subsections of OPTIONS (the two of `SECTIONS`: sections of their own), options and
- * items paragraphs with a tag, lines deeper than the text before are kept as they are, and lines for
- * the page alone are copied.
+ * Headings become subsections of OPTIONS (the two of `SECTIONS`: sections of their own), options
+ * and items paragraphs with a tag, lines deeper than the text before are kept as they are, and
+ * lines only for the man page are copied.
  */
 #include "base/manual.h"
 #include "base/mem.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 struct page {
-	bool in_options; /* a heading was seen: what stands before the first is for --help alone */
+	bool in_options; /* a heading was seen: text before the first is for --help only */
 	bool in_examples;
 	bool in_items; /* between .RS and .RE */
 	bool kept;     /* between .nf and .fi */
@@ -62,7 +63,7 @@ static void end_items(struct page *page)
 	page->in_items = false;
 }
 
-/* A word that may be written large: no name such as "profile.proto", and not "tree:". */
+/* A word that may be capitalised: not a name such as "profile.proto", and not "tree:". */
 static bool begins_sentence(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n && text[i] != ' '; i++) {
@@ -72,7 +73,7 @@ static bool begins_sentence(const char *text, size_t n)
 	return true;
 }
 
-/* The last line is held back until it is known whether the text goes on. */
+/* The last line is buffered until it is known whether the text continues. */
 static void put_text(struct page *page, const char *text, size_t n)
 {
 	if (n == 0)
@@ -90,7 +91,7 @@ static void put_text(struct page *page, const char *text, size_t n)
 		putchar('\n');
 }
 
-/* "-i, --interval BEGIN:END": names bold, the value in italics unless its words are to be typed as they are. */
+/* "-i, --interval BEGIN:END": names bold, the value in italics unless its words are literal. */
 static void put_term(const char *term, size_t n)
 {
 	bool value = false;
@@ -149,7 +150,7 @@ static void put_plain(struct page *page, const struct ctx_manual_line *line)
 
 	if (line->text_n == 0)
 		return;
-	/* Text between the entries ends the items; the page has its own words for it. */
+	/* Text between the entries ends the items; the man page has its own text for it. */
 	if (line->indent < page->column && page->in_items) {
 		end_text(page);
 		end_items(page);
@@ -175,7 +176,7 @@ static void put_page_line(struct page *page, const struct ctx_manual_line *line)
 	if (line->text_n > 3 && memcmp(line->text, ".SH", 3) == 0)
 		end_items(page);
 	page->at_entry = false;
-	/* Hyphens of commands are typed by readers. */
+	/* Hyphens of commands are escaped, so that they can be copied. */
 	for (size_t i = 0; i < line->text_n; i++) {
 		if (line->text[i] == '-' && (i == 0 || line->text[i - 1] != '\\'))
 			putchar('\\');

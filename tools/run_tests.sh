@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs tests with ctest and says at the end what was skipped or repeated, with the reasons; ctest's closing lines come last.
+# Runs tests with ctest, then lists skipped and repeated tests with the reasons; ctest's closing lines come last.
 #   tools/run_tests.sh BUILD_DIR CTEST_ARGUMENT...
 set -u
 build=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether tests depend on luck: runs the fast and the live tier N times in a row beside two busy loops on each processor, and stops at a failure.
+# Detects flaky tests: runs the fast and the live tier N times in a row beside two busy loops on each processor, and stops at a failure.
 #   tools/steady.sh [N] [CTEST_ARGUMENT...]      N: 20; build/ must be there (tools/build.sh)
 set -eu
 cd "$(dirname "$0")/.."
