@@ -265,7 +265,7 @@ static void put_program(struct ctx_buf *out, const struct program *program)
 static const char section_names[] = "\0.text\0.note.gnu.build-id\0.symtab\0.strtab\0.shstrtab";
 enum { NAME_TEXT = 1, NAME_NOTE = 7, NAME_SYMBOLS = 26, NAME_STRINGS = 34, NAME_NAMES = 42 };
 
-static void put_header(struct ctx_buf *head, const struct ctx_gpx_elf *elf, uint64_t sections_at)
+static void put_headers(struct ctx_buf *head, const struct ctx_gpx_elf *elf, uint64_t sections_at)
 {
 	const struct ctx_gpx_object *object = elf->object;
 	size_t note = note_bytes(elf), n_programs = object->n_segments + (note != 0);
@@ -419,7 +419,7 @@ enum ctx_status ctx_gpx_elf_make(const struct ctx_gpx_elf *elf, const char *path
 		ctx_buf_put(&tail, names.bytes, names.n);
 		ctx_buf_put(&tail, section_names, sizeof(section_names));
 		put_zeros(&tail, (8 - tail.n % 8) % 8);
-		put_header(&head, elf, end + tail.n);
+		put_headers(&head, elf, end + tail.n);
 		put_sections(&tail, elf, end, symbol_bytes, names.n);
 		status = head.failed || tail.failed || names.failed ? ctx_err_nomem(err) : CTX_OK;
 	}
