@@ -73,19 +73,20 @@ enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes, str
 	}
 }
 
-enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n, uint64_t offset,
-			       size_t *ret_got, struct ctx_err *err)
+enum ctx_status ctx_file_pread(const struct ctx_file_place *place, void *bytes, size_t n, size_t *ret_got,
+			       struct ctx_err *err)
 {
 	size_t done = 0;
 
 	while (done < n) {
-		ssize_t got = pread(fd, (uint8_t *)bytes + done, n - done, (off_t)(offset + done));
+		ssize_t got =
+			pread(place->fd, (uint8_t *)bytes + done, n - done, (off_t)(place->offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return ctx_err_errno(err, CTX_E_IO, "%s: offset %llu", name,
-					     (unsigned long long)offset + done);
+			return ctx_err_errno(err, CTX_E_IO, "%s: offset %llu", place->name,
+					     (unsigned long long)place->offset + done);
 		if (got == 0)
 			break;
 		done += (size_t)got;

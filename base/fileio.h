@@ -22,10 +22,16 @@ CTX_MUST_CHECK enum ctx_status ctx_file_read(const char *path, size_t max_bytes,
 CTX_MUST_CHECK enum ctx_status ctx_file_read_fd(int fd, const char *name, size_t max_bytes,
 						struct ctx_buf *out, struct ctx_err *err);
 
-/* Reads exactly `n` bytes at `offset`; fewer (end of file) is CTX_END and `*ret_got` says how
- * many. `name` is for the message. */
-CTX_MUST_CHECK enum ctx_status ctx_file_pread(int fd, const char *name, void *bytes, size_t n,
-					      uint64_t offset, size_t *ret_got, struct ctx_err *err);
+/* Where to read. */
+struct ctx_file_place {
+	int fd;
+	const char *name; /* for messages */
+	uint64_t offset;  /* bytes from the begin of the file */
+};
+
+/* Reads exactly `n` bytes; fewer (end of file) is CTX_END, and `*ret_got` says how many. CTX_E_IO. */
+CTX_MUST_CHECK enum ctx_status ctx_file_pread(const struct ctx_file_place *place, void *bytes, size_t n,
+					      size_t *ret_got, struct ctx_err *err);
 
 /* Writes all `n` bytes at the file position. Fails with CTX_E_IO (disk full and the like). */
 CTX_MUST_CHECK enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n,

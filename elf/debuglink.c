@@ -48,7 +48,8 @@ enum ctx_status ctx_debuglink_checksum(int fd, const char *path, uint32_t *ret_c
 	while (status == CTX_OK) {
 		size_t got = 0;
 
-		status = ctx_file_pread(fd, path, bytes, sizeof(bytes), offset, &got, err);
+		status = ctx_file_pread(&(struct ctx_file_place){fd, path, offset}, bytes, sizeof(bytes),
+					&got, err);
 		if (status != CTX_OK && status != CTX_END)
 			return status;
 		crc = crc32(crc, bytes, (uInt)got);

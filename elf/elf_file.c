@@ -301,7 +301,8 @@ static enum ctx_status read_at(const struct ctx_elf_file *file, uint64_t offset,
 	room = ctx_buf_reserve(out, n);
 	if (room == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_file_pread(file->fd, "the object's file", room, n, offset, &n, err);
+	status = ctx_file_pread(&(struct ctx_file_place){file->fd, "the object's file", offset}, room, n, &n,
+				err);
 	if (status != CTX_OK && status != CTX_END)
 		return status;
 	out->n += n;

@@ -104,7 +104,9 @@ static bool is_elf(const char *path)
 	char magic[4];
 	size_t got = 0;
 
-	return fd >= 0 && ctx_file_pread(fd, path, magic, sizeof(magic), 0, &got, NULL) == CTX_OK &&
+	return fd >= 0 &&
+	       ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, magic, sizeof(magic), &got, NULL) ==
+		       CTX_OK &&
 	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 

@@ -40,7 +40,7 @@ static enum ctx_status check_header(const char *path, uint64_t *ret_size, struct
 		return ctx_err_errno(err, CTX_E_IO, "%s", path);
 	if (!S_ISREG(stat.st_mode))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a ctxan database: not a regular file", path);
-	status = ctx_file_pread(fd, path, header, sizeof(header), 0, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, header, sizeof(header), &got, err);
 	if (status < 0)
 		return status;
 	if (got < sizeof(header) || memcmp(header, "SQLite format 3", 16) != 0 ||

@@ -26,7 +26,8 @@ bool ctx_exp_is_experiment(const char *path)
 
 	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return false;
-	return ctx_file_pread(fd, name, text, sizeof(text), 0, &got, NULL) == CTX_OK &&
+	return ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, text, sizeof(text), &got, NULL) ==
+		       CTX_OK &&
 	       memcmp(text, FIRST, sizeof(text)) == 0;
 }
 

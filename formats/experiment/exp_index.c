@@ -45,8 +45,8 @@ static enum ctx_status find_magic(const struct file *file, uint64_t from, uint64
 		return ctx_err_nomem(err);
 	while (from < file->size) {
 		size_t got;
-		enum ctx_status status =
-			ctx_file_pread(file->fd, file->name, window, WINDOW, from, &got, err);
+		enum ctx_status status = ctx_file_pread(&(struct ctx_file_place){file->fd, file->name, from},
+							window, WINDOW, &got, err);
 		const char *hit;
 
 		if (status < 0)
@@ -104,15 +104,16 @@ static enum ctx_status read_header(int fd, const char *name, uint64_t offset,
 {
 	uint8_t bytes[CTX_EXP_BLOCK_HEADER_MAX];
 	size_t got;
-	enum ctx_status status =
-		ctx_file_pread(fd, name, bytes, CTX_EXP_BLOCK_HEADER_BYTES, offset, &got, err);
+	enum ctx_status status = ctx_file_pread(&(struct ctx_file_place){fd, name, offset}, bytes,
+						CTX_EXP_BLOCK_HEADER_BYTES, &got, err);
 
 	if (status < 0)
 		return status;
 	status = ctx_exp_decode_block_header(bytes, got, ret, err);
 	if (status != CTX_E_LIMIT)
 		return status;
-	status = ctx_file_pread(fd, name, bytes, ret->header_bytes, offset, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){fd, name, offset}, bytes, ret->header_bytes, &got,
+				err);
 	if (status < 0)
 		return status;
 	status = ctx_exp_decode_block_header(bytes, got, ret, err);
@@ -197,7 +198,7 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 	if (info.st_size == 0)
 		return CTX_OK;
 	file.size = (uint64_t)info.st_size;
-	status = ctx_file_pread(fd, name, head, sizeof(head), 0, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, head, sizeof(head), &got, err);
 	if (status < 0)
 		return status;
 	status = got == sizeof(head) ? ctx_exp_check_file_header(head, &local)
@@ -254,8 +255,8 @@ enum ctx_status ctx_exp_read_block(struct ctx_exp_block_file *file, const char *
 	room = ctx_buf_reserve(&file->scratch, ret->frame_bytes + 1);
 	if (room == NULL)
 		return ctx_err_nomem(err);
-	status =
-		ctx_file_pread(file->fd, name, room, ret->frame_bytes, offset + ret->header_bytes, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){file->fd, name, offset + ret->header_bytes}, room,
+				ret->frame_bytes, &got, err);
 	if (status != CTX_OK)
 		return status < 0 ? status : ctx_err_set(err, CTX_E_FORMAT, "the file ends within a block");
 	if (ctx_xxh3(room, ret->frame_bytes) != ret->checksum)

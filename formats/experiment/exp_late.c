@@ -27,9 +27,11 @@ static bool was_closed(int dir)
 
 	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return true;
-	if (ctx_file_pread(fd, "log.xml", tail, sizeof(tail),
-			   info.st_size > (off_t)sizeof(tail) ? (uint64_t)info.st_size - sizeof(tail) : 0,
-			   &got, NULL) < 0)
+	if (ctx_file_pread(&(struct ctx_file_place){fd, "log.xml",
+						    info.st_size > (off_t)sizeof(tail)
+							    ? (uint64_t)info.st_size - sizeof(tail)
+							    : 0},
+			   tail, sizeof(tail), &got, NULL) < 0)
 		return true;
 	return memmem(tail, got, "<event kind=\"exit\"", 18) != NULL;
 }

@@ -70,7 +70,8 @@ static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 	room = ctx_buf_reserve(text, STEP);
 	if (room == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_file_pread(lines->fd, "lines", room, STEP, lines->offset, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){lines->fd, "lines", lines->offset}, room, STEP, &got,
+				err);
 	if (status < 0)
 		return status;
 	lines->ended = status == CTX_END;

@@ -231,7 +231,8 @@ static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *
 
 		if (room == NULL)
 			return ctx_err_nomem(err);
-		status = ctx_file_pread(notes, "notes", room, NOTES_MAX, 0, &got, err);
+		status = ctx_file_pread(&(struct ctx_file_place){notes, "notes", 0}, room, NOTES_MAX, &got,
+					err);
 		if (status < 0)
 			return status;
 		reader->notes.n = strnlen((const char *)room, got);

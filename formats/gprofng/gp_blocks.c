@@ -51,8 +51,8 @@ static enum ctx_status fill(struct ctx_gp_blocks *blocks, size_t n, struct ctx_e
 	size_t got;
 	enum ctx_status status;
 
-	status = ctx_file_pread(blocks->fd, blocks->name, blocks->window,
-				left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES, blocks->at, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){blocks->fd, blocks->name, blocks->at},
+				blocks->window, left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES, &got, err);
 	if (status < 0)
 		return status;
 	blocks->bytes_at = blocks->at;

@@ -331,7 +331,8 @@ static enum ctx_status read_run(struct ctx_gp_events *events, const struct run *
 	open->bytes = malloc(n);
 	status = open->bytes != NULL ? use_file(events, run->file, err) : ctx_err_nomem(err);
 	if (status == CTX_OK)
-		status = ctx_file_pread(events->fd, file->path, open->bytes, n, run->begin, &got, err);
+		status = ctx_file_pread(&(struct ctx_file_place){events->fd, file->path, run->begin},
+					open->bytes, n, &got, err);
 	if (status >= 0) {
 		ctx_gp_blocks_set(&blocks, open->bytes, got, run->begin, file->log->machine.big_endian);
 		status = list_events(open, file, &blocks, run->begin, err);

@@ -86,7 +86,7 @@ static size_t peek(const char *path, char *out, size_t n)
 	size_t got = 0;
 
 	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-	    ctx_file_pread(fd, path, out, n, 0, &got, NULL) < 0)
+	    ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, out, n, &got, NULL) < 0)
 		return 0;
 	return got;
 }

@@ -111,7 +111,7 @@ static enum ctx_status read_all(struct ctx_gp_overview *overview, int fd, const 
 	enum ctx_status status = CTX_OK;
 
 	for (uint64_t at = 0; status == CTX_OK && got == want; at += got) {
-		status = ctx_file_pread(fd, path, piece, want, at, &got, err);
+		status = ctx_file_pread(&(struct ctx_file_place){fd, path, at}, piece, want, &got, err);
 		if (status < 0)
 			return status;
 		if (overview->n >= RECORDS_MAX)

@@ -64,7 +64,9 @@ bool ctx_pd_file_is(const char *path)
 	size_t got;
 	int fd CTX_AUTO_CLOSE = name != NULL ? open_plain(name, &size) : -1;
 
-	return fd >= 0 && ctx_file_pread(fd, name, bytes, sizeof(bytes), 0, &got, NULL) == CTX_OK &&
+	return fd >= 0 &&
+	       ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, bytes, sizeof(bytes), &got, NULL) ==
+		       CTX_OK &&
 	       (memcmp(bytes, magic, MAGIC_BYTES) == 0 || memcmp(bytes, other_magic, MAGIC_BYTES) == 0 ||
 		memcmp(bytes, old_magic, MAGIC_BYTES) == 0);
 }
@@ -131,8 +133,8 @@ static enum ctx_status read_section(const struct ctx_pd_part *part, const struct
 	*ret = malloc(section->size != 0 ? (size_t)section->size : 1);
 	if (*ret == NULL)
 		return ctx_err_nomem(err);
-	if (ctx_file_pread(part->fd, part->name, *ret, (size_t)section->size, section->offset, &got, err) !=
-	    CTX_OK) {
+	if (ctx_file_pread(&(struct ctx_file_place){part->fd, part->name, section->offset}, *ret,
+			   (size_t)section->size, &got, err) != CTX_OK) {
 		free(*ret);
 		*ret = NULL;
 		return ctx_err_set(err, CTX_E_IO, "%s: %s cannot be read", part->name, what);
@@ -314,7 +316,8 @@ enum ctx_status ctx_pd_file_read(struct ctx_pd_file *file, struct ctx_err *err)
 	const char *path = file->path;
 	uint8_t bytes[HEADER_BYTES];
 	size_t got;
-	enum ctx_status status = ctx_file_pread(file->parts[0].fd, path, bytes, sizeof(bytes), 0, &got, err);
+	enum ctx_status status = ctx_file_pread(&(struct ctx_file_place){file->parts[0].fd, path, 0}, bytes,
+						sizeof(bytes), &got, err);
 
 	if (status != CTX_OK && status != CTX_END)
 		return status;

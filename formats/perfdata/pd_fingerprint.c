@@ -20,9 +20,10 @@ static enum ctx_status mix_part(const struct ctx_pd_part *part, uint64_t *hash, 
 	*hash = *hash * 31 + ctx_xxh3(&size, sizeof(size));
 	for (uint64_t i = 0; i <= PIECES; i++) {
 		size_t got = 0;
-		enum ctx_status status =
-			ctx_file_pread(part->fd, part->name, bytes, sizeof(bytes),
-				       last / PIECES * i + (i == PIECES ? last % PIECES : 0), &got, err);
+		enum ctx_status status = ctx_file_pread(
+			&(struct ctx_file_place){part->fd, part->name,
+						 last / PIECES * i + (i == PIECES ? last % PIECES : 0)},
+			bytes, sizeof(bytes), &got, err);
 
 		if (status != CTX_OK && status != CTX_END)
 			return status;

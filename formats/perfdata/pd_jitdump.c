@@ -94,8 +94,8 @@ static enum ctx_status input_get(struct input *input, uint64_t at, size_t n, con
 	if (at < input->window_at || at + n > input->window_at + input->window_n) {
 		if (want > input->size - at)
 			want = (size_t)(input->size - at);
-		status = ctx_file_pread(input->fd, input->name, input->window, want, at, &input->window_n,
-					err);
+		status = ctx_file_pread(&(struct ctx_file_place){input->fd, input->name, at}, input->window,
+					want, &input->window_n, err);
 		if (status < 0)
 			return status;
 		input->window_at = at;

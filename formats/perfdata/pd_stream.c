@@ -116,8 +116,8 @@ static enum ctx_status read_outer(struct ctx_pd_stream *stream, struct ctx_err *
 	room = window->chunk->cap - window->end;
 	if (room > stream->end - stream->at)
 		room = (size_t)(stream->end - stream->at);
-	status = ctx_file_pread(stream->fd, stream->name, window->chunk->bytes + window->end, room,
-				stream->at, &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){stream->fd, stream->name, stream->at},
+				window->chunk->bytes + window->end, room, &got, err);
 	if (status == CTX_END) {
 		stream->end = stream->at + got; /* the file became shorter */
 		status = CTX_OK;
