@@ -1,11 +1,11 @@
 /*
- * Binary search: the number of items at the front of a sorted array that come before a place, which
- * is the index of the first item that does not.
+ * Binary search: the number of items of a sorted array that come before a position, which is the
+ * index of the first item that does not.
  *
  *	ctx_count_below(items, n, member, key)	ascending by a uint64_t or uint32_t: member < key
  *	ctx_count_up_to(items, n, member, key)	the same: member <= key
  *	ctx_bisect(items, n, is_before, key)	any order: is_before(items, i, key) holds for the
- *						first items and for none behind them
+ *						first items and for none after them
  *
  * O(log n). All of it is inlined: a search costs what a loop written by hand costs. `items` may be
  * NULL if n is 0.

@@ -26,7 +26,7 @@ uint8_t *ctx_buf_reserve(struct ctx_buf *buf, size_t n)
 {
 	if (buf->failed)
 		return NULL;
-	/* At least one: a buffer without bytes has no place to return. */
+	/* At least one: an empty buffer has no address to return. */
 	if (n > SIZE_MAX - 1 - buf->n ||
 	    ctx_grow(&buf->bytes, &buf->cap, buf->n + (n != 0 ? n : 1), NULL) != CTX_OK) {
 		buf->failed = true;

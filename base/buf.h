@@ -1,9 +1,9 @@
 /*
- * Growable byte buffer, and the encodings that we write into it: LEB128 varints, zigzag,
+ * Growable byte buffer, and encoders into it: LEB128 varints, zigzag,
  * little-endian fixed widths.
  *
  * Errors stick: after memory ran out the buffer ignores further appends and `failed` stays set, so
- * that an encoder can append freely and look once (ctx_buf_check) at the end. All zero is a valid
+ * that an encoder can append freely and check once (ctx_buf_check) at the end. All zero is a valid
  * empty buffer.
  */
 #ifndef CTX_BASE_BUF_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes somewhere; borrowed. */
+/* A range of bytes; borrowed. */
 struct ctx_bytes {
 	const void *at;
 	size_t n;
@@ -33,7 +33,7 @@ void ctx_buf_deinit(struct ctx_buf *buf);
 /* Released at the end of the block: struct ctx_buf text CTX_AUTO_BUF = {0}; */
 #define CTX_AUTO_BUF CTX_CLEANUP(ctx_buf_deinit)
 
-/* Forgets the contents and a failure, keeps the memory. */
+/* Clears the contents and the failure, keeps the memory. */
 void ctx_buf_clear(struct ctx_buf *buf);
 
 /* CTX_E_NOMEM if any append since the last clear failed. */

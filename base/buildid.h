@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CTX_BUILDID_BYTES 32u /* of a longer one these first bytes are used */
+#define CTX_BUILDID_BYTES 32u /* longer ones are cut to this */
 #define CTX_BUILDID_TEXT (2 * CTX_BUILDID_BYTES + 1)
 
 /* Writes `n` bytes, at most CTX_BUILDID_BYTES, as hex. */

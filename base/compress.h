@@ -1,5 +1,5 @@
 /*
- * zstd frames in memory, with contexts kept between calls (making one costs more than a small
+ * zstd frames in memory, with contexts kept between calls (creating one costs more than a small
  * block).
  */
 #ifndef CTX_BASE_COMPRESS_H

@@ -2,7 +2,7 @@
  * Byte cursor: reads what base/buf.h writes, from untrusted bytes.
  *
  * Errors stick: a read past the end or an overlong varint returns 0, sets `failed` and moves
- * nothing, and so does every read after it. Read a whole record, then look once.
+ * nothing, and so does every read after it. Read a whole record, then check once.
  */
 #ifndef CTX_BASE_CURSOR_H
 #define CTX_BASE_CURSOR_H

@@ -1,6 +1,6 @@
 #include "base/digits.h"
 
-#define SECONDS_MAX (INT64_MAX / 2000000000) /* in nanoseconds they fit twice into an int64_t */
+#define SECONDS_MAX (INT64_MAX / 2000000000) /* twice as many, in nanoseconds, fit into an int64_t */
 
 const uint8_t ctx_digit_values[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message is one line whatever a file name or a function name in it holds. */
+/* A message is one line, whatever a file name or function name in it contains. */
 static void flatten(char *text)
 {
 	for (; *text != '\0'; text++) {

@@ -1,5 +1,5 @@
 /*
- * Errors: a status to branch on, and a message for a person.
+ * Errors: a status to branch on, and a message for the user.
  *
  * A function that can fail returns enum ctx_status and takes `struct ctx_err *err` last; the caller
  * owns it (usually on the stack) and may pass NULL when only the status matters. 0 is success,
@@ -7,7 +7,7 @@
  * are written on success only. Library folders never print and never exit.
  *
  * A message says what and where: "profile: offset 4096: checksum differs". Each folder boundary
- * puts its context in front once with ctx_err_prefix.
+ * prepends its context once with ctx_err_prefix.
  */
 #ifndef CTX_BASE_ERR_H
 #define CTX_BASE_ERR_H
@@ -20,7 +20,7 @@
 
 enum ctx_status {
 	CTX_OK = 0,
-	CTX_END = 1,	     /* no more items; nothing is wrong */
+	CTX_END = 1,	     /* no more items; not a failure */
 	CTX_E_NOMEM = -1,    /* memory ran out */
 	CTX_E_IO = -2,	     /* the operating system refused: errno text is in the message */
 	CTX_E_FORMAT = -3,   /* bytes that do not follow their format */
@@ -29,7 +29,7 @@ enum ctx_status {
 	CTX_E_VERSION = -6,  /* made by a newer version of the format */
 	CTX_E_PERM = -7,     /* permission is missing; the message says which */
 	CTX_E_LIMIT = -8,    /* a stated limit was reached */
-	CTX_E_INTERNAL = -9, /* a bug of ours that could be reported instead of asserted */
+	CTX_E_INTERNAL = -9, /* an internal bug, reported instead of asserted */
 };
 
 #define CTX_ERR_MAX 1024
@@ -39,8 +39,10 @@ struct ctx_err {
 	char msg[CTX_ERR_MAX]; /* one line, no newline; control characters are replaced by '?' */
 };
 
-/* Stores status and message in `err` (may be NULL) and returns `status`, so that `return
- * ctx_err_set(...)` reads well. */
+/*
+ * Stores status and message in `err` (may be NULL) and returns `status`, for `return
+ * ctx_err_set(...)`.
+ */
 enum ctx_status ctx_err_set(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
 
@@ -48,7 +50,7 @@ enum ctx_status ctx_err_set(struct ctx_err *err, enum ctx_status status, const c
 enum ctx_status ctx_err_errno(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
 	CTX_PRINTF(3, 4);
 
-/* Puts "<text>: " in front of the message; returns the status that is stored (or `status` passed
+/* Prepends "<text>: " to the message; returns the status that is stored (or `status` passed
  * through if err is NULL). */
 enum ctx_status ctx_err_prefix(struct ctx_err *err, enum ctx_status status, const char *fmt, ...)
 	CTX_PRINTF(3, 4);

@@ -41,7 +41,7 @@ enum ctx_status ctx_file_read(const char *path, size_t max_bytes, struct ctx_buf
 
 	if (fd < 0)
 		return open_error(err, path);
-	/* A pipe or a device in the place of a file could make us wait. */
+	/* Opening a pipe or a device instead of a file could block. */
 	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a plain file", path);
 	if ((uint64_t)info.st_size > max_bytes)
@@ -111,8 +111,10 @@ enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size
 	return CTX_OK;
 }
 
-/* Where to write instead of `path`: itself when it is no plain file (a device, a pipe), a name
- * beside it otherwise. */
+/*
+ * Where to write instead of `path`: itself if it is not a regular file (a device, a pipe), a name
+ * beside it otherwise.
+ */
 static enum ctx_status choose_place(struct ctx_file_writing *writing, const char *path, mode_t *ret_mode,
 				    struct ctx_err *err)
 {
@@ -128,7 +130,7 @@ static enum ctx_status choose_place(struct ctx_file_writing *writing, const char
 		writing->path = strdup(path);
 		return writing->path != NULL ? CTX_OK : ctx_err_nomem(err);
 	} else {
-		/* A link stays one: what it leads to is replaced, and keeps its mode. */
+		/* A link is kept: its target is replaced, and keeps its mode. */
 		*ret_mode = info.st_mode & 07777;
 		writing->path = realpath(path, NULL);
 		if (writing->path == NULL)
@@ -206,7 +208,7 @@ enum ctx_status ctx_file_replace(const char *path, const void *bytes, size_t n, 
 
 	if (status != CTX_OK)
 		return status;
-	fwrite(bytes, 1, n, writing.file); /* what fails here, commit finds */
+	fwrite(bytes, 1, n, writing.file); /* errors here are found by commit */
 	return ctx_file_commit(&writing, err);
 }
 
@@ -269,7 +271,7 @@ enum ctx_status ctx_dir_begin(struct ctx_dir_writing *writing, const char *path,
 		status = ctx_err_nomem(err);
 	} else if (mkdir(writing->temporary, 0777) != 0) {
 		status = open_error(err, path);
-		free(writing->temporary); /* it is not ours to remove */
+		free(writing->temporary); /* not created here: not removed */
 		writing->temporary = NULL;
 	}
 	if (status != CTX_OK)
@@ -281,8 +283,9 @@ enum ctx_status ctx_dir_commit(struct ctx_dir_writing *writing, struct ctx_err *
 {
 	enum ctx_status status = CTX_OK;
 
-	/* Not over an empty directory that somebody made meanwhile, if the file system knows
-	 * how. */
+	/*
+	 * Does not replace an empty directory created meanwhile, if the file system supports that.
+	 */
 	if (renameat2(AT_FDCWD, writing->temporary, AT_FDCWD, writing->path, RENAME_NOREPLACE) != 0 &&
 	    (errno == EEXIST || rename(writing->temporary, writing->path) != 0))
 		status = ctx_err_errno(err, CTX_E_IO, "%s: rename", writing->path);
@@ -300,7 +303,7 @@ void ctx_dir_abandon(struct ctx_dir_writing *writing)
 
 	if (writing->temporary != NULL)
 		status = ctx_dir_remove(writing->temporary, NULL);
-	(void)status; /* what cannot be removed stays */
+	(void)status; /* errors are ignored */
 	free(writing->temporary);
 	free(writing->path);
 	*writing = (struct ctx_dir_writing){0};

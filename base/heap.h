@@ -20,7 +20,7 @@
 
 typedef bool ctx_heap_is_before(const void *a, const void *b);
 
-/* Moves the last of n items, which was just added, to its place. */
+/* Restores the order after the last of n items was added. */
 CTX_ALWAYS_INLINE void ctx_heap_rise(void *items, size_t n, size_t size, ctx_heap_is_before *is_before)
 {
 	_Alignas(max_align_t) char item[CTX_HEAP_ITEM_MAX];
@@ -34,7 +34,7 @@ CTX_ALWAYS_INLINE void ctx_heap_rise(void *items, size_t n, size_t size, ctx_hea
 	memcpy(bytes + at * size, item, size);
 }
 
-/* Moves the first of n items, which was changed, to its place. n may be 0. */
+/* Restores the order after the first of n items was changed. n may be 0. */
 CTX_ALWAYS_INLINE void ctx_heap_sink(void *items, size_t n, size_t size, ctx_heap_is_before *is_before)
 {
 	_Alignas(max_align_t) char item[CTX_HEAP_ITEM_MAX];

@@ -4,7 +4,7 @@
 
 #define ITEM_INDENT 8u
 
-/* Where the term ends that begins at `begin`: at two spaces, or at the end of the line. */
+/* The end of the term that begins at `begin`: two spaces, or the end of the line. */
 static size_t term_length(const char *begin, const char *end)
 {
 	for (const char *at = begin; at < end; at++) {
@@ -14,7 +14,7 @@ static size_t term_length(const char *begin, const char *end)
 	return (size_t)(end - begin);
 }
 
-/* "functions" or "json, csv", and text behind it: words without spaces in between. */
+/* "functions" or "json, csv", followed by text: words without spaces in between. */
 static bool is_item(const char *begin, size_t term_n, const char *end)
 {
 	if (begin + term_n == end)

@@ -11,7 +11,8 @@
  *	  -r, --report KIND            what to print
  *	        functions              by exclusive weight	an item: a word that an option takes
  *
- * Two spaces or more end a term; deeper lines continue its text. tools/make_manual.c makes the man page.
+ * Two spaces or more end a term; deeper lines continue its text. tools/make_manual.c makes the man
+ * page.
  */
 #ifndef CTX_BASE_MANUAL_H
 #define CTX_BASE_MANUAL_H
@@ -28,7 +29,7 @@ enum ctx_manual_kind {
 	CTX_MANUAL_PAGE,    /* text, for the man page */
 };
 
-struct ctx_manual_line { /* pieces of the manual: no zero ends them */
+struct ctx_manual_line { /* parts of the manual, not zero-terminated */
 	enum ctx_manual_kind kind;
 	const char *term, *text;
 	size_t term_n, text_n;

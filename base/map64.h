@@ -30,7 +30,7 @@ struct ctx_map64 {
 
 void ctx_map64_deinit(struct ctx_map64 *map);
 
-/* Forgets all keys, keeps the memory. O(cap). */
+/* Removes all keys, keeps the memory. O(cap). */
 void ctx_map64_clear(struct ctx_map64 *map);
 
 static inline uint64_t ctx_hash64(uint64_t key)
@@ -57,19 +57,19 @@ static inline uint32_t ctx_map64_get(const struct ctx_map64 *map, uint64_t key)
 	return map->cap != 0 ? ctx_map64_slot(map, key)->value : CTX_MAP64_NONE;
 }
 
-/* Before a lookup of `key` that comes soon: a large map is not in the caches. */
+/* Prefetches the slot of `key` for a lookup soon after: a large map is not in the caches. */
 static inline void ctx_map64_prefetch(const struct ctx_map64 *map, uint64_t key)
 {
 	if (map->cap != 0)
 		__builtin_prefetch(&map->slots[ctx_hash64(key) >> map->shift]);
 }
 
-/* The place of the value for a key that the map does not have. NULL when memory is short. */
+/* Adds a key that is not in the map and returns the place of its value. NULL: out of memory. */
 uint32_t *ctx_map64_add(struct ctx_map64 *map, uint64_t key);
 
 /*
  * The place of the value for `key`; a new key gets CTX_MAP64_NONE there, which the caller replaces
- * at once. The place is valid until the next call. NULL when memory is short.
+ * at once. The place is valid until the next call. NULL: out of memory.
  */
 static inline uint32_t *ctx_map64_place(struct ctx_map64 *map, uint64_t key)
 {

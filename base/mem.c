@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LARGE ((size_t)4 << 20) /* from here on huge pages are worth the asking */
+#define LARGE ((size_t)4 << 20) /* from this size on huge pages are requested */
 
 void *ctx_calloc(size_t n, size_t size)
 {

@@ -1,5 +1,5 @@
 /*
- * Memory: the one place where sizes are checked for overflow, and cleanup attributes.
+ * Memory: overflow checks of sizes, and cleanup attributes.
  *
  * ctx_grow is the growable array: keep `items`, `n`, `cap` beside each other in your struct and
  * call it before appending.
@@ -13,18 +13,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* n * size bytes of zeros, NULL when memory is short or the product overflows. Release with
+/* n * size zero bytes, NULL: out of memory, or the product overflows. Release with
  * free(). */
 void *ctx_calloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
 
 /*
- * `size` bytes, not initialised, for a table that is read at random: where it is large, on huge pages if the system has
- * them, which spares most of the waiting for translations of addresses. NULL when memory is short.
- * Release with free().
+ * `size` bytes, not initialised, for a table with random access: a large one is on huge pages if
+ * available, which avoids most TLB misses. NULL: out of memory. Release with free().
  */
 void *ctx_alloc_large(size_t size) __attribute__((malloc, alloc_size(1)));
 
-/* A copy of `n` bytes plus a terminating zero byte; NULL when memory is short. Release with
+/* A copy of `n` bytes plus a terminating zero byte; NULL: out of memory. Release with
  * free(). */
 char *ctx_memdup0(const void *bytes, size_t n);
 
@@ -36,7 +35,7 @@ char *ctx_memdup0(const void *bytes, size_t n);
 CTX_MUST_CHECK enum ctx_status ctx_grow_raw(void **items, size_t *cap, size_t want, size_t size,
 					    struct ctx_err *err);
 
-/* The same; that there is room already, as there mostly is, costs one comparison. */
+/* The same; in the common case that there is room it costs one comparison. */
 CTX_MUST_CHECK static inline enum ctx_status ctx_grow_if(void **items, size_t *cap, size_t want, size_t size,
 							 struct ctx_err *err)
 {
@@ -46,7 +45,7 @@ CTX_MUST_CHECK static inline enum ctx_status ctx_grow_if(void **items, size_t *c
 #define ctx_grow(items, cap, want, err) ctx_grow_if((void **)(items), (cap), (want), sizeof(**(items)), (err))
 
 /*
- * Variables that are released at the end of their block, on every way out of it:
+ * Variables that are released at every exit of their block:
  *
  *	char *text CTX_AUTO_FREE = NULL;			free()
  *	struct ctx_buf text CTX_AUTO_BUF = {0};			ctx_buf_deinit() (base/buf.h)

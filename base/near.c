@@ -14,8 +14,10 @@ static bool differ(char a, char b)
 	return tolower((unsigned char)a) != tolower((unsigned char)b);
 }
 
-/* How many characters have to be changed, added or taken away; long names are compared by their
- * beginnings. */
+/*
+ * The edit distance (changed, added and removed characters); long names are compared by their
+ * beginnings.
+ */
 static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	size_t row[COMPARED + 1];

@@ -102,7 +102,7 @@ enum ctx_status ctx_option_parse(const struct ctx_option_table *table, struct ct
 	if (list == NULL || letters == NULL)
 		return ctx_err_nomem(err);
 	fill(&made, table);
-	optind = 0; /* glibc: begin anew */
+	optind = 0; /* glibc: restarts getopt */
 	while (status == CTX_OK &&
 	       (answer = getopt_long(arguments->n, arguments->words, letters, list, NULL)) != -1) {
 		const struct ctx_option *row = find_row(table, answer);

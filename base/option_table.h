@@ -32,7 +32,7 @@ struct ctx_option {
 	const char *alias; /* a second long name, accepted and not documented; NULL: none */
 	/* Values that exist, or that completion offers; NULL ends them. NULL: any. */
 	const char *const *words;
-	/* Instead: word `i` of another table, NULL behind the last. NULL: no such table. */
+	/* Instead: word `i` of another table, NULL after the last. NULL: no other table. */
 	const char *(*word_at)(size_t i);
 	size_t at;	   /* where in `options` the setters below put the value: offsetof */
 	uint32_t min, max; /* of ctx_option_set_number */
@@ -49,7 +49,7 @@ struct ctx_option_table {
 struct ctx_arguments { /* argv of main; the words may be reordered */
 	int n;
 	char **words;
-	int first; /* result: the first that is no option */
+	int first; /* result: index of the first non-option */
 };
 
 /*
@@ -77,7 +77,7 @@ CTX_MUST_CHECK enum ctx_status ctx_option_set_number(void *options, const struct
 CTX_MUST_CHECK enum ctx_status ctx_option_choice(const struct ctx_option *option, const char *value, int *ret,
 						 struct ctx_err *err);
 
-/* Word `i` of a row, from `words` or `word_at`; NULL behind the last. */
+/* Word `i` of a row, from `words` or `word_at`; NULL after the last. */
 const char *ctx_option_word(const struct ctx_option *option, size_t i);
 
 #endif

@@ -6,8 +6,7 @@
  *	         a    b      c  d   e  f  g  h
  *	found    1    2      1  -   1  -  2  -
  *
- * The top of the heap is what is found; a range that has ended leaves the heap when it comes to the
- * top.
+ * The top of the heap is the range found; an ended range is removed when it is at the top.
  */
 #include "base/rangemap.h"
 
@@ -72,7 +71,7 @@ static void pop(struct heap *heap)
 	ctx_heap_sink(heap->items, heap->n, sizeof(*heap->items), is_above);
 }
 
-/* The top of the heap is found in [begin, end). */
+/* Emits the top of the heap for [begin, end). */
 static enum ctx_status emit(struct ctx_ranges *ranges, uint64_t begin, uint64_t end, uint32_t value,
 			    struct ctx_err *err)
 {

@@ -53,7 +53,7 @@ static uint64_t bytes_of(const struct ctx_range *ranges, size_t n)
 }
 
 struct replacement {
-	size_t at, n; /* ranges that are replaced */
+	size_t at, n; /* indices of the replaced ranges */
 	struct ctx_range with[3];
 	size_t n_with;
 };
@@ -76,8 +76,8 @@ static enum ctx_status replace(struct ctx_ranges *ranges, const struct replaceme
 }
 
 /*
- * Beyond the most ranges one that would become two keeps its upper part only: adding one more would
- * move all others.
+ * At the maximal number of ranges a split range keeps its upper part only: one more would move all
+ * others.
  */
 static enum ctx_status change(struct ctx_ranges *ranges, struct ctx_range range, bool puts,
 			      uint64_t *ret_bytes, struct ctx_err *err)

@@ -9,8 +9,8 @@
  *
  * A range that is cut in the middle becomes two of the same value.
  *
- * The array is sorted: finding costs O(log n), changing O(n). It descends because new maps mostly
- * come below the old ones: they are appended. All zero is a valid empty map.
+ * The array is sorted: finding costs O(log n), changing O(n). It descends because most new maps are
+ * below the old ones: they are appended. All zero is a valid empty map.
  */
 #ifndef CTX_BASE_RANGES_H
 #define CTX_BASE_RANGES_H
@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 /*
- * About what Linux allows a process. Beyond it new ranges are left out, and a range that would
- * become two keeps its upper part only.
+ * About Linux's limit for a process. Beyond it new ranges are dropped, and a split range keeps its
+ * upper part only.
  */
 #define CTX_RANGES_MAX 65536u
 
@@ -39,13 +39,16 @@ struct ctx_ranges {
 void ctx_ranges_deinit(struct ctx_ranges *ranges);
 
 /*
- * Removes [begin, end) from all ranges; begin < end. *ret_bytes: how many bytes of them were
- * removed. Fails with CTX_E_NOMEM; nothing is changed then.
+ * Removes [begin, end) from all ranges; begin < end. *ret_bytes: the number of removed bytes. Fails
+ * with CTX_E_NOMEM; nothing is changed then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_ranges_cut(struct ctx_ranges *ranges, uint64_t begin, uint64_t end,
 					      uint64_t *ret_bytes, struct ctx_err *err);
 
-/* The same, and puts `range` there. Where it is left out *ret_bytes includes its own bytes. */
+/*
+ * Removes what `range` overlaps, then inserts it. If it is dropped, *ret_bytes includes its own
+ * bytes.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_ranges_put(struct ctx_ranges *ranges, struct ctx_range range,
 					      uint64_t *ret_bytes, struct ctx_err *err);
 

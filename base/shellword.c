@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes that no shell takes for anything else, wherever in a word they stand. */
+/* Bytes without a special meaning to any shell, anywhere in a word. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
 
 static bool is_plain(const char *word)

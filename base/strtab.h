@@ -24,7 +24,7 @@ struct ctx_strtab {
 
 void ctx_strtab_deinit(struct ctx_strtab *table);
 
-/* Finds or adds. `n` bytes may hold anything, zero bytes included. Fails with CTX_E_NOMEM. */
+/* Finds or adds. The `n` bytes are arbitrary, zero bytes included. Fails with CTX_E_NOMEM. */
 CTX_MUST_CHECK enum ctx_status ctx_strtab_add(struct ctx_strtab *table, const char *text, size_t n,
 					      uint32_t *ret_id, struct ctx_err *err);
 
@@ -32,7 +32,7 @@ CTX_MUST_CHECK enum ctx_status ctx_strtab_add(struct ctx_strtab *table, const ch
 CTX_MUST_CHECK enum ctx_status ctx_strtab_add_text(struct ctx_strtab *table, const char *text,
 						   uint32_t *ret_id, struct ctx_err *err);
 
-/* The id of an equal string, UINT32_MAX where there is none; adds nothing. Costs a hash of the
+/* The id of an equal string, UINT32_MAX: none; adds nothing. Costs a hash of the
  * string. */
 uint32_t ctx_strtab_find(const struct ctx_strtab *table, const char *text, size_t n);
 
