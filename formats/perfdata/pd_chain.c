@@ -16,7 +16,7 @@ void ctx_pd_chain_deinit(struct ctx_pd_chain *chain)
 	*chain = (struct ctx_pd_chain){0};
 }
 
-/* Marks are addresses of no part: a damaged sample does not bring ours in by its own address. */
+/* Our markers are in no part: an address that equals one, in a damaged sample, becomes 0. */
 static uint64_t address_in(enum ctx_chainwalk_part part, uint64_t address)
 {
 	if (part == CTX_CHAINWALK_ELSEWHERE || ctx_chainwalk_is_mark(address))
@@ -24,7 +24,9 @@ static uint64_t address_in(enum ctx_chainwalk_part part, uint64_t address)
 	return (part == CTX_CHAINWALK_KERNEL) == (address >= CTX_KERNEL_START) ? address : 0;
 }
 
-/* Puts the sample's own address in the place of the leaf, or in front where the chain begins elsewhere. */
+/*
+ * Replaces the leaf with the sample's address, or inserts it when the chain begins in another part.
+ */
 static void set_leaf(struct ctx_pd_chain *chain, uint64_t leaf, bool replaces)
 {
 	if (!replaces) {
@@ -40,7 +42,7 @@ static void add_truncation(struct ctx_pd_chain *chain)
 	chain->truncated = true;
 }
 
-/* Registers of 64-bit code and a copy of the stack: what an unwinder needs. */
+/* Copies what an unwinder needs: 64-bit registers and the stack. */
 static enum ctx_status take_user_state(struct ctx_pd_chain *chain, const struct ctx_pe_sample *sample,
 				       const struct ctx_pd_event *event, struct ctx_err *err)
 {
@@ -88,7 +90,7 @@ enum ctx_status ctx_pd_chain_set(struct ctx_pd_chain *chain, const struct ctx_pe
 	if (status != CTX_OK)
 		return status;
 	if (chain->has_user && own == CTX_CHAINWALK_USER)
-		chain->n = 0; /* the registers say where it was */
+		chain->n = 0; /* the registers hold the program counter */
 	else if (sample->has_ip)
 		set_leaf(chain, address_in(own, sample->ip), n != 0 && first == own);
 	if (chain->has_user)

@@ -27,7 +27,7 @@ static const char *type_name(uint32_t type)
 	return type < CTX_COUNT_OF(names) ? names[type] : NULL;
 }
 
-/* Records that carry nothing that a profile would miss: perf's own bookkeeping. */
+/* perf's own bookkeeping: records without data for a profile. */
 static bool is_bookkeeping(uint32_t type)
 {
 	return type >= CTX_PD_HEADER_ATTR && type_name(type) == NULL && type <= CTX_PD_COMPRESSED2;
@@ -59,7 +59,7 @@ static enum ctx_status put_skipped(struct ctx_pd_reader *reader, struct ctx_err 
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
-/* Texts of warnings stay in the table of names: several wait in the outbox at once. */
+/* The text is kept in the table of names: several warnings are in the outbox at once. */
 static enum ctx_status put_warning(struct ctx_pd_reader *reader, uint64_t count, struct ctx_err *err,
 				   const char *format, ...)
 {
@@ -124,7 +124,7 @@ enum ctx_status ctx_pd_ending_put(struct ctx_pd_reader *reader, struct ctx_err *
 	struct ctx_event lost = {.kind = CTX_EV_LOST, .time_ns = reader->source.info.duration_ns - 1};
 	enum ctx_status status = ctx_pd_tasks_expire(&reader->tasks, UINT64_MAX, err);
 
-	/* Newer kernels tell the same loss twice: as it happens, and as a sum at the end. */
+	/* Newer kernels report each loss twice: when it happens, and in a total at the end. */
 	lost.lost.count = reader->counts.lost > reader->counts.lost_samples ? reader->counts.lost
 									    : reader->counts.lost_samples;
 	if (status == CTX_OK && lost.lost.count != 0)

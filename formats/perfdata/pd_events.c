@@ -10,7 +10,7 @@
 
 #define ATTR_SIZE_MAX 65536u
 
-/* Bits of the attr's flags, counted as the writer's compiler lays out the bit field. */
+/* Bit numbers of the attr's flags, in declaration order: see ctx_pe_wire_flag. */
 enum {
 	FLAG_EXCLUDE_USER = 4,
 	FLAG_EXCLUDE_KERNEL = 5,
@@ -75,7 +75,7 @@ enum ctx_status ctx_pd_events_add(struct ctx_pd_events *events, const void *attr
 	ctx_pe_wire_u32(&wire);
 	size = ctx_pe_wire_u32(&wire);
 	if (size == 0)
-		size = PERF_ATTR_SIZE_VER0; /* as the first version wrote it */
+		size = PERF_ATTR_SIZE_VER0; /* written by the first version */
 	if (wire.failed || size < PERF_ATTR_SIZE_VER0 || size > n || size > ATTR_SIZE_MAX)
 		return ctx_err_set(err, CTX_E_FORMAT, "an event attribute of %u bytes in %zu", size, n);
 	status = ctx_grow(&events->items, &events->cap, events->n + 1, err);

@@ -1,10 +1,10 @@
 /*
- * Facts: what the header features of a perf.data file tell of the recording: host, command line,
- * processors, names of events, build ids, clocks.
+ * Facts: metadata of the recording from the header features of perf.data: host, command line,
+ * processors, event names, build ids, clocks.
  *
  * In file mode a feature is a section of the file; in pipe mode it is a HEADER_FEATURE record. Both
- * hold the same bytes. A feature that cannot be read is one line in `damage`; a feature that nobody
- * here knows is counted, not complained of. Source:
+ * hold the same bytes. A damaged feature adds one line to `damage`; an unknown feature is only
+ * marked as seen. Source:
  * tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_FACTS_H
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ctx_pd_feature { /* bits of the header; numbers are the format's */
+enum ctx_pd_feature { /* bit numbers in the header */
 		      CTX_PD_FEATURE_TRACING_DATA = 1,
 		      CTX_PD_FEATURE_BUILD_ID = 2,
 		      CTX_PD_FEATURE_HOSTNAME = 3,
@@ -41,14 +41,14 @@ enum ctx_pd_feature { /* bits of the header; numbers are the format's */
 		      CTX_PD_FEATURE_DIR_FORMAT = 24,
 		      CTX_PD_FEATURE_COMPRESSED = 27,
 		      CTX_PD_FEATURE_CLOCK_DATA = 29,
-		      CTX_PD_FEATURE_BITS = 256, /* as many as the header has room for */
+		      CTX_PD_FEATURE_BITS = 256, /* bits in the header */
 };
 
 struct ctx_pd_build_id {
-	const char *path; /* "[kernel.kallsyms]", "/usr/bin/xz"; of build_id_paths */
+	const char *path; /* "[kernel.kallsyms]", "/usr/bin/xz"; borrowed from build_ids.paths */
 	const char *hex;  /* lower-case */
-	int64_t pid;	  /* -1: of the host */
-	bool kernel;	  /* of the kernel or a module */
+	int64_t pid;	  /* -1: the host */
+	bool kernel;	  /* the kernel or a module */
 };
 
 struct ctx_pd_event_desc { /* the name of the events with these ids */
@@ -59,7 +59,7 @@ struct ctx_pd_event_desc { /* the name of the events with these ids */
 	uint64_t config;
 };
 
-struct ctx_pd_machine { /* that was recorded; NULL and 0: unknown */
+struct ctx_pd_machine { /* the recorded machine; NULL and 0: unknown */
 	const char *hostname, *os_release, *arch, *cpu_desc, *cpuid;
 	uint32_t cpus_online, cpus_available;
 	uint64_t memory_kb;
@@ -69,9 +69,9 @@ struct ctx_pd_machine { /* that was recorded; NULL and 0: unknown */
 
 struct ctx_pd_clock {
 	bool has_clockid;
-	uint32_t clockid; /* CLOCK_MONOTONIC and so on: of the clock data, else of an event with a clock */
+	uint32_t clockid; /* CLOCK_MONOTONIC ...; from the clock data, else from an event's attr */
 	bool has_clock_data;
-	uint64_t wall_clock_ns, clock_ns; /* the same moment on the wall clock and on the file's clock */
+	uint64_t wall_clock_ns, clock_ns;	  /* one moment on the wall clock and on the file's clock */
 	uint64_t first_sample_ns, last_sample_ns; /* on the file's clock; both 0: unknown */
 };
 
@@ -83,7 +83,7 @@ struct ctx_pd_compression {
 struct ctx_pd_build_ids {
 	struct ctx_pd_build_id *items; /* owned */
 	size_t n, cap;
-	struct ctx_strtab paths; /* path -> number of its last build id, see ctx_pd_facts_build_id */
+	struct ctx_strtab paths; /* path -> index of its last build id, see ctx_pd_facts_build_id */
 	uint32_t *of_path;	 /* owned */
 	size_t of_path_cap;
 };
@@ -91,10 +91,10 @@ struct ctx_pd_build_ids {
 struct ctx_pd_event_descs {
 	struct ctx_pd_event_desc *items; /* owned */
 	size_t n, cap;
-	struct ctx_map64 of_id; /* -> number of the first event with this id */
+	struct ctx_map64 of_id; /* -> index of the first event with this id */
 };
 
-struct ctx_pd_damage { /* a line for each feature or build id that could not be read, at most 64 and "more" */
+struct ctx_pd_damage {	    /* one line per unreadable feature or build id, at most 64, then "more" */
 	const char **lines; /* owned array */
 	size_t n, cap;
 };
@@ -110,7 +110,7 @@ struct ctx_pd_facts {		/* all zero is a valid empty one */
 	struct ctx_pd_build_ids build_ids;
 	struct ctx_pd_event_descs events;
 	struct ctx_pd_damage damage;
-	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features that were there */
+	uint64_t seen[CTX_PD_FEATURE_BITS / 64]; /* bits of the features found */
 };
 
 void ctx_pd_facts_deinit(struct ctx_pd_facts *facts);
@@ -132,8 +132,8 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_facts_add_build_id(struct ctx_pd_facts *fa
 							 struct ctx_pe_wire wire, struct ctx_err *err);
 
 /*
- * The last build id of a path, lower-case hex, or ""; one of a guest only where the host has none.
- * Borrowed. O(1).
+ * The last build id of a path in lower-case hex, or "". A guest's build id is returned only if the
+ * host has none. Borrowed. O(1).
  */
 const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *path);
 
@@ -141,12 +141,12 @@ const char *ctx_pd_facts_build_id(const struct ctx_pd_facts *facts, const char *
 const char *ctx_pd_facts_event_name(const struct ctx_pd_facts *facts, uint64_t id);
 
 /*
- * The facts as lines of a report's head, in a fixed order and with the keys of an experiment:
- * "collector" ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors" ("Intel ..., 2
- * online of 2, 1 socket, 2 cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21 06:43:14 UTC": the
- * wall clock at `start_ns` of the file's clock, when clock data tells), "clock"
- * ("CLOCK_MONOTONIC"). What is not told has no line. `*ret` is malloc'ed (free()), its strings are
- * in the arena.
+ * The facts as properties for the header of a report, in a fixed order and with the keys of an
+ * experiment: "collector" ("perf 6.1.187"), "command", "host", "kernel", "arch", "processors"
+ * ("Intel ..., 2 online of 2, 1 socket, 2 cores"), "memory" ("23.5 GiB"), "start" ("2026-11-21
+ * 06:43:14 UTC": the wall clock at `start_ns` of the file's clock, if the file has clock data),
+ * "clock" ("CLOCK_MONOTONIC"). Unknown facts have no line. `*ret` is malloc'ed (free()), its
+ * strings are in the arena. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_facts_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
 						       struct ctx_property **ret, size_t *ret_n,

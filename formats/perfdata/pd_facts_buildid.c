@@ -1,6 +1,6 @@
 /*
- * BUILD_ID: records to the end, each { u32 type, u16 misc, u16 size, s32 pid, 24 bytes, path }. Of the 24 bytes 20 are
- * for the build id, then comes its length, which counts when a bit of misc says so, and 3 of padding.
+ * BUILD_ID: records up to the end, each { u32 type, u16 misc, u16 size, s32 pid, 24 bytes, path }.
+ * The 24 bytes are 20 of build id, its length (valid if a bit of misc is set), and 3 of padding.
  */
 #include "base/buildid.h"
 #include "base/mem.h"
@@ -14,10 +14,10 @@
 #define MISC_KERNEL 1u
 #define MISC_GUEST_KERNEL 4u
 #define MISC_BUILD_ID_SIZE (1u << 15)
-#define BUILD_ID_FIELD_BYTES 24u /* 20 of build id, then its size, then 3 of padding */
+#define BUILD_ID_FIELD_BYTES 24u /* build id, its length, padding */
 #define PID_HOST (-1)
 
-/* Room for the path is made first, so that a path with a number always has a build id. */
+/* Room is made before the path is added: every path in the table has a build id. */
 static enum ctx_status add_build_id(struct ctx_pd_facts *facts, const struct ctx_pd_build_id *found,
 				    struct ctx_err *err)
 {
@@ -48,7 +48,7 @@ static enum ctx_status add_build_id(struct ctx_pd_facts *facts, const struct ctx
 		known = &facts->build_ids.items[facts->build_ids.of_path[path]]; /* may have moved */
 	build_id.path = ctx_strtab_get(&facts->build_ids.paths, path);
 	facts->build_ids.items[facts->build_ids.n] = build_id;
-	/* Samples are of the host: what a guest has at the same path is another file. */
+	/* Samples are from the host; a guest's file of the same path is a different file. */
 	if (known == NULL || build_id.pid == PID_HOST || known->pid != PID_HOST)
 		facts->build_ids.of_path[path] = (uint32_t)facts->build_ids.n;
 	facts->build_ids.n++;
@@ -72,7 +72,7 @@ static enum ctx_status read_build_id(struct ctx_pd_facts *facts, uint16_t misc, 
 	n = (misc & MISC_BUILD_ID_SIZE) != 0 ? bytes[CTX_PE_BUILD_ID_BYTES] : CTX_PE_BUILD_ID_BYTES;
 	if (n > CTX_PE_BUILD_ID_BYTES)
 		return ctx_err_set(err, CTX_E_FORMAT, "one of %zu bytes, of %s", n, path);
-	/* perf writes zeros for an object that has none. */
+	/* perf writes zeros for an object without a build id. */
 	ctx_pe_build_id_text(bytes, n, hex);
 	if (hex[0] == '\0')
 		return CTX_OK;
@@ -103,7 +103,7 @@ enum ctx_status ctx_pd_facts_read_build_ids(struct ctx_pd_facts *facts, struct c
 		const uint8_t *bytes;
 		uint16_t misc, size;
 
-		ctx_pe_wire_u32(wire); /* type: 0 or HEADER_BUILD_ID, by the version of perf */
+		ctx_pe_wire_u32(wire); /* type: 0 or HEADER_BUILD_ID, depending on the version of perf */
 		misc = ctx_pe_wire_u16(wire);
 		size = ctx_pe_wire_u16(wire);
 		if (wire->failed || size < RECORD_HEADER_BYTES)

@@ -1,7 +1,7 @@
 /*
  * EVENT_DESC: u32 n, u32 size of an attribute, n * { attribute, u32 ids, text, ids * u64 }.
  *
- * Ids lead to their event by a map, so that a file with many events and many ids costs no more than its bytes.
+ * A map leads from ids to events: the cost is linear in the bytes, whatever the number of events.
  */
 #include "base/mem.h"
 #include "formats/perfdata/pd_facts_read.h"
@@ -9,10 +9,10 @@
 /* struct perf_event_attr: the first version had 64 bytes. */
 #define ATTR_BYTES_MIN 64u
 #define ATTR_FLAGS_OFFSET 40u
-#define ATTR_USE_CLOCKID 25u /* number of the flag */
+#define ATTR_USE_CLOCKID 25u /* bit number of the flag */
 #define ATTR_CLOCKID_OFFSET 92u
 
-/* Which clock the samples bear is told nowhere but here when perf is older than CLOCK_DATA. */
+/* Before CLOCK_DATA existed, the attr was the only place that names the clock of the samples. */
 static void read_attr_clock(struct ctx_pd_facts *facts, const uint8_t *attr, size_t n, bool swap)
 {
 	struct ctx_pe_wire wire = ctx_pe_wire_make(attr, n, swap);
@@ -56,7 +56,7 @@ static enum ctx_status read_event(struct ctx_pd_facts *facts, struct ctx_pe_wire
 		return ctx_err_set(err, CTX_E_LIMIT, "too many");
 	fields = ctx_pe_wire_make(attr, attr_size, wire->swap);
 	event.type = ctx_pe_wire_u32(&fields);
-	ctx_pe_wire_u32(&fields); /* its size once more */
+	ctx_pe_wire_u32(&fields); /* size */
 	event.config = ctx_pe_wire_u64(&fields);
 	status = ctx_grow(&facts->events.items, &facts->events.cap, facts->events.n + 1, err);
 	if (status == CTX_OK)

@@ -1,16 +1,16 @@
 /*
- * One feature is one run of fields, with nothing between them:
+ * A feature is a sequence of fields without gaps:
  *
  *	text		u32 length, bytes: zero-terminated, padded with zeros (the length counts the padding)
  *	texts		u32 n, n * text
  *	HOSTNAME ..	text
- *	NRCPUS		u32 available, u32 online (perf's document has them the other way round; perf does not)
+ *	NRCPUS		u32 available, u32 online (perf's document has them in the wrong order)
  *	CPU_TOPOLOGY	texts sockets, texts cores, available * { u32 core, u32 socket }
  *			since 5.3 also: texts dies, available * u32 die
  *
- * Names of events and build ids have files of their own. A reader writes into the facts only when it has seen the
- * whole feature: damage leaves what was known before. All counts are taken as a claim: loops end with the bytes, and
- * arrays are made for what the bytes still have room for.
+ * Event names and build ids are read in files of their own. A reader writes into the facts only
+ * after it has read the whole feature: damage leaves earlier values. Counts are not trusted: loops
+ * end with the bytes, and arrays are sized by the bytes that are left.
  */
 #include "formats/perfdata/pd_facts.h"
 
@@ -104,8 +104,8 @@ static enum ctx_status read_topology(struct ctx_pd_facts *facts, struct ctx_pe_w
 	uint32_t dies = 0;
 
 	/*
-	 * What follows came with later versions. The array of processors does not tell its length; when the
-	 * file did not tell it before either, then dies remain unknown.
+	 * Later versions append more. The array of processors has no length field: without an
+	 * NRCPUS feature before this one, the number of dies remains unknown.
 	 */
 	if (ctx_pe_wire_left(wire) != 0 && facts->machine.cpus_available != 0) {
 		skip_u32s(wire, (uint64_t)facts->machine.cpus_available * 2);
@@ -188,7 +188,7 @@ static enum ctx_status read_compression(struct ctx_pd_facts *facts, struct ctx_p
 {
 	uint32_t type, level, ratio, mmap_bytes;
 
-	ctx_pe_wire_u32(wire); /* version: perf has always written 0 and looks at the type alone */
+	ctx_pe_wire_u32(wire); /* version: always 0; perf checks the type only */
 	type = ctx_pe_wire_u32(wire);
 	level = ctx_pe_wire_u32(wire);
 	ratio = ctx_pe_wire_u32(wire);
@@ -237,7 +237,7 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 		return read_numa(facts, wire, err);
 	case CTX_PD_FEATURE_SAMPLE_TIME:
 		return read_sample_times(facts, wire, err);
-	case CTX_PD_FEATURE_CLOCKID: /* despite its name the resolution only, which nothing here needs */
+	case CTX_PD_FEATURE_CLOCKID: /* only the clock's resolution, despite the name; not used */
 		return read_number(wire, &resolution_ns, err);
 	case CTX_PD_FEATURE_DIR_FORMAT:
 		return read_number(wire, &facts->dir_version, err);
@@ -246,7 +246,7 @@ static enum ctx_status read_feature(struct ctx_pd_facts *facts, uint32_t feature
 	case CTX_PD_FEATURE_CLOCK_DATA:
 		return read_clock_data(facts, wire, err);
 	default:
-		return CTX_OK; /* of no use here, or of a later perf */
+		return CTX_OK; /* not used here, or written by a later perf */
 	}
 }
 

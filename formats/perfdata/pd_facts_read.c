@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-/* More lines than that tell nobody anything; the last one says that there were more. */
+/* Lines of damage; one more says that there were more. */
 #define DAMAGE_MAX 64u
 
 enum ctx_status ctx_pd_fact_cut_short(struct ctx_err *err)

@@ -1,4 +1,4 @@
-/* The facts as lines for people: the head of a report. */
+/* The facts as readable properties for the header of a report. */
 #include "formats/perfdata/pd_facts.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@
 struct lines {
 	struct ctx_property *items; /* LINES_MAX of them */
 	size_t n;
-	struct ctx_buf value; /* of the line that is being written */
+	struct ctx_buf value; /* of the current line */
 };
 
 static void lines_deinit(struct lines *lines)
@@ -23,7 +23,7 @@ static void lines_deinit(struct lines *lines)
 	ctx_buf_deinit(&lines->value);
 }
 
-/* Ends a line with what was written into `value` since the last one; an empty value makes no line. */
+/* Ends the current line and clears `value`. An empty value makes no line. */
 static enum ctx_status end_line(struct lines *lines, struct ctx_pd_facts *facts, const char *key,
 				struct ctx_err *err)
 {
@@ -60,7 +60,7 @@ static void put_count(struct ctx_buf *value, uint32_t n, const char *one, const 
 	ctx_buf_printf(value, "%s%" PRIu32 " %s", value->n != 0 ? ", " : "", n, n == 1 ? one : many);
 }
 
-/* Dies and NUMA nodes are told where they say more than the sockets do. */
+/* Dies appear only if there are more than sockets, NUMA nodes only if there are several. */
 static enum ctx_status put_processors(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
 	struct ctx_buf *value = &lines->value;
@@ -84,7 +84,7 @@ static enum ctx_status put_processors(struct lines *lines, struct ctx_pd_facts *
 	return end_line(lines, facts, "processors", err);
 }
 
-/* "23.5 GiB", cut off and not rounded: nobody has memory that is not there. perf's kB are 1024 bytes. */
+/* "23.5 GiB", rounded down. perf's kB are 1024 bytes. */
 static enum ctx_status put_memory(struct lines *lines, struct ctx_pd_facts *facts, struct ctx_err *err)
 {
 	uint64_t kb = facts->machine.memory_kb;
@@ -97,7 +97,10 @@ static enum ctx_status put_memory(struct lines *lines, struct ctx_pd_facts *fact
 	return end_line(lines, facts, "memory", err);
 }
 
-/* When the file's clock showed `time_ns`, what did the wall clock show? false: before 1970, or after 2554. */
+/*
+ * When the file's clock showed `time_ns`, what did the wall clock show? false: before 1970, or
+ * after 2554.
+ */
 static bool wall_time(const struct ctx_pd_facts *facts, uint64_t time_ns, uint64_t *ret_ns)
 {
 	uint64_t passed_ns = time_ns - facts->clock.clock_ns; /* modulo 2^64 */
@@ -138,7 +141,7 @@ static const char *clock_name(uint32_t clockid)
 	case CLOCK_TAI:
 		return "CLOCK_TAI";
 	default:
-		return NULL; /* the kernel takes no other one for events */
+		return NULL; /* the kernel accepts no other clock for events */
 	}
 }
 

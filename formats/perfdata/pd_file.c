@@ -15,7 +15,7 @@
 #define MAGIC_BYTES 8u
 #define HEADER_BYTES 104u
 #define PIPE_HEADER_BYTES 16u
-#define SECTION_MAX ((uint64_t)64 << 20) /* of a feature or of the attributes */
+#define SECTION_MAX ((uint64_t)64 << 20) /* for a feature or the attributes */
 #define PARTS_MAX 65536u
 
 struct section {
@@ -32,7 +32,7 @@ static const char magic[MAGIC_BYTES + 1] = "PERFILE2";
 static const char other_magic[MAGIC_BYTES + 1] = "2ELIFREP";
 static const char old_magic[MAGIC_BYTES + 1] = "PERFFILE";
 
-/* A plain file; a pipe or a device is none. */
+/* Opens a regular file; refuses pipes and devices. */
 static int open_plain(const char *path, uint64_t *ret_size)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -119,7 +119,7 @@ static enum ctx_status add_part(struct ctx_pd_file *file, const char *path, stru
 	return CTX_OK;
 }
 
-/* The bytes of a section in malloc'ed memory; CTX_E_FORMAT when it is not in the file. */
+/* Reads a section into malloc'ed memory. CTX_E_FORMAT when it is not within the file. */
 static enum ctx_status read_section(const struct ctx_pd_part *part, const struct section *section,
 				    const char *what, uint8_t **ret, struct ctx_err *err)
 {
@@ -157,7 +157,7 @@ static enum ctx_status add_ids(struct ctx_pd_file *file, const struct section *s
 	return status;
 }
 
-/* Format errors become damage: what can be used is used. */
+/* Turns format errors into damage, so that reading continues. */
 static enum ctx_status forgive(struct ctx_pd_file *file, enum ctx_status status, const struct ctx_err *why,
 			       struct ctx_err *err)
 {
@@ -190,7 +190,10 @@ static enum ctx_status read_attrs(struct ctx_pd_file *file, const struct header 
 
 		ids.size = ctx_pe_wire_u64(&wire);
 		status = ctx_pd_events_add(&file->events, entry, attr_bytes, file->swap, &why);
-		/* Each has a place of its own in the file; otherwise few bytes could be read for ever. */
+		/*
+		 * Id sections do not overlap in a valid file; the limit bounds the work for a
+		 * crafted one.
+		 */
 		if (status == CTX_OK && ids.size > part->file_bytes - ids_bytes)
 			status = ctx_err_set(&why, CTX_E_FORMAT,
 					     "%s: the ids of the events are more than the file has room for",
@@ -220,7 +223,7 @@ enum ctx_status ctx_pd_file_tracing(struct ctx_pd_file *file, const struct ctx_p
 	return forgive(file, status, &why, err);
 }
 
-/* Behind the data there is one section description for each feature bit. */
+/* After the data comes one section descriptor per feature bit. */
 static enum ctx_status read_features(struct ctx_pd_file *file, const struct header *header,
 				     struct ctx_err *err)
 {
@@ -285,12 +288,12 @@ static enum ctx_status read_header(struct ctx_pd_file *file, const uint8_t *byte
 	header.attrs.size = ctx_pe_wire_u64(&wire);
 	header.data.offset = ctx_pe_wire_u64(&wire);
 	header.data.size = ctx_pe_wire_u64(&wire);
-	ctx_pe_wire_bytes(&wire, 16); /* event types, no longer in use */
+	ctx_pe_wire_bytes(&wire, 16); /* event types, unused today */
 	for (size_t i = 0; i < CTX_COUNT_OF(header.features); i++)
 		header.features[i] = ctx_pe_wire_u64(&wire);
 	if (wire.failed || header.size < HEADER_BYTES || header.data.offset > file_bytes)
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: the header is cut or damaged", part->name);
-	/* The writer of the feature bits may have had words of 32 bits: the low bits are then in the upper half. */
+	/* A writer with 32-bit words stores the low feature bits in the upper half. */
 	if (file->swap && header.features[0] != 0 && (header.features[0] & UINT64_C(0xffffffff)) == 0)
 		header.features[0] = header.features[0] >> 32;
 	status = read_attrs(file, &header, err);
@@ -302,7 +305,7 @@ static enum ctx_status read_header(struct ctx_pd_file *file, const uint8_t *byte
 		char text[256];
 
 		if (header.data.size == 0)
-			return CTX_OK; /* perf was killed: all the rest is data */
+			return CTX_OK; /* perf was killed: the rest of the file is data */
 		snprintf(text, sizeof(text), "%s: the file ends %llu bytes before its data does", part->name,
 			 (unsigned long long)(header.data.size - (file_bytes - header.data.offset)));
 		return ctx_pd_file_damage(file, text, err);
@@ -327,12 +330,12 @@ enum ctx_status ctx_pd_file_read(struct ctx_pd_file *file, struct ctx_err *err)
 	if (got < PIPE_HEADER_BYTES ||
 	    (memcmp(bytes, magic, MAGIC_BYTES) != 0 && memcmp(bytes, other_magic, MAGIC_BYTES) != 0))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: no perf.data", path);
-	/* The magic number is one of 64 bits: as text it reads forwards where little-endian machines wrote it. */
+	/* The magic is a 64-bit number: little-endian machines write it as the text "PERFILE2". */
 	file->swap = (memcmp(bytes, magic, MAGIC_BYTES) == 0) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	return read_header(file, bytes, got, err);
 }
 
-/* Numbers of data.0, data.1 ... in a directory; they are below *ret_n. */
+/* Marks the numbers of data.0, data.1 ... in a directory; all are below *ret_n. */
 static enum ctx_status list_parts(const char *path, bool present[PARTS_MAX], unsigned *ret_n,
 				  struct ctx_err *err)
 {

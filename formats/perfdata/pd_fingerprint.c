@@ -9,8 +9,8 @@
 #define PIECE_BYTES 4096u
 
 /*
- * Mixes one file in: its size, the beginning, the end, and pieces in between. Two recordings of the same size differ in
- * the times of every record, so any piece tells them apart.
+ * Adds one file to the hash: its size, its beginning and end, and pieces between. Two recordings of
+ * the same size differ in the times of every record, so any piece distinguishes them.
  */
 static enum ctx_status mix_part(const struct ctx_pd_part *part, uint64_t *hash, struct ctx_err *err)
 {

@@ -9,7 +9,7 @@
 
 #define METRIC_BEGINNING_MAX 250
 
-/* Names that are in use, and for the beginning of each the last number that was put behind it. */
+/* Names in use, and the last number appended to each beginning. */
 struct metric_names {
 	struct ctx_strtab used, beginnings;
 	uint32_t *last; /* owned; by id of beginnings */
@@ -23,7 +23,7 @@ static void metric_names_deinit(struct metric_names *names)
 	free(names->last);
 }
 
-/* "cycles#2", or with the next number that makes it new. */
+/* "cycles#2", or the next number that makes the name unique. */
 static enum ctx_status number_metric(struct ctx_pd_reader *reader, struct metric_names *names,
 				     const char **name, struct ctx_err *err)
 {
@@ -45,7 +45,7 @@ static enum ctx_status number_metric(struct ctx_pd_reader *reader, struct metric
 	return *name != NULL ? ctx_strtab_add_text(&names->used, text, &id, err) : ctx_err_nomem(err);
 }
 
-/* Several events with one name are told apart by a number: "cycles", "cycles#2". */
+/* Events of the same name get a number: "cycles", "cycles#2". */
 static enum ctx_status name_metric(struct ctx_pd_reader *reader, struct metric_names *names,
 				   const struct ctx_pd_event *event, const char **ret, struct ctx_err *err)
 {

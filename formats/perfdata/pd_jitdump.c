@@ -1,5 +1,5 @@
 /*
- * A jitdump, as it lies in the file:
+ * Layout of a jitdump:
  *
  *	header	 magic, version, own size, machine, padding, pid	6 x u32
  *		 time, flags						2 x u64
@@ -10,8 +10,8 @@
  *	  close	 nothing
  *	record ...
  *
- * The index of a load is what a move names its function by. Machine code is most of the file and of no use here,
- * so a window slides over the file and only names are kept.
+ * A move refers to its function by the index of the load. Machine code is most of the file and not
+ * needed here: a window slides over the file and only names are kept.
  */
 #include "formats/perfdata/pd_jitdump.h"
 
@@ -39,21 +39,21 @@
 
 #define FILE_BYTES_MAX ((uint64_t)4 << 30)
 #define NAME_BYTES_MAX ((size_t)64 * 1024) /* with the zero byte; C++ and Java names reach a few thousand */
-#define WINDOW_BYTES ((size_t)128 * 1024)  /* more than the longest piece that is looked at in one go */
+#define WINDOW_BYTES ((size_t)128 * 1024)  /* more than the longest piece read at once */
 
 enum { LOAD = 0, MOVE = 1, CLOSE = 3 };
 
 struct input {
 	const char *name;
-	int fd; /* -1: all bytes are at `bytes` */
+	int fd; /* -1: all bytes are in memory at `bytes` */
 	uint64_t size;
 	const uint8_t *bytes; /* borrowed */
-	uint8_t *window;      /* owned; holds the file from window_at on */
+	uint8_t *window;      /* owned; window_n bytes of the file from window_at on */
 	uint64_t window_at;
 	size_t window_n;
 };
 
-/* A load while `names` may still move in memory. */
+/* A load whose name is an offset, because `names` may still be reallocated. */
 struct found {
 	struct ctx_pd_jit_load load;
 	size_t name;	/* offset in `names` */
@@ -79,8 +79,10 @@ static void reading_deinit(struct reading *reading)
 	ctx_map64_deinit(&reading->by_index);
 }
 
-/* `n` bytes at `at`, both within the size; borrowed until the next call. CTX_END when the file has become shorter
- * under our hands. */
+/*
+ * The `n` bytes at `at`, which are within the size; borrowed until the next call. CTX_END when the
+ * file has been truncated meanwhile.
+ */
 static enum ctx_status input_get(struct input *input, uint64_t at, size_t n, const uint8_t **ret,
 				 struct ctx_err *err)
 {
@@ -111,7 +113,7 @@ static enum ctx_status append(struct reading *reading, const struct found *found
 {
 	uint32_t *place;
 
-	/* 4 GiB of the shortest records stay far below; bytes in memory are not bounded so. */
+	/* A file of 4 GiB cannot have so many records; bytes in memory can. */
 	if (reading->n >= CTX_MAP64_NONE)
 		return ctx_err_set(err, CTX_E_LIMIT, "%s: too many functions", reading->input.name);
 	if (ctx_grow(&reading->found, &reading->cap, reading->n + 1, err) != CTX_OK)
@@ -150,7 +152,7 @@ static enum ctx_status take_load(struct reading *reading, struct record *record,
 
 	found.load.pid = ctx_pe_wire_u32(wire);
 	ctx_pe_wire_u32(wire); /* thread that compiled it */
-	ctx_pe_wire_u64(wire); /* virtual address: where it is said to be, not where it runs */
+	ctx_pe_wire_u64(wire); /* virtual address: not where the code runs */
 	found.load.address = ctx_pe_wire_u64(wire);
 	found.load.size = ctx_pe_wire_u64(wire);
 	index = ctx_pe_wire_u64(wire);
@@ -170,7 +172,7 @@ static enum ctx_status take_load(struct reading *reading, struct record *record,
 	return append(reading, &found, index, err);
 }
 
-/* Name, size and bytes are those of the load: a move cannot change them. */
+/* A move keeps name, size and code of the load. */
 static enum ctx_status take_move(struct reading *reading, struct record *record, struct ctx_err *err)
 {
 	struct ctx_pe_wire *wire = &record->body;
@@ -197,7 +199,7 @@ static enum ctx_status take_move(struct reading *reading, struct record *record,
 	return append(reading, &found, index, err);
 }
 
-/* The record at `*at`, which moves behind it. CTX_END behind the last usable one. */
+/* Reads the record at `*at` and advances `*at`. CTX_END after the last usable record. */
 static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct ctx_err *err)
 {
 	struct input *input = &reading->input;
@@ -224,7 +226,7 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 	id = ctx_pe_wire_u32(&wire);
 	size = ctx_pe_wire_u32(&wire);
 	record.time_ns = ctx_pe_wire_u64(&wire);
-	if (size < RECORD_BYTES || size > left) { /* nobody can tell where the next one begins */
+	if (size < RECORD_BYTES || size > left) { /* the start of the next record is unknown */
 		reading->damaged++;
 		return CTX_END;
 	}
@@ -244,7 +246,7 @@ static enum ctx_status take_record(struct reading *reading, uint64_t *at, struct
 	return id == MOVE ? take_move(reading, &record, err) : take_load(reading, &record, err);
 }
 
-/* `*ret_at` is where the records begin. */
+/* `*ret_at` is the offset of the first record. */
 static enum ctx_status take_header(struct reading *reading, struct ctx_pd_jitdump *dump, uint64_t *ret_at,
 				   struct ctx_err *err)
 {
@@ -295,7 +297,7 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Functions of no bytes are legal and cannot have a sample: they are left out. */
+/* Empty functions are valid but cannot be sampled: they are left out. */
 static enum ctx_status finish(struct reading *reading, struct ctx_pd_jitdump *dump, struct ctx_err *err)
 {
 	size_t n = reading->n - reading->empty;
@@ -347,7 +349,7 @@ enum ctx_status ctx_pd_jitdump_parse(const void *bytes, size_t n, struct ctx_pd_
 	return status;
 }
 
-/* The path comes from a recording and leads to a place where anybody may have put anything. */
+/* The path comes from a recording and must not be trusted: it may lead to a link or a device. */
 static enum ctx_status open_dump(const char *path, int *ret_fd, uint64_t *ret_size, struct ctx_err *err)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

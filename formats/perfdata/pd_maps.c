@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Memory that no file is behind: what runs there is JIT code. */
+/* Memory without a file: code there is JIT code. */
 static bool is_anonymous(const char *path)
 {
 	static const char *const beginnings[] = {
@@ -21,7 +21,7 @@ static bool is_anonymous(const char *path)
 	return false;
 }
 
-/* Why a dump is not used, or not all of it. */
+/* Warns that a dump is not used, or only in part. */
 static enum ctx_status warn_of_jit(struct ctx_pd_reader *reader, struct ctx_err *err)
 {
 	const struct ctx_event event = {.kind = CTX_EV_WARNING, .text = reader->text};
@@ -57,7 +57,7 @@ static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pe
 
 	if (status == CTX_OK)
 		status = ctx_strtab_add_text(&reader->jit_paths, mmap->path, &id, err);
-	if (status != CTX_OK || id != n_before) /* mapped once more */
+	if (status != CTX_OK || id != n_before) /* mapped again */
 		return status;
 	jit = &reader->jits[reader->n_jits];
 	*jit = (struct ctx_pd_jit){.pid = mmap->pid};
@@ -79,7 +79,6 @@ static enum ctx_status add_jit(struct ctx_pd_reader *reader, const struct ctx_pe
 	return warn_of_jit(reader, err);
 }
 
-/* The functions that had been made by `time`. */
 enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -132,7 +131,9 @@ static enum ctx_status put_module(struct ctx_pd_reader *reader, uint64_t time_ns
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
-/* perf names the kernel's map "[kernel.kallsyms]_text": the symbol by which its place is told. */
+/*
+ * perf names the kernel's map "[kernel.kallsyms]_text": the symbol is the reference for relocation.
+ */
 static enum ctx_status on_kernel_map(struct ctx_pd_reader *reader, uint64_t time_ns,
 				     const struct ctx_pe_mmap *mmap, struct ctx_err *err)
 {
@@ -201,7 +202,7 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 	if (ctx_pe_mmap_parse(ctx_pe_body(record->bytes, record->header.size, reader->file.swap),
 			      &record->header, &mmap, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, record->offset, why.msg, err);
-	/* A guest's pids and addresses are not ours, and its samples have no names here. */
+	/* Pids and addresses of a guest are unrelated to the host's; its samples have no names. */
 	if (ctx_pd_record_is_of_guest(record->header.misc))
 		return CTX_OK;
 	if (mmap.pid == -1 ||
@@ -213,7 +214,6 @@ enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader, const struct ctx_
 	return status;
 }
 
-/* KSYMBOL: code that the kernel generated (BPF programs), or released. */
 enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct ctx_pd_queued *item,
 				    struct ctx_err *err)
 {
@@ -233,7 +233,7 @@ enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader, const struct c
 	event.kind = symbol.is_released ? CTX_EV_UNMAP : CTX_EV_MAP;
 	event.map = (struct ctx_map_event){.address = symbol.address,
 					   .size = symbol.size,
-					   .file_offset = (uint64_t)id << 32, /* unique to the name */
+					   .file_offset = (uint64_t)id << 32, /* unique per name */
 					   .path = "[bpf]",
 					   .build_id = "",
 					   .archive = "",

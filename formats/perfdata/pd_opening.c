@@ -2,7 +2,7 @@
 
 #include "formats/perfdata/pd_scan.h"
 
-/* What was found damaged while the features were read, in the header or among the records. */
+/* Copies the damage of the features, from the header or from records. */
 static enum ctx_status take_damage(struct ctx_pd_file *file, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;

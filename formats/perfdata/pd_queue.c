@@ -35,7 +35,10 @@ static void drop_item(struct ctx_pd_queue *queue, struct ctx_pd_queued *item)
 	ctx_pd_chunk_drop(chunk);
 }
 
-/* Notes where ascending runs begin among the items [0, n); the rings of the processors are such runs. */
+/*
+ * Finds the starts of ascending runs among the items [0, n). The records of one ring are such a
+ * run.
+ */
 static enum ctx_status find_runs(struct ctx_pd_queue *queue, size_t *ret_n, struct ctx_err *err)
 {
 	size_t n_runs = 0;
@@ -51,7 +54,7 @@ static enum ctx_status find_runs(struct ctx_pd_queue *queue, size_t *ret_n, stru
 	return CTX_OK;
 }
 
-/* Merges [begin, middle) and [middle, end); of equal times the earlier in the file comes first. */
+/* Merges [begin, middle) and [middle, end). Stable: equal times keep the order of the file. */
 static void merge(const struct ctx_pd_queued *from, struct ctx_pd_queued *to, size_t begin, size_t middle,
 		  size_t end)
 {
@@ -101,7 +104,7 @@ static enum ctx_status sort_items(struct ctx_pd_queue *queue, struct ctx_err *er
 	return status;
 }
 
-/* Everything up to `limit` may go. */
+/* Releases all items up to time `limit`. The items must be sorted. */
 static void release_until(struct ctx_pd_queue *queue, uint64_t limit)
 {
 	queue->ready = ctx_count_up_to(queue->items, queue->n, time, limit);
@@ -138,7 +141,7 @@ static enum ctx_status append(struct ctx_pd_queue *queue, const struct ctx_pd_re
 		return status;
 	record->chunk->references++;
 	queue->items[queue->n++] = (struct ctx_pd_queued){.time = time, .record = *record};
-	/* A record keeps the whole chunk that it lies in, and may be the only one there with a time. */
+	/* A record keeps its whole chunk alive, and may be the only record with a time in it. */
 	queue->bytes += sizeof(*queue->items);
 	if (record->chunk->queued++ == 0)
 		queue->bytes += record->chunk->cap;
@@ -163,7 +166,7 @@ static enum ctx_status take_in(struct ctx_pd_queue *queue, const struct ctx_pd_r
 	return CTX_OK;
 }
 
-/* Reads until something may be given out, or the end. */
+/* Reads until a record is released, or to the end. */
 static enum ctx_status fill(struct ctx_pd_queue *queue, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;

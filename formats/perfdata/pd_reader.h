@@ -1,11 +1,11 @@
 /*
- * The reader of perf.data: its state, and what its parts do with it.
+ * The reader of perf.data: its state, shared by the files that implement it.
  *
  *	perfdata.c      records in order -> samples, tasks; the event source
  *	pd_maps.c       MMAP, MMAP2, KSYMBOL, jitdump -> maps
- *	pd_states.c     samples and SWITCH -> what threads do
- *	pd_info.c       header, events, facts -> what the source tells of itself
- *	pd_ending.c     what was counted on the way -> notes and properties
+ *	pd_states.c     samples and SWITCH -> thread state changes
+ *	pd_info.c       header, events, facts -> info of the source
+ *	pd_ending.c     counters -> notes and properties
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_READER_H
 #define CTX_FORMATS_PERFDATA_PD_READER_H
@@ -18,53 +18,54 @@
 #include "formats/perfevent/pe_wire.h"
 #include "model/event_source.h"
 
-struct ctx_pd_jit { /* a dump whose functions come as time goes on */
+struct ctx_pd_jit { /* a dump whose functions are mapped as time advances */
 	struct ctx_pd_jitdump dump;
 	size_t at;
 	uint32_t path; /* id among the names */
-	int64_t pid; /* as the kernel calls the process; in a container the dump has another number for it */
+	int64_t pid;   /* as seen by the host; in a container the dump has another one */
 };
 
 struct ctx_pd_counts {
-	uint64_t lost, lost_samples; /* records that the kernel dropped; samples, as it says at the end */
+	uint64_t lost;	       /* records dropped by the kernel, reported as it happens */
+	uint64_t lost_samples; /* samples dropped by the kernel, reported at the end */
 	uint64_t unknown_ids, guests, branches, copied_stacks, without_time, outside, longer;
-	uint64_t types[CTX_PD_TYPE_END]; /* records that are not used, by type */
+	uint64_t types[CTX_PD_TYPE_END]; /* unused records, by type */
 };
 
-/* What pd_states.c knows. */
-struct ctx_pd_states { /* all zero is a valid one that gives nothing */
+/* State of pd_states.c. */
+struct ctx_pd_states { /* all zero is valid: off */
 	bool on;
-	bool has_waking; /* samples of sched_waking, which come before those of sched_wakeup */
-	uint8_t *roles;	 /* owned; what the samples of an event are of, by its index */
+	bool has_waking; /* sched_waking is sampled, which precedes sched_wakeup */
+	uint8_t *roles;	 /* owned; tracepoint or fault that an event samples, by index of the event */
 };
 
 struct ctx_pd_reader {
 	struct ctx_event_source source;
 	struct ctx_pd_file file;
 	char *format;		     /* owned */
-	struct ctx_pd_queue *queues; /* owned; one for each part */
-	size_t n_queues, n_ready;    /* n_ready: queues that are initialised */
-	size_t current;		     /* queue that the last record came from */
+	struct ctx_pd_queue *queues; /* owned; one per part */
+	size_t n_queues, n_ready;    /* n_ready: initialised queues */
+	size_t current;		     /* queue of the last record */
 	struct ctx_pd_tasks tasks;
 	struct ctx_pd_outbox out;
 	struct ctx_pd_chain chain;
 	struct ctx_pd_states states;
-	struct ctx_pd_jit *jits;     /* owned; of dumps that can be used */
-	struct ctx_strtab jit_paths; /* of all dumps, so that each is looked at once */
+	struct ctx_pd_jit *jits;     /* owned; usable dumps */
+	struct ctx_strtab jit_paths; /* of all dumps seen, so that each is read once */
 	size_t n_jits, jits_cap;
-	size_t damage_at; /* lines of file.damage that were told */
+	size_t damage_at; /* lines of file.damage already emitted */
 	bool monotonic;	  /* the file's clock is CLOCK_MONOTONIC */
-	bool other_host;  /* recorded on a machine with another name: its /tmp is not ours */
+	bool other_host;  /* recorded on a host with another name: local files in /tmp are not its files */
 	bool ended;
 	struct ctx_map64 count_of_id; /* id of a counter -> index of its last value */
 	uint64_t *last_counts;	      /* owned */
 	size_t n_counts, counts_cap;
 	uint64_t weight; /* of all samples so far */
 	struct ctx_pd_counts counts;
-	char text[1200]; /* of the event in hand */
+	char text[1200]; /* of the current event */
 };
 
-/* Appends an event to those that come next. Fails with CTX_E_NOMEM. */
+/* Appends an event to the outbox. Fails with CTX_E_NOMEM. */
 static inline enum ctx_status ctx_pd_reader_put(struct ctx_pd_reader *reader, const struct ctx_event *event,
 						struct ctx_err *err)
 {
@@ -72,7 +73,7 @@ static inline enum ctx_status ctx_pd_reader_put(struct ctx_pd_reader *reader, co
 }
 
 /*
- * The number of a text among the names, which live as long as the reader. Fails with CTX_E_NOMEM.
+ * Interns a text in the table of names, which lives as long as the reader. Fails with CTX_E_NOMEM.
  */
 static inline enum ctx_status ctx_pd_reader_name(struct ctx_pd_reader *reader, const char *text,
 						 uint32_t *ret, struct ctx_err *err)
@@ -80,10 +81,7 @@ static inline enum ctx_status ctx_pd_reader_name(struct ctx_pd_reader *reader, c
 	return ctx_strtab_add_text(&reader->tasks.names, text, ret, err);
 }
 
-/*
- * The time of a record from the start of the experiment; what is outside of it is moved to its
- * ends.
- */
+/* The time of a record since the first sample, clamped to the last sample. */
 static inline uint64_t ctx_pd_reader_relative(const struct ctx_pd_reader *reader, uint64_t time)
 {
 	const struct ctx_pd_file *file = &reader->file;
@@ -93,26 +91,26 @@ static inline uint64_t ctx_pd_reader_relative(const struct ctx_pd_reader *reader
 	return (time < file->last_sample ? time : file->last_sample) - file->first_sample;
 }
 
-/* Tells of a record that cannot be used; at most one for each record (the text is the reader's). */
+/* Emits damage for an unusable record; at most once per record (the text is in the reader). */
 CTX_MUST_CHECK enum ctx_status ctx_pd_reader_damage(struct ctx_pd_reader *reader, uint64_t offset,
 						    const char *what, struct ctx_err *err);
 
-/* MMAP and MMAP2. Fails with CTX_E_NOMEM, as all below. */
+/* MMAP and MMAP2. Fails with CTX_E_NOMEM, like all functions below. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_mmap(struct ctx_pd_reader *reader,
 						const struct ctx_pd_queued *item, struct ctx_err *err);
 
-/* KSYMBOL */
+/* KSYMBOL: code that the kernel generated (BPF programs) or released. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_ksymbol(struct ctx_pd_reader *reader,
 						   const struct ctx_pd_queued *item, struct ctx_err *err);
 
-/* The JIT functions that existed by `time`, on the file's clock. */
+/* Maps the JIT functions compiled up to `time`, which is on the file's clock. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_maps_jitted(struct ctx_pd_reader *reader, uint64_t time,
 						  struct ctx_err *err);
 
 /* Fills in the info of the source. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_info_fill(struct ctx_pd_reader *reader, struct ctx_err *err);
 
-/* Tells what was counted, when all records are read. */
+/* Emits the counters, after the last record. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_ending_put(struct ctx_pd_reader *reader, struct ctx_err *err);
 
 #endif

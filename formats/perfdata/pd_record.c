@@ -1,6 +1,6 @@
 #include "formats/perfdata/pd_record.h"
 
-/* The event with this id; `index` 0: perf's own way to say "the first". */
+/* The event with this id. An id of 0, in records that perf synthesizes, means the first event. */
 static const struct ctx_pd_event *event_of_id(const struct ctx_pd_events *events, uint64_t id)
 {
 	uint32_t index = id != 0 ? ctx_map64_get(&events->by_id, id) : 0;
@@ -21,7 +21,7 @@ const struct ctx_pd_event *ctx_pd_sample_event(const struct ctx_pd_events *event
 	return event_of_id(events, id);
 }
 
-/* The same for the other records, whose id is in the trailer. */
+/* The same for other kernel records, whose id is in the trailer. */
 static const struct ctx_pd_event *event_of_trailer(const struct ctx_pd_events *events, const uint8_t *record,
 						   const struct perf_event_header *header)
 {

@@ -1,6 +1,6 @@
 /*
- * Records of perf.data: the kinds that perf itself writes (from 64 on), and which event one of the
- * kernel's is of. The kernel's kinds are parsed in formats/perfevent/. Source:
+ * Records of perf.data: the types that perf itself writes (from 64 on), and the event and time of a
+ * kernel record. Kernel records are parsed in formats/perfevent/. Source:
  * tools/lib/perf/include/perf/event.h of Linux.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_RECORD_H
@@ -11,29 +11,29 @@
 
 #include <linux/perf_event.h>
 
-enum ctx_pd_user_type { /* perf's own kinds of record */
+enum ctx_pd_user_type { /* record types of perf itself */
 			CTX_PD_HEADER_ATTR = 64,
 			CTX_PD_HEADER_EVENT_TYPE = 65,
-			CTX_PD_HEADER_TRACING_DATA = 66, /* that many bytes follow the record */
+			CTX_PD_HEADER_TRACING_DATA = 66, /* followed by data; its size is in the record */
 			CTX_PD_HEADER_BUILD_ID = 67,
 			CTX_PD_FINISHED_ROUND = 68,
 			CTX_PD_ID_INDEX = 69,
 			CTX_PD_AUXTRACE_INFO = 70,
-			CTX_PD_AUXTRACE = 71, /* that many bytes follow the record */
+			CTX_PD_AUXTRACE = 71, /* followed by data; its size is in the record */
 			CTX_PD_AUXTRACE_ERROR = 72,
-			CTX_PD_STAT = 76, /* what perf stat counted; no samples */
+			CTX_PD_STAT = 76, /* counts of perf stat; no samples */
 			CTX_PD_STAT_ROUND = 77,
 			CTX_PD_EVENT_UPDATE = 78,
 			CTX_PD_HEADER_FEATURE = 80,
 			CTX_PD_COMPRESSED = 81,
 			CTX_PD_COMPRESSED2 = 83,
-			CTX_PD_TYPE_END = 96, /* larger than any type known today, with room */
+			CTX_PD_TYPE_END = 96, /* above all known types, with room */
 };
 
 #define CTX_PD_MISC_LOST_SAMPLES_BPF (1u << 15)
 #define CTX_PD_NO_TIME UINT64_MAX
 
-/* Was it sampled in a guest, or is it about one? */
+/* Is it a sample in a guest, or a record about one? */
 static inline bool ctx_pd_record_is_of_guest(uint16_t misc)
 {
 	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -46,14 +46,15 @@ uint64_t ctx_pd_record_time(const struct ctx_pd_events *events, const uint8_t *r
 			    const struct perf_event_header *header);
 
 /*
- * The event of a SAMPLE record; NULL: its id is not one that was announced. An id of 0 is perf's
- * own way to say "the first".
+ * The event of a SAMPLE record; NULL: unknown id. In records that perf synthesizes, an id of 0
+ * means the first event.
  */
 const struct ctx_pd_event *ctx_pd_sample_event(const struct ctx_pd_events *events, const uint8_t *record,
 					       const struct perf_event_header *header);
 
 /*
- * The trailer of another record of the kernel; false: it has none, or none with the thread in it.
+ * The trailer of a kernel record other than a sample; false: no trailer, or one without pid and
+ * tid.
  */
 bool ctx_pd_trailer_parse(const struct ctx_pd_events *events, const uint8_t *record,
 			  const struct perf_event_header *header, struct ctx_pe_trailer *ret);

@@ -12,7 +12,7 @@ static struct ctx_pe_wire body_of(const struct ctx_pd_record *record, bool swap)
 	return ctx_pe_body(record->bytes, record->header.size, swap);
 }
 
-/* HEADER_ATTR: an attr, then its ids up to the end of the record. */
+/* HEADER_ATTR: an attr, then ids up to the end of the record. */
 static enum ctx_status take_attr(struct ctx_pd_file *file, const struct ctx_pd_record *record,
 				 struct ctx_err *err)
 {
@@ -37,7 +37,7 @@ static enum ctx_status take_attr(struct ctx_pd_file *file, const struct ctx_pd_r
 	return status == CTX_OK ? ctx_pd_events_settle(&file->events, err) : status;
 }
 
-/* EVENT_UPDATE: what belongs to the event with this id; the name is all that is wanted. */
+/* EVENT_UPDATE: an attribute of the event with this id; only the name is used. */
 static enum ctx_status take_update(struct ctx_pd_file *file, const struct ctx_pd_record *record,
 				   struct ctx_err *err)
 {

@@ -8,12 +8,12 @@
 
 #define NS_PER_S 1000000000u
 #define PAGE_SHIFT 12
-#define FAULT_OF_INSTRUCTIONS 16 /* bit of x86's error code */
+#define FAULT_OF_INSTRUCTIONS 16 /* instruction fetch bit of x86's page fault error code */
 
-/* Roles of events beside those that are tracepoints. */
+/* Roles of events other than tracepoints. */
 enum {
-	ROLE_FAULT = CTX_PD_TP_N, /* page-faults: in front of the wait */
-	ROLE_MAJOR_FAULT,	  /* major-faults: behind it */
+	ROLE_FAULT = CTX_PD_TP_N, /* page-faults: sampled before the wait */
+	ROLE_MAJOR_FAULT,	  /* major-faults: sampled after the wait */
 };
 
 void ctx_pd_states_deinit(struct ctx_pd_states *states)
@@ -22,7 +22,7 @@ void ctx_pd_states_deinit(struct ctx_pd_states *states)
 	*states = (struct ctx_pd_states){0};
 }
 
-/* What the header says */
+/* Header */
 
 static const char *name_of(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
 {
@@ -42,13 +42,13 @@ static uint8_t role_of(const struct ctx_pd_reader *reader, const struct ctx_pd_e
 	return event->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ? ROLE_MAJOR_FAULT : CTX_PD_TP_NONE;
 }
 
-/* What there is to see in a file. */
+/* Sources of state changes in a file. */
 struct sources {
-	bool tracepoint, records, nameless; /* nameless: sched_switch whose format is not told */
+	bool tracepoint, records, nameless; /* nameless: sched_switch without its format */
 	bool stacks, wakes, enters, exits, clocks;
 };
 
-/* Do its samples show where a thread spends its time on a CPU? As the ingest sees it. */
+/* Do its samples show where a thread spends its CPU time, by the criterion of the ingest? */
 static bool is_clock(const struct ctx_pd_reader *reader, const struct ctx_pd_event *event)
 {
 	return ctx_metric_shows_running(ctx_metric_kind_of_unit(ctx_pd_event_unit(event)),
@@ -125,7 +125,7 @@ static enum ctx_status add_property(struct ctx_pd_reader *reader, const char *te
 	return CTX_OK;
 }
 
-/* See struct ctx_source_info. With two clocks in user mode it is not known which one was silent. */
+/* See struct ctx_source_info. With two user-mode clocks it is unknown which one took no sample. */
 static void find_clocks(const struct ctx_pd_events *events, struct ctx_source_info *info)
 {
 	size_t n = 0, n_kernel = 0;
@@ -168,9 +168,9 @@ enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err 
 	return add_property(reader, text, err);
 }
 
-/* What is seen */
+/* State changes */
 
-/* A change of the event's thread, with nothing else said. */
+/* A state change without a stack. */
 static struct ctx_event change_at(uint64_t time_ns, uint32_t process, uint32_t thread, int32_t cpu,
 				  enum ctx_state_change change)
 {
@@ -181,13 +181,13 @@ static struct ctx_event change_at(uint64_t time_ns, uint32_t process, uint32_t t
 	return event;
 }
 
-/* The same with the stack of a sample, and its time, process, thread and CPU. */
-static struct ctx_event change_of(const struct ctx_event *told, enum ctx_state_change change)
+/* A state change with time, process, thread, CPU and stack of a sample event. */
+static struct ctx_event change_of(const struct ctx_event *sampled, enum ctx_state_change change)
 {
 	struct ctx_event event =
-		change_at(told->time_ns, told->process, told->thread, told->sample.cpu, change);
+		change_at(sampled->time_ns, sampled->process, sampled->thread, sampled->sample.cpu, change);
 
-	event.state.stack = told->sample.stack;
+	event.state.stack = sampled->sample.stack;
 	return event;
 }
 
@@ -198,7 +198,7 @@ static uint8_t role_in(const struct ctx_pd_reader *reader, const struct ctx_pd_e
 	return reader->states.roles[source - reader->file.events.items];
 }
 
-/* A field of the tracepoint that the sample is of. */
+/* Reads a field of the sampled tracepoint. */
 static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample, uint8_t role,
 		     enum ctx_pd_field field, int64_t *ret)
 {
@@ -206,28 +206,28 @@ static bool value_of(const struct ctx_pd_reader *reader, const struct ctx_pe_sam
 				 sample->raw_bytes, reader->file.swap, ret);
 }
 
-/* The thread that was running leaves the CPU. */
+/* The previous thread leaves the CPU. */
 static enum ctx_status on_leaving(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
-				  const struct ctx_event *told, struct ctx_err *err)
+				  const struct ctx_event *sampled, struct ctx_err *err)
 {
 	static const enum ctx_state_change changes[] = {
 		[CTX_PE_LEAVING_PREEMPTED] = CTX_CHANGE_PREEMPTED,
 		[CTX_PE_LEAVING_BLOCKED] = CTX_CHANGE_BLOCKED,
 		[CTX_PE_LEAVING_STOPPED] = CTX_CHANGE_STOPPED,
-		[CTX_PE_LEAVING_DEAD] = CTX_SEEN_DEAD, /* its EXIT says when it ends */
+		[CTX_PE_LEAVING_DEAD] = CTX_SEEN_DEAD, /* the EXIT record has the time of its end */
 	};
 	struct ctx_event event;
 	int64_t prev_state;
 
 	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_PREV_STATE, &prev_state))
 		return CTX_OK;
-	event = change_of(told, changes[ctx_pe_leaving_of(&reader->file.tracing.prev_states, prev_state)]);
+	event = change_of(sampled, changes[ctx_pe_leaving_of(&reader->file.tracing.prev_states, prev_state)]);
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
-/* The thread that comes: its own sample would only come when it leaves. */
+/* The next thread runs. A sample of its own comes only when it leaves the CPU. */
 static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
-				 const struct ctx_event *told, struct ctx_err *err)
+				 const struct ctx_event *sampled, struct ctx_err *err)
 {
 	struct ctx_pd_thread_numbers next = {0};
 	struct ctx_event event;
@@ -235,17 +235,17 @@ static enum ctx_status on_coming(struct ctx_pd_reader *reader, const struct ctx_
 	int64_t tid;
 
 	if (!value_of(reader, sample, CTX_PD_TP_SWITCH, CTX_PD_FIELD_NEXT_PID, &tid) || tid <= 0)
-		return CTX_OK; /* nobody: the processor idles */
-	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &next, err);
+		return CTX_OK; /* the CPU goes idle */
+	status = ctx_pd_tasks_find(&reader->tasks, sampled->time_ns, tid, &next, err);
 	if (status != CTX_OK || next.thread == CTX_NONE)
 		return status;
-	event = change_at(told->time_ns, next.process, next.thread, sample->cpu, CTX_CHANGE_RUNS);
+	event = change_at(sampled->time_ns, next.process, next.thread, sample->cpu, CTX_CHANGE_RUNS);
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
 /*
- * Who is none of the recording has no maps here, and a number that says nothing: the kernel's part
- * of the stack is left.
+ * An external waker has no maps in the recording, and its tid means nothing: only the kernel part
+ * of its stack is kept.
  */
 static void set_external_waker(struct ctx_event *event, uint32_t process, const char *name)
 {
@@ -261,14 +261,13 @@ static void set_external_waker(struct ctx_event *event, uint32_t process, const 
 }
 
 static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
-				 uint8_t role, const struct ctx_event *told, struct ctx_err *err)
+				 uint8_t role, const struct ctx_event *sampled, struct ctx_err *err)
 {
 	/*
-	 * A wake-up behind sched_waking is late: it never is what ends a wait that has yet to
-	 * begin.
+	 * sched_wakeup follows sched_waking: it never ends a wait that has not begun yet.
 	 */
 	bool is_waking = role == CTX_PD_TP_WAKING || (role == CTX_PD_TP_WAKEUP && !reader->states.has_waking);
-	struct ctx_event event = change_of(told, is_waking ? CTX_SEEN_WAKING : CTX_CHANGE_WOKEN);
+	struct ctx_event event = change_of(sampled, is_waking ? CTX_SEEN_WAKING : CTX_CHANGE_WOKEN);
 	struct ctx_pd_thread_numbers woken = {0};
 	enum ctx_status status;
 	const char *name;
@@ -276,7 +275,7 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 
 	if (!value_of(reader, sample, role, CTX_PD_FIELD_PID, &tid) || tid <= 0)
 		return CTX_OK;
-	status = ctx_pd_tasks_find(&reader->tasks, told->time_ns, tid, &woken, err);
+	status = ctx_pd_tasks_find(&reader->tasks, sampled->time_ns, tid, &woken, err);
 	if (status != CTX_OK || woken.thread == CTX_NONE)
 		return status;
 	event.thread = woken.thread;
@@ -284,13 +283,13 @@ static enum ctx_status on_waking(struct ctx_pd_reader *reader, const struct ctx_
 	if (name != NULL)
 		set_external_waker(&event, woken.process, name);
 	else
-		event.state.waker = told->thread;
+		event.state.waker = sampled->thread;
 	return ctx_pd_reader_put(reader, &event, err);
 }
 
 /*
- * Is the address that could not be used at the instruction that is executed, which may reach into
- * the next page?
+ * Did the fault hit the page of the executed instruction, or the next one, into which the
+ * instruction may extend?
  */
 static bool is_of_text(const struct ctx_pe_sample *sample)
 {
@@ -299,18 +298,18 @@ static bool is_of_text(const struct ctx_pe_sample *sample)
 	return sample->has_ip && sample->ip < CTX_KERNEL_START && (page == ip_page || page == ip_page + 1);
 }
 
-/* What the sample's thread does. Faults have no use for their stacks. */
+/* A state change of the sampled thread. Faults carry no stack. */
 static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample, uint8_t role,
-			      const struct ctx_event *told, struct ctx_err *err)
+			      const struct ctx_event *sampled, struct ctx_err *err)
 {
-	struct ctx_event event = change_of(told, CTX_CHANGE_ENTERS);
-	struct ctx_event fault =
-		change_at(told->time_ns, told->process, told->thread, told->sample.cpu, CTX_SEEN_FAULT);
+	struct ctx_event event = change_of(sampled, CTX_CHANGE_ENTERS);
+	struct ctx_event fault = change_at(sampled->time_ns, sampled->process, sampled->thread,
+					   sampled->sample.cpu, CTX_SEEN_FAULT);
 	int64_t value;
 
 	switch (role) {
 	case CTX_PD_TP_SWITCH:
-		return on_leaving(reader, sample, told, err);
+		return on_leaving(reader, sample, sampled, err);
 	case CTX_PD_TP_SYS_EXIT:
 		event.state.change = CTX_CHANGE_RETURNS;
 		return ctx_pd_reader_put(reader, &event, err);
@@ -339,7 +338,7 @@ static enum ctx_status on_own(struct ctx_pd_reader *reader, const struct ctx_pe_
 }
 
 enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct ctx_pd_event *source,
-				     const struct ctx_pe_sample *sample, const struct ctx_event *told,
+				     const struct ctx_pe_sample *sample, const struct ctx_event *sampled,
 				     struct ctx_err *err)
 {
 	uint8_t role = role_in(reader, source);
@@ -348,13 +347,13 @@ enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader, const struct 
 	if (role == CTX_PD_TP_NONE)
 		return CTX_OK;
 	if (sample->tid > 0)
-		status = on_own(reader, sample, role, told, err);
+		status = on_own(reader, sample, role, sampled, err);
 	if (status != CTX_OK)
 		return status;
 	if (role == CTX_PD_TP_SWITCH)
-		return on_coming(reader, sample, told, err);
+		return on_coming(reader, sample, sampled, err);
 	return role == CTX_PD_TP_WAKING || role == CTX_PD_TP_WAKEUP || role == CTX_PD_TP_WAKEUP_NEW
-		       ? on_waking(reader, sample, role, told, err)
+		       ? on_waking(reader, sample, role, sampled, err)
 		       : CTX_OK;
 }
 
@@ -378,7 +377,7 @@ enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader, const struct 
 		event.state.change = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
 					     ? CTX_SEEN_OFF_PREEMPTED
 					     : CTX_SEEN_OFF;
-	/* The last that a thread does looks like a wait. */
+	/* The last switch of an exiting thread looks like a wait. */
 	if (event.state.change == CTX_SEEN_OFF && ctx_pd_tasks_has_ended(&reader->tasks, who.tid))
 		return CTX_OK;
 	event.state.cpu = who.cpu;

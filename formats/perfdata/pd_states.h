@@ -1,37 +1,36 @@
 /*
- * States: what a recording has seen of threads that are on no CPU. ingest/sched_model.h interprets
- * it.
+ * States: state changes of threads, from scheduler events. ingest/sched_model.h interprets them.
  *
- *	sched:sched_switch	its thread blocks, is preempted, stops, with the sample's stack; the next one runs
- *	SWITCH records		a thread runs; has left its CPU, preempted or not
- *	sched:sched_waking ..	is woken, with who did it and its stack
- *	raw_syscalls		enters, returns
- *	page faults		for instructions or not
+ *	sched:sched_switch	the previous thread blocks, is preempted, stops, with its stack; the next one runs
+ *	SWITCH records		a thread runs; left its CPU, preempted or not
+ *	sched:sched_waking ..	a thread is woken, with waker and the waker's stack
+ *	raw_syscalls		a thread enters, returns
+ *	page faults		on instructions or on data
  *
- * A file without events of switches gives none of it.
+ * Without switch events in the file there are no state changes.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_STATES_H
 #define CTX_FORMATS_PERFDATA_PD_STATES_H
 
 #include "formats/perfdata/pd_reader.h"
 
-/* Finds out which events tell what threads do, and says so in the info of the source. */
+/* Finds the events that give state changes, and describes them in the info of the source. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_states_fill(struct ctx_pd_reader *reader, struct ctx_err *err);
 
 /*
- * The changes that a sample of `source` tells of; `told` is its own event, which was put already.
+ * Emits the state changes of a sample of `source`. `sampled` is its CTX_EV_SAMPLE, already emitted.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_states_sample(struct ctx_pd_reader *reader,
 						    const struct ctx_pd_event *source,
 						    const struct ctx_pe_sample *sample,
-						    const struct ctx_event *told, struct ctx_err *err);
+						    const struct ctx_event *sampled, struct ctx_err *err);
 
-/* SWITCH and SWITCH_CPU_WIDE. *ret_used: false when they tell nothing. */
+/* SWITCH and SWITCH_CPU_WIDE. *ret_used is false for a record without time or thread. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_states_switch(struct ctx_pd_reader *reader,
 						    const struct ctx_pd_queued *item, bool *ret_used,
 						    struct ctx_err *err);
 
-/* A thread goes on as another program: on the CPU, as the first of a new process. */
+/* A thread called exec: it runs on as the first thread of a new process. */
 CTX_MUST_CHECK enum ctx_status ctx_pd_states_exec(struct ctx_pd_reader *reader, uint64_t time_ns, int64_t tid,
 						  struct ctx_err *err);
 

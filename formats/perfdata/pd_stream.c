@@ -10,7 +10,7 @@
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define RECORD_MAX 65536u
-#define RECORDS_IN_A_ROW 4 /* that make sense: then it is no accident */
+#define RECORDS_IN_A_ROW 4 /* plausible headers that make a coincidence unlikely */
 
 void ctx_pd_chunk_drop(struct ctx_pd_chunk *chunk)
 {
@@ -35,8 +35,10 @@ static size_t left_in(const struct ctx_pd_window *window)
 	return window->end - window->begin;
 }
 
-/* Room for at least one more record behind what is there: a chunk that nobody else holds is used again, otherwise the
- * rest moves into a new one. */
+/*
+ * Makes room for at least one more record. Reuses a chunk without other references, otherwise moves
+ * the rest into a new chunk.
+ */
 static enum ctx_status make_room(struct ctx_pd_window *window, struct ctx_err *err)
 {
 	struct ctx_pd_chunk *old = window->chunk, *chunk = old;
@@ -74,7 +76,7 @@ void ctx_pd_stream_deinit(struct ctx_pd_stream *stream)
 	*stream = (struct ctx_pd_stream){.fd = -1};
 }
 
-static void tell(struct ctx_pd_stream *stream, uint64_t offset, const char *what)
+static void report_damage(struct ctx_pd_stream *stream, uint64_t offset, const char *what)
 {
 	if (stream->damage[0] == '\0')
 		snprintf(stream->damage, sizeof(stream->damage), "%s: offset %llu: %s", stream->name,
@@ -86,7 +88,7 @@ static uint64_t outer_offset(const struct ctx_pd_stream *stream)
 	return stream->at - left_in(&stream->outer);
 }
 
-/* Passes over `stream->skip` bytes of the file. */
+/* Skips `stream->skip` bytes of the file. */
 static void pass_over(struct ctx_pd_stream *stream)
 {
 	size_t here = left_in(&stream->outer);
@@ -97,14 +99,14 @@ static void pass_over(struct ctx_pd_stream *stream)
 	stream->outer.begin += here;
 	stream->skip -= here;
 	if (stream->skip > in_file) {
-		tell(stream, stream->at, "the data that a record announces goes past the end");
+		report_damage(stream, stream->at, "the data that a record announces goes past the end");
 		stream->skip = in_file;
 	}
 	stream->at += stream->skip;
 	stream->skip = 0;
 }
 
-/* Reads more of the file into the outer window; nothing more is no failure. */
+/* Reads more of the file into the outer window. The end of the file is not a failure. */
 static enum ctx_status read_outer(struct ctx_pd_stream *stream, struct ctx_err *err)
 {
 	struct ctx_pd_window *window = &stream->outer;
@@ -119,7 +121,7 @@ static enum ctx_status read_outer(struct ctx_pd_stream *stream, struct ctx_err *
 	status = ctx_file_pread(&(struct ctx_file_place){stream->fd, stream->name, stream->at},
 				window->chunk->bytes + window->end, room, &got, err);
 	if (status == CTX_END) {
-		stream->end = stream->at + got; /* the file became shorter */
+		stream->end = stream->at + got; /* the file was truncated */
 		status = CTX_OK;
 	}
 	window->end += got;
@@ -127,7 +129,7 @@ static enum ctx_status read_outer(struct ctx_pd_stream *stream, struct ctx_err *
 	return status;
 }
 
-/* Unpacks more into the inner window. Sets unpacking to false when the packed bytes are used up. */
+/* Unpacks more into the inner window. Clears `unpacking` when the packed bytes are used up. */
 static enum ctx_status read_inner(struct ctx_pd_stream *stream, struct ctx_err *err)
 {
 	struct ctx_pd_window *window = &stream->inner;
@@ -145,16 +147,16 @@ static enum ctx_status read_inner(struct ctx_pd_stream *stream, struct ctx_err *
 	out = (ZSTD_outBuffer){window->chunk->bytes + window->end, window->chunk->cap - window->end, 0};
 	left = ZSTD_decompressStream(stream->zstd, &out, &in);
 	if (ZSTD_isError(left)) {
-		tell(stream, stream->packed_offset, "a compressed record cannot be unpacked");
+		report_damage(stream, stream->packed_offset, "a compressed record cannot be unpacked");
 		ZSTD_DCtx_reset(stream->zstd, ZSTD_reset_session_only);
 		in.pos = in.size;
-		window->begin = window->end; /* what comes next is no continuation of it */
+		window->begin = window->end; /* later bytes do not continue these */
 		window->lost = true;
 		out.pos = 0;
 	}
 	stream->packed_at = in.pos;
 	window->end += out.pos;
-	/* With room left in the output there is nothing more in this record. */
+	/* Room left in the output means that the record is exhausted. */
 	stream->unpacking = stream->packed_at < stream->packed_n || out.pos == out.size;
 	if (!stream->unpacking) {
 		ctx_pd_chunk_drop(stream->packed_chunk);
@@ -169,12 +171,12 @@ static bool is_plausible(const struct perf_event_header *header)
 }
 
 enum row {
-	ROW,	 /* several records that make sense; the end of the bytes may cut it short behind the first */
-	ROW_CUT, /* the first goes past the end: with more bytes it may be one */
+	ROW,	 /* several plausible records; the last may be cut by the end of the bytes */
+	ROW_CUT, /* the first record goes past the end: more bytes are needed to decide */
 	ROW_NONE,
 };
 
-static enum row judge_row(const uint8_t *bytes, size_t n, bool swap)
+static enum row classify_row(const uint8_t *bytes, size_t n, bool swap)
 {
 	size_t at = 0;
 
@@ -193,12 +195,14 @@ static enum row judge_row(const uint8_t *bytes, size_t n, bool swap)
 	return ROW;
 }
 
-/* Moves a window that is lost on to where records make sense again, to where that cannot be said before there is
- * more, or to its end. */
+/*
+ * Advances a lost window to the next plausible records, to where more bytes are needed to decide,
+ * or to its end.
+ */
 static void resynchronise(struct ctx_pd_window *window, bool swap, bool more_comes)
 {
 	while (window->lost && left_in(window) >= CTX_PE_HEADER_BYTES) {
-		enum row row = judge_row(window->chunk->bytes + window->begin, left_in(window), swap);
+		enum row row = classify_row(window->chunk->bytes + window->begin, left_in(window), swap);
 
 		if (row == ROW_CUT && more_comes)
 			return;
@@ -209,13 +213,13 @@ static void resynchronise(struct ctx_pd_window *window, bool swap, bool more_com
 	}
 }
 
-/* Another packed record may always come. */
+/* Unpacked bytes may always be followed by another COMPRESSED record. */
 static bool more_comes(const struct ctx_pd_stream *stream, const struct ctx_pd_window *window)
 {
 	return window == &stream->inner || stream->at < stream->end;
 }
 
-/* A whole record at the window's begin? Damaged ones are passed over. */
+/* Is there a whole record at the begin of the window? Skips damaged ones. */
 static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
 			struct perf_event_header *ret)
 {
@@ -227,14 +231,14 @@ static bool find_record(struct ctx_pd_stream *stream, struct ctx_pd_window *wind
 		*ret = ctx_pe_header_read(window->chunk->bytes + window->begin, stream->swap);
 		if (is_plausible(ret))
 			return ret->size <= left_in(window);
-		tell(stream, offset, "no record: its size or type is impossible");
+		report_damage(stream, offset, "no record: its size or type is impossible");
 		window->lost = true;
 		window->begin++;
 	}
 }
 
-static void hand_out(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
-		     const struct perf_event_header *header, struct ctx_pd_record *ret)
+static void return_record(struct ctx_pd_stream *stream, struct ctx_pd_window *window, uint64_t offset,
+			  const struct perf_event_header *header, struct ctx_pd_record *ret)
 {
 	ret->bytes = window->chunk->bytes + window->begin;
 	ret->header = *header;
@@ -250,10 +254,10 @@ static void begin_unpacking(struct ctx_pd_stream *stream, const struct ctx_pd_re
 	uint64_t n = ctx_pe_wire_left(&wire);
 
 	stream->n_compressed++;
-	if (record->header.type == CTX_PD_COMPRESSED2) { /* says its size, and is padded */
+	if (record->header.type == CTX_PD_COMPRESSED2) { /* has a size field, and is padded */
 		n = ctx_pe_wire_u64(&wire);
 		if (wire.failed || n > ctx_pe_wire_left(&wire)) {
-			tell(stream, record->offset, "a compressed record is shorter than it says");
+			report_damage(stream, record->offset, "a compressed record is shorter than it says");
 			return;
 		}
 	}
@@ -266,8 +270,8 @@ static void begin_unpacking(struct ctx_pd_stream *stream, const struct ctx_pd_re
 	stream->unpacking = true;
 }
 
-/* Bytes that follow a record without being one. */
-static uint64_t data_behind(const struct ctx_pd_record *record, bool swap)
+/* Size of the data that follows a record. */
+static uint64_t data_after(const struct ctx_pd_record *record, bool swap)
 {
 	struct ctx_pe_wire wire = ctx_pe_body(record->bytes, record->header.size, swap);
 
@@ -278,7 +282,7 @@ static uint64_t data_behind(const struct ctx_pd_record *record, bool swap)
 	return 0;
 }
 
-/* A whole record of the inner window; false: there is none (yet). */
+/* The next record of the inner window. *ret_found is false when there is none yet. */
 static enum ctx_status next_inner(struct ctx_pd_stream *stream, struct ctx_pd_record *ret, bool *ret_found,
 				  struct ctx_err *err)
 {
@@ -288,7 +292,7 @@ static enum ctx_status next_inner(struct ctx_pd_stream *stream, struct ctx_pd_re
 	for (;;) {
 		*ret_found = find_record(stream, &stream->inner, stream->packed_offset, &header);
 		if (*ret_found) {
-			hand_out(stream, &stream->inner, stream->packed_offset, &header, ret);
+			return_record(stream, &stream->inner, stream->packed_offset, &header, ret);
 			return CTX_OK;
 		}
 		if (!stream->unpacking)
@@ -308,7 +312,7 @@ static enum ctx_status next_outer(struct ctx_pd_stream *stream, struct ctx_pd_re
 	while (!find_record(stream, &stream->outer, outer_offset(stream), &header)) {
 		if (stream->at >= stream->end) {
 			if (left_in(&stream->outer) != 0)
-				tell(stream, outer_offset(stream), "the last record is cut");
+				report_damage(stream, outer_offset(stream), "the last record is cut");
 			stream->outer.begin = stream->outer.end;
 			return CTX_END;
 		}
@@ -316,7 +320,7 @@ static enum ctx_status next_outer(struct ctx_pd_stream *stream, struct ctx_pd_re
 		if (status != CTX_OK)
 			return status;
 	}
-	hand_out(stream, &stream->outer, outer_offset(stream), &header, ret);
+	return_record(stream, &stream->outer, outer_offset(stream), &header, ret);
 	return CTX_OK;
 }
 
@@ -336,13 +340,14 @@ enum ctx_status ctx_pd_stream_next(struct ctx_pd_stream *stream, struct ctx_pd_r
 		status = next_outer(stream, ret, err);
 		if (status != CTX_OK) {
 			if (status == CTX_END && left_in(&stream->inner) != 0) {
-				tell(stream, stream->packed_offset, "the last compressed record is cut");
+				report_damage(stream, stream->packed_offset,
+					      "the last compressed record is cut");
 				stream->inner.begin = stream->inner.end;
 			}
 			return status;
 		}
 		if (ret->header.type != CTX_PD_COMPRESSED && ret->header.type != CTX_PD_COMPRESSED2) {
-			stream->skip = data_behind(ret, stream->swap);
+			stream->skip = data_after(ret, stream->swap);
 			return CTX_OK;
 		}
 		begin_unpacking(stream, ret);

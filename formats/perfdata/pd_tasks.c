@@ -8,16 +8,17 @@
 #define EXIT_DELAY_NS 100000000u
 
 /*
- * Lists of maps share their beginnings: nothing is copied when a process forks. Each image knows how many items of its
- * list it sees. Whoever sees all of them may append; another begins a list of its own behind what it sees.
+ * Lists of maps share prefixes: a fork copies nothing. Each image stores the number of items that
+ * it sees of its list. An image that sees all items appends to the list; another starts a new list,
+ * with what it sees as base.
  */
 struct ctx_pd_maps {
 	uint32_t references;
 	size_t n, cap;
 	struct ctx_pd_map *items;
-	struct ctx_pd_maps *base; /* a reference; its first base_n items come before the own ones */
+	struct ctx_pd_maps *base; /* a reference; its first base_n items precede `items` */
 	size_t base_n;
-	struct ctx_pd_maps *above; /* while maps are told: the list that this one is the base of */
+	struct ctx_pd_maps *above; /* scratch of emit_maps: the list with this one as base */
 };
 
 static void drop_maps(struct ctx_pd_maps *maps)
@@ -78,7 +79,7 @@ static enum ctx_status set_value(struct ctx_map64 *map, int64_t key, uint32_t va
 	return CTX_OK;
 }
 
-/* A new image becomes the process of its pid. */
+/* Adds an image, which becomes the process of its pid. */
 static enum ctx_status add_image(struct ctx_pd_tasks *tasks, const struct ctx_pd_image *image, uint32_t *ret,
 				 struct ctx_err *err)
 {
@@ -94,7 +95,7 @@ static enum ctx_status add_image(struct ctx_pd_tasks *tasks, const struct ctx_pd
 	return CTX_OK;
 }
 
-/* A process that nobody told of has its number for a name, as in perf. */
+/* An unknown process is named after its pid, as in perf. */
 static enum ctx_status name_of_number(struct ctx_pd_tasks *tasks, int64_t number, uint32_t *ret,
 				      struct ctx_err *err)
 {
@@ -125,7 +126,10 @@ static enum ctx_status find_image(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 	return status == CTX_OK ? add_image(tasks, &image, ret, err) : status;
 }
 
-/* The lineage of the next child of an image: "<lineage of the parent>_f3". `kind`: 'f' fork, 'x' exec. */
+/*
+ * The lineage of the next child of an image: "<lineage of the parent>_f3". `kind`: 'f' fork, 'x'
+ * exec.
+ */
 static enum ctx_status make_lineage(struct ctx_pd_tasks *tasks, struct ctx_pd_image *parent, char kind,
 				    uint32_t *ret, struct ctx_err *err)
 {
@@ -140,7 +144,9 @@ static enum ctx_status make_lineage(struct ctx_pd_tasks *tasks, struct ctx_pd_im
 	return ctx_strtab_add_text(&tasks->names, lineage, ret, err);
 }
 
-/* A new task becomes the thread of its tid. Of `task`, tid, image, name and begin_ns are used. */
+/*
+ * Adds a task, which becomes the thread of its tid. Uses tid, image, name and begin_ns of `task`.
+ */
 static enum ctx_status add_task(struct ctx_pd_tasks *tasks, const struct ctx_pd_task *task, uint32_t *ret,
 				struct ctx_err *err)
 {
@@ -163,7 +169,7 @@ static enum ctx_status add_task(struct ctx_pd_tasks *tasks, const struct ctx_pd_
 	return CTX_OK;
 }
 
-/* The idle threads of all processors have the number 0: told apart from nothing else, they are one. */
+/* The idle threads of all CPUs have tid 0 and are indistinguishable: they are one task. */
 static enum ctx_status find_task(struct ctx_pd_tasks *tasks, const struct ctx_pd_task_at *at, uint32_t *ret,
 				 struct ctx_err *err)
 {
@@ -171,7 +177,7 @@ static enum ctx_status find_task(struct ctx_pd_tasks *tasks, const struct ctx_pd
 	struct ctx_pd_task task = {.tid = at->tid, .image = CTX_NONE};
 	enum ctx_status status;
 
-	if (known != CTX_MAP64_NONE && !tasks->tasks[known].told &&
+	if (known != CTX_MAP64_NONE && !tasks->tasks[known].exit_emitted &&
 	    tasks->images[tasks->tasks[known].image].pid == at->pid) {
 		*ret = known;
 		return CTX_OK;
@@ -185,7 +191,7 @@ static enum ctx_status find_task(struct ctx_pd_tasks *tasks, const struct ctx_pd
 	return add_task(tasks, &task, ret, err);
 }
 
-/* Notes the end of a task; it is told later. */
+/* Marks a task as ended; its exit is emitted later. */
 static enum ctx_status end_task(struct ctx_pd_tasks *tasks, uint32_t index, uint64_t time_ns,
 				struct ctx_err *err)
 {
@@ -209,7 +215,7 @@ static enum ctx_status end_task(struct ctx_pd_tasks *tasks, uint32_t index, uint
 	return CTX_OK;
 }
 
-/* The first of the line of parents. Shortens the way, so that it is never long for long. */
+/* The oldest ancestor. Compresses the path. */
 static uint32_t root_of(struct ctx_pd_tasks *tasks, uint32_t index)
 {
 	uint32_t root = index;
@@ -225,7 +231,10 @@ static uint32_t root_of(struct ctx_pd_tasks *tasks, uint32_t index)
 	return root;
 }
 
-/* A process that was there before the recording, as perf found it in /proc. It inherits nothing: its maps follow. */
+/*
+ * A process from before the recording, which perf found in /proc. It inherits nothing: its maps
+ * follow.
+ */
 static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
 				   struct ctx_err *err)
 {
@@ -237,13 +246,13 @@ static enum ctx_status fork_before(struct ctx_pd_tasks *tasks, const struct ctx_
 	if (status != CTX_OK)
 		return status;
 	tasks->images[image].named = true;
-	/* Not when the parent descends from it: a damaged file, or a pid that was used again while perf read /proc. */
+	/* Refuses cycles, from a damaged file or a pid reused while perf read /proc. */
 	if (tasks->images[image].root == CTX_NONE && root_of(tasks, parent) != image)
 		tasks->images[image].parent = tasks->images[image].root = parent;
 	return find_task(tasks, &(struct ctx_pd_task_at){.pid = fork->pid, .tid = fork->tid}, &task, err);
 }
 
-/* What is forked has the name of the thread that forks it, which may be another one than its process has. */
+/* A child has the name of the forking thread, which may differ from the name of its process. */
 static uint32_t name_of_parent(const struct ctx_pd_tasks *tasks, const struct ctx_pd_fork *fork,
 			       uint32_t parent_image)
 {
@@ -282,10 +291,10 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 	uint32_t index;
 	enum ctx_status status = CTX_OK;
 
-	tasks->told_of = true;
+	tasks->has_task_records = true;
 	if (fork->synthesized)
 		return fork_before(tasks, fork, err);
-	if (known != CTX_MAP64_NONE) /* its number is used again */
+	if (known != CTX_MAP64_NONE) /* the tid is reused */
 		status = end_task(tasks, known, fork->time_ns, err);
 	if (status == CTX_OK)
 		status = find_image(tasks, 0, fork->parent_pid, &task.image, err);
@@ -306,7 +315,10 @@ enum ctx_status ctx_pd_tasks_fork(struct ctx_pd_tasks *tasks, const struct ctx_p
 	return status == CTX_OK ? add_task(tasks, &task, &index, err) : status;
 }
 
-/* No thread of an image goes on: also the one that called exec, which has the number of the first from then on, and no record of its end. */
+/*
+ * Ends all threads of an image, including the one that called exec: it takes over the tid of the
+ * main thread, without an EXIT record for its old tid.
+ */
 static enum ctx_status end_image(struct ctx_pd_tasks *tasks, uint32_t image, uint64_t time_ns,
 				 struct ctx_err *err)
 {
@@ -318,7 +330,7 @@ static enum ctx_status end_image(struct ctx_pd_tasks *tasks, uint32_t image, uin
 	return status;
 }
 
-/* The process goes on as another program: a new image, and its one thread. */
+/* The process called exec: adds a new image with one thread. */
 static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, const struct ctx_pd_comm *comm,
 				  uint32_t old_index, uint32_t name, struct ctx_err *err)
 {
@@ -337,7 +349,7 @@ static enum ctx_status exec_image(struct ctx_pd_tasks *tasks, const struct ctx_p
 
 	old->replaced = true;
 	if (old->number == CTX_NONE && text(tasks, old->lineage)[0] == '\0')
-		image.lineage = old->lineage; /* the root process: nobody saw what it was before */
+		image.lineage = old->lineage; /* the root process, not sampled before exec */
 	else
 		status = make_lineage(tasks, old, 'x', &image.lineage, err);
 	if (status == CTX_OK && known != CTX_MAP64_NONE)
@@ -357,7 +369,7 @@ enum ctx_status ctx_pd_tasks_comm(struct ctx_pd_tasks *tasks, const struct ctx_p
 	enum ctx_status status = ctx_strtab_add_text(&tasks->names, comm->name, &id, err);
 	struct ctx_pd_task *task;
 
-	tasks->told_of = true;
+	tasks->has_task_records = true;
 	if (status == CTX_OK)
 		status = find_image(tasks, comm->time_ns, comm->pid, &image, err);
 	if (status == CTX_OK && comm->is_exec)
@@ -389,11 +401,11 @@ enum ctx_status ctx_pd_tasks_exit(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 	uint32_t known = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
 
 	if (known == CTX_MAP64_NONE || tasks->images[tasks->tasks[known].image].pid != pid)
-		return CTX_OK; /* never seen: nothing to end */
+		return CTX_OK; /* unknown task: nothing to end */
 	return end_task(tasks, known, time_ns, err);
 }
 
-static enum ctx_status tell_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t process,
+static enum ctx_status emit_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t process,
 				const struct ctx_pd_map *map, struct ctx_err *err)
 {
 	struct ctx_event event = {
@@ -411,7 +423,7 @@ static enum ctx_status tell_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, ui
 	return ctx_pd_outbox_put(tasks->out, &event, err);
 }
 
-/* Appends to the image's list; what others see of it stays as it is. */
+/* Appends a map to the image's list. Other images do not see it. */
 static enum ctx_status append_map(struct ctx_pd_image *image, const struct ctx_pd_map *map,
 				  struct ctx_err *err)
 {
@@ -449,22 +461,22 @@ enum ctx_status ctx_pd_tasks_map(struct ctx_pd_tasks *tasks, uint64_t time_ns, i
 	status = append_map(image, map, err);
 	if (status != CTX_OK)
 		return status;
-	return image->number != CTX_NONE ? tell_map(tasks, time_ns, image->number, map, err) : CTX_OK;
+	return image->number != CTX_NONE ? emit_map(tasks, time_ns, image->number, map, err) : CTX_OK;
 }
 
-/* Is it there only to become something else? */
-static bool is_passage(const struct ctx_pd_image *image)
+/* Was it replaced by exec before it was announced? */
+static bool is_transient(const struct ctx_pd_image *image)
 {
 	return image->number == CTX_NONE && image->replaced;
 }
 
-/* The nearest ancestor that is worth telling: not one that only was there to exec. The way to it is shortened. */
-static uint32_t telling_parent(struct ctx_pd_tasks *tasks, uint32_t index)
+/* The nearest ancestor that is announced: skips transient images. Compresses the path. */
+static uint32_t announced_parent(struct ctx_pd_tasks *tasks, uint32_t index)
 {
 	struct ctx_pd_image *images = tasks->images;
 	uint32_t parent = images[index].parent;
 
-	while (parent != CTX_NONE && is_passage(&images[parent]))
+	while (parent != CTX_NONE && is_transient(&images[parent]))
 		parent = images[parent].parent;
 	while (images[index].parent != parent) {
 		uint32_t next = images[index].parent;
@@ -476,8 +488,8 @@ static uint32_t telling_parent(struct ctx_pd_tasks *tasks, uint32_t index)
 												 : CTX_NONE;
 }
 
-/* All maps that an image sees, from the oldest on. */
-static enum ctx_status tell_maps(struct ctx_pd_tasks *tasks, const struct ctx_pd_image *image,
+/* Emits all maps that an image sees, oldest first. */
+static enum ctx_status emit_maps(struct ctx_pd_tasks *tasks, const struct ctx_pd_image *image,
 				 uint64_t time_ns, struct ctx_err *err)
 {
 	struct ctx_pd_maps *maps = image->maps;
@@ -492,16 +504,16 @@ static enum ctx_status tell_maps(struct ctx_pd_tasks *tasks, const struct ctx_pd
 		size_t n = maps->above != NULL ? maps->above->base_n : image->n_maps;
 
 		for (size_t i = 0; i < n && status == CTX_OK; i++)
-			status = tell_map(tasks, time_ns, image->number, &maps->items[i], err);
+			status = emit_map(tasks, time_ns, image->number, &maps->items[i], err);
 	}
 	return status;
 }
 
-static enum ctx_status tell_image(struct ctx_pd_tasks *tasks, uint32_t index, uint64_t time_ns,
+static enum ctx_status emit_image(struct ctx_pd_tasks *tasks, uint32_t index, uint64_t time_ns,
 				  struct ctx_err *err)
 {
 	struct ctx_pd_image *image = &tasks->images[index];
-	uint32_t parent = telling_parent(tasks, index);
+	uint32_t parent = announced_parent(tasks, index);
 	struct ctx_event event = {.kind = CTX_EV_PROCESS_START, .time_ns = image->begin_ns};
 	enum ctx_status status;
 
@@ -511,7 +523,7 @@ static enum ctx_status tell_image(struct ctx_pd_tasks *tasks, uint32_t index, ui
 	event.process_start.command = text(tasks, image->name);
 	event.process_start.lineage = text(tasks, image->lineage);
 	status = ctx_pd_outbox_put(tasks->out, &event, err);
-	return status == CTX_OK ? tell_maps(tasks, image, time_ns, err) : status;
+	return status == CTX_OK ? emit_maps(tasks, image, time_ns, err) : status;
 }
 
 /* Announces an image, ancestors first. */
@@ -524,13 +536,13 @@ static enum ctx_status announce(struct ctx_pd_tasks *tasks, uint32_t index, uint
 	if (tasks->images[index].number != CTX_NONE)
 		return CTX_OK;
 	tasks->images[index].below = CTX_NONE;
-	while ((parent = telling_parent(tasks, next)) != CTX_NONE &&
+	while ((parent = announced_parent(tasks, next)) != CTX_NONE &&
 	       tasks->images[parent].number == CTX_NONE) {
 		tasks->images[parent].below = next;
 		next = parent;
 	}
 	for (; next != CTX_NONE && status == CTX_OK; next = tasks->images[next].below)
-		status = tell_image(tasks, next, time_ns, err);
+		status = emit_image(tasks, next, time_ns, err);
 	return status;
 }
 
@@ -546,7 +558,10 @@ static enum ctx_status announce_task(struct ctx_pd_tasks *tasks, struct ctx_pd_t
 	return ctx_pd_outbox_put(tasks->out, &event, err);
 }
 
-/* Something happened to a thread: it is announced by now, and not over before. */
+/*
+ * Records activity of a thread: announces it if needed, and moves its end to `time_ns` if that is
+ * later.
+ */
 static inline enum ctx_status touch_task(struct ctx_pd_tasks *tasks, uint64_t time_ns, uint32_t index,
 					 struct ctx_pd_thread_numbers *ret, struct ctx_err *err)
 {
@@ -579,7 +594,7 @@ enum ctx_status ctx_pd_tasks_find(struct ctx_pd_tasks *tasks, uint64_t time_ns, 
 {
 	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
 
-	if (index != CTX_MAP64_NONE && !tasks->tasks[index].told &&
+	if (index != CTX_MAP64_NONE && !tasks->tasks[index].exit_emitted &&
 	    ctx_pd_tasks_untracked_task(tasks, tid) == NULL)
 		return touch_task(tasks, time_ns, index, ret, err);
 	*ret = (struct ctx_pd_thread_numbers){.process = CTX_NONE, .thread = CTX_NONE};
@@ -590,7 +605,8 @@ const char *ctx_pd_tasks_untracked_task(const struct ctx_pd_tasks *tasks, int64_
 {
 	uint32_t index = ctx_map64_get(&tasks->task_of_tid, (uint64_t)tid);
 
-	if (!tasks->told_of || index == CTX_MAP64_NONE || tasks->images[tasks->tasks[index].image].named)
+	if (!tasks->has_task_records || index == CTX_MAP64_NONE ||
+	    tasks->images[tasks->tasks[index].image].named)
 		return NULL;
 	return text(tasks, tasks->tasks[index].name);
 }
@@ -602,13 +618,13 @@ bool ctx_pd_tasks_has_ended(const struct ctx_pd_tasks *tasks, int64_t tid)
 	return index != CTX_MAP64_NONE && tasks->tasks[index].ended;
 }
 
-static enum ctx_status tell_end(struct ctx_pd_tasks *tasks, struct ctx_pd_task *task, struct ctx_err *err)
+static enum ctx_status emit_exit(struct ctx_pd_tasks *tasks, struct ctx_pd_task *task, struct ctx_err *err)
 {
 	struct ctx_pd_image *image = &tasks->images[task->image];
 	struct ctx_event event = {.kind = CTX_EV_THREAD_EXIT, .time_ns = task->end_ns};
 	enum ctx_status status = CTX_OK;
 
-	task->told = true;
+	task->exit_emitted = true;
 	event.process = image->number;
 	event.thread = task->number;
 	if (task->number != CTX_NONE)
@@ -631,7 +647,7 @@ enum ctx_status ctx_pd_tasks_expire(struct ctx_pd_tasks *tasks, uint64_t now_ns,
 		if (now_ns != UINT64_MAX && (now_ns < task->end_ns || now_ns - task->end_ns < EXIT_DELAY_NS))
 			break;
 		tasks->exits_at++;
-		status = tell_end(tasks, task, err);
+		status = emit_exit(tasks, task, err);
 	}
 	return status;
 }

@@ -3,7 +3,7 @@
  *	"header_page" 0 u64 n, n bytes | "header_event" 0 u64 n, n bytes
  *	u32 n, n * { u64 n, n bytes }					formats of ftrace itself
  *	u32 n, n * { system 0, u32 n, n * { u64 n, n bytes } }		formats of events
- *	kallsyms, strings of printk, names of processes			of no use here
+ *	kallsyms, strings of printk, names of processes			not used here
  */
 #include "formats/perfdata/pd_tracing.h"
 
@@ -55,8 +55,8 @@ static enum ctx_pd_tracepoint tracepoint_of(const char *system, struct text name
 }
 
 /*
- * One format; those of other tracepoints are skipped. Without a number it is unknown which samples
- * are of it.
+ * Reads one format; skips those of other tracepoints. A format without an id is refused: its
+ * samples could not be recognised.
  */
 static bool take_format(const char *system, struct text text, struct ctx_pd_tracing *tracing)
 {
@@ -82,7 +82,7 @@ static bool take_format(const char *system, struct text text, struct ctx_pd_trac
 
 /* The section */
 
-/* A text up to its zero byte; NULL (and failed) when there is none. */
+/* A zero-terminated text; NULL (and failed) when there is no zero byte. */
 static const char *take_text(struct ctx_pe_wire *wire)
 {
 	const uint8_t *end = wire->failed || ctx_pe_wire_left(wire) == 0
@@ -109,8 +109,8 @@ static struct text take_bytes(struct ctx_pe_wire *wire)
 	return (struct text){(const char *)bytes, (size_t)n};
 }
 
-/* What is in front of the formats; the byte order is its own, as it is told there. */
-static void take_head(struct ctx_pe_wire *wire)
+/* The preamble. It sets the byte order, which may differ from the rest of the file. */
+static void take_preamble(struct ctx_pe_wire *wire)
 {
 	const uint8_t *bytes;
 
@@ -119,7 +119,7 @@ static void take_head(struct ctx_pe_wire *wire)
 	if (bytes == NULL)
 		return;
 	wire->swap = (bytes[0] != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	ctx_pe_wire_u32(wire); /* bytes of a page */
+	ctx_pe_wire_u32(wire); /* page size */
 	for (int i = 0; i < 2 && !wire->failed; i++) {
 		take_text(wire); /* "header_page", "header_event" */
 		take_bytes(wire);
@@ -154,7 +154,7 @@ enum ctx_status ctx_pd_tracing_parse(const void *bytes, size_t n, struct ctx_pd_
 	*ret = (struct ctx_pd_tracing){0};
 	if (begin == NULL || memcmp(begin, magic, sizeof(magic)) != 0)
 		return ctx_err_set(err, CTX_E_FORMAT, "not what its magic number says");
-	take_head(&wire);
+	take_preamble(&wire);
 	count = ctx_pe_wire_u32(&wire);
 	for (uint32_t i = 0; i < count && !wire.failed; i++)
 		take_bytes(&wire); /* formats of ftrace itself */

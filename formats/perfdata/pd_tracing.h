@@ -1,10 +1,10 @@
 /*
- * Tracing data: how the tracepoints of a recording lay out their data (PERF_SAMPLE_RAW), as the
- * recorded kernel described it.
+ * Tracing data: formats of the recorded tracepoints (PERF_SAMPLE_RAW), as described by the recorded
+ * kernel.
  *
  * The section holds the texts of /sys/kernel/tracing/events/SYSTEM/NAME/format (pe_tracepoint.h).
- * Only the tracepoints of scheduling, system calls and page faults are read; of these the number
- * and a few fields. Source: tools/perf/util/trace-event-info.c of Linux.
+ * Only tracepoints of scheduling, system calls and page faults are read, and of these the id and a
+ * few fields. Source: tools/perf/util/trace-event-info.c of Linux.
  */
 #ifndef CTX_FORMATS_PERFDATA_PD_TRACING_H
 #define CTX_FORMATS_PERFDATA_PD_TRACING_H
@@ -50,8 +50,8 @@ struct ctx_pd_tracing { /* all zero is a valid empty one */
 };
 
 /*
- * Reads `n` bytes of tracing data. Fails with CTX_E_FORMAT (then `*ret` is empty). Costs one pass
- * over the formats of events; allocates nothing.
+ * Parses `n` bytes of tracing data. Fails with CTX_E_FORMAT; then `*ret` is empty. One pass over
+ * the event formats; allocates nothing.
  */
 CTX_MUST_CHECK enum ctx_status ctx_pd_tracing_parse(const void *bytes, size_t n, struct ctx_pd_tracing *ret,
 						    struct ctx_err *err);
@@ -59,10 +59,7 @@ CTX_MUST_CHECK enum ctx_status ctx_pd_tracing_parse(const void *bytes, size_t n,
 /* "sched:sched_switch" */
 const char *ctx_pd_tracepoint_name(enum ctx_pd_tracepoint tracepoint);
 
-/*
- * The tracepoint with this number, CTX_PD_TP_NONE: it is none of those, or lacks a field that it
- * needs.
- */
+/* The tracepoint with this id; CTX_PD_TP_NONE: another one, or without a required field. */
 enum ctx_pd_tracepoint ctx_pd_tracing_find(const struct ctx_pd_tracing *tracing, uint64_t id);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  *	parts --pd_stream--> records --pd_queue--> in order --here--> pd_tasks (processes, threads, maps) --.
  *	                                                     `-----> pd_chain (frames of a sample) --------+--> outbox --> events
- *	                                                     `-----> counts, told at the end --------------'
+ *	                                                     `-----> counts, emitted at the end -----------'
  */
 #include "formats/perfdata/perfdata.h"
 
@@ -21,7 +21,7 @@
 
 static const char bad_period[] = "a sample with an impossible period";
 
-/* A period that is out of range would outweigh all others, or be more than sums can hold. */
+/* An out-of-range period would outweigh all others or overflow sums. */
 static bool takes_weight(struct ctx_pd_reader *reader, uint64_t period)
 {
 	if (period > PERIOD_MAX || period > UINT64_MAX - reader->weight)
@@ -30,7 +30,7 @@ static bool takes_weight(struct ctx_pd_reader *reader, uint64_t period)
 	return true;
 }
 
-/* By how much a counter has grown since the last sample that had it. */
+/* The growth of a counter since its last sample. */
 static enum ctx_status growth_of(struct ctx_pd_reader *reader, uint64_t id, uint64_t value, uint64_t *ret,
 				 struct ctx_err *err)
 {
@@ -52,9 +52,9 @@ static enum ctx_status growth_of(struct ctx_pd_reader *reader, uint64_t id, uint
 }
 
 /*
- * A sample with counters stands for each event whose counter has grown, as much as it has: in a
- * group only the leader is sampled (perf record -e '{a,b}:S'). Source: deliver_sample_group in
- * tools/perf/util/session.c of Linux.
+ * A sample with counter values is a sample of each event whose counter has grown, with the growth
+ * as weight: in a group only the leader is sampled (perf record -e '{a,b}:S'). Source:
+ * deliver_sample_group in tools/perf/util/session.c of Linux.
  */
 static enum ctx_status put_counted(struct ctx_pd_reader *reader, const struct ctx_pe_sample *sample,
 				   uint64_t offset, struct ctx_event *event, struct ctx_err *err)
@@ -213,7 +213,7 @@ static enum ctx_status on_lost(struct ctx_pd_reader *reader, const struct ctx_pd
 		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
 	if (header->type == PERF_RECORD_LOST)
 		reader->counts.lost += lost;
-	else if (!(header->misc & CTX_PD_MISC_LOST_SAMPLES_BPF)) /* what a filter left out is not lost */
+	else if (!(header->misc & CTX_PD_MISC_LOST_SAMPLES_BPF)) /* dropped by a filter: not lost */
 		reader->counts.lost_samples += lost;
 	return CTX_OK;
 }
@@ -265,8 +265,7 @@ static enum ctx_status on_record(struct ctx_pd_reader *reader, const struct ctx_
 /* The source */
 
 /*
- * The oldest record of all queues. A queue that has no time of its own for it (or has met damage)
- * goes first.
+ * The oldest record of all queues. A record without a time, and damage, go first.
  */
 static enum ctx_status peek(struct ctx_pd_reader *reader, const struct ctx_pd_queued **ret,
 			    struct ctx_err *err)
@@ -294,7 +293,7 @@ static enum ctx_status peek(struct ctx_pd_reader *reader, const struct ctx_pd_qu
 	return found ? CTX_OK : CTX_END;
 }
 
-static enum ctx_status tell_damage(struct ctx_pd_reader *reader, struct ctx_err *err)
+static enum ctx_status put_damage(struct ctx_pd_reader *reader, struct ctx_err *err)
 {
 	struct ctx_event event = {.kind = CTX_EV_DAMAGE, .text = reader->text};
 
@@ -314,7 +313,7 @@ static enum ctx_status read_one(struct ctx_pd_reader *reader, struct ctx_err *er
 	if (status != CTX_OK)
 		return status;
 	if (item == NULL) {
-		status = tell_damage(reader, err);
+		status = put_damage(reader, err);
 	} else {
 		if (reader->n_jits != 0)
 			status = ctx_pd_maps_jitted(reader, item->time, err);
