@@ -30,7 +30,7 @@ void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_E
 			 (unsigned long long)ctx_xxh3(path, strlen(path)));
 }
 
-/* One zstd frame that grows in a temporary file. */
+/* One zstd frame, written to a temporary file. */
 struct copy {
 	ZSTD_CCtx *context;
 	int fd;
@@ -83,11 +83,11 @@ static enum ctx_status compress_file(struct copy *copy, int from, struct ctx_err
 }
 
 struct content {
-	int file; /* -1: the image instead */
+	int file; /* -1: copy the image */
 	struct ctx_exp_image image;
 };
 
-/* Compresses a file or memory to archives/<name>, by way of a temporary name. */
+/* Compresses a file or memory to archives/<name>, via a temporary name. */
 static enum ctx_status store(int dir, const char *name, const struct content *content, uint64_t *ret_bytes,
 			     struct ctx_err *err)
 {
@@ -104,7 +104,7 @@ static enum ctx_status store(int dir, const char *name, const struct content *co
 	if (faccessat(archives, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return CTX_END;
 	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", name,
-		 (long)getpid()); /* two may do this at once */
+		 (long)getpid()); /* two processes may archive at once */
 	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 			 content->image.mode);
 	if (copy.fd < 0)
@@ -212,12 +212,12 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 		(void)ctx_err_set(err, CTX_E_NOTFOUND, "not a file");
 		return -1;
 	}
-	/* Not a device or a pipe: opening those could do something, or wait. */
+	/* Not a device or a pipe: opening one may block or have side effects. */
 	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
 		(void)ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
 		return -1;
 	}
-	/* Anybody may make links in /tmp. */
+	/* Any user may create links in /tmp. */
 	file = open(path,
 		    O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (ctx_jit_code_is(path) ? O_NOFOLLOW : 0));
 	if (file < 0)
@@ -225,13 +225,13 @@ int ctx_exp_archive_open(const char *path, struct ctx_err *err)
 	return file;
 }
 
-/* Names of functions made at run time: anybody may make files in /tmp, and links to those of others. */
+/* Perf maps of JIT code: any user may create files in /tmp, and links to files of others. */
 static bool is_honest_map(const struct stat *info)
 {
 	return info->st_nlink == 1;
 }
 
-/* Without a build id nothing tells that the file is the object: it must at least be one. */
+/* Without a build id the file cannot be verified; it must at least be a load object. */
 static bool is_elf(int file)
 {
 	char magic[SELFMAG];
@@ -293,7 +293,7 @@ enum ctx_status ctx_exp_archive_kallsyms(int dir, uint64_t *ret_bytes, struct ct
 		ctx_buf_deinit(&text);
 		return status == CTX_E_NOMEM ? status : CTX_E_NOTFOUND;
 	}
-	/* Without the right to see addresses every line begins with zeros. */
+	/* Without permission to see addresses, every line begins with zeros. */
 	for (zeros = 0; zeros < text.n && text.bytes[zeros] == '0'; zeros++)
 		;
 	if (text.n == 0 || (zeros >= 16 && memmem(text.bytes, text.n, "\nffff", 5) == NULL))

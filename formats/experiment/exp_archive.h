@@ -1,5 +1,6 @@
 /*
- * archives/: zstd copies of load objects, one file for each build id. Names are flat and made of hex digits, whatever a path holds.
+ * archives/: zstd copies of load objects, one file per build id. File names are flat and consist of
+ * hex digits, whatever the path of the object.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_ARCHIVE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_ARCHIVE_H
@@ -14,34 +15,41 @@
 #define CTX_EXP_ARCHIVE_NAME_MAX 80u
 #define CTX_EXP_ARCHIVE_KALLSYMS "kallsyms.zst"
 
-/* "<build id>.zst", or "path-<XXH3 of the path>.zst" where the build id is unknown (or no plain hex). */
+/*
+ * "<build id>.zst", or "path-<XXH3 of the path>.zst" if the build id is unknown or not plain hex.
+ */
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX]);
 
-/* Opens a plain file to be copied; -1, and the reason in `err` (may be NULL): there is none. */
+/* Opens a regular file for copying. -1 on failure, with the reason in `err` (may be NULL). */
 int ctx_exp_archive_open(const char *path, struct ctx_err *err);
 
 /*
- * Copies the object at `path` (or the vdso of this process) to archives/ in the experiment whose directory is open as `dir`. `*ret_bytes` is its size before compression. CTX_E_NOTFOUND with the reason
- * when there is nothing to copy: no such file, no plain file, too large, another build id than the wanted one. CTX_E_IO: the copy could not be written; nothing is left of it. CTX_END: the copy exists already.
+ * Copies the object at `path` (or the vdso of this process) to archives/ in the experiment whose
+ * directory is open as `dir`. `*ret_bytes` is its size before compression. Fails with
+ * CTX_E_NOTFOUND and the reason when there is nothing to copy: no such file, not a regular file,
+ * too large, or a different build id; with CTX_E_IO when the copy could not be written, and then
+ * removes it. CTX_END: the copy exists already.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_object(int dir, const char *path, const char *build_id,
 						      uint64_t *ret_bytes, struct ctx_err *err);
 
-/* A load object that was opened before. */
+/* A load object that is already open. */
 struct ctx_exp_opened {
 	int file;
 	const char *path, *build_id;
 };
 
-/* The same for an object that is open, which may be gone from its path by now. The file stays the caller's. */
+/* The same for an open object, whose path may no longer exist. The caller keeps the file. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *object,
 						      uint64_t *ret_bytes, struct ctx_err *err);
 
 /*
- * The vdso that this process has, and its build id: every 64-bit process of this host has the same. `*ret_image` is borrowed from the process's own memory. False: none with a build id.
+ * The vdso of this process and its build id: all 64-bit processes of a host share it. `*ret_image`
+ * is borrowed from the process's memory. False: no vdso with a build id.
  */
 bool ctx_exp_own_vdso(const uint8_t **ret_image, size_t *ret_n, char build_id[CTX_BUILDID_TEXT]);
 
+/* Is it the name of an archived source file ("source-3.zst")? */
 bool ctx_exp_is_source_name(const char *name);
 
 struct ctx_exp_image { /* a file's contents and permissions */

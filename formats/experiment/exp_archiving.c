@@ -1,16 +1,17 @@
 /*
- * Archiving at the end of a recording: each load object with samples is copied to archives/, and gets a line in log.xml.
+ * Archiving at the end of a recording: each load object with samples is copied to archives/, and
+ * gets a line in log.xml.
  */
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
 
-/* What became of the copy of a load object. */
+/* Result of copying a load object. */
 struct outcome {
 	const char *path, *build_id;
 	const char *file; /* in archives/ */
 	uint64_t bytes;
-	struct ctx_err reason; /* why there is none */
+	struct ctx_err reason; /* why there is no copy */
 	enum ctx_status status;
 };
 
@@ -28,7 +29,7 @@ static void put_line(struct ctx_buf *out, const struct outcome *outcome)
 	ctx_buf_put_text(out, "/>\n");
 }
 
-/* A copy that failed for want of disk or memory ends the archiving; any other outcome is a line of the log. */
+/* Running out of disk or memory ends the archiving; any other result is a line in the log. */
 static enum ctx_status note(struct ctx_exp_writer *writer, const struct outcome *outcome, struct ctx_err *err)
 {
 	put_line(&writer->log, outcome);
@@ -47,7 +48,9 @@ static enum ctx_status archive_object(struct ctx_exp_writer *writer, uint32_t nu
 
 	ctx_exp_archive_name(outcome.path, outcome.build_id, name);
 	outcome.file = name;
-	/* What is at its path, if that is it, or the file that was opened at its first sample. */
+	/*
+	 * The file at its path if it is the same object, else the file opened at its first sample.
+	 */
 	outcome.status = ctx_exp_archive_object(writer->dir, outcome.path, outcome.build_id, &outcome.bytes,
 						&outcome.reason);
 	if (outcome.status == CTX_E_NOTFOUND && opened.file >= 0)

@@ -6,8 +6,9 @@
  *	6  kind u8, codec u8        24 first time u64  48 XXH3 of the zstd frame u64
  *	8  raw u32, frame u32                          56 XXH3 of the header before this field u64
  *
- * A profile payload is six columns one after the other: time, thread, cpu, stack, metric, weight; one of states has change and waker in the places of the last two. A column is a flag byte, then one varint (flag 1: all packets have it) or one varint for each packet
- * (flag 0). Columns of one kind of number lie together, so that zstd finds the likeness.
+ * A profile payload has six columns: time, thread, cpu, stack, metric, weight. In a states payload
+ * the last two are change and waker. A column is a flag byte, then one varint (flag 1: the same for
+ * all packets) or one varint per packet (flag 0). Similar numbers are adjacent, which helps zstd.
  */
 #include "formats/experiment/exp_block.h"
 
@@ -19,7 +20,7 @@
 
 static const uint8_t FILE_MAGIC[8] = {0x89, 'C', 'T', 'X', 'E', 'R', '\r', '\n'};
 
-/* The last two also hold change and waker. */
+/* The last two columns are change and waker in states. */
 enum column { COLUMN_TIME, COLUMN_THREAD, COLUMN_CPU, COLUMN_STACK, COLUMN_METRIC, COLUMN_WEIGHT, N_COLUMNS };
 
 static void put_u32(uint8_t *out, uint32_t value)
@@ -75,7 +76,7 @@ void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header,
 	put_u64(out + 56, ctx_xxh3(out, CTX_EXP_BLOCK_HEADER_BYTES - 8));
 }
 
-/* The fields behind magic and length, in their order. */
+/* The fields after magic and length, in order. */
 static void get_fields(struct ctx_cursor *cursor, struct ctx_exp_block_header *ret, uint32_t *ret_codec)
 {
 	ret->kind = ctx_cursor_get_u8(cursor);
@@ -124,7 +125,7 @@ enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n, stru
 	return CTX_OK;
 }
 
-/* What column `column` holds for packets[i]. */
+/* The value of column `column` for packets[i]. */
 static inline uint64_t column_value(const struct ctx_exp_packet *packets, size_t i, enum column column)
 {
 	switch (column) {

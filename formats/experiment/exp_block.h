@@ -1,5 +1,6 @@
 /*
- * The bytes of a data file of an experiment: file header, block header, and the payloads of most kinds of block. Both the writer and the reader use it.
+ * Format of the data files of an experiment: file header, block header, and the payloads of most
+ * kinds of block. Used by writer and reader.
  *
  *	file    = file header, block, block, ...
  *	block   = block header (64 bytes), zstd frame of the payload
@@ -21,7 +22,7 @@
 #define CTX_EXP_VERSION 1
 #define CTX_EXP_FILE_HEADER_BYTES 16u
 #define CTX_EXP_BLOCK_HEADER_BYTES 64u
-#define CTX_EXP_BLOCK_HEADER_MAX 4096u /* a later minor writer may append fields */
+#define CTX_EXP_BLOCK_HEADER_MAX 4096u /* a later minor version may append fields */
 #define CTX_EXP_BLOCK_MAGIC                                                                                  \
 	"\xf5"                                                                                               \
 	"CXb"
@@ -33,48 +34,52 @@ enum ctx_exp_block_kind {
 	CTX_EXP_BLOCK_FRAMES = 2,   /* call stacks */
 	CTX_EXP_BLOCK_OVERVIEW = 3, /* resource use */
 	CTX_EXP_BLOCK_KEPT = 4,	    /* registers and copied stacks: exp_keep.h */
-	CTX_EXP_BLOCK_STATES =
-		5, /* changes of what threads do, as older recorders made them of what they saw; read only */
-	CTX_EXP_BLOCK_SEEN = 6, /* what was seen of threads, in the same columns as samples */
+	/* Thread state changes as interpreted by older recorders; read only. */
+	CTX_EXP_BLOCK_STATES = 5,
+	CTX_EXP_BLOCK_SEEN = 6, /* observed thread state changes, in the same columns as samples */
 };
 
 struct ctx_exp_block_header {
 	uint32_t header_bytes; /* whole header; the zstd frame follows */
-	uint32_t kind;	       /* enum ctx_exp_block_kind, or a kind of a later program */
+	uint32_t kind;	       /* enum ctx_exp_block_kind, or a kind of a later version */
 	uint32_t raw_bytes;
 	uint32_t frame_bytes;
 	uint32_t n_records;
 	uint32_t epoch;
-	uint32_t process;	    /* number; CTX_NONE in overview */
+	uint32_t process;	    /* number; CTX_NONE in an overview */
 	uint64_t first_ns, last_ns; /* relative; 0 in frames */
 	uint64_t checksum;	    /* XXH3 of the zstd frame */
 };
 
-/* The 16 bytes that a data file begins with. */
+/* Appends the 16 bytes of the file header. */
 void ctx_exp_put_file_header(struct ctx_buf *out);
 
-/* CTX_E_FORMAT: no data file of ours; CTX_E_VERSION: a newer one. `bytes` has CTX_EXP_FILE_HEADER_BYTES. */
+/*
+ * Fails with CTX_E_FORMAT (not a data file) or CTX_E_VERSION (a newer one). `bytes` has
+ * CTX_EXP_FILE_HEADER_BYTES.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_check_file_header(const uint8_t *bytes, struct ctx_err *err);
 
-/* Writes the 64 bytes of a header, its own checksum included, at `out`. */
+/* Writes the 64 bytes of a header, with its own checksum, to `out`. */
 void ctx_exp_encode_block_header(const struct ctx_exp_block_header *header,
 				 uint8_t out[CTX_EXP_BLOCK_HEADER_BYTES]);
 
 /*
- * Reads a header from at most `n` bytes. CTX_E_FORMAT: these bytes are none (message says why). A header that is longer than `n` (up to CTX_EXP_BLOCK_HEADER_MAX) is
- * CTX_E_LIMIT and sets ret->header_bytes.
+ * Reads a header from at most `n` bytes. Fails with CTX_E_FORMAT when the bytes are not a header,
+ * and with CTX_E_LIMIT when the header is longer than `n` (up to CTX_EXP_BLOCK_HEADER_MAX); then
+ * ret->header_bytes is set.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_block_header(const uint8_t *bytes, size_t n,
 							   struct ctx_exp_block_header *ret,
 							   struct ctx_err *err);
 
-/* Does the block hold changes of what threads do, or what was seen of them? */
+/* Does the block hold thread state changes, of either kind? */
 static inline bool ctx_exp_block_has_changes(const struct ctx_exp_block_header *header)
 {
 	return header->kind == CTX_EXP_BLOCK_STATES || header->kind == CTX_EXP_BLOCK_SEEN;
 }
 
-/* One sample, or one change of what a thread does, in memory, on both sides. */
+/* A sample or a thread state change in memory, in writer and reader. */
 struct ctx_exp_packet {
 	uint64_t time_ns; /* relative */
 	union {
@@ -93,7 +98,7 @@ struct ctx_exp_packet {
 
 #define CTX_EXP_STATES_FILE "states"
 
-/* The waker of a packet; CTX_NONE: not this one. */
+/* Encodes the waker of a packet. At most one of the two is not CTX_NONE. */
 static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)
 {
 	if (thread != CTX_NONE)
@@ -101,40 +106,54 @@ static inline uint64_t ctx_exp_waker(uint32_t thread, uint32_t external_waker)
 	return external_waker != CTX_NONE ? 2 * (uint64_t)external_waker + 2 : 0;
 }
 
-#define CTX_EXP_PACKETS_MAX 16384u /* of one block; fits packet.order */
+#define CTX_EXP_PACKETS_MAX 16384u /* per block; fits packet.order */
 
-/* Appends the payload of a block of samples or of changes. Packets are sorted by time; n is not 0. Running out of memory stays in `out`. */
+/*
+ * Appends the payload of a block of samples or changes. Packets are sorted by time; n is not 0. An
+ * allocation failure is sticky in `out`.
+ */
 void ctx_exp_encode_packets(const struct ctx_exp_packet *packets, size_t n, struct ctx_buf *out);
 
-/* The other way; `packets` has room for n (the header's n_records). Times are made from first_ns. */
+/*
+ * Decodes a payload; `packets` has room for n (the header's n_records). Times are computed
+ * from first_ns. Fails with CTX_E_FORMAT.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_decode_packets(struct ctx_bytes payload, uint64_t first_ns,
 						      struct ctx_exp_packet *packets, size_t n,
 						      struct ctx_err *err);
 
 /*
- * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id), varint k >= 1, and k addresses, root-most first, each a zigzag difference to the one before it in
- * the payload (0 at the start). A record makes k nodes with consecutive ids, the first a child of the prefix.
+ * A frames payload is: varint id of the first node; then records, each varint prefix (a node's id),
+ * varint k >= 1, and k addresses, root-most first, each as zigzag difference to the previous one in
+ * the payload (initially 0). A record creates k nodes with consecutive ids; the first is a child of
+ * the prefix.
  */
 struct ctx_exp_frames_in {
 	struct ctx_cursor cursor;
-	uint64_t address; /* the last one */
+	uint64_t address; /* the previous one */
 	uint32_t next_id;
 	uint32_t parent;
 	uint32_t left; /* of the record */
 };
 
-/* Starts reading; CTX_E_FORMAT. */
+/* Starts reading a frames payload. Fails with CTX_E_FORMAT. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_frames_begin(const uint8_t *payload, size_t n_bytes,
 						    struct ctx_exp_frames_in *ret, struct ctx_err *err);
 
-/* Next node: its id, its parent's (smaller) and address. CTX_END, CTX_E_FORMAT. */
+/*
+ * The next node: its id, the (smaller) id of its parent, and its address. CTX_END at the end. Fails
+ * with CTX_E_FORMAT.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_frames_next(struct ctx_exp_frames_in *in, uint32_t *ret_id,
 						   uint32_t *ret_parent, uint64_t *ret_address,
 						   struct ctx_err *err);
 
 #define CTX_EXP_USAGE_FIELDS 11u /* after process and time */
 
-/* One record of an overview payload: varints process, time, then the fields of struct ctx_usage_info in its order. */
+/*
+ * A record of an overview payload: varints process, time, then the fields of struct ctx_usage_info
+ * in order.
+ */
 struct ctx_exp_usage_record {
 	uint32_t process;
 	uint64_t time_ns;

@@ -1,24 +1,28 @@
 /*
- * Changes of what threads do, as the reader hands them out. In a packet of the file the waker is 2 k + 1 for the thread and 2 k + 2 for the external waker with the number k; in a translated one k is a row of the log.
+ * Thread state changes in the reader. In a packet of the file the waker is 2 k + 1 for thread
+ * number k and 2 k + 2 for external waker number k; in a translated packet k is a row of the log.
  */
 #include "formats/experiment/exp_reader_state.h"
 
-/* An external waker that the log does not have is nobody; that is told once. */
+/* An external waker without a row in the log becomes CTX_NONE; reported once. */
 static enum ctx_status find_external_waker(struct ctx_exp_reader *reader, uint32_t key, uint64_t time_ns,
 					   uint32_t *ret_row, struct ctx_err *err)
 {
-	struct ctx_event told = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
+	struct ctx_event damage = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
 	uint32_t row = ctx_map64_get(&reader->log.external_wakers.of_key, key);
 
 	*ret_row = row != CTX_MAP64_NONE ? row : CTX_NONE;
-	if (row != CTX_MAP64_NONE || reader->external_waker_damage_told)
+	if (row != CTX_MAP64_NONE || reader->external_waker_damage_reported)
 		return CTX_OK;
-	reader->external_waker_damage_told = true;
-	told.text = "log.xml: changes of state name outsiders that the log does not have";
-	return ctx_exp_reader_push(reader, &told, NULL, err);
+	reader->external_waker_damage_reported = true;
+	damage.text = "log.xml: changes of state name outsiders that the log does not have";
+	return ctx_exp_reader_push(reader, &damage, NULL, err);
 }
 
-/* Whose it is can be told by its own packets alone: those of others do not make a thread up. */
+/*
+ * Only a thread's own packets may create an artificial row for it; a packet that names it as waker
+ * may not.
+ */
 static bool has_process(const struct ctx_exp_log *log, uint32_t thread)
 {
 	uint32_t row = ctx_map64_get(&log->thread_of_key, thread);

@@ -1,5 +1,5 @@
 /*
- * Creation of an experiment and its first files, the tick that writes what is old, and closing.
+ * Creates an experiment and its first files, writes old buffers at each tick, and closes it.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -19,7 +19,7 @@
 
 /* Creation */
 
-/* Makes sure that nothing is at `path`: removes an experiment if that is allowed. */
+/* Ensures that nothing exists at `path`: removes an experiment if that is allowed. */
 static enum ctx_status clear_place(const char *path, bool overwrite, struct ctx_err *err)
 {
 	struct stat info;
@@ -75,13 +75,13 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 	return CTX_OK;
 }
 
-/* What every packet begins with. */
+/* The fields common to all packets. */
 #define FIRST_FIELDS                                                                                         \
 	"<field name=\"time\" type=\"delta\" unit=\"ns\"/><field name=\"thread\" type=\"varint\"/>"          \
 	"<field name=\"cpu\" type=\"varint\" bias=\"-1\"/><field name=\"stack\" type=\"varint\" "            \
 	"file=\"frameinfo\"/>"
 
-/* The <profile> line: the metric, and the fields of a packet of it. */
+/* The <profile> line: a metric and the fields of its packets. */
 static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric, uint32_t number)
 {
 	static const char FIELDS[] = FIRST_FIELDS "<field name=\"metric\" type=\"varint\"/>"
@@ -99,7 +99,7 @@ static void put_profile(struct ctx_buf *out, const struct ctx_exp_metric *metric
 	ctx_buf_put_text(out, "/></profile>\n");
 }
 
-/* The <scheduling> line: the same for what is seen of threads. */
+/* The <scheduling> line: the same for thread state changes. */
 static void put_states(struct ctx_buf *out)
 {
 	ctx_buf_put_text(out, "<scheduling");
@@ -183,7 +183,7 @@ static void release(struct ctx_exp_writer *writer)
 	free(writer);
 }
 
-/* The path without slashes at its end, if it ends in .er. */
+/* The path without trailing slashes, if it ends in .er. */
 static enum ctx_status clean_path(const char *path, char **ret, struct ctx_err *err)
 {
 	size_t n = strlen(path);
@@ -221,7 +221,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	if (status == CTX_OK)
 		status = make_files(writer, options, err);
 	if (status != CTX_OK) {
-		/* Half an experiment is none: it could not even be overwritten. */
+		/* Remove an incomplete experiment: it could not be opened or overwritten. */
 		if (writer->dir >= 0 && ctx_dir_remove(writer->path, NULL) != CTX_OK)
 			ctx_err_prefix(err, status, "%s is left half made", writer->path);
 		release(writer);

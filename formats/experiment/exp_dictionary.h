@@ -1,8 +1,8 @@
 /*
- * The call stacks of one process as the reader hands them out (private to the reader).
+ * The call stacks of one process in the reader (private to the reader).
  *
- * Ids in the files restart in each epoch; those handed out continue without gaps until the dictionary restarts, which
- * CTX_EV_STACKS_RESET announces.
+ * Ids in the files restart in each epoch. Emitted ids continue without gaps until the dictionary
+ * restarts, which CTX_EV_STACKS_RESET announces.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
 #define CTX_FORMATS_EXPERIMENT_EXP_DICTIONARY_H
@@ -15,14 +15,14 @@
 
 struct ctx_exp_range {
 	uint32_t first, n; /* ids in the file */
-	uint32_t out;	   /* id handed out for `first` */
+	uint32_t out;	   /* emitted id of `first` */
 };
 
 struct ctx_exp_epoch {
 	uint32_t epoch;
-	size_t next;	    /* frames block to look at next */
+	size_t next;	    /* next frames block to read */
 	uint32_t highest;   /* id in the file */
-	uint32_t truncated; /* the node that stands for lost frames, 0 not made yet */
+	uint32_t truncated; /* node that replaces lost frames, 0: not created yet */
 	struct ctx_exp_range *ranges;
 	size_t n_ranges, ranges_cap;
 };
@@ -30,11 +30,11 @@ struct ctx_exp_epoch {
 struct ctx_exp_dictionary { /* of one process row */
 	struct ctx_exp_epoch *epochs;
 	size_t n_epochs, epochs_cap;
-	uint32_t n_ids;	 /* handed out */
-	uint32_t n_open; /* blocks that are being handed out */
+	uint32_t n_ids;	 /* emitted */
+	uint32_t n_open; /* open blocks of the process */
 };
 
-/* Forgets all epochs and ids. */
+/* Drops all epochs and ids. */
 void ctx_exp_dictionary_clear(struct ctx_exp_dictionary *dictionary);
 void ctx_exp_dictionary_deinit(struct ctx_exp_dictionary *dictionary);
 
@@ -45,7 +45,7 @@ static inline bool ctx_exp_epoch_ends_before(const void *items, size_t i, uint64
 	return epoch->ranges[i].first + (epoch->ranges[i].n - 1) < id;
 }
 
-/* The id handed out for an id of the file; false if it is lost. */
+/* The emitted id for an id of the file; false: lost. */
 static inline bool ctx_exp_epoch_translate(const struct ctx_exp_epoch *epoch, uint32_t id, uint32_t *ret)
 {
 	size_t at;

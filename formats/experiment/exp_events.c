@@ -1,5 +1,5 @@
 /*
- * What comes in and becomes a line of log.xml: threads, losses, warnings, how the unwinding went.
+ * Events that become lines of log.xml: threads, losses, warnings, results of the unwinding.
  */
 #include "formats/experiment/exp_state.h"
 

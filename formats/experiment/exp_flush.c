@@ -1,7 +1,9 @@
 /*
- * What goes to disk, in this order: log.xml, map.xml, frameinfo, data files. A reader that sees a block therefore finds all that the block names.
+ * Writes buffers to disk in the order log.xml, map.xml, frameinfo, data files: a reader that sees a
+ * block finds everything it refers to.
  *
- * A file is opened, appended to with one write, and closed. A write that does not complete (disk full) is taken back by truncating the file to what it was.
+ * A file is opened, appended to with one write, and closed. An incomplete write (disk full) is
+ * undone by truncating the file.
  */
 #include "formats/experiment/exp_state.h"
 
@@ -24,7 +26,7 @@ void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char
 	char text[CTX_EXP_DIR_NAME_MAX];
 	size_t at = sizeof(text) - 1;
 
-	/* From the end to the front: a lineage is the parent's with a suffix. */
+	/* Built back to front: a lineage is the parent's plus a suffix. */
 	text[at] = '\0';
 	for (;;) {
 		const struct ctx_exp_proc *proc = &writer->procs[process];
@@ -58,7 +60,9 @@ static enum ctx_status stick(struct ctx_exp_writer *writer, struct ctx_err *err)
 }
 
 /*
- * Appends to a file of the root process or of a descendant (`name` is relative to the root process's directory). `skip_if_old` bytes in front (the file header) are left out when the file has contents already.
+ * Appends to a file of the root process or of a descendant (`name` is relative to the root
+ * process's directory). The first `skip_if_old` bytes (the file header) are skipped if the file is
+ * not empty.
  */
 static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, struct ctx_bytes bytes,
 			      size_t skip_if_old, struct ctx_err *err)
@@ -92,7 +96,10 @@ enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *nam
 	return append(writer, name, (struct ctx_bytes){bytes, n}, 0, err);
 }
 
-/* Appends lines and empties the buffer, also after an I/O error: what failed once must not be written behind later lines. */
+/*
+ * Appends lines and empties the buffer, also after an I/O error: failed lines must not be written
+ * after later ones.
+ */
 static enum ctx_status append_lines(struct ctx_exp_writer *writer, const char *name, struct ctx_buf *lines,
 				    struct ctx_err *err)
 {
@@ -110,8 +117,8 @@ enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err 
 	return append_lines(writer, "log.xml", &writer->log, err);
 }
 
-/* Says once in the log that the limit of bytes was reached, and since when records are missing. */
-static void tell_limit(struct ctx_exp_writer *writer)
+/* Logs once that the limit of bytes was reached, and the time from which records are missing. */
+static void log_limit(struct ctx_exp_writer *writer)
 {
 	uint64_t time_ns = writer->flushing_ns;
 
@@ -131,7 +138,10 @@ static void tell_limit(struct ctx_exp_writer *writer)
 	ctx_buf_put_text(&writer->log, "/>\n");
 }
 
-/* Compresses writer->scratch.raw and appends it as one block. CTX_E_LIMIT: it does not fit under max_bytes. */
+/*
+ * Compresses writer->scratch.raw and appends it as one block. CTX_E_LIMIT: it would exceed
+ * max_bytes.
+ */
 static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *name,
 				    struct ctx_exp_block_header *header, struct ctx_err *err)
 {
@@ -156,10 +166,13 @@ static enum ctx_status append_block(struct ctx_exp_writer *writer, const char *n
 	header->frame_bytes = (uint32_t)(block->n - before);
 	header->checksum = ctx_xxh3(block->bytes + before, block->n - before);
 	ctx_exp_encode_block_header(header, block->bytes + CTX_EXP_FILE_HEADER_BYTES);
-	/* Once something was left out nothing may follow, however small: samples would name call stacks that are not there. */
+	/*
+	 * After the first dropped block nothing is written any more: samples would refer to missing
+	 * call stacks.
+	 */
 	if (writer->limits.disk_bytes != 0 && header->kind != CTX_EXP_BLOCK_OVERVIEW &&
 	    (writer->limits.reached || writer->stats.bytes_written + block->n > writer->limits.disk_bytes)) {
-		tell_limit(writer);
+		log_limit(writer);
 		return ctx_err_set(err, CTX_E_LIMIT, "limit of bytes reached");
 	}
 	return append(writer, name, (struct ctx_bytes){block->bytes, block->n}, CTX_EXP_FILE_HEADER_BYTES,
@@ -206,7 +219,7 @@ static void name_of(const struct ctx_exp_writer *writer, uint32_t process, const
 
 #define NAME_BYTES (CTX_EXP_DIR_NAME_MAX + CTX_EXP_FILE_NAME_MAX + 8)
 
-/* A descendant's directory with its log.xml: which process it is of. */
+/* Creates a descendant's directory, with a log.xml that names its process. */
 static enum ctx_status make_dir(struct ctx_exp_writer *writer, uint32_t process, struct ctx_err *err)
 {
 	struct ctx_exp_proc *proc = &writer->procs[process];
@@ -349,7 +362,7 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 	struct ctx_exp_proc *proc = &writer->procs[live->process];
 	enum ctx_status status = CTX_OK;
 
-	/* The first lines of a map are there before any sample is. */
+	/* The first map lines are written before any sample. */
 	if (live->oldest_ns == UINT64_MAX && live->map_lines.n == 0)
 		return CTX_OK;
 	writer->flushing_ns = live->oldest_ns != UINT64_MAX ? ctx_exp_relative(writer, live->oldest_ns) : 0;

@@ -1,9 +1,10 @@
 /*
- * Call stacks of the files, as they are handed out.
+ * Reads call stacks and translates their ids.
  *
- *	process row --> dictionary --> epochs --> ranges (ids of the file -> ids handed out)
+ *	process row --> dictionary --> epochs --> ranges (ids of the file -> emitted ids)
  *
- * Ids in the files begin anew in each epoch; `ranges` maps them to the ids handed out, which skip nothing even when frames were lost.
+ * Ids in the files restart in each epoch; `ranges` maps them to emitted ids, which have no gaps
+ * even when frames were lost.
  */
 #include "base/bisect.h"
 #include "base/mem.h"
@@ -21,7 +22,7 @@ static struct ctx_exp_dictionary *get_dictionary(struct ctx_exp_reader *reader, 
 	return &reader->dictionaries[row];
 }
 
-/* First frames block of a process (by key). */
+/* The first frames block of a process (by key). */
 static size_t first_frames(const struct ctx_exp_index *index, uint32_t process)
 {
 	return ctx_count_below(index->frames, index->n_frames, process, process);
@@ -77,7 +78,7 @@ static enum ctx_status add_node(struct ctx_exp_reader *reader, uint32_t parent, 
 	return CTX_OK;
 }
 
-/* Reads a payload of frames as ids of the file; CTX_E_FORMAT leaves the epoch as it was. */
+/* Decodes a frames payload with ids of the file. CTX_E_FORMAT leaves the epoch unchanged. */
 static enum ctx_status decode_frames(struct ctx_exp_reader *reader, const struct ctx_exp_epoch *epoch,
 				     uint32_t *ret_first, struct ctx_err *err)
 {
@@ -101,7 +102,10 @@ static enum ctx_status decode_frames(struct ctx_exp_reader *reader, const struct
 	return status == CTX_END ? CTX_OK : status;
 }
 
-/* Turns the parents of the nodes just decoded into ids handed out. If some are lost, a <Truncated-stack> node, last of the array's front, takes their place. */
+/*
+ * Translates the parents of the decoded nodes to emitted ids. Lost parents are replaced by a
+ * <Truncated-stack> node, one per epoch, which is inserted at the front.
+ */
 static enum ctx_status adopt_frames(struct ctx_exp_reader *reader, uint32_t row, struct ctx_exp_epoch *epoch,
 				    uint32_t first, struct ctx_err *err)
 {

@@ -1,4 +1,4 @@
-/* Is it an experiment, and did it change: told from names, sizes and first lines alone. */
+/* Detects experiments and changes to them, from names, sizes and first lines only. */
 #include "formats/experiment/exp_reader.h"
 
 #include "base/buf.h"
@@ -49,7 +49,10 @@ static void deinit(struct entries *entries)
 	free(entries->items);
 }
 
-/* What belongs to the experiment, not to those who analyse it: a database may lie in it, with whatever its engine puts beside it. */
+/*
+ * Is it a file of the experiment? A database may be in the directory too, with auxiliary files of
+ * its engine.
+ */
 static bool counts(const char *name)
 {
 	return strncmp(name, "ctxan.db", 8) != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
@@ -69,7 +72,7 @@ static enum ctx_status add(struct entries *entries, struct folder folder, const 
 
 	*ret_is_dir = false;
 	if (fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-		return CTX_OK; /* gone meanwhile */
+		return CTX_OK; /* removed meanwhile */
 	*ret_is_dir = S_ISDIR(info.st_mode);
 	if (*ret_is_dir)
 		return CTX_OK;

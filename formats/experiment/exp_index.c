@@ -120,11 +120,11 @@ static enum ctx_status read_header(int fd, const char *name, uint64_t offset,
 	return status == CTX_E_LIMIT ? CTX_E_FORMAT : status;
 }
 
-/* Walks from block to block; behind damage, from magic to magic. */
+/* Walks from block to block; after damage, to the next magic. */
 static enum ctx_status walk(struct ctx_exp_index *index, const struct file *file, uint64_t offset,
 			    struct ctx_exp_log *log, struct ctx_err *err)
 {
-	bool lost = false; /* the damage was reported already */
+	bool lost = false; /* damage already reported */
 	enum ctx_status status = CTX_OK;
 
 	while (offset < file->size && status == CTX_OK) {
@@ -157,7 +157,7 @@ static bool is_known(const char *name)
 	       strcmp(name, CTX_EXP_KEPT_FILE) == 0 || strcmp(name, CTX_EXP_STATES_FILE) == 0;
 }
 
-/* `header` is what the check of the file header gave. */
+/* `header` is the result of the check of the file header. */
 static enum ctx_status add_file(struct ctx_exp_index *index, const struct file *file,
 				const struct ctx_err *header, struct ctx_exp_log *log, struct ctx_err *err)
 {
@@ -170,7 +170,7 @@ static enum ctx_status add_file(struct ctx_exp_index *index, const struct file *
 	if (index->files[index->n_files] == NULL)
 		return ctx_err_nomem(err);
 	index->n_files++;
-	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) != 0) /* those are read beside the events */
+	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) != 0) /* read separately from events */
 		index->bytes += file->size;
 	if (header->status != CTX_OK) {
 		status = damage(log, file->name, 0, header->msg, err);
@@ -186,7 +186,7 @@ static enum ctx_status add_file(struct ctx_exp_index *index, const struct file *
 enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
 				  struct ctx_exp_log *log, struct ctx_err *err)
 {
-	uint8_t head[CTX_EXP_FILE_HEADER_BYTES];
+	uint8_t bytes[CTX_EXP_FILE_HEADER_BYTES];
 	struct ctx_err local = {0};
 	struct file file = {.fd = fd, .name = name};
 	struct stat info;
@@ -198,13 +198,13 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 	if (info.st_size == 0)
 		return CTX_OK;
 	file.size = (uint64_t)info.st_size;
-	status = ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, head, sizeof(head), &got, err);
+	status = ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, bytes, sizeof(bytes), &got, err);
 	if (status < 0)
 		return status;
-	status = got == sizeof(head) ? ctx_exp_check_file_header(head, &local)
-				     : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
+	status = got == sizeof(bytes) ? ctx_exp_check_file_header(bytes, &local)
+				      : ctx_err_set(&local, CTX_E_FORMAT, "the file ends within its header");
 	if (status == CTX_E_FORMAT && !is_known(ctx_path_base(name)))
-		return CTX_OK; /* somebody put a file of his own here */
+		return CTX_OK; /* not a file of the experiment */
 	return add_file(index, &file, &local, log, err);
 }
 
@@ -227,7 +227,7 @@ static int by_process(const void *a, const void *b)
 
 	if (left->process != right->process)
 		return left->process < right->process ? -1 : 1;
-	return by_time(a, b); /* frames have time 0: that is file, then offset */
+	return by_time(a, b); /* frames have time 0: sorted by file, then offset */
 }
 
 void ctx_exp_index_sort(struct ctx_exp_index *index)

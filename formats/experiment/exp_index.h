@@ -1,5 +1,6 @@
 /*
- * Where the blocks of an experiment's data files are: found by their headers alone, so that a block is read when its time has come.
+ * Index of the blocks in an experiment's data files. It is built from block headers only, so that a
+ * block is read when the merge by time reaches it.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_INDEX_H
 #define CTX_FORMATS_EXPERIMENT_EXP_INDEX_H
@@ -20,7 +21,7 @@ struct ctx_exp_index {
 	struct ctx_arena arena;
 	const char **files; /* names relative to the experiment, "_f1.er/profile" */
 	size_t n_files, files_cap;
-	struct ctx_exp_place *blocks; /* samples, changes of state and overview, by first time */
+	struct ctx_exp_place *blocks; /* samples, state changes and overview, by first time */
 	size_t n_blocks, blocks_cap;
 	struct ctx_exp_place *frames; /* by process, then in file order */
 	size_t n_frames, frames_cap;
@@ -28,26 +29,26 @@ struct ctx_exp_index {
 	size_t n_kept, kept_cap;
 	uint64_t bytes;	  /* of all data files */
 	uint64_t last_ns; /* the largest last time */
-	bool has_states;  /* there is a block of changes of state */
+	bool has_states;  /* there is a block of state changes */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);
 
-/* Adds the blocks of the file behind `fd`; damage goes to the log. */
+/* Adds the blocks of the file `fd`; damage is added to the log. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const char *name,
 						 struct ctx_exp_log *log, struct ctx_err *err);
 void ctx_exp_index_sort(struct ctx_exp_index *index);
 
-/* Reading of blocks, one at a time. All zero but `fd` is a valid one. */
+/* Reads blocks, one at a time. Valid with `fd` set and the rest zero. */
 struct ctx_exp_block_file {
-	int fd;		 /* of the file in hand; -1: none */
+	int fd;		 /* of the current file; -1: none */
 	uint32_t number; /* of the file, in the index */
 	struct ctx_compressor compressor;
 	struct ctx_buf scratch;
-	struct ctx_buf payload; /* of the block that was read last */
+	struct ctx_buf payload; /* of the last block read */
 };
 
-/* Reads and decompresses a block of the file in hand into its payload. CTX_E_FORMAT: damaged. */
+/* Reads and decompresses a block of the current file into `payload`. CTX_E_FORMAT: damaged. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_read_block(struct ctx_exp_block_file *file, const char *name,
 						  uint64_t offset, struct ctx_exp_block_header *ret,
 						  struct ctx_err *err);

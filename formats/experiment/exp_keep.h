@@ -1,10 +1,11 @@
 /*
- * Kept stacks: what samples were unwound from, stored for those who compare unwinders. The bytes of the file `stacks`, for
- * both sides.
+ * Kept stacks: the inputs of unwinding (registers and stack memory) of each sample, stored for the
+ * comparison of unwinders. Format of the file `stacks`, used by writer and reader.
  *
- * The payload of a block is records one after the other: zigzag difference of the time to the record before (the first: to 0),
- * varint thread, u8 machine (enum ctx_machine), varint mask of the registers that are known, a u64 for each of them, the lowest
- * number first, varint length of the stack, its bytes.
+ * The payload of a block is a sequence of records: zigzag difference of the time to the previous
+ * record (initially 0), varint thread, u8 machine (enum ctx_machine), varint mask of the known
+ * registers, a u64 for each of them in order of register number, varint length of the stack, its
+ * bytes.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_KEEP_H
 #define CTX_FORMATS_EXPERIMENT_EXP_KEEP_H
@@ -24,10 +25,13 @@ struct ctx_exp_kept_record {
 	struct ctx_user_state state; /* its stack is borrowed */
 };
 
-/* Appends a record behind one of the time `previous_ns`. Running out of memory stays in `out`. */
+/* Appends a record after one with time `previous_ns`. An allocation failure is sticky in `out`. */
 void ctx_exp_put_kept(struct ctx_buf *out, uint64_t previous_ns, const struct ctx_exp_kept_record *record);
 
-/* The next record; the stack is borrowed from the payload. CTX_END, CTX_E_FORMAT. */
+/*
+ * The next record; its stack is borrowed from the payload. CTX_END at the end. Fails with
+ * CTX_E_FORMAT.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_get_kept(struct ctx_cursor *cursor, uint64_t previous_ns,
 						struct ctx_exp_kept_record *ret, struct ctx_err *err);
 

@@ -1,5 +1,5 @@
 /*
- *	blocks by first time --> open blocks, each at one record --> the earliest of these
+ *	blocks by first time --> open blocks, each at one record --> the earliest record
  */
 #include "formats/experiment/exp_kept.h"
 
@@ -12,7 +12,7 @@
 struct block {
 	uint8_t *payload; /* owned */
 	struct ctx_cursor cursor;
-	struct ctx_exp_kept_record record; /* the one that it is at */
+	struct ctx_exp_kept_record record; /* the current one */
 	uint32_t process;		   /* key */
 };
 
@@ -21,7 +21,7 @@ struct ctx_exp_kept {
 	struct block *open;
 	size_t n_open, open_cap;
 	size_t next_place;
-	size_t given; /* of open: whose record the caller has; SIZE_MAX none */
+	size_t given; /* index in open: block whose record the caller holds; SIZE_MAX none */
 	uint64_t damaged;
 };
 
@@ -56,7 +56,7 @@ uint64_t ctx_exp_kept_damaged(const struct ctx_exp_kept *kept)
 	return kept->damaged;
 }
 
-/* Steps to the next record of a block, or closes it. */
+/* Advances to the next record of a block, or closes the block. */
 static void step(struct ctx_exp_kept *kept, size_t i)
 {
 	struct block *block = &kept->open[i];
@@ -97,7 +97,7 @@ static enum ctx_status open_block(struct ctx_exp_kept *kept, const struct ctx_ex
 	return CTX_OK;
 }
 
-/* The open block whose record is the earliest; SIZE_MAX: none is open. */
+/* The open block with the earliest record; SIZE_MAX: none is open. */
 static size_t earliest(const struct ctx_exp_kept *kept)
 {
 	size_t best = SIZE_MAX;

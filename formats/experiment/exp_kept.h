@@ -1,6 +1,6 @@
 /*
- * Reads the stacks that a recorder kept (ctxrec --keep-stacks): registers and copied stack of each sample, beside the events
- * of the experiment, for those who compare unwinders.
+ * Reads kept stacks (ctxrec --keep-stacks): registers and stack copy of each sample, in parallel to
+ * the events of the experiment, for the comparison of unwinders.
  *
  *	ctx_exp_open(path, &source, err);
  *	ctx_exp_kept_open(source, &kept, err);
@@ -18,22 +18,26 @@ struct ctx_exp_kept;
 struct ctx_exp_kept_sample {
 	uint64_t time_ns;	     /* relative, as in the events */
 	int64_t pid, tid;	     /* -1 unknown */
-	uint32_t process, thread;    /* as the source has announced them by now; CTX_NONE: not yet */
+	uint32_t process, thread;    /* as announced by the source; CTX_NONE: not yet */
 	struct ctx_user_state state; /* its stack is borrowed until the next call */
 };
 
 /*
- * `source` comes from ctx_exp_open, is borrowed, and goes on being read by the same thread only. An experiment without kept
- * stacks has none. CTX_E_ARG: another kind of source; CTX_E_NOMEM.
+ * `source` comes from ctx_exp_open, is borrowed, and may be read by the same thread only. An
+ * experiment without kept stacks yields no samples. Fails with CTX_E_ARG (another kind of source),
+ * CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_kept_open(struct ctx_event_source *source, struct ctx_exp_kept **ret,
 						 struct ctx_err *err);
 
-/* The next one, by time; CTX_END. Damaged blocks are skipped and counted. CTX_E_IO, CTX_E_NOMEM. */
+/*
+ * The next sample by time. CTX_END at the end. Damaged blocks are skipped and counted. Fails with
+ * CTX_E_IO, CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_kept_next(struct ctx_exp_kept *kept, struct ctx_exp_kept_sample *ret,
 						 struct ctx_err *err);
 
-/* Blocks that could not be used so far, or not to their end. */
+/* Number of blocks so far that could not be read, or only in part. */
 uint64_t ctx_exp_kept_damaged(const struct ctx_exp_kept *kept);
 
 void ctx_exp_kept_close(struct ctx_exp_kept *kept);

@@ -1,5 +1,6 @@
 /*
- * Archives for a recording that was killed: whoever analyses it first, on the host where it was made, copies the load objects (requirement E4).
+ * Archives for a killed recording: the first analysis on the recording host copies the load objects
+ * (requirement E4).
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -15,9 +16,9 @@
 #include <unistd.h>
 
 #define TAIL_BYTES 4096u
-#define COMPLETE "archives/complete" /* an empty file: all was copied that could be */
+#define COMPLETE "archives/complete" /* an empty file: everything available was copied */
 
-/* True if the log's end has the exit event: the recorder has archived what it could. */
+/* Does the end of the log have the exit event? Then the recorder has archived. */
 static bool was_closed(int dir)
 {
 	int fd CTX_AUTO_CLOSE = openat(dir, "log.xml", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -64,7 +65,7 @@ static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uin
 		status = source->next(source, &event, err);
 		if (status != CTX_OK || event.kind != CTX_EV_MAP)
 			continue;
-		/* Without a build id nobody can tell whether the file is still the one that ran. */
+		/* Without a build id the file cannot be verified as the one that ran. */
 		if (event.map.build_id[0] == '\0')
 			continue;
 		status = ctx_strtab_add_text(&seen, event.map.build_id, &id, err);
@@ -79,7 +80,7 @@ static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uin
 	return status == CTX_END ? CTX_OK : status;
 }
 
-/* Without the mark the next analysis only looks again. */
+/* Without the marker the next analysis only tries again. */
 static void mark_complete(int dir)
 {
 	int fd CTX_AUTO_CLOSE = openat(dir, COMPLETE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);

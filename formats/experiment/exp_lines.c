@@ -16,8 +16,8 @@
 
 struct ctx_exp_lines {
 	int fd;
-	uint64_t offset;     /* of what is read next */
-	struct ctx_buf text; /* read, not yet handed out from `at` on */
+	uint64_t offset;     /* of the next read */
+	struct ctx_buf text; /* read from the file; unused from `at` on */
 	size_t at;
 	bool ended;
 	size_t number;
@@ -54,7 +54,7 @@ void ctx_exp_lines_close(struct ctx_exp_lines *lines)
 	free(lines);
 }
 
-/* Reads on until a newline is there or the file ends. What is behind `at` moves to the front first. */
+/* Reads up to a newline or the end of the file. First moves the unused text to the front. */
 static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 {
 	struct ctx_buf *text = &lines->text;
@@ -80,7 +80,10 @@ static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 	return CTX_OK;
 }
 
-/* The next line without its newline, in *ret_at; a line that is too long is skipped in part and told as CTX_E_FORMAT. */
+/*
+ * The next line without its newline, in *ret_at. Part of an overlong line is skipped, with
+ * CTX_E_FORMAT.
+ */
 static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, size_t *ret_n,
 				 struct ctx_err *err)
 {
@@ -114,13 +117,16 @@ static enum ctx_status next_line(struct ctx_exp_lines *lines, size_t *ret_at, si
 	}
 }
 
-/* The digits of an escape are lower case. */
+/* The digits of an escape are lower-case. */
 static int escape_digit(char c)
 {
 	return c >= 'A' && c <= 'F' ? -1 : ctx_digit(c);
 }
 
-/* Appends the text with \xHH made bytes again, and a zero. A \x00 ends nothing: it stays as it is written. */
+/*
+ * Appends the text with \xHH converted to bytes, and a zero. \x00 is not converted: it must not end
+ * the text.
+ */
 static void put_unescaped(struct ctx_buf *out, const char *text)
 {
 	while (*text != '\0') {
@@ -143,7 +149,10 @@ static void put_unescaped(struct ctx_buf *out, const char *text)
 	ctx_buf_put_u8(out, 0);
 }
 
-/* Copies the attributes of the element into `values`; pointers are made at the end, when it does not move any more. */
+/*
+ * Copies the attributes of the element into `values`. Pointers are set at the end, when `values` is
+ * no longer reallocated.
+ */
 static enum ctx_status take_attributes(struct ctx_exp_lines *lines, const xmlNode *node,
 				       struct ctx_exp_line *ret, struct ctx_err *err)
 {

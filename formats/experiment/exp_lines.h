@@ -1,7 +1,9 @@
 /*
- * Reads log.xml and map.xml: one line is one element, parsed on its own, so that a damaged line costs that line alone.
+ * Reads log.xml and map.xml. Each line is one element and parsed separately: damage affects its
+ * line only.
  *
- * The parser is libxml2 without network, external entities or DTD: a line with a declaration ("<!") is refused.
+ * The parser is libxml2 without network, external entities or DTD: a line with a declaration ("<!")
+ * is refused.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_LINES_H
 #define CTX_FORMATS_EXPERIMENT_EXP_LINES_H
@@ -17,7 +19,7 @@
 
 struct ctx_exp_attribute {
 	const char *name;
-	const char *value; /* unescaped; any bytes but zero */
+	const char *value; /* unescaped; any bytes except zero */
 };
 
 /* One element. Everything is valid until the next line. */
@@ -30,18 +32,24 @@ struct ctx_exp_line {
 
 struct ctx_exp_lines;
 
-/* Reads the file behind `fd`, which stays the caller's. */
+/* Reads the file `fd`, which the caller keeps. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_lines_open(int fd, struct ctx_exp_lines **ret, struct ctx_err *err);
 void ctx_exp_lines_close(struct ctx_exp_lines *lines);
 
-/* Next element. CTX_END; CTX_E_FORMAT: this line cannot be used, the next call goes on behind it; CTX_E_IO, CTX_E_NOMEM end it. */
+/*
+ * The next element. CTX_END at the end. CTX_E_FORMAT: an unusable line; the next call continues
+ * after it. Fails with CTX_E_IO, CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_line *ret,
 						  struct ctx_err *err);
 
 /* The value of an attribute, or NULL. */
 const char *ctx_exp_line_text(const struct ctx_exp_line *line, const char *name);
 
-/* Values of a kind: false if the attribute is missing or is none. Numbers may be hexadecimal with 0x; times are seconds with up to nine decimals. */
+/*
+ * Typed values; false: the attribute is missing or invalid. Numbers may be hexadecimal with 0x;
+ * times are seconds with up to nine decimals.
+ */
 bool ctx_exp_line_number(const struct ctx_exp_line *line, const char *name, uint64_t *ret);
 bool ctx_exp_line_number32(const struct ctx_exp_line *line, const char *name,
 			   uint32_t *ret); /* below UINT32_MAX */

@@ -124,7 +124,9 @@ enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, st
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
-/* The handlers below return CTX_E_FORMAT (without a message) for an element that lacks what it needs. */
+/*
+ * The handlers below return CTX_E_FORMAT, without a message, when a required attribute is missing.
+ */
 
 static enum ctx_status read_process(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				    struct ctx_exp_entry *entry, struct ctx_err *err)
@@ -222,7 +224,7 @@ static enum ctx_status read_run(struct ctx_exp_log *log, const struct ctx_exp_li
 	return status;
 }
 
-/* A line of the header out of the counts; a reason that has another name in a later program is missing in it. */
+/* Makes a property from the counts. Reasons added by later versions are ignored. */
 static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				      struct ctx_err *err)
 {
@@ -261,7 +263,7 @@ static enum ctx_status read_unwinding(struct ctx_exp_log *log, const struct ctx_
 	return status;
 }
 
-/* Somebody who is no thread of the recording, and woke one. */
+/* An external waker: not a thread of the recording. */
 static enum ctx_status read_external_waker(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 					   struct ctx_err *err)
 {
@@ -286,7 +288,7 @@ static enum ctx_status read_external_waker(struct ctx_exp_log *log, const struct
 	return status;
 }
 
-/* Rows of the process and the thread that an event names. */
+/* Rows of the process and the thread of an event. */
 static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				     struct ctx_exp_entry *entry, struct ctx_err *err)
 {
@@ -299,7 +301,10 @@ static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_e
 	if (status == CTX_OK && ctx_exp_line_number32(line, "thread", &key)) {
 		uint32_t process = entry->process;
 
-		/* A thread that is only named for now belongs to no process; it gets one when it is announced. */
+		/*
+		 * A thread that is only referred to has no process yet; it gets one when it is
+		 * announced.
+		 */
 		status = ctx_exp_log_thread(log, key, process, &entry->thread, err);
 	}
 	return status;
@@ -360,7 +365,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 			return status;
 		if (entry.time_ns > log->last_ns)
 			log->last_ns = entry.time_ns;
-		return CTX_OK; /* kinds of a later program are skipped */
+		return CTX_OK; /* kinds of later versions are skipped */
 	}
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
@@ -435,7 +440,10 @@ static enum ctx_status read_profile(struct ctx_exp_log *log, const struct ctx_ex
 	return keep(log, name, &log->metrics[number].name, err);
 }
 
-/* A copy of a source file; one that is missing is for people only. The first line of a path counts. */
+/*
+ * A copy of a source file. A line about a missing copy is informative only. The first line per path
+ * counts.
+ */
 static enum ctx_status read_source(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				   struct ctx_err *err)
 {
@@ -536,7 +544,10 @@ static int by_time(const void *a, const void *b)
 	return (left->order > right->order) - (left->order < right->order);
 }
 
-/* A child has its parent's maps from its own start on, though they carry the time when they were made: otherwise it would be announced by them, before its start and even before its parent. */
+/*
+ * Moves inherited maps, which have the time of their creation, to the start of the child: otherwise
+ * they would announce the child before its start, or even before its parent.
+ */
 static void move_inherited_maps(struct ctx_exp_log *log)
 {
 	for (size_t i = 0; i < log->n_entries; i++) {

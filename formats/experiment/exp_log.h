@@ -1,7 +1,9 @@
 /*
- * All that the text files of an experiment say, as tables: processes, threads, and everything else as entries in time order.
+ * The text files of an experiment as tables: processes, threads, and everything else as entries in
+ * time order.
  *
- * The numbers in the files are only keys here: whatever they are, a row costs the same. Rows that are named but never described are artificial.
+ * Numbers in the files are only keys: rows cost the same whatever the numbers. A row that is
+ * referred to but never described is artificial.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_LOG_H
 #define CTX_FORMATS_EXPERIMENT_EXP_LOG_H
@@ -12,13 +14,13 @@
 #include "model/event_source.h"
 
 struct ctx_exp_process_row {
-	uint32_t key;	     /* its number in the files */
-	uint32_t number;     /* as handed out; CTX_NONE: not announced yet */
+	uint32_t key;	     /* number in the files */
+	uint32_t number;     /* as announced; CTX_NONE: not yet */
 	uint32_t parent_key; /* CTX_NONE */
 	int64_t pid;
 	const char *command, *lineage;
 	uint64_t start_ns;
-	bool known; /* the log has it */
+	bool known; /* described in the log */
 };
 
 struct ctx_exp_thread_row {
@@ -33,7 +35,7 @@ struct ctx_exp_thread_row {
 
 struct ctx_exp_entry {
 	uint64_t time_ns;
-	uint32_t order; /* of reading, so that sorting is stable */
+	uint32_t order; /* order of reading, for stable sorting */
 	enum ctx_event_kind kind;
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
 	uint64_t a, b, c; /* map: address, size, offset; exit: status and whether; lost, throttle: count;
@@ -42,7 +44,7 @@ struct ctx_exp_entry {
 };
 
 struct ctx_exp_source_row {
-	const char *path, *archive; /* as they are written; the archive's name is checked by who opens it */
+	const char *path, *archive; /* as in the log; the archive's name is validated when it is opened */
 };
 
 struct ctx_exp_source_rows {
@@ -51,11 +53,11 @@ struct ctx_exp_source_rows {
 	struct ctx_strtab paths;
 };
 
-/* External wakers that are no threads of the recording. */
+/* External wakers: not threads of the recording. */
 struct ctx_exp_external_wakers {
 	const char **names; /* by row */
 	size_t n, cap;
-	struct ctx_map64 of_key; /* number in the files: row */
+	struct ctx_map64 of_key; /* number in the files -> row */
 };
 
 struct ctx_exp_log {
@@ -75,29 +77,36 @@ struct ctx_exp_log {
 	size_t n_metrics, metrics_cap, periods_cap;
 	struct ctx_exp_source_rows sources;
 	struct ctx_exp_external_wakers external_wakers;
-	uint64_t last_ns; /* the largest time of all */
-	uint64_t
-		limit_ns; /* where the limit of bytes was reached: records are missing from then on; 0: it was not */
+	uint64_t last_ns; /* the largest time in the log */
+	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
+	uint64_t limit_ns;
 	bool closed, has_run;
-	bool has_states; /* it describes the file of what threads do */
+	bool has_states; /* the log describes the file `states` */
 };
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log);
 
 /*
- * Reads one log.xml or map.xml (`fd`; `name` is for messages). What cannot be used becomes an entry of kind CTX_EV_DAMAGE. CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
+ * Reads one log.xml or map.xml (`fd`; `name` is for messages). Unusable lines become entries of
+ * kind CTX_EV_DAMAGE. Fails with CTX_E_VERSION, CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_read(struct ctx_exp_log *log, int fd, const char *name,
 						struct ctx_err *err);
 
-/* Sorts the entries by time; what a process mapped before it began (as its parent) counts from its start. */
+/*
+ * Sorts the entries by time. Maps older than their process (inherited from its parent) are moved to
+ * its start.
+ */
 void ctx_exp_log_sort(struct ctx_exp_log *log);
 
-/* An entry that tells of damage, at time 0. */
+/* Adds an entry of damage, at time 0. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text,
 						  struct ctx_err *err);
 
-/* The row of a number in the files; made artificial when the log does not have it (`process` is the row it is put under). */
+/*
+ * The row of a number in the files; an artificial row is added if the log does not describe it (a
+ * thread belongs to row `process`).
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_process(struct ctx_exp_log *log, uint32_t key, uint32_t *ret_row,
 						   struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_thread(struct ctx_exp_log *log, uint32_t key, uint32_t process,

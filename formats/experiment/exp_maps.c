@@ -60,7 +60,7 @@ void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object)
 	file = ctx_exp_archive_open(ctx_exp_objects_path(objects, object), NULL);
 	if (file < 0)
 		return;
-	/* The recording itself needs descriptors to the end. */
+	/* Leaves descriptors for the recording itself. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || (rlim_t)file + SPARE_FILES >= limit.rlim_cur) {
 		close(file);
 		objects->n_files = CTX_EXP_OBJECT_FILES_MAX;
@@ -104,7 +104,7 @@ static bool ends_up_to(const void *items, size_t i, uint64_t address)
 	return entries[i].address + entries[i].size <= address;
 }
 
-/* The index of the first entry that reaches beyond `address`. */
+/* The index of the first entry that ends after `address`. */
 static size_t first_beyond(const struct ctx_exp_map_list *list, uint64_t address)
 {
 	return ctx_bisect(list->entries, list->n, ends_up_to, address);
@@ -120,7 +120,7 @@ const struct ctx_exp_map_entry *ctx_exp_map_list_find(const struct ctx_exp_map_l
 	return i < list->n && list->entries[i].address <= address ? &list->entries[i] : NULL;
 }
 
-/* Makes `*list` a list of its own with room for `extra` more entries. */
+/* Makes `*list` unshared, with room for `extra` more entries. */
 static enum ctx_status own(struct ctx_exp_map_list **list, size_t extra, struct ctx_err *err)
 {
 	struct ctx_exp_map_list *old = *list;
@@ -152,7 +152,10 @@ static void insert(struct ctx_exp_map_list *list, size_t at, const struct ctx_ex
 	list->n++;
 }
 
-/* Cuts [address, end) out of the list (which has room for one more entry); returns where an entry at `address` would go. */
+/*
+ * Cuts [address, end) out of the list (which has room for one more entry); returns where an entry
+ * at `address` would go.
+ */
 static size_t cut(struct ctx_exp_map_list *list, uint64_t address, uint64_t end)
 {
 	size_t first = first_beyond(list, address);

@@ -1,5 +1,6 @@
 /*
- * What a process has mapped while it is recorded: a list sorted by address without overlaps, shared between parent and child of a fork until one of them changes it.
+ * Maps of a recorded process: a list sorted by address without overlaps, shared by parent and child
+ * after a fork until one of them changes it.
  *
  * Load objects (path and build id) are numbered once for the whole experiment.
  */
@@ -14,8 +15,12 @@
 
 struct ctx_exp_objects {	 /* all zero is valid */
 	struct ctx_strtab names; /* id = object number; path, zero, build id */
-	uint8_t *sampled;	 /* by number: a sample had a frame in it */
-	int *files; /* by number: the object's file, open since then, and 1 more; 0: not open. A program may be gone at the end */
+	uint8_t *sampled;	 /* by number: a sample has a frame in it */
+	/*
+	 * By number: descriptor of the object's file plus 1, opened at the first sample; 0: not
+	 * open. The file may be deleted before the end.
+	 */
+	int *files;
 	size_t sampled_cap, files_cap;
 	uint32_t n_files;
 };
@@ -27,7 +32,9 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objec
 						   const char *build_id, uint32_t *ret_object,
 						   struct ctx_err *err);
 
-/* A sample had a frame in it. The first time its file is opened, while not too many are. */
+/*
+ * Marks an object as sampled. Opens its file the first time, up to CTX_EXP_OBJECT_FILES_MAX files.
+ */
 void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object);
 
 const char *ctx_exp_objects_path(const struct ctx_exp_objects *objects, uint32_t object);
@@ -43,14 +50,17 @@ struct ctx_exp_map_entry {
 struct ctx_exp_map_list {
 	struct ctx_exp_map_entry *entries; /* by address */
 	size_t n, cap;
-	uint32_t refs; /* processes that share it */
+	uint32_t refs; /* processes that share the list */
 };
 
-/* One more user of `list` (NULL stays NULL), and one less: the last one releases it. */
+/* Adds a reference to `list` (NULL stays NULL), and drops one: the last frees it. */
 struct ctx_exp_map_list *ctx_exp_map_list_share(struct ctx_exp_map_list *list);
 void ctx_exp_map_list_release(struct ctx_exp_map_list *list);
 
-/* Adds a map in place of what overlapped it (a larger old one is cut). `*list` is replaced if it is shared or NULL. `*ret_replaced` tells whether an object that was sampled lost ground. */
+/*
+ * Adds a map, which replaces overlapping ranges. `*list` is replaced if it is shared or NULL.
+ * `*ret_replaced`: a sampled object lost a range. Fails with CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_map_list_add(struct ctx_exp_map_list **list,
 						    const struct ctx_exp_objects *objects,
 						    const struct ctx_exp_map_entry *entry, bool *ret_replaced,
@@ -59,7 +69,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_map_list_add(struct ctx_exp_map_list **li
 CTX_MUST_CHECK enum ctx_status ctx_exp_map_list_remove(struct ctx_exp_map_list **list, uint64_t address,
 						       uint64_t size, struct ctx_err *err);
 
-/* The map that holds `address`, or NULL. O(log n). */
+/* The map that contains `address`, or NULL. O(log n). */
 const struct ctx_exp_map_entry *ctx_exp_map_list_find(const struct ctx_exp_map_list *list, uint64_t address);
 
 #endif

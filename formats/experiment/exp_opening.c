@@ -1,5 +1,6 @@
 /*
- * Opens an experiment as an event source: the directory, its log and maps, the index of its data files; and closes it.
+ * Opens an experiment as an event source: the directory, its log and maps, and the index of its
+ * data files; and closes it.
  *
  *	log.xml, map.xml, _f1_x2.er/map.xml --> log
  *	data files of the same directories ---> index of blocks
@@ -60,7 +61,10 @@ static void close_reader(struct ctx_event_source *source)
 	free(reader);
 }
 
-/* A regular file below the experiment, or -1. Links are not followed, and a pipe does not hold us up. */
+/*
+ * Opens a regular file in the experiment, or returns -1. Does not follow links, does not block on a
+ * pipe.
+ */
 static int open_file(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -80,7 +84,7 @@ static bool is_data_file(const char *name)
 	       strcmp(name, "archives") != 0;
 }
 
-/* Names of a directory, sorted, so that the same experiment gives the same events. */
+/* Sorted names of a directory, so that an experiment always gives the same events. */
 static enum ctx_status list_names(int dir, const char *below, struct ctx_strtab *names, struct ctx_err *err)
 {
 	int fd = openat(dir, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -92,7 +96,7 @@ static enum ctx_status list_names(int dir, const char *below, struct ctx_strtab 
 	if (stream == NULL) {
 		if (fd >= 0)
 			close(fd);
-		return CTX_OK; /* nothing that can be used */
+		return CTX_OK; /* nothing usable */
 	}
 	while (status == CTX_OK && (item = readdir(stream)) != NULL)
 		status = ctx_strtab_add_text(names, item->d_name, &id, err);
@@ -105,8 +109,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A file that is there and cannot be opened (errno says why) is not the same as none. */
-static enum ctx_status tell_closed(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
+/* A file that exists but cannot be opened (errno) is reported, unlike a missing one. */
+static enum ctx_status add_open_damage(struct ctx_exp_reader *reader, const char *name, struct ctx_err *err)
 {
 	struct ctx_err why = {0};
 
@@ -121,14 +125,14 @@ static enum ctx_status read_text_file(struct ctx_exp_reader *reader, const char 
 	enum ctx_status status;
 
 	if (fd < 0)
-		return tell_closed(reader, name, err);
+		return add_open_damage(reader, name, err);
 	status = ctx_exp_log_read(&reader->log, fd, name, &local);
 	if (status == CTX_E_VERSION && strcmp(name, "log.xml") != 0)
 		return ctx_exp_log_damage(&reader->log, local.msg, err);
 	return status == CTX_OK ? CTX_OK : ctx_err_set(err, status, "%s", local.msg);
 }
 
-static enum ctx_status tell_mapless(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
+static enum ctx_status add_map_damage(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
 	char text[512];
 
@@ -137,7 +141,10 @@ static enum ctx_status tell_mapless(struct ctx_exp_reader *reader, const char *b
 	return ctx_exp_log_damage(&reader->log, text, err);
 }
 
-/* The data files and the map of the root process (`below` is ".") or of a descendant. */
+/*
+ * Reads map and data files of the root process (`below` is ".") or of a descendant. Ignores files
+ * that are not regular: they are not part of the experiment.
+ */
 static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char *below, struct ctx_err *err)
 {
 	struct ctx_strtab names = {0};
@@ -160,12 +167,11 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 		else if (is_data_file(last) && (fd = open_file(reader->dir, name)) >= 0)
 			status = ctx_exp_index_add(&reader->index, fd, name, &reader->log, err);
 		else if (is_data_file(last) && (errno == EACCES || errno == EPERM || errno == EIO))
-			status = tell_closed(reader, name,
-					     err); /* what is no file at all belongs to somebody else */
+			status = add_open_damage(reader, name, err);
 		has_map = has_map || strcmp(last, "map.xml") == 0;
 	}
 	if (status == CTX_OK && !has_map)
-		status = tell_mapless(reader, below, err);
+		status = add_map_damage(reader, below, err);
 	free(name);
 	ctx_strtab_deinit(&names);
 	return status;
@@ -242,8 +248,8 @@ static enum ctx_status read_rest(struct ctx_exp_reader *reader, struct ctx_err *
 }
 
 /*
- * The copies of source files that the log names and that are there: a name in a log is data, so nothing but the names that
- * the recorder makes is looked for, and nothing but plain files in archives/ is taken.
+ * Lists the source copies that the log names and that exist. The log is not trusted: only names as
+ * made by the recorder are accepted, and only regular files in archives/.
  */
 static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
@@ -278,7 +284,7 @@ static enum ctx_status find_sources(struct ctx_exp_reader *reader, struct ctx_er
 	return CTX_OK;
 }
 
-/* The modifier of an event's name: 'u', 'k', ...; 0 none. */
+/* The modifier of an event name: 'u', 'k', ...; 0 none. */
 static char modifier_of(const char *name)
 {
 	size_t n = strlen(name);
@@ -286,7 +292,10 @@ static char modifier_of(const char *name)
 	return n < 2 || name[n - 2] != ':' ? 0 : name[n - 1];
 }
 
-/* Whether a clock makes samples in one mode alone: `modifier` of its name, or the whole recording is limited to `mode`. */
+/*
+ * Does a clock sample in one mode only? By `modifier` of its name, or because the recording is
+ * limited to `mode`.
+ */
 static bool is_limited_to(const struct ctx_exp_log *log, size_t metric, char modifier, const char *mode)
 {
 	char own = modifier_of(log->metrics[metric].name);
@@ -300,7 +309,7 @@ static bool is_limited_to(const struct ctx_exp_log *log, size_t metric, char mod
 	return false;
 }
 
-/* See struct ctx_source_info. With two clocks in user mode it is not known which one was silent. */
+/* See struct ctx_source_info. With two user-mode clocks it is unknown which one took no sample. */
 static void find_clocks(const struct ctx_exp_log *log, struct ctx_source_info *info)
 {
 	size_t n = 0, n_user = 0, n_kernel = 0;

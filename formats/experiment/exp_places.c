@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* A key is the object's number and the offset: files of 16 TiB and a million objects are enough for anybody. */
+/* A key is the object's number and the offset: up to a million objects and files of 16 TiB. */
 #define OFFSET_BITS 44
 #define OBJECTS_MAX ((uint32_t)1 << (64 - OFFSET_BITS))
-#define EVERY SIZE_MAX /* `n` of a set that could not even keep which objects */
+#define EVERY SIZE_MAX /* `n` of a set that could not store objects any more */
 
 void ctx_exp_places_deinit(struct ctx_exp_places *set)
 {

@@ -1,12 +1,14 @@
 /*
- * What comes in: processes and maps; samples and changes of state are in exp_samples.c, threads and single events in exp_events.c.
+ * Processes and maps of the writer; samples and state changes are in exp_samples.c, threads and
+ * single events in exp_events.c.
  *
  *	writer -- procs[number] -- maps (shared with forked children)
- *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (only while samples come)
- *	   |-- threads[number]: leaf of the last sample, so that the next stack is compared before it is hashed
+ *	   |          `----------- live: dictionary of stacks, buffers of frames, samples, map lines (while samples arrive)
+ *	   |-- threads[number]: leaf of the last sample: the next stack is compared with it before hashing
  *	   `-- log: lines of log.xml
  *
- * All live parts together stay below memory_max: what would grow beyond it retires all of them first (everything is written, each dictionary begins a new epoch).
+ * All live parts together stay below memory_max: before they would exceed it, all are retired
+ * (everything is written, each dictionary begins a new epoch).
  */
 #include "base/mem.h"
 #include "formats/experiment/exp_state.h"
@@ -37,7 +39,7 @@ static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *liv
 		live->oldest_ns = time_ns;
 }
 
-/* Lines behind the first sample are for the map as it was then and each change later. */
+/* The map lines: the maps at the first sample, then each later change. */
 static void put_first_maps(struct ctx_exp_writer *writer, struct ctx_exp_live *live)
 {
 	const struct ctx_exp_map_list *maps = writer->procs[live->process].maps;
@@ -175,7 +177,7 @@ enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent
 		status = ctx_exp_check_process(writer, child, err);
 	if (status != CTX_OK || parent == child)
 		return status;
-	(void)time_ns; /* each map keeps the time when it was made: that is before any sample of the child */
+	(void)time_ns; /* each map keeps its time of creation, which is before any sample of the child */
 	proc = &writer->procs[child];
 	ctx_exp_map_list_release(proc->maps);
 	proc->maps = ctx_exp_map_list_share(writer->procs[parent].maps);
@@ -222,7 +224,10 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 					      &replaced, err);
 	if (status != CTX_OK)
 		return status;
-	/* Stacks that are known already are not looked up again: an object in the place of a sampled one counts as sampled. */
+	/*
+	 * Known stacks are not looked up again: an object that replaces a sampled one counts as
+	 * sampled.
+	 */
 	if (replaced)
 		ctx_exp_objects_sample(&writer->objects, entry.object);
 	if (replaced && writer->keep_places)

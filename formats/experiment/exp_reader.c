@@ -1,12 +1,13 @@
 /*
- * Merges what an experiment holds, by time.
+ * Merges the events of an experiment by time.
  *
  *	log entries (sorted) ---------------.
  *	blocks by first time --> open blocks +--> the earliest event
  *	                         (a heap)   -'
  *
- * A block is read when the merge reaches its first time, and freed behind its last packet. Opening a block of samples first brings the dictionary of its process (exp_frames.c) up to the largest stack id
- * in it: blocks of frames are read one by one and handed out.
+ * A block is read when the merge reaches its first time, and freed after its last packet. Before
+ * the samples of a block, the dictionary of its process (exp_frames.c) is extended up to the
+ * largest stack id in it: frames blocks are read and emitted one by one.
  */
 #include "base/heap.h"
 #include "formats/experiment/exp_reader_state.h"
@@ -16,7 +17,7 @@
 
 #include <stdio.h>
 
-#define OPEN_BYTES_MAX ((size_t)1 << 30) /* of open blocks; beyond it order gives way */
+#define OPEN_BYTES_MAX ((size_t)1 << 30) /* of open blocks; beyond it the order by time is given up */
 
 static void pop(struct ctx_exp_reader *reader, struct ctx_event *ret)
 {
@@ -47,19 +48,19 @@ static enum ctx_status announce_thread(struct ctx_exp_reader *reader, uint32_t r
 	event.process = reader->log.processes[thread->process].number;
 	event.thread_start.tid = thread->tid;
 	event.thread_start.name = thread->name;
-	if (!thread->known && !reader->thread_damage_told) {
-		struct ctx_event told = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
+	if (!thread->known && !reader->thread_damage_reported) {
+		struct ctx_event damage = {.kind = CTX_EV_DAMAGE, .time_ns = time_ns};
 
-		reader->thread_damage_told = true;
-		told.text = "log.xml: samples name threads that the log does not have";
-		status = ctx_exp_reader_push(reader, &told, NULL, err);
+		reader->thread_damage_reported = true;
+		damage.text = "log.xml: samples name threads that the log does not have";
+		status = ctx_exp_reader_push(reader, &damage, NULL, err);
 	}
 	return status == CTX_OK ? ctx_exp_reader_push(reader, &event, NULL, err) : status;
 }
 
 /* Log entries */
 
-/* The archived copy of a load object, if there is one; valid until the next call. */
+/* The path of a load object's archived copy, or ""; valid until the next call. */
 static const char *archive_of(struct ctx_exp_reader *reader, const char *path, const char *build_id)
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX];
@@ -70,7 +71,7 @@ static const char *archive_of(struct ctx_exp_reader *reader, const char *path, c
 	if (before == 0)
 		return "";
 	ctx_exp_archive_name(path, build_id, name);
-	/* A name that was not there is remembered with an id beyond those that the directory holds. */
+	/* Unknown names get ids beyond those of the files in the directory. */
 	if (ctx_strtab_add_text(&reader->archive.names, name, &id, NULL) != CTX_OK || id >= reader->archive.n)
 		return "";
 	ctx_buf_clear(out);
@@ -91,7 +92,7 @@ static enum ctx_status push_entry(struct ctx_exp_reader *reader, const struct ct
 	if (entry->thread != CTX_NONE) {
 		uint32_t of = reader->log.threads[entry->thread].process;
 
-		/* A thread without a line of its own is put under the first process. */
+		/* A thread without a line of its own is assigned to the first process. */
 		if (of == CTX_NONE)
 			status = ctx_exp_log_process(&reader->log, 0, &of, err);
 		if (status == CTX_OK)
@@ -163,7 +164,7 @@ static enum ctx_status heap_push(struct ctx_exp_reader *reader, struct ctx_exp_o
 	return CTX_OK;
 }
 
-/* The top's current record was handed out. */
+/* The current record of the top was emitted. */
 static void advance(struct ctx_exp_reader *reader)
 {
 	struct ctx_exp_open_block *block = reader->open.items[0].block;
@@ -183,7 +184,7 @@ static void advance(struct ctx_exp_reader *reader)
 
 /* Reading blocks */
 
-/* False for a sample that is to be left out. */
+/* False: the sample has to be dropped. */
 static bool translate_sample(const struct ctx_exp_reader *reader, struct ctx_exp_packet *sample)
 {
 	if (sample->metric >= reader->log.n_metrics)
@@ -193,7 +194,7 @@ static bool translate_sample(const struct ctx_exp_reader *reader, struct ctx_exp
 	return true;
 }
 
-/* Makes packets ready to be handed out: rows instead of numbers, ids handed out instead of those of the file. */
+/* Translates packets: numbers to rows, stack ids of the file to emitted ids. */
 static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct ctx_exp_open_block *block,
 					 const struct ctx_exp_epoch *epoch, struct ctx_err *err)
 {
@@ -233,7 +234,7 @@ static enum ctx_status translate_packets(struct ctx_exp_reader *reader, struct c
 	return status;
 }
 
-/* The block in reader->loading.block is complete: it goes to the heap. */
+/* The block in reader->loading.block is complete: moves it to the heap. */
 static enum ctx_status finish_loading(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_exp_open_block *block = reader->loading.block;
@@ -254,7 +255,7 @@ static enum ctx_status finish_loading(struct ctx_exp_reader *reader, struct ctx_
 	return CTX_OK;
 }
 
-/* One step: a frames block that the samples need, or the samples themselves. */
+/* One step: loads a frames block that the samples need, or the samples. */
 static enum ctx_status go_on_loading(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_exp_open_block *block = reader->loading.block;
@@ -336,7 +337,7 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 	return status;
 }
 
-/* Reads the next block of the index and begins to load it. */
+/* Reads the next block of the index and starts loading it. */
 static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
 	const struct ctx_exp_place *place = &reader->index.blocks[reader->next_block++];
@@ -366,7 +367,7 @@ static enum ctx_status begin_loading(struct ctx_exp_reader *reader, struct ctx_e
 	return block->packets != NULL ? CTX_OK : finish_loading(reader, err);
 }
 
-/* Handing out */
+/* Emitting */
 
 static enum ctx_status hand_out_usage(struct ctx_exp_reader *reader, struct ctx_event *ret,
 				      struct ctx_err *err)
@@ -396,13 +397,13 @@ static enum ctx_status hand_out_usage(struct ctx_exp_reader *reader, struct ctx_
 	advance(reader);
 	if (reader->pending.at == reader->pending.n)
 		return CTX_OK;
-	status = ctx_exp_reader_push(reader, ret, NULL, err); /* behind the announcement */
+	status = ctx_exp_reader_push(reader, ret, NULL, err); /* after the announcement */
 	if (status == CTX_OK)
 		pop(reader, ret);
 	return status;
 }
 
-/* The row of a thread that has to be announced before the packet, CTX_NONE when all is known. */
+/* The row of a thread to be announced before the packet; CTX_NONE: none. */
 static uint32_t unannounced(const struct ctx_exp_reader *reader, const struct ctx_exp_open_block *block,
 			    const struct ctx_exp_packet *packet)
 {

@@ -1,8 +1,11 @@
 /*
- * Reads an experiment directory (docs/experiment-format.md) as an event source: the root process and all descendants, merged by time.
+ * Reads an experiment directory (docs/experiment-format.md) as an event source: root process and
+ * descendants, merged by time.
  *
- * Works while the experiment is being written and after the recorder was killed. A torn or damaged block or line is reported as a CTX_EV_DAMAGE event that names file and offset, skipped, and everything
- * else is used. Nothing in the directory is trusted: no XML entities, no network, no path out of the experiment is ever written or followed, sizes are checked before memory is asked for.
+ * Works while the experiment is being written and after the recorder was killed. A torn or damaged
+ * block or line is skipped and reported as a CTX_EV_DAMAGE event with file and offset; everything
+ * else is used. Nothing in the directory is trusted: no XML entities, no network, no paths that
+ * lead out of the experiment, sizes are checked before allocation.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_H
 #define CTX_FORMATS_EXPERIMENT_EXP_READER_H
@@ -10,23 +13,28 @@
 #include "base/err.h"
 #include "model/event_source.h"
 
-/* True if `path` is a directory that holds a log.xml of ours (told by content, not by name). Cheap. */
+/* Is `path` a directory with a log.xml of an experiment (by content, not by name)? Cheap. */
 bool ctx_exp_is_experiment(const char *path);
 
 /*
- * CTX_E_NOTFOUND (nothing there), CTX_E_FORMAT (no usable log.xml, no run event), CTX_E_VERSION (a newer version). The source is closed by source->close(source).
+ * Opens an experiment. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no usable log.xml, no run event),
+ * CTX_E_VERSION (a newer version). The source is closed by source->close(source).
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_open(const char *path, struct ctx_event_source **ret,
 					    struct ctx_err *err);
 
 /*
- * What the database must be rebuilt for: names, sizes and modification times of all files of the experiment but its database; 16 hex digits and a zero. For "a changed experiment is noticed".
+ * Fingerprint of an experiment, 16 hex digits and a zero byte: a hash over names, sizes and
+ * modification times of all files except its database. When it changes, the database must be
+ * rebuilt.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_fingerprint(const char *path, char ret_hex[17], struct ctx_err *err);
 
 /*
- * For an experiment without archives (the run ended abnormally, E4): copies the load objects that its samples' processes mapped from this host into archives/, when build ids agree. Does nothing when archives are complete,
- * the directory cannot be written, or the host is another one. Returns how many were copied.
+ * For an experiment without archives (the run ended abnormally, E4): copies the load objects mapped
+ * by sampled processes from this host to archives/, if build ids match. Does nothing when the
+ * archives are complete, the directory is not writable, or the recording is from another host.
+ * *ret_copied is the number of copies.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_late(const char *path, uint32_t *ret_copied,
 						    struct ctx_err *err);

@@ -1,5 +1,5 @@
 /*
- * What all parts of the reader do: queue an event to be handed out, announce a process, read a block.
+ * Operations shared by all parts of the reader: queue an event, announce a process, read a block.
  */
 #include "formats/experiment/exp_reader_state.h"
 

@@ -1,5 +1,7 @@
 /*
- * The reader's own state (what all parts do with it is in exp_reader_state.c), shared by exp_reader.c (the merge), exp_changes.c (changes of state), exp_frames.c (call stacks) and exp_opening.c (opening and closing).
+ * State of the reader (its common operations are in exp_reader_state.c), shared by exp_reader.c
+ * (merge), exp_changes.c (state changes), exp_frames.c (call stacks) and exp_opening.c (opening and
+ * closing).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_READER_STATE_H
@@ -14,7 +16,7 @@
 struct ctx_exp_open_block {
 	uint32_t process; /* row */
 	size_t n, at, bytes;
-	bool has_changes;		    /* packets are changes of state, not samples */
+	bool has_changes;		    /* packets are state changes, not samples */
 	struct ctx_exp_packet *packets;	    /* or */
 	struct ctx_exp_usage_record *usage; /* its process fields are rows */
 };
@@ -30,7 +32,7 @@ struct ctx_exp_pending {
 	char *text; /* owned */
 };
 
-/* Blocks whose packets are being handed out, a heap by the time of the next one. */
+/* Blocks whose packets are being emitted: a heap by time of the next packet. */
 struct ctx_exp_open_blocks {
 	struct ctx_exp_heap_item *items;
 	size_t n, cap;
@@ -38,14 +40,14 @@ struct ctx_exp_open_blocks {
 	uint64_t order; /* of the next block */
 };
 
-/* Events to be handed out before anything else. */
+/* Events to be emitted before anything else. */
 struct ctx_exp_pending_events {
 	struct ctx_exp_pending *items;
 	size_t n, at, cap;
-	char *shown; /* owned; text of the event handed out last */
+	char *shown; /* owned; text of the last event emitted */
 };
 
-/* The block of packets that is read, while the frames it needs are handed out. */
+/* The block of packets being loaded, while its frames are emitted. */
 struct ctx_exp_loading {
 	struct ctx_exp_open_block *block; /* NULL: none */
 	struct ctx_exp_place place;
@@ -60,14 +62,14 @@ struct ctx_exp_nodes {
 	size_t n, parents_cap, addresses_cap;
 };
 
-/* Copies that were recorded: of load objects, of kallsyms, of source files. */
+/* Archived copies: load objects, kallsyms, source files. */
 struct ctx_exp_archives {
 	struct ctx_strtab names; /* of files in archives/ */
 	size_t n;
 	char *root;	     /* path of archives/ */
-	struct ctx_buf path; /* of the object asked for last */
+	struct ctx_buf path; /* of the last object looked up */
 	char *kallsyms;
-	struct ctx_source_text *sources; /* paths are the log's, archives are in source_paths */
+	struct ctx_source_text *sources; /* paths are borrowed from the log, archives are in source_paths */
 	size_t n_sources, sources_cap;
 	struct ctx_arena source_paths;
 };
@@ -87,23 +89,26 @@ struct ctx_exp_reader {
 	struct ctx_exp_loading loading;
 	struct ctx_exp_nodes nodes;
 	uint32_t next_process, next_thread;
-	struct ctx_exp_block_file file; /* the data file that was read last stays open */
+	struct ctx_exp_block_file file; /* the last data file read, still open */
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
-	bool thread_damage_told, external_waker_damage_told;
+	bool thread_damage_reported, external_waker_damage_reported;
 };
 
-/* Puts an event behind those that wait to be handed out. `text` (NULL: none) is what the event points to; it is taken over, also on error. */
+/*
+ * Appends a pending event. `text` (NULL: none) is the text it points to; takes ownership, also on
+ * failure.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_push(struct ctx_exp_reader *reader,
 						   const struct ctx_event *event, char *text,
 						   struct ctx_err *err);
 
-/* The same for a damaged block that was skipped. */
+/* The same for a skipped damaged block. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_push_damage(struct ctx_exp_reader *reader, uint64_t time_ns,
 							  const struct ctx_exp_place *place, const char *why,
 							  struct ctx_err *err);
 
-/* Tells of a process before anything of it is told; does nothing the second time. */
+/* Announces a process; call it before any event of the process. Does nothing the second time. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_announce(struct ctx_exp_reader *reader, uint32_t row,
 						       uint64_t time_ns, struct ctx_err *err);
 
@@ -114,40 +119,46 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_reader_read_place(struct ctx_exp_reader *
 							 struct ctx_err *err);
 
 /*
- * The epoch of the process whose block is being loaded, made if it is new: then, if no block of the old ones is open, the
- * dictionary restarts. *ret is valid until the next call.
+ * The epoch of the process whose block is being loaded. When it is new, it is added, and the
+ * dictionary restarts if no block of an old epoch is open. *ret is valid until the next call.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_epoch(struct ctx_exp_reader *reader, struct ctx_exp_epoch **ret,
 						    struct ctx_err *err);
 
-/* Adds the next frames block of that epoch, as a pending event (of stacks, or of damage); *ret_some: there was one. */
+/*
+ * Loads the next frames block of that epoch as a pending event (stacks or damage). *ret_some: there
+ * was one.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_load_frames(struct ctx_exp_reader *reader,
 							  struct ctx_exp_epoch *epoch, bool *ret_some,
 							  struct ctx_err *err);
 
 /*
- * Makes a change of a block ready to be handed out: its waker is a row then. *ret_fine is false for one that is to be left
- * out.
+ * Translates a state change: its waker becomes a row. *ret_fine is false if the change has to be
+ * dropped.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_translate_change(struct ctx_exp_reader *reader,
 							       uint32_t process,
 							       struct ctx_exp_packet *change, bool *ret_fine,
 							       struct ctx_err *err);
 
-/* The row of the thread that is named as the waker; CTX_NONE. */
+/* The row of the waking thread; CTX_NONE: not a thread. */
 static inline uint32_t ctx_exp_waking_thread(const struct ctx_exp_packet *change)
 {
 	return change->waker % 2 == 1 ? (uint32_t)(change->waker / 2) : CTX_NONE;
 }
 
-/* Its event but for kind, time, process and thread; a thread that is its waker is announced. */
+/*
+ * Fills the event of a change except kind, time, process and thread. A waking thread must be
+ * announced already.
+ */
 void ctx_exp_reader_fill_change(const struct ctx_exp_reader *reader, const struct ctx_exp_packet *change,
 				struct ctx_event *ret);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void ctx_exp_open_block_free(struct ctx_exp_open_block *block);
 
-/* What an opened source calls. */
+/* Callbacks of an opened source. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_reader_next(struct ctx_event_source *source, struct ctx_event *ret,
 						   struct ctx_err *err);
 uint64_t ctx_exp_reader_progress(const struct ctx_event_source *source);

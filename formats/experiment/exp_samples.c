@@ -1,5 +1,6 @@
 /*
- * What comes in with a call stack: samples, and changes of what a thread does. Both become packets in a buffer of their process.
+ * Records with a call stack: samples and thread state changes. Both become packets in a buffer of
+ * their process.
  *
  *	sample -.               ,--> dictionary of stacks --> frames of the next block of frameinfo
  *	change -+--> record ----+
@@ -13,26 +14,25 @@
 
 #include <string.h>
 
-#define FRAMES_MAX ((size_t)1 << 16) /* of one stack; what is nearer to the root than this is cut */
-#define EXTERNAL_WAKERS_MAX 65535u   /* names; the rest share one, so that nobody outside can use up memory */
+#define FRAMES_MAX ((size_t)1 << 16) /* of one stack; frames nearer to the root are cut */
+#define EXTERNAL_WAKERS_MAX 65535u   /* names; further ones share one, to bound memory */
 #define OTHER_EXTERNAL_WAKERS "<Others>"
 
-/* A process's buffer goes to disk when it has so much: some stacks compress better together, many cost memory. */
+/* Size at which a process's buffer is written: larger blocks compress better but cost memory. */
 #define KEPT_BYTES ((size_t)256 * 1024)
 
-/* A packet, and what is to be done to make it whole. */
+/* A packet and the inputs to complete it. */
 struct record {
 	struct ctx_exp_packet packet; /* without stack and order */
 	uint64_t time_ns;	      /* absolute */
-	uint32_t process;	      /* whose dictionary the stack goes to */
-	uint32_t
-		like; /* the thread whose stack it is: it is compared with its last one. CTX_NONE: nobody's */
+	uint32_t process;	      /* its dictionary gets the stack */
+	uint32_t like;		      /* thread with the last stack to compare with; CTX_NONE: none */
 	uint32_t file;
 	const uint64_t *frames;
 	size_t n_frames; /* at most FRAMES_MAX */
 };
 
-/* Everything is written and every dictionary empty: memory is back to almost nothing. */
+/* Writes everything and empties all dictionaries, which frees almost all memory. */
 static enum ctx_status begin_epoch(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -43,21 +43,23 @@ static enum ctx_status begin_epoch(struct ctx_exp_writer *writer, struct ctx_err
 	return status;
 }
 
-/* Bytes that one more record of n frames may need in the live part. */
+/* Bytes that another record of n frames may need in the live part. */
 static size_t growth(const struct ctx_exp_live *live, uint32_t file, size_t n_frames)
 {
 	const struct ctx_exp_packet_buf *buf = &live->bufs[file];
 	size_t bytes = ctx_exp_stacks_growth(&live->stacks, n_frames);
 
 	if (buf->n == buf->cap)
-		bytes += 2 * (buf->cap + 1) *
-			 sizeof(*buf->packets); /* a first buffer too: it must not count as no growth */
+		bytes += 2 * (buf->cap + 1) * sizeof(*buf->packets); /* includes the first buffer */
 	if (live->frames.cap - live->frames.n < 40 + 10 * n_frames)
 		bytes += 2 * (live->frames.cap + 40 + 10 * n_frames);
 	return bytes;
 }
 
-/* Makes room for one more record, in a new epoch if memory is used up. After this, adding it cannot fail. */
+/*
+ * Makes room for another record, in a new epoch if memory is used up. Adding the record cannot fail
+ * then.
+ */
 static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct record *record,
 				 struct ctx_exp_live **ret, struct ctx_err *err)
 {
@@ -84,7 +86,7 @@ static enum ctx_status make_room(struct ctx_exp_writer *writer, const struct rec
 	if (status == CTX_OK && ctx_buf_reserve(&(*ret)->frames, 40 + 10 * record->n_frames) == NULL)
 		status = ctx_err_nomem(err);
 	if ((*ret)->frames.failed)
-		(*ret)->frames.failed = false; /* nothing was lost: the room is asked for again next time */
+		(*ret)->frames.failed = false; /* nothing is lost: the next call tries again */
 	ctx_exp_account(writer, *ret);
 	return status;
 }
@@ -98,13 +100,15 @@ static void note_sampled(struct ctx_exp_writer *writer, const struct ctx_exp_map
 				   address - entry->address + entry->file_offset);
 }
 
-/* Is it no address, but says something of the stack? */
+/* Is it a marker of the stack, not an address? */
 static bool is_mark(uint64_t address)
 {
 	return ctx_frame_truncation(address) != CTX_TRUNCATED_NOT || address == CTX_FRAME_JOINED;
 }
 
-/* Adds the nodes from `first` on to the frames that wait for the disk, and notes which load objects they are in. */
+/*
+ * Adds the nodes from `first` on to the buffered frames, and marks their load objects as sampled.
+ */
 static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *live, uint32_t first,
 			  uint32_t prefix)
 {
@@ -130,7 +134,7 @@ static void put_new_nodes(struct ctx_exp_writer *writer, struct ctx_exp_live *li
 	writer->stats.stacks += n;
 }
 
-/* The stack's node in the dictionary; make_room was there before. */
+/* The stack's node in the dictionary. Call make_room first. */
 static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live, const struct record *record)
 {
 	uint32_t epoch = writer->procs[record->process].epoch;
@@ -226,7 +230,8 @@ static enum ctx_status check_state(const struct ctx_exp_writer *writer, const st
 	if (state->waker != CTX_NONE)
 		return ctx_exp_check_thread(writer, state->waker, err);
 	if (state->external_waker != CTX_NONE && state->external_waker >= writer->external_wakers.n)
-		return ctx_err_set(err, CTX_E_ARG, "outsider %u was never named", state->external_waker);
+		return ctx_err_set(err, CTX_E_ARG, "external waker %u was never named",
+				   state->external_waker);
 	return CTX_OK;
 }
 
@@ -298,7 +303,7 @@ enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer, const struct c
 	ctx_exp_put_kept(&live->kept, live->n_kept != 0 ? live->kept_previous_ns : 0, &record);
 	status = ctx_buf_check(&live->kept, err);
 	if (status != CTX_OK) {
-		live->kept.n = before; /* half a record would spoil the others */
+		live->kept.n = before; /* an incomplete record would damage the others */
 		live->kept.failed = false;
 		return status;
 	}

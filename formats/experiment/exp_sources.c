@@ -1,5 +1,5 @@
 /*
- * Copies of source files: which load objects had samples and where, and the copying of one file.
+ * Copies of source files: lists sampled load objects with offsets, and copies a file.
  *
  *	places --> ctx_exp_each_sampled --> (the caller reads debug information) --> ctx_exp_archive_source --> archives/source-0.zst
  *	                                                                                                   `--> <source> in log.xml
@@ -17,7 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The names of source files' copies: "source-<number>.zst". A path makes no good name: two that hash alike would be one file. */
+/*
+ * The names of source files' copies: "source-<number>.zst". Names are not derived from paths: two
+ * paths with the same hash would share a file.
+ */
 static void source_name(uint32_t number, char out[CTX_EXP_ARCHIVE_NAME_MAX])
 {
 	snprintf(out, CTX_EXP_ARCHIVE_NAME_MAX, "source-%u.zst", number);
@@ -60,7 +63,10 @@ enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *writer, ctx_exp_samp
 	return status;
 }
 
-/* The text of a plain file that is not too large. What is read is what was looked at: the file is opened first. */
+/*
+ * The text of a regular file up to a size. The file is opened before it is checked, so that the
+ * checked file is read.
+ */
 static enum ctx_status read_text(const struct ctx_exp_source *source, struct stat *info, struct ctx_buf *out,
 				 struct ctx_err *err)
 {
@@ -68,7 +74,7 @@ static enum ctx_status read_text(const struct ctx_exp_source *source, struct sta
 	int fd CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 
-	/* Not a device or a pipe: opening those could do something, or wait. */
+	/* Not a device or a pipe: opening one may block or have side effects. */
 	if (stat(source->path, info) != 0)
 		return ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	if (!S_ISREG(info->st_mode))
@@ -78,7 +84,7 @@ static enum ctx_status read_text(const struct ctx_exp_source *source, struct sta
 		return ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	if (!S_ISREG(info->st_mode))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
-	if (info->st_size == 0) /* of /proc too, whose files should not be read unasked */
+	if (info->st_size == 0) /* also files of /proc, which must not be read */
 		return ctx_err_set(err, CTX_E_NOTFOUND, "empty");
 	if ((uint64_t)info->st_size > source->max_bytes)
 		return ctx_err_set(err, CTX_E_LIMIT, "too large: %llu bytes",
@@ -130,7 +136,7 @@ enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer, const stru
 	status = read_text(source, &info, &text, &local);
 	source_name(writer->n_sources, name);
 	if (status == CTX_OK) {
-		/* The experiment may be open to more people than the file was. */
+		/* The experiment may be readable by more users than the file. */
 		struct ctx_exp_image image = {text.bytes, text.n,
 					      (info.st_mode & S_IROTH) != 0 ? 0644 : 0600};
 

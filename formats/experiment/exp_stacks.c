@@ -19,7 +19,7 @@ size_t ctx_exp_stacks_bytes(const struct ctx_exp_stacks *stacks)
 	return stacks->cap * sizeof(*stacks->nodes) + stacks->slots_cap * sizeof(*stacks->slots);
 }
 
-/* Capacity for `want` nodes; slots are always twice as many. */
+/* Capacity for `want` nodes; there are twice as many slots. */
 static size_t capacity_for(const struct ctx_exp_stacks *stacks, size_t want)
 {
 	size_t cap = stacks->cap != 0 ? stacks->cap : FIRST_NODES;

@@ -1,6 +1,6 @@
 /*
- * The writer's own state, shared by exp_create.c, exp_processes.c, exp_samples.c and exp_events.c (what comes in), exp_flush.c (what
- * goes to disk), exp_archiving.c and exp_sources.c (copies).
+ * State of the writer, shared by exp_create.c, exp_processes.c, exp_samples.c and exp_events.c
+ * (input), exp_flush.c (output), exp_archiving.c and exp_sources.c (copies).
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_STATE_H
 #define CTX_FORMATS_EXPERIMENT_EXP_STATE_H
@@ -18,7 +18,7 @@
 #define CTX_EXP_METRIC_FILES_MAX 8u
 #define CTX_EXP_FILES_MAX (CTX_EXP_METRIC_FILES_MAX + 1) /* one more for the states of threads */
 #define CTX_EXP_FILE_NAME_MAX 32u
-#define CTX_EXP_LINEAGE_MAX 200u /* longer ones begin anew, so that a directory's name stays a name */
+#define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
 #define CTX_EXP_BLOCK_PACKETS 8192u
 #define CTX_EXP_BUFFER_BYTES ((size_t)64 * 1024)
@@ -30,7 +30,10 @@ struct ctx_exp_packet_buf {
 	bool unsorted;
 };
 
-/* What a process needs while samples come: made by a sample, released at exit and when memory is short. */
+/*
+ * State of a process with buffered samples: created by a sample, released at exit and when memory
+ * is short.
+ */
 struct ctx_exp_live {
 	uint32_t process;
 	uint32_t place;	    /* in writer->live */
@@ -43,43 +46,43 @@ struct ctx_exp_live {
 	struct ctx_buf kept; /* payload of the next block of kept stacks */
 	uint32_t n_kept;
 	uint64_t kept_first_ns, kept_last_ns, kept_previous_ns; /* relative */
-	size_t accounted; /* bytes of this struct and all it holds, as counted in writer->memory_bytes */
+	size_t accounted; /* bytes of this struct and all it owns, as counted in limits.memory_used */
 	struct ctx_exp_packet_buf bufs[CTX_EXP_FILES_MAX];
 };
 
 struct ctx_exp_proc {
 	int64_t pid;
 	uint32_t parent;
-	uint32_t ordinal; /* the n-th fork of the parent, or exec of the process before */
+	uint32_t ordinal; /* number of the fork of the parent, or of the exec of the previous process */
 	uint32_t n_forks, n_execs;
 	uint32_t epoch; /* of its dictionary, from 1 */
 	uint8_t origin; /* enum ctx_exp_origin */
-	bool is_root; /* lineage does not build upon the parent's: "" for the root process, _p<pid>, _n<number> */
+	bool is_root; /* lineage not derived from the parent: "" for the root process, _p<pid>, _n<number> */
 	bool by_number;	  /* a root whose lineage is _n<number> */
-	bool has_samples; /* its maps are on the way to disk: later ones are appended */
+	bool has_samples; /* its maps were written or buffered: later ones are appended */
 	bool has_dir;
 	struct ctx_exp_map_list *maps;
 	struct ctx_exp_live *live; /* NULL without buffered data */
 };
 
 struct ctx_exp_last_stack { /* of a thread */
-	uint32_t process;   /* that the leaf is of */
+	uint32_t process;   /* of the leaf */
 	uint32_t epoch;
-	uint32_t leaf; /* of its last stack that was told */
+	uint32_t leaf; /* of its last stack */
 };
 
-/* The data files that packets go to: one or more metrics each, and the states of threads. */
+/* The data files for packets: one or more metrics each, and thread states. */
 struct ctx_exp_data_files {
 	uint64_t periods[UINT8_MAX + 1]; /* by metric */
 	uint8_t file_of[UINT8_MAX + 1];	 /* by metric */
 	uint32_t n_metrics, n_files;
-	uint32_t states; /* the file of thread states; CTX_NONE: none is recorded */
+	uint32_t states; /* file of thread states; CTX_NONE: not recorded */
 	char names[CTX_EXP_FILES_MAX][CTX_EXP_FILE_NAME_MAX];
 };
 
 struct ctx_exp_limits {
 	uint64_t disk_bytes; /* 0: no limit */
-	bool reached;	     /* of disk_bytes: nothing more is written to data files */
+	bool reached;	     /* disk_bytes reached: data files are not written any more */
 	size_t memory_bytes, memory_used;
 };
 
@@ -117,7 +120,7 @@ struct ctx_exp_writer {
 	struct ctx_strtab external_wakers; /* names by number */
 	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
-	uint64_t flushing_ns; /* relative: the oldest record of the process that is being written */
+	uint64_t flushing_ns; /* relative: oldest record of the process being written */
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_stats stats;
@@ -125,47 +128,50 @@ struct ctx_exp_writer {
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 
-/* A failure that sticks. */
+/* Returns the sticky failure. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_check(const struct ctx_exp_writer *writer, struct ctx_err *err);
 
-/* The same, and whether there is a process or a thread of this number. */
+/* The same, and checks that the process or thread exists. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_check_process(const struct ctx_exp_writer *writer, uint32_t process,
 						     struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer *writer, uint32_t thread,
 						    struct ctx_err *err);
 
-/* Begins an <event> in the log; attributes can be added. ctx_exp_log_end ends its line. */
+/* Begins an <event> in the log, to which attributes can be added. ctx_exp_log_end ends the line. */
 struct ctx_buf *ctx_exp_log_event(struct ctx_exp_writer *writer, const char *kind, uint64_t time_ns);
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_end(struct ctx_exp_writer *writer, struct ctx_err *err);
 
-/* The live part of a process, made if there is none. */
+/* The live part of a process; created if there is none. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process,
 						struct ctx_exp_live **ret, struct ctx_err *err);
 
-/* Relative time; what is before the start is at the start. */
+/* Relative time; times before the start become 0. */
 static inline uint64_t ctx_exp_relative(const struct ctx_exp_writer *writer, uint64_t time_ns)
 {
 	return time_ns > writer->start_ns ? time_ns - writer->start_ns : 0;
 }
 
-/* Writes what process's live part has buffered, after the log: maps, frames, samples. What could not be written is kept after CTX_E_NOMEM. */
+/*
+ * Writes the log, then the buffers of a live part: maps, frames, samples. After CTX_E_NOMEM
+ * unwritten data is kept.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 						     struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
 
-/* Makes a file of the root process that has these bytes in it. */
+/* Creates a file of the root process with these bytes. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,
 						 const void *bytes, size_t n, struct ctx_err *err);
 
-/* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, zero included. */
+/* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, including the zero. */
 void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char out[CTX_EXP_DIR_NAME_MAX]);
 
-/* Flushes, then counts, a process's live part out; its dictionary goes on in a new epoch. */
+/* Flushes and releases a live part; its dictionary continues in a new epoch. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_retire(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 					      struct ctx_err *err);
 
-/* Memory of a live part, counted anew. */
+/* Updates the memory accounted for a live part. */
 void ctx_exp_account(struct ctx_exp_writer *writer, struct ctx_exp_live *live);
 
 #endif

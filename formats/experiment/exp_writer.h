@@ -1,15 +1,23 @@
 /*
  * Writes an experiment directory (docs/experiment-format.md) while a recording runs.
  *
- * One writer holds the root process's experiment and all descendants'. Times are absolute nanoseconds of CLOCK_MONOTONIC; the writer makes them relative to the run event. Call stacks are interned on the
- * way in: a sample on disk is a handful of bytes. Memory is bounded by options.memory_bytes whatever the target does: when the dictionaries of all processes together reach it, all blocks are written, the
- * dictionaries are emptied and go on in a new epoch. Disk is bounded by options.max_bytes: past it samples are counted as lost to the limit and dropped, the log says so once, everything else (exit, maps) goes on.
+ * One writer handles the experiment of the root process and those of all descendants. Times are
+ * absolute nanoseconds of CLOCK_MONOTONIC; the writer makes them relative to the run event. Call
+ * stacks are interned on input: a sample takes a few bytes on disk. Memory is bounded by
+ * options.memory_bytes: when the dictionaries of all processes together reach it, all blocks are
+ * written, and the dictionaries are emptied and continue in a new epoch. Disk space is bounded by
+ * options.max_bytes: beyond it samples are dropped and counted as lost, the log notes it once,
+ * everything else (exit, maps) continues.
  *
- * What is on disk is always whole: blocks are written with one write each, the log and the map before the frames, the frames before the packets that name them. ctx_exp_tick writes what is older than a second.
- * A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes that were there before) is made when it gets its first sample; processes without samples are in the root process's log only.
- * Files are opened, appended to and closed as needed, so any number of processes costs no descriptors.
+ * The files are consistent at any time: each block is written with one write, log and map before
+ * the frames, frames before the packets that refer to them. ctx_exp_tick writes buffers older than
+ * a second. A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before
+ * the recording) is created with its first sample; processes without samples are in the root
+ * process's log only. Files are opened, appended to and closed as needed, so that processes hold no
+ * descriptors.
  *
- * An I/O error sticks: the call that meets it returns CTX_E_IO, later calls return it again at once, ctx_exp_close still writes what it can.
+ * An I/O error is sticky: the call returns CTX_E_IO, later calls return it again at once, and
+ * ctx_exp_close still writes what it can.
  */
 #ifndef CTX_FORMATS_EXPERIMENT_EXP_WRITER_H
 #define CTX_FORMATS_EXPERIMENT_EXP_WRITER_H
@@ -27,13 +35,13 @@ struct ctx_exp_metric {
 	const char *name;    /* "cpu-clock" */
 	const char *unit;    /* "ns", "events" */
 	const char *file;    /* "profile" for clocks, "hwcounters" for all others */
-	uint64_t period;     /* weight of every sample of it; 0: each sample has its own */
-	double frequency_hz; /* asked for; 0: a fixed period */
+	uint64_t period;     /* weight of every sample; 0: each sample has its own */
+	double frequency_hz; /* requested; 0: a fixed period */
 };
 
 struct ctx_exp_options {
 	const char *path;    /* NAME.er */
-	bool overwrite;	     /* remove an experiment (never anything else) that is there */
+	bool overwrite;	     /* remove an existing experiment (never anything else) */
 	uint64_t max_bytes;  /* 0: no limit */
 	size_t memory_bytes; /* for dictionaries and buffers; 0: 64 MB */
 	bool has_states;     /* ctx_exp_state will be called: log.xml describes the file `states` */
@@ -50,15 +58,23 @@ struct ctx_exp_options {
 
 struct ctx_exp_writer;
 
-/* Makes the directory and the root process's files. CTX_E_ARG: exists and no overwrite, or the name does not end in .er, or what is there is no experiment; CTX_E_IO, CTX_E_PERM, CTX_E_NOMEM. */
+/*
+ * Creates the directory and the root process's files. Fails with CTX_E_ARG (exists and no
+ * overwrite, exists and is not an experiment, or the name does not end in .er), CTX_E_IO,
+ * CTX_E_PERM, CTX_E_NOMEM.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_create(const struct ctx_exp_options *options,
 					      struct ctx_exp_writer **ret, struct ctx_err *err);
 
 enum ctx_exp_origin {
-	CTX_EXP_ROOT_PROCESS, /* the first process; exactly once, except when whole systems or several processes are watched */
+	/*
+	 * The first process; exactly once, except when a whole system or several processes are
+	 * recorded.
+	 */
+	CTX_EXP_ROOT_PROCESS,
 	CTX_EXP_FORK,	 /* lineage: the parent's + _f<n> */
-	CTX_EXP_EXEC,	 /* lineage: that of the process that exec'ed + _x<n>; the old process ends there */
-	CTX_EXP_PRESENT, /* was there before the recording: lineage _p<pid> */
+	CTX_EXP_EXEC,	 /* lineage: that of the replaced process + _x<n>; the old process ends */
+	CTX_EXP_PRESENT, /* existed before the recording: lineage _p<pid> */
 };
 
 struct ctx_exp_process {
@@ -69,22 +85,25 @@ struct ctx_exp_process {
 	uint64_t time_ns;
 };
 
-/* Numbers are dense from 0. Maps are not inherited by themselves: announce them again for a fork (ctx_exp_fork_maps does it). */
+/*
+ * Numbers are dense from 0. A forked process does not inherit maps automatically: call
+ * ctx_exp_fork_maps.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer,
 						     const struct ctx_exp_process *process,
 						     uint32_t *ret_process, struct ctx_err *err);
 
-/* Gives `child` all the maps that `parent` has now. Costs nothing until the child gets a sample. */
+/* Gives `child` all current maps of `parent`. Costs nothing until the child gets a sample. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_fork_maps(struct ctx_exp_writer *writer, uint32_t parent,
 						 uint32_t child, uint64_t time_ns, struct ctx_err *err);
 
 struct ctx_exp_exit {
 	uint64_t time_ns;
 	bool has_status;
-	int32_t status; /* as waitpid gives it, if has_status */
+	int32_t status; /* as returned by waitpid, if has_status */
 };
 
-/* Ends a process: its blocks are written and its dictionary released. */
+/* Ends a process: writes its blocks and releases its dictionary. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t process,
 						    const struct ctx_exp_exit *how, struct ctx_err *err);
 
@@ -95,7 +114,7 @@ struct ctx_exp_thread {
 	uint64_t time_ns; /* when it starts */
 };
 
-/* Numbers are dense from 0 over the whole experiment; one number is one life of a tid. */
+/* Numbers are dense from 0 over the whole experiment; one number is one lifetime of a tid. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer,
 						    const struct ctx_exp_thread *thread, uint32_t *ret_thread,
 						    struct ctx_err *err);
@@ -107,7 +126,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer
 struct ctx_exp_map {
 	uint64_t address, size, file_offset;
 	uint32_t protection;  /* PROT_READ 1, PROT_WRITE 2, PROT_EXEC 4 */
-	const char *path;     /* any bytes; "[vdso]", "//anon" as the kernel names them */
+	const char *path;     /* any bytes; "[vdso]", "//anon" as named by the kernel */
 	const char *build_id; /* lower-case hex, "" unknown */
 	uint64_t time_ns;
 };
@@ -115,7 +134,7 @@ struct ctx_exp_map {
 CTX_MUST_CHECK enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process,
 					   const struct ctx_exp_map *map, struct ctx_err *err);
 
-/* Of `range` address, size and time count. */
+/* Uses address, size and time of `range`. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_unmap(struct ctx_exp_writer *writer, uint32_t process,
 					     const struct ctx_exp_map *range, struct ctx_err *err);
 
@@ -125,54 +144,75 @@ struct ctx_exp_sample {
 	uint32_t thread;
 	uint32_t metric;
 	int32_t cpu;	 /* -1 unknown */
-	uint64_t weight; /* looked at only if the metric's period is 0 */
-	const uint64_t *
-		frames; /* leaf first; look-up addresses as in model/event_source.h (callers: return address - 1), CTX_FRAME_TRUNCATED last if cut */
+	uint64_t weight; /* used only if the metric's period is 0 */
+	/*
+	 * Leaf first; look-up addresses as in model/event_source.h (callers: return address - 1),
+	 * CTX_FRAME_TRUNCATED last if cut.
+	 */
+	const uint64_t *frames;
 	size_t n_frames;
 };
 
-/* Interns and buffers. O(frames), less when the stack resembles the last one of the thread. */
+/*
+ * Interns the stack and buffers the sample. O(frames), less if the stack resembles the thread's
+ * last one.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_sample(struct ctx_exp_writer *writer,
 					      const struct ctx_exp_sample *sample, struct ctx_err *err);
 
-/* What is seen of a thread: see model/thread_state.h. */
+/* A thread state change, see model/thread_state.h. */
 struct ctx_exp_state {
 	uint64_t time_ns;
-	uint32_t
-		process; /* whose dictionary the stack goes to: the thread's own process; woken by a thread of the recording: the waker's */
+	/*
+	 * Process whose dictionary gets the stack: the thread's own; woken by a thread of the
+	 * recording: the waker's.
+	 */
+	uint32_t process;
 	uint32_t thread;
 	enum ctx_state_change change;
 	int32_t cpu;		 /* -1 unknown */
-	uint32_t waker;		 /* who is woken: thread number; CTX_NONE */
-	uint32_t external_waker; /* woken by none of them: as ctx_exp_external_waker gave it; CTX_NONE */
+	uint32_t waker;		 /* number of the waking thread; CTX_NONE */
+	uint32_t external_waker; /* woken from outside: from ctx_exp_external_waker; CTX_NONE */
 	const uint64_t *frames;	 /* as in samples; n_frames 0: no stack */
 	size_t n_frames;
 };
 
-/* Interns and buffers, like ctx_exp_sample; goes to the file `states` of the process. Only with options.has_states (CTX_E_ARG). */
+/*
+ * Interns and buffers, like ctx_exp_sample, for the file `states` of the process. CTX_E_ARG without
+ * options.has_states.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_state(struct ctx_exp_writer *writer, const struct ctx_exp_state *state,
 					     struct ctx_err *err);
 
-/* A number for somebody who is no thread of the recording, "kworker/0:1": a line of the log when the name is new. Numbers are dense from 0. */
+/*
+ * The number of an external waker ("kworker/0:1"), which is not a thread of the recording. A new
+ * name adds a line to the log. Numbers are dense from 0.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_external_waker(struct ctx_exp_writer *writer, const char *name,
 						      uint64_t time_ns, uint32_t *ret, struct ctx_err *err);
 
-/* Stores what a sample's stack can be unwound from beside it: its time, process and thread. */
+/*
+ * Stores registers and stack memory for unwinding a sample. Uses time, process and thread of
+ * `sample`.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_keep_stack(struct ctx_exp_writer *writer,
 						  const struct ctx_exp_sample *sample,
 						  const struct ctx_user_state *state, struct ctx_err *err);
 
-/* How the recorder's unwinding went: samples whose stack reached its root, or did not, by reason. */
+/* Results of the recorder's unwinding: number of samples by reason for the end of their stacks. */
 struct ctx_exp_unwinding {
-	uint64_t ends[CTX_TRUNCATED_N]; /* [CTX_TRUNCATED_NOT]: at the root, the joined ones included */
+	uint64_t ends[CTX_TRUNCATED_N]; /* [CTX_TRUNCATED_NOT]: at the root, including joined ones */
 	uint64_t joined;		/* continued by an earlier stack of the thread */
 };
 
-/* Says so in the log; at the end of a recording. */
+/* Writes the counts to the log, at the end of a recording. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_unwound(struct ctx_exp_writer *writer, uint64_t time_ns,
 					       const struct ctx_exp_unwinding *counts, struct ctx_err *err);
 
-/* What a process has mapped now, NULL: nothing. Borrowed until the writer is told of a map, a fork or an exit. */
+/*
+ * The current maps of a process; NULL: none. Borrowed until the next map, fork or exit is passed to
+ * the writer.
+ */
 const struct ctx_exp_map_list *ctx_exp_maps(const struct ctx_exp_writer *writer, uint32_t process);
 
 /* The load objects of all maps so far; borrowed. */
@@ -186,16 +226,18 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint6
 CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
 						bool throttled, struct ctx_err *err);
 
-/* A line for the head of reports: what could not be had. Written at once. */
+/* A warning for the header of reports: what could not be recorded. Written at once. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, uint64_t time_ns,
 					       const char *text, struct ctx_err *err);
 
-/* Call about once a second (or more often): writes every buffer whose oldest record is a second old. */
+/*
+ * Writes every buffer whose oldest record is a second old. Call about once a second or more often.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns,
 					    struct ctx_err *err);
 
 struct ctx_exp_stats {
-	uint64_t samples, changes; /* that came in */
+	uint64_t samples, changes; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples and changes */
 	size_t memory_bytes;
@@ -204,36 +246,42 @@ struct ctx_exp_stats {
 struct ctx_exp_stats ctx_exp_stats(const struct ctx_exp_writer *writer);
 
 /*
- * Copies every load object that got a sample in any process (each build id once) as a zstd frame into archives/, and the kernel's kallsyms if kernel frames were seen. Objects that changed since
- * (other build id) or cannot be read are noted in the log, and are no failure. [vdso] is copied from this process's own memory when build ids agree. Call before close.
+ * Copies every load object with samples in any process (each build id once) as a zstd frame to
+ * archives/, and the kernel's kallsyms if there are kernel frames. Objects that changed since
+ * (other build id) or cannot be read are noted in the log and are not a failure. [vdso] is copied
+ * from this process's memory if build ids match. Call before close.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive(struct ctx_exp_writer *writer, struct ctx_err *err);
 
-/* A load object that got samples, and where. Borrowed. */
+/* A load object with samples, and their offsets. Borrowed. */
 struct ctx_exp_sampled {
 	const char *path, *build_id; /* as in ctx_exp_map */
 	const uint64_t *offsets;     /* in the file, ascending: leaves and look-up addresses of callers */
 	size_t n_offsets;
-	bool all; /* there are more, nobody knows which */
+	bool all; /* further offsets are unknown */
 };
 typedef enum ctx_status ctx_exp_sampled_fn(void *context, const struct ctx_exp_sampled *object,
 					   struct ctx_err *err);
 
-/* Calls `each` for every object that got a sample in any process; its first failure is returned. Only with keep_places. */
+/*
+ * Calls `each` for every object with a sample in any process; returns its first failure. Only with
+ * keep_places.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *writer, ctx_exp_sampled_fn *each,
 						    void *context, struct ctx_err *err);
 
 struct ctx_exp_source {
-	const char *path;    /* absolute */
-	uint64_t max_bytes;  /* a larger file is left out */
-	uint64_t left_bytes; /* the same, but what is left for all files together */
-	int64_t built_seconds; /* when the load object was made, since 1970: a file changed after that is marked */
+	const char *path;      /* absolute */
+	uint64_t max_bytes;    /* larger files are left out */
+	uint64_t left_bytes;   /* the same for what is left of the total */
+	int64_t built_seconds; /* build time of the load object, since 1970: a file changed later is marked */
 };
 
 /*
- * Copies a source file to archives/ and adds its line to the log; call once for each path. `*ret_bytes` is its size before
- * compression, `*ret_is_newer` tells whether it was changed after built_seconds. CTX_E_NOTFOUND with the reason (which is in
- * the log too): no plain file of text, or unreadable. CTX_E_LIMIT: larger than that. CTX_E_IO, CTX_E_NOMEM: as everywhere.
+ * Copies a source file to archives/ and adds its line to the log; call once for each path.
+ * `*ret_bytes` is its size before compression; `*ret_is_newer`: it was changed after built_seconds.
+ * Fails with CTX_E_NOTFOUND (not a regular text file, or unreadable; the reason is in the log too),
+ * CTX_E_LIMIT (too large), CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *writer,
 						      const struct ctx_exp_source *source,
@@ -241,7 +289,8 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_archive_source(struct ctx_exp_writer *wri
 						      struct ctx_err *err);
 
 /*
- * Writes what is left, the exit events, and releases the writer (also on failure). NULL is fine.
+ * Writes the remaining buffers and the exit events, and releases the writer (also on failure). NULL
+ * is allowed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns,
 					     struct ctx_err *err);

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at `at` that XML 1.0 can hold; 0 if there is none. */
+/* Length of the UTF-8 character at `at` if XML 1.0 allows it, else 0. */
 static size_t character_length(const uint8_t *at)
 {
 	static const uint32_t SMALLEST[] = {0, 0, 0x80, 0x800, 0x10000};

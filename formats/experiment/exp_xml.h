@@ -1,5 +1,6 @@
 /*
- * Lines of log.xml and map.xml: one element a line, attributes that any XML parser takes whatever bytes are in them.
+ * Lines of log.xml and map.xml: one element per line, attributes valid for any XML parser whatever
+ * bytes they hold.
  *
  *	ctx_exp_xml_attribute(&line, "path", "/tmp/a\nb<c>");   ->    path="/tmp/a\x0ab&lt;c&gt;"
  */
@@ -10,7 +11,10 @@
 
 #include <stdint.h>
 
-/* Appends ` name="text"`. Control characters, backslashes and what is not UTF-8 become \xHH. Errors stay in `out`. */
+/*
+ * Appends ` name="text"`. Control characters, backslashes and invalid UTF-8 become \xHH. Errors are
+ * sticky in `out`.
+ */
 void ctx_exp_xml_attribute(struct ctx_buf *out, const char *name, const char *text);
 
 /* The same for numbers: decimal, hexadecimal with 0x, and a time as seconds with nine decimals. */

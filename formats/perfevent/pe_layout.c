@@ -2,7 +2,7 @@
 
 /*
  * perf's register number of the program counter. Register 32 exists on aarch64 only, and a mask of
- * aarch64 registers without it is useless: the bit tells the machines apart.
+ * aarch64 registers without it is useless: the bit identifies the machine.
  */
 #define REG_X86_PC 8
 #define REG_ARM64_PC 32
