@@ -35,8 +35,8 @@ install_npm tests/browser
 step "release build"
 tools/build.sh -DCTX_WERROR=ON
 step "fast and live tests"
-# One job more than processors: the browser's test waits half of its time.
-tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) + 1))
+# Two jobs for each processor: tests that record and those of the browser wait half of their time.
+tools/run_tests.sh build -L 'fast|live' -j $(($(nproc) * 2))
 [ "$mode" = --quick ] && exit 0
 
 install_packages clang-format clang-tidy libclang-rt-dev

@@ -1,4 +1,4 @@
-# The page in Chromium, as a person uses it: browser_page.sh BUILD_DIR SOURCE_DIR [--speed|--picture]
+# The page in Chromium, as a person uses it: browser_page.sh BUILD_DIR SOURCE_DIR --use|--safe|--speed|--picture
 . "$(dirname "$0")/page_tools.sh"
 here=$2/tests/browser
 need_node "$here"

@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const [build, source, work, executablePath, option] = process.argv.slice(2);
-export const wanted = option?.replace(/^--/, "") || "page"; /* or speed, picture */
+export const wanted = option?.replace(/^--/, "") || "use"; /* or safe, speed, picture */
 export const sourceDir = source;
 export const buildDir = build;
 const PATIENCE = 60000; /* ms; the machine may be busy */
