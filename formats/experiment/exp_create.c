@@ -29,7 +29,7 @@ static enum ctx_status clear_place(const char *path, bool overwrite, struct ctx_
 	if (!overwrite)
 		return ctx_err_set(err, CTX_E_ARG, "%s: exists already", path);
 	if (!S_ISDIR(info.st_mode) || !ctx_exp_is_experiment(path))
-		return ctx_err_set(err, CTX_E_ARG, "%s: is no experiment, so it is not overwritten", path);
+		return ctx_err_set(err, CTX_E_ARG, "%s: not an experiment, so it is not overwritten", path);
 	return ctx_dir_remove(path, err);
 }
 
@@ -54,7 +54,7 @@ static enum ctx_status set_metrics(struct ctx_exp_writer *writer, const struct c
 		uint32_t at = 0;
 
 		if (!is_file_name(file))
-			return ctx_err_set(err, CTX_E_ARG, "\"%s\" is no name for a data file", file);
+			return ctx_err_set(err, CTX_E_ARG, "\"%s\" is not a valid name of a data file", file);
 		while (at < writer->data.n_files && strcmp(writer->data.names[at], file) != 0)
 			at++;
 		if (at == CTX_EXP_METRIC_FILES_MAX)

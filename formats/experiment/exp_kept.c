@@ -31,7 +31,7 @@ enum ctx_status ctx_exp_kept_open(struct ctx_event_source *source, struct ctx_ex
 	struct ctx_exp_kept *kept;
 
 	if (source->next != ctx_exp_reader_next)
-		return ctx_err_set(err, CTX_E_ARG, "no experiment: only these have kept stacks");
+		return ctx_err_set(err, CTX_E_ARG, "not an experiment: only experiments have kept stacks");
 	kept = ctx_calloc(1, sizeof(*kept));
 	if (kept == NULL)
 		return ctx_err_nomem(err);

@@ -366,12 +366,11 @@ static enum ctx_status open_directory(struct ctx_exp_reader *reader, const char 
 		return ctx_err_nomem(err);
 	reader->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (reader->dir < 0 && errno == ENOTDIR)
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: is no directory", path);
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a directory", path);
 	if (reader->dir < 0)
 		return ctx_err_errno(err, errno == ENOENT ? CTX_E_NOTFOUND : CTX_E_IO, "%s", path);
 	if (!ctx_exp_is_experiment(path))
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: no log.xml, or not one of an experiment, in it",
-				   path);
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: not an experiment: no valid log.xml in it", path);
 	return CTX_OK;
 }
 

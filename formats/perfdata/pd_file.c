@@ -326,10 +326,10 @@ enum ctx_status ctx_pd_file_read(struct ctx_pd_file *file, struct ctx_err *err)
 		return status;
 	if (got >= MAGIC_BYTES && memcmp(bytes, old_magic, MAGIC_BYTES) == 0)
 		return ctx_err_set(err, CTX_E_VERSION,
-				   "%s: perf.data of version 1 (before Linux 3.8) is not read", path);
+				   "%s: perf.data of version 1 (before Linux 3.8) is not supported", path);
 	if (got < PIPE_HEADER_BYTES ||
 	    (memcmp(bytes, magic, MAGIC_BYTES) != 0 && memcmp(bytes, other_magic, MAGIC_BYTES) != 0))
-		return ctx_err_set(err, CTX_E_FORMAT, "%s: no perf.data", path);
+		return ctx_err_set(err, CTX_E_FORMAT, "%s: not a perf.data file", path);
 	/* The magic is a 64-bit number: little-endian machines write it as the text "PERFILE2". */
 	file->swap = (memcmp(bytes, magic, MAGIC_BYTES) == 0) == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	return read_header(file, bytes, got, err);

@@ -94,7 +94,7 @@ expect 1 "missing.data: No such file" ctxan missing.data
 expect 1 "wrong/empty: " ctxan -q good.data wrong/empty
 [ ! -s out.txt ] || fail "the first of two was printed although the second is no recording"
 rm -f good.data.ctxan.db
-no_database "no perf.data"
+no_database "not a perf.data file"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	as_nobody() { setpriv --reuid=nobody --clear-groups env -u XDG_CACHE_HOME HOME="$work/nobody" "$@"; }
 	chmod a+rx "$work" && mkdir nobody && chown nobody nobody
@@ -216,7 +216,7 @@ ctxan -q - -r functions <good.data | tail -n +2 >redirected.txt
 ctxan -q good.data -r functions | tail -n +2 | cmp -s - redirected.txt || fail "standard input from a file is not the same"
 ctxan -q - --db given.db -r functions <good.data >/dev/null && [ "$(samples given.db)" = "$all" ] || fail "standard input with --db"
 expect 1 "standard input is empty" sh -c 'ctxan - </dev/null'
-expect 1 "no perf.data" sh -c 'ulimit -f 20000; yes | ctxan -'
+expect 1 "not a perf.data file" sh -c 'ulimit -f 20000; yes | ctxan -'
 expect 1 "standard input can be read only once" sh -c 'ctxan - - <good.data'
 script -qec "ctxan -" typescript >/dev/null </dev/null && fail "standard input is a terminal: status 0"
 grep -q "standard input, which is a terminal" typescript || fail "standard input is a terminal: $(cat typescript)"
