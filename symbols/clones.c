@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-/* A compiler adds two or three; looking at more of them is for damaged files. */
+/* Compilers add two or three suffixes; more occur only in damaged files. */
 #define SUFFIXES_MAX 8
 
-/* Functions of one name in one object: whose part something is, is not certain among so many. */
+/* Limit of functions of one name in one object: with more the owner of a part is ambiguous. */
 #define CANDIDATES_MAX 1000
 
 struct ctx_clones_name {
 	uint32_t text;	/* offset in the set's text */
-	uint32_t entry; /* that has it, as its name or an alias */
+	uint32_t entry; /* entry with this name or alias */
 	uint32_t next;	/* of the same hash; index + 1, 0 none */
 };
 
@@ -38,7 +38,7 @@ static const char *last_dot(const char *name, size_t n)
 }
 
 /*
- * What the last suffix of a name of `n` bytes is; `*ret_base` is the length of what stands before
+ * The kind of the last suffix of a name of `n` bytes; `*ret_base` is the length of the name before
  * it, never 0.
  */
 static enum suffix last_suffix(const char *name, size_t n, size_t *ret_base)
@@ -115,7 +115,7 @@ static enum ctx_status index_names(struct ctx_clones *clones, const struct ctx_s
 	return CTX_OK;
 }
 
-/* The one entry of a name that can be meant by a clone of it, UINT32_MAX none or not certain. */
+/* The unique entry that a clone's base name refers to, UINT32_MAX none or ambiguous. */
 static uint32_t find_base(const struct ctx_clones *clones, const struct ctx_symset *set,
 			  const struct ctx_symset_entry *clone, const char *name, size_t n)
 {
@@ -142,14 +142,14 @@ static uint32_t find_base(const struct ctx_clones *clones, const struct ctx_syms
 	}
 	if (in_file_n == 1)
 		return in_file;
-	/* The only one, unless it is another file's own. */
+	/* The only one, unless it is local to another file. */
 	if (found_n == 1 && (set->entries[found].file == 0 || clone->file == 0))
 		return found;
 	return UINT32_MAX;
 }
 
 /*
- * The nearest thing that an entry is a part of: of foo.isra.0.cold it is foo.isra.0, or foo where
+ * The nearest entry that an entry is a part of: for foo.isra.0.cold it is foo.isra.0, or foo if
  * there is no such function. UINT32_MAX none.
  */
 static uint32_t find_parent(const struct ctx_clones *clones, const struct ctx_symset *set, uint32_t index)
@@ -180,7 +180,7 @@ enum ctx_status ctx_clones_find(struct ctx_clones *clones, const struct ctx_syms
 		if (status != CTX_OK)
 			return status;
 	}
-	/* Aliases can make two clones the parts of each other: then neither is. */
+	/* Aliases can make two clones parts of each other: then neither is. */
 	for (int i = 0; i < SUFFIXES_MAX; i++) {
 		uint32_t parent = find_parent(clones, set, at);
 
@@ -220,7 +220,7 @@ bool ctx_clones_readable(const char *name, struct ctx_buf *out)
 	if (!ctx_demangle(linkage, out))
 		ctx_buf_put_text(out, linkage);
 	while (n-- > 0) {
-		/* The hash in foo.llvm.1234 tells nobody anything. */
+		/* The hash in foo.llvm.1234 is of no use to readers. */
 		if (strncmp(name + base, ".llvm.", 6) != 0) {
 			ctx_buf_put_text(out, between);
 			ctx_buf_put(out, name + base + 1, ends[n] - base - 1);

@@ -1,9 +1,9 @@
 /*
- * Mangled names come from files that nobody trusts, and they can refer back to their own parts: 200
- * bytes may stand for gigabytes. So output goes through a callback that leaves libiberty (longjmp)
- * once READABLE_BYTES_MAX are written; its C++ demangler holds no heap memory then, its Rust
+ * Mangled names come from untrusted files and can contain back references: 200 bytes may expand to
+ * gigabytes. So output goes through a callback that leaves libiberty (longjmp) once
+ * READABLE_BYTES_MAX are written. At that point its C++ demangler holds no heap memory, its Rust
  * demangler at most one identifier in punycode. The D demangler has no callback: there the number
- * of references back is bounded instead.
+ * of back references is limited instead.
  */
 #include "symbols/demangle.h"
 
@@ -23,7 +23,7 @@
  */
 #define CPLUS_BYTES_MAX ((size_t)4 * 1024)
 
-/* Two references may double the text: 24 make a name at most 4096 times as long. */
+/* Two references may double the text: 24 make a name at most 4096 times longer. */
 #define D_BYTES_MAX ((size_t)1024)
 #define D_REFERENCES_MAX 24
 
@@ -97,8 +97,7 @@ bool ctx_demangle(const char *name, struct ctx_buf *out)
 	if (n > NAME_BYTES_MAX)
 		return false;
 	/*
-	 * The name of a PLT slot is that of the function it leads to, and a suffix that no
-	 * demangler knows.
+	 * The name of a PLT slot is that of its function, and a suffix that demanglers do not know.
 	 */
 	if (n <= suffix || strcmp(name + n - suffix, plt) != 0)
 		return demangle_whole(name, n, out);

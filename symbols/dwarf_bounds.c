@@ -7,10 +7,7 @@
 #include <gelf.h>
 #include <string.h>
 
-/*
- * Each range and each row takes more than that many bytes of the file, if no two units share a
- * table.
- */
+/* Minimum bytes of the file per range and per row, if no two units share a table. */
 #define BYTES_PER_RANGE 2
 #define BYTES_PER_ROW 1
 #define BOUND_EXTRA 1024
@@ -19,15 +16,15 @@
 #define FILE_BYTES_MIN 5 /* of the header, for a file */
 
 /*
- * What libdw keeps, roughly: of a row, while it reads and then; of a byte in front of the rows,
+ * Memory that libdw uses, roughly: per row, while reading and afterwards; per byte before the rows,
  * where the files are.
  */
 #define LIBDW_ROW_BYTES 112
 #define LIBDW_FILE_BYTES 8
 
 /*
- * Compilers write a table for each unit, tools that merge units share some: a few hundred entries,
- * 64 bytes in libdw each.
+ * Compilers write a table for each unit; tools that merge units share some. A table has a few
+ * hundred entries, each 64 bytes in libdw.
  */
 #define BYTES_PER_ABBREVIATION 4
 #define ABBREVIATIONS_EXTRA 1000000u
@@ -48,7 +45,7 @@ static uint64_t take_fixed(struct bytes *bytes, size_t n)
 	return ctx_elf_get_uint(&bytes->in, n, bytes->big_endian);
 }
 
-/* Skips to the end where fewer are left. */
+/* Skips to the end if fewer are left. */
 static void skip(struct ctx_cursor *in, uint64_t n)
 {
 	in->at += n < ctx_cursor_left(in) ? (size_t)n : ctx_cursor_left(in);
@@ -59,7 +56,9 @@ static bool has_more(const struct ctx_cursor *in)
 	return in->at < in->end && !in->failed;
 }
 
-/* Whether the cursor failed at a number of more than 64 bits: libdw reads on behind one. */
+/*
+ * Whether the cursor failed at a number of more than 64 bits: libdw continues after such a number.
+ */
 static bool is_overlong(const struct ctx_cursor *in)
 {
 	return in->failed && ctx_cursor_left(in) >= CTX_ELF_LEB_BYTES_MAX;
@@ -69,7 +68,7 @@ static bool is_called(const char *have, const char *name)
 {
 	size_t n = strlen(name);
 
-	/* libdw has unpacked it in its place */
+	/* libdw has decompressed it in place */
 	if (strncmp(have, ".zdebug_", 8) == 0)
 		have += 2;
 	else if (have[0] == '.')
@@ -77,7 +76,7 @@ static bool is_called(const char *have, const char *name)
 	return strncmp(have, name, n) == 0 && (have[n] == '\0' || strcmp(have + n, ".dwo") == 0);
 }
 
-/* The next section of a name, behind `*at` (NULL: from the first), that has bytes; NULL: none. */
+/* The next non-empty section of a name after `*at` (NULL: from the first); NULL: none. */
 static Elf_Data *next_section(Elf *elf, size_t names, const char *name, Elf_Scn **at)
 {
 	while ((*at = elf_nextscn(elf, *at)) != NULL) {
@@ -132,7 +131,7 @@ void ctx_dwarf_bounds_forget(struct ctx_dwarf_bounds *bounds)
 
 /* --- ranges --- */
 
-/* Of version 5: each entry begins with its kind. */
+/* Version 5: each entry begins with its kind. */
 static bool take_rnglist(uint64_t *left, struct ctx_cursor in, size_t address_bytes)
 {
 	for (; has_more(&in) && *left > 0; --*left) {
@@ -159,7 +158,7 @@ static bool take_rnglist(uint64_t *left, struct ctx_cursor in, size_t address_by
 			ctx_elf_skip_leb(&in);
 			break;
 		default:
-			return true; /* libdw stops there, too */
+			return true; /* libdw stops here, too */
 		}
 	}
 	return *left > 0 && !is_overlong(&in);
@@ -186,10 +185,10 @@ static uint64_t offset_attribute(Dwarf_Die *die, unsigned name, uint64_t otherwi
 	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : otherwise;
 }
 
-/* Where the list of an index begins. */
+/* The offset of the list with an index. */
 static uint64_t indexed(struct bytes bytes, Dwarf_Die *unit, uint64_t index, size_t offset_bytes)
 {
-	/* A split unit does not say where its one table begins: behind the header. */
+	/* A split unit does not name the start of its only table: it follows the header. */
 	uint64_t base = offset_attribute(unit, DW_AT_rnglists_base, offset_bytes == 8 ? 20 : 12);
 	uint64_t n = ctx_cursor_left(&bytes.in);
 
@@ -234,8 +233,8 @@ bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *di
 /* --- lines --- */
 
 /*
- * How many rows a program of the line table makes; stops above a bound, and fails at a number that
- * is too long.
+ * Number of rows that a line number program emits; stops above a bound, and fails at an overlong
+ * number.
  */
 static uint64_t count_rows(struct ctx_cursor *in, uint8_t opcode_base, const uint8_t *arguments, uint64_t max)
 {
@@ -263,8 +262,8 @@ static uint64_t count_rows(struct ctx_cursor *in, uint8_t opcode_base, const uin
 }
 
 /*
- * libdw makes a path of each file: the folder of the compilation, one of the header, its name.
- * Bytes of all of them, at most; paths that lie in .debug_line_str (version 5) are taken for short.
+ * libdw builds a path for each file: compilation directory, directory from the header, name. Upper
+ * bound of the bytes of all of them; paths in .debug_line_str (version 5) are assumed to be short.
  */
 static uint64_t path_bytes(Dwarf_Die *unit, const uint8_t *header, uint64_t header_bytes)
 {
@@ -313,7 +312,7 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 	skip(in, header_bytes);
 	header_bytes = (uint64_t)(in->at - header);
 	if (header_bytes < 6)
-		return true; /* libdw finds that, too */
+		return true; /* libdw detects this, too */
 	arguments = header + (version >= 4 ? 5 : 4);
 	opcode_base = *arguments++;
 	if (header_bytes < 6 + (uint64_t)opcode_base)
@@ -322,7 +321,7 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 			  bounds->rows_left < UNIT_ROWS_MAX ? bounds->rows_left : UNIT_ROWS_MAX);
 	if (is_overlong(in))
 		rows = UINT64_MAX - header_bytes;
-	rows += header_bytes / 16; /* files: few bytes each, and libdw keeps them as well */
+	rows += header_bytes / 16; /* files: few bytes each, but libdw keeps them as well */
 	if (rows > UNIT_ROWS_MAX || rows > bounds->rows_left) {
 		bounds->rows_left = rows > bounds->rows_left ? 0 : bounds->rows_left;
 		return false;
@@ -337,7 +336,7 @@ bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *uni
 
 /* --- strings --- */
 
-/* libdw gives out strings that begin in their section; where they end it does not look. */
+/* libdw checks only that strings begin in their section, not that they end there. */
 static enum ctx_status check_strings(Elf *elf, struct ctx_err *err)
 {
 	static const char *const sections[] = {"debug_str", "debug_line_str"};
@@ -360,7 +359,7 @@ static enum ctx_status check_strings(Elf *elf, struct ctx_err *err)
 
 /* --- abbreviations --- */
 
-/* Stops above a bound; a number that is too long is beyond every bound. */
+/* Stops above a bound; an overlong number exceeds every bound. */
 static uint64_t count_abbreviations(struct ctx_cursor in, uint64_t max)
 {
 	uint64_t n = 0;

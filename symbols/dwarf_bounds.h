@@ -1,10 +1,9 @@
 /*
- * DWARF bounds: how much libdw would do and keep, counted before it is asked.
+ * DWARF bounds: time and memory that libdw would need, computed before it is called.
  *
- * libdw reads a list of ranges, a line table or a table of abbreviations from end to end as soon as
- * something of it is wanted, for each unit or DIE that names it again, and few bytes of a file may
- * be named by very many. So a file has a budget for each: more than a file of its size could need
- * without sharing.
+ * libdw reads a whole list of ranges, line table or abbreviation table at the first access to it,
+ * again for each unit or DIE that refers to it, and many of these may refer to the same few bytes.
+ * So a file has a budget for each: more than a file of its size needs without sharing.
  */
 #ifndef CTX_SYMBOLS_DWARF_BOUNDS_H
 #define CTX_SYMBOLS_DWARF_BOUNDS_H
@@ -16,12 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Sections by kind; those of a split unit's file are others. All zero: looked for when they are
- * needed.
- */
+/* Sections by kind; the file of a split unit has its own. All zero: looked up on demand. */
 struct ctx_dwarf_section {
-	Elf *elf; /* whose it is; NULL: not looked for yet */
+	Elf *elf; /* file of the sections; NULL: not looked up yet */
 	const uint8_t *bytes;
 	size_t n;
 };
@@ -31,31 +27,31 @@ struct ctx_dwarf_bounds {
 	struct ctx_dwarf_section ranges, rnglists, lines;
 };
 
-/* Sets the budgets of a file with so many bytes of debug information. */
+/* Sets the budgets of a file with this many bytes of debug information. */
 void ctx_dwarf_bounds_init(struct ctx_dwarf_bounds *bounds, uint64_t debug_bytes);
 
 /*
- * Forgets the sections: to be called before a unit, because split units' files come and go with
+ * Forgets the sections: call it before each unit, because files of split units live only as long as
  * libdw's handle.
  */
 void ctx_dwarf_bounds_forget(struct ctx_dwarf_bounds *bounds);
 
 /*
  * Whether dwarf_ranges may be called for a DIE, until its end; takes the list's entries, or 1, from
- * the budget. `skeleton` is the unit in the main file: lists of version 4 are there even when the
+ * the budget. `skeleton` is the unit in the main file: version 4 lists are in its file even if the
  * DIE is in a split unit.
  */
 bool ctx_dwarf_bounds_take_ranges(struct ctx_dwarf_bounds *bounds, Dwarf_Die *die, Dwarf_Die *skeleton);
 
 /*
  * Whether dwarf_getsrclines and dwarf_getsrcfiles may be called for a unit; takes the rows of its
- * table from the budget. `*ret_bytes`: roughly what libdw will keep of it.
+ * table from the budget. `*ret_bytes`: memory that libdw will keep for it, roughly.
  */
 bool ctx_dwarf_bounds_take_lines(struct ctx_dwarf_bounds *bounds, Dwarf_Die *unit, uint64_t *ret_bytes);
 
 /*
- * Whether a file may be used at all: its strings end, and the abbreviations of all its units are no
- * more than so many bytes of debug information need. Fails with CTX_E_FORMAT, CTX_E_LIMIT.
+ * Whether a file may be used at all: its strings are terminated, and the abbreviations of all units
+ * are in proportion to the size of the debug information. Fails with CTX_E_FORMAT, CTX_E_LIMIT.
  */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_bounds_check(Dwarf *dwarf, uint64_t debug_bytes,
 						      struct ctx_err *err);

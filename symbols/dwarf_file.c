@@ -17,14 +17,13 @@
 #define DEBUG_BYTES_MAX ((uint64_t)8 << 30)
 
 /*
- * After that much a new handle is opened. Opening one costs about a microsecond for each unit that
- * is visited again.
+ * Size after which a new handle is opened. That costs about a microsecond for each unit that is
+ * visited again.
  */
 #define SPENT_MAX ((uint64_t)64 << 20)
 
 /*
- * libdw's handler for lack of memory gets no argument, may not return, and ends the process by
- * default.
+ * libdw's out-of-memory handler gets no argument, must not return, and by default ends the process.
  */
 static _Thread_local jmp_buf *out_of_memory;
 
@@ -40,7 +39,7 @@ static enum ctx_status dwarf_error(struct ctx_err *err)
 	return ctx_err_set(err, CTX_E_FORMAT, "%s", text != NULL ? text : "damaged debug information");
 }
 
-/* Looks at sizes before libdw unpacks anything: a few bytes may claim to be many gigabytes. */
+/* Checks sizes before libdw decompresses anything: a few bytes may claim to be many gigabytes. */
 static enum ctx_status measure(Elf *elf, uint64_t *ret_bytes, struct ctx_err *err)
 {
 	Elf_Scn *section = NULL;
@@ -101,9 +100,8 @@ static enum ctx_status begin_dwarf(struct ctx_dwarf_file *file, struct ctx_err *
 }
 
 /*
- * libdw looks for the alternate file itself where it has not been given one, and takes it whatever
- * its build id is. So where there is no right one, it gets one that holds a single byte of each
- * section.
+ * If libdw is not given the alternate file, it searches for one itself and ignores the build id. So
+ * if there is no matching file, it gets a substitute with a single byte in each section.
  */
 static enum ctx_status open_empty_alt(struct ctx_dwarf_file *file, struct ctx_err *err)
 {
@@ -156,7 +154,7 @@ static char *make_path(const char *fmt, ...)
 	return path;
 }
 
-/* Keeps the alternate file at a path when it is the wanted one; takes the path. */
+/* Keeps the alternate file at a path if it is the wanted one; takes ownership of the path. */
 static enum ctx_status try_alt(struct ctx_dwarf_file *file, char *path, const char *id, struct ctx_err *err)
 {
 	enum ctx_status status;
@@ -190,7 +188,7 @@ static enum ctx_status find_alt(struct ctx_dwarf_file *file, const char *name, c
 	if (status == CTX_OK)
 		status = try_alt(file, make_path("%s%s/.build-id/%.2s/%s.debug", symfs, root, id, id + 2), id,
 				 err);
-	/* Debian's files of dwz: /usr/lib/debug/.dwz/TRIPLET/PACKAGE.debug. */
+	/* Debian's dwz files: /usr/lib/debug/.dwz/TRIPLET/PACKAGE.debug. */
 	if (status == CTX_OK && strncmp(name, DEBUG_ROOT "/", sizeof(DEBUG_ROOT)) == 0)
 		status = try_alt(file, make_path("%s%s%s", symfs, root, name + sizeof(DEBUG_ROOT) - 1), id,
 				 err);
@@ -272,7 +270,7 @@ enum ctx_status ctx_dwarf_file_run(struct ctx_dwarf_file *file, ctx_dwarf_file_f
 	}
 	if (status == CTX_OK)
 		status = run_guarded(call, context, &left, err);
-	if (left) /* What it was doing is half done. */
+	if (left) /* The interrupted operation is incomplete. */
 		end_dwarf(file);
 	return status;
 }
@@ -297,7 +295,10 @@ enum ctx_status ctx_dwarf_file_open_path(struct ctx_dwarf_file *file, const char
 	status = ctx_elf_open_path(&file->object, path, err);
 	if (status != CTX_OK)
 		return status;
-	/* Debug files are often links, and what they name lies beside the file itself. */
+	/*
+	 * Debug files are often symbolic links; files that they refer to are next to the link's
+	 * target.
+	 */
 	file->folder = realpath(path, NULL);
 	if (file->folder == NULL)
 		return ctx_err_errno(err, errno == ENOMEM ? CTX_E_NOMEM : CTX_E_IO, "%s", path);
@@ -339,7 +340,7 @@ static const char *text_attribute(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attribute));
 }
 
-/* Nothing there is well: libdw finds nothing then. */
+/* A missing file is fine: libdw finds nothing then. */
 static bool is_sane_dwo(char *path)
 {
 	struct ctx_elf_file object = {.fd = -1};
@@ -349,7 +350,7 @@ static bool is_sane_dwo(char *path)
 
 	if (path != NULL && stat(path, &info) != 0)
 		sane = true;
-	else if (path != NULL) /* opens plain files only, and does not wait for a pipe's writer */
+	else if (path != NULL) /* opens regular files only, and does not block on a pipe */
 		sane = ctx_elf_open_path(&object, path, NULL) == CTX_OK &&
 		       measure(object.elf, &bytes, NULL) == CTX_OK;
 	ctx_elf_close(&object);
@@ -357,7 +358,7 @@ static bool is_sane_dwo(char *path)
 	return sane;
 }
 
-/* The two places where libdw looks: beside the file, and in the folder of the compilation. */
+/* The two places where libdw searches: next to the file, and in the compilation directory. */
 bool ctx_dwarf_file_may_split(const struct ctx_dwarf_file *file, Dwarf_Die *skeleton)
 {
 	const char *name = text_attribute(skeleton, DW_AT_dwo_name);

@@ -6,21 +6,20 @@
 
 #include <dwarf.h>
 
-/* What libdw keeps of one unit: mostly its abbreviations. */
+/* Memory that libdw keeps per unit: mostly abbreviations. */
 #define LIBDW_UNIT_BYTES ((uint64_t)64 << 10)
 
 struct reading {
 	struct ctx_dwarf_unit *unit;
 	struct ctx_dwarf_reader *reader;
-	Dwarf_Files *files; /* of the calls; NULL not known */
+	Dwarf_Files *files; /* of the calls; NULL unknown */
 	size_t file_n;
 	struct ctx_dwarf_walk walk;
-	uint32_t around[CTX_DWARF_DEPTH_MAX]; /* by depth: the node that a DIE of this depth lies in */
+	uint32_t around[CTX_DWARF_DEPTH_MAX]; /* by depth: the node that encloses a DIE of this depth */
 };
 
 /*
- * DIEs that code may be inside of. What is declared only, and the abstract instance of an inlined
- * function, has none.
+ * DIEs that may contain code. Declarations and abstract instances of inlined functions have none.
  */
 static bool may_hold_code(Dwarf_Die *die, int tag)
 {
@@ -63,7 +62,7 @@ static enum ctx_status add_ranges(struct reading *reading, uint32_t node, bool *
 			continue;
 		if (end > section->address + section->size)
 			end = section->address + section->size;
-		/* Nodes are numbered from the outside in: the innermost has the highest number. */
+		/* Nodes are numbered from the outermost: the innermost has the highest number. */
 		status = ctx_rangemap_add(
 			&reading->unit->places,
 			(struct ctx_rangemap_item){.begin = begin, .end = end, .rank = node, .value = node},
@@ -105,7 +104,7 @@ static enum ctx_status read_call(struct reading *reading, struct ctx_dwarf_node 
 				     &node->call_file, err);
 }
 
-/* A function, or a place where one is inlined. It becomes a node when it has code. */
+/* A function, or an inlined call. It becomes a node if it has code. */
 static enum ctx_status add_node(struct reading *reading, int tag, uint32_t *around, struct ctx_err *err)
 {
 	struct ctx_dwarf_unit *unit = reading->unit;

@@ -8,7 +8,7 @@
 #include "symbols/dwarf_unit.h"
 
 /*
- * Adds the nodes and places of the reader's unit. What is damaged is left out. Fails with
+ * Adds the nodes and places of the reader's unit. Damaged entries are skipped. Fails with
  * CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_unit_read_inlines(struct ctx_dwarf_unit *unit,

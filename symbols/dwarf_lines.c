@@ -4,8 +4,8 @@
 
 /*
  * Rows come sorted, the end of a sequence before the beginning of the next at the same address; of
- * several at one address the last one counts. Sequences of functions that the linker threw away
- * begin at 0 or -1: no code is there.
+ * several at one address the last one counts. Sequences of functions that the linker discarded
+ * begin at 0 or -1, where there is no code.
  */
 static enum ctx_status add_row(struct ctx_dwarf_unit *unit, const struct ctx_dwarf_row *row,
 			       struct ctx_err *err)
@@ -34,7 +34,7 @@ static enum ctx_status read_row(struct ctx_dwarf_unit *unit, struct ctx_dwarf_re
 	if (dwarf_lineaddr(line, &row.address) != 0 || dwarf_lineendsequence(line, &ends) != 0)
 		return CTX_OK;
 	if (ends)
-		/* The end may lie right behind the section. */
+		/* The end may be the end of the section. */
 		return unit->row_n > 0 ? add_row(unit, &row, err) : CTX_OK;
 	if (ctx_dwarf_file_code(reader->file, row.address) == NULL)
 		return CTX_OK;

@@ -15,9 +15,9 @@ static const char *text_attribute(Dwarf_Die *die, unsigned name)
 }
 
 /*
- * An inlined function names its abstract instance, that one its declaration in a class or
- * namespace, and any of them may have the name. `*ret_plain` is what the last of them that has a
- * plain name calls itself.
+ * An inlined function refers to its abstract instance, which refers to its declaration in a class
+ * or namespace; any of them may have the name. `*ret_plain` is the last plain name,
+ * `*ret_named` its DIE.
  */
 static const char *linkage_name(Dwarf_Die die, const char **ret_plain, Dwarf_Die *ret_named)
 {

@@ -6,7 +6,7 @@
 
 #include "symbols/dwarf_reader.h"
 
-/* The id of a function's name: its linkage name, else the plain one with its C++ scopes. */
+/* The id of a function's name: its linkage name, otherwise the plain one with its C++ scopes. */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_reader_function(struct ctx_dwarf_reader *reader, Dwarf_Die *function,
 							 uint32_t *ret_id, struct ctx_err *err);
 

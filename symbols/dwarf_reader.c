@@ -12,7 +12,7 @@ void ctx_dwarf_reader_deinit(struct ctx_dwarf_reader *reader)
 	*reader = (struct ctx_dwarf_reader){0};
 }
 
-/* Appends a path without "//" and "./"; ".." stays, since what it leads to depends on links. */
+/* Appends a path without "//" and "./"; ".." stays, since its meaning depends on symbolic links. */
 static void put_normal(struct ctx_buf *out, const char *path)
 {
 	while (*path != '\0') {

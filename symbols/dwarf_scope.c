@@ -63,14 +63,12 @@ static enum ctx_status read_scopes(struct ctx_dwarf_reader *reader, Dwarf_Die *u
 		status = add_scope(reader, &walk.die, open[depth], err);
 		open[++depth] = (uint32_t)reader->scope_n - 1;
 	}
-	if (walk.damaged) /* where the open ones end is not known: no scope is better than a wrong one */
+	if (walk.damaged) /* the ends of the open ones are unknown: no scope is better than a wrong one */
 		reader->scope_n = 0;
 	return status;
 }
 
-/*
- * The innermost scope around an offset: they are in the order of their begins, and properly nested.
- */
+/* The innermost scope around an offset: scopes are sorted by begin and properly nested. */
 static uint32_t find_scope(const struct ctx_dwarf_reader *reader, Dwarf_Off offset)
 {
 	size_t n = ctx_count_below(reader->scopes, reader->scope_n, begin, offset);
@@ -81,7 +79,7 @@ static uint32_t find_scope(const struct ctx_dwarf_reader *reader, Dwarf_Off offs
 	return i;
 }
 
-/* Languages in which functions have no scopes: most of all units. */
+/* Languages without scopes around functions: most units. */
 static bool has_no_scopes(Dwarf_Die *unit)
 {
 	switch (dwarf_srclang(unit)) {

@@ -4,9 +4,8 @@
  *	address --places--> node --parent--> node ... --> node of the real function (no parent)
  *	        --rows----> file and line of the innermost
  *
- * A node is a function with code, or one place where a function is inlined (with the file and line
- * of that call). All strings are ids of the reader's table; CTX_DWARF_NONE (symbols/dwarf_reader.h)
- * is no node and no string.
+ * A node is a function with code, or one inlined call (with its file and line). All strings are ids
+ * of the reader's table; CTX_DWARF_NONE (symbols/dwarf_reader.h) means no node and no string.
  */
 #ifndef CTX_SYMBOLS_DWARF_UNIT_H
 #define CTX_SYMBOLS_DWARF_UNIT_H
@@ -21,9 +20,10 @@
 #include <stdint.h>
 
 struct ctx_dwarf_node {
-	uint32_t parent; /* into which it is inlined; CTX_DWARF_NONE: not inlined. Always a smaller index */
-	uint32_t name;	 /* linkage name, or the plain one; CTX_DWARF_NONE where there is no parent */
-	uint32_t call_file; /* of the call in the parent; CTX_DWARF_NONE: not known */
+	uint32_t
+		parent; /* the node it is inlined into; CTX_DWARF_NONE: not inlined. Always a smaller index */
+	uint32_t name;	/* linkage name, or the plain one; CTX_DWARF_NONE without a parent */
+	uint32_t call_file; /* of the call in the parent; CTX_DWARF_NONE: unknown */
 	uint32_t call_line; /* 0: not known */
 };
 
@@ -33,7 +33,7 @@ struct ctx_dwarf_row { /* up to the next one's address */
 	uint32_t line; /* 0: not known */
 };
 
-struct ctx_dwarf_unit { /* all zero is one without code */
+struct ctx_dwarf_unit { /* all zero is valid, without code */
 	struct ctx_dwarf_node *nodes;
 	size_t node_n, nodes_cap;
 	struct ctx_rangemap places; /* values are indices of nodes */
@@ -44,8 +44,8 @@ struct ctx_dwarf_unit { /* all zero is one without code */
 void ctx_dwarf_unit_deinit(struct ctx_dwarf_unit *unit);
 
 /*
- * How many rows begin at or before an address: the one before that index is the address's own.
- * O(log rows).
+ * Number of rows that begin at or before an address: the row before that index covers it. O(log
+ * rows).
  */
 size_t ctx_dwarf_unit_rows_until(const struct ctx_dwarf_unit *unit, uint64_t address);
 

@@ -5,7 +5,7 @@
 
 #include <dwarf.h>
 
-/* Finds the DIEs of the unit, and goes from a skeleton to its split unit where that is found. */
+/* Finds the DIEs of the unit; replaces a skeleton by its split unit if that is found. */
 static bool find_unit(struct ctx_dwarf_reader *reader, Dwarf_Off offset)
 {
 	Dwarf_Attribute attribute;
@@ -48,7 +48,7 @@ enum ctx_status ctx_dwarf_unit_read(struct ctx_dwarf_unit *unit, struct ctx_dwar
 {
 	enum ctx_status status;
 
-	/* Pointers of another unit may be given out again by now. */
+	/* Pointers of another unit may have been reused by now. */
 	ctx_map64_clear(&reader->seen);
 	reader->scopes_of = NULL;
 	ctx_dwarf_bounds_forget(&reader->bounds);

@@ -8,8 +8,8 @@
 #include "symbols/dwarf_unit.h"
 
 /*
- * Reads the unit whose DIE is at an offset. Only inside ctx_dwarf_file_run. What is damaged or
- * beyond the bounds is left out. Fails with CTX_E_NOMEM.
+ * Reads the unit whose DIE is at an offset. Only inside ctx_dwarf_file_run. Data that is damaged or
+ * exceeds the bounds is skipped. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_dwarf_unit_read(struct ctx_dwarf_unit *unit,
 						   struct ctx_dwarf_reader *reader, Dwarf_Off offset,

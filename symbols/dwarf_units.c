@@ -18,10 +18,7 @@ void ctx_dwarf_units_deinit(struct ctx_dwarf_units *units)
 	*units = (struct ctx_dwarf_units){0};
 }
 
-/*
- * Where ranges of units overlap the smaller one knows better: a unit may state one range around all
- * it has.
- */
+/* Of overlapping ranges the smaller one wins: a unit may have one range around all of its code. */
 static enum ctx_status add_range(struct ctx_rangemap *map, uint64_t begin, uint64_t end, uint32_t index,
 				 struct ctx_err *err)
 {
@@ -76,7 +73,7 @@ enum ctx_status ctx_dwarf_units_list(struct ctx_dwarf_units *units, struct ctx_d
 	Dwarf_Off offset = 0, next;
 	size_t header;
 
-	/* A damaged header ends the list: where the next unit begins is unknown. */
+	/* A damaged header ends the list: the start of the next unit is unknown. */
 	while (status == CTX_OK &&
 	       dwarf_next_unit(reader->file->dwarf, offset, &next, &header, NULL, NULL, NULL, NULL, NULL,
 			       NULL) == 0 &&
@@ -100,7 +97,7 @@ static enum ctx_status run_load(void *context, struct ctx_err *err)
 	return ctx_dwarf_unit_read(loading->unit, loading->reader, loading->offset, err);
 }
 
-/* A unit that could not be read whole stays unread. */
+/* A unit that could not be read completely stays unread. */
 static enum ctx_status load(struct ctx_dwarf_units_item *item, struct ctx_dwarf_reader *reader,
 			    struct ctx_err *err)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The end of a unit is where the next one begins. */
+/* A unit ends where the next one begins. */
 static bool find_end(struct ctx_dwarf_walk *walk)
 {
 	Dwarf_Off at = dwarf_dieoffset(&walk->die);

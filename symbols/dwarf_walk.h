@@ -14,21 +14,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CTX_DWARF_DEPTH_MAX 512 /* children below that are passed over */
+#define CTX_DWARF_DEPTH_MAX 512 /* children at this depth and below are skipped */
 
 struct ctx_dwarf_walk {
 	Dwarf_Die die;
 	const uint8_t *end; /* of the unit */
 	unsigned depth;	    /* of `die`: 0 is the unit itself; below CTX_DWARF_DEPTH_MAX */
-	bool damaged;	    /* set when the walk ended before the unit did */
+	bool damaged;	    /* set when the walk ended before the end of the unit */
 };
 
-/* The walk stands on the unit's own DIE. False: it cannot be read. */
+/* Starts at the unit's own DIE. False: unreadable. */
 bool ctx_dwarf_walk_begin(struct ctx_dwarf_walk *walk, const Dwarf_Die *unit);
 
 /*
- * Goes to the first child (`into`, if there is one), else to the DIE behind this one and its
- * children. False: that was the last one.
+ * Moves to the first child (`into`, if there is one), otherwise to the next DIE after this one and
+ * its children. False: no more DIEs.
  */
 bool ctx_dwarf_walk_next(struct ctx_dwarf_walk *walk, bool into);
 

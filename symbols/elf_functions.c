@@ -3,8 +3,8 @@
 #include <string.h>
 
 /*
- * A string table may be shared by symbols that point into one another's names, but not without
- * bound: names are copied, and a small hostile file must not become gigabytes.
+ * Symbols may point into one another's names, but only up to a limit: names are copied, and a small
+ * hostile file must not expand to gigabytes.
  */
 #define NAME_BYTES_FACTOR 16
 #define NAME_BYTES_EXTRA ((size_t)1 << 20)
@@ -13,13 +13,13 @@ struct adding { /* the symbols of one table */
 	const struct ctx_elf_file *file;
 	struct ctx_symset *set;
 	const Elf_Data *names;
-	size_t budget;	 /* bytes of names */
+	size_t budget;	 /* bytes of names so far */
 	uint32_t source; /* number of the source file that local symbols are of; 0 unknown */
 };
 
 /*
- * A function of this object, by type and place; mapping symbols ($x, $d) and labels of data are
- * not.
+ * Is it a function of this object, by type and section? Mapping symbols ($x, $d) and data labels
+ * are not.
  */
 static bool is_function(const GElf_Sym *symbol)
 {
@@ -32,15 +32,15 @@ static bool is_function(const GElf_Sym *symbol)
 }
 
 /*
- * In .symtab a versioned symbol is NAME@@VERSION, in .dynsym NAME: without the version they are the
- * same name, and a profile reads the same from stripped files. Names that we give have an '@' of
- * their own: they are in files that an export made.
+ * In .symtab a versioned symbol is NAME@@VERSION, in .dynsym NAME: without the version both names
+ * are equal, and profiles of stripped files look the same. Synthetic names with an '@' of their own
+ * occur in exported files.
  */
 static const char *without_version(struct ctx_symset *set, const char *name, size_t bytes)
 {
 	const char *at = memchr(name, '@', bytes);
 
-	if (strcmp(name, "@plt ") == 0) /* gprofng would take it for something else without the blank */
+	if (strcmp(name, "@plt ") == 0) /* without the blank gprofng would interpret it */
 		return "@plt";
 	if (at != NULL && (name[0] == '<' || strncmp(at, "@plt", bytes - (size_t)(at - name)) == 0))
 		return name;
@@ -72,7 +72,7 @@ static enum ctx_status add_symbol(struct adding *adding, const GElf_Sym *symbol,
 	if (bytes > adding->budget)
 		return ctx_err_set(err, CTX_E_FORMAT, "symbol names overlap without bound");
 	adding->budget -= bytes;
-	if (strcmp(raw.name, "<Unknown>") == 0) /* an export says that there is none */
+	if (strcmp(raw.name, "<Unknown>") == 0) /* exported files: no name */
 		return CTX_OK;
 	raw.name = without_version(adding->set, raw.name, bytes);
 	if (raw.name == NULL)
@@ -103,8 +103,8 @@ static enum ctx_status add_table(const struct ctx_elf_file *file, Elf_Scn *secti
 		if (gelf_getsym(symbols, (int)i, &symbol) == NULL)
 			break;
 		/*
-		 * Local symbols follow that of their source file; the linker's own follow one
-		 * without a name.
+		 * Local symbols follow the symbol of their source file; those of the linker follow
+		 * one without a name.
 		 */
 		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
 			adding.source = symbol.st_name != 0 ? ++sources : 0;

@@ -9,16 +9,16 @@
 
 /*
  * Adds the functions of the tables of one type (SHT_SYMTAB or SHT_DYNSYM). Names are borrowed from
- * `file`: freeze the set before it is closed. `*ret_count`: how many were added. A damaged symbol
- * is left out. Fails with CTX_E_FORMAT (nothing readable), CTX_E_NOMEM.
+ * `file`: freeze the set before it is closed. `*ret_count`: number of functions added. Damaged
+ * symbols are skipped. Fails with CTX_E_FORMAT (nothing readable), CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_elf_functions_add(const struct ctx_elf_file *file, uint32_t type,
 						     struct ctx_symset *set, size_t *ret_count,
 						     struct ctx_err *err);
 
 /*
- * Adds SYMBOL@plt for the slots of .plt, .plt.sec and .plt.got; "@plt" where no relocation names
- * it. As above. (plt.c)
+ * Adds SYMBOL@plt for the slots of .plt, .plt.sec and .plt.got; "@plt" if no relocation names the
+ * function. As above. (plt.c)
  */
 CTX_MUST_CHECK enum ctx_status ctx_elf_functions_add_plt(const struct ctx_elf_file *file,
 							 struct ctx_symset *set, struct ctx_err *err);

@@ -1,6 +1,6 @@
 /*
- * From a load object's files to its table. Up to two files are kept open while it is made, because
- * names are borrowed from them until the set is frozen:
+ * Builds the symbol table of a load object from its files. Up to two files stay open meanwhile,
+ * because names are borrowed from them until the set is frozen:
  *
  *	image   segments, .dynsym, PLT, FDEs      the first that is found
  *	full    .symtab                           the first that has one with functions: an image, or a debug file
@@ -109,8 +109,8 @@ static enum ctx_status set_origin(struct opening *opening, struct ctx_err *err)
 }
 
 /*
- * Headers, .dynsym and PLT are the image's: a debug file has empty sections, and offsets of its
- * own. Where there is only that, it must do.
+ * Headers, .dynsym and PLT come from the image: a debug file has empty sections, and its own
+ * offsets. It is used only if there is no image.
  */
 static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 {
@@ -131,7 +131,7 @@ static enum ctx_status finish(struct opening *opening, struct ctx_err *err)
 	return status == CTX_OK ? set_origin(opening, err) : status;
 }
 
-/* Searches with `bytes` where they are given, else everywhere. */
+/* Searches only `bytes` if they are given, otherwise all places. */
 static enum ctx_status open_table(const struct ctx_file_request *request, const void *bytes, size_t n,
 				  struct ctx_symtab **ret, struct ctx_err *err)
 {

@@ -5,12 +5,12 @@
 struct frames {
 	const struct ctx_elf_file *file;
 	struct ctx_cfi_section section;
-	size_t cie_offset; /* of the one that was read last; SIZE_MAX none */
+	size_t cie_offset; /* of the one read last; SIZE_MAX none */
 	struct ctx_cfi_cie cie;
 	bool is_known; /* the CIE could be read */
 };
 
-/* Reads the CIE of an FDE, if it is not that of the last one. */
+/* Reads the CIE of an FDE, unless it is the one read last. */
 static void look_up_cie(struct frames *frames, size_t offset)
 {
 	struct ctx_cfi_entry entry;

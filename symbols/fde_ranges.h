@@ -8,10 +8,10 @@
 #include "symbols/symset.h"
 
 /*
- * Adds the range of every function of .eh_frame that begins in an executable section, cut at its
- * end, to the set. A file without the section (a debug file has an empty one) adds none; of a
- * damaged one what stands before the damage is added. O(bytes of the section). Fails with
- * CTX_E_NOMEM.
+ * Adds to the set the range of every function of .eh_frame that begins in an executable section,
+ * cut at the end of the section. A file without .eh_frame (a debug file has an empty one) adds
+ * none; of a damaged one the entries before the damage are added. O(bytes of the section). Fails
+ * with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_fde_ranges_add(const struct ctx_elf_file *file, struct ctx_symset *set,
 						  struct ctx_err *err);

@@ -1,7 +1,7 @@
 /*
- * kallsyms tells no sizes: a function reaches to the next symbol of any type, so that the data
- * behind the kernel's text ends its last function. Between a module's last function and the next
- * module lies unknown memory: there it reaches REACH_BYTES at most.
+ * kallsyms has no sizes: a function reaches to the next symbol of any type, so that the data after
+ * the kernel's text ends its last function. After the last function of a module the memory is
+ * unknown: it reaches REACH_BYTES at most.
  */
 #include "symbols/kallsyms.h"
 
@@ -29,7 +29,7 @@ static void lines_cleanup(struct lines *lines)
 	free(lines->items);
 }
 
-/* Hexadecimal digits up to a blank; false when there are none, or too many. */
+/* Hexadecimal digits up to a blank; false if there are none, or too many. */
 static bool take_address(char **at, uint64_t *ret_address)
 {
 	char *end = *at;
@@ -50,7 +50,7 @@ static char *skip_blanks(char *at)
 	return at + strspn(at, " \t");
 }
 
-/* The next word, cut off with a zero byte; "" at the end of the line. */
+/* The next word, terminated with a zero byte; "" at the end of the line. */
 static char *take_word(char **at)
 {
 	char *word = skip_blanks(*at);
@@ -111,7 +111,7 @@ static int compare_lines(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* `next` is the first line behind `line` with a larger address, or NULL. */
+/* `next` is the first line after `line` with a larger address, or NULL. */
 static uint64_t line_size(const struct line *line, const struct line *next)
 {
 	uint64_t most = UINT64_MAX - line->address;
@@ -133,7 +133,7 @@ static const struct line *find_symbol(const struct lines *lines, const char *nam
 	return NULL;
 }
 
-/* Moves all lines so that the reference symbol lies where it lay. */
+/* Moves all lines so that the reference symbol is at its recorded address. */
 static enum ctx_status move_lines(struct lines *lines, const struct ctx_kallsyms_reference *reference,
 				  struct ctx_err *err)
 {

@@ -1,7 +1,7 @@
 /*
- * The kernel's table, from a kallsyms that is given, or from the first that fits:
+ * The kernel's table, from a given kallsyms, or from the first match of:
  *
- *	CACHE/[kernel.kallsyms]/BUILD-ID/kallsyms   another boot's, perhaps: moved to where the kernel lay
+ *	CACHE/[kernel.kallsyms]/BUILD-ID/kallsyms   perhaps of another boot: moved to the recorded address
  *	/proc/kallsyms                              /sys/kernel/notes has the build id: moved, too
  *	                                            else uname's release, and the kernel lies where it lay
  */
@@ -23,11 +23,11 @@
 
 struct search {
 	const struct ctx_symtab_kernel *kernel;
-	struct ctx_symtab *table; /* its origin is set as soon as one fits */
+	struct ctx_symtab *table; /* its origin is set when one matches */
 	struct ctx_buf reasons;
 };
 
-/* `text` is followed by a zero byte, and is cut up. */
+/* `text` is followed by a zero byte, and is modified. */
 static enum ctx_status open_kallsyms_text(struct ctx_buf *text, struct ctx_symtab **ret, struct ctx_err *err)
 {
 	struct ctx_symtab *table CTX_CLEANUP(ctx_symtab_free_cleanup) = ctx_calloc(1, sizeof(*table));
@@ -76,7 +76,7 @@ static void search_cleanup(struct search *search)
 	ctx_buf_deinit(&search->reasons);
 }
 
-/* Fills the table when this kallsyms fits; otherwise there is a reason more. */
+/* Fills the table if this kallsyms matches; otherwise adds a reason. */
 static enum ctx_status try_kallsyms(struct search *search, const char *path, const char *origin, bool exact,
 				    struct ctx_err *err)
 {
@@ -122,14 +122,14 @@ static enum ctx_status try_caches(struct search *search, struct ctx_err *err)
 			path = NULL;
 			return ctx_err_nomem(err);
 		}
-		/* A cache without the kernel is the ordinary case, and no reason of its own. */
+		/* A cache without the kernel is common and is not recorded as a reason. */
 		if (stat(path, &info) == 0)
 			status = try_kallsyms(search, path, path, false, err);
 	}
 	return status;
 }
 
-/* "" where the running kernel does not tell. */
+/* "" if the running kernel does not expose it. */
 static enum ctx_status running_build_id(const struct search *search, char id[CTX_BUILDID_TEXT],
 					struct ctx_err *err)
 {
@@ -184,7 +184,7 @@ enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_kernel *kernel, s
 	if (search.table == NULL)
 		return ctx_err_nomem(err);
 	search.table->flat = true;
-	/* Where it lay is needed even when the build id fits: at another boot it lies elsewhere. */
+	/* The recorded address is needed even if the build id matches: it differs between boots. */
 	if (kernel->symbol[0] == '\0')
 		ctx_reasons_add(&search.reasons, "nothing tells where the kernel lay");
 	else

@@ -2,9 +2,9 @@
  * ctxrec-sources: the source files of places in one load object (model/source_protocol.h). ctxrec
  * --archive-sources runs it.
  *
- * Debug information is as hostile as the program it belongs to. The reader bounds what it does by
- * the size of the file; the limits below bound what the reader misses: they end this process, and
- * ctxrec goes on without the object.
+ * Debug information is untrusted. The reader limits its work by the size of the file; the limits
+ * below cover anything that the reader misses: they end this process, and ctxrec continues without
+ * the object.
  */
 #include "base/buf.h"
 #include "model/source_protocol.h"
@@ -30,14 +30,17 @@ static void limit(__rlimit_resource_t resource, rlim_t value)
 	(void)setrlimit(resource, &now);
 }
 
-/* No dump of somebody else's file is left. No server is told what is recorded. */
+/*
+ * Core dumps could expose data of other users' files, debuginfod queries which programs are
+ * recorded: both are disabled.
+ */
 static void set_limits(void)
 {
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit(RLIMIT_CPU, SECONDS_MAX);
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, OUTPUT_MAX);
-#ifndef CTX_SANITIZED /* which takes terabytes of addresses */
+#ifndef CTX_SANITIZED /* ASan reserves terabytes of address space */
 	limit(RLIMIT_AS, MEMORY_MAX);
 #endif
 	(void)unsetenv("DEBUGINFOD_URLS");

@@ -1,9 +1,9 @@
 /*
- * The lines, sorted by start, are swept once. Those kept so far whose range goes on are a stack
- * with the latest line on top, because an earlier line that begins under a later one is not kept:
+ * The lines, sorted by start, are swept once. Kept lines with an open range form a stack with the
+ * latest line on top, because an earlier line that begins inside a later one is dropped:
  *
  *	line 1      |--- A ---------------|       kept
- *	line 3           |--- B ---|              kept: the set gives the addresses from here on to B, then A again
+ *	line 3           |--- B ---|              kept: the set assigns the addresses from here on to B, then A again
  *	line 2               |--- C ---|          dropped: B's code has overwritten its beginning
  */
 #include "symbols/perf_map.h"
@@ -29,7 +29,7 @@
 struct line {
 	uint64_t start, end;
 	const char *name;
-	uint32_t number; /* in the order of the file */
+	uint32_t number; /* line number */
 };
 
 struct lines {
@@ -43,8 +43,8 @@ static void lines_cleanup(struct lines *lines)
 }
 
 /*
- * A hexadecimal number, with or without 0x, and the blanks behind it; false when there is none, or
- * more than 64 bits.
+ * A hexadecimal number, with or without 0x, and the blanks after it; false if there is none, or it
+ * exceeds 64 bits.
  */
 static bool take_number(char **at, uint64_t *ret)
 {
@@ -59,7 +59,7 @@ static bool take_number(char **at, uint64_t *ret)
 	return true;
 }
 
-/* The name is the rest of the line: it may hold blanks. */
+/* The name is the rest of the line: it may contain blanks. */
 static bool parse_line(char *at, struct line *ret)
 {
 	uint64_t size;
@@ -100,7 +100,7 @@ static enum ctx_status parse_lines(char *text, size_t n, struct lines *lines, st
 	return CTX_OK;
 }
 
-/* Of one start the latest line comes first, so that it has the others dropped. */
+/* Of lines with one start the latest comes first, so that the others are dropped. */
 static int compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left;
@@ -111,7 +111,7 @@ static int compare_lines(const void *left, const void *right)
 	return a->number > b->number ? -1 : a->number < b->number;
 }
 
-/* The stack takes the room of lines that have been swept: there are never more. */
+/* The stack reuses the space of lines already swept: it is never larger. */
 static enum ctx_status sweep(struct lines *lines, struct ctx_symset *set, struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
@@ -148,7 +148,7 @@ enum ctx_status ctx_perf_map_add(char *text, size_t n, struct ctx_symset *set, s
 	return sweep(&lines, set, err);
 }
 
-/* What is opened is what is asked for its owner: the path may lead elsewhere a moment later. */
+/* The owner is checked on the open file: the path may lead elsewhere a moment later. */
 static enum ctx_status read_own_file(const char *path, struct ctx_buf *out, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -165,7 +165,7 @@ static enum ctx_status read_own_file(const char *path, struct ctx_buf *out, stru
 	return ctx_file_read_fd(fd, path, FILE_BYTES_MAX, out, err);
 }
 
-/* `is_copy`: an archive of the recording, which says what it is by being there. */
+/* `is_copy`: an archive of the recording, whose owner does not matter. */
 static enum ctx_status fill(struct ctx_symtab *table, const char *path, bool is_copy, struct ctx_err *err)
 {
 	struct ctx_buf text CTX_AUTO_BUF = {0};

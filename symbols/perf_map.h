@@ -1,5 +1,5 @@
 /*
- * Functions that a just-in-time compiler wrote down as text: lines "START SIZE NAME", hexadecimal.
+ * Functions reported by a just-in-time compiler as text: lines "START SIZE NAME", hexadecimal.
  */
 #ifndef CTX_SYMBOLS_PERF_MAP_H
 #define CTX_SYMBOLS_PERF_MAP_H
@@ -11,9 +11,8 @@
 /*
  * Adds the functions. `text` is cut into strings in place, and the set borrows them: text[n] must
  * be a zero byte. A line that does not follow the format, or whose function is empty, is skipped.
- * Code that is made at run time is also given up at run time, and nothing tells when: of functions
- * at one address the last line counts, and one that begins inside a function of a later line was
- * there before it, and is dropped.
+ * JIT code is also freed at run time, without a record: of functions at one address the last line
+ * counts, and a function that begins inside that of a later line is older and is dropped.
  *
  * Fails with CTX_E_FORMAT (no function), CTX_E_LIMIT (more than 16 M functions), CTX_E_NOMEM.
  */

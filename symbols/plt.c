@@ -2,10 +2,11 @@
  * PLT slots have no symbols. A slot jumps through one word of the GOT, and a relocation names the
  * function that is stored there:
  *
- *	.plt.sec + 16:  endbr64; jmp *disp(%rip)  --->  GOT word  <---  .rela.plt / .rela.dyn: r_offset, symbol .plt + 16:      endbr64; push $n; jmp PLT0                <---  .rela.plt entry n
+ *	.plt.sec + 16:  endbr64; jmp *disp(%rip)  --->  GOT word  <---  .rela.plt / .rela.dyn: r_offset, symbol
+ *	.plt + 16:      endbr64; push $n; jmp PLT0                <---  .rela.plt entry n
  *
- * On x86-64 the slots are decoded, which holds whatever the linker's order. Elsewhere (and where
- * nothing is recognised) slots are "@plt".
+ * On x86-64 the slots are decoded, which does not depend on the linker's order. On other machines,
+ * and for unrecognised slots, the name is "@plt".
  */
 #include "symbols/elf_functions.h"
 
@@ -99,7 +100,7 @@ static enum ctx_status read_relocations(const struct ctx_elf_file *file, struct 
 	return status;
 }
 
-/* The name of the function whose address the GOT word holds; NULL unknown. */
+/* The name of the function whose address is in the GOT word; NULL unknown. */
 static const char *function_of_got(const struct ctx_elf_file *file, const struct relocations *relocations,
 				   uint64_t got)
 {
@@ -123,7 +124,7 @@ static uint32_t get_le32(const uint8_t *bytes)
 	       (uint32_t)bytes[3] << 24;
 }
 
-/* The GOT word that a slot of `n` bytes jumps through; false when the code is not a slot's. */
+/* The GOT word that a slot of `n` bytes jumps through; false if the code is not a PLT slot. */
 static bool decode_slot(const struct relocations *relocations, const uint8_t *code, size_t n,
 			uint64_t address, uint64_t *ret_got)
 {

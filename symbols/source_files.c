@@ -10,8 +10,8 @@
 struct listing {
 	struct ctx_elf_file image;
 	struct ctx_source_map *map;
-	struct ctx_strtab paths; /* those that were handed out */
-	const char *last;	 /* the map's string of the last row */
+	struct ctx_strtab paths; /* those already returned */
+	const char *last;	 /* string of the last row, in the map */
 	ctx_source_file_fn each;
 	void *context;
 };
@@ -23,7 +23,7 @@ static void listing_deinit(struct listing *listing)
 	ctx_strtab_deinit(&listing->paths);
 }
 
-/* Relative paths lead nowhere: the unit does not say its directory. */
+/* Relative paths cannot be resolved: the unit has no compilation directory. */
 static enum ctx_status take_line(void *context, const struct ctx_source_line *line, struct ctx_err *err)
 {
 	struct listing *listing = context;

@@ -4,7 +4,7 @@
  *	address --ctx_dwarf_units--> unit --places--> node, its parents	(inlined calls)
  *	                                 `--rows----> file, line	(of the innermost)
  *
- * Units hold ids of strings; the readable form of a function's name is made when it is first shown.
+ * Units have ids of strings; a function's name is demangled when it is first needed.
  */
 #include "symbols/source_map.h"
 
@@ -16,19 +16,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More than a walk over each unit takes. */
+/* More than a walk over each unit needs. */
 #define STEPS_EXTRA 1024
 
 /*
- * Names of functions with their scopes, paths with their folders: that many times what there is of
- * debug information.
+ * Limit of names with scopes and paths with directories, as a multiple of the size of the debug
+ * information.
  */
 #define TEXT_FACTOR 4
 #define TEXT_EXTRA ((uint64_t)16 << 20)
 
 struct ctx_source_map {
 	struct ctx_dwarf_file file;
-	bool usable; /* the file is open, and its units are listed */
+	bool usable; /* the file is open and its units are listed */
 	struct ctx_dwarf_reader reader;
 	struct ctx_dwarf_units units;
 	const char **readable; /* by string id; NULL until asked for */
@@ -103,7 +103,7 @@ static enum ctx_status list_units(struct ctx_source_map *map, const char *origin
 	return map->origin != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
-/* What is wrong with a file makes an empty map; lack of memory does not. */
+/* A defective file gives an empty map; lack of memory is a failure. */
 static enum ctx_status finish(struct ctx_source_map **map, enum ctx_status opened, const char *origin,
 			      struct ctx_source_map **ret, struct ctx_err *err)
 {
@@ -167,7 +167,7 @@ enum ctx_status ctx_source_map_open_bytes(const void *bytes, size_t n, struct ct
 	return status;
 }
 
-/* The readable form of a name, made at the first call for it. */
+/* The readable form of a name, created at the first call for it. */
 static enum ctx_status read_name(struct ctx_source_map *map, uint32_t id, struct ctx_source_frame *frame,
 				 struct ctx_err *err)
 {
@@ -199,7 +199,7 @@ static const char *file_name(const struct ctx_source_map *map, uint32_t id)
 	return id != CTX_DWARF_NONE ? ctx_strtab_get(&map->reader.strings, id) : NULL;
 }
 
-/* NULL where no line is. */
+/* NULL if there is no line. */
 static const struct ctx_dwarf_row *row_at(const struct ctx_dwarf_unit *unit, uint64_t address)
 {
 	size_t i = ctx_dwarf_unit_rows_until(unit, address);
@@ -253,7 +253,7 @@ enum ctx_status ctx_source_map_find(struct ctx_source_map *map, uint64_t address
 		place = (struct ctx_source_frame){.file = file_name(map, at->call_file),
 						  .line = at->call_line};
 	}
-	/* Code that no function claims, written in assembly language for instance. */
+	/* Code outside all functions, for instance written in assembly language. */
 	if (n == 0 && row != NULL)
 		frames[n++] = place;
 	*ret_n = n;
@@ -264,7 +264,7 @@ struct giving {
 	struct ctx_source_map *map;
 	ctx_source_line_fn each;
 	void *context;
-	struct ctx_source_line last; /* what was handed out last; address UINT64_MAX: nothing yet */
+	struct ctx_source_line last; /* emitted last; address UINT64_MAX: nothing yet */
 };
 
 static enum ctx_status give(struct giving *giving, uint64_t address, const struct ctx_dwarf_row *row,

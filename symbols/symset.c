@@ -1,20 +1,20 @@
 /*
  * Raw symbols, sorted by (start, name), become one entry per start address; entries overlap or nest
- * as the file says:
+ * as in the file:
  *
  *	entries   |---- outer (sized) ---------|      |- unsized ->|- next -|
  *	                 |-- inner --|
  *	ranges    [outer)[inner      )[outer   )[none)[unsized     )[next   )[none
  *
- * Extents (what unwind tables tell of functions) go in between, where there is no symbol, as
- * entries without a name:
+ * Extents (functions according to unwind tables) fill gaps without a symbol, as entries without a
+ * name:
  *
  *	symbols   |-- sized --|    |- unsized ->                     |- unsized ->
  *	extents   |-----------|    |----------|       |---------|
  *	entries   |-- sized --|    |- unsized-|       | no name |    |- unsized (to the end of the section)
  *
- * The ranges are disjoint and sorted, so that a lookup is one binary search. They are made by one
- * sweep with a stack of the entries that are open: the top has the largest start.
+ * The ranges are disjoint and sorted, so that a lookup is one binary search. One sweep builds them,
+ * with a stack of the open entries: the top has the largest start.
  */
 #include "symbols/symset.h"
 
@@ -74,7 +74,7 @@ static int compare_extents(const void *left, const void *right)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* By start, without those that begin in another. Mostly they come in order. */
+/* Sorts by start and drops extents that begin in another. Mostly they are already sorted. */
 static void sort_extents(struct ctx_symset *set)
 {
 	size_t kept = 0;
@@ -122,9 +122,7 @@ static enum ctx_status put_text(struct ctx_symset *set, const char *text, uint32
 	return CTX_OK;
 }
 
-/*
- * The alias that is shown: the last by name (E11), but a symbol without a size only where all are.
- */
+/* The alias to show: the last by name (E11), preferring symbols with a size. */
 static size_t shown_alias(const struct ctx_symset_raw *raw, size_t n)
 {
 	for (size_t i = n; i-- > 0;) {
@@ -135,7 +133,7 @@ static size_t shown_alias(const struct ctx_symset_raw *raw, size_t n)
 }
 
 /*
- * Symbols of one module mostly stand together, so looking at the previous entry's module spares
+ * Symbols of one module are mostly adjacent, so comparing with the previous entry's module avoids
  * nearly all copies.
  */
 static enum ctx_status put_module(struct ctx_symset *set, const char *module, uint32_t *ret_offset,
@@ -172,7 +170,7 @@ static enum ctx_status put_names(struct ctx_symset *set, const struct ctx_symset
 	return status;
 }
 
-/* The source file that all symbols are of which tell one; 0 none, or several. */
+/* The source file of all symbols that have one; 0 none, or several. */
 static uint32_t common_file(const struct ctx_symset_raw *raw, size_t n)
 {
 	uint32_t file = 0;
@@ -188,19 +186,15 @@ static uint32_t common_file(const struct ctx_symset_raw *raw, size_t n)
 }
 
 /*
- * Where the making of entries stands: raw symbols and extents are taken in the order of their
- * starts.
+ * State while building entries: raw symbols and extents are consumed in the order of their starts.
  */
 struct making {
 	struct ctx_symset *set;
-	uint64_t sized_end; /* no symbol with a size so far reaches further */
-	size_t extent;	    /* the first that is not taken yet */
+	uint64_t sized_end; /* largest end of the symbols with a size so far */
+	size_t extent;	    /* the first that is not consumed yet */
 };
 
-/*
- * The first address behind `start` that an unsized symbol there does not own, as far as extents
- * tell.
- */
+/* The end of an unsized symbol at `start` according to the extents. */
 static uint64_t extent_limit(const struct making *making, uint64_t start)
 {
 	const struct ctx_symset *set = making->set;
@@ -212,7 +206,7 @@ static uint64_t extent_limit(const struct making *making, uint64_t start)
 
 /*
  * Adds the entry for the `n` raw symbols of one start address; `next` is the following start
- * address. One without a size inside a sized one is a label of that function, and is dropped.
+ * address. An unsized symbol inside a sized one is a label of that function, and is dropped.
  */
 static enum ctx_status add_entry(struct making *making, const struct ctx_symset_raw *raw, size_t n,
 				 uint64_t next, struct ctx_err *err)
@@ -244,9 +238,9 @@ static enum ctx_status add_entry(struct making *making, const struct ctx_symset_
 }
 
 /*
- * Takes the extents that begin up to `until`, where the next symbol is; those that begin before it
- * become entries without a name. The extent of a signal trampoline begins one byte early, so that a
- * lookup of the return address - 1 finds it: that byte is no function.
+ * Consumes the extents that begin up to `until`, where the next symbol is; those that begin before
+ * it become entries without a name. The extent of a signal trampoline begins one byte early, so
+ * that a lookup of the return address - 1 finds it: that byte is not a function.
  */
 static void take_extents(struct making *making, uint64_t until)
 {
@@ -290,7 +284,7 @@ static uint64_t entry_end(const struct ctx_symset_entry *entry)
 }
 
 /*
- * Addresses from `start` on belong to `owner`; a range that turns out to be empty is overwritten.
+ * Assigns the addresses from `start` on to `owner`; overwrites a range that turns out to be empty.
  */
 static void put_range(struct ctx_symset *set, uint64_t start, uint32_t owner)
 {
@@ -301,7 +295,8 @@ static void put_range(struct ctx_symset *set, uint64_t start, uint32_t owner)
 }
 
 /*
- * Closes the entries that end at or before `until`; each gives way to the one below it, or to none.
+ * Closes the entries that end at or before `until`; the range after each belongs to the one below
+ * it on the stack, or to none.
  */
 static size_t close_entries(struct ctx_symset *set, const uint32_t *open, size_t depth, uint64_t until)
 {

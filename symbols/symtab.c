@@ -41,7 +41,7 @@ uint32_t ctx_symtab_count(const struct ctx_symtab *table)
 	return table->set.n;
 }
 
-/* A readable form that is the same as the linkage name costs no copy. */
+/* A readable form equal to the linkage name is not copied. */
 static const char *readable_name(struct ctx_symtab *table, const char *linkage_name)
 {
 	struct ctx_buf text CTX_AUTO_BUF = {0};
@@ -51,7 +51,7 @@ static const char *readable_name(struct ctx_symtab *table, const char *linkage_n
 	return text.failed ? NULL : ctx_arena_strndup(&table->arena, (const char *)text.bytes, text.n);
 }
 
-/* Of a function whose name was stripped: made when it is asked for, most never are. */
+/* The name of a function without a symbol: built on demand, since most are never needed. */
 static const char *static_name(struct ctx_symtab *table, uint64_t start)
 {
 	char text[sizeof("<static>@0x") + 16];

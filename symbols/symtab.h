@@ -1,16 +1,16 @@
 /*
  * Symbols of one load object: file offset -> function.
  *
- * A symbol table is made from the object's files, looked for in the order of elf/file_search.h: the
+ * A symbol table is built from the object's files, searched in the order of elf/file_search.h: the
  * archived copy, the build-id caches, the file at its own path, separate debug files, debuginfod. A
  * file whose build id differs from the wanted one is never used: a missing name is better than a
  * wrong one. `.symtab` is preferred, `.dynsym` is merged in. Names are demangled (C++, Rust, D).
  * Aliases at one address share one name: the last in alphabetical order (E11); symbols without a
  * size reach to the next symbol of their section, or as far as their unwind table entry does. A
- * function that no symbol names but an unwind table entry knows is `<static>@0xSTART`. PLT slots
- * are named SYMBOL@plt where relocations tell, else @plt. docs/symbols.md says why.
+ * function with an unwind table entry but without a symbol is named `<static>@0xSTART`. PLT slots
+ * are named SYMBOL@plt if a relocation names the symbol, otherwise @plt. docs/symbols.md says why.
  *
- * Everything in the file is untrusted: sizes and offsets are checked, damage makes a table without
+ * Everything in the file is untrusted: sizes and offsets are checked; damage gives a table without
  * symbols and a reason, never a crash.
  */
 #ifndef CTX_SYMBOLS_SYMTAB_H
@@ -31,8 +31,7 @@ struct ctx_symbol {
 	uint64_t size;	     /* bytes up to which addresses belong to it */
 	const char *module;  /* kernel symbols: "[ext4]" for a module's, "" for the kernel's own; ELF: "" */
 	uint32_t
-		whole; /* index of the symbol that this one is a clone or an outlined part of (foo.cold, foo.isra.0,
-				foo.part.0, foo.constprop.0 of foo); its own index: of none */
+		whole; /* index of the symbol that this one is a clone or an outlined part of (foo.cold, foo.isra.0, foo.part.0, foo.constprop.0 of foo); its own index: of none */
 };
 
 /* Which kernel: see struct ctx_source_kernel. */
@@ -48,16 +47,16 @@ struct ctx_symtab_kernel {
 struct ctx_symtab;
 
 /*
- * Always makes a table unless memory is short: where nothing usable is found the table has no
+ * Always returns a table unless memory runs out: if nothing usable is found, the table has no
  * symbols, and ctx_symtab_origin says "none: <reason>". Owned by the caller. O(symbols log
- * symbols); demangling is done on demand, once a symbol is looked up.
+ * symbols); names are demangled on demand, when a symbol is looked up.
  */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open(const struct ctx_file_request *request,
 					       struct ctx_symtab **ret, struct ctx_err *err);
 
 /*
- * The table of one ELF file that is in memory (copied; nothing else is looked for). As
- * ctx_symtab_open; its origin is "memory".
+ * The table of one ELF file in memory (copied; no other files are searched). As ctx_symtab_open;
+ * its origin is "memory".
  */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_bytes(const void *bytes, size_t n, struct ctx_symtab **ret,
 						     struct ctx_err *err);
@@ -67,33 +66,33 @@ CTX_MUST_CHECK enum ctx_status ctx_symtab_open_bytes(const void *bytes, size_t n
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms(const char *path, struct ctx_symtab **ret,
 							struct ctx_err *err);
 
-/* The same for a copy that is in memory. */
+/* The same for a copy in memory. */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kallsyms_bytes(const void *bytes, size_t n,
 							      struct ctx_symtab **ret, struct ctx_err *err);
 
 /*
- * The kernel's symbols from the first of these that fits: kallsyms of a build-id cache (by build
- * id), /proc/kallsyms when the running kernel has the build id; without a build id when its release
- * and the address of `symbol` are those recorded. Where the kernel lies elsewhere now (KASLR), its
- * addresses are moved by the difference of `symbol`, and modules, which are moved on their own, are
- * left out. Nothing that fits: a table without symbols whose origin says why. Fails with
- * CTX_E_NOMEM only.
+ * The kernel's symbols from the first match of: kallsyms of a build-id cache (by build id);
+ * /proc/kallsyms if the running kernel has the build id or, without a build id, if its release and
+ * the address of `symbol` are those recorded. If the kernel is at another address now (KASLR), its
+ * addresses are moved by the displacement of `symbol`, and modules, which move independently, are
+ * dropped. Without a match: a table without symbols whose origin says why. Fails with CTX_E_NOMEM
+ * only.
  */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_kernel(const struct ctx_symtab_kernel *kernel,
 						      struct ctx_symtab **ret, struct ctx_err *err);
 
 /*
- * Symbols that a just-in-time compiler wrote down (/tmp/perf-PID.map): lines "START SIZE NAME",
+ * Symbols reported by a just-in-time compiler (/tmp/perf-PID.map): lines "START SIZE NAME",
  * hexadecimal; file offsets are addresses. Of functions at one address the last line counts.
- * `symfs` is put in front. The file must be a plain file that belongs to the user or to root:
- * anybody may write to /tmp. Nothing usable: a table without symbols whose origin says why. Fails
- * with CTX_E_NOMEM only.
+ * `symfs` is a prefix of the path. The file must be a regular file owned by the user or by root:
+ * anybody may write to /tmp. If it is unusable: a table without symbols whose origin says why.
+ * Fails with CTX_E_NOMEM only.
  */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map(const char *path, const char *symfs,
 							struct ctx_symtab **ret, struct ctx_err *err);
 
 /*
- * The same from the copy of a recording, compressed or not, whoever it belongs to; its origin is
+ * The same from the copy in a recording, compressed or not, with any owner; its origin is
  * "archive".
  */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_open_perf_map_copy(const char *path, struct ctx_symtab **ret,
@@ -104,18 +103,18 @@ void ctx_symtab_close(struct ctx_symtab *table);
 /* Where the symbols came from: "archive", a path, "kallsyms", or "none: <reason>". Borrowed. */
 const char *ctx_symtab_origin(const struct ctx_symtab *table);
 
-/* The build id that was found in the file, lower-case hex; "" none. Borrowed. */
+/* The build id found in the file, lower-case hex; "" none. Borrowed. */
 const char *ctx_symtab_build_id(const struct ctx_symtab *table);
 
 /*
- * Turns an offset in the file into the object's virtual address (program headers); the kernel's
- * table returns it unchanged. False when no executable segment has it.
+ * Converts a file offset to the object's virtual address (program headers); the kernel's table
+ * returns it unchanged. False if no executable segment has it.
  */
 bool ctx_symtab_address(const struct ctx_symtab *table, uint64_t file_offset, uint64_t *ret_address);
 
 /*
- * The symbol that covers a virtual address: `*ret_index` is dense (0 .. count-1), for the caller's
- * own caches. False: none covers it. O(log n).
+ * The symbol that covers a virtual address. `*ret_index` is dense (0 .. count-1), for caches of the
+ * caller. False: none. O(log n).
  */
 bool ctx_symtab_find(const struct ctx_symtab *table, uint64_t address, uint32_t *ret_index);
 

@@ -1,8 +1,9 @@
 /*
- * The symbol table itself, for those who fill it: elf_symtab.c, kernel_symtab.c, perf_map.c.
+ * The inside of a symbol table, for the files that fill it: elf_symtab.c, kernel_symtab.c,
+ * perf_map.c.
  *
- * A table is: the executable segments (file offset -> address), the frozen symbol set (address ->
- * entry), and one lazily filled pair of readable names for each entry.
+ * A table consists of the executable segments (file offset -> address), the frozen symbol set
+ * (address -> entry), and one lazily filled pair of readable names for each entry.
  */
 #ifndef CTX_SYMBOLS_SYMTAB_TABLE_H
 #define CTX_SYMBOLS_SYMTAB_TABLE_H
@@ -18,7 +19,7 @@ struct ctx_symtab_readable { /* NULL until asked for */
 	const char *aliases;
 };
 
-struct ctx_symtab { /* all zero but for `origin` is a valid table without symbols, once it is frozen */
+struct ctx_symtab { /* all zero except `origin` is a valid table without symbols, once it is frozen */
 	struct ctx_symset set;
 	struct ctx_symtab_readable *readable; /* by entry */
 	struct ctx_clones clones;
@@ -31,8 +32,7 @@ struct ctx_symtab { /* all zero but for `origin` is a valid table without symbol
 };
 
 /*
- * Freezes the set: no symbols can be added any more, and what their names were borrowed from may
- * go.
+ * Freezes the set: no more symbols can be added, and the sources of borrowed names may be released.
  */
 CTX_MUST_CHECK enum ctx_status ctx_symtab_freeze(struct ctx_symtab *table, struct ctx_err *err);
 

@@ -1,9 +1,8 @@
 /*
  * Sorting is most of the work. The entries are sorted by stack first, which is the order of the
  * calls list, and then by size, stably, which leaves equal sizes in the order of their stacks. Both
- * are radix sorts of
- * 16-byte items; when all samples weigh the same their number is the size, which has far fewer digits than
- * the weight.
+ * are radix sorts of 16-byte items; when all samples weigh the same their number is the size, which
+ * has far fewer digits than the weight.
  */
 #include "timetree/node_summary.h"
 
@@ -13,7 +12,7 @@
 
 #define DIGIT_BITS 8
 #define DIGITS (1u << DIGIT_BITS)
-#define SMALL 48 /* below it insertion is faster */
+#define SMALL 48 /* below it insertion sort is faster */
 
 struct ctx_node_sort_item {
 	uint64_t key;
@@ -77,8 +76,10 @@ static void sort_items(struct ctx_node_summary *summary, size_t n)
 	}
 }
 
-/* Does every sample weigh the same? Not where that is nothing: a list without a unit is in the
- * order of weights. */
+/*
+ * Does every sample have the same non-zero weight? A list without a unit is in the order of
+ * weights.
+ */
 static bool same_unit(const struct ctx_histogram *histogram)
 {
 	uint64_t unit, weight;
@@ -96,8 +97,10 @@ static bool same_unit(const struct ctx_histogram *histogram)
 	return true;
 }
 
-/* Sorts by stack; leaves the calls list, and in the items those stacks that have samples, keyed by
- * descending size. */
+/*
+ * Sorts by stack. Sets the calls list, and the items: stacks with samples, keyed by descending
+ * size.
+ */
 static size_t sort_by_stack(struct ctx_node_summary *summary, const struct ctx_histogram *histogram)
 {
 	bool by_samples = same_unit(histogram);
@@ -141,8 +144,9 @@ static void sort_by_size(struct ctx_node_summary *summary, const struct ctx_hist
 	}
 }
 
-/* Where the top ends: as soon as it has `percent` of the weight. 100 keeps also what weighs
- * nothing. */
+/*
+ * The end of the top: as soon as it has `percent` of the weight. 100 also keeps stacks of weight 0.
+ */
 static void cut(struct ctx_node_summary *summary, const struct ctx_histogram *histogram, uint32_t percent)
 {
 	unsigned __int128 want = (unsigned __int128)histogram->weight * percent;
@@ -167,8 +171,10 @@ static enum ctx_status make_room(struct ctx_node_summary *summary, size_t n, str
 	if (status == CTX_OK)
 		status = ctx_grow(&summary->calls, &summary->calls_cap, n, err);
 	if (status == CTX_OK && summary->items_cap < n) {
-		/* The two change places while sorting: both must be large before either counts as
-		 * large. */
+		/*
+		 * The two are swapped while sorting: both must be allocated before either counts as
+		 * large.
+		 */
 		size_t items_cap = summary->items_cap, scratch_cap = summary->items_cap;
 
 		status = ctx_grow(&summary->scratch, &scratch_cap, n, err);

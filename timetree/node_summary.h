@@ -1,5 +1,5 @@
 /*
- * From the histogram of an inner node to what is stored of it: sorted, cut at P percent, encoded.
+ * Converts the histogram of an inner node to its stored form: sorted, cut at P percent, encoded.
  */
 #ifndef CTX_TIMETREE_NODE_SUMMARY_H
 #define CTX_TIMETREE_NODE_SUMMARY_H
@@ -9,7 +9,7 @@
 
 struct ctx_node_sort_item; /* node_summary.c */
 
-struct ctx_node_summary {	       /* all zero is valid; made again and again, the memory is kept */
+struct ctx_node_summary {	       /* all zero is valid; reused for each node, keeps its memory */
 	struct ctx_hist_item *entries; /* by descending weight; the first n_top are the top */
 	size_t n_entries, n_top, entries_cap;
 	struct ctx_timenode_calls *calls;

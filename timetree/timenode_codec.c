@@ -2,7 +2,7 @@
 
 #define BLOCK 256
 
-/* The weight of one sample if all entries agree on it, otherwise 0. */
+/* The weight of one sample if it is the same for all entries, otherwise 0. */
 static uint64_t common_unit(const struct ctx_hist_item *entries, size_t n)
 {
 	uint64_t unit = entries[0].samples != 0 ? entries[0].weight / entries[0].samples : 0;
@@ -88,7 +88,7 @@ static enum ctx_status read_head(struct ctx_timenode_list *list, struct ctx_err 
 	return CTX_OK;
 }
 
-/* Takes the run's share from what the sums may still grow by. */
+/* Subtracts the run's share from the room that the sums have left. */
 static enum ctx_status spend(uint64_t *left, uint64_t each, uint64_t n, struct ctx_err *err)
 {
 	uint64_t sum;
@@ -99,7 +99,7 @@ static enum ctx_status spend(uint64_t *left, uint64_t each, uint64_t n, struct c
 	return CTX_OK;
 }
 
-/* The weight and samples of the next run, from the difference to the one before it. */
+/* The weight and samples of the next run, from the difference to the previous one. */
 static enum ctx_status read_size(struct ctx_timenode_list *list, struct ctx_err *err)
 {
 	uint64_t drop = ctx_cursor_get_varint(&list->cursor);
@@ -123,7 +123,7 @@ static enum ctx_status read_size(struct ctx_timenode_list *list, struct ctx_err 
 	return CTX_OK;
 }
 
-/* Everything of the next run but the ids behind its first. */
+/* Everything of the next run except the ids after its first. */
 static enum ctx_status read_run(struct ctx_timenode_list *list, struct ctx_err *err)
 {
 	uint64_t weight_before = list->weight;
@@ -157,8 +157,10 @@ static enum ctx_status read_run(struct ctx_timenode_list *list, struct ctx_err *
 	return CTX_OK;
 }
 
-/* Hands out `n` entries of a run. list->stack is the next one's id; behind the last entry of the
- * run it stays. */
+/*
+ * Returns `n` entries of a run. list->stack is the next one's id; it stays after the last entry of
+ * the run.
+ */
 static enum ctx_status read_ids(struct ctx_timenode_list *list, struct ctx_hist_item *ret, size_t n,
 				struct ctx_err *err)
 {

@@ -6,9 +6,9 @@
  * Finished nodes go to a sink, queries read through a reader, so that a tree can be larger than
  * memory; struct ctx_timetree is the sink and reader that keeps everything in memory.
  *
- * A node covers [begin, end). It is a leaf when fewer than M samples fall into it (or it is too
- * short to split); otherwise its N children split it into equal parts (child i begins at begin +
- * (end - begin) * i / N). A leaf has its samples, nothing else. An inner node has
+ * A node covers [begin, end). It is a leaf if it has fewer than M samples (or is too short to
+ * split); otherwise its N children split it into equal parts (child i begins at begin + (end -
+ * begin) * i / N). A leaf has only its samples. An inner node has
  *
  *	top	its stacks by descending weight (ties: ascending id), until P percent of the weight
  *		are covered (T4)
@@ -17,9 +17,9 @@
  *	totals	exact ones, and what top leaves out: tail_weight, tail_samples, tail_largest
  *
  * residual mode (the default) is built while the samples stream in: memory is O(depth * (M +
- * distinct stacks)), not O(samples). cascade mode drops at every node what its top leaves out,
- * before its children are made; it holds all samples until finish (40 bytes each) and its answers
- * are those of the source's example T9.
+ * distinct stacks)), not O(samples). cascade mode drops at every node the samples outside its top
+ * before its children are built; it holds all samples until finish (40 bytes each) and its answers
+ * match example T9 of the source.
  */
 #ifndef CTX_TIMETREE_TIMETREE_H
 #define CTX_TIMETREE_TIMETREE_H
@@ -69,7 +69,7 @@ struct ctx_timetree_builder;
 struct ctx_timetree_plan {
 	struct ctx_timetree_params params;
 	struct ctx_interval run;    /* not empty */
-	const struct ctx_trie *cct; /* of the samples' stacks; may grow meanwhile; NULL: no calls */
+	const struct ctx_trie *cct; /* CCT of the samples' stacks; may grow meanwhile; NULL: no calls */
 	struct ctx_timetree_sink sink;
 };
 
@@ -80,62 +80,64 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_create(const struct ctx_time
 							   struct ctx_err *err);
 
 /*
- * Adds a sample. Times must not go back and must lie in the run: an earlier time is taken as the
- * last one, a later one as the run's last nanosecond, and both are counted. Amortised O(depth).
- * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that the CCT does not have; the builder is finished or
- * has failed), CTX_E_LIMIT (the weights add up to more than 64 bits hold, or too many nodes), and
- * what the sink fails with.
+ * Adds a sample. Times must ascend and be within the run: an earlier time is clamped to the
+ * previous one, a later one to the run's last nanosecond; both are counted. Amortised O(depth).
+ * Fails with CTX_E_NOMEM, CTX_E_ARG (a stack that is not in the CCT; the builder is finished or has
+ * failed), CTX_E_LIMIT (the sum of the weights exceeds 64 bits, or too many nodes), and as the sink
+ * fails.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_add(struct ctx_timetree_builder *builder,
 							const struct ctx_sample *sample, struct ctx_err *err);
 
-/* Closes every open node; the root comes last. The builder is of no further use but for destroy. */
+/* Closes every open node; the root comes last. Afterwards the builder can only be destroyed. */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_builder_finish(struct ctx_timetree_builder *builder,
 							   struct ctx_err *err);
 
-/* How many samples had their time moved into order or into the run. */
+/* Number of samples whose time was clamped to the previous one or to the run. */
 uint64_t ctx_timetree_builder_moved(const struct ctx_timetree_builder *builder);
 
-/* Also an unfinished one; NULL is fine. */
+/* Also accepts an unfinished builder; NULL is fine. */
 void ctx_timetree_builder_destroy(struct ctx_timetree_builder *builder);
 
-/* Where a query reads nodes and leaves. */
+/* Source of nodes and leaves for a query. */
 struct ctx_timetree_reader {
 	void *context;
 	/*
 	 * The row of `node`. `want_lists`: the lists are needed too; otherwise they may be left out
 	 * (NULL, 0 bytes) to save reading. Valid until the next call of either function.
-	 * CTX_E_FORMAT when there is no such node.
+	 * CTX_E_FORMAT if the node does not exist.
 	 */
 	enum ctx_status (*node)(void *context, uint32_t node, bool want_lists, struct ctx_timenode *ret,
 				struct ctx_err *err);
-	/* The samples of leaf `node` (time_ns, weight, stack, kept_depth, thread, cpu), in time
-	 * order. Valid until the next call of either. */
+	/*
+	 * The samples of leaf `node` (time_ns, weight, stack, kept_depth, thread, cpu), in time
+	 * order. Valid until the next call of either function.
+	 */
 	enum ctx_status (*leaf)(void *context, uint32_t node, const struct ctx_sample **ret_samples,
 				size_t *ret_n, struct ctx_err *err);
 	const struct ctx_trie *cct; /* NULL: calls of partly covered leaves are not computed */
 };
 
-/* What a query cost; the query adds to it. For --explain. */
+/* Cost of queries; each query adds to it. For --explain. */
 struct ctx_timetree_cost {
 	uint64_t nodes_visited;	 /* rows fetched, skipped children not counted */
 	uint64_t nodes_skipped;	 /* children that were disjoint from the interval: not read */
 	uint64_t nodes_whole;	 /* inner nodes taken from their lists */
 	uint64_t leaves_whole;	 /* leaves wholly inside */
-	uint64_t leaves_partial; /* leaves enumerated sample by sample, partly outside */
+	uint64_t leaves_partial; /* leaves partly outside, read sample by sample */
 	uint64_t samples_enumerated;
 	uint64_t list_entries;
 	uint64_t list_bytes;
 	uint32_t depth; /* deepest level visited */
 	/* With CTX_TIMETREE_TOP_ONLY or a tree without tails: */
 	uint64_t omitted_weight, omitted_samples;
-	uint64_t omitted_largest; /* no stack that is missing, or short, is so by more than this */
+	uint64_t omitted_largest; /* upper bound of the weight missing from any one stack */
 };
 
 enum ctx_timetree_flags {
 	CTX_TIMETREE_EXACT = 0,	   /* top and tail */
-	CTX_TIMETREE_TOP_ONLY = 1, /* tops alone: less to read; what is left out is in `cost` */
-	CTX_TIMETREE_NO_CALLS = 2, /* leave calls out (0): for reports that do not show them */
+	CTX_TIMETREE_TOP_ONLY = 1, /* tops only: less to read; the omitted weight is in `cost` */
+	CTX_TIMETREE_NO_CALLS = 2, /* omit calls (0): for reports that do not show them */
 };
 
 struct ctx_timetree_request {
@@ -144,9 +146,9 @@ struct ctx_timetree_request {
 };
 
 /*
- * Adds to `out` the weight of every stack in the window. `cost` may be NULL. On failure `out` holds
- * a part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not decode), and what the reader
- * fails with.
+ * Adds to `out` the weight of every stack in the window. `cost` may be NULL. On failure `out` has a
+ * part. Fails with CTX_E_NOMEM, CTX_E_FORMAT (a list that does not decode), and as the reader
+ * fails.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
 						  struct ctx_timetree_request request,
@@ -154,9 +156,9 @@ CTX_MUST_CHECK enum ctx_status ctx_timetree_query(const struct ctx_timetree_read
 						  struct ctx_err *err);
 
 /*
- * The first sample at or after `time_ns`; CTX_END when there is none. For weights that are spans of
- * time: who covers this moment? O(depth) nodes and one leaf, or few where leaves are empty. Fails
- * as ctx_timetree_query does.
+ * The first sample at or after `time_ns`; CTX_END if there is none. For weights that are durations
+ * it finds the sample that covers a moment. O(depth) nodes and one leaf, or few where leaves are
+ * empty. Fails as ctx_timetree_query does.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_first_at(const struct ctx_timetree_reader *reader,
 						     uint64_t time_ns, struct ctx_sample *ret,
@@ -174,7 +176,7 @@ struct ctx_timetree_reader ctx_timetree_reader(struct ctx_timetree *tree, const 
  * Asserts the invariants of a whole tree: children tile their parent, totals add up (residual:
  * children's samples = parent's; cascade: children's = parent's minus tail), lists sorted, no stack
  * twice, top reaches P percent and would not without its last entry. CTX_E_FORMAT with the node and
- * the rule that is broken.
+ * the violated rule.
  */
 CTX_MUST_CHECK enum ctx_status ctx_timetree_check(const struct ctx_timetree_reader *reader,
 						  const struct ctx_timetree_params *params,

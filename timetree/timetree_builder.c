@@ -5,13 +5,13 @@
  *	levels[1]                                           |closed|closed|--open--t | . . |
  *	leaf                                                              |ssss ss t |
  *
- * Only the open leaf has samples in memory. A sample behind its end closes it and, where it was the
+ * Only the open leaf has samples in memory. A sample after its end closes it and, if it was the
  * last child, the nodes above it; the next sibling is the new open leaf. A closing leaf is counted
  * into the histogram of the level above, a closing level merges its histogram into the one above
- * it: cheaper than counting every sample at every level, because a node has far fewer stacks than
- * samples. When the leaf reaches M samples it becomes a level, and its samples are distributed to
- * the children: those before the newest sample are closed at once (each has fewer than M samples,
- * so it is a leaf), the one with the newest sample is the open leaf.
+ * it. This is cheaper than counting every sample at every level, because a node has far fewer
+ * stacks than samples. When the leaf reaches M samples it becomes a level, and its samples are
+ * distributed to the children: those before the newest sample are closed at once (each has fewer
+ * than M samples, so it is a leaf), the one with the newest sample is the open leaf.
  */
 #include "base/bisect.h"
 #include "base/mem.h"
@@ -25,7 +25,7 @@
 struct level {
 	struct ctx_interval interval;
 	uint32_t id, parent, first_child;
-	uint32_t open_child;		/* number of the child that is being filled, 0 .. fanout - 1 */
+	uint32_t open_child;		/* index of the child being filled, 0 .. fanout - 1 */
 	struct ctx_histogram histogram; /* of the closed children */
 };
 
@@ -38,7 +38,7 @@ struct ctx_timetree_builder {
 	struct ctx_interval leaf; /* residual: the open leaf */
 	uint32_t leaf_id;
 	uint64_t last_ns;
-	uint64_t weight; /* of all samples so far */
+	uint64_t weight; /* sum of all samples so far */
 	uint64_t moved;
 	struct ctx_node_summary summary;
 	bool over; /* finished, or failed */
@@ -110,8 +110,7 @@ uint64_t ctx_timetree_builder_moved(const struct ctx_timetree_builder *builder)
 	return builder->moved;
 }
 
-/* Hands the open leaf, which holds these samples, to the sink and counts it into the level
- * above. */
+/* Passes the open leaf with these samples to the sink and counts it into the level above. */
 static enum ctx_status close_leaf(struct ctx_timetree_builder *builder, const struct ctx_sample *samples,
 				  size_t n, struct ctx_err *err)
 {
@@ -130,7 +129,7 @@ static enum ctx_status close_leaf(struct ctx_timetree_builder *builder, const st
 	return status;
 }
 
-/* Hands the deepest level to the sink and merges it into the one above. */
+/* Passes the deepest level to the sink and merges it into the one above. */
 static enum ctx_status close_level(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
 	struct level *level = &builder->levels[builder->depth - 1];
@@ -167,8 +166,7 @@ static void open_leaf(struct ctx_timetree_builder *builder, uint32_t i)
 	builder->leaf_id = level->first_child + i;
 }
 
-/* Closes the open leaf and opens the one behind it; at the end of the run that leaves no level
- * open. */
+/* Closes the open leaf and opens the next one; at the end of the run no level stays open. */
 static enum ctx_status step(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
 	enum ctx_status status = close_leaf(builder, builder->samples, builder->n_samples, err);
@@ -209,7 +207,7 @@ static enum ctx_status push_level(struct ctx_timetree_builder *builder, struct c
 	return CTX_OK;
 }
 
-/* Splits the open leaf as often as the samples in it ask for. */
+/* Splits the open leaf while it has M samples or more. */
 static enum ctx_status split(struct ctx_timetree_builder *builder, struct ctx_err *err)
 {
 	while (!ctx_timetree_is_leaf(&builder->output.plan.params, builder->leaf, builder->n_samples)) {

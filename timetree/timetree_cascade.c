@@ -1,9 +1,9 @@
 /*
- * The source's own way (T8, T9): from the root down, each node sees only those samples that no node
- * above it dropped.
+ * Cascade mode, as in the source (T8, T9): from the root down, each node sees only the samples that
+ * no node above it dropped.
  *
  *	samples of a node   A B H A C A B | A B A C B A I B A
- *	its top: A B C      A B A C A B   | A B A C B A B A		the rest closes up, in place
+ *	its top: A B C      A B A C A B   | A B A C B A B A		the kept samples are compacted in place
  *	                    first child   | second child
  */
 #include "timetree/timetree_cascade.h"
@@ -12,8 +12,10 @@
 #include "timetree/node_summary.h"
 #include "timetree/timetree_parts.h"
 
-/* Moves the samples whose stacks are in the top to the front; returns how many. `tops` are the
- * top's stacks and nothing else. */
+/*
+ * Moves the samples whose stacks are in the top to the front; returns their number. `tops` has
+ * exactly the stacks of the top.
+ */
 static size_t keep_top(struct ctx_sample *samples, size_t n, const struct ctx_histogram *tops)
 {
 	size_t kept = 0;
@@ -25,7 +27,7 @@ static size_t keep_top(struct ctx_sample *samples, size_t n, const struct ctx_hi
 	return kept;
 }
 
-struct whole { /* what is to be stored of an inner node, kept until its children are done */
+struct whole { /* the stored form of an inner node, kept until its children are done */
 	struct ctx_node_summary summary;
 	struct ctx_histogram histogram;
 	struct ctx_histogram tops;
@@ -38,7 +40,7 @@ static void whole_deinit(struct whole *whole)
 	ctx_histogram_deinit(&whole->tops);
 }
 
-/* The lists of a node; and drops from its samples what is not in the top. */
+/* Builds the lists of a node, and drops its samples that are not in the top. */
 static enum ctx_status cut_node(struct ctx_timetree_output *output, struct whole *whole,
 				struct ctx_sample *samples, size_t *n, struct ctx_err *err)
 {
@@ -58,7 +60,9 @@ static enum ctx_status cut_node(struct ctx_timetree_output *output, struct whole
 	return status;
 }
 
-/* Recursion is as deep as the tree: at most 64, for every level halves the interval at least. */
+/*
+ * The recursion is as deep as the tree: at most 64, since every level at least halves the interval.
+ */
 static enum ctx_status build(struct ctx_timetree_output *output, struct ctx_timenode node,
 			     struct ctx_sample *samples, size_t n, struct ctx_err *err)
 {

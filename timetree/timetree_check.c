@@ -1,5 +1,5 @@
 /*
- * Walks a whole tree and holds it against the rules at the top of timetree.h.
+ * Walks a whole tree and checks the rules at the top of timetree.h.
  */
 #include "timetree/timenode_codec.h"
 #include "timetree/timetree_parts.h"
@@ -9,7 +9,7 @@
 struct checker {
 	const struct ctx_timetree_reader *reader;
 	const struct ctx_timetree_params *params;
-	struct ctx_histogram stacks; /* of the lists that are being checked */
+	struct ctx_histogram stacks; /* of the lists being checked */
 	struct ctx_err *err;
 };
 
@@ -161,8 +161,8 @@ static enum ctx_status check_inner(const struct checker *checker, const struct c
 }
 
 /*
- * `expected` holds what the parent knows: id, parent, level, interval. The recursion is at most 64 deep, for
- * every level halves the interval at least.
+ * `expected` has what follows from the parent: id, parent, level, interval. The recursion is at
+ * most 64 deep, since every level at least halves the interval.
  */
 static enum ctx_status check_node(struct checker *checker, const struct ctx_timenode *expected,
 				  struct ctx_timenode *ret)

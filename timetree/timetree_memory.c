@@ -1,5 +1,5 @@
 /*
- * A tree in memory: rows by id, everything that they point to in one arena.
+ * A tree in memory: rows by id, all data that they point to in one arena.
  */
 #include "base/arena.h"
 #include "base/mem.h"
@@ -39,7 +39,7 @@ void ctx_timetree_destroy(struct ctx_timetree *tree)
 	free(tree);
 }
 
-/* The row of `id`, made if need be. NULL when memory is short. */
+/* The row of `id`, created if needed. NULL: out of memory. */
 static struct row *place(struct ctx_timetree *tree, uint32_t id, struct ctx_err *err)
 {
 	if (ctx_grow(&tree->rows, &tree->cap, (size_t)id + 1, err) != CTX_OK)
@@ -116,7 +116,7 @@ static enum ctx_status get_node(void *context, uint32_t node, bool want_lists, s
 {
 	const struct ctx_timetree *tree = context;
 
-	(void)want_lists; /* they cost nothing here */
+	(void)want_lists; /* they are free here */
 	if (node >= tree->n || !tree->rows[node].present)
 		return missing(err, node);
 	*ret = tree->rows[node].node;

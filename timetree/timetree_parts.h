@@ -1,6 +1,5 @@
 /*
- * How a node is split: the arithmetic that builders, query and check agree on. Private to
- * timetree/.
+ * How a node is split: arithmetic shared by builders, query and check. Private to timetree/.
  */
 #ifndef CTX_TIMETREE_TIMETREE_PARTS_H
 #define CTX_TIMETREE_TIMETREE_PARTS_H
@@ -18,7 +17,7 @@ static inline struct ctx_interval ctx_timetree_part(struct ctx_interval whole, u
 	};
 }
 
-/* Whether a node with so many samples may be a leaf. */
+/* Whether a node with this many samples may be a leaf. */
 static inline bool ctx_timetree_is_leaf(const struct ctx_timetree_params *params,
 					struct ctx_interval interval, size_t n_samples)
 {

@@ -3,11 +3,11 @@
  *
  *	window                    [ - - - - - - - - - )
  *	root       |---------------------------------------------|    partly: go down
- *	children   | skipped |   partly   |  whole  |   partly   |    whole: its lists, and no further
+ *	children   | skipped |   partly   |  whole  |   partly   |    whole: its lists, no descent
  *	leaves               |skip|partly |         |partly|skip |    partly: sample by sample
  *
- * Where the children lie follows from their parent's interval, so what is disjoint from the window
- * is not even read.
+ * The intervals of children follow from that of their parent, so nodes disjoint from the window are
+ * never read.
  */
 #include "base/bisect.h"
 #include "timetree/timenode_codec.h"
@@ -43,8 +43,10 @@ static enum ctx_status check_samples(const struct walk *walk, const struct ctx_t
 	return CTX_OK;
 }
 
-/* A leaf: those of its samples that are in the window. Checked before they are used, for they may
- * come from a damaged file. */
+/*
+ * Adds the samples of a leaf that are in the window. They are checked first: the file may be
+ * damaged.
+ */
 static enum ctx_status take_leaf(struct walk *walk, const struct ctx_timenode *node)
 {
 	const struct ctx_trie *cct = (walk->flags & CTX_TIMETREE_NO_CALLS) != 0 ? NULL : walk->reader->cct;
@@ -69,7 +71,7 @@ static enum ctx_status take_leaf(struct walk *walk, const struct ctx_timenode *n
 	return status;
 }
 
-/* An inner node wholly inside: its lists. */
+/* Adds the lists of an inner node wholly inside the window. */
 static enum ctx_status take_lists(struct walk *walk, const struct ctx_timenode *node)
 {
 	struct ctx_timetree_cost *cost = walk->cost;
@@ -99,7 +101,7 @@ static enum ctx_status take_lists(struct walk *walk, const struct ctx_timenode *
 	return CTX_OK;
 }
 
-/* What must hold of a row for the walk to be safe and to end. */
+/* Invariants of a row that make the walk safe and finite. */
 static enum ctx_status check_row(const struct walk *walk, const struct ctx_timenode *node)
 {
 	uint64_t width = node->interval.end_ns - node->interval.begin_ns;
@@ -160,7 +162,7 @@ static enum ctx_status visit_children(struct walk *walk, const struct ctx_timeno
 	return CTX_OK;
 }
 
-/* Every level halves the interval at least, so the recursion is at most 64 deep. */
+/* Every level at least halves the interval, so the recursion is at most 64 deep. */
 static enum ctx_status visit(struct walk *walk, const struct ctx_timenode *node, uint32_t level)
 {
 	walk->cost->nodes_visited++;
@@ -189,7 +191,7 @@ enum ctx_status ctx_timetree_query(const struct ctx_timetree_reader *reader,
 
 	if (ctx_interval_is_empty(request.window))
 		return CTX_OK;
-	/* Only the row says what the root covers. */
+	/* The interval of the root is only in its row. */
 	status = read_row(&walk, 0, false, &root);
 	if (status != CTX_OK)
 		return status;
