@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-#define SAMPLE_COLUMNS 7 /* as in the picture in the header */
+#define SAMPLE_COLUMNS 7 /* as in the figure in the header */
 
 static enum ctx_status collect_times(uint64_t *values, const struct ctx_sample *samples, size_t n,
 				     struct ctx_err *err)
@@ -39,8 +39,10 @@ static uint64_t column_value(const struct ctx_sample *sample, int column)
 	}
 }
 
-/* One column of the samples. Inlined for each column: which one it is, is asked outside the loop.
- * Returns how often it changes. */
+/*
+ * One column of the samples. Inlined for each column, so that the column is selected outside the
+ * loop. Returns how often the value changes.
+ */
 static inline __attribute__((always_inline)) size_t collect(uint64_t *values,
 							    const struct ctx_sample *samples, size_t n,
 							    int column)

@@ -2,8 +2,8 @@
  * Columns of numbers as bytes: the samples of one time-tree leaf, chunks of long arrays (call
  * stacks, locations), and the lines of a function's code; plain bytes too.
  *
- * A payload is self-contained and untrusted: decoding arbitrary bytes gives CTX_E_FORMAT or
- * valid numbers, and never asks for more memory than the caller's `n` allows.
+ * A payload is self-contained and untrusted: decoding arbitrary bytes gives CTX_E_FORMAT or valid
+ * numbers, and never allocates more memory than the caller's `n` allows.
  *
  *	payload  = form (0 plain, 1 zstd) | zstd: raw length, varint | bytes
  *	bytes    = columns one after the other
@@ -23,17 +23,19 @@
 #include "model/wakeup.h"
 #include "store/columns.h"
 
-/* More samples than this are not put into one block (CTX_E_LIMIT), and refused when
- * reading. */
+/*
+ * Limit of samples in one block: larger ones are refused when writing (CTX_E_LIMIT) and when
+ * reading.
+ */
 #define CTX_BLOCK_SAMPLES_MAX ((size_t)1 << 25)
 
 /* Entries of one chunk of a long array. */
 #define CTX_CHUNK_ENTRIES ((size_t)1 << 16)
 
 /*
- * Encodes `n` (at least 1) samples of one metric in time order into codec->payload. `stack` is kept
- * only where raw_stack is 0: elsewhere it follows from the raw stack. CTX_E_ARG when times go back
- * or metrics differ, CTX_E_LIMIT, CTX_E_NOMEM.
+ * Encodes `n` (at least 1) samples of one metric in time order into codec->payload. `stack` is
+ * stored only if raw_stack is 0: otherwise it follows from the raw stack. CTX_E_ARG when times go
+ * back or metrics differ, CTX_E_LIMIT, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_block_encode(struct ctx_block_codec *codec,
 						const struct ctx_sample *samples, size_t n,
@@ -41,8 +43,8 @@ CTX_MUST_CHECK enum ctx_status ctx_block_encode(struct ctx_block_codec *codec,
 
 /*
  * Decodes exactly `n` samples (as the row says) into `samples`, which has room for them. `stack` is
- * 0 where raw_stack is not. Ids are not checked against anything: the caller knows the ranges.
- * CTX_E_FORMAT, CTX_E_NOMEM.
+ * 0 where raw_stack is not. Ids are not checked: the caller knows their ranges. CTX_E_FORMAT,
+ * CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_block_decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
 						struct ctx_sample *samples, size_t n, struct ctx_err *err);
@@ -53,8 +55,10 @@ CTX_MUST_CHECK enum ctx_status ctx_column_encode(struct ctx_block_codec *codec, 
 CTX_MUST_CHECK enum ctx_status ctx_column_decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
 						 uint64_t *values, size_t n, struct ctx_err *err);
 
-/* The same for 1 to CTX_CHUNK_ENTRIES waits, in any order; their call stacks are not kept, and 0
- * afterwards. */
+/*
+ * The same for 1 to CTX_CHUNK_ENTRIES waits, in any order; their call stacks are not stored, and
+ * are 0 after decoding.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_wakeups_encode(struct ctx_block_codec *codec,
 						  const struct ctx_wakeup *wakeups, size_t n,
 						  struct ctx_err *err);
@@ -63,7 +67,7 @@ CTX_MUST_CHECK enum ctx_status ctx_wakeups_decode(struct ctx_block_codec *codec,
 
 /*
  * The same for 1 to CTX_CHUNK_ENTRIES traced operations in order of time (CTX_E_ARG otherwise).
- * Neither their call stacks nor their kinds are kept; 0 afterwards.
+ * Neither call stacks nor kinds are stored; both are 0 after decoding.
  */
 CTX_MUST_CHECK enum ctx_status ctx_traced_encode(struct ctx_block_codec *codec,
 						 const struct ctx_traced *operations, size_t n,
@@ -73,8 +77,8 @@ CTX_MUST_CHECK enum ctx_status ctx_traced_decode(struct ctx_block_codec *codec, 
 						 struct ctx_err *err);
 
 /*
- * The lines of a part of a function's code: code->n_lines, at ascending addresses within its bytes,
- * which are not needed. CTX_E_ARG.
+ * Encodes the lines of a part of a function's code: code->n_lines of them, at ascending addresses
+ * within its bytes (CTX_E_ARG otherwise). The bytes themselves are not needed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_lines_encode(struct ctx_block_codec *codec,
 						const struct ctx_function_code *code, struct ctx_err *err);
@@ -85,8 +89,8 @@ struct ctx_line_rows {
 };
 
 /*
- * Appends them to `to`; of `code` the address and n_bytes count. The files are not checked.
- * CTX_E_FORMAT, CTX_E_NOMEM; `to` may have grown then.
+ * Decodes them and appends them to `to`; of `code` only the address and n_bytes are used. The files
+ * are not checked. CTX_E_FORMAT, CTX_E_NOMEM; `to` may have grown then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_lines_decode(struct ctx_block_codec *codec, struct ctx_bytes payload,
 						const struct ctx_function_code *code,

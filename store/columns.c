@@ -5,9 +5,9 @@
 enum form { FORM_PLAIN = 0, FORM_ZSTD = 1 };
 enum kind { KIND_CONST = 0, KIND_PLAIN = 1, KIND_RUNS = 2 };
 
-#define ZSTD_LEVEL (-1) /* columns are packed before; level 1 costs twice the time and saves a sixth */
+#define ZSTD_LEVEL (-1) /* columns are already packed; level 1 takes twice the time and saves a sixth */
 #define BYTES_LEVEL 3	/* texts and code: each is written once, and few are read */
-#define SMALL_BYTES 64	/* fewer are not worth a zstd frame */
+#define SMALL_BYTES 64	/* fewer bytes are not worth a zstd frame */
 
 void ctx_block_codec_deinit(struct ctx_block_codec *codec)
 {
@@ -119,7 +119,7 @@ enum ctx_status ctx_column_fits_32_bits(const uint64_t *values, size_t n, struct
 
 /* ---- a payload ---- */
 
-/* `bytes` become codec->payload. */
+/* Turns `bytes` into codec->payload. */
 static enum ctx_status pack_bytes(struct ctx_block_codec *codec, int level, struct ctx_bytes bytes,
 				  struct ctx_err *err)
 {
@@ -150,8 +150,8 @@ enum ctx_status ctx_columns_pack(struct ctx_block_codec *codec, struct ctx_err *
 
 struct payload {
 	enum form form;
-	size_t raw_bytes;	  /* that it makes */
-	struct ctx_cursor cursor; /* where its bytes or its frame begin */
+	size_t raw_bytes;	  /* that it produces */
+	struct ctx_cursor cursor; /* start of its bytes or of its frame */
 };
 
 static enum ctx_status read_form(struct ctx_bytes bytes, size_t max_bytes, struct payload *ret,
@@ -171,7 +171,7 @@ static enum ctx_status read_form(struct ctx_bytes bytes, size_t max_bytes, struc
 	return CTX_OK;
 }
 
-/* Appends the contents of a payload's frame. */
+/* Appends the decompressed contents of a payload's frame. */
 static enum ctx_status unpack_frame(struct ctx_block_codec *codec, const struct payload *payload,
 				    struct ctx_buf *to, struct ctx_err *err)
 {

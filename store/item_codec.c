@@ -1,15 +1,15 @@
 /*
- * Blocks of other items than samples: waits that were ended, traced operations. Each kind of item
- * says what its columns are.
+ * Blocks of items other than samples: ended waits, traced operations. Each kind of item defines its
+ * columns.
  */
 #include "base/mem.h"
 #include "store/block_codec.h"
 
 struct item_form {
 	const char *items;	    /* in messages */
-	int n_columns;		    /* as in the picture in the header; */
-	int narrow_from, narrow_to; /* of them these have only 32 bits */
-	/* One column: from the items, and into them, from the first column on. */
+	int n_columns;		    /* as in the figure in the header; */
+	int narrow_from, narrow_to; /* those of them with only 32 bits */
+	/* Copies one column from the items, or into them. */
 	void (*collect)(uint64_t *values, const void *items, size_t n, int column);
 	void (*scatter)(const uint64_t *values, void *items, size_t n, int column);
 };
@@ -29,7 +29,7 @@ static enum ctx_status encode(struct ctx_block_codec *codec, const struct item_f
 	return ctx_columns_pack(codec, err);
 }
 
-struct items { /* that are being decoded */
+struct items { /* being decoded */
 	const struct item_form *form;
 	void *items;
 	size_t n;

@@ -45,8 +45,10 @@ static const struct {
 	 "end_ns INTEGER, n INTEGER, weight INTEGER, first_child INTEGER, n_children INTEGER, "
 	 "tail_samples INTEGER, tail_weight INTEGER, tail_largest INTEGER)"},
 	{"node_list", "CREATE TABLE node_list(id INTEGER PRIMARY KEY, top BLOB, tail BLOB, calls BLOB)"},
-	/* Two tables, so that rows without lists lie close together: a walk over the nodes reads
-	 * few pages. */
+	/*
+	 * Two tables, so that rows without lists are close together and a walk over the nodes reads
+	 * few pages.
+	 */
 	{"time_node",
 	 "CREATE VIEW time_node AS SELECT r.id AS id, r.id >> 32 AS tree, r.id & 4294967295 AS node, "
 	 "r.parent, "
@@ -86,7 +88,7 @@ enum ctx_status ctx_schema_create(sqlite3 *db, const char *name, struct ctx_err 
 	return status;
 }
 
-/* `stmt` asks for the SQL of an object of the file `name`; want_sql NULL: it must not exist. */
+/* `stmt` reads the SQL of an object in the file `name`; want_sql NULL: it must not exist. */
 static enum ctx_status check_object(sqlite3_stmt *stmt, const char *name, const char *object,
 				    const char *want_sql, struct ctx_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * The reports as SQL. A text holds :begin_ns, :end_ns, :metric and :threads (a text like '0,3', or
- * NULL for all).
+ * The reports as SQL. The statements use :begin_ns, :end_ns, :metric and :threads (a text like
+ * '0,3', or NULL for all).
  */
 #include "store/store.h"
 
@@ -12,7 +12,7 @@
 
 #define ARGUMENTS "(:begin_ns, :end_ns, :metric, :threads)"
 #define THREAD_IS_SELECTED "(:threads IS NULL OR instr(',' || :threads || ',', ',' || t.id || ',') > 0)"
-/* The metric, or the parts of a sum; of those that are spans the part inside. */
+/* The metric, or the parts of a sum; of durations only the part inside the interval. */
 #define IS_PART                                                                                              \
 	"instr((SELECT ',' || coalesce(parts, id) || ',' FROM metric WHERE id = :metric), ',' || m.id || "   \
 	"',') > 0"
@@ -76,7 +76,7 @@ static const char *report_sql(const char *report)
 	return NULL;
 }
 
-/* Times beyond SQL's largest number are as good as that. */
+/* Times beyond SQL's largest integer are clamped to it. */
 static uint64_t in_sql(uint64_t time_ns)
 {
 	return time_ns < INT64_MAX ? time_ns : INT64_MAX;

@@ -1,5 +1,5 @@
 /*
- * SQLite's calls with our errors: every failure names the file.
+ * SQLite calls with status codes and messages: every failure names the file.
  */
 #ifndef CTX_STORE_STATEMENT_H
 #define CTX_STORE_STATEMENT_H
@@ -20,10 +20,10 @@ CTX_MUST_CHECK enum ctx_status ctx_statement_exec(sqlite3 *db, const char *name,
 CTX_MUST_CHECK enum ctx_status ctx_statement_prepare(sqlite3 *db, const char *name, const char *sql,
 						     sqlite3_stmt **ret, struct ctx_err *err);
 
-/* Runs a statement that gives no rows, and makes it ready for the next binding. */
+/* Runs a statement that returns no rows, and resets it for the next binding. */
 CTX_MUST_CHECK enum ctx_status ctx_statement_run(sqlite3_stmt *stmt, const char *name, struct ctx_err *err);
 
-/* Numbers above 2^63 are kept as the negative number with the same bits. */
+/* Numbers from 2^63 on are stored as the negative number with the same bits. */
 static inline void ctx_bind_u64(sqlite3_stmt *stmt, int at, uint64_t value)
 {
 	sqlite3_bind_int64(stmt, at, (int64_t)value);
@@ -63,7 +63,7 @@ static inline uint64_t ctx_column_u64(sqlite3_stmt *stmt, int at)
 	return (uint64_t)sqlite3_column_int64(stmt, at);
 }
 
-/* A number that does not fit gives UINT32_MAX, like NULL: the caller's range check refuses it. */
+/* A number that does not fit becomes UINT32_MAX, like NULL: the caller's range check refuses it. */
 static inline uint32_t ctx_column_id(sqlite3_stmt *stmt, int at)
 {
 	int64_t value = sqlite3_column_int64(stmt, at);

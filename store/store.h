@@ -1,9 +1,9 @@
 /*
- * The database: the only folder that knows SQLite. One file holds one ingested experiment and needs
- * nothing else.
+ * The database: the only folder that uses SQLite. One file contains one ingested experiment and is
+ * self-contained.
  *
- * Rows for what is few (processes, threads, functions, time-tree nodes), columns in blobs for what
- * is many (samples, call stacks). Schema: docs/schema.md. Written in one transaction into
+ * Small tables are rows (processes, threads, functions, time-tree nodes); large ones are columns in
+ * blobs (samples, call stacks). Schema: docs/schema.md. Written in one transaction into
  * "PATH.<pid>.tmp", renamed to PATH by ctx_store_commit: a killed ingest leaves nothing at PATH.
  * The same calls give the same bytes.
  */
@@ -59,9 +59,10 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_leaf(struct ctx_store *store, struc
 						  struct ctx_err *err);
 
 /*
- * Everything that is known at the end: the entities of `profile` (its cct included), locations, raw
- * stacks (key = location) with the CCT node of each, mappings, sites and source files. A location
- * that joins has object, function and site CTX_NONE. Inlining deeper than 256 is refused.
+ * Everything known at the end of an ingest: the entities of `profile` (including its cct),
+ * locations, raw stacks (key = location) with the CCT node of each, mappings, sites and source
+ * files. A location that joins has object, function and site CTX_NONE. Inlining deeper than 256 is
+ * refused.
  */
 struct ctx_store_contents {
 	const struct ctx_profile *profile;
@@ -75,8 +76,8 @@ struct ctx_store_contents {
 	size_t n_sites;
 	const struct ctx_source_file *files;
 	size_t n_files;
-	const char *fingerprint; /* of the ingested files and the ingest's parameters: ctx_store_fingerprint
-				    gives it back */
+	/* Of the ingested files and the parameters of the ingest: ctx_store_fingerprint returns it. */
+	const char *fingerprint;
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_store_put_contents(struct ctx_store *store,
@@ -84,10 +85,9 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_contents(struct ctx_store *store,
 						      struct ctx_err *err);
 
 /*
- * Texts and code are kept compressed, and come behind ctx_store_put_contents, which says which
- * files and functions there are (CTX_E_ARG before it, and for ids that it did not have). What is
- * too large is refused with CTX_E_LIMIT. After a refusal of either kind nothing of it is there and
- * the store can be used further.
+ * Texts and code are compressed. They must follow ctx_store_put_contents, which defines the files
+ * and functions (CTX_E_ARG before it, and for unknown ids). Items that are too large fail with
+ * CTX_E_LIMIT. After either failure nothing of the item is stored, and the store can still be used.
  */
 #define CTX_STORE_TEXT_MAX ((size_t)16 << 20)	    /* bytes of a text */
 #define CTX_STORE_CODE_MAX ((size_t)1 << 20)	    /* bytes of one part of a function */
@@ -106,33 +106,39 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_code(struct ctx_store *store,
 						  const struct ctx_function_code *code, struct ctx_err *err);
 
 /*
- * A block of waits that were ended, in any order; any number of calls, before or behind
- * ctx_store_put_contents. Nothing for n 0. The `stack`s are not stored: they follow from the raw
+ * Writes a block of ended waits, in any order; any number of calls, before or after
+ * ctx_store_put_contents. n 0 does nothing. The `stack`s are not stored: they follow from the raw
  * stacks.
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_wakeups(struct ctx_store *store,
 						     const struct ctx_wakeup *wakeups, size_t n,
 						     struct ctx_err *err);
 
-/* A block of traced operations of one kind, in order of time; otherwise as
- * ctx_store_put_wakeups. */
+/*
+ * Writes a block of traced operations of one kind, in order of time; otherwise as
+ * ctx_store_put_wakeups.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_store_put_traced(struct ctx_store *store,
 						    const struct ctx_traced *operations, size_t n,
 						    struct ctx_err *err);
 
-/* Ends the transaction, checks, renames into place, releases `store` (also on failure: then the
- * temporary file is removed). */
+/*
+ * Ends the transaction, checks the file, renames it into place and releases `store` (also on
+ * failure: then the temporary file is removed).
+ */
 CTX_MUST_CHECK enum ctx_status ctx_store_commit(struct ctx_store *store, struct ctx_err *err);
 
 /* ---- reading ---- */
 
 /*
- * Opens read-only. CTX_E_NOTFOUND, CTX_E_FORMAT (not such a database, or damaged), CTX_E_VERSION
- * (schema of a newer or older program: ingest again).
+ * Opens read-only. CTX_E_NOTFOUND, CTX_E_FORMAT (not a database of this program, or damaged),
+ * CTX_E_VERSION (schema of a newer or older program: ingest again).
  */
 CTX_MUST_CHECK enum ctx_status ctx_store_open(const char *path, struct ctx_store **ret, struct ctx_err *err);
 
-/* True if the file begins like one of our databases. Cheap; false also when it cannot be read. */
+/*
+ * True if the file begins like a database of this program. Cheap; also false if it cannot be read.
+ */
 bool ctx_store_is_database(const char *path);
 
 /* Borrowed, "" if none. */
@@ -149,17 +155,16 @@ CTX_MUST_CHECK enum ctx_status ctx_store_code(struct ctx_store *store, const str
 					      struct ctx_err *err);
 
 /*
- * Reads texts and instructions from the database, as reports ask for them. What one function gave
- * stays valid while the other is called. Damage is CTX_E_FORMAT. Cost: decompressing what is asked
- * for.
+ * Reads texts and instructions from the database on demand. The result of one function stays valid
+ * while the other is called. Damage is CTX_E_FORMAT. Cost: decompressing the requested item.
  */
 struct ctx_code_reader ctx_store_code_reader(struct ctx_store *store);
 
-/* The tree of (thread or CTX_NONE, metric), same_as followed; NULL: no samples there. */
+/* The tree of (thread or CTX_NONE, metric), with same_as resolved; NULL: no samples. */
 const struct ctx_tree_info *ctx_store_find_tree(const struct ctx_store *store, uint32_t thread,
 						uint32_t metric);
 
-/* For struct ctx_timetree_reader; see there for meaning and lifetimes. */
+/* Functions of struct ctx_timetree_reader; see there for meaning and lifetimes. */
 CTX_MUST_CHECK enum ctx_status ctx_store_get_node(struct ctx_store *store, struct ctx_store_node node,
 						  bool want_lists, struct ctx_timenode *ret,
 						  struct ctx_err *err);
@@ -176,20 +181,21 @@ struct ctx_store_scan {
 	void *context;		  /* of `each` */
 };
 
-/* The samples of a tree, for filters that no tree indexes (CPU). Reads only the leaves that
- * overlap. */
+/*
+ * Scans the samples of a tree, for filters that no tree indexes (CPU). Reads only the leaves that
+ * overlap the window.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_store_scan(struct ctx_store *store, uint32_t tree,
 					      const struct ctx_store_scan *scan, struct ctx_err *err);
 
-/* The same for several trees: merged by time, of samples of one time those of the tree named
- * first. */
+/* The same for several trees: merged by time; at equal times in the order of the trees. */
 CTX_MUST_CHECK enum ctx_status ctx_store_scan_merged(struct ctx_store *store, const uint32_t *trees, size_t n,
 						     const struct ctx_store_scan *scan, struct ctx_err *err);
 
 /*
  * Calls `each` for every wait that ended in the window or had begun in it (time_ns - wait_ns < end,
  * time_ns >= begin), with the stacks filled in; ordered by block, not by time. Reads only the
- * blocks that can have such.
+ * blocks that can contain such waits.
  */
 typedef enum ctx_status (*ctx_store_wakeup_fn)(void *context, const struct ctx_wakeup *wakeup,
 					       struct ctx_err *err);
@@ -207,12 +213,12 @@ struct ctx_store_traced_scan {
 	void *context;		  /* of `each` */
 };
 
-/* Traced operations, with the stack filled in. Reads only blocks that overlap. */
+/* Scans traced operations, with the stack filled in. Reads only blocks that overlap the window. */
 CTX_MUST_CHECK enum ctx_status ctx_store_scan_traced(struct ctx_store *store,
 						     const struct ctx_store_traced_scan *scan,
 						     struct ctx_err *err);
 
-/* What reading cost since open, for --explain. */
+/* Cost of reading since open, for --explain. */
 struct ctx_store_cost {
 	uint64_t rows;	 /* time-tree rows */
 	uint64_t blocks; /* sample blocks decoded */
@@ -221,7 +227,10 @@ struct ctx_store_cost {
 };
 struct ctx_store_cost ctx_store_cost(const struct ctx_store *store);
 
-/* Closes either kind; an uncommitted one leaves nothing behind. NULL is fine. */
+/*
+ * Closes a store opened for reading or writing; an uncommitted one leaves no file behind. NULL is
+ * fine.
+ */
 void ctx_store_close(struct ctx_store *store);
 
 /* ---- SQL ---- */
@@ -251,8 +260,8 @@ struct ctx_sql_arguments {
 };
 
 /*
- * A statement for ctx_store_sql that gives the numbers of a report, to be pasted. malloc'ed
- * (free()); NULL: no single statement gives them, there is no such report, or memory is short.
+ * A statement for ctx_store_sql that computes the numbers of a report, for users to paste.
+ * malloc'ed (free()); NULL: no single statement computes them, unknown report, or out of memory.
  */
 char *ctx_store_show_sql(const char *report, const struct ctx_sql_arguments *arguments);
 

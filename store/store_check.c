@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* Deeper inlining than this is neither written nor accepted: following callers ends soon. */
+/* Deeper inlining than this is neither written nor accepted, so following callers terminates. */
 #define SITE_DEPTH_MAX 256u
 
 enum ctx_status ctx_store_range(enum ctx_status wrong, const char *what, size_t i, struct ctx_err *err)
@@ -14,7 +14,7 @@ enum ctx_status ctx_store_range(enum ctx_status wrong, const char *what, size_t 
 
 /* ---- metrics ---- */
 
-/* Sums are of metrics before them that are no sums themselves: expanding one ends. */
+/* A sum consists of earlier metrics that are not sums themselves, so expanding it terminates. */
 static bool is_sound_metric(const struct ctx_profile *profile, uint32_t i)
 {
 	const struct ctx_metric_info *metric = &profile->metrics[i];
@@ -65,7 +65,7 @@ static enum ctx_status check_metrics(const struct ctx_profile *profile, enum ctx
 
 /* ---- entities ---- */
 
-/* No process is its own ancestor: from every process the way up ends, walking each stretch once. */
+/* No process is its own ancestor: the path up from every process ends. Each edge is walked once. */
 static enum ctx_status check_parents(const struct ctx_profile *profile, enum ctx_status wrong,
 				     struct ctx_err *err)
 {
@@ -143,7 +143,7 @@ static enum ctx_status check_sites(const struct ctx_code *code, const struct ctx
 	return CTX_OK;
 }
 
-/* A join is no code: it has neither a function nor an object. */
+/* A join is not code: it has neither a function nor an object. */
 static bool is_sound(const struct ctx_location *location, const struct ctx_code *code,
 		     const struct ctx_profile *profile)
 {

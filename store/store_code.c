@@ -78,7 +78,7 @@ static enum ctx_status load_sites(struct ctx_store *store, struct ctx_err *err)
 				sites[i].file = values[i] - 1;
 			else if (k == 2)
 				sites[i].line = values[i];
-			else /* A distance beyond the first wraps to a number that the check refuses. */
+			else /* a distance to before the first entry wraps: the check refuses it */
 				sites[i].caller = values[i] != 0 ? i - values[i] : CTX_NONE;
 		}
 	}
@@ -144,7 +144,7 @@ enum ctx_status ctx_store_code(struct ctx_store *store, const struct ctx_code **
 
 /* ---- texts and instructions ---- */
 
-/* The blob of a row in place; CTX_E_NOMEM when SQLite could not make it. */
+/* The blob of a row, in place; CTX_E_NOMEM if SQLite could not allocate it. */
 static enum ctx_status get_blob(struct ctx_store *store, sqlite3_stmt *stmt, int at, struct ctx_bytes *ret,
 				struct ctx_err *err)
 {
@@ -202,8 +202,10 @@ static enum ctx_status read_text(void *context, uint32_t file, const char **ret,
 	return CTX_OK;
 }
 
-/* The row that the statement is on becomes the next part. Its bytes and lines have no places yet:
- * their arrays still grow. */
+/*
+ * Adds the current row of the statement as the next part. Its bytes and lines are not addressed
+ * yet, because their arrays still grow.
+ */
 static enum ctx_status take_part(struct ctx_store *store, struct ctx_function_code *part, struct ctx_err *err)
 {
 	struct code_state *state = &store->code;
@@ -259,7 +261,7 @@ static enum ctx_status take_parts(struct ctx_store *store, uint32_t function, st
 	return rc == SQLITE_DONE ? CTX_OK : ctx_statement_fail(store->db, rc, store->path, err);
 }
 
-/* Bytes and lines of all parts lie one behind the other. */
+/* Bytes and lines of all parts are consecutive. */
 static void place_parts(struct code_state *state)
 {
 	const struct ctx_line_row *row = state->rows.rows;
@@ -292,7 +294,7 @@ static enum ctx_status read_code(void *context, uint32_t function, const struct 
 	ctx_buf_clear(&state->bytes);
 	sqlite3_bind_int64(state->get_parts, 1, ctx_store_rowid(function, 0));
 	sqlite3_bind_int64(state->get_parts, 2, ctx_store_rowid(function, UINT32_MAX));
-	/* Ids of 2 G functions would be negative; there are none. */
+	/* Row ids of functions from 2 G on would be negative; they do not exist. */
 	if (function < store->profile.n_functions)
 		status = take_parts(store, function, err);
 	sqlite3_reset(state->get_parts);

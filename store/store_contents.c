@@ -106,7 +106,7 @@ static void bind_function(struct ctx_store_rows *rows, size_t i)
 	const struct ctx_function_info *function = &rows->contents->profile->functions[i];
 
 	ctx_bind_text(rows->stmt, 2, function->name);
-	/* Mostly the same as the name: NULL then, which costs nothing. */
+	/* Mostly equal to the name: then NULL, which needs no space. */
 	if (strcmp(function->linkage_name, function->name) == 0)
 		sqlite3_bind_null(rows->stmt, 3);
 	else
@@ -224,13 +224,13 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 
 /* ---- long arrays in chunks ---- */
 
-/* A parent as the distance to it: 1 along a path, so that most of the column is ones. */
+/* A parent is stored as the distance to it: 1 along a path, so that most values are 1. */
 static uint64_t stack_parent(const struct ctx_store_contents *contents, size_t i)
 {
 	return i - contents->profile->cct.parent[i];
 }
 
-/* The root has no function: 0, the others one more. */
+/* The root has no function and is 0; the others are stored plus one. */
 static uint64_t stack_function(const struct ctx_store_contents *contents, size_t i)
 {
 	return i == 0 ? 0 : (uint64_t)contents->profile->cct.key[i] + 1;

@@ -1,21 +1,21 @@
 /*
- * The store's inside, shared by its own files only.
+ * Internals of the store. Private to store/.
  *
  *	store_write.c	  create, trees, nodes, leaves, commit	 store_open.c	 open, header, small queries
  *	store_contents.c  entities and call stacks: writing	 store_load.c	 the same: reading
  *	store_put_code.c  sites, source files, code: writing	 store_code.c	 the same, locations: reading
- *	store_metrics.c	  metrics, external wakers: rows	 store_wakeups.c waits that were ended
+ *	store_metrics.c	  metrics, external wakers: rows	 store_wakeups.c ended waits
  *	store_traced.c	  traced operations, their files	 store_read.c	 nodes and leaves, scans
  *	store_sql.c	  SQL that only reads; vtab_*.c: its virtual tables
  *
  * Below these:
  *
  *	store_rows.c	  tables as rows and chunks		 store_blocks.c	 blocks of columns by time
- *	store_check.c	  what must hold of all ids
+ *	store_check.c	  invariants of all ids
  *
- * A row of tree t, node n has the id t << 32 | n, in node_row, node_list and sample_block alike: no
- * index is needed, and the rows of a tree lie together. In the same way part p of the code of
- * function f has the id f << 32 | p.
+ * The row of tree t, node n has the id t << 32 | n in node_row, node_list and sample_block: no
+ * index is needed, and the rows of a tree are adjacent. Likewise part p of the code of function f
+ * has the id f << 32 | p.
  */
 #ifndef CTX_STORE_STORE_IMPL_H
 #define CTX_STORE_STORE_IMPL_H
@@ -46,16 +46,19 @@ struct leaf_reader {
 	size_t cap;
 };
 
-/* Writing: what has been put so far, to check what comes behind it. */
+/* Writing: what has been put so far, to check later calls. */
 struct put_state {
 	uint32_t n_files, n_functions;
-	uint32_t function; /* whose code was put last; CTX_NONE: of none */
+	uint32_t function; /* whose code was put last; CTX_NONE: none */
 	uint32_t parts;	   /* of it */
 	uint64_t end;	   /* of its last part */
 	uint64_t bytes;	   /* of all its parts */
 };
 
-/* Reading: what ctx_store_code gives, loaded at its first call, and what its reader gave last. */
+/*
+ * Reading: the result of ctx_store_code, loaded at its first call, and the last results of its
+ * reader.
+ */
 struct code_state {
 	bool loaded;
 	struct ctx_code code;
@@ -75,10 +78,10 @@ struct code_state {
 
 struct ctx_store {
 	sqlite3 *db;
-	char *path;	 /* as the caller named it: in every message */
+	char *path;	 /* as passed by the caller; part of every message */
 	char *temp_path; /* NULL: not writing */
-	int lock_fd;	 /* writing: holds the lock that says that the temporary file is alive */
-	bool failed;	 /* writing: something could not be put; commit refuses */
+	int lock_fd;	 /* writing: holds the lock that marks the temporary file as in use */
+	bool failed;	 /* writing: a put failed; commit refuses */
 	bool has_contents;
 	sqlite3_stmt *put[N_PUT];
 	struct ctx_block_codec codec;
@@ -93,7 +96,7 @@ struct ctx_store {
 	uint32_t *raw_to_stack;
 	uint32_t n_raw_stacks, n_locations, n_sites;
 	struct code_state code;
-	uint64_t max_entries; /* of one long array: what a file of this size can reasonably hold */
+	uint64_t max_entries; /* limit of entries in one long array for the size of this file */
 	struct leaf_reader leaf;
 	sqlite3_stmt *get_node, *get_list;
 	struct ctx_store_cost cost;
@@ -111,7 +114,7 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_sources(struct ctx_store *store,
 						     const struct ctx_store_contents *contents,
 						     struct ctx_err *err);
 
-/* Reads everything that open promises, and checks it. */
+/* Reads and checks everything that open loads. */
 CTX_MUST_CHECK enum ctx_status ctx_store_load(struct ctx_store *store, struct ctx_err *err);
 
 void ctx_code_state_deinit(struct code_state *state);
@@ -131,58 +134,64 @@ struct leaf_walk {
 	uint32_t tree;
 	struct ctx_interval window;
 	struct leaf_reader reader;
-	struct pending_node *pending; /* to visit, the next one last */
+	struct pending_node *pending; /* to visit; the next one is last */
 	size_t n_pending, pending_cap;
 };
 
-/* ctx_leaf_walk_deinit is due also after a failure. */
+/* Call ctx_leaf_walk_deinit also after a failure. */
 CTX_MUST_CHECK enum ctx_status ctx_leaf_walk_init(struct leaf_walk *walk, struct ctx_store *store,
 						  uint32_t tree, struct ctx_interval window,
 						  struct ctx_err *err);
 
-/* All samples of the next leaf (those outside the window too; there may be none); CTX_END behind
- * the last. */
+/*
+ * All samples of the next leaf (including those outside the window; there may be none); CTX_END
+ * after the last.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_leaf_walk_next(struct leaf_walk *walk,
 						  const struct ctx_sample **ret_samples, size_t *ret_n,
 						  struct ctx_err *err);
 void ctx_leaf_walk_deinit(struct leaf_walk *walk);
 
 /*
- * What is kept in blocks of columns, each block with the time that it covers, so that a query of an
- * interval reads few of them: waits that were ended, traced operations. The items of a table have
- * one type.
+ * A table of items in blocks of columns, each block with the time that it covers, so that a query
+ * of an interval reads few of them: ended waits, traced operations. The items of a table have one
+ * type.
  */
 struct block {
 	uint64_t kind;
 	size_t n;		  /* items */
-	struct ctx_interval span; /* the end belongs to it */
+	struct ctx_interval span; /* the end is included */
 	struct ctx_bytes payload;
 };
 
 struct block_walk;
 
 struct block_table {
-	const char *items; /* what they are, for messages: "waits" */
-	const char
-		*select; /* kind (0 where there are none), n, first_ns, last_ns, payload, as they were put */
+	const char *items; /* name of the items for messages: "waits" */
+	/* SQL: kind (0 if the table has none), n, first_ns, last_ns, payload, in the order of putting. */
+	const char *select;
 	size_t item_bytes;
-	/* All items before one is written, CTX_E_ARG; then up to CTX_CHUNK_ENTRIES of them become a
-	 * row. */
+	/*
+	 * Checks all items before any is written (CTX_E_ARG); then writes rows of up to
+	 * CTX_CHUNK_ENTRIES items.
+	 */
 	enum ctx_status (*check)(const struct ctx_store *store, const void *items, size_t n,
 				 struct ctx_err *err);
 	enum ctx_status (*put)(struct ctx_store *store, const void *items, size_t n, struct ctx_err *err);
-	/* Makes walk->items of the block, for which there is room, and checks them; stacks follow
-	 * from raw ones. */
+	/*
+	 * Decodes the block into walk->items, which has room, and checks the items; fills in stacks
+	 * from raw stacks.
+	 */
 	enum ctx_status (*decode)(struct block_walk *walk, const struct block *block, struct ctx_err *err);
 };
 
 extern const struct block_table ctx_wakeup_blocks,
-	ctx_traced_blocks; /* of struct ctx_wakeup, struct ctx_traced */
+	ctx_traced_blocks; /* array of struct ctx_wakeup or struct ctx_traced */
 
 CTX_MUST_CHECK enum ctx_status ctx_blocks_put(struct ctx_store *store, const struct block_table *table,
 					      const void *items, size_t n, struct ctx_err *err);
 
-/* The blocks of a table that can have some of a window, one after the other. */
+/* Walks the blocks of a table that may have items of a window. */
 #define BLOCKS_OF_ALL_KINDS UINT64_MAX
 
 struct block_walk {
@@ -192,15 +201,17 @@ struct block_walk {
 	struct ctx_interval window;
 	sqlite3_stmt *stmt;
 	struct ctx_block_codec codec;
-	void *items; /* of the current block, checked; those outside the window too */
+	void *items; /* of the current block, checked, including those outside the window */
 	size_t n, cap;
 };
 
-/* Of the store, table, kind and window that are set in it. ctx_block_walk_deinit is due also after
- * a failure. */
+/*
+ * Uses the store, table, kind and window set in it. Call ctx_block_walk_deinit also after a
+ * failure.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_block_walk_init(struct block_walk *walk, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_block_walk_next(struct block_walk *walk,
-						   struct ctx_err *err); /* CTX_END behind the last */
+						   struct ctx_err *err); /* CTX_END after the last */
 void ctx_block_walk_deinit(struct block_walk *walk);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Metrics and external wakers: their rows. The parts of a sum are a text, "4,5": SQL has no lists.
+ * Metrics and external wakers: their rows. The parts of a sum are a text, "4,5", since SQL has no
+ * lists.
  */
 #include "base/mem.h"
 #include "store/store_rows.h"
@@ -92,7 +93,7 @@ enum ctx_status ctx_store_take_metric(struct ctx_store_reader *reader, size_t i,
 		item->word = ctx_store_reader_text(reader, 5);
 	item->kind = ctx_metric_kind_of_word(ctx_store_reader_text(reader, 9));
 	profile->n_metrics = (uint32_t)i + 1;
-	/* Both columns follow from the kind; they are there for SQL. */
+	/* Both columns follow from the kind; they exist for SQL. */
 	if (ctx_metric_is_clipped(item) != (sqlite3_column_int64(reader->stmt, 6) != 0) ||
 	    ctx_metric_is_count(item) != (sqlite3_column_int64(reader->stmt, 8) != 0))
 		return ctx_err_set(err, CTX_E_FORMAT, "%s: metric %zu is of two kinds", reader->store->path,

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* SQLite's file header: magic, and at fixed places what we set (big-endian). */
+/* SQLite's file header: magic, and at fixed offsets the values that we set (big-endian). */
 #define HEADER_BYTES 100
 #define AT_USER_VERSION 60
 #define AT_APPLICATION_ID 68
@@ -63,9 +63,9 @@ bool ctx_store_is_database(const char *path)
 }
 
 /*
- * The path as a URI, whatever characters it has. "immutable": a database is replaced by renaming,
- * never changed in place, so that no locks are needed, nothing beside the file is looked at, and
- * read-only media are no special case.
+ * The path as an escaped URI. "immutable": a database is replaced by renaming, never changed in
+ * place, so SQLite needs no locks, looks for no files beside it, and read-only media are not a
+ * special case.
  */
 static char *make_uri(const char *path)
 {
@@ -98,8 +98,7 @@ static int pages_read(const struct ctx_store *store)
 	return now;
 }
 
-/* A file that somebody sent us: no SQL of its own is run with any power, and damage is found, not
- * followed. */
+/* The file is untrusted: SQL in its schema runs without privileges, and damage is detected. */
 static enum ctx_status harden(struct ctx_store *store, struct ctx_err *err)
 {
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -172,8 +171,10 @@ void ctx_store_close(struct ctx_store *store)
 	ctx_leaf_reader_deinit(&store->leaf);
 	ctx_code_state_deinit(&store->code);
 	sqlite3_close_v2(store->db);
-	/* Removed while the lock is still held: nobody can take it for an abandoned one, and be
-	 * writing to it, in between. */
+	/*
+	 * Removed while the lock is still held: otherwise another process could take it for
+	 * abandoned and start writing to it.
+	 */
 	if (store->temp_path != NULL && store->lock_fd >= 0)
 		unlink(store->temp_path);
 	if (store->lock_fd >= 0)

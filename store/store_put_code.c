@@ -1,5 +1,5 @@
 /*
- * Writing sites, source files, and what readers ask for piece by piece: texts and code.
+ * Writing sites, source files, and the items that are read one by one: texts and code.
  */
 #include "base/mem.h"
 #include "store/store_check.h"
@@ -22,7 +22,7 @@ static uint64_t site_line(const struct ctx_store_contents *contents, size_t i)
 	return contents->sites[i].line;
 }
 
-/* As the distance to it, which is small; 0: none. */
+/* Stored as the distance to it, which is small; 0: none. */
 static uint64_t site_caller(const struct ctx_store_contents *contents, size_t i)
 {
 	return contents->sites[i].caller != CTX_NONE ? i - contents->sites[i].caller : 0;

@@ -10,7 +10,7 @@ void ctx_leaf_reader_deinit(struct leaf_reader *reader)
 	*reader = (struct leaf_reader){.store = reader->store};
 }
 
-/* What the codec cannot know: the ranges of ids, and the stack that follows from the raw one. */
+/* Checks that the codec cannot do: the ranges of ids. Fills in the stack from the raw stack. */
 static enum ctx_status resolve(const struct ctx_store *store, uint32_t tree, struct ctx_sample *samples,
 			       size_t n, struct ctx_err *err)
 {
@@ -55,8 +55,10 @@ static enum ctx_status decode(struct leaf_reader *reader, uint32_t tree, size_t 
 	return status;
 }
 
-/* The samples of one leaf, checked; n 0 when it has none. Borrowed until the next call with this
- * reader. */
+/*
+ * The samples of one leaf, checked; n 0 if it has none. Borrowed until the next call with this
+ * reader.
+ */
 static enum ctx_status leaf_reader_get(struct leaf_reader *reader, struct ctx_store_node leaf,
 				       const struct ctx_sample **ret_samples, size_t *ret_n,
 				       struct ctx_err *err)
@@ -90,7 +92,7 @@ static enum ctx_status leaf_reader_get(struct leaf_reader *reader, struct ctx_st
 	return CTX_OK;
 }
 
-/* The tree that holds the rows; CTX_E_ARG for an unknown one. */
+/* The tree with the rows; CTX_E_ARG for an unknown one. */
 static enum ctx_status follow(const struct ctx_store *store, uint32_t *tree, struct ctx_err *err)
 {
 	if (*tree >= store->n_trees)
@@ -112,7 +114,7 @@ enum ctx_status ctx_store_get_leaf(struct ctx_store *store, struct ctx_store_nod
 
 /* ---- nodes ---- */
 
-/* Children come after their parent and inside it: descending by these rows ends. */
+/* Children come after their parent and are inside it, so descending by these rows terminates. */
 static bool is_sound(const struct ctx_timenode *node)
 {
 	if (node->interval.begin_ns > node->interval.end_ns)
@@ -221,8 +223,10 @@ static enum ctx_status push_children(struct leaf_walk *walk, const struct ctx_ti
 {
 	enum ctx_status status;
 
-	/* A tree's fanout is at most 256; a damaged row must not make us reserve memory for 4 G
-	 * children. */
+	/*
+	 * A tree's fanout is at most 256; a damaged row must not cause an allocation for 4 G
+	 * children.
+	 */
 	if (node->n_children > 65536)
 		return ctx_err_set(err, CTX_E_FORMAT, "node %u claims %u children", node->id,
 				   node->n_children);
@@ -262,7 +266,7 @@ enum ctx_status ctx_leaf_walk_next(struct leaf_walk *walk, const struct ctx_samp
 					    false, &node, err);
 		if (status != CTX_OK)
 			break;
-		/* Each node has one parent, so each is visited once at most. */
+		/* Each node has one parent, so each is visited at most once. */
 		if (node.parent != next.parent)
 			return ctx_err_set(err, CTX_E_FORMAT, "%s: tree %u: node %u has another parent",
 					   walk->store->path, walk->tree, node.id);

@@ -70,7 +70,7 @@ void *ctx_store_append(void *items_pointer, size_t n, size_t size)
 
 /* ---- long arrays in chunks ---- */
 
-struct chunk { /* that is being written: n entries from `first` on */
+struct chunk { /* being written: n entries from `first` on */
 	struct ctx_store *store;
 	const struct ctx_store_contents *contents;
 	sqlite3_stmt *stmt;
@@ -200,12 +200,12 @@ enum ctx_status ctx_store_load_trie(struct ctx_store *store, const struct ctx_st
 		free(parent);
 		return status;
 	}
-	/* A distance beyond the root wraps to a number that the check of parents refuses. */
+	/* A distance to before the root wraps to a number that the check of parents refuses. */
 	for (uint32_t i = 0; i < n; i++) {
 		parent[i] = i - parent[i];
 		key[i]--;
 	}
-	key[0] = CTX_TRIE_ROOT_KEY; /* there is room for one, also of none */
+	key[0] = CTX_TRIE_ROOT_KEY; /* allocates at least one entry */
 	status = ctx_trie_take(ret, parent, key, n, err);
 	return status == CTX_OK ? status : ctx_err_prefix(err, status, "%s", store->path);
 }

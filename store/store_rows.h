@@ -1,5 +1,5 @@
 /*
- * Tables as rows and as chunks of columns: what writing and reading the contents consists of.
+ * Tables as rows and as chunks of columns: building blocks for writing and reading the contents.
  * Private to store/.
  */
 #ifndef CTX_STORE_STORE_ROWS_H
@@ -7,7 +7,7 @@
 
 #include "store/store_impl.h"
 
-/* CTX_E_FORMAT: the file, and what is wrong with it. */
+/* CTX_E_FORMAT, with the file and what is wrong with it. */
 enum ctx_status ctx_store_bad(const struct ctx_store *store, const char *what, struct ctx_err *err);
 
 /* ---- writing ---- */
@@ -16,7 +16,7 @@ struct ctx_store_rows {
 	struct ctx_store *store;
 	const struct ctx_store_contents *contents;
 	sqlite3_stmt *stmt;
-	bool failed; /* memory ran out while a row was made */
+	bool failed; /* out of memory while binding a row */
 };
 
 /* Binds row `i` to rows->stmt, from parameter 2 on: 1 is the id. */
@@ -47,17 +47,17 @@ CTX_MUST_CHECK enum ctx_status ctx_store_put_chunks(struct ctx_store *store,
 struct ctx_store_reader {
 	struct ctx_store *store;
 	sqlite3_stmt *stmt;
-	bool failed; /* memory ran out for a string */
+	bool failed; /* out of memory for a string */
 };
 
-/* Takes row `i`, on which reader->stmt is. */
+/* Reads row `i`, the current row of reader->stmt. */
 typedef enum ctx_status (*ctx_store_take_fn)(struct ctx_store_reader *reader, size_t i, struct ctx_err *err);
 
 /* Reads a table; ids must run from 0 without a gap. */
 CTX_MUST_CHECK enum ctx_status ctx_store_read_rows(struct ctx_store *store, const char *sql,
 						   ctx_store_take_fn take, struct ctx_err *err);
 
-/* A copy in the profile's arena; NULL in the database is "". Bytes behind a zero byte are cut. */
+/* A copy in the profile's arena; NULL in the database is "". Bytes after a zero byte are cut. */
 static inline const char *ctx_store_reader_text(struct ctx_store_reader *reader, int at)
 {
 	const char *found = (const char *)sqlite3_column_text(reader->stmt, at);
@@ -72,15 +72,15 @@ static inline const char *ctx_store_reader_text(struct ctx_store_reader *reader,
 }
 
 /*
- * Appends one zeroed item to an array of `n` items and returns its place, NULL when memory is
- * short; for arrays without a capacity beside them: it is the next power of two.
+ * Appends one zeroed item to an array of `n` items and returns its place, NULL: out of memory. For
+ * arrays without a stored capacity: it is the next power of two.
  */
 void *ctx_store_append(void *items_pointer, size_t n, size_t size);
 
 struct ctx_store_column {
 	const char *table, *name;
 	uint32_t n;
-	bool narrow; /* into an array of uint32_t, which its numbers must fit; otherwise of uint64_t */
+	bool narrow; /* into an array of uint32_t, in which its numbers must fit; otherwise of uint64_t */
 };
 
 /* The chunks of a column as one array of exactly column->n numbers. malloc'ed. */
@@ -88,13 +88,14 @@ CTX_MUST_CHECK enum ctx_status ctx_store_load_column(struct ctx_store *store,
 						     const struct ctx_store_column *column, void *ret,
 						     struct ctx_err *err);
 
-/* A trie from the column of its keys, plus one, and the column `parent` beside it, distances to
- * parents. */
+/*
+ * A trie from the column of its keys plus one, and the column `parent` with distances to parents.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_store_load_trie(struct ctx_store *store,
 						   const struct ctx_store_column *keys, struct ctx_trie *ret,
 						   struct ctx_err *err);
 
-/* ---- the rows of the tables metric, external waker and traced_file ---- */
+/* ---- the rows of the tables metric, outsider and traced_file ---- */
 
 void ctx_store_bind_metric(struct ctx_store_rows *rows, size_t i);
 void ctx_store_bind_external_waker(struct ctx_store_rows *rows, size_t i);

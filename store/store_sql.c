@@ -1,6 +1,6 @@
 /*
- * SQL from users: only statements that read. Three fences: the file is open read-only, SQLite says
- * that the statement does not write, and an authorizer lets nothing through but reading.
+ * SQL from users: only statements that read. Three safeguards: the file is open read-only, SQLite
+ * reports that the statement does not write, and an authorizer allows only reading.
  */
 #include "store/vtab.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Temporary, because they stand on virtual tables that only this program has. */
+/* Temporary, because they use virtual tables that only this program has. */
 static const char *const views[] = {
 	"CREATE TEMP VIEW sample_names AS SELECT s.time_ns, s.cpu, m.name AS metric, s.weight, p.pid, "
 	"p.command, t.tid, "
@@ -26,8 +26,8 @@ static const char *const views[] = {
 };
 
 /*
- * Declaring a virtual table happens at its first use and looks like CREATE TABLE to the authorizer:
- * done before it is there.
+ * A virtual table is declared at its first use, which is CREATE TABLE to the authorizer: so this is
+ * done before the authorizer is set.
  */
 static const char first_use[] = "SELECT 1 FROM samples, wakeups, traced, stack, raw_stack, location, site, "
 				"functions, call_tree LIMIT 0";
@@ -41,7 +41,7 @@ static enum ctx_status prepare_once(struct ctx_store *store, struct ctx_err *err
 	status = ctx_vtab_register_all(store, err);
 	if (status == CTX_OK)
 		status = ctx_statement_exec(store->db, store->path, first_use, err);
-	/* Temporary objects count as writing: allowed for this moment. */
+	/* Temporary objects count as writing: allowed for the moment. */
 	if (status == CTX_OK)
 		status = ctx_statement_exec(store->db, store->path, "PRAGMA query_only = OFF", err);
 	for (size_t i = 0; i < CTX_COUNT_OF(views) && status == CTX_OK; i++)
@@ -138,7 +138,7 @@ static enum ctx_status fill_row(struct row *row, sqlite3_stmt *stmt, int n, stru
 	return CTX_OK;
 }
 
-/* A statement that is wrong is the user's: CTX_E_ARG. Damage and I/O keep their own status. */
+/* An invalid statement is CTX_E_ARG. Damage and I/O errors keep their own status. */
 static enum ctx_status sql_fail(struct ctx_store *store, int rc, struct ctx_err *err)
 {
 	switch (rc & 0xff) {
@@ -191,7 +191,7 @@ static enum ctx_status run_all(struct ctx_store *store, const char *sql, ctx_sql
 
 		if (rc != SQLITE_OK)
 			return sql_fail(store, rc, err);
-		/* Blanks and comments make no statement. */
+		/* Blanks and comments alone are not a statement. */
 		if (stmt != NULL)
 			status = run_statement(store, stmt, each, context, err);
 		sqlite3_finalize(stmt);

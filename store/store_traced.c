@@ -1,12 +1,12 @@
 /*
- * Traced operations, in blocks of one kind each. The names of the files that they were done on.
+ * Traced operations, in blocks of one kind each, and the names of their files.
  */
 #include "store/store_check.h"
 #include "store/store_rows.h"
 
 /* ---- writing ---- */
 
-/* Whether the operation is one that there is, and its fields are what its kind has. */
+/* Whether the operation exists, and its fields are valid for its kind. */
 static bool is_sound(const struct ctx_traced *operation)
 {
 	return operation->operation < ctx_traced_n_operations((enum ctx_traced_kind)operation->kind) &&
@@ -62,8 +62,10 @@ enum ctx_status ctx_store_take_traced_file(struct ctx_store_reader *reader, size
 	return CTX_OK;
 }
 
-/* What the codec cannot know: the ranges of ids and times, and the stacks that follow from the raw
- * ones. */
+/*
+ * Checks that the codec cannot do: the ranges of ids and times. Fills in the stacks from the raw
+ * stacks.
+ */
 static enum ctx_status resolve(const struct ctx_store *store, const struct block *block,
 			       struct ctx_traced *operations, struct ctx_err *err)
 {

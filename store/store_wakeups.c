@@ -1,6 +1,6 @@
 /*
- * Waits that were ended, in blocks; the time that a block covers is that from the begin of the
- * first wait to the last end.
+ * Ended waits, in blocks; a block covers the time from the earliest begin of a wait to the latest
+ * end.
  */
 #include "store/store_check.h"
 #include "store/store_impl.h"
@@ -50,7 +50,7 @@ static enum ctx_status put(struct ctx_store *store, const void *items, size_t n,
 
 /* ---- reading ---- */
 
-/* What the codec cannot know: the ranges of ids, and the stacks that follow from the raw ones. */
+/* Checks that the codec cannot do: the ranges of ids. Fills in the stacks from the raw stacks. */
 static enum ctx_status resolve(const struct ctx_store *store, const struct block *block,
 			       struct ctx_wakeup *wakeups, struct ctx_err *err)
 {

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 /*
- * Nothing of this is ever read back before commit, and a crash leaves a file that nobody looks at:
- * so no journal and no syncing but the one at the end. The cache is large because the trees of many
- * threads are filled side by side.
+ * Nothing is read before commit, and a crash leaves only a temporary file: so there is no journal,
+ * and a single sync at the end. The cache is large because the trees of many threads are filled
+ * concurrently.
  */
 static const char begin_sql[] =
 	"PRAGMA page_size = 8192; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = NONE;"
@@ -47,8 +47,7 @@ static enum ctx_status claim(const char *temp_path, int *ret_fd, struct ctx_err 
 		close(fd);
 		return ctx_err_set(err, CTX_E_IO, "%s: is being written by another process", temp_path);
 	}
-	/* Between open and lock another process may have taken it for a dead one's and removed
-	 * it. */
+	/* Between open and lock another process may have taken it for abandoned and removed it. */
 	if (fstat(fd, &stat) != 0 || stat.st_nlink == 0) {
 		close(fd);
 		return ctx_err_set(err, CTX_E_IO, "%s: was removed by another process", temp_path);
@@ -75,8 +74,10 @@ static bool is_temp_name(const char *name, const char *base)
 	return n != 0 && strcmp(name + n, ".tmp") == 0;
 }
 
-/* Removes what killed writers left: a temporary file that nobody has locked. Whatever goes wrong
- * here does not matter. */
+/*
+ * Removes temporary files of killed writers: those that no process has locked. Failures are
+ * ignored.
+ */
 static void remove_stale(const char *path)
 {
 	const char *base = ctx_path_base(path);
@@ -103,7 +104,7 @@ static enum ctx_status open_temp(struct ctx_store *store, struct ctx_err *err)
 {
 	char pragma[128];
 	enum ctx_status status;
-	/* "./": a relative name that begins with "file:" is no URI. */
+	/* "./": a relative name that begins with "file:" is not a URI. */
 	char *name CTX_AUTO_FREE = NULL;
 	int rc;
 
@@ -249,7 +250,7 @@ static enum ctx_status sync_dir(const char *dir, const char *path, struct ctx_er
 {
 	int fd CTX_AUTO_CLOSE = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	/* Some file systems cannot sync a directory; the rename is done all the same. */
+	/* Some file systems cannot sync a directory; the rename is valid all the same. */
 	if (fd >= 0 && fsync(fd) != 0 && errno == EIO)
 		return ctx_err_errno(err, CTX_E_IO, "%s", path);
 	return CTX_OK;
@@ -258,7 +259,7 @@ static enum ctx_status sync_dir(const char *dir, const char *path, struct ctx_er
 static enum ctx_status finish(struct ctx_store *store, struct ctx_err *err)
 {
 	char *dir CTX_AUTO_FREE =
-		ctx_path_dir(store->path); /* before the rename, which nothing is to follow that can fail */
+		ctx_path_dir(store->path); /* before the rename, after which nothing may fail */
 	enum ctx_status status;
 	int rc;
 

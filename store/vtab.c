@@ -46,7 +46,7 @@ static int disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* Bit i of idxNum says that wish i has an argument; they come in this order. */
+/* Bit i of idxNum: wish i has an argument; arguments are in this order. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct vtab_table *table = ((const struct vtab *)base)->source.table;
@@ -111,8 +111,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-/* A step of the cursor ended so. A failure of ours becomes SQLite's: the message goes to the table,
- * the code is returned. */
+/*
+ * Translates the status of a cursor step: the message goes to the table, SQLite's code is returned.
+ */
 static int settle(struct vtab_cursor *cursor, enum ctx_status status, const struct ctx_err *err)
 {
 	sqlite3_vtab *vtab = cursor->base.pVtab;
@@ -148,7 +149,7 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *text, int ar
 static int next(sqlite3_vtab_cursor *base)
 {
 	struct vtab_cursor *cursor = (struct vtab_cursor *)base;
-	struct ctx_err err; /* not cleared for every row: a failure writes into it */
+	struct ctx_err err; /* not cleared for every row: only written on failure */
 
 	err.msg[0] = '\0';
 	cursor->row++;
@@ -196,7 +197,7 @@ enum ctx_status ctx_vtab_register_all(struct ctx_store *store, struct ctx_err *e
 		if (source == NULL)
 			return ctx_err_nomem(err);
 		*source = (struct source){store, tables[i]};
-		/* SQLite frees it also when this fails. */
+		/* SQLite frees it also on failure. */
 		rc = sqlite3_create_module_v2(store->db, tables[i]->name, &module, source, free);
 		if (rc != SQLITE_OK)
 			return ctx_statement_fail(store->db, rc, store->path, err);

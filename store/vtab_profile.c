@@ -1,11 +1,11 @@
 /*
- * functions(begin_ns, end_ns, metric, threads) and call_tree(the same): what the reports of these
- * names show, as tables.
+ * functions(begin_ns, end_ns, metric, threads) and call_tree(the same): the reports of these names
+ * as tables.
  *
  *	samples of the interval -> base per CCT node -> (from the last node to the first) cum -> touched nodes, depth first
  *
- * The samples are scanned: the lists of the time tree belong to another folder. All arguments may
- * be left out; `threads` is a text of thread ids, '0,3,7'.
+ * They scan the samples: the lists of the time tree belong to another folder. All arguments are
+ * optional; `threads` is a text of thread ids, '0,3,7'.
  */
 #include "store/vtab.h"
 
@@ -21,7 +21,7 @@ enum argument { ARGUMENT_BEGIN, ARGUMENT_END, ARGUMENT_METRIC, ARGUMENT_THREADS,
 
 struct sums {
 	uint64_t base, cum, base_samples, cum_samples;
-	uint64_t calls; /* differences, that may be negative for a while: modulo 2^64 */
+	uint64_t calls; /* differences, which may be negative meanwhile: modulo 2^64 */
 };
 
 struct line { /* of a call tree */
@@ -34,8 +34,8 @@ struct cursor {
 	struct sums *functions; /* by function id */
 	struct line *lines;	/* depth first, heaviest child first */
 	size_t n_lines, lines_cap;
-	size_t end;		    /* of lines, or of function ids */
-	struct ctx_interval window; /* that spans are cut at */
+	size_t end;		    /* number of lines, or of function ids */
+	struct ctx_interval window; /* at which durations are cut */
 };
 
 static void reset(struct vtab_cursor *base)
@@ -66,8 +66,10 @@ static enum ctx_status add_sample(void *context, const struct ctx_sample *sample
 	return CTX_OK;
 }
 
-/* Spans of one thread, in order of time: the first that goes on behind the window is the last of
- * interest. */
+/*
+ * Durations of one thread, in order of time: the first one that ends after the window is the last
+ * relevant one.
+ */
 static enum ctx_status add_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	struct cursor *cursor = context;
@@ -94,8 +96,10 @@ static enum ctx_status add_tree(struct cursor *cursor, uint32_t thread, uint32_t
 			      &(struct ctx_store_scan){{window.begin_ns, UINT64_MAX}, add_span, cursor}, err);
 }
 
-/* All threads: their merged tree if there is one. Where spans are cut it is each thread's own,
- * which knows who goes on. */
+/*
+ * All threads: their merged tree if there is one. If durations are cut, the tree of each thread is
+ * needed, since the scan must stop per thread.
+ */
 static enum ctx_status add_all(struct cursor *cursor, uint32_t metric, struct ctx_interval window,
 			       struct ctx_err *err)
 {
@@ -160,7 +164,7 @@ struct order {
 	const struct sums *sums;
 };
 
-/* By parent; then lightest first, because a stack of pending nodes turns them round. */
+/* By parent; then lightest first, because the stack of pending nodes reverses the order. */
 static int compare_nodes(const void *a_pointer, const void *b_pointer, void *context)
 {
 	const struct order *order = context;
@@ -174,7 +178,7 @@ static int compare_nodes(const void *a_pointer, const void *b_pointer, void *con
 	return a > b ? -1 : a < b;
 }
 
-/* Where a child of each node begins in `nodes`; CTX_NONE: none. */
+/* Index in `nodes` of the first child of each node; CTX_NONE: none. */
 static uint32_t *index_children(const struct ctx_trie *cct, const uint32_t *nodes, size_t n)
 {
 	uint32_t *first = ctx_calloc(cct->n, sizeof(*first));
@@ -188,15 +192,15 @@ static uint32_t *index_children(const struct ctx_trie *cct, const uint32_t *node
 }
 
 struct tree {
-	const uint32_t *nodes; /* that have samples, by parent, the lightest child first */
+	const uint32_t *nodes; /* those with samples, by parent, the lightest child first */
 	size_t n;
-	const uint32_t *first; /* by CCT node: where its children begin in `nodes`; CTX_NONE: none */
-	uint32_t *instances;   /* by function: how often it is on the way to the current node */
+	const uint32_t *first; /* by CCT node: index of its first child in `nodes`; CTX_NONE: none */
+	uint32_t *instances;   /* by function: how often it is on the path to the current node */
 };
 
 /*
- * Depth first. A pending entry below the top is a sibling to come; leaving a node takes its
- * function off again.
+ * Depth first. A pending entry below the top is a later sibling; leaving a node removes its
+ * function again.
  */
 static enum ctx_status walk_tree(struct cursor *cursor, const struct tree *tree, struct ctx_err *err)
 {
@@ -214,7 +218,7 @@ static enum ctx_status walk_tree(struct cursor *cursor, const struct tree *tree,
 		uint32_t node = pending[--n_pending];
 		struct line *line = &cursor->lines[cursor->n_lines++];
 
-		/* Up to the parent: the functions on the way are left. */
+		/* Moves up to the parent and leaves the functions on the path. */
 		for (; last != 0 && (node == 0 || last != cct->parent[node]); last = cct->parent[last])
 			instances[cct->key[last]]--;
 		*line = (struct line){node, cct->depth[node], node != 0 ? instances[cct->key[node]]++ : 0};
@@ -321,7 +325,7 @@ static enum ctx_status add_metric(struct cursor *cursor, const struct arguments 
 	return add_all(cursor, metric, arguments->window, err);
 }
 
-/* A metric that there is, or the parts of a sum. */
+/* An existing metric, or the parts of a sum. */
 static enum ctx_status add_metrics(struct cursor *cursor, const struct arguments *arguments,
 				   struct ctx_err *err)
 {
@@ -361,7 +365,7 @@ static enum ctx_status compute(struct cursor *cursor, const struct arguments *ar
 	return status;
 }
 
-/* A function without samples in the interval is no row. */
+/* A function without samples in the interval has no row. */
 static enum ctx_status next(struct vtab_cursor *base, struct ctx_err *err)
 {
 	const struct cursor *cursor = (const struct cursor *)base;

@@ -2,8 +2,8 @@
  * samples(time_ns, thread, cpu, metric, weight, stack, raw_stack, kept_depth): the sample blocks as
  * rows.
  *
- * A query that names a thread walks that thread's tree, any other the tree of all threads; bounds
- * of time choose the leaves.
+ * A query with a thread walks that thread's tree, any other the tree of all threads; time
+ * constraints select the leaves.
  */
 #include "store/vtab.h"
 
@@ -40,8 +40,10 @@ static void reset(struct vtab_cursor *base)
 	cursor->next_tree = 0;
 }
 
-/* Is this one of the trees that the query walks? For all threads: the merged tree of the metric, or
- * where there is none, each thread's. */
+/*
+ * Is this one of the trees that the query walks? For all threads: the merged tree of the metric or,
+ * without one, each thread's.
+ */
 static bool is_wanted(const struct vtab_timed_cursor *timed, const struct ctx_tree_info *tree)
 {
 	if (timed->metric >= 0 && tree->metric != timed->metric)
@@ -52,7 +54,7 @@ static bool is_wanted(const struct vtab_timed_cursor *timed, const struct ctx_tr
 	       ctx_store_find_tree(timed->cursor.store, CTX_NONE, tree->metric) == NULL;
 }
 
-/* The next leaf of the current tree, or the way to the first of the next tree. */
+/* The next leaf of the current tree, or the first one of the next tree. */
 static enum ctx_status next_leaf(struct vtab_timed_cursor *timed, struct ctx_err *err)
 {
 	struct cursor *cursor = (struct cursor *)timed;

@@ -1,7 +1,7 @@
 /*
  * stack(id, parent, function, depth), raw_stack(id, parent, location, stack), location(id, object,
  * function, address, site, file, line, joins), site(id, function, file, line, caller): long arrays
- * as rows. Those that opening does not load are loaded at the first use, and kept.
+ * as rows. Arrays not loaded by opening are loaded at the first use, and kept.
  */
 #include "store/vtab.h"
 

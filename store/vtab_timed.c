@@ -1,6 +1,5 @@
 /*
- * Tables whose rows lie in blocks by time: what is the same for all of them. Bounds of the time
- * choose the blocks.
+ * Common part of tables with rows in blocks by time. Time constraints select the blocks.
  */
 #include "store/vtab.h"
 
@@ -13,7 +12,7 @@ static uint64_t time_ns(const struct vtab_timed_cursor *timed, size_t i)
 	return *(const uint64_t *)((const char *)timed->items + i * timed->item_bytes);
 }
 
-/* On to the first row from `at` on that lies in the window. */
+/* Moves to the first row from `at` on in the window. */
 static enum ctx_status settle(struct vtab_timed_cursor *timed, struct ctx_err *err)
 {
 	for (;;) {
@@ -45,7 +44,7 @@ enum ctx_status ctx_vtab_timed_first(struct vtab_cursor *cursor, sqlite3_value *
 			continue;
 		if (sqlite3_value_type(values[w]) == SQLITE_NULL)
 			return CTX_END;
-		/* A bound like 1.5 or 'x' is left to SQLite, which compares every row. */
+		/* A constraint like 1.5 or 'x' is left to SQLite, which compares every row. */
 		if (sqlite3_value_type(values[w]) != SQLITE_INTEGER)
 			continue;
 		value = sqlite3_value_int64(values[w]);
@@ -71,7 +70,7 @@ enum ctx_status ctx_vtab_timed_next(struct vtab_cursor *cursor, struct ctx_err *
 	return settle(timed, err);
 }
 
-/* ---- those that a block walk reads ---- */
+/* ---- tables read by a block walk ---- */
 
 const struct vtab_wish ctx_vtab_blocks_wishes[] = {
 	[VTAB_FROM] = {0, {SQLITE_INDEX_CONSTRAINT_GE, SQLITE_INDEX_CONSTRAINT_GT}},

@@ -1,7 +1,7 @@
 /*
  * traced(time_ns, duration_ns, kind, operation, size, address, old_address, thread, cpu,
  * descriptor, file, failed, leaked, leaked_size, stack, raw_stack): the traced operations as rows.
- * Bounds of time_ns choose the blocks.
+ * Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
 
@@ -32,7 +32,7 @@ static enum ctx_status next_block(struct vtab_timed_cursor *timed, struct ctx_er
 	return ctx_vtab_blocks_next(timed, &ctx_traced_blocks, err);
 }
 
-/* What only some kinds have: NULL for the others. */
+/* Columns that only some kinds have: NULL for the others. */
 static int64_t number_of(const struct ctx_traced *operation, int which, bool *ret_null)
 {
 	const bool heap = operation->kind == CTX_TRACED_HEAP, io = operation->kind == CTX_TRACED_IO;

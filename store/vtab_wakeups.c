@@ -1,7 +1,6 @@
 /*
- * wakeups(time_ns, wait_ns, delay_ns, thread, state, stack, raw_stack, waker, external waker,
- * waker_stack, waker_raw_stack): the waits that were ended as rows. Bounds of time_ns choose the
- * blocks.
+ * wakeups(time_ns, wait_ns, delay_ns, thread, state, stack, raw_stack, waker, outsider,
+ * waker_stack, waker_raw_stack): ended waits as rows. Constraints on time_ns select the blocks.
  */
 #include "store/vtab.h"
 
@@ -31,7 +30,7 @@ static void column(const struct vtab_cursor *cursor, sqlite3_context *result, in
 {
 	const struct vtab_timed_cursor *timed = (const struct vtab_timed_cursor *)cursor;
 	const struct ctx_wakeup *wakeup = (const struct ctx_wakeup *)timed->items + timed->at;
-	/* The waker's stack: 0 is not known. */
+	/* The waker's stack; 0: unknown. */
 	const uint32_t waker_raw = wakeup->waker_raw_stack != 0 ? wakeup->waker_raw_stack : CTX_NONE;
 	const uint32_t waker_stack = wakeup->waker_raw_stack != 0 ? wakeup->waker_stack : CTX_NONE;
 	const uint32_t ids[N_COLUMNS] = {
