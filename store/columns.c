@@ -90,7 +90,7 @@ enum ctx_status ctx_column_get(struct ctx_cursor *cursor, uint64_t *values, size
 			values[i] = value;
 	} else if (kind == KIND_PLAIN) {
 		if (ctx_cursor_left(cursor) < n)
-			return ctx_err_set(err, CTX_E_FORMAT, "a column is cut short");
+			return ctx_err_set(err, CTX_E_FORMAT, "a column is truncated");
 		for (size_t i = 0; i < n; i++)
 			values[i] = ctx_cursor_get_varint(cursor);
 	} else if (kind == KIND_RUNS) {
@@ -102,7 +102,7 @@ enum ctx_status ctx_column_get(struct ctx_cursor *cursor, uint64_t *values, size
 		return ctx_err_set(err, CTX_E_FORMAT, "a column of unknown kind %u", kind);
 	}
 	if (cursor->failed)
-		return ctx_err_set(err, CTX_E_FORMAT, "a column is cut short");
+		return ctx_err_set(err, CTX_E_FORMAT, "a column is truncated");
 	return CTX_OK;
 }
 
@@ -202,7 +202,7 @@ enum ctx_status ctx_columns_unpack(struct ctx_block_codec *codec, struct ctx_byt
 enum ctx_status ctx_columns_end(const struct ctx_cursor *cursor, struct ctx_err *err)
 {
 	if (ctx_cursor_left(cursor) != 0)
-		return ctx_err_set(err, CTX_E_FORMAT, "%zu bytes behind the last column",
+		return ctx_err_set(err, CTX_E_FORMAT, "%zu bytes after the last column",
 				   ctx_cursor_left(cursor));
 	return CTX_OK;
 }

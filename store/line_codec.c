@@ -10,8 +10,8 @@ static enum ctx_status check_lines(const struct ctx_function_code *code, const s
 	for (size_t i = 0; i < n; i++) {
 		if (lines[i].address - code->address >= code->n_bytes ||
 		    (i != 0 && lines[i].address <= lines[i - 1].address))
-			return ctx_err_set(err, wrong,
-					   "line %zu of a function lies outside it or behind another", i);
+			return ctx_err_set(err, wrong, "line %zu of a function is outside it or out of order",
+					   i);
 	}
 	return CTX_OK;
 }

@@ -222,7 +222,7 @@ static enum ctx_status take_part(struct ctx_store *store, struct ctx_function_co
 	if (status == CTX_OK)
 		status = ctx_bytes_decode(&state->codec, payload, part->n_bytes, &state->bytes, err);
 	if (status == CTX_OK && state->bytes.n - bytes_before != n)
-		return ctx_err_set(err, CTX_E_FORMAT, "a part is cut short");
+		return ctx_err_set(err, CTX_E_FORMAT, "a part is truncated");
 	if (status == CTX_OK)
 		status = get_blob(store, state->get_parts, 4, &payload, err);
 	if (status == CTX_OK)

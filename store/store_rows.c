@@ -147,7 +147,7 @@ static enum ctx_status load_chunks(struct ctx_store *store, sqlite3_stmt *stmt,
 		int rc = sqlite3_step(stmt);
 
 		if (rc != SQLITE_ROW)
-			return rc == SQLITE_DONE ? ctx_store_bad(store, "an array is cut short", err)
+			return rc == SQLITE_DONE ? ctx_store_bad(store, "an array is truncated", err)
 						 : ctx_statement_fail(store->db, rc, store->path, err);
 		if (ctx_column_u64(stmt, 0) != first / CTX_CHUNK_ENTRIES || ctx_column_u64(stmt, 1) != here)
 			return ctx_store_bad(store, "a chunk of an array is missing", err);

@@ -129,8 +129,8 @@ static enum ctx_status add_threads(struct cursor *cursor, const char *threads, u
 		unsigned long long id = strtoull(at, &end, 10);
 
 		if (*at < '0' || *at > '9' || (*end != '\0' && *end != ',') || id >= n_threads)
-			return ctx_err_set(err, CTX_E_ARG, "'%.40s' is no list of thread ids such as '0,3,7'",
-					   threads);
+			return ctx_err_set(err, CTX_E_ARG,
+					   "'%.40s' is not a list of thread ids such as '0,3,7'", threads);
 		wanted[id] = true;
 		at = *end == ',' ? end + 1 : end;
 	}

@@ -24,13 +24,13 @@ struct ctx_dwarf_node {
 		parent; /* the node it is inlined into; CTX_DWARF_NONE: not inlined. Always a smaller index */
 	uint32_t name;	/* linkage name, or the plain one; CTX_DWARF_NONE without a parent */
 	uint32_t call_file; /* of the call in the parent; CTX_DWARF_NONE: unknown */
-	uint32_t call_line; /* 0: not known */
+	uint32_t call_line; /* 0: unknown */
 };
 
 struct ctx_dwarf_row { /* up to the next one's address */
 	uint64_t address;
 	uint32_t file; /* CTX_DWARF_NONE: no line */
-	uint32_t line; /* 0: not known */
+	uint32_t line; /* 0: unknown */
 };
 
 struct ctx_dwarf_unit { /* all zero is valid, without code */

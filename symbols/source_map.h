@@ -24,7 +24,7 @@ struct ctx_source_frame {
 	const char *function;
 	const char *linkage_name; /* equal to `function` if not mangled; NULL if `function` is */
 	const char *file;	  /* absolute if the unit has its directory; NULL: unknown */
-	uint32_t line;		  /* 0: not known */
+	uint32_t line;		  /* 0: unknown */
 };
 
 #define CTX_SOURCE_FRAMES_MAX 64 /* deeper inlining is cut: the innermost calls are dropped */

@@ -81,7 +81,7 @@ static enum ctx_status read_head(struct ctx_timenode_list *list, struct ctx_err 
 	list->left = ctx_cursor_get_varint(&list->cursor);
 	list->unit = ctx_cursor_get_varint(&list->cursor);
 	if (list->cursor.failed)
-		return broken(err, "cut short");
+		return broken(err, "truncated");
 	/* Every entry takes a byte at least. */
 	if (list->left == 0 || list->left > ctx_cursor_left(&list->cursor))
 		return broken(err, "its length cannot be right");
@@ -119,7 +119,7 @@ static enum ctx_status read_size(struct ctx_timenode_list *list, struct ctx_err 
 			return broken(err, "a weight overflows");
 	}
 	if (list->samples == 0)
-		return broken(err, list->cursor.failed ? "cut short" : "an entry without samples");
+		return broken(err, list->cursor.failed ? "truncated" : "an entry without samples");
 	return CTX_OK;
 }
 
@@ -137,7 +137,7 @@ static enum ctx_status read_run(struct ctx_timenode_list *list, struct ctx_err *
 	if ((id & 1) != 0)
 		length = ctx_cursor_get_varint(&list->cursor);
 	if (list->cursor.failed)
-		return broken(err, "cut short");
+		return broken(err, "truncated");
 	if ((id & 1) != 0 && __builtin_add_overflow(length, 2, &length))
 		return broken(err, "a run is too long");
 	if (id >> 1 > UINT32_MAX)
@@ -180,7 +180,7 @@ static enum ctx_status read_ids(struct ctx_timenode_list *list, struct ctx_hist_
 	list->stack = (uint32_t)stack;
 	list->run_left -= n;
 	list->left -= n;
-	return list->cursor.failed ? broken(err, "cut short, or a stack id is too large") : CTX_OK;
+	return list->cursor.failed ? broken(err, "truncated, or a stack id is too large") : CTX_OK;
 }
 
 enum ctx_status ctx_timenode_list_read(struct ctx_timenode_list *list, struct ctx_hist_item *ret, size_t cap,
@@ -203,7 +203,7 @@ enum ctx_status ctx_timenode_list_read(struct ctx_timenode_list *list, struct ct
 	if (status != CTX_OK)
 		return status;
 	if (list->left == 0 && ctx_cursor_left(&list->cursor) != 0)
-		return broken(err, "bytes behind its end");
+		return broken(err, "bytes after its end");
 	if (n == 0)
 		return CTX_END;
 	*ret_n = n;
@@ -247,14 +247,14 @@ enum ctx_status ctx_timenode_calls_decode(const uint8_t *bytes, size_t n, struct
 		stack += (uint64_t)delta + (i != 0);
 		if (cursor.failed || stack > UINT32_MAX)
 			return broken(err,
-				      cursor.failed ? "its calls are cut short" : "a stack id is too large");
+				      cursor.failed ? "its calls are truncated" : "a stack id is too large");
 		status = ctx_histogram_add(
 			out, (struct ctx_hist_entry){.stack = (uint32_t)stack, .calls = calls}, err);
 		if (status != CTX_OK)
 			return status;
 	}
 	if (ctx_cursor_left(&cursor) != 0)
-		return broken(err, "bytes behind the end of its calls");
+		return broken(err, "bytes after the end of its calls");
 	*ret_n = (size_t)total;
 	return CTX_OK;
 }

@@ -154,7 +154,7 @@ static enum ctx_status check_inner(const struct checker *checker, const struct c
 	if (node->n_children != checker->params->fanout)
 		return wrong(checker, node->id, "it does not have N children");
 	if (node->first_child <= node->id || node->first_child > UINT32_MAX - node->n_children)
-		return wrong(checker, node->id, "its children's ids are not behind its own");
+		return wrong(checker, node->id, "its children's ids are not after its own");
 	if (node->tail_weight > node->weight || node->tail_samples > node->samples)
 		return wrong(checker, node->id, "its tail is more than the whole");
 	return CTX_OK;

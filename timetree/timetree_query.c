@@ -113,7 +113,7 @@ static enum ctx_status check_row(const struct walk *walk, const struct ctx_timen
 	if (node->n_children < 2 || node->n_children > 256 || node->n_children > width)
 		return broken(walk->err, node->id, "it cannot have so many children");
 	if (node->first_child <= node->id || node->first_child > UINT32_MAX - node->n_children)
-		return broken(walk->err, node->id, "its children's ids are not behind its own");
+		return broken(walk->err, node->id, "its children's ids are not after its own");
 	return CTX_OK;
 }
 

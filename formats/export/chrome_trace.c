@@ -269,7 +269,7 @@ static void remark(const struct trace *trace)
 						     "not counted");
 		ctx_export_lane_remark(&trace->lane, input);
 	} else {
-		input->remark(input->remark_context, "the metric is no time: samples are instants; their "
+		input->remark(input->remark_context, "the metric is not a time: samples are instants; their "
 						     "stacks show in chrome://tracing only");
 		ctx_export_remark_rounding(input, &trace->used.parts);
 	}

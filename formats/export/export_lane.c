@@ -54,7 +54,7 @@ void ctx_export_lane_remark(const struct ctx_export_lane *lane, const struct ctx
 		return;
 	ctx_time_format(lane->latest_ns, time, sizeof(time));
 	snprintf(text, sizeof(text),
-		 "samples that lie closer than their weights are drawn one behind the other: up to %s too "
+		 "samples closer together than their weights are drawn back to back: up to %s too "
 		 "late",
 		 time);
 	input->remark(input->remark_context, text);

@@ -476,7 +476,7 @@ static enum ctx_status write_events(struct exporting *exporting, struct ctx_err 
 
 /* All of it */
 
-static void say(const struct exporting *exporting)
+static void emit_remarks(const struct exporting *exporting)
 {
 	const struct ctx_export_input *input = exporting->input;
 	const struct ctx_gpx_objects *objects = &exporting->objects;
@@ -489,8 +489,7 @@ static void say(const struct exporting *exporting)
 		input->remark(input->remark_context, text);
 	}
 	if (exporting->data.kind == CTX_GPX_COUNTER) {
-		snprintf(text, sizeof(text),
-			 "%.200s is no time on a CPU: it is written as a hardware counter",
+		snprintf(text, sizeof(text), "%.200s is not CPU time: it is written as a hardware counter",
 			 input->profile->metrics[input->metric].name);
 		input->remark(input->remark_context, text);
 	} else if (!exporting->data.is_exact) {
@@ -524,7 +523,7 @@ static enum ctx_status write_all(struct exporting *exporting, struct ctx_err *er
 	if (status == CTX_OK)
 		status = write_events(exporting, err);
 	if (status == CTX_OK)
-		say(exporting);
+		emit_remarks(exporting);
 	return status;
 }
 

@@ -222,9 +222,8 @@ static void remark(const struct scope *scope)
 	if (scope->is_clock)
 		ctx_export_lane_remark(&scope->lane, input);
 	else
-		input->remark(
-			input->remark_context,
-			"the metric is no time: stacks follow one another by weight, pauses are not shown");
+		input->remark(input->remark_context, "the metric is not a time: stacks follow one another by "
+						     "weight, pauses are not shown");
 	ctx_export_remark_rounding(input, &scope->used.parts);
 	input->remark(input->remark_context, "processors and processes' lives are not in the file");
 }
