@@ -8,7 +8,7 @@
  *		 `- g
  *
  * So an edge has two cums. For the callee's stanza: the cum of the nodes with recursion level 0.
- * For the caller's stanza: the cum of all its nodes, less what lies below a deeper instance of the
+ * For the caller's stanza: the cum of all its nodes, less what is below a deeper instance of the
  * caller, which that instance's own edges have. One depth-first walk computes both; it keeps the
  * path, and for every function its innermost instance on the path.
  */

@@ -38,7 +38,7 @@ struct trace {
 	struct ctx_export_lane lane;
 	struct ctx_buf token;
 	uint32_t *frames;  /* owned; room for the deepest stack */
-	uint64_t pid, tid; /* of the thread at hand */
+	uint64_t pid, tid; /* of the current thread */
 	uint32_t open;	   /* the stack with open slices; CTX_TRIE_ROOT: none */
 	bool bare_open;	   /* the slice of samples without a stack is open */
 };

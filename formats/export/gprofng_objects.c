@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #define NAME_MAX_BYTES 200u /* limit for the last part of a path: the name of the archived file is longer */
-#define BEYOND                                                                                               \
-	((uint64_t)1 << 20) /* largest distance between two samples of a symbol, and margin around them */
+/* largest distance between two samples of a symbol, and margin around them */
+#define BEYOND ((uint64_t)1 << 20)
 #define FILE_MAX_BYTES ((size_t)1 << 30) /* size limit of a copied file */
 #define MACHINE_X86_64 62u
 #define MACHINE_AARCH64 183u

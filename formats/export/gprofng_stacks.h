@@ -1,8 +1,8 @@
 /*
  * The call stacks of a selection as addresses, as gprofng's format requires.
  *
- *	node	a stack: a raw stack, or, where a sample has none, a node of the CCT (numbered behind the raw stacks)
- *	place	a frame: a location, or, in such a node, a function (numbered behind the locations)
+ *	node	a stack: a raw stack, or, where a sample has none, a node of the CCT (numbered after the raw stacks)
+ *	place	a frame: a location, or, in such a node, a function (numbered after the locations)
  *	pair	a node in a process: what a sample refers to
  */
 #ifndef CTX_FORMATS_EXPORT_GPROFNG_STACKS_H
