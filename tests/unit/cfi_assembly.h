@@ -1,5 +1,6 @@
 /*
- * Call frame information written by hand: a .eh_frame with one CIE (or two) and functions, and a table of it.
+ * Call frame information written by hand: a .eh_frame with one CIE (or two) and functions, and a
+ * table of it.
  */
 #ifndef CTX_TESTS_UNIT_CFI_ASSEMBLY_H
 #define CTX_TESTS_UNIT_CFI_ASSEMBLY_H
@@ -33,7 +34,9 @@ static inline void entry_end(struct assembly *assembly, size_t at)
 	memcpy(assembly->buf.bytes + at, &n, sizeof(n));
 }
 
-/* x86-64 as compilers begin: CFA = rsp + 8, return address at CFA - 8; "S" for signal trampolines. */
+/*
+ * x86-64 as compilers begin: CFA = rsp + 8, return address at CFA - 8; "S" for signal trampolines.
+ */
 static inline void put_cie(struct assembly *assembly, bool signal)
 {
 	static const uint8_t program[] = {0x0c, 7, 8, 0x90, 1};

@@ -1,8 +1,7 @@
 /*
- * Experiments made and read by tests: a recording that remembers what it was told, and a reading that holds
- * what came
- * out, with stacks as lists of addresses. Pids and tids are never used twice, so that they name rows on both
- * sides.
+ * Experiments made and read by tests: a recording that keeps its input, and a reading that keeps
+ * the output, with stacks as lists of addresses. Pids and tids are never used twice, so that they
+ * name rows on both sides.
  */
 #ifndef CTX_TESTS_EXPERIMENT_FIXTURE_H
 #define CTX_TESTS_EXPERIMENT_FIXTURE_H
@@ -102,7 +101,7 @@ static inline uint64_t fixture_random(uint64_t *seed, uint64_t below)
 	return (*seed >> 24) % below;
 }
 
-/* A sum over the paths of the maps that hold the frames now: the last one told is asked first. */
+/* A sum over the paths of the maps that hold the frames now: the latest map is searched first. */
 static inline uint32_t fixture_sum_objects(const struct fixture_contents *contents,
 					   const struct fixture_sample *sample)
 {
@@ -191,14 +190,14 @@ static inline struct ctx_exp_options fixture_options(const char *path)
 					.start_unix_ns = INT64_C(1700000000000000000)};
 }
 
-/* A recording: the writer, and what it was told so far. */
+/* A recording: the writer, and its input so far. */
 struct fixture_recording {
 	struct ctx_exp_writer *writer;
 	struct fixture_contents in;
 	uint64_t seed;
 	uint64_t now_ns;	/* relative */
-	bool has_states;	/* changes of what threads do are told too */
-	enum ctx_status status; /* the first failure; nothing is noted down from then on */
+	bool has_states;	/* thread states are recorded too */
+	enum ctx_status status; /* the first failure; later input is not kept */
 };
 
 static inline bool fixture_note(struct fixture_recording *recording, enum ctx_status status)
@@ -215,10 +214,10 @@ static inline uint32_t fixture_start_process(struct fixture_recording *recording
 	struct fixture_process process = {.pid = 1000 + (int64_t)recording->in.n_processes,
 					  .parent_pid = parent != CTX_NONE ? 1000 + (int64_t)parent : -1,
 					  .time_ns = recording->now_ns};
-	struct ctx_exp_process told = {origin, parent, process.pid, command,
-				       FIXTURE_START_NS + recording->now_ns};
+	struct ctx_exp_process given = {origin, parent, process.pid, command,
+					FIXTURE_START_NS + recording->now_ns};
 
-	if (!fixture_note(recording, ctx_exp_process_start(recording->writer, &told, &number, NULL)))
+	if (!fixture_note(recording, ctx_exp_process_start(recording->writer, &given, &number, NULL)))
 		return 0;
 	assert_int_equal(number, recording->in.n_processes);
 	snprintf(process.command, sizeof(process.command), "%s", command);
@@ -250,15 +249,15 @@ static inline uint32_t fixture_start_thread(struct fixture_recording *recording,
 static inline void fixture_put_map(struct fixture_recording *recording, uint32_t process, uint64_t address,
 				   uint64_t size, const char *path, const char *build_id)
 {
-	struct ctx_exp_map told = {address, size,     address / 16 & ~UINT64_C(4095),	   5,
-				   path,    build_id, FIXTURE_START_NS + recording->now_ns};
+	struct ctx_exp_map given = {address, size,     address / 16 & ~UINT64_C(4095),	    5,
+				    path,    build_id, FIXTURE_START_NS + recording->now_ns};
 	struct fixture_map map = {.pid = 1000 + (int64_t)process,
 				  .time_ns = recording->now_ns,
 				  .address = address,
 				  .size = size,
-				  .offset = told.file_offset};
+				  .offset = given.file_offset};
 
-	if (!fixture_note(recording, ctx_exp_map(recording->writer, process, &told, NULL)))
+	if (!fixture_note(recording, ctx_exp_map(recording->writer, process, &given, NULL)))
 		return;
 	snprintf(map.path, sizeof(map.path), "%s", path);
 	snprintf(map.build_id, sizeof(map.build_id), "%s", build_id);
@@ -290,52 +289,52 @@ static inline void fixture_put_sample(struct fixture_recording *recording, uint3
 					.metric = metric,
 					.cpu = (int32_t)fixture_random(&recording->seed, 5) - 1,
 					.n_frames = n_frames};
-	struct ctx_exp_sample told = {.time_ns = FIXTURE_START_NS + recording->now_ns,
-				      .process = process,
-				      .thread = thread,
-				      .metric = metric,
-				      .cpu = sample.cpu,
-				      .frames = sample.frames,
-				      .n_frames = n_frames};
+	struct ctx_exp_sample given = {.time_ns = FIXTURE_START_NS + recording->now_ns,
+				       .process = process,
+				       .thread = thread,
+				       .metric = metric,
+				       .cpu = sample.cpu,
+				       .frames = sample.frames,
+				       .n_frames = n_frames};
 
 	fixture_draw_frames(recording, sample.frames, n_frames, width);
-	told.weight = 1 + fixture_random(&recording->seed,
-					 UINT64_C(1) << (1 + fixture_random(&recording->seed, 38)));
-	sample.weight = FIXTURE_METRICS[metric].period != 0 ? FIXTURE_METRICS[metric].period : told.weight;
-	if (!fixture_note(recording, ctx_exp_sample(recording->writer, &told, NULL)))
+	given.weight = 1 + fixture_random(&recording->seed,
+					  UINT64_C(1) << (1 + fixture_random(&recording->seed, 38)));
+	sample.weight = FIXTURE_METRICS[metric].period != 0 ? FIXTURE_METRICS[metric].period : given.weight;
+	if (!fixture_note(recording, ctx_exp_sample(recording->writer, &given, NULL)))
 		return;
 	sample.objects = fixture_sum_objects(&recording->in, &sample);
 	*fixture_append(recording->in.samples, recording->in.n_samples, recording->in.samples_cap) = sample;
 }
 
-/* The change `told`, now; its external waker is the one of this name (NULL: none). */
-static inline void fixture_put_change(struct fixture_recording *recording, struct ctx_exp_state *told,
+/* Records the change `given`, now; its external waker is the one of this name (NULL: none). */
+static inline void fixture_put_change(struct fixture_recording *recording, struct ctx_exp_state *given,
 				      const char *external_waker)
 {
 	struct fixture_change change = {.time_ns = recording->now_ns,
-					.pid = 1000 + (int64_t)told->process,
-					.tid = 50000 + (int64_t)told->thread,
+					.pid = 1000 + (int64_t)given->process,
+					.tid = 50000 + (int64_t)given->thread,
 					.waker_tid =
-						told->waker != CTX_NONE ? 50000 + (int64_t)told->waker : -1,
-					.change = told->change,
-					.cpu = told->cpu,
-					.n_frames = (uint32_t)told->n_frames};
+						given->waker != CTX_NONE ? 50000 + (int64_t)given->waker : -1,
+					.change = given->change,
+					.cpu = given->cpu,
+					.n_frames = (uint32_t)given->n_frames};
 
-	told->time_ns = FIXTURE_START_NS + recording->now_ns;
+	given->time_ns = FIXTURE_START_NS + recording->now_ns;
 	if (external_waker != NULL &&
-	    !fixture_note(recording, ctx_exp_external_waker(recording->writer, external_waker, told->time_ns,
-							    &told->external_waker, NULL)))
+	    !fixture_note(recording, ctx_exp_external_waker(recording->writer, external_waker, given->time_ns,
+							    &given->external_waker, NULL)))
 		return;
-	if (!fixture_note(recording, ctx_exp_state(recording->writer, told, NULL)))
+	if (!fixture_note(recording, ctx_exp_state(recording->writer, given, NULL)))
 		return;
 	snprintf(change.external_waker, sizeof(change.external_waker), "%s",
 		 external_waker != NULL ? external_waker : "");
-	for (size_t i = 0; i < told->n_frames; i++)
-		change.frames[i] = told->frames[i];
+	for (size_t i = 0; i < given->n_frames; i++)
+		change.frames[i] = given->frames[i];
 	*fixture_append(recording->in.changes, recording->in.n_changes, recording->in.changes_cap) = change;
 }
 
-/* Any change of a thread; it is woken by any thread that lives, by somebody outside, or by nobody. */
+/* Any change of a thread; it is woken by any live thread, by an external waker, or by none. */
 static inline void fixture_put_any_change(struct fixture_recording *recording, uint32_t thread,
 					  uint32_t width)
 {
@@ -345,11 +344,11 @@ static inline void fixture_put_any_change(struct fixture_recording *recording, u
 	uint32_t waker = CTX_NONE;
 	const char *external_waker = NULL;
 	uint64_t frames[FIXTURE_FRAMES];
-	struct ctx_exp_state told = {.thread = thread, .external_waker = CTX_NONE, .frames = frames};
+	struct ctx_exp_state given = {.thread = thread, .external_waker = CTX_NONE, .frames = frames};
 
-	told.change = (enum ctx_state_change)fixture_random(seed, CTX_CHANGE_N);
-	told.cpu = (int32_t)fixture_random(seed, 5) - 1;
-	if (ctx_state_change_has_waker(told.change)) {
+	given.change = (enum ctx_state_change)fixture_random(seed, CTX_CHANGE_N);
+	given.cpu = (int32_t)fixture_random(seed, 5) - 1;
+	if (ctx_state_change_has_waker(given.change)) {
 		int64_t pid = recording->in.threads[other].pid;
 
 		if (fixture_random(seed, 3) == 0)
@@ -357,15 +356,15 @@ static inline void fixture_put_any_change(struct fixture_recording *recording, u
 		else if (!recording->in.threads[other].exited && !recording->in.processes[pid - 1000].exited)
 			waker = other;
 	}
-	told.waker = waker;
-	told.process = (uint32_t)(recording->in.threads[waker != CTX_NONE ? waker : thread].pid - 1000);
-	if (told.change != CTX_CHANGE_RUNS)
-		told.n_frames = (size_t)fixture_random(seed, FIXTURE_FRAMES + 1);
-	fixture_draw_frames(recording, frames, (uint32_t)told.n_frames, width);
-	fixture_put_change(recording, &told, external_waker);
+	given.waker = waker;
+	given.process = (uint32_t)(recording->in.threads[waker != CTX_NONE ? waker : thread].pid - 1000);
+	if (given.change != CTX_CHANGE_RUNS)
+		given.n_frames = (size_t)fixture_random(seed, FIXTURE_FRAMES + 1);
+	fixture_draw_frames(recording, frames, (uint32_t)given.n_frames, width);
+	fixture_put_change(recording, &given, external_waker);
 }
 
-/* All that was told so far is in the files from here on: by that time it has waited long enough. */
+/* All input so far is in the files from here on: the flush interval has passed. */
 static inline void fixture_flush(struct fixture_recording *recording)
 {
 	fixture_note(recording, ctx_exp_tick(recording->writer,
@@ -446,7 +445,7 @@ static inline void fixture_put_usage(struct fixture_recording *recording, uint32
 	*fixture_append(recording->in.usage, recording->in.n_usage, recording->in.usage_cap) = usage;
 }
 
-/* One thing of all that may happen in a recording, to a process that lives. */
+/* A random event of a live process. */
 static inline void fixture_step(struct fixture_recording *recording, uint32_t width)
 {
 	uint64_t *seed = &recording->seed;
@@ -759,8 +758,11 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 	}
 }
 
-/* Reads all of an experiment. Checks on the way what every source owes: dense numbers, announced before use, parents before
- * children, ids that are there. A failure to open, or in the middle, is returned. `may_disagree`: as in struct source_check. */
+/*
+ * Reads all of an experiment. Checks the guarantees of every source: dense numbers, announced
+ * before use, parents before children, valid ids. A failure to open, or in the middle, is returned.
+ * `may_disagree`: as in struct source_check.
+ */
 static inline enum ctx_status fixture_read_harmed(const char *path, bool may_disagree,
 						  struct fixture_contents *out, struct ctx_err *err)
 {
@@ -777,7 +779,7 @@ static inline enum ctx_status fixture_read_harmed(const char *path, bool may_dis
 	out->closed = source->info.closed;
 	out->has_states = source->info.has_states;
 	out->states_end_ns = source->info.states_end_ns;
-	/* What is in the event before is nobody's business: a source sets all that its kind has. */
+	/* The event's old contents do not matter: a source sets all fields of its kind. */
 	while (memset(&event, 0xa5, sizeof(event)), (status = source->next(source, &event, err)) == CTX_OK)
 		fixture_read_event(&reading, &event);
 	assert_true(source->progress(source) <= source->info.bytes);
@@ -849,15 +851,15 @@ static inline void fixture_check_processes(const struct fixture_contents *in,
 	assert_int_equal(out->n_processes, in->n_processes);
 	for (size_t i = 0; i < out->n_processes; i++) {
 		const struct fixture_process *found = &out->processes[i];
-		const struct fixture_process *told = &in->processes[found->pid - 1000];
+		const struct fixture_process *given = &in->processes[found->pid - 1000];
 
-		assert_int_equal(found->parent_pid, told->parent_pid);
-		assert_int_equal(found->time_ns, told->time_ns);
-		assert_string_equal(found->command, told->command);
-		assert_int_equal(found->exited, told->exited);
-		assert_int_equal(found->exit_ns, told->exit_ns);
-		assert_int_equal(found->has_status, told->has_status);
-		assert_int_equal(found->status, told->status);
+		assert_int_equal(found->parent_pid, given->parent_pid);
+		assert_int_equal(found->time_ns, given->time_ns);
+		assert_string_equal(found->command, given->command);
+		assert_int_equal(found->exited, given->exited);
+		assert_int_equal(found->exit_ns, given->exit_ns);
+		assert_int_equal(found->has_status, given->has_status);
+		assert_int_equal(found->status, given->status);
 	}
 }
 
@@ -870,12 +872,12 @@ static inline void fixture_check(struct fixture_contents *in, struct fixture_con
 	assert_int_equal(out->n_threads, in->n_threads);
 	for (size_t i = 0; i < out->n_threads; i++) {
 		const struct fixture_thread *found = &out->threads[i];
-		const struct fixture_thread *told = &in->threads[found->tid - 50000];
+		const struct fixture_thread *given = &in->threads[found->tid - 50000];
 
-		assert_int_equal(found->pid, told->pid);
-		assert_int_equal(found->time_ns, told->time_ns);
-		assert_int_equal(found->exited, told->exited);
-		assert_string_equal(found->name, told->name);
+		assert_int_equal(found->pid, given->pid);
+		assert_int_equal(found->time_ns, given->time_ns);
+		assert_int_equal(found->exited, given->exited);
+		assert_string_equal(found->name, given->name);
 	}
 	assert_int_equal(out->n_usage, in->n_usage);
 	if (in->n_usage != 0)
@@ -883,7 +885,10 @@ static inline void fixture_check(struct fixture_contents *in, struct fixture_con
 	for (size_t i = 0; i < in->n_usage; i++) {
 		assert_int_equal(out->usage[i].time_ns, in->usage[i].time_ns);
 		assert_int_equal(out->usage[i].process, in->usage[i].process);
-		/* What may lie between the fields before is nobody's; the others are of one type, without gaps. */
+		/*
+		 * What may lie between the fields before is nobody's; the others are of one type,
+		 * without gaps.
+		 */
 		assert_memory_equal(&out->usage[i].user_ns, &in->usage[i].user_ns,
 				    sizeof(*in->usage) - offsetof(struct ctx_usage_info, user_ns));
 	}

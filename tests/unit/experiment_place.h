@@ -1,5 +1,6 @@
 /*
- * A directory for each test of experiments, and the recording run.er in it that is closed and read back.
+ * A directory for each test of experiments, and the recording run.er in it that is closed and read
+ * back.
  */
 #ifndef CTX_TESTS_UNIT_EXPERIMENT_PLACE_H
 #define CTX_TESTS_UNIT_EXPERIMENT_PLACE_H
@@ -58,7 +59,7 @@ static inline void close_and_check(struct fixture_recording *recording, const ch
 	fixture_contents_deinit(&recording->in);
 }
 
-/* What was written so far is there before the recording is closed. */
+/* Data written so far is readable before the recording is closed. */
 static inline void flush_and_check(struct fixture_recording *recording, const char *path)
 {
 	struct fixture_contents out;

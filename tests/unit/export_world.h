@@ -1,6 +1,6 @@
 /*
- * A made-up profile for the tests of writers: functions with hostile names, several threads, and random samples with
- * recursion of all kinds, of which the truth is kept beside the histograms.
+ * A made-up profile for the tests of writers: functions with hostile names, several threads, and
+ * random samples with recursion of all kinds, of which the truth is kept beside the histograms.
  */
 #ifndef CTX_TESTS_UNIT_EXPORT_WORLD_H
 #define CTX_TESTS_UNIT_EXPORT_WORLD_H
@@ -150,7 +150,10 @@ static void make_entities(struct world *world)
 	assert_int_equal(ctx_trie_init(&profile->cct, NULL), CTX_OK);
 }
 
-/* A stack that often goes on from the thread's last one, with few functions: recursion of all kinds. */
+/*
+ * A stack that often goes on from the thread's last one, with few functions: recursion of all
+ * kinds.
+ */
 static void make_sample(struct world *world, uint32_t *seed, size_t at)
 {
 	struct frames *sample = &world->samples[at], *last = NULL;

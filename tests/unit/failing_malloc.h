@@ -1,6 +1,8 @@
 /*
- * Memory that runs out: fail_after = n makes the n-th allocation from now on fail (0: the next one), and only that; -1: none. For one test program each; it is linked with
- * -Wl,--wrap=malloc,--wrap=realloc,--wrap=calloc, so that allocations of our own code pass here, and those of shared libraries do not.
+ * Memory that runs out: fail_after = n makes the n-th allocation from now on fail (0: the next
+ * one), and only that; -1: none. For one test program each; it is linked with
+ * -Wl,--wrap=malloc,--wrap=realloc,--wrap=calloc, so that allocations of our own code pass here,
+ * and those of shared libraries do not.
  */
 #ifndef CTX_TESTS_UNIT_FAILING_MALLOC_H
 #define CTX_TESTS_UNIT_FAILING_MALLOC_H

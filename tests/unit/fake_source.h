@@ -1,5 +1,5 @@
 /*
- * A source of reports and exports for tests: what it hands out are the fields of a struct that the test fills.
+ * A source of reports and exports for tests: it returns the fields of a struct that the test fills.
  */
 #ifndef CTX_TESTS_FAKE_SOURCE_H
 #define CTX_TESTS_FAKE_SOURCE_H

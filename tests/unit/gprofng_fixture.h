@@ -1,5 +1,6 @@
 /*
- * Experiments in gprofng's format, made by tests: a directory with text that tests write and block files of records.
+ * Experiments in gprofng's format, made by tests: a directory with text that tests write and block
+ * files of records.
  */
 #ifndef CTX_TESTS_UNIT_GPROFNG_FIXTURE_H
 #define CTX_TESTS_UNIT_GPROFNG_FIXTURE_H
@@ -140,7 +141,7 @@ static inline void gp_write_buf(const char *directory, const char *name, struct 
 	ctx_buf_deinit(buf);
 }
 
-/* All events of a source as lines of text; what a source owes is checked on the way. */
+/* All events of a source as lines of text; the guarantees of sources are checked. */
 struct gp_reading {
 	struct ctx_buf events;	/* ends in a zero byte */
 	struct ctx_buf trouble; /* damage and warnings */

@@ -1,12 +1,13 @@
 /*
- * An event source made of arrays, and its events: what goes into an ingest is known, so what comes out is too.
+ * An event source made of arrays, and its events: the input of an ingest is known, so its output is
+ * too.
  */
 #ifndef CTX_TESTS_UNIT_LIST_SOURCE_H
 #define CTX_TESTS_UNIT_LIST_SOURCE_H
 
 #include "model/event_source.h"
 
-/* A source that hands out an array of events. */
+/* A source that emits an array of events. */
 struct list_source {
 	struct ctx_event_source source;
 	struct ctx_event *events;

@@ -52,7 +52,7 @@ static inline void put_zeros(struct maker *maker, size_t n)
 		ctx_buf_put_u8(&maker->buf, 0);
 }
 
-/* As perf writes it: padded to a multiple of 64, the length tells the padding too. */
+/* As perf writes it: padded to a multiple of 64, the length includes the padding. */
 static inline void put_text(struct maker *maker, const char *text)
 {
 	size_t n = strlen(text) + 1;
@@ -77,14 +77,20 @@ static inline void put_attr(struct maker *maker, uint32_t type, uint64_t config,
 	put32(maker, ATTR_BYTES);
 	put64(maker, config);
 	put_zeros(maker, 43 - 16);
-	/* use_clockid is flag 25: the second bit of the fourth byte, from the side that the machine counts from. */
+	/*
+	 * use_clockid is flag 25: the second bit of the fourth byte, from the side that the machine
+	 * counts from.
+	 */
 	ctx_buf_put_u8(&maker->buf, clockid < 0 ? 0 : is_big_endian(maker->swap) ? 0x40 : 0x02);
 	put_zeros(maker, 92 - 44);
 	put32(maker, clockid < 0 ? 7 : (uint32_t)clockid);
 	put_zeros(maker, ATTR_BYTES - (maker->buf.n - start));
 }
 
-/* Behind the header: pid, 20 bytes (the first `n` are `first`, `first` + 1, ...), the size, padding, path. */
+/*
+ * Behind the header: pid, 20 bytes (the first `n` are `first`, `first` + 1, ...), the size,
+ * padding, path.
+ */
 static inline void put_build_id(struct maker *maker, int32_t pid, uint8_t first, uint8_t n, uint8_t size,
 				const char *path)
 {

@@ -3,7 +3,8 @@
  *
  *	pd_write(&recording, &(struct pd_form){.kind = PD_COMPRESSED}, &bytes)
  *
- * so that one recording can be compared with itself in another form; and where tests keep such files.
+ * so that one recording can be compared with itself in another form; and where tests keep such
+ * files.
  */
 #ifndef CTX_TESTS_UNIT_PERFDATA_FILES_H
 #define CTX_TESTS_UNIT_PERFDATA_FILES_H
@@ -21,7 +22,7 @@ enum pd_kind {
 	PD_FILE,
 	PD_PIPE,
 	PD_COMPRESSED,	/* a file whose records are packed; rounds and what brings data with it are not */
-	PD_COMPRESSED2, /* the same with records that tell the packed size, and are padded */
+	PD_COMPRESSED2, /* the same with records that have the compressed size, and are padded */
 };
 
 struct pd_form {
@@ -41,7 +42,10 @@ static inline size_t pd_end_of(const struct pd_recording *recording, size_t i)
 	return i + 1 < recording->n ? recording->starts[i + 1] : recording->bytes.n;
 }
 
-/* One COMPRESSED record of these bytes; what is packed ends where they do (ZSTD_e_flush), the stream goes on. */
+/*
+ * One COMPRESSED record of these bytes; what is packed ends where they do (ZSTD_e_flush), the
+ * stream goes on.
+ */
 static inline void pd_pack_piece(const struct pd_recording *recording, bool tells_size, ZSTD_CCtx *zstd,
 				 const uint8_t *bytes, size_t n, struct ctx_buf *out)
 {

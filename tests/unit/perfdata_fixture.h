@@ -1,9 +1,9 @@
 /*
  * perf.data made by tests, byte by byte, in either byte order: events and records.
  *
- * A recording is a list of events (attrs with ids), of features, and the bytes of its records. perfdata_files.h puts it
- * into a file. Source of all layouts:
- * include/uapi/linux/perf_event.h and tools/perf/Documentation/perf.data-file-format.txt of Linux.
+ * A recording is a list of events (attrs with ids), of features, and the bytes of its records.
+ * perfdata_files.h puts it into a file. Source of all layouts: include/uapi/linux/perf_event.h and
+ * tools/perf/Documentation/perf.data-file-format.txt of Linux.
  */
 #ifndef CTX_TESTS_UNIT_PERFDATA_FIXTURE_H
 #define CTX_TESTS_UNIT_PERFDATA_FIXTURE_H
@@ -129,7 +129,10 @@ static inline bool pd_is_big_endian(bool swap)
 	return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swap;
 }
 
-/* A bit field's first member is the lowest bit of a byte on a little-endian machine and the highest on a big one. */
+/*
+ * A bit field's first member is the lowest bit of a byte on a little-endian machine and the highest
+ * on a big one.
+ */
 static inline void pd_put_flags(struct ctx_buf *buf, bool swap, uint64_t flags)
 {
 	for (unsigned i = 0; i < 8; i++) {
@@ -141,7 +144,9 @@ static inline void pd_put_flags(struct ctx_buf *buf, bool swap, uint64_t flags)
 	}
 }
 
-/* `bytes` of it: what is behind the fields that are known is 0xff, as if a later perf had set it. */
+/*
+ * `bytes` of it: what is behind the fields that are known is 0xff, as if a later perf had set it.
+ */
 static inline void pd_put_attr(struct ctx_buf *buf, bool swap, const struct pd_attr *attr, size_t bytes)
 {
 	struct ctx_buf whole = {0};
@@ -241,7 +246,7 @@ static inline void pd_add_event_names(struct pd_recording *recording)
 
 /* ---- records ---- */
 
-/* Fields that most records bear in their trailer, samples at their beginning. */
+/* Fields that most records have in their trailer, samples at their beginning. */
 struct pd_place {
 	uint64_t id; /* 0: the first of the attr */
 	int32_t pid, tid;
@@ -446,7 +451,7 @@ static inline void pd_round(struct pd_recording *recording)
 	pd_end(recording);
 }
 
-/* With `n` bytes of data behind it that look like records, as far as a reader is not told better. */
+/* Followed by `n` bytes of data that look like records to a reader that does not know better. */
 static inline void pd_auxtrace(struct pd_recording *recording, size_t n)
 {
 	struct ctx_buf *buf = pd_begin(recording, CTX_PD_AUXTRACE, 0);

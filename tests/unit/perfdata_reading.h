@@ -1,6 +1,6 @@
 /*
- * perf.data read by tests: all events of a source as lines of text, so that two readings are compared as texts, and
- * what a source owes is checked on the way.
+ * perf.data read by tests: all events of a source as lines of text, so that two readings are
+ * compared as texts; the guarantees of sources are checked.
  */
 #ifndef CTX_TESTS_UNIT_PERFDATA_READING_H
 #define CTX_TESTS_UNIT_PERFDATA_READING_H

@@ -1,6 +1,7 @@
 /*
- * One recording with a bit of everything, for the tests of the whole source: two events with different sample types,
- * two rings in three rounds, a fork, an exec, a thread, an end, maps, losses.
+ * One recording with a bit of everything, for the tests of the whole source: two events with
+ * different sample types, two rings in three rounds, a fork, an exec, a thread, an end, maps,
+ * losses.
  */
 #ifndef CTX_TESTS_UNIT_PERFDATA_USUAL_H
 #define CTX_TESTS_UNIT_PERFDATA_USUAL_H
@@ -11,7 +12,7 @@
 #define USUAL_BEGIN UINT64_C(5000000001000) /* time of the first sample */
 #define USUAL_END UINT64_C(5000000003300)   /* of the last */
 
-/* Without CPU: its records have their fields elsewhere, so that only the id tells where. */
+/* Without CPU: its fields have other positions, which only the id determines. */
 #define USUAL_OTHER_TYPE                                                                                     \
 	((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |           \
 		    PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN))
@@ -147,8 +148,8 @@ static inline void usual(struct pd_recording *recording, bool swap)
 	}
 }
 
-/* What is told of it, checked by hand: order of time over both rings, what has no sample is not told, frames above
- * the leaf are return addresses - 1, ends come late. */
+/* The expected events, checked by hand: order of time over both rings, tasks without a sample are
+ * not emitted, frames above the leaf are return addresses - 1, ends come late. */
 static const char usual_events[] =
 	"0 process 0 pid 100 of -1 sh []\n"
 	"0 map 0 400000+4000 /bin/sh@0 id= f=\n"

@@ -9,7 +9,10 @@
 #include "ingest/forest.h"
 #include "query/query.h"
 
-/* The trees as an ingest makes them, with small leaves, so that queries take lists, whole leaves and parts of leaves. */
+/*
+ * The trees as an ingest makes them, with small leaves, so that queries take lists, whole leaves
+ * and parts of leaves.
+ */
 static inline void put_trees(struct fixture *fixture, struct ctx_store *store)
 {
 	struct ctx_tree_forest_options options = {.store = store,

@@ -1,6 +1,6 @@
 /*
- * A small profile that shows what reports have to show: two processes, two threads, recursion, the kernel, a truncated stack,
- * a function without a name.
+ * A small profile that shows what reports have to show: two processes, two threads, recursion, the
+ * kernel, a truncated stack, a function without a name.
  */
 #ifndef CTX_TESTS_REPORT_FIXTURE_H
 #define CTX_TESTS_REPORT_FIXTURE_H

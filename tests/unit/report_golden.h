@@ -1,6 +1,6 @@
 /*
- * Golden files: testdata/golden/report/NAME.expected. `UPDATE_GOLDEN=1 ctest -R report` rewrites them; read
- * the difference before you commit it.
+ * Golden files: testdata/golden/report/NAME.expected. `UPDATE_GOLDEN=1 ctest -R report` rewrites
+ * them; read the difference before you commit it.
  */
 #ifndef CTX_TESTS_REPORT_GOLDEN_H
 #define CTX_TESTS_REPORT_GOLDEN_H

@@ -55,7 +55,10 @@ static void assert_fits(const char *text, size_t width)
 	}
 }
 
-/* What no name may bring about: control characters, bytes that are no UTF-8, text that runs from right to left. */
+/*
+ * What no name may bring about: control characters, bytes that are no UTF-8, text that runs from
+ * right to left.
+ */
 static inline void assert_harmless(const char *text, enum ctx_report_format format, size_t width)
 {
 	for (const char *c = text; *c != '\0'; c++)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * A fresh directory, in memory where there is a file system for that: some tests write tens of thousands of small files. NULL: it cannot be made. The
- * caller removes it and frees its path.
+ * A fresh directory, in memory where there is a file system for that: some tests write tens of
+ * thousands of small files. NULL: it cannot be made. The caller removes it and frees its path.
  */
 static inline char *scratch_directory(const char *name)
 {

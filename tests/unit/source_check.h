@@ -1,7 +1,7 @@
 /*
- * What every event source owes its reader (model/event_source.h), checked event by event: numbers are dense and
- * announced before they are used, parents come before their children, nothing is outside of the time that was told
- * when the source was opened.
+ * The guarantees of every event source (model/event_source.h), checked event by event: numbers are
+ * dense and announced before use, parents come before their children, and no time is outside the
+ * range reported when the source was opened.
  */
 #ifndef CTX_TESTS_UNIT_SOURCE_CHECK_H
 #define CTX_TESTS_UNIT_SOURCE_CHECK_H
@@ -24,7 +24,7 @@ struct source_check { /* all zero is a valid one */
 	uint64_t last_ns; /* of what has to be in order: samples, maps, throttling */
 	uint64_t late;	  /* times that it was not */
 	uint64_t samples;
-	bool may_disagree; /* what says whose a thread is may be damaged: its samples can be of another process */
+	bool may_disagree; /* the owner of a thread may be damaged: its samples can be of another process */
 };
 
 static inline void source_check_deinit(struct source_check *check)
@@ -52,7 +52,7 @@ static inline bool source_check_has_process(const struct ctx_event *event)
 	}
 }
 
-/* Starts and ends bear the time when it happened and are told when they matter; the others come in order. */
+/* Starts and ends have their own time and are emitted when they matter; the others are in order. */
 static inline bool source_check_is_ordered(enum ctx_event_kind kind)
 {
 	return kind == CTX_EV_SAMPLE || kind == CTX_EV_STATE || kind == CTX_EV_MAP || kind == CTX_EV_UNMAP ||

@@ -1,5 +1,6 @@
 /*
- * Event sources when memory runs out. For one test program each; it is linked as failing_malloc.h says.
+ * Event sources when memory runs out. For one test program each; it is linked as failing_malloc.h
+ * says.
  */
 #ifndef CTX_TESTS_UNIT_SOURCE_MEMORY_H
 #define CTX_TESTS_UNIT_SOURCE_MEMORY_H
@@ -15,8 +16,8 @@
 #include <cmocka.h>
 
 /*
- * Opens a source and reads it to its end while each allocation in turn fails, until none does: a failure is told, and only
- * a failure. Returns how many there were.
+ * Opens a source and reads it to its end while each allocation in turn fails, until none does:
+ * every failure is reported. Returns the number of allocations.
  */
 static inline long fail_each_allocation(enum ctx_status (*open)(const char *path,
 								struct ctx_event_source **ret,

@@ -1,5 +1,6 @@
 /*
- * Databases that were changed by other hands: what is wrong is found. For one test program each, which links SQLite.
+ * Databases changed by other programs: damage is detected. For one test program each, which links
+ * SQLite.
  */
 #ifndef CTX_TESTS_UNIT_STORE_DAMAGE_H
 #define CTX_TESTS_UNIT_STORE_DAMAGE_H
@@ -19,14 +20,20 @@ static inline void change_database(const char *path, const char *sql)
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* What lies in a database in blocks: how it is put there, how all of it is read, and the query that shows it. */
+/*
+ * What lies in a database in blocks: how it is put there, how all of it is read, and the query that
+ * shows it.
+ */
 struct in_blocks {
 	void (*write)(struct fixture *fixture, const char *path, size_t block);
 	enum ctx_status (*read)(struct ctx_store *store, struct ctx_err *err);
 	const char *query;
 };
 
-/* What opening and reading say of a database that `sql` changed (NULL: nothing did). SQL says the same. */
+/*
+ * What opening and reading say of a database that `sql` changed (NULL: nothing did). SQL says the
+ * same.
+ */
 static inline enum ctx_status status_after(const struct in_blocks *it, struct fixture *fixture,
 					   const char *sql)
 {

@@ -1,6 +1,7 @@
 /*
- * A seeded experiment for the tests of the store: entities, call stacks, samples, and time trees made the plain
- * way. Everything is kept in memory, so that what is read back, and what SQL says, can be compared with it.
+ * A seeded experiment for the tests of the store: entities, call stacks, samples, and time trees
+ * made the plain way. Everything is kept in memory, so that what is read back, and what SQL says,
+ * can be compared with it.
  */
 #ifndef CTX_TESTS_STORE_FIXTURE_H
 #define CTX_TESTS_STORE_FIXTURE_H
@@ -339,7 +340,10 @@ static inline enum ctx_status fixture_put_tree(struct fixture *fixture, struct c
 
 /* ---- texts and code: from the number alone, so that they need not be kept ---- */
 
-/* False: this file has no text. Some are empty, some have zero bytes. `text` has room for FIXTURE_TEXT_MAX. */
+/*
+ * False: this file has no text. Some are empty, some have zero bytes. `text` has room for
+ * FIXTURE_TEXT_MAX.
+ */
 static inline bool fixture_text(uint32_t file, char *text, size_t *ret_n)
 {
 	size_t n = file * 1000 % FIXTURE_TEXT_MAX;

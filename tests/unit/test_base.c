@@ -426,7 +426,7 @@ static void list_near(const char *text, char *out, size_t size)
 	ctx_near_list(&near, out, size);
 }
 
-static void test_near__finds_what_holds_the_text_or_differs_little(void **state)
+static void test_near__finds_names_that_contain_the_text_or_are_similar(void **state)
 {
 	static const struct {
 		const char *text, *wanted;
@@ -455,7 +455,7 @@ int main(void)
 		cmocka_unit_test(test_digits__every_byte_is_a_digit_or_none),
 		cmocka_unit_test(test_digits__a_number_ends_at_its_last_digit_and_fits_into_64_bits),
 		cmocka_unit_test(test_digits__seconds_have_up_to_nine_decimals),
-		cmocka_unit_test(test_near__finds_what_holds_the_text_or_differs_little),
+		cmocka_unit_test(test_near__finds_names_that_contain_the_text_or_are_similar),
 		cmocka_unit_test(test_base__varints_of_every_length_come_back),
 		cmocka_unit_test(test_base__a_cursor_stops_at_the_end_and_stays_failed),
 		cmocka_unit_test(test_base__fixed_widths_are_little_endian),

@@ -54,7 +54,10 @@ static void add_sample(struct fixture *fixture, const char *routines, uint64_t w
 	*previous = stack;
 }
 
-/* Random stacks of few functions, so that they recur heavily; calls as the stream of samples gives them. */
+/*
+ * Random stacks of few functions, so that they recur heavily; calls as the stream of samples gives
+ * them.
+ */
 static void random_fixture(struct fixture *fixture, uint64_t seed)
 {
 	uint64_t state = seed * 2 + 1;
@@ -360,7 +363,9 @@ static void test_calltree__orders_equal_siblings_by_stack_id(void **state)
 	fixture_deinit(&fixture);
 }
 
-/* As the tree table shows it: level, recursion level, calls, base, cum, routine (requirement C5). */
+/*
+ * As the tree table shows it: level, recursion level, calls, base, cum, routine (requirement C5).
+ */
 static void print_table(const struct ctx_calltree *tree, char *out, size_t size)
 {
 	size_t used = 0;
@@ -407,8 +412,8 @@ static void assert_table(const char *stream, const char *want)
 }
 
 /*
- * Requirement C12. The node C-A-B: produced twice, 3 units in it, 4 units cumulative. In the second stream
- * everything runs below another B, which makes it recursion 1.
+ * Requirement C12. The node C-A-B: produced twice, 3 units in it, 4 units cumulative. In the second
+ * stream everything runs below another B, which makes it recursion 1.
  */
 static void test_calltree__c12_prints_the_worked_example(void **state)
 {

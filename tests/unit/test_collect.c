@@ -1,6 +1,6 @@
 /*
- * The recorder's parts on synthetic bytes: names of events, records, the merge of rings, call chains, the
- * process table with the real writer, /proc texts, options.
+ * The recorder's parts on synthetic bytes: names of events, records, the merge of rings, call
+ * chains, the process table with the real writer, /proc texts, options.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -106,7 +106,7 @@ static void test_perfevent__knows_every_way_to_name_an_event(void **state)
 	check_event("sched:sched_switch:u", PERF_TYPE_TRACEPOINT, 316, 0, true, false);
 }
 
-static void test_perfevent__refuses_what_is_no_event_and_names_it(void **state)
+static void test_perfevent__refuses_unknown_events_by_name(void **state)
 {
 	static const char *const bad[] = {"",
 					  "cyclops",
@@ -304,7 +304,7 @@ static struct ctx_perf_layout layout_of(struct ctx_map64 *ids)
 	return (struct ctx_perf_layout){.event_of_id = ids, .events = layouts, .n_events = 2};
 }
 
-static void test_perfrecord__takes_samples_apart_with_and_without_period(void **state)
+static void test_perfrecord__parses_samples_with_and_without_period(void **state)
 {
 	static const uint64_t chain[] = {1, 2, 3};
 	struct ctx_map64 ids = {0};
@@ -329,7 +329,7 @@ static void test_perfrecord__takes_samples_apart_with_and_without_period(void **
 	ctx_map64_deinit(&ids);
 }
 
-static void test_perfrecord__takes_side_band_records_apart(void **state)
+static void test_perfrecord__parses_side_band_records(void **state)
 {
 	struct ctx_map64 ids = {0};
 	struct ctx_perf_layout layout = layout_of(&ids);
@@ -354,8 +354,7 @@ static void test_perfrecord__takes_side_band_records_apart(void **state)
 }
 
 /*
- * Any bytes: sizes that do not fit, counts that lie, cut records. Run under the sanitizers this is what finds
- * an overrun.
+ * Arbitrary bytes: invalid sizes and counts, truncated records. The sanitizers detect overruns.
  */
 static void test_perfrecord__survives_records_that_lie(void **state)
 {
@@ -422,7 +421,7 @@ static bool fake_write(struct fake_ring *ring, uint64_t time_ns, unsigned extra)
 	return true;
 }
 
-static void test_merge__gives_all_records_in_time_order_whatever_wraps(void **state)
+static void test_merge__returns_all_records_in_time_order_across_wraps(void **state)
 {
 	(void)state;
 	for (unsigned seed = 1; seed <= 30; seed++) {
@@ -550,24 +549,24 @@ static void test_callchain__pcs_are_exact_and_callers_are_inside_the_call(void *
 	check_chain(in, CTX_COUNT_OF(in), want, CTX_COUNT_OF(want));
 }
 
-static void test_callchain__marks_what_was_cut_and_what_was_no_frame_pointer(void **state)
+static void test_callchain__marks_truncated_chains_and_invalid_frame_pointers(void **state)
 {
 	static const uint64_t full[] = {
 		(uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000, 0x403000, 0x404000, 0x405000, 0x406000};
 	static const uint64_t want_full[] = {0x401000, 0x401fff, 0x402fff,	     0x403fff,
 					     0x404fff, 0x405fff, CTX_FRAME_TRUNCATED};
 	static const uint64_t zero[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, 0, 0x403000};
-	static const uint64_t wild[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, UINT64_C(0x6f6c6c6548000000),
-					0x403000};
+	static const uint64_t invalid[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000,
+					   UINT64_C(0x6f6c6c6548000000), 0x403000};
 	static const uint64_t want_one[] = {0x401000, CTX_FRAME_TRUNCATED};
 
 	(void)state;
 	check_chain(full, CTX_COUNT_OF(full), want_full, CTX_COUNT_OF(want_full));
 	check_chain(zero, CTX_COUNT_OF(zero), want_one, CTX_COUNT_OF(want_one));
-	check_chain(wild, CTX_COUNT_OF(wild), want_one, CTX_COUNT_OF(want_one));
+	check_chain(invalid, CTX_COUNT_OF(invalid), want_one, CTX_COUNT_OF(want_one));
 }
 
-static void test_callchain__without_a_chain_the_ip_stands_alone_and_guests_are_left_out(void **state)
+static void test_callchain__without_a_chain_uses_the_ip_and_skips_guests(void **state)
 {
 	static const uint64_t guest[] = {(uint64_t)PERF_CONTEXT_GUEST_KERNEL, KERNEL_IP,
 					 (uint64_t)PERF_CONTEXT_USER, 0x402000};
@@ -696,7 +695,7 @@ static void test_proctree__makes_up_for_records_that_were_lost(void **state)
 
 	(void)state;
 	tree = begin_tree("lost.er", &writer);
-	/* Samples and forks of processes that nobody announced; pid -1: gone. */
+	/* Samples and forks of unannounced processes; pid -1: gone. */
 	assert_int_equal(
 		ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P, 4}, &process, &thread, NULL),
 		CTX_OK);
@@ -730,7 +729,7 @@ static uint64_t start_of_thread(const char *path, int64_t tid)
 }
 
 /* Else its threads that sleep would be new ones. */
-static void test_proctree__who_is_met_while_proc_is_looked_through_was_there_before(void **state)
+static void test_proctree__processes_found_while_scanning_proc_existed_before(void **state)
 {
 	char path[128];
 	struct ctx_exp_metric metric = {.name = "cpu-clock", .unit = "ns", .file = "profile", .period = 1};
@@ -795,7 +794,7 @@ static void test_procfs__finds_the_executable_mappings(void **state)
 	assert_false(ctx_procfs_next_map(&at, &map));
 }
 
-static void test_procfs__quotes_what_the_shell_would_take_apart(void **state)
+static void test_procfs__quotes_arguments_that_the_shell_would_split(void **state)
 {
 	static const char words[] = "./app\0two words\0it's\0\0-x=1";
 	struct ctx_buf out = {0};
@@ -887,7 +886,7 @@ static void refuse(const char *want, int argc, const char **argv)
 	ctx_rec_options_deinit(&options);
 }
 
-static void test_recargs__says_what_is_wrong(void **state)
+static void test_recargs__reports_errors(void **state)
 {
 	(void)state;
 	refuse("unknown option '--bogus'", ARGS("--bogus", "--", "ls"));
@@ -928,7 +927,7 @@ static void test_recargs__counts_default_names_up(void **state)
 	assert_int_equal(chdir(before), 0);
 }
 
-static void test_child__tells_missing_from_not_executable(void **state)
+static void test_child__distinguishes_missing_from_not_executable(void **state)
 {
 	char path[128];
 
@@ -947,29 +946,29 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfevent__knows_every_way_to_name_an_event),
-		cmocka_unit_test(test_perfevent__refuses_what_is_no_event_and_names_it),
+		cmocka_unit_test(test_perfevent__refuses_unknown_events_by_name),
 		cmocka_unit_test(test_perfevent__separates_a_list_outside_of_slashes),
 		cmocka_unit_test(test_perfevent__clocks_tick_at_fixed_intervals_and_hits_are_all_taken),
-		cmocka_unit_test(test_perfrecord__takes_samples_apart_with_and_without_period),
-		cmocka_unit_test(test_perfrecord__takes_side_band_records_apart),
+		cmocka_unit_test(test_perfrecord__parses_samples_with_and_without_period),
+		cmocka_unit_test(test_perfrecord__parses_side_band_records),
 		cmocka_unit_test(test_perfrecord__survives_records_that_lie),
-		cmocka_unit_test(test_merge__gives_all_records_in_time_order_whatever_wraps),
+		cmocka_unit_test(test_merge__returns_all_records_in_time_order_across_wraps),
 		cmocka_unit_test(test_merge__takes_young_records_too_when_a_ring_is_over_half_full),
 		cmocka_unit_test(test_merge__drops_a_ring_whose_header_cannot_be_right),
 		cmocka_unit_test(test_callchain__pcs_are_exact_and_callers_are_inside_the_call),
-		cmocka_unit_test(test_callchain__marks_what_was_cut_and_what_was_no_frame_pointer),
-		cmocka_unit_test(test_callchain__without_a_chain_the_ip_stands_alone_and_guests_are_left_out),
+		cmocka_unit_test(test_callchain__marks_truncated_chains_and_invalid_frame_pointers),
+		cmocka_unit_test(test_callchain__without_a_chain_uses_the_ip_and_skips_guests),
 		cmocka_unit_test(test_proctree__follows_fork_exec_threads_and_exit),
 		cmocka_unit_test(test_proctree__makes_up_for_records_that_were_lost),
-		cmocka_unit_test(test_proctree__who_is_met_while_proc_is_looked_through_was_there_before),
+		cmocka_unit_test(test_proctree__processes_found_while_scanning_proc_existed_before),
 		cmocka_unit_test(test_procfs__finds_the_executable_mappings),
-		cmocka_unit_test(test_procfs__quotes_what_the_shell_would_take_apart),
+		cmocka_unit_test(test_procfs__quotes_arguments_that_the_shell_would_split),
 		cmocka_unit_test(test_procfs__knows_this_process),
 		cmocka_unit_test(test_session__reads_lists_of_cpus),
 		cmocka_unit_test(test_recargs__takes_options_up_to_the_command),
-		cmocka_unit_test(test_recargs__says_what_is_wrong),
+		cmocka_unit_test(test_recargs__reports_errors),
 		cmocka_unit_test(test_recargs__counts_default_names_up),
-		cmocka_unit_test(test_child__tells_missing_from_not_executable),
+		cmocka_unit_test(test_child__distinguishes_missing_from_not_executable),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -1,5 +1,5 @@
 /*
- * What threads do when they are on no CPU: from the bytes of perf's records to the changes in an experiment.
+ * Thread states: from the bytes of perf's records to the changes in an experiment.
  */
 #include "collect/recargs.h"
 #include "collect/state_records.h"
@@ -77,7 +77,7 @@ static void test_tracepoint__is_read_from_tracefs(void **state)
 
 /* --- levels --- */
 
-static void test_state_events__what_is_not_allowed_is_refused_by_name_and_left_out_otherwise(void **state)
+static void test_state_events__forbidden_events_are_refused_if_requested_else_left_out(void **state)
 {
 	struct ctx_state_events_options options = {
 		.asked = CTX_REC_STATES_FULL, .tracefs = "/no/such", .without_kernel = false};
@@ -256,7 +256,7 @@ static enum ctx_status parse_exact(const struct bytes *bytes, size_t n, const st
 	return status;
 }
 
-static void test_perfrecord__takes_switches_and_tracepoints_apart_and_refuses_cut_ones(void **state)
+static void test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncated_ones(void **state)
 {
 	struct layout layout;
 	struct ctx_perf_record record;
@@ -445,7 +445,10 @@ static size_t read_changes(struct world *world, struct seen *seen, size_t max)
 #define OUT PERF_RECORD_MISC_SWITCH_OUT
 #define OUT_PREEMPTED (PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
 
-/* A wait whose end is seen twice, by the event of the waker and by that of its CPU; a second thread that wakes. */
+/*
+ * A wait whose end is seen twice, by the event of the waker and by that of its CPU; a second thread
+ * that wakes.
+ */
 static enum ctx_status play(struct world *world)
 {
 	enum ctx_status status = take_task(world, PERF_RECORD_FORK, P + 1, 100);
@@ -481,7 +484,7 @@ static enum ctx_status play_early(struct world *world)
 	return status == CTX_OK ? ctx_sample_batch_flush(world->batch, NULL) : status;
 }
 
-static void test_state_records__a_wait_and_who_ended_it(void **state)
+static void test_state_records__a_wait_and_its_waker(void **state)
 {
 	static const struct seen want[] = {
 		{200, CTX_CHANGE_RUNS, 0, CTX_NONE, false, ""},
@@ -509,7 +512,10 @@ static void test_state_records__a_wait_and_who_ended_it(void **state)
 	world_end(&world);
 }
 
-/* Who wakes a thread that has not left its CPU yet is written like all others, with the stack of the moment. */
+/*
+ * Who wakes a thread that has not left its CPU yet is written like all others, with the stack of
+ * the moment.
+ */
 static void test_state_records__an_early_waker_has_its_stack(void **state)
 {
 	struct world world;
@@ -549,7 +555,9 @@ static void test_state_records__nobody_is_announced_and_a_tid_used_again_is_anot
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P + 1, 200, (int32_t)P + 1, 1), CTX_OK);
 	assert_int_equal(take_task(&world, PERF_RECORD_EXIT, P + 1, 300), CTX_OK);
 	threads = ctx_exp_stats(world.writer).threads;
-	/* Its last switch, one of a untracked task, of an idle CPU; wake-ups of nobody. */
+	/*
+	 * Its last switch, one of an untracked task, of an idle CPU; wake-ups of unknown threads.
+	 */
 	assert_int_equal(take_sample(&world, CTX_STATE_EVENT_SWITCH, P + 1, 310, (int32_t)P + 1, 0x20),
 			 CTX_OK);
 	assert_int_equal(take_switch(&world, OUT, P + 1, 311), CTX_OK);
@@ -602,7 +610,10 @@ static void test_state_records__wakers_outside_have_names_and_the_ended_are_thre
 	world_end(&world);
 }
 
-/* The sample in front of a switch and the record behind it are one, in a batch; behind a batch they are two. */
+/*
+ * The sample in front of a switch and the record behind it are one, in a batch; behind a batch they
+ * are two.
+ */
 static void test_state_records__both_reports_of_a_switch_are_one(void **state)
 {
 	struct world world;
@@ -692,11 +703,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tracepoint__is_read_from_tracefs),
-		cmocka_unit_test(
-			test_state_events__what_is_not_allowed_is_refused_by_name_and_left_out_otherwise),
+		cmocka_unit_test(test_state_events__forbidden_events_are_refused_if_requested_else_left_out),
 		cmocka_unit_test(test_recargs__states_are_one_of_four),
-		cmocka_unit_test(test_perfrecord__takes_switches_and_tracepoints_apart_and_refuses_cut_ones),
-		cmocka_unit_test(test_state_records__a_wait_and_who_ended_it),
+		cmocka_unit_test(test_perfrecord__parses_switches_and_tracepoints_and_refuses_truncated_ones),
+		cmocka_unit_test(test_state_records__a_wait_and_its_waker),
 		cmocka_unit_test(test_state_records__an_early_waker_has_its_stack),
 		cmocka_unit_test(
 			test_state_records__nobody_is_announced_and_a_tid_used_again_is_another_thread),

@@ -1,6 +1,6 @@
 /*
- * The recorder's way from a sample's registers and stack to its frames: on this program's own stack, which is recorded as the
- * kernel would, so that what must come out is known.
+ * The recorder's way from a sample's registers and stack to its frames: on this program's own
+ * stack, which is recorded as the kernel would, so that what must come out is known.
  */
 #include "collect/sample_batch.h"
 #include "collect/stack_memory.h"
@@ -45,7 +45,10 @@ static uint8_t stack_byte(size_t i)
 	return (uint8_t)(i * i / 3 + 1);
 }
 
-/* As perf_output_sample in the kernel's kernel/events/core.c. Registers are 100, 101, ... in perf's order. */
+/*
+ * As perf_output_sample in the kernel's kernel/events/core.c. Registers are 100, 101, ... in perf's
+ * order.
+ */
 static void make_record(struct ctx_buf *out, const struct record_parts *parts, size_t n_regs)
 {
 	struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER};
@@ -76,7 +79,10 @@ static void make_record(struct ctx_buf *out, const struct record_parts *parts, s
 	memcpy(out->bytes + offsetof(struct perf_event_header, size), &(uint16_t){(uint16_t)out->n}, 2);
 }
 
-/* From memory of exactly this size, so that a sanitizer sees a read past it. `*ret`'s borrowed parts are gone. */
+/*
+ * From memory of exactly this size, so that a sanitizer sees a read past it. `*ret`'s borrowed
+ * parts are gone.
+ */
 static enum ctx_status parse_exact(const struct ctx_buf *bytes, size_t n,
 				   const struct ctx_perf_layout *layout, const struct record_parts *parts)
 {
@@ -128,7 +134,10 @@ static void test_perfrecord__registers_and_stacks_of_all_sizes_are_found(void **
 		print_message("skipped: this machine's stacks are not unwound\n");
 		skip();
 	}
-	/* Registers are told apart by their place: with the lowest nine asked for, bp sp ip are 106 107 108 on x86-64. */
+	/*
+	 * Registers are identified by their position: with the lowest nine asked for, bp sp ip are
+	 * 106 107 108 on x86-64.
+	 */
 	for (size_t s = 0; s < CTX_COUNT_OF(sizes); s++) {
 		uint64_t filled[] = {0, sizes[s] / 2, sizes[s], sizes[s] + 8, UINT64_MAX};
 
@@ -609,7 +618,7 @@ static void test_stack_memory__joins_where_a_slow_search_does(void **state)
 	world_end(&world);
 }
 
-static void test_stack_memory__is_bounded_and_forgets_what_it_cannot_hold(void **state)
+static void test_stack_memory__is_bounded_and_drops_stacks_that_do_not_fit(void **state)
 {
 	struct ctx_stack_memory memory;
 	struct ctx_unwind_frame *frames = calloc(CTX_STACK_MEMORY_FRAMES + 1, sizeof(*frames));
@@ -859,7 +868,7 @@ static void add(struct ctx_sample_batch *batch, struct shot *shot, uint64_t time
 	assert_int_equal(ctx_sample_batch_add(batch, &record, process, thread, NULL), CTX_OK);
 }
 
-static void test_sample_batch__samples_keep_their_order_whoever_unwinds(void **state)
+static void test_sample_batch__samples_keep_their_order_with_any_unwinder_thread(void **state)
 {
 	struct fixture_contents first = {0}, out;
 	struct shot *shots[150];
@@ -921,7 +930,10 @@ static void test_sample_batch__samples_keep_their_order_whoever_unwinds(void **s
 		free(shots[i]);
 }
 
-/* Of thread 0 the whole stack is known when its cut ones come; of thread 1, and of thread 2 after an exec, it is not. */
+/*
+ * Of thread 0 the whole stack is known when its cut ones come; of thread 1, and of thread 2 after
+ * an exec, it is not.
+ */
 static void test_sample_batch__cut_stacks_are_joined_within_their_thread_alone(void **state)
 {
 	enum { N = 60 };
@@ -1032,10 +1044,10 @@ int main(void)
 		cmocka_unit_test(test_perfrecord__cut_records_and_sizes_that_lie_are_refused),
 		cmocka_unit_test(test_codemaps__are_those_of_a_slow_table_of_pages),
 		cmocka_unit_test(test_stack_memory__joins_where_a_slow_search_does),
-		cmocka_unit_test(test_stack_memory__is_bounded_and_forgets_what_it_cannot_hold),
+		cmocka_unit_test(test_stack_memory__is_bounded_and_drops_stacks_that_do_not_fit),
 		cmocka_unit_test(test_unwind_pool__finds_the_same_with_any_number_of_threads),
 		cmocka_unit_test(test_unwind_pool__a_failing_allocation_costs_one_round),
-		cmocka_unit_test(test_sample_batch__samples_keep_their_order_whoever_unwinds),
+		cmocka_unit_test(test_sample_batch__samples_keep_their_order_with_any_unwinder_thread),
 		cmocka_unit_test(test_sample_batch__cut_stacks_are_joined_within_their_thread_alone),
 		cmocka_unit_test(test_sample_batch__a_failing_allocation_is_a_status),
 	};

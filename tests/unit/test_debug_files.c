@@ -1,6 +1,6 @@
 /*
- * Where an object's files are found, and which are refused. Everything is made with the compiler and objcopy in a temporary
- * directory; where those are missing the tests say so and are skipped.
+ * The files of an object: which are found, and which are refused. They are made with the compiler
+ * and objcopy in a temporary directory; without these programs the tests are skipped.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -28,8 +28,8 @@
 #define OTHER_ID "f123456789abcdef0123456789abcdef01234567"
 
 /*
- * What the tests need: whole.so with DWARF, stripped.so, whole.debug of it, all of build id ID; other.* the same of another
- * program; noid.* without build ids.
+ * What the tests need: whole.so with DWARF, stripped.so, whole.debug of it, all of build id ID;
+ * other.* the same of another program; noid.* without build ids.
  */
 static bool make_objects(void)
 {
@@ -67,7 +67,7 @@ static void need_objects(void)
 	}
 }
 
-/* A place of its own for each test: DIR/lib, DIR/root. */
+/* A separate place for each test: DIR/lib, DIR/root. */
 static const char *make_place(const char *name)
 {
 	run("mkdir -p '%s' '%s'", in_folder("%s/lib", name), in_folder("%s/root", name));
@@ -169,7 +169,7 @@ static void test_debug_files__the_image_is_the_nearest_file_of_the_build_id(void
 	assert_hidden_is_named(&request, NULL);
 }
 
-static void test_debug_files__a_symfs_stands_before_all_paths(void **state)
+static void test_debug_files__a_symfs_is_prepended_to_all_paths(void **state)
 {
 	struct ctx_file_request request = request_of(make_place("symfs"));
 
@@ -211,7 +211,7 @@ static void test_debug_files__dwarf_is_in_the_image_or_in_the_debug_file_of_its_
 	assert_found(ctx_debug_files_dwarf, &request, in_folder("dwarf/cache/.build-id/01/%s/debug", &ID[2]));
 	request.archive = in_folder("whole.zst");
 	assert_found(ctx_debug_files_dwarf, &request, "archive");
-	/* The image says which build id it has where nobody else does. */
+	/* Only the image has the build id. */
 	request.archive = "";
 	request.caches = NULL;
 	request.build_id = "";
@@ -237,7 +237,7 @@ static void test_debug_files__a_debug_link_leads_to_three_places(void **state)
 		assert_not_found(ctx_debug_files_dwarf, &request, "checksum is");
 		assert_hidden_is_named(&request, NULL);
 	}
-	/* Without build ids the checksum is what there is. */
+	/* Without build ids only the checksum is compared. */
 	copy("noid.linked", request.path);
 	copy("noid.debug", in_folder("link/lib/noid.debug"));
 	request.build_id = "";
@@ -247,7 +247,7 @@ static void test_debug_files__a_debug_link_leads_to_three_places(void **state)
 	assert_not_found(ctx_debug_files_dwarf, &request, "checksum is");
 }
 
-/* A right checksum of a wrong file: somebody linked it by mistake. */
+/* A matching checksum of the wrong file: a mistaken link. */
 static void test_debug_files__a_linked_file_of_another_build_id_is_not_used(void **state)
 {
 	struct ctx_file_request request = request_of(make_place("wrong"));
@@ -374,7 +374,7 @@ static void compare_code(const struct ctx_file_request *request, const struct ct
 	ctx_symtab_close(table);
 }
 
-static void test_debug_files__code_is_read_as_it_stands_in_the_file(void **state)
+static void test_debug_files__code_is_read_unchanged_from_the_file(void **state)
 {
 	struct ctx_file_request request = request_of(make_place("code"));
 	struct ctx_buf file = {0};
@@ -390,7 +390,7 @@ static void test_debug_files__code_is_read_as_it_stands_in_the_file(void **state
 	ctx_buf_deinit(&file);
 }
 
-/* Headers may promise more than there is. */
+/* Headers may claim more data than exists. */
 static void test_debug_files__code_that_the_file_does_not_have_is_left_out(void **state)
 {
 	struct ctx_file_request request = request_of(make_place("short"));
@@ -428,8 +428,10 @@ static void test_debug_files__code_that_the_file_does_not_have_is_left_out(void 
 	ctx_buf_deinit(&file);
 }
 
-/* Each allocation of our own fails once: a status, no crash, no leak. libelf's are not among them. */
-static void test_debug_files__without_memory_there_is_a_status(void **state)
+/*
+ * Each allocation of our own fails once: a status, no crash, no leak. libelf's are not among them.
+ */
+static void test_debug_files__out_of_memory_is_a_status(void **state)
 {
 	struct ctx_file_request request = request_of(make_place("memory"));
 	long failures = 0;
@@ -477,16 +479,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_debug_files__the_image_is_the_nearest_file_of_the_build_id),
-		cmocka_unit_test(test_debug_files__a_symfs_stands_before_all_paths),
+		cmocka_unit_test(test_debug_files__a_symfs_is_prepended_to_all_paths),
 		cmocka_unit_test(
 			test_debug_files__dwarf_is_in_the_image_or_in_the_debug_file_of_its_build_id),
 		cmocka_unit_test(test_debug_files__a_debug_link_leads_to_three_places),
 		cmocka_unit_test(test_debug_files__a_linked_file_of_another_build_id_is_not_used),
 		cmocka_unit_test(test_debug_files__a_debug_link_is_a_plain_name),
 		cmocka_unit_test(test_debug_files__debuginfod_is_asked_last_where_the_user_wants_it),
-		cmocka_unit_test(test_debug_files__code_is_read_as_it_stands_in_the_file),
+		cmocka_unit_test(test_debug_files__code_is_read_unchanged_from_the_file),
 		cmocka_unit_test(test_debug_files__code_that_the_file_does_not_have_is_left_out),
-		cmocka_unit_test(test_debug_files__without_memory_there_is_a_status),
+		cmocka_unit_test(test_debug_files__out_of_memory_is_a_status),
 	};
 
 	return cmocka_run_group_tests_name("debug_files", tests, make_all, remove_folder);

@@ -1,4 +1,7 @@
-/* ELF files written by hand, of both classes and byte orders: build ids, ranges, call frame information, damage. */
+/*
+ * ELF files written by hand, of both classes and byte orders: build ids, ranges, call frame
+ * information, damage.
+ */
 #include "base/fileio.h"
 #include "elf/cfi_reader.h"
 #include "elf/elf_buildid.h"
@@ -51,7 +54,7 @@ static void assert_sleb(int64_t value)
 	assert_true(cursor.failed);
 }
 
-static void test_elf__signed_leb128_of_every_length_comes_back(void **state)
+static void test_elf__signed_leb128_of_every_length_round_trips(void **state)
 {
 	(void)state;
 	assert_sleb(0);
@@ -181,7 +184,10 @@ static void put_note(struct file *file, const char *name, uint32_t type, size_t 
 	pad(file, file->shape.note_align);
 }
 
-/* One CIE, and a function of 32 bytes at 0x2010, relative to its place. Returns where they begin, at address 0x3000. */
+/*
+ * One CIE, and a function of 32 bytes at 0x2010, relative to its place. Returns where they begin,
+ * at address 0x3000.
+ */
 static size_t put_frames(struct file *file)
 {
 	size_t begin = file->bytes.n;
@@ -378,7 +384,7 @@ static void test_elf__a_file_that_is_cut_anywhere_is_an_error_or_has_less(void *
 	ctx_buf_deinit(&file.bytes);
 }
 
-static void test_elf__what_is_no_plain_file_is_not_opened(void **state)
+static void test_elf__only_regular_files_are_opened(void **state)
 {
 	struct ctx_elf_file elf;
 
@@ -394,12 +400,12 @@ static void test_elf__what_is_no_plain_file_is_not_opened(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_elf__signed_leb128_of_every_length_comes_back),
+		cmocka_unit_test(test_elf__signed_leb128_of_every_length_round_trips),
 		cmocka_unit_test(test_elf__a_padded_leb128_is_read_up_to_ten_bytes),
 		cmocka_unit_test(test_elf__integers_have_the_byte_order_of_the_file),
 		cmocka_unit_test(test_elf__files_of_each_class_and_byte_order_are_read),
 		cmocka_unit_test(test_elf__a_file_that_is_cut_anywhere_is_an_error_or_has_less),
-		cmocka_unit_test(test_elf__what_is_no_plain_file_is_not_opened),
+		cmocka_unit_test(test_elf__only_regular_files_are_opened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void test_experiment__random_recordings_come_back(void **state)
 	}
 }
 
-static void test_experiment__little_memory_makes_epochs_and_nothing_else(void **state)
+static void test_experiment__little_memory_only_adds_epochs(void **state)
 {
 	struct place *place = *state;
 
@@ -128,7 +128,7 @@ static void check_lineage(const struct fixture_contents *out, uint32_t process, 
 	assert_string_equal(process_of_pid(out, 1000 + (int64_t)process)->lineage, lineage);
 }
 
-static void test_experiment__lineages_tell_forks_and_execs(void **state)
+static void test_experiment__lineages_distinguish_forks_and_execs(void **state)
 {
 	struct place *place = *state;
 	struct ctx_exp_options options = fixture_options(place->path);
@@ -285,7 +285,7 @@ static void test_experiment__names_without_er_and_wrong_arguments_are_refused(vo
 
 /* ---- unclosed ---- */
 
-static void test_experiment__what_was_flushed_is_there_while_it_is_written(void **state)
+static void test_experiment__flushed_data_is_readable_while_recording(void **state)
 {
 	struct place *place = *state;
 	struct ctx_exp_options options = fixture_options(place->path);
@@ -327,15 +327,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment__samples_of_two_data_files_come_back),
 		place_test(test_experiment__random_recordings_come_back),
-		place_test(test_experiment__little_memory_makes_epochs_and_nothing_else),
+		place_test(test_experiment__little_memory_only_adds_epochs),
 		place_test(test_experiment__samples_out_of_order_come_back_in_order),
 		place_test(test_experiment__properties_notes_and_metrics_come_back),
-		place_test(test_experiment__lineages_tell_forks_and_execs),
+		place_test(test_experiment__lineages_distinguish_forks_and_execs),
 		place_test(test_experiment__long_chains_of_forks_keep_their_samples),
 		place_test(test_experiment__beyond_max_bytes_samples_are_counted_as_lost),
 		place_test(test_experiment__only_experiments_are_overwritten),
 		place_test(test_experiment__names_without_er_and_wrong_arguments_are_refused),
-		place_test(test_experiment__what_was_flushed_is_there_while_it_is_written),
+		place_test(test_experiment__flushed_data_is_readable_while_recording),
 		place_test(test_experiment__a_fingerprint_changes_with_the_files),
 	};
 

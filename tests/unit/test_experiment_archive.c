@@ -10,7 +10,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Writes a little of everything; the first failure is returned. What the test notes down for itself is not counted. */
+/*
+ * Writes a little of everything; the first failure is returned. What the test notes down for itself
+ * is not counted.
+ */
 static enum ctx_status write_little(const char *path)
 {
 	static const uint64_t FRAMES[] = {0x400010, 0x400020, 0x400030};
@@ -121,7 +124,7 @@ static void test_experiment_archive__a_failing_allocation_is_a_status(void **sta
 
 /* ---- archives ---- */
 
-static void test_experiment_archive__names_are_flat_whatever_a_path_holds(void **state)
+static void test_experiment_archive__names_are_flat_for_any_path(void **state)
 {
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], other[CTX_EXP_ARCHIVE_NAME_MAX];
 
@@ -176,7 +179,10 @@ static void test_experiment_archive__kallsyms_of_zeros_are_refused(void **state)
 	uint64_t bytes;
 
 	(void)state;
-	/* What this machine shows decides what is asked for: a letter or digit but 0 at the front of some line. */
+	/*
+	 * What this machine shows decides what is asked for: a letter or digit but 0 at the front
+	 * of some line.
+	 */
 	if (ctx_file_read("/proc/kallsyms", (size_t)256 << 20, &text, NULL) != CTX_OK)
 		text.n = 0;
 	for (size_t i = 0; i < text.n && !shows; i++) {
@@ -189,7 +195,10 @@ static void test_experiment_archive__kallsyms_of_zeros_are_refused(void **state)
 	fixture_remove(directory);
 }
 
-/* An experiment with this program mapped and sampled, said to be of `host`; `copy` is what a killed recorder would have left. */
+/*
+ * An experiment with this program mapped and sampled, said to be of `host`; `copy` is what a killed
+ * recorder would have left.
+ */
 static void make_of_host(const char *path, const char *copy, const char *host)
 {
 	struct ctx_property property = {"host", host};
@@ -261,7 +270,7 @@ static enum ctx_status check_sampled(void *context, const struct ctx_exp_sampled
 	return CTX_OK;
 }
 
-/* The names in a log are data: only copies of sources that lie in archives/ are handed out. */
+/* The names in a log are untrusted: only copies of sources in archives/ are returned. */
 static void test_experiment_archive__sources_are_found_by_the_log_and_nowhere_else(void **state)
 {
 	static const char HOSTILE[] = "<source path=\"/a\" archive=\"../log.xml\"/>\n"
@@ -328,7 +337,7 @@ int main(void)
 		cmocka_unit_test(test_experiment_archive__sources_are_found_by_the_log_and_nowhere_else),
 		cmocka_unit_test(test_experiment_archive__kallsyms_of_zeros_are_refused),
 		cmocka_unit_test(test_experiment_archive__a_failing_allocation_is_a_status),
-		cmocka_unit_test(test_experiment_archive__names_are_flat_whatever_a_path_holds),
+		cmocka_unit_test(test_experiment_archive__names_are_flat_for_any_path),
 		cmocka_unit_test(test_experiment_archive__an_object_of_another_build_id_is_refused),
 		cmocka_unit_test(
 			test_experiment_archive__a_killed_recording_is_archived_late_on_its_own_host_only),

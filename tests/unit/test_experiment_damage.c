@@ -54,7 +54,10 @@ static void image_deinit(struct image *image)
 static void put_file(const char *path, const char *name, const uint8_t *bytes, size_t n)
 {
 	char *file = ctx_path_join(path, name);
-	/* Cut to its length behind: a file that is emptied and written again goes to the disk at once on ext4, thousands of times here. */
+	/*
+	 * Cut to its length behind: a file that is emptied and written again goes to the disk at
+	 * once on ext4, thousands of times here.
+	 */
 	int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 
 	assert_true(fd >= 0);
@@ -64,7 +67,10 @@ static void put_file(const char *path, const char *name, const uint8_t *bytes, s
 	free(file);
 }
 
-/* Two processes, some blocks in each data file, an overview; changes of state by each other and by somebody outside. */
+/*
+ * Two processes, some blocks in each data file, an overview; state changes by each other and by an
+ * external waker.
+ */
 static void make_small(const char *path, struct fixture_contents *in, bool close)
 {
 	struct ctx_exp_options options = fixture_options(path);
@@ -112,8 +118,9 @@ static bool change_went_in(const struct fixture_contents *in, const struct fixtu
 }
 
 /*
- * Reads what was harmed: it ends; all samples and changes that come out went in; if some are missing, or have another stack, then damage is
- * told. `tail_may_go`: a file that ends where a block or a line begins cannot be told from one that is still being written.
+ * Reads a damaged experiment: reading ends; all samples and changes that are read were written; if
+ * some are missing, or have another stack, damage is reported. `tail_may_go`: a file that ends at
+ * the begin of a block or line looks like one that is still being written.
  */
 static void check_harmed(const char *path, struct fixture_contents *in, const char *file, bool data,
 			 bool tail_may_go)
@@ -166,7 +173,10 @@ static void test_experiment_damage__files_cut_at_every_byte_are_read_to_the_end(
 	for (size_t f = 0; f < image.n; f++) {
 		const char *name = image.names[f];
 
-		/* The metrics are in the log's first lines: without those, samples are of an unknown one. */
+		/*
+		 * The metrics are in the log's first lines: without those, samples are of an
+		 * unknown one.
+		 */
 		for (size_t n = 0; n < image.bytes[f].n; n += EVERY) {
 			put_file(place->path, name, image.bytes[f].bytes, n);
 			if (strcmp(name, "log.xml") == 0 && n < image.bytes[f].n / 2) {
@@ -206,7 +216,10 @@ static void test_experiment_damage__every_changed_byte_of_data_is_noticed(void *
 				bytes[i] = values[v];
 				put_file(place->path, name, bytes, image.bytes[f].n);
 				if (is_data(name)) {
-					/* The version's and the reserved bytes of the file header change nothing or all. */
+					/*
+					 * The version's and the reserved bytes of the file header
+					 * change nothing or all.
+					 */
 					check_harmed(place->path, &in, name, true, false);
 				} else {
 					struct fixture_contents out;
@@ -300,7 +313,7 @@ static void test_experiment_damage__lost_call_stacks_keep_their_samples(void **s
 	fixture_contents_deinit(&in);
 }
 
-static void test_experiment_damage__what_is_no_experiment_is_told(void **state)
+static void test_experiment_damage__other_files_are_refused(void **state)
 {
 	static const char NEWER[] = "<experiment version=\"2\"/>\n<event kind=\"run\" tstamp=\"0.0\"/>\n";
 	static const char NO_RUN[] = "<experiment version=\"1\"/>\n<setting name=\"a\" value=\"b\"/>\n";
@@ -397,7 +410,7 @@ static void test_experiment_damage__names_come_back_byte_for_byte(void **state)
 
 /* ---- a full disk ---- */
 
-static void test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_read(void **state)
+static void test_experiment_damage__a_full_disk_is_sticky_and_leaves_a_readable_prefix(void **state)
 {
 	struct place *place = *state;
 	struct ctx_exp_options options = fixture_options(place->path);
@@ -439,9 +452,9 @@ int main(void)
 		place_test(test_experiment_damage__every_changed_byte_of_data_is_noticed),
 		place_test(test_experiment_damage__a_lost_block_costs_itself_alone),
 		place_test(test_experiment_damage__lost_call_stacks_keep_their_samples),
-		cmocka_unit_test(test_experiment_damage__what_is_no_experiment_is_told),
+		cmocka_unit_test(test_experiment_damage__other_files_are_refused),
 		place_test(test_experiment_damage__names_come_back_byte_for_byte),
-		place_test(test_experiment_damage__a_full_disk_sticks_and_leaves_what_can_be_read),
+		place_test(test_experiment_damage__a_full_disk_is_sticky_and_leaves_a_readable_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * Kept stacks: what goes in comes out by time, with the numbers of processes and threads; damage, failing memory and a full
- * disk.
+ * Kept stacks: what goes in comes out by time, with the numbers of processes and threads; damage,
+ * failing memory and a full disk.
  */
 #include "experiment_fixture.h"
 
@@ -65,7 +65,9 @@ static enum ctx_status keep(struct ctx_exp_writer *writer, const struct kept *ke
 	return ctx_exp_keep_stack(writer, &sample, &state, NULL);
 }
 
-/* Before its process and thread are known a stack is one of pid -1: so all events are read first. */
+/*
+ * Before its process and thread are known a stack is one of pid -1: so all events are read first.
+ */
 static enum ctx_status read_kept(const char *path, struct kept_list *out)
 {
 	struct ctx_event_source *source;
@@ -295,7 +297,9 @@ static void test_experiment_kept__damage_costs_one_block(void **state)
 	remove_place(&place);
 }
 
-/* A block whose checksums are right and whose records are not: those before the bad one are read. */
+/*
+ * A block whose checksums are right and whose records are not: those before the bad one are read.
+ */
 static void test_experiment_kept__records_that_lie_end_their_block(void **state)
 {
 	static const size_t n_records = 4;
@@ -369,7 +373,7 @@ static void test_experiment_kept__a_failing_allocation_is_a_status(void **state)
 	remove_place(&place);
 }
 
-static void test_experiment_kept__a_full_disk_leaves_what_can_be_read(void **state)
+static void test_experiment_kept__a_full_disk_leaves_a_readable_prefix(void **state)
 {
 	struct place place = make_place();
 	struct rlimit before, small;
@@ -426,7 +430,7 @@ int main(void)
 		cmocka_unit_test(test_experiment_kept__damage_costs_one_block),
 		cmocka_unit_test(test_experiment_kept__records_that_lie_end_their_block),
 		cmocka_unit_test(test_experiment_kept__a_failing_allocation_is_a_status),
-		cmocka_unit_test(test_experiment_kept__a_full_disk_leaves_what_can_be_read),
+		cmocka_unit_test(test_experiment_kept__a_full_disk_leaves_a_readable_prefix),
 		cmocka_unit_test(test_experiment_kept__wrong_arguments_are_refused),
 	};
 

@@ -1,4 +1,4 @@
-/* Changes of what threads do, beside the samples of an experiment: written, read, damaged. */
+/* Thread states of an experiment: written, read, damaged. */
 #include "experiment_place.h"
 
 #include "base/compress.h"
@@ -21,14 +21,14 @@ static struct ctx_exp_options options_with_states(const char *path)
 static void put_change(struct fixture_recording *recording, uint32_t process, uint32_t thread,
 		       enum ctx_state_change change, uint32_t waker)
 {
-	struct ctx_exp_state told = {.process = process,
-				     .thread = thread,
-				     .change = change,
-				     .cpu = 0,
-				     .waker = waker,
-				     .external_waker = CTX_NONE};
+	struct ctx_exp_state given = {.process = process,
+				      .thread = thread,
+				      .change = change,
+				      .cpu = 0,
+				      .waker = waker,
+				      .external_waker = CTX_NONE};
 
-	fixture_put_change(recording, &told, NULL);
+	fixture_put_change(recording, &given, NULL);
 }
 
 /* ---- round trips ---- */
@@ -49,7 +49,7 @@ static void test_experiment_states__random_changes_come_back(void **state)
 	}
 }
 
-static void test_experiment_states__little_memory_makes_epochs_and_nothing_else(void **state)
+static void test_experiment_states__little_memory_only_adds_epochs(void **state)
 {
 	struct place *place = *state;
 
@@ -129,12 +129,12 @@ static void test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process
 	struct ctx_exp_options options = options_with_states(place->path);
 	struct fixture_recording recording = {.seed = 3};
 	uint64_t frames[] = {0x400010, 0x400020, 0x400030};
-	struct ctx_exp_state told = {.thread = 1,
-				     .change = CTX_CHANGE_WOKEN,
-				     .waker = 0,
-				     .external_waker = CTX_NONE,
-				     .frames = frames,
-				     .n_frames = 3};
+	struct ctx_exp_state given = {.thread = 1,
+				      .change = CTX_CHANGE_WOKEN,
+				      .waker = 0,
+				      .external_waker = CTX_NONE,
+				      .frames = frames,
+				      .n_frames = 3};
 	uint32_t child;
 
 	fixture_begin(&recording, &options);
@@ -144,7 +144,7 @@ static void test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process
 		fixture_put_sample(&recording, 0, 0, 0, 6, 4);
 		fixture_put_sample(&recording, child, 1, 0, 6, 4);
 		frames[0] = 0x400010 + fixture_random(&recording.seed, 9);
-		fixture_put_change(&recording, &told, NULL);
+		fixture_put_change(&recording, &given, NULL);
 	}
 	close_and_check(&recording, place->path);
 }
@@ -163,7 +163,7 @@ static void test_experiment_states__external_wakers_have_numbers_by_their_names(
 		assert_int_equal(
 			ctx_exp_external_waker(recording.writer, name, FIXTURE_START_NS, &number, NULL),
 			CTX_OK);
-		/* Somebody outside who goes by ever new names does not use up memory. */
+		/* An external waker with ever new names does not exhaust memory. */
 		assert_int_equal(number, i < 65535 ? i : 65535);
 	}
 	assert_int_equal(ctx_exp_external_waker(recording.writer, "x7", FIXTURE_START_NS, &number, NULL),
@@ -207,7 +207,7 @@ static void test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost
 	assert_true(out.lost > 0 && out.n_changes > 100);
 	assert_int_equal(out.n_samples + out.n_changes + out.lost,
 			 recording.in.n_samples + recording.in.n_changes);
-	/* Up to the limit all are there. */
+	/* Up to the limit all are kept. */
 	assert_in_range(out.states_end_ns, 100000, recording.now_ns);
 	assert_int_equal(count_changes(&out, out.states_end_ns),
 			 count_changes(&recording.in, out.states_end_ns));
@@ -279,7 +279,7 @@ static void spoil_line(const char *path, const char *text)
 	free(file);
 }
 
-static void test_experiment_states__the_log_describes_them_only_if_there_may_be_any(void **state)
+static void test_experiment_states__the_log_describes_them_only_if_recorded(void **state)
 {
 	struct place *place = *state;
 	struct ctx_exp_options options = options_with_states(place->path);
@@ -307,7 +307,7 @@ static void test_experiment_states__the_log_describes_them_only_if_there_may_be_
 static void make_known(struct fixture_recording *recording, const char *path)
 {
 	struct ctx_exp_options options = options_with_states(path);
-	struct ctx_exp_state told = {
+	struct ctx_exp_state given = {
 		.change = CTX_CHANGE_WOKEN, .waker = CTX_NONE, .external_waker = CTX_NONE};
 
 	fixture_begin(recording, &options);
@@ -315,7 +315,7 @@ static void make_known(struct fixture_recording *recording, const char *path)
 	recording->now_ns += 10;
 	put_change(recording, 0, 0, CTX_CHANGE_BLOCKED, CTX_NONE);
 	recording->now_ns += 10;
-	fixture_put_change(recording, &told, "kworker/0:1");
+	fixture_put_change(recording, &given, "kworker/0:1");
 	recording->now_ns += 10;
 	put_change(recording, 0, 1, CTX_CHANGE_WOKEN, 0);
 	recording->now_ns += 10;
@@ -326,7 +326,7 @@ static void make_known(struct fixture_recording *recording, const char *path)
 	assert_int_equal(recording->status, CTX_OK);
 }
 
-static void test_experiment_states__without_the_log_s_line_blocks_tell_that_there_are_some(void **state)
+static void test_experiment_states__blocks_imply_states_without_the_line_in_the_log(void **state)
 {
 	struct place *place = *state;
 	struct fixture_recording recording = {.seed = 1};
@@ -341,7 +341,7 @@ static void test_experiment_states__without_the_log_s_line_blocks_tell_that_ther
 	fixture_contents_deinit(&recording.in);
 }
 
-static void test_experiment_states__who_is_not_described_is_made_up_or_nobody(void **state)
+static void test_experiment_states__wakers_missing_from_the_log_are_unknown(void **state)
 {
 	struct place *place = *state;
 	struct fixture_recording recording = {.seed = 1};
@@ -356,7 +356,7 @@ static void test_experiment_states__who_is_not_described_is_made_up_or_nobody(vo
 	assert_int_equal(out.changes[1].change, CTX_CHANGE_WOKEN);
 	assert_string_equal(out.changes[1].external_waker, "");
 	fixture_contents_deinit(&out);
-	/* A thread that another one woke: by that alone nobody knows whose it is. */
+	/* A thread known only as woken by another: its process is unknown. */
 	spoil_line(place->path, "kind=\"thread\" tstamp=\"0.000001000\" thread=\"1\"");
 	assert_int_equal(fixture_read(place->path, &out, NULL), CTX_OK);
 	assert_non_null(strstr(out.damage, "threads that the log does not have"));
@@ -368,9 +368,12 @@ static void test_experiment_states__who_is_not_described_is_made_up_or_nobody(vo
 	fixture_contents_deinit(&recording.in);
 }
 
-/* ---- packets that nobody writes ---- */
+/* ---- packets that no writer produces ---- */
 
-/* Puts a block of these packets where the root process's changes are, with everything right around it. */
+/*
+ * Puts a block of these packets where the root process's changes are, with everything right around
+ * it.
+ */
 static void put_block(const char *path, const struct ctx_exp_packet *packets, size_t n)
 {
 	char *file = ctx_path_join(path, "states");
@@ -440,7 +443,7 @@ static void test_experiment_states__packets_that_make_no_sense_are_left_out(void
 
 /* ---- killed ---- */
 
-static void test_experiment_states__what_was_flushed_is_there_while_it_is_written(void **state)
+static void test_experiment_states__flushed_data_is_readable_while_recording(void **state)
 {
 	struct place *place = *state;
 	struct ctx_exp_options options = options_with_states(place->path);
@@ -460,18 +463,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		place_test(test_experiment_states__random_changes_come_back),
-		place_test(test_experiment_states__little_memory_makes_epochs_and_nothing_else),
+		place_test(test_experiment_states__little_memory_only_adds_epochs),
 		place_test(test_experiment_states__full_blocks_out_of_order_come_back_in_order),
 		place_test(test_experiment_states__at_equal_times_changes_keep_their_order),
 		place_test(test_experiment_states__a_stack_of_a_waker_is_in_the_waker_s_process),
 		place_test(test_experiment_states__external_wakers_have_numbers_by_their_names),
 		place_test(test_experiment_states__beyond_max_bytes_changes_are_counted_as_lost),
 		place_test(test_experiment_states__wrong_arguments_are_refused),
-		place_test(test_experiment_states__the_log_describes_them_only_if_there_may_be_any),
-		place_test(test_experiment_states__without_the_log_s_line_blocks_tell_that_there_are_some),
-		place_test(test_experiment_states__who_is_not_described_is_made_up_or_nobody),
+		place_test(test_experiment_states__the_log_describes_them_only_if_recorded),
+		place_test(test_experiment_states__blocks_imply_states_without_the_line_in_the_log),
+		place_test(test_experiment_states__wakers_missing_from_the_log_are_unknown),
 		place_test(test_experiment_states__packets_that_make_no_sense_are_left_out),
-		place_test(test_experiment_states__what_was_flushed_is_there_while_it_is_written),
+		place_test(test_experiment_states__flushed_data_is_readable_while_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

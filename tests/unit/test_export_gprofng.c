@@ -1,6 +1,7 @@
 /*
- * The export for gprofng: made-up samples with hostile names go in, as raw stacks and without, and what comes out is read by the reader of gprofng's
- * experiments and by the reader of symbols. gprofng itself looks at it in flow.export_gprofng.
+ * The export for gprofng: made-up samples with hostile names go in, as raw stacks and without, and
+ * what comes out is read by the reader of gprofng's experiments and by the reader of symbols.
+ * gprofng itself looks at it in flow.export_gprofng.
  */
 #include "base/fileio.h"
 #include "formats/export/export_stack.h"
@@ -29,7 +30,10 @@ enum {
 	PATH_BYTES = 700
 };
 
-/* The world with addresses: three in each function, a mark where stacks end, and one that is no frame. */
+/*
+ * The world with addresses: three in each function, a mark where stacks end, and one that is no
+ * frame.
+ */
 struct addressed {
 	struct world *world;
 	struct ctx_location locations[LOCATIONS];
@@ -191,7 +195,10 @@ static void expect_equal(const struct sums *a, const struct sums *b)
 	}
 }
 
-/* "name;name;", root first. A function without code is known by its name too; <Unknown> has no object. */
+/*
+ * "name;name;", root first. A function without code is known by its name too; <Unknown> has no
+ * object.
+ */
 static void name_of(const struct addressed *made, uint32_t function, char *out, size_t size)
 {
 	const struct ctx_function_info *info = &made->world->functions[function];
@@ -341,7 +348,7 @@ static void check_back(struct addressed *made)
 	free(reading);
 }
 
-static void test_export_gprofng__every_stack_of_every_thread_comes_back_with_its_weight(void **state)
+static void test_export_gprofng__every_stack_of_every_thread_round_trips_with_its_weight(void **state)
 {
 	static const uint64_t scales[] = {1, 1000, 1001, 1000000, UINT64_C(4000000000000)};
 
@@ -369,7 +376,9 @@ static void test_export_gprofng__a_counter_is_written_as_one(void **state)
 
 static void test_export_gprofng__objects_that_were_mapped_stay_where_they_were(void **state)
 {
-	/* The second lies in the first, and has to go elsewhere; the third reaches around the end. */
+	/*
+	 * The second lies in the first, and has to go elsewhere; the third reaches around the end.
+	 */
 	const struct ctx_mapping_info mappings[] = {
 		{.process = 0, .object = 0, .address = 0x555500001000, .size = 0x1000, .file_offset = 0x1000},
 		{.process = 0, .object = 1, .address = 0x555500001000, .size = 0x1000, .file_offset = 0x1000},
@@ -413,7 +422,7 @@ static uint64_t ticks_in(const char *path)
 	return ticks;
 }
 
-static void test_export_gprofng__what_is_rounded_adds_up_to_what_was_to_be_rounded(void **state)
+static void test_export_gprofng__rounded_weights_add_up_to_the_total(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 1; seed <= 6; seed++) {
@@ -463,7 +472,10 @@ static void test_export_gprofng__text_is_one_that_xml_has(void **state)
 	free_addressed(made);
 }
 
-/* Two objects whose names are the same where they are cut, in the middle of a character; a function's name beyond any line. */
+/*
+ * Two objects whose names are the same where they are cut, in the middle of a character; a
+ * function's name beyond any line.
+ */
 static void test_export_gprofng__long_names_are_cut_where_files_have_a_limit(void **state)
 {
 	enum { LONG = 70000 };
@@ -534,7 +546,7 @@ static void test_export_gprofng__many_generations_are_still_directories(void **s
 	free_addressed(made);
 }
 
-static void test_export_gprofng__a_full_directory_or_one_that_is_gone_is_said(void **state)
+static void test_export_gprofng__a_full_or_missing_directory_is_reported(void **state)
 {
 	struct addressed *made = make_addressed(2, 50, 1000);
 	struct ctx_err err = {0};
@@ -567,7 +579,7 @@ static void test_export_gprofng__a_run_that_was_not_closed_is_not_closed(void **
 	free_addressed(made);
 }
 
-static void test_export_gprofng__samples_of_what_is_not_there_are_refused(void **state)
+static void test_export_gprofng__samples_of_unknown_ids_are_refused(void **state)
 {
 	struct addressed *made = make_addressed(6, 20, 1000);
 	struct ctx_err err = {0};
@@ -613,7 +625,7 @@ static void test_export_gprofng__memory_that_runs_out_is_an_error(void **state)
 
 /* Records */
 
-static void test_gpx_blocks__what_is_added_is_read_again(void **state)
+static void test_gpx_blocks__records_round_trip(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 1; seed <= 8; seed++) {
@@ -785,7 +797,10 @@ static void test_gpx_elf__made_and_copied_files_have_the_symbols(void **state)
 	free_world(world);
 }
 
-/* What has an "@" of its own is no version: slots of the procedure linkage table, functions that unwind tables know. */
+/*
+ * What has an "@" of its own is no version: slots of the procedure linkage table, functions that
+ * unwind tables know.
+ */
 static void test_gpx_elf__names_that_ctxan_gives_are_read_as_they_are(void **state)
 {
 	static const char *const expected[] = {"@plt", "<static>@0x401020", "puts@plt"};
@@ -841,7 +856,7 @@ static void test_gpx_elf__a_damaged_file_is_refused_or_copied(void **state)
 	free_world(world);
 }
 
-static void test_gpx_elf__functions_far_apart_are_pages_side_by_side(void **state)
+static void test_gpx_elf__distant_functions_are_adjacent_pages(void **state)
 {
 	struct ctx_gpx_symbol far[] = {{0x1000, 0x1010, 0},
 				       {UINT64_C(0xffffffff81000010), UINT64_C(0xffffffff81000020), 2},
@@ -871,24 +886,25 @@ static void test_gpx_elf__functions_far_apart_are_pages_side_by_side(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_export_gprofng__every_stack_of_every_thread_comes_back_with_its_weight),
+		cmocka_unit_test(
+			test_export_gprofng__every_stack_of_every_thread_round_trips_with_its_weight),
 		cmocka_unit_test(test_export_gprofng__a_counter_is_written_as_one),
 		cmocka_unit_test(test_export_gprofng__objects_that_were_mapped_stay_where_they_were),
-		cmocka_unit_test(test_export_gprofng__what_is_rounded_adds_up_to_what_was_to_be_rounded),
+		cmocka_unit_test(test_export_gprofng__rounded_weights_add_up_to_the_total),
 		cmocka_unit_test(test_export_gprofng__text_is_one_that_xml_has),
 		cmocka_unit_test(test_export_gprofng__long_names_are_cut_where_files_have_a_limit),
 		cmocka_unit_test(test_export_gprofng__many_generations_are_still_directories),
-		cmocka_unit_test(test_export_gprofng__a_full_directory_or_one_that_is_gone_is_said),
+		cmocka_unit_test(test_export_gprofng__a_full_or_missing_directory_is_reported),
 		cmocka_unit_test(test_export_gprofng__a_run_that_was_not_closed_is_not_closed),
-		cmocka_unit_test(test_export_gprofng__samples_of_what_is_not_there_are_refused),
+		cmocka_unit_test(test_export_gprofng__samples_of_unknown_ids_are_refused),
 		cmocka_unit_test(test_export_gprofng__memory_that_runs_out_is_an_error),
-		cmocka_unit_test(test_gpx_blocks__what_is_added_is_read_again),
+		cmocka_unit_test(test_gpx_blocks__records_round_trip),
 		cmocka_unit_test(test_gpx_blocks__a_record_that_cannot_be_is_refused),
 		cmocka_unit_test(test_gpx_groups__are_those_that_are_found_by_looking_through_all),
 		cmocka_unit_test(test_gpx_elf__made_and_copied_files_have_the_symbols),
 		cmocka_unit_test(test_gpx_elf__names_that_ctxan_gives_are_read_as_they_are),
 		cmocka_unit_test(test_gpx_elf__a_damaged_file_is_refused_or_copied),
-		cmocka_unit_test(test_gpx_elf__functions_far_apart_are_pages_side_by_side),
+		cmocka_unit_test(test_gpx_elf__distant_functions_are_adjacent_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

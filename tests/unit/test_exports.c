@@ -1,6 +1,7 @@
 /*
- * Folded stacks, pprof, callgrind: made-up samples with hostile names, several threads and recursion go in; the file is
- * read again by a small reader here and held against what the samples themselves add up to.
+ * Folded stacks, pprof, callgrind: made-up samples with hostile names, several threads and
+ * recursion go in; the file is read again by a small reader here and held against what the samples
+ * themselves add up to.
  */
 #include "base/mem.h"
 #include "formats/export/export_names.h"
@@ -59,7 +60,7 @@ static void test_export_names__no_two_functions_have_one_name(void **state)
 	free_world(world);
 }
 
-static void test_export_names__what_is_alone_keeps_its_name_and_the_others_say_where_they_are(void **state)
+static void test_export_names__unique_names_are_kept_and_others_qualified(void **state)
 {
 	static const struct {
 		uint32_t function;
@@ -274,7 +275,7 @@ static void test_pprof__has_one_sample_for_each_stack_of_each_thread(void **stat
 	}
 }
 
-static void test_pprof__head_says_what_the_values_are_and_when_it_was(void **state)
+static void test_pprof__the_header_has_value_types_and_time(void **state)
 {
 	struct world *world = make_world(3, 50);
 	Pprof__Profile *file;
@@ -314,7 +315,7 @@ static void test_pprof__head_says_what_the_values_are_and_when_it_was(void **sta
 	free_world(world);
 }
 
-static void test_pprof__names_of_the_linker_stand_where_they_are_others(void **state)
+static void test_pprof__linkage_names_are_written_if_they_differ(void **state)
 {
 	struct world *world = make_world(5, MAX_SAMPLES);
 	Pprof__Profile *file;
@@ -336,7 +337,7 @@ static void test_pprof__names_of_the_linker_stand_where_they_are_others(void **s
 	free_world(world);
 }
 
-static void test_pprof__weights_that_no_signed_number_holds_are_cut_and_it_says_so(void **state)
+static void test_pprof__weights_beyond_int64_are_clamped_with_a_warning(void **state)
 {
 	struct world *world = make_world(1, 1);
 	Pprof__Profile *file;
@@ -572,7 +573,7 @@ static void test_callgrind__events_have_names_that_the_format_allows(void **stat
 static const struct ctx_export_kind *const kinds[] = {&ctx_export_folded, &ctx_export_pprof,
 						      &ctx_export_callgrind};
 
-static void test_exports__an_empty_selection_is_an_empty_file_that_is_whole(void **state)
+static void test_exports__an_empty_selection_is_a_valid_empty_file(void **state)
 {
 	struct world *world = make_world(1, 0);
 	Pprof__Profile *file;
@@ -623,19 +624,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_export_names__no_two_functions_have_one_name),
-		cmocka_unit_test(
-			test_export_names__what_is_alone_keeps_its_name_and_the_others_say_where_they_are),
+		cmocka_unit_test(test_export_names__unique_names_are_kept_and_others_qualified),
 		cmocka_unit_test(test_folded__has_one_line_for_each_stack_of_each_thread),
 		cmocka_unit_test(test_pprof__has_one_sample_for_each_stack_of_each_thread),
-		cmocka_unit_test(test_pprof__head_says_what_the_values_are_and_when_it_was),
-		cmocka_unit_test(test_pprof__names_of_the_linker_stand_where_they_are_others),
-		cmocka_unit_test(test_pprof__weights_that_no_signed_number_holds_are_cut_and_it_says_so),
+		cmocka_unit_test(test_pprof__the_header_has_value_types_and_time),
+		cmocka_unit_test(test_pprof__linkage_names_are_written_if_they_differ),
+		cmocka_unit_test(test_pprof__weights_beyond_int64_are_clamped_with_a_warning),
 		cmocka_unit_test(test_pprof__same_input_gives_the_same_bytes),
 		cmocka_unit_test(test_callgrind__costs_and_calls_are_those_of_the_samples),
 		cmocka_unit_test(test_callgrind__the_calls_to_a_function_add_up_to_its_inclusive_cost),
 		cmocka_unit_test(test_callgrind__a_call_that_began_before_the_interval_is_one_call),
 		cmocka_unit_test(test_callgrind__events_have_names_that_the_format_allows),
-		cmocka_unit_test(test_exports__an_empty_selection_is_an_empty_file_that_is_whole),
+		cmocka_unit_test(test_exports__an_empty_selection_is_a_valid_empty_file),
 		cmocka_unit_test(test_exports__memory_that_runs_out_is_an_error),
 	};
 

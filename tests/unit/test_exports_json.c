@@ -1,6 +1,7 @@
 /*
- * speedscope, Firefox and trace events: made-up samples with hostile names go in; the files are parsed again with yajl
- * and each sample's stack, time and weight is looked for where the format says that it is.
+ * speedscope, Firefox and trace events: made-up samples with hostile names go in; the files are
+ * parsed again with yajl and each sample's stack, time and weight is looked for where the format
+ * says that it is.
  */
 #include "base/fileio.h"
 #include "formats/export/export_lane.h"
@@ -581,7 +582,7 @@ static void check_slices(const struct timed *timed, uint32_t id, yajl_val tree,
 	assert_null(peek(&track));
 }
 
-/* Frames are told by their row, the leaf first. */
+/* Frames are identified by their row, the leaf first. */
 static void check_instants(const struct timed *timed, uint32_t id, yajl_val tree,
 			   const struct ctx_export_names *all)
 {
@@ -654,7 +655,7 @@ static void test_chrome_trace__samples_without_length_are_instants_with_stack_an
 static const struct ctx_export_kind *const kinds[] = {&ctx_export_speedscope, &ctx_export_firefox,
 						      &ctx_export_chrome_trace};
 
-static void test_exports_json__nothing_selected_is_a_file_all_the_same(void **state)
+static void test_exports_json__an_empty_selection_is_a_valid_file(void **state)
 {
 	struct timed *timed = make_timed(1, 0);
 	yajl_val tree, only;
@@ -746,7 +747,7 @@ static void test_firefox__refuses_samples_that_go_back_in_time(void **state)
 	free_timed(timed);
 }
 
-static void test_exports_json__memory_that_runs_out_is_said(void **state)
+static void test_exports_json__out_of_memory_is_reported(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < CTX_COUNT_OF(kinds); k++) {
@@ -789,11 +790,11 @@ int main(void)
 		cmocka_unit_test(test_chrome_trace__slices_are_open_while_samples_have_the_frame),
 		cmocka_unit_test(
 			test_chrome_trace__samples_without_length_are_instants_with_stack_and_weight),
-		cmocka_unit_test(test_exports_json__nothing_selected_is_a_file_all_the_same),
+		cmocka_unit_test(test_exports_json__an_empty_selection_is_a_valid_file),
 		cmocka_unit_test(test_exports_json__the_same_samples_are_the_same_bytes),
 		cmocka_unit_test(test_exports_json__large_weights_stay_exact_and_are_remarked),
 		cmocka_unit_test(test_exports_json__samples_that_the_histograms_do_not_have_are_refused),
-		cmocka_unit_test(test_exports_json__memory_that_runs_out_is_said),
+		cmocka_unit_test(test_exports_json__out_of_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,7 @@
-/* Expressions of filters against a slow evaluator of its own, against C, and against stacks that are walked frame by frame. */
+/*
+ * Expressions of filters against a slow evaluator of its own, against C, and against stacks that
+ * are walked frame by frame.
+ */
 #include "chance.h"
 #include "failing_malloc.h"
 #include "model/expression.h"
@@ -60,7 +63,7 @@ static void assert_none(const char *text)
 
 /* ---- numbers ---- */
 
-static void test_expression__numbers_are_exact_where_they_are_whole(void **state)
+static void test_expression__integers_are_exact(void **state)
 {
 	(void)state;
 	assert_integer("0", 0);
@@ -102,7 +105,7 @@ static void test_expression__integers_become_decimals_beside_decimals(void **sta
 	assert_real("-0.5", -0.5);
 }
 
-static void test_expression__what_has_no_value_spreads(void **state)
+static void test_expression__missing_values_propagate(void **state)
 {
 	(void)state;
 	assert_none("1 / 0");
@@ -128,7 +131,7 @@ static void test_expression__what_has_no_value_spreads(void **state)
 	assert_integer("1 ? 2 : 1 / 0", 2);
 }
 
-static void test_expression__filters_and_keys_of_what_has_no_value(void **state)
+static void test_expression__filters_and_keys_without_a_value(void **state)
 {
 	static const struct {
 		const char *text;
@@ -416,7 +419,7 @@ static void test_expression__any_expression_has_the_value_of_its_tree(void **sta
 
 /* ---- what is wrong ---- */
 
-static void test_expression__says_what_is_wrong_and_where(void **state)
+static void test_expression__errors_have_a_message_and_a_column(void **state)
 {
 	static const struct {
 		const char *text;
@@ -720,7 +723,7 @@ static void check_stacks(const struct ctx_profile *profile, const struct stack_c
 	ctx_expression_destroy(expression);
 }
 
-static void test_expression__tests_of_stacks_say_what_walking_them_says(void **state)
+static void test_expression__tests_of_stacks_equal_a_walk(void **state)
 {
 	struct ctx_profile profile;
 
@@ -790,7 +793,7 @@ static bool holds_of(const struct ctx_profile *profile, const char *text, const 
 	return result;
 }
 
-static void test_expression__operations_have_names_of_their_own(void **state)
+static void test_expression__operations_have_their_own_names(void **state)
 {
 	static const char *files[] = {"/tmp/a", "/tmp/b"};
 	const struct ctx_traced heap = {.time_ns = 700,
@@ -918,7 +921,7 @@ static void assert_unfit(const char *text, const struct ctx_profile *profile, co
 	ctx_expression_destroy(expression);
 }
 
-static void test_expression__tells_which_patterns_fit_nothing(void **state)
+static void test_expression__reports_patterns_that_match_nothing(void **state)
 {
 	struct ctx_profile profile;
 
@@ -983,20 +986,20 @@ static void test_expression__short_memory_is_a_status(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_expression__numbers_are_exact_where_they_are_whole),
+		cmocka_unit_test(test_expression__integers_are_exact),
 		cmocka_unit_test(test_expression__integers_become_decimals_beside_decimals),
-		cmocka_unit_test(test_expression__what_has_no_value_spreads),
-		cmocka_unit_test(test_expression__filters_and_keys_of_what_has_no_value),
+		cmocka_unit_test(test_expression__missing_values_propagate),
+		cmocka_unit_test(test_expression__filters_and_keys_without_a_value),
 		cmocka_unit_test(test_expression__precedence_is_that_of_c),
 		cmocka_unit_test(test_expression__any_expression_has_the_value_of_its_tree),
-		cmocka_unit_test(test_expression__says_what_is_wrong_and_where),
+		cmocka_unit_test(test_expression__errors_have_a_message_and_a_column),
 		cmocka_unit_test(test_expression__depth_and_size_are_bounded),
-		cmocka_unit_test(test_expression__tests_of_stacks_say_what_walking_them_says),
+		cmocka_unit_test(test_expression__tests_of_stacks_equal_a_walk),
 		cmocka_unit_test(test_expression__names_are_those_of_the_sample),
-		cmocka_unit_test(test_expression__operations_have_names_of_their_own),
+		cmocka_unit_test(test_expression__operations_have_their_own_names),
 		cmocka_unit_test(test_expression__a_sample_lies_between_two_records_of_its_process),
 		cmocka_unit_test(test_expression__a_pattern_that_is_not_bound_matches_nothing),
-		cmocka_unit_test(test_expression__tells_which_patterns_fit_nothing),
+		cmocka_unit_test(test_expression__reports_patterns_that_match_nothing),
 		cmocka_unit_test(test_expression__knows_which_names_it_uses),
 		cmocka_unit_test(test_expression__short_memory_is_a_status),
 	};

@@ -21,7 +21,7 @@
 static char folder[] = "/tmp/ctx-test-folder.XXXXXX"; /* its name, once it is made */
 static struct ctx_arena folder_paths;
 
-/* For the whole group of tests: nobody is asked for debug files over the network meanwhile. */
+/* For the whole group of tests: disables requests for debug files over the network. */
 static inline int make_folder(void **state)
 {
 	(void)state;

@@ -1,4 +1,6 @@
-/* Experiments of gprofng, whole: what is read from one, and from one that is damaged in every way. */
+/*
+ * Experiments of gprofng, whole: what is read from one, and from one that is damaged in every way.
+ */
 #include "formats/gprofng/gprofng.h"
 #include "tests/unit/gprofng_fixture.h"
 
@@ -170,7 +172,7 @@ static const char expected[] = "0 process 0 pid 100 of -1 ./a <b> []\n"
 			       "4000000 sample 1 metric 0 weight 10007000 cpu 1: 1010 1120 1230 2340\n"
 			       "6000000 end of 0\n";
 
-static void test_gprofng__hands_out_all_events_in_order_of_time(void **state)
+static void test_gprofng__emits_all_events_in_order_of_time(void **state)
 {
 	static const char *const archs[] = {"x86_64", "sparcv9"};
 
@@ -270,7 +272,7 @@ static void test_gprofng__the_fingerprint_does_not_see_the_database(void **state
 	assert_string_equal(fingerprint, again);
 }
 
-static void test_gprofng__what_is_no_experiment_is_told_so(void **state)
+static void test_gprofng__other_files_are_refused(void **state)
 {
 	static const struct {
 		const char *log;
@@ -297,7 +299,7 @@ static void test_gprofng__what_is_no_experiment_is_told_so(void **state)
 	}
 }
 
-static void test_gprofng__our_own_experiments_are_not_taken_for_it(void **state)
+static void test_gprofng__our_own_experiments_are_not_recognised(void **state)
 {
 	static const char ours[] = "<experiment version=\"1\"/>\n";
 
@@ -310,7 +312,7 @@ static void test_gprofng__our_own_experiments_are_not_taken_for_it(void **state)
 
 static const char *const files[] = {"log.xml", "map.xml", "profile", "data.frameinfo", "overview"};
 
-/* Reads it, and its trouble is told in words. */
+/* Reads it; the damage must have a message. */
 static void read_damaged(void)
 {
 	struct gp_reading reading;
@@ -414,7 +416,7 @@ static void test_gprofng__a_record_with_an_impossible_time_is_left_out(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_gprofng__hands_out_all_events_in_order_of_time, set_up,
+		cmocka_unit_test_setup_teardown(test_gprofng__emits_all_events_in_order_of_time, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__one_that_was_not_closed_has_all_its_records,
 						set_up, tear_down),
@@ -426,10 +428,9 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__the_fingerprint_does_not_see_the_database,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_gprofng__what_is_no_experiment_is_told_so, set_up,
+		cmocka_unit_test_setup_teardown(test_gprofng__other_files_are_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_gprofng__our_own_experiments_are_not_recognised, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(test_gprofng__our_own_experiments_are_not_taken_for_it,
-						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__every_file_may_be_damaged, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__a_missing_file_costs_itself, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gprofng__a_record_with_an_impossible_time_is_left_out,

@@ -80,7 +80,7 @@ static void test_gp_code__bytes_are_those_of_the_place_and_the_time(void **state
 		check(&code, 0x1000, 5, 100, "first");
 		check(&code, 0x1000, 100, 299, "first one");
 		check(&code, 0x1000, 100, 300, "the later");
-		check(&code, 0x1000, 100, 5, "first one"); /* told of later than it was used */
+		check(&code, 0x1000, 100, 5, "first one"); /* recorded after its use */
 		check(&code, 0x1004, 3, 1000, "lat");
 		check(&code, 0x1009, 1, 1000, NULL);
 		check(&code, 0xfff, 1, 1000, NULL);

@@ -68,7 +68,7 @@ static void put_method(struct ctx_buf *out, uint64_t number, const char *name, c
 	put_record(out, 0x0b03, 0x7000, number, name, signature);
 }
 
-static void test_gp_java__a_number_is_the_method_that_had_it_then(void **state)
+static void test_gp_java__a_method_number_is_resolved_at_its_time(void **state)
 {
 	struct ctx_gp_java java = {0};
 	struct ctx_strtab names = {0};
@@ -331,7 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gp_java__types_read_as_people_write_them),
-		cmocka_unit_test(test_gp_java__a_number_is_the_method_that_had_it_then),
+		cmocka_unit_test(test_gp_java__a_method_number_is_resolved_at_its_time),
 		cmocka_unit_test(test_gprofng__java_frames_are_functions_that_are_announced),
 		cmocka_unit_test(test_gprofng__java_fails_cleanly_when_memory_is_short),
 		cmocka_unit_test(test_gp_labels__marks_become_intervals),

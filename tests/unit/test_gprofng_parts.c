@@ -1,4 +1,7 @@
-/* The parts of the reader of gprofng's experiments: blocks, stacks, tags, layouts, maps, merged events. */
+/*
+ * The parts of the reader of gprofng's experiments: blocks, stacks, tags, layouts, maps, merged
+ * events.
+ */
 #include "formats/gprofng/gp_archive.h"
 #include "formats/gprofng/gp_events.h"
 #include "formats/gprofng/gp_frames.h"
@@ -75,7 +78,10 @@ static void put_stack(struct ctx_buf *bytes, size_t i, const size_t *stored)
 		 stack->frames, own, own < stack->n ? gp_uid(stack->frames + own, stack->n - own, 1) : 0);
 }
 
-/* Stacks that share root sides, stored whole or by a link to any suffix of any other, in any order, some in several ways. */
+/*
+ * Stacks that share root sides, stored whole or by a link to any suffix of any other, in any order,
+ * some in several ways.
+ */
 static void test_gp_frames__find_every_stack_however_it_is_stored(void **state)
 {
 	size_t stored[STACKS];
@@ -203,7 +209,7 @@ static const char trace_log[] =
 	"<profile name=\"synctrace\"><profdata fname=\"../../etc/passwd\"/><profpckt "
 	"kind=\"2\"></profpckt></profile>\n";
 
-static void test_gp_events__fields_lie_where_the_log_says(void **state)
+static void test_gp_events__fields_are_at_the_offsets_of_the_log(void **state)
 {
 	uint8_t bytes[48] = {0};
 	struct ctx_gp_record record = {.bytes = bytes, .n = 36, .type = CTX_GP_HEAP};
@@ -246,7 +252,10 @@ static void test_gp_events__fields_lie_where_the_log_says(void **state)
 	ctx_gp_xml_deinit(&xml);
 }
 
-/* Blocks of several flows, in any order and hardly sorted inside: what comes out is sorted, and all of it. */
+/*
+ * Blocks of several flows, in any order and hardly sorted inside: what comes out is sorted, and all
+ * of it.
+ */
 static void test_gp_events__come_in_order_of_time_from_any_blocks(void **state)
 {
 	char path[64];
@@ -408,7 +417,10 @@ static uint64_t leaked(const struct ctx_gp_leaks *leaks, const uint64_t (*record
 	return ctx_gp_leaks_get(leaks, i, &event);
 }
 
-/* Each unmapped page leaves one more piece of a map: there is an end to the pieces that are followed, or each would cost more than the one before. */
+/*
+ * Each unmapped page leaves one more piece of a map: there is an end to the pieces that are
+ * followed, or each would cost more than the one before.
+ */
 /* Half a minute with the sanitizers. */
 #ifndef CTX_SANITIZED
 static void test_gp_leaks__a_map_in_very_many_pieces_is_followed_no_further(void **state)
@@ -479,7 +491,7 @@ int main(void)
 		cmocka_unit_test(test_gp_frames__find_every_stack_however_it_is_stored),
 		cmocka_unit_test(test_gp_frames__links_in_a_circle_end),
 		cmocka_unit_test(test_gp_xml__a_bad_tag_costs_itself),
-		cmocka_unit_test(test_gp_events__fields_lie_where_the_log_says),
+		cmocka_unit_test(test_gp_events__fields_are_at_the_offsets_of_the_log),
 		cmocka_unit_test(test_gp_events__come_in_order_of_time_from_any_blocks),
 		cmocka_unit_test(test_gp_map__a_map_counts_from_when_its_addresses_were_free),
 		cmocka_unit_test(test_gp_archive__names_are_gprofngs),

@@ -151,7 +151,9 @@ static void test_html__cells_are_the_sums_of_their_samples(void **state)
 	}
 }
 
-/* Bucket borders of half the number are borders of the whole: halving loses nothing but resolution. */
+/*
+ * Bucket borders of half the number are borders of the whole: halving loses nothing but resolution.
+ */
 static void test_html__halved_cells_are_those_collected_with_half_as_many_buckets(void **state)
 {
 	struct fixture *fixture = make(9, 999983);
@@ -167,7 +169,7 @@ static void test_html__halved_cells_are_those_collected_with_half_as_many_bucket
 	drop_fixture(fixture);
 }
 
-static void test_html__what_is_dropped_is_counted_and_is_the_lightest(void **state)
+static void test_html__the_lightest_stacks_are_dropped_and_counted(void **state)
 {
 	struct fixture *fixture = make(5, 1000000);
 	uint64_t weight[NODES] = {0}, least_kept = UINT64_MAX, most_dropped = 0, dropped = 0, other = 0;
@@ -321,7 +323,10 @@ static enum ctx_status hand_out_metric(void *context, const struct ctx_samples_q
 	return status;
 }
 
-/* Each thread goes from state to state without a gap, for very short and very long times; the second one ends early. */
+/*
+ * Each thread goes from state to state without a gap, for very short and very long times; the
+ * second one ends early.
+ */
 static void make_spans(struct span_fixture *fixture, unsigned seed, uint64_t end_ns)
 {
 	struct ctx_profile *profile;
@@ -568,7 +573,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_html__cells_are_the_sums_of_their_samples),
 		cmocka_unit_test(test_html__halved_cells_are_those_collected_with_half_as_many_buckets),
-		cmocka_unit_test(test_html__what_is_dropped_is_counted_and_is_the_lightest),
+		cmocka_unit_test(test_html__the_lightest_stacks_are_dropped_and_counted),
 		cmocka_unit_test(test_html__a_profile_is_read_back),
 		cmocka_unit_test(test_html__spans_are_cut_at_the_borders_of_buckets),
 		cmocka_unit_test(test_html__a_metric_of_spans_has_only_its_own),

@@ -1,5 +1,6 @@
 /*
- * Sources of the HTML page: which functions fit, and what is read back of them, against adding up by hand.
+ * Sources of the HTML page: which functions fit, and what is read back of them, against adding up
+ * by hand.
  */
 #include "base/cursor.h"
 #include "base/mem.h"
@@ -188,7 +189,7 @@ static size_t packed(const struct ctx_buf *bytes)
 	return n;
 }
 
-static void test_html_sources__the_hottest_functions_are_there_as_far_as_there_is_room(void **state)
+static void test_html_sources__the_hottest_functions_are_included_while_they_fit(void **state)
 {
 	static const size_t rooms[] = {0, 100, 2000, 8000, 30000, 1 << 20};
 	struct world *world = *state;
@@ -216,7 +217,10 @@ static void test_html_sources__the_hottest_functions_are_there_as_far_as_there_i
 			left++;
 			most_left = weight > most_left ? weight : most_left;
 		}
-		/* Of functions that are about as long, the heaviest; some shorter one may fill the rest. */
+		/*
+		 * Of functions that are about as long, the heaviest; some shorter one may fill the
+		 * rest.
+		 */
 		assert_int_equal(sources.n_groups + left, N);
 		assert_true(sources.n_groups >= before);
 		before = sources.n_groups;
@@ -390,7 +394,7 @@ static void test_html_sources__a_file_without_text_has_the_lines_with_weight(voi
 	ctx_html_sources_deinit(&sources);
 }
 
-static void test_html_sources__long_lines_are_cut_and_bytes_that_are_no_text_are_replaced(void **state)
+static void test_html_sources__long_lines_are_cut_and_invalid_bytes_replaced(void **state)
 {
 	struct world *world = *state;
 	struct ctx_html_sources sources;
@@ -477,7 +481,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			test_html_sources__the_hottest_functions_are_there_as_far_as_there_is_room, setup,
+			test_html_sources__the_hottest_functions_are_included_while_they_fit, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_html_sources__dropped_ones_are_left_out, setup,
 						teardown),
@@ -486,8 +490,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_html_sources__a_file_without_text_has_the_lines_with_weight, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-			test_html_sources__long_lines_are_cut_and_bytes_that_are_no_text_are_replaced, setup,
-			teardown),
+			test_html_sources__long_lines_are_cut_and_invalid_bytes_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_html_sources__without_code_there_are_none, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_html_sources__ids_that_lead_nowhere_are_refused, setup,

@@ -1,4 +1,6 @@
-/* Reports as HTML tables: well-formed, linked within the page, harmless, whatever is printed to it. */
+/*
+ * Reports as HTML tables: well-formed, linked within the page, harmless, whatever is printed to it.
+ */
 #include "base/mem.h"
 #include "report/embedded.h"
 #include "report/html_tables.h"
@@ -65,7 +67,7 @@ static void test_html_tables__names_lead_to_stanzas_and_rows(void **state)
 	free(text);
 }
 
-static void test_html_tables__what_a_limit_leaves_out_is_counted_and_no_link(void **state)
+static void test_html_tables__rows_beyond_a_limit_are_counted_and_not_linked(void **state)
 {
 	char *text = print_page(*state, (struct ctx_report_options){.limit = 2}, 1);
 	xmlDoc *document = parse(text);
@@ -138,7 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_html_tables__names_lead_to_stanzas_and_rows),
-		with_fixture(test_html_tables__what_a_limit_leaves_out_is_counted_and_no_link),
+		with_fixture(test_html_tables__rows_beyond_a_limit_are_counted_and_not_linked),
 		with_fixture(test_html_tables__several_recordings_are_one_page),
 		with_fixture(test_html_tables__hostile_names_are_text),
 	};

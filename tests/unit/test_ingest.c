@@ -1,5 +1,6 @@
 /*
- * Ingest, against a source made of arrays: what went in is known, so what comes out of the database is too.
+ * Ingest, against a source made of arrays: what went in is known, so what comes out of the database
+ * is too.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -80,8 +81,8 @@ static int64_t answer_of(struct ctx_addrspace *space, uint64_t address)
 		       : (int64_t)map->object * 10000 + (int64_t)(map->file_offset + address - map->begin);
 }
 
-/* Whoever keeps answers while the generation stays the same never keeps a wrong one; and a map where nobody looked
- * forgets nothing. */
+/* Results cached while the generation is unchanged are never wrong; and a map at an unused address
+ * invalidates nothing. */
 static void test_ingest__an_answer_holds_as_long_as_its_generation(void **state)
 {
 	unsigned kept = 0, quiet = 0;
@@ -128,7 +129,7 @@ static void test_ingest__an_answer_holds_as_long_as_its_generation(void **state)
 static char program[4096]; /* this file */
 static char directory[] = "/tmp/ctx-ingest-XXXXXX";
 
-/* The database of what the list tells. */
+/* The database of the list's events. */
 static struct ctx_store *store_of_list(struct list_source *list)
 {
 	struct ctx_ingest_options options = {
@@ -175,7 +176,7 @@ static const char *object_of_leaf(const struct ctx_profile *profile, uint32_t st
 }
 
 /* E14: one address, three meanings. */
-static void test_ingest__the_same_address_means_what_is_mapped_then(void **state)
+static void test_ingest__an_address_is_resolved_in_the_current_mapping(void **state)
 {
 	static const uint32_t parents[] = {0, 1};
 	static const uint64_t addresses[] = {0x1000, 0x2010};
@@ -219,7 +220,7 @@ static struct ctx_event function_event(uint64_t time, uint64_t address, uint64_t
 }
 
 /* E14 for code that is made at run time: it moves, is replaced, and its names come again. */
-static void test_ingest__the_same_address_means_the_function_that_was_made_last(void **state)
+static void test_ingest__an_address_is_resolved_to_the_latest_jit_function(void **state)
 {
 	static const uint32_t parents[] = {0};
 	static const uint64_t addresses[] = {0x2010};
@@ -278,7 +279,10 @@ static void test_ingest__the_same_address_means_the_function_that_was_made_last(
 	ctx_store_close(store);
 }
 
-/* Many functions of one object in no order, against the list of them; some are mapped in two places. */
+/*
+ * Many functions of one object in no order, against the list of them; some are mapped in two
+ * places.
+ */
 static void test_ingest__functions_made_at_run_time_are_found_in_any_order(void **state)
 {
 	enum { FUNCTIONS = 2000 };
@@ -374,8 +378,9 @@ static void map_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *spac
 }
 
 /*
- * "FUNCTION in OBJECT" of kernel addresses: of the kernel, of a module that is mapped, of one that kallsyms knows and
- * the recording does not, of one that lies where kallsyms has another, and of a function made at run time.
+ * "FUNCTION in OBJECT" of kernel addresses: of the kernel, of a module that is mapped, of one that
+ * kallsyms knows and the recording does not, of one that lies where kallsyms has another, and of a
+ * function made at run time.
  */
 static void compare_kernel(const struct ctx_resolver_options *options, const char *const *expected)
 {
@@ -471,7 +476,10 @@ static void test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first(
 	free(path);
 }
 
-/* A caller's address is its return address less one; a trampoline and what an interrupt met return to a first byte. */
+/*
+ * A caller's address is its return address less one; a trampoline and what an interrupt met return
+ * to a first byte.
+ */
 static void test_ingest__what_is_entered_exactly_is_found_one_byte_earlier(void **state)
 {
 	static const char kallsyms[] = "ffffffff81000000 t before\n"
@@ -608,7 +616,7 @@ static void test_ingest__a_reused_tid_is_another_thread(void **state)
 	ctx_store_close(store);
 }
 
-/* Who runs when the limit is reached did not go on for the rest of the run, as far as anybody knows. */
+/* A thread running when the limit is reached is not known to run for the rest of the run. */
 static void test_ingest__where_changes_are_missing_states_end(void **state)
 {
 	static const uint32_t parents[] = {0};
@@ -652,8 +660,11 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	ctx_store_close(store);
 }
 
-/* Threads that are shorter than the clock's tick: their time is in the states alone, and that is said. */
-static void test_ingest__time_that_the_clock_did_not_see_is_told(void **state)
+/*
+ * Threads that are shorter than the clock's tick: their time is in the states only, which is
+ * reported.
+ */
+static void test_ingest__time_missed_by_the_clock_is_reported(void **state)
 {
 	static const uint32_t parents[] = {0};
 	static const uint64_t addresses[] = {0x1000};
@@ -661,7 +672,10 @@ static void test_ingest__time_that_the_clock_did_not_see_is_told(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		/* On a CPU for 400 ms; without states, a clock that sees, one for user mode: nothing to say. */
+		/*
+		 * On a CPU for 400 ms; without states, a clock that sees, one for user mode:
+		 * nothing to say.
+		 */
 		struct ctx_event events[] = {
 			process_start(0, 0, 100),
 			thread_start(0, 0, 0, 100),
@@ -688,7 +702,7 @@ static void test_ingest__time_that_the_clock_did_not_see_is_told(void **state)
 	}
 }
 
-static void test_ingest__a_truncated_stack_hangs_below_its_own_function(void **state)
+static void test_ingest__a_truncated_stack_is_below_its_own_function(void **state)
 {
 	static const uint32_t parents[] = {0, 1};
 	static const uint64_t addresses[] = {CTX_FRAME_TRUNCATED, 0x1000};
@@ -738,7 +752,7 @@ static void test_ingest__each_reason_of_a_truncation_is_a_function(void **state)
 }
 
 /* Where a stack was continued with an earlier one is known in the raw stacks, and is no call. */
-static void test_ingest__a_join_is_no_frame(void **state)
+static void test_ingest__a_join_is_not_a_frame(void **state)
 {
 	static const uint32_t parents[] = {0, 1, 2, 1};
 	static const uint64_t addresses[] = {0x1000, CTX_FRAME_JOINED, 0x2000, 0x2000};
@@ -798,7 +812,7 @@ static void test_ingest__a_source_that_breaks_its_rules_leaves_no_database(void 
 
 enum { MANY_SAMPLES = 20000, MANY_NODES = 3000, MANY_DEEP = 40 };
 
-/* One history, told twice: as samples of interned stacks, and as samples with whole ones. */
+/* One history, emitted twice: as samples of interned stacks, and as samples with whole ones. */
 struct history {
 	uint32_t parents[MANY_NODES];
 	uint64_t addresses[MANY_NODES];
@@ -807,7 +821,7 @@ struct history {
 	size_t n;
 };
 
-static void tell(struct history *history, const struct ctx_event *event)
+static void put_event(struct history *history, const struct ctx_event *event)
 {
 	history->interned[history->n] = *event;
 	history->whole[history->n++] = *event;
@@ -831,20 +845,20 @@ static struct history *make_history(unsigned seed)
 			history->parents[i] = 0;
 	}
 	event = process_start(0, 0, 100);
-	tell(history, &event);
+	put_event(history, &event);
 	event = thread_start(0, 0, 0, 100);
-	tell(history, &event);
+	put_event(history, &event);
 	event = thread_start(0, 0, 1, 101);
-	tell(history, &event);
+	put_event(history, &event);
 	event = stacks_event(0, MANY_NODES, history->parents, history->addresses);
-	tell(history, &event);
+	put_event(history, &event);
 	for (uint32_t i = 0; i < MANY_SAMPLES; i++) {
 		uint32_t leaf = 1 + (uint32_t)rand() % (MANY_NODES - 1), n = 0;
 
 		if (i % 1000 == 500) { /* what is at an address changes now and then */
 			event = map_event(i, 0x1000u * (1 + (uint64_t)rand() % 8), 0x1000,
 					  i % 2000 == 500 ? "/lib/a.so" : "/lib/b.so");
-			tell(history, &event);
+			put_event(history, &event);
 		}
 		for (uint32_t node = leaf; node != 0; node = history->parents[node - 1])
 			history->frames[i][n++] = history->addresses[node - 1];
@@ -938,7 +952,7 @@ static void test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones(void 
 }
 
 /* They are asked for when a stack is new or the maps have changed, not for each sample. */
-static void test_ingest__numbered_stacks_give_the_same_bytes_and_are_asked_for_seldom(void **state)
+static void test_ingest__numbered_stacks_give_the_same_bytes_and_are_rarely_resolved(void **state)
 {
 	(void)state;
 	for (unsigned seed = 1; seed <= 5; seed++) {
@@ -949,7 +963,10 @@ static void test_ingest__numbered_stacks_give_the_same_bytes_and_are_asked_for_s
 		list_open(&numbered.list, history->interned, history->n, MANY_SAMPLES);
 		numbered.list.source.stack_frames = numbered_frames;
 		check_equal(&bytes, bytes_of_source(&numbered.list.source, seed % 2 == 0));
-		/* Of a thousand samples between two changes of the maps some 850 have stacks of their own. */
+		/*
+		 * Of a thousand samples between two changes of the maps some 850 have stacks of
+		 * their own.
+		 */
 		assert_true(numbered.asked > MANY_NODES && numbered.asked < MANY_SAMPLES / 10 * 9);
 		ctx_buf_deinit(&bytes);
 		free(history);
@@ -985,7 +1002,7 @@ static void test_ingest__common_stacks_from_paths_are_those_of_a_walk(void **sta
 }
 
 /* Each allocation of an ingest fails once: a status, no crash, no leak, no database. */
-static void test_ingest__without_memory_there_is_a_status_and_no_database(void **state)
+static void test_ingest__out_of_memory_is_a_status_and_leaves_no_database(void **state)
 {
 	static const uint32_t parents[] = {0, 1, 1};
 	static const uint64_t addresses[] = {0x10, 0x20, 0x30};
@@ -1070,8 +1087,11 @@ static void find_code(struct ctx_map_event *map, uint64_t addresses[2])
 	addresses[1] = (uintptr_t)make_directory + 4;
 }
 
-/* The same with an object that has debug information, this program: symbols, sites, code and texts are read. */
-static void test_ingest__without_memory_for_debug_information_there_is_a_status(void **state)
+/*
+ * The same with an object that has debug information, this program: symbols, sites, code and texts
+ * are read.
+ */
+static void test_ingest__out_of_memory_for_debug_information_is_a_status(void **state)
 {
 	static const uint32_t parents[] = {0, 1};
 	uint64_t addresses[2];
@@ -1129,8 +1149,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ingest__an_address_space_agrees_with_an_array_of_pages),
 		cmocka_unit_test(test_ingest__an_answer_holds_as_long_as_its_generation),
-		cmocka_unit_test(test_ingest__the_same_address_means_what_is_mapped_then),
-		cmocka_unit_test(test_ingest__the_same_address_means_the_function_that_was_made_last),
+		cmocka_unit_test(test_ingest__an_address_is_resolved_in_the_current_mapping),
+		cmocka_unit_test(test_ingest__an_address_is_resolved_to_the_latest_jit_function),
 		cmocka_unit_test(test_ingest__functions_made_at_run_time_are_found_in_any_order),
 		cmocka_unit_test(test_ingest__a_function_without_end_is_cut),
 		cmocka_unit_test(test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first),
@@ -1138,18 +1158,18 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
-		cmocka_unit_test(test_ingest__time_that_the_clock_did_not_see_is_told),
+		cmocka_unit_test(test_ingest__time_missed_by_the_clock_is_reported),
 		cmocka_unit_test(test_ingest__where_changes_are_missing_states_end),
-		cmocka_unit_test(test_ingest__a_truncated_stack_hangs_below_its_own_function),
+		cmocka_unit_test(test_ingest__a_truncated_stack_is_below_its_own_function),
 		cmocka_unit_test(test_ingest__each_reason_of_a_truncation_is_a_function),
-		cmocka_unit_test(test_ingest__a_join_is_no_frame),
+		cmocka_unit_test(test_ingest__a_join_is_not_a_frame),
 		cmocka_unit_test(test_ingest__a_source_that_breaks_its_rules_leaves_no_database),
 		cmocka_unit_test(test_ingest__twice_or_with_one_thread_gives_the_same_bytes),
 		cmocka_unit_test(test_ingest__whole_stacks_give_the_same_bytes_as_interned_ones),
-		cmocka_unit_test(test_ingest__numbered_stacks_give_the_same_bytes_and_are_asked_for_seldom),
+		cmocka_unit_test(test_ingest__numbered_stacks_give_the_same_bytes_and_are_rarely_resolved),
 		cmocka_unit_test(test_ingest__common_stacks_from_paths_are_those_of_a_walk),
-		cmocka_unit_test(test_ingest__without_memory_for_debug_information_there_is_a_status),
-		cmocka_unit_test(test_ingest__without_memory_there_is_a_status_and_no_database),
+		cmocka_unit_test(test_ingest__out_of_memory_for_debug_information_is_a_status),
+		cmocka_unit_test(test_ingest__out_of_memory_is_a_status_and_leaves_no_database),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

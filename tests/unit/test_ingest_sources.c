@@ -1,6 +1,6 @@
 /*
- * What a source may say besides addresses, from the source to what reports ask: functions by name, the calls that a stack keeps,
- * what a wait is for.
+ * Source data other than addresses, from the source to the reports' queries: functions by name, the
+ * calls that a stack keeps, the state of a wait.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -155,9 +155,9 @@ static void describe(struct ctx_store *store, const struct ctx_sample *sample, c
 	}
 }
 
-static void test_ingest_sources__functions_by_name_stand_beside_those_of_addresses(void **state)
+static void test_ingest_sources__functions_by_name_coexist_with_those_of_addresses(void **state)
 {
-	/* Leaf first; the last is of a number that nobody announced. */
+	/* Leaf first; the last has an unannounced number. */
 	const uint64_t first[] = {ctx_frame_named(7, 42), ctx_frame_named(UINT32_MAX, 3), 0x1010};
 	const uint64_t again[] = {ctx_frame_named(7, 43), ctx_frame_named(UINT32_MAX, 3), 0x1010};
 	const uint64_t plain[] = {ctx_frame_named(9, 5), ctx_frame_named(8, 0), ctx_frame_named(1000, 1)};
@@ -223,7 +223,7 @@ static void test_ingest_sources__functions_by_name_stand_beside_those_of_address
 	ctx_store_close(store);
 }
 
-static void test_ingest_sources__functions_by_name_may_stand_in_dictionaries(void **state)
+static void test_ingest_sources__functions_by_name_may_be_in_dictionaries(void **state)
 {
 	static const uint32_t parents[] = {0, 1, 1};
 	const uint64_t frames[] = {ctx_frame_named(1, 0), ctx_frame_named(2, 5), ctx_frame_named(2, 6)};
@@ -269,7 +269,7 @@ static void test_ingest_sources__a_number_is_one_function(void **state)
 	assert_string_equal(err.msg, "function 1 was announced twice");
 }
 
-/* Addresses that look like functions by name are told from them by who reads them from a file. */
+/* A reader of files distinguishes such addresses from functions by name. */
 static void test_ingest_sources__an_address_is_never_a_function_by_name(void **state)
 {
 	(void)state;
@@ -292,8 +292,8 @@ static void test_ingest_sources__an_address_is_never_a_function_by_name(void **s
 #define DEPTH 12u
 
 /*
- * A program that calls and returns at random, with a sample at each call: how often each function was really called is
- * counted on the side.
+ * A program that calls and returns at random, with a sample at each call: how often each function
+ * was really called is counted on the side.
  */
 struct walk {
 	struct ctx_event events[2 + FUNCTIONS + CALLS];
@@ -372,8 +372,11 @@ static void test_ingest_sources__calls_are_exact_where_a_stack_says_what_it_keep
 	free(steps);
 }
 
-/* A source that keeps more than there is, or than the stack before had, costs calls but nothing else. */
-static void test_ingest_sources__more_than_is_there_cannot_be_kept(void **state)
+/*
+ * A source that keeps more than there is, or than the stack before had, costs calls but nothing
+ * else.
+ */
+static void test_ingest_sources__keeping_more_frames_than_exist_is_refused(void **state)
 {
 	struct ctx_source_metric exact = {
 		.name = "spans", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS, .exact_calls = true};
@@ -405,7 +408,7 @@ static void test_ingest_sources__more_than_is_there_cannot_be_kept(void **state)
 
 /* --- waits --- */
 
-static void test_ingest_sources__a_wait_is_what_the_source_says(void **state)
+static void test_ingest_sources__a_wait_is_as_the_source_reports_it(void **state)
 {
 	static const struct {
 		enum ctx_wait wait;
@@ -465,13 +468,13 @@ static int remove_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ingest_sources__functions_by_name_stand_beside_those_of_addresses),
-		cmocka_unit_test(test_ingest_sources__functions_by_name_may_stand_in_dictionaries),
+		cmocka_unit_test(test_ingest_sources__functions_by_name_coexist_with_those_of_addresses),
+		cmocka_unit_test(test_ingest_sources__functions_by_name_may_be_in_dictionaries),
 		cmocka_unit_test(test_ingest_sources__a_number_is_one_function),
 		cmocka_unit_test(test_ingest_sources__an_address_is_never_a_function_by_name),
 		cmocka_unit_test(test_ingest_sources__calls_are_exact_where_a_stack_says_what_it_keeps),
-		cmocka_unit_test(test_ingest_sources__more_than_is_there_cannot_be_kept),
-		cmocka_unit_test(test_ingest_sources__a_wait_is_what_the_source_says),
+		cmocka_unit_test(test_ingest_sources__keeping_more_frames_than_exist_is_refused),
+		cmocka_unit_test(test_ingest_sources__a_wait_is_as_the_source_reports_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -73,7 +73,7 @@ static void test_metric__clocks_of_cpu_time_and_what_runs_with_them_show_running
 	assert_false(ctx_metric_shows_running(CTX_METRIC_EVENTS, "page-faults"));
 }
 
-static void test_metric__every_kind_and_unit_has_a_word_of_its_own(void **state)
+static void test_metric__every_kind_and_unit_has_its_own_word(void **state)
 {
 	(void)state;
 	assert_int_equal(CTX_COUNT_OF(kinds), CTX_METRIC_KIND_N - 1);
@@ -89,7 +89,7 @@ static void test_metric__every_kind_and_unit_has_a_word_of_its_own(void **state)
 }
 
 /* In all else the kind is more than the unit says: only sources know that. */
-static void test_metric__a_source_that_says_no_kind_has_that_of_the_unit(void **state)
+static void test_metric__a_source_without_a_kind_has_that_of_the_unit(void **state)
 {
 	static const enum ctx_metric_kind of_unit[CTX_UNIT_N] = {[CTX_UNIT_NONE] = CTX_METRIC_EVENTS,
 								 [CTX_UNIT_NS] = CTX_METRIC_CPU_TIME,
@@ -113,8 +113,8 @@ int main(void)
 		cmocka_unit_test(test_metric__samples_of_a_count_alone_weigh_one_each),
 		cmocka_unit_test(test_metric__times_are_divided_by_time),
 		cmocka_unit_test(test_metric__clocks_of_cpu_time_and_what_runs_with_them_show_running),
-		cmocka_unit_test(test_metric__every_kind_and_unit_has_a_word_of_its_own),
-		cmocka_unit_test(test_metric__a_source_that_says_no_kind_has_that_of_the_unit),
+		cmocka_unit_test(test_metric__every_kind_and_unit_has_its_own_word),
+		cmocka_unit_test(test_metric__a_source_without_a_kind_has_that_of_the_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,7 @@ static void check_subtract(bool indexed)
 	ctx_histogram_deinit(&histogram);
 }
 
-static void test_model__a_histogram_gives_away_no_more_than_it_has(void **state)
+static void test_model__a_histogram_subtracts_at_most_its_weight(void **state)
 {
 	(void)state;
 	check_subtract(false);
@@ -418,7 +418,7 @@ static void test_model__an_operation_weighs_what_its_metrics_say(void **state)
 				 "sync", &(uint64_t){0}));
 }
 
-static void test_profile__the_words_of_a_recording_come_before_what_others_call_the_same(void **state)
+static void test_profile__names_of_the_recording_take_precedence_over_aliases(void **state)
 {
 	struct ctx_metric_info metrics[] = {
 		{.name = "Total CPU", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS},
@@ -440,8 +440,7 @@ static void test_profile__the_words_of_a_recording_come_before_what_others_call_
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			test_profile__the_words_of_a_recording_come_before_what_others_call_the_same),
+		cmocka_unit_test(test_profile__names_of_the_recording_take_precedence_over_aliases),
 		cmocka_unit_test(test_model__an_operation_weighs_what_its_metrics_say),
 		cmocka_unit_test(test_model__calls_are_the_same_by_node_and_by_depth),
 		cmocka_unit_test(test_model__intervals_are_read_in_all_their_forms),
@@ -450,7 +449,7 @@ int main(void)
 		cmocka_unit_test(test_model__a_trie_shares_prefixes_and_knows_depths),
 		cmocka_unit_test(test_model__a_trie_from_bytes_must_have_parents_first),
 		cmocka_unit_test(test_model__a_histogram_agrees_with_an_array),
-		cmocka_unit_test(test_model__a_histogram_gives_away_no_more_than_it_has),
+		cmocka_unit_test(test_model__a_histogram_subtracts_at_most_its_weight),
 		cmocka_unit_test(test_model__a_span_is_cut_at_both_ends),
 		cmocka_unit_test(test_model__a_chain_walk_knows_parts_and_what_is_exact),
 		cmocka_unit_test(test_model__a_file_of_jit_code_is_known_by_its_path),

@@ -233,7 +233,9 @@ static size_t check_item(const struct ctx_option *row, size_t i, const struct ct
 	return i;
 }
 
-/* Each row has one entry, each entry a row, in the same order; so have the words of another table. */
+/*
+ * Each row has one entry, each entry a row, in the same order; so have the words of another table.
+ */
 static void check_agreement(const struct ctx_option_table *table)
 {
 	struct ctx_manual_line line;

@@ -123,7 +123,7 @@ static void test_perfdata__a_directory_gives_the_same_events_as_one_file(void **
 	}
 }
 
-static void test_perfdata__what_is_wrong_in_a_directory_is_told(void **state)
+static void test_perfdata__damage_in_a_directory_is_reported(void **state)
 {
 	char *path = pd_directory(), *name = ctx_path_join(path, "data.1");
 	struct pd_reading reading;
@@ -195,7 +195,7 @@ static void test_perfdata__samples_of_unknown_ids_are_counted_and_left_out(void 
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata__times_outside_of_what_the_header_tells_are_moved_and_counted(void **state)
+static void test_perfdata__times_outside_the_range_of_the_header_are_moved_and_counted(void **state)
 {
 	struct pd_recording recording = {0};
 	struct pd_reading reading;
@@ -262,7 +262,7 @@ static size_t count_lines_with(const char *lines, const char *text)
 	return n;
 }
 
-static void test_perfdata__maps_of_guests_are_nobodys_here(void **state)
+static void test_perfdata__maps_of_guests_are_ignored(void **state)
 {
 	static const struct pd_map maps[] = {
 		{.address = 0x400000, .size = 0x1000, .path = "/bin/app"},
@@ -285,7 +285,7 @@ static void test_perfdata__maps_of_guests_are_nobodys_here(void **state)
 	pd_reading_deinit(&reading);
 }
 
-static void test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map(void **state)
+static void test_perfdata__anonymous_code_is_named_by_the_perf_map(void **state)
 {
 	static const struct pd_map maps[] = {
 		{.address = 0x1000, .size = 0x1000, .path = "//anon"},
@@ -371,7 +371,7 @@ static void check_jitdump(const char *path, bool monotonic, const char *warning,
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata__what_is_wrong_with_a_jitdump_is_told_once(void **state)
+static void test_perfdata__damage_of_a_jitdump_is_reported_once(void **state)
 {
 	char *directory = pd_directory(), *path = ctx_path_join(directory, "jit-300.dump");
 
@@ -385,7 +385,7 @@ static void test_perfdata__what_is_wrong_with_a_jitdump_is_told_once(void **stat
 	pd_directory_remove(directory);
 }
 
-static void test_perfdata__a_wild_period_is_damage(void **state)
+static void test_perfdata__an_out_of_range_period_is_damage(void **state)
 {
 	static const uint64_t periods[] = {1, UINT64_MAX, UINT64_C(1) << 56, (UINT64_C(1) << 56) + 1, 2};
 	struct pd_recording recording = {0};
@@ -408,7 +408,10 @@ static void test_perfdata__a_wild_period_is_damage(void **state)
 	pd_recording_deinit(&recording);
 }
 
-/* perf record -e '{a,b}:S': the leader is sampled, and its samples have the counters of all. The fixture's stand at 80, 81. */
+/*
+ * perf record -e '{a,b}:S': the leader is sampled, and its samples have the counters of all. The
+ * fixture's are 80, 81.
+ */
 static void test_perfdata__counters_of_a_group_are_samples_of_its_members(void **state)
 {
 	struct pd_recording recording = {0};
@@ -419,7 +422,7 @@ static void test_perfdata__counters_of_a_group_are_samples_of_its_members(void *
 	for (uint64_t id = 81; id <= 82; id++)
 		pd_add_attr(&recording, PD_USUAL_TYPE | PERF_SAMPLE_READ, id)->read_format =
 			PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-	for (uint64_t n = 1; n <= 3; n++) /* the third counter belongs to nobody */
+	for (uint64_t n = 1; n <= 3; n++) /* the third counter has no event */
 		pd_sample(&recording,
 			  &(struct pd_sample){.place = place, .ip = 0x401000, .period = 1, .n_values = n});
 	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
@@ -432,7 +435,7 @@ static void test_perfdata__counters_of_a_group_are_samples_of_its_members(void *
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata__a_loss_that_is_told_twice_counts_once(void **state)
+static void test_perfdata__a_loss_reported_twice_counts_once(void **state)
 {
 	struct pd_recording recording;
 	struct pd_place place = usual_place(200, 200, 2290, 0);
@@ -449,7 +452,7 @@ static void test_perfdata__a_loss_that_is_told_twice_counts_once(void **state)
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata__two_events_of_one_name_are_told_apart(void **state)
+static void test_perfdata__two_events_of_one_name_are_distinguished(void **state)
 {
 	struct pd_recording recording = {0};
 	struct pd_place place = usual_place(1, 1, 0, 0);
@@ -482,7 +485,10 @@ static int by_time(const void *a, const void *b)
 	return (left->time > right->time) - (left->time < right->time);
 }
 
-/* Rings that are read one after the other while they go on: nothing is older than the newest of two rounds before. */
+/*
+ * Rings that are read one after the other while they go on: nothing is older than the newest of two
+ * rounds before.
+ */
 static size_t draw_rings(struct pd_recording *recording, uint64_t seed, uint32_t n_cpus, struct drawn *drawn,
 			 size_t n_max)
 {
@@ -580,7 +586,7 @@ static enum ctx_status status_of(const void *bytes, size_t n, bool *is)
 	return status;
 }
 
-static void test_perfdata__what_is_no_perf_data_is_refused(void **state)
+static void test_perfdata__other_files_are_refused(void **state)
 {
 	char zeros[200] = {0}, old[200] = "PERFFILE";
 	struct pd_reading reading;
@@ -643,7 +649,7 @@ static void test_perfdata__an_empty_recording_is_a_profile_without_samples(void 
 
 /* ---- memory that runs out ---- */
 
-static void test_perfdata__memory_that_is_short_fails_and_leaks_nothing(void **state)
+static void test_perfdata__out_of_memory_fails_without_leaks(void **state)
 {
 	char *path = pd_directory();
 
@@ -702,23 +708,23 @@ int main(void)
 		cmocka_unit_test(test_perfdata__events_of_a_usual_recording_are_these),
 		cmocka_unit_test(test_perfdata__every_form_in_either_byte_order_gives_the_same_events),
 		cmocka_unit_test(test_perfdata__a_directory_gives_the_same_events_as_one_file),
-		cmocka_unit_test(test_perfdata__what_is_wrong_in_a_directory_is_told),
+		cmocka_unit_test(test_perfdata__damage_in_a_directory_is_reported),
 		cmocka_unit_test(test_perfdata__data_behind_an_auxtrace_record_is_passed_over),
 		cmocka_unit_test(test_perfdata__samples_of_unknown_ids_are_counted_and_left_out),
-		cmocka_unit_test(test_perfdata__times_outside_of_what_the_header_tells_are_moved_and_counted),
+		cmocka_unit_test(test_perfdata__times_outside_the_range_of_the_header_are_moved_and_counted),
 		cmocka_unit_test(test_perfdata__samples_without_time_are_all_at_the_beginning),
-		cmocka_unit_test(test_perfdata__maps_of_guests_are_nobodys_here),
-		cmocka_unit_test(test_perfdata__code_in_memory_without_a_file_is_told_by_the_perf_map),
-		cmocka_unit_test(test_perfdata__what_is_wrong_with_a_jitdump_is_told_once),
-		cmocka_unit_test(test_perfdata__a_wild_period_is_damage),
+		cmocka_unit_test(test_perfdata__maps_of_guests_are_ignored),
+		cmocka_unit_test(test_perfdata__anonymous_code_is_named_by_the_perf_map),
+		cmocka_unit_test(test_perfdata__damage_of_a_jitdump_is_reported_once),
+		cmocka_unit_test(test_perfdata__an_out_of_range_period_is_damage),
 		cmocka_unit_test(test_perfdata__counters_of_a_group_are_samples_of_its_members),
-		cmocka_unit_test(test_perfdata__a_loss_that_is_told_twice_counts_once),
-		cmocka_unit_test(test_perfdata__two_events_of_one_name_are_told_apart),
+		cmocka_unit_test(test_perfdata__a_loss_reported_twice_counts_once),
+		cmocka_unit_test(test_perfdata__two_events_of_one_name_are_distinguished),
 		cmocka_unit_test(test_perfdata__rings_come_out_in_order_of_time),
-		cmocka_unit_test(test_perfdata__what_is_no_perf_data_is_refused),
+		cmocka_unit_test(test_perfdata__other_files_are_refused),
 		cmocka_unit_test(test_perfdata__a_recording_without_events_is_refused),
 		cmocka_unit_test(test_perfdata__an_empty_recording_is_a_profile_without_samples),
-		cmocka_unit_test(test_perfdata__memory_that_is_short_fails_and_leaks_nothing),
+		cmocka_unit_test(test_perfdata__out_of_memory_fails_without_leaks),
 		cmocka_unit_test(test_perfdata__a_fingerprint_changes_with_any_part_of_a_recording),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * Frames of a sample: chains with every mark, where the leaf comes from, where the caller is not known.
+ * Frames of a sample: chains with every mark, where the leaf comes from, where the caller is not
+ * known.
  */
 #include "formats/perfdata/pd_chain.h"
 #include "model/event_source.h"
@@ -142,7 +143,9 @@ static void test_perfdata_chain__a_chain_as_long_as_it_may_be_is_truncated(void 
 	ctx_pd_chain_deinit(&chain);
 }
 
-/* perf record --call-graph dwarf: the user's part is a copy of the stack, which is not walked here. */
+/*
+ * perf record --call-graph dwarf: the user's part is a copy of the stack, which is not walked here.
+ */
 static void test_perfdata_chain__a_copied_stack_leaves_the_users_counter_and_a_truncation(void **state)
 {
 	static const uint64_t kernel_part[] = {MARK_KERNEL, K(10), K(21)}, pc = U(10);
@@ -172,7 +175,10 @@ static void test_perfdata_chain__a_copied_stack_leaves_the_users_counter_and_a_t
 	ctx_pd_chain_deinit(&chain);
 }
 
-/* Whatever is in a chain: as many frames as entries, and none that is a mark or ours of a truncation. */
+/*
+ * Whatever is in a chain: as many frames as entries, and none that is a mark or ours of a
+ * truncation.
+ */
 static void test_perfdata_chain__frames_of_any_noise_are_addresses_or_nothing(void **state)
 {
 	static const uint64_t kinds[] = {MARK_USER,

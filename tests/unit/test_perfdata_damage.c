@@ -1,6 +1,6 @@
 /*
- * The whole source on what is damaged, cut or of another version: what can be used is used, and what is missing is
- * told.
+ * The whole source on damaged, truncated or other versions of files: usable data is used, and
+ * missing data is reported.
  */
 #include "tests/unit/every.h"
 #include "tests/unit/perfdata_usual.h"
@@ -32,7 +32,7 @@ static void test_perfdata_damage__attributes_of_every_size_are_read(void **state
 	}
 }
 
-static void test_perfdata_damage__an_event_whose_attribute_cannot_be_is_told_and_the_others_used(void **state)
+static void test_perfdata_damage__an_invalid_attribute_is_reported_and_other_events_are_used(void **state)
 {
 	static const uint32_t sizes[] = {1, 63, 129, 65536, UINT32_MAX};
 
@@ -51,7 +51,10 @@ static void test_perfdata_damage__an_event_whose_attribute_cannot_be_is_told_and
 	}
 }
 
-/* In a file the section of attributes is what counts, also where all records are read for their times. */
+/*
+ * In a file the section of attributes is what counts, also where all records are read for their
+ * times.
+ */
 static void test_perfdata_damage__attributes_among_the_records_are_for_pipes_only(void **state)
 {
 	struct pd_recording recording = {0};
@@ -91,7 +94,9 @@ static void test_perfdata_damage__a_recording_of_a_killed_perf_is_used_whole(voi
 	}
 }
 
-/* Whole samples in the first `n` bytes of the records, and whether these end between two records. */
+/*
+ * Whole samples in the first `n` bytes of the records, and whether these end between two records.
+ */
 static size_t samples_within(const struct pd_recording *recording, size_t n, bool *between)
 {
 	size_t samples = 0;
@@ -134,7 +139,7 @@ static void test_perfdata_damage__a_file_cut_anywhere_has_all_samples_before_the
 	}
 }
 
-/* As the header tells it. */
+/* As in the header. */
 static uint64_t end_of_data(const struct ctx_buf *bytes)
 {
 	uint64_t data[2];
@@ -143,8 +148,10 @@ static uint64_t end_of_data(const struct ctx_buf *bytes)
 	return data[0] + data[1];
 }
 
-/* A closed file that is cut says so, wherever: in its head it cannot be opened, behind it there is damage. */
-static void test_perfdata_damage__a_closed_file_that_is_cut_says_so(void **state)
+/*
+ * A truncated closed file is reported: in its header it cannot be opened, after it there is damage.
+ */
+static void test_perfdata_damage__a_truncated_closed_file_is_reported(void **state)
 {
 	(void)state;
 	for (size_t kind = 0; kind < CTX_COUNT_OF(usual_kinds); kind++) {
@@ -152,7 +159,7 @@ static void test_perfdata_damage__a_closed_file_that_is_cut_says_so(void **state
 		struct ctx_buf bytes = {0};
 
 		if (usual_kinds[kind] == PD_PIPE)
-			continue; /* nothing tells where it should have ended */
+			continue; /* its intended end is unknown */
 		usual(&recording, false);
 		pd_write(&recording, &(struct pd_form){.kind = usual_kinds[kind]}, &bytes);
 		for (size_t n = 0; n < bytes.n; n += EVERY) {
@@ -172,8 +179,8 @@ static void test_perfdata_damage__a_closed_file_that_is_cut_says_so(void **state
 }
 
 /*
- * Can nobody tell that the byte was changed? A record of another type is another record; and a record that is no sample
- * may be as long as it likes, even if it ends just where another one does.
+ * Whether the changed byte is undetectable: a record of another type is another record, and a
+ * record that is not a sample may have any length, even if it ends where another one does.
  */
 static bool is_credible(const struct pd_recording *recording, size_t at)
 {
@@ -187,7 +194,7 @@ static bool is_credible(const struct pd_recording *recording, size_t at)
 	return false;
 }
 
-static void test_perfdata_damage__a_flipped_bit_crashes_nothing_and_loses_nothing_in_silence(void **state)
+static void test_perfdata_damage__a_flipped_bit_never_crashes_or_loses_data_silently(void **state)
 {
 	(void)state;
 	for (size_t kind = 0; kind < CTX_COUNT_OF(usual_kinds); kind++) {
@@ -223,8 +230,8 @@ static void test_perfdata_damage__a_flipped_bit_crashes_nothing_and_loses_nothin
 	}
 }
 
-/* Eight bytes anywhere become what no size or place can be. */
-static void test_perfdata_damage__impossible_numbers_anywhere_crash_nothing(void **state)
+/* Eight bytes anywhere become an invalid size or position. */
+static void test_perfdata_damage__invalid_numbers_never_crash(void **state)
 {
 	static const uint64_t numbers[] = {0, 4, UINT64_C(0xffffffff), UINT64_C(1) << 32, UINT64_MAX};
 
@@ -258,7 +265,7 @@ static void test_perfdata_damage__impossible_numbers_anywhere_crash_nothing(void
 	}
 }
 
-static void test_perfdata_damage__reading_goes_on_behind_a_record_that_cannot_be(void **state)
+static void test_perfdata_damage__reading_continues_after_an_invalid_record(void **state)
 {
 	static const uint16_t sizes[] = {0, 4, 7, 9, 100, 0xffff};
 
@@ -285,7 +292,7 @@ static void test_perfdata_damage__reading_goes_on_behind_a_record_that_cannot_be
 	}
 }
 
-static void test_perfdata_damage__damaged_features_are_told(void **state)
+static void test_perfdata_damage__damaged_features_are_reported(void **state)
 {
 	struct pd_recording recording;
 	struct pd_reading reading;
@@ -303,8 +310,7 @@ static void test_perfdata_damage__damaged_features_are_told(void **state)
 	}
 }
 
-static void test_perfdata_damage__a_packed_record_that_is_damaged_is_told_and_the_rest_stays_sane(
-	void **state)
+static void test_perfdata_damage__a_damaged_compressed_record_is_reported_and_the_rest_is_read(void **state)
 {
 	struct pd_recording recording;
 	struct ctx_buf bytes = {0};
@@ -354,18 +360,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfdata_damage__attributes_of_every_size_are_read),
 		cmocka_unit_test(
-			test_perfdata_damage__an_event_whose_attribute_cannot_be_is_told_and_the_others_used),
+			test_perfdata_damage__an_invalid_attribute_is_reported_and_other_events_are_used),
 		cmocka_unit_test(test_perfdata_damage__attributes_among_the_records_are_for_pipes_only),
 		cmocka_unit_test(test_perfdata_damage__a_recording_of_a_killed_perf_is_used_whole),
 		cmocka_unit_test(test_perfdata_damage__a_file_cut_anywhere_has_all_samples_before_the_cut),
-		cmocka_unit_test(test_perfdata_damage__a_closed_file_that_is_cut_says_so),
+		cmocka_unit_test(test_perfdata_damage__a_truncated_closed_file_is_reported),
+		cmocka_unit_test(test_perfdata_damage__a_flipped_bit_never_crashes_or_loses_data_silently),
+		cmocka_unit_test(test_perfdata_damage__invalid_numbers_never_crash),
+		cmocka_unit_test(test_perfdata_damage__reading_continues_after_an_invalid_record),
+		cmocka_unit_test(test_perfdata_damage__damaged_features_are_reported),
 		cmocka_unit_test(
-			test_perfdata_damage__a_flipped_bit_crashes_nothing_and_loses_nothing_in_silence),
-		cmocka_unit_test(test_perfdata_damage__impossible_numbers_anywhere_crash_nothing),
-		cmocka_unit_test(test_perfdata_damage__reading_goes_on_behind_a_record_that_cannot_be),
-		cmocka_unit_test(test_perfdata_damage__damaged_features_are_told),
-		cmocka_unit_test(
-			test_perfdata_damage__a_packed_record_that_is_damaged_is_told_and_the_rest_stays_sane),
+			test_perfdata_damage__a_damaged_compressed_record_is_reported_and_the_rest_is_read),
 		cmocka_unit_test(test_perfdata_damage__processes_that_begot_each_other_do_not_hang_it),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * Features are made here, field by field, in either byte order. Every one goes through the same mill: read whole,
- * cut off at every byte, repeated, and with each allocation failing once.
+ * Features are made here, field by field, in either byte order. Every one goes through the same
+ * mill: read whole, cut off at every byte, repeated, and with each allocation failing once.
  */
 #include "base/mem.h"
 #include "tests/unit/pd_facts_fixture.h"
@@ -222,7 +222,7 @@ static void make_resolution(struct maker *maker)
 	put64(maker, 1);
 }
 
-/* It tells the resolution and not which clock it is. */
+/* It has the resolution but not the clock. */
 static void check_resolution(const struct ctx_pd_facts *facts)
 {
 	assert_int_equal(facts->seen[0] >> CTX_PD_FEATURE_CLOCKID & 1, 1);
@@ -372,7 +372,7 @@ static void test_perfdata_facts__a_feature_that_is_cut_off_anywhere_is_one_line(
 	}
 }
 
-static void test_perfdata_facts__a_feature_that_comes_twice_replaces_or_is_added(void **state)
+static void test_perfdata_facts__a_duplicate_feature_replaces_or_is_added(void **state)
 {
 	struct ctx_pd_facts facts = {0};
 	struct maker maker = {0};
@@ -391,7 +391,7 @@ static void test_perfdata_facts__a_feature_that_comes_twice_replaces_or_is_added
 	ctx_pd_facts_deinit(&facts);
 }
 
-static void test_perfdata_facts__features_that_nobody_knows_are_no_damage(void **state)
+static void test_perfdata_facts__unknown_features_are_not_damage(void **state)
 {
 	static const uint32_t unknown[] = {0, 1, 15, 18, 19, 20, 63, 64, 200, 255, 256, 4000, UINT32_MAX};
 	struct ctx_pd_facts facts = {0};
@@ -411,7 +411,7 @@ static void test_perfdata_facts__features_that_nobody_knows_are_no_damage(void *
 	ctx_pd_facts_deinit(&facts);
 }
 
-/* ---- what nobody should believe ---- */
+/* ---- values that must not be trusted ---- */
 
 static void expect_damage(uint32_t feature, struct maker *maker, const char *reason)
 {
@@ -471,7 +471,7 @@ static void test_perfdata_facts__counts_of_billions_cost_nothing(void **state)
 	ctx_buf_deinit(&maker.buf);
 }
 
-static void test_perfdata_facts__what_makes_no_sense_is_damage(void **state)
+static void test_perfdata_facts__nonsensical_values_are_damage(void **state)
 {
 	struct maker maker = {0};
 
@@ -570,7 +570,7 @@ static void test_perfdata_facts__more_processors_than_the_topology_has_room_for_
 	ctx_pd_facts_deinit(&facts);
 }
 
-/* ---- the head of a report ---- */
+/* ---- the report header ---- */
 
 static void expect_properties(struct ctx_pd_facts *facts, uint64_t start_ns,
 			      const struct ctx_property *expected, size_t n)
@@ -613,7 +613,7 @@ static void test_perfdata_facts__properties_are_in_order_with_the_keys_of_an_exp
 	ctx_pd_facts_deinit(&facts);
 }
 
-static void test_perfdata_facts__what_is_not_told_has_no_line(void **state)
+static void test_perfdata_facts__missing_facts_have_no_line(void **state)
 {
 	struct ctx_pd_facts facts = {.machine.hostname = "",
 				     .machine.cpu_desc = "",
@@ -721,17 +721,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfdata_facts__every_feature_is_read_in_either_byte_order),
 		cmocka_unit_test(test_perfdata_facts__a_feature_that_is_cut_off_anywhere_is_one_line),
-		cmocka_unit_test(test_perfdata_facts__a_feature_that_comes_twice_replaces_or_is_added),
-		cmocka_unit_test(test_perfdata_facts__features_that_nobody_knows_are_no_damage),
+		cmocka_unit_test(test_perfdata_facts__a_duplicate_feature_replaces_or_is_added),
+		cmocka_unit_test(test_perfdata_facts__unknown_features_are_not_damage),
 		cmocka_unit_test(test_perfdata_facts__counts_of_billions_cost_nothing),
-		cmocka_unit_test(test_perfdata_facts__what_makes_no_sense_is_damage),
+		cmocka_unit_test(test_perfdata_facts__nonsensical_values_are_damage),
 		cmocka_unit_test(test_perfdata_facts__the_damage_of_a_whole_file_is_a_few_lines),
 		cmocka_unit_test(test_perfdata_facts__clock_data_outrank_the_clock_of_an_event),
 		cmocka_unit_test(test_perfdata_facts__topology_without_the_number_of_processors_has_no_dies),
 		cmocka_unit_test(
 			test_perfdata_facts__more_processors_than_the_topology_has_room_for_are_damage),
 		cmocka_unit_test(test_perfdata_facts__properties_are_in_order_with_the_keys_of_an_experiment),
-		cmocka_unit_test(test_perfdata_facts__what_is_not_told_has_no_line),
+		cmocka_unit_test(test_perfdata_facts__missing_facts_have_no_line),
 		cmocka_unit_test(
 			test_perfdata_facts__the_start_is_before_or_after_the_moment_of_the_clock_data),
 		cmocka_unit_test(test_perfdata_facts__a_failing_allocation_is_a_status),

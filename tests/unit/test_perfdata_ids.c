@@ -11,7 +11,7 @@ static void add_build_id(struct ctx_pd_facts *facts, uint16_t misc, struct maker
 	ctx_buf_clear(&maker->buf);
 }
 
-static void test_perfdata_ids__build_ids_have_the_length_that_is_told(void **state)
+static void test_perfdata_ids__build_ids_have_the_recorded_length(void **state)
 {
 	struct ctx_pd_facts facts = {0};
 	struct maker maker = {0};
@@ -79,7 +79,7 @@ static void test_perfdata_ids__the_last_build_id_of_the_host_counts(void **state
 	put_build_id(&maker, -1, 0x30, 2, 2, "/lib");
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
 	assert_string_equal(ctx_pd_facts_build_id(&facts, "/lib"), "3031");
-	put_build_id(&maker, -1, 0x30, 2, 2, "/lib"); /* told twice */
+	put_build_id(&maker, -1, 0x30, 2, 2, "/lib"); /* twice */
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
 	put_build_id(&maker, 77, 0x40, 2, 2, "/lib");
 	add_build_id(&facts, MISC_USER | MISC_SIZE, &maker);
@@ -184,7 +184,9 @@ static void test_perfdata_ids__an_id_has_the_name_of_the_first_event_with_it(voi
 	ctx_pd_facts_deinit(&facts);
 }
 
-/* Attributes were once 64 bytes, without a clock; the last field before was 8 bytes of an address. */
+/*
+ * Attributes were once 64 bytes, without a clock; the last field before was 8 bytes of an address.
+ */
 static void test_perfdata_ids__attributes_of_an_old_perf_have_no_clock(void **state)
 {
 	struct ctx_pd_facts facts = {0};
@@ -210,7 +212,7 @@ static void test_perfdata_ids__attributes_of_an_old_perf_have_no_clock(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perfdata_ids__build_ids_have_the_length_that_is_told),
+		cmocka_unit_test(test_perfdata_ids__build_ids_have_the_recorded_length),
 		cmocka_unit_test(test_perfdata_ids__a_build_id_of_zeros_is_none),
 		cmocka_unit_test(test_perfdata_ids__the_last_build_id_of_the_host_counts),
 		cmocka_unit_test(test_perfdata_ids__a_damaged_build_id_is_one_of_many),

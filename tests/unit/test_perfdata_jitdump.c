@@ -1,6 +1,7 @@
 /*
- * Dumps are made here, record by record, in either byte order; each is read from memory and from a file, which must
- * agree. Large ones are compared with what the test noted down while it wrote them.
+ * Dumps are made here, record by record, in either byte order; each is read from memory and from a
+ * file, which must agree. Large ones are compared with what the test noted down while it wrote
+ * them.
  */
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -201,7 +202,7 @@ static void test_perfdata_jitdump__both_byte_orders(void **state)
 		struct ctx_pd_jitdump dump;
 		uint64_t code[2];
 
-		/* A longer header and records that nobody knows are stepped over. */
+		/* A longer header and unknown records are skipped. */
 		put_header_of(&maker, 1, HEADER_BYTES + 8, 1);
 		put64(&maker, UINT64_MAX);
 		put_other(&maker, DEBUG, 33);
@@ -276,8 +277,11 @@ static void test_perfdata_jitdump__loads_of_equal_time_keep_their_order(void **s
 	ctx_pd_jitdump_deinit(&dump);
 }
 
-/* Code and names of all sizes around the window's and the name's limits; what was written is what is read. */
-static void test_perfdata_jitdump__what_was_written_is_read(void **state)
+/*
+ * Code and names of all sizes around the window's and the name's limits; what was written is what
+ * is read.
+ */
+static void test_perfdata_jitdump__records_round_trip(void **state)
 {
 	static const uint32_t SIZES[] = {1,	 15,	 4096,	 65535 - 56, 65536,
 					 131071, 131072, 131073, 200000,     400000};
@@ -457,7 +461,10 @@ static void test_perfdata_jitdump__empty_functions_are_left_out(void **state)
 	ctx_pd_jitdump_deinit(&dump);
 }
 
-/* A file of 4 GiB, nearly all of it a hole that is the code of one function: quick, and little memory. */
+/*
+ * A file of 4 GiB, nearly all of it a hole that is the code of one function: quick, and little
+ * memory.
+ */
 static void test_perfdata_jitdump__files_up_to_4_gib(void **state)
 {
 	uint32_t size = (uint32_t)(4 * GIB - HEADER_BYTES - 16 - 58);
@@ -627,7 +634,7 @@ int main(void)
 		cmocka_unit_test(test_perfdata_jitdump__both_byte_orders),
 		cmocka_unit_test(test_perfdata_jitdump__a_move_is_a_second_load),
 		cmocka_unit_test(test_perfdata_jitdump__loads_of_equal_time_keep_their_order),
-		cmocka_unit_test(test_perfdata_jitdump__what_was_written_is_read),
+		cmocka_unit_test(test_perfdata_jitdump__records_round_trip),
 		cmocka_unit_test(test_perfdata_jitdump__a_name_without_end_is_damage),
 		cmocka_unit_test(test_perfdata_jitdump__torn_at_every_byte),
 		cmocka_unit_test(test_perfdata_jitdump__wrong_headers_are_refused),

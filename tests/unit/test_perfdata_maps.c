@@ -1,4 +1,7 @@
-/* Maps of processes that fork: lists that share their beginnings, against lists that are copied. Lines of parents. */
+/*
+ * Maps of processes that fork: lists that share their beginnings, against lists that are copied.
+ * Lines of parents.
+ */
 #include "formats/perfdata/pd_tasks.h"
 #include "model/profile.h"
 
@@ -36,7 +39,7 @@ static uint64_t random_below(uint64_t *seed, uint64_t n)
 	return (*seed >> 33) % n;
 }
 
-/* All that came out are maps of the process that was told of last, the next ones of its slow list. */
+/* All emitted maps are of the latest process, the next ones of its slow list. */
 static void take_events(struct fixture *fixture)
 {
 	struct slow *slow = &fixture->slow;
@@ -159,7 +162,9 @@ static void test_perfdata_maps__parents_in_a_circle_are_a_line(void **state)
 		for (size_t i = 0; i < out.n; i++) {
 			if (out.items[i].kind != CTX_EV_PROCESS_START)
 				continue;
-			/* The last one was not let close the circle: it is the first of the line. */
+			/*
+			 * The last one was not let close the circle: it is the first of the line.
+			 */
 			assert_int_equal(out.items[i].process_start.pid, n + 1 - expected);
 			assert_int_equal(out.items[i].process_start.parent,
 					 expected == 1 ? CTX_NONE : expected - 2);

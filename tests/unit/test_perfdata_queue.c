@@ -1,6 +1,6 @@
 /*
- * The order of records: what the queue gives out beside the obvious slow version of the same rule, for any number of
- * rings and rounds; and that it keeps no more than it was told to.
+ * The order of records: the queue is compared with the obvious slow version of the same rule, for
+ * any number of rings and rounds; and it keeps no more than its limit.
  */
 #include "formats/perfdata/pd_queue.h"
 #include "tests/unit/failing_malloc.h"
@@ -181,7 +181,7 @@ static void test_perfdata_queue__order_is_that_of_the_slow_version(void **state)
 	}
 }
 
-static void test_perfdata_queue__records_without_time_come_where_they_stand(void **state)
+static void test_perfdata_queue__records_without_time_keep_their_position(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
@@ -250,7 +250,7 @@ static void draw_unrounded(struct scene *scene, size_t n, uint64_t jitter)
 		put_sample(scene, 1 + 16 * (i + pd_random(&seed, jitter)));
 }
 
-/* Reads all; tells how many came late and the most that was kept. */
+/* Reads all; returns the number of late records and the maximum that was kept. */
 static size_t read_bounded(struct scene *scene, size_t *ret_late, size_t *ret_kept)
 {
 	const struct ctx_pd_queued *item;
@@ -271,7 +271,7 @@ static size_t read_bounded(struct scene *scene, size_t *ret_late, size_t *ret_ke
 	return n;
 }
 
-static void test_perfdata_queue__a_stream_without_rounds_keeps_what_it_may(void **state)
+static void test_perfdata_queue__a_stream_without_rounds_keeps_up_to_its_limit(void **state)
 {
 	const size_t n = 300000, bytes_max = (size_t)5 << 20;
 	size_t late, kept;
@@ -349,7 +349,7 @@ static enum ctx_status read_all(struct scene *scene, struct ctx_err *err)
 	return status;
 }
 
-static void test_perfdata_queue__memory_that_is_short_fails_and_leaks_nothing(void **state)
+static void test_perfdata_queue__out_of_memory_fails_without_leaks(void **state)
 {
 	struct scene scene;
 	uint64_t seed = 9;
@@ -409,13 +409,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_perfdata_queue__order_is_that_of_the_slow_version),
-		cmocka_unit_test(test_perfdata_queue__records_without_time_come_where_they_stand),
+		cmocka_unit_test(test_perfdata_queue__records_without_time_keep_their_position),
 		cmocka_unit_test(test_perfdata_queue__equal_times_stay_in_the_order_of_the_file),
 		cmocka_unit_test(test_perfdata_queue__an_empty_stream_ends_at_once_and_stays_at_its_end),
-		cmocka_unit_test(test_perfdata_queue__a_stream_without_rounds_keeps_what_it_may),
+		cmocka_unit_test(test_perfdata_queue__a_stream_without_rounds_keeps_up_to_its_limit),
 		cmocka_unit_test(test_perfdata_queue__too_little_memory_gives_all_records_though_late),
 		cmocka_unit_test(test_perfdata_queue__chunks_that_are_held_by_one_record_each_count_whole),
-		cmocka_unit_test(test_perfdata_queue__memory_that_is_short_fails_and_leaks_nothing),
+		cmocka_unit_test(test_perfdata_queue__out_of_memory_fails_without_leaks),
 		cmocka_unit_test(test_perfdata_queue__damage_comes_first_and_once),
 	};
 

@@ -1,6 +1,7 @@
 /*
- * Records taken apart: what went into a sample comes out, for every set of fields and in either byte order, and no cut
- * makes it read past the end (records are copied to memory of just their size, so that a sanitizer sees it).
+ * Parsing of records: every set of fields round-trips, in either byte order, and truncated records
+ * are not read past their end (records are copied to memory of exactly their size, so that a
+ * sanitizer detects it).
  */
 #include "formats/perfevent/pe_sample.h"
 #include "tests/unit/perfdata_fixture.h"
@@ -43,7 +44,7 @@ static struct perf_event_header last_header(const struct pd_recording *recording
 				  recording->swap);
 }
 
-/* The attrs as the file would tell them. */
+/* The attrs as in the file. */
 static void make_events(const struct pd_recording *recording, struct ctx_pd_events *events)
 {
 	*events = (struct ctx_pd_events){0};
@@ -149,7 +150,7 @@ static void check_stack(const struct pd_sample *in, const struct ctx_pe_sample *
 		assert_int_equal(out->user_stack[i], i + 1);
 }
 
-/* Values, ids and losses of counters count up from 80, 81, 82; a single counter stands at 77. */
+/* Values, ids and losses of counters count up from 80, 81, 82; a single counter is 77. */
 static void check_counts(const struct pd_sample *in, const struct pd_attr *attr,
 			 const struct ctx_pe_sample *out, uint64_t type)
 {
@@ -232,7 +233,7 @@ static void check_cut(const struct pd_recording *recording, const struct ctx_pd_
 	}
 }
 
-static void test_perfdata_record__every_set_of_fields_comes_out_as_it_went_in(void **state)
+static void test_perfdata_record__every_set_of_fields_round_trips(void **state)
 {
 	uint64_t seed = 1;
 
@@ -254,7 +255,7 @@ static void test_perfdata_record__every_set_of_fields_comes_out_as_it_went_in(vo
 	}
 }
 
-static void test_perfdata_record__the_id_says_which_of_two_events_it_is(void **state)
+static void test_perfdata_record__the_id_selects_one_of_two_events(void **state)
 {
 	uint64_t seed = 2;
 
@@ -280,13 +281,16 @@ static void test_perfdata_record__the_id_says_which_of_two_events_it_is(void **s
 	}
 }
 
-/* Events without IDENTIFIER whose ids are at one place all the same; and at two places: then nobody can say. */
+/*
+ * Events without IDENTIFIER whose ids are at one place all the same; and at two places: then the
+ * event is unknown.
+ */
 static void test_perfdata_record__without_identifier_the_place_of_the_id_must_be_common(void **state)
 {
 	const uint64_t base = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
 
 	(void)state;
-	for (int apart = 0; apart < 2; apart++) {
+	for (int differs = 0; differs < 2; differs++) {
 		struct pd_recording recording = {0};
 		struct ctx_pd_events events;
 		struct pd_sample sample = {.attr = 1, .place = {.pid = 3, .tid = 4, .time = 77}, .ip = 9};
@@ -295,14 +299,14 @@ static void test_perfdata_record__without_identifier_the_place_of_the_id_must_be
 		uint8_t *copy;
 
 		pd_add_attr(&recording, base | PERF_SAMPLE_PERIOD, 1);
-		pd_add_attr(&recording, base | (apart ? PERF_SAMPLE_ADDR : PERF_SAMPLE_CPU), 2);
+		pd_add_attr(&recording, base | (differs ? PERF_SAMPLE_ADDR : PERF_SAMPLE_CPU), 2);
 		make_events(&recording, &events);
 		pd_sample(&recording, &sample);
 		header = last_header(&recording);
 		copy = copy_last(&recording, header.size);
 		out = parse(&events, copy, &header);
-		assert_int_equal(out.status, apart ? CTX_E_FORMAT : CTX_OK);
-		assert_int_equal(out.event == NULL, apart);
+		assert_int_equal(out.status, differs ? CTX_E_FORMAT : CTX_OK);
+		assert_int_equal(out.event == NULL, differs);
 		assert_int_equal(ctx_pd_record_time(&events, copy, &header), 77);
 		free(copy);
 		ctx_pd_events_deinit(&events);
@@ -373,7 +377,7 @@ static void test_perfdata_record__counts_that_are_too_large_are_refused(void **s
 	}
 }
 
-static void test_perfdata_record__a_sample_longer_than_its_fields_is_told(void **state)
+static void test_perfdata_record__a_sample_longer_than_its_fields_is_reported(void **state)
 {
 	(void)state;
 	for (int later = 0; later < 2; later++) {
@@ -428,7 +432,7 @@ static void test_perfdata_record__the_trailer_has_the_time_whatever_else_is_in_i
 	}
 }
 
-static void test_perfdata_record__the_id_says_where_the_trailer_has_the_time(void **state)
+static void test_perfdata_record__the_id_selects_the_position_of_the_time_in_the_trailer(void **state)
 {
 	(void)state;
 	for (uint64_t id = 0; id < 4; id++) {
@@ -590,8 +594,11 @@ static void test_perfdata_record__a_build_id_of_any_size_stays_in_its_place(void
 	}
 }
 
-/* The kernel says "build id" of a device and an inode, when another recorder of the same program has asked for build ids. */
-static void test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_flag_says(void **state)
+/*
+ * The kernel says "build id" of a device and an inode, when another recorder of the same program
+ * has asked for build ids.
+ */
+static void test_perfdata_record__device_and_inode_are_never_a_build_id(void **state)
 {
 	static const struct {
 		uint32_t major, minor;
@@ -613,7 +620,7 @@ static void test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_
 	}
 }
 
-static void test_perfdata_record__zeros_are_no_build_id(void **state)
+static void test_perfdata_record__zeros_are_not_a_build_id(void **state)
 {
 	static const uint8_t zeros[20], last[20] = {[19] = 1};
 	char text[CTX_BUILDID_TEXT];
@@ -723,22 +730,22 @@ static void test_perfdata_record__an_attr_is_read_within_its_size_only(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perfdata_record__every_set_of_fields_comes_out_as_it_went_in),
-		cmocka_unit_test(test_perfdata_record__the_id_says_which_of_two_events_it_is),
+		cmocka_unit_test(test_perfdata_record__every_set_of_fields_round_trips),
+		cmocka_unit_test(test_perfdata_record__the_id_selects_one_of_two_events),
 		cmocka_unit_test(test_perfdata_record__without_identifier_the_place_of_the_id_must_be_common),
 		cmocka_unit_test(
 			test_perfdata_record__an_id_of_zero_is_the_first_event_and_others_are_unknown),
 		cmocka_unit_test(test_perfdata_record__counts_that_are_too_large_are_refused),
-		cmocka_unit_test(test_perfdata_record__a_sample_longer_than_its_fields_is_told),
+		cmocka_unit_test(test_perfdata_record__a_sample_longer_than_its_fields_is_reported),
 		cmocka_unit_test(test_perfdata_record__the_trailer_has_the_time_whatever_else_is_in_it),
-		cmocka_unit_test(test_perfdata_record__the_id_says_where_the_trailer_has_the_time),
+		cmocka_unit_test(
+			test_perfdata_record__the_id_selects_the_position_of_the_time_in_the_trailer),
 		cmocka_unit_test(test_perfdata_record__own_kinds_of_perf_and_short_records_have_no_time),
 		cmocka_unit_test(test_perfdata_record__maps_come_out_as_they_went_in),
 		cmocka_unit_test(test_perfdata_record__a_map_past_the_end_of_the_address_space_is_refused),
 		cmocka_unit_test(test_perfdata_record__a_build_id_of_any_size_stays_in_its_place),
-		cmocka_unit_test(
-			test_perfdata_record__device_and_inode_are_no_build_id_whatever_the_flag_says),
-		cmocka_unit_test(test_perfdata_record__zeros_are_no_build_id),
+		cmocka_unit_test(test_perfdata_record__device_and_inode_are_never_a_build_id),
+		cmocka_unit_test(test_perfdata_record__zeros_are_not_a_build_id),
 		cmocka_unit_test(test_perfdata_record__each_flag_of_an_attr_is_found_in_either_byte_order),
 		cmocka_unit_test(test_perfdata_record__flags_are_where_the_compiler_puts_them),
 		cmocka_unit_test(test_perfdata_record__an_attr_is_read_within_its_size_only),

@@ -1,6 +1,6 @@
 /*
- * What threads do when they are on no CPU, read from perf.data: formats of tracepoints, and recordings made here with the
- * changes that are to come out of them. The formats have their fields elsewhere than any kernel has.
+ * Thread states from perf.data: formats of tracepoints, and recordings made here with the expected
+ * changes. The formats have other offsets than any kernel.
  */
 #include "formats/perfdata/pd_tracing.h"
 #include "tests/unit/perfdata_reading.h"
@@ -49,7 +49,7 @@ static void put_sized(struct ctx_buf *buf, bool swap, const char *text)
 	ctx_buf_put(buf, text, strlen(text));
 }
 
-/* A section with these formats; those of one system stand side by side. */
+/* A section with these formats; those of one system are adjacent. */
 static void put_tracing(struct ctx_buf *buf, bool swap, const struct format *formats, size_t n)
 {
 	size_t at = 0;
@@ -127,7 +127,7 @@ static void test_perfdata_states__bits_of_the_state_are_those_that_the_format_ha
 	ctx_buf_deinit(&buf);
 }
 
-static void test_perfdata_states__formats_that_are_cut_anywhere_give_nothing(void **state)
+static void test_perfdata_states__truncated_formats_yield_nothing(void **state)
 {
 	struct ctx_buf buf = {0};
 
@@ -330,7 +330,7 @@ static void whole_system(struct pd_recording *recording, bool swap)
 	switches(recording, at(200, 201, 600, 0), 4, 0);
 	switches(recording, at(0, 0, 700, 1), 0, 100);
 	wakes(recording, at(0, 0, 750, 0), 201);
-	wakes(recording, at(0, 0, 760, 0), 999); /* nobody has told of it */
+	wakes(recording, at(0, 0, 760, 0), 999); /* unannounced */
 	switches(recording, at(0, 0, 800, 0), 0, 201);
 	switches(recording, at(200, 201, 900, 0), 0x10, 0);
 	switches(recording, at(100, 100, 1000, 1), 0x80, 0);
@@ -411,7 +411,7 @@ static void test_perfdata_states__switch_records_come_beside_the_tracepoint(void
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata_states__the_end_of_a_thread_is_no_wait(void **state)
+static void test_perfdata_states__the_end_of_a_thread_is_not_a_wait(void **state)
 {
 	struct pd_recording recording;
 	struct pd_place end = at(100, 101, 300, 2);
@@ -433,7 +433,7 @@ static void test_perfdata_states__the_end_of_a_thread_is_no_wait(void **state)
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata_states__exec_goes_on_as_a_thread_that_runs(void **state)
+static void test_perfdata_states__exec_continues_as_a_running_thread(void **state)
 {
 	struct pd_recording recording;
 	struct pd_place exec = at(100, 100, 100, 2);
@@ -453,7 +453,7 @@ static void test_perfdata_states__exec_goes_on_as_a_thread_that_runs(void **stat
 }
 
 /* A recording of one process also has the samples of whoever wakes its threads. */
-static void test_perfdata_states__who_wakes_from_outside_is_no_thread_and_lends_no_user_stack(void **state)
+static void test_perfdata_states__an_external_waker_is_not_a_thread_and_has_no_user_stack(void **state)
 {
 	struct pd_recording recording;
 
@@ -461,7 +461,8 @@ static void test_perfdata_states__who_wakes_from_outside_is_no_thread_and_lends_
 	begin_app(&recording, false, false);
 	switches(&recording, at(100, 100, 100, 0), 1, 500);
 	wakes(&recording, at(500, 500, 200, 0), 100);
-	wakes(&recording, at(100, 100, 300, 0), 500); /* not of the recording, though its sample told of it */
+	wakes(&recording, at(100, 100, 300, 0),
+	      500); /* not in the recording, though its sample refers to it */
 	expect_states(&recording, PD_FILE,
 		      "100 state 0/0 blocked cpu 0: ffffffff81000000 402001\n"
 		      "200 state 0/0 waking cpu 0 by -1 :500: ffffffff81000000\n");
@@ -526,8 +527,7 @@ static void expect_none(const struct pd_recording *recording, enum pd_kind kind,
 	pd_reading_deinit(&reading);
 }
 
-static void test_perfdata_states__formats_that_are_damaged_or_missing_are_told_and_give_no_states(
-	void **state)
+static void test_perfdata_states__damaged_or_missing_formats_are_reported_and_yield_no_states(void **state)
 {
 	static const enum pd_kind kinds[] = {PD_FILE, PD_PIPE};
 
@@ -568,7 +568,7 @@ static void test_perfdata_states__a_file_without_switches_has_none(void **state)
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata_states__raw_data_that_is_too_short_tells_nothing(void **state)
+static void test_perfdata_states__raw_data_that_is_too_short_is_ignored(void **state)
 {
 	struct pd_recording recording;
 	struct pd_sample sample = {.attr = SWITCH, .place = at(100, 100, 10, 0), .raw_bytes = 4};
@@ -583,7 +583,7 @@ static void test_perfdata_states__raw_data_that_is_too_short_tells_nothing(void 
 	pd_recording_deinit(&recording);
 }
 
-static void test_perfdata_states__memory_that_runs_out_is_a_failure_and_no_more(void **state)
+static void test_perfdata_states__out_of_memory_fails_without_leaks(void **state)
 {
 	struct pd_recording recording;
 	struct ctx_buf bytes = {0};
@@ -605,23 +605,23 @@ int main(void)
 		cmocka_unit_test(test_perfdata_states__formats_are_read_in_either_byte_order),
 		cmocka_unit_test(
 			test_perfdata_states__bits_of_the_state_are_those_that_the_format_has_letters_for),
-		cmocka_unit_test(test_perfdata_states__formats_that_are_cut_anywhere_give_nothing),
+		cmocka_unit_test(test_perfdata_states__truncated_formats_yield_nothing),
 		cmocka_unit_test(
 			test_perfdata_states__a_tracepoint_without_a_field_that_it_needs_is_not_used),
 		cmocka_unit_test(
 			test_perfdata_states__a_recording_of_all_processors_gives_these_changes_in_every_form),
 		cmocka_unit_test(test_perfdata_states__samples_of_the_events_stay_metrics),
 		cmocka_unit_test(test_perfdata_states__switch_records_come_beside_the_tracepoint),
-		cmocka_unit_test(test_perfdata_states__the_end_of_a_thread_is_no_wait),
-		cmocka_unit_test(test_perfdata_states__exec_goes_on_as_a_thread_that_runs),
+		cmocka_unit_test(test_perfdata_states__the_end_of_a_thread_is_not_a_wait),
+		cmocka_unit_test(test_perfdata_states__exec_continues_as_a_running_thread),
 		cmocka_unit_test(
-			test_perfdata_states__who_wakes_from_outside_is_no_thread_and_lends_no_user_stack),
+			test_perfdata_states__an_external_waker_is_not_a_thread_and_has_no_user_stack),
 		cmocka_unit_test(test_perfdata_states__faults_are_for_instructions_or_not),
 		cmocka_unit_test(
-			test_perfdata_states__formats_that_are_damaged_or_missing_are_told_and_give_no_states),
+			test_perfdata_states__damaged_or_missing_formats_are_reported_and_yield_no_states),
 		cmocka_unit_test(test_perfdata_states__a_file_without_switches_has_none),
-		cmocka_unit_test(test_perfdata_states__raw_data_that_is_too_short_tells_nothing),
-		cmocka_unit_test(test_perfdata_states__memory_that_runs_out_is_a_failure_and_no_more),
+		cmocka_unit_test(test_perfdata_states__raw_data_that_is_too_short_is_ignored),
+		cmocka_unit_test(test_perfdata_states__out_of_memory_fails_without_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * The records of one file as they lie there: whole at every boundary of the reader's chunks, packed or not, and found
- * again behind damage.
+ * The records of one file: complete at every boundary of the reader's chunks, compressed or not,
+ * and found again after damage.
  */
 #include "formats/perfdata/pd_stream.h"
 #include "tests/unit/every.h"
@@ -62,7 +62,10 @@ static void check_record(const struct pd_recording *recording, size_t i, const s
 	assert_memory_equal(record->bytes, want, header.size);
 }
 
-/* All records come in order and unharmed. Every seventh is held for a while, and must stay as it is. */
+/*
+ * All records come in order and unharmed. Every seventh is held for a while, and must stay as it
+ * is.
+ */
 static void check_all(struct scene *scene)
 {
 	struct ctx_pd_record held[100] = {0}, record;
@@ -97,7 +100,7 @@ static void check_all(struct scene *scene)
 	}
 }
 
-static void test_perfdata_stream__records_of_every_size_come_whole(void **state)
+static void test_perfdata_stream__records_of_every_size_are_complete(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 12; seed++) {
@@ -110,7 +113,7 @@ static void test_perfdata_stream__records_of_every_size_come_whole(void **state)
 	}
 }
 
-static void test_perfdata_stream__packed_records_come_whole(void **state)
+static void test_perfdata_stream__compressed_records_are_complete(void **state)
 {
 	static const size_t pieces[] = {1, 8, 100, 1000, 2048};
 
@@ -158,7 +161,10 @@ static void check_packed_whole(size_t n)
 	end(&scene);
 }
 
-/* More than one chunk holds, and just as much: all packed bytes are used up then, and still there is more to come. */
+/*
+ * More than one chunk holds, and just as much: all packed bytes are used up then, and still there
+ * is more to come.
+ */
 static void test_perfdata_stream__a_packed_record_may_hold_megabytes(void **state)
 {
 	(void)state;
@@ -270,7 +276,7 @@ static void test_perfdata_stream__a_file_that_became_shorter_ends_where_it_does(
 	end(&scene);
 }
 
-static void test_perfdata_stream__data_that_goes_past_the_end_is_told(void **state)
+static void test_perfdata_stream__data_past_the_end_is_reported(void **state)
 {
 	static const uint64_t sizes[] = {101, 1u << 20, UINT64_C(1) << 32, INT64_MAX, UINT64_MAX};
 
@@ -292,7 +298,7 @@ static void test_perfdata_stream__data_that_goes_past_the_end_is_told(void **sta
 
 /* ---- damage ---- */
 
-/* Records that are told apart by a number of their own. */
+/* Records with unique numbers. */
 static void put_numbered(struct pd_recording *recording, size_t n, size_t size)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -302,7 +308,7 @@ static void put_numbered(struct pd_recording *recording, size_t n, size_t size)
 	}
 }
 
-/* Whatever lies in the file for a while: what is before it comes, and what is well behind it, and it is told. */
+/* Garbage in the file: records before it, and well after it, are read, and it is reported. */
 static void test_perfdata_stream__records_behind_garbage_are_found_again(void **state)
 {
 	const size_t n = 4000, size = 48;
@@ -317,7 +323,9 @@ static void test_perfdata_stream__records_behind_garbage_are_found_again(void **
 		put_numbered(&scene.recording, n, size);
 		for (size_t i = 0; i < records * size; i++)
 			scene.recording.bytes.bytes[first * size + i] = (uint8_t)pd_random(&drawn, 256);
-		/* So that the garbage is seen to be some, and does not look like a longer record. */
+		/*
+		 * So that the garbage is seen to be some, and does not look like a longer record.
+		 */
 		memset(scene.recording.bytes.bytes + first * size, 0, 8);
 		open_stream(&scene, &scene.recording.bytes);
 		while (ctx_pd_stream_next(&scene.stream, &record, NULL) == CTX_OK) {
@@ -366,7 +374,10 @@ static void test_perfdata_stream__a_record_that_cannot_be_costs_itself_alone(voi
 	}
 }
 
-/* Wherever the damaged one lies in what is read at a time: a large record behind it may not be there whole yet. */
+/*
+ * Wherever the damaged one lies in what is read at a time: a large record behind it may not be
+ * there whole yet.
+ */
 static void test_perfdata_stream__damage_at_the_end_of_a_chunk_costs_no_more_than_elsewhere(void **state)
 {
 	(void)state;
@@ -383,7 +394,7 @@ static void test_perfdata_stream__damage_at_the_end_of_a_chunk_costs_no_more_tha
 	}
 }
 
-static void test_perfdata_stream__what_is_unpacked_wrongly_is_told(void **state)
+static void test_perfdata_stream__failed_decompression_is_reported(void **state)
 {
 	struct scene scene = {0};
 	struct pd_form form = {.kind = PD_COMPRESSED, .packed_from = 500};
@@ -410,8 +421,11 @@ static size_t end_of_packed(const struct ctx_buf *bytes, size_t n)
 	return at;
 }
 
-/* A stream breaks off within a record, another one begins: it can be unpacked, and is not joined with that record. */
-static void test_perfdata_stream__unpacking_goes_on_with_the_next_stream(void **state)
+/*
+ * A stream breaks off within a record, another one begins: it can be unpacked, and is not joined
+ * with that record.
+ */
+static void test_perfdata_stream__decompression_continues_with_the_next_stream(void **state)
 {
 	struct scene scene = {0};
 	struct pd_form form = {.kind = PD_COMPRESSED, .packed_from = 100}; /* records of 64: split */
@@ -451,7 +465,7 @@ static void test_perfdata_stream__unpacking_goes_on_with_the_next_stream(void **
 	end(&scene);
 }
 
-static void test_perfdata_stream__a_packed_size_that_is_too_large_is_told(void **state)
+static void test_perfdata_stream__a_compressed_size_that_is_too_large_is_reported(void **state)
 {
 	static const uint64_t sizes[] = {1000, UINT64_C(1) << 32, UINT64_MAX};
 
@@ -473,7 +487,7 @@ static void test_perfdata_stream__a_packed_size_that_is_too_large_is_told(void *
 	}
 }
 
-static void test_perfdata_stream__noise_of_any_kind_comes_to_an_end(void **state)
+static void test_perfdata_stream__any_noise_terminates(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
@@ -491,7 +505,7 @@ static void test_perfdata_stream__noise_of_any_kind_comes_to_an_end(void **state
 	}
 }
 
-static void test_perfdata_stream__memory_that_is_short_fails_and_leaks_nothing(void **state)
+static void test_perfdata_stream__out_of_memory_fails_without_leaks(void **state)
 {
 	struct scene scene = {0};
 	struct pd_form form = {.kind = PD_COMPRESSED, .packed_from = 2000};
@@ -522,8 +536,8 @@ static void test_perfdata_stream__memory_that_is_short_fails_and_leaks_nothing(v
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perfdata_stream__records_of_every_size_come_whole),
-		cmocka_unit_test(test_perfdata_stream__packed_records_come_whole),
+		cmocka_unit_test(test_perfdata_stream__records_of_every_size_are_complete),
+		cmocka_unit_test(test_perfdata_stream__compressed_records_are_complete),
 		cmocka_unit_test(test_perfdata_stream__a_packed_record_may_hold_megabytes),
 		cmocka_unit_test(
 			test_perfdata_stream__formats_of_tracepoints_behind_a_record_are_passed_over),
@@ -531,16 +545,16 @@ int main(void)
 		cmocka_unit_test(
 			test_perfdata_stream__a_packed_stream_cut_anywhere_ends_with_damage_or_between_records),
 		cmocka_unit_test(test_perfdata_stream__a_file_that_became_shorter_ends_where_it_does),
-		cmocka_unit_test(test_perfdata_stream__data_that_goes_past_the_end_is_told),
+		cmocka_unit_test(test_perfdata_stream__data_past_the_end_is_reported),
 		cmocka_unit_test(test_perfdata_stream__records_behind_garbage_are_found_again),
 		cmocka_unit_test(test_perfdata_stream__a_record_that_cannot_be_costs_itself_alone),
 		cmocka_unit_test(
 			test_perfdata_stream__damage_at_the_end_of_a_chunk_costs_no_more_than_elsewhere),
-		cmocka_unit_test(test_perfdata_stream__what_is_unpacked_wrongly_is_told),
-		cmocka_unit_test(test_perfdata_stream__unpacking_goes_on_with_the_next_stream),
-		cmocka_unit_test(test_perfdata_stream__a_packed_size_that_is_too_large_is_told),
-		cmocka_unit_test(test_perfdata_stream__noise_of_any_kind_comes_to_an_end),
-		cmocka_unit_test(test_perfdata_stream__memory_that_is_short_fails_and_leaks_nothing),
+		cmocka_unit_test(test_perfdata_stream__failed_decompression_is_reported),
+		cmocka_unit_test(test_perfdata_stream__decompression_continues_with_the_next_stream),
+		cmocka_unit_test(test_perfdata_stream__a_compressed_size_that_is_too_large_is_reported),
+		cmocka_unit_test(test_perfdata_stream__any_noise_terminates),
+		cmocka_unit_test(test_perfdata_stream__out_of_memory_fails_without_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * Processes, threads and maps: what is told of them and when, as lines of text; and long random histories beside a
- * slow model that copies everything at every fork.
+ * Processes, threads and maps: the emitted events and their times, as lines of text; and long
+ * random histories compared with a slow model that copies everything at every fork.
  */
 #include "formats/perfdata/pd_tasks.h"
 #include "tests/unit/failing_malloc.h"
@@ -8,10 +8,10 @@
 
 #define SECOND UINT64_C(1000000000)
 
-struct history { /* tasks under test, and what they told */
+struct history { /* tasks under test, and the events that they emitted */
 	struct ctx_pd_tasks tasks;
 	struct ctx_pd_outbox out;
-	struct pd_reading told;
+	struct pd_reading emitted;
 	struct source_check check;
 };
 
@@ -28,7 +28,7 @@ static void end(struct history *history)
 	ctx_pd_tasks_deinit(&history->tasks);
 	ctx_pd_outbox_deinit(&history->out);
 	source_check_deinit(&history->check);
-	pd_reading_deinit(&history->told);
+	pd_reading_deinit(&history->emitted);
 }
 
 /* Takes what waits in the outbox. */
@@ -38,24 +38,24 @@ static void take(struct history *history)
 		const struct ctx_event *event = &history->out.items[history->out.at++];
 
 		source_check_event(&history->check, &any_time, event);
-		pd_note(&history->told, event);
+		pd_note(&history->emitted, event);
 	}
 }
 
 static void fork_at(struct history *history, uint64_t time, int64_t pid, int64_t parent, int64_t tid)
 {
-	struct ctx_pd_fork told = {
+	struct ctx_pd_fork record = {
 		.time_ns = time, .pid = pid, .parent_pid = parent, .tid = tid, .parent_tid = parent};
 
-	assert_int_equal(ctx_pd_tasks_fork(&history->tasks, &told, NULL), CTX_OK);
+	assert_int_equal(ctx_pd_tasks_fork(&history->tasks, &record, NULL), CTX_OK);
 	take(history);
 }
 
 static void found(struct history *history, int64_t pid, int64_t parent, int64_t tid)
 {
-	struct ctx_pd_fork told = {.pid = pid, .parent_pid = parent, .tid = tid, .synthesized = true};
+	struct ctx_pd_fork record = {.pid = pid, .parent_pid = parent, .tid = tid, .synthesized = true};
 
-	assert_int_equal(ctx_pd_tasks_fork(&history->tasks, &told, NULL), CTX_OK);
+	assert_int_equal(ctx_pd_tasks_fork(&history->tasks, &record, NULL), CTX_OK);
 	take(history);
 }
 
@@ -113,18 +113,18 @@ static void sample(struct history *history, uint64_t time, int64_t pid, int64_t 
 	assert_true(thread < history->check.n_threads);
 }
 
-/* What was told since the last time. */
+/* The events emitted since the last check. */
 static void check_told(struct history *history, const char *want)
 {
-	ctx_buf_put_u8(&history->told.events, 0);
-	assert_false(history->told.events.failed);
-	assert_string_equal(pd_lines(&history->told.events), want);
-	ctx_buf_clear(&history->told.events);
+	ctx_buf_put_u8(&history->emitted.events, 0);
+	assert_false(history->emitted.events.failed);
+	assert_string_equal(pd_lines(&history->emitted.events), want);
+	ctx_buf_clear(&history->emitted.events);
 }
 
-/* ---- what is told when ---- */
+/* ---- when events are emitted ---- */
 
-static void test_perfdata_tasks__nothing_is_told_before_the_first_sample(void **state)
+static void test_perfdata_tasks__nothing_is_emitted_before_the_first_sample(void **state)
 {
 	struct history history;
 
@@ -145,7 +145,7 @@ static void test_perfdata_tasks__nothing_is_told_before_the_first_sample(void **
 	end(&history);
 }
 
-static void test_perfdata_tasks__a_process_that_nobody_told_of_has_its_number_for_a_name(void **state)
+static void test_perfdata_tasks__an_unannounced_process_is_named_by_its_number(void **state)
 {
 	struct history history;
 
@@ -191,7 +191,7 @@ static void test_perfdata_tasks__a_forked_child_has_the_name_and_the_maps_of_its
 }
 
 /* perf takes the name of the thread that forks, too: so does the kernel. */
-static void test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread(void **state)
+static void test_perfdata_tasks__a_forked_process_has_the_name_of_the_thread(void **state)
 {
 	struct history history;
 	struct ctx_pd_fork thread = {.time_ns = 6, .pid = 10, .parent_pid = 10, .tid = 12, .parent_tid = 11};
@@ -218,7 +218,7 @@ static void test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread(
 	end(&history);
 }
 
-static void test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told(void **state)
+static void test_perfdata_tasks__a_fork_only_for_an_exec_is_not_emitted(void **state)
 {
 	struct history history;
 
@@ -244,8 +244,8 @@ static void test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told(
 	end(&history);
 }
 
-/* perf's own child execs before anybody saw a sample of it: then that is where the history begins. */
-static void test_perfdata_tasks__the_root_process_is_what_was_executed(void **state)
+/* perf's own child execs before its first sample: the history begins there. */
+static void test_perfdata_tasks__the_root_process_is_the_executed_command(void **state)
 {
 	struct history history;
 
@@ -267,7 +267,10 @@ static void test_perfdata_tasks__the_root_process_is_what_was_executed(void **st
 	end(&history);
 }
 
-/* The others exit, the first too; the one that calls exec takes its number, and nobody tells of the end of its own. */
+/*
+ * The others exit, the first too; the one that calls exec takes its number, and the end of its own
+ * number is not recorded.
+ */
 static void test_perfdata_tasks__a_thread_that_executes_a_program_ends_with_the_old_one(void **state)
 {
 	struct history history;
@@ -298,7 +301,7 @@ static void test_perfdata_tasks__a_thread_that_executes_a_program_ends_with_the_
 	end(&history);
 }
 
-static void test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing(void **state)
+static void test_perfdata_tasks__synthesized_processes_inherit_nothing(void **state)
 {
 	struct history history;
 
@@ -318,7 +321,7 @@ static void test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing(void *
 	end(&history);
 }
 
-static void test_perfdata_tasks__names_of_threads_are_told_when_they_change(void **state)
+static void test_perfdata_tasks__names_of_threads_are_emitted_when_they_change(void **state)
 {
 	struct history history;
 
@@ -349,7 +352,7 @@ static void test_perfdata_tasks__samples_just_after_the_end_are_of_the_same_thre
 	comm(&history, 0, 10, 10, "app", false);
 	sample(&history, 1, 10, 10, 0, 0);
 	exit_at(&history, SECOND, 10, 10);
-	exit_at(&history, SECOND + 1, 10, 10); /* told twice: ended once */
+	exit_at(&history, SECOND + 1, 10, 10); /* recorded twice: ended once */
 	expire(&history, SECOND + SECOND / 20);
 	sample(&history, SECOND + SECOND / 20, 10, 10, 0, 0);
 	check_told(&history, "0 process 0 pid 10 of -1 app []\n"
@@ -416,8 +419,8 @@ static void test_perfdata_tasks__a_number_that_is_used_again_is_another_thread_a
 
 /* ---- long and wide ---- */
 
-/* Each forks the next: told from the first to the last, with lineages that end somewhere. */
-static void test_perfdata_tasks__a_long_line_of_forks_is_told_in_order(void **state)
+/* Each forks the next: emitted from the first to the last, with lineages of limited length. */
+static void test_perfdata_tasks__a_long_chain_of_forks_is_emitted_in_order(void **state)
 {
 	enum { N = 50000 };
 	struct history history;
@@ -489,7 +492,7 @@ struct model_image {
 
 struct model_task {
 	int image; /* -1: no such thread now */
-	bool ended, told;
+	bool ended, emitted;
 	uint64_t end_ns;
 };
 
@@ -527,7 +530,7 @@ static struct model_task *model_task(struct model *model, int64_t pid, int64_t t
 {
 	struct model_task *task = &model->tasks[tid];
 
-	if (task->image < 0 || task->told || model->images[task->image].pid != pid)
+	if (task->image < 0 || task->emitted || model->images[task->image].pid != pid)
 		model_set_task(model, tid, model_image(model, pid));
 	return task;
 }
@@ -567,15 +570,15 @@ static void model_exit(struct model *model, uint64_t time, int64_t pid, int64_t 
 	task->end_ns = time;
 }
 
-/* Ends are told in their order: the first that is not far enough back holds up the others. Steps are so long that all
- * are. */
+/* Ends are emitted in order: the first that is too recent delays the others. Steps are so long that
+ * none is. */
 static void model_expire(struct model *model, uint64_t now)
 {
 	for (int tid = 0; tid < TIDS; tid++) {
 		struct model_task *task = &model->tasks[tid];
 
 		if (task->image >= 0 && task->ended && now - task->end_ns >= SECOND / 10)
-			task->told = true;
+			task->emitted = true;
 	}
 }
 
@@ -595,13 +598,13 @@ static void model_sample(struct model *model, struct history *history, uint64_t 
 	assert_int_equal(got.process, image->number);
 }
 
-/* Maps that each process was told to have, from the events. */
-struct told_maps {
+/* The maps of each process, from the events. */
+struct emitted_maps {
 	uint64_t maps[MAPS];
 	size_t n;
 };
 
-static void take_maps(struct history *history, struct told_maps *told)
+static void take_maps(struct history *history, struct emitted_maps *emitted)
 {
 	for (; history->out.at < history->out.n; history->out.at++) {
 		const struct ctx_event *event = &history->out.items[history->out.at];
@@ -609,8 +612,8 @@ static void take_maps(struct history *history, struct told_maps *told)
 		source_check_event(&history->check, &any_time, event);
 		if (event->kind != CTX_EV_MAP)
 			continue;
-		assert_true(event->process < IMAGES && told[event->process].n < MAPS);
-		told[event->process].maps[told[event->process].n++] = event->map.address;
+		assert_true(event->process < IMAGES && emitted[event->process].n < MAPS);
+		emitted[event->process].maps[emitted[event->process].n++] = event->map.address;
 	}
 }
 
@@ -667,15 +670,15 @@ static void step(struct model *model, struct history *history, uint64_t *seed, u
 	}
 }
 
-static void check_maps(const struct model *model, const struct told_maps *told)
+static void check_maps(const struct model *model, const struct emitted_maps *emitted)
 {
 	for (int i = 0; i < model->n_images; i++) {
 		const struct model_image *image = &model->images[i];
 
 		if (image->number == CTX_NONE)
 			continue;
-		assert_int_equal(told[image->number].n, image->n_maps);
-		assert_memory_equal(told[image->number].maps, image->maps,
+		assert_int_equal(emitted[image->number].n, image->n_maps);
+		assert_memory_equal(emitted[image->number].maps, image->maps,
 				    image->n_maps * sizeof(image->maps[0]));
 	}
 }
@@ -683,14 +686,14 @@ static void check_maps(const struct model *model, const struct told_maps *told)
 static void test_perfdata_tasks__maps_are_those_of_a_model_that_copies_them_at_every_fork(void **state)
 {
 	static struct model model;
-	static struct told_maps told[IMAGES];
+	static struct emitted_maps emitted[IMAGES];
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		struct history history;
 		uint64_t draw = seed, time = 1;
 
-		memset(told, 0, sizeof(told));
+		memset(emitted, 0, sizeof(emitted));
 		model.n_images = 0;
 		for (int i = 0; i < PIDS; i++)
 			model.image_of_pid[i] = -1;
@@ -698,11 +701,11 @@ static void test_perfdata_tasks__maps_are_those_of_a_model_that_copies_them_at_e
 			model.tasks[i].image = -1;
 		begin(&history);
 		for (int i = 0; i < 1500; i++) {
-			time += SECOND; /* so that ends are told in time */
+			time += SECOND; /* so that ends are emitted in time */
 			step(&model, &history, &draw, time);
-			take_maps(&history, told);
+			take_maps(&history, emitted);
 		}
-		check_maps(&model, told);
+		check_maps(&model, emitted);
 		end(&history);
 	}
 }
@@ -716,9 +719,9 @@ static enum ctx_status run_short(struct history *history, struct ctx_err *err)
 	struct ctx_pd_thread_numbers got;
 
 	for (int64_t pid = 1; pid < 40 && status == CTX_OK; pid++) {
-		struct ctx_pd_fork told = {.time_ns = 5, .pid = pid, .parent_pid = pid / 2, .tid = pid};
+		struct ctx_pd_fork record = {.time_ns = 5, .pid = pid, .parent_pid = pid / 2, .tid = pid};
 
-		status = ctx_pd_tasks_fork(tasks, &told, err);
+		status = ctx_pd_tasks_fork(tasks, &record, err);
 		if (status == CTX_OK)
 			status = put_map(history, 5, pid / 2, 0x1000, err);
 		if (status == CTX_OK)
@@ -741,7 +744,7 @@ static enum ctx_status run_short(struct history *history, struct ctx_err *err)
 	return status == CTX_OK ? ctx_pd_tasks_expire(tasks, UINT64_MAX, err) : status;
 }
 
-static void test_perfdata_tasks__memory_that_is_short_fails_and_leaks_nothing(void **state)
+static void test_perfdata_tasks__out_of_memory_fails_without_leaks(void **state)
 {
 	enum ctx_status status = CTX_E_NOMEM;
 	long n;
@@ -765,26 +768,25 @@ static void test_perfdata_tasks__memory_that_is_short_fails_and_leaks_nothing(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perfdata_tasks__nothing_is_told_before_the_first_sample),
-		cmocka_unit_test(
-			test_perfdata_tasks__a_process_that_nobody_told_of_has_its_number_for_a_name),
+		cmocka_unit_test(test_perfdata_tasks__nothing_is_emitted_before_the_first_sample),
+		cmocka_unit_test(test_perfdata_tasks__an_unannounced_process_is_named_by_its_number),
 		cmocka_unit_test(test_perfdata_tasks__a_forked_child_has_the_name_and_the_maps_of_its_parent),
-		cmocka_unit_test(test_perfdata_tasks__what_a_thread_forks_has_the_name_of_the_thread),
-		cmocka_unit_test(test_perfdata_tasks__a_fork_that_only_was_there_to_exec_is_not_told),
-		cmocka_unit_test(test_perfdata_tasks__the_root_process_is_what_was_executed),
+		cmocka_unit_test(test_perfdata_tasks__a_forked_process_has_the_name_of_the_thread),
+		cmocka_unit_test(test_perfdata_tasks__a_fork_only_for_an_exec_is_not_emitted),
+		cmocka_unit_test(test_perfdata_tasks__the_root_process_is_the_executed_command),
 		cmocka_unit_test(test_perfdata_tasks__a_thread_that_executes_a_program_ends_with_the_old_one),
-		cmocka_unit_test(test_perfdata_tasks__what_perf_found_in_proc_inherits_nothing),
-		cmocka_unit_test(test_perfdata_tasks__names_of_threads_are_told_when_they_change),
+		cmocka_unit_test(test_perfdata_tasks__synthesized_processes_inherit_nothing),
+		cmocka_unit_test(test_perfdata_tasks__names_of_threads_are_emitted_when_they_change),
 		cmocka_unit_test(test_perfdata_tasks__samples_just_after_the_end_are_of_the_same_thread),
 		cmocka_unit_test(test_perfdata_tasks__a_process_ends_with_its_last_thread),
 		cmocka_unit_test(
 			test_perfdata_tasks__a_number_that_is_used_again_is_another_thread_and_process),
-		cmocka_unit_test(test_perfdata_tasks__a_long_line_of_forks_is_told_in_order),
+		cmocka_unit_test(test_perfdata_tasks__a_long_chain_of_forks_is_emitted_in_order),
 		cmocka_unit_test(test_perfdata_tasks__a_line_of_execs_is_passed_over),
 		cmocka_unit_test(test_perfdata_tasks__lines_of_descent_never_close),
 		cmocka_unit_test(
 			test_perfdata_tasks__maps_are_those_of_a_model_that_copies_them_at_every_fork),
-		cmocka_unit_test(test_perfdata_tasks__memory_that_is_short_fails_and_leaks_nothing),
+		cmocka_unit_test(test_perfdata_tasks__out_of_memory_fails_without_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static bool find(const char *format, const char *name, struct ctx_pe_field *ret)
 	return ctx_pe_format_field(format, strlen(format), name, ret);
 }
 
-static void test_perfevent__fields_are_where_the_format_says(void **state)
+static void test_perfevent__fields_are_at_the_offsets_of_the_format(void **state)
 {
 	struct ctx_pe_field field;
 	uint64_t id;
@@ -53,7 +53,7 @@ static void test_perfevent__fields_are_where_the_format_says(void **state)
 	assert_false(ctx_pe_format_id("name: a\n", 8, &id));
 }
 
-static void test_perfevent__fields_that_are_no_number_are_refused(void **state)
+static void test_perfevent__non_numeric_fields_are_refused(void **state)
 {
 	static const char *const broken[] = {"\tfield:int pid;\n",
 					     "\tfield:int pid;\toffset:4;\tsize:3;\tsigned:1;\n",
@@ -72,7 +72,7 @@ static void test_perfevent__fields_that_are_no_number_are_refused(void **state)
 	assert_false(find(SWITCH_FORMAT, "prev_comm", &field));
 }
 
-static void test_perfevent__values_are_signed_and_only_of_bytes_that_are_there(void **state)
+static void test_perfevent__values_are_signed_and_only_of_existing_bytes(void **state)
 {
 	static const uint8_t raw[] = {0xff, 0xfe, 0xff, 0xff, 0xff, 0x80, 0, 0, 0};
 	static const struct {
@@ -111,7 +111,7 @@ static void test_perfevent__values_are_signed_and_only_of_bytes_that_are_there(v
 }
 
 /* Without letters in the format: as Linux has them since 4.14. */
-static void test_perfevent__prev_state_says_why_a_thread_left(void **state)
+static void test_perfevent__prev_state_is_the_reason_of_leaving(void **state)
 {
 	static const char letters[] =
 		"print fmt: \"%s\", { 0x0001, \"S\" }, { 0x0004, \"T\" }, { 0x0040, \"x\" }\n";
@@ -210,10 +210,10 @@ static void test_perfevent__a_layout_knows_the_machine_and_its_program_counter(v
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_perfevent__fields_are_where_the_format_says),
-		cmocka_unit_test(test_perfevent__fields_that_are_no_number_are_refused),
-		cmocka_unit_test(test_perfevent__values_are_signed_and_only_of_bytes_that_are_there),
-		cmocka_unit_test(test_perfevent__prev_state_says_why_a_thread_left),
+		cmocka_unit_test(test_perfevent__fields_are_at_the_offsets_of_the_format),
+		cmocka_unit_test(test_perfevent__non_numeric_fields_are_refused),
+		cmocka_unit_test(test_perfevent__values_are_signed_and_only_of_existing_bytes),
+		cmocka_unit_test(test_perfevent__prev_state_is_the_reason_of_leaving),
 		cmocka_unit_test(test_perfevent__a_build_id_needs_the_bit_and_the_form_of_one),
 		cmocka_unit_test(test_perfevent__kernel_symbols_are_in_the_kernel),
 		cmocka_unit_test(test_perfevent__a_layout_knows_the_machine_and_its_program_counter),

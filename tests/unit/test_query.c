@@ -82,7 +82,7 @@ static void assert_by_trees(struct ctx_query *query, const struct ctx_histogram 
 	ctx_histogram_deinit(&mapped);
 }
 
-static void test_query__raw_stacks_weigh_what_call_stacks_weigh(void **state)
+static void test_query__raw_stacks_and_call_stacks_have_equal_weight(void **state)
 {
 	uint64_t n_found = 0;
 
@@ -112,7 +112,7 @@ static void test_query__raw_stacks_weigh_what_call_stacks_weigh(void **state)
 	assert_true(n_found > 10000);
 }
 
-static void test_query__a_metric_without_samples_weighs_nothing(void **state)
+static void test_query__a_metric_without_samples_has_no_weight(void **state)
 {
 	struct fixture fixture;
 	struct ctx_store *store = make_store(&fixture, 5, 3);
@@ -132,7 +132,9 @@ static void test_query__a_metric_without_samples_weighs_nothing(void **state)
 	fixture_deinit(&fixture);
 }
 
-/* A question of the whole run while each allocation in turn fails: `ask` tells so, until none does. */
+/*
+ * A query of the whole run while each allocation in turn fails: `ask` reports it, until none does.
+ */
 static void ask_with_short_memory(enum ctx_status (*ask)(struct ctx_query *query,
 							 const struct fixture *fixture))
 {
@@ -202,8 +204,8 @@ static void test_query__short_memory_of_an_index_is_a_status(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		in_own_dir(test_query__raw_stacks_weigh_what_call_stacks_weigh),
-		in_own_dir(test_query__a_metric_without_samples_weighs_nothing),
+		in_own_dir(test_query__raw_stacks_and_call_stacks_have_equal_weight),
+		in_own_dir(test_query__a_metric_without_samples_has_no_weight),
 		in_own_dir(test_query__memory_that_runs_out_is_a_status),
 		in_own_dir(test_query__short_memory_of_an_index_is_a_status),
 	};

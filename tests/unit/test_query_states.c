@@ -1,6 +1,6 @@
 /*
- * Thread states through a real store: what intervals, threads and processors get of spans of time, against cutting every span
- * by hand.
+ * Thread states through a real store: what intervals, threads and processors get of spans of time,
+ * against cutting every span by hand.
  */
 #include "query_fixture.h"
 
@@ -64,7 +64,10 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The life of a thread from begin to end in spans, short ones and long ones. Returns how many samples there are now. */
+/*
+ * The life of a thread from begin to end in spans, short ones and long ones. Returns how many
+ * samples there are now.
+ */
 static size_t cut_life(struct fixture *fixture, uint32_t thread, size_t n, size_t max)
 {
 	struct ctx_interval life = fixture->profile.threads[thread].life;
@@ -252,7 +255,7 @@ static void assert_same(const struct ctx_histogram *a, const struct ctx_histogra
 	}
 }
 
-/* The tops alone: never more than there is, and what is missing is told. */
+/* Only the top lists: never more than the total, and the omitted weight is reported. */
 static void assert_top(const struct world *world, const struct ctx_selection *selection,
 		       const struct ctx_histogram *truth)
 {
@@ -337,7 +340,10 @@ static void ask_index(const struct world *world, struct ctx_selection *selection
 	ctx_query_deinit(&query);
 }
 
-/* Every thread that has samples in any metric, with all of them; of one part, the selected threads together. */
+/*
+ * Every thread that has samples in any metric, with all of them; of one part, the selected threads
+ * together.
+ */
 static void assert_parts(struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
 	const uint32_t ids[3] = {metric, STATES + CTX_STATE_SLEEP, STATES + CTX_STATE_N};
@@ -821,7 +827,7 @@ static void test_query_states__parts_have_every_metric_of_every_thread(void **st
 	for_many_filtered(assert_parts, 10, filters, CTX_COUNT_OF(filters));
 }
 
-static void test_query_states__an_index_sums_what_is_selected(void **state)
+static void test_query_states__an_index_sums_the_selection(void **state)
 {
 	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 2"};
 
@@ -856,7 +862,7 @@ static void test_query_states__threads_and_slices_divide_into_states(void **stat
 }
 
 /* Filters that say the same of a whole span and of its parts. */
-static void test_query_states__slices_divide_what_filters_keep(void **state)
+static void test_query_states__slices_divide_filtered_time(void **state)
 {
 	static const char *const filters[] = {"THRID % 2", "STATE != \"USER\"", "DEPTH > 2 && CPUID != 1"};
 
@@ -904,8 +910,8 @@ int main(void)
 		in_own_dir(test_query_states__an_interval_gets_the_part_of_a_span_inside),
 		in_own_dir(test_query_states__filters_see_spans_as_the_interval_cuts_them),
 		in_own_dir(test_query_states__parts_have_every_metric_of_every_thread),
-		in_own_dir(test_query_states__an_index_sums_what_is_selected),
-		in_own_dir(test_query_states__slices_divide_what_filters_keep),
+		in_own_dir(test_query_states__an_index_sums_the_selection),
+		in_own_dir(test_query_states__slices_divide_filtered_time),
 		in_own_dir(test_query_states__wall_is_the_selected_life),
 		in_own_dir(test_query_states__threads_and_slices_divide_into_states),
 		in_own_dir(test_query_states__waits_that_are_alike_are_summed),

@@ -1,5 +1,6 @@
 /*
- * Reports in every format: against golden files (report_fixture.h), and what must hold of any of them.
+ * Reports in every format: against golden files (report_fixture.h), and what must hold of any of
+ * them.
  */
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -33,8 +34,11 @@ static void test_report__prints_every_report_in_every_format(void **state)
 	check_all_formats("", &fixture->input, (struct ctx_report_options){0});
 }
 
-/* E19: everything that distorts is said; <Other> for what the time tree left out; threads apart. */
-static void test_report__e19_says_what_distorts(void **state)
+/*
+ * E19: a warning for everything that distorts; <Other> for weight omitted by the time tree; threads
+ * separately.
+ */
+static void test_report__e19_warns_about_distortions(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -192,8 +196,8 @@ static void test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank(v
 	fixture->profile.functions = functions;
 }
 
-/* Their samples are of the whole run, so their heads must not name a selection. */
-static void test_report__header_and_overview_say_the_whole_run(void **state)
+/* Their samples are of the whole run, so their report headers must not name a selection. */
+static void test_report__header_and_overview_cover_the_whole_run(void **state)
 {
 	struct fixture *fixture = *state;
 	static const char *const names[] = {"header", "overview"};
@@ -220,7 +224,7 @@ static void test_report__header_and_overview_say_the_whole_run(void **state)
 	}
 }
 
-static void test_report__what_a_recording_calls_its_metrics_does_not_reach_the_terminal(void **state)
+static void test_report__metric_names_are_made_safe_for_the_terminal(void **state)
 {
 	struct fixture *fixture = *state;
 	struct ctx_metric_info hostile = fixture->profile.metrics[0];
@@ -241,7 +245,9 @@ static void test_report__what_a_recording_calls_its_metrics_does_not_reach_the_t
 	free(text);
 }
 
-/* One function for each reason: the head counts them all, the header lists them. */
+/*
+ * One function for each reason: the report header counts them all, the report `header` lists them.
+ */
 static void test_report__truncated_stacks_are_counted_by_reason(void **state)
 {
 	struct fixture *fixture = *state;
@@ -424,7 +430,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report__prints_every_report_in_every_format),
-		with_fixture(test_report__e19_says_what_distorts),
+		with_fixture(test_report__e19_warns_about_distortions),
 		with_fixture(test_report__per_thread_and_cut_short),
 		with_fixture(test_report__function_filter_shows_its_subtrees),
 		with_fixture(test_report__hostile_names_are_harmless_in_every_format),
@@ -432,8 +438,8 @@ int main(void)
 		with_fixture(test_report__sorts_functions_by_any_key),
 		with_fixture(test_report__an_empty_selection_is_a_report_too),
 		with_fixture(test_report__timeline_counts_the_first_strip_and_leaves_gaps_blank),
-		with_fixture(test_report__header_and_overview_say_the_whole_run),
-		with_fixture(test_report__what_a_recording_calls_its_metrics_does_not_reach_the_terminal),
+		with_fixture(test_report__header_and_overview_cover_the_whole_run),
+		with_fixture(test_report__metric_names_are_made_safe_for_the_terminal),
 		with_fixture(test_report__truncated_stacks_are_counted_by_reason),
 		with_fixture(test_report__inlined_functions_and_parts_have_keys),
 		with_fixture(test_report__a_full_disk_is_an_error),

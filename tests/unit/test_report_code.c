@@ -1,6 +1,6 @@
 /*
- * Reports of lines and instructions: a small program whose every sample is known; its golden files; the sums beside the
- * obvious slow way; hostile sources; memory that runs out.
+ * Reports of lines and instructions: a small program whose every sample is known; its golden files;
+ * the sums beside the obvious slow way; hostile sources; memory that runs out.
  */
 #include "base/mem.h"
 #include "failing_malloc.h"
@@ -315,7 +315,10 @@ static uint64_t sum_of(const char *text, const char *key)
 	return sum;
 }
 
-/* E10: every sample has one line and one instruction, and counts once for each that is on its stack, recursion or not. */
+/*
+ * E10: every sample has one line and one instruction, and counts once for each that is on its
+ * stack, recursion or not.
+ */
 static void test_report_code__e10_exclusive_adds_up_and_recursion_counts_once(void **state)
 {
 	struct world *world = *state;
@@ -364,7 +367,7 @@ static void assert_refused(struct world *world, const char *report, const char *
 	free(text);
 }
 
-static void test_report_code__unknown_subjects_are_refused_with_names_that_are_like_them(void **state)
+static void test_report_code__unknown_subjects_are_refused_with_similar_names(void **state)
 {
 	struct world *world = *state;
 
@@ -760,7 +763,7 @@ int main(void)
 		CODE_TEST(test_report_code__prints_every_report_in_every_format),
 		CODE_TEST(test_report_code__e10_exclusive_adds_up_and_recursion_counts_once),
 		CODE_TEST(test_report_code__callers_count_for_the_call_instruction),
-		CODE_TEST(test_report_code__unknown_subjects_are_refused_with_names_that_are_like_them),
+		CODE_TEST(test_report_code__unknown_subjects_are_refused_with_similar_names),
 		CODE_TEST(test_report_code__a_function_is_found_with_and_without_inlined),
 		CODE_TEST(test_report_code__an_empty_selection_is_a_report_too),
 		CODE_TEST(test_report_code__ids_that_lead_nowhere_are_errors),

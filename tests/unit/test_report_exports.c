@@ -1,5 +1,6 @@
 /*
- * Flame graph and static page: read again with libxml2 and held against the histogram, whatever the names are.
+ * Flame graph and static page: read again with libxml2 and held against the histogram, whatever the
+ * names are.
  */
 #include "base/buf.h"
 #include "calltree/calltree.h"
@@ -84,7 +85,10 @@ static struct frame frame_of(xmlNode *group)
 	return frame;
 }
 
-/* A frame is within the last one that is one row above it, behind its earlier siblings, and as wide as its share. */
+/*
+ * A frame is within the last one that is one row above it, behind its earlier siblings, and as wide
+ * as its share.
+ */
 static size_t check_frames(xmlDoc *document)
 {
 	static double begin[4096], end[4096], used[4096];
@@ -145,7 +149,7 @@ static void test_flamegraph__is_as_ever(void **state)
 	free(text);
 }
 
-static void test_flamegraph__says_the_selection_and_what_is_wrong(void **state)
+static void test_flamegraph__shows_the_selection_and_warnings(void **state)
 {
 	struct fixture *fixture = *state;
 	static const struct ctx_interval some = {10 * MS, 20 * MS};
@@ -331,7 +335,10 @@ static void test_html_static__has_the_numbers_of_the_reports(void **state)
 	free(text);
 }
 
-/* Callers, self and callees of a stanza add up. A stanza is a part of the table, its own row is marked. */
+/*
+ * Callers, self and callees of a stanza add up. A stanza is a part of the table, its own row is
+ * marked.
+ */
 static void test_html_static__stanzas_add_up(void **state)
 {
 	struct fixture *fixture = *state;
@@ -384,7 +391,9 @@ static void test_html_static__stanzas_add_up(void **state)
 	ctx_histogram_deinit(&random.histogram);
 }
 
-/* Whatever the names are, they are text: nothing of them becomes an element, an attribute or code. */
+/*
+ * Whatever the names are, they are text: nothing of them becomes an element, an attribute or code.
+ */
 static void test_report_exports__hostile_names_are_literal(void **state)
 {
 	struct fixture *fixture = *state;
@@ -507,7 +516,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_flamegraph__is_as_ever),
-		with_fixture(test_flamegraph__says_the_selection_and_what_is_wrong),
+		with_fixture(test_flamegraph__shows_the_selection_and_warnings),
 		with_fixture(test_flamegraph__has_every_frame_that_is_wide_enough),
 		with_fixture(test_html_static__is_as_ever),
 		with_fixture(test_html_static__has_the_numbers_of_the_reports),

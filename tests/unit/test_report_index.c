@@ -61,7 +61,7 @@ static void test_report_index__prints_keys_in_every_format(void **state)
 			    (struct ctx_report_options){.sort = "weight", .limit = 2}, "index-numbers");
 }
 
-static void test_report_index__several_metrics_stand_side_by_side(void **state)
+static void test_report_index__several_metrics_are_side_by_side(void **state)
 {
 	struct ctx_report_index states = index_of(CTX_INDEX_STATE, "state");
 	struct fixture *fixture = *state;
@@ -74,8 +74,11 @@ static void test_report_index__several_metrics_stand_side_by_side(void **state)
 	assert_every_format("index", &fixture->input, (struct ctx_report_options){0}, "index-states-metrics");
 }
 
-/* One line with much room, two with some, as many as there are words with none; the longest word stays whole. */
-static void test_report_index__headings_of_metrics_take_the_lines_that_there_is_room_for(void **state)
+/*
+ * One line with much room, two with some, as many as there are words with none; the longest word
+ * stays whole.
+ */
+static void test_report_index__headings_of_metrics_use_the_available_lines(void **state)
 {
 	static const struct {
 		unsigned width;
@@ -189,7 +192,7 @@ static void test_report_index__names_are_those_of_the_keys(void **state)
 	}
 }
 
-static void test_report_index__nothing_is_a_report_too(void **state)
+static void test_report_index__an_empty_index_is_a_valid_report(void **state)
 {
 	static const struct ctx_report_sum none = {0};
 	struct ctx_report_index index = {.totals = &none};
@@ -236,12 +239,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_index__prints_keys_in_every_format),
-		with_fixture(test_report_index__several_metrics_stand_side_by_side),
-		with_fixture(test_report_index__headings_of_metrics_take_the_lines_that_there_is_room_for),
+		with_fixture(test_report_index__several_metrics_are_side_by_side),
+		with_fixture(test_report_index__headings_of_metrics_use_the_available_lines),
 		with_fixture(test_report_index__names_of_metrics_are_made_safe_in_headings),
 		with_fixture(test_report_index__rows_are_in_order),
 		with_fixture(test_report_index__names_are_those_of_the_keys),
-		with_fixture(test_report_index__nothing_is_a_report_too),
+		with_fixture(test_report_index__an_empty_index_is_a_valid_report),
 		with_fixture(test_report_index__short_memory_is_a_status),
 	};
 

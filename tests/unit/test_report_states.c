@@ -1,5 +1,6 @@
 /*
- * Reports of thread states: states, wakers, the timeline's states, and several metrics side by side.
+ * Reports of thread states: states, wakers, the timeline's states, and several metrics side by
+ * side.
  */
 #include "base/mem.h"
 #include "report/names.h"
@@ -146,7 +147,7 @@ static void test_report_states__prints_threads_waits_and_slices_in_every_format(
 	lives_free(lives);
 }
 
-static void test_report_states__several_metrics_stand_side_by_side(void **state)
+static void test_report_states__several_metrics_are_side_by_side(void **state)
 {
 	static const char *const reports[] = {"functions", "tree", "callers-callees"};
 	struct fixture *fixture = *state;
@@ -214,7 +215,10 @@ static void test_report_states__rows_sum_up_exactly(void **state)
 	lives_free(lives);
 }
 
-/* Base of all nodes is the metric's weight, cum of a node its base and its children's; for every metric. */
+/*
+ * Base of all nodes is the metric's weight, cum of a node its base and its children's; for every
+ * metric.
+ */
 static void test_report_states__trees_of_all_metrics_sum_up(void **state)
 {
 	struct fixture *fixture = *state;
@@ -284,8 +288,8 @@ static void test_report_states__sorts_by_keys_of_further_metrics(void **state)
 	lives_free(lives);
 }
 
-/* Nothing of the first metric is not nothing where others have something. */
-static void test_report_states__only_what_no_metric_has_is_nothing(void **state)
+/* Samples of another metric suffice if the first one has none. */
+static void test_report_states__no_samples_is_noted_only_if_all_metrics_are_empty(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lives *lives = lives_new(fixture);
@@ -305,7 +309,7 @@ static void test_report_states__only_what_no_metric_has_is_nothing(void **state)
 	lives_free(lives);
 }
 
-static void test_report_states__nothing_and_huge_numbers_are_reports_too(void **state)
+static void test_report_states__empty_and_huge_values_are_valid_reports(void **state)
 {
 	static const char *const reports[] = {"states",	   "wakers", "timeline",
 					      "functions", "tree",   "callers-callees"};
@@ -401,8 +405,8 @@ static void test_report_states__without_states_they_say_how_to_record_them(void 
 	}
 }
 
-/* Where less than all was to be seen, a reader of these reports is told, and what waits were asked for. */
-static void test_report_states__heads_say_what_is_missing_and_which_waits(void **state)
+/* Incompletely recorded states are noted in these reports, as are the selected waits. */
+static void test_report_states__headers_have_missing_data_and_selected_waits(void **state)
 {
 	static const struct {
 		const char *level, *note; /* NULL: none */
@@ -441,9 +445,12 @@ static void test_report_states__heads_say_what_is_missing_and_which_waits(void *
 	lives_free(lives);
 }
 
-/* Of 10 threads of a name each is one line of nothing; of 8 each is somebody. */
-/* Waits without an end are in the report of states alone: the other one says how much that is, where it is much. */
-static void test_report_states__wakers_say_how_much_waiting_nobody_ended(void **state)
+/* 10 threads of a name are merged into one; 8 are kept. */
+/*
+ * Waits without an end are in the report of states alone: the other one says how much that is,
+ * where it is much.
+ */
+static void test_report_states__wakers_report_waiting_without_a_waker(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lives *lives = lives_new(fixture);
@@ -524,7 +531,7 @@ static void test_report_states__many_threads_of_one_name_are_one_waiter(void **s
 }
 
 /* Callers that are not known do not hide what is. */
-static void test_report_states__a_place_is_not_unknown_where_something_is_known(void **state)
+static void test_report_states__a_place_is_unknown_only_without_any_function(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lives *lives = lives_new(fixture);
@@ -580,18 +587,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_states__prints_threads_waits_and_slices_in_every_format),
-		with_fixture(test_report_states__several_metrics_stand_side_by_side),
+		with_fixture(test_report_states__several_metrics_are_side_by_side),
 		with_fixture(test_report_states__rows_sum_up_exactly),
 		with_fixture(test_report_states__trees_of_all_metrics_sum_up),
 		with_fixture(test_report_states__sorts_by_keys_of_further_metrics),
-		with_fixture(test_report_states__only_what_no_metric_has_is_nothing),
-		with_fixture(test_report_states__nothing_and_huge_numbers_are_reports_too),
+		with_fixture(test_report_states__no_samples_is_noted_only_if_all_metrics_are_empty),
+		with_fixture(test_report_states__empty_and_huge_values_are_valid_reports),
 		with_fixture(test_report_states__hostile_names_are_harmless),
 		with_fixture(test_report_states__without_states_they_say_how_to_record_them),
-		with_fixture(test_report_states__heads_say_what_is_missing_and_which_waits),
-		with_fixture(test_report_states__a_place_is_not_unknown_where_something_is_known),
+		with_fixture(test_report_states__headers_have_missing_data_and_selected_waits),
+		with_fixture(test_report_states__a_place_is_unknown_only_without_any_function),
 		with_fixture(test_report_states__many_threads_of_one_name_are_one_waiter),
-		with_fixture(test_report_states__wakers_say_how_much_waiting_nobody_ended),
+		with_fixture(test_report_states__wakers_report_waiting_without_a_waker),
 		with_fixture(test_report_states__of_equal_lives_those_that_slept_come_last),
 		with_fixture(test_report_states__timeline_is_coloured_by_state),
 	};

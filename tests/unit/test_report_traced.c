@@ -131,7 +131,7 @@ static void test_report_traced__prints_every_report_in_every_format(void **state
 	free(all);
 }
 
-static void test_report_traced__a_function_a_limit_and_an_order_can_be_asked_for(void **state)
+static void test_report_traced__function_limit_and_order_options(void **state)
 {
 	static const char *const keys[] = {"leaked_bytes", "leaks", "waits", "errors"};
 	struct fixture *fixture = *state;
@@ -224,7 +224,10 @@ static struct ctx_traced random_operation(unsigned i, unsigned addresses, const 
 	return made;
 }
 
-/* Mappings are taken out of the middle, from the beginning and the end of others, and of several at once. */
+/*
+ * Mappings are taken out of the middle, from the beginning and the end of others, and of several at
+ * once.
+ */
 static void test_report_traced__the_peak_is_that_of_the_slow_way(void **state)
 {
 	struct fixture *fixture = *state;
@@ -354,8 +357,11 @@ static void test_report_traced__processes_have_addresses_of_their_own(void **sta
 	fixture->profile.threads = threads;
 }
 
-/* With --function what others allocate does not live, but it takes the place of what was freed unseen. */
-static void test_report_traced__allocations_of_others_end_what_was_there(void **state)
+/*
+ * With --function what others allocate does not live, but it replaces blocks whose free was not
+ * recorded.
+ */
+static void test_report_traced__unselected_allocations_end_old_blocks(void **state)
 {
 	struct fixture *fixture = *state;
 	uint32_t solve = stack_of(fixture, PATH(0, 1)), walk = stack_of(fixture, PATH(0, 2));
@@ -417,28 +423,28 @@ static void test_report_traced__tables_sum_up_to_the_total(void **state)
 	free(all);
 }
 
-static void test_report_traced__nothing_and_hostile_operations_are_reports_too(void **state)
+static void test_report_traced__empty_and_hostile_operations_are_valid_reports(void **state)
 {
 	static const char *hostile_files[] = {"\033[2J\n\xff,\"", "\xe2\x80\xae", ""};
 	struct fixture *fixture = *state;
 	struct operations *all = operations_new(fixture);
-	struct ctx_traced *wild = ctx_calloc(64, sizeof(*wild));
-	unsigned char *bytes = (unsigned char *)wild;
+	struct ctx_traced *hostile = ctx_calloc(64, sizeof(*hostile));
+	unsigned char *bytes = (unsigned char *)hostile;
 
-	for (size_t i = 0; i < 64 * sizeof(*wild); i++)
+	for (size_t i = 0; i < 64 * sizeof(*hostile); i++)
 		bytes[i] = (unsigned char)below(256);
 	fixture->profile.files = hostile_files;
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned kind = 0; kind < CTX_TRACED_N; kind++)
-			fixture->input.traced[kind] = (struct ctx_report_traced){wild, round * 32};
+			fixture->input.traced[kind] = (struct ctx_report_traced){hostile, round * 32};
 		for (unsigned i = 0; i < 64; i++) {
-			wild[i].time_ns = (round == 2 ? i << 20 : i) * MS;
-			wild[i].kind = (uint8_t)(i % 3);
-			wild[i].leaked = i % 2;
-			wild[i].failed = i % 3 == 0;
-			wild[i].size >>= round == 2 ? 40 : 0;
-			wild[i].leaked_size >>= round == 2 ? 40 : 0;
-			wild[i].duration_ns >>= round == 2 ? 30 : 0;
+			hostile[i].time_ns = (round == 2 ? i << 20 : i) * MS;
+			hostile[i].kind = (uint8_t)(i % 3);
+			hostile[i].leaked = i % 2;
+			hostile[i].failed = i % 3 == 0;
+			hostile[i].size >>= round == 2 ? 40 : 0;
+			hostile[i].leaked_size >>= round == 2 ? 40 : 0;
+			hostile[i].duration_ns >>= round == 2 ? 30 : 0;
 		}
 		for (size_t i = 0; i < CTX_COUNT_OF(reports) * 3; i++) {
 			unsigned format = (unsigned)(i % 3);
@@ -451,11 +457,11 @@ static void test_report_traced__nothing_and_hostile_operations_are_reports_too(v
 			free(text);
 		}
 	}
-	free(wild);
+	free(hostile);
 	free(all);
 }
 
-static void test_report_traced__what_was_not_recorded_is_said(void **state)
+static void test_report_traced__unrecorded_operations_are_reported(void **state)
 {
 	static const char *const words[] = {"no allocations", "no allocations", "no waits",
 					    "no input and output"};
@@ -473,7 +479,7 @@ static void test_report_traced__what_was_not_recorded_is_said(void **state)
 		assert_int_equal(fake_print(reports[i], &fixture->input, &options, &err), CTX_E_NOTFOUND);
 		assert_non_null(strstr(err.msg, words[i]));
 	}
-	/* Asked for, and nothing happened. */
+	/* Recorded, but none occurred. */
 	fixture->profile.properties = &asked;
 	fixture->profile.n_properties = 1;
 	for (size_t i = 0; i < 3; i++) {
@@ -498,7 +504,7 @@ static void test_report_traced__what_was_not_recorded_is_said(void **state)
 	}
 }
 
-static void test_report_traced__gprofngs_names_are_known(void **state)
+static void test_report_traced__gprofngs_names_are_accepted(void **state)
 {
 	size_t n = 0;
 	bool takes_function;
@@ -539,7 +545,7 @@ static const char *chain_of(const struct ctx_profile *profile, uint32_t stack, s
 	return text;
 }
 
-static void test_wait_chain__shows_what_there_is_room_for(void **state)
+static void test_wait_chain__shows_functions_that_fit(void **state)
 {
 	static const char whole[] = "malloc < grow < vprintf < printf < b < a < main";
 	struct ctx_object_info libraries[] = {{.path = "/usr/lib/libc.so.6"}, {.path = "/bin/program"}};
@@ -580,18 +586,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_report_traced__prints_every_report_in_every_format),
-		with_fixture(test_report_traced__a_function_a_limit_and_an_order_can_be_asked_for),
+		with_fixture(test_report_traced__function_limit_and_order_options),
 		with_fixture(test_report_traced__the_peak_is_that_of_the_slow_way),
 		with_fixture(test_report_traced__memory_ends_with_its_process),
 		with_fixture(test_report_traced__one_allocation_is_one),
 		with_fixture(test_report_traced__mappings_are_taken_in_parts_and_several_at_once),
 		with_fixture(test_report_traced__processes_have_addresses_of_their_own),
-		with_fixture(test_report_traced__allocations_of_others_end_what_was_there),
+		with_fixture(test_report_traced__unselected_allocations_end_old_blocks),
 		with_fixture(test_report_traced__tables_sum_up_to_the_total),
-		with_fixture(test_report_traced__nothing_and_hostile_operations_are_reports_too),
-		with_fixture(test_report_traced__what_was_not_recorded_is_said),
-		cmocka_unit_test(test_wait_chain__shows_what_there_is_room_for),
-		with_fixture(test_report_traced__gprofngs_names_are_known),
+		with_fixture(test_report_traced__empty_and_hostile_operations_are_valid_reports),
+		with_fixture(test_report_traced__unrecorded_operations_are_reported),
+		cmocka_unit_test(test_wait_chain__shows_functions_that_fit),
+		with_fixture(test_report_traced__gprofngs_names_are_accepted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void test_sched_model__a_switch_that_is_seen_twice_is_one_change(void **s
 	check(false, "iBwoi", "RBW-R");
 }
 
-static void test_sched_model__what_was_lost_is_made_up_for(void **state)
+static void test_sched_model__lost_events_are_compensated(void **state)
 {
 	(void)state;
 	check(false, "iowi", "RBWR"); /* no sample of the switch */
@@ -116,7 +116,7 @@ static void test_sched_model__a_reason_that_comes_later_is_added(void **state)
 	check(false, "ilwoi", "RBW-R");
 }
 
-static void test_sched_model__who_is_woken_too_early_is_woken_when_it_runs(void **state)
+static void test_sched_model__an_early_wakeup_counts_when_the_thread_runs(void **state)
 {
 	struct ctx_sched_model model = {0};
 	struct ctx_sched_changes changes;
@@ -148,7 +148,7 @@ static void test_sched_model__who_is_woken_too_early_is_woken_when_it_runs(void 
 	ctx_sched_model_deinit(&model);
 }
 
-static void test_sched_model__a_fault_for_instructions_is_told_behind_its_wait(void **state)
+static void test_sched_model__an_instruction_fault_is_emitted_after_its_wait(void **state)
 {
 	struct ctx_sched_model model = {0};
 	struct ctx_sched_changes changes;
@@ -352,7 +352,7 @@ static void play_all(struct play *play)
 	ctx_sched_model_deinit(&play->model);
 }
 
-static void test_sched_model__all_who_look_see_the_same_spans_and_wakers(void **state)
+static void test_sched_model__all_observers_see_the_same_spans_and_wakers(void **state)
 {
 	struct play *plays = calloc(OBSERVERS, sizeof(*plays));
 	size_t n_wakeups = 0;
@@ -398,12 +398,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sched_model__a_switch_that_is_seen_twice_is_one_change),
-		cmocka_unit_test(test_sched_model__what_was_lost_is_made_up_for),
+		cmocka_unit_test(test_sched_model__lost_events_are_compensated),
 		cmocka_unit_test(test_sched_model__a_reason_that_comes_later_is_added),
-		cmocka_unit_test(test_sched_model__who_is_woken_too_early_is_woken_when_it_runs),
-		cmocka_unit_test(test_sched_model__a_fault_for_instructions_is_told_behind_its_wait),
+		cmocka_unit_test(test_sched_model__an_early_wakeup_counts_when_the_thread_runs),
+		cmocka_unit_test(test_sched_model__an_instruction_fault_is_emitted_after_its_wait),
 		cmocka_unit_test(test_sched_model__changes_of_older_recordings_stay_as_they_are),
-		cmocka_unit_test(test_sched_model__all_who_look_see_the_same_spans_and_wakers),
+		cmocka_unit_test(test_sched_model__all_observers_see_the_same_spans_and_wakers),
 		cmocka_unit_test(test_sched_model__a_failing_allocation_is_a_status),
 	};
 

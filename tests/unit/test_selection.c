@@ -132,7 +132,7 @@ static void test_selection__errors_in_gprofngs_notation_name_the_word(void **sta
 	}
 }
 
-static void test_selection__unknown_metrics_are_refused_with_what_there_is(void **state)
+static void test_selection__unknown_metrics_are_refused_with_the_recorded_ones(void **state)
 {
 	static const char *const wrong[] = {"x", "wall,x",     "wall,",		  ",wall",
 					    "",	 "wall,,user", "cpu/event=1,wall"};
@@ -173,7 +173,7 @@ int main(void)
 		cmocka_unit_test(test_selection__by_state_without_a_metric_is_wall),
 		cmocka_unit_test(test_selection__metrics_may_be_written_as_gprofng_does),
 		cmocka_unit_test(test_selection__errors_in_gprofngs_notation_name_the_word),
-		cmocka_unit_test(test_selection__unknown_metrics_are_refused_with_what_there_is),
+		cmocka_unit_test(test_selection__unknown_metrics_are_refused_with_the_recorded_ones),
 		cmocka_unit_test(test_selection__the_default_metric_has_samples),
 	};
 

@@ -1,5 +1,6 @@
 /*
- * Sorted things of base/: binary search, heap and range maps, each against the obvious slow version.
+ * Sorted things of base/: binary search, heap and range maps, each against the obvious slow
+ * version.
  */
 #include "base/bisect.h"
 #include "base/heap.h"
@@ -53,7 +54,7 @@ static void check_counts(const uint64_t *keys, const uint64_t *descending, const
 	assert_int_equal(ctx_count_up_to(items, n, narrow, UINT64_MAX), n);
 }
 
-static void test_bisect__counts_what_a_walk_over_all_items_counts(void **state)
+static void test_bisect__counts_the_same_as_a_linear_walk(void **state)
 {
 	uint64_t keys[32], descending[32];
 	struct keyed items[32] = {0};
@@ -97,7 +98,7 @@ static struct timed take_first(struct timed *items, size_t n)
 	return taken;
 }
 
-static void test_heap__gives_items_in_order_while_others_come(void **state)
+static void test_heap__returns_items_in_order_while_others_are_added(void **state)
 {
 	struct timed heap[64], slow[64];
 
@@ -211,8 +212,8 @@ static void test_rangemap__the_highest_rank_is_found_and_of_equal_ones_the_last(
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bisect__counts_what_a_walk_over_all_items_counts),
-		cmocka_unit_test(test_heap__gives_items_in_order_while_others_come),
+		cmocka_unit_test(test_bisect__counts_the_same_as_a_linear_walk),
+		cmocka_unit_test(test_heap__returns_items_in_order_while_others_are_added),
 		cmocka_unit_test(test_ranges__putting_replaces_and_cutting_removes),
 		cmocka_unit_test(test_rangemap__the_highest_rank_is_found_and_of_equal_ones_the_last),
 	};

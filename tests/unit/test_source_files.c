@@ -1,6 +1,7 @@
 /*
- * Source files of places, from what the compiler at hand writes, in every version of DWARF: held against what objdump decodes, and against what
- * is known of the program. Without a compiler those are skipped.
+ * Source files of places, from what the compiler at hand writes, in every version of DWARF: held
+ * against what objdump decodes, and against what is known of the program. Without a compiler those
+ * are skipped.
  */
 #include "symbols/source_files.h"
 
@@ -147,7 +148,7 @@ static void test_source_files__all_files_are_those_that_objdump_decodes(void **s
 	}
 }
 
-static void test_source_files__only_files_of_the_places_are_handed_out_with_their_directories(void **state)
+static void test_source_files__only_files_of_the_places_are_returned_with_directories(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
@@ -212,7 +213,7 @@ static void test_source_files__a_separate_file_is_used_when_it_is_of_the_same_bu
 	assert_int_equal(try_files("", root), CTX_E_NOTFOUND);
 }
 
-static void test_source_files__damage_costs_names_and_nothing_else(void **state)
+static void test_source_files__damage_only_loses_names(void **state)
 {
 	struct ctx_buf original = {0};
 	const char *path = in_folder("prog");
@@ -243,7 +244,7 @@ static void test_source_files__damage_costs_names_and_nothing_else(void **state)
 	ctx_buf_deinit(&original);
 }
 
-static void test_source_files__short_memory_is_said_and_nothing_leaks(void **state)
+static void test_source_files__out_of_memory_fails_without_leaks(void **state)
 {
 	struct ctx_source_files_request request = request_of("", "/nowhere");
 	enum ctx_status status = CTX_E_NOMEM;
@@ -270,12 +271,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_source_files__all_files_are_those_that_objdump_decodes),
-		cmocka_unit_test(
-			test_source_files__only_files_of_the_places_are_handed_out_with_their_directories),
+		cmocka_unit_test(test_source_files__only_files_of_the_places_are_returned_with_directories),
 		cmocka_unit_test(test_source_files__paths_are_without_dots_but_for_those_that_links_decide),
 		cmocka_unit_test(test_source_files__a_separate_file_is_used_when_it_is_of_the_same_build),
-		cmocka_unit_test(test_source_files__damage_costs_names_and_nothing_else),
-		cmocka_unit_test(test_source_files__short_memory_is_said_and_nothing_leaks),
+		cmocka_unit_test(test_source_files__damage_only_loses_names),
+		cmocka_unit_test(test_source_files__out_of_memory_fails_without_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, make_sources, remove_folder);

@@ -1,4 +1,7 @@
-/* How ctxrec gets on with ctxrec-sources: with shell scripts in its place that do what they should, or hang, crash and lie. */
+/*
+ * How ctxrec gets on with ctxrec-sources: with shell scripts in its place that do what they should,
+ * or hang, crash and lie.
+ */
 #include "base/strtab.h"
 #include "collect/source_helper.h"
 #include "shell_commands.h"
@@ -61,7 +64,8 @@ static void test_source_helper__it_gets_the_object_and_its_offsets_and_gives_pat
 	ctx_strtab_deinit(&paths);
 }
 
-static void test_source_helper__an_object_without_lines_is_none_and_a_failure_keeps_what_came(void **state)
+static void test_source_helper__an_object_without_lines_is_none_and_a_failure_keeps_partial_results(
+	void **state)
 {
 	struct ctx_strtab paths = {0};
 
@@ -112,7 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_source_helper__it_gets_the_object_and_its_offsets_and_gives_paths),
 		cmocka_unit_test(
-			test_source_helper__an_object_without_lines_is_none_and_a_failure_keeps_what_came),
+			test_source_helper__an_object_without_lines_is_none_and_a_failure_keeps_partial_results),
 		cmocka_unit_test(test_source_helper__one_that_hangs_or_never_stops_writing_is_ended),
 		cmocka_unit_test(test_source_helper__a_program_that_cannot_be_run_is_an_error),
 		cmocka_unit_test(test_source_helper__the_program_is_found_beside_this_one),

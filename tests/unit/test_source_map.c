@@ -234,7 +234,7 @@ static void test_source_map__no_debug_information_makes_an_empty_map_with_a_reas
 }
 
 /* The bytes behind a last string without an end are someone else's. */
-static void test_source_map__strings_without_an_end_are_no_debug_information(void **state)
+static void test_source_map__unterminated_strings_are_refused(void **state)
 {
 	static const char *const sections[] = {"debug_str", "debug_line_str"};
 
@@ -249,7 +249,7 @@ static void test_source_map__strings_without_an_end_are_no_debug_information(voi
 }
 
 /* What a split unit is called comes from the file: a pipe would wait for a writer for ever. */
-static void test_source_map__a_split_unit_that_is_no_plain_file_is_not_opened(void **state)
+static void test_source_map__only_regular_files_are_opened_as_split_units(void **state)
 {
 	struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX];
 	struct ctx_source_map *map;
@@ -341,8 +341,8 @@ int main(void)
 		cmocka_unit_test(test_source_map__names_without_a_linkage_name_have_their_scopes),
 		cmocka_unit_test(test_source_map__of_too_many_inlined_calls_the_innermost_are_left_out),
 		cmocka_unit_test(test_source_map__no_debug_information_makes_an_empty_map_with_a_reason),
-		cmocka_unit_test(test_source_map__strings_without_an_end_are_no_debug_information),
-		cmocka_unit_test(test_source_map__a_split_unit_that_is_no_plain_file_is_not_opened),
+		cmocka_unit_test(test_source_map__unterminated_strings_are_refused),
+		cmocka_unit_test(test_source_map__only_regular_files_are_opened_as_split_units),
 		cmocka_unit_test(test_source_map__damaged_debug_information_does_no_harm),
 		cmocka_unit_test(test_source_map__memory_that_runs_out_is_a_status_and_not_the_end),
 	};

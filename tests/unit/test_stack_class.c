@@ -145,7 +145,7 @@ static unsigned class_of(struct world *world, const int *frames, size_t n)
 	return first;
 }
 
-static void test_stack_class__the_kernels_functions_tell_why_a_thread_is_there(void **state)
+static void test_stack_class__kernel_functions_classify_the_stack(void **state)
 {
 	enum { TRAP = CTX_STACK_KERNEL | CTX_STACK_TRAP };
 	static const struct {
@@ -206,7 +206,7 @@ static void test_stack_class__a_wait_ends_where_the_scheduler_was_called(void **
 	leaf = world->forest.raw.n - 1;
 	assert_int_equal(ctx_stack_without_scheduler(&world->classes, leaf, &found, NULL), CTX_OK);
 	assert_int_equal(found, leaf - 2);
-	/* A second time there is nothing to take away, nor is there of the program's own, nor the last frame. */
+	/* A second time nothing is removed, nor are frames of the program, nor the last frame. */
 	assert_int_equal(ctx_stack_without_scheduler(&world->classes, found, &found, NULL), CTX_OK);
 	assert_int_equal(found, leaf - 2);
 	class_of(world, frames + 3, 1);
@@ -242,7 +242,7 @@ static void test_stack_class__an_interrupt_begins_where_the_first_one_came_in(vo
 	}
 }
 
-static void test_stack_class__the_empty_stack_says_nothing(void **state)
+static void test_stack_class__the_empty_stack_has_no_class(void **state)
 {
 	struct world *world = *state;
 	unsigned classes = 77;
@@ -254,13 +254,13 @@ static void test_stack_class__the_empty_stack_says_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			test_stack_class__the_kernels_functions_tell_why_a_thread_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stack_class__kernel_functions_classify_the_stack, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_stack_class__a_wait_ends_where_the_scheduler_was_called,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_stack_class__an_interrupt_begins_where_the_first_one_came_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stack_class__the_empty_stack_says_nothing, setup,
+		cmocka_unit_test_setup_teardown(test_stack_class__the_empty_stack_has_no_class, setup,
 						teardown),
 	};
 

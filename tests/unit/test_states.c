@@ -1,5 +1,6 @@
 /*
- * The machine of thread states: single stories, and many random threads whose true states are known because they were made first.
+ * The machine of thread states: single stories, and many random threads whose true states are known
+ * because they were made first.
  */
 #include "ingest/states.h"
 #include "model/profile.h"
@@ -202,7 +203,7 @@ static void test_states__a_wait_for_a_lock_ends_with_its_waker_and_then_the_cpu_
 	assert_int_equal(world->seen.wakeups[0].state, CTX_STATE_USER_LOCK);
 }
 
-static void test_states__what_a_thread_waits_for_follows_from_its_stack(void **state)
+static void test_states__the_wait_state_follows_from_the_stack(void **state)
 {
 	static const struct {
 		enum ctx_state_change change;
@@ -254,7 +255,7 @@ static void test_states__samples_divide_the_time_on_a_cpu(void **state)
 	check_span(world, 6, CTX_STATE_TRAP, 200, 205, 3);
 }
 
-static void test_states__system_calls_tell_user_from_system_where_they_are_seen(void **state)
+static void test_states__recorded_system_calls_separate_user_from_system(void **state)
 {
 	struct world *world = *state;
 
@@ -279,7 +280,7 @@ static void test_states__system_calls_tell_user_from_system_where_they_are_seen(
 	check_span(world, 8, CTX_STATE_USER, 165, 170, 2);
 }
 
-static void test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside(void **state)
+static void test_states__a_sample_in_a_system_call_implies_nothing_outside_it(void **state)
 {
 	struct world *world = *state;
 
@@ -352,7 +353,7 @@ static void test_states__a_clock_of_the_kernel_alone_does_not_divide_the_time_ou
 	check_span(world, 5, CTX_STATE_SYSTEM, 130, 140, 1);
 }
 
-static void test_states__a_fault_for_instructions_is_known_when_it_is_over(void **state)
+static void test_states__an_instruction_fault_is_known_at_its_end(void **state)
 {
 	struct world *world = *state;
 	const unsigned fault = CTX_STACK_KERNEL | CTX_STACK_TRAP | CTX_STACK_FAULT;
@@ -403,7 +404,7 @@ static void test_states__a_wait_for_instructions_is_the_same_in_the_span_and_in_
 	assert_int_equal(world->seen.wakeups[2].state, CTX_STATE_TEXT_FAULT);
 }
 
-/* Without callers each fault is one of its own: which of them belong together cannot be told. */
+/* Without callers each fault is one of its own: which of them belong together is unknown. */
 static void test_states__without_stacks_of_the_program_a_fault_for_instructions_is_one_wait(void **state)
 {
 	struct world *world = *state;
@@ -428,7 +429,7 @@ static void test_states__without_stacks_of_the_program_a_fault_for_instructions_
 }
 
 /* A program that waits for page after page of data, and then for one of instructions. */
-static void test_states__a_fault_for_instructions_says_nothing_of_faults_before_it(void **state)
+static void test_states__an_instruction_fault_implies_no_earlier_faults(void **state)
 {
 	struct world *world = *state;
 	const unsigned fault = CTX_STACK_KERNEL | CTX_STACK_TRAP | CTX_STACK_FAULT;
@@ -472,7 +473,7 @@ static void test_states__threads_without_a_sample_did_what_others_of_their_proce
 	check_span(world, 8, CTX_STATE_SYSTEM, 50, 60, 7);
 }
 
-static void test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew(void **state)
+static void test_states__a_switch_recorded_twice_is_merged(void **state)
 {
 	struct world *world = *state;
 
@@ -511,7 +512,7 @@ static void test_states__of_two_reports_of_a_switch_the_second_may_know_that_the
 	check_span(world, 5, CTX_STATE_SLEEP, 30 * MS, 70 * MS, 6);
 }
 
-static void test_states__what_was_lost_costs_no_more_than_its_own_span(void **state)
+static void test_states__lost_events_affect_only_their_own_span(void **state)
 {
 	struct world *world = *state;
 
@@ -569,7 +570,7 @@ static void test_states__a_life_ends_once_and_takes_nothing_more(void **state)
 	assert_int_equal(world->seen.covered_ns[4], 90);
 }
 
-static void test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others(void **state)
+static void test_states__the_end_of_a_process_ends_exactly_its_live_threads(void **state)
 {
 	struct world *world = *state;
 
@@ -615,7 +616,7 @@ static void test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_coun
 	assert_int_equal(world->seen.wakeups[0].waker_raw_stack, 7);
 }
 
-static void test_states__an_end_that_is_told_late_is_no_later(void **state)
+static void test_states__an_end_reported_late_keeps_its_time(void **state)
 {
 	struct world *world = *state;
 
@@ -631,7 +632,7 @@ static void test_states__an_end_that_is_told_late_is_no_later(void **state)
 	assert_int_equal(world->seen.covered_ns[1], 90 * MS);
 }
 
-static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **state)
+static void test_states__spans_after_the_end_of_a_thread_are_removed(void **state)
 {
 	struct world *world = *state;
 
@@ -654,7 +655,7 @@ static void test_states__what_a_thread_did_behind_its_end_is_taken_back(void **s
 	check_span(world, 1, CTX_STATE_USER, 10, 20 * MS, 1);
 }
 
-static void test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it(void **state)
+static void test_states__a_missing_switch_out_is_implied_by_the_next_thread_on_the_cpu(void **state)
 {
 	struct world *world = *state;
 
@@ -671,7 +672,7 @@ static void test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets
 	check_span(world, 4, CTX_STATE_SLEEP, 100, 400, 0); /* of thread 0 */
 }
 
-/* Random threads: what they really did is noted while it is told. */
+/* Random threads: the truth is kept while events are emitted. */
 struct truth {
 	uint64_t ns[CTX_STATE_N];
 	uint64_t since_ns;
@@ -730,7 +731,9 @@ static void check_truth(const struct world *world, const struct truth *truths)
 	memset(sums, 0, sizeof(sums));
 	for (size_t i = 0; i < world->seen.n; i++) {
 		const struct ctx_state_span *span = &world->seen.spans[i];
-		/* A thread that left the CPU before any sample is taken to have been in the kernel. */
+		/*
+		 * A thread that left the CPU before any sample is taken to have been in the kernel.
+		 */
 		enum ctx_thread_state state = span->state == CTX_STATE_SYSTEM ? CTX_STATE_USER : span->state;
 
 		sums[span->thread][state] += span->end_ns - span->begin_ns;
@@ -799,7 +802,10 @@ static enum ctx_status ignore_end(void *context, uint32_t thread, struct ctx_err
 	return CTX_OK;
 }
 
-/* A nanosecond each: none is old enough to be handed out, but memory does not grow with them for ever. */
+/*
+ * A nanosecond each: none is old enough to be handed out, but memory does not grow with them for
+ * ever.
+ */
 static void test_states__spans_do_not_pile_up_however_short_they_are(void **state)
 {
 	const uint32_t n = 600000;
@@ -824,8 +830,11 @@ static void test_states__spans_do_not_pile_up_however_short_they_are(void **stat
 	ctx_states_destroy(states);
 }
 
-/* A tick each ms, seen in user mode alone: where they are missing, 3 to 7 and 11 to 15 ms, is the kernel. */
-static void test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence(void **state)
+/*
+ * A tick each ms, seen in user mode alone: where they are missing, 3 to 7 and 11 to 15 ms, is the
+ * kernel.
+ */
+static void test_states__a_user_mode_clock_implies_the_kernel_by_missing_ticks(void **state)
 {
 	struct world *world = *state;
 
@@ -851,11 +860,11 @@ static void test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_i
 }
 
 /*
- * The hypervisor takes the CPU away from 2.4 to 7.3 ms and from 8.1 to 8.7: the ticks that are due then come when it is back, and the next one is on the
- * grid again. What is missing on the grid, 10 to 14 ms, is the kernel.
+ * The hypervisor takes the CPU away from 2.4 to 7.3 ms and from 8.1 to 8.7: the ticks that are due
+ * then come when it is back, and the next one is on the grid again. What is missing on the grid, 10
+ * to 14 ms, is the kernel.
  */
-static void test_states__a_late_tick_says_that_the_cpu_was_away_and_not_that_the_thread_was_in_the_kernel(
-	void **state)
+static void test_states__a_late_tick_means_a_lost_cpu_and_not_kernel_time(void **state)
 {
 	struct world *world = *state;
 
@@ -878,7 +887,7 @@ static void test_states__a_late_tick_says_that_the_cpu_was_away_and_not_that_the
 }
 
 /* The grid is of the thread's time on the CPU: 5 ms without the CPU do not move it. */
-static void test_states__the_grid_of_the_ticks_goes_on_where_the_thread_left_the_cpu(void **state)
+static void test_states__the_tick_grid_continues_from_where_the_thread_left_the_cpu(void **state)
 {
 	struct world *world = *state;
 
@@ -927,34 +936,33 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_world(test_states__a_wait_for_a_lock_ends_with_its_waker_and_then_the_cpu_is_waited_for),
-		in_world(test_states__what_a_thread_waits_for_follows_from_its_stack),
+		in_world(test_states__the_wait_state_follows_from_the_stack),
 		in_world(test_states__a_wait_for_instructions_is_the_same_in_the_span_and_in_the_wake_up),
 		in_world(test_states__without_stacks_of_the_program_a_fault_for_instructions_is_one_wait),
 		in_world(test_states__samples_divide_the_time_on_a_cpu),
-		in_world(test_states__system_calls_tell_user_from_system_where_they_are_seen),
-		in_world(test_states__what_a_sample_found_in_a_system_call_says_nothing_of_the_time_outside),
+		in_world(test_states__recorded_system_calls_separate_user_from_system),
+		in_world(test_states__a_sample_in_a_system_call_implies_nothing_outside_it),
 		in_world(test_states__a_sample_in_the_kernel_outside_of_system_calls_is_system),
 		in_world(
 			test_states__a_clock_of_the_kernel_alone_does_not_divide_the_time_outside_of_system_calls),
-		in_world(test_states__a_fault_for_instructions_is_known_when_it_is_over),
-		in_world(test_states__a_fault_for_instructions_says_nothing_of_faults_before_it),
+		in_world(test_states__an_instruction_fault_is_known_at_its_end),
+		in_world(test_states__an_instruction_fault_implies_no_earlier_faults),
 		in_world(test_states__threads_without_a_sample_did_what_others_of_their_process_did),
-		in_world(test_states__a_switch_that_is_told_twice_is_one_and_keeps_what_either_knew),
-		in_world(test_states__what_was_lost_costs_no_more_than_its_own_span),
+		in_world(test_states__a_switch_recorded_twice_is_merged),
+		in_world(test_states__lost_events_affect_only_their_own_span),
 		in_world(test_states__a_new_thread_waits_for_a_cpu_and_an_old_one_slept),
 		in_world(test_states__a_life_ends_once_and_takes_nothing_more),
 		in_world(test_states__of_two_reports_of_a_wake_up_the_one_with_the_waker_counts),
-		in_world(test_states__an_end_that_is_told_late_is_no_later),
-		in_world(test_states__what_a_thread_did_behind_its_end_is_taken_back),
-		in_world(test_states__who_was_not_seen_leaving_a_cpu_leaves_when_another_gets_it),
+		in_world(test_states__an_end_reported_late_keeps_its_time),
+		in_world(test_states__spans_after_the_end_of_a_thread_are_removed),
+		in_world(test_states__a_missing_switch_out_is_implied_by_the_next_thread_on_the_cpu),
 		in_world(
 			test_states__of_two_reports_of_a_switch_the_second_may_know_that_the_thread_would_go_on),
-		in_world(test_states__the_end_of_a_process_ends_all_its_threads_that_live_and_no_others),
+		in_world(test_states__the_end_of_a_process_ends_exactly_its_live_threads),
 		in_world(test_states__a_thread_starts_once),
-		in_world(test_states__a_clock_that_sees_user_mode_alone_tells_the_kernel_by_its_silence),
-		in_world(
-			test_states__a_late_tick_says_that_the_cpu_was_away_and_not_that_the_thread_was_in_the_kernel),
-		in_world(test_states__the_grid_of_the_ticks_goes_on_where_the_thread_left_the_cpu),
+		in_world(test_states__a_user_mode_clock_implies_the_kernel_by_missing_ticks),
+		in_world(test_states__a_late_tick_means_a_lost_cpu_and_not_kernel_time),
+		in_world(test_states__the_tick_grid_continues_from_where_the_thread_left_the_cpu),
 		in_world(test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again),
 		in_world(test_states__spans_do_not_pile_up_however_short_they_are),
 		in_world(test_states__random_threads_get_exactly_what_they_did),

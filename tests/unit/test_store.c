@@ -236,7 +236,7 @@ static void assert_same_scans(struct ctx_store *store, struct fixture *fixture)
 	}
 }
 
-static void test_store__gives_back_what_was_put(void **state)
+static void test_store__contents_round_trip(void **state)
 {
 	static const size_t sizes[] = {0, 1, 49, 50, 1000, 5000};
 
@@ -279,7 +279,7 @@ static void test_store__the_same_calls_give_the_same_bytes(void **state)
 	ctx_buf_deinit(&bytes[1]);
 }
 
-static void test_store__an_uncommitted_one_leaves_nothing(void **state)
+static void test_store__an_uncommitted_one_leaves_no_files(void **state)
 {
 	struct fixture fixture;
 	struct ctx_store *store;
@@ -298,7 +298,7 @@ static void test_store__an_uncommitted_one_leaves_nothing(void **state)
 	fixture_deinit(&fixture);
 }
 
-static void test_store__a_killed_writer_leaves_nothing_at_the_path(void **state)
+static void test_store__a_killed_writer_leaves_no_file_at_the_path(void **state)
 {
 	struct fixture fixture;
 	struct ctx_store *store;
@@ -466,7 +466,10 @@ static bool read_code(struct ctx_store *store)
 	return sound;
 }
 
-/* Opens and reads all there is. Returns whether nothing was found to be wrong; a failure has a message. */
+/*
+ * Opens and reads all there is. Returns whether nothing was found to be wrong; a failure has a
+ * message.
+ */
 static bool read_everything(const char *path)
 {
 	static const char *const queries[] = {
@@ -550,7 +553,7 @@ static void write_file(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-static void test_store__tells_other_files_and_other_versions_apart(void **state)
+static void test_store__distinguishes_other_files_and_other_versions(void **state)
 {
 	static const uint8_t versions[][4] = {{0, 0, 0, 9}, {0, 0, 0, 1}};
 	const char *path = in_dir("a.db");
@@ -595,7 +598,7 @@ static void test_store__opens_paths_with_any_characters(void **state)
 	fixture_deinit(&fixture);
 }
 
-static void test_store__a_full_disk_is_an_error_and_leaves_nothing(void **state)
+static void test_store__a_full_disk_is_an_error_and_leaves_no_files(void **state)
 {
 	int failures = 0;
 
@@ -982,17 +985,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_own_dir(test_store__codec_gives_back_any_samples),
 		in_own_dir(test_store__codec_refuses_samples_out_of_order),
-		in_own_dir(test_store__gives_back_what_was_put),
+		in_own_dir(test_store__contents_round_trip),
 		in_own_dir(test_store__the_same_calls_give_the_same_bytes),
-		in_own_dir(test_store__an_uncommitted_one_leaves_nothing),
-		in_own_dir(test_store__a_killed_writer_leaves_nothing_at_the_path),
+		in_own_dir(test_store__an_uncommitted_one_leaves_no_files),
+		in_own_dir(test_store__a_killed_writer_leaves_no_file_at_the_path),
 		in_own_dir(test_store__one_writer_at_a_time),
 		in_own_dir(test_store__gives_back_nodes_with_their_lists),
 		in_own_dir(test_store__put_contents_refuses_ids_out_of_range),
 		in_own_dir(test_store__damaged_files_are_refused_or_read_never_fatal),
-		in_own_dir(test_store__tells_other_files_and_other_versions_apart),
+		in_own_dir(test_store__distinguishes_other_files_and_other_versions),
 		in_own_dir(test_store__opens_paths_with_any_characters),
-		in_own_dir(test_store__a_full_disk_is_an_error_and_leaves_nothing),
+		in_own_dir(test_store__a_full_disk_is_an_error_and_leaves_no_files),
 		in_own_dir(test_store__functions_in_sql_are_those_of_brute_force),
 		in_own_dir(test_store__samples_in_sql_are_all_that_were_put),
 		in_own_dir(test_store__every_report_in_sql_runs_and_adds_up),

@@ -209,7 +209,7 @@ static void assert_same_everything(struct fixture *fixture, struct ctx_store *st
 		assert_same_code(fixture, &reader, i);
 }
 
-static void test_store_code__gives_back_what_was_put(void **state)
+static void test_store_code__contents_round_trip(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
@@ -248,7 +248,7 @@ static void test_store_code__gives_back_many_sites(void **state)
 	fixture_deinit(&fixture);
 }
 
-static void test_store_code__what_one_call_gave_outlives_the_other(void **state)
+static void test_store_code__results_of_one_call_outlive_the_other(void **state)
 {
 	const struct ctx_function_code *parts;
 	struct ctx_code_reader reader;
@@ -315,7 +315,7 @@ static void test_store_code__a_database_without_code_says_so(void **state)
 
 /* ---- what is refused when it is put ---- */
 
-static void test_store_code__put_contents_refuses_what_is_not_there(void **state)
+static void test_store_code__put_contents_refuses_unknown_ids(void **state)
 {
 	struct fixture fixture;
 
@@ -458,7 +458,7 @@ static void test_store_code__parts_come_in_order_and_within_limits(void **state)
 	fixture_deinit(&fixture);
 }
 
-/* The parts of a function one after the other: a function whose parts are torn apart would hide some. */
+/* The parts of a function one after the other: a function with separated parts would hide some. */
 static void test_store_code__a_function_put_twice_is_not_committed(void **state)
 {
 	struct ctx_function_code code = {
@@ -772,11 +772,11 @@ int main(void)
 		in_own_dir(test_store_code__codec_gives_back_any_lines),
 		in_own_dir(test_store_code__codec_refuses_lines_out_of_order),
 		in_own_dir(test_store_code__codec_reads_noise_without_harm),
-		in_own_dir(test_store_code__gives_back_what_was_put),
+		in_own_dir(test_store_code__contents_round_trip),
 		in_own_dir(test_store_code__gives_back_many_sites),
-		in_own_dir(test_store_code__what_one_call_gave_outlives_the_other),
+		in_own_dir(test_store_code__results_of_one_call_outlive_the_other),
 		in_own_dir(test_store_code__a_database_without_code_says_so),
-		in_own_dir(test_store_code__put_contents_refuses_what_is_not_there),
+		in_own_dir(test_store_code__put_contents_refuses_unknown_ids),
 		in_own_dir(test_store_code__put_contents_refuses_endless_inlining),
 		in_own_dir(test_store_code__refused_texts_and_code_leave_the_rest_alone),
 		in_own_dir(test_store_code__parts_come_in_order_and_within_limits),

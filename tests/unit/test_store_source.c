@@ -1,4 +1,4 @@
-/* The store as a source of reports: what it hands out is what the queries say, and stays. */
+/* The store as a source of reports: its results equal those of the queries, and remain valid. */
 #include "query_fixture.h"
 
 #include "failing_malloc.h"
@@ -87,7 +87,10 @@ static enum ctx_status sum_up(void *context, const struct ctx_sample *sample, st
 	return CTX_OK;
 }
 
-/* Thread sums, the index by thread, the raw histogram, samples one by one: all of them add up to the same. */
+/*
+ * Thread sums, the index by thread, the raw histogram, samples one by one: all of them add up to
+ * the same.
+ */
 static void test_store_source__every_answer_has_the_same_total(void **state)
 {
 	(void)state;
@@ -126,7 +129,7 @@ static void test_store_source__every_answer_has_the_same_total(void **state)
 	}
 }
 
-static void test_store_source__memory_that_runs_out_is_a_status_and_can_be_asked_again(void **state)
+static void test_store_source__out_of_memory_is_a_status_and_can_be_retried(void **state)
 {
 	struct fixture fixture;
 	struct ctx_store *store = make_store(&fixture, 3);
@@ -163,7 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_own_dir(test_store_source__parts_are_those_of_the_query_and_cost_once),
 		in_own_dir(test_store_source__every_answer_has_the_same_total),
-		in_own_dir(test_store_source__memory_that_runs_out_is_a_status_and_can_be_asked_again),
+		in_own_dir(test_store_source__out_of_memory_is_a_status_and_can_be_retried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
-/* Traced operations, their files and metrics that count: in and out of the database, and damaged. */
+/*
+ * Traced operations, their files and metrics that count: in and out of the database, and damaged.
+ */
 #include "store_damage.h"
 
 #include "store/block_codec.h"
@@ -117,7 +119,9 @@ static void add_entities(struct fixture *fixture)
 		p->traced[operations[i].kind]++;
 }
 
-/* A database with the operations of each kind in blocks of `block`, before and behind the contents. */
+/*
+ * A database with the operations of each kind in blocks of `block`, before and behind the contents.
+ */
 static void write_operations(struct fixture *fixture, const char *path, size_t block)
 {
 	struct ctx_store *store = NULL;
@@ -241,7 +245,7 @@ static void test_store_traced__blocks_outside_the_window_are_not_decoded(void **
 	fixture_deinit(&fixture);
 }
 
-static void test_store_traced__what_cannot_be_is_refused(void **state)
+static void test_store_traced__invalid_operations_are_refused(void **state)
 {
 	static const struct ctx_traced wrong[][2] = {
 		{{.time_ns = 5, .duration_ns = 6}, {.time_ns = 7}},
@@ -278,7 +282,7 @@ static enum ctx_status keep_row(void *context, const struct ctx_sql_result_row *
 	return CTX_OK;
 }
 
-static void test_store_traced__sql_sees_them_and_what_is_with_them(void **state)
+static void test_store_traced__sql_shows_them_with_their_details(void **state)
 {
 	struct ctx_buf text = {0};
 	const struct ctx_profile *p;
@@ -377,8 +381,8 @@ int main(void)
 		cmocka_unit_test(test_store_traced__codec_gives_back_any_operations),
 		in_own_dir(test_store_traced__come_back_by_kind_and_window),
 		in_own_dir(test_store_traced__blocks_outside_the_window_are_not_decoded),
-		in_own_dir(test_store_traced__what_cannot_be_is_refused),
-		in_own_dir(test_store_traced__sql_sees_them_and_what_is_with_them),
+		in_own_dir(test_store_traced__invalid_operations_are_refused),
+		in_own_dir(test_store_traced__sql_shows_them_with_their_details),
 		in_own_dir(test_store_traced__damage_is_found),
 	};
 

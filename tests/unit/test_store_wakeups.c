@@ -1,4 +1,7 @@
-/* Waits that were ended, metrics that are spans or sums, external wakers: in and out of the database, and damaged. */
+/*
+ * Waits that were ended, metrics that are spans or sums, external wakers: in and out of the
+ * database, and damaged.
+ */
 #include "store_damage.h"
 
 #include "store/block_codec.h"
@@ -185,7 +188,7 @@ static void test_store_wakeups__blocks_outside_the_window_are_not_decoded(void *
 	fixture_deinit(&fixture);
 }
 
-static void test_store_wakeups__what_cannot_be_is_refused(void **state)
+static void test_store_wakeups__invalid_waits_are_refused(void **state)
 {
 	static const struct ctx_wakeup wrong[] = {
 		{.time_ns = 5, .wait_ns = 6, .waker = CTX_NONE, .external_waker = CTX_NONE},
@@ -232,7 +235,7 @@ static void test_store_wakeups__metrics_and_external_wakers_come_back(void **sta
 	fixture_deinit(&fixture);
 }
 
-static void test_store_wakeups__sums_of_what_cannot_be_are_refused(void **state)
+static void test_store_wakeups__sums_of_invalid_waits_are_refused(void **state)
 {
 	static const uint32_t behind[] = {4}, twice[] = {2, 2}, sums[] = {2, 3};
 	static const struct {
@@ -305,9 +308,9 @@ int main(void)
 		cmocka_unit_test(test_store_wakeups__codec_gives_back_any_waits),
 		in_own_dir(test_store_wakeups__come_back_by_window),
 		in_own_dir(test_store_wakeups__blocks_outside_the_window_are_not_decoded),
-		in_own_dir(test_store_wakeups__what_cannot_be_is_refused),
+		in_own_dir(test_store_wakeups__invalid_waits_are_refused),
 		in_own_dir(test_store_wakeups__metrics_and_external_wakers_come_back),
-		in_own_dir(test_store_wakeups__sums_of_what_cannot_be_are_refused),
+		in_own_dir(test_store_wakeups__sums_of_invalid_waits_are_refused),
 		in_own_dir(test_store_wakeups__damage_is_found),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * Build-id caches as a list: directories, tarballs, perf's settings. Tarballs are made up here with libarchive, hostile
- * ones too; a hand's bytes where libarchive would not write such a thing.
+ * Build-id caches as a list: directories, tarballs, perf's settings. Tarballs are made up here with
+ * libarchive, hostile ones too; a hand's bytes where libarchive would not write such a thing.
  */
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -266,7 +266,7 @@ static void test_symbol_tarball__of_two_files_of_one_id_the_first_counts(void **
 	assert_int_equal(files_in(into), 1);
 }
 
-static void test_symbol_tarball__what_is_too_large_stops_it(void **state)
+static void test_symbol_tarball__too_large_contents_stop_it(void **state)
 {
 	static const char *const names[] = {"usr/bin/b/" ID_B "/elf", "perf.data", "usr/bin/a/" ID_A "/elf"};
 	char content[101] = "";
@@ -342,7 +342,10 @@ static void test_symbol_tarball__huge_sizes_are_refused_before_a_byte_is_written
 	}
 }
 
-/* A file with a hole, as old GNU tar has it: the header says 100 bytes, the list of pieces that the first is at 8 GiB. */
+/*
+ * A file with a hole, as old GNU tar has it: the header says 100 bytes, the list of pieces that the
+ * first is at 8 GiB.
+ */
 static void test_symbol_tarball__a_hole_that_is_larger_than_the_file_is_refused(void **state)
 {
 	struct ctx_buf bytes __attribute__((cleanup(ctx_buf_deinit))) = {0};
@@ -369,7 +372,7 @@ static void test_symbol_tarball__a_hole_that_is_larger_than_the_file_is_refused(
 	assert_int_equal(unpack(path, fresh_directory(), NULL), CTX_E_LIMIT);
 }
 
-static void test_symbol_tarball__what_is_no_tarball_is_refused(void **state)
+static void test_symbol_tarball__other_files_are_refused(void **state)
 {
 	static const char text[] = "PERFILE2 and something behind it, which is no tarball at all";
 	const char *path = in_folder("no.tar.bz2");
@@ -387,8 +390,11 @@ static void test_symbol_tarball__what_is_no_tarball_is_refused(void **state)
 	assert_int_equal(unpack(path, in_folder("nothing"), &err), CTX_E_IO);
 }
 
-/* Cut at every place: never more than is there, never a file too long; an error unless only the end is missing. */
-static void test_symbol_tarball__of_a_cut_one_the_whole_files_are_there(void **state)
+/*
+ * Cut at every place: never more than is there, never a file too long; an error unless only the end
+ * is missing.
+ */
+static void test_symbol_tarball__complete_files_of_a_truncated_one_are_extracted(void **state)
 {
 	static int (*const filters[])(struct archive *) = {
 		archive_write_add_filter_none, archive_write_add_filter_gzip, archive_write_add_filter_zstd};
@@ -508,7 +514,7 @@ static void test_symbol_caches__given_ones_come_before_the_tarball_beside_and_pe
 	assert_int_equal(left_in(in_folder("tmp")), 0);
 }
 
-static void test_symbol_caches__nothing_anywhere_is_an_empty_list(void **state)
+static void test_symbol_caches__missing_places_are_an_empty_list(void **state)
 {
 	struct ctx_symbol_caches caches __attribute__((cleanup(ctx_symbol_caches_deinit))) = {0};
 	struct ctx_err left_out = {0};
@@ -579,7 +585,7 @@ static uint64_t hash_beside(const char *recording)
 	return ctx_symbol_caches_hash(&caches);
 }
 
-static void test_symbol_caches__the_hash_tells_other_places_and_changed_tarballs(void **state)
+static void test_symbol_caches__the_hash_differs_for_other_places_and_changed_tarballs(void **state)
 {
 	const struct timespec other[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
 	uint64_t tarball = hash_of_given(in_folder("perf.data.tar.bz2"));
@@ -617,7 +623,7 @@ static void test_symbol_caches__temporary_paths_become_lasting_names(void **stat
 	free(text);
 }
 
-static void test_symbol_caches__memory_that_runs_out_is_an_error_and_leaves_nothing(void **state)
+static void test_symbol_caches__out_of_memory_is_an_error_and_leaves_no_files(void **state)
 {
 	const char *given = in_folder("given"), *recording = in_folder("perf.data");
 	bool failed;
@@ -651,7 +657,7 @@ static void test_symbol_caches__memory_that_runs_out_is_an_error_and_leaves_noth
  * Temporary directories.
  */
 
-static void test_private_dir__what_a_killed_process_left_is_removed_what_is_in_use_is_not(void **state)
+static void test_private_dir__leftovers_of_killed_processes_are_removed_unless_in_use(void **state)
 {
 	struct ctx_private_dir first = {.fd = -1}, second = {.fd = -1};
 	char left[512];
@@ -668,7 +674,10 @@ static void test_private_dir__what_a_killed_process_left_is_removed_what_is_in_u
 	ctx_private_dir_remove(&second);
 	assert_null(second.path);
 
-	/* As a killed process leaves it: there, and locked by nobody. A file and a name of somebody else stay. */
+	/*
+	 * As a killed process leaves it: there, and locked by nobody. A file and a name of somebody
+	 * else stay.
+	 */
 	assert_int_equal(flock(first.fd, LOCK_UN), 0);
 	assert_int_equal(mkdir(in_folder("tmp/ctxan-symbols-else"), 0700), 0);
 	assert_int_equal(ctx_file_replace(in_folder("tmp/ctxan-symbols-ABCDEF"), "x", 1, NULL), CTX_OK);
@@ -761,28 +770,28 @@ int main(void)
 		cmocka_unit_test(test_symbol_tarball__older_layouts_are_understood),
 		cmocka_unit_test(test_symbol_tarball__hostile_names_and_links_lead_nowhere),
 		cmocka_unit_test(test_symbol_tarball__of_two_files_of_one_id_the_first_counts),
-		cmocka_unit_test(test_symbol_tarball__what_is_too_large_stops_it),
+		cmocka_unit_test(test_symbol_tarball__too_large_contents_stop_it),
 		cmocka_unit_test(test_symbol_tarball__huge_sizes_are_refused_before_a_byte_is_written),
 		cmocka_unit_test(test_symbol_tarball__a_hole_that_is_larger_than_the_file_is_refused),
-		cmocka_unit_test(test_symbol_tarball__what_is_no_tarball_is_refused),
-		cmocka_unit_test(test_symbol_tarball__of_a_cut_one_the_whole_files_are_there),
+		cmocka_unit_test(test_symbol_tarball__other_files_are_refused),
+		cmocka_unit_test(test_symbol_tarball__complete_files_of_a_truncated_one_are_extracted),
 		cmocka_unit_test(test_symbol_tarball__damaged_bytes_make_an_error_or_less),
 		cmocka_unit_test_setup(
 			test_symbol_caches__given_ones_come_before_the_tarball_beside_and_perfs_own,
 			set_up_places),
-		cmocka_unit_test_setup(test_symbol_caches__nothing_anywhere_is_an_empty_list, set_up_places),
+		cmocka_unit_test_setup(test_symbol_caches__missing_places_are_an_empty_list, set_up_places),
 		cmocka_unit_test_setup(test_symbol_caches__a_given_one_must_be_good_one_beside_need_not,
 				       set_up_places),
 		cmocka_unit_test_setup(test_symbol_caches__no_place_for_temporary_files_is_an_error,
 				       set_up_places),
-		cmocka_unit_test_setup(test_symbol_caches__the_hash_tells_other_places_and_changed_tarballs,
-				       set_up_places),
-		cmocka_unit_test(test_symbol_caches__temporary_paths_become_lasting_names),
 		cmocka_unit_test_setup(
-			test_symbol_caches__memory_that_runs_out_is_an_error_and_leaves_nothing,
+			test_symbol_caches__the_hash_differs_for_other_places_and_changed_tarballs,
 			set_up_places),
+		cmocka_unit_test(test_symbol_caches__temporary_paths_become_lasting_names),
+		cmocka_unit_test_setup(test_symbol_caches__out_of_memory_is_an_error_and_leaves_no_files,
+				       set_up_places),
 		cmocka_unit_test_setup(
-			test_private_dir__what_a_killed_process_left_is_removed_what_is_in_use_is_not,
+			test_private_dir__leftovers_of_killed_processes_are_removed_unless_in_use,
 			set_up_places),
 		cmocka_unit_test(test_perf_settings__values_are_read_as_perf_reads_them),
 		cmocka_unit_test_setup(test_perf_settings__the_cache_is_where_they_say_else_in_the_home,

@@ -1,7 +1,7 @@
 /*
- * What functions are called that no symbol names, and those that the compiler cloned or took apart. Truth is the symbol table
- * of the same program before it was stripped, as nm prints it; small cases are written in assembler, or are ELF files made
- * here byte by byte.
+ * Names of functions without symbols, and of functions that the compiler cloned or split. Truth is
+ * the symbol table of the same program before it was stripped, as nm prints it; small cases are
+ * written in assembler, or are ELF files made here byte by byte.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -26,7 +26,10 @@
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
-/* Runs a shell script in the folder; skips the test where it fails, as the tools may be others elsewhere. */
+/*
+ * Runs a shell script in the folder; skips the test where it fails, as the tools may be others
+ * elsewhere.
+ */
 static void need(const char *script)
 {
 	if (!ran("cd '%s' && { %s; } >need.out 2>&1", folder, script)) {
@@ -83,7 +86,10 @@ static const char *static_name(uint64_t start)
  * Static functions.
  */
 
-/* Each function of a whole table is in the stripped one: by its name, or as a static function with the same addresses. */
+/*
+ * Each function of a whole table is in the stripped one: by its name, or as a static function with
+ * the same addresses.
+ */
 static void compare_stripped(const char *whole_path, const char *stripped_path, size_t at_least)
 {
 	struct ctx_symtab *whole = open_path(whole_path);
@@ -150,7 +156,10 @@ static void test_symbol_names__static_functions_of_stripped_files_are_known_by_t
 	ctx_symtab_close(table);
 }
 
-/* The system's libc, where its symbols are installed: the table without them has its static functions. */
+/*
+ * The system's libc, where its symbols are installed: the table without them has its static
+ * functions.
+ */
 static void test_symbol_names__libc_has_its_static_functions(void **state)
 {
 	const struct ctx_file_request request = {LIBC, "", "", "", "", NULL};
@@ -198,7 +207,10 @@ static void test_symbol_names__a_symbol_without_a_size_does_not_swallow_the_next
 	uint64_t sizeless, follower, behind;
 
 	(void)state;
-	/* sizeless has a table entry of 8 bytes; 16 bytes of nothing; a function of 32; label in it; bytes that nobody knows. */
+	/*
+	 * sizeless has a table entry of 8 bytes; 16 bytes of nothing; a function of 32; label in
+	 * it; bytes that nobody knows.
+	 */
 	write_text(in_folder("unsized.s"),
 		   "	.text\n	.globl sizeless, label, lonely\n"
 		   "sizeless:\n	.cfi_startproc\n	.skip 8, 0x90\n	.cfi_endproc\n"
@@ -404,7 +416,7 @@ static void test_symbol_names__every_way_to_write_an_address_is_read(void **stat
 	ctx_symtab_close(table);
 }
 
-static void test_symbol_names__what_cannot_be_read_names_nothing(void **state)
+static void test_symbol_names__unreadable_files_give_no_names(void **state)
 {
 	static const uint8_t absolute[] = {0x00}, indirect[] = {0x80}, relative[] = {0x30},
 			     omitted[] = {0xff};
@@ -510,7 +522,7 @@ static void test_symbol_names__a_clone_leads_to_its_function_E11(void **state)
 	assert_part(table, "foo.constprop.0.isra.0", "foo", "foo [constprop.0.isra.0]");
 	assert_part(table, "foo.part.12", "foo", "foo [part.12]");
 	assert_part(table, "foo.clone.3", "foo", "foo [clone.3]");
-	/* What it was made of is gone: it stands for it. */
+	/* The original function is gone: the part represents it. */
 	assert_part(table, "gone.part.0", "gone.part.0", "gone [part.0]");
 	assert_part(table, "gone.part.0.cold", "gone.part.0", "gone [part.0.cold]");
 	assert_part(table, "gone2.isra.0.constprop.1", "gone2.isra.0.constprop.1",
@@ -534,7 +546,10 @@ static void test_symbol_names__a_clone_leads_to_its_function_E11(void **state)
 	ctx_symtab_close(table);
 }
 
-/* Two files with a static function of one name each: their parts are told apart by their file, or not at all. */
+/*
+ * Two files with a static function of one name each: their parts are distinguished by their file,
+ * or not at all.
+ */
 static void test_symbol_names__parts_of_functions_with_one_name_go_to_that_of_their_file(void **state)
 {
 	static const char source[] =
@@ -545,7 +560,10 @@ static void test_symbol_names__parts_of_functions_with_one_name_go_to_that_of_th
 		"0x90\n	.size only_%s, 16\n"
 		"	.type only_%s.cold, @function\nonly_%s.cold:	.skip 16, 0x90\n	.size "
 		"only_%s.cold, 16\n";
-	/* A static function that was replaced by its clone, while another file has one of that name. */
+	/*
+	 * A static function that was replaced by its clone, while another file has one of that
+	 * name.
+	 */
 	static const char third[] =
 		"	.file \"c.c\"\n	.text\n"
 		"	.type lone, @function\nlone:	.skip 16, 0x90\n	.size lone, 16\n"
@@ -612,8 +630,10 @@ static void test_symbol_names__the_kernels_parts_stay_in_their_module(void **sta
 	ctx_symtab_close(table);
 }
 
-/* Two clones whose aliases make each the other's part: neither is, and nothing goes round for ever. */
-static void test_symbol_names__aliases_that_are_clones_of_each_other_are_no_parts(void **state)
+/*
+ * Two clones whose aliases make each the other's part: neither is, and nothing goes round for ever.
+ */
+static void test_symbol_names__aliases_that_are_clones_of_each_other_are_not_parts(void **state)
 {
 	static const char text[] = "ffffffff81000000 T a\n"
 				   "ffffffff81000000 T b.cold\n"
@@ -626,14 +646,20 @@ static void test_symbol_names__aliases_that_are_clones_of_each_other_are_no_part
 
 	(void)state;
 	assert_int_equal(ctx_symtab_open_kallsyms_bytes(text, sizeof(text) - 1, &table, NULL), CTX_OK);
-	/* b.cold -> b, which is called c.cold -> c, which is called c.part.0 and is the same function */
+	/*
+	 * b.cold -> b, which is called c.cold -> c, which is called c.part.0 and is the same
+	 * function
+	 */
 	assert_part(table, "b.cold", "c.part.0", "b [cold]");
 	assert_part(table, "c.cold", "c.part.0", "c [cold]");
 	assert_part(table, "c.part.0", "c.part.0", "c [part.0]");
 	ctx_symtab_close(table);
 }
 
-/* What the compiler makes of parts.c: every part that nm lists whose function nm lists once is that function's. */
+/*
+ * What the compiler makes of parts.c: every part that nm lists whose function nm lists once is that
+ * function's.
+ */
 static void test_symbol_names__parts_that_the_compiler_makes_are_folded(void **state)
 {
 	struct ctx_symtab *table;
@@ -743,7 +769,7 @@ static void test_symbol_names__slots_of_every_kind_are_named_as_objdump_does(voi
 }
 
 /* Each allocation fails once: a status, no crash, no leak; and a table that was made is whole. */
-static void test_symbol_names__without_memory_there_is_a_status(void **state)
+static void test_symbol_names__out_of_memory_is_a_status(void **state)
 {
 	struct ctx_file_request request = {"", "", "", folder, "", NULL};
 	long failures = 0;
@@ -783,16 +809,16 @@ int main(void)
 		cmocka_unit_test(
 			test_symbol_names__a_symbol_without_a_size_does_not_swallow_the_next_function),
 		cmocka_unit_test(test_symbol_names__every_way_to_write_an_address_is_read),
-		cmocka_unit_test(test_symbol_names__what_cannot_be_read_names_nothing),
+		cmocka_unit_test(test_symbol_names__unreadable_files_give_no_names),
 		cmocka_unit_test(test_symbol_names__damaged_unwind_tables_make_no_crash),
 		cmocka_unit_test(test_symbol_names__a_clone_leads_to_its_function_E11),
 		cmocka_unit_test(
 			test_symbol_names__parts_of_functions_with_one_name_go_to_that_of_their_file),
 		cmocka_unit_test(test_symbol_names__the_kernels_parts_stay_in_their_module),
-		cmocka_unit_test(test_symbol_names__aliases_that_are_clones_of_each_other_are_no_parts),
+		cmocka_unit_test(test_symbol_names__aliases_that_are_clones_of_each_other_are_not_parts),
 		cmocka_unit_test(test_symbol_names__parts_that_the_compiler_makes_are_folded),
 		cmocka_unit_test(test_symbol_names__slots_of_every_kind_are_named_as_objdump_does),
-		cmocka_unit_test(test_symbol_names__without_memory_there_is_a_status),
+		cmocka_unit_test(test_symbol_names__out_of_memory_is_a_status),
 	};
 
 	return cmocka_run_group_tests_name("symbol_names", tests, make_folder, remove_folder);

@@ -1,7 +1,8 @@
 /*
- * Truth for ELF tables is what nm prints for the files that are here anyway (this program, libc, libstdc++),
- * looked up by the obvious slow scan. Variants (stripped, separate debug file, damaged) are made from this
- * program's own file with binutils; where those are missing the test says so and is skipped.
+ * Truth for ELF tables is what nm prints for the files that are here anyway (this program, libc,
+ * libstdc++), looked up by the obvious slow scan. Variants (stripped, separate debug file, damaged)
+ * are made from this program's own file with binutils; where those are missing the test says so and
+ * is skipped.
  */
 #include "base/compress.h"
 #include "base/fileio.h"
@@ -71,7 +72,8 @@ static bool has_name(const struct ctx_symbol *symbol, const char *name)
 }
 
 /*
- * Every function that nm lists with a size is found at its first byte, among the names of one start address.
+ * Every function that nm lists with a size is found at its first byte, among the names of one start
+ * address.
  */
 static void compare_with_nm(const char *path, const char *options)
 {
@@ -164,7 +166,10 @@ static uint64_t unsized_end(const struct heap *heap, const struct ctx_symset_raw
 	return end;
 }
 
-/* The obvious slow version of a set: the rules of symset.h, by looking at everything for every address. */
+/*
+ * The obvious slow version of a set: the rules of symset.h, by looking at everything for every
+ * address.
+ */
 static uint64_t slow_start(const struct heap *heap, uint64_t address)
 {
 	uint64_t best = UINT64_MAX;
@@ -351,7 +356,7 @@ static void test_symbols__a_file_of_another_build_id_is_never_used(void **state)
 }
 
 /* Two frames, as a streaming writer leaves them, give the same table as the file. */
-static void test_symbols__an_archive_gives_what_the_file_gives(void **state)
+static void test_symbols__an_archive_gives_the_same_as_the_file(void **state)
 {
 	struct ctx_compressor compressor = {0};
 	struct ctx_buf file = {0};
@@ -410,7 +415,7 @@ static void test_symbols__damaged_files_make_a_table_and_no_crash(void **state)
 		use_all(table);
 	}
 	for (size_t i = 0; i < 3000; i++) {
-		/* Headers at both ends of the file are where damage tells most. */
+		/* Damage has the largest effect in the headers at both ends of the file. */
 		size_t at = next_random() % 3 == 0 ? next_random() % file.n : next_random() % 1024;
 		uint8_t old;
 
@@ -549,7 +554,7 @@ int main(void)
 			test_symbols__a_stripped_file_takes_names_from_the_debug_file_of_its_build_id),
 		cmocka_unit_test(test_symbols__a_short_build_id_may_be_padded_to_20_bytes),
 		cmocka_unit_test(test_symbols__a_file_of_another_build_id_is_never_used),
-		cmocka_unit_test(test_symbols__an_archive_gives_what_the_file_gives),
+		cmocka_unit_test(test_symbols__an_archive_gives_the_same_as_the_file),
 		cmocka_unit_test(test_symbols__damaged_files_make_a_table_and_no_crash),
 		cmocka_unit_test(test_symbols__offsets_become_addresses_where_a_segment_is_executable),
 		cmocka_unit_test(test_symbols__names_are_demangled),

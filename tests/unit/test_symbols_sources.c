@@ -1,7 +1,7 @@
 /*
- * Where symbols are looked for: build-id caches in perf's layout, the kernel that runs, the map that a just-in-time
- * compiler wrote. Everything is made up in a temporary directory, from this program's own file where an ELF file is
- * needed.
+ * Where symbols are looked for: build-id caches in perf's layout, the kernel that runs, the map
+ * that a just-in-time compiler wrote. Everything is made up in a temporary directory, from this
+ * program's own file where an ELF file is needed.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -71,7 +71,10 @@ static struct ctx_symbol symbol_at(struct ctx_symtab *table, uint64_t address)
  * Build-id caches.
  */
 
-/* The folder of a build id in a cache of this name, made as perf makes it: a link from .build-id/xx/rest. */
+/*
+ * The folder of a build id in a cache of this name, made as perf makes it: a link from
+ * .build-id/xx/rest.
+ */
 static const char *make_cached_folder(const char *cache, const char *id)
 {
 	const char *place = in_folder("%s/usr/bin/program/%s", cache, id);
@@ -104,7 +107,10 @@ static uint32_t own_count(void)
 	return count;
 }
 
-/* The table from a debug file in a cache has what the program's own has; offsets become the same addresses. Closes it. */
+/*
+ * The table from a debug file in a cache has what the program's own has; offsets become the same
+ * addresses. Closes it.
+ */
 static void check_from_debug(struct ctx_symtab *table)
 {
 	struct ctx_symtab *whole = open_in_caches(self, self_id, NULL);
@@ -123,7 +129,7 @@ static void check_from_debug(struct ctx_symtab *table)
 	ctx_symtab_close(whole);
 }
 
-static void test_symbols_sources__a_cached_copy_gives_what_the_file_gives(void **state)
+static void test_symbols_sources__a_cached_copy_gives_the_same_as_the_file(void **state)
 {
 	const char *const caches[] = {in_folder("nowhere"), in_folder("copy"), NULL};
 	struct ctx_symtab *table;
@@ -310,7 +316,7 @@ static void test_symbols_sources__the_running_kernel_is_known_by_its_build_id(vo
 	assert_nothing_because(open_kernel(&kernel), "build id is " KERNEL_ID ", wanted " OTHER_ID);
 }
 
-static void test_symbols_sources__a_kernel_that_lay_elsewhere_is_moved_there_without_modules(void **state)
+static void test_symbols_sources__a_relocated_kernel_is_moved_without_modules(void **state)
 {
 	static const uint64_t moves[] = {0x1e000000, (uint64_t)-0x200000};
 	struct ctx_symtab_kernel kernel = running_kernel();
@@ -409,7 +415,9 @@ static void test_symbols_sources__a_cached_kallsyms_comes_before_the_running_ker
 	assert_nothing_because(open_kernel(&kernel), "wanted ../");
 }
 
-/* What this machine says of itself gives the same names as its kallsyms read without any of this. */
+/*
+ * What this machine says of itself gives the same names as its kallsyms read without any of this.
+ */
 static void test_symbols_sources__this_machines_kernel_is_found(void **state)
 {
 	struct ctx_symtab_kernel kernel = {
@@ -584,8 +592,10 @@ struct piece {
 	bool dropped;
 };
 
-/* The rule of perf_map.h, by comparing each line with each. Lines are looked at in the order of their starts, and of
- * equal ones the latest first. */
+/*
+ * The rule of perf_map.h, by comparing each line with each. Lines are looked at in the order of
+ * their starts, and of equal ones the latest first.
+ */
 static void drop_overwritten(struct piece *pieces, size_t n)
 {
 	for (uint64_t start = 0; start < 256; start++) {
@@ -640,8 +650,11 @@ static void test_symbols_sources__perf_maps_equal_the_slow_rule(void **state)
 	}
 }
 
-/* Each allocation fails once: a status, no crash, no leak, and never a table with a part of the names. */
-static void test_symbols_sources__without_memory_there_is_a_status(void **state)
+/*
+ * Each allocation fails once: a status, no crash, no leak, and never a table with a part of the
+ * names.
+ */
+static void test_symbols_sources__out_of_memory_is_a_status(void **state)
 {
 	const char *const caches[] = {in_folder("memory"), NULL};
 	const struct ctx_file_request request = {"", self_id, "", folder, "", caches};
@@ -689,7 +702,7 @@ static int know_self(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols_sources__a_cached_copy_gives_what_the_file_gives),
+		cmocka_unit_test(test_symbols_sources__a_cached_copy_gives_the_same_as_the_file),
 		cmocka_unit_test(test_symbols_sources__a_cached_file_of_another_build_id_is_never_used),
 		cmocka_unit_test(
 			test_symbols_sources__a_stripped_cached_copy_takes_names_from_debug_beside_it),
@@ -698,8 +711,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_sources__the_vdso_is_found_in_a_cache),
 		cmocka_unit_test(test_symbols_sources__no_build_id_leads_out_of_the_cache),
 		cmocka_unit_test(test_symbols_sources__the_running_kernel_is_known_by_its_build_id),
-		cmocka_unit_test(
-			test_symbols_sources__a_kernel_that_lay_elsewhere_is_moved_there_without_modules),
+		cmocka_unit_test(test_symbols_sources__a_relocated_kernel_is_moved_without_modules),
 		cmocka_unit_test(test_symbols_sources__without_a_build_id_release_and_place_must_be_the_same),
 		cmocka_unit_test(test_symbols_sources__a_kernel_that_cannot_be_placed_gives_no_names),
 		cmocka_unit_test(test_symbols_sources__a_cached_kallsyms_comes_before_the_running_kernel),
@@ -710,7 +722,7 @@ int main(void)
 		cmocka_unit_test(
 			test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_not_used),
 		cmocka_unit_test(test_symbols_sources__perf_maps_equal_the_slow_rule),
-		cmocka_unit_test(test_symbols_sources__without_memory_there_is_a_status),
+		cmocka_unit_test(test_symbols_sources__out_of_memory_is_a_status),
 	};
 
 	return cmocka_run_group_tests(tests, know_self, remove_folder);

@@ -1,6 +1,6 @@
 /*
- * The time tree against a plain scan of its samples, over many random trees; the source's worked example;
- * lists that are damaged; memory that runs out.
+ * The time tree against a plain scan of its samples, over many random trees; the source's worked
+ * example; lists that are damaged; memory that runs out.
  */
 #include "timetree/timenode_codec.h"
 #include "timetree/timetree.h"
@@ -170,7 +170,10 @@ static void trial_end(struct trial *trial)
 	free(trial->samples);
 }
 
-/* The answer falls short of the truth by what `cost` says, and no stack by more than the largest omitted. */
+/*
+ * The answer falls short of the truth by what `cost` says, and no stack by more than the largest
+ * omitted.
+ */
 static void assert_bounded(const struct ctx_histogram *part, const struct ctx_histogram *whole,
 			   const struct ctx_timetree_cost *cost, uint32_t n_stacks)
 {
@@ -388,8 +391,10 @@ static void test_timetree__samples_out_of_order_or_run_are_moved_and_counted(voi
 			assert_int_equal(ctx_timetree_builder_add(builder, &sample, NULL), CTX_OK);
 		}
 		assert_int_equal(ctx_timetree_builder_finish(builder, NULL), CTX_OK);
-		/* 5 before the run, 40 after 50, 100 and 2000 behind the run, 7 before 99. 99 itself is in
-		 * order. */
+		/*
+		 * 5 before the run, 40 after 50, 100 and 2000 behind the run, 7 before 99. 99
+		 * itself is in order.
+		 */
 		assert_int_equal(ctx_timetree_builder_moved(builder), 5);
 		reader = ctx_timetree_reader(tree, NULL);
 		assert_int_equal(ctx_timetree_check(&reader, &params, NULL), CTX_OK);
@@ -439,8 +444,10 @@ struct spread { /* so many samples of stacks A..I, evenly over [begin, end) ms *
 	uint32_t counts[9];
 };
 
-/* The leaves of the example; what is dropped above them lies anywhere in its interval. [250,375) and
- * [375,500) share A40 B26 C25 E15 D9 as 45 and 70. */
+/*
+ * The leaves of the example; what is dropped above them lies anywhere in its interval. [250,375)
+ * and [375,500) share A40 B26 C25 E15 D9 as 45 and 70.
+ */
 static const struct spread example[] = {
 	{0, 250, {32, 18, 10, 11, 6, 13, 0, 0, 0}}, {250, 375, {16, 10, 10, 3, 6, 0, 0, 0, 0}},
 	{375, 500, {24, 16, 15, 6, 9, 0, 0, 0, 0}}, {500, 1000, {41, 31, 11, 5, 3, 5, 3, 0, 0}},
@@ -602,7 +609,7 @@ static int by_weight_then_stack(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-/* Some ids apart from each other, sizes as asked for, in the order of a list. */
+/* Some ids with gaps, sizes as requested, in the order of a list. */
 static size_t make_entries(struct ctx_hist_item *entries, size_t cap, bool unit)
 {
 	uint64_t stack = below(5);
@@ -717,7 +724,7 @@ struct numbers {
 	size_t n;
 };
 
-static void test_timenode_codec__what_is_not_a_list_is_refused(void **state)
+static void test_timenode_codec__invalid_lists_are_refused(void **state)
 {
 	static const struct numbers lists[] = {
 		{"no entries", {0, 1}, 2},
@@ -857,7 +864,10 @@ static void test_timetree__damaged_rows_are_refused(void **state)
 			struct ctx_timetree_reader reader = {&damaged, damaged_node, damaged_leaf, &cct};
 			struct ctx_histogram out = {0};
 
-			/* Neither end lies on a border, so that every node of the first levels is read. */
+			/*
+			 * Neither end lies on a border, so that every node of the first levels is
+			 * read.
+			 */
 			assert_int_equal(ctx_timetree_query(&reader,
 							    (struct ctx_timetree_request){{3, 999990}, 0},
 							    &out, NULL, NULL),
@@ -976,7 +986,7 @@ int main(void)
 		cmocka_unit_test(test_timenode_codec__lists_come_back_as_they_were),
 		cmocka_unit_test(test_timenode_codec__calls_come_back_as_they_were),
 		cmocka_unit_test(test_timenode_codec__a_list_cut_anywhere_is_refused),
-		cmocka_unit_test(test_timenode_codec__what_is_not_a_list_is_refused),
+		cmocka_unit_test(test_timenode_codec__invalid_lists_are_refused),
 		cmocka_unit_test(test_timetree__damaged_lists_never_crash_a_query),
 		cmocka_unit_test(test_timetree__damaged_rows_are_refused),
 		cmocka_unit_test(test_timetree__every_allocation_may_fail),

@@ -39,7 +39,10 @@ static size_t make_samples(struct ctx_sample *samples, size_t max, struct ctx_in
 	return n;
 }
 
-/* What is left in the leaves, from the first on: all samples, or with a cascade those that no node dropped. */
+/*
+ * What is left in the leaves, from the first on: all samples, or with a cascade those that no node
+ * dropped.
+ */
 static size_t collect(const struct ctx_timetree_reader *reader, uint32_t id, struct ctx_sample *out, size_t n)
 {
 	const struct ctx_sample *samples;
@@ -132,13 +135,13 @@ static void ask_many(enum ctx_timetree_mode mode)
 	}
 }
 
-static void test_timetree_first__is_what_a_walk_over_all_samples_finds(void **state)
+static void test_timetree_first__equals_a_walk_over_all_samples(void **state)
 {
 	(void)state;
 	ask_many(CTX_TIMETREE_RESIDUAL);
 }
 
-static void test_timetree_first__of_a_cascade_is_among_what_is_left(void **state)
+static void test_timetree_first__of_a_cascade_is_in_the_remainder(void **state)
 {
 	(void)state;
 	ask_many(CTX_TIMETREE_CASCADE);
@@ -168,8 +171,8 @@ static void test_timetree_first__damaged_rows_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timetree_first__is_what_a_walk_over_all_samples_finds),
-		cmocka_unit_test(test_timetree_first__of_a_cascade_is_among_what_is_left),
+		cmocka_unit_test(test_timetree_first__equals_a_walk_over_all_samples),
+		cmocka_unit_test(test_timetree_first__of_a_cascade_is_in_the_remainder),
 		cmocka_unit_test(test_timetree_first__damaged_rows_are_refused),
 	};
 

@@ -113,7 +113,10 @@ static void test_unwind__a_leaf_its_caller_and_the_root_are_found(void **context
 
 static void test_unwind__a_popped_frame_pointer_keeps_its_value(void **context)
 {
-	/* The rule still says that rbp is at CFA - 16, which is below the stack pointer and not copied. */
+	/*
+	 * The rule still says that rbp is at CFA - 16, which is below the stack pointer and not
+	 * copied.
+	 */
 	struct scene scene = {.words = {BIAS + FRAME + 0x10, 0, 0, 0, BIAS + START + 5}};
 
 	(void)context;
@@ -137,7 +140,10 @@ static void test_unwind__registers_that_only_a_later_frame_needs_are_found(void 
 
 static void test_unwind__a_signal_interrupts_at_the_exact_pc(void **context)
 {
-	/* The handler returns to the first byte of the trampoline; the interrupted pc is the first of a function. */
+	/*
+	 * The handler returns to the first byte of the trampoline; the interrupted pc is the first
+	 * of a function.
+	 */
 	struct scene scene = {
 		.words = {0, BIAS + TRAMPOLINE, BIAS + LEAF, 0, STACK_AT + 48, 0, BIAS + START + 5}};
 
@@ -263,7 +269,7 @@ static void test_unwind__damage_costs_one_function(void **context)
 	ctx_cfi_table_close(table);
 }
 
-static void test_unwind__our_own_file_has_a_table_or_memory_was_short(void **context)
+static void test_unwind__our_own_file_has_a_table_unless_out_of_memory(void **context)
 {
 	struct ctx_cfi_table *table = NULL;
 	enum ctx_status status = CTX_E_NOMEM;
@@ -314,7 +320,7 @@ int main(void)
 		cmocka_unit_test(test_unwind__code_without_a_table_is_stepped_over_by_its_frame_pointer),
 		cmocka_unit_test(test_unwind__expressions_are_evaluated),
 		cmocka_unit_test(test_unwind__damage_costs_one_function),
-		cmocka_unit_test(test_unwind__our_own_file_has_a_table_or_memory_was_short),
+		cmocka_unit_test(test_unwind__our_own_file_has_a_table_unless_out_of_memory),
 		cmocka_unit_test(test_unwind__the_cache_reads_once_and_refuses_another_build),
 	};
 

@@ -11,7 +11,10 @@
 
 #include <cmocka.h>
 
-/* Of samples in order of time and inside the run; owned by the caller. `cct`: NULL for a tree without call counts. */
+/*
+ * Of samples in order of time and inside the run; owned by the caller. `cct`: NULL for a tree
+ * without call counts.
+ */
 static inline struct ctx_timetree *build(const struct ctx_timetree_params *params, struct ctx_interval run,
 					 const struct ctx_trie *cct, const struct ctx_sample *samples,
 					 size_t n)

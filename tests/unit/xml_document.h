@@ -60,7 +60,7 @@ static inline xmlNode *by_id(xmlDoc *document, const char *id)
 	return NULL;
 }
 
-/* Every link leads to an id of the page, no id is there twice, nothing comes from elsewhere. */
+/* Every link leads to an id of the page, no id is duplicated, nothing is loaded from elsewhere. */
 static inline void check_links(xmlDoc *document)
 {
 	for (xmlNode *node = xmlDocGetRootElement(document); node != NULL; node = next_node(node)) {
