@@ -85,7 +85,10 @@ static int make_stacks(const struct settings *settings, uint64_t *random, struct
 		uint32_t parent = i;
 
 		if (i != 0) {
-			/* Mostly below the last one, so that stacks are deep; else a branch anywhere. */
+			/*
+			 * Mostly below the last one, so that stacks are deep; else a branch
+			 * anywhere.
+			 */
 			parent = next_random(random) % 10 < 7 ? i - 1 : (uint32_t)(next_random(random) % i);
 			while (ret->depth[parent] >= settings->load.depth)
 				parent = ret->parent[parent] != parent ? ret->parent[parent] : 0;

@@ -4,7 +4,7 @@ name is a wrong one.
 
     code_hostile.py BIN_DIR SOURCE_DIR [SEEDS]     in an empty folder
 
-What is damaged lies at the path that the recording names, has the build id that it names, and so is used. The right
+The damaged file is at the path in the recording and has its build id, and so is used. The right
 names are those of the same recording with the program as it was. Each sample has its own bit in the weights.
 """
 import json

@@ -1,4 +1,4 @@
-"""What code_hostile.py needs of file formats: a perf.data made of what code_hostile.c wrote, ELF sections, and DWARF by hand."""
+"""File formats for code_hostile.py: a perf.data made of what code_hostile.c wrote, ELF sections, and DWARF by hand."""
 import random
 import struct
 import subprocess
@@ -158,7 +158,7 @@ def damage(path, to, section, seed):
         to_ = offset + random.randrange(size - n)
         elf.data[to_ : to_ + n] = elf.data[source : source + n]
     elif kind == "lengths":
-        # of entries and units, where they may stand
+        # of entries and units, where they are allowed
         for _ in range(3):
             place = offset + random.randrange(0, size - 4) // 4 * 4
             struct.pack_into("<I", elf.data, place, random.choice((0, 1, 4, 0x7FFFFFFF, 0xFFFFFFFF, 0xFFFFFFF0, 0x80000000, size)))

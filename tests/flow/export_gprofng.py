@@ -1,4 +1,4 @@
-"""What gprofng prints of an experiment that ctxan exported is what ctxan reports: export_gprofng.py RECORDING WORD [SELECTION...]
+"""Compares gprofng's output of an experiment exported by ctxan with ctxan's reports: export_gprofng.py RECORDING WORD [SELECTION...]
 
 WORD is gprofng's for the metric, with + in front where it is a count. What gprofng prints may be kept (gprofng_said.py): then the export must have the
 bytes that it had when gprofng was asked.

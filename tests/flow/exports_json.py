@@ -1,4 +1,4 @@
-"""The JSON exports of a recording say what ctxan's own report of functions says, for the same selection.
+"""Compares the JSON exports of a recording with ctxan's own report of functions, for the same selection.
 
 Usage: exports_json.py RECORDING READERS [METRIC]...     READERS: folder with npm's packages, or - for none
 
@@ -216,7 +216,7 @@ def read_trace(data, report):
 
 
 def by_name(functions):
-    """Rows of a file are functions; the report's are, too, but it tells them apart by name only."""
+    """Rows of a file are functions; the report's are, too, but it distinguishes them by name only."""
     out = collections.defaultdict(lambda: (0, 0))
     for (_, name, path), both in functions.items():
         out[name, path] = (out[name, path][0] + both[0], out[name, path][1] + both[1])

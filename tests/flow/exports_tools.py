@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What callgrind_annotate, go tool pprof and a folding script read in our exports is what ctxan reports, to the last unit.
+"""Compares what callgrind_annotate, go tool pprof and a folding script read in our exports with ctxan's reports, to the last unit.
 
     exports_tools.py RECORDING [CTXAN OPTION]... [-- [CTXAN OPTION]...]...      each -- begins another selection
 

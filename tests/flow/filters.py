@@ -1,4 +1,4 @@
-"""Filters and index objects of one experiment against other ways to the same numbers."""
+"""Compares filters and index objects of one experiment with other ways to compute the same numbers."""
 
 import json
 import re

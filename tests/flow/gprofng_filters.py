@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds ctxan's filters and index objects against gprofng's: the same expression, every metric, every function.
+"""Compares ctxan's filters and index objects with gprofng's: the same expression, every metric, every function.
 
     gprofng_filters.py EXPERIMENT.er
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Experiments of every kind that gprofng can describe, generated (gprofng_make.py): what ctxan says of them is what was laid down, and what gprofng says.
+"""Experiments of every kind that gprofng can describe, generated (gprofng_make.py): compares ctxan's reports with the generated data, and with gprofng's.
 
 Hardware counters, thread states of Solaris, 32 bits, the other byte order, Java, groups, descendants opened alone, labels and warnings.
-Works in the current directory. What gprofng says may be kept (gprofng_said.py), for experiments of exactly these bytes. Where neither gprofng nor its
-answers are there only the first is compared.
+Works in the current directory. gprofng's output may be kept (gprofng_said.py), for experiments of exactly these bytes. If neither gprofng nor its
+kept output is available, only the first is compared.
 """
 import json
 import os
@@ -125,7 +125,7 @@ def counters(cpu, titles):
         if not re.search("^" + line + "$", text, re.M):
             fail(f"{exp.path}: the header has no line {line!r}")
     if not re.search("^note: .*8 samples with an impossible weight", text, re.M):
-        fail(f"{exp.path}: the values that could not be read are not told: {text}")
+        fail(f"{exp.path}: the values that could not be read are not reported: {text}")
     if HAVE_GPROFNG:
         lines = gprofng(exp.path, "-metric_list")
         for word, title in zip(words, titles):
@@ -140,7 +140,7 @@ STATES = ("user", "system", "trap", "textpfault", "datapfault", "kernelpfault", 
 
 def states(old):
     truth, exp = Truth(), Experiment(f"states{old}.er", pid=100, arch="i86pc")
-    exp.states_told = 10
+    exp.states_reported = 10
     names = [f"function_{i}" for i in range(5)]
     places = {name: exp.function(name) for name in names}
     chance = random.Random(5)
@@ -231,7 +231,7 @@ def impossible():
     exp.close()
     text = header(exp.path)
     if not re.search("^note: .*7 samples with an impossible weight", text, re.M):
-        fail(f"{exp.path}: what is left out is not told: {text}")
+        fail(f"{exp.path}: what is left out is not reported: {text}")
     total = json.loads(ctxan(exp.path, "-r", "heap", "--format", "json"))["rows"][0]
     check(f"{exp.path}: heap", [total[key] for key in ("allocations", "bytes", "leaked_bytes", "peak_bytes")], [3, 300, 300, 300])
     total = json.loads(ctxan(exp.path, "-r", "io", "--format", "json"))["rows"][0]

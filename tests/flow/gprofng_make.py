@@ -1,7 +1,7 @@
-"""Writes experiments in gprofng's format: small ones with everything in them, of either word size and byte order.
+"""Writes experiments in gprofng's format: small ones with all kinds of records, of either word size and byte order.
 
-What is said of stacks, functions and operations is laid down as the collector does: blocks of 64 KiB, one flow of threads in each;
-stacks stored whole or up to where a stack that is known goes on; a log that tells where each field of a record lies.
+Stacks, functions and operations are written as by the collector: blocks of 64 KiB, one flow of threads in each;
+stacks stored whole or up to a known suffix; a log that describes the position of each field of a record.
 """
 import os
 import struct
@@ -54,7 +54,7 @@ class Experiment:
         self.known, self.whole, self.suffixes = set(), set(), set()
         self.functions, self.segments, self.events, self.java_events = [], [], [], []
         self.classes, self.usage_records, self.counters, self.asked = [], [], [], set()
-        self.ticks_us, self.states_told, self.cpu = 10000, 1, 2499
+        self.ticks_us, self.states_reported, self.cpu = 10000, 1, 2499
         self.host, self.wall = "h", 1795229715 + (start - RUN) // SECOND
         self.base = CODE if bits == 64 else CODE_32
         self.end = 0
@@ -152,7 +152,7 @@ class Experiment:
             self.event(MHWC, ns, tid, stack, self.pack("I" + pad + "QQQQQQQIIIIQQ", tag, value, address, 0, 0, 0, 0, 0, 0, 0,
                                                        0, 0, 0, 0))
 
-    # ---- what the log and the map tell
+    # ---- contents of the log and the map
 
     def counter(self, name, interval, internal=None, memop=0):
         self.counters.append((name, interval, internal or name, memop))
@@ -226,8 +226,8 @@ class Experiment:
         return f'  <profpckt kind="{kind}" uname="data">\n{rows}\n  </profpckt>\n'
 
     def profiles(self):
-        attributes = {CLOCK: f'name="profile" ptimer="{self.ticks_us}" numstates="{self.states_told}"',
-                      STATES: f'name="profile" ptimer="{self.ticks_us}" numstates="{self.states_told}"', HEAP: 'name="heaptrace"',
+        attributes = {CLOCK: f'name="profile" ptimer="{self.ticks_us}" numstates="{self.states_reported}"',
+                      STATES: f'name="profile" ptimer="{self.ticks_us}" numstates="{self.states_reported}"', HEAP: 'name="heaptrace"',
                       SYNC: 'name="synctrace" threshold="0" scope="1"', IO: 'name="iotrace"'}
         text = ""
         for kind, words in attributes.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds ctxan's functions, call tree, callers and callees, instructions and lines against gprofng's, every number of every metric.
+"""Compares ctxan's functions, call tree, callers and callees, instructions and lines with gprofng's, every number of every metric.
 
     gprofng_reports.py EXPERIMENT.er
 
@@ -76,7 +76,7 @@ def sums_by_their_rules(names, stacks, words, failures):
 
 
 def one_place(names):
-    """Printed names that are several functions of gprofng's: rows of one name are told apart by nothing."""
+    """Printed names that are several functions of gprofng's: rows of one name cannot be distinguished."""
     starts = defaultdict(set)
     for key, name in names.of.items():
         starts[name].add((key[0], key[1] - names.offsets[key] if "no functions found" not in name else key[1]))

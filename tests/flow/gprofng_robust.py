@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Experiments of gprofng that are damaged in every way: what is intact is reported, the rest is told, in bounded time and memory.
+"""Experiments of gprofng that are damaged in every way: intact data is reported, damage is noted, in bounded time and memory.
 
     gprofng_robust.py [--sanitized] [--all | --more] [RECORDED.er...]
 
@@ -88,9 +88,9 @@ class Case:
         with open(self.file(name), "wb") as file:
             file.write(raw)
 
-    def report(self, whole=None, untouched=(), told=False, refused=None, least=None):
+    def report(self, whole=None, untouched=(), noted=False, refused=None, least=None):
         """
-        Reports on it. `whole`: facts of the undamaged one, of which the metrics `untouched` must be there in full. `told`: the
+        Reports on it. `whole`: facts of the undamaged one, of which the metrics `untouched` must be there in full. `noted`: the
         header must count the damage. `refused`: True or False where one of the two is a must. `least`: facts of what must be there
         in any case.
         """
@@ -115,7 +115,7 @@ class Case:
             # Whoever says where fields lie says what the records are.
             if " twice" not in self.name and "log.xml" not in self.name and whole and metric in whole[0] and n > whole[0][metric] + 20 and "Leak" not in metric:
                 fail(f"{self.name}: {metric}: {n} samples out of {whole[0][metric]}")
-        if told and damaged == 0:
+        if noted and damaged == 0:
             fail(f"{self.name}: nothing is said of the damage")
         return out
 
@@ -236,7 +236,7 @@ def every_file(whole, known, step):
             case = Case(whole, f"{file} {name}")
             case.write(file, other)
             gone = name in ("emptied", "zeros", "garbage", "ones")
-            case.report(known, untouched, told=name == "garbage" and base in metrics_of_all and not inside,
+            case.report(known, untouched, noted=name == "garbage" and base in metrics_of_all and not inside,
                         refused=True if needed and gone else None if needed else False, least=alone if inside else None)
         for name in ("removed", "a directory", "a pipe", "a device", "a link to itself", "a link to nothing", "a socket's name"):
             n += 1
@@ -257,7 +257,7 @@ def every_file(whole, known, step):
                 os.symlink("/nonexistent", path)
             elif name == "a socket's name":
                 os.symlink("/dev/full", path)
-            case.report(known, untouched, told=not inside and base not in ("archive.log", "dyntext", "jclasses", "notes"),
+            case.report(known, untouched, noted=not inside and base not in ("archive.log", "dyntext", "jclasses", "notes"),
                         refused=True if needed else False, least=alone if inside else None)
 
 
@@ -277,10 +277,10 @@ def links(whole, known):
     case = Case(whole, "descendants that are links to each other")
     os.symlink("_f8.er", case.file("_f9.er"))
     os.symlink("_f9.er", case.file("_f8.er"))
-    case.report(known, known[0], told=True, refused=False)
+    case.report(known, known[0], noted=True, refused=False)
     case = Case(whole, "a descendant that is the experiment itself")
     os.symlink(".", case.file("_f7.er"))
-    case.report(known, known[0], told=True, refused=False)
+    case.report(known, known[0], noted=True, refused=False)
     case = Case(whole, "descendants that contain each other")
     for outer, inner in (("_f5.er", "_f6.er"), ("_f6.er", "_f5.er")):
         os.mkdir(case.file(outer))
@@ -298,13 +298,13 @@ def links(whole, known):
     case = Case(whole, "300 descendants that are empty")
     for i in range(300):
         os.mkdir(case.file(f"_f{i + 10}.er"))
-    case.report(known, known[0], told=True, refused=False)
+    case.report(known, known[0], noted=True, refused=False)
     case = Case(whole, "directories in directories")
     deep = case.path
     for _ in range(200):
         deep = os.path.join(deep, "_f9.er")
         os.mkdir(deep)
-    case.report(known, known[0], told=True, refused=False)
+    case.report(known, known[0], noted=True, refused=False)
 
 
 def bombs(whole, known):

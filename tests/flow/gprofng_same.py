@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Holds ctxan against gprofng on one experiment, sample for sample.
+"""Compares ctxan with gprofng on one experiment, sample for sample.
 
     gprofng_same.py EXPERIMENT.er
 
     gprofng -dprofile  ==  ctxan's samples      each sample: time, thread, weight, and the stack frame by frame
     -dprofile added up ==  gprofng's reports    -functions, -callers-callees, -calltree, -threads, to the printed digits
     ctxan's samples    ==  ctxan's reports      functions, callers-callees, tree, threads
-    -dheap -dsync -diotrace  ==  ctxan's reader     each event with all its fields, and the depth of its stack (founder only)
+    -dheap -dsync -diotrace  ==  ctxan's reader     each event with all its fields, and the depth of its stack (root process only)
 
 so that what differs between the reports is only what differs between two frames, and that is counted and printed: see EXPLAINED.
 """
@@ -69,7 +69,7 @@ def display(recording, *commands):
 
 
 def their_samples(recording):
-    """A list for each experiment; times from the founder's run, threads as (experiment, number)."""
+    """A list for each experiment; times from the root process's run, threads as (experiment, number)."""
     experiments = logs(recording)
     start = run_ns(experiments[0])
     found, number = [], -1
@@ -184,7 +184,7 @@ def compare_functions(text, sums, failures):
     for name, inclusive in sums["inclusive"].items():
         wanted.append((name, sums["exclusive"][name] / 1e9, inclusive / 1e9))
     by_name = defaultdict(lambda: [0, 0, 0])
-    for name, exclusive, inclusive in printed:  # functions of one name are told apart by nothing that both print
+    for name, exclusive, inclusive in printed:  # functions of one name cannot be distinguished by anything that both print
         by_name[name] = [x + y for x, y in zip(by_name[name], (exclusive, inclusive, 1))]
     for name, exclusive, inclusive in wanted:
         got = by_name.pop(name, None)
@@ -310,7 +310,7 @@ IO_KINDS = {"ReadTrace": 0, "WriteTrace": 1, "OpenTrace": 2, "CloseTrace": 3, "O
 
 
 def dump(recording, command, what):
-    """Of the founder alone."""
+    """Of the root process only."""
     parts = re.split(rf"^Total {what}.*$", display(recording, command), flags=re.M)
     return parts[1] if len(parts) > 1 else ""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds ctxan's other reports against gprofng's: what was traced by stack, its statistics, index objects, samples, the header.
+"""Compares ctxan's other reports with gprofng's: traced operations by stack, their statistics, index objects, samples, the header.
 
     gprofng_tables.py EXPERIMENT.er
 
@@ -407,7 +407,7 @@ def compare_samples(recording, failures, count):
 
 
 def compare_header(recording, failures, count):
-    """What gprofng's header says of the founder is in ctxan's too."""
+    """The data of gprofng's header about the root process is in ctxan's too."""
     text = display(recording, "-header", "1")
     rows = our_json(recording, "-r", "header")
     ours = defaultdict(str)

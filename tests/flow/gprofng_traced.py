@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds ctxan against gprofng on what it traced: heap, synchronisation, I/O.
+"""Compares ctxan with gprofng on traced operations: heap, synchronisation, I/O.
 
     gprofng_traced.py EXPERIMENT.er
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds ctxan against perf on one recording, sample for sample.
+"""Compares ctxan with perf on one recording, sample for sample.
 
     perfdata_same.py RECORDING [--no-chains] [CTXAN_OPTION...]
 
@@ -121,7 +121,7 @@ def perf_stacks(recording):
 
 
 def perf_report(recording, *options):
-    """Rows by event and (object, symbol), which may stand for several lines: static functions may share a name, and
+    """Rows by event and (object, symbol), which may represent several lines: static functions may share a name, and
     the unknown functions of an object are one row, without percent."""
     text = perf_said.ask(recording, "perf", "report", "-i", recording, "--stdio", "-g", "none", "--no-inline", "--no-demangle",
                      "--percent-limit", "0", "-t", "\t", *options)
@@ -233,7 +233,7 @@ def explain(theirs, ours, is_return):
     if theirs.symbol is None and unknown and theirs.object == "" and name == KERNEL and is_kernel(theirs.ip):
         return ""  # nothing is known there; to ctxan it is the kernel's all the same
     if theirs.symbol is None and unknown and re.fullmatch(r"perf-\d+\.map", theirs.object) and name in NO_FILES:
-        return ""  # to perf all that is no file is in the file that would tell the names
+        return ""  # perf assigns code without a file to the file that would contain the names
     if theirs.object != name:
         return None
     if theirs.symbol is None and unknown:

@@ -1,7 +1,7 @@
-"""What threads do, as ctxan says it of a perf.data, beside what perf sched timehist says of the same file.
+"""Compares ctxan's thread states of a perf.data with perf sched timehist on the same file.
 
 perfdata_states.py FILE COMMAND: sums of each thread of COMMAND: on a CPU, waiting for one, waiting for anything else. Its last moments are left
-out: perf's sample of a thread that dies does not tell which one. perf is asked, or its answers are beside the recording (perf_said.py).
+out: perf's sample of a dying thread does not identify it. perf is run, or its answers are beside the recording (perf_said.py).
 """
 import collections
 import json

@@ -1,11 +1,11 @@
-"""record_lock_stories.py STORY OUTPUT RECORDING [--measured]: whether the reports states and wakers say what the program is known to do.
+"""record_lock_stories.py STORY OUTPUT RECORDING [--measured]: checks the reports states and wakers against the known behaviour of the program.
 
 What holds on any machine: counts of waits, where they are and who ended them. --measured adds how long they took, against the program's own clocks:
 for kept recordings, and by hand.
 """
 import sys
 
-from states_of import (MS, RUNNING, Check, Recording, check_counts, check_cpu_time, check_lives, check_wait_cpu, stolen_ns, told,
+from states_of import (MS, RUNNING, Check, Recording, check_counts, check_cpu_time, check_lives, check_wait_cpu, reported, stolen_ns,
                        total)
 
 
@@ -13,7 +13,7 @@ class Story:
     def __init__(self, name, output, path):
         self.check = Check(name)
         self.recording = Recording(path)
-        self.lines = told(output)
+        self.lines = reported(output)
         self.rows = {row["name"]: row for row in self.recording.states().values() if row["thread_id"] is not None}
         self.wakers = self.recording.report("wakers")["rows"]
 

@@ -4,7 +4,7 @@ have. Counts and places hold on any machine; --measured adds how long, for kept 
 import sys
 from collections import Counter
 
-from states_of import MS, RUNNING, STATES, WAITING, Check, Recording, check_lives, told, total
+from states_of import MS, RUNNING, STATES, WAITING, Check, Recording, check_lives, reported, total
 
 
 def check_thread(check, recording, line, threads, rows, measured):
@@ -34,7 +34,7 @@ def main():
     measured = "--measured" in sys.argv
     check = Check("reused thread ids")
     recording = Recording(path)
-    lines = told(output)
+    lines = reported(output)
     lives = [line for line in lines if line["phase"] == "life"]
     ids = next(line for line in lines if line["phase"] == "ids")
     check.that(ids["ids"] * 2 <= ids["threads"], f"the kernel did not use ids again: {ids}")

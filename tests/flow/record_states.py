@@ -10,7 +10,7 @@ recordings, and by hand: a neighbour or a hypervisor that takes the CPU moves th
 import sys
 
 from states_of import (MS, RUNNING, STATES, WAITING, Check, Recording, check_counts, check_cpu_time, check_lives, check_wait_cpu,
-                       stolen_ns, switches_ns, told, total)
+                       stolen_ns, switches_ns, reported, total)
 
 # Of each phase: the state that it is about, its metric, and the function that waits or computes there.
 PHASES = {
@@ -217,7 +217,7 @@ def main():
     measured = "--measured" in sys.argv
     check = Check(f"states, {how}")
     recording = Recording(path)
-    lines = told(output)
+    lines = reported(output)
     rows = recording.states()
     extra = {line["phase"]: line["wall"] for line in lines if line["phase"] in ("gap", "calls")}
     refused = [line for line in lines if "refused" in line]

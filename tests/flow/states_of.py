@@ -1,4 +1,4 @@
-"""What a program says of itself, and what ctxan says of its recording: for the flow tests of thread states."""
+"""The output of a program about itself, and ctxan's reports of its recording: for the flow tests of thread states."""
 import json
 import re
 import subprocess
@@ -10,7 +10,7 @@ MS = 1000000
 
 
 class Check:
-    """Counts what is wrong, and tells it at once."""
+    """Counts failures, and prints them at once."""
 
     def __init__(self, name):
         self.name = name
@@ -38,7 +38,7 @@ class Check:
         return 1 if self.failures else 0
 
 
-def told(path):
+def reported(path):
     """The lines that a program of testdata/targets printed."""
     with open(path, encoding="utf-8") as lines:
         return [json.loads(line) for line in lines if line.startswith("{")]
@@ -161,7 +161,7 @@ def check_cpu_time(check, phase, row, after_ns=0):
 
 
 def check_wait_cpu(check, phase, row, knows_wakeups=True):
-    """The scheduler's own count; where nobody tells when a wait was over, the time from then on counts as wait."""
+    """The scheduler's own count; if the end of a wait is not recorded, the time from then on counts as wait."""
     waited = phase["life_wait_cpu"]
     if waited < 0:
         return

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the frames that symbolize prints against addr2line's and llvm-symbolizer's: function, file and line of every
+"""Compares the frames that symbolize prints with addr2line's and llvm-symbolizer's: function, file and line of every
 frame of every address.
 
     symbols_same.py LABEL OURS THEIRS

@@ -1,6 +1,5 @@
 /*
- * What is seen of threads, in the ways in which recorders see it, and the changes and spans that
- * come of it.
+ * Events of threads as recorders see them, and the resulting changes and spans.
  */
 #include "base/mem.h"
 #include "ingest/sched_model.h"
@@ -27,8 +26,8 @@ static struct ctx_thread_change seen_at(uint64_t time_ns, uint32_t thread, enum 
 /* --- changes --- */
 
 /*
- * What is seen by a letter: i runs, B P S left for this reason, X left for ever, l leaves, o off,
- * p off preempted, w waking, t and f a fault for instructions and another one, e enters.
+ * Events by letter: i runs, B P S left for this reason, X left for ever, l leaves, o off, p off
+ * preempted, w waking, t and f an instruction fault and another fault, e enters.
  */
 static enum ctx_state_change kind_of(char what)
 {
@@ -49,8 +48,7 @@ static enum ctx_state_change kind_of(char what)
 }
 
 /*
- * What comes of it, in order: R, B, P, S, W, E(nters), t(ext fault); "-" where nothing does, "(WR)"
- * where it is several.
+ * The results, in order: R, B, P, S, W, E(nters), t(ext fault); "-" for none, "(WR)" for several.
  */
 static void check(bool is_new, const char *what, const char *want)
 {
@@ -105,7 +103,7 @@ static void test_sched_model__lost_events_are_compensated(void **state)
 	check(false, "iBoBoi", "RB-B-R"); /* nor that it ran between */
 	check(false, "iX", "R-");
 	check(false, "iXo", "R--");
-	check(false, "iBoeoi", "RB-EBR"); /* who does something is on a CPU */
+	check(false, "iBoeoi", "RB-EBR"); /* an active thread is on a CPU */
 }
 
 static void test_sched_model__a_reason_that_comes_later_is_added(void **state)
@@ -126,19 +124,18 @@ static void test_sched_model__an_early_wakeup_counts_when_the_thread_runs(void *
 	} late[] = {{0, 'i'}, {10, 'w'}, {20, 'B'}, {2000000, 'i'}};
 
 	(void)state;
-	/* What is woken on a CPU changes nothing, and states.c ignores it. */
+	/* A wakeup of a running thread changes nothing, and states.c ignores it. */
 	check(false, "iwBoi", "RWB-(WR)");
 	check(false, "iwBowi", "RWB-WR"); /* woken again: that one counts */
 	check(false, "iwPpi", "RWP-R");
 	check(false, "iwwBi", "RWWB(WR)");
-	check(false, "iwli", "RWBR"); /* where nothing says that it was a wait */
+	check(false, "iwli", "RWBR"); /* not known to be a wait */
 	/*
-	 * Of a thread of which nothing was seen: it can be asleep, but not where it began before
-	 * our eyes.
+	 * A thread without events: it can be asleep, unless its start was recorded.
 	 */
 	check(false, "wi", "WR");
 	check(true, "wBoi", "WB-(WR)");
-	/* What was long ago has not ended this wait. */
+	/* An old wakeup has not ended this wait. */
 	for (size_t i = 0; i < CTX_COUNT_OF(late); i++) {
 		struct ctx_thread_change seen = seen_at(late[i].time_ns, 0, kind_of(late[i].what));
 
@@ -161,7 +158,7 @@ static void test_sched_model__an_instruction_fault_is_emitted_after_its_wait(voi
 	check(false, "itPpiBoi", "R-P-RB-(Rt)"); /* but does now */
 	check(false, "itfBoi", "R--B-R");
 	check(false, "iteBoi", "R-EB-R"); /* a wait in a system call is another one */
-	/* That it is back is seen by what it does first. */
+	/* Its first action shows that it is back. */
 	check(false, "itBe", "R-B(tE)");
 	check(false, "itBB", "R-B(tB)");
 	for (const char *what = "tB"; *what != '\0'; what++) {
@@ -175,7 +172,7 @@ static void test_sched_model__an_instruction_fault_is_emitted_after_its_wait(voi
 	ctx_sched_model_deinit(&model);
 }
 
-/* What an older recorder made of what it saw is taken as it is, in any order. */
+/* Changes of an older recorder are used as they are, in any order. */
 static void test_sched_model__changes_of_older_recordings_stay_as_they_are(void **state)
 {
 	struct ctx_sched_model model = {0};
@@ -251,7 +248,7 @@ static enum ctx_status log_end(void *context, uint32_t thread, struct ctx_err *e
 	return CTX_OK;
 }
 
-/* Who looks at the same threads. */
+/* The observers of the same threads. */
 enum observer {
 	RECORDER,	/* ctxrec: each switch and wake-up once, with its reason */
 	RECORDER_APART, /* ctxrec without tracepoints, what came in front of a switch in another batch than it */
@@ -317,8 +314,8 @@ static void play_waking(struct play *play, uint64_t time_ns, uint32_t thread)
 #define TURNS 200u
 
 /*
- * Four threads, each on a CPU of its own: they wait, are woken in time or too early, or by nobody
- * who is seen, or are preempted.
+ * Four threads, each on a CPU of its own: they wait, are woken in time, too early, or unrecorded,
+ * or are preempted.
  */
 static void play_all(struct play *play)
 {

@@ -1,5 +1,5 @@
 /*
- * From the words of --metric to metrics.
+ * Resolving the words of --metric to metrics.
  */
 #include "base/mem.h"
 #include "query/selection.h"

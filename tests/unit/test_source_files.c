@@ -1,7 +1,7 @@
 /*
- * Source files of places, from what the compiler at hand writes, in every version of DWARF: held
- * against what objdump decodes, and against what is known of the program. Without a compiler those
- * are skipped.
+ * Source files of addresses, from the installed compiler's output, in every version of DWARF:
+ * compared with objdump's output and with the known program. Without a compiler these tests are
+ * skipped.
  */
 #include "symbols/source_files.h"
 
@@ -206,7 +206,7 @@ static void test_source_files__a_separate_file_is_used_when_it_is_of_the_same_bu
 	assert_int_equal(try_files("", "/nowhere"), CTX_E_NOTFOUND);
 	assert_int_equal(try_files("ff", "/nowhere"), CTX_E_NOTFOUND);
 	assert_int_equal(try_files("0123456789abcdef", root), CTX_OK);
-	compile("-g -Wl,--build-id=0xfedcba9876543210"); /* what lies there is of another build */
+	compile("-g -Wl,--build-id=0xfedcba9876543210"); /* the file there is of another build */
 	run("cd %s && objcopy --strip-debug prog && mkdir -p root/.build-id/fe && mv "
 	    "root/.build-id/01/23456789abcdef.debug root/.build-id/fe/dcba9876543210.debug",
 	    folder);
@@ -256,7 +256,7 @@ static void test_source_files__out_of_memory_fails_without_leaks(void **state)
 	for (; n < 1000 && status != CTX_OK; n++) {
 		fail_after = n;
 		status = try_request(&request);
-		if (fail_after >= 0) /* it was not used up: this round had all the memory it asked for */
+		if (fail_after >= 0) /* not used: no allocation failed in this round */
 			assert_int_equal(status, CTX_OK);
 		else
 			assert_true(status == CTX_E_NOMEM || status == CTX_OK);

@@ -1,6 +1,6 @@
 /*
- * How ctxrec gets on with ctxrec-sources: with shell scripts in its place that do what they should,
- * or hang, crash and lie.
+ * ctxrec with ctxrec-sources replaced by shell scripts that work correctly, hang, crash, or return
+ * invalid results.
  */
 #include "base/strtab.h"
 #include "collect/source_helper.h"
@@ -101,7 +101,7 @@ static void test_source_helper__a_program_that_cannot_be_run_is_an_error(void **
 	assert_int_equal(ctx_source_helper_run(&request, keep_path, NULL, NULL), CTX_E_IO);
 }
 
-/* This program lies where ctxrec does. */
+/* This program is in the same directory as ctxrec. */
 static void test_source_helper__the_program_is_found_beside_this_one(void **state)
 {
 	char path[PATH_MAX];

@@ -1,6 +1,6 @@
 /*
- * What DWARF says, held against sources whose lines are known. That functions, files and lines of a
- * large program are right is tested by flow.symbols_same.
+ * DWARF line information, compared with sources whose lines are known. flow.symbols_same tests
+ * functions, files and lines of a large program.
  */
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -233,7 +233,7 @@ static void test_source_map__no_debug_information_makes_an_empty_map_with_a_reas
 	expect_none("missing", "");
 }
 
-/* The bytes behind a last string without an end are someone else's. */
+/* The bytes after an unterminated last string do not belong to the section. */
 static void test_source_map__unterminated_strings_are_refused(void **state)
 {
 	static const char *const sections[] = {"debug_str", "debug_line_str"};
@@ -248,7 +248,7 @@ static void test_source_map__unterminated_strings_are_refused(void **state)
 	}
 }
 
-/* What a split unit is called comes from the file: a pipe would wait for a writer for ever. */
+/* The name of a split unit is from the file: a pipe would block for ever. */
 static void test_source_map__only_regular_files_are_opened_as_split_units(void **state)
 {
 	struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX];
@@ -266,7 +266,7 @@ static void test_source_map__only_regular_files_are_opened_as_split_units(void *
 	ctx_source_map_close(map);
 }
 
-/* Every byte of the debug information changed, one at a time: any answer but a crash. */
+/* Every byte of the debug information changed, one at a time: any result but a crash. */
 static void test_source_map__damaged_debug_information_does_no_harm(void **state)
 {
 	struct ctx_source_frame frames[CTX_SOURCE_FRAMES_MAX];
@@ -318,7 +318,7 @@ static void test_source_map__memory_that_runs_out_is_a_status_and_not_the_end(vo
 		fail_after = -1;
 		assert_true(status == CTX_OK || status == CTX_E_NOMEM);
 		failures += status == CTX_E_NOMEM;
-		/* The same map answers once there is memory again. */
+		/* The same map works once memory is available again. */
 		if (map != NULL && strncmp(ctx_source_map_origin(map), "none", 4) != 0) {
 			assert_int_equal(ctx_source_map_find(map, f, frames, &n, NULL), CTX_OK);
 			assert_true(n > 0);

@@ -1,5 +1,5 @@
 /*
- * What stacks say of their threads, from the names of a made-up kallsyms.
+ * Classification of threads by their stacks, with the names of a synthetic kallsyms.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -19,7 +19,7 @@
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define FRAMES_MAX 6
 
-/* The number of a function is the page that it lies in. */
+/* The number of a function is its page. */
 static const char *const functions[] = {
 	"_text",
 	"entry_SYSCALL_64_after_hwframe",

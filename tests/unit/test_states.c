@@ -1,6 +1,6 @@
 /*
- * The machine of thread states: single stories, and many random threads whose true states are known
- * because they were made first.
+ * The state machine of threads: single scenarios, and many random threads whose true states are
+ * known because they were generated first.
  */
 #include "ingest/states.h"
 #include "model/profile.h"
@@ -309,7 +309,7 @@ static void test_states__a_sample_in_a_system_call_implies_nothing_outside_it(vo
 	assert_int_equal(world->seen.n, 12);
 }
 
-/* On the way into a call and out of it, which takes longer where calls are recorded. */
+/* Entering and leaving a call, which takes longer if calls are recorded. */
 static void test_states__a_sample_in_the_kernel_outside_of_system_calls_is_system(void **state)
 {
 	struct world *world = *state;
@@ -639,7 +639,7 @@ static void test_states__spans_after_the_end_of_a_thread_are_removed(void **stat
 	start(world, 0, 0);
 	start(world, 1, 0);
 	sample(world, 0, 10, 1, 0);
-	/* The CPU of the thread that has ended, unknown to all, is somebody else's. */
+	/* The CPU of the thread whose end was not recorded is used by another one. */
 	change_on(world, 1, 0, 60 * MS, CTX_CHANGE_RUNS);
 	change(world, 1, 70 * MS, CTX_CHANGE_BLOCKED, 5, 0);
 	change(world, 0, 80 * MS, CTX_CHANGE_BLOCKED, 6, 0);
@@ -761,7 +761,7 @@ static void test_states__random_threads_get_exactly_what_they_did(void **state)
 			start(world, thread, now_ns);
 			*truth = (struct truth){
 				.since_ns = now_ns, .state = CTX_STATE_WAIT_CPU, .lives = true};
-			/* At time 0 it would be taken for one that was there before. */
+			/* At time 0 it would be taken for a thread from before the recording. */
 			random_step(world, truth, thread, ++now_ns);
 		} else if (next_random() % 1000 == 0) {
 			end(world, thread, now_ns);
@@ -803,8 +803,7 @@ static enum ctx_status ignore_end(void *context, uint32_t thread, struct ctx_err
 }
 
 /*
- * A nanosecond each: none is old enough to be handed out, but memory does not grow with them for
- * ever.
+ * A nanosecond each: none is old enough to be emitted, but memory does not grow without limit.
  */
 static void test_states__spans_do_not_pile_up_however_short_they_are(void **state)
 {

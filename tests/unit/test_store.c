@@ -319,7 +319,7 @@ static void test_store__a_killed_writer_leaves_no_file_at_the_path(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 17);
 	assert_int_equal(ctx_store_open(in_dir("a.db"), &store, &err), CTX_E_NOTFOUND);
-	/* The next writer clears away what was left, and works. */
+	/* The next writer removes leftover files, and works. */
 	store = write_and_open(&fixture, in_dir("a.db"));
 	ctx_store_close(store);
 	assert_int_equal(files_in_dir(), 1);
@@ -467,8 +467,7 @@ static bool read_code(struct ctx_store *store)
 }
 
 /*
- * Opens and reads all there is. Returns whether nothing was found to be wrong; a failure has a
- * message.
+ * Opens and reads everything. Returns whether the database is sound; a failure has a message.
  */
 static bool read_everything(const char *path)
 {
@@ -634,7 +633,7 @@ static void test_store__a_full_disk_is_an_error_and_leaves_no_files(void **state
 
 /* ---- SQL ---- */
 
-struct table { /* what a query gave: numbers, text as NULL-able copies */
+struct table { /* results of a query: numbers, text as NULL-able copies */
 	char *cells[4000][16];
 	int n_rows, n_columns;
 };

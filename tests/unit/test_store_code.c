@@ -313,7 +313,7 @@ static void test_store_code__a_database_without_code_says_so(void **state)
 	fixture_deinit(&fixture);
 }
 
-/* ---- what is refused when it is put ---- */
+/* ---- input that is refused ---- */
 
 static void test_store_code__put_contents_refuses_unknown_ids(void **state)
 {
@@ -508,7 +508,7 @@ static enum ctx_status read_all(const char *path, struct ctx_err *err)
 	return status;
 }
 
-/* What reading everything gives when `sql` has changed a database that was sound before. */
+/* The result of reading everything after `sql` has changed a sound database. */
 static enum ctx_status read_changed(const char *sql, struct ctx_err *found)
 {
 	const char *path = in_dir("a.db");
@@ -602,7 +602,7 @@ static void test_store_code__hostile_databases_are_refused(void **state)
 	}
 }
 
-/* Numbers that could be ours by other hands than ours. */
+/* Valid-looking numbers written by another program. */
 static void test_store_code__odd_databases_are_read(void **state)
 {
 	static const char *const changes[] = {
@@ -661,7 +661,7 @@ static void test_store_code__memory_that_runs_out_is_a_status(void **state)
 	fixture_deinit(&fixture);
 }
 
-/* What failed for want of memory works when it is there again. */
+/* A call that failed without memory works when memory is available again. */
 static void test_store_code__a_second_try_works(void **state)
 {
 	struct fixture fixture;

@@ -1,5 +1,5 @@
 /*
- * Traced operations, their files and metrics that count: in and out of the database, and damaged.
+ * Traced operations, their files and counting metrics: round trip through the database, and damage.
  */
 #include "store_damage.h"
 

@@ -1,6 +1,6 @@
 /*
- * Waits that were ended, metrics that are spans or sums, external wakers: in and out of the
- * database, and damaged.
+ * Ended waits, metrics that are spans or sums, external wakers: round trip through the database,
+ * and damage.
  */
 #include "store_damage.h"
 
@@ -254,7 +254,7 @@ static void test_store_wakeups__sums_of_invalid_waits_are_refused(void **state)
 			fixture.profile.metrics[4].parts = wrong[i].parts;
 			fixture.profile.metrics[4].n_parts = wrong[i].n;
 		} else {
-			fixture.profile.has_states = true; /* but their metrics are not there */
+			fixture.profile.has_states = true; /* but their metrics do not exist */
 		}
 		assert_int_equal(fixture_write(&fixture, in_dir("a.db"), &err), CTX_E_ARG);
 		fixture_deinit(&fixture);

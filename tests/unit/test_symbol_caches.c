@@ -1,6 +1,6 @@
 /*
- * Build-id caches as a list: directories, tarballs, perf's settings. Tarballs are made up here with
- * libarchive, hostile ones too; a hand's bytes where libarchive would not write such a thing.
+ * Build-id caches as a list: directories, tarballs, perf's settings. Tarballs are made with
+ * libarchive, hostile ones too; those that libarchive would not write are made byte by byte.
  */
 #include "base/buf.h"
 #include "base/fileio.h"
@@ -230,14 +230,14 @@ static void test_symbol_tarball__hostile_names_and_links_lead_nowhere(void **sta
 	(void)state;
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++)
 		put(archive, names[i], AE_IFREG, "hostile");
-	/* A link where a directory of ours comes to lie later, and where a file does. */
+	/* A link at the later path of a directory, and of a file. */
 	put(archive, ".build-id", AE_IFLNK, "/tmp");
 	put(archive, ".build-id/00", AE_IFLNK, "../../..");
 	put(archive, ".build-id/00/112233445566778899aabbccddeeff00112233/elf", AE_IFLNK, "/etc/passwd");
 	put_hardlink(archive, "usr/bin/a/" ID_A "/elf", "/etc/passwd");
 	put_hardlink(archive, "usr/bin/a/" ID_A "/debug", "../../../etc/passwd");
 	put(archive, "usr/bin/a/" ID_A "/vdso", AE_IFIFO, "");
-	/* What counts in a name is its end. */
+	/* Only the end of a name matters. */
 	put(archive, "../../../../../" ID_A "/elf", AE_IFREG, "kept below");
 	put(archive, "//etc/" ID_B, AE_IFREG, "kept below, too");
 	end_tarball(archive);
@@ -273,7 +273,7 @@ static void test_symbol_tarball__too_large_contents_stop_it(void **state)
 
 	(void)state;
 	memset(content, 'x', sizeof(content) - 1);
-	/* In the middle: one that is wanted, one that is not, one that is there already. */
+	/* In the middle: one that is wanted, one that is not, one that exists already. */
 	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
 		const char *path = in_folder("large.tar");
 		struct archive *archive = begin_tarball(path, archive_write_add_filter_none);
@@ -391,8 +391,8 @@ static void test_symbol_tarball__other_files_are_refused(void **state)
 }
 
 /*
- * Cut at every place: never more than is there, never a file too long; an error unless only the end
- * is missing.
+ * Truncated at every position: no extra files, no file too long; an error unless only the end is
+ * missing.
  */
 static void test_symbol_tarball__complete_files_of_a_truncated_one_are_extracted(void **state)
 {
@@ -645,7 +645,7 @@ static void test_symbol_caches__out_of_memory_is_an_error_and_leaves_no_files(vo
 			status = ctx_symbol_caches_open(&caches, &left_out, &err);
 		failed = fail_after == -1;
 		fail_after = -1;
-		/* What is only tidied up may fail unseen. */
+		/* Failures of cleaning up are ignored. */
 		assert_true(status == CTX_E_NOMEM || (status == CTX_OK && caches.names != NULL));
 		ctx_symbol_caches_deinit(&caches);
 		assert_int_equal(left_in(in_folder("tmp")), 0);
@@ -675,8 +675,7 @@ static void test_private_dir__leftovers_of_killed_processes_are_removed_unless_i
 	assert_null(second.path);
 
 	/*
-	 * As a killed process leaves it: there, and locked by nobody. A file and a name of somebody
-	 * else stay.
+	 * As a killed process leaves it: existing, and not locked. Other files and names are kept.
 	 */
 	assert_int_equal(flock(first.fd, LOCK_UN), 0);
 	assert_int_equal(mkdir(in_folder("tmp/ctxan-symbols-else"), 0700), 0);

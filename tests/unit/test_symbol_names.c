@@ -27,8 +27,7 @@
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
 /*
- * Runs a shell script in the folder; skips the test where it fails, as the tools may be others
- * elsewhere.
+ * Runs a shell script in the folder; skips the test if it fails, as tools differ between machines.
  */
 static void need(const char *script)
 {
@@ -631,7 +630,8 @@ static void test_symbol_names__the_kernels_parts_stay_in_their_module(void **sta
 }
 
 /*
- * Two clones whose aliases make each the other's part: neither is, and nothing goes round for ever.
+ * Two clones whose aliases make each the other's part: neither is a part, and there is no endless
+ * loop.
  */
 static void test_symbol_names__aliases_that_are_clones_of_each_other_are_not_parts(void **state)
 {
@@ -792,7 +792,7 @@ static void test_symbol_names__out_of_memory_is_a_status(void **state)
 		fail_after = -1;
 		assert_int_equal(status, done ? CTX_OK : CTX_E_NOMEM);
 		failures += !done;
-		/* A look-up that failed is answered later. */
+		/* A failed lookup works later. */
 		for (uint32_t i = 0; table != NULL && i < ctx_symtab_count(table); i++)
 			assert_int_equal(ctx_symtab_get(table, i, &symbol, NULL), CTX_OK);
 		ctx_symtab_close(table);

@@ -1,6 +1,6 @@
 /*
- * Truth for ELF tables is what nm prints for the files that are here anyway (this program, libc,
- * libstdc++), looked up by the obvious slow scan. Variants (stripped, separate debug file, damaged)
+ * The truth for ELF tables is nm's output for available files (this program, libc, libstdc++),
+ * looked up by the obvious slow scan. Variants (stripped, separate debug file, damaged)
  * are made from this program's own file with binutils; where those are missing the test says so and
  * is skipped.
  */
@@ -496,7 +496,8 @@ static void test_symbols__a_name_that_unfolds_without_end_stays_as_it_is(void **
 	for (int i = 0; i < 4000; i++)
 		ctx_buf_put_u8(&name, 'P');
 	ctx_buf_put(&name, "i", 2);
-	ctx_demangle((const char *)name.bytes, &text); /* either answer is right; the stack must hold */
+	ctx_demangle((const char *)name.bytes,
+		     &text); /* either result is right; the stack must not overflow */
 	ctx_buf_deinit(&name);
 	ctx_buf_deinit(&text);
 }

@@ -1,6 +1,6 @@
 /*
- * Where symbols are looked for: build-id caches in perf's layout, the kernel that runs, the map
- * that a just-in-time compiler wrote. Everything is made up in a temporary directory, from this
+ * Places of symbols: build-id caches in perf's layout, the running kernel, the map written by a
+ * just-in-time compiler. Everything is made in a temporary directory, from this
  * program's own file where an ELF file is needed.
  */
 #include "base/fileio.h"
@@ -275,7 +275,7 @@ static void write_notes(const char *path, const char *id)
 	assert_int_equal(ctx_file_replace(path, notes, sizeof(notes), NULL), CTX_OK);
 }
 
-/* The kernel that the files of this test say is running. */
+/* The running kernel according to the files of this test. */
 static struct ctx_symtab_kernel running_kernel(void)
 {
 	write_text(in_folder("kallsyms"), kallsyms);
@@ -352,7 +352,7 @@ static void test_symbols_sources__without_a_build_id_release_and_place_must_be_t
 	assert_string_equal(ctx_symtab_origin(table), "kallsyms");
 	assert_string_equal(symbol_at(table, 0xffffffff81000150).name, "first");
 	ctx_symtab_close(table);
-	/* One that cannot be compared is as good as none. */
+	/* One that cannot be compared is treated as missing. */
 	kernel.build_id = OTHER_ID;
 	kernel.notes = in_folder("nonexistent");
 	table = open_kernel(&kernel);
@@ -376,7 +376,7 @@ static void test_symbols_sources__a_kernel_that_cannot_be_placed_gives_no_names(
 	assert_nothing_because(open_kernel(&kernel), "where the kernel lay");
 	kernel.symbol = "_nonexistent";
 	assert_nothing_because(open_kernel(&kernel), "no symbol _nonexistent");
-	kernel.symbol = "module_function"; /* a module says nothing about the kernel */
+	kernel.symbol = "module_function"; /* a module does not identify the kernel */
 	assert_nothing_because(open_kernel(&kernel), "no symbol module_function");
 	kernel.symbol = "_text";
 	write_text(kernel.proc, "0000000000000000 T _text\n0000000000000000 T first\n");
@@ -416,7 +416,7 @@ static void test_symbols_sources__a_cached_kallsyms_comes_before_the_running_ker
 }
 
 /*
- * What this machine says of itself gives the same names as its kallsyms read without any of this.
+ * The files of this machine give the same names as its kallsyms alone.
  */
 static void test_symbols_sources__this_machines_kernel_is_found(void **state)
 {
@@ -572,7 +572,7 @@ static void test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_
 	}
 	assert_int_equal(chown(path, 12345, 12345), 0);
 	assert_nothing_because(open_perf_map(path, ""), "belongs to neither");
-	/* Root's file is good for anybody. */
+	/* A file of root is accepted for every user. */
 	assert_int_equal(chown(path, 0, 0), 0);
 	assert_int_equal(chmod(path, 0644), 0);
 	assert_int_equal(chmod(folder, 0755), 0);
@@ -580,7 +580,7 @@ static void test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_
 	assert_true(is_used(path));
 	assert_int_equal(seteuid(0), 0);
 	assert_true(is_used(path));
-	/* And a user's own for the user. */
+	/* A user's own file is accepted for that user. */
 	assert_int_equal(chown(path, 12345, 12345), 0);
 	assert_int_equal(seteuid(12345), 0);
 	assert_true(is_used(path));

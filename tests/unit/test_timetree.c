@@ -171,8 +171,8 @@ static void trial_end(struct trial *trial)
 }
 
 /*
- * The answer falls short of the truth by what `cost` says, and no stack by more than the largest
- * omitted.
+ * The result is below the truth by the omitted weight in `cost`, and no stack by more than the
+ * largest omitted.
  */
 static void assert_bounded(const struct ctx_histogram *part, const struct ctx_histogram *whole,
 			   const struct ctx_timetree_cost *cost, uint32_t n_stacks)
@@ -761,7 +761,7 @@ static void test_timenode_codec__invalid_lists_are_refused(void **state)
 	ctx_buf_deinit(&bytes);
 }
 
-/* Lists whose bytes were changed at random: an answer or CTX_E_FORMAT, nothing else. */
+/* Lists whose bytes were changed at random: a result or CTX_E_FORMAT, nothing else. */
 static void test_timetree__damaged_lists_never_crash_a_query(void **state)
 {
 	size_t refused = 0;

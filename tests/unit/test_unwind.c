@@ -15,7 +15,7 @@
 
 /* Functions of the table, each 0x100 bytes. */
 enum {
-	LEAF = 0x1000,	     /* push rbp at +4, pops it at +0x20 without telling */
+	LEAF = 0x1000,	     /* push rbp at +4, pops it at +0x20 without CFI */
 	FRAME = 0x1100,	     /* rbp is the frame pointer from +4 on */
 	REALIGNED = 0x1200,  /* its CFA is in the memory at [rbx] */
 	START = 0x1300,	     /* has no caller */
