@@ -1,5 +1,5 @@
 # Sourced by record_code_tools.sh, record_code_kept.sh and testdata/answers/make.sh: lines and instructions of code.er, a recording of
-# testdata/targets/hot_line.cc, next to what addr2line and objdump say of the program. Their answers are in code.addr2line ("address file:line", an
+# testdata/targets/hot_line.cc, compared with the output of addr2line and objdump, which is in code.addr2line ("address file:line", an
 # address for each that has samples) and code.objdump.
 
 pcs() { ctxan -q code.er -r pcs --format json --limit 0 | jq -r '.rows[] | select(.object != null and (.object | endswith("/prog"))) | "\(.address) \(.exclusive)"'; }

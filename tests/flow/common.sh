@@ -5,7 +5,7 @@ source_dir=$2
 bin=$build/bin
 PATH=$bin:$build/bench:$build/bin/examples:$PATH
 export PATH
-# What a developer has set must not change what is compared.
+# The developer's settings must not affect the results.
 unset COLUMNS XDG_CACHE_HOME CDPATH DEBUGINFOD_URLS 2>/dev/null
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -17,7 +17,7 @@ cleanup() { rm -rf "$work"; }
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 cd "$work" || exit 1
-# A home of our own: settings and caches (perf's, pprof's, ours) are none of the user's, and none is left behind.
+# A separate home: the user's settings and caches (perf's, pprof's, ours) are not used, and none is left behind.
 HOME=$work/home
 export HOME
 mkdir "$HOME" || exit 1
@@ -32,7 +32,7 @@ skip() {
 	exit 77
 }
 
-# leave_out REASON...: a part of the test cannot run here. What else fails still fails; if nothing does, the test is a skip and not a pass.
+# leave_out REASON...: a part of the test cannot run here. Other failures still count; without any, the test is a skip and not a pass.
 leave_out() {
 	printf 'SKIP: %s\n' "$*"
 	parts_left_out=$((parts_left_out + 1))
@@ -85,14 +85,14 @@ expect() {
 	fi
 }
 
-# near WHAT VALUE EXPECTED TOLERANCE_PERCENT [MORE]: it may be so much more, too.
+# near WHAT VALUE EXPECTED TOLERANCE_PERCENT [MORE]: MORE is added to the upper limit.
 near() {
 	awk -v v="$2" -v e="$3" -v t="$4" -v more="${5:-0}" 'BEGIN { d = v - e; exit !(-d <= e * t / 100 && d <= e * t / 100 + more) }' ||
 		fail "$1: $2 is not within $4 % of $3"
 }
 
-# What the hypervisor took from all processors so far, ns, counted in steps of 10 ms: it looks as if threads ran, though it is no CPU
-# time of theirs.
+# Time stolen by the hypervisor from all processors so far, ns, in steps of 10 ms: threads seem to run, but it is not CPU
+# time of the threads.
 stolen() { awk -v second="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.0f\n", $9 / second * 1e9 }' /proc/stat; }
 
 # repeat TIMES COMMAND...: until it succeeds; each repeat is printed, and tools/check.sh counts them. For the long tier alone, which compares with

@@ -1,4 +1,4 @@
-# Sourced: comparisons of what ctxan exports for gprofng with what gprofng prints of it, now or (gprofng_said.py) when testdata/recordings/make.sh
+# Sourced: comparisons of ctxan's exports for gprofng with gprofng's output, now or (gprofng_said.py) when testdata/recordings/make.sh
 # asked it; and which of them are made of the kept recordings. `fail` and $source_dir must be defined.
 
 # compare RECORDING WORD SELECTION...: the word is gprofng's for the metric, with + in front where it is a count.
@@ -6,12 +6,12 @@ compare() {
 	python3 "$source_dir/tests/flow/export_gprofng.py" "$@" || fail "$*"
 }
 
-# printed EXPERIMENT COMMAND...: what gprofng display text prints.
+# printed EXPERIMENT COMMAND...: the output of gprofng display text.
 printed() {
 	python3 "$source_dir/tests/flow/gprofng_said.py" "$@"
 }
 
-# check_times RECORDING: gprofng's own filter by time gives what our interval gives.
+# check_times RECORDING: gprofng's filter by time and our interval give the same.
 check_times() {
 	ctxan -q "$1" --export gprofng -o times.er || fail "times.er"
 	theirs=$(printed times.er -metrics e.totalcpu:name -filters 'TSTAMP>=300000000 && TSTAMP<700000000' -functions | awk '$2 == "<Total>" { print $1 }')

@@ -8,7 +8,7 @@ record_both() {
 	perf record -q -e cpu-clock -F 999 -g -o $1.data -- sh -c "$2; times" >$1.perf_out 2>/dev/null || fail "$1: perf"
 }
 
-# say_perf NAME: what perf says of NAME.data.
+# say_perf NAME: perf's reports of NAME.data.
 say_perf() {
 	perf report -i $1.data --stdio --no-children -g none -F overhead,sym --percent-limit 0 2>/dev/null >$1.perf
 	perf report -i $1.data --stdio --no-children -g none -n -F sample 2>/dev/null >$1.perf_samples

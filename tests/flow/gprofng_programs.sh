@@ -1,8 +1,8 @@
 # Sourced: writes the programs that are recorded with gprofng into the current directory and compiles them, with the options $flags too
-# where there are any. `fail` must be there.
+# if there are any. `fail` must be defined.
 
 # Debian's gprofng does not see the pthread_create of today's C library, and starts its timer with a first period of 100 ms that it
-# never shortens. This hands threads to it, and gives the timer a period.
+# never shortens. This library passes threads to it, and gives the timer a period.
 cat >period.c <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -213,7 +213,7 @@ cc $g -O1 -o family family.c || fail "family.c"
 cc $g -O1 -pthread -o traced traced.c || fail "traced.c"
 c++ $g -O1 -shared -fPIC -o libshapes.so shapes.cc && c++ $g -O1 -o shapes main.cc -L. -lshapes -Wl,-rpath,"$PWD" || fail "shapes.cc"
 
-# collect NAME COMMAND...: records NAME.er. gprofng must be able to: where it is not, there is nothing to compare.
+# collect NAME COMMAND...: records NAME.er. Fails if gprofng cannot record here; then there is nothing to compare.
 collect() {
 	name=$1
 	shift

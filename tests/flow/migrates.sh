@@ -1,5 +1,5 @@
 # Sourced by record_migrates.sh, record_migrates_shares.sh and record_migrates_kept.sh: migrates.er is a recording of testdata/targets/migrates.c, and
-# migrates.out what that printed of itself.
+# migrates.out is the program's own output.
 
 # used CPU: User CPU + System CPU, ns.
 used() { ctxan -q migrates.er -r states "$@" --format json | jq '.rows[] | select(.thread_id == null) | .user + .system'; }

@@ -1,7 +1,7 @@
-# Sourced by perfdata_jit and perfdata_jit_kept: what ctxan says of recordings of testdata/targets/jit.c. $places: options of ctxan, where load objects are.
+# Sourced by perfdata_jit and perfdata_jit_kept: ctxan's names in recordings of testdata/targets/jit.c. $places: options of ctxan, where load objects are.
 places=
 
-# functions NAME FILTER [OPTION...]: what jq makes of the rows, $all being the number of samples.
+# functions NAME FILTER [OPTION...]: jq's result for the rows; $all is the number of samples.
 functions() {
 	name=$1
 	filter=$2

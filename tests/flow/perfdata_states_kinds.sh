@@ -1,7 +1,7 @@
 # Sourced by perfdata_states and perfdata_states_kept: recordings of testdata/targets/waits.c, whole.data by perf sched record, bound.data of the program alone
 # with switch records and stacks.
 
-# states_from NAME WANTED: the header says where the states come from.
+# states_from NAME WANTED: checks the source of the states in the header.
 states_from() {
 	line=$(ctxan -q "$1.data" -r header | grep -i '^ *states')
 	case $line in

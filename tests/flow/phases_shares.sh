@@ -1,7 +1,7 @@
 # Sourced by record_phases_shares.sh and record_phases_kept.sh: the shares of time that a recording of testdata/phases.c must show, in the whole run
 # and in intervals.
 
-# The shares are those of functions as they were compiled: what burns time is inlined into all of them.
+# The shares are those of compiled functions: the code that burns time is inlined into all of them.
 json() { ctxan -q "$experiment" --no-inlines --format json "$@"; }
 # The functions that burn time call nothing but the clock. On a busy machine the kernel interrupts and switches them: its own functions have that time,
 # and the share of the function with them below is the one that is known: shares=inclusive. In a recording of an idle machine it is shares=exclusive.
