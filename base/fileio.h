@@ -29,7 +29,9 @@ struct ctx_file_place {
 	uint64_t offset;  /* bytes from the begin of the file */
 };
 
-/* Reads exactly `n` bytes; fewer (end of file) is CTX_END, and `*ret_got` says how many. CTX_E_IO. */
+/*
+ * Reads exactly `n` bytes; fewer (end of file) is CTX_END, and `*ret_got` says how many. CTX_E_IO.
+ */
 CTX_MUST_CHECK enum ctx_status ctx_file_pread(const struct ctx_file_place *place, void *bytes, size_t n,
 					      size_t *ret_got, struct ctx_err *err);
 

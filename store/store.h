@@ -76,7 +76,9 @@ struct ctx_store_contents {
 	size_t n_sites;
 	const struct ctx_source_file *files;
 	size_t n_files;
-	/* Of the ingested files and the parameters of the ingest: ctx_store_fingerprint returns it. */
+	/*
+	 * Of the ingested files and the parameters of the ingest: ctx_store_fingerprint returns it.
+	 */
 	const char *fingerprint;
 };
 

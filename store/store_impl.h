@@ -168,7 +168,10 @@ struct block_walk;
 
 struct block_table {
 	const char *items; /* name of the items for messages: "waits" */
-	/* SQL: kind (0 if the table has none), n, first_ns, last_ns, payload, in the order of putting. */
+	/*
+	 * SQL: kind (0 if the table has none), n, first_ns, last_ns, payload, in the order of
+	 * putting.
+	 */
 	const char *select;
 	size_t item_bytes;
 	/*

@@ -19,8 +19,10 @@ struct ctx_source_map;
 
 /* A place in the source. Strings live as long as the map. */
 struct ctx_source_frame {
-	/* Of an inlined function, demangled; NULL for the outermost frame: its name is in the symbol
-	 * table. */
+	/*
+	 * Of an inlined function, demangled; NULL for the outermost frame: its name is in the
+	 * symbol table.
+	 */
 	const char *function;
 	const char *linkage_name; /* equal to `function` if not mangled; NULL if `function` is */
 	const char *file;	  /* absolute if the unit has its directory; NULL: unknown */

@@ -30,8 +30,10 @@ struct ctx_symbol {
 	uint64_t start;	     /* virtual address in the object (kernel: absolute address) */
 	uint64_t size;	     /* bytes up to which addresses belong to it */
 	const char *module;  /* kernel symbols: "[ext4]" for a module's, "" for the kernel's own; ELF: "" */
-	/* Index of the symbol that this one is a clone or an outlined part of (foo.cold, foo.isra.0,
-	 * foo.part.0, foo.constprop.0 of foo); its own index if it is neither. */
+	/*
+	 * Index of the symbol that this one is a clone or an outlined part of (foo.cold,
+	 * foo.isra.0, foo.part.0, foo.constprop.0 of foo); its own index if it is neither.
+	 */
 	uint32_t whole;
 };
 

@@ -6,10 +6,10 @@
  *				phase_report  300 ms
  *	thread "worker-1", "worker-2"	1000 ms each = work_a 700 ms + work_b 300 ms, in turns of 10 ms
  *
- * All lengths are CPU time of the thread itself (CLOCK_THREAD_CPUTIME_ID), so that the shares hold on any
- * number of cores and on a busy machine; wall time is a second on three free cores, and more on fewer.
- * Of all CPU time: main 1/3, each worker 1/3; work_a 7/15, work_b 3/15, multiply 2/15, phase_report 1/10,
- * tokenize 1/15, build_ast 1/30.
+ * All lengths are CPU time of the thread itself (CLOCK_THREAD_CPUTIME_ID), so that the shares hold
+ * on any number of cores and on a busy machine; wall time is a second on three free cores, and more
+ * on fewer. Of all CPU time: main 1/3, each worker 1/3; work_a 7/15, work_b 3/15, multiply 2/15,
+ * phase_report 1/10, tokenize 1/15, build_ast 1/30.
  *
  * usage: phases [SCALE]	lengths are multiplied by SCALE (default 1)
  */
@@ -38,8 +38,8 @@ static double cpu_ns(void)
 }
 
 /*
- * Arithmetic for so long; always inlined, so that the time is the caller's own (but for the clock, which is
- * asked once in some 20 us).
+ * Arithmetic for so long; always inlined, so that the time is the caller's own (but for the clock,
+ * which is asked once in some 20 us).
  */
 static inline __attribute__((always_inline)) double burn(double until_ns)
 {

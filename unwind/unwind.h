@@ -32,8 +32,10 @@ struct ctx_unwind_space {
 };
 
 struct ctx_unwind_frame {
-	/* For lookups: the pc for the leaf and for frames that a signal interrupted, else inside the
-	 * call (return address - 1). */
+	/*
+	 * For lookups: the pc for the leaf and for frames that a signal interrupted, else inside
+	 * the call (return address - 1).
+	 */
 	uint64_t address;
 	/* Stack pointer before the call; 0 unknown. Equal (address, cfa) of one thread are the same
 	 * frame. */

@@ -1,6 +1,7 @@
 /*
- * altstack SECONDS: a timer's handler, on a stack of its own, interrupts recursions of different depths and takes a fifth of
- * the time. SECONDS are CPU time. Built by the flow that records it, with -O2 and without frame pointers.
+ * altstack SECONDS: a timer's handler, on a stack of its own, interrupts recursions of different
+ * depths and takes a fifth of the time. SECONDS are CPU time. Built by the flow that records it,
+ * with -O2 and without frame pointers.
  */
 #include <math.h>
 #include <signal.h>

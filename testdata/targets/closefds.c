@@ -1,6 +1,6 @@
 /*
- * Fails with 1 when it was started with a descriptor other than 0, 1 and 2; then closes all there are and
- * works for 100 ms.
+ * Fails with 1 when it was started with a descriptor other than 0, 1 and 2; then closes all there
+ * are and works for 100 ms.
  */
 #include <time.h>
 #include <unistd.h>

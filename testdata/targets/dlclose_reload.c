@@ -1,7 +1,6 @@
 /*
- * Loads one library, works in it for 50 ms, unloads it, and does the same with another that mostly comes to
- * lie at the same address; three times.
- * usage: dlclose_reload DIR-OF-THE-LIBRARIES
+ * Loads one library, works in it for 50 ms, unloads it, and does the same with another that mostly
+ * comes to lie at the same address; three times. usage: dlclose_reload DIR-OF-THE-LIBRARIES
  */
 #include <dlfcn.h>
 #include <stdio.h>

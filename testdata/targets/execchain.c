@@ -1,6 +1,6 @@
 /*
- * Works for 20 ms and executes itself again, as often as the argument says (5). From the second time on a
- * second thread makes the call, which takes over the process's id.
+ * Works for 20 ms and executes itself again, as often as the argument says (5). From the second
+ * time on a second thread makes the call, which takes over the process's id.
  */
 #include <pthread.h>
 #include <stdio.h>

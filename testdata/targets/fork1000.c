@@ -1,6 +1,6 @@
 /*
- * Starts 1,000 children (or as many as the argument says), at most 20 at a time; each works for a millisecond
- * and leaves.
+ * Starts 1,000 children (or as many as the argument says), at most 20 at a time; each works for a
+ * millisecond and leaves.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /*
- * A just-in-time compiler in small: jit_alpha and jit_beta are machine code in anonymous memory, each burns
- * MS milliseconds of CPU time, so that each has half of all samples.
+ * A just-in-time compiler in small: jit_alpha and jit_beta are machine code in anonymous memory,
+ * each burns MS milliseconds of CPU time, so that each has half of all samples.
  *
  *	jit map MS	two addresses; names in /tmp/perf-PID.map, which stays
  *	jit dump DIR MS	beta takes the place of alpha, at the same address, so that only the time tells which of
  *			them a sample is in; names, times and code in DIR/jit-PID.dump
  *
- * The path of the file is printed first. Call stacks have frame pointers: main, with_map or with_dump, run, jit_alpha.
- * Any profiler of Linux reads a map. For the dump: perf record -k CLOCK_MONOTONIC -g, then perf inject -j.
+ * The path of the file is printed first. Call stacks have frame pointers: main, with_map or
+ * with_dump, run, jit_alpha. Any profiler of Linux reads a map. For the dump: perf record -k
+ * CLOCK_MONOTONIC -g, then perf inject -j.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -30,8 +31,10 @@
 #define FUNCTION_BYTES_MAX 64
 #define REGION_BYTES 65536 /* a page anywhere */
 
-/* void f(long n): a frame, n times around a loop of one decrement, back. Beta has one instruction more, in front of
- * the loop. */
+/*
+ * void f(long n): a frame, n times around a loop of one decrement, back. Beta has one instruction
+ * more, in front of the loop.
+ */
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
 static const uint8_t alpha_code[] = {0x55, 0x48, 0x89, 0xe5, /* push %rbp; mov %rsp, %rbp */

@@ -1,14 +1,16 @@
 /*
  * A lock convoy: lock_convoy [MILLISECONDS]
  *
- * Three threads "worker-1" to "worker-3" serve requests: each waits for one (next_request, here 400 us in nanosleep)
- * and adds to a total, 50 us under a mutex (add_to_total): they would hardly meet. The thread "reporter" takes the same mutex every 40 ms and keeps it for 20 ms, because it writes its
- * report (write_report: a slow disk, here nanosleep) before it gives the mutex back. The workers queue up behind it,
- * and when it lets go one hands the mutex to the next.
+ * Three threads "worker-1" to "worker-3" serve requests: each waits for one (next_request, here 400
+ * us in nanosleep) and adds to a total, 50 us under a mutex (add_to_total): they would hardly meet.
+ * The thread "reporter" takes the same mutex every 40 ms and keeps it for 20 ms, because it writes
+ * its report (write_report: a slow disk, here nanosleep) before it gives the mutex back. The
+ * workers queue up behind it, and when it lets go one hands the mutex to the next.
  *
- * Each thread prints how long it took for all that it did (teller.h); the phase "wait" of a worker is the time that its
- * calls of pthread_mutex_lock took that lasted more than 5 ms, `times` how many these were. So with the reporter's phase
- * "report": it is the time in write_report, and how often it was called.
+ * Each thread prints how long it took for all that it did (teller.h); the phase "wait" of a worker
+ * is the time that its calls of pthread_mutex_lock took that lasted more than 5 ms, `times` how
+ * many these were. So with the reporter's phase "report": it is the time in write_report, and how
+ * often it was called.
  */
 #include "teller.h"
 

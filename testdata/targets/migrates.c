@@ -1,9 +1,9 @@
 /*
  * One thread on two processors: migrates [MILLISECONDS]
  *
- * It computes, and moves itself to the other of its first two processors after each 5 ms of CPU time there
- * (compute_here), each second time on the second one 10 ms. A line of JSON says how much CPU time it used on each, and one how long it
- * all took (own_times.h).
+ * It computes, and moves itself to the other of its first two processors after each 5 ms of CPU
+ * time there (compute_here), each second time on the second one 10 ms. A line of JSON says how much
+ * CPU time it used on each, and one how long it all took (own_times.h).
  */
 #include "own_times.h"
 

@@ -1,5 +1,6 @@
 /*
- * Calls that do not return: noreturn MS. Three threads burn MS milliseconds of CPU time each, in turn
+ * Calls that do not return: noreturn MS. Three threads burn MS milliseconds of CPU time each, in
+ * turn
  *
  *	work, jump, leave, spin		leave never returns (longjmp), so its call is the last instruction of jump, and
  *					the return address is the first byte of whatever lies behind jump: behind

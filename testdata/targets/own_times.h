@@ -1,5 +1,6 @@
 /*
- * For programs that measure themselves: clocks, and what a phase of a thread took, printed as a line of JSON.
+ * For programs that measure themselves: clocks, and what a phase of a thread took, printed as a
+ * line of JSON.
  */
 #ifndef TESTDATA_OWN_TIMES_H
 #define TESTDATA_OWN_TIMES_H
@@ -65,7 +66,10 @@ static inline void sleep_ns(int64_t length_ns)
 		;
 }
 
-/* Until the kernel has the thread of this process waiting: then it waits for what it announced that it would wait for. */
+/*
+ * Until the kernel has the thread of this process waiting: then it waits for what it announced that
+ * it would wait for.
+ */
 static inline void wait_until_blocked(int tid)
 {
 	char path[64], text[128], state = 0;
@@ -86,7 +90,10 @@ static inline void wait_until_blocked(int tid)
 	}
 }
 
-/* How long this thread could have run but waited for a CPU, as the scheduler counts it; -1 where it does not. */
+/*
+ * How long this thread could have run but waited for a CPU, as the scheduler counts it; -1 where it
+ * does not.
+ */
 static inline int64_t waited_for_cpu_ns(void)
 {
 	char text[96] = "";
@@ -101,7 +108,10 @@ static inline int64_t waited_for_cpu_ns(void)
 	return waited;
 }
 
-/* What the hypervisor took from all processors so far, in steps of 10 ms: the kernel takes it for no thread's CPU time. */
+/*
+ * What the hypervisor took from all processors so far, in steps of 10 ms: the kernel takes it for
+ * no thread's CPU time.
+ */
 static inline int64_t stolen_ns(void)
 {
 	char text[256] = "";
@@ -149,7 +159,10 @@ static inline struct own_times own_times(void)
 	return times;
 }
 
-/* One phase of one thread: lengths in ns; begin and end are absolute, life_* counted from the thread's start. */
+/*
+ * One phase of one thread: lengths in ns; begin and end are absolute, life_* counted from the
+ * thread's start.
+ */
 static inline void print_phase(const char *thread, int tid, const char *phase, struct own_times begin,
 			       struct own_times end)
 {

@@ -1,13 +1,15 @@
 /*
  * A priority inversion: priority_inversion
  *
- * Three threads on one processor. "low" (SCHED_IDLE) takes a mutex and needs 20 ms of CPU time to give it back
- * (hold_resource). As soon as it has it, "high" (nice -10, or as nice as it is where that is refused) asks for the mutex (need_resource),
- * and "middle" (nice 0) computes for 300 ms of CPU time (compute_on). middle needs no lock, and yet high waits for it:
- * low does not get the processor.
+ * Three threads on one processor. "low" (SCHED_IDLE) takes a mutex and needs 20 ms of CPU time to
+ * give it back (hold_resource). As soon as it has it, "high" (nice -10, or as nice as it is where
+ * that is refused) asks for the mutex (need_resource), and "middle" (nice 0) computes for 300 ms of
+ * CPU time (compute_on). middle needs no lock, and yet high waits for it: low does not get the
+ * processor.
  *
- * Each thread prints how long it took for all that it did, and its phase (teller.h): "hold" is low's time with the mutex, "need" the
- * time until high had it, "compute" that of middle. The last line says when high waited.
+ * Each thread prints how long it took for all that it did, and its phase (teller.h): "hold" is
+ * low's time with the mutex, "need" the time until high had it, "compute" that of middle. The last
+ * line says when high waited.
  */
 #include "teller.h"
 

@@ -1,12 +1,14 @@
 /*
  * A slow producer: producer_consumer [ITEMS]
  *
- * The thread "producer" makes items (make_item: 8 ms until the input has come, here nanosleep, and 2 ms of CPU
- * time) and puts them into a queue (put_item). Two threads "consumer-1" and "consumer-2" take them (take_item) and use
- * each for 1 ms of CPU time (use_item): most of their time they wait in pthread_cond_wait for the producer.
+ * The thread "producer" makes items (make_item: 8 ms until the input has come, here nanosleep, and
+ * 2 ms of CPU time) and puts them into a queue (put_item). Two threads "consumer-1" and
+ * "consumer-2" take them (take_item) and use each for 1 ms of CPU time (use_item): most of their
+ * time they wait in pthread_cond_wait for the producer.
  *
- * Each thread prints how long it took for all that it did (teller.h); the phase "wait" of a consumer is the time that it was
- * in pthread_cond_wait, `times` how often; the phase "make" of the producer the time in make_item.
+ * Each thread prints how long it took for all that it did (teller.h); the phase "wait" of a
+ * consumer is the time that it was in pthread_cond_wait, `times` how often; the phase "make" of the
+ * producer the time in make_item.
  */
 #include "teller.h"
 

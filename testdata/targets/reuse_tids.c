@@ -1,9 +1,10 @@
 /*
  * Threads whose ids are used again: reuse_tids [THREADS]
  *
- * One thread after the other (main joins each before it makes the next): thread i computes for 1 + i % 7 ms of CPU time and then
- * naps for i % 5 ms. Its name is "short-I". Each prints what it measured (own_times.h). In a pid namespace with a small
- * pid_max the kernel has no choice but to use ids again; the last line says how many ids there were.
+ * One thread after the other (main joins each before it makes the next): thread i computes for 1 +
+ * i % 7 ms of CPU time and then naps for i % 5 ms. Its name is "short-I". Each prints what it
+ * measured (own_times.h). In a pid namespace with a small pid_max the kernel has no choice but to
+ * use ids again; the last line says how many ids there were.
  */
 #include "own_times.h"
 

@@ -1,9 +1,10 @@
 /*
  * Every state that a thread can be in, each for a known time: states [PHASE...]
  *
- * One thread a phase, one after the other (main waits in pthread_join meanwhile), so that they do not compete
- * for processors. A line of JSON a thread says how long its phase took and what CPU time it used (own_times.h); its
- * name is the phase's. Phases, with the function that is on the stack and the state that it is about:
+ * One thread a phase, one after the other (main waits in pthread_join meanwhile), so that they do
+ * not compete for processors. A line of JSON a thread says how long its phase took and what CPU
+ * time it used (own_times.h); its name is the phase's. Phases, with the function that is on the
+ * stack and the state that it is about:
  *
  *	burn	   burn_cpu		USER	   300 ms of CPU time
  *	nap	   nap			SLEEP	   300 ms in nanosleep
@@ -21,9 +22,9 @@
  *	system	   call_kernel		SYSTEM	   300 ms of CPU time in read of /dev/zero
  *	trap	   touch_new_pages	TRAP	   300 ms of CPU time in page faults that do not wait
  *
- * Late pages are served by userfaultfd. Where it is refused (kernel: also where only root may see faults of the
- * kernel), or the file system of $TMPDIR has no disk, the phase is left out and a line says so:
- * {"phase":"text","refused":"..."}.
+ * Late pages are served by userfaultfd. Where it is refused (kernel: also where only root may see
+ * faults of the kernel), or the file system of $TMPDIR has no disk, the phase is left out and a
+ * line says so: {"phase":"text","refused":"..."}.
  */
 #include "own_times.h"
 
@@ -141,7 +142,10 @@ NOINLINE void be_stopped(void)
 	int64_t begin = now_ns(), last = begin, now;
 	pid_t child = start_stopper();
 
-	/* The clock jumps when it was stopped. Other programs may take the CPU, but not for so long. */
+	/*
+	 * The clock jumps when it was stopped. Other programs may take the CPU, but not for so
+	 * long.
+	 */
 	for (now = begin; now - last < 150 * MS && now - begin < 2000 * MS; now = now_ns()) {
 		last = now;
 		compute();

@@ -1,5 +1,6 @@
 /*
- * Waits of a known length: four threads sleep 12 times 20 ms each; three of them hold one lock for 10 ms before each sleep.
+ * Waits of a known length: four threads sleep 12 times 20 ms each; three of them hold one lock for
+ * 10 ms before each sleep.
  */
 #include <pthread.h>
 #include <time.h>

@@ -1,5 +1,6 @@
 /*
- * What the tests of the source pane record: two phases, each with a function whose loop takes the time, and one that is inlined into both.
+ * What the tests of the source pane record: two phases, each with a function whose loop takes the
+ * time, and one that is inlined into both.
  */
 #include "spin.h"
 

@@ -1,6 +1,7 @@
 /*
- * What tests/flow/code_hostile.py puts into a perf.data: registers and a copy of the stack at a dozen places, written by
- * the program itself, so that no perf events are needed. Compiled twice: with -DWORK=first and another build.
+ * What tests/flow/code_hostile.py puts into a perf.data: registers and a copy of the stack at a
+ * dozen places, written by the program itself, so that no perf events are needed. Compiled twice:
+ * with -DWORK=first and another build.
  *
  *	code_hostile OUTPUT
  */

@@ -1,5 +1,6 @@
 /*
- * Prints the heap, synchronization and I/O events of one experiment as ctxan's reader decodes them, a line each, for gprofng_same.py:
+ * Prints the heap, synchronization and I/O events of one experiment as ctxan's reader decodes them,
+ * a line each, for gprofng_same.py:
  *
  *	gprofng_events EXPERIMENT.er
  */

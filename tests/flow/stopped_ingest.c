@@ -1,6 +1,7 @@
 /*
- * Preloaded into ctxan (LD_PRELOAD), so that a test meets an ingest in its middle: when the database has been written for the STOP_AT-th time
- * (while its name ends in .tmp) the process stops itself, as by SIGSTOP. With SLOW_MS it waits so long when it opens the database.
+ * Preloaded into ctxan (LD_PRELOAD), so that a test meets an ingest in its middle: when the
+ * database has been written for the STOP_AT-th time (while its name ends in .tmp) the process stops
+ * itself, as by SIGSTOP. With SLOW_MS it waits so long when it opens the database.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
