@@ -49,3 +49,23 @@ uint32_t *ctx_map64_add(struct ctx_map64 *map, uint64_t key)
 	map->n++;
 	return &slot->value;
 }
+
+void ctx_map64_remove(struct ctx_map64 *map, uint64_t key)
+{
+	size_t mask = map->cap - 1, hole;
+
+	if (ctx_map64_get(map, key) == CTX_MAP64_NONE)
+		return;
+	hole = (size_t)(ctx_map64_slot(map, key) - map->slots);
+	/* Later entries of the run move into the hole, unless that is in front of where their search begins. */
+	for (size_t i = (hole + 1) & mask; map->slots[i].value != CTX_MAP64_NONE; i = (i + 1) & mask) {
+		size_t home = (size_t)(ctx_hash64(map->slots[i].key) >> map->shift);
+
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			map->slots[hole] = map->slots[i];
+			hole = i;
+		}
+	}
+	map->slots[hole].value = CTX_MAP64_NONE;
+	map->n--;
+}

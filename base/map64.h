@@ -1,10 +1,9 @@
 /*
- * Hash map from a 64-bit key to a 32-bit value, for hot paths: open addressing, linear probing, no
- * removal.
+ * Hash map from a 64-bit key to a 32-bit value: open addressing, linear probing.
  *
- * Value 0xffffffff (CTX_MAP64_NONE) cannot be stored: it marks a free slot. For ordinary maps use
- * uthash. All zero is a valid empty map. A lookup costs one multiplication and, at a load of at
- * most 5/8, 1.5 probes on average.
+ * Value 0xffffffff (CTX_MAP64_NONE) cannot be stored: it marks a free slot. All zero is a valid
+ * empty map. A lookup costs one multiplication and, at a load of at most 5/8, 1.5 probes on
+ * average.
  */
 #ifndef CTX_BASE_MAP64_H
 #define CTX_BASE_MAP64_H
@@ -32,6 +31,9 @@ void ctx_map64_deinit(struct ctx_map64 *map);
 
 /* Removes all keys, keeps the memory. O(cap). */
 void ctx_map64_clear(struct ctx_map64 *map);
+
+/* Removes a key; nothing happens where there is none. The memory stays. O(1) on average. */
+void ctx_map64_remove(struct ctx_map64 *map, uint64_t key);
 
 static inline uint64_t ctx_hash64(uint64_t key)
 {

@@ -5,6 +5,7 @@
  */
 #include "collect/proctree.h"
 
+#include "base/map64.h"
 #include "base/mem.h"
 #include "collect/procfs.h"
 #include "formats/experiment/exp_archive.h"
@@ -14,11 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-
-/* uthash reports failed allocations through this hook instead of exiting. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((element)->out_of_memory = true)
-#include <uthash.h>
 
 #define NAME_BYTES 64
 
@@ -30,8 +26,6 @@ struct thread {
 	char name[NAME_BYTES];
 	struct process *process;
 	struct thread *previous, *next; /* of the same process */
-	bool out_of_memory;
-	UT_hash_handle hh;
 };
 
 struct process {
@@ -41,20 +35,71 @@ struct process {
 	char *command;	    /* owned */
 	uint64_t looked_ns; /* when /proc was read: older records are already reflected */
 	struct thread *threads;
-	bool out_of_memory;
-	UT_hash_handle hh; /* keeps the order of insertion */
+	struct process *previous, *next; /* in the order in which they were started */
+};
+
+/* Elements by their id, in any order. */
+struct table {
+	struct ctx_map64 rows_by_id;
+	struct row {
+		int64_t id;
+		void *element;
+	} * rows; /* owned; without gaps */
+	size_t n, cap;
 };
 
 struct ctx_proctree {
 	struct ctx_exp_writer *writer; /* borrowed */
-	struct process *processes;
-	struct thread *threads;
+	struct table by_pid, by_tid;
+	struct process *processes, *last_process;
 	uint64_t looks_until_ns, looks_start_ns; /* processes first seen up to then existed at the start */
 	int64_t root_process_pid;		 /* -1: none, or reaped */
 	bool root_process_has_execed;
 	bool root_process_is_gone; /* its last thread has ended, its status is unknown yet */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
+
+static void *find(const struct table *table, int64_t id)
+{
+	uint32_t row = ctx_map64_get(&table->rows_by_id, (uint64_t)id);
+
+	return row != CTX_MAP64_NONE ? table->rows[row].element : NULL;
+}
+
+/* The id is not in the table. */
+static enum ctx_status add(struct table *table, int64_t id, void *element, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&table->rows, &table->cap, table->n + 1, err);
+	uint32_t *row;
+
+	if (status != CTX_OK)
+		return status;
+	row = ctx_map64_place(&table->rows_by_id, (uint64_t)id);
+	if (row == NULL)
+		return ctx_err_nomem(err);
+	*row = (uint32_t)table->n;
+	table->rows[table->n++] = (struct row){id, element};
+	return CTX_OK;
+}
+
+/* The last row takes the place of the removed one. */
+static void take_out(struct table *table, int64_t id)
+{
+	uint32_t row = ctx_map64_get(&table->rows_by_id, (uint64_t)id);
+
+	ctx_map64_remove(&table->rows_by_id, (uint64_t)id);
+	table->n--;
+	if (row == table->n)
+		return;
+	table->rows[row] = table->rows[table->n];
+	*ctx_map64_place(&table->rows_by_id, (uint64_t)table->rows[row].id) = row;
+}
+
+static void table_deinit(struct table *table)
+{
+	ctx_map64_deinit(&table->rows_by_id);
+	free(table->rows);
+}
 
 enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_proctree **ret,
 				    struct ctx_err *err)
@@ -89,7 +134,7 @@ static void drop_thread(struct ctx_proctree *tree, struct thread *thread)
 {
 	struct process *process = thread->process;
 
-	HASH_DEL(tree->threads, thread);
+	take_out(&tree->by_tid, thread->tid);
 	if (thread->previous != NULL)
 		thread->previous->next = thread->next;
 	else
@@ -103,7 +148,9 @@ static void drop_process(struct ctx_proctree *tree, struct process *process)
 {
 	while (process->threads != NULL)
 		drop_thread(tree, process->threads);
-	HASH_DEL(tree->processes, process);
+	take_out(&tree->by_pid, process->pid);
+	*(process->previous != NULL ? &process->previous->next : &tree->processes) = process->next;
+	*(process->next != NULL ? &process->next->previous : &tree->last_process) = process->previous;
 	free(process->command);
 	free(process);
 }
@@ -114,23 +161,19 @@ void ctx_proctree_destroy(struct ctx_proctree *tree)
 		return;
 	while (tree->processes != NULL)
 		drop_process(tree, tree->processes);
+	table_deinit(&tree->by_pid);
+	table_deinit(&tree->by_tid);
 	free(tree);
 }
 
 static struct process *find_process(const struct ctx_proctree *tree, int64_t pid)
 {
-	struct process *process;
-
-	HASH_FIND(hh, tree->processes, &pid, sizeof(pid), process);
-	return process;
+	return find(&tree->by_pid, pid);
 }
 
 static struct thread *find_thread(const struct ctx_proctree *tree, int64_t tid)
 {
-	struct thread *thread;
-
-	HASH_FIND(hh, tree->threads, &tid, sizeof(tid), thread);
-	return thread;
+	return find(&tree->by_tid, tid);
 }
 
 static enum ctx_status end_thread(struct ctx_proctree *tree, struct thread *thread, uint64_t time_ns,
@@ -185,13 +228,16 @@ static enum ctx_status start_process(struct ctx_proctree *tree, const struct ctx
 	process->pid = start->pid;
 	snprintf(process->name, sizeof(process->name), "%s", name);
 	process->command = ctx_memdup0(start->command, strlen(start->command));
-	if (process->command != NULL)
-		HASH_ADD(hh, tree->processes, pid, sizeof(process->pid), process);
-	if (process->command == NULL || process->out_of_memory) {
+	status = process->command != NULL ? add(&tree->by_pid, process->pid, process, err)
+					  : ctx_err_nomem(err);
+	if (status != CTX_OK) {
 		free(process->command);
 		free(process);
-		return ctx_err_nomem(err);
+		return status;
 	}
+	process->previous = tree->last_process;
+	*(process->previous != NULL ? &process->previous->next : &tree->processes) = process;
+	tree->last_process = process;
 	status = ctx_exp_process_start(tree->writer, start, &process->number, err);
 	if (status != CTX_OK) {
 		drop_process(tree, process);
@@ -219,10 +265,10 @@ static enum ctx_status start_thread(struct ctx_proctree *tree, struct process *p
 	thread->tid = start.tid;
 	thread->process = process;
 	snprintf(thread->name, sizeof(thread->name), "%s", start.name);
-	HASH_ADD(hh, tree->threads, tid, sizeof(thread->tid), thread);
-	if (thread->out_of_memory) {
+	status = add(&tree->by_tid, thread->tid, thread, err);
+	if (status != CTX_OK) {
 		free(thread);
-		return ctx_err_nomem(err);
+		return status;
 	}
 	thread->next = process->threads;
 	if (thread->next != NULL)
@@ -621,7 +667,7 @@ size_t ctx_proctree_live(const struct ctx_proctree *tree, struct ctx_proctree_li
 	size_t n = 0;
 
 	for (const struct process *process = tree->processes; process != NULL && n < max;
-	     process = process->hh.next) {
+	     process = process->next) {
 		if (process->pid != tree->root_process_pid || !tree->root_process_is_gone)
 			out[n++] =
 				(struct ctx_proctree_live){.pid = process->pid, .process = process->number};

@@ -135,6 +135,36 @@ static void test_base__a_map_agrees_with_a_list_of_pairs(void **state)
 	free(keys);
 }
 
+/* Few keys and many rounds: runs of slots are as long as they become, and wrap around. */
+static void test_base__removed_keys_of_a_map_are_gone_and_all_others_stay(void **state)
+{
+	enum { KEYS = 60, ROUNDS = 20000 };
+	uint32_t values[KEYS];
+	uint64_t random = 99;
+	struct ctx_map64 map = {0};
+	size_t n = 0;
+
+	(void)state;
+	memset(values, 0xff, sizeof(values));
+	ctx_map64_remove(&map, 1);
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint64_t key = next_random(&random) % KEYS;
+		bool adds = next_random(&random) % 2 != 0;
+
+		if (adds)
+			*ctx_map64_place(&map, key * 0x100000001u) = round;
+		else
+			ctx_map64_remove(&map, key * 0x100000001u);
+		n += adds && values[key] == CTX_MAP64_NONE;
+		n -= !adds && values[key] != CTX_MAP64_NONE;
+		values[key] = adds ? round : CTX_MAP64_NONE;
+		assert_int_equal(map.n, n);
+		for (uint64_t i = 0; i < KEYS; i++)
+			assert_int_equal(ctx_map64_get(&map, i * 0x100000001u), values[i]);
+	}
+	ctx_map64_deinit(&map);
+}
+
 static void test_base__equal_strings_get_equal_ids(void **state)
 {
 	struct ctx_strtab table = {0};
@@ -460,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_base__a_cursor_stops_at_the_end_and_stays_failed),
 		cmocka_unit_test(test_base__fixed_widths_are_little_endian),
 		cmocka_unit_test(test_base__a_map_agrees_with_a_list_of_pairs),
+		cmocka_unit_test(test_base__removed_keys_of_a_map_are_gone_and_all_others_stay),
 		cmocka_unit_test(test_base__equal_strings_get_equal_ids),
 		cmocka_unit_test(test_base__an_arena_keeps_small_and_large_strings),
 		cmocka_unit_test(test_base__a_frame_that_claims_more_than_wanted_is_refused),
