@@ -1,6 +1,5 @@
 /*
- * Chain walk: what call chains of the kernel have in common, wherever they come from: a ring buffer
- * or a file.
+ * Chain walk: decodes the kernel's call chains, from a ring buffer or a file.
  *
  * A chain is the program counter and then return addresses, with marks where the kernel's part ends
  * and the user's begins. Source: enum perf_callchain_context in include/uapi/linux/perf_event.h.
@@ -31,16 +30,16 @@ struct ctx_chainwalk {
 /* The part that a sample was taken in, by the `misc` of its record's header. */
 enum ctx_chainwalk_part ctx_chainwalk_part_of(uint16_t misc);
 
-/* Is this number a mark and no address? */
+/* Whether the entry is a mark, not an address. */
 bool ctx_chainwalk_is_mark(uint64_t entry);
 
-/* In front of the first entry of a sample taken in `part`. */
+/* The state before the first entry of a sample taken in `part`. */
 struct ctx_chainwalk ctx_chainwalk_begin(enum ctx_chainwalk_part part);
 
 /*
- * Takes in one entry. True: an address; it becomes one to look up (a return address minus one).
- * Whether it can be one of its part is not looked at. False: a mark, one that nobody knows
- * included; what follows it is exact again.
+ * Decodes one entry. True: an address; it is changed to one to look up (a return address minus
+ * one), without a check against its part. False: a mark, known or not; the next address is exact
+ * again.
  */
 bool ctx_chainwalk_step(struct ctx_chainwalk *walk, uint64_t *entry);
 

@@ -1,9 +1,9 @@
 /*
- * Export: what a writer of another tool's format gets, and how it is named.
+ * Export: the interface of writers of other tools' formats.
  *
- * A writer (formats/export/, report/) turns the selected part of a profile into one file. It pulls what it needs from the
- * source (model/report_source.h) and knows neither the database nor the command line. What its format cannot hold it
- * reports with `remark`, once: a colleague who opens the file does not know what is missing.
+ * A writer (formats/export/, report/) turns the selected part of a profile into one file. It pulls
+ * what it needs from the source (model/report_source.h) and knows neither the database nor the
+ * command line. What its format cannot hold it reports once with `remark`.
  */
 #ifndef CTX_MODEL_EXPORT_H
 #define CTX_MODEL_EXPORT_H
@@ -18,8 +18,7 @@ struct ctx_export_input {
 	const struct ctx_report_selection *selection; /* the source's, as the next two */
 	const struct ctx_profile *profile;
 	uint32_t metric;
-	const char *const
-		*reports; /* takes_reports: names of the reports that the reader wants to see first */
+	const char *const *reports; /* takes_reports: names of the reports to show first */
 	size_t n_reports;
 	size_t max_bytes; /* takes_max_size: of the file; 0: the kind's own limit */
 	/* One line without its end, for stderr. */
@@ -30,14 +29,14 @@ struct ctx_export_input {
 struct ctx_export_kind {
 	const char *name;    /* "pprof" */
 	const char *suffix;  /* of the usual file name: ".pb.gz" */
-	bool binary;	     /* not for a terminal */
-	bool takes_reports;  /* --report says what the reader sees first; else there is no such choice */
+	bool binary;	     /* not written to a terminal */
+	bool takes_reports;  /* --report selects what is shown first; else not supported */
 	bool takes_max_size; /* it can be made smaller */
-	/* Writes the file. Write errors of `out` are the caller's to find (ferror). */
+	/* Writes the file. The caller checks `out` for write errors (ferror). */
 	enum ctx_status (*write)(const struct ctx_export_input *input, FILE *out, struct ctx_err *err);
 	/*
-	 * Instead of `write`, for a format that is a directory: fills the empty one at `path`, which gets another name when all is
-	 * done. `suffix` is required then.
+	 * Instead of `write`, for a format that is a directory: fills the empty directory at
+	 * `path`, which is renamed when complete. `suffix` is required then.
 	 */
 	enum ctx_status (*write_directory)(const struct ctx_export_input *input, const char *path,
 					   struct ctx_err *err);

@@ -1,11 +1,12 @@
 /*
- * Expressions over samples, for filters and index objects: C's operators, names such as THRID and TSTAMP, and tests of
- * which functions are on the stack. Grammar and meaning: docs/filters.md.
+ * Expressions over samples, for filters and index objects: C's operators, names such as THRID and
+ * TSTAMP, and tests of which functions are on the stack. Grammar and meaning: docs/filters.md.
  *
  *	text --parse--> nodes (types checked) --bind to a profile--> sets of functions, one bit a stack --evaluate--> value
  *
- * Patterns are POSIX extended regular expressions; they are looked up when the expression is bound, once for each function, and
- * the tests of stacks are answered for every node of the call tree then: what is left for a sample is arithmetic. Source: requirements E7, E16.
+ * Patterns are POSIX extended regular expressions; they are matched when the expression is bound,
+ * once for each function, and the tests of stacks are evaluated then for every node of the call
+ * tree: per sample only arithmetic is left. Source: requirements E7, E16.
  */
 #ifndef CTX_MODEL_EXPRESSION_H
 #define CTX_MODEL_EXPRESSION_H
@@ -21,12 +22,12 @@
 
 #define CTX_EXPRESSION_TEXT_MAX 16384u /* bytes */
 #define CTX_EXPRESSION_NODES_MAX 2000u
-#define CTX_EXPRESSION_DEPTH_MAX 100u /* of parentheses, signs and conditions in each other */
-#define CTX_EXPRESSION_TESTS_MAX 64u  /* patterns that are compared or looked for on stacks */
+#define CTX_EXPRESSION_DEPTH_MAX 100u /* of nested parentheses, signs and conditions */
+#define CTX_EXPRESSION_TESTS_MAX 64u  /* patterns compared with names or searched on stacks */
 
 /*
- * What an expression can ask of a sample. -1: not known. The names from CTX_NAME_EVT_TIME on are those of traced operations: of
- * anything else they have no value.
+ * The properties of a sample in expressions. -1: unknown. The names from CTX_NAME_EVT_TIME on are
+ * those of traced operations: of anything else they have no value.
  */
 enum ctx_expression_name {
 	CTX_NAME_THRID = 0, /* thread id of the profile: the number in the report threads */
@@ -48,7 +49,7 @@ enum ctx_expression_name {
 	CTX_NAME_HSIZE,
 	CTX_NAME_HVADDR,
 	CTX_NAME_HOVADDR,
-	CTX_NAME_HLEAKED, /* bytes of the allocation that nobody freed */
+	CTX_NAME_HLEAKED, /* bytes of the allocation that were never freed */
 	CTX_NAME_SRQST,	  /* when the wait began, ns from the start */
 	CTX_NAME_SOBJ,
 	CTX_NAME_IOTYPE, /* enum ctx_io_operation; of one that failed 5 more, as gprofng numbers them */
@@ -64,7 +65,7 @@ enum ctx_expression_name {
 /* "THRID", ... */
 const char *ctx_expression_name(enum ctx_expression_name name);
 
-/* In any case; other names of the same (DURATION, FILE) too. CTX_EXPRESSION_NAMES_N: none. */
+/* In any case; aliases (DURATION, FILE) too. CTX_EXPRESSION_NAMES_N: none. */
 enum ctx_expression_name ctx_expression_find_name(const char *text, size_t n);
 
 /* The kinds of operations that have a name, 1 << enum ctx_traced_kind; 0: every sample has it. */
@@ -76,15 +77,19 @@ struct ctx_expression_subject {
 	uint32_t stack; /* CCT node of the profile that the expression is bound to */
 };
 
-/* The profile's entities must have the ids of the sample. Numbers that are too large are the largest. It is no operation. O(1). */
+/*
+ * The profile's entities must have the ids of the sample. Numbers are clamped. It is not an
+ * operation. O(1).
+ */
 void ctx_expression_subject_of(const struct ctx_profile *profile, const struct ctx_sample *sample,
 			       struct ctx_expression_subject *ret);
 
-/* The sample was made of this operation, or stands for it. */
+/* Marks the sample as one of this operation. */
 void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_expression_subject *subject);
 
 enum ctx_value_kind {
-	CTX_VALUE_NONE = 0, /* division by zero, overflow, a shift by too much, what only operations have */
+	CTX_VALUE_NONE =
+		0, /* division by zero, overflow, a shift by too much, properties of operations for other samples */
 	CTX_VALUE_INTEGER,
 	CTX_VALUE_REAL, /* finite */
 };
@@ -98,26 +103,28 @@ struct ctx_value {
 struct ctx_expression;
 
 /*
- * Reads an expression whose value is a number. CTX_E_ARG for a wrong one, CTX_E_LIMIT for one that is too large: the message is
- * "column 9: a number or name is missing", and `*ret_column` (may be NULL) is that column, counted in characters from 1.
+ * Reads an expression whose value is a number. CTX_E_ARG for a wrong one, CTX_E_LIMIT for one that
+ * is too large: the message is "column 9: a number or name is missing", and `*ret_column` (may be
+ * NULL) is that column, counted in characters from 1.
  */
 CTX_MUST_CHECK enum ctx_status ctx_expression_parse(const char *text, struct ctx_expression **ret,
 						    size_t *ret_column, struct ctx_err *err);
 
 /*
- * Looks its patterns up in a profile, which must outlive its evaluation; a second call binds it to another. Without patterns
- * nothing happens. O(functions * patterns + nodes of the CCT * tests of stacks), a bit for each of the latter. Fails with CTX_E_NOMEM.
+ * Matches its patterns against a profile, which must outlive its evaluation; a second call binds it
+ * to another one. No effect without patterns. O(functions * patterns + nodes of the CCT * tests of
+ * stacks), a bit for each of the latter. Fails with CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_expression_bind(struct ctx_expression *expression,
 						   const struct ctx_profile *profile, struct ctx_err *err);
 
-/* A pattern that nothing in the profile is called like, and what: "thread", "function", ... */
+/* A pattern without a match in the profile, and the kind of name: "thread", "function", ... */
 struct ctx_expression_unfit {
 	const char *pattern; /* the expression's own: any bytes */
 	const char *entity;
 };
 
-/* The next of a bound expression, `*at` being 0 at first; false: there is none. */
+/* The next one of a bound expression, `*at` being 0 at first; false: none. */
 bool ctx_expression_next_unfit(const struct ctx_expression *expression, size_t *at,
 			       struct ctx_expression_unfit *ret);
 
@@ -128,18 +135,18 @@ void ctx_expression_destroy(struct ctx_expression *expression);
 struct ctx_value ctx_expression_evaluate(const struct ctx_expression *expression,
 					 const struct ctx_expression_subject *subject);
 
-/* For filters: neither zero nor without a value. */
+/* For filters: has a value other than zero. */
 bool ctx_expression_is_true(const struct ctx_expression *expression,
 			    const struct ctx_expression_subject *subject);
 
-/* For index objects: a real one goes down to the integer below. -1: it has no value, or none that fits. */
+/* For index objects: a real one is rounded down. -1: no value, or out of range. */
 int64_t ctx_expression_key(const struct ctx_expression *expression,
 			   const struct ctx_expression_subject *subject);
 
-/* The name that the whole expression is; CTX_EXPRESSION_NAMES_N: it is more than a name. */
+/* The name if the expression is a single name, else CTX_EXPRESSION_NAMES_N. */
 enum ctx_expression_name ctx_expression_only_name(const struct ctx_expression *expression);
 
-/* Whether it asks for this name anywhere. */
+/* Whether it uses this name. */
 bool ctx_expression_uses(const struct ctx_expression *expression, enum ctx_expression_name name);
 
 /* The first name in it that only operations have; CTX_EXPRESSION_NAMES_N: none. */

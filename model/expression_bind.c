@@ -1,6 +1,7 @@
 /*
- * From patterns to bits: which functions a set has, then what each test says of each stack. A parent's number is smaller than
- * its children's, so one sweep forwards hands down what a stack needs to know of the one above it.
+ * From patterns to bits: the functions of each set, then the result of each test for each stack. A
+ * parent's number is smaller than its children's, so one forward sweep propagates results from
+ * parent to child.
  */
 #include "model/expression_impl.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- which names a pattern matches ---- */
+/* ---- matching names ---- */
 
 /* From its first to its last byte: of the leftmost matches regexec finds the longest. */
 static bool matches(const regex_t *regex, const char *name, size_t length)
@@ -32,7 +33,7 @@ static size_t without_end(const char *name, size_t length, const char *end)
 	return length >= n && memcmp(name + length - n, end, n) == 0 ? length - n : length;
 }
 
-/* The bytes of "solve(int) const (inlined)" in front of its parameters; all of them where there are none. */
+/* The bytes of "solve(int) const (inlined)" before its parameters; all bytes without parameters. */
 static size_t plain_length(const char *name)
 {
 	size_t whole = strlen(name), length = without_end(name, whole, " (inlined)"), depth = 0;
@@ -80,7 +81,7 @@ static uint64_t *make_bits(size_t n)
 	return ctx_calloc(n / 64 + 1, sizeof(uint64_t));
 }
 
-/* It was compiled before, so only memory can be short. */
+/* It compiled before, so it can only fail with CTX_E_NOMEM. */
 static enum ctx_status compile(const struct binding *binding, const struct expr_node *node, regex_t *ret)
 {
 	struct expr_lexer lexer = {.text = "", .err = binding->err};
@@ -88,7 +89,7 @@ static enum ctx_status compile(const struct binding *binding, const struct expr_
 	return ctx_expr_compile(&lexer, node->pattern, 0, ret);
 }
 
-/* For who wants to tell of patterns that fit nothing. */
+/* For reports of patterns without a match. */
 static void note_fits(const struct binding *binding, const struct expr_node *node,
 		      enum ctx_expression_name of, bool any)
 {
@@ -162,7 +163,7 @@ static uint64_t count_bits(const uint64_t *bits, size_t n)
 
 /* ---- stacks ---- */
 
-/* LEAF, EVERY, SOME, ONLY_LEAF: what the node says, and what its parent's stack said. */
+/* LEAF, EVERY, SOME, ONLY_LEAF: from the node and the result of its parent. */
 static void sweep(const struct ctx_trie *cct, enum expr_test_kind kind, const uint64_t *functions,
 		  uint64_t n_functions, uint64_t *bits)
 {
@@ -192,7 +193,7 @@ static bool is_again(const struct ctx_trie *cct, uint32_t node)
 	return false;
 }
 
-/* How many of the functions each stack has: those that it has several times count once. */
+/* How many different functions of the set are on each stack. */
 static enum ctx_status sweep_all(const struct binding *binding, const uint64_t *functions,
 				 uint64_t n_functions, uint64_t *bits)
 {
@@ -211,7 +212,7 @@ static enum ctx_status sweep_all(const struct binding *binding, const uint64_t *
 	return CTX_OK;
 }
 
-/* Of each function the items of the list that it is in. */
+/* For each function the items of the list that contain it. */
 static enum ctx_status make_items(const struct binding *binding, uint32_t list, uint64_t *items,
 				  unsigned *ret_n)
 {
@@ -243,7 +244,8 @@ static enum ctx_status make_items(const struct binding *binding, uint32_t list, 
 }
 
 /*
- * Frames that follow one another. Bit i of `begun`: the last i + 1 frames are in the first i + 1 items. A list has at most 64 items.
+ * Consecutive frames. Bit i of `begun`: the last i + 1 frames are in the first i + 1 items. A list
+ * has at most 64 items.
  */
 static enum ctx_status sweep_ordered(const struct binding *binding, uint32_t list, uint64_t *bits)
 {
@@ -291,13 +293,13 @@ static enum ctx_status bind_stacks(const struct binding *binding, struct expr_te
 	return CTX_OK;
 }
 
-/* ---- names of what ids stand for ---- */
+/* ---- names of ids ---- */
 
-/* As gprofng calls them; ours are other names of the same. */
+/* gprofng's names; ours are aliases. */
 static const char *const heap_names[] = {"malloc", "free", "realloc", "mmap", "munmap"};
 #define N_IO_NAMES (2 * (CTX_IO_OTHER + 1))
 
-/* Numbered as gprofng does: what failed comes behind what did not. */
+/* gprofng's numbers: failed operations after successful ones. */
 static bool matches_io(const regex_t *regex, size_t i)
 {
 	static const char *const errors[] = {"read error", "write error", "open error", "close error",
@@ -385,7 +387,10 @@ static void add_usage(struct ctx_expression *expression, const struct ctx_profil
 	expression->usage_ns[range->end++] = usage->time_ns;
 }
 
-/* The times of the usage records by process, for SAMPLE. They are in order of time already; one place more is where the first sample begins. */
+/*
+ * The times of the usage records by process, for SAMPLE. They are in order of time; one additional
+ * place is the begin of the first sample.
+ */
 static enum ctx_status bind_usage(struct ctx_expression *expression, const struct ctx_profile *profile,
 				  struct ctx_err *err)
 {
@@ -436,7 +441,7 @@ enum ctx_status ctx_expression_bind(struct ctx_expression *expression, const str
 	return status;
 }
 
-/* What a pattern is looked for among. */
+/* The names that a pattern is matched against. */
 static const char *entity_of(const struct expr_node *node)
 {
 	switch (node->of) {

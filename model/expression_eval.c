@@ -47,7 +47,7 @@ static int64_t begin_of(const struct ctx_traced *operation)
 						   : operation->time_ns));
 }
 
-/* Addresses have 64 bits without a sign. */
+/* Addresses are unsigned 64-bit numbers. */
 static int64_t address(uint64_t value)
 {
 	int64_t bits = (int64_t)value;
@@ -55,7 +55,7 @@ static int64_t address(uint64_t value)
 	return bits != CTX_EXPRESSION_NO_VALUE ? bits : CTX_EXPRESSION_NO_VALUE + 1;
 }
 
-/* What read and write return then. */
+/* The return value of a failed read or write. */
 static bool moved_nothing(const struct ctx_traced *operation)
 {
 	return operation->kind == CTX_TRACED_IO && operation->failed &&
@@ -192,7 +192,7 @@ static struct ctx_value of_reals(enum expr_op op, double left, double right)
 		return real(left - right);
 	case EXPR_MULTIPLY:
 		return real(left * right);
-	default: /* EXPR_DIVIDE; by zero there is nothing finite */
+	default: /* EXPR_DIVIDE; not finite for zero */
 		return real(left / right);
 	}
 }
@@ -220,7 +220,7 @@ struct evaluation {
 
 static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t number);
 
-/* Sample k of a process is what lies behind its record k - 1, up to record k. */
+/* Sample k of a process is the time after its record k - 1, up to record k. */
 static int64_t sample_number(const struct evaluation *evaluation)
 {
 	const struct ctx_expression *expression = evaluation->expression;
@@ -255,7 +255,7 @@ static bool test(const struct evaluation *evaluation, const struct expr_node *no
 	return asked->bits != NULL && i >= 0 && (uint64_t)i < asked->n && expr_bit(asked->bits, (size_t)i);
 }
 
-/* The right side is looked at only if the left one does not decide. */
+/* The right side is evaluated only if the left one does not decide. */
 static struct ctx_value of_logic(const struct evaluation *evaluation, const struct expr_node *node)
 {
 	struct ctx_value left = evaluate(evaluation, node->left), right;
@@ -296,7 +296,7 @@ static struct ctx_value of_operator(const struct evaluation *evaluation, const s
 	return of_integers(node->op, left.integer, right.integer);
 }
 
-/* As deep as the expression is large at the most: CTX_EXPRESSION_NODES_MAX small frames. */
+/* Recursion is bounded by CTX_EXPRESSION_NODES_MAX small frames. */
 static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t number)
 {
 	const struct expr_node *node = &evaluation->expression->nodes[number];

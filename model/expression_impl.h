@@ -1,5 +1,5 @@
 /*
- * What the files of model/expression share.
+ * Declarations shared by the files of model/expression.
  *
  *	expression_lex.c    text to tokens          expression_parse.c    tokens to nodes, with their types
  *	expression_names.c  the names               expression_pattern.c  patterns, compiled
@@ -18,8 +18,8 @@
 enum expr_op {
 	EXPR_NUMBER,
 	EXPR_NAME,
-	EXPR_STRING,	/* set: of functions, by name */
-	EXPR_OBJECT,	/* set: of functions, by load object */
+	EXPR_STRING,	/* a set of functions, by name */
+	EXPR_OBJECT,	/* a set of functions, by load object */
 	EXPR_LIST,	/* sets: left is one, right the rest, EXPR_NO_NODE at the end */
 	EXPR_LEAF,	/* frames */
 	EXPR_STACK,	/* frames */
@@ -62,22 +62,21 @@ struct expr_node {
 	uint32_t at;		     /* byte in the text, for messages */
 	struct ctx_value value;	     /* EXPR_NUMBER */
 	enum ctx_expression_name name;
-	const char *pattern; /* EXPR_STRING, EXPR_OBJECT: borrowed from the arena */
-	bool fits_nothing;   /* a pattern, once it is bound: nothing in the profile is called so */
-	enum ctx_expression_name
-		of;    /* and what has no such name; CTX_EXPRESSION_NAMES_N: functions or objects */
-	uint32_t test; /* EXPR_TEST, EXPR_NAME_LIKE: index in tests */
+	const char *pattern;	     /* EXPR_STRING, EXPR_OBJECT: borrowed from the arena */
+	bool fits_nothing;	     /* bound pattern: no match in the profile */
+	enum ctx_expression_name of; /* and the kind of name; CTX_EXPRESSION_NAMES_N: functions or objects */
+	uint32_t test;		     /* EXPR_TEST, EXPR_NAME_LIKE: index in tests */
 };
 
-/* What is answered when the expression is bound. */
+/* A test evaluated when the expression is bound. */
 enum expr_test_kind {
 	EXPR_TEST_LEAF,	      /* the leaf is in the set */
 	EXPR_TEST_EVERY,      /* every frame is */
 	EXPR_TEST_SOME,	      /* some frame is */
 	EXPR_TEST_ALL,	      /* every function of the set is on the stack */
 	EXPR_TEST_ONLY_LEAF,  /* every function of the set is the leaf */
-	EXPR_TEST_ORDERED,    /* frames that follow one another are in the sets of the list */
-	EXPR_TEST_NAME_VALUE, /* by value of the name: whether what it stands for is called so */
+	EXPR_TEST_ORDERED,    /* consecutive frames are in the sets of the list */
+	EXPR_TEST_NAME_VALUE, /* by value of the name: whether the name of that id matches */
 };
 
 struct expr_test {
@@ -136,7 +135,7 @@ struct expr_lexer {
 	struct ctx_arena *arena; /* of strings */
 	struct ctx_err *err;
 	size_t *ret_column; /* may be NULL */
-	size_t next;	    /* byte behind the token */
+	size_t next;	    /* byte after the token */
 	/* The token. */
 	enum expr_token token;
 	size_t at, length;
@@ -154,10 +153,10 @@ enum ctx_status ctx_expr_fail(const struct expr_lexer *lexer, enum ctx_status st
 /* Whether the token is this word, in any case. */
 bool ctx_expr_is_word(const struct expr_lexer *lexer, const char *word);
 
-/* Refuses the word, which is no name: with what is near it, where little has to be changed; else with all names. */
+/* Refuses an unknown name: with the nearest names, if any is similar, else with all. */
 enum ctx_status ctx_expr_refuse_name(const struct expr_lexer *lexer);
 
-/* Whether the pattern can be used; released with regfree. A failure is told as one at the byte. */
+/* Whether the pattern can be used; released with regfree. A failure is reported at the byte. */
 CTX_MUST_CHECK enum ctx_status ctx_expr_compile(const struct expr_lexer *lexer, const char *pattern,
 						size_t at, regex_t *ret);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Characters, not bytes: what an editor or a caret counts. */
+/* Characters, not bytes, as in an editor. */
 static size_t column_of(const char *text, size_t at)
 {
 	size_t column = 1;
@@ -61,8 +61,8 @@ static enum ctx_status no_number(const struct expr_lexer *lexer)
 	bool is_time = digits != 0 && (lexer->length - digits == 1 || lexer->length - digits == 2) &&
 		       text[lexer->length - 1] == 's';
 
-	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is no number%s", (int)lexer->length, text,
-			     is_time ? " (times are in ns: 5e6 is 5 ms)" : "");
+	return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'%.*s' is not a number%s", (int)lexer->length,
+			     text, is_time ? " (times are in ns: 5e6 is 5 ms)" : "");
 }
 
 /* 64 bits: addresses of the upper half are negative. */
@@ -84,7 +84,7 @@ static enum ctx_status lex_hex(struct expr_lexer *lexer)
 
 /* The parts of "12.5e3": digits without the point, and how far the point is from their end. */
 struct decimal {
-	size_t whole, fraction; /* digits in front of the point and behind it */
+	size_t whole, fraction; /* digits before and after the point */
 	long exponent;
 	bool has_point, has_exponent;
 };
@@ -107,7 +107,7 @@ static bool split_decimal(const char *text, size_t length, struct decimal *ret)
 			return false;
 		ret->has_exponent = true;
 		errno = 0;
-		ret->exponent = strtol(text + at + 1, NULL, 10); /* LONG_MAX is as good as more */
+		ret->exponent = strtol(text + at + 1, NULL, 10); /* LONG_MAX is enough */
 		at += 1 + sign + digits;
 	}
 	return at == length && ret->whole + ret->fraction != 0;
@@ -117,7 +117,7 @@ static bool split_decimal(const char *text, size_t length, struct decimal *ret)
 static bool whole_decimal(const char *text, const struct decimal *decimal, int64_t *ret)
 {
 	size_t n = decimal->whole + decimal->fraction;
-	long places = 0; /* digits that the value has in front of the point, among those that are there */
+	long places = 0; /* digits of the value before the point, among the given ones */
 	uint64_t value = 0;
 
 	if (decimal->exponent > 400 || decimal->exponent < -(long)CTX_EXPRESSION_TEXT_MAX)
@@ -203,7 +203,7 @@ static enum ctx_status lex_string(struct expr_lexer *lexer)
 	return CTX_OK;
 }
 
-/* SOME IN and ORDERED IN are one operator: the blanks between belong to it. */
+/* SOME IN and ORDERED IN are one operator, including the blanks between. */
 static enum ctx_status lex_word(struct expr_lexer *lexer)
 {
 	const char *text = lexer->text + lexer->at;
@@ -224,7 +224,7 @@ static enum ctx_status lex_word(struct expr_lexer *lexer)
 	blanks = strspn(text + lexer->length, " \t\r\n");
 	if (blanks == 0 || strncasecmp(text + lexer->length + blanks, "IN", 2) != 0 ||
 	    is_word_byte(text[lexer->length + blanks + 2]))
-		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at + lexer->length, "IN is missing behind %.*s",
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at + lexer->length, "IN is missing after %.*s",
 				     (int)lexer->length, text);
 	lexer->token = EXPR_TOKEN_OPERATOR;
 	lexer->length += blanks + 2;
@@ -237,7 +237,7 @@ struct symbol {
 	enum expr_op op;
 };
 
-/* The longer ones first. */
+/* Longer ones first. */
 static const struct symbol symbols[] = {
 	{"||", EXPR_TOKEN_OPERATOR, EXPR_OR_ELSE},
 	{"&&", EXPR_TOKEN_OPERATOR, EXPR_AND_ALSO},
@@ -282,7 +282,7 @@ static enum ctx_status lex_symbol(struct expr_lexer *lexer)
 		return CTX_OK;
 	}
 	if (*text == '=')
-		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'=' is no operator: '==' compares");
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'=' is not an operator: '==' compares");
 	while (((unsigned char)text[length] & 0xc0) == 0x80)
 		length++;
 	if (*text == '\'')

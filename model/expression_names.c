@@ -1,5 +1,5 @@
 /*
- * The names that an expression may ask for, and what is said about one that there is not.
+ * The names in expressions, and the message for an unknown one.
  */
 #include "model/expression_impl.h"
 
@@ -30,7 +30,7 @@ static const struct {
 		   {"TID", CTX_NAME_LWPID},
 		   {"CPU", CTX_NAME_CPUID}};
 
-/* Words of gprofng's and the Performance Analyzer's filters that have another meaning here, or none. */
+/* Words of gprofng's and the Performance Analyzer's filters with a different or no meaning here. */
 static const struct {
 	const char *text, *advice;
 } foreign_names[] = {
@@ -91,7 +91,7 @@ unsigned ctx_expression_kinds(enum ctx_expression_name name)
 	return name <= CTX_NAME_HLEAKED ? heap : name <= CTX_NAME_SOBJ ? sync : io;
 }
 
-/* Whether it stands beside IN. */
+/* Whether it is next to IN. */
 static bool is_function(const struct expr_lexer *lexer)
 {
 	const char *before = lexer->text + lexer->at, *behind = before + lexer->length;

@@ -1,6 +1,6 @@
 /*
- * Precedence climbing. A node is made behind its operands, so that their numbers are smaller than its own; what is wrong with types is
- * found while the nodes are made.
+ * Precedence climbing. A node is created after its operands, so that their numbers are smaller than
+ * its own; types are checked when nodes are created.
  */
 #include "model/expression_impl.h"
 
@@ -71,7 +71,7 @@ static enum ctx_status check_number(const struct parser *parser, uint32_t node)
 	case EXPR_TYPE_STRING:
 		return ctx_expr_fail(
 			&parser->lexer, CTX_E_ARG, info->at,
-			"a number is wanted: a text goes with IN, or with == and != behind THRID, "
+			"a number is wanted: a text goes with IN, or with == and != after THRID, "
 			"PROCID, METRIC, STATE, HTYPE, IOTYPE and IOFNAME");
 	case EXPR_TYPE_SET:
 		return ctx_expr_fail(&parser->lexer, CTX_E_ARG, info->at,
@@ -157,7 +157,7 @@ static enum ctx_status make_name_test(struct parser *parser, struct expr_node bi
 
 /* ---- operators ---- */
 
-/* As in C; tests of stacks stand with the comparisons. 0: no binary operator. */
+/* As in C; tests of stacks have the precedence of comparisons. 0: not a binary operator. */
 static int precedence(enum expr_op op)
 {
 	switch (op) {
@@ -231,7 +231,7 @@ static enum ctx_status lex(struct parser *parser)
 	return ctx_expr_lex(&parser->lexer);
 }
 
-/* ---- what stands between operators ---- */
+/* ---- operands ---- */
 
 static enum ctx_status parse_name(struct parser *parser, uint32_t *ret)
 {
@@ -257,7 +257,7 @@ static enum ctx_status check_pattern(struct parser *parser)
 	return status;
 }
 
-/* The lexer is at the string; it goes on behind it. */
+/* The lexer is at the string and ends after it. */
 static enum ctx_status parse_string(struct parser *parser, enum expr_op op, enum expr_type type, size_t at,
 				    uint32_t *ret)
 {
@@ -278,7 +278,7 @@ static enum ctx_status parse_functions(struct parser *parser, enum expr_op op, u
 	enum ctx_status status = lex(parser);
 
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_OPEN)
-		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'(' is missing behind %.*s", length,
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "'(' is missing after %.*s", length,
 				     lexer->text + at);
 	if (status == CTX_OK)
 		status = lex(parser);
@@ -288,7 +288,7 @@ static enum ctx_status parse_functions(struct parser *parser, enum expr_op op, u
 	if (status == CTX_OK)
 		status = parse_string(parser, op, EXPR_TYPE_SET, at, ret);
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_CLOSE)
-		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "')' is missing behind the pattern");
+		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "')' is missing after the pattern");
 	return status == CTX_OK ? lex(parser) : status;
 }
 
@@ -343,7 +343,7 @@ static enum ctx_status parse_list(struct parser *parser, size_t open_at, uint32_
 	return status;
 }
 
-/* Words that other languages have for operators. */
+/* Operators of other languages. */
 static enum ctx_status refuse_operator(const struct expr_lexer *lexer, const char *otherwise)
 {
 	static const struct {
@@ -375,7 +375,7 @@ static enum ctx_status parse_parentheses(struct parser *parser, uint32_t *ret)
 	if (lexer->token != EXPR_TOKEN_CLOSE)
 		return refuse_operator(lexer, lexer->token == EXPR_TOKEN_END
 						      ? "')' is missing"
-						      : "an operator or ')' is missing in front of this");
+						      : "an operator or ')' is missing before this");
 	return lex(parser);
 }
 
@@ -476,7 +476,7 @@ static enum ctx_status parse_binary(struct parser *parser, int lowest, uint32_t 
 	return status;
 }
 
-/* Behind the '?'. */
+/* After the '?'. */
 static enum ctx_status parse_branches(struct parser *parser, uint32_t condition, size_t at, uint32_t *ret)
 {
 	struct expr_node node = {.op = EXPR_CONDITION, .left = condition, .at = (uint32_t)at};
@@ -528,7 +528,7 @@ static enum ctx_status parse_all(struct parser *parser)
 	if (status == CTX_OK && lexer->token == EXPR_TOKEN_CLOSE)
 		return ctx_expr_fail(lexer, CTX_E_ARG, lexer->at, "')' without '('");
 	if (status == CTX_OK && lexer->token != EXPR_TOKEN_END)
-		return refuse_operator(lexer, "an operator is missing in front of this");
+		return refuse_operator(lexer, "an operator is missing before this");
 	return status == CTX_OK ? check_number(parser, root) : status;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Patterns of names: POSIX's extended regular expressions, without what would cost more than anybody wants to wait.
+ * Patterns of names: POSIX extended regular expressions, without those that would take too long.
  */
 #include "model/expression_impl.h"
 
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define PATTERN_MAX 1000u
-#define PATTERN_SIZE_MAX 2000u /* what repetitions may make of it, see unrolled_size */
+#define PATTERN_SIZE_MAX 2000u /* with repetitions expanded, see unrolled_size */
 
-/* The bytes of "[^]a-z]", or of one byte that is no bracket. */
+/* The bytes of "[^]a-z]", or of one byte that is not a bracket. */
 static size_t atom_length(const char *pattern)
 {
 	size_t n = 1;
@@ -24,7 +24,7 @@ static size_t atom_length(const char *pattern)
 	return n + strcspn(pattern + n, "]");
 }
 
-/* "{2,5}": its bytes, and one more than the larger number. 0: it is no such thing. */
+/* "{2,5}": its bytes, and one more than the larger number. 0: not a count. */
 static size_t repeat_length(const char *pattern, uint64_t *ret_count)
 {
 	size_t first = strspn(pattern + 1, "0123456789");
@@ -40,13 +40,13 @@ static size_t repeat_length(const char *pattern, uint64_t *ret_count)
 }
 
 /*
- * What a pattern grows to when it is compiled, about: "{9}" and "+" copy what they repeat, and what repeats itself inside of what
- * repeats itself costs time. Never more than a few times PATTERN_SIZE_MAX, squared.
+ * The approximate size of a compiled pattern: "{9}" and "+" copy what they repeat, and nested
+ * repetitions cost time. At most a few times PATTERN_SIZE_MAX, squared.
  */
 static uint64_t unrolled_size(const char *pattern)
 {
-	uint64_t sums[PATTERN_MAX + 1] = {0}; /* of the groups that are open */
-	uint64_t last = 0;		      /* the atom that a count would repeat */
+	uint64_t sums[PATTERN_MAX + 1] = {0}; /* of the open groups */
+	uint64_t last = 0;		      /* the last atom, which a count would repeat */
 	size_t depth = 0;
 
 	for (const char *at = pattern; *at != '\0' && last <= PATTERN_SIZE_MAX;) {
@@ -101,5 +101,5 @@ enum ctx_status ctx_expr_compile(const struct expr_lexer *lexer, const char *pat
 	if (error == REG_ESPACE)
 		return ctx_err_nomem(lexer->err);
 	regerror(error, ret, why, sizeof(why));
-	return ctx_expr_fail(lexer, CTX_E_ARG, at, "this is no pattern: %s", why);
+	return ctx_expr_fail(lexer, CTX_E_ARG, at, "this is not a valid pattern: %s", why);
 }

@@ -26,8 +26,10 @@ void ctx_histogram_clear(struct ctx_histogram *histogram)
 	histogram->samples = 0;
 }
 
-/* The slot of a stack, or the free one where it would go. Ids are dense: one multiplication
- * scatters them. */
+/*
+ * The slot of a stack, or the free one for it. Ids are dense: one multiplication is a sufficient
+ * hash.
+ */
 static uint64_t *find(uint64_t *slots, size_t cap, unsigned shift, uint32_t stack)
 {
 	size_t i = (size_t)(stack * UINT64_C(0x9e3779b97f4a7c15) >> shift);
@@ -83,7 +85,7 @@ static enum ctx_status append(struct ctx_histogram *histogram, uint32_t stack, s
 	return CTX_OK;
 }
 
-/* The entry of `stack`, made if it is new; NULL and a status in `*ret` if it cannot be. */
+/* The entry of `stack`, created if it is new; NULL and a status in `*ret` on failure. */
 static struct ctx_hist_entry *place_direct(struct ctx_histogram *histogram, uint32_t stack,
 					   enum ctx_status *ret, struct ctx_err *err)
 {
@@ -138,7 +140,7 @@ static inline enum ctx_status add(struct ctx_histogram *histogram, const struct 
 		return status;
 	entry->weight += more->weight;
 	entry->samples += more->samples;
-	/* A damaged file may hold anything: the sum wraps instead of being undefined. */
+	/* Unsigned, since values of a damaged file can overflow. */
 	entry->calls = (int64_t)((uint64_t)entry->calls + (uint64_t)more->calls);
 	histogram->weight += more->weight;
 	histogram->samples += more->samples;
@@ -207,7 +209,7 @@ enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram, const st
 	return status;
 }
 
-/* The deepest stack that a sample shares with the one before. */
+/* The deepest stack shared by a sample and the one before. */
 static uint32_t kept_of(const struct ctx_sample *sample, const struct ctx_trie *cct)
 {
 	if (sample->kept_stack != 0 || sample->kept_depth == 0)

@@ -1,11 +1,10 @@
 /*
- * Histogram: stack id -> weight, samples, calls. What every report is computed from, wherever it
- * came from.
+ * Histogram: stack id -> weight, samples, calls. The input of every report.
  *
  * An entry's calls is a difference, not a total: the calls that a function got in the interval are
- * the sum of
- * `calls` over the CCT subtree below it (entering a stack adds 1 at its leaf and takes 1 away at the deepest
- * frame that was there before). So an entry may have no samples and negative calls.
+ * the sum of `calls` over the CCT subtree below it (entering a stack adds 1 at its leaf and
+ * subtracts 1 at the deepest frame shared with the previous stack). So an entry can have no samples
+ * and negative calls.
  *
  * Entries are dense and in order of first addition. All zero is a valid empty histogram.
  */
@@ -41,7 +40,7 @@ struct ctx_histogram {
 
 void ctx_histogram_deinit(struct ctx_histogram *histogram);
 
-/* Forgets the entries, keeps the memory. */
+/* Removes the entries, keeps the memory. */
 void ctx_histogram_clear(struct ctx_histogram *histogram);
 
 /*
@@ -53,13 +52,13 @@ CTX_MUST_CHECK enum ctx_status ctx_histogram_index(struct ctx_histogram *histogr
 						   struct ctx_err *err);
 
 /*
- * Adds `more` to the entry of its stack, making it if need be. O(1). Fails with CTX_E_NOMEM;
+ * Adds `more` to the entry of its stack, created if missing. O(1). Fails with CTX_E_NOMEM;
  * CTX_E_FORMAT for a stack beyond the index.
  */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_add(struct ctx_histogram *histogram, struct ctx_hist_entry more,
 						 struct ctx_err *err);
 
-/* So much more for one stack: an item of a list of the time tree. */
+/* An increment for one stack: an item of a list of the time tree. */
 struct ctx_hist_item {
 	uint64_t weight;
 	uint64_t samples; /* at least 1 */
@@ -67,8 +66,7 @@ struct ctx_hist_item {
 	uint32_t padding;
 };
 
-/* Adds many items; faster than one by one, because the places of many are looked up before the
- * first is changed. */
+/* Adds many items; faster than one by one: look-ups of many entries overlap. */
 CTX_MUST_CHECK enum ctx_status ctx_histogram_add_many(struct ctx_histogram *histogram,
 						      const struct ctx_hist_item *items, size_t n,
 						      struct ctx_err *err);
@@ -82,8 +80,7 @@ CTX_MUST_CHECK enum ctx_status ctx_histogram_add_samples(struct ctx_histogram *h
 							 const struct ctx_sample *samples, size_t n,
 							 struct ctx_err *err);
 
-/* Takes weight from an entry, as far as it has so much; samples and calls stay. Returns how much it
- * was. */
+/* Subtracts up to `weight` from an entry; samples and calls stay. Returns the amount subtracted. */
 uint64_t ctx_histogram_subtract(struct ctx_histogram *histogram, uint32_t stack, uint64_t weight);
 
 /* Adds every entry of `from`. O(entries of from). */

@@ -39,17 +39,17 @@ static inline bool ctx_interval_contains(struct ctx_interval outer, struct ctx_i
 }
 
 /*
- * Reads what a user writes for an interval of a run that covers `run` (begin_ns is 0): "300:700"
+ * Parses the user's text of an interval of a run that covers `run` (begin_ns is 0): "300:700"
  * (milliseconds), "1.5s:2s", "250us:", ":30%", "10%:20%", "1000000ns:2ms". Units: ns us ms s m h %;
- * no unit means ms. An empty end means the run's own. An end behind the run's is allowed and cut to
- * it. Fails with CTX_E_ARG and a message that quotes the text and says what is wrong: no ':', not a
- * number, negative, reversed or empty, or wholly behind the end of the run.
+ * no unit means ms. An empty end means the run's own. An end after the run's is allowed and cut to
+ * it. Fails with CTX_E_ARG and a message with the text and the error: no ':', not a number,
+ * negative, reversed or empty, or wholly after the end of the run.
  */
 CTX_MUST_CHECK enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run,
 						  struct ctx_interval *ret, struct ctx_err *err);
 
 /*
- * Writes a duration for people: "812 ns", "4.53 us", "300.000 ms", "12.345 s". `out` gets at most
+ * Formats a duration for display: "812 ns", "4.53 us", "300.000 ms", "12.345 s". `out` gets at most
  * `size` bytes, zero included.
  */
 void ctx_time_format(uint64_t time_ns, char *out, size_t size);

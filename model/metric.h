@@ -1,7 +1,7 @@
 /*
- * Metrics: what the samples of one stand for, and in which unit they weigh.
+ * Metrics: the meaning and the unit of samples' weights.
  *
- * The kind says what may be done with the weights:
+ * The kind defines the operations on weights:
  *
  *	                 a sample is                                an interval has       rate
  *	events           events of a counter, or one traced         points of time        events a second
@@ -28,15 +28,14 @@ enum ctx_unit {
 };
 
 enum ctx_metric_kind {
-	CTX_METRIC_BY_UNIT =
-		0, /* of sources: not said, ctx_metric_kind_of_unit; no metric of a profile has it */
+	CTX_METRIC_BY_UNIT = 0, /* of sources: unspecified, see ctx_metric_kind_of_unit; not in profiles */
 	CTX_METRIC_EVENTS,
 	CTX_METRIC_CPU_TIME,
 	CTX_METRIC_THREAD_TIME,
 	/*
-	 * A sample ends with the nanosecond time_ns and weighs as many as it is long, so it began at time_ns + 1 - weight.
-	 * The spans of a thread do not overlap, not even those of different metrics. An interval that cuts a span gets
-	 * the part inside.
+	 * A sample ends with the nanosecond time_ns and weighs as many as it is long, so it began
+	 * at time_ns + 1 - weight. The spans of a thread do not overlap, not even those of
+	 * different metrics. An interval that cuts a span gets the part inside.
 	 */
 	CTX_METRIC_SPAN,
 	CTX_METRIC_DURATION,
@@ -48,11 +47,14 @@ enum ctx_metric_kind {
 struct ctx_metric_info {
 	const char *name;	   /* "cpu-clock" */
 	const char *word;	   /* a short name for options and keys: "wait-cpu"; NULL: the name itself */
-	enum ctx_metric_kind kind; /* of a sum: what its parts are, or CTX_METRIC_COUNT */
+	enum ctx_metric_kind kind; /* of a sum: the kind of its parts, or CTX_METRIC_COUNT */
 	enum ctx_unit unit;
 	uint64_t samples;
 	uint64_t weight;
-	/* A sum of other metrics, which have samples; it has none of its own. Ascending. NULL: no sum. */
+	/*
+	 * A sum of other metrics, which have samples; it has none of its own. Ascending. NULL: no
+	 * sum.
+	 */
 	const uint32_t *parts;
 	uint32_t n_parts;
 };
@@ -60,19 +62,19 @@ struct ctx_metric_info {
 /* "ns", "bytes", "events"; "" for none: as in files, databases and reports. */
 const char *ctx_unit_word(enum ctx_unit unit);
 
-/* CTX_UNIT_NONE for a word that is no unit's. */
+/* CTX_UNIT_NONE for an unknown word. */
 enum ctx_unit ctx_unit_of_word(const char *word);
 
 /* "cpu-time", "span", ...: as in databases. */
 const char *ctx_metric_kind_word(enum ctx_metric_kind kind);
 
-/* CTX_METRIC_BY_UNIT for a word that is no kind's. */
+/* CTX_METRIC_BY_UNIT for an unknown word. */
 enum ctx_metric_kind ctx_metric_kind_of_word(const char *word);
 
-/* What a metric is that nothing but the unit is known of: ns are ticks of a clock of CPU time. */
+/* The kind of a metric by its unit alone: ns are ticks of a clock of CPU time. */
 enum ctx_metric_kind ctx_metric_kind_of_unit(enum ctx_unit unit);
 
-/* Whether an interval has the part inside of a sample that it cuts, and not a point of time. */
+/* Whether samples are cut at the ends of an interval, instead of being points of time. */
 static inline bool ctx_metric_is_clipped(const struct ctx_metric_info *metric)
 {
 	return metric->kind == CTX_METRIC_SPAN;
@@ -84,15 +86,18 @@ static inline bool ctx_metric_is_count(const struct ctx_metric_info *metric)
 	return metric->kind == CTX_METRIC_COUNT;
 }
 
-/* Whether weights are times: divided by the length of an interval they are a number of processors or threads. */
+/*
+ * Whether weights are times: divided by the length of an interval they are a number of processors
+ * or threads.
+ */
 static inline bool ctx_metric_is_time(const struct ctx_metric_info *metric)
 {
 	return metric->unit == CTX_UNIT_NS;
 }
 
 /*
- * Whether samples show where a thread spends its time on a CPU: those of a clock of CPU time, and of counters that run with it (cycles,
- * instructions). Sources ask before there is a metric.
+ * Whether samples show where a thread spends its time on a CPU: those of a clock of CPU time, and
+ * of counters that run with it (cycles, instructions). Sources call it before the metric exists.
  */
 bool ctx_metric_shows_running(enum ctx_metric_kind kind, const char *name);
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USAGE_START_NS UINT64_C(10000000) /* after its begin a process has hardly begun */
+#define USAGE_START_NS                                                                                       \
+	UINT64_C(10000000) /* after the begin of a process, which its first record may be late */
 
 void ctx_profile_deinit(struct ctx_profile *profile)
 {
@@ -41,7 +42,7 @@ bool ctx_usage_is_start(const struct ctx_profile *profile, const struct ctx_usag
 	       strncmp(ctx_profile_property(profile, "collector", ""), gprofng, sizeof(gprofng) - 1) == 0;
 }
 
-/* Equal but for case and for what stands between words. */
+/* Equal ignoring case and separators of words. */
 static bool same_words(const char *a, const char *b)
 {
 	for (;;) {
@@ -56,7 +57,7 @@ static bool same_words(const char *a, const char *b)
 	}
 }
 
-/* What other profilers call the same metric. */
+/* Names of the same metric in other profilers. */
 static const char *own_word(const char *name)
 {
 	static const struct {
@@ -99,7 +100,10 @@ uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *
 		if (strcmp(profile->metrics[i].name, name) == 0)
 			return i;
 	}
-	/* Words first: "user" is User CPU, and not the state USER. gprofng's words are the recording's own where it is gprofng's. */
+	/*
+	 * Words first: "user" is User CPU, not the state USER. In a recording of gprofng its words
+	 * are the metrics' own.
+	 */
 	for (uint32_t i = 0; i < profile->n_metrics; i++) {
 		if (profile->metrics[i].word != NULL && same_words(profile->metrics[i].word, name))
 			return i;

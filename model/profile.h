@@ -1,10 +1,10 @@
 /*
- * The entities of an ingested experiment, as reports see them: plain arrays, loaded at once when a database is
- * opened.
+ * The entities of an ingested experiment, as reports see them: plain arrays, loaded at once when a
+ * database is opened.
  *
- * Everything is indexed by dense id. Strings are zero-terminated, never NULL unless said, may hold any bytes
- * but zero (names are data: whoever prints escapes), and live as long as the profile. Source: requirements
- * E1-E7, E10, E12, C1.
+ * Everything is indexed by dense id. Strings are zero-terminated, never NULL unless said, can hold
+ * any bytes but zero (names are untrusted data, escaped when printed), and live as long as the
+ * profile. Source: requirements E1-E7, E10, E12, C1.
  */
 #ifndef CTX_MODEL_PROFILE_H
 #define CTX_MODEL_PROFILE_H
@@ -24,8 +24,8 @@
 
 enum ctx_function_kind {
 	CTX_FUNCTION_ORDINARY = 0,
-	CTX_FUNCTION_UNKNOWN, /* <Unknown>: the pc maps to nothing, or to an object without a symbol there */
-	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>, <Truncated-stack: REASON>: nominal caller where the stack was cut */
+	CTX_FUNCTION_UNKNOWN, /* <Unknown>: the pc is unmapped, or in an object without a symbol there */
+	CTX_FUNCTION_TRUNCATED, /* <Truncated-stack>, <Truncated-stack: REASON>: pseudo caller where the stack was cut */
 	CTX_FUNCTION_ARTIFICIAL, /* other names in angle brackets */
 };
 
@@ -39,12 +39,12 @@ struct ctx_function_info {
 	uint64_t offset; /* of the first byte, in the object's own address space */
 	uint64_t size;	 /* bytes, 0 unknown */
 	enum ctx_function_kind kind;
-	bool inlined; /* stands for the inlined instances of a function: named "NAME (inlined)"; offset and size are 0 */
+	bool inlined; /* the inlined instances of a function: named "NAME (inlined)"; offset and size are 0 */
 };
 
 struct ctx_object_info {
 	const char *path; /* as mapped, "[kernel]", "[vdso]", "//anon" */
-	/* Lower-case hex: as recorded, else of the file that names are from; "" unknown. */
+	/* Lower-case hex: as recorded, else of the file with the symbols; "" unknown. */
 	const char *build_id;
 	/* Where its symbols came from: "archive", "/usr/lib/debug/...", "none: <reason>". */
 	const char *symbols;
@@ -53,9 +53,9 @@ struct ctx_object_info {
 struct ctx_process_info {
 	uint32_t parent; /* process id, CTX_NONE: none recorded */
 	int64_t pid;
-	int32_t exit_status; /* as waitpid gives it; only with has_exit_status */
+	int32_t exit_status; /* as of waitpid; only with has_exit_status */
 	bool has_exit_status;
-	const char *command; /* command line, or the name where that is all that is known */
+	const char *command; /* command line, or the name if that is unknown */
 	const char *lineage; /* "" for the root process, "_f1", "_f1_x1", ... */
 	struct ctx_interval life;
 	uint64_t samples;
@@ -99,13 +99,13 @@ struct ctx_profile {
 	struct ctx_arena arena;	 /* owns all strings */
 	const char *name;	 /* "test.1.er" */
 	struct ctx_interval run; /* begin_ns is 0 */
-	bool closed;		 /* the recording ended in order */
+	bool closed;		 /* the recording was completed */
 	bool has_states;	 /* of threads: see `states` */
 	struct ctx_profile_losses losses;
 	const char *notes; /* "" none */
 	struct ctx_property *properties;
 	size_t n_properties;
-	const char **warnings; /* one line each, for the head of every report */
+	const char **warnings; /* one line each, for the header of every report */
 	size_t n_warnings;
 	struct ctx_function_info *functions;
 	uint32_t n_functions;
@@ -118,15 +118,15 @@ struct ctx_profile {
 	struct ctx_metric_info *metrics;
 	uint32_t n_metrics;
 	/*
-	 * With has_states: metrics[states + s] is the time in state s (enum ctx_thread_state), and behind
-	 * those come the sums of ctx_state_metrics.
+	 * With has_states: metrics[states + s] is the time in state s (enum ctx_thread_state),
+	 * followed by the sums of ctx_state_metrics.
 	 */
 	uint32_t states;
-	const char **files; /* names of what traced input and output was done on */
+	const char **files; /* names of the files of traced input and output */
 	uint32_t n_files;
-	uint64_t traced[CTX_TRACED_N]; /* how many operations there are, by enum ctx_traced_kind */
+	uint64_t traced[CTX_TRACED_N]; /* number of operations, by enum ctx_traced_kind */
 	const char **
-		external_wakers; /* who ended waits and is no thread of the recording: "<interrupt>", "kworker/0:1" */
+		external_wakers; /* wakers that are not threads of the recording: "<interrupt>", "kworker/0:1" */
 	uint32_t n_external_wakers;
 	struct ctx_usage_info *usage; /* in time order */
 	size_t n_usage;
@@ -135,14 +135,14 @@ struct ctx_profile {
 
 void ctx_profile_deinit(struct ctx_profile *profile);
 
-/* NULL of what is no thread. */
+/* NULL if `thread` is not a thread. */
 static inline const struct ctx_thread_info *ctx_profile_thread(const struct ctx_profile *profile,
 							       uint32_t thread)
 {
 	return thread < profile->n_threads ? &profile->threads[thread] : NULL;
 }
 
-/* The process of a thread; CTX_NONE of what is no thread. */
+/* The process of a thread; CTX_NONE if `thread` is not a thread. */
 static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile, uint32_t thread)
 {
 	const struct ctx_thread_info *info = ctx_profile_thread(profile, thread);
@@ -150,7 +150,10 @@ static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile,
 	return info != NULL ? info->process : CTX_NONE;
 }
 
-/* The metric that is the time in a state, or in the states of ctx_state_metrics[i]. Only with states. */
+/*
+ * The metric of the time in a state, or in the states of ctx_state_metrics[i]. Only with
+ * has_states.
+ */
 static inline uint32_t ctx_profile_state_metric(const struct ctx_profile *profile,
 						enum ctx_thread_state state)
 {
@@ -162,18 +165,20 @@ static inline uint32_t ctx_profile_state_sum(const struct ctx_profile *profile, 
 	return profile->states + CTX_STATE_N + i;
 }
 
-/* The states that a metric is the time in, of CTX_STATE_BIT; 0 for one that is not of states. */
+/* The states of a metric, of CTX_STATE_BIT; 0 for a metric that is not of states. */
 unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t metric);
 
 /*
- * The metric of that name: exactly, else by its word or its name without regard to case, spaces and hyphens ("waitcpu", "User CPU"), else by the words of
- * gprofng and Solaris Studio (user, system, wait, lock, text, data, owait, wall). CTX_NONE: none.
+ * The metric of that name: exactly, else by its word or its name ignoring case, spaces and hyphens
+ * ("waitcpu", "User CPU"), else by the words of gprofng and Solaris Studio (user, system, wait,
+ * lock, text, data, owait, wall). CTX_NONE: none.
  */
 uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *name);
 
 /*
- * Whether the first record of its process only says where the others count from: gprofng's always does, however late it is; of other
- * recorders one that was taken when the process had hardly begun. Otherwise it counts from the process's begin.
+ * Whether the first record of its process is the base of the others: always with gprofng, however
+ * late it is; with other recorders if it was taken right after the process's begin. Otherwise the
+ * base is zero at the process's begin.
  */
 bool ctx_usage_is_start(const struct ctx_profile *profile, const struct ctx_usage_info *first);
 

@@ -1,5 +1,6 @@
 /*
- * Report data: what the query engine (query/) computes of a selection, and reports and exports (report/, formats/export/) show.
+ * Report data: results of the query engine (query/) for a selection, for reports and exports
+ * (report/, formats/export/).
  */
 #ifndef CTX_MODEL_REPORT_DATA_H
 #define CTX_MODEL_REPORT_DATA_H
@@ -17,8 +18,7 @@
 struct ctx_report_part {
 	uint32_t thread; /* thread id; CTX_NONE: all selected threads together */
 	const struct ctx_histogram *histogram;
-	const struct ctx_histogram
-		*more; /* of the input's more_metrics, in order; NULL where there are none */
+	const struct ctx_histogram *more; /* of the input's more_metrics, in order; NULL without any */
 };
 
 /* A slice of the time line of one thread (CTX_NONE: of all selected together). */
@@ -27,24 +27,24 @@ struct ctx_report_slice {
 	struct ctx_interval interval;
 	uint64_t samples, weight;
 	uint32_t function;		/* the one with the largest exclusive weight; CTX_NONE: no samples */
-	uint64_t state_ns[CTX_STATE_N]; /* of an experiment with states: how the slice divides */
+	uint64_t state_ns[CTX_STATE_N]; /* of an experiment with states: time in each */
 };
 
-/* How the selected time of a thread divides. */
+/* The selected time of a thread by state. */
 struct ctx_report_states {
 	uint32_t thread;
 	uint64_t ns[CTX_STATE_N];
-	uint64_t spans[CTX_STATE_N]; /* how many times it was in this state */
+	uint64_t spans[CTX_STATE_N]; /* number of spans in this state */
 };
 
-/* Waits of the selection that ended the same way. */
+/* Waits of the selection with the same waiter, waker and stacks. */
 struct ctx_report_wakers {
 	uint32_t thread;	 /* that waited */
 	uint32_t state;		 /* enum ctx_thread_state */
 	uint32_t stack;		 /* where it waited: CCT node */
-	uint32_t waker;		 /* thread; CTX_NONE: no thread of the recording */
+	uint32_t waker;		 /* thread; CTX_NONE: not a thread of the recording */
 	uint32_t external_waker; /* index in profile->external wakers; CTX_NONE */
-	uint32_t waker_stack;	 /* CCT node; 0 not known */
+	uint32_t waker_stack;	 /* CCT node; 0 unknown */
 	uint64_t waits;
 	uint64_t wait_ns, wait_max_ns;	 /* of the part inside the selected intervals */
 	uint64_t delay_ns, delay_max_ns; /* between being woken and running */
@@ -54,7 +54,7 @@ struct ctx_report_sum {
 	uint64_t samples, weight;
 };
 
-/* What the keys of an index are. */
+/* The meaning of an index's keys. */
 enum ctx_index_entity {
 	CTX_INDEX_NUMBER,
 	CTX_INDEX_THREAD,
@@ -63,12 +63,12 @@ enum ctx_index_entity {
 	CTX_INDEX_STATE,
 	CTX_INDEX_FILE,
 	CTX_INDEX_HEAP_OPERATION,
-	CTX_INDEX_IO_OPERATION, /* of one that failed CTX_IO_OTHER + 1 more */
+	CTX_INDEX_IO_OPERATION, /* for a failed one CTX_IO_OTHER + 1 more */
 };
 
-/* Sums by the value of an expression: -1 is not known. In any order. */
+/* Sums by the value of an expression: -1 is unknown. Unordered. */
 struct ctx_report_index {
-	const char *title; /* of the column of keys: safe text; NULL: it has none */
+	const char *title; /* of the column of keys: safe text; NULL: none */
 	enum ctx_index_entity entity;
 	const int64_t *keys; /* all different */
 	size_t n;

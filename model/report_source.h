@@ -1,14 +1,14 @@
 /*
- * The interface between reports and whoever answers their questions: what a report or an export may ask of a selection.
+ * The interface between reports or exports and the source of their data for a selection.
  *
  *	query/store_source.c  (the store) ---+
  *	                                      +--> struct ctx_report_source --> report/, formats/export/
  *	a fake of a test                   ---+
  *
- * A report pulls what it shows and nothing else. What is handed out is borrowed from the source and lives until the source
- * is closed; asking twice for the same costs nothing. Functions return CTX_OK, CTX_E_NOMEM, or what reading the database
- * failed with; a result is written only on success. One thread uses a source at a time. A fake of a test leaves functions
- * that the report does not call NULL.
+ * A report pulls only what it shows. Results are borrowed from the source and live until the source
+ * is closed; repeated requests cost nothing. Functions return CTX_OK, CTX_E_NOMEM, or what reading
+ * the database failed with; a result is written only on success. One thread uses a source at a
+ * time. In a test's fake, functions that the report does not call may be NULL.
  */
 #ifndef CTX_MODEL_REPORT_SOURCE_H
 #define CTX_MODEL_REPORT_SOURCE_H
@@ -19,30 +19,30 @@
 #include "model/report_data.h"
 #include "model/sample.h"
 
-/* What the questions are about. */
+/* The selection. */
 struct ctx_report_selection {
 	const struct ctx_profile *profile;
-	const char *path; /* as the user named the recording */
+	const char *path; /* the user's name of the recording */
 	const struct ctx_interval
 		*intervals; /* sorted, disjoint; the whole run: one, equal to profile->run */
 	size_t n_intervals;
 	const uint32_t *threads; /* ascending; NULL: all */
 	size_t n_threads;
 	const char *filter;	 /* other filters in words ("cpu 3"), "" none */
-	const uint32_t *metrics; /* the first is what one-metric reports are about */
+	const uint32_t *metrics; /* the first is used by reports of one metric */
 	size_t n_metrics;	 /* at least 1 */
-	unsigned wait_states;	 /* of CTX_STATE_BIT, the waits among the metrics; 0: all waits are wanted */
+	unsigned wait_states;	 /* of CTX_STATE_BIT, the waits among the metrics; 0: all waits */
 };
 
-/* Weights that --coverage top left out of a result; 0 when it is exact. */
+/* Weights omitted from a result by --coverage top; 0 when it is exact. */
 struct ctx_report_omitted {
 	uint64_t weight, samples;
-	uint64_t largest; /* that any stack among them can have */
+	uint64_t largest; /* the maximum for any stack among them */
 };
 
 struct ctx_parts_query {
 	bool per_thread;   /* a part for each selected thread with samples; else one for all together */
-	bool calls;	   /* calls are counted; without them they are 0, and fewer bytes are read */
+	bool calls;	   /* calls are computed; otherwise they are 0, and fewer bytes are read */
 	bool every_metric; /* `more` of the parts has the selection's metrics from the second on */
 };
 
@@ -71,12 +71,15 @@ struct ctx_report_code {
 
 struct ctx_samples_query {
 	uint32_t thread; /* CTX_NONE: all selected threads together, in order of time */
-	bool whole_run;	 /* of all intervals and threads, whatever is selected; filters hold */
-	bool has_metric; /* of `metric`, which is no sum of others, instead of the selection's; spans are never cut */
+	bool whole_run;	 /* of all intervals and threads, whatever is selected; filters apply */
+	bool has_metric; /* of `metric`, which is not a sum of others, instead of the selection's; spans are never cut */
 	uint32_t metric; /* with has_metric */
 };
 
-/* Called for every sample, which is valid during the call. Any status but CTX_OK ends the enumeration with it. */
+/*
+ * Called for every sample, which is valid during the call. Any status but CTX_OK ends the
+ * enumeration with it.
+ */
 typedef enum ctx_status (*ctx_report_sample_fn)(void *context, const struct ctx_sample *sample,
 						struct ctx_err *err);
 
@@ -84,48 +87,66 @@ struct ctx_report_source {
 	struct ctx_report_selection selection;
 	void *impl;
 
-	/* Histograms by call stack. O(log n) nodes of time trees for each part; with filters a scan. */
+	/*
+	 * Histograms by call stack. O(log n) nodes of time trees for each part; with filters a
+	 * scan.
+	 */
 	enum ctx_status (*parts)(struct ctx_report_source *source, const struct ctx_parts_query *query,
 				 struct ctx_report_parts *ret, struct ctx_err *err);
-	/* All selected threads together by raw stack, of the first metric; calls are 0. Always exact, always a scan. */
+	/*
+	 * All selected threads together by raw stack, of the first metric; calls are 0. Always
+	 * exact, always a scan.
+	 */
 	enum ctx_status (*raw_histogram)(struct ctx_report_source *source, const struct ctx_histogram **ret,
 					 struct ctx_err *err);
 	/* Samples and weight of each thread, of the first metric. */
 	enum ctx_status (*thread_sums)(struct ctx_report_source *source, struct ctx_report_thread_sums *ret,
 				       struct ctx_err *err);
-	/* How the selected time of each thread divides: threads with any, by id. Only with profile->has_states. */
+	/*
+	 * The selected time of each thread by state: threads with any, by id. Only with
+	 * profile->has_states.
+	 */
 	enum ctx_status (*states)(struct ctx_report_source *source, const struct ctx_report_states **ret,
 				  size_t *ret_n, struct ctx_err *err);
-	/* Waits that ended the same way together, the longest first. Only with profile->has_states. */
+	/*
+	 * Waits grouped by waiter, waker and stacks, the longest first. Only with
+	 * profile->has_states.
+	 */
 	enum ctx_status (*wakers)(struct ctx_report_source *source, const struct ctx_report_wakers **ret,
 				  size_t *ret_n, struct ctx_err *err);
 	/* Traced operations of a kind, in order of time. */
 	enum ctx_status (*traced)(struct ctx_report_source *source, enum ctx_traced_kind kind,
 				  struct ctx_report_traced *ret, struct ctx_err *err);
-	/* Sums of every metric by the value of `by`, a word or an expression; NULL: what --by says. A scan. */
+	/*
+	 * Sums of every metric by the value of `by`, a word or an expression; NULL: the one of
+	 * --by. A scan.
+	 */
 	enum ctx_status (*index)(struct ctx_report_source *source, const char *by,
 				 struct ctx_report_index *ret, struct ctx_err *err);
 	/*
-	 * The hull of the intervals in `per_thread` slices, for all together and for the `max_threads` heaviest
-	 * threads, of the first metric.
+	 * The range from the first to the last interval in `per_thread` slices, for all together
+	 * and for the `max_threads` heaviest threads, of the first metric.
 	 */
 	enum ctx_status (*slices)(struct ctx_report_source *source, size_t per_thread, size_t max_threads,
 				  struct ctx_report_slices *ret, struct ctx_err *err);
 	/* The levels of the time tree of the first metric. */
 	enum ctx_status (*levels)(struct ctx_report_source *source, const struct ctx_report_level **ret,
 				  size_t *ret_n, struct ctx_err *err);
-	/* Locations, sites and files of the recording, and what reads instructions and texts. */
+	/* Locations, sites and files of the recording, and the reader of instructions and texts. */
 	enum ctx_status (*code)(struct ctx_report_source *source, struct ctx_report_code *ret,
 				struct ctx_err *err);
-	/* Samples one by one, in order of time; spans are cut at the intervals. Each call reads the database. */
+	/*
+	 * Samples one by one, in order of time; spans are cut at the intervals. Each call reads the
+	 * database.
+	 */
 	enum ctx_status (*samples)(struct ctx_report_source *source, const struct ctx_samples_query *query,
 				   ctx_report_sample_fn each, void *context, struct ctx_err *err);
 	/* Where load objects were mapped. */
 	enum ctx_status (*mappings)(struct ctx_report_source *source, const struct ctx_mapping_info **ret,
 				    size_t *ret_n, struct ctx_err *err);
 	/*
-	 * Appends the file of a load object, as it was when it was recorded, to `out`. CTX_E_NOTFOUND: it is not available
-	 * (any more); `out` is then as it was.
+	 * Appends the recorded version of a load object's file to `out`. CTX_E_NOTFOUND: it is not
+	 * available (any more); `out` is then as it was.
 	 */
 	enum ctx_status (*object_file)(struct ctx_report_source *source, uint32_t object, struct ctx_buf *out,
 				       struct ctx_err *err);

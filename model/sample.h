@@ -1,6 +1,5 @@
 /*
- * One sample: at this time this thread had this call stack, and it stands for this much of a
- * metric.
+ * One sample: time, thread, call stack, and the weight of a metric.
  */
 #ifndef CTX_MODEL_SAMPLE_H
 #define CTX_MODEL_SAMPLE_H
@@ -11,30 +10,32 @@
 
 struct ctx_sample {
 	uint64_t time_ns;   /* from the start of the experiment */
-	uint64_t weight;    /* in the metric's unit; 1 where only counts matter */
+	uint64_t weight;    /* in the metric's unit; 1 for counts */
 	uint32_t stack;	    /* CCT node */
-	uint32_t raw_stack; /* node of the raw stacks; 0 where only `stack` is known */
+	uint32_t raw_stack; /* node of the raw stacks; 0 if only `stack` is known */
 	uint32_t thread;    /* thread id, as in struct ctx_profile */
 	int32_t cpu;	    /* -1: unknown */
 	/*
 	 * Depth of the deepest CCT node that this sample shares with the previous sample of the
-	 * same thread (at most depth of `stack`). The frames below it were entered since then: that
-	 * is how calls are counted from samples (a lower bound of the real number of calls).
+	 * same thread (at most depth of `stack`). The frames below it were entered since then:
+	 * calls are counted this way (a lower bound of the real number of calls).
 	 */
 	uint32_t kept_depth;
 	uint32_t metric; /* metric id */
-	/* The node of that depth, where it is known already: only the depth is stored. 0
-	 * with a depth: look it up. */
+	/*
+	 * The node of that depth, if known; only the depth is stored. 0 with a depth: not looked up
+	 * yet.
+	 */
 	uint32_t kept_stack;
 };
 
-/* For samples that are spans of time (struct ctx_metric_info): where one begins. */
+/* For samples that are spans of time (struct ctx_metric_info): the begin. */
 static inline uint64_t ctx_sample_begin(const struct ctx_sample *sample)
 {
 	return sample->weight <= sample->time_ns ? sample->time_ns + 1 - sample->weight : 0;
 }
 
-/* Leaves of a span what lies in the window. False: nothing does, and it is as it was. */
+/* Cuts a span to the window. False: it is outside, and unchanged. */
 static inline bool ctx_sample_clip(struct ctx_sample *sample, struct ctx_interval window)
 {
 	uint64_t begin_ns = ctx_sample_begin(sample), last_ns = sample->time_ns;

@@ -1,11 +1,11 @@
 /*
- * What ctxrec and its program for line tables agree on: ctxrec-sources reads the debug information
- * of one load object in a process of its own, so that ctxrec neither links a DWARF reader nor runs
- * one on files that it does not trust.
+ * The protocol between ctxrec and its helper for line tables: ctxrec-sources reads the debug
+ * information of one load object in a separate process, so that ctxrec neither links a DWARF reader
+ * nor runs one on untrusted files.
  *
- *	ctxrec-sources PATH BUILD_ID [all]	BUILD_ID "" where it is not known
+ *	ctxrec-sources PATH BUILD_ID [all]	BUILD_ID "" if unknown
  *	standard input	offsets in the file, uint64_t of this machine (none with `all`)
- *	standard output	absolute paths of source files, each with a zero byte behind it
+ *	standard output	absolute paths of source files, each ended by a zero byte
  */
 #ifndef CTX_MODEL_SOURCE_PROTOCOL_H
 #define CTX_MODEL_SOURCE_PROTOCOL_H
@@ -15,7 +15,7 @@
 enum ctx_source_helper_exit {
 	CTX_SOURCE_HELPER_OK = 0,
 	CTX_SOURCE_HELPER_FAILED = 2,
-	CTX_SOURCE_HELPER_NO_LINES = 3, /* the object is not there, or has no debug information */
+	CTX_SOURCE_HELPER_NO_LINES = 3, /* the object is missing, or has no debug information */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What a thread does at each moment of its life, and the metrics that are made of it.
+ * Thread states, and the metrics derived from them.
  *
  * The ten states are the microstates of the Solaris family. At any time a thread is in exactly one:
  * the time spent in each, summed over all, is the thread's life. Each is a metric of its own (USER,
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The numbers are in databases: they are added to, never changed. */
+/* The numbers are in databases: only additions. */
 enum ctx_thread_state {
 	CTX_STATE_USER = 0,	/* on a CPU, in user mode */
 	CTX_STATE_SYSTEM,	/* on a CPU, in the kernel on the thread's behalf: system calls */
@@ -24,7 +24,7 @@ enum ctx_thread_state {
 	CTX_STATE_USER_LOCK,	/* waits for a lock, condition or semaphore of user space: in futex */
 	CTX_STATE_SLEEP,	/* waits for anything else: time, input, another process */
 	CTX_STATE_STOPPED,	/* stopped by a signal or a debugger */
-	CTX_STATE_WAIT_CPU,	/* could run, but no CPU takes it */
+	CTX_STATE_WAIT_CPU,	/* runnable, waits for a CPU */
 	CTX_STATE_N,
 };
 
@@ -34,21 +34,21 @@ enum ctx_thread_state {
  */
 const char *ctx_state_name(enum ctx_thread_state state);
 
-/* For people, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU". */
+/* For display, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU". */
 const char *ctx_state_text(enum ctx_thread_state state);
 
-/* One letter for a picture in text: U S T x d k L z s W. */
+/* One letter for text output: U S T x d k L z s W. */
 char ctx_state_letter(enum ctx_thread_state state);
 
 #define CTX_STATE_BIT(state) (1u << (state))
 
-/* Those that somebody can end: the thread is on no CPU, and wants none. */
+/* Waits that another thread can end: off CPU and not runnable. */
 #define CTX_STATES_OF_WAITS                                                                                  \
 	(CTX_STATE_BIT(CTX_STATE_TEXT_FAULT) | CTX_STATE_BIT(CTX_STATE_DATA_FAULT) |                         \
 	 CTX_STATE_BIT(CTX_STATE_KERNEL_FAULT) | CTX_STATE_BIT(CTX_STATE_USER_LOCK) |                        \
 	 CTX_STATE_BIT(CTX_STATE_SLEEP) | CTX_STATE_BIT(CTX_STATE_STOPPED))
 
-/* A metric that is the time in some of the states. */
+/* A metric of the time in some of the states. */
 struct ctx_state_metric {
 	const char *name; /* "Wait CPU" */
 	const char *word; /* for --metric and for keys: "wait-cpu" */
@@ -64,41 +64,40 @@ struct ctx_state_metric {
 extern const struct ctx_state_metric ctx_state_metrics[CTX_STATE_METRICS_N];
 
 /*
- * What a source can see of a thread: it changes what it does. From the changes of a thread, in
- * order, and its clock samples the ingest makes its states. The numbers are in files: they are
- * added to, never changed.
+ * Changes and observations of a thread by a source. From them, in order, and from its clock samples
+ * the ingest computes the states. The numbers are in files: only additions.
  */
 enum ctx_state_change {
-	CTX_CHANGE_RUNS,      /* gets a CPU */
-	CTX_CHANGE_PREEMPTED, /* loses the CPU, would like to go on */
-	CTX_CHANGE_BLOCKED,   /* leaves the CPU to wait; the stack tells what for */
-	CTX_CHANGE_STOPPED,   /* leaves the CPU because it is stopped or traced */
-	CTX_CHANGE_WOKEN,     /* what it waited for has come; the stack is that of who woke it */
-	CTX_CHANGE_ENTERS,    /* on the CPU: begins a system call */
-	CTX_CHANGE_RETURNS,   /* on the CPU: back in user mode */
-	CTX_CHANGE_TEXT_FAULT, /* the page fault that it waited in last was for instructions; changes nothing else */
+	CTX_CHANGE_RUNS,       /* gets a CPU */
+	CTX_CHANGE_PREEMPTED,  /* loses the CPU, still runnable */
+	CTX_CHANGE_BLOCKED,    /* leaves the CPU to wait; the reason is in the stack */
+	CTX_CHANGE_STOPPED,    /* leaves the CPU because it is stopped or traced */
+	CTX_CHANGE_WOKEN,      /* its wait ended; the stack is the waker's */
+	CTX_CHANGE_ENTERS,     /* on the CPU: begins a system call */
+	CTX_CHANGE_RETURNS,    /* on the CPU: back in user mode */
+	CTX_CHANGE_TEXT_FAULT, /* its last page fault with a wait was for instructions; no other change */
 	/*
-	 * What was seen, and may turn out to be one of the above, or nothing: ingest/sched_model.h.
+	 * Observations, which can mean one of the above or nothing: ingest/sched_model.h.
 	 */
-	CTX_SEEN_LEAVES,	/* leaves the CPU, why is not known: the stack may tell */
-	CTX_SEEN_OFF,		/* has left the CPU, and could not have gone on */
-	CTX_SEEN_OFF_PREEMPTED, /* has left the CPU, and would like to go on */
-	CTX_SEEN_WAKING, /* is woken, whether it has left the CPU already or not; the stack is the waker's */
-	CTX_SEEN_DEAD,	 /* leaves the CPU for good */
-	CTX_SEEN_FAULT,	 /* a page fault begins, */
-	CTX_SEEN_TEXT_FAULT, /* for instructions */
+	CTX_SEEN_LEAVES,	/* leaves the CPU, reason unknown: perhaps in the stack */
+	CTX_SEEN_OFF,		/* has left the CPU, not runnable */
+	CTX_SEEN_OFF_PREEMPTED, /* has left the CPU, still runnable */
+	CTX_SEEN_WAKING,	/* is woken, possibly before it has left the CPU; the stack is the waker's */
+	CTX_SEEN_DEAD,		/* leaves the CPU for good */
+	CTX_SEEN_FAULT,		/* a page fault begins, */
+	CTX_SEEN_TEXT_FAULT,	/* for instructions */
 	CTX_CHANGE_N,
 };
 
-/* Does it have a waker, and the waker's stack? */
+/* Whether it has a waker and the waker's stack. */
 static inline bool ctx_state_change_has_waker(enum ctx_state_change change)
 {
 	return change == CTX_CHANGE_WOKEN || change == CTX_SEEN_WAKING;
 }
 
-/* What a thread waits for that leaves its CPU, where a source knows it. */
+/* The reason of a wait, if a source knows it. */
 enum ctx_wait {
-	CTX_WAIT_UNKNOWN = 0, /* judged by the functions on its stack */
+	CTX_WAIT_UNKNOWN = 0, /* classified by the functions on its stack */
 	CTX_WAIT_LOCK,	      /* a lock, condition or semaphore of user space */
 	CTX_WAIT_TIME,	      /* it sleeps */
 	CTX_WAIT_IO,	      /* input or output */
@@ -108,10 +107,10 @@ enum ctx_wait {
 	CTX_WAIT_N,
 };
 
-/* The state that such a wait is. Not of CTX_WAIT_UNKNOWN. */
+/* The state of such a wait. Not for CTX_WAIT_UNKNOWN. */
 enum ctx_thread_state ctx_wait_state(enum ctx_wait wait);
 
-/* A short word that stands in log files and messages: "runs", "preempted", ... */
+/* A short word for log files and messages: "runs", "preempted", ... */
 const char *ctx_state_change_text(enum ctx_state_change change);
 
 #endif

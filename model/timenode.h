@@ -1,5 +1,5 @@
 /*
- * One node of a hierarchical time tree, as it is stored: the row that timetree/ makes and reads and
+ * One node of a hierarchical time tree, as stored: the row that timetree/ writes and reads and
  * store/ keeps.
  */
 #ifndef CTX_MODEL_TIMENODE_H
@@ -17,13 +17,15 @@ struct ctx_timenode {
 	uint32_t first_child; /* 0: a leaf */
 	uint32_t n_children;  /* 0: a leaf */
 	struct ctx_interval interval;
-	uint64_t samples; /* exact in residual mode; in cascade mode those that no ancestor dropped */
+	uint64_t samples; /* exact in residual mode; in cascade mode those not dropped by an ancestor */
 	uint64_t weight;
-	uint64_t tail_weight; /* weight of what `top` leaves out */
+	uint64_t tail_weight; /* weight that `top` omits */
 	uint64_t tail_samples;
 	uint64_t tail_largest; /* the largest weight of one stack in the tail */
-	/* Encoded lists (timetree/timenode_codec.h), inner nodes only; borrowed from whoever made
-	 * the row. */
+	/*
+	 * Encoded lists (timetree/timenode_codec.h), inner nodes only; borrowed from the creator of
+	 * the row.
+	 */
 	const uint8_t *top, *tail, *calls;
 	size_t top_bytes, tail_bytes, calls_bytes;
 };

@@ -1,9 +1,10 @@
 /*
- * One operation of the program that a collector traced: an allocation, a wait for an object, an
- * input or output. Not a sample: every one is there.
+ * One operation of the program, traced by a collector: an allocation, a wait for an object, an
+ * input or output.
  *
- * What can be summed up by call stack (bytes, time, counts) comes as samples of metrics besides;
- * this is what reports by object, file, descriptor and size ask. Source: requirement E9.
+ * Not a sample: every operation is recorded. Sums by call stack (bytes, time, counts) come as
+ * samples of metrics in addition; this is the input of reports by object, file, descriptor and
+ * size. Source: requirement E9.
  */
 #ifndef CTX_MODEL_TRACED_H
 #define CTX_MODEL_TRACED_H
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The numbers are in databases: they are added to, never changed. */
+/* The numbers are in databases: only additions. */
 enum ctx_traced_kind {
 	CTX_TRACED_HEAP = 0,
 	CTX_TRACED_SYNC, /* `operation` is 0 */
@@ -36,47 +37,46 @@ enum ctx_io_operation {
 };
 
 struct ctx_traced {
-	uint64_t time_ns;     /* when it was over */
+	uint64_t time_ns;     /* its end */
 	uint64_t duration_ns; /* the wait, the input or output; heap: 0 */
 	uint64_t size;	      /* bytes allocated, unmapped, read or written */
-	uint64_t address;     /* that was allocated or freed; the object that was waited for */
+	uint64_t address;     /* allocated or freed; the object waited for */
 	uint64_t old_address; /* of CTX_HEAP_REALLOCATE */
 	uint32_t thread;
 	int32_t cpu;	    /* -1 unknown */
 	uint32_t raw_stack; /* 0 unknown */
 	uint32_t stack;	    /* CCT node */
-	uint32_t file;	    /* I/O: index in profile->files; CTX_NONE not known */
+	uint32_t file;	    /* I/O: index in profile->files; CTX_NONE unknown */
 	int32_t descriptor; /* I/O; -1 none */
 	uint8_t kind;	    /* enum ctx_traced_kind */
 	uint8_t operation;  /* enum ctx_heap_operation, ctx_io_operation */
 	bool failed;	    /* I/O: returned an error */
-	bool leaked;	    /* an allocation that nobody freed up to the end */
+	bool leaked;	    /* an allocation not freed up to the end */
 	uint64_t
-		leaked_size; /* bytes of it: `size`, less where a map was unmapped in part; 0 if not leaked */
+		leaked_size; /* its leaked bytes: `size`, or less if a map was unmapped in part; 0 if not leaked */
 };
 
-#define CTX_TRACED_WEIGHT_MAX ((uint64_t)1 << 56) /* bytes or ns of one operation that can be */
+#define CTX_TRACED_WEIGHT_MAX ((uint64_t)1 << 56) /* maximal bytes or ns of one operation */
 
-/* Whether it got memory. A realloc to nothing did not. */
+/* Whether it returned memory; false for a realloc to size 0. */
 bool ctx_traced_is_allocation(const struct ctx_traced *operation);
 
 /*
- * The metrics that operations have samples of, by their words: heapallocbytes, heapleakbytes, sync,
- * ioreadtime, ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime. False: the word is
- * none of them.
+ * The metrics of operations, by their words: heapallocbytes, heapleakbytes, sync, ioreadtime,
+ * ioreadbytes, iowritetime, iowritebytes, ioothertime, ioerrortime. False: another word.
  */
 bool ctx_traced_kind_of_metric(const char *word, enum ctx_traced_kind *ret);
 
-/* What the operation weighs in such a metric; false: it is no sample of it. */
+/* The operation's weight in such a metric; false: not a sample of it. */
 bool ctx_traced_weigh(const struct ctx_traced *operation, const char *word, uint64_t *ret);
 
-/* "heap", "sync", "io"; "?" for what is none. */
+/* "heap", "sync", "io"; "?" for other numbers. */
 const char *ctx_traced_kind_name(enum ctx_traced_kind kind);
 
-/* "allocate", ..., "wait", "read", ...; "?" for what is none. */
+/* "allocate", ..., "wait", "read", ...; "?" for other numbers. */
 const char *ctx_traced_operation_name(enum ctx_traced_kind kind, unsigned operation);
 
-/* Operations of a kind are the numbers below this. 0 for what is no kind. */
+/* Operations of a kind are the numbers below this. 0 for other numbers. */
 unsigned ctx_traced_n_operations(enum ctx_traced_kind kind);
 
 #endif

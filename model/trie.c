@@ -7,9 +7,9 @@
 #define NODES_MAX (UINT32_MAX - 1)
 #define FIRST_SLOTS 64u
 #define FREE UINT64_MAX
-#define ASKED_FOR_AT_ONCE 32u /* slots; about as many misses as a processor has under way */
+#define ASKED_FOR_AT_ONCE 32u /* slots; about as many cache misses as a processor can overlap */
 
-/* The hash of a path from the hash of its parent. */
+/* The hash of a path, from the hash of its parent. */
 static uint64_t extend(uint64_t hash, uint32_t key)
 {
 	hash = (hash ^ key) * 0x9e3779b97f4a7c15u;
@@ -48,8 +48,10 @@ static enum ctx_status rebuild_index(struct ctx_trie *trie, size_t cap, struct c
 	return CTX_OK;
 }
 
-/* As ctx_grow, and the array that was too small is kept until the end when somebody may still read
- * it. */
+/*
+ * As ctx_grow, but with keep_old the replaced array is kept until the end, since views may still
+ * read it.
+ */
 static enum ctx_status grow_kept(struct ctx_trie *trie, uint32_t **items, size_t *cap, size_t want,
 				 struct ctx_err *err)
 {
@@ -104,7 +106,7 @@ static void append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint32_
 	trie->n++;
 }
 
-/* Finds or makes the child whose path has this hash; there is room. */
+/* Finds or creates the child whose path has this hash; there is room. */
 static uint32_t find_or_append(struct ctx_trie *trie, uint32_t parent, uint32_t key, uint64_t hash)
 {
 	size_t i = place_of(trie, hash);
@@ -187,7 +189,7 @@ void ctx_trie_freeze(struct ctx_trie *trie)
 	trie->hash_cap = trie->slots_cap = 0;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): both are taken over */
+/* NOLINTNEXTLINE(readability-non-const-parameter): takes ownership of both */
 enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key, uint32_t n,
 			      struct ctx_err *err)
 {

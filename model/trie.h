@@ -6,15 +6,15 @@
  *
  * Node 0 is the root, the empty stack, shown as <Total>; its key is CTX_TRIE_ROOT_KEY. Ids are
  * dense, in order of first appearance, and a parent's id is always smaller than its children's: a
- * sweep from the last node to the first adds up subtrees (cum), a sweep forwards hands down.
+ * sweep from the last node to the first adds up subtrees, a forward sweep propagates from parents
+ * to children.
  *
  *	root(0) -- main(1) -- parse(2) -- read(3)
  *	               `----- solve(4)
  *
  * While it is being built, an index finds the node of a path by a hash over all keys of the path.
- * So where the nodes of a whole path lie is known before any of them is looked at, and
- * ctx_trie_path asks for all of them at once: with millions of nodes the time goes into waiting for
- * memory, not into arithmetic.
+ * So the slots of a whole path are known before any of them is read, and ctx_trie_path prefetches
+ * them all: with millions of nodes the time is spent waiting for memory, not on arithmetic.
  *
  * Cost: 12 bytes a node, and 8 + 8 / 0.6 for the index while it is being built.
  */
@@ -41,7 +41,7 @@ struct ctx_trie {
 	size_t hash_cap, slots_cap;
 	unsigned shift; /* 64 - log2(slots_cap) */
 	bool keeps_old;
-	void **old; /* owned; arrays that it has grown out of */
+	void **old; /* owned; replaced arrays */
 	size_t n_old, old_cap;
 };
 
@@ -50,14 +50,14 @@ struct ctx_trie_keys {
 	size_t n;
 };
 
-/* Makes a tree of the root alone. */
+/* Initialises a tree with the root only. */
 CTX_MUST_CHECK enum ctx_status ctx_trie_init(struct ctx_trie *trie, struct ctx_err *err);
 void ctx_trie_deinit(struct ctx_trie *trie);
 
 /*
- * Finds or makes the nodes of a path that begins below `from`; `nodes` gets one for each key, in
- * order. O(n), and much faster than n times ctx_trie_child when the tree is larger than the
- * processor's caches. Fails with CTX_E_NOMEM, CTX_E_LIMIT; some nodes may have been made then.
+ * Finds or creates the nodes of a path below `from`; `nodes` gets one for each key, in order. O(n),
+ * and much faster than n times ctx_trie_child when the tree is larger than the processor's caches.
+ * Fails with CTX_E_NOMEM, CTX_E_LIMIT; some nodes may exist then.
  */
 CTX_MUST_CHECK enum ctx_status ctx_trie_path(struct ctx_trie *trie, uint32_t from, struct ctx_trie_keys path,
 					     uint32_t *nodes, struct ctx_err *err);
@@ -71,19 +71,19 @@ CTX_MUST_CHECK static inline enum ctx_status ctx_trie_child(struct ctx_trie *tri
 }
 
 /*
- * From now on the arrays `parent` and `depth` stay valid, as they were, when the tree grows out of
- * them, until it is frozen or released: a copy of the struct is a view that another thread may read
- * while this one adds nodes. Costs as much memory again as these two arrays.
+ * From now on replaced arrays `parent` and `depth` stay valid until the tree is frozen or released:
+ * a copy of the struct is a view that another thread may read while this one adds nodes. Costs as
+ * much memory again as these two arrays.
  */
 void ctx_trie_keep_old(struct ctx_trie *trie);
 
-/* Releases the index: no more ctx_trie_child and ctx_trie_path, everything else goes on. */
+/* Releases the index: no more ctx_trie_child and ctx_trie_path, all other functions still work. */
 void ctx_trie_freeze(struct ctx_trie *trie);
 
 /*
- * Makes a frozen trie from `n` nodes' parents and keys (as read from a database); arrays are taken
- * over (free()d by deinit, also on failure). Checks parent < node for every node; CTX_E_FORMAT
- * otherwise.
+ * Creates a frozen trie from `n` nodes' parents and keys (as read from a database); takes ownership
+ * of the arrays (free()d by deinit, also on failure). Checks parent < node for every node;
+ * CTX_E_FORMAT otherwise.
  */
 CTX_MUST_CHECK enum ctx_status ctx_trie_take(struct ctx_trie *trie, uint32_t *parent, uint32_t *key,
 					     uint32_t n, struct ctx_err *err);
@@ -96,7 +96,7 @@ static inline uint32_t ctx_trie_ancestor(const struct ctx_trie *trie, uint32_t n
 	return node;
 }
 
-/* The deepest node that is on both paths. O(depth). */
+/* The deepest common ancestor. O(depth). */
 uint32_t ctx_trie_common_ancestor(const struct ctx_trie *trie, uint32_t a, uint32_t b);
 
 #endif
