@@ -27,7 +27,10 @@ struct ctx_site {
 	uint32_t function;
 	uint32_t file; /* index of a source file; CTX_NONE: unknown */
 	uint32_t line; /* 0: not known */
-	/* site of the inlined call, always a smaller index; CTX_NONE: `function` is not inlined here */
+	/*
+	 * site of the inlined call, always a smaller index; CTX_NONE: `function` is not inlined
+	 * here
+	 */
 	uint32_t caller;
 };
 

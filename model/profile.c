@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USAGE_START_NS                                                                                       \
-	UINT64_C(10000000) /* after the begin of a process, which its first record may be late */
+/* The first record of a process may be so late. */
+#define USAGE_START_NS UINT64_C(10000000)
 
 void ctx_profile_deinit(struct ctx_profile *profile)
 {
