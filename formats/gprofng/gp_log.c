@@ -430,7 +430,7 @@ static enum ctx_status on_first(struct reading *reading)
 		return ctx_err_set(reading->err, CTX_E_FORMAT, "log.xml does not begin with <experiment>");
 	snprintf(major, sizeof(major), "%.*s", (int)strcspn(version, "."), version);
 	if (!ctx_gp_number_parse(major, &log->writer.version_major))
-		return ctx_err_set(reading->err, CTX_E_FORMAT, "log.xml: a version that is no number");
+		return ctx_err_set(reading->err, CTX_E_FORMAT, "log.xml: the version is not a number");
 	if (log->writer.version_major < VERSION_MIN)
 		return ctx_err_set(reading->err, CTX_E_VERSION,
 				   "version %s of the experiment is not read, only %u and later", version,

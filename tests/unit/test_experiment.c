@@ -243,7 +243,7 @@ static void test_experiment__only_experiments_are_overwritten(void **state)
 	assert_int_equal(ctx_file_replace(log, "<other version=\"1\"/>\n", 21, NULL), CTX_OK);
 	assert_int_equal(create(folder, true, &err), CTX_E_ARG);
 	assert_int_equal(access(log, F_OK), 0);
-	assert_non_null(strstr(err.msg, "no experiment"));
+	assert_non_null(strstr(err.msg, "not an experiment"));
 	free(file);
 	free(folder);
 	free(log);

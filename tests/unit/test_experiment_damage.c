@@ -324,7 +324,7 @@ static void test_experiment_damage__other_files_are_refused(void **state)
 	(void)state;
 	assert_int_equal(fixture_read("/no/such/run.er", &out, &err), CTX_E_NOTFOUND);
 	assert_int_equal(fixture_read(directory, &out, &err), CTX_E_FORMAT);
-	assert_non_null(strstr(err.msg, "no log.xml"));
+	assert_non_null(strstr(err.msg, "no valid log.xml"));
 	put_file(directory, "log.xml", (const uint8_t *)NEWER, sizeof(NEWER) - 1);
 	assert_int_equal(fixture_read(directory, &out, &err), CTX_E_VERSION);
 	assert_non_null(strstr(err.msg, "newer version (2"));

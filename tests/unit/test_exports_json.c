@@ -320,7 +320,7 @@ static void test_speedscope__has_every_sample_with_its_stack_weight_and_time(voi
 		check_speedscope(timed, true);
 		timed->world->metric.unit = CTX_UNIT_EVENTS;
 		check_speedscope(timed, false);
-		assert_non_null(strstr(timed->world->remarks, "no time"));
+		assert_non_null(strstr(timed->world->remarks, "not a time"));
 		free_timed(timed);
 	}
 }

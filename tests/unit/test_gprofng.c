@@ -281,10 +281,10 @@ static void test_gprofng__other_files_are_refused(void **state)
 	} cases[] = {
 		{"", CTX_E_FORMAT, "nothing in it"},
 		{"garbage <x", CTX_E_FORMAT, "nothing in it"},
-		{"<experiment version=\"12.4\">", CTX_E_FORMAT, "not tell that the target was started"},
+		{"<experiment version=\"12.4\">", CTX_E_FORMAT, "not record that the target was started"},
 		{"<experiment version=\"9.2\">", CTX_E_VERSION, "9.2"},
 		{"<other version=\"12.4\">", CTX_E_FORMAT, "<experiment>"},
-		{"<experiment version=\"x\">", CTX_E_FORMAT, "no number"},
+		{"<experiment version=\"x\">", CTX_E_FORMAT, "not a number"},
 		{"<!DOCTYPE a [<!ENTITY x \"y\">]>", CTX_E_FORMAT, ""},
 	};
 

@@ -21,5 +21,5 @@ for kind in speedscope firefox chrome-trace; do
 	expect 0 '' ctxan -q phases.er --export $kind -o said.json
 	[ ! -s err.txt ] || fail "$kind: -q says $(cat err.txt)"
 done
-expect 0 'no time' ctxan phases.er --export speedscope --metric page-faults -o said.json
+expect 0 'not a time' ctxan phases.er --export speedscope --metric page-faults -o said.json
 finish

@@ -32,7 +32,7 @@ expect 1 'by thread,cpu: one key at a time' ctxan f.er --by thread,cpu
 expect 1 'expected NAME=EXPRESSION' ctxan f.er --index TSTAMP
 expect 1 "an index object 'cpu' exists already" ctxan f.er --index cpu=1
 expect 1 '--index requires --by' ctxan f.er --index a=1 -r functions
-expect 1 'there twice' ctxan f.er --index a=1 --index a=2
+expect 1 'duplicate name' ctxan f.er --index a=1 --index a=2
 expect 1 'requires the report index' ctxan f.er --by cpu -r functions
 expect 1 'excludes --cpu and --filter' ctxan f.er --show-sql --filter 1
 expect 1 'index' ctxan f.er --by cpu --sort name

@@ -216,7 +216,7 @@ ctxan -q - -r functions <good.data | tail -n +2 >redirected.txt
 ctxan -q good.data -r functions | tail -n +2 | cmp -s - redirected.txt || fail "standard input from a file is not the same"
 ctxan -q - --db given.db -r functions <good.data >/dev/null && [ "$(samples given.db)" = "$all" ] || fail "standard input with --db"
 expect 1 "standard input is empty" sh -c 'ctxan - </dev/null'
-expect 1 "not a perf.data file" sh -c 'ulimit -f 20000; yes | ctxan -'
+expect 1 "standard input is not perf.data" sh -c 'ulimit -f 20000; yes | ctxan -'
 expect 1 "standard input can be read only once" sh -c 'ctxan - - <good.data'
 script -qec "ctxan -" typescript >/dev/null </dev/null && fail "standard input is a terminal: status 0"
 grep -q "standard input, which is a terminal" typescript || fail "standard input is a terminal: $(cat typescript)"
