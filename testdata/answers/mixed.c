@@ -1,8 +1,6 @@
 /*
- * A program of several hot functions, for the comparison of flat profiles
- * (tests/flow/flat_profile.sh): a fixed amount of work, about 1.5 s of CPU time, in functions of
- * different shares, one recursive, one called by the C library, and one of which the compiler makes
- * a clone.
+ * A program of several hot functions, for the comparison of flat profiles (tests/flow/flat_profile.sh): a fixed amount of work, about 1.5 s of CPU
+ * time, in functions of different shares, one recursive, one called by the C library, and one of which the compiler makes a clone.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,4 @@
-/*
- * Four threads, each with a stack that is deeper than 127 frames, the recorder's limit, for a part
- * of its time.
- */
+/* Four threads, each with a stack that is deeper than 127 frames, the recorder's limit, for a part of its time. */
 #include <pthread.h>
 
 #define KEPT __attribute__((noinline))

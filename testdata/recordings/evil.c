@@ -1,7 +1,4 @@
-/*
- * main calls middle, middle calls leaf; names that would run a script in a page that does not
- * escape them.
- */
+/* main calls middle, middle calls leaf; names that would run a script in a page that does not escape them. */
 static volatile long sink;
 
 __attribute__((noinline)) void leaf(void) __asm__("\"]]></script></title><script>alert(1)</script>\"");

@@ -1,8 +1,8 @@
 /*
  * Processes that execute programs: execs PROGRAM
  *
- * Two children, one after the other, work for 20 ms and execute PROGRAM; then two at the same time
- * execute this program again, under the names "producer" and "consumer", and work for 100 ms each.
+ * Two children, one after the other, work for 20 ms and execute PROGRAM; then two at the same time execute this program
+ * again, under the names "producer" and "consumer", and work for 100 ms each.
  */
 #include <string.h>
 #include <sys/wait.h>

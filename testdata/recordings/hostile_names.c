@@ -1,6 +1,6 @@
 /*
- * Functions whose names look like lines of export formats, or like markup, and that call each other
- * in circles. A name is given to the assembler in quotes; its use is by C name.
+ * Functions whose names look like lines of export formats, or like markup, and that call each other in circles.
+ * A name is given to the assembler in quotes; its use is by C name.
  */
 static volatile unsigned long sink;
 
