@@ -139,17 +139,13 @@ static enum ctx_status unwound_stack_of(struct ingest *in, struct process *proce
 {
 	struct ctx_stack_scope scope = {&process->space, &in->kernel_space, &in->stacks};
 	enum ctx_status status = CTX_OK;
-	struct ctx_unwound whole;
 	struct ctx_chain chain;
 
 	if (in->unwinding == NULL)
 		status = ctx_unwinding_create(in->resolver, &in->unwinding, err);
 	if (status == CTX_OK)
-		status = ctx_unwinding_frames(in->unwinding, &process->space, stack, &whole, err);
-	if (status != CTX_OK)
-		return status;
-	chain = (struct ctx_chain){whole.frames, whole.n, 0};
-	return ctx_chaindict_resolve(&process->chains, &scope, &chain, ret, err);
+		status = ctx_unwinding_frames(in->unwinding, &process->space, stack, &chain, err);
+	return status == CTX_OK ? ctx_chaindict_resolve(&process->chains, &scope, &chain, ret, err) : status;
 }
 
 /* A stack numbered by the source whose frames are unknown or may be stale. */

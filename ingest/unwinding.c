@@ -109,7 +109,7 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 }
 
 enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding, const struct ctx_addrspace *space,
-				     const struct ctx_event_stack *stack, struct ctx_unwound *ret,
+				     const struct ctx_event_stack *stack, struct ctx_chain *ret,
 				     struct ctx_err *err)
 {
 	struct ctx_unwind_space objects = {.find = find, .context = unwinding};
@@ -130,7 +130,7 @@ enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding, const stru
 		unwinding->frames[n++] = ctx_frame_truncated(end);
 	unwinding->counts.samples++;
 	unwinding->counts.ends[end]++;
-	*ret = (struct ctx_unwound){unwinding->frames, n};
+	*ret = (struct ctx_chain){.frames = unwinding->frames, .n = n};
 	return CTX_OK;
 }
 

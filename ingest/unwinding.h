@@ -8,6 +8,7 @@
 #define CTX_INGEST_UNWINDING_H
 
 #include "ingest/addrspace.h"
+#include "ingest/chaindict.h"
 #include "ingest/resolver.h"
 #include "model/event_source.h"
 
@@ -18,11 +19,6 @@ CTX_MUST_CHECK enum ctx_status ctx_unwinding_create(struct ctx_resolver *resolve
 						    struct ctx_err *err);
 void ctx_unwinding_destroy(struct ctx_unwinding *unwinding);
 
-struct ctx_unwound {
-	const uint64_t *frames;
-	size_t n;
-};
-
 /*
  * The whole stack of a sample: its `frames`, which are the kernel's, then the frames unwound from
  * its `user` state in the address space of its process; leaf first, ended by a truncation where the
@@ -32,7 +28,7 @@ struct ctx_unwound {
 CTX_MUST_CHECK enum ctx_status ctx_unwinding_frames(struct ctx_unwinding *unwinding,
 						    const struct ctx_addrspace *space,
 						    const struct ctx_event_stack *stack,
-						    struct ctx_unwound *ret, struct ctx_err *err);
+						    struct ctx_chain *ret, struct ctx_err *err);
 
 struct ctx_unwinding_counts {
 	uint64_t samples;
