@@ -8,7 +8,6 @@
 /* Passes samples through the filters that the tree does not index. */
 struct passing {
 	const struct ctx_query_samples *samples;
-	const struct ctx_profile *profile;
 	const struct ctx_interval *intervals; /* borrowed */
 	size_t n_intervals;
 	bool *selected;		      /* owned; by thread; NULL: all */
@@ -20,14 +19,16 @@ static enum ctx_status pass(void *context, const struct ctx_sample *sample, stru
 {
 	const struct passing *passing = context;
 	const struct ctx_query_samples *samples = passing->samples;
-	struct ctx_sample one = *sample;
+	struct ctx_sample one;
 
-	if (!ctx_selection_has(samples->selection, sample))
+	if (!ctx_selection_has(samples->query->selection, sample))
 		return CTX_OK;
 	if (passing->selected != NULL && !passing->selected[sample->thread])
 		return CTX_OK;
-	if (passing->counts)
-		one.weight = 1;
+	if (!passing->counts)
+		return samples->each(samples->context, sample, err);
+	one = *sample;
+	one.weight = 1;
 	return samples->each(samples->context, &one, err);
 }
 
@@ -37,7 +38,7 @@ static enum ctx_status pass_part(void *context, const struct ctx_sample *sample,
 	const struct passing *passing = context;
 	struct ctx_sample part = *sample;
 
-	if (ctx_metric_is_clipped(&passing->profile->metrics[sample->metric]) &&
+	if (ctx_metric_is_clipped(&passing->samples->query->profile->metrics[sample->metric]) &&
 	    !ctx_sample_clip(&part, passing->interval))
 		return CTX_OK;
 	return pass(context, &part, err);
@@ -45,9 +46,9 @@ static enum ctx_status pass_part(void *context, const struct ctx_sample *sample,
 
 static enum ctx_status pass_metric(struct passing *passing, struct ctx_err *err)
 {
-	const struct ctx_samples_query *query = passing->samples->query;
-	struct ctx_store *store = passing->samples->store;
-	const struct ctx_tree_info *tree = ctx_store_find_tree(store, query->thread, query->metric);
+	const struct ctx_samples_query *wanted = passing->samples->wanted;
+	struct ctx_store *store = passing->samples->query->store;
+	const struct ctx_tree_info *tree = ctx_store_find_tree(store, wanted->thread, wanted->metric);
 	enum ctx_status status = CTX_OK;
 
 	for (size_t i = 0; tree != NULL && i < passing->n_intervals && status == CTX_OK; i++)
@@ -63,8 +64,8 @@ struct metrics {
 };
 
 /* The spans of one thread that extend beyond the end of the interval. */
-static enum ctx_status pass_last(struct passing *passing, struct ctx_query *query, uint32_t thread,
-				 const struct metrics *metrics, struct ctx_err *err)
+static enum ctx_status pass_last(struct passing *passing, uint32_t thread, const struct metrics *metrics,
+				 struct ctx_err *err)
 {
 	enum ctx_status status = CTX_OK;
 
@@ -72,20 +73,20 @@ static enum ctx_status pass_last(struct passing *passing, struct ctx_query *quer
 		const struct ctx_span_scope scope = {metrics->list[i], thread, passing->interval};
 		struct ctx_span_edges edges;
 
-		if (!ctx_metric_is_clipped(&passing->profile->metrics[metrics->list[i]]))
+		if (!ctx_metric_is_clipped(&passing->samples->query->profile->metrics[metrics->list[i]]))
 			continue;
-		status = ctx_span_edges_find(query, &scope, &edges, err);
+		status = ctx_span_edges_find(passing->samples->query, &scope, &edges, err);
 		if (status == CTX_OK && edges.last.weight != 0)
 			status = pass(passing, &edges.last, err);
 	}
 	return status;
 }
 
-static enum ctx_status pass_interval(struct passing *passing, struct ctx_query *query,
-				     const struct metrics *metrics, struct ctx_err *err)
+static enum ctx_status pass_interval(struct passing *passing, const struct metrics *metrics,
+				     struct ctx_err *err)
 {
-	struct ctx_store *store = passing->samples->store;
-	uint32_t thread = passing->samples->query->thread;
+	struct ctx_store *store = passing->samples->query->store;
+	uint32_t thread = passing->samples->wanted->thread;
 	uint32_t *trees CTX_AUTO_FREE = ctx_calloc(metrics->n, sizeof(*trees));
 	enum ctx_status status;
 	size_t n_trees = 0;
@@ -101,46 +102,44 @@ static enum ctx_status pass_interval(struct passing *passing, struct ctx_query *
 	status = ctx_store_scan_merged(store, trees, n_trees,
 				       &(struct ctx_store_scan){passing->interval, pass_part, passing}, err);
 	if (thread != CTX_NONE)
-		return status == CTX_OK ? pass_last(passing, query, thread, metrics, err) : status;
-	for (uint32_t i = 0; i < passing->profile->n_threads && status == CTX_OK; i++)
-		status = pass_last(passing, query, i, metrics, err);
+		return status == CTX_OK ? pass_last(passing, thread, metrics, err) : status;
+	for (uint32_t i = 0; i < passing->samples->query->profile->n_threads && status == CTX_OK; i++)
+		status = pass_last(passing, i, metrics, err);
 	return status;
 }
 
 static enum ctx_status pass_selected(struct passing *passing, struct ctx_err *err)
 {
-	const struct ctx_selection *selection = passing->samples->selection;
-	struct ctx_query query;
+	const struct ctx_selection *selection = passing->samples->query->selection;
 	struct metrics metrics;
 	enum ctx_status status = CTX_OK;
 
-	metrics.list = ctx_query_base_metrics(passing->profile, selection->metrics, &metrics.n);
-	ctx_query_init(&query, passing->samples->store, selection, 0);
+	metrics.list =
+		ctx_query_base_metrics(passing->samples->query->profile, selection->metrics, &metrics.n);
 	passing->counts =
-		metrics.n != 0 && ctx_metric_is_count(&passing->profile->metrics[selection->metrics[0]]);
+		metrics.n != 0 &&
+		ctx_metric_is_count(&passing->samples->query->profile->metrics[selection->metrics[0]]);
 	for (size_t i = 0; i < passing->n_intervals && status == CTX_OK; i++) {
 		passing->interval = passing->intervals[i];
-		status = pass_interval(passing, &query, &metrics, err);
+		status = pass_interval(passing, &metrics, err);
 	}
-	ctx_query_deinit(&query);
 	return status;
 }
 
 enum ctx_status ctx_query_samples(const struct ctx_query_samples *samples, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = ctx_store_profile(samples->store);
-	const struct ctx_selection *selection = samples->selection;
-	bool whole_run = samples->query->whole_run;
+	const struct ctx_profile *profile = samples->query->profile;
+	const struct ctx_selection *selection = samples->query->selection;
+	bool whole_run = samples->wanted->whole_run;
 	struct passing passing = {.samples = samples,
-				  .profile = profile,
 				  .intervals = whole_run ? &profile->run : selection->intervals,
 				  .n_intervals = whole_run ? 1 : selection->n_intervals};
 	enum ctx_status status =
 		whole_run ? CTX_OK : ctx_selection_mark_threads(selection, profile, &passing.selected, err);
 
 	if (status == CTX_OK)
-		status = samples->query->has_metric ? pass_metric(&passing, err)
-						    : pass_selected(&passing, err);
+		status = samples->wanted->has_metric ? pass_metric(&passing, err)
+						     : pass_selected(&passing, err);
 	free(passing.selected);
 	return status;
 }

@@ -5,19 +5,17 @@
 #define CTX_QUERY_QUERY_SAMPLES_H
 
 #include "model/report_source.h"
-#include "query/selection.h"
-#include "store/store.h"
+#include "query/query.h"
 
 /*
- * Passes the samples that `query` describes to `each` in order of time; with `has_metric` spans are
+ * Passes the samples that `wanted` describes to `each` in order of time; with `has_metric` spans are
  * as recorded, else cut at the intervals (those that extend beyond an interval end with its last
- * nanosecond, after all others). Reads the sample blocks of
- * the intervals once. Ends with the first status of `each` that is not CTX_OK.
+ * nanosecond, after all others). Reads the sample blocks of the intervals once. Ends with the first
+ * status of `each` that is not CTX_OK.
  */
 struct ctx_query_samples {
-	struct ctx_store *store;
-	const struct ctx_selection *selection;
-	const struct ctx_samples_query *query;
+	struct ctx_query *query;
+	const struct ctx_samples_query *wanted;
 	ctx_report_sample_fn each;
 	void *context;
 };

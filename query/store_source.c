@@ -375,15 +375,11 @@ static enum ctx_status pull_code(struct ctx_report_source *base, struct ctx_repo
 	return status;
 }
 
-static enum ctx_status hand_out(struct ctx_report_source *base, const struct ctx_samples_query *query,
-				ctx_report_sample_fn each, void *context, struct ctx_err *err)
+static enum ctx_status pull_samples(struct ctx_report_source *base, const struct ctx_samples_query *query,
+				    ctx_report_sample_fn each, void *context, struct ctx_err *err)
 {
-	const struct ctx_query_source_spec *spec = &source_of(base)->spec;
-	const struct ctx_query_samples samples = {.store = spec->store,
-						  .selection = spec->selection,
-						  .query = query,
-						  .each = each,
-						  .context = context};
+	const struct ctx_query_samples samples = {
+		.query = &source_of(base)->query, .wanted = query, .each = each, .context = context};
 
 	return ctx_query_samples(&samples, err);
 }
@@ -478,7 +474,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.slices = pull_slices,
 		.levels = pull_levels,
 		.code = pull_code,
-		.samples = hand_out,
+		.samples = pull_samples,
 		.mappings = pull_mappings,
 		.object_file = spec->object_file != NULL ? read_object_file : NULL,
 	};
