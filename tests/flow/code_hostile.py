@@ -35,13 +35,12 @@ def fail(text):
     print("FAIL:", text, flush=True)
 
 
-def run(label, recording, *options, report="stacks"):
-    """The report, or None when it was refused. The database is made anew."""
+def watch(label, command, output, stdin=subprocess.DEVNULL):
+    """Runs a program that has to end soon: its status as wait gives it, what it said on stderr, seconds, kB of memory."""
     global runs, slowest, largest
     began = time.monotonic()
-    command = [BIN + "/ctxan", "-q", recording, "--reingest", "--db", "hostile.db", "-r", report, "--limit", "0", *options]
-    with open("out.json", "w") as out, open("err.txt", "w") as err:
-        child = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+    with open(output, "wb") as out, open("err.txt", "w") as err:
+        child = subprocess.Popen(command, stdout=out, stderr=err, stdin=stdin)
         timer = threading.Timer(SECONDS, os.kill, (child.pid, 9))
         timer.start()
         _, status, usage = os.wait4(child.pid, 0)
@@ -50,13 +49,19 @@ def run(label, recording, *options, report="stacks"):
     runs += 1
     slowest = max(slowest, (took, label))
     largest = max(largest, (usage.ru_maxrss, label))
-    text = open("err.txt", errors="replace").read()
+    return status, open("err.txt", errors="replace").read(), took, usage.ru_maxrss
+
+
+def run(label, recording, *options, report="stacks"):
+    """The report, or None when it was refused. The database is made anew."""
+    command = [BIN + "/ctxan", "-q", recording, "--reingest", "--db", "hostile.db", "-r", report, "--limit", "0", *options]
+    status, text, took, memory = watch(label, command, "out.json")
     if os.WIFSIGNALED(status):
         return fail(f"{label}: signal {os.WTERMSIG(status)} after {took:.0f} s: {text[:600]}")
     if os.WEXITSTATUS(status) not in (0, 1) or "Sanitizer" in text or "runtime error" in text:
         return fail(f"{label}: status {os.WEXITSTATUS(status)}: {text[:1500]}")
-    if usage.ru_maxrss > MEMORY_KB:
-        fail(f"{label}: {usage.ru_maxrss >> 10} MiB of memory")
+    if memory > MEMORY_KB:
+        fail(f"{label}: {memory >> 10} MiB of memory")
     if os.WEXITSTATUS(status) != 0:
         return None
     return open("out.json", errors="replace").read()
@@ -64,28 +69,18 @@ def run(label, recording, *options, report="stacks"):
 
 def source_files(label, world):
     """What ctxrec asks after a recording: the files of all code, and of the places of some functions. Within its limits, so that nothing kills it."""
-    global runs, slowest, largest
     offsets = struct.pack(f"={len(world.functions)}Q", *(begin for begin, _ in world.functions.values()))
+    with open("places", "wb") as file:
+        file.write(offsets)
     for places in (["all"], []):
-        began = time.monotonic()
-        with open("places", "wb") as file:
-            file.write(offsets)
-        with open("places", "rb") as file, open("paths", "wb") as out, open("err.txt", "w") as err:
-            child = subprocess.Popen([BIN + "/ctxrec-sources", world.path, world.build_id, *places], stdin=file, stdout=out, stderr=err)
-            timer = threading.Timer(SECONDS, os.kill, (child.pid, 9))
-            timer.start()
-            _, status, usage = os.wait4(child.pid, 0)
-            timer.cancel()
-        took = time.monotonic() - began
-        runs += 1
-        slowest = max(slowest, (took, "sources: " + label))
-        largest = max(largest, (usage.ru_maxrss, "sources: " + label))
-        text = open("err.txt", errors="replace").read()
+        with open("places", "rb") as file:
+            command = [BIN + "/ctxrec-sources", world.path, world.build_id, *places]
+            status, text, took, memory = watch("sources: " + label, command, "paths", file)
         paths = open("paths", "rb").read().split(b"\0")
         if os.WIFSIGNALED(status) or os.WEXITSTATUS(status) not in (0, 3) or "Sanitizer" in text or "runtime error" in text:
             fail(f"{label}: ctxrec-sources: status {status:#x} after {took:.0f} s: {text[:600]}")
-        elif usage.ru_maxrss > MEMORY_KB:
-            fail(f"{label}: ctxrec-sources: {usage.ru_maxrss >> 10} MiB of memory")
+        elif memory > MEMORY_KB:
+            fail(f"{label}: ctxrec-sources: {memory >> 10} MiB of memory")
         elif paths.pop() != b"" or not all(path.startswith(b"/") for path in paths):
             fail(f"{label}: ctxrec-sources: not all paths are absolute: {paths[:4]}")
 
