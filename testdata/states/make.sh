@@ -19,10 +19,10 @@ for program in states lock_convoy producer_consumer priority_inversion reuse_tid
 done
 [ -e /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing || fail "no tracefs"
 
-# trim_kallsyms FILE RECORDING...: of the kernel's names those that stacks of the recording have.
+# trim_kallsyms FILE RECORDING...: of the kernel's names those that stacks of the recording have, and its first, the reference for relocation.
 trim_kallsyms() {
 	ctxan -q "$2" --sql "select distinct name from function" --format csv | tr -d '"' >names
-	awk 'NR == FNR { wanted[$1]; next } $3 in wanted' names "$1" >kept_names && mv kept_names "$1"
+	awk 'NR == FNR { wanted[$1]; next } $3 in wanted || $3 == "_text"' names "$1" >kept_names && mv kept_names "$1"
 }
 
 # The load objects of the program itself alone: the others' names are not compared.
