@@ -89,6 +89,17 @@ static void choose_charset(struct ctx_options *options)
 	}
 }
 
+/* https://no-color.org: an empty NO_COLOR does not count. */
+static void choose_color(struct ctx_options *options)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	bool wanted = (no_color == NULL || *no_color == '\0') && term != NULL && strcmp(term, "dumb") != 0 &&
+		      options->output.path == NULL && isatty(STDOUT_FILENO);
+
+	options->report.color =
+		options->color == CTX_COLOR_ALWAYS || (options->color == CTX_COLOR_AUTO && wanted);
+}
+
 static enum ctx_status answer_input(const char *path, const char *name, const struct ctx_options *options,
 				    struct ctx_err *err)
 {
@@ -320,6 +331,7 @@ int main(int argc, char **argv)
 		return complain(ctx_err_errno(&err, CTX_E_IO, "standard output"), &err);
 	}
 	choose_charset(&options);
+	choose_color(&options);
 	if (options.report.width == 0)
 		options.report.width = output_width(options.output.path != NULL ? NULL : stdout);
 	if (options.output.export != NULL && options.output.export->write_directory != NULL)

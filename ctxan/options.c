@@ -112,6 +112,15 @@ SETTER(format)
 	return status;
 }
 
+SETTER(color)
+{
+	int choice = 0;
+	enum ctx_status status = ctx_option_choice(option, value, &choice, err);
+
+	((struct ctx_options *)context)->color = (enum ctx_option_color)choice;
+	return status;
+}
+
 SETTER(coverage)
 {
 	struct ctx_options *options = context;
@@ -261,6 +270,7 @@ static const struct ctx_option rows[] = {
 	{"output", 'o', CTX_OPTION_FILE, .set = set_output},
 	{"width", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, report.width, 40, 10000)},
 	{"ascii", 0, CTX_OPTION_FLAG, FLAG(report.ascii)},
+	{"color", 0, CTX_OPTION_TEXT, .set = set_color, .alias = "colour", .words = WORDS("auto", "always", "never")},
 	{"explain", 0, CTX_OPTION_FLAG, FLAG(explain)},
 	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
 

@@ -34,6 +34,13 @@ struct ctx_output_options {
 	bool show_sql;
 };
 
+/* In the order of the option's words. */
+enum ctx_option_color {
+	CTX_COLOR_AUTO, /* on a terminal, unless NO_COLOR is set */
+	CTX_COLOR_ALWAYS,
+	CTX_COLOR_NEVER,
+};
+
 struct ctx_options {
 	const char **inputs; /* recordings, databases, "-"; none: the newest recording here */
 	size_t n_inputs, inputs_cap;
@@ -43,6 +50,7 @@ struct ctx_options {
 	struct ctx_report_options report;
 	struct ctx_opening_options opening;
 	struct ctx_output_options output;
+	enum ctx_option_color color;
 	bool per_thread;
 	bool top_only; /* --coverage top */
 	bool limit_given;
