@@ -16,9 +16,8 @@
 
 /* Weights of one thread, or of all selected ones together. */
 struct ctx_report_part {
-	uint32_t thread; /* thread id; CTX_NONE: all selected threads together */
-	const struct ctx_histogram *histogram;
-	const struct ctx_histogram *more; /* of the input's more_metrics, in order; NULL without any */
+	uint32_t thread;			/* thread id; CTX_NONE: all selected threads together */
+	const struct ctx_histogram *histograms; /* of the pulled metrics, in order */
 };
 
 /* A slice of the time line of one thread (CTX_NONE: of all selected together). */

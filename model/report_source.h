@@ -49,7 +49,7 @@ struct ctx_parts_query {
 struct ctx_report_parts {
 	const struct ctx_report_part *parts;
 	size_t n;
-	size_t n_more; /* entries of each part's `more` */
+	size_t n_metrics; /* histograms of each part */
 	struct ctx_report_omitted omitted;
 };
 

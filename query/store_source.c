@@ -115,7 +115,7 @@ static enum ctx_status pull_parts(struct ctx_report_source *base, const struct c
 		parts->asked = true;
 		parts->shown.parts = parts->own.parts;
 		parts->shown.n = parts->own.n;
-		parts->shown.n_more = metrics.n - 1;
+		parts->shown.n_metrics = metrics.n;
 	}
 	*ret = parts->shown;
 	return CTX_OK;

@@ -26,11 +26,8 @@ static enum ctx_status add_part(struct ctx_query *query, const struct ctx_query_
 		any |= histograms[i].n != 0;
 	}
 	if (status == CTX_OK && (thread == CTX_NONE || any))
-		parts->parts[parts->n++] = (struct ctx_report_part){
-			.thread = thread,
-			.histogram = histograms,
-			.more = metrics->n > 1 ? histograms + 1 : NULL,
-		};
+		parts->parts[parts->n++] =
+			(struct ctx_report_part){.thread = thread, .histograms = histograms};
 	return status;
 }
 

@@ -330,7 +330,7 @@ static enum ctx_status write_flamegraph(const struct ctx_export_input *input, FI
 		return status;
 	flame.head = ctx_head_of_parts(input->selection, &whole);
 	status = ctx_calltree_build(&input->profile->cct, input->profile->n_functions,
-				    whole.parts[0].histogram, &flame.tree, err);
+				    whole.parts[0].histograms, &flame.tree, err);
 	if (status != CTX_OK)
 		return status;
 	flame.next = ctx_calloc(flame.tree.n, sizeof(*flame.next));

@@ -52,9 +52,9 @@ struct ctx_totals ctx_totals_of_parts(const struct ctx_profile *profile, const s
 	struct ctx_totals totals = {.samples = parts->omitted.samples, .weight = parts->omitted.weight};
 
 	for (size_t i = 0; i < parts->n; i++) {
-		totals.samples += parts->parts[i].histogram->samples;
-		totals.weight += parts->parts[i].histogram->weight;
-		totals.truncated += count_truncated(profile, parts->parts[i].histogram);
+		totals.samples += parts->parts[i].histograms->samples;
+		totals.weight += parts->parts[i].histograms->weight;
+		totals.truncated += count_truncated(profile, parts->parts[i].histograms);
 	}
 	return totals;
 }

@@ -170,7 +170,7 @@ static void put_truncated(struct ctx_out *out, const struct ctx_report_parts *pa
 		return;
 	}
 	for (size_t i = 0; i < parts->n; i++) {
-		const struct ctx_histogram *histogram = parts->parts[i].histogram;
+		const struct ctx_histogram *histogram = parts->parts[i].histograms;
 
 		for (size_t j = 0; j < histogram->n; j++) {
 			uint32_t function = ctx_head_truncated_function(profile, histogram->entries[j].stack);

@@ -32,15 +32,17 @@ bool ctx_metric_trees_is_small(const struct ctx_calltree *trees, size_t n, uint3
 }
 
 static enum ctx_status build_union(const struct ctx_profile *profile, const struct ctx_report_part *part,
-				   size_t n_more, struct ctx_calltree *ret, struct ctx_err *err)
+				   size_t n_metrics, struct ctx_calltree *ret, struct ctx_err *err)
 {
 	struct ctx_histogram all = {0};
-	enum ctx_status status = ctx_histogram_merge(&all, part->histogram, err);
+	enum ctx_status status = ctx_histogram_merge(&all, &part->histograms[0], err);
 
-	for (size_t m = 0; m < n_more; m++) {
-		for (size_t i = 0; i < part->more[m].n && status == CTX_OK; i++)
+	for (size_t m = 1; m < n_metrics; m++) {
+		const struct ctx_histogram *histogram = &part->histograms[m];
+
+		for (size_t i = 0; i < histogram->n && status == CTX_OK; i++)
 			status = ctx_histogram_add(
-				&all, (struct ctx_hist_entry){.stack = part->more[m].entries[i].stack}, err);
+				&all, (struct ctx_hist_entry){.stack = histogram->entries[i].stack}, err);
 	}
 	if (status == CTX_OK)
 		status = ctx_calltree_build(&profile->cct, profile->n_functions, &all, ret, err);
@@ -194,14 +196,14 @@ enum ctx_status ctx_metric_trees_build(const struct ctx_metric_trees_input *inpu
 {
 	const struct ctx_profile *profile = input->profile;
 	const struct ctx_report_part *part = input->part;
-	size_t n_more = input->n_more;
+	size_t n_metrics = input->n_metrics;
 	uint32_t *node_of CTX_AUTO_FREE = NULL;
 	struct set set = {.trees = trees, .n = 1, .small_percent = input->small_percent};
 	enum ctx_status status;
 
-	if (n_more == 0)
-		return ctx_calltree_build(&profile->cct, profile->n_functions, part->histogram, trees, err);
-	status = build_union(profile, part, n_more, trees, err);
+	if (n_metrics == 1)
+		return ctx_calltree_build(&profile->cct, profile->n_functions, part->histograms, trees, err);
+	status = build_union(profile, part, n_metrics, trees, err);
 	if (status != CTX_OK)
 		return status;
 	node_of = ctx_calloc(profile->cct.n, sizeof(*node_of));
@@ -209,11 +211,11 @@ enum ctx_status ctx_metric_trees_build(const struct ctx_metric_trees_input *inpu
 		status = ctx_err_nomem(err);
 	for (uint32_t i = 0; i < trees->n && status == CTX_OK; i++)
 		node_of[trees->nodes[i].stack] = i;
-	for (; set.n <= n_more && status == CTX_OK; set.n += status == CTX_OK)
-		status = copy_with_numbers(trees, &part->more[set.n - 1], node_of, &trees[set.n], err);
+	for (; set.n < n_metrics && status == CTX_OK; set.n += status == CTX_OK)
+		status = copy_with_numbers(trees, &part->histograms[set.n], node_of, &trees[set.n], err);
 	if (status == CTX_OK)
 		status = sort_all(&set, err);
-	for (size_t i = 0; i <= n_more && status != CTX_OK; i++)
+	for (size_t i = 0; i < n_metrics && status != CTX_OK; i++)
 		ctx_calltree_deinit(&trees[i]);
 	return status;
 }

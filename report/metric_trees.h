@@ -11,15 +11,15 @@
 #include <stdbool.h>
 
 /*
- * trees[0] is built from the part's histogram, trees[1 + i] from more[i]: node by node the same
- * call stacks, each tree with the values of its own metric. Siblings are sorted by descending cum
- * of the first metric, then of the second, and so on; those with less than `small_percent` of the
- * total in every metric come last. `trees` has room for 1 + n_more. O(nodes * metrics).
+ * trees[i] is built from histograms[i] of the part: node by node the same call stacks, each tree
+ * with the values of its own metric. Siblings are sorted by descending cum of the first metric,
+ * then of the second, and so on; those with less than `small_percent` of the total in every metric
+ * come last. `trees` has room for n_metrics, which is not 0. O(nodes * metrics).
  */
 struct ctx_metric_trees_input {
 	const struct ctx_profile *profile;
 	const struct ctx_report_part *part;
-	size_t n_more; /* histograms of part->more */
+	size_t n_metrics; /* histograms of the part */
 	double small_percent;
 };
 

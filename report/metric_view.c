@@ -49,13 +49,12 @@ static const struct ctx_metric_info *metric_of(const struct ctx_report_selection
 static enum ctx_status add_weights(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
 				   struct ctx_err *err)
 {
-	view->weights = ctx_calloc(view->n_more + 1, sizeof(*view->weights));
+	view->weights = ctx_calloc(parts->n_metrics, sizeof(*view->weights));
 	if (view->weights == NULL)
 		return ctx_err_nomem(err);
 	for (size_t part = 0; part < parts->n; part++) {
-		view->weights[0] += parts->parts[part].histogram->weight;
-		for (size_t i = 0; i < view->n_more; i++)
-			view->weights[i + 1] += parts->parts[part].more[i].weight;
+		for (size_t i = 0; i < parts->n_metrics; i++)
+			view->weights[i] += parts->parts[part].histograms[i].weight;
 	}
 	return CTX_OK;
 }
@@ -246,7 +245,7 @@ enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct 
 {
 	enum ctx_status status;
 
-	view->n_more = parts->n_more;
+	view->n_more = parts->n_metrics - 1;
 	for (size_t i = 0; i <= view->n_more && view->n_more != 0; i++) {
 		if (metric_of(view->selection, i) == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "there is no metric number %zu", i);

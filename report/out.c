@@ -52,7 +52,7 @@ void ctx_out_spec_parts(struct ctx_out_spec *spec, const struct ctx_report_parts
 {
 	spec->totals = ctx_totals_of_parts(spec->selection->profile, parts);
 	spec->omitted = parts->omitted;
-	spec->has_other = parts->omitted.weight != 0 && parts->n == 1 && parts->n_more == 0;
+	spec->has_other = parts->omitted.weight != 0 && parts->n == 1 && parts->n_metrics == 1;
 }
 
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells)

@@ -69,7 +69,7 @@ const char *ctx_function_title(struct ctx_out *out, uint32_t function)
 enum ctx_status ctx_part_trees_build(const struct ctx_profile *profile, const struct ctx_report_parts *parts,
 				     double small_percent, struct ctx_part_trees *ret, struct ctx_err *err)
 {
-	struct ctx_part_trees trees = {.n_metrics = parts->n_more + 1};
+	struct ctx_part_trees trees = {.n_metrics = parts->n_metrics};
 
 	trees.trees = ctx_calloc(parts->n, trees.n_metrics * sizeof(*trees.trees));
 	if (trees.trees == NULL)
@@ -77,7 +77,7 @@ enum ctx_status ctx_part_trees_build(const struct ctx_profile *profile, const st
 	for (; trees.n < parts->n; trees.n++) {
 		const struct ctx_metric_trees_input input = {.profile = profile,
 							     .part = &parts->parts[trees.n],
-							     .n_more = parts->n_more,
+							     .n_metrics = parts->n_metrics,
 							     .small_percent = small_percent};
 		enum ctx_status status =
 			ctx_metric_trees_build(&input, &trees.trees[trees.n * trees.n_metrics], err);

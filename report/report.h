@@ -31,8 +31,8 @@ struct ctx_report_options {
 	FILE *out;
 	struct ctx_html_tables *page; /* of CTX_REPORT_HTML (report/html_tables.h) */
 	unsigned width;		      /* columns of text; 0: not limited */
-	bool color;
-	bool ascii;	/* no Unicode drawing (a terminal without UTF-8) */
+	bool color;		      /* titles bold, notes yellow */
+	bool ascii;		      /* no Unicode drawing (a terminal without UTF-8) */
 	uint32_t limit; /* rows (functions, stanzas, stacks, tree lines; source, disasm: sections); 0: all */
 	bool per_thread; /* a tree or list for each thread; wakers: threads with the same name are not merged */
 	bool whole; /* source, disasm: long runs without samples are printed too (--limit 0); wakers: all of them */

@@ -145,7 +145,7 @@ static void put_part(struct page *page, const struct ctx_order_item *items, size
 	if (page->part->thread != CTX_NONE)
 		ctx_out_section(page->out, ctx_thread_title(page->out, page->part->thread));
 	for (size_t i = 0; i < n; i++) {
-		const struct ctx_hist_entry *entry = &page->part->histogram->entries[items[i].index];
+		const struct ctx_hist_entry *entry = &page->part->histograms->entries[items[i].index];
 		uint32_t depth = fill_path(page, entry->stack);
 
 		if (!passes(page, depth))
@@ -168,7 +168,7 @@ static void put_part(struct page *page, const struct ctx_order_item *items, size
 static enum ctx_status sort_part(const struct ctx_report_part *part, size_t key, struct ctx_order_item **ret,
 				 size_t *ret_n, struct ctx_err *err)
 {
-	const struct ctx_histogram *histogram = part->histogram;
+	const struct ctx_histogram *histogram = part->histograms;
 	struct ctx_order_item *items = ctx_calloc(histogram->n, sizeof(*items));
 	size_t n = 0;
 
@@ -198,8 +198,8 @@ static enum ctx_status check_parts(const struct ctx_trie *cct, const struct ctx_
 				   struct ctx_err *err)
 {
 	for (size_t part = 0; part < parts->n; part++) {
-		for (size_t i = 0; i < parts->parts[part].histogram->n; i++) {
-			uint32_t stack = parts->parts[part].histogram->entries[i].stack;
+		for (size_t i = 0; i < parts->parts[part].histograms->n; i++) {
+			uint32_t stack = parts->parts[part].histograms->entries[i].stack;
 
 			if (stack >= cct->n)
 				return ctx_err_set(err, CTX_E_ARG, "no call stack %u: there are %u", stack,

@@ -289,7 +289,7 @@ static void put_tree(struct walk *walk)
 static enum ctx_status put_parts(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
 				 struct ctx_err *err)
 {
-	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(parts->n_more, sizeof(*more));
+	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(view->n_more, sizeof(*more));
 	struct ctx_part_trees trees;
 	struct ctx_out out;
 	enum ctx_status status;

@@ -342,7 +342,7 @@ static enum ctx_status write_callgrind(const struct ctx_export_input *input, FIL
 
 	if (status != CTX_OK)
 		return status;
-	it.whole = whole.parts[0].histogram;
+	it.whole = whole.parts[0].histograms;
 	status = ctx_export_names_init(&it.names, profile, err);
 
 	it.named_function = ctx_calloc((size_t)profile->n_functions + 1, sizeof(*it.named_function));

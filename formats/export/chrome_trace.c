@@ -252,7 +252,7 @@ static void put_file(struct trace *trace)
 	ctx_export_json_key(json, "traceEvents");
 	ctx_export_json_open_list(json);
 	for (size_t i = 0; i < trace->used.parts.n && json->status == CTX_OK; i++) {
-		if (trace->used.parts.parts[i].histogram->samples != 0)
+		if (trace->used.parts.parts[i].histograms->samples != 0)
 			put_thread(trace, trace->used.parts.parts[i].thread);
 	}
 	ctx_export_json_close_list(json);

@@ -86,7 +86,7 @@ enum ctx_status ctx_export_used_init(struct ctx_export_used *used, const struct 
 	if (status == CTX_OK)
 		status = rows_init(&used->objects, profile->n_objects, err);
 	for (size_t i = 0; i < used->parts.n && status == CTX_OK; i++)
-		status = mark_leaves(used, used->parts.parts[i].histogram, err);
+		status = mark_leaves(used, used->parts.parts[i].histograms, err);
 	if (status == CTX_OK)
 		status = mark_frames(used, err);
 	if (status != CTX_OK)
@@ -124,11 +124,11 @@ struct ctx_export_sums ctx_export_sum(const struct ctx_report_parts *parts)
 	struct ctx_export_sums sums = {0};
 
 	for (size_t i = 0; i < parts->n; i++) {
-		const struct ctx_histogram *histogram = parts->parts[i].histogram;
+		const struct ctx_histogram *histogram = parts->parts[i].histograms;
 
 		sums.samples += histogram->samples;
 		sums.weight += histogram->weight;
-		if (histogram->weight > parts->parts[sums.heaviest].histogram->weight)
+		if (histogram->weight > parts->parts[sums.heaviest].histograms->weight)
 			sums.heaviest = i;
 	}
 	return sums;

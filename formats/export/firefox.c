@@ -522,7 +522,7 @@ static void put_threads(struct fox *fox)
 	ctx_export_json_key(&fox->json, "threads");
 	ctx_export_json_open_list(&fox->json);
 	for (size_t i = 0; i < fox->used.parts.n && fox->json.status == CTX_OK; i++) {
-		if (fox->used.parts.parts[i].histogram->samples == 0)
+		if (fox->used.parts.parts[i].histograms->samples == 0)
 			continue;
 		put_thread(fox, fox->used.parts.parts[i].thread);
 		n++;

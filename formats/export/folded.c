@@ -52,7 +52,7 @@ static enum ctx_status write_folded(const struct ctx_export_input *input, FILE *
 	if (status == CTX_OK && functions == NULL)
 		status = ctx_err_nomem(err);
 	for (size_t i = 0; status == CTX_OK && i < parts.n; i++) {
-		const struct ctx_histogram *histogram = parts.parts[i].histogram;
+		const struct ctx_histogram *histogram = parts.parts[i].histograms;
 
 		for (size_t k = 0; status == CTX_OK && k < histogram->n; k++) {
 			if (histogram->entries[k].samples == 0)

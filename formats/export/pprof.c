@@ -224,9 +224,9 @@ static enum ctx_status put_part(struct pprof *pprof, const struct ctx_report_par
 
 	for (int i = 0; i < LABELS; i++)
 		list[i] = &labels[i];
-	for (size_t i = 0; status == CTX_OK && i < part->histogram->n; i++) {
-		if (part->histogram->entries[i].samples != 0)
-			status = put_sample(pprof, &part->histogram->entries[i], list, err);
+	for (size_t i = 0; status == CTX_OK && i < part->histograms->n; i++) {
+		if (part->histograms->entries[i].samples != 0)
+			status = put_sample(pprof, &part->histograms->entries[i], list, err);
 	}
 	return status;
 }

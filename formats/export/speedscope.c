@@ -189,7 +189,7 @@ static void put_profiles(struct scope *scope)
 	ctx_export_json_key(&scope->json, "profiles");
 	ctx_export_json_open_list(&scope->json);
 	for (size_t i = 0; i < parts->n && scope->json.status == CTX_OK; i++) {
-		if (parts->parts[i].histogram->samples == 0)
+		if (parts->parts[i].histograms->samples == 0)
 			continue;
 		if (i == ctx_export_sum(parts).heaviest)
 			active = n;

@@ -207,7 +207,7 @@ static struct world *make_world(uint32_t seed, size_t n)
 	for (uint32_t i = 0; i < THREADS; i++) {
 		if (world->by_thread[i].n != 0)
 			world->parts[n_parts++] =
-				(struct ctx_report_part){.thread = i, .histogram = &world->by_thread[i]};
+				(struct ctx_report_part){.thread = i, .histograms = &world->by_thread[i]};
 	}
 	world->interval = (struct ctx_interval){1000, 5001000};
 	world->input = (struct fake_source){

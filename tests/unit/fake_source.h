@@ -78,7 +78,7 @@ static inline enum ctx_status fake_parts(struct ctx_report_source *source,
 	(void)err;
 	*ret = (struct ctx_report_parts){.parts = fake->parts,
 					 .n = fake->n_parts,
-					 .n_more = query->every_metric ? fake->n_more : 0,
+					 .n_metrics = query->every_metric ? fake->n_more + 1 : 1,
 					 .omitted = fake->omitted};
 	if (!query->per_thread && fake->whole != NULL) {
 		ret->parts = &fake->one;
@@ -206,7 +206,7 @@ static inline struct ctx_report_source *fake_open(struct fake_source *fake)
 	fake->metrics[0] = fake->metric;
 	for (size_t i = 0; i < fake->n_more; i++)
 		fake->metrics[i + 1] = fake->more_metrics[i];
-	fake->one = (struct ctx_report_part){.thread = CTX_NONE, .histogram = fake->whole};
+	fake->one = (struct ctx_report_part){.thread = CTX_NONE, .histograms = fake->whole};
 	fake->source = (struct ctx_report_source){
 		.selection = {.profile = fake->profile,
 			      .path = fake->path,

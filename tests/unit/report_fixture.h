@@ -204,7 +204,7 @@ static int setup(void **state)
 	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->main_thread, NULL), CTX_OK);
 	assert_int_equal(ctx_histogram_merge(&fixture->all, &fixture->worker, NULL), CTX_OK);
 	make_slices(fixture);
-	fixture->parts[0] = (struct ctx_report_part){.thread = CTX_NONE, .histogram = &fixture->all};
+	fixture->parts[0] = (struct ctx_report_part){.thread = CTX_NONE, .histograms = &fixture->all};
 	fixture->input = (struct fake_source){.profile = profile,
 					      .path = "test.1.er",
 					      .intervals = &whole_run,

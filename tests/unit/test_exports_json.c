@@ -304,9 +304,9 @@ static void check_speedscope(struct timed *timed, bool is_clock)
 		const struct ctx_report_part *part = &timed->world->parts[i];
 
 		check_speedscope_profile(timed, part->thread, frames, item(profiles, i), is_clock);
-		heaviest = part->histogram->weight > heaviest ? part->histogram->weight : heaviest;
+		heaviest = part->histograms->weight > heaviest ? part->histograms->weight : heaviest;
 	}
-	assert_int_equal(timed->world->parts[number(get(tree, "activeProfileIndex"))].histogram->weight,
+	assert_int_equal(timed->world->parts[number(get(tree, "activeProfileIndex"))].histograms->weight,
 			 heaviest);
 	yajl_tree_free(tree);
 }
@@ -711,7 +711,7 @@ static void test_exports_json__large_weights_stay_exact_and_are_remarked(void **
 		timed->stacks[0] = 1;
 		timed->times[0] = 2000;
 		world->parts[world->input.n_parts++] =
-			(struct ctx_report_part){.histogram = &world->by_thread[0]};
+			(struct ctx_report_part){.histograms = &world->by_thread[0]};
 		assert_int_equal(write_file(world, kinds[k], NULL), CTX_OK);
 		assert_non_null(strstr(world->text, "[9007199254740993]"));
 		assert_non_null(strstr(world->text, "\"bytes\""));

@@ -366,9 +366,8 @@ static void assert_parts(struct world *world, struct ctx_selection *selection, u
 
 				sum_by_hand(world, selection, ids[m], thread, false, &truth);
 				if (has_part)
-					assert_same(m == 0 ? parts.parts[at].histogram
-							   : &parts.parts[at].more[m - 1],
-						    &truth, world->profile->cct.n);
+					assert_same(&parts.parts[at].histograms[m], &truth,
+						    world->profile->cct.n);
 				else
 					assert_int_equal(truth.samples, 0);
 				ctx_histogram_deinit(&truth);

@@ -49,7 +49,7 @@ static void test_report__e19_warns_about_distortions(void **state)
 	fixture->profile.notes = "first line\nsecond \033[31mline";
 	fixture->profile.warnings = warnings;
 	fixture->profile.n_warnings = 1;
-	fixture->parts[0].histogram = &fixture->worker;
+	fixture->parts[0].histograms = &fixture->worker;
 	fixture->input.omitted.weight = 5 * MS;
 	fixture->input.omitted.samples = 5;
 	fixture->input.omitted.largest = 2 * MS;
@@ -62,8 +62,8 @@ static void test_report__per_thread_and_cut_short(void **state)
 	struct fixture *fixture = *state;
 	static const uint32_t selected[] = {0, 1};
 
-	fixture->parts[0] = (struct ctx_report_part){.thread = 0, .histogram = &fixture->main_thread};
-	fixture->parts[1] = (struct ctx_report_part){.thread = 1, .histogram = &fixture->worker};
+	fixture->parts[0] = (struct ctx_report_part){.thread = 0, .histograms = &fixture->main_thread};
+	fixture->parts[1] = (struct ctx_report_part){.thread = 1, .histograms = &fixture->worker};
 	fixture->input.n_parts = 2;
 	fixture->input.threads = selected;
 	fixture->input.n_threads = 2;
@@ -161,7 +161,7 @@ static void test_report__an_empty_selection_is_a_report_too(void **state)
 	struct fixture *fixture = *state;
 	struct ctx_histogram nothing = {0};
 
-	fixture->parts[0].histogram = &nothing;
+	fixture->parts[0].histograms = &nothing;
 	fixture->input.n_slices = 0;
 	fixture->input.slices_per_thread = 0;
 	check_all_formats("empty-", &fixture->input, (struct ctx_report_options){0});

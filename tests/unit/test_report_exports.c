@@ -259,8 +259,8 @@ static void test_flamegraph__has_every_frame_that_is_wide_enough(void **state)
 
 static const struct ctx_report_part *parts_of(struct fixture *fixture, struct ctx_report_part parts[2])
 {
-	parts[0] = (struct ctx_report_part){.thread = 0, .histogram = &fixture->main_thread};
-	parts[1] = (struct ctx_report_part){.thread = 1, .histogram = &fixture->worker};
+	parts[0] = (struct ctx_report_part){.thread = 0, .histograms = &fixture->main_thread};
+	parts[1] = (struct ctx_report_part){.thread = 1, .histograms = &fixture->worker};
 	return parts;
 }
 

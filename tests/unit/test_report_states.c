@@ -19,7 +19,7 @@ static const char *external_wakers[] = {"<interrupt>", "kworker/0:1"};
 struct lives { /* what the threads of the fixture did */
 	struct ctx_report_states states[2];
 	struct ctx_report_wakers wakers[6];
-	struct ctx_histogram more[2][3]; /* by part: user, lock, wall */
+	struct ctx_histogram histograms[2][4]; /* by part: CPU (borrowed), user, lock, wall */
 	uint32_t more_metrics[3];
 };
 
@@ -55,6 +55,14 @@ static void add_time(struct ctx_histogram *histogram, uint32_t stack, uint64_t m
 				  (struct ctx_hist_entry){.stack = stack, .weight = ms * MS, .samples = 1},
 				  NULL),
 		CTX_OK);
+}
+
+/* Sets the histogram of the first metric of a part. */
+static void give_first(struct fixture *fixture, struct lives *lives, unsigned part,
+		       const struct ctx_histogram *histogram)
+{
+	lives->histograms[part][0] = *histogram;
+	fixture->parts[part].histograms = lives->histograms[part];
 }
 
 static void give_lives(struct fixture *fixture, struct lives *lives)
@@ -96,12 +104,12 @@ static void give_lives(struct fixture *fixture, struct lives *lives)
 	lives->wakers[5] = lives->wakers[4];
 	lives->wakers[5].stack = stack_of(fixture, PATH(7, 6));
 	for (unsigned part = 0; part < 2; part++) {
-		add_time(&lives->more[part][0], stack_of(fixture, PATH(0, 1)), 100);
-		add_time(&lives->more[part][1], waits, 620);
-		add_time(&lives->more[part][1], stack_of(fixture, PATH(0, 2, 3)), 5);
-		add_time(&lives->more[part][2], stack_of(fixture, PATH(0, 1)), 240);
-		add_time(&lives->more[part][2], waits, 620);
-		add_time(&lives->more[part][2], stack_of(fixture, PATH(7, 1, 6)), 140);
+		add_time(&lives->histograms[part][1], stack_of(fixture, PATH(0, 1)), 100);
+		add_time(&lives->histograms[part][2], waits, 620);
+		add_time(&lives->histograms[part][2], stack_of(fixture, PATH(0, 2, 3)), 5);
+		add_time(&lives->histograms[part][3], stack_of(fixture, PATH(0, 1)), 240);
+		add_time(&lives->histograms[part][3], waits, 620);
+		add_time(&lives->histograms[part][3], stack_of(fixture, PATH(7, 1, 6)), 140);
 	}
 	lives->more_metrics[0] = 1 + CTX_STATE_N;
 	lives->more_metrics[1] = 1 + CTX_STATE_N + 3;
@@ -110,8 +118,8 @@ static void give_lives(struct fixture *fixture, struct lives *lives)
 	fixture->input.n_states = 2;
 	fixture->input.wakers = lives->wakers;
 	fixture->input.n_wakers = CTX_COUNT_OF(lives->wakers);
-	fixture->parts[0].more = lives->more[0];
-	fixture->parts[1].more = lives->more[1];
+	for (unsigned part = 0; part < 2; part++)
+		give_first(fixture, lives, part, &fixture->all);
 	for (unsigned i = 0; i < 40; i++) {
 		fixture->slices[i].state_ns[i % 7 == 0 ? CTX_STATE_SLEEP : CTX_STATE_USER] = 30 * MS;
 		fixture->slices[i].state_ns[CTX_STATE_USER_LOCK] = 20 * MS + i % 3 * 10 * MS;
@@ -130,7 +138,7 @@ static struct lives *lives_new(struct fixture *fixture)
 static void lives_free(struct lives *lives)
 {
 	for (unsigned i = 0; i < 6; i++)
-		ctx_histogram_deinit(&lives->more[i / 3][i % 3]);
+		ctx_histogram_deinit(&lives->histograms[i / 3][i % 3 + 1]);
 	free(lives);
 }
 
@@ -159,9 +167,9 @@ static void test_report_states__several_metrics_are_side_by_side(void **state)
 		assert_every_format(reports[i], &fixture->input, (struct ctx_report_options){0}, "metrics-%s",
 				    reports[i]);
 	fixture->parts[0].thread = 0;
-	fixture->parts[0].histogram = &fixture->main_thread;
+	give_first(fixture, lives, 0, &fixture->main_thread);
 	fixture->parts[1].thread = 1;
-	fixture->parts[1].histogram = &fixture->worker;
+	give_first(fixture, lives, 1, &fixture->worker);
 	fixture->input.n_parts = 2;
 	for (size_t i = 0; i < CTX_COUNT_OF(reports); i++)
 		assert_every_format(reports[i], &fixture->input,
@@ -252,8 +260,8 @@ static void test_report_states__trees_of_all_metrics_sum_up(void **state)
 		}
 	}
 	for (unsigned m = 0; m < 3; m++) {
-		assert_int_equal(base[m], lives->more[0][m].weight);
-		assert_int_equal(cum[m], lives->more[0][m].weight);
+		assert_int_equal(base[m], lives->histograms[0][m + 1].weight);
+		assert_int_equal(cum[m], lives->histograms[0][m + 1].weight);
 	}
 	free(text);
 	lives_free(lives);
@@ -293,16 +301,16 @@ static void test_report_states__no_samples_is_noted_only_if_all_metrics_are_empt
 {
 	struct fixture *fixture = *state;
 	struct lives *lives = lives_new(fixture);
-	struct ctx_histogram none[3] = {0};
+	const struct ctx_histogram none[4] = {0};
 	char *text;
 
-	fixture->parts[0].histogram = &none[0];
+	give_first(fixture, lives, 0, &none[0]);
 	fixture->input.more_metrics = lives->more_metrics;
 	fixture->input.n_more = 3;
 	text = print_report("functions", &fixture->input, (struct ctx_report_options){0});
 	assert_null(strstr(text, "in this selection"));
 	free(text);
-	fixture->parts[0].more = none;
+	fixture->parts[0].histograms = none;
 	text = print_report("functions", &fixture->input, (struct ctx_report_options){0});
 	assert_non_null(strstr(text, "note: no samples in this selection"));
 	free(text);
@@ -327,9 +335,9 @@ static void test_report_states__empty_and_huge_values_are_valid_reports(void **s
 		lives->wakers[0].wait_ns = lives->wakers[0].wait_max_ns = lives->wakers[0].delay_ns = ns;
 		if (!huge)
 			for (unsigned m = 0; m < 3; m++)
-				ctx_histogram_deinit(&lives->more[0][m]);
+				ctx_histogram_deinit(&lives->histograms[0][m + 1]);
 		assert_int_equal(
-			ctx_histogram_add(&lives->more[0][1],
+			ctx_histogram_add(&lives->histograms[0][2],
 					  (struct ctx_hist_entry){.stack = 1, .weight = ns, .samples = 1},
 					  NULL),
 			CTX_OK);

@@ -65,7 +65,7 @@ static void test_store_source__parts_are_those_of_the_query_and_cost_once(void *
 			assert_int_equal(parts.n, truth.n);
 			for (size_t k = 0; k < truth.n; k++) {
 				assert_int_equal(parts.parts[k].thread, truth.parts[k].thread);
-				assert_same(parts.parts[k].histogram, truth.parts[k].histogram);
+				assert_same(parts.parts[k].histograms, truth.parts[k].histograms);
 			}
 			ctx_query_parts_free(&truth);
 			ctx_query_deinit(&query);
@@ -118,7 +118,7 @@ static void test_store_source__every_answer_has_the_same_total(void **state)
 		for (uint32_t i = 0; i < source->selection.profile->n_threads; i++)
 			of_threads += sums.weight != NULL ? sums.weight[i]
 							  : source->selection.profile->threads[i].weight;
-		assert_int_equal(parts.parts[0].histogram->weight, raw->weight);
+		assert_int_equal(parts.parts[0].histograms->weight, raw->weight);
 		assert_int_equal(of_threads, raw->weight);
 		assert_int_equal(index.totals->weight, raw->weight);
 		assert_int_equal(again.totals->weight, raw->weight);
