@@ -52,6 +52,11 @@ static uint64_t bytes_of(const struct ctx_range *ranges, size_t n)
 	return bytes;
 }
 
+static bool is_full(const struct ctx_ranges *ranges)
+{
+	return ranges->n >= (ranges->max != 0 ? ranges->max : CTX_RANGES_MAX);
+}
+
 struct replacement {
 	size_t at, n; /* indices of the replaced ranges */
 	struct ctx_range with[3];
@@ -92,8 +97,7 @@ static enum ctx_status change(struct ctx_ranges *ranges, struct ctx_range range,
 		to.with[to.n_with++] = (struct ctx_range){range.end, items[0].end, items[0].value};
 	if (puts)
 		to.with[to.n_with++] = range;
-	if (to.n != 0 && items[to.n - 1].begin < range.begin &&
-	    (to.n_with < to.n || ranges->n < CTX_RANGES_MAX))
+	if (to.n != 0 && items[to.n - 1].begin < range.begin && (to.n_with < to.n || !is_full(ranges)))
 		to.with[to.n_with++] =
 			(struct ctx_range){items[to.n - 1].begin, range.begin, items[to.n - 1].value};
 	before = bytes_of(items, to.n);
@@ -110,7 +114,7 @@ enum ctx_status ctx_ranges_cut(struct ctx_ranges *ranges, uint64_t begin, uint64
 enum ctx_status ctx_ranges_put(struct ctx_ranges *ranges, struct ctx_range range, uint64_t *ret_bytes,
 			       struct ctx_err *err)
 {
-	bool fits = ranges->n < CTX_RANGES_MAX;
+	bool fits = !is_full(ranges);
 	enum ctx_status status = change(ranges, range, fits, ret_bytes, err);
 
 	if (status == CTX_OK && !fits)

@@ -20,10 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * About Linux's limit for a process. Beyond it new ranges are dropped, and a split range keeps its
- * upper part only.
- */
+/* About Linux's default limit for a process. */
 #define CTX_RANGES_MAX 65536u
 
 struct ctx_range {
@@ -34,6 +31,11 @@ struct ctx_range {
 struct ctx_ranges {
 	struct ctx_range *items; /* owned; descending */
 	size_t n, cap;
+	/*
+	 * The largest number of ranges, 0: CTX_RANGES_MAX. Beyond it new ranges are dropped, and a
+	 * split range keeps its upper part only.
+	 */
+	size_t max;
 };
 
 void ctx_ranges_deinit(struct ctx_ranges *ranges);

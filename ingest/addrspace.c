@@ -1,119 +1,133 @@
 #include "ingest/addrspace.h"
 
-#include "base/bisect.h"
 #include "base/mem.h"
 
-#include <string.h>
+#include <stdlib.h>
+
+/* A map as recorded; its parts that are still mapped are ranges. */
+struct ctx_addrspace_map {
+	struct ctx_mapped whole;
+	uint32_t n_parts; /* 0: free */
+	uint32_t next;	  /* of a free entry: the next free one, as `unused` */
+	bool used;	  /* an address in it was looked up */
+};
 
 void ctx_addrspace_deinit(struct ctx_addrspace *space)
 {
+	ctx_ranges_deinit(&space->ranges);
 	free(space->maps);
 	*space = (struct ctx_addrspace){0};
 }
 
-/* Index of the first map that ends after `address`. */
-static size_t first_ending_after(const struct ctx_addrspace *space, uint64_t address)
+static void drop_part(struct ctx_addrspace *space, uint64_t index)
 {
-	return ctx_count_up_to(space->maps, space->n, end, address);
+	struct ctx_addrspace_map *map = &space->maps[index];
+
+	map->n_parts--;
+	if (map->n_parts != 0)
+		return;
+	map->next = space->unused;
+	space->unused = (uint32_t)index + 1;
 }
 
-static enum ctx_status insert_at(struct ctx_addrspace *space, size_t at, const struct ctx_mapped *map,
-				 struct ctx_err *err)
+/* Counts the parts of the maps before [begin, end) is replaced; a new generation if one was used. */
+static void count_parts(struct ctx_addrspace *space, uint64_t begin, uint64_t end)
 {
-	enum ctx_status status = ctx_grow(&space->maps, &space->cap, space->n + 1, err);
+	const struct ctx_ranges *ranges = &space->ranges;
+	bool used = false;
 
-	if (status != CTX_OK)
-		return status;
-	memmove(&space->maps[at + 1], &space->maps[at], (space->n - at) * sizeof(*space->maps));
-	space->maps[at] = *map;
-	space->n++;
-	return CTX_OK;
-}
+	for (size_t i = ctx_ranges_below(ranges, end); i < ranges->n && ranges->items[i].end > begin; i++) {
+		const struct ctx_range *range = &ranges->items[i];
+		struct ctx_addrspace_map *map = &space->maps[range->value];
 
-static struct ctx_mapped without_front(struct ctx_mapped map, uint64_t new_begin)
-{
-	map.file_offset += new_begin - map.begin;
-	map.begin = new_begin;
-	return map;
-}
-
-/*
- * Whether an address was looked up in one of the maps from index `at` on that begin before `end`.
- */
-static bool is_used(const struct ctx_addrspace *space, size_t at, uint64_t end)
-{
-	for (; at < space->n && space->maps[at].begin < end; at++) {
-		if (space->maps[at].used)
-			return true;
+		used |= map->used;
+		if (range->begin < begin && range->end > end)
+			map->n_parts++;
+		else if (range->begin >= begin && range->end <= end)
+			drop_part(space, range->value);
 	}
-	return false;
+	space->generation += used;
 }
 
 enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin, uint64_t end,
 				    struct ctx_err *err)
 {
-	size_t from = first_ending_after(space, begin);
-	size_t to;
+	uint64_t bytes;
 
 	if (begin >= end)
 		return CTX_OK;
-	space->generation += is_used(space, from, end);
-	if (from < space->n && space->maps[from].begin < begin && space->maps[from].end > end) {
-		struct ctx_mapped back = without_front(space->maps[from], end);
-		enum ctx_status status = insert_at(space, from + 1, &back, err);
+	count_parts(space, begin, end);
+	return ctx_ranges_cut(&space->ranges, begin, end, &bytes, err);
+}
 
-		if (status != CTX_OK)
-			return status;
-		space->maps[from].end = begin;
-		return CTX_OK;
+static enum ctx_status new_map(struct ctx_addrspace *space, const struct ctx_mapped *map, uint64_t *ret_index,
+			       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	if (space->unused != 0) {
+		*ret_index = space->unused - 1;
+		space->unused = space->maps[*ret_index].next;
+	} else {
+		status = ctx_grow(&space->maps, &space->cap, space->n + 1, err);
+		*ret_index = space->n;
+		space->n += status == CTX_OK;
 	}
-	if (from < space->n && space->maps[from].begin < begin) {
-		space->maps[from].end = begin;
-		from++;
-	}
-	for (to = from; to < space->n && space->maps[to].end <= end; to++)
-		;
-	if (to < space->n && space->maps[to].begin < end)
-		space->maps[to] = without_front(space->maps[to], end);
-	if (to > from) {
-		memmove(&space->maps[from], &space->maps[to], (space->n - to) * sizeof(*space->maps));
-		space->n -= to - from;
-	}
-	return CTX_OK;
+	if (status == CTX_OK)
+		space->maps[*ret_index] = (struct ctx_addrspace_map){.whole = *map, .n_parts = 1};
+	return status;
 }
 
 enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, const struct ctx_mapped *map,
 				  struct ctx_err *err)
 {
+	struct ctx_range range = {.begin = map->begin, .end = map->end};
 	enum ctx_status status;
+	uint64_t bytes;
 
 	if (map->begin >= map->end)
 		return CTX_OK;
-	status = ctx_addrspace_unmap(space, map->begin, map->end, err);
-	if (status != CTX_OK)
-		return status;
+	space->ranges.max = SIZE_MAX; /* each part is counted, none is dropped */
+	count_parts(space, map->begin, map->end);
+	status = new_map(space, map, &range.value, err);
+	if (status == CTX_OK)
+		status = ctx_ranges_put(&space->ranges, range, &bytes, err);
 	space->generation += map->begin < space->missed_end && map->end > space->missed_low;
-	return insert_at(space, first_ending_after(space, map->begin), map, err);
+	return status;
 }
 
-const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address)
+static const struct ctx_addrspace_map *find(const struct ctx_addrspace *space, uint64_t address,
+					    struct ctx_mapped *ret)
 {
-	size_t at = first_ending_after(space, address);
+	const struct ctx_range *range = ctx_ranges_find(&space->ranges, address, NULL);
+	const struct ctx_addrspace_map *map;
 
-	if (at < space->n && space->maps[at].begin <= address) {
-		space->maps[at].used = true;
-		return &space->maps[at];
+	if (range == NULL)
+		return NULL;
+	map = &space->maps[range->value];
+	*ret = map->whole;
+	ret->begin = range->begin;
+	ret->end = range->end;
+	ret->file_offset += range->begin - map->whole.begin;
+	return map;
+}
+
+bool ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret)
+{
+	const struct ctx_addrspace_map *map = find(space, address, ret);
+
+	if (map != NULL) {
+		space->maps[map - space->maps].used = true;
+		return true;
 	}
 	if (space->missed_end == 0 || address < space->missed_low)
 		space->missed_low = address;
 	if (address >= space->missed_end)
 		space->missed_end = address + 1;
-	return NULL;
+	return false;
 }
 
-const struct ctx_mapped *ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address)
+bool ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret)
 {
-	size_t at = first_ending_after(space, address);
-
-	return at < space->n && space->maps[at].begin <= address ? &space->maps[at] : NULL;
+	return find(space, address, ret) != NULL;
 }

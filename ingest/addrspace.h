@@ -10,6 +10,7 @@
 #define CTX_INGEST_ADDRSPACE_H
 
 #include "base/err.h"
+#include "base/ranges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,12 +21,15 @@ struct ctx_mapped {
 	uint64_t file_offset; /* of begin */
 	uint32_t object;      /* object id */
 	uint32_t record;      /* number of its map event: kept by both parts of a map that is split */
-	bool used;	      /* an address in it was looked up */
 };
 
-struct ctx_addrspace {		 /* all zero is a valid empty one */
-	struct ctx_mapped *maps; /* owned; sorted by begin, disjoint */
+struct ctx_addrspace_map;
+
+struct ctx_addrspace {			/* all zero is a valid empty one */
+	struct ctx_ranges ranges;	/* of indices into `maps` */
+	struct ctx_addrspace_map *maps; /* owned */
 	size_t n, cap;
+	uint32_t unused; /* 1 + index of a free entry of `maps`, which has the next one; 0: none */
 	uint32_t generation;
 	uint64_t missed_low, missed_end; /* range of the addresses that were looked up and not mapped */
 };
@@ -39,17 +43,17 @@ void ctx_addrspace_deinit(struct ctx_addrspace *space);
 CTX_MUST_CHECK enum ctx_status ctx_addrspace_map(struct ctx_addrspace *space, const struct ctx_mapped *map,
 						 struct ctx_err *err);
 
-/* Unmaps [begin, end). */
+/* Unmaps [begin, end). Errors and cost as above. */
 CTX_MUST_CHECK enum ctx_status ctx_addrspace_unmap(struct ctx_addrspace *space, uint64_t begin, uint64_t end,
 						   struct ctx_err *err);
 
 /*
- * The map that holds `address`, or NULL; marks the address as looked up. O(log maps). Borrowed
- * until the next change.
+ * Whether `address` is mapped: what is left of its map around it. Marks the address as looked up.
+ * O(log maps).
  */
-const struct ctx_mapped *ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address);
+bool ctx_addrspace_find(struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret);
 
 /* The same without the mark. */
-const struct ctx_mapped *ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address);
+bool ctx_addrspace_peek(const struct ctx_addrspace *space, uint64_t address, struct ctx_mapped *ret);
 
 #endif

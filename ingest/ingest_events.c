@@ -106,15 +106,14 @@ static enum ctx_status on_map(struct ingest *in, const struct ctx_event *event, 
 
 static enum ctx_status on_unmap(struct ingest *in, const struct ctx_event *event, struct ctx_err *err)
 {
-	const struct ctx_mapped *map;
+	struct ctx_mapped map;
 	struct ctx_addrspace *space;
 	enum ctx_status status = space_of(in, event->process, &space, err);
 
 	if (status != CTX_OK)
 		return status;
-	map = ctx_addrspace_find(space, event->map.address);
-	if (map != NULL && map->record != CTX_NONE)
-		in->mappings[map->record].life.end_ns = event->time_ns;
+	if (ctx_addrspace_find(space, event->map.address, &map) && map.record != CTX_NONE)
+		in->mappings[map.record].life.end_ns = event->time_ns;
 	return ctx_addrspace_unmap(space, event->map.address, event->map.address + event->map.size, err);
 }
 

@@ -228,15 +228,15 @@ enum ctx_status ctx_resolver_absolute(struct ctx_resolver *resolver, uint64_t ad
 enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_addrspace *space,
 				    uint64_t address, uint32_t *ret_location, struct ctx_err *err)
 {
-	const struct ctx_mapped *map = ctx_addrspace_find(space, address);
 	const struct ctx_resolver_object *object;
 	struct kernel_symbol symbol;
 	struct kernel_place place;
+	struct ctx_mapped map;
 	enum ctx_status status;
 
-	if (map == NULL)
+	if (!ctx_addrspace_find(space, address, &map))
 		return ctx_resolver_absolute(resolver, address, ret_location, err);
-	object = &resolver->objects[map->object];
+	object = &resolver->objects[map.object];
 	if (!object->is_dynamic) {
 		/* The kernel itself is mapped as well: "[kernel.kallsyms]". */
 		if (strncmp(object->path, "[kernel", strlen("[kernel")) == 0)
@@ -249,7 +249,7 @@ enum ctx_status ctx_resolver_kernel(struct ctx_resolver *resolver, struct ctx_ad
 			return resolve_absolute(resolver, &resolver->by_module_address, &place, ret_location,
 						err);
 	}
-	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (address - map->begin),
+	return ctx_resolver_in_object(resolver, map.object, map.file_offset + (address - map.begin),
 				      ret_location, err);
 }
 

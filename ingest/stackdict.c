@@ -74,7 +74,7 @@ enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t f
 				 struct ctx_err *err)
 {
 	struct ctx_resolver *resolver = scope->forest->resolver;
-	const struct ctx_mapped *map;
+	struct ctx_mapped map;
 
 	if (frame >= CTX_KERNEL_START) /* includes markers */
 		return ctx_resolver_is_pseudo(frame)
@@ -82,10 +82,9 @@ enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t f
 			       : ctx_resolver_kernel(resolver, scope->kernel, frame, ret_location, err);
 	if (ctx_frame_is_named(frame))
 		return ctx_resolver_named(resolver, frame, ret_location, err);
-	map = ctx_addrspace_find(scope->process, frame);
-	if (map == NULL)
+	if (!ctx_addrspace_find(scope->process, frame, &map))
 		return ctx_resolver_absolute(resolver, frame, ret_location, err);
-	return ctx_resolver_in_object(resolver, map->object, map->file_offset + (frame - map->begin),
+	return ctx_resolver_in_object(resolver, map.object, map.file_offset + (frame - map.begin),
 				      ret_location, err);
 }
 

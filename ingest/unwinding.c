@@ -92,16 +92,16 @@ static const struct ctx_cfi_table *table_of(struct ctx_unwinding *unwinding, uin
 static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 {
 	struct ctx_unwinding *unwinding = context;
-	const struct ctx_mapped *map = ctx_addrspace_peek(unwinding->space, pc);
+	struct ctx_mapped map;
 	uint64_t address;
 
-	if (map == NULL)
+	if (!ctx_addrspace_peek(unwinding->space, pc, &map))
 		return false;
-	*ret = (struct ctx_unwind_object){.begin = map->begin, .end = map->end};
-	ret->table = table_of(unwinding, map->object);
+	*ret = (struct ctx_unwind_object){.begin = map.begin, .end = map.end};
+	ret->table = table_of(unwinding, map.object);
 	/* By the pc: a segment can begin after the page that its mapping begins with. */
 	if (ret->table != NULL &&
-	    ctx_cfi_table_address(ret->table, map->file_offset + (pc - map->begin), &address))
+	    ctx_cfi_table_address(ret->table, map.file_offset + (pc - map.begin), &address))
 		ret->bias = pc - address;
 	else
 		ret->table = NULL;

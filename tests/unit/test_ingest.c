@@ -57,16 +57,19 @@ static void test_ingest__an_address_space_agrees_with_an_array_of_pages(void **s
 				page[i] = unmap ? -1 : (int64_t)step * 10000 + offset + (int64_t)(i - begin);
 		}
 		for (uint64_t i = 0; i < PAGES; i++) {
-			const struct ctx_mapped *map = ctx_addrspace_find(&space, i);
+			struct ctx_mapped map;
 
 			if (page[i] < 0) {
-				assert_null(map);
+				assert_false(ctx_addrspace_find(&space, i, &map));
 				continue;
 			}
-			assert_non_null(map);
-			assert_int_equal((int64_t)map->object * 10000 +
-						 (int64_t)(map->file_offset + i - map->begin),
+			assert_true(ctx_addrspace_find(&space, i, &map));
+			assert_in_range(i, map.begin, map.end - 1);
+			assert_int_equal((int64_t)map.object * 10000 +
+						 (int64_t)(map.file_offset + i - map.begin),
 					 page[i]);
+			for (uint64_t at = map.begin; at < map.end; at++)
+				assert_int_equal(page[at] - page[i], (int64_t)at - (int64_t)i);
 		}
 		ctx_addrspace_deinit(&space);
 	}
@@ -74,11 +77,11 @@ static void test_ingest__an_address_space_agrees_with_an_array_of_pages(void **s
 
 static int64_t answer_of(struct ctx_addrspace *space, uint64_t address)
 {
-	const struct ctx_mapped *map = ctx_addrspace_find(space, address);
+	struct ctx_mapped map;
 
-	return map == NULL
-		       ? -1
-		       : (int64_t)map->object * 10000 + (int64_t)(map->file_offset + address - map->begin);
+	if (!ctx_addrspace_find(space, address, &map))
+		return -1;
+	return (int64_t)map.object * 10000 + (int64_t)(map.file_offset + address - map.begin);
 }
 
 /* Results cached while the generation is unchanged are never wrong; and a map at an unused address
