@@ -156,11 +156,21 @@ def compare_head():
 
 # ---- there and back
 
+def kernel_functions_in_parts():
+    """Functions of the kernel with clones elsewhere (NAME.constprop.0) are one to ctxan; exported they are as many as there are places: sums are compared."""
+    rows = ctxan(recording, "-r", "functions", *selection)["rows"]
+    return {(row["function"], row["object"]) for row in rows if row["object"] == "[kernel]" and row.get("parts")}
+
+
 def rows_of(where, report, keys, *options):
     found = Counter()
     for row in ctxan(where, "-r", report, *options)["rows"]:
         if row.get("thread") is not None:
             row["thread"] %= LIFE_STEP
+        if (row.get("function"), row.get("object")) in in_parts:
+            for key in ("exclusive", "exclusive_samples"):
+                found[row["function"], key] += row[key]
+            continue
         found[tuple(str(row.get(key)) for key in keys)] += 1
     return found
 
@@ -170,12 +180,18 @@ def paths_of(where, *options):
     found, path = Counter(), []
     for row in ctxan(where, "-r", "tree", *options)["rows"]:
         path = path[: row["level"]] + [(row["function"], row["object"])]
+        if in_parts & set(path):
+            for key in ("base", "cum", "base_samples", "cum_samples"):
+                found[tuple(path), key] += row[key]
+            continue
         calls = row["calls"] if not selection else None  # they depend on the sample before, which may not be selected
         found[tuple(path), calls, row["base"], row["cum"], row["base_samples"], row["cum_samples"], row["recursion_level"]] += 1
     return found
 
 
 def compare_back():
+    global in_parts
+    in_parts = kernel_functions_in_parts()
     options = ["--metric", word] if "--metric" in selection else []  # gprofng's words are known to ctxan
     reports = {"functions": ("function", "object", "exclusive", "inclusive", "exclusive_samples", "inclusive_samples", "inlined"),
                "threads": ("process", "thread", "name", "samples", "weight"), "objects": ("object", "exclusive", "inclusive")}
