@@ -28,7 +28,7 @@ add_custom_target(share ALL DEPENDS ${made_files})
 
 # Man pages and --help name files in docs/; README.md shows the picture and links to them.
 set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/ctxan)
-install(FILES README.md HACKING.md LICENSE DESTINATION ${documents})
+install(FILES README.md HACKING.md LICENSE cmake/copyright DESTINATION ${documents})
 file(GLOB pages CONFIGURE_DEPENDS docs/*.md docs/*.png)
 install(FILES ${pages} DESTINATION ${documents}/docs)
 

@@ -32,6 +32,7 @@ for page in ctxan ctxrec; do
 	done
 done
 documents=$usr/share/doc/ctxan
+grep -q "^License: Apache-2.0" "$documents/copyright" || fail "no copyright as Debian wants it"
 "$usr/bin/ctxan" --help >help.txt && "$usr/bin/ctxrec" --help >>help.txt || fail "--help"
 cat help.txt "$usr"/share/man/man1/*.1 "$documents/README.md" | grep -oE 'docs/[a-zA-Z-]+\.(md|png)|HACKING\.md' | sort -u >named.txt
 [ "$(wc -l <named.txt)" -ge 12 ] || fail "only $(wc -l <named.txt) documents are named"
