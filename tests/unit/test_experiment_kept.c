@@ -269,7 +269,7 @@ static void test_experiment_kept__damage_costs_one_block(void **state)
 	char *file;
 
 	(void)state;
-	assert_int_equal(record(place.path, 60, 20, 12, place.in), CTX_OK);
+	assert_int_equal(record(place.path, 24, 20, 5, place.in), CTX_OK);
 	file = ctx_path_join(place.path, "stacks");
 	assert_int_equal(ctx_file_read(file, 1 << 20, &whole, NULL), CTX_OK);
 	n_blocks = count_blocks(&whole);
@@ -282,7 +282,7 @@ static void test_experiment_kept__damage_costs_one_block(void **state)
 		whole.bytes[at] ^= 0x10;
 		assert_int_equal(read_kept(place.path, place.out), CTX_OK);
 		lost = missing(place.in, place.out);
-		assert_in_range(lost, 0, 12);
+		assert_in_range(lost, 0, 10);
 		largest = lost > largest ? lost : largest;
 	}
 	assert_true(largest > 0);
