@@ -519,7 +519,7 @@ static void test_store__damaged_files_are_refused_or_read_never_fatal(void **sta
 	int refused = 0;
 
 	(void)state;
-	fixture_init(&fixture, 11, 2, 300);
+	fixture_init(&fixture, 11, 2, 100);
 	must(fixture_write(&fixture, path, err));
 	must(ctx_file_read(path, 1 << 24, &good, err));
 	for (int round = 0; round < 2000 / EVERY; round++) {
@@ -599,26 +599,25 @@ static void test_store__opens_paths_with_any_characters(void **state)
 
 static void test_store__a_full_disk_is_an_error_and_leaves_no_files(void **state)
 {
+	struct fixture fixture;
 	int failures = 0;
 
 	(void)state;
-	for (rlim_t limit = 0; limit < 600000; limit += 20000) {
+	fixture_init(&fixture, 2, 30, 20000);
+	for (rlim_t limit = 0; limit < 240000; limit += 8000) {
 		pid_t pid = fork();
 		int status;
 
 		assert_true(pid >= 0);
 		if (pid == 0) {
 			struct rlimit rlimit = {limit, limit};
-			struct fixture fixture;
 			struct ctx_err err = {0};
 			enum ctx_status got;
 
 			signal(SIGXFSZ, SIG_IGN);
-			fixture_init(&fixture, 2, 30, 60000);
 			if (setrlimit(RLIMIT_FSIZE, &rlimit) != 0)
 				_exit(3);
 			got = fixture_write(&fixture, in_dir("a.db"), &err);
-			fixture_deinit(&fixture);
 			_exit(got == CTX_OK ? 0 : got == CTX_E_IO && strstr(err.msg, "a.db") != NULL ? 1 : 2);
 		}
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -629,6 +628,7 @@ static void test_store__a_full_disk_is_an_error_and_leaves_no_files(void **state
 			assert_int_equal(unlink(in_dir("a.db")), 0);
 	}
 	assert_true(failures > 5);
+	fixture_deinit(&fixture);
 }
 
 /* ---- SQL ---- */
