@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { eventually, onPage, open, pageOf } from "./setup.mjs";
+import { closing, eventually, onPage, open, pageOf } from "./setup.mjs";
 
 export const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const VIEWS = ["graph", "bottom-up", "sandwich", "outline"];
@@ -61,12 +61,7 @@ onPage("access: dark and light, as the system has it and by the button", "mixed.
 	await eventually(async () => assert.ok((await lightness(page, "html")) > 0.8));
 	await eventually(async () => assert.equal(await canvas(), light));
 	const dark = await open(pageOf("mixed.er"), { dark: true });
-	try {
-		assert.ok((await lightness(dark.page, "html")) < 0.25);
-		dark.check();
-	} finally {
-		await dark.close();
-	}
+	await closing(dark, async (other) => assert.ok((await lightness(other, "html")) < 0.25));
 });
 
 onPage("access: a narrow window is usable", "mixed.er", { size: { width: 480, height: 800 } }, async (page) => {

@@ -2,7 +2,7 @@
  * The address holds the state: what it says is what comes up, in another window too.
  */
 import assert from "node:assert/strict";
-import { drawn, eventually, hook, onPage, open, pageOf, rowsOf, type } from "./setup.mjs";
+import { closing, drawn, eventually, hook, onPage, open, pageOf, rowsOf, type } from "./setup.mjs";
 
 /* All that a person would compare. */
 async function shown(page) {
@@ -57,12 +57,7 @@ for (const [name, make] of Object.entries(STATES)) {
 		assert.deepEqual(await settled(page), before);
 		assert.equal(await page.evaluate(() => location.hash), address);
 		const other = await open(pageOf("mixed.er"), { fragment: address });
-		try {
-			assert.deepEqual(await settled(other.page), before);
-			other.check();
-		} finally {
-			await other.close();
-		}
+		await closing(other, async (same) => assert.deepEqual(await settled(same), before));
 	});
 }
 

@@ -80,60 +80,102 @@ export async function stop() {
 	if (started !== null) await (await started).close();
 }
 
-/* What must not happen in any page. */
-async function watch(page, url) {
-	const faults = [];
+/* What must not happen in any page. `tab.faults` are those of the page that is open in it, `tab.url` is where that came from; null between two pages. */
+async function watch(tab) {
+	const { page } = tab;
+	const note = (text) => tab.url !== null && tab.faults.push(text);
 	page.on("dialog", (dialog) => {
-		faults.push(`a dialog: ${dialog.message()}`);
+		note(`a dialog: ${dialog.message()}`);
 		void dialog.dismiss();
 	});
-	page.on("pageerror", (error) => faults.push(`an error: ${error.stack}`));
-	page.on("console", (message) => faults.push(`on the console: ${message.text()}`));
-	page.on("popup", () => faults.push("a window opened"));
+	page.on("pageerror", (error) => note(`an error: ${error.stack}`));
+	page.on("console", (message) => note(`on the console: ${message.text()}`));
+	page.on("popup", () => note("a window opened"));
 	page.on("request", (request) => {
 		const asked = request.url().replace(/#.*/s, "");
-		if (asked !== url && !asked.startsWith("data:")) faults.push(`a request: ${asked}`);
+		if (asked !== tab.url && !asked.startsWith("data:")) note(`a request: ${asked}`);
 	});
-	await page.exposeFunction("noteFault", (text) => faults.push(text));
+	await page.exposeFunction("noteFault", note);
 	await page.addInitScript(() => {
 		document.addEventListener("securitypolicyviolation", (event) => window.noteFault(`against the policy: ${event.violatedDirective} ${event.blockedURI}`));
 	});
-	return faults;
+}
+
+/*
+ * Tabs whose test has ended well: the next page comes into one of them. A context of its own for each page would start three processes and take as much time again as
+ * the page. The page stores nothing in the browser, so a document of its own is all that a test needs.
+ */
+const idle = [];
+
+async function newTab() {
+	const context = await (await browser()).newContext({ offline: true });
+	const tab = { context, page: await context.newPage(), faults: [], url: null };
+	tab.page.setDefaultTimeout(PATIENCE);
+	await watch(tab);
+	return tab;
+}
+
+/* Leaves the page; the mouse, which a tab keeps from one document to the next, goes to the corner. */
+async function giveBack(tab) {
+	await tab.page.mouse.move(0, 0);
+	await tab.page.goto("about:blank");
+	tab.url = null;
+	idle.push(tab);
 }
 
 /**
- * A page in a context of its own: {page, check(), close()}; check() fails if something was noted. Options: fragment, dark, size, script (runs before the
- * page's own), ready: false (the page is expected not to come up).
+ * A page in a tab that nobody else has: {page, check(), close(), drop()}; check() fails if something was noted; close() keeps the tab for other pages, drop(), for
+ * what has failed, does not. Options: fragment, dark, size, script (runs when the page is up), ready: false (the page is expected not to come up).
  */
 export async function open(file, { fragment = "", dark = false, size = { width: 1200, height: 900 }, script = null, ready = true } = {}) {
-	const context = await (await browser()).newContext({ viewport: size, colorScheme: dark ? "dark" : "light", offline: true });
-	const page = await context.newPage();
-	const url = pathToFileURL(file).href;
-	const faults = await watch(page, url);
-	page.setDefaultTimeout(PATIENCE);
-	if (script !== null) await page.addInitScript(script);
-	await page.goto(url + fragment);
+	const tab = idle.pop() ?? (await newTab());
+	const { page } = tab;
+	await page.setViewportSize(size);
+	await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
+	tab.faults = [];
+	tab.url = pathToFileURL(file).href;
+	await page.goto(tab.url + fragment);
 	if (ready) await page.waitForFunction(() => window.ctxanPage !== undefined);
-	return { page, check: () => assert.deepEqual(faults, []), close: () => context.close() };
+	if (script !== null) await page.evaluate(script);
+	return { page, check: () => assert.deepEqual(tab.faults, []), close: () => giveBack(tab), drop: () => tab.context.close() };
+}
+
+/** Does something with an open page, checks that nothing was noted, and closes it. */
+export async function closing(opened, body) {
+	try {
+		await body(opened.page);
+		opened.check();
+	} catch (error) {
+		await opened.drop();
+		throw error;
+	}
+	await opened.close();
 }
 
 /** A test with a page: onPage(name, words for pageOf() or a function that gives a path, options, body(page, t)). */
 export function onPage(name, words, options, body) {
 	test(name, { timeout: 4 * PATIENCE }, async (t) => {
 		const opened = await open(typeof words === "function" ? words() : pageOf(words), options);
-		try {
-			await body(opened.page, t);
-			opened.check();
-		} finally {
-			await opened.close();
-		}
+		await closing(opened, (page) => body(page, t));
 	});
 }
 
 /* ---- What a page says ---- */
 
-/** A value of window.ctxanPage. */
-export const hook = (page, name) => page.evaluate((key) => window.ctxanPage[key], name);
+/**
+ * A value of window.ctxanPage. It comes as one text, for playwright looks at each number of a value by itself, which takes longer than the page's work; a value that
+ * JSON would change is an error.
+ */
+export async function hook(page, name) {
+	const text = await page.evaluate((key) => {
+		const same = (_, value) => {
+			if (value === undefined || Object.is(value, -0) || (typeof value === "number" && !Number.isFinite(value))) throw new Error(`${key} has ${value}`);
+			return value;
+		};
+		return JSON.stringify(window.ctxanPage[key], same);
+	}, name);
+	return JSON.parse(text);
+}
 
 /** Tries until `attempt` throws no more, or throws what it throws after some time. */
 export async function eventually(attempt, patience = PATIENCE) {
