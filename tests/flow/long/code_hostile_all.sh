@@ -1,4 +1,5 @@
-# Corrupt objects, debug information, stacks, sources and files that lie, as code_hostile has them, with four times as many seeds.
+# Corrupt objects, debug information, stacks, sources and files that lie, as code_hostile has them, with four times as many seeds, and
+# all that ctxrec-sources can be asked about each.
 . "$(dirname "$0")/../common.sh" "$@"
 need cc python3 objcopy nm readelf strip xz
 case $(uname -m) in x86_64) ;; *) skip "the registers that the program writes are those of x86-64" ;; esac
@@ -7,7 +8,7 @@ case $(uname -m) in x86_64) ;; *) skip "the registers that the program writes ar
 seeds=24
 grep -q __asan_init "$bin/ctxan" && seeds=6
 mkdir hostile && cd hostile || exit 1
-python3 "$source_dir/tests/flow/code_hostile.py" "$bin" "$source_dir" $seeds || fail "code_hostile.py"
+python3 "$source_dir/tests/flow/code_hostile.py" "$bin" "$source_dir" $seeds --all || fail "code_hostile.py"
 cd ..
 
 # A copy that unpacks to 3 GB of zeros.
