@@ -4,12 +4,6 @@ need python3 xz
 CTX_ONLY_SAID=1
 export CTX_ONLY_SAID
 
-for name in single traces family shapes; do
-	unpack "gprofng/$name"
-	echo "$name:"
-	for script in reports tables filters; do
-		python3 "$source_dir/tests/flow/gprofng_$script.py" "$name.er" || fail "$name: $script"
-	done
-done
-
+unpack gprofng/single gprofng/traces gprofng/family gprofng/shapes
+python3 "$source_dir/tests/flow/gprofng_kept.py" single.er traces.er family.er shapes.er || fail "see above"
 finish
