@@ -116,7 +116,7 @@ fi
 # An ingest that a test holds: stopped_ingest.c is preloaded into ctxan. With the sanitizers it does not come first, which they do not mind.
 cc -shared -fPIC -O1 -o stopped_ingest.so "$source_dir/tests/flow/stopped_ingest.c" || fail "cc stopped_ingest.c"
 held="env --default-signal=INT LD_PRELOAD=$work/stopped_ingest.so ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0"
-gen_perfdata flat.data large.data 1000000 >/dev/null || fail "gen_perfdata"
+gen_perfdata flat.data large.data 200000 >/dev/null || fail "gen_perfdata"
 
 # Progress on a terminal after a second, wiped away at the end.
 $held SLOW_MS=1200 script -qec "ctxan large.data -r functions --limit 3" typescript >/dev/null </dev/null || fail "on a terminal"
