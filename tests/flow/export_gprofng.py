@@ -6,6 +6,7 @@ bytes that it had when gprofng was asked.
 Functions are named by the linker's names, as both know them. gprofng has no inlined functions, so its numbers are compared with those of
 --no-inlines. Then ctxan opens the export, and its reports must be those of the recording, to the last digit.
 """
+import functools
 import json
 import os
 import re
@@ -37,9 +38,22 @@ def output_of(*command):
     return done.stdout
 
 
-def ctxan(recording, *options):
-    text = output_of("ctxan", "-q", "--format", "json", "--limit", "0", *options, recording)
-    return json.loads(text)
+TOGETHER = ("functions", "tree", "threads", "objects")
+
+
+@functools.cache
+def reports(recording, *options):
+    """Those that are compared, in one run: it is the start of ctxan that takes its time."""
+    text = output_of("ctxan", "-q", "--format", "json", "--limit", "0", "-r", ",".join(TOGETHER), *options, recording)
+    found = {}
+    for report in TOGETHER:
+        found[report], end = json.JSONDecoder().raw_decode(text)
+        text = text[end:].lstrip()
+    return found
+
+
+def ctxan(recording, report, *options):
+    return reports(recording, *options)[report]
 
 
 def display(*commands):
@@ -108,7 +122,7 @@ def printable(name):
 
 def compare_functions(linker, unit):
     theirs, ours, inclusive = functions(), defaultdict(lambda: [0, 0]), defaultdict(list)
-    for row in ctxan(recording, "--no-inlines", "--db", "plain.db", "-r", "functions", *selection)["rows"]:
+    for row in ctxan(recording, "functions", "--no-inlines", "--db", "plain.db", *selection)["rows"]:
         name = linker.name(row)
         ours[name][0] += row["exclusive"]
         ours[name][1] += row["exclusive_samples"]
@@ -129,7 +143,7 @@ def compare_functions(linker, unit):
 def compare_tree(linker, unit):
     theirs, rows = tree()
     ours, samples, path = Counter(), Counter(), []
-    for row in ctxan(recording, "--no-inlines", "--db", "plain.db", "-r", "tree", *selection)["rows"]:
+    for row in ctxan(recording, "tree", "--no-inlines", "--db", "plain.db", *selection)["rows"]:
         path = path[: row["level"]] + [linker.name(row)]
         ours[tuple(path)] += row["cum"]
         samples[tuple(path)] += row["cum_samples"]
@@ -140,7 +154,7 @@ def compare_tree(linker, unit):
 
 
 def compare_threads(unit):
-    ours = [row for row in ctxan(recording, "-r", "threads", *selection)["rows"] if row.get("weight")]
+    ours = [row for row in ctxan(recording, "threads", *selection)["rows"] if row.get("weight")]
     ours = sorted((row["weight"], row["samples"]) for row in ours)
     theirs = [value for value in threads()][-len(ours):] if ours else []
     if len(theirs) != len(ours) or not all(near(a, b, unit, 1, n) for a, (b, n) in zip(theirs, ours)):
@@ -164,7 +178,7 @@ def kernel_functions_in_parts():
 
 def rows_of(where, report, keys, *options):
     found = Counter()
-    for row in ctxan(where, "-r", report, *options)["rows"]:
+    for row in ctxan(where, report, *options)["rows"]:
         if row.get("thread") is not None:
             row["thread"] %= LIFE_STEP
         if (row.get("function"), row.get("object")) in in_parts:
@@ -178,7 +192,7 @@ def rows_of(where, report, keys, *options):
 def paths_of(where, *options):
     """The call tree without its order: of siblings that weigh the same any may be first."""
     found, path = Counter(), []
-    for row in ctxan(where, "-r", "tree", *options)["rows"]:
+    for row in ctxan(where, "tree", *options)["rows"]:
         path = path[: row["level"]] + [(row["function"], row["object"])]
         if in_parts & set(path):
             for key in ("base", "cum", "base_samples", "cum_samples"):

@@ -51,10 +51,13 @@ class Recording:
 
     def reports(self, names, *options):
         """Several at once: one object each. Each question is asked once."""
-        question = (*names, *options)
-        if question not in self.answers:
-            self.answers[question] = self.ask(names, options)
-        return self.answers[question]
+        missing = [name for name in names if (name, *options) not in self.answers]
+        if missing and not options:  # of the whole recording all are asked in the end
+            missing = list(dict.fromkeys([*missing, "states", "threads", "header"]))
+        if missing:
+            for name, answer in zip(missing, self.ask(missing, options)):
+                self.answers[(name, *options)] = answer
+        return [self.answers[(name, *options)] for name in names]
 
     def ask(self, names, options):
         command = ["ctxan", "-q", self.path, "-r", ",".join(names), "--format", "json", "--limit", "0", *options]
