@@ -172,7 +172,7 @@ def compare_head():
 
 def kernel_functions_in_parts():
     """Functions of the kernel with clones elsewhere (NAME.constprop.0) are one to ctxan; exported they are as many as there are places: sums are compared."""
-    rows = ctxan(recording, "-r", "functions", *selection)["rows"]
+    rows = ctxan(recording, "functions", *selection)["rows"]
     return {(row["function"], row["object"]) for row in rows if row["object"] == "[kernel]" and row.get("parts")}
 
 
