@@ -17,7 +17,7 @@ for name in ("dump", "piped", "default", "raw", "injected"):
     open(name + ".data", "wb").write(data)
 END
 mkdir -p "symfs$work"
-cp -r dumps "symfs$work/"
+cp -rp dumps "symfs$work/" # with their times: what is newer than the recording is reported
 places="--symfs symfs"
 
 share() { functions "$1" "100 * ([.[] | select(.function == \"$2\").exclusive_samples] | add // 0) / \$all"; }
@@ -90,7 +90,7 @@ open("map.data", "wb").write(data)
 END
 kept=perf-*.map
 places=
-cp $kept "$map"
+cp -p $kept "$map"
 halves map with_map
 [ "$(most map :25%)" = jit_alpha ] && [ "$(most map 75%:)" = jit_beta ] || fail "map: the first quarter is $(most map :25%)'s, the last $(most map 75%:)'s"
 notes map && fail "map: a note"
@@ -103,6 +103,6 @@ printf 'no line of a map\n10 20 jit_elsewhere\nffffffffffffff00 ffffffffffffffff
 forget map
 all_nameless map with_map
 # A recording of another host: the map is not its own.
-cp $kept "$map"
+cp -p $kept "$map"
 all_nameless elsewhere with_map
 finish
