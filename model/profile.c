@@ -1,11 +1,25 @@
 #include "model/profile.h"
 
+#include "base/mem.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The first record of a process may be so late. */
 #define USAGE_START_NS UINT64_C(10000000)
+
+bool ctx_object_is_kernel(const char *path)
+{
+	static const char *const user[] = {"[vdso]", "[vsyscall]", "[vvar",    "[heap]",
+					   "[stack", "[anon",	   "[uprobes]"};
+
+	for (size_t i = 0; i < CTX_COUNT_OF(user); i++) {
+		if (strncmp(path, user[i], strlen(user[i])) == 0)
+			return false;
+	}
+	return *path == '[';
+}
 
 void ctx_profile_deinit(struct ctx_profile *profile)
 {

@@ -135,6 +135,12 @@ struct ctx_profile {
 
 void ctx_profile_deinit(struct ctx_profile *profile);
 
+/*
+ * Whether a load object is the kernel or one of its modules: names in brackets, except for the
+ * special maps of a process ("[vdso]", "[heap]").
+ */
+bool ctx_object_is_kernel(const char *path);
+
 /* NULL if `thread` is not a thread. */
 static inline const struct ctx_thread_info *ctx_profile_thread(const struct ctx_profile *profile,
 							       uint32_t thread)

@@ -49,6 +49,14 @@ struct ctx_report_wakers {
 	uint64_t delay_ns, delay_max_ns; /* between being woken and running */
 };
 
+/* Waits of the selection in the same state with the same call stack. */
+struct ctx_report_waits {
+	uint32_t state; /* enum ctx_thread_state */
+	uint32_t stack; /* CCT node */
+	uint64_t waits;
+	uint64_t wait_ns, wait_max_ns; /* of the parts inside the selected intervals */
+};
+
 struct ctx_report_sum {
 	uint64_t samples, weight;
 };

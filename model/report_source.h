@@ -114,6 +114,12 @@ struct ctx_report_source {
 	 */
 	enum ctx_status (*wakers)(struct ctx_report_source *source, const struct ctx_report_wakers **ret,
 				  size_t *ret_n, struct ctx_err *err);
+	/*
+	 * Waits grouped by state and call stack, the longest first, recorded wakers or not. Only
+	 * with profile->has_states. A scan.
+	 */
+	enum ctx_status (*waits)(struct ctx_report_source *source, const struct ctx_report_waits **ret,
+				 size_t *ret_n, struct ctx_err *err);
 	/* Traced operations of a kind, in order of time. */
 	enum ctx_status (*traced)(struct ctx_report_source *source, enum ctx_traced_kind kind,
 				  struct ctx_report_traced *ret, struct ctx_err *err);

@@ -131,6 +131,14 @@ CTX_MUST_CHECK enum ctx_status ctx_query_wakers(struct ctx_query *query, struct 
 						size_t *ret_n, struct ctx_err *err);
 
 /*
+ * The same waits by state and call stack, the longest first; who ended them is not considered, so
+ * that a recording without wakers has them too. A wait that several intervals cut counts in each.
+ * A scan of the spans of the wait states. malloc'ed.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_query_waits(struct ctx_query *query, struct ctx_report_waits **ret,
+					       size_t *ret_n, struct ctx_err *err);
+
+/*
  * The wait states among the states of the selected metrics, of CTX_STATE_BIT. 0: all or none of
  * them, which both mean all.
  */

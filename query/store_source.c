@@ -38,18 +38,24 @@ struct index {
 	struct ctx_report_index shown;
 };
 
+/* Of thread states. */
+struct lives {
+	bool has_states, has_wakers, has_waits;
+	struct ctx_report_states *states;
+	struct ctx_report_wakers *wakers;
+	struct ctx_report_waits *waits;
+	size_t n_states, n_wakers, n_waits;
+};
+
 struct source {
 	struct ctx_report_source base; /* first */
 	struct ctx_query_source_spec spec;
 	struct ctx_query query;
 	double cpu_ms;
 	struct parts parts[PARTS_QUERIES];
-	bool has_raw, has_states, has_wakers, has_sums, has_levels, has_mappings, has_traced[CTX_TRACED_N];
+	struct lives lives;
+	bool has_raw, has_sums, has_levels, has_mappings, has_traced[CTX_TRACED_N];
 	struct ctx_histogram raw;
-	struct ctx_report_states *states;
-	size_t n_states;
-	struct ctx_report_wakers *wakers;
-	size_t n_wakers;
 	uint64_t *thread_samples, *thread_weight; /* NULL: the selection is the whole run */
 	struct ctx_report_omitted sums_omitted;
 	struct ctx_report_level *levels;
@@ -176,18 +182,19 @@ static enum ctx_status pull_states(struct ctx_report_source *base, const struct 
 {
 	struct source *source = source_of(base);
 
-	if (!source->has_states) {
+	if (!source->lives.has_states) {
 		enum ctx_status status;
 
 		begin(source, false);
-		status = ctx_query_states(&source->query, &source->states, &source->n_states, err);
+		status =
+			ctx_query_states(&source->query, &source->lives.states, &source->lives.n_states, err);
 		end(source);
 		if (status != CTX_OK)
 			return status;
-		source->has_states = true;
+		source->lives.has_states = true;
 	}
-	*ret = source->states;
-	*ret_n = source->n_states;
+	*ret = source->lives.states;
+	*ret_n = source->lives.n_states;
 	return CTX_OK;
 }
 
@@ -196,18 +203,39 @@ static enum ctx_status pull_wakers(struct ctx_report_source *base, const struct 
 {
 	struct source *source = source_of(base);
 
-	if (!source->has_wakers) {
+	if (!source->lives.has_wakers) {
 		enum ctx_status status;
 
 		begin(source, false);
-		status = ctx_query_wakers(&source->query, &source->wakers, &source->n_wakers, err);
+		status =
+			ctx_query_wakers(&source->query, &source->lives.wakers, &source->lives.n_wakers, err);
 		end(source);
 		if (status != CTX_OK)
 			return status;
-		source->has_wakers = true;
+		source->lives.has_wakers = true;
 	}
-	*ret = source->wakers;
-	*ret_n = source->n_wakers;
+	*ret = source->lives.wakers;
+	*ret_n = source->lives.n_wakers;
+	return CTX_OK;
+}
+
+static enum ctx_status pull_waits(struct ctx_report_source *base, const struct ctx_report_waits **ret,
+				  size_t *ret_n, struct ctx_err *err)
+{
+	struct source *source = source_of(base);
+
+	if (!source->lives.has_waits) {
+		enum ctx_status status;
+
+		begin(source, false);
+		status = ctx_query_waits(&source->query, &source->lives.waits, &source->lives.n_waits, err);
+		end(source);
+		if (status != CTX_OK)
+			return status;
+		source->lives.has_waits = true;
+	}
+	*ret = source->lives.waits;
+	*ret_n = source->lives.n_waits;
 	return CTX_OK;
 }
 
@@ -469,6 +497,7 @@ enum ctx_status ctx_query_source_open(const struct ctx_query_source_spec *spec,
 		.thread_sums = pull_thread_sums,
 		.states = pull_states,
 		.wakers = pull_wakers,
+		.waits = pull_waits,
 		.traced = pull_traced,
 		.index = pull_index,
 		.slices = pull_slices,
@@ -502,8 +531,9 @@ void ctx_query_source_close(struct ctx_report_source *base)
 	for (unsigned i = 0; i < CTX_TRACED_N; i++)
 		free((struct ctx_traced *)(uintptr_t)source->traced[i].items);
 	ctx_histogram_deinit(&source->raw);
-	free(source->states);
-	free(source->wakers);
+	free(source->lives.states);
+	free(source->lives.waits);
+	free(source->lives.wakers);
 	free(source->thread_samples);
 	free(source->thread_weight);
 	free(source->levels);

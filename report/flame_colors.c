@@ -13,19 +13,6 @@
 /* Well separated hues, none near the kernel's. */
 static const uint16_t hues[] = {210, 130, 285, 178, 335, 80, 245, 105, 310, 190};
 
-/* Names in brackets are the kernel and its modules, except for these special maps of a process. */
-static bool is_kernel(const char *path)
-{
-	static const char *const user[] = {"[vdso]", "[vsyscall]", "[vvar",    "[heap]",
-					   "[stack", "[anon",	   "[uprobes]"};
-
-	for (size_t i = 0; i < CTX_COUNT_OF(user); i++) {
-		if (strncmp(path, user[i], strlen(user[i])) == 0)
-			return false;
-	}
-	return *path == '[';
-}
-
 /*
  * One channel of an HSL colour, saturation and lightness in percent: l - s * min(l, 1 - l) *
  * max(-1, min(k - 3, 9 - k, 1)) with k = offset + hue / 30, modulo 12 (CSS Color 4); here k is
@@ -114,7 +101,7 @@ enum ctx_status ctx_flame_colors_init(struct ctx_flame_colors *colors, const str
 		return ctx_err_nomem(err);
 	}
 	for (uint32_t i = 0; i < profile->n_objects; i++)
-		colors->kernel[i] = is_kernel(profile->objects[i].path);
+		colors->kernel[i] = ctx_object_is_kernel(profile->objects[i].path);
 	uses = sum_objects(colors, tree);
 	if (uses == NULL) {
 		ctx_flame_colors_deinit(colors);

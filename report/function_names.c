@@ -75,6 +75,19 @@ bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, 
 	       is_among(info->parts, filter);
 }
 
+bool ctx_stack_has_function(const struct ctx_profile *profile, uint32_t stack, const char *filter)
+{
+	if (filter == NULL)
+		return true;
+	if (stack >= profile->cct.n)
+		return false;
+	for (; stack != CTX_TRIE_ROOT; stack = profile->cct.parent[stack]) {
+		if (ctx_function_matches(profile, profile->cct.key[stack], filter))
+			return true;
+	}
+	return false;
+}
+
 static enum ctx_status refuse(const struct ctx_profile *profile, const char *filter, struct ctx_err *err)
 {
 	struct ctx_near near = {0};

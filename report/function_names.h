@@ -24,6 +24,9 @@ size_t ctx_function_plain_length(const struct ctx_function_info *function);
  */
 bool ctx_function_matches(const struct ctx_profile *profile, uint32_t function, const char *filter);
 
+/* Whether a function of a call stack (a node of the CCT) passes. O(depth). */
+bool ctx_stack_has_function(const struct ctx_profile *profile, uint32_t stack, const char *filter);
+
 /* CTX_E_NOTFOUND: there is a filter and no function of the experiment passes. */
 CTX_MUST_CHECK enum ctx_status ctx_function_check(const struct ctx_profile *profile, const char *filter,
 						  struct ctx_err *err);

@@ -19,6 +19,7 @@
 	X(callers_callees)                                                                                   \
 	X(stacks)                                                                                            \
 	X(states)                                                                                            \
+	X(waits)                                                                                             \
 	X(wakers)                                                                                            \
 	X(heap)                                                                                              \
 	X(leaks)                                                                                             \

@@ -25,23 +25,10 @@ uint64_t ctx_wakers_key(const struct ctx_wakers_sums *sums, size_t key)
 	return numbers[key];
 }
 
-static bool has_function(const struct ctx_profile *profile, uint32_t stack, const char *function)
-{
-	if (function == NULL)
-		return true;
-	if (stack >= profile->cct.n)
-		return false;
-	for (; stack != CTX_TRIE_ROOT; stack = profile->cct.parent[stack]) {
-		if (ctx_function_matches(profile, profile->cct.key[stack], function))
-			return true;
-	}
-	return false;
-}
-
 bool ctx_wakers_passes(const struct ctx_wakers_view *view, const struct ctx_report_wakers *row)
 {
-	return has_function(view->profile, row->stack, view->options->subject) &&
-	       has_function(view->profile, row->stack, view->options->function);
+	return ctx_stack_has_function(view->profile, row->stack, view->options->subject) &&
+	       ctx_stack_has_function(view->profile, row->stack, view->options->function);
 }
 
 const char *ctx_wakers_state(uint32_t state, bool word)

@@ -36,6 +36,8 @@ struct fake_source {
 	size_t n_states;
 	const struct ctx_report_wakers *wakers;
 	size_t n_wakers;
+	const struct ctx_report_waits *waits;
+	size_t n_waits;
 	struct ctx_report_traced traced[CTX_TRACED_N];
 	const struct ctx_report_index *index;
 	const struct ctx_report_slice *slices;
@@ -122,6 +124,16 @@ static inline enum ctx_status fake_wakers(struct ctx_report_source *source,
 	(void)err;
 	*ret = fake_of(source)->wakers;
 	*ret_n = fake_of(source)->n_wakers;
+	return CTX_OK;
+}
+
+static inline enum ctx_status fake_waits(struct ctx_report_source *source,
+					 const struct ctx_report_waits **ret, size_t *ret_n,
+					 struct ctx_err *err)
+{
+	(void)err;
+	*ret = fake_of(source)->waits;
+	*ret_n = fake_of(source)->n_waits;
 	return CTX_OK;
 }
 
@@ -224,6 +236,7 @@ static inline struct ctx_report_source *fake_open(struct fake_source *fake)
 		.thread_sums = fake_sums,
 		.states = fake_states,
 		.wakers = fake_wakers,
+		.waits = fake_waits,
 		.traced = fake_traced,
 		.index = fake_index,
 		.slices = fake_slices,

@@ -551,6 +551,40 @@ static bool at_once(const struct ctx_selection *selection, const struct ctx_wake
 	       ctx_selection_passes_filters(selection, &point);
 }
 
+/* By state and stack, of all threads together: against the spans, added up by hand. */
+static void assert_waits(const struct world *world, const struct ctx_selection *selection)
+{
+	struct ctx_query query = ask_of(world->store, selection, 0);
+	struct ctx_histogram truth[CTX_STATE_N] = {0};
+	struct ctx_report_waits *rows;
+	uint64_t left = 0;
+	size_t n;
+
+	must(ctx_query_waits(&query, &rows, &n, err));
+	for (unsigned s = 0; s < CTX_STATE_N; s++) {
+		if ((CTX_STATES_OF_WAITS & CTX_STATE_BIT(s)) == 0 || !is_asked(selection, s))
+			continue;
+		sum_by_hand(world, selection, STATES + s, CTX_NONE, false, &truth[s]);
+		/* Entries without a sample only count calls. */
+		for (size_t i = 0; i < truth[s].n; i++)
+			left += truth[s].entries[i].samples != 0;
+	}
+	assert_int_equal(n, left);
+	for (size_t i = 0; i < n; i++) {
+		const struct ctx_hist_entry *entry = ctx_histogram_get(&truth[rows[i].state], rows[i].stack);
+
+		assert_non_null(entry);
+		assert_int_equal(rows[i].waits, entry->samples);
+		assert_int_equal(rows[i].wait_ns, entry->weight);
+		assert_in_range(rows[i].wait_max_ns, rows[i].wait_ns / rows[i].waits, rows[i].wait_ns);
+		assert_true(i == 0 || rows[i - 1].wait_ns >= rows[i].wait_ns);
+	}
+	for (unsigned s = 0; s < CTX_STATE_N; s++)
+		ctx_histogram_deinit(&truth[s]);
+	free(rows);
+	ctx_query_deinit(&query);
+}
+
 static void assert_wakers(const struct world *world, const struct ctx_selection *selection)
 {
 	struct ctx_query query = ask_of(world->store, selection, 0);
@@ -851,6 +885,7 @@ static void one_division(struct world *world, struct ctx_selection *selection, u
 {
 	(void)metric;
 	assert_states(world, selection);
+	assert_waits(world, selection);
 	assert_slices(world, selection);
 }
 

@@ -19,6 +19,7 @@ static const char *external_wakers[] = {"<interrupt>", "kworker/0:1"};
 struct lives { /* what the threads of the fixture did */
 	struct ctx_report_states states[2];
 	struct ctx_report_wakers wakers[6];
+	struct ctx_report_waits waits[5];
 	struct ctx_histogram histograms[2][4]; /* by part: CPU (borrowed), user, lock, wall */
 	uint32_t more_metrics[3];
 };
@@ -118,6 +119,18 @@ static void give_lives(struct fixture *fixture, struct lives *lives)
 	fixture->input.n_states = 2;
 	fixture->input.wakers = lives->wakers;
 	fixture->input.n_wakers = CTX_COUNT_OF(lives->wakers);
+	lives->waits[0] = (struct ctx_report_waits){CTX_STATE_USER_LOCK, waits, 12, 620 * MS + 7, 300 * MS};
+	lives->waits[1] = (struct ctx_report_waits){CTX_STATE_SLEEP, stack_of(fixture, PATH(0, 2, 3)), 2,
+						    80 * MS, 70 * MS};
+	lives->waits[2] = (struct ctx_report_waits){CTX_STATE_SLEEP, stack_of(fixture, PATH(7, 3)), 1,
+						    40 * MS - 7, 40 * MS - 7};
+	lives->waits[3] = (struct ctx_report_waits){CTX_STATE_DATA_FAULT, stack_of(fixture, PATH(7, 1)), 4,
+						    50 * MS, 20 * MS};
+	/* As the first, from elsewhere below the same caller: one row. */
+	lives->waits[4] =
+		(struct ctx_report_waits){CTX_STATE_SLEEP, stack_of(fixture, PATH(0, 2)), 1, 5 * MS, 5 * MS};
+	fixture->input.waits = lives->waits;
+	fixture->input.n_waits = CTX_COUNT_OF(lives->waits);
 	for (unsigned part = 0; part < 2; part++)
 		give_first(fixture, lives, part, &fixture->all);
 	for (unsigned i = 0; i < 40; i++) {
@@ -149,9 +162,13 @@ static void test_report_states__prints_threads_waits_and_slices_in_every_format(
 
 	assert_every_format("states", &fixture->input, (struct ctx_report_options){0}, "states-states");
 	assert_every_format("wakers", &fixture->input, (struct ctx_report_options){0}, "states-wakers");
+	assert_every_format("waits", &fixture->input, (struct ctx_report_options){0}, "states-waits");
 	assert_every_format("timeline", &fixture->input, (struct ctx_report_options){0}, "states-timeline");
 	assert_every_format("wakers", &fixture->input, (struct ctx_report_options){.subject = "walk"},
 			    "states-of-walk-wakers");
+	assert_every_format("waits", &fixture->input,
+			    (struct ctx_report_options){.subject = "walk", .limit = 1, .sort = "max_ns"},
+			    "states-of-walk-waits");
 	lives_free(lives);
 }
 

@@ -46,7 +46,7 @@ check --interval 300:700
 check --thread 1
 
 # Any report is a page too, and several are one.
-for report in header overview samples functions objects lines pcs source disasm tree callers-callees stacks states wakers threads processes timeline index; do
+for report in header overview samples functions objects lines pcs source disasm tree callers-callees stacks states waits wakers threads processes timeline index; do
 	ctxan -q phases.er -r $report --format html >table.html 2>message || { grep -q 'no thread states' message || fail "$report: $(cat message)"; continue; }
 	xmllint --noout table.html || fail "$report: not well-formed"
 	[ "$(xmllint --xpath "count(//h2[@id='$report'])" table.html)" = 1 ] || fail "$report: no section of its own"

@@ -1,0 +1,261 @@
+/*
+ * Kinds of waits and their callers: stacks of Linux with glibc and musl, dynamic and static, with
+ * and without the kernel's part.
+ */
+#include "model/wait_kind.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PROGRAM, LIBC, LINKER, KERNEL, LIBSTDCXX };
+
+static struct ctx_object_info objects[] = {
+	[PROGRAM] = {"/home/user/app", "", ""},
+	[LIBC] = {"/usr/lib/x86_64-linux-gnu/libc.so.6", "", ""},
+	[LINKER] = {"/lib64/ld-linux-x86-64.so.2", "", ""},
+	[KERNEL] = {"[kernel]", "", ""},
+	[LIBSTDCXX] = {"/usr/lib/libstdc++.so.6.0.30", "", ""},
+};
+
+#define FRAMES 12
+
+struct frame {
+	const char *name;
+	uint32_t object;
+};
+
+struct expected {
+	enum ctx_thread_state state;
+	enum ctx_wait_kind kind;
+	const char *caller;	     /* NULL: none */
+	struct frame frames[FRAMES]; /* leaf first */
+};
+
+#define FUTEX                                                                                                \
+	{"futex_do_wait", KERNEL}, {"futex_wait", KERNEL}, {"do_futex", KERNEL},                             \
+	{                                                                                                    \
+		"do_syscall_64", KERNEL                                                                      \
+	}
+
+static const struct expected cases[] = {
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_MUTEX,
+	 "push",
+	 {FUTEX,
+	  {"__lll_lock_wait", LIBC},
+	  {"pthread_mutex_lock", LIBC},
+	  {"push", PROGRAM},
+	  {"main", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_JOIN,
+	 "finish",
+	 {FUTEX,
+	  {"__futex_abstimed_wait_common64 (inlined)", LIBC},
+	  {"__pthread_clockjoin_ex", LIBC},
+	  {"finish", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_CONDITION,
+	 "std::condition_variable::wait(std::unique_lock<std::mutex>&)",
+	 {FUTEX,
+	  {"__pthread_cond_wait_common", LIBC},
+	  {"___pthread_cond_wait", LIBC},
+	  {"std::condition_variable::wait(std::unique_lock<std::mutex>&)", LIBSTDCXX},
+	  {"take", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_RWLOCK,
+	 "look_up",
+	 {FUTEX,
+	  {"__pthread_rwlock_rdlock_full64 (inlined)", LIBC},
+	  {"___pthread_rwlock_rdlock", LIBC},
+	  {"look_up", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_SEMAPHORE,
+	 "get",
+	 {FUTEX,
+	  {"__new_sem_wait_slow64.constprop.0", LIBC},
+	  {"sem_wait@@GLIBC_2.34", LIBC},
+	  {"get", PROGRAM}}},
+	/* Linked into the program; without the kernel's part. */
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_BARRIER,
+	 "phase",
+	 {{"futex_wait (inlined)", PROGRAM},
+	  {"futex_wait_simple (inlined)", PROGRAM},
+	  {"pthread_barrier_wait", PROGRAM},
+	  {"phase", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_FUTEX,
+	 "work",
+	 {FUTEX, {"__syscall_cp_c", PROGRAM}, {"__timedwait_cp", PROGRAM}, {"work", PROGRAM}}},
+	{CTX_STATE_USER_LOCK,
+	 CTX_WAIT_KIND_FUTEX,
+	 "runtime.futexsleep",
+	 {FUTEX, {"runtime.futexsleep", PROGRAM}}},
+	/* The kernel's functions tell more than the system call. */
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_PIPE,
+	 "parse",
+	 {{"anon_pipe_read", KERNEL},
+	  {"vfs_read", KERNEL},
+	  {"__GI___libc_read (inlined)", LIBC},
+	  {"read", LIBC},
+	  {"parse", PROGRAM}}},
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_SOCKET,
+	 "parse",
+	 {{"sk_wait_data", KERNEL},
+	  {"tcp_recvmsg", KERNEL},
+	  {"vfs_read", KERNEL},
+	  {"__libc_read", LIBC},
+	  {"parse", PROGRAM}}},
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_FILE,
+	 "save",
+	 {{"folio_wait_bit_common", KERNEL}, {"ext4_sync_file", KERNEL}, {"fsync", LIBC}, {"save", PROGRAM}}},
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_POLL,
+	 "loop",
+	 {{"ep_poll", KERNEL}, {"epoll_wait", LIBC}, {"loop", PROGRAM}}},
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_TIMER,
+	 "nap",
+	 {{"do_nanosleep", KERNEL}, {"__nanosleep", LIBC}, {"nap", PROGRAM}}},
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_CHILD,
+	 "sh",
+	 {{"do_wait", KERNEL}, {"kernel_wait4", KERNEL}, {"__GI___wait4", LIBC}, {"sh", PROGRAM}}},
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_OTHER,
+	 "pin",
+	 {{"wait_for_completion", KERNEL}, {"sched_setaffinity", LIBC}, {"pin", PROGRAM}}},
+	/* Of an ordinary user: no part of the kernel. */
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_TIMER,
+	 "nap",
+	 {{"clock_nanosleep@@GLIBC_2.17", LIBC}, {"nanosleep", LIBC}, {"nap", PROGRAM}}},
+	{CTX_STATE_SLEEP, CTX_WAIT_KIND_OTHER, "parse", {{"read", LIBC}, {"parse", PROGRAM}}},
+	/* A method of the program is not the C library's function of this name. */
+	{CTX_STATE_SLEEP,
+	 CTX_WAIT_KIND_PIPE,
+	 "Reader::wait",
+	 {{"pipe_read", KERNEL}, {"read", LIBC}, {"Reader::wait", PROGRAM}, {"wait", PROGRAM}}},
+	/* The state decides. */
+	{CTX_STATE_DATA_FAULT,
+	 CTX_WAIT_KIND_PAGE_FAULT,
+	 "touch",
+	 {{"folio_wait_bit", KERNEL}, {"filemap_fault", KERNEL}, {"touch", PROGRAM}}},
+	{CTX_STATE_TEXT_FAULT,
+	 CTX_WAIT_KIND_PAGE_FAULT,
+	 "_dl_relocate_object_caller",
+	 {{"filemap_fault", KERNEL},
+	  {"_dl_relocate_object", LINKER},
+	  {"_dl_relocate_object_caller", PROGRAM}}},
+	{CTX_STATE_STOPPED,
+	 CTX_WAIT_KIND_STOPPED,
+	 "main",
+	 {{"do_signal_stop", KERNEL}, {"read", LIBC}, {"main", PROGRAM}}},
+	{CTX_STATE_SLEEP, CTX_WAIT_KIND_OTHER, NULL, {{"schedule", KERNEL}, {"ret_from_fork", KERNEL}}},
+};
+
+/* A profile with the stack of one case; a function for each frame. */
+static uint32_t make(const struct expected *expected, struct ctx_profile *profile)
+{
+	uint32_t keys[FRAMES], nodes[FRAMES], n = 0;
+
+	*profile = (struct ctx_profile){.objects = objects,
+					.n_objects = CTX_COUNT_OF(objects),
+					.functions = ctx_calloc(FRAMES, sizeof(*profile->functions))};
+	assert_non_null(profile->functions);
+	while (n < FRAMES && expected->frames[n].name != NULL)
+		n++;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct frame *frame = &expected->frames[n - 1 - i];
+
+		profile->functions[i] = (struct ctx_function_info){
+			.name = frame->name, .linkage_name = frame->name, .object = frame->object};
+		keys[i] = i;
+	}
+	profile->n_functions = n;
+	assert_int_equal(ctx_trie_init(&profile->cct, NULL), CTX_OK);
+	assert_int_equal(
+		ctx_trie_path(&profile->cct, CTX_TRIE_ROOT, (struct ctx_trie_keys){keys, n}, nodes, NULL),
+		CTX_OK);
+	return nodes[n - 1];
+}
+
+static void test_wait_kind__stacks_have_a_kind_and_a_caller(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_profile profile;
+		struct ctx_wait_kinds kinds;
+		uint32_t stack = make(&cases[i], &profile);
+		struct ctx_wait_place place;
+
+		assert_int_equal(ctx_wait_kinds_init(&kinds, &profile, NULL), CTX_OK);
+		place = ctx_wait_kinds_find(&kinds, cases[i].state, stack);
+		if (place.kind != cases[i].kind)
+			fail_msg("%s: %s, not %s", cases[i].frames[0].name, ctx_wait_kind_text(place.kind),
+				 ctx_wait_kind_text(cases[i].kind));
+		if (cases[i].caller != NULL && place.caller == CTX_NONE)
+			fail_msg("%s: no caller", cases[i].caller);
+		if (cases[i].caller == NULL)
+			assert_int_equal(place.caller, CTX_NONE);
+		else
+			assert_string_equal(profile.functions[place.caller].name, cases[i].caller);
+		ctx_wait_kinds_deinit(&kinds);
+		ctx_trie_deinit(&profile.cct);
+		free(profile.functions);
+	}
+}
+
+static void test_wait_kind__an_empty_or_unknown_stack_has_the_kind_of_its_state(void **state)
+{
+	struct ctx_profile profile;
+	struct ctx_wait_kinds kinds;
+
+	(void)state;
+	(void)make(&cases[0], &profile);
+	assert_int_equal(ctx_wait_kinds_init(&kinds, &profile, NULL), CTX_OK);
+	for (uint32_t stack = CTX_TRIE_ROOT; stack != 200; stack = stack == CTX_TRIE_ROOT ? 100 : 200) {
+		struct ctx_wait_place place = ctx_wait_kinds_find(&kinds, CTX_STATE_USER_LOCK, stack);
+
+		assert_int_equal(place.kind, CTX_WAIT_KIND_FUTEX);
+		assert_int_equal(place.caller, CTX_NONE);
+		assert_int_equal(ctx_wait_kinds_find(&kinds, CTX_STATE_SLEEP, stack).kind,
+				 CTX_WAIT_KIND_OTHER);
+	}
+	ctx_wait_kinds_deinit(&kinds);
+	ctx_trie_deinit(&profile.cct);
+	free(profile.functions);
+}
+
+static void test_wait_kind__every_kind_has_a_text(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < CTX_WAIT_KIND_N; i++) {
+		assert_non_null(ctx_wait_kind_text((enum ctx_wait_kind)i));
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(ctx_wait_kind_text((enum ctx_wait_kind)i),
+						ctx_wait_kind_text((enum ctx_wait_kind)k));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wait_kind__stacks_have_a_kind_and_a_caller),
+		cmocka_unit_test(test_wait_kind__an_empty_or_unknown_stack_has_the_kind_of_its_state),
+		cmocka_unit_test(test_wait_kind__every_kind_has_a_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
