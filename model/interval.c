@@ -65,8 +65,12 @@ enum ctx_status ctx_interval_parse(const char *text, struct ctx_interval run, st
 				   "interval '%s' has no ':' (BEGIN:END, for example 300:700)", text);
 	if (colon != text)
 		status = parse_time(text, (size_t)(colon - text), run.end_ns, &found.begin_ns, err);
-	if (status == CTX_OK && colon[1] != '\0')
+	if (status == CTX_OK && colon[1] == '+') {
+		status = parse_time(colon + 2, strlen(colon + 2), run.end_ns, &found.end_ns, err);
+		found.end_ns += status == CTX_OK ? found.begin_ns : 0;
+	} else if (status == CTX_OK && colon[1] != '\0') {
 		status = parse_time(colon + 1, strlen(colon + 1), run.end_ns, &found.end_ns, err);
+	}
 	if (status != CTX_OK)
 		return ctx_err_prefix(err, status, "interval '%s'", text);
 	if (found.end_ns < found.begin_ns && colon[1] != '\0')

@@ -41,7 +41,7 @@ static inline bool ctx_interval_contains(struct ctx_interval outer, struct ctx_i
 /*
  * Parses the user's text of an interval of a run that covers `run` (begin_ns is 0): "300:700"
  * (milliseconds), "1.5s:2s", "250us:", ":30%", "10%:20%", "1000000ns:2ms". Units: ns us ms s m h %;
- * no unit means ms. An empty end means the run's own. An end after the run's is allowed and cut to
+ * no unit means ms. "1s:+200ms": the second time is the length. An empty end means the run's own. An end after the run's is allowed and cut to
  * it. Fails with CTX_E_ARG and a message with the text and the error: no ':', not a number,
  * negative, reversed or empty, or wholly after the end of the run.
  */

@@ -29,6 +29,12 @@ struct ctx_report_slice {
 	uint64_t state_ns[CTX_STATE_N]; /* of an experiment with states: time in each */
 };
 
+struct ctx_report_slices {
+	const struct ctx_report_slice *slices; /* by thread (all together first), then by time */
+	size_t n, per_thread;
+	size_t threads_left_out; /* lighter than those with slices */
+};
+
 /* The selected time of a thread by state. */
 struct ctx_report_states {
 	uint32_t thread;

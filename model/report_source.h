@@ -59,11 +59,6 @@ struct ctx_report_thread_sums {
 	struct ctx_report_omitted omitted;
 };
 
-struct ctx_report_slices {
-	const struct ctx_report_slice *slices; /* by thread (all together first), then by time */
-	size_t n, per_thread;
-};
-
 struct ctx_report_code {
 	const struct ctx_code *code;
 	const struct ctx_code_reader *reader; /* NULL: no instructions and texts are available */

@@ -58,6 +58,17 @@ static const char *process_name(const struct ctx_profile *profile, uint32_t i)
 	return profile->processes[i].command;
 }
 
+/* The file name of a command line's program: "xz" of "/usr/bin/xz -T2". */
+static bool is_program(const char *command, const char *term)
+{
+	size_t n = strcspn(command, " ");
+	const char *base = memrchr(command, '/', n);
+
+	base = base != NULL ? base + 1 : command;
+	n -= (size_t)(base - command);
+	return strlen(term) == n && strncmp(base, term, n) == 0;
+}
+
 static bool matches(const struct entities *entities, const struct ctx_profile *profile, uint32_t i,
 		    const char *term)
 {
@@ -75,7 +86,8 @@ static bool matches(const struct entities *entities, const struct ctx_profile *p
 	if (strncmp(term, entities->id_prefix, prefix) == 0)
 		return strtoll(term + prefix, NULL, 10) == entities->id(profile, i);
 	return strcmp(term, entities->name(profile, i)) == 0 ||
-	       fnmatch(term, entities->name(profile, i), 0) == 0;
+	       fnmatch(term, entities->name(profile, i), 0) == 0 ||
+	       (entities->name == process_name && is_program(process_name(profile, i), term));
 }
 
 /* Marks in `chosen` the items of a comma-separated list; each term must match something. */

@@ -108,12 +108,11 @@ struct ctx_query_slicing {
 
 /*
  * The timeline: slices for all threads together (first) and for each of the heaviest, over the hull
- * of the selected intervals; with thread states also the time by state, which is a scan. malloc'ed.
+ * of the selected intervals; with thread states also the time by state, which is a scan. ret->slices is malloc'ed.
  */
 CTX_MUST_CHECK enum ctx_status ctx_query_slices(struct ctx_query *query,
 						const struct ctx_query_slicing *slicing,
-						struct ctx_report_slice **ret, size_t *ret_n,
-						struct ctx_err *err);
+						struct ctx_report_slices *ret, struct ctx_err *err);
 
 /*
  * The selected time of the threads by state: threads with any time, by thread id; of cut spans the

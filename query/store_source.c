@@ -27,8 +27,7 @@ struct parts {
 struct slices {
 	struct slices *next;
 	size_t max_threads;
-	struct ctx_report_slice *list; /* owned */
-	struct ctx_report_slices shown;
+	struct ctx_report_slices shown; /* its slices are owned */
 };
 
 struct index {
@@ -354,15 +353,13 @@ static enum ctx_status pull_slices(struct ctx_report_source *base, size_t per_th
 		if (slices == NULL)
 			return ctx_err_nomem(err);
 		slices->max_threads = max_threads;
-		slices->shown.per_thread = per_thread;
 		begin(source, false);
-		status = ctx_query_slices(&source->query, &slicing, &slices->list, &slices->shown.n, err);
+		status = ctx_query_slices(&source->query, &slicing, &slices->shown, err);
 		end(source);
 		if (status != CTX_OK) {
 			free(slices);
 			return status;
 		}
-		slices->shown.slices = slices->list;
 		slices->next = source->slices;
 		source->slices = slices;
 	}
@@ -521,7 +518,7 @@ void ctx_query_source_close(struct ctx_report_source *base)
 		ctx_query_parts_free(&source->parts[i].own);
 	for (struct slices *next; source->slices != NULL; source->slices = next) {
 		next = source->slices->next;
-		free(source->slices->list);
+		free((struct ctx_report_slice *)(uintptr_t)source->slices->shown.slices);
 		free(source->slices);
 	}
 	for (struct index *next; source->indexes != NULL; source->indexes = next) {

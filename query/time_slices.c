@@ -39,28 +39,45 @@ static enum ctx_status order_weights(struct ctx_query *query, uint32_t metric, u
 	return CTX_OK;
 }
 
-/* The heaviest selected threads, by descending weight. A thread that only waited counts too. */
-static size_t heaviest_threads(const struct ctx_query *query, const uint64_t *weights, size_t max,
-			       uint32_t *out)
+struct candidate {
+	uint64_t weight;
+	uint32_t thread;
+};
+
+/* The heaviest first; ties by thread. */
+static int compare_candidates(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+/*
+ * The selected threads by descending weight, in `threads`, which has room for all. A thread that
+ * only waited counts too.
+ */
+static enum ctx_status order_threads(const struct ctx_query *query, const uint64_t *weights,
+				     uint32_t *threads, size_t *ret_n, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = query->profile;
-	size_t n = 0;
+	size_t n_selected = ctx_selection_n_threads(query->selection, profile), n = 0;
+	struct candidate *candidates CTX_AUTO_FREE = ctx_calloc(n_selected, sizeof(*candidates));
 
-	for (size_t i = 0; i < ctx_selection_n_threads(query->selection, profile); i++) {
+	if (candidates == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < n_selected; i++) {
 		uint32_t thread = ctx_selection_thread(query->selection, i);
-		size_t at = n;
 
-		if (profile->threads[thread].samples == 0 && weights[thread] == 0 && !profile->has_states)
-			continue;
-		while (at > 0 && weights[out[at - 1]] < weights[thread])
-			at--;
-		if (at >= max)
-			continue;
-		n = n < max ? n + 1 : max;
-		memmove(&out[at + 1], &out[at], (n - at - 1) * sizeof(*out));
-		out[at] = thread;
+		if (profile->threads[thread].samples != 0 || weights[thread] != 0 || profile->has_states)
+			candidates[n++] = (struct candidate){weights[thread], thread};
 	}
-	return n;
+	qsort(candidates, n, sizeof(*candidates), compare_candidates);
+	for (size_t i = 0; i < n; i++)
+		threads[i] = candidates[i].thread;
+	*ret_n = n;
+	return CTX_OK;
 }
 
 /*
@@ -249,9 +266,10 @@ static enum ctx_status fill(const struct timeline *timeline, struct ctx_err *err
 }
 
 enum ctx_status ctx_query_slices(struct ctx_query *query, const struct ctx_query_slicing *slicing,
-				 struct ctx_report_slice **ret, size_t *ret_n, struct ctx_err *err)
+				 struct ctx_report_slices *ret, struct ctx_err *err)
 {
-	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(slicing->max_threads + 1, sizeof(*threads));
+	size_t n_threads = ctx_selection_n_threads(query->selection, query->profile);
+	uint32_t *threads CTX_AUTO_FREE = ctx_calloc(n_threads, sizeof(*threads));
 	uint64_t *weights CTX_AUTO_FREE = NULL;
 	struct timeline timeline = {.query = query,
 				    .metric = slicing->metric,
@@ -262,9 +280,11 @@ enum ctx_status ctx_query_slices(struct ctx_query *query, const struct ctx_query
 		threads != NULL ? order_weights(query, slicing->metric, &weights, err) : ctx_err_nomem(err);
 	size_t n;
 
+	if (status == CTX_OK)
+		status = order_threads(query, weights, threads, &n_threads, err);
 	if (status != CTX_OK)
 		return status;
-	timeline.n_threads = heaviest_threads(query, weights, slicing->max_threads, threads);
+	timeline.n_threads = slicing->max_threads < n_threads ? slicing->max_threads : n_threads;
 	n = (timeline.n_threads + 1) * slicing->per_thread;
 	timeline.slices = ctx_calloc(n, sizeof(*timeline.slices));
 	if (timeline.slices == NULL)
@@ -274,7 +294,7 @@ enum ctx_status ctx_query_slices(struct ctx_query *query, const struct ctx_query
 		free(timeline.slices);
 		return status;
 	}
-	*ret = timeline.slices;
-	*ret_n = n;
+	*ret = (struct ctx_report_slices){timeline.slices, n, slicing->per_thread,
+					  n_threads - timeline.n_threads};
 	return CTX_OK;
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A selection without samples below this part of the run may be a mistake of units. */
+#define SHORT_SELECTION 100u
+
 static bool is_truncated_root(const struct ctx_profile *profile, uint32_t node)
 {
 	uint32_t function = profile->cct.key[node];
@@ -223,6 +226,25 @@ static bool has_more_weight(const struct ctx_head *head)
 	return false;
 }
 
+/* Who means seconds and types 0.3:0.7 selects 0.4 ms. */
+static void put_empty(const struct ctx_head *head, char *text, size_t size)
+{
+	const struct ctx_report_selection *selection = &head->selection;
+	uint64_t run_ns = selection->profile->run.end_ns, selected_ns = 0;
+	char selected[32], run[32];
+
+	for (size_t i = 0; i < selection->n_intervals; i++)
+		selected_ns += selection->intervals[i].end_ns - selection->intervals[i].begin_ns;
+	ctx_time_format(selected_ns, selected, sizeof(selected));
+	ctx_time_format(run_ns, run, sizeof(run));
+	if (selected_ns < run_ns / SHORT_SELECTION)
+		snprintf(text, size,
+			 "no %s in this selection, which is %s of %s (numbers without a unit are ms)",
+			 counted(head), selected, run);
+	else
+		snprintf(text, size, "no %s in this selection", counted(head));
+}
+
 void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, const char *text),
 		       void *context)
 {
@@ -244,7 +266,7 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 	if (totals->samples < CTX_FEW_SAMPLES &&
 	    (totals->samples == 0 ? !has_more_weight(head) : !measured)) {
 		if (totals->samples == 0)
-			snprintf(text, sizeof(text), "no %s in this selection", counted(head));
+			put_empty(head, text, sizeof(text));
 		else
 			snprintf(text, sizeof(text),
 				 "only %" PRIu64 " sample%s: too few for percentages to mean much",

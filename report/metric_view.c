@@ -284,8 +284,6 @@ void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *o
 				    .n_more = view->n_more};
 
 	ctx_out_spec_parts(&spec, parts);
-	if (parts->n == 0) /* --per-thread, and no thread has samples */
-		spec.totals = ctx_totals_of_run(view->selection);
 	ctx_out_begin(out, &spec);
 	out->scales = view->scales;
 	out->groups = view->groups;

@@ -20,8 +20,8 @@ static const struct ctx_column columns[] = {
 	{"parent_id", NULL, CTX_STYLE_COUNT},
 };
 
-static const char *const sort_keys[] = {"process_id", "begin",	 "end",	    "samples",
-					"weight",     "command", "process", NULL};
+static const char *const sort_keys[] = {"weight",  "samples", "begin",	    "end",
+					"command", "process", "process_id", NULL};
 
 struct use {
 	uint64_t samples, weight;
@@ -87,17 +87,17 @@ static struct ctx_order_item sort_item(const struct ctx_profile *profile, const 
 {
 	const struct ctx_process_info *info = &profile->processes[i];
 	const uint64_t numbers[] = {
-		0,
+		uses[i].weight,
+		uses[i].samples,
 		ctx_order_ascending(info->life.begin_ns),
 		ctx_order_ascending(info->life.end_ns),
-		uses[i].samples,
-		uses[i].weight,
 		0,
 		ctx_order_ascending((uint64_t)info->pid),
+		0, /* as they are numbered */
 	};
 
 	return (struct ctx_order_item){
-		.index = i, .number = numbers[key], .text = key == 5 ? info->command : NULL};
+		.index = i, .number = numbers[key], .text = key == 4 ? info->command : NULL};
 }
 
 static enum ctx_status put_page(const struct ctx_out_spec *spec, const struct ctx_report_thread_sums *sums,

@@ -111,10 +111,24 @@ static enum ctx_status pull(struct ctx_report_source *source, const struct ctx_r
 
 	if (status == CTX_OK)
 		status = source->slices(source, slices_wanted(options),
-					options->limit != 0 ? options->limit : THREADS, &ret->slices, err);
+					options->whole	      ? SIZE_MAX
+					: options->limit != 0 ? options->limit
+							      : THREADS,
+					&ret->slices, err);
 	if (status == CTX_OK)
 		status = source->levels(source, &ret->levels, &ret->n_levels, err);
 	return status;
+}
+
+static void put_strips(struct ctx_out *out, const struct ctx_strips *strips)
+{
+	size_t left_out = strips->slices.threads_left_out;
+
+	ctx_strips_print(strips, out);
+	if (left_out != 0)
+		ctx_out_line(out,
+			     ctx_out_format(out, "(%zu more thread%s have no strip of their own: --limit 0)",
+					    left_out, left_out == 1 ? "" : "s"));
 }
 
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
@@ -139,7 +153,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	ctx_out_spec_parts(&spec, &timeline.parts);
 	ctx_out_begin(&out, &spec);
 	if (ctx_out_is_text(&out))
-		ctx_strips_print(&strips, &out);
+		put_strips(&out, &strips);
 	for (size_t i = 0; i < timeline.slices.n && !ctx_out_is_text(&out); i++)
 		put_slice(&out, &timeline.slices.slices[i]);
 	put_levels(&out, timeline.levels, timeline.n_levels);

@@ -44,6 +44,10 @@ static void test_model__intervals_are_read_in_all_their_forms(void **state)
 	expect_interval("0:9000", 0, 2000 * MS);
 	expect_interval("0.5:1h", 500000, 2000 * MS);
 	expect_interval("0:0.01m", 0, 600 * MS);
+	expect_interval("1s:+200ms", 1000 * MS, 1200 * MS);
+	expect_interval("10%:+10%", 200 * MS, 400 * MS);
+	expect_interval(":+5", 0, 5 * MS);
+	expect_interval("1900:+1h", 1900 * MS, 2000 * MS);
 }
 
 static void test_model__wrong_intervals_are_refused_with_the_reason(void **state)
@@ -57,7 +61,8 @@ static void test_model__wrong_intervals_are_refused_with_the_reason(void **state
 		{"-1:5", "not a time"},	   {"nan:5", "not a time"},
 		{"1e99:", "too large"},	   {"0x10:20", "decimal"},
 		{"1:2:3", "unknown unit"}, {"2000:", "behind the end"},
-		{"", "has no ':'"},
+		{"", "has no ':'"},	   {"300:+", "not a time"},
+		{"300:+0", "is empty"},	   {"300:+-5", "not a time"},
 	};
 
 	(void)state;

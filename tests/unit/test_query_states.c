@@ -447,13 +447,19 @@ static void assert_states(const struct world *world, const struct ctx_selection 
 static void assert_slices(const struct world *world, struct ctx_selection *selection)
 {
 	struct ctx_query query = ask_of(world->store, selection, 0);
-	struct ctx_report_slice *slices;
-	size_t n, per_thread = 1 + (size_t)(world->fixture.seed % 9);
+	struct ctx_report_slices got;
+	const struct ctx_report_slice *slices;
+	size_t n_threads = 0, per_thread = 1 + (size_t)(world->fixture.seed % 9);
 	struct ctx_query_slicing slicing = {STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1, per_thread, 3};
 
-	must(ctx_query_slices(&query, &slicing, &slices, &n, err));
-	assert_true(n != 0 && n % per_thread == 0);
-	for (size_t i = 0; i < n; i++) {
+	must(ctx_query_slices(&query, &slicing, &got, err));
+	slices = got.slices;
+	for (uint32_t i = 0; i < world->profile->n_threads; i++)
+		n_threads += has_thread(selection, i);
+	assert_int_equal(got.per_thread, per_thread);
+	assert_int_equal(got.n, (1 + (n_threads < 3 ? n_threads : 3)) * per_thread);
+	assert_int_equal(got.threads_left_out, n_threads < 3 ? 0 : n_threads - 3);
+	for (size_t i = 0; i < got.n; i++) {
 		struct ctx_selection one = *selection;
 		struct ctx_interval parts[3];
 		uint64_t sum = 0;
@@ -478,7 +484,7 @@ static void assert_slices(const struct world *world, struct ctx_selection *selec
 		}
 		assert_int_equal(slices[i].weight, sum);
 	}
-	free(slices);
+	free((struct ctx_report_slice *)(uintptr_t)slices);
 	ctx_query_deinit(&query);
 }
 

@@ -1,0 +1,33 @@
+# Numbers and orders that misled: an empty selection has no totals of the whole run, the heaviest comes first, what is left out is counted, and a
+# selection that hits nothing says why.
+. "$(dirname "$0")/../common.sh" "$@"
+need jq xz
+
+gen_experiment --samples 4000 --threads 20 --stacks 30 --depth 6 --seed 5 --duration-ms 2000 -o run.er || fail "gen_experiment"
+
+# No thread has samples there: so has the report.
+ctxan -q run.er -r functions --per-thread -i 0.0001:0.0002 --format json >empty.json || fail "an empty selection"
+[ "$(jq -c '[.samples, .weight, (.rows | length)]' empty.json)" = "[0,0,0]" ] || fail "an empty selection: $(jq -c 'del(.rows)' empty.json)"
+ctxan -q run.er -r functions --per-thread -i 0.0001:0.0002 --width 200 >empty.txt || fail "an empty selection"
+grep -q '| 0 samples | 0.000 ms' empty.txt || fail "the header of an empty selection: $(cat empty.txt)"
+grep -q 'no samples in this selection, which is 100 ns of 2.000 s (numbers without a unit are ms)' empty.txt || fail "no hint: $(cat empty.txt)"
+functions() { ctxan -q run.er -r functions --format json "$@" | jq -c .rows; }
+[ "$(functions -i 1s:+200ms)" = "$(functions -i 1000:1200)" ] || fail "-i 1s:+200ms"
+
+# Threads without a strip are counted; --limit 0 has all.
+ctxan -q run.er -r timeline --width 100 >strips.txt || fail "timeline"
+grep -q '^(4 more threads have no strip of their own: --limit 0)$' strips.txt || fail "timeline: $(tail -n 12 strips.txt)"
+ctxan -q run.er -r timeline --width 100 --limit 3 | grep -q '^(17 more threads' || fail "timeline --limit 3"
+ctxan -q run.er -r timeline --width 100 --limit 0 | grep -q 'more threads' && fail "timeline --limit 0 leaves threads out"
+[ "$(ctxan -q run.er -r timeline --limit 0 --format json | jq '[.rows[].thread] | unique | length')" = 21 ] || fail "timeline --limit 0: not all threads and the sum of them"
+
+# Processes: the heaviest first, and named by the program's file name too.
+unpack recordings/execs
+ctxan -q execs.er -r processes --format json --limit 0 >processes.json || fail "processes"
+jq -e '[.rows[].weight] | length > 2 and . == (sort | reverse)' processes.json >order.txt || fail "processes: $(jq -c '[.rows[].weight]' processes.json)"
+command=$(jq -r '[.rows[].command | select(test("^[^ ]*/[^ /]+( |$)"))][0]' processes.json)
+[ "$command" != null ] || fail "no process with a path"
+program=$(basename "${command%% *}")
+ctxan -q execs.er --process "$program" -r functions >named.txt || fail "--process $program"
+ctxan -q execs.er --process "${program}x" -r functions 2>err.txt && fail "--process ${program}x"
+finish
