@@ -4,7 +4,7 @@
 #include "report/out.h"
 #include "report/part_cells.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 
 static const struct ctx_column columns[] = {
 	{"level", "Level", CTX_STYLE_COUNT},	{"recursion_level", "RL", CTX_STYLE_COUNT},
@@ -31,15 +31,21 @@ static const struct ctx_metric_form form = {
 	.wanted = 30,
 };
 
+struct node_order {
+	uint64_t cum;
+	uint32_t node;
+};
+
 struct walk {
 	struct ctx_out *out;
 	struct ctx_metric_view *view;
 	const struct ctx_calltree *tree; /* of the first metric; the others follow */
 	struct ctx_flat_row *more;	 /* scratch: the node's values in the other metrics */
 	uint32_t thread;
-	uint32_t top;		  /* root of the displayed subtree */
-	bool other;		  /* <Other> follows as the root's last child */
-	uint64_t shown, left_out; /* rows */
+	uint32_t top;	   /* root of the displayed subtree */
+	bool other;	   /* the total has omitted weight */
+	bool *kept;	   /* by node: those that --limit leaves; NULL: all. Owned */
+	uint64_t left_out; /* rows */
 	struct ctx_buf drawing;
 };
 
@@ -78,11 +84,6 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 
 	struct ctx_flat_row numbers = row_of(node);
 
-	if (out->options->limit != 0 && walk->shown >= out->options->limit) {
-		walk->left_out++;
-		return;
-	}
-	walk->shown++;
 	ctx_metric_view_row(walk->view, out, cells, &numbers, walk->more);
 }
 
@@ -117,11 +118,24 @@ static uint32_t most_levels(const struct walk *walk)
 	return room > 34 ? (room - 24) / 2 : room > 22 ? (room - 12) / 2 : 5;
 }
 
+static bool is_kept(const struct walk *walk, uint32_t node)
+{
+	return walk->kept == NULL || walk->kept[node];
+}
+
+/* <Other> is the root's last child, but one of the rows that --limit counts. */
+static bool has_other_row(const struct walk *walk)
+{
+	return walk->other && walk->kept == NULL;
+}
+
 static bool has_next(const struct walk *walk, uint32_t node)
 {
 	const struct ctx_calltree_node *it = &walk->tree->nodes[node];
 
-	return it->next_sibling != CTX_CALLTREE_NONE || (walk->other && it->level == 1);
+	if (it->next_sibling != CTX_CALLTREE_NONE && is_kept(walk, it->next_sibling))
+		return true;
+	return has_other_row(walk) && it->level == 1;
 }
 
 /*
@@ -194,6 +208,10 @@ static void put_small(struct walk *walk, uint32_t node)
 
 	if (!ctx_out_is_text(walk->out))
 		return;
+	if (walk->kept != NULL) {
+		walk->left_out++;
+		return;
+	}
 	sum.recursion_level = 0;
 	sum.base = 0;
 	clear_more(walk);
@@ -207,7 +225,7 @@ static void put_small(struct walk *walk, uint32_t node)
 		walk->more[i].base = 0;
 	name = ctx_cell_name(
 		ctx_out_format(walk->out, "(%u more below %g %%)", n, walk->out->options->min_percent));
-	name.drawing = draw(walk, node, !(walk->other && nodes[node].level == 1));
+	name.drawing = draw(walk, node, !(has_other_row(walk) && nodes[node].level == 1));
 	name.level = indent_of(walk, node);
 	put_row(walk, &sum, name, false);
 }
@@ -223,6 +241,11 @@ static void put_subtree(struct walk *walk)
 		if (is_small(walk, i)) {
 			put_small(walk, i);
 			i = ctx_subtree_end(walk->tree, nodes[i].parent);
+			continue;
+		}
+		if (!is_kept(walk, i)) {
+			walk->left_out++;
+			i++;
 			continue;
 		}
 		name = ctx_function_cell(walk->out->profile, nodes[i].function);
@@ -261,12 +284,57 @@ static void put_other(struct walk *walk)
 	put_row(walk, &other, name, false);
 }
 
+/* Larger ones first, parents before their children. */
+static int compare_nodes(const void *left, const void *right)
+{
+	const struct node_order *a = left, *b = right;
+
+	if (a->cum != b->cum)
+		return a->cum > b->cum ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/*
+ * With --limit: marks the heaviest nodes among those that would be printed. A node is never heavier
+ * than its parent: they are a tree.
+ */
+static enum ctx_status keep_heaviest(struct walk *walk)
+{
+	const struct ctx_calltree *tree = walk->tree;
+	uint32_t limit = walk->out->options->limit, n = 0;
+	struct node_order *order CTX_AUTO_FREE = NULL;
+
+	if (limit == 0 || tree->n <= limit)
+		return CTX_OK;
+	order = ctx_calloc(tree->n, sizeof(*order));
+	walk->kept = ctx_calloc(tree->n, sizeof(*walk->kept));
+	if (order == NULL || walk->kept == NULL)
+		return CTX_E_NOMEM;
+	for (uint32_t i = 0, end = 0; i < tree->n; i++) {
+		if (i >= end && ctx_function_matches(walk->out->profile, tree->nodes[i].function,
+						     walk->out->options->function))
+			end = i == 0 ? tree->n : ctx_subtree_end(tree, i);
+		if (i < end)
+			order[n++] = (struct node_order){tree->nodes[i].cum, i};
+	}
+	if (n <= limit) {
+		free(walk->kept);
+		walk->kept = NULL;
+		return CTX_OK;
+	}
+	qsort(order, n, sizeof(*order), compare_nodes);
+	for (uint32_t i = 0; i < limit; i++)
+		walk->kept[order[i].node] = true;
+	return CTX_OK;
+}
+
 static void put_tree(struct walk *walk)
 {
 	const struct ctx_calltree *tree = walk->tree;
 	const char *filter = walk->out->options->function;
 
 	walk->other = walk->out->head.has_other && filter == NULL;
+	ctx_out_fail(walk->out, keep_heaviest(walk));
 	for (uint32_t i = 0; i < tree->n; i++) {
 		if (!ctx_function_matches(walk->out->profile, tree->nodes[i].function, filter))
 			continue;
@@ -275,14 +343,15 @@ static void put_tree(struct walk *walk)
 		/* Matches below it were printed with it. */
 		i = ctx_subtree_end(tree, i) - 1;
 	}
-	if (walk->other)
+	if (has_other_row(walk))
 		put_other(walk);
+	else
+		walk->left_out += walk->other;
 	ctx_out_section(walk->out, NULL);
-	if (walk->left_out != 0)
-		ctx_out_line(walk->out,
-			     ctx_out_format(walk->out, "(%" PRIu64 " more lines)", walk->left_out));
+	ctx_out_more(walk->out, walk->left_out, "line");
 	if (!walk->view->has_base && walk->view->n_more != 0)
 		ctx_out_line(walk->out, "(Base has no room: a larger --width, or --format csv)");
+	free(walk->kept);
 	ctx_buf_deinit(&walk->drawing);
 }
 

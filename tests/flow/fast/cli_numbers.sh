@@ -21,8 +21,17 @@ ctxan -q run.er -r timeline --width 100 --limit 3 | grep -q '^(17 more threads' 
 ctxan -q run.er -r timeline --width 100 --limit 0 | grep -q 'more threads' && fail "timeline --limit 0 leaves threads out"
 [ "$(ctxan -q run.er -r timeline --limit 0 --format json | jq '[.rows[].thread] | unique | length')" = 21 ] || fail "timeline --limit 0: not all threads and the sum of them"
 
+# A tree of N rows has the N heaviest nodes, parents before their children.
+unpack recordings/phases recordings/execs
+for limit in 1 8 30; do
+	ctxan -q phases.er -r tree --format json --limit $limit | jq -c '[.rows[].cum]' >kept.json || fail "tree --limit $limit"
+	ctxan -q phases.er -r tree --format json --limit 0 | jq -c "[.rows[].cum] | sort | reverse | .[:$limit]" >heaviest.json
+	[ "$(jq -c 'sort | reverse' kept.json)" = "$(cat heaviest.json)" ] || fail "tree --limit $limit: $(cat kept.json), not $(cat heaviest.json)"
+	ctxan -q phases.er -r tree --format json --limit $limit | jq -e '[.rows[].level] | . as $l | all(range(1; length); $l[.] <= $l[. - 1] + 1)' >order.txt ||
+		fail "tree --limit $limit: a node without its parent"
+done
+
 # Processes: the heaviest first, and named by the program's file name too.
-unpack recordings/execs
 ctxan -q execs.er -r processes --format json --limit 0 >processes.json || fail "processes"
 jq -e '[.rows[].weight] | length > 2 and . == (sort | reverse)' processes.json >order.txt || fail "processes: $(jq -c '[.rows[].weight]' processes.json)"
 command=$(jq -r '[.rows[].command | select(test("^[^ ]*/[^ /]+( |$)"))][0]' processes.json)
