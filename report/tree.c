@@ -1,3 +1,4 @@
+#include "base/heap.h"
 #include "base/mem.h"
 #include "report/kinds.h"
 #include "report/metric_trees.h"
@@ -284,48 +285,96 @@ static void put_other(struct walk *walk)
 	put_row(walk, &other, name, false);
 }
 
+struct choosing {
+	struct walk *walk;
+	struct node_order *waiting; /* a heap: nodes whose parent or previous sibling is kept */
+	size_t n, cap;
+	uint32_t n_small; /* lines of put_small */
+};
+
 /* Larger ones first, parents before their children. */
-static int compare_nodes(const void *left, const void *right)
+static bool is_heavier(const void *left, const void *right)
 {
 	const struct node_order *a = left, *b = right;
 
-	if (a->cum != b->cum)
-		return a->cum > b->cum ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
+	return a->cum != b->cum ? a->cum > b->cum : a->node < b->node;
+}
+
+static enum ctx_status wait_for(struct choosing *choosing, uint32_t node, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&choosing->waiting, &choosing->cap, choosing->n + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	choosing->waiting[choosing->n++] = (struct node_order){choosing->walk->tree->nodes[node].cum, node};
+	ctx_heap_rise(choosing->waiting, choosing->n, sizeof(*choosing->waiting), is_heavier);
+	return CTX_OK;
+}
+
+/* The first small child of a node stands for it and its later siblings, which are smaller. */
+static enum ctx_status consider(struct choosing *choosing, uint32_t node, struct ctx_err *err)
+{
+	if (node == CTX_CALLTREE_NONE)
+		return CTX_OK;
+	if (!is_small(choosing->walk, node))
+		return wait_for(choosing, node, err);
+	choosing->n_small += ctx_out_is_text(choosing->walk->out);
+	return CTX_OK;
+}
+
+static enum ctx_status add_tops(struct choosing *choosing, struct ctx_err *err)
+{
+	const struct ctx_calltree *tree = choosing->walk->tree;
+	const struct ctx_out *out = choosing->walk->out;
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0; i < tree->n && status == CTX_OK; i++) {
+		if (!ctx_function_matches(out->profile, tree->nodes[i].function, out->options->function))
+			continue;
+		status = wait_for(choosing, i, err);
+		i = ctx_subtree_end(tree, i) - 1;
+	}
+	return status;
 }
 
 /*
- * With --limit: marks the heaviest nodes among those that would be printed. A node is never heavier
- * than its parent: they are a tree.
+ * With --limit: marks the heaviest nodes. A node is never heavier than its parent or its previous
+ * sibling, so that they are found from the top: O(nodes + limit * log limit).
  */
-static enum ctx_status keep_heaviest(struct walk *walk)
+static enum ctx_status keep_heaviest(struct walk *walk, struct ctx_err *err)
 {
-	const struct ctx_calltree *tree = walk->tree;
+	const struct ctx_calltree_node *nodes = walk->tree->nodes;
 	uint32_t limit = walk->out->options->limit, n = 0;
-	struct node_order *order CTX_AUTO_FREE = NULL;
+	struct choosing choosing = {.walk = walk};
+	bool *tops CTX_AUTO_FREE = NULL;
+	enum ctx_status status;
+	size_t n_tops;
 
-	if (limit == 0 || tree->n <= limit)
+	if (limit == 0)
 		return CTX_OK;
-	order = ctx_calloc(tree->n, sizeof(*order));
-	walk->kept = ctx_calloc(tree->n, sizeof(*walk->kept));
-	if (order == NULL || walk->kept == NULL)
-		return CTX_E_NOMEM;
-	for (uint32_t i = 0, end = 0; i < tree->n; i++) {
-		if (i >= end && ctx_function_matches(walk->out->profile, tree->nodes[i].function,
-						     walk->out->options->function))
-			end = i == 0 ? tree->n : ctx_subtree_end(tree, i);
-		if (i < end)
-			order[n++] = (struct node_order){tree->nodes[i].cum, i};
+	tops = ctx_calloc(walk->tree->n, sizeof(*tops));
+	walk->kept = ctx_calloc(walk->tree->n, sizeof(*walk->kept));
+	status = tops != NULL && walk->kept != NULL ? add_tops(&choosing, err) : ctx_err_nomem(err);
+	n_tops = choosing.n;
+	for (size_t i = 0; status == CTX_OK && i < n_tops; i++)
+		tops[choosing.waiting[i].node] = true;
+	walk->top = CTX_CALLTREE_NONE; /* of is_small: tops are not asked */
+	for (; status == CTX_OK && choosing.n != 0 && n < limit; n++) {
+		uint32_t node = choosing.waiting[0].node;
+
+		walk->kept[node] = true;
+		choosing.waiting[0] = choosing.waiting[--choosing.n];
+		ctx_heap_sink(choosing.waiting, choosing.n, sizeof(*choosing.waiting), is_heavier);
+		status = consider(&choosing, nodes[node].first_child, err);
+		if (status == CTX_OK && !tops[node])
+			status = consider(&choosing, nodes[node].next_sibling, err);
 	}
-	if (n <= limit) {
+	if (status == CTX_OK && choosing.n == 0 && n + choosing.n_small + walk->other <= limit) {
 		free(walk->kept);
 		walk->kept = NULL;
-		return CTX_OK;
 	}
-	qsort(order, n, sizeof(*order), compare_nodes);
-	for (uint32_t i = 0; i < limit; i++)
-		walk->kept[order[i].node] = true;
-	return CTX_OK;
+	free(choosing.waiting);
+	return status;
 }
 
 static void put_tree(struct walk *walk)
@@ -334,7 +383,7 @@ static void put_tree(struct walk *walk)
 	const char *filter = walk->out->options->function;
 
 	walk->other = walk->out->head.has_other && filter == NULL;
-	ctx_out_fail(walk->out, keep_heaviest(walk));
+	ctx_out_fail(walk->out, keep_heaviest(walk, NULL));
 	for (uint32_t i = 0; i < tree->n; i++) {
 		if (!ctx_function_matches(walk->out->profile, tree->nodes[i].function, filter))
 			continue;
