@@ -43,7 +43,7 @@ struct ctx_report_omitted {
 struct ctx_parts_query {
 	bool per_thread;   /* a part for each selected thread with samples; else one for all together */
 	bool calls;	   /* calls are computed; otherwise they are 0, and fewer bytes are read */
-	bool every_metric; /* `more` of the parts has the selection's metrics from the second on */
+	bool every_metric; /* histograms of all metrics of the selection; else of the first */
 };
 
 struct ctx_report_parts {

@@ -266,6 +266,7 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 {
 	const struct ctx_trie *cct = &kinds->profile->cct;
 	struct found found = {CTX_WAIT_KIND_OTHER, CTX_WAIT_KIND_OTHER, CTX_NONE};
+	enum ctx_wait_kind kind;
 	uint8_t bits;
 
 	for (; stack != CTX_TRIE_ROOT; stack = cct->parent[stack]) {
@@ -280,10 +281,10 @@ static struct found look(const struct ctx_wait_kinds *kinds, uint32_t stack)
 		if ((bits & (IN_LIBRARY | IS_NAMED)) == 0 && (bits & KIND_MASK) == CTX_WAIT_KIND_OTHER)
 			break;
 		/* The outermost name says most: a barrier waits in a futex. */
-		if ((bits & KIND_MASK) != CTX_WAIT_KIND_OTHER && (bits & KIND_MASK) != CTX_WAIT_KIND_FUTEX)
-			found.library = bits & KIND_MASK;
-		else if ((bits & KIND_MASK) == CTX_WAIT_KIND_FUTEX && found.library == CTX_WAIT_KIND_OTHER)
-			found.library = CTX_WAIT_KIND_FUTEX;
+		kind = bits & KIND_MASK;
+		if (kind != CTX_WAIT_KIND_OTHER &&
+		    (kind != CTX_WAIT_KIND_FUTEX || found.library == CTX_WAIT_KIND_OTHER))
+			found.library = kind;
 	}
 	if (stack != CTX_TRIE_ROOT && is_known(kinds->profile, cct->key[stack]))
 		found.caller = cct->key[stack];

@@ -56,12 +56,6 @@ struct table {
 	size_t n, cap;
 };
 
-static bool passes(const struct table *table, uint32_t stack)
-{
-	return ctx_stack_has_function(table->profile, stack, table->options->subject) &&
-	       ctx_stack_has_function(table->profile, stack, table->options->function);
-}
-
 static uint64_t key_of(struct ctx_wait_place place, uint32_t state)
 {
 	return (uint64_t)place.caller << 32 | (uint64_t)place.kind << 8 | state;
@@ -120,7 +114,7 @@ static size_t collect_ended(const struct table *table, const struct ctx_report_w
 		struct ctx_wait_place place;
 		uint32_t row;
 
-		if (name == NULL || !passes(table, wakers[i].stack))
+		if (name == NULL || !ctx_wakers_passes(table->profile, table->options, wakers[i].stack))
 			continue;
 		place = ctx_wait_kinds_find(&table->kinds, (enum ctx_thread_state)wakers[i].state,
 					    wakers[i].stack);
@@ -262,7 +256,7 @@ static enum ctx_status fill(struct table *table, struct ctx_report_source *sourc
 	enum ctx_status status = source->waits(source, &waits, &n_waits, err);
 
 	for (size_t i = 0; status == CTX_OK && i < n_waits; i++) {
-		if (passes(table, waits[i].stack))
+		if (ctx_wakers_passes(table->profile, table->options, waits[i].stack))
 			status = add_waits(table, &waits[i], err);
 	}
 	if (status == CTX_OK)
@@ -281,11 +275,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	enum ctx_status status = ctx_order_find("waits", options->sort, sort_keys, &key, err);
 
 	if (status == CTX_OK)
-		status = ctx_function_check(profile, options->function, err);
-	if (status == CTX_OK)
-		status = ctx_function_check(profile, options->subject, err);
-	if (status == CTX_OK)
-		status = ctx_state_check(profile, err);
+		status = ctx_wakers_check(profile, options, err);
 	if (status == CTX_OK)
 		status = ctx_wait_kinds_init(&table.kinds, profile, err);
 	if (status == CTX_OK)

@@ -80,7 +80,7 @@ static enum ctx_status put_data(const struct ctx_wakers_view *view, struct ctx_e
 	for (uint32_t i = 0; i < view->n_wakers; i++) {
 		struct ctx_wakers_sums sums = ctx_wakers_sums_of(&view->wakers[i]);
 
-		if (ctx_wakers_passes(view, &view->wakers[i]))
+		if (ctx_wakers_passes(view->profile, options, view->wakers[i].stack))
 			items[n++] = (struct ctx_order_item){.index = i,
 							     .number = ctx_wakers_key(&sums, view->key),
 							     .second = sums.wait_ns};
@@ -144,7 +144,7 @@ static enum ctx_status put_page(struct page *page, struct ctx_out_spec *spec, st
 	for (size_t i = 0; i < page->view.n_wakers; i++) {
 		struct ctx_wakers_sums sums = ctx_wakers_sums_of(&page->view.wakers[i]);
 
-		if (ctx_wakers_passes(&page->view, &page->view.wakers[i]))
+		if (ctx_wakers_passes(page->view.profile, page->view.options, page->view.wakers[i].stack))
 			ctx_wakers_add(&total, &sums);
 	}
 	topic.totals.samples = total.waits;
@@ -175,11 +175,7 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	if (options->format == CTX_REPORT_JSON)
 		spec.n_columns -= N_STACKS; /* they are lists */
 	if (status == CTX_OK)
-		status = ctx_function_check(profile, options->function, err);
-	if (status == CTX_OK)
-		status = ctx_function_check(profile, options->subject, err);
-	if (status == CTX_OK)
-		status = ctx_state_check(profile, err);
+		status = ctx_wakers_check(profile, options, err);
 	if (status == CTX_OK)
 		status = source->states(source, &page.states, &page.n_states, err);
 	if (status == CTX_OK)

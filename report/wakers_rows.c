@@ -1,6 +1,7 @@
 #include "report/wakers_rows.h"
 
 #include "report/function_names.h"
+#include "report/state_cells.h"
 
 struct ctx_wakers_sums ctx_wakers_sums_of(const struct ctx_report_wakers *row)
 {
@@ -25,10 +26,21 @@ uint64_t ctx_wakers_key(const struct ctx_wakers_sums *sums, size_t key)
 	return numbers[key];
 }
 
-bool ctx_wakers_passes(const struct ctx_wakers_view *view, const struct ctx_report_wakers *row)
+enum ctx_status ctx_wakers_check(const struct ctx_profile *profile, const struct ctx_report_options *options,
+				 struct ctx_err *err)
 {
-	return ctx_stack_has_function(view->profile, row->stack, view->options->subject) &&
-	       ctx_stack_has_function(view->profile, row->stack, view->options->function);
+	enum ctx_status status = ctx_function_check(profile, options->function, err);
+
+	if (status == CTX_OK)
+		status = ctx_function_check(profile, options->subject, err);
+	return status == CTX_OK ? ctx_state_check(profile, err) : status;
+}
+
+bool ctx_wakers_passes(const struct ctx_profile *profile, const struct ctx_report_options *options,
+		       uint32_t stack)
+{
+	return ctx_stack_has_function(profile, stack, options->subject) &&
+	       ctx_stack_has_function(profile, stack, options->function);
 }
 
 const char *ctx_wakers_state(uint32_t state, bool word)

@@ -127,7 +127,7 @@ static enum ctx_status make_labels(struct page *page, struct ctx_err *err)
 	for (size_t i = 0; i < page->view->n_wakers; i++) {
 		const struct ctx_report_wakers *row = &page->view->wakers[i];
 
-		if (!ctx_wakers_passes(page->view, row))
+		if (!ctx_wakers_passes(page->view->profile, page->view->options, row->stack))
 			continue;
 		if (row->thread < n)
 			is_there[row->thread] = true;
@@ -148,7 +148,7 @@ static enum ctx_status make_lines(struct page *page, struct ctx_err *err)
 	if (page->lines == NULL || page->groups == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 0; i < page->view->n_wakers; i++) {
-		if (ctx_wakers_passes(page->view, &page->view->wakers[i]))
+		if (ctx_wakers_passes(page->view->profile, page->view->options, page->view->wakers[i].stack))
 			make_line(page, i, &page->lines[n++], &buf);
 	}
 	ctx_buf_deinit(&buf);

@@ -41,7 +41,7 @@ struct fake_source {
 	struct ctx_report_traced traced[CTX_TRACED_N];
 	const struct ctx_report_index *index;
 	const struct ctx_report_slice *slices;
-	size_t n_slices, slices_per_thread, threads_left_out;
+	size_t n_slices, slices_per_thread;
 	const struct ctx_report_level *levels;
 	size_t n_levels;
 	const struct ctx_code *code;
@@ -163,8 +163,8 @@ static inline enum ctx_status fake_slices(struct ctx_report_source *source, size
 	(void)per_thread;
 	(void)max_threads;
 	(void)err;
-	*ret = (struct ctx_report_slices){fake->slices, fake->n_slices, fake->slices_per_thread,
-					  fake->threads_left_out};
+	*ret = (struct ctx_report_slices){
+		.slices = fake->slices, .n = fake->n_slices, .per_thread = fake->slices_per_thread};
 	return CTX_OK;
 }
 
