@@ -2,7 +2,7 @@
  * The address holds the state: what it says is what comes up, in another window too.
  */
 import assert from "node:assert/strict";
-import { closing, drawn, eventually, hook, onPage, open, pageOf, rowsOf, type } from "./setup.mjs";
+import { closing, drawn, eventually, fragment, hook, onPage, open, pageOf, rowsOf, type } from "./setup.mjs";
 
 /* All that a person would compare. */
 async function shown(page) {
@@ -68,4 +68,17 @@ onPage("fragment: nonsense in the address is not there", "mixed.er", { fragment:
 	await page.evaluate(() => (location.hash = "#t=2&v=outline"));
 	await eventually(async () => assert.deepEqual((await shown(page)).tabs, ["Call tree", "Functions"]));
 	assert.deepEqual((await hook(page, "selection")).threads, [2]);
+});
+
+onPage("fragment: a link that is followed while the page is about to write its own", "mixed.er", {}, async (page) => {
+	for (const view of ["outline", "sandwich", "bottom-up", "outline", "graph", "outline"]) {
+		await page.evaluate((wanted) => {
+			document.querySelector("#tab-functions").click();
+			document.querySelector(wanted === "graph" ? "#tab-sandwich" : "#tab-graph").click();
+			for (const end = performance.now() + 400; performance.now() < end; ); /* the page's timer is due now, and comes first */
+			location.hash = `#v=${wanted}&t=2`;
+		}, view);
+		await eventually(async () => assert.equal((await fragment(page)).get("v") ?? "graph", view));
+		await eventually(async () => assert.deepEqual((await hook(page, "selection")).threads, [2]));
+	}
 });

@@ -52,6 +52,7 @@ export class App {
 	private pending = new Set<Change>();
 	private readonly later = eachFrame(() => this.flush());
 	private fragmentTimer = 0;
+	private address = location.hash; /* as last read or written here */
 	private sayTimer = 0;
 
 	constructor(
@@ -162,13 +163,19 @@ export class App {
 		this.later();
 		clearTimeout(this.fragmentTimer);
 		this.fragmentTimer = window.setTimeout(() => {
+			/* A link was followed and its event is still to come: its state counts, not this one. */
+			if (location.hash !== this.address) return;
 			const text = toFragment(this.model, this.store.get(), this.initial);
 			if (location.hash.replace(/^#/, "") !== text) history.replaceState(null, "", text === "" ? location.pathname + location.search : `#${text}`);
+			this.address = location.hash;
 		}, FRAGMENT_AFTER);
 	}
 
 	private watch(): void {
-		window.addEventListener("hashchange", () => this.store.set(fromFragment(this.model, location.hash, this.initial)));
+		window.addEventListener("hashchange", () => {
+			this.address = location.hash;
+			this.store.set(fromFragment(this.model, location.hash, this.initial));
+		});
 		document.addEventListener("keydown", (event) => {
 			if (event.key !== "/" || event.target instanceof HTMLInputElement) return;
 			event.preventDefault();
