@@ -4,7 +4,8 @@
  * One pass finds the groups (balanced brackets) with their depth. All groups of one depth collapse
  * together, the outermost first, because an outer group includes its inner ones: per depth there is
  * one step for templates and one for parameters. A group is kept when it is the name itself:
- * <Total>, (anonymous namespace), the brackets of operator<, operator-> and operator().
+ * <Total>, (anonymous namespace), the brackets of operator<, operator-> and operator(). Scopes are
+ * dropped last, all at once: …::_M_erase(…).
  */
 #include "base/mem.h"
 #include "report/names.h"
@@ -109,31 +110,93 @@ static void put_collapsed(struct ctx_buf *buf, const char *text, size_t n, char 
 	}
 }
 
-void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii)
+/* Bytes of " (inlined)" at the end, which is not a parameter list and is kept. */
+static size_t suffix_bytes(const char *text, size_t n)
 {
 	static const char inlined[] = " (inlined)";
-	struct ctx_buf templates = {0}, both = {0};
+	size_t size = sizeof(inlined) - 1;
+
+	return n > size && memcmp(text + n - size, inlined, size) == 0 ? size : 0;
+}
+
+/*
+ * The first byte of the last component that is outside all brackets; 0: there is only one, or the
+ * brackets are not balanced.
+ */
+static size_t last_component(const char *text, size_t n)
+{
+	size_t last = 0, depth = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t symbol = symbol_bytes(text, n, i);
+
+		if (symbol != 0) {
+			i += symbol - 1;
+			continue;
+		}
+		if (text[i] == '<' || text[i] == '(')
+			depth++;
+		else if ((text[i] == '>' || text[i] == ')') && depth > 0)
+			depth--;
+		else if (depth == 0 && text[i] == ':' && i + 2 < n && text[i + 1] == ':')
+			last = i + 2;
+	}
+	return depth == 0 ? last : 0;
+}
+
+void ctx_text_collapse(struct ctx_buf *buf, const char *text, size_t n, enum ctx_text_short how, bool ascii)
+{
+	struct ctx_buf templates CTX_AUTO_BUF = {0}, both CTX_AUTO_BUF = {0};
+	size_t suffix = suffix_bytes(text, n), body = n - suffix, last;
+
+	if (how == CTX_TEXT_WHOLE) {
+		ctx_buf_put(buf, text, n);
+		return;
+	}
+	put_collapsed(&templates, text, body, '<', ascii);
+	if (how >= CTX_TEXT_NO_PARAMETERS && !templates.failed)
+		put_collapsed(&both, (const char *)templates.bytes, templates.n, '(', ascii);
+	if (templates.failed || both.failed) {
+		buf->failed = true;
+		return;
+	}
+	if (how == CTX_TEXT_NO_TEMPLATES) {
+		ctx_buf_put(buf, templates.bytes, templates.n);
+	} else {
+		last = how == CTX_TEXT_NO_SCOPES ? last_component((const char *)both.bytes, both.n) : 0;
+		if (last != 0)
+			ctx_buf_put_text(buf, ascii ? "..::" : "…::");
+		ctx_buf_put(buf, both.bytes + last, both.n - last);
+	}
+	ctx_buf_put(buf, text + body, suffix);
+}
+
+void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii)
+{
+	struct ctx_buf usual CTX_AUTO_BUF = {0}, tried CTX_AUTO_BUF = {0};
+	size_t suffix;
 
 	if (ctx_text_width(text, n) <= width) {
 		ctx_buf_put(buf, text, n);
 		return;
 	}
-	/* The suffix " (inlined)" is not a parameter list and is kept. */
-	if (n > sizeof(inlined) - 1 && width > 2 * sizeof(inlined) &&
-	    memcmp(text + n - (sizeof(inlined) - 1), inlined, sizeof(inlined) - 1) == 0) {
-		ctx_text_shorten(buf, text, n - (sizeof(inlined) - 1), width - (sizeof(inlined) - 1), ascii);
-		ctx_buf_put_text(buf, inlined);
+	ctx_text_abbreviate(&usual, text, n);
+	for (int how = CTX_TEXT_WHOLE; !usual.failed && how <= CTX_TEXT_NO_SCOPES; how++) {
+		ctx_buf_clear(&tried);
+		ctx_text_collapse(&tried, (const char *)usual.bytes, usual.n, (enum ctx_text_short)how,
+				  ascii);
+		if (tried.failed || ctx_text_width((const char *)tried.bytes, tried.n) <= width)
+			break;
+	}
+	if (usual.failed || tried.failed) {
+		buf->failed = true;
 		return;
 	}
-	put_collapsed(&templates, text, n, '<', ascii);
-	if (!templates.failed && ctx_text_width((const char *)templates.bytes, templates.n) > width)
-		put_collapsed(&both, (const char *)templates.bytes, templates.n, '(', ascii);
-	if (templates.failed || both.failed)
-		buf->failed = true;
-	else if (both.n != 0)
-		ctx_text_cut(buf, (const char *)both.bytes, both.n, width, ascii);
-	else
-		ctx_text_cut(buf, (const char *)templates.bytes, templates.n, width, ascii);
-	ctx_buf_deinit(&templates);
-	ctx_buf_deinit(&both);
+	suffix = suffix_bytes((const char *)tried.bytes, tried.n);
+	if (suffix == 0 || width <= 2 * suffix) {
+		ctx_text_cut(buf, (const char *)tried.bytes, tried.n, width, ascii);
+		return;
+	}
+	ctx_text_cut(buf, (const char *)tried.bytes, tried.n - suffix, width - suffix, ascii);
+	ctx_buf_put(buf, tried.bytes + tried.n - suffix, suffix);
 }

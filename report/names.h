@@ -54,8 +54,26 @@ void ctx_text_cut_end(struct ctx_buf *buf, const char *text, size_t n, size_t wi
 void ctx_text_cut_path(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
 
 /*
- * Like ctx_text_cut, for function names: while the text is too wide, template arguments become <…>,
- * then parameters (…); only then is it cut.
+ * Appends a C++ name with the usual names of the standard library's types: std::string for
+ * std::__cxx11::basic_string<char, ...>, and without default template arguments (allocators, ...).
+ */
+void ctx_text_abbreviate(struct ctx_buf *buf, const char *text, size_t n);
+
+/* How much of a function's name is collapsed; each includes the ones before. */
+enum ctx_text_short {
+	CTX_TEXT_WHOLE,
+	CTX_TEXT_NO_TEMPLATES,	/* a::b<…>::f(int) */
+	CTX_TEXT_NO_PARAMETERS, /* a::b<…>::f(…) */
+	CTX_TEXT_NO_SCOPES,	/* …::f(…) */
+};
+
+/* Appends a function's name collapsed so far, of any width. */
+void ctx_text_collapse(struct ctx_buf *buf, const char *text, size_t n, enum ctx_text_short how, bool ascii);
+
+/*
+ * Like ctx_text_cut, for function names: while the text is too wide, types of the standard library
+ * get their usual names, then template arguments become <…>, then parameters (…), then outer scopes
+ * …::; only a last component that is too wide by itself is cut.
  */
 void ctx_text_shorten(struct ctx_buf *buf, const char *text, size_t n, size_t width, bool ascii);
 

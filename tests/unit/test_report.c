@@ -332,6 +332,7 @@ static void test_names__of_cxx_keep_their_method(void **state)
 	assert_cut(ctx_text_shorten, tree, 60, false, "std::_Rb_tree<…>::_M_erase(std::_Rb_tree_node<…>*)");
 	assert_cut(ctx_text_shorten, tree, 40, false, "std::_Rb_tree<…>::_M_erase(…)");
 	assert_cut(ctx_text_shorten, tree, 40, true, "std::_Rb_tree<..>::_M_erase(..)");
+	assert_cut(ctx_text_shorten, tree, 20, false, "…::_M_erase(…)");
 	assert_cut(ctx_text_shorten, "a::operator<< <char>(std::ostream&)", 30, false,
 		   "a::operator<< <…>(…)");
 	assert_cut(ctx_text_shorten, "f<aaaaaaaaaaaaa>::operator()(int, int) const", 25, false,
