@@ -9,9 +9,10 @@
 
 enum region_state {
 	OUTSIDE,
-	OPEN,	 /* nothing refined the region's frame yet */
-	REFINED, /* or its first frame did */
-	AS_IT_IS /* it begins at the root */
+	OPEN,	  /* nothing refined the region's frame yet */
+	REFINED,  /* or its first frame did */
+	AS_IT_IS, /* it begins at the root */
+	BEFORE,	  /* no region: the stack has not begun */
 };
 
 struct ctx_restack_place {
@@ -21,16 +22,17 @@ struct ctx_restack_place {
 };
 
 enum ctx_status ctx_restack_init(struct ctx_restack *restack, const struct ctx_trie *from,
-				 const struct ctx_restack_rule *rules, bool recursion, struct ctx_err *err)
+				 const struct ctx_restack_rules *rules, struct ctx_err *err)
 {
 	enum ctx_status status;
 
-	*restack = (struct ctx_restack){.from = from, .rules = rules, .recursion = recursion};
+	*restack = (struct ctx_restack){.from = from, .rules = *rules};
 	restack->places = ctx_calloc(from->n, sizeof(*restack->places));
 	if (restack->places == NULL)
 		return ctx_err_nomem(err);
 	for (uint32_t i = 1; i < from->n; i++)
 		restack->places[i].node = NOT_YET;
+	restack->places[CTX_TRIE_ROOT].state = rules->begin ? BEFORE : OUTSIDE;
 	status = ctx_trie_init(&restack->to, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&restack->instances, &restack->instances_cap, 1, err);
@@ -62,7 +64,8 @@ static enum ctx_status enter(struct ctx_restack *restack, const struct frame *fr
 	uint32_t n = to->n;
 	enum ctx_status status;
 
-	for (uint32_t at = frame->caller; restack->recursion && at != CTX_TRIE_ROOT; at = to->parent[at]) {
+	for (uint32_t at = frame->caller; restack->rules.recursion && at != CTX_TRIE_ROOT;
+	     at = to->parent[at]) {
 		if (to->key[at] == frame->key) {
 			*ret = at;
 			return CTX_OK;
@@ -81,7 +84,7 @@ static enum ctx_status enter(struct ctx_restack *restack, const struct frame *fr
 /* Instances of the node on the stack, with this one. The search ends at the last one above. */
 static uint32_t count_instances(const struct ctx_restack *restack, uint32_t stack, uint32_t node)
 {
-	for (uint32_t at = restack->from->parent[stack]; restack->recursion && at != CTX_TRIE_ROOT;
+	for (uint32_t at = restack->from->parent[stack]; restack->rules.recursion && at != CTX_TRIE_ROOT;
 	     at = restack->from->parent[at]) {
 		if (restack->places[at].node == node)
 			return restack->places[at].instances + 1;
@@ -92,17 +95,19 @@ static uint32_t count_instances(const struct ctx_restack *restack, uint32_t stac
 static enum ctx_status place(struct ctx_restack *restack, uint32_t stack, struct ctx_err *err)
 {
 	uint32_t parent = restack->from->parent[stack];
-	const struct ctx_restack_rule *rule = &restack->rules[restack->from->key[stack]];
+	const struct ctx_restack_rule *rule = &restack->rules.of_key[restack->from->key[stack]];
 	const struct ctx_restack_place *up = &restack->places[parent];
 	struct frame frame = {.key = restack->from->key[stack], .apart = rule->apart};
 	struct ctx_restack_place here = {.state = OUTSIDE};
 	bool goes_on = rule->region != 0 && parent != CTX_TRIE_ROOT && up->state != OUTSIDE &&
-		       restack->rules[restack->from->key[parent]].region == rule->region;
+		       up->state != BEFORE &&
+		       restack->rules.of_key[restack->from->key[parent]].region == rule->region;
 	bool refines = goes_on && up->state == OPEN && rule->refines;
 	uint32_t before = restack->to.n;
 	enum ctx_status status;
 
-	if (rule->hidden || (goes_on && up->state != AS_IT_IS && !refines)) {
+	if (rule->hidden || (up->state == BEFORE && !rule->begins) ||
+	    (goes_on && up->state != AS_IT_IS && !refines)) {
 		restack->places[stack] = *up;
 		return CTX_OK;
 	}
@@ -142,7 +147,7 @@ enum ctx_status ctx_restack_find(struct ctx_restack *restack, uint32_t stack, ui
 	while (status == CTX_OK && n-- > 0)
 		status = place(restack, restack->path[n], err);
 	if (status == CTX_OK)
-		*ret_node = restack->places[stack].node;
+		*ret_node = restack->places[stack].state != BEFORE ? restack->places[stack].node : UINT32_MAX;
 	return status;
 }
 
@@ -155,7 +160,7 @@ enum ctx_status ctx_restack_histogram(struct ctx_restack *restack, const struct 
 		struct ctx_hist_entry entry = from->entries[i];
 
 		status = ctx_restack_find(restack, entry.stack, &entry.stack, err);
-		if (status == CTX_OK)
+		if (status == CTX_OK && entry.stack != UINT32_MAX)
 			status = ctx_histogram_add(to, entry, err);
 	}
 	return status;

@@ -7,6 +7,7 @@
  *	region		main read K1 K2 K3	main read K1		K1 to K3 are of one region
  *	refined		main read K1 K2 K3	main read K2		K2 refines
  *	hidden		main f g		main g			f is hidden
+ *	begins		main f g		f g			stacks without f are dropped
  *
  * A stack that returns to a function is the stack of its first instance, so every stack has one
  * place, and sums over the new tree count each weight once. Pure: names and objects are the
@@ -29,32 +30,37 @@ struct ctx_restack_rule {
 	bool inner;	 /* a region that begins at the root stays as it is */
 	bool apart;	 /* folded with its direct caller only: <Unknown> is not one function */
 	bool hidden;
+	bool begins; /* stacks begin with the first such frame, if the rules say so */
+};
+
+struct ctx_restack_rules {
+	const struct ctx_restack_rule *of_key; /* by key of the old tree; borrowed */
+	bool recursion;			       /* is folded */
+	bool begin;			       /* stacks begin with a frame that begins */
 };
 
 struct ctx_restack_place; /* of an old stack */
 
 struct ctx_restack {
-	const struct ctx_trie *from;	      /* borrowed */
-	const struct ctx_restack_rule *rules; /* by key of `from`; borrowed */
-	bool recursion;			      /* is folded */
-	struct ctx_trie to;		      /* owned */
-	struct ctx_restack_place *places;     /* owned; by old stack */
-	uint32_t *instances;		      /* owned; by new node: the most on any stack so far */
-	uint32_t *path;			      /* owned; scratch */
+	const struct ctx_trie *from; /* borrowed */
+	struct ctx_restack_rules rules;
+	struct ctx_trie to;		  /* owned */
+	struct ctx_restack_place *places; /* owned; by old stack */
+	uint32_t *instances;		  /* owned; by new node: the most on any stack so far */
+	uint32_t *path;			  /* owned; scratch */
 	size_t instances_cap, path_cap;
 };
 
 /* Call ctx_restack_deinit in any case. */
 CTX_MUST_CHECK enum ctx_status ctx_restack_init(struct ctx_restack *restack, const struct ctx_trie *from,
-						const struct ctx_restack_rule *rules, bool recursion,
-						struct ctx_err *err);
+						const struct ctx_restack_rules *rules, struct ctx_err *err);
 void ctx_restack_deinit(struct ctx_restack *restack);
 
-/* The new node of an old stack. O(new nodes on the way * depth of the new tree). */
+/* The new node of an old stack; UINT32_MAX: it is dropped. O(new nodes on the way * depth of the new tree). */
 CTX_MUST_CHECK enum ctx_status ctx_restack_find(struct ctx_restack *restack, uint32_t stack,
 						uint32_t *ret_node, struct ctx_err *err);
 
-/* Adds a histogram by old stacks to one by new nodes. */
+/* Adds a histogram by old stacks to one by new nodes, without what is dropped. */
 CTX_MUST_CHECK enum ctx_status ctx_restack_histogram(struct ctx_restack *restack,
 						     const struct ctx_histogram *from,
 						     struct ctx_histogram *to, struct ctx_err *err);

@@ -144,6 +144,7 @@ static enum ctx_status asked_reports(struct answer *answer, struct ctx_err *err)
 		report.by = options->reports[i].by;
 		if (options->reports[i].function != NULL)
 			report.function = options->reports[i].function;
+		report.no_fold |= options->reports[i].no_fold;
 		status = ctx_gprofng_sort_key(&place, kind, &answer->selection, &report.sort, err);
 		if (status != CTX_OK)
 			return status;

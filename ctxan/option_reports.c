@@ -12,6 +12,7 @@ static enum ctx_status parse_subject(struct ctx_option_report *report, const cha
 {
 	if (*text != '=')
 		return CTX_OK;
+	is_function |= report->kind->takes_function;
 	if (!report->kind->takes_subject && !is_function)
 		return ctx_err_set(err, CTX_E_ARG, "the report '%s' takes no '%s'", report->kind->name, text);
 	if (text[1] == '\0')
@@ -51,8 +52,10 @@ enum ctx_status ctx_option_reports_parse(struct ctx_options *options, const char
 			memcpy(name, text, n);
 			name[n] = '\0';
 			report.kind = ctx_report_find(name);
-			if (report.kind == NULL)
+			if (report.kind == NULL) {
 				report.kind = ctx_report_find_alias(name, &is_function);
+				report.no_fold = report.kind != NULL && report.kind->alias_unfolded;
+			}
 		}
 		if (report.kind == NULL && n < sizeof(name) && (report.by = ctx_gprofng_index(name)) != NULL)
 			report.kind = ctx_report_find("index");

@@ -89,6 +89,7 @@ SETTER(min_percent)
 		return ctx_err_set(err, CTX_E_ARG, "--%s '%s': expected a number from 0 to 100", option->name,
 				   value);
 	options->report.min_percent = percent;
+	options->report.min_percent_given = true;
 	return CTX_OK;
 }
 
@@ -261,6 +262,11 @@ static const struct ctx_option rows[] = {
 	{"per-thread", 0, CTX_OPTION_FLAG, .set = set_per_thread},
 	{"function", 0, CTX_OPTION_TEXT, STRING(report.function)},
 	{"min-percent", 0, CTX_OPTION_TEXT, .set = set_min_percent},
+	{"depth", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, report.depth, 1, 65535)},
+	{"root", 0, CTX_OPTION_TEXT, STRING(report.root)},
+	{"callers", 0, CTX_OPTION_FLAG, FLAG(report.callers)},
+	{"no-fold", 0, CTX_OPTION_FLAG, FLAG(report.no_fold)},
+	{"columns", 0, CTX_OPTION_FLAG, FLAG(report.columns)},
 	{"limit", 0, CTX_OPTION_TEXT, NUMBER(set_limit, report.limit, 0, UINT32_MAX - 1)},
 	{"sort", 0, CTX_OPTION_TEXT, STRING(report.sort)},
 	{"coverage", 0, CTX_OPTION_TEXT, .set = set_coverage, .words = WORDS("top", "exact")},

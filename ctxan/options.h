@@ -21,6 +21,7 @@ struct ctx_option_report {
 	const char *subject;  /* "source=FUNC": FUNC; NULL: none was given. Belongs to argv */
 	const char *function; /* "csingle=FUNC": --function for this report alone; NULL: as given */
 	const char *by;	      /* "cpus": --by for this report alone; NULL: as given */
+	bool no_fold;	      /* "calltree": --no-fold for this report alone */
 };
 
 /* Output other than reports as text on standard output. */

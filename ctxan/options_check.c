@@ -81,6 +81,21 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 	return CTX_OK;
 }
 
+/* Options of call trees would change nothing elsewhere. */
+static enum ctx_status check_tree(const struct ctx_options *options, struct ctx_err *err)
+{
+	const struct ctx_report_options *report = &options->report;
+	const char *option = report->depth != 0	    ? "--depth"
+			     : report->root != NULL ? "--root"
+			     : report->callers	    ? "--callers"
+						    : NULL;
+
+	if (option == NULL || ctx_options_has_report(options, "tree") ||
+	    ctx_options_has_report(options, "callers"))
+		return CTX_OK;
+	return ctx_err_set(err, CTX_E_ARG, "%s requires --report tree or callers", option);
+}
+
 /* Contradictory or meaningless options. */
 enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_err *err)
 {
@@ -115,6 +130,8 @@ enum ctx_status ctx_options_check(const struct ctx_options *options, struct ctx_
 				   "--coverage top");
 	if (options->report.sort != NULL && options->n_reports == 0)
 		return ctx_err_set(err, CTX_E_ARG, "--sort requires --report");
-	status = check_export(options, err);
+	status = check_tree(options, err);
+	if (status == CTX_OK)
+		status = check_export(options, err);
 	return status == CTX_OK ? check_selecting(options, err) : status;
 }

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "report/calls.h"
 #include "report/kinds.h"
 #include "report/order.h"
 #include "report/out.h"
@@ -8,20 +9,21 @@
 
 static const struct ctx_column columns[] = {
 	{NULL, "Index", CTX_STYLE_COUNT},	 {NULL, "Calls", CTX_STYLE_COUNT},
-	{NULL, "Base", CTX_STYLE_WEIGHT},	 {NULL, "Cum", CTX_STYLE_WEIGHT},
+	{NULL, "Self", CTX_STYLE_WEIGHT},	 {NULL, "Total", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},		 {"function", "Name", CTX_STYLE_NAME},
 	{"object", NULL, CTX_STYLE_NAME},	 {"calls", NULL, CTX_STYLE_COUNT},
 	{"base", NULL, CTX_STYLE_WEIGHT},	 {"cum", NULL, CTX_STYLE_WEIGHT},
 	{"base_samples", NULL, CTX_STYLE_COUNT}, {"cum_samples", NULL, CTX_STYLE_COUNT},
 	{"index", NULL, CTX_STYLE_COUNT},	 {"relation", NULL, CTX_STYLE_NAME},
 	{"thread", NULL, CTX_STYLE_COUNT},	 {"inlined", NULL, CTX_STYLE_COUNT},
+	{"calls_exact", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {"cum", "base", "calls", "function", NULL};
 
 static const struct ctx_metric_form form = {
-	.base_title = "Base",
-	.cum_title = "Cum",
+	.base_title = "Self",
+	.cum_title = "Total",
 	.base_key = "base",
 	.cum_key = "cum",
 	.base_samples_key = "base_samples",
@@ -108,7 +110,7 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 	struct ctx_cell name = ctx_function_cell(profile, row->function);
 	const struct ctx_cell filled[CTX_COUNT_OF(columns)] = {
 		self ? ctx_cell_number(index) : ctx_cell_name(NULL),
-		ctx_cell_signed(row->calls),
+		ctx_calls_cell(page->out, row->calls),
 		ctx_cell_number(row->base),
 		ctx_cell_number(row->cum),
 		ctx_cell_number(row->cum),
@@ -123,6 +125,7 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 		ctx_cell_name(relation),
 		ctx_thread_cell(profile, page->part->thread),
 		ctx_inlined_cell(profile, row->function),
+		ctx_cell_bool(ctx_calls_exact_here(page->out)),
 	};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(columns); i++)
@@ -375,6 +378,7 @@ static const struct ctx_report_alias aliases[] = {
 const struct ctx_report_kind ctx_report_callers_callees = {
 	.name = "callers-callees",
 	.metrics = CTX_REPORT_METRICS,
+	.takes_function = true,
 	.sort_exclusive = "base",
 	.sort_inclusive = "cum",
 	.aliases = aliases,

@@ -58,6 +58,8 @@ struct ctx_cell {
 	const char *drawing;	    /* text: safe text before the name, kept whole; NULL none. Copied. */
 	const char *object;	    /* text: " [object]" after the name, without directories; NULL none */
 	const char *index;	    /* text: safe text after the name, " [3]"; NULL none. Copied. */
+	const struct ctx_cell_frames
+		*frames; /* text: instead of name and object (report/fold.h); NULL none */
 };
 
 static inline struct ctx_cell ctx_cell_number(uint64_t number)

@@ -23,8 +23,8 @@
 
 static const struct ctx_column columns[] = {
 	{NULL, "", CTX_STYLE_NAME},
-	{NULL, "Excl.", CTX_STYLE_WEIGHT},
-	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "Self", CTX_STYLE_WEIGHT},
+	{NULL, "Total", CTX_STYLE_WEIGHT},
 	{NULL, "Address", CTX_STYLE_NAME},
 	{NULL, "", CTX_STYLE_NAME},
 	{NULL, "Instruction", CTX_STYLE_SOURCE},

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "calltree/calltree.h"
+#include "report/function_names.h"
 #include "report/kernel_calls.h"
 
 #include <stdlib.h>
@@ -46,7 +47,10 @@ static enum ctx_status make_rules(struct ctx_fold *fold, const struct ctx_profil
 		const struct ctx_function_info *function = &profile->functions[i];
 		struct ctx_restack_rule *rule = &fold->rules[i];
 
-		*rule = (struct ctx_restack_rule){.key = i, .apart = function->kind != CTX_FUNCTION_ORDINARY};
+		*rule = (struct ctx_restack_rule){.key = i,
+						  .apart = function->kind != CTX_FUNCTION_ORDINARY,
+						  .begins = options->root != NULL &&
+							    ctx_function_matches(profile, i, options->root)};
 		if (!options->kernel || !is_kernel(profile, function))
 			continue;
 		status = label_kernel(function, labels, rule, err);
@@ -83,14 +87,15 @@ enum ctx_status ctx_fold_init(struct ctx_fold *fold, const struct ctx_profile *p
 			      const struct ctx_fold_options *options, struct ctx_err *err)
 {
 	struct ctx_strtab labels CTX_CLEANUP(ctx_strtab_deinit) = {0};
+	struct ctx_restack_rules rules = {.recursion = options->recursion, .begin = options->root != NULL};
 	enum ctx_status status;
 
 	*fold = (struct ctx_fold){.profile = *profile};
 	fold->profile.functions = NULL;
 	status = make_rules(fold, profile, options, &labels, err);
+	rules.of_key = fold->rules;
 	if (status == CTX_OK)
-		status =
-			ctx_restack_init(&fold->restack, &profile->cct, fold->rules, options->recursion, err);
+		status = ctx_restack_init(&fold->restack, &profile->cct, &rules, err);
 	if (status == CTX_OK)
 		status = add_labels(fold, profile, &labels, err);
 	fold->profile.cct = fold->restack.to;
@@ -154,12 +159,9 @@ enum ctx_status ctx_fold_hottest(struct ctx_fold *fold, const struct ctx_histogr
 	return CTX_OK;
 }
 
-struct ctx_fold_frame ctx_fold_frame(const struct ctx_fold *fold, uint32_t node)
+struct ctx_fold_frame ctx_fold_frame(const struct ctx_profile *profile, uint32_t function, uint32_t instances)
 {
-	const struct ctx_profile *profile = &fold->profile;
-	uint32_t function = profile->cct.key[node];
-	struct ctx_fold_frame frame = {
-		.name = "<Total>", .function = function, .instances = fold->restack.instances[node]};
+	struct ctx_fold_frame frame = {.name = "<Total>", .function = function, .instances = instances};
 
 	if (function >= profile->n_functions)
 		return frame;
@@ -178,7 +180,8 @@ enum ctx_status ctx_fold_path(const struct ctx_fold *fold, uint32_t node, struct
 	if (frames == NULL)
 		return ctx_err_nomem(err);
 	for (size_t i = n; i-- > 0; node = fold->profile.cct.parent[node])
-		frames[i] = ctx_fold_frame(fold, node);
+		frames[i] = ctx_fold_frame(&fold->profile, fold->profile.cct.key[node],
+					   fold->restack.instances[node]);
 	*ret_frames = frames;
 	*ret_n = n;
 	return CTX_OK;

@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 struct ctx_fold_options {
-	bool recursion; /* is one frame */
-	bool kernel; /* frames of the kernel below a frame of the program are one, named by what was called */
+	bool recursion;	  /* is one frame */
+	bool kernel;	  /* its frames below one of the program are one, named by what was called */
+	const char *root; /* stacks begin with their first function of this name; NULL: all whole */
 };
 
 struct ctx_fold {
@@ -42,7 +43,7 @@ CTX_MUST_CHECK enum ctx_status ctx_fold_init(struct ctx_fold *fold, const struct
 					     const struct ctx_fold_options *options, struct ctx_err *err);
 void ctx_fold_deinit(struct ctx_fold *fold);
 
-/* The folded node of a stack of the profile's CCT. */
+/* The folded node of a stack of the profile's CCT; CTX_NONE: `root` is not on it. */
 CTX_MUST_CHECK enum ctx_status ctx_fold_find(struct ctx_fold *fold, uint32_t stack, uint32_t *ret_node,
 					     struct ctx_err *err);
 
@@ -67,8 +68,9 @@ struct ctx_fold_frame {
 	uint32_t instances; /* more than 1: of a recursion, the deepest */
 };
 
-/* The frame of a folded node. */
-struct ctx_fold_frame ctx_fold_frame(const struct ctx_fold *fold, uint32_t node);
+/* The frame of a function of a profile. */
+struct ctx_fold_frame ctx_fold_frame(const struct ctx_profile *profile, uint32_t function,
+				     uint32_t instances);
 
 /*
  * The frames from the root (without <Total>) to a folded node: an array of *ret_n, owned by the
@@ -81,13 +83,22 @@ CTX_MUST_CHECK enum ctx_status ctx_fold_path(const struct ctx_fold *fold, uint32
 struct ctx_fold_line_style {
 	size_t width; /* columns, at least 1; SIZE_MAX: not limited */
 	bool ascii;
+	bool upward;	    /* the frames are callers, the leaf first: "malloc ‹ parse ‹ main" */
 	const char *object; /* of the frame before the first: not shown again; NULL: shown */
+};
+
+/* Of a cell that is such a line. Borrowed until the section ends. */
+struct ctx_cell_frames {
+	const struct ctx_fold_frame *frames;
+	size_t n;
+	const char *object; /* as in the style */
+	bool upward;
 };
 
 /*
  * Appends the frames (at least one) as a line of safe text, at most `width` columns. An object is
  * shown where it is not that of the frame before. Where there is no room, template arguments give
- * way, then parameters, then frames in the middle ("·5·"), then the scopes of the names; only a
+ * way, then parameters, then frames in the middle ("·5·"), then objects and the scopes of the names; only a
  * last component that is wider than the line is cut.
  */
 void ctx_fold_line(struct ctx_buf *buf, const struct ctx_fold_frame *frames, size_t n,

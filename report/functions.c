@@ -5,9 +5,9 @@
 #include "report/part_cells.h"
 
 static const struct ctx_column columns[] = {
-	{NULL, "Excl.", CTX_STYLE_WEIGHT},
+	{NULL, "Self", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
-	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "Total", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
 	{NULL, "Samples", CTX_STYLE_COUNT},
 	{"function", "Name", CTX_STYLE_NAME},
@@ -26,8 +26,8 @@ static const char *const sort_keys[] = {
 };
 
 static const struct ctx_metric_form form = {
-	.base_title = "Excl.",
-	.cum_title = "Incl.",
+	.base_title = "Self",
+	.cum_title = "Total",
 	.base_key = "exclusive",
 	.cum_key = "inclusive",
 	.base_samples_key = "exclusive_samples",
@@ -233,6 +233,7 @@ static const struct ctx_report_alias aliases[] = {
 const struct ctx_report_kind ctx_report_functions = {
 	.name = "functions",
 	.metrics = CTX_REPORT_METRICS,
+	.takes_function = true,
 	.sort_exclusive = "exclusive",
 	.sort_inclusive = "inclusive",
 	.aliases = aliases,

@@ -16,6 +16,7 @@
 	X(source)                                                                                            \
 	X(disasm)                                                                                            \
 	X(tree)                                                                                              \
+	X(callers)                                                                                           \
 	X(callers_callees)                                                                                   \
 	X(stacks)                                                                                            \
 	X(states)                                                                                            \

@@ -1,6 +1,7 @@
 #include "report/metric_view.h"
 
 #include "base/mem.h"
+#include "report/calls.h"
 #include "report/headings.h"
 #include "report/names.h"
 
@@ -174,7 +175,7 @@ static enum ctx_status make_text(struct ctx_metric_view *view, struct ctx_err *e
 	}
 	lay_out(view, scales, headings);
 	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
-		view->columns[n++] = view->kind->columns[i];
+		view->columns[n++] = view->own[i];
 	for (size_t i = 0; i < n_metrics; i++) {
 		for (int cum = view->has_base ? 0 : 1; cum < 2; cum++) {
 			view->columns[n].title = cum ? view->form->cum_title : view->form->base_title;
@@ -246,6 +247,11 @@ enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct 
 	enum ctx_status status;
 
 	view->n_more = parts->n_metrics - 1;
+	view->own = view->kind->columns;
+	if (view->form->has_calls)
+		view->own = ctx_calls_columns(view->selection, view->options, view->kind, &view->arena);
+	if (view->own == NULL)
+		return ctx_err_nomem(err);
 	for (size_t i = 0; i <= view->n_more && view->n_more != 0; i++) {
 		if (metric_of(view->selection, i) == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "there is no metric number %zu", i);
@@ -278,8 +284,9 @@ void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *o
 	struct ctx_out_spec spec = {.kind = view->kind,
 				    .selection = view->selection,
 				    .options = view->options,
-				    .columns = view->columns,
-				    .n_columns = view->n_columns,
+				    .columns = view->columns != NULL ? view->columns : view->own,
+				    .n_columns =
+					    view->columns != NULL ? view->n_columns : view->kind->n_columns,
 				    .more_weights = view->weights + 1,
 				    .n_more = view->n_more};
 
@@ -303,6 +310,7 @@ static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
 		{form->base_samples_key, NULL, CTX_STYLE_COUNT},
 		{form->cum_samples_key, NULL, CTX_STYLE_COUNT},
 		{form->has_calls ? "calls" : NULL, NULL, CTX_STYLE_COUNT},
+		{form->has_calls ? "calls_exact" : NULL, NULL, CTX_STYLE_COUNT},
 	};
 
 	ctx_out_list_begin(out, "metrics");
@@ -317,6 +325,7 @@ static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
 			ctx_cell_number(more[i].base_samples),
 			ctx_cell_number(more[i].cum_samples),
 			ctx_cell_signed(more[i].calls),
+			ctx_cell_bool(ctx_calls_exact(out->profile, view->selection->metrics[i + 1])),
 		};
 
 		ctx_out_list_row(out, columns, CTX_COUNT_OF(columns), cells);

@@ -18,7 +18,7 @@
 struct ctx_metric_form {
 	const char *base_title, *cum_title;
 	const char *base_key, *cum_key, *base_samples_key, *cum_samples_key;
-	bool has_calls;	     /* "calls" of each metric in JSON */
+	bool has_calls;	     /* "calls" of each metric in JSON; estimated ones are hidden in text */
 	unsigned n_lead;     /* number of its first columns that are kept if there is room */
 	unsigned lead_width; /* their width in text */
 	unsigned name;	     /* the column of names */
@@ -38,9 +38,10 @@ struct ctx_metric_view {
 	struct ctx_column *columns; /* text and CSV */
 	struct ctx_cell *cells;
 	size_t n_columns;
-	struct ctx_scale *scales; /* text: by column */
-	const char **groups;	  /* text: by column */
-	const char **sort_keys;	  /* the report's, then base and cum of each further metric; NULL ends them */
+	const struct ctx_column *own; /* the kind's; without estimated calls (report/calls.h) */
+	struct ctx_scale *scales;     /* text: by column */
+	const char **groups;	      /* text: by column */
+	const char **sort_keys; /* the report's, then base and cum of each further metric; NULL ends them */
 	size_t n_own_keys;
 	unsigned name_room; /* text: columns for names; 0: not limited */
 	struct ctx_arena arena;

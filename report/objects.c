@@ -11,9 +11,9 @@
 #include "report/part_cells.h"
 
 static const struct ctx_column columns[] = {
-	{NULL, "Excl.", CTX_STYLE_WEIGHT},
+	{NULL, "Self", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
-	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "Total", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
 	{NULL, "Samples", CTX_STYLE_COUNT},
 	{NULL, "Build id", CTX_STYLE_NAME},

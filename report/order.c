@@ -1,6 +1,7 @@
 #include "report/order.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,73 @@ uint64_t ctx_order_ascending(uint64_t value)
 	return ~value;
 }
 
+/* What a column is called, and the keys that it may have. */
+static const struct {
+	const char *word;
+	const char *const keys[3];
+} words[] = {
+	{"self", {"exclusive", "base"}},
+	{"total", {"inclusive", "cum"}},
+	{"samples", {"exclusive_samples"}},
+	{"name", {"function"}},
+	{"line", {"file"}},
+	{"instruction", {"address"}},
+	{"wait", {"wait_ns"}},
+	{"mean", {"mean_ns"}},
+	{"longest", {"max_ns", "wait_max_ns"}},
+	{"pid", {"process"}},
+	{"tid", {"thread"}},
+	{"key", {"index"}},
+};
+
+/* "total.wall" is the key "inclusive.wall": the first `n` bytes are the column's word. */
+static bool is_word(const char *sort, const char *word, size_t *ret_n)
+{
+	size_t n = strcspn(sort, ".");
+
+	*ret_n = n;
+	return strncasecmp(sort, word, n) == 0 && word[n] == '\0';
+}
+
+static bool is_key(const char *key, const char *begin, const char *rest)
+{
+	size_t n = strlen(begin);
+
+	return strncmp(key, begin, n) == 0 && strcmp(key + n, rest) == 0;
+}
+
+/* The position of the key that the word of a column stands for. */
+static bool find_word(const char *sort, const char *const *keys, size_t *ret_place)
+{
+	for (size_t i = 0; keys[i] != NULL; i++) {
+		for (size_t word = 0; word < CTX_COUNT_OF(words); word++) {
+			size_t n;
+
+			if (!is_word(sort, words[word].word, &n))
+				continue;
+			for (size_t j = 0; words[word].keys[j] != NULL; j++) {
+				if (!is_key(keys[i], words[word].keys[j], sort + n))
+					continue;
+				*ret_place = i;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* A key in other letters: "Weight"; the states have USER and user, which are found as they are. */
+static bool find_key(const char *sort, const char *const *keys, bool exactly, size_t *ret_place)
+{
+	for (size_t i = 0; keys[i] != NULL; i++) {
+		if ((exactly ? strcmp(keys[i], sort) : strcasecmp(keys[i], sort)) == 0) {
+			*ret_place = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 enum ctx_status ctx_order_find(const char *report, const char *sort, const char *const *keys,
 			       size_t *ret_place, struct ctx_err *err)
 {
@@ -46,16 +114,11 @@ enum ctx_status ctx_order_find(const char *report, const char *sort, const char 
 	size_t used = 0;
 
 	*ret_place = 0;
-	if (sort == NULL)
+	if (sort == NULL || find_key(sort, keys, true, ret_place) || find_word(sort, keys, ret_place) ||
+	    find_key(sort, keys, false, ret_place))
 		return CTX_OK;
-	for (size_t i = 0; keys[i] != NULL; i++) {
-		if (strcmp(keys[i], sort) == 0) {
-			*ret_place = i;
-			return CTX_OK;
-		}
-		if (used < sizeof(known))
-			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-						 i != 0 ? ", " : "", keys[i]);
-	}
+	for (size_t i = 0; keys[i] != NULL && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i != 0 ? ", " : "",
+					 keys[i]);
 	return ctx_err_set(err, CTX_E_ARG, "%s cannot be sorted by '%s': known are %s", report, sort, known);
 }

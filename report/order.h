@@ -27,7 +27,8 @@ uint64_t ctx_order_ascending(uint64_t value);
 
 /*
  * Position of `sort` among the keys (ended by NULL); CTX_E_ARG with the list of keys if it is not
- * one of them. `sort` NULL: position 0, the report's own order.
+ * one of them. What a column of text is called is a key too: self, total, name, longest, in any
+ * letters. `sort` NULL: position 0, the report's own order.
  */
 CTX_MUST_CHECK enum ctx_status ctx_order_find(const char *report, const char *sort, const char *const *keys,
 					      size_t *ret_place, struct ctx_err *err);

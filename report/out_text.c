@@ -5,6 +5,7 @@
  */
 #include "base/mem.h"
 #include "model/interval.h"
+#include "report/fold.h"
 #include "report/headings.h"
 #include "report/names.h"
 #include "report/out_backend.h"
@@ -61,6 +62,16 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 	size_t left = width > drawing_width + index_width + 1 ? width - drawing_width - index_width : 1;
 	size_t begin;
 
+	if (cell->frames != NULL) {
+		const struct ctx_fold_line_style style = {.width = left,
+							  .ascii = ascii,
+							  .upward = cell->frames->upward,
+							  .object = cell->frames->object};
+
+		ctx_buf_put_text(buf, cell->drawing != NULL ? cell->drawing : "");
+		ctx_fold_line(buf, cell->frames->frames, cell->frames->n, &style);
+		return;
+	}
 	ctx_name_put_text(&name, cell->name, ascii);
 	if (cell->object != NULL) {
 		const char *slash = strrchr(cell->object, '/');

@@ -14,9 +14,9 @@
 #include <string.h>
 
 static const struct ctx_column columns[] = {
-	{NULL, "Excl.", CTX_STYLE_WEIGHT},
+	{NULL, "Self", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
-	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "Total", CTX_STYLE_WEIGHT},
 	{NULL, "%", CTX_STYLE_PERCENT},
 	{NULL, "Samples", CTX_STYLE_COUNT},
 	{NULL, "Line", CTX_STYLE_PLACE},

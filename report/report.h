@@ -39,9 +39,15 @@ struct ctx_report_options {
 	const char *sort; /* a row key such as "inclusive"; NULL: the report's own order */
 	const char *
 		subject; /* source, disasm: the subject, FUNC or FILE; NULL: the hottest function. wakers: FUNC */
-	const char *by;	      /* index: its key; NULL: that of --by */
-	const char *function; /* only stanzas, stacks, subtrees with a function of this name; NULL: all */
-	double min_percent;   /* tree: omit nodes with less of the total than this; a line has their sum */
+	const char *by;		/* index: its key; NULL: that of --by */
+	const char *function;	/* only stanzas, stacks, subtrees with a function of this name; NULL: all */
+	double min_percent;	/* tree: omit nodes with less of the total than this; a line has their sum */
+	bool min_percent_given; /* otherwise a folded tree has its own */
+	bool no_fold;		/* tree, text: a line for each node */
+	bool columns;		/* tree, callers-callees, text: all columns, estimated calls too */
+	uint32_t depth;		/* tree: levels below the top; 0: all */
+	bool callers;		/* tree: upside down, who called what */
+	const char *root;	/* tree: call stacks begin with this function, and have it; NULL: all */
 };
 
 /* Which metrics a report shows. */
@@ -64,12 +70,14 @@ struct ctx_report_alias {
 struct ctx_report_kind {
 	const char *name; /* "callers-callees" */
 	enum ctx_report_metrics metrics;
-	bool takes_subject; /* "--report source=FUNC" */
-	bool no_function;   /* has no rows of functions or stacks, so --function does not apply */
-	const char *no_cpu; /* why --cpu does not apply; NULL: it applies */
-	const char *order;  /* why it cannot be sorted, ": it is in order of time"; NULL: it has sort keys */
-	unsigned traced;    /* 1 << enum ctx_traced_kind: its rows are such operations */
-	bool needs_key;	    /* needs --by or a key of its own */
+	bool takes_subject;  /* "--report source=FUNC" */
+	bool takes_function; /* "--report tree=FUNC": with --function FUNC */
+	bool alias_unfolded; /* by an alias it is gprofng's table, as with --no-fold */
+	bool no_function;    /* has no rows of functions or stacks, so --function does not apply */
+	const char *no_cpu;  /* why --cpu does not apply; NULL: it applies */
+	const char *order;   /* why it cannot be sorted, ": it is in order of time"; NULL: it has sort keys */
+	unsigned traced;     /* 1 << enum ctx_traced_kind: its rows are such operations */
+	bool needs_key;	     /* needs --by or a key of its own */
 	const char *sort_exclusive,
 		*sort_inclusive;		/* keys for gprofng's e.METRIC and i.METRIC; NULL: none */
 	const struct ctx_report_alias *aliases; /* ended by a NULL name; NULL: none */

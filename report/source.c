@@ -15,8 +15,8 @@
 
 static const struct ctx_column columns[] = {
 	{NULL, "", CTX_STYLE_NAME},
-	{NULL, "Excl.", CTX_STYLE_WEIGHT},
-	{NULL, "Incl.", CTX_STYLE_WEIGHT},
+	{NULL, "Self", CTX_STYLE_WEIGHT},
+	{NULL, "Total", CTX_STYLE_WEIGHT},
 	{NULL, "Line", CTX_STYLE_COUNT},
 	{NULL, "Source", CTX_STYLE_SOURCE},
 	{"function", NULL, CTX_STYLE_NAME},

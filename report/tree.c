@@ -1,9 +1,11 @@
 #include "base/heap.h"
 #include "base/mem.h"
+#include "report/calls.h"
 #include "report/kinds.h"
 #include "report/metric_trees.h"
 #include "report/out.h"
 #include "report/part_cells.h"
+#include "report/tree_folded.h"
 
 #include <stdlib.h>
 
@@ -15,7 +17,7 @@ static const struct ctx_column columns[] = {
 	{"calls", NULL, CTX_STYLE_COUNT},	{"base", NULL, CTX_STYLE_WEIGHT},
 	{"cum", NULL, CTX_STYLE_WEIGHT},	{"base_samples", NULL, CTX_STYLE_COUNT},
 	{"cum_samples", NULL, CTX_STYLE_COUNT}, {"thread", NULL, CTX_STYLE_COUNT},
-	{"inlined", NULL, CTX_STYLE_COUNT},
+	{"inlined", NULL, CTX_STYLE_COUNT},	{"calls_exact", NULL, CTX_STYLE_COUNT},
 };
 
 static const struct ctx_metric_form form = {
@@ -47,6 +49,7 @@ struct walk {
 	bool other;	   /* the total has omitted weight */
 	bool *kept;	   /* by node: those that --limit leaves; NULL: all. Owned */
 	uint64_t left_out; /* rows */
+	bool callers;	   /* upside down: calls have no meaning */
 	struct ctx_buf drawing;
 };
 
@@ -64,11 +67,12 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		    bool has_calls)
 {
 	struct ctx_out *out = walk->out;
-	struct ctx_cell calls = has_calls ? ctx_cell_signed(node->calls) : ctx_cell_name(NULL);
+	bool known = has_calls && !walk->callers;
+	struct ctx_cell calls = known ? ctx_cell_signed(node->calls) : ctx_cell_name(NULL);
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
 		ctx_cell_number(node->level),
 		ctx_cell_number(node->recursion_level),
-		calls,
+		known ? ctx_calls_cell(out, node->calls) : calls,
 		ctx_cell_number(node->base),
 		ctx_cell_number(node->cum),
 		ctx_cell_number(node->cum),
@@ -81,8 +85,8 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		ctx_cell_number(node->cum_samples),
 		ctx_thread_cell(out->profile, walk->thread),
 		ctx_inlined_cell(out->profile, node->function),
+		known ? ctx_cell_bool(ctx_calls_exact_here(out)) : ctx_cell_name(NULL),
 	};
-
 	struct ctx_flat_row numbers = row_of(node);
 
 	ctx_metric_view_row(walk->view, out, cells, &numbers, walk->more);
@@ -119,9 +123,16 @@ static uint32_t most_levels(const struct walk *walk)
 	return room > 34 ? (room - 24) / 2 : room > 22 ? (room - 12) / 2 : 5;
 }
 
+static bool is_too_deep(const struct walk *walk, uint32_t node)
+{
+	uint32_t depth = walk->out->options->depth;
+
+	return depth != 0 && walk->tree->nodes[node].level - walk->tree->nodes[walk->top].level > depth;
+}
+
 static bool is_kept(const struct walk *walk, uint32_t node)
 {
-	return walk->kept == NULL || walk->kept[node];
+	return (walk->kept == NULL || walk->kept[node]) && !is_too_deep(walk, node);
 }
 
 /* <Other> is the root's last child, but one of the rows that --limit counts. */
@@ -380,7 +391,7 @@ static enum ctx_status keep_heaviest(struct walk *walk, struct ctx_err *err)
 static void put_tree(struct walk *walk)
 {
 	const struct ctx_calltree *tree = walk->tree;
-	const char *filter = walk->out->options->function;
+	const char *filter = walk->callers ? NULL : walk->out->options->function;
 
 	walk->other = walk->out->head.has_other && filter == NULL;
 	ctx_out_fail(walk->out, keep_heaviest(walk, NULL));
@@ -405,25 +416,25 @@ static void put_tree(struct walk *walk)
 }
 
 static enum ctx_status put_parts(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
-				 struct ctx_err *err)
+				 const struct ctx_tree_stacks *stacks, bool callers, struct ctx_err *err)
 {
-	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(view->n_more, sizeof(*more));
-	struct ctx_part_trees trees;
+	struct ctx_flat_row *more CTX_AUTO_FREE = ctx_calloc(parts->n_metrics, sizeof(*more));
+	const struct ctx_part_trees *trees = &stacks->trees;
 	struct ctx_out out;
 	enum ctx_status status;
 
 	if (more == NULL)
 		return ctx_err_nomem(err);
-	status = ctx_part_trees_build(view->selection->profile, parts, view->options->min_percent, &trees,
-				      err);
+	status = ctx_metric_view_init(view, parts, NULL, err);
 	if (status != CTX_OK)
 		return status;
 	ctx_metric_view_begin(view, &out, parts);
-	for (size_t i = 0; i < trees.n; i++) {
+	for (size_t i = 0; i < trees->n; i++) {
 		struct walk walk = {.out = &out,
 				    .view = view,
-				    .tree = &trees.trees[i * trees.n_metrics],
+				    .tree = &trees->trees[i * trees->n_metrics],
 				    .more = more,
+				    .callers = callers,
 				    .thread = parts->parts[i].thread};
 
 		if (i != 0)
@@ -431,36 +442,111 @@ static enum ctx_status put_parts(struct ctx_metric_view *view, const struct ctx_
 		put_tree(&walk);
 	}
 	ctx_out_rows_end(&out);
-	ctx_part_trees_deinit(&trees);
 	return ctx_out_end(&out, err);
+}
+
+/* Whether some node is a function of that name. */
+static bool has_function(const struct ctx_tree_stacks *stacks, const char *name)
+{
+	for (size_t i = 0; i < stacks->trees.n; i++) {
+		const struct ctx_calltree *tree = &stacks->trees.trees[i * stacks->trees.n_metrics];
+
+		for (uint32_t node = 0; node < tree->n; node++) {
+			if (ctx_function_matches(&stacks->profile, tree->nodes[node].function, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Folded, unless folding hides the function that is asked for: one of the kernel. */
+static enum ctx_status make_stacks(const struct ctx_metric_view *view, const struct ctx_report_parts *parts,
+				   bool callers, struct ctx_tree_stacks *stacks, struct ctx_err *err)
+{
+	const struct ctx_report_options *options = view->options;
+	struct ctx_tree_stacks_options wanted = {
+		.folds = options->format == CTX_REPORT_TEXT && !options->no_fold,
+		.callers = callers,
+		.root = options->root,
+		.function = options->function,
+	};
+	enum ctx_status status;
+
+	wanted.small_percent = wanted.folds ? ctx_tree_min_percent(options) : options->min_percent;
+	status = ctx_tree_stacks_init(stacks, view->selection->profile, parts, &wanted, err);
+	if (status != CTX_OK || !wanted.folds || options->function == NULL ||
+	    has_function(stacks, options->function))
+		return status;
+	ctx_tree_stacks_deinit(stacks);
+	wanted.folds = false;
+	return ctx_tree_stacks_init(stacks, view->selection->profile, parts, &wanted, err);
+}
+
+static enum ctx_status print_view(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
+				  bool callers, struct ctx_err *err)
+{
+	struct ctx_tree_stacks stacks CTX_CLEANUP(ctx_tree_stacks_deinit);
+	enum ctx_status status = make_stacks(view, parts, callers, &stacks, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (view->options->format == CTX_REPORT_TEXT && !view->options->no_fold)
+		return ctx_tree_folded_print(view, parts, &stacks, callers, err);
+	return put_parts(view, parts, &stacks, callers, err);
+}
+
+static enum ctx_status print_kind(struct ctx_report_source *source, const struct ctx_report_options *options,
+				  bool callers, struct ctx_err *err)
+{
+	struct ctx_metric_view view = {.kind = callers ? &ctx_report_callers : &ctx_report_tree,
+				       .form = &form,
+				       .selection = &source->selection,
+				       .options = options};
+	struct ctx_report_parts parts;
+	enum ctx_status status = ctx_function_check(source->selection.profile, options->function, err);
+
+	if (status == CTX_OK)
+		status = ctx_function_check(source->selection.profile, options->root, err);
+	if (status == CTX_OK)
+		status = ctx_metric_view_pull(&view, source, true, &parts, err);
+	if (status == CTX_OK)
+		status = print_view(&view, &parts, callers, err);
+	ctx_metric_view_deinit(&view);
+	return status;
 }
 
 static enum ctx_status print(struct ctx_report_source *source, const struct ctx_report_options *options,
 			     struct ctx_err *err)
 {
-	struct ctx_metric_view view = {
-		.kind = &ctx_report_tree, .form = &form, .selection = &source->selection, .options = options};
-	struct ctx_report_parts parts;
-	enum ctx_status status = ctx_function_check(source->selection.profile, options->function, err);
-
-	if (status == CTX_OK)
-		status = ctx_metric_view_pull(&view, source, true, &parts, err);
-	if (status == CTX_OK)
-		status = ctx_metric_view_init(&view, &parts, NULL, err);
-	if (status == CTX_OK)
-		status = put_parts(&view, &parts, err);
-	ctx_metric_view_deinit(&view);
-	return status;
+	return print_kind(source, options, options->callers, err);
 }
 
-static const struct ctx_report_alias aliases[] = {{"calltree", false}, {"ctree", false}, {NULL, false}};
+static enum ctx_status print_callers(struct ctx_report_source *source,
+				     const struct ctx_report_options *options, struct ctx_err *err)
+{
+	return print_kind(source, options, true, err);
+}
+
+static const struct ctx_report_alias aliases[] = {{"calltree", true}, {"ctree", true}, {NULL, false}};
 
 const struct ctx_report_kind ctx_report_tree = {
 	.name = "tree",
 	.metrics = CTX_REPORT_METRICS,
+	.takes_function = true,
+	.alias_unfolded = true,
 	.order = ": the heaviest child comes first",
 	.aliases = aliases,
 	.columns = columns,
 	.n_columns = CTX_COUNT_OF(columns),
 	.print = print,
+};
+
+const struct ctx_report_kind ctx_report_callers = {
+	.name = "callers",
+	.metrics = CTX_REPORT_METRICS,
+	.takes_function = true,
+	.order = ": the heaviest caller comes first",
+	.columns = columns,
+	.n_columns = CTX_COUNT_OF(columns),
+	.print = print_callers,
 };

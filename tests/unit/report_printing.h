@@ -77,7 +77,36 @@ static inline void assert_every_format(const char *report, struct fake_source *i
 				       struct ctx_report_options options, const char *golden, ...)
 	CTX_PRINTF(4, 5);
 
-/* Text of two widths, JSON and CSV against golden files of the name `golden`. */
+/* A folded tree: text of two widths; JSON and CSV are not folded. */
+static inline void assert_folded(struct fake_source *input, struct ctx_report_options options,
+				 const char *name)
+{
+	char whole[128];
+
+	for (options.width = 80; options.width <= 200; options.width += 120) {
+		char *text = print_report("tree", input, options);
+
+		assert_fits(text, options.width);
+		snprintf(whole, sizeof(whole), "folded-%s-%u", name, options.width);
+		assert_golden(whole, text);
+		free(text);
+	}
+	for (options.format = CTX_REPORT_JSON; options.format <= CTX_REPORT_CSV; options.format++) {
+		char *folded = print_report("tree", input, options), *unfolded;
+
+		options.no_fold = true;
+		unfolded = print_report("tree", input, options);
+		options.no_fold = false;
+		assert_string_equal(folded, unfolded);
+		free(folded);
+		free(unfolded);
+	}
+}
+
+/*
+ * Text of two widths, JSON and CSV against golden files of the name `golden`; a tree unfolded, and
+ * folded besides.
+ */
 static inline void assert_every_format(const char *report, struct fake_source *input,
 				       struct ctx_report_options options, const char *golden, ...)
 {
@@ -95,9 +124,12 @@ static inline void assert_every_format(const char *report, struct fake_source *i
 	va_start(args, golden);
 	vsnprintf(name, sizeof(name), golden, args);
 	va_end(args);
+	if (strcmp(report, "tree") == 0 && !options.no_fold)
+		assert_folded(input, options, name);
 	for (size_t i = 0; i < CTX_COUNT_OF(ways); i++) {
 		char *text;
 
+		options.no_fold |= strcmp(report, "tree") == 0;
 		options.format = ways[i].format;
 		options.width = ways[i].width;
 		text = print_report(report, input, options);

@@ -1,6 +1,8 @@
 #include "base/mem.h"
 #include "calltree/calltree.h"
+#include "calltree/folding.h"
 #include "calltree/restack.h"
+#include "calltree/reversed.h"
 #include "report/fold.h"
 #include "report/kernel_calls.h"
 #include "report/names.h"
@@ -116,7 +118,11 @@ static void test_fold__restacking_is_what_the_slow_version_says(void **state)
 		for (size_t i = 0; i < CTX_COUNT_OF(stacks); i++)
 			stacks[i] = add_random_stack(&trie);
 		make_rules(rules);
-		assert_int_equal(ctx_restack_init(&restack, &trie, rules, true, NULL), CTX_OK);
+		assert_int_equal(
+			ctx_restack_init(&restack, &trie,
+					 &(struct ctx_restack_rules){.of_key = rules, .recursion = true},
+					 NULL),
+			CTX_OK);
 		for (size_t i = 0; i < CTX_COUNT_OF(stacks); i++) {
 			struct path old = path_of(&trie, stacks[i]), want = restacked(&old, rules), got;
 			uint32_t node;
@@ -153,7 +159,10 @@ static void test_fold__hidden_frames_vanish_and_weights_stay(void **state)
 								  .samples = 1},
 					  NULL),
 			CTX_OK);
-	assert_int_equal(ctx_restack_init(&restack, &trie, rules, true, NULL), CTX_OK);
+	assert_int_equal(ctx_restack_init(&restack, &trie,
+					  &(struct ctx_restack_rules){.of_key = rules, .recursion = true},
+					  NULL),
+			 CTX_OK);
 	assert_int_equal(ctx_restack_histogram(&restack, &from, &to, NULL), CTX_OK);
 	assert_int_equal(to.weight, 15);
 	assert_int_equal(to.n, 3);
@@ -164,6 +173,253 @@ static void test_fold__hidden_frames_vanish_and_weights_stay(void **state)
 	ctx_histogram_deinit(&from);
 	ctx_histogram_deinit(&to);
 	ctx_trie_deinit(&trie);
+}
+
+/* The tree of random stacks with random weights; a second one of the same stacks with other weights. */
+struct forest {
+	struct ctx_trie trie;
+	struct ctx_calltree trees[2];
+	size_t n_trees;
+};
+
+static void forest_init(struct forest *forest, size_t n_trees)
+{
+	struct ctx_histogram histogram = {0};
+
+	*forest = (struct forest){.n_trees = n_trees};
+	assert_int_equal(ctx_trie_init(&forest->trie, NULL), CTX_OK);
+	for (uint64_t n = 1 + below(20); n > 0; n--) {
+		struct ctx_hist_entry entry = {.stack = add_random_stack(&forest->trie),
+					       .weight = below(3) == 0 ? below(10) : below(1000),
+					       .samples = 1};
+
+		assert_int_equal(ctx_histogram_add(&histogram, entry, NULL), CTX_OK);
+	}
+	for (size_t i = 0; i < n_trees; i++)
+		assert_int_equal(
+			ctx_calltree_build(&forest->trie, N_KEYS, &histogram, &forest->trees[i], NULL),
+			CTX_OK);
+	/* Another metric of the same nodes. */
+	for (uint32_t i = forest->trees[1].n; i-- > 0;) {
+		struct ctx_calltree_node *node = &forest->trees[1].nodes[i];
+
+		node->base = below(3) == 0 ? below(1000) : 0;
+		node->cum = node->base;
+		for (uint32_t child = node->first_child; child != CTX_CALLTREE_NONE;
+		     child = forest->trees[1].nodes[child].next_sibling)
+			node->cum += forest->trees[1].nodes[child].cum;
+	}
+	ctx_histogram_deinit(&histogram);
+}
+
+static void forest_deinit(struct forest *forest)
+{
+	for (size_t i = 0; i < forest->n_trees; i++)
+		ctx_calltree_deinit(&forest->trees[i]);
+	ctx_trie_deinit(&forest->trie);
+}
+
+static bool is_shown(const struct ctx_folding_input *input, uint32_t node)
+{
+	for (size_t i = 0; i < input->n_trees; i++) {
+		uint64_t cum = input->trees[i].nodes[node].cum;
+
+		if (cum > 0 && (double)cum >= input->least[i])
+			return true;
+	}
+	return false;
+}
+
+static bool joins_slowly(const struct ctx_folding_input *input, uint32_t node, uint32_t child)
+{
+	for (size_t i = 0; i < input->n_trees; i++) {
+		const struct ctx_calltree_node *nodes = input->trees[i].nodes;
+
+		if (nodes[node].base > 0 && (double)nodes[node].base >= input->least[i])
+			return false;
+		if (nodes[child].cum * 100 < nodes[node].cum * 97)
+			return false;
+	}
+	return input->joins && node != 0;
+}
+
+/* The obvious slow version: "level:first-last=self,self;" for each row. */
+static void fold_slowly(const struct ctx_folding_input *input, uint32_t node, uint32_t level,
+			struct ctx_buf *ret)
+{
+	const struct ctx_calltree_node *nodes = input->trees[0].nodes;
+	uint64_t self[2] = {0};
+
+	ctx_buf_printf(ret, "%u:%u-", level, node);
+	for (;;) {
+		uint32_t shown = 0, only = 0;
+
+		for (size_t i = 0; i < input->n_trees; i++)
+			self[i] += input->trees[i].nodes[node].base;
+		for (uint32_t i = nodes[node].first_child; i != CTX_CALLTREE_NONE;
+		     i = nodes[i].next_sibling) {
+			only = is_shown(input, i) ? i : only;
+			shown += is_shown(input, i);
+		}
+		if (shown != 1 || !joins_slowly(input, node, only))
+			break;
+		node = only;
+	}
+	ctx_buf_printf(ret, "%u=%llu,%llu;", node, (unsigned long long)self[0], (unsigned long long)self[1]);
+	for (uint32_t i = nodes[node].first_child; i != CTX_CALLTREE_NONE && level < input->max_level;
+	     i = nodes[i].next_sibling) {
+		if (is_shown(input, i))
+			fold_slowly(input, i, level + 1, ret);
+	}
+}
+
+static void put_rows(const struct ctx_folding *folding, struct ctx_buf *ret)
+{
+	for (size_t i = 0; i < folding->n; i++) {
+		const struct ctx_folding_row *row = &folding->rows[i];
+		const uint64_t *self = &folding->self[i * folding->input->n_trees];
+
+		ctx_buf_printf(ret, "%u:%u-%u=%llu,%llu;", row->level, row->first, row->last,
+			       (unsigned long long)self[0],
+			       (unsigned long long)(folding->input->n_trees == 2 ? self[1] : 0));
+	}
+}
+
+/* What rows have and what is hidden is all there is; siblings but the last have a next one. */
+static void check_rows(const struct ctx_folding *folding)
+{
+	for (size_t tree = 0; tree < folding->input->n_trees; tree++) {
+		uint64_t sum = folding->hidden[tree];
+
+		for (size_t i = 0; i < folding->n; i++)
+			sum += folding->self[i * folding->input->n_trees + tree];
+		assert_int_equal(sum, folding->input->trees[tree].nodes[0].cum);
+	}
+	for (size_t i = 0; i < folding->n; i++) {
+		bool has_next = false;
+
+		for (size_t j = i + 1; j < folding->n; j++)
+			has_next |= folding->rows[j].parent == folding->rows[i].parent;
+		assert_int_equal(folding->rows[i].is_last, !has_next);
+		if (i != 0)
+			assert_true(folding->rows[i].parent < i);
+	}
+}
+
+static void test_fold__rows_are_what_the_slow_version_says(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 1000; round++) {
+		struct ctx_buf want CTX_AUTO_BUF = {0}, got CTX_AUTO_BUF = {0};
+		const double least[] = {(double)below(200), (double)below(200)};
+		struct ctx_folding_input input = {.n_trees = 1 + below(2),
+						  .least = least,
+						  .max_level =
+							  below(3) == 0 ? (uint32_t)below(6) : UINT32_MAX,
+						  .joins = below(4) != 0};
+		struct ctx_folding folding;
+		struct forest forest;
+
+		forest_init(&forest, 2);
+		input.trees = forest.trees;
+		assert_int_equal(ctx_folding_init(&folding, &input, NULL), CTX_OK);
+		assert_int_equal(ctx_folding_add(&folding, 0, NULL), CTX_OK);
+		put_rows(&folding, &got);
+		fold_slowly(&input, 0, 0, &want);
+		assert_int_equal(got.n, want.n);
+		assert_memory_equal(got.bytes, want.bytes, want.n);
+		check_rows(&folding);
+		ctx_folding_deinit(&folding);
+		forest_deinit(&forest);
+	}
+}
+
+static void test_fold__a_limit_keeps_the_heaviest_rows(void **state)
+{
+	const double least[] = {1};
+
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		struct ctx_folding_input input = {
+			.n_trees = 1, .least = least, .max_level = UINT32_MAX, .joins = below(2) == 0};
+		size_t limit = 1 + below(12), before;
+		uint64_t lightest = UINT64_MAX;
+		struct ctx_folding folding, all;
+		struct forest forest;
+
+		forest_init(&forest, 2);
+		input.trees = forest.trees;
+		for (size_t i = 0; i < 2; i++) {
+			assert_int_equal(ctx_folding_init(i == 0 ? &folding : &all, &input, NULL), CTX_OK);
+			assert_int_equal(ctx_folding_add(i == 0 ? &folding : &all, 0, NULL), CTX_OK);
+		}
+		before = folding.n;
+		assert_int_equal(ctx_folding_limit(&folding, limit, NULL), CTX_OK);
+		assert_int_equal(folding.n, before < limit ? before : limit);
+		check_rows(&folding);
+		for (size_t i = 0; i < folding.n; i++) {
+			uint64_t cum = forest.trees[0].nodes[folding.rows[i].first].cum;
+
+			lightest = cum < lightest ? cum : lightest;
+		}
+		for (size_t i = 0, heavier = 0; i < all.n; i++) {
+			heavier += forest.trees[0].nodes[all.rows[i].first].cum > lightest;
+			assert_true(heavier < limit || before <= limit);
+		}
+		ctx_folding_deinit(&folding);
+		ctx_folding_deinit(&all);
+		forest_deinit(&forest);
+	}
+}
+
+static void test_fold__reversed_stacks_are_read_backwards(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		bool of[N_KEYS] = {false, true};
+		struct ctx_reversed reversed = {.of = below(2) == 0 ? of : NULL};
+		struct ctx_histogram to = {0};
+		uint64_t weight = 0;
+		struct ctx_trie trie;
+
+		assert_int_equal(ctx_trie_init(&trie, NULL), CTX_OK);
+		reversed.from = &trie;
+		assert_int_equal(ctx_reversed_init(&reversed, NULL), CTX_OK);
+		for (unsigned i = 0; i < 20; i++) {
+			uint32_t stack = add_random_stack(&trie);
+			struct path old = path_of(&trie, stack), got;
+			struct ctx_histogram one = {0};
+			struct ctx_hist_entry entry = {
+				.stack = stack, .weight = 1 + below(100), .samples = 1};
+			size_t n = old.n, first = find_key(&old, 1), before = to.weight;
+
+			assert_int_equal(ctx_histogram_add(&one, entry, NULL), CTX_OK);
+			assert_int_equal(ctx_reversed_histogram(&reversed, &one, &to, NULL), CTX_OK);
+			ctx_histogram_deinit(&one);
+			if (reversed.of != NULL)
+				n = first < old.n ? first + 1 : 0;
+			if (reversed.of != NULL && n == 0) {
+				assert_int_equal(to.weight, before);
+				continue;
+			}
+			weight += entry.weight;
+			assert_int_equal(to.weight, weight);
+			got = (struct path){0};
+			for (size_t j = n; j-- > 0;)
+				got.keys[got.n++] = old.keys[j];
+			for (size_t j = 0; j < to.n; j++) {
+				struct path path = path_of(&reversed.to, to.entries[j].stack);
+
+				if (path.n == got.n &&
+				    memcmp(path.keys, got.keys, got.n * sizeof(*got.keys)) == 0)
+					got.n = SIZE_MAX;
+			}
+			assert_int_equal(got.n, SIZE_MAX);
+		}
+		ctx_histogram_deinit(&to);
+		ctx_reversed_deinit(&reversed);
+		ctx_trie_deinit(&trie);
+	}
 }
 
 static struct ctx_object_info objects[] = {
@@ -356,9 +612,38 @@ static void test_fold__a_line_loses_arguments_then_frames_then_scopes(void **sta
 		    "main [app] › ns::Pool<…>::run(…) ×12 › middle › deep::scope::leaf(…) [libx.so]");
 	assert_line(frames, 4, 60, "main [app] › ·1· › middle › deep::scope::leaf(…) [libx.so]");
 	assert_line(frames, 4, 40, "·3· › deep::scope::leaf(…) [libx.so]");
-	assert_line(frames, 4, 26, "·3· › …::leaf(…) [libx.so]");
+	assert_line(frames, 4, 26, "main › ·2· › …::leaf(…)");
 	assert_line(frames, 1, 10, "main [app]");
-	assert_line(frames, 1, 6, "ma…pp]");
+	assert_line(frames, 1, 6, "main");
+	assert_line(frames, 1, 3, "m…n");
+}
+
+static void test_fold__a_line_of_callers_keeps_its_first_frame(void **state)
+{
+	const struct ctx_fold_frame frames[] = {
+		{.name = "malloc", .instances = 1, .object = "/lib/libc.so.6"},
+		{.name = "ns::parse(int)", .instances = 1, .object = "/bin/app"},
+		{.name = "main", .instances = 1, .object = "/bin/app"},
+	};
+	const struct {
+		size_t width;
+		const char *want;
+	} lines[] = {
+		{60, "malloc [libc.so.6] ‹ ns::parse(int) [app] ‹ main"},
+		{44, "malloc [libc.so.6] ‹ ·1· ‹ main [app]"},
+		{30, "malloc [libc.so.6] ‹ ·2·"},
+		{5, "ma…oc"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CTX_COUNT_OF(lines); i++) {
+		const struct ctx_fold_line_style style = {.width = lines[i].width, .upward = true};
+		struct ctx_buf buf CTX_AUTO_BUF = {0};
+
+		ctx_fold_line(&buf, frames, CTX_COUNT_OF(frames), &style);
+		ctx_buf_put_u8(&buf, '\0');
+		assert_string_equal((const char *)buf.bytes, lines[i].want);
+	}
 }
 
 static void test_fold__a_line_of_any_frames_fits(void **state)
@@ -371,7 +656,8 @@ static void test_fold__a_line_of_any_frames_fits(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 400; round++) {
 		size_t n = 1 + below(CTX_COUNT_OF(frames));
-		const struct ctx_fold_line_style style = {.width = 1 + below(120), .ascii = below(2) == 0};
+		const struct ctx_fold_line_style style = {
+			.width = 1 + below(120), .ascii = below(2) == 0, .upward = below(2) == 0};
 		struct ctx_buf buf CTX_AUTO_BUF = {0};
 
 		for (size_t i = 0; i < n; i++)
@@ -436,11 +722,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fold__restacking_is_what_the_slow_version_says),
 		cmocka_unit_test(test_fold__hidden_frames_vanish_and_weights_stay),
+		cmocka_unit_test(test_fold__rows_are_what_the_slow_version_says),
+		cmocka_unit_test(test_fold__a_limit_keeps_the_heaviest_rows),
+		cmocka_unit_test(test_fold__reversed_stacks_are_read_backwards),
 		cmocka_unit_test(test_fold__recursion_is_one_frame),
 		cmocka_unit_test(test_fold__the_kernel_is_one_frame_below_the_program),
 		cmocka_unit_test(test_fold__functions_of_the_kernel_tell_the_call),
 		cmocka_unit_test(test_fold__the_hottest_path_ends_where_the_weight_is),
 		cmocka_unit_test(test_fold__a_line_loses_arguments_then_frames_then_scopes),
+		cmocka_unit_test(test_fold__a_line_of_callers_keeps_its_first_frame),
 		cmocka_unit_test(test_fold__a_line_of_any_frames_fits),
 		cmocka_unit_test(test_fold__types_of_the_standard_library_have_their_usual_names),
 		cmocka_unit_test(test_fold__hostile_names_take_linear_time),

@@ -4,9 +4,11 @@
  */
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "report/calls.h"
 #include "report/figures.h"
 #include "report/function_names.h"
 #include "report/names.h"
+#include "report/order.h"
 #include "report/report.h"
 #include "report_fixture.h"
 #include "report_printing.h"
@@ -323,6 +325,103 @@ static void test_names__are_cut_in_the_middle(void **state)
 	assert_int_equal(ctx_text_width("漢字e\xcc\x81", strlen("漢字e\xcc\x81")), 5);
 }
 
+static void assert_sorts(const char *sort, const char *const *keys, const char *want)
+{
+	size_t place = SIZE_MAX;
+	struct ctx_err err = {0};
+
+	if (ctx_order_find("functions", sort, keys, &place, &err) == CTX_OK)
+		assert_string_equal(keys[place], want);
+	else
+		assert_string_equal("none", want);
+}
+
+static void test_order__a_key_is_what_its_column_is_called(void **state)
+{
+	static const char *const flat[] = {"exclusive", "inclusive",	  "exclusive_samples",
+					   "function",	"exclusive.wall", "inclusive.wall",
+					   NULL};
+	static const char *const edges[] = {"cum", "base", "calls", "function", NULL};
+	static const char *const waits[] = {"wait_ns", "waits", "mean_ns", "max_ns", NULL};
+	static const char *const states[] = {"user", "USER", NULL};
+
+	(void)state;
+	assert_sorts("self", flat, "exclusive");
+	assert_sorts("Total", flat, "inclusive");
+	assert_sorts("total.wall", flat, "inclusive.wall");
+	assert_sorts("Samples", flat, "exclusive_samples");
+	assert_sorts("name", flat, "function");
+	assert_sorts("exclusive", flat, "exclusive");
+	assert_sorts("Total", edges, "cum");
+	assert_sorts("self", edges, "base");
+	assert_sorts("Calls", edges, "calls");
+	assert_sorts("Longest", waits, "max_ns");
+	assert_sorts("Wait", waits, "wait_ns");
+	assert_sorts("user", states, "user");
+	assert_sorts("USER", states, "USER");
+	assert_sorts("sel", flat, "none");
+	assert_sorts("self.user", flat, "none");
+	assert_sorts("longest", flat, "none");
+}
+
+static void test_report__counted_calls_are_shown_and_exact(void **state)
+{
+	struct fixture *fixture = *state;
+	static struct ctx_property counted[] = {{"calls", "counted: other, cpu-clock"}};
+	struct ctx_report_options options = {.format = CTX_REPORT_TEXT};
+	char *text = print_report("callers-callees", &fixture->input, options);
+
+	assert_null(strstr(text, "Calls"));
+	free(text);
+	options.columns = true;
+	text = print_report("callers-callees", &fixture->input, options);
+	assert_non_null(strstr(text, "Calls"));
+	assert_non_null(strstr(text, ">=9"));
+	free(text);
+	fixture->profile.properties = counted;
+	fixture->profile.n_properties = 1;
+	options.columns = false;
+	text = print_report("callers-callees", &fixture->input, options);
+	assert_non_null(strstr(text, "Calls"));
+	assert_null(strstr(text, ">="));
+	free(text);
+	options.format = CTX_REPORT_JSON;
+	text = print_report("tree", &fixture->input, options);
+	assert_non_null(strstr(text, "\"calls_exact\":true"));
+	assert_null(strstr(text, "\"calls_exact\":false"));
+	free(text);
+	/* The name of another metric that it begins with. */
+	counted[0].value = "counted: cpu-clock:u";
+	assert_false(ctx_calls_exact(&fixture->profile, 0));
+}
+
+static void test_report__callers_are_the_tree_upside_down(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_report_options options = {.function = "read", .format = CTX_REPORT_TEXT, .width = 80};
+	char *text = print_report("callers", &fixture->input, options), *same;
+
+	assert_golden("callers-of-read-80", text);
+	options.callers = true;
+	same = print_report("tree", &fixture->input, options);
+	assert_string_equal(text, same);
+	free(same);
+	free(text);
+	options.format = CTX_REPORT_JSON;
+	text = print_report("callers", &fixture->input, options);
+	assert_json(text);
+	assert_golden("callers-of-read.json", text);
+	free(text);
+	options = (struct ctx_report_options){.root = "walk", .depth = 1, .width = 80};
+	text = print_report("tree", &fixture->input, options);
+	assert_golden("tree-from-walk-80", text);
+	free(text);
+	options.columns = true;
+	text = print_report("tree", &fixture->input, options);
+	assert_golden("tree-from-walk-columns-80", text);
+	free(text);
+}
+
 static void test_names__of_cxx_keep_their_method(void **state)
 {
 	static const char tree[] = "std::_Rb_tree<int, std::pair<int const, X>, std::less<int> >::_M_erase("
@@ -434,6 +533,9 @@ int main(void)
 		with_fixture(test_report__e19_warns_about_distortions),
 		with_fixture(test_report__per_thread_and_cut_short),
 		with_fixture(test_report__function_filter_shows_its_subtrees),
+		with_fixture(test_report__counted_calls_are_shown_and_exact),
+		with_fixture(test_report__callers_are_the_tree_upside_down),
+		cmocka_unit_test(test_order__a_key_is_what_its_column_is_called),
 		with_fixture(test_report__hostile_names_are_harmless_in_every_format),
 		with_fixture(test_report__refuses_unknown_sort_keys_and_functions_before_it_prints),
 		with_fixture(test_report__sorts_functions_by_any_key),

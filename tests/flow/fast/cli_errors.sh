@@ -12,7 +12,7 @@ expect 1 "unknown option '-Z'" ctxan good.er -Z
 expect 0 '' ctxan -V
 expect 1 "no report 'flat'" ctxan good.er --report flat
 expect 1 "needs a value" ctxan good.er --report
-expect 1 "the report 'tree' takes no '=main'" ctxan good.er --report functions,tree=main
+expect 1 "the report 'header' takes no '=main'" ctxan good.er --report functions,header=main
 expect 1 "no report ''" ctxan good.er --report =main
 expect 1 "takes no value" ctxan good.er --explain=yes
 expect 1 "a number from 0" ctxan good.er --limit -3

@@ -25,7 +25,7 @@ touch plain.txt
 offers '--fanout --filter --format --function' ctxan --f
 offers 'csv html json text' ctxan run.er --format ''
 offers 'json' ctxan --format = j
-offers 'callers-callees' ctxan -r call
+offers 'callers-callees' ctxan -r callers-
 offers 'functions,stacks functions,states' ctxan --report functions,sta
 offers 'html html-static' ctxan --export ht
 offers 'run.er' ctxan ru

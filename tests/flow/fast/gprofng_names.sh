@@ -21,7 +21,7 @@ for word in fsingle csingle callers_callees_single; do
 	expect 0 '' ctxan -q traces.er -r $word
 done
 for word in callers-callees callers_callees gprof; do same $word -r callers-callees; done
-for word in calltree ctree tree; do same $word -r tree; done
+for word in calltree ctree; do same $word -r tree --no-fold; done
 for word in allocs heap heapstat; do same $word -r heap; done
 same leaks -r leaks
 for word in sync synctrace; do same $word -r sync; done

@@ -1,0 +1,52 @@
+#include "report/calls.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The ingest writes the property: "counted: NAME, NAME". */
+bool ctx_calls_exact(const struct ctx_profile *profile, uint32_t metric)
+{
+	static const char before[] = "counted: ";
+	const char *names = ctx_profile_property(profile, "calls", "");
+	const char *name = metric < profile->n_metrics ? profile->metrics[metric].name : "";
+	size_t n = strlen(name);
+
+	if (n == 0 || strncmp(names, before, sizeof(before) - 1) != 0)
+		return false;
+	for (names += sizeof(before) - 1; names != NULL; names = strstr(names, ", ")) {
+		names += *names == ',' ? 2 : 0;
+		if (strncmp(names, name, n) == 0 && (names[n] == '\0' || strncmp(names + n, ", ", 2) == 0))
+			return true;
+	}
+	return false;
+}
+
+bool ctx_calls_exact_here(const struct ctx_out *out)
+{
+	return ctx_calls_exact(out->profile, out->head.selection.metrics[0]);
+}
+
+struct ctx_cell ctx_calls_cell(struct ctx_out *out, int64_t calls)
+{
+	if (!ctx_out_is_text(out) || ctx_calls_exact_here(out))
+		return ctx_cell_signed(calls);
+	return ctx_cell_name(ctx_out_format(out, ">=%" PRId64, calls));
+}
+
+const struct ctx_column *ctx_calls_columns(const struct ctx_report_selection *selection,
+					   const struct ctx_report_options *options,
+					   const struct ctx_report_kind *kind, struct ctx_arena *arena)
+{
+	struct ctx_column *columns;
+
+	if (options->columns || options->no_fold ||
+	    ctx_calls_exact(selection->profile, selection->metrics[0]))
+		return kind->columns;
+	columns = ctx_arena_alloc(arena, kind->n_columns * sizeof(*columns));
+	for (size_t i = 0; columns != NULL && i < kind->n_columns; i++) {
+		columns[i] = kind->columns[i];
+		if (columns[i].title != NULL && strcmp(columns[i].title, "Calls") == 0)
+			columns[i].title = NULL;
+	}
+	return columns;
+}
