@@ -21,6 +21,19 @@ struct ctx_restack_place {
 	enum region_state state;
 };
 
+/* Parents come before their children, so every node gets its own id. */
+static enum ctx_status keep_all(struct ctx_restack *restack, struct ctx_err *err)
+{
+	const struct ctx_trie *from = restack->from;
+	enum ctx_status status = ctx_grow(&restack->instances, &restack->instances_cap, from->n, err);
+
+	for (uint32_t i = 1, node; i < from->n && status == CTX_OK; i++) {
+		status = ctx_trie_child(&restack->to, from->parent[i], from->key[i], &node, err);
+		restack->instances[i] = 1;
+	}
+	return status;
+}
+
 enum ctx_status ctx_restack_init(struct ctx_restack *restack, const struct ctx_trie *from,
 				 const struct ctx_restack_rules *rules, struct ctx_err *err)
 {
@@ -38,7 +51,7 @@ enum ctx_status ctx_restack_init(struct ctx_restack *restack, const struct ctx_t
 		status = ctx_grow(&restack->instances, &restack->instances_cap, 1, err);
 	if (status == CTX_OK)
 		restack->instances[CTX_TRIE_ROOT] = 1;
-	return status;
+	return status == CTX_OK && rules->keep ? keep_all(restack, err) : status;
 }
 
 void ctx_restack_deinit(struct ctx_restack *restack)

@@ -37,6 +37,7 @@ struct ctx_restack_rules {
 	const struct ctx_restack_rule *of_key; /* by key of the old tree; borrowed */
 	bool recursion;			       /* is folded */
 	bool begin;			       /* stacks begin with a frame that begins */
+	bool keep; /* the new tree has all nodes of the old one, with their ids, and more */
 };
 
 struct ctx_restack_place; /* of an old stack */

@@ -30,13 +30,14 @@ struct answer {
 	struct ctx_store *store;
 	const struct ctx_options *options;
 	struct ctx_selection selection;
-	struct ctx_report_source *source; /* of all its reports */
+	struct ctx_report_source *opened; /* of the store */
+	struct ctx_report_source *source; /* of all its reports: that, or without hidden frames */
 };
 
 /* --explain is printed to stderr, so that the report is unchanged. */
 static void explain(const struct answer *answer, const struct ctx_report_kind *kind, double all_ms)
 {
-	struct ctx_query_source_cost query = ctx_query_source_take_cost(answer->source);
+	struct ctx_query_source_cost query = ctx_query_source_take_cost(answer->opened);
 	const struct ctx_timetree_cost *cost = &query.tree;
 	struct ctx_store_cost store = ctx_store_cost(answer->store);
 	const char *report = kind->name;
@@ -114,9 +115,9 @@ static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct
 }
 
 /* Warns about names that match nothing: a misspelt name silently keeps nothing, or everything. */
-static void tell_unfit(const struct ctx_selection *selection)
+static void tell_unfit(const struct ctx_selection *selection, size_t n_filters)
 {
-	for (size_t i = 0; i < selection->n_filters; i++) {
+	for (size_t i = 0; i < n_filters; i++) {
 		struct ctx_expression_unfit unfit;
 		size_t at = 0;
 
@@ -166,14 +167,23 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 						   .words = &options->selection,
 						   .path = name,
 						   .top_only = options->top_only};
-	enum ctx_status status = ctx_query_source_open(&spec, &answer->source, err);
+	enum ctx_status status = ctx_query_source_open(&spec, &answer->opened, err);
 
 	if (status != CTX_OK)
 		return status;
+	answer->source = answer->opened;
+	if (!ctx_hiding_is_empty(&options->hiding))
+		status = ctx_hiding_source_open(answer->opened, &options->hiding, &answer->source, err);
+	if (status != CTX_OK) {
+		ctx_query_source_close(answer->opened);
+		return status;
+	}
 	if (options->report.page != NULL)
 		ctx_html_tables_recording(options->report.page, ctx_store_profile(answer->store)->name);
 	status = options->n_reports == 0 ? default_reports(answer, err) : asked_reports(answer, err);
-	ctx_query_source_close(answer->source);
+	if (answer->source != answer->opened)
+		ctx_hiding_source_close(answer->source);
+	ctx_query_source_close(answer->opened);
 	return status;
 }
 
@@ -194,7 +204,7 @@ enum ctx_status ctx_answer(struct ctx_store *store, const char *name, const stru
 		return status;
 	}
 	if (!options->quiet)
-		tell_unfit(&answer.selection);
+		tell_unfit(&answer.selection, options->selection.n_filters);
 	if (options->output.export != NULL)
 		status = ctx_exporting_answer(store, name, &answer.selection, options, err);
 	else if (options->output.show_sql && options->n_reports == 0)

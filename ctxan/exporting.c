@@ -16,8 +16,8 @@ static void remark(void *context, const char *text)
 		fprintf(stderr, "ctxan: %s: %s\n", options->output.export->name, text);
 }
 
-static enum ctx_status write_export(struct ctx_report_source *source, const struct ctx_options *options,
-				    struct ctx_err *err)
+static enum ctx_status write_shown(struct ctx_report_source *source, const struct ctx_options *options,
+				   struct ctx_err *err)
 {
 	const struct ctx_export_kind *kind = options->output.export;
 	const char **names CTX_AUTO_FREE = ctx_calloc(options->n_reports, sizeof(*names));
@@ -40,6 +40,23 @@ static enum ctx_status write_export(struct ctx_report_source *source, const stru
 		names[i] = options->reports[i].kind->name;
 	return kind->write_directory != NULL ? kind->write_directory(&input, options->output.directory, err)
 					     : kind->write(&input, options->report.out, err);
+}
+
+/* Without hidden frames. */
+static enum ctx_status write_export(struct ctx_report_source *source, const struct ctx_options *options,
+				    struct ctx_err *err)
+{
+	struct ctx_report_source *shown;
+	enum ctx_status status;
+
+	if (ctx_hiding_is_empty(&options->hiding))
+		return write_shown(source, options, err);
+	status = ctx_hiding_source_open(source, &options->hiding, &shown, err);
+	if (status != CTX_OK)
+		return status;
+	status = write_shown(shown, options, err);
+	ctx_hiding_source_close(shown);
+	return status;
 }
 
 enum ctx_status ctx_exporting_answer(struct ctx_store *store, const char *name,

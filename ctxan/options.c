@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "ctxan/export_kinds.h"
 #include "ctxan/gprofng_names.h"
+#include "ctxan/stack_tests.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,6 +49,31 @@ SETTER(filter)
 
 	(void)option;
 	return append(&spec->filters, &spec->n_filters, &spec->filters_cap, value, err);
+}
+
+SETTER(focus)
+{
+	return ctx_stack_test_add(&((struct ctx_options *)context)->selection, option->name, value, err);
+}
+
+SETTER(hide)
+{
+	struct ctx_options *options = context;
+
+	if (options->hiding.n_hide == CTX_HIDING_PATTERNS)
+		return ctx_err_set(err, CTX_E_ARG, "more than %u --hide", CTX_HIDING_PATTERNS);
+	options->hiding.hide[options->hiding.n_hide++] = value;
+	return ctx_stack_test_add(&options->selection, option->name, value, err);
+}
+
+SETTER(show)
+{
+	struct ctx_options *options = context;
+
+	if (options->hiding.show != NULL)
+		return ctx_err_set(err, CTX_E_ARG, "--show is given twice: 'a|b' shows both");
+	options->hiding.show = value;
+	return ctx_stack_test_add(&options->selection, option->name, value, err);
 }
 
 SETTER(index)
@@ -254,6 +280,11 @@ static const struct ctx_option rows[] = {
 	{"process", 0, CTX_OPTION_TEXT, STRING(selection.processes)},
 	{"cpu", 0, CTX_OPTION_TEXT, STRING(selection.cpus)},
 	{"filter", 0, CTX_OPTION_TEXT, .set = set_filter, .alias = "filters"}, /* gprofng's word */
+	{"focus", 0, CTX_OPTION_TEXT, .set = set_focus},
+	{"ignore", 0, CTX_OPTION_TEXT, .set = set_focus},
+	{"hide", 0, CTX_OPTION_TEXT, .set = set_hide},
+	{"show", 0, CTX_OPTION_TEXT, .set = set_show},
+	{"fold-object", 0, CTX_OPTION_TEXT, STRING(hiding.objects)},
 	{"by", 0, CTX_OPTION_TEXT, STRING(selection.by),
 	 .words = WORDS("thread", "process", "cpu", "second", "sample", "state", "metric", "lwp", "file", "descriptor", "datasize", "duration")},
 	{"index", 0, CTX_OPTION_TEXT, .set = set_index},

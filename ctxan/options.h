@@ -9,6 +9,7 @@
 #include "ctxan/opening.h"
 #include "model/export.h"
 #include "query/selection_spec.h"
+#include "report/hiding_source.h"
 #include "report/report.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ struct ctx_options {
 	size_t n_reports, reports_cap;
 	struct ctx_selection_spec selection;
 	struct ctx_report_options report;
+	struct ctx_hiding hiding;
 	struct ctx_opening_options opening;
 	struct ctx_output_options output;
 	enum ctx_option_color color;

@@ -38,11 +38,13 @@ static enum ctx_status check_selecting(const struct ctx_options *options, struct
 	if (options->output.sql != NULL &&
 	    (options->selection.n_intervals != 0 || options->selection.threads != NULL ||
 	     options->selection.processes != NULL || options->selection.cpus != NULL ||
-	     options->selection.n_filters != 0 || options->selection.metric != NULL ||
+	     options->selection.n_filters != 0 || options->selection.n_tests != 0 ||
+	     options->hiding.objects != NULL || options->selection.metric != NULL ||
 	     options->report.function != NULL))
 		return ctx_err_set(err, CTX_E_ARG,
 				   "--sql selects by itself: it excludes --interval, --thread, --process, "
-				   "--cpu, --filter, --metric and --function");
+				   "--cpu, --filter, --focus, --ignore, --hide, --show, --fold-object, "
+				   "--metric and --function");
 	if (options->output.export != NULL && options->report.function != NULL)
 		return ctx_err_set(err, CTX_E_ARG, "--export %s excludes --function: %s",
 				   options->output.export->name, instead);

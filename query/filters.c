@@ -214,6 +214,8 @@ enum ctx_status ctx_filters_check(const struct ctx_selection_spec *spec, struct 
 	*ret_place = (struct ctx_wrong_place){0};
 	for (size_t i = 0; i < spec->n_filters && status == CTX_OK; i++)
 		status = check("filter", spec->filters[i], ret_place, err);
+	for (size_t i = 0; i < spec->n_tests && status == CTX_OK; i++)
+		status = check(spec->tests[i].label, spec->tests[i].expression, ret_place, err);
 	for (size_t i = 0; i < spec->n_indexes && status == CTX_OK; i++)
 		status = check_definition(spec, i, ret_place, err);
 	if (status == CTX_OK && spec->by != NULL)
@@ -238,18 +240,23 @@ void ctx_wrong_place_print(const struct ctx_wrong_place *place, FILE *out)
 enum ctx_status ctx_filters_bind(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				 struct ctx_expression ***ret, struct ctx_err *err)
 {
-	struct ctx_expression **filters = ctx_calloc(spec->n_filters, sizeof(struct ctx_expression *));
+	size_t n = spec->n_filters + spec->n_tests;
+	struct ctx_expression **filters = ctx_calloc(n, sizeof(struct ctx_expression *));
 	enum ctx_status status = filters != NULL ? CTX_OK : ctx_err_nomem(err);
 
-	for (size_t i = 0; i < spec->n_filters && status == CTX_OK; i++) {
-		status = ctx_expression_parse(spec->filters[i], &filters[i], NULL, err);
+	for (size_t i = 0; i < n && status == CTX_OK; i++) {
+		bool test = i >= spec->n_filters;
+
+		status = ctx_expression_parse(test ? spec->tests[i - spec->n_filters].expression
+						   : spec->filters[i],
+					      &filters[i], NULL, err);
 		if (status == CTX_OK)
 			status = ctx_expression_bind(filters[i], profile, err);
 		if (status != CTX_OK)
 			ctx_err_prefix(err, status, "--filter");
 	}
 	if (status != CTX_OK) {
-		for (size_t i = 0; filters != NULL && i < spec->n_filters; i++)
+		for (size_t i = 0; filters != NULL && i < n; i++)
 			ctx_expression_destroy(filters[i]);
 		free(filters);
 		return status;

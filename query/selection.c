@@ -60,11 +60,11 @@ static enum ctx_status make_filters(const struct ctx_selection_spec *spec, const
 	enum ctx_status status;
 
 	selection->profile = profile;
-	if (spec->n_filters == 0)
+	if (spec->n_filters + spec->n_tests == 0)
 		return CTX_OK;
 	status = ctx_filters_bind(spec, profile, &selection->filters, err);
 	if (status == CTX_OK)
-		selection->n_filters = spec->n_filters;
+		selection->n_filters = spec->n_filters + spec->n_tests;
 	for (size_t i = 0; i < selection->n_filters; i++)
 		selection->asks_operations |=
 			ctx_expression_asks_operations(selection->filters[i]) != CTX_EXPRESSION_NAMES_N;
@@ -81,6 +81,8 @@ static enum ctx_status describe_filters(const struct ctx_selection_spec *spec,
 		ctx_buf_printf(&text, "cpu %s", spec->cpus);
 	for (size_t i = 0; i < spec->n_filters; i++)
 		ctx_buf_printf(&text, "%sfilter %s", text.n != 0 ? " | " : "", spec->filters[i]);
+	for (size_t i = 0; i < spec->n_tests; i++)
+		ctx_buf_printf(&text, "%s%s", text.n != 0 ? " | " : "", spec->tests[i].label);
 	selection->filter =
 		text.failed ? NULL : ctx_memdup0(text.n != 0 ? (const void *)text.bytes : "", text.n);
 	ctx_buf_deinit(&text);

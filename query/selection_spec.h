@@ -10,12 +10,20 @@
 
 #include <stddef.h>
 
+/* A filter that an option of its own stands for: --focus parse. Both are owned. */
+struct ctx_stack_test {
+	char *expression;
+	char *label; /* "focus parse", for people */
+};
+
 struct ctx_selection_spec { /* arrays are owned (ctx_selection_spec_deinit), strings are borrowed; all zero: the whole run */
 	const char **intervals;
 	size_t n_intervals, intervals_cap;
 	const char *threads, *processes, *cpus; /* lists; NULL: all */
 	const char **filters;			/* expressions */
 	size_t n_filters, filters_cap;
+	struct ctx_stack_test *tests; /* filters too */
+	size_t n_tests, tests_cap;
 	const char **indexes; /* NAME=EXPRESSION */
 	size_t n_indexes, indexes_cap;
 	const char *by;	    /* key of the report index; NULL: none */

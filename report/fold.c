@@ -48,9 +48,14 @@ static enum ctx_status make_rules(struct ctx_fold *fold, const struct ctx_profil
 		struct ctx_restack_rule *rule = &fold->rules[i];
 
 		*rule = (struct ctx_restack_rule){.key = i,
+						  .hidden = options->hidden != NULL && options->hidden[i],
 						  .apart = function->kind != CTX_FUNCTION_ORDINARY,
 						  .begins = options->root != NULL &&
 							    ctx_function_matches(profile, i, options->root)};
+		if (options->regions != NULL && options->regions[i] != 0) {
+			rule->region = KERNEL_REGION + options->regions[i];
+			rule->refines = true;
+		}
 		if (!options->kernel || !is_kernel(profile, function))
 			continue;
 		status = label_kernel(function, labels, rule, err);
@@ -87,7 +92,8 @@ enum ctx_status ctx_fold_init(struct ctx_fold *fold, const struct ctx_profile *p
 			      const struct ctx_fold_options *options, struct ctx_err *err)
 {
 	struct ctx_strtab labels CTX_CLEANUP(ctx_strtab_deinit) = {0};
-	struct ctx_restack_rules rules = {.recursion = options->recursion, .begin = options->root != NULL};
+	struct ctx_restack_rules rules = {
+		.recursion = options->recursion, .begin = options->root != NULL, .keep = options->keep};
 	enum ctx_status status;
 
 	*fold = (struct ctx_fold){.profile = *profile};

@@ -21,9 +21,12 @@
 #include <stdint.h>
 
 struct ctx_fold_options {
-	bool recursion;	  /* is one frame */
-	bool kernel;	  /* its frames below one of the program are one, named by what was called */
-	const char *root; /* stacks begin with their first function of this name; NULL: all whole */
+	bool recursion;		 /* is one frame */
+	bool kernel;		 /* its frames below one of the program are one, named by what was called */
+	const char *root;	 /* stacks begin with their first function of this name; NULL: all whole */
+	const bool *hidden;	 /* by function: it has no frames; NULL: none is hidden */
+	const uint32_t *regions; /* by function: calls within a region are one frame; 0, NULL: none */
+	bool keep;		 /* the folded CCT has the given one's nodes too, with their ids */
 };
 
 struct ctx_fold {

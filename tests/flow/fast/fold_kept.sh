@@ -30,7 +30,50 @@ if command -v jq >/dev/null; then
 	[ "$(of -r tree --depth 3)" = 3 ] || fail "--depth 3"
 	expression='[.rows[] | has("calls_exact") and .calls_exact == false] | all'
 	[ "$(of -r tree)" = true ] || fail "calls_exact"
+
+	# Samples are kept and dropped by a frame; the weight of hidden frames is their callers'.
+	of() { ctxan -q states-lock_convoy/lock_convoy.er -r functions "$@" --format json | jq -c "$expression"; }
+	expression='[.rows[] | select(.function == "<Total>" or .function == "report" or .function == "work" or .function == "add_to_total") | .exclusive, .inclusive]'
+	set -- $(of | tr -d '[]' | tr , ' ')
+	total=$1
+	expression='[.rows[] | select(.function == "report" or .function == "work" or .function == "add_to_total")] | map({(.function): .}) | add'
+	of >whole.json
+	field() { jq ".$1.$2" whole.json; }
+	expression='.rows[0].inclusive'
+	[ "$(of --focus '^report$')" = "$(field report inclusive)" ] || fail "--focus"
+	[ "$(of --ignore '^report$')" = $((total - $(field report inclusive))) ] || fail "--ignore"
+	[ "$(of --focus 'epor' --focus '^repor')" = "$(field report inclusive)" ] || fail "--focus twice, of a part"
+	[ "$(of --hide '^add_to')" = "$total" ] || fail "--hide: the total"
+	[ "$(of --hide .)" = 0 ] || fail "--hide: all"
+	[ "$(of --show '^work$')" = "$(field work inclusive)" ] || fail "--show: the total"
+	[ "$(of --fold-object kernel,libc)" = "$total" ] || fail "--fold-object: the total"
+	expression='[.rows[] | select(.function == "work").exclusive][0]'
+	[ "$(of --show '^work$')" = "$(field work inclusive)" ] || fail "--show: its own"
+	# What add_to_total called is still there.
+	expression='[.rows[] | select(.function == "work") | .exclusive][0]'
+	[ "$(of --hide '^add_to')" = $(($(field work exclusive) + $(field add_to_total exclusive))) ] || fail "--hide: the caller's own"
+	expression='[.rows[] | select(.function == "add_to_total")] | length'
+	[ "$(of --hide '^add_to')" = 0 ] || fail "--hide: it is there"
+	expression='[.rows[] | select(.object == "[kernel]")] | length'
+	[ "$(of)" -gt 10 ] || fail "the kernel has no functions"
+	[ "$(of --fold-object kernel)" = 0 ] || fail "--fold-object kernel"
+	expression='[.rows[] | select(.function == "[kernel] futex")] | length'
+	[ "$(of --fold-object kernel)" = 1 ] || fail "--fold-object kernel: no futex"
+	# Lines and instructions, too; and an export has the same weight.
+	lines() { ctxan -q states-lock_convoy/lock_convoy.er -r pcs "$@" --format json | jq "$expression"; }
+	expression='[.rows[] | select(.function == "add_to_total")] | length'
+	[ "$(lines)" -gt 0 ] || fail "pcs"
+	[ "$(lines --hide '^add_to')" = 0 ] || fail "pcs --hide"
+	expression='[.rows[].exclusive] | add'
+	[ "$(lines --hide '^add_to' --fold-object libc,kernel)" = "$total" ] || fail "pcs --fold-object: the total"
+	ctxan -q states-lock_convoy/lock_convoy.er --export folded --hide '^add_to' --fold-object kernel >folded.txt || fail "--export folded"
+	[ "$(awk '{ sum += $NF } END { printf "%.0f", sum }' folded.txt)" = "$total" ] || fail "--export folded: the total"
+	! grep -q 'add_to_total\|futex_wait_queue' folded.txt || fail "--export folded: hidden frames"
+	grep -q ';\[kernel\] futex ' folded.txt || fail "--export folded: no futex"
 else
 	leave_out "jq is not installed"
 fi
+ctxan -q recordings-deep/deep.er -r tree --focus '(' 2>error.txt && fail "--focus (: accepted"
+grep -q "^ctxan: --focus '(': " error.txt || fail "--focus (: $(cat error.txt)"
+ctxan -q recordings-deep/deep.er -r functions --depth 3 2>error.txt && fail "functions --depth 3: accepted"
 finish

@@ -1,0 +1,476 @@
+#include "report/hiding_source.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "report/fold.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KERNEL_OBJECT 1u /* region of the kernel's functions */
+
+struct source {
+	struct ctx_report_source base; /* first: the public part */
+	struct ctx_report_source *inner;
+	struct ctx_fold fold;
+	bool *hidden;	   /* by function */
+	uint32_t *regions; /* by function */
+	bool folds_kernel;
+	/* Raw stacks, once they were asked for. */
+	struct ctx_restack raw;
+	struct ctx_restack_rule *raw_rules; /* by location */
+	uint32_t *raw_to_stack;
+	size_t n_raw_to_stack;
+	struct ctx_code code;
+	bool has_raw;
+	struct ctx_histogram raw_histogram;
+	bool has_raw_histogram;
+	/* Answers of `parts`: each is kept until the source is closed. */
+	struct answer {
+		struct ctx_parts_query query;
+		struct ctx_report_parts parts;
+		struct ctx_report_part *items;
+		struct ctx_histogram *histograms;
+		size_t n_histograms;
+	} * answers;
+	size_t n_answers, answers_cap;
+};
+
+bool ctx_hiding_is_empty(const struct ctx_hiding *hiding)
+{
+	return hiding->n_hide == 0 && hiding->show == NULL && hiding->objects == NULL;
+}
+
+/* ---- what is hidden ---- */
+
+static const char *object_of(const struct ctx_profile *profile, uint32_t function)
+{
+	uint32_t object = profile->functions[function].object;
+
+	return object < profile->n_objects ? profile->objects[object].path : "";
+}
+
+/* Sets hidden[i] of the functions for which matching is `matching`. */
+static enum ctx_status hide(struct source *source, const char *pattern, bool matching, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = source->inner->selection.profile;
+	regex_t regex;
+
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+		return ctx_err_set(err, CTX_E_ARG, "'%.200s' is not a regular expression", pattern);
+	for (uint32_t i = 0; i < profile->n_functions; i++) {
+		bool matches = regexec(&regex, profile->functions[i].name, 0, NULL, 0) == 0 ||
+			       regexec(&regex, profile->functions[i].linkage_name, 0, NULL, 0) == 0 ||
+			       regexec(&regex, ctx_path_base(object_of(profile, i)), 0, NULL, 0) == 0;
+
+		source->hidden[i] |= matches == matching;
+	}
+	regfree(&regex);
+	return CTX_OK;
+}
+
+/* libc: libc.so.6, libc-2.36.so, and not libcrypto.so */
+static bool is_called(const char *path, const char *name, size_t n)
+{
+	const char *base = ctx_path_base(path);
+
+	if (n == 6 && strncmp(name, "kernel", n) == 0)
+		return *path != '\0' && ctx_object_is_kernel(path);
+	return strncmp(base, name, n) == 0 && (base[n] == '\0' || base[n] == '.' || base[n] == '-');
+}
+
+static void find_regions(struct source *source, const char *objects)
+{
+	const struct ctx_profile *profile = source->inner->selection.profile;
+
+	for (uint32_t number = KERNEL_OBJECT; objects != NULL && *objects != '\0'; number++) {
+		size_t n = strcspn(objects, ",");
+
+		for (uint32_t i = 0; i < profile->n_functions; i++) {
+			if (n != 0 && is_called(object_of(profile, i), objects, n))
+				source->regions[i] = number;
+		}
+		source->folds_kernel |= n == 6 && strncmp(objects, "kernel", n) == 0;
+		objects += n + (objects[n] == ',');
+	}
+}
+
+static enum ctx_status find_hidden(struct source *source, const struct ctx_hiding *hiding,
+				   struct ctx_err *err)
+{
+	size_t n = (size_t)source->inner->selection.profile->n_functions + 1;
+	enum ctx_status status = CTX_OK;
+
+	source->hidden = ctx_calloc(n, sizeof(*source->hidden));
+	source->regions = ctx_calloc(n, sizeof(*source->regions));
+	if (source->hidden == NULL || source->regions == NULL)
+		return ctx_err_nomem(err);
+	for (unsigned i = 0; i < hiding->n_hide && status == CTX_OK; i++)
+		status = hide(source, hiding->hide[i], true, err);
+	if (status == CTX_OK && hiding->show != NULL)
+		status = hide(source, hiding->show, false, err);
+	find_regions(source, hiding->objects);
+	return status;
+}
+
+/* ---- histograms ---- */
+
+static void answer_deinit(struct answer *answer)
+{
+	for (size_t i = 0; i < answer->n_histograms; i++)
+		ctx_histogram_deinit(&answer->histograms[i]);
+	free(answer->histograms);
+	free(answer->items);
+	*answer = (struct answer){0};
+}
+
+static enum ctx_status make_answer(struct source *source, const struct ctx_report_parts *given,
+				   struct answer *answer, struct ctx_err *err)
+{
+	size_t n_metrics = given->n_metrics;
+	enum ctx_status status = CTX_OK;
+
+	answer->parts = *given;
+	answer->items = ctx_calloc(given->n, sizeof(*answer->items));
+	answer->histograms = ctx_calloc(given->n, n_metrics * sizeof(*answer->histograms));
+	if (answer->items == NULL || answer->histograms == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < given->n * n_metrics && status == CTX_OK; i++)
+		status = ctx_fold_histogram(&source->fold,
+					    &given->parts[i / n_metrics].histograms[i % n_metrics],
+					    &answer->histograms[answer->n_histograms++], err);
+	for (size_t i = 0; i < given->n; i++) {
+		answer->items[i] = given->parts[i];
+		answer->items[i].histograms = &answer->histograms[i * n_metrics];
+	}
+	answer->parts.parts = answer->items;
+	return status;
+}
+
+static bool is_same_query(const struct ctx_parts_query *a, const struct ctx_parts_query *b)
+{
+	return a->per_thread == b->per_thread && a->calls == b->calls && a->every_metric == b->every_metric;
+}
+
+static enum ctx_status parts(struct ctx_report_source *base, const struct ctx_parts_query *query,
+			     struct ctx_report_parts *ret, struct ctx_err *err)
+{
+	struct source *source = (struct source *)base;
+	struct answer answer = {.query = *query};
+	struct ctx_report_parts given;
+	enum ctx_status status;
+
+	for (size_t i = 0; i < source->n_answers; i++) {
+		if (is_same_query(&source->answers[i].query, query)) {
+			*ret = source->answers[i].parts;
+			return CTX_OK;
+		}
+	}
+	status = source->inner->parts(source->inner, query, &given, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&source->answers, &source->answers_cap, source->n_answers + 1, err);
+	if (status != CTX_OK)
+		return status;
+	status = make_answer(source, &given, &answer, err);
+	if (status != CTX_OK) {
+		answer_deinit(&answer);
+		return status;
+	}
+	source->answers[source->n_answers++] = answer;
+	*ret = answer.parts;
+	return CTX_OK;
+}
+
+/* ---- raw stacks ---- */
+
+/* Whether no function of a location is shown: inlined ones are functions too. */
+static bool is_hidden(const struct source *source, const struct ctx_code *code,
+		      const struct ctx_location *location)
+{
+	uint32_t n = source->inner->selection.profile->n_functions;
+
+	if (location->joins || location->function >= n || !source->hidden[location->function])
+		return false;
+	for (uint32_t site = location->site; site != CTX_NONE; site = code->sites[site].caller) {
+		if (code->sites[site].function < n && !source->hidden[code->sites[site].function])
+			return false;
+	}
+	return true;
+}
+
+static enum ctx_status begin_raw(struct source *source, const struct ctx_code *code, struct ctx_err *err)
+{
+	struct ctx_restack_rules rules = {.keep = true};
+	uint32_t n_functions = source->inner->selection.profile->n_functions;
+
+	source->raw_rules = ctx_calloc(code->n_locations + 1, sizeof(*source->raw_rules));
+	if (source->raw_rules == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < code->n_locations; i++) {
+		uint32_t function = code->locations[i].function;
+
+		source->raw_rules[i] = (struct ctx_restack_rule){
+			.key = i,
+			.region = function < n_functions ? source->regions[function] : 0,
+			.refines = true,
+			.hidden = is_hidden(source, code, &code->locations[i])};
+		source->raw_rules[i].inner =
+			source->folds_kernel && function < n_functions &&
+			is_called(object_of(source->inner->selection.profile, function), "kernel", 6);
+	}
+	rules.of_key = source->raw_rules;
+	return ctx_restack_init(&source->raw, code->raw_stacks, &rules, err);
+}
+
+/* Every old raw stack, so that the new ones are known before anything borrows them. */
+static enum ctx_status map_raw(struct source *source, const struct ctx_code *code, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	for (uint32_t i = 0, node; i < code->raw_stacks->n && status == CTX_OK; i++)
+		status = ctx_restack_find(&source->raw, i, &node, err);
+	if (status != CTX_OK)
+		return status;
+	source->raw_to_stack = ctx_calloc(source->raw.to.n, sizeof(*source->raw_to_stack));
+	if (source->raw_to_stack == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0, node; i < code->raw_stacks->n && status == CTX_OK; i++) {
+		source->raw_to_stack[i] = code->raw_to_stack[i];
+		status = ctx_restack_find(&source->raw, i, &node, err);
+		if (status == CTX_OK && node >= code->raw_stacks->n)
+			status = ctx_fold_find(&source->fold, code->raw_to_stack[i],
+					       &source->raw_to_stack[node], err);
+	}
+	return status;
+}
+
+static enum ctx_status need_raw(struct source *source, struct ctx_err *err)
+{
+	struct ctx_report_code given;
+	enum ctx_status status;
+
+	if (source->has_raw)
+		return CTX_OK;
+	status = source->inner->code(source->inner, &given, err);
+	if (status == CTX_OK)
+		status = begin_raw(source, given.code, err);
+	if (status == CTX_OK)
+		status = map_raw(source, given.code, err);
+	if (status != CTX_OK) {
+		ctx_restack_deinit(&source->raw);
+		free(source->raw_rules);
+		free(source->raw_to_stack);
+		source->raw_rules = NULL;
+		source->raw_to_stack = NULL;
+		return status;
+	}
+	source->code = *given.code;
+	source->code.raw_stacks = &source->raw.to;
+	source->code.raw_to_stack = source->raw_to_stack;
+	source->has_raw = true;
+	return CTX_OK;
+}
+
+static enum ctx_status raw_histogram(struct ctx_report_source *base, const struct ctx_histogram **ret,
+				     struct ctx_err *err)
+{
+	struct source *source = (struct source *)base;
+	const struct ctx_histogram *given;
+	enum ctx_status status = need_raw(source, err);
+
+	if (status == CTX_OK && !source->has_raw_histogram) {
+		status = source->inner->raw_histogram(source->inner, &given, err);
+		if (status == CTX_OK)
+			status = ctx_restack_histogram(&source->raw, given, &source->raw_histogram, err);
+		source->has_raw_histogram = status == CTX_OK;
+	}
+	if (status == CTX_OK)
+		*ret = &source->raw_histogram;
+	return status;
+}
+
+static enum ctx_status code(struct ctx_report_source *base, struct ctx_report_code *ret, struct ctx_err *err)
+{
+	struct source *source = (struct source *)base;
+	enum ctx_status status = need_raw(source, err);
+
+	if (status == CTX_OK)
+		status = source->inner->code(source->inner, ret, err);
+	if (status == CTX_OK)
+		ret->code = &source->code;
+	return status;
+}
+
+/* ---- samples ---- */
+
+struct each {
+	struct source *source;
+	ctx_report_sample_fn put;
+	void *context;
+};
+
+static enum ctx_status put_sample(void *context, const struct ctx_sample *given, struct ctx_err *err)
+{
+	const struct each *each = context;
+	struct source *source = each->source;
+	const struct ctx_trie *cct = &source->inner->selection.profile->cct;
+	struct ctx_sample sample = *given;
+	uint32_t kept = cct->depth[given->stack] > given->kept_depth
+				? ctx_trie_ancestor(cct, given->stack, given->kept_depth)
+				: given->stack;
+	enum ctx_status status = ctx_fold_find(&source->fold, given->stack, &sample.stack, err);
+
+	if (status == CTX_OK)
+		status = ctx_fold_find(&source->fold, kept, &sample.kept_stack, err);
+	if (status == CTX_OK && source->has_raw)
+		status = ctx_restack_find(&source->raw, given->raw_stack, &sample.raw_stack, err);
+	if (status != CTX_OK)
+		return status;
+	sample.kept_depth = source->fold.profile.cct.depth[sample.kept_stack];
+	return each->put(each->context, &sample, err);
+}
+
+static enum ctx_status samples(struct ctx_report_source *base, const struct ctx_samples_query *query,
+			       ctx_report_sample_fn put, void *context, struct ctx_err *err)
+{
+	struct each each = {.source = (struct source *)base, .put = put, .context = context};
+
+	return each.source->inner->samples(each.source->inner, query, put_sample, &each, err);
+}
+
+/* ---- what stays as it is ---- */
+
+#define INNER(base) (((struct source *)(base))->inner)
+
+static enum ctx_status thread_sums(struct ctx_report_source *base, struct ctx_report_thread_sums *ret,
+				   struct ctx_err *err)
+{
+	return INNER(base)->thread_sums(INNER(base), ret, err);
+}
+
+static enum ctx_status states(struct ctx_report_source *base, const struct ctx_report_states **ret,
+			      size_t *ret_n, struct ctx_err *err)
+{
+	return INNER(base)->states(INNER(base), ret, ret_n, err);
+}
+
+static enum ctx_status wakers(struct ctx_report_source *base, const struct ctx_report_wakers **ret,
+			      size_t *ret_n, struct ctx_err *err)
+{
+	return INNER(base)->wakers(INNER(base), ret, ret_n, err);
+}
+
+static enum ctx_status waits(struct ctx_report_source *base, const struct ctx_report_waits **ret,
+			     size_t *ret_n, struct ctx_err *err)
+{
+	return INNER(base)->waits(INNER(base), ret, ret_n, err);
+}
+
+static enum ctx_status traced(struct ctx_report_source *base, enum ctx_traced_kind kind,
+			      struct ctx_report_traced *ret, struct ctx_err *err)
+{
+	return INNER(base)->traced(INNER(base), kind, ret, err);
+}
+
+static enum ctx_status sums_by_index(struct ctx_report_source *base, const char *by,
+				     struct ctx_report_index *ret, struct ctx_err *err)
+{
+	return INNER(base)->index(INNER(base), by, ret, err);
+}
+
+static enum ctx_status slices(struct ctx_report_source *base, size_t per_thread, size_t max_threads,
+			      struct ctx_report_slices *ret, struct ctx_err *err)
+{
+	return INNER(base)->slices(INNER(base), per_thread, max_threads, ret, err);
+}
+
+static enum ctx_status levels(struct ctx_report_source *base, const struct ctx_report_level **ret,
+			      size_t *ret_n, struct ctx_err *err)
+{
+	return INNER(base)->levels(INNER(base), ret, ret_n, err);
+}
+
+static enum ctx_status mappings(struct ctx_report_source *base, const struct ctx_mapping_info **ret,
+				size_t *ret_n, struct ctx_err *err)
+{
+	return INNER(base)->mappings(INNER(base), ret, ret_n, err);
+}
+
+static enum ctx_status object_file(struct ctx_report_source *base, uint32_t object, struct ctx_buf *out,
+				   struct ctx_err *err)
+{
+	return INNER(base)->object_file(INNER(base), object, out, err);
+}
+
+/* ---- opening and closing ---- */
+
+/* Every stack of the CCT is folded at once, so that the profile does not change afterwards. */
+static enum ctx_status fold_all(struct source *source, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = source->inner->selection.profile;
+	const struct ctx_fold_options options = {.kernel = source->folds_kernel,
+						 .hidden = source->hidden,
+						 .regions = source->regions,
+						 .keep = true};
+	enum ctx_status status = ctx_fold_init(&source->fold, profile, &options, err);
+
+	for (uint32_t i = 0, node; i < profile->cct.n && status == CTX_OK; i++)
+		status = ctx_fold_find(&source->fold, i, &node, err);
+	return status;
+}
+
+enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner, const struct ctx_hiding *hiding,
+				       struct ctx_report_source **ret, struct ctx_err *err)
+{
+	struct source *source = ctx_calloc(1, sizeof(*source));
+	enum ctx_status status;
+
+	if (source == NULL)
+		return ctx_err_nomem(err);
+	source->inner = inner;
+	source->base = (struct ctx_report_source){.selection = inner->selection,
+						  .parts = parts,
+						  .raw_histogram = raw_histogram,
+						  .thread_sums = thread_sums,
+						  .states = states,
+						  .wakers = wakers,
+						  .waits = waits,
+						  .traced = traced,
+						  .index = sums_by_index,
+						  .slices = slices,
+						  .levels = levels,
+						  .code = code,
+						  .samples = samples,
+						  .mappings = mappings,
+						  .object_file = object_file};
+	status = find_hidden(source, hiding, err);
+	if (status == CTX_OK)
+		status = fold_all(source, err);
+	if (status != CTX_OK) {
+		ctx_hiding_source_close(&source->base);
+		return status;
+	}
+	source->base.selection.profile = &source->fold.profile;
+	*ret = &source->base;
+	return CTX_OK;
+}
+
+void ctx_hiding_source_close(struct ctx_report_source *base)
+{
+	struct source *source = (struct source *)base;
+
+	if (source == NULL)
+		return;
+	for (size_t i = 0; i < source->n_answers; i++)
+		answer_deinit(&source->answers[i]);
+	free(source->answers);
+	ctx_histogram_deinit(&source->raw_histogram);
+	ctx_restack_deinit(&source->raw);
+	free(source->raw_rules);
+	free(source->raw_to_stack);
+	ctx_fold_deinit(&source->fold);
+	free(source->hidden);
+	free(source->regions);
+	free(source);
+}

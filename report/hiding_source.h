@@ -1,0 +1,37 @@
+/*
+ * A source of reports and exports without some frames: --hide, --show, --fold-object.
+ *
+ *	source --> hiding source --> reports, exports
+ *
+ * Stacks of histograms and samples lose their hidden frames; their weight stays, so that it is the
+ * callers' (report/fold.h, calltree/restack.h). The CCT keeps its nodes and gets further ones, so
+ * that all other stacks (of waits, of traced operations) mean what they meant.
+ */
+#ifndef CTX_REPORT_HIDING_SOURCE_H
+#define CTX_REPORT_HIDING_SOURCE_H
+
+#include "model/report_source.h"
+
+#include <stdbool.h>
+
+#define CTX_HIDING_PATTERNS 8u
+
+struct ctx_hiding {			       /* all zero: nothing is hidden. Strings are borrowed */
+	const char *hide[CTX_HIDING_PATTERNS]; /* regular expressions: frames that match one are hidden */
+	unsigned n_hide;
+	const char *show;    /* frames that do not match it are hidden; NULL none */
+	const char *objects; /* "libc,kernel": calls within each are one frame; NULL none */
+};
+
+bool ctx_hiding_is_empty(const struct ctx_hiding *hiding);
+
+/*
+ * Opens a source over `inner`, which is borrowed until it is closed. CTX_E_ARG: not a regular
+ * expression; CTX_E_NOMEM. O(CCT nodes + functions).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_hiding_source_open(struct ctx_report_source *inner,
+						      const struct ctx_hiding *hiding,
+						      struct ctx_report_source **ret, struct ctx_err *err);
+void ctx_hiding_source_close(struct ctx_report_source *source); /* NULL does nothing */
+
+#endif
