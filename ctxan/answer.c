@@ -14,8 +14,6 @@
 #include <time.h>
 
 #define SORT_MAX 128u
-#define DEFAULT_FUNCTIONS 10u
-#define DEFAULT_STACKS 5u
 
 static double cpu_ms(void)
 {
@@ -72,28 +70,6 @@ static enum ctx_status one_report(struct answer *answer, const struct ctx_report
 	if (status == CTX_OK && answer->options->explain)
 		explain(answer, kind, cpu_ms() - before);
 	return status;
-}
-
-static enum ctx_status default_reports(struct answer *answer, struct ctx_err *err)
-{
-	static const struct {
-		const char *name;
-		uint32_t limit;
-	} defaults[] = {{"header", 0}, {"functions", DEFAULT_FUNCTIONS}, {"stacks", DEFAULT_STACKS}};
-
-	for (size_t i = 0; i < CTX_COUNT_OF(defaults); i++) {
-		struct ctx_report_options report = answer->options->report;
-		enum ctx_status status;
-
-		if (!answer->options->limit_given)
-			report.limit = defaults[i].limit;
-		if (i != 0 && report.format == CTX_REPORT_TEXT)
-			fputc('\n', report.out);
-		status = one_report(answer, ctx_report_find(defaults[i].name), &report, err);
-		if (status != CTX_OK)
-			return status;
-	}
-	return CTX_OK;
 }
 
 static enum ctx_status show_sql(const struct ctx_report_kind *kind, const struct ctx_selection *selection,
@@ -180,7 +156,10 @@ static enum ctx_status print_reports(struct answer *answer, const char *name, st
 	}
 	if (options->report.page != NULL)
 		ctx_html_tables_recording(options->report.page, ctx_store_profile(answer->store)->name);
-	status = options->n_reports == 0 ? default_reports(answer, err) : asked_reports(answer, err);
+	if (options->n_reports == 0)
+		status = one_report(answer, ctx_report_find("summary"), &options->report, err);
+	else
+		status = asked_reports(answer, err);
 	if (answer->source != answer->opened)
 		ctx_hiding_source_close(answer->source);
 	ctx_query_source_close(answer->opened);

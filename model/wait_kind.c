@@ -238,6 +238,20 @@ void ctx_wait_kinds_deinit(struct ctx_wait_kinds *kinds)
 }
 
 /* Of a stack: what its kernel part and its library part say. */
+/* What stands for a stack that was not recorded is no caller. */
+static bool is_known(const struct ctx_profile *profile, uint32_t function)
+{
+	return function < profile->n_functions &&
+	       (profile->functions[function].kind == CTX_FUNCTION_ORDINARY ||
+		profile->functions[function].object != CTX_NONE);
+}
+
+bool ctx_wait_kinds_is_program(const struct ctx_wait_kinds *kinds, uint32_t function)
+{
+	return is_known(kinds->profile, function) &&
+	       (kinds->of_function[function] & (IN_KERNEL | IN_LIBRARY)) == 0;
+}
+
 struct found {
 	enum ctx_wait_kind kernel, library;
 	uint32_t caller;
@@ -248,14 +262,6 @@ static uint8_t class_of(const struct ctx_wait_kinds *kinds, uint32_t stack)
 	uint32_t function = kinds->profile->cct.key[stack];
 
 	return function < kinds->profile->n_functions ? kinds->of_function[function] : 0;
-}
-
-/* What stands for a stack that was not recorded is no caller. */
-static bool is_known(const struct ctx_profile *profile, uint32_t function)
-{
-	return function < profile->n_functions &&
-	       (profile->functions[function].kind != CTX_FUNCTION_UNKNOWN ||
-		profile->functions[function].object != CTX_NONE);
 }
 
 /*

@@ -46,6 +46,12 @@ CTX_MUST_CHECK enum ctx_status ctx_wait_kinds_init(struct ctx_wait_kinds *kinds,
 						   const struct ctx_profile *profile, struct ctx_err *err);
 void ctx_wait_kinds_deinit(struct ctx_wait_kinds *kinds);
 
+/*
+ * Whether a function is of the program: not of the kernel, the C library or the dynamic linker, and
+ * not a placeholder for what was not recorded. False for an id that is not in the profile.
+ */
+bool ctx_wait_kinds_is_program(const struct ctx_wait_kinds *kinds, uint32_t function);
+
 struct ctx_wait_place {
 	enum ctx_wait_kind kind;
 	uint32_t caller; /* function id; CTX_NONE: the stack has none in the program */

@@ -6,6 +6,7 @@
 
 /* In the order of --help. */
 #define CTX_REPORTS(X)                                                                                       \
+	X(summary)                                                                                           \
 	X(header)                                                                                            \
 	X(overview)                                                                                          \
 	X(samples)                                                                                           \

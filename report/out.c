@@ -43,6 +43,7 @@ void ctx_out_begin(struct ctx_out *out, const struct ctx_out_spec *spec)
 				.profile = selection->profile,
 				.options = spec->options,
 				.head = head,
+				.own_title = spec->own_title,
 				.columns = spec->columns != NULL ? spec->columns : spec->kind->columns,
 				.n_columns = spec->columns != NULL ? spec->n_columns : spec->kind->n_columns};
 	out->backend->begin(out);
@@ -133,6 +134,13 @@ void ctx_out_line(struct ctx_out *out, const char *text)
 {
 	if (out->backend->line != NULL)
 		out->backend->line(out, text);
+}
+
+void ctx_out_whole_line(struct ctx_out *out, const char *text)
+{
+	out->whole_line = true;
+	ctx_out_line(out, text);
+	out->whole_line = false;
 }
 
 void ctx_out_name_line(struct ctx_out *out, const char *before, const struct ctx_cell *cell)

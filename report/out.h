@@ -31,6 +31,7 @@ struct ctx_out_spec {
 	 */
 	const char *whole_note;
 	const char *preamble; /* text: printed before the report header; NULL none */
+	bool own_title;	      /* text: the report prints title and warnings itself */
 };
 
 /*
@@ -71,6 +72,9 @@ void ctx_out_section(struct ctx_out *out, const char *title);
 
 /* For reading: a line of its own, of safe text, cut to the width. Prints the table so far first. */
 void ctx_out_line(struct ctx_out *out, const char *text);
+
+/* The same, never cut: for commands that a person copies. */
+void ctx_out_whole_line(struct ctx_out *out, const char *text);
 
 /* For reading: a line of safe text and a function's name with its object, not cut in the middle. */
 void ctx_out_name_line(struct ctx_out *out, const char *before, const struct ctx_cell *cell);

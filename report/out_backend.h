@@ -66,6 +66,8 @@ struct ctx_out {
 	struct ctx_out_row *rows;
 	size_t n_rows, rows_cap;
 	bool next_has_rule;
+	bool own_title;	 /* text: begin prints nothing */
+	bool whole_line; /* text: the next line is not cut */
 	enum ctx_out_place at;
 	void *gen;		/* yajl_gen */
 	bool gen_at_row;	/* the next comma of the generator ends a line */

@@ -426,7 +426,7 @@ static void flush_and_print(struct ctx_out *out, struct ctx_buf *line)
 
 static size_t line_width(const struct ctx_out *out)
 {
-	return out->options->width != 0 ? out->options->width : SIZE_MAX;
+	return out->options->width != 0 && !out->whole_line ? out->options->width : SIZE_MAX;
 }
 
 static void put_section(struct ctx_out *out, const char *title)
@@ -536,6 +536,8 @@ static void begin(struct ctx_out *out)
 {
 	struct ctx_buf title = {0};
 
+	if (out->own_title)
+		return;
 	if (out->head.preamble != NULL) {
 		put_wrapped(out, "", out->head.preamble, 0);
 		put_line(out, "");

@@ -158,7 +158,7 @@ static struct layout make_layout(const struct ctx_strips *strips, const struct c
 	return layout;
 }
 
-static const char *block(double share, bool ascii)
+const char *ctx_strip_block(double share, bool ascii)
 {
 	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	static const char *const plain[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
@@ -260,7 +260,7 @@ static void print_thread(const struct ctx_strips *strips, struct ctx_out *out, c
 	for (size_t i = 0; i < layout->columns; i++) {
 		struct cell cell = column_cell(strips, slices, i, layout->columns);
 
-		ctx_buf_put_text(line, block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
+		ctx_buf_put_text(line, ctx_strip_block(layout->full > 0 ? height_of(&cell, layout) / layout->full : 0,
 					     out->options->ascii));
 	}
 	print_line(out, line);

@@ -28,6 +28,9 @@ CTX_MUST_CHECK enum ctx_status ctx_strips_init(struct ctx_strips *strips,
 					       const struct ctx_report_selection *selection,
 					       const struct ctx_report_slices *slices, struct ctx_err *err);
 
+/* A block of that height, from 0 to 1: one column wide. */
+const char *ctx_strip_block(double share, bool ascii);
+
 /* Prints strips of all threads, the time axis, and the legend of the letters. */
 void ctx_strips_print(const struct ctx_strips *strips, struct ctx_out *out);
 

@@ -1,0 +1,84 @@
+/*
+ * The first screen (report `summary`): what ran, where the time went, and what to ask next.
+ *
+ *	source --ctx_summary_collect--> struct ctx_summary --summary_text.c--> at most 24 lines
+ *	                                                   `--summary.c------> JSON, CSV
+ */
+#ifndef CTX_REPORT_SUMMARY_H
+#define CTX_REPORT_SUMMARY_H
+
+#include "report/hot_functions.h"
+#include "report/order.h"
+#include "report/out.h"
+#include "report/wait_table.h"
+
+/* The most rows of a list. */
+#define CTX_SUMMARY_ROWS 10u
+
+/* States in which a thread has a CPU. */
+#define CTX_SUMMARY_ON_CPU                                                                                   \
+	(CTX_STATE_BIT(CTX_STATE_USER) | CTX_STATE_BIT(CTX_STATE_SYSTEM) | CTX_STATE_BIT(CTX_STATE_TRAP))
+
+/* A share of the threads' time: what they did, or what they waited for. */
+struct ctx_summary_share {
+	const char *text; /* "on a CPU", "mutex" */
+	uint64_t ns;
+	bool on_cpu;
+};
+
+/* Threads or processes with the same name, but for digits. */
+struct ctx_summary_group {
+	const char *name; /* "worker-*", "gcc" */
+	uint32_t n;
+	uint64_t cpu;	  /* of the first metric, in the selection */
+	uint64_t wall_ns; /* their time together; with states */
+};
+
+struct ctx_summary {
+	struct ctx_report_source *source;
+	const struct ctx_report_options *options;
+	const struct ctx_profile *profile;
+	struct ctx_metric_info metric; /* the first */
+	uint64_t elapsed_ns;	       /* length of the selected intervals */
+	uint64_t cpu_ns;	       /* on a CPU; only with has_cpu */
+	bool has_cpu;
+	uint64_t cpus;					      /* of the machine; 0: unknown */
+	uint32_t n_threads, n_processes;		      /* in the selection */
+	uint64_t states[CTX_STATE_N], thread_ns;	      /* sums of all threads */
+	struct ctx_summary_share shares[CTX_WAIT_KIND_N + 2]; /* on a CPU, then the largest first */
+	size_t n_shares;
+	struct ctx_wait_table waits;
+	struct ctx_order_item *wait_order; /* of its rows: the most important first, joins last; owned */
+	struct ctx_fold fold;
+	struct ctx_wait_kinds kinds;
+	struct ctx_hot_functions functions;
+	struct ctx_report_slices slices; /* of all threads together */
+	bool groups_are_commands;
+	struct ctx_summary_group *groups; /* owned; the heaviest first */
+	size_t n_groups;
+};
+
+/* Call ctx_summary_deinit in any case. Scans of samples and waits. */
+CTX_MUST_CHECK enum ctx_status ctx_summary_collect(struct ctx_summary *summary,
+						   struct ctx_report_source *source,
+						   const struct ctx_report_options *options,
+						   struct ctx_err *err);
+void ctx_summary_deinit(struct ctx_summary *summary);
+
+/* The command line of what was recorded; "" unknown. Any bytes. */
+const char *ctx_summary_command(const struct ctx_summary *summary);
+
+/*
+ * Whether what threads wait for says more than what they compute: less than half of the elapsed time
+ * is on a CPU, or a lock keeps processors idle.
+ */
+bool ctx_summary_is_waiting(const struct ctx_summary *summary);
+
+/* Calls `put` with each command to ask next, as typed into a shell, the most useful first. */
+void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),
+		      void *context);
+
+/* Prints it as text or HTML, between ctx_out_begin and ctx_out_rows_end. */
+void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out);
+
+#endif

@@ -1,0 +1,379 @@
+#include "report/summary.h"
+
+#include "base/fileio.h"
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "report/state_cells.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICES 120u
+#define FEW_THREADS 4u /* so many have no groups */
+
+/* What the selection has of a thread. */
+struct use {
+	bool in_selection;
+	uint64_t wall_ns; /* with states */
+};
+
+const char *ctx_summary_command(const struct ctx_summary *summary)
+{
+	const struct ctx_profile *profile = summary->profile;
+	const char *command = ctx_profile_property(profile, "command", "");
+
+	return *command == '\0' && profile->n_processes != 0 ? profile->processes[0].command : command;
+}
+
+/*
+ * The place of a wait in the order of the screen. Locks, files and faults hold a thread up; time, events
+ * and conditions are often what it waits for by intention; a join is explained by the thread that it
+ * waits for.
+ */
+static uint64_t importance(const struct ctx_wait_row *row)
+{
+	switch (row->kind) {
+	case CTX_WAIT_KIND_MUTEX:
+	case CTX_WAIT_KIND_RWLOCK:
+	case CTX_WAIT_KIND_FUTEX:
+	case CTX_WAIT_KIND_FILE:
+	case CTX_WAIT_KIND_PAGE_FAULT:
+	case CTX_WAIT_KIND_STOPPED:
+		return row->wait_ns * 4;
+	case CTX_WAIT_KIND_BARRIER:
+	case CTX_WAIT_KIND_SEMAPHORE:
+	case CTX_WAIT_KIND_PIPE:
+	case CTX_WAIT_KIND_SOCKET:
+		return row->wait_ns * 2;
+	case CTX_WAIT_KIND_JOIN:
+	case CTX_WAIT_KIND_CHILD:
+		return 0;
+	default:
+		return row->wait_ns;
+	}
+}
+
+static bool is_mutex(enum ctx_wait_kind kind)
+{
+	return kind == CTX_WAIT_KIND_MUTEX || kind == CTX_WAIT_KIND_RWLOCK || kind == CTX_WAIT_KIND_FUTEX;
+}
+
+bool ctx_summary_is_waiting(const struct ctx_summary *summary)
+{
+	const struct ctx_wait_row *wait =
+		summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
+	uint64_t cpus = summary->cpus != 0 ? summary->cpus : 1;
+
+	if (wait == NULL || importance(wait) == 0)
+		return false;
+	if (summary->cpu_ns < summary->elapsed_ns / 2)
+		return true;
+	return is_mutex(wait->kind) && wait->wait_ns > summary->cpu_ns &&
+	       summary->cpu_ns < summary->elapsed_ns / 4 * 3 * cpus;
+}
+
+static uint64_t elapsed(const struct ctx_report_selection *selection)
+{
+	uint64_t ns = 0;
+
+	if (selection->n_intervals == 0)
+		return selection->profile->run.end_ns - selection->profile->run.begin_ns;
+	for (size_t i = 0; i < selection->n_intervals; i++)
+		ns += selection->intervals[i].end_ns - selection->intervals[i].begin_ns;
+	return ns;
+}
+
+/* "2", or perf's "Xeon, 2 online of 4, 1 socket". */
+static uint64_t count_cpus(const struct ctx_profile *profile)
+{
+	const char *cpus = ctx_profile_property(profile, "cpus", NULL);
+	const char *at;
+
+	if (cpus != NULL)
+		return strtoull(cpus, NULL, 10);
+	cpus = ctx_profile_property(profile, "processors", "");
+	at = strstr(cpus, " online of ");
+	while (at != NULL && at > cpus && isdigit((unsigned char)at[-1]))
+		at--;
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+static void add_share(struct ctx_summary *summary, const char *text, uint64_t ns, bool on_cpu)
+{
+	if (ns != 0 || on_cpu)
+		summary->shares[summary->n_shares++] = (struct ctx_summary_share){text, ns, on_cpu};
+}
+
+/* On a CPU, then the largest first. */
+static int compare_shares(const void *left, const void *right)
+{
+	const struct ctx_summary_share *a = left, *b = right;
+
+	if (a->on_cpu != b->on_cpu)
+		return a->on_cpu ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+/* The kinds divide the waiting states; a wait that no kind has is "other". */
+static void divide_time(struct ctx_summary *summary)
+{
+	uint64_t kinds[CTX_WAIT_KIND_N] = {0}, waits = ctx_state_sum(summary->states, CTX_STATES_OF_WAITS);
+
+	for (size_t i = 0; i < summary->waits.n; i++)
+		kinds[summary->waits.rows[i].kind] += summary->waits.rows[i].wait_ns;
+	for (unsigned kind = 1; kind < CTX_WAIT_KIND_N; kind++) {
+		waits -= kinds[kind] < waits ? kinds[kind] : waits;
+		add_share(summary, ctx_wait_kind_text((enum ctx_wait_kind)kind), kinds[kind], false);
+	}
+	add_share(summary, ctx_wait_kind_text(CTX_WAIT_KIND_OTHER), waits, false);
+	add_share(summary, ctx_state_text(CTX_STATE_WAIT_CPU), summary->states[CTX_STATE_WAIT_CPU], false);
+	add_share(summary, "on a CPU", ctx_state_sum(summary->states, CTX_SUMMARY_ON_CPU), true);
+	qsort(summary->shares, summary->n_shares, sizeof(*summary->shares), compare_shares);
+}
+
+static enum ctx_status order_waits(struct ctx_summary *summary, struct ctx_err *err)
+{
+	const struct ctx_wait_row *rows = summary->waits.rows;
+	uint32_t n = (uint32_t)summary->waits.n;
+
+	summary->wait_order = ctx_calloc(n, sizeof(*summary->wait_order));
+	if (summary->wait_order == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < n; i++)
+		summary->wait_order[i] = (struct ctx_order_item){
+			.index = i, .number = importance(&rows[i]), .second = rows[i].wait_ns};
+	ctx_order_sort(summary->wait_order, n);
+	return CTX_OK;
+}
+
+static enum ctx_status collect_states(struct ctx_summary *summary, struct use *uses, struct ctx_err *err)
+{
+	const struct ctx_report_states *states;
+	size_t n;
+	enum ctx_status status = summary->source->states(summary->source, &states, &n, err);
+
+	if (status != CTX_OK)
+		return status;
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned state = 0; state < CTX_STATE_N; state++)
+			summary->states[state] += states[i].ns[state];
+		if (states[i].thread < summary->profile->n_threads)
+			uses[states[i].thread] = (struct use){
+				true, ctx_state_sum(states[i].ns, CTX_STATE_BIT(CTX_STATE_N) - 1)};
+	}
+	summary->thread_ns = ctx_state_sum(summary->states, CTX_STATE_BIT(CTX_STATE_N) - 1);
+	summary->cpu_ns = ctx_state_sum(summary->states, CTX_SUMMARY_ON_CPU);
+	summary->has_cpu = true;
+	status = ctx_wait_table_build(&summary->waits, summary->source, summary->options, err);
+	if (status == CTX_OK)
+		status = order_waits(summary, err);
+	if (status == CTX_OK)
+		divide_time(summary);
+	return status;
+}
+
+/* Appends the base name of the command. */
+static void put_command(struct ctx_buf *name, const char *command)
+{
+	size_t n = strcspn(command, " ");
+	const char *slash = memrchr(command, '/', n);
+
+	if (slash != NULL && slash + 1 < command + n) {
+		n -= (size_t)(slash + 1 - command);
+		command = slash + 1;
+	}
+	ctx_buf_put(name, command, n);
+}
+
+/* Appends the name with "*" for each number: worker-17 and worker-2 are worker-*. */
+static void put_pattern(struct ctx_buf *name, const char *thread)
+{
+	for (; *thread != '\0'; thread++) {
+		if (!isdigit((unsigned char)*thread))
+			ctx_buf_put_u8(name, (uint8_t)*thread);
+		else if (!isdigit((unsigned char)thread[1]))
+			ctx_buf_put_u8(name, '*');
+	}
+}
+
+struct grouping {
+	struct ctx_strtab names;
+	struct ctx_buf name;
+	struct ctx_summary_group *groups;
+	size_t cap;
+};
+
+static enum ctx_status find_group(struct grouping *grouping, uint32_t *ret, struct ctx_err *err)
+{
+	enum ctx_status status = ctx_buf_check(&grouping->name, err);
+
+	if (status == CTX_OK)
+		status = ctx_strtab_add(&grouping->names, (const char *)grouping->name.bytes,
+					grouping->name.n, ret, err);
+	if (status == CTX_OK)
+		status = ctx_grow(&grouping->groups, &grouping->cap, grouping->names.n, err);
+	return status;
+}
+
+/* Adds the threads of the selection to their groups; processes count once. */
+static enum ctx_status add_threads(struct ctx_summary *summary, struct grouping *grouping,
+				   const struct ctx_report_thread_sums *sums, const struct use *uses,
+				   struct ctx_err *err)
+{
+	const struct ctx_profile *profile = summary->profile;
+	bool *counted CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*counted));
+	enum ctx_status status = CTX_OK;
+
+	if (counted == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->n_threads && status == CTX_OK; i++) {
+		const struct ctx_thread_info *thread = &profile->threads[i];
+		uint32_t process = thread->process, id;
+		struct ctx_summary_group *group;
+		size_t before = grouping->names.n;
+
+		if (!uses[i].in_selection ||
+		    (summary->groups_are_commands && process >= profile->n_processes))
+			continue;
+		ctx_buf_clear(&grouping->name);
+		if (summary->groups_are_commands)
+			put_command(&grouping->name, profile->processes[process].command);
+		else
+			put_pattern(&grouping->name, thread->name);
+		status = find_group(grouping, &id, err);
+		if (status != CTX_OK)
+			break;
+		group = &grouping->groups[id];
+		if (before != grouping->names.n)
+			*group = (struct ctx_summary_group){0};
+		group->cpu += sums->weight != NULL ? sums->weight[i] : thread->weight;
+		group->wall_ns += uses[i].wall_ns;
+		group->n += !summary->groups_are_commands || !counted[process];
+		if (process < profile->n_processes)
+			counted[process] = true;
+	}
+	return status;
+}
+
+/* The heaviest first. */
+static int compare_groups(const void *left, const void *right)
+{
+	const struct ctx_summary_group *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu > b->cpu ? -1 : 1;
+	if (a->wall_ns != b->wall_ns)
+		return a->wall_ns > b->wall_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static enum ctx_status make_groups(struct ctx_summary *summary, const struct ctx_report_thread_sums *sums,
+				   const struct use *uses, struct ctx_err *err)
+{
+	struct grouping grouping = {0};
+	enum ctx_status status = add_threads(summary, &grouping, sums, uses, err);
+
+	summary->groups = grouping.groups;
+	summary->n_groups = status == CTX_OK ? grouping.names.n : 0;
+	for (size_t i = 0; i < summary->n_groups; i++) {
+		summary->groups[i].name =
+			ctx_arena_strdup(&summary->fold.arena, ctx_strtab_get(&grouping.names, (uint32_t)i));
+		if (summary->groups[i].name == NULL)
+			status = ctx_err_nomem(err);
+	}
+	if (status == CTX_OK && summary->n_groups != 0)
+		qsort(summary->groups, summary->n_groups, sizeof(*summary->groups), compare_groups);
+	ctx_buf_deinit(&grouping.name);
+	ctx_strtab_deinit(&grouping.names);
+	return status;
+}
+
+/* Different commands are told apart, else the threads of a program with many. */
+static enum ctx_status collect_groups(struct ctx_summary *summary, struct use *uses, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = summary->profile;
+	struct ctx_report_thread_sums sums;
+	bool *has_process CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*has_process));
+	enum ctx_status status = summary->source->thread_sums(summary->source, &sums, err);
+
+	if (status == CTX_OK && has_process == NULL)
+		status = ctx_err_nomem(err);
+	if (status != CTX_OK)
+		return status;
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		uint32_t process = profile->threads[i].process;
+
+		uses[i].in_selection |=
+			(sums.samples != NULL ? sums.samples[i] : profile->threads[i].samples) != 0;
+		summary->n_threads += uses[i].in_selection;
+		if (!uses[i].in_selection || process >= profile->n_processes)
+			continue;
+		summary->n_processes += !has_process[process];
+		has_process[process] = true;
+	}
+	summary->groups_are_commands = summary->n_processes > 1;
+	if (summary->n_processes <= 1 && summary->n_threads < FEW_THREADS)
+		return CTX_OK;
+	status = make_groups(summary, &sums, uses, err);
+	if (status == CTX_OK && summary->n_groups <= 1)
+		summary->n_groups = 0;
+	return status;
+}
+
+static enum ctx_status collect_functions(struct ctx_summary *summary, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = summary->profile;
+	enum ctx_status status = ctx_fold_init(
+		&summary->fold, profile, &(struct ctx_fold_options){.recursion = true, .kernel = true}, err);
+
+	if (status == CTX_OK)
+		status = ctx_wait_kinds_init(&summary->kinds, profile, err);
+	if (status == CTX_OK)
+		status = ctx_hot_functions_build(summary->source, &summary->fold, &summary->kinds,
+						 &summary->functions, err);
+	if (status == CTX_OK)
+		status = summary->source->slices(summary->source, SLICES, 0, &summary->slices, err);
+	return status;
+}
+
+enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_report_source *source,
+				    const struct ctx_report_options *options, struct ctx_err *err)
+{
+	const struct ctx_profile *profile = source->selection.profile;
+	struct use *uses CTX_AUTO_FREE = ctx_calloc(profile->n_threads, sizeof(*uses));
+	enum ctx_status status;
+
+	*summary = (struct ctx_summary){
+		.source = source,
+		.options = options,
+		.profile = profile,
+		.metric = ctx_head_metric_of(profile, source->selection.metrics[0]),
+		.elapsed_ns = elapsed(&source->selection),
+		.cpus = count_cpus(profile),
+	};
+	if (uses == NULL)
+		return ctx_err_nomem(err);
+	status = collect_functions(summary, err);
+	if (status == CTX_OK && profile->has_states)
+		status = collect_states(summary, uses, err);
+	if (status == CTX_OK)
+		status = collect_groups(summary, uses, err);
+	if (!profile->has_states && ctx_metric_is_time(&summary->metric)) {
+		summary->cpu_ns = summary->functions.weight;
+		summary->has_cpu = true;
+	}
+	return status;
+}
+
+void ctx_summary_deinit(struct ctx_summary *summary)
+{
+	ctx_wait_table_deinit(&summary->waits);
+	free(summary->wait_order);
+	ctx_hot_functions_deinit(&summary->functions);
+	ctx_wait_kinds_deinit(&summary->kinds);
+	ctx_fold_deinit(&summary->fold);
+	free(summary->groups);
+}

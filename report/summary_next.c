@@ -1,0 +1,131 @@
+#include "report/summary.h"
+
+#include "report/names.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Threads that are named one by one. */
+#define THREADS 4u
+
+/* Appends a word as a shell reads it. */
+static void put_word(struct ctx_buf *command, const char *word)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+	if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+		ctx_buf_put_text(command, word);
+		return;
+	}
+	ctx_buf_put_u8(command, '\'');
+	for (; *word != '\0'; word++) {
+		if (*word == '\'')
+			ctx_buf_put_text(command, "'\\''");
+		else
+			ctx_buf_put_u8(command, (uint8_t)*word);
+	}
+	ctx_buf_put_u8(command, '\'');
+}
+
+/* Whether a person can type or copy it: as shown, it is itself. */
+static bool is_safe(const char *word)
+{
+	struct ctx_buf shown = {0};
+	bool same;
+
+	ctx_name_put_text(&shown, word, false);
+	ctx_buf_put_u8(&shown, '\0');
+	same = !shown.failed && strcmp((const char *)shown.bytes, word) == 0;
+	ctx_buf_deinit(&shown);
+	return same && strchr(word, '\n') == NULL;
+}
+
+static void put_ms(struct ctx_buf *command, uint64_t ns)
+{
+	ctx_buf_printf(command, "%" PRIu64, ns / 1000000);
+	if (ns % 1000000 != 0)
+		ctx_buf_printf(command, ".%06" PRIu64, ns % 1000000);
+}
+
+/* "ctxan run.er -i 300:700 -t 12": what was selected is selected again. */
+static void put_begin(const struct ctx_report_selection *selection, struct ctx_buf *command)
+{
+	ctx_buf_put_text(command, "ctxan ");
+	put_word(command, selection->path);
+	for (size_t i = 0; i < selection->n_intervals && !ctx_head_is_whole_run(selection); i++) {
+		ctx_buf_put_text(command, i == 0 ? " -i " : ",");
+		put_ms(command, selection->intervals[i].begin_ns);
+		ctx_buf_put_u8(command, ':');
+		put_ms(command, selection->intervals[i].end_ns);
+	}
+	for (size_t i = 0;
+	     selection->threads != NULL && i < selection->n_threads && selection->n_threads <= THREADS; i++)
+		ctx_buf_printf(command, i == 0 ? " -t %" PRId64 : ",%" PRId64,
+			       ctx_head_tid(selection->profile, selection->threads[i]));
+}
+
+struct commands {
+	const struct ctx_summary *summary;
+	void (*put)(void *context, const char *command);
+	void *context;
+};
+
+/* "ctxan run.er" and `rest`; with `name`, a function's, behind it. */
+static void put_command(const struct commands *commands, const char *rest, const char *name)
+{
+	const struct ctx_report_selection *selection = &commands->summary->source->selection;
+	struct ctx_buf command = {0};
+
+	if (name != NULL && !is_safe(name))
+		return;
+	put_begin(selection, &command);
+	ctx_buf_put_text(&command, rest);
+	if (name != NULL)
+		put_word(&command, name);
+	ctx_buf_put_u8(&command, '\0');
+	if (!command.failed)
+		commands->put(commands->context, (const char *)command.bytes);
+	ctx_buf_deinit(&command);
+}
+
+static void put_waits(const struct commands *commands)
+{
+	const struct ctx_summary *summary = commands->summary;
+	const struct ctx_wait_row *first = &summary->waits.rows[summary->wait_order[0].index];
+
+	if (first->waker != NULL && first->caller != CTX_NONE)
+		put_command(commands, " -r wakers=", summary->profile->functions[first->caller].name);
+	put_command(commands, " -r waits", NULL);
+}
+
+static void put_function(const struct commands *commands)
+{
+	const struct ctx_summary *summary = commands->summary;
+	const struct ctx_hot_function *first = summary->functions.rows;
+	uint32_t function = first->caller != CTX_NONE ? first->caller : first->function;
+	const char *name;
+
+	if (function >= summary->profile->n_functions)
+		return;
+	name = summary->profile->functions[function].name;
+	if (first->file != CTX_NONE)
+		put_command(commands, " -r source=", name);
+	else if (summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
+		put_command(commands, " -r callers-callees --function ", name);
+}
+
+void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),
+		      void *context)
+{
+	const struct commands commands = {summary, put, context};
+	bool computes = summary->functions.n != 0 && summary->functions.weight != 0;
+
+	if (ctx_summary_is_waiting(summary))
+		put_waits(&commands);
+	if (computes) {
+		put_function(&commands);
+		put_command(&commands, " -r tree", NULL);
+	}
+	put_command(&commands, " --export html -o run.html", NULL);
+}

@@ -1,0 +1,115 @@
+#include "report/summary_plan.h"
+
+#include "report/summary_time.h"
+
+#define LINES 23u
+#define SHARES 5u
+#define WARNINGS 2u
+#define COMMANDS 3u
+#define SMALL 100u /* rows below one part of so many are left out */
+
+static size_t at_most(size_t n, size_t most)
+{
+	return n < most ? n : most;
+}
+
+/* Rows of a table: what is worth showing, up to --limit. */
+static size_t limited(const struct ctx_summary *summary, size_t n)
+{
+	return summary->options->limit != 0 ? at_most(n, summary->options->limit) : n;
+}
+
+static size_t worth_functions(const struct ctx_summary *summary)
+{
+	const struct ctx_hot_functions *functions = &summary->functions;
+	size_t n = 0;
+
+	while (n < functions->n && n < CTX_SUMMARY_ROWS && functions->rows[n].self != 0 &&
+	       functions->rows[n].self >= functions->weight / SMALL)
+		n++;
+	return n == 0 && functions->n != 0 && functions->rows[0].self != 0 ? at_most(functions->n, 3) : n;
+}
+
+static size_t worth_waits(const struct ctx_summary *summary)
+{
+	size_t n = 0, most = at_most(summary->waits.n, CTX_SUMMARY_ROWS);
+
+	while (n < most &&
+	       summary->waits.rows[summary->wait_order[n].index].wait_ns >= summary->thread_ns / SMALL)
+		n++;
+	return n;
+}
+
+/* With its heading. */
+static size_t table_lines(size_t rows)
+{
+	return rows != 0 ? rows + 1 : 0;
+}
+
+/* Lines of the plan, without blank ones; `*ret_blanks` is how many those would be. */
+static size_t plan_lines(const struct ctx_summary_screen *screen, const struct ctx_summary_plan *plan,
+			 size_t *ret_blanks)
+{
+	bool whole = ctx_head_is_whole_run(&screen->summary->source->selection);
+	bool strip = screen->summary->slices.per_thread != 0;
+
+	*ret_blanks = 2u + (plan->shares != 0) + strip + (plan->functions != 0) + (plan->waits != 0) +
+		      (plan->groups != 0);
+	return 4u + !whole + strip + plan->letters + table_lines(plan->shares) +
+	       table_lines(plan->functions) + table_lines(plan->waits) + table_lines(plan->groups) +
+	       plan->warnings + plan->commands;
+}
+
+/* Takes rows away where they are least missed, until everything fits. */
+static void make_fit(const struct ctx_summary_screen *screen, struct ctx_summary_plan *plan)
+{
+	bool waits_first = ctx_summary_is_waiting(screen->summary);
+	size_t *first = waits_first ? &plan->waits : &plan->functions;
+	size_t *second = waits_first ? &plan->functions : &plan->waits;
+	size_t blanks;
+
+	while (plan_lines(screen, plan, &blanks) > LINES) {
+		if (*second > 3)
+			(*second)--;
+		else if (plan->shares > 4)
+			plan->shares--;
+		else if (plan->groups > 3)
+			plan->groups--;
+		else if (*first > 4)
+			(*first)--;
+		else if (plan->commands > 2)
+			plan->commands--;
+		else if (plan->groups > 2)
+			plan->groups--;
+		else if (*second > 2)
+			(*second)--;
+		else if (*first > 2)
+			(*first)--;
+		else if (plan->warnings > 1)
+			plan->warnings--;
+		else if (plan->groups > 0)
+			plan->groups--;
+		else
+			break;
+	}
+}
+
+struct ctx_summary_plan ctx_summary_make_plan(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	size_t blanks;
+	struct ctx_summary_plan plan = {
+		.shares = at_most(summary->n_shares, SHARES),
+		.functions = limited(summary, worth_functions(summary)),
+		.waits = limited(summary, worth_waits(summary)),
+		.groups = limited(summary, at_most(summary->n_groups, 4)),
+		.warnings = at_most(screen->warnings.n, WARNINGS),
+		.commands = at_most(screen->commands.n, COMMANDS),
+	};
+
+	screen->plan = plan;
+	plan.letters = ctx_summary_has_letters(screen);
+	make_fit(screen, &plan);
+	plan.blanks = plan_lines(screen, &plan, &blanks) + blanks <= LINES;
+	return plan;
+}

@@ -1,0 +1,61 @@
+#include "report/summary_screen.h"
+
+#include "report/names.h"
+
+#include <string.h>
+
+void ctx_summary_end_line(struct ctx_summary_screen *screen)
+{
+	struct ctx_buf *line = &screen->line;
+
+	while (line->n > 0 && line->bytes[line->n - 1] == ' ')
+		line->n--;
+	ctx_buf_put_u8(line, '\0');
+	if (line->failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		ctx_out_line(screen->out, (const char *)line->bytes);
+	ctx_buf_clear(line);
+}
+
+void ctx_summary_put_blank(struct ctx_summary_screen *screen)
+{
+	if (screen->plan.blanks)
+		ctx_out_line(screen->out, "");
+}
+
+void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns)
+{
+	char text[CTX_FIGURE_MAX];
+
+	if (ns >= 100 * 1000 * 1000) {
+		ctx_figure_fixed(text, ns, UINT64_C(1000) * 1000 * 1000, 3);
+		ctx_buf_printf(line, "%s s", text);
+	} else {
+		ctx_figure_fixed(text, ns, 1000 * 1000, 3);
+		ctx_buf_printf(line, "%s ms", text);
+	}
+}
+
+const char *ctx_summary_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary)
+{
+	return summary->waits.n != 0 ? &summary->waits.rows[summary->wait_order[0].index] : NULL;
+}
+
+void ctx_summary_put_of(struct ctx_summary_screen *screen)
+{
+	const struct ctx_metric_info *metric = &screen->summary->metric;
+
+	ctx_buf_put_text(&screen->line, " of ");
+	if (ctx_metric_is_time(metric) && ctx_metric_shows_running(metric->kind, metric->name))
+		ctx_buf_put_text(&screen->line, "CPU time");
+	else
+		ctx_name_put_text(&screen->line, metric->name, screen->out->options->ascii);
+}

@@ -1,0 +1,53 @@
+/*
+ * The screen that the report summary prints (report/summary_text.c): its parts, and what they share.
+ */
+#ifndef CTX_REPORT_SUMMARY_SCREEN_H
+#define CTX_REPORT_SUMMARY_SCREEN_H
+
+#include "report/summary.h"
+
+/* Columns before a bar or a strip. */
+#define CTX_SUMMARY_LABEL 20u
+
+struct ctx_summary_texts {
+	const char *items[16];
+	size_t n, total; /* total: with those that have no room */
+	struct ctx_arena *arena;
+	bool failed;
+};
+
+/* Lines of each part; 0: it is left out. */
+struct ctx_summary_plan {
+	size_t shares, functions, waits, groups, warnings, commands;
+	bool letters; /* of functions, below the strip */
+	bool blanks;  /* between the parts */
+};
+
+struct ctx_summary_screen {
+	struct ctx_summary *summary;
+	struct ctx_out *out;
+	struct ctx_buf line;
+	size_t width;
+	struct ctx_summary_plan plan;
+	struct ctx_summary_texts warnings, commands;
+};
+
+/* Prints the line and clears it. */
+void ctx_summary_end_line(struct ctx_summary_screen *screen);
+
+/* A blank line, if the plan has them. */
+void ctx_summary_put_blank(struct ctx_summary_screen *screen);
+
+/* Appends "1.052 s", "12.345 ms". */
+void ctx_summary_put_time(struct ctx_buf *line, uint64_t ns);
+
+/* The file of a path, without its directories. */
+const char *ctx_summary_base_name(const char *path);
+
+/* The most important wait; NULL: none. */
+const struct ctx_wait_row *ctx_summary_first_wait(const struct ctx_summary *summary);
+
+/* Appends " of CPU time", or the name of another first metric. */
+void ctx_summary_put_of(struct ctx_summary_screen *screen);
+
+#endif

@@ -1,0 +1,202 @@
+#include "report/summary_tables.h"
+
+#include "base/mem.h"
+#include "report/names.h"
+#include "report/part_cells.h"
+
+#include <inttypes.h>
+
+#define WAKER_WIDTH 16u
+
+static void begin_table(struct ctx_summary_screen *screen, const struct ctx_column *columns, size_t n)
+{
+	ctx_summary_put_blank(screen);
+	screen->out->columns = columns;
+	screen->out->n_columns = n;
+}
+
+static struct ctx_cell percent_cell(struct ctx_out *out, uint64_t part, uint64_t whole)
+{
+	char figure[CTX_FIGURE_MAX];
+
+	ctx_figure_percent(figure, part, whole, 1);
+	return ctx_cell_name(ctx_out_format(out, "%s", figure));
+}
+
+static struct ctx_cell time_cell(struct ctx_summary_screen *screen, uint64_t ns)
+{
+	struct ctx_buf text = {0};
+	struct ctx_cell cell;
+
+	ctx_summary_put_time(&text, ns);
+	ctx_buf_put_u8(&text, '\0');
+	cell = ctx_cell_name(text.failed ? "" : ctx_out_format(screen->out, "%s", (const char *)text.bytes));
+	ctx_buf_deinit(&text);
+	return cell;
+}
+
+static const struct ctx_column function_columns[] = {
+	{NULL, "", CTX_STYLE_NAME},	    {NULL, "Self %", CTX_STYLE_COUNT},
+	{NULL, "Total %", CTX_STYLE_COUNT}, {NULL, "Hottest line", CTX_STYLE_PLACE},
+	{NULL, "Function", CTX_STYLE_NAME},
+};
+
+enum { PLACE = 3 };
+
+static bool has_places(const struct ctx_summary_screen *screen)
+{
+	for (size_t i = 0; i < screen->plan.functions; i++) {
+		if (screen->summary->functions.rows[i].file != CTX_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* "NAME ‹ CALLER": a function of a library or the kernel with the function that called it. */
+static struct ctx_cell function_cell(struct ctx_summary_screen *screen, const struct ctx_hot_function *row)
+{
+	const struct ctx_summary *summary = screen->summary;
+	struct ctx_cell cell = ctx_function_cell(&summary->fold.profile, row->function);
+
+	if (row->function >= summary->profile->n_functions)
+		cell.link = 0;
+	if (row->caller != CTX_NONE) {
+		cell.object = NULL;
+		cell.name = ctx_out_format(screen->out, screen->out->options->ascii ? "%s, by %s" : "%s ‹ %s",
+					   cell.name, summary->profile->functions[row->caller].name);
+	}
+	return cell;
+}
+
+void ctx_summary_put_functions(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const struct ctx_hot_functions *functions = &summary->functions;
+	struct ctx_out *out = screen->out;
+	struct ctx_column columns[CTX_COUNT_OF(function_columns)];
+
+	if (screen->plan.functions == 0)
+		return;
+	for (size_t i = 0; i < CTX_COUNT_OF(columns); i++)
+		columns[i] = function_columns[i];
+	if (!has_places(screen))
+		columns[PLACE].title = NULL;
+	begin_table(screen, columns, CTX_COUNT_OF(columns));
+	for (size_t i = 0; i < screen->plan.functions; i++) {
+		const struct ctx_hot_function *row = &functions->rows[i];
+		const char *place = "";
+
+		if (row->file != CTX_NONE)
+			place = ctx_out_format(out, "%s:%" PRIu32,
+					       ctx_summary_base_name(functions->code->files[row->file].path),
+					       row->line);
+		ctx_out_row(out, (struct ctx_cell[]){
+					 ctx_cell_name(ctx_out_format(out, "%c", 'A' + (int)i)),
+					 percent_cell(out, row->self, functions->weight),
+					 percent_cell(out, row->total, functions->weight),
+					 ctx_cell_name(place),
+					 function_cell(screen, row),
+				 });
+	}
+	ctx_out_section(out, NULL);
+}
+
+static const struct ctx_column wait_columns[] = {
+	{NULL, "Wait", CTX_STYLE_COUNT},    {NULL, "%", CTX_STYLE_COUNT},  {NULL, "Waits", CTX_STYLE_COUNT},
+	{NULL, "Longest", CTX_STYLE_COUNT}, {NULL, "For", CTX_STYLE_NAME}, {NULL, "Ended by", CTX_STYLE_NAME},
+	{NULL, "Caller", CTX_STYLE_NAME},
+};
+
+/* A thread's name is short, but for what makes it safe. */
+static struct ctx_cell waker_cell(struct ctx_summary_screen *screen, const struct ctx_wait_row *row)
+{
+	bool ascii = screen->out->options->ascii;
+	struct ctx_buf safe = {0}, cut = {0};
+	struct ctx_cell cell = ctx_cell_name(NULL);
+
+	if (row->waker == NULL || row->kind == CTX_WAIT_KIND_TIMER)
+		return cell;
+	ctx_name_put_text(&safe, row->waker, ascii);
+	if (!safe.failed)
+		ctx_text_cut(&cut, (const char *)safe.bytes, safe.n, WAKER_WIDTH, ascii);
+	ctx_buf_put_u8(&cut, '\0');
+	if (safe.failed || cut.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		cell = ctx_cell_name(ctx_out_format(screen->out, "%s", (const char *)cut.bytes));
+	ctx_buf_deinit(&safe);
+	ctx_buf_deinit(&cut);
+	return cell;
+}
+
+void ctx_summary_put_waits(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	struct ctx_out *out = screen->out;
+
+	if (screen->plan.waits == 0)
+		return;
+	begin_table(screen, wait_columns, CTX_COUNT_OF(wait_columns));
+	for (size_t i = 0; i < screen->plan.waits; i++) {
+		const struct ctx_wait_row *row = &summary->waits.rows[summary->wait_order[i].index];
+
+		ctx_out_row(out, (struct ctx_cell[]){
+					 time_cell(screen, row->wait_ns),
+					 percent_cell(out, row->wait_ns, summary->thread_ns),
+					 ctx_cell_number(row->waits),
+					 time_cell(screen, row->max_ns),
+					 ctx_cell_name(ctx_wait_kind_text(row->kind)),
+					 waker_cell(screen, row),
+					 ctx_wait_caller_cell(summary->profile, row),
+				 });
+	}
+	ctx_out_section(out, NULL);
+}
+
+static const struct ctx_column group_columns[] = {
+	{NULL, "Weight", CTX_STYLE_COUNT},    {NULL, "CPU", CTX_STYLE_COUNT},
+	{NULL, "%", CTX_STYLE_COUNT},	      {NULL, "Wall", CTX_STYLE_COUNT},
+	{NULL, "Processes", CTX_STYLE_COUNT}, {NULL, "Command", CTX_STYLE_NAME},
+	{NULL, "Threads", CTX_STYLE_COUNT},   {NULL, "Name", CTX_STYLE_NAME},
+};
+
+enum { WEIGHT, CPU, WALL = 3, PROCESSES, COMMAND, THREADS, NAME };
+
+/* Without the columns that do not apply. */
+static void choose_group_columns(const struct ctx_summary *summary, struct ctx_column *columns)
+{
+	for (size_t i = 0; i < CTX_COUNT_OF(group_columns); i++)
+		columns[i] = group_columns[i];
+	columns[summary->has_cpu ? WEIGHT : CPU].title = NULL;
+	columns[summary->groups_are_commands ? THREADS : PROCESSES].title = NULL;
+	columns[summary->groups_are_commands ? NAME : COMMAND].title = NULL;
+	if (!summary->profile->has_states)
+		columns[WALL].title = NULL;
+}
+
+void ctx_summary_put_groups(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	struct ctx_column columns[CTX_COUNT_OF(group_columns)];
+	struct ctx_out *out = screen->out;
+
+	if (screen->plan.groups == 0)
+		return;
+	choose_group_columns(summary, columns);
+	begin_table(screen, columns, CTX_COUNT_OF(columns));
+	for (size_t i = 0; i < screen->plan.groups; i++) {
+		const struct ctx_summary_group *group = &summary->groups[i];
+
+		ctx_out_row(out, (struct ctx_cell[]){
+					 ctx_cell_number(group->cpu),
+					 time_cell(screen, group->cpu),
+					 percent_cell(out, group->cpu, summary->functions.weight),
+					 time_cell(screen, group->wall_ns),
+					 ctx_cell_number(group->n),
+					 ctx_cell_name(group->name),
+					 ctx_cell_number(group->n),
+					 ctx_cell_name(group->name),
+				 });
+	}
+	ctx_out_section(out, NULL);
+}

@@ -1,0 +1,344 @@
+/*
+ * The layout of the first screen:
+ *
+ *	lock_convoy.er: ./lock_convoy 8
+ *	1.052 s | 0.47 of 2 CPUs busy | 4 threads | 493 samples
+ *	First look: waits (mutex) in add_to_total, 20.3 % of thread time
+ *	Where thread time went: 5.107 s in 5 threads
+ *	  mutex              ███████████████████▏            61.2 %     1.909 s
+ *	  on a CPU           █████                           15.8 %     0.493 s
+ *	CPUs busy (of 2)     ▂▂▃▃▂▂▂▂▃▃▃▂▂▂▂▂▂▂▂▂▃▃▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂  1.052 s
+ *	Waits ...  table
+ *	Self ...   table
+ *	Hottest path ...
+ *	! warning
+ *	Next: command
+ *
+ * A plan divides the lines that are left between the tables first.
+ */
+#include "base/mem.h"
+#include "report/names.h"
+#include "report/part_cells.h"
+#include "report/summary_plan.h"
+#include "report/summary_tables.h"
+#include "report/summary_time.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NARROW 80u
+#define WIDEST 120u
+
+static void take_text(void *context, const char *text)
+{
+	struct ctx_summary_texts *texts = context;
+
+	texts->total++;
+	if (texts->n == CTX_COUNT_OF(texts->items))
+		return;
+	texts->items[texts->n] = ctx_arena_strdup(texts->arena, text);
+	texts->failed |= texts->items[texts->n] == NULL;
+	texts->n += texts->items[texts->n] != NULL;
+}
+
+/* Prints the line, cut at its end. */
+static void end_cut(struct ctx_summary_screen *screen)
+{
+	struct ctx_buf cut = {0}, *line = &screen->line;
+
+	if (!line->failed)
+		ctx_text_cut_end(&cut, (const char *)line->bytes, line->n, screen->width,
+				 screen->out->options->ascii);
+	ctx_buf_deinit(line);
+	*line = cut;
+	ctx_summary_end_line(screen);
+}
+
+static void put_title(struct ctx_summary_screen *screen)
+{
+	const char *command = ctx_summary_command(screen->summary);
+	bool ascii = screen->out->options->ascii;
+
+	ctx_name_put_text(&screen->line, screen->summary->profile->name, ascii);
+	if (*command != '\0') {
+		ctx_buf_put_text(&screen->line, ": ");
+		ctx_name_put_text(&screen->line, command, ascii);
+	}
+	end_cut(screen);
+}
+
+static void put_percent(struct ctx_buf *line, uint64_t part, uint64_t whole)
+{
+	char text[CTX_FIGURE_MAX];
+
+	ctx_figure_percent(text, part, whole, 1);
+	ctx_buf_printf(line, "%s %%", text);
+}
+
+/* "1.043 s | 0.47 of 2 CPUs busy | 9 threads in 2 processes | 245 samples" */
+static void put_numbers(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	struct ctx_buf *line = &screen->line;
+	char text[CTX_FIGURE_MAX], count[CTX_HEAD_COUNT_MAX];
+
+	ctx_summary_put_time(line, summary->elapsed_ns);
+	if (summary->has_cpu) {
+		ctx_figure_fixed(text, summary->cpu_ns, summary->elapsed_ns != 0 ? summary->elapsed_ns : 1,
+				 2);
+		ctx_buf_printf(line, " | %s", text);
+		if (summary->cpus != 0)
+			ctx_buf_printf(line, " of %" PRIu64, summary->cpus);
+		ctx_buf_put_text(line, " CPUs busy");
+	}
+	ctx_count_text(summary->n_threads, "threads", count);
+	ctx_buf_printf(line, " | %s", count);
+	if (summary->n_processes > 1)
+		ctx_buf_printf(line, " in %" PRIu32 " processes", summary->n_processes);
+	ctx_head_count(&screen->out->head, summary->functions.samples, count);
+	ctx_buf_printf(line, " | %s", count);
+	if (!ctx_metric_is_time(&summary->metric)) {
+		ctx_buf_put_text(line, " of ");
+		ctx_name_put_text(line, summary->metric.name, screen->out->options->ascii);
+	}
+	ctx_summary_end_line(screen);
+}
+
+static void put_selected(struct ctx_summary_screen *screen)
+{
+	struct ctx_buf text = {0};
+
+	if (ctx_head_is_whole_run(&screen->summary->source->selection))
+		return;
+	ctx_head_put_summary(&screen->out->head, &text);
+	ctx_buf_put_u8(&text, '\0');
+	ctx_buf_put_text(&screen->line, "Selected: ");
+	if (text.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		ctx_name_put_text(&screen->line, (const char *)text.bytes, screen->out->options->ascii);
+	ctx_summary_end_line(screen);
+	ctx_buf_deinit(&text);
+}
+
+/* ---- In one line ---- */
+
+static void put_function(struct ctx_summary_screen *screen, uint32_t function)
+{
+	const struct ctx_cell cell = ctx_function_cell(&screen->summary->fold.profile, function);
+	struct ctx_buf name = {0};
+
+	ctx_name_put_text(&name, cell.name, screen->out->options->ascii);
+	if (name.failed)
+		ctx_out_fail(screen->out, CTX_E_NOMEM);
+	else
+		ctx_text_shorten(&screen->line, (const char *)name.bytes, name.n, screen->width / 2,
+				 screen->out->options->ascii);
+	ctx_buf_deinit(&name);
+	if (cell.object == NULL || function >= screen->summary->profile->n_functions ||
+	    screen->summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
+		return;
+	ctx_buf_put_text(&screen->line, " in ");
+	ctx_name_put_text(&screen->line, ctx_summary_base_name(cell.object), screen->out->options->ascii);
+}
+
+static void put_place(struct ctx_summary_screen *screen, const struct ctx_hot_function *row)
+{
+	const struct ctx_hot_functions *functions = &screen->summary->functions;
+
+	if (row->file == CTX_NONE)
+		return;
+	ctx_buf_put_text(&screen->line, " (");
+	ctx_name_put_text(&screen->line, ctx_summary_base_name(functions->code->files[row->file].path),
+			  screen->out->options->ascii);
+	ctx_buf_printf(&screen->line, ":%" PRIu32 ")", row->line);
+}
+
+static void put_first_wait(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
+
+	ctx_buf_printf(&screen->line, "First look: waits (%s)", ctx_wait_kind_text(wait->kind));
+	if (wait->caller != CTX_NONE) {
+		ctx_buf_put_text(&screen->line, " in ");
+		put_function(screen, wait->caller);
+	}
+	ctx_buf_put_text(&screen->line, ", ");
+	put_percent(&screen->line, wait->wait_ns, summary->thread_ns);
+	ctx_buf_put_text(&screen->line, " of thread time");
+	ctx_summary_end_line(screen);
+}
+
+/* The one place that says most about where the time went. */
+static void put_first_look(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary *summary = screen->summary;
+	const struct ctx_hot_function *first = summary->functions.rows;
+	struct ctx_buf *line = &screen->line;
+
+	if (ctx_summary_is_waiting(summary)) {
+		put_first_wait(screen);
+		return;
+	}
+	if (summary->functions.n == 0 || summary->functions.weight == 0)
+		return;
+	ctx_buf_put_text(line, "First look: ");
+	if (summary->states[CTX_STATE_WAIT_CPU] > summary->cpu_ns) {
+		ctx_buf_put_text(line, "too few CPUs, ");
+		put_percent(line, summary->states[CTX_STATE_WAIT_CPU], summary->thread_ns);
+		ctx_buf_put_text(line, " of thread time waits for one; ");
+	}
+	put_function(screen, first->function);
+	if (first->caller != CTX_NONE) {
+		ctx_buf_put_text(line, " called by ");
+		put_function(screen, first->caller);
+	}
+	put_place(screen, first);
+	ctx_buf_put_text(line, ", ");
+	put_percent(line, first->self, summary->functions.weight);
+	ctx_summary_put_of(screen);
+	ctx_summary_end_line(screen);
+}
+
+/* ---- The path, warnings, commands ---- */
+
+struct path {
+	const char *title;
+	uint32_t node; /* folded */
+	uint32_t last; /* the function it ends with; CTX_NONE: all of it */
+	uint64_t part, whole;
+};
+
+/* Whether a frame is before the program's first one: of the C library, or _start. */
+static bool is_preamble(const struct ctx_summary *summary, const struct ctx_fold_frame *frame)
+{
+	return !ctx_wait_kinds_is_program(&summary->kinds, frame->function) ||
+	       strcmp(frame->name, "_start") == 0;
+}
+
+/* Cuts what is before the program, and after `last`. At least one frame stays. */
+static size_t cut_path(const struct ctx_summary *summary, const struct path *path,
+		       const struct ctx_fold_frame *frames, size_t *n)
+{
+	size_t first = 0;
+
+	while (first + 1 < *n && is_preamble(summary, &frames[first]))
+		first++;
+	for (size_t i = *n; path->last != CTX_NONE && i > first; i--) {
+		if (frames[i - 1].function == path->last) {
+			*n = i;
+			break;
+		}
+	}
+	return first;
+}
+
+static void put_path(struct ctx_summary_screen *screen, const struct path *path)
+{
+	const struct ctx_summary *summary = screen->summary;
+	struct ctx_fold_frame *frames CTX_AUTO_FREE = NULL;
+	char percent[CTX_FIGURE_MAX];
+	size_t n, first, used;
+
+	ctx_out_fail(screen->out, ctx_fold_path(&summary->fold, path->node, &frames, &n, NULL));
+	if (screen->out->status != CTX_OK || n == 0)
+		return;
+	ctx_summary_put_blank(screen);
+	first = cut_path(summary, path, frames, &n);
+	ctx_figure_percent(percent, path->part, path->whole, 1);
+	ctx_buf_printf(&screen->line, "%s, %s %%: ", path->title, percent);
+	used = ctx_text_width((const char *)screen->line.bytes, screen->line.n);
+	ctx_fold_line(&screen->line, frames + first, n - first,
+		      &(struct ctx_fold_line_style){.width = screen->width - used,
+						    .ascii = screen->out->options->ascii});
+	ctx_summary_end_line(screen);
+}
+
+/* Of the first wait to its caller, or of the heaviest stacks. */
+static void put_hottest(struct ctx_summary_screen *screen)
+{
+	struct ctx_summary *summary = screen->summary;
+	const struct ctx_hot_functions *functions = &summary->functions;
+	const struct ctx_wait_row *wait = ctx_summary_first_wait(summary);
+	struct path path = {"Hottest path", functions->hottest, CTX_NONE, functions->hottest_weight,
+			    functions->weight};
+
+	if (ctx_summary_is_waiting(summary)) {
+		path = (struct path){"Wait path", CTX_NONE, wait->caller, wait->stack_ns, summary->thread_ns};
+		ctx_out_fail(screen->out, ctx_fold_find(&summary->fold, wait->stack, &path.node, NULL));
+	}
+	if (path.node != CTX_NONE)
+		put_path(screen, &path);
+}
+
+/* The first ones; how many there are if not all are shown. */
+static void put_warnings(struct ctx_summary_screen *screen)
+{
+	const struct ctx_summary_texts *warnings = &screen->warnings;
+	size_t shown = screen->plan.warnings;
+
+	for (size_t i = 0; i < shown; i++) {
+		ctx_buf_put_text(&screen->line, "! ");
+		if (i == 0 && warnings->total > shown)
+			ctx_buf_printf(&screen->line, "%zu of %zu warnings (-r header): ", shown,
+				       warnings->total);
+		ctx_name_put_text(&screen->line, warnings->items[i], screen->out->options->ascii);
+		end_cut(screen);
+	}
+}
+
+static void put_commands(struct ctx_summary_screen *screen)
+{
+	if (screen->plan.commands != 0)
+		ctx_summary_put_blank(screen);
+	for (size_t i = 0; i < screen->plan.commands; i++) {
+		ctx_buf_put_text(&screen->line, i == 0 ? "Next: " : "      ");
+		ctx_name_put_text(&screen->line, screen->commands.items[i], screen->out->options->ascii);
+		ctx_buf_put_u8(&screen->line, '\0');
+		if (screen->line.failed)
+			ctx_out_fail(screen->out, CTX_E_NOMEM);
+		else
+			ctx_out_whole_line(screen->out, (const char *)screen->line.bytes);
+		ctx_buf_clear(&screen->line);
+	}
+}
+
+void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
+{
+	unsigned width = out->options->width;
+	struct ctx_arena arena = {0};
+	struct ctx_summary_screen screen = {
+		.summary = summary,
+		.out = out,
+		.width = width == 0 || width > WIDEST ? WIDEST
+			 : width < NARROW / 2	      ? NARROW / 2
+						      : width,
+		.warnings = {.arena = &arena},
+		.commands = {.arena = &arena},
+	};
+
+	ctx_head_warnings(&out->head, take_text, &screen.warnings);
+	ctx_summary_next(summary, take_text, &screen.commands);
+	if (screen.warnings.failed || screen.commands.failed)
+		ctx_out_fail(out, CTX_E_NOMEM);
+	screen.plan = ctx_summary_make_plan(&screen);
+	put_title(&screen);
+	put_numbers(&screen);
+	put_selected(&screen);
+	put_first_look(&screen);
+	ctx_summary_put_shares(&screen);
+	ctx_summary_put_strip(&screen);
+	if (ctx_summary_is_waiting(summary))
+		ctx_summary_put_waits(&screen);
+	ctx_summary_put_functions(&screen);
+	if (!ctx_summary_is_waiting(summary))
+		ctx_summary_put_waits(&screen);
+	ctx_summary_put_groups(&screen);
+	put_hottest(&screen);
+	put_warnings(&screen);
+	put_commands(&screen);
+	ctx_buf_deinit(&screen.line);
+	ctx_arena_deinit(&arena);
+}

@@ -1,0 +1,569 @@
+/*
+ * The first screen: hot functions beside the obvious slow way; golden files; it fits whatever there
+ * is; memory that runs out.
+ */
+#include "base/mem.h"
+#include "failing_malloc.h"
+#include "report/hot_functions.h"
+#include "report/report.h"
+#include "report_printing.h"
+#include "tests/unit/chance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MS UINT64_C(1000000)
+#define N_PROGRAM 6u
+#define N_FUNCTIONS 12u
+#define PLACES 3u /* locations of a function */
+#define N_LOCATIONS (N_FUNCTIONS * PLACES)
+#define N_STACKS 60u
+#define DEEPEST 9u
+#define N_THREADS 8u
+#define N_SLICES 60u
+
+static const char *const names[N_FUNCTIONS] = {
+	"main",
+	"std::vector<int, std::allocator<int> >::push_back(int const&)",
+	"parse",
+	"worker",
+	"render",
+	"log_line(char const*)",
+	"memcpy",
+	"write",
+	"__x64_sys_write",
+	"vfs_write",
+	"copy",
+	"<Truncated-stack: no call frame information>",
+};
+
+static const struct ctx_object_info objects[] = {
+	{"/home/user/bin/app", "", ""},
+	{"/usr/lib/x86_64-linux-gnu/libc.so.6", "", ""},
+	{"[kernel]", "", ""},
+};
+
+static const struct ctx_source_file files[] = {{"/home/user/src/app.cc", ""}, {"/home/user/src/log.cc", ""}};
+
+struct stack {
+	uint32_t locations[DEEPEST]; /* root first */
+	size_t n;
+	uint64_t weight;
+	uint32_t raw;
+};
+
+struct world {
+	struct ctx_profile profile;
+	struct ctx_function_info functions[N_FUNCTIONS];
+	struct ctx_metric_info metrics[1 + CTX_STATE_N + CTX_STATE_METRICS_N];
+	struct ctx_process_info processes[3];
+	struct ctx_thread_info threads[N_THREADS];
+	struct ctx_property properties[2];
+	const char *warnings[3];
+	struct ctx_location locations[N_LOCATIONS];
+	struct ctx_site sites[N_LOCATIONS];
+	struct stack stacks[N_STACKS];
+	struct ctx_trie raw_stacks;
+	uint32_t raw_to_stack[1 + N_STACKS * DEEPEST];
+	struct ctx_histogram raw;
+	struct ctx_code code;
+	struct ctx_report_states states[N_THREADS];
+	struct ctx_report_waits waits[4];
+	struct ctx_report_wakers wakers[1];
+	struct ctx_report_slice slices[N_SLICES];
+	struct fake_source input;
+};
+
+static const struct ctx_interval whole_run = {0, 1000 * MS};
+
+static uint32_t function_of(const struct world *world, uint32_t location)
+{
+	return world->locations[location].function;
+}
+
+static void make_functions(struct world *world)
+{
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++) {
+		bool placeholder = i == N_FUNCTIONS - 1;
+
+		world->functions[i] = (struct ctx_function_info){.name = names[i],
+								 .linkage_name = names[i],
+								 .aliases = "",
+								 .kind = placeholder ? CTX_FUNCTION_TRUNCATED
+										     : CTX_FUNCTION_ORDINARY,
+								 .object = placeholder	       ? CTX_NONE
+									   : i < N_PROGRAM     ? 0
+									   : i < N_PROGRAM + 2 ? 1
+											       : 2};
+		for (uint32_t j = 0; j < PLACES; j++) {
+			uint32_t at = i * PLACES + j;
+			bool has_line = i < N_PROGRAM && below(4) != 0;
+
+			world->sites[at] = (struct ctx_site){i, has_line ? (uint32_t)below(2) : CTX_NONE,
+							     has_line ? (uint32_t)below(3) + 1 : 0, CTX_NONE};
+			world->locations[at] = (struct ctx_location){world->functions[i].object, i, at,
+								     below(5) != 0 ? at : CTX_NONE, false};
+		}
+	}
+}
+
+static void add_stack(struct world *world, struct stack *stack)
+{
+	uint32_t raw = CTX_TRIE_ROOT, node = CTX_TRIE_ROOT;
+
+	for (size_t i = 0; i < stack->n; i++) {
+		assert_int_equal(ctx_trie_child(&world->raw_stacks, raw, stack->locations[i], &raw, NULL),
+				 CTX_OK);
+		assert_int_equal(ctx_trie_child(&world->profile.cct, node,
+						function_of(world, stack->locations[i]), &node, NULL),
+				 CTX_OK);
+		world->raw_to_stack[raw] = node;
+	}
+	stack->raw = raw;
+	assert_int_equal(ctx_histogram_add(&world->raw,
+					   (struct ctx_hist_entry){.stack = raw,
+								   .weight = stack->weight,
+								   .samples = stack->weight / MS},
+					   NULL),
+			 CTX_OK);
+}
+
+static void make_stacks(struct world *world)
+{
+	for (size_t i = 0; i < N_STACKS; i++) {
+		struct stack *stack = &world->stacks[i];
+
+		stack->n = 1 + below(DEEPEST);
+		stack->weight = (1 + below(20)) * MS;
+		for (size_t j = 0; j < stack->n; j++)
+			stack->locations[j] = (uint32_t)below(j == 0 ? N_LOCATIONS : N_LOCATIONS - PLACES);
+		add_stack(world, stack);
+	}
+}
+
+static struct world *make_world(uint64_t seed)
+{
+	struct world *world = ctx_calloc(1, sizeof(*world));
+
+	assert_non_null(world);
+	random_state = seed * 2654435761u + 1;
+	world->metrics[0] = (struct ctx_metric_info){
+		.name = "cpu-clock", .kind = CTX_METRIC_CPU_TIME, .unit = CTX_UNIT_NS};
+	world->profile = (struct ctx_profile){.name = "test.1.er",
+					      .run = whole_run,
+					      .closed = true,
+					      .notes = "",
+					      .functions = world->functions,
+					      .n_functions = N_FUNCTIONS,
+					      .objects = (struct ctx_object_info *)objects,
+					      .n_objects = CTX_COUNT_OF(objects),
+					      .metrics = world->metrics,
+					      .n_metrics = 1};
+	assert_int_equal(ctx_trie_init(&world->profile.cct, NULL), CTX_OK);
+	assert_int_equal(ctx_trie_init(&world->raw_stacks, NULL), CTX_OK);
+	make_functions(world);
+	make_stacks(world);
+	world->code = (struct ctx_code){.raw_stacks = &world->raw_stacks,
+					.raw_to_stack = world->raw_to_stack,
+					.locations = world->locations,
+					.n_locations = N_LOCATIONS,
+					.sites = world->sites,
+					.n_sites = N_LOCATIONS,
+					.files = files,
+					.n_files = CTX_COUNT_OF(files)};
+	world->input = (struct fake_source){.profile = &world->profile,
+					    .path = "test.1.er",
+					    .intervals = &whole_run,
+					    .n_intervals = 1,
+					    .raw = &world->raw,
+					    .code = &world->code};
+	return world;
+}
+
+static void free_world(struct world *world)
+{
+	ctx_trie_deinit(&world->profile.cct);
+	ctx_trie_deinit(&world->raw_stacks);
+	ctx_histogram_deinit(&world->raw);
+	free(world);
+}
+
+/* ---- beside the obvious slow way ---- */
+
+static bool is_program(uint32_t function)
+{
+	return function < N_PROGRAM;
+}
+
+/* The function of the program that called frame `i`; CTX_NONE for one of the program. */
+static uint32_t caller_of(const struct world *world, const struct stack *stack, size_t i)
+{
+	if (is_program(function_of(world, stack->locations[i])))
+		return CTX_NONE;
+	while (i-- > 0) {
+		if (is_program(function_of(world, stack->locations[i])))
+			return function_of(world, stack->locations[i]);
+	}
+	return CTX_NONE;
+}
+
+static bool has_row(const struct world *world, const struct stack *stack, size_t i,
+		    const struct ctx_hot_function *row)
+{
+	return function_of(world, stack->locations[i]) == row->function &&
+	       caller_of(world, stack, i) == row->caller;
+}
+
+/* Self weight of a row in a line of the program. */
+static uint64_t slow_line(const struct world *world, const struct ctx_hot_function *row, uint32_t file,
+			  uint32_t line)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < N_STACKS; i++) {
+		const struct stack *stack = &world->stacks[i];
+		size_t at = stack->n;
+		uint32_t site;
+
+		if (!has_row(world, stack, stack->n - 1, row))
+			continue;
+		while (at > 0 && !is_program(function_of(world, stack->locations[at - 1])))
+			at--;
+		site = at > 0 ? world->locations[stack->locations[at - 1]].site : CTX_NONE;
+		if (site != CTX_NONE && world->sites[site].file == file && world->sites[site].line == line)
+			weight += stack->weight;
+	}
+	return weight;
+}
+
+static void assert_hottest_line(const struct world *world, const struct ctx_hot_function *row)
+{
+	uint64_t most = 0;
+
+	for (uint32_t file = 0; file < CTX_COUNT_OF(files); file++) {
+		for (uint32_t line = 1; line <= 3; line++) {
+			uint64_t weight = slow_line(world, row, file, line);
+
+			most = weight > most ? weight : most;
+		}
+	}
+	assert_int_equal(row->file == CTX_NONE, most == 0);
+	if (most != 0)
+		assert_int_equal(slow_line(world, row, row->file, row->line), most);
+}
+
+static void assert_row(const struct world *world, const struct ctx_hot_function *row)
+{
+	uint64_t self = 0, total = 0;
+
+	for (size_t i = 0; i < N_STACKS; i++) {
+		const struct stack *stack = &world->stacks[i];
+		bool found = false;
+
+		for (size_t j = 0; j < stack->n; j++)
+			found |= has_row(world, stack, j, row);
+		total += found ? stack->weight : 0;
+		self += has_row(world, stack, stack->n - 1, row) ? stack->weight : 0;
+	}
+	assert_int_equal(row->self, self);
+	assert_int_equal(row->total, total);
+	assert_true(total != 0);
+	assert_hottest_line(world, row);
+}
+
+static void test_hot_functions__are_those_of_the_obvious_slow_way(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct world *world = make_world(seed);
+		struct ctx_report_source *source = fake_open(&world->input);
+		struct ctx_hot_functions functions;
+		struct ctx_wait_kinds kinds;
+		struct ctx_fold fold;
+		uint64_t weight = 0;
+
+		assert_int_equal(ctx_fold_init(&fold, &world->profile, &(struct ctx_fold_options){0}, NULL),
+				 CTX_OK);
+		assert_int_equal(ctx_wait_kinds_init(&kinds, &world->profile, NULL), CTX_OK);
+		assert_int_equal(ctx_hot_functions_build(source, &fold, &kinds, &functions, NULL), CTX_OK);
+		for (size_t i = 0; i < functions.n; i++) {
+			assert_row(world, &functions.rows[i]);
+			weight += functions.rows[i].self;
+			if (i != 0)
+				assert_true(functions.rows[i - 1].self >= functions.rows[i].self);
+		}
+		assert_int_equal(weight, functions.weight);
+		assert_int_equal(weight, world->raw.weight);
+		ctx_hot_functions_deinit(&functions);
+		ctx_wait_kinds_deinit(&kinds);
+		ctx_fold_deinit(&fold);
+		free_world(world);
+	}
+}
+
+/* ---- the screen ---- */
+
+static void make_metrics(struct world *world)
+{
+	for (uint32_t i = 0; i < CTX_STATE_N + CTX_STATE_METRICS_N; i++)
+		world->metrics[1 + i] = (struct ctx_metric_info){
+			.name = i < CTX_STATE_N ? ctx_state_name((enum ctx_thread_state)i)
+						: ctx_state_metrics[i - CTX_STATE_N].name,
+			.kind = CTX_METRIC_SPAN,
+			.unit = CTX_UNIT_NS,
+			.samples = 1,
+			.weight = 1};
+	world->profile.n_metrics = CTX_COUNT_OF(world->metrics);
+	world->profile.has_states = true;
+	world->profile.states = 1;
+}
+
+static void make_threads(struct world *world)
+{
+	static const char *const threads[N_THREADS] = {"app",	    "worker-1", "worker-2", "worker-3",
+						       "worker-14", "cc1",	"cc1",	    "as"};
+	static const char *const commands[] = {"./app --fast input", "/usr/bin/cc1 -O2 x.c", "as -o x.o"};
+
+	for (uint32_t i = 0; i < 3; i++)
+		world->processes[i] = (struct ctx_process_info){.parent = CTX_NONE,
+								.pid = 100 + i,
+								.command = commands[i],
+								.lineage = "",
+								.life = whole_run};
+	for (uint32_t i = 0; i < N_THREADS; i++)
+		world->threads[i] = (struct ctx_thread_info){.process = i < 5	? 0
+									: i < 7 ? 1
+										: 2,
+							     .tid = 100 + i,
+							     .name = threads[i],
+							     .life = whole_run,
+							     .samples = 10 + i,
+							     .weight = (10 + i) * MS};
+	world->profile.processes = world->processes;
+	world->profile.n_processes = 3;
+	world->profile.threads = world->threads;
+	world->profile.n_threads = N_THREADS;
+	world->properties[0] = (struct ctx_property){"command", "./app --fast input"};
+	world->properties[1] = (struct ctx_property){"cpus", "4"};
+	world->profile.properties = world->properties;
+	world->profile.n_properties = 2;
+}
+
+/* `lock_ms` of each thread are waits for a mutex. */
+static void make_states(struct world *world, uint64_t lock_ms)
+{
+	uint32_t lock = world->raw_to_stack[world->stacks[0].raw];
+
+	make_metrics(world);
+	for (uint32_t i = 0; i < N_THREADS; i++)
+		world->states[i] = (struct ctx_report_states){.thread = i,
+							      .ns = {[CTX_STATE_USER] = (800 - lock_ms) * MS,
+								     [CTX_STATE_SYSTEM] = 50 * MS,
+								     [CTX_STATE_WAIT_CPU] = 50 * MS,
+								     [CTX_STATE_USER_LOCK] = lock_ms * MS,
+								     [CTX_STATE_SLEEP] = 100 * MS},
+							      .spans = {3, 2, 0, 0, 0, 0, 5, 1, 0, 1}};
+	world->waits[0] = (struct ctx_report_waits){CTX_STATE_USER_LOCK, lock, 40,
+						    lock_ms * world->profile.n_threads * MS, 90 * MS};
+	world->waits[1] =
+		(struct ctx_report_waits){CTX_STATE_SLEEP, world->raw_to_stack[world->stacks[1].raw], 8,
+					  100 * N_THREADS * MS, 100 * MS};
+	world->wakers[0] = (struct ctx_report_wakers){.thread = 1,
+						      .state = CTX_STATE_USER_LOCK,
+						      .stack = lock,
+						      .waker = 2,
+						      .external_waker = CTX_NONE,
+						      .waits = 40,
+						      .wait_ns = lock_ms * world->profile.n_threads * MS};
+	world->input.states = world->states;
+	world->input.n_states = world->profile.n_threads;
+	world->input.waits = world->waits;
+	world->input.n_waits = 2;
+	world->input.wakers = world->wakers;
+	world->input.n_wakers = 1;
+}
+
+static void make_slices(struct world *world)
+{
+	for (uint32_t i = 0; i < N_SLICES; i++) {
+		struct ctx_interval interval = {i * 1000 * MS / N_SLICES, (i + 1) * 1000 * MS / N_SLICES};
+		uint64_t busy = (interval.end_ns - interval.begin_ns) * (i % 20) / 5;
+
+		world->slices[i] = (struct ctx_report_slice){.thread = CTX_NONE,
+							     .interval = interval,
+							     .samples = i % 20,
+							     .weight = busy,
+							     .function = i < 30 ? 0 : 3,
+							     .state_ns = {[CTX_STATE_USER] = busy}};
+	}
+	world->input.slices = world->slices;
+	world->input.n_slices = N_SLICES;
+	world->input.slices_per_thread = N_SLICES;
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* At most 23 lines, none wider; but commands, which are for copying. */
+static void assert_screen(const char *text, unsigned width)
+{
+	assert_true(count_lines(text) <= 23);
+	while (*text != '\0') {
+		size_t n = strcspn(text, "\n");
+
+		if (strncmp(text, "Next: ctxan ", 12) != 0 && strncmp(text, "      ctxan ", 12) != 0 &&
+		    ctx_text_width(text, n) > width)
+			fail_msg("wider than %u columns: %.*s", width, (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void test_summary__prints_every_kind_of_recording(void **state)
+{
+	struct world *world = make_world(7);
+	const struct ctx_report_options options = {0};
+
+	(void)state;
+	make_threads(world);
+	make_slices(world);
+	assert_every_format("summary", &world->input, options, "summary-without-states");
+	make_states(world, 100);
+	assert_every_format("summary", &world->input, options, "summary-computes");
+	make_states(world, 760);
+	assert_every_format("summary", &world->input, options, "summary-waits");
+	world->profile.n_threads = 5;
+	world->profile.n_processes = 1;
+	make_states(world, 760);
+	assert_every_format("summary", &world->input, options, "summary-threads");
+	free_world(world);
+}
+
+static void test_summary__fits_whatever_there_is(void **state)
+{
+	static const char *const warnings[] = {"one", "two", "three"};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct world *world = make_world(seed);
+		struct ctx_report_options options = {
+			.width = (unsigned)(seed % 3 == 0 ? 80 : 60 + below(140))};
+		char *text;
+
+		if (below(4) != 0)
+			make_threads(world);
+		if (world->profile.n_threads != 0 && below(3) != 0)
+			make_states(world, below(800));
+		if (below(4) != 0)
+			make_slices(world);
+		if (below(2) != 0) {
+			world->profile.n_warnings = 1 + below(3);
+			world->profile.warnings = (const char **)warnings;
+		}
+		options.ascii = below(2) != 0;
+		text = print_report("summary", &world->input, options);
+		assert_screen(text, options.width);
+		if (options.ascii)
+			for (const char *c = text; *c != '\0'; c++)
+				assert_true((unsigned char)*c < 0x80);
+		free(text);
+		free_world(world);
+	}
+}
+
+static void test_summary__hostile_names_are_harmless(void **state)
+{
+	static const char hostile[] = "\033]0;x\007\xff\xe2\x80\xae'$(reboot)'\n\xc2\x9b";
+	struct world *world = make_world(3);
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 760);
+	make_slices(world);
+	for (uint32_t i = 0; i < N_FUNCTIONS; i++)
+		world->functions[i].name = hostile;
+	for (uint32_t i = 0; i < N_THREADS; i++)
+		world->threads[i].name = hostile;
+	world->processes[1].command = hostile;
+	world->properties[0].value = hostile;
+	world->profile.name = hostile;
+	for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV; format++) {
+		char *text = print_report(
+			"summary", &world->input,
+			(struct ctx_report_options){.format = (enum ctx_report_format)format, .width = 80});
+
+		assert_harmless(text, (enum ctx_report_format)format, 80);
+		/* No command to copy has such a name. */
+		assert_null(strstr(text, "-r source="));
+		assert_null(strstr(text, "-r wakers="));
+		free(text);
+	}
+	free_world(world);
+}
+
+static void test_summary__an_empty_selection_is_a_screen_too(void **state)
+{
+	struct world *world = make_world(3);
+	struct ctx_histogram nothing = {0};
+	char *text;
+
+	(void)state;
+	world->input.raw = &nothing;
+	text = print_report("summary", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "0 samples"));
+	assert_null(strstr(text, "First look"));
+	assert_null(strstr(text, "-r tree"));
+	free(text);
+	free_world(world);
+}
+
+static void test_summary__memory_that_runs_out_is_an_error(void **state)
+{
+	struct world *world = make_world(7);
+
+	(void)state;
+	make_threads(world);
+	make_states(world, 760);
+	make_slices(world);
+	for (int format = CTX_REPORT_TEXT; format <= CTX_REPORT_CSV; format++) {
+		enum ctx_status status = CTX_E_NOMEM;
+		long n;
+
+		for (n = 0; status != CTX_OK; n++) {
+			struct ctx_report_options options = {.format = (enum ctx_report_format)format,
+							     .width = 80,
+							     .out = fopen("/dev/null", "w")};
+			struct ctx_err err = {0};
+
+			assert_non_null(options.out);
+			fail_after = n;
+			status = fake_print("summary", &world->input, &options, &err);
+			fail_after = -1;
+			fclose(options.out);
+			if (status != CTX_OK)
+				assert_int_equal(status, CTX_E_NOMEM);
+			assert_true(n < 100000);
+		}
+		assert_true(n > 20);
+	}
+	free_world(world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hot_functions__are_those_of_the_obvious_slow_way),
+		cmocka_unit_test(test_summary__prints_every_kind_of_recording),
+		cmocka_unit_test(test_summary__fits_whatever_there_is),
+		cmocka_unit_test(test_summary__hostile_names_are_harmless),
+		cmocka_unit_test(test_summary__an_empty_selection_is_a_screen_too),
+		cmocka_unit_test(test_summary__memory_that_runs_out_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
