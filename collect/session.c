@@ -163,7 +163,10 @@ static struct perf_event_attr side_band_attr(const struct opening *opening)
 	attr.task = 1;
 	attr.context_switch = opening->session->states.level != CTX_STATES_NONE;
 	attr.sample_period = 1;
-	attr.build_id = !opening->session->without_build_ids;
+	/*
+	 * No build ids: while one reader asks for them, perf before 6.16 cannot read what the kernel
+	 * reports to it. They are read from the files (mapped_files.h).
+	 */
 	/*
 	 * Samples with stacks fill a ring in a tenth of a second: wake up while there is room for
 	 * more.
@@ -460,31 +463,23 @@ static enum ctx_status open_all(struct opening *opening, struct ctx_err *err)
 }
 
 /*
- * Finds what this user and this kernel allow by opening an event: first with everything, then
- * without kernel samples, then without build ids (before Linux 5.12).
+ * Finds by opening an event whether this user and this kernel allow kernel samples.
  */
 static void find_limits(struct opening *opening)
 {
 	struct ctx_session *session = opening->session;
 	int64_t tid = opening->options->tids != NULL ? 0 : -1;
 
-	for (int i = 0; i < 3; i++) {
-		struct perf_event_attr attr = side_band_attr(opening);
-		int fd;
+	struct perf_event_attr attr = side_band_attr(opening);
+	int fd;
 
-		attr.enable_on_exec = 0;
-		fd = perf_open(&attr, (pid_t)tid, (int)opening->cpus.items[0]);
-		if (fd >= 0) {
-			close(fd);
-			return;
-		}
-		if ((errno == EACCES || errno == EPERM) && !attr.exclude_kernel)
-			session->without_kernel = true;
-		else if (errno == EINVAL && !session->without_build_ids)
-			session->without_build_ids = true;
-		else
-			return; /* the real open reports why */
-	}
+	attr.enable_on_exec = 0;
+	fd = perf_open(&attr, (pid_t)tid, (int)opening->cpus.items[0]);
+	if (fd >= 0)
+		close(fd);
+	/* The real open reports anything else. */
+	else if ((errno == EACCES || errno == EPERM) && !attr.exclude_kernel)
+		session->without_kernel = true;
 }
 
 /* An event that can never have a sample is refused. */

@@ -41,10 +41,9 @@ struct ctx_session {
 	struct ctx_pe_layout *layouts; /* by event: the user's, then by enum ctx_state_event */
 	struct ctx_state_events states;
 	bool without_kernel; /* kernel samples were requested but are not permitted */
-	bool without_build_ids;
-	size_t ring_bytes;  /* what it became */
-	size_t stack_bytes; /* the same: less than requested where a ring would hold too few samples */
-	uint64_t user_regs; /* in samples; 0: none */
+	size_t ring_bytes;   /* what it became */
+	size_t stack_bytes;  /* the same: less than requested where a ring would hold too few samples */
+	uint64_t user_regs;  /* in samples; 0: none */
 };
 
 /* Parses a CPU list of the kernel: "0-3,8". Fails with CTX_E_FORMAT, CTX_E_NOMEM. */

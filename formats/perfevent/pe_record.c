@@ -53,6 +53,14 @@ static bool is_build_id(const uint8_t *bytes)
 	       memcmp(bytes + end, zeros, OBJECT_ID_BYTES - end) == 0;
 }
 
+/* Major, minor, inode in the record's byte order. */
+static void take_inode(struct ctx_pe_wire id, struct ctx_pe_mmap *ret)
+{
+	ret->major = ctx_pe_wire_u32(&id);
+	ret->minor = ctx_pe_wire_u32(&id);
+	ret->inode = ctx_pe_wire_u64(&id);
+}
+
 enum ctx_status ctx_pe_mmap_parse(struct ctx_pe_wire body, const struct perf_event_header *header,
 				  struct ctx_pe_mmap *ret, struct ctx_err *err)
 {
@@ -62,11 +70,16 @@ enum ctx_status ctx_pe_mmap_parse(struct ctx_pe_wire body, const struct perf_eve
 	ret->size = ctx_pe_wire_u64(&body);
 	ret->file_offset = ctx_pe_wire_u64(&body);
 	ret->build_id[0] = '\0';
+	ret->major = ret->minor = 0;
+	ret->inode = 0;
 	if (header->type == PERF_RECORD_MMAP2) {
+		struct ctx_pe_wire inode = body;
 		const uint8_t *id = ctx_pe_wire_bytes(&body, OBJECT_ID_BYTES);
 
 		if (id != NULL && (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0 && is_build_id(id))
 			ctx_pe_build_id_text(id + 4, id[0], ret->build_id);
+		else if (id != NULL)
+			take_inode(inode, ret);
 		ret->protection = ctx_pe_wire_u32(&body);
 		ctx_pe_wire_u32(&body); /* flags */
 	} else {

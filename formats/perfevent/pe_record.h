@@ -58,6 +58,8 @@ struct ctx_pe_mmap {
 	 * of 6.18) sets the bit for all of them.
 	 */
 	char build_id[CTX_BUILDID_TEXT];
+	uint32_t major, minor; /* MMAP2 without a build id: the file's device */
+	uint64_t inode;	       /* 0: not reported, or no file */
 };
 
 CTX_MUST_CHECK enum ctx_status ctx_pe_mmap_parse(struct ctx_pe_wire body,
