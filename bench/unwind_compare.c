@@ -179,7 +179,7 @@ static enum ctx_status get_table(struct compare *compare, const char *path, cons
 	if (strcmp(path, "[vdso]") == 0 && ctx_exp_own_vdso(&image, &n, build_id))
 		return ctx_table_cache_get_image(&compare->tables, &(struct ctx_table_image){path, image, n},
 						 ret, NULL);
-	return ctx_table_cache_get(&compare->tables, path, "", ret, NULL);
+	return ctx_table_cache_get(&compare->tables, &(struct ctx_table_file){path, path, ""}, ret, NULL);
 }
 
 static void add_map(struct compare *compare, struct process *process, const struct ctx_map_event *event)

@@ -1,5 +1,6 @@
 #include "collect/codemaps.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_maps.h"
@@ -8,8 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct object {
 	const struct ctx_cfi_table *table; /* borrowed from the cache */
@@ -59,31 +58,14 @@ enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, struct ctx_err *
 	return CTX_OK;
 }
 
-/*
- * Where to read the file that the process knows as `path`: in a container it can differ from ours.
- */
-static const char *path_to_read(int64_t pid, const char *path, char *room, size_t size)
-{
-	struct stat inside, ours;
-
-	if (path[0] != '/' || strcmp(path, "//anon") == 0)
-		return "";
-	if (pid <= 0 || snprintf(room, size, "/proc/%lld/root%s", (long long)pid, path) >= (int)size ||
-	    stat(room, &inside) != 0)
-		return path;
-	return stat(path, &ours) == 0 && ours.st_dev == inside.st_dev && ours.st_ino == inside.st_ino ? path
-												      : room;
-}
-
 /* Without memory there is no table, and the next pc tries again. */
-static const struct ctx_cfi_table *read_table(struct ctx_codemaps *maps, uint32_t number, int64_t pid,
-					      bool *ret_is_known)
+static const struct ctx_cfi_table *read_table(struct ctx_codemaps *maps, uint32_t number, bool *ret_is_known)
 {
 	const struct ctx_exp_objects *objects = ctx_exp_all_objects(maps->writer);
 	const char *path = ctx_exp_objects_path(objects, number);
 	const char *build_id = ctx_exp_objects_build_id(objects, number);
 	const struct ctx_cfi_table *table = NULL;
-	char room[4096], own[CTX_BUILDID_TEXT];
+	char room[32] = "", own[CTX_BUILDID_TEXT];
 	enum ctx_status status = CTX_OK;
 	struct ctx_table_image image = {.key = path};
 	const uint8_t *vdso;
@@ -96,15 +78,18 @@ static const struct ctx_cfi_table *read_table(struct ctx_codemaps *maps, uint32_
 			status = ctx_table_cache_get_image(&maps->cache, &image, &table, NULL);
 		}
 	} else {
-		path = path_to_read(pid, path, room, sizeof(room));
-		if (path[0] != '\0')
-			status = ctx_table_cache_get(&maps->cache, path, build_id, &table, NULL);
+		int fd CTX_AUTO_CLOSE = ctx_exp_objects_open(objects, number, NULL);
+
+		if (fd >= 0)
+			snprintf(room, sizeof(room), "/proc/self/fd/%d", fd);
+		status = ctx_table_cache_get(&maps->cache, &(struct ctx_table_file){path, room, build_id},
+					     &table, NULL);
 	}
 	*ret_is_known = status == CTX_OK;
 	return status == CTX_OK ? table : NULL;
 }
 
-static const struct ctx_cfi_table *table_of(struct ctx_codemaps *maps, uint32_t number, int64_t pid)
+static const struct ctx_cfi_table *table_of(struct ctx_codemaps *maps, uint32_t number)
 {
 	struct object *object = &maps->objects[number];
 	const struct ctx_cfi_table *table;
@@ -114,7 +99,7 @@ static const struct ctx_cfi_table *table_of(struct ctx_codemaps *maps, uint32_t 
 		return object->table;
 	pthread_mutex_lock(&maps->lock);
 	if (!object->is_known) {
-		object->table = read_table(maps, number, pid, &is_known);
+		object->table = read_table(maps, number, &is_known);
 		__atomic_store_n(&object->is_known, is_known, __ATOMIC_RELEASE);
 	}
 	table = object->table;
@@ -133,7 +118,7 @@ static bool find(void *context, uint64_t pc, struct ctx_unwind_object *ret)
 	if (entry == NULL || entry->object >= view->maps->n)
 		return false;
 	*ret = (struct ctx_unwind_object){.begin = entry->address, .end = entry->address + entry->size};
-	table = table_of(view->maps, entry->object, view->pid);
+	table = table_of(view->maps, entry->object);
 	if (table == NULL ||
 	    !ctx_cfi_table_address(table, entry->file_offset + (pc - entry->address), &address))
 		return true;

@@ -28,7 +28,6 @@ CTX_MUST_CHECK enum ctx_status ctx_codemaps_refresh(struct ctx_codemaps *maps, s
 struct ctx_code_view {
 	struct ctx_codemaps *maps;
 	uint32_t process; /* the writer's number */
-	int64_t pid;	  /* its files are looked for from inside its root directory */
 };
 
 /*

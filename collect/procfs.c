@@ -3,16 +3,13 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/shellword.h"
-#include "elf/elf_buildid.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH_BYTES 64
@@ -156,8 +153,9 @@ static bool parse_map(char *line, struct ctx_procfs_map *ret)
 	char permissions[5];
 	int at = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &map.address, &end,
-		   permissions, &map.file_offset, &at) != 4 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %" SCNx32 ":%" SCNx32 " %" SCNu64 " %n",
+		   &map.address, &end, permissions, &map.file_offset, &map.major, &map.minor, &map.inode,
+		   &at) != 7 ||
 	    at == 0 || end <= map.address || permissions[2] != 'x')
 		return false;
 	map.size = end - map.address;
@@ -265,32 +263,7 @@ enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct
 	return CTX_OK;
 }
 
-/*
- * Only regular files: opening a device or a pipe that a process has mapped could have side effects
- * or block.
- */
-static int open_plain(const char *path)
+enum ctx_status ctx_procfs_status(int64_t pid, struct ctx_buf *out, struct ctx_err *err)
 {
-	struct stat info;
-
-	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-		return -1;
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
-void ctx_elf_build_id(int64_t pid, const char *path, char text[CTX_BUILDID_TEXT])
-{
-	char inside[4096 + 32];
-	int fd CTX_AUTO_CLOSE = -1;
-
-	text[0] = '\0';
-	if (path[0] != '/' || path[1] == '/')
-		return;
-	if (pid != 0 &&
-	    snprintf(inside, sizeof(inside), "/proc/%" PRId64 "/root%s", pid, path) < (int)sizeof(inside))
-		fd = open_plain(inside);
-	if (fd < 0)
-		fd = open_plain(path);
-	if (fd >= 0)
-		ctx_buildid_of_fd(fd, text);
+	return read_text(pid, "status", out, err);
 }

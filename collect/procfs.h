@@ -6,7 +6,6 @@
 #define CTX_COLLECT_PROCFS_H
 
 #include "base/buf.h"
-#include "base/buildid.h"
 #include "base/err.h"
 #include "model/profile.h"
 
@@ -41,6 +40,8 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *o
 
 struct ctx_procfs_map {
 	uint64_t address, size, file_offset;
+	uint64_t inode; /* 0: not of a file */
+	uint32_t major, minor;
 	uint32_t protection; /* PROT_* */
 	const char *path;    /* borrowed from the text; "//anon" where the kernel has none */
 };
@@ -57,10 +58,7 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_maps(int64_t pid, struct ctx_buf *out,
 /* Fills all but time_ns and process. Values that this user may not read (io of others) stay 0. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_usage(int64_t pid, struct ctx_usage_info *ret, struct ctx_err *err);
 
-/*
- * The GNU build id of an ELF file as lower-case hex ("" when it has none, is not an ELF file, or
- * cannot be read). `pid`: try below this process's root directory first; 0: below ours only.
- */
-void ctx_elf_build_id(int64_t pid, const char *path, char text[CTX_BUILDID_TEXT]);
+/* Appends /proc/PID/status and a zero byte. */
+CTX_MUST_CHECK enum ctx_status ctx_procfs_status(int64_t pid, struct ctx_buf *out, struct ctx_err *err);
 
 #endif

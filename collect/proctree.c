@@ -32,7 +32,8 @@ struct process {
 	int64_t pid;
 	uint32_t number;
 	char name[NAME_BYTES];
-	char *command;	    /* owned */
+	char *command; /* owned */
+	struct ctx_mapper mapper;
 	uint64_t looked_ns; /* when /proc was read: older records are already reflected */
 	struct thread *threads;
 	struct process *previous, *next; /* in the order in which they were started */
@@ -49,7 +50,8 @@ struct table {
 };
 
 struct ctx_proctree {
-	struct ctx_exp_writer *writer; /* borrowed */
+	struct ctx_exp_writer *writer;	/* borrowed */
+	struct ctx_mapped_files *files; /* borrowed */
 	struct table by_pid, by_tid;
 	struct process *processes, *last_process;
 	uint64_t looks_until_ns, looks_start_ns; /* processes first seen up to then existed at the start */
@@ -101,8 +103,8 @@ static void table_deinit(struct table *table)
 	free(table->rows);
 }
 
-enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_proctree **ret,
-				    struct ctx_err *err)
+enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_mapped_files *files,
+				    struct ctx_proctree **ret, struct ctx_err *err)
 {
 	struct ctx_proctree *tree = ctx_calloc(1, sizeof(*tree));
 	const uint8_t *image;
@@ -111,6 +113,7 @@ enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_pr
 	if (tree == NULL)
 		return ctx_err_nomem(err);
 	tree->writer = writer;
+	tree->files = files;
 	tree->root_process_pid = -1;
 	(void)ctx_exp_own_vdso(&image, &n, tree->vdso_build_id);
 	*ret = tree;
@@ -118,16 +121,16 @@ enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_pr
 }
 
 /*
- * The kernel reports no build id for the vdso. Above 4 GiB it is that of 64-bit processes, thus our
- * own.
+ * The vdso is no file. Above 4 GiB it is that of 64-bit processes, thus our own.
  */
-static void find_build_id(const struct ctx_proctree *tree, int64_t pid, const char *path, uint64_t address,
-			  char text[CTX_BUILDID_TEXT])
+static enum ctx_status find_build_id(struct ctx_proctree *tree, struct process *process,
+				     const struct ctx_mapped_file *mapped, char text[CTX_BUILDID_TEXT],
+				     struct ctx_err *err)
 {
-	if (strcmp(path, "[vdso]") == 0 && address > UINT32_MAX)
-		memcpy(text, tree->vdso_build_id, CTX_BUILDID_TEXT);
-	else
-		ctx_elf_build_id(pid, path, text);
+	if (strcmp(mapped->path, "[vdso]") != 0 || mapped->address <= UINT32_MAX)
+		return ctx_mapped_files_add(tree->files, &process->mapper, mapped, text, err);
+	memcpy(text, tree->vdso_build_id, CTX_BUILDID_TEXT);
+	return CTX_OK;
 }
 
 static void drop_thread(struct ctx_proctree *tree, struct thread *thread)
@@ -225,7 +228,7 @@ static enum ctx_status start_process(struct ctx_proctree *tree, const struct ctx
 	process = ctx_calloc(1, sizeof(*process));
 	if (process == NULL)
 		return ctx_err_nomem(err);
-	process->pid = start->pid;
+	process->pid = process->mapper.pid = start->pid;
 	snprintf(process->name, sizeof(process->name), "%s", name);
 	process->command = ctx_memdup0(start->command, strlen(start->command));
 	status = process->command != NULL ? add(&tree->by_pid, process->pid, process, err)
@@ -299,6 +302,7 @@ enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t
 	if (status != CTX_OK)
 		return status;
 	tree->root_process_pid = pid;
+	ctx_mapped_files_see_user(tree->files, &process->mapper);
 	return start_thread(tree, process,
 			    (struct ctx_exp_thread){.tid = pid, .name = "", .time_ns = time_ns}, NULL, err);
 }
@@ -307,7 +311,9 @@ enum ctx_status ctx_proctree_add_root_process(struct ctx_proctree *tree, int64_t
  * Code in anonymous memory is JIT code: its map gets the path of the perf map file that lists its
  * functions, as in other profilers, so that it is archived and read like any object.
  */
-static void name_jit_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_JIT_CODE_PATH])
+static enum ctx_status name_jit_code(struct ctx_proctree *tree, struct process *process,
+				     struct ctx_exp_map *map, char path[CTX_JIT_CODE_PATH],
+				     struct ctx_err *err)
 {
 	static const char *const begins[] = {"//anon", "[anon:", "/anon_hugepage", "/dev/zero",
 					     "/memfd:doublemapper"};
@@ -316,13 +322,33 @@ static void name_jit_code(int64_t pid, struct ctx_exp_map *map, char path[CTX_JI
 	for (size_t i = 0; i < CTX_COUNT_OF(begins); i++)
 		is_anonymous = is_anonymous || strncmp(map->path, begins[i], strlen(begins[i])) == 0;
 	if ((map->protection & PROT_EXEC) == 0 || !is_anonymous)
-		return;
-	ctx_jit_code_path(pid, path);
+		return CTX_OK;
+	ctx_jit_code_path(process->pid, path);
 	map->path = path;
+	map->build_id = "";
 	map->file_offset = map->address;
+	return ctx_mapped_files_add_jit(tree->files, &process->mapper, err);
 }
 
-static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process *process, uint64_t time_ns,
+/* A map of a live process. */
+static enum ctx_status put_map(struct ctx_proctree *tree, struct process *process,
+			       const struct ctx_mapped_file *mapped, struct ctx_exp_map map,
+			       struct ctx_err *err)
+{
+	char build_id[CTX_BUILDID_TEXT] = "", path[CTX_JIT_CODE_PATH];
+	enum ctx_status status;
+
+	map.address = mapped->address;
+	map.size = mapped->size;
+	map.path = mapped->path;
+	map.build_id = build_id;
+	status = name_jit_code(tree, process, &map, path, err);
+	if (status == CTX_OK && map.path == mapped->path)
+		status = find_build_id(tree, process, mapped, build_id, err);
+	return status == CTX_OK ? ctx_exp_map(tree->writer, process->number, &map, err) : status;
+}
+
+static enum ctx_status add_maps(struct ctx_proctree *tree, struct process *process, uint64_t time_ns,
 				struct ctx_err *err)
 {
 	struct ctx_buf buf = {0};
@@ -336,18 +362,17 @@ static enum ctx_status add_maps(struct ctx_proctree *tree, const struct process 
 	 */
 	status = CTX_OK;
 	while (status == CTX_OK && ctx_procfs_next_map(&text, &raw)) {
-		char build_id[CTX_BUILDID_TEXT], path[CTX_JIT_CODE_PATH];
-		struct ctx_exp_map map = {.address = raw.address,
-					  .size = raw.size,
-					  .file_offset = raw.file_offset,
-					  .protection = raw.protection,
-					  .path = raw.path,
-					  .build_id = build_id,
-					  .time_ns = time_ns};
+		const struct ctx_mapped_file mapped = {.path = raw.path,
+						       .address = raw.address,
+						       .size = raw.size,
+						       .major = raw.major,
+						       .minor = raw.minor,
+						       .inode = raw.inode,
+						       .build_id = ""};
+		const struct ctx_exp_map map = {
+			.file_offset = raw.file_offset, .protection = raw.protection, .time_ns = time_ns};
 
-		find_build_id(tree, process->pid, raw.path, raw.address, build_id);
-		name_jit_code(process->pid, &map, path);
-		status = ctx_exp_map(tree->writer, process->number, &map, err);
+		status = put_map(tree, process, &mapped, map, err);
 	}
 	ctx_buf_deinit(&buf);
 	return status;
@@ -413,6 +438,8 @@ static enum ctx_status start_present(struct ctx_proctree *tree, int64_t pid, uin
 	if (ctx_procfs_command(pid, &command, NULL) == CTX_OK && command.n > 0)
 		start.command = (const char *)command.bytes;
 	status = start_process(tree, &start, name, &process, err);
+	if (status == CTX_OK)
+		ctx_mapped_files_see_user(tree->files, &process->mapper);
 	if (status == CTX_OK)
 		status = add_threads(tree, process, time_ns, err);
 	if (status == CTX_OK)
@@ -503,8 +530,11 @@ static enum ctx_status apply_fork(struct ctx_proctree *tree, const struct ctx_pe
 	start.parent = parent->number;
 	start.command = parent->command;
 	status = start_process(tree, &start, parent->name, &child, err);
-	if (status == CTX_OK)
+	if (status == CTX_OK) {
+		child->mapper.parent_pid = parent->pid;
+		child->mapper.user = parent->mapper.user;
 		status = start_thread(tree, child, first, NULL, err);
+	}
 	if (status == CTX_OK)
 		status = ctx_exp_fork_maps(tree->writer, start.parent, child->number, record->time_ns, err);
 	return status;
@@ -536,6 +566,7 @@ static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_pe
 					.parent = old != NULL ? old->number : CTX_NONE,
 					.time_ns = record->time_ns};
 	struct ctx_exp_thread first = {.tid = record->tid, .name = record->comm, .time_ns = record->time_ns};
+	struct ctx_mapper mapper = old != NULL ? old->mapper : (struct ctx_mapper){.pid = record->pid};
 	struct ctx_buf command = {0};
 	enum ctx_status status = CTX_OK;
 
@@ -548,6 +579,8 @@ static enum ctx_status apply_exec(struct ctx_proctree *tree, const struct ctx_pe
 		start.command = (const char *)command.bytes;
 		status = start_process(tree, &start, record->comm, &process, err);
 	}
+	if (status == CTX_OK)
+		process->mapper = mapper;
 	ctx_buf_deinit(&command);
 	return status == CTX_OK ? start_thread(tree, process, first, NULL, err) : status;
 }
@@ -599,27 +632,20 @@ static enum ctx_status apply_mmap(struct ctx_proctree *tree, const struct ctx_pe
 				  struct ctx_err *err)
 {
 	struct process *process = find_process(tree, record->pid);
-	char build_id[CTX_BUILDID_TEXT], path[CTX_JIT_CODE_PATH];
-	struct ctx_exp_map map = {.address = record->mmap.address,
-				  .size = record->mmap.size,
-				  .file_offset = record->mmap.file_offset,
-				  .protection = record->mmap.protection,
-				  .path = record->mmap.path,
-				  .build_id = build_id,
-				  .time_ns = record->time_ns};
+	const struct ctx_pe_mmap *mmap = &record->mmap;
+	const struct ctx_mapped_file mapped = {.path = mmap->path,
+					       .address = mmap->address,
+					       .size = mmap->size,
+					       .major = mmap->major,
+					       .minor = mmap->minor,
+					       .inode = mmap->inode,
+					       .build_id = mmap->build_id};
+	const struct ctx_exp_map map = {
+		.file_offset = mmap->file_offset, .protection = mmap->protection, .time_ns = record->time_ns};
 
-	if (process == NULL || map.size == 0)
+	if (process == NULL || mmap->size == 0)
 		return CTX_OK;
-	/*
-	 * The kernel reads build ids without waiting for the disk: where the page was not in
-	 * memory, or the build id cannot be trusted, it is read here.
-	 */
-	if (record->mmap.build_id[0] != '\0')
-		memcpy(build_id, record->mmap.build_id, sizeof(build_id));
-	else
-		find_build_id(tree, record->pid, map.path, map.address, build_id);
-	name_jit_code(record->pid, &map, path);
-	return ctx_exp_map(tree->writer, process->number, &map, err);
+	return put_map(tree, process, &mapped, map, err);
 }
 
 enum ctx_status ctx_proctree_apply(struct ctx_proctree *tree, const struct ctx_perf_record *record,

@@ -9,12 +9,15 @@
 #ifndef CTX_COLLECT_PROCTREE_H
 #define CTX_COLLECT_PROCTREE_H
 
+#include "collect/mapped_files.h"
 #include "collect/perfrecord.h"
 #include "formats/experiment/exp_writer.h"
 
 struct ctx_proctree;
 
-CTX_MUST_CHECK enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer, struct ctx_proctree **ret,
+/* `writer` and `files` are borrowed and outlive it. Fails with CTX_E_NOMEM. */
+CTX_MUST_CHECK enum ctx_status ctx_proctree_create(struct ctx_exp_writer *writer,
+						   struct ctx_mapped_files *files, struct ctx_proctree **ret,
 						   struct ctx_err *err);
 void ctx_proctree_destroy(struct ctx_proctree *tree);
 

@@ -232,6 +232,7 @@ static const struct ctx_option rows[] = {
 
 	{"output", 'o', CTX_OPTION_FILE, STRING(output)},
 	{"overwrite", 'O', CTX_OPTION_FLAG, FLAG(overwrite)},
+	{"share", 0, CTX_OPTION_FLAG, FLAG(share)},
 	{"comment", 'C', CTX_OPTION_TEXT, STRING(comment)},
 	{"no-archive", 0, CTX_OPTION_FLAG, FLAG(no_archive)},
 	{"archive-sources", 0, CTX_OPTION_FLAG, FLAG(archive_sources)},

@@ -43,7 +43,7 @@ struct ctx_rec_options {
 	bool help, version;
 	bool system_wide, user_only, kernel_only;
 	bool no_follow, wait_descendants, keep_stacks;
-	bool no_archive, archive_sources, overwrite, quiet;
+	bool no_archive, archive_sources, overwrite, share, quiet;
 };
 
 /* The rows of all options. */

@@ -318,6 +318,7 @@ static void release(struct ctx_recorder *recorder)
 		ctx_session_close(&recorder->session);
 	ctx_state_records_destroy(recorder->states);
 	ctx_proctree_destroy(recorder->tree);
+	ctx_mapped_files_destroy(recorder->files);
 	ctx_perf_events_deinit(&recorder->events);
 	ctx_ids_deinit(&recorder->tids);
 	free(recorder->metrics);

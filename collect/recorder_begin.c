@@ -194,12 +194,18 @@ static enum ctx_status create_numbered(struct ctx_recorder *recorder, const char
 	return status;
 }
 
+static int open_object(void *context, const char *path, const char *build_id, struct ctx_err *err)
+{
+	return ctx_mapped_files_open(context, path, build_id, err);
+}
+
 static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct ctx_err *err)
 {
 	const struct ctx_rec_options *options = recorder->options;
 	struct ctx_recmeta meta;
 	enum ctx_status status = ctx_recmeta_init(&meta, options, &recorder->session, err);
 	struct ctx_exp_options exp = {.overwrite = options->overwrite && options->output != NULL,
+				      .share = options->share,
 				      .max_bytes = options->max_bytes,
 				      .memory_bytes = (size_t)options->memory_bytes,
 				      .keep_places = options->archive_sources,
@@ -212,6 +218,9 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 
 	recorder->start_ns = ctx_recorder_now_ns(CLOCK_MONOTONIC);
 	exp.start_ns = recorder->start_ns;
+	if (status == CTX_OK)
+		status = ctx_mapped_files_create(&recorder->files, err);
+	exp.opener = (struct ctx_exp_opener){open_object, recorder->files};
 	exp.start_unix_ns = (int64_t)ctx_recorder_now_ns(CLOCK_REALTIME);
 	if (status == CTX_OK)
 		status = options->output != NULL ? create_named(recorder, &exp, err)
@@ -219,7 +228,7 @@ static enum ctx_status create_experiment(struct ctx_recorder *recorder, struct c
 	if (status == CTX_OK)
 		status = create_batch(recorder, err);
 	if (status == CTX_OK)
-		status = ctx_proctree_create(recorder->writer, &recorder->tree, err);
+		status = ctx_proctree_create(recorder->writer, recorder->files, &recorder->tree, err);
 	if (status == CTX_OK)
 		status = create_states(recorder, err);
 	if (status == CTX_OK && options->command != NULL)

@@ -37,6 +37,7 @@ struct ctx_recorder {
 	struct ctx_perf_layout layout;
 	struct ctx_sample_batch *batch;
 	struct ctx_exp_writer *writer;
+	struct ctx_mapped_files *files;
 	struct ctx_proctree *tree;
 	struct ctx_state_records *states;
 	struct ctx_child child;

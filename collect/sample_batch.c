@@ -110,7 +110,7 @@ static void set_stack(struct ctx_sample_batch *batch, struct item *item, const s
 	item->job = &batch->jobs[batch->n_jobs];
 	*item->job = (struct ctx_unwind_job){
 		.state = &item->user,
-		.view = {.maps = batch->maps, .process = item->process, .pid = record->pid},
+		.view = {.maps = batch->maps, .process = item->process},
 		.frames = batch->frames + batch->n_jobs * batch->max_frames,
 		.max = batch->max_frames,
 	};

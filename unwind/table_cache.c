@@ -49,17 +49,18 @@ static enum ctx_status keep(struct ctx_table_cache *cache, const char *key, stru
 	return CTX_OK;
 }
 
-enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache, const char *path, const char *build_id,
+enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache, const struct ctx_table_file *file,
 				    const struct ctx_cfi_table **ret, struct ctx_err *err)
 {
-	const char *key = build_id[0] != '\0' ? build_id : path;
+	const char *build_id = file->build_id;
+	const char *key = build_id[0] != '\0' ? build_id : file->name;
 	struct ctx_cfi_table *table = NULL;
 	enum ctx_status status;
 
 	*ret = NULL;
-	if (key[0] == '\0' || find(cache, key, ret) || path[0] == '\0')
+	if (key[0] == '\0' || find(cache, key, ret) || file->path[0] == '\0')
 		return CTX_OK;
-	status = ctx_cfi_table_open(path, &table, err);
+	status = ctx_cfi_table_open(file->path, &table, err);
 	if (status == CTX_E_NOMEM)
 		return status;
 	if (status == CTX_OK && build_id[0] != '\0' && strcmp(ctx_cfi_table_build_id(table), build_id) != 0) {

@@ -10,7 +10,7 @@
 #include "unwind/cfi_table.h"
 
 struct ctx_table_cache {	       /* all zero is a valid empty one */
-	struct ctx_strtab keys;	       /* build id, or path if there is none; id = index in tables */
+	struct ctx_strtab keys;	       /* build id, or name if there is none; id = index in tables */
 	struct ctx_cfi_table **tables; /* owned; NULL: none */
 	size_t n, cap;
 	size_t bytes; /* of all tables */
@@ -18,15 +18,19 @@ struct ctx_table_cache {	       /* all zero is a valid empty one */
 
 void ctx_table_cache_deinit(struct ctx_table_cache *cache);
 
+struct ctx_table_file {	      /* a file to read */
+	const char *name;     /* of the object: the key where the build id is unknown */
+	const char *path;     /* where to read it; "" nowhere: a later call with a path tries again */
+	const char *build_id; /* "" unknown */
+};
+
 /*
  * The table of an object; NULL: no usable one (no file, no frame information, or a file with
- * another build id). Borrowed, lives as long as the cache. `path` is where to read it ("" nowhere;
- * then a later call with a path tries again); `build_id` "" is unknown: then the path is the key.
- * Fails with CTX_E_NOMEM.
+ * another build id). Borrowed, lives as long as the cache. Fails with CTX_E_NOMEM.
  */
-CTX_MUST_CHECK enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache, const char *path,
-						   const char *build_id, const struct ctx_cfi_table **ret,
-						   struct ctx_err *err);
+CTX_MUST_CHECK enum ctx_status ctx_table_cache_get(struct ctx_table_cache *cache,
+						   const struct ctx_table_file *file,
+						   const struct ctx_cfi_table **ret, struct ctx_err *err);
 
 struct ctx_table_image { /* a file in memory */
 	const char *key; /* its name */

@@ -19,7 +19,7 @@
 #define OBJECT_MAX_BYTES ((uint64_t)1 << 30)
 #define VDSO_MAX_BYTES ((size_t)64 * 1024)
 #define LEVEL 3
-#define USUAL_MODE 0644u
+#define USUAL_MODE 0644u /* of what is no file: the vdso, the kernel's functions */
 
 void ctx_exp_archive_name(const char *path, const char *build_id, char out[CTX_EXP_ARCHIVE_NAME_MAX])
 {
@@ -87,6 +87,22 @@ struct content {
 	struct ctx_exp_image image;
 };
 
+/* Others may read a copy if they may read both the original and the experiment. */
+static mode_t mode_of_copy(int dir, unsigned original)
+{
+	struct stat info;
+
+	return fstat(dir, &info) == 0 ? 0600u | (original & info.st_mode & 0044u) : 0600u;
+}
+
+/* archives/ is as open as the directory it is in. */
+static mode_t mode_of_archives(int dir)
+{
+	struct stat info;
+
+	return fstat(dir, &info) == 0 ? 0700u | (info.st_mode & 0055u) : 0700u;
+}
+
 /* Compresses a file or memory to archives/<name>, via a temporary name. */
 static enum ctx_status store(int dir, const char *name, const struct content *content, uint64_t *ret_bytes,
 			     struct ctx_err *err)
@@ -96,7 +112,7 @@ static enum ctx_status store(int dir, const char *name, const struct content *co
 	enum ctx_status status;
 	char temporary[CTX_EXP_ARCHIVE_NAME_MAX + 32];
 
-	if (mkdirat(dir, "archives", 0755) != 0 && errno != EEXIST)
+	if (mkdirat(dir, "archives", mode_of_archives(dir)) != 0 && errno != EEXIST)
 		return ctx_err_errno(err, CTX_E_IO, "archives");
 	archives = openat(dir, "archives", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (archives < 0)
@@ -106,7 +122,7 @@ static enum ctx_status store(int dir, const char *name, const struct content *co
 	snprintf(temporary, sizeof(temporary), "%s.%ld.tmp", name,
 		 (long)getpid()); /* two processes may archive at once */
 	copy.fd = openat(archives, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			 content->image.mode);
+			 mode_of_copy(dir, content->image.mode));
 	if (copy.fd < 0)
 		return ctx_err_errno(err, CTX_E_IO, "archives/%s", name);
 	copy.context = ZSTD_createCCtx();
@@ -243,7 +259,7 @@ static bool is_elf(int file)
 enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *object, uint64_t *ret_bytes,
 				       struct ctx_err *err)
 {
-	struct content content = {.file = object->file, .image.mode = USUAL_MODE};
+	struct content content = {.file = object->file};
 	const char *path = object->path, *build_id = object->build_id;
 	char name[CTX_EXP_ARCHIVE_NAME_MAX], found[CTX_BUILDID_TEXT];
 	enum ctx_status status;
@@ -251,6 +267,7 @@ enum ctx_status ctx_exp_archive_opened(int dir, const struct ctx_exp_opened *obj
 
 	if (fstat(object->file, &info) != 0 || !S_ISREG(info.st_mode))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
+	content.image.mode = info.st_mode;
 	if ((uint64_t)info.st_size > OBJECT_MAX_BYTES)
 		return ctx_err_set(err, CTX_E_NOTFOUND, "larger than 1 GiB");
 	if (ctx_jit_code_is(path) ? !is_honest_map(&info) : build_id[0] == '\0' && !is_elf(object->file))

@@ -2,9 +2,13 @@
  * Archiving at the end of a recording: each load object with samples is copied to archives/, and
  * gets a line in log.xml.
  */
+#include "base/fileio.h"
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
+#include "model/jit_code.h"
+
+#include <string.h>
 
 /* Result of copying a load object. */
 struct outcome {
@@ -38,24 +42,38 @@ static enum ctx_status note(struct ctx_exp_writer *writer, const struct outcome 
 	return CTX_OK;
 }
 
+/*
+ * A list of JIT code grows until the end, so it is opened again; anything else was opened at its
+ * first sample and may be gone.
+ */
+static enum ctx_status copy_object(struct ctx_exp_writer *writer, uint32_t number, struct outcome *outcome)
+{
+	const struct ctx_exp_objects *objects = &writer->objects;
+	struct ctx_exp_opened opened = {objects->files[number] - 1, outcome->path, outcome->build_id};
+	int fresh CTX_AUTO_CLOSE = -1;
+
+	if (strcmp(outcome->path, "[vdso]") == 0)
+		return ctx_exp_archive_object(writer->dir, outcome->path, outcome->build_id, &outcome->bytes,
+					      &outcome->reason);
+	if (opened.file < 0 || ctx_jit_code_is(outcome->path))
+		fresh = ctx_exp_objects_open(objects, number, &outcome->reason);
+	if (fresh >= 0)
+		opened.file = fresh;
+	if (opened.file < 0)
+		return CTX_E_NOTFOUND;
+	return ctx_exp_archive_opened(writer->dir, &opened, &outcome->bytes, &outcome->reason);
+}
+
 static enum ctx_status archive_object(struct ctx_exp_writer *writer, uint32_t number, struct ctx_err *err)
 {
 	const struct ctx_exp_objects *objects = &writer->objects;
 	struct outcome outcome = {.path = ctx_exp_objects_path(objects, number),
 				  .build_id = ctx_exp_objects_build_id(objects, number)};
-	struct ctx_exp_opened opened = {objects->files[number] - 1, outcome.path, outcome.build_id};
 	char name[CTX_EXP_ARCHIVE_NAME_MAX];
 
 	ctx_exp_archive_name(outcome.path, outcome.build_id, name);
 	outcome.file = name;
-	/*
-	 * The file at its path if it is the same object, else the file opened at its first sample.
-	 */
-	outcome.status = ctx_exp_archive_object(writer->dir, outcome.path, outcome.build_id, &outcome.bytes,
-						&outcome.reason);
-	if (outcome.status == CTX_E_NOTFOUND && opened.file >= 0)
-		outcome.status =
-			ctx_exp_archive_opened(writer->dir, &opened, &outcome.bytes, &outcome.reason);
+	outcome.status = copy_object(writer, number, &outcome);
 	return note(writer, &outcome, err);
 }
 

@@ -137,7 +137,7 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	static const char MAP_FIRST[] = "<experiment version=\"1\"/>\n";
 	enum ctx_status status;
 
-	if (mkdir(writer->path, 0755) != 0)
+	if (mkdir(writer->path, CTX_EXP_DIR_MODE(writer)) != 0)
 		return errno == EEXIST
 			       ? ctx_err_set(err, CTX_E_ARG, "%s: exists already", writer->path)
 			       : ctx_err_errno(err, errno == EACCES || errno == EPERM ? CTX_E_PERM : CTX_E_IO,
@@ -208,6 +208,8 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	writer->start_ns = options->start_ns;
 	writer->limits.disk_bytes = options->max_bytes;
 	writer->keep_places = options->keep_places;
+	writer->share = options->share;
+	writer->objects.opener = options->opener;
 	writer->limits.memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
 	if (writer->limits.memory_bytes < MEMORY_SMALLEST)
 		writer->limits.memory_bytes = MEMORY_SMALLEST;

@@ -68,7 +68,8 @@ static enum ctx_status append(struct ctx_exp_writer *writer, const char *name, s
 			      size_t skip_if_old, struct ctx_err *err)
 {
 	int fd CTX_AUTO_CLOSE =
-		openat(writer->dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+		openat(writer->dir, name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+		       CTX_EXP_FILE_MODE(writer));
 	struct ctx_err local = {0};
 	struct stat info;
 
@@ -231,7 +232,7 @@ static enum ctx_status make_dir(struct ctx_exp_writer *writer, uint32_t process,
 	ctx_exp_lineage(writer, process, lineage);
 	if (lineage[0] != '\0') {
 		name_of(writer, process, "", name, sizeof(name));
-		if (mkdirat(writer->dir, name, 0755) != 0 && errno != EEXIST) {
+		if (mkdirat(writer->dir, name, CTX_EXP_DIR_MODE(writer)) != 0 && errno != EEXIST) {
 			struct ctx_err local = {0};
 
 			ctx_err_errno(&local, CTX_E_IO, "%s/%s", writer->path, name);

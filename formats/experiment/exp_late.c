@@ -83,7 +83,7 @@ static enum ctx_status copy_mapped(struct ctx_event_source *source, int dir, uin
 /* Without the marker the next analysis only tries again. */
 static void mark_complete(int dir)
 {
-	int fd CTX_AUTO_CLOSE = openat(dir, COMPLETE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd CTX_AUTO_CLOSE = openat(dir, COMPLETE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	(void)fd;
 }

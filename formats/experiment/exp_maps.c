@@ -47,6 +47,16 @@ enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char 
 	return status;
 }
 
+int ctx_exp_objects_open(const struct ctx_exp_objects *objects, uint32_t object, struct ctx_err *err)
+{
+	const char *path = ctx_exp_objects_path(objects, object);
+
+	if (objects->opener.open == NULL)
+		return ctx_exp_archive_open(path, err);
+	return objects->opener.open(objects->opener.context, path, ctx_exp_objects_build_id(objects, object),
+				    err);
+}
+
 void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object)
 {
 	struct rlimit limit;
@@ -57,7 +67,7 @@ void ctx_exp_objects_sample(struct ctx_exp_objects *objects, uint32_t object)
 	objects->sampled[object] = 1;
 	if (objects->n_files == CTX_EXP_OBJECT_FILES_MAX)
 		return;
-	file = ctx_exp_archive_open(ctx_exp_objects_path(objects, object), NULL);
+	file = ctx_exp_objects_open(objects, object, NULL);
 	if (file < 0)
 		return;
 	/* Leaves descriptors for the recording itself. */

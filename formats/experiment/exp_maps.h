@@ -13,9 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ctx_exp_objects {	 /* all zero is valid */
-	struct ctx_strtab names; /* id = object number; path, zero, build id */
-	uint8_t *sampled;	 /* by number: a sample has a frame in it */
+/*
+ * Opens a load object as it was mapped, by the path and build id of its maps; -1 with the reason in
+ * `err` (may be NULL). The caller closes it.
+ */
+struct ctx_exp_opener {
+	int (*open)(void *context, const char *path, const char *build_id, struct ctx_err *err);
+	void *context;
+};
+
+struct ctx_exp_objects {	      /* all zero is valid */
+	struct ctx_exp_opener opener; /* open NULL: by path, with the rights of this process */
+	struct ctx_strtab names;      /* id = object number; path, zero, build id */
+	uint8_t *sampled;	      /* by number: a sample has a frame in it */
 	/*
 	 * By number: descriptor of the object's file plus 1, opened at the first sample; 0: not
 	 * open. The file may be deleted before the end.
@@ -31,6 +41,9 @@ void ctx_exp_objects_deinit(struct ctx_exp_objects *objects);
 CTX_MUST_CHECK enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char *path,
 						   const char *build_id, uint32_t *ret_object,
 						   struct ctx_err *err);
+
+/* Opens an object; the caller closes it. -1 with the reason in `err` (may be NULL). */
+int ctx_exp_objects_open(const struct ctx_exp_objects *objects, uint32_t object, struct ctx_err *err);
 
 /*
  * Marks an object as sampled. Opens its file the first time, up to CTX_EXP_OBJECT_FILES_MAX files.

@@ -124,7 +124,7 @@ struct ctx_exp_writer {
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_stats stats;
-	bool has_root_process, kernel_seen;
+	bool has_root_process, kernel_seen, share;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 
@@ -159,6 +159,10 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writ
 						     struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/* Permissions of what is created: the user's own, or with `share` what the umask leaves. */
+#define CTX_EXP_DIR_MODE(writer) ((writer)->share ? 0755u : 0700u)
+#define CTX_EXP_FILE_MODE(writer) ((writer)->share ? 0644u : 0600u)
 
 /* Creates a file of the root process with these bytes. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,

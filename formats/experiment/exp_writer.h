@@ -40,13 +40,15 @@ struct ctx_exp_metric {
 };
 
 struct ctx_exp_options {
-	const char *path;    /* NAME.er */
-	bool overwrite;	     /* remove an existing experiment (never anything else) */
-	uint64_t max_bytes;  /* 0: no limit */
-	size_t memory_bytes; /* for dictionaries and buffers; 0: 64 MB */
-	bool has_states;     /* ctx_exp_state will be called: log.xml describes the file `states` */
-	bool keep_places;    /* for ctx_exp_each_sampled: up to 20 MB more */
-	const char *comment; /* goes to `notes`; "" none */
+	const char *path;	      /* NAME.er */
+	bool overwrite;		      /* remove an existing experiment (never anything else) */
+	bool share;		      /* others may read it, as the umask allows; else this user alone */
+	struct ctx_exp_opener opener; /* of load objects; borrowed until the writer is closed */
+	uint64_t max_bytes;	      /* 0: no limit */
+	size_t memory_bytes;	      /* for dictionaries and buffers; 0: 64 MB */
+	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
+	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
+	const char *comment;	      /* goes to `notes`; "" none */
 	const struct ctx_exp_metric *metrics;
 	uint32_t n_metrics;
 	const struct ctx_property *
@@ -215,7 +217,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_unwound(struct ctx_exp_writer *writer, ui
  */
 const struct ctx_exp_map_list *ctx_exp_maps(const struct ctx_exp_writer *writer, uint32_t process);
 
-/* The load objects of all maps so far; borrowed. */
+/* The load objects of all maps so far; borrowed. ctx_exp_objects_open opens one. */
 const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *writer);
 
 CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer,

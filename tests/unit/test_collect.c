@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "collect/callchain.h"
 #include "collect/child.h"
+#include "collect/mapped_files.h"
 #include "collect/merge.h"
 #include "collect/perfevent.h"
 #include "collect/perfrecord.h"
@@ -13,13 +14,16 @@
 #include "collect/proctree.h"
 #include "collect/recargs.h"
 #include "collect/session.h"
+#include "elf/elf_buildid.h"
 #include "formats/experiment/exp_reader.h"
 #include "model/event_source.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 /* cmocka wants the four above before it. */
 #include <cmocka.h>
@@ -599,6 +603,8 @@ static void check_live(const struct ctx_proctree *tree, size_t want)
 	assert_int_equal(ctx_proctree_live(tree, live, 16), want);
 }
 
+static struct ctx_mapped_files *mapped_files;
+
 static struct ctx_proctree *begin_tree(const char *name, struct ctx_exp_writer **ret_writer)
 {
 	char path[128];
@@ -609,7 +615,8 @@ static struct ctx_proctree *begin_tree(const char *name, struct ctx_exp_writer *
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	assert_int_equal(ctx_exp_create(&options, ret_writer, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_create(*ret_writer, &tree, NULL), CTX_OK);
+	assert_int_equal(ctx_mapped_files_create(&mapped_files, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(*ret_writer, mapped_files, &tree, NULL), CTX_OK);
 	return tree;
 }
 
@@ -617,10 +624,79 @@ static void end_tree(struct ctx_proctree *tree, struct ctx_exp_writer *writer)
 {
 	ctx_proctree_destroy(tree);
 	assert_int_equal(ctx_exp_close(writer, 20, NULL), CTX_OK);
+	ctx_mapped_files_destroy(mapped_files);
 }
 
 /* Ids far above pid_max, so that nothing in /proc has them. */
 #define P 5000000u
+
+/* What is asked for, of this program, as this process maps it. */
+static bool mapped_opens(struct ctx_mapped_file mapped, const char *want_build_id, char *ret_why, size_t size)
+{
+	struct ctx_mapper self = {.pid = getpid()};
+	struct ctx_mapped_files *files;
+	char build_id[CTX_BUILDID_TEXT];
+	struct ctx_err err = {0};
+	int fd;
+
+	assert_int_equal(ctx_mapped_files_create(&files, NULL), CTX_OK);
+	assert_int_equal(ctx_mapped_files_add(files, &self, &mapped, build_id, NULL), CTX_OK);
+	assert_string_equal(build_id, want_build_id);
+	fd = ctx_mapped_files_open(files, mapped.path, build_id, &err);
+	snprintf(ret_why, size, "%s", err.msg);
+	if (fd >= 0)
+		close(fd);
+	ctx_mapped_files_destroy(files);
+	return fd >= 0;
+}
+
+static void test_mapped_files__a_path_counts_only_if_it_leads_to_what_was_mapped(void **state)
+{
+	int self CTX_AUTO_CLOSE = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	char path[512] = "", build_id[CTX_BUILDID_TEXT], why[CTX_ERR_MAX];
+	struct ctx_mapped_file mapped = {.path = path, .address = 0x1000, .size = 0x1000, .build_id = ""};
+	struct stat info;
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	assert_true(self >= 0 && fstat(self, &info) == 0);
+	ctx_buildid_of_fd(self, build_id);
+	mapped.major = major(info.st_dev);
+	mapped.minor = minor(info.st_dev);
+	mapped.inode = info.st_ino;
+	assert_true(mapped_opens(mapped, build_id, why, sizeof(why)));
+	mapped.inode++;
+	assert_false(mapped_opens(mapped, "", why, sizeof(why)));
+	assert_non_null(strstr(why, "no longer the file that was mapped"));
+	/* Another reader has made the kernel report build ids: there is no inode then. */
+	mapped.inode = 0;
+	mapped.build_id = build_id;
+	assert_true(mapped_opens(mapped, build_id, why, sizeof(why)));
+	mapped.build_id = "00ff00ff";
+	assert_false(mapped_opens(mapped, "00ff00ff", why, sizeof(why)));
+	assert_non_null(strstr(why, "build id"));
+	mapped.path = "//anon";
+	assert_false(mapped_opens(mapped, "00ff00ff", why, sizeof(why)));
+}
+
+static void test_credentials__are_those_of_the_file_system(void **state)
+{
+	struct ctx_credentials own = ctx_credentials_own(), read = {0}, nobody = ctx_credentials_nobody();
+	struct ctx_credentials_before before;
+
+	(void)state;
+	assert_true(ctx_credentials_read(getpid(), &read));
+	assert_int_equal(read.uid, own.uid);
+	assert_int_equal(read.gid, own.gid);
+	assert_false(ctx_credentials_read(P, &read));
+	assert_true(ctx_credentials_take(&nobody, &before) || geteuid() == 0);
+	assert_true(ctx_credentials_read(getpid(), &read));
+	assert_int_equal(read.uid, geteuid() == 0 ? nobody.uid : own.uid);
+	ctx_credentials_give_back(&before);
+	assert_true(ctx_credentials_read(getpid(), &read));
+	assert_int_equal(read.uid, own.uid);
+	assert_int_equal(read.gid, own.gid);
+}
 
 static void test_proctree__follows_fork_exec_threads_and_exit(void **state)
 {
@@ -743,7 +819,8 @@ static void test_proctree__processes_found_while_scanning_proc_existed_before(vo
 	(void)state;
 	snprintf(path, sizeof(path), "%s/met.er", dir);
 	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
-	assert_int_equal(ctx_proctree_create(writer, &tree, NULL), CTX_OK);
+	assert_int_equal(ctx_mapped_files_create(&mapped_files, NULL), CTX_OK);
+	assert_int_equal(ctx_proctree_create(writer, mapped_files, &tree, NULL), CTX_OK);
 	ctx_proctree_looks(tree, 1, UINT64_MAX);
 	assert_int_equal(
 		ctx_proctree_find(tree, &(struct ctx_proctree_task){P, P, 40}, &process, &thread, NULL),
@@ -760,6 +837,7 @@ static void test_proctree__processes_found_while_scanning_proc_existed_before(vo
 			 CTX_OK);
 	ctx_proctree_destroy(tree);
 	assert_int_equal(ctx_exp_close(writer, 100, NULL), CTX_OK);
+	ctx_mapped_files_destroy(mapped_files);
 	assert_int_equal(start_of_thread(path, P), 0);
 	assert_int_equal(start_of_thread(path, P + 1), 49);
 	assert_int_equal(start_of_thread(path, P + 2), 0);
@@ -958,6 +1036,8 @@ int main(void)
 		cmocka_unit_test(test_callchain__pcs_are_exact_and_callers_are_inside_the_call),
 		cmocka_unit_test(test_callchain__marks_truncated_chains_and_invalid_frame_pointers),
 		cmocka_unit_test(test_callchain__without_a_chain_uses_the_ip_and_skips_guests),
+		cmocka_unit_test(test_mapped_files__a_path_counts_only_if_it_leads_to_what_was_mapped),
+		cmocka_unit_test(test_credentials__are_those_of_the_file_system),
 		cmocka_unit_test(test_proctree__follows_fork_exec_threads_and_exit),
 		cmocka_unit_test(test_proctree__makes_up_for_records_that_were_lost),
 		cmocka_unit_test(test_proctree__processes_found_while_scanning_proc_existed_before),

@@ -299,6 +299,7 @@ struct world {
 	char *directory, *path;
 	struct layout layout;
 	struct ctx_exp_writer *writer;
+	struct ctx_mapped_files *files;
 	struct ctx_proctree *tree;
 	struct ctx_sample_batch *batch;
 	struct ctx_state_records *records;
@@ -323,7 +324,9 @@ static enum ctx_status world_begin(struct world *world)
 	options.has_states = true;
 	assert_int_equal(ctx_exp_create(&options, &world->writer, NULL), CTX_OK);
 	batch.writer = records.writer = world->writer;
-	status = ctx_proctree_create(world->writer, &world->tree, NULL);
+	status = ctx_mapped_files_create(&world->files, NULL);
+	if (status == CTX_OK)
+		status = ctx_proctree_create(world->writer, world->files, &world->tree, NULL);
 	if (status == CTX_OK)
 		status = ctx_sample_batch_create(&batch, &world->batch, NULL);
 	records.tree = world->tree;
@@ -338,6 +341,7 @@ static void world_end(struct world *world)
 	ctx_state_records_destroy(world->records);
 	ctx_sample_batch_destroy(world->batch);
 	ctx_proctree_destroy(world->tree);
+	ctx_mapped_files_destroy(world->files);
 	if (world->writer != NULL)
 		assert_int_equal(ctx_exp_close(world->writer, FIXTURE_START_NS + 1000000, NULL), CTX_OK);
 	ctx_map64_deinit(&world->layout.ids);

@@ -426,7 +426,7 @@ static void change(struct world *world, struct model *model, uint64_t *seed, uin
 static void check_pc(struct ctx_codemaps *maps, const struct model *model, const ElfW(Phdr) * code,
 		     uint32_t process, uint64_t pc)
 {
-	struct ctx_code_view view = {.maps = maps, .process = process, .pid = -1};
+	struct ctx_code_view view = {.maps = maps, .process = process};
 	struct ctx_unwind_space space = ctx_code_view_space(&view);
 	struct ctx_unwind_object found;
 	const struct page *page = &model->pages[process][pc / PAGE], *other;
@@ -572,7 +572,7 @@ static void test_stack_memory__joins_where_a_slow_search_does(void **state)
 	world_begin(&world);
 	assert_int_equal(ctx_codemaps_create(world.writer, &maps, NULL), CTX_OK);
 	assert_int_equal(ctx_codemaps_refresh(maps, NULL), CTX_OK);
-	view = (struct ctx_code_view){.maps = maps, .process = world.process, .pid = getpid()};
+	view = (struct ctx_code_view){.maps = maps, .process = world.process};
 	assert_true(ctx_code_view_same_function(&view, (uintptr_t)deep, (uintptr_t)deep + 1));
 	assert_false(ctx_code_view_same_function(&view, (uintptr_t)deep, (uintptr_t)also_deep));
 	assert_int_equal(ctx_stack_memory_init(&memory, NULL), CTX_OK);
@@ -674,7 +674,7 @@ static void fill_jobs(struct ctx_unwind_job *jobs, struct shot **shots, struct c
 	memset(frames, 0, JOBS * FRAMES * sizeof(*frames));
 	for (size_t i = 0; i < JOBS; i++)
 		jobs[i] = (struct ctx_unwind_job){.state = &shots[i]->state,
-						  .view = {.maps = maps, .process = 0, .pid = getpid()},
+						  .view = {.maps = maps, .process = 0},
 						  .frames = frames + i * FRAMES,
 						  .max = i % 11 == 10 ? 4 : FRAMES};
 }
@@ -768,10 +768,8 @@ static void test_unwind_pool__a_failing_allocation_costs_one_round(void **state)
 
 		assert_int_equal(ctx_codemaps_create(world.writer, &maps, NULL), CTX_OK);
 		assert_int_equal(ctx_codemaps_refresh(maps, NULL), CTX_OK);
-		job = (struct ctx_unwind_job){.state = &shot->state,
-					      .view = {.maps = maps, .pid = getpid()},
-					      .frames = frames,
-					      .max = FRAMES};
+		job = (struct ctx_unwind_job){
+			.state = &shot->state, .view = {.maps = maps}, .frames = frames, .max = FRAMES};
 		fail_after = n;
 		ctx_unwind_pool_run(pool, &job, 1);
 		failed = fail_after < 0;

@@ -295,14 +295,24 @@ static void test_unwind__the_cache_reads_once_and_refuses_another_build(void **c
 	const struct ctx_cfi_table *first, *second;
 
 	(void)context;
-	assert_int_equal(ctx_table_cache_get(&cache, "/proc/self/exe", "", &first, NULL), CTX_OK);
+	assert_int_equal(ctx_table_cache_get(&cache,
+					     &(struct ctx_table_file){"/proc/self/exe", "/proc/self/exe", ""},
+					     &first, NULL),
+			 CTX_OK);
 	assert_non_null(first);
-	assert_int_equal(ctx_table_cache_get(&cache, "/proc/self/exe", "", &second, NULL), CTX_OK);
+	assert_int_equal(ctx_table_cache_get(&cache,
+					     &(struct ctx_table_file){"/proc/self/exe", "/proc/self/exe", ""},
+					     &second, NULL),
+			 CTX_OK);
 	assert_ptr_equal(first, second);
-	assert_int_equal(ctx_table_cache_get(&cache, "", "abcd", &second, NULL), CTX_OK);
+	assert_int_equal(ctx_table_cache_get(&cache, &(struct ctx_table_file){"", "", "abcd"}, &second, NULL),
+			 CTX_OK);
 	assert_null(second);
 	assert_int_equal(ctx_strtab_find(&cache.keys, "abcd", 4), UINT32_MAX);
-	assert_int_equal(ctx_table_cache_get(&cache, "/proc/self/exe", "abcd", &second, NULL), CTX_OK);
+	assert_int_equal(ctx_table_cache_get(
+				 &cache, &(struct ctx_table_file){"/proc/self/exe", "/proc/self/exe", "abcd"},
+				 &second, NULL),
+			 CTX_OK);
 	assert_null(second);
 	assert_true(ctx_strtab_find(&cache.keys, "abcd", 4) < cache.n);
 	ctx_table_cache_deinit(&cache);
