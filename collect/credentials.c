@@ -1,13 +1,16 @@
 #include "collect/credentials.h"
 
+#include "base/fileio.h"
 #include "collect/procfs.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -118,4 +121,22 @@ void ctx_credentials_give_back(const struct ctx_credentials_before *before)
 	/* The kernel forbids core dumps and debuggers when a process changes its ids. */
 	if (before->dumpable == 1)
 		(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+
+int ctx_credentials_open(const struct ctx_credentials *user, const char *path)
+{
+	struct ctx_credentials_before before;
+	int fd = -1;
+
+	if (ctx_credentials_take(user, &before)) {
+		int found CTX_AUTO_CLOSE = open(path, O_PATH | O_CLOEXEC);
+		struct stat info;
+		char name[64];
+
+		snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+		if (found >= 0 && fstat(found, &info) == 0 && S_ISREG(info.st_mode))
+			fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	}
+	ctx_credentials_give_back(&before);
+	return fd;
 }

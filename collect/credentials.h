@@ -42,4 +42,10 @@ bool ctx_credentials_take(const struct ctx_credentials *user, struct ctx_credent
 /* Ends what take began, also after it has failed. */
 void ctx_credentials_give_back(const struct ctx_credentials_before *before);
 
+/*
+ * Opens a regular file for reading with the rights of a user; anything else is not touched. The
+ * caller closes it; -1: not allowed, or not a regular file.
+ */
+int ctx_credentials_open(const struct ctx_credentials *user, const char *path);
+
 #endif

@@ -212,7 +212,8 @@ static enum ctx_status archive_sources(struct ctx_recorder *recorder, struct ctx
 {
 	struct ctx_sources_result result;
 	struct ctx_err why = {0};
-	enum ctx_status status = ctx_sources_archive(recorder->writer, &ctx_sources_usual, &result, &why);
+	enum ctx_status status =
+		ctx_sources_archive(recorder->writer, recorder->files, &ctx_sources_usual, &result, &why);
 	char text[CTX_ERR_MAX + 64];
 
 	if (status == CTX_E_NOTFOUND) {

@@ -3,6 +3,7 @@
  */
 #include "collect/sources.h"
 
+#include "base/fileio.h"
 #include "base/mem.h"
 #include "base/strtab.h"
 #include "collect/source_helper.h"
@@ -19,11 +20,16 @@ const struct ctx_sources_limits ctx_sources_usual = {.file_bytes = UINT64_C(4) <
 
 struct collecting {
 	const struct ctx_sources_limits *limits;
+	const struct ctx_mapped_files *files;
 	struct ctx_sources_result *result;
 	struct ctx_strtab paths;
 	int64_t *built; /* by id of path: modification time of the oldest object with this file; owned */
 	size_t built_cap;
 	int64_t built_now; /* the current object */
+	/* By id of path: user of the first object with this file; the items are borrowed. */
+	const struct ctx_credentials **users;
+	size_t users_cap;
+	const struct ctx_credentials *user_now;
 	const char *program;
 	time_t end; /* no object is started after it */
 };
@@ -42,9 +48,13 @@ static enum ctx_status take_path(void *context, const char *path, struct ctx_err
 	}
 	status = ctx_grow(&collecting->built, &collecting->built_cap, before + 1, err);
 	if (status == CTX_OK)
+		status = ctx_grow(&collecting->users, &collecting->users_cap, before + 1, err);
+	if (status == CTX_OK)
 		status = ctx_strtab_add_text(paths, path, &id, err);
 	if (status != CTX_OK)
 		return status;
+	if (paths->n != before)
+		collecting->users[id] = collecting->user_now;
 	if (paths->n != before || collecting->built_now < collecting->built[id])
 		collecting->built[id] = collecting->built_now;
 	return CTX_OK;
@@ -80,6 +90,9 @@ static enum ctx_status take_object(void *context, const struct ctx_exp_sampled *
 		return CTX_OK;
 	}
 	collecting->built_now = info.st_mtim.tv_sec;
+	collecting->user_now = ctx_mapped_files_user(collecting->files, sampled->path, sampled->build_id);
+	if (collecting->user_now == NULL)
+		return CTX_OK;
 	status = ctx_source_helper_run(&request, take_path, collecting, err);
 	collecting->result->objects += status == CTX_OK || status == CTX_E_LIMIT;
 	collecting->result->unread += status == CTX_E_LIMIT;
@@ -93,7 +106,10 @@ static enum ctx_status copy_files(struct ctx_exp_writer *writer, const struct co
 	struct ctx_sources_result *result = collecting->result;
 
 	for (uint32_t i = 0; i < collecting->paths.n; i++) {
-		struct ctx_exp_source source = {.path = ctx_strtab_get(&collecting->paths, i),
+		const char *path = ctx_strtab_get(&collecting->paths, i);
+		int file CTX_AUTO_CLOSE = ctx_credentials_open(collecting->users[i], path);
+		struct ctx_exp_source source = {.path = path,
+						.file = file,
 						.max_bytes = limits->file_bytes,
 						.left_bytes = limits->total_bytes - result->bytes,
 						.built_seconds = collecting->built[i]};
@@ -112,11 +128,14 @@ static enum ctx_status copy_files(struct ctx_exp_writer *writer, const struct co
 	return CTX_OK;
 }
 
-enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer, const struct ctx_sources_limits *limits,
-				    struct ctx_sources_result *ret, struct ctx_err *err)
+enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer, const struct ctx_mapped_files *files,
+				    const struct ctx_sources_limits *limits, struct ctx_sources_result *ret,
+				    struct ctx_err *err)
 {
-	struct collecting collecting = {
-		.limits = limits, .result = ret, .end = now_seconds() + limits->total_seconds};
+	struct collecting collecting = {.limits = limits,
+					.files = files,
+					.result = ret,
+					.end = now_seconds() + limits->total_seconds};
 	char program[PATH_MAX];
 	enum ctx_status status = ctx_source_helper_find(program, err);
 
@@ -129,5 +148,6 @@ enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer, const struct 
 		status = copy_files(writer, &collecting, err);
 	ctx_strtab_deinit(&collecting.paths);
 	free(collecting.built);
+	free(collecting.users);
 	return status;
 }

@@ -4,6 +4,7 @@
 #ifndef CTX_COLLECT_SOURCES_H
 #define CTX_COLLECT_SOURCES_H
 
+#include "collect/mapped_files.h"
 #include "formats/experiment/exp_writer.h"
 
 struct ctx_sources_limits {
@@ -24,11 +25,13 @@ struct ctx_sources_result {
 
 /*
  * For a writer with keep_places, before it is closed; the target has ended. Runs ctxrec-sources for
- * every load object with samples, which reads its line tables here or in /usr/lib/debug. Unreadable
- * objects and files are not failures. Fails with CTX_E_NOTFOUND (ctxrec-sources does not exist:
+ * every load object with samples, which reads its line tables here or in /usr/lib/debug. Source files
+ * are read with the rights of the user who mapped the object, from `files`. Unreadable objects and
+ * files are not failures. Fails with CTX_E_NOTFOUND (ctxrec-sources does not exist:
  * nothing is copied), CTX_E_IO, CTX_E_NOMEM.
  */
 CTX_MUST_CHECK enum ctx_status ctx_sources_archive(struct ctx_exp_writer *writer,
+						   const struct ctx_mapped_files *files,
 						   const struct ctx_sources_limits *limits,
 						   struct ctx_sources_result *ret, struct ctx_err *err);
 

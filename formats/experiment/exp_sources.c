@@ -74,12 +74,15 @@ static enum ctx_status read_text(const struct ctx_exp_source *source, struct sta
 	int fd CTX_AUTO_CLOSE = -1;
 	enum ctx_status status;
 
+	if (source->file < 0)
+		return ctx_err_set(err, CTX_E_NOTFOUND, "no plain file that the process's user may read");
 	/* Not a device or a pipe: opening one may block or have side effects. */
-	if (stat(source->path, info) != 0)
+	if (source->file == 0 && stat(source->path, info) != 0)
 		return ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
-	if (!S_ISREG(info->st_mode))
+	if (source->file == 0 && !S_ISREG(info->st_mode))
 		return ctx_err_set(err, CTX_E_NOTFOUND, "not a plain file");
-	fd = open(source->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = source->file != 0 ? fcntl(source->file, F_DUPFD_CLOEXEC, 0)
+			       : open(source->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, info) != 0)
 		return ctx_err_errno(err, CTX_E_NOTFOUND, "cannot be opened");
 	if (!S_ISREG(info->st_mode))

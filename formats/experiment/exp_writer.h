@@ -274,6 +274,7 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_each_sampled(struct ctx_exp_writer *write
 
 struct ctx_exp_source {
 	const char *path;      /* absolute */
+	int file;	       /* open for reading, borrowed; 0: opened by its path; -1: not permitted */
 	uint64_t max_bytes;    /* larger files are left out */
 	uint64_t left_bytes;   /* the same for what is left of the total */
 	int64_t built_seconds; /* build time of the load object, since 1970: a file changed later is marked */

@@ -100,6 +100,19 @@ elif ! grep -q 'user/library.so.*missing' thief.er/log.xml; then
 	fail "what became of the library is not said: $(grep -c archive thief.er/log.xml)"
 fi
 
+# Debug information names a file of root as a source file: it is not copied with root's rights.
+if command -v ctxrec-sources >/dev/null; then
+	printf 'secret text\n' >secret.txt && chmod 600 secret.txt
+	{ printf '#line 1 "%s/secret.txt"\n' "$work"; cat hot.c; } >named.c
+	$cc -O1 -g -Wl,--build-id -o user/named named.c || fail "cc"
+	chmod 755 user/named
+	ctxrec -q --archive-sources -o named.er -- setpriv --reuid=65534 --regid=65534 --clear-groups user/named 2>named.err
+	for copy in named.er/archives/source-*; do
+		[ -e "$copy" ] && zstd -dcq "$copy" | cmp -s - secret.txt && fail "a source file of root alone was copied"
+	done
+	grep -q 'source path="[^"]*secret.txt" missing' named.er/log.xml || fail "source files: $(grep '<source' named.er/log.xml; cat named.err)"
+fi
+
 # A program that its user may run and not read is not copied with root's rights.
 cp open-program user/unreadable && chown 0:0 user/unreadable && chmod 711 user/unreadable
 ctxrec -q -o unreadable.er -- setpriv --reuid=65534 --regid=65534 --clear-groups user/unreadable
