@@ -148,10 +148,13 @@ enum ctx_status ctx_perf_map_add(char *text, size_t n, struct ctx_symset *set, s
 	return sweep(&lines, set, err);
 }
 
-/* The owner is checked on the open file: the path may lead elsewhere a moment later. */
+/*
+ * The owner is checked on the open file: the path may lead elsewhere a moment later. Any user may
+ * create links in /tmp.
+ */
 static enum ctx_status read_own_file(const char *path, struct ctx_buf *out, struct ctx_err *err)
 {
-	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat info;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))

@@ -56,9 +56,7 @@ static enum ctx_status copy_object(struct ctx_exp_writer *writer, uint32_t numbe
 		return ctx_exp_archive_object(writer->dir, outcome->path, outcome->build_id, &outcome->bytes,
 					      &outcome->reason);
 	if (opened.file < 0 || ctx_jit_code_is(outcome->path))
-		fresh = ctx_exp_objects_open(objects, number, &outcome->reason);
-	if (fresh >= 0)
-		opened.file = fresh;
+		opened.file = fresh = ctx_exp_objects_open(objects, number, &outcome->reason);
 	if (opened.file < 0)
 		return CTX_E_NOTFOUND;
 	return ctx_exp_archive_opened(writer->dir, &opened, &outcome->bytes, &outcome->reason);

@@ -558,14 +558,20 @@ static bool is_used(const char *path)
 static void test_symbols_sources__a_perf_map_that_anybody_could_have_written_is_not_used(void **state)
 {
 	const char *path = in_folder("strange.map");
+	char *link = ctx_path_join(folder, "link.map");
 
 	(void)state;
+	assert_non_null(link);
 	assert_nothing_because(open_perf_map(path, ""), "No such file");
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_nothing_because(open_perf_map(path, ""), "not a plain file");
 	assert_int_equal(unlink(path), 0);
 	assert_nothing_because(open_perf_map(folder, ""), "not a plain file");
 	write_text(path, "1000 10 somebody's\n");
+	assert_int_equal(symlink(path, link), 0);
+	assert_nothing_because(open_perf_map(link, ""), "symbolic links");
+	assert_true(is_used(path));
+	free(link);
 	if (geteuid() != 0) {
 		print_message("skipped in part: only root can give a file away\n");
 		return;
