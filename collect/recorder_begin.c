@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "collect/recmeta.h"
 #include "collect/unwind_pool.h"
+#include "formats/experiment/exp_remove.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -171,7 +172,7 @@ static enum ctx_status create_named(struct ctx_recorder *recorder, struct ctx_ex
 	if (recorder->path == NULL)
 		return ctx_err_nomem(err);
 	exp->path = recorder->path;
-	if (!exp->overwrite && access(recorder->path, F_OK) == 0)
+	if (!exp->overwrite && access(recorder->path, F_OK) == 0 && !ctx_exp_is_recorded(recorder->path))
 		return ctx_err_set(err, CTX_E_ARG, "%s: exists already (-O replaces an experiment)",
 				   recorder->path);
 	return ctx_exp_create(exp, &recorder->writer, err);

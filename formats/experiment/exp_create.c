@@ -3,7 +3,7 @@
  */
 #include "base/fileio.h"
 #include "base/mem.h"
-#include "formats/experiment/exp_reader.h"
+#include "formats/experiment/exp_remove.h"
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
 
@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,11 +27,12 @@ static enum ctx_status clear_place(const char *path, bool overwrite, struct ctx_
 
 	if (lstat(path, &info) != 0)
 		return errno == ENOENT ? CTX_OK : ctx_err_errno(err, CTX_E_IO, "%s", path);
-	if (!overwrite)
-		return ctx_err_set(err, CTX_E_ARG, "%s: exists already", path);
-	if (!S_ISDIR(info.st_mode) || !ctx_exp_is_experiment(path))
-		return ctx_err_set(err, CTX_E_ARG, "%s: not an experiment, so it is not overwritten", path);
-	return ctx_dir_remove(path, err);
+	if (overwrite)
+		return ctx_exp_remove(path, err);
+	return ctx_err_set(err, CTX_E_ARG,
+			   ctx_exp_is_recorded(path) ? "%s: is being recorded by another ctxrec"
+						     : "%s: exists already",
+			   path);
 }
 
 static bool is_file_name(const char *name)
@@ -131,6 +133,18 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 	return ctx_exp_flush_log(writer, err);
 }
 
+/* Keeps the experiment from being replaced, for as long as the writer lives. */
+static enum ctx_status lock_log(struct ctx_exp_writer *writer, struct ctx_err *err)
+{
+	writer->lock = openat(writer->dir, "log.xml",
+			      O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+			      CTX_EXP_FILE_MODE(writer));
+	if (writer->lock < 0)
+		return ctx_err_errno(err, CTX_E_IO, "%s/log.xml", writer->path);
+	(void)flock(writer->lock, LOCK_EX | LOCK_NB); /* file systems without locks */
+	return CTX_OK;
+}
+
 static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ctx_exp_options *options,
 				  struct ctx_err *err)
 {
@@ -145,7 +159,9 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 	writer->dir = open(writer->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (writer->dir < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
-	status = put_first_lines(writer, options, err);
+	status = lock_log(writer, err);
+	if (status == CTX_OK)
+		status = put_first_lines(writer, options, err);
 	if (status == CTX_OK)
 		status = ctx_exp_make_file(writer, "map.xml", MAP_FIRST, sizeof(MAP_FIRST) - 1, err);
 	if (status == CTX_OK) {
@@ -167,6 +183,8 @@ static void release(struct ctx_exp_writer *writer)
 		ctx_exp_map_list_release(writer->procs[i].maps);
 	if (writer->dir >= 0)
 		close(writer->dir);
+	if (writer->lock >= 0)
+		close(writer->lock);
 	free(writer->path);
 	free(writer->procs);
 	free(writer->threads);
@@ -204,7 +222,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 
 	if (writer == NULL)
 		return ctx_err_nomem(err);
-	writer->dir = -1;
+	writer->dir = writer->lock = -1;
 	writer->start_ns = options->start_ns;
 	writer->limits.disk_bytes = options->max_bytes;
 	writer->keep_places = options->keep_places;

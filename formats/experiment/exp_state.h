@@ -102,7 +102,7 @@ struct ctx_exp_block_scratch {
 
 struct ctx_exp_writer {
 	char *path;
-	int dir;
+	int dir, lock;
 	uint64_t start_ns;
 	struct ctx_exp_limits limits;
 	struct ctx_exp_data_files data;

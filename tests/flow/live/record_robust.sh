@@ -37,7 +37,27 @@ expect 1 "precious.er" ctxrec -O -o precious.er -- true
 expect 1 "status.er: exists already \(-O replaces" ctxrec -o status.er -- true
 expect 1 "No such file" ctxrec -o nowhere/x.er -- touch ran
 [ ! -e ran ] || fail "the command was run although nothing could be recorded"
+ctxan -q status.er >/dev/null || fail "ctxan before -O" # leaves its database there
 ctxrec -q -O -o status.er -- true || fail "-O over an experiment"
+# A foreign file, a foreign link: nothing is removed.
+cp -r status.er foreign.er && echo 'my thesis' >foreign.er/thesis.txt
+expect 1 'foreign.er: holds "thesis.txt"' ctxrec -O -o foreign.er -- true
+rm foreign.er/thesis.txt && mkdir foreign.er/_f9.er && echo 'my thesis' >foreign.er/_f9.er/thesis.txt
+expect 1 'foreign.er: holds "thesis.txt"' ctxrec -O -o foreign.er -- true
+rm -r foreign.er/_f9.er && ln -s /etc/hostname foreign.er/notes
+expect 1 'foreign.er: holds "notes"' ctxrec -O -o foreign.er -- true
+[ -e foreign.er/log.xml ] && [ -e foreign.er/map.xml ] && [ -e foreign.er/archives ] || fail "-O removed a part: $(ls foreign.er)"
+rm foreign.er/notes
+ctxrec -q -O -o foreign.er -- true || fail "-O over a copy of an experiment"
+# Not while it is being recorded.
+ctxrec -q -o twice.er -- sh -c 'touch begun; until [ -e end ]; do sleep 0.05; done' &
+recorder=$!
+wait_for test -e begun
+expect 1 "twice.er: is being recorded" ctxrec -o twice.er -- true
+expect 1 "twice.er: is being recorded" ctxrec -O -o twice.er -- true
+touch end
+wait $recorder || fail "the recording that another one wanted to replace: $?"
+ctxan -q twice.er -r header | grep -Eq '^closed +yes' || fail "the recording that another one wanted to replace was harmed"
 
 # Recorders that begin at the same moment take different numbers.
 mkdir numbers
