@@ -47,8 +47,7 @@ enum ctx_status ctx_command_check(const char *command, struct ctx_err *err)
 }
 
 /* In the child: only calls that are safe after fork. */
-static _Noreturn void run(int go_fd, int error_fd, char *const *argv, const sigset_t *mask,
-			  const struct sigaction *sigpipe)
+static _Noreturn void run(int go_fd, int error_fd, char *const *argv, const struct ctx_child_signals *signals)
 {
 	char byte;
 	int error;
@@ -59,16 +58,17 @@ static _Noreturn void run(int go_fd, int error_fd, char *const *argv, const sigs
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127);
-	sigaction(SIGPIPE, sigpipe, NULL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	sigaction(SIGPIPE, &signals->pipe, NULL);
+	sigaction(SIGXFSZ, &signals->xfsz, NULL);
+	sigprocmask(SIG_SETMASK, &signals->mask, NULL);
 	execvp(argv[0], argv);
 	error = errno;
 	n = write(error_fd, &error, sizeof(error));
 	_exit(n == (ssize_t)sizeof(error) && error == ENOENT ? 127 : 126);
 }
 
-enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv, const sigset_t *mask,
-			       const struct sigaction *sigpipe, struct ctx_err *err)
+enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv,
+			       const struct ctx_child_signals *signals, struct ctx_err *err)
 {
 	int go[2], error[2];
 
@@ -84,7 +84,7 @@ enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv, const
 	if (child->pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		run(go[0], error[1], argv, mask, sigpipe);
+		run(go[0], error[1], argv, signals);
 	}
 	close(go[0]);
 	close(error[1]);

@@ -32,13 +32,17 @@ struct ctx_child {
  */
 CTX_MUST_CHECK enum ctx_status ctx_command_check(const char *command, struct ctx_err *err);
 
+struct ctx_child_signals { /* as they were before the recorder changed them */
+	sigset_t mask;
+	struct sigaction pipe, xfsz; /* SIGPIPE, SIGXFSZ */
+};
+
 /*
- * Forks. The child gets `mask` as its signal mask and SIGPIPE as `sigpipe`; `argv` ends with NULL.
+ * Forks. The child gets the `signals` of before; `argv` ends with NULL.
  * Fails with CTX_E_IO.
  */
 CTX_MUST_CHECK enum ctx_status ctx_child_fork(struct ctx_child *child, char *const *argv,
-					      const sigset_t *mask, const struct sigaction *sigpipe,
-					      struct ctx_err *err);
+					      const struct ctx_child_signals *signals, struct ctx_err *err);
 
 /*
  * Releases the child and waits until it has executed the command. CTX_E_NOTFOUND, CTX_E_PERM,

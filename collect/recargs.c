@@ -240,6 +240,7 @@ static const struct ctx_option rows[] = {
 	{"memory", 0, CTX_OPTION_TEXT, SIZE(set_size, memory_bytes)},
 	{"ring", 'm', CTX_OPTION_TEXT, SIZE(set_ring, ring_bytes)},
 
+	{"fail", 0, CTX_OPTION_FLAG, FLAG(fail)},
 	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
 	{"help", 'h', CTX_OPTION_FLAG, FLAG(help)},
 	{"version", 'V', CTX_OPTION_FLAG, FLAG(version)},

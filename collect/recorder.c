@@ -283,7 +283,9 @@ static void fail(struct ctx_recorder *recorder, const struct ctx_err *err)
 	if (recorder->has_failed)
 		return;
 	recorder->has_failed = true;
-	snprintf(text, sizeof(text), "recording stopped: %s", err->msg);
+	if (recorder->writer != NULL)
+		ctx_exp_fail(recorder->writer, err->msg);
+	snprintf(text, sizeof(text), "recording failed: %s", err->msg);
 	recorder->say(recorder->context, text);
 }
 
@@ -406,7 +408,7 @@ enum ctx_status ctx_record(const struct ctx_rec_options *options, const struct c
 			return give_up(&recorder, status);
 	}
 	record(&recorder, user, ret);
-	if (recorder.has_failed && ret->exit_code == 0)
+	if (recorder.has_failed && (options->fail || options->command == NULL))
 		ret->exit_code = 2;
 	recorder.child.pid = -1; /* after a second interruption it continues unobserved */
 	release(&recorder);

@@ -72,8 +72,10 @@ static enum ctx_status take_over_signals(struct ctx_recorder *recorder, struct c
 			sigaddset(&mask, wanted[i]);
 		}
 	}
-	sigprocmask(SIG_BLOCK, &mask, &recorder->old_mask);
-	sigaction(SIGPIPE, &ignore, &recorder->old_sigpipe);
+	sigprocmask(SIG_BLOCK, &mask, &recorder->old_signals.mask);
+	sigaction(SIGPIPE, &ignore, &recorder->old_signals.pipe);
+	/* A write beyond ulimit -f fails like any other. */
+	sigaction(SIGXFSZ, &ignore, &recorder->old_signals.xfsz);
 	recorder->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (recorder->signal_fd < 0)
 		return ctx_err_errno(err, CTX_E_IO, "signalfd");
@@ -316,8 +318,7 @@ enum ctx_status ctx_recorder_begin(struct ctx_recorder *recorder, struct ctx_err
 	if (status == CTX_OK)
 		status = take_over_signals(recorder, err);
 	if (status == CTX_OK && options->command != NULL)
-		status = ctx_child_fork(&recorder->child, options->command, &recorder->old_mask,
-					&recorder->old_sigpipe, err);
+		status = ctx_child_fork(&recorder->child, options->command, &recorder->old_signals, err);
 	if (status == CTX_OK)
 		status = open_session(recorder, err);
 	if (status == CTX_OK)

@@ -42,8 +42,7 @@ struct ctx_recorder {
 	struct ctx_state_records *states;
 	struct ctx_child child;
 	char *path;
-	sigset_t old_mask;
-	struct sigaction old_sigpipe;
+	struct ctx_child_signals old_signals;
 	int signal_fd;
 	struct pollfd *polls; /* signal_fd, then the rings */
 	uint64_t start_ns, next_usage_ns;

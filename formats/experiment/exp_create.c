@@ -161,6 +161,8 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 		return ctx_err_errno(err, CTX_E_IO, "%s", writer->path);
 	status = lock_log(writer, err);
 	if (status == CTX_OK)
+		status = ctx_exp_last_begin(writer, err);
+	if (status == CTX_OK)
 		status = put_first_lines(writer, options, err);
 	if (status == CTX_OK)
 		status = ctx_exp_make_file(writer, "map.xml", MAP_FIRST, sizeof(MAP_FIRST) - 1, err);
@@ -179,6 +181,8 @@ static enum ctx_status make_files(struct ctx_exp_writer *writer, const struct ct
 
 static void release(struct ctx_exp_writer *writer)
 {
+	if (writer->last.fd >= 0)
+		close(writer->last.fd);
 	for (size_t i = 0; i < writer->n_procs; i++)
 		ctx_exp_map_list_release(writer->procs[i].maps);
 	if (writer->dir >= 0)
@@ -222,7 +226,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 
 	if (writer == NULL)
 		return ctx_err_nomem(err);
-	writer->dir = writer->lock = -1;
+	writer->dir = writer->lock = writer->last.fd = -1;
 	writer->start_ns = options->start_ns;
 	writer->limits.disk_bytes = options->max_bytes;
 	writer->keep_places = options->keep_places;
@@ -253,22 +257,28 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 
 /* Ticks and the end */
 
-static bool is_old(uint64_t oldest_ns, uint64_t now_ns)
+#define FLUSH_NS 800000000u
+#define FLUSH_FIRST_NS 200000000u /* in the first second: a short recording is not all in memory */
+
+static bool is_old(const struct ctx_exp_writer *writer, uint64_t oldest_ns, uint64_t now_ns)
 {
-	return oldest_ns <= now_ns && now_ns - oldest_ns >= CTX_EXP_SECOND_NS;
+	uint64_t age_ns = ctx_exp_relative(writer, now_ns) < CTX_EXP_SECOND_NS ? FLUSH_FIRST_NS : FLUSH_NS;
+
+	return oldest_ns <= now_ns && now_ns - oldest_ns >= age_ns;
 }
 
 enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns, struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check(writer, err);
 
-	if (status == CTX_OK && is_old(writer->log_oldest_ns, now_ns))
+	ctx_exp_last_alive(writer, now_ns);
+	if (status == CTX_OK && is_old(writer, writer->log_oldest_ns, now_ns))
 		status = ctx_exp_flush_log(writer, err);
 	for (size_t i = 0; i < writer->n_live && status == CTX_OK; i++) {
-		if (is_old(writer->live[i]->oldest_ns, now_ns))
+		if (is_old(writer, writer->live[i]->oldest_ns, now_ns))
 			status = ctx_exp_flush_process(writer, writer->live[i], err);
 	}
-	if (status == CTX_OK && is_old(writer->overview.oldest_ns, now_ns))
+	if (status == CTX_OK && is_old(writer, writer->overview.oldest_ns, now_ns))
 		status = ctx_exp_flush_overview(writer, err);
 	return status;
 }
@@ -307,6 +317,7 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 	ctx_buf_put_text(&writer->log, "/>\n");
 	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);
 	status = status == CTX_OK ? step : status;
+	ctx_exp_last_end(writer);
 	release(writer);
 	return status;
 }

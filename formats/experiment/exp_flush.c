@@ -56,6 +56,7 @@ static enum ctx_status stick(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
 	if (writer->failed.status == CTX_OK)
 		writer->failed = *err;
+	ctx_exp_fail(writer, err->msg);
 	return err->status;
 }
 

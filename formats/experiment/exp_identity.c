@@ -5,6 +5,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
+#include "formats/experiment/exp_remove.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -141,6 +142,9 @@ enum ctx_status ctx_exp_fingerprint(const char *path, char ret_hex[17], struct c
 		ctx_buf_put_u64(&all, (uint64_t)entries.items[i].seconds);
 		ctx_buf_put_u64(&all, (uint64_t)entries.items[i].nanoseconds);
 	}
+	/* When a recorder is killed, no file changes, but what the experiment is. */
+	if (ctx_exp_is_recorded(path))
+		ctx_buf_put_text(&all, "recorded");
 	if (status == CTX_OK)
 		status = ctx_buf_check(&all, err);
 	if (status == CTX_OK)

@@ -124,6 +124,14 @@ enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, st
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
+enum ctx_status ctx_exp_log_warning(struct ctx_exp_log *log, const char *text, struct ctx_err *err)
+{
+	struct ctx_exp_entry entry = {.kind = CTX_EV_WARNING, .process = CTX_NONE, .thread = CTX_NONE};
+	enum ctx_status status = keep(log, text, &entry.text, err);
+
+	return status == CTX_OK ? add_entry(log, &entry, err) : status;
+}
+
 /*
  * The handlers below return CTX_E_FORMAT, without a message, when a required attribute is missing.
  */
@@ -310,6 +318,25 @@ static enum ctx_status read_subjects(struct ctx_exp_log *log, const struct ctx_e
 	return status;
 }
 
+/* The recorder's last words: why it stopped, and when. */
+static enum ctx_status read_failed(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				   struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	const char *why = ctx_exp_line_text(line, "text");
+	char *text CTX_AUTO_FREE = NULL;
+
+	if (why == NULL)
+		return CTX_E_FORMAT;
+	if (asprintf(&text, "recording failed %.3f s after its begin: %s; what came later is missing",
+		     (double)entry->time_ns / 1e9, why) < 0) {
+		text = NULL;
+		return ctx_err_nomem(err);
+	}
+	log->has_failed = true;
+	entry->kind = CTX_EV_WARNING;
+	return keep(log, text, &entry->text, err);
+}
+
 static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				  struct ctx_err *err)
 {
@@ -352,11 +379,15 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 	} else if (strcmp(kind, "warning") == 0) {
 		entry.kind = CTX_EV_WARNING;
 		status = keep(log, ctx_exp_line_text(line, "text"), &entry.text, err);
+	} else if (strcmp(kind, "failed") == 0) {
+		status = read_failed(log, line, &entry, err);
 	} else if (strcmp(kind, "limit") == 0) {
 		status = read_limit(log, line, &entry, err);
 	} else {
 		if (strcmp(kind, "exit") == 0)
 			log->closed = true;
+		else if (strcmp(kind, "alive") == 0)
+			log->alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
 			status = read_unwinding(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)

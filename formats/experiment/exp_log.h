@@ -80,7 +80,9 @@ struct ctx_exp_log {
 	uint64_t last_ns; /* the largest time in the log */
 	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
 	uint64_t limit_ns;
+	uint64_t alive_ns; /* last.xml: the recorder's last sign of life */
 	bool closed, has_run;
+	bool has_failed; /* last.xml: the recorder says why it stopped */
 	bool has_states; /* the log describes the file `states` */
 };
 
@@ -102,6 +104,10 @@ void ctx_exp_log_sort(struct ctx_exp_log *log);
 /* Adds an entry of damage, at time 0. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text,
 						  struct ctx_err *err);
+
+/* Adds a warning for the header of reports, at time 0. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_log_warning(struct ctx_exp_log *log, const char *text,
+						   struct ctx_err *err);
 
 /*
  * The row of a number in the files; an artificial row is added if the log does not describe it (a

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_reader_state.h"
+#include "formats/experiment/exp_remove.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -195,6 +196,25 @@ static bool is_lineage(const char *name)
 	return strcmp(name, ".er") == 0;
 }
 
+/* What is known of an end that was not in order. Older recorders leave no last words. */
+static enum ctx_status read_last(struct ctx_exp_reader *reader, struct ctx_err *err)
+{
+	enum ctx_status status;
+	char text[160];
+
+	if (faccessat(reader->dir, "last.xml", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+		return CTX_OK;
+	status = read_text_file(reader, "last.xml", err);
+	if (status != CTX_OK || reader->log.closed || reader->log.has_failed)
+		return status;
+	if (ctx_exp_is_recorded(reader->path))
+		return ctx_exp_log_warning(&reader->log, "the recording goes on: this is its beginning", err);
+	snprintf(text, sizeof(text),
+		 "the recorder was killed: its last sign of life is %.3f s after the begin of the recording",
+		 (double)reader->log.alive_ns / 1e9);
+	return ctx_exp_log_warning(&reader->log, text, err);
+}
+
 static enum ctx_status read_all(struct ctx_exp_reader *reader, struct ctx_err *err)
 {
 	struct ctx_strtab names = {0};
@@ -202,6 +222,8 @@ static enum ctx_status read_all(struct ctx_exp_reader *reader, struct ctx_err *e
 
 	if (status == CTX_OK && !reader->log.has_run)
 		status = ctx_err_set(err, CTX_E_FORMAT, "log.xml: no run event in it");
+	if (status == CTX_OK)
+		status = read_last(reader, err);
 	if (status == CTX_OK)
 		status = read_directory(reader, ".", err);
 	if (status == CTX_OK)

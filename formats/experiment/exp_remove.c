@@ -110,7 +110,7 @@ static bool is_own_file(enum level level, const char *name)
 {
 	static const char *const OF_PROCESSES[] = {"log.xml", "map.xml",    "frameinfo", "profile",
 						   "states",  "hwcounters", "stacks",	 NULL};
-	static const char *const OF_ALL[] = {"overview", "notes", NULL};
+	static const char *const OF_ALL[] = {"overview", "notes", "last.xml", NULL};
 
 	if (level == LEVEL_ARCHIVES)
 		return is_archived(name);

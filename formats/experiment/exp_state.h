@@ -100,6 +100,14 @@ struct ctx_exp_block_scratch {
 	struct ctx_buf raw, block;
 };
 
+/* The page of last words. */
+struct ctx_exp_last {
+	int fd;			   /* -1: none */
+	uint64_t alive_ns, put_ns; /* relative: the last sign of life, and the last that was written */
+	bool has_failed;
+	char reason[CTX_ERR_MAX];
+};
+
 struct ctx_exp_writer {
 	char *path;
 	int dir, lock;
@@ -123,6 +131,7 @@ struct ctx_exp_writer {
 	uint64_t flushing_ns; /* relative: oldest record of the process being written */
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
+	struct ctx_exp_last last;
 	struct ctx_exp_stats stats;
 	bool has_root_process, kernel_seen, share;
 	struct ctx_err failed; /* status CTX_OK: none */
@@ -167,6 +176,13 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *wri
 /* Creates a file of the root process with these bytes. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,
 						 const void *bytes, size_t n, struct ctx_err *err);
+
+#define CTX_EXP_LAST_FILE "last.xml"
+
+/* Reserves the page; notes a sign of life (now and then written); removes it unless it is needed. */
+CTX_MUST_CHECK enum ctx_status ctx_exp_last_begin(struct ctx_exp_writer *writer, struct ctx_err *err);
+void ctx_exp_last_alive(struct ctx_exp_writer *writer, uint64_t now_ns);
+void ctx_exp_last_end(struct ctx_exp_writer *writer);
 
 /* "" or "_f1_x2": at most CTX_EXP_DIR_NAME_MAX bytes, including the zero. */
 void ctx_exp_lineage(const struct ctx_exp_writer *writer, uint32_t process, char out[CTX_EXP_DIR_NAME_MAX]);

@@ -11,7 +11,7 @@
  *
  * The files are consistent at any time: each block is written with one write, log and map before
  * the frames, frames before the packets that refer to them. ctx_exp_tick writes buffers older than
- * a second. A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before
+ * 0.8 s, in the first second older than 0.2 s. A descendant's directory (_f1.er, _f1_x1.er, ...; _p<PID>.er for processes from before
  * the recording) is created with its first sample; processes without samples are in the root
  * process's log only. Files are opened, appended to and closed as needed, so that processes hold no
  * descriptors.
@@ -233,10 +233,17 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_warning(struct ctx_exp_writer *writer, ui
 					       const char *text, struct ctx_err *err);
 
 /*
- * Writes every buffer whose oldest record is a second old. Call about once a second or more often.
+ * Writes every buffer whose oldest record is 0.8 s old (0.2 s in the first second), so that with a
+ * call every tenth of a second nothing older than a second is lost with the recorder.
  */
 CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint64_t now_ns,
 					    struct ctx_err *err);
+
+/*
+ * The recording ends here because something went wrong: the experiment says so, also on a full disk.
+ * The writer's own I/O errors are noted without this. The first reason counts.
+ */
+void ctx_exp_fail(struct ctx_exp_writer *writer, const char *reason);
 
 struct ctx_exp_stats {
 	uint64_t samples, changes; /* received */

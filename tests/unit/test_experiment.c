@@ -300,6 +300,58 @@ static void test_experiment__flushed_data_is_readable_while_recording(void **sta
 	close_and_check(&recording, place->path);
 }
 
+static void count_warnings(const char *path, const char *text, uint32_t want)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	uint32_t n = 0;
+
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK)
+		n += event.kind == CTX_EV_WARNING && strstr(event.text, text) != NULL;
+	source->close(source);
+	assert_int_equal(n, want);
+}
+
+/* The room for the last words is taken in the beginning, and written over in place. */
+static void test_experiment__says_why_and_when_a_recording_failed(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct fixture_recording recording = {.seed = 5};
+	char *last = ctx_path_join(place->path, "last.xml");
+	char command[1200];
+	struct stat before, after;
+
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 400; i++)
+		fixture_step(&recording, 20);
+	assert_int_equal(stat(last, &before), 0);
+	assert_int_equal(before.st_size, 4096);
+	count_warnings(place->path, "the recording goes on", 1);
+	assert_int_equal(ctx_exp_tick(recording.writer, FIXTURE_START_NS + UINT64_C(4500000000), NULL),
+			 CTX_OK);
+	/* Killed: a copy without its lock. */
+	snprintf(command, sizeof(command), "cp -r '%s' '%s.killed.er'", place->path, place->path);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "%s.killed.er", place->path);
+	count_warnings(command, "its last sign of life is 4.500 s after", 1);
+	assert_int_equal(ctx_dir_remove(command, NULL), CTX_OK);
+	/* Failed, with a reason that does not fit. */
+	memset(command, '"', sizeof(command));
+	memcpy(command, "no space", 8);
+	command[sizeof(command) - 1] = '\0';
+	ctx_exp_fail(recording.writer, command);
+	ctx_exp_fail(recording.writer, "the first reason counts");
+	assert_int_equal(stat(last, &after), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	assert_int_equal(after.st_size, before.st_size);
+	fixture_close(&recording);
+	count_warnings(place->path, "recording failed 4.500 s after its begin: no space\"\"\"", 1);
+	fixture_contents_deinit(&recording.in);
+	free(last);
+}
+
 static void test_experiment__a_fingerprint_changes_with_the_files(void **state)
 {
 	struct place *place = *state;
@@ -336,6 +388,7 @@ int main(void)
 		place_test(test_experiment__only_experiments_are_overwritten),
 		place_test(test_experiment__names_without_er_and_wrong_arguments_are_refused),
 		place_test(test_experiment__flushed_data_is_readable_while_recording),
+		place_test(test_experiment__says_why_and_when_a_recording_failed),
 		place_test(test_experiment__a_fingerprint_changes_with_the_files),
 	};
 

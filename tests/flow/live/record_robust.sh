@@ -78,6 +78,18 @@ n=$(samples killed.er)
 [ "$n" -ge 10 ] || fail "killed recorder: only $n samples"
 ctxan -q killed.er -r header | grep -qi 'not closed' || fail "the header does not say that the run was not closed"
 
+ctxan -q killed.er -r header | grep -q 'recorder was killed: its last sign of life is [0-9.]* s after' || fail "the header does not say until when something is known"
+
+# A limit on file sizes: the recorder gets no signal, the target has its own again.
+(ulimit -f 16 && exec ctxrec --no-archive -F 4999 --states off -o limited.er -- sh -c "($spin; $spin; $spin; $spin; echo done >ran.limited); head -c 100000 /dev/zero >large; exit 6") 2>limited.err
+status=$?
+[ $status = 6 ] || fail "ulimit -f: exit status $status instead of the target's: $(cat limited.err)"
+[ -e ran.limited ] || fail "ulimit -f: the target did not run on"
+grep -q 'recording failed: .*File too large' limited.err || fail "ulimit -f: not said: $(cat limited.err)"
+ctxan -q limited.er --db limited.db -r header >limited.txt || fail "ulimit -f: report"
+grep -q 'recording failed [0-9.]* s after its begin: .*File too large' limited.txt || fail "ulimit -f: the experiment does not say what happened: $(cat limited.txt)"
+[ "$(samples limited.er)" -ge 10 ] || fail "ulimit -f: $(samples limited.er) samples"
+
 # kill -9 of the target.
 rm target.pid
 timeout 300 ctxrec -q -o target.er -- sh -c 'echo $$ >target.pid; while :; do :; done' &
