@@ -107,12 +107,13 @@ static enum ctx_status put_span(struct ctx_states *states, uint32_t number, enum
 				uint32_t raw_stack, struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[number];
+	bool on_cpu = (CTX_STATES_ON_CPU & CTX_STATE_BIT(state)) != 0;
 	struct ctx_state_span span = {.begin_ns = thread->since_ns,
 				      .end_ns = states->now_ns,
 				      .thread = number,
 				      .state = state,
 				      .raw_stack = raw_stack,
-				      .cpu = thread->cpu};
+				      .cpu = on_cpu ? thread->cpu : -1};
 
 	if (span.begin_ns >= span.end_ns)
 		return CTX_OK;

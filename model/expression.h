@@ -34,7 +34,7 @@ enum ctx_expression_name {
 	CTX_NAME_LWPID,	    /* tid */
 	CTX_NAME_PROCID,    /* process id of the profile */
 	CTX_NAME_PID,
-	CTX_NAME_CPUID,
+	CTX_NAME_CPUID,	 /* CTX_NO_CPU: a span of a state off the processor */
 	CTX_NAME_TSTAMP, /* ns from the start */
 	CTX_NAME_SECOND, /* whole seconds from the start */
 	CTX_NAME_WEIGHT,
@@ -142,6 +142,21 @@ bool ctx_expression_is_true(const struct ctx_expression *expression,
 /* For index objects: a real one is rounded down. -1: no value, or out of range. */
 int64_t ctx_expression_key(const struct ctx_expression *expression,
 			   const struct ctx_expression_subject *subject);
+
+/*
+ * Spans of time: TSTAMP, SECOND and SAMPLE change along a span, and with them the value. The
+ * functions below return the last time up to which the expression has the value of the subject's
+ * TSTAMP, at most `last_ns`: as a filter, or as the key of an index object. The time can be too
+ * early if the expression has bit operations or divides by what changes, but is not before TSTAMP.
+ * O(1) if it does not use the time or has one value, else O(log time).
+ */
+uint64_t ctx_expression_truth_until(const struct ctx_expression *expression,
+				    const struct ctx_expression_subject *subject, uint64_t last_ns);
+uint64_t ctx_expression_key_until(const struct ctx_expression *expression,
+				  const struct ctx_expression_subject *subject, uint64_t last_ns);
+
+/* Moves the subject to another time. */
+void ctx_expression_subject_at(uint64_t time_ns, struct ctx_expression_subject *subject);
 
 /* The name if the expression is a single name, else CTX_EXPRESSION_NAMES_N. */
 enum ctx_expression_name ctx_expression_only_name(const struct ctx_expression *expression);

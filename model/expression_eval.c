@@ -10,6 +10,12 @@ static int64_t clamp(uint64_t value)
 	return value <= INT64_MAX ? (int64_t)value : INT64_MAX;
 }
 
+void ctx_expression_subject_at(uint64_t time_ns, struct ctx_expression_subject *subject)
+{
+	subject->values[CTX_NAME_TSTAMP] = clamp(time_ns);
+	subject->values[CTX_NAME_SECOND] = subject->values[CTX_NAME_TSTAMP] / NS_PER_S;
+}
+
 void ctx_expression_subject_of(const struct ctx_profile *profile, const struct ctx_sample *sample,
 			       struct ctx_expression_subject *ret)
 {
@@ -29,13 +35,15 @@ void ctx_expression_subject_of(const struct ctx_profile *profile, const struct c
 		}
 	}
 	values[CTX_NAME_CPUID] = sample->cpu;
-	values[CTX_NAME_TSTAMP] = clamp(sample->time_ns);
-	values[CTX_NAME_SECOND] = values[CTX_NAME_TSTAMP] / NS_PER_S;
+	ctx_expression_subject_at(sample->time_ns, ret);
 	values[CTX_NAME_WEIGHT] = clamp(sample->weight);
 	values[CTX_NAME_METRIC] = sample->metric;
 	if (profile->has_states && sample->metric >= profile->states &&
-	    sample->metric - profile->states < CTX_STATE_N)
+	    sample->metric - profile->states < CTX_STATE_N) {
 		values[CTX_NAME_STATE] = sample->metric - profile->states;
+		if ((CTX_STATES_ON_CPU & CTX_STATE_BIT(sample->metric - profile->states)) == 0)
+			values[CTX_NAME_CPUID] = CTX_NO_CPU;
+	}
 	if (sample->stack < profile->cct.n)
 		values[CTX_NAME_DEPTH] = profile->cct.depth[sample->stack];
 }
@@ -94,12 +102,12 @@ void ctx_expression_subject_add(const struct ctx_traced *operation, struct ctx_e
 	}
 }
 
-static struct ctx_value integer(int64_t value)
+struct ctx_value ctx_expr_integer(int64_t value)
 {
 	return (struct ctx_value){.kind = CTX_VALUE_INTEGER, .integer = value};
 }
 
-static struct ctx_value real(double value)
+struct ctx_value ctx_expr_real(double value)
 {
 	return (struct ctx_value){.kind = isfinite(value) ? CTX_VALUE_REAL : CTX_VALUE_NONE, .real = value};
 }
@@ -109,7 +117,7 @@ static double as_real(struct ctx_value value)
 	return value.kind == CTX_VALUE_REAL ? value.real : (double)value.integer;
 }
 
-static bool is_nonzero(struct ctx_value value)
+bool ctx_expr_is_nonzero(struct ctx_value value)
 {
 	return value.kind == CTX_VALUE_REAL ? value.real < 0 || value.real > 0 : value.integer != 0;
 }
@@ -118,14 +126,14 @@ static struct ctx_value shifted(enum expr_op op, int64_t value, int64_t by)
 {
 	if (by < 0 || by > 63)
 		return (struct ctx_value){0};
-	return integer(op == EXPR_SHIFT_LEFT ? (int64_t)((uint64_t)value << by) : value >> by);
+	return ctx_expr_integer(op == EXPR_SHIFT_LEFT ? (int64_t)((uint64_t)value << by) : value >> by);
 }
 
 static struct ctx_value divided(enum expr_op op, int64_t left, int64_t right)
 {
 	if (right == 0 || (left == INT64_MIN && right == -1))
 		return (struct ctx_value){0};
-	return integer(op == EXPR_DIVIDE ? left / right : left % right);
+	return ctx_expr_integer(op == EXPR_DIVIDE ? left / right : left % right);
 }
 
 static struct ctx_value of_integers(enum expr_op op, int64_t left, int64_t right)
@@ -135,23 +143,23 @@ static struct ctx_value of_integers(enum expr_op op, int64_t left, int64_t right
 
 	switch (op) {
 	case EXPR_OR:
-		return integer(left | right);
+		return ctx_expr_integer(left | right);
 	case EXPR_XOR:
-		return integer(left ^ right);
+		return ctx_expr_integer(left ^ right);
 	case EXPR_AND:
-		return integer(left & right);
+		return ctx_expr_integer(left & right);
 	case EXPR_EQUAL:
-		return integer(left == right);
+		return ctx_expr_integer(left == right);
 	case EXPR_UNEQUAL:
-		return integer(left != right);
+		return ctx_expr_integer(left != right);
 	case EXPR_LESS:
-		return integer(left < right);
+		return ctx_expr_integer(left < right);
 	case EXPR_LESS_EQUAL:
-		return integer(left <= right);
+		return ctx_expr_integer(left <= right);
 	case EXPR_GREATER:
-		return integer(left > right);
+		return ctx_expr_integer(left > right);
 	case EXPR_GREATER_EQUAL:
-		return integer(left >= right);
+		return ctx_expr_integer(left >= right);
 	case EXPR_SHIFT_LEFT:
 	case EXPR_SHIFT_RIGHT:
 		return shifted(op, left, right);
@@ -168,32 +176,32 @@ static struct ctx_value of_integers(enum expr_op op, int64_t left, int64_t right
 		overflows = __builtin_mul_overflow(left, right, &result);
 		break;
 	}
-	return overflows ? (struct ctx_value){0} : integer(result);
+	return overflows ? (struct ctx_value){0} : ctx_expr_integer(result);
 }
 
 static struct ctx_value of_reals(enum expr_op op, double left, double right)
 {
 	switch (op) {
 	case EXPR_EQUAL:
-		return integer(!(left < right) && !(left > right));
+		return ctx_expr_integer(!(left < right) && !(left > right));
 	case EXPR_UNEQUAL:
-		return integer(left < right || left > right);
+		return ctx_expr_integer(left < right || left > right);
 	case EXPR_LESS:
-		return integer(left < right);
+		return ctx_expr_integer(left < right);
 	case EXPR_LESS_EQUAL:
-		return integer(left <= right);
+		return ctx_expr_integer(left <= right);
 	case EXPR_GREATER:
-		return integer(left > right);
+		return ctx_expr_integer(left > right);
 	case EXPR_GREATER_EQUAL:
-		return integer(left >= right);
+		return ctx_expr_integer(left >= right);
 	case EXPR_ADD:
-		return real(left + right);
+		return ctx_expr_real(left + right);
 	case EXPR_SUBTRACT:
-		return real(left - right);
+		return ctx_expr_real(left - right);
 	case EXPR_MULTIPLY:
-		return real(left * right);
+		return ctx_expr_real(left * right);
 	default: /* EXPR_DIVIDE; not finite for zero */
-		return real(left / right);
+		return ctx_expr_real(left / right);
 	}
 }
 
@@ -201,16 +209,25 @@ static struct ctx_value of_sign(enum expr_op op, struct ctx_value value)
 {
 	switch (op) {
 	case EXPR_NOT:
-		return integer(!is_nonzero(value));
+		return ctx_expr_integer(!ctx_expr_is_nonzero(value));
 	case EXPR_COMPLEMENT:
-		return integer(~value.integer);
+		return ctx_expr_integer(~value.integer);
 	case EXPR_NEGATE:
 		if (value.kind == CTX_VALUE_REAL)
-			return real(-value.real);
-		return value.integer == INT64_MIN ? (struct ctx_value){0} : integer(-value.integer);
+			return ctx_expr_real(-value.real);
+		return value.integer == INT64_MIN ? (struct ctx_value){0} : ctx_expr_integer(-value.integer);
 	default: /* EXPR_PLUS */
 		return value;
 	}
+}
+
+struct ctx_value ctx_expr_operate(enum expr_op op, struct ctx_value left, struct ctx_value right)
+{
+	if (ctx_expr_is_sign(op))
+		return of_sign(op, left);
+	if (left.kind == CTX_VALUE_REAL || right.kind == CTX_VALUE_REAL)
+		return of_reals(op, as_real(left), as_real(right));
+	return of_integers(op, left.integer, right.integer);
 }
 
 struct evaluation {
@@ -221,36 +238,42 @@ struct evaluation {
 static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t number);
 
 /* Sample k of a process is the time after its record k - 1, up to record k. */
-static int64_t sample_number(const struct evaluation *evaluation)
+int64_t ctx_expr_sample_number(const struct ctx_expression *expression, int64_t process, uint64_t time_ns,
+			       size_t *ret_before)
 {
-	const struct ctx_expression *expression = evaluation->expression;
-	int64_t process = evaluation->subject->values[CTX_NAME_PROCID];
-	uint64_t time_ns = (uint64_t)evaluation->subject->values[CTX_NAME_TSTAMP];
 	struct expr_range range;
 	size_t before;
 
+	*ret_before = 0;
 	if (process < 0 || (uint64_t)process >= expression->usage_processes)
 		return -1;
 	range = expression->usage_of[process];
 	if (range.begin == range.end)
 		return -1;
 	before = ctx_count_below_u64(expression->usage_ns + range.begin, range.end - range.begin, time_ns);
+	*ret_before = before;
 	return before > 0 && before < range.end - range.begin ? (int64_t)before : -1;
 }
 
 static struct ctx_value of_name(const struct evaluation *evaluation, enum ctx_expression_name name)
 {
-	int64_t value =
-		name == CTX_NAME_SAMPLE ? sample_number(evaluation) : evaluation->subject->values[name];
+	const int64_t *values = evaluation->subject->values;
+	int64_t value = values[name];
+	size_t before;
 
-	return value != CTX_EXPRESSION_NO_VALUE ? integer(value) : (struct ctx_value){0};
+	if (name == CTX_NAME_SAMPLE)
+		value = ctx_expr_sample_number(evaluation->expression, values[CTX_NAME_PROCID],
+					       (uint64_t)values[CTX_NAME_TSTAMP], &before);
+
+	return value != CTX_EXPRESSION_NO_VALUE ? ctx_expr_integer(value) : (struct ctx_value){0};
 }
 
-static bool test(const struct evaluation *evaluation, const struct expr_node *node)
+bool ctx_expr_test(const struct ctx_expression *expression, const struct expr_node *node,
+		   const struct ctx_expression_subject *subject)
 {
-	const struct expr_test *asked = &evaluation->expression->tests[node->test];
-	int64_t i = asked->kind == EXPR_TEST_NAME_VALUE ? evaluation->subject->values[asked->name]
-							: (int64_t)evaluation->subject->stack;
+	const struct expr_test *asked = &expression->tests[node->test];
+	int64_t i =
+		asked->kind == EXPR_TEST_NAME_VALUE ? subject->values[asked->name] : (int64_t)subject->stack;
 
 	return asked->bits != NULL && i >= 0 && (uint64_t)i < asked->n && expr_bit(asked->bits, (size_t)i);
 }
@@ -262,10 +285,10 @@ static struct ctx_value of_logic(const struct evaluation *evaluation, const stru
 
 	if (left.kind == CTX_VALUE_NONE)
 		return left;
-	if (is_nonzero(left) == (node->op == EXPR_OR_ELSE))
-		return integer(node->op == EXPR_OR_ELSE);
+	if (ctx_expr_is_nonzero(left) == (node->op == EXPR_OR_ELSE))
+		return ctx_expr_integer(node->op == EXPR_OR_ELSE);
 	right = evaluate(evaluation, node->right);
-	return right.kind == CTX_VALUE_NONE ? right : integer(is_nonzero(right));
+	return right.kind == CTX_VALUE_NONE ? right : ctx_expr_integer(ctx_expr_is_nonzero(right));
 }
 
 static struct ctx_value of_condition(const struct evaluation *evaluation, const struct expr_node *node)
@@ -274,10 +297,11 @@ static struct ctx_value of_condition(const struct evaluation *evaluation, const 
 
 	if (condition.kind == CTX_VALUE_NONE)
 		return condition;
-	value = evaluate(evaluation, is_nonzero(condition) ? node->right : node->third);
+	value = evaluate(evaluation, ctx_expr_is_nonzero(condition) ? node->right : node->third);
 	/* As in C: of an integer and a decimal the value is a decimal, whichever it is. */
-	return value.kind == CTX_VALUE_INTEGER && node->type == EXPR_TYPE_REAL ? real((double)value.integer)
-									       : value;
+	return value.kind == CTX_VALUE_INTEGER && node->type == EXPR_TYPE_REAL
+		       ? ctx_expr_real((double)value.integer)
+		       : value;
 }
 
 static struct ctx_value of_operator(const struct evaluation *evaluation, const struct expr_node *node)
@@ -286,14 +310,8 @@ static struct ctx_value of_operator(const struct evaluation *evaluation, const s
 
 	if (left.kind == CTX_VALUE_NONE)
 		return left;
-	if (node->op >= EXPR_NEGATE && node->op <= EXPR_COMPLEMENT)
-		return of_sign(node->op, left);
-	right = evaluate(evaluation, node->right);
-	if (right.kind == CTX_VALUE_NONE)
-		return right;
-	if (left.kind == CTX_VALUE_REAL || right.kind == CTX_VALUE_REAL)
-		return of_reals(node->op, as_real(left), as_real(right));
-	return of_integers(node->op, left.integer, right.integer);
+	right = ctx_expr_is_sign(node->op) ? left : evaluate(evaluation, node->right);
+	return right.kind == CTX_VALUE_NONE ? right : ctx_expr_operate(node->op, left, right);
 }
 
 /* Recursion is bounded by CTX_EXPRESSION_NODES_MAX small frames. */
@@ -308,7 +326,7 @@ static struct ctx_value evaluate(const struct evaluation *evaluation, uint32_t n
 		return of_name(evaluation, node->name);
 	case EXPR_TEST:
 	case EXPR_NAME_LIKE:
-		return integer(test(evaluation, node));
+		return ctx_expr_integer(ctx_expr_test(evaluation->expression, node, evaluation->subject));
 	case EXPR_OR_ELSE:
 	case EXPR_AND_ALSO:
 		return of_logic(evaluation, node);
@@ -332,7 +350,7 @@ bool ctx_expression_is_true(const struct ctx_expression *expression,
 {
 	struct ctx_value value = ctx_expression_evaluate(expression, subject);
 
-	return value.kind != CTX_VALUE_NONE && is_nonzero(value);
+	return value.kind != CTX_VALUE_NONE && ctx_expr_is_nonzero(value);
 }
 
 int64_t ctx_expression_key(const struct ctx_expression *expression,

@@ -4,6 +4,7 @@
  *	expression_lex.c    text to tokens          expression_parse.c    tokens to nodes, with their types
  *	expression_names.c  the names               expression_pattern.c  patterns, compiled
  *	expression_bind.c   patterns to sets        expression_eval.c     the value of a sample
+ *	expression_range.c  the values of a span of time
  */
 #ifndef CTX_MODEL_EXPRESSION_IMPL_H
 #define CTX_MODEL_EXPRESSION_IMPL_H
@@ -95,6 +96,7 @@ struct ctx_expression {
 	struct ctx_arena arena;
 	struct expr_node *nodes; /* owned; the root is the last */
 	size_t n, cap;
+	bool uses_time;		 /* TSTAMP, SECOND or SAMPLE */
 	struct expr_test *tests; /* owned */
 	size_t n_tests, tests_cap;
 	/* Of SAMPLE, once it is bound: the times of the usage records, by process and ascending. */
@@ -112,6 +114,31 @@ static inline void expr_set_bit(uint64_t *bits, size_t i)
 {
 	bits[i / 64] |= UINT64_C(1) << i % 64;
 }
+
+/* ---- values ---- */
+
+struct ctx_value ctx_expr_integer(int64_t value);
+
+/* No value for one that is not finite. */
+struct ctx_value ctx_expr_real(double value);
+
+bool ctx_expr_is_nonzero(struct ctx_value value);
+
+static inline bool ctx_expr_is_sign(enum expr_op op)
+{
+	return op >= EXPR_NEGATE && op <= EXPR_COMPLEMENT;
+}
+
+/* The value of an operator other than the logical ones and the condition; a sign ignores `right`. */
+struct ctx_value ctx_expr_operate(enum expr_op op, struct ctx_value left, struct ctx_value right);
+
+/* Whether the subject passes the test of an EXPR_TEST or EXPR_NAME_LIKE. */
+bool ctx_expr_test(const struct ctx_expression *expression, const struct expr_node *node,
+		   const struct ctx_expression_subject *subject);
+
+/* SAMPLE of a process at a time, -1: none; and its usage records before then. */
+int64_t ctx_expr_sample_number(const struct ctx_expression *expression, int64_t process, uint64_t time_ns,
+			       size_t *ret_before);
 
 /* ---- tokens ---- */
 

@@ -555,6 +555,9 @@ enum ctx_status ctx_expression_parse(const char *text, struct ctx_expression **r
 		ctx_expression_destroy(expression);
 		return status;
 	}
+	expression->uses_time = ctx_expression_uses(expression, CTX_NAME_TSTAMP) ||
+				ctx_expression_uses(expression, CTX_NAME_SECOND) ||
+				ctx_expression_uses(expression, CTX_NAME_SAMPLE);
 	*ret = expression;
 	return CTX_OK;
 }

@@ -70,6 +70,7 @@ struct ctx_report_sum {
 /* The meaning of an index's keys. */
 enum ctx_index_entity {
 	CTX_INDEX_NUMBER,
+	CTX_INDEX_CPU,
 	CTX_INDEX_THREAD,
 	CTX_INDEX_PROCESS,
 	CTX_INDEX_METRIC,

@@ -137,8 +137,8 @@ struct ctx_report_source {
 	enum ctx_status (*code)(struct ctx_report_source *source, struct ctx_report_code *ret,
 				struct ctx_err *err);
 	/*
-	 * Samples one by one, in order of time; spans are cut at the intervals. Each call reads the
-	 * database.
+	 * Samples one by one, in order of time; spans are cut at the intervals, and the parts of one
+	 * that filters keep come together. Each call reads the database.
 	 */
 	enum ctx_status (*samples)(struct ctx_report_source *source, const struct ctx_samples_query *query,
 				   ctx_report_sample_fn each, void *context, struct ctx_err *err);

@@ -42,6 +42,12 @@ char ctx_state_letter(enum ctx_thread_state state);
 
 #define CTX_STATE_BIT(state) (1u << (state))
 
+#define CTX_NO_CPU (-2) /* in place of a processor's number: off the processors */
+
+/* All others have no processor. */
+#define CTX_STATES_ON_CPU                                                                                    \
+	(CTX_STATE_BIT(CTX_STATE_USER) | CTX_STATE_BIT(CTX_STATE_SYSTEM) | CTX_STATE_BIT(CTX_STATE_TRAP))
+
 /* Waits that another thread can end: off CPU and not runnable. */
 #define CTX_STATES_OF_WAITS                                                                                  \
 	(CTX_STATE_BIT(CTX_STATE_TEXT_FAULT) | CTX_STATE_BIT(CTX_STATE_DATA_FAULT) |                         \

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "model/expression.h"
 #include "query/sample_scan.h"
+#include "query/span_parts.h"
 
 #include <stdlib.h>
 
@@ -51,21 +52,13 @@ static enum ctx_status row_of(struct indexing *indexing, int64_t key, uint32_t *
 	return CTX_OK;
 }
 
-static enum ctx_status take(void *context, const struct ctx_sample *sample,
-			    const struct ctx_traced *operation, struct ctx_err *err)
+static enum ctx_status add(struct indexing *indexing, int64_t key, uint64_t weight, struct ctx_err *err)
 {
-	struct indexing *indexing = context;
 	struct ctx_query_index *rows = indexing->rows;
-	struct ctx_expression_subject subject;
 	struct ctx_report_sum *sum;
-	uint64_t weight = indexing->counts ? 1 : sample->weight;
 	uint32_t row = 0;
-	enum ctx_status status;
+	enum ctx_status status = row_of(indexing, key, &row, err);
 
-	ctx_expression_subject_of(indexing->profile, sample, &subject);
-	if (operation != NULL)
-		ctx_expression_subject_add(operation, &subject);
-	status = row_of(indexing, ctx_expression_key(indexing->expression, &subject), &row, err);
 	if (status != CTX_OK)
 		return status;
 	sum = &rows->sums[row * rows->n_metrics + indexing->metric];
@@ -74,6 +67,38 @@ static enum ctx_status take(void *context, const struct ctx_sample *sample,
 	rows->totals[indexing->metric].samples++;
 	rows->totals[indexing->metric].weight += weight;
 	return CTX_OK;
+}
+
+/* A span has a part in each row whose key it has at some time. */
+static enum ctx_status take_span(struct indexing *indexing, const struct ctx_sample *span,
+				 struct ctx_err *err)
+{
+	struct ctx_span_parts parts;
+	struct ctx_sample part;
+	enum ctx_status status;
+
+	ctx_span_parts_by(indexing->expression, indexing->profile, span, &parts);
+	while ((status = ctx_span_parts_next(&parts, &part, err)) == CTX_OK) {
+		status = add(indexing, parts.key_value, indexing->counts ? 1 : part.weight, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return status == CTX_END ? CTX_OK : status;
+}
+
+static enum ctx_status take(void *context, const struct ctx_sample *sample,
+			    const struct ctx_traced *operation, struct ctx_err *err)
+{
+	struct indexing *indexing = context;
+	struct ctx_expression_subject subject;
+
+	if (sample->weight != 0 && ctx_metric_is_clipped(&indexing->profile->metrics[sample->metric]))
+		return take_span(indexing, sample, err);
+	ctx_expression_subject_of(indexing->profile, sample, &subject);
+	if (operation != NULL)
+		ctx_expression_subject_add(operation, &subject);
+	return add(indexing, ctx_expression_key(indexing->expression, &subject),
+		   indexing->counts ? 1 : sample->weight, err);
 }
 
 static enum ctx_status scan_metrics(struct ctx_query *query, struct indexing *indexing, struct ctx_err *err)

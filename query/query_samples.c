@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "query/span_edges.h"
+#include "query/span_parts.h"
 
 #include <stdlib.h>
 
@@ -15,21 +16,37 @@ struct passing {
 	bool counts;		      /* the samples of the metric are counted: each weighs 1 */
 };
 
+static enum ctx_status hand_out(const struct passing *passing, const struct ctx_sample *sample,
+				struct ctx_err *err)
+{
+	struct ctx_sample one = *sample;
+
+	if (passing->counts)
+		one.weight = 1;
+	return passing->samples->each(passing->samples->context, &one, err);
+}
+
 static enum ctx_status pass(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	const struct passing *passing = context;
-	const struct ctx_query_samples *samples = passing->samples;
-	struct ctx_sample one;
+	const struct ctx_query *query = passing->samples->query;
+	struct ctx_span_parts parts;
+	struct ctx_sample part;
+	enum ctx_status status;
 
-	if (!ctx_selection_has(samples->query->selection, sample))
-		return CTX_OK;
 	if (passing->selected != NULL && !passing->selected[sample->thread])
 		return CTX_OK;
-	if (!passing->counts)
-		return samples->each(samples->context, sample, err);
-	one = *sample;
-	one.weight = 1;
-	return samples->each(samples->context, &one, err);
+	if (sample->weight == 0 || !ctx_metric_is_clipped(&query->profile->metrics[sample->metric]))
+		return ctx_selection_has(query->selection, sample) ? hand_out(passing, sample, err) : CTX_OK;
+	if (!ctx_selection_has_cpu(query->selection, sample->cpu))
+		return CTX_OK;
+	ctx_span_parts_kept(query->selection, sample, &parts);
+	while ((status = ctx_span_parts_next(&parts, &part, err)) == CTX_OK) {
+		status = hand_out(passing, &part, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return status == CTX_END ? CTX_OK : status;
 }
 
 /* A span that ends in the interval may have begun before it. */

@@ -1,6 +1,7 @@
 #include "query/sample_scan.h"
 
 #include "query/span_edges.h"
+#include "query/span_parts.h"
 
 struct scanning {
 	struct ctx_query *query;
@@ -9,24 +10,39 @@ struct scanning {
 	struct ctx_interval selected; /* the whole selected interval: filters see this part of a span */
 };
 
+static enum ctx_status hand_out_span(const struct scanning *scanning, const struct ctx_sample *span,
+				     struct ctx_err *err)
+{
+	const struct ctx_scan *scan = scanning->scan;
+	struct ctx_sample part = *span;
+	struct ctx_span_parts parts;
+	enum ctx_status status;
+
+	if (!ctx_sample_clip(&part, scanning->selected) ||
+	    !ctx_selection_has_cpu(scanning->query->selection, part.cpu))
+		return CTX_OK;
+	ctx_span_parts_kept(scanning->query->selection, &part, &parts);
+	while ((status = ctx_span_parts_next(&parts, &part, err)) == CTX_OK) {
+		if (ctx_sample_clip(&part, scan->interval))
+			status = scan->each(scan->context, &part, NULL, err);
+		if (status != CTX_OK)
+			return status;
+	}
+	return status == CTX_END ? CTX_OK : status;
+}
+
 static enum ctx_status hand_out(const struct scanning *scanning, const struct ctx_sample *sample,
 				const struct ctx_traced *operation, struct ctx_err *err)
 {
 	const struct ctx_scan *scan = scanning->scan;
 	const struct ctx_selection *selection = scanning->query->selection;
-	struct ctx_sample part;
 
 	/* A span without length is a point. */
-	if (!scanning->spans || sample->weight == 0)
-		return ctx_selection_has_operation(selection, sample, operation)
-			       ? scan->each(scan->context, sample, operation, err)
-			       : CTX_OK;
-	part = *sample;
-	if (!ctx_sample_clip(&part, scanning->selected) ||
-	    !ctx_selection_has_operation(selection, &part, operation) ||
-	    !ctx_sample_clip(&part, scan->interval))
-		return CTX_OK;
-	return scan->each(scan->context, &part, operation, err);
+	if (scanning->spans && sample->weight != 0)
+		return hand_out_span(scanning, sample, err);
+	return ctx_selection_has_operation(selection, sample, operation)
+		       ? scan->each(scan->context, sample, operation, err)
+		       : CTX_OK;
 }
 
 static enum ctx_status take(void *context, const struct ctx_sample *sample, struct ctx_err *err)

@@ -1,8 +1,10 @@
 /*
  * Sample scan: selected samples one by one, out of the sample blocks.
  *
- * Spans are cut to the interval first, and filters see a span as the selection cuts it. Samples are
- * in order of time, except spans that extend beyond the interval: their parts come last.
+ * Spans are cut to the interval first, and filters see a span as the selection cuts it; of what is
+ * left the parts that they keep are samples (query/span_parts.h). Samples are in order of time,
+ * except these parts, which come where their span ends, and spans that extend beyond the interval:
+ * their parts come last.
  */
 #ifndef CTX_QUERY_SAMPLE_SCAN_H
 #define CTX_QUERY_SAMPLE_SCAN_H

@@ -162,6 +162,28 @@ bool ctx_selection_passes_filters(const struct ctx_selection *selection, const s
 	return passes(selection, sample, NULL);
 }
 
+bool ctx_selection_passes_until(const struct ctx_selection *selection,
+				const struct ctx_expression_subject *subject, uint64_t *last_ns)
+{
+	uint64_t passes_ns = *last_ns, fails_ns = 0;
+	bool passes = true;
+
+	/* Of filters that fail the one that fails longest decides. */
+	for (size_t i = 0; i < selection->n_filters; i++) {
+		const struct ctx_expression *filter = selection->filters[i];
+		uint64_t until_ns = ctx_expression_truth_until(filter, subject, *last_ns);
+
+		if (!ctx_expression_is_true(filter, subject)) {
+			passes = false;
+			fails_ns = until_ns > fails_ns ? until_ns : fails_ns;
+		} else if (until_ns < passes_ns) {
+			passes_ns = until_ns;
+		}
+	}
+	*last_ns = passes ? passes_ns : fails_ns;
+	return passes;
+}
+
 bool ctx_selection_has(const struct ctx_selection *selection, const struct ctx_sample *sample)
 {
 	return ctx_selection_has_operation(selection, sample, NULL);

@@ -53,6 +53,13 @@ bool ctx_selection_has_operation(const struct ctx_selection *selection, const st
 bool ctx_selection_passes_filters(const struct ctx_selection *selection, const struct ctx_sample *sample);
 
 /*
+ * Whether a span passes all filters at the subject's TSTAMP. `*last_ns`, its last nanosecond, becomes
+ * the last one for which the answer is the same, as far as it is known.
+ */
+bool ctx_selection_passes_until(const struct ctx_selection *selection,
+				const struct ctx_expression_subject *subject, uint64_t *last_ns);
+
+/*
  * Checks that the expression applies to the samples of a selected metric. CTX_E_ARG: it uses
  * properties that only traced operations have, and no metric has those; the message begins with the
  * option's name.

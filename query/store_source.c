@@ -263,9 +263,13 @@ static enum ctx_index_entity entity_of(const char *text)
 	static const struct {
 		enum ctx_expression_name name;
 		enum ctx_index_entity entity;
-	} entities[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},	  {CTX_NAME_PROCID, CTX_INDEX_PROCESS},
-			{CTX_NAME_METRIC, CTX_INDEX_METRIC},	  {CTX_NAME_STATE, CTX_INDEX_STATE},
-			{CTX_NAME_IOFNAME, CTX_INDEX_FILE},	  {CTX_NAME_HTYPE, CTX_INDEX_HEAP_OPERATION},
+	} entities[] = {{CTX_NAME_THRID, CTX_INDEX_THREAD},
+			{CTX_NAME_PROCID, CTX_INDEX_PROCESS},
+			{CTX_NAME_CPUID, CTX_INDEX_CPU},
+			{CTX_NAME_METRIC, CTX_INDEX_METRIC},
+			{CTX_NAME_STATE, CTX_INDEX_STATE},
+			{CTX_NAME_IOFNAME, CTX_INDEX_FILE},
+			{CTX_NAME_HTYPE, CTX_INDEX_HEAP_OPERATION},
 			{CTX_NAME_IOTYPE, CTX_INDEX_IO_OPERATION}};
 	enum ctx_expression_name name = ctx_expression_find_name(text, strlen(text));
 

@@ -1,4 +1,5 @@
 #include "query/query.h"
+#include "query/span_parts.h"
 
 #include "base/mem.h"
 
@@ -191,21 +192,37 @@ static void add_part(const struct state_scan *scan, struct ctx_interval part)
 	}
 }
 
+static enum ctx_status add_kept(const struct state_scan *scan, const struct ctx_sample *span,
+				struct ctx_err *err)
+{
+	struct ctx_span_parts parts;
+	struct ctx_sample part;
+	enum ctx_status status;
+
+	ctx_span_parts_kept(scan->timeline->query->selection, span, &parts);
+	while ((status = ctx_span_parts_next(&parts, &part, err)) == CTX_OK)
+		add_part(scan, (struct ctx_interval){ctx_sample_begin(&part), part.time_ns + 1});
+	return status == CTX_END ? CTX_OK : status;
+}
+
 /* Spans of one thread are in order of time: the first that extends beyond the hull is the last. */
 static enum ctx_status scan_span(void *context, const struct ctx_sample *sample, struct ctx_err *err)
 {
 	const struct state_scan *scan = context;
 	struct ctx_query *query = scan->timeline->query;
 	const struct ctx_selection *selection = query->selection;
+	enum ctx_status status = CTX_OK;
 
-	(void)err;
 	query->samples_scanned++;
-	for (size_t i = 0; i < selection->n_intervals; i++) {
+	for (size_t i = 0; i < selection->n_intervals && status == CTX_OK; i++) {
 		struct ctx_sample span = *sample;
 
-		if (ctx_sample_clip(&span, selection->intervals[i]) && ctx_selection_has(selection, &span))
-			add_part(scan, (struct ctx_interval){ctx_sample_begin(&span), span.time_ns + 1});
+		if (ctx_sample_clip(&span, selection->intervals[i]) &&
+		    ctx_selection_has_cpu(selection, span.cpu))
+			status = add_kept(scan, &span, err);
 	}
+	if (status != CTX_OK)
+		return status;
 	return sample->time_ns >= scan->timeline->hull.end_ns ? CTX_END : CTX_OK;
 }
 

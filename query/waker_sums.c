@@ -3,6 +3,7 @@
  * rows by these fields.
  */
 #include "query/query.h"
+#include "query/span_parts.h"
 
 #include "base/map64.h"
 #include "base/mem.h"
@@ -130,19 +131,24 @@ static bool ends_inside(const struct ctx_selection *selection, uint64_t time_ns)
 }
 
 /* The same of a wait, as filters see it: the span of its state. */
-static uint64_t selected_wait(const struct collecting *collecting, const struct ctx_sample *span)
+static enum ctx_status selected_wait(const struct collecting *collecting, const struct ctx_sample *span,
+				     uint64_t *ret, struct ctx_err *err)
 {
 	const struct ctx_selection *selection = collecting->selection;
-	uint64_t sum = 0;
+	enum ctx_status status = CTX_END;
 
-	for (size_t i = 0; i < selection->n_intervals; i++) {
+	*ret = 0;
+	for (size_t i = 0; i < selection->n_intervals && status == CTX_END; i++) {
 		struct ctx_sample part = *span;
+		struct ctx_span_parts parts;
 
-		if (ctx_sample_clip(&part, selection->intervals[i]) &&
-		    ctx_selection_passes_filters(selection, &part))
-			sum += part.weight;
+		if (!ctx_sample_clip(&part, selection->intervals[i]))
+			continue;
+		ctx_span_parts_kept(selection, &part, &parts);
+		while ((status = ctx_span_parts_next(&parts, &part, err)) == CTX_OK)
+			*ret += part.weight;
 	}
-	return sum;
+	return status == CTX_END ? CTX_OK : status;
 }
 
 static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, struct ctx_err *err)
@@ -158,8 +164,7 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 		.cpu = -1,
 		.metric = collecting->profile->states + wakeup->state,
 	};
-	uint64_t wait_ns = selected_wait(collecting, &span);
-	uint64_t delay_ns = selected_part(selection, wakeup->time_ns, wakeup->delay_ns);
+	uint64_t wait_ns, delay_ns = selected_part(selection, wakeup->time_ns, wakeup->delay_ns);
 	struct ctx_report_wakers like = {
 		.thread = wakeup->thread,
 		.state = wakeup->state,
@@ -174,6 +179,9 @@ static enum ctx_status take(void *context, const struct ctx_wakeup *wakeup, stru
 	if ((collecting->selected != NULL && !collecting->selected[wakeup->thread]) ||
 	    (collecting->states != 0 && (collecting->states & CTX_STATE_BIT(wakeup->state)) == 0))
 		return CTX_OK;
+	status = selected_wait(collecting, &span, &wait_ns, err);
+	if (status != CTX_OK)
+		return status;
 	/* A wait of length 0 has no part inside an interval, but counts. */
 	if (wait_ns == 0 && (wakeup->wait_ns != 0 || !ends_inside(selection, wakeup->time_ns) ||
 			     !ctx_selection_passes_filters(selection, &span)))

@@ -173,10 +173,18 @@ static const char *name_of(const struct ctx_profile *profile, enum ctx_index_ent
 			       : NULL;
 	case CTX_INDEX_IO_OPERATION:
 		return io_name_of(key);
+	case CTX_INDEX_CPU:
+		return key == CTX_NO_CPU ? "<No processor>" : NULL;
 	case CTX_INDEX_NUMBER:
 		break;
 	}
 	return NULL;
+}
+
+/* Text shows the name alone where the key is none. */
+static bool has_number(enum ctx_index_entity entity, int64_t key)
+{
+	return key != -1 && (entity != CTX_INDEX_CPU || key != CTX_NO_CPU);
 }
 
 /* JSON: one object for each further metric. */
@@ -220,7 +228,7 @@ static void put_row(struct table *table, size_t row)
 	cells[n++] = ctx_cell_number(sums->samples);
 	for (size_t i = 0; i < table->n_more; i++)
 		cells[n++] = ctx_cell_number(sums[i + 1].weight);
-	cells[n++] = key != -1 ? ctx_cell_signed(key) : ctx_cell_name(NULL);
+	cells[n++] = has_number(index->entity, key) ? ctx_cell_signed(key) : ctx_cell_name(NULL);
 	cells[n++] = ctx_cell_signed(key);
 	cells[n++] = ctx_cell_name(name_of(table->selection->profile, index->entity, key));
 	cells[n++] = ctx_cell_number(sums->samples);

@@ -762,7 +762,7 @@ static void test_expression__names_are_those_of_the_sample(void **state)
 	make_profile(&profile);
 	snprintf(depth, sizeof(depth), "DEPTH == %u", profile.cct.depth[17]);
 	assert_true(holds(&profile, "THRID == 1 && LWPID == 72 && PROCID == 0 && PID == 70", &sample));
-	assert_true(holds(&profile, "CPUID == -1 && TSTAMP == 2500000000 && Second == 2", &sample));
+	assert_true(holds(&profile, "CPUID == -2 && TSTAMP == 2500000000 && Second == 2", &sample));
 	assert_true(holds(&profile, "WEIGHT == 9223372036854775807", &sample));
 	assert_true(holds(&profile, depth, &sample));
 	assert_true(holds(&profile, "STATE == 7 && METRIC == 8", &sample));
@@ -770,7 +770,10 @@ static void test_expression__names_are_those_of_the_sample(void **state)
 	assert_true(holds(&profile, "STATE != \"USER.*\" && METRIC == \"S.*\"", &sample));
 	assert_true(holds(&profile, "THRID == \"worker-[0-9]\" && PROCID != \"sh\"", &sample));
 	assert_false(holds(&profile, "THRID == \"worker\"", &sample));
+	sample.metric = 1 + CTX_STATE_SYSTEM;
+	assert_true(holds(&profile, "CPUID == -1 && STATE == \"SYSTEM\"", &sample));
 	sample.metric = 0;
+	assert_true(holds(&profile, "CPUID == -1", &sample));
 	assert_true(holds(&profile, "STATE == -1 && STATE != \".*\" && METRIC == \"cpu-clock\"", &sample));
 	sample.thread = CTX_NONE;
 	assert_true(holds(&profile, "THRID == -1 && LWPID == -1 && PROCID == -1 && PID == -1", &sample));
@@ -858,6 +861,28 @@ static int64_t sample_at(struct ctx_profile *profile, uint32_t thread, uint64_t 
 	return key;
 }
 
+#define SPAN_LAST_NS UINT64_C(2999999999)
+
+/* The last nanosecond of each part with one key, of a span of thread 2 from 0 to SPAN_LAST_NS. */
+static void assert_key_until(const struct ctx_profile *profile, const char *text, const uint64_t *lasts,
+			     size_t n)
+{
+	const struct ctx_sample span = {.time_ns = SPAN_LAST_NS, .weight = SPAN_LAST_NS + 1, .thread = 2};
+	struct ctx_expression *expression = parse(text);
+	struct ctx_expression_subject subject;
+	uint64_t at = 0;
+
+	assert_int_equal(ctx_expression_bind(expression, profile, NULL), CTX_OK);
+	ctx_expression_subject_of(profile, &span, &subject);
+	for (size_t i = 0; i < n; i++, at++) {
+		ctx_expression_subject_at(at, &subject);
+		at = ctx_expression_key_until(expression, &subject, SPAN_LAST_NS);
+		if (at != lasts[i])
+			fail_msg("%s: part %zu ends at %llu", text, i, (unsigned long long)at);
+	}
+	ctx_expression_destroy(expression);
+}
+
 static void test_expression__a_sample_lies_between_two_records_of_its_process(void **state)
 {
 	/* The first process has a record right at its start, the second one has not. */
@@ -892,6 +917,8 @@ static void test_expression__a_sample_lies_between_two_records_of_its_process(vo
 	assert_int_equal(sample_at(&profile, 2, 1400000000), -1);
 	assert_int_equal(sample_at(&profile, 2, 1400000001), 1);
 	assert_int_equal(sample_at(&profile, 2, 1600000000), 1);
+	/* Along a span: -1 before and after the records, too. */
+	assert_key_until(&profile, "SAMPLE", (const uint64_t[]){1400000000, 1600000000, SPAN_LAST_NS}, 3);
 	ctx_trie_deinit(&profile.cct);
 }
 
@@ -983,6 +1010,101 @@ static void test_expression__short_memory_is_a_status(void **state)
 	ctx_trie_deinit(&profile.cct);
 }
 
+/* ---- along a span ---- */
+
+static void test_expression__a_span_is_divided_where_the_value_changes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t lasts[6];
+	} cases[] = {
+		{"SECOND", {999999999, 1999999999, SPAN_LAST_NS}},
+		{"TSTAMP / 1000000000", {999999999, 1999999999, SPAN_LAST_NS}},
+		{"TSTAMP * 1e-9", {999999999, 1999999999, SPAN_LAST_NS}},
+		{"TSTAMP / 0.7e9", {699999999, 1399999999, 2099999999, 2799999999, SPAN_LAST_NS}},
+		{"-SECOND % 2 == 0", {999999999, 1999999999, SPAN_LAST_NS}},
+		{"TSTAMP >> 30", {(1 << 30) - 1, 2147483647, SPAN_LAST_NS}},
+		{"TSTAMP & 0x40000000", {(1 << 30) - 1, 2147483647, SPAN_LAST_NS}},
+		{"(TSTAMP | 0x3fffffff) ^ -1", {(1 << 30) - 1, 2147483647, SPAN_LAST_NS}},
+		{"TSTAMP > 5 && (TSTAMP < 8 || TSTAMP >= 2e9)", {5, 7, 1999999999, SPAN_LAST_NS}},
+		{"TSTAMP == 100", {99, 100, SPAN_LAST_NS}},
+		{"TSTAMP >= 3e9 ? TSTAMP : 1", {SPAN_LAST_NS}},
+		{"WEIGHT == 3e9 && THRID == 2", {SPAN_LAST_NS}},
+		{"TSTAMP + 1 / 0", {SPAN_LAST_NS}},
+	};
+	struct ctx_profile profile;
+
+	(void)state;
+	make_profile(&profile);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t n = 0;
+
+		while (n < 6 && cases[i].lasts[n] != 0)
+			n++;
+		assert_key_until(&profile, cases[i].text, cases[i].lasts, n);
+	}
+	ctx_trie_deinit(&profile.cct);
+}
+
+/* Puts TSTAMP, and numbers that it is going to have, into half of the leaves. */
+static void use_time(struct tree *tree, uint64_t first)
+{
+	if (tree == NULL)
+		return;
+	use_time(tree->left, first);
+	use_time(tree->right, first);
+	use_time(tree->third, first);
+	if (tree->left != NULL || below(2) == 0)
+		return;
+	memset(tree->op, 0, sizeof(tree->op));
+	tree->number = (int64_t)(first + below(200));
+	if (below(2) == 0) {
+		strcpy(tree->op, "n");
+		tree->number = CTX_NAME_TSTAMP;
+	}
+}
+
+/* Up to the last time of a part every nanosecond has the same value, whatever the expression. */
+static void test_expression__the_value_is_the_same_up_to_the_end_of_a_part(void **state)
+{
+	static char text[1 << 16];
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		struct tree *tree = make_tree((unsigned)i % 5);
+		FILE *out = fmemopen(text, sizeof(text), "w");
+		struct ctx_expression_subject subject = {0};
+		struct ctx_expression *expression;
+		uint64_t first = next_random() >> (below(60) + 1), key_until, truth_until;
+		int64_t key;
+		bool truth;
+
+		assert_non_null(out);
+		use_time(tree, first);
+		print_tree(tree, 0, out);
+		fclose(out);
+		free_tree(tree);
+		expression = parse(text);
+		for (int name = 0; name < CTX_EXPRESSION_NAMES_N; name++)
+			subject.values[name] = (int64_t)below(100) - 1;
+		ctx_expression_subject_at(first, &subject);
+		key = ctx_expression_key(expression, &subject);
+		truth = ctx_expression_is_true(expression, &subject);
+		key_until = ctx_expression_key_until(expression, &subject, first + 200);
+		truth_until = ctx_expression_truth_until(expression, &subject, first + 200);
+		assert_in_range(key_until, first, first + 200);
+		assert_in_range(truth_until, first, first + 200);
+		for (uint64_t at = first; at <= first + 200; at++) {
+			ctx_expression_subject_at(at, &subject);
+			if ((at <= key_until && ctx_expression_key(expression, &subject) != key) ||
+			    (at <= truth_until && ctx_expression_is_true(expression, &subject) != truth))
+				fail_msg("%s: %llu is in a part from %llu on", text, (unsigned long long)at,
+					 (unsigned long long)first);
+		}
+		ctx_expression_destroy(expression);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1002,6 +1124,8 @@ int main(void)
 		cmocka_unit_test(test_expression__reports_patterns_that_match_nothing),
 		cmocka_unit_test(test_expression__knows_which_names_it_uses),
 		cmocka_unit_test(test_expression__short_memory_is_a_status),
+		cmocka_unit_test(test_expression__a_span_is_divided_where_the_value_changes),
+		cmocka_unit_test(test_expression__the_value_is_the_same_up_to_the_end_of_a_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

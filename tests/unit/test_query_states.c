@@ -73,6 +73,8 @@ static size_t cut_life(struct fixture *fixture, uint32_t thread, size_t n, size_
 	struct ctx_interval life = fixture->profile.threads[thread].life;
 
 	for (uint64_t at = life.begin_ns, end; at < life.end_ns; at = end) {
+		uint32_t in_state = fixture_random(fixture, CTX_STATE_N);
+		bool on_cpu = (CTX_STATES_ON_CPU & CTX_STATE_BIT(in_state)) != 0;
 		uint32_t longest = fixture_random(fixture, 5) == 0 ? 200000 : 3000;
 		uint32_t raw = fixture_random(fixture, fixture->raw.n);
 		uint32_t stack = fixture->raw_to_stack[raw];
@@ -82,12 +84,12 @@ static size_t cut_life(struct fixture *fixture, uint32_t thread, size_t n, size_
 		fixture->samples[n++] = (struct ctx_sample){
 			.time_ns = end - 1,
 			.weight = end - at,
-			.metric = STATES + fixture_random(fixture, CTX_STATE_N),
+			.metric = STATES + in_state,
 			.thread = thread,
 			.raw_stack = raw,
 			.stack = stack,
 			.kept_depth = fixture_random(fixture, fixture->profile.cct.depth[stack] + 1),
-			.cpu = (int32_t)fixture_random(fixture, 4) - 1,
+			.cpu = on_cpu ? (int32_t)fixture_random(fixture, 4) - 1 : -1,
 		};
 	}
 	return n;
@@ -194,29 +196,92 @@ static bool is_part(const struct ctx_profile *p, uint32_t metric, uint32_t of)
 	return metric == of;
 }
 
-/* What the sample is in an interval of the selection. */
-static bool by_hand(const struct world *world, const struct ctx_selection *selection, uint32_t metric,
-		    size_t i, struct ctx_interval interval, struct ctx_sample *ret)
-{
-	const struct ctx_sample *sample = &world->fixture.samples[i];
-	uint64_t begin = sample->time_ns + 1 - sample->weight;
+/* Filters and keys of these tests are constant over each block of time of this length. */
+#define BLOCK_NS 500u
 
-	*ret = *sample;
-	if (!is_part(&world->fixture.profile, sample->metric, metric) ||
-	    !has_thread(selection, sample->thread) || !ctx_selection_has_cpu(selection, sample->cpu))
-		return false;
-	if (!ctx_metric_is_clipped(&world->fixture.profile.metrics[sample->metric]))
-		return ctx_interval_has(interval, sample->time_ns) &&
-		       ctx_selection_passes_filters(selection, ret);
-	ret->weight = 0;
+/* The parts of a sample. */
+struct parts {
+	struct ctx_sample items[FIXTURE_RUN_NS / BLOCK_NS + 2];
+	size_t n;
+};
+
+static uint64_t block_end(uint64_t time_ns)
+{
+	return time_ns - time_ns % BLOCK_NS + BLOCK_NS;
+}
+
+/* The parts of a span that pass the filters, block by block; joined where they touch. */
+static void kept_by_hand(const struct ctx_selection *selection, const struct ctx_profile *p,
+			 const struct ctx_sample *span, struct parts *ret)
+{
+	uint64_t at = span->time_ns + 1 - span->weight, end;
+	bool passed = false;
+
+	ret->n = 0;
+	for (; at <= span->time_ns; at = end) {
+		struct ctx_sample probe = *span, *part;
+
+		end = block_end(at) <= span->time_ns && selection->n_filters != 0 ? block_end(at)
+										  : span->time_ns + 1;
+		probe.time_ns = at;
+		if (!ctx_selection_passes_filters(selection, &probe)) {
+			passed = false;
+			continue;
+		}
+		ret->n += !passed;
+		part = &ret->items[ret->n - 1];
+		if (!passed) {
+			*part = *span;
+			part->weight = 0;
+			if (ret->n > 1)
+				part->kept_depth = p->cct.depth[part->stack];
+		}
+		part->weight += end - at;
+		part->time_ns = end - 1;
+		passed = true;
+	}
+}
+
+/* What the sample is in an interval of the selection: one part, or those of a span. */
+static void by_hand(const struct world *world, const struct ctx_selection *selection, uint32_t metric,
+		    size_t i, struct ctx_interval interval, struct parts *ret)
+{
+	struct ctx_sample span = world->fixture.samples[i];
+	uint64_t begin = span.time_ns + 1 - span.weight;
+
+	ret->n = 0;
+	if (!is_part(&world->fixture.profile, span.metric, metric) || !has_thread(selection, span.thread) ||
+	    !ctx_selection_has_cpu(selection, span.cpu))
+		return;
+	if (!ctx_metric_is_clipped(&world->fixture.profile.metrics[span.metric])) {
+		ret->items[0] = span;
+		ret->n = ctx_interval_has(interval, span.time_ns) &&
+			 ctx_selection_passes_filters(selection, &span);
+		return;
+	}
 	if (begin < interval.begin_ns)
 		begin = interval.begin_ns;
-	if (ret->time_ns >= interval.end_ns)
-		ret->time_ns = interval.end_ns - 1;
-	if (begin > ret->time_ns)
-		return false;
-	ret->weight = ret->time_ns + 1 - begin;
-	return ctx_selection_passes_filters(selection, ret);
+	if (span.time_ns >= interval.end_ns)
+		span.time_ns = interval.end_ns - 1;
+	if (begin > span.time_ns)
+		return;
+	span.weight = span.time_ns + 1 - begin;
+	kept_by_hand(selection, world->profile, &span, ret);
+}
+
+static void add_by_hand(const struct world *world, const struct parts *parts, bool raw,
+			struct ctx_histogram *out)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct ctx_sample *part = &parts->items[i];
+		const struct ctx_hist_entry entry = {
+			.stack = part->raw_stack, .weight = part->weight, .samples = 1};
+
+		if (raw)
+			must(ctx_histogram_add(out, entry, err));
+		else
+			must(ctx_histogram_add_samples(out, &world->profile->cct, part, 1, err));
+	}
 }
 
 /* The slow way. `thread` CTX_NONE: all selected. */
@@ -225,19 +290,12 @@ static void sum_by_hand(const struct world *world, const struct ctx_selection *s
 {
 	for (size_t i = 0; i < world->fixture.n_samples; i++) {
 		for (size_t k = 0; k < selection->n_intervals; k++) {
-			struct ctx_sample part;
+			static struct parts parts;
 
-			if (!by_hand(world, selection, metric, i, selection->intervals[k], &part) ||
-			    (thread != CTX_NONE && part.thread != thread))
+			if (thread != CTX_NONE && world->fixture.samples[i].thread != thread)
 				continue;
-			if (raw)
-				must(ctx_histogram_add(out,
-						       (struct ctx_hist_entry){.stack = part.raw_stack,
-									       .weight = part.weight,
-									       .samples = 1},
-						       err));
-			else
-				must(ctx_histogram_add_samples(out, &world->profile->cct, &part, 1, err));
+			by_hand(world, selection, metric, i, selection->intervals[k], &parts);
+			add_by_hand(world, &parts, raw, out);
 		}
 	}
 }
@@ -294,45 +352,67 @@ static void ask(const struct world *world, struct ctx_selection *selection, uint
 	ctx_query_deinit(&query);
 }
 
-/* By thread and processor, in the metric and in the wall clock beside it. */
+#define SLICE_NS 50000u /* whole blocks */
+#define KEYS_N (FIXTURE_RUN_NS / SLICE_NS * 1000)
+
+/* Adds a part to the rows of the slices that it lies in; a point has one. */
+static void add_to_rows(const struct ctx_sample *part, bool is_span, struct ctx_report_sum *rows)
+{
+	uint64_t at = is_span ? part->time_ns + 1 - part->weight : part->time_ns, end;
+	int64_t cpu = part->cpu;
+
+	if (is_span && (CTX_STATES_ON_CPU & CTX_STATE_BIT(part->metric - STATES)) == 0)
+		cpu = -2;
+	for (; at <= part->time_ns; at = end) {
+		struct ctx_report_sum *row =
+			&rows[at / SLICE_NS * 1000 + part->thread * 100 + (uint64_t)(cpu + 2)];
+
+		end = at - at % SLICE_NS + SLICE_NS;
+		end = end <= part->time_ns ? end : part->time_ns + 1;
+		row->samples++;
+		row->weight += is_span ? end - at : part->weight;
+	}
+}
+
+/* By slice, thread and processor, in the metric and in the wall clock beside it. */
 static void ask_index(const struct world *world, struct ctx_selection *selection, uint32_t metric)
 {
-	uint32_t wall = STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1;
+	static struct ctx_report_sum want[2][KEYS_N];
+	static struct parts parts;
+	uint32_t metrics[2] = {metric, STATES + CTX_STATE_N + CTX_STATE_METRICS_N - 1};
 	struct ctx_query query = ask_of(world->store, selection, 0);
 	struct ctx_query_index index;
-	uint64_t totals[2] = {0};
 
 	selection->metrics[0] = metric;
-	selection->metrics[1] = wall;
+	selection->metrics[1] = metrics[1];
 	selection->n_metrics = 2;
-	must(ctx_query_index(&query, "THRID * 100 + CPUID", &index, err));
-	for (size_t row = 0; row < index.n; row++) {
-		for (int m = 0; m < 2; m++) {
-			struct ctx_report_sum sum = {0}, got = index.sums[row * 2 + (size_t)m];
-
-			for (size_t i = 0; i < world->fixture.n_samples * selection->n_intervals; i++) {
-				struct ctx_sample part;
-
-				if (!by_hand(world, selection, m == 0 ? metric : wall,
-					     i / selection->n_intervals,
-					     selection->intervals[i % selection->n_intervals], &part) ||
-				    (int64_t)part.thread * 100 + part.cpu != index.keys[row])
-					continue;
-				sum.samples++;
-				sum.weight += part.weight;
-			}
-			assert_int_equal(got.samples, sum.samples);
-			assert_int_equal(got.weight, sum.weight);
-			totals[m] += got.weight;
-		}
-	}
-	for (int m = 0; m < 2; m++) {
+	must(ctx_query_index(&query, "TSTAMP / 50000 * 1000 + THRID * 100 + CPUID + 2", &index, err));
+	memset(want, 0, sizeof(want));
+	for (size_t m = 0; m < 2; m++) {
 		struct ctx_histogram truth = {0};
+		uint64_t weight = 0, samples = 0;
 
-		sum_by_hand(world, selection, m == 0 ? metric : wall, CTX_NONE, false, &truth);
-		assert_int_equal(totals[m], truth.weight);
-		assert_int_equal(index.totals[m].weight, truth.weight);
-		assert_int_equal(index.totals[m].samples, truth.samples);
+		for (size_t i = 0; i < world->fixture.n_samples * selection->n_intervals; i++) {
+			by_hand(world, selection, metrics[m], i / selection->n_intervals,
+				selection->intervals[i % selection->n_intervals], &parts);
+			for (size_t k = 0; k < parts.n; k++)
+				add_to_rows(&parts.items[k], parts.items[k].metric >= STATES, want[m]);
+		}
+		for (size_t row = 0; row < index.n; row++) {
+			struct ctx_report_sum *sum = &want[m][index.keys[row]];
+
+			assert_int_equal(index.sums[row * 2 + m].samples, sum->samples);
+			assert_int_equal(index.sums[row * 2 + m].weight, sum->weight);
+			samples += sum->samples;
+			weight += sum->weight;
+			*sum = (struct ctx_report_sum){0};
+		}
+		for (size_t key = 0; key < KEYS_N; key++)
+			assert_int_equal(want[m][key].samples, 0);
+		sum_by_hand(world, selection, metrics[m], CTX_NONE, false, &truth);
+		assert_int_equal(weight, truth.weight);
+		assert_int_equal(index.totals[m].weight, weight);
+		assert_int_equal(index.totals[m].samples, samples);
 		ctx_histogram_deinit(&truth);
 	}
 	selection->n_metrics = 1;
@@ -521,8 +601,10 @@ static uint64_t inside(const struct ctx_selection *selection, uint64_t begin, ui
 }
 
 /* The same of a wait, where filters take it for a span of its state. */
-static uint64_t waited(const struct ctx_selection *selection, const struct ctx_wakeup *wait)
+static uint64_t waited(const struct world *world, const struct ctx_selection *selection,
+		       const struct ctx_wakeup *wait)
 {
+	static struct parts parts;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < selection->n_intervals; i++) {
@@ -539,7 +621,9 @@ static uint64_t waited(const struct ctx_selection *selection, const struct ctx_w
 			continue;
 		part.time_ns = end - 1;
 		part.weight = end - begin;
-		sum += ctx_selection_passes_filters(selection, &part) ? part.weight : 0;
+		kept_by_hand(selection, world->profile, &part, &parts);
+		for (size_t k = 0; k < parts.n; k++)
+			sum += parts.items[k].weight;
 	}
 	return sum;
 }
@@ -605,7 +689,7 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 		want.waits = want.wait_ns = want.wait_max_ns = want.delay_ns = want.delay_max_ns = 0;
 		for (size_t i = 0; i < world->n_waits; i++) {
 			const struct ctx_wakeup *wait = &world->waits[i];
-			uint64_t part = waited(selection, wait);
+			uint64_t part = waited(world, selection, wait);
 			uint64_t delay = inside(selection, wait->time_ns, wait->delay_ns);
 
 			if (wait->thread != want.thread || wait->state != want.state ||
@@ -630,7 +714,7 @@ static void assert_wakers(const struct world *world, const struct ctx_selection 
 	}
 	for (size_t i = 0; i < world->n_waits; i++) {
 		const struct ctx_wakeup *wait = &world->waits[i];
-		uint64_t part = waited(selection, wait);
+		uint64_t part = waited(world, selection, wait);
 
 		if (!has_thread(selection, wait->thread) || !is_asked(selection, wait->state))
 			continue;
@@ -835,11 +919,13 @@ static void test_query_states__an_interval_gets_the_part_of_a_span_inside(void *
 	for_many(one_histogram, 120);
 }
 
-static void test_query_states__filters_see_spans_as_the_interval_cuts_them(void **state)
+static void test_query_states__filters_keep_the_parts_of_a_span_where_they_hold(void **state)
 {
 	static const char *const filters[] = {
 		"WEIGHT % 2 == 1",
-		"TSTAMP & 1",
+		"TSTAMP / 500 & 1",
+		"TSTAMP >= 200000 && TSTAMP < 417500 || WEIGHT > 100000",
+		"TSTAMP >> 3 < 50000 && STATE != \"USER\"",
 		"STATE == \"SLEEP|USER\" || METRIC == 1",
 		"THRID == 1 && CPUID",
 		"DEPTH * 7 % 3",
@@ -868,7 +954,7 @@ static void test_query_states__parts_have_every_metric_of_every_thread(void **st
 
 static void test_query_states__an_index_sums_the_selection(void **state)
 {
-	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 2"};
+	static const char *const filters[] = {"WEIGHT % 3", "CPUID != 1 && TSTAMP % 100000 < 73000"};
 
 	(void)state;
 	for_many(one_index, 6);
@@ -904,7 +990,8 @@ static void test_query_states__threads_and_slices_divide_into_states(void **stat
 /* Filters that say the same of a whole span and of its parts. */
 static void test_query_states__slices_divide_filtered_time(void **state)
 {
-	static const char *const filters[] = {"THRID % 2", "STATE != \"USER\"", "DEPTH > 2 && CPUID != 1"};
+	static const char *const filters[] = {"THRID % 2", "STATE != \"USER\"", "DEPTH > 2 && CPUID != 1",
+					      "TSTAMP * 1e-6 > 0.4 && TSTAMP != -1"};
 
 	(void)state;
 	for_many_filtered(one_division, 6, filters, CTX_COUNT_OF(filters));
@@ -926,7 +1013,7 @@ static void test_query_states__waits_that_are_alike_are_summed(void **state)
 static void test_query_states__filters_see_waits_as_spans_of_their_states(void **state)
 {
 	static const char *const filters[] = {"WEIGHT % 2", "THRID != 1 && STATE == \"USER_LOCK|SLEEP\"",
-					      "TSTAMP % 3 && CPUID == -1", "DEPTH > 3"};
+					      "TSTAMP / 500 % 3 && CPUID < 0", "DEPTH > 3"};
 
 	(void)state;
 	for_many_filtered(one_waker, 12, filters, CTX_COUNT_OF(filters));
@@ -948,7 +1035,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_own_dir(test_query_states__an_interval_gets_the_part_of_a_span_inside),
-		in_own_dir(test_query_states__filters_see_spans_as_the_interval_cuts_them),
+		in_own_dir(test_query_states__filters_keep_the_parts_of_a_span_where_they_hold),
 		in_own_dir(test_query_states__parts_have_every_metric_of_every_thread),
 		in_own_dir(test_query_states__an_index_sums_the_selection),
 		in_own_dir(test_query_states__slices_divide_filtered_time),

@@ -24,4 +24,7 @@ check reuse_tids record_reused_tids
 unpack states/perf
 mv ids "$HOME/.debug"
 python3 "$source_dir/tests/flow/record_states.py" perf perf.out perf.data --measured || fail "perf"
+
+# Seconds, intervals and processors divide spans.
+python3 "$source_dir/tests/flow/spans_divided.py" lock_convoy.er full.er perf.data || fail "spans_divided"
 finish
