@@ -57,7 +57,8 @@ struct ctx_proctree {
 	uint64_t looks_until_ns, looks_start_ns; /* processes first seen up to then existed at the start */
 	int64_t root_process_pid;		 /* -1: none, or reaped */
 	bool root_process_has_execed;
-	bool root_process_is_gone; /* its last thread has ended, its status is unknown yet */
+	bool root_process_is_gone;    /* its last thread has ended, its status is unknown yet */
+	uint64_t root_process_end_ns; /* when that was */
 	char vdso_build_id[CTX_BUILDID_TEXT];
 };
 
@@ -623,6 +624,7 @@ static enum ctx_status apply_exit(struct ctx_proctree *tree, const struct ctx_pe
 		return status;
 	if (process->pid == tree->root_process_pid) {
 		tree->root_process_is_gone = true;
+		tree->root_process_end_ns = record->time_ns;
 		return CTX_OK;
 	}
 	return end_process(tree, process, record->time_ns, err);
@@ -705,6 +707,11 @@ bool ctx_proctree_is_live(const struct ctx_proctree *tree, int64_t pid)
 {
 	return find_process(tree, pid) != NULL &&
 	       (pid != tree->root_process_pid || !tree->root_process_is_gone);
+}
+
+uint64_t ctx_proctree_root_process_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns)
+{
+	return tree->root_process_is_gone ? tree->root_process_end_ns : otherwise_ns;
 }
 
 uint32_t ctx_proctree_root_process(const struct ctx_proctree *tree)

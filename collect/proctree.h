@@ -68,7 +68,13 @@ CTX_MUST_CHECK enum ctx_status ctx_proctree_find(struct ctx_proctree *tree,
 bool ctx_proctree_lookup(const struct ctx_proctree *tree, int64_t tid, uint32_t *ret_process,
 			 uint32_t *ret_thread);
 
-/* The root process has been reaped. */
+/*
+ * When the root process ended: the exit of its last thread, or `otherwise_ns` if that was not
+ * recorded.
+ */
+uint64_t ctx_proctree_root_process_end_ns(const struct ctx_proctree *tree, uint64_t otherwise_ns);
+
+/* The root process has been reaped; it ended at `time_ns`. */
 CTX_MUST_CHECK enum ctx_status ctx_proctree_root_process_exit(struct ctx_proctree *tree, uint64_t time_ns,
 							      int32_t status, struct ctx_err *err);
 

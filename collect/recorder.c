@@ -142,10 +142,8 @@ static bool all_have_ended(const struct ctx_recorder *recorder)
 }
 
 /* Processes that the command started last are known once its last records have been taken. */
-static bool descendants_have_ended(struct ctx_recorder *recorder, uint64_t now)
+static bool descendants_have_ended(const struct ctx_recorder *recorder)
 {
-	if (recorder->child_ended_ns == 0)
-		recorder->child_ended_ns = now;
 	return recorder->taken_ns > recorder->child_ended_ns && all_have_ended(recorder);
 }
 
@@ -156,10 +154,13 @@ static bool is_over(struct ctx_recorder *recorder, uint64_t now)
 	if (recorder->interruptions > 0 ||
 	    (options->duration_ns != 0 && now - recorder->start_ns >= options->duration_ns))
 		return true;
-	if (options->command != NULL)
-		return look_at_child(recorder, false) &&
-		       (!options->wait_descendants || options->system_wide ||
-			descendants_have_ended(recorder, now));
+	if (options->command != NULL) {
+		if (!look_at_child(recorder, false))
+			return false;
+		if (recorder->child_ended_ns == 0)
+			recorder->child_ended_ns = now;
+		return !options->wait_descendants || options->system_wide || descendants_have_ended(recorder);
+	}
 	return options->pids.n > 0 && all_have_ended(recorder);
 }
 
@@ -261,10 +262,13 @@ static enum ctx_status finish_tree(struct ctx_recorder *recorder, uint64_t now, 
 	if (status != CTX_OK)
 		return status;
 	if (recorder->child.has_ended) {
-		status = take_last_usage(recorder, now, err);
+		uint64_t seen_ns = recorder->child_ended_ns != 0 ? recorder->child_ended_ns : now;
+		uint64_t end_ns = ctx_proctree_root_process_end_ns(recorder->tree, seen_ns);
+
+		status = take_last_usage(recorder, end_ns, err);
 		if (status == CTX_OK)
-			status = ctx_proctree_root_process_exit(recorder->tree, now, recorder->child.status,
-								err);
+			status = ctx_proctree_root_process_exit(recorder->tree, end_ns,
+								recorder->child.status, err);
 	} else {
 		status = ctx_recorder_take_usage(recorder, now, err);
 	}

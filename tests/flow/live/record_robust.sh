@@ -160,6 +160,9 @@ fi
 timeout 300 ctxrec -q --no-archive --wait-descendants -o left.er -- sh -c '(sleep 0.7; echo late >late) & exit 5'
 [ $? = 5 ] || fail "--wait-descendants: exit status"
 [ -e late ] || fail "--wait-descendants: the recording ended with the command"
+# The command ends with its own last record, before the process that it leaves behind.
+ctxan -q left.er -r processes --format json | jq -e '.rows | (min_by(.begin).end) < (map(.end) | max)' >/dev/null ||
+	fail "--wait-descendants: the command does not end before what it left behind"
 [ "$(ctxan -q left.er --sql "select count(*) from process where end_ns >= 700000000" | tail -n 1)" -ge 1 ] ||
 	fail "--wait-descendants: nobody was there at the end"
 
