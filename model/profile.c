@@ -106,6 +106,30 @@ unsigned ctx_profile_metric_states(const struct ctx_profile *profile, uint32_t m
 	return states;
 }
 
+/* Ids of parents are smaller, or a damaged file could have a circle. */
+static bool continues_parent(const struct ctx_profile *profile, uint32_t image)
+{
+	const struct ctx_process_info *info = &profile->processes[image];
+
+	return info->parent < image && info->pid > 0 && profile->processes[info->parent].pid == info->pid;
+}
+
+uint32_t ctx_profile_first_image(const struct ctx_profile *profile, uint32_t image)
+{
+	while (continues_parent(profile, image))
+		image = profile->processes[image].parent;
+	return image;
+}
+
+uint32_t ctx_profile_count_processes(const struct ctx_profile *profile)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		n += !continues_parent(profile, i);
+	return n;
+}
+
 uint32_t ctx_profile_find_metric(const struct ctx_profile *profile, const char *name)
 {
 	const char *word = own_word(name);

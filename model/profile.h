@@ -148,6 +148,16 @@ static inline const struct ctx_thread_info *ctx_profile_thread(const struct ctx_
 	return thread < profile->n_threads ? &profile->threads[thread] : NULL;
 }
 
+/*
+ * Entries of `processes` are program images: exec begins a new one with the same pid, whose parent is
+ * the image before. The first image of the process that an image belongs to. O(images of the
+ * process).
+ */
+uint32_t ctx_profile_first_image(const struct ctx_profile *profile, uint32_t image);
+
+/* The number of processes, each with all its images. */
+uint32_t ctx_profile_count_processes(const struct ctx_profile *profile);
+
 /* The process of a thread; CTX_NONE if `thread` is not a thread. */
 static inline uint32_t ctx_profile_process_of(const struct ctx_profile *profile, uint32_t thread)
 {

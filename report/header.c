@@ -126,8 +126,11 @@ static void put_counts(struct ctx_out *out)
 {
 	const struct ctx_profile *profile = out->profile;
 
+	uint32_t n_processes = ctx_profile_count_processes(profile);
 	put_title(out, "Counts");
-	put_number(out, "count", "processes", profile->n_processes);
+	put_number(out, "count", "processes", n_processes);
+	if (n_processes != profile->n_processes)
+		put_number(out, "count", "program images", profile->n_processes);
 	put_number(out, "count", "threads", profile->n_threads);
 	put_number(out, "count", "functions", profile->n_functions);
 	put_number(out, "count", "stacks", profile->cct.n != 0 ? profile->cct.n - 1 : 0);

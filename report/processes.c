@@ -5,6 +5,7 @@
 #include "report/part_cells.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 
 static const struct ctx_column columns[] = {
@@ -23,9 +24,39 @@ static const struct ctx_column columns[] = {
 static const char *const sort_keys[] = {"weight",  "samples", "begin",	    "end",
 					"command", "process", "process_id", NULL};
 
+/* JSON: the images of a process; their numbers are those of threads and of --process. */
+static const struct ctx_column image_columns[] = {
+	{"process_id", NULL, CTX_STYLE_COUNT}, {"command", NULL, CTX_STYLE_NAME},
+	{"begin", NULL, CTX_STYLE_TIME},       {"end", NULL, CTX_STYLE_TIME},
+	{"samples", NULL, CTX_STYLE_COUNT},    {"weight", NULL, CTX_STYLE_WEIGHT},
+	{"lineage", NULL, CTX_STYLE_NAME},
+};
+
 struct use {
 	uint64_t samples, weight;
 };
+
+/* What is shown, by image. */
+struct page {
+	const struct ctx_profile *profile;
+	struct use *uses;	      /* owned, as below: of the image */
+	struct use *sums;	      /* first images: of the process */
+	uint32_t *next;		      /* the next image of the process; CTX_NONE */
+	uint32_t *last;		      /* first images: the last one */
+	uint32_t *first;	      /* the first one */
+	struct ctx_order_item *items; /* of the processes */
+	uint32_t n;
+};
+
+static void page_deinit(struct page *page)
+{
+	free(page->uses);
+	free(page->sums);
+	free(page->next);
+	free(page->last);
+	free(page->first);
+	free(page->items);
+}
 
 /* As a shell reports it: the exit code, or 128 and the signal. */
 static struct ctx_cell exit_cell(const struct ctx_process_info *process)
@@ -37,91 +68,193 @@ static struct ctx_cell exit_cell(const struct ctx_process_info *process)
 	return ctx_cell_signed(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-static void put_row(struct ctx_out *out, const struct use *uses, uint32_t i)
+static void put_images(const struct page *page, struct ctx_out *out, uint32_t first)
 {
-	const struct ctx_profile *profile = out->profile;
-	const struct ctx_process_info *info = &profile->processes[i];
+	ctx_out_list_begin(out, "images");
+	for (uint32_t i = first; i != CTX_NONE; i = page->next[i]) {
+		const struct ctx_process_info *info = &page->profile->processes[i];
+		const struct ctx_cell cells[CTX_COUNT_OF(image_columns)] = {
+			ctx_cell_number(i),
+			ctx_cell_name(info->command),
+			ctx_cell_number(info->life.begin_ns),
+			ctx_cell_number(info->life.end_ns),
+			ctx_cell_number(page->uses[i].samples),
+			ctx_cell_number(page->uses[i].weight),
+			ctx_cell_name(info->lineage),
+		};
+
+		ctx_out_list_row(out, image_columns, CTX_COUNT_OF(image_columns), cells);
+	}
+	ctx_out_list_end(out);
+}
+
+static struct ctx_cell parent_cell(const struct page *page, uint32_t parent)
+{
+	return parent < page->profile->n_processes ? ctx_cell_number(page->first[parent])
+						   : ctx_cell_name(NULL);
+}
+
+/* A process; in text `number` is that of its only image with samples, CTX_NONE if it has several. */
+static void put_row(const struct page *page, struct ctx_out *out, uint32_t first, uint32_t number)
+{
+	const struct ctx_profile *profile = page->profile;
+	const struct ctx_process_info *begin = &profile->processes[first];
+	const struct ctx_process_info *end = &profile->processes[page->last[first]];
+	const struct use *sum = &page->sums[first];
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
-		ctx_cell_number(i),
-		ctx_cell_signed(info->pid),
-		ctx_pid_cell(profile, info->parent),
-		ctx_cell_number(info->life.begin_ns),
-		ctx_cell_number(info->life.end_ns),
-		exit_cell(info),
-		ctx_cell_number(uses[i].samples),
-		ctx_cell_number(uses[i].weight),
-		ctx_cell_number(uses[i].weight),
-		ctx_cell_name(info->command),
-		ctx_cell_number(info->life.begin_ns),
-		ctx_cell_number(info->life.end_ns),
-		exit_cell(info),
-		ctx_cell_number(uses[i].samples),
-		ctx_cell_number(uses[i].weight),
-		ctx_cell_name(info->lineage),
-		ctx_cell_number(i),
-		info->parent < profile->n_processes ? ctx_cell_number(info->parent) : ctx_cell_name(NULL),
+		number != CTX_NONE ? ctx_cell_number(number) : ctx_cell_name(NULL),
+		ctx_cell_signed(begin->pid),
+		ctx_pid_cell(profile, begin->parent),
+		ctx_cell_number(begin->life.begin_ns),
+		ctx_cell_number(end->life.end_ns),
+		exit_cell(end),
+		ctx_cell_number(sum->samples),
+		ctx_cell_number(sum->weight),
+		ctx_cell_number(sum->weight),
+		ctx_cell_name(end->command),
+		ctx_cell_number(begin->life.begin_ns),
+		ctx_cell_number(end->life.end_ns),
+		exit_cell(end),
+		ctx_cell_number(sum->samples),
+		ctx_cell_number(sum->weight),
+		ctx_cell_name(end->lineage),
+		ctx_cell_number(first),
+		parent_cell(page, begin->parent),
+	};
+
+	ctx_out_row_begin(out, cells);
+	put_images(page, out, first);
+	ctx_out_row_end(out);
+}
+
+/* In text, below the process: an image that has samples. */
+static void put_image_row(const struct page *page, struct ctx_out *out, uint32_t i)
+{
+	const struct ctx_process_info *info = &page->profile->processes[i];
+	const struct use *use = &page->uses[i];
+	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
+		[0] = ctx_cell_number(i),
+		[3] = ctx_cell_number(info->life.begin_ns),
+		[4] = ctx_cell_number(info->life.end_ns),
+		[6] = ctx_cell_number(use->samples),
+		[7] = ctx_cell_number(use->weight),
+		[8] = ctx_cell_number(use->weight),
+		[9] = ctx_cell_name(ctx_out_format(out, "  %s", info->command)),
 	};
 
 	ctx_out_row(out, cells);
 }
 
-static void sum_threads(const struct ctx_profile *profile, const struct ctx_report_thread_sums *sums,
-			struct use *uses)
+/*
+ * Of images that are left before they do anything, as between fork and exec, text says nothing; with
+ * one that is left the process is one line.
+ */
+static void put_process(const struct page *page, struct ctx_out *out, uint32_t first)
 {
+	uint32_t last = page->last[first], only = last, n = 0;
+
+	for (uint32_t i = first; i != CTX_NONE; i = page->next[i]) {
+		if (page->uses[i].samples != 0) {
+			only = i;
+			n++;
+		}
+	}
+	if (n < 2 && only == last) {
+		put_row(page, out, first, last);
+		return;
+	}
+	put_row(page, out, first, CTX_NONE);
+	for (uint32_t i = first; i != CTX_NONE && ctx_out_is_text(out); i = page->next[i]) {
+		if (page->uses[i].samples != 0 || i == last)
+			put_image_row(page, out, i);
+	}
+}
+
+static void sum_threads(struct page *page, const struct ctx_report_thread_sums *sums)
+{
+	const struct ctx_profile *profile = page->profile;
 	bool whole = sums->samples == NULL || sums->weight == NULL;
 
 	for (uint32_t i = 0; i < profile->n_processes && whole; i++)
-		uses[i] = (struct use){profile->processes[i].samples, profile->processes[i].weight};
+		page->uses[i] = (struct use){profile->processes[i].samples, profile->processes[i].weight};
 	for (uint32_t i = 0; i < profile->n_threads && !whole; i++) {
 		uint32_t process = profile->threads[i].process;
 
 		if (process >= profile->n_processes)
 			continue;
-		uses[process].samples += sums->samples[i];
-		uses[process].weight += sums->weight[i];
+		page->uses[process].samples += sums->samples[i];
+		page->uses[process].weight += sums->weight[i];
 	}
 }
 
-static struct ctx_order_item sort_item(const struct ctx_profile *profile, const struct use *uses, uint32_t i,
-				       size_t key)
+static struct ctx_order_item sort_item(const struct page *page, uint32_t first, size_t key)
 {
-	const struct ctx_process_info *info = &profile->processes[i];
+	const struct ctx_process_info *begin = &page->profile->processes[first];
+	const struct ctx_process_info *end = &page->profile->processes[page->last[first]];
 	const uint64_t numbers[] = {
-		uses[i].weight,
-		uses[i].samples,
-		ctx_order_ascending(info->life.begin_ns),
-		ctx_order_ascending(info->life.end_ns),
+		page->sums[first].weight,
+		page->sums[first].samples,
+		ctx_order_ascending(begin->life.begin_ns),
+		ctx_order_ascending(end->life.end_ns),
 		0,
-		ctx_order_ascending((uint64_t)info->pid),
+		ctx_order_ascending((uint64_t)begin->pid),
 		0, /* as they are numbered */
 	};
 
 	return (struct ctx_order_item){
-		.index = i, .number = numbers[key], .text = key == 4 ? info->command : NULL};
+		.index = first, .number = numbers[key], .text = key == 4 ? end->command : NULL};
+}
+
+/* Images follow their process's others by number. */
+static void join_images(struct page *page, size_t key)
+{
+	uint32_t n = page->profile->n_processes;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t first = page->first[i] = ctx_profile_first_image(page->profile, i);
+
+		page->next[i] = CTX_NONE;
+		if (first != i)
+			page->next[page->last[first]] = i;
+		page->last[first] = i;
+		page->sums[first].samples += page->uses[i].samples;
+		page->sums[first].weight += page->uses[i].weight;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (page->first[i] == i)
+			page->items[page->n++] = sort_item(page, i, key);
+	}
 }
 
 static enum ctx_status put_page(const struct ctx_out_spec *spec, const struct ctx_report_thread_sums *sums,
 				size_t key, struct ctx_err *err)
 {
-	const struct ctx_profile *profile = spec->selection->profile;
-	uint32_t n = profile->n_processes, limit = spec->options->limit;
-	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(n, sizeof(*items));
-	struct use *uses CTX_AUTO_FREE = ctx_calloc(n, sizeof(*uses));
+	struct page page = {.profile = spec->selection->profile};
+	uint32_t n = page.profile->n_processes, limit = spec->options->limit;
 	struct ctx_out out;
 
-	if (items == NULL || uses == NULL)
+	page.uses = ctx_calloc(n, sizeof(*page.uses));
+	page.sums = ctx_calloc(n, sizeof(*page.sums));
+	page.next = ctx_calloc(n, sizeof(*page.next));
+	page.last = ctx_calloc(n, sizeof(*page.last));
+	page.first = ctx_calloc(n, sizeof(*page.first));
+	page.items = ctx_calloc(n, sizeof(*page.items));
+	if (page.uses == NULL || page.sums == NULL || page.next == NULL || page.last == NULL ||
+	    page.first == NULL || page.items == NULL) {
+		page_deinit(&page);
 		return ctx_err_nomem(err);
-	sum_threads(profile, sums, uses);
-	for (uint32_t i = 0; i < n; i++)
-		items[i] = sort_item(profile, uses, i, key);
-	ctx_order_sort(items, n);
+	}
+	sum_threads(&page, sums);
+	join_images(&page, key);
+	ctx_order_sort(page.items, page.n);
 	ctx_out_begin(&out, spec);
-	for (uint32_t i = 0; i < n && (limit == 0 || i < limit); i++)
-		put_row(&out, uses, items[i].index);
+	for (uint32_t i = 0; i < page.n && (limit == 0 || i < limit); i++)
+		put_process(&page, &out, page.items[i].index);
 	ctx_out_section(&out, NULL);
-	if (limit != 0 && n > limit)
-		ctx_out_line(&out, ctx_out_format(&out, "(%" PRIu32 " more processes)", n - limit));
+	if (limit != 0 && page.n > limit)
+		ctx_out_line(&out, ctx_out_format(&out, "(%" PRIu32 " more processes)", page.n - limit));
 	ctx_out_rows_end(&out);
+	page_deinit(&page);
 	return ctx_out_end(&out, err);
 }
 

@@ -354,9 +354,9 @@ def parents():
         made.append((exp, lineage != "_f1"))
     for exp, closed in made:
         exp.close(closed)
-    rows = json.loads(ctxan("family.er", "-r", "processes", "--format", "json"))["rows"]
-    ours = {row["command"]: row["parent_id"] for row in rows}
-    numbers = {row["command"]: row["process_id"] for row in rows}
+    rows = json.loads(ctxan("family.er", "--sql", "SELECT id, parent, command FROM process", "--format", "json"))
+    ours = {row["command"]: row["parent"] for row in rows}
+    numbers = {row["command"]: row["id"] for row in rows}
     for lineage, _, _, parent in family[1:]:
         check(f"the parent of {lineage}", ours[lineage], numbers[parent or "founder"])
 

@@ -34,6 +34,10 @@ done
 # Processes: the heaviest first, and named by the program's file name too.
 ctxan -q execs.er -r processes --format json --limit 0 >processes.json || fail "processes"
 jq -e '[.rows[].weight] | length > 2 and . == (sort | reverse)' processes.json >order.txt || fail "processes: $(jq -c '[.rows[].weight]' processes.json)"
+# A process is one row, whatever it executes, and not its own parent; the header counts processes.
+jq -e '.rows | length == 5 and (map(.images | length) | add) == 19 and all(.process != .parent) and (map(.samples) | add) == (map(.images[].samples) | add)' processes.json >order.txt ||
+	fail "processes with images: $(jq -c '[.rows[] | [.process, .parent, (.images | length)]]' processes.json)"
+ctxan -q execs.er -r header | grep -q '^processes  *5$' || fail "header: $(ctxan -q execs.er -r header | grep '^processes')"
 command=$(jq -r '[.rows[].command | select(test("^[^ ]*/[^ /]+( |$)"))][0]' processes.json)
 [ "$command" != null ] || fail "no process with a path"
 program=$(basename "${command%% *}")
