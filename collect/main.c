@@ -43,7 +43,7 @@ static void print_summary(void *context, const struct ctx_recording *recording)
 	fprintf(stderr, ", %.3f s", (double)recording->duration_ns / 1e9);
 	if (recording->lost > 0)
 		fprintf(stderr, ", %" PRIu64 " %s lost", recording->lost,
-			plural(recording->lost, "sample", "samples"));
+			plural(recording->lost, "record", "records"));
 	if (recording->dropped_by_limit > 0)
 		fprintf(stderr, ", %" PRIu64 " %s beyond the size limit", recording->dropped_by_limit,
 			plural(recording->dropped_by_limit, "sample", "samples"));

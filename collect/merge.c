@@ -77,6 +77,7 @@ static void step(struct ctx_merge *merge)
 	struct ctx_ring *ring = &merge->rings[top->ring];
 
 	merge->holds = false;
+	ring->last_ns = top->time_ns;
 	ctx_ring_advance(ring, top->size);
 	if (ring->tail - ring->published > ring->size / PUBLISH_PART)
 		merge->is_due = true;

@@ -51,6 +51,12 @@ void ctx_merge_begin(struct ctx_merge *merge, uint64_t limit_ns);
  */
 const struct perf_event_header *ctx_merge_next(struct ctx_merge *merge);
 
+/* Time of the record before the current one in the same ring; 0: it is the ring's first. */
+static inline uint64_t ctx_merge_previous_ns(const struct ctx_merge *merge)
+{
+	return merge->rings[merge->heap[0].ring].last_ns;
+}
+
 /* Whether consumed room should be returned to the kernel soon. */
 static inline bool ctx_merge_is_due(const struct ctx_merge *merge)
 {

@@ -20,7 +20,19 @@ static enum ctx_status count_lost(struct ctx_recorder *recorder, uint64_t time_n
 				  struct ctx_err *err)
 {
 	recorder->lost += n;
-	return ctx_exp_lost(recorder->writer, time_ns, n, err);
+	return ctx_exp_lost(recorder->writer, time_ns, n, 0, err);
+}
+
+/* The kernel had no room in a ring: since the record before, which was written there. */
+static enum ctx_status take_lost(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
+				 struct ctx_err *err)
+{
+	uint64_t previous_ns = ctx_merge_previous_ns(&recorder->merge);
+	uint64_t since_ns = previous_ns != 0 ? previous_ns : recorder->start_ns;
+
+	recorder->lost += record->lost;
+	return ctx_exp_lost(recorder->writer, record->time_ns, record->lost,
+			    record->time_ns > since_ns ? record->time_ns - since_ns : 0, err);
 }
 
 static enum ctx_status take_state(struct ctx_recorder *recorder, const struct ctx_perf_record *record,
@@ -76,7 +88,7 @@ static enum ctx_status take_record(struct ctx_recorder *recorder, const struct p
 			       : ctx_proctree_apply(recorder->tree, &record, err);
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		return count_lost(recorder, record.time_ns, record.lost, err);
+		return take_lost(recorder, &record, err);
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
 		return ctx_exp_throttle(recorder->writer, record.time_ns, record.type == PERF_RECORD_THROTTLE,

@@ -18,6 +18,7 @@ struct ctx_ring {
 	uint64_t head;	     /* end of the kernel's data at the last refresh */
 	uint64_t tail;	     /* consumed up to here */
 	uint64_t published;  /* tail published to the kernel */
+	uint64_t last_ns;    /* time of the last consumed record; 0: none yet */
 	uint64_t *wrapped;   /* room for one record of the largest size */
 	size_t mapped_bytes; /* 0: the mapping is not owned */
 };

@@ -12,6 +12,41 @@
 
 #define UNSEEN_LEAST_NS UINT64_C(100000000) /* below this time on CPUs few samples are normal */
 
+/*
+ * Threads that were not seen again after a loss have ended there, and with its last thread a process
+ * whose exit is not known.
+ */
+static enum ctx_status end_lives(struct ingest *in, struct ctx_err *err)
+{
+	struct ctx_profile *profile = &in->entities.profile;
+	uint64_t *last CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*last));
+	uint64_t n = 0;
+
+	if (last == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		struct ctx_thread_info *thread = &profile->threads[i];
+		uint64_t known_ns = ctx_state_feed_known_until(in->states, i);
+
+		if (thread->life.end_ns == UINT64_MAX && known_ns != UINT64_MAX) {
+			thread->life.end_ns = known_ns;
+			n++;
+		}
+		if (last[thread->process] < thread->life.end_ns)
+			last[thread->process] = thread->life.end_ns;
+	}
+	for (uint32_t i = 0; i < profile->n_processes && n != 0; i++) {
+		if (profile->processes[i].life.end_ns == UINT64_MAX && last[i] != 0)
+			profile->processes[i].life.end_ns = last[i];
+	}
+	return n != 0 ? ctx_profile_builder_warn(&in->entities, err,
+						 "%llu thread%s not seen again after records were lost: "
+						 "%s time ends there",
+						 (unsigned long long)n, n == 1 ? " was" : "s were",
+						 n == 1 ? "its" : "their")
+		      : CTX_OK;
+}
+
 static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 {
 	struct ctx_profile *profile = &in->entities.profile;
@@ -20,6 +55,8 @@ static enum ctx_status finish_states(struct ingest *in, struct ctx_err *err)
 	if (in->states == NULL)
 		return CTX_OK;
 	status = ctx_state_feed_finish(in->states, profile->run.end_ns, err);
+	if (status == CTX_OK)
+		status = end_lives(in, err);
 	return status == CTX_OK ? ctx_state_feed_external_wakers(in->states, &profile->arena,
 								 &profile->external_wakers,
 								 &profile->n_external_wakers, err)

@@ -270,9 +270,21 @@ enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ct
 		return ctx_states_end(feed->states, event->thread, event->time_ns, err);
 	case CTX_EV_PROCESS_EXIT:
 		return ctx_states_end_process(feed->states, event->process, event->time_ns, err);
+	case CTX_EV_LOST:
+		return event->lost.has_gap ? ctx_states_lost(feed->states,
+							     event->lost.gap_ns < event->time_ns
+								     ? event->time_ns - event->lost.gap_ns
+								     : 0,
+							     event->time_ns, err)
+					   : CTX_OK;
 	default:
 		return CTX_OK;
 	}
+}
+
+uint64_t ctx_state_feed_known_until(const struct ctx_state_feed *feed, uint32_t thread)
+{
+	return ctx_states_known_until(feed->states, thread);
 }
 
 enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed, uint64_t time_ns, struct ctx_err *err)

@@ -38,9 +38,12 @@ CTX_MUST_CHECK enum ctx_status ctx_state_feed_sample(struct ctx_state_feed *feed
 						     const struct ctx_event *event, uint32_t raw_stack,
 						     struct ctx_err *err);
 
-/* Starts and ends of threads and processes; other events are ignored. */
+/* Starts and ends of threads and processes, losses with a gap; other events are ignored. */
 CTX_MUST_CHECK enum ctx_status ctx_state_feed_life(struct ctx_state_feed *feed, const struct ctx_event *event,
 						   struct ctx_err *err);
+
+/* As ctx_states_known_until. */
+uint64_t ctx_state_feed_known_until(const struct ctx_state_feed *feed, uint32_t thread);
 
 /* The recording ends. */
 CTX_MUST_CHECK enum ctx_status ctx_state_feed_finish(struct ctx_state_feed *feed, uint64_t time_ns,

@@ -32,12 +32,16 @@ struct thread {
 	uint8_t state;		  /* WAITS: the state */
 	bool sees_calls, in_call; /* system calls are recorded; it is in one */
 	bool woken;		  /* `wakeup` is pending until the thread runs */
+	bool in_doubt; /* records were lost since it was seen: `since_ns` is when its doubt began */
 	int32_t cpu;
 	uint32_t process, sibling; /* the thread of the process that started before it; CTX_NONE */
 	uint32_t raw_stack;	   /* off the CPU: the stack where it left */
 	struct doing last; /* in its last sample; without any, the stack that it left the CPU with last */
 	struct doing inside, outside; /* with system calls: in its last sample inside one, and outside */
 	uint64_t start_ns, since_ns;  /* `since`: all before it has been emitted */
+	uint64_t wait_ns;	      /* begin of its last wait */
+	uint64_t known_ns;	      /* ENDED in doubt: its end; else NEVER */
+	uint32_t alive_at;	      /* its place in `alive` */
 	uint64_t fault_ns;	      /* begin of the wait in its last page fault; NEVER */
 	uint32_t fault_stack;	      /* user_stack of that fault */
 	uint64_t silent_ns; /* user clock: time on this CPU since the last tick, in turns that are over */
@@ -58,6 +62,8 @@ struct ctx_states {
 	uint64_t now_ns;    /* time of the current call: the same, except for late ends of lives */
 	uint64_t user_clock_ns;
 	bool kernel_clock;
+	uint32_t *alive; /* the threads that are alive; owned */
+	size_t n_alive, alive_cap;
 	uint32_t *on_cpu; /* by CPU: the thread that got it last, CTX_NONE; owned */
 	size_t n_cpus, cpus_cap;
 };
@@ -88,6 +94,7 @@ void ctx_states_destroy(struct ctx_states *states)
 	free(states->last_of);
 	ctx_span_queue_deinit(&states->queue);
 	free(states->on_cpu);
+	free(states->alive);
 	free(states);
 }
 
@@ -239,6 +246,40 @@ static enum ctx_status close_span(struct ctx_states *states, uint32_t number, bo
 }
 
 /*
+ * A thread is seen again after a loss. If that does not follow from what it did before, the time in
+ * between is unknown.
+ */
+static enum ctx_status settle(struct ctx_states *states, uint32_t number, bool follows, struct ctx_err *err)
+{
+	struct thread *thread = &states->threads[number];
+
+	if (!thread->in_doubt)
+		return CTX_OK;
+	thread->in_doubt = false;
+	if (follows)
+		return CTX_OK;
+	thread->woken = false;
+	thread->silent_ns = 0;
+	thread->ticked_here = false;
+	return put_span(states, number, CTX_STATE_UNKNOWN, 0, err);
+}
+
+/* Whether a thread in this mode can do so next, if no record is missing. */
+static bool can_follow(const struct thread *thread, enum ctx_state_change change)
+{
+	switch ((enum mode)thread->mode) {
+	case ON_CPU:
+		return change != CTX_CHANGE_RUNS && change != CTX_CHANGE_WOKEN;
+	case WAITS:
+		return change == CTX_CHANGE_WOKEN || change == CTX_CHANGE_RUNS;
+	case WANTS_CPU:
+		return change == CTX_CHANGE_RUNS;
+	default:
+		return true;
+	}
+}
+
+/*
  * A CPU runs one thread: the previous one, if its leaving was not recorded, has left, and waits for
  * something unknown until its next observation.
  */
@@ -262,9 +303,12 @@ static enum ctx_status take_cpu(struct ctx_states *states, uint32_t number, int3
 	thread = &states->threads[before];
 	if (thread->mode != ON_CPU || thread->cpu != cpu)
 		return CTX_OK;
-	status = close_span(states, before, false, err);
+	thread->state = thread->in_doubt ? CTX_STATE_UNKNOWN : CTX_STATE_SLEEP;
+	status = settle(states, before, false, err);
+	if (status == CTX_OK)
+		status = close_span(states, before, false, err);
 	thread->mode = WAITS;
-	thread->state = CTX_STATE_SLEEP;
+	thread->wait_ns = states->now_ns;
 	thread->raw_stack = 0;
 	return status;
 }
@@ -340,6 +384,7 @@ static enum ctx_status on_leaves(struct ctx_states *states, const struct ctx_thr
 		thread->mode = WANTS_CPU;
 	} else {
 		thread->mode = WAITS;
+		thread->wait_ns = states->now_ns;
 		thread->state = (uint8_t)state_of_wait(change);
 		/* The previous fault was not for instructions, or that would have been reported. */
 		if (thread->state != CTX_STATE_DATA_FAULT || change->user_stack == 0 ||
@@ -354,7 +399,6 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 				struct ctx_err *err)
 {
 	struct thread *thread = &states->threads[change->thread];
-	uint64_t began_ns = thread->since_ns;
 	enum ctx_status status;
 
 	/* Reported twice: by the waker and by the system; the more complete report is used. */
@@ -366,15 +410,16 @@ static enum ctx_status on_woken(struct ctx_states *states, const struct ctx_thre
 	}
 	if (thread->mode == NOT_SEEN && thread->start_ns == 0) {
 		thread->mode = WAITS;
+		thread->wait_ns = 0;
 		thread->state = CTX_STATE_SLEEP;
 	}
 	if (thread->mode != WAITS)
 		return CTX_OK;
 	status = close_span(states, change->thread, false, err);
 	thread->mode = WANTS_CPU;
-	thread->woken = true;
+	thread->woken = thread->state != CTX_STATE_UNKNOWN;
 	thread->wakeup = (struct ctx_wakeup){.time_ns = states->now_ns,
-					     .wait_ns = states->now_ns - began_ns,
+					     .wait_ns = states->now_ns - thread->wait_ns,
 					     .thread = change->thread,
 					     .state = thread->state,
 					     .raw_stack = thread->raw_stack,
@@ -439,6 +484,8 @@ static enum ctx_status grow(struct ctx_states *states, uint32_t number, uint32_t
 	enum ctx_status status = ctx_grow(&states->threads, &states->threads_cap, (size_t)number + 1, err);
 
 	if (status == CTX_OK)
+		status = ctx_grow(&states->alive, &states->alive_cap, states->n_alive + 1, err);
+	if (status == CTX_OK)
 		status = ctx_grow(&states->newest, &states->processes_cap, (size_t)process + 1, err);
 	if (status == CTX_OK)
 		status = ctx_grow(&states->last_of, &states->last_cap, (size_t)process + 1, err);
@@ -470,7 +517,11 @@ enum ctx_status ctx_states_start(struct ctx_states *states, uint32_t number, uin
 						  .sibling = states->newest[process],
 						  .start_ns = time_ns,
 						  .since_ns = time_ns,
+						  .wait_ns = time_ns,
+						  .known_ns = NEVER,
+						  .alive_at = (uint32_t)states->n_alive,
 						  .fault_ns = NEVER};
+	states->alive[states->n_alive++] = number;
 	states->newest[process] = number;
 	return go_on(states, time_ns, err);
 }
@@ -494,12 +545,19 @@ static enum ctx_status end_thread(struct ctx_states *states, uint32_t number, ui
 	}
 	if (status != CTX_OK)
 		return status;
+	/* When the recording ends, a life in doubt has ended where the doubt began. */
+	if (thread->in_doubt && !ran)
+		thread->known_ns = time_ns = thread->since_ns;
 	states->now_ns = time_ns > thread->since_ns ? time_ns : thread->since_ns;
 	end.begin_ns = end.end_ns = states->now_ns;
-	status = close_span(states, number, !ran, err);
+	status = settle(states, number, thread->mode == ON_CPU || thread->mode == NOT_SEEN, err);
+	if (status == CTX_OK)
+		status = close_span(states, number, !ran, err);
 	if (status == CTX_OK)
 		status = put_wakeup(states, thread, false, err);
 	thread->mode = ENDED;
+	states->alive[thread->alive_at] = states->alive[--states->n_alive];
+	states->threads[states->alive[thread->alive_at]].alive_at = thread->alive_at;
 	states->now_ns = states->latest_ns;
 	return status == CTX_OK ? ctx_span_queue_push(&states->queue, &end, err) : status;
 }
@@ -536,6 +594,10 @@ enum ctx_status ctx_states_change(struct ctx_states *states, const struct ctx_th
 	enum ctx_status status = go_on(states, change->time_ns, err);
 
 	if (status != CTX_OK || !is_alive(states, change->thread))
+		return status;
+	status = settle(states, change->thread, can_follow(&states->threads[change->thread], change->change),
+			err);
+	if (status != CTX_OK)
 		return status;
 	switch (change->change) {
 	case CTX_CHANGE_RUNS:
@@ -613,7 +675,10 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, const struct ctx_th
 	if (status != CTX_OK || !is_alive(states, number))
 		return status;
 	thread = &states->threads[number];
-	if (thread->mode == WAITS || thread->mode == WANTS_CPU) {
+	status = settle(states, number,
+			thread->mode == NOT_SEEN || (thread->mode == ON_CPU && sample->cpu == thread->cpu),
+			err);
+	if (status == CTX_OK && (thread->mode == WAITS || thread->mode == WANTS_CPU)) {
 		struct ctx_thread_change runs = {
 			.thread = number, .change = CTX_CHANGE_RUNS, .cpu = sample->cpu};
 
@@ -636,6 +701,37 @@ enum ctx_status ctx_states_sample(struct ctx_states *states, const struct ctx_th
 	if (state == CTX_STATE_USER)
 		thread->fault_ns = NEVER;
 	return status == CTX_OK ? put_span(states, number, state, sample->raw_stack, err) : status;
+}
+
+enum ctx_status ctx_states_lost(struct ctx_states *states, uint64_t since_ns, uint64_t time_ns,
+				struct ctx_err *err)
+{
+	enum ctx_status status = go_on(states, time_ns, err);
+
+	/* Older spans have been emitted. */
+	if (since_ns < states->queue.handed_ns)
+		since_ns = states->queue.handed_ns;
+	if (since_ns > states->now_ns)
+		since_ns = states->now_ns;
+	states->now_ns = since_ns;
+	for (size_t i = 0; i < states->n_alive && status == CTX_OK; i++) {
+		struct thread *thread = &states->threads[states->alive[i]];
+
+		if (thread->in_doubt || (thread->mode == NOT_SEEN && thread->start_ns == 0))
+			continue;
+		/* A new thread without an observation wanted a CPU. */
+		status = close_span(states, states->alive[i], true, err);
+		thread->in_doubt = true;
+	}
+	states->now_ns = states->latest_ns;
+	return status;
+}
+
+uint64_t ctx_states_known_until(const struct ctx_states *states, uint32_t thread)
+{
+	return thread < states->n_threads && states->threads[thread].mode == ENDED
+		       ? states->threads[thread].known_ns
+		       : NEVER;
 }
 
 enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns, struct ctx_err *err)

@@ -9,7 +9,8 @@
  *	          preempted: straight to "wants a CPU"
  *
  * The spans of a thread cover its life from its start to its end, without gap and overlap. Missing
- * changes are inferred: a thread with a sample runs, one that is woken waited.
+ * changes are inferred: a thread with a sample runs, one that is woken waited. Where records were
+ * lost nothing is inferred: that time is unknown.
  *
  * Time on a CPU is divided by samples: each covers the time since the one before it in the same
  * turn on the CPU, the last also the rest of the turn; a turn without a sample has the state of the
@@ -107,6 +108,18 @@ struct ctx_thread_sample {
 
 CTX_MUST_CHECK enum ctx_status ctx_states_sample(struct ctx_states *states,
 						 const struct ctx_thread_sample *sample, struct ctx_err *err);
+
+/*
+ * Records of the time from `since_ns` up to `time_ns` were lost. A thread that is seen again, doing
+ * what it could have done without them, goes on as if none were missing; else the time since then is
+ * CTX_STATE_UNKNOWN. One that is not seen again has ended at `since_ns`; not so one that was there
+ * before the recording and was never seen.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_states_lost(struct ctx_states *states, uint64_t since_ns, uint64_t time_ns,
+					       struct ctx_err *err);
+
+/* After ctx_states_finish: where a life ended because of a loss; UINT64_MAX: it did not. */
+uint64_t ctx_states_known_until(const struct ctx_states *states, uint32_t thread);
 
 /* The recording ends: all spans end and are emitted. */
 CTX_MUST_CHECK enum ctx_status ctx_states_finish(struct ctx_states *states, uint64_t time_ns,

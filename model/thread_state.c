@@ -14,6 +14,7 @@ static const struct {
 	[CTX_STATE_SLEEP] = {"SLEEP", "sleep", 'z'},
 	[CTX_STATE_STOPPED] = {"STOPPED", "stopped", 's'},
 	[CTX_STATE_WAIT_CPU] = {"WAIT_CPU", "waiting for a CPU", 'W'},
+	[CTX_STATE_UNKNOWN] = {"UNKNOWN", "<Unknown>", '?'},
 };
 
 static const char *const changes[CTX_CHANGE_N] = {

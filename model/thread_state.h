@@ -1,8 +1,9 @@
 /*
  * Thread states, and the metrics derived from them.
  *
- * The ten states are the microstates of the Solaris family. At any time a thread is in exactly one:
- * the time spent in each, summed over all, is the thread's life. Each is a metric of its own (USER,
+ * The ten states are the microstates of the Solaris family. At any time a thread is in exactly one,
+ * or in an eleventh where that is unknown: the time spent in each, summed over all, is the thread's
+ * life. Each is a metric of its own (USER,
  * SLEEP, ...: weights in ns), and the metrics that users ask for ("User CPU", "Wait CPU", ...,
  * "Wall") are sums of them. Source: requirement E8.
  */
@@ -25,19 +26,20 @@ enum ctx_thread_state {
 	CTX_STATE_SLEEP,	/* waits for anything else: time, input, another process */
 	CTX_STATE_STOPPED,	/* stopped by a signal or a debugger */
 	CTX_STATE_WAIT_CPU,	/* runnable, waits for a CPU */
+	CTX_STATE_UNKNOWN,	/* not one of the ten: records of this time were lost */
 	CTX_STATE_N,
 };
 
 /*
  * "USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED",
- * "WAIT_CPU".
+ * "WAIT_CPU"; "UNKNOWN".
  */
 const char *ctx_state_name(enum ctx_thread_state state);
 
-/* For display, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU". */
+/* For display, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU", "<Unknown>". */
 const char *ctx_state_text(enum ctx_thread_state state);
 
-/* One letter for text output: U S T x d k L z s W. */
+/* One letter for text output: U S T x d k L z s W ?. */
 char ctx_state_letter(enum ctx_thread_state state);
 
 #define CTX_STATE_BIT(state) (1u << (state))
@@ -65,7 +67,7 @@ struct ctx_state_metric {
 
 /*
  * User CPU, System CPU, Wait CPU, User lock, Text page fault, Data page fault, Other wait: together
- * each state once; then Wall, all of them.
+ * each of the ten states once; then Wall, all of them and the unknown time.
  */
 extern const struct ctx_state_metric ctx_state_metrics[CTX_STATE_METRICS_N];
 

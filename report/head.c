@@ -172,16 +172,35 @@ int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread)
 	return thread < profile->n_threads ? profile->threads[thread].tid : -1;
 }
 
+/* "; what threads did is unknown for 1.2 % of their time"; "" where all is known. */
+static const char *unknown_share(const struct ctx_profile *profile, char *text, size_t size)
+{
+	uint64_t whole = 0, unknown = 0;
+	char percent[CTX_FIGURE_MAX];
+
+	text[0] = '\0';
+	for (unsigned state = 0; state < CTX_STATE_N && profile->has_states; state++)
+		whole += profile->metrics[profile->states + state].weight;
+	if (whole != 0)
+		unknown = profile->metrics[profile->states + CTX_STATE_UNKNOWN].weight;
+	if (unknown == 0)
+		return text;
+	ctx_figure_percent(percent, unknown, whole, 1);
+	snprintf(text, size, "; what threads did is unknown for %s %% of their time", percent);
+	return text;
+}
+
 static void warn_losses(const struct ctx_profile *profile, void (*put)(void *context, const char *text),
 			void *context)
 {
-	char text[160];
+	char text[240], share[120];
 
 	if (!profile->closed)
 		put(context, "the run was not closed: the recorder was killed or is still running");
 	if (profile->losses.samples != 0) {
-		snprintf(text, sizeof(text), "%" PRIu64 " samples were lost: the kernel's buffer was full",
-			 profile->losses.samples);
+		snprintf(text, sizeof(text), "%" PRIu64 " record%s lost: the kernel's buffer was full%s",
+			 profile->losses.samples, profile->losses.samples == 1 ? " was" : "s were",
+			 unknown_share(profile, share, sizeof(share)));
 		put(context, text);
 	}
 	if (profile->losses.throttled != 0) {

@@ -73,7 +73,8 @@ static void put_run(struct ctx_out *out)
 		put_number(out, "run", "duration", profile->run.end_ns);
 	}
 	put_text(out, "run", "closed", profile->closed ? "yes" : "no");
-	put_number(out, "run", "lost samples", profile->losses.samples);
+	put_number(out, "run", ctx_out_is_text(out) ? "lost records" : "lost samples",
+		   profile->losses.samples);
 	put_number(out, "run", "throttled", profile->losses.throttled);
 	put_number(out, "run", "damaged", profile->losses.damaged);
 }
@@ -125,8 +126,8 @@ static void put_metrics(struct ctx_out *out)
 static void put_counts(struct ctx_out *out)
 {
 	const struct ctx_profile *profile = out->profile;
-
 	uint32_t n_processes = ctx_profile_count_processes(profile);
+
 	put_title(out, "Counts");
 	put_number(out, "count", "processes", n_processes);
 	if (n_processes != profile->n_processes)

@@ -14,6 +14,7 @@ const struct ctx_column ctx_state_columns[CTX_STATE_N] = {
 	[CTX_STATE_SLEEP] = {"SLEEP", NULL, CTX_STYLE_TIME},
 	[CTX_STATE_STOPPED] = {"STOPPED", NULL, CTX_STYLE_TIME},
 	[CTX_STATE_WAIT_CPU] = {"WAIT_CPU", NULL, CTX_STYLE_TIME},
+	[CTX_STATE_UNKNOWN] = {"UNKNOWN", NULL, CTX_STYLE_TIME},
 };
 
 void ctx_state_fill(const uint64_t numbers[CTX_STATE_N], struct ctx_cell cells[CTX_STATE_N])

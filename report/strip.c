@@ -210,7 +210,7 @@ static const char *const state_colors[CTX_STATE_N] = {
 	[CTX_STATE_USER] = "32",       [CTX_STATE_SYSTEM] = "36",     [CTX_STATE_TRAP] = "36",
 	[CTX_STATE_TEXT_FAULT] = "35", [CTX_STATE_DATA_FAULT] = "35", [CTX_STATE_KERNEL_FAULT] = "35",
 	[CTX_STATE_USER_LOCK] = "31",  [CTX_STATE_SLEEP] = "90",      [CTX_STATE_STOPPED] = "90",
-	[CTX_STATE_WAIT_CPU] = "33",
+	[CTX_STATE_WAIT_CPU] = "33",   [CTX_STATE_UNKNOWN] = "90",
 };
 
 /*

@@ -5,7 +5,7 @@
  *	the seven metrics, ms and % of each
  *	the seven metrics in ms, and below them a line with the shares
  *
- * then a small table of the ten states. JSON and CSV have all of it in each row.
+ * then a small table of the ten states, and of the unknown time if there is any. JSON and CSV have all of it in each row.
  */
 #include "base/mem.h"
 #include "report/kinds.h"
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define METRICS (CTX_STATE_METRICS_N - 1) /* those that are parts of Wall */
+#define KINDS (METRICS + 1)		  /* and the unknown time */
 #define ALL_STATES (CTX_STATE_BIT(CTX_STATE_N) - 1)
 #define MAX_COLUMNS (4 + 2 * CTX_STATE_N)
 #define NAME_WANTED 16u
@@ -44,6 +45,7 @@ static const struct ctx_column columns[] = {
 	{"SLEEP", NULL, CTX_STYLE_TIME},
 	{"STOPPED", NULL, CTX_STYLE_TIME},
 	{"WAIT_CPU", NULL, CTX_STYLE_TIME},
+	{"UNKNOWN", NULL, CTX_STYLE_TIME},
 	{"process_id", NULL, CTX_STYLE_COUNT},
 	{"thread_id", NULL, CTX_STYLE_COUNT},
 	{"spans.USER", NULL, CTX_STYLE_COUNT},
@@ -56,9 +58,10 @@ static const struct ctx_column columns[] = {
 	{"spans.SLEEP", NULL, CTX_STYLE_COUNT},
 	{"spans.STOPPED", NULL, CTX_STYLE_COUNT},
 	{"spans.WAIT_CPU", NULL, CTX_STYLE_COUNT},
+	{"spans.UNKNOWN", NULL, CTX_STYLE_COUNT},
 };
 
-enum { FIRST_METRIC = 4, FIRST_STATE = 11, FIRST_SPANS = 23 };
+enum { FIRST_METRIC = 4, FIRST_STATE = 11, FIRST_SPANS = 24 };
 
 static const struct ctx_column sum_columns[] = {
 	{NULL, "State", CTX_STYLE_NAME},
@@ -69,9 +72,9 @@ static const struct ctx_column sum_columns[] = {
 
 /* The last three belong to the thread. */
 static const char *const sort_keys[] = {
-	"wall",	      "user",  "system",  "wait-cpu", "lock",	"text-fault", "data-fault",
-	"other-wait", "USER",  "SYSTEM",  "TRAP",     "TFAULT", "DFAULT",     "KFAULT",
-	"USER_LOCK",  "SLEEP", "STOPPED", "WAIT_CPU", "thread", "name",	      NULL,
+	"wall",	   "user",     "system",  "wait-cpu", "lock",	"text-fault", "data-fault", "other-wait",
+	"USER",	   "SYSTEM",   "TRAP",	  "TFAULT",   "DFAULT", "KFAULT",     "USER_LOCK",  "SLEEP",
+	"STOPPED", "WAIT_CPU", "UNKNOWN", "thread",   "name",	NULL,
 };
 
 /* A column of text: the time in some states, below two short words. */
@@ -80,7 +83,7 @@ struct kind {
 	unsigned states;
 };
 
-static const struct kind metric_kinds[METRICS] = {
+static const struct kind metric_kinds[KINDS] = {
 	{"User", "CPU", "User CPU", CTX_STATE_BIT(CTX_STATE_USER)},
 	{"System", "CPU", "System CPU", CTX_STATE_BIT(CTX_STATE_SYSTEM) | CTX_STATE_BIT(CTX_STATE_TRAP)},
 	{"Wait", "CPU", "Wait CPU", CTX_STATE_BIT(CTX_STATE_WAIT_CPU)},
@@ -90,6 +93,7 @@ static const struct kind metric_kinds[METRICS] = {
 	{"Other", "wait", "Other wait",
 	 CTX_STATE_BIT(CTX_STATE_KERNEL_FAULT) | CTX_STATE_BIT(CTX_STATE_SLEEP) |
 		 CTX_STATE_BIT(CTX_STATE_STOPPED)},
+	{"Un-", "known", "<Unknown>", CTX_STATE_BIT(CTX_STATE_UNKNOWN)},
 };
 
 static const struct kind state_kinds[CTX_STATE_N] = {
@@ -103,6 +107,7 @@ static const struct kind state_kinds[CTX_STATE_N] = {
 	{NULL, NULL, "Sleep", CTX_STATE_BIT(CTX_STATE_SLEEP)},
 	{NULL, NULL, "Stopped", CTX_STATE_BIT(CTX_STATE_STOPPED)},
 	{NULL, NULL, "Wait CPU", CTX_STATE_BIT(CTX_STATE_WAIT_CPU)},
+	{NULL, NULL, "<Unknown>", CTX_STATE_BIT(CTX_STATE_UNKNOWN)},
 };
 
 struct page {
@@ -242,25 +247,28 @@ static void lay_out(struct page *page, struct ctx_scale scale)
 
 	if (make_columns(page, state_kinds, CTX_STATE_N, false, scale) + NAME_WANTED <= width)
 		return;
-	if (make_columns(page, metric_kinds, METRICS, false, scale) + NAME_WANTED <= width)
+	if (make_columns(page, metric_kinds, KINDS, false, scale) + NAME_WANTED <= width)
 		return;
-	if (make_columns(page, metric_kinds, METRICS, true, scale) + NAME_WANTED <= width)
+	if (make_columns(page, metric_kinds, KINDS, true, scale) + NAME_WANTED <= width)
 		return;
 	narrow.digits = 1;
-	make_columns(page, metric_kinds, METRICS, true, narrow);
+	make_columns(page, metric_kinds, KINDS, true, narrow);
 }
 
 /* "Nothing in: text fault, stopped" */
 static void put_zeros(const struct page *page)
 {
 	struct ctx_buf line = {0};
-	unsigned n_kinds = page->kinds == state_kinds ? CTX_STATE_N : METRICS, n = 0;
+	unsigned n_kinds = page->kinds == state_kinds ? CTX_STATE_N : KINDS, n = 0;
 
 	for (unsigned i = 0, next = 0; i < n_kinds; i++) {
 		if (next < page->n_shown && page->shown[next] == i) {
 			next++;
 			continue;
 		}
+		/* Nothing is unknown where nothing was lost. */
+		if (page->kinds[i].states == CTX_STATE_BIT(CTX_STATE_UNKNOWN))
+			continue;
 		ctx_buf_put_text(&line, n++ == 0 ? "(no time in: " : ", ");
 		ctx_buf_put_text(&line, page->kinds[i].title);
 	}
@@ -291,7 +299,8 @@ static void put_sums(struct page *page)
 			ctx_cell_number(page->total.spans[state]),
 		};
 
-		ctx_out_row(out, cells);
+		if (state != CTX_STATE_UNKNOWN || page->total.spans[state] != 0)
+			ctx_out_row(out, cells);
 	}
 	ctx_out_section(out, NULL);
 }

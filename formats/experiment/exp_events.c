@@ -101,7 +101,7 @@ enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thre
 	return ctx_exp_log_end(writer, err);
 }
 
-enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
+enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count, uint64_t gap_ns,
 			     struct ctx_err *err)
 {
 	enum ctx_status status = ctx_exp_check(writer, err);
@@ -109,6 +109,8 @@ enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, ui
 	if (status != CTX_OK)
 		return status;
 	ctx_exp_xml_number(ctx_exp_log_event(writer, "lost", time_ns), "count", count);
+	if (gap_ns != 0)
+		ctx_exp_xml_number(&writer->log, "gap_ns", gap_ns);
 	return ctx_exp_log_end(writer, err);
 }
 

@@ -373,6 +373,8 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		entry.kind = CTX_EV_LOST;
 		entry.b = reason != NULL && strcmp(reason, "limit") == 0;
 		status = ctx_exp_line_number(line, "count", &entry.a) ? CTX_OK : CTX_E_FORMAT;
+		if (!ctx_exp_line_number(line, "gap_ns", &entry.c))
+			entry.c = 0;
 	} else if (strcmp(kind, "throttle") == 0 || strcmp(kind, "unthrottle") == 0) {
 		entry.kind = CTX_EV_THROTTLE;
 		entry.a = kind[0] == 't';

@@ -39,7 +39,7 @@ struct ctx_exp_entry {
 	enum ctx_event_kind kind;
 	uint32_t process, thread; /* rows; CTX_NONE where the kind has none */
 	uint64_t a, b, c; /* map: address, size, offset; exit: status and whether; lost, throttle: count;
-			     lost: whether by the limit of bytes */
+			     lost: whether by the limit of bytes, gap in ns */
 	const char *text, *text2; /* map: path, build id; name, warning, damage */
 };
 

@@ -223,8 +223,9 @@ const struct ctx_exp_objects *ctx_exp_all_objects(const struct ctx_exp_writer *w
 CTX_MUST_CHECK enum ctx_status ctx_exp_usage(struct ctx_exp_writer *writer,
 					     const struct ctx_usage_info *usage,
 					     struct ctx_err *err); /* time_ns absolute here */
+/* Records were lost in the last `gap_ns` up to then; 0: it is not known since when. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_lost(struct ctx_exp_writer *writer, uint64_t time_ns, uint64_t count,
-					    struct ctx_err *err);
+					    uint64_t gap_ns, struct ctx_err *err);
 CTX_MUST_CHECK enum ctx_status ctx_exp_throttle(struct ctx_exp_writer *writer, uint64_t time_ns,
 						bool throttled, struct ctx_err *err);
 

@@ -33,12 +33,12 @@
 #define COUNTER_BYTES 64u
 #define LINUX_CPU 10u /* the only state of threads that gprofng knows on Linux */
 
-/* MSTATE of gprofng's on Solaris. */
+/* MSTATE of gprofng's on Solaris, which has nothing for unknown time: it is other wait. */
 static const uint8_t state_numbers[CTX_STATE_N] = {
 	[CTX_STATE_USER] = 0,	    [CTX_STATE_SYSTEM] = 1,	[CTX_STATE_TRAP] = 2,
 	[CTX_STATE_TEXT_FAULT] = 3, [CTX_STATE_DATA_FAULT] = 4, [CTX_STATE_KERNEL_FAULT] = 5,
 	[CTX_STATE_USER_LOCK] = 6,  [CTX_STATE_SLEEP] = 7,	[CTX_STATE_WAIT_CPU] = 8,
-	[CTX_STATE_STOPPED] = 9,
+	[CTX_STATE_STOPPED] = 9,    [CTX_STATE_UNKNOWN] = 7,
 };
 
 struct exporting {

@@ -206,14 +206,19 @@ static enum ctx_status on_lost(struct ctx_pd_reader *reader, const struct ctx_pd
 			       struct ctx_err *err)
 {
 	const struct perf_event_header *header = &item->record.header;
+	struct ctx_event gap = {.kind = CTX_EV_LOST, .time_ns = ctx_pd_reader_relative(reader, item->time)};
 	struct ctx_err why = {0};
 	uint64_t lost;
 
+	/* Counted at the end. */
+	gap.lost.has_gap = true;
 	if (ctx_pe_lost_parse(body_of(reader, item), header, &lost, &why) != CTX_OK)
 		return ctx_pd_reader_damage(reader, item->record.offset, why.msg, err);
-	if (header->type == PERF_RECORD_LOST)
+	if (header->type == PERF_RECORD_LOST) {
 		reader->counts.lost += lost;
-	else if (!(header->misc & CTX_PD_MISC_LOST_SAMPLES_BPF)) /* dropped by a filter: not lost */
+		return item->time != 0 ? ctx_pd_reader_put(reader, &gap, err) : CTX_OK;
+	}
+	if (!(header->misc & CTX_PD_MISC_LOST_SAMPLES_BPF)) /* dropped by a filter: not lost */
 		reader->counts.lost_samples += lost;
 	return CTX_OK;
 }

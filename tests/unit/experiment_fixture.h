@@ -90,7 +90,7 @@ struct fixture_contents {
 	char *damage; /* lines */
 	size_t n_damage;
 	char *warnings; /* lines */
-	uint64_t lost, throttles, unthrottles, resets, late, events;
+	uint64_t lost, gaps, throttles, unthrottles, resets, late, events;
 	uint64_t duration_ns, states_end_ns;
 	bool closed, has_states;
 	bool goes_on; /* the reader says that the recorder still runs */
@@ -500,8 +500,8 @@ static inline void fixture_step(struct fixture_recording *recording, uint32_t wi
 			recording->in.threads[thread].exited = true;
 		break;
 	case 9:
-		if (fixture_note(recording, ctx_exp_lost(recording->writer, absolute, 3, NULL)))
-			recording->in.lost += 3;
+		if (fixture_note(recording, ctx_exp_lost(recording->writer, absolute, 3, 1000, NULL)))
+			recording->in.lost += 3, recording->in.gaps++;
 		break;
 	case 10:
 		if (fixture_note(recording, ctx_exp_throttle(recording->writer, absolute, true, NULL)))
@@ -732,6 +732,8 @@ static inline void fixture_read_event(struct fixture_reading *reading, const str
 		break;
 	case CTX_EV_LOST:
 		out->lost += event->lost.count;
+		out->gaps += event->lost.has_gap;
+		assert_int_equal(event->lost.gap_ns, event->lost.has_gap ? 1000 : 0);
 		break;
 	case CTX_EV_THROTTLE:
 		out->throttles += event->lost.count == 1;
@@ -897,6 +899,7 @@ static inline void fixture_check(struct fixture_contents *in, struct fixture_con
 				    sizeof(*in->usage) - offsetof(struct ctx_usage_info, user_ns));
 	}
 	assert_int_equal(out->lost, in->lost);
+	assert_int_equal(out->gaps, in->gaps);
 	assert_int_equal(out->throttles, in->throttles);
 	assert_int_equal(out->unthrottles, in->unthrottles);
 	assert_string_equal(out->warnings != NULL ? out->warnings : "",

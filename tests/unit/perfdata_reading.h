@@ -18,7 +18,7 @@ struct pd_reading {
 	struct ctx_buf damage;	 /* the same: lines */
 	struct ctx_buf warnings; /* and properties that come at the end */
 	struct ctx_buf head;	 /* metrics and duration */
-	uint64_t samples, late, n_damage, lost, throttles;
+	uint64_t samples, late, n_damage, lost, gaps, throttles;
 	uint32_t n_processes, n_threads;
 	bool closed;
 	char format[64];
@@ -112,8 +112,10 @@ static inline void pd_note(struct pd_reading *reading, const struct ctx_event *e
 		pd_note_state(out, event);
 		break;
 	case CTX_EV_LOST:
-		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64 "\n", event->time_ns, event->lost.count);
+		ctx_buf_printf(out, "%" PRIu64 " lost %" PRIu64 "%s\n", event->time_ns, event->lost.count,
+			       event->lost.has_gap ? ", gap" : "");
 		reading->lost += event->lost.count;
+		reading->gaps += event->lost.has_gap;
 		break;
 	case CTX_EV_THROTTLE:
 		ctx_buf_printf(out, "%" PRIu64 " throttle %" PRIu64 "\n", event->time_ns, event->lost.count);

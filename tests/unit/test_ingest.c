@@ -663,6 +663,54 @@ static void test_ingest__where_changes_are_missing_states_end(void **state)
 	ctx_store_close(store);
 }
 
+/* A process whose exit was lost does not live to the end of the run. */
+static void test_ingest__a_life_ends_where_its_last_records_were_lost(void **state)
+{
+	static const uint32_t parents[] = {0};
+	static const uint64_t addresses[] = {0x1000};
+	struct ctx_event lost = {
+		.kind = CTX_EV_LOST, .time_ns = 700, .lost = {.count = 5, .has_gap = true, .gap_ns = 100}};
+	struct ctx_event total = {.kind = CTX_EV_LOST, .time_ns = 9999, .lost.count = 2};
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		stacks_event(1, 1, parents, addresses),
+		change_event(2, 0, CTX_CHANGE_RUNS),
+		process_start(300, 1, 101),
+		thread_start(300, 1, 1, 101),
+		change_event(500, 1, CTX_CHANGE_RUNS),
+		lost,
+		sample_event(900, 0, 0, 1),
+		change_event(1000, 0, CTX_CHANGE_BLOCKED),
+		total,
+	};
+	struct list_source list;
+	struct ctx_store *store;
+	const struct ctx_profile *profile;
+	uint64_t all_ns = 0;
+
+	(void)state;
+	events[3].state.cpu = 0;
+	events[6].state.cpu = 1;
+	events[8].sample.cpu = 0;
+	list_open(&list, events, CTX_COUNT_OF(events), 10000);
+	list.source.info.has_states = true;
+	store = store_of_list(&list);
+	profile = ctx_store_profile(store);
+	for (uint32_t i = 0; i < CTX_STATE_N; i++)
+		all_ns += profile->metrics[profile->states + i].weight;
+	assert_int_equal(profile->threads[0].life.end_ns, 10000);
+	assert_int_equal(profile->processes[0].life.end_ns, 10000);
+	assert_int_equal(profile->threads[1].life.end_ns, 600);
+	assert_int_equal(profile->processes[1].life.end_ns, 600);
+	assert_int_equal(all_ns, 10000 + 600 - 300);
+	assert_int_equal(profile->losses.samples, 7);
+	assert_int_equal(profile->n_warnings, 1);
+	assert_string_equal(profile->warnings[0],
+			    "1 thread was not seen again after records were lost: its time ends there");
+	ctx_store_close(store);
+}
+
 /*
  * Threads that are shorter than the clock's tick: their time is in the states only, which is
  * reported.
@@ -1161,6 +1209,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
+		cmocka_unit_test(test_ingest__a_life_ends_where_its_last_records_were_lost),
 		cmocka_unit_test(test_ingest__time_missed_by_the_clock_is_reported),
 		cmocka_unit_test(test_ingest__where_changes_are_missing_states_end),
 		cmocka_unit_test(test_ingest__a_truncated_stack_is_below_its_own_function),

@@ -448,6 +448,7 @@ static void test_perfdata__a_loss_reported_twice_counts_once(void **state)
 	pd_lost_samples(&recording, &place, CTX_PD_MISC_LOST_SAMPLES_BPF, 100);
 	pd_read_form(&recording, &(struct pd_form){.kind = PD_FILE}, &reading);
 	assert_int_equal(reading.lost, 9);
+	assert_int_equal(reading.gaps, 1);
 	pd_reading_deinit(&reading);
 	pd_recording_deinit(&recording);
 }

@@ -164,7 +164,7 @@ static void test_flamegraph__shows_the_selection_and_warnings(void **state)
 	fixture->profile.losses.samples = 7;
 	text = write_export(&ctx_export_flamegraph, &input);
 	assert_non_null(strstr(text, ">10.000-20.000 ms | thread 102 | cpu 3 | cpu-clock | 300 samples | "));
-	assert_non_null(strstr(text, ">note: 7 samples were lost"));
+	assert_non_null(strstr(text, ">note: 7 records were lost"));
 	free(text);
 }
 

@@ -672,6 +672,98 @@ static void test_states__a_missing_switch_out_is_implied_by_the_next_thread_on_t
 	check_span(world, 4, CTX_STATE_SLEEP, 100, 400, 0); /* of thread 0 */
 }
 
+/* ---- losses ---- */
+
+static void lost(struct world *world, uint64_t since_ns, uint64_t time_ns)
+{
+	assert_int_equal(ctx_states_lost(world->states, since_ns, time_ns, NULL), CTX_OK);
+}
+
+static void test_states__what_follows_without_the_lost_records_goes_on(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	sample(world, 0, 10, 1, 0);
+	lost(world, 12, 15);
+	change(world, 0, 20, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL | CTX_STACK_FUTEX);
+	lost(world, 30, 35);
+	lost(world, 36, 40);
+	wake(world, 0, 50, 3, 7);
+	lost(world, 53, 55);
+	change(world, 0, 58, CTX_CHANGE_RUNS, 0, 0);
+	finish(world, 100);
+	check_span(world, 0, CTX_STATE_USER, 0, 10, 1);
+	check_span(world, 1, CTX_STATE_USER, 10, 12, 1);
+	check_span(world, 2, CTX_STATE_USER, 12, 20, 1);
+	check_span(world, 3, CTX_STATE_USER_LOCK, 20, 30, 5);
+	check_span(world, 4, CTX_STATE_USER_LOCK, 30, 50, 5);
+	check_span(world, 5, CTX_STATE_WAIT_CPU, 50, 53, 5);
+	check_span(world, 6, CTX_STATE_WAIT_CPU, 53, 58, 5);
+	check_span(world, 7, CTX_STATE_USER, 58, 100, 1);
+	assert_int_equal(world->seen.n, 8);
+	assert_int_equal(world->seen.n_wakeups, 1);
+	assert_int_equal(world->seen.wakeups[0].wait_ns, 30);
+	assert_int_equal(world->seen.wakeups[0].delay_ns, 8);
+	assert_int_equal(ctx_states_known_until(world->states, 0), UINT64_MAX);
+}
+
+static void test_states__what_does_not_follow_was_unknown_since_the_loss(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	sample(world, 0, 10, 1, 0);
+	change(world, 0, 20, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	lost(world, 30, 40);
+	sample(world, 0, 60, 2, 0); /* it had been woken and had got a CPU */
+	lost(world, 61, 62);
+	change(world, 0, 70, CTX_CHANGE_RUNS, 0, 0); /* it had left the CPU */
+	change(world, 0, 80, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	lost(world, 0, 90); /* it was seen since then: unknown from there on */
+	end(world, 0, 100); /* it had run again */
+	start(world, 1, 110);
+	change(world, 1, 120, CTX_CHANGE_BLOCKED, 5, CTX_STACK_KERNEL);
+	finish(world, 200);
+	check_span(world, 2, CTX_STATE_SLEEP, 20, 30, 5);
+	check_span(world, 3, CTX_STATE_UNKNOWN, 30, 60, 0);
+	check_span(world, 4, CTX_STATE_USER, 60, 61, 2);
+	check_span(world, 5, CTX_STATE_UNKNOWN, 61, 70, 0);
+	check_span(world, 6, CTX_STATE_USER, 70, 80, 2);
+	check_span(world, 7, CTX_STATE_UNKNOWN, 80, 100, 0);
+	check_span(world, 9, CTX_STATE_SLEEP, 120, 200, 5); /* after the losses nothing is in doubt */
+	assert_int_equal(world->seen.spans[3].cpu, -1);
+}
+
+static void test_states__a_thread_that_is_not_seen_after_a_loss_has_ended_there(void **state)
+{
+	struct world *world = *state;
+
+	start(world, 0, 0);
+	start(world, 1, 5);
+	start(world, 2, 0); /* there before, and never seen */
+	start(world, 3, 0);
+	sample(world, 0, 10, 1, 0);
+	sample(world, 1, 11, 1, 0);
+	lost(world, 30, 40);
+	sample(world, 0, 50, 1, 0);
+	lost(world, 60, 70);
+	change_on(world, 3, 0, 80, CTX_CHANGE_RUNS); /* on the CPU of thread 0 */
+	finish(world, 400);
+	assert_int_equal(ctx_states_known_until(world->states, 0), UINT64_MAX);
+	assert_int_equal(ctx_states_known_until(world->states, 1), 30);
+	assert_int_equal(ctx_states_known_until(world->states, 2), UINT64_MAX);
+	assert_int_equal(world->seen.covered_ns[0], 400);
+	assert_int_equal(world->seen.covered_ns[1], 30);
+	assert_int_equal(world->seen.covered_ns[2], 400);
+	assert_int_equal(world->seen.covered_ns[3], 400);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_true(world->seen.ended[i]);
+	/* What thread 0 does after it has lost its CPU is unknown, too. */
+	assert_int_equal(world->seen.spans[world->seen.n - 3].thread, 0);
+	check_span(world, world->seen.n - 3, CTX_STATE_UNKNOWN, 80, 400, 0);
+}
+
 /* Random threads: the truth is kept while events are emitted. */
 struct truth {
 	uint64_t ns[CTX_STATE_N];
@@ -960,6 +1052,9 @@ int main(void)
 		in_world(test_states__the_end_of_a_process_ends_exactly_its_live_threads),
 		in_world(test_states__a_thread_starts_once),
 		in_world(test_states__a_user_mode_clock_implies_the_kernel_by_missing_ticks),
+		in_world(test_states__what_follows_without_the_lost_records_goes_on),
+		in_world(test_states__what_does_not_follow_was_unknown_since_the_loss),
+		in_world(test_states__a_thread_that_is_not_seen_after_a_loss_has_ended_there),
 		in_world(test_states__a_late_tick_means_a_lost_cpu_and_not_kernel_time),
 		in_world(test_states__the_tick_grid_continues_from_where_the_thread_left_the_cpu),
 		in_world(test_states__on_another_processor_the_clock_may_be_silent_for_as_long_again),

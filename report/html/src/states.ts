@@ -16,10 +16,11 @@ export const STATE_LOOKS: readonly { name: string; text: string; light: string; 
 	{ name: "SLEEP", text: "sleep", light: "#dde2e7", dark: "#343c45" },
 	{ name: "STOPPED", text: "stopped", light: "#7f878f", dark: "#7d8791" },
 	{ name: "WAIT_CPU", text: "waiting for a CPU", light: "#eda13a", dark: "#efa945" },
+	{ name: "UNKNOWN", text: "<Unknown>", light: "#b9a58a", dark: "#6d6250" },
 ];
 
 /* From the bottom of a lane to its top: what runs, what would like to, what is held up, what rests. */
-export const STATE_ORDER: readonly number[] = [0, 1, 2, 9, 6, 3, 4, 5, 8, 7];
+export const STATE_ORDER: readonly number[] = [0, 1, 2, 9, 6, 3, 4, 5, 8, 10, 7];
 
 /** The buckets of states that a range of the page's buckets needs: the same, or those around it where states are coarser. */
 export function stateRange(model: Model, states: States, range: Range): Range {

@@ -61,7 +61,7 @@ export interface ThreadStates {
 	sums: Float64Array; /* by row and state (STATES to a row, one row more): ns before the row */
 }
 
-export const STATES = 10;
+export const STATES = 11;
 export const NO_STATE = -1;
 export const SHARED = -2;
 
