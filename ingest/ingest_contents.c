@@ -6,10 +6,13 @@
 #include "base/buf.h"
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "ingest/stack_roots.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define MISSING_ROOTS_LEAST                                                                                  \
+	0.01 /* a share of the samples: fewer are stacks of a function's first instructions */
 #define UNSEEN_LEAST_NS UINT64_C(100000000) /* below this time on CPUs few samples are normal */
 
 /*
@@ -206,6 +209,27 @@ static enum ctx_status warn_of_unseen_time(struct ingest *in, struct ctx_err *er
 	return CTX_OK;
 }
 
+/* Code without frame pointers ends stacks early, and nothing marks them. */
+static enum ctx_status warn_of_missing_roots(struct ingest *in, struct ctx_err *err)
+{
+	struct ctx_stack_roots roots;
+	enum ctx_status status;
+
+	if (strcmp(ctx_profile_property(&in->entities.profile, "stacks", ""), "frame pointers") != 0)
+		return CTX_OK;
+	status = ctx_ingest_grow_leaf_samples(in, err);
+	if (status == CTX_OK)
+		status = ctx_stack_roots_count(in->resolver, &in->stacks.raw, in->leaf_samples, &roots, err);
+	if (status != CTX_OK || roots.missing == 0 ||
+	    (double)roots.missing < MISSING_ROOTS_LEAST * (double)(roots.missing + roots.reached))
+		return status;
+	return ctx_profile_builder_warn(&in->entities, err,
+					"%.1f %% of the stacks do not reach their root: code without frame "
+					"pointers (ctxrec --unwind cfi, or gcc -fno-omit-frame-pointer)",
+					100.0 * (double)roots.missing /
+						(double)(roots.missing + roots.reached));
+}
+
 /* All samples have been added: finishes the trees and adds remarks on them. */
 static enum ctx_status finish_trees(struct ingest *in, const struct ctx_ingest_options *options,
 				    struct ctx_err *err)
@@ -257,6 +281,8 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 		status = ctx_profile_builder_finish(&in->entities, err);
 	if (status == CTX_OK)
 		status = warn_of_unseen_time(in, err);
+	if (status == CTX_OK)
+		status = warn_of_missing_roots(in, err);
 	if (status == CTX_OK)
 		status = name_files(in, err);
 	if (status == CTX_OK)

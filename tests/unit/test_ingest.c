@@ -591,6 +591,48 @@ static void test_ingest__a_perf_map_names_what_is_mapped_under_its_path(void **s
 	free(map);
 }
 
+/* A frame pointer that some code did not keep ends the stack in any function, without a mark. */
+static void test_ingest__stacks_of_frame_pointers_without_their_root_are_counted(void **state)
+{
+	static const char names[] = "7000 40 _start\n7040 40 work\n7080 40 helper\n";
+	static const uint32_t parents[] = {0, 1, 0};
+	static const uint64_t addresses[] = {0x7010, 0x7050, 0x7090};
+	char *map = NULL;
+
+	(void)state;
+	assert_true(asprintf(&map, "/tmp/perf-%ld.map", (long)getpid()) > 0);
+	for (int i = 0; i < 3; i++) {
+		struct ctx_event settings = {
+			.kind = CTX_EV_PROPERTY,
+			.property = {"stacks", i != 1 ? "frame pointers" : "call frame information"}};
+		struct ctx_event events[] = {
+			settings,
+			process_start(0, 0, 100),
+			thread_start(0, 0, 0, 100),
+			stacks_event(1, 3, parents, addresses),
+			map_event(2, 0x7000, 0x1000, map),
+			sample_event(3, 0, 0, 2),
+			sample_event(4, 0, 0, 1),
+			sample_event(5, 0, 0, 2),
+			sample_event(6, 0, 0, i == 2 ? 2 : 3),
+		};
+		const struct ctx_profile *profile;
+		struct ctx_store *store;
+
+		events[4].map.file_offset = 0x7000;
+		assert_int_equal(ctx_file_replace(map, names, strlen(names), NULL), CTX_OK);
+		store = store_of(events, CTX_COUNT_OF(events));
+		unlink(map);
+		profile = ctx_store_profile(store);
+		assert_int_equal(profile->n_warnings, i == 0);
+		if (i == 0)
+			assert_non_null(
+				strstr(profile->warnings[0], "25.0 % of the stacks do not reach their root"));
+		ctx_store_close(store);
+	}
+	free(map);
+}
+
 /* C9: the tid comes again, the thread does not. */
 static void test_ingest__a_reused_tid_is_another_thread(void **state)
 {
@@ -1208,6 +1250,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__what_is_entered_exactly_is_found_one_byte_earlier),
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
+		cmocka_unit_test(test_ingest__stacks_of_frame_pointers_without_their_root_are_counted),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_life_ends_where_its_last_records_were_lost),
 		cmocka_unit_test(test_ingest__time_missed_by_the_clock_is_reported),
