@@ -100,15 +100,21 @@ static void choose_color(struct ctx_options *options)
 		options->color == CTX_COLOR_ALWAYS || (options->color == CTX_COLOR_AUTO && wanted);
 }
 
-static enum ctx_status answer_input(const char *path, const char *name, const struct ctx_options *options,
+static enum ctx_status answer_input(const char *path, const char *name, const struct ctx_options *given,
 				    struct ctx_err *err)
 {
+	char *experiment CTX_AUTO_FREE = NULL, *lineage CTX_AUTO_FREE = NULL;
+	struct ctx_options options = *given;
 	struct ctx_store *store;
-	enum ctx_status status = ctx_opening_open(path, &options->opening, &store, err);
+	enum ctx_status status = ctx_opening_split(path, &experiment, &lineage, err);
 
+	if (status == CTX_OK)
+		status = ctx_opening_open(experiment != NULL ? experiment : path, &options.opening, &store,
+					  err);
 	if (status != CTX_OK)
 		return status;
-	status = ctx_answer(store, name, options, err);
+	options.selection.lineage = lineage;
+	status = ctx_answer(store, name, &options, err);
 	ctx_store_close(store);
 	return status;
 }

@@ -47,6 +47,29 @@ static const struct format *format_of(const char *path)
 	return NULL;
 }
 
+enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char **ret_lineage,
+				  struct ctx_err *err)
+{
+	size_t n = strlen(input);
+	char *path CTX_AUTO_FREE = NULL, *directory CTX_AUTO_FREE = NULL;
+	const char *name;
+
+	*ret_experiment = *ret_lineage = NULL;
+	while (n > 1 && input[n - 1] == '/')
+		n--;
+	path = strndup(input, n);
+	directory = path != NULL ? ctx_path_dir(path) : NULL;
+	if (directory == NULL)
+		return ctx_err_nomem(err);
+	name = ctx_path_base(path);
+	if (!ctx_exp_is_lineage(name) || format_of(directory) != &formats[OURS])
+		return CTX_OK;
+	*ret_lineage = strndup(name, strlen(name) - strlen(".er"));
+	*ret_experiment = directory;
+	directory = NULL;
+	return *ret_lineage != NULL ? CTX_OK : ctx_err_nomem(err);
+}
+
 /* Default path of the database of a recording: "x.er/ctxan.db", "perf.data.ctxan.db". */
 static char *usual_path(const char *input, const struct format *format)
 {

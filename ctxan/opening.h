@@ -30,6 +30,13 @@ struct ctx_opening_options {
 CTX_MUST_CHECK enum ctx_status ctx_opening_newest(const char *directory, char **ret, struct ctx_err *err);
 
 /*
+ * Whether the input is a process of an experiment, "x.er/_f1_x1.er", which has no recording of its
+ * own: the experiment and the process's lineage, "_f1_x1", malloc'ed; else both are NULL. CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_opening_split(const char *input, char **ret_experiment, char **ret_lineage,
+						 struct ctx_err *err);
+
+/*
  * Opens the database of `input` (an experiment, perf.data or a database). Remarks and progress go
  * to stderr unless options->quiet.
  */

@@ -124,6 +124,17 @@ static enum ctx_status choose(const struct entities *entities, const struct ctx_
 	}
 }
 
+static enum ctx_status check_lineage(const struct ctx_profile *profile, const char *lineage,
+				     struct ctx_err *err)
+{
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		if (strcmp(profile->processes[i].lineage, lineage) == 0)
+			return CTX_OK;
+	}
+	return ctx_err_set(err, CTX_E_NOTFOUND, "no process %s.er in the recording: see --report processes",
+			   lineage);
+}
+
 enum ctx_status ctx_thread_list_read(const struct ctx_selection_spec *spec, const struct ctx_profile *profile,
 				     uint32_t **ret, size_t *ret_n, struct ctx_err *err)
 {
@@ -136,7 +147,7 @@ enum ctx_status ctx_thread_list_read(const struct ctx_selection_spec *spec, cons
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (spec->threads == NULL && spec->processes == NULL)
+	if (spec->threads == NULL && spec->processes == NULL && spec->lineage == NULL)
 		return CTX_OK;
 	thread_chosen = ctx_calloc(profile->n_threads, sizeof(bool));
 	process_chosen = ctx_calloc(profile->n_processes, sizeof(bool));
@@ -147,9 +158,15 @@ enum ctx_status ctx_thread_list_read(const struct ctx_selection_spec *spec, cons
 		status = choose(&threads, profile, spec->threads, thread_chosen, err);
 	if (status == CTX_OK && spec->processes != NULL)
 		status = choose(&processes, profile, spec->processes, process_chosen, err);
+	if (status == CTX_OK && spec->lineage != NULL)
+		status = check_lineage(profile, spec->lineage, err);
 	if (status != CTX_OK)
 		return status;
 	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		const struct ctx_process_info *process = &profile->processes[profile->threads[i].process];
+
+		if (spec->lineage != NULL && strcmp(spec->lineage, process->lineage) != 0)
+			continue;
 		if ((spec->threads == NULL || thread_chosen[i]) &&
 		    (spec->processes == NULL || process_chosen[profile->threads[i].process]))
 			chosen[n++] = i;

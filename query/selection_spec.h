@@ -20,6 +20,7 @@ struct ctx_selection_spec { /* arrays are owned (ctx_selection_spec_deinit), str
 	const char **intervals;
 	size_t n_intervals, intervals_cap;
 	const char *threads, *processes, *cpus; /* lists; NULL: all */
+	const char *lineage;			/* of the only process, "_f1_x1"; NULL: all */
 	const char **filters;			/* expressions */
 	size_t n_filters, filters_cap;
 	struct ctx_stack_test *tests; /* filters too */

@@ -178,8 +178,7 @@ static enum ctx_status read_directory(struct ctx_exp_reader *reader, const char 
 	return status;
 }
 
-/* "_f1_x2.er": parts of '_', a letter and digits. */
-static bool is_lineage(const char *name)
+bool ctx_exp_is_lineage(const char *name)
 {
 	if (*name != '_')
 		return false;
@@ -231,7 +230,7 @@ static enum ctx_status read_all(struct ctx_exp_reader *reader, struct ctx_err *e
 	if (status == CTX_OK && names.n != 0)
 		qsort(names.strings, names.n, sizeof(*names.strings), by_text);
 	for (size_t i = 0; i < names.n && status == CTX_OK; i++) {
-		if (is_lineage(names.strings[i]))
+		if (ctx_exp_is_lineage(names.strings[i]))
 			status = read_directory(reader, names.strings[i], err);
 	}
 	ctx_strtab_deinit(&names);

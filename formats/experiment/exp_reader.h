@@ -16,6 +16,9 @@
 /* Is `path` a directory with a log.xml of an experiment (by content, not by name)? Cheap. */
 bool ctx_exp_is_experiment(const char *path);
 
+/* Whether it is the name of a descendant's directory: "_f1_x2.er". */
+bool ctx_exp_is_lineage(const char *name);
+
 /*
  * Opens an experiment. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no usable log.xml, no run event),
  * CTX_E_VERSION (a newer version). The source is closed by source->close(source).

@@ -38,6 +38,19 @@ jq -e '[.rows[].weight] | length > 2 and . == (sort | reverse)' processes.json >
 jq -e '.rows | length == 5 and (map(.images | length) | add) == 19 and all(.process != .parent) and (map(.samples) | add) == (map(.images[].samples) | add)' processes.json >order.txt ||
 	fail "processes with images: $(jq -c '[.rows[] | [.process, .parent, (.images | length)]]' processes.json)"
 ctxan -q execs.er -r header | grep -q '^processes  *5$' || fail "header: $(ctxan -q execs.er -r header | grep '^processes')"
+# The directory of a process opens that process alone, in reports and exports.
+lineage=$(jq -r '[.rows[].images[] | select(.lineage != "" and .samples > 0)][1].lineage' processes.json)
+number=$(jq -r --arg l "$lineage" '.rows[].images[] | select(.lineage == $l).process_id' processes.json)
+[ -d "execs.er/$lineage.er" ] || fail "no directory $lineage.er"
+for report in functions tree threads stacks; do
+	ctxan -q execs.er --process "$number" -r $report --format json --limit 0 | jq -S 'del(.experiment)' >whole.json
+	ctxan -q "execs.er/$lineage.er/" -r $report --format json --limit 0 | jq -S 'del(.experiment)' >alone.json
+	[ -s alone.json ] && cmp -s whole.json alone.json || fail "$lineage.er: $report"
+done
+ctxan -q execs.er --process "$number" --export folded >whole.txt
+(cd execs.er && ctxan -q "$lineage.er" --export folded) >alone.txt
+[ -s alone.txt ] && cmp -s whole.txt alone.txt || fail "$lineage.er: --export folded"
+expect 1 'no process _f99.er' ctxan execs.er/_f99.er
 command=$(jq -r '[.rows[].command | select(test("^[^ ]*/[^ /]+( |$)"))][0]' processes.json)
 [ "$command" != null ] || fail "no process with a path"
 program=$(basename "${command%% *}")
