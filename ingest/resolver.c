@@ -61,6 +61,7 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 		ctx_symtab_close(resolver->objects[i].symtab);
 		ctx_source_map_close(resolver->objects[i].source_map);
 		ctx_map64_deinit(&resolver->objects[i].by_offset);
+		ctx_resolver_binding_deinit(&resolver->objects[i]);
 		free(resolver->objects[i].by_symbol);
 		ctx_map64_deinit(&resolver->objects[i].dynamic_by_offset);
 		free(resolver->objects[i].dynamic);
@@ -72,6 +73,7 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 	ctx_resolver_sites_deinit(resolver);
 	ctx_map64_deinit(&resolver->named.of_id);
 	free(resolver->named.items);
+	ctx_map64_deinit(&resolver->stub_of_call);
 	free(resolver->objects);
 	free(resolver->functions);
 	free(resolver->locations);

@@ -104,6 +104,17 @@ bool ctx_resolver_in_kernel(const struct ctx_resolver *resolver, uint32_t locati
  */
 uint32_t ctx_resolver_location_function(const struct ctx_resolver *resolver, uint32_t location);
 
+/*
+ * The function NAME@plt between two locations, through which the caller's instruction enters the
+ * dynamic linker (`_dl_runtime_resolve*`, ...) or the table's first stub; CTX_NONE: none, or not known.
+ * `caller` may be no location. O(1) for a known caller, else it reads the caller's instruction.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_stub_between(struct ctx_resolver *resolver, uint32_t caller,
+							 uint32_t callee, uint32_t *ret, struct ctx_err *err);
+
+/* Whether it is the first stub of a table, "@plt", which has no name of its own. */
+bool ctx_resolver_is_first_stub(const struct ctx_resolver *resolver, uint32_t function);
+
 /* Borrowed. */
 const char *ctx_resolver_function_name(const struct ctx_resolver *resolver, uint32_t function);
 

@@ -22,6 +22,8 @@
 
 #define CTX_DYNAMIC_BYTES_MAX ((uint64_t)1 << 32)
 
+struct ctx_elf_file;
+
 struct ctx_resolver_dynamic_function { /* a JIT function */
 	const char *name;
 	uint64_t file_offset, size;
@@ -56,6 +58,8 @@ struct ctx_resolver_object {
 	struct ctx_map64 by_offset;	   /* file offset -> location id */
 	struct ctx_source_map *source_map; /* NULL until needed, and for objects without a file */
 	bool source_map_opened;
+	struct ctx_elf_file *image; /* owned; NULL until needed, and without one */
+	bool image_opened;
 	uint32_t unknown; /* the function <Unknown> of this object, CTX_NONE: not used yet */
 	bool kernel;	  /* the kernel or a module: its symbols are kallsyms' */
 	bool is_dynamic;
@@ -82,6 +86,8 @@ struct ctx_resolver {
 	bool kernel_recorded; /* kallsyms is a recorded copy: its module addresses are right */
 	uint32_t *kernel_by_symbol;
 	struct ctx_resolver_named_functions named;
+	struct ctx_map64
+		stub_of_call; /* location of a call -> function of the stub that it enters + 1; 0: none */
 	uint32_t truncated[CTX_TRUNCATED_N]; /* function for each reason, CTX_NONE: not used yet */
 	struct ctx_strtab site_keys;	     /* id = site id; the key is the site itself */
 	struct ctx_site *sites;
@@ -172,6 +178,9 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, 
 
 /* Releases all data of sites. */
 void ctx_resolver_sites_deinit(struct ctx_resolver *resolver);
+
+/* Closes the image. */
+void ctx_resolver_binding_deinit(struct ctx_resolver_object *object);
 
 /* The search key for files of an object. */
 struct ctx_file_request ctx_resolver_request(const struct ctx_resolver *resolver,

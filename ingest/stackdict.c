@@ -90,25 +90,35 @@ enum ctx_status ctx_stack_locate(const struct ctx_stack_scope *scope, uint64_t f
 
 /*
  * Writes the functions of new raw stacks, concatenated, to forest->functions, and the number up to
- * each raw stack to forest->ends. A part of a function called by the function itself is not a call.
+ * each raw stack to forest->ends. A part of a function called by the function itself is not a call. The
+ * stub of a procedure linkage table is put in where it has left the stack (ctx_resolver_stub_between).
  */
 static enum ctx_status expand(struct ctx_stack_forest *forest, uint32_t caller, struct ctx_trie_keys path,
 			      struct ctx_err *err)
 {
 	size_t n_functions = 0;
+	uint32_t from = forest->raw.key[forest->raw.parent[forest->raw.n - path.n]];
 	enum ctx_status status = ctx_grow(&forest->ends, &forest->ends_cap, path.n, err);
 
-	for (size_t i = 0; i < path.n && status == CTX_OK; i++) {
+	for (size_t i = 0; i < path.n && status == CTX_OK; from = path.keys[i++]) {
 		bool is_part;
 		size_t n_of = ctx_resolver_function_count(forest->resolver, path.keys[i], &is_part);
-		uint32_t *of;
+		uint32_t *of, stub;
 
-		status = ctx_grow(&forest->functions, &forest->functions_cap, n_functions + n_of, err);
+		status = ctx_resolver_stub_between(forest->resolver, from, path.keys[i], &stub, err);
+		if (status == CTX_OK)
+			status = ctx_grow(&forest->functions, &forest->functions_cap, n_functions + 1 + n_of,
+					  err);
 		if (status != CTX_OK)
 			return status;
+		if (stub != CTX_NONE)
+			forest->functions[n_functions++] = stub;
 		of = &forest->functions[n_functions];
 		ctx_resolver_functions(forest->resolver, path.keys[i], n_of, of);
-		if (is_part && of[0] == caller)
+		/* The first stub's time is that of the one that jumped to it. */
+		if (stub != CTX_NONE && n_of == 1 && ctx_resolver_is_first_stub(forest->resolver, of[0]))
+			n_of = 0;
+		if (n_of != 0 && is_part && of[0] == caller)
 			memmove(of, of + 1, --n_of * sizeof(*of));
 		n_functions += n_of;
 		if (n_functions != 0)

@@ -633,6 +633,115 @@ static void test_ingest__stacks_of_frame_pointers_without_their_root_are_counted
 	free(map);
 }
 
+/* ---- stubs of procedure linkage tables ---- */
+
+/* A program as the linker makes it, and where it lies in its file. */
+struct linked {
+	char *path;
+	uint64_t caller, other, binder,
+		first_stub; /* addresses in the file: return addresses less one; code */
+};
+
+/* The value of a symbol of the program, or where a section begins. */
+static uint64_t address_in(const char *path, const char *list, const char *name)
+{
+	char command[512], line[256];
+	uint64_t address = 0;
+	FILE *out;
+
+	snprintf(command, sizeof(command), "%s '%s' | awk '$NF == \"%s\" || $2 == \"%s\" {print}'", list,
+		 path, name, name);
+	out = popen(command, "r");
+	assert_non_null(out);
+	if (fgets(line, sizeof(line), out) != NULL)
+		assert_int_equal(
+			sscanf(line, line[0] == ' ' ? " %*s %*s %*s %" SCNx64 : "%" SCNx64, &address), 1);
+	pclose(out);
+	return address;
+}
+
+/* Linked without gaps and at address 0x400000: an address less that is the place in the file. */
+static bool link_program(struct linked *ret)
+{
+	static const char source[] =
+		"#if defined(__aarch64__)\n#define CALL bl puts\n#define INDIRECT blr x9\n"
+		"#else\n#define CALL call puts@PLT\n#define INDIRECT call *%rax\n#endif\n"
+		".text\n.globl main, work, binder_made\n"
+		".type work,%function\nmain:\nwork: nop\n CALL\nafter_call: nop\n INDIRECT\n"
+		"after_other: nop\n.size work,.-work\n"
+		".type _dl_runtime_resolve_made,%function\n.globl _dl_runtime_resolve_made\n"
+		"_dl_runtime_resolve_made: nop\n nop\n nop\n"
+		".size _dl_runtime_resolve_made,.-_dl_runtime_resolve_made\n"
+		".section .note.GNU-stack,\"\",%progbits\n";
+	char *code CTX_AUTO_FREE = ctx_path_join(directory, "stub.S");
+	char command[1024];
+
+	ret->path = ctx_path_join(directory, "stub");
+	assert_non_null(code);
+	assert_non_null(ret->path);
+	assert_int_equal(ctx_file_replace(code, source, strlen(source), NULL), CTX_OK);
+	snprintf(command, sizeof(command),
+		 "command -v nm >/dev/null && command -v objdump >/dev/null && "
+		 "cc -no-pie -Wl,-z,lazy,-z,noseparate-code,-Ttext-segment=0x400000 -o '%s' '%s' 2>/dev/null",
+		 ret->path, code);
+	if (system(command) != 0)
+		return false;
+	ret->caller = address_in(ret->path, "nm", "after_call") - 1 - 0x400000;
+	ret->other = address_in(ret->path, "nm", "after_other") - 1 - 0x400000;
+	ret->binder = address_in(ret->path, "nm", "_dl_runtime_resolve_made") + 1 - 0x400000;
+	ret->first_stub = address_in(ret->path, "objdump -h", ".plt") + 2 - 0x400000;
+	return true;
+}
+
+static void assert_stack(const struct ctx_profile *profile, uint32_t stack, const char *const *from_leaf)
+{
+	for (; *from_leaf != NULL; from_leaf++, stack = profile->cct.parent[stack])
+		assert_string_equal(name_of_leaf(profile, stack), *from_leaf);
+	assert_int_equal(stack, CTX_TRIE_ROOT);
+}
+
+/* The stub has jumped to the dynamic linker: the caller's instruction knows which one it was. */
+static void test_ingest__binding_a_function_belongs_to_its_stub(void **state)
+{
+	static const uint32_t parents[] = {0, 1, 0, 3, 1};
+	static const char *const stacks[3][4] = {{"_dl_runtime_resolve_made", "puts@plt", "work"},
+						 {"_dl_runtime_resolve_made", "work"},
+						 {"puts@plt", "work"}};
+	uint64_t addresses[5];
+	struct linked linked;
+	struct ctx_event events[] = {
+		process_start(0, 0, 100),
+		thread_start(0, 0, 0, 100),
+		map_event(1, 0x10000, 0x10000, NULL),
+		stacks_event(2, 5, parents, addresses),
+		sample_event(3, 0, 0, 2),
+		sample_event(4, 0, 0, 4),
+		sample_event(5, 0, 0, 5),
+	};
+	const struct ctx_sample *samples;
+	struct ctx_store *store;
+	size_t n;
+
+	(void)state;
+	if (!link_program(&linked)) {
+		free(linked.path);
+		print_message("skipped: no compiler with nm and objdump\n");
+		skip();
+	}
+	addresses[0] = 0x10000 + linked.caller;
+	addresses[1] = addresses[3] = 0x10000 + linked.binder;
+	addresses[2] = 0x10000 + linked.other;
+	addresses[4] = 0x10000 + linked.first_stub;
+	events[2].map.path = linked.path;
+	store = store_of(events, CTX_COUNT_OF(events));
+	samples = samples_of(store, &n);
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < n; i++)
+		assert_stack(ctx_store_profile(store), samples[i].stack, stacks[i]);
+	ctx_store_close(store);
+	free(linked.path);
+}
+
 /* C9: the tid comes again, the thread does not. */
 static void test_ingest__a_reused_tid_is_another_thread(void **state)
 {
@@ -1251,6 +1360,7 @@ int main(void)
 		cmocka_unit_test(test_ingest__a_map_of_no_process_is_the_kernels),
 		cmocka_unit_test(test_ingest__a_perf_map_names_what_is_mapped_under_its_path),
 		cmocka_unit_test(test_ingest__stacks_of_frame_pointers_without_their_root_are_counted),
+		cmocka_unit_test(test_ingest__binding_a_function_belongs_to_its_stub),
 		cmocka_unit_test(test_ingest__a_reused_tid_is_another_thread),
 		cmocka_unit_test(test_ingest__a_life_ends_where_its_last_records_were_lost),
 		cmocka_unit_test(test_ingest__time_missed_by_the_clock_is_reported),
