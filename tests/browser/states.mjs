@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { ask, eventually, hook, inWork, kept, onPage, options, rowsOf, run, saysFragment, sourceDir, type } from "./setup.mjs";
 
-const NAMES = ["USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU"];
+const NAMES = ["USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU", "UNKNOWN"];
 
 /* The table's rows against the report's, for the interval that the table says it is of. */
 async function compareStates(page, recording) {
