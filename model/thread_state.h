@@ -36,7 +36,10 @@ enum ctx_thread_state {
  */
 const char *ctx_state_name(enum ctx_thread_state state);
 
-/* For display, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU", "<Unknown>". */
+/*
+ * For display, in lower case: "user", "system", "trap", "text fault", ..., "waiting for a CPU",
+ * "<Unknown>".
+ */
 const char *ctx_state_text(enum ctx_thread_state state);
 
 /* One letter for text output: U S T x d k L z s W ?. */

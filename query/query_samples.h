@@ -10,8 +10,9 @@
 /*
  * Passes the samples that `wanted` describes to `each` in order of time; with `has_metric` spans are
  * as recorded, else cut at the intervals (those that extend beyond an interval end with its last
- * nanosecond, after all others). The parts of a span that filters keep come where the span ends. Reads the sample blocks of the intervals once. Ends with the first
- * status of `each` that is not CTX_OK.
+ * nanosecond, after all others). The parts of a span that filters keep come where the span ends.
+ * Reads the sample blocks of the intervals once. Ends with the first status of `each` that is not
+ * CTX_OK.
  */
 struct ctx_query_samples {
 	struct ctx_query *query;

@@ -40,8 +40,8 @@ void ctx_span_parts_by(const struct ctx_expression *key, const struct ctx_profil
 		       const struct ctx_sample *span, struct ctx_span_parts *ret);
 
 /*
- * The next part; neighbours that a filter keeps, or of one key, are one. CTX_END: no more. CTX_E_LIMIT: the
- * expression changes more than 16 million times along the span.
+ * The next part; neighbours that a filter keeps, or of one key, are one. CTX_END: no more.
+ * CTX_E_LIMIT: the expression changes more than 16 million times along the span.
  */
 CTX_MUST_CHECK enum ctx_status ctx_span_parts_next(struct ctx_span_parts *parts, struct ctx_sample *ret,
 						   struct ctx_err *err);

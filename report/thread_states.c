@@ -5,7 +5,8 @@
  *	the seven metrics, ms and % of each
  *	the seven metrics in ms, and below them a line with the shares
  *
- * then a small table of the ten states, and of the unknown time if there is any. JSON and CSV have all of it in each row.
+ * then a small table of the ten states, and of the unknown time if there is any. JSON and CSV have
+ * all of it in each row.
  */
 #include "base/mem.h"
 #include "report/kinds.h"
