@@ -1,5 +1,6 @@
 #include "base/mem.h"
 #include "report/kinds.h"
+#include "report/missing_objects.h"
 #include "report/out.h"
 
 #include <inttypes.h>
@@ -138,7 +139,37 @@ static void put_counts(struct ctx_out *out)
 	put_number(out, "count", "objects", profile->n_objects);
 }
 
-static void put_objects(struct ctx_out *out)
+/* Binaries without which the samples in them have no names. */
+static void put_missing(struct ctx_out *out, const struct ctx_missing_objects *missing)
+{
+	for (size_t i = 0; i < missing->n; i++) {
+		const struct ctx_missing_object *item = &missing->items[i];
+		const char *path = out->profile->objects[item->object].path;
+		char percent[CTX_FIGURE_MAX];
+
+		if (i == 0)
+			put_title(out, "Missing binaries (share of the samples)");
+		if (!ctx_out_is_text(out)) {
+			put_number(out, "missing object", path, item->samples);
+			continue;
+		}
+		ctx_figure_percent(percent, item->samples, missing->all_samples, 2);
+		ctx_out_wrapped(out, ctx_out_format(out, "%6s %% ", percent),
+				ctx_out_format(out, "%s (%s)", path, item->reason), 9);
+	}
+}
+
+static bool is_listed(const struct ctx_missing_objects *missing, uint32_t object)
+{
+	for (size_t i = 0; i < missing->n; i++) {
+		if (missing->items[i].object == object)
+			return true;
+	}
+	return false;
+}
+
+/* In text, those that are not in the list of missing binaries. */
+static void put_objects(struct ctx_out *out, const struct ctx_missing_objects *missing)
 {
 	const struct ctx_profile *profile = out->profile;
 	bool first = true;
@@ -146,7 +177,8 @@ static void put_objects(struct ctx_out *out)
 	for (uint32_t i = 0; i < profile->n_objects; i++) {
 		const struct ctx_object_info *object = &profile->objects[i];
 
-		if (strncmp(object->symbols, "none", 4) != 0)
+		if (strncmp(object->symbols, "none", 4) != 0 ||
+		    (ctx_out_is_text(out) && is_listed(missing, i)))
 			continue;
 		if (first)
 			put_title(out, "Objects without symbols");
@@ -202,12 +234,15 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 				    .options = options,
 				    .whole_note = "this report is about the whole run"};
 	struct ctx_report_parts parts = {0};
+	struct ctx_missing_objects missing = {0};
 	struct ctx_out out;
 	enum ctx_status status = CTX_OK;
 
 	if (ctx_head_is_whole_run(&source->selection))
 		status = source->parts(source, &(struct ctx_parts_query){.per_thread = options->per_thread},
 				       &parts, err);
+	if (status == CTX_OK && parts.omitted.samples == 0)
+		status = ctx_missing_objects_find(profile, &parts, &missing, err);
 	if (status != CTX_OK)
 		return status;
 	/* Notes come before everything else (E3). */
@@ -221,8 +256,10 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	put_counts(&out);
 	if (parts.omitted.samples == 0)
 		put_truncated(&out, &parts);
-	put_objects(&out);
+	put_missing(&out, &missing);
+	put_objects(&out, &missing);
 	ctx_out_rows_end(&out);
+	ctx_missing_objects_deinit(&missing);
 	return ctx_out_end(&out, err);
 }
 

@@ -1,0 +1,106 @@
+/*
+ * What a recording lacks, and what its reports say about it: binaries.
+ */
+#include "report/missing_objects.h"
+#include "report_fixture.h"
+#include "report_printing.h"
+
+static struct ctx_object_info lacking[] = {
+	{"/home/user/bin/app", "0123abcd", "none: build id is ffff, wanted 0123abcd"},
+	{"/usr/lib/x86_64-linux-gnu/libc.so.6", "ffee", "none: No such file or directory"},
+	{"[kernel]", "", "none: no kallsyms in the experiment"},
+};
+
+static struct ctx_report_parts parts_of(const struct fixture *fixture)
+{
+	return (struct ctx_report_parts){.parts = fixture->parts, .n = 1, .n_metrics = 1};
+}
+
+static void test_missing__binaries_are_found_with_their_samples(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_report_parts parts = parts_of(fixture);
+	struct ctx_missing_objects missing;
+
+	fixture->profile.objects = lacking;
+	assert_int_equal(ctx_missing_objects_find(&fixture->profile, &parts, &missing, NULL), CTX_OK);
+	assert_int_equal(missing.n, 2);
+	assert_int_equal(missing.items[0].object, 0);
+	assert_string_equal(missing.items[0].reason, "build id is ffff, wanted 0123abcd");
+	assert_int_equal(missing.items[0].samples, 20 + 120 + 40 + 30 + 55);
+	assert_int_equal(missing.items[0].weight, (20 + 120 + 40 + 30 + 55) * MS);
+	/* `read` is a leaf in 12 + 1 samples; those where it calls the kernel are the kernel's. */
+	assert_int_equal(missing.items[1].object, 1);
+	assert_int_equal(missing.items[1].samples, 13);
+	assert_int_equal(missing.samples, missing.items[0].samples + 13);
+	assert_int_equal(missing.all_samples, 300);
+	ctx_missing_objects_deinit(&missing);
+}
+
+static void test_missing__stripped_special_and_unsampled_objects_are_not_missing(void **state)
+{
+	static const struct {
+		struct ctx_object_info object;
+		bool missing;
+	} cases[] = {
+		{{"/bin/app", "", "archive"}, false},
+		{{"/bin/app", "", "none: no file"}, true},
+		{{"/bin/app", "", "none: not an ELF file"}, true},
+		{{"/bin/app", "", "none: no symbols"}, false},
+		{{"/bin/app", "", "none: /usr/lib/debug/app.debug: damaged; no symbols"}, false},
+		{{"/bin/app", "", "not needed: no samples there"}, false},
+		{{"//anon", "", "none: not a file"}, false},
+		{{"[vdso]", "", "none: no file"}, false},
+		{{"[kernel]", "", "none: no kallsyms in the experiment"}, false},
+	};
+	struct fixture *fixture = *state;
+	struct ctx_report_parts parts = parts_of(fixture);
+	struct ctx_missing_objects missing;
+
+	for (size_t i = 0; i < CTX_COUNT_OF(cases); i++) {
+		struct ctx_object_info changed[3] = {lacking[0], lacking[1], lacking[2]};
+
+		changed[0] = cases[i].object;
+		fixture->profile.objects = changed;
+		if ((ctx_missing_object_reason(&fixture->profile, 0) != NULL) != cases[i].missing)
+			fail_msg("%s: %s", changed[0].path, changed[0].symbols);
+	}
+	assert_null(ctx_missing_object_reason(&fixture->profile, CTX_NONE));
+	fixture->profile.objects = lacking;
+	parts.n = 0;
+	assert_int_equal(ctx_missing_objects_find(&fixture->profile, &parts, &missing, NULL), CTX_OK);
+	assert_int_equal(missing.n, 0);
+	ctx_missing_objects_deinit(&missing);
+}
+
+static void test_missing__the_header_names_the_binaries(void **state)
+{
+	struct fixture *fixture = *state;
+	char *text;
+
+	fixture->profile.objects = lacking;
+	assert_every_format("header", &fixture->input, (struct ctx_report_options){0},
+			    "missing-binaries-header");
+	text = print_report("header", &fixture->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "Missing binaries (share of the samples)\n"
+				     " 88.33 % /home/user/bin/app (build id is ffff, wanted 0123abcd)\n"
+				     "  4.33 % /usr/lib/x86_64-linux-gnu/libc.so.6 (No such file or "
+				     "directory)\n"));
+	free(text);
+	text = print_report("header", &fixture->input,
+			    (struct ctx_report_options){.format = CTX_REPORT_JSON});
+	assert_non_null(strstr(text, "{\"section\":\"missing object\",\"key\":\"/home/user/bin/app\","
+				     "\"value\":265}"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		with_fixture(test_missing__binaries_are_found_with_their_samples),
+		with_fixture(test_missing__stripped_special_and_unsampled_objects_are_not_missing),
+		with_fixture(test_missing__the_header_names_the_binaries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
