@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#define CANDIDATES 20u /* the number of hottest functions searched for one with code */
-
 /* "'walk' has no instructions of its own: it is inlined into 'main', 'solve'" */
 static enum ctx_status refuse_inlined(const struct ctx_code_view *view, const struct ctx_subject *subject,
 				      struct ctx_err *err)
@@ -63,9 +61,7 @@ static enum ctx_status find_hottest(const struct ctx_code_view *view, uint32_t *
 	}
 	ctx_order_sort(items, profile->n_functions);
 	*ret = profile->n_functions != 0 && items[0].number != 0 ? items[0].index : CTX_NONE;
-	for (uint32_t i = 0; i < CANDIDATES && i < profile->n_functions && items[i].number != 0; i++) {
-		if (view->reader == NULL)
-			break;
+	for (uint32_t i = 0; view->reader != NULL && i < profile->n_functions && items[i].number != 0; i++) {
 		if (view->reader->code(view->reader->context, items[i].index, &code, &n, NULL) == CTX_OK &&
 		    n != 0) {
 			*ret = items[i].index;

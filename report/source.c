@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "report/head.h"
 #include "report/kinds.h"
+#include "report/order.h"
 #include "report/out.h"
 #include "report/part_cells.h"
 #include "report/source_sections.h"
@@ -189,45 +190,103 @@ static bool key_of_lined_function(const void *context, uint32_t function, uint32
 	return file != CTX_NONE && line != 0;
 }
 
-/*
- * The function with the largest exclusive weight that has lines; CTX_NONE: none of them has
- * samples.
- */
-static enum ctx_status find_hottest(const struct ctx_code_view *view, uint32_t *ret, struct ctx_err *err)
+static bool key_of_function_and_file(const void *context, uint32_t function, uint32_t file, uint32_t line,
+				     struct ctx_line_key *ret)
 {
-	struct ctx_line_rows rows = {0};
-	const struct ctx_line_total *best = NULL;
-	enum ctx_status status = ctx_line_rows_build(view, key_of_lined_function, NULL, &rows, err);
-
-	if (status != CTX_OK)
-		return status;
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct ctx_code_sum *sum = &rows.rows[i].sum;
-
-		if (ctx_line_has_weight(&rows.rows[i]) &&
-		    (best == NULL || sum->exclusive > best->sum.exclusive ||
-		     (sum->exclusive == best->sum.exclusive && sum->inclusive > best->sum.inclusive)))
-			best = &rows.rows[i];
-	}
-	*ret = best != NULL ? best->key.owner : CTX_NONE;
-	ctx_line_rows_deinit(&rows);
-	return CTX_OK;
+	(void)context;
+	*ret = (struct ctx_line_key){.owner = function, .file = file};
+	return file != CTX_NONE && line != 0;
 }
 
-static enum ctx_status find_subject(const struct ctx_code_view *view,
-				    const struct ctx_report_options *options, struct ctx_subject *ret,
-				    struct ctx_err *err)
+/* Whether a function has samples in a file with text; `files` are by function and file. */
+static enum ctx_status has_text(struct ctx_source_texts *texts, const struct ctx_line_rows *files,
+				uint32_t function, bool *ret, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	size_t low = 0, high = files->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (files->rows[middle].key.owner < function)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (*ret = false; status == CTX_OK && !*ret && low < files->n; low++) {
+		uint32_t n = 0;
+
+		if (files->rows[low].key.owner != function)
+			break;
+		if (ctx_line_has_weight(&files->rows[low]))
+			status = ctx_source_texts_count(texts, files->rows[low].key.file, &n, err);
+		*ret = n != 0;
+	}
+	return status;
+}
+
+/* Heaviest first: exclusive weight, then inclusive. */
+static enum ctx_status choose_hottest(struct ctx_source_texts *texts, const struct ctx_line_rows *functions,
+				      const struct ctx_line_rows *files, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_order_item *items CTX_AUTO_FREE = ctx_calloc(functions->n + 1, sizeof(*items));
+	enum ctx_status status = CTX_OK;
+	bool found = false;
+	size_t n = 0;
+
+	if (items == NULL)
+		return ctx_err_nomem(err);
+	for (uint32_t i = 0; i < functions->n; i++) {
+		const struct ctx_code_sum *sum = &functions->rows[i].sum;
+
+		if (ctx_line_has_weight(&functions->rows[i]))
+			items[n++] = (struct ctx_order_item){
+				.number = sum->exclusive, .second = sum->inclusive, .index = i};
+	}
+	ctx_order_sort(items, n);
+	*ret = n != 0 ? functions->rows[items[0].index].key.owner : CTX_NONE;
+	for (size_t i = 0; status == CTX_OK && !found && i < n; i++) {
+		uint32_t function = functions->rows[items[i].index].key.owner;
+
+		status = has_text(texts, files, function, &found, err);
+		if (status == CTX_OK && found)
+			*ret = function;
+	}
+	return status;
+}
+
+/*
+ * The function with the largest exclusive weight whose source text is there; if none has text, the
+ * hottest that has lines. CTX_NONE: none of those has samples.
+ */
+static enum ctx_status find_hottest(struct ctx_source_texts *texts, uint32_t *ret, struct ctx_err *err)
+{
+	struct ctx_line_rows functions = {0}, files = {0};
+	enum ctx_status status =
+		ctx_line_rows_build(texts->view, key_of_lined_function, NULL, &functions, err);
+
+	if (status == CTX_OK)
+		status = ctx_line_rows_build(texts->view, key_of_function_and_file, NULL, &files, err);
+	if (status == CTX_OK)
+		status = choose_hottest(texts, &functions, &files, ret, err);
+	ctx_line_rows_deinit(&functions);
+	ctx_line_rows_deinit(&files);
+	return status;
+}
+
+static enum ctx_status find_subject(struct ctx_source_texts *texts, const struct ctx_report_options *options,
+				    struct ctx_subject *ret, struct ctx_err *err)
 {
 	const char *text = options->subject != NULL ? options->subject : options->function;
 	uint32_t hottest = CTX_NONE;
 	enum ctx_status status;
 
 	if (text != NULL)
-		return ctx_subject_find(view, text, true, ret, err);
-	status = find_hottest(view, &hottest, err);
+		return ctx_subject_find(texts->view, text, true, ret, err);
+	status = find_hottest(texts, &hottest, err);
 	if (status != CTX_OK || hottest == CTX_NONE)
 		return status;
-	return ctx_subject_function(view, hottest, ret, err);
+	return ctx_subject_function(texts->view, hottest, ret, err);
 }
 
 static void put_sections(struct page *page, const struct ctx_source_sections *sections)
@@ -248,26 +307,22 @@ static void put_sections(struct page *page, const struct ctx_source_sections *se
 		ctx_out_more(out, sections->n - limit, "section");
 }
 
-static enum ctx_status print_subject(const struct ctx_code_view *view, const struct ctx_out_spec *spec,
+static enum ctx_status print_subject(struct ctx_source_texts *texts, const struct ctx_out_spec *spec,
 				     const struct ctx_subject *subject, struct ctx_err *err)
 {
 	struct ctx_source_sections sections = {0};
-	struct ctx_source_texts texts;
 	struct ctx_out out;
-	struct page page = {.out = &out, .subject = subject, .texts = &texts};
-	enum ctx_status status = ctx_source_texts_init(&texts, view, err);
+	struct page page = {.out = &out, .subject = subject, .texts = texts};
+	enum ctx_status status = CTX_OK;
 
-	if (status != CTX_OK)
-		return status;
 	if (subject->n != 0)
-		status = ctx_source_sections_build(view, subject, &sections, err);
+		status = ctx_source_sections_build(texts->view, subject, &sections, err);
 	if (status == CTX_OK) {
-		ctx_code_begin(&out, *spec, view);
+		ctx_code_begin(&out, *spec, texts->view);
 		put_sections(&page, &sections);
 		ctx_out_rows_end(&out);
 		status = ctx_out_end(&out, err);
 	}
-	ctx_source_texts_deinit(&texts);
 	ctx_source_sections_deinit(&sections);
 	return status;
 }
@@ -278,14 +333,19 @@ static enum ctx_status print(struct ctx_report_source *source, const struct ctx_
 	const struct ctx_out_spec spec = {
 		.kind = &ctx_report_source, .selection = &source->selection, .options = options};
 	struct ctx_subject subject = {0};
+	struct ctx_source_texts texts;
 	struct ctx_code_view view;
 	enum ctx_status status = ctx_code_view_pull(source, NULL, &view, err);
 
 	if (status == CTX_OK)
-		status = find_subject(&view, options, &subject, err);
+		status = ctx_source_texts_init(&texts, &view, err);
+	if (status != CTX_OK)
+		return status;
+	status = find_subject(&texts, options, &subject, err);
 	if (status == CTX_OK)
-		status = print_subject(&view, &spec, &subject, err);
+		status = print_subject(&texts, &spec, &subject, err);
 	ctx_subject_deinit(&subject);
+	ctx_source_texts_deinit(&texts);
 	return status;
 }
 

@@ -293,6 +293,62 @@ static void test_report_code__prints_every_report_in_every_format(void **state)
 	assert_every_format("pcs", &world->input, options, "code-pcs-filter");
 }
 
+/* Without a name: what is hotter has lines, but its text is neither in the recording nor here. */
+static void test_report_code__the_hottest_with_text_is_shown(void **state)
+{
+	struct world *world = *state;
+	struct ctx_report_options options = {.width = 80};
+	char *text;
+
+	add(world, 5000, PATH(AT_MAIN, AT_CALL, AT_OTHER));
+	text = print_report("source", &world->input, options);
+	assert_non_null(strstr(text, "\nclamp(int) (inlined) [app]: /home/user/src/clamp.h\n"));
+	assert_null(strstr(text, "\nother [app]"));
+	free(text);
+	/* If none has text, the hottest with lines. */
+	memset(world->texts, 0, sizeof(world->texts));
+	text = print_report("source", &world->input, options);
+	assert_non_null(strstr(text, "\nother [app]: /home/user/src/missing.c\n"));
+	free(text);
+}
+
+#define HOTTER 30u
+
+static void test_report_code__the_hottest_with_code_is_shown(void **state)
+{
+	static struct ctx_function_info more_functions[CTX_COUNT_OF(functions) + HOTTER];
+	static struct ctx_location more_locations[N_LOCATIONS + HOTTER];
+	struct world *world = *state;
+	char *text;
+
+	memcpy(more_functions, functions, sizeof(functions));
+	memcpy(more_locations, locations, sizeof(locations));
+	for (uint32_t i = 0; i < HOTTER; i++) {
+		uint32_t location = N_LOCATIONS + i, function = CTX_COUNT_OF(functions) + i, raw, stack;
+
+		more_functions[function] = functions[READ];
+		more_locations[location] = (struct ctx_location){1, function, 0x1000 + i, CTX_NONE, false};
+		assert_int_equal(ctx_trie_child(&world->raw_stacks, CTX_TRIE_ROOT, location, &raw, NULL),
+				 CTX_OK);
+		assert_int_equal(ctx_trie_child(&world->profile.cct, CTX_TRIE_ROOT, function, &stack, NULL),
+				 CTX_OK);
+		map_stack(world, raw, stack);
+		assert_int_equal(ctx_histogram_add(&world->raw,
+						   (struct ctx_hist_entry){
+							   .stack = raw, .weight = 900 * MS, .samples = 900},
+						   NULL),
+				 CTX_OK);
+	}
+	world->profile.functions = more_functions;
+	world->profile.n_functions = CTX_COUNT_OF(more_functions);
+	world->code.locations = more_locations;
+	world->code.n_locations = CTX_COUNT_OF(more_locations);
+	world->code.raw_to_stack = world->raw_to_stack;
+	text = print_report("disasm", &world->input, (struct ctx_report_options){.width = 80});
+	assert_non_null(strstr(text, "\nwalk [app]"));
+	free(text);
+}
+
 /* "key":value behind the first `begin`; what it is. */
 static uint64_t number_behind(const char *text, const char *begin, const char *key)
 {
@@ -761,6 +817,8 @@ int main(void)
 #define CODE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CODE_TEST(test_report_code__prints_every_report_in_every_format),
+		CODE_TEST(test_report_code__the_hottest_with_text_is_shown),
+		CODE_TEST(test_report_code__the_hottest_with_code_is_shown),
 		CODE_TEST(test_report_code__e10_exclusive_adds_up_and_recursion_counts_once),
 		CODE_TEST(test_report_code__callers_count_for_the_call_instruction),
 		CODE_TEST(test_report_code__unknown_subjects_are_refused_with_similar_names),
