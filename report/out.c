@@ -56,6 +56,12 @@ void ctx_out_spec_parts(struct ctx_out_spec *spec, const struct ctx_report_parts
 	spec->has_other = parts->omitted.weight != 0 && parts->n == 1 && parts->n_metrics == 1;
 }
 
+void ctx_out_part(struct ctx_out *out, uint32_t thread, uint64_t weight)
+{
+	out->has_part = thread != CTX_NONE;
+	out->part_weight = weight + (out->head.has_other ? out->head.omitted.weight : 0);
+}
+
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells)
 {
 	ctx_out_row_begin(out, cells);

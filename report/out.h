@@ -43,6 +43,12 @@ void ctx_out_begin(struct ctx_out *out, const struct ctx_out_spec *spec);
 /* The totals, omitted weights and <Other> of a report of histograms. */
 void ctx_out_spec_parts(struct ctx_out_spec *spec, const struct ctx_report_parts *parts);
 
+/*
+ * Begins the part of one thread: percentages are of its weight, with what it omits of <Other>.
+ * CTX_NONE: all threads together, of the totals. Only where no table is open.
+ */
+void ctx_out_part(struct ctx_out *out, uint32_t thread, uint64_t weight);
+
 /* One cell a column. */
 void ctx_out_row(struct ctx_out *out, const struct ctx_cell *cells);
 

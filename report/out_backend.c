@@ -41,6 +41,11 @@ static const struct ctx_scale *scale_of(const struct ctx_out *out, size_t column
 	return ctx_out_in_group(out, column) && out->scales != NULL ? &out->scales[column] : &out->head.scale;
 }
 
+uint64_t ctx_out_whole(const struct ctx_out *out)
+{
+	return out->has_part ? out->part_weight : out->head.totals.weight;
+}
+
 void ctx_out_put_figure(const struct ctx_out *out, size_t column, const struct ctx_cell *cell,
 			struct ctx_buf *buf)
 {
@@ -54,7 +59,7 @@ void ctx_out_put_figure(const struct ctx_out *out, size_t column, const struct c
 
 		ctx_figure_fixed(figure, cell->number, scale->divisor, scale->digits);
 	} else if (style == CTX_STYLE_PERCENT) {
-		ctx_figure_percent(figure, cell->number, out->head.totals.weight, 2);
+		ctx_figure_percent(figure, cell->number, ctx_out_whole(out), 2);
 	} else if (style == CTX_STYLE_TIME) {
 		ctx_figure_fixed(figure, cell->number, 1000 * 1000, 3);
 	} else if (style == CTX_STYLE_BYTES) {

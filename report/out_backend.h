@@ -56,6 +56,8 @@ struct ctx_out {
 	const struct ctx_profile *profile;
 	const struct ctx_report_options *options;
 	struct ctx_head head;
+	uint64_t part_weight; /* what percentages are of, with has_part; else the totals of the head */
+	bool has_part;
 	const struct ctx_column *columns;
 	size_t n_columns;
 	const struct ctx_scale *scales; /* text: by column, for columns in a group; NULL: no groups */
@@ -79,6 +81,9 @@ void ctx_out_fail(struct ctx_out *out, enum ctx_status status);
 
 /* printf into memory that is valid until the section ends; "" if memory runs out. */
 const char *ctx_out_format(struct ctx_out *out, const char *fmt, ...) CTX_PRINTF(2, 3);
+
+/* What percentages are of: the weight of the part, else of the whole selection. */
+uint64_t ctx_out_whole(const struct ctx_out *out);
 
 /* Whether a column is below the heading of a group. */
 bool ctx_out_in_group(const struct ctx_out *out, size_t column);

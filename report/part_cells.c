@@ -120,6 +120,7 @@ static enum ctx_status put_parts(const struct ctx_part_report *report, const str
 	for (size_t i = 0; i < trees.n && status == CTX_OK; i++) {
 		page.thread = parts->parts[i].thread;
 		page.tree = &trees.trees[i * trees.n_metrics];
+		ctx_out_part(&out, page.thread, page.tree->nodes[0].cum);
 		status = report->put(&page, err);
 		ctx_out_fail(&out, status);
 	}

@@ -70,8 +70,8 @@ static void print_stack_head(struct page *page, uint32_t number, uint64_t weight
 	char count[CTX_HEAD_COUNT_MAX];
 
 	ctx_head_count(&out->head, samples, count);
-	ctx_figure_percent(share, weight, out->head.totals.weight, 2);
-	ctx_figure_percent(cumulative, page->covered, out->head.totals.weight, 2);
+	ctx_figure_percent(share, weight, ctx_out_whole(out), 2);
+	ctx_figure_percent(cumulative, page->covered, ctx_out_whole(out), 2);
 	ctx_figure_fixed(shown, weight, out->head.scale.divisor, out->head.scale.digits);
 	if (number > 1)
 		ctx_out_line(out, "");
@@ -235,6 +235,7 @@ static enum ctx_status print_parts(const struct ctx_out_spec *spec, const struct
 
 		page.part = &parts->parts[i];
 		page.covered = 0;
+		ctx_out_part(&out, page.part->thread, page.part->histograms->weight);
 		status = sort_part(page.part, key, &items, &n, err);
 		if (status == CTX_OK)
 			put_part(&page, items, n);

@@ -196,7 +196,7 @@ static bool is_small(const struct walk *walk, uint32_t node)
 		return node != walk->top && ctx_metric_trees_is_small(walk->tree, walk->view->n_more + 1,
 								      node, walk->out->options->min_percent);
 	return node != walk->top &&
-	       share < walk->out->options->min_percent * (double)walk->out->head.totals.weight;
+	       share < walk->out->options->min_percent * (double)ctx_out_whole(walk->out);
 }
 
 /* In HTML: levels below the top, up to a maximum. */
@@ -393,6 +393,7 @@ static void put_tree(struct walk *walk)
 	const struct ctx_calltree *tree = walk->tree;
 	const char *filter = walk->callers ? NULL : walk->out->options->function;
 
+	ctx_out_part(walk->out, walk->thread, tree->nodes[0].cum);
 	walk->other = walk->out->head.has_other && filter == NULL;
 	ctx_out_fail(walk->out, keep_heaviest(walk, NULL));
 	for (uint32_t i = 0; i < tree->n; i++) {

@@ -74,6 +74,33 @@ static void test_report__per_thread_and_cut_short(void **state)
 			  (struct ctx_report_options){.limit = 4, .min_percent = 5});
 }
 
+/*
+ * The worker has a fifth of all samples: its own 10 % are 2 % of the run, and are shown as 10 %.
+ */
+static void test_report__percentages_of_a_thread_are_of_the_thread(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctx_report_options options = {
+		.width = 80, .ascii = true, .per_thread = true, .min_percent = 5};
+	char *text;
+
+	fixture->parts[0] = (struct ctx_report_part){.thread = 0, .histograms = &fixture->main_thread};
+	fixture->parts[1] = (struct ctx_report_part){.thread = 1, .histograms = &fixture->worker};
+	fixture->input.n_parts = 2;
+	text = print_report("tree", &fixture->input, options);
+	/* 4 of 60 samples */
+	assert_non_null(strstr(text, " 4.000   6.67   |-<Unknown>"));
+	assert_non_null(strstr(text, "100.00 pt_100_102"));
+	free(text);
+	text = print_report("functions", &fixture->input, options);
+	assert_non_null(strstr(text, "   4.000   6.67    4.000   6.67       4 <Unknown>\n"));
+	assert_non_null(strstr(text, " 60.000 100.00   60.000 100.00      60 <Total>\n"));
+	free(text);
+	text = print_report("stacks", &fixture->input, options);
+	assert_non_null(strstr(text, "#1  91.67 %  55.000 ms  55 samples (cumulative 91.67 %)"));
+	free(text);
+}
+
 static void test_report__function_filter_shows_its_subtrees(void **state)
 {
 	struct fixture *fixture = *state;
@@ -532,6 +559,7 @@ int main(void)
 		with_fixture(test_report__prints_every_report_in_every_format),
 		with_fixture(test_report__e19_warns_about_distortions),
 		with_fixture(test_report__per_thread_and_cut_short),
+		with_fixture(test_report__percentages_of_a_thread_are_of_the_thread),
 		with_fixture(test_report__function_filter_shows_its_subtrees),
 		with_fixture(test_report__counted_calls_are_shown_and_exact),
 		with_fixture(test_report__callers_are_the_tree_upside_down),
