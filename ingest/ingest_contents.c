@@ -288,6 +288,8 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 	if (status == CTX_OK)
 		status = list_code(in, options, &files, &contents.n_files, err);
 	if (status == CTX_OK)
+		status = ctx_resolver_tell_apart(in->resolver, err);
+	if (status == CTX_OK)
 		status = ctx_resolver_take(in->resolver, &in->entities.profile, err);
 	if (status != CTX_OK)
 		return status;

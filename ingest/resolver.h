@@ -173,6 +173,12 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_put_texts(const struct ctx_source_in
 						      struct ctx_store *store, struct ctx_err *err);
 
 /*
+ * Puts the source file behind names that several functions of an object have: "dup (a.c)". Once,
+ * after everything was resolved. O(functions log functions + sites + symbols). CTX_E_NOMEM.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_tell_apart(struct ctx_resolver *resolver, struct ctx_err *err);
+
+/*
  * Moves functions and objects into the profile (ownership moves); the resolver must not resolve
  * afterwards.
  */

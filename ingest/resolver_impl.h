@@ -5,6 +5,7 @@
  *	resolver_entities.c	objects, functions, locations: adding one
  *	resolver_dynamic.c	JIT functions
  *	resolver_named.c	functions known by name only
+ *	resolver_names.c	names that several functions of an object have
  *	resolver_kernel.c	the kernel and its modules, and unmapped addresses
  *	resolver_sites.c	lines and inlined functions, from debug information
  *	resolver_code.c		instructions and texts of source files, for the database

@@ -20,11 +20,14 @@ static bool begins_a_name(const char *name, size_t at)
 	return at == 0 || strchr(" :.*&", name[at - 1]) != NULL;
 }
 
-/* The short name is followed by template arguments, parameters, a part (" [cold]"), or nothing. */
+/*
+ * The short name is followed by template arguments, parameters, a part (" [cold]"), a source file
+ * (" (a.c)"), or nothing.
+ */
 static bool ends_a_name(const char *name, size_t n, size_t at)
 {
 	return at == n || name[at] == '(' || name[at] == '<' || name[at] == '[' ||
-	       (name[at] == ' ' && at + 1 < n && name[at + 1] == '[');
+	       (name[at] == ' ' && at + 1 < n && (name[at + 1] == '[' || name[at + 1] == '('));
 }
 
 /*

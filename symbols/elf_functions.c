@@ -81,6 +81,25 @@ static enum ctx_status add_symbol(struct adding *adding, const GElf_Sym *symbol,
 	return ctx_symset_add(adding->set, &raw, err);
 }
 
+/*
+ * Local symbols follow the symbol of their source file; those of the linker follow one without a
+ * name.
+ */
+static enum ctx_status begin_source(struct adding *adding, const GElf_Sym *symbol, struct ctx_err *err)
+{
+	const char *name = (const char *)adding->names->d_buf + symbol->st_name;
+	size_t n;
+
+	adding->source = 0;
+	if (symbol->st_name == 0 || symbol->st_name >= adding->names->d_size)
+		return CTX_OK;
+	n = strnlen(name, adding->names->d_size - symbol->st_name);
+	if (n > adding->budget)
+		return ctx_err_set(err, CTX_E_FORMAT, "symbol names overlap without bound");
+	adding->budget -= n;
+	return ctx_symset_add_file(adding->set, name, n, &adding->source, err);
+}
+
 static enum ctx_status add_table(const struct ctx_elf_file *file, Elf_Scn *section, size_t names_index,
 				 struct ctx_symset *set, struct ctx_err *err)
 {
@@ -88,7 +107,6 @@ static enum ctx_status add_table(const struct ctx_elf_file *file, Elf_Scn *secti
 	Elf_Data *names = elf_rawdata(elf_getscn(file->elf, names_index), NULL);
 	struct adding adding = {.file = file, .set = set, .names = names};
 	enum ctx_status status = CTX_OK;
-	uint32_t sources = 0;
 
 	if (symbols == NULL || names == NULL)
 		return ctx_elf_error(err);
@@ -102,13 +120,10 @@ static enum ctx_status add_table(const struct ctx_elf_file *file, Elf_Scn *secti
 
 		if (gelf_getsym(symbols, (int)i, &symbol) == NULL)
 			break;
-		/*
-		 * Local symbols follow the symbol of their source file; those of the linker follow
-		 * one without a name.
-		 */
 		if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
-			adding.source = symbol.st_name != 0 ? ++sources : 0;
-		status = add_symbol(&adding, &symbol, err);
+			status = begin_source(&adding, &symbol, err);
+		else
+			status = add_symbol(&adding, &symbol, err);
 	}
 	return status;
 }

@@ -33,8 +33,31 @@ void ctx_symset_deinit(struct ctx_symset *set)
 	free(set->range_starts);
 	free(set->range_entries);
 	free(set->text);
+	free(set->file_names);
+	free(set->files);
 	ctx_arena_deinit(&set->names);
 	*set = (struct ctx_symset){0};
+}
+
+enum ctx_status ctx_symset_add_file(struct ctx_symset *set, const char *name, size_t n, uint32_t *ret,
+				    struct ctx_err *err)
+{
+	enum ctx_status status = ctx_grow(&set->file_names, &set->file_names_cap, set->n_files + 1, err);
+
+	if (status != CTX_OK)
+		return status;
+	if (set->n_files >= UINT32_MAX - 1)
+		return ctx_err_set(err, CTX_E_LIMIT, "symbols: more than 4 G source files");
+	set->file_names[set->n_files] = ctx_arena_strndup(&set->names, name, n);
+	if (set->file_names[set->n_files] == NULL)
+		return ctx_err_nomem(err);
+	*ret = (uint32_t)++set->n_files;
+	return CTX_OK;
+}
+
+const char *ctx_symset_file(const struct ctx_symset *set, uint32_t file)
+{
+	return file != 0 && file <= set->n_files && set->files != NULL ? set->text + set->files[file] : "";
 }
 
 enum ctx_status ctx_symset_add(struct ctx_symset *set, const struct ctx_symset_raw *raw, struct ctx_err *err)
@@ -278,6 +301,18 @@ static enum ctx_status make_entries(struct ctx_symset *set, struct ctx_err *err)
 	return status;
 }
 
+static enum ctx_status put_files(struct ctx_symset *set, struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+
+	set->files = ctx_calloc(set->n_files + 1, sizeof(*set->files));
+	if (set->files == NULL)
+		return ctx_err_nomem(err);
+	for (size_t i = 0; i < set->n_files && status == CTX_OK; i++)
+		status = put_text(set, set->file_names[i], &set->files[i + 1], err);
+	return status;
+}
+
 static uint64_t entry_end(const struct ctx_symset_entry *entry)
 {
 	return entry->start + entry->size;
@@ -346,7 +381,12 @@ enum ctx_status ctx_symset_freeze(struct ctx_symset *set, struct ctx_err *err)
 		return ctx_err_nomem(err);
 	status = make_entries(set, err);
 	if (status == CTX_OK)
+		status = put_files(set, err);
+	if (status == CTX_OK)
 		status = make_ranges(set, err);
+	free(set->file_names);
+	set->file_names = NULL;
+	set->file_names_cap = 0;
 	free(set->raw);
 	set->raw = NULL;
 	set->raw_n = set->raw_cap = 0;

@@ -42,7 +42,10 @@ struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
 	size_t raw_n, raw_cap;
 	struct ctx_symset_extent *extents; /* owned; gone after freeze */
 	size_t extent_n, extents_cap;
-	struct ctx_arena names; /* names that differ from those in the file; freed by freeze */
+	struct ctx_arena names;	 /* names that differ from those in the file; freed by freeze */
+	const char **file_names; /* owned; names of source files, from number 1; gone after freeze */
+	size_t n_files, file_names_cap;
+	uint32_t *files; /* owned, after freeze: by number, offset of the name in text */
 
 	struct ctx_symset_entry *entries; /* owned, by start */
 	uint32_t n;
@@ -60,6 +63,16 @@ struct ctx_symset {		    /* all zero is a valid empty set, frozen or not */
 };
 
 void ctx_symset_deinit(struct ctx_symset *set);
+
+/*
+ * Adds a source file and returns its number, from 1. `n` bytes of `name` are copied. Fails with
+ * CTX_E_NOMEM, CTX_E_LIMIT.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_symset_add_file(struct ctx_symset *set, const char *name, size_t n,
+						   uint32_t *ret, struct ctx_err *err);
+
+/* The name of a source file after freeze; "" for number 0. Borrowed. */
+const char *ctx_symset_file(const struct ctx_symset *set, uint32_t file);
 
 /*
  * Adds a symbol; one without a name or outside its limit is ignored. Amortised O(1). Fails with

@@ -105,6 +105,7 @@ enum ctx_status ctx_symtab_get(struct ctx_symtab *table, uint32_t index, struct 
 		.aliases = readable->aliases,
 		.start = entry->start,
 		.size = entry->size,
+		.source = ctx_symset_file(&table->set, entry->file),
 		.module = table->set.text + entry->module,
 		.whole = whole,
 	};

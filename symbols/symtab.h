@@ -29,6 +29,7 @@ struct ctx_symbol {
 	const char *aliases; /* other (demangled) names of the same address, separated by spaces; "" none */
 	uint64_t start;	     /* virtual address in the object (kernel: absolute address) */
 	uint64_t size;	     /* bytes up to which addresses belong to it */
+	const char *source;  /* name of the source file of a local symbol; "" unknown */
 	const char *module;  /* kernel symbols: "[ext4]" for a module's, "" for the kernel's own; ELF: "" */
 	/*
 	 * Index of the symbol that this one is a clone or an outlined part of (foo.cold,

@@ -176,9 +176,16 @@ def kernel_functions_in_parts():
     return {(row["function"], row["object"]) for row in rows if row["object"] == "[kernel]" and row.get("parts")}
 
 
+def without_source(name):
+    """An exported object has linker's names and no source files: dup (a.c) comes back as dup."""
+    return re.sub(r" \([^() ]*\.\w+\)$", "", name)
+
+
 def rows_of(where, report, keys, *options):
     found = Counter()
     for row in ctxan(where, report, *options)["rows"]:
+        if "function" in row:
+            row = {**row, "function": without_source(row["function"])}
         if row.get("thread") is not None:
             row["thread"] %= LIFE_STEP
         if (row.get("function"), row.get("object")) in in_parts:
@@ -193,7 +200,7 @@ def paths_of(where, *options):
     """The call tree without its order: of siblings that weigh the same any may be first."""
     found, path = Counter(), []
     for row in ctxan(where, "tree", *options)["rows"]:
-        path = path[: row["level"]] + [(row["function"], row["object"])]
+        path = path[: row["level"]] + [(without_source(row["function"]), row["object"])]
         if in_parts & set(path):
             for key in ("base", "cum", "base_samples", "cum_samples"):
                 found[tuple(path), key] += row[key]

@@ -536,6 +536,11 @@ static void test_report__a_function_is_found_by_its_short_name(void **state)
 		{"foo [isra.0]", "foo", true},
 		{"foo", "", false},
 		{"operator()", "operator()", true},
+		{"dup (a.c)", "dup", true},
+		{"dup (a.c)", "dup (a.c)", true},
+		{"dup (a.c)", "a.c", false},
+		{"ns::dup(int) (a.c)", "dup", true},
+		{"ns::dup(int) (a.c)", "ns::dup(int)", true},
 		{"part_of", "whole.cold", true},
 		{"part_of", "whole", false},
 	};
