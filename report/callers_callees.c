@@ -17,6 +17,7 @@ static const struct ctx_column columns[] = {
 	{"index", NULL, CTX_STYLE_COUNT},	 {"relation", NULL, CTX_STYLE_NAME},
 	{"thread", NULL, CTX_STYLE_COUNT},	 {"inlined", NULL, CTX_STYLE_COUNT},
 	{"calls_exact", NULL, CTX_STYLE_COUNT},
+	{"thread_id", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {"cum", "base", "calls", "function", NULL};
@@ -126,6 +127,7 @@ static void fill_cells(const struct page *page, const struct ctx_edge_row *row, 
 		ctx_thread_cell(profile, page->part->thread),
 		ctx_inlined_cell(profile, row->function),
 		ctx_cell_bool(ctx_calls_exact_here(page->out)),
+		ctx_thread_id_cell(profile, page->part->thread),
 	};
 
 	for (size_t i = 0; i < CTX_COUNT_OF(columns); i++)

@@ -19,6 +19,7 @@ static const struct ctx_column columns[] = {
 	{"thread", NULL, CTX_STYLE_COUNT},
 	{"inlined", NULL, CTX_STYLE_COUNT},
 	{"parts", NULL, CTX_STYLE_NAME},
+	{"thread_id", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {
@@ -121,6 +122,7 @@ static void put_row(struct list *list, const struct ctx_flat_row *row, const str
 		ctx_thread_cell(out->profile, list->page->thread),
 		ctx_inlined_cell(out->profile, row->function),
 		ctx_parts_cell(out->profile, row->function),
+		ctx_thread_id_cell(out->profile, list->page->thread),
 	};
 
 	ctx_metric_view_row(list->page->view, out, cells, row, more);

@@ -26,6 +26,7 @@ static const struct ctx_column columns[] = {
 	{"exclusive_samples", NULL, CTX_STYLE_COUNT},
 	{"inclusive_samples", NULL, CTX_STYLE_COUNT},
 	{"thread", NULL, CTX_STYLE_COUNT},
+	{"thread_id", NULL, CTX_STYLE_COUNT},
 };
 
 static const char *const sort_keys[] = {
@@ -94,6 +95,7 @@ static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, const c
 		ctx_cell_number(row->base_samples),
 		ctx_cell_number(row->cum_samples),
 		ctx_thread_cell(out->profile, thread),
+		ctx_thread_id_cell(out->profile, thread),
 	};
 
 	ctx_out_row(out, cells);

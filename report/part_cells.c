@@ -42,10 +42,21 @@ struct ctx_cell ctx_parts_cell(const struct ctx_profile *profile, uint32_t funct
 	return ctx_cell_name(parts);
 }
 
+/* Whether another thread of the recording had the same tid. */
+static bool is_reused(const struct ctx_profile *profile, uint32_t thread)
+{
+	for (uint32_t i = 0; i < profile->n_threads; i++) {
+		if (i != thread && profile->threads[i].tid == profile->threads[thread].tid)
+			return true;
+	}
+	return false;
+}
+
 const char *ctx_thread_title(struct ctx_out *out, uint32_t thread)
 {
 	const struct ctx_profile *profile = out->profile;
 	const struct ctx_thread_info *info;
+	char begin[CTX_FIGURE_MAX], end[CTX_FIGURE_MAX];
 	int64_t pid = -1;
 
 	if (thread >= profile->n_threads)
@@ -53,7 +64,12 @@ const char *ctx_thread_title(struct ctx_out *out, uint32_t thread)
 	info = &profile->threads[thread];
 	if (info->process < profile->n_processes)
 		pid = profile->processes[info->process].pid;
-	return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s)", pid, info->tid, info->name);
+	if (!is_reused(profile, thread))
+		return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s)", pid, info->tid, info->name);
+	ctx_figure_fixed(begin, info->life.begin_ns, 1000 * 1000, 3);
+	ctx_figure_fixed(end, info->life.end_ns, 1000 * 1000, 3);
+	return ctx_out_format(out, "pt_%" PRId64 "_%" PRId64 " (%s), %s-%s ms", pid, info->tid, info->name,
+			      begin, end);
 }
 
 const char *ctx_function_title(struct ctx_out *out, uint32_t function)
@@ -167,4 +183,11 @@ struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thre
 	if (thread >= profile->n_threads)
 		return ctx_cell_name(NULL);
 	return ctx_cell_signed(profile->threads[thread].tid);
+}
+
+struct ctx_cell ctx_thread_id_cell(const struct ctx_profile *profile, uint32_t thread)
+{
+	if (thread >= profile->n_threads)
+		return (struct ctx_cell){.kind = CTX_CELL_ABSENT};
+	return ctx_cell_number(thread);
 }

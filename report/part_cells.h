@@ -17,8 +17,9 @@ struct ctx_cell ctx_object_cell(const struct ctx_profile *profile, uint32_t func
 struct ctx_cell ctx_inlined_cell(const struct ctx_profile *profile, uint32_t function);
 
 /*
- * "pt_PID_TID (name)", the title of a thread's tree; valid until the section of `out` ends.
- * CTX_NONE: NULL.
+ * "pt_PID_TID (name)", the title of a thread's tree; with its life, "pt_PID_TID (name), 1.000-2.500
+ * ms", if several threads had this tid. Valid until the section of `out` ends. CTX_NONE: NULL.
+ * O(threads).
  */
 const char *ctx_thread_title(struct ctx_out *out, uint32_t thread);
 
@@ -83,5 +84,10 @@ uint32_t ctx_subtree_end(const struct ctx_calltree *tree, uint32_t node);
  */
 struct ctx_cell ctx_pid_cell(const struct ctx_profile *profile, uint32_t process);
 struct ctx_cell ctx_thread_cell(const struct ctx_profile *profile, uint32_t thread);
+
+/*
+ * JSON: "thread_id", which distinguishes the lives of a tid; only in the part of one thread.
+ */
+struct ctx_cell ctx_thread_id_cell(const struct ctx_profile *profile, uint32_t thread);
 
 #endif

@@ -8,11 +8,10 @@
 
 #define SHOWN_FRAMES 64
 
-/* CSV has no lists: the fourth column has the joined names. */
+/* CSV has no lists: the last column has the joined names. */
 static const struct ctx_column columns[] = {
-	{"exclusive", NULL, CTX_STYLE_WEIGHT},
-	{"samples", NULL, CTX_STYLE_COUNT},
-	{"thread", NULL, CTX_STYLE_COUNT},
+	{"exclusive", NULL, CTX_STYLE_WEIGHT}, {"samples", NULL, CTX_STYLE_COUNT},
+	{"thread", NULL, CTX_STYLE_COUNT},     {"thread_id", NULL, CTX_STYLE_COUNT},
 	{"frames", NULL, CTX_STYLE_NAME},
 };
 
@@ -111,6 +110,7 @@ static void put_stack(struct page *page, const struct shown *stack)
 	ctx_out_row_begin(out,
 			  (struct ctx_cell[]){ctx_cell_number(stack->weight), ctx_cell_number(stack->samples),
 					      ctx_thread_cell(profile, page->part->thread),
+					      ctx_thread_id_cell(profile, page->part->thread),
 					      ctx_cell_name(depth == 0 ? special : joined(page, depth))});
 	ctx_out_list_begin(out, "frames");
 	if (depth == 0)

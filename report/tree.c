@@ -18,6 +18,7 @@ static const struct ctx_column columns[] = {
 	{"cum", NULL, CTX_STYLE_WEIGHT},	{"base_samples", NULL, CTX_STYLE_COUNT},
 	{"cum_samples", NULL, CTX_STYLE_COUNT}, {"thread", NULL, CTX_STYLE_COUNT},
 	{"inlined", NULL, CTX_STYLE_COUNT},	{"calls_exact", NULL, CTX_STYLE_COUNT},
+	{"thread_id", NULL, CTX_STYLE_COUNT},
 };
 
 static const struct ctx_metric_form form = {
@@ -86,6 +87,7 @@ static void put_row(struct walk *walk, const struct ctx_calltree_node *node, str
 		ctx_thread_cell(out->profile, walk->thread),
 		ctx_inlined_cell(out->profile, node->function),
 		known ? ctx_cell_bool(ctx_calls_exact_here(out)) : ctx_cell_name(NULL),
+		ctx_thread_id_cell(out->profile, walk->thread),
 	};
 	struct ctx_flat_row numbers = row_of(node);
 

@@ -101,6 +101,35 @@ static void test_report__percentages_of_a_thread_are_of_the_thread(void **state)
 	free(text);
 }
 
+/* A thread is a tid and a life: the kernel gives a tid again. */
+static void test_report__lives_of_a_tid_are_told_apart(void **state)
+{
+	static const char *const names[] = {"tree", "functions", "objects", "callers-callees", "stacks"};
+	struct fixture *fixture = *state;
+	struct ctx_thread_info lives[2] = {threads[0], threads[1]};
+
+	lives[0].tid = lives[1].tid = 102;
+	lives[0].life.end_ns = 90 * MS;
+	fixture->profile.threads = lives;
+	fixture->parts[0] = (struct ctx_report_part){.thread = 0, .histograms = &fixture->main_thread};
+	fixture->parts[1] = (struct ctx_report_part){.thread = 1, .histograms = &fixture->worker};
+	fixture->input.n_parts = 2;
+	for (size_t i = 0; i < CTX_COUNT_OF(names); i++) {
+		struct ctx_report_options options = {.width = 80, .per_thread = true};
+		char *text = print_report(names[i], &fixture->input, options);
+
+		assert_non_null(strstr(text, "pt_100_102 (app), 0.000-90.000 ms\n"));
+		assert_non_null(strstr(text, "pt_100_102 (worker/1), 100.000-900.000 ms\n"));
+		free(text);
+		options.format = CTX_REPORT_JSON;
+		text = print_report(names[i], &fixture->input, options);
+		assert_json(text);
+		assert_non_null(strstr(text, "\"thread_id\":0"));
+		assert_non_null(strstr(text, "\"thread_id\":1"));
+		free(text);
+	}
+}
+
 static void test_report__function_filter_shows_its_subtrees(void **state)
 {
 	struct fixture *fixture = *state;
@@ -176,7 +205,7 @@ static void test_report__sorts_functions_by_any_key(void **state)
 		"functions", &fixture->input,
 		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "inclusive", .limit = 1});
 
-	assert_non_null(strstr(text, "\r\n\"main\",\"/home/user/bin/app\",20000000,228000000,20,228,,,\r\n"));
+	assert_non_null(strstr(text, "\r\n\"main\",\"/home/user/bin/app\",20000000,228000000,20,228,,,,\r\n"));
 	free(text);
 	text = print_report(
 		"functions", &fixture->input,
@@ -323,7 +352,7 @@ static void test_report__inlined_functions_and_parts_have_keys(void **state)
 		"functions", &fixture->input,
 		(struct ctx_report_options){.format = CTX_REPORT_CSV, .function = "walk", .limit = 1});
 	assert_non_null(strstr(
-		text, "\r\n\"walk (inlined)\",\"/home/user/bin/app\",70000000,88000000,70,88,,true,\r\n"));
+		text, "\r\n\"walk (inlined)\",\"/home/user/bin/app\",70000000,88000000,70,88,,true,,\r\n"));
 	free(text);
 }
 
@@ -565,6 +594,7 @@ int main(void)
 		with_fixture(test_report__e19_warns_about_distortions),
 		with_fixture(test_report__per_thread_and_cut_short),
 		with_fixture(test_report__percentages_of_a_thread_are_of_the_thread),
+		with_fixture(test_report__lives_of_a_tid_are_told_apart),
 		with_fixture(test_report__function_filter_shows_its_subtrees),
 		with_fixture(test_report__counted_calls_are_shown_and_exact),
 		with_fixture(test_report__callers_are_the_tree_upside_down),

@@ -252,7 +252,7 @@ static void test_report_states__trees_of_all_metrics_sum_up(void **state)
 	uint64_t base[3] = {0}, cum[3] = {0};
 	static const char header[] =
 		"level,recursion_level,function,object,calls,base,cum,base_samples,cum_samples,thread,"
-		"inlined,calls_exact,base.user,cum.user,base.lock,cum.lock,base.wall,cum.wall\r\n";
+		"inlined,calls_exact,thread_id,base.user,cum.user,base.lock,cum.lock,base.wall,cum.wall\r\n";
 
 	fixture->input.more_metrics = lives->more_metrics;
 	fixture->input.n_more = 3;
