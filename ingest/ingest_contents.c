@@ -148,6 +148,16 @@ static enum ctx_status warn_of_changed_objects(struct ingest *in, int64_t record
 					n, n == 1 ? "" : "s", ctx_path_base(path), n == 1 ? "" : ", ...");
 }
 
+/* Whether the source took no callers; then no stack has any. */
+static bool has_no_callers(const struct ingest *in)
+{
+	for (uint32_t i = 0; i < in->stacks.raw.n; i++) {
+		if (in->stacks.raw.depth[i] > 1)
+			return false;
+	}
+	return in->source->info.no_call_stacks;
+}
+
 /*
  * Selects the instructions and source files for the database; the array is owned by the caller
  * (free()).
@@ -279,6 +289,7 @@ enum ctx_status ctx_ingest_put_contents(struct ingest *in, const struct ctx_inge
 		status = add_exact_calls(in, err);
 	if (status == CTX_OK)
 		status = ctx_profile_builder_finish(&in->entities, err);
+	in->entities.profile.losses.call_stacks = has_no_callers(in);
 	if (status == CTX_OK)
 		status = warn_of_unseen_time(in, err);
 	if (status == CTX_OK)

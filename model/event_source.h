@@ -371,6 +371,10 @@ struct ctx_source_info {
 	 * clock.
 	 */
 	uint64_t user_clock_ns;
+	/*
+	 * Samples were taken without callers. Complete when all events were returned.
+	 */
+	bool no_call_stacks;
 	bool kernel_clock;  /* the clock gives samples only in the kernel */
 	uint32_t n_threads; /* upper bound of thread numbers in use; 0 unknown when opened */
 	uint64_t bytes;	    /* size of the data files, for progress */

@@ -93,6 +93,7 @@ struct ctx_profile_losses {
 	uint64_t samples;   /* dropped by the kernel */
 	uint64_t throttled; /* throttle events */
 	uint64_t damaged;   /* blocks, lines or records that could not be used */
+	bool call_stacks;   /* no callers were recorded: inclusive weights and calls are not known */
 };
 
 struct ctx_profile {

@@ -245,6 +245,8 @@ static void put_page(struct page *page)
 	const struct ctx_profile *profile = page->out->profile;
 	uint32_t shown = 0, left_out = 0;
 
+	if (profile->losses.call_stacks)
+		return;
 	if (page->part->thread != CTX_NONE)
 		ctx_out_section(page->out, ctx_thread_title(page->out, page->part->thread));
 	for (uint32_t i = 0; i < page->sets->n; i++) {

@@ -33,6 +33,7 @@ static const struct ctx_metric_form form = {
 	.cum_key = "inclusive",
 	.base_samples_key = "exclusive_samples",
 	.cum_samples_key = "inclusive_samples",
+	.cum_column = 2,
 	.name = 5,
 	.wanted = 18,
 };
@@ -125,6 +126,7 @@ static void put_row(struct list *list, const struct ctx_flat_row *row, const str
 		ctx_thread_id_cell(out->profile, list->page->thread),
 	};
 
+	ctx_metric_view_hide_cum(list->page->view, cells);
 	ctx_metric_view_row(list->page->view, out, cells, row, more);
 }
 

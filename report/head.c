@@ -264,6 +264,15 @@ static void put_empty(const struct ctx_head *head, char *text, size_t size)
 		snprintf(text, size, "no %s in this selection", counted(head));
 }
 
+const char *ctx_head_no_call_stacks(const struct ctx_profile *profile)
+{
+	if (!profile->losses.call_stacks)
+		return NULL;
+	if (strncmp(ctx_profile_property(profile, "collector", ""), "ctxrec", 6) == 0)
+		return "no call stacks in this recording: record without --unwind none";
+	return "no call stacks in this recording: record with perf record -g";
+}
+
 void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, const char *text),
 		       void *context)
 {
@@ -279,6 +288,8 @@ void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, c
 		put(context, head->topic->second_note);
 	if (head->note != NULL)
 		put(context, head->note);
+	if (profile->losses.call_stacks)
+		put(context, ctx_head_no_call_stacks(profile));
 	for (size_t i = 0; i < profile->n_warnings; i++)
 		put(context, profile->warnings[i]);
 	warn_losses(profile, put, context);

@@ -100,6 +100,9 @@ int64_t ctx_head_tid(const struct ctx_profile *profile, uint32_t thread);
 void ctx_count_text(uint64_t n, const char *many, char ret[CTX_HEAD_COUNT_MAX]);
 void ctx_head_count(const struct ctx_head *head, uint64_t n, char ret[CTX_HEAD_COUNT_MAX]);
 
+/* Why there are no call stacks, and what to do; NULL: there are. A constant. */
+const char *ctx_head_no_call_stacks(const struct ctx_profile *profile);
+
 /* Calls `put` for every warning, in order. Texts may contain any bytes. */
 void ctx_head_warnings(const struct ctx_head *head, void (*put)(void *context, const char *text),
 		       void *context);

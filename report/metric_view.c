@@ -125,6 +125,8 @@ static size_t room(const struct ctx_metric_view *view, const struct ctx_scale *s
 		size_t figure = figure_width(view->weights[i], &scales[i]);
 		size_t group = at_least(figure, strlen(view->form->cum_title)) + 1;
 
+		if (!view->has_cum)
+			group = 0;
 		if (view->has_base)
 			group += at_least(figure, strlen(view->form->base_title)) + 1;
 		used += at_least(group, ctx_heading_width(headings[i]) + 1);
@@ -146,7 +148,7 @@ static void lay_out(struct ctx_metric_view *view, struct ctx_scale *scales, cons
 			scales[i] = narrow_scale(metric_of(view->selection, i)->unit, view->weights[i]);
 		if (step == 2)
 			view->has_lead = false;
-		if (step == 3)
+		if (step == 3 && view->has_cum)
 			view->has_base = false;
 	}
 	view->name_room = (unsigned)at_least(room(view, scales, headings, width), 12);
@@ -177,7 +179,7 @@ static enum ctx_status make_text(struct ctx_metric_view *view, struct ctx_err *e
 	for (unsigned i = 0; view->has_lead && i < view->form->n_lead; i++)
 		view->columns[n++] = view->own[i];
 	for (size_t i = 0; i < n_metrics; i++) {
-		for (int cum = view->has_base ? 0 : 1; cum < 2; cum++) {
+		for (int cum = view->has_base ? 0 : 1; cum < (view->has_cum ? 2 : 1); cum++) {
 			view->columns[n].title = cum ? view->form->cum_title : view->form->base_title;
 			view->columns[n].style = CTX_STYLE_WEIGHT;
 			view->scales[n] = scales[i];
@@ -241,6 +243,20 @@ enum ctx_status ctx_metric_view_pull(const struct ctx_metric_view *view, struct 
 	return source->parts(source, &query, ret, err);
 }
 
+/* Without call stacks: the report's own columns, those of inclusive weights have no title. */
+static enum ctx_status make_shown(struct ctx_metric_view *view, struct ctx_err *err)
+{
+	size_t n = view->kind->n_columns;
+
+	view->shown = ctx_calloc(n, sizeof(*view->shown));
+	if (view->shown == NULL)
+		return ctx_err_nomem(err);
+	memcpy(view->shown, view->kind->columns, n * sizeof(*view->shown));
+	for (unsigned i = 0; i < 2; i++)
+		view->shown[view->form->cum_column + i].title = NULL;
+	return CTX_OK;
+}
+
 enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct ctx_report_parts *parts,
 				     const char *const *sort_keys, struct ctx_err *err)
 {
@@ -252,6 +268,7 @@ enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct 
 		view->own = ctx_calls_columns(view->selection, view->options, view->kind, &view->arena);
 	if (view->own == NULL)
 		return ctx_err_nomem(err);
+	view->has_cum = !view->selection->profile->losses.call_stacks || view->form->cum_column == 0;
 	for (size_t i = 0; i <= view->n_more && view->n_more != 0; i++) {
 		if (metric_of(view->selection, i) == NULL)
 			return ctx_err_set(err, CTX_E_ARG, "there is no metric number %zu", i);
@@ -259,6 +276,8 @@ enum ctx_status ctx_metric_view_init(struct ctx_metric_view *view, const struct 
 	status = add_weights(view, parts, err);
 	if (status == CTX_OK)
 		status = make_keys(view, sort_keys, err);
+	if (status == CTX_OK && view->n_more == 0 && !view->has_cum)
+		status = make_shown(view, err);
 	if (status != CTX_OK || view->n_more == 0)
 		return status;
 	if (view->options->format == CTX_REPORT_CSV)
@@ -270,6 +289,7 @@ void ctx_metric_view_deinit(struct ctx_metric_view *view)
 {
 	free(view->weights);
 	free(view->columns);
+	free(view->shown);
 	free(view->cells);
 	free(view->scales);
 	free(view->groups);
@@ -290,10 +310,33 @@ void ctx_metric_view_begin(const struct ctx_metric_view *view, struct ctx_out *o
 				    .more_weights = view->weights + 1,
 				    .n_more = view->n_more};
 
+	if (view->shown != NULL) {
+		spec.columns = view->shown;
+		spec.n_columns = view->kind->n_columns;
+	}
 	ctx_out_spec_parts(&spec, parts);
 	ctx_out_begin(out, &spec);
 	out->scales = view->scales;
 	out->groups = view->groups;
+}
+
+static struct ctx_cell cum_cell(const struct ctx_metric_view *view, uint64_t number)
+{
+	return view->has_cum ? ctx_cell_number(number) : ctx_cell_name(NULL);
+}
+
+void ctx_metric_view_hide_cum(const struct ctx_metric_view *view, struct ctx_cell *cells)
+{
+	const struct ctx_metric_form *form = view->form;
+
+	for (size_t i = 0; !view->has_cum && i < view->kind->n_columns; i++) {
+		const char *key = view->kind->columns[i].key;
+
+		if (key != NULL &&
+		    (strcmp(key, form->cum_key) == 0 ||
+		     (form->cum_samples_key != NULL && strcmp(key, form->cum_samples_key) == 0)))
+			cells[i] = ctx_cell_name(NULL);
+	}
 }
 
 /* One object for each further metric. */
@@ -321,9 +364,9 @@ static void put_metrics(const struct ctx_metric_view *view, struct ctx_out *out,
 			ctx_cell_name(metric->word),
 			ctx_cell_name(ctx_unit_word(metric->unit)),
 			ctx_cell_number(more[i].base),
-			ctx_cell_number(more[i].cum),
+			cum_cell(view, more[i].cum),
 			ctx_cell_number(more[i].base_samples),
-			ctx_cell_number(more[i].cum_samples),
+			cum_cell(view, more[i].cum_samples),
 			ctx_cell_signed(more[i].calls),
 			ctx_cell_bool(ctx_calls_exact(out->profile, view->selection->metrics[i + 1])),
 		};
@@ -345,7 +388,8 @@ static void fill_text(struct ctx_metric_view *view, const struct ctx_cell *cells
 
 		if (view->has_base)
 			view->cells[n++] = ctx_cell_number(row->base);
-		view->cells[n++] = ctx_cell_number(row->cum);
+		if (view->has_cum)
+			view->cells[n++] = ctx_cell_number(row->cum);
 	}
 	view->cells[n] = cells[view->form->name];
 	/* In a narrow table the name gets the width. */
@@ -361,7 +405,7 @@ static void fill_csv(struct ctx_metric_view *view, const struct ctx_cell *cells,
 	memcpy(view->cells, cells, n * sizeof(*cells));
 	for (size_t i = 0; i < view->n_more; i++) {
 		view->cells[n++] = ctx_cell_number(more[i].base);
-		view->cells[n++] = ctx_cell_number(more[i].cum);
+		view->cells[n++] = cum_cell(view, more[i].cum);
 	}
 }
 

@@ -21,6 +21,7 @@ struct ctx_metric_form {
 	bool has_calls;	     /* "calls" of each metric in JSON; estimated ones are hidden in text */
 	unsigned n_lead;     /* number of its first columns that are kept if there is room */
 	unsigned lead_width; /* their width in text */
+	unsigned cum_column; /* of its first two columns of inclusive weight, weight and %; 0: none */
 	unsigned name;	     /* the column of names */
 	unsigned wanted;     /* minimum width of names */
 };
@@ -35,6 +36,8 @@ struct ctx_metric_view {
 	uint64_t *weights;	    /* by metric, of all parts */
 	size_t n_more;		    /* 0: of the following fields only sort_keys is set */
 	bool has_lead, has_base;    /* text */
+	bool has_cum;		    /* there are call stacks: inclusive weights are known */
+	struct ctx_column *shown;   /* with one metric and without call stacks; else NULL */
 	struct ctx_column *columns; /* text and CSV */
 	struct ctx_cell *cells;
 	size_t n_columns;
@@ -71,6 +74,12 @@ void ctx_metric_view_row(struct ctx_metric_view *view, struct ctx_out *out, cons
 void ctx_metric_view_row_begin(struct ctx_metric_view *view, struct ctx_out *out,
 			       const struct ctx_cell *cells, const struct ctx_flat_row *numbers,
 			       const struct ctx_flat_row *more);
+
+/*
+ * Without call stacks: makes the cells of inclusive weights and samples null. They are those whose
+ * columns have the form's keys.
+ */
+void ctx_metric_view_hide_cum(const struct ctx_metric_view *view, struct ctx_cell *cells);
 
 /* JSON: a row inside a list. */
 void ctx_metric_view_list_row(const struct ctx_metric_view *view, struct ctx_out *out,

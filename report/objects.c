@@ -74,9 +74,11 @@ static enum ctx_status add_up(const struct ctx_profile *profile, const struct ct
 	return CTX_OK;
 }
 
-static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, const char *name,
-		    const struct ctx_object_info *object, uint32_t thread)
+static void put_row(const struct ctx_part_page *page, const struct ctx_flat_row *row, const char *name,
+		    const struct ctx_object_info *object)
 {
+	struct ctx_out *out = page->out;
+	uint32_t thread = page->thread;
 	const char *id = object != NULL ? object->build_id : NULL;
 	const char *symbols = object != NULL ? object->symbols : NULL;
 	struct ctx_cell cells[CTX_COUNT_OF(columns)] = {
@@ -98,11 +100,14 @@ static void put_row(struct ctx_out *out, const struct ctx_flat_row *row, const c
 		ctx_thread_id_cell(out->profile, thread),
 	};
 
+	ctx_metric_view_hide_cum(page->view, cells);
 	ctx_out_row(out, cells);
 }
 
-static void put_heads(struct ctx_out *out, const struct ctx_calltree *tree, uint32_t thread)
+static void put_heads(const struct ctx_part_page *page)
 {
+	const struct ctx_out *out = page->out;
+	const struct ctx_calltree *tree = page->tree;
 	const struct ctx_report_omitted *omitted = &out->head.omitted;
 	struct ctx_flat_row total = {.base = tree->nodes[0].cum, .base_samples = tree->nodes[0].cum_samples};
 	struct ctx_flat_row other = {.base = omitted->weight, .base_samples = omitted->samples};
@@ -114,9 +119,9 @@ static void put_heads(struct ctx_out *out, const struct ctx_calltree *tree, uint
 	total.cum_samples = total.base_samples;
 	other.cum = other.base;
 	other.cum_samples = other.base_samples;
-	put_row(out, &total, "<Total>", NULL, thread);
+	put_row(page, &total, "<Total>", NULL);
 	if (has_other)
-		put_row(out, &other, "<Other>", NULL, thread);
+		put_row(page, &other, "<Other>", NULL);
 }
 
 static const char *name_of(const struct ctx_profile *profile, uint32_t place)
@@ -135,12 +140,12 @@ static void put_part(const struct ctx_part_page *page, const struct sum *sums,
 
 	if (thread != CTX_NONE)
 		ctx_out_section(out, ctx_thread_title(out, thread));
-	put_heads(out, page->tree, thread);
+	put_heads(page);
 	for (size_t i = 0; i < n && (limit == 0 || i < limit); i++) {
 		uint32_t place = items[i].index;
 
-		put_row(out, &sums[place].row, name_of(profile, place),
-			place < profile->n_objects ? &profile->objects[place] : NULL, thread);
+		put_row(page, &sums[place].row, name_of(profile, place),
+			place < profile->n_objects ? &profile->objects[place] : NULL);
 	}
 	ctx_out_section(out, NULL);
 	if (limit != 0 && n > limit)
@@ -197,7 +202,10 @@ static enum ctx_status put_page(const struct ctx_part_page *page, struct ctx_err
 	return status;
 }
 
-static const struct ctx_metric_form form = {.base_key = "exclusive", .cum_key = "inclusive"};
+static const struct ctx_metric_form form = {.base_key = "exclusive",
+					    .cum_key = "inclusive",
+					    .cum_samples_key = "inclusive_samples",
+					    .cum_column = 2};
 
 static const struct ctx_part_report report = {
 	.kind = &ctx_report_objects, .form = &form, .sort_keys = sort_keys, .put = put_page};

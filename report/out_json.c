@@ -130,6 +130,10 @@ static void put_head(struct ctx_out *out)
 	check(out, yajl_gen_number(out->gen, share, strlen(share)));
 	put_key(out, "largest_omitted");
 	put_number(out, head->omitted.largest);
+	if (out->profile->losses.call_stacks) {
+		put_key(out, "call_stacks");
+		check(out, yajl_gen_bool(out->gen, false));
+	}
 	put_key(out, "lost_samples");
 	put_number(out, out->profile->losses.samples);
 	put_key(out, "warnings");

@@ -142,6 +142,8 @@ static void put_part(struct page *page, const struct ctx_order_item *items, size
 	uint32_t limit = page->out->options->limit, shown = 0;
 	uint64_t left_out = 0;
 
+	if (page->out->profile->losses.call_stacks)
+		return;
 	if (page->part->thread != CTX_NONE)
 		ctx_out_section(page->out, ctx_thread_title(page->out, page->part->thread));
 	for (size_t i = 0; i < n; i++) {

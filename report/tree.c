@@ -395,6 +395,8 @@ static void put_tree(struct walk *walk)
 	const struct ctx_calltree *tree = walk->tree;
 	const char *filter = walk->callers ? NULL : walk->out->options->function;
 
+	if (walk->out->profile->losses.call_stacks)
+		return;
 	ctx_out_part(walk->out, walk->thread, tree->nodes[0].cum);
 	walk->other = walk->out->head.has_other && filter == NULL;
 	ctx_out_fail(walk->out, keep_heaviest(walk, NULL));

@@ -203,6 +203,7 @@ static enum ctx_status put_experiment(struct ctx_store *store, const struct ctx_
 		{"sync_operations", NULL, profile->traced[CTX_TRACED_SYNC]},
 		{"io_operations", NULL, profile->traced[CTX_TRACED_IO]},
 		{"states", NULL, profile->states},
+		{"call_stacks", NULL, !profile->losses.call_stacks},
 	};
 	sqlite3_stmt *stmt = NULL;
 	enum ctx_status status = ctx_statement_prepare(store->db, store->path,

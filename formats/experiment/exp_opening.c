@@ -351,6 +351,16 @@ static void find_clocks(const struct ctx_exp_log *log, struct ctx_source_info *i
 	info->kernel_clock = n != 0 && n_kernel == n;
 }
 
+/* Recorded with --unwind none: collect/recmeta.c writes this. */
+static bool took_no_callers(const struct ctx_exp_log *log)
+{
+	for (size_t i = 0; i < log->n_properties; i++) {
+		if (strcmp(log->properties[i].key, "stacks") == 0)
+			return strcmp(log->properties[i].value, "program counter alone") == 0;
+	}
+	return false;
+}
+
 static void fill_info(struct ctx_exp_reader *reader)
 {
 	struct ctx_source_info *info = &reader->source.info;
@@ -372,6 +382,7 @@ static void fill_info(struct ctx_exp_reader *reader)
 	info->n_sources = reader->archive.n_sources;
 	info->has_states = reader->log.has_states || reader->index.has_states;
 	info->states_end_ns = reader->log.limit_ns;
+	info->no_call_stacks = took_no_callers(&reader->log);
 	find_clocks(&reader->log, info);
 	info->bytes = reader->index.bytes;
 }

@@ -119,11 +119,22 @@ static enum ctx_status put_warnings(struct ctx_pd_reader *reader, struct ctx_err
 				: status;
 }
 
+/* Neither call chains nor copies of stacks: perf record without -g. */
+static bool took_no_callers(const struct ctx_pd_events *events)
+{
+	for (size_t i = 0; i < events->n; i++) {
+		if (events->items[i].layout.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER))
+			return false;
+	}
+	return true;
+}
+
 enum ctx_status ctx_pd_ending_put(struct ctx_pd_reader *reader, struct ctx_err *err)
 {
 	struct ctx_event lost = {.kind = CTX_EV_LOST, .time_ns = reader->source.info.duration_ns - 1};
 	enum ctx_status status = ctx_pd_tasks_expire(&reader->tasks, UINT64_MAX, err);
 
+	reader->source.info.no_call_stacks = took_no_callers(&reader->file.events);
 	/* Newer kernels report each loss twice: when it happens, and in a total at the end. */
 	lost.lost.count = reader->counts.lost > reader->counts.lost_samples ? reader->counts.lost
 									    : reader->counts.lost_samples;

@@ -169,7 +169,8 @@ def our_samples(recording, first_ns):
 
 
 def our_report(recording, event, *options):
-    """(function, object) -> exclusive samples and weight, inclusive samples and weight."""
+    """(function, object) -> exclusive samples and weight, inclusive samples and weight; without call stacks the latter are
+    null, and each sample is its leaf."""
     text = output_of("ctxan", "-q", "--no-inlines", *ctxan_options, recording, "-r", "functions", "--format", "json", "--limit", "0",
                      "--metric", event, *options)
     rows = defaultdict(lambda: [0, 0, 0, 0])
@@ -177,7 +178,7 @@ def our_report(recording, event, *options):
         if row["function"] != "<Total>":
             sums = rows[row["function"], row["object"]]
             for i, key in enumerate(("exclusive_samples", "exclusive", "inclusive_samples", "inclusive")):
-                sums[i] += row[key]
+                sums[i] += row[key] if row[key] is not None else row[key.replace("inclusive", "exclusive")]
     return dict(rows)
 
 

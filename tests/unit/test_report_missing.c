@@ -1,5 +1,5 @@
 /*
- * What a recording lacks, and what its reports say about it: binaries.
+ * What a recording lacks, and what its reports say about it: binaries, call stacks.
  */
 #include "report/missing_objects.h"
 #include "report_fixture.h"
@@ -94,12 +94,101 @@ static void test_missing__the_header_names_the_binaries(void **state)
 	free(text);
 }
 
+/* perf record without -g: every stack is a leaf. */
+static void make_flat(struct fixture *fixture, struct ctx_histogram *flat)
+{
+	add(fixture, flat, 200, 3, PATH(1));
+	add(fixture, flat, 100, 2, PATH(3));
+	fixture->parts[0].histograms = flat;
+	fixture->profile.losses.call_stacks = true;
+}
+
+static void test_missing__call_stacks_are_not_invented(void **state)
+{
+	static const char *const without_rows[] = {"tree", "callers-callees", "stacks"};
+	static const char note[] = "no call stacks in this recording: record with perf record -g";
+	struct fixture *fixture = *state;
+	struct ctx_histogram flat = {0};
+	struct ctx_property collector = {"collector", "perf 6.1"};
+	struct ctx_report_options options = {.width = 80};
+	char *text;
+
+	make_flat(fixture, &flat);
+	fixture->profile.properties = &collector;
+	fixture->profile.n_properties = 1;
+	for (size_t i = 0; i < CTX_COUNT_OF(without_rows); i++) {
+		options.format = CTX_REPORT_TEXT;
+		text = print_report(without_rows[i], &fixture->input, options);
+		assert_non_null(strstr(text, note));
+		assert_null(strstr(strstr(text, note) + 1, note));
+		assert_null(strstr(text, "solve"));
+		free(text);
+		options.format = CTX_REPORT_JSON;
+		text = print_report(without_rows[i], &fixture->input, options);
+		assert_json(text);
+		assert_non_null(strstr(text, "\"call_stacks\":false"));
+		assert_non_null(strstr(text, "\"rows\":[\n\n]"));
+		free(text);
+	}
+	options.format = CTX_REPORT_TEXT;
+	text = print_report("functions", &fixture->input, options);
+	assert_non_null(strstr(text, "Excl. ms      % Samples Name\n"
+				     " 300.000 100.00     300 <Total>\n"
+				     " 200.000  66.67     200 solve"));
+	free(text);
+	text = print_report("objects", &fixture->input, options);
+	assert_null(strstr(text, "Incl."));
+	free(text);
+	options.format = CTX_REPORT_JSON;
+	text = print_report("functions", &fixture->input, options);
+	assert_non_null(strstr(text, "\"exclusive\":200000000,\"inclusive\":null,"
+				     "\"exclusive_samples\":200,\"inclusive_samples\":null,"));
+	free(text);
+	collector.value = "ctxrec 0.1.0";
+	text = print_report("tree", &fixture->input, options);
+	assert_non_null(strstr(text, "record without --unwind none"));
+	free(text);
+	ctx_histogram_deinit(&flat);
+}
+
+static void test_missing__inclusive_columns_of_several_metrics_too(void **state)
+{
+	static const uint32_t more[] = {1};
+	struct ctx_metric_info two[] = {metrics[0],
+					{.name = "page-faults", .unit = CTX_UNIT_EVENTS, .samples = 3}};
+	struct fixture *fixture = *state;
+	struct ctx_histogram flat[2] = {0};
+	struct ctx_report_options options = {.width = 80};
+	char *text;
+
+	make_flat(fixture, &flat[0]);
+	add(fixture, &flat[1], 3, 3, PATH(3));
+	fixture->profile.metrics = two;
+	fixture->profile.n_metrics = 2;
+	fixture->input.more_metrics = more;
+	fixture->input.n_more = 1;
+	text = print_report("functions", &fixture->input, options);
+	assert_non_null(strstr(text, "<Total>"));
+	assert_non_null(strstr(text, "Excl."));
+	assert_null(strstr(text, "Incl."));
+	free(text);
+	options.format = CTX_REPORT_JSON;
+	text = print_report("functions", &fixture->input, options);
+	assert_json(text);
+	assert_non_null(strstr(text, "\"exclusive\":3000000,\"inclusive\":null"));
+	free(text);
+	ctx_histogram_deinit(&flat[0]);
+	ctx_histogram_deinit(&flat[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		with_fixture(test_missing__binaries_are_found_with_their_samples),
 		with_fixture(test_missing__stripped_special_and_unsampled_objects_are_not_missing),
 		with_fixture(test_missing__the_header_names_the_binaries),
+		with_fixture(test_missing__call_stacks_are_not_invented),
+		with_fixture(test_missing__inclusive_columns_of_several_metrics_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
