@@ -114,6 +114,90 @@ enum ctx_status ctx_option_parse(const struct ctx_option_table *table, struct ct
 	return status;
 }
 
+static const struct ctx_option *row_of_name(const struct ctx_option_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->n_rows; i++) {
+		const struct ctx_option *row = &table->rows[i];
+
+		if (strcmp(row->name, name) == 0 || (row->alias != NULL && strcmp(row->alias, name) == 0))
+			return row;
+	}
+	return NULL;
+}
+
+/* Cuts the blanks around a text. */
+static char *trim(char *text)
+{
+	size_t n;
+
+	text += strspn(text, " \t\r");
+	for (n = strlen(text); n > 0 && strchr(" \t\r", text[n - 1]) != NULL; n--)
+		text[n - 1] = '\0';
+	return text;
+}
+
+/* "--width = 100": cuts the name off, and returns its value, "" for none. */
+static char *split(char **name)
+{
+	char *value;
+
+	if (strncmp(*name, "--", 2) == 0)
+		*name += 2;
+	value = *name + strcspn(*name, " \t=");
+	if (*value == '\0')
+		return value;
+	*value++ = '\0';
+	value += strspn(value, " \t=");
+	return value;
+}
+
+static enum ctx_status parse_line(const struct ctx_option_table *table, char *line, void *options,
+				  struct ctx_err *err)
+{
+	char *name = trim(line), *value;
+	const struct ctx_option *row;
+
+	if (*name == '\0' || *name == '#')
+		return CTX_OK;
+	value = split(&name);
+	row = row_of_name(table, name);
+	if (row == NULL) {
+		struct ctx_near near = {0};
+
+		for (size_t i = 0; i < table->n_rows; i++)
+			ctx_near_consider(&near, table->rows[i].name, strlen(table->rows[i].name), name,
+					  strlen(name));
+		return ctx_err_set(err, CTX_E_ARG, "no option '%.60s'%s%s", name,
+				   near.n != 0 ? ", perhaps " : "", near.n != 0 ? near.names[0] : "");
+	}
+	if (!row->is_default)
+		return ctx_err_set(err, CTX_E_ARG, "'%s' belongs on the command line", name);
+	if ((row->value == CTX_OPTION_FLAG) != (*value == '\0'))
+		return ctx_err_set(err, CTX_E_ARG, "'%s' %s", name,
+				   *value == '\0' ? "needs a value" : "takes no value");
+	return row->set(options, row, *value != '\0' ? value : NULL, err);
+}
+
+enum ctx_status ctx_option_parse_lines(const struct ctx_option_table *table,
+				       const struct ctx_option_lines *lines, void *options,
+				       struct ctx_err *err)
+{
+	enum ctx_status status = CTX_OK;
+	char *line = lines->text;
+
+	for (unsigned number = 1; line != NULL; number++) {
+		char *next = strchr(line, '\n');
+
+		if (next != NULL)
+			*next++ = '\0';
+		status = parse_line(table, line, options, err);
+		if (status != CTX_OK)
+			return ctx_err_prefix(err, status, "%.200s:%u", lines->name, number);
+		line = next;
+	}
+	return status;
+}
+
 static void *place(void *options, const struct ctx_option *option)
 {
 	return (char *)options + option->at;

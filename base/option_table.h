@@ -36,6 +36,7 @@ struct ctx_option {
 	const char *(*word_at)(size_t i);
 	size_t at;	   /* where in `options` the setters below put the value: offsetof */
 	uint32_t min, max; /* of ctx_option_set_number */
+	bool is_default;   /* may be in a configuration file (ctx_option_parse_lines) */
 };
 
 struct ctx_option_table {
@@ -61,6 +62,19 @@ struct ctx_arguments { /* argv of main; the words may be reordered */
 CTX_MUST_CHECK enum ctx_status ctx_option_parse(const struct ctx_option_table *table,
 						struct ctx_arguments *arguments, void *options,
 						struct ctx_err *err);
+
+struct ctx_option_lines { /* a configuration file */
+	const char *name; /* of the file, for errors */
+	char *text;	  /* zero-terminated; changed, and values point into it */
+};
+
+/*
+ * Sets the options of lines such as "color = never", "width=100", "--no-pager"; # begins a comment
+ * line. Only rows with `is_default`. CTX_E_ARG with "NAME:LINE: ...".
+ */
+CTX_MUST_CHECK enum ctx_status ctx_option_parse_lines(const struct ctx_option_table *table,
+						      const struct ctx_option_lines *lines, void *options,
+						      struct ctx_err *err);
 
 /*
  * Setters for `set`: a bool becomes true, a const char * borrows the value, a uint32_t is a decimal

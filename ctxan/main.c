@@ -7,24 +7,21 @@
 #include "ctxan/answer.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
+#include "ctxan/pager.h"
 #include "ctxan/standard_input.h"
+#include "ctxan/terminal.h"
 #include "query/filters.h"
 #include "report/html_tables.h"
 
-#include <langinfo.h>
 #include <libxml/xmlversion.h>
-#include <locale.h>
 #include <malloc.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
-
-#define DEFAULT_WIDTH 120u
 
 static int exit_status(enum ctx_status status)
 {
@@ -59,45 +56,6 @@ static void print_version(void)
 {
 	printf("ctxan %s (SQLite %s, zstd %s, libxml2 %s)\n", CTX_VERSION, sqlite3_libversion(),
 	       ZSTD_versionString(), LIBXML_DOTTED_VERSION);
-}
-
-/* The width of the terminal; otherwise COLUMNS, otherwise a width that fits most pages. */
-static unsigned output_width(const FILE *out)
-{
-	const char *columns = getenv("COLUMNS");
-	struct winsize size;
-	long value;
-
-	if (out == stdout && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0)
-		return size.ws_col < 40 ? 40 : size.ws_col;
-	value = columns != NULL ? strtol(columns, NULL, 10) : 0;
-	return value >= 40 && value <= 10000 ? (unsigned)value : DEFAULT_WIDTH;
-}
-
-/* ASCII for terminals that are not UTF-8; UTF-8 for files and pipes. */
-static void choose_charset(struct ctx_options *options)
-{
-	bool utf8;
-
-	setlocale(LC_ALL, "");
-	setlocale(LC_NUMERIC, "C");
-	utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	if (!utf8) {
-		setlocale(LC_CTYPE, "C.UTF-8");
-		if (isatty(STDOUT_FILENO) && options->output.path == NULL)
-			options->report.ascii = true;
-	}
-}
-
-/* https://no-color.org: an empty NO_COLOR does not count. */
-static void choose_color(struct ctx_options *options)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	bool wanted = (no_color == NULL || *no_color == '\0') && term != NULL && strcmp(term, "dumb") != 0 &&
-		      options->output.path == NULL && isatty(STDOUT_FILENO);
-
-	options->report.color =
-		options->color == CTX_COLOR_ALWAYS || (options->color == CTX_COLOR_AUTO && wanted);
 }
 
 static enum ctx_status answer_input(const char *path, const char *name, const struct ctx_options *given,
@@ -260,6 +218,7 @@ static enum ctx_status answer_to_file(struct ctx_options *options, struct ctx_er
 /* Buffers the whole output: a failed command prints nothing. */
 static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err *err)
 {
+	const char *pager = ctx_pager_command(options);
 	char *text = NULL;
 	size_t n = 0;
 	FILE *memory = open_memstream(&text, &n);
@@ -272,7 +231,8 @@ static enum ctx_status answer_whole(struct ctx_options *options, struct ctx_err 
 	if (fclose(memory) != 0 && status == CTX_OK)
 		status = ctx_err_nomem(err);
 	if (status == CTX_OK)
-		status = ctx_file_write(STDOUT_FILENO, "standard output", text, n, err);
+		status = pager != NULL ? ctx_pager_print(pager, text, n, err)
+				       : ctx_file_write(STDOUT_FILENO, "standard output", text, n, err);
 	free(text);
 	return status;
 }
@@ -287,6 +247,18 @@ static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ct
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == CTX_OK)
 		status = ctx_err_errno(err, CTX_E_IO, "standard output");
 	return status;
+}
+
+static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
+{
+	ctx_terminal_choose(options);
+	if (options->output.export != NULL && options->output.export->write_directory != NULL)
+		return answer_to_directory(options, err);
+	if (options->output.path != NULL)
+		return answer_to_file(options, err);
+	if (options->output.sql != NULL || options->output.export != NULL)
+		return answer_as_it_comes(options, err);
+	return answer_whole(options, err);
 }
 
 static enum ctx_status check_expressions(const struct ctx_options *options, struct ctx_wrong_place *ret_place,
@@ -336,18 +308,7 @@ int main(int argc, char **argv)
 			return 0;
 		return complain(ctx_err_errno(&err, CTX_E_IO, "standard output"), &err);
 	}
-	choose_charset(&options);
-	choose_color(&options);
-	if (options.report.width == 0)
-		options.report.width = output_width(options.output.path != NULL ? NULL : stdout);
-	if (options.output.export != NULL && options.output.export->write_directory != NULL)
-		status = answer_to_directory(&options, &err);
-	else if (options.output.path != NULL)
-		status = answer_to_file(&options, &err);
-	else if (options.output.sql != NULL || options.output.export != NULL)
-		status = answer_as_it_comes(&options, &err);
-	else
-		status = answer_whole(&options, &err);
+	status = answer(&options, &err);
 	ctx_options_deinit(&options);
 	return status == CTX_OK ? 0 : complain(status, &err);
 }

@@ -2,8 +2,10 @@
 
 #include "base/embed.h"
 #include "base/mem.h"
+#include "ctxan/config.h"
 #include "ctxan/export_kinds.h"
 #include "ctxan/gprofng_names.h"
+#include "ctxan/perf_habits.h"
 #include "ctxan/stack_tests.h"
 
 #include <ctype.h>
@@ -305,11 +307,12 @@ static const struct ctx_option rows[] = {
 
 	{"format", 0, CTX_OPTION_TEXT, .set = set_format, .words = WORDS("text", "json", "csv", "html")},
 	{"output", 'o', CTX_OPTION_FILE, .set = set_output},
-	{"width", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, report.width, 40, 10000)},
-	{"ascii", 0, CTX_OPTION_FLAG, FLAG(report.ascii)},
-	{"color", 0, CTX_OPTION_TEXT, .set = set_color, .alias = "colour", .words = WORDS("auto", "always", "never")},
+	{"width", 0, CTX_OPTION_TEXT, NUMBER(ctx_option_set_number, report.width, 40, 10000), .is_default = true},
+	{"ascii", 0, CTX_OPTION_FLAG, FLAG(report.ascii), .is_default = true},
+	{"color", 0, CTX_OPTION_TEXT, .set = set_color, .alias = "colour", .words = WORDS("auto", "always", "never"), .is_default = true},
+	{"no-pager", 0, CTX_OPTION_FLAG, FLAG(no_pager), .is_default = true},
 	{"explain", 0, CTX_OPTION_FLAG, FLAG(explain)},
-	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet)},
+	{"quiet", 'q', CTX_OPTION_FLAG, FLAG(quiet), .is_default = true},
 
 	{"export", 0, CTX_OPTION_TEXT, .set = set_export, .word_at = export_name},
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},
@@ -319,9 +322,9 @@ static const struct ctx_option rows[] = {
 
 	{"db", 0, CTX_OPTION_FILE, STRING(opening.db)},
 	{"reingest", 0, CTX_OPTION_FLAG, FLAG(opening.reingest)},
-	{"no-inlines", 0, CTX_OPTION_FLAG, FLAG(opening.no_inlines)},
-	{"symfs", 0, CTX_OPTION_DIRECTORY, STRING(opening.symfs)},
-	{"debug-root", 0, CTX_OPTION_DIRECTORY, STRING(opening.debug_root)},
+	{"no-inlines", 0, CTX_OPTION_FLAG, FLAG(opening.no_inlines), .is_default = true},
+	{"symfs", 0, CTX_OPTION_DIRECTORY, STRING(opening.symfs), .is_default = true},
+	{"debug-root", 0, CTX_OPTION_DIRECTORY, STRING(opening.debug_root), .is_default = true},
 	{"buildid-dir", 0, CTX_OPTION_FILE, .set = set_buildid_dir},
 
 	{"leaf-samples", 0, CTX_OPTION_TEXT, NUMBER(set_tree_number, opening.tree.leaf_samples, 1, 1u << 24)},
@@ -330,6 +333,7 @@ static const struct ctx_option rows[] = {
 	{"prune", 0, CTX_OPTION_TEXT, .set = set_prune, .words = WORDS("residual", "cascade")},
 	{"no-tail", 0, CTX_OPTION_FLAG, .set = set_no_tail},
 
+	{"no-config", 0, CTX_OPTION_FLAG, FLAG(no_config)},
 	{"help", 'h', CTX_OPTION_FLAG, FLAG(help)},
 	{"version", 'V', CTX_OPTION_FLAG, FLAG(version)},
 };
@@ -342,9 +346,15 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 {
 	struct ctx_options options = {
 		.opening = {.tree = ctx_timetree_default_params(), .symfs = "", .debug_root = ""}};
-	struct ctx_arguments arguments = {.n = argc, .words = argv};
+	struct ctx_arguments arguments = {0};
 	enum ctx_status status = ctx_gprofng_check_arguments(argc, argv, err);
 
+	if (status == CTX_OK)
+		status = ctx_perf_habits_check(&argc, argv, err);
+	if (status == CTX_OK && !ctx_config_is_refused(argc, argv))
+		status = ctx_config_read(&ctx_options_table, &options, &options.config, err);
+	arguments.n = argc;
+	arguments.words = argv;
 	if (status == CTX_OK)
 		status = ctx_option_parse(&ctx_options_table, &arguments, &options, err);
 	for (int i = arguments.first; i < argc && status == CTX_OK; i++)
@@ -367,6 +377,7 @@ void ctx_options_deinit(struct ctx_options *options)
 {
 	free(options->inputs);
 	free(options->reports);
+	free(options->config);
 	free(options->opening.caches);
 	ctx_selection_spec_deinit(&options->selection);
 	*options = (struct ctx_options){0};

@@ -54,6 +54,8 @@ struct ctx_options {
 	struct ctx_opening_options opening;
 	struct ctx_output_options output;
 	enum ctx_option_color color;
+	bool no_pager, no_config;
+	char *config; /* owned; the text of the configuration file, which values point into; NULL none */
 	bool per_thread;
 	bool top_only; /* --coverage top */
 	bool limit_given;
@@ -67,7 +69,8 @@ extern const struct ctx_option_table ctx_options_table;
 
 /*
  * Reads argv, options and arguments in any order. Arrays are owned by `ret` (ctx_options_deinit),
- * strings belong to argv. CTX_E_ARG with one line that names the option.
+ * strings belong to argv, which loses words that mean nothing here, or to the configuration file.
+ * CTX_E_ARG with one line that names the option.
  */
 CTX_MUST_CHECK enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret,
 						 struct ctx_err *err);

@@ -6,9 +6,11 @@ bin=$build/bin
 PATH=$bin:$build/bench:$build/bin/examples:$PATH
 export PATH
 # The developer's settings must not affect the results.
-unset COLUMNS XDG_CACHE_HOME CDPATH DEBUGINFOD_URLS 2>/dev/null
+unset XDG_CACHE_HOME XDG_CONFIG_HOME CDPATH DEBUGINFOD_URLS PAGER LESS DISPLAY WAYLAND_DISPLAY 2>/dev/null
 LC_ALL=C.UTF-8
-export LC_ALL
+COLUMNS=120
+CTXAN_PAGER=cat
+export LC_ALL COLUMNS CTXAN_PAGER
 failures=0
 parts_left_out=0
 

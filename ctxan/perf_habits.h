@@ -1,0 +1,16 @@
+/*
+ * Command lines of perf report: what does no harm is dropped, the rest is refused with the option
+ * that does it here.
+ */
+#ifndef CTX_CTXAN_PERF_HABITS_H
+#define CTX_CTXAN_PERF_HABITS_H
+
+#include "base/err.h"
+
+/*
+ * Removes words such as --stdio from argv. CTX_E_ARG with the replacement: "-g", "--children",
+ * "report" (unless there is a file of that name).
+ */
+CTX_MUST_CHECK enum ctx_status ctx_perf_habits_check(int *argc, char **argv, struct ctx_err *err);
+
+#endif
