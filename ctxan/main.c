@@ -7,6 +7,7 @@
 #include "ctxan/answer.h"
 #include "ctxan/opening.h"
 #include "ctxan/options.h"
+#include "ctxan/page_opening.h"
 #include "ctxan/pager.h"
 #include "ctxan/standard_input.h"
 #include "ctxan/terminal.h"
@@ -251,14 +252,22 @@ static enum ctx_status answer_as_it_comes(struct ctx_options *options, struct ct
 
 static enum ctx_status answer(struct ctx_options *options, struct ctx_err *err)
 {
+	enum ctx_status status = options->open ? ctx_page_opening_place(options, err) : CTX_OK;
+
+	if (status != CTX_OK)
+		return status;
 	ctx_terminal_choose(options);
 	if (options->output.export != NULL && options->output.export->write_directory != NULL)
 		return answer_to_directory(options, err);
 	if (options->output.path != NULL)
-		return answer_to_file(options, err);
-	if (options->output.sql != NULL || options->output.export != NULL)
-		return answer_as_it_comes(options, err);
-	return answer_whole(options, err);
+		status = answer_to_file(options, err);
+	else if (options->output.sql != NULL || options->output.export != NULL)
+		status = answer_as_it_comes(options, err);
+	else
+		status = answer_whole(options, err);
+	if (status == CTX_OK && options->open)
+		ctx_page_opening_show(options->output.path);
+	return status;
 }
 
 static enum ctx_status check_expressions(const struct ctx_options *options, struct ctx_wrong_place *ret_place,

@@ -316,6 +316,7 @@ static const struct ctx_option rows[] = {
 
 	{"export", 0, CTX_OPTION_TEXT, .set = set_export, .word_at = export_name},
 	{"max-size", 0, CTX_OPTION_TEXT, .set = set_max_size},
+	{"open", 0, CTX_OPTION_FLAG, FLAG(open)},
 
 	{"sql", 0, CTX_OPTION_TEXT, STRING(output.sql)},
 	{"show-sql", 0, CTX_OPTION_FLAG, FLAG(output.show_sql)},
@@ -357,6 +358,8 @@ enum ctx_status ctx_options_parse(int argc, char **argv, struct ctx_options *ret
 	arguments.words = argv;
 	if (status == CTX_OK)
 		status = ctx_option_parse(&ctx_options_table, &arguments, &options, err);
+	if (status == CTX_OK && options.open && options.output.export == NULL)
+		options.output.export = ctx_export_kind_find("html");
 	for (int i = arguments.first; i < argc && status == CTX_OK; i++)
 		status = append(&options.inputs, &options.n_inputs, &options.inputs_cap, argv[i], err);
 	if (status == CTX_OK && options.selection.by != NULL && options.n_reports == 0 &&
@@ -378,6 +381,8 @@ void ctx_options_deinit(struct ctx_options *options)
 	free(options->inputs);
 	free(options->reports);
 	free(options->config);
+	free(options->page);
+	free(options->newest);
 	free(options->opening.caches);
 	ctx_selection_spec_deinit(&options->selection);
 	*options = (struct ctx_options){0};

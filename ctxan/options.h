@@ -55,7 +55,10 @@ struct ctx_options {
 	struct ctx_output_options output;
 	enum ctx_option_color color;
 	bool no_pager, no_config;
+	bool open;    /* the page, in a browser */
 	char *config; /* owned; the text of the configuration file, which values point into; NULL none */
+	char *page;   /* owned; the place of the page of --open; NULL: -o */
+	char *newest; /* owned; the recording that --open found; NULL: one was given */
 	bool per_thread;
 	bool top_only; /* --coverage top */
 	bool limit_given;

@@ -60,6 +60,8 @@ static enum ctx_status check_export(const struct ctx_options *options, struct ct
 {
 	const struct ctx_export_kind *kind = options->output.export;
 
+	if (options->open && (kind == NULL || strcmp(kind->name, "html") != 0))
+		return ctx_err_set(err, CTX_E_ARG, "--open requires --export html");
 	if (kind == NULL)
 		return options->output.max_size == 0
 			       ? CTX_OK

@@ -1,4 +1,4 @@
-# The terminal: its width in a pipe, the pager, ASCII by the locale; the configuration file; words of perf report.
+# The terminal: its width in a pipe, the pager, ASCII by the locale; the configuration file; words of perf report; --open.
 . "$(dirname "$0")/../common.sh" "$@"
 need script
 
@@ -84,4 +84,26 @@ cp -r run.er report
 ctxan -q report -r functions >report.txt || fail "a recording that is called report"
 expect 1 "the report is -r functions" ctxan -functions run.er
 
+# The page beside the recording, or in a temporary directory; opened where there is a display.
+mkdir bin
+printf '#!/bin/sh\necho "$1" >"%s/opened.txt"\n' "$work" >bin/xdg-open
+chmod +x bin/xdg-open
+PATH=$work/bin:$PATH
+ctxan -q run.er/ --open >page.txt || fail "--open"
+[ "$(cat page.txt)" = run.er.html ] || fail "--open says $(cat page.txt)"
+grep -q '<html' run.er.html || fail "--open wrote no page"
+[ ! -e opened.txt ] || fail "opened without a display"
+DISPLAY=:9 ctxan -q run.er --open -o page.html >page.txt || fail "--open -o"
+[ "$(cat opened.txt page.txt)" = "page.html
+page.html" ] || fail "--open -o: $(cat opened.txt page.txt)"
+mv run.er newest.er && rm -r report
+ctxan -q --open >page.txt || fail "--open of the newest"
+[ "$(cat page.txt)" = ./newest.er.html ] || [ "$(cat page.txt)" = newest.er.html ] || fail "--open of the newest: $(cat page.txt)"
+if [ "$(id -u)" != 0 ]; then
+	mkdir closed && mv newest.er closed && chmod a-w closed
+	TMPDIR=$work ctxan -q closed/newest.er --open >page.txt || fail "--open beside a closed place"
+	chmod u+w closed && mv closed/newest.er .
+	grep -q "^$work/ctxan-.*/newest.er.html$" page.txt || fail "--open beside a closed place: $(cat page.txt)"
+fi
+expect 1 "open requires --export html" ctxan newest.er --open --export folded
 finish
