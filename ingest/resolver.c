@@ -62,6 +62,7 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 		ctx_source_map_close(resolver->objects[i].source_map);
 		ctx_map64_deinit(&resolver->objects[i].by_offset);
 		ctx_resolver_binding_deinit(&resolver->objects[i]);
+		ctx_map64_deinit(&resolver->objects[i].unknown_pages);
 		free(resolver->objects[i].by_symbol);
 		ctx_map64_deinit(&resolver->objects[i].dynamic_by_offset);
 		free(resolver->objects[i].dynamic);
@@ -240,6 +241,13 @@ enum ctx_status ctx_resolver_find_symbol(struct ctx_symtab *symtab, uint64_t add
 	return CTX_OK;
 }
 
+/* Whether it is a file without a single symbol, or a missing one. */
+static bool has_no_names(const struct ctx_resolver_object *object)
+{
+	return object->symtab != NULL && ctx_symtab_count(object->symtab) == 0 && object->path[0] == '/' &&
+	       object->path[1] != '/' && !ctx_jit_code_is(object->path);
+}
+
 enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t object_id,
 				       uint64_t file_offset, uint32_t *ret_location, struct ctx_err *err)
 {
@@ -271,6 +279,9 @@ enum ctx_status ctx_resolver_in_object(struct ctx_resolver *resolver, uint32_t o
 			resolver,
 			&(struct ctx_resolver_symbols){object->symtab, object->by_symbol, object_id}, symbol,
 			&location.function, err);
+	else if (has_no_names(object))
+		status = ctx_resolver_unknown_at(resolver, object_id, location.address, &location.function,
+						 err);
 	else
 		status = ctx_resolver_unknown(resolver, object_id, &location.function, err);
 	if (status == CTX_OK && found)

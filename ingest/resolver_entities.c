@@ -2,7 +2,12 @@
 #include "ingest/resolver.h"
 #include "ingest/resolver_impl.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#define UNKNOWN_ADDRESSES 64u /* of an object without symbols: functions of their own */
+#define UNKNOWN_PAGE 4096u
 
 enum ctx_status ctx_resolver_add_function(struct ctx_resolver *resolver, const struct ctx_function_info *info,
 					  uint32_t *ret_function, struct ctx_err *err)
@@ -111,6 +116,47 @@ enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolver, uint32_t obj
 			return status;
 	}
 	*ret_function = place->unknown;
+	return CTX_OK;
+}
+
+/* "<Unknown>@0x1234", "<Unknown>@0x1000-0x1fff" */
+static enum ctx_status add_unknown(struct ctx_resolver *resolver, uint32_t object, uint64_t first,
+				   uint64_t last, uint32_t *ret_function, struct ctx_err *err)
+{
+	struct ctx_resolver_artificial artificial = {.kind = CTX_FUNCTION_UNKNOWN, .object = object};
+	char name[64];
+	int n = snprintf(name, sizeof(name), "<Unknown>@0x%" PRIx64, first);
+
+	if (last != first)
+		snprintf(name + n, sizeof(name) - (size_t)n, "-0x%" PRIx64, last);
+	artificial.name = ctx_arena_strdup(resolver->arena, name);
+	if (artificial.name == NULL)
+		return ctx_err_nomem(err);
+	return ctx_resolver_add_artificial(resolver, artificial, ret_function, err);
+}
+
+enum ctx_status ctx_resolver_unknown_at(struct ctx_resolver *resolver, uint32_t object, uint64_t address,
+					uint32_t *ret_function, struct ctx_err *err)
+{
+	struct ctx_resolver_object *place = &resolver->objects[object];
+	uint64_t page = address / UNKNOWN_PAGE;
+	uint32_t *of_page;
+
+	if (place->n_unknown < UNKNOWN_ADDRESSES) {
+		place->n_unknown++;
+		return add_unknown(resolver, object, address, address, ret_function, err);
+	}
+	*ret_function = ctx_map64_get(&place->unknown_pages, page);
+	if (*ret_function != CTX_MAP64_NONE)
+		return CTX_OK;
+	of_page = ctx_map64_place(&place->unknown_pages, page);
+	if (of_page == NULL)
+		return ctx_err_nomem(err);
+	*of_page = CTX_NONE;
+	if (add_unknown(resolver, object, page * UNKNOWN_PAGE, page * UNKNOWN_PAGE + UNKNOWN_PAGE - 1,
+			ret_function, err) != CTX_OK)
+		return CTX_E_NOMEM;
+	*of_page = *ret_function;
 	return CTX_OK;
 }
 

@@ -62,7 +62,10 @@ struct ctx_resolver_object {
 	struct ctx_elf_file *image; /* owned; NULL until needed, and without one */
 	bool image_opened;
 	uint32_t unknown; /* the function <Unknown> of this object, CTX_NONE: not used yet */
-	bool kernel;	  /* the kernel or a module: its symbols are kallsyms' */
+	/* Of an object without symbols. */
+	uint32_t n_unknown;		/* addresses that are functions of their own */
+	struct ctx_map64 unknown_pages; /* number of a page -> the function of its other addresses */
+	bool kernel;			/* the kernel or a module: its symbols are kallsyms' */
 	bool is_dynamic;
 	struct ctx_resolver_dynamic_function *dynamic; /* of an object of JIT functions */
 	size_t n_dynamic, dynamic_cap;
@@ -158,6 +161,14 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_of_symbol(struct ctx_resolver *resol
  */
 CTX_MUST_CHECK enum ctx_status ctx_resolver_of_dynamic(struct ctx_resolver *resolver, uint32_t object,
 						       uint64_t at, struct ctx_location *location,
+						       struct ctx_err *err);
+
+/*
+ * The function of an address in an object without symbols, asked once for each address: of the
+ * first ones <Unknown>@0x1234, of the others that of their page, <Unknown>@0x1000-0x1fff.
+ */
+CTX_MUST_CHECK enum ctx_status ctx_resolver_unknown_at(struct ctx_resolver *resolver, uint32_t object,
+						       uint64_t address, uint32_t *ret_function,
 						       struct ctx_err *err);
 
 /* <Unknown> of an object. */

@@ -59,7 +59,7 @@ def wanted(recording, options):
         if row["function"] == "<Total>":
             continue
         name, path = row["function"], base(row["object"])
-        if name == "<Unknown>" and path:
+        if name.startswith("<Unknown>") and path:
             name += f" {path}" if path.startswith("[") else f" [{path}]"
         both = functions[name, path]  # static functions of one name, or unknown ones of one object
         functions[name, path] = (both[0] + row["exclusive"], both[1] + row["inclusive"])

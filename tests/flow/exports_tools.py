@@ -94,7 +94,7 @@ def check_folded():
         fail(f"folded: total {total} instead of {ours['weight']}")
     by_name = collections.defaultdict(list)
     for row in rows:
-        suffix = " " + bracketed(row["object"]) if row["function"] == "<Unknown>" and row["object"] else ""
+        suffix = " " + bracketed(row["object"]) if row["function"].startswith("<Unknown>") and row["object"] else ""
         by_name[(row["function"] + suffix).replace(";", ":")].append(row)
     if set(by_name) != set(inclusive):
         fail(f"folded: names {sorted(set(by_name) ^ set(inclusive))[:5]} are on one side only")

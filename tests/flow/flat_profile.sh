@@ -17,7 +17,7 @@ say_perf() {
 # "percent name" lines, largest first. Where there is no symbol perf prints the bare address, and ctxan <static>@0x.. if the
 # unwind tables know the function: here both are <Unknown>. Clones and outlined parts are their function's.
 ours() { ctxan -q "$1" -r functions --no-inlines --limit 0 --format json | jq -r '.weight as $w | .rows[] | select(.function != "<Total>") | "\(100 * .exclusive / $w) \(.function)"' |
-	sed -E 's/<static>@0x[0-9a-f]*$/<Unknown>/; s/ \[[a-z0-9_.]*\]$//'; }
+	sed -E 's/<(static|Unknown)>@0x[-0-9a-fx]*$/<Unknown>/; s/ \[[a-z0-9_.]*\]$//'; }
 theirs() { sed -n 's/^ *\([0-9.]*\)% *\[[.k]\] \(.*[^ ]\) *$/\1 \2/p' "$1" |
 	awk '{ p = $1; sub(/^[^ ]* /, ""); if ($0 ~ /^0x[0-9a-f]*$/) $0 = "<Unknown>"
 		sub(/(\.(cold|part|isra|constprop|clone)(\.[0-9]+)?)+$/, ""); t[$0] += p } END { for (s in t) print t[s], s }' | sort -rn; }

@@ -295,7 +295,7 @@ def java_native(bits, big):
     stacks = [line.split(" ")[0] for line in subprocess.run(
         ["ctxan", "-q", exp.path, "--export", "folded", "-o", "/dev/stdout"], capture_output=True, text=True).stdout.splitlines()]
     check(exp.path, sorted(stack[stack.index("Demo.main"):] for stack in stacks),
-          ["Demo.main();Demo.run()", "Demo.main();Demo.run();<Unknown>", "Demo.main();Demo.run();<Unknown>"])
+          ["Demo.main();Demo.run()", "Demo.main();Demo.run();<Unknown>@0x100", "Demo.main();Demo.run();<Unknown>@0x100"])
 
 
 # ---- several experiments

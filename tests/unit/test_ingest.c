@@ -256,7 +256,7 @@ static void test_ingest__an_address_is_resolved_to_the_latest_jit_function(void 
 		{"first", "/tmp/jit-100.dump", 500},
 		{"second", "/tmp/jit-100.dump", 100},
 		{"foo::bar()", "/tmp/jit-100.dump", 300},
-		{"<Unknown>", "/tmp/jit-100.dump", 0},
+		{"<Unknown>@0x10", "/tmp/jit-100.dump", 0},
 		{"<Unknown>", "", 0},
 	};
 	const struct ctx_profile *profile;
@@ -451,7 +451,7 @@ static void test_ingest__kernel_addresses_are_looked_up_in_what_is_mapped_first(
 					    "bpf_prog_1234 in /tmp/jit-100.dump",
 					    "<Unknown> in [kernel]"};
 	static const char *const none[] = {"<Unknown> in [kernel]",
-					   "<Unknown> in /lib/modules/6/kernel/fs/ext-4.ko.xz",
+					   "<Unknown>@0x10 in /lib/modules/6/kernel/fs/ext-4.ko.xz",
 					   "<Unknown> in [kernel]",
 					   "<Unknown> in [other]",
 					   "bpf_prog_1234 in /tmp/jit-100.dump",

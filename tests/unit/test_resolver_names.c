@@ -1,5 +1,6 @@
 /*
- * Names of functions after an ingest, on programs that the test builds: functions of one name.
+ * Names of functions after an ingest, on programs that the test builds: functions of one name, and
+ * addresses without one.
  */
 #include "base/fileio.h"
 #include "base/mem.h"
@@ -123,6 +124,50 @@ static void test_resolver_names__functions_of_one_file_keep_their_name(void **st
 	assert_string_equal(names, "twin, twin, twin");
 }
 
+/* A missing binary: few addresses are apart, many are by page, and each keeps its function. */
+static void test_resolver_names__addresses_without_names_are_apart_or_by_page(void **state)
+{
+	const struct ctx_resolver_options options = {.kallsyms = "", .debug_root = "", .symfs = ""};
+	const struct ctx_map_event map = {
+		.path = "/no/such/file", .build_id = "0123", .archive = "", .function = ""};
+	struct ctx_arena arena = {0};
+	struct ctx_profile profile = {0};
+	struct ctx_resolver *resolver;
+	uint32_t object, functions[300], again;
+
+	(void)state;
+	assert_int_equal(ctx_resolver_create(&options, &arena, &resolver, NULL), CTX_OK);
+	assert_int_equal(ctx_resolver_object(resolver, &map, &object, NULL), CTX_OK);
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < CTX_COUNT_OF(functions); i++) {
+			uint32_t location;
+
+			assert_int_equal(
+				ctx_resolver_in_object(resolver, object, 0x1234 + 64 * i, &location, NULL),
+				CTX_OK);
+			again = ctx_resolver_location_function(resolver, location);
+			assert_true(round == 0 || again == functions[i]);
+			functions[i] = again;
+		}
+	}
+	assert_int_equal(ctx_resolver_take(resolver, &profile, NULL), CTX_OK);
+	assert_string_equal(profile.functions[functions[0]].name, "<Unknown>@0x1234");
+	assert_string_equal(profile.functions[functions[63]].name, "<Unknown>@0x21f4");
+	assert_string_equal(profile.functions[functions[64]].name, "<Unknown>@0x2000-0x2fff");
+	assert_int_equal(functions[64], functions[65]);
+	assert_string_equal(profile.functions[functions[299]].name, "<Unknown>@0x5000-0x5fff");
+	/* The two artificial ones, 64 addresses, 4 pages. */
+	assert_int_equal(profile.n_functions, 2 + 64 + 4);
+	for (uint32_t i = 2; i < profile.n_functions; i++) {
+		assert_int_equal(profile.functions[i].kind, CTX_FUNCTION_UNKNOWN);
+		assert_int_equal(profile.functions[i].object, object);
+	}
+	ctx_resolver_destroy(resolver);
+	free(profile.functions);
+	free(profile.objects);
+	ctx_arena_deinit(&arena);
+}
+
 static int make_directory(void **state)
 {
 	(void)state;
@@ -141,6 +186,7 @@ int main(void)
 		cmocka_unit_test(test_resolver_names__functions_of_one_name_have_their_file),
 		cmocka_unit_test(test_resolver_names__without_lines_the_symbols_tell_the_file),
 		cmocka_unit_test(test_resolver_names__functions_of_one_file_keep_their_name),
+		cmocka_unit_test(test_resolver_names__addresses_without_names_are_apart_or_by_page),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -71,7 +71,7 @@ has() {
 	from=$2
 	shift 2
 	# One question, for an ingest is needed where the arguments are not those of the database: "origin|function" of each.
-	expect 0 "" ctxan -q "$@" --sql "select distinct o.symbols || '|' || coalesce(f.function, '') from load_object as o left join functions as f on f.object = o.path where o.path like '%/program/app' order by 1"
+	expect 0 "" ctxan -q "$@" --sql "select distinct o.symbols || '|' || coalesce(case when f.function glob '<Unknown>@*' then '<Unknown>' else f.function end, '') from load_object as o left join functions as f on f.object = o.path where o.path like '%/program/app' order by 1"
 	sed 1d out.txt >answer.txt
 	called=$(cut -d'|' -f2 answer.txt | tr '\n' ' ')
 	places=$(cut -d'|' -f1 answer.txt | sort -u)
