@@ -119,16 +119,21 @@ enum ctx_status ctx_resolver_unknown(struct ctx_resolver *resolver, uint32_t obj
 	return CTX_OK;
 }
 
-/* "<Unknown>@0x1234", "<Unknown>@0x1000-0x1fff" */
-static enum ctx_status add_unknown(struct ctx_resolver *resolver, uint32_t object, uint64_t first,
-				   uint64_t last, uint32_t *ret_function, struct ctx_err *err)
-{
-	struct ctx_resolver_artificial artificial = {.kind = CTX_FUNCTION_UNKNOWN, .object = object};
-	char name[64];
-	int n = snprintf(name, sizeof(name), "<Unknown>@0x%" PRIx64, first);
+struct unknown { /* addresses without a name, the last one included */
+	uint32_t object;
+	uint64_t first, last;
+};
 
-	if (last != first)
-		snprintf(name + n, sizeof(name) - (size_t)n, "-0x%" PRIx64, last);
+/* "<Unknown>@0x1234", "<Unknown>@0x1000-0x1fff" */
+static enum ctx_status add_unknown(struct ctx_resolver *resolver, struct unknown unknown,
+				   uint32_t *ret_function, struct ctx_err *err)
+{
+	struct ctx_resolver_artificial artificial = {.kind = CTX_FUNCTION_UNKNOWN, .object = unknown.object};
+	char name[64];
+	int n = snprintf(name, sizeof(name), "<Unknown>@0x%" PRIx64, unknown.first);
+
+	if (unknown.last != unknown.first)
+		snprintf(name + n, sizeof(name) - (size_t)n, "-0x%" PRIx64, unknown.last);
 	artificial.name = ctx_arena_strdup(resolver->arena, name);
 	if (artificial.name == NULL)
 		return ctx_err_nomem(err);
@@ -140,11 +145,12 @@ enum ctx_status ctx_resolver_unknown_at(struct ctx_resolver *resolver, uint32_t 
 {
 	struct ctx_resolver_object *place = &resolver->objects[object];
 	uint64_t page = address / UNKNOWN_PAGE;
+	enum ctx_status status;
 	uint32_t *of_page;
 
 	if (place->n_unknown < UNKNOWN_ADDRESSES) {
 		place->n_unknown++;
-		return add_unknown(resolver, object, address, address, ret_function, err);
+		return add_unknown(resolver, (struct unknown){object, address, address}, ret_function, err);
 	}
 	*ret_function = ctx_map64_get(&place->unknown_pages, page);
 	if (*ret_function != CTX_MAP64_NONE)
@@ -153,9 +159,12 @@ enum ctx_status ctx_resolver_unknown_at(struct ctx_resolver *resolver, uint32_t 
 	if (of_page == NULL)
 		return ctx_err_nomem(err);
 	*of_page = CTX_NONE;
-	if (add_unknown(resolver, object, page * UNKNOWN_PAGE, page * UNKNOWN_PAGE + UNKNOWN_PAGE - 1,
-			ret_function, err) != CTX_OK)
-		return CTX_E_NOMEM;
+	status = add_unknown(
+		resolver,
+		(struct unknown){object, page * UNKNOWN_PAGE, page * UNKNOWN_PAGE + UNKNOWN_PAGE - 1},
+		ret_function, err);
+	if (status != CTX_OK)
+		return status;
 	*of_page = *ret_function;
 	return CTX_OK;
 }

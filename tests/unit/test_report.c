@@ -205,7 +205,8 @@ static void test_report__sorts_functions_by_any_key(void **state)
 		"functions", &fixture->input,
 		(struct ctx_report_options){.format = CTX_REPORT_CSV, .sort = "inclusive", .limit = 1});
 
-	assert_non_null(strstr(text, "\r\n\"main\",\"/home/user/bin/app\",20000000,228000000,20,228,,,,\r\n"));
+	assert_non_null(
+		strstr(text, "\r\n\"main\",\"/home/user/bin/app\",20000000,228000000,20,228,,,,\r\n"));
 	free(text);
 	text = print_report(
 		"functions", &fixture->input,
