@@ -21,6 +21,7 @@ static const struct ctx_column columns[] = {
 	{"states.KFAULT", NULL, CTX_STYLE_COUNT},   {"states.USER_LOCK", NULL, CTX_STYLE_COUNT},
 	{"states.SLEEP", NULL, CTX_STYLE_COUNT},    {"states.STOPPED", NULL, CTX_STYLE_COUNT},
 	{"states.WAIT_CPU", NULL, CTX_STYLE_COUNT},
+	{"states.UNKNOWN", NULL, CTX_STYLE_COUNT},
 };
 
 enum { FIRST_STATE = 7 };
