@@ -65,6 +65,14 @@ double ctx_tree_min_percent(const struct ctx_report_options *options)
 	return options->min_percent_given ? options->min_percent : CTX_TREE_MIN_PERCENT;
 }
 
+/* 0: all. */
+static uint32_t most_lines(const struct ctx_report_options *options)
+{
+	if (options->limit != 0 || options->whole || ctx_tree_min_percent(options) <= 0)
+		return options->limit;
+	return CTX_TREE_LINES;
+}
+
 static const struct ctx_fold_frame *frames_of(const struct page *page, const struct ctx_folding_row *row,
 					      size_t *ret_n)
 {
@@ -221,7 +229,7 @@ static void put_other(struct page *page)
 	put_numbers(page, &page->folding->rows[0], &numbers, name);
 }
 
-/* "(hidden: 37 nodes below 0.5 %, 3.20 % in all; --min-percent 0 shows them)" */
+/* "hidden: 37 nodes below 0.5 %; the totals include their 3.20 % (--min-percent 0)" */
 static void put_hidden(struct page *page)
 {
 	const struct ctx_report_options *options = page->out->options;
@@ -229,27 +237,29 @@ static void put_hidden(struct page *page)
 	size_t n = folding->n_small + folding->n_deep + folding->n_beyond;
 	struct ctx_buf text CTX_AUTO_BUF = {0};
 	char share[CTX_FIGURE_MAX];
+	const char *before = "";
 
 	if (n == 0)
 		return;
 	ctx_figure_percent(share, folding->hidden[0], page->out->head.totals.weight, 2);
-	ctx_buf_printf(&text, "(hidden: %zu %s", n, n == 1 ? "node" : "nodes");
+	ctx_buf_printf(&text, "hidden: %zu %s", n, n == 1 ? "node" : "nodes");
 	if (folding->n_small != 0)
 		ctx_buf_printf(&text, " below %g %%", ctx_tree_min_percent(options));
+	before = folding->n_small != 0 ? " or" : before;
 	if (folding->n_deep != 0)
-		ctx_buf_printf(&text, "%s beyond --depth %u", folding->n_small != 0 ? " or" : "",
-			       options->depth);
+		ctx_buf_printf(&text, "%s beyond --depth %u", before, options->depth);
+	before = folding->n_deep != 0 ? " or" : before;
 	if (folding->n_beyond != 0)
-		ctx_buf_printf(&text, "%s beyond --limit %u",
-			       folding->n_small != 0 || folding->n_deep != 0 ? " or" : "", options->limit);
-	ctx_buf_printf(&text, ", %s %% in all%s)", share,
-		       folding->n_small == n && !options->min_percent_given ? "; --min-percent 0 shows them"
-									    : "");
+		ctx_buf_printf(&text, "%s beyond %u lines", before, most_lines(options));
+	ctx_buf_printf(&text, "; the totals include %s %s %%%s", n == 1 ? "its" : "their", share,
+		       folding->n_beyond != 0 && options->limit == 0	      ? " (--limit 0)"
+		       : folding->n_small == n && !options->min_percent_given ? " (--min-percent 0)"
+									      : "");
 	ctx_buf_put_u8(&text, '\0');
 	if (text.failed)
 		ctx_out_fail(page->out, CTX_E_NOMEM);
 	else
-		ctx_out_line(page->out, (const char *)text.bytes);
+		ctx_out_wrapped(page->out, "", (const char *)text.bytes, 2);
 }
 
 /* Weights below which nodes are small, by metric. */
@@ -276,8 +286,8 @@ static enum ctx_status fold_rows(struct page *page, struct ctx_err *err)
 		/* Matches below it are shown with it. */
 		i = ctx_subtree_end(tree, i) - 1;
 	}
-	if (status == CTX_OK && options->limit != 0)
-		status = ctx_folding_limit(page->folding, options->limit, err);
+	if (status == CTX_OK && most_lines(options) != 0)
+		status = ctx_folding_limit(page->folding, most_lines(options), err);
 	return status;
 }
 

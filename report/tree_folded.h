@@ -9,6 +9,8 @@
 
 #define CTX_TREE_MIN_PERCENT 0.5 /* unless --min-percent is given */
 
+#define CTX_TREE_LINES 50u /* of a part, unless --limit or --min-percent 0 is given */
+
 /* Nodes below so many percent of the total are hidden. */
 double ctx_tree_min_percent(const struct ctx_report_options *options);
 

@@ -17,6 +17,16 @@ python3 "$source_dir/tests/flow/fold_kept.py" ctxan "$@" >said.txt || fail "$(gr
 ctxan -q recordings-deep/deep.er -r tree --width 80 >deep.txt || fail "deep"
 [ "$(wc -l <deep.txt)" -lt 12 ] || fail "deep: $(cat deep.txt)"
 grep -q 'deep ×30[0-9] › burn' deep.txt || fail "deep: $(cat deep.txt)"
+# Fifty lines at the most, unless all are wanted.
+lines() { ctxan -q states-full/full.er -r tree --metric wall --width 80 "$@" | grep -cE '^ *[0-9]+\.[0-9]+ '; }
+[ "$(lines --min-percent 0.001)" = 50 ] || fail "not 50 lines: $(lines --min-percent 0.001)"
+[ "$(lines --min-percent 0.001 --limit 0)" -gt 80 ] || fail "--limit 0: $(lines --min-percent 0.001 --limit 0) lines"
+[ "$(lines --min-percent 0)" -ge "$(lines --min-percent 0.001 --limit 0)" ] || fail "--min-percent 0"
+# The name behind = is --function.
+for report in tree functions callers-callees; do
+	ctxan -q recordings-deep/deep.er -r $report=deep >named.txt || fail "$report=deep"
+	ctxan -q recordings-deep/deep.er -r $report --function deep | cmp -s - named.txt || fail "$report=deep is not --function deep"
+done
 # A root, callers, and both agree with the list of functions.
 of() { ctxan -q recordings-deep/deep.er "$@" --format json | jq "$expression"; }
 if command -v jq >/dev/null; then
