@@ -19,6 +19,7 @@
 #define LONG_NAMES 36u	/* minimum width of names for which headings stay in one line */
 #define SHORT_NAMES 24u /* in two */
 #define MIN_NAME_WIDTH 12
+#define MIN_OBJECT_WIDTH 6 /* of one that is cut to leave room for a name */
 #define UNLIMITED ((size_t)1 << 20)
 
 static const char *copied(struct ctx_out *out, const char *text)
@@ -47,9 +48,29 @@ static void row_begin(struct ctx_out *out, const struct ctx_cell *cells)
 	out->next_has_rule = false;
 }
 
+static void put_frames(const struct ctx_cell *cell, size_t width, bool ascii, struct ctx_buf *buf)
+{
+	const struct ctx_cell_frames *frames = cell->frames;
+	const struct ctx_fold_line_style style = {
+		.width = width, .ascii = ascii, .upward = frames->upward, .object = frames->object};
+
+	ctx_buf_put_text(buf, cell->drawing != NULL ? cell->drawing : "");
+	ctx_fold_line(buf, frames->frames, frames->n, &style);
+}
+
+/* Columns of a function's last component, without arguments. */
+static size_t shortest_width(const char *name, size_t n, bool ascii)
+{
+	struct ctx_buf usual CTX_AUTO_BUF = {0}, last CTX_AUTO_BUF = {0};
+
+	ctx_text_abbreviate(&usual, name, n);
+	ctx_text_collapse(&last, (const char *)usual.bytes, usual.n, CTX_TEXT_NO_SCOPES, ascii);
+	return usual.failed || last.failed ? 0 : ctx_text_width((const char *)last.bytes, last.n);
+}
+
 /*
- * Drawing, name and object within `width` columns: the name is cut first, the object only if it
- * takes more than half.
+ * Drawing, name and object within `width` columns: the name is shortened first, the object if it
+ * takes more than half, or if the name's last component would be cut.
  */
 static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, size_t width,
 		     struct ctx_buf *buf)
@@ -60,16 +81,10 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 		cell->drawing != NULL ? ctx_text_width(cell->drawing, strlen(cell->drawing)) : 0;
 	size_t index_width = cell->index != NULL ? ctx_text_width(cell->index, strlen(cell->index)) : 0;
 	size_t left = width > drawing_width + index_width + 1 ? width - drawing_width - index_width : 1;
-	size_t begin;
+	size_t begin, shortest;
 
 	if (cell->frames != NULL) {
-		const struct ctx_fold_line_style style = {.width = left,
-							  .ascii = ascii,
-							  .upward = cell->frames->upward,
-							  .object = cell->frames->object};
-
-		ctx_buf_put_text(buf, cell->drawing != NULL ? cell->drawing : "");
-		ctx_fold_line(buf, cell->frames->frames, cell->frames->n, &style);
+		put_frames(cell, left, ascii, buf);
 		return;
 	}
 	ctx_name_put_text(&name, cell->name, ascii);
@@ -96,6 +111,9 @@ static void put_name(const struct ctx_out *out, const struct ctx_cell *cell, siz
 			object_room = name_width < left ? left - name_width : object_room;
 		if (object_room > object_width)
 			object_room = object_width;
+		shortest = shortest_width((const char *)name.bytes, name.n, ascii);
+		if (shortest < left && left - object_room < shortest)
+			object_room = left - shortest >= MIN_OBJECT_WIDTH ? left - shortest : 0;
 		if (object_room < 4)
 			object_room = object_room < object_width ? 0 : object_room;
 		ctx_text_shorten(buf, (const char *)name.bytes, name.n, left - object_room, ascii);
