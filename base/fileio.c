@@ -95,6 +95,18 @@ enum ctx_status ctx_file_pread(const struct ctx_file_place *place, void *bytes, 
 	return done == n ? CTX_OK : CTX_END;
 }
 
+uint64_t ctx_file_next_data(int fd, uint64_t offset)
+{
+	off_t found;
+
+	if (offset > INT64_MAX)
+		return UINT64_MAX;
+	found = lseek(fd, (off_t)offset, SEEK_DATA);
+	if (found >= 0)
+		return (uint64_t)found;
+	return errno == ENXIO ? UINT64_MAX : offset;
+}
+
 enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n, struct ctx_err *err)
 {
 	size_t done = 0;

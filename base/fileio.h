@@ -35,6 +35,12 @@ struct ctx_file_place {
 CTX_MUST_CHECK enum ctx_status ctx_file_pread(const struct ctx_file_place *place, void *bytes, size_t n,
 					      size_t *ret_got, struct ctx_err *err);
 
+/*
+ * The first offset from `offset` on that holds data; UINT64_MAX: only a hole follows. `offset` itself
+ * where the file system does not tell, so that holes are read as zeros.
+ */
+uint64_t ctx_file_next_data(int fd, uint64_t offset);
+
 /* Writes all `n` bytes at the file position. Fails with CTX_E_IO (disk full and the like). */
 CTX_MUST_CHECK enum ctx_status ctx_file_write(int fd, const char *name, const void *bytes, size_t n,
 					      struct ctx_err *err);

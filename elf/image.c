@@ -3,9 +3,14 @@
 #include "base/fileio.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #define STEP_BYTES ((size_t)256 * 1024)
+
+#define UNPACKED_ALWAYS ((size_t)64 << 20)
+#define UNPACKED_PER_BYTE ((size_t)200)
+#define HOLES_PER_BYTE 64
 
 static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
 
@@ -49,6 +54,9 @@ enum ctx_status ctx_image_unpack(const void *bytes, size_t n, size_t max_bytes, 
 	ZSTD_DStream *stream CTX_CLEANUP(stream_cleanup) = NULL;
 	ZSTD_inBuffer in = {.src = bytes, .size = n, .pos = 0};
 
+	/* zstd packs a gigabyte of zeros into 64 KB; load objects and symbols to a twentieth at best. */
+	if (n < max_bytes / UNPACKED_PER_BYTE && UNPACKED_ALWAYS + n * UNPACKED_PER_BYTE < max_bytes)
+		max_bytes = UNPACKED_ALWAYS + n * UNPACKED_PER_BYTE;
 	if (n > sizeof(zstd_magic) && memcmp(bytes, zstd_magic, sizeof(zstd_magic)) == 0) {
 		stream = ZSTD_createDStream();
 		if (stream == NULL)
@@ -65,8 +73,14 @@ enum ctx_status ctx_image_unpack(const void *bytes, size_t n, size_t max_bytes, 
 enum ctx_status ctx_image_read(const char *path, size_t max_bytes, struct ctx_buf *out, struct ctx_err *err)
 {
 	struct ctx_buf packed CTX_AUTO_BUF = {0};
-	enum ctx_status status = ctx_file_read(path, max_bytes, &packed, err);
+	enum ctx_status status;
+	struct stat info;
 
+	/* Reading a hole costs as much as reading data. */
+	if (stat(path, &info) == 0 && info.st_size > (off_t)UNPACKED_ALWAYS &&
+	    info.st_size / HOLES_PER_BYTE > (off_t)info.st_blocks * 512)
+		return ctx_err_set(err, CTX_E_LIMIT, "%s: consists of holes", path);
+	status = ctx_file_read(path, max_bytes, &packed, err);
 	if (status != CTX_OK)
 		return status;
 	status = ctx_image_unpack(packed.bytes, packed.n, max_bytes, out, err);

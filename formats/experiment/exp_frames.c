@@ -99,7 +99,9 @@ static enum ctx_status decode_frames(struct ctx_exp_reader *reader, const struct
 		if (status != CTX_OK)
 			return status;
 	}
-	return status == CTX_END ? CTX_OK : status;
+	return status == CTX_END
+		       ? ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_NODES, reader->nodes.n, err)
+		       : status;
 }
 
 /*

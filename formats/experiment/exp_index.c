@@ -34,6 +34,7 @@ struct file {
 	int fd;
 	const char *name;
 	uint64_t size;
+	uint64_t real_size; /* without holes */
 };
 
 /* The offset of the next block magic from `from` on, or the file's size. */
@@ -43,7 +44,7 @@ static enum ctx_status find_magic(const struct file *file, uint64_t from, uint64
 
 	if (window == NULL)
 		return ctx_err_nomem(err);
-	while (from < file->size) {
+	while (from < file->size && (from = ctx_file_next_data(file->fd, from)) < file->size) {
 		size_t got;
 		enum ctx_status status = ctx_file_pread(&(struct ctx_file_place){file->fd, file->name, from},
 							window, WINDOW, &got, err);
@@ -170,8 +171,10 @@ static enum ctx_status add_file(struct ctx_exp_index *index, const struct file *
 	if (index->files[index->n_files] == NULL)
 		return ctx_err_nomem(err);
 	index->n_files++;
-	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) != 0) /* read separately from events */
+	if (strcmp(ctx_path_base(file->name), CTX_EXP_KEPT_FILE) != 0) { /* read separately from events */
 		index->bytes += file->size;
+		index->real_bytes += file->real_size;
+	}
 	if (header->status != CTX_OK) {
 		status = damage(log, file->name, 0, header->msg, err);
 		if (status != CTX_OK || header->status == CTX_E_VERSION)
@@ -197,7 +200,9 @@ enum ctx_status ctx_exp_index_add(struct ctx_exp_index *index, int fd, const cha
 		return ctx_err_errno(err, CTX_E_IO, "%s", name);
 	if (info.st_size == 0)
 		return CTX_OK;
-	file.size = (uint64_t)info.st_size;
+	file.size = file.real_size = (uint64_t)info.st_size;
+	if ((uint64_t)info.st_blocks < file.size / 512)
+		file.real_size = (uint64_t)info.st_blocks * 512;
 	status = ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, bytes, sizeof(bytes), &got, err);
 	if (status < 0)
 		return status;

@@ -27,9 +27,10 @@ struct ctx_exp_index {
 	size_t n_frames, frames_cap;
 	struct ctx_exp_place *kept; /* kept stacks, by first time */
 	size_t n_kept, kept_cap;
-	uint64_t bytes;	  /* of all data files */
-	uint64_t last_ns; /* the largest last time */
-	bool has_states;  /* there is a block of state changes */
+	uint64_t bytes;	     /* of all data files */
+	uint64_t real_bytes; /* the same without holes */
+	uint64_t last_ns;    /* the largest last time */
+	bool has_states;     /* there is a block of state changes */
 };
 
 void ctx_exp_index_deinit(struct ctx_exp_index *index);

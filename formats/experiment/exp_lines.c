@@ -58,6 +58,7 @@ void ctx_exp_lines_close(struct ctx_exp_lines *lines)
 static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 {
 	struct ctx_buf *text = &lines->text;
+	uint64_t data;
 	uint8_t *room;
 	size_t got;
 	enum ctx_status status;
@@ -70,11 +71,17 @@ static enum ctx_status fill(struct ctx_exp_lines *lines, struct ctx_err *err)
 	room = ctx_buf_reserve(text, STEP);
 	if (room == NULL)
 		return ctx_err_nomem(err);
+	data = ctx_file_next_data(lines->fd, lines->offset);
+	/* A hole of a page or more is no text: what is behind it is read, if anything is. */
+	if (data != UINT64_MAX)
+		lines->offset = data;
 	status = ctx_file_pread(&(struct ctx_file_place){lines->fd, "lines", lines->offset}, room, STEP, &got,
 				err);
 	if (status < 0)
 		return status;
-	lines->ended = status == CTX_END;
+	lines->ended = status == CTX_END || data == UINT64_MAX;
+	if (data == UINT64_MAX) /* up to the end: a hole, or nothing */
+		got = 0;
 	lines->offset += got;
 	text->n += got;
 	return CTX_OK;
@@ -149,6 +156,90 @@ static void put_unescaped(struct ctx_buf *out, const char *text)
 	ctx_buf_put_u8(out, 0);
 }
 
+static bool is_name_char(uint8_t c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/*
+ * A lower-case name at `*at`, put into `values` with a zero; its place there. False: none.
+ */
+static bool take_name(struct ctx_exp_lines *lines, const uint8_t **at, const uint8_t *end, size_t *ret_place)
+{
+	const uint8_t *begin = *at;
+
+	while (*at < end && is_name_char(**at))
+		++*at;
+	*ret_place = lines->values.n;
+	ctx_buf_put(&lines->values, begin, (size_t)(*at - begin));
+	ctx_buf_put_u8(&lines->values, 0);
+	return *at != begin && (*begin < '0' || *begin > '9');
+}
+
+/* A value of ASCII without escapes of XML, up to its quote. */
+static bool take_value(struct ctx_exp_lines *lines, const uint8_t **at, const uint8_t *end, size_t *ret_place)
+{
+	const uint8_t *begin = *at;
+
+	while (*at < end && **at >= ' ' && **at < 0x7f && **at != '"' && **at != '&' && **at != '<')
+		++*at;
+	if (*at == end || **at != '"')
+		return false;
+	*ret_place = lines->values.n;
+	/* The line's own quote ends the text for a moment. */
+	*(uint8_t *)(uintptr_t)*at = '\0';
+	put_unescaped(&lines->values, (const char *)begin);
+	*(uint8_t *)(uintptr_t)*at = '"';
+	++*at;
+	return true;
+}
+
+/* Whether `name` is one of the first `n` attributes: that is no XML. */
+static bool is_repeated(const struct ctx_exp_lines *lines, const size_t *names, size_t n, size_t name)
+{
+	const char *text = (const char *)lines->values.bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(text + names[i], text + name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Parses the lines that recorders write, `<map tstamp="0.1" .../>`, ten times as fast as libxml2.
+ * False: anything else, which libxml2 judges.
+ */
+static bool take_simple(struct ctx_exp_lines *lines, size_t at, size_t n, struct ctx_exp_line *ret)
+{
+	const uint8_t *text = lines->text.bytes + at, *end = text + n;
+	size_t element, names[CTX_EXP_ATTRIBUTES_MAX], places[CTX_EXP_ATTRIBUTES_MAX], found = 0;
+
+	ctx_buf_clear(&lines->values);
+	if (n < 4 || *text++ != '<' || !take_name(lines, &text, end, &element))
+		return false;
+	while (text < end && *text == ' ') {
+		text++;
+		if (found == CTX_EXP_ATTRIBUTES_MAX || !take_name(lines, &text, end, &names[found]) ||
+		    lines->values.failed || is_repeated(lines, names, found, names[found]) ||
+		    end - text < 2 || text[0] != '=' || text[1] != '"')
+			return false;
+		text += 2;
+		if (!take_value(lines, &text, end, &places[found]))
+			return false;
+		found++;
+	}
+	if (end - text != 2 || text[0] != '/' || text[1] != '>' || lines->values.failed)
+		return false;
+	ret->element = (const char *)lines->values.bytes + element;
+	ret->n_attributes = found;
+	for (size_t i = 0; i < found; i++) {
+		ret->attributes[i].name = (const char *)lines->values.bytes + names[i];
+		ret->attributes[i].value = (const char *)lines->values.bytes + places[i];
+	}
+	return true;
+}
+
 /*
  * Copies the attributes of the element into `values`. Pointers are set at the end, when `values` is
  * no longer reallocated.
@@ -187,6 +278,9 @@ enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_l
 		if (status != CTX_OK)
 			return status;
 	} while (n == 0);
+	ret->number = lines->number;
+	if (take_simple(lines, at, n, ret))
+		return CTX_OK;
 	xmlFreeDoc(lines->document);
 	lines->document = NULL;
 	if (memmem(lines->text.bytes + at, n, "<!", 2) == NULL)
@@ -196,7 +290,6 @@ enum ctx_status ctx_exp_lines_next(struct ctx_exp_lines *lines, struct ctx_exp_l
 	if (node == NULL)
 		return ctx_err_set(err, CTX_E_FORMAT, "line %zu: is no element", lines->number);
 	ret->element = (const char *)node->name;
-	ret->number = lines->number;
 	return take_attributes(lines, node, ret, err);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#define DAMAGE_MAX 10000u
 #define METRICS_MAX 255u
 
 void ctx_exp_log_deinit(struct ctx_exp_log *log)
@@ -119,8 +120,13 @@ static enum ctx_status add_entry(struct ctx_exp_log *log, const struct ctx_exp_e
 enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, struct ctx_err *err)
 {
 	struct ctx_exp_entry entry = {.kind = CTX_EV_DAMAGE, .process = CTX_NONE, .thread = CTX_NONE};
-	enum ctx_status status = keep(log, text, &entry.text, err);
+	enum ctx_status status;
 
+	if (log->n_damage > DAMAGE_MAX)
+		return CTX_OK;
+	if (log->n_damage++ == DAMAGE_MAX)
+		text = "more damage than this is not listed";
+	status = keep(log, text, &entry.text, err);
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
@@ -403,6 +409,32 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
 }
 
+#define MAPS_MAX ((uint32_t)1 << 20)
+#define MAPS_OF_PROCESS_MAX 65536u /* as many as the kernel allows at once (vm.max_map_count) */
+
+/* Whether another map is taken; the first one that is not is reported. */
+static bool has_room_for_map(struct ctx_exp_log *log, uint32_t process, struct ctx_err *err,
+			     enum ctx_status *ret)
+{
+	struct ctx_exp_process_row *row = &log->processes[process];
+	char text[160];
+
+	*ret = CTX_OK;
+	if (row->n_maps < MAPS_OF_PROCESS_MAX && log->n_maps < MAPS_MAX) {
+		row->n_maps++;
+		log->n_maps++;
+		return true;
+	}
+	if (log->maps_left_out++ != 0)
+		return false;
+	snprintf(text, sizeof(text),
+		 "more than %u maps of a process, or %u in all: the others are left out, code in them has no "
+		 "name",
+		 MAPS_OF_PROCESS_MAX, MAPS_MAX);
+	*ret = ctx_exp_log_damage(log, text, err);
+	return false;
+}
+
 static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				enum ctx_event_kind kind, struct ctx_err *err)
 {
@@ -418,6 +450,8 @@ static enum ctx_status read_map(struct ctx_exp_log *log, const struct ctx_exp_li
 	if (kind == CTX_EV_MAP && !ctx_exp_line_number(line, "offset", &entry.c))
 		return CTX_E_FORMAT;
 	status = ctx_exp_log_process(log, key, &entry.process, err);
+	if (status == CTX_OK && !has_room_for_map(log, entry.process, err, &status))
+		return status;
 	if (status == CTX_OK)
 		status = keep_once(log, ctx_exp_line_text(line, "path"), &entry.text, err);
 	if (status == CTX_OK)

@@ -20,6 +20,7 @@ struct ctx_exp_process_row {
 	int64_t pid;
 	const char *command, *lineage;
 	uint64_t start_ns;
+	uint32_t n_maps;
 	bool known; /* described in the log */
 };
 
@@ -80,6 +81,7 @@ struct ctx_exp_log {
 	uint64_t last_ns; /* the largest time in the log */
 	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
 	uint64_t limit_ns;
+	uint32_t n_maps, maps_left_out, n_damage;
 	uint64_t alive_ns; /* last.xml: the recorder's last sign of life */
 	bool closed, has_run;
 	bool has_failed; /* last.xml: the recorder says why it stopped */

@@ -290,7 +290,7 @@ static enum ctx_status decode_usage(struct ctx_exp_reader *reader, const struct 
 	struct ctx_cursor cursor = ctx_cursor_make(reader->file.payload.bytes, reader->file.payload.n);
 	enum ctx_status status = CTX_OK;
 
-	if (header->n_records > reader->file.payload.n)
+	if (header->n_records > reader->file.payload.n / (2 + CTX_EXP_USAGE_FIELDS)) /* a byte each */
 		return ctx_err_set(err, CTX_E_FORMAT, "fewer records than the header says");
 	block->n = header->n_records;
 	block->bytes = block->n * sizeof(*block->usage);
@@ -318,6 +318,9 @@ static enum ctx_status decode_packets(struct ctx_exp_reader *reader,
 
 	if (header->n_records > CTX_EXP_PACKETS_MAX || header->process == CTX_NONE)
 		return ctx_err_set(err, CTX_E_FORMAT, "block of %u packets", header->n_records);
+	status = ctx_exp_reader_has_room(reader, CTX_EXP_COUNTED_PACKETS, header->n_records, err);
+	if (status != CTX_OK)
+		return status;
 	block->has_changes = ctx_exp_block_has_changes(header);
 	block->n = header->n_records;
 	block->bytes = block->n * sizeof(*block->packets);

@@ -95,3 +95,21 @@ void ctx_exp_open_block_free(struct ctx_exp_open_block *block)
 	free(block->usage);
 	free(block);
 }
+
+#define COUNTED_ALWAYS ((uint64_t)4 << 20)
+#define COUNTED_PER_BYTE 16u
+
+enum ctx_status ctx_exp_reader_has_room(struct ctx_exp_reader *reader, enum ctx_exp_counted what, uint64_t n,
+					struct ctx_err *err)
+{
+	static const char *const NAMES[] = {"samples and changes", "frames of call stacks"};
+	uint64_t max = COUNTED_ALWAYS + COUNTED_PER_BYTE * reader->index.real_bytes;
+
+	if (n > max || reader->n_read[what] > max - n)
+		return ctx_err_set(err, CTX_E_FORMAT,
+				   "more than %llu %s in data files of %llu bytes: no recorder packs so many",
+				   (unsigned long long)max, NAMES[what],
+				   (unsigned long long)reader->index.real_bytes);
+	reader->n_read[what] += n;
+	return CTX_OK;
+}

@@ -90,10 +90,21 @@ struct ctx_exp_reader {
 	struct ctx_exp_nodes nodes;
 	uint32_t next_process, next_thread;
 	struct ctx_exp_block_file file; /* the last data file read, still open */
+	uint64_t n_read[2];		/* packets, nodes of stacks: see ctx_exp_reader_has_room */
 	struct ctx_buf notes;
 	struct ctx_exp_archives archive;
 	bool thread_damage_reported, external_waker_damage_reported;
 };
+
+/*
+ * Whether the files, of this size, can hold so many more packets, or nodes of stacks: zstd packs a
+ * gigabyte of zeros into 64 KB. Real recordings have at most 2 of them in a byte. Counts them if so;
+ * otherwise CTX_E_FORMAT, with a message.
+ */
+enum ctx_exp_counted { CTX_EXP_COUNTED_PACKETS, CTX_EXP_COUNTED_NODES };
+CTX_MUST_CHECK enum ctx_status ctx_exp_reader_has_room(struct ctx_exp_reader *reader,
+						       enum ctx_exp_counted what, uint64_t n,
+						       struct ctx_err *err);
 
 /*
  * Appends a pending event. `text` (NULL: none) is the text it points to; takes ownership, also on

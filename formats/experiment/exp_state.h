@@ -20,7 +20,7 @@
 #define CTX_EXP_FILE_NAME_MAX 32u
 #define CTX_EXP_LINEAGE_MAX 200u /* longer lineages restart, to stay within the length of a file name */
 #define CTX_EXP_DIR_NAME_MAX (CTX_EXP_LINEAGE_MAX + 32u)
-#define CTX_EXP_BLOCK_PACKETS 8192u
+#define CTX_EXP_BLOCK_PACKETS 2048u
 #define CTX_EXP_BUFFER_BYTES ((size_t)64 * 1024)
 #define CTX_EXP_SECOND_NS 1000000000u
 

@@ -5,6 +5,7 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "elf/debug_files.h"
+#include "elf/image.h"
 #include "shell_commands.h"
 #include "symbols/symtab.h"
 #include "tests/unit/failing_malloc.h"
@@ -475,6 +476,32 @@ static int make_all(void **state)
 	return 0;
 }
 
+/* Zeros as zstd packs them: blocks of one repeated byte, 128 KiB in four bytes each. */
+static void test_debug_files__a_copy_that_unpacks_to_far_more_is_refused(void **state)
+{
+	static const uint8_t BEGIN[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58};
+	static const uint8_t BLOCK[] = {0x02, 0x00, 0x10, 0x00}, LAST[] = {0x03, 0x00, 0x10, 0x00};
+	struct ctx_buf packed = {0}, out = {0};
+	struct ctx_err err = {0};
+
+	(void)state;
+	ctx_buf_put(&packed, BEGIN, sizeof(BEGIN));
+	for (uint32_t i = 0; i < 1023; i++)
+		ctx_buf_put(&packed, BLOCK, sizeof(BLOCK));
+	ctx_buf_put(&packed, LAST, sizeof(LAST));
+	assert_int_equal(ctx_image_unpack(packed.bytes, packed.n, CTX_IMAGE_BYTES_MAX, &out, &err),
+			 CTX_E_LIMIT);
+	assert_true(out.n < (size_t)80 << 20);
+	ctx_buf_deinit(&out);
+	/* 32 MiB are not worth a refusal. */
+	packed.n = sizeof(BEGIN) + 255 * sizeof(BLOCK);
+	ctx_buf_put(&packed, LAST, sizeof(LAST));
+	assert_int_equal(ctx_image_unpack(packed.bytes, packed.n, CTX_IMAGE_BYTES_MAX, &out, &err), CTX_OK);
+	assert_int_equal(out.n, (size_t)32 << 20);
+	ctx_buf_deinit(&out);
+	ctx_buf_deinit(&packed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_debug_files__code_is_read_unchanged_from_the_file),
 		cmocka_unit_test(test_debug_files__code_that_the_file_does_not_have_is_left_out),
 		cmocka_unit_test(test_debug_files__out_of_memory_is_a_status),
+		cmocka_unit_test(test_debug_files__a_copy_that_unpacks_to_far_more_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("debug_files", tests, make_all, remove_folder);

@@ -1,0 +1,220 @@
+/* Experiments that somebody made to take long, or much memory. */
+#include "base/compress.h"
+#include "experiment_place.h"
+#include "formats/experiment/exp_block.h"
+
+#include "base/xxh.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+/* What a reading costs: damage by text, samples, the peak of memory. */
+struct cost {
+	uint32_t maps, samples, nodes, damage;
+	char first_damage[256];
+};
+
+static struct cost read_whole(const char *path, const char *about)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	struct cost cost = {0};
+
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		cost.maps += event.kind == CTX_EV_MAP;
+		cost.samples += event.kind == CTX_EV_SAMPLE;
+		if (event.kind == CTX_EV_STACKS)
+			cost.nodes += event.stacks.n;
+		if (event.kind != CTX_EV_DAMAGE || strstr(event.text, about) == NULL)
+			continue;
+		if (cost.damage++ == 0)
+			snprintf(cost.first_damage, sizeof(cost.first_damage), "%s", event.text);
+	}
+	source->close(source);
+	return cost;
+}
+
+static void make(const char *path)
+{
+	struct ctx_exp_options options = fixture_options(path);
+	struct fixture_recording recording = {.seed = 3};
+
+	options.overwrite = true;
+	fixture_begin(&recording, &options);
+	for (uint32_t i = 0; i < 30; i++) {
+		recording.now_ns += 1000000;
+		fixture_put_sample(&recording, 0, 0, 0, 5, 8);
+	}
+	assert_int_equal(recording.status, CTX_OK);
+	fixture_close(&recording);
+	fixture_contents_deinit(&recording.in);
+}
+
+static int open_in(const char *path, const char *name, int flags)
+{
+	char *file = ctx_path_join(path, name);
+	int fd = open(file, flags | O_CLOEXEC, 0644);
+
+	free(file);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void test_experiment_hostile__holes_are_not_read(void **state)
+{
+	static const char *const NAMES[] = {"profile", "frameinfo", "log.xml", "map.xml"};
+	struct place *place = *state;
+	struct cost before, after;
+
+	make(place->path);
+	before = read_whole(place->path, "");
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(*NAMES); i++) {
+		int fd CTX_AUTO_CLOSE = open_in(place->path, NAMES[i], O_WRONLY);
+
+		/* Less than ext4's largest file; at a gigabyte a second this would be read for hours. */
+		if (ftruncate(fd, (off_t)2 << 40) != 0) {
+			print_message("skipped: no file of 2 TB can be made here\n");
+			return;
+		}
+	}
+	after = read_whole(place->path, "");
+	assert_int_equal(after.samples, before.samples);
+	assert_int_equal(after.maps, before.maps);
+	assert_int_equal(before.damage, 0);
+	assert_true(after.damage != 0);
+}
+
+static void test_experiment_hostile__a_process_has_no_more_maps_than_the_kernel_allows(void **state)
+{
+	struct place *place = *state;
+	struct ctx_buf text = {0};
+	struct cost cost;
+	int fd;
+
+	make(place->path);
+	for (uint32_t i = 0; i < 70000; i++)
+		ctx_buf_printf(&text,
+			       "<map tstamp=\"0.001000000\" process=\"0\" address=\"0x%x\" size=\"0x1000\" "
+			       "offset=\"0x0\" protection=\"5\" build_id=\"\" path=\"/x\"/>\n",
+			       0x10000000u + i * 0x1000u);
+	assert_false(text.failed);
+	fd = open_in(place->path, "map.xml", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, text.bytes, text.n), (ssize_t)text.n);
+	close(fd);
+	ctx_buf_deinit(&text);
+	cost = read_whole(place->path, "more than 65536 maps of a process");
+	assert_int_equal(cost.maps, 65536);
+	assert_int_equal(cost.damage, 1);
+	assert_int_equal(cost.samples, 30);
+}
+
+/* Appends a block of these bytes. */
+static void put_block(int fd, struct ctx_exp_block_header header, const struct ctx_buf *raw)
+{
+	struct ctx_compressor compressor = {0};
+	struct ctx_buf block = {0};
+	const size_t head = CTX_EXP_BLOCK_HEADER_BYTES;
+
+	assert_non_null(ctx_buf_reserve(&block, head));
+	block.n = head;
+	assert_int_equal(ctx_compress(&compressor, 1, (struct ctx_bytes){raw->bytes, raw->n}, &block, NULL),
+			 CTX_OK);
+	header.raw_bytes = (uint32_t)raw->n;
+	header.frame_bytes = (uint32_t)(block.n - head);
+	header.checksum = ctx_xxh3(block.bytes + head, block.n - head);
+	ctx_exp_encode_block_header(&header, block.bytes);
+	assert_int_equal(write(fd, block.bytes, block.n), (ssize_t)block.n);
+	ctx_buf_deinit(&block);
+	ctx_compressor_deinit(&compressor);
+}
+
+/* 20 million nodes of call stacks in 4 KB. */
+static void test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left_out(void **state)
+{
+	const uint32_t nodes = 2000000, first = 1000;
+	struct place *place = *state;
+	struct ctx_exp_packet packet = {.time_ns = 40000000, .cpu = 0, .weight = 1};
+	struct ctx_buf raw = {0};
+	struct cost cost;
+	int frames, profile;
+
+	make(place->path);
+	frames = open_in(place->path, "frameinfo", O_WRONLY | O_APPEND);
+	profile = open_in(place->path, "profile", O_WRONLY | O_APPEND);
+	for (uint32_t i = 0; i < 10; i++) {
+		ctx_buf_clear(&raw);
+		ctx_buf_put_varint(&raw, first + i * nodes);
+		ctx_buf_put_varint(&raw, 0);
+		ctx_buf_put_varint(&raw, nodes);
+		for (uint32_t k = 0; k < nodes; k++)
+			ctx_buf_put_u8(&raw, 0);
+		put_block(frames,
+			  (struct ctx_exp_block_header){
+				  .kind = CTX_EXP_BLOCK_FRAMES, .n_records = nodes, .epoch = 1},
+			  &raw);
+	}
+	packet.stack = first + 10 * nodes - 1;
+	ctx_buf_clear(&raw);
+	ctx_exp_encode_packets(&packet, 1, &raw);
+	put_block(profile,
+		  (struct ctx_exp_block_header){.kind = CTX_EXP_BLOCK_PROFILE,
+						.n_records = 1,
+						.epoch = 1,
+						.first_ns = packet.time_ns,
+						.last_ns = packet.time_ns},
+		  &raw);
+	close(frames);
+	close(profile);
+	ctx_buf_deinit(&raw);
+	cost = read_whole(place->path, "no recorder packs so many");
+	assert_true(cost.nodes < 6000000);
+	assert_int_equal(cost.damage, 8);
+	assert_int_equal(cost.samples, 31);
+}
+
+/* Lines that are read without libxml2 mean the same. */
+static void test_experiment_hostile__odd_lines_are_judged_as_xml(void **state)
+{
+	static const char LINES[] = "<event kind=\"warning\" tstamp=\"0\" text=\"a\\x41&amp;\xc3\xbc\"/>\n"
+				    "<event kind=\"warning\" tstamp=\"0\" text=\"b\\x41\\\\\"/>\n"
+				    "<event  kind='warning' tstamp=\"0\" text=\"c\" />\n"
+				    "<event kind=\"warning\" tstamp=\"0\" text=\"d\" text=\"d\"/>\n"
+				    "<event kind=\"warning\" tstamp=\"0\" text=\"e\"/>x\n"
+				    "<event kind=\"warning\" tstamp=\"0\" text=\"f<\"/>\n"
+				    "<event kind=\"warning\" tstamp=\"0\" text=\"g\n"
+				    "<event kind=\"warning\" tstamp=\"0\" text=\"h\"></event>\n"
+				    "<event kind=\"warning\"tstamp=\"0\" text=\"i\"/>\n";
+	struct place *place = *state;
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	char found[256] = "";
+	uint32_t damaged = 0;
+	int fd;
+
+	make(place->path);
+	fd = open_in(place->path, "log.xml", O_WRONLY | O_APPEND);
+	assert_int_equal(write(fd, LINES, sizeof(LINES) - 1), (ssize_t)sizeof(LINES) - 1);
+	close(fd);
+	assert_int_equal(ctx_exp_open(place->path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK) {
+		damaged += event.kind == CTX_EV_DAMAGE;
+		if (event.kind == CTX_EV_WARNING)
+			snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s|", event.text);
+	}
+	source->close(source);
+	assert_string_equal(found, "aA&\xc3\xbc|bA\\\\|c|h|");
+	assert_int_equal(damaged, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		place_test(test_experiment_hostile__holes_are_not_read),
+		place_test(test_experiment_hostile__a_process_has_no_more_maps_than_the_kernel_allows),
+		place_test(test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left_out),
+		place_test(test_experiment_hostile__odd_lines_are_judged_as_xml),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
