@@ -28,7 +28,8 @@
 
 #define OPEN_MAX 256u	  /* descriptors kept open */
 #define FILES_MAX 262144u /* noted; a file costs 300 bytes and its path */
-#define USERS_MAX 1024u	  /* beyond it files are opened without any rights */
+#define PATH_BYTES_MAX ((size_t)64 << 20)
+#define USERS_MAX 1024u /* beyond it files are opened without any rights */
 #define JIT_MAX 1024u
 #define TRIES_MAX 8u
 #define SPARE_FILES 64u
@@ -58,7 +59,7 @@ struct jit {
 
 struct ctx_mapped_files {
 	struct file *files;
-	size_t n, cap;
+	size_t n, cap, path_bytes;
 	struct ctx_map64 by_inode;
 	struct ctx_strtab names; /* path, zero, build id */
 	uint32_t *file_of_name;	 /* by id of the name */
@@ -407,8 +408,9 @@ static enum ctx_status new_file(struct ctx_mapped_files *files, const struct ctx
 	struct file *file;
 
 	*ret = UINT32_MAX;
-	if (files->n == FILES_MAX)
+	if (files->n == FILES_MAX || files->path_bytes > PATH_BYTES_MAX)
 		return CTX_OK;
+	files->path_bytes += strlen(mapped->path);
 	status = ctx_grow(&files->files, &files->cap, files->n + 1, err);
 	if (status != CTX_OK)
 		return status;
@@ -597,7 +599,9 @@ int ctx_mapped_files_open(struct ctx_mapped_files *files, const char *path, cons
 		return open_jit(files, path, err);
 	number = find_by_name(files, path, build_id);
 	if (number == UINT32_MAX) {
-		(void)ctx_err_set(err, CTX_E_NOTFOUND, "not a file");
+		(void)ctx_err_set(err, CTX_E_NOTFOUND,
+				  is_file_name(path) ? "not noted as mapped, or too many files were"
+						     : "not a file");
 		return -1;
 	}
 	file = &files->files[number];

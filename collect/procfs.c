@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES 64
+#define COMMAND_MAX_BYTES ((size_t)4096) /* each fork repeats it */
 #define FILE_MAX_BYTES ((size_t)64 << 20)
 
 void ctx_ids_deinit(struct ctx_ids *ids)
@@ -116,6 +118,28 @@ void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out)
 		out->n--;
 }
 
+/* Reads no more than `max_bytes` of a file; what is cut ends with "...". */
+static enum ctx_status read_begin(const char *path, size_t max_bytes, struct ctx_buf *out,
+				  struct ctx_err *err)
+{
+	int fd CTX_AUTO_CLOSE = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t *room = ctx_buf_reserve(out, max_bytes + 4);
+	enum ctx_status status;
+	size_t got;
+
+	if (room == NULL)
+		return ctx_err_nomem(err);
+	if (fd < 0)
+		return ctx_err_errno(err, CTX_E_NOTFOUND, "%s", path);
+	status = ctx_file_pread(&(struct ctx_file_place){fd, path, 0}, room, max_bytes, &got, err);
+	if (status < 0)
+		return status;
+	out->n += got;
+	if (status == CTX_OK)
+		ctx_buf_put(out, "...", 4);
+	return CTX_OK;
+}
+
 enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_err *err)
 {
 	struct ctx_buf raw __attribute__((cleanup(buf_cleanup))) = {0};
@@ -123,7 +147,7 @@ enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_
 	enum ctx_status status;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId64 "/cmdline", pid);
-	status = ctx_file_read(path, FILE_MAX_BYTES, &raw, err);
+	status = read_begin(path, COMMAND_MAX_BYTES, &raw, err);
 	if (status != CTX_OK)
 		return status;
 	/* Programs that set their title fill the rest of their arguments with zero bytes. */

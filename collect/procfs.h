@@ -35,7 +35,7 @@ CTX_MUST_CHECK enum ctx_status ctx_procfs_comm(int64_t pid, int64_t tid, char *n
  */
 void ctx_quote_arguments(const char *arguments, size_t n, struct ctx_buf *out);
 
-/* Appends the quoted command line; nothing for kernel threads. */
+/* Appends the quoted command line, of which 4096 bytes are read; nothing for kernel threads. */
 CTX_MUST_CHECK enum ctx_status ctx_procfs_command(int64_t pid, struct ctx_buf *out, struct ctx_err *err);
 
 struct ctx_procfs_map {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define MEMORY_DEFAULT ((size_t)64 << 20)
+#define TEXT_DEFAULT ((uint64_t)1 << 30)
 #define MEMORY_SMALLEST ((size_t)256 << 10)
 
 /* Creation */
@@ -229,6 +230,7 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 	writer->dir = writer->lock = writer->last.fd = -1;
 	writer->start_ns = options->start_ns;
 	writer->limits.disk_bytes = options->max_bytes;
+	writer->limits.text_bytes = options->max_text_bytes != 0 ? options->max_text_bytes : TEXT_DEFAULT;
 	writer->keep_places = options->keep_places;
 	writer->share = options->share;
 	writer->objects.opener = options->opener;
@@ -313,6 +315,7 @@ enum ctx_status ctx_exp_close(struct ctx_exp_writer *writer, uint64_t time_ns, s
 		ctx_exp_xml_attribute(&writer->log, "reason", "limit");
 		ctx_buf_put_text(&writer->log, "/>\n");
 	}
+	ctx_exp_put_left_out(writer, time_ns);
 	ctx_exp_log_event(writer, "exit", time_ns);
 	ctx_buf_put_text(&writer->log, "/>\n");
 	step = ctx_exp_flush_log(writer, status == CTX_OK ? err : NULL);

@@ -24,6 +24,52 @@ struct ctx_buf *ctx_exp_log_event(struct ctx_exp_writer *writer, const char *kin
 	return &writer->log;
 }
 
+bool ctx_exp_may_describe(struct ctx_exp_writer *writer, enum ctx_exp_described what, uint64_t count,
+			  uint64_t max)
+{
+	bool has_text = writer->limits.text_used < writer->limits.text_bytes;
+
+	if (has_text && count < max)
+		return true;
+	writer->stats.left_out[what]++;
+	if (writer->limits.text_reached)
+		return false;
+	writer->limits.text_reached = true;
+	ctx_buf_put_text(&writer->log, "<event kind=\"warning\"");
+	ctx_exp_xml_time(&writer->log, "tstamp", writer->last.alive_ns);
+	ctx_exp_xml_attribute(
+		&writer->log, "text",
+		"a process starts or names threads, processes or maps without end: beyond a limit "
+		"they are counted and not described");
+	ctx_buf_put_text(&writer->log, "/>\n");
+	writer->log_oldest_ns = 0; /* the next tick writes it */
+	return false;
+}
+
+void ctx_exp_describes(struct ctx_exp_writer *writer, const struct ctx_buf *lines, size_t from)
+{
+	writer->limits.text_used += lines->n > from ? lines->n - from : 0;
+}
+
+static const char *const described_names[CTX_EXP_DESCRIBED_N] = {
+	[CTX_EXP_DESCRIBED_PROCESS] = "processes",
+	[CTX_EXP_DESCRIBED_THREAD] = "threads",
+	[CTX_EXP_DESCRIBED_NAME] = "names",
+	[CTX_EXP_DESCRIBED_MAP] = "maps",
+};
+
+void ctx_exp_put_left_out(struct ctx_exp_writer *writer, uint64_t time_ns)
+{
+	struct ctx_buf *out;
+
+	if (!writer->limits.text_reached)
+		return;
+	out = ctx_exp_log_event(writer, "left-out", time_ns);
+	for (size_t i = 0; i < CTX_EXP_DESCRIBED_N; i++)
+		ctx_exp_xml_number(out, described_names[i], writer->stats.left_out[i]);
+	ctx_buf_put_text(out, "/>\n");
+}
+
 /* Ends the line that log_event began. */
 enum ctx_status ctx_exp_log_end(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
@@ -59,6 +105,7 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, const struct
 	enum ctx_status status = ctx_exp_check_process(writer, thread->process, err);
 	uint32_t number = (uint32_t)writer->n_threads;
 	struct ctx_buf *out;
+	size_t before;
 
 	if (status == CTX_OK && writer->n_threads >= CTX_NONE - 1)
 		status = ctx_err_set(err, CTX_E_LIMIT, "too many threads");
@@ -66,13 +113,18 @@ enum ctx_status ctx_exp_thread_start(struct ctx_exp_writer *writer, const struct
 		status = ctx_grow(&writer->threads, &writer->threads_cap, writer->n_threads + 1, err);
 	if (status != CTX_OK)
 		return status;
+	*ret_thread = number;
 	writer->threads[writer->n_threads++] = (struct ctx_exp_last_stack){.process = thread->process};
+	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_THREAD, 0, 1))
+		return CTX_OK;
+	writer->threads[number].is_described = true;
+	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "thread", thread->time_ns);
 	ctx_exp_xml_number(out, "thread", number);
 	ctx_exp_xml_number(out, "process", thread->process);
 	ctx_exp_xml_signed(out, "tid", thread->tid);
 	ctx_exp_xml_attribute(out, "name", thread->name);
-	*ret_thread = number;
+	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }
 
@@ -81,12 +133,21 @@ enum ctx_status ctx_exp_thread_name(struct ctx_exp_writer *writer, uint32_t thre
 {
 	enum ctx_status status = ctx_exp_check_thread(writer, thread, err);
 	struct ctx_buf *out;
+	size_t before;
 
 	if (status != CTX_OK)
 		return status;
+	if (!writer->threads[thread].is_described)
+		return CTX_OK;
+	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_NAME, writer->threads[thread].n_names,
+				  CTX_EXP_NAMES_OF_THREAD_MAX))
+		return CTX_OK;
+	writer->threads[thread].n_names++;
+	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "thread-name", time_ns);
 	ctx_exp_xml_number(out, "thread", thread);
 	ctx_exp_xml_attribute(out, "name", name);
+	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }
 
@@ -95,7 +156,7 @@ enum ctx_status ctx_exp_thread_exit(struct ctx_exp_writer *writer, uint32_t thre
 {
 	enum ctx_status status = ctx_exp_check_thread(writer, thread, err);
 
-	if (status != CTX_OK)
+	if (status != CTX_OK || !writer->threads[thread].is_described)
 		return status;
 	ctx_exp_xml_number(ctx_exp_log_event(writer, "thread-exit", time_ns), "thread", thread);
 	return ctx_exp_log_end(writer, err);

@@ -343,6 +343,27 @@ static enum ctx_status read_failed(struct ctx_exp_log *log, const struct ctx_exp
 	return keep(log, text, &entry->text, err);
 }
 
+/* What was not described because there was too much of it. */
+static enum ctx_status read_left_out(struct ctx_exp_log *log, const struct ctx_exp_line *line,
+				     struct ctx_exp_entry *entry, struct ctx_err *err)
+{
+	static const char *const NAMES[] = {"processes", "threads", "names", "maps"};
+	uint64_t counts[CTX_COUNT_OF(NAMES)];
+	char text[200];
+
+	for (size_t i = 0; i < CTX_COUNT_OF(NAMES); i++) {
+		if (!ctx_exp_line_number(line, NAMES[i], &counts[i]))
+			return CTX_E_FORMAT;
+	}
+	snprintf(text, sizeof(text),
+		 "not described, since there were too many: %llu processes, %llu threads, %llu names of "
+		 "threads, %llu maps",
+		 (unsigned long long)counts[0], (unsigned long long)counts[1], (unsigned long long)counts[2],
+		 (unsigned long long)counts[3]);
+	entry->kind = CTX_EV_WARNING;
+	return keep(log, text, &entry->text, err);
+}
+
 static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_line *line,
 				  struct ctx_err *err)
 {
@@ -389,6 +410,8 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		status = keep(log, ctx_exp_line_text(line, "text"), &entry.text, err);
 	} else if (strcmp(kind, "failed") == 0) {
 		status = read_failed(log, line, &entry, err);
+	} else if (strcmp(kind, "left-out") == 0) {
+		status = read_left_out(log, line, &entry, err);
 	} else if (strcmp(kind, "limit") == 0) {
 		status = read_limit(log, line, &entry, err);
 	} else {

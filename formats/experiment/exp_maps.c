@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #define SPARE_FILES 64u
+#define NAME_BYTES_MAX ((size_t)64 << 20)
+
+static const char OTHERS[] = "[others]";
 
 void ctx_exp_objects_deinit(struct ctx_exp_objects *objects)
 {
@@ -33,6 +36,11 @@ enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char 
 	ctx_buf_put(&key, path, strlen(path) + 1);
 	ctx_buf_put_text(&key, build_id);
 	status = ctx_buf_check(&key, err);
+	if (status == CTX_OK && (before >= CTX_EXP_OBJECTS_MAX || objects->name_bytes > NAME_BYTES_MAX) &&
+	    ctx_strtab_find(&objects->names, (const char *)key.bytes, key.n) == UINT32_MAX) {
+		ctx_buf_clear(&key);
+		ctx_buf_put(&key, OTHERS, sizeof(OTHERS)); /* and an empty build id */
+	}
 	if (status == CTX_OK)
 		status = ctx_grow(&objects->sampled, &objects->sampled_cap, before + 1, err);
 	if (status == CTX_OK)
@@ -40,6 +48,7 @@ enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char 
 	if (status == CTX_OK)
 		status = ctx_strtab_add(&objects->names, (const char *)key.bytes, key.n, ret_object, err);
 	if (status == CTX_OK && objects->names.n != before) {
+		objects->name_bytes += key.n;
 		objects->sampled[before] = 0;
 		objects->files[before] = 0;
 	}

@@ -33,11 +33,14 @@ struct ctx_exp_objects {	      /* all zero is valid */
 	int *files;
 	size_t sampled_cap, files_cap;
 	uint32_t n_files;
+	size_t name_bytes;
 };
 
 #define CTX_EXP_OBJECT_FILES_MAX 256u
+#define CTX_EXP_OBJECTS_MAX 262144u
 
 void ctx_exp_objects_deinit(struct ctx_exp_objects *objects);
+/* Beyond CTX_EXP_OBJECTS_MAX, or 64 MiB of paths, new ones are the object "[others]". */
 CTX_MUST_CHECK enum ctx_status ctx_exp_objects_add(struct ctx_exp_objects *objects, const char *path,
 						   const char *build_id, uint32_t *ret_object,
 						   struct ctx_err *err);

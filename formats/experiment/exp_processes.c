@@ -24,6 +24,13 @@ static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *liv
 {
 	struct ctx_buf *out = &live->map_lines;
 	uint64_t time_ns = entry->time_ns + writer->start_ns;
+	struct ctx_exp_proc *proc = &writer->procs[live->process];
+	size_t before = out->n;
+
+	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_MAP, proc->n_map_lines,
+				  CTX_EXP_MAPS_OF_PROCESS_MAX))
+		return;
+	proc->n_map_lines++;
 
 	ctx_buf_put_text(out, "<map");
 	ctx_exp_xml_time(out, "tstamp", entry->time_ns);
@@ -35,6 +42,7 @@ static void put_map_line(struct ctx_exp_writer *writer, struct ctx_exp_live *liv
 	ctx_exp_xml_attribute(out, "build_id", ctx_exp_objects_build_id(&writer->objects, entry->object));
 	ctx_exp_xml_attribute(out, "path", ctx_exp_objects_path(&writer->objects, entry->object));
 	ctx_buf_put_text(out, "/>\n");
+	ctx_exp_describes(writer, out, before);
 	if (time_ns < live->oldest_ns)
 		live->oldest_ns = time_ns;
 }
@@ -106,6 +114,22 @@ static void set_lineage(struct ctx_exp_writer *writer, struct ctx_exp_proc *proc
 		*taken = number;
 }
 
+#define COMMAND_MAX 4096u
+
+/* The recorded command in full; a fork repeats its parent's, whatever its length. */
+static void put_command(struct ctx_buf *out, const struct ctx_exp_process *process)
+{
+	char begin[COMMAND_MAX + 4];
+
+	if (process->origin == CTX_EXP_ROOT_PROCESS || strlen(process->command) <= COMMAND_MAX) {
+		ctx_exp_xml_attribute(out, "command", process->command);
+		return;
+	}
+	memcpy(begin, process->command, COMMAND_MAX);
+	memcpy(begin + COMMAND_MAX, "...", 4);
+	ctx_exp_xml_attribute(out, "command", begin);
+}
+
 enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struct ctx_exp_process *process,
 				      uint32_t *ret_process, struct ctx_err *err)
 {
@@ -115,6 +139,7 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 	char lineage[CTX_EXP_DIR_NAME_MAX];
 	struct ctx_exp_proc *proc;
 	struct ctx_buf *out;
+	size_t before;
 
 	if (status == CTX_OK && process->parent != CTX_NONE)
 		status = ctx_exp_check_process(writer, process->parent, err);
@@ -131,6 +156,11 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 				      .origin = (uint8_t)process->origin};
 	set_lineage(writer, proc, number);
 	ctx_exp_lineage(writer, number, lineage);
+	*ret_process = number;
+	if (!ctx_exp_may_describe(writer, CTX_EXP_DESCRIBED_PROCESS, 0, 1))
+		return CTX_OK;
+	proc->is_described = true;
+	before = writer->log.n;
 	out = ctx_exp_log_event(writer, "process", process->time_ns);
 	ctx_exp_xml_number(out, "process", number);
 	ctx_exp_xml_signed(out, "pid", process->pid);
@@ -138,8 +168,8 @@ enum ctx_status ctx_exp_process_start(struct ctx_exp_writer *writer, const struc
 		ctx_exp_xml_number(out, "parent", process->parent);
 	ctx_exp_xml_attribute(out, "origin", ORIGINS[process->origin & 3]);
 	ctx_exp_xml_attribute(out, "lineage", lineage);
-	ctx_exp_xml_attribute(out, "command", process->command);
-	*ret_process = number;
+	put_command(out, process);
+	ctx_exp_describes(writer, out, before);
 	return ctx_exp_log_end(writer, err);
 }
 
@@ -153,11 +183,13 @@ enum ctx_status ctx_exp_process_exit(struct ctx_exp_writer *writer, uint32_t pro
 	if (status != CTX_OK)
 		return status;
 	proc = &writer->procs[process];
-	out = ctx_exp_log_event(writer, "process-exit", how->time_ns);
-	ctx_exp_xml_number(out, "process", process);
-	if (how->has_status)
-		ctx_exp_xml_signed(out, "status", how->status);
-	status = ctx_exp_log_end(writer, err);
+	if (proc->is_described) {
+		out = ctx_exp_log_event(writer, "process-exit", how->time_ns);
+		ctx_exp_xml_number(out, "process", process);
+		if (how->has_status)
+			ctx_exp_xml_signed(out, "status", how->status);
+		status = ctx_exp_log_end(writer, err);
+	}
 	if (status == CTX_OK && proc->live != NULL)
 		status = ctx_exp_retire(writer, proc->live, err);
 	ctx_exp_map_list_release(proc->maps);
@@ -200,6 +232,19 @@ static enum ctx_status after_map_line(struct ctx_exp_writer *writer, struct ctx_
 	return CTX_OK;
 }
 
+/* Whether nothing changes: mprotect reports the same mapping again and again. */
+static bool is_mapped_so(const struct ctx_exp_writer *writer, uint32_t process,
+			 const struct ctx_exp_map_entry *entry, const struct ctx_exp_map *map)
+{
+	const struct ctx_exp_map_entry *old =
+		ctx_exp_map_list_find(writer->procs[process].maps, entry->address);
+
+	return old != NULL && old->address == entry->address && old->size == entry->size &&
+	       old->file_offset == entry->file_offset && old->protection == entry->protection &&
+	       strcmp(ctx_exp_objects_path(&writer->objects, old->object), map->path) == 0 &&
+	       strcmp(ctx_exp_objects_build_id(&writer->objects, old->object), map->build_id) == 0;
+}
+
 enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, const struct ctx_exp_map *map,
 			    struct ctx_err *err)
 {
@@ -218,6 +263,8 @@ enum ctx_status ctx_exp_map(struct ctx_exp_writer *writer, uint32_t process, con
 		return CTX_OK;
 	if (entry.size > UINT64_MAX - entry.address)
 		entry.size = UINT64_MAX - entry.address;
+	if (is_mapped_so(writer, process, &entry, map))
+		return CTX_OK;
 	status = ctx_exp_objects_add(&writer->objects, map->path, map->build_id, &entry.object, err);
 	if (status == CTX_OK)
 		status = ctx_exp_map_list_add(&writer->procs[process].maps, &writer->objects, &entry,

@@ -149,8 +149,11 @@ static uint32_t intern(struct ctx_exp_writer *writer, struct ctx_exp_live *live,
 	stack = ctx_exp_stacks_intern(&live->stacks, record->frames, record->n_frames, like, &prefix);
 	if (live->stacks.n != first)
 		put_new_nodes(writer, live, first, prefix);
-	if (thread != NULL)
-		*thread = (struct ctx_exp_last_stack){record->process, epoch, stack};
+	if (thread != NULL) {
+		thread->process = record->process;
+		thread->epoch = epoch;
+		thread->leaf = stack;
+	}
 	return stack;
 }
 

@@ -58,8 +58,10 @@ struct ctx_exp_proc {
 	uint32_t epoch; /* of its dictionary, from 1 */
 	uint8_t origin; /* enum ctx_exp_origin */
 	bool is_root; /* lineage not derived from the parent: "" for the root process, _p<pid>, _n<number> */
-	bool by_number;	  /* a root whose lineage is _n<number> */
-	bool has_samples; /* its maps were written or buffered: later ones are appended */
+	bool by_number; /* a root whose lineage is _n<number> */
+	uint32_t n_map_lines;
+	bool is_described; /* it has a line in the log */
+	bool has_samples;  /* its maps were written or buffered: later ones are appended */
 	bool has_dir;
 	struct ctx_exp_map_list *maps;
 	struct ctx_exp_live *live; /* NULL without buffered data */
@@ -69,6 +71,8 @@ struct ctx_exp_last_stack { /* of a thread */
 	uint32_t process;   /* of the leaf */
 	uint32_t epoch;
 	uint32_t leaf; /* of its last stack */
+	uint16_t n_names;
+	bool is_described; /* it has a line in the log */
 };
 
 /* The data files for packets: one or more metrics each, and thread states. */
@@ -84,6 +88,8 @@ struct ctx_exp_limits {
 	uint64_t disk_bytes; /* 0: no limit */
 	bool reached;	     /* disk_bytes reached: data files are not written any more */
 	size_t memory_bytes, memory_used;
+	uint64_t text_bytes, text_used; /* of lines that targets cause */
+	bool text_reached;
 };
 
 /* The next block of the file `overview`. */
@@ -149,6 +155,21 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_check_thread(const struct ctx_exp_writer 
 /* Begins an <event> in the log, to which attributes can be added. ctx_exp_log_end ends the line. */
 struct ctx_buf *ctx_exp_log_event(struct ctx_exp_writer *writer, const char *kind, uint64_t time_ns);
 CTX_MUST_CHECK enum ctx_status ctx_exp_log_end(struct ctx_exp_writer *writer, struct ctx_err *err);
+
+/*
+ * Whether a line of this kind may be added, of `count` so far that may be `max` (of one process or
+ * thread); if not, it is counted, and the first time a warning is added. ctx_exp_describes counts the
+ * bytes of a line that begins at `from` in its buffer.
+ */
+bool ctx_exp_may_describe(struct ctx_exp_writer *writer, enum ctx_exp_described what, uint64_t count,
+			  uint64_t max);
+void ctx_exp_describes(struct ctx_exp_writer *writer, const struct ctx_buf *lines, size_t from);
+
+/* The counts of what was left out, at the end. */
+void ctx_exp_put_left_out(struct ctx_exp_writer *writer, uint64_t time_ns);
+
+#define CTX_EXP_NAMES_OF_THREAD_MAX 1000u
+#define CTX_EXP_MAPS_OF_PROCESS_MAX 65536u /* that readers take */
 
 /* The live part of a process; created if there is none. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_get_live(struct ctx_exp_writer *writer, uint32_t process,

@@ -45,6 +45,7 @@ struct ctx_exp_options {
 	bool share;		      /* others may read it, as the umask allows; else this user alone */
 	struct ctx_exp_opener opener; /* of load objects; borrowed until the writer is closed */
 	uint64_t max_bytes;	      /* 0: no limit */
+	uint64_t max_text_bytes;      /* of lines about processes, threads, names and maps; 0: 1 GiB */
 	size_t memory_bytes;	      /* for dictionaries and buffers; 0: 64 MB */
 	bool has_states;	      /* ctx_exp_state will be called: log.xml describes the file `states` */
 	bool keep_places;	      /* for ctx_exp_each_sampled: up to 20 MB more */
@@ -246,10 +247,25 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_tick(struct ctx_exp_writer *writer, uint6
  */
 void ctx_exp_fail(struct ctx_exp_writer *writer, const char *reason);
 
+/*
+ * What targets cause lines of: a process that starts threads or changes its name without end cannot
+ * fill the disk. Beyond the limits (of text in all, of names of a thread, of maps of a process) lines
+ * are left out and counted; the log says so.
+ */
+enum ctx_exp_described {
+	CTX_EXP_DESCRIBED_PROCESS,
+	CTX_EXP_DESCRIBED_THREAD,
+	CTX_EXP_DESCRIBED_NAME,
+	CTX_EXP_DESCRIBED_MAP,
+	CTX_EXP_DESCRIBED_N,
+};
+
 struct ctx_exp_stats {
 	uint64_t samples, changes; /* received */
 	uint64_t bytes_written, stacks, epochs;
 	uint64_t dropped_by_limit; /* samples and changes */
+	/* Not described because there were too many, by enum ctx_exp_described. */
+	uint64_t left_out[CTX_EXP_DESCRIBED_N];
 	size_t memory_bytes;
 	uint32_t processes, threads, directories;
 };

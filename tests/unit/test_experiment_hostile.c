@@ -207,6 +207,89 @@ static void test_experiment_hostile__odd_lines_are_judged_as_xml(void **state)
 	assert_int_equal(damaged, 5);
 }
 
+static void start_process(struct ctx_exp_writer *writer, uint32_t *ret)
+{
+	struct ctx_exp_process process = {.origin = CTX_EXP_ROOT_PROCESS,
+					  .parent = CTX_NONE,
+					  .pid = 1000,
+					  .command = "app",
+					  .time_ns = FIXTURE_START_NS};
+
+	assert_int_equal(ctx_exp_process_start(writer, &process, ret, NULL), CTX_OK);
+}
+
+static void check_warning(const char *path, const char *text)
+{
+	struct ctx_event_source *source;
+	struct ctx_event event;
+	bool found = false;
+
+	assert_int_equal(ctx_exp_open(path, &source, NULL), CTX_OK);
+	while (source->next(source, &event, NULL) == CTX_OK)
+		found = found || (event.kind == CTX_EV_WARNING && strstr(event.text, text) != NULL);
+	source->close(source);
+	assert_true(found);
+}
+
+static uint64_t size_in(const char *path, const char *name)
+{
+	char *file = ctx_path_join(path, name);
+	struct stat info;
+
+	assert_int_equal(stat(file, &info), 0);
+	free(file);
+	return (uint64_t)info.st_size;
+}
+
+/* A target that renames itself, maps and starts threads without end. */
+static void test_experiment_hostile__a_target_cannot_fill_the_disk_with_lines(void **state)
+{
+	struct place *place = *state;
+	struct ctx_exp_options options = fixture_options(place->path);
+	struct ctx_exp_thread thread = {.tid = 1000, .name = "t", .time_ns = FIXTURE_START_NS};
+	struct ctx_exp_map map = {.size = 0x1000, .path = "/x", .build_id = ""};
+	uint64_t stack = 0x10000000;
+	struct ctx_exp_sample sample = {
+		.time_ns = FIXTURE_START_NS + 1, .weight = 1, .frames = &stack, .n_frames = 1};
+	struct ctx_exp_writer *writer;
+	struct ctx_exp_stats stats;
+	uint32_t process, number, first;
+
+	options.max_text_bytes = (uint64_t)12 << 20;
+	assert_int_equal(ctx_exp_create(&options, &writer, NULL), CTX_OK);
+	start_process(writer, &process);
+	assert_int_equal(ctx_exp_thread_start(writer, &thread, &first, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_sample(writer, &sample, NULL), CTX_OK);
+	for (uint32_t i = 0; i < 2000; i++)
+		assert_int_equal(ctx_exp_thread_name(writer, first, i % 2 != 0 ? "one" : "two",
+						     FIXTURE_START_NS + i, NULL),
+				 CTX_OK);
+	/* The same map again is no map; others are described up to a number. */
+	for (uint32_t i = 0; i < 100000; i++) {
+		map.address = 0x10000000 + (uint64_t)(i % 80000) * 0x1000;
+		map.time_ns = FIXTURE_START_NS + i;
+		assert_int_equal(ctx_exp_map(writer, process, &map, NULL), CTX_OK);
+	}
+	stats = ctx_exp_stats(writer);
+	assert_int_equal(stats.left_out[CTX_EXP_DESCRIBED_NAME], 1000);
+	assert_int_equal(stats.left_out[CTX_EXP_DESCRIBED_MAP], 80000 - 65536);
+	for (uint32_t i = 0; i < 50000; i++) {
+		thread.tid = 2000 + i;
+		assert_int_equal(ctx_exp_thread_start(writer, &thread, &number, NULL), CTX_OK);
+		assert_int_equal(ctx_exp_thread_exit(writer, number, FIXTURE_START_NS + 5, NULL), CTX_OK);
+	}
+	stats = ctx_exp_stats(writer);
+	assert_true(stats.left_out[CTX_EXP_DESCRIBED_THREAD] > 1000);
+	sample.thread = number; /* not described, but there */
+	sample.time_ns++;
+	assert_int_equal(ctx_exp_sample(writer, &sample, NULL), CTX_OK);
+	assert_int_equal(ctx_exp_close(writer, FIXTURE_START_NS + 100, NULL), CTX_OK);
+	assert_true(size_in(place->path, "log.xml") + size_in(place->path, "map.xml") < (uint64_t)18 << 20);
+	check_warning(place->path, "beyond a limit they are counted and not described");
+	check_warning(place->path, "1000 names of threads, 14464 maps");
+	assert_int_equal(read_whole(place->path, "").samples, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +297,7 @@ int main(void)
 		place_test(test_experiment_hostile__a_process_has_no_more_maps_than_the_kernel_allows),
 		place_test(test_experiment_hostile__call_stacks_that_no_recorder_packs_are_left_out),
 		place_test(test_experiment_hostile__odd_lines_are_judged_as_xml),
+		place_test(test_experiment_hostile__a_target_cannot_fill_the_disk_with_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
