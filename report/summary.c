@@ -20,8 +20,7 @@ static const struct ctx_column columns[] = {
 	{"states.TFAULT", NULL, CTX_STYLE_COUNT},   {"states.DFAULT", NULL, CTX_STYLE_COUNT},
 	{"states.KFAULT", NULL, CTX_STYLE_COUNT},   {"states.USER_LOCK", NULL, CTX_STYLE_COUNT},
 	{"states.SLEEP", NULL, CTX_STYLE_COUNT},    {"states.STOPPED", NULL, CTX_STYLE_COUNT},
-	{"states.WAIT_CPU", NULL, CTX_STYLE_COUNT},
-	{"states.UNKNOWN", NULL, CTX_STYLE_COUNT},
+	{"states.WAIT_CPU", NULL, CTX_STYLE_COUNT}, {"states.UNKNOWN", NULL, CTX_STYLE_COUNT},
 };
 
 enum { FIRST_STATE = 7 };
@@ -144,6 +143,26 @@ static void put_groups(const struct ctx_summary *summary, struct ctx_out *out)
 	ctx_out_list_end(out);
 }
 
+static const struct ctx_column missing_columns[] = {
+	{"object", NULL, CTX_STYLE_NAME},
+	{"samples", NULL, CTX_STYLE_COUNT},
+};
+
+static void put_missing(const struct ctx_summary *summary, struct ctx_out *out)
+{
+	ctx_out_list_begin(out, "missing_objects");
+	for (size_t i = 0; i < summary->missing.n; i++) {
+		const struct ctx_missing_object *missing = &summary->missing.items[i];
+
+		ctx_out_list_row(out, missing_columns, CTX_COUNT_OF(missing_columns),
+				 (struct ctx_cell[]){
+					 ctx_cell_name(summary->profile->objects[missing->object].path),
+					 ctx_cell_number(missing->samples),
+				 });
+	}
+	ctx_out_list_end(out);
+}
+
 static void put_path(const struct ctx_summary *summary, struct ctx_out *out)
 {
 	struct ctx_fold_frame *frames CTX_AUTO_FREE = NULL;
@@ -151,7 +170,7 @@ static void put_path(const struct ctx_summary *summary, struct ctx_out *out)
 
 	ctx_out_fail(out, ctx_fold_path(&summary->fold, summary->functions.hottest, &frames, &n, NULL));
 	ctx_out_list_begin(out, "hottest_path");
-	for (size_t i = 0; out->status == CTX_OK && i < n; i++)
+	for (size_t i = 0; out->status == CTX_OK && !summary->profile->losses.call_stacks && i < n; i++)
 		ctx_out_list_name(out, frames[i].name);
 	ctx_out_list_end(out);
 }
@@ -188,6 +207,7 @@ static void put_data(const struct ctx_summary *summary, struct ctx_out *out)
 		put_functions(summary, out);
 		put_groups(summary, out);
 		put_path(summary, out);
+		put_missing(summary, out);
 		ctx_out_list_begin(out, "next");
 		ctx_summary_next(summary, put_text, out);
 		ctx_out_list_end(out);

@@ -8,6 +8,7 @@
 #define CTX_REPORT_SUMMARY_H
 
 #include "report/hot_functions.h"
+#include "report/missing_objects.h"
 #include "report/order.h"
 #include "report/out.h"
 #include "report/wait_table.h"
@@ -45,10 +46,11 @@ struct ctx_summary {
 	uint64_t cpus;					      /* of the machine; 0: unknown */
 	uint32_t n_threads, n_processes;		      /* in the selection */
 	uint64_t states[CTX_STATE_N], thread_ns;	      /* sums of all threads */
-	struct ctx_summary_share shares[CTX_WAIT_KIND_N + 2]; /* on a CPU, then the largest first */
+	struct ctx_summary_share shares[CTX_WAIT_KIND_N + 3]; /* on a CPU, then the largest first */
 	size_t n_shares;
 	struct ctx_wait_table waits;
 	struct ctx_order_item *wait_order; /* of its rows: the most important first, joins last; owned */
+	struct ctx_missing_objects missing;
 	struct ctx_fold fold;
 	struct ctx_wait_kinds kinds;
 	struct ctx_hot_functions functions;

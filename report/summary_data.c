@@ -130,6 +130,7 @@ static void divide_time(struct ctx_summary *summary)
 	}
 	add_share(summary, ctx_wait_kind_text(CTX_WAIT_KIND_OTHER), waits, false);
 	add_share(summary, ctx_state_text(CTX_STATE_WAIT_CPU), summary->states[CTX_STATE_WAIT_CPU], false);
+	add_share(summary, "lost records", summary->states[CTX_STATE_UNKNOWN], false);
 	add_share(summary, "on a CPU", ctx_state_sum(summary->states, CTX_SUMMARY_ON_CPU), true);
 	qsort(summary->shares, summary->n_shares, sizeof(*summary->shares), compare_shares);
 }
@@ -323,6 +324,17 @@ static enum ctx_status collect_groups(struct ctx_summary *summary, struct use *u
 	return status;
 }
 
+static enum ctx_status collect_missing(struct ctx_summary *summary, struct ctx_err *err)
+{
+	struct ctx_report_parts parts;
+	enum ctx_status status =
+		summary->source->parts(summary->source, &(struct ctx_parts_query){0}, &parts, err);
+
+	if (status != CTX_OK)
+		return status;
+	return ctx_missing_objects_find(summary->profile, &parts, &summary->missing, err);
+}
+
 static enum ctx_status collect_functions(struct ctx_summary *summary, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = summary->profile;
@@ -357,6 +369,8 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 	if (uses == NULL)
 		return ctx_err_nomem(err);
 	status = collect_functions(summary, err);
+	if (status == CTX_OK)
+		status = collect_missing(summary, err);
 	if (status == CTX_OK && profile->has_states)
 		status = collect_states(summary, uses, err);
 	if (status == CTX_OK)
@@ -371,6 +385,7 @@ enum ctx_status ctx_summary_collect(struct ctx_summary *summary, struct ctx_repo
 void ctx_summary_deinit(struct ctx_summary *summary)
 {
 	ctx_wait_table_deinit(&summary->waits);
+	ctx_missing_objects_deinit(&summary->missing);
 	free(summary->wait_order);
 	ctx_hot_functions_deinit(&summary->functions);
 	ctx_wait_kinds_deinit(&summary->kinds);

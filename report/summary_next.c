@@ -111,8 +111,10 @@ static void put_function(const struct commands *commands)
 	name = summary->profile->functions[function].name;
 	if (first->file != CTX_NONE)
 		put_command(commands, " -r source=", name);
+	else if (summary->profile->losses.call_stacks)
+		put_command(commands, " -r functions", NULL);
 	else if (summary->profile->functions[function].kind == CTX_FUNCTION_ORDINARY)
-		put_command(commands, " -r callers-callees --function ", name);
+		put_command(commands, " -r callers-callees=", name);
 }
 
 void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *context, const char *command),
@@ -125,7 +127,8 @@ void ctx_summary_next(const struct ctx_summary *summary, void (*put)(void *conte
 		put_waits(&commands);
 	if (computes) {
 		put_function(&commands);
-		put_command(&commands, " -r tree", NULL);
+		if (!summary->profile->losses.call_stacks)
+			put_command(&commands, " -r tree", NULL);
 	}
 	put_command(&commands, " --export html -o run.html", NULL);
 }

@@ -41,7 +41,7 @@ static const struct ctx_column function_columns[] = {
 	{NULL, "Function", CTX_STYLE_NAME},
 };
 
-enum { PLACE = 3 };
+enum { TOTAL = 2, PLACE };
 
 static bool has_places(const struct ctx_summary_screen *screen)
 {
@@ -81,6 +81,8 @@ void ctx_summary_put_functions(struct ctx_summary_screen *screen)
 		columns[i] = function_columns[i];
 	if (!has_places(screen))
 		columns[PLACE].title = NULL;
+	if (summary->profile->losses.call_stacks)
+		columns[TOTAL].title = NULL;
 	begin_table(screen, columns, CTX_COUNT_OF(columns));
 	for (size_t i = 0; i < screen->plan.functions; i++) {
 		const struct ctx_hot_function *row = &functions->rows[i];

@@ -269,7 +269,7 @@ static void put_hottest(struct ctx_summary_screen *screen)
 		path = (struct path){"Wait path", CTX_NONE, wait->caller, wait->stack_ns, summary->thread_ns};
 		ctx_out_fail(screen->out, ctx_fold_find(&summary->fold, wait->stack, &path.node, NULL));
 	}
-	if (path.node != CTX_NONE)
+	if (path.node != CTX_NONE && !summary->profile->losses.call_stacks)
 		put_path(screen, &path);
 }
 
@@ -305,6 +305,28 @@ static void put_commands(struct ctx_summary_screen *screen)
 	}
 }
 
+/* The binaries without which functions have no names. */
+static void take_missing(struct ctx_summary_screen *screen)
+{
+	const struct ctx_missing_objects *missing = &screen->summary->missing;
+	struct ctx_buf text = {0};
+
+	for (size_t i = 0; i < missing->n; i++) {
+		const char *path = screen->summary->profile->objects[missing->items[i].object].path;
+
+		ctx_buf_printf(&text, "%s%s (", i == 0 ? "missing binaries: " : ", ",
+			       ctx_summary_base_name(path));
+		put_percent(&text, missing->items[i].samples, missing->all_samples);
+		ctx_buf_put_text(&text, i == 0 ? " of the samples)" : ")");
+	}
+	ctx_buf_put_u8(&text, '\0');
+	if (text.failed)
+		screen->warnings.failed = true;
+	else if (missing->n != 0)
+		take_text(&screen->warnings, (const char *)text.bytes);
+	ctx_buf_deinit(&text);
+}
+
 void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 {
 	unsigned width = out->options->width;
@@ -319,6 +341,7 @@ void ctx_summary_print(struct ctx_summary *summary, struct ctx_out *out)
 		.commands = {.arena = &arena},
 	};
 
+	take_missing(&screen);
 	ctx_head_warnings(&out->head, take_text, &screen.warnings);
 	ctx_summary_next(summary, take_text, &screen.commands);
 	if (screen.warnings.failed || screen.commands.failed)

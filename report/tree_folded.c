@@ -241,7 +241,7 @@ static void put_hidden(struct page *page)
 
 	if (n == 0)
 		return;
-	ctx_figure_percent(share, folding->hidden[0], page->out->head.totals.weight, 2);
+	ctx_figure_percent(share, folding->hidden[0], ctx_out_whole(page->out), 2);
 	ctx_buf_printf(&text, "hidden: %zu %s", n, n == 1 ? "node" : "nodes");
 	if (folding->n_small != 0)
 		ctx_buf_printf(&text, " below %g %%", ctx_tree_min_percent(options));
@@ -267,7 +267,7 @@ static void find_least(const struct page *page, double *least)
 {
 	double percent = ctx_tree_min_percent(page->out->options);
 
-	least[0] = percent * (double)page->out->head.totals.weight / 100;
+	least[0] = percent * (double)ctx_out_whole(page->out) / 100;
 	for (size_t i = 0; i <= page->view->n_more && page->view->n_more != 0; i++)
 		least[i] = percent * (double)page->trees[i].nodes[0].cum / 100;
 }
@@ -304,6 +304,9 @@ static enum ctx_status put_part(struct page *page, struct ctx_err *err)
 
 	if (least == NULL)
 		return ctx_err_nomem(err);
+	if (page->out->profile->losses.call_stacks)
+		return CTX_OK;
+	ctx_out_part(page->out, page->thread, page->trees[0].nodes[0].cum);
 	find_least(page, least);
 	input.least = least;
 	status = ctx_folding_init(&folding, &input, err);

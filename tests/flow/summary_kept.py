@@ -10,7 +10,7 @@ import unicodedata
 recording = sys.argv[1]
 failures = 0
 LINES = 23
-STATES = ["USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU"]
+STATES = ["USER", "SYSTEM", "TRAP", "TFAULT", "DFAULT", "KFAULT", "USER_LOCK", "SLEEP", "STOPPED", "WAIT_CPU", "UNKNOWN"]
 
 
 def ctxan(*args):
@@ -51,18 +51,21 @@ def numbers(*args):
 	functions = report("functions", *args)
 	check(f"{args}: weight", summary["weight"], functions["weight"])
 	check(f"{args}: samples", summary["samples"], functions["samples"])
+	missing = {one["object"]: one["samples"] for one in row["missing_objects"]}
+	check(f"{args}: missing binaries have samples", min(missing.values(), default=1) > 0, True)
 	check(f"{args}: self", sum(f["exclusive"] for f in row["functions"]), functions["weight"])
 	# Functions of the program are whole; those of libraries are divided by caller, those of the kernel by call.
 	selfs, totals = collections.Counter(), {}
 	for f in functions["rows"]:
 		key = (f["function"], f["object"])
 		selfs[key] += f["exclusive"]
-		totals[key] = totals.get(key, 0) + f["inclusive"]
+		totals[key] = totals.get(key, 0) + (f["inclusive"] or 0)
 	for f in row["functions"]:
 		key = (f["function"], f["object"])
 		if f["caller"] is None and key in selfs and not (f["object"] or "[").startswith("["):
 			check(f"{args}: self of {key}", f["exclusive"] <= selfs[key], True)
-			check(f"{args}: total of {key}", f["exclusive"] <= f["inclusive"] <= totals[key], True)
+			if functions.get("call_stacks", True):
+				check(f"{args}: total of {key}", f["exclusive"] <= f["inclusive"] <= totals[key], True)
 	lines = {(line["file"], line["line"]) for line in report("lines", *args)["rows"]}
 	for f in row["functions"]:
 		if f["file"] is not None:

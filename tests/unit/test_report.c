@@ -81,7 +81,7 @@ static void test_report__percentages_of_a_thread_are_of_the_thread(void **state)
 {
 	struct fixture *fixture = *state;
 	struct ctx_report_options options = {
-		.width = 80, .ascii = true, .per_thread = true, .min_percent = 5};
+		.width = 80, .ascii = true, .per_thread = true, .min_percent = 5, .min_percent_given = true};
 	char *text;
 
 	fixture->parts[0] = (struct ctx_report_part){.thread = 0, .histograms = &fixture->main_thread};
@@ -89,8 +89,8 @@ static void test_report__percentages_of_a_thread_are_of_the_thread(void **state)
 	fixture->input.n_parts = 2;
 	text = print_report("tree", &fixture->input, options);
 	/* 4 of 60 samples */
-	assert_non_null(strstr(text, " 4.000   6.67   |-<Unknown>"));
-	assert_non_null(strstr(text, "100.00 pt_100_102"));
+	assert_non_null(strstr(text, " 4.000    6.67   6.67   `-<Unknown>\nhidden: "));
+	assert_non_null(strstr(text, "100.00   0.00 pt_100_102"));
 	free(text);
 	text = print_report("functions", &fixture->input, options);
 	assert_non_null(strstr(text, "   4.000   6.67    4.000   6.67       4 <Unknown>\n"));

@@ -132,12 +132,12 @@ static void test_missing__call_stacks_are_not_invented(void **state)
 	}
 	options.format = CTX_REPORT_TEXT;
 	text = print_report("functions", &fixture->input, options);
-	assert_non_null(strstr(text, "Excl. ms      % Samples Name\n"
-				     " 300.000 100.00     300 <Total>\n"
-				     " 200.000  66.67     200 solve"));
+	assert_non_null(strstr(text, "Self ms      % Samples Name\n"
+				     "300.000 100.00     300 <Total>\n"
+				     "200.000  66.67     200 solve"));
 	free(text);
 	text = print_report("objects", &fixture->input, options);
-	assert_null(strstr(text, "Incl."));
+	assert_null(strstr(text, "Total "));
 	free(text);
 	options.format = CTX_REPORT_JSON;
 	text = print_report("functions", &fixture->input, options);
@@ -169,8 +169,8 @@ static void test_missing__inclusive_columns_of_several_metrics_too(void **state)
 	fixture->input.n_more = 1;
 	text = print_report("functions", &fixture->input, options);
 	assert_non_null(strstr(text, "<Total>"));
-	assert_non_null(strstr(text, "Excl."));
-	assert_null(strstr(text, "Incl."));
+	assert_non_null(strstr(text, "Self"));
+	assert_null(strstr(text, "Total "));
 	free(text);
 	options.format = CTX_REPORT_JSON;
 	text = print_report("functions", &fixture->input, options);
