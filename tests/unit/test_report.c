@@ -93,7 +93,7 @@ static void test_report__percentages_of_a_thread_are_of_the_thread(void **state)
 	assert_non_null(strstr(text, "100.00   0.00 pt_100_102"));
 	free(text);
 	text = print_report("functions", &fixture->input, options);
-	assert_non_null(strstr(text, "   4.000   6.67    4.000   6.67       4 <Unknown>\n"));
+	assert_non_null(strstr(text, "  4.000   6.67    4.000   6.67       4 <Unknown>\n"));
 	assert_non_null(strstr(text, " 60.000 100.00   60.000 100.00      60 <Total>\n"));
 	free(text);
 	text = print_report("stacks", &fixture->input, options);
