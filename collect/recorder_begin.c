@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "collect/recmeta.h"
 #include "collect/unwind_pool.h"
-#include "formats/experiment/exp_remove.h"
+#include "formats/experiment/exp_reader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  */
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "formats/experiment/exp_reader.h"
 #include "formats/experiment/exp_remove.h"
 #include "formats/experiment/exp_state.h"
 #include "formats/experiment/exp_xml.h"
@@ -137,12 +138,12 @@ static enum ctx_status put_first_lines(struct ctx_exp_writer *writer, const stru
 /* Keeps the experiment from being replaced, for as long as the writer lives. */
 static enum ctx_status lock_log(struct ctx_exp_writer *writer, struct ctx_err *err)
 {
-	writer->lock = openat(writer->dir, "log.xml",
-			      O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
-			      CTX_EXP_FILE_MODE(writer));
-	if (writer->lock < 0)
+	writer->access.lock = openat(writer->dir, "log.xml",
+				     O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+				     CTX_EXP_FILE_MODE(writer));
+	if (writer->access.lock < 0)
 		return ctx_err_errno(err, CTX_E_IO, "%s/log.xml", writer->path);
-	(void)flock(writer->lock, LOCK_EX | LOCK_NB); /* file systems without locks */
+	(void)flock(writer->access.lock, LOCK_EX | LOCK_NB); /* file systems without locks */
 	return CTX_OK;
 }
 
@@ -188,8 +189,8 @@ static void release(struct ctx_exp_writer *writer)
 		ctx_exp_map_list_release(writer->procs[i].maps);
 	if (writer->dir >= 0)
 		close(writer->dir);
-	if (writer->lock >= 0)
-		close(writer->lock);
+	if (writer->access.lock >= 0)
+		close(writer->access.lock);
 	free(writer->path);
 	free(writer->procs);
 	free(writer->threads);
@@ -227,12 +228,12 @@ enum ctx_status ctx_exp_create(const struct ctx_exp_options *options, struct ctx
 
 	if (writer == NULL)
 		return ctx_err_nomem(err);
-	writer->dir = writer->lock = writer->last.fd = -1;
+	writer->dir = writer->access.lock = writer->last.fd = -1;
 	writer->start_ns = options->start_ns;
 	writer->limits.disk_bytes = options->max_bytes;
 	writer->limits.text_bytes = options->max_text_bytes != 0 ? options->max_text_bytes : TEXT_DEFAULT;
 	writer->keep_places = options->keep_places;
-	writer->share = options->share;
+	writer->access.share = options->share;
 	writer->objects.opener = options->opener;
 	writer->limits.memory_bytes = options->memory_bytes != 0 ? options->memory_bytes : MEMORY_DEFAULT;
 	if (writer->limits.memory_bytes < MEMORY_SMALLEST)

@@ -122,7 +122,7 @@ enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, struct ctx_err 
 /* Logs once that the limit of bytes was reached, and the time from which records are missing. */
 static void log_limit(struct ctx_exp_writer *writer)
 {
-	uint64_t time_ns = writer->flushing_ns;
+	uint64_t time_ns = writer->limits.flushing_ns;
 
 	if (writer->limits.reached)
 		return;
@@ -367,7 +367,8 @@ enum ctx_status ctx_exp_flush_process(struct ctx_exp_writer *writer, struct ctx_
 	/* The first map lines are written before any sample. */
 	if (live->oldest_ns == UINT64_MAX && live->map_lines.n == 0)
 		return CTX_OK;
-	writer->flushing_ns = live->oldest_ns != UINT64_MAX ? ctx_exp_relative(writer, live->oldest_ns) : 0;
+	writer->limits.flushing_ns =
+		live->oldest_ns != UINT64_MAX ? ctx_exp_relative(writer, live->oldest_ns) : 0;
 	if (writer->log.n != 0)
 		status = ctx_exp_flush_log(writer, err);
 	if (status == CTX_OK && !proc->has_dir)

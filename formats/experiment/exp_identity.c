@@ -5,13 +5,13 @@
 #include "base/fileio.h"
 #include "base/mem.h"
 #include "base/xxh.h"
-#include "formats/experiment/exp_remove.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +30,20 @@ bool ctx_exp_is_experiment(const char *path)
 	return ctx_file_pread(&(struct ctx_file_place){fd, name, 0}, text, sizeof(text), &got, NULL) ==
 		       CTX_OK &&
 	       memcmp(text, FIRST, sizeof(text)) == 0;
+}
+
+int ctx_exp_open_log(const char *path)
+{
+	int dir CTX_AUTO_CLOSE = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return dir >= 0 ? openat(dir, "log.xml", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+}
+
+bool ctx_exp_is_recorded(const char *path)
+{
+	int log CTX_AUTO_CLOSE = ctx_exp_open_log(path);
+
+	return log >= 0 && flock(log, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 struct entry {

@@ -122,9 +122,9 @@ enum ctx_status ctx_exp_log_damage(struct ctx_exp_log *log, const char *text, st
 	struct ctx_exp_entry entry = {.kind = CTX_EV_DAMAGE, .process = CTX_NONE, .thread = CTX_NONE};
 	enum ctx_status status;
 
-	if (log->n_damage > DAMAGE_MAX)
+	if (log->bounds.n_damage > DAMAGE_MAX)
 		return CTX_OK;
-	if (log->n_damage++ == DAMAGE_MAX)
+	if (log->bounds.n_damage++ == DAMAGE_MAX)
 		text = "more damage than this is not listed";
 	status = keep(log, text, &entry.text, err);
 	return status == CTX_OK ? add_entry(log, &entry, err) : status;
@@ -338,7 +338,7 @@ static enum ctx_status read_failed(struct ctx_exp_log *log, const struct ctx_exp
 		text = NULL;
 		return ctx_err_nomem(err);
 	}
-	log->has_failed = true;
+	log->last.has_failed = true;
 	entry->kind = CTX_EV_WARNING;
 	return keep(log, text, &entry->text, err);
 }
@@ -418,7 +418,7 @@ static enum ctx_status read_event(struct ctx_exp_log *log, const struct ctx_exp_
 		if (strcmp(kind, "exit") == 0)
 			log->closed = true;
 		else if (strcmp(kind, "alive") == 0)
-			log->alive_ns = entry.time_ns;
+			log->last.alive_ns = entry.time_ns;
 		else if (strcmp(kind, "unwinding") == 0)
 			status = read_unwinding(log, line, err);
 		else if (strcmp(kind, "outsider") == 0)
@@ -443,12 +443,12 @@ static bool has_room_for_map(struct ctx_exp_log *log, uint32_t process, struct c
 	char text[160];
 
 	*ret = CTX_OK;
-	if (row->n_maps < MAPS_OF_PROCESS_MAX && log->n_maps < MAPS_MAX) {
+	if (row->n_maps < MAPS_OF_PROCESS_MAX && log->bounds.n_maps < MAPS_MAX) {
 		row->n_maps++;
-		log->n_maps++;
+		log->bounds.n_maps++;
 		return true;
 	}
-	if (log->maps_left_out++ != 0)
+	if (log->bounds.maps_left_out++ != 0)
 		return false;
 	snprintf(text, sizeof(text),
 		 "more than %u maps of a process, or %u in all: the others are left out, code in them has no "

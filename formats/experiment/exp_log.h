@@ -61,6 +61,15 @@ struct ctx_exp_external_wakers {
 	struct ctx_map64 of_key; /* number in the files -> row */
 };
 
+struct ctx_exp_bounds { /* counts of what is bounded */
+	uint32_t n_maps, maps_left_out, n_damage;
+};
+
+struct ctx_exp_last_words { /* last.xml */
+	uint64_t alive_ns;  /* the recorder's last sign of life */
+	bool has_failed;    /* it says why it stopped */
+};
+
 struct ctx_exp_log {
 	struct ctx_arena arena;
 	struct ctx_strtab strings; /* paths and build ids */
@@ -81,10 +90,9 @@ struct ctx_exp_log {
 	uint64_t last_ns; /* the largest time in the log */
 	/* Time when the limit of bytes was reached: later records are missing. 0: not reached. */
 	uint64_t limit_ns;
-	uint32_t n_maps, maps_left_out, n_damage;
-	uint64_t alive_ns; /* last.xml: the recorder's last sign of life */
+	struct ctx_exp_bounds bounds;
 	bool closed, has_run;
-	bool has_failed; /* last.xml: the recorder says why it stopped */
+	struct ctx_exp_last_words last;
 	bool has_states; /* the log describes the file `states` */
 };
 

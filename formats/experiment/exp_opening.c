@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "formats/experiment/exp_archive.h"
 #include "formats/experiment/exp_reader_state.h"
-#include "formats/experiment/exp_remove.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -204,13 +203,13 @@ static enum ctx_status read_last(struct ctx_exp_reader *reader, struct ctx_err *
 	if (faccessat(reader->dir, "last.xml", F_OK, AT_SYMLINK_NOFOLLOW) != 0)
 		return CTX_OK;
 	status = read_text_file(reader, "last.xml", err);
-	if (status != CTX_OK || reader->log.closed || reader->log.has_failed)
+	if (status != CTX_OK || reader->log.closed || reader->log.last.has_failed)
 		return status;
 	if (ctx_exp_is_recorded(reader->path))
 		return ctx_exp_log_warning(&reader->log, "the recording goes on: this is its beginning", err);
 	snprintf(text, sizeof(text),
 		 "the recorder was killed: its last sign of life is %.3f s after the begin of the recording",
-		 (double)reader->log.alive_ns / 1e9);
+		 (double)reader->log.last.alive_ns / 1e9);
 	return ctx_exp_log_warning(&reader->log, text, err);
 }
 

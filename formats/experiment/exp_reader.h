@@ -19,6 +19,15 @@ bool ctx_exp_is_experiment(const char *path);
 /* Whether it is the name of a descendant's directory: "_f1_x2.er". */
 bool ctx_exp_is_lineage(const char *name);
 
+/* Its log.xml, open for reading, or -1; links are not followed. The caller closes it. */
+int ctx_exp_open_log(const char *path);
+
+/*
+ * Is it being recorded now? The recorder keeps a lock (flock) on log.xml. False too where there is no
+ * experiment, or it cannot be read.
+ */
+bool ctx_exp_is_recorded(const char *path);
+
 /*
  * Opens an experiment. Fails with CTX_E_NOTFOUND, CTX_E_FORMAT (no usable log.xml, no run event),
  * CTX_E_VERSION (a newer version). The source is closed by source->close(source).

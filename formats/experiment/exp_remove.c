@@ -181,24 +181,10 @@ static enum ctx_status walk_directory(const struct walk *walk, int fd, enum leve
 	return status;
 }
 
-static int open_log(const char *path)
-{
-	int dir CTX_AUTO_CLOSE = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return dir >= 0 ? openat(dir, "log.xml", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-}
-
-bool ctx_exp_is_recorded(const char *path)
-{
-	int log CTX_AUTO_CLOSE = open_log(path);
-
-	return log >= 0 && flock(log, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
 enum ctx_status ctx_exp_remove(const char *path, struct ctx_err *err)
 {
 	/* Held until all is removed: two recorders do not remove at once. */
-	int log CTX_AUTO_CLOSE = open_log(path);
+	int log CTX_AUTO_CLOSE = ctx_exp_open_log(path);
 	struct walk walk = {.path = path};
 	struct stat info;
 	enum ctx_status status = CTX_OK;

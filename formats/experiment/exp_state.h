@@ -90,6 +90,7 @@ struct ctx_exp_limits {
 	size_t memory_bytes, memory_used;
 	uint64_t text_bytes, text_used; /* of lines that targets cause */
 	bool text_reached;
+	uint64_t flushing_ns; /* relative: oldest record of the process being written */
 };
 
 /* The next block of the file `overview`. */
@@ -106,6 +107,12 @@ struct ctx_exp_block_scratch {
 	struct ctx_buf raw, block;
 };
 
+/* Of others to the experiment. */
+struct ctx_exp_access {
+	int lock;   /* log.xml, locked while it is recorded; -1: not yet */
+	bool share; /* they may read it */
+};
+
 /* The page of last words. */
 struct ctx_exp_last {
 	int fd;			   /* -1: none */
@@ -116,7 +123,8 @@ struct ctx_exp_last {
 
 struct ctx_exp_writer {
 	char *path;
-	int dir, lock;
+	int dir;
+	struct ctx_exp_access access;
 	uint64_t start_ns;
 	struct ctx_exp_limits limits;
 	struct ctx_exp_data_files data;
@@ -134,12 +142,11 @@ struct ctx_exp_writer {
 	struct ctx_strtab external_wakers; /* names by number */
 	struct ctx_buf log;		   /* lines not yet written */
 	uint64_t log_oldest_ns;
-	uint64_t flushing_ns; /* relative: oldest record of the process being written */
 	struct ctx_exp_overview overview;
 	struct ctx_exp_block_scratch scratch;
 	struct ctx_exp_last last;
 	struct ctx_exp_stats stats;
-	bool has_root_process, kernel_seen, share;
+	bool has_root_process, kernel_seen;
 	struct ctx_err failed; /* status CTX_OK: none */
 };
 
@@ -191,8 +198,8 @@ CTX_MUST_CHECK enum ctx_status ctx_exp_flush_log(struct ctx_exp_writer *writer, 
 CTX_MUST_CHECK enum ctx_status ctx_exp_flush_overview(struct ctx_exp_writer *writer, struct ctx_err *err);
 
 /* Permissions of what is created: the user's own, or with `share` what the umask leaves. */
-#define CTX_EXP_DIR_MODE(writer) ((writer)->share ? 0755u : 0700u)
-#define CTX_EXP_FILE_MODE(writer) ((writer)->share ? 0644u : 0600u)
+#define CTX_EXP_DIR_MODE(writer) ((writer)->access.share ? 0755u : 0700u)
+#define CTX_EXP_FILE_MODE(writer) ((writer)->access.share ? 0644u : 0600u)
 
 /* Creates a file of the root process with these bytes. */
 CTX_MUST_CHECK enum ctx_status ctx_exp_make_file(struct ctx_exp_writer *writer, const char *name,
