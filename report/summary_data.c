@@ -292,29 +292,46 @@ static enum ctx_status make_groups(struct ctx_summary *summary, const struct ctx
 	return status;
 }
 
+/* An image that a process executed has its thread again: a process and a thread count once. */
+static void count_processes(struct ctx_summary *summary, bool *has_image)
+{
+	const struct ctx_profile *profile = summary->profile;
+
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		uint32_t first = ctx_profile_first_image(profile, i);
+
+		if (!has_image[i])
+			continue;
+		if (first != i && has_image[first])
+			summary->n_threads--;
+		else
+			summary->n_processes++;
+		has_image[first] = true;
+	}
+}
+
 /* Different commands are told apart, else the threads of a program with many. */
 static enum ctx_status collect_groups(struct ctx_summary *summary, struct use *uses, struct ctx_err *err)
 {
 	const struct ctx_profile *profile = summary->profile;
 	struct ctx_report_thread_sums sums;
-	bool *has_process CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*has_process));
+	bool *has_image CTX_AUTO_FREE = ctx_calloc(profile->n_processes, sizeof(*has_image));
 	enum ctx_status status = summary->source->thread_sums(summary->source, &sums, err);
 
-	if (status == CTX_OK && has_process == NULL)
+	if (status == CTX_OK && has_image == NULL)
 		status = ctx_err_nomem(err);
 	if (status != CTX_OK)
 		return status;
 	for (uint32_t i = 0; i < profile->n_threads; i++) {
-		uint32_t process = profile->threads[i].process;
-
 		uses[i].in_selection |=
 			(sums.samples != NULL ? sums.samples[i] : profile->threads[i].samples) != 0;
-		summary->n_threads += uses[i].in_selection;
-		if (!uses[i].in_selection || process >= profile->n_processes)
+		if (!uses[i].in_selection)
 			continue;
-		summary->n_processes += !has_process[process];
-		has_process[process] = true;
+		summary->n_threads++;
+		if (profile->threads[i].process < profile->n_processes)
+			has_image[profile->threads[i].process] = true;
 	}
+	count_processes(summary, has_image);
 	summary->groups_are_commands = summary->n_processes > 1;
 	if (summary->n_processes <= 1 && summary->n_threads < FEW_THREADS)
 		return CTX_OK;
