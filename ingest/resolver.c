@@ -13,6 +13,7 @@
 
 #include "base/fileio.h"
 #include "base/mem.h"
+#include "elf/elf_file.h"
 #include "ingest/symbol_caches.h"
 #include "model/jit_code.h"
 
@@ -33,7 +34,7 @@ enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, 
 		return ctx_err_nomem(err);
 	resolver->options = *options;
 	resolver->arena = arena;
-	resolver->kernel_origin = "none: no kallsyms in the experiment";
+	resolver->kernel.origin = "none: no kallsyms in the experiment";
 	memset(resolver->truncated, 0xff, sizeof(resolver->truncated));
 	status = ctx_resolver_add_artificial(
 		resolver, (struct ctx_resolver_artificial){"<Unknown>", CTX_FUNCTION_UNKNOWN, CTX_NONE}, &id,
@@ -53,6 +54,13 @@ enum ctx_status ctx_resolver_create(const struct ctx_resolver_options *options, 
 	return CTX_OK;
 }
 
+static void close_image(struct ctx_resolver_object *object)
+{
+	if (object->image != NULL)
+		ctx_elf_close(object->image);
+	free(object->image);
+}
+
 void ctx_resolver_destroy(struct ctx_resolver *resolver)
 {
 	if (resolver == NULL)
@@ -61,13 +69,13 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 		ctx_symtab_close(resolver->objects[i].symtab);
 		ctx_source_map_close(resolver->objects[i].source_map);
 		ctx_map64_deinit(&resolver->objects[i].by_offset);
-		ctx_resolver_binding_deinit(&resolver->objects[i]);
+		close_image(&resolver->objects[i]);
 		ctx_map64_deinit(&resolver->objects[i].unknown_pages);
 		free(resolver->objects[i].by_symbol);
 		ctx_map64_deinit(&resolver->objects[i].dynamic_by_offset);
 		free(resolver->objects[i].dynamic);
 	}
-	ctx_symtab_close(resolver->kernel);
+	ctx_symtab_close(resolver->kernel.symtab);
 	ctx_map64_deinit(&resolver->by_address);
 	ctx_map64_deinit(&resolver->by_module_address);
 	ctx_strtab_deinit(&resolver->object_keys);
@@ -78,7 +86,7 @@ void ctx_resolver_destroy(struct ctx_resolver *resolver)
 	free(resolver->objects);
 	free(resolver->functions);
 	free(resolver->locations);
-	free(resolver->kernel_by_symbol);
+	free(resolver->kernel.by_symbol);
 	free(resolver);
 }
 
@@ -308,7 +316,7 @@ static const char *origin_of(const struct ctx_resolver *resolver, const struct c
 	if (object->symtab != NULL)
 		return ctx_symtab_origin(object->symtab);
 	if (object->kernel)
-		return resolver->kernel_origin;
+		return resolver->kernel.origin;
 	if (object->is_dynamic)
 		return "recorded";
 	return object->opened ? "none: not a file" : "not needed: no samples there";

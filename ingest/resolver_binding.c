@@ -62,14 +62,6 @@ static const struct ctx_elf_file *image_of(struct ctx_resolver *resolver, struct
 	return object->image;
 }
 
-void ctx_resolver_binding_deinit(struct ctx_resolver_object *object)
-{
-	if (object->image != NULL)
-		ctx_elf_close(object->image);
-	free(object->image);
-	object->image = NULL;
-}
-
 /* The target of the direct call that returns to `address`; 0: another instruction. */
 static uint64_t target_of_call(const struct ctx_elf_file *image, uint64_t address)
 {

@@ -72,6 +72,15 @@ struct ctx_resolver_object {
 	struct ctx_map64 dynamic_by_offset; /* file offset as recorded -> number of the last one there */
 };
 
+/* The symbols of the kernel and its modules. */
+struct ctx_resolver_kernel {
+	struct ctx_symtab *symtab; /* NULL: not opened, or no kallsyms */
+	const char *origin;
+	bool opened;
+	bool recorded; /* kallsyms is a recorded copy: its module addresses are right */
+	uint32_t *by_symbol;
+};
+
 struct ctx_resolver {
 	struct ctx_resolver_options options;
 	struct ctx_arena *arena;
@@ -84,11 +93,7 @@ struct ctx_resolver {
 	size_t n_locations, locations_cap;
 	struct ctx_map64 by_address;	    /* absolute addresses -> location id */
 	struct ctx_map64 by_module_address; /* the same, where the module named by kallsyms is mapped */
-	struct ctx_symtab *kernel;	    /* NULL: not opened, or no kallsyms */
-	const char *kernel_origin;
-	bool kernel_opened;
-	bool kernel_recorded; /* kallsyms is a recorded copy: its module addresses are right */
-	uint32_t *kernel_by_symbol;
+	struct ctx_resolver_kernel kernel;
 	struct ctx_resolver_named_functions named;
 	struct ctx_map64
 		stub_of_call; /* location of a call -> function of the stub that it enters + 1; 0: none */
@@ -190,9 +195,6 @@ CTX_MUST_CHECK enum ctx_status ctx_resolver_file(struct ctx_resolver *resolver, 
 
 /* Releases all data of sites. */
 void ctx_resolver_sites_deinit(struct ctx_resolver *resolver);
-
-/* Closes the image. */
-void ctx_resolver_binding_deinit(struct ctx_resolver_object *object);
 
 /* The search key for files of an object. */
 struct ctx_file_request ctx_resolver_request(const struct ctx_resolver *resolver,

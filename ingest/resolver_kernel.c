@@ -25,25 +25,26 @@ static enum ctx_status find_kernel(struct ctx_resolver *resolver, struct ctx_err
 	kernel.release = or_empty(known->release);
 	kernel.symbol = or_empty(known->symbol);
 	kernel.address = known->address;
-	status = ctx_symtab_open_kernel(&kernel, &resolver->kernel, err);
+	status = ctx_symtab_open_kernel(&kernel, &resolver->kernel.symtab, err);
 	if (status == CTX_OK)
-		resolver->kernel_origin = ctx_symtab_origin(resolver->kernel);
+		resolver->kernel.origin = ctx_symtab_origin(resolver->kernel.symtab);
 	return status;
 }
 
 static enum ctx_status open_recorded_kernel(struct ctx_resolver *resolver, struct ctx_err *err)
 {
-	enum ctx_status status = ctx_symtab_open_kallsyms(resolver->options.kallsyms, &resolver->kernel, err);
+	enum ctx_status status =
+		ctx_symtab_open_kallsyms(resolver->options.kallsyms, &resolver->kernel.symtab, err);
 
 	if (status == CTX_E_NOMEM)
 		return status;
 	if (status != CTX_OK) {
-		resolver->kernel = NULL; /* a damaged kallsyms costs names, not the experiment */
-		resolver->kernel_origin = "none: kallsyms cannot be used";
+		resolver->kernel.symtab = NULL; /* a damaged kallsyms costs names, not the experiment */
+		resolver->kernel.origin = "none: kallsyms cannot be used";
 		return CTX_OK;
 	}
-	resolver->kernel_origin = "kallsyms";
-	resolver->kernel_recorded = true;
+	resolver->kernel.origin = "kallsyms";
+	resolver->kernel.recorded = true;
 	return CTX_OK;
 }
 
@@ -51,13 +52,13 @@ static enum ctx_status open_kernel(struct ctx_resolver *resolver, struct ctx_err
 {
 	enum ctx_status status;
 
-	resolver->kernel_opened = true;
+	resolver->kernel.opened = true;
 	status = resolver->options.kallsyms[0] != '\0' ? open_recorded_kernel(resolver, err)
 						       : find_kernel(resolver, err);
-	if (status != CTX_OK || resolver->kernel == NULL)
+	if (status != CTX_OK || resolver->kernel.symtab == NULL)
 		return status;
-	resolver->kernel_by_symbol = ctx_resolver_new_index(ctx_symtab_count(resolver->kernel));
-	return resolver->kernel_by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
+	resolver->kernel.by_symbol = ctx_resolver_new_index(ctx_symtab_count(resolver->kernel.symtab));
+	return resolver->kernel.by_symbol != NULL ? CTX_OK : ctx_err_nomem(err);
 }
 
 /*
@@ -118,18 +119,18 @@ static enum ctx_status find_in_kallsyms(struct ctx_resolver *resolver, const str
 	bool found;
 
 	*ret = (struct kernel_symbol){.module = ""};
-	if (!resolver->kernel_opened)
+	if (!resolver->kernel.opened)
 		status = open_kernel(resolver, err);
-	if (status != CTX_OK || resolver->kernel == NULL)
+	if (status != CTX_OK || resolver->kernel.symtab == NULL)
 		return status;
-	status = ctx_resolver_find_symbol(resolver->kernel, place->address, &found, &ret->index, err);
+	status = ctx_resolver_find_symbol(resolver->kernel.symtab, place->address, &found, &ret->index, err);
 	if (status != CTX_OK || !found)
 		return status;
-	status = ctx_symtab_get(resolver->kernel, ret->index, &symbol, err);
+	status = ctx_symtab_get(resolver->kernel.symtab, ret->index, &symbol, err);
 	if (status != CTX_OK)
 		return status;
 	ret->module = symbol.module;
-	ret->found = resolver->kernel_recorded || is_module(place->mapped, symbol.module);
+	ret->found = resolver->kernel.recorded || is_module(place->mapped, symbol.module);
 	return CTX_OK;
 }
 
@@ -146,8 +147,8 @@ static enum ctx_status resolve_kernel(struct ctx_resolver *resolver, const struc
 		return status;
 	if (!symbol.found)
 		return ctx_resolver_unknown(resolver, location->object, &location->function, err);
-	symbols =
-		(struct ctx_resolver_symbols){resolver->kernel, resolver->kernel_by_symbol, location->object};
+	symbols = (struct ctx_resolver_symbols){resolver->kernel.symtab, resolver->kernel.by_symbol,
+						location->object};
 	return ctx_resolver_of_symbol(resolver, &symbols, symbol.index, &location->function, err);
 }
 

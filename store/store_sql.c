@@ -6,8 +6,12 @@
 
 #include "base/mem.h"
 
+#include "model/thread_state.h"
 #include <stdio.h>
+
 #include <string.h>
+
+_Static_assert(CTX_STATE_N == 11, "the view thread_state has the metrics of eleven states");
 
 /* Temporary, because they use virtual tables that only this program has. */
 static const char *const views[] = {
@@ -22,7 +26,7 @@ static const char *const views[] = {
 	"CREATE TEMP VIEW thread_state AS SELECT s.time_ns + 1 - s.weight AS begin_ns, s.time_ns + 1 AS "
 	"end_ns, s.thread, m.name AS state, s.metric, s.cpu, s.stack, s.raw_stack, s.time_ns AS last_ns "
 	"FROM experiment AS e CROSS JOIN metric AS m CROSS JOIN samples AS s "
-	"WHERE e.key = 'states' AND m.id >= e.value AND m.id < e.value + 10 AND s.metric = m.id",
+	"WHERE e.key = 'states' AND m.id >= e.value AND m.id < e.value + 11 AND s.metric = m.id",
 };
 
 /*

@@ -51,6 +51,8 @@ def check(ctxan, path):
         return "not read: " + unfolded.stderr.strip(), 0
     nodes = json.loads(unfolded.stdout)
     scale = {"ns": 1e6}.get(nodes["metric"]["unit"], 1)
+    if nodes.get("call_stacks") is False:
+        return None, 0
     nodes = nodes["rows"]
     if nodes[0]["cum"] >= 100e9:
         scale *= 1000

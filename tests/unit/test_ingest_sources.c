@@ -175,11 +175,11 @@ static void test_ingest_sources__functions_by_name_coexist_with_those_of_address
 		whole_sample(40, plain, 3),
 	};
 	static const char *const expected[] = {
-		"App.run of app.jar at App.java:42; App.main of app.jar at Main.java:9; <Unknown> of "
+		"App.run of app.jar at App.java:42; App.main of app.jar at Main.java:9; <Unknown>@0x10 of "
 		"/no/such/program at -; ",
-		"App.run of app.jar at App.java:43; App.main of app.jar at Main.java:9; <Unknown> of "
+		"App.run of app.jar at App.java:43; App.main of app.jar at Main.java:9; <Unknown>@0x10 of "
 		"/no/such/program at -; ",
-		"App.run of app.jar at App.java:42; App.main of app.jar at Main.java:9; <Unknown> of "
+		"App.run of app.jar at App.java:42; App.main of app.jar at Main.java:9; <Unknown>@0x10 of "
 		"/no/such/program at -; ",
 		"foo::bar() of other.jar at -; App.main of other.jar at -; <Unknown> of nothing at -; ",
 	};

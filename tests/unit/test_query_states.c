@@ -991,7 +991,7 @@ static void test_query_states__threads_and_slices_divide_into_states(void **stat
 static void test_query_states__slices_divide_filtered_time(void **state)
 {
 	static const char *const filters[] = {"THRID % 2", "STATE != \"USER\"", "DEPTH > 2 && CPUID != 1",
-					      "TSTAMP * 1e-6 > 0.4 && TSTAMP != -1"};
+					      "TSTAMP * 1e-6 > 0.3999999 && TSTAMP != -1"};
 
 	(void)state;
 	for_many_filtered(one_division, 6, filters, CTX_COUNT_OF(filters));

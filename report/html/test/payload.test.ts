@@ -96,15 +96,15 @@ test("states that cannot be are damage", () => {
 		[[1, 3, 5], /states up to bucket 5 of 4/],
 		[[1, 3, 0], /states up to bucket 0 of 4/],
 		[[2, 3, 4, 3, 2], /states up to bucket 5 of 4/],
-		[[1, 11], /a bucket of no states/],
-		[[1, 0x8b, 0x10], /\d+ among kinds of states/],
+		[[1, 12], /a bucket of no states/],
+		[[1, 0x8c, 0x20], /\d+ among kinds of states/],
 		[[1, 0xfe, 0x7f], /\d+ among kinds of states/],
 		[[99], /99 rows of states/],
-		[[2, 11 + 3, 11 + 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 5, 5, 5], /out of range/],
+		[[2, 12 + 3, 12 + 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 5, 5, 5], /out of range/],
 	];
 	for (const [columns, message] of damaged) assert.throws(() => decodeProfile(thread(...columns)), message, columns.join());
 	/* A full bucket whose first state is longer than the bucket. */
-	const full = 11 + 1024 + 3;
+	const full = 12 + 2048 + 3;
 	assert.throws(() => decodeProfile(thread(1, (full & 127) | 128, full >> 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f)), /out of range/);
 	assert.throws(() => decodeProfile(Uint8Array.of(...encode({ ...model, states: null }, 1000), 0)), /states have 0 buckets/);
 });
